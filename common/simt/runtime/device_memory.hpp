@@ -1,0 +1,61 @@
+// Simulated global memory: one reserved range of addresses (the arena) in which every cudaMalloc is
+// cut out with its exact size, 256-byte aligned, with guard zones on both sides. Freed blocks stay
+// poisoned. A map with one byte for every 4-byte word says what may be touched and what was written,
+// so that the check of an access is one load.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace simt {
+
+inline constexpr std::size_t kArenaBytes = std::size_t{1} << 36;  // reserved addresses, not memory
+
+// Set once before the first allocation (device_memory.cpp); read by the access callbacks.
+// `g_word_map[(address - g_arena_base) / 4]`: bits 0-3 = byte 0-3 of the word initialised,
+// bits 4-7 = byte 0-3 allocated and not freed.
+extern std::uintptr_t g_arena_base;
+extern std::uint8_t* g_word_map;
+
+struct Allocation {
+  std::uintptr_t begin = 0;
+  std::size_t size = 0;
+  bool freed = false;
+  int serial = 0;  // 1 for the first cudaMalloc of the program
+};
+
+namespace device_memory {
+
+// Reserves the arena and its map. Called by the runtime's start-up; harmless when called again.
+void initialise();
+
+// `bytes` > 0. Returns nullptr when the model GPU's memory (`capacity` bytes) would be exceeded.
+void* allocate(std::size_t bytes, std::size_t capacity);
+
+// False if `pointer` is not the start of a live allocation.
+bool release(void* pointer);
+
+// True if `pointer` lies in the arena.
+inline bool contains(const void* pointer) {
+  return reinterpret_cast<std::uintptr_t>(pointer) - g_arena_base < kArenaBytes;
+}
+
+// True if all of [pointer, pointer + bytes) is inside one live allocation.
+bool is_live_range(const void* pointer, std::size_t bytes);
+
+// Marks bytes as initialised (a copy or a kernel wrote them) or as not (a copy of unwritten bytes).
+void mark_initialised(const void* pointer, std::size_t bytes);
+void copy_initialised(const void* to, const void* from, std::size_t bytes);
+
+// Fills live bytes with a poison pattern (0xff: a NaN as float) and marks them as not initialised.
+void poison(void* pointer, std::size_t bytes);
+
+// The allocation that holds the address, or else the live or freed one nearest to it (for messages).
+std::optional<Allocation> nearest(const void* pointer);
+
+std::size_t bytes_in_use();
+
+}  // namespace device_memory
+}  // namespace simt

@@ -1,0 +1,61 @@
+// The contract between the stand-in CUDA headers, the CUDA runtime functions (api.cpp) and the
+// machine that runs kernels (scheduler.cpp). Included by the stand-in headers: keep it light.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace simt {
+
+struct LaunchShape {
+  unsigned grid[3] = {1, 1, 1};
+  unsigned block[3] = {1, 1, 1};
+  std::size_t dynamic_shared_bytes = 0;
+  void* stream = nullptr;
+};
+
+// `invoke(body)` runs the kernel body once; `body` points at a bitwise copy of the closure.
+using KernelInvoke = void (*)(void* body);
+
+// Called by a translated kernel's host function. Reads the shape left by configure() on this host
+// thread, validates it as the CUDA runtime would (errors through set_last_error, api.cpp), runs all
+// blocks and returns when they are done. `launch_bounds` is 0 when none was declared.
+// `program_counter` lies in the kernel's host function and names the kernel.
+void launch_kernel(const void* closure, std::size_t closure_bytes, KernelInvoke invoke,
+                   unsigned launch_bounds, void* program_counter);
+
+// scheduler.cpp: runs a validated launch. Returns a CUDA error code (0 = success, 700 = illegal
+// address, 702 = launch timeout, 710 = assert, 719 = launch failure).
+int run_grid(const LaunchShape& shape, const void* closure, std::size_t closure_bytes,
+             KernelInvoke invoke, void* program_counter);
+
+// program_image.cpp: figures of a kernel, found from any address inside its host function.
+std::size_t static_shared_bytes(const void* kernel_function);
+
+// api.cpp: true when the model GPU accepts it; used by launch_kernel.
+// ---- Device-side services used by the stand-in headers (scheduler.cpp) ----
+void* dynamic_shared();        // start of the block's dynamic shared memory, 1024-byte aligned
+void block_barrier();          // __syncthreads; the caller's return address names the line
+int block_barrier_count(int predicate);  // __syncthreads_count; _and and _or follow from it
+void warp_barrier(unsigned mask);        // __syncwarp
+unsigned active_mask();                  // __activemask: lanes of the warp that have not ended
+
+enum class Exchange { index, up, down, butterfly };
+// Shuffle of up to 8 bytes. `operand` is the lane, delta or lane mask; `width` as in CUDA.
+std::uint64_t warp_exchange(unsigned mask, std::uint64_t bits, Exchange kind, unsigned operand,
+                            int width);
+// Ballot over `mask` of the lanes whose predicate is non-zero; any, all follow from it.
+unsigned warp_ballot(unsigned mask, int predicate);
+// __match_any_sync: lanes of `mask` whose `bits` equal the caller's.
+unsigned warp_match_any(unsigned mask, std::uint64_t bits);
+
+// Records one atomic access of 4 or 8 bytes (2 for 16-bit CAS) before it is performed: bounds,
+// alignment, initialised, races (atomics do not race with atomics), counted as an atomic. The
+// program counter is the line in the user's source that called the atomic function.
+void note_atomic(const void* address, unsigned bytes, void* program_counter);
+
+// Ends the calling thread and the grid: __trap() (719) and a failed assert (710).
+[[noreturn]] void abandon_kernel(int cuda_error);
+bool inside_kernel();  // true on a simulated thread; the CUDA API must not be called there
+
+}  // namespace simt

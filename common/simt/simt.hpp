@@ -1,0 +1,93 @@
+// What a program can ask the simulator about the kernels it ran. The same data that SIMT_REPORT
+// writes to a file, without the file: the harness of a course stage or a test reads it in process.
+//
+// A program built with simcc needs none of this; it is for programs that know they are simulated.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace simt {
+
+// Warp-level memory figures, named as the report names them. A request is one warp instruction with
+// at least one active lane; a sector is an aligned block of 32 bytes touched by a request, whatever
+// the caches hold; a wavefront is one pass through the 32 banks of shared memory; a conflict is a
+// wavefront beyond what the width and the number of active lanes need. `constant_load_requests`
+// counts distinct addresses per warp. `barriers` counts barriers completed, one per block.
+struct Counters {
+  std::uint64_t global_load_requests = 0;
+  std::uint64_t global_load_sectors = 0;
+  std::uint64_t global_store_requests = 0;
+  std::uint64_t global_store_sectors = 0;
+  std::uint64_t shared_load_requests = 0;
+  std::uint64_t shared_load_wavefronts = 0;
+  std::uint64_t shared_load_conflicts = 0;
+  std::uint64_t shared_store_requests = 0;
+  std::uint64_t shared_store_wavefronts = 0;
+  std::uint64_t shared_store_conflicts = 0;
+  std::uint64_t constant_load_requests = 0;
+  std::uint64_t global_atomic_requests = 0;
+  std::uint64_t shared_atomic_requests = 0;
+  std::uint64_t barriers = 0;
+
+  Counters& operator+=(const Counters& other);
+  bool operator==(const Counters&) const = default;
+};
+
+// One row of the table of counters: its name in reports and where it lives in Counters.
+struct CounterField {
+  const char* name;
+  std::uint64_t Counters::*member;
+};
+
+// All counters, in the order in which reports list them.
+const std::array<CounterField, 14>& counter_fields();
+
+struct LineCounters {
+  std::string file;
+  int line = 0;
+  Counters counters;
+};
+
+// The closed list of finding kinds. `same_value_write` is a note: it does not fail a run.
+//   race, same_value_write, out_of_bounds, use_after_free, misaligned, invalid_address,
+//   uninitialized_shared_read, uninitialized_global_read, divergent_barrier, warp_deadlock,
+//   endless_kernel
+struct Finding {
+  std::string kind;
+  std::string file;
+  int line = 0;
+  std::string other_file;  // the second party of a race or a divergent barrier; empty if none
+  int other_line = 0;
+  std::array<unsigned, 3> block{};   // first block (in grid order) in which it was seen
+  std::array<unsigned, 3> thread{};  // first thread of that block
+  std::string array;                 // name of the array or allocation; empty if unknown
+  std::uint64_t count = 0;           // how many times
+  std::string message;               // one sentence that names the parties and teaches
+  bool is_note() const { return kind == "same_value_write"; }
+};
+
+// One kernel launch, in launch order.
+struct Launch {
+  std::string kernel;  // demangled, with template arguments
+  std::array<unsigned, 3> grid{};
+  std::array<unsigned, 3> block{};
+  std::size_t shared_bytes = 0;  // static + dynamic
+  Counters counters;
+  std::vector<LineCounters> lines;  // sorted by file and line
+  std::vector<Finding> findings;    // sorted: file, line, kind
+};
+
+// The launches since the last call, moved out. Also tells the simulator that this program reads its
+// findings itself: from the first call on they are no longer printed to stderr and no longer make the
+// program end with status 3.
+std::vector<Launch> take_launches();
+
+// Which checks run: "all", "none" or a comma-separated list of counters, races, bounds, uninitialized,
+// barriers (as SIMT_CHECKS). "none" also stops counting. Throws std::invalid_argument on other words.
+void set_checks(const std::string& list);
+
+}  // namespace simt

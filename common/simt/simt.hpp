@@ -55,7 +55,7 @@ struct LineCounters {
 // The closed list of finding kinds. `same_value_write` is a note: it does not fail a run.
 //   race, same_value_write, out_of_bounds, use_after_free, misaligned, invalid_address,
 //   uninitialized_shared_read, uninitialized_global_read, divergent_barrier, warp_deadlock,
-//   endless_kernel
+//   undefined_shuffle, endless_kernel
 struct Finding {
   std::string kind;
   std::string file;
@@ -82,12 +82,13 @@ struct Launch {
 };
 
 // The launches since the last call, moved out. Also tells the simulator that this program reads its
-// findings itself: from the first call on they are no longer printed to stderr and no longer make the
-// program end with status 3.
+// findings itself: from the first call on they are no longer printed to stderr and no longer make
+// the program end with status 3.
 std::vector<Launch> take_launches();
 
-// Which checks run: "all", "none" or a comma-separated list of counters, races, bounds, uninitialized,
-// barriers (as SIMT_CHECKS). "none" also stops counting. Throws std::invalid_argument on other words.
+// Which checks run: "all", "none" or a comma-separated list of counters, races, bounds,
+// uninitialized, barriers (as SIMT_CHECKS). "none" also stops counting. Throws
+// std::invalid_argument on other words.
 void set_checks(const std::string& list);
 
 }  // namespace simt

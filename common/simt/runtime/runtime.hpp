@@ -32,10 +32,9 @@ int run_grid(const LaunchShape& shape, const void* closure, std::size_t closure_
 // program_image.cpp: figures of a kernel, found from any address inside its host function.
 std::size_t static_shared_bytes(const void* kernel_function);
 
-// api.cpp: true when the model GPU accepts it; used by launch_kernel.
 // ---- Device-side services used by the stand-in headers (scheduler.cpp) ----
-void* dynamic_shared();        // start of the block's dynamic shared memory, 1024-byte aligned
-void block_barrier();          // __syncthreads; the caller's return address names the line
+void* dynamic_shared();  // start of the block's dynamic shared memory, 1024-byte aligned
+void block_barrier();    // __syncthreads; the caller's return address names the line
 int block_barrier_count(int predicate);  // __syncthreads_count; _and and _or follow from it
 void warp_barrier(unsigned mask);        // __syncwarp
 unsigned active_mask();                  // __activemask: lanes of the warp that have not ended
@@ -51,8 +50,11 @@ unsigned warp_match_any(unsigned mask, std::uint64_t bits);
 
 // Records one atomic access of 4 or 8 bytes (2 for 16-bit CAS) before it is performed: bounds,
 // alignment, initialised, races (atomics do not race with atomics), counted as an atomic. The
-// program counter is the line in the user's source that called the atomic function.
-void note_atomic(const void* address, unsigned bytes, void* program_counter);
+// program counter is the line in the user's source that called the atomic function; the frame is
+// that of the same call, so the atomic function itself must call this (the default looks at its
+// caller).
+void note_atomic(const void* address, unsigned bytes, void* program_counter,
+                 void* frame = __builtin_dwarf_cfa());
 
 // Ends the calling thread and the grid: __trap() (719) and a failed assert (710).
 [[noreturn]] void abandon_kernel(int cuda_error);

@@ -1,0 +1,467 @@
+// The callbacks that the compiler's instrumentation calls on every memory access and basic block of
+// a kernel unit. This is the hot path of the simulator: nothing here allocates, and what is rare
+// lives in functions of its own.
+//
+// The instrumentation is that of -fsanitize=thread and -fsanitize-coverage=trace-pc, used at
+// compile time only: the sanitizers' own runtimes are never linked, the functions below take their
+// place.
+#include <cstring>
+
+#include "common/simt/runtime/device_memory.hpp"
+#include "common/simt/runtime/machine.hpp"
+#include "common/simt/runtime/program_image.hpp"
+#include "common/simt/runtime/regions.hpp"
+#include "common/simt/runtime/settings.hpp"
+
+namespace simt {
+
+__thread Hot simt_hot __attribute__((tls_model("local-exec")));
+
+namespace {
+
+enum class Direction { load, store, atomic };
+
+// Bits of a word map (lower half: initialised) for `bytes` bytes from byte `start` of a word.
+constexpr unsigned byte_bits(unsigned start, unsigned bytes) {
+  return ((1u << bytes) - 1) << start;
+}
+
+[[gnu::always_inline]] inline void log_event(Hot& hot, std::uintptr_t address, EventKind kind,
+                                             unsigned bytes, std::uint32_t pc,
+                                             std::uintptr_t frame) {
+  if (hot.log_next == hot.log_limit) [[unlikely]] {
+    log_is_full();
+  }
+  const std::uint64_t depth = (hot.stack_high - frame) >> 4;
+  *hot.log_next++ = {address, ((0xffff - depth) << 48) | (std::uint64_t{pc} << 16) |
+                                  (static_cast<std::uint64_t>(kind) << 8) | bytes};
+}
+
+constexpr AccessClass access_class(Direction d) {
+  return d == Direction::load    ? AccessClass::read
+         : d == Direction::store ? AccessClass::write
+                                 : AccessClass::atomic;
+}
+
+[[gnu::always_inline]] inline void check_race(Hot& hot, RaceCell* cell, Direction d,
+                                              std::uint32_t pc, unsigned mask,
+                                              std::uintptr_t word) {
+  hot.races->access(*cell, access_class(d), hot.access_id | pc, mask, word);
+}
+
+const char* verb(Direction d) {
+  return d == Direction::load ? "reads" : d == Direction::store ? "writes" : "updates";
+}
+
+// ---- What may not be: each ends the lane, so the access is never performed. ----
+
+[[gnu::noinline]] void misaligned(std::uintptr_t address, unsigned bytes, Direction d,
+                                  std::uint32_t pc) {
+  std::string what = std::string(verb(d)) + " " + std::to_string(bytes) +
+                     " bytes at an address that is not a multiple of " + std::to_string(bytes) +
+                     " in";
+  std::string array = array_name(address);
+  note_hazard(Hazard::misaligned, pc, array, what.c_str(), array);
+  abandon_lane(716);
+}
+
+[[gnu::noinline]] void bad_global(std::uintptr_t address, unsigned bytes, Direction d,
+                                  std::uint32_t pc) {
+  auto near = device_memory::nearest(reinterpret_cast<void*>(address));
+  std::string array = array_name(address);
+  std::string what = verb(d);
+  std::string detail;
+  Hazard hazard = Hazard::out_of_bounds;
+  if (near && near->freed && address >= near->begin && address < near->begin + near->size) {
+    hazard = Hazard::use_after_free;
+    what += " memory after cudaFree:";
+    detail = array;
+  } else {
+    what += " " + std::to_string(bytes) + " bytes outside";
+    detail = array;
+    if (near) {
+      detail += " (" + std::to_string(near->size) + " bytes): ";
+      if (address >= near->begin + near->size) {
+        detail += std::to_string(address - near->begin - near->size) + " bytes past its end";
+      } else if (address < near->begin) {
+        detail += std::to_string(near->begin - address) + " bytes before its start";
+      } else {
+        detail += "across its end";
+      }
+    }
+  }
+  note_hazard(hazard, pc, array, what.c_str(), detail);
+  abandon_lane(700);
+}
+
+[[gnu::noinline]] void bad_shared(std::uintptr_t address, unsigned bytes, Direction d,
+                                  std::uint32_t pc) {
+  Region near = nearest_shared(address);
+  std::string what =
+      std::string(verb(d)) + " " + std::to_string(bytes) + " bytes outside shared memory";
+  std::string detail = near.name + " (" + std::to_string(near.size) + " bytes): ";
+  if (address >= near.begin + near.size) {
+    detail += std::to_string(address - near.begin - near.size) + " bytes past its end";
+  } else if (address < near.begin) {
+    detail += std::to_string(near.begin - address) + " bytes before its start";
+  } else {
+    detail += "across its end";
+  }
+  note_hazard(Hazard::out_of_bounds, pc, near.name, what.c_str(), detail);
+  abandon_lane(700);
+}
+
+[[gnu::noinline]] void bad_variable(std::uintptr_t address, unsigned bytes, Direction d,
+                                    std::uint32_t pc, const char* kind) {
+  Region near = nearest_variable(address);
+  std::string what =
+      std::string(verb(d)) + " " + std::to_string(bytes) + " bytes outside the " + kind;
+  std::string detail = near.name + " (" + std::to_string(near.size) + " bytes)";
+  note_hazard(Hazard::out_of_bounds, pc, near.name, what.c_str(), detail);
+  abandon_lane(700);
+}
+
+[[gnu::noinline]] void bad_address(std::uintptr_t address, unsigned bytes, Direction d,
+                                   std::uint32_t pc) {
+  std::string what = std::string(verb(d)) + " " + std::to_string(bytes) + " bytes ";
+  what += address < 4096 ? "through a null pointer" : "of host memory";
+  note_hazard(Hazard::invalid_address, pc, "", what.c_str(), "");
+  abandon_lane(700);
+}
+
+[[gnu::noinline]] void constant_written(std::uintptr_t address, unsigned bytes, std::uint32_t pc) {
+  std::string name = nearest_variable(address).name;
+  std::string what = "writes " + std::to_string(bytes) + " bytes to the __constant__ variable";
+  note_hazard(Hazard::invalid_address, pc, name, what.c_str(), name);
+  abandon_lane(700);
+}
+
+[[gnu::noinline]] void uninitialised_global(std::uintptr_t address, std::uint32_t pc) {
+  std::string array = array_name(address);
+  note_hazard(Hazard::uninitialized_global_read, pc, array,
+              "reads memory that nothing has written, in", array);
+}
+
+[[gnu::noinline]] void uninitialised_shared(std::uintptr_t address, std::uint32_t pc) {
+  std::string array = array_name(address);
+  note_hazard(Hazard::uninitialized_shared_read, pc, array,
+              "reads shared memory that its block has not written, in", array);
+}
+
+// ---- The memory spaces ----
+
+template <Direction d, unsigned bytes>
+[[gnu::always_inline]] inline void global_access(Hot& hot, std::uintptr_t address, std::uint32_t pc,
+                                                 std::uintptr_t frame) {
+  const std::size_t offset = address - g_arena_base;
+  std::uint8_t* map = g_word_map + (offset >> 2);
+  constexpr unsigned words = bytes < 4 ? 1 : bytes / 4;
+  const unsigned mask = bytes < 4 ? byte_bits(offset & 3, bytes) : 15;
+  bool allocated = true, initialised = true;
+  for (unsigned w = 0; w < words; ++w) {
+    allocated &= (map[w] >> 4 & mask) == mask;
+    initialised &= (map[w] & mask) == mask;
+  }
+  if (!allocated && (hot.checks & kCheckBounds)) [[unlikely]] {
+    bad_global(address, bytes, d, pc);
+  }
+  if (d != Direction::store && !initialised && (hot.checks & kCheckUninitialized)) [[unlikely]] {
+    uninitialised_global(address, pc);
+  }
+  if (d != Direction::load && !initialised) {
+    for (unsigned w = 0; w < words; ++w) {
+      if (mask == 15) {
+        map[w] |= 15;
+      } else {
+        __atomic_fetch_or(&map[w], static_cast<std::uint8_t>(mask), __ATOMIC_RELAXED);
+      }
+    }
+  }
+  if (hot.checks & kCheckRaces) {
+    for (unsigned w = 0; w < words; ++w) {
+      RaceCell* cell = hot.races->global.cell(offset + 4 * w, hot.races->interval);
+      check_race(hot, cell, d, pc, mask, (address & ~std::uintptr_t{3}) + 4 * w);
+    }
+  }
+  log_event(hot, address,
+            d == Direction::load    ? EventKind::global_load
+            : d == Direction::store ? EventKind::global_store
+                                    : EventKind::global_atomic,
+            bytes, pc, frame);
+}
+
+template <Direction d, unsigned bytes>
+[[gnu::always_inline]] inline void shared_access(Hot& hot, std::uintptr_t address, RaceCell* cell,
+                                                 std::uint32_t pc, std::uintptr_t frame) {
+  constexpr unsigned words = bytes < 4 ? 1 : bytes / 4;
+  const unsigned mask = bytes < 4 ? byte_bits(address & 3, bytes) : 15;
+  bool initialised = true;
+  for (unsigned w = 0; w < words; ++w) {
+    RaceCell& c = cell[w];
+    if (c.init_block != hot.block_number) {
+      c.init_block = hot.block_number;
+      c.init_mask = 0;
+    }
+    initialised &= (c.init_mask & mask) == mask;
+    if (d != Direction::load) c.init_mask |= mask;
+    if (hot.checks & kCheckRaces) {
+      check_race(hot, &c, d, pc, mask, (address & ~std::uintptr_t{3}) + 4 * w);
+    }
+  }
+  if (d != Direction::store && !initialised && (hot.checks & kCheckUninitialized)) [[unlikely]] {
+    uninitialised_shared(address, pc);
+  }
+  log_event(hot, address,
+            d == Direction::load    ? EventKind::shared_load
+            : d == Direction::store ? EventKind::shared_store
+                                    : EventKind::shared_atomic,
+            bytes, pc, frame);
+}
+
+// Everything that is not a plain hit: __device__ variables, dynamic shared memory, bad addresses.
+template <Direction d, unsigned bytes>
+[[gnu::noinline]] void other_access(Hot& hot, std::uintptr_t address, std::uint32_t pc,
+                                    std::uintptr_t frame) {
+  const Regions& regions = program_regions();
+  if (address - regions.device.begin < regions.device.bytes) {
+    if ((hot.checks & kCheckBounds) && !regions.device.allows(address, bytes)) {
+      bad_variable(address, bytes, d, pc, "__device__ variable");
+    }
+    if (hot.checks & kCheckRaces) {
+      const unsigned mask = bytes < 4 ? byte_bits(address & 3, bytes) : 15;
+      for (unsigned w = 0; w < (bytes < 4 ? 1 : bytes / 4); ++w) {
+        std::size_t offset =
+            kArenaBytes + ((address - regions.device.begin) & ~std::size_t{3}) + 4 * w;
+        check_race(hot, hot.races->global.cell(offset, hot.races->interval), d, pc, mask,
+                   (address & ~std::uintptr_t{3}) + 4 * w);
+      }
+    }
+    log_event(hot, address,
+              d == Direction::load    ? EventKind::global_load
+              : d == Direction::store ? EventKind::global_store
+                                      : EventKind::global_atomic,
+              bytes, pc, frame);
+    return;
+  }
+  if (address - hot.dynamic_begin < kDynamicSharedCapacity) {
+    bad_shared(address, bytes, d, pc);  // the part that belongs to this launch is handled before
+  }
+  // Tables and strings of the program itself: nvcc would have placed them on the GPU.
+  if (ProgramImage::get().in_program_data(address)) return;
+  // A little past the shared arrays, or before them.
+  if (address - (hot.tls_begin - 65536) < hot.tls_bytes + 131072 && nearest_shared(address).size) {
+    if (hot.checks & kCheckBounds) bad_shared(address, bytes, d, pc);
+    return;
+  }
+  if (hot.checks & kCheckBounds) bad_address(address, bytes, d, pc);
+}
+
+template <Direction d, unsigned bytes>
+[[gnu::noinline]] void record(std::uintptr_t address, std::uint32_t pc, std::uintptr_t frame) {
+  Hot& hot = simt_hot;
+  if (bytes > 1 && (address & (bytes - 1)) && (hot.checks & kCheckBounds)) [[unlikely]] {
+    misaligned(address, bytes, d, pc);
+  }
+  if (address - g_arena_base < kArenaBytes) {
+    global_access<d, bytes>(hot, address, pc, frame);
+    return;
+  }
+  if (std::size_t offset = address - hot.tls_begin; offset < hot.tls_bytes) {
+    const unsigned mask = bytes < 4 ? byte_bits(offset & 3, bytes) : 15;
+    bool allowed = true;
+    for (unsigned w = 0; w < (bytes < 4 ? 1 : bytes / 4); ++w) {
+      allowed &= (hot.tls_map[(offset >> 2) + w] >> 4 & mask) == mask;
+    }
+    if (!allowed && (hot.checks & kCheckBounds)) [[unlikely]] {
+      bad_shared(address, bytes, d, pc);
+    }
+    shared_access<d, bytes>(hot, address, hot.tls_cells + (offset >> 2), pc, frame);
+    return;
+  }
+  if (address - hot.constant->begin < hot.constant->bytes) {
+    if (d != Direction::load) constant_written(address, bytes, pc);
+    if (!hot.constant->allows(address, bytes) && (hot.checks & kCheckBounds)) [[unlikely]] {
+      bad_variable(address, bytes, d, pc, "__constant__ variable");
+    }
+    log_event(hot, address, EventKind::constant_load, bytes, pc, frame);
+    return;
+  }
+  if (std::size_t offset = address - hot.dynamic_begin;
+      offset < hot.dynamic_bytes && offset + bytes <= hot.dynamic_bytes) {
+    shared_access<d, bytes>(hot, address, hot.dynamic_cells + (offset >> 2), pc, frame);
+    return;
+  }
+  other_access<d, bytes>(hot, address, pc, frame);
+}
+
+// The first questions, asked without a stack frame: most accesses of a kernel are to its own
+// locals.
+template <Direction d, unsigned bytes>
+[[gnu::always_inline]] inline void access(std::uintptr_t address, std::uint32_t pc,
+                                          std::uintptr_t frame) {
+  if (address - simt_hot.stack_low < simt_hot.stack_high - simt_hot.stack_low) return;
+  record<d, bytes>(address, pc, frame);
+}
+
+// A load or store of `bytes` bytes with no alignment of its own (a structure): by words.
+template <Direction d>
+void range_access(std::uintptr_t address, std::size_t bytes, std::uint32_t pc,
+                  std::uintptr_t frame) {
+  while (bytes) {
+    if (bytes >= 4 && address % 4 == 0) {
+      access<d, 4>(address, pc, frame);
+      address += 4;
+      bytes -= 4;
+    } else {
+      access<d, 1>(address, pc, frame);
+      address += 1;
+      bytes -= 1;
+    }
+  }
+}
+
+std::uintptr_t image_base = 0;
+
+}  // namespace
+
+void set_image_base(std::uintptr_t base) { image_base = base; }
+
+void note_atomic(const void* address, unsigned bytes, void* program_counter, void* caller_frame) {
+  if (!simt_hot.active) return;
+  auto pc = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(program_counter) - 1 -
+                                       image_base);
+  auto a = reinterpret_cast<std::uintptr_t>(address);
+  auto frame = reinterpret_cast<std::uintptr_t>(caller_frame);
+  switch (bytes) {
+    case 2:
+      return access<Direction::atomic, 2>(a, pc, frame);
+    case 4:
+      return access<Direction::atomic, 4>(a, pc, frame);
+    case 8:
+      return access<Direction::atomic, 8>(a, pc, frame);
+  }
+}
+
+}  // namespace simt
+
+using simt::simt_hot;
+
+// The instruction after the call is the return address; one less lies in the call, on the right
+// line.
+#define SIMT_CALLER_PC                                                                           \
+  static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)) - 1 - \
+                             simt::image_base)
+#define SIMT_CALLER_FRAME reinterpret_cast<std::uintptr_t>(__builtin_dwarf_cfa())
+
+#define SIMT_ACCESS(name, direction, bytes)                                                    \
+  void name(void* address) {                                                                   \
+    if (!simt_hot.active) return;                                                              \
+    simt::access<simt::Direction::direction, bytes>(reinterpret_cast<std::uintptr_t>(address), \
+                                                    SIMT_CALLER_PC, SIMT_CALLER_FRAME);        \
+  }
+
+extern "C" {
+
+SIMT_ACCESS(__tsan_read1, load, 1)
+SIMT_ACCESS(__tsan_read2, load, 2)
+SIMT_ACCESS(__tsan_read4, load, 4)
+SIMT_ACCESS(__tsan_read8, load, 8)
+SIMT_ACCESS(__tsan_read16, load, 16)
+SIMT_ACCESS(__tsan_write1, store, 1)
+SIMT_ACCESS(__tsan_write2, store, 2)
+SIMT_ACCESS(__tsan_write4, store, 4)
+SIMT_ACCESS(__tsan_write8, store, 8)
+SIMT_ACCESS(__tsan_write16, store, 16)
+SIMT_ACCESS(__tsan_unaligned_read2, load, 2)
+SIMT_ACCESS(__tsan_unaligned_read4, load, 4)
+SIMT_ACCESS(__tsan_unaligned_read8, load, 8)
+SIMT_ACCESS(__tsan_unaligned_read16, load, 16)
+SIMT_ACCESS(__tsan_unaligned_write2, store, 2)
+SIMT_ACCESS(__tsan_unaligned_write4, store, 4)
+SIMT_ACCESS(__tsan_unaligned_write8, store, 8)
+SIMT_ACCESS(__tsan_unaligned_write16, store, 16)
+SIMT_ACCESS(__tsan_volatile_read1, load, 1)
+SIMT_ACCESS(__tsan_volatile_read2, load, 2)
+SIMT_ACCESS(__tsan_volatile_read4, load, 4)
+SIMT_ACCESS(__tsan_volatile_read8, load, 8)
+SIMT_ACCESS(__tsan_volatile_read16, load, 16)
+SIMT_ACCESS(__tsan_volatile_write1, store, 1)
+SIMT_ACCESS(__tsan_volatile_write2, store, 2)
+SIMT_ACCESS(__tsan_volatile_write4, store, 4)
+SIMT_ACCESS(__tsan_volatile_write8, store, 8)
+SIMT_ACCESS(__tsan_volatile_write16, store, 16)
+
+void __tsan_read_range(void* address, std::size_t bytes) {
+  if (!simt_hot.active) return;
+  simt::range_access<simt::Direction::load>(reinterpret_cast<std::uintptr_t>(address), bytes,
+                                            SIMT_CALLER_PC, SIMT_CALLER_FRAME);
+}
+
+void __tsan_write_range(void* address, std::size_t bytes) {
+  if (!simt_hot.active) return;
+  simt::range_access<simt::Direction::store>(reinterpret_cast<std::uintptr_t>(address), bytes,
+                                             SIMT_CALLER_PC, SIMT_CALLER_FRAME);
+}
+
+void __sanitizer_cov_trace_pc() {
+  if (!simt_hot.active) return;
+  simt::log_event(simt_hot, 0, simt::EventKind::basic_block, 0, SIMT_CALLER_PC, SIMT_CALLER_FRAME);
+}
+
+void __tsan_init() {}
+void __tsan_func_entry(void*) {}
+void __tsan_func_exit(void*) {}
+void __tsan_vptr_update(void**, void*) {}
+void __tsan_vptr_read(void**) {}
+void __tsan_atomic_thread_fence(int) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+void __tsan_atomic_signal_fence(int) { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
+
+// std::atomic and __atomic_* in instrumented code: recorded as atomics when in a kernel, and really
+// performed, always sequentially consistent.
+#define SIMT_NOTE_ATOMIC(bits) \
+  simt::note_atomic(const_cast<T*>(a), bits / 8, __builtin_return_address(0))
+#define SIMT_ATOMIC_RMW(bits, name, builtin)                                        \
+  std::uint##bits##_t __tsan_atomic##bits##_##name(volatile std::uint##bits##_t* a, \
+                                                   std::uint##bits##_t v, int) {    \
+    using T = std::uint##bits##_t;                                                  \
+    SIMT_NOTE_ATOMIC(bits);                                                         \
+    return builtin(a, v, __ATOMIC_SEQ_CST);                                         \
+  }
+#define SIMT_ATOMICS(bits)                                                                         \
+  SIMT_ATOMIC_RMW(bits, exchange, __atomic_exchange_n)                                             \
+  SIMT_ATOMIC_RMW(bits, fetch_add, __atomic_fetch_add)                                             \
+  SIMT_ATOMIC_RMW(bits, fetch_sub, __atomic_fetch_sub)                                             \
+  SIMT_ATOMIC_RMW(bits, fetch_and, __atomic_fetch_and)                                             \
+  SIMT_ATOMIC_RMW(bits, fetch_or, __atomic_fetch_or)                                               \
+  SIMT_ATOMIC_RMW(bits, fetch_xor, __atomic_fetch_xor)                                             \
+  SIMT_ATOMIC_RMW(bits, fetch_nand, __atomic_fetch_nand)                                           \
+  std::uint##bits##_t __tsan_atomic##bits##_load(const volatile std::uint##bits##_t* a, int) {     \
+    using T = std::uint##bits##_t;                                                                 \
+    SIMT_NOTE_ATOMIC(bits);                                                                        \
+    return __atomic_load_n(a, __ATOMIC_SEQ_CST);                                                   \
+  }                                                                                                \
+  void __tsan_atomic##bits##_store(volatile std::uint##bits##_t* a, std::uint##bits##_t v, int) {  \
+    using T = std::uint##bits##_t;                                                                 \
+    SIMT_NOTE_ATOMIC(bits);                                                                        \
+    __atomic_store_n(a, v, __ATOMIC_SEQ_CST);                                                      \
+  }                                                                                                \
+  int __tsan_atomic##bits##_compare_exchange_strong(volatile std::uint##bits##_t* a,               \
+                                                    std::uint##bits##_t* expected,                 \
+                                                    std::uint##bits##_t v, int, int) {             \
+    using T = std::uint##bits##_t;                                                                 \
+    SIMT_NOTE_ATOMIC(bits);                                                                        \
+    return __atomic_compare_exchange_n(a, expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+  }                                                                                                \
+  int __tsan_atomic##bits##_compare_exchange_weak(volatile std::uint##bits##_t* a,                 \
+                                                  std::uint##bits##_t* expected,                   \
+                                                  std::uint##bits##_t v, int, int) {               \
+    using T = std::uint##bits##_t;                                                                 \
+    SIMT_NOTE_ATOMIC(bits);                                                                        \
+    return __atomic_compare_exchange_n(a, expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+  }
+SIMT_ATOMICS(8)
+SIMT_ATOMICS(16)
+SIMT_ATOMICS(32)
+SIMT_ATOMICS(64)
+
+}  // extern "C"

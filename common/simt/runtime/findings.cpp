@@ -1,0 +1,159 @@
+#include "common/simt/runtime/findings.hpp"
+
+#include <algorithm>
+
+#include "common/simt/runtime/program_image.hpp"
+
+namespace simt {
+
+const char* hazard_name(Hazard hazard) {
+  switch (hazard) {
+    case Hazard::race:
+      return "race";
+    case Hazard::same_value_write:
+      return "same_value_write";
+    case Hazard::out_of_bounds:
+      return "out_of_bounds";
+    case Hazard::use_after_free:
+      return "use_after_free";
+    case Hazard::misaligned:
+      return "misaligned";
+    case Hazard::invalid_address:
+      return "invalid_address";
+    case Hazard::uninitialized_shared_read:
+      return "uninitialized_shared_read";
+    case Hazard::uninitialized_global_read:
+      return "uninitialized_global_read";
+    case Hazard::divergent_barrier:
+      return "divergent_barrier";
+    case Hazard::warp_deadlock:
+      return "warp_deadlock";
+    case Hazard::undefined_shuffle:
+      return "undefined_shuffle";
+    case Hazard::endless_kernel:
+      return "endless_kernel";
+  }
+  return "unknown";
+}
+
+namespace {
+
+// What the reader should do about it: one sentence per kind.
+const char* advice(Hazard hazard) {
+  switch (hazard) {
+    case Hazard::race:
+      return "Put a __syncthreads() between the two, or give each thread its own element.";
+    case Hazard::same_value_write:
+      return "Both write the same value, so the result is defined in practice; let one thread "
+             "write "
+             "it.";
+    case Hazard::out_of_bounds:
+      return "Guard the access with the array's length.";
+    case Hazard::use_after_free:
+      return "Free the memory after the last kernel that uses it.";
+    case Hazard::misaligned:
+      return "A GPU needs an address that is a multiple of the access's size; use a narrower type "
+             "here.";
+    case Hazard::invalid_address:
+      return "Pass a pointer from cudaMalloc; a host pointer or a null pointer cannot be used in a "
+             "kernel.";
+    case Hazard::uninitialized_shared_read:
+      return "Shared memory holds garbage at the start of a block: write the element (and "
+             "synchronise) before it is read.";
+    case Hazard::uninitialized_global_read:
+      return "cudaMalloc does not clear memory: copy to it, cudaMemset it, or write it first.";
+    case Hazard::divergent_barrier:
+      return "Every thread of the block must reach the same __syncthreads().";
+    case Hazard::warp_deadlock:
+      return "Every lane named in the mask must execute the same warp operation with the same "
+             "mask.";
+    case Hazard::undefined_shuffle:
+      return "The value is undefined: keep all lanes of the warp alive until the last shuffle.";
+    case Hazard::endless_kernel:
+      return "Check the loop's end condition; if the loop is only long, raise SIMT_STEP_LIMIT.";
+  }
+  return "";
+}
+
+std::array<unsigned, 3> unflatten(std::uint64_t index, const unsigned shape[3]) {
+  return {static_cast<unsigned>(index % shape[0]),
+          static_cast<unsigned>(index / shape[0] % shape[1]),
+          static_cast<unsigned>(index / shape[0] / shape[1])};
+}
+
+std::string triple(const std::array<unsigned, 3>& v) {
+  return "(" + std::to_string(v[0]) + "," + std::to_string(v[1]) + "," + std::to_string(v[2]) + ")";
+}
+
+SourceLine line_of(std::uint32_t pc) {
+  if (pc == 0) return {};
+  const ProgramImage& image = ProgramImage::get();
+  return image.line_of(image.load_address() + pc);
+}
+
+}  // namespace
+
+void HazardRecord::add(std::uint64_t at_block, unsigned at_thread, unsigned at_other,
+                       const std::string& its_detail, std::uint64_t times) {
+  count += times;
+  if (std::tie(at_block, at_thread, at_other) < std::tie(block, thread, other_thread)) {
+    block = at_block;
+    thread = at_thread;
+    other_thread = at_other;
+    detail = its_detail;
+  }
+}
+
+void merge(HazardTable& into, const HazardTable& from) {
+  for (const auto& [key, record] : from) {
+    into[key].add(record.block, record.thread, record.other_thread, record.detail, record.count);
+  }
+}
+
+std::vector<Finding> to_findings(const HazardTable& table, const unsigned grid[3],
+                                 const unsigned block[3]) {
+  struct LineKey {
+    Hazard hazard;
+    SourceLine line, other;
+    std::string array, what;
+  };
+  auto less = [](const LineKey& a, const LineKey& b) {
+    return std::tie(a.line.file, a.line.line, a.hazard, a.other.file, a.other.line, a.array,
+                    a.what) < std::tie(b.line.file, b.line.line, b.hazard, b.other.file,
+                                       b.other.line, b.array, b.what);
+  };
+  std::map<LineKey, HazardRecord, decltype(less)> by_line(less);
+  for (const auto& [key, record] : table) {
+    LineKey line_key{key.hazard, line_of(key.pc), line_of(key.other_pc), key.array, key.what};
+    by_line[line_key].add(record.block, record.thread, record.other_thread, record.detail,
+                          record.count);
+  }
+
+  std::vector<Finding> findings;
+  for (const auto& [key, record] : by_line) {
+    Finding f;
+    f.kind = hazard_name(key.hazard);
+    f.file = key.line.file;
+    f.line = key.line.line;
+    f.other_file = key.other.file;
+    f.other_line = key.other.line;
+    f.block = unflatten(record.block, grid);
+    f.thread = unflatten(record.thread, block);
+    f.array = key.array;
+    f.count = record.count;
+    f.message = "thread " + triple(f.thread) + " of block " + triple(f.block) + " " + key.what;
+    if (!record.detail.empty()) f.message += " " + record.detail;
+    if (record.other_thread != UINT32_MAX) {
+      f.message += " thread " + triple(unflatten(record.other_thread, block));
+    }
+    if (f.other_line) {
+      f.message += " at " + f.other_file + ":" + std::to_string(f.other_line);
+    }
+    f.message += ". ";
+    f.message += advice(key.hazard);
+    findings.push_back(std::move(f));
+  }
+  return findings;
+}
+
+}  // namespace simt

@@ -1,0 +1,158 @@
+// The simulated multiprocessor, as one OS thread sees it: lanes (CUDA threads, each on a fiber),
+// warps, the block in progress, and the state that the access callbacks need at hand.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "common/simt/runtime/findings.hpp"
+#include "common/simt/runtime/races.hpp"
+#include "common/simt/runtime/regions.hpp"
+#include "common/simt/runtime/runtime.hpp"
+#include "common/simt/simt.hpp"
+
+namespace simt {
+
+inline constexpr unsigned kWarpSize = 32;
+inline constexpr unsigned kMaxBlockThreads = 1024;
+inline constexpr std::size_t kDynamicSharedCapacity = 256 << 10;  // above any model GPU's limit
+
+// What a lane did, in program order: entered a basic block or touched memory. The key orders events
+// for warp forming: deepest stack frame first, then smallest program counter.
+//   bits 48-63: 0xffff - frame depth / 16   16-47: program counter   8-15: EventKind   0-7: bytes
+struct Event {
+  std::uint64_t address;
+  std::uint64_t key;
+};
+
+enum class EventKind : std::uint8_t {
+  basic_block,
+  global_load,
+  global_store,
+  shared_load,
+  shared_store,
+  constant_load,
+  global_atomic,
+  shared_atomic,
+};
+
+inline std::uint32_t event_pc(std::uint64_t key) { return static_cast<std::uint32_t>(key >> 16); }
+inline EventKind event_kind(std::uint64_t key) { return static_cast<EventKind>(key >> 8 & 0xff); }
+inline unsigned event_bytes(std::uint64_t key) { return key & 0xff; }
+
+inline constexpr std::size_t kLogEvents = 1024;  // a lane runs this far before its warp is replayed
+
+// Why a lane is not running.
+enum class LaneState : std::uint8_t {
+  ready,       // not started, or stopped because its log is full
+  at_barrier,  // __syncthreads
+  in_warp_op,  // __syncwarp, shuffle, vote
+  finished,    // returned, or was abandoned after a bad access
+};
+
+enum class WarpOp : std::uint8_t { sync, exchange, ballot, match };
+
+struct Fiber;
+
+struct Lane {
+  LaneState state = LaneState::finished;
+  Fiber* fiber = nullptr;    // null until started and after it has ended
+  Event* log = nullptr;      // the warp's buffer for this lane
+  Event* log_end = nullptr;  // one past the last event
+  Event* log_read = nullptr;
+  unsigned index = 0;  // linear thread index in the block
+  unsigned position[3] = {0, 0, 0};
+  std::uint32_t stop_pc = 0;  // where it waits
+  // A warp operation in progress: what the lane offers, and what it gets.
+  WarpOp op = WarpOp::sync;
+  Exchange exchange = Exchange::index;
+  unsigned mask = 0;
+  unsigned operand = 0;
+  int width = 32;
+  std::uint64_t bits = 0;
+  std::uint64_t result = 0;
+  int predicate = 0;  // of a block barrier
+};
+
+// Log space of one warp: a buffer for each lane. The lanes' buffers start in different cache sets.
+struct WarpLogs {
+  static constexpr std::size_t kStride = kLogEvents + 4 + 1;
+  std::unique_ptr<Event[]> events = std::make_unique<Event[]>(kStride * kWarpSize);
+  Event* lane(unsigned i) { return events.get() + i * kStride; }
+};
+
+struct Warp {
+  Lane* lanes = nullptr;  // kWarpSize lanes, the last of a block perhaps fewer
+  unsigned lane_count = 0;
+  unsigned epoch = 0;  // raised by __syncwarp
+  WarpLogs* logs = nullptr;
+  bool stopped = false;  // every lane waits at the block's barrier or has finished
+};
+
+// Counters per program counter of one worker; replay.cpp.
+class SiteCounters {
+ public:
+  Counters& at(std::uint32_t pc);
+  void clear();
+  template <class F>
+  void for_each(F f) const {
+    for (const Slot& slot : slots_) {
+      if (slot.pc) f(slot.pc, slot.counters);
+    }
+  }
+
+ private:
+  struct Slot {
+    std::uint32_t pc = 0;
+    Counters counters;
+  };
+  void grow();
+  std::vector<Slot> slots_ = std::vector<Slot>(256);
+  std::size_t used_ = 0;
+};
+
+// Forms warp instructions from the lanes' logs and counts them. Stops early when a lane that is
+// still running has no more events (`all_stopped` false), since what it does next may come first.
+void replay(Warp& warp, SiteCounters& sites, bool all_stopped);
+
+// What the callbacks read on every access: kept small and flat. One per OS thread.
+struct Hot {
+  bool active;      // this OS thread is on a simulated thread and something is to be recorded
+  unsigned checks;  // enum Check
+  Event* log_next;
+  Event* log_limit;
+  std::uintptr_t stack_low;  // of the running fiber
+  std::uintptr_t stack_high;
+  std::uintptr_t tls_begin;  // the program's TLS segment on this OS thread: static shared arrays
+  std::size_t tls_bytes;
+  const std::uint8_t* tls_map;  // per word, as g_word_map's upper half: what this kernel may touch
+  RaceCell* tls_cells;
+  std::uintptr_t dynamic_begin;  // dynamic shared memory
+  std::size_t dynamic_bytes;     // of this launch
+  RaceCell* dynamic_cells;
+  const VariableSection* constant;  // the program's __constant__ variables
+  std::uint32_t block_number;       // unique per block and worker: stamps initialised shared words
+  AccessId access_id;               // of the running lane, program counter zero
+  RaceDetector* races;
+};
+extern __thread Hot simt_hot __attribute__((tls_model("local-exec")));
+
+// Slow paths of the callbacks (scheduler.cpp).
+[[gnu::noinline]] void log_is_full();  // suspends the lane until its warp was replayed
+// Records a hazard of the running lane. `array` is what it touched.
+void note_hazard(Hazard hazard, std::uint32_t pc, const std::string& array, const char* what,
+                 const std::string& detail);
+[[noreturn]] void abandon_lane(int cuda_error);
+
+// Name of the shared array, global allocation or variable that holds the address.
+std::string array_name(std::uintptr_t address);
+
+// Offset of a __device__ variable in the range covered by RaceDetector::global (access.cpp).
+std::size_t global_cell_range();
+
+}  // namespace simt

@@ -1,0 +1,245 @@
+#include "common/simt/runtime/program_image.hpp"
+
+#include <backtrace.h>
+#include <cxxabi.h>
+#include <elf.h>
+#include <link.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "common/simt/runtime/runtime.hpp"
+
+// Sections that the translator fills; absent (null) in a program without such variables.
+extern "C" {
+extern char __start_simt_constant[] __attribute__((weak));
+extern char __stop_simt_constant[] __attribute__((weak));
+extern char __start_simt_device[] __attribute__((weak));
+extern char __stop_simt_device[] __attribute__((weak));
+__thread char simt_tls_anchor = 1;
+}
+
+namespace simt {
+namespace {
+
+[[noreturn]] void give_up(const char* why) {
+  std::fprintf(stderr, "simt: cannot read this program's own symbols: %s\n", why);
+  std::_Exit(2);
+}
+
+bool starts_with(const std::string& text, const std::string& prefix) {
+  return text.compare(0, prefix.size(), prefix) == 0;
+}
+
+// The variable's own name: what follows the last "::" that is not inside brackets.
+std::string last_component(const std::string& demangled) {
+  int depth = 0;
+  for (std::size_t i = demangled.size(); i-- > 1;) {
+    char c = demangled[i];
+    if (c == ')' || c == '>' || c == '}') ++depth;
+    if (c == '(' || c == '<' || c == '{') --depth;
+    if (depth == 0 && c == ':' && demangled[i - 1] == ':') return demangled.substr(i + 1);
+  }
+  return demangled;
+}
+
+// The runtime's own thread-local variables with C names.
+bool is_builtin(const std::string& name) {
+  return name == "threadIdx" || name == "blockIdx" || name == "blockDim" || name == "gridDim" ||
+         name == "warpSize";
+}
+
+bool is_guard(const std::string& name) { return starts_with(name, "simt_guard_"); }
+
+}  // namespace
+
+std::string demangle(const char* mangled) {
+  int status = 0;
+  char* text = abi::__cxa_demangle(mangled, nullptr, nullptr, &status);
+  std::string result = status == 0 && text ? text : mangled;
+  std::free(text);
+  return result;
+}
+
+const ProgramImage& ProgramImage::get() {
+  static const ProgramImage& image = *new ProgramImage;
+  return image;
+}
+
+ProgramImage::ProgramImage() {
+  std::ifstream file("/proc/self/exe", std::ios::binary);
+  std::vector<char> bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (bytes.size() < sizeof(ElfW(Ehdr)) || std::memcmp(bytes.data(), ELFMAG, SELFMAG) != 0) {
+    give_up("/proc/self/exe is not readable as an ELF file");
+  }
+  auto* header = reinterpret_cast<const ElfW(Ehdr)*>(bytes.data());
+
+  // The first object that the loader lists is the program itself.
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* out) {
+        *static_cast<std::uintptr_t*>(out) = info->dlpi_addr;
+        return 1;
+      },
+      &load_address_);
+
+  auto* segments = reinterpret_cast<const ElfW(Phdr)*>(bytes.data() + header->e_phoff);
+  for (int i = 0; i < header->e_phnum; ++i) {
+    const auto& segment = segments[i];
+    if (segment.p_type == PT_TLS) tls_size_ = segment.p_memsz;
+    if (segment.p_type == PT_LOAD && !(segment.p_flags & PF_X)) {
+      data_ranges_.emplace_back(load_address_ + segment.p_vaddr,
+                                load_address_ + segment.p_vaddr + segment.p_memsz);
+    }
+  }
+
+  auto* sections = reinterpret_cast<const ElfW(Shdr)*>(bytes.data() + header->e_shoff);
+  const ElfW(Shdr)* symbols = nullptr;
+  for (int i = 0; i < header->e_shnum; ++i) {
+    if (sections[i].sh_type == SHT_SYMTAB) symbols = &sections[i];
+  }
+  if (!symbols) give_up("it was stripped; build it without -s and do not run strip on it");
+  const char* names = bytes.data() + sections[symbols->sh_link].sh_offset;
+  auto* table = reinterpret_cast<const ElfW(Sym)*>(bytes.data() + symbols->sh_offset);
+  const std::size_t count = symbols->sh_size / sizeof(ElfW(Sym));
+
+  const auto constant_begin = reinterpret_cast<std::uintptr_t>(__start_simt_constant);
+  const auto constant_end = reinterpret_cast<std::uintptr_t>(__stop_simt_constant);
+  const auto device_begin = reinterpret_cast<std::uintptr_t>(__start_simt_device);
+  const auto device_end = reinterpret_cast<std::uintptr_t>(__stop_simt_device);
+
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto& symbol = table[i];
+    const char* name = names + symbol.st_name;
+    const unsigned type = symbol.st_info & 0xf;
+    if (symbol.st_shndx == SHN_UNDEF) continue;
+    if (type == STT_FUNC && symbol.st_size) {
+      std::uintptr_t begin = load_address_ + symbol.st_value;
+      functions_.push_back({begin, begin + symbol.st_size, name});
+    } else if (type == STT_TLS) {
+      if (std::strcmp(name, "simt_tls_anchor") == 0) {
+        tls_anchor_offset_ = symbol.st_value;
+        continue;
+      }
+      // A local variable's symbol is _ZZ <function> E <name>; at namespace scope it is plain.
+      std::string full = demangle(name);
+      if (starts_with(full, "simt::") || starts_with(full, "std::") || is_builtin(full)) continue;
+      SharedArray array;
+      array.offset = symbol.st_value;
+      array.size = symbol.st_size;
+      array.name = last_component(full);
+      if (is_guard(array.name)) continue;
+      if (std::strncmp(name, "_ZZ", 3) == 0) {
+        std::size_t length = full.size() - array.name.size();
+        array.owner = full.substr(0, length >= 2 ? length - 2 : 0);
+      }
+      shared_.push_back(std::move(array));
+    } else if (type == STT_OBJECT && symbol.st_size) {
+      std::uintptr_t begin = load_address_ + symbol.st_value;
+      std::string full = demangle(name);
+      std::string own = last_component(full);
+      if (is_guard(own)) continue;
+      if (begin >= constant_begin && begin < constant_end) {
+        constants_.push_back({begin, symbol.st_size, own});
+      } else if (begin >= device_begin && begin < device_end) {
+        device_.push_back({begin, symbol.st_size, own});
+      }
+    }
+  }
+  std::sort(functions_.begin(), functions_.end(),
+            [](const Function& a, const Function& b) { return a.begin < b.begin; });
+  auto by_begin = [](const DeviceVariable& a, const DeviceVariable& b) {
+    return a.begin < b.begin;
+  };
+  std::sort(constants_.begin(), constants_.end(), by_begin);
+  std::sort(device_.begin(), device_.end(), by_begin);
+  std::sort(shared_.begin(), shared_.end(),
+            [](const SharedArray& a, const SharedArray& b) { return a.offset < b.offset; });
+}
+
+std::uintptr_t ProgramImage::function_start(std::uintptr_t address) const {
+  auto it = std::upper_bound(functions_.begin(), functions_.end(), address,
+                             [](std::uintptr_t a, const Function& f) { return a < f.begin; });
+  if (it == functions_.begin()) return 0;
+  --it;
+  return address < it->end ? it->begin : 0;
+}
+
+std::string ProgramImage::function_name(std::uintptr_t address) const {
+  std::uintptr_t start = function_start(address);
+  if (!start) return "";
+  auto it = std::lower_bound(functions_.begin(), functions_.end(), start,
+                             [](const Function& f, std::uintptr_t a) { return f.begin < a; });
+  return demangle(it->mangled.c_str());
+}
+
+bool ProgramImage::owns(const std::string& kernel, const SharedArray& array) {
+  // A kernel's body is a lambda in its host function: "k(int)::{lambda()#1}::operator()()".
+  std::size_t lambda = array.owner.find("::{lambda(");
+  return lambda != std::string::npos && array.owner.substr(0, lambda) == kernel;
+}
+
+bool ProgramImage::may_use(const std::string& kernel, const SharedArray& array) {
+  return owns(kernel, array) || array.owner.find("::{lambda(") == std::string::npos;
+}
+
+bool ProgramImage::in_program_data(std::uintptr_t address) const {
+  for (const auto& [begin, end] : data_ranges_) {
+    if (address >= begin && address < end) return true;
+  }
+  return false;
+}
+
+namespace {
+
+// Frames of the simulator's own headers are not the user's lines.
+bool is_own_header(const char* file) { return std::strstr(file, "common/simt/cuda/") != nullptr; }
+
+struct FrameSearch {
+  SourceLine first;
+  SourceLine found;
+};
+
+}  // namespace
+
+SourceLine ProgramImage::line_of(std::uintptr_t program_counter) const {
+  static std::mutex mutex;
+  static std::map<std::uintptr_t, SourceLine> cache;
+  static backtrace_state* state = backtrace_create_state(
+      "/proc/self/exe", 1, [](void*, const char*, int) {}, nullptr);
+  std::lock_guard lock(mutex);
+  auto [it, is_new] = cache.try_emplace(program_counter);
+  if (!is_new) return it->second;
+  FrameSearch search;
+  backtrace_pcinfo(
+      state, program_counter,
+      [](void* data, std::uintptr_t, const char* file, int line, const char*) {
+        auto* s = static_cast<FrameSearch*>(data);
+        if (!file || line == 0) return 0;
+        if (s->first.line == 0) s->first = {file, line};
+        if (is_own_header(file)) return 0;
+        s->found = {file, line};
+        return 1;
+      },
+      [](void*, const char*, int) {}, &search);
+  it->second = search.found.line ? search.found : search.first;
+  return it->second;
+}
+
+std::size_t static_shared_bytes(const void* kernel_function) {
+  const ProgramImage& image = ProgramImage::get();
+  std::string kernel = image.function_name(reinterpret_cast<std::uintptr_t>(kernel_function));
+  std::size_t bytes = 0;
+  for (const SharedArray& array : image.shared_arrays()) {
+    if (ProgramImage::owns(kernel, array)) bytes += array.size;
+  }
+  return bytes;
+}
+
+}  // namespace simt

@@ -1,0 +1,92 @@
+// What the running program's own ELF file says: functions, the shared-memory arrays of kernels
+// (thread-local symbols), the ranges of __constant__ and __device__ variables, and source lines.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace simt {
+
+// A __shared__ array. The translator makes it a thread-local variable of the function it stands in.
+struct SharedArray {
+  std::size_t offset = 0;  // in the program's TLS segment
+  std::size_t size = 0;
+  std::string name;   // as in the source
+  std::string owner;  // demangled function that declares it; empty at namespace scope
+};
+
+// A __constant__ or __device__ variable.
+struct DeviceVariable {
+  std::uintptr_t begin = 0;
+  std::size_t size = 0;
+  std::string name;
+};
+
+struct SourceLine {
+  std::string file;
+  int line = 0;
+};
+
+class ProgramImage {
+ public:
+  // The image of this program; read at the first call. Ends the program with one line if the file
+  // has no symbol table.
+  static const ProgramImage& get();
+
+  // Demangled name of the function that contains `address`, with template arguments; "" if unknown.
+  std::string function_name(std::uintptr_t address) const;
+
+  // Start of the function that contains `address` (0 if unknown): identifies a kernel.
+  std::uintptr_t function_start(std::uintptr_t address) const;
+
+  const std::vector<SharedArray>& shared_arrays() const { return shared_; }
+
+  // True if the kernel with this demangled name declares the array.
+  static bool owns(const std::string& kernel, const SharedArray& array);
+  // True if that kernel may use it: it is its own, or it belongs to a device function or a
+  // namespace.
+  static bool may_use(const std::string& kernel, const SharedArray& array);
+
+  const std::vector<DeviceVariable>& constants() const { return constants_; }
+  const std::vector<DeviceVariable>& device_variables() const { return device_; }
+
+  // Address range of the program's own data (.rodata, .data, .bss).
+  bool in_program_data(std::uintptr_t address) const;
+
+  // Offset of a TLS symbol in the TLS segment and the segment's size.
+  std::size_t tls_anchor_offset() const { return tls_anchor_offset_; }
+  std::size_t tls_size() const { return tls_size_; }
+
+  std::uintptr_t load_address() const { return load_address_; }
+
+  // Source line of a program counter (an address inside the instruction): the innermost inlined
+  // frame that is not in the simulator's own stand-in headers.
+  SourceLine line_of(std::uintptr_t program_counter) const;
+
+ private:
+  ProgramImage();
+  struct Function {
+    std::uintptr_t begin;
+    std::uintptr_t end;
+    std::string mangled;
+  };
+  std::vector<Function> functions_;  // sorted by begin
+  std::vector<SharedArray> shared_;
+  std::vector<DeviceVariable> constants_;
+  std::vector<DeviceVariable> device_;
+  std::vector<std::pair<std::uintptr_t, std::uintptr_t>> data_ranges_;
+  std::size_t tls_anchor_offset_ = 0;
+  std::size_t tls_size_ = 0;
+  std::uintptr_t load_address_ = 0;
+};
+
+// A thread-local variable of the runtime with a known symbol: where it lies tells where the calling
+// OS thread's TLS segment begins.
+extern "C" __thread char simt_tls_anchor;
+
+// The name as in C++ source; the mangled one if it is not a C++ name.
+std::string demangle(const char* mangled);
+
+}  // namespace simt

@@ -1,0 +1,327 @@
+// From 32 logs to warp instructions, and from a warp instruction to requests, sectors, wavefronts.
+#include <algorithm>
+
+#include "common/simt/runtime/machine.hpp"
+
+namespace simt {
+
+const std::array<CounterField, 14>& counter_fields() {
+  static const std::array<CounterField, 14> fields{{
+      {"global_load_requests", &Counters::global_load_requests},
+      {"global_load_sectors", &Counters::global_load_sectors},
+      {"global_store_requests", &Counters::global_store_requests},
+      {"global_store_sectors", &Counters::global_store_sectors},
+      {"shared_load_requests", &Counters::shared_load_requests},
+      {"shared_load_wavefronts", &Counters::shared_load_wavefronts},
+      {"shared_load_conflicts", &Counters::shared_load_conflicts},
+      {"shared_store_requests", &Counters::shared_store_requests},
+      {"shared_store_wavefronts", &Counters::shared_store_wavefronts},
+      {"shared_store_conflicts", &Counters::shared_store_conflicts},
+      {"constant_load_requests", &Counters::constant_load_requests},
+      {"global_atomic_requests", &Counters::global_atomic_requests},
+      {"shared_atomic_requests", &Counters::shared_atomic_requests},
+      {"barriers", &Counters::barriers},
+  }};
+  return fields;
+}
+
+Counters& Counters::operator+=(const Counters& other) {
+  for (const CounterField& field : counter_fields()) this->*field.member += other.*field.member;
+  return *this;
+}
+
+Counters& SiteCounters::at(std::uint32_t pc) {
+  for (;;) {
+    std::size_t mask = slots_.size() - 1;
+    for (std::size_t i = pc * 0x9e3779b1u >> 7;; ++i) {
+      Slot& slot = slots_[i & mask];
+      if (slot.pc == pc) return slot.counters;
+      if (slot.pc == 0) {
+        if (used_ * 2 >= slots_.size()) break;
+        ++used_;
+        slot.pc = pc;
+        return slot.counters;
+      }
+    }
+    grow();
+  }
+}
+
+void SiteCounters::grow() {
+  std::vector<Slot> old(slots_.size() * 2);
+  old.swap(slots_);
+  used_ = 0;
+  for (const Slot& slot : old) {
+    if (slot.pc) at(slot.pc) = slot.counters;
+  }
+}
+
+void SiteCounters::clear() {
+  slots_.assign(256, Slot{});
+  used_ = 0;
+}
+
+namespace {
+
+// Addresses of the active lanes of one warp instruction, with the lane each belongs to.
+struct WarpAccess {
+  std::uint64_t address[kWarpSize];
+  unsigned lane[kWarpSize];
+  unsigned count = 0;
+  unsigned bytes = 0;
+};
+
+// True if active lanes read consecutive elements, the commonest case.
+bool is_consecutive(const WarpAccess& a) {
+  std::uint64_t wrong = 0;
+  for (unsigned i = 0; i < a.count; ++i) {
+    wrong |= a.address[i] ^ (a.address[0] + std::uint64_t{i} * a.bytes);
+  }
+  return wrong == 0;
+}
+
+// Number of distinct values of a short list.
+unsigned count_distinct(const std::uint64_t* values, unsigned count) {
+  std::uint64_t table[128];
+  std::uint64_t used[2] = {0, 0};
+  unsigned distinct = 0;
+  for (unsigned i = 0; i < count; ++i) {
+    unsigned slot = static_cast<unsigned>((values[i] * 0x9e3779b97f4a7c15u) >> 57);
+    while (used[slot >> 6] >> (slot & 63) & 1) {
+      if (table[slot] == values[i]) break;
+      slot = (slot + 1) & 127;
+    }
+    if (!(used[slot >> 6] >> (slot & 63) & 1)) {
+      used[slot >> 6] |= std::uint64_t{1} << (slot & 63);
+      table[slot] = values[i];
+      ++distinct;
+    }
+  }
+  return distinct;
+}
+
+// Distinct aligned 32-byte sectors.
+unsigned count_sectors(const WarpAccess& a) {
+  if (is_consecutive(a)) {
+    std::uint64_t last = a.address[0] + std::uint64_t{a.count} * a.bytes - 1;
+    return static_cast<unsigned>((last >> 5) - (a.address[0] >> 5) + 1);
+  }
+  // An access is aligned to its size, so it lies in one sector.
+  std::uint64_t sectors[kWarpSize];
+  unsigned count = 0;
+  for (unsigned i = 0; i < a.count; ++i) {
+    std::uint64_t sector = a.address[i] >> 5;
+    if (count == 0 || sector != sectors[count - 1]) sectors[count++] = sector;
+  }
+  return count <= 1 ? count : count_distinct(sectors, count);
+}
+
+// Largest number of distinct words in one bank, over the accesses [first, last) of one phase.
+unsigned bank_depth(const WarpAccess& a, const unsigned* members, unsigned count) {
+  std::uint64_t words[kWarpSize * 4];
+  unsigned total = 0;
+  const unsigned words_each = a.bytes <= 4 ? 1 : a.bytes / 4;
+  for (unsigned m = 0; m < count; ++m) {
+    std::uint64_t word = a.address[members[m]] >> 2;
+    for (unsigned w = 0; w < words_each; ++w) words[total++] = word + w;
+  }
+  std::uint64_t in_bank[32][kWarpSize];  // a phase has at most 32 words in one bank
+  unsigned depth[32] = {};
+  unsigned deepest = 0;
+  for (unsigned i = 0; i < total; ++i) {
+    unsigned bank = words[i] & 31;
+    bool seen = false;
+    for (unsigned k = 0; k < depth[bank] && !seen; ++k) seen = in_bank[bank][k] == words[i];
+    if (!seen) {
+      in_bank[bank][depth[bank]++] = words[i];
+      if (depth[bank] > deepest) deepest = depth[bank];
+    }
+  }
+  return deepest;
+}
+
+// True if every active lane's neighbour at distance 1 (or every one's at distance 2) in the warp
+// reads the same address; a neighbour that is not active does not count against it.
+bool neighbours_agree(const WarpAccess& a, unsigned distance) {
+  std::uint64_t by_lane[kWarpSize];
+  std::uint32_t active = 0;
+  for (unsigned i = 0; i < a.count; ++i) {
+    by_lane[a.lane[i]] = a.address[i];
+    active |= 1u << a.lane[i];
+  }
+  for (unsigned i = 0; i < a.count; ++i) {
+    unsigned other = a.lane[i] ^ distance;
+    if ((active >> other & 1) && by_lane[other] != a.address[i]) return false;
+  }
+  return true;
+}
+
+// Passes through the banks. Up to 4 bytes: one phase of 32 lanes; 8 bytes: two of 16; 16 bytes:
+// four of 8. Loads whose neighbouring lanes agree are served two at a time (measured on an H200).
+unsigned count_wavefronts(const WarpAccess& a, bool is_load) {
+  if (a.bytes <= 4) {
+    if (is_consecutive(a)) return 1;
+    unsigned members[kWarpSize];
+    for (unsigned i = 0; i < a.count; ++i) members[i] = i;
+    return bank_depth(a, members, a.count);
+  }
+  unsigned lanes_per_phase = a.bytes == 8 ? 16 : 8;
+  if (is_load && (neighbours_agree(a, 1) || neighbours_agree(a, 2))) lanes_per_phase *= 2;
+  unsigned wavefronts = 0;
+  for (unsigned begin = 0; begin < kWarpSize; begin += lanes_per_phase) {
+    unsigned members[kWarpSize];
+    unsigned count = 0;
+    for (unsigned i = 0; i < a.count; ++i) {
+      if (a.lane[i] >= begin && a.lane[i] < begin + lanes_per_phase) members[count++] = i;
+    }
+    if (count) wavefronts += bank_depth(a, members, count);
+  }
+  return wavefronts;
+}
+
+// Wavefronts that the width and the number of active lanes need when no two lanes collide.
+unsigned ideal_wavefronts(const WarpAccess& a) {
+  unsigned ideal = (a.count * a.bytes + 127) / 128;
+  return ideal ? ideal : 1;
+}
+
+void count_access(EventKind kind, const WarpAccess& a, Counters& c) {
+  switch (kind) {
+    case EventKind::basic_block:
+      break;
+    case EventKind::global_load:
+      c.global_load_requests += 1;
+      c.global_load_sectors += count_sectors(a);
+      break;
+    case EventKind::global_store:
+      c.global_store_requests += 1;
+      c.global_store_sectors += count_sectors(a);
+      break;
+    case EventKind::shared_load: {
+      unsigned wavefronts = count_wavefronts(a, true);
+      unsigned ideal = ideal_wavefronts(a);
+      c.shared_load_requests += 1;
+      c.shared_load_wavefronts += wavefronts;
+      c.shared_load_conflicts += wavefronts > ideal ? wavefronts - ideal : 0;
+      break;
+    }
+    case EventKind::shared_store: {
+      unsigned wavefronts = count_wavefronts(a, false);
+      unsigned ideal = ideal_wavefronts(a);
+      c.shared_store_requests += 1;
+      c.shared_store_wavefronts += wavefronts;
+      c.shared_store_conflicts += wavefronts > ideal ? wavefronts - ideal : 0;
+      break;
+    }
+    case EventKind::constant_load: {
+      bool same = true;
+      for (unsigned i = 1; i < a.count; ++i) same &= a.address[i] == a.address[0];
+      c.constant_load_requests += same ? 1 : count_distinct(a.address, a.count);
+      break;
+    }
+    case EventKind::global_atomic:
+      c.global_atomic_requests += 1;
+      break;
+    case EventKind::shared_atomic:
+      c.shared_atomic_requests += 1;
+      break;
+  }
+}
+
+}  // namespace
+
+namespace {
+
+// Number of coming events that all pending lanes have in common: they run in step that far. Each
+// log is walked on its own, which is kinder to the caches than walking all of them at once.
+std::size_t common_run(const Warp& warp, const unsigned* pending, unsigned count) {
+  const Lane& first = warp.lanes[pending[0]];
+  const Event* lead = first.log_read;
+  std::size_t run = static_cast<std::size_t>(first.log_end - first.log_read);
+  for (unsigned i = 1; i < count && run; ++i) {
+    const Lane& lane = warp.lanes[pending[i]];
+    const Event* own = lane.log_read;
+    const auto available = static_cast<std::size_t>(lane.log_end - own);
+    if (available < run) run = available;
+    std::size_t k = 0;
+    while (k < run && own[k].key == lead[k].key) ++k;
+    run = k;
+  }
+  return run;
+}
+
+// Drops lanes without events from the list. False if one of them is still running and may do
+// something that comes before what the others did.
+bool drop_exhausted(const Warp& warp, unsigned* pending, unsigned& count, bool all_stopped) {
+  unsigned kept = 0;
+  for (unsigned i = 0; i < count; ++i) {
+    const Lane& lane = warp.lanes[pending[i]];
+    if (lane.log_read != lane.log_end) {
+      pending[kept++] = pending[i];
+    } else if (!all_stopped && lane.state == LaneState::ready) {
+      return false;
+    }
+  }
+  count = kept;
+  return true;
+}
+
+}  // namespace
+
+void replay(Warp& warp, SiteCounters& sites, bool all_stopped) {
+  unsigned pending[kWarpSize];
+  unsigned count = warp.lane_count;
+  for (unsigned i = 0; i < count; ++i) pending[i] = i;
+  WarpAccess access;
+  while (drop_exhausted(warp, pending, count, all_stopped) && count) {
+    // Usually all lanes agree for a while.
+    if (const std::size_t run = common_run(warp, pending, count)) {
+      const Event* events[kWarpSize];
+      for (unsigned i = 0; i < count; ++i) {
+        Lane& lane = warp.lanes[pending[i]];
+        events[i] = lane.log_read;
+        lane.log_read += run;
+        access.lane[i] = pending[i];
+      }
+      access.count = count;
+      for (std::size_t k = 0; k < run; ++k) {
+        const std::uint64_t key = events[0][k].key;
+        const EventKind kind = event_kind(key);
+        if (kind == EventKind::basic_block) continue;
+        for (unsigned i = 0; i < count; ++i) access.address[i] = events[i][k].address;
+        access.bytes = event_bytes(key);
+        count_access(kind, access, sites.at(event_pc(key)));
+      }
+      continue;
+    }
+    // They differ: the lanes whose next event has the smallest key go first, until one runs out or
+    // all agree again.
+    bool ran_out = false;
+    bool differ = true;
+    while (differ && !ran_out) {
+      std::uint64_t smallest = ~std::uint64_t{0};
+      for (unsigned i = 0; i < count; ++i) {
+        smallest = std::min(smallest, warp.lanes[pending[i]].log_read->key);
+      }
+      access.count = 0;
+      differ = false;
+      for (unsigned i = 0; i < count; ++i) {
+        Lane& lane = warp.lanes[pending[i]];
+        if (lane.log_read->key != smallest) {
+          differ = true;
+          continue;
+        }
+        access.address[access.count] = lane.log_read->address;
+        access.lane[access.count++] = pending[i];
+        ++lane.log_read;
+        ran_out |= lane.log_read == lane.log_end;
+      }
+      if (const EventKind kind = event_kind(smallest); kind != EventKind::basic_block) {
+        access.bytes = event_bytes(smallest);
+        count_access(kind, access, sites.at(event_pc(smallest)));
+      }
+    }
+  }
+}
+
+}  // namespace simt

@@ -1,0 +1,785 @@
+// Runs the blocks of a grid: each CUDA thread of a block on a fiber, all fibers of a block on one
+// OS thread, blocks spread over OS threads. A warp's lanes run one after another until each waits,
+// has ended or has filled its log; then the warp is replayed (replay.cpp) and its logs are empty
+// again.
+#include <alloca.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "common/simt/runtime/device_memory.hpp"
+#include "common/simt/runtime/fiber.hpp"
+#include "common/simt/runtime/launches.hpp"
+#include "common/simt/runtime/machine.hpp"
+#include "common/simt/runtime/program_image.hpp"
+#include "common/simt/runtime/regions.hpp"
+#include "common/simt/runtime/settings.hpp"
+
+// What kernels read as threadIdx and friends. The stand-in headers declare them const, so that the
+// compiler does not instrument their reads; they are written before a lane is resumed.
+extern "C" {
+struct SimtDimensions {
+  unsigned x, y, z;
+};
+__thread SimtDimensions threadIdx, blockIdx, blockDim, gridDim;
+}
+
+namespace simt {
+namespace {
+
+// Rounds between a warp's turns, and events without progress before its logs are emptied although a
+// lane still runs (a lane that spins on another lane of its warp; otherwise neither would go on).
+constexpr int kRoundsPerTurn = 64;
+constexpr std::uint64_t kStuckEvents = 20'000'000;
+
+// A launch in progress, shared by the workers.
+struct Grid {
+  LaunchShape shape;
+  const void* closure = nullptr;
+  std::size_t closure_bytes = 0;
+  KernelInvoke invoke = nullptr;
+  std::string kernel;
+  const std::uint8_t* shared_map = nullptr;
+  std::vector<std::pair<std::size_t, std::size_t>>
+      own_arrays;  // offset and size in the TLS segment
+  std::uint64_t blocks = 0;
+  std::uint64_t blocks_per_claim = 1;
+  unsigned checks = 0;
+  std::atomic<std::uint64_t> next_block{0};
+  std::atomic<int> error{0};
+  std::atomic<bool> stop{false};  // an endless kernel, a trap: no further blocks
+};
+
+void* reserve(std::size_t bytes, const char* what) {
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) {
+    std::fprintf(stderr, "simt: cannot reserve %zu kB of addresses for %s\n", bytes >> 10, what);
+    std::_Exit(2);
+  }
+  return memory;
+}
+
+void run_lane();
+
+// One OS thread's multiprocessor.
+class Worker {
+ public:
+  Worker();
+  void run(Grid& grid);  // claims blocks until none is left
+
+  // Called on a fiber.
+  void stop_lane(LaneState state, std::uint32_t pc);
+  [[noreturn]] void abandon(int cuda_error);
+
+  Grid* grid = nullptr;
+  Lane* lane = nullptr;  // the running lane
+  Warp* warp = nullptr;
+  std::uint64_t block_index = 0;
+  std::uintptr_t dynamic_shared = 0;
+  HazardTable hazards;
+  SiteCounters sites;
+  std::atomic<std::uint64_t> heartbeat{0};
+
+ private:
+  void run_block(std::uint64_t index);
+  // True if the warp needs another turn: a lane is still ready.
+  bool run_warp(Warp& warp);
+  void resume(Warp& warp, Lane& lane);
+  void complete_warp_ops(Warp& warp);
+  void finish_exchange(Warp& warp, unsigned members, unsigned mask);
+  void report_deadlock(Warp& warp);
+  void release_barrier(unsigned warps);
+  void report_endless(unsigned warps);
+  void kill_all(unsigned warps, int cuda_error);
+  void end_lane(Lane& lane, bool abandoned);
+  void progress() { events_without_progress_ = 0; }
+
+  FiberPool fibers_{&run_lane};
+  RaceDetector races_;
+  std::unique_ptr<Lane[]> lanes_ = std::make_unique<Lane[]>(kMaxBlockThreads);
+  Warp warps_[kMaxBlockThreads / kWarpSize];
+  std::vector<std::unique_ptr<WarpLogs>> all_logs_;
+  std::vector<WarpLogs*> free_logs_;
+  std::uint64_t events_without_progress_ = 0;
+  bool lane_abandoned_ = false;
+};
+
+thread_local Worker* current_worker __attribute__((tls_model("local-exec"))) = nullptr;
+
+// The body of every fiber.
+void run_lane() {
+  Worker& worker = *current_worker;
+  const Grid& grid = *worker.grid;
+  // Each thread owns its copy of the kernel's arguments, as on a GPU.
+  auto* storage = static_cast<unsigned char*>(alloca(grid.closure_bytes + 64));
+  auto aligned = (reinterpret_cast<std::uintptr_t>(storage) + 63) & ~std::uintptr_t{63};
+  void* closure = reinterpret_cast<void*>(aligned);
+  std::memcpy(closure, grid.closure, grid.closure_bytes);
+  simt_hot.active = grid.checks != 0;
+  grid.invoke(closure);
+  simt_hot.active = false;
+  worker.lane->state = LaneState::finished;
+}
+
+Worker::Worker() {
+  Hot& hot = simt_hot;
+  const ProgramImage& image = ProgramImage::get();
+  hot.tls_begin = reinterpret_cast<std::uintptr_t>(&simt_tls_anchor) - image.tls_anchor_offset();
+  hot.tls_bytes = image.tls_size();
+  hot.tls_cells = static_cast<RaceCell*>(
+      reserve((image.tls_size() / 4 + 16) * sizeof(RaceCell), "the shared-memory checks"));
+  dynamic_shared = reinterpret_cast<std::uintptr_t>(
+      reserve(kDynamicSharedCapacity + 4096, "dynamic shared memory"));
+  hot.dynamic_begin = dynamic_shared;
+  hot.dynamic_cells = static_cast<RaceCell*>(
+      reserve((kDynamicSharedCapacity / 4 + 16) * sizeof(RaceCell), "the shared-memory checks"));
+  races_.global.reserve(kArenaBytes + program_regions().device.bytes + 4096);
+  hot.constant = &program_regions().constant;
+  hot.races = &races_;
+  current_worker = this;
+}
+
+void Worker::run(Grid& g) {
+  grid = &g;
+  Hot& hot = simt_hot;
+  hot.checks = g.checks;
+  hot.tls_map = g.shared_map;
+  hot.dynamic_bytes = g.shape.dynamic_shared_bytes;
+  gridDim = {g.shape.grid[0], g.shape.grid[1], g.shape.grid[2]};
+  blockDim = {g.shape.block[0], g.shape.block[1], g.shape.block[2]};
+  for (;;) {
+    std::uint64_t first = g.next_block.fetch_add(g.blocks_per_claim);
+    if (first >= g.blocks || g.stop) break;
+    std::uint64_t last = std::min(first + g.blocks_per_claim, g.blocks);
+    for (std::uint64_t b = first; b < last && !g.stop; ++b) run_block(b);
+  }
+  grid = nullptr;
+}
+
+void Worker::run_block(std::uint64_t index) {
+  Hot& hot = simt_hot;
+  const LaunchShape& shape = grid->shape;
+  block_index = index;
+  ++hot.block_number;
+  blockIdx = {static_cast<unsigned>(index % shape.grid[0]),
+              static_cast<unsigned>(index / shape.grid[0] % shape.grid[1]),
+              static_cast<unsigned>(index / shape.grid[0] / shape.grid[1])};
+  // Shared memory starts as garbage: NaNs, so that a value read too early is seen in the result.
+  for (const auto& [offset, size] : grid->own_arrays) {
+    std::memset(reinterpret_cast<void*>(hot.tls_begin + offset), 0xff, size);
+  }
+  std::memset(reinterpret_cast<void*>(dynamic_shared), 0xff, shape.dynamic_shared_bytes);
+
+  const unsigned threads = shape.block[0] * shape.block[1] * shape.block[2];
+  const unsigned warps = (threads + kWarpSize - 1) / kWarpSize;
+  for (unsigned t = 0; t < threads; ++t) {
+    Lane& l = lanes_[t];
+    l.state = LaneState::ready;
+    l.fiber = nullptr;
+    l.log = l.log_end = l.log_read = nullptr;
+    l.index = t;
+    l.position[0] = t % shape.block[0];
+    l.position[1] = t / shape.block[0] % shape.block[1];
+    l.position[2] = t / shape.block[0] / shape.block[1];
+  }
+  for (unsigned w = 0; w < warps; ++w) {
+    warps_[w].lanes = &lanes_[w * kWarpSize];
+    warps_[w].lane_count = std::min(kWarpSize, threads - w * kWarpSize);
+    warps_[w].epoch = 0;
+    warps_[w].logs = nullptr;
+    warps_[w].stopped = false;
+  }
+  progress();
+
+  for (;;) {
+    bool all_stopped = true;
+    for (unsigned w = 0; w < warps; ++w) {
+      if (!warps_[w].stopped) warps_[w].stopped = !run_warp(warps_[w]);
+      all_stopped &= warps_[w].stopped;
+    }
+    if (grid->stop) {
+      kill_all(warps, 0);
+      all_stopped = true;
+    }
+    if (!all_stopped) {
+      if (events_without_progress_ > settings().step_limit) {
+        report_endless(warps);
+        grid->stop = true;
+        kill_all(warps, 702);
+      } else {
+        continue;
+      }
+    }
+    bool waiting = false;
+    for (unsigned t = 0; t < threads; ++t) waiting |= lanes_[t].state == LaneState::at_barrier;
+    races_.end_interval(hazards, block_index, &array_name);
+    if (!waiting) return;
+    release_barrier(warps);
+  }
+}
+
+bool Worker::run_warp(Warp& w) {
+  const bool counting = grid->checks != 0;
+  if (counting && !w.logs) {
+    if (free_logs_.empty()) {
+      all_logs_.push_back(std::make_unique<WarpLogs>());
+      free_logs_.push_back(all_logs_.back().get());
+    }
+    w.logs = free_logs_.back();
+    free_logs_.pop_back();
+    for (unsigned i = 0; i < w.lane_count; ++i) {
+      w.lanes[i].log = w.lanes[i].log_end = w.lanes[i].log_read = w.logs->lane(i);
+    }
+  }
+  bool ready = true;
+  for (int round = 0; ready && round < kRoundsPerTurn && !grid->stop; ++round) {
+    const bool stuck = events_without_progress_ > kStuckEvents;
+    bool resumed = false;
+    for (unsigned i = 0; i < w.lane_count; ++i) {
+      Lane& l = w.lanes[i];
+      if (l.state != LaneState::ready) continue;
+      if (counting) {
+        // Make room: move what the replay has left to the front.
+        std::size_t left = static_cast<std::size_t>(l.log_end - l.log_read);
+        if (left > kLogEvents / 2) continue;
+        if (left) std::memmove(l.log, l.log_read, left * sizeof(Event));
+        l.log_read = l.log;
+        l.log_end = l.log + left;
+      }
+      resume(w, l);
+      resumed = true;
+    }
+    complete_warp_ops(w);
+    ready = false;
+    bool log_full = false;
+    for (unsigned i = 0; i < w.lane_count; ++i) {
+      ready |= w.lanes[i].state == LaneState::ready;
+      log_full |= w.lanes[i].log_end - w.lanes[i].log_read > static_cast<long>(kLogEvents / 2);
+    }
+    if (!ready) {
+      bool in_op = false;
+      for (unsigned i = 0; i < w.lane_count; ++i)
+        in_op |= w.lanes[i].state == LaneState::in_warp_op;
+      if (in_op) {
+        report_deadlock(w);
+        ready = false;
+      }
+    }
+    if (counting && (!ready || log_full)) replay(w, sites, !ready || stuck || !resumed);
+  }
+  if (!ready && w.logs) {
+    free_logs_.push_back(w.logs);
+    w.logs = nullptr;
+  }
+  return ready;
+}
+
+void Worker::resume(Warp& w, Lane& l) {
+  Hot& hot = simt_hot;
+  if (!l.fiber) l.fiber = fibers_.acquire();
+  lane = &l;
+  warp = &w;
+  lane_abandoned_ = false;
+  threadIdx = {l.position[0], l.position[1], l.position[2]};
+  hot.stack_low = l.fiber->low;
+  hot.stack_high = l.fiber->high;
+  hot.log_next = l.log_end;
+  hot.log_limit = l.log ? l.log + kLogEvents : nullptr;
+  hot.access_id = make_access_id(l.index, w.epoch, 0);
+  hot.active = grid->checks != 0;
+  fibers_.resume(l.fiber);
+  hot.active = false;
+  events_without_progress_ += static_cast<std::uint64_t>(hot.log_next - l.log_end) + 1;
+  l.log_end = hot.log_next;
+  heartbeat.fetch_add(1, std::memory_order_relaxed);
+  races_.settle_writes();
+  if (l.state == LaneState::finished) end_lane(l, lane_abandoned_);
+  if (l.state == LaneState::finished || l.state == LaneState::at_barrier) progress();
+}
+
+void Worker::end_lane(Lane& l, bool abandoned) {
+  l.state = LaneState::finished;
+  if (!l.fiber) return;
+  if (abandoned) {
+    fibers_.discard(l.fiber);
+  } else {
+    fibers_.release(l.fiber);
+  }
+  l.fiber = nullptr;
+}
+
+void Worker::stop_lane(LaneState state, std::uint32_t pc) {
+  lane->state = state;
+  lane->stop_pc = pc;
+  simt_hot.active = false;
+  fibers_.suspend();
+}
+
+void Worker::abandon(int cuda_error) {
+  int none = 0;
+  grid->error.compare_exchange_strong(none, cuda_error);
+  lane_abandoned_ = true;
+  lane->state = LaneState::finished;
+  simt_hot.active = false;
+  fibers_.suspend();
+  __builtin_unreachable();
+}
+
+// ---- Warp operations: shuffles, votes, __syncwarp ----
+
+void Worker::complete_warp_ops(Warp& w) {
+  unsigned exists = w.lane_count == kWarpSize ? ~0u : (1u << w.lane_count) - 1;
+  unsigned alive = 0;
+  for (unsigned i = 0; i < w.lane_count; ++i) {
+    if (w.lanes[i].state != LaneState::finished) alive |= 1u << i;
+  }
+  for (unsigned i = 0; i < w.lane_count; ++i) {
+    const Lane& first = w.lanes[i];
+    if (first.state != LaneState::in_warp_op) continue;
+    // Threads that have ended are not waited for (CUDA C++ Programming Guide, warp functions).
+    unsigned members = first.mask & alive & exists;
+    if (!(members >> i & 1)) continue;  // its own bit is missing: reported as a deadlock
+    bool complete = true;
+    for (unsigned j = 0; j < w.lane_count && complete; ++j) {
+      if (!(members >> j & 1)) continue;
+      const Lane& other = w.lanes[j];
+      complete =
+          other.state == LaneState::in_warp_op && other.op == first.op && other.mask == first.mask;
+    }
+    if (!complete) continue;
+    unsigned ballot = 0;
+    for (unsigned j = 0; j < w.lane_count; ++j) {
+      if ((members >> j & 1) && w.lanes[j].predicate) ballot |= 1u << j;
+    }
+    switch (first.op) {
+      case WarpOp::sync:
+        ++w.epoch;
+        break;
+      case WarpOp::ballot:
+        for (unsigned j = 0; j < w.lane_count; ++j) w.lanes[j].result = ballot;
+        break;
+      case WarpOp::match:
+        for (unsigned j = 0; j < w.lane_count; ++j) {
+          if (!(members >> j & 1)) continue;
+          unsigned same = 0;
+          for (unsigned k = 0; k < w.lane_count; ++k) {
+            if ((members >> k & 1) && w.lanes[k].bits == w.lanes[j].bits) same |= 1u << k;
+          }
+          w.lanes[j].result = same;
+        }
+        break;
+      case WarpOp::exchange:
+        finish_exchange(w, members, first.mask);
+        break;
+    }
+    for (unsigned j = 0; j < w.lane_count; ++j) {
+      if (members >> j & 1) w.lanes[j].state = LaneState::ready;
+    }
+    progress();
+  }
+}
+
+// Source lanes as the PTX instruction shfl.sync defines them.
+void Worker::finish_exchange(Warp& w, unsigned members, unsigned mask) {
+  for (unsigned j = 0; j < w.lane_count; ++j) {
+    if (!(members >> j & 1)) continue;
+    Lane& l = w.lanes[j];
+    const int width = l.width;
+    const int in_segment = static_cast<int>(j) % width;
+    const int segment = static_cast<int>(j) - in_segment;
+    int source = static_cast<int>(j);
+    switch (l.exchange) {
+      case Exchange::index:
+        source = segment + static_cast<int>(l.operand % static_cast<unsigned>(width));
+        break;
+      case Exchange::up:
+        if (in_segment >= static_cast<int>(l.operand)) source = static_cast<int>(j - l.operand);
+        break;
+      case Exchange::down:
+        if (l.operand < static_cast<unsigned>(width - in_segment)) {
+          source = static_cast<int>(j + l.operand);
+        }
+        break;
+      case Exchange::butterfly: {
+        int other = in_segment ^ static_cast<int>(l.operand);
+        if (other < width) source = segment + other;
+        break;
+      }
+    }
+    if (members >> source & 1) {
+      l.result = w.lanes[source].bits;
+      continue;
+    }
+    // The source takes no part: the value is undefined. Reading a lane that the mask names but that
+    // has ended is nearly always a mistake.
+    l.result = l.bits;
+    if ((mask >> source & 1) && (grid->checks & kCheckBarriers)) {
+      HazardKey key{Hazard::undefined_shuffle, l.stop_pc, 0, "",
+                    "reads another lane's value in a shuffle after that lane has ended"};
+      hazards[key].add(block_index, l.index, UINT32_MAX, "(lane " + std::to_string(source) + ")");
+    }
+  }
+}
+
+void Worker::report_deadlock(Warp& w) {
+  unsigned waiting = 0;
+  const Lane* first = nullptr;
+  for (unsigned i = 0; i < w.lane_count; ++i) {
+    if (w.lanes[i].state != LaneState::in_warp_op) continue;
+    waiting |= 1u << i;
+    if (!first) first = &w.lanes[i];
+  }
+  const unsigned own = first->index % kWarpSize;
+  std::string what, detail;
+  std::uint32_t other_pc = 0;
+  if (!(first->mask >> own & 1)) {
+    what = "waits in a warp operation whose mask does not name its own lane";
+  } else {
+    what = "waits in a warp operation for lanes that never come";
+    for (unsigned i = 0; i < w.lane_count; ++i) {
+      const Lane& l = w.lanes[i];
+      if (!(first->mask >> i & 1) || l.state == LaneState::finished) continue;
+      if (l.state == LaneState::in_warp_op && l.op == first->op && l.mask == first->mask) continue;
+      detail = "(lane " + std::to_string(i) + " waits elsewhere)";
+      other_pc = l.stop_pc;
+      break;
+    }
+  }
+  HazardKey key{Hazard::warp_deadlock, first->stop_pc, other_pc, "", what};
+  hazards[key].add(block_index, first->index, UINT32_MAX, detail);
+  int none = 0;
+  grid->error.compare_exchange_strong(none, 702);
+  for (unsigned i = 0; i < w.lane_count; ++i) {
+    if (waiting >> i & 1) end_lane(w.lanes[i], true);
+  }
+}
+
+// ---- Block barriers ----
+
+void Worker::release_barrier(unsigned warps) {
+  const Lane* first = nullptr;
+  const Lane* different = nullptr;
+  int predicates = 0;
+  for (unsigned w = 0; w < warps; ++w) {
+    for (unsigned i = 0; i < warps_[w].lane_count; ++i) {
+      const Lane& l = warps_[w].lanes[i];
+      if (l.state != LaneState::at_barrier) continue;
+      if (!first) first = &l;
+      if (l.stop_pc != first->stop_pc && !different) different = &l;
+      predicates += l.predicate;
+    }
+  }
+  if (grid->checks) sites.at(first->stop_pc).barriers += 1;
+  if (different && (grid->checks & kCheckBarriers)) {
+    // The compiler may have copied one __syncthreads() to several places; the line decides.
+    const ProgramImage& image = ProgramImage::get();
+    SourceLine a = image.line_of(image.load_address() + first->stop_pc);
+    SourceLine b = image.line_of(image.load_address() + different->stop_pc);
+    if (a.line != b.line || a.file != b.file) {
+      HazardKey key{Hazard::divergent_barrier, first->stop_pc, different->stop_pc, "",
+                    "waits at this __syncthreads() while another waits at a different one:"};
+      hazards[key].add(block_index, first->index, different->index, "");
+    }
+  }
+  for (unsigned w = 0; w < warps; ++w) {
+    bool live = false;
+    for (unsigned i = 0; i < warps_[w].lane_count; ++i) {
+      Lane& l = warps_[w].lanes[i];
+      if (l.state != LaneState::at_barrier) continue;
+      l.state = LaneState::ready;
+      l.result = static_cast<std::uint64_t>(predicates);
+      live = true;
+    }
+    if (live) warps_[w].stopped = false;
+  }
+}
+
+// ---- Kernels that do not end ----
+
+void Worker::report_endless(unsigned warps) {
+  for (unsigned w = 0; w < warps; ++w) {
+    for (unsigned i = 0; i < warps_[w].lane_count; ++i) {
+      const Lane& l = warps_[w].lanes[i];
+      if (l.state != LaneState::ready) continue;
+      std::uint32_t pc = 0;
+      if (warps_[w].logs && l.log_end != l.log) pc = event_pc(l.log_end[-1].key);
+      HazardKey key{Hazard::endless_kernel, pc, 0, "",
+                    "is still in a loop after the step limit and no thread of its block has made "
+                    "progress"};
+      hazards[key].add(block_index, l.index, UINT32_MAX, "");
+      return;  // one is enough: all threads of such a loop would say the same
+    }
+  }
+}
+
+void Worker::kill_all(unsigned warps, int cuda_error) {
+  int none = 0;
+  if (cuda_error) grid->error.compare_exchange_strong(none, cuda_error);
+  for (unsigned w = 0; w < warps; ++w) {
+    for (unsigned i = 0; i < warps_[w].lane_count; ++i) {
+      if (warps_[w].lanes[i].state != LaneState::finished) end_lane(warps_[w].lanes[i], true);
+    }
+    if (warps_[w].logs) {
+      free_logs_.push_back(warps_[w].logs);
+      warps_[w].logs = nullptr;
+    }
+  }
+}
+
+// ---- The workers of the program ----
+
+class WorkerPool {
+ public:
+  static WorkerPool& get() {
+    static WorkerPool& pool = *new WorkerPool;
+    return pool;
+  }
+
+  void run(Grid& grid, HazardTable& hazards, SiteCounters& sites) {
+    std::unique_lock lock(mutex_);
+    const unsigned wanted =
+        static_cast<unsigned>(std::min<std::uint64_t>(settings().threads, grid.blocks));
+    while (threads_ < wanted) {
+      const unsigned number = threads_++;
+      workers_.resize(threads_, nullptr);
+      std::thread([this, number] { serve(number); }).detach();
+    }
+    grid_ = &grid;
+    wanted_ = wanted;
+    running_ = wanted;
+    ++generation_;
+    start_.notify_all();
+    wait_with_watchdog(lock, wanted);
+    grid_ = nullptr;
+    for (unsigned i = 0; i < wanted; ++i) {
+      merge(hazards, workers_[i]->hazards);
+      workers_[i]->hazards.clear();
+      workers_[i]->sites.for_each([&](std::uint32_t pc, const Counters& c) { sites.at(pc) += c; });
+      workers_[i]->sites.clear();
+    }
+  }
+
+ private:
+  void serve(unsigned number) {
+    Worker worker;
+    std::uint64_t seen = 0;
+    std::unique_lock lock(mutex_);
+    workers_[number] = &worker;
+    for (;;) {
+      start_.wait(lock, [&] { return generation_ != seen && number < wanted_ && grid_; });
+      seen = generation_;
+      Grid& grid = *grid_;
+      lock.unlock();
+      worker.run(grid);
+      lock.lock();
+      if (--running_ == 0) done_.notify_all();
+    }
+  }
+
+  // A loop without memory accesses or branches calls nothing of ours: only the clock can tell.
+  void wait_with_watchdog(std::unique_lock<std::mutex>& lock, unsigned wanted) {
+    using Clock = std::chrono::steady_clock;
+    auto beats = [&] {
+      std::uint64_t sum = 0;
+      for (unsigned i = 0; i < wanted; ++i) sum += workers_[i] ? workers_[i]->heartbeat.load() : 0;
+      return sum;
+    };
+    std::uint64_t last = beats();
+    auto since = Clock::now();
+    while (!done_.wait_for(lock, std::chrono::seconds(1), [&] { return running_ == 0; })) {
+      if (std::uint64_t now = beats(); now != last) {
+        last = now;
+        since = Clock::now();
+      } else if (std::chrono::duration<double>(Clock::now() - since).count() >
+                 settings().watchdog_seconds) {
+        std::fprintf(stderr,
+                     "simt: kernel %s has shown no sign of life for %.0f s: it is in an endless "
+                     "loop, or SIMT_WATCHDOG (seconds) must be raised\n",
+                     grid_->kernel.c_str(), settings().watchdog_seconds);
+        std::_Exit(3);
+      }
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable start_, done_;
+  std::vector<Worker*> workers_;
+  unsigned threads_ = 0, wanted_ = 0, running_ = 0;
+  std::uint64_t generation_ = 0;
+  Grid* grid_ = nullptr;
+};
+
+// The words of the TLS segment that a kernel may touch; one map for each kernel, kept.
+const std::vector<std::uint8_t>& shared_map_of(const std::string& kernel) {
+  static std::map<std::string, std::vector<std::uint8_t>> maps;
+  auto [it, is_new] = maps.try_emplace(kernel);
+  if (!is_new) return it->second;
+  const ProgramImage& image = ProgramImage::get();
+  std::vector<std::uint8_t>& map = it->second;
+  map.assign(image.tls_size() / 4 + 8, 0);
+  for (const SharedArray& array : image.shared_arrays()) {
+    if (!image.may_use(kernel, array)) continue;
+    for (std::size_t b = array.offset; b < array.offset + array.size; ++b) {
+      map[b >> 2] |= 16 << (b & 3);
+    }
+  }
+  return map;
+}
+
+std::uint32_t relative_pc(void* return_address) {
+  return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(return_address) - 1 -
+                                    ProgramImage::get().load_address());
+}
+
+Lane& wait_in_warp(WarpOp op, unsigned mask, void* return_address) {
+  Worker& worker = *current_worker;
+  Lane& lane = *worker.lane;
+  lane.op = op;
+  lane.mask = mask;
+  worker.stop_lane(LaneState::in_warp_op, relative_pc(return_address));
+  return lane;
+}
+
+}  // namespace
+
+// ---- Services for the callbacks ----
+
+void log_is_full() {
+  Worker& worker = *current_worker;
+  worker.stop_lane(LaneState::ready, 0);
+}
+
+void note_hazard(Hazard hazard, std::uint32_t pc, const std::string& array, const char* what,
+                 const std::string& detail) {
+  Worker& worker = *current_worker;
+  worker.hazards[{hazard, pc, 0, array, what}].add(worker.block_index, worker.lane->index,
+                                                   UINT32_MAX, detail);
+}
+
+void abandon_lane(int cuda_error) { current_worker->abandon(cuda_error); }
+
+std::string array_name(std::uintptr_t address) {
+  if (device_memory::contains(reinterpret_cast<void*>(address))) {
+    auto near = device_memory::nearest(reinterpret_cast<void*>(address));
+    return near ? "cudaMalloc number " + std::to_string(near->serial) : "global memory";
+  }
+  const Hot& hot = simt_hot;
+  if (address - hot.dynamic_begin < kDynamicSharedCapacity ||
+      address - hot.tls_begin < hot.tls_bytes) {
+    return nearest_shared(address).name;
+  }
+  return nearest_variable(address).name;
+}
+
+// ---- Services for kernels ----
+
+void* dynamic_shared() { return reinterpret_cast<void*>(current_worker->dynamic_shared); }
+
+void block_barrier() {
+  current_worker->lane->predicate = 0;
+  current_worker->stop_lane(LaneState::at_barrier, relative_pc(__builtin_return_address(0)));
+}
+
+int block_barrier_count(int predicate) {
+  Lane& lane = *current_worker->lane;
+  lane.predicate = predicate != 0;
+  current_worker->stop_lane(LaneState::at_barrier, relative_pc(__builtin_return_address(0)));
+  return static_cast<int>(lane.result);
+}
+
+void warp_barrier(unsigned mask) { wait_in_warp(WarpOp::sync, mask, __builtin_return_address(0)); }
+
+unsigned active_mask() {
+  const Warp& warp = *current_worker->warp;
+  unsigned mask = 0;
+  for (unsigned i = 0; i < warp.lane_count; ++i) {
+    if (warp.lanes[i].state != LaneState::finished) mask |= 1u << i;
+  }
+  return mask;
+}
+
+std::uint64_t warp_exchange(unsigned mask, std::uint64_t bits, Exchange kind, unsigned operand,
+                            int width) {
+  Lane& lane = *current_worker->lane;
+  lane.bits = bits;
+  lane.exchange = kind;
+  lane.operand = operand;
+  lane.width = width;
+  return wait_in_warp(WarpOp::exchange, mask, __builtin_return_address(0)).result;
+}
+
+unsigned warp_ballot(unsigned mask, int predicate) {
+  current_worker->lane->predicate = predicate != 0;
+  return static_cast<unsigned>(
+      wait_in_warp(WarpOp::ballot, mask, __builtin_return_address(0)).result);
+}
+
+unsigned warp_match_any(unsigned mask, std::uint64_t bits) {
+  current_worker->lane->bits = bits;
+  return static_cast<unsigned>(
+      wait_in_warp(WarpOp::match, mask, __builtin_return_address(0)).result);
+}
+
+void abandon_kernel(int cuda_error) {
+  current_worker->grid->stop = true;
+  current_worker->abandon(cuda_error);
+}
+
+bool inside_kernel() { return current_worker != nullptr && current_worker->grid != nullptr; }
+
+int run_grid(const LaunchShape& shape, const void* closure, std::size_t closure_bytes,
+             KernelInvoke invoke, void* program_counter) {
+  const ProgramImage& image = ProgramImage::get();
+  device_memory::initialise();
+  set_image_base(image.load_address());
+  const auto pc = reinterpret_cast<std::uintptr_t>(program_counter);
+
+  Grid grid;
+  grid.shape = shape;
+  grid.closure = closure;
+  grid.closure_bytes = closure_bytes;
+  grid.invoke = invoke;
+  grid.kernel = image.function_name(pc);
+  grid.shared_map = shared_map_of(grid.kernel).data();
+  for (const SharedArray& array : image.shared_arrays()) {
+    if (image.owns(grid.kernel, array)) grid.own_arrays.emplace_back(array.offset, array.size);
+  }
+  grid.blocks = std::uint64_t{shape.grid[0]} * shape.grid[1] * shape.grid[2];
+  grid.blocks_per_claim = std::clamp<std::uint64_t>(grid.blocks / (settings().threads * 8), 1, 64);
+  grid.checks = settings().checks;
+
+  HazardTable hazards;
+  SiteCounters sites;
+  WorkerPool::get().run(grid, hazards, sites);
+
+  Launch launch;
+  launch.kernel = grid.kernel;
+  std::copy(shape.grid, shape.grid + 3, launch.grid.begin());
+  std::copy(shape.block, shape.block + 3, launch.block.begin());
+  launch.shared_bytes = static_shared_bytes(program_counter) + shape.dynamic_shared_bytes;
+  std::map<std::pair<std::string, int>, Counters> lines;
+  sites.for_each([&](std::uint32_t site, const Counters& c) {
+    SourceLine line = image.line_of(image.load_address() + site);
+    lines[{line.file, line.line}] += c;
+    launch.counters += c;
+  });
+  for (const auto& [line, counters] : lines) {
+    launch.lines.push_back({line.first, line.second, counters});
+  }
+  launch.findings = to_findings(hazards, shape.grid, shape.block);
+  record_launch(std::move(launch));
+  return grid.error;
+}
+
+}  // namespace simt

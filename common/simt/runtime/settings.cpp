@@ -1,0 +1,85 @@
+#include "common/simt/runtime/settings.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <thread>
+
+#include "common/simt/simt.hpp"
+
+namespace simt {
+namespace {
+
+[[noreturn]] void refuse(const char* name, const char* value, const char* wanted) {
+  std::fprintf(stderr, "simt: %s=%s is not understood: %s\n", name, value, wanted);
+  std::_Exit(2);
+}
+
+// The value of an environment variable as a whole number in [1, largest], or `otherwise`.
+std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise,
+                                      std::uint64_t largest) {
+  const char* text = std::getenv(name);
+  if (!text || !*text) return otherwise;
+  char* end = nullptr;
+  unsigned long long value = std::strtoull(text, &end, 10);
+  if (*end || text[0] == '-' || value < 1 || value > largest) {
+    refuse(name, text, ("give a whole number from 1 to " + std::to_string(largest)).c_str());
+  }
+  return value;
+}
+
+}  // namespace
+
+unsigned parse_checks(const std::string& list) {
+  if (list == "all") return kCheckAll;
+  if (list == "none") return 0;
+  unsigned checks = kCheckCounters;
+  std::size_t start = 0;
+  while (start <= list.size()) {
+    std::size_t comma = list.find(',', start);
+    if (comma == std::string::npos) comma = list.size();
+    std::string word = list.substr(start, comma - start);
+    if (word == "counters") {
+      checks |= kCheckCounters;
+    } else if (word == "races") {
+      checks |= kCheckRaces;
+    } else if (word == "bounds") {
+      checks |= kCheckBounds;
+    } else if (word == "uninitialized") {
+      checks |= kCheckUninitialized;
+    } else if (word == "barriers") {
+      checks |= kCheckBarriers;
+    } else {
+      throw std::invalid_argument("'" + word +
+                                  "' is not a check: give all, none, or a list of counters, races, "
+                                  "bounds, uninitialized, barriers");
+    }
+    start = comma + 1;
+  }
+  return checks;
+}
+
+Settings& settings() {
+  static Settings& instance = *[] {
+    auto* s = new Settings;  // lives as long as the program: workers may outlast static destructors
+    if (const char* text = std::getenv("SIMT_CHECKS"); text && *text) {
+      try {
+        s->checks = parse_checks(text);
+      } catch (const std::invalid_argument& error) {
+        refuse("SIMT_CHECKS", text, error.what());
+      }
+    }
+    unsigned cores = std::thread::hardware_concurrency();
+    s->threads =
+        static_cast<unsigned>(number_from_environment("SIMT_THREADS", cores ? cores : 1, 1024));
+    s->step_limit = number_from_environment("SIMT_STEP_LIMIT", 2'000'000'000, UINT64_MAX / 2);
+    s->watchdog_seconds = static_cast<double>(number_from_environment("SIMT_WATCHDOG", 60, 86400));
+    if (const char* text = std::getenv("SIMT_REPORT")) s->report_path = text;
+    return s;
+  }();
+  return instance;
+}
+
+void set_checks(const std::string& list) { settings().checks = parse_checks(list); }
+
+}  // namespace simt

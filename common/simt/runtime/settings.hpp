@@ -1,0 +1,35 @@
+// What the environment asks of a simulated program: SIMT_CHECKS, SIMT_THREADS, SIMT_STEP_LIMIT,
+// SIMT_REPORT. Read once, at the first use. A value that makes no sense is one line on stderr and
+// exit status 2. (SIMT_GPU is read by gpu_models.cpp.)
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+namespace simt {
+
+// Bits of Settings::checks. `counters` alone means: count, check nothing.
+enum Check : unsigned {
+  kCheckCounters = 1,
+  kCheckRaces = 2,
+  kCheckBounds = 4,
+  kCheckUninitialized = 8,
+  kCheckBarriers = 16,
+  kCheckAll = 31,
+};
+
+struct Settings {
+  std::atomic<unsigned> checks{kCheckAll};
+  unsigned threads = 1;          // OS threads that run blocks
+  std::uint64_t step_limit = 0;  // logged events of a block without progress before it is 'endless'
+  double watchdog_seconds = 0;   // a kernel with no sign of life for this long is ended
+  std::string report_path;       // empty: no report
+};
+
+Settings& settings();
+
+// "all", "none" or a comma-separated list of names. Throws std::invalid_argument.
+unsigned parse_checks(const std::string& list);
+
+}  // namespace simt

@@ -1,7 +1,7 @@
 // Simulated global memory: one reserved range of addresses (the arena) in which every cudaMalloc is
 // cut out with its exact size, 256-byte aligned, with guard zones on both sides. Freed blocks stay
-// poisoned. A map with one byte for every 4-byte word says what may be touched and what was written,
-// so that the check of an access is one load.
+// poisoned. A map with one byte for every 4-byte word says what may be touched and what was
+// written, so that the check of an access is one load.
 #pragma once
 
 #include <cstddef>
@@ -52,7 +52,8 @@ void copy_initialised(const void* to, const void* from, std::size_t bytes);
 // Fills live bytes with a poison pattern (0xff: a NaN as float) and marks them as not initialised.
 void poison(void* pointer, std::size_t bytes);
 
-// The allocation that holds the address, or else the live or freed one nearest to it (for messages).
+// The allocation that holds the address, or else the live or freed one nearest to it (for
+// messages).
 std::optional<Allocation> nearest(const void* pointer);
 
 std::size_t bytes_in_use();

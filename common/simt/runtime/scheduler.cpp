@@ -3,6 +3,7 @@
 // has ended or has filled its log; then the warp is replayed (replay.cpp) and its logs are empty
 // again.
 #include <alloca.h>
+#include <signal.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -72,6 +73,23 @@ void* reserve(std::size_t bytes, const char* what) {
 
 void run_lane();
 
+// A crash on a simulated thread: its stack ran into the guard page, or a library function that is not
+// instrumented was given a bad pointer. Says which and ends the program.
+void on_crash(int, siginfo_t* info, void*);
+
+void watch_for_crashes() {
+  constexpr std::size_t kHandlerStack = 64 << 10;
+  stack_t stack{};
+  stack.ss_sp = reserve(kHandlerStack, "a signal handler's stack");
+  stack.ss_size = kHandlerStack;
+  sigaltstack(&stack, nullptr);
+  struct sigaction action {};
+  action.sa_sigaction = on_crash;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND;
+  sigaction(SIGSEGV, &action, nullptr);
+  sigaction(SIGBUS, &action, nullptr);
+}
+
 // One OS thread's multiprocessor.
 class Worker {
  public:
@@ -132,6 +150,23 @@ void run_lane() {
   worker.lane->state = LaneState::finished;
 }
 
+void on_crash(int signal, siginfo_t* info, void*) {
+  const Worker* worker = current_worker;
+  if (!worker || !worker->grid || !worker->lane || !worker->lane->fiber) {
+    raise(signal);  // not ours; the default action is in place again
+    return;
+  }
+  const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
+  const bool overflow = worker->lane->fiber->low - address <= 4096;
+  std::fprintf(stderr, "simt: thread (%u,%u,%u) of block %llu of %s %s\n", threadIdx.x, threadIdx.y,
+               threadIdx.z, static_cast<unsigned long long>(worker->block_index),
+               worker->grid->kernel.c_str(),
+               overflow ? "has used up its stack of 256 kB: make its local arrays smaller"
+                        : "crashed in code that the simulator does not check (a library function, or "
+                          "an access with SIMT_CHECKS without bounds)");
+  std::_Exit(3);
+}
+
 Worker::Worker() {
   Hot& hot = simt_hot;
   const ProgramImage& image = ProgramImage::get();
@@ -148,6 +183,7 @@ Worker::Worker() {
   hot.constant = &program_regions().constant;
   hot.races = &races_;
   current_worker = this;
+  watch_for_crashes();
 }
 
 void Worker::run(Grid& g) {

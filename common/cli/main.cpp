@@ -1,0 +1,209 @@
+// The `halo` program. The script of the same name at the top of the repository sets everything up and
+// then calls this one, so both have the same commands.
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+#include "common/cli/commands.hpp"
+#include "common/cli/process.hpp"
+#include "common/harness/command_line.hpp"
+
+namespace {
+
+using namespace halo;
+namespace fs = std::filesystem;
+
+constexpr const char* usage =
+    "Halo: a course in CUDA convolution that runs with or without a GPU.\n"
+    "Usage: halo COMMAND [OPTIONS]\n"
+    "\n"
+    "Commands (each has --help):\n"
+    "  run [STAGE]    run a stage, or all: check, hazards, memory traffic, time\n"
+    "  test [SUITE]   run the tests, one suite, or one stage's tests\n"
+    "  list           list the stages\n"
+    "  doctor         say what is present, and what each missing thing costs\n"
+    "\n"
+    "Options, before the command:\n"
+    "  --help         this text\n"
+    "  --version      the version\n"
+    "  --build DIR    use this build folder, not the one that the program stands in\n"
+    "  --targets      print what must be built for the command, one a line, and stop\n"
+    "\n"
+    "Exit codes: 0 good, 1 a check or a test failed, 2 wrong use, 77 nothing could be run.\n";
+
+// This program stands in <build folder>/common/cli/.
+fs::path own_build_folder() {
+  return fs::read_symlink("/proc/self/exe").parent_path().parent_path().parent_path();
+}
+
+int complain(const std::string& text, int code) {
+  std::fflush(stdout);
+  std::fprintf(stderr, "halo: %s\n", text.c_str());
+  return code;
+}
+
+void require_one_of(const std::string& option, const std::string& value,
+                    const std::vector<std::string>& choices) {
+  if (std::find(choices.begin(), choices.end(), value) != choices.end()) return;
+  std::string text;
+  for (const std::string& choice : choices) text += (text.empty() ? "" : ", ") + choice;
+  throw WrongUse(option + ": '" + value + "' is none of " + text);
+}
+
+// What the command line says before the command.
+struct Global {
+  fs::path build = own_build_folder();
+  bool targets = false;
+};
+
+// Prints what ninja must build, relative to the build folder.
+int print_targets(const BuildFolder& build, const std::vector<fs::path>& files) {
+  for (const fs::path& file : files) {
+    std::printf("%s\n", file.lexically_relative(build.path()).c_str());
+  }
+  return 0;
+}
+
+int command_run(const Global& global, int argc, const char* const* argv) {
+  RunOptions options;
+  CommandLine line("Runs a stage, or all: check, hazards, memory traffic, time.",
+                   "Options from --length to --seed are handed to the stages' programs.");
+  line.positional("stage", options.stage, "a stage: 04, 4 or its name; all if left out");
+  line.option("--on", "sim|gpu", options.on, "where to run; a GPU if there is one, if left out");
+  line.option("--json", "FILE", options.json, "also write the results to this file");
+  line.flag("--report-table", options.report_table,
+            "the report's table: time at lengths 1e3, 1e5, 1e7 and 1e9");
+  line.option("--color", "WHEN", options.color, "auto, always or never");
+
+  struct Passed {
+    const char* name;
+    const char* unit;
+    const char* help;
+    std::string value = {};
+  };
+  Passed passed_on[] = {
+      {"--length", "N", "outputs, and cells of the signal"},
+      {"--threads", "T", "threads per block"},
+      {"--task", "K", "only the variants of the report's task K (needs a stage)"},
+      {"--variant", "NAME", "only this variant (needs a stage)"},
+      {"--mask", "W|SPEC", "width of a random mask, odd; or gaussian:31, box:9, a .npy file"},
+      {"--border", "zero|report", "zero: zeros beyond the ends. report: the ends are left alone"},
+      {"--input", "FILE", "run on this signal, .wav or .npy"},
+      {"--output", "FILE", "write the result, .wav or .npy (needs a stage)"},
+      {"--seed", "S", "seed of all random data; a fresh one, printed, if not given"},
+  };
+  for (Passed& option : passed_on) {
+    line.option(option.name, option.unit, option.value, option.help);
+  }
+  if (!line.parse(argc, argv)) return 0;
+  for (const Passed& option : passed_on) {
+    if (!option.value.empty()) options.passed_on.emplace_back(option.name, option.value);
+  }
+  require_one_of("--on", options.on, {"auto", "sim", "gpu"});
+  require_one_of("--color", options.color, {"auto", "always", "never"});
+
+  const BuildFolder build(global.build);
+  if (!global.targets) return run_stages(build, options);
+  std::vector<fs::path> files;
+  for (const StageProgram& program : choose_programs(build, options).programs) {
+    files.push_back(program.path);
+  }
+  return print_targets(build, files);
+}
+
+int command_test(const Global& global, int argc, const char* const* argv) {
+  TestOptions options;
+  CommandLine line("Runs the tests, one suite, or one stage's tests.",
+                   "The last line is `N passed, N failed`; what was not run is listed before it.");
+  line.positional("what", options.what, "a suite (simt, conv, cli, ...) or a stage's number");
+  line.option("--on", "sim|gpu", options.on, "only the tests for the simulator, or for a GPU");
+  line.option("--color", "WHEN", options.color, "auto, always or never");
+  if (!line.parse(argc, argv)) return 0;
+  require_one_of("--on", options.on, {"auto", "sim", "gpu"});
+  require_one_of("--color", options.color, {"auto", "always", "never"});
+
+  const BuildFolder build(global.build);
+  if (!global.targets) return run_tests(build, options);
+  std::vector<fs::path> files;
+  for (const TestProgram& test : choose_tests(build, options)) {
+    files.insert(files.end(), test.needs.begin(), test.needs.end());
+  }
+  return print_targets(build, files);
+}
+
+// A command without options of its own.
+int simple_command(const Global& global, int argc, const char* const* argv, const char* description,
+                   int (*command)(const BuildFolder&)) {
+  CommandLine line(description, "");
+  if (!line.parse(argc, argv)) return 0;
+  const BuildFolder build(global.build);
+  return global.targets ? 0 : command(build);
+}
+
+int run(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    // An unset variable in somebody's script, never a choice.
+    if (word.empty() || (word.substr(0, 2) == "--" && word.back() == '=')) {
+      throw WrongUse("argument " + std::to_string(i) + " is empty");
+    }
+  }
+  Global global;
+  int at = 1;
+  for (; at < argc && argv[at][0] == '-'; ++at) {
+    const std::string word = argv[at];
+    if (word == "--help" || word == "-h") {
+      std::fputs(usage, stdout);
+      return 0;
+    }
+    if (word == "--version") {
+      std::puts(HALO_VERSION);
+      return 0;
+    }
+    if (word == "--targets") {
+      global.targets = true;
+    } else if (word == "--build" && at + 1 < argc) {
+      global.build = fs::absolute(argv[++at]);
+    } else {
+      throw WrongUse("unknown option " + word + " before the command (./halo --help)");
+    }
+  }
+  if (at == argc) throw WrongUse("which command? run, test, list or doctor (./halo --help)");
+
+  // The command's own arguments, under a name that fits its --help.
+  const std::string command = argv[at];
+  const std::string name = "./halo " + command;
+  std::vector<const char*> words(argv + at, argv + argc);
+  words[0] = name.c_str();
+  const int count = static_cast<int>(words.size());
+  words.push_back(nullptr);
+  if (command == "run") return command_run(global, count, words.data());
+  if (command == "test") return command_test(global, count, words.data());
+  if (command == "list") {
+    return simple_command(global, count, words.data(), "Lists the stages.", list_stages);
+  }
+  if (command == "doctor") {
+    return simple_command(global, count, words.data(),
+                          "Says what is present, and what each missing thing costs.", run_doctor);
+  }
+  throw WrongUse("unknown command '" + command + "': run, test, list or doctor (./halo --help)");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const halo::WrongUse& error) {
+    return complain(error.what(), 2);
+  } catch (const halo::UsageError& error) {
+    return complain(error.what(), 2);
+  } catch (const halo::CannotRun& error) {
+    return complain(error.what(), 77);
+  } catch (const halo::Interrupted& interrupted) {
+    return complain("interrupted", 128 + interrupted.signal);
+  } catch (const std::exception& error) {
+    return complain(error.what(), 1);
+  }
+}

@@ -1,0 +1,208 @@
+// `halo test`: lets Meson run the tests, then tells what came out, case by case.
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <sstream>
+
+#include "common/cli/commands.hpp"
+#include "common/cli/process.hpp"
+#include "common/harness/terminal.hpp"
+
+namespace halo {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What one test program adds to the sum.
+struct Cases {
+  int passed = 0;
+  int failed = 0;
+  std::vector<std::string> skipped;  // "name: reason"
+};
+
+bool starts_with(const std::string& text, const std::string& start) {
+  return text.compare(0, start.size(), start) == 0;
+}
+
+bool ends_with(const std::string& text, const std::string& end) {
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+// A Catch2 program counts its cases itself (tests/catch_main.cpp); another test is one case.
+Cases count(const TestResult& result) {
+  Cases cases;
+  const bool good = result.outcome == "OK" || result.outcome == "EXPECTEDFAIL";
+  const bool skipped = result.outcome == "SKIP";
+  bool counted = false;
+  int skips = 0;
+  std::istringstream lines(result.out);
+  const std::string not_run = "NOT RUN: ";
+  for (std::string line; std::getline(lines, line);) {
+    if (starts_with(line, not_run)) {
+      cases.skipped.push_back(result.name + ": " + line.substr(not_run.size()));
+    }
+    int passed = 0, failed = 0, left_out = 0;
+    if (std::sscanf(line.c_str(), "cases: %d passed, %d failed, %d skipped", &passed, &failed,
+                    &left_out) == 3) {
+      counted = true;
+      cases.passed += passed;
+      cases.failed += failed;
+      skips += left_out;
+    }
+  }
+  if (skipped && !counted && cases.skipped.empty()) {
+    std::string reason = last_line(result.out + "\n" + result.err);
+    cases.skipped.push_back(result.name + ": " + (reason.empty() ? "no reason given" : reason));
+  }
+  if (good && !counted) ++cases.passed;
+  // A crash, a time limit, or a program that says "failed" without a failed case.
+  if (!good && !skipped && cases.failed == 0) ++cases.failed;
+  while (static_cast<int>(cases.skipped.size()) < skips) {
+    cases.skipped.push_back(result.name + ": no reason given");
+  }
+  return cases;
+}
+
+// "exit status 1", "signal 11", "time limit".
+std::string outcome_of(const TestResult& result) {
+  if (result.outcome == "TIMEOUT") return "time limit";
+  if (result.status < 0) return "ended by signal " + std::to_string(-result.status);
+  // A shell reports the signal of its child this way.
+  if (result.status > 128 && result.status < 160) {
+    return "ended by signal " + std::to_string(result.status - 128);
+  }
+  return "exit status " + std::to_string(result.status);
+}
+
+// Whole if short, else the end: that is where the failure stands.
+std::string tail_of(const std::string& text, const fs::path& log) {
+  constexpr std::ptrdiff_t most = 200;
+  const auto lines = std::count(text.begin(), text.end(), '\n');
+  if (lines <= most) return text;
+  std::size_t at = 0;
+  for (std::ptrdiff_t skip = lines - most; skip > 0; --skip) at = text.find('\n', at) + 1;
+  return "(" + std::to_string(lines - most) + " lines before this: " + log.string() + ")\n" +
+         text.substr(at);
+}
+
+void print_text(std::FILE* stream, const std::string& text) {
+  if (text.empty()) return;
+  std::fputs(text.c_str(), stream);
+  if (text.back() != '\n') std::fputc('\n', stream);
+}
+
+// Meson prints " 3/12 halo:simt / name  OK  0.02s" as each test ends.
+int finished_tests(const std::string& out) {
+  int finished = 0;
+  std::istringstream lines(out);
+  for (std::string line; std::getline(lines, line);) {
+    int number = 0, total = 0;
+    if (std::sscanf(line.c_str(), " %d/%d ", &number, &total) == 2) ++finished;
+  }
+  return finished;
+}
+
+}  // namespace
+
+std::vector<TestProgram> choose_tests(const BuildFolder& build, const TestOptions& options) {
+  const std::vector<TestProgram> all = build.tests();
+  if (all.empty()) {
+    throw std::runtime_error(
+        "this build has no tests: they need Catch2 2.13.4+ or 3.3+ "
+        "(Debian, Ubuntu: apt-get install catch2), then ./halo test");
+  }
+  const auto is_number = [](const std::string& text) {
+    return !text.empty() && text.size() <= 2 &&
+           std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c); });
+  };
+  std::string stage = options.what;
+  if (is_number(stage)) stage = std::string(2 - stage.size(), '0') + stage + "_";
+
+  std::vector<TestProgram> chosen;
+  std::vector<std::string> suites;
+  bool known = options.what.empty();
+  for (const TestProgram& test : all) {
+    for (const std::string& suite : test.suites) {
+      if (std::find(suites.begin(), suites.end(), suite) == suites.end()) suites.push_back(suite);
+    }
+    const bool in_suite =
+        std::find(test.suites.begin(), test.suites.end(), options.what) != test.suites.end();
+    const bool named = test.name == options.what || starts_with(test.name, stage);
+    if (!options.what.empty() && !in_suite && !named) continue;
+    known = true;
+    if (options.on == "sim" && ends_with(test.name, "-gpu")) continue;
+    if (options.on == "gpu" && ends_with(test.name, "-sim")) continue;
+    chosen.push_back(test);
+  }
+  if (!known) {
+    std::sort(suites.begin(), suites.end());
+    std::string names;
+    for (const std::string& suite : suites) names += " " + suite;
+    throw WrongUse("no test '" + options.what + "': the suites are" + names +
+                   ", and a stage's number names its tests");
+  }
+  if (chosen.empty()) {
+    throw CannotRun("no test of '" + options.what + "' is built for --on " + options.on);
+  }
+  return chosen;
+}
+
+int run_tests(const BuildFolder& build, const TestOptions& options) {
+  const bool color = use_color(options.color, stdout);
+  const std::vector<TestProgram> tests = choose_tests(build, options);
+
+  // A log of our own: the folder's own `meson test` keeps its last results.
+  const std::string log = "halo-test";
+  const fs::path json = build.path() / "meson-logs" / (log + ".json");
+  std::error_code ignored;
+  fs::remove(json, ignored);
+  std::vector<std::string> command = {
+      "meson",           "test", "-C", build.path(), "--no-rebuild", "--logbase", log,
+      "--num-processes", "2"};
+  for (const TestProgram& test : tests) command.push_back(test.name);
+  Progress progress;
+  const std::string total = std::to_string(tests.size());
+  const Ended ended = run_program(command, [&](const std::string& out) {
+    progress.show("testing: " + std::to_string(finished_tests(out)) + " of " + total +
+                  " programs done");
+  });
+  progress.clear();
+
+  const std::vector<TestResult> results = build.test_results(log);
+  Cases sum;
+  for (const TestResult& result : results) {
+    const Cases cases = count(result);
+    sum.passed += cases.passed;
+    sum.failed += cases.failed;
+    sum.skipped.insert(sum.skipped.end(), cases.skipped.begin(), cases.skipped.end());
+    if (cases.failed == 0) continue;
+    std::printf("%sFAIL%s %s (%s, %.1f s)\n", color ? "\033[31m" : "", color ? "\033[0m" : "",
+                result.name.c_str(), outcome_of(result).c_str(), result.seconds);
+    const fs::path text_log = build.path() / "meson-logs" / (log + ".txt");
+    print_text(stdout, tail_of(result.out, text_log));
+    print_text(stdout, tail_of(result.err, text_log));
+    std::printf("\n");
+  }
+  // A test that was started and left no result did not pass.
+  if (results.size() < tests.size()) {
+    const auto missing = tests.size() - results.size();
+    sum.failed += static_cast<int>(missing);
+    std::printf("FAIL %zu of %zu test programs left no result; Meson ended with %s\n", missing,
+                tests.size(), how_it_ended(ended).c_str());
+    print_text(stdout, ended.err);
+  } else if (!ended.good() && sum.failed == 0) {
+    sum.failed += 1;
+    std::printf("FAIL Meson ended with %s although no test failed\n", how_it_ended(ended).c_str());
+    print_text(stdout, ended.err);
+  }
+  if (!sum.skipped.empty()) {
+    std::printf("NOT RUN: %zu\n", sum.skipped.size());
+    for (const std::string& line : sum.skipped) std::printf("  %s\n", line.c_str());
+  }
+  std::printf("%d passed, %d failed\n", sum.passed, sum.failed);
+  if (sum.failed > 0) return 1;
+  if (sum.passed > 0) return 0;
+  return sum.skipped.empty() ? 1 : 77;
+}
+
+}  // namespace halo

@@ -1,0 +1,146 @@
+#include "common/conv/accuracy.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <stdexcept>
+
+namespace halo::conv {
+
+namespace {
+
+constexpr std::size_t kWorstKept = 5;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+bool is_worse(const Failure& a, const Failure& b) {
+  if (a.share != b.share) return a.share > b.share;
+  return a.index < b.index;
+}
+
+std::string describe(const Failure& failure) {
+  char text[240];
+  const auto index = static_cast<long long>(failure.index);
+  const double found = failure.found;
+  switch (failure.fault) {
+    case Fault::missing:
+      std::snprintf(text, sizeof text, "output[%lld]: never written, expected %.9g", index,
+                    failure.expected);
+      break;
+    case Fault::stray:
+      std::snprintf(text, sizeof text,
+                    "output[%lld]: written (%.9g), although it must be left alone", index, found);
+      break;
+    case Fault::wrong:
+      if (failure.bound == 0) {
+        std::snprintf(text, sizeof text, "output[%lld]: found %.9g, expected exactly %.9g", index,
+                      found, failure.expected);
+      } else {
+        std::snprintf(text, sizeof text,
+                      "output[%lld]: found %.9g, expected %.9g, off by %.3g, bound %.3g", index,
+                      found, failure.expected, std::fabs(found - failure.expected), failure.bound);
+      }
+      break;
+  }
+  return text;
+}
+
+}  // namespace
+
+double gamma(std::int64_t terms) {
+  if (terms < 0 || terms >= (std::int64_t{1} << 24)) {
+    throw std::invalid_argument("gamma: the number of terms must be in [0, 2^24), got " +
+                                std::to_string(terms));
+  }
+  const double lu = static_cast<double>(terms) * kUnitRoundoff;
+  return lu / (1 - lu);
+}
+
+double error_bound(std::int64_t terms, double scale) {
+  if (scale == 0) return 0;
+  return gamma(terms) * scale + static_cast<double>(terms) * 0x1p-150;
+}
+
+float poison() { return std::bit_cast<float>(kPoisonBits); }
+
+bool is_poison(float value) { return std::bit_cast<std::uint32_t>(value) == kPoisonBits; }
+
+void Comparison::judge(std::int64_t index, float found, double expected, double bound) {
+  ++compared;
+  const double error = std::fabs(static_cast<double>(found) - expected);
+  if (error <= bound) {
+    const double share = bound > 0 ? error / bound : 0;
+    if (worst_index < 0 || share > worst_share) {
+      worst_share = share;
+      worst_index = index;
+    }
+    return;
+  }
+  // Here too if the error is NaN.
+  const double share = error > bound ? error / bound : kInfinity;
+  const Fault fault = is_poison(found) ? Fault::missing : Fault::wrong;
+  record({index, fault, found, expected, bound, share});
+}
+
+void Comparison::judge_untouched(std::int64_t index, float found) {
+  ++compared;
+  if (!is_poison(found)) record({index, Fault::stray, found, 0, 0, kInfinity});
+}
+
+void Comparison::record(const Failure& failure) {
+  ++failed;
+  if (failure.fault == Fault::missing) ++missing;
+  if (failure.fault == Fault::stray) ++stray;
+  if (first_failure < 0 || failure.index < first_failure) first_failure = failure.index;
+  if (worst_index < 0 || failure.share > worst_share) {
+    worst_share = failure.share;
+    worst_index = failure.index;
+  }
+  const auto place = std::lower_bound(worst.begin(), worst.end(), failure, is_worse);
+  if (worst.size() == kWorstKept) {
+    if (place == worst.end()) return;
+    worst.pop_back();
+  }
+  worst.insert(std::lower_bound(worst.begin(), worst.end(), failure, is_worse), failure);
+}
+
+void Comparison::merge(const Comparison& other) {
+  compared += other.compared;
+  failed += other.failed;
+  missing += other.missing;
+  stray += other.stray;
+  if (other.first_failure >= 0 && (first_failure < 0 || other.first_failure < first_failure)) {
+    first_failure = other.first_failure;
+  }
+  const bool is_new_worst = other.worst_index >= 0 &&
+                            (worst_index < 0 || other.worst_share > worst_share ||
+                             (other.worst_share == worst_share && other.worst_index < worst_index));
+  if (is_new_worst) {
+    worst_share = other.worst_share;
+    worst_index = other.worst_index;
+  }
+  worst.insert(worst.end(), other.worst.begin(), other.worst.end());
+  std::sort(worst.begin(), worst.end(), is_worse);
+  if (worst.size() > kWorstKept) worst.resize(kWorstKept);
+}
+
+std::string Comparison::describe() const {
+  if (compared == 0) return "FAIL: no output was compared";
+  char text[200];
+  if (failed == 0) {
+    std::snprintf(text, sizeof text, "pass: %lld outputs, worst error %.3g of its bound",
+                  static_cast<long long>(compared), worst_share);
+    return text;
+  }
+  std::snprintf(text, sizeof text, "FAIL: %lld of %lld outputs are wrong",
+                static_cast<long long>(failed), static_cast<long long>(compared));
+  std::string result = text;
+  if (missing > 0) result += ", " + std::to_string(missing) + " never written";
+  if (stray > 0) result += ", " + std::to_string(stray) + " written that must be left alone";
+  result += "; first at index " + std::to_string(first_failure) + "; the worst:";
+  for (const Failure& failure : worst) result += "\n  " + halo::conv::describe(failure);
+  return result;
+}
+
+}  // namespace halo::conv

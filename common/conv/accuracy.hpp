@@ -1,0 +1,87 @@
+// How far a sum of products in float may be from the true value, and the judge that compares
+// outputs with a reference. The tolerance is derived, not chosen.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace halo::conv {
+
+/// Unit roundoff of float: one rounded operation returns its exact result times (1 + d), |d| <= u.
+inline constexpr double kUnitRoundoff = 0x1p-24;
+
+/// gamma(L) = L*u / (1 - L*u), u = 2^-24, for a sum of `terms` = L products (Higham, Accuracy and
+/// Stability of Numerical Algorithms, 2nd ed., section 3.1). Throws std::invalid_argument unless
+/// 0 <= terms < 2^24.
+double gamma(std::int64_t terms);
+
+/// The largest error of a correct float sum of `terms` products whose absolute values add up to
+/// `scale` (sum of |a||b|): gamma(terms) * scale + terms * 2^-150.
+///
+/// Why it holds in every order, with and without fma: whatever the order, a product goes through
+/// one rounding of its own and through at most L-1 additions (adding to an initial zero is exact),
+/// so it arrives multiplied by at most L factors (1 + d), |d| <= u, and the product of those is
+/// within 1 +- gamma(L). An fma rounds once where multiply and add round twice, so it removes
+/// factors and adds none. Fewer products (at a border) only make the true error smaller.
+///
+/// The second term is for products too small for a normal float: rounding to a subnormal number may
+/// be off by half of the smallest one, 2^-150, instead of a share of the value. It matters for a
+/// narrow Gaussian mask, whose outer weights underflow, and for nothing else. Where `scale` is zero
+/// the bound is zero.
+double error_bound(std::int64_t terms, double scale);
+
+/// What outputs are filled with before a launch: a quiet NaN with a payload that no arithmetic on
+/// ordinary numbers produces. A cell that still holds it was never written.
+inline constexpr std::uint32_t kPoisonBits = 0x7FC0DEADu;
+float poison();
+bool is_poison(float value);
+
+enum class Fault {
+  wrong,    // not within its bound; NaN and infinity among them
+  missing,  // still the poison: never written
+  stray,    // written although it should have been left alone
+};
+
+/// One output that failed.
+struct Failure {
+  std::int64_t index = 0;
+  Fault fault = Fault::wrong;
+  float found = 0;
+  double expected = 0;  // meaningless for `stray`
+  double bound = 0;
+  double share = 0;  // |found - expected| / bound; infinity for NaN, missing and stray
+};
+
+/// The verdict on an output array, built cell by cell.
+struct Comparison {
+  std::int64_t compared = 0;  // cells judged, those that must stay untouched included
+  std::int64_t failed = 0;
+  std::int64_t missing = 0;  // of the failed
+  std::int64_t stray = 0;    // of the failed
+  double worst_share = 0;    // largest |found - expected| / bound; above 1 means failed
+  std::int64_t worst_index = -1;
+  std::int64_t first_failure = -1;
+  std::vector<Failure> worst;  // the five worst failures, worst first, then by index
+
+  /// A comparison of nothing has not passed.
+  bool passed() const { return compared > 0 && failed == 0; }
+
+  /// Fails unless |found - expected| <= bound, so NaN fails.
+  void judge(std::int64_t index, float found, double expected, double bound);
+
+  /// Fails unless the cell still holds the poison, bit for bit.
+  void judge_untouched(std::int64_t index, float found);
+
+  /// Adds what another part of the same array gave.
+  void merge(const Comparison& other);
+
+  /// "pass: 1000 outputs, worst error 0.41 of its bound" or, for a failure, a line with the counts
+  /// and a line for each of the worst cells. No newline at the end.
+  std::string describe() const;
+
+ private:
+  void record(const Failure& failure);
+};
+
+}  // namespace halo::conv

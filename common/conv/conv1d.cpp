@@ -1,0 +1,216 @@
+#include "common/conv/conv1d.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <thread>
+
+namespace halo::conv {
+
+namespace {
+
+// Outputs computed at a time: two arrays of doubles that stay in the first-level cache.
+constexpr std::int64_t kChunk = 1024;
+
+// Reference and scale of the outputs [first, first + count), ends treated as Border::zero does. The
+// taps are the outer loop, so that the range of cells that exist is cut once per tap.
+void reference_range(const Problem1d& problem, const float* input, const float* mask,
+                     std::int64_t first, std::int64_t count, double* value, double* scale) {
+  std::fill_n(value, count, 0.0);
+  std::fill_n(scale, count, 0.0);
+  for (int j = 0; j < problem.mask_width(); ++j) {
+    const std::int64_t shift = j - problem.halo();
+    const std::int64_t begin = std::max(first, -shift);
+    const std::int64_t end = std::min(first + count, problem.length() - shift);
+    const double tap = mask[j];
+    for (std::int64_t i = begin; i < end; ++i) {
+      const double product = input[i + shift] * tap;
+      value[i - first] += product;
+      scale[i - first] += std::fabs(product);
+    }
+  }
+}
+
+// Products that belong to output i: the taps that lie over cells that exist.
+std::int64_t terms(const Problem1d& problem, std::int64_t i) {
+  const std::int64_t first = std::max<std::int64_t>(i - problem.halo(), 0);
+  const std::int64_t last = std::min(i + problem.halo(), problem.length() - 1);
+  return last - first + 1;
+}
+
+// Checks the cells [first, end).
+Comparison check_range(const Problem1d& problem, const float* input, const float* mask,
+                       const float* output, Demand demand, std::int64_t first, std::int64_t end) {
+  Comparison result;
+  std::array<double, kChunk> value;
+  std::array<double, kChunk> scale;
+  for (std::int64_t start = first; start < end; start += kChunk) {
+    const std::int64_t count = std::min(kChunk, end - start);
+    reference_range(problem, input, mask, start, count, value.data(), scale.data());
+    for (std::int64_t k = 0; k < count; ++k) {
+      const std::int64_t i = start + k;
+      if (i < problem.first_output() || i >= problem.end_output()) {
+        result.judge_untouched(i, output[i]);
+        continue;
+      }
+      const double bound = demand == Demand::exact ? 0.0 : error_bound(terms(problem, i), scale[k]);
+      result.judge(i, output[i], value[k], bound);
+    }
+  }
+  return result;
+}
+
+void require_size(const char* what, std::size_t found, std::int64_t wanted) {
+  if (found == static_cast<std::size_t>(wanted)) return;
+  throw std::invalid_argument(std::string("the ") + what + " has " + std::to_string(found) +
+                              " values, the problem needs " + std::to_string(wanted));
+}
+
+// The largest absolute value; throws at the first value that is not finite.
+double largest_finite(const char* what, std::span<const float> values) {
+  float largest = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    // Not >=: a NaN must not slip through.
+    if (!(std::fabs(values[i]) <= std::numeric_limits<float>::max())) {
+      throw std::invalid_argument(std::string("the ") + what + " holds " +
+                                  (std::isnan(values[i]) ? "NaN" : "infinity") + " at index " +
+                                  std::to_string(i) + ": only finite numbers can be convolved");
+    }
+    largest = std::max(largest, std::fabs(values[i]));
+  }
+  return largest;
+}
+
+}  // namespace
+
+const char* to_string(Border border) { return border == Border::zero ? "zero" : "report"; }
+
+Border parse_border(std::string_view text) {
+  if (text == "zero") return Border::zero;
+  if (text == "report") return Border::report;
+  throw std::invalid_argument(
+      "unknown border '" + std::string(text) +
+      "': use zero (cells beyond the ends are zero) or report (the ends are "
+      "left alone, as in the report)");
+}
+
+void require_mask_width(std::int64_t width) {
+  const std::string found = std::to_string(width);
+  if (width < 1) {
+    throw std::invalid_argument("the mask width must be at least 1, got " + found);
+  }
+  if (width > kMaxMaskWidth) {
+    throw std::invalid_argument("the mask width must be at most " + std::to_string(kMaxMaskWidth) +
+                                ", got " + found);
+  }
+  if (width % 2 == 0) {
+    throw std::invalid_argument("the mask width must be odd, got " + found + ": use " +
+                                std::to_string(width - 1) + " or " + std::to_string(width + 1));
+  }
+}
+
+Problem1d::Problem1d(std::int64_t length, std::int64_t mask_width, Border border)
+    : length_(length), mask_width_(0), border_(border) {
+  if (length < 1) {
+    throw std::invalid_argument("the length must be at least 1, got " + std::to_string(length));
+  }
+  if (length > kMaxLength) {
+    throw std::invalid_argument("the length must be at most " + std::to_string(kMaxLength) +
+                                ", got " + std::to_string(length) +
+                                ": cells are numbered with 32-bit integers");
+  }
+  require_mask_width(mask_width);
+  mask_width_ = static_cast<int>(mask_width);
+  if (border == Border::report && mask_width > length) {
+    throw std::invalid_argument("with border 'report' and a mask of " + std::to_string(mask_width) +
+                                " taps the length must be at least " + std::to_string(mask_width) +
+                                ", got " + std::to_string(length) +
+                                ": no output would be computed");
+  }
+}
+
+void require_data(const Problem1d& problem, std::span<const float> input,
+                  std::span<const float> mask) {
+  require_size("input", input.size(), problem.length());
+  require_size("mask", mask.size(), problem.mask_width());
+  largest_finite("mask", mask);
+  double mask_sum = 0;
+  for (const float tap : mask) mask_sum += std::fabs(tap);
+  // Rounding can carry a float sum a little beyond the true one, hence the half.
+  if (largest_finite("input", input) * mask_sum > 0.5 * std::numeric_limits<float>::max()) {
+    throw std::invalid_argument(
+        "the values are so large that a sum could overflow float: scale the input or the mask "
+        "down");
+  }
+}
+
+Reference reference(const Problem1d& problem, std::span<const float> input,
+                    std::span<const float> mask) {
+  require_data(problem, input, mask);
+  const auto length = static_cast<std::size_t>(problem.length());
+  Reference result{std::vector<double>(length), std::vector<double>(length)};
+  for (std::int64_t start = problem.first_output(); start < problem.end_output(); start += kChunk) {
+    const std::int64_t count = std::min(kChunk, problem.end_output() - start);
+    reference_range(problem, input.data(), mask.data(), start, count, result.value.data() + start,
+                    result.scale.data() + start);
+  }
+  return result;
+}
+
+Comparison check(const Problem1d& problem, std::span<const float> input,
+                 std::span<const float> mask, std::span<const float> output, Demand demand) {
+  require_data(problem, input, mask);
+  require_size("output", output.size(), problem.length());
+  const std::int64_t length = problem.length();
+
+  // A thread costs some 20 microseconds to start, and a part of this size takes milliseconds.
+  constexpr std::int64_t kPartPerThread = 1 << 19;
+  const std::int64_t cores = std::max(1u, std::thread::hardware_concurrency());
+  const std::int64_t parts = std::clamp<std::int64_t>(length / kPartPerThread, 1, cores);
+  std::vector<Comparison> results(static_cast<std::size_t>(parts));
+  const auto run_part = [&](std::int64_t part) {
+    results[static_cast<std::size_t>(part)] =
+        check_range(problem, input.data(), mask.data(), output.data(), demand,
+                    length * part / parts, length * (part + 1) / parts);
+  };
+  std::vector<std::thread> threads;
+  for (std::int64_t part = 1; part < parts; ++part) threads.emplace_back(run_part, part);
+  run_part(0);
+  for (std::thread& thread : threads) thread.join();
+
+  Comparison total;
+  for (const Comparison& result : results) total.merge(result);
+  return total;
+}
+
+void zero_uncomputed(const Problem1d& problem, std::span<float> output) {
+  require_size("output", output.size(), problem.length());
+  std::fill(output.begin(), output.begin() + problem.first_output(), 0.0f);
+  std::fill(output.begin() + problem.end_output(), output.end(), 0.0f);
+}
+
+std::int64_t products(const Problem1d& problem) {
+  const std::int64_t length = problem.length();
+  if (problem.border() == Border::report) {
+    return (problem.end_output() - problem.first_output()) * problem.mask_width();
+  }
+  // The tap at distance d from the middle finds a cell for length - d outputs. Both sides, d
+  // = 1..m:
+  const std::int64_t m = std::min<std::int64_t>(problem.halo(), length - 1);
+  return length + 2 * m * length - m * (m + 1);
+}
+
+std::int64_t flops(const Problem1d& problem) { return 2 * products(problem); }
+
+std::int64_t min_bytes(const Problem1d& problem) {
+  const std::int64_t outputs = problem.end_output() - problem.first_output();
+  return 4 * (problem.length() + problem.mask_width() + outputs);
+}
+
+double max_intensity(const Problem1d& problem) {
+  return static_cast<double>(flops(problem)) / static_cast<double>(min_bytes(problem));
+}
+
+}  // namespace halo::conv

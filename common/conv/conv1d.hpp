@@ -1,0 +1,132 @@
+// 1D convolution as all stages mean it: the problem, its reference in double precision, the check
+// of an output, and what the work costs at least. Nothing here knows of any device.
+//
+// With N the length, W the (odd) mask width and h = (W - 1) / 2 the halo,
+//   output[i] = sum over j of input[i - h + j] * mask[j],   0 <= j < W,
+// a cross-correlation of the 'same' size: the mask is not flipped. Cells beyond the ends are zero,
+// and every output is written (Border::zero). The mask may be longer than the signal.
+//
+// Arrays: input [N] float, mask [W] float, output [N] float.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/conv/accuracy.hpp"
+#include "common/conv/limits.hpp"
+
+namespace halo::conv {
+
+/// What happens at the two ends.
+///   zero    the contract of all stages: cells beyond the ends are zero, every output is written.
+///   report  as the listings of the BU report (Codes 1, 2, 3 and 5): the first and last h outputs
+///           are neither computed nor written and keep what they held. The check presets every cell
+///           to the poison and demands it back there; an output that is saved has zeros there, as
+///           in the report's Figure 1 (see zero_uncomputed).
+enum class Border { zero, report };
+
+/// "zero", "report".
+const char* to_string(Border border);
+/// The opposite; throws std::invalid_argument for other words.
+Border parse_border(std::string_view text);
+
+/// Throws std::invalid_argument, in one line, unless the width is odd and in [1, kMaxMaskWidth].
+void require_mask_width(std::int64_t width);
+
+/// A problem that has been validated: an object of this type is always within the limits.
+class Problem1d {
+ public:
+  /// Throws std::invalid_argument, in one line, for a length that is not in [1, kMaxLength], for a
+  /// mask width that is even or not in [1, kMaxMaskWidth], and, with Border::report, for a mask
+  /// longer than the signal, since no output at all would be computed. With Border::zero a longer
+  /// mask is a normal case.
+  Problem1d(std::int64_t length, std::int64_t mask_width, Border border = Border::zero);
+
+  std::int64_t length() const { return length_; }  // N, cells
+  int mask_width() const { return mask_width_; }   // W, taps
+  Border border() const { return border_; }
+
+  /// Cells that an output needs on each side: (W - 1) / 2. (Not ceil(W / 2), which is one more.)
+  int halo() const { return (mask_width_ - 1) / 2; }
+
+  /// The outputs that are computed: [first_output, end_output). All with Border::zero, [h, N - h)
+  /// with Border::report.
+  std::int64_t first_output() const { return border_ == Border::zero ? 0 : halo(); }
+  std::int64_t end_output() const { return border_ == Border::zero ? length_ : length_ - halo(); }
+
+  bool operator==(const Problem1d&) const = default;
+
+ private:
+  std::int64_t length_;
+  int mask_width_;
+  Border border_;
+};
+
+/// Throws std::invalid_argument, in one line, unless input holds N values and mask W, all finite
+/// and so small that no sum can overflow float (max|input| * sum|mask| stays below the largest
+/// float).
+void require_data(const Problem1d& problem, std::span<const float> input,
+                  std::span<const float> mask);
+
+/// The true outputs, as near as double gives them, and sum|a||b| for each; both [N]. Outputs that
+/// Border::report leaves alone are 0 in both.
+struct Reference {
+  std::vector<double> value;
+  std::vector<double> scale;
+};
+
+/// A plain loop in double. A product of two floats is exact in double (24 + 24 <= 53 bits), so only
+/// the W - 1 additions round, each within 2^-53: at W = 1023 the sum is off by less than 2^-29 of
+/// the bound. That needs no term of its own in the bound. gamma(L) overestimates the worst float
+/// sum by more than L^2/2 * 2^-48 of the scale, the reference is off by less than L * 2^-53 of it.
+/// Throws as require_data.
+Reference reference(const Problem1d& problem, std::span<const float> input,
+                    std::span<const float> mask);
+
+/// What an output is held to.
+enum class Demand {
+  // |output - reference| <= error_bound(L, sum|a||b|), L the products that belong to the output: W,
+  // fewer at the ends. (Multiplying by a zero that stands for a missing cell rounds nothing.)
+  bounded,
+  // Equal as numbers: for exact_input and exact_mask, whose sums do not round.
+  exact,
+};
+
+/// Compares `output` [N], which was filled with poison() before it was computed, with the
+/// reference: each computed output against its bound, each of the others against the poison. Needs
+/// no memory to speak of, so that a billion outputs can be checked; uses several threads from about
+/// a million outputs on, with the same result. Throws std::invalid_argument as require_data and if
+/// output does not hold N values.
+Comparison check(const Problem1d& problem, std::span<const float> input,
+                 std::span<const float> mask, std::span<const float> output,
+                 Demand demand = Demand::bounded);
+
+/// Sets the outputs that Border::report leaves alone to 0; does nothing with Border::zero. For an
+/// output [N] that is to be saved, after its check.
+void zero_uncomputed(const Problem1d& problem, std::span<float> output);
+
+/// Products that belong to the computed outputs: pairs of a tap and a cell that exists. W*N without
+/// the ones that fall beyond the ends.
+std::int64_t products(const Problem1d& problem);
+
+/// Floating-point operations: two (a multiply, an add) for each product.
+std::int64_t flops(const Problem1d& problem);
+
+/// Bytes that must move even with a perfect cache: each input and each tap read once, each computed
+/// output written once, 4 bytes each.
+std::int64_t min_bytes(const Problem1d& problem);
+
+/// flops / min_bytes, in FLOP per byte: the best any implementation can reach; about W / 4 for a
+/// long signal.
+double max_intensity(const Problem1d& problem);
+
+/// FLOP per byte of one turn of the inner loop, `sum += input[..] * mask[j]`, when it reads
+/// `floats_read` floats of global memory: 2 FLOP / (4 * floats_read) bytes. Both operands: 0.25
+/// (the report says "about 1"). With the mask in constant memory: 0.5 (the report says "doubled to
+/// two").
+constexpr double loop_intensity(int floats_read) { return 2.0 / (4.0 * floats_read); }
+
+}  // namespace halo::conv

@@ -1,0 +1,175 @@
+#include "common/data/file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace halo::data {
+
+namespace {
+
+// What the user can do about a failed system call, in words.
+std::string reason_of(int error) {
+  switch (error) {
+    case ENOENT:
+      return "there is no such file or folder; check the path";
+    case ENOTDIR:
+      return "a part of its path is not a folder; check the path";
+    case EACCES:
+    case EPERM:
+      return "permission denied; check the rights of the file and its folder";
+    case EROFS:
+      return "it is on a read-only file system; choose another folder";
+    case ENOSPC:
+    case EDQUOT:
+      return "the disk is full; free some space or choose another folder";
+    case ENAMETOOLONG:
+      return "the name is too long";
+    default:
+      return std::strerror(error);
+  }
+}
+
+// The folder of a path, with the slash; empty for a bare name.
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "" : path.substr(0, slash + 1);
+}
+
+}  // namespace
+
+std::string quoted(std::string_view text) {
+  std::string result = "'";
+  for (const char c : text) {
+    const bool is_control = static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+    result += is_control ? '?' : c;
+  }
+  return result + "'";
+}
+
+InputFile::InputFile(const std::string& path) : path_(path) {
+  if (path.empty()) throw error("the name is empty");
+  // Without O_NONBLOCK opening a pipe would wait for a writer.
+  descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor_ < 0) throw error(reason_of(errno));
+  struct stat status;
+  std::string reason;
+  if (::fstat(descriptor_, &status) != 0) {
+    reason = reason_of(errno);
+  } else if (S_ISDIR(status.st_mode)) {
+    reason = "it is a folder; give a file";
+  } else if (!S_ISREG(status.st_mode)) {
+    reason = "it is not a regular file; save the data to a file first";
+  } else if (status.st_size == 0) {
+    reason = "it is empty (0 bytes)";
+  }
+  if (!reason.empty()) {
+    // The destructor does not run for an object whose constructor throws.
+    ::close(descriptor_);
+    throw error(reason);
+  }
+  size_ = status.st_size;
+}
+
+InputFile::~InputFile() { ::close(descriptor_); }
+
+std::size_t InputFile::read(std::int64_t offset, void* bytes, std::size_t count) const {
+  std::size_t done = 0;
+  while (done < count) {
+    const ssize_t got = ::pread(descriptor_, static_cast<char*>(bytes) + done, count - done,
+                                static_cast<off_t>(offset) + static_cast<off_t>(done));
+    if (got < 0) {
+      if (errno == EINTR) continue;
+      throw error(reason_of(errno));
+    }
+    if (got == 0) break;
+    done += static_cast<std::size_t>(got);
+  }
+  return done;
+}
+
+DataError InputFile::error(const std::string& reason) const {
+  return DataError("cannot read " + quoted(path_) + ": " + reason);
+}
+
+OutputFile::OutputFile(const std::string& path) : path_(path), target_(path) {
+  if (path.empty()) throw error("the name is empty");
+  struct stat status;
+  mode_t mode = 0;  // 0: a new file, with what the umask leaves
+  if (::lstat(path.c_str(), &status) == 0 && S_ISLNK(status.st_mode)) {
+    char* const resolved = ::realpath(path.c_str(), nullptr);
+    if (resolved == nullptr) throw error("it is a link to a place that does not exist");
+    target_ = resolved;
+    std::free(resolved);
+  }
+  if (::stat(target_.c_str(), &status) == 0) {
+    if (S_ISDIR(status.st_mode)) throw error("it is a folder; give a file name");
+    if (!S_ISREG(status.st_mode)) throw error("it is not a regular file; give a file name");
+    if (::faccessat(AT_FDCWD, target_.c_str(), W_OK, AT_EACCESS) != 0)
+      throw error(reason_of(errno));
+    mode = status.st_mode & 07777;
+  } else if (errno != ENOENT || path.back() == '/') {
+    throw error(reason_of(errno));
+  }
+
+  // A short name of our own, since adding to a long one could exceed the file system's limit.
+  const std::string stem = folder_of(target_) + ".halo-" + std::to_string(::getpid()) + "-";
+  for (int attempt = 0; attempt < 1000 && descriptor_ < 0; ++attempt) {
+    temporary_ = stem + std::to_string(attempt) + ".tmp";
+    descriptor_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor_ < 0 && errno != EEXIST) break;
+  }
+  if (descriptor_ < 0) throw error(reason_of(errno));
+  if (mode != 0 && ::fchmod(descriptor_, mode) != 0) {
+    const std::string reason = reason_of(errno);
+    ::close(descriptor_);
+    ::unlink(temporary_.c_str());
+    throw error(reason);
+  }
+}
+
+OutputFile::~OutputFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+void OutputFile::write(const void* bytes, std::size_t count) {
+  const char* next = static_cast<const char*>(bytes);
+  while (count > 0) {
+    const ssize_t put = ::write(descriptor_, next, count);
+    if (put < 0) {
+      if (errno == EINTR) continue;
+      throw error(reason_of(errno));
+    }
+    next += put;
+    count -= static_cast<std::size_t>(put);
+  }
+}
+
+void OutputFile::commit() {
+  // Some file systems report a full disk only here.
+  const int closed = ::close(descriptor_);
+  descriptor_ = -1;
+  if (closed != 0) throw error(reason_of(errno));
+  if (std::rename(temporary_.c_str(), target_.c_str()) != 0) throw error(reason_of(errno));
+  temporary_.clear();
+}
+
+DataError OutputFile::error(const std::string& reason) const {
+  return DataError("cannot write " + quoted(path_) + ": " + reason);
+}
+
+void write_file(const std::string& path, std::string_view bytes) {
+  OutputFile file(path);
+  file.write(bytes.data(), bytes.size());
+  file.commit();
+}
+
+void require_writable(const std::string& path) { OutputFile file(path); }
+
+}  // namespace halo::data

@@ -1,0 +1,85 @@
+// Files that are read with every failure named, and written whole or not at all.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace halo::data {
+
+/// Every failure of this room: what() is one line that names the file (or the specification) and
+/// says what is wrong and what to do.
+class DataError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The text in single quotes, control characters replaced, for a message that stays one line.
+std::string quoted(std::string_view text);
+
+/// A regular file, open for reading.
+class InputFile {
+ public:
+  /// Throws DataError if the file is missing, empty, a folder, not a regular file (a pipe would
+  /// have no end), or cannot be opened.
+  explicit InputFile(const std::string& path);
+  ~InputFile();
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+
+  const std::string& path() const { return path_; }
+  std::int64_t size() const { return size_; }  // bytes
+  int descriptor() const { return descriptor_; }
+
+  /// Reads up to `count` bytes at `offset`; returns how many there were. Throws DataError if the
+  /// disk fails.
+  std::size_t read(std::int64_t offset, void* bytes, std::size_t count) const;
+
+  /// A DataError that begins "cannot read 'path': ".
+  DataError error(const std::string& reason) const;
+
+ private:
+  std::string path_;
+  int descriptor_ = -1;
+  std::int64_t size_ = 0;
+};
+
+/// A file that appears under its name when it is complete. Until commit() the bytes are in a
+/// temporary file in the same folder, which vanishes if commit() is not reached.
+class OutputFile {
+ public:
+  /// A symbolic link is followed: the file it points to is replaced. Throws DataError if the folder
+  /// is missing or cannot be written, or if `path` is a folder, a device or a write-protected file.
+  explicit OutputFile(const std::string& path);
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  int descriptor() const { return descriptor_; }
+
+  /// Appends; throws DataError, for instance if the disk is full.
+  void write(const void* bytes, std::size_t count);
+
+  /// Gives the file its name, replacing what had it. Throws DataError.
+  void commit();
+
+  /// A DataError that begins "cannot write 'path': ".
+  DataError error(const std::string& reason) const;
+
+ private:
+  std::string path_;       // as the user gave it
+  std::string target_;     // links resolved
+  std::string temporary_;  // empty: nothing to remove
+  int descriptor_ = -1;
+};
+
+/// Writes a whole file as OutputFile does.
+void write_file(const std::string& path, std::string_view bytes);
+
+/// Throws the DataError that OutputFile would throw for this name, and leaves nothing behind: for a
+/// complaint before the work instead of after it.
+void require_writable(const std::string& path);
+
+}  // namespace halo::data

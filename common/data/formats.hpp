@@ -1,0 +1,26 @@
+// The formats behind signal.hpp, one pair of functions each. Not for use outside this room.
+#pragma once
+
+#include "common/data/file.hpp"
+#include "common/data/signal.hpp"
+
+namespace halo::data::formats {
+
+/// Whether the first bytes are those of an NPY file, as far as there are any.
+bool is_npy(const InputFile& file);
+Signal read_npy(const InputFile& file);
+void write_npy(OutputFile& file, const Signal& signal);
+
+Signal read_sound(const InputFile& file);
+void write_wav(OutputFile& file, const Signal& signal);
+
+/// Why there are no sound files in this build; empty if there are.
+std::string no_sound_reason();
+
+/// Throws unless the counts are within the limits of signal.hpp and at least 1.
+void require_counts(const InputFile& file, std::int64_t channels, std::int64_t samples);
+
+/// "sample 12", or "sample 12 of channel 1" where there are several channels.
+std::string place(std::size_t sample, std::size_t channel, std::size_t channels);
+
+}  // namespace halo::data::formats

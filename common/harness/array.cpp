@@ -1,0 +1,52 @@
+#include <bit>
+#include <cstdint>
+#include <cstdlib>
+
+#include "common/conv/accuracy.hpp"
+#include "common/harness/backend.hpp"
+
+namespace halo {
+
+Array::Array(Backend& backend, std::size_t count)
+    : backend_(backend),
+      count_(count),
+      guard_(backend.guard_cells()),
+      block_(static_cast<float*>(backend.allocate((count + 2 * guard_) * sizeof(float)))),
+      data_(block_ + guard_) {
+  backend_.poison(block_, count_ + 2 * guard_);
+}
+
+Array::~Array() { backend_.release(block_); }
+
+void Array::write(std::span<const float> values) {
+  backend_.copy_in(data_, values.data(), values.size_bytes());
+}
+
+void Array::read(std::span<float> values) const {
+  backend_.copy_out(values.data(), data_, values.size_bytes());
+}
+
+void Array::poison() { backend_.poison(data_, count_); }
+
+std::string Array::stray_write(const std::string& name) const {
+  if (guard_ == 0) return {};
+  std::vector<float> cells(guard_);
+  const auto changed = [&](const float* from) -> std::ptrdiff_t {
+    backend_.copy_out(cells.data(), from, guard_ * sizeof(float));
+    for (std::size_t i = 0; i < guard_; ++i) {
+      if (!conv::is_poison(cells[i])) return static_cast<std::ptrdiff_t>(i);
+    }
+    return -1;
+  };
+  if (const auto at = changed(data_ + count_); at >= 0) {
+    return name + "[" + std::to_string(count_ + at) + "] was written, past the end of " + name +
+           "[" + std::to_string(count_) + "]";
+  }
+  if (const auto at = changed(block_); at >= 0) {
+    return name + "[" + std::to_string(at - static_cast<std::ptrdiff_t>(guard_)) +
+           "] was written, before the start of " + name;
+  }
+  return {};
+}
+
+}  // namespace halo

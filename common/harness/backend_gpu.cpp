@@ -1,0 +1,51 @@
+// A GPU as a backend: launches are timed; traffic and hazards are the simulator's to see.
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "common/conv/accuracy.hpp"
+#include "common/harness/backend_cuda.hpp"
+
+namespace halo {
+
+namespace {
+
+std::string version(int number) {
+  return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
+}
+
+class GpuBackend final : public CudaBackend {
+ public:
+  std::string name() const override { return "gpu"; }
+  bool observes() const override { return false; }
+  std::string blind_reason() const override { return "counted and searched in the simulator only"; }
+  bool times() const override { return true; }
+  bool has_transfers() const override { return true; }
+
+  void describe(Machine& machine) override {
+    cudaDeviceProp properties{};
+    if (cudaGetDeviceProperties(&properties, 0) == cudaSuccess) machine.gpu = properties.name;
+    int driver = 0;
+    int runtime = 0;
+    if (cudaDriverGetVersion(&driver) == cudaSuccess) machine.driver = version(driver);
+    if (cudaRuntimeGetVersion(&runtime) == cudaSuccess) machine.cuda = version(runtime);
+  }
+
+  void poison(float* memory, std::size_t count) override {
+    const std::vector<float> cells(std::min<std::size_t>(count, std::size_t{1} << 20),
+                                   conv::poison());
+    for (std::size_t done = 0; done < count; done += cells.size()) {
+      const std::size_t now = std::min(cells.size(), count - done);
+      copy_in(memory + done, cells.data(), now * sizeof(float));
+    }
+  }
+  // Farther than the rounding of a grid and the widest mask together can reach.
+  std::size_t guard_cells() const override { return 4096; }
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_backend() { return std::make_unique<GpuBackend>(); }
+
+}  // namespace halo

@@ -1,0 +1,2 @@
+#pragma once
+#error "<cooperative_groups/memcpy_async.h> is outside the simulator's subset: it has no cooperative groups yet, use __syncthreads, __syncwarp(mask) and the _sync functions with threadIdx"

@@ -1,0 +1,2 @@
+#pragma once
+#error "<cuComplex.h> is outside the simulator's subset: use float2 with functions of your own"

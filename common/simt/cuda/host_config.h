@@ -1,0 +1,4 @@
+// Nothing to configure; programs of old include it.
+#pragma once
+
+#include "host_defines.h"

@@ -1,0 +1,1534 @@
+// The CUDA runtime's host functions and the checks of a launch.
+//
+// All work is done before a call returns, on one device. What each call answers to wrong use was read
+// off an H200 with CUDA 13.0; where that differs from what CUDA 12 and its manual say, the comment at
+// the place says which of the two is followed.
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/simt/runtime/device_memory.hpp"
+#include "common/simt/runtime/gpu_models.hpp"
+#include "common/simt/runtime/program_image.hpp"
+#include "common/simt/runtime/runtime.hpp"
+
+struct CUstream_st {
+  unsigned int flags;
+  int priority;
+};
+
+struct CUevent_st {
+  bool has_time;
+  bool recorded;
+  std::chrono::steady_clock::time_point time;
+};
+
+namespace simt {
+namespace {
+
+// The thread-local variables of the runtime itself are in its namespace and have no destructors: the
+// others in a program are its __shared__ arrays.
+
+thread_local constinit cudaError_t last_error = cudaSuccess;
+
+// Launches that wait for their kernel to be called. A stack: the arguments of a launch may launch
+// kernels themselves.
+struct PendingLaunches {
+  static constexpr int kMost = 16;
+  LaunchShape shapes[kMost];
+  int count = 0;
+
+  void push(const LaunchShape& shape) {
+    if (count == kMost) std::move(shapes + 1, shapes + kMost, shapes);  // left by exceptions
+    count = std::min(count + 1, kMost);
+    shapes[count - 1] = shape;
+  }
+};
+thread_local constinit PendingLaunches pending_launches;
+
+}  // namespace
+}  // namespace simt
+
+namespace {
+
+using simt::current_gpu;
+using simt::GpuModel;
+using simt::last_error;
+using simt::pending_launches;
+using simt::ProgramImage;
+namespace device_memory = simt::device_memory;
+
+// ---- state ----
+
+struct State {
+  std::mutex mutex;
+  std::map<void*, bool> blocks;                   // live cudaMalloc blocks; true: managed
+  std::set<void*> reset_blocks;                   // those that cudaDeviceReset freed
+  std::map<void*, std::size_t> pinned;            // cudaMallocHost
+  std::map<const void*, std::size_t> registered;  // cudaHostRegister
+  std::set<cudaStream_t> streams;
+  std::set<cudaEvent_t> events;
+  std::map<std::uintptr_t, int> dynamic_shared_limit;  // by kernel, where the program set it
+  std::map<int, std::size_t> limits;
+  std::set<std::string> explained;
+  unsigned int device_flags = 0;
+};
+
+// Never destroyed: destructors of static objects may still call the runtime.
+State& state() {
+  static State& the_state = *new State;
+  return the_state;
+}
+
+// An error that has spoilt the device: every call that needs the device returns it until
+// cudaDeviceReset.
+std::atomic<int> sticky_error{0};
+
+cudaError_t record(cudaError_t error) {
+  if (error != cudaSuccess) last_error = error;
+  return error;
+}
+
+[[noreturn]] void refuse_inside_kernel(const char* what) {
+  std::fprintf(stderr,
+               "simt: %s: a kernel cannot call the CUDA runtime or launch kernels here, only host "
+               "code can\n",
+               what);
+  std::abort();
+}
+
+// One line on stderr, once for each kind of mistake, beside the error code that real CUDA gives.
+__attribute__((format(printf, 2, 3))) void explain(const char* key, const char* format, ...) {
+  {
+    State& s = state();
+    const std::lock_guard lock(s.mutex);
+    if (!s.explained.insert(key).second) return;
+  }
+  char text[512];
+  std::va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(text, sizeof(text), format, arguments);
+  va_end(arguments);
+  std::fprintf(stderr, "simt: %s\n", text);
+}
+
+// A call that works whatever happened on the device.
+template <typename Body>
+cudaError_t query(const char* name, Body body) {
+  if (simt::inside_kernel()) refuse_inside_kernel(name);
+  return record(body());
+}
+
+// A call that needs a device in order.
+template <typename Body>
+cudaError_t call(const char* name, Body body) {
+  return query(name, [&] {
+    const int spoilt = sticky_error.load();
+    return spoilt != 0 ? static_cast<cudaError_t>(spoilt) : body();
+  });
+}
+
+// ---- memory ----
+
+// The __device__ or __constant__ variable that holds the address, or nullptr.
+const simt::DeviceVariable* find_variable(const void* pointer) {
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  const ProgramImage& image = ProgramImage::get();
+  for (const auto* variables : {&image.constants(), &image.device_variables()}) {
+    for (const simt::DeviceVariable& variable : *variables) {
+      if (address - variable.begin < variable.size) return &variable;
+    }
+  }
+  return nullptr;
+}
+
+bool is_device_pointer(const void* pointer) {
+  return device_memory::contains(pointer) || find_variable(pointer) != nullptr;
+}
+
+bool is_managed(const void* pointer) {
+  const auto block = device_memory::nearest(pointer);
+  if (!block || reinterpret_cast<std::uintptr_t>(pointer) - block->begin >= block->size)
+    return false;
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  const auto it = s.blocks.find(reinterpret_cast<void*>(block->begin));
+  return it != s.blocks.end() && it->second;
+}
+
+// True if all of the range is live device memory; else says what is wrong with it. `role` is "the
+// destination" or the like.
+bool check_device_range(const char* name, const char* role, const void* pointer,
+                        std::size_t bytes) {
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  if (const simt::DeviceVariable* variable = find_variable(pointer)) {
+    if (bytes <= variable->size - (address - variable->begin)) return true;
+    explain("variable range", "%s: %s is %zu bytes from byte %zu of `%s`, which has %zu bytes",
+            name, role, bytes, static_cast<std::size_t>(address - variable->begin),
+            variable->name.c_str(), variable->size);
+    return false;
+  }
+  if (!device_memory::contains(pointer)) {
+    explain("host pointer", "%s: %s must be device memory, but %p is a host pointer", name, role,
+            pointer);
+    return false;
+  }
+  if (device_memory::is_live_range(pointer, bytes)) return true;
+  const auto block = device_memory::nearest(pointer);
+  if (!block || address - block->begin >= block->size) {
+    explain("no allocation", "%s: %s, %p, lies in no allocation", name, role, pointer);
+  } else if (block->freed) {
+    explain("freed allocation", "%s: %s lies in an allocation of %zu bytes that was freed", name,
+            role, block->size);
+  } else {
+    explain("allocation range", "%s: %s is %zu bytes from byte %zu of an allocation of %zu bytes",
+            name, role, bytes, static_cast<std::size_t>(address - block->begin), block->size);
+  }
+  return false;
+}
+
+cudaError_t allocate_block(void** pointer, std::size_t bytes, bool managed) {
+  if (pointer == nullptr) return cudaErrorInvalidValue;
+  *pointer = nullptr;
+  if (bytes == 0) return cudaSuccess;
+  void* block = device_memory::allocate(bytes, current_gpu().memory_bytes);
+  if (block == nullptr) return cudaErrorMemoryAllocation;
+  if (managed) device_memory::mark_initialised(block, bytes);
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  s.blocks[block] = managed;
+  *pointer = block;
+  return cudaSuccess;
+}
+
+cudaError_t free_block(const char* name, void* pointer) {
+  if (pointer == nullptr) return cudaSuccess;
+  State& s = state();
+  bool pinned = false;
+  {
+    const std::lock_guard lock(s.mutex);
+    if (s.blocks.erase(pointer) != 0) {
+      device_memory::release(pointer);
+      return cudaSuccess;
+    }
+    // Owners of blocks outlive a reset; that is no news.
+    if (s.reset_blocks.erase(pointer) != 0) return cudaErrorInvalidValue;
+    pinned = s.pinned.count(pointer) != 0;
+  }
+  if (pinned) {
+    explain("free of pinned", "%s: %p is pinned host memory: release it with cudaFreeHost", name,
+            pointer);
+  } else if (!device_memory::contains(pointer)) {
+    explain("free of host", "%s: %p is not a pointer that cudaMalloc gave", name, pointer);
+  } else {
+    const auto block = device_memory::nearest(pointer);
+    const bool start = block && block->begin == reinterpret_cast<std::uintptr_t>(pointer);
+    explain(start ? "double free" : "free inside",
+            start ? "%s: %p was freed before" : "%s: %p is not the start of an allocation", name,
+            pointer);
+  }
+  return cudaErrorInvalidValue;
+}
+
+// ---- copies ----
+
+struct Sides {
+  bool to_device = false;
+  bool from_device = false;
+};
+
+// Which sides are device memory, checked against the kind. CUDA takes HostToHost for Default.
+cudaError_t copy_sides(const char* name, const void* to, const void* from, cudaMemcpyKind kind,
+                       Sides& sides) {
+  sides.to_device = is_device_pointer(to);
+  sides.from_device = is_device_pointer(from);
+  if (kind == cudaMemcpyHostToHost || kind == cudaMemcpyDefault) return cudaSuccess;
+  const bool want_to = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+  const bool want_from = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+  const auto fits = [](const void* pointer, bool is, bool want) {
+    return is == want || (is && is_managed(pointer));
+  };
+  static const char* const kKinds[] = {"HostToHost", "HostToDevice", "DeviceToHost",
+                                       "DeviceToDevice"};
+  const bool to_fits = fits(to, sides.to_device, want_to);
+  if (to_fits && fits(from, sides.from_device, want_from)) return cudaSuccess;
+  explain("copy kind", "%s: cudaMemcpy%s, but the %s, %p, is a %s pointer", name, kKinds[kind],
+          to_fits ? "source" : "destination", to_fits ? from : to,
+          (to_fits ? sides.from_device : sides.to_device) ? "device" : "host");
+  return cudaErrorInvalidValue;
+}
+
+cudaError_t copy_rows(const char* name, void* to, std::size_t to_pitch, const void* from,
+                      std::size_t from_pitch, std::size_t width, std::size_t height,
+                      cudaMemcpyKind kind) {
+  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) {
+    return cudaErrorInvalidMemcpyDirection;
+  }
+  if (width == 0 || height == 0) return cudaSuccess;
+  if (width > to_pitch || width > from_pitch) return cudaErrorInvalidPitchValue;
+  if (to == nullptr || from == nullptr) return cudaErrorInvalidValue;
+  Sides sides;
+  if (const cudaError_t error = copy_sides(name, to, from, kind, sides); error != cudaSuccess) {
+    return error;
+  }
+  const auto span = [&](std::size_t pitch) {
+    std::size_t bytes = 0;
+    const bool overflow = __builtin_mul_overflow(height - 1, pitch, &bytes) ||
+                          __builtin_add_overflow(bytes, width, &bytes);
+    return overflow ? ~std::size_t{0} : bytes;
+  };
+  if (sides.to_device && !check_device_range(name, "the destination", to, span(to_pitch))) {
+    return cudaErrorInvalidValue;
+  }
+  if (sides.from_device && !check_device_range(name, "the source", from, span(from_pitch))) {
+    return cudaErrorInvalidValue;
+  }
+  for (std::size_t row = 0; row < height; ++row) {
+    char* target = static_cast<char*>(to) + row * to_pitch;
+    const char* source = static_cast<const char*>(from) + row * from_pitch;
+    std::memmove(target, source, width);
+    if (!sides.to_device) continue;
+    if (sides.from_device) {
+      device_memory::copy_initialised(target, source, width);
+    } else {
+      device_memory::mark_initialised(target, width);
+    }
+  }
+  return cudaSuccess;
+}
+
+cudaError_t copy_bytes(const char* name, void* to, const void* from, std::size_t bytes,
+                       cudaMemcpyKind kind) {
+  return copy_rows(name, to, bytes, from, bytes, bytes, 1, kind);
+}
+
+cudaError_t set_rows(const char* name, void* pointer, std::size_t pitch, int value,
+                     std::size_t width, std::size_t height) {
+  if (width == 0 || height == 0) return cudaSuccess;
+  if (width > pitch) return cudaErrorInvalidValue;
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(height - 1, pitch, &bytes) ||
+      __builtin_add_overflow(bytes, width, &bytes) ||
+      !check_device_range(name, "the memory to set", pointer, bytes)) {
+    return cudaErrorInvalidValue;
+  }
+  for (std::size_t row = 0; row < height; ++row) {
+    char* target = static_cast<char*>(pointer) + row * pitch;
+    std::memset(target, value, width);
+    device_memory::mark_initialised(target, width);
+  }
+  return cudaSuccess;
+}
+
+// ---- streams and events ----
+
+bool is_stream(cudaStream_t stream) {
+  if (stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread) return true;
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  return s.streams.count(stream) != 0;
+}
+
+bool is_event(cudaEvent_t event) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  return s.events.count(event) != 0;
+}
+
+template <typename Body>
+cudaError_t on_stream(const char* name, cudaStream_t stream, Body body) {
+  return call(name, [&] { return is_stream(stream) ? body() : cudaErrorInvalidResourceHandle; });
+}
+
+// ---- kernels ----
+
+// The kernel that a function pointer names, or 0.
+std::uintptr_t kernel_at(const void* function) {
+  const auto address = reinterpret_cast<std::uintptr_t>(function);
+  return address != 0 && ProgramImage::get().function_start(address) == address ? address : 0;
+}
+
+int dynamic_shared_limit(std::uintptr_t kernel, std::size_t static_bytes) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  const auto it = s.dynamic_shared_limit.find(kernel);
+  if (it != s.dynamic_shared_limit.end()) return it->second;
+  return std::max(0, current_gpu().shared_per_block - static_cast<int>(static_bytes));
+}
+
+// What the runtime checks before a kernel runs. CUDA 13.0 answers 1 (invalid argument) to wrong
+// extents too; the manual and CUDA 12 say 9 (invalid configuration), which says more.
+cudaError_t check_launch(const simt::LaunchShape& shape, unsigned launch_bounds,
+                         void* program_counter) {
+  const ProgramImage& image = ProgramImage::get();
+  const auto pc = reinterpret_cast<std::uintptr_t>(program_counter);
+  const auto kernel = [&] { return image.function_name(pc); };
+  const GpuModel& gpu = current_gpu();
+  unsigned long long threads = 1;
+  for (int i = 0; i < 3; ++i) {
+    const char axis = "xyz"[i];
+    if (shape.grid[i] == 0 || shape.grid[i] > simt::kMaxGridExtent[i]) {
+      explain("grid extent", "%s was not launched: gridDim.%c is %u, it must be 1 to %u",
+              kernel().c_str(), axis, shape.grid[i], simt::kMaxGridExtent[i]);
+      return cudaErrorInvalidConfiguration;
+    }
+    if (shape.block[i] == 0 || shape.block[i] > static_cast<unsigned>(simt::kMaxBlockExtent[i])) {
+      explain("block extent", "%s was not launched: blockDim.%c is %u, it must be 1 to %d",
+              kernel().c_str(), axis, shape.block[i], simt::kMaxBlockExtent[i]);
+      return cudaErrorInvalidConfiguration;
+    }
+    threads *= shape.block[i];
+  }
+  if (threads > simt::kMaxThreadsPerBlock) {
+    explain("block size", "%s was not launched: a block of %llu threads, the limit is %d",
+            kernel().c_str(), threads, simt::kMaxThreadsPerBlock);
+    return cudaErrorInvalidConfiguration;
+  }
+  if (launch_bounds != 0 && threads > launch_bounds) {
+    explain("launch bounds",
+            "%s was not launched: a block of %llu threads, but its __launch_bounds__ allow %u",
+            kernel().c_str(), threads, launch_bounds);
+    return cudaErrorInvalidValue;
+  }
+  const std::size_t static_bytes = simt::static_shared_bytes(program_counter);
+  if (static_bytes > static_cast<std::size_t>(gpu.shared_per_block)) {
+    explain("static shared",
+            "%s was not launched: its __shared__ arrays have %zu bytes and nvcc allows %d: declare "
+            "extern __shared__ and ask for more with cudaFuncSetAttribute",
+            kernel().c_str(), static_bytes, gpu.shared_per_block);
+    return cudaErrorInvalidValue;
+  }
+  const int limit = dynamic_shared_limit(image.function_start(pc), static_bytes);
+  if (shape.dynamic_shared_bytes > static_cast<std::size_t>(limit)) {
+    explain("dynamic shared",
+            "%s was not launched: %zu bytes of dynamic shared memory, the limit is %d (cudaFunc"
+            "AttributeMaxDynamicSharedMemorySize raises it to %d)",
+            kernel().c_str(), shape.dynamic_shared_bytes, limit,
+            gpu.shared_per_block_optin - static_cast<int>(static_bytes));
+    return cudaErrorInvalidValue;
+  }
+  if (!is_stream(static_cast<cudaStream_t>(shape.stream))) return cudaErrorInvalidResourceHandle;
+  return cudaSuccess;
+}
+
+// ---- properties ----
+
+void fill_properties(cudaDeviceProp& p) {
+  const GpuModel& gpu = current_gpu();
+  p = {};
+  std::snprintf(p.name, sizeof(p.name), "%s", gpu.name);
+  p.totalGlobalMem = gpu.memory_bytes;
+  p.sharedMemPerBlock = static_cast<std::size_t>(gpu.shared_per_block);
+  p.regsPerBlock = simt::kRegistersPerBlock;
+  p.warpSize = simt::kWarpSize;
+  p.memPitch = 2147483647;
+  p.maxThreadsPerBlock = simt::kMaxThreadsPerBlock;
+  std::copy_n(simt::kMaxBlockExtent, 3, p.maxThreadsDim);
+  std::copy_n(simt::kMaxGridExtent, 3, p.maxGridSize);
+  p.clockRate = gpu.clock_khz;
+  p.totalConstMem = simt::kConstantBytes;
+  p.major = gpu.major;
+  p.minor = gpu.minor;
+  p.textureAlignment = simt::kPitchAlignment;
+  p.texturePitchAlignment = 32;
+  p.deviceOverlap = 1;
+  p.multiProcessorCount = gpu.multiprocessors;
+  p.surfaceAlignment = simt::kPitchAlignment;
+  p.concurrentKernels = 1;
+  p.asyncEngineCount = gpu.copy_engines;
+  p.unifiedAddressing = 1;
+  p.memoryClockRate = gpu.memory_clock_khz;
+  p.memoryBusWidth = gpu.memory_bus_bits;
+  p.l2CacheSize = gpu.l2_bytes;
+  p.maxThreadsPerMultiProcessor = gpu.threads_per_multiprocessor;
+  p.streamPrioritiesSupported = 1;
+  p.globalL1CacheSupported = 1;
+  p.localL1CacheSupported = 1;
+  p.sharedMemPerMultiprocessor = static_cast<std::size_t>(gpu.shared_per_multiprocessor);
+  p.regsPerMultiprocessor = gpu.registers_per_multiprocessor;
+  p.managedMemory = 1;
+  p.singleToDoublePrecisionPerfRatio = gpu.fp64_ratio;
+  p.sharedMemPerBlockOptin = static_cast<std::size_t>(gpu.shared_per_block_optin);
+  p.maxBlocksPerMultiProcessor = gpu.blocks_per_multiprocessor;
+  p.reservedSharedMemPerBlock = static_cast<std::size_t>(gpu.shared_reserved_per_block);
+  p.hostRegisterSupported = 1;
+}
+
+// What the simulator does not have (textures, peers, ...) is 0.
+int attribute_value(cudaDeviceAttr attribute) {
+  const GpuModel& gpu = current_gpu();
+  switch (attribute) {
+    case cudaDevAttrMaxThreadsPerBlock:
+      return simt::kMaxThreadsPerBlock;
+    case cudaDevAttrMaxBlockDimX:
+      return simt::kMaxBlockExtent[0];
+    case cudaDevAttrMaxBlockDimY:
+      return simt::kMaxBlockExtent[1];
+    case cudaDevAttrMaxBlockDimZ:
+      return simt::kMaxBlockExtent[2];
+    case cudaDevAttrMaxGridDimX:
+      return static_cast<int>(simt::kMaxGridExtent[0]);
+    case cudaDevAttrMaxGridDimY:
+      return static_cast<int>(simt::kMaxGridExtent[1]);
+    case cudaDevAttrMaxGridDimZ:
+      return static_cast<int>(simt::kMaxGridExtent[2]);
+    case cudaDevAttrMaxSharedMemoryPerBlock:
+      return gpu.shared_per_block;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+      return gpu.shared_per_block_optin;
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
+      return gpu.shared_per_multiprocessor;
+    case cudaDevAttrReservedSharedMemoryPerBlock:
+      return gpu.shared_reserved_per_block;
+    case cudaDevAttrTotalConstantMemory:
+      return simt::kConstantBytes;
+    case cudaDevAttrWarpSize:
+      return simt::kWarpSize;
+    case cudaDevAttrMaxPitch:
+      return 2147483647;
+    case cudaDevAttrMaxRegistersPerBlock:
+      return simt::kRegistersPerBlock;
+    case cudaDevAttrMaxRegistersPerMultiprocessor:
+      return gpu.registers_per_multiprocessor;
+    case cudaDevAttrClockRate:
+      return gpu.clock_khz;
+    case cudaDevAttrMemoryClockRate:
+      return gpu.memory_clock_khz;
+    case cudaDevAttrGlobalMemoryBusWidth:
+      return gpu.memory_bus_bits;
+    case cudaDevAttrL2CacheSize:
+      return gpu.l2_bytes;
+    case cudaDevAttrTextureAlignment:
+    case cudaDevAttrSurfaceAlignment:
+      return simt::kPitchAlignment;
+    case cudaDevAttrTexturePitchAlignment:
+      return 32;
+    case cudaDevAttrMultiProcessorCount:
+      return gpu.multiprocessors;
+    case cudaDevAttrMaxThreadsPerMultiProcessor:
+      return gpu.threads_per_multiprocessor;
+    case cudaDevAttrMaxBlocksPerMultiprocessor:
+      return gpu.blocks_per_multiprocessor;
+    case cudaDevAttrComputeCapabilityMajor:
+      return gpu.major;
+    case cudaDevAttrComputeCapabilityMinor:
+      return gpu.minor;
+    case cudaDevAttrAsyncEngineCount:
+      return gpu.copy_engines;
+    case cudaDevAttrSingleToDoublePrecisionPerfRatio:
+      return gpu.fp64_ratio;
+    case cudaDevAttrGpuOverlap:
+    case cudaDevAttrConcurrentKernels:
+    case cudaDevAttrUnifiedAddressing:
+    case cudaDevAttrStreamPrioritiesSupported:
+    case cudaDevAttrGlobalL1CacheSupported:
+    case cudaDevAttrLocalL1CacheSupported:
+    case cudaDevAttrManagedMemory:
+    case cudaDevAttrHostRegisterSupported:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+constexpr int kLastAttribute = 147;
+
+constexpr struct {
+  cudaLimit limit;
+  std::size_t value;
+} kLimits[] = {
+    {cudaLimitStackSize, 1024},           {cudaLimitPrintfFifoSize, 8650752},
+    {cudaLimitMallocHeapSize, 8388608},   {cudaLimitDevRuntimePendingLaunchCount, 2048},
+    {cudaLimitMaxL2FetchGranularity, 64}, {cudaLimitPersistingL2CacheSize, 0},
+};
+
+// ---- names and texts of errors ----
+
+constexpr struct {
+  cudaError_t error;
+  const char* name;
+  const char* text;
+} kErrors[] = {
+    {cudaSuccess, "cudaSuccess", "no error"},
+    {cudaErrorInvalidValue, "cudaErrorInvalidValue", "invalid argument"},
+    {cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation", "out of memory"},
+    {cudaErrorInitializationError, "cudaErrorInitializationError", "initialization error"},
+    {cudaErrorCudartUnloading, "cudaErrorCudartUnloading", "driver shutting down"},
+    {cudaErrorProfilerDisabled, "cudaErrorProfilerDisabled",
+     "profiler disabled while using external profiling tool"},
+    {cudaErrorProfilerNotInitialized, "cudaErrorProfilerNotInitialized",
+     "profiler not initialized: call cudaProfilerInitialize()"},
+    {cudaErrorProfilerAlreadyStarted, "cudaErrorProfilerAlreadyStarted",
+     "profiler already started"},
+    {cudaErrorProfilerAlreadyStopped, "cudaErrorProfilerAlreadyStopped",
+     "profiler already stopped"},
+    {cudaErrorInvalidConfiguration, "cudaErrorInvalidConfiguration",
+     "invalid configuration argument"},
+    {cudaErrorInvalidPitchValue, "cudaErrorInvalidPitchValue", "invalid pitch argument"},
+    {cudaErrorInvalidSymbol, "cudaErrorInvalidSymbol", "invalid device symbol"},
+    {cudaErrorInvalidHostPointer, "cudaErrorInvalidHostPointer", "invalid host pointer"},
+    {cudaErrorInvalidDevicePointer, "cudaErrorInvalidDevicePointer", "invalid device pointer"},
+    {cudaErrorInvalidTexture, "cudaErrorInvalidTexture", "invalid texture reference"},
+    {cudaErrorInvalidTextureBinding, "cudaErrorInvalidTextureBinding",
+     "texture is not bound to a pointer"},
+    {cudaErrorInvalidChannelDescriptor, "cudaErrorInvalidChannelDescriptor",
+     "invalid channel descriptor"},
+    {cudaErrorInvalidMemcpyDirection, "cudaErrorInvalidMemcpyDirection",
+     "invalid copy direction for memcpy"},
+    {cudaErrorAddressOfConstant, "cudaErrorAddressOfConstant", "invalid address of constant"},
+    {cudaErrorTextureFetchFailed, "cudaErrorTextureFetchFailed", "fetch from texture failed"},
+    {cudaErrorTextureNotBound, "cudaErrorTextureNotBound",
+     "cannot fetch from a texture that is not bound"},
+    {cudaErrorSynchronizationError, "cudaErrorSynchronizationError",
+     "incorrect use of __syncthreads()"},
+    {cudaErrorInvalidFilterSetting, "cudaErrorInvalidFilterSetting",
+     "linear filtering not supported for non-float type"},
+    {cudaErrorInvalidNormSetting, "cudaErrorInvalidNormSetting",
+     "read as normalized float not supported for data type"},
+    {cudaErrorMixedDeviceExecution, "cudaErrorMixedDeviceExecution",
+     "device emulation mode and device execution mode cannot be mixed"},
+    {cudaErrorNotYetImplemented, "cudaErrorNotYetImplemented", "feature not yet implemented"},
+    {cudaErrorMemoryValueTooLarge, "cudaErrorMemoryValueTooLarge",
+     "memory size or pointer value too large to fit in 32 bit"},
+    {cudaErrorStubLibrary, "cudaErrorStubLibrary", "CUDA driver is a stub library"},
+    {cudaErrorInsufficientDriver, "cudaErrorInsufficientDriver",
+     "CUDA driver version is insufficient for CUDA runtime version"},
+    {cudaErrorCallRequiresNewerDriver, "cudaErrorCallRequiresNewerDriver",
+     "API call is not supported in the installed CUDA driver"},
+    {cudaErrorInvalidSurface, "cudaErrorInvalidSurface", "invalid surface reference"},
+    {cudaErrorDuplicateVariableName, "cudaErrorDuplicateVariableName",
+     "duplicate global variable looked up by string name"},
+    {cudaErrorDuplicateTextureName, "cudaErrorDuplicateTextureName",
+     "duplicate texture looked up by string name"},
+    {cudaErrorDuplicateSurfaceName, "cudaErrorDuplicateSurfaceName",
+     "duplicate surface looked up by string name"},
+    {cudaErrorDevicesUnavailable, "cudaErrorDevicesUnavailable",
+     "CUDA-capable device(s) is/are busy or unavailable"},
+    {cudaErrorIncompatibleDriverContext, "cudaErrorIncompatibleDriverContext",
+     "incompatible driver context"},
+    {cudaErrorMissingConfiguration, "cudaErrorMissingConfiguration",
+     "__global__ function call is not configured"},
+    {cudaErrorPriorLaunchFailure, "cudaErrorPriorLaunchFailure",
+     "unspecified launch failure in prior launch"},
+    {cudaErrorLaunchMaxDepthExceeded, "cudaErrorLaunchMaxDepthExceeded",
+     "launch would exceed maximum depth of nested launches"},
+    {cudaErrorLaunchFileScopedTex, "cudaErrorLaunchFileScopedTex",
+     "launch failed because kernel uses unsupported, file-scoped textures (texture objects are "
+     "supported)"},
+    {cudaErrorLaunchFileScopedSurf, "cudaErrorLaunchFileScopedSurf",
+     "launch failed because kernel uses unsupported, file-scoped surfaces (surface objects are "
+     "supported)"},
+    {cudaErrorSyncDepthExceeded, "cudaErrorSyncDepthExceeded",
+     "cudaDeviceSynchronize failed because caller's grid depth exceeds "
+     "cudaLimitDevRuntimeSyncDepth"},
+    {cudaErrorLaunchPendingCountExceeded, "cudaErrorLaunchPendingCountExceeded",
+     "launch failed because launch would exceed cudaLimitDevRuntimePendingLaunchCount"},
+    {cudaErrorInvalidDeviceFunction, "cudaErrorInvalidDeviceFunction", "invalid device function"},
+    {cudaErrorNoDevice, "cudaErrorNoDevice", "no CUDA-capable device is detected"},
+    {cudaErrorInvalidDevice, "cudaErrorInvalidDevice", "invalid device ordinal"},
+    {cudaErrorDeviceNotLicensed, "cudaErrorDeviceNotLicensed",
+     "device doesn't have valid Grid license"},
+    {cudaErrorSoftwareValidityNotEstablished, "cudaErrorSoftwareValidityNotEstablished",
+     "integrity checks failed"},
+    {cudaErrorStartupFailure, "cudaErrorStartupFailure", "startup failure in cuda runtime"},
+    {cudaErrorInvalidKernelImage, "cudaErrorInvalidKernelImage", "device kernel image is invalid"},
+    {cudaErrorDeviceUninitialized, "cudaErrorDeviceUninitialized", "invalid device context"},
+    {cudaErrorMapBufferObjectFailed, "cudaErrorMapBufferObjectFailed",
+     "mapping of buffer object failed"},
+    {cudaErrorUnmapBufferObjectFailed, "cudaErrorUnmapBufferObjectFailed",
+     "unmapping of buffer object failed"},
+    {cudaErrorArrayIsMapped, "cudaErrorArrayIsMapped", "array is mapped"},
+    {cudaErrorAlreadyMapped, "cudaErrorAlreadyMapped", "resource already mapped"},
+    {cudaErrorNoKernelImageForDevice, "cudaErrorNoKernelImageForDevice",
+     "no kernel image is available for execution on the device"},
+    {cudaErrorAlreadyAcquired, "cudaErrorAlreadyAcquired", "resource already acquired"},
+    {cudaErrorNotMapped, "cudaErrorNotMapped", "resource not mapped"},
+    {cudaErrorNotMappedAsArray, "cudaErrorNotMappedAsArray", "resource not mapped as array"},
+    {cudaErrorNotMappedAsPointer, "cudaErrorNotMappedAsPointer", "resource not mapped as pointer"},
+    {cudaErrorECCUncorrectable, "cudaErrorECCUncorrectable", "uncorrectable ECC error encountered"},
+    {cudaErrorUnsupportedLimit, "cudaErrorUnsupportedLimit",
+     "limit is not supported on this architecture"},
+    {cudaErrorDeviceAlreadyInUse, "cudaErrorDeviceAlreadyInUse",
+     "exclusive-thread device already in use by a different thread"},
+    {cudaErrorPeerAccessUnsupported, "cudaErrorPeerAccessUnsupported",
+     "peer access is not supported between these two devices"},
+    {cudaErrorInvalidPtx, "cudaErrorInvalidPtx", "a PTX JIT compilation failed"},
+    {cudaErrorInvalidGraphicsContext, "cudaErrorInvalidGraphicsContext",
+     "invalid OpenGL or DirectX context"},
+    {cudaErrorNvlinkUncorrectable, "cudaErrorNvlinkUncorrectable",
+     "uncorrectable NVLink error detected during the execution"},
+    {cudaErrorJitCompilerNotFound, "cudaErrorJitCompilerNotFound",
+     "PTX JIT compiler library not found"},
+    {cudaErrorUnsupportedPtxVersion, "cudaErrorUnsupportedPtxVersion",
+     "the provided PTX was compiled with an unsupported toolchain."},
+    {cudaErrorJitCompilationDisabled, "cudaErrorJitCompilationDisabled",
+     "PTX JIT compilation was disabled"},
+    {cudaErrorUnsupportedExecAffinity, "cudaErrorUnsupportedExecAffinity",
+     "the provided execution affinity is not supported"},
+    {cudaErrorUnsupportedDevSideSync, "cudaErrorUnsupportedDevSideSync",
+     "the provided PTX contains unsupported call to cudaDeviceSynchronize"},
+    {cudaErrorContained, "cudaErrorContained",
+     "Invalid access of peer GPU memory over nvlink or a hardware error"},
+    {cudaErrorInvalidSource, "cudaErrorInvalidSource", "device kernel image is invalid"},
+    {cudaErrorFileNotFound, "cudaErrorFileNotFound", "file not found"},
+    {cudaErrorSharedObjectSymbolNotFound, "cudaErrorSharedObjectSymbolNotFound",
+     "shared object symbol not found"},
+    {cudaErrorSharedObjectInitFailed, "cudaErrorSharedObjectInitFailed",
+     "shared object initialization failed"},
+    {cudaErrorOperatingSystem, "cudaErrorOperatingSystem",
+     "OS call failed or operation not supported on this OS"},
+    {cudaErrorInvalidResourceHandle, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
+    {cudaErrorIllegalState, "cudaErrorIllegalState",
+     "the operation cannot be performed in the present state"},
+    {cudaErrorLossyQuery, "cudaErrorLossyQuery",
+     "attempted introspection would be semantically lossy"},
+    {cudaErrorSymbolNotFound, "cudaErrorSymbolNotFound", "named symbol not found"},
+    {cudaErrorNotReady, "cudaErrorNotReady", "device not ready"},
+    {cudaErrorIllegalAddress, "cudaErrorIllegalAddress",
+     "an illegal memory access was encountered"},
+    {cudaErrorLaunchOutOfResources, "cudaErrorLaunchOutOfResources",
+     "too many resources requested for launch"},
+    {cudaErrorLaunchTimeout, "cudaErrorLaunchTimeout", "the launch timed out and was terminated"},
+    {cudaErrorLaunchIncompatibleTexturing, "cudaErrorLaunchIncompatibleTexturing",
+     "launch uses incompatible texturing mode"},
+    {cudaErrorPeerAccessAlreadyEnabled, "cudaErrorPeerAccessAlreadyEnabled",
+     "peer access is already enabled"},
+    {cudaErrorPeerAccessNotEnabled, "cudaErrorPeerAccessNotEnabled",
+     "peer access has not been enabled"},
+    {cudaErrorSetOnActiveProcess, "cudaErrorSetOnActiveProcess",
+     "cannot set while device is active in this process"},
+    {cudaErrorContextIsDestroyed, "cudaErrorContextIsDestroyed", "context is destroyed"},
+    {cudaErrorAssert, "cudaErrorAssert", "device-side assert triggered"},
+    {cudaErrorTooManyPeers, "cudaErrorTooManyPeers", "peer mapping resources exhausted"},
+    {cudaErrorHostMemoryAlreadyRegistered, "cudaErrorHostMemoryAlreadyRegistered",
+     "part or all of the requested memory range is already mapped"},
+    {cudaErrorHostMemoryNotRegistered, "cudaErrorHostMemoryNotRegistered",
+     "pointer does not correspond to a registered memory region"},
+    {cudaErrorHardwareStackError, "cudaErrorHardwareStackError", "hardware stack error"},
+    {cudaErrorIllegalInstruction, "cudaErrorIllegalInstruction",
+     "an illegal instruction was encountered"},
+    {cudaErrorMisalignedAddress, "cudaErrorMisalignedAddress", "misaligned address"},
+    {cudaErrorInvalidAddressSpace, "cudaErrorInvalidAddressSpace",
+     "operation not supported on global/shared address space"},
+    {cudaErrorInvalidPc, "cudaErrorInvalidPc", "invalid program counter"},
+    {cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "unspecified launch failure"},
+    {cudaErrorCooperativeLaunchTooLarge, "cudaErrorCooperativeLaunchTooLarge",
+     "too many blocks in cooperative launch"},
+    {cudaErrorTensorMemoryLeak, "cudaErrorTensorMemoryLeak", "tensor memory not completely freed"},
+    {cudaErrorNotPermitted, "cudaErrorNotPermitted", "operation not permitted"},
+    {cudaErrorNotSupported, "cudaErrorNotSupported", "operation not supported"},
+    {cudaErrorSystemNotReady, "cudaErrorSystemNotReady", "system not yet initialized"},
+    {cudaErrorSystemDriverMismatch, "cudaErrorSystemDriverMismatch",
+     "system has unsupported display driver / cuda driver combination"},
+    {cudaErrorCompatNotSupportedOnDevice, "cudaErrorCompatNotSupportedOnDevice",
+     "forward compatibility was attempted on non supported HW"},
+    {cudaErrorMpsConnectionFailed, "cudaErrorMpsConnectionFailed",
+     "MPS client failed to connect to the MPS control daemon or the MPS server"},
+    {cudaErrorMpsRpcFailure, "cudaErrorMpsRpcFailure",
+     "the remote procedural call between the MPS server and the MPS client failed"},
+    {cudaErrorMpsServerNotReady, "cudaErrorMpsServerNotReady",
+     "MPS server is not ready to accept new MPS client requests"},
+    {cudaErrorMpsMaxClientsReached, "cudaErrorMpsMaxClientsReached",
+     "the hardware resources required to create MPS client have been exhausted"},
+    {cudaErrorMpsMaxConnectionsReached, "cudaErrorMpsMaxConnectionsReached",
+     "the hardware resources required to support device connections have been exhausted"},
+    {cudaErrorMpsClientTerminated, "cudaErrorMpsClientTerminated",
+     "the MPS client has been terminated by the server"},
+    {cudaErrorCdpNotSupported, "cudaErrorCdpNotSupported",
+     "is using CUDA Dynamic Parallelism, but the current configuration, like MPS, does not support "
+     "it"},
+    {cudaErrorCdpVersionMismatch, "cudaErrorCdpVersionMismatch",
+     "unsupported interaction between different versions of CUDA Dynamic Parallelism"},
+    {cudaErrorStreamCaptureUnsupported, "cudaErrorStreamCaptureUnsupported",
+     "operation not permitted when stream is capturing"},
+    {cudaErrorStreamCaptureInvalidated, "cudaErrorStreamCaptureInvalidated",
+     "operation failed due to a previous error during capture"},
+    {cudaErrorStreamCaptureMerge, "cudaErrorStreamCaptureMerge",
+     "operation would result in a merge of separate capture sequences"},
+    {cudaErrorStreamCaptureUnmatched, "cudaErrorStreamCaptureUnmatched",
+     "capture was not ended in the same stream as it began"},
+    {cudaErrorStreamCaptureUnjoined, "cudaErrorStreamCaptureUnjoined",
+     "capturing stream has unjoined work"},
+    {cudaErrorStreamCaptureIsolation, "cudaErrorStreamCaptureIsolation",
+     "dependency created on uncaptured work in another stream"},
+    {cudaErrorStreamCaptureImplicit, "cudaErrorStreamCaptureImplicit",
+     "operation would make the legacy stream depend on a capturing blocking stream"},
+    {cudaErrorCapturedEvent, "cudaErrorCapturedEvent",
+     "operation not permitted on an event last recorded in a capturing stream"},
+    {cudaErrorStreamCaptureWrongThread, "cudaErrorStreamCaptureWrongThread",
+     "attempt to terminate a thread-local capture sequence from another thread"},
+    {cudaErrorTimeout, "cudaErrorTimeout", "wait operation timed out"},
+    {cudaErrorGraphExecUpdateFailure, "cudaErrorGraphExecUpdateFailure",
+     "the graph update was not performed because it included changes which violated constraints "
+     "specific to instantiated graph update"},
+    {cudaErrorExternalDevice, "cudaErrorExternalDevice",
+     "an async error has occured in external entity outside of CUDA"},
+    {cudaErrorInvalidClusterSize, "cudaErrorInvalidClusterSize",
+     "a kernel launch error has occurred due to cluster misconfiguration"},
+    {cudaErrorFunctionNotLoaded, "cudaErrorFunctionNotLoaded",
+     "the function handle is not loaded when calling an API that requires a loaded function"},
+    {cudaErrorInvalidResourceType, "cudaErrorInvalidResourceType",
+     "one or more resources passed in are not valid resource types for the operation"},
+    {cudaErrorInvalidResourceConfiguration, "cudaErrorInvalidResourceConfiguration",
+     "one or more resources are insufficient or non-applicable for the operation"},
+    {cudaErrorUnknown, "cudaErrorUnknown", "unknown error"},
+};
+
+}  // namespace
+
+// ---- launches (runtime.hpp, cuda_runtime.h) ----
+
+namespace simt {
+
+void configure(dim3 grid, dim3 block, std::size_t dynamic_shared_bytes, cudaStream_t stream) {
+  if (inside_kernel()) refuse_inside_kernel("a launch inside a kernel");
+  LaunchShape shape;
+  shape.grid[0] = grid.x, shape.grid[1] = grid.y, shape.grid[2] = grid.z;
+  shape.block[0] = block.x, shape.block[1] = block.y, shape.block[2] = block.z;
+  shape.dynamic_shared_bytes = dynamic_shared_bytes;
+  shape.stream = stream;
+  pending_launches.push(shape);
+}
+
+void launch_kernel(const void* closure, std::size_t closure_bytes, KernelInvoke invoke,
+                   unsigned launch_bounds, void* program_counter) {
+  if (inside_kernel()) refuse_inside_kernel("a launch inside a kernel");
+  if (pending_launches.count == 0) {
+    explain("no configuration", "%s was called like a function: launch it with <<<grid, block>>>",
+            ProgramImage::get()
+                .function_name(reinterpret_cast<std::uintptr_t>(program_counter))
+                .c_str());
+    record(cudaErrorMissingConfiguration);
+    return;
+  }
+  const LaunchShape shape = pending_launches.shapes[--pending_launches.count];
+  if (const int spoilt = sticky_error.load(); spoilt != 0) {
+    record(static_cast<cudaError_t>(spoilt));
+    return;
+  }
+  if (const cudaError_t error = check_launch(shape, launch_bounds, program_counter);
+      error != cudaSuccess) {
+    record(error);
+    return;
+  }
+  if (const int error = run_grid(shape, closure, closure_bytes, invoke, program_counter);
+      error != 0) {
+    sticky_error = error;
+    record(static_cast<cudaError_t>(error));
+  }
+}
+
+cudaError_t copy_to_symbol(const void* symbol, std::size_t size, const void* from,
+                           std::size_t bytes, std::size_t offset, cudaMemcpyKind kind) {
+  constexpr const char* kName = "cudaMemcpyToSymbol";
+  return call(kName, [&]() -> cudaError_t {
+    if (find_variable(symbol) == nullptr) return cudaErrorInvalidSymbol;
+    if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice &&
+        kind != cudaMemcpyDefault) {
+      return cudaErrorInvalidMemcpyDirection;
+    }
+    if (offset > size || bytes > size - offset) {
+      explain("symbol range", "%s: %zu bytes at offset %zu of a symbol of %zu bytes", kName, bytes,
+              offset, size);
+      return cudaErrorInvalidValue;
+    }
+    char* to = const_cast<char*>(static_cast<const char*>(symbol)) + offset;
+    return copy_bytes(kName, to, from, bytes, kind);
+  });
+}
+
+cudaError_t copy_from_symbol(void* to, const void* symbol, std::size_t size, std::size_t bytes,
+                             std::size_t offset, cudaMemcpyKind kind) {
+  constexpr const char* kName = "cudaMemcpyFromSymbol";
+  return call(kName, [&]() -> cudaError_t {
+    if (find_variable(symbol) == nullptr) return cudaErrorInvalidSymbol;
+    if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice &&
+        kind != cudaMemcpyDefault) {
+      return cudaErrorInvalidMemcpyDirection;
+    }
+    if (offset > size || bytes > size - offset) {
+      explain("symbol range", "%s: %zu bytes at offset %zu of a symbol of %zu bytes", kName, bytes,
+              offset, size);
+      return cudaErrorInvalidValue;
+    }
+    return copy_bytes(kName, to, static_cast<const char*>(symbol) + offset, bytes, kind);
+  });
+}
+
+cudaError_t symbol_address(void** address, const void* symbol) {
+  return call("cudaGetSymbolAddress", [&] {
+    if (address == nullptr) return cudaErrorInvalidValue;
+    if (find_variable(symbol) == nullptr) return cudaErrorInvalidSymbol;
+    *address = const_cast<void*>(symbol);
+    return cudaSuccess;
+  });
+}
+
+}  // namespace simt
+
+extern "C" {
+
+// ---- errors ----
+
+// CUDA 13.0 clears even a sticky error here and lets the next call bring it back; the manual says
+// that it stays, and so it does here.
+cudaError_t cudaGetLastError() {
+  if (simt::inside_kernel()) refuse_inside_kernel("cudaGetLastError");
+  const cudaError_t error = cudaPeekAtLastError();
+  last_error = cudaSuccess;
+  return error;
+}
+
+cudaError_t cudaPeekAtLastError() {
+  if (simt::inside_kernel()) refuse_inside_kernel("cudaPeekAtLastError");
+  const int spoilt = sticky_error.load();
+  return spoilt != 0 ? static_cast<cudaError_t>(spoilt) : last_error;
+}
+
+const char* cudaGetErrorName(cudaError_t error) {
+  for (const auto& entry : kErrors) {
+    if (entry.error == error) return entry.name;
+  }
+  return "unrecognized error code";
+}
+
+const char* cudaGetErrorString(cudaError_t error) {
+  for (const auto& entry : kErrors) {
+    if (entry.error == error) return entry.text;
+  }
+  return "unrecognized error code";
+}
+
+// ---- the device ----
+
+cudaError_t cudaGetDeviceCount(int* count) {
+  return query("cudaGetDeviceCount", [&] {
+    if (count == nullptr) return cudaErrorInvalidValue;
+    *count = 1;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGetDevice(int* device) {
+  return query("cudaGetDevice", [&] {
+    if (device == nullptr) return cudaErrorInvalidValue;
+    *device = 0;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaSetDevice(int device) {
+  return query("cudaSetDevice", [&] { return device == 0 ? cudaSuccess : cudaErrorInvalidDevice; });
+}
+
+cudaError_t cudaInitDevice(int device, unsigned int, unsigned int) { return cudaSetDevice(device); }
+
+cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* wanted) {
+  return query("cudaChooseDevice", [&] {
+    if (device == nullptr || wanted == nullptr) return cudaErrorInvalidValue;
+    *device = 0;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGetDeviceFlags(unsigned int* flags) {
+  return query("cudaGetDeviceFlags", [&] {
+    if (flags == nullptr) return cudaErrorInvalidValue;
+    *flags = state().device_flags;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaSetDeviceFlags(unsigned int flags) {
+  return query("cudaSetDeviceFlags", [&] {
+    if ((flags & ~0xffu) != 0) return cudaErrorInvalidValue;
+    state().device_flags = flags;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
+  return query("cudaGetDeviceProperties", [&] {
+    if (properties == nullptr) return cudaErrorInvalidValue;
+    if (device != 0) return cudaErrorInvalidDevice;
+    fill_properties(*properties);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
+  return query("cudaDeviceGetAttribute", [&] {
+    if (value == nullptr || attribute < 1 || attribute > kLastAttribute) {
+      return cudaErrorInvalidValue;
+    }
+    if (device != 0) return cudaErrorInvalidDevice;
+    *value = attribute_value(attribute);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceSynchronize() {
+  return call("cudaDeviceSynchronize", [] { return cudaSuccess; });
+}
+
+cudaError_t cudaDeviceReset() {
+  return query("cudaDeviceReset", [] {
+    State& s = state();
+    const std::lock_guard lock(s.mutex);
+    for (const auto& [pointer, managed] : s.blocks) {
+      device_memory::release(pointer);
+      s.reset_blocks.insert(pointer);
+    }
+    for (const auto& [pointer, bytes] : s.pinned) std::free(pointer);
+    for (cudaStream_t stream : s.streams) delete stream;
+    for (cudaEvent_t event : s.events) delete event;
+    s.blocks.clear();
+    s.pinned.clear();
+    s.registered.clear();
+    s.streams.clear();
+    s.events.clear();
+    s.dynamic_shared_limit.clear();
+    s.limits.clear();
+    s.device_flags = 0;
+    sticky_error = 0;
+    last_error = cudaSuccess;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit) {
+  return call("cudaDeviceGetLimit", [&] {
+    if (value == nullptr) return cudaErrorInvalidValue;
+    State& s = state();
+    const std::lock_guard lock(s.mutex);
+    for (const auto& known : kLimits) {
+      if (known.limit != limit) continue;
+      const auto it = s.limits.find(limit);
+      *value = it != s.limits.end() ? it->second : known.value;
+      return cudaSuccess;
+    }
+    return cudaErrorUnsupportedLimit;
+  });
+}
+
+cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value) {
+  return call("cudaDeviceSetLimit", [&] {
+    State& s = state();
+    const std::lock_guard lock(s.mutex);
+    for (const auto& known : kLimits) {
+      if (known.limit != limit) continue;
+      s.limits[limit] = value;
+      return cudaSuccess;
+    }
+    return cudaErrorUnsupportedLimit;
+  });
+}
+
+cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
+  return call("cudaDeviceGetCacheConfig", [&] {
+    if (config == nullptr) return cudaErrorInvalidValue;
+    *config = cudaFuncCachePreferNone;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) {
+  return call("cudaDeviceSetCacheConfig", [] { return cudaSuccess; });
+}
+
+cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
+  return call("cudaDeviceGetSharedMemConfig", [&] {
+    if (config == nullptr) return cudaErrorInvalidValue;
+    *config = cudaSharedMemBankSizeFourByte;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) {
+  return call("cudaDeviceSetSharedMemConfig", [] { return cudaSuccess; });
+}
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  return call("cudaDeviceGetStreamPriorityRange", [&] {
+    if (least != nullptr) *least = 0;
+    if (greatest != nullptr) *greatest = -5;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
+  return query("cudaDeviceGetPCIBusId", [&] {
+    if (text == nullptr || length < 1) return cudaErrorInvalidValue;
+    if (device != 0) return cudaErrorInvalidDevice;
+    std::snprintf(text, static_cast<std::size_t>(length), "0000:00:00.0");
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
+  return query("cudaDeviceCanAccessPeer", [&] {
+    if (can == nullptr) return cudaErrorInvalidValue;
+    if (device != 0 || peer != 0) return cudaErrorInvalidDevice;
+    *can = 0;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDriverGetVersion(int* version) {
+  return query("cudaDriverGetVersion", [&] {
+    if (version == nullptr) return cudaErrorInvalidValue;
+    *version = CUDART_VERSION;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaRuntimeGetVersion(int* version) { return cudaDriverGetVersion(version); }
+
+cudaError_t cudaProfilerStart() {
+  return call("cudaProfilerStart", [] { return cudaSuccess; });
+}
+
+cudaError_t cudaProfilerStop() {
+  return call("cudaProfilerStop", [] { return cudaSuccess; });
+}
+
+// ---- memory ----
+
+cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
+  return call("cudaMalloc", [&] { return allocate_block(pointer, bytes, false); });
+}
+
+cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width,
+                            std::size_t height) {
+  return call("cudaMallocPitch", [&]() -> cudaError_t {
+    if (pointer == nullptr || pitch == nullptr) return cudaErrorInvalidValue;
+    constexpr std::size_t kAlignment = simt::kPitchAlignment;
+    std::size_t bytes = 0;
+    if (width > ~std::size_t{0} - kAlignment) return cudaErrorMemoryAllocation;
+    const std::size_t row = (width + kAlignment - 1) / kAlignment * kAlignment;
+    if (__builtin_mul_overflow(row, height, &bytes)) return cudaErrorMemoryAllocation;
+    *pitch = row;
+    return allocate_block(pointer, bytes, false);
+  });
+}
+
+cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes, unsigned int flags) {
+  return call("cudaMallocManaged", [&]() -> cudaError_t {
+    if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost) return cudaErrorInvalidValue;
+    return allocate_block(pointer, bytes, true);
+  });
+}
+
+cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream) {
+  return on_stream("cudaMallocAsync", stream,
+                   [&] { return allocate_block(pointer, bytes, false); });
+}
+
+cudaError_t cudaFree(void* pointer) {
+  return call("cudaFree", [&] { return free_block("cudaFree", pointer); });
+}
+
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
+  return on_stream("cudaFreeAsync", stream, [&] { return free_block("cudaFreeAsync", pointer); });
+}
+
+cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned int flags) {
+  return call("cudaHostAlloc", [&]() -> cudaError_t {
+    constexpr unsigned int kFlags =
+        cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
+    if (pointer == nullptr || (flags & ~kFlags) != 0) return cudaErrorInvalidValue;
+    *pointer = nullptr;
+    if (bytes == 0) return cudaSuccess;
+    constexpr std::size_t kAlignment = 4096;
+    if (bytes > ~std::size_t{0} - kAlignment) return cudaErrorMemoryAllocation;
+    void* block =
+        std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
+    if (block == nullptr) return cudaErrorMemoryAllocation;
+    State& s = state();
+    const std::lock_guard lock(s.mutex);
+    s.pinned[block] = bytes;
+    *pointer = block;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaMallocHost(void** pointer, std::size_t bytes) {
+  return cudaHostAlloc(pointer, bytes, cudaHostAllocDefault);
+}
+
+cudaError_t cudaFreeHost(void* pointer) {
+  return call("cudaFreeHost", [&] {
+    if (pointer == nullptr) return cudaSuccess;
+    State& s = state();
+    const std::lock_guard lock(s.mutex);
+    if (s.pinned.erase(pointer) == 0) return cudaErrorInvalidValue;
+    std::free(pointer);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned int) {
+  return call("cudaHostRegister", [&]() -> cudaError_t {
+    if (pointer == nullptr || bytes == 0) return cudaErrorInvalidValue;
+    State& s = state();
+    const std::lock_guard lock(s.mutex);
+    const bool fresh = s.registered.emplace(pointer, bytes).second;
+    return fresh ? cudaSuccess : cudaErrorHostMemoryAlreadyRegistered;
+  });
+}
+
+cudaError_t cudaHostUnregister(void* pointer) {
+  return call("cudaHostUnregister", [&] {
+    State& s = state();
+    const std::lock_guard lock(s.mutex);
+    return s.registered.erase(pointer) != 0 ? cudaSuccess : cudaErrorHostMemoryNotRegistered;
+  });
+}
+
+cudaError_t cudaMemGetInfo(std::size_t* free_bytes, std::size_t* total_bytes) {
+  return call("cudaMemGetInfo", [&] {
+    if (free_bytes == nullptr || total_bytes == nullptr) return cudaErrorInvalidValue;
+    *total_bytes = current_gpu().memory_bytes;
+    *free_bytes = *total_bytes - device_memory::bytes_in_use();
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
+  return query("cudaPointerGetAttributes", [&] {
+    if (attributes == nullptr) return cudaErrorInvalidValue;
+    void* const address = const_cast<void*>(pointer);
+    if (device_memory::is_live_range(pointer, 1) || find_variable(pointer) != nullptr) {
+      const bool managed = is_managed(pointer);
+      *attributes = {managed ? cudaMemoryTypeManaged : cudaMemoryTypeDevice, 0, address,
+                     managed ? address : nullptr};
+      return cudaSuccess;
+    }
+    *attributes = {cudaMemoryTypeUnregistered, cudaInvalidDeviceId, nullptr, address};
+    State& s = state();
+    const std::lock_guard lock(s.mutex);
+    const auto within = [&](const auto& ranges) {
+      auto it = ranges.upper_bound(address);
+      if (it == ranges.begin()) return false;
+      --it;
+      return static_cast<std::size_t>(static_cast<const char*>(pointer) -
+                                      static_cast<const char*>(it->first)) < it->second;
+    };
+    if (within(s.pinned) || within(s.registered)) {
+      *attributes = {cudaMemoryTypeHost, 0, address, address};
+    }
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaMemset(void* pointer, int value, std::size_t bytes) {
+  return call("cudaMemset",
+              [&] { return set_rows("cudaMemset", pointer, bytes, value, bytes, 1); });
+}
+
+cudaError_t cudaMemsetAsync(void* pointer, int value, std::size_t bytes, cudaStream_t stream) {
+  return on_stream("cudaMemsetAsync", stream,
+                   [&] { return set_rows("cudaMemsetAsync", pointer, bytes, value, bytes, 1); });
+}
+
+cudaError_t cudaMemset2D(void* pointer, std::size_t pitch, int value, std::size_t width,
+                         std::size_t height) {
+  return call("cudaMemset2D",
+              [&] { return set_rows("cudaMemset2D", pointer, pitch, value, width, height); });
+}
+
+cudaError_t cudaMemset2DAsync(void* pointer, std::size_t pitch, int value, std::size_t width,
+                              std::size_t height, cudaStream_t stream) {
+  return on_stream("cudaMemset2DAsync", stream, [&] {
+    return set_rows("cudaMemset2DAsync", pointer, pitch, value, width, height);
+  });
+}
+
+cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+  return call("cudaMemcpy", [&] { return copy_bytes("cudaMemcpy", to, from, bytes, kind); });
+}
+
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream) {
+  return on_stream("cudaMemcpyAsync", stream,
+                   [&] { return copy_bytes("cudaMemcpyAsync", to, from, bytes, kind); });
+}
+
+cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                         std::size_t width, std::size_t height, cudaMemcpyKind kind) {
+  return call("cudaMemcpy2D", [&] {
+    return copy_rows("cudaMemcpy2D", to, to_pitch, from, from_pitch, width, height, kind);
+  });
+}
+
+cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
+                              std::size_t from_pitch, std::size_t width, std::size_t height,
+                              cudaMemcpyKind kind, cudaStream_t stream) {
+  return on_stream("cudaMemcpy2DAsync", stream, [&] {
+    return copy_rows("cudaMemcpy2DAsync", to, to_pitch, from, from_pitch, width, height, kind);
+  });
+}
+
+// ---- streams ----
+
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned int flags, int priority) {
+  return call("cudaStreamCreate", [&] {
+    if (stream == nullptr || flags > cudaStreamNonBlocking) return cudaErrorInvalidValue;
+    *stream = new CUstream_st{flags, std::clamp(priority, -5, 0)};
+    State& s = state();
+    const std::lock_guard lock(s.mutex);
+    s.streams.insert(*stream);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaStreamCreate(cudaStream_t* stream) {
+  return cudaStreamCreateWithPriority(stream, cudaStreamDefault, 0);
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned int flags) {
+  return cudaStreamCreateWithPriority(stream, flags, 0);
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  return call("cudaStreamDestroy", [&] {
+    State& s = state();
+    const std::lock_guard lock(s.mutex);
+    if (s.streams.erase(stream) == 0) return cudaErrorInvalidResourceHandle;
+    delete stream;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  return on_stream("cudaStreamSynchronize", stream, [] { return cudaSuccess; });
+}
+
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  return on_stream("cudaStreamQuery", stream, [] { return cudaSuccess; });
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int) {
+  return on_stream("cudaStreamWaitEvent", stream,
+                   [&] { return is_event(event) ? cudaSuccess : cudaErrorInvalidResourceHandle; });
+}
+
+cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned int* flags) {
+  return on_stream("cudaStreamGetFlags", stream, [&] {
+    if (flags == nullptr) return cudaErrorInvalidValue;
+    const bool built_in = reinterpret_cast<std::uintptr_t>(stream) < 3;
+    *flags = built_in ? static_cast<unsigned>(cudaStreamDefault) : stream->flags;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
+  return on_stream("cudaStreamGetPriority", stream, [&] {
+    if (priority == nullptr) return cudaErrorInvalidValue;
+    const bool built_in = reinterpret_cast<std::uintptr_t>(stream) < 3;
+    *priority = built_in ? 0 : stream->priority;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback,
+                                  void* user_data, unsigned int flags) {
+  return on_stream("cudaStreamAddCallback", stream, [&] {
+    if (callback == nullptr || flags != 0) return cudaErrorInvalidValue;
+    callback(stream, cudaSuccess, user_data);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* user_data) {
+  return on_stream("cudaLaunchHostFunc", stream, [&] {
+    if (function == nullptr) return cudaErrorInvalidValue;
+    function(user_data);
+    return cudaSuccess;
+  });
+}
+
+// ---- events ----
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned int flags) {
+  return call("cudaEventCreate", [&] {
+    if (event == nullptr || flags > 7) return cudaErrorInvalidValue;
+    *event = new CUevent_st{(flags & cudaEventDisableTiming) == 0, false, {}};
+    State& s = state();
+    const std::lock_guard lock(s.mutex);
+    s.events.insert(*event);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  return call("cudaEventDestroy", [&] {
+    State& s = state();
+    const std::lock_guard lock(s.mutex);
+    if (s.events.erase(event) == 0) return cudaErrorInvalidResourceHandle;
+    delete event;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned int) {
+  return on_stream("cudaEventRecord", stream, [&] {
+    if (!is_event(event)) return cudaErrorInvalidResourceHandle;
+    event->recorded = true;
+    event->time = std::chrono::steady_clock::now();
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  return cudaEventRecordWithFlags(event, stream, cudaEventRecordDefault);
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  return call("cudaEventQuery",
+              [&] { return is_event(event) ? cudaSuccess : cudaErrorInvalidResourceHandle; });
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event) { return cudaEventQuery(event); }
+
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
+  return call("cudaEventElapsedTime", [&] {
+    if (milliseconds == nullptr) return cudaErrorInvalidValue;
+    for (cudaEvent_t event : {start, end}) {
+      if (!is_event(event) || !event->has_time || !event->recorded) {
+        return cudaErrorInvalidResourceHandle;
+      }
+    }
+    *milliseconds = std::chrono::duration<float, std::milli>(end->time - start->time).count();
+    return cudaSuccess;
+  });
+}
+
+}  // extern "C"
+
+cudaError_t cudaEventCreate(cudaEvent_t* event) {
+  return cudaEventCreateWithFlags(event, cudaEventDefault);
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned int flags) {
+  return cudaEventCreateWithFlags(event, flags);
+}
+
+// ---- managed memory ----
+
+cudaError_t cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, int, cudaStream_t stream) {
+  return on_stream("cudaMemPrefetchAsync", stream, [&] {
+    return is_managed(pointer) && device_memory::is_live_range(pointer, bytes)
+               ? cudaSuccess
+               : cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, cudaMemLocation location,
+                                 unsigned int, cudaStream_t stream) {
+  return cudaMemPrefetchAsync(pointer, bytes, location.id, stream);
+}
+
+cudaError_t cudaMemAdvise(const void* pointer, std::size_t bytes, cudaMemoryAdvise, int device) {
+  return cudaMemPrefetchAsync(pointer, bytes, device, nullptr);
+}
+
+cudaError_t cudaMemAdvise(const void* pointer, std::size_t bytes, cudaMemoryAdvise advice,
+                          cudaMemLocation location) {
+  return cudaMemAdvise(pointer, bytes, advice, location.id);
+}
+
+// ---- kernels ----
+
+cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value) {
+  return call("cudaFuncSetAttribute", [&]() -> cudaError_t {
+    const std::uintptr_t start = kernel_at(kernel);
+    if (start == 0) return cudaErrorInvalidDeviceFunction;
+    if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout) {
+      return value >= -1 && value <= 100 ? cudaSuccess : cudaErrorInvalidValue;
+    }
+    if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaErrorInvalidValue;
+    const int most =
+        current_gpu().shared_per_block_optin - static_cast<int>(simt::static_shared_bytes(kernel));
+    if (value < 0 || value > most) {
+      explain("shared attribute",
+              "cudaFuncSetAttribute: %d bytes of dynamic shared memory, %s has %d left for %s",
+              value, current_gpu().key, most, ProgramImage::get().function_name(start).c_str());
+      return cudaErrorInvalidValue;
+    }
+    State& s = state();
+    const std::lock_guard lock(s.mutex);
+    s.dynamic_shared_limit[start] = value;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel) {
+  return call("cudaFuncGetAttributes", [&]() -> cudaError_t {
+    if (attributes == nullptr) return cudaErrorInvalidValue;
+    const std::uintptr_t start = kernel_at(kernel);
+    if (start == 0) return cudaErrorInvalidDeviceFunction;
+    const GpuModel& gpu = current_gpu();
+    *attributes = {};
+    attributes->sharedSizeBytes = simt::static_shared_bytes(kernel);
+    attributes->maxThreadsPerBlock = simt::kMaxThreadsPerBlock;
+    attributes->ptxVersion = attributes->binaryVersion = 10 * gpu.major + gpu.minor;
+    attributes->maxDynamicSharedSizeBytes =
+        dynamic_shared_limit(start, attributes->sharedSizeBytes);
+    attributes->preferredShmemCarveout = cudaSharedmemCarveoutDefault;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaFuncSetCacheConfig(const void* kernel, cudaFuncCache) {
+  return call("cudaFuncSetCacheConfig", [&] {
+    return kernel_at(kernel) != 0 ? cudaSuccess : cudaErrorInvalidDeviceFunction;
+  });
+}
+
+cudaError_t cudaFuncSetSharedMemConfig(const void* kernel, cudaSharedMemConfig) {
+  return call("cudaFuncSetSharedMemConfig", [&] {
+    return kernel_at(kernel) != 0 ? cudaSuccess : cudaErrorInvalidDeviceFunction;
+  });
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* kernel,
+                                                          int block_size,
+                                                          std::size_t dynamic_shared_bytes) {
+  return call("cudaOccupancyMaxActiveBlocksPerMultiprocessor", [&]() -> cudaError_t {
+    const std::uintptr_t start = kernel_at(kernel);
+    if (start == 0) return cudaErrorInvalidDeviceFunction;
+    if (blocks == nullptr || block_size <= 0) return cudaErrorInvalidValue;
+    const GpuModel& gpu = current_gpu();
+    const std::size_t static_bytes = simt::static_shared_bytes(kernel);
+    *blocks = 0;
+    if (block_size > simt::kMaxThreadsPerBlock ||
+        dynamic_shared_bytes >
+            static_cast<std::size_t>(dynamic_shared_limit(start, static_bytes))) {
+      return cudaSuccess;
+    }
+    const int warps = (block_size + simt::kWarpSize - 1) / simt::kWarpSize;
+    int fit = std::min(gpu.blocks_per_multiprocessor,
+                       gpu.threads_per_multiprocessor / simt::kWarpSize / warps);
+    const int granule = gpu.shared_granularity;
+    const int shared =
+        static_cast<int>(static_bytes + dynamic_shared_bytes) + gpu.shared_reserved_per_block;
+    if (shared > 0) {
+      const int rounded = (shared + granule - 1) / granule * granule;
+      fit = std::min(fit, gpu.shared_per_multiprocessor / rounded);
+    }
+    *blocks = fit;
+    return cudaSuccess;
+  });
+}

@@ -1,0 +1,112 @@
+// Device functions that are not inlined into kernels: the atomics, a failed assert, the warp size.
+#include <cuda_runtime.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+
+#include "common/simt/runtime/runtime.hpp"
+
+extern "C" const int warpSize = 32;
+
+void* simt::program_counter() { return __builtin_return_address(0); }
+
+namespace {
+
+// Inlined, so that the frame which note_atomic looks at is that of the atomic function.
+[[gnu::always_inline]] inline void note(const void* address, unsigned bytes, void* caller) {
+  if (simt::inside_kernel()) simt::note_atomic(address, bytes, caller);
+}
+
+// Blocks run on several threads of the host, so an atomic really has to be one. The values are
+// compared bit by bit, so this serves floating point too.
+template <typename T, typename Change>
+T perform(T* address, Change change) {
+  T old;
+  __atomic_load(address, &old, __ATOMIC_SEQ_CST);
+  for (;;) {
+    T wanted = change(old);
+    if (__atomic_compare_exchange(address, &old, &wanted, false, __ATOMIC_SEQ_CST,
+                                  __ATOMIC_SEQ_CST)) {
+      return old;
+    }
+  }
+}
+
+template <typename T>
+T compare_and_swap(T* address, T compare, T value) {
+  __atomic_compare_exchange_n(address, &compare, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+  return compare;
+}
+
+}  // namespace
+
+#define SIMT_ATOMIC(T, name, change)                                 \
+  T name(T* address, T value) {                                      \
+    note(address, sizeof(T), __builtin_return_address(0));           \
+    return perform(address, [value](T old) -> T { return change; }); \
+  }
+
+// Signed overflow wraps round on a GPU.
+SIMT_ATOMIC(int, atomicAdd,
+            static_cast<int>(static_cast<unsigned>(old) + static_cast<unsigned>(value)))
+SIMT_ATOMIC(unsigned int, atomicAdd, old + value)
+SIMT_ATOMIC(unsigned long long, atomicAdd, old + value)
+SIMT_ATOMIC(float, atomicAdd, old + value)
+SIMT_ATOMIC(double, atomicAdd, old + value)
+SIMT_ATOMIC(int, atomicSub,
+            static_cast<int>(static_cast<unsigned>(old) - static_cast<unsigned>(value)))
+SIMT_ATOMIC(unsigned int, atomicSub, old - value)
+SIMT_ATOMIC(int, atomicExch, (static_cast<void>(old), value))
+SIMT_ATOMIC(unsigned int, atomicExch, (static_cast<void>(old), value))
+SIMT_ATOMIC(unsigned long long, atomicExch, (static_cast<void>(old), value))
+SIMT_ATOMIC(float, atomicExch, (static_cast<void>(old), value))
+SIMT_ATOMIC(int, atomicMin, value < old ? value : old)
+SIMT_ATOMIC(unsigned int, atomicMin, value < old ? value : old)
+SIMT_ATOMIC(long long, atomicMin, value < old ? value : old)
+SIMT_ATOMIC(unsigned long long, atomicMin, value < old ? value : old)
+SIMT_ATOMIC(int, atomicMax, value > old ? value : old)
+SIMT_ATOMIC(unsigned int, atomicMax, value > old ? value : old)
+SIMT_ATOMIC(long long, atomicMax, value > old ? value : old)
+SIMT_ATOMIC(unsigned long long, atomicMax, value > old ? value : old)
+SIMT_ATOMIC(unsigned int, atomicInc, old >= value ? 0u : old + 1u)
+SIMT_ATOMIC(unsigned int, atomicDec, old == 0u || old > value ? value : old - 1u)
+SIMT_ATOMIC(int, atomicAnd, old& value)
+SIMT_ATOMIC(unsigned int, atomicAnd, old& value)
+SIMT_ATOMIC(unsigned long long, atomicAnd, old& value)
+SIMT_ATOMIC(int, atomicOr, old | value)
+SIMT_ATOMIC(unsigned int, atomicOr, old | value)
+SIMT_ATOMIC(unsigned long long, atomicOr, old | value)
+SIMT_ATOMIC(int, atomicXor, old ^ value)
+SIMT_ATOMIC(unsigned int, atomicXor, old ^ value)
+SIMT_ATOMIC(unsigned long long, atomicXor, old ^ value)
+#undef SIMT_ATOMIC
+
+#define SIMT_ATOMIC_CAS(T)                                 \
+  T atomicCAS(T* address, T compare, T value) {            \
+    note(address, sizeof(T), __builtin_return_address(0)); \
+    return compare_and_swap(address, compare, value);      \
+  }
+SIMT_ATOMIC_CAS(unsigned short)
+SIMT_ATOMIC_CAS(int)
+SIMT_ATOMIC_CAS(unsigned int)
+SIMT_ATOMIC_CAS(unsigned long long)
+#undef SIMT_ATOMIC_CAS
+
+// assert() calls this. It takes the place of the C library's, so that a failed assert in a kernel
+// ends the kernel, as on a GPU, and not the program.
+extern "C" void __assert_fail(const char* expression, const char* file, unsigned int line,
+                              const char* function) noexcept {
+  const char* where = function != nullptr ? function : "?";
+  if (simt::inside_kernel()) {
+    std::fprintf(stderr,
+                 "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", file,
+                 line, where, blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x, threadIdx.y,
+                 threadIdx.z, expression);
+    simt::abandon_kernel(710);
+  }
+  std::fflush(stdout);
+  std::fprintf(stderr, "%s: %s:%u: %s: Assertion `%s' failed.\n", program_invocation_short_name,
+               file, line, where, expression);
+  std::abort();
+}

@@ -1,0 +1,332 @@
+#include "common/simt/runtime/device_memory.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+namespace simt {
+
+// No user-space address is within kArenaBytes above this one, so that nothing seems to be device
+// memory before there is any.
+std::uintptr_t g_arena_base = std::uintptr_t{1} << 63;
+std::uint8_t* g_word_map = nullptr;
+
+namespace device_memory {
+
+namespace {
+
+constexpr std::size_t kMapBytes = kArenaBytes / 4;
+constexpr std::size_t kBaseAlignment = std::size_t{1} << 21;
+constexpr std::size_t kSmallestGuard = 64 * 1024;
+constexpr std::size_t kLargestGuard = 16 * 1024 * 1024;
+// From here on it is worth asking whether the machine has the memory at all.
+constexpr std::size_t kLargeAllocation = std::size_t{256} << 20;
+
+constexpr std::uint8_t kAllocated = 0xf0;  // all four bytes of a word
+constexpr std::uint8_t kWritten = 0x0f;
+
+struct Arena {
+  std::mutex mutex;
+  std::once_flag once;
+  std::size_t page = 4096;
+  bool map_is_writable = true;                       // or only where there are allocations
+  std::uintptr_t frontier = 0;                       // all above it has never been handed out
+  std::map<std::uintptr_t, Allocation> allocations;  // by begin; the freed ones too
+  std::size_t in_use = 0;
+  int serial = 0;
+};
+
+// Never destroyed: programs free device memory from destructors of static objects.
+Arena& arena() {
+  static Arena& the_arena = *new Arena;
+  return the_arena;
+}
+
+std::uintptr_t round_up(std::uintptr_t value, std::uintptr_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+std::uintptr_t round_down(std::uintptr_t value, std::uintptr_t multiple) {
+  return value / multiple * multiple;
+}
+
+// A row too far in a matrix should still hit no neighbour, so large blocks get wide guards.
+std::size_t guard_for(std::size_t bytes) {
+  return std::clamp(bytes / 4, kSmallestGuard, kLargestGuard);
+}
+
+// Addresses without memory behind them. Even where the system promises no more memory than it has,
+// it lets a program reserve what it may not touch.
+void* reserve(std::size_t bytes, int protection) {
+  void* start =
+      mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return start == MAP_FAILED ? nullptr : start;
+}
+
+[[noreturn]] void reservation_failed(std::size_t bytes) {
+  std::fprintf(
+      stderr,
+      "simt: cannot reserve %zu GiB of addresses for the simulated GPU's memory (%s): raise "
+      "the limit on address space (ulimit -v unlimited)\n",
+      bytes >> 30, std::strerror(errno));
+  std::exit(2);
+}
+
+void initialise_once(Arena& a) {
+  a.page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  void* memory = reserve(kArenaBytes + kBaseAlignment, PROT_NONE);
+  if (memory == nullptr) reservation_failed(kArenaBytes);
+  // Reading a page of the map that was never written costs no memory. Where the system counts every
+  // writable page as promised, the map is made writable piece by piece.
+  void* map = reserve(kMapBytes, PROT_READ | PROT_WRITE);
+  if (map == nullptr) {
+    a.map_is_writable = false;
+    map = reserve(kMapBytes, PROT_READ);
+    if (map == nullptr) reservation_failed(kMapBytes);
+  }
+  g_word_map = static_cast<std::uint8_t*>(map);
+  g_arena_base = round_up(reinterpret_cast<std::uintptr_t>(memory), kBaseAlignment);
+  a.frontier = g_arena_base;
+}
+
+std::uint8_t* map_of(std::uintptr_t address) { return g_word_map + (address - g_arena_base) / 4; }
+
+// What the machine could still give, or 0 if it does not say.
+std::size_t available_memory() {
+  std::FILE* file = std::fopen("/proc/meminfo", "r");
+  if (file == nullptr) return 0;
+  char line[256];
+  unsigned long long kib = 0;
+  while (std::fgets(line, sizeof(line), file) != nullptr) {
+    if (std::sscanf(line, "MemAvailable: %llu kB", &kib) == 1) break;
+  }
+  std::fclose(file);
+  return static_cast<std::size_t>(kib) * 1024;
+}
+
+// A place for `bytes` with guards on both sides, or 0. New addresses first; once they have run out,
+// the first gap between live blocks.
+std::uintptr_t find_place(Arena& a, std::size_t bytes) {
+  const std::size_t guard = guard_for(bytes);
+  const std::uintptr_t end = g_arena_base + kArenaBytes;
+  const std::uintptr_t fresh = round_up(a.frontier + guard, a.page);
+  if (fresh < end && end - fresh >= bytes + guard) {
+    // The next block keeps this block's guard free too.
+    a.frontier = fresh + round_up(bytes, a.page) + guard;
+    return fresh;
+  }
+  std::uintptr_t free_from = g_arena_base;
+  const auto fits = [&](std::uintptr_t free_to) -> std::uintptr_t {
+    const std::uintptr_t begin = round_up(free_from + a.page, a.page);
+    return begin < free_to && free_to - begin >= bytes + a.page ? begin : 0;
+  };
+  for (const auto& [begin, allocation] : a.allocations) {
+    if (allocation.freed) continue;
+    if (const std::uintptr_t place = fits(begin)) return place;
+    free_from = begin + allocation.size;
+  }
+  return fits(end);
+}
+
+// Forgets freed blocks that the new one covers.
+void forget_freed(Arena& a, std::uintptr_t begin, std::size_t bytes) {
+  auto it = a.allocations.upper_bound(begin);
+  if (it != a.allocations.begin()) {
+    const auto before = std::prev(it);
+    if (before->second.begin + before->second.size > begin) it = before;
+  }
+  while (it != a.allocations.end() && it->second.begin < begin + bytes) {
+    it = a.allocations.erase(it);
+  }
+}
+
+// The allocation that holds [address, address + bytes), or nullptr.
+const Allocation* holder(const Arena& a, std::uintptr_t address, std::size_t bytes) {
+  auto it = a.allocations.upper_bound(address);
+  if (it == a.allocations.begin()) return nullptr;
+  const Allocation& allocation = std::prev(it)->second;
+  const std::uintptr_t offset = address - allocation.begin;
+  return offset < allocation.size && bytes <= allocation.size - offset ? &allocation : nullptr;
+}
+
+// Calls word(first, count) for the map bytes of whole words and byte(map byte, index) for the rest.
+template <typename Word, typename Byte>
+void for_range(std::uintptr_t address, std::size_t bytes, Word word, Byte byte) {
+  for (; bytes > 0 && address % 4 != 0; ++address, --bytes) byte(map_of(address), address % 4);
+  word(map_of(address), bytes / 4);
+  address += bytes / 4 * 4;
+  for (bytes %= 4; bytes > 0; ++address, --bytes) byte(map_of(address), address % 4);
+}
+
+// Says that a block may not be touched any more, and gives the map's own memory back.
+void clear_map(const Arena& a, const Allocation& allocation) {
+  const auto first = reinterpret_cast<std::uintptr_t>(map_of(allocation.begin));
+  const std::uintptr_t last = first + (allocation.size + 3) / 4;
+  const std::uintptr_t first_page = round_up(first, a.page);
+  const std::uintptr_t last_page = round_down(last, a.page);
+  if (first_page < last_page &&
+      madvise(reinterpret_cast<void*>(first_page), last_page - first_page, MADV_DONTNEED) == 0) {
+    std::memset(reinterpret_cast<void*>(first), 0, first_page - first);
+    std::memset(reinterpret_cast<void*>(last_page), 0, last - last_page);
+  } else {
+    std::memset(reinterpret_cast<void*>(first), 0, last - first);
+  }
+}
+
+bool in_arena(std::uintptr_t address, std::size_t bytes) {
+  const std::uintptr_t offset = address - g_arena_base;
+  return offset < kArenaBytes && bytes <= kArenaBytes - offset;
+}
+
+void clear_initialised(std::uintptr_t address, std::size_t bytes) {
+  for_range(
+      address, bytes,
+      [](std::uint8_t* map, std::size_t words) {
+        for (std::size_t i = 0; i < words; ++i) map[i] &= static_cast<std::uint8_t>(~kWritten);
+      },
+      [](std::uint8_t* map, std::size_t i) { *map &= static_cast<std::uint8_t>(~(1u << i)); });
+}
+
+}  // namespace
+
+void initialise() {
+  Arena& a = arena();
+  std::call_once(a.once, initialise_once, std::ref(a));
+}
+
+void* allocate(std::size_t bytes, std::size_t capacity) {
+  initialise();
+  Arena& a = arena();
+  const std::lock_guard lock(a.mutex);
+  if (bytes == 0 || bytes > capacity || a.in_use > capacity - bytes || bytes > kArenaBytes) {
+    return nullptr;
+  }
+  if (bytes >= kLargeAllocation) {
+    const std::size_t available = available_memory();
+    // The map takes a quarter more.
+    if (available != 0 && bytes > available / 5 * 4) {
+      std::fprintf(stderr,
+                   "simt: this machine has %zu MiB of memory left, too little for %zu MiB of "
+                   "simulated GPU memory: choose a smaller problem\n",
+                   available >> 20, bytes >> 20);
+      return nullptr;
+    }
+  }
+  const std::uintptr_t begin = find_place(a, bytes);
+  if (begin == 0) return nullptr;
+  void* pointer = reinterpret_cast<void*>(begin);
+  if (mprotect(pointer, round_up(bytes, a.page), PROT_READ | PROT_WRITE) != 0) return nullptr;
+  if (!a.map_is_writable) {
+    const std::uintptr_t first =
+        round_down(reinterpret_cast<std::uintptr_t>(map_of(begin)), a.page);
+    const std::uintptr_t last =
+        round_up(reinterpret_cast<std::uintptr_t>(map_of(begin + bytes + 3)), a.page);
+    if (mprotect(reinterpret_cast<void*>(first), last - first, PROT_READ | PROT_WRITE) != 0) {
+      return nullptr;
+    }
+  }
+  forget_freed(a, begin, bytes);
+  std::memset(pointer, 0xff, bytes);
+  for_range(
+      begin, bytes,
+      [](std::uint8_t* map, std::size_t words) { std::memset(map, kAllocated, words); },
+      [](std::uint8_t* map, std::size_t i) { *map |= static_cast<std::uint8_t>(0x10u << i); });
+  a.allocations[begin] = Allocation{begin, bytes, false, ++a.serial};
+  a.in_use += bytes;
+  return pointer;
+}
+
+bool release(void* pointer) {
+  Arena& a = arena();
+  const std::lock_guard lock(a.mutex);
+  const auto it = a.allocations.find(reinterpret_cast<std::uintptr_t>(pointer));
+  if (it == a.allocations.end() || it->second.freed) return false;
+  Allocation& allocation = it->second;
+  allocation.freed = true;
+  a.in_use -= allocation.size;
+  clear_map(a, allocation);
+  // New addresses without memory in place of the old: gives the memory back, and the promise of it.
+  mmap(pointer, round_up(allocation.size, a.page), PROT_NONE,
+       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  return true;
+}
+
+bool is_live_range(const void* pointer, std::size_t bytes) {
+  Arena& a = arena();
+  const std::lock_guard lock(a.mutex);
+  const Allocation* allocation = holder(a, reinterpret_cast<std::uintptr_t>(pointer), bytes);
+  return allocation != nullptr && !allocation->freed;
+}
+
+void mark_initialised(const void* pointer, std::size_t bytes) {
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  if (bytes == 0 || !in_arena(address, bytes)) return;
+  for_range(
+      address, bytes,
+      [](std::uint8_t* map, std::size_t words) {
+        for (std::size_t i = 0; i < words; ++i) map[i] |= kWritten;
+      },
+      [](std::uint8_t* map, std::size_t i) { *map |= static_cast<std::uint8_t>(1u << i); });
+}
+
+void copy_initialised(const void* to, const void* from, std::size_t bytes) {
+  auto target = reinterpret_cast<std::uintptr_t>(to);
+  auto source = reinterpret_cast<std::uintptr_t>(from);
+  if (bytes == 0 || !in_arena(target, bytes)) return;
+  if (!in_arena(source, bytes)) {  // a __device__ or __constant__ variable is always initialised
+    mark_initialised(to, bytes);
+    return;
+  }
+  if (target % 4 == 0 && source % 4 == 0) {
+    std::uint8_t* target_map = map_of(target);
+    const std::uint8_t* source_map = map_of(source);
+    const std::size_t words = bytes / 4;
+    for (std::size_t i = 0; i < words; ++i) {
+      target_map[i] =
+          static_cast<std::uint8_t>((target_map[i] & kAllocated) | (source_map[i] & kWritten));
+    }
+    target += words * 4;
+    source += words * 4;
+    bytes %= 4;
+  }
+  for (; bytes > 0; ++target, ++source, --bytes) {
+    const unsigned bit = *map_of(source) >> (source % 4) & 1u;
+    std::uint8_t& map = *map_of(target);
+    map = static_cast<std::uint8_t>((map & ~(1u << (target % 4))) | bit << (target % 4));
+  }
+}
+
+void poison(void* pointer, std::size_t bytes) {
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  if (bytes == 0 || !in_arena(address, bytes)) return;
+  std::memset(pointer, 0xff, bytes);
+  clear_initialised(address, bytes);
+}
+
+std::optional<Allocation> nearest(const void* pointer) {
+  Arena& a = arena();
+  const std::lock_guard lock(a.mutex);
+  if (a.allocations.empty()) return std::nullopt;
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  const auto after = a.allocations.upper_bound(address);
+  if (after == a.allocations.begin()) return after->second;
+  const Allocation& before = std::prev(after)->second;
+  const std::uintptr_t end = before.begin + before.size;
+  if (address < end || after == a.allocations.end()) return before;
+  return address - end < after->second.begin - address ? before : after->second;
+}
+
+std::size_t bytes_in_use() {
+  Arena& a = arena();
+  const std::lock_guard lock(a.mutex);
+  return a.in_use;
+}
+
+}  // namespace device_memory
+}  // namespace simt

@@ -1,0 +1,968 @@
+#include "common/simt/translate.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "common/simt/declaration.hpp"
+#include "common/simt/lexer.hpp"
+
+namespace simt {
+namespace {
+
+// ---- Output: the tokens again, with text changed, added, dropped or moved
+// -------------------------
+
+struct Edit {
+  std::string before;
+  std::string after;
+  std::optional<std::string> replacement;
+};
+
+// k<<<config>>>(arguments), as token indices.
+struct LaunchSite {
+  std::size_t callee = kNone;      // first token of k
+  std::size_t open = kNone;        // `<<` of `<<<`
+  std::size_t config_end = kNone;  // first `>` of `>>>`
+  std::size_t arguments = kNone;   // '('
+};
+
+class Writer {
+ public:
+  Writer(const TokenStream& tokens, const std::map<std::size_t, LaunchSite>& launches,
+         const std::vector<Edit>& edits)
+      : tokens_(tokens), launches_(launches), edits_(edits) {
+    out_.reserve(tokens.text.size() + tokens.text.size() / 16);
+  }
+
+  std::string write() {
+    range(0, tokens_.size());
+    lead(tokens_.size());
+    return std::move(out_);
+  }
+
+ private:
+  void range(std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end;) {
+      const auto launch = launches_.find(i);
+      if (launch != launches_.end() && launch->second.callee >= begin && i != moved_callee_) {
+        i = launch_site(launch->second);
+      } else {
+        token(i++);
+      }
+    }
+  }
+
+  // Returns the index of the '(' of the arguments, still to be written.
+  std::size_t launch_site(const LaunchSite& site) {
+    lead(site.callee);
+    out_ += "(::simt::configure(";
+    range(site.open + 2, site.config_end);
+    out_ += "), ";
+    const std::size_t outer = moved_callee_;
+    moved_callee_ = site.callee;
+    range(site.callee, site.open);
+    moved_callee_ = outer;
+    return site.arguments;
+  }
+
+  void token(std::size_t i) {
+    lead(i);
+    const Edit& edit = edits_[i];
+    out_ += edit.before;
+    out_ += edit.replacement ? std::string_view(*edit.replacement) : tokens_[i].text;
+    out_ += edit.after;
+    line_ = tokens_[i].end_line;
+  }
+
+  // What stands before a token. A token that does not follow the last one written gets a line
+  // marker if it comes from another line.
+  void lead(std::size_t i) {
+    const Token& token = tokens_[i];
+    if (i == next_) {
+      out_ += token.lead;
+    } else if (token.line != line_ || token.file != file_) {
+      out_ += "\n# " + std::to_string(token.line) + " " +
+              tokens_.files[static_cast<std::size_t>(token.file)].marker + "\n";
+    }
+    line_ = token.line;
+    file_ = token.file;
+    next_ = i + 1;
+  }
+
+  const TokenStream& tokens_;
+  const std::map<std::size_t, LaunchSite>& launches_;
+  const std::vector<Edit>& edits_;
+  std::string out_;
+  std::size_t next_ = 0;
+  std::size_t moved_callee_ = kNone;  // its launch is being written
+  int line_ = 0;
+  int file_ = 0;
+};
+
+// ---- The translation
+// ------------------------------------------------------------------------------
+
+enum class ScopeKind {
+  names,        // a namespace, the file, or extern "C" { }
+  type,         // a class, struct or union
+  code,         // statements: a function body, a block, a lambda
+  initialiser,  // a braced list, an enum: nothing to translate but what its expressions hold
+};
+
+struct Scope {
+  ScopeKind kind = ScopeKind::names;
+  bool continues = false;  // its '}' does not end the declaration or statement round it
+  bool device = false;     // the code runs on the device only
+  bool in_template = false;
+  bool function = false;     // the body of a function that is no lambda
+  bool uses_shared = false;  // the function may name dynamic shared memory of the file
+  std::size_t open = kNone;  // its '{'
+  std::size_t head = 0;      // first token of the current declaration or statement
+  int parentheses = 0;       // how many ( and [ are open within it
+  bool saw_device = false;   // specifiers of the current declaration
+  bool saw_host = false;
+  std::size_t function_head = kNone;        // of a function: its first token
+  std::set<std::string> file_shared_names;  // of a function: such arrays that its body names
+};
+
+const char* const kSubset = " is outside the simulator's subset: ";
+
+class Translator {
+ public:
+  explicit Translator(const TokenStream& tokens) : tokens_(tokens), edits_(tokens.tokens.size()) {
+    scopes_.emplace_back();
+  }
+
+  std::string run() {
+    for (std::size_t i = 0; i < tokens_.size(); ++i) visit(i);
+    return Writer(tokens_, launches_, edits_).write();
+  }
+
+ private:
+  [[noreturn]] void fail(std::size_t i, const std::string& message) const {
+    const Token& token = tokens_[i];
+    throw TranslateError(tokens_.files[static_cast<std::size_t>(token.file)].name, token.line,
+                         message);
+  }
+
+  bool is(std::size_t i, std::string_view text) const { return tokens_[i].is(text); }
+  Scope& scope() { return scopes_.back(); }
+  const Scope& scope() const { return scopes_.back(); }
+  void drop(std::size_t i) { replace(i, ""); }
+  void replace(std::size_t i, std::string text) { edits_[i].replacement = std::move(text); }
+  void drop_range(std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) edits_[i] = {"", "", ""};
+  }
+
+  // The tokens as text on one line, without what was dropped.
+  std::string text_of(std::size_t begin, std::size_t end) const {
+    std::string text;
+    for (std::size_t i = begin; i < end; ++i) {
+      const std::string_view word =
+          edits_[i].replacement ? std::string_view(*edits_[i].replacement) : tokens_[i].text;
+      if (word.empty()) continue;
+      if (!text.empty()) text += ' ';
+      text += word;
+    }
+    return text;
+  }
+
+  // ---- One token ----
+
+  void visit(std::size_t i) {
+    const Token& token = tokens_[i];
+    if (token.kind == TokenKind::identifier) {
+      visit_word(i);
+    } else if (token.kind == TokenKind::punctuation) {
+      visit_punctuation(i);
+    }
+  }
+
+  void visit_punctuation(std::size_t i) {
+    const Token& token = tokens_[i];
+    switch (token.text[0]) {
+      case '(':
+      case '[':
+        ++scope().parentheses;
+        break;
+      case ')':
+      case ']':
+        if (scope().parentheses > 0) --scope().parentheses;
+        if (ends_statement_head(i)) begin_statement(i + 1);
+        break;
+      case '{':
+        open_scope(i);
+        break;
+      case '}':
+        close_scope(i);
+        break;
+      case ';':
+        if (scope().parentheses == 0) begin_statement(i + 1);
+        break;
+      case ':':
+        if (token.text.size() == 1 && ends_label(i)) begin_statement(i + 1);
+        break;
+      case '<':
+        if (is(i, "<<") && is(i + 1, "<") && !(i > 0 && is(i - 1, "operator"))) launch(i);
+        break;
+      default:
+        break;
+    }
+  }
+
+  void visit_word(std::size_t i) {
+    const Token& token = tokens_[i];
+    const std::string_view word = token.text;
+    if (edits_[i].replacement) return;  // its declaration is translated
+    if (word[0] != '_') {
+      if (word == "asm") {
+        inline_assembly(i);
+      } else if ((word == "else" || word == "do" || word == "try") &&
+                 scope().kind == ScopeKind::code && scope().parentheses == 0) {
+        begin_statement(i + 1);
+      } else if (word == "static" && scope().kind == ScopeKind::code && scope().device) {
+        static_local(i);
+      }
+      note_file_shared(i);
+      return;
+    }
+    if (word == "__global__") {
+      kernel(i);
+    } else if (word == "__device__") {
+      if (scope().parentheses == 0) scope().saw_device = true;
+      memory_space(i);
+    } else if (word == "__constant__" || word == "__managed__" || word == "__shared__") {
+      memory_space(i);
+    } else if (word == "__host__") {
+      if (scope().parentheses == 0) scope().saw_host = true;
+      drop(i);
+    } else if (word == "__grid_constant__") {
+      drop(i);
+    } else if (word == "__launch_bounds__" || word == "__maxnreg__") {
+      drop(i);
+      if (is(i + 1, "(")) drop_range(i + 1, tokens_[i + 1].match + 1);
+    } else if (word == "__cluster_dims__" || word == "__block_size__") {
+      fail(i, std::string(word) + kSubset + "leave thread block clusters out");
+    } else if (word == "__noinline__") {
+      // As an attribute's own word it is g++'s.
+      const bool in_attribute = i > 0 && (is(i - 1, "(") || is(i - 1, ",")) && is_attribute_word(i);
+      if (!in_attribute) replace(i, "__attribute__((noinline))");
+    } else if (word == "__forceinline__") {
+      replace(i, "__inline__ __attribute__((always_inline))");
+    } else if (word == "__align__" && is(i + 1, "(")) {
+      replace(i, "__attribute__((aligned");
+      edits_[tokens_[i + 1].match].after += "))";
+    } else if (word == "__asm__" || word == "__asm") {
+      inline_assembly(i);
+    } else if (word == "__func__" || word == "__FUNCTION__" || word == "__PRETTY_FUNCTION__") {
+      function_name(i);
+    }
+    note_file_shared(i);
+  }
+
+  // Is the identifier at `i` inside the parentheses of an __attribute__?
+  bool is_attribute_word(std::size_t i) const {
+    std::size_t j = i;
+    while (j-- > 0 && (is(j, ",") || is(j, "(") || tokens_[j].is_identifier() || is(j, ")"))) {
+      if (is(j, "__attribute__") || is(j, "__attribute")) return true;
+      if (is(j, ")") && tokens_[j].match != kNone) j = tokens_[j].match;
+    }
+    return false;
+  }
+
+  // ---- Scopes and statements ----
+
+  void begin_statement(std::size_t i) {
+    scope().head = i;
+    scope().saw_device = scope().saw_host = false;
+  }
+
+  // Behind `if (...)` and its like a statement begins. `i` is a ')'.
+  bool ends_statement_head(std::size_t i) const {
+    const std::size_t open = tokens_[i].match;
+    if (!is(i, ")") || open == kNone || open == 0) return false;
+    if (scope().kind != ScopeKind::code || scope().parentheses != 0) return false;
+    return is_statement_word(open - 1);
+  }
+
+  bool is_statement_word(std::size_t i) const {
+    if (is(i, "constexpr")) return i > 0 && is(i - 1, "if");
+    return is(i, "if") || is(i, "for") || is(i, "while") || is(i, "switch") || is(i, "catch");
+  }
+
+  // public:, case 3:, label:
+  bool ends_label(std::size_t i) const {
+    if (scope().parentheses != 0) return false;
+    const std::size_t head = scope().head;
+    if (scope().kind == ScopeKind::code) {
+      return is(head, "case") || is(head, "default") ||
+             (head + 1 == i && tokens_[head].is_identifier());
+    }
+    return scope().kind == ScopeKind::type && head + 1 == i &&
+           (is(head, "public") || is(head, "private") || is(head, "protected"));
+  }
+
+  void open_scope(std::size_t i) {
+    Scope inner;
+    inner.open = i;
+    inner.head = i + 1;
+    inner.in_template = scope().in_template || is(scope().head, "template");
+    inner.device = scope().device;
+    const bool is_kernel = kernel_bodies_.count(i) != 0;
+    if (is_kernel) {
+      inner.kind = ScopeKind::code;
+      inner.function = inner.device = inner.uses_shared = true;
+    } else if (scope().parentheses > 0 || scope().kind == ScopeKind::code ||
+               scope().kind == ScopeKind::initialiser) {
+      classify_inside_statement(i, inner);
+    } else {
+      classify_in_declaration(i, inner);
+    }
+    if (inner.function) inner.function_head = scope().head;
+    scopes_.push_back(std::move(inner));
+  }
+
+  void classify_inside_statement(std::size_t i, Scope& inner) {
+    inner.kind = ScopeKind::initialiser;
+    inner.continues = true;
+    if (scope().kind == ScopeKind::code && i == scope().head) {
+      inner.kind = ScopeKind::code;
+      inner.continues = false;
+    } else if (const std::size_t introducer = lambda_introducer(i); introducer != kNone) {
+      open_lambda(introducer, i, inner);
+    } else if (i > 0 && is(i - 1, "(")) {
+      inner.kind = ScopeKind::code;  // ({ statements })
+    } else if (scope().parentheses == 0 && head_defines_class(i)) {
+      inner.kind = ScopeKind::type;
+    }
+  }
+
+  void open_lambda(std::size_t introducer, std::size_t brace, Scope& inner) {
+    inner.kind = ScopeKind::code;
+    inner.continues = true;
+    bool device = false;
+    bool host = false;
+    for (std::size_t j = introducer; j < brace; ++j) {
+      device = device || is(j, "__device__");
+      host = host || is(j, "__host__");
+    }
+    if (device && !host) inner.device = true;
+  }
+
+  // A '{' in a namespace or class, outside parentheses.
+  void classify_in_declaration(std::size_t i, Scope& inner) {
+    const std::size_t head = scope().head;
+    inner.kind = ScopeKind::initialiser;
+    inner.continues = true;
+    if (is(head, "namespace") || (is(head, "inline") && is(head + 1, "namespace")) ||
+        (i > 1 && tokens_[i - 1].kind == TokenKind::string && is(i - 2, "extern"))) {
+      inner.kind = ScopeKind::names;
+      inner.continues = false;
+      return;
+    }
+    const Head shape = read_head(head, i);
+    if (shape.assigned) {
+      if (const std::size_t introducer = lambda_introducer(i); introducer != kNone) {
+        open_lambda(introducer, i, inner);
+      }
+    } else if (shape.is_class) {
+      inner.kind = ScopeKind::type;
+    } else if (!shape.is_enum && shape.has_parameters && !begins_requirement(i) &&
+               !(shape.member_initialisers &&
+                 (is(i - 1, ">") ||
+                  (tokens_[i - 1].is_identifier() && !is_keyword(tokens_[i - 1].text))))) {
+      inner.kind = ScopeKind::code;
+      inner.function = true;
+      inner.continues = false;
+      inner.device = scope().saw_device && !scope().saw_host;
+      inner.uses_shared = scope().saw_device;
+    }
+  }
+
+  // requires { ... } and requires (T t) { ... }, but not a function's body behind its
+  // requires-clause: an expression stands where an operand may stand.
+  bool begins_requirement(std::size_t i) const {
+    if (is(i - 1, "requires")) return true;
+    const std::size_t open = tokens_[i - 1].match;
+    if (!is(i - 1, ")") || open == kNone || open < 2 || !is(open - 1, "requires")) return false;
+    const Token& before = tokens_[open - 2];
+    return before.is("requires") || before.is("&&") || before.is("||") || before.is("=") ||
+           before.is("(") || before.is("!");
+  }
+
+  struct Head {
+    bool is_class = false;
+    bool is_enum = false;
+    bool has_parameters = false;
+    bool member_initialisers = false;
+    bool assigned = false;
+  };
+
+  // The shape of the declaration in [begin, end), where `end` is a '{'.
+  Head read_head(std::size_t begin, std::size_t end) const {
+    Head shape;
+    bool class_key = false;
+    for (std::size_t i = skip_template_head(tokens_, begin); i < end; ++i) {
+      const std::size_t behind_attribute = skip_attribute(tokens_, i);
+      if (behind_attribute != i) {
+        i = behind_attribute - 1;
+      } else if (is(i, "operator")) {
+        shape.has_parameters = true;
+        while (i + 1 < end && !is(i + 1, "(")) ++i;
+        if (is(i + 1, "(") && is(i + 2, ")")) i += 2;  // operator()
+      } else if (is(i, "(")) {
+        class_key = shape.is_enum = false;  // struct S f() {
+        shape.has_parameters = true;
+        i = std::max(i, std::min(tokens_[i].match, end));
+      } else if (is(i, "[") || is(i, "{")) {
+        i = std::max(i, std::min(tokens_[i].match, end));
+      } else if (is(i, "<") && i > begin && tokens_[i - 1].is_identifier()) {
+        const std::size_t behind = skip_angles(tokens_, i);
+        if (behind != kNone && behind <= end) i = behind - 1;
+      } else if (is(i, "=")) {
+        shape.assigned = true;
+        class_key = false;  // struct S s = {
+      } else if (is(i, "class") || is(i, "struct") || is(i, "union")) {
+        if (!shape.has_parameters && !shape.is_enum) class_key = true;
+      } else if (is(i, "enum")) {
+        if (!shape.has_parameters) shape.is_enum = true;
+      } else if (is(i, ":")) {
+        if (class_key) break;  // bases
+        if (shape.has_parameters) shape.member_initialisers = true;
+      }
+    }
+    shape.is_class = class_key;
+    return shape;
+  }
+
+  // A class body inside a function: its key is the only thing ahead of a '{' that can begin one.
+  bool head_defines_class(std::size_t i) const { return read_head(scope().head, i).is_class; }
+
+  // If '{' at `brace` opens a lambda's body: the index of its '[', else kNone.
+  std::size_t lambda_introducer(std::size_t brace) const {
+    for (std::size_t j = brace; j-- > 0;) {
+      const Token& token = tokens_[j];
+      if (token.is("]")) {
+        const std::size_t open = token.match;
+        if (open == kNone) return kNone;
+        if (open > 0 && is(open - 1, "[")) {  // [[attribute]]
+          j = open - 1;
+          continue;
+        }
+        const Token& before = tokens_[open - (open > 0 ? 1 : 0)];
+        const bool subscript = open > 0 && ((before.is_identifier() && !is_keyword(before.text)) ||
+                                            before.is(")") || before.is("]"));
+        const bool array_new = open > 0 && before.is_identifier() && is_keyword(before.text) &&
+                               !before.is("return") && !before.is("co_return") &&
+                               !before.is("co_yield") && !before.is("else");
+        return subscript || array_new ? kNone : open;
+      }
+      if (token.is(")")) {
+        if (token.match == kNone) return kNone;
+        j = token.match;
+      } else if (token.is(">")) {
+        const std::size_t open = angle_open(j);
+        if (open == kNone) return kNone;
+        j = open;
+      } else if (!token.is_identifier() && !token.is("->") && !token.is("::") && !token.is("*") &&
+                 !token.is("&") && !token.is("&&")) {
+        return kNone;
+      }
+    }
+    return kNone;
+  }
+
+  void close_scope(std::size_t i) {
+    if (scopes_.size() == 1) return;
+    const Scope closed = std::move(scopes_.back());
+    scopes_.pop_back();
+    if (closed.function) finish_function(closed, i);
+    if (!closed.continues) begin_statement(i + 1);
+  }
+
+  // ---- Kernels ----
+
+  void kernel(std::size_t i) {
+    const std::size_t head = scope().head;
+    bool is_friend = false;
+    for (std::size_t j = head; j < i; ++j) is_friend = is_friend || is(j, "friend");
+    if (scope().kind == ScopeKind::type && !is_friend) {
+      fail(i, "a kernel as a member of a class is not CUDA C++: move it out of the class");
+    }
+    const Declaration declaration = parse_declaration(tokens_, head);
+    if (declaration.is_instantiation || is_friend) {
+      drop(i);
+    } else {
+      // The runtime finds a kernel by an address inside it: it must be neither inlined nor cloned.
+      replace(i, "__attribute__((noipa))");
+    }
+
+    std::string bounds;
+    std::size_t body = i;
+    while (tokens_[body].kind != TokenKind::end && !is(body, ";")) {
+      if (is(body, "{") && !begins_requirement(body)) break;
+      if (is(body, "__launch_bounds__") && is(body + 1, "(")) bounds = first_argument(body + 1);
+      const std::size_t match = tokens_[body].match;
+      body = match != kNone && match > body ? match + 1 : body + 1;
+    }
+    for (std::size_t j = head; j < i; ++j) {
+      if (is(j, "__launch_bounds__") && is(j + 1, "(")) bounds = first_argument(j + 1);
+    }
+    if (!is(body, "{")) return;
+    const std::size_t close = tokens_[body].match;
+    if (close == kNone) fail(body, "this kernel's body has no end");
+    std::string call = " ::simt::run_kernel(";
+    if (!bounds.empty()) {
+      call += "::simt::launch_bounds{static_cast<unsigned>(" + bounds + ")}, ";
+    }
+    edits_[body].after = call + "[=]() mutable -> void {" + edits_[body].after;
+    edits_[close].before += "}); ";
+    const std::size_t name =
+        declaration.kind == DeclarationKind::function ? declaration.name : kNone;
+    kernel_bodies_[body] = name == kNone ? std::string() : std::string(tokens_[name].text);
+  }
+
+  // The text of the first argument in the parentheses that open at `open`.
+  std::string first_argument(std::size_t open) const {
+    std::size_t end = open + 1;
+    while (end < tokens_[open].match && !is(end, ",")) {
+      const std::size_t behind_angles =
+          is(end, "<") && tokens_[end - 1].is_identifier() ? skip_angles(tokens_, end) : kNone;
+      if (behind_angles != kNone) {
+        end = behind_angles;
+      } else {
+        end = tokens_[end].match != kNone && tokens_[end].match > end ? tokens_[end].match + 1
+                                                                      : end + 1;
+      }
+    }
+    std::string text;
+    for (std::size_t j = open + 1; j < end; ++j) {
+      if (j > open + 1) text += ' ';
+      text += tokens_[j].text;
+    }
+    return text;
+  }
+
+  // In a kernel's closure these would name the closure.
+  void function_name(std::size_t i) {
+    for (const Scope& outer : scopes_) {
+      const auto kernel = kernel_bodies_.find(outer.open);
+      if (kernel != kernel_bodies_.end() && !kernel->second.empty()) {
+        replace(i, "\"" + kernel->second + "\"");
+      }
+    }
+  }
+
+  // ---- Launches ----
+
+  void launch(std::size_t i) {
+    if (scope().device) {
+      fail(i, std::string("a launch from device code (dynamic parallelism)") + kSubset +
+                  "launch this kernel from the host");
+    }
+    LaunchSite site;
+    site.open = i;
+    site.callee = callee_begin(i);
+    if (site.callee == kNone || site.callee == i) {
+      fail(i, "cannot tell which kernel is launched here: put the expression in parentheses");
+    }
+    site.config_end = config_end(i + 2);
+    if (site.config_end == kNone) fail(i, "this launch has a <<< without >>>( behind it");
+    if (site.config_end == i + 2)
+      fail(i, "this launch needs a grid and a block: <<<grid, block>>>");
+    site.arguments = site.config_end + 3;
+    const std::size_t close = tokens_[site.arguments].match;
+    if (close == kNone) fail(i, "this launch's argument list has no end");
+    edits_[close].after += ")";
+    launches_[site.callee] = site;
+  }
+
+  // The first token of the postfix expression that ends ahead of `end`.
+  std::size_t callee_begin(std::size_t end) const {
+    std::size_t begin = kNone;  // of the operand read so far
+    std::size_t i = end;        // behind the next operand to read
+    while (i > 0) {
+      const Token& last = tokens_[i - 1];
+      if (last.is(")") || last.is("]")) {
+        if (last.match == kNone) return kNone;
+        begin = last.match;
+        if (begin == 0) return begin;
+        const Token& before = tokens_[begin - 1];
+        // What stands ahead of it is a part of it if it is a function called or an array indexed.
+        if (before.is(")") && last.is(")")) {
+          const std::size_t open = before.match;
+          if (open != kNone && open > 0 && is_statement_word(open - 1)) return begin;  // if (x) (k)
+        }
+        const bool template_call = before.is(">") && angle_open(begin - 1) != kNone;
+        const bool word = before.is_identifier() && (!is_keyword(before.text) || before.is("this"));
+        if (before.is("decltype")) return begin - 1;
+        if (!before.is(")") && !before.is("]") && !template_call && !word) return begin;
+        i = begin;
+        continue;
+      }
+      if (last.is(">")) {
+        const std::size_t open = angle_open(i - 1);
+        if (open == kNone || open == 0) return begin;
+        if (tokens_[open - 1].text.ends_with("_cast")) return open - 1;
+        i = open;
+        if (!tokens_[i - 1].is_identifier()) return begin;
+      }
+      if (!tokens_[i - 1].is_identifier() ||
+          (is_keyword(tokens_[i - 1].text) && !is(i - 1, "this"))) {
+        return begin;
+      }
+      begin = --i;
+      if (i > 0 && is(i - 1, "template")) --i;
+      if (i == 0) return begin;
+      if (is(i - 1, "::")) {
+        begin = --i;
+        if (i == 0) return begin;
+        const Token& qualifier = tokens_[i - 1];
+        const bool is_name = qualifier.is_identifier() && !is_keyword(qualifier.text);
+        if (!is_name && !qualifier.is(">") && !qualifier.is(")")) return begin;  // ::k
+      } else if (is(i - 1, ".") || is(i - 1, "->")) {
+        --i;
+      } else {
+        return begin;
+      }
+    }
+    return begin;
+  }
+
+  // From '>' of a template argument list back to its '<', or kNone.
+  std::size_t angle_open(std::size_t close) const {
+    int depth = 0;
+    for (std::size_t i = close + 1; i-- > 0;) {
+      const Token& token = tokens_[i];
+      if (token.is(")") || token.is("]") || token.is("}")) {
+        if (token.match == kNone) return kNone;
+        i = token.match;
+      } else if (token.is(">")) {
+        ++depth;
+      } else if (token.is("<") && --depth == 0) {
+        return i > 0 && tokens_[i - 1].is_identifier() ? i : kNone;
+      } else if (token.is(";") || token.is("{") || token.is("(") || token.is("[")) {
+        return kNone;
+      }
+    }
+    return kNone;
+  }
+
+  // The first of the three '>' that end a launch configuration which begins at `i`. Template
+  // arguments in it may end in '>' too: a closer leaves no '<' open. A comparison with '<' does, so
+  // if no closer is perfect, the first possible one counts.
+  std::size_t config_end(std::size_t i) const {
+    std::size_t fallback = kNone;
+    int depth = 0;
+    for (; tokens_[i].kind != TokenKind::end; ++i) {
+      const Token& token = tokens_[i];
+      if (token.match != kNone && token.match > i) {
+        i = token.match;
+      } else if (token.is(";") || token.is(")") || token.is("}") || token.is("]")) {
+        break;
+      } else if (token.is("<")) {
+        ++depth;
+      } else if (token.is(">")) {
+        int run = 1;
+        while (is(i + static_cast<std::size_t>(run), ">")) ++run;
+        const std::size_t behind = i + static_cast<std::size_t>(run);
+        const bool closes = run >= 3 && is(behind, "(") && tokens_.glued(behind - 2);
+        if (closes && run - 3 == depth) return behind - 3;
+        if (closes && fallback == kNone) fallback = behind - 3;
+        depth -= std::min(depth, run);
+        i = behind - 1;
+      }
+    }
+    return fallback;
+  }
+
+  // ---- Variables in the memories of the device ----
+
+  // __shared__, __constant__, __managed__, or __device__ (which a function can have as well).
+  void memory_space(std::size_t i) {
+    const std::size_t head = scope().head;
+    drop(i);
+    if (scope().parentheses > 0) return;  // a lambda handed to a function
+    for (std::size_t j = head; j < i; ++j) {
+      if (is(j, "=")) return;  // a lambda
+    }
+    const Declaration declaration = parse_declaration(tokens_, head);
+    const bool is_function_word = is(i, "__device__");
+    if (declaration.kind != DeclarationKind::variable) {
+      if (!is_function_word && declaration.kind == DeclarationKind::unknown) {
+        fail(i, "cannot read this " + std::string(tokens_[i].text) + " declaration" +
+                    ": write it as specifiers, type, name");
+      }
+      return;
+    }
+    if (declaration.declarators_begin <= i) return;
+    variable(declaration, i);
+  }
+
+  // A plain static variable in device code lives in the device's global memory.
+  void static_local(std::size_t i) {
+    if (scope().parentheses > 0) return;
+    const Declaration declaration = parse_declaration(tokens_, scope().head);
+    if (declaration.kind != DeclarationKind::variable) return;
+    // Constants stay what they are, part of the code; the rest has a keyword that says its place.
+    for (const char* word : {"const", "constexpr", "__shared__", "__constant__", "__device__",
+                             "__managed__", "thread_local"}) {
+      if (has_specifier(declaration, word)) return;
+    }
+    if (i >= declaration.declarators_begin) return;
+    variable(declaration, i);
+  }
+
+  void variable(const Declaration& declaration, std::size_t keyword) {
+    if (scope().kind == ScopeKind::type) {
+      fail(keyword, "a data member cannot be " + std::string(tokens_[keyword].text) +
+                        ": declare the variable at namespace scope");
+    }
+    const bool is_extern = has_specifier(declaration, "extern");
+    if (!has_specifier(declaration, "__shared__")) {
+      const bool constant = has_specifier(declaration, "__constant__");
+      global_variable(declaration, keyword, constant ? "simt_constant" : "simt_device", is_extern);
+    } else if (is_extern) {
+      dynamic_shared(declaration, keyword);
+    } else {
+      static_shared(declaration, keyword);
+    }
+  }
+
+  // extern "C" is linkage, not the storage class.
+  bool has_specifier(const Declaration& declaration, std::string_view word) const {
+    return std::any_of(
+        declaration.specifiers.begin(), declaration.specifiers.end(),
+        [&](std::size_t j) { return is(j, word) && tokens_[j + 1].kind != TokenKind::string; });
+  }
+
+  void drop_specifier(const Declaration& declaration, std::string_view word) {
+    for (const std::size_t j : declaration.specifiers) {
+      if (!is(j, word)) continue;
+      drop(j);
+      if (tokens_[j + 1].kind == TokenKind::string) drop(j + 1);  // extern "C"
+    }
+  }
+
+  // Puts `text` where storage specifiers may stand: alignas(16) and [[..]] have to come first.
+  void add_storage(const Declaration& declaration, const std::string& text) {
+    std::size_t place = kNone;
+    for (const auto& [begin, end] : declaration.attributes) {
+      for (std::size_t j = begin; j < end; j = skip_attribute(tokens_, j)) {
+        if (is(j, "alignas") || is(j, "[")) place = skip_attribute(tokens_, j) - 1;
+      }
+    }
+    if (place == kNone) {
+      edits_[declaration.begin].before += text + " ";
+    } else {
+      edits_[place].after += " " + text;
+    }
+  }
+
+  void static_shared(const Declaration& declaration, std::size_t keyword) {
+    if (scope().kind != ScopeKind::code) {
+      fail(keyword, std::string("a __shared__ variable at namespace scope") + kSubset +
+                        "declare it in the kernel");
+    }
+    for (const Declarator& declarator : declaration.declarators) {
+      if (declarator.initialiser != kNone) {
+        fail(declarator.name, "__shared__ variable '" + std::string(tokens_[declarator.name].text) +
+                                  "' cannot have an initialiser: let one thread assign it, then "
+                                  "call __syncthreads()");
+      }
+    }
+    // __constinit keeps g++ from guarding an array of a type with a constructor.
+    for (const char* word : {"static", "__shared__", "__device__"})
+      drop_specifier(declaration, word);
+    add_storage(declaration, "__constinit static thread_local");
+  }
+
+  void dynamic_shared(const Declaration& declaration, std::size_t keyword) {
+    if (declaration.defines_type) {
+      fail(keyword, "name the type of this extern __shared__ array ahead of its declaration");
+    }
+    // What is left of the specifiers is the type; alignment is not needed, the memory is aligned.
+    for (const char* word : {"extern", "__shared__", "__device__", "static"}) {
+      drop_specifier(declaration, word);
+    }
+    for (const auto& [begin, end] : declaration.attributes) drop_range(begin, end);
+    const std::string base = text_of(declaration.begin, declaration.declarators_begin);
+    std::string code;
+    for (const Declarator& declarator : declaration.declarators) {
+      const std::string name(tokens_[declarator.name].text);
+      if (declarator.dimensions.empty() || declarator.grouped || declarator.initialiser != kNone) {
+        fail(declarator.name, "extern __shared__ '" + name +
+                                  "' must be an array without a size, such as extern __shared__ "
+                                  "float " +
+                                  name + "[];");
+      }
+      std::string inner;  // the bounds behind the first
+      for (std::size_t d = 1; d < declarator.dimensions.size(); ++d) {
+        const std::size_t open = declarator.dimensions[d];
+        inner += text_of(open, tokens_[open].match + 1);
+      }
+      const std::string element = base + " " + text_of(declarator.begin, declarator.name);
+      const auto pointer_to = [&](const std::string& what) {
+        return element + (inner.empty() ? "*" + what : "(*" + what + ")" + inner);
+      };
+      const std::string pointer = "__attribute__((unused)) " + pointer_to(" const " + name) +
+                                  " = reinterpret_cast<" + pointer_to("") +
+                                  ">(::simt::dynamic_shared());";
+      if (scope().kind == ScopeKind::code) {
+        code += pointer;
+      } else {
+        code += "static constexpr ::simt::DynamicShared<" + element + inner + "> " + name + "{};";
+        file_shared_[name] = pointer;
+      }
+      code += ' ';
+    }
+    code.pop_back();
+    drop_range(declaration.begin, declaration.end + 1);
+    replace(declaration.begin, code);
+  }
+
+  // An array of dynamic shared memory declared in the file rather than in a kernel: the functions
+  // that name it get the pointer that a declaration inside them would have given.
+  void note_file_shared(std::size_t i) {
+    if (file_shared_.empty() || scope().kind == ScopeKind::names) return;
+    const std::string name(tokens_[i].text);
+    if (file_shared_.count(name) == 0) return;
+    if (i > 0 && (is(i - 1, ".") || is(i - 1, "->") || is(i - 1, "::"))) return;
+    for (Scope& outer : scopes_) {
+      if (!outer.function || !outer.uses_shared) continue;
+      for (std::size_t j = outer.function_head; j < outer.open; ++j) {
+        if (is(j, name)) return;  // a parameter of that name
+      }
+      outer.file_shared_names.insert(name);
+      return;
+    }
+  }
+
+  void finish_function(const Scope& closed, std::size_t close) {
+    if (closed.file_shared_names.empty()) return;
+    std::string declarations = " ";
+    for (const std::string& name : closed.file_shared_names)
+      declarations += file_shared_[name] + " ";
+    // A block of its own, since the body may declare the name again.
+    edits_[closed.open].after += declarations + "{";
+    edits_[close].before = "}" + edits_[close].before;
+  }
+
+  static bool is_integer_word(std::string_view word) {
+    for (const std::string_view known :
+         {"int", "unsigned", "signed", "long", "short", "char", "bool", "size_t", "int8_t",
+          "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t"}) {
+      if (word == known) return true;
+    }
+    return false;
+  }
+
+  // A const integer with a value is a constant expression, as in nvcc: it names no memory.
+  bool is_named_constant(const Declaration& declaration) const {
+    const bool is_constexpr = has_specifier(declaration, "constexpr");
+    const bool is_integer =
+        std::any_of(declaration.specifiers.begin(), declaration.specifiers.end(),
+                    [&](std::size_t j) { return is_integer_word(tokens_[j].text); });
+    for (const Declarator& declarator : declaration.declarators) {
+      if (!declarator.dimensions.empty() || declarator.initialiser == kNone) return false;
+      if (!is_constexpr && declarator.last_pointer != kNone) return false;
+    }
+    return is_constexpr || (is_integer && has_specifier(declaration, "const"));
+  }
+
+  void drop_memory_words(const Declaration& declaration) {
+    for (const char* word : {"__constant__", "__device__", "__managed__"}) {
+      drop_specifier(declaration, word);
+    }
+  }
+
+  void global_variable(const Declaration& declaration, std::size_t keyword,
+                       const std::string& section, bool is_extern) {
+    if (is_named_constant(declaration)) {
+      drop_memory_words(declaration);
+      return;
+    }
+    if (is_extern && declaration.declarators.front().initialiser == kNone) {
+      for (const Declarator& declarator : declaration.declarators) {
+        extern_names_.insert(std::string(tokens_[declarator.name].text));
+      }
+      strip_const(declaration);
+      drop_memory_words(declaration);
+      return;
+    }
+    // g++ ignores the section of a variable in a template.
+    if (scope().in_template || declaration.is_template) {
+      fail(keyword, std::string("a static or __device__ variable inside a template") + kSubset +
+                        "declare it outside the template");
+    }
+    strip_const(declaration);
+    // Internal linkage, as nvcc gives it, unless an extern declaration went before.
+    bool external = false;
+    for (const Declarator& declarator : declaration.declarators) {
+      external = external || (scope().kind == ScopeKind::names &&
+                              extern_names_.count(std::string(tokens_[declarator.name].text)) != 0);
+    }
+    const std::string attribute = "__attribute__((section(\"" + section + "\"), used))";
+    drop_memory_words(declaration);
+    for (const char* word : {"static", "extern", "inline"}) drop_specifier(declaration, word);
+    add_storage(declaration, (external ? "" : "static ") + attribute);
+    edits_[declaration.end].after +=
+        " static " + attribute + " char simt_guard_" + std::to_string(guards_++) + "[64];";
+  }
+
+  // The variables must be writable, whatever their types say: a host copies into them. The const of
+  // what a pointer points to is left alone.
+  void strip_const(const Declaration& declaration) {
+    bool pointers = false;
+    bool objects = false;
+    for (const Declarator& declarator : declaration.declarators) {
+      const bool pointer = declarator.last_pointer != kNone || declarator.grouped;
+      (pointer ? pointers : objects) = true;
+      if (!pointer) continue;
+      const std::size_t from = declarator.grouped ? declarator.begin : declarator.last_pointer;
+      for (std::size_t j = from; j < declarator.name; ++j) {
+        if (is(j, "const")) drop(j);
+      }
+    }
+    drop_specifier(declaration, "constexpr");
+    if (!has_specifier(declaration, "const")) return;
+    if (pointers && objects) {
+      fail(declaration.begin,
+           "declare the pointers among these const variables in a declaration of their own");
+    }
+    if (!pointers) drop_specifier(declaration, "const");
+  }
+
+  // ---- Inline assembly ----
+
+  void inline_assembly(std::size_t i) {
+    if (!scope().device) return;
+    std::size_t text = i + 1;
+    while (tokens_[text].is_identifier()) ++text;        // volatile, goto, inline
+    if (!is(text, "(") || is(text + 1, "\"\"")) return;  // asm("") only holds the compiler back
+    fail(i, std::string("inline assembly in device code") + kSubset +
+                "write the step in C++ or with an intrinsic function");
+  }
+
+  const TokenStream& tokens_;
+  std::vector<Edit> edits_;
+  std::vector<Scope> scopes_;
+  std::map<std::size_t, LaunchSite> launches_;        // by first token
+  std::map<std::size_t, std::string> kernel_bodies_;  // '{' of the body -> the kernel's name
+  std::map<std::string, std::string> file_shared_;    // name -> declaration of the pointer
+  std::set<std::string> extern_names_;                // variables declared extern so far
+  int guards_ = 0;
+};
+
+}  // namespace
+
+std::string translate(std::string_view preprocessed, const std::string& main_file) {
+  const TokenStream tokens(preprocessed, main_file);
+  return Translator(tokens).run();
+}
+
+}  // namespace simt

@@ -1,0 +1,618 @@
+#!/usr/bin/env python3
+"""Keeps the pages in step with the code and with the results of runs.
+
+    docs/check_docs.py --check     say what differs, exit 1 if anything does (a Meson test)
+    docs/check_docs.py --fix       rewrite excerpts, tables and figures in place, then check
+
+Five kinds of thing are checked in docs/**/*.md, and in README.md and CONTRIBUTING.md if they exist.
+
+Excerpts. The code block after the comment is the text between two marker lines of a source file
+(path from the root of the repository). Lines that are markers themselves are left out and the
+common indentation is removed.
+
+    <!-- excerpt: stages/02_conv1d_global/2_grid.cu kernel -->      // [doc:kernel]
+    ```cpp                                                          ...
+    ...                                                             // [/doc:kernel]
+    ```
+
+Tables. Everything between the two comments is generated from a JSON file that a run wrote
+(path from docs/).
+
+    <!-- table: results/run.json stage=02_conv1d_global columns=variant,length,counted_bytes -->
+    <!-- /table -->
+
+`stage`, `backend`, `variant` and any `problem.NAME` select rows (commas separate alternatives, rows
+come in the order of the alternatives of `variant`, else in the order of the file). `columns` names
+entries of COLUMNS below, or `predicted:COUNTER`, `counted:COUNTER`. Instead of `columns`,
+`counters=a,b,c` gives one line a counter and two columns (predicted, counted) a variant.
+
+Figures in running text. `key` is a dotted path into the one selected row, or into the whole file
+when no row is selected; `as=NAME` chooses a format of FORMATS.
+
+    <!-- value: results/run.json variant=grid key=traffic.counted.global_load_sectors -->1<!-- /value -->
+
+Findings. What the simulator said of a program, from the file that docs/results/make_findings.py wrote.
+
+    <!-- findings: results/findings.json name=reverse -->
+    <!-- /findings -->
+
+Links. Relative links, images and anchors resolve; images have alternative text. An anchor must hold
+on a forge and in the MkDocs site, which build anchors by different rules.
+
+Nothing found is an error too: a check that looked at no excerpt would always be green.
+"""
+
+import argparse
+import json
+import pathlib
+import re
+import sys
+import textwrap
+import unicodedata
+
+DIRECTIVE = re.compile(r"^\s*<!--\s*(excerpt|table|findings):\s*(.*?)\s*-->\s*$")
+BLOCK_END = re.compile(r"^\s*<!--\s*/(table|findings)\s*-->\s*$")
+VALUE = re.compile(r"<!--\s*value:\s*(.*?)\s*-->(.*?)<!--\s*/value\s*-->", re.S)
+FENCE = re.compile(r"^\s*(`{3,}|~{3,})(.*)$")
+MARKER = re.compile(r"\[/?doc:([\w-]+)\]")
+LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(\s*<?([^)\s>]*)>?(?:\s+\"[^\"]*\")?\s*\)")
+HEADING = re.compile(r"^(#{1,6})\s+(.*?)\s*#*\s*$")
+EXPLICIT_ANCHOR = re.compile(r"<a\s+(?:id|name)=\"([^\"]+)\"")
+CODE_SPAN = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
+
+COUNTER_NAMES = {
+    "global_load_requests": "global load requests",
+    "global_load_sectors": "global load sectors",
+    "global_store_requests": "global store requests",
+    "global_store_sectors": "global store sectors",
+    "shared_load_requests": "shared load requests",
+    "shared_load_wavefronts": "shared load wavefronts",
+    "shared_load_conflicts": "shared load conflicts",
+    "shared_store_requests": "shared store requests",
+    "shared_store_wavefronts": "shared store wavefronts",
+    "shared_store_conflicts": "shared store conflicts",
+    "constant_load_requests": "constant load requests",
+    "global_atomic_requests": "global atomic requests",
+    "shared_atomic_requests": "shared atomic requests",
+    "barriers": "barriers",
+}
+
+
+class DocsError(Exception):
+    """A problem with one directive; the message is for the author of the page."""
+
+
+# ---- numbers and cells ---------------------------------------------------------------------------
+
+
+def grouped(value):
+    """12345 -> 12,345; 12.5 -> 12.50."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return str(value)
+    if isinstance(value, int) or float(value).is_integer():
+        return f"{int(value):,}"
+    return f"{value:,.2f}"
+
+
+FORMATS = {
+    "grouped": grouped,
+    "plain": str,
+    "1": lambda v: f"{v:,.1f}",
+    "2": lambda v: f"{v:,.2f}",
+    "3": lambda v: f"{v:,.3f}",
+    "percent": lambda v: f"{100 * v:.1f} %",
+    "round": lambda v: f"{round(v):,}",
+    "text": lambda v: str(v).replace("\n", " "),
+}
+
+
+def dig(data, path):
+    """Follows a dotted path through objects and lists."""
+    here = data
+    for step in path.split("."):
+        if isinstance(here, list):
+            if not step.isdigit() or int(step) >= len(here):
+                raise DocsError(f"there is no '{step}' in a list of {len(here)} (key {path})")
+            here = here[int(step)]
+        elif isinstance(here, dict):
+            if step not in here:
+                raise DocsError(f"there is no '{step}' (key {path})")
+            here = here[step]
+        else:
+            raise DocsError(f"'{step}' looks into a plain value (key {path})")
+    return here
+
+
+def status_of(group):
+    """'PASS', or 'NOT RUN: reason'."""
+    status = group.get("status", "NOT RUN")
+    reason = group.get("reason", "")
+    return f"{status}: {reason}" if reason and status not in ("PASS", "none", "EQUAL") else status
+
+
+def cell(path, fmt=grouped):
+    """A column that shows one value of a row, or the reason why the row has none."""
+
+    def show(row):
+        group = row.get(path.split(".")[0])
+        if isinstance(group, dict) and group.get("status") == "NOT RUN":
+            return status_of(group)
+        try:
+            value = dig(row, path)
+        except DocsError:
+            return "-"
+        return "-" if value is None else fmt(value)
+
+    return show
+
+
+COLUMNS = {
+    "stage": ("stage", "-", cell("stage")),
+    "variant": ("variant", "-", lambda row: f"`{row['variant']}`"),
+    "source": ("source", "-", lambda row: f"`{row.get('source', '')}`"),
+    "backend": ("run on", "-", cell("backend")),
+    "length": ("length", ">", cell("problem.length")),
+    "mask_width": ("mask width", ">", cell("problem.mask_width")),
+    "threads": ("threads per block", ">", cell("problem.threads")),
+    "border": ("border", "-", cell("problem.border")),
+    "check": ("check", "-", lambda row: status_of(row.get("check", {}))),
+    "shapes": ("shapes checked", ">", cell("check.shapes")),
+    "worst_share": ("worst error / bound", ">", cell("check.worst_share", FORMATS["3"])),
+    "hazards": ("hazards", "-", lambda row: status_of(row.get("hazards", {}))),
+    "traffic": ("predicted and counted", "-", lambda row: status_of(row.get("traffic", {}))),
+    "predicted_bytes": (
+        "bytes per output, predicted", ">",
+        cell("traffic.bytes_per_output_predicted", FORMATS["2"])),
+    "counted_bytes": (
+        "bytes per output, counted", ">", cell("traffic.bytes_per_output_counted", FORMATS["2"])),
+    "sectors_per_request": (
+        "sectors per request", ">", cell("traffic.sectors_per_request", FORMATS["3"])),
+    "shared_conflicts": ("bank conflicts", ">", cell("traffic.shared_conflicts")),
+    "median_ms": ("median, ms", ">", cell("time.median_ms", FORMATS["3"])),
+    "p10_ms": ("p10, ms", ">", cell("time.p10_ms", FORMATS["3"])),
+    "p90_ms": ("p90, ms", ">", cell("time.p90_ms", FORMATS["3"])),
+    "transfers_ms": ("with transfers, ms", ">", cell("time.transfers_ms", FORMATS["3"])),
+    "gb_per_s": ("GB/s", ">", cell("time.gb_per_s", FORMATS["1"])),
+    "gflop_per_s": ("GFLOP/s", ">", cell("time.gflop_per_s", FORMATS["1"])),
+    "ratio_to_previous": (
+        "times faster than the one before", ">", cell("time.ratio_to_previous", FORMATS["2"])),
+}
+
+
+def column(name):
+    if name in COLUMNS:
+        return COLUMNS[name]
+    kind, _, counter = name.partition(":")
+    if kind in ("predicted", "counted") and counter in COUNTER_NAMES:
+        return (f"{COUNTER_NAMES[counter]}, {kind}", ">", cell(f"traffic.{kind}.{counter}"))
+    raise DocsError(f"unknown column '{name}'; known: {', '.join(COLUMNS)}, predicted:COUNTER, "
+                    "counted:COUNTER")
+
+
+def markdown_table(heads, sides, rows):
+    rule = ["---:" if side == ">" else "---" for side in sides]
+    lines = [heads, rule] + rows
+    return ["| " + " | ".join(line) + " |" for line in lines]
+
+
+# ---- results -------------------------------------------------------------------------------------
+
+
+class Results:
+    """The JSON files under docs/, each read once."""
+
+    def __init__(self, docs):
+        self.docs = docs
+        self.files = {}
+
+    def load(self, name):
+        if name not in self.files:
+            path = self.docs / name
+            if not path.is_file():
+                raise DocsError(f"docs/{name} is missing: a run writes it (./halo run --json FILE)")
+            try:
+                self.files[name] = json.loads(path.read_text(encoding="utf-8"))
+            except json.JSONDecodeError as error:
+                raise DocsError(f"docs/{name} is not JSON: {error}") from error
+        return self.files[name]
+
+    def rows(self, name, selectors):
+        data = self.load(name)
+        rows = data.get("rows", data.get("runs"))  # results, or findings
+        if not isinstance(rows, list):
+            raise DocsError(f"{name} has no list 'rows'")
+        chosen = []
+        for row in rows:
+            keep = True
+            for key, wanted in selectors.items():
+                try:
+                    value = str(dig(row, key))
+                except DocsError:
+                    value = ""
+                keep = keep and value in wanted.split(",")
+            if keep:
+                chosen.append(row)
+        if not chosen:
+            what = " ".join(f"{k}={v}" for k, v in selectors.items()) or "(no selector)"
+            raise DocsError(f"no row of {name} matches {what}")
+        order = selectors.get("variant", "").split(",")
+        if len(order) > 1:
+            chosen.sort(key=lambda row: order.index(row["variant"]))
+        return chosen
+
+    def caption(self, name):
+        """Where the figures of a table come from, as one line."""
+        run = self.load(name)
+        machine = run.get("machine", {})
+        parts = [f"{key} {machine[key]}" if key in ("driver", "cuda") else str(machine[key])
+                 for key in ("cpu", "gpu", "driver", "cuda", "compiler") if machine.get(key)]
+        seed = f", seed {run['seed']}" if "seed" in run else ""
+        return (f"*From `{run.get('command', '?')}`, {str(run.get('date', '?'))[:10]}"
+                f"{seed}; {'; '.join(parts) or 'machine unknown'}. File: `docs/{name}`.*")
+
+
+def parse_arguments(text, known):
+    """'FILE a=b c=d' -> (FILE, the known settings, the selectors)."""
+    words = text.split()
+    if not words:
+        raise DocsError("name a results file")
+    settings, selectors = {}, {}
+    for word in words[1:]:
+        key, equals, value = word.partition("=")
+        if not equals or not value:
+            raise DocsError(f"'{word}' should read name=value")
+        (settings if key in known else selectors)[key] = value
+    return words[0], settings, selectors
+
+
+def make_table(text, results):
+    """Lines of a generated table with its caption."""
+    name, settings, selectors = parse_arguments(text, ("columns", "counters"))
+    rows = results.rows(name, selectors)
+    if "columns" in settings:
+        columns = [column(c) for c in settings["columns"].split(",")]
+        heads = [head for head, _, _ in columns]
+        sides = [side for _, side, _ in columns]
+        body = [[show(row).replace("|", "\\|") for _, _, show in columns] for row in rows]
+    elif "counters" in settings:
+        heads, sides = ["counter"], ["-"]
+        for row in rows:
+            heads += [f"`{row['variant']}` predicted", "counted"]
+            sides += [">", ">"]
+        body = []
+        for counter in settings["counters"].split(","):
+            if counter not in COUNTER_NAMES:
+                raise DocsError(f"unknown counter '{counter}'")
+            line = [COUNTER_NAMES[counter]]
+            for row in rows:
+                for kind in ("predicted", "counted"):
+                    line.append(cell(f"traffic.{kind}.{counter}")(row))
+            body.append(line)
+    else:
+        raise DocsError("a table needs columns= or counters=")
+    return [""] + markdown_table(heads, sides, body) + ["", results.caption(name), ""]
+
+
+def make_findings(text, results):
+    """What the simulator wrote to stderr about one program, as a code block."""
+    name, settings, selectors = parse_arguments(text, ("name",))
+    if "name" not in settings or selectors:
+        raise DocsError("findings need name= and nothing else")
+    runs = [run for run in results.load(name).get("runs", []) if run["name"] == settings["name"]]
+    if len(runs) != 1:
+        raise DocsError(f"{name} has {len(runs)} runs of {settings['name']}; it needs one")
+    if not runs[0]["said"]:
+        raise DocsError(f"the simulator said nothing about {settings['name']}")
+    lines = []
+    for said in runs[0]["said"]:
+        lines += textwrap.wrap(said, 100, subsequent_indent="    ", break_long_words=False,
+                               break_on_hyphens=False)
+    return ["", "```text", *lines, "```", ""]
+
+
+def make_value(text, results):
+    name, settings, selectors = parse_arguments(text, ("key", "as"))
+    if "key" not in settings:
+        raise DocsError("a value needs key=")
+    if selectors:
+        rows = results.rows(name, selectors)
+        if len(rows) != 1:
+            raise DocsError(f"{len(rows)} rows match; a value needs exactly one")
+        source = rows[0]
+    else:
+        source = results.load(name)
+    value = dig(source, settings["key"])
+    if isinstance(value, (dict, list)):
+        raise DocsError(f"{settings['key']} is not a plain value")
+    style = settings.get("as", "grouped")
+    if style not in FORMATS:
+        raise DocsError(f"unknown format '{style}'; known: {', '.join(FORMATS)}")
+    return FORMATS[style](value)
+
+
+# ---- excerpts ------------------------------------------------------------------------------------
+
+
+def read_excerpt(root, text):
+    words = text.split()
+    if len(words) != 2:
+        raise DocsError("an excerpt reads: excerpt: path name")
+    relative, name = words
+    path = (root / relative).resolve()
+    if not path.is_relative_to(root.resolve()):
+        raise DocsError(f"{relative} lies outside the repository")
+    if not path.is_file():
+        raise DocsError(f"{relative} does not exist")
+    begin, end = f"[doc:{name}]", f"[/doc:{name}]"
+    lines = path.read_text(encoding="utf-8").splitlines()
+    begins = [i for i, line in enumerate(lines) if begin in line]
+    ends = [i for i, line in enumerate(lines) if end in line]
+    if len(begins) != 1 or len(ends) != 1:
+        raise DocsError(f"{relative} has {len(begins)} marker(s) {begin} and {len(ends)} {end}; "
+                        "each must stand there once")
+    if ends[0] <= begins[0]:
+        raise DocsError(f"{relative}: {end} stands before {begin}")
+    body = [line for line in lines[begins[0] + 1:ends[0]] if not MARKER.search(line)]
+    body = textwrap.dedent("\n".join(body)).strip("\n").split("\n")
+    if body == [""]:
+        raise DocsError(f"{relative}: nothing stands between {begin} and {end}")
+    return body
+
+
+# ---- a page --------------------------------------------------------------------------------------
+
+
+class Page:
+    """One Markdown file: what it should contain, and the anchors and links it has."""
+
+    def __init__(self, path, root, results):
+        self.path = path
+        self.root = root
+        self.results = results
+        self.text = path.read_text(encoding="utf-8")
+        self.problems = []
+        self.counts = {"excerpts": 0, "tables": 0, "findings": 0, "values": 0, "links": 0}
+        self.fixed = self.rewrite()
+
+    def complain(self, line, message):
+        self.problems.append(f"{self.path.relative_to(self.root)}:{line}: {message}")
+
+    def rewrite(self):
+        """The page with every directive brought up to date; problems are collected."""
+        lines = self.text.split("\n")
+        out, prose, at, fence = [], [], 0, None
+
+        def flush():
+            if prose:
+                out.extend(self.rewrite_values(prose[0][0], [text for _, text in prose]))
+                prose.clear()
+
+        while at < len(lines):
+            line = lines[at]
+            found = FENCE.match(line)
+            if fence is not None:
+                flush()
+                out.append(line)
+                if found and found[1].startswith(fence) and not found[2].strip():
+                    fence = None
+                at += 1
+                continue
+            if found:
+                flush()
+                fence = found[1]
+                out.append(line)
+                at += 1
+                continue
+            directive = DIRECTIVE.match(line)
+            if not directive:
+                if re.search(r"<!--\s*(excerpt|table|findings):", CODE_SPAN.sub("", line)):
+                    self.complain(at + 1, "the directive must stand alone on its line")
+                prose.append((at, line))
+                at += 1
+                continue
+            flush()
+            if directive[1] == "excerpt":
+                new, at = self.rewrite_excerpt(lines, at, directive[2])
+            else:
+                new, at = self.rewrite_block(lines, at, directive[1], directive[2])
+            out.extend(new)
+        if fence is not None:
+            self.complain(len(lines), "a code block is not closed")
+        flush()
+        return "\n".join(out)
+
+    def rewrite_excerpt(self, lines, at, argument):
+        self.counts["excerpts"] += 1
+        start = at + 1
+        opening = FENCE.match(lines[start]) if start < len(lines) else None
+        if not opening:
+            self.complain(at + 1, "an excerpt must be followed by a fenced code block")
+            return [lines[at]], at + 1
+        end = start + 1
+        while end < len(lines) and lines[end].strip() != opening[1]:
+            end += 1
+        if end == len(lines):
+            self.complain(at + 1, "the code block of this excerpt is not closed")
+            return lines[at:], end
+        try:
+            wanted = read_excerpt(self.root, argument)
+        except DocsError as error:
+            self.complain(at + 1, str(error))
+            return lines[at:end + 1], end + 1
+        if lines[start + 1:end] != wanted:
+            self.complain(at + 1, f"the excerpt of {argument} differs from the source: "
+                                  "run docs/check_docs.py --fix")
+        return lines[at:start + 1] + wanted + [lines[end]], end + 1
+
+    def rewrite_block(self, lines, at, kind, argument):
+        """A table or findings: everything up to the closing comment is generated."""
+        self.counts["tables" if kind == "table" else kind] += 1
+        end = at + 1
+        while end < len(lines) and not BLOCK_END.match(lines[end]):
+            if DIRECTIVE.match(lines[end]):
+                break
+            end += 1
+        closing = BLOCK_END.match(lines[end]) if end < len(lines) else None
+        if not closing or closing[1] != kind:
+            self.complain(at + 1, f"this must end with <!-- /{kind} -->")
+            return [lines[at]], at + 1
+        try:
+            make = make_table if kind == "table" else make_findings
+            wanted = make(argument, self.results)
+        except DocsError as error:
+            self.complain(at + 1, str(error))
+            return lines[at:end + 1], end + 1
+        if lines[at + 1:end] != wanted:
+            self.complain(at + 1, f"what stands below differs from {argument.split()[0]}: "
+                                  "run docs/check_docs.py --fix")
+        return [lines[at]] + wanted + [lines[end]], end + 1
+
+    def rewrite_values(self, first, lines):
+        """Values may share a line with others and stand in a hand-made table."""
+        new = []
+        for offset, line in enumerate(lines):
+
+            def one(match, number=first + offset + 1):
+                self.counts["values"] += 1
+                try:
+                    wanted = make_value(match[1], self.results)
+                except DocsError as error:
+                    self.complain(number, str(error))
+                    return match[0]
+                if match[2] != wanted:
+                    self.complain(number, f"the page says {match[2] or 'nothing'}, the results say "
+                                          f"{wanted}: run docs/check_docs.py --fix")
+                return f"<!-- value: {match[1]} -->{wanted}<!-- /value -->"
+
+            new.append(VALUE.sub(one, line))
+            if "<!-- value:" in VALUE.sub("", CODE_SPAN.sub("", line)):
+                self.complain(first + offset + 1, "a value must end with <!-- /value --> on its line")
+        return new
+
+    def prose_lines(self):
+        """(number, line) outside code blocks, with inline code removed."""
+        fence = None
+        for number, line in enumerate(self.text.split("\n"), 1):
+            found = FENCE.match(line)
+            if fence is None and found:
+                fence = found[1]
+            elif fence is not None:
+                if found and found[1].startswith(fence) and not found[2].strip():
+                    fence = None
+            else:
+                yield number, line
+
+    def anchors(self):
+        """Anchors that hold both on a forge and in the MkDocs site."""
+        forge, site, explicit = set(), set(), set()
+        for _, line in self.prose_lines():
+            explicit.update(EXPLICIT_ANCHOR.findall(line))
+            heading = HEADING.match(line)
+            if heading:
+                text = re.sub(r"[`*]", "", heading[2])
+                text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
+                forge.add(unused(forge, forge_slug(text), "-"))
+                site.add(unused(site, site_slug(text), "_"))
+        return (forge & site) | explicit
+
+    def links(self):
+        for number, line in self.prose_lines():
+            for bang, label, target in LINK.findall(CODE_SPAN.sub("``", line)):
+                yield number, bool(bang), label, target
+                # An image used as the label of a link.
+                for inner in LINK.findall(label):
+                    yield number, bool(inner[0]), inner[1], inner[2]
+
+
+def forge_slug(text):
+    text = re.sub(r"[^\w\- ]", "", text.lower().strip())
+    return text.replace(" ", "-")
+
+
+def site_slug(text):
+    text = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")
+    text = re.sub(r"[^\w\s-]", "", text).strip().lower()
+    return re.sub(r"[-\s]+", "-", text)
+
+
+def unused(taken, slug, separator):
+    if slug not in taken:
+        return slug
+    count = 1
+    while f"{slug}{separator}{count}" in taken:
+        count += 1
+    return f"{slug}{separator}{count}"
+
+
+def check_links(pages):
+    """Adds a problem to a page for each link that leads nowhere."""
+    by_path = {page.path.resolve(): page for page in pages}
+    for page in pages:
+        for number, is_image, label, target in page.links():
+            if re.match(r"^[a-zA-Z][a-zA-Z0-9+.-]*:", target):
+                continue  # another site: not ours to check
+            page.counts["links"] += 1
+            if is_image and not label.strip():
+                page.complain(number, f"the image {target} has no alternative text")
+            path_text, _, anchor = target.partition("#")
+            path = (page.path.parent / path_text).resolve() if path_text else page.path.resolve()
+            if not target or not path.exists():
+                page.complain(number, f"the link to '{target}' leads nowhere")
+            elif not path.is_relative_to(page.root.resolve()):
+                page.complain(number, f"the link to '{target}' leaves the repository")
+            elif anchor:
+                other = by_path.get(path)
+                if other is None or anchor not in other.anchors():
+                    page.complain(number, f"'{target}': no heading has the anchor #{anchor}")
+
+
+def collect(root, docs, results):
+    paths = sorted(docs.rglob("*.md"))
+    paths += [root / name for name in ("README.md", "CONTRIBUTING.md") if (root / name).is_file()]
+    pages = [Page(path, root, results) for path in paths]
+    check_links(pages)
+    return pages
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(
+        description="Checks the pages against the code and the results, or brings them up to date.")
+    mode = parser.add_mutually_exclusive_group(required=True)
+    mode.add_argument("--check", action="store_true", help="report what differs; exit 1 if any does")
+    mode.add_argument("--fix", action="store_true", help="rewrite the pages, then check")
+    parser.add_argument("--root", type=pathlib.Path,
+                        default=pathlib.Path(__file__).resolve().parent.parent,
+                        help="the repository (default: the one this file lies in)")
+    arguments = parser.parse_args(argv)
+    root = arguments.root.resolve()
+    docs = root / "docs"
+    if not docs.is_dir():
+        print(f"check_docs: {docs} is not a folder", file=sys.stderr)
+        return 2
+
+    pages = collect(root, docs, Results(docs))
+    if arguments.fix:
+        for page in pages:
+            if page.fixed != page.text:
+                page.path.write_text(page.fixed, encoding="utf-8")
+                print(f"rewrote {page.path.relative_to(root)}")
+        pages = collect(root, docs, Results(docs))
+
+    problems = [problem for page in pages for problem in page.problems]
+    totals = {key: sum(page.counts[key] for page in pages) for key in pages[0].counts} if pages else {}
+    if not pages:
+        problems.append("docs: no page was found")
+    elif totals["excerpts"] == 0:
+        problems.append("docs: no excerpt was found, so nothing was compared with the code")
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    if problems:
+        print(f"check_docs: {len(problems)} problem(s)", file=sys.stderr)
+        return 1
+    print(f"check_docs: {len(pages)} pages, "
+          + ", ".join(f"{count} {name}" for name, count in totals.items()) + ": all in step")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,42 @@
+// Stage 01, variant 3: all cores.
+//
+// Computes  output[i] = sum over j of mask[j] * input[i - halo + j], cells beyond the ends are
+// zero. Changed   since 2_simd: the outputs are cut into one run of neighbours a thread. Threads
+// read each
+//           other's cells at the seams (the halo) and write none of them, so nothing needs a lock.
+// Must cost the same operations, divided by the cores; starting a thread costs some ten
+//           microseconds, so a short signal only loses. Long ones wait for memory, which the cores
+//           share.
+// Run       halo run 01 --variant threads --threads 4
+#include <algorithm>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+#include "stages/01_conv1d_cpu/conv1d_cpu.hpp"
+
+namespace halo::conv1d_cpu {
+
+// [doc:kernel]
+// Preconditions: width is odd; 0 <= first, last <= n; threads >= 1.
+void threaded(const float* input,  // [n]
+              const float* mask,   // [width]
+              float* output,       // [n], written from first to last - 1
+              int n, int width, int first, int last, int threads) {
+  const std::int64_t outputs = std::max(0, last - first);
+  // Multiples of 16 floats are whole cache lines: two threads that write to one line would pass it
+  // back and forth.
+  const std::int64_t run = ((outputs - 1) / threads / 16 + 1) * 16;
+
+  std::vector<std::jthread> others;
+  for (std::int64_t start = run; start < outputs; start += run) {
+    const int from = static_cast<int>(first + start);
+    const int to = static_cast<int>(first + std::min(start + run, outputs));
+    others.emplace_back([=] { simd(input, mask, output, n, width, from, to); });
+  }
+  // The calling thread takes the first run. Leaving the function waits for the others.
+  simd(input, mask, output, n, width, first, static_cast<int>(first + std::min(run, outputs)));
+}
+// [/doc:kernel]
+
+}  // namespace halo::conv1d_cpu

@@ -1,0 +1,44 @@
+// Stage 02, variant 1: one block walks the whole signal.
+//
+// Computes  output[i] = sum over j of mask[j] * input[i - halo + j], cells beyond the ends are
+// zero. Changed   since the CPU loop (stage 01): the outputs of one turn of the loop over i are
+// computed
+//           at once, one by each thread of the block.
+// Must cost per warp of 32 outputs and tap: 1 request of 4 or 5 sectors for the signal and 1
+// request
+//           of 1 sector for the mask; then 1 store of 4 sectors. With 9 taps about 57 bytes an
+//           output move between the chip and its caches, where 8 would do.
+// Run       halo run 02 --variant single_block
+#include "stages/02_conv1d_global/conv1d_global.hpp"
+
+namespace halo::conv1d_global {
+
+// [doc:kernel]
+// Preconditions: gridDim.x == 1; width is odd; 0 <= first, last <= n.
+__global__ void single_block_kernel(const float* input,  // [n]
+                                    const float* mask,   // [width]
+                                    float* output,       // [n], written from first to last - 1
+                                    int n, int width, int first, int last) {
+  const int halo = (width - 1) / 2;
+
+  // The threads stand side by side and step by blockDim.x, so a warp reads neighbours. Giving each
+  // thread a run of its own, as on a CPU, would cost up to 32 sectors a request instead of 4 or 5.
+  for (int i = first + threadIdx.x; i < last; i += blockDim.x) {
+    float sum = 0.0f;
+    for (int j = 0; j < width; ++j) {
+      const int k = i - halo + j;
+      if (k >= 0 && k < n) sum += input[k] * mask[j];
+    }
+    output[i] = sum;
+  }
+}
+// [/doc:kernel]
+
+cudaError_t single_block(const float* input, const float* mask, float* output, int n, int width,
+                         int first, int last, int threads) {
+  // One block lives on one multiprocessor: the others (an H200 has 132) stay idle.
+  single_block_kernel<<<1, threads>>>(input, mask, output, n, width, first, last);
+  return cudaGetLastError();
+}
+
+}  // namespace halo::conv1d_global

@@ -1,0 +1,10 @@
+// What stage 03 gives to its program, its tests and the network: its variants.
+#pragma once
+
+#include "common/harness/conv1d.hpp"
+
+namespace halo::conv1d_constant {
+
+Conv1dStage stage();
+
+}  // namespace halo::conv1d_constant

@@ -1,0 +1,67 @@
+// Stage 05: the block loads its tile; the halo comes through the cache.
+//
+// Computes  output[i] = sum over j of mask[j] * input[i - halo + j], cells beyond the ends are
+// zero. Changed   since 04 tiled_halo: the tile holds only the block's own cells. A neighbour's
+// block has
+//           just loaded the halo cells, so they are probably in the L2 cache: they are read from
+//           global memory when a tap needs them.
+// Must cost per block: its cells once, as 1 request of 4 sectors a warp; then in the first and last
+//           warps of the block, for each tap that leaves the tile, 1 more request of 1 or 2 sectors
+//           (width - 1 of them while the mask is narrower than a warp). With 9 taps and 256 threads
+//           9.0 bytes an output; the price is a branch in every tap.
+// Run       halo run 05
+#include "stages/05_conv1d_tiled_cached/conv1d_tiled_cached.hpp"
+
+namespace halo::conv1d_tiled_cached {
+
+// [doc:kernel]
+__constant__ float mask_constant[kMaxMaskWidth];
+
+// Preconditions: gridDim.x * blockDim.x >= n; width is odd, at most kMaxMaskWidth and as given to
+// set_mask; 0 <= first, last <= n; dynamic shared memory holds blockDim.x floats.
+__global__ void tiled_cached_kernel(const float* input,  // [n]
+                                    float* output,       // [n], written from first to last - 1
+                                    int n, int width, int first, int last) {
+  extern __shared__ float tile[];  // [blockDim.x], tile[s] is input[tile_start + s]
+
+  const int tile_start = blockIdx.x * blockDim.x;
+  const int tile_end = min(tile_start + static_cast<int>(blockDim.x), n);
+
+  const int t = threadIdx.x;
+  const int i = tile_start + t;
+  if (i < n) tile[t] = input[i];  // cells past the end of the signal are never read
+
+  // Every thread waits here, also those without an output.
+  __syncthreads();
+  if (i < first || i >= last) return;
+
+  const int halo = (width - 1) / 2;
+  float sum = 0.0f;
+  for (int j = 0; j < width; ++j) {
+    const int k = i - halo + j;
+    if (k < 0 || k >= n) continue;  // beyond the ends: adds zero
+    float cell;
+    if (k >= tile_start && k < tile_end) {
+      cell = tile[k - tile_start];
+    } else {
+      cell = input[k];  // a halo cell: global memory, probably found in a cache
+    }
+    sum += cell * mask_constant[j];
+  }
+  output[i] = sum;
+}
+// [/doc:kernel]
+
+cudaError_t set_mask(const float* mask, int width) {
+  return cudaMemcpyToSymbol(mask_constant, mask, width * sizeof(float));
+}
+
+cudaError_t tiled_cached(const float* input, float* output, int n, int width, int first, int last,
+                         int threads) {
+  const int blocks = (n - 1) / threads + 1;
+  const size_t tile_bytes = threads * sizeof(float);
+  tiled_cached_kernel<<<blocks, threads, tile_bytes>>>(input, output, n, width, first, last);
+  return cudaGetLastError();
+}
+
+}  // namespace halo::conv1d_tiled_cached

@@ -1,0 +1,42 @@
+// The one header that every test includes, instead of Catch2's own: it works with Catch2 2.13.4+
+// and 3.3+, and adds what the two do differently (skipping, the seed, matching a part of a string).
+#pragma once
+
+#if __has_include(<catch2/catch_all.hpp>)
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators_all.hpp>
+#include <catch2/matchers/catch_matchers_all.hpp>
+#else
+#include <catch2/catch.hpp>
+#endif
+
+#include <cstdint>
+#include <string>
+
+namespace halo::test {
+
+#if __has_include(<catch2/catch_all.hpp>)
+using Catch::Approx;
+#else
+using ::Approx;
+#endif
+
+/// Ends the running test case (or section) and counts the case as skipped, unless an assertion of
+/// it fails. The reason is printed at the end: `NOT RUN: <test case>: <reason>`. Call it from the
+/// thread that runs the test, and not inside an assertion.
+[[noreturn]] void skip(const std::string& reason);
+
+/// The seed of this run: fresh each time, printed as `seed: N`, set by `--rng-seed N` or HALO_SEED.
+/// A test that draws random data draws it from this.
+std::uint32_t seed();
+
+/// A matcher for `CHECK_THAT(text, contains("part"))`.
+#if __has_include(<catch2/catch_all.hpp>)
+inline auto contains(const std::string& part) { return Catch::Matchers::ContainsSubstring(part); }
+#else
+inline auto contains(const std::string& part) { return Catch::Matchers::Contains(part); }
+#endif
+
+}  // namespace halo::test

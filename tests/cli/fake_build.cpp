@@ -1,0 +1,160 @@
+#include "tests/cli/fake_build.hpp"
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <stdexcept>
+
+namespace halo::test {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+void write_script(const fs::path& file, const std::string& text) {
+  fs::create_directories(file.parent_path());
+  std::ofstream(file) << "#!/bin/sh\n" << text << "\n";
+  fs::permissions(file, fs::perms::owner_all);
+}
+
+}  // namespace
+
+std::string required_variable(const char* name) {
+  const char* value = std::getenv(name);
+  if (value == nullptr) {
+    throw std::runtime_error(std::string(name) + " is not set: run this through `meson test`");
+  }
+  return value;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+std::string read_file(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+FakeBuild::FakeBuild() {
+  std::string pattern = (fs::temp_directory_path() / "halo-cli-test-XXXXXX").string();
+  if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
+  path_ = pattern;
+  fs::create_directories(path_ / "meson-info");
+  fs::create_directories(path_ / "meson-logs");
+  write_info();
+}
+
+FakeBuild::~FakeBuild() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+void FakeBuild::add_program(const std::string& stage, const std::string& backend,
+                            const std::string& body) {
+  add_unbuilt_program(stage, backend);
+  write_script(programs_.back().file,
+               "words=\"$*\"\n"
+               "while [ $# -gt 0 ]; do\n"
+               "  [ \"$1\" = --json ] && json=$2\n"
+               "  shift\n"
+               "done\n" +
+                   body);
+}
+
+void FakeBuild::add_unbuilt_program(const std::string& stage, const std::string& backend) {
+  const std::string name = stage + "-" + backend;
+  programs_.push_back({name, (path_ / "stages" / stage / name).string()});
+  write_info();
+}
+
+void FakeBuild::add_reporting_program(const std::string& stage, const std::string& backend,
+                                      const std::vector<Row>& rows, int status) {
+  Results results = new_results(0, nullptr, 1);
+  results.rows = rows;
+  const fs::path file = path_ / (stage + "-" + backend + ".json");
+  std::ofstream(file) << to_json(results);
+  add_program(stage, backend,
+              "echo \"$words\" >> '" + (path_ / "words").string() + "'\ncp '" + file.string() +
+                  "' \"$json\"\nexit " + std::to_string(status));
+}
+
+void FakeBuild::add_test(const std::string& name, const std::string& suite) {
+  tests_.push_back({name, suite});
+  write_info();
+}
+
+void FakeBuild::set_meson(const std::string& body) {
+  write_script(path_ / "bin" / "meson",
+               "log='" + (path_ / "meson-logs" / "halo-test.json").string() + "'\n" +
+                   "echo \"$@\" > '" + (path_ / "meson-words").string() + "'\n" + body);
+}
+
+Ended FakeBuild::halo(std::vector<std::string> args, const std::vector<std::string>& environment,
+                      const fs::path& where) const {
+  const char* search = std::getenv("PATH");
+  std::vector<std::string> command = {
+      "env",
+      "-u",
+      "NO_COLOR",
+      "-u",
+      "CLICOLOR_FORCE",
+      "--chdir=" + where.string(),
+      "CUDA_VISIBLE_DEVICES=-1",
+      "PATH=" + (path_ / "bin").string() + ":" + (search ? search : "/usr/bin:/bin")};
+  command.insert(command.end(), environment.begin(), environment.end());
+  command.insert(command.end(), {required_variable("HALO_CLI"), "--build", path_.string()});
+  command.insert(command.end(), args.begin(), args.end());
+  return run_program(command);
+}
+
+void FakeBuild::write_info() const {
+  const fs::path info = path_ / "meson-info";
+  std::ofstream(info / "meson-info.json")
+      << R"({"directories": {"source": ")" << path_.string() << R"("}})";
+  std::ofstream targets(info / "intro-targets.json");
+  targets << R"([{"name": "halo-cli", "id": "cli@exe", "type": "executable",
+                  "filename": ["/x/halo-cli"]})";
+  for (const Listed& program : programs_) {
+    targets << R"(, {"name": ")" << program.name << R"(", "id": ")" << program.name
+            << R"(@exe", "type": "executable", "filename": [")" << program.file << R"("]})";
+  }
+  for (const Listed& test : tests_) {
+    targets << R"(, {"name": ")" << test.name << R"(", "id": ")" << test.name
+            << R"(@exe", "type": "executable", "filename": [")"
+            << (path_ / "tests" / test.name).string() << R"("]})";
+  }
+  targets << "]";
+  std::ofstream tests(info / "intro-tests.json");
+  const char* comma = "";
+  tests << "[";
+  for (const Listed& test : tests_) {
+    tests << comma << R"({"name": ")" << test.name << R"(", "suite": ["halo:)" << test.file
+          << R"("], "depends": [")" << test.name << R"(@exe"]})";
+    comma = ", ";
+  }
+  tests << "]";
+  std::ofstream(info / "intro-dependencies.json") << R"([{"name": "fmt", "version": "9.1.0"}])";
+}
+
+Row good_row(const std::string& stage, const std::string& variant) {
+  Row row;
+  row.stage = stage;
+  row.backend = "sim";
+  row.variant = variant;
+  row.source = "stages/" + stage + "/" + variant + ".cu";
+  row.problem = {{"length", std::int64_t{100}}, {"mask_width", std::int64_t{9}}};
+  row.check.outcome = Outcome::good;
+  row.check.shapes = 31;
+  row.check.worst_share = 0.5;
+  row.hazards.outcome = Outcome::good;
+  row.traffic.outcome = Outcome::good;
+  row.time.reason = "the simulator has no time";
+  return row;
+}
+
+}  // namespace halo::test

@@ -1,0 +1,66 @@
+// A build folder as Meson leaves it, filled with small shell scripts in place of stage programs and
+// of Meson, so that the `halo` program can be tested without building or running a stage.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "common/cli/process.hpp"
+#include "common/harness/report.hpp"
+
+namespace halo::test {
+
+/// An environment variable that the test's Meson entry sets: HALO_CLI (the program), HALO_ROOT (the
+/// repository). Throws std::runtime_error if it is missing.
+std::string required_variable(const char* name);
+
+/// Lines of a text, without the empty end.
+std::vector<std::string> lines_of(const std::string& text);
+
+std::string read_file(const std::filesystem::path& file);
+
+class FakeBuild {
+ public:
+  FakeBuild();
+  ~FakeBuild();
+  FakeBuild(const FakeBuild&) = delete;
+  FakeBuild& operator=(const FakeBuild&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+
+  /// A stage program that is the shell script `body`. In it, $json is the file that --json names
+  /// and $words holds all arguments.
+  void add_program(const std::string& stage, const std::string& backend, const std::string& body);
+  /// One that is listed but has not been built.
+  void add_unbuilt_program(const std::string& stage, const std::string& backend);
+  /// One that writes these rows and ends with this status.
+  void add_reporting_program(const std::string& stage, const std::string& backend,
+                             const std::vector<Row>& rows, int status);
+  /// A test in a suite, as listed by Meson.
+  void add_test(const std::string& name, const std::string& suite);
+  /// What the stand-in for Meson does when it is asked to run tests: `body` runs with $log being
+  /// the file for the results.
+  void set_meson(const std::string& body);
+
+  /// Runs `halo --build THIS ARGS`, in folder `where`, with `environment` ("NAME=VALUE") added. No
+  /// GPU is visible to it.
+  Ended halo(std::vector<std::string> args, const std::vector<std::string>& environment = {},
+             const std::filesystem::path& where = "/") const;
+
+ private:
+  void write_info() const;
+
+  struct Listed {
+    std::string name;
+    std::string file;
+  };
+  std::filesystem::path path_;
+  std::vector<Listed> programs_;
+  std::vector<Listed> tests_;  // name and suite
+};
+
+/// A row whose four columns are good (not run for time).
+Row good_row(const std::string& stage, const std::string& variant);
+
+}  // namespace halo::test

@@ -1,0 +1,358 @@
+// `halo run`: wrong use, merging, and what it makes of stage programs that fail in every way.
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "tests/catch.hpp"
+#include "tests/cli/fake_build.hpp"
+
+namespace {
+
+using namespace halo;
+using namespace halo::test;
+namespace fs = std::filesystem;
+
+// Wrong use is one line on stderr that starts with the program's name, and nothing else.
+void require_one_line(const Ended& ended, int status) {
+  CAPTURE(ended.out, ended.err);
+  CHECK(ended.status == status);
+  CHECK(ended.out.empty());
+  REQUIRE(lines_of(ended.err).size() == 1);
+  CHECK(ended.err.rfind("halo: ", 0) == 0);
+}
+
+FakeBuild& two_stages(FakeBuild& build) {
+  build.add_reporting_program("02_second", "sim", {good_row("02_second", "late")}, 0);
+  build.add_reporting_program("01_first", "sim",
+                              {good_row("01_first", "early"), good_row("01_first", "middle")}, 0);
+  return build;
+}
+
+}  // namespace
+
+TEST_CASE("--help is everywhere") {
+  FakeBuild build;
+  for (const char* command : {"", "run", "test", "list", "doctor"}) {
+    std::vector<std::string> args = {"--help"};
+    if (*command) args.insert(args.begin(), command);
+    const Ended ended = build.halo(args);
+    CAPTURE(command, ended.out, ended.err);
+    CHECK(ended.status == 0);
+    CHECK_THAT(ended.out, contains("--help"));
+    CHECK(ended.err.empty());
+  }
+}
+
+TEST_CASE("wrong use of run is one line and exit status 2") {
+  FakeBuild build;
+  two_stages(build);
+  const std::vector<std::string> wrong[] = {
+      {},
+      {"dance"},
+      {"run", "9"},
+      {"run", "01_firs"},
+      {"run", ""},
+      {"run", "01", "02"},
+      {"run", "--sideways"},
+      {"run", "--on"},
+      {"run", "--on", "tpu"},
+      {"run", "--on", "sim", "--on", "gpu"},
+      {"run", "--color", "mauve"},
+      {"run", "--length"},
+      {"run", "--length", ""},
+      {"run", "--output", "x.wav"},
+      {"run", "01", "--output", "x.wav"},
+      {"run", "--variant", "early"},
+      {"run", "--task", "2"},
+      {"run", "--json", "/nowhere/at/all.json"},
+      {"run", "--json", "/tmp"},
+      {"run", "--json", ""},
+  };
+  for (const auto& args : wrong) {
+    CAPTURE(args);
+    require_one_line(build.halo(args), 2);
+  }
+  CHECK_FALSE(fs::exists(build.path() / "words"));  // none of it started a stage
+}
+
+TEST_CASE("a stage is known by its number, with or without zero, and by its name") {
+  FakeBuild build;
+  two_stages(build);
+  for (const char* name : {"2", "02", "02_second"}) {
+    const Ended ended = build.halo({"run", name});
+    CAPTURE(name, ended.err);
+    CHECK(ended.status == 0);
+    CHECK_THAT(ended.out, contains("late") && !contains("early"));
+  }
+}
+
+TEST_CASE("a GPU that is asked for and is not there: exit status 77") {
+  FakeBuild build;
+  two_stages(build);
+  build.add_reporting_program("01_first", "gpu", {good_row("01_first", "early")}, 0);
+  require_one_line(build.halo({"run", "--on", "gpu"}), 77);
+  CHECK_FALSE(fs::exists(build.path() / "words"));
+}
+
+TEST_CASE("a simulator that is asked for and is not built: exit status 77") {
+  FakeBuild build;
+  build.add_reporting_program("01_first", "gpu", {good_row("01_first", "early")}, 0);
+  require_one_line(build.halo({"run", "--on", "sim"}), 77);
+  require_one_line(build.halo({"run"}), 77);
+}
+
+TEST_CASE("results are merged in the order of the stages, with one seed") {
+  FakeBuild build;
+  two_stages(build);
+  const fs::path json = build.path() / "all.json";
+  const Ended ended = build.halo({"run", "--json", json.string(), "--length", "100"});
+  CAPTURE(ended.out, ended.err);
+  REQUIRE(ended.status == 0);
+  CHECK(ended.out.find("early") < ended.out.find("middle"));
+  CHECK(ended.out.find("middle") < ended.out.find("late"));
+  CHECK_THAT(ended.err, contains("on the simulator"));
+
+  const Results merged = read_json(json.string());
+  REQUIRE(merged.rows.size() == 3);
+  CHECK(merged.rows[0].variant == "early");
+  CHECK(merged.rows[2].stage == "02_second");
+  CHECK(merged.rows[2].check.outcome == Outcome::good);
+  CHECK(merged.rows[2].problem == good_row("02_second", "late").problem);
+  CHECK_FALSE(merged.date.empty());
+  const std::string seed = " --seed " + std::to_string(merged.seed);
+  CHECK_THAT(merged.command, contains("--length 100") && contains(seed));
+
+  const auto calls = lines_of(read_file(build.path() / "words"));
+  REQUIRE(calls.size() == 2);
+  for (const std::string& words : calls) {
+    CHECK_THAT(words, contains("--length 100") && contains(seed));
+  }
+}
+
+TEST_CASE("the seed is fresh unless it is given") {
+  FakeBuild build;
+  two_stages(build);
+  build.halo({"run", "1"});
+  build.halo({"run", "1"});
+  build.halo({"run", "1", "--seed", "7"});
+  const auto calls = lines_of(read_file(build.path() / "words"));
+  REQUIRE(calls.size() == 3);
+  const auto seed_of = [](const std::string& words) { return words.substr(words.find("--seed")); };
+  CHECK(seed_of(calls[0]) != seed_of(calls[1]));
+  CHECK(seed_of(calls[2]) == "--seed 7");
+}
+
+TEST_CASE("a failed check gives exit status 1, and the other stages still run") {
+  FakeBuild build;
+  Row bad = good_row("01_first", "early");
+  bad.check.outcome = Outcome::bad;
+  bad.check.reason = "output 3 is wrong";
+  build.add_reporting_program("01_first", "sim", {bad}, 1);
+  build.add_reporting_program("02_second", "sim", {good_row("02_second", "late")}, 0);
+  const Ended ended = build.halo({"run"});
+  CHECK(ended.status == 1);
+  CHECK_THAT(ended.out, contains("FAIL") && contains("output 3 is wrong") && contains("late"));
+}
+
+TEST_CASE("a stage program that crashes is a failure with its signal and last words") {
+  FakeBuild build;
+  build.add_program("01_first", "sim", "echo first >&2; echo 'about to fall' >&2; kill -SEGV $$");
+  build.add_reporting_program("02_second", "sim", {good_row("02_second", "late")}, 0);
+  const fs::path json = build.path() / "all.json";
+  const Ended ended = build.halo({"run", "--json", json.string()});
+  CHECK(ended.status == 1);
+  CHECK_THAT(ended.out, contains("FAIL") && contains("signal 11") && contains("about to fall") &&
+                            contains("late"));
+  CHECK(read_json(json.string()).rows.size() == 2);
+}
+
+TEST_CASE("a stage program that crashes after it reported success is a failure") {
+  FakeBuild build;
+  build.add_reporting_program("01_first", "sim", {good_row("01_first", "early")}, 0);
+  build.add_program(
+      "02_second", "sim",
+      "cp '" + (build.path() / "01_first-sim.json").string() + "' \"$json\"; kill -ABRT $$");
+  const Ended ended = build.halo({"run", "2"});
+  CHECK(ended.status == 1);
+  CHECK_THAT(ended.out, contains("signal 6"));
+}
+
+TEST_CASE("a stage program whose status and results disagree is a failure") {
+  const std::string stage = "01_first";
+  FakeBuild build;
+  SECTION("success without results") { build.add_program(stage, "sim", "exit 0"); }
+  SECTION("success with no rows") { build.add_reporting_program(stage, "sim", {}, 0); }
+  SECTION("success with a failed row") {
+    Row bad = good_row(stage, "early");
+    bad.hazards.outcome = Outcome::bad;
+    build.add_reporting_program(stage, "sim", {bad}, 0);
+  }
+  SECTION("failure with good rows") {
+    build.add_reporting_program(stage, "sim", {good_row(stage, "early")}, 1);
+  }
+  SECTION("an unknown status") {
+    build.add_reporting_program(stage, "sim", {good_row(stage, "early")}, 42);
+  }
+  SECTION("results cut short") {
+    build.add_program(stage, "sim", "printf '{\"schema_version\":1,\"rows\":[' > \"$json\"");
+  }
+  SECTION("results of another age") {
+    build.add_program(stage, "sim", "echo '{\"schema_version\":999,\"rows\":[]}' > \"$json\"");
+  }
+  SECTION("a file that is no program") {
+    build.add_program(stage, "sim", "");
+    std::ofstream(build.path() / "stages" / stage / (stage + "-sim")) << "\x7f"
+                                                                         "ELF nonsense";
+  }
+  const Ended ended = build.halo({"run"});
+  CAPTURE(ended.out, ended.err);
+  CHECK(ended.status == 1);
+  CHECK_THAT(ended.out, contains("FAIL"));
+}
+
+TEST_CASE("a stage program that was not run is not a success") {
+  FakeBuild build;
+  build.add_program("01_first", "sim", "echo '01: NOT RUN: far too large' >&2; exit 77");
+  SECTION("alone: exit status 77") {
+    const Ended ended = build.halo({"run"});
+    CHECK(ended.status == 77);
+    CHECK_THAT(ended.out, contains("NOT RUN") && contains("far too large"));
+  }
+  SECTION("beside one that was: it shows in the table") {
+    build.add_reporting_program("02_second", "sim", {good_row("02_second", "late")}, 0);
+    const Ended ended = build.halo({"run"});
+    CHECK(ended.status == 0);
+    CHECK_THAT(ended.out, contains("far too large") && contains("late"));
+  }
+}
+
+TEST_CASE("options that a stage program refuses: its line and exit status 2") {
+  FakeBuild build;
+  build.add_program("01_first", "sim", "echo '01_first-sim: length is odd' >&2; exit 2");
+  const Ended ended = build.halo({"run", "--length", "-5"});
+  CHECK(ended.status == 2);
+  CHECK(ended.out.empty());
+  CHECK(last_line(ended.err) == "halo: 01_first-sim: length is odd");
+}
+
+TEST_CASE("a program that is listed but not built is named") {
+  FakeBuild build;
+  build.add_unbuilt_program("01_first", "sim");
+  const Ended ended = build.halo({"run"});
+  require_one_line(ended, 2);
+  CHECK_THAT(ended.err, contains("01_first-sim") && contains("./halo run"));
+}
+
+TEST_CASE("--targets names what a command needs, relative to the build folder") {
+  FakeBuild build;
+  two_stages(build);
+  build.add_unbuilt_program("02_second", "gpu");
+  build.add_test("simt-a", "simt");
+  build.add_test("conv-a", "conv");
+  CHECK(build.halo({"--targets", "run"}).out ==
+        "stages/01_first/01_first-sim\nstages/02_second/02_second-sim\n");
+  CHECK(build.halo({"--targets", "run", "2"}).out == "stages/02_second/02_second-sim\n");
+  CHECK(build.halo({"--targets", "test", "conv"}).out == "tests/conv-a\n");
+  CHECK(build.halo({"--targets", "list"}).out.empty());
+  require_one_line(build.halo({"--targets", "run", "7"}), 2);
+}
+
+TEST_CASE("stages that need neither GPU nor simulator run anywhere") {
+  FakeBuild build;
+  Row row = good_row("01_first", "loop");
+  row.backend = "cpu";
+  build.add_reporting_program("01_first", "cpu", {row}, 0);
+  build.add_reporting_program("02_second", "sim", {good_row("02_second", "late")}, 0);
+  CHECK(build.halo({"run", "1"}).status == 0);
+  const Ended all = build.halo({"run"});
+  CHECK(all.status == 0);
+  CHECK_THAT(all.out, contains("loop") && contains("late"));
+}
+
+TEST_CASE("colour: --color, then NO_COLOR, then CLICOLOR_FORCE, then the terminal") {
+  FakeBuild build;
+  two_stages(build);
+  const auto colored = [&](std::vector<std::string> extra, std::vector<std::string> environment) {
+    extra.insert(extra.begin(), "run");
+    return build.halo(extra, environment).out.find('\033') != std::string::npos;
+  };
+  CHECK_FALSE(colored({}, {}));
+  CHECK(colored({}, {"CLICOLOR_FORCE=1"}));
+  CHECK_FALSE(colored({}, {"CLICOLOR_FORCE=1", "NO_COLOR=1"}));
+  CHECK(colored({"--color", "always"}, {"NO_COLOR=1"}));
+  CHECK_FALSE(colored({"--color", "never"}, {"CLICOLOR_FORCE=1"}));
+}
+
+TEST_CASE("nothing but the notice reaches a stderr that is no terminal") {
+  FakeBuild build;
+  build.add_reporting_program("01_first", "sim", {good_row("01_first", "early")}, 0);
+  const Ended ended = build.halo({"run"});
+  CHECK(lines_of(ended.err).size() == 1);
+  CHECK(ended.err.find('\r') == std::string::npos);
+}
+
+TEST_CASE("a folder that cannot be written is one line and exit status 2") {
+  FakeBuild build;
+  two_stages(build);
+  // /proc refuses new files even to root.
+  const Ended json = build.halo({"run", "1", "--json", "results.json"}, {}, "/proc");
+  CHECK(json.status == 2);
+  CHECK_THAT(last_line(json.err), contains("results.json"));
+  const Ended temporary = build.halo({"run"}, {"TMPDIR=/proc"});
+  CHECK(temporary.status == 2);
+  CHECK_THAT(last_line(temporary.err), contains("TMPDIR"));
+}
+
+TEST_CASE("file names are those of the folder where the command was typed") {
+  FakeBuild build;
+  two_stages(build);
+  fs::create_directory(build.path() / "here");
+  const Ended ended =
+      build.halo({"run", "1", "--json", "results.json", "--input", "in.npy", "--output", "o.npy"},
+                 {}, build.path() / "here");
+  CHECK(ended.status == 0);
+  CHECK(fs::exists(build.path() / "here" / "results.json"));
+  CHECK_THAT(read_file(build.path() / "words"), contains("--input in.npy --output o.npy"));
+}
+
+TEST_CASE("a stop signal ends the stage program and leaves no temporary files") {
+  FakeBuild build;
+  build.add_program("01_first", "sim",
+                    "echo $$ > '" + (build.path() / "child").string() + "'; exec sleep 60");
+  const fs::path folder = build.path() / "tmp";
+  fs::create_directory(folder);
+  const Ended ended =
+      run_program({"sh", "-c",
+                   "TMPDIR=\"$2\" \"$0\" --build \"$1\" run --on sim & pid=$!\n"
+                   "for i in 1 2 3 4 5 6 7 8 9; do [ -s \"$1/child\" ] && break; sleep 0.2; done\n"
+                   "kill -TERM $pid; wait $pid; status=$?\n"
+                   "if kill -0 $(cat \"$1/child\") 2>/dev/null; then echo alive; fi\n"
+                   "exit $status",
+                   required_variable("HALO_CLI"), build.path().string(), folder.string()});
+  CHECK(ended.status == 143);
+  CHECK(ended.out.empty());
+  CHECK(fs::is_empty(folder));
+}
+
+TEST_CASE("list and doctor tell what is here") {
+  FakeBuild build;
+  two_stages(build);
+  fs::create_directory(build.path() / "docs");
+  std::ofstream(build.path() / "docs" / "01_first.md") << "# The first one\n\nText.\n";
+  const Ended list = build.halo({"list"});
+  CHECK(list.status == 0);
+  REQUIRE(lines_of(list.out).size() == 2);
+  CHECK_THAT(lines_of(list.out)[0], contains("01_first") && contains("The first one"));
+  const Ended doctor = build.halo({"doctor"});
+  CHECK(doctor.status == 0);
+  CHECK_THAT(doctor.out, contains("9.1.0") && contains("libsndfile1-dev"));
+}
+
+TEST_CASE("a folder that is no build folder is named") {
+  FakeBuild build;
+  fs::remove_all(build.path() / "meson-info");
+  const Ended ended = build.halo({"run"});
+  CHECK(ended.status == 1);
+  CHECK_THAT(ended.err, contains(build.path().string()));
+}

@@ -1,0 +1,144 @@
+// `halo test`: what it makes of the results that Meson leaves, with a stand-in for Meson.
+#include <filesystem>
+
+#include "tests/catch.hpp"
+#include "tests/cli/fake_build.hpp"
+
+namespace {
+
+using namespace halo;
+using namespace halo::test;
+
+// One line of Meson's log, appended by the stand-in. `out` as in JSON.
+std::string result(const std::string& name, const std::string& outcome, int status,
+                   const std::string& out) {
+  return "cat >> \"$log\" <<'END'\n{\"name\": \"" + name + "\", \"stdout\": \"" + out +
+         "\", \"result\": \"" + outcome +
+         "\", \"duration\": 0.5, \"returncode\": " + std::to_string(status) + "}\nEND\n";
+}
+
+}  // namespace
+
+TEST_CASE("cases of Catch2 programs and other tests add up") {
+  FakeBuild build;
+  build.add_test("simt-a", "simt");
+  build.add_test("script", "data");
+  build.set_meson(result("simt-a", "OK", 0, "cases: 12 passed, 0 failed, 0 skipped\\n") +
+                  result("script", "OK", 0, "anything\\n"));
+  const Ended ended = build.halo({"test"});
+  CAPTURE(ended.out, ended.err);
+  CHECK(ended.status == 0);
+  CHECK(ended.out == "13 passed, 0 failed\n");
+}
+
+TEST_CASE("a failed case shows its output and gives exit status 1") {
+  FakeBuild build;
+  build.add_test("simt-a", "simt");
+  build.set_meson(result("simt-a", "FAIL", 1,
+                         "x.cpp:3: FAILED: 1 == 2\\ncases: 5 passed, 2 failed, 0 skipped\\n") +
+                  "exit 1");
+  const Ended ended = build.halo({"test"});
+  CHECK(ended.status == 1);
+  CHECK_THAT(ended.out, contains("x.cpp:3: FAILED: 1 == 2") && contains("FAIL simt-a"));
+  CHECK(last_line(ended.out) == "5 passed, 2 failed");
+}
+
+TEST_CASE("a crash, a time limit and a lie count as failures") {
+  FakeBuild build;
+  build.add_test("simt-a", "simt");
+  SECTION("a crash") {
+    build.set_meson(result("simt-a", "FAIL", -11, "half a test\\n") + "exit 1");
+    CHECK_THAT(build.halo({"test"}).out, contains("ended by signal 11"));
+  }
+  SECTION("a crash in a shell") {
+    build.set_meson(result("simt-a", "FAIL", 134, "half a test\\n") + "exit 1");
+    CHECK_THAT(build.halo({"test"}).out, contains("ended by signal 6"));
+  }
+  SECTION("a time limit") {
+    build.set_meson(result("simt-a", "TIMEOUT", -15, "") + "exit 1");
+    CHECK_THAT(build.halo({"test"}).out, contains("time limit"));
+  }
+  SECTION("success with failed cases") {
+    build.set_meson(result("simt-a", "OK", 0, "cases: 0 passed, 1 failed, 0 skipped\\n"));
+  }
+  SECTION("no result at all") { build.set_meson("exit 0"); }
+  SECTION("a log cut short") { build.set_meson("printf '{\"name\": \"si' > \"$log\""); }
+  SECTION("Meson itself fails") {
+    build.set_meson(result("simt-a", "OK", 0, "") + "echo 'ERROR: no such folder' >&2; exit 3");
+    CHECK_THAT(build.halo({"test"}).out, contains("no such folder"));
+  }
+  const Ended ended = build.halo({"test"});
+  CAPTURE(ended.out, ended.err);
+  CHECK(ended.status == 1);
+  CHECK_THAT(last_line(ended.out), contains("1 failed"));
+}
+
+TEST_CASE("what was not run is counted, with its reasons, before the last line") {
+  FakeBuild build;
+  build.add_test("gpu-a", "stages");
+  build.add_test("script", "data");
+  const std::string skips = result("gpu-a", "SKIP", 77,
+                                   "NOT RUN: adds: no GPU\\nNOT RUN: copies: no GPU\\n"
+                                   "cases: 0 passed, 0 failed, 2 skipped\\n");
+  SECTION("beside something that ran") {
+    build.set_meson(skips + result("script", "OK", 0, ""));
+    const Ended ended = build.halo({"test"});
+    CHECK(ended.status == 0);
+    CHECK(ended.out ==
+          "NOT RUN: 2\n  gpu-a: adds: no GPU\n  gpu-a: copies: no GPU\n1 passed, 0 failed\n");
+  }
+  SECTION("nothing ran: exit status 77") {
+    build.set_meson(skips + result("script", "SKIP", 77, "no recordings here\\n"));
+    const Ended ended = build.halo({"test"});
+    CHECK(ended.status == 77);
+    CHECK_THAT(ended.out, contains("NOT RUN: 3") && contains("script: no recordings here"));
+    CHECK(last_line(ended.out) == "0 passed, 0 failed");
+  }
+}
+
+TEST_CASE("old results are not taken for new ones") {
+  FakeBuild build;
+  build.add_test("simt-a", "simt");
+  build.set_meson(result("simt-a", "OK", 0, ""));
+  CHECK(build.halo({"test"}).status == 0);
+  build.set_meson("exit 0");
+  CHECK(build.halo({"test"}).status == 1);
+}
+
+TEST_CASE("a suite, a stage's number or a backend chooses the tests") {
+  FakeBuild build;
+  build.add_test("simt-a", "simt");
+  build.add_test("04_tiled-sim", "stages");
+  build.add_test("04_tiled-gpu", "stages");
+  build.add_test("05_cached-sim", "stages");
+  build.set_meson("");
+  const auto chosen = [&](std::vector<std::string> args) {
+    args.insert(args.begin(), "test");
+    build.halo(args);
+    const std::string words = read_file(build.path() / "meson-words");
+    std::string names;
+    for (const char* name : {"simt-a", "04_tiled-sim", "04_tiled-gpu", "05_cached-sim"}) {
+      if (words.find(name) != std::string::npos) names += std::string(name) + " ";
+    }
+    return names;
+  };
+  CHECK(chosen({}) == "simt-a 04_tiled-sim 04_tiled-gpu 05_cached-sim ");
+  CHECK(chosen({"simt"}) == "simt-a ");
+  CHECK(chosen({"stages"}) == "04_tiled-sim 04_tiled-gpu 05_cached-sim ");
+  CHECK(chosen({"4"}) == "04_tiled-sim 04_tiled-gpu ");
+  CHECK(chosen({"04", "--on", "sim"}) == "04_tiled-sim ");
+  CHECK(chosen({"--on", "gpu"}) == "simt-a 04_tiled-gpu ");
+}
+
+TEST_CASE("an unknown suite, and a build without tests") {
+  FakeBuild build;
+  const Ended none = build.halo({"test"});
+  CHECK(none.status == 1);
+  CHECK_THAT(none.err, contains("Catch2"));
+  build.add_test("simt-a", "simt");
+  const Ended unknown = build.halo({"test", "dance"});
+  CHECK(unknown.status == 2);
+  CHECK(unknown.out.empty());
+  CHECK(lines_of(unknown.err).size() == 1);
+  CHECK_THAT(unknown.err, contains("dance") && contains("simt"));
+}

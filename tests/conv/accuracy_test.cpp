@@ -1,0 +1,313 @@
+// The error bound and the judge: what is right always passes, what is wrong never does.
+#include "common/conv/accuracy.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "common/conv/inputs.hpp"
+#include "tests/catch.hpp"
+
+using namespace halo;
+using conv::Comparison;
+using conv::Fault;
+
+namespace {
+
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInf = std::numeric_limits<float>::infinity();
+
+struct Terms {
+  std::vector<float> a, b;
+  long double exact() const {
+    long double sum = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) sum += static_cast<long double>(a[i]) * b[i];
+    return sum;
+  }
+  double scale() const {
+    double sum = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) sum += std::fabs(double{a[i]} * b[i]);
+    return sum;
+  }
+};
+
+// Random floats whose magnitudes span 2^-exponents .. 1.
+Terms random_terms(conv::Random& random, std::size_t count, int exponents) {
+  Terms terms;
+  for (std::vector<float>* values : {&terms.a, &terms.b}) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto mantissa = static_cast<float>((1 << 23) + random.below(1 << 23));
+      const auto exponent = static_cast<int>(random.below(static_cast<std::uint64_t>(exponents)));
+      const float sign = random.below(2) == 0 ? 1.0f : -1.0f;
+      values->push_back(sign * std::ldexp(mantissa, -24 - exponent));
+    }
+  }
+  return terms;
+}
+
+// volatile keeps the compiler from fusing or keeping more precision.
+float multiply_add(float sum, float a, float b) {
+  volatile float product = a * b;
+  volatile float result = sum + product;
+  return result;
+}
+
+float pairwise(const std::vector<float>& values, std::size_t first, std::size_t count) {
+  if (count == 0) return 0;
+  if (count == 1) return values[first];
+  volatile float sum =
+      pairwise(values, first, count / 2) + pairwise(values, first + count / 2, count - count / 2);
+  return sum;
+}
+
+// The sum in many ways, all of them correct.
+std::vector<std::pair<const char*, float>> correct_sums(const Terms& terms, conv::Random& random) {
+  const std::size_t n = terms.a.size();
+  std::vector<std::size_t> order(n);
+  std::iota(order.begin(), order.end(), 0u);
+  const auto in_order = [&](bool fused) {
+    float sum = 0;
+    for (const std::size_t i : order) {
+      sum =
+          fused ? std::fma(terms.a[i], terms.b[i], sum) : multiply_add(sum, terms.a[i], terms.b[i]);
+    }
+    return sum;
+  };
+  const auto product = [&](std::size_t i) { return terms.a[i] * terms.b[i]; };
+  std::vector<std::pair<const char*, float>> sums;
+  sums.emplace_back("forward", in_order(false));
+  sums.emplace_back("forward, fma", in_order(true));
+  std::reverse(order.begin(), order.end());
+  sums.emplace_back("backward", in_order(false));
+  sums.emplace_back("backward, fma", in_order(true));
+  std::sort(order.begin(), order.end(),
+            [&](auto i, auto j) { return std::fabs(product(i)) < std::fabs(product(j)); });
+  sums.emplace_back("smallest first", in_order(false));
+  std::reverse(order.begin(), order.end());
+  sums.emplace_back("largest first", in_order(false));
+  std::sort(order.begin(), order.end(), [&](auto i, auto j) { return product(i) < product(j); });
+  sums.emplace_back("negative first", in_order(false));
+  for (std::size_t i = n; i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+  sums.emplace_back("shuffled", in_order(false));
+  sums.emplace_back("shuffled, fma", in_order(true));
+  std::vector<float> products;
+  for (std::size_t i = 0; i < n; ++i) products.push_back(product(i));
+  sums.emplace_back("pairwise", pairwise(products, 0, n));
+  return sums;
+}
+
+template <class Function>
+std::string message_of(Function function) {
+  try {
+    function();
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+}  // namespace
+
+TEST_CASE("gamma is L*u / (1 - L*u)", "[accuracy]") {
+  CHECK(conv::gamma(0) == 0);
+  CHECK(conv::gamma(1) == 0x1p-24 / (1 - 0x1p-24));
+  CHECK(conv::gamma(9) == 9 * 0x1p-24 / (1 - 9 * 0x1p-24));
+  CHECK(conv::gamma(1 << 23) == 1);  // L*u = 1/2
+  CHECK(conv::gamma((1 << 24) - 1) > 1e7);
+  CHECK_THAT(message_of([] { conv::gamma(1 << 24); }), test::contains("16777216"));
+  CHECK_THAT(message_of([] { conv::gamma(-1); }), test::contains("got -1"));
+}
+
+TEST_CASE("the bound is zero where there is nothing to sum", "[accuracy]") {
+  CHECK(conv::error_bound(9, 0) == 0);
+  CHECK(conv::error_bound(9, 2) == Approx(2 * conv::gamma(9)));
+}
+
+TEST_CASE("a correct float sum is within the bound in every order", "[accuracy]") {
+  conv::Random random(test::seed());
+  for (const std::size_t terms : {1, 2, 3, 5, 9, 31, 100, 1023}) {
+    for (const int exponents : {1, 8, 40}) {
+      for (int round = 0; round < 20; ++round) {
+        const Terms data = random_terms(random, terms, exponents);
+        const double bound = conv::error_bound(static_cast<std::int64_t>(terms), data.scale());
+        for (const auto& [way, sum] : correct_sums(data, random)) {
+          const auto error = std::fabs(static_cast<double>(sum - data.exact()));
+          INFO(terms << " terms, " << way << ": error " << error << ", bound " << bound);
+          REQUIRE(error <= bound);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("the bound is not wider than it needs to be", "[accuracy]") {
+  // (1 + 2^-12)(1 + 2^-12) lies 2^-24 above a float and rounds by nearly the unit roundoff.
+  const float a = 1 + 0x1p-12f;
+  const double exact = double{a} * a;
+  const double error = std::fabs(double{a * a} - exact);
+  CHECK(error / conv::error_bound(1, exact) > 0.99);
+  // Adding 2^-24 to 1 over and over loses it each time.
+  float sum = 1;
+  for (int i = 0; i < 99; ++i) sum = multiply_add(sum, 0x1p-24f, 1);
+  CHECK(99 * 0x1p-24 / conv::error_bound(100, 1 + 99 * 0x1p-24) > 0.98);
+  CHECK(sum == 1);
+}
+
+TEST_CASE("products that underflow stay within the bound", "[accuracy]") {
+  Terms terms;
+  for (int i = 1; i <= 31; ++i) {
+    terms.a.push_back(0x1.234568p-70f * static_cast<float>(i));
+    terms.b.push_back(0x1.fedcbap-79f);
+  }
+  conv::Random random(1);
+  const double relative_part = conv::gamma(31) * terms.scale();
+  double largest = 0;
+  for (const auto& [way, sum] : correct_sums(terms, random)) {
+    const auto error = std::fabs(static_cast<double>(sum - terms.exact()));
+    INFO(way);
+    CHECK(error <= conv::error_bound(31, terms.scale()));
+    largest = std::max(largest, error);
+  }
+  // Without the second term of the bound this test would fail.
+  CHECK(largest > relative_part);
+}
+
+TEST_CASE("poison is a NaN that is known by its bits", "[accuracy]") {
+  CHECK(std::isnan(conv::poison()));
+  CHECK(conv::is_poison(conv::poison()));
+  CHECK_FALSE(conv::is_poison(kNaN));
+  CHECK_FALSE(conv::is_poison(std::bit_cast<float>(0x7fffffffu)));  // the NaN that GPUs produce
+  CHECK_FALSE(conv::is_poison(0));
+}
+
+TEST_CASE("an output passes if and only if its error is within the bound", "[accuracy]") {
+  const auto passes = [](float found, double expected, double bound) {
+    Comparison comparison;
+    comparison.judge(0, found, expected, bound);
+    return comparison.passed();
+  };
+  CHECK(passes(1, 1, 0));
+  CHECK(passes(1.5f, 1, 0.5));
+  CHECK_FALSE(passes(1.5f, 1, 0.4999));
+  CHECK_FALSE(passes(std::nextafter(1.0f, 2.0f), 1, 0));
+  CHECK_FALSE(passes(kNaN, 1, 1e30));
+  CHECK_FALSE(passes(kInf, 1, 1e30));
+  CHECK_FALSE(passes(-kInf, 1, 1e30));
+  CHECK_FALSE(passes(conv::poison(), 0, 1e30));
+  CHECK_FALSE(passes(1, std::numeric_limits<double>::quiet_NaN(), 1));
+  CHECK_FALSE(passes(1, 1, std::numeric_limits<double>::quiet_NaN()));
+  CHECK(passes(-0.0f, 0, 0));
+}
+
+TEST_CASE("a comparison of nothing has not passed", "[accuracy]") {
+  CHECK_FALSE(Comparison{}.passed());
+  CHECK_THAT(Comparison{}.describe(), test::contains("no output was compared"));
+}
+
+TEST_CASE("a comparison names the worst share, the kinds of fault and five places", "[accuracy]") {
+  Comparison comparison;
+  comparison.judge(0, 1.0f, 1.0, 0.1);
+  comparison.judge(1, 1.05f, 1.0, 0.1);
+  CHECK(comparison.passed());
+  CHECK(comparison.worst_share == Approx(0.5).epsilon(1e-5));
+  CHECK(comparison.worst_index == 1);
+  CHECK_THAT(comparison.describe(), test::contains("pass: 2 outputs, worst error 0.5 "));
+
+  for (int i = 2; i < 10; ++i) comparison.judge(i, static_cast<float>(i), 0, 0.5);
+  CHECK_FALSE(comparison.passed());
+  CHECK(comparison.failed == 8);
+  CHECK(comparison.first_failure == 2);
+  CHECK(comparison.worst_share == 18);
+  CHECK(comparison.worst_index == 9);
+  REQUIRE(comparison.worst.size() == 5);
+  for (std::size_t k = 0; k < 5; ++k) {
+    CHECK(comparison.worst[k].index == static_cast<std::int64_t>(9 - k));
+    CHECK(comparison.worst[k].found == static_cast<float>(9 - k));
+    CHECK(comparison.worst[k].share == 2.0 * static_cast<double>(9 - k));
+  }
+
+  comparison.judge(10, conv::poison(), 3.25, 0.5);
+  comparison.judge(11, kNaN, 1, 0.5);
+  comparison.judge_untouched(12, conv::poison());
+  comparison.judge_untouched(13, 4.5f);
+  CHECK(comparison.compared == 14);
+  CHECK(comparison.failed == 11);
+  CHECK(comparison.missing == 1);
+  CHECK(comparison.stray == 1);
+  CHECK(comparison.worst[0].fault == Fault::missing);
+  CHECK(comparison.worst[1].fault == Fault::wrong);
+  CHECK(comparison.worst[2].fault == Fault::stray);
+  CHECK(comparison.worst[3].index == 9);
+  CHECK(comparison.worst_index == 10);
+  const std::string text = comparison.describe();
+  CHECK_THAT(text, test::contains("FAIL: 11 of 14 outputs are wrong, 1 never written, 1 written"));
+  CHECK_THAT(text, test::contains("first at index 2"));
+  CHECK_THAT(text, test::contains("output[10]: never written, expected 3.25"));
+  CHECK_THAT(text, test::contains("output[11]: found nan"));
+  CHECK_THAT(text, test::contains("output[13]: written (4.5)"));
+  CHECK_THAT(text, test::contains("output[9]: found 9, expected 0, off by 9, bound 0.5"));
+}
+
+TEST_CASE("an error of exactly nothing has the share 0", "[accuracy]") {
+  Comparison comparison;
+  comparison.judge(4, 2.0f, 2.0, 0);
+  CHECK(comparison.worst_share == 0);
+  CHECK(comparison.worst_index == 4);
+  comparison.judge(5, 2.5f, 2.0, 0);
+  CHECK(std::isinf(comparison.worst_share));
+  CHECK_THAT(comparison.describe(), test::contains("output[5]: found 2.5, expected exactly 2"));
+}
+
+TEST_CASE("the order of merging makes no difference", "[accuracy]") {
+  Comparison first;
+  first.judge(1, 2, 1, 0.5);
+  Comparison second;
+  second.judge(2, 2, 1, 0.5);
+  Comparison ascending = first;
+  ascending.merge(second);
+  Comparison descending = second;
+  descending.merge(first);
+  CHECK(ascending.worst_index == 1);
+  CHECK(descending.worst_index == 1);
+  CHECK(ascending.first_failure == 1);
+  CHECK(descending.first_failure == 1);
+  CHECK(ascending.describe() == descending.describe());
+}
+
+TEST_CASE("comparing in parts and merging gives what comparing at once gives", "[accuracy]") {
+  conv::Random random(test::seed());
+  for (int round = 0; round < 50; ++round) {
+    Comparison whole;
+    Comparison merged;
+    Comparison part;
+    for (int i = 0; i < 60; ++i) {
+      const std::uint64_t kind = random.below(12);
+      // Few different values, so that there are ties.
+      const float found = kind == 0   ? conv::poison()
+                          : kind == 1 ? kNaN
+                                      : 1 + static_cast<float>(random.below(4)) * 0.25f;
+      if (kind == 2) {
+        whole.judge_untouched(i, found);
+        part.judge_untouched(i, found);
+      } else {
+        whole.judge(i, found, 1, 0.25);
+        part.judge(i, found, 1, 0.25);
+      }
+      if (random.below(10) == 0) {
+        merged.merge(part);
+        part = {};
+      }
+    }
+    merged.merge(part);
+    REQUIRE(merged.describe() == whole.describe());
+    REQUIRE(merged.worst_index == whole.worst_index);
+    REQUIRE(merged.worst_share == whole.worst_share);
+    REQUIRE(merged.compared == whole.compared);
+  }
+}

@@ -1,0 +1,446 @@
+// The 1D problem: limits, reference, the check of an output, and the counts of work.
+#include "common/conv/conv1d.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+#include "common/conv/inputs.hpp"
+#include "tests/catch.hpp"
+
+using namespace halo;
+using conv::Border;
+using conv::Comparison;
+using conv::Demand;
+using conv::Problem1d;
+
+namespace {
+
+constexpr Border kBorders[] = {Border::zero, Border::report};
+
+template <class Function>
+std::string message_of(Function function) {
+  try {
+    function();
+  } catch (const std::invalid_argument& error) {
+    const std::string message = error.what();
+    CHECK(message.find('\n') == std::string::npos);
+    return message;
+  }
+  return "nothing was thrown";
+}
+
+struct Data {
+  std::vector<float> input, mask;
+};
+
+Data adversarial(const Problem1d& problem, std::uint64_t seed) {
+  return {conv::adversarial_input(problem, seed), conv::adversarial_mask(problem, seed)};
+}
+
+Data exact(const Problem1d& problem, std::uint64_t seed) {
+  return {conv::exact_input(problem, seed), conv::exact_mask(problem, seed)};
+}
+
+// What a kernel does, one output at a time. The knobs make it wrong.
+struct Kernel {
+  int shift = 0;                // reads input[i - h + j + shift]
+  int dropped_tap = -1;         // leaves this tap out
+  int doubled_tap = -1;         // counts this tap twice
+  bool flipped = false;         // a true convolution
+  bool wraps = false;           // cells beyond an end come from the other end
+  bool clamps = false;          // cells beyond an end are the last one
+  bool backward = false;        // correct, in another order
+  bool fused = false;           // correct, with fma
+  std::int64_t unwritten = 0;   // outputs left out at the end
+  bool ignores_border = false;  // writes the ends although the border says not to
+
+  std::vector<float> run(const Problem1d& problem, const Data& data) const {
+    const std::int64_t n = problem.length();
+    const int width = problem.mask_width();
+    std::vector<float> output(static_cast<std::size_t>(n), conv::poison());
+    const std::int64_t first = ignores_border ? 0 : problem.first_output();
+    const std::int64_t end = ignores_border ? n : problem.end_output();
+    for (std::int64_t i = first; i < end - unwritten; ++i) {
+      float sum = 0;
+      for (int step = 0; step < width; ++step) {
+        const int j = backward ? width - 1 - step : step;
+        if (j == dropped_tap) continue;
+        std::int64_t cell = i - problem.halo() + j + shift;
+        if (wraps) cell = (cell % n + n) % n;
+        if (clamps) cell = std::clamp<std::int64_t>(cell, 0, n - 1);
+        if (cell < 0 || cell >= n) continue;
+        const float tap = data.mask[static_cast<std::size_t>(flipped ? width - 1 - j : j)];
+        const float value = data.input[static_cast<std::size_t>(cell)];
+        for (int times = j == doubled_tap ? 2 : 1; times > 0; --times) {
+          sum = fused ? std::fma(value, tap, sum) : sum + value * tap;
+        }
+      }
+      output[static_cast<std::size_t>(i)] = sum;
+    }
+    return output;
+  }
+};
+
+Comparison check(const Problem1d& problem, const Data& data, const Kernel& kernel,
+                 Demand demand = Demand::bounded) {
+  return conv::check(problem, data.input, data.mask, kernel.run(problem, data), demand);
+}
+
+// Lengths and widths that are odd, even, prime, 1, smaller than the mask, on both sides of the
+// reference's chunk of 1024.
+std::vector<Problem1d> shapes() {
+  std::vector<Problem1d> result;
+  for (const std::int64_t length : {1, 2, 3, 7, 16, 31, 97, 256, 1023, 1024, 1025, 2049}) {
+    for (const int width : {1, 3, 5, 9, 31, 33, 255, 1023}) {
+      for (const Border border : kBorders) {
+        if (border == Border::report && width > length) continue;
+        result.emplace_back(length, width, border);
+      }
+    }
+  }
+  return result;
+}
+
+std::string describe(const Problem1d& problem) {
+  return "length " + std::to_string(problem.length()) + ", mask " +
+         std::to_string(problem.mask_width()) + ", border " + conv::to_string(problem.border());
+}
+
+}  // namespace
+
+TEST_CASE("a problem knows its halo and which outputs it computes", "[conv1d]") {
+  const Problem1d problem(100, 9);
+  CHECK(problem.length() == 100);
+  CHECK(problem.mask_width() == 9);
+  CHECK(problem.halo() == 4);
+  CHECK(problem.first_output() == 0);
+  CHECK(problem.end_output() == 100);
+  const Problem1d report(100, 9, Border::report);
+  CHECK(report.first_output() == 4);
+  CHECK(report.end_output() == 96);
+  CHECK(Problem1d(9, 9, Border::report).end_output() == 5);
+  CHECK(Problem1d(5, 1).halo() == 0);
+  CHECK(Problem1d(5, 3).halo() == 1);
+}
+
+TEST_CASE("lengths outside the limits are refused in one line", "[conv1d]") {
+  CHECK_THAT(message_of([] { Problem1d(0, 3); }), test::contains("at least 1, got 0"));
+  CHECK_THAT(message_of([] { Problem1d(-5, 3); }), test::contains("at least 1, got -5"));
+  CHECK_THAT(message_of([] { Problem1d(std::int64_t{conv::kMaxLength} + 1, 3); }),
+             test::contains("at most 2147479551, got 2147479552"));
+  CHECK_THAT(message_of([] { Problem1d(std::numeric_limits<std::int64_t>::max(), 3); }),
+             test::contains("at most"));
+  CHECK_THAT(message_of([] { Problem1d(std::numeric_limits<std::int64_t>::min(), 3); }),
+             test::contains("at least 1"));
+  // 2^32 + 10 would be 10 in an int.
+  CHECK_THAT(message_of([] { Problem1d((std::int64_t{1} << 32) + 10, 3); }),
+             test::contains("at most"));
+  CHECK(Problem1d(1, 1).length() == 1);
+  CHECK(Problem1d(conv::kMaxLength, 3).length() == 2147479551);
+}
+
+TEST_CASE("every index that the largest problem needs fits an int", "[conv1d]") {
+  const std::int64_t largest_block = 1024;
+  const std::int64_t rounded_up =
+      (conv::kMaxLength + largest_block - 1) / largest_block * largest_block;
+  CHECK(rounded_up + largest_block + conv::kMaxMaskWidth <= std::numeric_limits<int>::max());
+}
+
+TEST_CASE("mask widths outside the limits are refused in one line", "[conv1d]") {
+  CHECK_THAT(message_of([] { Problem1d(10, 0); }), test::contains("at least 1, got 0"));
+  CHECK_THAT(message_of([] { Problem1d(10, -3); }), test::contains("at least 1, got -3"));
+  CHECK_THAT(message_of([] { Problem1d(10, 4); }), test::contains("odd, got 4: use 3 or 5"));
+  CHECK_THAT(message_of([] { Problem1d(10, 1022); }), test::contains("odd, got 1022"));
+  CHECK_THAT(message_of([] { Problem1d(10, 1024); }), test::contains("at most 1023, got 1024"));
+  CHECK_THAT(message_of([] { Problem1d(10, 1025); }), test::contains("at most 1023, got 1025"));
+  CHECK_THAT(message_of([] { Problem1d(10, (std::int64_t{1} << 32) + 3); }),
+             test::contains("at most 1023"));
+  CHECK(Problem1d(10, 1023).mask_width() == 1023);
+  conv::require_mask_width(1);
+  CHECK(conv::kMaxMaskWidth * sizeof(float) <= 64 * 1024);
+}
+
+TEST_CASE("a mask longer than the signal needs the zero border", "[conv1d]") {
+  CHECK(Problem1d(3, 9).mask_width() == 9);
+  CHECK_THAT(message_of([] { Problem1d(8, 9, Border::report); }),
+             test::contains("at least 9, got 8: no output would be computed"));
+  CHECK(Problem1d(9, 9, Border::report).length() == 9);
+}
+
+TEST_CASE("borders are known by their names", "[conv1d]") {
+  for (const Border border : kBorders) CHECK(conv::parse_border(conv::to_string(border)) == border);
+  CHECK_THAT(message_of([] { conv::parse_border("Zero"); }),
+             test::contains("unknown border 'Zero'"));
+  CHECK_THAT(message_of([] { conv::parse_border(""); }), test::contains("use zero"));
+}
+
+TEST_CASE("the reference gives the numbers of the report's Figure 1", "[conv1d]") {
+  const std::vector<float> input = {0, 1, 2, 3, 4, 5, 0};
+  const std::vector<float> mask = {0.3f, 0.2f, 0.8f};
+  const auto figure = conv::reference(Problem1d(7, 3, Border::report), input, mask);
+  const std::vector<double> expected = {0, 1.8, 3.1, 4.4, 5.7, 2.2, 0};
+  for (std::size_t i = 0; i < 7; ++i) CHECK(figure.value[i] == Approx(expected[i]).margin(1e-6));
+  CHECK(figure.scale[0] == 0);
+  // With zeros beyond the ends the two outer outputs are numbers like the others.
+  const auto all = conv::reference(Problem1d(7, 3), input, mask);
+  CHECK(all.value[0] == Approx(0.8));
+  CHECK(all.value[6] == Approx(1.5));
+  for (std::size_t i = 1; i < 6; ++i) CHECK(all.value[i] == figure.value[i]);
+}
+
+TEST_CASE("the reference is the definition, term by term", "[conv1d]") {
+  for (const Problem1d& problem : shapes()) {
+    const Data data = adversarial(problem, test::seed());
+    const auto reference = conv::reference(problem, data.input, data.mask);
+    const auto n = static_cast<int>(problem.length());
+    REQUIRE(reference.value.size() == static_cast<std::size_t>(n));
+    double largest_share = 0;
+    bool same_scale = true;
+    for (int i = 0; i < n; ++i) {
+      long double sum = 0;
+      long double scale = 0;
+      for (int j = 0; j < problem.mask_width(); ++j) {
+        const int cell = i - problem.halo() + j;
+        if (cell < 0 || cell >= n) continue;
+        const long double product = static_cast<long double>(data.input[cell]) * data.mask[j];
+        sum += product;
+        scale += std::fabs(product);
+      }
+      if (i < problem.first_output() || i >= problem.end_output()) sum = scale = 0;
+      const double bound = conv::error_bound(problem.mask_width(), static_cast<double>(scale));
+      const double error = std::fabs(static_cast<double>(reference.value[i] - sum));
+      if (error > 0) largest_share = std::max(largest_share, error / bound);
+      same_scale = same_scale && std::fabs(reference.scale[i] - scale) <= 1e-12L * scale;
+    }
+    INFO(describe(problem));
+    CHECK(largest_share < 0x1p-29);  // as its comment promises
+    CHECK(same_scale);
+  }
+}
+
+TEST_CASE("correct outputs pass, whatever the order of the sum", "[conv1d]") {
+  for (const Problem1d& problem : shapes()) {
+    const Data data = adversarial(problem, test::seed());
+    for (const bool backward : {false, true}) {
+      for (const bool fused : {false, true}) {
+        const Comparison result = check(problem, data, {.backward = backward, .fused = fused});
+        INFO(describe(problem) << ": " << result.describe());
+        CHECK(result.passed());
+        CHECK(result.compared == problem.length());
+      }
+    }
+  }
+}
+
+TEST_CASE("wrong kernels fail on every shape on which they are wrong", "[conv1d]") {
+  for (const Problem1d& problem : shapes()) {
+    const Data data = adversarial(problem, test::seed());
+    INFO(describe(problem));
+    // An off-by-one that finds a cell either way.
+    CHECK_FALSE(check(problem, data, {.shift = 1}).passed());
+    CHECK_FALSE(check(problem, data, {.shift = -1}).passed());
+    CHECK_FALSE(check(problem, data, {.unwritten = 1}).passed());
+    // The outermost tap only matters if a cell lies under it.
+    const bool reaches = problem.length() > problem.halo();
+    if (reaches) {
+      CHECK_FALSE(check(problem, data, {.dropped_tap = 0}).passed());
+      CHECK_FALSE(check(problem, data, {.dropped_tap = problem.mask_width() - 1}).passed());
+      CHECK_FALSE(check(problem, data, {.doubled_tap = problem.mask_width() - 1}).passed());
+    }
+    if (problem.mask_width() == 1) continue;
+    if (problem.length() > 1) CHECK_FALSE(check(problem, data, {.flipped = true}).passed());
+    if (problem.border() == Border::zero) {
+      CHECK_FALSE(check(problem, data, {.wraps = true}).passed());
+      CHECK_FALSE(check(problem, data, {.clamps = true}).passed());
+    } else {
+      const Comparison result = check(problem, data, {.ignores_border = true});
+      CHECK_FALSE(result.passed());
+      CHECK(result.stray == 2 * problem.halo());
+    }
+  }
+}
+
+TEST_CASE("each single tap that is dropped or counted twice is seen in each output", "[conv1d]") {
+  for (const int width : {1, 3, 9, 31, 255, 1023}) {
+    const Problem1d problem(width + 20, width, Border::report);
+    const Data data = adversarial(problem, test::seed());
+    const int step = std::max(1, width / 50);
+    for (int tap = 0; tap < width; tap += step) {
+      INFO("width " << width << ", tap " << tap);
+      const std::int64_t outputs = problem.end_output() - problem.first_output();
+      REQUIRE(check(problem, data, {.dropped_tap = tap}).failed == outputs);
+      REQUIRE(check(problem, data, {.doubled_tap = tap}).failed == outputs);
+    }
+  }
+}
+
+TEST_CASE("a single bad output is found wherever it is", "[conv1d]") {
+  const Problem1d problem(3001, 5);
+  const Data data = adversarial(problem, test::seed());
+  const std::vector<float> good = Kernel{}.run(problem, data);
+  for (const std::size_t place : {0u, 1u, 1023u, 1024u, 2999u, 3000u}) {
+    for (const float bad :
+         {std::numeric_limits<float>::quiet_NaN(), conv::poison(), good[place] * 1.01f,
+          std::numeric_limits<float>::infinity(), -good[place], 0.0f}) {
+      std::vector<float> output = good;
+      output[place] = bad;
+      const Comparison result = conv::check(problem, data.input, data.mask, output);
+      CHECK_FALSE(result.passed());
+      CHECK(result.failed == 1);
+      CHECK(result.first_failure == static_cast<std::int64_t>(place));
+      CHECK(result.missing == (conv::is_poison(bad) ? 1 : 0));
+    }
+  }
+}
+
+TEST_CASE("at the ends the bound is that of the products there are", "[conv1d]") {
+  // Four cells under a mask of 1023: each output is a sum of four products.
+  const Problem1d problem(4, 1023);
+  const Data data = adversarial(problem, test::seed());
+  const auto reference = conv::reference(problem, data.input, data.mask);
+  const std::vector<float> good = Kernel{}.run(problem, data);
+  for (std::size_t i = 0; i < 4; ++i) {
+    const double bound = conv::error_bound(4, reference.scale[i]);
+    for (const double off : {-1.5, -0.4, 0.4, 1.5}) {
+      std::vector<float> output = good;
+      output[i] = static_cast<float>(reference.value[i] + off * bound);
+      const Comparison result = conv::check(problem, data.input, data.mask, output);
+      INFO("output " << i << ", off by " << off << " bounds: " << result.describe());
+      CHECK(result.passed() == (std::fabs(off) < 1));
+    }
+  }
+}
+
+TEST_CASE("an unwritten tail is reported as such", "[conv1d]") {
+  const Problem1d problem(100, 3);
+  const Comparison result = check(problem, adversarial(problem, test::seed()), {.unwritten = 4});
+  CHECK(result.failed == 4);
+  CHECK(result.missing == 4);
+  CHECK(result.first_failure == 96);
+  CHECK_THAT(result.describe(), test::contains("output[96]: never written"));
+}
+
+TEST_CASE("with the report's border the ends must be left alone and the rest written", "[conv1d]") {
+  const Problem1d problem(50, 7, Border::report);
+  const Data data = adversarial(problem, test::seed());
+  std::vector<float> output = Kernel{}.run(problem, data);
+  CHECK(conv::check(problem, data.input, data.mask, output).passed());
+  output[2] = 0;
+  const Comparison result = conv::check(problem, data.input, data.mask, output);
+  CHECK(result.stray == 1);
+  CHECK(result.first_failure == 2);
+
+  // Code 4 of the report writes P[tid + halo]: everything is moved.
+  CHECK_FALSE(check(problem, data, {.shift = 3}).passed());
+}
+
+TEST_CASE("saved outputs have zeros where the report's border leaves them alone", "[conv1d]") {
+  const Problem1d problem(10, 5, Border::report);
+  std::vector<float> output(10, 7.0f);
+  conv::zero_uncomputed(problem, output);
+  CHECK(output == std::vector<float>{0, 0, 7, 7, 7, 7, 7, 7, 0, 0});
+  std::vector<float> all(10, 7.0f);
+  conv::zero_uncomputed(Problem1d(10, 5), all);
+  CHECK(all == std::vector<float>(10, 7.0f));
+  std::vector<float> short_output(9);
+  CHECK_THAT(message_of([&] { conv::zero_uncomputed(problem, short_output); }),
+             test::contains("output has 9 values, the problem needs 10"));
+}
+
+TEST_CASE("with exact data a correct output is equal to the last bit", "[conv1d]") {
+  for (const Problem1d& problem : shapes()) {
+    const Data data = exact(problem, test::seed());
+    const std::vector<float> forward = Kernel{}.run(problem, data);
+    INFO(describe(problem));
+    for (const bool fused : {false, true}) {
+      const Kernel other{.backward = true, .fused = fused};
+      const std::vector<float> output = other.run(problem, data);
+      // As numbers; poison, where the border leaves it, is no number.
+      bool same = true;
+      for (std::int64_t i = problem.first_output(); i < problem.end_output(); ++i) {
+        same = same && output[static_cast<std::size_t>(i)] == forward[static_cast<std::size_t>(i)];
+      }
+      CHECK(same);
+      CHECK(conv::check(problem, data.input, data.mask, output, Demand::exact).passed());
+    }
+    std::vector<float> output = forward;
+    float& cell = output[static_cast<std::size_t>(problem.first_output())];
+    cell = std::nextafter(cell, std::numeric_limits<float>::infinity());
+    CHECK(conv::check(problem, data.input, data.mask, output, Demand::exact).failed == 1);
+    CHECK_FALSE(check(problem, data, {.unwritten = 1}, Demand::exact).passed());
+  }
+}
+
+TEST_CASE("the check of a long output, which uses threads, misses nothing", "[conv1d]") {
+  const Problem1d problem(3'000'017, 3);
+  const Data data = exact(problem, test::seed());
+  std::vector<float> output = Kernel{}.run(problem, data);
+  CHECK(conv::check(problem, data.input, data.mask, output, Demand::exact).compared == 3'000'017);
+  CHECK(conv::check(problem, data.input, data.mask, output, Demand::exact).passed());
+  const std::vector<std::size_t> places = {0, 1'499'999, 1'500'008, 2'999'999, 3'000'016};
+  for (const std::size_t place : places) output[place] += 1;
+  const Comparison result = conv::check(problem, data.input, data.mask, output, Demand::exact);
+  CHECK(result.failed == 5);
+  REQUIRE(result.worst.size() == 5);
+  for (std::size_t k = 0; k < 5; ++k) {
+    CHECK(result.worst[k].index == static_cast<std::int64_t>(places[k]));
+  }
+}
+
+TEST_CASE("data that cannot be judged is refused in one line", "[conv1d]") {
+  const Problem1d problem(4, 3);
+  const std::vector<float> input = {1, 2, 3, 4};
+  const std::vector<float> mask = {1, 2, 3};
+  const auto message = [&](std::vector<float> in, std::vector<float> taps) {
+    return message_of([&] { conv::reference(problem, in, taps); });
+  };
+  CHECK_THAT(message({1, 2, 3}, mask),
+             test::contains("the input has 3 values, the problem needs 4"));
+  CHECK_THAT(message(input, {1, 2}), test::contains("the mask has 2 values, the problem needs 3"));
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float inf = std::numeric_limits<float>::infinity();
+  CHECK_THAT(message({1, 2, nan, 4}, mask), test::contains("the input holds NaN at index 2"));
+  CHECK_THAT(message({1, 2, 3, -inf}, mask), test::contains("the input holds infinity at index 3"));
+  CHECK_THAT(message(input, {nan, 1, 1}), test::contains("the mask holds NaN at index 0"));
+  CHECK_THAT(message({1e30f, 2, 3, 4}, {1e9f, 1, 1}), test::contains("could overflow float"));
+  CHECK_THAT(message_of([&] { conv::check(problem, input, mask, std::vector<float>(5)); }),
+             test::contains("the output has 5 values, the problem needs 4"));
+}
+
+TEST_CASE("products, operations and bytes are counted exactly", "[conv1d]") {
+  for (const std::int64_t n : {1, 2, 3, 4, 5, 8, 13, 40}) {
+    for (const int width : {1, 3, 5, 7, 9, 31, 101}) {
+      for (const Border border : kBorders) {
+        if (border == Border::report && width > n) continue;
+        const Problem1d problem(n, width, border);
+        std::int64_t products = 0;
+        std::int64_t outputs = 0;
+        for (std::int64_t i = problem.first_output(); i < problem.end_output(); ++i, ++outputs) {
+          for (int j = 0; j < width; ++j) {
+            const std::int64_t cell = i - problem.halo() + j;
+            if (cell >= 0 && cell < n) ++products;
+          }
+        }
+        INFO(describe(problem));
+        CHECK(conv::products(problem) == products);
+        CHECK(conv::flops(problem) == 2 * products);
+        CHECK(conv::min_bytes(problem) == 4 * (n + width + outputs));
+      }
+    }
+  }
+  // The largest problem, by hand: W*N less the corners, h*(h+1).
+  const Problem1d largest(conv::kMaxLength, conv::kMaxMaskWidth);
+  CHECK(conv::products(largest) == std::int64_t{1023} * 2147479551 - 511 * 512);
+}
+
+TEST_CASE("arithmetic intensity is in FLOP per byte", "[conv1d]") {
+  CHECK(conv::loop_intensity(2) == 0.25);  // the report says "about 1"
+  CHECK(conv::loop_intensity(1) == 0.5);   // and "doubled to two"
+  // A long signal approaches W/4: 2W operations for 8 bytes.
+  CHECK(conv::max_intensity(Problem1d(10'000'000, 9)) == Approx(9 / 4.0).epsilon(1e-5));
+  CHECK(conv::max_intensity(Problem1d(1, 1)) == 2.0 / 12.0);
+}

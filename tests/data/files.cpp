@@ -1,0 +1,107 @@
+#include "tests/data/files.hpp"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+namespace halo::test {
+
+Folder::Folder() {
+  std::string name = (std::filesystem::temp_directory_path() / "halo-test-XXXXXX").string();
+  if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make a folder: " + name);
+  path_ = name;
+}
+
+Folder::~Folder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+std::string Folder::write(const std::string& name, std::string_view bytes) const {
+  const std::string path = *this / name;
+  std::ofstream file(path, std::ios::binary);
+  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  file.close();
+  if (!file) throw std::runtime_error("cannot write " + path);
+  return path;
+}
+
+std::vector<std::string> Folder::names() const {
+  std::vector<std::string> result;
+  for (const auto& entry : std::filesystem::directory_iterator(path_)) {
+    result.push_back(entry.path().filename().string());
+  }
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+std::string bytes_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw std::runtime_error("cannot open " + path);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+FullDisk::FullDisk(std::size_t bytes) {
+  rlimit limit;
+  getrlimit(RLIMIT_FSIZE, &limit);
+  old_limit_ = limit.rlim_cur;
+  limit.rlim_cur = bytes;
+  // Without this the first write beyond the limit ends the program.
+  old_handler_ = signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+FullDisk::~FullDisk() {
+  rlimit limit;
+  getrlimit(RLIMIT_FSIZE, &limit);
+  limit.rlim_cur = old_limit_;
+  setrlimit(RLIMIT_FSIZE, &limit);
+  signal(SIGXFSZ, old_handler_);
+}
+
+Unprivileged::Unprivileged() : was_root_(geteuid() == 0) {
+  constexpr uid_t kNobody = 65534;
+  if (was_root_ && seteuid(kNobody) != 0) skip("root may do everything, and cannot be anyone else");
+}
+
+Unprivileged::~Unprivileged() {
+  if (was_root_ && seteuid(0) != 0) std::abort();
+}
+
+std::string little(std::uint64_t value, int count) {
+  std::string bytes;
+  for (int i = 0; i < count; ++i) bytes += static_cast<char>(value >> (8 * i) & 0xff);
+  return bytes;
+}
+
+std::string big(std::uint64_t value, int count) {
+  std::string bytes = little(value, count);
+  std::reverse(bytes.begin(), bytes.end());
+  return bytes;
+}
+
+std::string npy(const std::string& descr, const std::string& shape, const std::string& values,
+                int version, const std::string& order) {
+  const std::string header = "{'descr': '" + descr + "', 'fortran_order': " + order +
+                             ", 'shape': " + shape + ", }          \n";
+  return "\x93NUMPY" + little(static_cast<std::uint64_t>(version), 2) +
+         little(header.size(), version == 1 ? 2 : 4) + header + values;
+}
+
+std::string wav(int channels, int bits, const std::string& values, int rate) {
+  const auto frame = static_cast<std::uint64_t>(channels * bits / 8);
+  return "RIFF" + little(36 + values.size(), 4) + "WAVEfmt " + little(16, 4) + little(1, 2) +
+         little(static_cast<std::uint64_t>(channels), 2) +
+         little(static_cast<std::uint64_t>(rate), 4) +
+         little(static_cast<std::uint64_t>(rate) * frame, 4) + little(frame, 2) +
+         little(static_cast<std::uint64_t>(bits), 2) + "data" + little(values.size(), 4) + values;
+}
+
+}  // namespace halo::test

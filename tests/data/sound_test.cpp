@@ -1,0 +1,221 @@
+// Sound files: what is read, what is written, and what is refused.
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "common/data/signal.hpp"
+#include "tests/data/files.hpp"
+
+using namespace halo;
+using data::Signal;
+using test::contains;
+using test::error_of;
+using test::little;
+using test::wav;
+
+namespace {
+
+void require_sound() {
+  if (!data::has_sound()) test::skip("this build has no libsndfile");
+}
+
+std::string refusal(const std::string& bytes, const std::string& name = "x.wav") {
+  const test::Folder folder;
+  const std::string path = folder.write(name, bytes);
+  const std::string message = error_of([&] { data::read_signal(path); });
+  CHECK_THAT(message, contains("cannot read '" + path + "': "));
+  return message;
+}
+
+std::string pcm16(const std::vector<int>& samples) {
+  std::string bytes;
+  for (const int sample : samples) bytes += little(static_cast<std::uint64_t>(sample), 2);
+  return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("sound is read and written, or refused with the package to install", "[sound]") {
+  const test::Folder folder;
+  const std::string source = folder.write("source.wav", wav(1, 16, pcm16({1, 2})));
+  const std::string target = folder / "target.wav";
+  const auto read = [&] { data::read_signal(source); };
+  const auto write = [&] { data::write_signal(target, {{{1, 2}}, 48000}); };
+  const auto require = [&] { data::require_signal_target(target); };
+  if (data::has_sound()) {
+    CHECK_NOTHROW(read());
+    CHECK_NOTHROW(require());
+    CHECK(folder.names() == std::vector<std::string>{"source.wav"});
+    CHECK_NOTHROW(write());
+    CHECK(folder.names() == std::vector<std::string>{"source.wav", "target.wav"});
+  } else {
+    CHECK_THAT(error_of(read), contains("apt-get install libsndfile1-dev"));
+    CHECK_THAT(error_of(write), contains("apt-get install libsndfile1-dev"));
+    CHECK_THAT(error_of(require), contains("apt-get install libsndfile1-dev"));
+    CHECK(folder.names() == std::vector<std::string>{"source.wav"});
+  }
+}
+
+TEST_CASE("16-bit samples become exact fractions of 32768", "[sound]") {
+  require_sound();
+  const test::Folder folder;
+  const std::vector<int> values = {0, 1, -1, 16384, 32767, -32768};
+  const Signal signal = data::read_signal(folder.write("x.wav", wav(1, 16, pcm16(values), 44100)));
+  CHECK(signal.sample_rate == 44100);
+  REQUIRE(signal.channels.size() == 1);
+  REQUIRE(signal.length() == values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    CHECK(signal.channels[0][i] == static_cast<float>(values[i]) / 32768);
+  }
+}
+
+TEST_CASE("24-bit and 8-bit samples are exact", "[sound]") {
+  require_sound();
+  const test::Folder folder;
+  std::string bytes =
+      little(1, 3) + little(0x7fffff, 3) + little(0x800000, 3) + little(0xffffff, 3);
+  CHECK(data::read_signal(folder.write("x.wav", wav(1, 24, bytes))).channels[0] ==
+        std::vector<float>{0x1p-23f, 1 - 0x1p-23f, -1, -0x1p-23f});
+  // 8-bit WAV samples are unsigned with 128 in the middle.
+  CHECK(data::read_signal(folder.write("y.wav", wav(1, 8, {'\x80', '\x81', '\0', '\xff'})))
+            .channels[0] == std::vector<float>{0, 1 / 128.0f, -1, 127 / 128.0f});
+}
+
+TEST_CASE("channels are taken apart", "[sound]") {
+  require_sound();
+  const test::Folder folder;
+  const Signal signal =
+      data::read_signal(folder.write("x.wav", wav(3, 16, pcm16({1, 2, 3, 4, 5, 6}))));
+  REQUIRE(signal.channels.size() == 3);
+  CHECK(signal.channels[0] == std::vector<float>{1 / 32768.0f, 4 / 32768.0f});
+  CHECK(signal.channels[1] == std::vector<float>{2 / 32768.0f, 5 / 32768.0f});
+  CHECK(signal.channels[2] == std::vector<float>{3 / 32768.0f, 6 / 32768.0f});
+}
+
+TEST_CASE("a written WAV file is read back bit for bit, whatever its range", "[sound]") {
+  require_sound();
+  const test::Folder folder;
+  const float tiny = std::numeric_limits<float>::denorm_min();
+  const float huge = std::numeric_limits<float>::max();
+  std::vector<float> longer(200'003);
+  for (std::size_t i = 0; i < longer.size(); ++i) longer[i] = std::sin(static_cast<float>(i)) * 3;
+  const Signal signals[] = {{{{0.1f, -1.5f, -0.0f, tiny, huge, -huge}}, 8000},
+                            {{{1, 2, 3}, {4, 5, 6}}, 96000},
+                            {{longer, longer, longer}, 44100}};
+  for (const Signal& signal : signals) {
+    data::write_signal(folder / "x.wav", signal);
+    const Signal back = data::read_signal(folder / "x.wav");
+    CHECK(back.sample_rate == signal.sample_rate);
+    REQUIRE(back.channels == signal.channels);
+    CHECK(std::signbit(back.channels[0][2]) == std::signbit(signal.channels[0][2]));
+  }
+  CHECK(folder.names() == std::vector<std::string>{"x.wav"});
+}
+
+TEST_CASE("a written WAV file is 32-bit float and always the same bytes", "[sound]") {
+  require_sound();
+  const test::Folder folder;
+  const Signal signal{{{0.25f, -7}}, 0};
+  data::write_signal(folder / "x.wav", signal);
+  data::write_signal(folder / "Y.WAV", signal);
+  const std::string bytes = test::bytes_of(folder / "x.wav");
+  CHECK(bytes == test::bytes_of(folder / "Y.WAV"));
+  CHECK(bytes.substr(0, 4) == "RIFF");
+  CHECK(bytes.substr(20, 2) == little(3, 2));   // WAVE_FORMAT_IEEE_FLOAT
+  CHECK(bytes.substr(34, 2) == little(32, 2));  // bits
+  // A signal without a rate of its own gets the stated one.
+  CHECK(data::read_signal(folder / "x.wav").sample_rate == data::kDefaultSampleRate);
+}
+
+TEST_CASE("a truncated WAV file is refused", "[sound]") {
+  require_sound();
+  const std::string whole = wav(1, 16, pcm16(std::vector<int>(100, 5)));
+  CHECK_THAT(refusal(whole.substr(0, whole.size() - 1)), contains("truncated: the last 1 bytes"));
+  CHECK_THAT(refusal(whole.substr(0, 60)), contains("truncated: the last 184 bytes"));
+  // Within the header there is no telling what was to come.
+  for (const std::size_t size : {1, 11, 12, 20, 40, 43, 44}) {
+    INFO(size << " bytes");
+    CHECK_THAT(refusal(whole.substr(0, size)), contains("cannot read"));
+  }
+}
+
+TEST_CASE("samples behind other chunks of a truncated WAV file are found", "[sound]") {
+  require_sound();
+  std::string whole = wav(1, 16, pcm16(std::vector<int>(100, 5)));
+  whole.insert(36, "LIST" + little(5, 4) + "INFOx" + std::string(1, '\0'));
+  const test::Folder folder;
+  CHECK(data::read_signal(folder.write("x.wav", whole)).length() == 100);
+  CHECK_THAT(refusal(whole.substr(0, whole.size() - 20)), contains("the last 20 bytes"));
+}
+
+TEST_CASE("a WAV file of unknown size, as pipes produce, is read to its end", "[sound]") {
+  require_sound();
+  const test::Folder folder;
+  std::string bytes = wav(1, 16, pcm16({1, 2, 3}));
+  bytes.replace(4, 4, little(0xffffffff, 4));
+  bytes.replace(40, 4, little(0xffffffff, 4));
+  CHECK(data::read_signal(folder.write("x.wav", bytes)).length() == 3);
+}
+
+TEST_CASE("AIFF files are read, and truncated ones refused", "[sound]") {
+  require_sound();
+  const std::string rate = {'\x40', '\x0e', '\xbb', '\x80', 0, 0, 0, 0, 0, 0};  // 48000, 80 bits
+  const std::string values = test::big(16384, 2) + test::big(0x8000, 2) + test::big(1, 2);
+  const std::string common =
+      "COMM" + test::big(18, 4) + test::big(1, 2) + test::big(3, 4) + test::big(16, 2) + rate;
+  const std::string data = "SSND" + test::big(8 + 6, 4) + test::big(0, 8) + values;
+  const std::string whole =
+      "FORM" + test::big(4 + common.size() + data.size(), 4) + "AIFF" + common + data;
+  const test::Folder folder;
+  const Signal signal = data::read_signal(folder.write("x.aiff", whole));
+  CHECK(signal.sample_rate == 48000);
+  CHECK(signal.channels[0] == std::vector<float>{0.5f, -1, 1 / 32768.0f});
+  CHECK_THAT(refusal(whole.substr(0, whole.size() - 2)), contains("the last 2 bytes"));
+}
+
+TEST_CASE("RF64 files are read, and truncated ones refused", "[sound]") {
+  require_sound();
+  std::string whole = wav(1, 16, pcm16({1, 2, 3, 4}));
+  whole.replace(0, 8, "RF64" + little(0xffffffff, 4));
+  whole.replace(40, 4, little(0xffffffff, 4));
+  whole.insert(12,
+               "ds64" + little(28, 4) + little(80, 8) + little(8, 8) + little(4, 8) + little(0, 4));
+  const test::Folder folder;
+  CHECK(data::read_signal(folder.write("x.wav", whole)).length() == 4);
+  CHECK_THAT(refusal(whole.substr(0, whole.size() - 4)), contains("the last 4 bytes"));
+}
+
+TEST_CASE("files that are no sound, or hold none, are refused", "[sound]") {
+  require_sound();
+  CHECK_THAT(refusal("just some text\n"), contains("no sound file that libsndfile can read"));
+  CHECK_THAT(refusal("just some text\n", "notes.txt"), contains("give a WAV"));
+  CHECK_THAT(refusal(std::string(1000, '\0')), contains("no sound file"));
+  CHECK_THAT(refusal(wav(1, 16, "")), contains("no samples"));
+  CHECK_THAT(refusal(""), contains("it is empty"));
+}
+
+TEST_CASE("float samples that are not finite are refused with their place", "[sound]") {
+  require_sound();
+  std::string bytes = wav(1, 32, little(0x3f800000, 4) + little(0x7fc00000, 4));
+  bytes.replace(20, 2, little(3, 2));  // the format: float
+  CHECK_THAT(refusal(bytes), contains("sample 1 is NaN"));
+}
+
+TEST_CASE("sound that cannot be written is refused and nothing is left", "[sound]") {
+  require_sound();
+  const test::Folder folder;
+  const Signal good{{{1, 2}}, 48000};
+  CHECK_THAT(error_of([&] { data::write_signal(folder / "none/x.wav", good); }),
+             contains("no such file or folder"));
+  const std::string path = folder.write("old.wav", "old");
+  std::string message;
+  {
+    const test::FullDisk full(5000);
+    message = error_of([&] {
+      data::write_signal(path, {{std::vector<float>(100'000, 1.0f)}, 48000});
+    });
+  }
+  CHECK_THAT(message, contains("cannot write '" + path + "'"));
+  CHECK(test::bytes_of(path) == "old");
+  CHECK(folder.names() == std::vector<std::string>{"old.wav"});
+}

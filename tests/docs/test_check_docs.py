@@ -1,0 +1,311 @@
+#!/usr/bin/env python3
+"""Tests of docs/check_docs.py: each kind of drift must be seen, and --fix must mend it once."""
+
+import contextlib
+import importlib.util
+import io
+import json
+import pathlib
+import tempfile
+import unittest
+
+SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "docs" / "check_docs.py"
+spec = importlib.util.spec_from_file_location("check_docs", SCRIPT)
+check_docs = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(check_docs)
+
+SOURCE = """\
+// top
+// [doc:kernel]
+  void kernel() {
+    // [doc:inner]
+    work();
+    // [/doc:inner]
+  }
+// [/doc:kernel]
+"""
+EXCERPT = ["void kernel() {", "  work();", "}"]
+
+RESULTS = {
+    "schema_version": 1,
+    "command": "halo run --json run.json",
+    "date": "2025-11-21T10:00:00Z",
+    "seed": 7,
+    "machine": {"cpu": "a CPU", "gpu": "", "compiler": "g++ 12"},
+    "rows": [
+        {
+            "stage": "02", "backend": "sim", "variant": "grid", "source": "stages/02/grid.cu",
+            "problem": {"length": 100000, "mask_width": 9, "threads": 256, "border": "zero"},
+            "check": {"status": "PASS", "reason": "", "shapes": 31, "worst_share": 0.41},
+            "traffic": {
+                "status": "EQUAL", "reason": "",
+                "predicted": {"global_load_sectors": 137492},
+                "counted": {"global_load_sectors": 137492},
+                "bytes_per_output_predicted": 47.99744, "bytes_per_output_counted": 47.99744,
+            },
+        },
+        {
+            "stage": "02", "backend": "sim", "variant": "slow",
+            "problem": {"length": 10, "mask_width": 9},
+            "traffic": {"status": "NOT RUN", "reason": "too large"},
+        },
+    ],
+}
+
+
+def excerpt(lines, name="kernel", path="src/a.cu"):
+    return "\n".join([f"<!-- excerpt: {path} {name} -->", "```cpp", *lines, "```"])
+
+
+class CheckDocs(unittest.TestCase):
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
+        (self.root / "docs" / "results").mkdir(parents=True)
+        (self.root / "src").mkdir()
+        (self.root / "src" / "a.cu").write_text(SOURCE)
+        (self.root / "docs" / "results" / "run.json").write_text(json.dumps(RESULTS))
+        (self.root / "docs" / "plot.svg").write_text("<svg/>")
+
+    def page(self, text, name="page.md", with_excerpt=True):
+        if with_excerpt:
+            text += "\n\n" + excerpt(EXCERPT) + "\n"
+        path = self.root / "docs" / name
+        path.write_text(text)
+        return path
+
+    def run_script(self, mode="--check"):
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = check_docs.main([mode, "--root", str(self.root)])
+        return code, out.getvalue() + err.getvalue()
+
+    def assert_good(self):
+        code, said = self.run_script()
+        self.assertEqual(code, 0, said)
+
+    def assert_bad(self, *words):
+        code, said = self.run_script()
+        self.assertEqual(code, 1, said)
+        for word in words:
+            self.assertIn(word, said)
+
+    # ---- excerpts ----
+
+    def test_equal_excerpt_passes(self):
+        self.page("# Page")
+        code, said = self.run_script()
+        self.assertEqual(code, 0, said)
+        self.assertIn("1 excerpts", said)
+
+    def test_changed_excerpt_is_seen_with_its_line(self):
+        self.page("# Page\n\n" + excerpt(["void kernel() {", "  play();", "}"]), with_excerpt=False)
+        self.assert_bad("docs/page.md:3:", "differs from the source")
+
+    def test_changed_source_is_seen(self):
+        self.page("# Page")
+        self.assert_good()
+        (self.root / "src" / "a.cu").write_text(SOURCE.replace("work", "rest"))
+        self.assert_bad("differs from the source")
+
+    def test_missing_file(self):
+        self.page(excerpt(EXCERPT, path="src/none.cu"), with_excerpt=False)
+        self.assert_bad("src/none.cu does not exist")
+
+    def test_missing_marker(self):
+        self.page(excerpt(EXCERPT, name="launch"), with_excerpt=False)
+        self.assert_bad("0 marker(s) [doc:launch]")
+
+    def test_unclosed_and_double_markers(self):
+        self.page("# Page")
+        (self.root / "src" / "a.cu").write_text(SOURCE.replace("// [/doc:kernel]\n", ""))
+        self.assert_bad("0 [/doc:kernel]")
+        (self.root / "src" / "a.cu").write_text(SOURCE + SOURCE)
+        self.assert_bad("2 marker(s)")
+
+    def test_empty_excerpt(self):
+        (self.root / "src" / "a.cu").write_text("// [doc:kernel]\n// [/doc:kernel]\n")
+        self.page(excerpt([""]), with_excerpt=False)
+        self.assert_bad("nothing stands between")
+
+    def test_file_outside_the_repository(self):
+        self.page(excerpt(EXCERPT, path="../../etc/hostname"), with_excerpt=False)
+        self.assert_bad("outside the repository")
+
+    def test_excerpt_without_block(self):
+        self.page("<!-- excerpt: src/a.cu kernel -->\n\ntext")
+        self.assert_bad("must be followed by a fenced code block")
+
+    def test_zero_excerpts_is_an_error(self):
+        self.page("# Page\n\nNothing here.", with_excerpt=False)
+        self.assert_bad("no excerpt was found")
+
+    def test_directive_inside_a_code_block_is_not_an_excerpt(self):
+        self.page("````\n" + excerpt(["anything"], path="none") + "\n````", with_excerpt=False)
+        self.assert_bad("no excerpt was found")
+
+    def test_no_page_is_an_error(self):
+        self.assert_bad("no page was found")
+
+    # ---- tables and values ----
+
+    TABLE = "<!-- table: results/run.json {} -->\n{}<!-- /table -->"
+
+    def test_table_is_generated_and_checked(self):
+        page = self.page(self.TABLE.format("stage=02 columns=variant,length,counted_bytes", "old\n"))
+        self.assert_bad("differs from results/")
+        self.assertEqual(self.run_script("--fix")[0], 0)
+        text = page.read_text()
+        self.assertIn("| `grid` | 100,000 | 48.00 |", text)
+        self.assertIn("| `slow` | 10 | NOT RUN: too large |", text)
+        self.assertIn("`halo run --json run.json`, 2025-11-21, seed 7; a CPU; g++ 12", text)
+        self.assert_good()
+
+    def test_changed_results_are_seen(self):
+        self.page(self.TABLE.format("columns=variant,length", ""))
+        self.run_script("--fix")
+        self.assert_good()
+        changed = json.loads(json.dumps(RESULTS))
+        changed["rows"][0]["problem"]["length"] = 99999
+        (self.root / "docs" / "results" / "run.json").write_text(json.dumps(changed))
+        self.assert_bad("differs from results/")
+
+    def test_table_of_counters(self):
+        page = self.page(self.TABLE.format("variant=slow,grid counters=global_load_sectors", ""))
+        self.run_script("--fix")
+        self.assertIn("| counter | `slow` predicted | counted | `grid` predicted | counted |",
+                      page.read_text())
+        self.assertIn("| 137,492 | 137,492 |", page.read_text())
+
+    def test_wrong_tables(self):
+        for arguments, words in (
+            ("columns=nonsense", "unknown column"),
+            ("variant=none columns=variant", "no row"),
+            ("counters=sheep", "unknown counter"),
+            ("stage=02", "needs columns= or counters="),
+            ("columns", "should read name=value"),
+        ):
+            with self.subTest(arguments):
+                self.page(self.TABLE.format(arguments, ""))
+                self.assert_bad(words)
+
+    def test_missing_results_and_broken_json(self):
+        self.page("<!-- table: results/none.json columns=variant -->\n<!-- /table -->")
+        self.assert_bad("none.json is missing")
+        (self.root / "docs" / "results" / "none.json").write_text("{")
+        self.assert_bad("is not JSON")
+
+    def test_findings(self):
+        said = "a.cu:3: error: race of tile in k(float*): " + "thread " * 20 + "(1 time)"
+        (self.root / "docs" / "results" / "findings.json").write_text(json.dumps(
+            {"runs": [{"name": "a", "said": [said]}, {"name": "b", "said": []}]}))
+        block = "<!-- findings: results/findings.json {} -->\n<!-- /findings -->"
+        page = self.page(block.format("name=a"))
+        self.assert_bad("differs from results/")
+        self.assertEqual(self.run_script("--fix")[0], 0)
+        text = page.read_text()
+        self.assertIn("```text\na.cu:3: error: race of tile", text)
+        self.assertEqual(" ".join(said.split()), " ".join(text.split("```text")[1].split("```")[0].split()))
+        for arguments, words in (("name=c", "has 0 runs"), ("name=b", "said nothing"),
+                                 ("variant=a", "need name=")):
+            with self.subTest(arguments):
+                self.page(block.format(arguments))
+                self.assert_bad(words)
+        self.page(block.format("name=a").replace("/findings", "/table"))
+        self.assert_bad("must end with <!-- /findings -->")
+
+    def test_table_without_end(self):
+        self.page("<!-- table: results/run.json columns=variant -->\n")
+        self.assert_bad("must end with")
+
+    VALUE = "It reads <!-- value: results/run.json {} -->{}<!-- /value --> sectors."
+    KEY = "variant=grid key=traffic.counted.global_load_sectors"
+
+    def test_value_is_checked_and_mended(self):
+        page = self.page(self.VALUE.format(self.KEY, "137,491"))
+        self.assert_bad("the page says 137,491, the results say 137,492")
+        self.assertEqual(self.run_script("--fix")[0], 0)
+        self.assertIn("-->137,492<!--", page.read_text())
+
+    def test_wrong_values(self):
+        for arguments, words in (
+            ("variant=grid key=traffic.counted.nothing", "there is no 'nothing'"),
+            ("stage=02 key=variant", "needs exactly one"),
+            ("variant=grid", "needs key="),
+            ("variant=grid key=traffic", "not a plain value"),
+            (self.KEY + " as=roman", "unknown format"),
+        ):
+            with self.subTest(arguments):
+                self.page(self.VALUE.format(arguments, "1"))
+                self.assert_bad(words)
+
+    def test_value_without_end(self):
+        self.page("It reads <!-- value: results/run.json key=seed -->7 sectors.")
+        self.assert_bad("a value must end with")
+
+    def test_list_index_in_a_key(self):
+        self.page("<!-- value: results/run.json key=rows.0.problem.length -->100,000<!-- /value -->")
+        self.assert_good()
+
+    # ---- fix ----
+
+    def test_fix_is_idempotent_and_leaves_the_rest_alone(self):
+        before = ("# Page\n\ntext  \n\n" + excerpt(["old"]) + "\n\n"
+                  + self.TABLE.format("columns=variant", "") + "\n\n"
+                  + self.VALUE.format(self.KEY, "") + "\n\n````md\n" + excerpt(["kept"]) + "\n````\n\nend")
+        page = self.page(before, with_excerpt=False)
+        self.assertEqual(self.run_script("--fix")[0], 0)
+        once = page.read_text()
+        code, said = self.run_script("--fix")
+        self.assertEqual(code, 0)
+        self.assertNotIn("rewrote", said)
+        self.assertEqual(page.read_text(), once)
+        self.assertTrue(once.startswith("# Page\n\ntext  \n\n"))
+        self.assertTrue(once.endswith("```cpp\nkept\n```\n````\n\nend"))
+
+    def test_fix_cannot_hide_a_missing_marker(self):
+        self.page(excerpt(EXCERPT, name="launch"), with_excerpt=False)
+        self.assertEqual(self.run_script("--fix")[0], 1)
+
+    # ---- links ----
+
+    def test_good_links(self):
+        self.page("# Other page\n\n## What `it` costs, counted", "other.md")
+        self.page("# Page\n\n[a](other.md) [b](other.md#what-it-costs-counted) [c](#page) "
+                  "![a plot](plot.svg) [code](../src/a.cu) [far](https://example.org/x#y)\n"
+                  "`[not](a-link)`")
+        self.assert_good()
+
+    def test_broken_links(self):
+        self.page("# Other", "other.md")
+        for link, words in (
+            ("[a](none.md)", "leads nowhere"),
+            ("[a](other.md#nothing)", "no heading has the anchor #nothing"),
+            ("[a](#nothing)", "no heading has the anchor"),
+            ("![](plot.svg)", "no alternative text"),
+            ("![alt](none.svg)", "leads nowhere"),
+            ("[a]()", "leads nowhere"),
+            ("[a](../../..)", "leaves the repository"),
+            ("[![alt](none.svg)](other.md)", "leads nowhere"),
+        ):
+            with self.subTest(link):
+                self.page("# Page\n\n" + link)
+                self.assert_bad("docs/page.md:3:", words)
+
+    def test_an_anchor_must_hold_on_forge_and_site(self):
+        # A forge makes "a--b" of this heading, MkDocs "a-b".
+        self.page("# A & B\n\n[x](#a-b)")
+        self.assert_bad("no heading has the anchor")
+        self.page("# A & B\n\n[x](#a--b)")
+        self.assert_bad("no heading has the anchor")
+
+    def test_readme_is_checked_too(self):
+        self.page("# Page")
+        (self.root / "README.md").write_text("[x](docs/none.md)")
+        self.assert_bad("README.md:1:", "leads nowhere")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,386 @@
+// Stage programs as their users meet them: exit status, one line on stderr, files whole or absent.
+#include "common/harness/program.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "common/conv/inputs.hpp"
+#include "common/data/signal.hpp"
+#include "common/harness/conv1d.hpp"
+#include "tests/catch.hpp"
+#include "tests/harness/wrong_variants.hpp"
+
+using namespace halo;
+using test::contains;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string read_text(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+struct Folder {
+  Folder() {
+    std::string pattern = (fs::temp_directory_path() / "halo-test-XXXXXX").string();
+    REQUIRE(mkdtemp(pattern.data()) != nullptr);
+    path = pattern;
+  }
+  ~Folder() { fs::remove_all(path); }
+  std::string file(const std::string& name) const { return (path / name).string(); }
+  fs::path path;
+};
+
+// Points a file descriptor at a file while it lives.
+class Captured {
+ public:
+  Captured(int descriptor, const std::string& file)
+      : descriptor_(descriptor), saved_(dup(descriptor)), file_(file) {
+    std::fflush(nullptr);
+    REQUIRE(std::freopen(file.c_str(), "w", stream()) != nullptr);
+  }
+  std::string take() {
+    std::fflush(stream());
+    dup2(saved_, descriptor_);
+    close(saved_);
+    return read_text(file_);
+  }
+
+ private:
+  std::FILE* stream() const { return descriptor_ == 1 ? stdout : stderr; }
+  int descriptor_;
+  int saved_;
+  std::string file_;
+};
+
+struct Ended {
+  int status;
+  std::string out;
+  std::string err;
+};
+
+Conv1dStage stage_of(std::vector<Conv1dVariant> variants) {
+  return {"01_conv1d_cpu", std::move(variants)};
+}
+
+Ended run(const Conv1dStage& stage, std::vector<const char*> arguments,
+          std::unique_ptr<Backend> backend = make_backend()) {
+  const Folder folder;
+  arguments.insert(arguments.begin(), "builddir/stages/program");
+  Captured out(1, folder.file("out"));
+  Captured err(2, folder.file("err"));
+  const int status = run_conv1d_stage(static_cast<int>(arguments.size()), arguments.data(), stage,
+                                      std::move(backend));
+  std::string err_text = err.take();
+  return {status, out.take(), err_text};
+}
+
+Conv1dStage plain() {
+  Conv1dVariant first = test::plain_variant();
+  first.task = 1;
+  first.description = "the plain loop";
+  Conv1dVariant second = test::right_variants().at(1);
+  return stage_of({first, second});
+}
+
+Conv1dVariant wrong(const std::string& name) {
+  for (const Conv1dVariant& variant : test::wrong_variants()) {
+    if (variant.name == name) return variant;
+  }
+  FAIL("no such variant");
+  return {};
+}
+
+// A backend with nothing behind it.
+class NoGpu final : public Backend {
+ public:
+  std::string name() const override { return "gpu"; }
+  bool observes() const override { return false; }
+  bool times() const override { return true; }
+  std::string unavailable() override { return "no GPU: the driver is missing"; }
+  void* allocate(std::size_t) override { throw std::logic_error("used"); }
+  void release(void*) noexcept override {}
+  void copy_in(void*, const void*, std::size_t) override {}
+  void copy_out(void*, const void*, std::size_t) override {}
+  void poison(float*, std::size_t) override {}
+  std::size_t guard_cells() const override { return 0; }
+  Observation run(const std::function<int()>&) override { throw std::logic_error("used"); }
+  double time_launches(const std::function<int()>&, int) override {
+    throw std::logic_error("used");
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a good run exits 0 and shows each variant and the seed") {
+  const auto [status, out, err] = run(plain(), {"--length", "1000", "--seed", "7"});
+  CHECK(status == 0);
+  CHECK(err == "");
+  CHECK_THAT(out, contains("seed 7\n"));
+  CHECK_THAT(out, contains("length 1,000, mask width 9"));
+  CHECK_THAT(out, contains("plain"));
+  CHECK_THAT(out, contains("taps backwards"));
+  CHECK_THAT(out, contains("GFLOP/s"));
+}
+
+TEST_CASE("a wrong variant makes the program exit 1 and is never timed") {
+  const auto [status, out, err] =
+      run(stage_of({test::plain_variant(), wrong("flipped mask")}), {"--length", "1000"});
+  CHECK(status == 1);
+  CHECK_THAT(out, contains("FAIL"));
+  CHECK_THAT(out, contains("time of flipped mask: it failed its check"));
+}
+
+TEST_CASE("only what passed everything is timed") {
+  int timed = 0;
+  const auto candidate = [&](Outcome check, Outcome hazards, Outcome traffic) {
+    Candidate made;
+    made.check = [=](Row& row, Progress&) {
+      row.check.outcome = check;
+      row.hazards.outcome = hazards;
+      row.traffic.outcome = traffic;
+    };
+    made.time = [&timed](int) {
+      ++timed;
+      return 400.0;
+    };
+    return made;
+  };
+  constexpr Outcome good = Outcome::good, bad = Outcome::bad, not_run = Outcome::not_run;
+  std::vector<Candidate> candidates = {candidate(bad, good, good), candidate(good, bad, good),
+                                       candidate(good, good, bad), candidate(not_run, good, good)};
+  Progress progress;
+  for (const Row& row : run_candidates(candidates, progress)) {
+    CHECK(row.time.outcome == not_run);
+  }
+  CHECK(timed == 0);
+  candidates = {candidate(good, not_run, not_run)};
+  const std::vector<Row> rows = run_candidates(candidates, progress);
+  CHECK(rows[0].time.outcome == good);
+  CHECK(rows[0].time.median_ms == 400.0);
+  CHECK(rows[0].time.rounds >= 9);
+  CHECK(timed > 9);
+}
+
+TEST_CASE("a variant whose timed call fails is a failure") {
+  Candidate candidate;
+  candidate.check = [](Row& row, Progress&) { row.check.outcome = Outcome::good; };
+  candidate.time = [](int) -> double { throw std::runtime_error("the device is lost"); };
+  std::vector<Candidate> candidates = {candidate};
+  Progress progress;
+  const auto rows = run_candidates(candidates, progress);
+  CHECK(rows[0].time.outcome == Outcome::bad);
+  CHECK(rows[0].time.reason == "the device is lost");
+  CHECK(exit_status(rows) == 1);
+}
+
+TEST_CASE("wrong use is one line on stderr, exit 2, and nothing on stdout") {
+  const Folder folder;
+  std::ofstream(folder.file("empty.wav"));
+  std::ofstream(folder.file("foreign.npy")) << "this is no array";
+  data::write_signal(folder.file("ok.npy"), {{std::vector<float>(100, 1.0f)}, 0});
+  data::write_signal(folder.file("two.npy"), {{{1, 2, 3}, {4, 5, 6}}, 0});
+  const std::string whole = read_text(folder.file("ok.npy"));
+  std::ofstream(folder.file("cut.npy"), std::ios::binary) << whole.substr(0, whole.size() - 9);
+  const std::string empty = folder.file("empty.wav"), foreign = folder.file("foreign.npy"),
+                    cut = folder.file("cut.npy"), ok = folder.file("ok.npy"),
+                    two = folder.file("two.npy"), absent = folder.file("absent.wav"),
+                    nowhere = folder.file("no/such/out.npy"), directory = folder.path.string();
+  const std::vector<std::vector<const char*>> all = {
+      {"--length", "0"},
+      {"--length", "-1"},
+      {"--length", "1e3"},
+      {"--length", "12x"},
+      {"--length", ""},
+      {"--length", "2147483647"},
+      {"--length", "9223372036854775808"},
+      {"--length", "100000000000000000000000"},
+      {"--length"},
+      {"--length", "5", "--length", "6"},
+      {"--threads", "0"},
+      {"--threads", "-16"},
+      {"--threads", "1025"},
+      {"--threads", "2000"},
+      {"--mask", "0"},
+      {"--mask", "-3"},
+      {"--mask", "4"},
+      {"--mask", "1025"},
+      {"--mask", "box:8"},
+      {"--mask", "gaussian:0"},
+      {"--mask", "triangle:9"},
+      {"--mask", absent.c_str()},
+      {"--mask", empty.c_str()},
+      {"--mask", foreign.c_str()},
+      {"--mask", two.c_str()},
+      {"--mask", ok.c_str()},  // 100 weights: even
+      {"--border", "mirror"},
+      {"--border", "report", "--length", "5", "--mask", "9"},
+      {"--seed", "-1"},
+      {"--seed", "many"},
+      {"--task", "0"},
+      {"--task", "6"},
+      {"--task", "2"},
+      {"--variant", "nothing"},
+      {"--color", "red"},
+      {"--colour", "auto"},
+      {"--nonsense"},
+      {"10", "16", "1", "4"},
+      {"ten"},
+      {"10", "0"},
+      {"10", "16", "7"},
+      {"10", "--length", "10"},
+      {"--json", nowhere.c_str()},
+      {"--json", directory.c_str()},
+      {"--output", "x.npy"},
+      {"--input", absent.c_str()},
+      {"--input", empty.c_str()},
+      {"--input", foreign.c_str()},
+      {"--input", cut.c_str()},
+      {"--input", directory.c_str()},
+      {"--input", ok.c_str(), "--length", "5"},
+      {"--input", ok.c_str(), "--mask", "31"},
+      {"--input", ok.c_str(), "--output", nowhere.c_str()},
+      {"--input", ok.c_str(), "--output", "result.mp3"},
+      {"--report-table", "--length", "1000"},
+  };
+  for (const auto& arguments : all) {
+    std::string shown;
+    for (const char* argument : arguments) shown += std::string(" ") + argument;
+    INFO(shown);
+    const auto [status, out, err] = run(plain(), arguments);
+    INFO(err);
+    CHECK(status == 2);
+    CHECK(out == "");
+    CHECK(err.rfind("program: ", 0) == 0);
+    CHECK(std::count(err.begin(), err.end(), '\n') == 1);
+    CHECK(err.size() > 20);
+  }
+  // Nothing was written, not even half.
+  CHECK(std::distance(fs::directory_iterator(folder.path), {}) == 5);
+}
+
+TEST_CASE("no GPU is 77 and one line, but wrong use is still wrong") {
+  auto result = run(plain(), {}, std::make_unique<NoGpu>());
+  CHECK(result.status == 77);
+  CHECK(result.out == "");
+  CHECK(result.err == "01_conv1d_cpu: NOT RUN: no GPU: the driver is missing\n");
+  result = run(plain(), {"--length", "0"}, std::make_unique<NoGpu>());
+  CHECK(result.status == 2);
+}
+
+TEST_CASE("the report's form and the options mean the same") {
+  const auto by_position = run(plain(), {"100", "16", "1", "--seed", "3"});
+  const auto by_name =
+      run(plain(), {"--length", "100", "--threads", "16", "--task", "1", "--seed", "3"});
+  for (const auto& result : {by_position, by_name}) {
+    CHECK(result.status == 0);
+    CHECK_THAT(result.out, contains("length 100, mask width 9, threads 16"));
+    CHECK_THAT(result.out, contains("plain"));
+    CHECK_THAT(result.out, !contains("taps backwards"));
+  }
+}
+
+TEST_CASE("--list and --help print and stop") {
+  const auto list = run(plain(), {"--list"});
+  CHECK(list.status == 0);
+  CHECK_THAT(list.out, contains("plain"));
+  CHECK_THAT(list.out, contains("the plain loop"));
+  const auto help = run(plain(), {"--help"});
+  CHECK(help.status == 0);
+  for (const char* option : {"--length", "--threads", "--task", "--mask", "--border", "--seed",
+                             "--variant", "--input", "--output", "--json", "--list", "--color"}) {
+    CHECK_THAT(help.out, contains(option));
+  }
+}
+
+TEST_CASE("the JSON of a run holds what the table shows") {
+  const Folder folder;
+  const std::string json = folder.file("out.json");
+  const auto result = run(plain(), {"--length", "500", "--mask", "5", "--seed", "11", "--border",
+                                    "report", "--json", json.c_str()});
+  CHECK(result.status == 0);
+  const Results results = read_json(json);
+  CHECK(results.seed == 11);
+  CHECK_THAT(results.command, contains("--length 500"));
+  REQUIRE(results.rows.size() == 2);
+  CHECK(results.rows[0].stage == "01_conv1d_cpu");
+  CHECK(results.rows[0].backend == "cpu");
+  CHECK(results.rows[0].check.outcome == Outcome::good);
+  CHECK(results.rows[0].time.outcome == Outcome::good);
+  CHECK(results.rows[1].time.ratio_to_previous > 0);
+  CHECK_THAT(result.out, contains("border report"));
+}
+
+TEST_CASE("a length that this machine cannot hold is NOT RUN, visibly") {
+  const auto result = run(plain(), {"--length", "2147479551", "--mask", "3", "--seed", "1"});
+  // The machine may hold it; then this test has nothing to say.
+  if (result.out.find("too large") == std::string::npos) test::skip("40 GB of memory are free");
+  CHECK(result.status == 0);
+  CHECK_THAT(result.out, contains("NOT RUN traffic, time: too large for this machine"));
+}
+
+TEST_CASE("real input: every channel is filtered, checked and written") {
+  const Folder folder;
+  const std::string input = folder.file("in.npy"), output = folder.file("out.npy"),
+                    mask_file = folder.file("mask.npy");
+  data::Signal signal;
+  for (int channel = 0; channel < 3; ++channel) {
+    signal.channels.emplace_back();
+    for (int i = 0; i < 777; ++i) {
+      signal.channels.back().push_back(std::sin(0.1f * static_cast<float>(i * (channel + 1))));
+    }
+  }
+  const std::vector<float> mask = {0.1f, -0.4f, 0.25f, 0.7f, 0.05f};
+  data::write_signal(input, signal);
+  data::write_signal(mask_file, {{mask}, 0});
+
+  for (const char* border : {"zero", "report"}) {
+    INFO(border);
+    const auto result = run(plain(), {"--input", input.c_str(), "--mask", mask_file.c_str(),
+                                      "--output", output.c_str(), "--border", border});
+    INFO(result.err);
+    CHECK(result.status == 0);
+    CHECK_THAT(result.out, contains("channels 3"));
+    CHECK_THAT(result.out, contains("wrote " + output));
+    const data::Signal written = data::read_signal(output);
+    REQUIRE(written.channels.size() == 3);
+    const conv::Problem1d problem(777, 5, conv::parse_border(border));
+    for (int channel = 0; channel < 3; ++channel) {
+      const auto expected = conv::reference(problem, signal.channels[channel], mask);
+      for (int i = 0; i < 777; ++i) {
+        const double bound = conv::error_bound(5, expected.scale[i]);
+        if (!(std::abs(written.channels[channel][i] - expected.value[i]) <= bound)) {
+          FAIL("channel " << channel << ", sample " << i);
+        }
+      }
+    }
+    fs::remove(output);
+  }
+}
+
+TEST_CASE("a wrong result is never written") {
+  const Folder folder;
+  const std::string input = folder.file("in.npy"), output = folder.file("out.npy");
+  data::write_signal(input, {{std::vector<float>(300, 0.5f)}, 0});
+  std::ofstream(output) << "what was there";
+  const auto result = run(stage_of({test::plain_variant(), wrong("off by one")}),
+                          {"--input", input.c_str(), "--output", output.c_str()});
+  CHECK(result.status == 1);
+  CHECK_THAT(result.err, contains("was not written"));
+  CHECK(read_text(output) == "what was there");
+
+  // The right variant of the same stage may be chosen.
+  const auto chosen =
+      run(stage_of({test::plain_variant(), wrong("off by one")}),
+          {"--input", input.c_str(), "--output", output.c_str(), "--variant", "plain"});
+  CHECK(chosen.status == 0);
+  CHECK(data::read_signal(output).length() == 300);
+}

@@ -1,0 +1,482 @@
+// Every hazard has a kernel with the bug planted in it, which must be named with kind, file and
+// line, and a correct twin, which must raise nothing.
+#include "kernels/hazards.hpp"
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <stdexcept>
+
+#include "common/simt/simt.hpp"
+#include "markers.hpp"
+#include "tests/catch.hpp"
+
+namespace {
+
+// The endless kernels are to be stopped soon. Set before the simulator looks at the environment.
+const int step_limit_is_set = setenv("SIMT_STEP_LIMIT", "300000", 1);
+
+using simt::Finding;
+
+const HazardCase& case_named(const std::string& name) {
+  for (const auto* cases : {&race_cases(), &memory_cases(), &synchronisation_cases()}) {
+    for (const HazardCase& one : *cases) {
+      if (one.name == name) return one;
+    }
+  }
+  throw std::runtime_error("no hazard case " + name);
+}
+
+struct Outcome {
+  int error = 0;  // what cudaDeviceSynchronize said
+  simt::Launch launch;
+};
+
+// Runs a case and returns its last launch.
+Outcome run(const std::string& name) {
+  simt::take_launches();
+  Outcome outcome;
+  outcome.error = case_named(name).run();
+  std::vector<simt::Launch> launches = simt::take_launches();
+  if (launches.empty()) throw std::runtime_error(name + " launched nothing");
+  outcome.launch = std::move(launches.back());
+  return outcome;
+}
+
+std::string describe(const std::vector<Finding>& findings) {
+  std::string text = std::to_string(findings.size()) + " findings";
+  for (const Finding& f : findings) {
+    text += "\n  " + f.kind + " " + f.file + ":" + std::to_string(f.line) + " and " + f.other_file +
+            ":" + std::to_string(f.other_line) + " array '" + f.array + "' times " +
+            std::to_string(f.count) + ": " + f.message;
+  }
+  return text;
+}
+
+constexpr const char* kRaces = "hazards_races.cu";
+constexpr const char* kMemory = "hazards_memory.cu";
+constexpr const char* kSynchronisation = "hazards_synchronisation.cu";
+
+// True if the finding's two places are the two marked lines, in either order.
+bool is_between(const Finding& f, const std::string& file, int line, int other_line) {
+  return is_kernel_file(f.file, file) && is_kernel_file(f.other_file, file) &&
+         std::minmax(f.line, f.other_line) == std::minmax(line, other_line);
+}
+
+}  // namespace
+
+TEST_CASE("a race is named with both lines and the array", "[hazards]") {
+  struct Planted {
+    const char* name;
+    const char* array;    // "" where the name is not defined: it must only be there
+    std::uint64_t count;  // conflicting elements over all blocks; 0 where that is not the point
+  };
+  const Planted planted = GENERATE(values<Planted>({
+      {"missing_barrier", "tile", 128},
+      {"write_after_read", "tile", 256},  // after rounds 0 and 1
+      {"race_in_global", "", 128},
+      {"race_in_device_variable", "device_cells", 64},
+      {"lanes_without_syncwarp", "tile", 128},
+      {"syncwarp_between_warps", "tile", 128},
+      {"syncwarp_of_half_a_warp", "tile", 16},
+      {"shuffle_orders_nothing", "tile", 32},
+      {"vote_orders_nothing", "tile", 32},
+      {"race_after_harmless_reads", "cell", 1},
+      {"byte_of_another_threads_word", "words", 0},
+      {"plain_read_beside_atomics", "count", 2},
+      {"plain_read_beside_global_atomics", "", 1},
+      {"second_of_two_arrays", "second", 128},
+      {"one_block_of_many", "tile", 64},
+      {"race_in_a_helper", "tile", 128},
+      {"race_in_dynamic_shared", "", 128},
+      {"race_on_float4", "tile", 0},
+  }));
+  const Outcome outcome = run(planted.name);
+  INFO(planted.name << ": " << describe(outcome.launch.findings));
+  CHECK(outcome.error == cudaSuccess);  // a race is found, the kernel still ends
+  REQUIRE(outcome.launch.findings.size() == 1);
+  const Finding& f = outcome.launch.findings[0];
+  CHECK(f.kind == "race");
+  const std::string name = planted.name;
+  CHECK(is_between(f, kRaces, line_of(kRaces, "BUG " + name), line_of(kRaces, "OTHER " + name)));
+  if (*planted.array) {
+    CHECK(f.array == planted.array);
+  } else {
+    CHECK(!f.array.empty());
+  }
+  if (planted.count) {
+    CHECK(f.count == planted.count);
+  } else {
+    CHECK(f.count >= 1);
+  }
+  CHECK(!f.message.empty());
+  CHECK(!f.is_note());
+}
+
+TEST_CASE("a race between two writers", "[hazards]") {
+  const Outcome outcome = run("two_writers");
+  INFO(describe(outcome.launch.findings));
+  REQUIRE(outcome.launch.findings.size() == 1);
+  const Finding& f = outcome.launch.findings[0];
+  CHECK(f.kind == "race");
+  CHECK(f.line == line_of(kRaces, "BUG two_writers"));
+  CHECK(f.other_line == f.line);
+  CHECK(f.array == "tile");
+  CHECK(f.block == std::array<unsigned, 3>{0, 0, 0});
+  CHECK(f.thread == std::array<unsigned, 3>{0, 0, 0});
+  CHECK(f.count == 64);
+}
+
+TEST_CASE("two writers of the same value are a note", "[hazards]") {
+  const Outcome outcome = run("same_value");
+  INFO(describe(outcome.launch.findings));
+  REQUIRE(outcome.launch.findings.size() == 1);
+  const Finding& f = outcome.launch.findings[0];
+  CHECK(f.kind == "same_value_write");
+  CHECK(f.is_note());
+  CHECK(f.line == line_of(kRaces, "BUG same_value"));
+  CHECK(f.array == "found");
+}
+
+TEST_CASE("a counter that is reset beside its atomic updates", "[hazards]") {
+  const Outcome outcome = run("reset_beside_atomics");
+  INFO(describe(outcome.launch.findings));
+  int races = 0;
+  for (const Finding& f : outcome.launch.findings) {
+    // An update that comes before the reset also reads an unset counter.
+    if (f.kind == "uninitialized_shared_read") continue;
+    CHECK(f.kind == "race");
+    CHECK(is_between(f, kRaces, line_of(kRaces, "BUG reset_beside_atomics"),
+                     line_of(kRaces, "OTHER reset_beside_atomics")));
+    ++races;
+  }
+  CHECK(races == 1);
+}
+
+TEST_CASE("the lanes of a warp do not move in step", "[hazards]") {
+  const Outcome outcome = run("warp_synchronous_reduction");
+  INFO(describe(outcome.launch.findings));
+  REQUIRE(!outcome.launch.findings.empty());
+  const int bug = line_of(kRaces, "BUG warp_synchronous_reduction");
+  for (const Finding& f : outcome.launch.findings) {
+    CHECK(f.kind == "race");
+    CHECK((f.line == bug || f.other_line == bug));
+    CHECK(f.array == "tile");
+  }
+}
+
+TEST_CASE("a race names the block and the thread", "[hazards]") {
+  const Outcome outcome = run("one_block_of_many");
+  REQUIRE(outcome.launch.findings.size() == 1);
+  const Finding& f = outcome.launch.findings[0];
+  CHECK(f.block == std::array<unsigned, 3>{1, 2, 0});
+  CHECK(f.thread == std::array<unsigned, 3>{0, 0, 0});
+}
+
+TEST_CASE("the same race in many blocks is one finding", "[hazards]") {
+  const Outcome two = run("missing_barrier");
+  const Outcome eight = run("missing_barrier_in_8_blocks");
+  REQUIRE(two.launch.findings.size() == 1);
+  REQUIRE(eight.launch.findings.size() == 1);
+  CHECK(eight.launch.findings[0].count == 4 * two.launch.findings[0].count);
+  CHECK(eight.launch.findings[0].block == std::array<unsigned, 3>{0, 0, 0});
+  CHECK(eight.launch.findings[0].line == two.launch.findings[0].line);
+}
+
+TEST_CASE("correct kernels raise nothing", "[hazards]") {
+  const std::string name = GENERATE(values<const char*>({
+      "missing_barrier_fixed",
+      "write_after_read_fixed",
+      "race_in_global_fixed",
+      "syncwarp_orders_lanes",
+      "syncwarp_of_half_a_warp_fixed",
+      "bytes_of_a_word",
+      "atomics_among_themselves",
+      "global_read_past_end_fixed",
+      "shared_cell_not_written_fixed",
+      "global_written_in_every_way",
+      "barrier_after_both_branches",
+      "early_return_before_barrier",
+      "barrier_counts",
+      "shuffle_with_its_own_mask",
+      "shuffle_among_lanes_left",
+      "waits_for_another_thread",
+  }));
+  const Outcome outcome = run(name);
+  INFO(name << ": " << describe(outcome.launch.findings));
+  CHECK(outcome.error == cudaSuccess);
+  CHECK(outcome.launch.findings.empty());
+}
+
+TEST_CASE("a bad access is named and never performed", "[hazards]") {
+  using Position = std::array<unsigned, 3>;
+  struct Planted {
+    const char* name;
+    const char* kind;
+    const char* array;  // "" where the name is not defined
+    Position block;
+    Position thread;
+    std::uint64_t count;  // 0 where it depends on how far the other threads get
+    cudaError_t error;
+  };
+  const cudaError_t illegal = cudaErrorIllegalAddress;
+  const Planted planted = GENERATE_COPY(values<Planted>({
+      {"global_read_past_end", "out_of_bounds", "", {1, 0, 0}, {63, 0, 0}, 1, illegal},
+      {"global_read_before_start", "out_of_bounds", "", {0, 0, 0}, {0, 0, 0}, 1, illegal},
+      {"global_write_past_end", "out_of_bounds", "", {1, 0, 0}, {63, 0, 0}, 1, illegal},
+      {"global_write_before_start", "out_of_bounds", "", {0, 0, 0}, {0, 0, 0}, 1, illegal},
+      {"global_read_far_away", "out_of_bounds", "", {1, 0, 0}, {6, 0, 0}, 1, illegal},
+      {"atomic_past_end", "out_of_bounds", "", {0, 0, 0}, {31, 0, 0}, 1, illegal},
+      {"byte_past_end", "out_of_bounds", "", {0, 0, 0}, {5, 0, 0}, 1, illegal},
+      {"float4_across_the_end", "out_of_bounds", "", {0, 0, 0}, {1, 0, 0}, 1, illegal},
+      {"shared_read_past_end", "out_of_bounds", "tile", {0, 0, 0}, {63, 0, 0}, 0, illegal},
+      {"shared_read_before_start", "out_of_bounds", "tile", {0, 0, 0}, {0, 0, 0}, 0, illegal},
+      {"shared_write_past_end", "out_of_bounds", "tile", {0, 0, 0}, {63, 0, 0}, 0, illegal},
+      {"shared_write_before_start", "out_of_bounds", "tile", {0, 0, 0}, {0, 0, 0}, 0, illegal},
+      {"shared_read_into_neighbour", "out_of_bounds", "second", {0, 0, 0}, {63, 0, 0}, 0, illegal},
+      {"dynamic_read_past_end", "out_of_bounds", "", {0, 0, 0}, {63, 0, 0}, 0, illegal},
+      {"dynamic_read_before_start", "out_of_bounds", "", {0, 0, 0}, {0, 0, 0}, 0, illegal},
+      {"dynamic_write_past_end", "out_of_bounds", "", {0, 0, 0}, {63, 0, 0}, 0, illegal},
+      {"constant_past_end", "out_of_bounds", "nine_constants", {0, 0, 0}, {9, 0, 0}, 1, illegal},
+      {"device_variable_past_end", "out_of_bounds", "ten_cells", {0, 0, 0}, {10, 0, 0}, 1, illegal},
+      {"use_after_free", "use_after_free", "", {0, 0, 0}, {0, 0, 0}, 0, illegal},
+      {"misaligned_global_float4",
+       "misaligned",
+       "",
+       {0, 0, 0},
+       {0, 0, 0},
+       0,
+       cudaErrorMisalignedAddress},
+      {"misaligned_shared_float4",
+       "misaligned",
+       "tile",
+       {0, 0, 0},
+       {0, 0, 0},
+       0,
+       cudaErrorMisalignedAddress},
+      {"misaligned_int", "misaligned", "", {0, 0, 0}, {0, 0, 0}, 0, cudaErrorMisalignedAddress},
+      {"misaligned_store", "misaligned", "", {0, 0, 0}, {0, 0, 0}, 0, cudaErrorMisalignedAddress},
+  }));
+  const Outcome outcome = run(planted.name);
+  INFO(planted.name << ": " << describe(outcome.launch.findings));
+  CHECK(outcome.error == planted.error);
+  REQUIRE(outcome.launch.findings.size() == 1);
+  const Finding& f = outcome.launch.findings[0];
+  CHECK(f.kind == planted.kind);
+  CHECK(is_kernel_file(f.file, kMemory));
+  CHECK(f.line == line_of(kMemory, std::string("BUG ") + planted.name));
+  CHECK(f.other_line == 0);
+  CHECK(f.block == planted.block);
+  CHECK(f.thread == planted.thread);
+  if (planted.count) CHECK(f.count == planted.count);
+  if (*planted.array) {
+    CHECK(f.array == planted.array);
+  } else {
+    CHECK(!f.array.empty());
+  }
+}
+
+TEST_CASE("an address that is no GPU memory", "[hazards]") {
+  const std::string name =
+      GENERATE(values<const char*>({"null_pointer", "host_pointer_read", "host_pointer_write"}));
+  const Outcome outcome = run(name);
+  INFO(name << ": " << describe(outcome.launch.findings));
+  CHECK(outcome.error == cudaErrorIllegalAddress);  // host_pointer_write: -1 if it was performed
+  REQUIRE(outcome.launch.findings.size() == 1);
+  const Finding& f = outcome.launch.findings[0];
+  CHECK(f.kind == "invalid_address");
+  CHECK(is_kernel_file(f.file, kMemory));
+  CHECK(f.line == line_of(kMemory, "BUG " + name));
+  CHECK(f.thread == std::array<unsigned, 3>{0, 0, 0});
+  CHECK(f.message.find(name == "null_pointer" ? "null" : "host") != std::string::npos);
+}
+
+TEST_CASE("a bad access leaves a sticky error until the device is reset", "[hazards]") {
+  run("global_read_past_end");
+  CHECK(cudaDeviceSynchronize() == cudaErrorIllegalAddress);
+  CHECK(cudaGetLastError() == cudaErrorIllegalAddress);
+  CHECK(cudaGetLastError() == cudaErrorIllegalAddress);
+  void* pointer = nullptr;
+  CHECK(cudaMalloc(&pointer, 64) == cudaErrorIllegalAddress);
+  CHECK(cudaDeviceReset() == cudaSuccess);
+  CHECK(cudaMalloc(&pointer, 64) == cudaSuccess);
+  CHECK(cudaFree(pointer) == cudaSuccess);
+}
+
+TEST_CASE("memory that nobody wrote", "[hazards]") {
+  struct Planted {
+    const char* name;
+    const char* line;  // marker
+    const char* kind;
+    const char* array;
+    std::array<unsigned, 3> block;
+    std::array<unsigned, 3> thread;
+    std::uint64_t count;
+  };
+  const char* shared = "uninitialized_shared_read";
+  const char* global = "uninitialized_global_read";
+  const Planted planted = GENERATE_COPY(values<Planted>({
+      {"shared_cell_not_written",
+       "shared_cell_not_written",
+       shared,
+       "tile",
+       {0, 0, 0},
+       {23, 0, 0},
+       2},
+      {"shared_of_an_earlier_block",
+       "shared_of_an_earlier_block",
+       shared,
+       "tile",
+       {1, 0, 0},
+       {0, 0, 0},
+       64},
+      {"dynamic_cell_not_written",
+       "dynamic_cell_not_written",
+       shared,
+       "",
+       {0, 0, 0},
+       {60, 0, 0},
+       8},
+      {"shared_counter_not_set",
+       "shared_counter_not_set",
+       shared,
+       "count",
+       {0, 0, 0},
+       {0, 0, 0},
+       2},
+      {"one_byte_of_a_word_not_written",
+       "one_byte_of_a_word_not_written",
+       shared,
+       "bytes",
+       {0, 0, 0},
+       {0, 0, 0},
+       128},
+      {"global_partly_copied", "copy_all", global, "", {0, 0, 0}, {48, 0, 0}, 16},
+      {"global_partly_set", "copy_all", global, "", {0, 0, 0}, {63, 0, 0}, 1},
+      {"global_copied_unwritten", "copy_all", global, "", {0, 0, 0}, {32, 0, 0}, 32},
+      {"global_allocated_again", "copy_all", global, "", {0, 0, 0}, {0, 0, 0}, 64},
+  }));
+  const Outcome outcome = run(planted.name);
+  INFO(planted.name << ": " << describe(outcome.launch.findings));
+  CHECK(outcome.error == cudaSuccess);
+  REQUIRE(outcome.launch.findings.size() == 1);
+  const Finding& f = outcome.launch.findings[0];
+  CHECK(f.kind == planted.kind);
+  CHECK(is_kernel_file(f.file, kMemory));
+  CHECK(f.line == line_of(kMemory, std::string("BUG ") + planted.line));
+  CHECK(f.block == planted.block);
+  CHECK(f.thread == planted.thread);
+  CHECK(f.count == planted.count);
+  if (*planted.array) {
+    CHECK(f.array == planted.array);
+  } else {
+    CHECK(!f.array.empty());
+  }
+}
+
+TEST_CASE("a barrier that part of the block does not reach", "[hazards]") {
+  const std::string name =
+      GENERATE(values<const char*>({"barrier_in_both_branches", "barrier_missed"}));
+  const Outcome outcome = run(name);
+  INFO(name << ": " << describe(outcome.launch.findings));
+  REQUIRE(!outcome.launch.findings.empty());
+  const Finding& f = outcome.launch.findings[0];
+  CHECK(f.kind == "divergent_barrier");
+  CHECK(is_between(f, kSynchronisation, line_of(kSynchronisation, "BUG " + name),
+                   line_of(kSynchronisation, "OTHER " + name)));
+  CHECK(f.count == 2);  // once a block
+  CHECK(f.block == std::array<unsigned, 3>{0, 0, 0});
+}
+
+TEST_CASE("a warp operation that waits for ever", "[hazards]") {
+  const std::string name =
+      GENERATE(values<const char*>({"shuffle_with_lanes_elsewhere", "mask_without_the_caller",
+                                    "syncwarp_with_lanes_elsewhere"}));
+  const Outcome outcome = run(name);
+  INFO(name << ": " << describe(outcome.launch.findings));
+  CHECK(outcome.error != cudaSuccess);
+  REQUIRE(outcome.launch.findings.size() == 1);
+  const Finding& f = outcome.launch.findings[0];
+  CHECK(f.kind == "warp_deadlock");
+  CHECK(is_kernel_file(f.file, kSynchronisation));
+  CHECK(f.line == line_of(kSynchronisation, "BUG " + name));
+  CHECK(f.block == std::array<unsigned, 3>{0, 0, 0});
+}
+
+TEST_CASE("a shuffle from a lane that has ended", "[hazards]") {
+  const Outcome outcome = run("shuffle_from_ended_lane");
+  INFO(describe(outcome.launch.findings));
+  REQUIRE(outcome.launch.findings.size() == 1);
+  const Finding& f = outcome.launch.findings[0];
+  CHECK(f.kind == "undefined_shuffle");
+  CHECK(is_kernel_file(f.file, kSynchronisation));
+  CHECK(f.line == line_of(kSynchronisation, "BUG shuffle_from_ended_lane"));
+}
+
+TEST_CASE("a kernel that never ends", "[hazards]") {
+  const std::string name =
+      GENERATE(values<const char*>({"waits_for_nobody", "loops_without_memory"}));
+  const Outcome outcome = run(name);
+  INFO(name << ": " << describe(outcome.launch.findings));
+  CHECK(outcome.error == cudaErrorLaunchTimeout);
+  REQUIRE(outcome.launch.findings.size() == 1);
+  const Finding& f = outcome.launch.findings[0];
+  CHECK(f.kind == "endless_kernel");
+  CHECK(is_kernel_file(f.file, kSynchronisation));
+  CHECK(f.line == line_of(kSynchronisation, "BUG " + name));
+  CHECK(f.thread == std::array<unsigned, 3>{name == "waits_for_nobody" ? 3u : 0u, 0, 0});
+}
+
+TEST_CASE("waiting for a volatile variable ends, and is a race", "[hazards]") {
+  const Outcome outcome = run("waits_for_a_volatile");
+  INFO(describe(outcome.launch.findings));
+  CHECK(outcome.error == cudaSuccess);
+  REQUIRE(outcome.launch.findings.size() == 1);
+  const Finding& f = outcome.launch.findings[0];
+  CHECK(f.kind == "race");
+  CHECK(is_between(f, kSynchronisation, line_of(kSynchronisation, "BUG waits_for_a_volatile"),
+                   line_of(kSynchronisation, "OTHER waits_for_a_volatile")));
+}
+
+TEST_CASE("findings are the same every time", "[hazards]") {
+  for (const char* name : {"missing_barrier", "warp_synchronous_reduction", "barrier_missed",
+                           "shared_read_past_end", "reset_beside_atomics", "race_on_float4"}) {
+    INFO(name);
+    const std::string first = describe(run(name).launch.findings);
+    for (int i = 0; i < 3; ++i) CHECK(describe(run(name).launch.findings) == first);
+  }
+}
+
+TEST_CASE("a list of checks", "[hazards]") {
+  struct RestoreChecks {
+    ~RestoreChecks() { simt::set_checks("all"); }
+  } restore;
+  const auto kinds = [](const char* checks, const char* name) {
+    simt::set_checks(checks);
+    std::string text;
+    for (const Finding& f : run(name).launch.findings) text += f.kind + " ";
+    return text;
+  };
+  CHECK(kinds("races", "missing_barrier") == "race ");
+  CHECK(kinds("counters,races", "missing_barrier") == "race ");
+  CHECK(kinds("uninitialized", "missing_barrier") == "");
+  CHECK(kinds("bounds,barriers,counters", "missing_barrier") == "");
+  CHECK(kinds("uninitialized", "shared_cell_not_written") == "uninitialized_shared_read ");
+  CHECK(kinds("uninitialized", "global_partly_set") == "uninitialized_global_read ");
+  CHECK(kinds("races,bounds,barriers", "shared_cell_not_written") == "");
+  CHECK(kinds("bounds", "global_read_past_end") == "out_of_bounds ");
+  CHECK(kinds("bounds", "shared_cell_not_written") == "");
+  CHECK(kinds("barriers", "barrier_in_both_branches") == "divergent_barrier ");
+  CHECK(kinds("races", "barrier_in_both_branches") == "");
+  CHECK(kinds("none", "missing_barrier") == "");
+
+  simt::set_checks("counters");
+  CHECK(run("missing_barrier_fixed").launch.counters.shared_load_requests == 4);
+  simt::set_checks("none");
+  CHECK(run("missing_barrier_fixed").launch.counters == simt::Counters{});
+
+  CHECK_THROWS_AS(simt::set_checks("rases"), std::invalid_argument);
+  CHECK_THROWS_AS(simt::set_checks("races,"), std::invalid_argument);
+  CHECK_THROWS_AS(simt::set_checks(""), std::invalid_argument);
+}

@@ -1,0 +1,409 @@
+// What device functions return, and how vector types move.
+#include <cuda_runtime.h>
+
+#include "device_array.hpp"
+#include "device_functions.hpp"
+
+namespace device_functions {
+
+// ---- functions whose results are exact ----
+
+__global__ void exact(long long* out, float zero) {
+  int i = 0;
+  const float nan = zero / zero, inf = 1.0f / zero;
+  const double dnan = nan, dinf = inf;
+  out[i++] = __popc(0xf0f00001u);
+  out[i++] = __popcll(0xf0f0000100000003ull);
+  out[i++] = __clz(0);
+  out[i++] = __clz(1);
+  out[i++] = __clz(-1);
+  out[i++] = __clzll(0);
+  out[i++] = __clzll(1ll << 40);
+  out[i++] = __ffs(0);
+  out[i++] = __ffs(0x50);
+  out[i++] = __ffsll(1ll << 40);
+  out[i++] = __brev(0x12345678u);
+  out[i++] = __brevll(0x123456789abcdef0ull);
+  out[i++] = __byte_perm(0x33221100u, 0x77665544u, 0x7531u);
+  out[i++] = __byte_perm(0x33221180u, 0x77665544u, 0x0e98u);
+  out[i++] = __funnelshift_l(0x12345678u, 0x9abcdef0u, 8);
+  out[i++] = __funnelshift_l(0x12345678u, 0x9abcdef0u, 40);
+  out[i++] = __funnelshift_r(0x12345678u, 0x9abcdef0u, 8);
+  out[i++] = __funnelshift_r(0x12345678u, 0x9abcdef0u, 0);
+  out[i++] = __funnelshift_lc(0x12345678u, 0x9abcdef0u, 40);
+  out[i++] = __funnelshift_rc(0x12345678u, 0x9abcdef0u, 40);
+  out[i++] = __mulhi(-123456789, 987654321);
+  out[i++] = __umulhi(4000000000u, 4000000001u);
+  out[i++] = __mul64hi(-1234567890123456789ll, 987654321098765432ll);
+  out[i++] = __umul64hi(~0ull, 12345678901234567890ull);
+  out[i++] = __mul24(0x00ffffff, 3);
+  out[i++] = __mul24(0x7f800001, -5);
+  out[i++] = __umul24(0xff000003u, 0xffffffu);
+  out[i++] = __sad(-2000000000, 2000000000, 7u);
+  out[i++] = __usad(3u, 4000000000u, 7u);
+  out[i++] = __hadd(-7, 2);
+  out[i++] = __rhadd(-7, 2);
+  out[i++] = __uhadd(4000000000u, 4000000001u);
+  out[i++] = __urhadd(4000000000u, 4000000001u);
+  out[i++] = __dp4a(0x0102ff80, 0x7f80ff7f, 1000);
+  out[i++] = __dp4a(0x0102ff80u, 0x7f80ff7fu, 1000u);
+  const float reals[] = {2.5f, 3.5f, -2.5f, -0.5f, 1e10f, -1e10f, nan, inf, -inf, 1e20f, -1e20f};
+  for (float x : reals) {
+    out[i++] = __float2int_rn(x);
+    out[i++] = __float2int_rz(x);
+    out[i++] = __float2int_ru(x);
+    out[i++] = __float2int_rd(x);
+    out[i++] = __float2uint_rn(x);
+    out[i++] = __float2uint_rz(x);
+    out[i++] = __float2ll_rn(x);
+    out[i++] = static_cast<long long>(__float2ull_rd(x));
+    out[i++] = __double2int_ru(x);
+    out[i++] = __double2uint_rd(x);
+    out[i++] = __double2ll_rz(x);
+    out[i++] = static_cast<long long>(__double2ull_rn(x));
+    out[i++] = __float_as_int(__saturatef(x));
+  }
+  out[i++] = __float2ll_rn(inf);
+  out[i++] = __double2ll_rn(dnan);
+  out[i++] = __double2int_rn(dinf);
+  out[i++] = __float_as_int(1.5f);
+  out[i++] = __float_as_uint(-1.5f);
+  out[i++] = __float_as_int(__int_as_float(0x40490fdb));
+  out[i++] = __double_as_longlong(-2.25);
+  out[i++] = __double2hiint(3.5);
+  out[i++] = __double2loint(__hiloint2double(0x40091eb8, 0x51eb851f));
+  out[i++] = __float_as_int(__int2float_rn(16777217));
+  out[i++] = __float_as_int(__uint2float_rn(4294967295u));
+  out[i++] = __float_as_int(__double2float_rn(0.1));
+  out[i++] = __float_as_int(__fmaf_rn(1.0000001f, 1.0000001f, -1.0f));
+  out[i++] = __float_as_int(__fadd_rn(__fmul_rn(1.0000001f, 1.0000001f), -1.0f));
+  out[i++] = __float_as_int(__frcp_rn(3.0f));
+  out[i++] = __float_as_int(__fdiv_rn(1.0f, 3.0f));
+  out[i++] = __float_as_int(__fsqrt_rn(2.0f));
+  out[i++] = __double_as_longlong(__dsqrt_rn(2.0));
+  out[i++] = __double_as_longlong(__fma_rn(0.1, 10.0, -1.0));
+  out[i++] = __float_as_int(min(nan, 1.0f));
+  out[i++] = __float_as_int(max(1.0f, nan));
+  out[i++] = min(-1, 1);
+  out[i++] = max(-1, 1u);
+  out[i++] = min(-1ll, 1ull);
+  out[i++] = max(3ul, 4ul);
+  out[i++] = __double_as_longlong(max(1.0f, 2.0));
+  out[i++] = __float_as_int(sinpif(1.0f));
+  out[i++] = __float_as_int(sinpif(0.5f));
+  out[i++] = __float_as_int(cospif(0.5f));
+  out[i++] = __float_as_int(cospif(3.0f));
+  out[i++] = __float_as_int(norm3df(2.0f, 3.0f, 6.0f));
+  out[i++] = __float_as_int(rsqrtf(4.0f));
+  out[i++] = abs(-5) + static_cast<int>(abs(-2.5f) * 2);
+  out[i++] = i;
+}
+
+std::vector<long long> exact_results() {
+  DeviceArray<long long> out(std::vector<long long>(400, 0));
+  exact<<<1, 1>>>(out.get(), 0.0f);
+  if (cudaGetLastError() != cudaSuccess) return {};
+  std::vector<long long> results = out.download();
+  while (!results.empty() && results.back() == 0) results.pop_back();
+  return results;
+}
+
+// ---- warps ----
+
+constexpr unsigned kAll = 0xffffffffu;
+
+// Block of two warps; the second warp's results are kept, so that lanes are not thread numbers.
+__global__ void warp(long long* out) {
+  const int lane = threadIdx.x % 32;
+  const bool keep = threadIdx.x >= 32;
+  long long results[22];
+  int i = 0;
+  const int value = 100 + lane;
+  results[i++] = __shfl_sync(kAll, value, 5);
+  results[i++] = __shfl_sync(kAll, value, lane + 1);
+  results[i++] = __shfl_sync(kAll, value, 3, 8);
+  results[i++] = __shfl_up_sync(kAll, value, 2);
+  results[i++] = __shfl_up_sync(kAll, value, 2, 16);
+  results[i++] = __shfl_down_sync(kAll, value, 3);
+  results[i++] = __shfl_down_sync(kAll, value, 3, 8);
+  results[i++] = __shfl_xor_sync(kAll, value, 7);
+  results[i++] = __shfl_xor_sync(kAll, value, 8, 8);
+  results[i++] = static_cast<long long>(__shfl_sync(kAll, 0.5 * lane, 31 - lane) * 2);
+  results[i++] = static_cast<long long>(__shfl_down_sync(kAll, 0.5f * lane, 1) * 2);
+  results[i++] = __shfl_xor_sync(kAll, 1ll << lane, 1);
+  results[i++] = __ballot_sync(kAll, lane % 3 == 0);
+  results[i++] = __any_sync(kAll, lane == 40);
+  results[i++] = __any_sync(kAll, lane == 31);
+  results[i++] = __all_sync(kAll, lane < 31);
+  results[i++] = __all_sync(kAll, lane < 32);
+  results[i++] = __match_any_sync(kAll, lane / 5);
+  int same = -1;
+  results[i++] = __match_all_sync(kAll, lane / 32, &same);
+  results[i++] = same;
+  results[i++] = __reduce_add_sync(kAll, static_cast<unsigned>(lane));
+  results[i++] = __reduce_max_sync(kAll, lane % 7 - 3);
+  if (keep) {
+    for (int k = 0; k < i; ++k) out[k * 32 + lane] = results[k];
+  }
+}
+
+// Only some lanes take part, in two groups with different masks.
+__global__ void part_of_a_warp(long long* out) {
+  const int lane = threadIdx.x;
+  const unsigned odd = 0xaaaaaaaau;
+  const unsigned mask = lane % 2 ? odd : ~odd;
+  long long sum = lane;
+  if (lane % 2) {
+    for (int step = 16; step > 1; step /= 2) sum += __shfl_xor_sync(mask, sum, step);
+  } else {
+    for (int step = 16; step > 1; step /= 2) sum += __shfl_xor_sync(mask, sum, step);
+  }
+  out[lane] = sum;
+  __syncwarp();
+  out[32 + lane] = __ballot_sync(mask, lane < 16);
+}
+
+std::vector<WarpResult> warp_results() {
+  static const char* const kNames[] = {
+      "shfl 5",        "shfl lane+1", "shfl 3 width 8", "shfl_up 2",  "shfl_up 2 width 16",
+      "shfl_down 3",   "shfl_down 3 width 8", "shfl_xor 7", "shfl_xor 8 width 8", "shfl double",
+      "shfl_down float", "shfl_xor long long", "ballot", "any 40", "any 31", "all 31", "all 32",
+      "match_any", "match_all", "match_all predicate", "reduce_add", "reduce_max"};
+  constexpr int kCount = sizeof(kNames) / sizeof(kNames[0]);
+  DeviceArray<long long> whole(kCount * 32), part(64);
+  warp<<<1, 64>>>(whole.get());
+  part_of_a_warp<<<1, 32>>>(part.get());
+  if (cudaGetLastError() != cudaSuccess) return {};
+  std::vector<WarpResult> results;
+  const std::vector<long long> lanes = whole.download();
+  for (int k = 0; k < kCount; ++k) {
+    results.push_back({kNames[k], {lanes.begin() + k * 32, lanes.begin() + (k + 1) * 32}});
+  }
+  const std::vector<long long> groups = part.download();
+  results.push_back({"sum over odd and even lanes", {groups.begin(), groups.begin() + 32}});
+  results.push_back({"ballot of odd and even lanes", {groups.begin() + 32, groups.end()}});
+  return results;
+}
+
+// ---- atomics, by one thread: what they return and what they leave ----
+
+__global__ void atomics(double* out) {
+  __shared__ int shared_cell;
+  int i = 0;
+  shared_cell = 5;
+  out[i++] = atomicAdd(&shared_cell, 3);
+  out[i++] = atomicSub(&shared_cell, 10);
+  out[i++] = atomicMin(&shared_cell, -7);
+  out[i++] = atomicMax(&shared_cell, 9);
+  out[i++] = atomicExch(&shared_cell, 12);
+  out[i++] = atomicAnd(&shared_cell, 10);
+  out[i++] = atomicOr(&shared_cell, 5);
+  out[i++] = atomicXor(&shared_cell, 6);
+  out[i++] = atomicCAS(&shared_cell, 1, 2);
+  out[i++] = atomicCAS(&shared_cell, 11, 2);
+  out[i++] = shared_cell;
+  __shared__ unsigned counter;
+  counter = 2;
+  out[i++] = atomicInc(&counter, 3u);
+  out[i++] = atomicInc(&counter, 3u);
+  out[i++] = atomicInc(&counter, 3u);
+  out[i++] = atomicDec(&counter, 3u);
+  out[i++] = atomicDec(&counter, 3u);
+  counter = 9;
+  out[i++] = atomicDec(&counter, 3u);
+  out[i++] = counter;
+  out[i++] = atomicSub(&counter, 4u);
+  out[i++] = counter == 0xffffffffu;
+  out[i++] = atomicMax(&counter, 1u) == 0xffffffffu;
+  __shared__ float real;
+  real = 1.5f;
+  out[i++] = atomicAdd(&real, 0.25f);
+  out[i++] = atomicExch(&real, 8.0f);
+  out[i++] = real;
+  __shared__ double wide;
+  wide = 0.1;
+  out[i++] = atomicAdd(&wide, 0.2);
+  out[i++] = wide;
+  __shared__ unsigned long long big;
+  big = 1ull << 40;
+  out[i++] = static_cast<double>(atomicAdd(&big, 1ull));
+  out[i++] = static_cast<double>(atomicCAS(&big, (1ull << 40) + 1, 77ull));
+  out[i++] = static_cast<double>(atomicMin(&big, 50ull));
+  out[i++] = static_cast<double>(big);
+  __shared__ long long least;
+  least = 5;
+  out[i++] = static_cast<double>(atomicMin(&least, -5ll));
+  out[i++] = static_cast<double>(least);
+  __shared__ unsigned short small[2];
+  small[0] = 3, small[1] = 4;
+  out[i++] = atomicCAS(&small[1], static_cast<unsigned short>(4), static_cast<unsigned short>(9));
+  out[i++] = small[0] * 100 + small[1];
+  shared_cell = 0x7fffffff;
+  out[i++] = atomicAdd_block(&shared_cell, 1);
+  out[i++] = shared_cell;
+  out[i++] = -1;
+}
+
+std::vector<double> atomic_results() {
+  DeviceArray<double> out(std::vector<double>(100, 0.0));
+  atomics<<<1, 1>>>(out.get());
+  if (cudaGetLastError() != cudaSuccess) return {};
+  std::vector<double> results = out.download();
+  while (!results.empty() && results.back() == 0) results.pop_back();
+  return results;
+}
+
+// ---- vectors: out[t] = in[t], however it is written ----
+
+template <typename T>
+__global__ void assign(const T* in, T* out) {
+  out[threadIdx.x] = in[threadIdx.x];
+}
+
+template <typename T>
+__global__ void through_a_local(const T* in, T* out) {
+  T value = in[threadIdx.x];
+  value.x += 0;
+  out[threadIdx.x] = value;
+}
+
+__global__ void component_by_component(const float4* in, float4* out) {
+  const float4 v = in[threadIdx.x];
+  out[threadIdx.x] = make_float4(v.x, v.y, v.z, v.w);
+}
+
+__global__ void braces(const float4* in, float4* out) {
+  float4 v = in[threadIdx.x];
+  float4 copy = {v.x, v.y, v.z, v.w};
+  out[threadIdx.x] = copy;
+}
+
+__global__ void cached_load(const float4* in, float4* out) {
+  out[threadIdx.x] = __ldg(&in[threadIdx.x]);
+}
+
+__global__ void cast_pointers(const float* in, float* out) {
+  reinterpret_cast<float4*>(out)[threadIdx.x] =
+      reinterpret_cast<const float4*>(in)[threadIdx.x];
+}
+
+__global__ void conditional(const float4* in, float4* out, int n) {
+  const int t = threadIdx.x;
+  out[t] = t < n ? in[t] : make_float4(0, 0, 0, 0);
+}
+
+__global__ void through_a_union(const float4* in, float4* out) {
+  union {
+    float4 vector;
+    float cells[4];
+  } u;
+  u.vector = in[threadIdx.x];
+  for (float& cell : u.cells) cell += 0;
+  out[threadIdx.x] = u.vector;
+}
+
+__global__ void through_registers(const float4* in, float4* out) {
+  float4 cells[2];
+  cells[0] = in[threadIdx.x];
+  cells[1] = cells[0];
+  out[threadIdx.x] = cells[1];
+}
+
+__device__ float4 load(const float4* p) { return *p; }
+__device__ void store(float4* p, float4 value) { *p = value; }
+
+__global__ void through_functions(const float4* in, float4* out) {
+  store(&out[threadIdx.x], load(&in[threadIdx.x]));
+}
+
+__global__ void through_shared(const float4* in, float4* out) {
+  __shared__ float4 tile[32];
+  tile[threadIdx.x] = in[threadIdx.x];
+  __syncwarp();
+  out[threadIdx.x] = tile[threadIdx.x];
+}
+
+struct Pair {
+  float4 first, second;
+};
+
+__global__ void structure(const Pair* in, Pair* out) { out[threadIdx.x] = in[threadIdx.x]; }
+
+template <typename T, typename Kernel>
+static bool moves(Kernel kernel) {
+  std::vector<unsigned char> bytes(32 * sizeof(T));
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<unsigned char>(i % 61 + 1);
+  DeviceArray<unsigned char> in(bytes), out(bytes.size());
+  kernel(reinterpret_cast<const T*>(in.get()), reinterpret_cast<T*>(out.get()));
+  return cudaGetLastError() == cudaSuccess && out.download() == bytes;
+}
+
+#define RUN(T, launch) [] { return moves<T>([](const T* in, T* out) { launch; }); }
+
+const std::vector<VectorCase>& vector_cases() {
+  static const std::vector<VectorCase> cases = {
+      {"char2", RUN(char2, (assign<<<1, 32>>>(in, out))), 1, 2, 1, 2},
+      {"uchar4", RUN(uchar4, (assign<<<1, 32>>>(in, out))), 1, 4, 1, 4},
+      {"short4", RUN(short4, (assign<<<1, 32>>>(in, out))), 1, 8, 1, 8},
+      {"float1", RUN(float1, (assign<<<1, 32>>>(in, out))), 1, 4, 1, 4},
+      {"float2", RUN(float2, (assign<<<1, 32>>>(in, out))), 1, 8, 1, 8},
+      {"float4", RUN(float4, (assign<<<1, 32>>>(in, out))), 1, 16, 1, 16},
+      {"int2", RUN(int2, (assign<<<1, 32>>>(in, out))), 1, 8, 1, 8},
+      {"uint4", RUN(uint4, (assign<<<1, 32>>>(in, out))), 1, 16, 1, 16},
+      {"double2", RUN(double2, (assign<<<1, 32>>>(in, out))), 1, 16, 1, 16},
+      {"longlong2", RUN(longlong2, (assign<<<1, 32>>>(in, out))), 1, 16, 1, 16},
+      // Three loads of 4 bytes at a stride of 12: each touches all 12 sectors of the warp's 384 bytes.
+      {"float3", RUN(float3, (assign<<<1, 32>>>(in, out))), 3, 36, 3, 36},
+      {"double4", RUN(double4, (assign<<<1, 32>>>(in, out))), 2, 64, 2, 64},
+      {"char2 local", RUN(char2, (through_a_local<<<1, 32>>>(in, out))), 1, 2, 1, 2},
+      {"float2 local", RUN(float2, (through_a_local<<<1, 32>>>(in, out))), 1, 8, 1, 8},
+      {"float4 local", RUN(float4, (through_a_local<<<1, 32>>>(in, out))), 1, 16, 1, 16},
+      {"short2 local", RUN(short2, (through_a_local<<<1, 32>>>(in, out))), 1, 4, 1, 4},
+      {"make_float4", RUN(float4, (component_by_component<<<1, 32>>>(in, out))), 1, 16, 1, 16},
+      {"braces", RUN(float4, (braces<<<1, 32>>>(in, out))), 1, 16, 1, 16},
+      {"__ldg", RUN(float4, (cached_load<<<1, 32>>>(in, out))), 1, 16, 1, 16},
+      {"cast pointers",
+       RUN(float4, (cast_pointers<<<1, 32>>>(&in->x, &out->x))), 1, 16, 1, 16},
+      {"conditional", RUN(float4, (conditional<<<1, 32>>>(in, out, 32))), 1, 16, 1, 16},
+      {"union", RUN(float4, (through_a_union<<<1, 32>>>(in, out))), 1, 16, 1, 16},
+      {"registers", RUN(float4, (through_registers<<<1, 32>>>(in, out))), 1, 16, 1, 16},
+      {"functions", RUN(float4, (through_functions<<<1, 32>>>(in, out))), 1, 16, 1, 16},
+      {"shared", RUN(float4, (through_shared<<<1, 32>>>(in, out))), 1, 16, 1, 16},
+      {"structure", RUN(Pair, (structure<<<1, 32>>>(in, out))), 2, 64, 2, 64},
+  };
+  return cases;
+}
+
+#undef RUN
+
+// ---- indices ----
+
+__global__ void indices(int* out) {
+  const uint3 t = threadIdx;
+  const dim3 g = gridDim;
+  const dim3 b = blockDim;
+  const uint3 k = blockIdx;
+  const unsigned block = k.x + g.x * (k.y + g.y * k.z);
+  const unsigned thread = t.x + b.x * (t.y + b.y * t.z);
+  const unsigned cell = thread + b.x * b.y * b.z * block;
+  out[cell] = threadIdx.x + 10 * threadIdx.y + 100 * threadIdx.z + 1000 * blockIdx.x +
+              10000 * blockIdx.y + 100000 * blockIdx.z + warpSize;
+}
+
+bool run_indices() {
+  const dim3 grid(2, 3, 2), block(4, 2, 3);
+  const unsigned cells = 2 * 3 * 2 * 4 * 2 * 3;
+  DeviceArray<int> out(cells);
+  indices<<<grid, block>>>(out.get());
+  std::vector<int> want;
+  for (int c = 0; c < 2; ++c)
+    for (int b = 0; b < 3; ++b)
+      for (int a = 0; a < 2; ++a)
+        for (int z = 0; z < 3; ++z)
+          for (int y = 0; y < 2; ++y)
+            for (int x = 0; x < 4; ++x)
+              want.push_back(x + 10 * y + 100 * z + 1000 * a + 10000 * b + 100000 * c + 32);
+  return cudaGetLastError() == cudaSuccess && out.download() == want;
+}
+
+}  // namespace device_functions

@@ -1,0 +1,385 @@
+// Races between the threads of a block, planted, and the correct twins.
+#include <cuda_runtime.h>
+
+#include "device_array.hpp"
+#include "hazards.hpp"
+
+namespace {
+
+// ---- read after write, write after read, write after write ----
+
+__global__ void missing_barrier(float* out) {
+  __shared__ float tile[64];
+  const int t = threadIdx.x;
+  tile[t] = 0;
+  __syncthreads();
+  tile[t] = t;                              // OTHER missing_barrier
+  out[blockIdx.x * 64 + t] = tile[63 - t];  // BUG missing_barrier
+}
+
+__global__ void missing_barrier_fixed(float* out) {
+  __shared__ float tile[64];
+  const int t = threadIdx.x;
+  tile[t] = t;
+  __syncthreads();
+  out[blockIdx.x * 64 + t] = tile[63 - t];
+}
+
+__global__ void write_after_read(float* out) {
+  __shared__ float tile[64];
+  const int t = threadIdx.x;
+  float sum = 0;
+  for (int round = 0; round < 3; ++round) {
+    tile[t] = round + t;  // BUG write_after_read
+    __syncthreads();
+    sum += tile[63 - t];  // OTHER write_after_read
+  }
+  out[blockIdx.x * 64 + t] = sum;
+}
+
+__global__ void write_after_read_fixed(float* out) {
+  __shared__ float tile[64];
+  const int t = threadIdx.x;
+  float sum = 0;
+  for (int round = 0; round < 3; ++round) {
+    tile[t] = round + t;
+    __syncthreads();
+    sum += tile[63 - t];
+    __syncthreads();
+  }
+  out[blockIdx.x * 64 + t] = sum;
+}
+
+__global__ void two_writers(float* out) {
+  __shared__ float tile[64];
+  const int t = threadIdx.x;
+  tile[t / 2] = t;  // BUG two_writers
+  __syncthreads();
+  out[blockIdx.x * 64 + t] = tile[t / 2];
+}
+
+// A note, not a finding: whoever comes last, the value is the same.
+__global__ void same_value(float* out) {
+  __shared__ int found;
+  const int t = threadIdx.x;
+  if (t % 3 == 0) found = 1;  // BUG same_value
+  __syncthreads();
+  out[blockIdx.x * 64 + t] = found;
+}
+
+// ---- global memory ----
+
+__global__ void race_in_global(float* out) {
+  const int i = blockIdx.x * 64 + threadIdx.x;
+  out[i] = threadIdx.x;           // OTHER race_in_global
+  const float mine = out[i ^ 1];  // BUG race_in_global
+  __syncthreads();
+  out[i] = mine;
+}
+
+__global__ void race_in_global_fixed(float* out) {
+  const int i = blockIdx.x * 64 + threadIdx.x;
+  out[i] = threadIdx.x;
+  __syncthreads();
+  const float mine = out[i ^ 1];
+  __syncthreads();
+  out[i] = mine;
+}
+
+__device__ float device_cells[64];
+
+__global__ void race_in_device_variable(float* out) {
+  const int t = threadIdx.x;
+  device_cells[t] = t;            // OTHER race_in_device_variable
+  out[t] = device_cells[63 - t];  // BUG race_in_device_variable
+}
+
+// ---- within a warp ----
+
+__global__ void lanes_without_syncwarp(float* out) {
+  __shared__ float tile[64];
+  const int t = threadIdx.x;
+  tile[t] = 0;
+  __syncthreads();
+  tile[t] = t;                             // OTHER lanes_without_syncwarp
+  out[blockIdx.x * 64 + t] = tile[t ^ 1];  // BUG lanes_without_syncwarp
+}
+
+__global__ void syncwarp_orders_lanes(float* out) {
+  __shared__ float tile[64];
+  const int t = threadIdx.x;
+  tile[t] = t;
+  __syncwarp();
+  const float mine = tile[t ^ 1];
+  __syncwarp();
+  tile[t] = mine;
+  __syncwarp();
+  out[blockIdx.x * 64 + t] = tile[t ^ 3];
+}
+
+__global__ void syncwarp_between_warps(float* out) {
+  __shared__ float tile[64];
+  const int t = threadIdx.x;
+  tile[t] = 0;
+  __syncthreads();
+  tile[t] = t;  // OTHER syncwarp_between_warps
+  __syncwarp();
+  out[blockIdx.x * 64 + t] = tile[63 - t];  // BUG syncwarp_between_warps
+}
+
+// Lanes 0 to 15 wait for each other, and then read what lanes 16 to 31 write.
+__global__ void syncwarp_of_half_a_warp(float* out) {
+  __shared__ float tile[32];
+  const int t = threadIdx.x;
+  tile[t] = 0;
+  __syncthreads();
+  if (t < 16) {
+    __syncwarp(0x0000ffffu);
+    out[t] = tile[t + 16];  // BUG syncwarp_of_half_a_warp
+  } else {
+    tile[t] = t;  // OTHER syncwarp_of_half_a_warp
+  }
+}
+
+__global__ void syncwarp_of_half_a_warp_fixed(float* out) {
+  __shared__ float tile[32];
+  const int t = threadIdx.x;
+  if (t >= 16) return;
+  tile[t] = t;
+  __syncwarp(0x0000ffffu);
+  out[t] = tile[t ^ 1];
+}
+
+__global__ void shuffle_orders_nothing(float* out) {
+  __shared__ float tile[32];
+  const int t = threadIdx.x;
+  tile[t] = 0;
+  __syncthreads();
+  tile[t] = t;  // OTHER shuffle_orders_nothing
+  const float other = __shfl_xor_sync(0xffffffffu, 1.0f * t, 1);
+  out[t] = other + tile[t ^ 1];  // BUG shuffle_orders_nothing
+}
+
+__global__ void vote_orders_nothing(float* out) {
+  __shared__ float tile[32];
+  const int t = threadIdx.x;
+  tile[t] = 0;
+  __syncthreads();
+  tile[t] = t;  // OTHER vote_orders_nothing
+  const int all = __all_sync(0xffffffffu, t >= 0);
+  out[t] = all + tile[t ^ 1];  // BUG vote_orders_nothing
+}
+
+// The reduction of old textbooks, from the time when the lanes of a warp moved in step.
+__global__ void warp_synchronous_reduction(float* out) {
+  __shared__ volatile float tile[64];
+  const int t = threadIdx.x;
+  tile[t] = t;
+  __syncthreads();
+  if (t < 32) {
+    float sum = tile[t] + tile[t + 32];
+    tile[t] = sum;  // OTHER warp_synchronous_reduction
+    for (int half = 16; half > 0; half /= 2) {
+      sum += tile[(t + half) % 32];  // BUG warp_synchronous_reduction
+      tile[t] = sum;                 // OTHER2 warp_synchronous_reduction
+    }
+    if (t == 0) out[blockIdx.x] = sum;
+  }
+}
+
+// Lanes 0 and 31 read the cell before a __syncwarp, which makes them harmless; after it lane 3
+// reads what lane 7 writes. The harmless reads must not hide the harmful one.
+__global__ void race_after_harmless_reads(float* out) {
+  __shared__ float cell;
+  const int t = threadIdx.x;
+  if (t == 0) cell = 1;
+  __syncthreads();
+  float value = 0;
+  if (t == 0 || t == 31) value = cell;
+  __syncwarp();
+  if (t == 3) value = cell;  // OTHER race_after_harmless_reads
+  if (t == 7) cell = 5;      // BUG race_after_harmless_reads
+  out[t] = value;
+}
+
+// ---- bytes ----
+
+__global__ void bytes_of_a_word(float* out) {
+  __shared__ unsigned char bytes[64];
+  const int t = threadIdx.x;
+  bytes[t] = static_cast<unsigned char>(t);
+  __syncthreads();
+  out[blockIdx.x * 64 + t] = bytes[63 - t];
+}
+
+__global__ void byte_of_another_threads_word(float* out) {
+  __shared__ unsigned int words[64];
+  const int t = threadIdx.x;
+  words[t] = 0;
+  __syncthreads();
+  words[t] = t;  // OTHER byte_of_another_threads_word
+  const unsigned char* bytes = reinterpret_cast<const unsigned char*>(words);
+  out[blockIdx.x * 64 + t] = bytes[(t ^ 1) * 4 + 3];  // BUG byte_of_another_threads_word
+}
+
+// ---- atomics ----
+
+__global__ void atomics_among_themselves(float* out) {
+  __shared__ int count;
+  const int t = threadIdx.x;
+  if (t == 0) count = 0;
+  __syncthreads();
+  atomicAdd(&count, 1);
+  __syncthreads();
+  out[blockIdx.x * 64 + t] = count;
+}
+
+__global__ void plain_read_beside_atomics(float* out) {
+  __shared__ int count;
+  const int t = threadIdx.x;
+  if (t == 0) count = 0;
+  __syncthreads();
+  atomicAdd(&count, 1);              // OTHER plain_read_beside_atomics
+  out[blockIdx.x * 64 + t] = count;  // BUG plain_read_beside_atomics
+}
+
+__global__ void reset_beside_atomics(float* out) {
+  __shared__ int count;
+  const int t = threadIdx.x;
+  if (t == 0) count = 0;  // BUG reset_beside_atomics
+  atomicAdd(&count, 1);   // OTHER reset_beside_atomics
+  __syncthreads();
+  out[blockIdx.x * 64 + t] = count;
+}
+
+__global__ void plain_read_beside_global_atomics(int* count, float* out) {
+  atomicAdd(count, 1);        // OTHER plain_read_beside_global_atomics
+  out[threadIdx.x] = *count;  // BUG plain_read_beside_global_atomics
+}
+
+// ---- which array, which block, which function ----
+
+__global__ void second_of_two_arrays(float* out) {
+  __shared__ float first[64];
+  __shared__ float second[64];
+  const int t = threadIdx.x;
+  first[t] = t;
+  second[t] = 0;
+  __syncthreads();
+  second[t] = first[63 - t];                  // OTHER second_of_two_arrays
+  out[blockIdx.x * 64 + t] = second[63 - t];  // BUG second_of_two_arrays
+}
+
+__global__ void one_block_of_many(float* out) {
+  __shared__ float tile[8][8];
+  const int x = threadIdx.x;
+  const int y = threadIdx.y;
+  tile[y][x] = 0;
+  __syncthreads();
+  tile[y][x] = x;  // OTHER one_block_of_many
+  if (blockIdx.x != 1 || blockIdx.y != 2) __syncthreads();
+  out[(blockIdx.y * 2 + blockIdx.x) * 64 + y * 8 + x] =
+      tile[7 - y][7 - x];  // BUG one_block_of_many
+}
+
+__device__ float read_neighbour(const float* cells, int t) {
+  return cells[t ^ 32];  // BUG race_in_a_helper
+}
+
+__global__ void race_in_a_helper(float* out) {
+  __shared__ float tile[64];
+  const int t = threadIdx.x;
+  tile[t] = 0;
+  __syncthreads();
+  tile[t] = t;  // OTHER race_in_a_helper
+  out[blockIdx.x * 64 + t] = read_neighbour(tile, t);
+}
+
+__global__ void race_in_dynamic_shared(float* out) {
+  extern __shared__ float cells[];
+  const int t = threadIdx.x;
+  cells[t] = 0;
+  __syncthreads();
+  cells[t] = t;                              // OTHER race_in_dynamic_shared
+  out[blockIdx.x * 64 + t] = cells[63 - t];  // BUG race_in_dynamic_shared
+}
+
+__global__ void race_on_float4(float* out) {
+  __shared__ float4 tile[64];
+  const int t = threadIdx.x;
+  tile[t] = make_float4(0, 0, 0, 0);
+  __syncthreads();
+  tile[t] = make_float4(t, t, t, t);  // OTHER race_on_float4
+  const float4 other = tile[63 - t];  // BUG race_on_float4
+  out[blockIdx.x * 64 + t] = other.x + other.w;
+}
+
+// ---- host side ----
+
+template <auto kernel, unsigned blocks, unsigned threads>
+int run() {
+  cudaDeviceReset();
+  DeviceArray<float> out(std::vector<float>(blocks * threads, 0.0f));
+  kernel<<<blocks, threads>>>(out.get());
+  return cudaDeviceSynchronize();
+}
+
+int run_one_block_of_many() {
+  cudaDeviceReset();
+  DeviceArray<float> out(6 * 64);
+  one_block_of_many<<<dim3(2, 3), dim3(8, 8)>>>(out.get());
+  return cudaDeviceSynchronize();
+}
+
+int run_race_in_dynamic_shared() {
+  cudaDeviceReset();
+  DeviceArray<float> out(128);
+  race_in_dynamic_shared<<<2, 64, 64 * sizeof(float)>>>(out.get());
+  return cudaDeviceSynchronize();
+}
+
+int run_plain_read_beside_global_atomics() {
+  cudaDeviceReset();
+  DeviceArray<int> count(std::vector<int>(1, 0));
+  DeviceArray<float> out(64);
+  plain_read_beside_global_atomics<<<1, 64>>>(count.get(), out.get());
+  return cudaDeviceSynchronize();
+}
+
+}  // namespace
+
+const std::vector<HazardCase>& race_cases() {
+  static const std::vector<HazardCase> cases = {
+      {"missing_barrier", run<missing_barrier, 2, 64>},
+      {"missing_barrier_in_8_blocks", run<missing_barrier, 8, 64>},
+      {"missing_barrier_fixed", run<missing_barrier_fixed, 2, 64>},
+      {"write_after_read", run<write_after_read, 2, 64>},
+      {"write_after_read_fixed", run<write_after_read_fixed, 2, 64>},
+      {"two_writers", run<two_writers, 2, 64>},
+      {"same_value", run<same_value, 2, 64>},
+      {"race_in_global", run<race_in_global, 2, 64>},
+      {"race_in_global_fixed", run<race_in_global_fixed, 2, 64>},
+      {"race_in_device_variable", run<race_in_device_variable, 1, 64>},
+      {"lanes_without_syncwarp", run<lanes_without_syncwarp, 2, 64>},
+      {"syncwarp_orders_lanes", run<syncwarp_orders_lanes, 2, 64>},
+      {"syncwarp_between_warps", run<syncwarp_between_warps, 2, 64>},
+      {"syncwarp_of_half_a_warp", run<syncwarp_of_half_a_warp, 1, 32>},
+      {"syncwarp_of_half_a_warp_fixed", run<syncwarp_of_half_a_warp_fixed, 1, 32>},
+      {"shuffle_orders_nothing", run<shuffle_orders_nothing, 1, 32>},
+      {"vote_orders_nothing", run<vote_orders_nothing, 1, 32>},
+      {"warp_synchronous_reduction", run<warp_synchronous_reduction, 1, 64>},
+      {"race_after_harmless_reads", run<race_after_harmless_reads, 1, 32>},
+      {"bytes_of_a_word", run<bytes_of_a_word, 2, 64>},
+      {"byte_of_another_threads_word", run<byte_of_another_threads_word, 2, 64>},
+      {"atomics_among_themselves", run<atomics_among_themselves, 2, 64>},
+      {"plain_read_beside_atomics", run<plain_read_beside_atomics, 2, 64>},
+      {"reset_beside_atomics", run<reset_beside_atomics, 2, 64>},
+      {"plain_read_beside_global_atomics", run_plain_read_beside_global_atomics},
+      {"second_of_two_arrays", run<second_of_two_arrays, 2, 64>},
+      {"one_block_of_many", run_one_block_of_many},
+      {"race_in_a_helper", run<race_in_a_helper, 2, 64>},
+      {"race_in_dynamic_shared", run_race_in_dynamic_shared},
+      {"race_on_float4", run<race_on_float4, 2, 64>},
+  };
+  return cases;
+}

@@ -1,0 +1,258 @@
+// The simcc driver from outside: its command line, its files, its exit status, and that a program
+// made of several kinds of input runs. SIMCC_PATH is the simcc of this build.
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "tests/catch.hpp"
+
+using halo::test::contains;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Outcome {
+  int status = -1;
+  std::string out;
+  std::string err;
+  std::size_t error_lines() const {
+    return static_cast<std::size_t>(std::count(err.begin(), err.end(), '\n'));
+  }
+};
+
+// A folder with a space in its name, in which commands run; TMPDIR is a folder in it.
+class Workbench {
+ public:
+  Workbench() {
+    const char* parent = std::getenv("TMPDIR");
+    std::string name = std::string(parent != nullptr ? parent : "/tmp") + "/simcc test-XXXXXX";
+    REQUIRE(mkdtemp(name.data()) != nullptr);
+    path_ = name;
+    fs::create_directory(path_ / "temporary");
+  }
+  ~Workbench() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+
+  fs::path path(const std::string& name) const { return path_ / name; }
+  bool exists(const std::string& name) const { return fs::exists(path(name)); }
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(path(name)) << text;
+  }
+  std::string read(const std::string& name) const {
+    std::ifstream in(path(name));
+    std::ostringstream text;
+    text << in.rdbuf();
+    return text.str();
+  }
+
+  Outcome run(const std::string& command) const {
+    const std::string shell = "cd '" + path_.string() +
+                              "' && export TMPDIR=\"$PWD/temporary\" && " + command +
+                              " > out.txt 2> err.txt < /dev/null";
+    const int status = std::system(shell.c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : 255, read("out.txt"), read("err.txt")};
+  }
+  Outcome simcc(const std::string& arguments) const {
+    const Outcome outcome = run("'" SIMCC_PATH "' " + arguments);
+    INFO(outcome.err);
+    CHECK(fs::is_empty(path("temporary")));  // whatever happened
+    return outcome;
+  }
+
+ private:
+  fs::path path_;
+};
+
+const char* const kDouble = R"cu(#include "double.hpp"
+__global__ void twice(int* p) { p[threadIdx.x] *= 2; }
+int twice_on_device(int x) {
+  int* p;
+  cudaMalloc(&p, sizeof x);
+  cudaMemcpy(p, &x, sizeof x, cudaMemcpyHostToDevice);
+  twice<<<1, 1>>>(p);
+  cudaMemcpy(&x, p, sizeof x, cudaMemcpyDeviceToHost);
+  cudaFree(p);
+  return x;
+}
+)cu";
+
+}  // namespace
+
+TEST_CASE("simcc explains itself", "[simt][simcc]") {
+  const Workbench bench;
+  const Outcome help = bench.simcc("--help");
+  CHECK(help.status == 0);
+  CHECK(help.err.empty());
+  for (const char* word : {"--translate", "--keep", "always -O1", "SIMT_REPORT", "Exit status"}) {
+    CHECK_THAT(help.out, contains(word));
+  }
+  const Outcome version = bench.simcc("--version");
+  CHECK(version.status == 0);
+  CHECK_THAT(version.out, contains("simcc "));
+}
+
+TEST_CASE("wrong use of simcc is one line and status 2", "[simt][simcc]") {
+  const Workbench bench;
+  bench.write("a.cu", "__global__ void k() {}\n");
+  bench.write("b.cu", "__global__ void l() {}\n");
+  bench.write("notes.txt", "");
+  fs::create_directory(bench.path("folder.cu"));
+  const struct {
+    const char* arguments;
+    const char* message;
+  } cases[] = {
+      {"", "no input files; try simcc --help"},
+      {"-lm", "no input files"},
+      {"missing.cu", "missing.cu: No such file or directory"},
+      {"missing.o", "missing.o: No such file or directory"},
+      {"notes.txt", "notes.txt: unknown kind of file"},
+      {"folder.cu", "folder.cu: is a folder"},
+      {"- ", "not standard input"},
+      {"a.cu -o", "-o: a value is missing"},
+      {"a.cu -I", "-I: a value is missing"},
+      {"a.cu -s", "-s: the simulator finds kernels in the program's symbol table"},
+      {"a.cu -fsanitize=address", "-fsanitize=address: sanitizers do not go"},
+      {"a.cu -flto", "-flto: link-time"},
+      {"a.cu -shared", "-shared: kernels run only from a program"},
+      {"a.cu -E", "-E: simcc makes objects and programs only"},
+      {"a.cu -arch=sm_75", "-arch=sm_75: this is an option of nvcc"},
+      {"a.cu -x fortran", "-x fortran: the languages are"},
+      {"a.cu b.cu -c -o both.o", "-o with -c takes one source file"},
+      {"-c -lm a.cu -o a.cu", "a.cu: is both input and output"},
+      {"--translate a.cu", "--translate needs -o"},
+      {"--translate a.cu b.cu -o out.cpp", "--translate takes one .cu file"},
+      {"a.cu --depfile a.d", "--depfile goes with --translate"},
+  };
+  for (const auto& [arguments, message] : cases) {
+    const Outcome outcome = bench.simcc(arguments);
+    INFO(arguments << "\n" << outcome.err);
+    CHECK(outcome.status == 2);
+    CHECK_THAT(outcome.err, contains("simcc: ") && contains(message));
+    CHECK(outcome.error_lines() == 1);
+    CHECK(outcome.out.empty());
+  }
+  CHECK(bench.read("a.cu") == "__global__ void k() {}\n");
+}
+
+TEST_CASE("simcc needs a folder for temporary files and a compiler", "[simt][simcc]") {
+  const Workbench bench;
+  bench.write("a.cu", "__global__ void k() {}\n");
+  const Outcome folder = bench.run("TMPDIR=/no/such/folder '" SIMCC_PATH "' a.cu");
+  CHECK(folder.status == 2);
+  CHECK_THAT(folder.err, contains("/no/such/folder") && contains("set TMPDIR"));
+  const Outcome compiler = bench.run("SIMT_CXX=no-such-g++ '" SIMCC_PATH "' a.cu");
+  CHECK(compiler.status == 2);
+  CHECK_THAT(compiler.err, contains("cannot run no-such-g++") && contains("SIMT_CXX"));
+  CHECK(fs::is_empty(bench.path("temporary")));
+}
+
+TEST_CASE("errors in the source name its file and line, status 1", "[simt][simcc]") {
+  const Workbench bench;
+  bench.write("a b.cu", "\n__global__ void k() { int x = missing; }\n");
+  const Outcome compiler = bench.simcc("'a b.cu' -o program");
+  CHECK(compiler.status == 1);
+  CHECK_THAT(compiler.err, contains("a b.cu:2:") && contains("missing"));
+
+  bench.write("a b.cu", "#include \"none.h\"\n");
+  const Outcome preprocessor = bench.simcc("'a b.cu' -o program");
+  CHECK(preprocessor.status == 1);
+  CHECK_THAT(preprocessor.err, contains("a b.cu:1:") && contains("none.h"));
+
+  bench.write("a b.cu", "\n\n__global__ void k() { asm(\"bar.sync 0;\"); }\n");
+  const Outcome subset = bench.simcc("'a b.cu' -o program");
+  CHECK(subset.status == 1);
+  CHECK_THAT(subset.err, contains("a b.cu:3: inline assembly in device code is outside"));
+  CHECK(subset.error_lines() == 1);
+  CHECK(!bench.exists("program"));
+
+  bench.write("out.sim.cpp", "old");
+  CHECK(bench.simcc("--translate 'a b.cu' -o out.sim.cpp --depfile out.d").status == 1);
+  CHECK(bench.read("out.sim.cpp") == "old");
+  CHECK(!bench.exists("out.d"));
+}
+
+TEST_CASE("--translate writes the source and its dependencies", "[simt][simcc]") {
+  const Workbench bench;
+  fs::create_directory(bench.path("in clude"));
+  bench.write("in clude/double.hpp", "int twice_on_device(int x);\n");
+  bench.write("a.cu", kDouble);
+  const Outcome outcome =
+      bench.simcc("--translate a.cu -o out.sim.cpp --depfile out.d -std=c++20 -I 'in clude'");
+  INFO(outcome.err);
+  REQUIRE(outcome.status == 0);
+  CHECK(outcome.err.empty());
+  CHECK_THAT(bench.read("out.sim.cpp"),
+             contains("(::simt::configure(1, 1), twice(p));") && contains("\"a.cu\""));
+  const std::string dependencies = bench.read("out.d");
+  CHECK(dependencies.starts_with("out.sim.cpp: a.cu"));
+  CHECK_THAT(dependencies, contains("in\\ clude/double.hpp") && contains("cuda_runtime.h"));
+}
+
+TEST_CASE("simcc builds a program of all kinds of input", "[simt][simcc]") {
+  const Workbench bench;
+  fs::create_directory(bench.path("in clude"));
+  bench.write("in clude/double.hpp", "int twice_on_device(int x);\n");
+  bench.write("the kernel.cu", kDouble);
+  bench.write("main.cpp",
+              "#include <cuda_runtime.h>\n#include \"double.hpp\"\nint added();\n"
+              "int main() { return twice_on_device(VALUE) + added() + (cudaSuccess != 0); }\n");
+  bench.write("added.kernel", "__global__ void k(int* p) { *p = 3; }\nint added() { return 3; }\n");
+
+  // An object first, with dependencies as g++ writes them.
+  const Outcome object =
+      bench.simcc("-c 'the kernel.cu' -I'in clude' -MD -std=c++20 -Wall -Wextra -Werror");
+  INFO(object.err);
+  REQUIRE(object.status == 0);
+  REQUIRE(bench.exists("the kernel.o"));
+  CHECK_THAT(bench.read("the kernel.d"), contains("the\\ kernel.o:") && contains("double.hpp"));
+
+  const Outcome program = bench.simcc(
+      "-v --keep -O3 -I 'in clude' -DVALUE=21 main.cpp 'the kernel.o' -x cu added.kernel -x none "
+      "-lm -o 'a program'");
+  INFO(program.err);
+  REQUIRE(program.status == 0);
+  CHECK(bench.run("'./a program'").status == 45);
+  CHECK_THAT(bench.read("added.sim.cpp"), contains("::simt::run_kernel"));
+
+  // What -v tells: ordinary C++ is left alone, kernels keep -O1, the link knows no sanitizer.
+  std::istringstream lines(program.err);
+  int cxx = 0, kernels = 0, links = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const auto has = [&](const char* word) { return line.find(word) != std::string::npos; };
+    if (has(" -E ")) {
+      CHECK(has("-D__CUDACC__"));
+    } else if (has("c++-cpp-output")) {
+      ++kernels;
+      CHECK((has("-fsanitize=thread") && has(" -O1 ") && !has("-O3")));
+    } else if (has("-c ")) {
+      ++cxx;
+      CHECK((has("main.cpp") && has("-O3") && !has("-fsanitize") && !has("__CUDACC__")));
+    } else if (has("-lboost_context")) {
+      ++links;
+      CHECK((!has("-fsanitize") && has("-lm")));
+    }
+  }
+  CHECK(cxx == 1);
+  CHECK(kernels == 1);
+  CHECK(links == 1);
+}
+
+TEST_CASE("an interrupted simcc leaves nothing behind", "[simt][simcc]") {
+  const Workbench bench;
+  // A compiler that sends simcc the signal and never ends.
+  bench.write("slow", "#!/bin/sh\nkill -TERM $PPID\nexec sleep 60\n");
+  fs::permissions(bench.path("slow"), fs::perms::owner_all);
+  bench.write("a.cu", "__global__ void k() {}\n");
+  const Outcome outcome = bench.run("SIMT_CXX=./slow '" SIMCC_PATH "' a.cu");
+  CHECK(outcome.status == 128 + 15);
+  CHECK(fs::is_empty(bench.path("temporary")));
+}

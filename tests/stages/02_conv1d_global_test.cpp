@@ -1,0 +1,21 @@
+#include "stages/02_conv1d_global/stage.hpp"
+#include "tests/catch.hpp"
+#include "tests/stages/conv1d_stage.hpp"
+
+using namespace halo;
+
+TEST_CASE("02_conv1d_global: every shape is right, without hazards") {
+  test::require_trials(conv1d_global::stage());
+}
+
+TEST_CASE("02_conv1d_global: traffic is as predicted") {
+  test::require_traffic(conv1d_global::stage());
+}
+
+TEST_CASE("02_conv1d_global: the prediction is what an H200 counted") {
+  const simt::Counters counters = test::predict_known(conv1d_global::stage(), "grid");
+  CHECK(counters.global_load_requests == 56'250);
+  CHECK(counters.global_load_sectors == 165'617);
+  CHECK(counters.global_store_requests == 3'125);
+  CHECK(counters.global_store_sectors == 12'500);
+}

@@ -1,0 +1,21 @@
+#include "stages/03_conv1d_constant/stage.hpp"
+#include "tests/catch.hpp"
+#include "tests/stages/conv1d_stage.hpp"
+
+using namespace halo;
+
+TEST_CASE("03_conv1d_constant: every shape is right, without hazards") {
+  test::require_trials(conv1d_constant::stage());
+}
+
+TEST_CASE("03_conv1d_constant: traffic is as predicted") {
+  test::require_traffic(conv1d_constant::stage());
+}
+
+TEST_CASE("03_conv1d_constant: the prediction is what an H200 counted") {
+  const simt::Counters counters = test::predict_known(conv1d_constant::stage(), "constant");
+  CHECK(counters.global_load_requests == 28'125);
+  CHECK(counters.global_load_sectors == 137'492);
+  CHECK(counters.global_store_requests == 3'125);
+  CHECK(counters.global_store_sectors == 12'500);
+}

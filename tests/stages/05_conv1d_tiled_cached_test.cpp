@@ -1,0 +1,27 @@
+#include "stages/05_conv1d_tiled_cached/stage.hpp"
+#include "tests/catch.hpp"
+#include "tests/stages/conv1d_stage.hpp"
+
+using namespace halo;
+
+TEST_CASE("05_conv1d_tiled_cached: every shape is right, without hazards") {
+  test::require_trials(conv1d_tiled_cached::stage());
+}
+
+TEST_CASE("05_conv1d_tiled_cached: traffic is as predicted") {
+  test::require_traffic(conv1d_tiled_cached::stage());
+}
+
+TEST_CASE("05_conv1d_tiled_cached: the cost of one block, by hand") {
+  // One block of 32 threads in the middle of three, mask 3: one request for the tile (4 sectors) and
+  // one cell from each neighbour (1 request, 1 sector each).
+  const auto stage = conv1d_tiled_cached::stage();
+  const auto three = stage.variants.at(0).predict({96, 3, 0, 96, 32});
+  CHECK(three.global_load_requests == 3 + 4);
+  CHECK(three.global_load_sectors == 3 * 4 + 4);
+  CHECK(three.shared_store_requests == 3);
+  CHECK(three.shared_load_requests == 9);
+  CHECK(three.constant_load_requests == 9);
+  CHECK(three.global_store_sectors == 12);
+  CHECK(three.barriers == 3);
+}

@@ -1,0 +1,104 @@
+#include "tests/stages/conv1d_stage.hpp"
+
+#include "common/conv/inputs.hpp"
+#include "tests/catch.hpp"
+
+namespace halo::test {
+
+namespace {
+
+std::string faults(const Row& row) {
+  std::string text = row.check.reason + "\n" + row.hazards.reason;
+  for (const Hazard& hazard : row.hazards.findings) {
+    text += "\n" + hazard.file + ":" + std::to_string(hazard.line) + ": " + hazard.message;
+  }
+  for (std::size_t i = 0; i < row.traffic.counted.size(); ++i) {
+    const auto& [name, counted] = row.traffic.counted[i];
+    const auto predicted = row.traffic.predicted[i].second;
+    if (counted == predicted) continue;
+    text += "\n" + name + ": predicted " + std::to_string(predicted) + ", counted " +
+            std::to_string(counted);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::unique_ptr<Backend> usable_backend() {
+  auto backend = make_backend();
+  if (const std::string reason = backend->unavailable(); !reason.empty()) skip(reason);
+  return backend;
+}
+
+void require_trials(const Conv1dStage& stage) {
+  const auto backend = usable_backend();
+  const auto trials = adversarial_trials(seed());
+  int tried = 0;
+  for (const Conv1dVariant& variant : stage.variants) {
+    INFO(stage.name << " " << variant.name);
+    if (!variant.unavailable.empty()) {
+      WARN(variant.name << " NOT RUN: " << variant.unavailable);
+      continue;
+    }
+    ++tried;
+    Row row;
+    Progress progress;
+    check_trials(variant, *backend, trials, seed(), row, progress);
+    INFO(faults(row));
+    CHECK(row.check.outcome == Outcome::good);
+    CHECK(row.check.shapes == static_cast<int>(trials.size()));
+    const bool watched = backend->observes() && variant.uncounted.empty();
+    CHECK(row.hazards.outcome == (watched ? Outcome::good : Outcome::not_run));
+  }
+  REQUIRE(tried > 0);
+}
+
+void require_traffic(const Conv1dStage& stage) {
+  const auto backend = usable_backend();
+  if (!backend->observes()) skip(backend->blind_reason());
+  const std::vector<Conv1dTrial> shapes = {
+      {100'000, 9, 256},  // the shape of the known answers
+      {1, 1, 1},
+      {1, 1023, 1024},
+      {1000, 3, 16},
+      {1000, 31, 33},
+      {777, 129, 48},
+      {300, 1023, 64},
+      {2053, 5, 1000},
+      {500, 63, 1},
+      {4099, 17, 256},
+      {1000, 9, 100, conv::Border::report},
+      {257, 257, 256, conv::Border::report},
+  };
+  int counted = 0;
+  for (const Conv1dVariant& variant : stage.variants) {
+    if (!variant.predict) continue;
+    for (const Conv1dTrial& shape : shapes) {
+      const conv::Problem1d problem(shape.length, shape.mask_width, shape.border);
+      const Conv1dWorkload workload{problem,
+                                    conv::adversarial_mask(problem, seed()),
+                                    {conv::adversarial_input(problem, seed())},
+                                    shape.threads};
+      Row row;
+      check_workload(variant, *backend, workload, row, nullptr);
+      INFO(stage.name << " " << variant.name << ": length " << shape.length << ", mask "
+                      << shape.mask_width << ", " << shape.threads << " threads\n"
+                      << faults(row));
+      CHECK(row.check.outcome == Outcome::good);
+      CHECK(row.hazards.outcome == Outcome::good);
+      CHECK(row.traffic.outcome == Outcome::good);
+      ++counted;
+    }
+  }
+  REQUIRE(counted > 0);
+}
+
+simt::Counters predict_known(const Conv1dStage& stage, const std::string& variant) {
+  for (const Conv1dVariant& candidate : stage.variants) {
+    if (candidate.name == variant) return candidate.predict({100'000, 9, 0, 100'000, 256});
+  }
+  FAIL("no variant " << variant);
+  return {};
+}
+
+}  // namespace halo::test

@@ -123,20 +123,13 @@ def dig(data, path):
     return here
 
 
-def status_of(group):
-    """'PASS', or 'NOT RUN: reason'."""
-    status = group.get("status", "NOT RUN")
-    reason = group.get("reason", "")
-    return f"{status}: {reason}" if reason and status not in ("PASS", "none", "EQUAL") else status
-
-
 def cell(path, fmt=grouped):
-    """A column that shows one value of a row, or the reason why the row has none."""
+    """A column that shows one value of a row, or NOT RUN where its group has not run."""
 
     def show(row):
         group = row.get(path.split(".")[0])
         if isinstance(group, dict) and group.get("status") == "NOT RUN":
-            return status_of(group)
+            return "NOT RUN"
         try:
             value = dig(row, path)
         except DocsError:
@@ -144,6 +137,11 @@ def cell(path, fmt=grouped):
         return "-" if value is None else fmt(value)
 
     return show
+
+
+def status(group):
+    """A column that shows how a group ended."""
+    return lambda row: row.get(group, {}).get("status", "NOT RUN")
 
 
 COLUMNS = {
@@ -155,11 +153,11 @@ COLUMNS = {
     "mask_width": ("mask width", ">", cell("problem.mask_width")),
     "threads": ("threads per block", ">", cell("problem.threads")),
     "border": ("border", "-", cell("problem.border")),
-    "check": ("check", "-", lambda row: status_of(row.get("check", {}))),
+    "check": ("check", "-", status("check")),
     "shapes": ("shapes checked", ">", cell("check.shapes")),
     "worst_share": ("worst error / bound", ">", cell("check.worst_share", FORMATS["3"])),
-    "hazards": ("hazards", "-", lambda row: status_of(row.get("hazards", {}))),
-    "traffic": ("predicted and counted", "-", lambda row: status_of(row.get("traffic", {}))),
+    "hazards": ("hazards", "-", status("hazards")),
+    "traffic": ("predicted and counted", "-", status("traffic")),
     "predicted_bytes": (
         "bytes per output, predicted", ">",
         cell("traffic.bytes_per_output_predicted", FORMATS["2"])),
@@ -240,14 +238,19 @@ class Results:
             chosen.sort(key=lambda row: order.index(row["variant"]))
         return chosen
 
-    def caption(self, name):
-        """Where the figures of a table come from, as one line."""
+    def caption(self, name, rows):
+        """The problem, where it is one for all rows, and where the figures come from."""
         run = self.load(name)
+        problems = [row.get("problem", {}) for row in rows]
+        problem = ""
+        if all(p == problems[0] for p in problems) and problems[0]:
+            problem = ", ".join(f"{k.replace('_', ' ')} {grouped(v)}" for k, v in problems[0].items())
+            problem = f"{problem[0].upper()}{problem[1:]}. "
         machine = run.get("machine", {})
         parts = [f"{key} {machine[key]}" if key in ("driver", "cuda") else str(machine[key])
                  for key in ("cpu", "gpu", "driver", "cuda", "compiler") if machine.get(key)]
         seed = f", seed {run['seed']}" if "seed" in run else ""
-        return (f"*From `{run.get('command', '?')}`, {str(run.get('date', '?'))[:10]}"
+        return (f"*{problem}From `{run.get('command', '?')}`, {str(run.get('date', '?'))[:10]}"
                 f"{seed}; {'; '.join(parts) or 'machine unknown'}. File: `docs/{name}`.*")
 
 
@@ -271,10 +274,12 @@ def make_table(text, results):
     rows = results.rows(name, selectors)
     if "columns" in settings:
         columns = [column(c) for c in settings["columns"].split(",")]
+        groups = [column_group(c) for c in settings["columns"].split(",")]
         heads = [head for head, _, _ in columns]
         sides = [side for _, side, _ in columns]
         body = [[show(row).replace("|", "\\|") for _, _, show in columns] for row in rows]
     elif "counters" in settings:
+        groups = ["traffic"]
         heads, sides = ["counter"], ["-"]
         for row in rows:
             heads += [f"`{row['variant']}` predicted", "counted"]
@@ -290,7 +295,37 @@ def make_table(text, results):
             body.append(line)
     else:
         raise DocsError("a table needs columns= or counters=")
-    return [""] + markdown_table(heads, sides, body) + ["", results.caption(name), ""]
+    return ([""] + markdown_table(heads, sides, body) + reasons(rows, groups)
+            + ["", results.caption(name, rows), ""])
+
+
+def column_group(name):
+    """The part of a row that a column shows: check, hazards, traffic or time; else empty."""
+    if name in ("check", "shapes", "worst_share"):
+        return "check"
+    if name == "hazards":
+        return name
+    if name.endswith(("_ms", "_per_s", "_previous")):
+        return "time"
+    traffic = (":" in name or name.endswith("_bytes")
+               or name in ("traffic", "sectors_per_request", "shared_conflicts"))
+    return "traffic" if traffic else ""
+
+
+def reasons(rows, groups):
+    """Lines that say why something these columns show did not run or failed, each reason once."""
+    said = {}
+    for row in rows:
+        for group in dict.fromkeys(filter(None, groups)):
+            part = row.get(group, {})
+            if part.get("status") not in ("PASS", "none", "EQUAL", "MEASURED") and part.get("reason"):
+                text = f"{part['status']}: {part['reason']}."
+                if row["variant"] not in said.setdefault(text, []):
+                    said[text].append(row["variant"])
+    lines = []
+    for text, variants in said.items():
+        lines += ["", ", ".join(f"`{variant}`" for variant in variants) + f" {text}"]
+    return lines
 
 
 def make_findings(text, results):

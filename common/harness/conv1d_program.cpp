@@ -71,9 +71,9 @@ bool parse(int argc, const char* const* argv, const Conv1dStage& stage, Options&
             "the report's table: time at lengths 1e3, 1e5, 1e7 and 1e9, mask 3, 16 threads");
   line.flag("--list", options.list, "list the variants and stop");
   line.option("--color", "WHEN", options.out.color, "auto, always or never");
-  line.positional("length", options.positional_length, "as --length");
-  line.positional("threads", options.positional_threads, "as --threads");
-  line.positional("task_id", options.positional_task, "as --task");
+  line.positional("LENGTH", options.positional_length, "as --length");
+  line.positional("THREADS", options.positional_threads, "as --threads");
+  line.positional("TASK_ID", options.positional_task, "as --task");
   return line.parse(argc, argv);
 }
 
@@ -373,6 +373,10 @@ int run(int argc, const char* const* argv, const Conv1dStage& stage, Backend& ba
     return 77;
   }
 
+  // Before the first launch: a run that ends badly can be repeated.
+  std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
+  std::fflush(stdout);
+
   Progress progress;
   Session session{stage, backend, seed, {}, {}};
   std::string saved_variant;
@@ -408,7 +412,6 @@ int run(int argc, const char* const* argv, const Conv1dStage& stage, Backend& ba
   Results results = new_results(argc, argv, seed);
   backend.describe(results.machine);
   results.rows = run_candidates(session.candidates, progress);
-  std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
   const int status = publish(results, options.out);
   if (options.output.empty()) return status;
 

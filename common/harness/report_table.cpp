@@ -99,9 +99,15 @@ const char* backend_title(const std::string& backend) {
   return "Elsewhere";
 }
 
+// "04_conv1d_tiled_halo" -> "04", as in `halo run 04`: the table has to fit a terminal.
+std::string number_of(const std::string& stage) {
+  const std::size_t end = stage.find_first_not_of("0123456789");
+  return end == 0 || end == std::string::npos ? stage : stage.substr(0, end);
+}
+
 std::vector<Column> columns_for(const std::vector<const Row*>& rows) {
   std::vector<Column> columns;
-  columns.push_back({"stage", false, [](const Row& row) { return Cell{row.stage}; }});
+  columns.push_back({"stage", false, [](const Row& row) { return Cell{number_of(row.stage)}; }});
   columns.push_back({"variant", false, [](const Row& row) { return Cell{row.variant}; }});
   columns.push_back(
       {"check", false, [](const Row& row) { return status(row.check.outcome, "PASS", "FAIL"); }});
@@ -120,7 +126,7 @@ std::vector<Column> columns_for(const std::vector<const Row*>& rows) {
                        return status(row.traffic.outcome, "EQUAL", "DIFFERS");
                      }});
   if (any(rows, [](const Row& row) { return row.traffic.outcome != Outcome::not_run; })) {
-    columns.push_back({"sectors/request", true, [](const Row& row) {
+    columns.push_back({"sectors/req", true, [](const Row& row) {
                          return Cell{fixed(row.traffic.sectors_per_request, 2)};
                        }});
     columns.push_back({"bytes/output", true, [](const Row& row) {
@@ -403,6 +409,9 @@ std::string render_report_table(const std::vector<Row>& rows, const TableOptions
             " threads; GPU times hold the transfers, kernel times do not\n";
     text += layout(group, columns, options.color);
     text += reasons(group, options.color);
+  }
+  if (std::none_of(rows.begin(), rows.end(), [](const Row& row) { return row.backend == "gpu"; })) {
+    text += paint(kNotRun, kYellow, options.color) + " GPU: none of these rows ran on a GPU\n";
   }
   std::string bad;
   for (const Row& row : rows) bad += faults(row, options.color);

@@ -61,6 +61,8 @@ TEST_CASE("what cannot be opened is named, with the reason", "[file]") {
 }
 
 TEST_CASE("a pipe is refused and not waited for", "[file]") {
+  // It stands for devices as well. No test writes to a real one: as root, and with a mistake in the
+  // code, that would replace it.
   const test::Folder folder;
   REQUIRE(mkfifo((folder / "pipe").c_str(), 0600) == 0);
   CHECK_THAT(open_error(folder / "pipe"), contains("not a regular file"));
@@ -151,7 +153,6 @@ TEST_CASE("what cannot be written is named, with the reason", "[file]") {
   CHECK_THAT(write_error(folder.path()), contains("it is a folder"));
   CHECK_THAT(write_error(folder / "new/"), contains("no such file or folder"));
   CHECK_THAT(write_error(folder.write("file", "x") + "/below"), contains("not a folder"));
-  CHECK_THAT(write_error("/dev/full"), contains("not a regular file"));
   CHECK(folder.names() == std::vector<std::string>{"file"});
 }
 

@@ -159,8 +159,9 @@ class CheckDocs(unittest.TestCase):
         self.assertEqual(self.run_script("--fix")[0], 0)
         text = page.read_text()
         self.assertIn("| `grid` | 100,000 | 48.00 |", text)
-        self.assertIn("| `slow` | 10 | NOT RUN: too large |", text)
-        self.assertIn("`halo run --json run.json`, 2025-11-21, seed 7; a CPU; g++ 12", text)
+        self.assertIn("| `slow` | 10 | NOT RUN |", text)
+        self.assertIn("`slow` NOT RUN: too large.", text)
+        self.assertIn("From `halo run --json run.json`, 2025-11-21, seed 7; a CPU; g++ 12", text)
         self.assert_good()
 
     def test_changed_results_are_seen(self):
@@ -178,6 +179,17 @@ class CheckDocs(unittest.TestCase):
         self.assertIn("| counter | `slow` predicted | counted | `grid` predicted | counted |",
                       page.read_text())
         self.assertIn("| 137,492 | 137,492 |", page.read_text())
+        self.assertIn("*From", page.read_text())
+
+    def test_only_reasons_of_what_is_shown(self):
+        page = self.page(self.TABLE.format("columns=variant,length", ""))
+        self.run_script("--fix")
+        self.assertNotIn("too large", page.read_text())
+
+    def test_a_problem_common_to_all_rows_stands_in_the_caption(self):
+        page = self.page(self.TABLE.format("variant=grid columns=variant", ""))
+        self.run_script("--fix")
+        self.assertIn("*Length 100,000, mask width 9, threads 256, border zero. From `halo", page.read_text())
 
     def test_wrong_tables(self):
         for arguments, words in (

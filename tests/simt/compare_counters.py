@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints what Nsight Compute counted on a GPU beside the figures that the simulator is held to.
+"""Prints what Nsight Compute counted on a GPU beside what the simulator's tests expect.
 
     compare_counters.py [--measure-patterns] EXPECTED.csv BANK_PATTERNS.csv NCU.csv
 
@@ -65,7 +65,7 @@ def main():
         return 2
 
     differ = 0
-    print(f"{'kernel':34} {'counter':26} {'simulator':>10} {'hardware':>10}")
+    print(f"{'kernel':34} {'counter':26} {'expected':>10} {'hardware':>10}")
     for case, launch in zip(cases, launches):
         for counter in METRICS:
             want, got = int(case[counter]), launch[counter]
@@ -75,7 +75,7 @@ def main():
             if want != got and case["note"]:
                 verdict = f"  known: {case['note']}"
             elif want != got and counter.endswith("requests") and counter.startswith("shared"):
-                # Nsight Compute counts these by instructions, also those with all lanes switched off.
+                # Nsight Compute counts these by instruction, also with all lanes switched off.
                 known = got is not None and got > want
                 verdict = "  known: instructions without an active lane count too" if known else ""
             if want != got and not verdict:
@@ -95,9 +95,9 @@ def main():
         if options.measure_patterns:
             row.update(got)
         elif any(str(got[name]) != row[name] for name in got):
-            print(f"pattern {row['name']:24} {side:5} of {row['element_bytes']:>2} bytes: wavefronts "
-                  f"{row['wavefronts']} {got['wavefronts']}, conflicts {row['conflicts']} "
-                  f"{got['conflicts']}  DIFFERS")
+            print(f"pattern {row['name']:24} {side:5} of {row['element_bytes']:>2} bytes: "
+                  f"wavefronts {row['wavefronts']} {got['wavefronts']}, "
+                  f"conflicts {row['conflicts']} {got['conflicts']}  DIFFERS")
             differ += 1
         else:
             equal += 1
@@ -106,7 +106,7 @@ def main():
             writer = csv.DictWriter(file, patterns[0].keys(), lineterminator="\n")
             writer.writeheader()
             writer.writerows(patterns)
-        print(f"{len(patterns)} patterns of shared-memory access measured, {options.patterns} written")
+        print(f"{len(patterns)} patterns of shared-memory access measured; {options.patterns} written")
     else:
         print(f"{equal} of {len(patterns)} patterns of shared-memory access equal")
     print(f"{differ} figures differ")

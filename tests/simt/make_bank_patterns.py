@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes kernels/bank_patterns.csv without its figures: the patterns of shared-memory access whose
-wavefronts and conflicts are to be measured on a GPU. calibrate.sh --measure-patterns fills them in."""
+"""Writes kernels/bank_patterns.csv without its figures: patterns of shared-memory access whose
+wavefronts and conflicts are to be measured. calibrate.sh --measure-patterns fills them in."""
 
 import csv
 import pathlib

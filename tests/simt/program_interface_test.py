@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The interface of any simulated program: what SIMT_REPORT holds, what goes to stderr, the exit status,
-and what SIMT_GPU, SIMT_CHECKS and SIMT_THREADS do. Run by Meson, which passes the programs."""
+"""The interface of any simulated program: what SIMT_REPORT holds, what goes to stderr, the exit
+status, what SIMT_GPU, SIMT_CHECKS and SIMT_THREADS do. Run by Meson, which passes the programs."""
 
 import argparse
 import json
@@ -312,7 +312,7 @@ class Simcc(ProgramTest):
         self.assertIn(run(program).stdout, described.values())
 
     def test_foreign_programs(self):
-        """Programs that know nothing of this project: compiled as they are, values checked by them."""
+        """Programs that know nothing of this project and check their own values."""
         sources = sorted((HERE / "foreign").glob("*.cu"))
         self.assertGreater(len(sources), 0)
         for source in sources:

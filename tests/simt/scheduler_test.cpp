@@ -178,6 +178,22 @@ TEST_CASE("votes", "[scheduler]") {
   }
 }
 
+TEST_CASE("one atomic update for the lanes that meet", "[scheduler]") {
+  NoFindings none;
+  const std::vector<int> out = scheduling::aggregated_increments(96);
+  REQUIRE(out.size() == 96);
+  std::vector<int> taken;
+  for (int t = 0; t < 96; ++t) {
+    if (t % 3 == 0) {
+      taken.push_back(out[t]);
+    } else {
+      CHECK(out[t] == -1);
+    }
+  }
+  std::sort(taken.begin(), taken.end());
+  for (int i = 0; i < 32; ++i) CHECK(taken[i] == i);
+}
+
 TEST_CASE("sums over blocks of any size", "[scheduler]") {
   NoFindings none;
   const int threads = GENERATE(1, 31, 32, 33, 250, 1000, 1024);

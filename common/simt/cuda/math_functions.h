@@ -42,7 +42,7 @@ SIMT_INLINE double unfused(double v) {
   return v;
 }
 
-// A GPU's conversion to integers saturates; NaN becomes 0, or the smallest value for 64 bits.
+// A GPU's conversion to integers saturates. NaN becomes 0 from float to 32 bits, else the top bit.
 template <typename Integer, typename Real>
 SIMT_INLINE Integer to_integer(Real rounded) {
   constexpr bool kSigned = Integer(-1) < Integer(0);
@@ -50,7 +50,9 @@ SIMT_INLINE Integer to_integer(Real rounded) {
   constexpr Integer kMin = kSigned ? Integer(1ull << (kBits - 1)) : Integer(0);
   constexpr Integer kMax = Integer(~kMin);
   const Real limit = __builtin_ldexp(1.0, kSigned ? kBits - 1 : kBits);
-  if (rounded != rounded) return kBits == 64 ? Integer(1ull << 63) : Integer(0);
+  if (rounded != rounded) {
+    return sizeof(Real) == 4 && kBits == 32 ? Integer(0) : Integer(1ull << (kBits - 1));
+  }
   if (rounded >= limit) return kMax;
   if (rounded <= (kSigned ? -limit : Real(0))) return kMin;
   return static_cast<Integer>(rounded);
@@ -294,15 +296,13 @@ SIMT_INLINE unsigned long long __brevll(unsigned long long x) {
   return static_cast<unsigned long long>(__brev(static_cast<unsigned>(x))) << 32 |
          __brev(static_cast<unsigned>(x >> 32));
 }
-// Each nibble of the selector names one of the 8 bytes of y:x; its top bit spreads that byte's sign.
+// Three bits of each nibble of the selector name one of the 8 bytes of y:x.
 SIMT_INLINE unsigned int __byte_perm(unsigned int x, unsigned int y, unsigned int selector) {
   const unsigned long long bytes = static_cast<unsigned long long>(y) << 32 | x;
   unsigned int result = 0;
-  for (int i = 0; i < 4; ++i) {
-    const unsigned int nibble = selector >> (4 * i) & 15u;
-    unsigned int byte = static_cast<unsigned int>(bytes >> (8 * (nibble & 7u))) & 255u;
-    if (nibble & 8u) byte = byte & 128u ? 255u : 0u;
-    result |= byte << (8 * i);
+  for (int i = 0; i < 32; i += 8) {
+    const unsigned int byte = selector >> (i / 2) & 7u;
+    result |= (static_cast<unsigned int>(bytes >> (8 * byte)) & 255u) << i;
   }
   return result;
 }

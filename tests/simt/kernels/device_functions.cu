@@ -164,11 +164,28 @@ __global__ void part_of_a_warp(long long* out) {
 }
 
 std::vector<WarpResult> warp_results() {
-  static const char* const kNames[] = {
-      "shfl 5",        "shfl lane+1", "shfl 3 width 8", "shfl_up 2",  "shfl_up 2 width 16",
-      "shfl_down 3",   "shfl_down 3 width 8", "shfl_xor 7", "shfl_xor 8 width 8", "shfl double",
-      "shfl_down float", "shfl_xor long long", "ballot", "any 40", "any 31", "all 31", "all 32",
-      "match_any", "match_all", "match_all predicate", "reduce_add", "reduce_max"};
+  static const char* const kNames[] = {"shfl 5",
+                                       "shfl lane+1",
+                                       "shfl 3 width 8",
+                                       "shfl_up 2",
+                                       "shfl_up 2 width 16",
+                                       "shfl_down 3",
+                                       "shfl_down 3 width 8",
+                                       "shfl_xor 7",
+                                       "shfl_xor 8 width 8",
+                                       "shfl double",
+                                       "shfl_down float",
+                                       "shfl_xor long long",
+                                       "ballot",
+                                       "any 40",
+                                       "any 31",
+                                       "all 31",
+                                       "all 32",
+                                       "match_any",
+                                       "match_all",
+                                       "match_all predicate",
+                                       "reduce_add",
+                                       "reduce_max"};
   constexpr int kCount = sizeof(kNames) / sizeof(kNames[0]);
   DeviceArray<long long> whole(kCount * 32), part(64);
   warp<<<1, 64>>>(whole.get());
@@ -283,8 +300,7 @@ __global__ void cached_load(const float4* in, float4* out) {
 }
 
 __global__ void cast_pointers(const float* in, float* out) {
-  reinterpret_cast<float4*>(out)[threadIdx.x] =
-      reinterpret_cast<const float4*>(in)[threadIdx.x];
+  reinterpret_cast<float4*>(out)[threadIdx.x] = reinterpret_cast<const float4*>(in)[threadIdx.x];
 }
 
 __global__ void conditional(const float4* in, float4* out, int n) {
@@ -362,8 +378,7 @@ const std::vector<VectorCase>& vector_cases() {
       {"make_float4", RUN(float4, (component_by_component<<<1, 32>>>(in, out))), 1, 16, 1, 16},
       {"braces", RUN(float4, (braces<<<1, 32>>>(in, out))), 1, 16, 1, 16},
       {"__ldg", RUN(float4, (cached_load<<<1, 32>>>(in, out))), 1, 16, 1, 16},
-      {"cast pointers",
-       RUN(float4, (cast_pointers<<<1, 32>>>(&in->x, &out->x))), 1, 16, 1, 16},
+      {"cast pointers", RUN(float4, (cast_pointers<<<1, 32>>>(&in->x, &out->x))), 1, 16, 1, 16},
       {"conditional", RUN(float4, (conditional<<<1, 32>>>(in, out, 32))), 1, 16, 1, 16},
       {"union", RUN(float4, (through_a_union<<<1, 32>>>(in, out))), 1, 16, 1, 16},
       {"registers", RUN(float4, (through_registers<<<1, 32>>>(in, out))), 1, 16, 1, 16},

@@ -113,6 +113,23 @@ __global__ void votes_kernel(const int* keys, unsigned* out) {
   out[5 * t + 4] = __activemask();
 }
 
+// One atomic update for all lanes that meet here: each lane gets a number of its own.
+__device__ int aggregated_increment(int* count) {
+  const unsigned together = __activemask();
+  const int lane = threadIdx.x % 32;
+  const int leader = __ffs(together) - 1;
+  int first = 0;
+  if (lane == leader) first = atomicAdd(count, __popc(together));
+  first = __shfl_sync(together, first, leader);
+  return first + __popc(together & ((1u << lane) - 1));
+}
+
+__global__ void aggregated_increments_kernel(int* count, int* out) {
+  const int t = threadIdx.x;
+  out[t] = -1;
+  if (t % 3 == 0) out[t] = aggregated_increment(count);
+}
+
 __global__ void block_sums_kernel(int* out) {
   __shared__ int of_warp[32];
   const int t = threadIdx.x;
@@ -263,6 +280,11 @@ std::vector<unsigned> votes(const std::vector<int>& keys) {
   DeviceArray<int> in(keys);
   DeviceArray<unsigned> out(5 * 32);
   return launch(out, 1, 32, votes_kernel, in.get(), out.get());
+}
+
+std::vector<int> aggregated_increments(int threads) {
+  DeviceArray<int> count(std::vector<int>(1, 0)), out(threads);
+  return launch(out, 1, threads, aggregated_increments_kernel, count.get(), out.get());
 }
 
 std::vector<int> block_sums(int blocks, int threads) {

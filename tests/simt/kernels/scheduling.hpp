@@ -36,6 +36,10 @@ std::vector<int> shuffle_in_halves();
 // Five numbers a lane: ballot, any, all, match_any of keys[lane], and the active mask.
 std::vector<unsigned> votes(const std::vector<int>& keys);
 
+// Every third thread takes a number from a counter, all lanes of a warp with one atomic update (of the
+// lanes in __activemask); -1 for the others.
+std::vector<int> aggregated_increments(int threads);
+
 // Sum over a block of any number of threads: shuffles within warps, then over the warps' sums.
 std::vector<int> block_sums(int blocks, int threads);
 

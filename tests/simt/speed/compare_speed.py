@@ -51,6 +51,16 @@ def accesses(n):
     return tile_stores + tile_loads + constant_loads + global_loads + n
 
 
+def processor():
+    try:
+        for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
 def checked_run(command, folder, n, repeats, environment=None, expected=None):
     """Seconds of each launch. Raises NotRun if the program fails, ValueError if its values are wrong."""
     result = folder / "result.bin"
@@ -186,8 +196,9 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             try:
                 seconds = measure(pathlib.Path(folder))
-                row["first_seconds"] = seconds[0]
                 row["seconds"] = statistics.median(seconds)
+                row["first_seconds"] = seconds[0]
+                row["least_seconds"] = min(seconds)
                 row["launches"] = len(seconds)
                 row["accesses_per_second"] = accesses(n) / row["seconds"]
             except NotRun as reason:
@@ -197,8 +208,11 @@ def main():
         rows.append(row)
 
     base = rows[0]["seconds"]
+    load = os.getloadavg()[0]
     print(f"tiled 1D kernel, {n} outputs, mask 9, {THREADS} threads a block, "
-          f"{accesses(n)} memory accesses of threads; {platform.machine()}, {cores} cores")
+          f"{accesses(n)} memory accesses of threads; {processor()}, {cores} cores")
+    if load > cores + 0.5:
+        print(f"load average {load:.1f} on {cores} cores: other programs ran, times are too long")
     print(f"{'':64} {'check':7} {'seconds':>11} {'to row 1':>10} {'accesses/s':>11}")
     for row in rows:
         if row["seconds"] is None:
@@ -214,7 +228,7 @@ def main():
                 "schema_version": 1,
                 "problem": {"outputs": n, "mask_width": len(MASK), "threads": THREADS},
                 "accesses": accesses(n),
-                "machine": {"processor": platform.processor(), "cores": cores},
+                "machine": {"processor": processor(), "cores": cores, "load_average": load},
                 "rows": rows,
             },
             indent=1,

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""Runs the stages on the simulator again, and compares their counters with a recorded run.
+
+    docs/results/compare_counts.py --halo build/common/cli/halo-cli [RECORDED.json]
+
+The figures on the pages come from the recorded run (default: first_light_sim.json). Counters do not
+depend on the machine or on the data, so every one must be equal. Exit status: 0 all equal, 1 some
+differ or are missing, 77 the stage programs are not built.
+"""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def simulated(path):
+    """The rows that were counted, by what they are."""
+    rows = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))["rows"]
+    return {(row["stage"], row["variant"], json.dumps(row["problem"])): row["traffic"]
+            for row in rows if row["backend"] == "sim" and row["traffic"]["counted"]}
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Compares a recorded run's counters with a new run.")
+    parser.add_argument("--halo", required=True, help="the halo program of a build folder")
+    parser.add_argument("recorded", nargs="?", default=str(HERE / "first_light_sim.json"))
+    arguments = parser.parse_args()
+
+    recorded = simulated(arguments.recorded)
+    problems = {problem for _, _, problem in recorded}
+    if len(problems) != 1:
+        print(f"{arguments.recorded}: {len(problems)} problems were counted; it should be one",
+              file=sys.stderr)
+        return 1
+    problem = json.loads(problems.pop())
+    stages = pathlib.Path(arguments.halo).resolve().parents[2] / "stages"
+    missing = [stage for stage in sorted({stage for stage, _, _ in recorded})
+               if not (stages / stage / f"{stage}-sim").is_file()]
+    if missing:
+        print(f"not built: {', '.join(missing)}")
+        return 77
+
+    new = {}
+    with tempfile.TemporaryDirectory() as folder:
+        # Stage by stage: 01 has nothing to count and would only take time.
+        for stage in sorted({stage for stage, _, _ in recorded}):
+            out = pathlib.Path(folder) / f"{stage}.json"
+            ran = subprocess.run(
+                [arguments.halo, "run", stage, "--on", "sim", "--json", str(out),
+                 "--length", str(problem["length"]), "--mask", str(problem["mask_width"]),
+                 "--threads", str(problem["threads"]), "--border", problem["border"]],
+                capture_output=True, text=True, check=False)
+            if ran.returncode != 0:
+                print(f"halo run {stage} ended with {ran.returncode}:\n{ran.stdout}{ran.stderr}",
+                      file=sys.stderr)
+                return 1
+            new |= simulated(out)
+
+    wrong = 0
+    for key, traffic in recorded.items():
+        for kind in ("predicted", "counted"):
+            now = new.get(key, {}).get(kind)
+            if now != traffic[kind]:
+                wrong += 1
+                print(f"{key[0]} {key[1]}, {kind}: recorded {traffic[kind]}, now {now}",
+                      file=sys.stderr)
+    for key in new.keys() - recorded.keys():
+        wrong += 1
+        print(f"{key[0]} {key[1]} is not in the recorded run", file=sys.stderr)
+    if wrong:
+        print("record it again: ./halo run --on sim --json docs/results/first_light_sim.json, then "
+              "docs/check_docs.py --fix", file=sys.stderr)
+        return 1
+    print(f"{len(recorded)} variants, every counter as recorded")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -113,7 +113,7 @@ OutputFile::OutputFile(const std::string& path) : path_(path), target_(path) {
     if (::faccessat(AT_FDCWD, target_.c_str(), W_OK, AT_EACCESS) != 0)
       throw error(reason_of(errno));
     mode = status.st_mode & 07777;
-  } else if (errno != ENOENT || path.back() == '/') {
+  } else if (errno != ENOENT) {
     throw error(reason_of(errno));
   }
 

@@ -204,7 +204,7 @@ const Type& type_of(const InputFile& file, const std::string& descr, bool& swapp
       if (descr.substr(1) != type.code) continue;
       const bool is_order = order == '<' || order == '>' || (order == '|' && type.size == 1);
       if (!is_order) break;
-      swapped = (order == '<') != (std::endian::native == std::endian::little) && type.size > 1;
+      swapped = (order == '<') != (std::endian::native == std::endian::little);
       return type;
     }
   }

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -42,6 +44,8 @@ class Backend {
   virtual std::string unavailable() { return {}; }
   virtual void describe(Machine&) {}
 
+  // Bytes that allocate could still give, as far as known.
+  virtual std::int64_t free_memory() { return std::numeric_limits<std::int64_t>::max(); }
   // Memory, 256-byte aligned. allocate throws std::runtime_error with one line if there is not
   // enough; the copies throw it if the device has failed.
   virtual void* allocate(std::size_t bytes) = 0;

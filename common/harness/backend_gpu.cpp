@@ -32,6 +32,13 @@ class GpuBackend final : public CudaBackend {
     if (cudaRuntimeGetVersion(&runtime) == cudaSuccess) machine.cuda = version(runtime);
   }
 
+  std::int64_t free_memory() override {
+    std::size_t free = 0;
+    std::size_t total = 0;
+    if (cudaMemGetInfo(&free, &total) != cudaSuccess) return 0;
+    return static_cast<std::int64_t>(free);
+  }
+
   void poison(float* memory, std::size_t count) override {
     const std::vector<float> cells(std::min<std::size_t>(count, std::size_t{1} << 20),
                                    conv::poison());

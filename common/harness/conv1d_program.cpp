@@ -145,22 +145,28 @@ std::int64_t available_memory() {
 }
 
 // Empty if this machine can run the problem, else why it can't.
-std::string too_large(const conv::Problem1d& problem, const Backend& backend, int channels) {
+std::string too_large(const conv::Problem1d& problem, Backend& backend, int channels) {
   if (backend.observes()) {
     const std::int64_t products = conv::products(problem) * channels;
     if (products <= kSimulatedProducts) return {};
     return "too large for the simulator: " + with_commas(products) + " products, it is given " +
            with_commas(kSimulatedProducts) + " at most";
   }
-  // On the host: the signal, the result, and a copy for the comparison; on the CPU also its own
-  // three.
-  const std::int64_t arrays = backend.name() == "cpu" ? 5 : 3;
-  const std::int64_t needed = arrays * problem.length() * static_cast<std::int64_t>(sizeof(float));
+  // On the host: the signal, the result, and a copy for the comparison; on the CPU also its own two.
+  const std::int64_t array = problem.length() * static_cast<std::int64_t>(sizeof(float));
+  const std::int64_t needed = (backend.name() == "cpu" ? 5 : 3) * array;
   const std::int64_t available = available_memory();
-  if (needed <= available) return {};
-  return "too large for this machine: length " + with_commas(problem.length()) + " needs " +
-         with_commas(needed >> 20) + " MiB of memory, " + with_commas(available >> 20) +
-         " MiB are free";
+  const auto complaint = [&](const char* where, std::int64_t wanted, std::int64_t free) {
+    return std::string("too large for ") + where + ": length " + with_commas(problem.length()) +
+           " needs " + with_commas(wanted >> 20) + " MiB of memory, " + with_commas(free >> 20) +
+           " MiB are free";
+  };
+  if (needed > available) return complaint("this machine", needed, available);
+  const std::int64_t on_device = 2 * array + (std::int64_t{1} << 20);
+  if (const std::int64_t free = backend.free_memory(); on_device > free) {
+    return complaint("this GPU", on_device, free);
+  }
+  return {};
 }
 
 // The device arrays of one problem, shared by all variants that are timed on it.

@@ -33,12 +33,6 @@
 #ifndef SIMT_CXX
 #define SIMT_CXX "g++"
 #endif
-#ifndef SIMT_INSTRUMENT_ARGS
-#define SIMT_INSTRUMENT_ARGS                                                                  \
-  "-fsanitize=thread -fsanitize-coverage=trace-pc --param tsan-instrument-func-entry-exit=0 " \
-  "-fno-optimize-sibling-calls -fno-weak -fno-toplevel-reorder -fno-reorder-blocks "          \
-  "-U__SANITIZE_THREAD__"
-#endif
 
 extern char** environ;
 

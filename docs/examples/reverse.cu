@@ -1,8 +1,9 @@
 // The first program of docs/simulator.md: each block reverses its 64 numbers through shared memory.
 // A barrier is missing, and the simulator says where.
 // [doc:program]
-#include <cstdio>
 #include <cuda_runtime.h>
+
+#include <cstdio>
 
 __global__ void reverse(float* data) {
   __shared__ float tile[64];

@@ -1,13 +1,13 @@
 // Stage 01, variant 1: the loop.
 //
-// Computes  output[i] = sum over j of mask[j] * input[i - halo + j], cells beyond the ends are
-// zero. Changed   since the report's Code 1: the outputs near the ends are computed too, and a mask
-// wider than the
-//           signal is no problem. This is the baseline of every speedup, so it is built with the
-//           compiler's vectoriser off: one output at a time, one core.
-// Must cost 2 width - 1 floating-point operations an output, one after the other: a sum in a fixed
-//           order is a chain, each addition waits for the one before.
-// Run       halo run 01 --variant loop
+// Computes   output[i] = sum over j of mask[j] * input[i - halo + j]; cells beyond the ends
+//            are zero.
+// Changed    since the report's Code 1: the outputs near the ends are computed too, and a mask may
+//            be wider than the signal. This is the baseline of every speedup: one core, and built
+//            without the compiler's vectoriser, so one output at a time.
+// Must cost  a multiply and an add per tap, one after the other: a sum in a fixed order is a
+//            chain, in which each addition waits for the one before.
+// Run        halo run 01 --variant loop
 #include "stages/01_conv1d_cpu/conv1d_cpu.hpp"
 
 namespace halo::conv1d_cpu {

@@ -1,16 +1,15 @@
 // Stage 01, variant 2: many outputs at once, by the compiler's vectoriser.
 //
-// Computes  output[i] = sum over j of mask[j] * input[i - halo + j], cells beyond the ends are
-// zero. Changed   since 1_loop: kOutputs neighbouring outputs are summed side by side. Their sums
-// do not
-//           depend on each other, so the compiler may put them into vector registers without
-//           changing the order of any sum: no -ffast-math is needed. (Vectorising the loop over j
-//           instead would split one sum into several, which only -ffast-math allows.)
-//           The question "does this cell exist?" is asked once for all outputs but those at the
-//           ends.
-// Must cost the same operations, 8 or 16 at a time with AVX2 or AVX-512, and no chain: with 64 sums
-//           in flight an addition never waits for the one before.
-// Run       halo run 01 --variant simd
+// Computes   output[i] = sum over j of mask[j] * input[i - halo + j]; cells beyond the ends
+//            are zero.
+// Changed    since 1_loop: kOutputs neighbouring outputs are summed side by side. Their sums do
+//            not depend on each other, so the compiler may keep them in vector registers without
+//            changing the order of any sum: no -ffast-math is needed. (Vectorising the loop over
+//            j would split one sum into several, which only -ffast-math allows.) Whether a cell
+//            exists is asked only near the ends.
+// Must cost  the same operations, 8 or 16 at a time with AVX2 or AVX-512, and no chain: with 64
+//            sums in flight an addition need not wait for the one before.
+// Run        halo run 01 --variant simd
 #include <algorithm>
 
 #include "stages/01_conv1d_cpu/conv1d_cpu.hpp"

@@ -1,13 +1,12 @@
 // Stage 01, variant 3: all cores.
 //
-// Computes  output[i] = sum over j of mask[j] * input[i - halo + j], cells beyond the ends are
-// zero. Changed   since 2_simd: the outputs are cut into one run of neighbours a thread. Threads
-// read each
-//           other's cells at the seams (the halo) and write none of them, so nothing needs a lock.
-// Must cost the same operations, divided by the cores; starting a thread costs some ten
-//           microseconds, so a short signal only loses. Long ones wait for memory, which the cores
-//           share.
-// Run       halo run 01 --variant threads --threads 4
+// Computes   output[i] = sum over j of mask[j] * input[i - halo + j]; cells beyond the ends
+//            are zero.
+// Changed    since 2_simd: the outputs are cut into runs of neighbours, one a thread. Threads read
+//            each other's cells at the seams (the halo) and write none of them: no lock is needed.
+// Must cost  the same operations, divided by the cores. Starting a thread costs some ten
+//            microseconds, so a short signal loses; a long one waits for memory, which all share.
+// Run        halo run 01 --variant threads --threads 4
 #include <algorithm>
 #include <cstdint>
 #include <thread>

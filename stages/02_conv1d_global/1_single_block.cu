@@ -1,14 +1,13 @@
 // Stage 02, variant 1: one block walks the whole signal.
 //
-// Computes  output[i] = sum over j of mask[j] * input[i - halo + j], cells beyond the ends are
-// zero. Changed   since the CPU loop (stage 01): the outputs of one turn of the loop over i are
-// computed
-//           at once, one by each thread of the block.
-// Must cost per warp of 32 outputs and tap: 1 request of 4 or 5 sectors for the signal and 1
-// request
-//           of 1 sector for the mask; then 1 store of 4 sectors. With 9 taps about 57 bytes an
-//           output move between the chip and its caches, where 8 would do.
-// Run       halo run 02 --variant single_block
+// Computes   output[i] = sum over j of mask[j] * input[i - halo + j]; cells beyond the ends
+//            are zero.
+// Changed    since the CPU loop (stage 01): the outputs of one turn of the loop over i are
+//            computed at once, one by each thread of the block.
+// Must cost  per warp of 32 outputs and tap 1 request for the signal, of 4 sectors (5 when it does
+//            not begin on one), and 1 request of 1 sector for the mask; then 1 store of 4 sectors.
+//            With 9 taps 57.0 bytes an output, where 8 is the least possible.
+// Run        halo run 02 --variant single_block
 #include "stages/02_conv1d_global/conv1d_global.hpp"
 
 namespace halo::conv1d_global {

@@ -1,13 +1,12 @@
 // Stage 02, variant 3: the same as 2_grid, written with Thrust.
 //
-// Computes  output[i] = sum over j of mask[j] * input[i - halo + j], cells beyond the ends are
-// zero. Changed   since 2_grid: only the work of one output is written here, as a function object.
-// Thrust
-//           chooses blocks and threads and writes the kernel round it.
-// Must cost what 2_grid costs per tap: the function is the same. How many outputs a thread takes,
-//           and so how they fall into warps, is Thrust's choice.
-// Run       halo run 02 --variant thrust     (with no GPU Thrust runs it on the CPU: nothing to
-// count)
+// Computes   output[i] = sum over j of mask[j] * input[i - halo + j]; cells beyond the ends
+//            are zero.
+// Changed    since 2_grid: only the work of one output is written here, as a function object.
+//            Thrust chooses blocks and threads and writes the kernel round it.
+// Must cost  what 2_grid costs per warp and tap: the work is the same. How many outputs a thread
+//            takes, and so how they fall into warps, is Thrust's choice.
+// Run        halo run 02 --variant thrust   (with no GPU it runs on the CPU: nothing to count)
 #include <thrust/execution_policy.h>
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/system_error.h>

@@ -1,14 +1,13 @@
 // Stage 03: the mask in constant memory.
 //
-// Computes  output[i] = sum over j of mask[j] * input[i - halo + j], cells beyond the ends are
-// zero. Changed   since 02 grid: the mask is a __constant__ array. All lanes of a warp read the
-// same tap, and
-//           the constant cache hands one value to all of them.
-// Must cost per warp of 32 outputs and tap: 1 request of 4 or 5 sectors for the signal, none for
-// the
-//           mask; then 1 store of 4 sectors. With 9 taps 48.0 bytes an output: half the requests of
-//           02 grid, but only a sixth of its bytes gone, because a tap of the mask was one sector.
-// Run       halo run 03
+// Computes   output[i] = sum over j of mask[j] * input[i - halo + j]; cells beyond the ends
+//            are zero.
+// Changed    since 02 grid: the mask is a __constant__ array. All lanes of a warp read the same
+//            tap, and the constant cache hands one value to all of them.
+// Must cost  per warp of 32 outputs and tap 1 request of 4 or 5 sectors for the signal, none for
+//            the mask; then 1 store of 4 sectors. With 9 taps 48.0 bytes an output. Half the
+//            requests of 02 grid are gone, but only a sixth of its bytes: a tap was one sector.
+// Run        halo run 03
 #include "stages/03_conv1d_constant/conv1d_constant.hpp"
 
 namespace halo::conv1d_constant {

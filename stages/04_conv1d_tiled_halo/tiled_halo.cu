@@ -1,15 +1,15 @@
 // Stage 04: the block loads its tile and the halo into shared memory.
 //
-// Computes  output[i] = sum over j of mask[j] * input[i - halo + j], cells beyond the ends are
-// zero. Changed   since 03 constant: each cell of the signal is read from global memory once a
-// block, not
-//           once a tap. The block writes its tile and the halo on both sides to shared memory,
-//           waits, and computes from there.
-// Must cost per block of T threads: T + 2 halo cells loaded, so with 9 taps and 256 threads 9
-//           requests and about 42 sectors (03: 72 and 352); 1 shared write a cell; then a warp
-//           makes 1 shared read a tap, without conflicts, and 1 store of 4 sectors. 9.25 bytes an
-//           output, where 8 is the least possible.
-// Run       halo run 04
+// Computes   output[i] = sum over j of mask[j] * input[i - halo + j]; cells beyond the ends
+//            are zero.
+// Changed    since 03 constant: a cell of the signal is read from global memory once a block, not
+//            once a tap. The block writes its tile and the halo on both sides to shared memory,
+//            waits, and computes from there.
+// Must cost  with 256 threads and 9 taps, per block: 264 cells loaded by 9 requests of 42 sectors
+//            together (03: 72 requests, 352 sectors) and stored to shared memory once; then per
+//            warp and tap 1 shared read without conflict; per warp 1 store of 4 sectors.
+//            9.25 bytes an output, where 8 is the least possible.
+// Run        halo run 04
 #include "stages/04_conv1d_tiled_halo/conv1d_tiled_halo.hpp"
 
 namespace halo::conv1d_tiled_halo {

@@ -1,15 +1,15 @@
 // Stage 05: the block loads its tile; the halo comes through the cache.
 //
-// Computes  output[i] = sum over j of mask[j] * input[i - halo + j], cells beyond the ends are
-// zero. Changed   since 04 tiled_halo: the tile holds only the block's own cells. A neighbour's
-// block has
-//           just loaded the halo cells, so they are probably in the L2 cache: they are read from
-//           global memory when a tap needs them.
-// Must cost per block: its cells once, as 1 request of 4 sectors a warp; then in the first and last
-//           warps of the block, for each tap that leaves the tile, 1 more request of 1 or 2 sectors
-//           (width - 1 of them while the mask is narrower than a warp). With 9 taps and 256 threads
-//           9.0 bytes an output; the price is a branch in every tap.
-// Run       halo run 05
+// Computes   output[i] = sum over j of mask[j] * input[i - halo + j]; cells beyond the ends
+//            are zero.
+// Changed    since 04 tiled_halo: the tile holds only the block's own cells. The halo cells belong
+//            to neighbours who load them too, so they are probably in the L2 cache: they are read
+//            from global memory when a tap needs them.
+// Must cost  with 256 threads and 9 taps, per block: its cells by 8 requests of 4 sectors; 8 more
+//            requests of 1 sector for the taps that leave the tile, 4 at each end; then as 04.
+//            9.00 bytes an output, less than 04, whose tile does not begin on a sector. The price
+//            is a question in every tap.
+// Run        halo run 05
 #include "stages/05_conv1d_tiled_cached/conv1d_tiled_cached.hpp"
 
 namespace halo::conv1d_tiled_cached {

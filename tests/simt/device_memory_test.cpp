@@ -1,7 +1,11 @@
 // The simulated GPU's memory: addresses, the map of what may be touched and what was written.
 #include "common/simt/runtime/device_memory.hpp"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <cstring>
+#include <memory>
 #include <set>
 #include <thread>
 #include <vector>
@@ -200,31 +204,6 @@ TEST_CASE("the capacity of the GPU is a limit") {
   CHECK(memory::allocate(~std::size_t{0}, ~std::size_t{0}) == nullptr);
 }
 
-TEST_CASE("addresses are used again only when all have been used") {
-  // Blocks of 1 GiB with their guards use up the 64 GiB of addresses. They are never touched after
-  // the poison, so each is given back before the next.
-  constexpr std::size_t kBytes = std::size_t{1} << 28;
-  Block kept(1000);
-  std::memset(kept.begin, 7, 1000);
-  std::set<void*> places;
-  bool again = false;
-  for (int i = 0; i < 300 && !again; ++i) {
-    void* block = memory::allocate(kBytes, kPlenty);
-    REQUIRE(block != nullptr);
-    CHECK(is_allocated(block));
-    CHECK_FALSE(is_initialised(block));
-    CHECK_FALSE(memory::contains(static_cast<char*>(nullptr) + 1));
-    again = !places.insert(block).second || block < *places.rbegin();
-    const auto found = memory::nearest(static_cast<char*>(block) + 5);
-    CHECK(found->begin == address_of(block));
-    CHECK_FALSE(found->freed);
-    REQUIRE(memory::release(block));
-  }
-  CHECK(again);
-  CHECK(kept.begin[999] == 7);
-  CHECK(memory::is_live_range(kept.begin, 1000));
-}
-
 TEST_CASE("threads of the host may allocate at once") {
   std::vector<std::thread> threads;
   std::vector<std::vector<char*>> blocks(4);
@@ -253,4 +232,53 @@ TEST_CASE("threads of the host may allocate at once") {
     end = block + memory::nearest(block)->size;
     CHECK(memory::release(block));
   }
+}
+
+namespace {
+
+// What happens once all addresses have been used, in a process that ends with it. Returns the number
+// of the step that went wrong, or 0.
+int use_addresses_again() {
+  auto* kept = static_cast<char*>(memory::allocate(1000, kPlenty));
+  std::memset(kept, 7, 1000);
+  memory::release(memory::allocate(1000, kPlenty));
+  memory::use_up_addresses(std::size_t{1} << 20);
+  void* highest = nullptr;
+  int turns = 0;
+  for (bool again = false; !again; ++turns) {
+    void* block = memory::allocate(1, kPlenty);
+    if (block == nullptr) return 1;
+    again = block < highest;
+    highest = block;
+    if (!is_allocated(block) || is_initialised(block)) return 2;
+    if (memory::nearest(block)->begin != address_of(block)) return 3;
+    if (!memory::release(block) || is_allocated(block)) return 4;
+    if (turns > 100) return 5;
+  }
+  if (turns < 3) return 6;
+  // Large blocks fit between the live ones, and do not touch them.
+  constexpr std::size_t kLarge = std::size_t{1} << 24;
+  auto* first = static_cast<char*>(memory::allocate(kLarge, kPlenty));
+  auto* second = static_cast<char*>(memory::allocate(kLarge, kPlenty));
+  if (first == nullptr || second == nullptr) return 7;
+  const auto apart = [](const char* a, std::size_t a_bytes, const char* b, std::size_t b_bytes) {
+    return a + a_bytes < b || b + b_bytes < a;
+  };
+  if (!apart(first, kLarge, second, kLarge) || !apart(first, kLarge, kept, 1000)) return 8;
+  if (!is_allocated(second + kLarge - 1) || is_allocated(second + kLarge)) return 9;
+  if (kept[0] != 7 || kept[999] != 7 || !memory::is_live_range(kept, 1000)) return 10;
+  // More than what is left, but within the arena.
+  return memory::allocate(simt::kArenaBytes - kLarge, kPlenty) == nullptr ? 0 : 11;
+}
+
+}  // namespace
+
+TEST_CASE("addresses are used again only when all have been used") {
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) _exit(use_addresses_again());
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
 }

@@ -243,7 +243,7 @@ template <Direction d, unsigned bytes>
               bytes, pc, frame);
     return;
   }
-  if (address - hot.dynamic_begin < kDynamicSharedCapacity) {
+  if (near_dynamic_shared(address)) {
     bad_shared(address, bytes, d, pc);  // the part that belongs to this launch is handled before
   }
   // Tables and strings of the program itself: nvcc would have placed them on the GPU.

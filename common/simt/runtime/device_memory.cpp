@@ -36,9 +36,10 @@ struct Arena {
   std::mutex mutex;
   std::once_flag once;
   std::size_t page = 4096;
-  bool map_is_writable = true;                       // or only where there are allocations
-  std::uintptr_t frontier = 0;                       // all above it has never been handed out
-  std::map<std::uintptr_t, Allocation> allocations;  // by begin; the freed ones too
+  bool map_is_writable = true;                 // or only where there are allocations
+  std::uintptr_t frontier = 0;                 // all above it has never been handed out
+  std::map<std::uintptr_t, Allocation> live;   // by begin
+  std::map<std::uintptr_t, Allocation> freed;  // for messages, until the addresses are used again
   std::size_t in_use = 0;
   int serial = 0;
 };
@@ -126,33 +127,38 @@ std::uintptr_t find_place(Arena& a, std::size_t bytes) {
     const std::uintptr_t begin = round_up(free_from + a.page, a.page);
     return begin < free_to && free_to - begin >= bytes + a.page ? begin : 0;
   };
-  for (const auto& [begin, allocation] : a.allocations) {
-    if (allocation.freed) continue;
+  for (const auto& [begin, allocation] : a.live) {
     if (const std::uintptr_t place = fits(begin)) return place;
     free_from = begin + allocation.size;
   }
   return fits(end);
 }
 
-// Forgets freed blocks that the new one covers.
-void forget_freed(Arena& a, std::uintptr_t begin, std::size_t bytes) {
-  auto it = a.allocations.upper_bound(begin);
-  if (it != a.allocations.begin()) {
-    const auto before = std::prev(it);
-    if (before->second.begin + before->second.size > begin) it = before;
-  }
-  while (it != a.allocations.end() && it->second.begin < begin + bytes) {
-    it = a.allocations.erase(it);
-  }
+using Blocks = std::map<std::uintptr_t, Allocation>;
+
+// The last block that begins at or before the address, or nullptr.
+const Allocation* block_before(const Blocks& blocks, std::uintptr_t address) {
+  const auto after = blocks.upper_bound(address);
+  return after == blocks.begin() ? nullptr : &std::prev(after)->second;
 }
 
-// The allocation that holds [address, address + bytes), or nullptr.
-const Allocation* holder(const Arena& a, std::uintptr_t address, std::size_t bytes) {
-  auto it = a.allocations.upper_bound(address);
-  if (it == a.allocations.begin()) return nullptr;
-  const Allocation& allocation = std::prev(it)->second;
-  const std::uintptr_t offset = address - allocation.begin;
-  return offset < allocation.size && bytes <= allocation.size - offset ? &allocation : nullptr;
+bool holds(const Allocation& block, std::uintptr_t address, std::size_t bytes) {
+  const std::uintptr_t offset = address - block.begin;
+  return offset < block.size && bytes <= block.size - offset;
+}
+
+std::size_t distance(const Allocation& block, std::uintptr_t address) {
+  if (address < block.begin) return block.begin - address;
+  const std::uintptr_t last = block.begin + block.size - 1;
+  return address > last ? address - last : 0;
+}
+
+// Forgets freed blocks that the new one covers.
+void forget_freed(Arena& a, std::uintptr_t begin, std::size_t bytes) {
+  const Allocation* before = block_before(a.freed, begin);
+  auto it = before != nullptr && before->begin + before->size > begin ? a.freed.find(before->begin)
+                                                                      : a.freed.upper_bound(begin);
+  while (it != a.freed.end() && it->first < begin + bytes) it = a.freed.erase(it);
 }
 
 // Calls word(first, count) for the map bytes of whole words and byte(map byte, index) for the rest.
@@ -164,17 +170,24 @@ void for_range(std::uintptr_t address, std::size_t bytes, Word word, Byte byte) 
   for (bytes %= 4; bytes > 0; ++address, --bytes) byte(map_of(address), address % 4);
 }
 
-// Says that a block may not be touched any more, and gives the map's own memory back.
-void clear_map(const Arena& a, const Allocation& allocation) {
-  const auto first = reinterpret_cast<std::uintptr_t>(map_of(allocation.begin));
-  const std::uintptr_t last = first + (allocation.size + 3) / 4;
-  const std::uintptr_t first_page = round_up(first, a.page);
-  const std::uintptr_t last_page = round_down(last, a.page);
-  if (first_page < last_page &&
-      madvise(reinterpret_cast<void*>(first_page), last_page - first_page, MADV_DONTNEED) == 0) {
-    std::memset(reinterpret_cast<void*>(first), 0, first_page - first);
-    std::memset(reinterpret_cast<void*>(last_page), 0, last - last_page);
-  } else {
+// Says that a block, no longer live, may not be touched. As a rule no other block has its bytes in the
+// same pages of the map; then these pages are given back, or a program that allocates and frees small
+// blocks for long would fill the machine's memory with empty pages.
+void clear_map(const Arena& a, const Allocation& block) {
+  const auto map_address = [](std::uintptr_t address) {
+    return reinterpret_cast<std::uintptr_t>(map_of(address));
+  };
+  const std::uintptr_t first = map_address(block.begin);
+  const std::uintptr_t last = map_address(block.begin + block.size + 3);
+  const std::uintptr_t first_page = round_down(first, a.page);
+  const std::uintptr_t end_page = round_up(last, a.page);
+  const Allocation* before = block_before(a.live, block.begin);
+  const auto after = a.live.upper_bound(block.begin);
+  const bool alone =
+      (before == nullptr || map_address(before->begin + before->size + 3) <= first_page) &&
+      (after == a.live.end() || map_address(after->first) >= end_page);
+  if (!alone ||
+      madvise(reinterpret_cast<void*>(first_page), end_page - first_page, MADV_DONTNEED) != 0) {
     std::memset(reinterpret_cast<void*>(first), 0, last - first);
   }
 }
@@ -237,7 +250,7 @@ void* allocate(std::size_t bytes, std::size_t capacity) {
       begin, bytes,
       [](std::uint8_t* map, std::size_t words) { std::memset(map, kAllocated, words); },
       [](std::uint8_t* map, std::size_t i) { *map |= static_cast<std::uint8_t>(0x10u << i); });
-  a.allocations[begin] = Allocation{begin, bytes, false, ++a.serial};
+  a.live[begin] = Allocation{begin, bytes, false, ++a.serial};
   a.in_use += bytes;
   return pointer;
 }
@@ -245,23 +258,26 @@ void* allocate(std::size_t bytes, std::size_t capacity) {
 bool release(void* pointer) {
   Arena& a = arena();
   const std::lock_guard lock(a.mutex);
-  const auto it = a.allocations.find(reinterpret_cast<std::uintptr_t>(pointer));
-  if (it == a.allocations.end() || it->second.freed) return false;
-  Allocation& allocation = it->second;
-  allocation.freed = true;
-  a.in_use -= allocation.size;
-  clear_map(a, allocation);
+  const auto it = a.live.find(reinterpret_cast<std::uintptr_t>(pointer));
+  if (it == a.live.end()) return false;
+  Allocation block = it->second;
+  a.live.erase(it);
+  a.in_use -= block.size;
+  clear_map(a, block);
   // New addresses without memory in place of the old: gives the memory back, and the promise of it.
-  mmap(pointer, round_up(allocation.size, a.page), PROT_NONE,
+  mmap(pointer, round_up(block.size, a.page), PROT_NONE,
        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  block.freed = true;
+  a.freed[block.begin] = block;
   return true;
 }
 
 bool is_live_range(const void* pointer, std::size_t bytes) {
   Arena& a = arena();
   const std::lock_guard lock(a.mutex);
-  const Allocation* allocation = holder(a, reinterpret_cast<std::uintptr_t>(pointer), bytes);
-  return allocation != nullptr && !allocation->freed;
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  const Allocation* block = block_before(a.live, address);
+  return block != nullptr && holds(*block, address, bytes);
 }
 
 void mark_initialised(const void* pointer, std::size_t bytes) {
@@ -312,20 +328,30 @@ void poison(void* pointer, std::size_t bytes) {
 std::optional<Allocation> nearest(const void* pointer) {
   Arena& a = arena();
   const std::lock_guard lock(a.mutex);
-  if (a.allocations.empty()) return std::nullopt;
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-  const auto after = a.allocations.upper_bound(address);
-  if (after == a.allocations.begin()) return after->second;
-  const Allocation& before = std::prev(after)->second;
-  const std::uintptr_t end = before.begin + before.size;
-  if (address < end || after == a.allocations.end()) return before;
-  return address - end < after->second.begin - address ? before : after->second;
+  const Allocation* best = nullptr;
+  const auto consider = [&](const Allocation& block) {
+    if (best == nullptr || distance(block, address) < distance(*best, address)) best = &block;
+  };
+  for (const Blocks* blocks : {&a.live, &a.freed}) {
+    if (const Allocation* before = block_before(*blocks, address)) consider(*before);
+    const auto after = blocks->upper_bound(address);
+    if (after != blocks->end()) consider(after->second);
+  }
+  return best != nullptr ? std::optional(*best) : std::nullopt;
 }
 
 std::size_t bytes_in_use() {
   Arena& a = arena();
   const std::lock_guard lock(a.mutex);
   return a.in_use;
+}
+
+void use_up_addresses(std::size_t left) {
+  initialise();
+  Arena& a = arena();
+  const std::lock_guard lock(a.mutex);
+  a.frontier = std::max(a.frontier, g_arena_base + kArenaBytes - left);
 }
 
 }  // namespace device_memory

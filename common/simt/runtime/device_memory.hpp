@@ -58,5 +58,8 @@ std::optional<Allocation> nearest(const void* pointer);
 
 std::size_t bytes_in_use();
 
+// For tests: takes all addresses that were never handed out, but the last `left` bytes, for used.
+void use_up_addresses(std::size_t left);
+
 }  // namespace device_memory
 }  // namespace simt

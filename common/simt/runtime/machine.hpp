@@ -22,6 +22,9 @@ inline constexpr unsigned kWarpSize = 32;
 inline constexpr unsigned kMaxBlockThreads = 1024;
 inline constexpr std::size_t kDynamicSharedCapacity = 256 << 10;  // above any model GPU's limit
 
+// Addresses on both sides of dynamic shared memory that belong to nothing else.
+inline constexpr std::size_t kDynamicSharedMargin = 64 << 10;
+
 // What a lane did, in program order: entered a basic block or touched memory. The key orders events
 // for warp forming: deepest stack frame first, then smallest program counter.
 //   bits 48-63: 0xffff - frame depth / 16   16-47: program counter   8-15: EventKind   0-7: bytes
@@ -55,7 +58,7 @@ enum class LaneState : std::uint8_t {
   finished,    // returned, or was abandoned after a bad access
 };
 
-enum class WarpOp : std::uint8_t { sync, exchange, ballot, match };
+enum class WarpOp : std::uint8_t { sync, exchange, ballot, match, active };
 
 struct Fiber;
 
@@ -77,6 +80,9 @@ struct Lane {
   std::uint64_t bits = 0;
   std::uint64_t result = 0;
   int predicate = 0;  // of a block barrier
+  // Order between the lanes of a warp (races.hpp).
+  std::uint32_t epoch = 1;
+  WarpClock clock{};
 };
 
 // Log space of one warp: a buffer for each lane. The lanes' buffers start in different cache sets.
@@ -89,7 +95,7 @@ struct WarpLogs {
 struct Warp {
   Lane* lanes = nullptr;  // kWarpSize lanes, the last of a block perhaps fewer
   unsigned lane_count = 0;
-  unsigned epoch = 0;  // raised by __syncwarp
+  bool synchronised = false;  // a __syncwarp has changed the lanes' clocks
   WarpLogs* logs = nullptr;
   bool stopped = false;  // every lane waits at the block's barrier or has finished
 };
@@ -141,6 +147,12 @@ struct Hot {
   RaceDetector* races;
 };
 extern __thread Hot simt_hot __attribute__((tls_model("local-exec")));
+
+// True if the address lies in this OS thread's dynamic shared memory or beside it.
+inline bool near_dynamic_shared(std::uintptr_t address) {
+  return address - (simt_hot.dynamic_begin - kDynamicSharedMargin) <
+         kDynamicSharedCapacity + 2 * kDynamicSharedMargin;
+}
 
 // Slow paths of the callbacks (scheduler.cpp).
 [[gnu::noinline]] void log_is_full();  // suspends the lane until its warp was replayed

@@ -50,10 +50,10 @@ std::string last_component(const std::string& demangled) {
   return demangled;
 }
 
-// The runtime's own thread-local variables with C names.
+// The runtime's own thread-local variables with C names, and the compiler's.
 bool is_builtin(const std::string& name) {
-  return name == "threadIdx" || name == "blockIdx" || name == "blockDim" || name == "gridDim" ||
-         name == "warpSize";
+  return name == "__tls_guard" || name == "threadIdx" || name == "blockIdx" || name == "blockDim" ||
+         name == "gridDim" || name == "warpSize";
 }
 
 bool is_guard(const std::string& name) { return starts_with(name, "simt_guard_"); }
@@ -134,11 +134,8 @@ ProgramImage::ProgramImage() {
       array.offset = symbol.st_value;
       array.size = symbol.st_size;
       array.name = last_component(full);
+      array.symbol = name;
       if (is_guard(array.name)) continue;
-      if (std::strncmp(name, "_ZZ", 3) == 0) {
-        std::size_t length = full.size() - array.name.size();
-        array.owner = full.substr(0, length >= 2 ? length - 2 : 0);
-      }
       shared_.push_back(std::move(array));
     } else if (type == STT_OBJECT && symbol.st_size) {
       std::uintptr_t begin = load_address_ + symbol.st_value;
@@ -163,30 +160,37 @@ ProgramImage::ProgramImage() {
             [](const SharedArray& a, const SharedArray& b) { return a.offset < b.offset; });
 }
 
-std::uintptr_t ProgramImage::function_start(std::uintptr_t address) const {
+std::string ProgramImage::function_symbol(std::uintptr_t address) const {
   auto it = std::upper_bound(functions_.begin(), functions_.end(), address,
                              [](std::uintptr_t a, const Function& f) { return a < f.begin; });
-  if (it == functions_.begin()) return 0;
+  if (it == functions_.begin()) return "";
   --it;
-  return address < it->end ? it->begin : 0;
+  return address < it->end ? it->mangled : "";
 }
 
-std::string ProgramImage::function_name(std::uintptr_t address) const {
-  std::uintptr_t start = function_start(address);
-  if (!start) return "";
-  auto it = std::lower_bound(functions_.begin(), functions_.end(), start,
-                             [](const Function& f, std::uintptr_t a) { return f.begin < a; });
-  return demangle(it->mangled.c_str());
+namespace {
+
+// A kernel's body is a lambda in its host function, so its arrays are named
+// _ZZZ <kernel> E [N][K] UlvE_ clEv E <array>, where <kernel> is its symbol without the leading _Z
+// (or length and name, for extern "C").
+bool in_kernel_body(const std::string& symbol) {
+  return starts_with(symbol, "_ZZZ") && symbol.find("UlvE_clEvE") != std::string::npos;
 }
+
+}  // namespace
 
 bool ProgramImage::owns(const std::string& kernel, const SharedArray& array) {
-  // A kernel's body is a lambda in its host function: "k(int)::{lambda()#1}::operator()()".
-  std::size_t lambda = array.owner.find("::{lambda(");
-  return lambda != std::string::npos && array.owner.substr(0, lambda) == kernel;
+  if (!in_kernel_body(array.symbol)) return false;
+  const std::string encoding =
+      starts_with(kernel, "_Z") ? kernel.substr(2) : std::to_string(kernel.size()) + kernel;
+  const std::string prefix = "_ZZZ" + encoding + "EN";
+  return starts_with(array.symbol, prefix) &&
+         (array.symbol.compare(prefix.size(), 10, "UlvE_clEvE") == 0 ||
+          array.symbol.compare(prefix.size(), 11, "KUlvE_clEvE") == 0);
 }
 
 bool ProgramImage::may_use(const std::string& kernel, const SharedArray& array) {
-  return owns(kernel, array) || array.owner.find("::{lambda(") == std::string::npos;
+  return owns(kernel, array) || !in_kernel_body(array.symbol);
 }
 
 bool ProgramImage::in_program_data(std::uintptr_t address) const {
@@ -234,7 +238,7 @@ SourceLine ProgramImage::line_of(std::uintptr_t program_counter) const {
 
 std::size_t static_shared_bytes(const void* kernel_function) {
   const ProgramImage& image = ProgramImage::get();
-  std::string kernel = image.function_name(reinterpret_cast<std::uintptr_t>(kernel_function));
+  std::string kernel = image.function_symbol(reinterpret_cast<std::uintptr_t>(kernel_function));
   std::size_t bytes = 0;
   for (const SharedArray& array : image.shared_arrays()) {
     if (ProgramImage::owns(kernel, array)) bytes += array.size;

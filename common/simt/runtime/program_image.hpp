@@ -13,8 +13,8 @@ namespace simt {
 struct SharedArray {
   std::size_t offset = 0;  // in the program's TLS segment
   std::size_t size = 0;
-  std::string name;   // as in the source
-  std::string owner;  // demangled function that declares it; empty at namespace scope
+  std::string name;    // as in the source
+  std::string symbol;  // mangled: tells which function declares it
 };
 
 // A __constant__ or __device__ variable.
@@ -35,15 +35,12 @@ class ProgramImage {
   // has no symbol table.
   static const ProgramImage& get();
 
-  // Demangled name of the function that contains `address`, with template arguments; "" if unknown.
-  std::string function_name(std::uintptr_t address) const;
-
-  // Start of the function that contains `address` (0 if unknown): identifies a kernel.
-  std::uintptr_t function_start(std::uintptr_t address) const;
+  // Mangled name of the function that contains `address`; "" if unknown. Names a kernel.
+  std::string function_symbol(std::uintptr_t address) const;
 
   const std::vector<SharedArray>& shared_arrays() const { return shared_; }
 
-  // True if the kernel with this demangled name declares the array.
+  // True if the kernel with this symbol declares the array.
   static bool owns(const std::string& kernel, const SharedArray& array);
   // True if that kernel may use it: it is its own, or it belongs to a device function or a
   // namespace.

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -37,36 +38,49 @@ void RaceDetector::access_bytes(RaceCell& cell, AccessClass kind, AccessId id, u
     if (byte.interval != interval) reset(byte);
   }
   const bool whole_word = byte_mask == 15;
-  if (whole_word) cell.by_class[static_cast<int>(kind)].add(id);
-  for (int b = 0; b < 4; ++b) {
+  for (unsigned b = 0; b < 4; ++b) {
     if (!(byte_mask >> b & 1)) continue;
-    if (!whole_word) bytes[b].by_class[static_cast<int>(kind)].add(id);
     if (conflicts(cell, kind, id) || conflicts(bytes[b], kind, id)) {
-      note_conflict(cell, bytes[b], b, kind, id, word_address);
+      note_conflict(cell, bytes[b], b, 1, kind, id, word_address);
     }
+    if (!whole_word) bytes[b].by_class[static_cast<int>(kind)].add(id, *clock);
   }
+  if (whole_word) cell.by_class[static_cast<int>(kind)].add(id, *clock);
 }
 
-void RaceDetector::note_conflict(RaceCell& word, RaceCell& cell, int byte, AccessClass kind,
-                                 AccessId id, std::uintptr_t word_address) {
-  if (!(cell.flags & (kWriteWrite | kOther))) {
-    conflicts_.push_back({&word, &cell, word_address + (byte > 0 ? byte : 0)});
+void RaceDetector::note_conflict(RaceCell& word, RaceCell& cell, unsigned byte, unsigned bytes,
+                                 AccessClass kind, AccessId id, std::uintptr_t word_address) {
+  cell.flags |= kConflict;
+  Conflict& conflict = conflicts_[&cell];
+  conflict.address = word_address + byte;
+  auto against = [&](AccessClass other, auto report) {
+    const int k = static_cast<int>(other);
+    word.by_class[k].for_each_conflict(id, *clock, report);
+    if (&cell != &word) cell.by_class[k].for_each_conflict(id, *clock, report);
+  };
+  bool overwrites = false;
+  switch (kind) {
+    case AccessClass::read:
+      against(AccessClass::write, [&](AccessId w) { conflict.write_read.keep_smaller(w, id); });
+      against(AccessClass::atomic, [&](AccessId a) { conflict.atomic_plain.keep_smaller(a, id); });
+      break;
+    case AccessClass::write:
+      against(AccessClass::read, [&](AccessId r) { conflict.write_read.keep_smaller(id, r); });
+      against(AccessClass::atomic, [&](AccessId a) { conflict.atomic_plain.keep_smaller(a, id); });
+      against(AccessClass::write, [&](AccessId w) {
+        conflict.write_write.keep_smaller(std::min(w, id), std::max(w, id));
+        overwrites = true;
+      });
+      break;
+    case AccessClass::atomic:
+      against(AccessClass::read, [&](AccessId r) { conflict.atomic_plain.keep_smaller(id, r); });
+      against(AccessClass::write, [&](AccessId w) { conflict.atomic_plain.keep_smaller(id, w); });
+      break;
   }
-  const bool write_write = kind == AccessClass::write && (word.by_class[1].conflicts_with(id) ||
-                                                          cell.by_class[1].conflicts_with(id));
-  if (!write_write) {
-    cell.flags |= kOther;
-    return;
-  }
-  cell.flags |= kWriteWrite;
-  if (cell.by_class[0].conflicts_with(id) || word.by_class[0].conflicts_with(id)) {
-    cell.flags |= kOther;
-  }
+  if (!overwrites) return;
   // The store has not happened yet: memory still holds the other thread's value.
-  Overwrite overwrite{&cell, word_address + (byte > 0 ? byte : 0),
-                      static_cast<std::uint32_t>(byte < 0 ? 4 : 1), 0};
-  std::memcpy(&overwrite.old_value, reinterpret_cast<const void*>(overwrite.address),
-              overwrite.bytes);
+  Overwrite overwrite{&cell, conflict.address, bytes, 0};
+  std::memcpy(&overwrite.old_value, reinterpret_cast<const void*>(overwrite.address), bytes);
   overwrites_.push_back(overwrite);
 }
 
@@ -74,7 +88,7 @@ void RaceDetector::settle_writes() {
   for (const Overwrite& o : overwrites_) {
     std::uint32_t now = 0;
     std::memcpy(&now, reinterpret_cast<const void*>(o.address), o.bytes);
-    if (now != o.old_value) o.cell->flags |= kValuesDiffer;
+    if (now != o.old_value) conflicts_[o.cell].values_differ = true;
   }
   overwrites_.clear();
 }
@@ -82,59 +96,23 @@ void RaceDetector::settle_writes() {
 void RaceDetector::end_interval(HazardTable& hazards, std::uint64_t block,
                                 std::string (*name_of)(std::uintptr_t address)) {
   settle_writes();
-  for (const Conflict& c : conflicts_) {
-    AccessRange merged[3];
-    for (int k = 0; k < 3; ++k) {
-      merged[k] = c.word->by_class[k];
-      if (c.cell != c.word && c.cell->by_class[k].largest) {
-        merged[k].add(c.cell->by_class[k].smallest);
-        merged[k].add(c.cell->by_class[k].largest);
-      }
-    }
-    const std::string array = name_of(c.address);
-    auto report = [&](Hazard hazard, AccessId a, AccessId b, const char* what) {
-      HazardKey key{hazard, access_pc(a), access_pc(b), array, what + array + ", which"};
-      hazards[key].add(block, access_thread(a), access_thread(b),
-                       what[0] == 'w' && hazard == Hazard::same_value_write
-                           ? "is also written by"
-                           : "is used without a barrier between by");
+  for (const auto& [cell, conflict] : conflicts_) {
+    const std::string array = name_of(conflict.address);
+    auto report = [&](Hazard hazard, const Pair& pair, const char* verb, const char* relation) {
+      if (!pair.found()) return;
+      HazardKey key{hazard, access_pc(pair.first), access_pc(pair.second), array,
+                    verb + array + ", which"};
+      hazards[key].add(block, access_thread(pair.first), access_thread(pair.second), relation);
     };
-    // The first unordered pair in a fixed order of candidates.
-    auto first_pair = [](const AccessRange& x, const AccessRange& y, AccessId& a, AccessId& b) {
-      if (!x.largest || !y.largest) return false;
-      for (AccessId i : {x.smallest, x.largest}) {
-        for (AccessId j : {y.smallest, y.largest}) {
-          if (unordered(i, j)) {
-            a = i;
-            b = j;
-            return true;
-          }
-        }
-      }
-      return false;
-    };
-    AccessId a = 0, b = 0;
-    bool reported = false;
-    if ((c.cell->flags & kWriteWrite) && first_pair(merged[1], merged[1], a, b)) {
-      report(c.cell->flags & kValuesDiffer ? Hazard::race : Hazard::same_value_write, a, b,
-             "writes ");
-      reported = true;
+    if (conflict.values_differ) {
+      report(Hazard::race, conflict.write_write, "writes ",
+             "is also written, without a barrier between, by");
+    } else {
+      report(Hazard::same_value_write, conflict.write_write, "writes ", "is also written by");
     }
-    if (c.cell->flags & kOther) {
-      if (first_pair(merged[1], merged[0], a, b)) {
-        report(Hazard::race, a, b, "writes ");
-        reported = true;
-      }
-      if (first_pair(merged[2], merged[1], a, b) || first_pair(merged[2], merged[0], a, b)) {
-        report(Hazard::race, a, b, "updates atomically ");
-        reported = true;
-      }
-    }
-    if (!reported) {  // the pair was hidden between the extremes; report what is left of it
-      const AccessRange& first = merged[1].largest ? merged[1] : merged[2];
-      const AccessRange& second = merged[0].largest ? merged[0] : merged[1];
-      report(Hazard::race, first.smallest, second.largest, "writes ");
-    }
+    report(Hazard::race, conflict.write_read, "writes ", "is read, without a barrier between, by");
+    report(Hazard::race, conflict.atomic_plain, "updates atomically ",
+           "is accessed without an atomic, and without a barrier between, by");
   }
   conflicts_.clear();
   if (!bytes_.empty()) bytes_.clear();

@@ -4,8 +4,9 @@
 // reads and atomics, the smallest and the largest access in (thread, program counter) order. Two
 // threads conflict if one of them writes and they are not both atomic; the set's extremes tell
 // whether there is such a pair, and which one to report does not depend on who ran first.
-// __syncwarp orders the lanes of its warp: it raises the warp's epoch, and accesses of one warp in
-// different epochs do not conflict. Shuffles and votes order nothing.
+// __syncwarp orders the lanes that its mask names: each lane has an epoch, which the operation raises,
+// and a clock, which says up to which epoch of every lane of its warp it has waited for (a vector
+// clock). Shuffles and votes order nothing.
 #pragma once
 
 #include <array>
@@ -13,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "common/simt/runtime/findings.hpp"
@@ -31,24 +33,43 @@ inline AccessId make_access_id(unsigned thread, unsigned epoch, std::uint32_t pc
 inline unsigned access_thread(AccessId id) { return static_cast<unsigned>(id >> 54); }
 inline std::uint32_t access_pc(AccessId id) { return static_cast<std::uint32_t>(id); }
 
-// True if the two accesses are of different threads and nothing orders them within the interval.
-inline bool unordered(AccessId a, AccessId b) {
-  unsigned ta = access_thread(a), tb = access_thread(b);
-  if (ta == tb) return false;
-  if (ta >> 5 != tb >> 5) return true;
-  return ((a ^ b) >> 32 & 0x3fffff) == 0;
+// For each lane of the running lane's warp: the last epoch that is ordered before what comes now.
+using WarpClock = std::array<std::uint32_t, 32>;
+
+// True if the access `id` of the running lane and an earlier one are of different threads and nothing
+// orders them within the interval.
+inline bool unordered(AccessId earlier, AccessId id, const WarpClock& clock) {
+  const unsigned a = access_thread(earlier), b = access_thread(id);
+  if (a == b) return false;
+  if (a >> 5 != b >> 5) return true;
+  return (earlier >> 32 & 0x3fffff) > clock[a & 31];
 }
 
 // The accesses of one class to one location: extremes of a set; empty while largest is 0.
 struct AccessRange {
   AccessId smallest;
   AccessId largest;
-  void add(AccessId id) {
+  void add(AccessId id, const WarpClock& clock) {
+    // After a __syncwarp the warp's older accesses say nothing that the new one does not say: against
+    // other warps it conflicts with the same, within the warp they are ordered.
+    if ((id >> 32 & 0x3fffff) > 1 && largest != 0 && access_thread(smallest) >> 5 == id >> 59 &&
+        access_thread(largest) >> 5 == id >> 59 && !unordered(smallest, id, clock) &&
+        !unordered(largest, id, clock)) {
+      smallest = largest = id;
+      return;
+    }
     if (id < smallest) smallest = id;
     if (id > largest) largest = id;
   }
-  bool conflicts_with(AccessId id) const {
-    return largest != 0 && (unordered(smallest, id) || unordered(largest, id));
+  // The accesses at the extremes that conflict with `id`: calls report(access) for each.
+  template <class F>
+  void for_each_conflict(AccessId id, const WarpClock& clock, F report) const {
+    if (largest == 0) return;
+    if (unordered(smallest, id, clock)) report(smallest);
+    if (largest != smallest && unordered(largest, id, clock)) report(largest);
+  }
+  bool conflicts_with(AccessId id, const WarpClock& clock) const {
+    return largest != 0 && (unordered(smallest, id, clock) || unordered(largest, id, clock));
   }
 };
 
@@ -98,10 +119,10 @@ class RaceDetector {
       access_bytes(cell, kind, id, byte_mask, word_address);
       return;
     }
-    cell.by_class[static_cast<int>(kind)].add(id);
     if (conflicts(cell, kind, id)) [[unlikely]] {
-      note_conflict(cell, cell, -1, kind, id, word_address);
+      note_conflict(cell, cell, 0, 4, kind, id, word_address);
     }
+    cell.by_class[static_cast<int>(kind)].add(id, *clock);
   }
 
   // Compares what the thread wrote over another thread's value with that value: equal means a note.
@@ -115,16 +136,27 @@ class RaceDetector {
 
   GlobalCells global;
   std::uint32_t interval = 1;
+  const WarpClock* clock = nullptr;  // of the running lane
 
  private:
-  enum Flag : std::uint8_t { kSplit = 1, kWriteWrite = 2, kValuesDiffer = 4, kOther = 8 };
+  enum Flag : std::uint8_t { kSplit = 1, kConflict = 2 };
+  // What is to be reported of a location: for each kind of pair the smallest one that was met, so that
+  // the order in which the threads ran does not show.
+  struct Pair {
+    AccessId first = ~AccessId{0};
+    AccessId second = ~AccessId{0};
+    bool found() const { return first != ~AccessId{0}; }
+    void keep_smaller(AccessId a, AccessId b) {
+      if (std::pair(a, b) < std::pair(first, second)) first = a, second = b;
+    }
+  };
   struct Conflict {
-    RaceCell* word;  // the whole-word accesses
-    RaceCell* cell;  // where the flags are: the word's cell or one byte's
-    std::uintptr_t address;
+    std::uintptr_t address = 0;
+    Pair write_write, write_read, atomic_plain;
+    bool values_differ = false;
   };
   struct Overwrite {
-    RaceCell* cell;
+    RaceCell* cell;  // where the conflict is kept
     std::uintptr_t address;
     std::uint32_t bytes;
     std::uint32_t old_value;
@@ -134,25 +166,28 @@ class RaceDetector {
     cell.flags = 0;
     for (AccessRange& range : cell.by_class) range = {~AccessId{0}, 0};
   }
-  static bool conflicts(const RaceCell& cell, AccessClass kind, AccessId id) {
+  bool conflicts(const RaceCell& cell, AccessClass kind, AccessId id) const {
     const AccessRange* r = cell.by_class;
     switch (kind) {
       case AccessClass::read:
-        return r[1].conflicts_with(id) || r[2].conflicts_with(id);
+        return r[1].conflicts_with(id, *clock) || r[2].conflicts_with(id, *clock);
       case AccessClass::write:
-        return r[0].conflicts_with(id) || r[1].conflicts_with(id) || r[2].conflicts_with(id);
+        return r[0].conflicts_with(id, *clock) || r[1].conflicts_with(id, *clock) ||
+               r[2].conflicts_with(id, *clock);
       case AccessClass::atomic:
-        return r[0].conflicts_with(id) || r[1].conflicts_with(id);
+        return r[0].conflicts_with(id, *clock) || r[1].conflicts_with(id, *clock);
     }
     return false;
   }
   void access_bytes(RaceCell& cell, AccessClass kind, AccessId id, unsigned byte_mask,
                     std::uintptr_t word_address);
-  void note_conflict(RaceCell& word, RaceCell& cell, int byte, AccessClass kind, AccessId id,
-                     std::uintptr_t word_address);
+  // `word` holds the whole-word accesses, `cell` those to the bytes from `byte` on (the same cell, or
+  // one byte's).
+  void note_conflict(RaceCell& word, RaceCell& cell, unsigned byte, unsigned bytes,
+                     AccessClass kind, AccessId id, std::uintptr_t word_address);
 
   std::unordered_map<RaceCell*, std::array<RaceCell, 4>> bytes_;  // cells of split words
-  std::vector<Conflict> conflicts_;
+  std::unordered_map<RaceCell*, Conflict> conflicts_;
   std::vector<Overwrite> overwrites_;
 };
 

@@ -51,7 +51,7 @@ const Regions& program_regions() {
 
 Region nearest_shared(std::uintptr_t address) {
   const Hot& hot = simt_hot;
-  if (address - hot.dynamic_begin < kDynamicSharedCapacity) {
+  if (near_dynamic_shared(address)) {
     return {hot.dynamic_begin, hot.dynamic_bytes, "dynamic shared memory"};
   }
   Region best;

@@ -49,7 +49,7 @@ struct Grid {
   const void* closure = nullptr;
   std::size_t closure_bytes = 0;
   KernelInvoke invoke = nullptr;
-  std::string kernel;
+  std::string kernel;  // demangled
   const std::uint8_t* shared_map = nullptr;
   std::vector<std::pair<std::size_t, std::size_t>>
       own_arrays;  // offset and size in the TLS segment
@@ -116,6 +116,8 @@ class Worker {
   void resume(Warp& warp, Lane& lane);
   void complete_warp_ops(Warp& warp);
   void finish_exchange(Warp& warp, unsigned members, unsigned mask);
+  void order_lanes(Warp& warp, unsigned members);
+  bool complete_active_mask(Warp& warp);
   void report_deadlock(Warp& warp);
   void release_barrier(unsigned warps);
   void report_endless(unsigned warps);
@@ -161,9 +163,10 @@ void on_crash(int signal, siginfo_t* info, void*) {
   std::fprintf(stderr, "simt: thread (%u,%u,%u) of block %llu of %s %s\n", threadIdx.x, threadIdx.y,
                threadIdx.z, static_cast<unsigned long long>(worker->block_index),
                worker->grid->kernel.c_str(),
-               overflow ? "has used up its stack of 256 kB: make its local arrays smaller"
-                        : "crashed in code that the simulator does not check (a library function, or "
-                          "an access with SIMT_CHECKS without bounds)");
+               overflow
+                   ? "has used up its stack of 256 kB: make its local arrays smaller"
+                   : "crashed in code that the simulator does not check (a library function, or "
+                     "an access with SIMT_CHECKS without bounds)");
   std::_Exit(3);
 }
 
@@ -174,8 +177,10 @@ Worker::Worker() {
   hot.tls_bytes = image.tls_size();
   hot.tls_cells = static_cast<RaceCell*>(
       reserve((image.tls_size() / 4 + 16) * sizeof(RaceCell), "the shared-memory checks"));
-  dynamic_shared = reinterpret_cast<std::uintptr_t>(
-      reserve(kDynamicSharedCapacity + 4096, "dynamic shared memory"));
+  dynamic_shared =
+      reinterpret_cast<std::uintptr_t>(
+          reserve(kDynamicSharedCapacity + 2 * kDynamicSharedMargin, "dynamic shared memory")) +
+      kDynamicSharedMargin;
   hot.dynamic_begin = dynamic_shared;
   hot.dynamic_cells = static_cast<RaceCell*>(
       reserve((kDynamicSharedCapacity / 4 + 16) * sizeof(RaceCell), "the shared-memory checks"));
@@ -232,7 +237,13 @@ void Worker::run_block(std::uint64_t index) {
   for (unsigned w = 0; w < warps; ++w) {
     warps_[w].lanes = &lanes_[w * kWarpSize];
     warps_[w].lane_count = std::min(kWarpSize, threads - w * kWarpSize);
-    warps_[w].epoch = 0;
+    if (warps_[w].synchronised) {
+      for (unsigned i = 0; i < kWarpSize; ++i) {
+        lanes_[w * kWarpSize + i].epoch = 1;
+        lanes_[w * kWarpSize + i].clock.fill(0);
+      }
+    }
+    warps_[w].synchronised = false;
     warps_[w].logs = nullptr;
     warps_[w].stopped = false;
   }
@@ -303,6 +314,7 @@ bool Worker::run_warp(Warp& w) {
       ready |= w.lanes[i].state == LaneState::ready;
       log_full |= w.lanes[i].log_end - w.lanes[i].log_read > static_cast<long>(kLogEvents / 2);
     }
+    if (!ready) ready = complete_active_mask(w);
     if (!ready) {
       bool in_op = false;
       for (unsigned i = 0; i < w.lane_count; ++i)
@@ -332,7 +344,8 @@ void Worker::resume(Warp& w, Lane& l) {
   hot.stack_high = l.fiber->high;
   hot.log_next = l.log_end;
   hot.log_limit = l.log ? l.log + kLogEvents : nullptr;
-  hot.access_id = make_access_id(l.index, w.epoch, 0);
+  hot.access_id = make_access_id(l.index, l.epoch, 0);
+  races_.clock = &l.clock;
   hot.active = grid->checks != 0;
   fibers_.resume(l.fiber);
   hot.active = false;
@@ -382,7 +395,7 @@ void Worker::complete_warp_ops(Warp& w) {
   }
   for (unsigned i = 0; i < w.lane_count; ++i) {
     const Lane& first = w.lanes[i];
-    if (first.state != LaneState::in_warp_op) continue;
+    if (first.state != LaneState::in_warp_op || first.op == WarpOp::active) continue;
     // Threads that have ended are not waited for (CUDA C++ Programming Guide, warp functions).
     unsigned members = first.mask & alive & exists;
     if (!(members >> i & 1)) continue;  // its own bit is missing: reported as a deadlock
@@ -400,7 +413,9 @@ void Worker::complete_warp_ops(Warp& w) {
     }
     switch (first.op) {
       case WarpOp::sync:
-        ++w.epoch;
+        order_lanes(w, members);
+        break;
+      case WarpOp::active:
         break;
       case WarpOp::ballot:
         for (unsigned j = 0; j < w.lane_count; ++j) w.lanes[j].result = ballot;
@@ -424,6 +439,50 @@ void Worker::complete_warp_ops(Warp& w) {
     }
     progress();
   }
+}
+
+// What one of them did before comes before what any of them does now.
+void Worker::order_lanes(Warp& w, unsigned members) {
+  WarpClock joined{};
+  for (unsigned j = 0; j < w.lane_count; ++j) {
+    if (!(members >> j & 1)) continue;
+    const Lane& l = w.lanes[j];
+    for (unsigned k = 0; k < kWarpSize; ++k) joined[k] = std::max(joined[k], l.clock[k]);
+    joined[j] = l.epoch;
+  }
+  for (unsigned j = 0; j < w.lane_count; ++j) {
+    if (!(members >> j & 1)) continue;
+    w.lanes[j].clock = joined;
+    ++w.lanes[j].epoch;
+  }
+  w.synchronised = true;
+}
+
+// __activemask: when no lane of the warp can run on, those that wait at one call of it are together.
+// The call that comes first in the code goes first. False if none waits.
+bool Worker::complete_active_mask(Warp& w) {
+  const Lane* first = nullptr;
+  for (unsigned i = 0; i < w.lane_count; ++i) {
+    const Lane& l = w.lanes[i];
+    if (l.state != LaneState::in_warp_op || l.op != WarpOp::active) continue;
+    if (!first || l.stop_pc < first->stop_pc) first = &l;
+  }
+  if (!first) return false;
+  unsigned mask = 0;
+  const std::uint32_t pc = first->stop_pc;
+  for (unsigned i = 0; i < w.lane_count; ++i) {
+    const Lane& l = w.lanes[i];
+    if (l.state == LaneState::in_warp_op && l.op == WarpOp::active && l.stop_pc == pc) {
+      mask |= 1u << i;
+    }
+  }
+  for (unsigned i = 0; i < w.lane_count; ++i) {
+    if (!(mask >> i & 1)) continue;
+    w.lanes[i].result = mask;
+    w.lanes[i].state = LaneState::ready;
+  }
+  progress();
+  return true;
 }
 
 // Source lanes as the PTX instruction shfl.sync defines them.
@@ -657,15 +716,15 @@ class WorkerPool {
 };
 
 // The words of the TLS segment that a kernel may touch; one map for each kernel, kept.
-const std::vector<std::uint8_t>& shared_map_of(const std::string& kernel) {
+const std::vector<std::uint8_t>& shared_map_of(const std::string& kernel_symbol) {
   static std::map<std::string, std::vector<std::uint8_t>> maps;
-  auto [it, is_new] = maps.try_emplace(kernel);
+  auto [it, is_new] = maps.try_emplace(kernel_symbol);
   if (!is_new) return it->second;
   const ProgramImage& image = ProgramImage::get();
   std::vector<std::uint8_t>& map = it->second;
   map.assign(image.tls_size() / 4 + 8, 0);
   for (const SharedArray& array : image.shared_arrays()) {
-    if (!image.may_use(kernel, array)) continue;
+    if (!image.may_use(kernel_symbol, array)) continue;
     for (std::size_t b = array.offset; b < array.offset + array.size; ++b) {
       map[b >> 2] |= 16 << (b & 3);
     }
@@ -711,8 +770,7 @@ std::string array_name(std::uintptr_t address) {
     return near ? "cudaMalloc number " + std::to_string(near->serial) : "global memory";
   }
   const Hot& hot = simt_hot;
-  if (address - hot.dynamic_begin < kDynamicSharedCapacity ||
-      address - hot.tls_begin < hot.tls_bytes) {
+  if (near_dynamic_shared(address) || address - hot.tls_begin < hot.tls_bytes) {
     return nearest_shared(address).name;
   }
   return nearest_variable(address).name;
@@ -737,12 +795,7 @@ int block_barrier_count(int predicate) {
 void warp_barrier(unsigned mask) { wait_in_warp(WarpOp::sync, mask, __builtin_return_address(0)); }
 
 unsigned active_mask() {
-  const Warp& warp = *current_worker->warp;
-  unsigned mask = 0;
-  for (unsigned i = 0; i < warp.lane_count; ++i) {
-    if (warp.lanes[i].state != LaneState::finished) mask |= 1u << i;
-  }
-  return mask;
+  return static_cast<unsigned>(wait_in_warp(WarpOp::active, 0, __builtin_return_address(0)).result);
 }
 
 std::uint64_t warp_exchange(unsigned mask, std::uint64_t bits, Exchange kind, unsigned operand,
@@ -786,10 +839,11 @@ int run_grid(const LaunchShape& shape, const void* closure, std::size_t closure_
   grid.closure = closure;
   grid.closure_bytes = closure_bytes;
   grid.invoke = invoke;
-  grid.kernel = image.function_name(pc);
-  grid.shared_map = shared_map_of(grid.kernel).data();
+  const std::string symbol = image.function_symbol(pc);
+  grid.kernel = demangle(symbol.c_str());
+  grid.shared_map = shared_map_of(symbol).data();
   for (const SharedArray& array : image.shared_arrays()) {
-    if (image.owns(grid.kernel, array)) grid.own_arrays.emplace_back(array.offset, array.size);
+    if (image.owns(symbol, array)) grid.own_arrays.emplace_back(array.offset, array.size);
   }
   grid.blocks = std::uint64_t{shape.grid[0]} * shape.grid[1] * shape.grid[2];
   grid.blocks_per_claim = std::clamp<std::uint64_t>(grid.blocks / (settings().threads * 8), 1, 64);

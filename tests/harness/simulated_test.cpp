@@ -1,0 +1,167 @@
+// In the simulator a stage fails for what its values do not show: hazards, and traffic that nobody
+// predicted.
+#include <algorithm>
+#include <fstream>
+
+#include "common/conv/inputs.hpp"
+#include "common/harness/conv1d.hpp"
+#include "common/harness/conv1d_traffic.hpp"
+#include "tests/catch.hpp"
+#include "tests/harness/planted/planted.hpp"
+
+using namespace halo;
+
+namespace {
+
+using Launcher = cudaError_t (*)(const float*, const float*, float*, int, int, int, int, int);
+
+// One request a tap for the signal and one for the mask, as `planted::right` makes.
+simt::Counters predict(const Conv1dShape& shape) {
+  simt::Counters counters;
+  for_each_block(shape, [&](std::int64_t start) {
+    for_each_warp(start, shape.threads, [&](Cells lanes) {
+      const Cells warp = lanes.within(outputs(shape));
+      if (warp.empty()) return;
+      for (int j = 0; j < shape.mask_width; ++j) {
+        const Cells cells = warp.shifted(j - shape.halo()).within(signal(shape));
+        if (cells.empty()) continue;
+        counters.global_load_requests += 2;
+        counters.global_load_sectors += cells.sectors() + 1;
+      }
+      counters.global_store_requests += 1;
+      counters.global_store_sectors += warp.sectors();
+    });
+  });
+  return counters;
+}
+
+Conv1dVariant variant_of(const std::string& name, Launcher launcher) {
+  Conv1dVariant variant;
+  variant.name = name;
+  variant.source = "tests/harness/planted/planted.cu";
+  variant.launch = [launcher](const Conv1dCall& c) {
+    return launcher(c.input, c.mask, c.output, c.length, c.mask_width, c.first, c.last, c.threads);
+  };
+  variant.predict = predict;
+  return variant;
+}
+
+int line_of(const std::string& bug) {
+  std::ifstream in(std::string(HALO_SOURCE_ROOT) + "/tests/harness/planted/planted.cu");
+  std::string line;
+  for (int number = 1; std::getline(in, line); ++number) {
+    if (line.find("[bug:" + bug + "]") != std::string::npos) return number;
+  }
+  FAIL("no [bug:" << bug << "]");
+  return 0;
+}
+
+Row try_variant(const Conv1dVariant& variant) {
+  const auto backend = make_backend();
+  Row row;
+  Progress progress;
+  check_trials(variant, *backend, adversarial_trials(test::seed()), test::seed(), row, progress);
+  return row;
+}
+
+Row run_workload(const Conv1dVariant& variant, int channels = 1) {
+  const auto backend = make_backend();
+  const conv::Problem1d problem(3000, 9);
+  Conv1dWorkload workload{problem, conv::adversarial_mask(problem, 1), {}, 100};
+  for (int i = 0; i < channels; ++i) {
+    workload.channels.push_back(conv::adversarial_input(problem, i));
+  }
+  Row row;
+  check_workload(variant, *backend, workload, row, nullptr);
+  return row;
+}
+
+const Hazard* find(const Row& row, const std::string& kind) {
+  for (const Hazard& hazard : row.hazards.findings) {
+    if (hazard.kind == kind) return &hazard;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+TEST_CASE("a right kernel passes everything") {
+  const Conv1dVariant variant = variant_of("right", planted::right);
+  const Row trials = try_variant(variant);
+  CHECK(trials.check.outcome == Outcome::good);
+  CHECK(trials.hazards.outcome == Outcome::good);
+  const Row row = run_workload(variant, 3);
+  CHECK(row.check.shapes == 3);
+  CHECK(row.traffic.outcome == Outcome::good);
+  CHECK(row.traffic.counted == row.traffic.predicted);
+  CHECK(row.traffic.bytes_per_output_counted > 8);
+  CHECK(exit_status({row}) == 0);
+}
+
+TEST_CASE("a missing barrier fails the run") {
+  const Row row = try_variant(variant_of("no_barrier", planted::no_barrier));
+  CHECK(row.hazards.outcome == Outcome::bad);
+  CHECK(exit_status({row}) == 1);
+  const Hazard* race = find(row, "race");
+  REQUIRE(race != nullptr);
+  const int bug = line_of("no-barrier");  // between the two lines that race
+  CHECK(std::min(race->line, race->other_line) < bug);
+  CHECK(std::max(race->line, race->other_line) > bug);
+  CHECK_THAT(row.hazards.reason, test::contains("length "));
+}
+
+TEST_CASE("a read past the end fails the run although it is not used") {
+  const Row row = try_variant(variant_of("reads_past_end", planted::reads_past_end));
+  CHECK(row.hazards.outcome == Outcome::bad);
+  CHECK(row.check.outcome == Outcome::bad);  // the kernel was stopped there
+  const Hazard* finding = find(row, "out_of_bounds");
+  REQUIRE(finding != nullptr);
+  CHECK(finding->line == line_of("past-end"));
+  CHECK(finding->file == "tests/harness/planted/planted.cu");
+  // The device is usable again.
+  CHECK(try_variant(variant_of("right", planted::right)).check.outcome == Outcome::good);
+}
+
+TEST_CASE("an uninitialised shared cell fails the run although the values are right") {
+  const Row row = try_variant(variant_of("uninitialised", planted::uninitialised));
+  CHECK(row.check.outcome == Outcome::good);
+  CHECK(row.hazards.outcome == Outcome::bad);
+  CHECK(exit_status({row}) == 1);
+  const Hazard* finding = find(row, "uninitialized_shared_read");
+  REQUIRE(finding != nullptr);
+  CHECK(finding->line == line_of("uninitialised"));
+}
+
+TEST_CASE("traffic that was not predicted fails the run") {
+  const Row row = run_workload(variant_of("reads_twice", planted::reads_twice));
+  CHECK(row.check.outcome == Outcome::good);
+  CHECK(row.hazards.outcome == Outcome::good);
+  CHECK(row.traffic.outcome == Outcome::bad);
+  CHECK(exit_status({row}) == 1);
+  CHECK_THAT(render_table({row}), test::contains("global_load_requests: predicted "));
+
+  Conv1dVariant unpredicted = variant_of("right", planted::right);
+  unpredicted.predict = nullptr;
+  const Row silent = run_workload(unpredicted);
+  CHECK(silent.traffic.outcome == Outcome::not_run);
+  CHECK(silent.traffic.reason != "");
+}
+
+TEST_CASE("an output cell that is read before it is written is a hazard: poison is no value") {
+  // A shared check of the backend itself: the poison is there, and does not count as initialised.
+  const auto backend = make_backend();
+  Array output(*backend, 100);
+  output.poison();
+  std::vector<float> cells(100);
+  output.read(cells);
+  CHECK(std::all_of(cells.begin(), cells.end(), conv::is_poison));
+  Array mask(*backend, 1);
+  mask.write(std::vector<float>{1.0f});
+  Array result(*backend, 100);
+  const Observation seen = backend->run([&] {
+    return planted::right(output.data(), mask.data(), result.data(), 100, 1, 0, 100, 32);
+  });
+  REQUIRE(!seen.hazards.empty());
+  CHECK(seen.hazards[0].kind == "uninitialized_global_read");
+  CHECK(seen.kernels == 1);
+}

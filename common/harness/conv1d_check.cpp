@@ -100,7 +100,11 @@ class Trial {
     call.mask = device_mask_.data();
     call.output = output_.data();
     seen_ = backend_.run([&] { return variant_.launch(call); });
-    for (const Hazard& hazard : seen_.hazards) add_hazard(row.hazards, where_, hazard);
+    for (Hazard& hazard : seen_.hazards) {
+      name_from_root(hazard.file);
+      name_from_root(hazard.other_file);
+      add_hazard(row.hazards, where_, hazard);
+    }
     if (!seen_.error.empty()) {
       add_failure(row.check, where_, seen_.error);
       return false;
@@ -115,6 +119,11 @@ class Trial {
   std::vector<float>& result() { return result_; }
 
  private:
+  // The compiler names files from the build folder; readers know them from the project's root.
+  void name_from_root(std::string& file) const {
+    if (file.ends_with("/" + variant_.source)) file = variant_.source;
+  }
+
   void compare(std::span<const float> data, conv::Demand demand, Row& row) {
     output_.read(result_);
     const conv::Comparison comparison = conv::check(problem_, data, mask_, result_, demand);

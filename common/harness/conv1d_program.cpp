@@ -152,7 +152,7 @@ std::string too_large(const conv::Problem1d& problem, Backend& backend, int chan
     return "too large for the simulator: " + with_commas(products) + " products, it is given " +
            with_commas(kSimulatedProducts) + " at most";
   }
-  // On the host: the signal, the result, and a copy for the comparison; on the CPU also its own two.
+  // On the host: the signal, the result and a copy for the comparison; the CPU adds its own two.
   const std::int64_t array = problem.length() * static_cast<std::int64_t>(sizeof(float));
   const std::int64_t needed = (backend.name() == "cpu" ? 5 : 3) * array;
   const std::int64_t available = available_memory();
@@ -423,7 +423,8 @@ int run(int argc, const char* const* argv, const Conv1dStage& stage, Backend& ba
 
   const auto saved_row = std::find_if(results.rows.begin(), results.rows.end(),
                                       [&](const Row& row) { return row.variant == saved_variant; });
-  if (saved_row == results.rows.end() || saved_row->check.outcome != Outcome::good) {
+  if (saved_row == results.rows.end() || saved_row->check.outcome != Outcome::good ||
+      saved_row->hazards.outcome == Outcome::bad) {
     std::fprintf(stderr, "%s: %s was not written: the result did not pass its check\n",
                  stage.name.c_str(), options.output.c_str());
     return std::max(status, 1);

@@ -232,11 +232,15 @@ class Lexer {
       if (c == '(' || c == '[' || c == '{') open.push_back(i);
       if (c != ')' && c != ']' && c != '}') continue;
       const char partner = c == ')' ? '(' : c == ']' ? '[' : '{';
-      if (open.empty() || tokens[open.back()].text[0] != partner) continue;
+      if (open.empty() || tokens[open.back()].text[0] != partner) {
+        stream_.unbalanced = open.empty() ? i : open.back();
+        return;
+      }
       tokens[i].match = open.back();
       tokens[open.back()].match = i;
       open.pop_back();
     }
+    if (!open.empty()) stream_.unbalanced = open.back();
   }
 
   TokenStream& stream_;

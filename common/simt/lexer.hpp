@@ -53,6 +53,7 @@ struct TokenStream {
   std::string text;
   std::vector<SourceFile> files;
   std::vector<Token> tokens;
+  std::size_t unbalanced = kNone;  // the first bracket found to have no partner
 };
 
 }  // namespace simt

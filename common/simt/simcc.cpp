@@ -437,7 +437,7 @@ class Driver {
                          "-x",           "c++",
                          "-D__CUDACC__", "-D__NVCC__",
                          "-I",           SIMT_INCLUDE_DIR,
-                         "-include",     "cuda_runtime.h"};
+                         "-include",     SIMT_INCLUDE_DIR "/cuda_runtime.h"};
     append(command, line_.compile);
     append(command, line_.preprocess);
     // Behind the user's own folders: the headers include the runtime's by its place in the tree.

@@ -138,6 +138,10 @@ class Translator {
   }
 
   std::string run() {
+    if (tokens_.unbalanced != kNone) {
+      fail(tokens_.unbalanced,
+           "this '" + std::string(tokens_[tokens_.unbalanced].text) + "' has no partner");
+    }
     for (std::size_t i = 0; i < tokens_.size(); ++i) visit(i);
     return Writer(tokens_, launches_, edits_).write();
   }

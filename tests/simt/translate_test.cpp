@@ -879,6 +879,12 @@ TEST_CASE("clusters are refused", "[simt][functions]") {
         "out");
 }
 
+TEST_CASE("a missing bracket is reported where it was opened", "[simt][lines]") {
+  CHECK(error_of("void f() {\n if (x) {\n}\nvoid g() {}\n") == "k.cu:1: this '{' has no partner");
+  CHECK(error_of("void f() {\n g(1;\n}") == "k.cu:2: this '(' has no partner");
+  CHECK(error_of("void f() {}\n}") == "k.cu:2: this '}' has no partner");
+}
+
 // ---- The file as a whole --------------------------------------------------------------------------
 
 TEST_CASE("errors name the file that the line came from", "[simt][lines]") {

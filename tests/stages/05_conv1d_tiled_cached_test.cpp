@@ -13,8 +13,8 @@ TEST_CASE("05_conv1d_tiled_cached: traffic is as predicted") {
 }
 
 TEST_CASE("05_conv1d_tiled_cached: the cost of one block, by hand") {
-  // One block of 32 threads in the middle of three, mask 3: one request for the tile (4 sectors) and
-  // one cell from each neighbour (1 request, 1 sector each).
+  // Three blocks of 32 threads, mask 3. Each: one request for the tile (4 sectors); at each seam
+  // one cell of the neighbour, from both sides (1 request, 1 sector each).
   const auto stage = conv1d_tiled_cached::stage();
   const auto three = stage.variants.at(0).predict({96, 3, 0, 96, 32});
   CHECK(three.global_load_requests == 3 + 4);

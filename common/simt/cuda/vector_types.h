@@ -15,8 +15,15 @@
 // A copy that may run at compile time needs C++20; before that, only the other constructors may.
 #if __cplusplus >= 202002L
 #define SIMT_CONSTEXPR_COPY constexpr
+#define SIMT_AT_COMPILE_TIME __builtin_is_constant_evaluated()
 #else
 #define SIMT_CONSTEXPR_COPY
+#define SIMT_AT_COMPILE_TIME false
+#endif
+
+// To g++ a memset of such a vector looks suspicious, which it is not.
+#if defined(__CUDACC__) && defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wclass-memaccess"
 #endif
 
 namespace simt {
@@ -98,14 +105,14 @@ struct BuiltinIndex {
     SIMT_INLINE constexpr Name(simt::detail::First<T> first) : x(first.value), y() {} \
     SIMT_INLINE constexpr Name(T x_, T y_) : x(x_), y(y_) {}                          \
     SIMT_INLINE SIMT_CONSTEXPR_COPY Name(const Name& other) {                         \
-      if (__builtin_is_constant_evaluated()) {                                        \
+      if (SIMT_AT_COMPILE_TIME) {                                                     \
         x = other.x, y = other.y;                                                     \
       } else {                                                                        \
         simt::detail::copy_whole<2 * sizeof(T)>(this, &other);                        \
       }                                                                               \
     }                                                                                 \
     SIMT_INLINE SIMT_CONSTEXPR_COPY Name& operator=(const Name& other) {              \
-      if (__builtin_is_constant_evaluated()) {                                        \
+      if (SIMT_AT_COMPILE_TIME) {                                                     \
         x = other.x, y = other.y;                                                     \
       } else {                                                                        \
         simt::detail::copy_whole<2 * sizeof(T)>(this, &other);                        \
@@ -139,14 +146,14 @@ struct BuiltinIndex {
     SIMT_INLINE constexpr Name(T x_, T y_, T z_) : x(x_), y(y_), z(z_), w() {}                  \
     SIMT_INLINE constexpr Name(T x_, T y_, T z_, T w_) : x(x_), y(y_), z(z_), w(w_) {}          \
     SIMT_INLINE SIMT_CONSTEXPR_COPY Name(const Name& other) {                                   \
-      if (__builtin_is_constant_evaluated()) {                                                  \
+      if (SIMT_AT_COMPILE_TIME) {                                                               \
         x = other.x, y = other.y, z = other.z, w = other.w;                                     \
       } else {                                                                                  \
         simt::detail::copy_whole<4 * sizeof(T)>(this, &other);                                  \
       }                                                                                         \
     }                                                                                           \
     SIMT_INLINE SIMT_CONSTEXPR_COPY Name& operator=(const Name& other) {                        \
-      if (__builtin_is_constant_evaluated()) {                                                  \
+      if (SIMT_AT_COMPILE_TIME) {                                                               \
         x = other.x, y = other.y, z = other.z, w = other.w;                                     \
       } else {                                                                                  \
         simt::detail::copy_whole<4 * sizeof(T)>(this, &other);                                  \

@@ -4,6 +4,7 @@
 // off an H200 with CUDA 13.0; where that differs from what CUDA 12 and its manual say, the comment at
 // the place says which of the two is followed.
 #include <cuda_runtime.h>
+#include <unwind.h>
 
 #include <algorithm>
 #include <atomic>
@@ -353,10 +354,25 @@ cudaError_t on_stream(const char* name, cudaStream_t stream, Body body) {
 
 // ---- kernels ----
 
+// Where the function that contains the address begins, or 0: identifies a kernel. (A name would not:
+// two files may each have a static kernel of one name.)
+std::uintptr_t function_start(const void* address) {
+  // The unwinder takes a return address, which may lie just past the function.
+  char* inside = const_cast<char*>(static_cast<const char*>(address)) + 1;
+  return reinterpret_cast<std::uintptr_t>(_Unwind_FindEnclosingFunction(inside));
+}
+
 // The kernel that a function pointer names, or 0.
 std::uintptr_t kernel_at(const void* function) {
   const auto address = reinterpret_cast<std::uintptr_t>(function);
-  return address != 0 && ProgramImage::get().function_start(address) == address ? address : 0;
+  return address != 0 && function_start(function) == address ? address : 0;
+}
+
+// For messages.
+std::string kernel_name(const void* address) {
+  const std::string symbol =
+      ProgramImage::get().function_symbol(reinterpret_cast<std::uintptr_t>(address));
+  return symbol.empty() ? "a kernel" : simt::demangle(symbol.c_str());
 }
 
 int dynamic_shared_limit(std::uintptr_t kernel, std::size_t static_bytes) {
@@ -371,9 +387,7 @@ int dynamic_shared_limit(std::uintptr_t kernel, std::size_t static_bytes) {
 // extents too; the manual and CUDA 12 say 9 (invalid configuration), which says more.
 cudaError_t check_launch(const simt::LaunchShape& shape, unsigned launch_bounds,
                          void* program_counter) {
-  const ProgramImage& image = ProgramImage::get();
-  const auto pc = reinterpret_cast<std::uintptr_t>(program_counter);
-  const auto kernel = [&] { return image.function_name(pc); };
+  const auto kernel = [&] { return kernel_name(program_counter); };
   const GpuModel& gpu = current_gpu();
   unsigned long long threads = 1;
   for (int i = 0; i < 3; ++i) {
@@ -409,7 +423,7 @@ cudaError_t check_launch(const simt::LaunchShape& shape, unsigned launch_bounds,
             kernel().c_str(), static_bytes, gpu.shared_per_block);
     return cudaErrorInvalidValue;
   }
-  const int limit = dynamic_shared_limit(image.function_start(pc), static_bytes);
+  const int limit = dynamic_shared_limit(function_start(program_counter), static_bytes);
   if (shape.dynamic_shared_bytes > static_cast<std::size_t>(limit)) {
     explain("dynamic shared",
             "%s was not launched: %zu bytes of dynamic shared memory, the limit is %d (cudaFunc"
@@ -806,9 +820,7 @@ void launch_kernel(const void* closure, std::size_t closure_bytes, KernelInvoke 
   if (inside_kernel()) refuse_inside_kernel("a launch inside a kernel");
   if (pending_launches.count == 0) {
     explain("no configuration", "%s was called like a function: launch it with <<<grid, block>>>",
-            ProgramImage::get()
-                .function_name(reinterpret_cast<std::uintptr_t>(program_counter))
-                .c_str());
+            kernel_name(program_counter).c_str());
     record(cudaErrorMissingConfiguration);
     return;
   }
@@ -1464,7 +1476,7 @@ cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute
     if (value < 0 || value > most) {
       explain("shared attribute",
               "cudaFuncSetAttribute: %d bytes of dynamic shared memory, %s has %d left for %s",
-              value, current_gpu().key, most, ProgramImage::get().function_name(start).c_str());
+              value, current_gpu().key, most, kernel_name(kernel).c_str());
       return cudaErrorInvalidValue;
     }
     State& s = state();

@@ -53,33 +53,41 @@ SIMT_ATOMIC(int, atomicAdd,
 SIMT_ATOMIC(unsigned int, atomicAdd, old + value)
 SIMT_ATOMIC(unsigned long long, atomicAdd, old + value)
 SIMT_ATOMIC(float, atomicAdd, old + value)
-SIMT_ATOMIC(double, atomicAdd, old + value)
-SIMT_ATOMIC(int, atomicSub,
-            static_cast<int>(static_cast<unsigned>(old) - static_cast<unsigned>(value)))
-SIMT_ATOMIC(unsigned int, atomicSub, old - value)
-SIMT_ATOMIC(int, atomicExch, (static_cast<void>(old), value))
-SIMT_ATOMIC(unsigned int, atomicExch, (static_cast<void>(old), value))
-SIMT_ATOMIC(unsigned long long, atomicExch, (static_cast<void>(old), value))
-SIMT_ATOMIC(float, atomicExch, (static_cast<void>(old), value))
-SIMT_ATOMIC(int, atomicMin, value < old ? value : old)
-SIMT_ATOMIC(unsigned int, atomicMin, value < old ? value : old)
-SIMT_ATOMIC(long long, atomicMin, value < old ? value : old)
-SIMT_ATOMIC(unsigned long long, atomicMin, value < old ? value : old)
-SIMT_ATOMIC(int, atomicMax, value > old ? value : old)
-SIMT_ATOMIC(unsigned int, atomicMax, value > old ? value : old)
-SIMT_ATOMIC(long long, atomicMax, value > old ? value : old)
-SIMT_ATOMIC(unsigned long long, atomicMax, value > old ? value : old)
-SIMT_ATOMIC(unsigned int, atomicInc, old >= value ? 0u : old + 1u)
-SIMT_ATOMIC(unsigned int, atomicDec, old == 0u || old > value ? value : old - 1u)
-SIMT_ATOMIC(int, atomicAnd, old& value)
-SIMT_ATOMIC(unsigned int, atomicAnd, old& value)
-SIMT_ATOMIC(unsigned long long, atomicAnd, old& value)
-SIMT_ATOMIC(int, atomicOr, old | value)
-SIMT_ATOMIC(unsigned int, atomicOr, old | value)
-SIMT_ATOMIC(unsigned long long, atomicOr, old | value)
-SIMT_ATOMIC(int, atomicXor, old ^ value)
-SIMT_ATOMIC(unsigned int, atomicXor, old ^ value)
-SIMT_ATOMIC(unsigned long long, atomicXor, old ^ value)
+// Weak: programs written for GPUs before 2016 bring their own.
+__attribute__((weak)) SIMT_ATOMIC(double, atomicAdd, old + value) SIMT_ATOMIC(
+    int, atomicSub, static_cast<int>(static_cast<unsigned>(old) - static_cast<unsigned>(value)))
+    SIMT_ATOMIC(unsigned int, atomicSub, old - value) SIMT_ATOMIC(int, atomicExch,
+                                                                  (static_cast<void>(old), value))
+        SIMT_ATOMIC(unsigned int, atomicExch,
+                    (static_cast<void>(old), value)) SIMT_ATOMIC(unsigned long long, atomicExch,
+                                                                 (static_cast<void>(old), value))
+            SIMT_ATOMIC(float, atomicExch, (static_cast<void>(old), value)) SIMT_ATOMIC(
+                int, atomicMin, value < old ? value : old) SIMT_ATOMIC(unsigned int, atomicMin,
+                                                                       value < old ? value : old)
+                SIMT_ATOMIC(long long, atomicMin, value < old ? value : old)
+                    SIMT_ATOMIC(unsigned long long, atomicMin,
+                                value < old ? value : old) SIMT_ATOMIC(int, atomicMax,
+                                                                       value > old ? value : old)
+                        SIMT_ATOMIC(unsigned int, atomicMax, value > old ? value : old) SIMT_ATOMIC(
+                            long long, atomicMax,
+                            value > old ? value : old) SIMT_ATOMIC(unsigned long long, atomicMax,
+                                                                   value > old ? value : old)
+                            SIMT_ATOMIC(unsigned int, atomicInc, old >= value ? 0u : old + 1u)
+                                SIMT_ATOMIC(unsigned int, atomicDec,
+                                            old == 0u || old > value
+                                                ? value
+                                                : old - 1u) SIMT_ATOMIC(int, atomicAnd, old& value)
+                                    SIMT_ATOMIC(unsigned int, atomicAnd, old& value) SIMT_ATOMIC(
+                                        unsigned long long,
+                                        atomicAnd,
+                                        old& value) SIMT_ATOMIC(int, atomicOr, old | value)
+                                        SIMT_ATOMIC(unsigned int, atomicOr, old | value)
+                                            SIMT_ATOMIC(unsigned long long, atomicOr, old | value)
+                                                SIMT_ATOMIC(int, atomicXor, old ^ value)
+                                                    SIMT_ATOMIC(unsigned int, atomicXor,
+                                                                old ^ value)
+                                                        SIMT_ATOMIC(unsigned long long, atomicXor,
+                                                                    old ^ value)
 #undef SIMT_ATOMIC
 
 #define SIMT_ATOMIC_CAS(T)                                 \
@@ -87,16 +95,17 @@ SIMT_ATOMIC(unsigned long long, atomicXor, old ^ value)
     note(address, sizeof(T), __builtin_return_address(0)); \
     return compare_and_swap(address, compare, value);      \
   }
-SIMT_ATOMIC_CAS(unsigned short)
-SIMT_ATOMIC_CAS(int)
-SIMT_ATOMIC_CAS(unsigned int)
-SIMT_ATOMIC_CAS(unsigned long long)
+                                                            SIMT_ATOMIC_CAS(unsigned short)
+                                                                SIMT_ATOMIC_CAS(int)
+                                                                    SIMT_ATOMIC_CAS(unsigned int)
+                                                                        SIMT_ATOMIC_CAS(
+                                                                            unsigned long long)
 #undef SIMT_ATOMIC_CAS
 
-// assert() calls this. It takes the place of the C library's, so that a failed assert in a kernel
-// ends the kernel, as on a GPU, and not the program.
-extern "C" void __assert_fail(const char* expression, const char* file, unsigned int line,
-                              const char* function) noexcept {
+    // assert() calls this. It takes the place of the C library's, so that a failed assert in a kernel
+    // ends the kernel, as on a GPU, and not the program.
+    extern "C" void __assert_fail(const char* expression, const char* file, unsigned int line,
+                                  const char* function) noexcept {
   const char* where = function != nullptr ? function : "?";
   if (simt::inside_kernel()) {
     std::fprintf(stderr,

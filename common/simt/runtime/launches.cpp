@@ -20,7 +20,7 @@ struct State {
   std::mutex mutex;
   std::vector<Launch> launches;  // not yet taken
   Json report = Json::array();   // all, when SIMT_REPORT asks for them
-  std::set<std::tuple<std::string, std::string, int, std::string, int>> printed;
+  std::set<std::tuple<std::string, std::string, int, std::string, int, std::string>> printed;
   bool program_reads_findings = false;
   bool had_findings = false;
 };
@@ -83,7 +83,9 @@ void write_report(const std::string& path, const Json& launches) {
 
 void print_findings(State& s, const Launch& launch) {
   for (const Finding& f : launch.findings) {
-    if (!s.printed.emplace(f.kind, f.file, f.line, f.other_file, f.other_line).second) continue;
+    if (!s.printed.emplace(f.kind, f.file, f.line, f.other_file, f.other_line, f.array).second) {
+      continue;
+    }
     std::fprintf(stderr, "%s:%d: %s: %s%s in %s: %s (%llu time%s)\n", f.file.c_str(), f.line,
                  f.is_note() ? "note" : "error", f.kind.c_str(),
                  f.array.empty() ? "" : (" of " + f.array).c_str(), launch.kernel.c_str(),

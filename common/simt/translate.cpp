@@ -783,6 +783,10 @@ class Translator {
     for (const char* word : {"static", "__shared__", "__device__"})
       drop_specifier(declaration, word);
     add_storage(declaration, "__constinit static thread_local");
+    // What lies behind an array belongs to nobody, so that one past its end is not its neighbour.
+    edits_[declaration.end].after +=
+        " __constinit static thread_local __attribute__((used)) char simt_guard_" +
+        std::to_string(guards_++) + "[64];";
   }
 
   void dynamic_shared(const Declaration& declaration, std::size_t keyword) {

@@ -418,7 +418,9 @@ void Worker::complete_warp_ops(Warp& w) {
       case WarpOp::active:
         break;
       case WarpOp::ballot:
-        for (unsigned j = 0; j < w.lane_count; ++j) w.lanes[j].result = ballot;
+        for (unsigned j = 0; j < w.lane_count; ++j) {
+          if (members >> j & 1) w.lanes[j].result = ballot;
+        }
         break;
       case WarpOp::match:
         for (unsigned j = 0; j < w.lane_count; ++j) {
@@ -507,8 +509,9 @@ void Worker::finish_exchange(Warp& w, unsigned members, unsigned mask) {
         }
         break;
       case Exchange::butterfly: {
-        int other = in_segment ^ static_cast<int>(l.operand);
-        if (other < width) source = segment + other;
+        // An earlier segment may be read, a later one not.
+        const int other = static_cast<int>(j ^ l.operand);
+        if (other < segment + width) source = other;
         break;
       }
     }

@@ -503,7 +503,13 @@ TEST_CASE("launches from device code are refused", "[simt][launch]") {
 TEST_CASE("__shared__ variables become thread-local ones", "[simt][shared]") {
   const auto body = [](const std::string& source) {
     const std::string out = translated("__device__ void f() { " + source + " }");
-    return out.substr(11, out.size() - 13);
+    const std::string text = out.substr(11, out.size() - 13);
+    // Behind the variables lies a guard, so that one past an array's end is not its neighbour.
+    const std::string guard =
+        " __constinit static thread_local __attribute__((used)) char simt_guard_0[64];";
+    REQUIRE(text.size() > guard.size());
+    CHECK(text.substr(text.size() - guard.size()) == guard);
+    return text.substr(0, text.size() - guard.size());
   };
   const std::string storage = "__constinit static thread_local ";
   CHECK(body("__shared__ float x[3], y;") == storage + "float x[3], y;");

@@ -15,8 +15,8 @@ TEST_CASE("05_conv1d_tiled_cached: traffic is as predicted") {
 TEST_CASE("05_conv1d_tiled_cached: the cost of one block, by hand") {
   // Three blocks of 32 threads, mask 3. Each: one request for the tile (4 sectors); at each seam
   // one cell of the neighbour, from both sides (1 request, 1 sector each).
-  const auto stage = conv1d_tiled_cached::stage();
-  const auto three = stage.variants.at(0).predict({96, 3, 0, 96, 32});
+  const auto three =
+      test::predict(conv1d_tiled_cached::stage(), "tiled_cached", {96, 3, 0, 96, 32});
   CHECK(three.global_load_requests == 3 + 4);
   CHECK(three.global_load_sectors == 3 * 4 + 4);
   CHECK(three.shared_store_requests == 3);

@@ -286,9 +286,11 @@ class CommandLineReader {
 // --------------------------------------------------------------------------
 
 volatile sig_atomic_t g_child = 0;
+volatile sig_atomic_t g_signal = 0;  // the last one that came
 
 // Passes an interruption on to the compiler; its end lets us clean up and leave.
 extern "C" void forward_signal(int signal) {
+  g_signal = signal;
   if (g_child > 0) kill(static_cast<pid_t>(g_child), signal);
 }
 
@@ -312,17 +314,28 @@ void run(const Arguments& command, bool verbose) {
   std::vector<char*> argv;
   for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
+  // A signal that comes before g_child is known would be lost: it waits until then.
+  sigset_t all, mask;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, &mask);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  posix_spawnattr_setsigmask(&attributes, &mask);
   pid_t child = 0;
-  const int error = posix_spawnp(&child, argv[0], nullptr, nullptr, argv.data(), environ);
+  const int error = posix_spawnp(&child, argv[0], nullptr, &attributes, argv.data(), environ);
+  posix_spawnattr_destroy(&attributes);
+  if (error == 0) g_child = child;
+  sigprocmask(SIG_SETMASK, &mask, nullptr);
   if (error != 0) {
     throw UsageError("cannot run " + command[0] + ": " + std::strerror(error) +
                      "; install g++ or name it in SIMT_CXX");
   }
-  g_child = child;
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   g_child = 0;
+  if (g_signal != 0) throw CommandFailed{128 + g_signal};
   if (WIFSIGNALED(status)) throw CommandFailed{128 + WTERMSIG(status)};
   if (WEXITSTATUS(status) != 0) throw CommandFailed{1};
 }

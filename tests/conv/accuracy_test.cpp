@@ -17,6 +17,7 @@
 using namespace halo;
 using conv::Comparison;
 using conv::Fault;
+using test::Approx;
 
 namespace {
 

@@ -16,6 +16,7 @@ using conv::Border;
 using conv::Comparison;
 using conv::Demand;
 using conv::Problem1d;
+using test::Approx;
 
 namespace {
 

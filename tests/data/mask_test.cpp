@@ -12,6 +12,7 @@
 
 using namespace halo;
 using data::read_mask;
+using test::Approx;
 using test::contains;
 using test::error_of;
 

@@ -105,7 +105,10 @@ std::vector<TestResult> BuildFolder::test_results(const std::string& name) const
     const json entry = json::parse(line, nullptr, false);
     if (entry.is_discarded()) continue;
     TestResult result;
-    result.name = text_of(entry, "name");
+    result.name = text_of(entry, "name");  // "halo:simt / simcc"
+    if (result.name.find(" / ") != std::string::npos) {
+      result.name.erase(0, result.name.find(':') + 1);
+    }
     result.outcome = text_of(entry, "result");
     if (entry.contains("returncode") && entry["returncode"].is_number()) {
       result.status = entry["returncode"];

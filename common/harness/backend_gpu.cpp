@@ -2,6 +2,8 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <fstream>
+#include <string>
 #include <vector>
 
 #include "common/conv/accuracy.hpp"
@@ -15,6 +17,17 @@ std::string version(int number) {
   return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
 }
 
+// The display driver's own version, such as 580.159.04, as the kernel module gives it; where it can't
+// be read, the newest CUDA that the driver supports.
+std::string driver_version() {
+  std::ifstream module("/sys/module/nvidia/version");
+  std::string text;
+  if (module >> text) return text;
+  int supported = 0;
+  if (cudaDriverGetVersion(&supported) != cudaSuccess) return {};
+  return "for CUDA " + version(supported);
+}
+
 class GpuBackend final : public CudaBackend {
  public:
   std::string name() const override { return "gpu"; }
@@ -26,9 +39,8 @@ class GpuBackend final : public CudaBackend {
   void describe(Machine& machine) override {
     cudaDeviceProp properties{};
     if (cudaGetDeviceProperties(&properties, 0) == cudaSuccess) machine.gpu = properties.name;
-    int driver = 0;
+    machine.driver = driver_version();
     int runtime = 0;
-    if (cudaDriverGetVersion(&driver) == cudaSuccess) machine.driver = version(driver);
     if (cudaRuntimeGetVersion(&runtime) == cudaSuccess) machine.cuda = version(runtime);
   }
 

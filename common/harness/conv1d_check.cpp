@@ -176,10 +176,10 @@ void settle(const Conv1dVariant& variant, Backend& backend, Row& row) {
     row.check.outcome = Outcome::good;
   }
   if (row.hazards.outcome == Outcome::bad) return;
-  if (!variant.uncounted.empty()) {
-    row.hazards.reason = variant.uncounted;
-  } else if (!backend.observes()) {
+  if (!backend.observes()) {
     row.hazards.reason = backend.blind_reason();
+  } else if (!variant.uncounted.empty()) {
+    row.hazards.reason = variant.uncounted;
   } else if (row.check.shapes > 0) {
     row.hazards.outcome = Outcome::good;
   }
@@ -316,12 +316,12 @@ void check_workload(const Conv1dVariant& variant, Backend& backend, const Conv1d
   settle(variant, backend, row);
 
   Traffic& traffic = row.traffic;
-  if (!variant.uncounted.empty()) {
-    traffic.reason = variant.uncounted;
-    return;
-  }
   if (!backend.observes()) {
     traffic.reason = backend.blind_reason();
+    return;
+  }
+  if (!variant.uncounted.empty()) {
+    traffic.reason = variant.uncounted;
     return;
   }
   if (!alive) {

@@ -34,12 +34,12 @@ TEST_CASE("cases of Catch2 programs and other tests add up") {
 TEST_CASE("a failed case shows its output and gives exit status 1") {
   FakeBuild build;
   build.add_test("simt-a", "simt");
-  build.set_meson(result("simt-a", "FAIL", 1,
+  build.set_meson(result("halo:simt / simt-a", "FAIL", 1,
                          "x.cpp:3: FAILED: 1 == 2\\ncases: 5 passed, 2 failed, 0 skipped\\n") +
                   "exit 1");
   const Ended ended = build.halo({"test"});
   CHECK(ended.status == 1);
-  CHECK_THAT(ended.out, contains("x.cpp:3: FAILED: 1 == 2") && contains("FAIL simt-a"));
+  CHECK_THAT(ended.out, contains("x.cpp:3: FAILED: 1 == 2") && contains("FAIL simt / simt-a "));
   CHECK(last_line(ended.out) == "5 passed, 2 failed");
 }
 

@@ -32,9 +32,7 @@ constexpr unsigned byte_bits(unsigned start, unsigned bytes) {
   if (hot.log_next == hot.log_limit) [[unlikely]] {
     log_is_full();
   }
-  const std::uint64_t depth = (hot.stack_high - frame) >> 4;
-  *hot.log_next++ = {address, ((0xffff - depth) << 48) | (std::uint64_t{pc} << 16) |
-                                  (static_cast<std::uint64_t>(kind) << 8) | bytes};
+  *hot.log_next++ = {address, event_key(hot.stack_high - frame, pc, kind, bytes)};
 }
 
 constexpr AccessClass access_class(Direction d) {
@@ -294,13 +292,74 @@ template <Direction d, unsigned bytes>
   other_access<d, bytes>(hot, address, pc, frame);
 }
 
-// The first questions, asked without a stack frame: most accesses of a kernel are to its own
-// locals.
+// The common cases, in code that calls nothing and so needs no stack frame of its own: all checks on,
+// the access is in order, nothing is to be reported. False if record() has to look at it; what was
+// done until then may be done again.
+template <Direction d, unsigned bytes>
+[[gnu::always_inline]] inline bool record_simply(Hot& hot, std::uintptr_t address, std::uint32_t pc,
+                                                 std::uintptr_t frame) {
+  if (bytes < 4 || d == Direction::atomic) return false;
+  if ((address & (bytes - 1)) || hot.checks != kCheckAll || hot.log_next == hot.log_limit) {
+    return false;
+  }
+  constexpr unsigned words = bytes < 4 ? 1 : bytes / 4;
+  constexpr bool is_load = d == Direction::load;
+  const AccessId id = hot.access_id | pc;
+  RaceDetector& races = *hot.races;
+  EventKind kind;
+  if (std::size_t offset = address - hot.tls_begin; offset < hot.tls_bytes) {
+    for (unsigned w = 0; w < words; ++w) {
+      if ((hot.tls_map[(offset >> 2) + w] & 0xf0) != 0xf0) return false;
+      RaceCell& cell = hot.tls_cells[(offset >> 2) + w];
+      if (is_load) {
+        if (cell.init_block != hot.block_number || (cell.init_mask & 15) != 15) return false;
+      } else {
+        cell.init_block = hot.block_number;
+        cell.init_mask = 15;
+      }
+      if (!races.access_simply(cell, access_class(d), id)) return false;
+    }
+    kind = is_load ? EventKind::shared_load : EventKind::shared_store;
+  } else if (address - g_arena_base < kArenaBytes) {
+    offset = address - g_arena_base;
+    std::uint8_t* map = g_word_map + (offset >> 2);
+    for (unsigned w = 0; w < words; ++w) {
+      if (is_load ? map[w] != 0xff : (map[w] & 0xf0) != 0xf0) return false;
+      RaceCell* cell = races.global.find(offset + 4 * w, races.interval);
+      if (!cell || !races.access_simply(*cell, access_class(d), id)) return false;
+      if (!is_load && map[w] != 0xff) map[w] = 0xff;
+    }
+    kind = is_load ? EventKind::global_load : EventKind::global_store;
+  } else if (is_load && address - hot.constant->begin < hot.constant->bytes) {
+    if (!hot.constant->allows(address, bytes)) return false;
+    kind = EventKind::constant_load;
+  } else if (offset = address - hot.dynamic_begin;
+             offset < hot.dynamic_bytes && offset + bytes <= hot.dynamic_bytes) {
+    for (unsigned w = 0; w < words; ++w) {
+      RaceCell& cell = hot.dynamic_cells[(offset >> 2) + w];
+      if (is_load) {
+        if (cell.init_block != hot.block_number || (cell.init_mask & 15) != 15) return false;
+      } else {
+        cell.init_block = hot.block_number;
+        cell.init_mask = 15;
+      }
+      if (!races.access_simply(cell, access_class(d), id)) return false;
+    }
+    kind = is_load ? EventKind::shared_load : EventKind::shared_store;
+  } else {
+    return false;
+  }
+  *hot.log_next++ = {address, event_key(hot.stack_high - frame, pc, kind, bytes)};
+  return true;
+}
+
+// The first question: most accesses of a kernel are to its own locals.
 template <Direction d, unsigned bytes>
 [[gnu::always_inline]] inline void access(std::uintptr_t address, std::uint32_t pc,
                                           std::uintptr_t frame) {
-  if (address - simt_hot.stack_low < simt_hot.stack_high - simt_hot.stack_low) return;
-  record<d, bytes>(address, pc, frame);
+  Hot& hot = simt_hot;
+  if (address - hot.stack_low < hot.stack_high - hot.stack_low) return;
+  if (!record_simply<d, bytes>(hot, address, pc, frame)) record<d, bytes>(address, pc, frame);
 }
 
 // A load or store of `bytes` bytes with no alignment of its own (a structure): by words.

@@ -44,6 +44,11 @@ enum class EventKind : std::uint8_t {
   shared_atomic,
 };
 
+inline std::uint64_t event_key(std::uintptr_t frame_depth, std::uint32_t pc, EventKind kind,
+                               unsigned bytes) {
+  return ((0xffff - (std::uint64_t{frame_depth} >> 4)) << 48) | (std::uint64_t{pc} << 16) |
+         (static_cast<std::uint64_t>(kind) << 8) | bytes;
+}
 inline std::uint32_t event_pc(std::uint64_t key) { return static_cast<std::uint32_t>(key >> 16); }
 inline EventKind event_kind(std::uint64_t key) { return static_cast<EventKind>(key >> 8 & 0xff); }
 inline unsigned event_bytes(std::uint64_t key) { return key & 0xff; }

@@ -96,6 +96,12 @@ class GlobalCells {
     if (entry.interval != interval) assign(entry, interval);
     return &pages_[entry.page][offset / 4 % kWordsPerPage];
   }
+  // The same, or null if its page was not touched in this interval yet.
+  RaceCell* find(std::size_t offset, std::uint32_t interval) {
+    const Entry& entry = directory_[offset / (4 * kWordsPerPage)];
+    if (entry.interval != interval) return nullptr;
+    return &pages_[entry.page][offset / 4 % kWordsPerPage];
+  }
   void end_interval() { used_ = 0; }
 
  private:
@@ -123,6 +129,23 @@ class RaceDetector {
       note_conflict(cell, cell, 0, 4, kind, id, word_address);
     }
     cell.by_class[static_cast<int>(kind)].add(id, *clock);
+  }
+
+  // The same for a whole word in the common case: no __syncwarp yet, no sub-word access, nobody else's
+  // access that this one could conflict with. False, and nothing lost, if access() has to decide.
+  [[gnu::always_inline]] bool access_simply(RaceCell& cell, AccessClass kind, AccessId id) {
+    if ((id >> 32 & 0x3fffff) > 1) return false;
+    AccessRange* r = cell.by_class;
+    if (cell.interval != interval) {
+      reset(cell);
+    } else if (cell.flags || r[1].largest || r[2].largest ||
+               (kind != AccessClass::read && r[0].largest)) {
+      return false;
+    }
+    AccessRange& range = r[static_cast<int>(kind)];
+    if (id < range.smallest) range.smallest = id;
+    if (id > range.largest) range.largest = id;
+    return true;
   }
 
   // Compares what the thread wrote over another thread's value with that value: equal means a note.

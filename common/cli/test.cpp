@@ -156,9 +156,8 @@ int run_tests(const BuildFolder& build, const TestOptions& options) {
   const fs::path json = build.path() / "meson-logs" / (log + ".json");
   std::error_code ignored;
   fs::remove(json, ignored);
-  std::vector<std::string> command = {
-      "meson",           "test", "-C", build.path(), "--no-rebuild", "--logbase", log,
-      "--num-processes", "2"};
+  std::vector<std::string> command = {"meson",        "test",      "-C", build.path(),
+                                      "--no-rebuild", "--logbase", log};
   for (const TestProgram& test : tests) command.push_back(test.name);
   Progress progress;
   const std::string total = std::to_string(tests.size());

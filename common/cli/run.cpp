@@ -110,7 +110,9 @@ Results run_program_of(const StageProgram& program, const RunOptions& options,
   progress.clear();
 
   Results results;
-  const std::string said = last_line(ended.err);
+  std::string said = last_line(ended.err);
+  const std::string prefix = program.path.filename().string() + ": ";
+  if (said.rfind(prefix, 0) == 0) said.erase(0, prefix.size());
   const bool has_results = fs::exists(json);
   const auto fail = [&](const std::string& what) {
     results.rows.push_back(broken(program, said.empty() ? what : what + "; it said: " + said));
@@ -242,7 +244,6 @@ int run_stages(const BuildFolder& build, const RunOptions& options) {
   const std::string place = choice.backend == "gpu"   ? "on the GPU"
                             : choice.backend == "sim" ? "on the simulator"
                                                       : "on the CPU";
-  std::fprintf(stderr, "halo: %s (%s), seed %s\n", place.c_str(), choice.why.c_str(), seed.c_str());
 
   Results merged = new_results(0, nullptr, std::strtoull(seed.c_str(), nullptr, 10));
   std::vector<std::string> words = {"halo", "run"};
@@ -261,7 +262,7 @@ int run_stages(const BuildFolder& build, const RunOptions& options) {
   for (std::size_t i = 0; i < choice.programs.size(); ++i) {
     const StageProgram& program = choice.programs[i];
     const std::string label = "running " + program.stage + " (" + std::to_string(i + 1) + " of " +
-                              std::to_string(choice.programs.size()) + ")";
+                              std::to_string(choice.programs.size()) + ") " + place;
     const Results part = run_program_of(program, options, seed,
                                         folder.path() / (program.stage + ".json"), progress, label);
     merged.rows.insert(merged.rows.end(), part.rows.begin(), part.rows.end());
@@ -272,6 +273,8 @@ int run_stages(const BuildFolder& build, const RunOptions& options) {
   }
   fill_ratios(merged.rows);
 
+  // Not before: options that a program refuses give one line only.
+  std::fprintf(stderr, "halo: %s (%s), seed %s\n", place.c_str(), choice.why.c_str(), seed.c_str());
   const TableOptions table{.color = color};
   const std::string text = options.report_table ? render_report_table(merged.rows, table)
                                                 : render_table(merged.rows, table);

@@ -262,7 +262,8 @@ int run_stages(const BuildFolder& build, const RunOptions& options) {
   for (std::size_t i = 0; i < choice.programs.size(); ++i) {
     const StageProgram& program = choice.programs[i];
     const std::string label = "running " + program.stage + " (" + std::to_string(i + 1) + " of " +
-                              std::to_string(choice.programs.size()) + ") " + place;
+                              std::to_string(choice.programs.size()) + ") " +
+                              (program.backend == "cpu" ? "on the CPU" : place);
     const Results part = run_program_of(program, options, seed,
                                         folder.path() / (program.stage + ".json"), progress, label);
     merged.rows.insert(merged.rows.end(), part.rows.begin(), part.rows.end());

@@ -88,7 +88,6 @@ int run_doctor(const BuildFolder& build) {
     const char* cost;
   };
   const Known known[] = {
-      {"fmt", "fmt", "libfmt-dev", "nothing can be built"},
       {"nlohmann-json", "nlohmann_json", "nlohmann-json3-dev", "nothing can be built"},
       {"CLI11", "cli11", "libcli11-dev", "nothing can be built"},
       {"Boost.Context", "boost", "libboost-context-dev", "no simulator"},

@@ -230,6 +230,9 @@ class Translator {
         begin_statement(i + 1);
       } else if (word == "static" && scope().kind == ScopeKind::code && scope().device) {
         static_local(i);
+      } else if ((word == "memcpy" || word == "memmove" || word == "memset") && scope().device &&
+                 scope().kind == ScopeKind::code) {
+        library_copy(i);
       }
       note_file_shared(i);
       return;
@@ -765,6 +768,20 @@ class Translator {
     } else {
       edits_[place].after += " " + text;
     }
+  }
+
+  // A call into the C library would go unseen: the stand-in copies by words that are counted.
+  void library_copy(std::size_t i) {
+    if (!is(i + 1, "(") || i == 0 || is(i - 1, ".") || is(i - 1, "->")) return;
+    if (is(i - 1, "::")) {
+      if (i >= 2 && is(i - 2, "std")) {
+        drop(i - 2);
+      } else if (i >= 2 && tokens_[i - 2].kind == TokenKind::identifier) {
+        return;  // somebody else's function of that name
+      }
+      drop(i - 1);
+    }
+    replace(i, "::simt::device_" + std::string(tokens_[i].text));
   }
 
   void static_shared(const Declaration& declaration, std::size_t keyword) {

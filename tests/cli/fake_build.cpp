@@ -138,7 +138,7 @@ void FakeBuild::write_info() const {
     comma = ", ";
   }
   tests << "]";
-  std::ofstream(info / "intro-dependencies.json") << R"([{"name": "fmt", "version": "9.1.0"}])";
+  std::ofstream(info / "intro-dependencies.json") << R"([{"name": "nlohmann_json", "version": "3.9.1"}])";
 }
 
 Row good_row(const std::string& stage, const std::string& variant) {

@@ -345,7 +345,7 @@ TEST_CASE("list and doctor tell what is here") {
   CHECK_THAT(lines_of(list.out)[0], contains("01_first") && contains("The first one"));
   const Ended doctor = build.halo({"doctor"});
   CHECK(doctor.status == 0);
-  CHECK_THAT(doctor.out, contains("9.1.0") && contains("libsndfile1-dev"));
+  CHECK_THAT(doctor.out, contains("3.9.1") && contains("libsndfile1-dev"));
 }
 
 TEST_CASE("a folder that is no build folder is named") {

@@ -223,6 +223,7 @@ TEST_CASE("a bad access is named and never performed", "[hazards]") {
   const cudaError_t illegal = cudaErrorIllegalAddress;
   const Planted planted = GENERATE_COPY(values<Planted>({
       {"global_read_past_end", "out_of_bounds", "", {1, 0, 0}, {63, 0, 0}, 1, illegal},
+      {"memcpy_past_end", "out_of_bounds", "", {1, 0, 0}, {63, 0, 0}, 1, illegal},
       {"global_read_before_start", "out_of_bounds", "", {0, 0, 0}, {0, 0, 0}, 1, illegal},
       {"global_write_past_end", "out_of_bounds", "", {1, 0, 0}, {63, 0, 0}, 1, illegal},
       {"global_write_before_start", "out_of_bounds", "", {0, 0, 0}, {0, 0, 0}, 1, illegal},

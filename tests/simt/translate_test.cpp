@@ -498,6 +498,19 @@ TEST_CASE("launches from device code are refused", "[simt][launch]") {
   CHECK(error_of("__device__ int f() { return 1; } void g() { k<<<1, 1>>>(); }") == "(translated)");
 }
 
+TEST_CASE("library copies in device code become counted ones", "[simt][device]") {
+  const auto body = [](const std::string& source) {
+    const std::string out = translated("__device__ void f() { " + source + " }");
+    return out.substr(11, out.size() - 13);
+  };
+  CHECK(body("memcpy(a, b, 4);") == "::simt::device_memcpy(a, b, 4);");
+  CHECK(body("x = std::memmove(a, b, n);") == "x = ::simt::device_memmove(a, b, n);");
+  CHECK(body("::memset(a, 0, n);") == "::simt::device_memset(a, 0, n);");
+  CHECK(body("p.memcpy(a); q->memset(b); mine::memcpy(c);") ==
+        "p.memcpy(a); q->memset(b); mine::memcpy(c);");
+  CHECK(translated("void f() { memcpy(a, b, 4); }") == "void f() { memcpy(a, b, 4); }");
+}
+
 // ---- Shared memory --------------------------------------------------------------------------------
 
 TEST_CASE("__shared__ variables become thread-local ones", "[simt][shared]") {

@@ -10,6 +10,53 @@
 #include "math_functions.h"
 #include "vector_functions.h"
 
+// ---- copies ----
+
+namespace simt {
+namespace detail {
+typedef unsigned int Word __attribute__((may_alias));
+
+// True if both addresses and the size allow copying by 4-byte words.
+SIMT_INLINE bool in_words(const void* a, const void* b, std::size_t bytes) {
+  return (reinterpret_cast<std::size_t>(a) | reinterpret_cast<std::size_t>(b) | bytes) % 4 == 0;
+}
+
+template <typename T>
+SIMT_INLINE void copy_units(void* to, const void* from, std::size_t count, bool backwards) {
+  for (std::size_t k = 0; k < count; ++k) {
+    const std::size_t i = backwards ? count - 1 - k : k;
+    static_cast<T*>(to)[i] = static_cast<const T*>(from)[i];
+  }
+}
+}  // namespace detail
+
+// What memcpy, memmove and memset become in device code: counted and checked as accesses of 4 bytes
+// where addresses and size are multiples of 4, else of single bytes. (nvcc may choose wider ones.)
+SIMT_INLINE void* device_memmove(void* to, const void* from, std::size_t bytes) {
+  const bool backwards = to > from;
+  if (detail::in_words(to, from, bytes)) {
+    detail::copy_units<detail::Word>(to, from, bytes / 4, backwards);
+  } else {
+    detail::copy_units<unsigned char>(to, from, bytes, backwards);
+  }
+  return to;
+}
+SIMT_INLINE void* device_memcpy(void* to, const void* from, std::size_t bytes) {
+  return device_memmove(to, from, bytes);
+}
+SIMT_INLINE void* device_memset(void* to, int value, std::size_t bytes) {
+  const unsigned char byte = static_cast<unsigned char>(value);
+  if (detail::in_words(to, to, bytes)) {
+    for (std::size_t i = 0; i < bytes / 4; ++i) {
+      static_cast<detail::Word*>(to)[i] = byte * 0x01010101u;
+    }
+  } else {
+    for (std::size_t i = 0; i < bytes; ++i) static_cast<unsigned char*>(to)[i] = byte;
+  }
+  return to;
+}
+}  // namespace simt
+
 // ---- barriers and fences ----
 
 SIMT_INLINE void __syncthreads() { simt::block_barrier(); }

@@ -20,6 +20,13 @@ __global__ void global_read_past_end_fixed(const float* in, float* out) {
   out[i] = i + 1 < kLength ? in[i + 1] : 0.0f;
 }
 
+__global__ void memcpy_past_end(const float* in, float* out) {
+  const int i = blockIdx.x * 64 + threadIdx.x;
+  float two[2] = {0.0f, 0.0f};
+  memcpy(two, in + i, sizeof two);  // BUG memcpy_past_end
+  out[i] = two[1];
+}
+
 __global__ void global_read_before_start(const float* in, float* out) {
   const int i = blockIdx.x * 64 + threadIdx.x;
   out[i] = in[i - 1];  // BUG global_read_before_start
@@ -392,6 +399,7 @@ const std::vector<HazardCase>& memory_cases() {
   static const std::vector<HazardCase> cases = {
       {"global_read_past_end", run_copy<global_read_past_end>},
       {"global_read_past_end_fixed", run_copy<global_read_past_end_fixed>},
+      {"memcpy_past_end", run_copy<memcpy_past_end>},
       {"global_read_before_start", run_copy<global_read_before_start>},
       {"global_write_past_end", run_copy<global_write_past_end>},
       {"global_write_before_start", run_copy<global_write_before_start>},

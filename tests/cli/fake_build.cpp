@@ -138,7 +138,8 @@ void FakeBuild::write_info() const {
     comma = ", ";
   }
   tests << "]";
-  std::ofstream(info / "intro-dependencies.json") << R"([{"name": "nlohmann_json", "version": "3.9.1"}])";
+  std::ofstream(info / "intro-dependencies.json")
+      << R"([{"name": "nlohmann_json", "version": "3.9.1"}])";
 }
 
 Row good_row(const std::string& stage, const std::string& variant) {

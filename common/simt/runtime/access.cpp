@@ -5,8 +5,6 @@
 // The instrumentation is that of -fsanitize=thread and -fsanitize-coverage=trace-pc, used at
 // compile time only: the sanitizers' own runtimes are never linked, the functions below take their
 // place.
-#include <cstring>
-
 #include "common/simt/runtime/device_memory.hpp"
 #include "common/simt/runtime/machine.hpp"
 #include "common/simt/runtime/program_image.hpp"
@@ -292,6 +290,22 @@ template <Direction d, unsigned bytes>
   other_access<d, bytes>(hot, address, pc, frame);
 }
 
+// Whole words of shared memory, for record_simply().
+template <Direction d, unsigned words>
+[[gnu::always_inline]] inline bool shared_simply(Hot& hot, RaceCell* cells, AccessId id) {
+  for (unsigned w = 0; w < words; ++w) {
+    RaceCell& cell = cells[w];
+    if (d == Direction::load) {
+      if (cell.init_block != hot.block_number || cell.init_mask != 15) return false;
+    } else {
+      cell.init_block = hot.block_number;
+      cell.init_mask = 15;
+    }
+    if (!hot.races->access_simply(cell, access_class(d), id)) return false;
+  }
+  return true;
+}
+
 // The common cases, in code that calls nothing and so needs no stack frame of its own: all checks on,
 // the access is in order, nothing is to be reported. False if record() has to look at it; what was
 // done until then may be done again.
@@ -310,15 +324,8 @@ template <Direction d, unsigned bytes>
   if (std::size_t offset = address - hot.tls_begin; offset < hot.tls_bytes) {
     for (unsigned w = 0; w < words; ++w) {
       if ((hot.tls_map[(offset >> 2) + w] & 0xf0) != 0xf0) return false;
-      RaceCell& cell = hot.tls_cells[(offset >> 2) + w];
-      if (is_load) {
-        if (cell.init_block != hot.block_number || (cell.init_mask & 15) != 15) return false;
-      } else {
-        cell.init_block = hot.block_number;
-        cell.init_mask = 15;
-      }
-      if (!races.access_simply(cell, access_class(d), id)) return false;
     }
+    if (!shared_simply<d, words>(hot, hot.tls_cells + (offset >> 2), id)) return false;
     kind = is_load ? EventKind::shared_load : EventKind::shared_store;
   } else if (address - g_arena_base < kArenaBytes) {
     offset = address - g_arena_base;
@@ -335,16 +342,7 @@ template <Direction d, unsigned bytes>
     kind = EventKind::constant_load;
   } else if (offset = address - hot.dynamic_begin;
              offset < hot.dynamic_bytes && offset + bytes <= hot.dynamic_bytes) {
-    for (unsigned w = 0; w < words; ++w) {
-      RaceCell& cell = hot.dynamic_cells[(offset >> 2) + w];
-      if (is_load) {
-        if (cell.init_block != hot.block_number || (cell.init_mask & 15) != 15) return false;
-      } else {
-        cell.init_block = hot.block_number;
-        cell.init_mask = 15;
-      }
-      if (!races.access_simply(cell, access_class(d), id)) return false;
-    }
+    if (!shared_simply<d, words>(hot, hot.dynamic_cells + (offset >> 2), id)) return false;
     kind = is_load ? EventKind::shared_load : EventKind::shared_store;
   } else {
     return false;

@@ -169,7 +169,7 @@ void note_hazard(Hazard hazard, std::uint32_t pc, const std::string& array, cons
 // Name of the shared array, global allocation or variable that holds the address.
 std::string array_name(std::uintptr_t address);
 
-// Offset of a __device__ variable in the range covered by RaceDetector::global (access.cpp).
-std::size_t global_cell_range();
+// Program counters are kept relative to this; set before the first launch (access.cpp).
+void set_image_base(std::uintptr_t base);
 
 }  // namespace simt

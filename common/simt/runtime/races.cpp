@@ -32,7 +32,7 @@ void GlobalCells::assign(Entry& entry, std::uint32_t interval) {
 
 void RaceDetector::access_bytes(RaceCell& cell, AccessClass kind, AccessId id, unsigned byte_mask,
                                 std::uintptr_t word_address) {
-  cell.flags |= kSplit;
+  cell.split = true;
   auto& bytes = bytes_[&cell];
   for (RaceCell& byte : bytes) {
     if (byte.interval != interval) reset(byte);
@@ -50,7 +50,6 @@ void RaceDetector::access_bytes(RaceCell& cell, AccessClass kind, AccessId id, u
 
 void RaceDetector::note_conflict(RaceCell& word, RaceCell& cell, unsigned byte, unsigned bytes,
                                  AccessClass kind, AccessId id, std::uintptr_t word_address) {
-  cell.flags |= kConflict;
   Conflict& conflict = conflicts_[&cell];
   conflict.address = word_address + byte;
   auto against = [&](AccessClass other, auto report) {

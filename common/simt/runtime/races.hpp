@@ -79,7 +79,7 @@ struct alignas(64) RaceCell {
   std::uint32_t interval = 0;  // the ranges are empty unless this is the current interval
   std::uint32_t init_block = 0;
   std::uint8_t init_mask = 0;  // bytes written since the block numbered init_block began
-  std::uint8_t flags = 0;
+  bool split = false;          // single bytes were accessed too: they have cells of their own
   AccessRange by_class[3];
 };
 
@@ -121,7 +121,7 @@ class RaceDetector {
   [[gnu::always_inline]] void access(RaceCell& cell, AccessClass kind, AccessId id,
                                      unsigned byte_mask, std::uintptr_t word_address) {
     if (cell.interval != interval) reset(cell);
-    if (byte_mask != 15 || (cell.flags & kSplit)) {
+    if (byte_mask != 15 || cell.split) {
       access_bytes(cell, kind, id, byte_mask, word_address);
       return;
     }
@@ -138,7 +138,7 @@ class RaceDetector {
     AccessRange* r = cell.by_class;
     if (cell.interval != interval) {
       reset(cell);
-    } else if (cell.flags || r[1].largest || r[2].largest ||
+    } else if (cell.split || r[1].largest || r[2].largest ||
                (kind != AccessClass::read && r[0].largest)) {
       return false;
     }
@@ -162,7 +162,6 @@ class RaceDetector {
   const WarpClock* clock = nullptr;  // of the running lane
 
  private:
-  enum Flag : std::uint8_t { kSplit = 1, kConflict = 2 };
   // What is to be reported of a location: for each kind of pair the smallest one that was met, so that
   // the order in which the threads ran does not show.
   struct Pair {
@@ -186,7 +185,7 @@ class RaceDetector {
   };
   void reset(RaceCell& cell) {
     cell.interval = interval;
-    cell.flags = 0;
+    cell.split = false;
     for (AccessRange& range : cell.by_class) range = {~AccessId{0}, 0};
   }
   bool conflicts(const RaceCell& cell, AccessClass kind, AccessId id) const {

@@ -48,7 +48,4 @@ const Regions& program_regions();
 Region nearest_shared(std::uintptr_t address);
 Region nearest_variable(std::uintptr_t address);
 
-// Program counters are kept relative to this (scheduler.cpp sets it before the first launch).
-void set_image_base(std::uintptr_t base);
-
 }  // namespace simt

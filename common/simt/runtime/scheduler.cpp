@@ -43,16 +43,21 @@ namespace {
 constexpr int kRoundsPerTurn = 64;
 constexpr std::uint64_t kStuckEvents = 20'000'000;
 
+// What a launch needs to know of its kernel. Worked out once for each kernel, and kept.
+struct Kernel {
+  std::string name;  // demangled
+  std::size_t static_shared = 0;
+  std::vector<std::uint8_t> shared_map;  // Hot::tls_map: the words of the TLS segment it may touch
+  std::vector<std::pair<std::size_t, std::size_t>> own_arrays;  // offset and size in that segment
+};
+
 // A launch in progress, shared by the workers.
 struct Grid {
   LaunchShape shape;
   const void* closure = nullptr;
   std::size_t closure_bytes = 0;
   KernelInvoke invoke = nullptr;
-  std::string kernel;  // demangled
-  const std::uint8_t* shared_map = nullptr;
-  std::vector<std::pair<std::size_t, std::size_t>>
-      own_arrays;  // offset and size in the TLS segment
+  const Kernel* kernel = nullptr;
   std::uint64_t blocks = 0;
   std::uint64_t blocks_per_claim = 1;
   unsigned checks = 0;
@@ -162,7 +167,7 @@ void on_crash(int signal, siginfo_t* info, void*) {
   const bool overflow = worker->lane->fiber->low - address <= 4096;
   std::fprintf(stderr, "simt: thread (%u,%u,%u) of block %llu of %s %s\n", threadIdx.x, threadIdx.y,
                threadIdx.z, static_cast<unsigned long long>(worker->block_index),
-               worker->grid->kernel.c_str(),
+               worker->grid->kernel->name.c_str(),
                overflow
                    ? "has used up its stack of 256 kB: make its local arrays smaller"
                    : "crashed in code that the simulator does not check (a library function, or "
@@ -195,7 +200,7 @@ void Worker::run(Grid& g) {
   grid = &g;
   Hot& hot = simt_hot;
   hot.checks = g.checks;
-  hot.tls_map = g.shared_map;
+  hot.tls_map = g.kernel->shared_map.data();
   hot.dynamic_bytes = g.shape.dynamic_shared_bytes;
   gridDim = {g.shape.grid[0], g.shape.grid[1], g.shape.grid[2]};
   blockDim = {g.shape.block[0], g.shape.block[1], g.shape.block[2]};
@@ -217,7 +222,7 @@ void Worker::run_block(std::uint64_t index) {
               static_cast<unsigned>(index / shape.grid[0] % shape.grid[1]),
               static_cast<unsigned>(index / shape.grid[0] / shape.grid[1])};
   // Shared memory starts as garbage: NaNs, so that a value read too early is seen in the result.
-  for (const auto& [offset, size] : grid->own_arrays) {
+  for (const auto& [offset, size] : grid->kernel->own_arrays) {
     std::memset(reinterpret_cast<void*>(hot.tls_begin + offset), 0xff, size);
   }
   std::memset(reinterpret_cast<void*>(dynamic_shared), 0xff, shape.dynamic_shared_bytes);
@@ -704,7 +709,7 @@ class WorkerPool {
         std::fprintf(stderr,
                      "simt: kernel %s has shown no sign of life for %.0f s: it is in an endless "
                      "loop, or SIMT_WATCHDOG (seconds) must be raised\n",
-                     grid_->kernel.c_str(), settings().watchdog_seconds);
+                     grid_->kernel->name.c_str(), settings().watchdog_seconds);
         std::_Exit(3);
       }
     }
@@ -718,21 +723,24 @@ class WorkerPool {
   Grid* grid_ = nullptr;
 };
 
-// The words of the TLS segment that a kernel may touch; one map for each kernel, kept.
-const std::vector<std::uint8_t>& shared_map_of(const std::string& kernel_symbol) {
-  static std::map<std::string, std::vector<std::uint8_t>> maps;
-  auto [it, is_new] = maps.try_emplace(kernel_symbol);
-  if (!is_new) return it->second;
+const Kernel& kernel_at(std::uintptr_t program_counter) {
+  static std::map<std::string, Kernel> kernels;
   const ProgramImage& image = ProgramImage::get();
-  std::vector<std::uint8_t>& map = it->second;
-  map.assign(image.tls_size() / 4 + 8, 0);
+  const std::string symbol = image.function_symbol(program_counter);
+  auto [it, is_new] = kernels.try_emplace(symbol);
+  Kernel& kernel = it->second;
+  if (!is_new) return kernel;
+  kernel.name = demangle(symbol.c_str());
+  kernel.static_shared = static_shared_bytes(reinterpret_cast<const void*>(program_counter));
+  kernel.shared_map.assign(image.tls_size() / 4 + 8, 0);
   for (const SharedArray& array : image.shared_arrays()) {
-    if (!image.may_use(kernel_symbol, array)) continue;
+    if (!image.may_use(symbol, array)) continue;
     for (std::size_t b = array.offset; b < array.offset + array.size; ++b) {
-      map[b >> 2] |= 16 << (b & 3);
+      kernel.shared_map[b >> 2] |= 16 << (b & 3);
     }
+    if (image.owns(symbol, array)) kernel.own_arrays.emplace_back(array.offset, array.size);
   }
-  return map;
+  return kernel;
 }
 
 std::uint32_t relative_pc(void* return_address) {
@@ -835,19 +843,14 @@ int run_grid(const LaunchShape& shape, const void* closure, std::size_t closure_
   const ProgramImage& image = ProgramImage::get();
   device_memory::initialise();
   set_image_base(image.load_address());
-  const auto pc = reinterpret_cast<std::uintptr_t>(program_counter);
+  const Kernel& kernel = kernel_at(reinterpret_cast<std::uintptr_t>(program_counter));
 
   Grid grid;
   grid.shape = shape;
   grid.closure = closure;
   grid.closure_bytes = closure_bytes;
   grid.invoke = invoke;
-  const std::string symbol = image.function_symbol(pc);
-  grid.kernel = demangle(symbol.c_str());
-  grid.shared_map = shared_map_of(symbol).data();
-  for (const SharedArray& array : image.shared_arrays()) {
-    if (image.owns(symbol, array)) grid.own_arrays.emplace_back(array.offset, array.size);
-  }
+  grid.kernel = &kernel;
   grid.blocks = std::uint64_t{shape.grid[0]} * shape.grid[1] * shape.grid[2];
   grid.blocks_per_claim = std::clamp<std::uint64_t>(grid.blocks / (settings().threads * 8), 1, 64);
   grid.checks = settings().checks;
@@ -857,10 +860,10 @@ int run_grid(const LaunchShape& shape, const void* closure, std::size_t closure_
   WorkerPool::get().run(grid, hazards, sites);
 
   Launch launch;
-  launch.kernel = grid.kernel;
+  launch.kernel = kernel.name;
   std::copy(shape.grid, shape.grid + 3, launch.grid.begin());
   std::copy(shape.block, shape.block + 3, launch.block.begin());
-  launch.shared_bytes = static_shared_bytes(program_counter) + shape.dynamic_shared_bytes;
+  launch.shared_bytes = kernel.static_shared + shape.dynamic_shared_bytes;
   std::map<std::pair<std::string, int>, Counters> lines;
   sites.for_each([&](std::uint32_t site, const Counters& c) {
     SourceLine line = image.line_of(image.load_address() + site);

@@ -26,16 +26,21 @@ json read(const fs::path& file) {
   }
 }
 
-// Splits "04_conv1d_tiled_halo-sim"; false if the target is no stage program.
-bool split_program(const std::string& target, StageProgram& program) {
+// Splits "04_conv1d_tiled_halo-sim"; false if the target is no program of the course.
+bool split_program(const std::string& target, Program& program) {
   const std::size_t dash = target.rfind('-');
-  if (dash == std::string::npos || dash < 4) return false;
-  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
-  if (!digit(target[0]) || !digit(target[1]) || target[2] != '_') return false;
-  program.stage = target.substr(0, dash);
+  if (dash == std::string::npos) return false;
+  program.name = target.substr(0, dash);
   program.backend = target.substr(dash + 1);
   return program.backend == "sim" || program.backend == "gpu" || program.backend == "cpu";
 }
+
+bool names_stage(const std::string& name) {
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  return name.size() > 3 && digit(name[0]) && digit(name[1]) && name[2] == '_';
+}
+
+bool names_ladder(const std::string& name) { return name.rfind("bench_", 0) == 0; }
 
 std::string text_of(const json& object, const char* key) {
   const auto value = object.find(key);
@@ -48,17 +53,19 @@ BuildFolder::BuildFolder(const fs::path& path) : path_(path) {
   const json info = read(path / "meson-info" / "meson-info.json");
   source_ = info.value(json::json_pointer("/directories/source"), std::string());
   for (const json& target : read(path / "meson-info" / "intro-targets.json")) {
-    StageProgram program;
-    if (target.at("type") == "executable" && split_program(target.at("name"), program)) {
-      program.path = target.at("filename").at(0).get<std::string>();
-      programs_.push_back(program);
-    }
+    Program program;
+    if (target.at("type") != "executable" || !split_program(target.at("name"), program)) continue;
+    program.path = target.at("filename").at(0).get<std::string>();
+    if (names_stage(program.name)) programs_.push_back(program);
+    if (names_ladder(program.name)) ladders_.push_back(program);
   }
-  std::sort(programs_.begin(), programs_.end(), [](const auto& a, const auto& b) {
-    return std::tie(a.stage, a.backend) < std::tie(b.stage, b.backend);
-  });
-  for (const StageProgram& program : programs_) {
-    if (stages_.empty() || stages_.back() != program.stage) stages_.push_back(program.stage);
+  for (auto* programs : {&programs_, &ladders_}) {
+    std::sort(programs->begin(), programs->end(), [](const auto& a, const auto& b) {
+      return std::tie(a.name, a.backend) < std::tie(b.name, b.backend);
+    });
+  }
+  for (const Program& program : programs_) {
+    if (stages_.empty() || stages_.back() != program.name) stages_.push_back(program.name);
   }
 }
 

@@ -9,8 +9,9 @@
 
 namespace halo {
 
-struct StageProgram {
-  std::string stage;           // 04_conv1d_tiled_halo
+// A program of the course: one stage's, or a ladder of stages that are timed together.
+struct Program {
+  std::string name;            // 04_conv1d_tiled_halo, bench_conv1d
   std::string backend;         // sim, gpu, or cpu for one that needs neither
   std::filesystem::path path;  // whether or not it has been built yet
 };
@@ -43,10 +44,12 @@ class BuildFolder {
   const std::filesystem::path& path() const { return path_; }
   const std::filesystem::path& source() const { return source_; }
 
-  /// In the order of the stages' numbers, then by backend.
-  const std::vector<StageProgram>& programs() const { return programs_; }
+  /// The stages' programs, in the order of their numbers, then by backend.
+  const std::vector<Program>& programs() const { return programs_; }
   /// Stage names, in order, each once.
   const std::vector<std::string>& stages() const { return stages_; }
+  /// The programs that time a family's ladder of stages, by family, the CPU's before the GPU's.
+  const std::vector<Program>& ladders() const { return ladders_; }
   std::vector<TestProgram> tests() const;
   std::vector<Library> libraries() const;
   /// The results in meson-logs/NAME.json; none if the file does not exist.
@@ -55,7 +58,8 @@ class BuildFolder {
  private:
   std::filesystem::path path_;
   std::filesystem::path source_;
-  std::vector<StageProgram> programs_;
+  std::vector<Program> programs_;
+  std::vector<Program> ladders_;
   std::vector<std::string> stages_;
 };
 

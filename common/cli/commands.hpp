@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/cli/build_folder.hpp"
+#include "common/harness/table.hpp"
 
 namespace halo {
 
@@ -22,13 +23,16 @@ struct CannotRun : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Options of the stage and ladder programs, with their values.
+using PassedOptions = std::vector<std::pair<std::string, std::string>>;
+
 struct RunOptions {
   std::string stage;          // as typed: 4, 04 or 04_conv1d_tiled_halo; empty: all
   std::string on = "auto";    // sim, gpu or auto
   std::string json;           // file for the merged results; empty: none
   bool report_table = false;  // the source report's own table instead of ours
   std::string color = "auto";
-  std::vector<std::pair<std::string, std::string>> passed_on;  // options of the stage programs
+  PassedOptions passed_on;
 };
 
 struct TestOptions {
@@ -37,18 +41,57 @@ struct TestOptions {
   std::string color = "auto";
 };
 
+struct BenchOptions {
+  std::string family;       // conv1d; empty: all
+  std::string on = "auto";  // cpu, gpu, or auto for both
+  std::string json;
+  Format format = Format::terminal;
+  std::string color = "auto";
+  PassedOptions passed_on;
+};
+
+struct CompareOptions {
+  std::string a;  // results files
+  std::string b;
+  Format format = Format::terminal;
+  std::string color = "auto";
+  bool fail_on_regression = false;
+  double threshold = 0;  // differences up to this share are ties
+};
+
+struct ReportOptions {
+  std::string file;
+  Format format = Format::terminal;
+  std::string color = "auto";
+  bool report_table = false;
+};
+
 /// The stage program(s) that `run` would start. Throws WrongUse and CannotRun.
 struct Choice {
-  std::vector<StageProgram> programs;
+  std::vector<Program> programs;
   std::string backend;  // sim or gpu
   std::string why;      // "gpu was asked for", "no NVIDIA driver on this machine", ...
 };
 Choice choose_programs(const BuildFolder& build, const RunOptions& options);
 
+/// The ladder programs that `bench` would start, and those that it can't. Throws WrongUse if nothing
+/// bears that name, and CannotRun if none can be started.
+struct BenchChoice {
+  std::vector<Program> programs;
+  std::vector<Program> left_out;
+  std::string reason;  // why these are left out
+  std::string gpu;     // the GPU's name, if one is used
+};
+BenchChoice choose_ladders(const BuildFolder& build, const BenchOptions& options);
+
 /// The tests that `test` would start. Throws WrongUse if nothing bears that name.
 std::vector<TestProgram> choose_tests(const BuildFolder& build, const TestOptions& options);
 
 int run_stages(const BuildFolder& build, const RunOptions& options);
+int run_bench(const BuildFolder& build, const BenchOptions& options);
+/// 1 only with fail_on_regression; 77 if no row could be compared.
+int run_compare(const CompareOptions& options);
+int run_report(const ReportOptions& options);
 int run_tests(const BuildFolder& build, const TestOptions& options);
 int list_stages(const BuildFolder& build);
 int run_doctor(const BuildFolder& build);

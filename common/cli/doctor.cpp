@@ -25,7 +25,7 @@ std::string title_of(const fs::path& page) {
 bool built_for(const BuildFolder& build, const std::string& backend) {
   const auto& programs = build.programs();
   return std::any_of(programs.begin(), programs.end(),
-                     [&](const StageProgram& p) { return p.backend == backend; });
+                     [&](const Program& p) { return p.backend == backend; });
 }
 
 // The first line of what `program --version` says; empty if it is not there.
@@ -53,8 +53,8 @@ void print_line(const std::string& name, const std::string& found, const std::st
 int list_stages(const BuildFolder& build) {
   for (const std::string& stage : build.stages()) {
     std::string backends;
-    for (const StageProgram& program : build.programs()) {
-      if (program.stage == stage) backends += (backends.empty() ? "" : ",") + program.backend;
+    for (const Program& program : build.programs()) {
+      if (program.name == stage) backends += (backends.empty() ? "" : ",") + program.backend;
     }
     std::printf("%-26s %-8s %s\n", stage.c_str(), backends.c_str(),
                 title_of(build.source() / "docs" / (stage + ".md")).c_str());

@@ -14,4 +14,8 @@ struct Gpu {
 
 Gpu find_gpu();
 
+/// Why a GPU that is here is not used.
+inline constexpr const char* kNoGpuPrograms =
+    "no GPU programs are built: nvcc was not found when the build was set up (./halo doctor)";
+
 }  // namespace halo

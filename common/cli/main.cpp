@@ -1,7 +1,9 @@
 // The `halo` program. The script of the same name at the top of the repository sets everything up and
 // then calls this one, so both have the same commands.
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -20,6 +22,9 @@ constexpr const char* usage =
     "\n"
     "Commands (each has --help):\n"
     "  run [STAGE]    run a stage, or all: check, hazards, memory traffic, time\n"
+    "  bench [FAMILY] time all stages of a family beside its peers, on the CPU and the GPU\n"
+    "  compare A B    two results files: what became faster, what slower\n"
+    "  report FILE    a results file as a table, as Markdown or as CSV\n"
     "  test [SUITE]   run the tests, one suite, or one stage's tests\n"
     "  list           list the stages\n"
     "  doctor         say what is present, and what each missing thing costs\n"
@@ -31,6 +36,8 @@ constexpr const char* usage =
     "  --targets      print what must be built for the command, one a line, and stop\n"
     "\n"
     "Exit codes: 0 good, 1 a check or a test failed, 2 wrong use, 77 nothing could be run.\n";
+
+constexpr const char* commands = "run, bench, compare, report, test, list or doctor";
 
 // This program stands in <build folder>/common/cli/.
 fs::path own_build_folder() {
@@ -65,6 +72,44 @@ int print_targets(const BuildFolder& build, const std::vector<fs::path>& files) 
   return 0;
 }
 
+std::vector<fs::path> paths_of(const std::vector<Program>& programs) {
+  std::vector<fs::path> paths;
+  for (const Program& program : programs) paths.push_back(program.path);
+  return paths;
+}
+
+constexpr const char* kFormats = "table, markdown or csv";
+
+// An option that is handed to the programs that the command starts.
+struct Passed {
+  const char* name;
+  const char* unit;
+  const char* help;
+  std::string value = {};
+};
+
+void add_options(CommandLine& line, std::span<Passed> options) {
+  for (Passed& option : options) line.option(option.name, option.unit, option.value, option.help);
+}
+
+PassedOptions given(std::span<const Passed> options) {
+  PassedOptions all;
+  for (const Passed& option : options) {
+    if (!option.value.empty()) all.emplace_back(option.name, option.value);
+  }
+  return all;
+}
+
+// 0 to 100, as a share.
+double parse_percent(const std::string& option, const std::string& text) {
+  double value = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !(value >= 0 && value <= 100)) {
+    throw WrongUse(option + ": '" + text + "' is not a number from 0 to 100");
+  }
+  return value / 100;
+}
+
 int command_run(const Global& global, int argc, const char* const* argv) {
   RunOptions options;
   CommandLine line("Runs a stage, or all: check, hazards, memory traffic, time.",
@@ -76,12 +121,6 @@ int command_run(const Global& global, int argc, const char* const* argv) {
             "the report's table: time at lengths 1e3, 1e5, 1e7 and 1e9");
   line.option("--color", "WHEN", options.color, "auto, always or never");
 
-  struct Passed {
-    const char* name;
-    const char* unit;
-    const char* help;
-    std::string value = {};
-  };
   Passed passed_on[] = {
       {"--length", "N", "outputs, and cells of the signal"},
       {"--threads", "T", "threads per block"},
@@ -93,23 +132,85 @@ int command_run(const Global& global, int argc, const char* const* argv) {
       {"--output", "FILE", "write the result, .wav or .npy (needs a stage)"},
       {"--seed", "S", "seed of all random data; a fresh one, printed, if not given"},
   };
-  for (Passed& option : passed_on) {
-    line.option(option.name, option.unit, option.value, option.help);
-  }
+  add_options(line, passed_on);
   if (!line.parse(argc, argv)) return 0;
-  for (const Passed& option : passed_on) {
-    if (!option.value.empty()) options.passed_on.emplace_back(option.name, option.value);
-  }
+  options.passed_on = given(passed_on);
   require_one_of("--on", options.on, {"auto", "sim", "gpu"});
   require_one_of("--color", options.color, {"auto", "always", "never"});
 
   const BuildFolder build(global.build);
   if (!global.targets) return run_stages(build, options);
-  std::vector<fs::path> files;
-  for (const StageProgram& program : choose_programs(build, options).programs) {
-    files.push_back(program.path);
-  }
-  return print_targets(build, files);
+  return print_targets(build, paths_of(choose_programs(build, options).programs));
+}
+
+int command_bench(const Global& global, int argc, const char* const* argv) {
+  BenchOptions options;
+  std::string format = "table";
+  CommandLine line("Times all stages of a family beside its peers: on the CPU, then on the GPU.",
+                   "Without other options: all published problems. Options from --length to --seed "
+                   "are handed\nto the bench programs.");
+  line.positional("family", options.family, "conv1d; all if left out");
+  line.option("--on", "cpu|gpu", options.on, "only there; both, if left out");
+  line.option("--json", "FILE", options.json, "also write the results to this file");
+  line.option("--format", "FORMAT", format, kFormats);
+  line.option("--color", "WHEN", options.color, "auto, always or never");
+  Passed passed_on[] = {
+      {"--length", "N", "only this many outputs"},
+      {"--threads", "T", "threads per block"},
+      {"--variant", "NAME", "only this variant"},
+      {"--mask", "W|SPEC", "only this mask: a width, odd; or gaussian:31, box:9, a .npy file"},
+      {"--border", "zero|report", "zero: zeros beyond the ends. report: the ends are left alone"},
+      {"--seed", "S", "seed of all random data; a fresh one, printed, if not given"},
+  };
+  add_options(line, passed_on);
+  if (!line.parse(argc, argv)) return 0;
+  options.passed_on = given(passed_on);
+  options.format = parse_format(format);
+  require_one_of("--on", options.on, {"auto", "cpu", "gpu"});
+  require_one_of("--color", options.color, {"auto", "always", "never"});
+
+  const BuildFolder build(global.build);
+  if (!global.targets) return run_bench(build, options);
+  return print_targets(build, paths_of(choose_ladders(build, options).programs));
+}
+
+int command_compare(const Global& global, int argc, const char* const* argv) {
+  CompareOptions options;
+  std::string format = "table";
+  std::string threshold;
+  CommandLine line("Compares two results files: what became faster in B, what slower.",
+                   "A difference inside the spread of the measurement, or within the A/A spread, "
+                   "is a tie.");
+  line.positional("A.json", options.a, "the earlier results");
+  line.positional("B.json", options.b, "the later ones");
+  line.option("--format", "FORMAT", format, kFormats);
+  line.flag("--fail-on-regression", options.fail_on_regression,
+            "exit code 1 if any row is slower or fails its check");
+  line.option("--threshold", "PERCENT", threshold,
+              "differences up to this are ties; 0 if left out");
+  line.option("--color", "WHEN", options.color, "auto, always or never");
+  if (!line.parse(argc, argv)) return 0;
+  if (options.b.empty()) throw WrongUse("compare needs two results files: A.json B.json");
+  options.format = parse_format(format);
+  if (!threshold.empty()) options.threshold = parse_percent("--threshold", threshold);
+  require_one_of("--color", options.color, {"auto", "always", "never"});
+  return global.targets ? 0 : run_compare(options);
+}
+
+int command_report(const Global& global, int argc, const char* const* argv) {
+  ReportOptions options;
+  std::string format = "table";
+  CommandLine line("Shows a results file, as `run` and `bench` write them with --json.", "");
+  line.positional("FILE.json", options.file, "the results");
+  line.option("--format", "FORMAT", format, kFormats);
+  line.flag("--report-table", options.report_table,
+            "the source report's own table, beside what it published");
+  line.option("--color", "WHEN", options.color, "auto, always or never");
+  if (!line.parse(argc, argv)) return 0;
+  if (options.file.empty()) throw WrongUse("report needs a results file: FILE.json");
+  options.format = parse_format(format);
+  require_one_of("--color", options.color, {"auto", "always", "never"});
+  return global.targets ? 0 : run_report(options);
 }
 
 int command_test(const Global& global, int argc, const char* const* argv) {
@@ -169,7 +270,7 @@ int run(int argc, char** argv) {
       throw WrongUse("unknown option " + word + " before the command (./halo --help)");
     }
   }
-  if (at == argc) throw WrongUse("which command? run, test, list or doctor (./halo --help)");
+  if (at == argc) throw WrongUse(std::string("which command? ") + commands + " (./halo --help)");
 
   // The command's own arguments, under a name that fits its --help.
   const std::string command = argv[at];
@@ -179,6 +280,9 @@ int run(int argc, char** argv) {
   const int count = static_cast<int>(words.size());
   words.push_back(nullptr);
   if (command == "run") return command_run(global, count, words.data());
+  if (command == "bench") return command_bench(global, count, words.data());
+  if (command == "compare") return command_compare(global, count, words.data());
+  if (command == "report") return command_report(global, count, words.data());
   if (command == "test") return command_test(global, count, words.data());
   if (command == "list") {
     return simple_command(global, count, words.data(), "Lists the stages.", list_stages);
@@ -187,7 +291,7 @@ int run(int argc, char** argv) {
     return simple_command(global, count, words.data(),
                           "Says what is present, and what each missing thing costs.", run_doctor);
   }
-  throw WrongUse("unknown command '" + command + "': run, test, list or doctor (./halo --help)");
+  throw WrongUse("unknown command '" + command + "': " + commands + " (./halo --help)");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -69,6 +70,11 @@ struct Comparison {
 
   /// Fails unless |found - expected| <= bound, so NaN fails.
   void judge(std::int64_t index, float found, double expected, double bound);
+
+  /// As judge for each of the neighbours first, first + 1, ..., with one expected value and one
+  /// bound for each; fast where they are good.
+  void judge_run(std::int64_t first, std::span<const float> found, const double* expected,
+                 const double* bound);
 
   /// Fails unless the cell still holds the poison, bit for bit.
   void judge_untouched(std::int64_t index, float found);

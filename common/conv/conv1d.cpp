@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
+#include <cstring>
 #include <limits>
+#include <mutex>
 #include <stdexcept>
 #include <thread>
 
@@ -40,26 +43,21 @@ std::int64_t terms(const Problem1d& problem, std::int64_t i) {
   return last - first + 1;
 }
 
-// Checks the cells [first, end).
-Comparison check_range(const Problem1d& problem, const float* input, const float* mask,
-                       const float* output, Demand demand, std::int64_t first, std::int64_t end) {
-  Comparison result;
-  std::array<double, kChunk> value;
-  std::array<double, kChunk> scale;
-  for (std::int64_t start = first; start < end; start += kChunk) {
-    const std::int64_t count = std::min(kChunk, end - start);
-    reference_range(problem, input, mask, start, count, value.data(), scale.data());
-    for (std::int64_t k = 0; k < count; ++k) {
-      const std::int64_t i = start + k;
-      if (i < problem.first_output() || i >= problem.end_output()) {
-        result.judge_untouched(i, output[i]);
-        continue;
-      }
-      const double bound = demand == Demand::exact ? 0.0 : error_bound(terms(problem, i), scale[k]);
-      result.judge(i, output[i], value[k], bound);
-    }
+// Calls work(first, end) for parts of [0, cells), on as many threads as are worth it.
+template <class Work>
+void in_parts(std::int64_t cells, std::int64_t products_per_cell, Work work) {
+  // A thread costs some 20 microseconds to start, and so many products take milliseconds.
+  constexpr std::int64_t kProductsPerThread = 1 << 20;
+  const std::int64_t cores = std::max(1u, std::thread::hardware_concurrency());
+  const std::int64_t most = std::min(cores, std::max<std::int64_t>(cells, 1));
+  const std::int64_t parts =
+      std::clamp<std::int64_t>(cells * products_per_cell / kProductsPerThread, 1, most);
+  std::vector<std::thread> threads;
+  for (std::int64_t part = 1; part < parts; ++part) {
+    threads.emplace_back(work, cells * part / parts, cells * (part + 1) / parts);
   }
-  return result;
+  work(0, cells / parts);
+  for (std::thread& thread : threads) thread.join();
 }
 
 void require_size(const char* what, std::size_t found, std::int64_t wanted) {
@@ -81,6 +79,33 @@ double largest_finite(const char* what, std::span<const float> values) {
     largest = std::max(largest, std::fabs(values[i]));
   }
   return largest;
+}
+
+void require_values(std::span<const float> input, std::span<const float> mask) {
+  largest_finite("mask", mask);
+  double mask_sum = 0;
+  for (const float tap : mask) mask_sum += std::fabs(tap);
+  // Rounding can carry a float sum a little beyond the true one, hence the half.
+  if (largest_finite("input", input) * mask_sum > 0.5 * std::numeric_limits<float>::max()) {
+    throw std::invalid_argument(
+        "the values are so large that a sum could overflow float: scale the input or the mask "
+        "down");
+  }
+}
+
+// Bit by bit, so that two zeros of different sign differ: they give products of different sign.
+void require_period(std::span<const float> input, std::int64_t period) {
+  const std::int64_t pairs = static_cast<std::int64_t>(input.size()) - period;
+  std::atomic<bool> repeats = true;
+  in_parts(pairs, 1, [&](std::int64_t first, std::int64_t end) {
+    const float* const cells = input.data();
+    const auto bytes = static_cast<std::size_t>(end - first) * sizeof(float);
+    if (std::memcmp(cells + first, cells + first + period, bytes) != 0) repeats = false;
+  });
+  if (!repeats) {
+    throw std::invalid_argument("the input does not repeat after " + std::to_string(period) +
+                                " values");
+  }
 }
 
 }  // namespace
@@ -135,15 +160,7 @@ void require_data(const Problem1d& problem, std::span<const float> input,
                   std::span<const float> mask) {
   require_size("input", input.size(), problem.length());
   require_size("mask", mask.size(), problem.mask_width());
-  largest_finite("mask", mask);
-  double mask_sum = 0;
-  for (const float tap : mask) mask_sum += std::fabs(tap);
-  // Rounding can carry a float sum a little beyond the true one, hence the half.
-  if (largest_finite("input", input) * mask_sum > 0.5 * std::numeric_limits<float>::max()) {
-    throw std::invalid_argument(
-        "the values are so large that a sum could overflow float: scale the input or the mask "
-        "down");
-  }
+  require_values(input, mask);
 }
 
 Reference reference(const Problem1d& problem, std::span<const float> input,
@@ -159,30 +176,99 @@ Reference reference(const Problem1d& problem, std::span<const float> input,
   return result;
 }
 
+Checker::Checker(const Problem1d& problem, std::span<const float> input,
+                 std::span<const float> mask, Demand demand, std::int64_t period)
+    : problem_(problem), input_(input), mask_(mask), demand_(demand) {
+  if (period < 0) {
+    throw std::invalid_argument("the period must be at least 0 (none), got " +
+                                std::to_string(period));
+  }
+  if (period == 0 || period >= problem.length()) {
+    require_data(problem, input, mask);
+    return;
+  }
+  require_size("input", input.size(), problem.length());
+  require_size("mask", mask.size(), problem.mask_width());
+  require_period(input, period);
+  require_values(input.first(static_cast<std::size_t>(period)), mask);
+  // Unless some output comes a second time.
+  if (problem.length() - 2 * problem.halo() <= period) return;
+  value_.resize(static_cast<std::size_t>(period));
+  bound_.resize(static_cast<std::size_t>(period));
+  in_parts(period, problem.mask_width(), [&](std::int64_t first, std::int64_t end) {
+    for (std::int64_t start = first; start < end; start += kChunk) {
+      expect(problem_.halo() + start, std::min(kChunk, end - start), &value_[start],
+             &bound_[start]);
+    }
+  });
+}
+
+// What the outputs [first, first + count) should be, and how far off they may be.
+void Checker::expect(std::int64_t first, std::int64_t count, double* value, double* bound) const {
+  reference_range(problem_, input_.data(), mask_.data(), first, count, value, bound);
+  for (std::int64_t k = 0; k < count; ++k) {
+    bound[k] = demand_ == Demand::exact ? 0.0 : error_bound(terms(problem_, first + k), bound[k]);
+  }
+}
+
+Comparison Checker::judge_part(std::int64_t first, std::span<const float> outputs) const {
+  Comparison result;
+  std::array<double, kChunk> value_here;
+  std::array<double, kChunk> bound_here;
+  const auto period = static_cast<std::int64_t>(value_.size());
+  const std::int64_t halo = problem_.halo();
+  const std::int64_t inner_end = problem_.length() - halo;
+  const std::int64_t end = first + static_cast<std::int64_t>(outputs.size());
+  std::int64_t count = 0;
+  for (std::int64_t i = first; i < end; i += count) {
+    count = std::min(kChunk, end - i);
+    const float* const found = outputs.data() + (i - first);
+    if (i < problem_.first_output() || i >= problem_.end_output()) {
+      count = 1;
+      result.judge_untouched(i, *found);
+      continue;
+    }
+    count = std::min(count, problem_.end_output() - i);
+    const double* value = value_here.data();
+    const double* bound = bound_here.data();
+    if (period > 0 && i >= halo && i < inner_end) {
+      const std::int64_t phase = (i - halo) % period;
+      count = std::min({count, inner_end - i, period - phase});
+      value = &value_[static_cast<std::size_t>(phase)];
+      bound = &bound_[static_cast<std::size_t>(phase)];
+    } else {
+      expect(i, count, value_here.data(), bound_here.data());
+    }
+    result.judge_run(i, {found, static_cast<std::size_t>(count)}, value, bound);
+  }
+  return result;
+}
+
+Comparison Checker::judge(std::int64_t first, std::span<const float> outputs) const {
+  const auto count = static_cast<std::int64_t>(outputs.size());
+  if (first < 0 || count > problem_.length() || first > problem_.length() - count) {
+    throw std::invalid_argument("there are no " + std::to_string(count) + " outputs from output " +
+                                std::to_string(first) + " on: the problem has " +
+                                std::to_string(problem_.length()));
+  }
+  Comparison total;
+  std::mutex mutex;
+  in_parts(
+      count, value_.empty() ? problem_.mask_width() : 1, [&](std::int64_t from, std::int64_t to) {
+        const Comparison part = judge_part(
+            first + from,
+            outputs.subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(to - from)));
+        const std::lock_guard lock(mutex);
+        total.merge(part);
+      });
+  return total;
+}
+
 Comparison check(const Problem1d& problem, std::span<const float> input,
                  std::span<const float> mask, std::span<const float> output, Demand demand) {
-  require_data(problem, input, mask);
+  const Checker checker(problem, input, mask, demand);
   require_size("output", output.size(), problem.length());
-  const std::int64_t length = problem.length();
-
-  // A thread costs some 20 microseconds to start, and a part of this size takes milliseconds.
-  constexpr std::int64_t kPartPerThread = 1 << 19;
-  const std::int64_t cores = std::max(1u, std::thread::hardware_concurrency());
-  const std::int64_t parts = std::clamp<std::int64_t>(length / kPartPerThread, 1, cores);
-  std::vector<Comparison> results(static_cast<std::size_t>(parts));
-  const auto run_part = [&](std::int64_t part) {
-    results[static_cast<std::size_t>(part)] =
-        check_range(problem, input.data(), mask.data(), output.data(), demand,
-                    length * part / parts, length * (part + 1) / parts);
-  };
-  std::vector<std::thread> threads;
-  for (std::int64_t part = 1; part < parts; ++part) threads.emplace_back(run_part, part);
-  run_part(0);
-  for (std::thread& thread : threads) thread.join();
-
-  Comparison total;
-  for (const Comparison& result : results) total.merge(result);
-  return total;
+  return checker.judge(0, output);
 }
 
 void zero_uncomputed(const Problem1d& problem, std::span<float> output) {

@@ -95,11 +95,43 @@ enum class Demand {
   exact,
 };
 
-/// Compares `output` [N], which was filled with poison() before it was computed, with the
-/// reference: each computed output against its bound, each of the others against the poison. Needs
-/// no memory to speak of, so that a billion outputs can be checked; uses several threads from about
-/// a million outputs on, with the same result. Throws std::invalid_argument as require_data and if
-/// output does not hold N values.
+/// Judges the outputs of one problem, in pieces of any size, so that a billion of them need not be
+/// in memory at once: each computed output against its bound, each of the others against the poison
+/// that it was filled with. Every output is compared, and the verdict does not depend on the pieces,
+/// on the threads (several are used where there is enough to do) or on the period.
+class Checker {
+ public:
+  /// Keeps views of input [N] and mask [W], which must outlive it.
+  ///
+  /// Without a period each reference is computed when it is asked for: W products an output. With
+  /// one the input must repeat: input[i] == input[i + period]. Then the outputs do as well, away
+  /// from the ends, and the references of one period are computed here, in 16 bytes of memory each:
+  /// judging then takes as long as reading the outputs.
+  ///
+  /// Throws std::invalid_argument as require_data, for a negative period and for an input that does
+  /// not repeat.
+  Checker(const Problem1d& problem, std::span<const float> input, std::span<const float> mask,
+          Demand demand = Demand::bounded, std::int64_t period = 0);
+
+  /// Judges the outputs first, first + 1, ... May be called from several threads. Throws
+  /// std::invalid_argument if the problem has no such outputs.
+  Comparison judge(std::int64_t first, std::span<const float> outputs) const;
+
+ private:
+  void expect(std::int64_t first, std::int64_t count, double* value, double* bound) const;
+  Comparison judge_part(std::int64_t first, std::span<const float> outputs) const;
+
+  Problem1d problem_;
+  std::span<const float> input_;
+  std::span<const float> mask_;
+  Demand demand_;
+  // Of one period of outputs, from output h on; empty without one.
+  std::vector<double> value_;
+  std::vector<double> bound_;
+};
+
+/// Judges a whole output [N] at once. Throws std::invalid_argument as Checker and if output does
+/// not hold N values.
 Comparison check(const Problem1d& problem, std::span<const float> input,
                  std::span<const float> mask, std::span<const float> output,
                  Demand demand = Demand::bounded);

@@ -1,5 +1,6 @@
 #include "common/conv/inputs.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <stdexcept>
@@ -88,8 +89,24 @@ std::uint64_t Random::below(std::uint64_t count) {
   return drawn % count;
 }
 
-std::vector<float> adversarial_input(const Problem1d& problem, std::uint64_t seed) {
-  return adversarial_values(problem.length(), problem.mask_width(), seed ^ kInputStream);
+std::vector<float> adversarial_input(const Problem1d& problem, std::uint64_t seed,
+                                     std::int64_t period) {
+  if (period < 0) {
+    throw std::invalid_argument("the period must be at least 0 (none), got " +
+                                std::to_string(period));
+  }
+  const std::int64_t length = problem.length();
+  const std::int64_t drawn = period == 0 ? length : std::min(period, length);
+  std::vector<float> values = adversarial_values(drawn, problem.mask_width(), seed ^ kInputStream);
+  if (drawn == length) return values;
+  // One pass over the memory, which a vector of zeros would have taken already.
+  std::vector<float> repeated;
+  repeated.reserve(static_cast<std::size_t>(length));
+  for (std::int64_t start = 0; start < length; start += period) {
+    repeated.insert(repeated.end(), values.begin(),
+                    values.begin() + std::min(period, length - start));
+  }
+  return repeated;
 }
 
 std::vector<float> adversarial_mask(const Problem1d& problem, std::uint64_t seed) {

@@ -24,6 +24,11 @@ class Random {
   std::mt19937_64 engine_;
 };
 
+/// A period for inputs of many millions of cells, which a Checker can then judge at the speed of
+/// memory. Prime and larger than any tile: a shift by tiles, by blocks or by an index that wrapped
+/// round at a power of two is not a multiple of it, so it still brings a wrong value.
+inline constexpr std::int64_t kPeriod = 1'048'573;
+
 /// Adversarial data for a problem: input [N] and mask [W].
 ///
 /// No value is zero, signs and magnitudes are mixed. Magnitudes are distinct: all of the mask's,
@@ -31,7 +36,11 @@ class Random {
 /// value is never the right one. Magnitudes lie in [2^-k, 1) with k from 10 (narrow masks) down to
 /// 1 (the widest): as wide as the spread may be so that a single product that is left out of an
 /// output, or counted twice, moves it out of its error bound, whichever product it is.
-std::vector<float> adversarial_input(const Problem1d& problem, std::uint64_t seed);
+///
+/// With a period above 0, input[i] == input[i + period], and the first period is the same as
+/// without. Throws std::invalid_argument for a negative one.
+std::vector<float> adversarial_input(const Problem1d& problem, std::uint64_t seed,
+                                     std::int64_t period = 0);
 std::vector<float> adversarial_mask(const Problem1d& problem, std::uint64_t seed);
 
 /// Whole numbers in float, none of them zero, such that each sum of products, in any order and with

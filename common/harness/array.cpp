@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstdlib>
@@ -6,6 +7,11 @@
 #include "common/harness/backend.hpp"
 
 namespace halo {
+
+std::span<float> Backend::staging() {
+  staging_.resize(std::size_t{1} << 20);
+  return staging_;
+}
 
 Array::Array(Backend& backend, std::size_t count)
     : backend_(backend),
@@ -22,8 +28,18 @@ void Array::write(std::span<const float> values) {
   backend_.copy_in(data_, values.data(), values.size_bytes());
 }
 
-void Array::read(std::span<float> values) const {
-  backend_.copy_out(values.data(), data_, values.size_bytes());
+void Array::read(std::span<float> values, std::size_t first) const {
+  backend_.copy_out(values.data(), data_ + first, values.size_bytes());
+}
+
+void Array::for_each_part(
+    const std::function<void(std::size_t first, std::span<const float> cells)>& visit) const {
+  const std::span<float> buffer = backend_.staging();
+  for (std::size_t first = 0; first < count_; first += buffer.size()) {
+    const auto part = buffer.first(std::min(buffer.size(), count_ - first));
+    read(part, first);
+    visit(first, part);
+  }
 }
 
 void Array::poison() { backend_.poison(data_, count_); }

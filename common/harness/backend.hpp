@@ -19,10 +19,23 @@ namespace halo {
 
 // What one launch did.
 struct Observation {
-  std::string error;  // the launch's error in words, empty if there was none
-  int kernels = 0;    // kernels counted (simulator)
+  std::string error;         // the launch's error in words, empty if there was none
+  bool unsupported = false;  // the error says: not for this shape (cudaErrorNotSupported)
+  int kernels = 0;           // kernels counted (simulator)
   simt::Counters counters;
   std::vector<Hazard> hazards;
+};
+
+// Serial calls that are timed together, so that the clock's own step and the time that the host
+// takes to start a call are small beside them.
+class Batch {
+ public:
+  virtual ~Batch() = default;
+  // Makes all the calls and waits. Milliseconds for all of them. Throws std::runtime_error if one
+  // fails.
+  virtual double run() = 0;
+  // How, for people: "graph of 200 calls", "stream, 20 calls", "wall clock, 3 calls".
+  virtual std::string method() const = 0;
 };
 
 class Backend {
@@ -52,6 +65,8 @@ class Backend {
   virtual void release(void* memory) noexcept = 0;
   virtual void copy_in(void* to, const void* from, std::size_t bytes) = 0;
   virtual void copy_out(void* to, const void* from, std::size_t bytes) = 0;
+  // Host memory through which copies are fastest; what it holds is anybody's.
+  virtual std::span<float> staging();
   // Fills with conv::poison(). In the simulator the cells do not count as initialised.
   virtual void poison(float* memory, std::size_t count) = 0;
   // Cells that Array keeps on each side of its data to see stray writes; 0 where every access is
@@ -60,10 +75,20 @@ class Backend {
 
   // Calls `launch` (which returns a CUDA error code), waits, and says what happened.
   virtual Observation run(const std::function<int()>& launch) = 0;
-  // Milliseconds for one of `repeats` serial launches. Throws std::runtime_error if one fails.
-  virtual double time_launches(const std::function<int()>& launch, int repeats) = 0;
+  // Prepares `calls` serial calls; launch(i) starts the i-th of them and returns an error code. On a
+  // GPU they are captured into a CUDA graph, unless they can't be (a library that waits inside).
+  virtual std::unique_ptr<Batch> batch(std::function<int(int call)> launch, int calls) = 0;
+  // Bytes of the last cache before memory, where calls can be timed with that cache cold; else 0.
+  virtual std::int64_t cache_bytes() { return 0; }
+  // Measures what this machine can do at most: some seconds.
+  virtual Roofs measure_roofs() { return {}; }
+  // The processors' clock now, in MHz; negative if it can't be known.
+  virtual double clock_mhz() { return -1; }
   // After an error that outlives its launch: makes the device usable again. False if that failed.
   virtual bool recover() { return true; }
+
+ private:
+  std::vector<float> staging_;
 };
 
 // The backend that this program was linked with.
@@ -81,7 +106,11 @@ class Array {
   float* data() const { return data_; }
   std::size_t size() const { return count_; }
   void write(std::span<const float> values);
-  void read(std::span<float> values) const;
+  // The cells first, first + 1, ...
+  void read(std::span<float> values, std::size_t first = 0) const;
+  // Calls visit(first, cells) for the whole array, part by part: no host memory of its size.
+  void for_each_part(
+      const std::function<void(std::size_t first, std::span<const float> cells)>& visit) const;
   void poison();
   // Empty if the guard cells are as they were, else where the first stray write is, in one sentence
   // that calls the array `name`.

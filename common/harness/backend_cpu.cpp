@@ -5,13 +5,38 @@
 #include <cstring>
 #include <new>
 #include <stdexcept>
+#include <utility>
 
 #include "common/conv/accuracy.hpp"
 #include "common/harness/backend.hpp"
+#include "common/harness/roofs_cpu.hpp"
 
 namespace halo {
 
 namespace {
+
+class CpuBatch final : public Batch {
+ public:
+  CpuBatch(std::function<int(int call)> launch, int calls)
+      : launch_(std::move(launch)), calls_(calls) {}
+
+  double run() override {
+    const auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < calls_; ++i) {
+      if (launch_(i) != 0) throw std::runtime_error("a timed call failed");
+    }
+    const std::chrono::duration<double, std::milli> taken =
+        std::chrono::steady_clock::now() - start;
+    return taken.count();
+  }
+  std::string method() const override {
+    return "wall clock, " + std::to_string(calls_) + (calls_ == 1 ? " call" : " calls");
+  }
+
+ private:
+  std::function<int(int call)> launch_;
+  int calls_;
+};
 
 class CpuBackend final : public Backend {
  public:
@@ -46,15 +71,10 @@ class CpuBackend final : public Backend {
     return seen;
   }
 
-  double time_launches(const std::function<int()>& launch, int repeats) override {
-    const auto start = std::chrono::steady_clock::now();
-    for (int i = 0; i < repeats; ++i) {
-      if (launch() != 0) throw std::runtime_error("a timed call failed");
-    }
-    const std::chrono::duration<double, std::milli> taken =
-        std::chrono::steady_clock::now() - start;
-    return taken.count() / repeats;
+  std::unique_ptr<Batch> batch(std::function<int(int call)> launch, int calls) override {
+    return std::make_unique<CpuBatch>(std::move(launch), calls);
   }
+  Roofs measure_roofs() override { return measure_cpu_roofs(); }
 };
 
 }  // namespace

@@ -65,6 +65,7 @@ Observation CudaBackend::run(const std::function<int()>& launch) {
   const auto launched = static_cast<cudaError_t>(launch());
   const cudaError_t finished = cudaDeviceSynchronize();
   if (launched != cudaSuccess) {
+    seen.unsupported = launched == cudaErrorNotSupported;
     seen.error = std::string("the launch failed: ") + cudaGetErrorString(launched);
   } else if (finished != cudaSuccess) {
     seen.error = std::string("the kernel failed: ") + cudaGetErrorString(finished);
@@ -79,27 +80,6 @@ bool CudaBackend::recover() {
   void* memory = nullptr;
   if (cudaMalloc(&memory, 4) != cudaSuccess) return false;
   return cudaFree(memory) == cudaSuccess;
-}
-
-double CudaBackend::time_launches(const std::function<int()>& launch, int repeats) {
-  // One pair of events round many launches: an event resolves half a microsecond, and the queue of
-  // launches hides the time the host takes to make one.
-  cudaEvent_t start = nullptr;
-  cudaEvent_t stop = nullptr;
-  require(cudaEventCreate(&start), "cudaEventCreate failed");
-  require(cudaEventCreate(&stop), "cudaEventCreate failed");
-  require(cudaEventRecord(start), "cudaEventRecord failed");
-  for (int i = 0; i < repeats; ++i) {
-    const auto launched = static_cast<cudaError_t>(launch());
-    if (launched != cudaSuccess) fail("a timed launch failed", launched);
-  }
-  require(cudaEventRecord(stop), "cudaEventRecord failed");
-  require(cudaEventSynchronize(stop), "a timed kernel failed");
-  float milliseconds = 0;
-  require(cudaEventElapsedTime(&milliseconds, start, stop), "cudaEventElapsedTime failed");
-  cudaEventDestroy(start);
-  cudaEventDestroy(stop);
-  return static_cast<double>(milliseconds) / repeats;
 }
 
 }  // namespace halo

@@ -14,7 +14,6 @@ class CudaBackend : public Backend {
   void copy_in(void* to, const void* from, std::size_t bytes) override;
   void copy_out(void* to, const void* from, std::size_t bytes) override;
   Observation run(const std::function<int()>& launch) override;
-  double time_launches(const std::function<int()>& launch, int repeats) override;
   bool recover() override;
 
  protected:

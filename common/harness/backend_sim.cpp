@@ -1,5 +1,6 @@
 // The simulator as a backend: launches are counted and searched for hazards, never timed.
 #include <algorithm>
+#include <stdexcept>
 
 #include "common/conv/accuracy.hpp"
 #include "common/harness/backend_cuda.hpp"
@@ -29,6 +30,10 @@ class SimBackend final : public CudaBackend {
   bool times() const override { return false; }
   std::string no_time_reason() const override {
     return "no GPU: the simulator counts traffic, its own time says nothing about a GPU's";
+  }
+
+  std::unique_ptr<Batch> batch(std::function<int(int)>, int) override {
+    throw std::logic_error("the simulator has no time");
   }
 
   void poison(float* memory, std::size_t count) override {

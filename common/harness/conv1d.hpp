@@ -6,6 +6,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -36,9 +38,11 @@ struct Conv1dVariant {
   std::string source;       // stages/02_conv1d_global/2_grid.cu
   std::string description;  // one line for --list
   int task = 0;             // the report's task id; 0 if it has none
+  Role role = Role::variant;
 
   // Launches, and returns the CUDA error code of the launch (0: none). Need not wait.
   std::function<int(const Conv1dCall&)> launch;
+  int widest_mask = conv::kMaxMaskWidth;  // wider ones are not run
 
   // For a variant that keeps the mask elsewhere: takes mask[width] from host memory before the
   // launches that use it. Returns a CUDA error code. May be empty.
@@ -51,6 +55,17 @@ struct Conv1dVariant {
 
   // Not empty: this build or backend cannot run it, and why.
   std::string unavailable;
+
+  // Of a library: its name and version, "cuDNN 9.14.0". May be empty.
+  std::string version;
+
+  // After its launches: what was chosen inside (a library's algorithm, the mathematics it computes
+  // in), for the row. May be empty.
+  std::function<std::string()> detail;
+
+  // More products (length x mask width) than this take too long to be worth it, and why.
+  std::int64_t most_products = std::numeric_limits<std::int64_t>::max();
+  std::string most_products_reason;
 };
 
 struct Conv1dStage {
@@ -64,6 +79,7 @@ struct Conv1dWorkload {
   std::vector<float> mask;
   std::vector<std::vector<float>> channels;
   int threads;
+  std::int64_t period = 0;  // of the channels' data, if it repeats: see conv::Checker
 };
 
 // One adversarial problem.
@@ -91,9 +107,10 @@ void check_trials(const Conv1dVariant& variant, Backend& backend,
 void check_workload(const Conv1dVariant& variant, Backend& backend, const Conv1dWorkload& workload,
                     Row& row, std::vector<std::vector<float>>* outputs);
 
-// The main function of a 1D stage's program. Returns its exit status: 0 good, 1 a check or a hazard
-// failed, 2 wrong use, 77 not run.
-int run_conv1d_stage(int argc, const char* const* argv, const Conv1dStage& stage,
-                     std::unique_ptr<Backend> backend);
+// The main function of a program of 1D stages: one stage, or the whole ladder, whose variants are
+// then timed in turn. `peers` are timed beside them. Returns its exit status: 0 good, 1 a check or a
+// hazard failed, 2 wrong use, 77 not run.
+int run_conv1d(int argc, const char* const* argv, const std::vector<Conv1dStage>& stages,
+               const std::vector<Conv1dVariant>& peers, std::unique_ptr<Backend> backend);
 
 }  // namespace halo

@@ -2,25 +2,17 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <optional>
 
 #include "common/conv/inputs.hpp"
 #include "common/conv/sectors.hpp"
 #include "common/harness/command_line.hpp"
 #include "common/harness/conv1d.hpp"
+#include "common/harness/conv1d_arrays.hpp"
 
 namespace halo {
 
 namespace {
-
-Conv1dShape shape_of(const conv::Problem1d& problem, int threads) {
-  Conv1dShape shape;
-  shape.length = static_cast<int>(problem.length());
-  shape.mask_width = problem.mask_width();
-  shape.first = static_cast<int>(problem.first_output());
-  shape.last = static_cast<int>(problem.end_output());
-  shape.threads = threads;
-  return shape;
-}
 
 std::string describe(const conv::Problem1d& problem, int threads) {
   std::string text = "length " + with_commas(problem.length()) + ", mask " +
@@ -68,55 +60,47 @@ Hazard stray_write(const Conv1dVariant& variant, const std::string& array,
 class Trial {
  public:
   Trial(const Conv1dVariant& variant, Backend& backend, const conv::Problem1d& problem,
-        std::span<const float> mask, int threads)
+        std::span<const float> mask, Conv1dArrays& arrays)
       : variant_(variant),
         backend_(backend),
         problem_(problem),
         mask_(mask),
-        shape_(shape_of(problem, threads)),
-        where_(describe(problem, threads)),
-        device_mask_(backend, mask.size()),
-        input_(backend, problem.length()),
-        output_(backend, problem.length()),
-        result_(problem.length()) {
-    device_mask_.write(mask);
-  }
+        arrays_(arrays),
+        where_(describe(problem, arrays.call.threads)) {}
 
-  // False if the device failed: nothing more can be run on it before Backend::recover().
-  bool run(std::span<const float> data, conv::Demand demand, Row& row) {
-    input_.write(data);
-    output_.poison();
+  // `data` is in arrays.input. With `result` the whole output is kept there. False if the device
+  // failed: nothing more can be run on it before Backend::recover().
+  bool run(std::span<const float> data, conv::Demand demand, std::int64_t period, Row& row,
+           std::vector<float>* result = nullptr) {
+    arrays_.output.poison();
     if (variant_.set_mask) {
-      const auto set = [&] { return variant_.set_mask(mask_.data(), shape_.mask_width); };
+      const auto set = [&] { return variant_.set_mask(mask_.data(), problem_.mask_width()); };
       const Observation seen = backend_.run(set);
       if (!seen.error.empty()) {
         add_failure(row.check, where_, "setting the mask: " + seen.error);
         return false;
       }
     }
-    Conv1dCall call;
-    static_cast<Conv1dShape&>(call) = shape_;
-    call.input = input_.data();
-    call.mask = device_mask_.data();
-    call.output = output_.data();
-    seen_ = backend_.run([&] { return variant_.launch(call); });
+    seen_ = backend_.run([&] { return variant_.launch(arrays_.call); });
     for (Hazard& hazard : seen_.hazards) {
       name_from_root(hazard.file);
       name_from_root(hazard.other_file);
       add_hazard(row.hazards, where_, hazard);
     }
+    if (seen_.unsupported && variant_.role == Role::peer) {
+      row.check.reason = variant_.detail ? variant_.detail() : "it does not support this shape";
+      return true;
+    }
     if (!seen_.error.empty()) {
       add_failure(row.check, where_, seen_.error);
       return false;
     }
-    compare(data, demand, row);
+    ++row.check.shapes;
+    compare(data, demand, period, row, result);
     return true;
   }
 
-  const Conv1dShape& shape() const { return shape_; }
-  const std::string& where() const { return where_; }
   const Observation& seen() const { return seen_; }
-  std::vector<float>& result() { return result_; }
 
  private:
   // The compiler names files from the build folder; readers know them from the project's root.
@@ -124,17 +108,27 @@ class Trial {
     if (file.ends_with("/" + variant_.source)) file = variant_.source;
   }
 
-  void compare(std::span<const float> data, conv::Demand demand, Row& row) {
-    output_.read(result_);
-    const conv::Comparison comparison = conv::check(problem_, data, mask_, result_, demand);
+  void compare(std::span<const float> data, conv::Demand demand, std::int64_t period, Row& row,
+               std::vector<float>* result) {
+    const bool copies = variant_.role == Role::copy;
+    std::optional<conv::Checker> checker;
+    if (!copies) checker.emplace(problem_, data, mask_, demand, period);
+    conv::Comparison comparison;
+    if (result != nullptr) result->reserve(data.size());
+    arrays_.output.for_each_part([&](std::size_t first, std::span<const float> cells) {
+      comparison.merge(copies ? judge_copy(first, cells, data)
+                              : checker->judge(static_cast<std::int64_t>(first), cells));
+      if (result != nullptr) result->insert(result->end(), cells.begin(), cells.end());
+    });
     if (demand == conv::Demand::bounded) {
       row.check.worst_share = std::max(row.check.worst_share, comparison.worst_share);
     }
     if (!comparison.passed()) add_failure(row.check, where_, comparison.describe());
-    require_unchanged(input_, data, "input", row);
-    require_unchanged(device_mask_, mask_, "mask", row);
-    for (const auto& [array, name] : {std::pair{&output_, "output"}, std::pair{&input_, "input"},
-                                      std::pair{&device_mask_, "mask"}}) {
+    require_unchanged(arrays_.input, data, "input", row);
+    require_unchanged(arrays_.mask, mask_, "mask", row);
+    for (const auto& [array, name] :
+         {std::pair{&arrays_.output, "output"}, std::pair{&arrays_.input, "input"},
+          std::pair{&arrays_.mask, "mask"}}) {
       const std::string stray = array->stray_write(name);
       if (stray.empty()) continue;
       add_hazard(row.hazards, where_, stray_write(variant_, name, stray));
@@ -142,16 +136,44 @@ class Trial {
     }
   }
 
-  void require_unchanged(const Array& array, std::span<const float> values, const char* name,
-                         Row& row) {
-    copy_.resize(values.size());
-    array.read(copy_);
-    // Bit by bit: a NaN that was written must show.
-    if (std::memcmp(copy_.data(), values.data(), values.size_bytes()) == 0) return;
-    std::size_t at = 0;
-    while (std::memcmp(&copy_[at], &values[at], sizeof(float)) == 0) ++at;
-    const std::string what =
-        std::string("the ") + name + " was changed, at " + name + "[" + std::to_string(at) + "]";
+  // A copy has the input where a convolution has its outputs, bit for bit.
+  conv::Comparison judge_copy(std::size_t first, std::span<const float> cells,
+                              std::span<const float> data) const {
+    conv::Comparison comparison;
+    comparison.compared = static_cast<std::int64_t>(cells.size());
+    const auto begin = static_cast<std::size_t>(problem_.first_output());
+    const auto end = static_cast<std::size_t>(problem_.end_output());
+    if (first >= begin && first + cells.size() <= end &&
+        std::memcmp(cells.data(), &data[first], cells.size_bytes()) == 0) {
+      return comparison;
+    }
+    comparison.compared = 0;
+    for (std::size_t at = 0; at < cells.size(); ++at) {
+      const auto index = static_cast<std::int64_t>(first + at);
+      if (first + at < begin || first + at >= end) {
+        comparison.judge_untouched(index, cells[at]);
+      } else {
+        comparison.judge(index, cells[at], data[first + at], 0);
+      }
+    }
+    return comparison;
+  }
+
+  // Mends the array if it was changed: the next variant is to find it whole.
+  void require_unchanged(Array& array, std::span<const float> values, const char* name, Row& row) {
+    std::ptrdiff_t changed = -1;
+    array.for_each_part([&](std::size_t first, std::span<const float> cells) {
+      // Bit by bit: a NaN that was written must show.
+      if (changed >= 0) return;
+      if (std::memcmp(cells.data(), &values[first], cells.size_bytes()) == 0) return;
+      std::size_t at = 0;
+      while (std::memcmp(&cells[at], &values[first + at], sizeof(float)) == 0) ++at;
+      changed = static_cast<std::ptrdiff_t>(first + at);
+    });
+    if (changed < 0) return;
+    array.write(values);
+    const std::string what = std::string("the ") + name + " was changed, at " + name + "[" +
+                             std::to_string(changed) + "]";
     add_failure(row.check, where_, what);
     add_hazard(row.hazards, where_, stray_write(variant_, name, what));
   }
@@ -160,13 +182,8 @@ class Trial {
   Backend& backend_;
   const conv::Problem1d& problem_;
   std::span<const float> mask_;
-  Conv1dShape shape_;
+  Conv1dArrays& arrays_;
   std::string where_;
-  Array device_mask_;
-  Array input_;
-  Array output_;
-  std::vector<float> result_;
-  std::vector<float> copy_;
   Observation seen_;
 };
 
@@ -265,18 +282,22 @@ void check_trials(const Conv1dVariant& variant, Backend& backend,
     progress.show(row.stage + " " + row.variant + ": shape " +
                   std::to_string(row.check.shapes + 1) + " of " + std::to_string(trials.size()));
     const conv::Problem1d problem(trial.length, trial.mask_width, trial.border);
-    ++row.check.shapes;
     ++seed;
+    if (trial.mask_width > variant.widest_mask) continue;
+    const int shapes = row.check.shapes;
     bool alive = true;
     try {
-      const auto exact_mask = conv::exact_mask(problem, seed);
-      Trial exact(variant, backend, problem, exact_mask, trial.threads);
-      alive = exact.run(conv::exact_input(problem, seed), conv::Demand::exact, row);
-      if (alive) {
-        const auto mask = conv::adversarial_mask(problem, seed);
-        Trial bounded(variant, backend, problem, mask, trial.threads);
-        alive = bounded.run(conv::adversarial_input(problem, seed), conv::Demand::bounded, row);
-      }
+      const auto try_with = [&](const std::vector<float>& input, const std::vector<float>& mask,
+                                conv::Demand demand) {
+        Conv1dArrays arrays(backend, problem, mask, trial.threads);
+        arrays.input.write(input);
+        return Trial(variant, backend, problem, mask, arrays).run(input, demand, 0, row);
+      };
+      alive = try_with(conv::exact_input(problem, seed), conv::exact_mask(problem, seed),
+                       conv::Demand::exact) &&
+              try_with(conv::adversarial_input(problem, seed),
+                       conv::adversarial_mask(problem, seed), conv::Demand::bounded);
+      row.check.shapes = shapes + 1;
     } catch (const std::runtime_error& error) {
       add_failure(row.check, describe(problem, trial.threads), error.what());
       alive = false;
@@ -295,18 +316,34 @@ void check_workload(const Conv1dVariant& variant, Backend& backend, const Conv1d
     row.check.reason = row.hazards.reason = row.traffic.reason = variant.unavailable;
     return;
   }
+  bool loaded = false;
+  try {
+    Conv1dArrays arrays(backend, workload.problem, workload.mask, workload.threads);
+    check_workload(variant, backend, workload, arrays, loaded, row, outputs);
+  } catch (const std::runtime_error& error) {
+    add_failure(row.check, describe(workload.problem, workload.threads), error.what());
+    repair(backend, row);
+  }
+}
+
+void check_workload(const Conv1dVariant& variant, Backend& backend, const Conv1dWorkload& workload,
+                    Conv1dArrays& arrays, bool& loaded, Row& row,
+                    std::vector<std::vector<float>>* outputs) {
   const conv::Problem1d& problem = workload.problem;
+  const Conv1dShape& shape = arrays.call;
   std::vector<simt::Counters> channel_counters;
   bool alive = true;
-  const Conv1dShape shape = shape_of(problem, workload.threads);
   try {
-    Trial trial(variant, backend, problem, workload.mask, workload.threads);
+    Trial trial(variant, backend, problem, workload.mask, arrays);
     for (const std::vector<float>& channel : workload.channels) {
-      ++row.check.shapes;
-      alive = trial.run(channel, conv::Demand::bounded, row);
+      if (!loaded) arrays.input.write(channel);
+      loaded = workload.channels.size() == 1;
+      std::vector<float> result;
+      alive = trial.run(channel, conv::Demand::bounded, workload.period, row,
+                        outputs == nullptr ? nullptr : &result);
       if (!alive) break;
       channel_counters.push_back(trial.seen().counters);
-      if (outputs != nullptr) outputs->push_back(trial.result());
+      if (outputs != nullptr) outputs->push_back(std::move(result));
     }
   } catch (const std::runtime_error& error) {
     add_failure(row.check, describe(problem, workload.threads), error.what());

@@ -1,7 +1,5 @@
 // The command line of a 1D stage's program, and the problems it makes from it.
 #include <algorithm>
-#include <fstream>
-#include <optional>
 #include <random>
 #include <thread>
 
@@ -10,6 +8,7 @@
 #include "common/data/signal.hpp"
 #include "common/harness/command_line.hpp"
 #include "common/harness/conv1d.hpp"
+#include "common/harness/conv1d_candidates.hpp"
 #include "common/harness/program.hpp"
 
 namespace halo {
@@ -17,8 +16,15 @@ namespace halo {
 namespace {
 
 constexpr int kMaxThreads = 1024;
-// Products that the simulator is asked for at once: some ten seconds of its time.
-constexpr std::int64_t kSimulatedProducts = 200'000'000;
+// Problems shorter than this reach no roof: measuring one would take longer than they do.
+constexpr std::int64_t kRoofLength = 100'000;
+
+// The lengths of the report's tables, and its block. The report's mask has 3 taps.
+constexpr int kReportLengths[] = {1'000, 100'000, 10'000'000, 1'000'000'000};
+constexpr int kReportThreads = 16;
+// What `halo bench` adds: masks from where memory is the limit to where arithmetic is.
+constexpr int kBenchLengths[] = {10'000'000, 1'000'000'000};
+constexpr int kBenchMasks[] = {3, 9, 31, 63, 255, 1023};
 
 struct Options {
   std::string length;
@@ -33,15 +39,24 @@ struct Options {
   std::string positional_length;
   std::string positional_threads;
   std::string positional_task;
+  bool bench = false;
   bool list = false;
   OutputOptions out;
 };
 
-bool parse(int argc, const char* const* argv, const Conv1dStage& stage, Options& options) {
-  const std::string program = argc > 0 ? argv[0] : stage.name;
+using Stages = std::vector<Conv1dStage>;
+
+// What the program is about, for people.
+std::string title(const Stages& stages) {
+  if (stages.size() == 1) return stages.front().name;
+  return stages.front().name + " to " + stages.back().name;
+}
+
+bool parse(int argc, const char* const* argv, const Stages& stages, Options& options) {
+  const std::string program = argc > 0 ? argv[0] : stages.front().name;
   const std::string name = program.substr(program.find_last_of('/') + 1);
   CommandLine line(
-      stage.name + ": runs, checks and measures the variants of this stage",
+      title(stages) + ": runs, checks and measures the variants",
       "Examples:\n"
       "  " +
           name +
@@ -69,6 +84,8 @@ bool parse(int argc, const char* const* argv, const Conv1dStage& stage, Options&
   line.option("--json", "FILE", options.out.json, "write the results as JSON");
   line.flag("--report-table", options.out.report_table,
             "the report's table: time at lengths 1e3, 1e5, 1e7 and 1e9, mask 3, 16 threads");
+  line.flag("--bench", options.bench,
+            "all published problems: the report's, and masks of 3 to 1,023 taps at 1e7 and 1e9");
   line.flag("--list", options.list, "list the variants and stop");
   line.option("--color", "WHEN", options.out.color, "auto, always or never");
   line.positional("LENGTH", options.positional_length, "as --length");
@@ -86,24 +103,27 @@ std::string either(const std::string& name, const std::string& option,
   return option.empty() ? positional : option;
 }
 
-std::vector<Conv1dVariant> choose(const Conv1dStage& stage, const std::string& task_text,
-                                  const std::string& name) {
-  std::vector<Conv1dVariant> chosen = stage.variants;
+std::vector<Conv1dEntry> choose(const Stages& stages, const std::string& task_text,
+                                const std::string& name) {
+  std::vector<Conv1dEntry> chosen;
+  for (const Conv1dStage& stage : stages) {
+    for (const Conv1dVariant& variant : stage.variants) chosen.push_back({stage.name, variant});
+  }
   if (!task_text.empty()) {
     const auto task = parse_number("task", task_text, 1, 5);
-    std::erase_if(chosen, [&](const Conv1dVariant& variant) { return variant.task != task; });
+    std::erase_if(chosen, [&](const Conv1dEntry& entry) { return entry.variant.task != task; });
     if (chosen.empty()) {
-      throw UsageError("task " + task_text + " is not in stage " + stage.name +
+      throw UsageError("task " + task_text + " is not in stage " + title(stages) +
                        ": 1 and 2 are in 02_conv1d_global, 3 is 03_conv1d_constant, 4 is "
                        "04_conv1d_tiled_halo, 5 is 05_conv1d_tiled_cached");
     }
   }
   if (!name.empty()) {
-    std::erase_if(chosen, [&](const Conv1dVariant& variant) { return variant.name != name; });
+    std::string names;
+    for (const Conv1dEntry& entry : chosen) names += " " + entry.variant.name;
+    std::erase_if(chosen, [&](const Conv1dEntry& entry) { return entry.variant.name != name; });
     if (chosen.empty()) {
-      std::string names;
-      for (const Conv1dVariant& variant : stage.variants) names += " " + variant.name;
-      throw UsageError("variant '" + name + "' is not in stage " + stage.name +
+      throw UsageError("variant '" + name + "' is not in stage " + title(stages) +
                        (task_text.empty() ? "" : " with this task") + "; it has:" + names);
     }
   }
@@ -136,203 +156,67 @@ int default_threads(const Backend& backend) {
   return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 1024u));
 }
 
-std::int64_t available_memory() {
-  std::ifstream file("/proc/meminfo");
-  for (std::string line; std::getline(file, line);) {
-    if (line.rfind("MemAvailable:", 0) == 0) return std::stoll(line.substr(13)) * 1024;
-  }
-  return std::numeric_limits<std::int64_t>::max();
-}
-
-// Empty if this machine can run the problem, else why it can't.
-std::string too_large(const conv::Problem1d& problem, Backend& backend, int channels) {
-  if (backend.observes()) {
-    const std::int64_t products = conv::products(problem) * channels;
-    if (products <= kSimulatedProducts) return {};
-    return "too large for the simulator: " + with_commas(products) + " products, it is given " +
-           with_commas(kSimulatedProducts) + " at most";
-  }
-  // On the host: the signal, the result and a copy for the comparison; the CPU adds its own two.
-  const std::int64_t array = problem.length() * static_cast<std::int64_t>(sizeof(float));
-  const std::int64_t needed = (backend.name() == "cpu" ? 5 : 3) * array;
-  const std::int64_t available = available_memory();
-  const auto complaint = [&](const char* where, std::int64_t wanted, std::int64_t free) {
-    return std::string("too large for ") + where + ": length " + with_commas(problem.length()) +
-           " needs " + with_commas(wanted >> 20) + " MiB of memory, " + with_commas(free >> 20) +
-           " MiB are free";
-  };
-  if (needed > available) return complaint("this machine", needed, available);
-  const std::int64_t on_device = 2 * array + (std::int64_t{1} << 20);
-  if (const std::int64_t free = backend.free_memory(); on_device > free) {
-    return complaint("this GPU", on_device, free);
-  }
-  return {};
-}
-
-// The device arrays of one problem, shared by all variants that are timed on it.
-struct Bench {
-  Bench(Backend& on, std::shared_ptr<const Conv1dWorkload> load)
-      : backend(on),
-        workload(std::move(load)),
-        mask(backend, workload->mask.size()),
-        input(backend, workload->problem.length()),
-        output(backend, workload->problem.length()),
-        result(backend.has_transfers() ? workload->problem.length() : 0) {
-    mask.write(workload->mask);
-    input.write(workload->channels.front());
-    call.length = static_cast<int>(workload->problem.length());
-    call.mask_width = workload->problem.mask_width();
-    call.first = static_cast<int>(workload->problem.first_output());
-    call.last = static_cast<int>(workload->problem.end_output());
-    call.threads = workload->threads;
-    call.input = input.data();
-    call.mask = mask.data();
-    call.output = output.data();
-  }
-
-  void set_mask(const Conv1dVariant& variant) {
-    if (!variant.set_mask) return;
-    const int code = variant.set_mask(workload->mask.data(), call.mask_width);
-    if (code != 0) throw std::runtime_error("setting the mask failed");
-  }
-
-  Backend& backend;
-  std::shared_ptr<const Conv1dWorkload> workload;
-  Array mask;
-  Array input;
-  Array output;
-  std::vector<float> result;  // host memory, written once so that no page is new to the clock
-  Conv1dCall call;
-};
-
-// Made when the first variant is timed, after all checks have given their memory back.
-using LazyBench = std::shared_ptr<std::optional<Bench>>;
-
-void add_timing(Candidate& candidate, const Conv1dVariant& variant, Backend& backend,
-                const std::shared_ptr<const Conv1dWorkload>& workload, const LazyBench& lazy) {
-  const auto bench = [&backend, workload, lazy]() -> Bench& {
-    if (!*lazy) lazy->emplace(backend, workload);
-    return **lazy;
-  };
-  candidate.min_bytes = static_cast<double>(conv::min_bytes(workload->problem));
-  candidate.flops = static_cast<double>(conv::flops(workload->problem));
-  candidate.time = [bench, variant](int repeats) {
-    Bench& ready = bench();
-    ready.set_mask(variant);
-    return ready.backend.time_launches([&] { return variant.launch(ready.call); }, repeats);
-  };
-  if (!backend.has_transfers()) return;
-  candidate.time_with_transfers = [bench, variant] {
-    Bench& ready = bench();
-    const auto start = std::chrono::steady_clock::now();
-    ready.input.write(ready.workload->channels.front());
-    ready.mask.write(ready.workload->mask);
-    ready.set_mask(variant);
-    if (variant.launch(ready.call) != 0) throw std::runtime_error("a timed launch failed");
-    ready.output.read(ready.result);
-    const std::chrono::duration<double, std::milli> taken =
-        std::chrono::steady_clock::now() - start;
-    return taken.count();
-  };
-}
-
-Problem problem_fields(const conv::Problem1d& problem, int threads, int channels) {
-  Problem fields = {{"length", problem.length()},
-                    {"mask_width", problem.mask_width()},
-                    {"threads", threads},
-                    {"border", conv::to_string(problem.border())}};
-  if (channels > 1) fields.emplace_back("channels", channels);
-  return fields;
-}
-
-struct Session {
-  const Conv1dStage& stage;
-  Backend& backend;
-  std::uint64_t seed;
-  std::vector<Candidate> candidates;
-  std::vector<std::vector<float>> saved;  // [channel][sample] of the variant that is to be written
-};
-
-// Adds a candidate per variant for one problem. Without a workload (`reason` says why) only the
-// trials are run. `trials` may be empty: the variant was tried with another problem.
-void add_candidates(Session& session, const std::vector<Conv1dVariant>& variants,
-                    const conv::Problem1d& problem, int threads,
-                    const std::shared_ptr<const Conv1dWorkload>& workload,
-                    const std::string& reason, const std::vector<Conv1dTrial>& trials,
-                    const std::string& saved_variant) {
-  Backend& backend = session.backend;
-  const LazyBench lazy = std::make_shared<std::optional<Bench>>();
-  for (const Conv1dVariant& variant : variants) {
-    Candidate candidate;
-    Row& row = candidate.row;
-    row.stage = session.stage.name;
-    row.backend = backend.name();
-    row.variant = variant.name;
-    row.source = variant.source;
-    row.description = variant.description;
-    row.task = variant.task;
-    const int channels = workload ? static_cast<int>(workload->channels.size()) : 1;
-    row.problem = problem_fields(problem, threads, channels);
-    row.time.reason = backend.no_time_reason();
-    candidate.check = [&session, variant, workload, reason, trials, saved_variant](
-                          Row& checked, Progress& progress) {
-      if (!trials.empty()) {
-        check_trials(variant, session.backend, trials, session.seed, checked, progress);
-      }
-      // What fails on a small shape may take the device down on a large one.
-      if (workload && checked.check.outcome != Outcome::bad) {
-        progress.show(checked.stage + " " + checked.variant + ": length " +
-                      with_commas(workload->problem.length()));
-        const bool save = variant.name == saved_variant;
-        check_workload(variant, session.backend, *workload, checked,
-                       save ? &session.saved : nullptr);
-      } else {
-        checked.traffic.reason = workload ? "it failed its check" : reason;
-        if (!workload) checked.time.reason = reason;
-      }
-    };
-    if (workload && backend.times() && variant.unavailable.empty()) {
-      add_timing(candidate, variant, backend, workload, lazy);
-    } else if (!variant.unavailable.empty()) {
-      row.time.reason = variant.unavailable;
+void list_variants(const Stages& stages, const std::vector<Conv1dVariant>& peers) {
+  const auto list = [](const Conv1dVariant& variant) {
+    std::string mark = variant.task > 0 ? "task " + std::to_string(variant.task) : "";
+    if (variant.role != Role::variant) mark = variant.role == Role::peer ? "peer" : "copy";
+    std::printf("%-20s %-7s %s\n", variant.name.c_str(), mark.c_str(), variant.description.c_str());
+    if (!variant.unavailable.empty()) {
+      std::printf("%-28s NOT RUN: %s\n", "", variant.unavailable.c_str());
     }
-    session.candidates.push_back(std::move(candidate));
+  };
+  for (const Conv1dStage& stage : stages) {
+    for (const Conv1dVariant& variant : stage.variants) list(variant);
   }
+  for (const Conv1dVariant& peer : peers) list(peer);
 }
 
-std::shared_ptr<const Conv1dWorkload> synthetic(const conv::Problem1d& problem,
-                                                const std::vector<float>& mask, int threads,
-                                                std::uint64_t seed) {
-  return std::make_shared<const Conv1dWorkload>(
-      Conv1dWorkload{problem, mask, {conv::adversarial_input(problem, seed)}, threads});
-}
+// One problem's length, taps and block.
+struct Size {
+  int length;
+  int mask_width;
+  int threads;
+};
 
-void list_variants(const Conv1dStage& stage) {
-  for (const Conv1dVariant& variant : stage.variants) {
-    const std::string task = variant.task > 0 ? "task " + std::to_string(variant.task) : "";
-    std::printf("%-16s %-7s %s\n", variant.name.c_str(), task.c_str(), variant.description.c_str());
-    if (!variant.unavailable.empty())
-      std::printf("%-24s NOT RUN: %s\n", "", variant.unavailable.c_str());
+// The problems of --report-table, and with `bench` those of --bench.
+std::vector<Size> published_sizes(bool bench, int mask_width, int report_threads, int threads) {
+  std::vector<Size> sizes;
+  for (const int length : kReportLengths) sizes.push_back({length, mask_width, report_threads});
+  if (!bench) return sizes;
+  for (const int length : kBenchLengths) {
+    for (const int taps : kBenchMasks) {
+      const Size size{length, taps, threads};
+      const auto same = [&](const Size& known) {
+        return known.length == length && known.mask_width == taps && known.threads == threads;
+      };
+      if (std::none_of(sizes.begin(), sizes.end(), same)) sizes.push_back(size);
+    }
   }
+  return sizes;
 }
 
-int run(int argc, const char* const* argv, const Conv1dStage& stage, Backend& backend) {
+int run(int argc, const char* const* argv, const Stages& stages,
+        const std::vector<Conv1dVariant>& peers, Backend& backend) {
   Options options;
-  if (!parse(argc, argv, stage, options)) return 0;
+  if (!parse(argc, argv, stages, options)) return 0;
   if (options.list) {
-    list_variants(stage);
+    list_variants(stages, peers);
     return 0;
   }
+  const std::string name = title(stages);
 
   // Everything that can be wrong with the command is found before anything runs.
   const std::string length_text = either("length", options.length, options.positional_length);
   const std::string threads_text = either("threads", options.threads, options.positional_threads);
   const std::string task_text = either("task", options.task, options.positional_task);
-  const std::vector<Conv1dVariant> variants = choose(stage, task_text, options.variant);
-  const bool report = options.out.report_table;
-  const int threads = threads_text.empty()
-                          ? (report && backend.name() != "cpu" ? 16 : default_threads(backend))
-                          : static_cast<int>(parse_number("threads", threads_text, 1, kMaxThreads));
+  std::vector<Conv1dEntry> entries = choose(stages, task_text, options.variant);
+  const bool published = options.out.report_table || options.bench;
+  const int default_block = default_threads(backend);
+  const int given_threads =
+      threads_text.empty()
+          ? 0
+          : static_cast<int>(parse_number("threads", threads_text, 1, kMaxThreads));
+  const int threads = given_threads > 0 ? given_threads : default_block;
   const std::int64_t length = length_text.empty()
                                   ? default_length(backend)
                                   : parse_number("length", length_text, 1, conv::kMaxLength);
@@ -344,14 +228,18 @@ int run(int argc, const char* const* argv, const Conv1dStage& stage, Backend& ba
     if (options.input.empty()) throw UsageError("--output needs --input: a file to run on");
     data::require_signal_target(options.output);
   }
-  if (report && (!options.input.empty() || !length_text.empty())) {
-    throw UsageError("--report-table has its own lengths: leave --length and --input out");
+  if (published && (!options.input.empty() || !length_text.empty())) {
+    throw UsageError(std::string(options.bench ? "--bench" : "--report-table") +
+                     " has its own lengths: leave --length and --input out");
+  }
+  if (options.bench && !options.mask.empty()) {
+    throw UsageError("--bench has its own masks: leave --mask out");
   }
   std::vector<float> mask;
   std::shared_ptr<Conv1dWorkload> recording;
   int sample_rate = 0;
   if (options.input.empty()) {
-    mask = make_mask(options.mask.empty() ? (report ? "3" : "9") : options.mask, seed);
+    mask = make_mask(options.mask.empty() ? (published ? "3" : "9") : options.mask, seed);
   } else {
     if (!length_text.empty()) {
       throw UsageError("length: the file given by --input has its own");
@@ -375,7 +263,7 @@ int run(int argc, const char* const* argv, const Conv1dStage& stage, Backend& ba
       recording ? recording->problem : conv::Problem1d(length, mask_width, border);
 
   if (const std::string reason = backend.unavailable(); !reason.empty()) {
-    std::fprintf(stderr, "%s: NOT RUN: %s\n", stage.name.c_str(), reason.c_str());
+    std::fprintf(stderr, "%s: NOT RUN: %s\n", name.c_str(), reason.c_str());
     return 77;
   }
 
@@ -383,41 +271,86 @@ int run(int argc, const char* const* argv, const Conv1dStage& stage, Backend& ba
   std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
   std::fflush(stdout);
 
-  Progress progress;
-  Session session{stage, backend, seed, {}, {}};
-  std::string saved_variant;
+  if (options.out.report_table) {
+    // Its tables are for the Codes 2 to 5; the single block is no part of them.
+    if (task_text.empty() && options.variant.empty()) {
+      std::erase_if(entries, [](const Conv1dEntry& entry) { return entry.variant.task == 1; });
+    }
+  } else {
+    for (const Conv1dVariant& peer : peers) entries.push_back({"peers", peer});
+  }
   std::vector<Conv1dTrial> trials = adversarial_trials(seed);
-  if (report) {
-    for (const int rows : {1'000, 100'000, 10'000'000, 1'000'000'000}) {
-      const conv::Problem1d step(rows, mask_width, border);
-      std::string reason = backend.times() ? too_large(step, backend, 1) : backend.no_time_reason();
-      add_candidates(session, variants, step, threads,
-                     reason.empty() ? synthetic(step, mask, threads, seed) : nullptr, reason,
-                     trials, "");
+  std::vector<Candidate> candidates;
+  std::vector<std::vector<float>> saved;
+  std::string saved_variant;
+  if (published) {
+    const int block = backend.name() == "cpu" ? threads : kReportThreads;
+    for (const Size& size : published_sizes(options.bench, static_cast<int>(mask_width),
+                                            given_threads > 0 ? given_threads : block, threads)) {
+      const conv::Problem1d step(size.length, size.mask_width, border);
+      const bool own = size.mask_width == mask_width;
+      add_candidates(candidates, entries, backend,
+                     {.problem = step,
+                      .mask = own ? mask : make_mask(std::to_string(size.mask_width), seed),
+                      .threads = size.threads,
+                      .seed = seed,
+                      .recording = nullptr,
+                      .too_large = backend.times() ? too_large_for(step, backend, 1)
+                                                   : backend.no_time_reason(),
+                      .transfers = own,
+                      .trials = trials},
+                     "", saved);
       trials.clear();
     }
   } else {
     const int channels = recording ? static_cast<int>(recording->channels.size()) : 1;
-    const std::string reason = too_large(problem, backend, channels);
-    std::shared_ptr<const Conv1dWorkload> workload;
-    if (reason.empty()) {
-      workload = recording ? recording : synthetic(problem, mask, threads, seed);
-    } else if (recording) {
-      std::fprintf(stderr, "%s: NOT RUN: %s is %s\n", stage.name.c_str(), options.input.c_str(),
+    const std::string reason = too_large_for(problem, backend, channels);
+    if (!reason.empty() && recording) {
+      std::fprintf(stderr, "%s: NOT RUN: %s is %s\n", name.c_str(), options.input.c_str(),
                    reason.c_str());
       return 77;
     }
     if (!options.output.empty()) {
-      for (const Conv1dVariant& variant : variants) {
-        if (variant.unavailable.empty()) saved_variant = variant.name;
+      for (const Conv1dEntry& entry : entries) {
+        const Conv1dVariant& variant = entry.variant;
+        if (variant.role == Role::variant && variant.unavailable.empty() &&
+            mask_width <= variant.widest_mask) {
+          saved_variant = variant.name;
+        }
       }
     }
-    add_candidates(session, variants, problem, threads, workload, reason, trials, saved_variant);
+    add_candidates(candidates, entries, backend,
+                   {.problem = problem,
+                    .mask = mask,
+                    .threads = threads,
+                    .seed = seed,
+                    .recording = recording,
+                    .too_large = reason,
+                    .transfers = true,
+                    .trials = trials},
+                   saved_variant, saved);
   }
 
+  Progress progress;
   Results results = new_results(argc, argv, seed);
   backend.describe(results.machine);
-  results.rows = run_candidates(session.candidates, progress);
+#ifdef __OPTIMIZE__
+  results.machine.build = "optimised";
+#else
+  results.machine.build = "not optimised: times of this build mean little";
+#endif
+  for (const Conv1dVariant& peer : peers) {
+    const std::size_t space = peer.version.find(' ');
+    if (space == std::string::npos) continue;
+    results.machine.libraries.emplace_back(peer.version.substr(0, space),
+                                           peer.version.substr(space + 1));
+  }
+  if (backend.times() && (published || problem.length() >= kRoofLength)) {
+    progress.show("measuring what this machine can do at most");
+    results.machine.roofs = {{backend.name(), backend.measure_roofs()}};
+  }
+  results.rows = run_candidates(candidates, backend, progress);
+  fill_shares(results.rows, results.machine);
   const int status = publish(results, options.out);
   if (options.output.empty()) return status;
 
@@ -426,11 +359,11 @@ int run(int argc, const char* const* argv, const Conv1dStage& stage, Backend& ba
   if (saved_row == results.rows.end() || saved_row->check.outcome != Outcome::good ||
       saved_row->hazards.outcome == Outcome::bad) {
     std::fprintf(stderr, "%s: %s was not written: the result did not pass its check\n",
-                 stage.name.c_str(), options.output.c_str());
+                 name.c_str(), options.output.c_str());
     return std::max(status, 1);
   }
-  for (std::vector<float>& channel : session.saved) conv::zero_uncomputed(problem, channel);
-  data::write_signal(options.output, {std::move(session.saved), sample_rate});
+  for (std::vector<float>& channel : saved) conv::zero_uncomputed(problem, channel);
+  data::write_signal(options.output, {std::move(saved), sample_rate});
   std::printf("wrote %s: %s, %d channel%s of %s samples\n", options.output.c_str(),
               saved_variant.c_str(), static_cast<int>(recording->channels.size()),
               recording->channels.size() == 1 ? "" : "s", with_commas(problem.length()).c_str());
@@ -439,10 +372,10 @@ int run(int argc, const char* const* argv, const Conv1dStage& stage, Backend& ba
 
 }  // namespace
 
-int run_conv1d_stage(int argc, const char* const* argv, const Conv1dStage& stage,
-                     std::unique_ptr<Backend> backend) {
-  return guarded_main(argc > 0 ? argv[0] : stage.name.c_str(),
-                      [&] { return run(argc, argv, stage, *backend); });
+int run_conv1d(int argc, const char* const* argv, const std::vector<Conv1dStage>& stages,
+               const std::vector<Conv1dVariant>& peers, std::unique_ptr<Backend> backend) {
+  return guarded_main(argc > 0 ? argv[0] : stages.front().name.c_str(),
+                      [&] { return run(argc, argv, stages, peers, *backend); });
 }
 
 }  // namespace halo

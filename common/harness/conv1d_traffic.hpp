@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "common/conv/sectors.hpp"
 #include "common/harness/conv1d.hpp"
@@ -32,6 +33,17 @@ struct Cells {
 // The signal, and the outputs that are computed.
 inline Cells signal(const Conv1dShape& shape) { return {0, shape.length}; }
 inline Cells outputs(const Conv1dShape& shape) { return {shape.first, shape.last}; }
+
+// Sectors that one request touches whose lanes have these cells, in any order.
+inline std::uint64_t sectors_of(std::vector<std::int64_t> cells) {
+  for (std::int64_t& cell : cells) cell = cell * 4 / conv::kSectorBytes;
+  std::sort(cells.begin(), cells.end());
+  return std::unique(cells.begin(), cells.end()) - cells.begin();
+}
+
+// Wavefronts of a shared-memory request whose `lanes` lanes have 16 neighbouring bytes each, or 16
+// bytes at a stride that meets all banks alike: eight lanes share 128 bytes.
+constexpr std::uint64_t quad_wavefronts(std::int64_t lanes) { return (lanes + 7) / 8; }
 
 // Calls visit(warp's cells) for each warp of one block, when thread t has cell block_start + t.
 template <class Visit>

@@ -12,14 +12,18 @@ namespace {
 
 constexpr int kRounds = 15;
 constexpr int kFewestRounds = 9;
-constexpr double kRoundMs = 5;         // a round repeats short calls until it lasts this long
+constexpr double kRoundMs = 4;         // a round repeats short calls until it lasts this long
+constexpr int kFewestCalls = 20;       // of a round, where calls are short
+constexpr int kMostCalls = 1000;       // of a round
+constexpr double kLongCallMs = 2;      // beyond this a call is a long one
 constexpr double kVariantMs = 1500;    // a variant's rounds together, if that leaves enough of them
-constexpr double kLongRoundMs = 1000;  // calls this long are worth three rounds only
-constexpr double kWarmUpMs = 300;
+constexpr double kLongRoundMs = 1000;  // rounds this long are worth three only
+constexpr double kWarmUpMs = 500;      // of the machine, before the first round of a problem
+constexpr double kThrottled = 0.95;    // of the highest clock seen: a round below is left out
 
 bool may_be_timed(const Candidate& candidate) {
   const Row& row = candidate.row;
-  return candidate.time && row.check.outcome == Outcome::good &&
+  return candidate.batch && row.check.outcome == Outcome::good &&
          row.hazards.outcome != Outcome::bad && row.traffic.outcome != Outcome::bad;
 }
 
@@ -31,96 +35,175 @@ double percentile(const std::vector<double>& sorted, double share) {
   return sorted[below] + (rank - std::floor(rank)) * (sorted[above] - sorted[below]);
 }
 
-struct Clock {
-  explicit Clock(Candidate* timed) : candidate(timed) {}
-  Candidate* candidate;
-  int repeats = 1;
-  int rounds = kRounds;
-  std::vector<double> calls;      // ms
-  std::vector<double> transfers;  // ms
-};
-
-void fail_time(Candidate& candidate, const std::string& reason) {
-  candidate.row.time.outcome = Outcome::bad;
-  candidate.row.time.reason = reason;
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return percentile(values, 0.5);
 }
 
-// Warms up, and plans the rounds from how long a call takes.
-void plan(Clock& clock) {
-  double once = clock.candidate->time(1);
-  double spent = once;
-  while (spent < kWarmUpMs && once < kWarmUpMs / 4) {
-    const int batch = std::clamp(static_cast<int>(10 / std::max(once, 1e-3)), 1, 1000);
-    once = clock.candidate->time(batch);
-    spent += once * batch;
+// One round: milliseconds of a call, and the clock just after it (negative: not known).
+struct Round {
+  double ms;
+  double clock_mhz;
+};
+
+Spread spread_of(const std::vector<Round>& rounds, double lowest_clock, int& discarded) {
+  Spread spread;
+  std::vector<double> kept;
+  for (const Round& round : rounds) {
+    const bool throttled = round.clock_mhz > 0 && round.clock_mhz < lowest_clock;
+    discarded += throttled;
+    if (!throttled) kept.push_back(round.ms);
   }
-  clock.repeats = std::clamp(static_cast<int>(std::ceil(kRoundMs / std::max(once, 1e-4))), 1, 2000);
-  const double round = once * clock.repeats;
+  if (kept.empty()) return spread;
+  std::vector<double> even;
+  std::vector<double> odd;
+  for (std::size_t i = 0; i < kept.size(); ++i) (i % 2 == 0 ? even : odd).push_back(kept[i]);
+  if (!odd.empty()) spread.repeat_spread = std::abs(median(even) / median(odd) - 1);
+  std::sort(kept.begin(), kept.end());
+  spread.rounds = static_cast<int>(kept.size());
+  spread.median_ms = percentile(kept, 0.5);
+  spread.p10_ms = percentile(kept, 0.1);
+  spread.p90_ms = percentile(kept, 0.9);
+  return spread;
+}
+
+// A candidate while it is timed.
+struct Clock {
+  explicit Clock(Candidate* timed) : candidate(timed) {}
+
+  Candidate* candidate;
+  std::unique_ptr<Batch> hot;
+  std::unique_ptr<Batch> cold;
+  int hot_calls = 1;
+  int cold_calls = 0;
+  int rounds = kRounds;
+  std::vector<Round> hot_rounds;
+  std::vector<Round> cold_rounds;
+  std::vector<Round> transfers;
+
+  bool failed() const { return candidate->row.time.outcome == Outcome::bad; }
+  void fail(const std::string& reason) {
+    candidate->row.time.outcome = Outcome::bad;
+    candidate->row.time.reason = reason;
+  }
+};
+
+// Calls that a round takes, when one takes `once` ms.
+int calls_of_a_round(double once) {
+  if (once >= kLongCallMs) return static_cast<int>(std::ceil(kRoundMs / once));
+  return std::clamp(static_cast<int>(std::ceil(kRoundMs / std::max(once, 1e-4))), kFewestCalls,
+                    kMostCalls);
+}
+
+// Plans the rounds from how long a call takes, and prepares them.
+void plan(Clock& clock) {
+  Candidate& candidate = *clock.candidate;
+  const std::unique_ptr<Batch> one = candidate.batch(1, Cache::hot);
+  one->run();  // the first call loads code and grows pools
+  const double once = one->run();
+  clock.hot_calls = calls_of_a_round(once);
+  clock.hot = candidate.batch(clock.hot_calls, Cache::hot);
+  double round = once * clock.hot_calls;
+  const int turn = candidate.cold_calls ? candidate.cold_calls() : 0;
+  if (turn > 1) {
+    // Whole turns, so that each call finds what the cache lost longest ago.
+    clock.cold_calls = (clock.hot_calls - 1) / turn * turn + turn;
+    if (turn > clock.hot_calls) clock.cold_calls = turn;
+    clock.cold = candidate.batch(clock.cold_calls, Cache::cold);
+    round += once * clock.cold_calls;
+  }
   clock.rounds = std::clamp(static_cast<int>(kVariantMs / round), kFewestRounds, kRounds);
   if (round > kLongRoundMs) clock.rounds = 3;
 }
 
-void finish(Clock& clock) {
-  Time& time = clock.candidate->row.time;
-  std::sort(clock.calls.begin(), clock.calls.end());
-  time.outcome = Outcome::good;
-  time.rounds = static_cast<int>(clock.calls.size());
-  time.median_ms = percentile(clock.calls, 0.5);
-  time.p10_ms = percentile(clock.calls, 0.1);
-  time.p90_ms = percentile(clock.calls, 0.9);
-  time.gb_per_s = clock.candidate->min_bytes / time.median_ms * 1e-6;
-  time.gflop_per_s = clock.candidate->flops / time.median_ms * 1e-6;
-  if (!clock.transfers.empty()) {
-    std::sort(clock.transfers.begin(), clock.transfers.end());
-    time.transfers_ms = percentile(clock.transfers, 0.5);
+void run_round(Clock& clock, Backend& backend) {
+  const auto timed = [&](Batch& batch, int calls) {
+    const double ms = batch.run() / calls;
+    return Round{ms, backend.clock_mhz()};
+  };
+  if (clock.cold) clock.cold_rounds.push_back(timed(*clock.cold, clock.cold_calls));
+  clock.hot_rounds.push_back(timed(*clock.hot, clock.hot_calls));
+  if (clock.candidate->time_with_transfers) {
+    clock.transfers.push_back({clock.candidate->time_with_transfers(), -1});
   }
 }
 
-void time_together(const std::vector<Candidate*>& group, Progress& progress) {
+void finish(Clock& clock, double highest_clock) {
+  const Candidate& candidate = *clock.candidate;
+  Time& time = clock.candidate->row.time;
+  const double lowest = kThrottled * highest_clock;
+  time.hot = spread_of(clock.hot_rounds, lowest, time.discarded_rounds);
+  time.cold = spread_of(clock.cold_rounds, lowest, time.discarded_rounds);
+  if (candidate.cold_calls && candidate.cold_calls() == 1) time.cold = time.hot;
+  time.transfers = spread_of(clock.transfers, lowest, time.discarded_rounds);
+  if (time.hot.rounds == 0 || (clock.cold && time.cold.rounds == 0)) {
+    clock.fail("every round ran at a throttled clock: let the machine cool down and try again");
+    return;
+  }
+  time.outcome = Outcome::good;
+  time.method = clock.hot->method();
+  time.gb_per_s = candidate.min_bytes / time.hot.median_ms * 1e-6;
+  if (time.cold.rounds > 0) time.cold_gb_per_s = candidate.min_bytes / time.cold.median_ms * 1e-6;
+  time.gflop_per_s = candidate.flops / time.hot.median_ms * 1e-6;
+  if (candidate.detail) clock.candidate->row.detail = candidate.detail();
+}
+
+// Calls `work`; what it throws becomes the clock's failure.
+template <class Work>
+void guarded(Clock& clock, Work work) {
+  try {
+    work();
+  } catch (const std::exception& error) {
+    clock.fail(error.what());
+  }
+}
+
+void time_together(const std::vector<Candidate*>& group, Backend& backend, Progress& progress) {
   std::vector<Clock> clocks;
   for (Candidate* candidate : group) {
     if (!may_be_timed(*candidate)) {
-      if (candidate->time) candidate->row.time.reason = "it failed its check";
+      if (candidate->batch) candidate->row.time.reason = "it failed its check";
       continue;
     }
-    try {
-      progress.show(candidate->row.stage + " " + candidate->row.variant + ": warming up");
-      Clock clock(candidate);
-      plan(clock);
-      clocks.push_back(std::move(clock));
-    } catch (const std::exception& error) {
-      fail_time(*candidate, error.what());
+    progress.show(candidate->row.stage + " " + candidate->row.variant + ": preparing");
+    clocks.emplace_back(candidate);
+    guarded(clocks.back(), [&] { plan(clocks.back()); });
+  }
+  // The clock rises with work and falls without: work until it has settled.
+  double warm = 0;
+  for (bool any = true; any && warm < kWarmUpMs;) {
+    any = false;
+    for (Clock& clock : clocks) {
+      if (clock.failed() || warm >= kWarmUpMs) continue;
+      guarded(clock, [&] { warm += clock.hot->run(); });
+      any = true;
     }
   }
   for (int round = 0; round < kRounds; ++round) {
     for (Clock& clock : clocks) {
-      Candidate& candidate = *clock.candidate;
-      if (round >= clock.rounds || candidate.row.time.outcome == Outcome::bad) continue;
-      progress.show(candidate.row.stage + " " + candidate.row.variant + ": round " +
+      if (round >= clock.rounds || clock.failed()) continue;
+      progress.show(clock.candidate->row.stage + " " + clock.candidate->row.variant + ": round " +
                     std::to_string(round + 1) + " of " + std::to_string(clock.rounds));
-      try {
-        clock.calls.push_back(candidate.time(clock.repeats));
-        if (candidate.time_with_transfers) {
-          clock.transfers.push_back(candidate.time_with_transfers());
-        }
-      } catch (const std::exception& error) {
-        fail_time(candidate, error.what());
-      }
+      guarded(clock, [&] { run_round(clock, backend); });
+    }
+  }
+  double highest = -1;
+  for (const Clock& clock : clocks) {
+    for (const std::vector<Round>* rounds : {&clock.hot_rounds, &clock.cold_rounds}) {
+      for (const Round& round : *rounds) highest = std::max(highest, round.clock_mhz);
     }
   }
   for (Clock& clock : clocks) {
-    if (clock.candidate->row.time.outcome != Outcome::bad) finish(clock);
+    if (!clock.failed()) finish(clock, highest);
   }
 }
 
 }  // namespace
 
-std::vector<Row> run_candidates(std::vector<Candidate>& candidates, Progress& progress) {
-  for (Candidate& candidate : candidates) {
-    progress.show(candidate.row.stage + " " + candidate.row.variant + ": checking");
-    candidate.check(candidate.row, progress);
-  }
-  // Candidates stand in the order of their problems; each run of equal problems is one group.
+std::vector<Row> run_candidates(std::vector<Candidate>& candidates, Backend& backend,
+                                Progress& progress) {
+  // Candidates stand in the order of their problems; each run of equal problems is one group, with
+  // its data in memory until the next.
   for (std::size_t begin = 0; begin < candidates.size();) {
     std::size_t end = begin;
     std::vector<Candidate*> group;
@@ -128,7 +211,18 @@ std::vector<Row> run_candidates(std::vector<Candidate>& candidates, Progress& pr
            candidates[end].row.problem == candidates[begin].row.problem) {
       group.push_back(&candidates[end++]);
     }
-    time_together(group, progress);
+    for (Candidate* candidate : group) {
+      progress.show(candidate->row.stage + " " + candidate->row.variant + ": checking");
+      candidate->check(candidate->row, progress);
+    }
+    time_together(group, backend, progress);
+    for (Candidate* candidate : group) {
+      candidate->check = {};
+      candidate->batch = {};
+      candidate->cold_calls = {};
+      candidate->time_with_transfers = {};
+      candidate->detail = {};
+    }
     begin = end;
   }
   progress.clear();

@@ -12,22 +12,36 @@
 
 namespace halo {
 
+// What the arrays of a timed call are to the last cache: all calls on the same ones, or each call on
+// some that the cache has lost since they were last used.
+enum class Cache { hot, cold };
+
 // One variant on one problem, as the generic part sees it.
 struct Candidate {
-  Row row;  // stage, backend, variant, source, description, task and problem filled in
+  Row row;  // stage, backend, variant, source, description, task, role and problem filled in
   // Fills check, hazards and traffic.
   std::function<void(Row&, Progress&)> check;
-  // Milliseconds for one of `repeats` serial calls. Empty: row.time.reason says why not.
-  std::function<double(int repeats)> time;
+  // Prepares `calls` serial calls. Empty: row.time.reason says why the candidate is not timed.
+  std::function<std::unique_ptr<Batch>(int calls, Cache cache)> batch;
+  // Calls until the same arrays come again, with Cache::cold; 1: one call alone fills the cache, so
+  // that hot and cold are the same; 0: cold is not measured.
+  std::function<int()> cold_calls;
   // Milliseconds for one call with its transfers; empty where there are none.
   std::function<double()> time_with_transfers;
+  // After the timing: what was chosen inside. May be empty.
+  std::function<std::string()> detail;
   double min_bytes = 0;  // of one call, for GB/s and GFLOP/s
   double flops = 0;
 };
 
 // Checks all candidates, then times those with nothing bad, a round of each in turn, so that a
-// change of clock meets all alike. Candidates with different problems are timed apart.
-std::vector<Row> run_candidates(std::vector<Candidate>& candidates, Progress& progress);
+// change of the clock meets all alike; rounds that ran at a throttled clock are left out. Candidates
+// with different problems are timed apart. Then fills the ratios.
+//
+// A round is a batch of serial calls; the row has the median of the rounds and its spread. How a
+// batch is timed is the backend's to say (Backend::batch).
+std::vector<Row> run_candidates(std::vector<Candidate>& candidates, Backend& backend,
+                                Progress& progress);
 
 struct OutputOptions {
   std::string color = "auto";

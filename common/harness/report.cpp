@@ -3,6 +3,7 @@
 #include <chrono>
 #include <ctime>
 #include <fstream>
+#include <thread>
 
 namespace halo {
 
@@ -39,6 +40,7 @@ Results new_results(int argc, const char* const* argv, std::uint64_t seed) {
   results.date = now_utc();
   results.seed = seed;
   results.machine.cpu = cpu_name();
+  results.machine.cpu_threads = static_cast<int>(std::thread::hardware_concurrency());
   results.machine.compiler = "g++ " __VERSION__;
 #ifdef __clang__
   results.machine.compiler = __VERSION__;
@@ -58,17 +60,64 @@ int exit_status(const std::vector<Row>& rows) {
   return checked ? 0 : 77;
 }
 
+namespace {
+
+bool comparable(const Row& a, const Row& b) {
+  return a.time.outcome == Outcome::good && b.time.outcome == Outcome::good &&
+         a.backend == b.backend && a.problem == b.problem;
+}
+
+// How many times faster `row` is than `other`.
+double speedup(const Row& row, const Row& other) {
+  const bool cold = row.time.cold.median_ms > 0 && other.time.cold.median_ms > 0;
+  return cold ? other.time.cold.median_ms / row.time.cold.median_ms
+              : other.time.hot.median_ms / row.time.hot.median_ms;
+}
+
+}  // namespace
+
 void fill_ratios(std::vector<Row>& rows) {
   for (std::size_t at = 0; at < rows.size(); ++at) {
     Row& row = rows[at];
-    row.time.ratio_to_previous = -1;
+    row.time.ratio_to_previous = row.time.ratio_to_copy = row.time.ratio_to_best_peer = -1;
+    row.time.best_peer.clear();
     if (row.time.outcome != Outcome::good) continue;
-    for (std::size_t before = at; before-- > 0;) {
-      const Row& other = rows[before];
-      if (other.time.outcome == Outcome::good && other.backend == row.backend &&
-          other.problem == row.problem) {
-        row.time.ratio_to_previous = other.time.median_ms / row.time.median_ms;
+    if (row.role == Role::variant) {
+      for (std::size_t before = at; before-- > 0;) {
+        if (rows[before].role != Role::variant || !comparable(row, rows[before])) continue;
+        row.time.ratio_to_previous = speedup(row, rows[before]);
         break;
+      }
+    }
+    for (const Row& other : rows) {
+      if (&other == &row || !comparable(row, other)) continue;
+      const double ratio = speedup(row, other);
+      if (other.role == Role::copy &&
+          (row.time.ratio_to_copy < 0 || ratio < row.time.ratio_to_copy)) {
+        row.time.ratio_to_copy = ratio;
+      }
+      if (other.role == Role::peer && row.role != Role::copy &&
+          (row.time.best_peer.empty() || ratio < row.time.ratio_to_best_peer)) {
+        row.time.ratio_to_best_peer = ratio;
+        row.time.best_peer = other.variant;
+      }
+    }
+  }
+}
+
+void fill_shares(std::vector<Row>& rows, const Machine& machine) {
+  for (Row& row : rows) {
+    Time& time = row.time;
+    time.share_of_copy = time.share_of_fp32 = -1;
+    if (time.outcome != Outcome::good) continue;
+    for (const auto& [backend, roofs] : machine.roofs) {
+      if (backend != row.backend) continue;
+      const double bandwidth = time.cold_gb_per_s > 0 ? time.cold_gb_per_s : time.gb_per_s;
+      if (roofs.copy_gb_per_s > 0 && bandwidth > 0) {
+        time.share_of_copy = bandwidth / roofs.copy_gb_per_s;
+      }
+      if (roofs.fp32_gflop_per_s > 0 && time.gflop_per_s > 0) {
+        time.share_of_fp32 = time.gflop_per_s / roofs.fp32_gflop_per_s;
       }
     }
   }

@@ -10,6 +10,8 @@
 #include <variant>
 #include <vector>
 
+#include "common/harness/table.hpp"
+
 namespace halo {
 
 // The three things that can be said of any column. What is not run is never good.
@@ -61,18 +63,49 @@ struct Traffic {
   double shared_conflicts = -1;     // loads and stores, counted
 };
 
-// Time of one call. A GPU row's median is the kernel alone.
-struct Time {
-  Outcome outcome = Outcome::not_run;
-  std::string reason;
+// The rounds of one variant in one state of the caches: milliseconds for one call. Negative: not
+// measured.
+struct Spread {
   int rounds = 0;
   double median_ms = -1;
   double p10_ms = -1;
   double p90_ms = -1;
-  double transfers_ms = -1;  // median with both transfers, GPU only
-  double gb_per_s = -1;      // smallest possible traffic / median
-  double gflop_per_s = -1;
-  double ratio_to_previous = -1;  // time of the variant before / this time, same problem
+  // A/A: the median of the even rounds against that of the odd ones, |a / b - 1|. The same code was
+  // timed both times, so a difference between variants that is smaller than this is none.
+  double repeat_spread = -1;
+};
+
+// Time of one call. What is compared is always measured in one run, in turn.
+struct Time {
+  Outcome outcome = Outcome::not_run;
+  std::string reason;
+  std::string method;        // how: "graph of 200 calls", "stream, 20 calls", "wall clock, 3 calls"
+  Spread hot;                // all calls on the same arrays
+  Spread cold;               // each call on arrays that the L2 cache has lost; GPU only
+  Spread transfers;          // one call with both transfers, pageable host memory; GPU only
+  int discarded_rounds = 0;  // rounds left out because the clock was throttled
+  double gb_per_s = -1;      // smallest possible traffic / hot median
+  double cold_gb_per_s = -1;
+  double gflop_per_s = -1;  // operations of the definition / hot median
+  // Shares of the machine's roofs (Machine::roofs). Bandwidth is that of the cold calls, where there
+  // are any: what the caches hold needs no memory.
+  double share_of_copy = -1;
+  double share_of_fp32 = -1;
+  // Times of others / this time, same problem: cold where both were measured cold, else hot.
+  double ratio_to_previous = -1;   // the variant before
+  double ratio_to_copy = -1;       // copying as many bytes
+  double ratio_to_best_peer = -1;  // the fastest library that computes the same
+  std::string best_peer;
+};
+
+// What a row is in its table: one of the course's variants, a library that computes the same, or a
+// copy of as many bytes (the floor of whatever reads and writes them once).
+enum class Role { variant, peer, copy };
+
+// Figures that somebody else published for the same problem, beside which ours are set.
+struct Published {
+  std::string source;                                   // "BU report, Table 1, Tesla V100-SXM2"
+  std::vector<std::pair<std::string, double>> figures;  // by name with the unit: gpu_ms
 };
 
 // A problem's parameters by name, in reading order: length, mask_width, threads, border.
@@ -86,11 +119,26 @@ struct Row {
   std::string source;   // stages/04_conv1d_tiled_halo/tiled_halo.cu
   std::string description;
   int task = 0;  // the report's task id; 0 if it has none
+  Role role = Role::variant;
+  std::string detail;  // what was chosen inside: a library's algorithm and mathematics
   Problem problem;
   Check check;
   Hazards hazards;
   Traffic traffic;
   Time time;
+  Published published;  // source empty: none
+};
+
+// What a backend can do at most, measured in the same run as the rows. Negative: not measured.
+struct Roofs {
+  double copy_gb_per_s = -1;     // bytes read + bytes written by a copy of 1 GiB
+  double fp32_gflop_per_s = -1;  // a loop of multiply-adds (2 operations each) in registers
+  double clock_mhz = -1;         // the processors' clock during that loop
+  // Between host and GPU, each way, 256 MiB: memory of new, and page-locked memory.
+  double to_gpu_gb_per_s = -1;
+  double from_gpu_gb_per_s = -1;
+  double to_gpu_pinned_gb_per_s = -1;
+  double from_gpu_pinned_gb_per_s = -1;
 };
 
 struct Machine {
@@ -99,6 +147,12 @@ struct Machine {
   std::string driver;
   std::string cuda;
   std::string compiler;
+  std::string build;  // "optimised", or why times mean nothing
+  std::vector<std::pair<std::string, std::string>> libraries;  // cuDNN 9.14 ...
+  int cpu_threads = 0;
+  int multiprocessors = 0;
+  std::int64_t l2_bytes = 0;
+  std::vector<std::pair<std::string, Roofs>> roofs;  // by backend: cpu, gpu
 };
 
 struct Results {
@@ -116,12 +170,15 @@ Results new_results(int argc, const char* const* argv, std::uint64_t seed);
 // (also when there are no rows).
 int exit_status(const std::vector<Row>& rows);
 
-// Sets time.ratio_to_previous of each timed row: the time of the nearest timed row before it with
-// the same backend and problem, divided by its own. To be called again on rows merged from several
-// runs.
+// Sets the ratios of each timed row, among the rows with the same backend and problem: to the nearest
+// timed variant before it, to the copy (Role::copy), and to the fastest peer (Role::peer). To be
+// called again on rows merged from several runs.
 void fill_ratios(std::vector<Row>& rows);
 
-// ---- JSON (schema_version 1) ----
+// Sets the shares of the machine's roofs of each timed row, by its backend.
+void fill_shares(std::vector<Row>& rows, const Machine& machine);
+
+// ---- JSON (schema_version 2) ----
 std::string to_json(const Results& results);
 // Throws std::runtime_error: one line that names `origin` and says what is wrong.
 Results results_from_json(const std::string& text, const std::string& origin);
@@ -132,17 +189,21 @@ void write_json(const std::string& path, const Results& results);
 Results read_json(const std::string& path);
 
 // ---- Text ----
-struct TableOptions {
-  bool color = false;
-};
+// In every format (common/harness/table.hpp) from the same rows. CSV holds all figures in full, one
+// header for all rows; it has no title and no notes, so reasons stand in columns of their own.
+
+// GPU and CPU with driver, versions and roofs, in a few lines. Empty for CSV.
+std::string render_machine(const Machine& machine, const TableOptions& options = {});
 
 // One table per backend and problem, rows in the order given; under it the reasons of what was not
-// run, then for each bad row what failed: the shape, each finding, each counter that differs.
+// run; below all what the columns of times mean and what the peers are; then for each bad row what failed: the shape, each finding, each
+// counter that differs.
 std::string render_table(const std::vector<Row>& rows, const TableOptions& options = {});
 
 // The source report's own table, per GPU variant: length, CPU ms, GPU ms, speedup, the last two
-// with transfers and kernel only. The CPU column is the row of backend cpu and variant `loop` with
-// the same length, mask_width and border. What was not measured reads NOT RUN.
+// with transfers and kernel only, and what the report published beside them. The CPU column is the
+// row of backend cpu and variant `loop` with the same length, mask_width and border. What was not
+// measured reads NOT RUN. Where rows carry published figures, only problems that have them are shown.
 std::string render_report_table(const std::vector<Row>& rows, const TableOptions& options = {});
 
 }  // namespace halo

@@ -99,6 +99,95 @@ Hazard hazard_from_json(const Json& json) {
   return hazard;
 }
 
+Json spread_to_json(const Spread& spread) {
+  return {{"rounds", spread.rounds},
+          {"median_ms", figure_to_json(spread.median_ms)},
+          {"p10_ms", figure_to_json(spread.p10_ms)},
+          {"p90_ms", figure_to_json(spread.p90_ms)},
+          {"repeat_spread", figure_to_json(spread.repeat_spread)}};
+}
+
+Spread spread_from_json(const Json& json, const char* name) {
+  Spread spread;
+  const auto found = json.find(name);
+  if (found == json.end()) return spread;
+  spread.rounds = found->value("rounds", 0);
+  spread.median_ms = figure_from_json(*found, "median_ms");
+  spread.p10_ms = figure_from_json(*found, "p10_ms");
+  spread.p90_ms = figure_from_json(*found, "p90_ms");
+  spread.repeat_spread = figure_from_json(*found, "repeat_spread");
+  return spread;
+}
+
+constexpr const char* kRoles[] = {"variant", "peer", "copy"};
+
+Role role_from(const std::string& text) {
+  for (int i = 0; i < 3; ++i) {
+    if (text == kRoles[i]) return static_cast<Role>(i);
+  }
+  throw std::runtime_error("unknown role '" + text + "'");
+}
+
+struct RoofField {
+  const char* name;
+  double Roofs::*member;
+};
+constexpr RoofField kRoofFields[] = {
+    {"copy_gb_per_s", &Roofs::copy_gb_per_s},
+    {"fp32_gflop_per_s", &Roofs::fp32_gflop_per_s},
+    {"clock_mhz", &Roofs::clock_mhz},
+    {"to_gpu_gb_per_s", &Roofs::to_gpu_gb_per_s},
+    {"from_gpu_gb_per_s", &Roofs::from_gpu_gb_per_s},
+    {"to_gpu_pinned_gb_per_s", &Roofs::to_gpu_pinned_gb_per_s},
+    {"from_gpu_pinned_gb_per_s", &Roofs::from_gpu_pinned_gb_per_s},
+};
+
+Json machine_to_json(const Machine& machine) {
+  Json libraries = Json::object();
+  for (const auto& [name, version] : machine.libraries) libraries[name] = version;
+  Json roofs = Json::object();
+  for (const auto& [backend, values] : machine.roofs) {
+    for (const RoofField& field : kRoofFields) {
+      roofs[backend][field.name] = figure_to_json(values.*field.member);
+    }
+  }
+  return {{"cpu", machine.cpu},
+          {"cpu_threads", machine.cpu_threads},
+          {"gpu", machine.gpu},
+          {"multiprocessors", machine.multiprocessors},
+          {"l2_bytes", machine.l2_bytes},
+          {"driver", machine.driver},
+          {"cuda", machine.cuda},
+          {"compiler", machine.compiler},
+          {"build", machine.build},
+          {"libraries", libraries},
+          {"roofs", roofs}};
+}
+
+Machine machine_from_json(const Json& json) {
+  Machine machine;
+  json.at("cpu").get_to(machine.cpu);
+  json.at("gpu").get_to(machine.gpu);
+  json.at("driver").get_to(machine.driver);
+  json.at("cuda").get_to(machine.cuda);
+  json.at("compiler").get_to(machine.compiler);
+  machine.build = json.value("build", std::string());
+  machine.cpu_threads = json.value("cpu_threads", 0);
+  machine.multiprocessors = json.value("multiprocessors", 0);
+  machine.l2_bytes = json.value("l2_bytes", std::int64_t{0});
+  for (const auto& [name, version] : json.at("libraries").items()) {
+    machine.libraries.emplace_back(name, version.get<std::string>());
+  }
+  for (const auto& [backend, values] : json.at("roofs").items()) {
+    Roofs roofs;
+    for (const RoofField& field : kRoofFields) {
+      roofs.*field.member = figure_from_json(values, field.name);
+    }
+    machine.roofs.emplace_back(backend, roofs);
+  }
+  return machine;
+}
+
 Json row_to_json(const Row& row) {
   Json problem = Json::object();
   for (const auto& [name, value] : row.problem) {
@@ -108,12 +197,17 @@ Json row_to_json(const Row& row) {
   for (const Hazard& hazard : row.hazards.findings) findings.push_back(hazard_to_json(hazard));
   const Traffic& traffic = row.traffic;
   const Time& time = row.time;
+  Json published = Json::object();
+  if (!row.published.source.empty()) published["source"] = row.published.source;
+  for (const auto& [name, value] : row.published.figures) published[name] = value;
   return {{"stage", row.stage},
           {"backend", row.backend},
           {"variant", row.variant},
           {"source", row.source},
           {"description", row.description},
           {"task", row.task},
+          {"role", kRoles[static_cast<int>(row.role)]},
+          {"detail", row.detail},
           {"problem", problem},
           {"check",
            {{"status", word(row.check.outcome, kCheckWords)},
@@ -136,14 +230,21 @@ Json row_to_json(const Row& row) {
           {"time",
            {{"status", word(time.outcome, kTimeWords)},
             {"reason", time.reason},
-            {"rounds", time.rounds},
-            {"median_ms", figure_to_json(time.median_ms)},
-            {"p10_ms", figure_to_json(time.p10_ms)},
-            {"p90_ms", figure_to_json(time.p90_ms)},
-            {"transfers_ms", figure_to_json(time.transfers_ms)},
+            {"method", time.method},
+            {"hot", spread_to_json(time.hot)},
+            {"cold", spread_to_json(time.cold)},
+            {"transfers", spread_to_json(time.transfers)},
+            {"discarded_rounds", time.discarded_rounds},
             {"gb_per_s", figure_to_json(time.gb_per_s)},
+            {"cold_gb_per_s", figure_to_json(time.cold_gb_per_s)},
             {"gflop_per_s", figure_to_json(time.gflop_per_s)},
-            {"ratio_to_previous", figure_to_json(time.ratio_to_previous)}}}};
+            {"share_of_copy", figure_to_json(time.share_of_copy)},
+            {"share_of_fp32", figure_to_json(time.share_of_fp32)},
+            {"ratio_to_previous", figure_to_json(time.ratio_to_previous)},
+            {"ratio_to_copy", figure_to_json(time.ratio_to_copy)},
+            {"ratio_to_best_peer", figure_to_json(time.ratio_to_best_peer)},
+            {"best_peer", time.best_peer}}},
+          {"published", published}};
 }
 
 Row row_from_json(const Json& json) {
@@ -154,6 +255,8 @@ Row row_from_json(const Json& json) {
   json.at("source").get_to(row.source);
   row.description = json.value("description", std::string());
   row.task = json.value("task", 0);
+  row.detail = json.value("detail", std::string());
+  row.role = role_from(json.value("role", std::string(kRoles[0])));
   for (const auto& [name, value] : json.at("problem").items()) {
     if (value.is_string()) {
       row.problem.emplace_back(name, value.get<std::string>());
@@ -187,14 +290,29 @@ Row row_from_json(const Json& json) {
   const Json& time = json.at("time");
   row.time.outcome = outcome(time.at("status"), kTimeWords);
   time.at("reason").get_to(row.time.reason);
-  row.time.rounds = time.value("rounds", 0);
-  row.time.median_ms = figure_from_json(time, "median_ms");
-  row.time.p10_ms = figure_from_json(time, "p10_ms");
-  row.time.p90_ms = figure_from_json(time, "p90_ms");
-  row.time.transfers_ms = figure_from_json(time, "transfers_ms");
+  row.time.method = time.value("method", std::string());
+  row.time.hot = spread_from_json(time, "hot");
+  row.time.cold = spread_from_json(time, "cold");
+  row.time.transfers = spread_from_json(time, "transfers");
+  row.time.discarded_rounds = time.value("discarded_rounds", 0);
   row.time.gb_per_s = figure_from_json(time, "gb_per_s");
+  row.time.cold_gb_per_s = figure_from_json(time, "cold_gb_per_s");
   row.time.gflop_per_s = figure_from_json(time, "gflop_per_s");
+  row.time.share_of_copy = figure_from_json(time, "share_of_copy");
+  row.time.share_of_fp32 = figure_from_json(time, "share_of_fp32");
   row.time.ratio_to_previous = figure_from_json(time, "ratio_to_previous");
+  row.time.ratio_to_copy = figure_from_json(time, "ratio_to_copy");
+  row.time.ratio_to_best_peer = figure_from_json(time, "ratio_to_best_peer");
+  row.time.best_peer = time.value("best_peer", std::string());
+  if (const auto published = json.find("published"); published != json.end()) {
+    for (const auto& [name, value] : published->items()) {
+      if (name == "source") {
+        value.get_to(row.published.source);
+      } else {
+        row.published.figures.emplace_back(name, value.get<double>());
+      }
+    }
+  }
   return row;
 }
 
@@ -203,17 +321,11 @@ Row row_from_json(const Json& json) {
 std::string to_json(const Results& results) {
   Json rows = Json::array();
   for (const Row& row : results.rows) rows.push_back(row_to_json(row));
-  const Machine& machine = results.machine;
-  const Json json = {{"schema_version", 1},
+  const Json json = {{"schema_version", 2},
                      {"command", results.command},
                      {"date", results.date},
                      {"seed", results.seed},
-                     {"machine",
-                      {{"cpu", machine.cpu},
-                       {"gpu", machine.gpu},
-                       {"driver", machine.driver},
-                       {"cuda", machine.cuda},
-                       {"compiler", machine.compiler}}},
+                     {"machine", machine_to_json(results.machine)},
                      {"rows", rows}};
   // A path that is not UTF-8 must not make the whole report fail.
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -223,20 +335,15 @@ Results results_from_json(const std::string& text, const std::string& origin) {
   try {
     const Json json = Json::parse(text);
     const int version = json.at("schema_version").get<int>();
-    if (version != 1) {
+    if (version != 2) {
       throw std::runtime_error("schema_version " + std::to_string(version) +
-                               " is not 1, the one this program reads");
+                               " is not 2, the one this program reads");
     }
     Results results;
     json.at("command").get_to(results.command);
     json.at("date").get_to(results.date);
     json.at("seed").get_to(results.seed);
-    const Json& machine = json.at("machine");
-    machine.at("cpu").get_to(results.machine.cpu);
-    machine.at("gpu").get_to(results.machine.gpu);
-    machine.at("driver").get_to(results.machine.driver);
-    machine.at("cuda").get_to(results.machine.cuda);
-    machine.at("compiler").get_to(results.machine.compiler);
+    results.machine = machine_from_json(json.at("machine"));
     for (const Json& row : json.at("rows")) results.rows.push_back(row_from_json(row));
     return results;
   } catch (const std::exception& error) {

@@ -18,4 +18,10 @@ void simd(const float* input, const float* mask, float* output, int n, int width
 void threaded(const float* input, const float* mask, float* output, int n, int width, int first,
               int last, int threads);
 
+// As threaded; width <= conv::kMaxMaskWidth.
+void streaming(const float* input, const float* mask, float* output, int n, int width, int first,
+               int last, int threads);
+void shared_loads(const float* input, const float* mask, float* output, int n, int width, int first,
+                  int last, int threads);
+
 }  // namespace halo::conv1d_cpu

@@ -16,6 +16,8 @@ Conv1dStage stage() {
     return 0;
   };
   one.uncounted = no_kernel;
+  one.most_products = 4'000'000'000;
+  one.most_products_reason = "one core needs more than ten seconds for this";
 
   Conv1dVariant vector;
   vector.name = "simd";
@@ -37,7 +39,27 @@ Conv1dStage stage() {
   };
   cores.uncounted = no_kernel;
 
-  return {"01_conv1d_cpu", {one, vector, cores}};
+  Conv1dVariant streaming_stores;
+  streaming_stores.name = "streaming";
+  streaming_stores.source = "stages/01_conv1d_cpu/tuned/4_streaming.cpp";
+  streaming_stores.description = "as threads, stores past the caches, cells asked for ahead";
+  streaming_stores.launch = [](const Conv1dCall& c) {
+    streaming(c.input, c.mask, c.output, c.length, c.mask_width, c.first, c.last, c.threads);
+    return 0;
+  };
+  streaming_stores.uncounted = no_kernel;
+
+  Conv1dVariant sharing;
+  sharing.name = "shared_loads";
+  sharing.source = "stages/01_conv1d_cpu/tuned/5_shared_loads.cpp";
+  sharing.description = "as streaming, cells loaded once for four taps";
+  sharing.launch = [](const Conv1dCall& c) {
+    shared_loads(c.input, c.mask, c.output, c.length, c.mask_width, c.first, c.last, c.threads);
+    return 0;
+  };
+  sharing.uncounted = no_kernel;
+
+  return {"01_conv1d_cpu", {one, vector, cores, streaming_stores, sharing}};
 }
 
 }  // namespace halo::conv1d_cpu

@@ -48,6 +48,8 @@ Conv1dStage stage() {
   one.source = "stages/02_conv1d_global/1_single_block.cu";
   one.description = "one block walks the whole signal";
   one.task = 1;
+  one.most_products = 100'000'000;
+  one.most_products_reason = "a single block takes seconds for so many products";
   one.launch = [](const Conv1dCall& c) {
     return single_block(c.input, c.mask, c.output, c.length, c.mask_width, c.first, c.last,
                         c.threads);

@@ -1,4 +1,4 @@
-// The variant of stage 04 and what it must cost.
+// The variants of stage 04 and what they must cost.
 #include "common/harness/conv1d_traffic.hpp"
 #include "stages/04_conv1d_tiled_halo/conv1d_tiled_halo.hpp"
 #include "stages/04_conv1d_tiled_halo/stage.hpp"
@@ -39,6 +39,74 @@ simt::Counters predict(const Conv1dShape& shape) {
   return counters;
 }
 
+// Requests and sectors of a loop in which lane l takes cells l, l + 32, ... of `row_cells`, four bytes
+// each, as far as they lie within `limits`. Returns the rows with any cell in them.
+std::uint64_t add_rows(std::int64_t start, std::int64_t row_cells, Cells limits,
+                       std::uint64_t& requests, std::uint64_t& sectors) {
+  std::uint64_t rows = 0;
+  for (std::int64_t row = 0; row < row_cells; row += kWarpSize) {
+    const Cells lanes{start + row, start + std::min(row + kWarpSize, row_cells)};
+    const Cells cells = lanes.within(limits);
+    if (cells.empty()) continue;
+    ++rows;
+    ++requests;
+    sectors += cells.sectors();
+  }
+  return rows;
+}
+
+simt::Counters predict_warp_tile(const Conv1dShape& shape) {
+  simt::Counters counters;
+  const int outputs_of_thread = warp_tile_outputs(shape.mask_width);
+  const int shift = warp_tile_shift(shape.mask_width);
+  const std::int64_t tile_outputs = kWarpSize * outputs_of_thread;
+  const std::int64_t quads = (tile_outputs + shift + shape.mask_width - 1 + 3) / 4;
+  for (std::int64_t start = 0; start < shape.length; start += tile_outputs) {
+    // Loading: 16 bytes a lane if all of the tile exists, else cell by cell.
+    const std::int64_t from = start - shape.halo() - shift;
+    if (from >= 0 && from + 4 * quads <= shape.length) {
+      for (std::int64_t row = 0; row < quads; row += kWarpSize) {
+        const std::int64_t end = std::min(row + kWarpSize, quads);
+        counters.global_load_requests += 1;
+        counters.global_load_sectors += Cells{from + 4 * row, from + 4 * end}.sectors();
+        counters.shared_store_requests += 1;
+        counters.shared_store_wavefronts += quad_wavefronts(end - row);
+      }
+    } else {
+      const std::uint64_t rows = (4 * quads + kWarpSize - 1) / kWarpSize;
+      counters.shared_store_requests += rows;
+      counters.shared_store_wavefronts += rows;
+      add_rows(from, 4 * quads, signal(shape), counters.global_load_requests,
+               counters.global_load_sectors);
+    }
+    // Computing: 16 taps at a time, then the rest; each time the window, 16 bytes a lane.
+    for (int j = 0; j < shape.mask_width; j += 16) {
+      const int taps = std::min(16, shape.mask_width - j);
+      const int window = (shift + outputs_of_thread + taps - 1 + 3) / 4;
+      counters.shared_load_requests += window;
+      counters.shared_load_wavefronts += window * quad_wavefronts(kWarpSize);
+      counters.constant_load_requests += taps;
+    }
+    // Storing: into the tile, and from there, again 16 bytes a lane or cell by cell.
+    const int rows = outputs_of_thread / 4;
+    counters.shared_store_requests += rows;
+    counters.shared_store_wavefronts += rows * quad_wavefronts(kWarpSize);
+    if (start >= shape.first && start + tile_outputs <= shape.last) {
+      counters.shared_load_requests += rows;
+      counters.shared_load_wavefronts += rows * quad_wavefronts(kWarpSize);
+      counters.global_store_requests += rows;
+      counters.global_store_sectors += Cells{start, start + tile_outputs}.sectors();
+    } else {
+      const std::uint64_t read =
+          add_rows(start, tile_outputs, outputs(shape), counters.global_store_requests,
+                   counters.global_store_sectors);
+      counters.shared_load_requests += read;
+      counters.shared_load_wavefronts += read;
+    }
+  }
+  return counters;
+}
+
 }  // namespace
 
 Conv1dStage stage() {
@@ -52,7 +120,17 @@ Conv1dStage stage() {
     return tiled_halo(c.input, c.output, c.length, c.mask_width, c.first, c.last, c.threads);
   };
   variant.predict = predict;
-  return {"04_conv1d_tiled_halo", {variant}};
+
+  Conv1dVariant tuned;
+  tuned.name = "warp_tile";
+  tuned.source = "stages/04_conv1d_tiled_halo/tuned/warp_tile.cu";
+  tuned.description = "tuned: a tile a warp, 20 or 36 outputs a thread, blocks of 64 threads";
+  tuned.set_mask = set_warp_tile_mask;
+  tuned.launch = [](const Conv1dCall& c) {
+    return warp_tile(c.input, c.output, c.length, c.mask_width, c.first, c.last);
+  };
+  tuned.predict = predict_warp_tile;
+  return {"04_conv1d_tiled_halo", {variant, tuned}};
 }
 
 }  // namespace halo::conv1d_tiled_halo

@@ -20,4 +20,12 @@ cudaError_t set_mask(const float* mask, int width);
 cudaError_t tiled_cached(const float* input, float* output, int n, int width, int first, int last,
                          int threads);
 
+// The same, tuned: width <= kQuadWidestMask; the block is of its own size. input and output are
+// 16-byte aligned, as cudaMalloc returns them.
+constexpr int kQuadThreads = 128;
+constexpr int kQuadWidestMask = 31;
+
+cudaError_t set_quad_mask(const float* mask, int width);
+cudaError_t quad(const float* input, float* output, int n, int width, int first, int last);
+
 }  // namespace halo::conv1d_tiled_cached

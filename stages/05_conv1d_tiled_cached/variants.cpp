@@ -1,4 +1,4 @@
-// The variant of stage 05 and what it must cost.
+// The variants of stage 05 and what they must cost.
 #include "common/harness/conv1d_traffic.hpp"
 #include "stages/05_conv1d_tiled_cached/conv1d_tiled_cached.hpp"
 #include "stages/05_conv1d_tiled_cached/stage.hpp"
@@ -49,6 +49,72 @@ simt::Counters predict(const Conv1dShape& shape) {
   return counters;
 }
 
+simt::Counters predict_quad(const Conv1dShape& shape) {
+  simt::Counters counters;
+  const int side = (shape.halo() + 3) / 4;
+  const std::int64_t cells = 4 * (2 * side + 1);
+  for (std::int64_t start = 0; start < shape.length; start += 4 * kWarpSize) {
+    // Threads whose cells all exist read 16 bytes at once, the others cell by cell.
+    std::int64_t quad_readers = 0;
+    std::int64_t first_reader = 0;
+    std::vector<std::int64_t> singles;  // first output of each of the others
+    for (std::int64_t i = start; i < std::min<std::int64_t>(start + 4 * kWarpSize, shape.length);
+         i += 4) {
+      const std::int64_t from = i - 4 * side;
+      if (from >= 0 && from + cells <= shape.length) {
+        if (quad_readers++ == 0) first_reader = from;
+      } else {
+        singles.push_back(i);
+      }
+    }
+    if (quad_readers > 0) {
+      for (std::int64_t c = 0; c < cells; c += 4) {
+        counters.global_load_requests += 1;
+        counters.global_load_sectors +=
+            Cells{first_reader + c, first_reader + c + 4 * quad_readers}.sectors();
+      }
+    }
+    for (std::int64_t c = 0; c < cells && !singles.empty(); ++c) {
+      std::vector<std::int64_t> read;
+      for (const std::int64_t i : singles) {
+        const std::int64_t k = i - 4 * side + c;
+        if (k >= 0 && k < shape.length) read.push_back(k);
+      }
+      if (read.empty()) continue;
+      counters.global_load_requests += 1;
+      counters.global_load_sectors += sectors_of(read);
+    }
+    counters.constant_load_requests += shape.mask_width;
+    // The same with the outputs.
+    std::int64_t quad_writers = 0;
+    std::int64_t first_writer = 0;
+    singles.clear();
+    for (std::int64_t i = start; i < std::min<std::int64_t>(start + 4 * kWarpSize, shape.length);
+         i += 4) {
+      if (i >= shape.first && i + 4 <= shape.last) {
+        if (quad_writers++ == 0) first_writer = i;
+      } else {
+        singles.push_back(i);
+      }
+    }
+    if (quad_writers > 0) {
+      counters.global_store_requests += 1;
+      counters.global_store_sectors +=
+          Cells{first_writer, first_writer + 4 * quad_writers}.sectors();
+    }
+    for (int v = 0; v < 4; ++v) {
+      std::vector<std::int64_t> written;
+      for (const std::int64_t i : singles) {
+        if (i + v >= shape.first && i + v < shape.last) written.push_back(i + v);
+      }
+      if (written.empty()) continue;
+      counters.global_store_requests += 1;
+      counters.global_store_sectors += sectors_of(written);
+    }
+  }
+  return counters;
+}
+
 }  // namespace
 
 Conv1dStage stage() {
@@ -62,7 +128,19 @@ Conv1dStage stage() {
     return tiled_cached(c.input, c.output, c.length, c.mask_width, c.first, c.last, c.threads);
   };
   variant.predict = predict;
-  return {"05_conv1d_tiled_cached", {variant}};
+
+  Conv1dVariant tuned;
+  tuned.name = "quad";
+  tuned.source = "stages/05_conv1d_tiled_cached/tuned/quad.cu";
+  tuned.description =
+      "tuned: 4 outputs a thread in registers, up to 31 taps, blocks of 128 threads";
+  tuned.widest_mask = kQuadWidestMask;
+  tuned.set_mask = set_quad_mask;
+  tuned.launch = [](const Conv1dCall& c) {
+    return quad(c.input, c.output, c.length, c.mask_width, c.first, c.last);
+  };
+  tuned.predict = predict_quad;
+  return {"05_conv1d_tiled_cached", {variant, tuned}};
 }
 
 }  // namespace halo::conv1d_tiled_cached

@@ -41,12 +41,21 @@ std::string path_without(const FakeBuild& scratch, const std::vector<std::string
 }  // namespace
 
 TEST_CASE("the script helps before anything is built") {
-  for (const std::vector<std::string>& args : std::vector<std::vector<std::string>>{
-           {"--help"}, {"-h"}, {"help"}, {"run", "--help"}, {"test", "simt", "--help"}}) {
+  for (const std::vector<std::string>& args :
+       std::vector<std::vector<std::string>>{{"--help"},
+                                             {"-h"},
+                                             {"help"},
+                                             {"run", "--help"},
+                                             {"bench", "--help"},
+                                             {"compare", "a", "b", "--help"},
+                                             {"report", "--help"},
+                                             {"test", "simt", "--help"}}) {
     const Ended ended = script(args);
     CAPTURE(args, ended.err);
     CHECK(ended.status == 0);
     CHECK_THAT(ended.out, contains("./halo run [STAGE]") && contains("HALO_BUILD"));
+    CHECK_THAT(ended.out, contains("./halo bench [FAMILY]") && contains("./halo report FILE") &&
+                              contains("./halo compare A.json B.json"));
     CHECK(ended.err.empty());
   }
 }
@@ -56,7 +65,12 @@ TEST_CASE("the script knows its commands") {
   CHECK(unknown.status == 2);
   CHECK(unknown.out.empty());
   CHECK(lines_of(unknown.err).size() == 1);
-  CHECK_THAT(unknown.err, contains("dance") && contains("--help"));
+  CHECK_THAT(unknown.err, contains("dance") && contains("--help") && contains("compare"));
+  // A command that it knows goes on to the set-up.
+  for (const std::string command : {"bench", "compare", "report"}) {
+    CAPTURE(command);
+    CHECK_THAT(script({command}).err, contains("/proc/halo-build"));
+  }
   const Ended none = script({});
   CHECK(none.status == 2);
   CHECK(none.out.empty());

@@ -73,8 +73,10 @@ void FakeBuild::add_unbuilt_program(const std::string& stage, const std::string&
 }
 
 void FakeBuild::add_reporting_program(const std::string& stage, const std::string& backend,
-                                      const std::vector<Row>& rows, int status) {
+                                      const std::vector<Row>& rows, int status,
+                                      const Machine& machine) {
   Results results = new_results(0, nullptr, 1);
+  if (!machine.cpu.empty()) results.machine = machine;
   results.rows = rows;
   const fs::path file = path_ / (stage + "-" + backend + ".json");
   std::ofstream(file) << to_json(results);
@@ -92,6 +94,14 @@ void FakeBuild::set_meson(const std::string& body) {
   write_script(path_ / "bin" / "meson",
                "log='" + (path_ / "meson-logs" / "halo-test.json").string() + "'\n" +
                    "echo \"$@\" > '" + (path_ / "meson-words").string() + "'\n" + body);
+}
+
+std::string FakeBuild::with_gpu() const {
+  const fs::path folder = path_ / "driver";
+  if (fs::create_directory(folder)) {
+    fs::create_symlink(required_variable("HALO_FAKE_DRIVER"), folder / "libcuda.so.1");
+  }
+  return "LD_LIBRARY_PATH=" + folder.string();
 }
 
 Ended FakeBuild::halo(std::vector<std::string> args, const std::vector<std::string>& environment,
@@ -155,6 +165,25 @@ Row good_row(const std::string& stage, const std::string& variant) {
   row.hazards.outcome = Outcome::good;
   row.traffic.outcome = Outcome::good;
   row.time.reason = "the simulator has no time";
+  return row;
+}
+
+Row timed_row(const std::string& stage, const std::string& backend, const std::string& variant,
+              double ms) {
+  Row row = good_row(stage, variant);
+  row.backend = backend;
+  row.traffic = {};
+  row.hazards = {};
+  row.time = {};
+  row.time.outcome = Outcome::good;
+  row.time.hot = {15, ms, ms * 0.99, ms * 1.01, 0.002};
+  row.time.gb_per_s = 8 / ms;
+  row.time.gflop_per_s = 16 / ms;
+  if (backend == "gpu") {
+    row.time.cold = {15, 2 * ms, 2 * ms * 0.99, 2 * ms * 1.01, 0.002};
+    row.time.cold_gb_per_s = 4 / ms;
+    row.time.transfers = {5, 100 * ms, 99 * ms, 101 * ms, 0.01};
+  }
   return row;
 }
 

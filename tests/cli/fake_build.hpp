@@ -12,7 +12,8 @@
 namespace halo::test {
 
 /// An environment variable that the test's Meson entry sets: HALO_CLI (the program), HALO_ROOT (the
-/// repository). Throws std::runtime_error if it is missing.
+/// repository), HALO_FAKE_DRIVER (fake_driver.cpp as a library). Throws std::runtime_error
+/// if it is missing.
 std::string required_variable(const char* name);
 
 /// Lines of a text, without the empty end.
@@ -29,19 +30,22 @@ class FakeBuild {
 
   const std::filesystem::path& path() const { return path_; }
 
-  /// A stage program that is the shell script `body`. In it, $json is the file that --json names
+  /// A stage or ladder program that is the shell script `body`. In it, $json is the file that --json names
   /// and $words holds all arguments.
   void add_program(const std::string& stage, const std::string& backend, const std::string& body);
   /// One that is listed but has not been built.
   void add_unbuilt_program(const std::string& stage, const std::string& backend);
-  /// One that writes these rows and ends with this status.
+  /// One that writes these rows, and what it knows of the machine, and ends with this status.
   void add_reporting_program(const std::string& stage, const std::string& backend,
-                             const std::vector<Row>& rows, int status);
+                             const std::vector<Row>& rows, int status, const Machine& machine = {});
   /// A test in a suite, as listed by Meson.
   void add_test(const std::string& name, const std::string& suite);
   /// What the stand-in for Meson does when it is asked to run tests: `body` runs with $log being
   /// the file for the results.
   void set_meson(const std::string& body);
+
+  /// For the environment of `halo`: a driver that claims one GPU.
+  std::string with_gpu() const;
 
   /// Runs `halo --build THIS ARGS`, in folder `where`, with `environment` ("NAME=VALUE") added. No
   /// GPU is visible to it.
@@ -62,5 +66,9 @@ class FakeBuild {
 
 /// A row whose four columns are good (not run for time).
 Row good_row(const std::string& stage, const std::string& variant);
+
+/// A row that was checked and timed: hot, and on a GPU also cold and with transfers.
+Row timed_row(const std::string& stage, const std::string& backend, const std::string& variant,
+              double ms);
 
 }  // namespace halo::test

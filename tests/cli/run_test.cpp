@@ -33,7 +33,7 @@ FakeBuild& two_stages(FakeBuild& build) {
 
 TEST_CASE("--help is everywhere") {
   FakeBuild build;
-  for (const char* command : {"", "run", "test", "list", "doctor"}) {
+  for (const char* command : {"", "run", "bench", "compare", "report", "test", "list", "doctor"}) {
     std::vector<std::string> args = {"--help"};
     if (*command) args.insert(args.begin(), command);
     const Ended ended = build.halo(args);
@@ -93,6 +93,19 @@ TEST_CASE("a GPU that is asked for and is not there: exit status 77") {
   build.add_reporting_program("01_first", "gpu", {good_row("01_first", "early")}, 0);
   require_one_line(build.halo({"run", "--on", "gpu"}), 77);
   CHECK_FALSE(fs::exists(build.path() / "words"));
+}
+
+TEST_CASE("a GPU is used where there is one, unless the simulator is asked for") {
+  FakeBuild build;
+  two_stages(build);
+  build.add_reporting_program("01_first", "gpu", {timed_row("01_first", "gpu", "fast", 1)}, 0);
+  const Ended gpu = build.halo({"run", "1"}, {build.with_gpu()});
+  CAPTURE(gpu.out, gpu.err);
+  CHECK(gpu.status == 0);
+  CHECK_THAT(gpu.out, contains("fast") && !contains("early"));
+  CHECK_THAT(gpu.err, contains("on the GPU (Imaginary GPU)"));
+  CHECK_THAT(build.halo({"run", "1", "--on", "sim"}, {build.with_gpu()}).out, contains("early"));
+  CHECK(build.halo({"run", "2", "--on", "gpu"}, {build.with_gpu()}).status == 77);
 }
 
 TEST_CASE("a simulator that is asked for and is not built: exit status 77") {
@@ -195,7 +208,7 @@ TEST_CASE("a stage program whose status and results disagree is a failure") {
     build.add_reporting_program(stage, "sim", {good_row(stage, "early")}, 42);
   }
   SECTION("results cut short") {
-    build.add_program(stage, "sim", "printf '{\"schema_version\":1,\"rows\":[' > \"$json\"");
+    build.add_program(stage, "sim", "printf '{\"schema_version\":2,\"rows\":[' > \"$json\"");
   }
   SECTION("results of another age") {
     build.add_program(stage, "sim", "echo '{\"schema_version\":999,\"rows\":[]}' > \"$json\"");

@@ -206,6 +206,39 @@ TEST_CASE("an output passes if and only if its error is within the bound", "[acc
   CHECK(passes(-0.0f, 0, 0));
 }
 
+TEST_CASE("a run of outputs is judged as each of them would be", "[accuracy]") {
+  conv::Random random(test::seed());
+  Comparison runs;
+  Comparison singles;
+  std::int64_t first = 0;
+  for (int run = 0; run < 2000; ++run) {
+    const std::size_t count = random.below(9);
+    std::vector<float> found(count);
+    std::vector<double> expected(count), bound(count);
+    for (std::size_t k = 0; k < count; ++k) {
+      expected[k] = static_cast<double>(random.below(1000));
+      // Few distinct shares, so that many are equal to the worst so far; it grows now and then.
+      bound[k] = random.below(8) == 0 ? 0 : 8;
+      found[k] = static_cast<float>(expected[k]);
+      if (bound[k] > 0) found[k] += static_cast<float>(random.below(std::min(9, 1 + run / 100)));
+      // At first all are good; then some are not.
+      if (run < 1000 || random.below(50) > 0) continue;
+      const float bad[] = {kNaN, kInf, conv::poison(), -5000.0f, found[k] + 9};
+      found[k] = bad[random.below(5)];
+    }
+    runs.judge_run(first, found, expected.data(), bound.data());
+    for (std::size_t k = 0; k < count; ++k, ++first) {
+      singles.judge(first, found[k], expected[k], bound[k]);
+    }
+    REQUIRE(runs.compared == singles.compared);
+    REQUIRE(runs.worst_share == singles.worst_share);
+    REQUIRE(runs.worst_index == singles.worst_index);
+    REQUIRE(runs.describe() == singles.describe());
+    REQUIRE(runs.passed() == (singles.compared > 0 && singles.failed == 0));
+  }
+  CHECK(runs.failed > 0);
+}
+
 TEST_CASE("a comparison of nothing has not passed", "[accuracy]") {
   CHECK_FALSE(Comparison{}.passed());
   CHECK_THAT(Comparison{}.describe(), test::contains("no output was compared"));

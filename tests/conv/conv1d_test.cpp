@@ -13,6 +13,7 @@
 
 using namespace halo;
 using conv::Border;
+using conv::Checker;
 using conv::Comparison;
 using conv::Demand;
 using conv::Problem1d;
@@ -104,6 +105,14 @@ std::vector<Problem1d> shapes() {
     }
   }
   return result;
+}
+
+// Two verdicts that must agree to the last bit.
+void require_same(const Comparison& a, const Comparison& b) {
+  REQUIRE(a.compared == b.compared);
+  REQUIRE(a.worst_share == b.worst_share);
+  REQUIRE(a.worst_index == b.worst_index);
+  REQUIRE(a.describe() == b.describe());  // the counts and the worst outputs
 }
 
 std::string describe(const Problem1d& problem) {
@@ -390,6 +399,165 @@ TEST_CASE("the check of a long output, which uses threads, misses nothing", "[co
   for (std::size_t k = 0; k < 5; ++k) {
     CHECK(result.worst[k].index == static_cast<std::int64_t>(places[k]));
   }
+}
+
+TEST_CASE("a period changes the work of a checker, not its verdict", "[conv1d]") {
+  // Longer than the signal, as long, about as long as the inner outputs, and short; masks wider than
+  // the period and than the signal.
+  for (const std::int64_t length : {1, 7, 97, 1024, 5003}) {
+    for (const int width : {1, 3, 31, 255}) {
+      for (const std::int64_t period : {1, 2, 89, 97, 769, 1024, 4999, 6007}) {
+        for (const Border border : kBorders) {
+          if (border == Border::report && width > length) continue;
+          const Problem1d problem(length, width, border);
+          INFO(describe(problem) << ", period " << period);
+          const Data data = {conv::adversarial_input(problem, test::seed(), period),
+                             conv::adversarial_mask(problem, test::seed())};
+          std::vector<float> output = Kernel{}.run(problem, data);
+          conv::Random random(test::seed());
+          for (int bad = 0; bad < 3; ++bad) {
+            const Checker with(problem, data.input, data.mask, Demand::bounded, period);
+            require_same(with.judge(0, output),
+                         conv::check(problem, data.input, data.mask, output));
+            REQUIRE(with.judge(0, output).passed() == (bad == 0));
+            output[random.below(output.size())] = 12.5f;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a verdict in pieces is the verdict on the whole", "[conv1d]") {
+  for (const Border border : kBorders) {
+    const Problem1d problem(20'011, 63, border);
+    const Data data = {conv::adversarial_input(problem, test::seed(), 1009),
+                       conv::adversarial_mask(problem, test::seed())};
+    std::vector<float> output = Kernel{}.run(problem, data);
+    output[30] = output[31] = output[10'000] = output[20'010] = 7;
+    const Comparison whole = conv::check(problem, data.input, data.mask, output);
+    CHECK_FALSE(whole.passed());
+    for (const std::int64_t period : {0, 1009}) {
+      const Checker checker(problem, data.input, data.mask, Demand::bounded, period);
+      for (const std::int64_t piece : {1, 31, 1000, 1009, 5000, 20'010, 20'011}) {
+        Comparison total;
+        for (std::int64_t first = 0; first < problem.length(); first += piece) {
+          const auto count = static_cast<std::size_t>(std::min(piece, problem.length() - first));
+          total.merge(checker.judge(first, {output.data() + first, count}));
+        }
+        INFO("period " << period << ", pieces of " << piece);
+        require_same(total, whole);
+      }
+    }
+  }
+}
+
+TEST_CASE("a checker with a period finds a single bad output wherever it is", "[conv1d]") {
+  constexpr std::int64_t kShort = 1009;
+  const Problem1d problem(5 * kShort + 17, 31);
+  const Data data = {conv::adversarial_input(problem, test::seed(), kShort),
+                     conv::adversarial_mask(problem, test::seed())};
+  const std::vector<float> good = Kernel{}.run(problem, data);
+  const Checker checker(problem, data.input, data.mask, Demand::bounded, kShort);
+  REQUIRE(checker.judge(0, good).passed());
+  const std::int64_t last = problem.length() - 1;
+  // In the halo of both ends, at the seams to it, around the end of the first periods, and last.
+  for (const std::int64_t place :
+       {std::int64_t{0}, std::int64_t{14}, std::int64_t{15}, kShort - 1, kShort, kShort + 14,
+        kShort + 15, 3 * kShort + 15, last - 16, last - 15, last - 14, last}) {
+    const auto at = static_cast<std::size_t>(place);
+    for (const float bad : {std::numeric_limits<float>::quiet_NaN(), conv::poison(),
+                            good[at] + 0.01f, std::numeric_limits<float>::infinity(), -12.5f}) {
+      std::vector<float> output = good;
+      output[at] = bad;
+      const Comparison result = checker.judge(0, output);
+      INFO("output " << place << " is " << bad);
+      CHECK(result.failed == 1);
+      CHECK(result.first_failure == place);
+      CHECK(result.missing == (conv::is_poison(bad) ? 1 : 0));
+    }
+  }
+  // An output that a run of neighbours was shifted into: by one, and by a block.
+  for (const std::int64_t shift : {1, 256, 1024}) {
+    std::vector<float> output = good;
+    std::copy(good.begin() + 2000, good.begin() + 2100, output.begin() + 2000 + shift);
+    // A few may be as good as right by chance.
+    CHECK(checker.judge(0, output).failed > 95);
+  }
+}
+
+TEST_CASE("what is right at one end is wrong one period further, and the other way round",
+          "[conv1d]") {
+  constexpr std::int64_t kShort = 1009;
+  for (const Border border : kBorders) {
+    const Problem1d problem(4 * kShort, 31, border);
+    const Data data = {conv::adversarial_input(problem, test::seed(), kShort),
+                       conv::adversarial_mask(problem, test::seed())};
+    const std::vector<float> good = Kernel{}.run(problem, data);
+    const Checker checker(problem, data.input, data.mask, Demand::bounded, kShort);
+    // A kernel that wraps round at the ends finds in a periodic signal what a real neighbour would
+    // hold; it must fail all the same, and so must the opposite.
+    for (const std::int64_t place : {std::int64_t{14}, 4 * kShort - 15}) {
+      const std::int64_t other = place < kShort ? place + kShort : place - kShort;
+      for (const auto& [from, to] : {std::pair{other, place}, std::pair{place, other}}) {
+        std::vector<float> output = good;
+        output[static_cast<std::size_t>(to)] = good[static_cast<std::size_t>(from)];
+        const Comparison result = checker.judge(0, output);
+        INFO(conv::to_string(border) << ": output " << to << " is that of " << from);
+        CHECK(result.failed == 1);
+        CHECK(result.first_failure == to);
+        CHECK(result.stray == (border == Border::report && to == place ? 1 : 0));
+      }
+    }
+  }
+}
+
+TEST_CASE("many millions of periodic outputs are judged, by threads too", "[conv1d]") {
+  const Problem1d problem(3 * conv::kPeriod + 1000, 3);
+  const Data data = {conv::adversarial_input(problem, test::seed(), conv::kPeriod),
+                     conv::adversarial_mask(problem, test::seed())};
+  std::vector<float> output = Kernel{}.run(problem, data);
+  const Checker checker(problem, data.input, data.mask, Demand::bounded, conv::kPeriod);
+  CHECK(checker.judge(0, output).passed());
+  CHECK(checker.judge(0, output).compared == problem.length());
+  const std::vector<std::size_t> places = {0, 1'048'573, 1'572'859, 2'097'147, 3'146'718};
+  for (const std::size_t place : places) output[place] = conv::poison();
+  const Comparison result = checker.judge(0, output);
+  CHECK(result.failed == 5);
+  CHECK(result.missing == 5);
+  REQUIRE(result.worst.size() == 5);
+  for (std::size_t k = 0; k < 5; ++k) {
+    CHECK(result.worst[k].index == static_cast<std::int64_t>(places[k]));
+  }
+}
+
+TEST_CASE("a checker refuses what it cannot judge in one line", "[conv1d]") {
+  const Problem1d problem(10, 3);
+  const std::vector<float> mask = {1, 2, 3};
+  std::vector<float> input = {1, 2, 3, 1, 2, 3, 1, 2, 3, 1};
+  const Checker checker(problem, input, mask, Demand::exact, 3);
+  const std::vector<float> outputs(11);
+  const auto judge = [&](std::int64_t first, std::size_t count) {
+    return message_of([&] { checker.judge(first, {outputs.data(), count}); });
+  };
+  CHECK_THAT(judge(-1, 3), test::contains("no 3 outputs from output -1 on: the problem has 10"));
+  CHECK_THAT(judge(8, 3), test::contains("no 3 outputs from output 8 on"));
+  CHECK_THAT(judge(0, 11), test::contains("no 11 outputs"));
+  CHECK_THAT(judge(std::numeric_limits<std::int64_t>::max(), 1), test::contains("no 1 outputs"));
+  CHECK_FALSE(checker.judge(10, {}).passed());
+
+  const auto make = [&](std::int64_t period) {
+    return message_of([&] { Checker(problem, input, mask, Demand::bounded, period); });
+  };
+  CHECK_THAT(make(-1), test::contains("at least 0 (none), got -1"));
+  CHECK_THAT(make(4), test::contains("does not repeat after 4 values"));
+  input[9] = 2;
+  CHECK_THAT(make(3), test::contains("does not repeat after 3 values"));
+  input[9] = 1;
+  input[1] = input[4] = input[7] = std::numeric_limits<float>::quiet_NaN();
+  CHECK_THAT(make(3), test::contains("the input holds NaN at index 1"));
+  input.pop_back();
+  CHECK_THAT(make(3), test::contains("the input has 9 values, the problem needs 10"));
 }
 
 TEST_CASE("data that cannot be judged is refused in one line", "[conv1d]") {

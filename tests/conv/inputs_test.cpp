@@ -80,6 +80,25 @@ TEST_CASE("adversarial data has distinct magnitudes, both signs and no zero", "[
   }
 }
 
+TEST_CASE("an input with a period repeats its first one", "[inputs]") {
+  for (const std::int64_t length : {1, 5, 100, 101, 102, 1000}) {
+    const Problem1d problem(length, 9);
+    const auto plain = conv::adversarial_input(problem, test::seed());
+    CHECK(conv::adversarial_input(problem, test::seed(), 0) == plain);
+    const auto repeated = conv::adversarial_input(problem, test::seed(), 101);
+    REQUIRE(repeated.size() == plain.size());
+    for (std::size_t i = 0; i < plain.size(); ++i) REQUIRE(repeated[i] == plain[i % 101]);
+  }
+  CHECK_THROWS_AS(conv::adversarial_input(Problem1d(10, 3), 1, -1), std::invalid_argument);
+}
+
+TEST_CASE("the period is prime and longer than any tile", "[inputs]") {
+  for (std::int64_t d = 2; d * d <= conv::kPeriod; ++d) REQUIRE(conv::kPeriod % d != 0);
+  CHECK(conv::kPeriod > 100 * conv::kMaxMaskWidth);
+  // Among fewer than 2^23 neighbours all magnitudes are distinct.
+  CHECK(conv::kPeriod < 1 << 23);
+}
+
 TEST_CASE("narrow masks come with mixed magnitudes", "[inputs]") {
   const auto input = conv::adversarial_input(Problem1d(10'000, 9), test::seed());
   const auto [low, high] = std::minmax_element(

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -72,13 +73,14 @@ Conv1dStage stage_of(std::vector<Conv1dVariant> variants) {
 }
 
 Ended run(const Conv1dStage& stage, std::vector<const char*> arguments,
-          std::unique_ptr<Backend> backend = make_backend()) {
+          std::unique_ptr<Backend> backend = make_backend(),
+          const std::vector<Conv1dVariant>& peers = {}) {
   const Folder folder;
   arguments.insert(arguments.begin(), "builddir/stages/program");
   Captured out(1, folder.file("out"));
   Captured err(2, folder.file("err"));
-  const int status = run_conv1d_stage(static_cast<int>(arguments.size()), arguments.data(), stage,
-                                      std::move(backend));
+  const int status = run_conv1d(static_cast<int>(arguments.size()), arguments.data(), {stage},
+                                peers, std::move(backend));
   std::string err_text = err.take();
   return {status, out.take(), err_text};
 }
@@ -113,7 +115,7 @@ class NoGpu final : public Backend {
   void poison(float*, std::size_t) override {}
   std::size_t guard_cells() const override { return 0; }
   Observation run(const std::function<int()>&) override { throw std::logic_error("used"); }
-  double time_launches(const std::function<int()>&, int) override {
+  std::unique_ptr<Batch> batch(std::function<int(int)>, int) override {
     throw std::logic_error("used");
   }
 };
@@ -133,8 +135,8 @@ class SmallDevice final : public Backend {
   void poison(float* memory, std::size_t count) override { cpu_->poison(memory, count); }
   std::size_t guard_cells() const override { return cpu_->guard_cells(); }
   Observation run(const std::function<int()>& launch) override { return cpu_->run(launch); }
-  double time_launches(const std::function<int()>& launch, int count) override {
-    return cpu_->time_launches(launch, count);
+  std::unique_ptr<Batch> batch(std::function<int(int)> launch, int calls) override {
+    return cpu_->batch(std::move(launch), calls);
   }
 
  private:
@@ -162,47 +164,222 @@ TEST_CASE("a wrong variant makes the program exit 1 and is never timed") {
   CHECK_THAT(out, contains("time of flipped mask: it failed its check"));
 }
 
+namespace {
+
+// A machine whose clock and whose calls do what a test says, and which keeps a diary.
+class PlannedMachine final : public Backend {
+ public:
+  std::string name() const override { return "gpu"; }
+  bool observes() const override { return false; }
+  bool times() const override { return true; }
+  void* allocate(std::size_t) override { throw std::logic_error("used"); }
+  void release(void*) noexcept override {}
+  void copy_in(void*, const void*, std::size_t) override {}
+  void copy_out(void*, const void*, std::size_t) override {}
+  void poison(float*, std::size_t) override {}
+  std::size_t guard_cells() const override { return 0; }
+  Observation run(const std::function<int()>&) override { throw std::logic_error("used"); }
+  std::unique_ptr<Batch> batch(std::function<int(int)>, int) override {
+    throw std::logic_error("used");
+  }
+  double clock_mhz() override { return clock ? clock() : -1; }
+
+  std::function<double()> clock;
+  std::vector<std::string> diary;
+};
+
+// Calls that take what `ms` says, each time it is asked.
+class PlannedBatch final : public Batch {
+ public:
+  PlannedBatch(PlannedMachine& machine, std::string name, int calls, std::function<double()> ms)
+      : machine_(machine), name_(std::move(name)), calls_(calls), ms_(std::move(ms)) {}
+  double run() override {
+    machine_.diary.push_back(name_);
+    return calls_ * ms_();
+  }
+  std::string method() const override { return "planned, " + std::to_string(calls_) + " calls"; }
+
+ private:
+  PlannedMachine& machine_;
+  std::string name_;
+  int calls_;
+  std::function<double()> ms_;
+};
+
+Candidate passed(PlannedMachine& machine, const std::string& name, std::function<double()> ms,
+                 int cold_calls = 0) {
+  Candidate candidate;
+  candidate.row.variant = name;
+  candidate.row.backend = "gpu";
+  candidate.check = [](Row& row, Progress&) { row.check.outcome = Outcome::good; };
+  candidate.batch = [&machine, name, ms](int calls, Cache cache) {
+    return std::make_unique<PlannedBatch>(machine, name + (cache == Cache::cold ? " cold" : ""),
+                                          calls, ms);
+  };
+  candidate.cold_calls = [cold_calls] { return cold_calls; };
+  candidate.min_bytes = 8e6;
+  return candidate;
+}
+
+std::vector<Row> time(PlannedMachine& machine, std::vector<Candidate> candidates) {
+  Progress progress;
+  return run_candidates(candidates, machine, progress);
+}
+
+}  // namespace
+
 TEST_CASE("only what passed everything is timed") {
-  int timed = 0;
+  PlannedMachine machine;
   const auto candidate = [&](Outcome check, Outcome hazards, Outcome traffic) {
-    Candidate made;
+    Candidate made = passed(machine, "x", [] { return 4.0; });
     made.check = [=](Row& row, Progress&) {
       row.check.outcome = check;
       row.hazards.outcome = hazards;
       row.traffic.outcome = traffic;
     };
-    made.time = [&timed](int) {
-      ++timed;
-      return 400.0;
-    };
     return made;
   };
   constexpr Outcome good = Outcome::good, bad = Outcome::bad, not_run = Outcome::not_run;
-  std::vector<Candidate> candidates = {candidate(bad, good, good), candidate(good, bad, good),
-                                       candidate(good, good, bad), candidate(not_run, good, good)};
-  Progress progress;
-  for (const Row& row : run_candidates(candidates, progress)) {
+  for (const Row& row :
+       time(machine, {candidate(bad, good, good), candidate(good, bad, good),
+                      candidate(good, good, bad), candidate(not_run, good, good)})) {
     CHECK(row.time.outcome == not_run);
+    CHECK(row.time.reason == "it failed its check");
   }
-  CHECK(timed == 0);
-  candidates = {candidate(good, not_run, not_run)};
-  const std::vector<Row> rows = run_candidates(candidates, progress);
+  CHECK(machine.diary.empty());
+  const std::vector<Row> rows = time(machine, {candidate(good, not_run, not_run)});
   CHECK(rows[0].time.outcome == good);
-  CHECK(rows[0].time.median_ms == 400.0);
-  CHECK(rows[0].time.rounds >= 9);
-  CHECK(timed > 9);
+  CHECK(rows[0].time.hot.median_ms == 4.0);
+  CHECK(rows[0].time.hot.rounds >= 9);
+  CHECK(rows[0].time.method == "planned, 1 calls");
+  CHECK(rows[0].time.gb_per_s == Approx(2.0));
+  CHECK(machine.diary.size() > 9);
 }
 
-TEST_CASE("a variant whose timed call fails is a failure") {
-  Candidate candidate;
-  candidate.check = [](Row& row, Progress&) { row.check.outcome = Outcome::good; };
-  candidate.time = [](int) -> double { throw std::runtime_error("the device is lost"); };
-  std::vector<Candidate> candidates = {candidate};
-  Progress progress;
-  const auto rows = run_candidates(candidates, progress);
+TEST_CASE("a variant whose timed call fails is a failure, and the others are timed") {
+  PlannedMachine machine;
+  const auto rows = time(
+      machine,
+      {passed(machine, "lost", []() -> double { throw std::runtime_error("the device is lost"); }),
+       passed(machine, "fine", [] { return 1.0; })});
   CHECK(rows[0].time.outcome == Outcome::bad);
   CHECK(rows[0].time.reason == "the device is lost");
+  CHECK(rows[1].time.outcome == Outcome::good);
   CHECK(exit_status(rows) == 1);
+}
+
+TEST_CASE("rounds take turns: every candidate meets the same machine") {
+  PlannedMachine machine;
+  const auto rows = time(machine, {passed(
+                                       machine, "A", [] { return 1.0; }, 3),
+                                   passed(
+                                       machine, "B", [] { return 2.0; }, 3)});
+  // The last entries of the diary are the rounds.
+  const std::vector<std::string> round = {"A cold", "A", "B cold", "B"};
+  const int rounds = rows[0].time.hot.rounds;
+  REQUIRE(rounds >= 9);
+  REQUIRE(machine.diary.size() > round.size() * rounds);
+  const auto start = machine.diary.end() - static_cast<std::ptrdiff_t>(round.size()) * rounds;
+  for (int i = 0; i < rounds * static_cast<int>(round.size()); ++i) {
+    CHECK(*(start + i) == round[i % round.size()]);
+  }
+  CHECK(rows[1].time.ratio_to_previous == Approx(0.5));
+}
+
+TEST_CASE("short calls are repeated, and cold calls in whole turns of the arrays") {
+  PlannedMachine machine;
+  std::vector<std::pair<int, Cache>> asked;
+  Candidate short_calls = passed(machine, "short", [] { return 0.01; });
+  const auto batch = short_calls.batch;
+  short_calls.batch = [&](int calls, Cache cache) {
+    asked.emplace_back(calls, cache);
+    return batch(calls, cache);
+  };
+  short_calls.cold_calls = [] { return 170; };
+  time(machine, {short_calls});
+  REQUIRE(asked.size() == 3);
+  CHECK(asked[0] == std::pair{1, Cache::hot});
+  CHECK(asked[1] == std::pair{400, Cache::hot});   // 4 ms
+  CHECK(asked[2] == std::pair{510, Cache::cold});  // three turns
+}
+
+TEST_CASE("one call that fills the cache is cold as well as hot") {
+  PlannedMachine machine;
+  const auto rows = time(machine, {passed(
+                                       machine, "huge", [] { return 3.0; }, 1),
+                                   passed(
+                                       machine, "no cache", [] { return 3.0; }, 0)});
+  CHECK(rows[0].time.cold.median_ms == 3.0);
+  CHECK(rows[0].time.cold.rounds == rows[0].time.hot.rounds);
+  CHECK(rows[1].time.cold.rounds == 0);
+  CHECK(std::find(machine.diary.begin(), machine.diary.end(), "huge cold") == machine.diary.end());
+}
+
+TEST_CASE("rounds at a throttled clock are left out and counted") {
+  PlannedMachine machine;
+  int probes = 0;
+  machine.clock = [&] { return ++probes % 3 == 0 ? 1400.0 : 1980.0; };
+  double taken = 1.0;
+  const auto rows =
+      time(machine, {passed(machine, "A", [&] { return probes % 3 == 2 ? 1.5 : taken; })});
+  CHECK(rows[0].time.outcome == Outcome::good);
+  CHECK(rows[0].time.discarded_rounds == 5);
+  CHECK(rows[0].time.hot.rounds == 10);
+  CHECK(rows[0].time.hot.p90_ms == 1.0);
+
+  // If all are, there is no time.
+  probes = 0;
+  machine.clock = [&] { return ++probes == 1 ? 1980.0 : 1000.0; };
+  const auto failed = time(machine, {passed(machine, "first", [] { return 1.0; }),
+                                     passed(machine, "rest", [] { return 1.0; })});
+  CHECK(failed[0].time.hot.rounds == 1);
+  CHECK(failed[1].time.outcome == Outcome::bad);
+  CHECK_THAT(failed[1].time.reason, contains("throttled"));
+}
+
+TEST_CASE("the spread of the same code against itself is told") {
+  PlannedMachine machine;
+  int round = 0;
+  const auto rows = time(machine, {passed(machine, "A", [&] { return ++round % 2 ? 1.0 : 1.1; })});
+  CHECK(rows[0].time.hot.repeat_spread > 0.08);
+  CHECK(rows[0].time.hot.repeat_spread < 0.11);
+  const auto steady = time(machine, {passed(machine, "A", [] { return 1.0; })});
+  CHECK(steady[0].time.hot.repeat_spread == 0);
+}
+
+TEST_CASE("a copy is judged as a copy, a library that refuses a shape is not run") {
+  Conv1dVariant copy;
+  copy.name = "copy";
+  copy.role = Role::copy;
+  copy.launch = [](const Conv1dCall& c) {
+    std::copy(c.input + c.first, c.input + c.last, c.output + c.first);
+    return 0;
+  };
+  Conv1dVariant short_copy = copy;
+  short_copy.name = "short copy";
+  short_copy.launch = [](const Conv1dCall& c) {
+    std::copy(c.input + c.first, c.input + c.last - 1, c.output + c.first);
+    return 0;
+  };
+  const auto good = run(plain(), {"--length", "1000"}, make_backend(), {copy});
+  CHECK(good.status == 0);
+  CHECK_THAT(good.out, contains("copy"));
+  const auto bad = run(plain(), {"--length", "1000"}, make_backend(), {short_copy});
+  CHECK(bad.status == 1);
+}
+
+TEST_CASE("a variant says what it is not made for") {
+  Conv1dStage stage = plain();
+  stage.variants[1].widest_mask = 7;
+  const auto wide = run(stage, {"--length", "1000", "--mask", "9"});
+  CHECK(wide.status == 0);
+  CHECK_THAT(wide.out, contains("it is made for masks of up to 7 taps"));
+  stage.variants[1].widest_mask = conv::kMaxMaskWidth;
+  stage.variants[1].most_products = 100;
+  stage.variants[1].most_products_reason = "a hundred products are its limit";
+  const auto many = run(stage, {"--length", "1000"});
+  CHECK(many.status == 0);
+  CHECK_THAT(many.out, contains("a hundred products are its limit"));
 }
 
 TEST_CASE("wrong use is one line on stderr, exit 2, and nothing on stdout") {

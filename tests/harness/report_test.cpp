@@ -9,10 +9,12 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <locale>
 #include <sstream>
 
 #include "common/harness/terminal.hpp"
 #include "tests/catch.hpp"
+#include "tests/harness/csv.hpp"
 
 using namespace halo;
 using test::Approx;
@@ -77,12 +79,82 @@ Row timed(const std::string& backend, const std::string& variant, std::int64_t l
   row.traffic = {};
   row.time = {};
   row.time.outcome = Outcome::good;
-  row.time.rounds = 15;
-  row.time.median_ms = ms;
-  row.time.p10_ms = ms * 0.9;
-  row.time.p90_ms = ms * 1.1;
-  row.time.transfers_ms = transfers;
+  row.time.hot.rounds = 15;
+  row.time.hot.median_ms = ms;
+  row.time.hot.p10_ms = ms * 0.9;
+  row.time.hot.p90_ms = ms * 1.1;
+  row.time.transfers.median_ms = transfers;
   return row;
+}
+
+// A GPU variant with every figure, between neighbours: all columns have something to show.
+std::vector<Row> measured_rows() {
+  Row row = timed("gpu", "tiled", 10'000'000, 0.03125, 6.25);
+  row.check.worst_share = 0.4375;
+  row.time.method = "graph of 200 calls";
+  row.time.hot = {15, 0.03125, 0.03, 0.0325, 0.0025};
+  row.time.cold = {15, 0.0390625, 0.0380, 0.0400, 0.004};
+  row.time.gb_per_s = 2560;
+  row.time.cold_gb_per_s = 2048;
+  row.time.gflop_per_s = 1920;
+  Row before = row;
+  before.stage = "02_conv1d_global";
+  before.variant = "grid";
+  before.time.hot.median_ms = 0.0625;
+  before.time.cold.median_ms = 0.078125;
+  Row peer = row;
+  peer.stage = "peers";
+  peer.variant = "cudnn";
+  peer.role = Role::peer;
+  peer.description = "implicit GEMM, FMA math";
+  peer.time.cold.median_ms = 0.1171875;
+  Row other = peer;
+  other.variant = "cub";
+  other.description = "transform";
+  other.time.cold.median_ms = 0.1953125;
+  Row copy = peer;
+  copy.variant = "device_copy";
+  copy.description = "float4";
+  copy.role = Role::copy;
+  copy.time.cold.median_ms = 0.0375;
+  Row missing = good_row();
+  missing.stage = "peers";
+  missing.backend = "gpu";
+  missing.variant = "npp";
+  missing.role = Role::peer;
+  missing.problem = row.problem;
+  missing.traffic = {};
+  missing.check = {Outcome::not_run, "no NPP, \"11\" or newer,\nin this toolkit", 0, 0};
+  missing.hazards = {Outcome::not_run, "no NPP", {}};
+  missing.time.reason = "no NPP here";
+  std::vector<Row> rows = {before, row, peer, other, copy, missing};
+  Machine machine;
+  machine.roofs = {{"gpu", {.copy_gb_per_s = 4096, .fp32_gflop_per_s = 61440}}};
+  fill_ratios(rows);
+  fill_shares(rows, machine);
+  return rows;
+}
+
+// The cells of a line of the terminal's table: two spaces or more stand between them.
+std::vector<std::string> cells(const std::string& line) {
+  std::vector<std::string> all;
+  for (std::size_t at = line.find_first_not_of(' '); at != std::string::npos;) {
+    const std::size_t end = line.find("  ", at);
+    all.push_back(line.substr(at, end == std::string::npos ? end : end - at));
+    at = end == std::string::npos ? end : line.find_first_not_of(' ', end);
+  }
+  return all;
+}
+
+// The cells of a line of a Markdown table.
+std::vector<std::string> pipe_cells(const std::string& line) {
+  std::vector<std::string> all;
+  for (std::size_t at = line.find("| "); at != std::string::npos && at + 2 < line.size();) {
+    const std::size_t end = line.find(" |", at + 1);
+    all.push_back(line.substr(at + 2, end - at - 2));
+    at = end + 1;
+  }
+  return all;
 }
 
 std::filesystem::path temporary_folder() {
@@ -105,27 +177,44 @@ TEST_CASE("JSON comes back as it went") {
   results.command = "04_conv1d_tiled_halo-sim --length \"1\"";
   results.date = "2024-01-02T03:04:05Z";
   results.seed = 0xFFFFFFFFFFFFFFFFu;
-  results.machine = {"a CPU", "a GPU", "13.0", "13.0", "g++ 12"};
+  results.machine.cpu = "a CPU";
+  results.machine.gpu = "a GPU";
+  results.machine.driver = results.machine.cuda = "13.0";
+  results.machine.compiler = "g++ 12";
+  results.machine.build = "optimised";
+  results.machine.libraries = {{"cuDNN", "9.14"}};
+  results.machine.multiprocessors = 132;
+  results.machine.l2_bytes = 62914560;
+  results.machine.roofs = {{"gpu", {.copy_gb_per_s = 4000, .fp32_gflop_per_s = 60000}}};
   results.rows = {good_row(), bad_row(), timed("gpu", "grid", 1000, 0.25, 1.5)};
   results.rows[2].time.ratio_to_previous = 1.25;
+  results.rows[2].time.cold = {15, 2.0, 1.9, 2.2, 0.01};
+  results.rows[2].time.best_peer = "cudnn";
+  results.rows[2].role = Role::peer;
+  results.rows[2].published = {"a report, Table 1", {{"gpu_ms", 33.7104}}};
 
   const std::string text = to_json(results);
   const Results back = results_from_json(text, "here");
   CHECK(to_json(back) == text);
   CHECK(back.seed == results.seed);
   CHECK(back.machine.gpu == "a GPU");
+  CHECK(back.machine.roofs[0].second.copy_gb_per_s == 4000);
+  CHECK(back.machine.roofs[0].second.clock_mhz == -1);
+  CHECK(back.machine.l2_bytes == 62914560);
   REQUIRE(back.rows.size() == 3);
   CHECK(back.rows[0].problem == results.rows[0].problem);
   CHECK(back.rows[0].traffic.counted == results.rows[0].traffic.counted);
-  CHECK(back.rows[0].time.median_ms == -1);
+  CHECK(back.rows[0].time.hot.median_ms == -1);
   CHECK(back.rows[0].task == 4);
   CHECK(std::isinf(back.rows[1].check.worst_share));
   CHECK(back.rows[1].hazards.findings == results.rows[1].hazards.findings);
   CHECK(back.rows[1].check.outcome == Outcome::bad);
-  CHECK(back.rows[2].time.transfers_ms == 1.5);
+  CHECK(back.rows[2].time.transfers.median_ms == 1.5);
   CHECK(back.rows[2].time.ratio_to_previous == 1.25);
+  CHECK(back.rows[2].time.cold.p90_ms == 2.2);
+  CHECK(back.rows[2].published.figures == results.rows[2].published.figures);
   CHECK(render_table(back.rows) == render_table(results.rows));
-  CHECK_THAT(text, contains("\"schema_version\": 1"));
+  CHECK_THAT(text, contains("\"schema_version\": 2"));
   CHECK_THAT(text, contains("\"status\": \"NOT RUN\""));
   CHECK_THAT(text, contains("\"median_ms\": null"));
 }
@@ -134,7 +223,7 @@ TEST_CASE("what is no results file is refused in one line that names it") {
   const std::string good = to_json({"c", "d", 1, {}, {good_row()}});
   const std::string truncated = good.substr(0, good.size() / 2);
   std::string newer = good;
-  newer.replace(newer.find("\"schema_version\": 1"), 19, "\"schema_version\": 2");
+  newer.replace(newer.find("\"schema_version\": 2"), 19, "\"schema_version\": 3");
   std::string status = good;
   status.replace(status.find("PASS"), 4, "GOOD");
   for (const std::string& text :
@@ -233,7 +322,7 @@ TEST_CASE("rows with other problems and backends have tables of their own") {
   CHECK(std::count_if(all.begin(), all.end(),
                       [](const std::string& line) { return line.rfind("On the ", 0) == 0; }) == 3);
   CHECK(text.find("simd") < text.find("On the simulator"));
-  CHECK_THAT(text, contains("ms with transfers"));
+  CHECK_THAT(text, contains("total ms"));
 }
 
 TEST_CASE("ratios are taken within one problem and backend") {
@@ -273,6 +362,244 @@ TEST_CASE("the report's table pairs the CPU loop with each GPU variant") {
   CHECK_THAT(sim, contains("7.0000"));
   CHECK_THAT(sim, contains("NOT RUN"));
   CHECK_THAT(render_report_table({timed("cpu", "loop", 1000, 2)}), contains("NOT RUN"));
+}
+
+TEST_CASE("all formats hold the same numbers") {
+  const std::vector<Row> rows = measured_rows();
+  const auto terminal = lines(render_table(rows));
+  const auto markdown = lines(render_table(rows, {.format = Format::markdown}));
+  const auto csv = test::parse_csv(render_table(rows, {.format = Format::csv}));
+  const std::vector<std::string> expected = {
+      "04",   "tiled", "PASS", "0.44", "none", "0.0312", "0.0300-0.0325", "0.0391", "6.25",
+      "2048", "50.0",  "1920", "3.1",  "2.00", "0.96",   "3.00",          "0.2"};
+  CHECK(cells(terminal[1]) ==
+        std::vector<std::string>{"stage", "variant", "check", "err/bound", "hazards", "hot ms",
+                                 "p10-p90", "cold ms", "total ms", "cold GB/s", "%copy", "GFLOP/s",
+                                 "%fp32", "x before", "x copy", "x peer", "A/A %"});
+  CHECK(cells(terminal[3]) == expected);
+  CHECK(terminal[0] == "On the GPU: length 10,000,000, mask width 9, threads 256, border zero");
+
+  CHECK(markdown[0] == "**" + terminal[0] + "**");
+  CHECK(pipe_cells(markdown[2]) == cells(terminal[1]));
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    CHECK(pipe_cells(markdown[4 + row]) == cells(terminal[2 + row]));
+  }
+  // Words to the left, figures to the right.
+  CHECK_THAT(markdown[3], contains("| :--- | :--- | :--- | ---: | :--- | ---: |"));
+
+  // CSV has them in full; rounded they are the table's.
+  REQUIRE(csv.size() == rows.size());
+  const auto figure = [&](const char* name) { return std::stod(csv[1].at(name)); };
+  CHECK(csv[1].at("stage") == "04_conv1d_tiled_halo");
+  CHECK(csv[1].at("variant") == expected[1]);
+  CHECK(csv[1].at("check") == expected[2]);
+  CHECK(rounded(figure("worst_error_per_bound"), 2) == expected[3]);
+  CHECK(csv[1].at("hazards") == expected[4]);
+  CHECK(rounded(figure("hot_median_ms")) == expected[5]);
+  CHECK(rounded(figure("hot_p10_ms")) + "-" + rounded(figure("hot_p90_ms")) == expected[6]);
+  CHECK(rounded(figure("cold_median_ms")) == expected[7]);
+  CHECK(rounded(figure("transfers_median_ms")) == expected[8]);
+  CHECK(rounded(figure("cold_gb_per_s")) == expected[9]);
+  CHECK(fixed(100 * figure("share_of_copy_ratio"), 1) == expected[10]);
+  CHECK(rounded(figure("hot_gflop_per_s")) == expected[11]);
+  CHECK(fixed(100 * figure("share_of_fp32_ratio"), 1) == expected[12]);
+  CHECK(fixed(figure("speedup_over_previous_ratio"), 2) == expected[13]);
+  CHECK(fixed(figure("speedup_over_copy_ratio"), 2) == expected[14]);
+  CHECK(fixed(figure("speedup_over_best_peer_ratio"), 2) == expected[15]);
+  CHECK(fixed(100 * figure("hot_repeat_spread_ratio"), 1) == expected[16]);
+}
+
+TEST_CASE("CSV: one header for all rows, full figures, reasons, empty where not measured") {
+  std::vector<Row> rows = measured_rows();
+  rows.push_back(good_row());
+  rows.push_back(bad_row());
+  rows.back().problem.emplace_back("channels", std::int64_t{2});
+  rows[0].time.hot.median_ms = 0.1 + 0.2;
+  rows[0].published = {"a report, Table 1", {{"gpu_ms", 33.7104}}};
+  const std::string text = render_table(rows, {.color = true, .format = Format::csv});
+  const auto csv = test::parse_csv(text);
+  REQUIRE(csv.size() == rows.size());
+  CHECK(text.find('\033') == std::string::npos);
+  CHECK(std::stod(csv[0].at("hot_median_ms")) == 0.1 + 0.2);
+  CHECK(csv[0].at("role") == "variant");
+  CHECK(csv[2].at("role") == "peer");
+  CHECK(csv[4].at("role") == "copy");
+  CHECK(csv[0].at("length") == "10000000");
+  CHECK(csv[0].at("channels").empty());
+  CHECK(csv[7].at("channels") == "2");
+  CHECK(csv[0].at("published_gpu_ms") == "33.7104");
+  CHECK(csv[1].at("published_gpu_ms").empty());
+  const auto& missing = csv[5];
+  CHECK(missing.at("check") == "NOT RUN");
+  CHECK(missing.at("check_reason") == "no NPP, \"11\" or newer,\nin this toolkit");
+  CHECK(missing.at("time") == "NOT RUN");
+  CHECK(missing.at("time_reason") == "no NPP here");
+  for (const char* name : {"hot_median_ms", "cold_p90_ms", "transfers_median_ms", "cold_gb_per_s",
+                           "speedup_over_copy_ratio", "worst_error_per_bound", "hot_rounds"}) {
+    CAPTURE(name);
+    CHECK(missing.at(name).empty());
+    CHECK_FALSE(csv[0].at("hot_rounds").empty());
+  }
+  CHECK(csv[6].at("bytes_per_output_counted") == "9.2496");
+  CHECK(csv[7].at("check") == "FAIL");
+  CHECK(csv[7].at("worst_error_per_bound") == "inf");
+  CHECK(csv[7].at("hazards") == "FOUND");
+}
+
+TEST_CASE("numbers do not depend on the locale") {
+  struct Commas : std::numpunct<char> {
+    char do_decimal_point() const override { return ','; }
+    char do_thousands_sep() const override { return '.'; }
+    std::string do_grouping() const override { return "\3"; }
+  };
+  const std::vector<Row> rows = measured_rows();
+  const auto all = [&] {
+    std::string text;
+    for (const Format format : {Format::terminal, Format::markdown, Format::csv}) {
+      text +=
+          render_table(rows, {.format = format}) + render_report_table(rows, {.format = format});
+    }
+    return text;
+  };
+  const std::string plain = all();
+  const std::locale before = std::locale::global(std::locale(std::locale(), new Commas));
+  // Where this machine has a language that writes commas, C's functions follow it too.
+  for (const char* name : {"de_DE.UTF-8", "fr_FR.UTF-8"}) std::setlocale(LC_NUMERIC, name);
+  const std::string with_commas = all();
+  std::setlocale(LC_NUMERIC, "C");
+  std::locale::global(before);
+  CHECK(with_commas == plain);
+}
+
+TEST_CASE("figures are rounded, fixed or exact") {
+  CHECK(rounded(-1) == "-");
+  CHECK(rounded(0) == "0.00");
+  CHECK(rounded(1234.5) == "1234");
+  CHECK(rounded(0.00212345) == "0.00212");
+  CHECK(rounded(std::numeric_limits<double>::infinity()) == "inf");
+  CHECK(fixed(2.346, 2) == "2.35");
+  CHECK(fixed(-1, 2) == "-");
+  CHECK(exact(-1).empty());
+  CHECK(exact(0.1) == "0.1");
+  CHECK(exact(1e300) == "1e+300");
+}
+
+TEST_CASE("columns without a figure are left out, and a dash stands for a missing one") {
+  Row cpu = timed("cpu", "loop", 1000, 2);
+  const auto alone = lines(render_table({cpu}));
+  CHECK_THAT(alone[1], contains("ms") && !contains("cold") && !contains("total") &&
+                           !contains("%copy") && !contains("x peer") && !contains("traffic"));
+  CHECK(cells(alone[1]).size() == cells(alone[2]).size());
+
+  Row other = cpu;
+  other.variant = "simd";
+  other.time.cold = {15, 3, 2.9, 3.1, 0.01};
+  const auto both = lines(render_table({cpu, other}));
+  REQUIRE_THAT(both[1], contains("cold ms"));
+  const std::vector<std::string> headers = cells(both[1]);
+  const auto column = std::find(headers.begin(), headers.end(), "cold ms") - headers.begin();
+  CHECK(cells(both[2])[column] == "-");
+  CHECK(cells(both[3])[column] == "3.00");
+}
+
+TEST_CASE("peers and the copy are marked, and whose ratio it is is said once") {
+  const auto all = lines(render_table(measured_rows()));
+  CHECK(cells(all[4])[0] == "peer");
+  CHECK(cells(all[6])[0] == "copy");
+  const std::string text = render_table(measured_rows());
+  CHECK_THAT(text, contains("x peer: cudnn's time / this time (cudnn against cub)"));
+  CHECK_THAT(text, contains("peer cudnn: implicit GEMM, FMA math"));
+  CHECK_THAT(text, contains("NOT RUN time of npp: no NPP here"));
+  CHECK_THAT(text, !contains("THROTTLED") && !contains("over 100"));
+
+  std::vector<Row> rows = measured_rows();
+  rows[1].time.discarded_rounds = 3;
+  rows[1].time.share_of_copy = 1.31;
+  const std::string disturbed = render_table(rows);
+  CHECK_THAT(disturbed, contains("THROTTLED: rounds left out because the clock was low: tiled 3"));
+  CHECK_THAT(disturbed, contains("%copy over 100") && contains("(tiled)"));
+}
+
+TEST_CASE("Markdown escapes what it would take for its own marks") {
+  Row row = good_row();
+  row.variant = "a|b*c";
+  row.time.reason = "needs <cuda.h>";
+  row.check = {Outcome::bad, "length 3\n  *output*", 3, 2};
+  const std::string text = render_table({row}, {.color = true, .format = Format::markdown});
+  CHECK_THAT(text, contains("a\\|b\\*c") && contains("- **NOT RUN** time: needs &lt;cuda.h>"));
+  CHECK_THAT(text, contains("``````text\n04_conv1d_tiled_halo a|b*c"));
+  CHECK_THAT(text, !contains("\033"));
+  for (const std::string& line : lines(text)) {
+    if (line.rfind("| 04", 0) == 0) CHECK(pipe_cells(line).size() == 12);
+  }
+}
+
+TEST_CASE("the machine is told with its roofs") {
+  Machine machine;
+  CHECK(render_machine(machine).empty());
+  machine.cpu = "a CPU";
+  machine.cpu_threads = 8;
+  machine.compiler = "g++ 12";
+  machine.build = "optimised";
+  CHECK(render_machine(machine) == "CPU: a CPU, 8 threads, g++ 12\n");
+  machine.gpu = "a GPU";
+  machine.multiprocessors = 132;
+  machine.l2_bytes = 62914560;
+  machine.driver = "580.95";
+  machine.cuda = "13.0";
+  machine.libraries = {{"cuDNN", "9.14"}};
+  machine.roofs = {{"gpu", {4270.4, 65700, 1980, 12.25, 11}}, {"cpu", {21.32, 900.4}}};
+  machine.build = "-O0: times mean nothing";
+  CHECK(lines(render_machine(machine)) ==
+        std::vector<std::string>{
+            "GPU: a GPU, 132 multiprocessors, L2 60 MiB, driver 580.95, CUDA 13.0, cuDNN 9.14",
+            "GPU roofs: copy 4,270 GB/s, fp32 65,700 GFLOP/s, clock 1,980 MHz, host to GPU 12.2 "
+            "GB/s, back 11.0 GB/s",
+            "CPU: a CPU, 8 threads, g++ 12", "CPU roofs: copy 21.3 GB/s, fp32 900 GFLOP/s",
+            "BUILD: -O0: times mean nothing"});
+  CHECK_THAT(render_machine(machine, {.format = Format::markdown}), contains("- **CPU:** a CPU"));
+  CHECK(render_machine(machine, {.format = Format::csv}).empty());
+}
+
+TEST_CASE("the report's table sets what was published beside ours") {
+  std::vector<Row> rows = {timed("cpu", "loop", 1000, 2), timed("gpu", "grid", 1000, 0.5, 4),
+                           timed("gpu", "grid", 100000, 10, 50), timed("gpu", "tuned", 1000, 1, 2)};
+  rows[1].published = {"a report, Table 2, V100", {{"cpu_ms", 3}, {"gpu_ms", 1.5}}};
+  rows[2].published = {"a report, Table 2, V100", {{"gpu_ms", 40}}};
+  rows.push_back(rows[1]);  // another mask: a table of its own
+  rows.back().problem[1].second = std::int64_t{31};
+  rows.back().published = {};
+  const auto all = lines(render_report_table(rows));
+  // Only the mask that somebody published; there, all variants.
+  REQUIRE(all.size() == 8);
+  CHECK(all[4].empty());
+  CHECK_THAT(all[5], contains("tuned") && !contains("published"));
+  CHECK(cells(all[6]).size() == 6);
+  CHECK_THAT(all[0], contains("published: a report, Table 2, V100"));
+  CHECK(cells(all[1]) == std::vector<std::string>{"length", "CPU (ms)", "GPU (ms)", "speedup",
+                                                  "kernel (ms)", "kernel speedup",
+                                                  "published CPU (ms)", "published GPU (ms)",
+                                                  "published speedup"});
+  CHECK(cells(all[2]) == std::vector<std::string>{"1,000", "2.0000", "4.0000", "0.5000", "0.5000",
+                                                  "4.0000", "3.0000", "1.5000", "2.0000"});
+  CHECK(cells(all[3]) == std::vector<std::string>{"100,000", "NOT RUN", "50.0000", "NOT RUN",
+                                                  "10.0000", "NOT RUN", "-", "40.0000", "-"});
+  const auto markdown = lines(render_report_table(rows, {.format = Format::markdown}));
+  CHECK(pipe_cells(markdown[4]) == cells(all[2]));
+  const auto csv = test::parse_csv(render_report_table(rows, {.format = Format::csv}));
+  REQUIRE(csv.size() == 3);
+  CHECK(csv[0].at("gpu_with_transfers_ms") == "4");
+  CHECK(csv[0].at("published_speedup_ratio") == "2");
+  CHECK(csv[1].at("cpu_ms").empty());
+  CHECK(csv[1].at("published_source") == "a report, Table 2, V100");
+  // Without any published figure all variants are shown, each mask apart.
+  for (Row& row : rows) row.published = {};
+  const auto plain = lines(render_report_table(rows));
+  CHECK(std::count_if(plain.begin(), plain.end(), [](const std::string& line) {
+          return line.find("published") != std::string::npos;
+        }) == 0);
+  CHECK(std::count_if(plain.begin(), plain.end(),
+                      [](const std::string& line) { return line.rfind("04_", 0) == 0; }) == 3);
 }
 
 TEST_CASE("colour follows the option, then the environment, then the terminal") {

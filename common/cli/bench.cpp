@@ -1,0 +1,98 @@
+// `halo bench`: times each family's ladder of stages, on the CPU and on the GPU, beside its peers.
+#include <algorithm>
+#include <cstdio>
+
+#include "common/cli/commands.hpp"
+#include "common/cli/gpu.hpp"
+#include "common/cli/program_runs.hpp"
+#include "common/harness/terminal.hpp"
+
+namespace halo {
+namespace {
+
+// "bench_conv1d" -> "conv1d".
+std::string family_of(const Program& program) {
+  return program.name.substr(program.name.find('_') + 1);
+}
+
+}  // namespace
+
+BenchChoice choose_ladders(const BuildFolder& build, const BenchOptions& options) {
+  std::vector<std::string> families;
+  for (const Program& ladder : build.ladders()) {
+    const std::string family = family_of(ladder);
+    if (families.empty() || families.back() != family) families.push_back(family);
+  }
+  if (families.empty()) throw CannotRun("no bench programs are set up here (./halo doctor)");
+  if (!options.family.empty()) {
+    if (std::find(families.begin(), families.end(), options.family) == families.end()) {
+      std::string names;
+      for (const std::string& family : families) names += (names.empty() ? "" : ", ") + family;
+      throw WrongUse("no family '" + options.family + "': there are " + names);
+    }
+    families = {options.family};
+  }
+  BenchChoice choice;
+  Gpu gpu;
+  if (options.on != "cpu") {
+    gpu = find_gpu();
+    if (gpu.found) choice.gpu = gpu.name;
+    choice.reason = gpu.found ? kNoGpuPrograms : gpu.reason;
+  }
+  for (const std::string& family : families) {
+    for (const char* backend : {"cpu", "gpu"}) {
+      if (options.on != "auto" && options.on != backend) continue;
+      const auto ladder = std::find_if(
+          build.ladders().begin(), build.ladders().end(),
+          [&](const Program& one) { return family_of(one) == family && one.backend == backend; });
+      const bool is_gpu = backend == std::string("gpu");
+      if (ladder != build.ladders().end() && (!is_gpu || gpu.found)) {
+        choice.programs.push_back(*ladder);
+      } else if (is_gpu) {
+        const std::string name = "bench_" + family;
+        choice.left_out.push_back({name, backend, "stages/bench/" + name + "-gpu"});
+      }
+    }
+  }
+  if (choice.programs.empty()) {
+    throw CannotRun(options.on == "gpu" ? "--on gpu: " + choice.reason
+                    : options.on == "cpu"
+                        ? "--on cpu: no bench program for the CPU is set up here"
+                        : "nothing to time: no bench program for the CPU, and " + choice.reason);
+  }
+  return choice;
+}
+
+int run_bench(const BuildFolder& build, const BenchOptions& options) {
+  const TableOptions table{use_color(options.color, stdout), options.format};
+  const BenchChoice choice = choose_ladders(build, options);
+  Request request{"halo bench", options.passed_on, {"--bench"}, options.json};
+  if (!options.family.empty()) request.command += " " + options.family;
+  if (options.on != "auto") request.command += " --on " + options.on;
+  Results results = run_programs(choice.programs, request);
+  for (const Program& program : choice.left_out) {
+    results.rows.push_back(not_run_row(program, choice.reason));
+  }
+
+  std::string places;
+  for (const std::string backend : {"cpu", "gpu"}) {
+    const auto there = [&](const Program& one) { return one.backend == backend; };
+    if (std::none_of(choice.programs.begin(), choice.programs.end(), there)) continue;
+    places += (places.empty() ? "" : " and ") + place_of(backend);
+    if (backend == "gpu") places += " (" + choice.gpu + ")";
+  }
+  std::fprintf(stderr, "halo: %s, seed %llu\n", places.c_str(),
+               static_cast<unsigned long long>(results.seed));
+  if (!choice.left_out.empty()) {
+    std::fprintf(stderr, "halo: NOT RUN on the GPU: %s\n", choice.reason.c_str());
+  }
+  if (const std::string& kind = results.machine.build; !kind.empty() && kind != "optimised") {
+    std::fprintf(stderr, "halo: these times mean little: %s\n", kind.c_str());
+  }
+  std::fputs(render(results, false, table).c_str(), stdout);
+  std::fflush(stdout);
+  save(results, request);
+  return exit_status(results.rows);
+}
+
+}  // namespace halo

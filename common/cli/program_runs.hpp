@@ -1,0 +1,42 @@
+// Starts stage and ladder programs one after the other and merges what they report: what `run` and
+// `bench` have in common.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/cli/commands.hpp"
+#include "common/harness/report.hpp"
+
+namespace halo {
+
+/// What is asked of the programs.
+struct Request {
+  std::string command;             // as typed, for the results file
+  PassedOptions passed_on;         // options for each of them
+  std::vector<std::string> flags;  // options without a value
+  std::string json;                // file for the results; empty: none
+};
+
+/// The value of an option that is passed on; null if it was not given.
+const std::string* value_of(const PassedOptions& options, const std::string& name);
+
+/// Runs the programs, all with one seed (a fresh one if none is passed on), and merges rows and
+/// machines; ratios and shares of the roofs are those of the merged rows. A program that crashes or
+/// contradicts itself becomes a row that failed, one that cannot begin a row that was not run.
+/// Throws WrongUse: a program is not built or refuses its options, the JSON cannot be written.
+Results run_programs(const std::vector<Program>& programs, const Request& request);
+
+/// The row of a program that was not run.
+Row not_run_row(const Program& program, const std::string& reason);
+
+/// Writes the JSON, if one is wanted. Throws WrongUse.
+void save(const Results& results, const Request& request);
+
+/// The machine, where there are times to read beside it, and the rows: ours, or the report's table.
+std::string render(const Results& results, bool report_table, const TableOptions& options);
+
+/// "on the GPU".
+std::string place_of(const std::string& backend);
+
+}  // namespace halo

@@ -1,0 +1,48 @@
+// `halo report` and `halo compare`: what results files say, without another run.
+#include <cstdio>
+
+#include "common/cli/commands.hpp"
+#include "common/cli/program_runs.hpp"
+#include "common/harness/report_compare.hpp"
+#include "common/harness/terminal.hpp"
+
+namespace halo {
+namespace {
+
+Results read_results(const std::string& file) {
+  if (std::filesystem::is_directory(file)) throw WrongUse("cannot read " + file + ": a folder");
+  try {
+    return read_json(file);
+  } catch (const std::exception& error) {
+    throw WrongUse(error.what());
+  }
+}
+
+}  // namespace
+
+int run_report(const ReportOptions& options) {
+  const TableOptions table{use_color(options.color, stdout), options.format};
+  const Results results = read_results(options.file);
+  if (results.rows.empty()) throw CannotRun(options.file + " holds no rows");
+  std::fputs(render(results, options.report_table, table).c_str(), stdout);
+  return 0;
+}
+
+int run_compare(const CompareOptions& options) {
+  const TableOptions table{use_color(options.color, stdout), options.format};
+  const Comparison comparison = compare({options.a, read_results(options.a)},
+                                        {options.b, read_results(options.b)}, options.threshold);
+  if (options.format == Format::csv && !comparison.machines.empty()) {
+    std::fprintf(stderr, "halo: machines differ: %s\n", comparison.machines.c_str());
+  }
+  std::fputs(render_comparison(comparison, table).c_str(), stdout);
+  const auto rows = static_cast<int>(comparison.rows.size());
+  if (comparison.count(Verdict::not_compared) == rows) {
+    throw CannotRun(std::string("no row could be compared: ") +
+                    (rows == 0 ? "the files hold none"
+                               : "none has a time in both files, or a check that got worse"));
+  }
+  return options.fail_on_regression && comparison.count(Verdict::regression) > 0 ? 1 : 0;
+}
+
+}  // namespace halo

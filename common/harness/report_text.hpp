@@ -1,0 +1,60 @@
+// How the tables name a row: what report_table.cpp and report_compare.cpp have in common.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/harness/report.hpp"
+
+namespace halo {
+
+/// What stands in the stage column: the stage's number, as in `halo run 04`, or peer, or copy.
+std::string stage_label(const Row& row);
+
+/// "On the GPU: length 1,000, mask width 3": what the rows of one table share.
+std::string shared_title(const Row& row);
+
+/// "length 1,000, mask width 3".
+std::string describe(const Problem& problem);
+
+/// The word for an outcome; NOT RUN if there is none.
+Cell outcome_cell(Outcome outcome, const char* good, const char* bad);
+Cell not_run_cell();
+
+/// The columns of a CSV that say which row it is: stage, backend, role, variant, and each field that
+/// any of these rows has in its problem. `row_of` finds the row of an item.
+template <class Item>
+std::vector<Field<Item>> identity_fields(const std::vector<const Item*>& items,
+                                         const std::function<const Row&(const Item&)>& row_of);
+
+/// The value of a problem's field as CSV wants it; empty if it has no such field.
+std::string exact_value(const Problem& problem, const std::string& field);
+
+std::string role_name(Role role);
+
+// ---- Implementation ----
+
+template <class Item>
+std::vector<Field<Item>> identity_fields(const std::vector<const Item*>& items,
+                                         const std::function<const Row&(const Item&)>& row_of) {
+  std::vector<Field<Item>> fields = {
+      {"stage", false, [row_of](const Item& item) { return Cell{row_of(item).stage}; }},
+      {"backend", false, [row_of](const Item& item) { return Cell{row_of(item).backend}; }},
+      {"role", false, [row_of](const Item& item) { return Cell{role_name(row_of(item).role)}; }},
+      {"variant", false, [row_of](const Item& item) { return Cell{row_of(item).variant}; }},
+  };
+  std::vector<std::string> names;
+  for (const Item* item : items) {
+    for (const auto& [name, value] : row_of(*item).problem) {
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+  }
+  for (const std::string& name : names) {
+    fields.push_back({name, true, [row_of, name](const Item& item) {
+                        return Cell{exact_value(row_of(item).problem, name)};
+                      }});
+  }
+  return fields;
+}
+
+}  // namespace halo

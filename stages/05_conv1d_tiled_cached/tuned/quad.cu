@@ -1,0 +1,96 @@
+// Stage 05, tuned: four outputs a thread, and everything through the cache.
+//
+// Computes   output[i] = sum over j of mask[j] * input[i - halo + j]; cells beyond the ends
+//            are zero.
+// Changed    since tiled_cached: no shared memory and no barrier. A thread reads the cells of its four
+//            outputs into registers, 16 bytes at once; its neighbours read most of them too, so they
+//            come from the L1 cache. The width is known when this is compiled, so a tap is an operand
+//            of the multiply-add and needs no instruction of its own.
+// Must cost  9 taps: 3 requests of 16 to 17 sectors and 1 of 16 for 128 outputs, so 17 bytes an output
+//            on the way to the L1 cache, and 8 beyond it. Each 8 taps more are two requests more:
+//            beyond 17 taps that is too many for the L1 cache, and stage 04's warp_tile is faster.
+// Run        halo run 05 --variant quad
+#include "stages/05_conv1d_tiled_cached/conv1d_tiled_cached.hpp"
+
+namespace halo::conv1d_tiled_cached {
+
+// [doc:kernel]
+__constant__ float quad_mask[kQuadWidestMask];
+
+// At most 32 registers (16 blocks of 128 threads a multiprocessor): a thread has 16 new bytes under
+// way, so it takes all 2,048 threads to keep the memory busy. With 40 registers, 21 taps take 7 %
+// longer.
+//
+// Preconditions: input and output are 16-byte aligned; gridDim.x * kQuadThreads * 4 >= n; the mask
+// given to set_quad_mask has kWidth taps; 0 <= first, last <= n.
+template <int kWidth>
+__global__ void __launch_bounds__(kQuadThreads, 16)
+    quad_kernel(const float* __restrict__ input,  // [n]
+                float* __restrict__ output,       // [n], written from first to last - 1
+                int n, int first, int last) {
+  constexpr int kHalo = (kWidth - 1) / 2;
+  constexpr int kSide = (kHalo + 3) / 4;     // quads on each side of the thread's own
+  constexpr int kShift = 4 * kSide - kHalo;  // cells read before the first that is needed
+  constexpr int kCells = 4 * (2 * kSide + 1);
+
+  const long long i = 4 * (static_cast<long long>(blockIdx.x) * kQuadThreads + threadIdx.x);
+  if (i >= n) return;
+
+  float cells[kCells];  // cells[c] is input[i - 4 * kSide + c]
+  const long long from = i - 4 * kSide;
+  if (from >= 0 && from + kCells <= n) {
+    const float4* source = reinterpret_cast<const float4*>(input + from);
+#pragma unroll
+    for (int q = 0; q < kCells / 4; ++q) {
+      const float4 quad = source[q];
+      cells[4 * q] = quad.x;
+      cells[4 * q + 1] = quad.y;
+      cells[4 * q + 2] = quad.z;
+      cells[4 * q + 3] = quad.w;
+    }
+  } else {  // near an end: cell by cell
+#pragma unroll
+    for (int c = 0; c < kCells; ++c) {
+      const long long k = from + c;
+      cells[c] = k >= 0 && k < n ? input[k] : 0.0f;
+    }
+  }
+
+  float sums[4] = {};
+#pragma unroll
+  for (int j = 0; j < kWidth; ++j) {
+    const float tap = quad_mask[j];
+#pragma unroll
+    for (int v = 0; v < 4; ++v) sums[v] += cells[kShift + v + j] * tap;
+  }
+
+  if (i >= first && i + 4 <= last) {
+    *reinterpret_cast<float4*>(output + i) = make_float4(sums[0], sums[1], sums[2], sums[3]);
+  } else {
+#pragma unroll
+    for (int v = 0; v < 4; ++v) {
+      if (i + v >= first && i + v < last) output[i + v] = sums[v];
+    }
+  }
+}
+// [/doc:kernel]
+
+cudaError_t set_quad_mask(const float* mask, int width) {
+  return cudaMemcpyToSymbol(quad_mask, mask, width * sizeof(float));
+}
+
+cudaError_t quad(const float* input, float* output, int n, int width, int first, int last) {
+  using Kernel = void (*)(const float*, float*, int, int, int);
+  const Kernel kernels[] = {
+      quad_kernel<1>,  quad_kernel<3>,  quad_kernel<5>,  quad_kernel<7>,
+      quad_kernel<9>,  quad_kernel<11>, quad_kernel<13>, quad_kernel<15>,
+      quad_kernel<17>, quad_kernel<19>, quad_kernel<21>, quad_kernel<23>,
+      quad_kernel<25>, quad_kernel<27>, quad_kernel<29>, quad_kernel<31>,
+  };
+  static_assert(sizeof kernels / sizeof *kernels == (kQuadWidestMask + 1) / 2);
+  const int blocks = (n - 1) / (4 * kQuadThreads) + 1;
+  kernels[width / 2]<<<blocks, kQuadThreads>>>(input, output, n, first, last);
+  return cudaGetLastError();
+}
+
+}  // namespace halo::conv1d_tiled_cached

@@ -1,0 +1,8 @@
+// The 1D stages on the CPU, beside their peers.
+#include "common/peers/conv1d.hpp"
+#include "stages/01_conv1d_cpu/stage.hpp"
+
+int main(int argc, char** argv) {
+  return halo::run_conv1d(argc, argv, {halo::conv1d_cpu::stage()}, halo::peers::conv1d(),
+                          halo::make_backend());
+}

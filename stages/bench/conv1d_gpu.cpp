@@ -1,0 +1,13 @@
+// The 1D stages on a GPU, beside their peers.
+#include "common/peers/conv1d.hpp"
+#include "stages/02_conv1d_global/stage.hpp"
+#include "stages/03_conv1d_constant/stage.hpp"
+#include "stages/04_conv1d_tiled_halo/stage.hpp"
+#include "stages/05_conv1d_tiled_cached/stage.hpp"
+
+int main(int argc, char** argv) {
+  return halo::run_conv1d(argc, argv,
+                          {halo::conv1d_global::stage(), halo::conv1d_constant::stage(),
+                           halo::conv1d_tiled_halo::stage(), halo::conv1d_tiled_cached::stage()},
+                          halo::peers::conv1d(), halo::make_backend());
+}

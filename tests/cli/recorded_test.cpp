@@ -1,0 +1,165 @@
+// `halo report` and `halo compare`: results files as tables, and side by side.
+#include <filesystem>
+#include <fstream>
+
+#include "tests/catch.hpp"
+#include "tests/cli/fake_build.hpp"
+#include "tests/harness/csv.hpp"
+
+namespace {
+
+using namespace halo;
+using namespace halo::test;
+namespace fs = std::filesystem;
+
+// Files in a folder of their own. The commands need no build folder, so this one is not set up.
+struct Files {
+  Files() { fs::remove_all(build.path() / "meson-info"); }
+  std::string write(const std::string& name, const std::vector<Row>& rows,
+                    const std::string& gpu = "a GPU") {
+    Results results = new_results(0, nullptr, 1);
+    results.machine.gpu = gpu;
+    results.rows = rows;
+    write_json((build.path() / name).string(), results);
+    return name;
+  }
+  Ended halo(const std::vector<std::string>& args) const {
+    return build.halo(args, {}, build.path());
+  }
+  FakeBuild build;
+};
+
+std::vector<Row> rows_with(double ms) {
+  return {timed_row("02_global", "gpu", "grid", ms), timed_row("04_tiled", "gpu", "tiled", 1)};
+}
+
+void require_one_line(const Ended& ended, int status) {
+  CAPTURE(ended.out, ended.err);
+  CHECK(ended.status == status);
+  CHECK(ended.out.empty());
+  REQUIRE(lines_of(ended.err).size() == 1);
+  CHECK(ended.err.rfind("halo: ", 0) == 0);
+}
+
+}  // namespace
+
+TEST_CASE("report shows a results file in every format") {
+  Files files;
+  files.write("all.json", rows_with(0.25));
+  const Ended table = files.halo({"report", "all.json"});
+  CHECK(table.status == 0);
+  CHECK(table.err.empty());
+  CHECK_THAT(table.out, contains("GPU: a GPU") && contains("tiled") && contains("0.250"));
+  CHECK_THAT(table.out, !contains("\033"));
+  CHECK_THAT(files.halo({"report", "all.json", "--color", "always"}).out, contains("\033[32mPASS"));
+  CHECK_THAT(files.halo({"report", "all.json", "--format", "markdown"}).out,
+             contains("| 02 | grid | PASS |"));
+  const auto csv = parse_csv(files.halo({"report", "--format", "csv", "all.json"}).out);
+  REQUIRE(csv.size() == 2);
+  CHECK(csv[0].at("hot_median_ms") == "0.25");
+  CHECK_THAT(files.halo({"report", "all.json", "--report-table"}).out,
+             contains("02_global grid") && contains("kernel speedup"));
+  CHECK(files.halo({"--targets", "report", "all.json"}).out.empty());
+}
+
+TEST_CASE("a file that is no results file is one line and exit status 2") {
+  Files files;
+  const std::string good = files.write("good.json", rows_with(1));
+  const std::string text = read_file(files.build.path() / good);
+  std::ofstream(files.build.path() / "cut.json") << text.substr(0, text.size() / 2);
+  std::ofstream(files.build.path() / "empty.json");
+  std::ofstream(files.build.path() / "other.json") << "{\"rows\": 3}\n";
+  std::ofstream(files.build.path() / "noise.json") << std::string("\x7f\n\0ELF", 6);
+  for (const std::string bad :
+       {"cut.json", "empty.json", "other.json", "noise.json", "none.json", "/"}) {
+    CAPTURE(bad);
+    for (const std::vector<std::string>& args : std::vector<std::vector<std::string>>{
+             {"report", bad}, {"compare", bad, good}, {"compare", good, bad}}) {
+      const Ended ended = files.halo(args);
+      require_one_line(ended, 2);
+      CHECK_THAT(ended.err, contains(bad));
+    }
+  }
+}
+
+TEST_CASE("wrong use of report and compare is one line and exit status 2") {
+  Files files;
+  files.write("a.json", rows_with(1));
+  const std::vector<std::string> wrong[] = {
+      {"report"},
+      {"report", "a.json", "a.json"},
+      {"report", "a.json", "--format", "pdf"},
+      {"report", "a.json", "--color", "mauve"},
+      {"report", ""},
+      {"compare"},
+      {"compare", "a.json"},
+      {"compare", "a.json", "a.json", "a.json"},
+      {"compare", "a.json", "a.json", "--threshold", "much"},
+      {"compare", "a.json", "a.json", "--threshold", "-1"},
+      {"compare", "a.json", "a.json", "--threshold", "101"},
+      {"compare", "a.json", "a.json", "--threshold", "nan"},
+      {"compare", "a.json", "a.json", "--format", ""},
+      {"compare", "a.json", "a.json", "--dance"},
+  };
+  for (const auto& args : wrong) {
+    CAPTURE(args);
+    require_one_line(files.halo(args), 2);
+  }
+}
+
+TEST_CASE("a file without rows has nothing to show: exit status 77") {
+  Files files;
+  files.write("none.json", {});
+  require_one_line(files.halo({"report", "none.json"}), 77);
+  CHECK(files.halo({"compare", "none.json", "none.json"}).status == 77);
+}
+
+TEST_CASE("a file compared with itself: all ties, exit status 0") {
+  Files files;
+  files.write("a.json", rows_with(1));
+  const Ended ended = files.halo({"compare", "a.json", "a.json", "--fail-on-regression"});
+  CHECK(ended.status == 0);
+  CHECK(ended.err.empty());
+  CHECK_THAT(ended.out, contains("0 improvements, 2 ties, 0 regressions, 0 not compared") &&
+                            !contains("MACHINES DIFFER"));
+}
+
+TEST_CASE("compare tells what became slower, and fails only if asked to") {
+  Files files;
+  files.write("a.json", rows_with(1));
+  files.write("b.json", rows_with(1.1), "another GPU");
+  const Ended told = files.halo({"compare", "a.json", "b.json"});
+  CHECK(told.status == 0);
+  CHECK_THAT(told.out, contains("REGRESSION: gpu 02 grid, length 100, mask width 9: hot, cold") &&
+                           contains("MACHINES DIFFER: GPU a GPU in A, another GPU in B") &&
+                           contains("A: a.json"));
+  CHECK(files.halo({"compare", "a.json", "b.json", "--fail-on-regression"}).status == 1);
+  CHECK(files.halo({"compare", "b.json", "a.json", "--fail-on-regression"}).status == 0);
+  CHECK_THAT(files.halo({"compare", "b.json", "a.json"}).out, contains("1 improvement, 1 tie"));
+  // 1 / 1.1 is 9.1 % slower.
+  CHECK(files.halo({"compare", "a.json", "b.json", "--fail-on-regression", "--threshold", "9.5"})
+            .status == 0);
+  CHECK(files.halo({"compare", "a.json", "b.json", "--fail-on-regression", "--threshold", "8.5"})
+            .status == 1);
+  const Ended csv = files.halo({"compare", "a.json", "b.json", "--format", "csv"});
+  const auto rows = parse_csv(csv.out);
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].at("verdict") == "regression");
+  CHECK(rows[1].at("verdict") == "tie");
+  CHECK_THAT(csv.err, contains("machines differ"));
+  CHECK_THAT(files.halo({"compare", "a.json", "b.json", "--format", "markdown"}).out,
+             contains("| 02 | grid |") && contains("- **REGRESSION:** gpu 02 grid"));
+}
+
+TEST_CASE("files with no row in common, or without times: exit status 77") {
+  Files files;
+  files.write("a.json", rows_with(1));
+  files.write("sim.json", {good_row("04_tiled", "tiled")});
+  for (const char* other : {"a.json", "sim.json"}) {
+    const Ended ended = files.halo({"compare", "sim.json", other});
+    CAPTURE(other);
+    CHECK(ended.status == 77);
+    CHECK_THAT(ended.out, contains("0 ties"));
+    CHECK_THAT(last_line(ended.err), contains("no row could be compared"));
+  }
+}

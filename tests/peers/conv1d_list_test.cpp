@@ -1,0 +1,49 @@
+// Which peers there are: on every backend, with and without a GPU, with and without the libraries.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/peers/conv1d.hpp"
+#include "tests/catch.hpp"
+
+using namespace halo;
+
+namespace {
+
+using Names = std::vector<std::pair<std::string, Role>>;
+
+Names expected(const std::string& backend) {
+  if (backend == "sim") return {};
+  if (backend == "cpu") return {{"copy", Role::copy}};
+  return {{"copy", Role::copy},
+          {"memcpy", Role::copy},
+          {"thrust_transform", Role::peer},
+          {"cub_segmented_reduce", Role::peer},
+          {"cudnn", Role::peer},
+          {"npp_row_filter", Role::peer}};
+}
+
+}  // namespace
+
+TEST_CASE("peers: each is in the list once, whether or not its library was found") {
+  Names names;
+  for (const Conv1dVariant& peer : peers::conv1d()) names.emplace_back(peer.name, peer.role);
+  CHECK(names == expected(make_backend()->name()));
+}
+
+TEST_CASE("peers: each says what it is, and can be launched or says why not") {
+  const auto peers = peers::conv1d();
+  if (peers.empty()) test::skip("this backend has none");
+  for (const Conv1dVariant& peer : peers) {
+    INFO(peer.name);
+    CHECK(peer.source.starts_with("common/"));
+    CHECK(!peer.description.empty());
+    CHECK(peer.unavailable.empty() == static_cast<bool>(peer.launch));
+    if (!peer.unavailable.empty()) {
+      CHECK_THAT(peer.unavailable, test::contains("when this was built"));
+    }
+    // A limit without a reason would be an empty cell in a table.
+    const bool limited = peer.most_products != Conv1dVariant{}.most_products;
+    CHECK(limited == !peer.most_products_reason.empty());
+  }
+}

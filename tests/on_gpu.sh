@@ -1,8 +1,12 @@
 #!/bin/sh
 # All that needs a real GPU, in one run: builds with nvcc, runs the GPU tests and the stages, searches
-# every stage with compute-sanitizer, and compares the simulator's counters with Nsight Compute's.
+# every stage with compute-sanitizer, compares the simulator's counters with Nsight Compute's, and times
+# everything.
 #
-#   tests/on_gpu.sh [--arch sm_90] [--out DIR]
+#   tests/on_gpu.sh [--arch sm_90] [--out DIR] [PART...]
+#
+# Parts: build, tests, run, sanitize, foreign, calibrate, bench; all of them if none is named. A part
+# without the build before it uses what was built last.
 #
 # Needs nvcc, a GPU and what the README lists; compute-sanitizer, ncu and python3 where present (a part
 # that cannot run says NOT RUN). The simulator is not needed. Results and logs go to DIR (build-gpu/out).
@@ -12,13 +16,19 @@ set -u
 
 arch=native
 out=
+parts=
 while [ $# -gt 0 ]; do
   case $1 in
     --arch) arch=${2:?--arch needs a value, such as sm_90}; shift 2 ;;
     --out) out=${2:?--out needs a folder}; shift 2 ;;
-    *) echo "usage: $0 [--arch sm_90] [--out DIR]" >&2; exit 2 ;;
+    build | tests | run | sanitize | foreign | calibrate | bench) parts="$parts $1"; shift ;;
+    *) echo "usage: $0 [--arch sm_90] [--out DIR] [build|tests|run|sanitize|foreign|calibrate|bench ...]" >&2
+       exit 2 ;;
   esac
 done
+wanted() {
+  case " ${parts:-$1} " in *" $1 "*) return 0 ;; *) return 1 ;; esac
+}
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 build=$root/build-gpu
@@ -38,46 +48,63 @@ report() {  # report STATUS NAME [DETAIL]
   esac
 }
 
-[ -f "$build/build.ninja" ] || meson setup "$build" "$root" -Dcuda=enabled -Ddocs=disabled \
-  "-Dgpu_arch=$arch" >"$out/setup.log" 2>&1 || { tail -5 "$out/setup.log" >&2; exit 1; }
-ninja -C "$build" >"$out/build.log" 2>&1 || { grep -m5 -E 'error|FAILED' "$out/build.log" >&2; exit 1; }
-report 0 build
+if wanted build; then
+  [ -f "$build/build.ninja" ] || meson setup "$build" "$root" -Dcuda=enabled -Ddocs=disabled \
+    "-Dgpu_arch=$arch" >"$out/setup.log" 2>&1 || { tail -5 "$out/setup.log" >&2; exit 1; }
+  ninja -C "$build" >"$out/build.log" 2>&1 || { grep -m5 -E 'error|FAILED' "$out/build.log" >&2; exit 1; }
+  report 0 build
+fi
 
-$limit meson test -C "$build" --suite stages --suite harness >"$out/tests.log" 2>&1
-report $? tests "$(grep -E '^(Ok|Fail|Skipped):' "$out/tests.log" | tr -s ' \n' ' ')"
+if wanted tests; then
+  $limit meson test -C "$build" --suite stages --suite harness --suite peers >"$out/tests.log" 2>&1
+  report $? tests "$(grep -E '^(Ok|Fail|Skipped):' "$out/tests.log" | tr -s ' \n' ' ')"
+fi
 
 halo=$build/common/cli/halo-cli
-HALO_BUILD=$build $limit "$halo" run --on gpu --json "$out/run.json" >"$out/run.txt" 2>&1
-status=$?
-[ $status -ne 77 ] || { cat "$out/run.txt" >&2; exit 77; }
-report $status "halo run --on gpu"
+if wanted run; then
+  HALO_BUILD=$build $limit "$halo" run --on gpu --json "$out/run.json" >"$out/run.txt" 2>&1
+  status=$?
+  [ $status -ne 77 ] || { cat "$out/run.txt" >&2; exit 77; }
+  report $status "halo run --on gpu"
+fi
 
-for program in "$build"/stages/*/*-gpu; do
-  name=$(basename "$program")
-  for tool in memcheck racecheck initcheck synccheck; do
-    log=$out/$name.$tool.log
-    if ! command -v compute-sanitizer >/dev/null; then
-      report 77 "$tool $name" "compute-sanitizer was not found"
-      continue
-    fi
-    $limit compute-sanitizer --tool $tool --error-exitcode 9 "$program" --length 1000 >"$log" 2>&1
-    status=$?
-    # Green only if the sanitizer has said so.
-    grep -qE 'ERROR SUMMARY: 0 errors|0 hazards displayed' "$log" || [ $status -ne 0 ] || status=1
-    report $status "$tool $name" "$(tail -1 "$log" | tr -d '=')"
+if wanted sanitize; then
+  for program in "$build"/stages/[0-9]*-gpu; do
+    [ -f "$program" ] || continue
+    name=$(basename "$program")
+    for tool in memcheck racecheck initcheck synccheck; do
+      log=$out/$name.$tool.log
+      if ! command -v compute-sanitizer >/dev/null; then
+        report 77 "$tool $name" "compute-sanitizer was not found"
+        continue
+      fi
+      # Our kernels only: the tools would search the libraries that they are compared with as well.
+      $limit compute-sanitizer --tool $tool --error-exitcode 9 "$program" --length 1000 --no-peers \
+        --no-times >"$log" 2>&1
+      status=$?
+      # Green only if the sanitizer has said so.
+      grep -qE 'ERROR SUMMARY: 0 errors|0 hazards displayed' "$log" || [ $status -ne 0 ] || status=1
+      report $status "$tool $name" "$(tail -1 "$log" | tr -d '=')"
+    done
   done
-done
+fi
 
-nvcc -std=c++17 -O2 -arch="$arch" "$root"/tests/simt/foreign/*.cu -o "$out/foreign" \
-  >"$out/foreign.log" 2>&1 && $limit "$out/foreign" >>"$out/foreign.log" 2>&1
-report $? "foreign program with nvcc"
+if wanted foreign; then
+  nvcc -std=c++17 -O2 -arch="$arch" "$root"/tests/simt/foreign/*.cu -o "$out/foreign" \
+    >"$out/foreign.log" 2>&1 && $limit "$out/foreign" >>"$out/foreign.log" 2>&1
+  report $? "foreign program with nvcc"
+fi
 
-$limit sh "$root/tests/simt/calibrate.sh" --arch "$arch" --out "$out/calibrate" >"$out/calibrate.txt" 2>&1
-report $? "simulator's counters against Nsight Compute's" "$(tail -1 "$out/calibrate.txt")"
+if wanted calibrate; then
+  $limit sh "$root/tests/simt/calibrate.sh" --arch "$arch" --out "$out/calibrate" >"$out/calibrate.txt" 2>&1
+  report $? "simulator's counters against Nsight Compute's" "$(tail -1 "$out/calibrate.txt")"
+fi
 
 # Arrays of up to a billion numbers, and the CPU's time for them: this takes minutes.
-HALO_BUILD=$build $limit "$halo" run --on gpu --report-table >"$out/report_table.txt" 2>&1
-report $? "halo run --on gpu --report-table"
+if wanted bench; then
+  HALO_BUILD=$build $limit "$halo" bench --seed 2024 --json "$out/bench.json" >"$out/bench.txt" 2>&1
+  report $? "halo bench"
+fi
 
 echo "results in $out"
 echo "$passed passed, $failed failed"

@@ -40,6 +40,8 @@ struct Options {
   std::string positional_threads;
   std::string positional_task;
   bool bench = false;
+  bool no_peers = false;
+  bool no_times = false;
   bool list = false;
   OutputOptions out;
 };
@@ -86,6 +88,8 @@ bool parse(int argc, const char* const* argv, const Stages& stages, Options& opt
             "the report's table: time at lengths 1e3, 1e5, 1e7 and 1e9, mask 3, 16 threads");
   line.flag("--bench", options.bench,
             "all published problems: the report's, and masks of 3 to 1,023 taps at 1e7 and 1e9");
+  line.flag("--no-peers", options.no_peers, "without the libraries and copies beside the variants");
+  line.flag("--no-times", options.no_times, "check only: nothing is timed");
   line.flag("--list", options.list, "list the variants and stop");
   line.option("--color", "WHEN", options.out.color, "auto, always or never");
   line.positional("LENGTH", options.positional_length, "as --length");
@@ -276,7 +280,7 @@ int run(int argc, const char* const* argv, const Stages& stages,
     if (task_text.empty() && options.variant.empty()) {
       std::erase_if(entries, [](const Conv1dEntry& entry) { return entry.variant.task == 1; });
     }
-  } else {
+  } else if (!options.no_peers) {
     for (const Conv1dVariant& peer : peers) entries.push_back({"peers", peer});
   }
   std::vector<Conv1dTrial> trials = adversarial_trials(seed);
@@ -345,7 +349,13 @@ int run(int argc, const char* const* argv, const Stages& stages,
     results.machine.libraries.emplace_back(peer.version.substr(0, space),
                                            peer.version.substr(space + 1));
   }
-  if (backend.times() && (published || problem.length() >= kRoofLength)) {
+  if (options.no_times) {
+    for (Candidate& candidate : candidates) {
+      candidate.batch = {};
+      if (candidate.row.time.reason.empty()) candidate.row.time.reason = "--no-times was given";
+    }
+  }
+  if (backend.times() && !options.no_times && (published || problem.length() >= kRoofLength)) {
     progress.show("measuring what this machine can do at most");
     results.machine.roofs = {{backend.name(), backend.measure_roofs()}};
   }

@@ -144,7 +144,7 @@ void finish(Clock& clock, double highest_clock) {
   time.method = clock.hot->method();
   time.gb_per_s = candidate.min_bytes / time.hot.median_ms * 1e-6;
   if (time.cold.rounds > 0) time.cold_gb_per_s = candidate.min_bytes / time.cold.median_ms * 1e-6;
-  time.gflop_per_s = candidate.flops / time.hot.median_ms * 1e-6;
+  if (candidate.flops > 0) time.gflop_per_s = candidate.flops / time.hot.median_ms * 1e-6;
   if (candidate.detail) clock.candidate->row.detail = candidate.detail();
 }
 

@@ -191,6 +191,9 @@ std::vector<Note> time_notes(const Rows& rows) {
     }
     notes.push_back({{}, text + (peers.size() > 1 ? ")" : "")});
   }
+  for (const Row* row : rows) {
+    if (!row->detail.empty()) notes.push_back({{row->variant + ":", Tone::strong}, row->detail});
+  }
   if (!throttled.empty()) {
     notes.push_back({{"THROTTLED:", Tone::caution},
                      "rounds left out because the clock was low: " + listed(throttled)});
@@ -320,11 +323,9 @@ std::string all_faults(const std::vector<Row>& rows, const TableOptions& options
 
 constexpr const char* kLegend[] = {
     "hot: all calls on the same arrays. cold: on arrays that the cache has lost. total: one call "
-    "with "
-    "both transfers.",
+    "with both transfers.",
     "%copy, %fp32: shares of the roofs. x: time of the variant before, of the copy, of the fastest "
-    "peer "
-    "/ this time. A/A %: what the same code differs by."};
+    "peer / this time. A/A %: what the same code differs by."};
 
 // Below all tables, each once: what the columns of times mean, what has no column in them and why,
 // and what the peers are.
@@ -431,6 +432,7 @@ std::vector<RowField> csv_fields(const Rows& rows) {
   }
   text("task", [](const Row& row) { return row.task > 0 ? std::to_string(row.task) : ""; });
   text("source", [](const Row& row) { return row.source; });
+  text("detail", [](const Row& row) { return row.detail; });
   text("description", [](const Row& row) { return row.description; });
   return fields;
 }

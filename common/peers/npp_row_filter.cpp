@@ -50,6 +50,13 @@ class NppRowFilter {
 
   int launch(const Conv1dCall& call) {
     if (mask_.data() == nullptr) return cudaErrorInvalidValue;  // set_mask was not called
+    // Seen with NPP 13.0 on an H200: these three have kernels of their own.
+    if (call.mask_width == 3 || call.mask_width == 5 || call.mask_width == 7) {
+      refusal_ =
+          "NPP's row filter repeats the cells at the ends of its rows for masks of 3, 5 and 7 "
+          "taps: it computes something else there";
+      return cudaErrorNotSupported;
+    }
     const auto make = [this, &call](NppPlan& plan) -> int {
       if (const int code = describe_stream(); code != cudaSuccess) return code;
       const std::size_t bytes = ends_cells(call) * sizeof(float);

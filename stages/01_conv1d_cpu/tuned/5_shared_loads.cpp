@@ -16,20 +16,23 @@ namespace halo::conv1d_cpu {
 // [doc:kernel]
 namespace {
 
-// Adds kTaps taps: mask[0], mask[kLanes], mask[2 * kLanes], ...
+// For each of `rows` neighbouring taps: adds it and those kLanes, 2 * kLanes, ... after it, kTaps in
+// all. `cells` and `mask` begin at the first.
 template <int kTaps>
-inline void add_taps(const float* __restrict__ cells, const float* __restrict__ mask,
-                     Vector (&sums)[kSums]) {
+[[gnu::always_inline]] inline void add_rows(const float* cells, const float* mask, int rows,
+                                            Vector (&sums)[kSums]) {
+  for (int j = 0; j < rows; ++j) {
 #pragma GCC unroll 16
-  for (int v = 0; v < kSums + kTaps - 1; ++v) {
-    Vector here = load(cells + v * kLanes);
+    for (int v = 0; v < kSums + kTaps - 1; ++v) {
+      Vector here = load(cells + j + v * kLanes);
 #if defined(__x86_64__)
-    // Says that `here` is a register. Without it g++ loads the cells anew for each multiply-add.
-    if constexpr (kTaps > 1) asm("" : "+v"(here));
+      // Says that `here` is a register. Without it g++ loads the cells anew for each multiply-add.
+      if constexpr (kTaps > 1) asm("" : "+v"(here));
 #endif
 #pragma GCC unroll 4
-    for (int t = 0; t < kTaps; ++t) {
-      if (0 <= v - t && v - t < kSums) sums[v - t] += here * mask[t * kLanes];
+      for (int t = 0; t < kTaps; ++t) {
+        if (0 <= v - t && v - t < kSums) sums[v - t] += here * mask[j + t * kLanes];
+      }
     }
   }
 }
@@ -43,23 +46,27 @@ void shared_loads(const float* input,  // [n]
                   int n, int width, int first, int last, int threads) {
   const auto block = [mask, width](const float* cells, float* to, bool past_caches) {
     Vector sums[kSums] = {};
-    for (int group = 0; group < width; group += 4 * kLanes) {
-      for (int j = group; j < std::min(group + kLanes, width); ++j) {
-        switch (std::min((width - j + kLanes - 1) / kLanes, 4)) {
-          case 4:
-            add_taps<4>(cells + j, mask + j, sums);
-            break;
-          case 3:
-            add_taps<3>(cells + j, mask + j, sums);
-            break;
-          case 2:
-            add_taps<2>(cells + j, mask + j, sums);
-            break;
-          case 1:
-            add_taps<1>(cells + j, mask + j, sums);
-            break;
-        }
-      }
+    int j = 0;
+    for (; j + 4 * kLanes <= width; j += 4 * kLanes) add_rows<4>(cells + j, mask + j, kLanes, sums);
+    // The rest: some rows have one tap more than the others.
+    const int longer = (width - j) % kLanes;
+    const int k = j + longer;
+    switch ((width - j) / kLanes) {
+      case 3:
+        add_rows<4>(cells + j, mask + j, longer, sums);
+        add_rows<3>(cells + k, mask + k, kLanes - longer, sums);
+        break;
+      case 2:
+        add_rows<3>(cells + j, mask + j, longer, sums);
+        add_rows<2>(cells + k, mask + k, kLanes - longer, sums);
+        break;
+      case 1:
+        add_rows<2>(cells + j, mask + j, longer, sums);
+        add_rows<1>(cells + k, mask + k, kLanes - longer, sums);
+        break;
+      case 0:
+        add_rows<1>(cells + j, mask + j, longer, sums);
+        break;
     }
     store(to, sums, past_caches);
   };

@@ -22,9 +22,19 @@ constexpr std::int64_t kRoofLength = 100'000;
 // The lengths of the report's tables, and its block. The report's mask has 3 taps.
 constexpr int kReportLengths[] = {1'000, 100'000, 10'000'000, 1'000'000'000};
 constexpr int kReportThreads = 16;
-// What `halo bench` adds: masks from where memory is the limit to where arithmetic is.
-constexpr int kBenchLengths[] = {10'000'000, 1'000'000'000};
-constexpr int kBenchMasks[] = {3, 9, 31, 63, 255, 1023};
+// What `halo bench` adds: masks from where memory is the limit to where arithmetic is; on a GPU some
+// of them with a billion cells. (On a CPU the widest take minutes and tell nothing new.)
+struct BenchSize {
+  int length;
+  int mask_width;
+  bool on_cpu;
+};
+constexpr BenchSize kBenchSizes[] = {
+    {10'000'000, 3, true},      {10'000'000, 9, true},       {10'000'000, 31, true},
+    {10'000'000, 63, true},     {10'000'000, 255, false},    {10'000'000, 1023, false},
+    {1'000'000'000, 3, false},  {1'000'000'000, 9, false},   {1'000'000'000, 31, false},
+    {1'000'000'000, 63, false}, {1'000'000'000, 255, false},
+};
 
 struct Options {
   std::string length;
@@ -86,8 +96,9 @@ bool parse(int argc, const char* const* argv, const Stages& stages, Options& opt
   line.option("--json", "FILE", options.out.json, "write the results as JSON");
   line.flag("--report-table", options.out.report_table,
             "the report's table: time at lengths 1e3, 1e5, 1e7 and 1e9, mask 3, 16 threads");
-  line.flag("--bench", options.bench,
-            "all published problems: the report's, and masks of 3 to 1,023 taps at 1e7 and 1e9");
+  line.flag(
+      "--bench", options.bench,
+      "all published problems: the report's, and masks of 3 to 1,023 taps at 1e7 and 1e9 cells");
   line.flag("--no-peers", options.no_peers, "without the libraries and copies beside the variants");
   line.flag("--no-times", options.no_times, "check only: nothing is timed");
   line.flag("--list", options.list, "list the variants and stop");
@@ -183,17 +194,18 @@ struct Size {
 };
 
 // The problems of --report-table, and with `bench` those of --bench.
-std::vector<Size> published_sizes(bool bench, int mask_width, int report_threads, int threads) {
+std::vector<Size> published_sizes(bool bench, bool on_cpu, int mask_width, int report_threads,
+                                  int threads) {
   std::vector<Size> sizes;
   for (const int length : kReportLengths) sizes.push_back({length, mask_width, report_threads});
   if (!bench) return sizes;
-  for (const int length : kBenchLengths) {
-    for (const int taps : kBenchMasks) {
-      const Size size{length, taps, threads};
-      const auto same = [&](const Size& known) {
-        return known.length == length && known.mask_width == taps && known.threads == threads;
-      };
-      if (std::none_of(sizes.begin(), sizes.end(), same)) sizes.push_back(size);
+  for (const BenchSize& size : kBenchSizes) {
+    const bool known = std::any_of(sizes.begin(), sizes.end(), [&](const Size& other) {
+      return other.length == size.length && other.mask_width == size.mask_width &&
+             other.threads == threads;
+    });
+    if (!known && (size.on_cpu || !on_cpu)) {
+      sizes.push_back({size.length, size.mask_width, threads});
     }
   }
   return sizes;
@@ -275,12 +287,7 @@ int run(int argc, const char* const* argv, const Stages& stages,
   std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
   std::fflush(stdout);
 
-  if (options.out.report_table) {
-    // Its tables are for the Codes 2 to 5; the single block is no part of them.
-    if (task_text.empty() && options.variant.empty()) {
-      std::erase_if(entries, [](const Conv1dEntry& entry) { return entry.variant.task == 1; });
-    }
-  } else if (!options.no_peers) {
+  if (!options.no_peers && !options.out.report_table) {
     for (const Conv1dVariant& peer : peers) entries.push_back({"peers", peer});
   }
   std::vector<Conv1dTrial> trials = adversarial_trials(seed);
@@ -288,12 +295,21 @@ int run(int argc, const char* const* argv, const Stages& stages,
   std::vector<std::vector<float>> saved;
   std::string saved_variant;
   if (published) {
-    const int block = backend.name() == "cpu" ? threads : kReportThreads;
-    for (const Size& size : published_sizes(options.bench, static_cast<int>(mask_width),
-                                            given_threads > 0 ? given_threads : block, threads)) {
+    const bool on_cpu = backend.name() == "cpu";
+    const int report_threads = given_threads > 0 ? given_threads
+                               : on_cpu          ? threads
+                                                 : kReportThreads;
+    for (const Size& size : published_sizes(options.bench, on_cpu, static_cast<int>(mask_width),
+                                            report_threads, threads)) {
       const conv::Problem1d step(size.length, size.mask_width, border);
+      // The report's tables are for its Codes 2 to 5, and its blocks so small that a single one would
+      // take seconds.
+      std::vector<Conv1dEntry> chosen = entries;
+      if (size.threads == report_threads && task_text.empty() && options.variant.empty()) {
+        std::erase_if(chosen, [](const Conv1dEntry& entry) { return entry.variant.task == 1; });
+      }
       const bool own = size.mask_width == mask_width;
-      add_candidates(candidates, entries, backend,
+      add_candidates(candidates, chosen, backend,
                      {.problem = step,
                       .mask = own ? mask : make_mask(std::to_string(size.mask_width), seed),
                       .threads = size.threads,
@@ -301,7 +317,8 @@ int run(int argc, const char* const* argv, const Stages& stages,
                       .recording = nullptr,
                       .too_large = backend.times() ? too_large_for(step, backend, 1)
                                                    : backend.no_time_reason(),
-                      .transfers = own,
+                      // They do not depend on the taps: once is enough.
+                      .transfers = own && size.threads == report_threads,
                       .trials = trials},
                      "", saved);
       trials.clear();

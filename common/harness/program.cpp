@@ -12,11 +12,12 @@ namespace {
 
 constexpr int kRounds = 15;
 constexpr int kFewestRounds = 9;
-constexpr double kRoundMs = 4;         // a round repeats short calls until it lasts this long
-constexpr int kFewestCalls = 20;       // of a round, where calls are short
-constexpr int kMostCalls = 1000;       // of a round
-constexpr double kLongCallMs = 2;      // beyond this a call is a long one
-constexpr double kVariantMs = 1500;    // a variant's rounds together, if that leaves enough of them
+constexpr double kRoundMs = 4;       // a round repeats short calls until it lasts this long
+constexpr int kFewestCalls = 20;     // of a round, where calls are short
+constexpr int kMostCalls = 1000;     // of a round
+constexpr double kLongCallMs = 2;    // beyond this a call is a long one
+constexpr double kVariantMs = 1500;  // a variant's rounds together, if that leaves enough of them
+constexpr std::size_t kFewestTransfers = 3;
 constexpr double kLongRoundMs = 1000;  // rounds this long are worth three only
 constexpr double kWarmUpMs = 500;      // of the machine, before the first round of a problem
 constexpr double kThrottled = 0.95;    // of the highest clock seen: a round below is left out
@@ -80,6 +81,7 @@ struct Clock {
   std::vector<Round> hot_rounds;
   std::vector<Round> cold_rounds;
   std::vector<Round> transfers;
+  double transfers_ms = 0;  // all of them together
 
   bool failed() const { return candidate->row.time.outcome == Outcome::bad; }
   void fail(const std::string& reason) {
@@ -123,8 +125,10 @@ void run_round(Clock& clock, Backend& backend) {
   };
   if (clock.cold) clock.cold_rounds.push_back(timed(*clock.cold, clock.cold_calls));
   clock.hot_rounds.push_back(timed(*clock.hot, clock.hot_calls));
-  if (clock.candidate->time_with_transfers) {
+  if (clock.candidate->time_with_transfers &&
+      (clock.transfers.size() < kFewestTransfers || clock.transfers_ms < kVariantMs)) {
     clock.transfers.push_back({clock.candidate->time_with_transfers(), -1});
+    clock.transfers_ms += clock.transfers.back().ms;
   }
 }
 

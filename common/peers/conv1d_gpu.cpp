@@ -85,8 +85,9 @@ Conv1dVariant cub_segmented_reduce_peer() {
   };
   peer.version = cub_version();
   peer.detail = cub_segmented_reduce_detail;
-  peer.most_products = 20'000'000'000;
-  peer.most_products_reason = "a segmented reduction of so many products takes seconds a call";
+  peer.most_products = 2'000'000'000;
+  peer.most_products_reason =
+      "a segmented reduction of so many products takes a second a call, or more";
   return peer;
 }
 
@@ -96,7 +97,7 @@ Conv1dVariant cudnn_peer() {
   peer.source = "common/peers/cudnn.cpp";
   peer.description = "cuDNN's fastest forward algorithm for an image of one row, true fp32";
   peer.role = Role::peer;
-  peer.most_products = 300'000'000'000;
+  peer.most_products = 100'000'000'000;
   peer.most_products_reason = "cuDNN takes seconds a call for so many products in one channel";
 #ifdef HALO_HAVE_CUDNN
   use_cudnn(peer);

@@ -18,6 +18,7 @@
 #include "tests/harness/wrong_variants.hpp"
 
 using namespace halo;
+using test::Approx;
 using test::contains;
 
 namespace {

@@ -166,7 +166,11 @@ void time_together(const std::vector<Candidate*>& group, Backend& backend, Progr
   std::vector<Clock> clocks;
   for (Candidate* candidate : group) {
     if (!may_be_timed(*candidate)) {
-      if (candidate->batch) candidate->row.time.reason = "it failed its check";
+      const Check& check = candidate->row.check;
+      const bool unchecked = check.outcome == Outcome::not_run && !check.reason.empty();
+      if (candidate->batch) {
+        candidate->row.time.reason = unchecked ? check.reason : "it failed its check";
+      }
       continue;
     }
     progress.show(candidate->row.stage + " " + candidate->row.variant + ": preparing");

@@ -6,9 +6,9 @@
 //            outputs into registers, 16 bytes at once; its neighbours read most of them too, so they
 //            come from the L1 cache. The width is known when this is compiled, so a tap is an operand
 //            of the multiply-add and needs no instruction of its own.
-// Must cost  9 taps: 3 requests of 16 to 17 sectors and 1 of 16 for 128 outputs, so 17 bytes an output
-//            on the way to the L1 cache, and 8 beyond it. Each 8 taps more are two requests more:
-//            beyond 17 taps that is too many for the L1 cache, and stage 04's warp_tile is faster.
+// Must cost  9 taps: 3 requests of 16 to 17 sectors and 1 of 16 for 128 outputs, so 16.5 bytes an
+//            output on the way to the L1 cache, and 8 beyond it. Each 8 taps more are two requests
+//            more and 8 registers more: from 19 taps on stage 04's warp_tile is faster.
 // Run        halo run 05 --variant quad
 #include "stages/05_conv1d_tiled_cached/conv1d_tiled_cached.hpp"
 
@@ -18,8 +18,8 @@ namespace halo::conv1d_tiled_cached {
 __constant__ float quad_mask[kQuadWidestMask];
 
 // At most 32 registers (16 blocks of 128 threads a multiprocessor): a thread has 16 new bytes under
-// way, so it takes all 2,048 threads to keep the memory busy. With 40 registers, 21 taps take 7 %
-// longer.
+// way, so it takes all 2,048 threads to keep the memory busy. The cells of more than 17 taps do not fit
+// into them: the compiler then keeps some in local memory, which costs more than it gains.
 //
 // Preconditions: input and output are 16-byte aligned; gridDim.x * kQuadThreads * 4 >= n; the mask
 // given to set_quad_mask has kWidth taps; 0 <= first, last <= n.

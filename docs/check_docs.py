@@ -4,7 +4,7 @@
     docs/check_docs.py --check     say what differs, exit 1 if anything does (a Meson test)
     docs/check_docs.py --fix       rewrite excerpts, tables and figures in place, then check
 
-Five kinds of thing are checked in docs/**/*.md, and in README.md and CONTRIBUTING.md if they exist.
+Six kinds of thing are checked in docs/**/*.md, and in README.md and CONTRIBUTING.md if they exist.
 
 Excerpts. The code block after the comment is the text between two marker lines of a source file
 (path from the root of the repository). Lines that are markers themselves are left out and the
@@ -26,6 +26,12 @@ come in the order of the alternatives of `variant`, else in the order of the fil
 entries of COLUMNS below, or `predicted:COUNTER`, `counted:COUNTER`. Instead of `columns`,
 `counters=a,b,c` gives one line a counter and two columns (predicted, counted) a variant.
 
+The BU report's own table for one variant, its published figures beside ours; the CPU's times come
+from a second file:
+
+    <!-- report: results/run_gpu.json cpu=results/run_cpu.json variant=grid -->
+    <!-- /report -->
+
 Figures in running text. `key` is a dotted path into the one selected row, or into the whole file
 when no row is selected; `as=NAME` chooses a format of FORMATS.
 
@@ -44,14 +50,15 @@ Nothing found is an error too: a check that looked at no excerpt would always be
 
 import argparse
 import json
+import math
 import pathlib
 import re
 import sys
 import textwrap
 import unicodedata
 
-DIRECTIVE = re.compile(r"^\s*<!--\s*(excerpt|table|findings):\s*(.*?)\s*-->\s*$")
-BLOCK_END = re.compile(r"^\s*<!--\s*/(table|findings)\s*-->\s*$")
+DIRECTIVE = re.compile(r"^\s*<!--\s*(excerpt|table|report|findings):\s*(.*?)\s*-->\s*$")
+BLOCK_END = re.compile(r"^\s*<!--\s*/(table|report|findings)\s*-->\s*$")
 VALUE = re.compile(r"<!--\s*value:\s*(.*?)\s*-->(.*?)<!--\s*/value\s*-->", re.S)
 FENCE = re.compile(r"^\s*(`{3,}|~{3,})(.*)$")
 MARKER = re.compile(r"\[/?doc:([\w-]+)\]")
@@ -94,12 +101,21 @@ def grouped(value):
     return f"{value:,.2f}"
 
 
+def significant(value):
+    """Three digits that say something, never an exponent: 0.02031 -> 0.0203, 1234.5 -> 1,234."""
+    if value == 0:
+        return "0"
+    digits = 2 - math.floor(math.log10(abs(value)))
+    return f"{value:,.{max(digits, 0)}f}"
+
+
 FORMATS = {
     "grouped": grouped,
     "plain": str,
     "1": lambda v: f"{v:,.1f}",
     "2": lambda v: f"{v:,.2f}",
     "3": lambda v: f"{v:,.3f}",
+    "significant": significant,
     "percent": lambda v: f"{100 * v:.1f} %",
     "round": lambda v: f"{round(v):,}",
     "text": lambda v: str(v).replace("\n", " "),
@@ -166,14 +182,26 @@ COLUMNS = {
     "sectors_per_request": (
         "sectors per request", ">", cell("traffic.sectors_per_request", FORMATS["3"])),
     "shared_conflicts": ("bank conflicts", ">", cell("traffic.shared_conflicts")),
-    "median_ms": ("median, ms", ">", cell("time.median_ms", FORMATS["3"])),
-    "p10_ms": ("p10, ms", ">", cell("time.p10_ms", FORMATS["3"])),
-    "p90_ms": ("p90, ms", ">", cell("time.p90_ms", FORMATS["3"])),
-    "transfers_ms": ("with transfers, ms", ">", cell("time.transfers_ms", FORMATS["3"])),
-    "gb_per_s": ("GB/s", ">", cell("time.gb_per_s", FORMATS["1"])),
-    "gflop_per_s": ("GFLOP/s", ">", cell("time.gflop_per_s", FORMATS["1"])),
+    "role": ("", "-", lambda row: {"peer": "library", "copy": "copy"}.get(row.get("role"), "ours")),
+    "detail": ("inside", "-", lambda row: row.get("detail") or "-"),
+    "method": ("timed as", "-", cell("time.method")),
+    "median_ms": ("median, ms", ">", cell("time.hot.median_ms", significant)),
+    "p10_ms": ("p10, ms", ">", cell("time.hot.p10_ms", significant)),
+    "p90_ms": ("p90, ms", ">", cell("time.hot.p90_ms", significant)),
+    "repeat_spread": ("A/A", ">", cell("time.hot.repeat_spread", FORMATS["percent"])),
+    "cold_ms": ("cold cache, ms", ">", cell("time.cold.median_ms", significant)),
+    "transfers_ms": ("with transfers, ms", ">", cell("time.transfers.median_ms", significant)),
+    "gb_per_s": ("GB/s", ">", cell("time.gb_per_s", significant)),
+    "cold_gb_per_s": ("GB/s, cold cache", ">", cell("time.cold_gb_per_s", significant)),
+    "gflop_per_s": ("GFLOP/s", ">", cell("time.gflop_per_s", significant)),
+    "share_of_copy": ("of the copy roof", ">", cell("time.share_of_copy", FORMATS["percent"])),
+    "share_of_fp32": ("of the fp32 roof", ">", cell("time.share_of_fp32", FORMATS["percent"])),
     "ratio_to_previous": (
         "times faster than the one before", ">", cell("time.ratio_to_previous", FORMATS["2"])),
+    "ratio_to_copy": ("speed beside a copy", ">", cell("time.ratio_to_copy", FORMATS["2"])),
+    "ratio_to_best_peer": (
+        "times faster than the best library", ">", cell("time.ratio_to_best_peer", FORMATS["2"])),
+    "best_peer": ("best library", "-", cell("time.best_peer")),
 }
 
 
@@ -243,7 +271,7 @@ class Results:
         run = self.load(name)
         problems = [row.get("problem", {}) for row in rows]
         problem = ""
-        if all(p == problems[0] for p in problems) and problems[0]:
+        if problems and all(p == problems[0] for p in problems) and problems[0]:
             problem = ", ".join(f"{k.replace('_', ' ')} {grouped(v)}" for k, v in problems[0].items())
             problem = f"{problem[0].upper()}{problem[1:]}. "
         machine = run.get("machine", {})
@@ -305,7 +333,7 @@ def column_group(name):
         return "check"
     if name == "hazards":
         return name
-    if name.endswith(("_ms", "_per_s", "_previous")):
+    if name.endswith(("_ms", "_per_s")) or name.startswith(("ratio_", "share_of_", "best_")):
         return "time"
     traffic = (":" in name or name.endswith("_bytes")
                or name in ("traffic", "sectors_per_request", "shared_conflicts"))
@@ -326,6 +354,37 @@ def reasons(rows, groups):
     for text, variants in said.items():
         lines += ["", ", ".join(f"`{variant}`" for variant in variants) + f" {text}"]
     return lines
+
+
+def make_report(text, results):
+    """The BU report's own table for one of its tasks, its published figures beside ours."""
+    name, settings, selectors = parse_arguments(text, ("cpu", "variant"))
+    if set(settings) != {"cpu", "variant"} or selectors:
+        raise DocsError("a report needs cpu=FILE and variant=NAME, and nothing else")
+    rows = [row for row in results.rows(name, {"variant": settings["variant"]}) if row["published"]]
+    if not rows:
+        raise DocsError(f"no row of {settings['variant']} has published figures beside it")
+
+    def loop_ms(row):
+        wanted = {key: str(row["problem"][key]) for key in ("length", "mask_width", "border")}
+        found = results.rows(settings["cpu"], {"backend": "cpu", "variant": "loop"}
+                             | {f"problem.{key}": value for key, value in wanted.items()})
+        return found[0]["time"]["hot"]["median_ms"]
+
+    body = []
+    for row in sorted(rows, key=lambda row: row["problem"]["length"]):
+        cpu, gpu = loop_ms(row), row["time"]["transfers"]["median_ms"]
+        kernel, then = row["time"]["hot"]["median_ms"], row["published"]
+        body.append([grouped(row["problem"]["length"]), significant(cpu), significant(gpu),
+                     f"{cpu / gpu:.2f}", significant(kernel), f"{cpu / kernel:,.2f}",
+                     significant(then["cpu_ms"]), significant(then["gpu_ms"]),
+                     f"{then['cpu_ms'] / then['gpu_ms']:.2f}"])
+    heads = ["length", "CPU, ms", "GPU with transfers, ms", "speedup", "kernel alone, ms",
+             "speedup of the kernel", "report: CPU, ms", "report: GPU, ms", "report: speedup"]
+    source = rows[0]["published"]["source"]
+    captions = [results.caption(name, rows), results.caption(settings["cpu"], [])]
+    return ["", *markdown_table(heads, [">"] * len(heads), body), "",
+            f"*The report's columns: {source}.*", "", captions[0], "", captions[1], ""]
 
 
 def make_findings(text, results):
@@ -440,7 +499,7 @@ class Page:
                 continue
             directive = DIRECTIVE.match(line)
             if not directive:
-                if re.search(r"<!--\s*(excerpt|table|findings):", CODE_SPAN.sub("", line)):
+                if re.search(r"<!--\s*(excerpt|table|report|findings):", CODE_SPAN.sub("", line)):
                     self.complain(at + 1, "the directive must stand alone on its line")
                 prose.append((at, line))
                 at += 1
@@ -481,7 +540,7 @@ class Page:
 
     def rewrite_block(self, lines, at, kind, argument):
         """A table or findings: everything up to the closing comment is generated."""
-        self.counts["tables" if kind == "table" else kind] += 1
+        self.counts["findings" if kind == "findings" else "tables"] += 1
         end = at + 1
         while end < len(lines) and not BLOCK_END.match(lines[end]):
             if DIRECTIVE.match(lines[end]):
@@ -492,7 +551,7 @@ class Page:
             self.complain(at + 1, f"this must end with <!-- /{kind} -->")
             return [lines[at]], at + 1
         try:
-            make = make_table if kind == "table" else make_findings
+            make = {"table": make_table, "report": make_report, "findings": make_findings}[kind]
             wanted = make(argument, self.results)
         except DocsError as error:
             self.complain(at + 1, str(error))

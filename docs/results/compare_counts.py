@@ -3,7 +3,7 @@
 
     docs/results/compare_counts.py --halo build/common/cli/halo-cli [RECORDED.json]
 
-The figures on the pages come from the recorded run (default: first_light_sim.json). Counters do not
+The figures on the pages come from the recorded run (default: conv1d_sim.json). Counters do not
 depend on the machine or on the data, so every one must be equal. Exit status: 0 all equal, 1 some
 differ or are missing, 77 the stage programs are not built.
 """
@@ -28,7 +28,7 @@ def simulated(path):
 def main():
     parser = argparse.ArgumentParser(description="Compares a recorded run's counters with a new run.")
     parser.add_argument("--halo", required=True, help="the halo program of a build folder")
-    parser.add_argument("recorded", nargs="?", default=str(HERE / "first_light_sim.json"))
+    parser.add_argument("recorded", nargs="?", default=str(HERE / "conv1d_sim.json"))
     arguments = parser.parse_args()
 
     recorded = simulated(arguments.recorded)
@@ -73,7 +73,7 @@ def main():
         wrong += 1
         print(f"{key[0]} {key[1]} is not in the recorded run", file=sys.stderr)
     if wrong:
-        print("record it again: ./halo run --on sim --json docs/results/first_light_sim.json, then "
+        print("record it again: ./halo run --on sim --json docs/results/conv1d_sim.json, then "
               "docs/check_docs.py --fix", file=sys.stderr)
         return 1
     print(f"{len(recorded)} variants, every counter as recorded")

@@ -61,6 +61,7 @@ struct CompareOptions {
 
 struct ReportOptions {
   std::string file;
+  std::string with;  // another file whose rows join those of the first; empty: none
   Format format = Format::terminal;
   std::string color = "auto";
   bool report_table = false;

@@ -202,6 +202,8 @@ int command_report(const Global& global, int argc, const char* const* argv) {
   std::string format = "table";
   CommandLine line("Shows a results file, as `run` and `bench` write them with --json.", "");
   line.positional("FILE.json", options.file, "the results");
+  line.option("--with", "FILE.json", options.with,
+              "join these: a GPU's results and its CPU's, say");
   line.option("--format", "FORMAT", format, kFormats);
   line.flag("--report-table", options.report_table,
             "the source report's own table, beside what it published");

@@ -137,7 +137,8 @@ void add_new(Named& all, const Named& more) {
   }
 }
 
-// One machine as two programs describe it. Only those that run on the GPU know it.
+}  // namespace
+
 Machine merged_machine(const Machine& a, const Machine& b) {
   const bool b_knows_more = a.cpu.empty() || (a.gpu.empty() && !b.gpu.empty());
   Machine machine = b_knows_more ? b : a;
@@ -148,8 +149,6 @@ Machine merged_machine(const Machine& a, const Machine& b) {
   if (!other.build.empty() && other.build != "optimised") machine.build = other.build;
   return machine;
 }
-
-}  // namespace
 
 const std::string* value_of(const PassedOptions& options, const std::string& name) {
   for (const auto& [key, value] : options) {

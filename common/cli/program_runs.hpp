@@ -27,6 +27,9 @@ const std::string* value_of(const PassedOptions& options, const std::string& nam
 /// Throws WrongUse: a program is not built or refuses its options, the JSON cannot be written.
 Results run_programs(const std::vector<Program>& programs, const Request& request);
 
+/// One machine as two files describe it. Only those that ran on the GPU know it.
+Machine merged_machine(const Machine& a, const Machine& b);
+
 /// The row of a program that was not run.
 Row not_run_row(const Program& program, const std::string& reason);
 

@@ -22,7 +22,12 @@ Results read_results(const std::string& file) {
 
 int run_report(const ReportOptions& options) {
   const TableOptions table{use_color(options.color, stdout), options.format};
-  const Results results = read_results(options.file);
+  Results results = read_results(options.file);
+  if (!options.with.empty()) {
+    const Results more = read_results(options.with);
+    results.rows.insert(results.rows.end(), more.rows.begin(), more.rows.end());
+    results.machine = merged_machine(results.machine, more.machine);
+  }
   if (results.rows.empty()) throw CannotRun(options.file + " holds no rows");
   std::fputs(render(results, options.report_table, table).c_str(), stdout);
   return 0;

@@ -82,6 +82,28 @@ TEST_CASE("a file that is no results file is one line and exit status 2") {
   }
 }
 
+TEST_CASE("report joins the CPU's results to the GPU's") {
+  Files files;
+  std::vector<Row> gpu = rows_with(0.25);
+  gpu.pop_back();
+  files.write("gpu.json", gpu);
+  Row loop = timed_row("01_cpu", "cpu", "loop", 4);
+  loop.problem = gpu[0].problem;
+  files.write("cpu.json", {loop});
+  const auto line_of = [](const std::string& text) {
+    for (const std::string& line : lines_of(text)) {
+      if (line.find("0.2500") != std::string::npos) return line;
+    }
+    return std::string();
+  };
+  const std::string alone = line_of(files.halo({"report", "gpu.json", "--report-table"}).out);
+  CHECK_THAT(alone, contains("NOT RUN"));
+  const Ended both = files.halo({"report", "gpu.json", "--with", "cpu.json", "--report-table"});
+  CHECK(both.status == 0);
+  CHECK_THAT(line_of(both.out), contains("4.0000") && contains("16.0000"));
+  require_one_line(files.halo({"report", "gpu.json", "--with", "no.json"}), 2);
+}
+
 TEST_CASE("wrong use of report and compare is one line and exit status 2") {
   Files files;
   files.write("a.json", rows_with(1));

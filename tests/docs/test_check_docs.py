@@ -27,7 +27,7 @@ SOURCE = """\
 EXCERPT = ["void kernel() {", "  work();", "}"]
 
 RESULTS = {
-    "schema_version": 1,
+    "schema_version": 2,
     "command": "halo run --json run.json",
     "date": "2025-11-21T10:00:00Z",
     "seed": 7,
@@ -208,6 +208,60 @@ class CheckDocs(unittest.TestCase):
         self.assert_bad("none.json is missing")
         (self.root / "docs" / "results" / "none.json").write_text("{")
         self.assert_bad("is not JSON")
+
+    def timed(self, backend, variant, length, hot, transfers=None, published=None):
+        return {
+            "stage": "02", "backend": backend, "variant": variant, "role": "variant",
+            "problem": {"length": length, "mask_width": 3, "threads": 16, "border": "zero"},
+            "time": {"status": "MEASURED", "reason": "", "hot": {"median_ms": hot},
+                     "transfers": {"median_ms": transfers}, "share_of_copy": 0.9876},
+            "published": published or {},
+        }
+
+    def write_times(self, gpu, cpu):
+        for name, rows in (("gpu", gpu), ("cpu", cpu)):
+            path = self.root / "docs" / "results" / f"{name}.json"
+            path.write_text(json.dumps(dict(RESULTS, command=f"halo bench --on {name}", rows=rows)))
+
+    def test_columns_of_times(self):
+        self.write_times([self.timed("gpu", "grid", 1000, 0.0203145, 1.5)], [])
+        path = self.page("<!-- table: results/gpu.json columns=variant,median_ms,transfers_ms,"
+                         "share_of_copy,cold_ms -->\n<!-- /table -->")
+        self.run_script("--fix")
+        self.assertIn("| `grid` | 0.0203 | 1.50 | 98.8 % | - |", path.read_text())
+        self.assert_good()
+
+    def test_report_has_both_files_and_what_was_published(self):
+        then = {"source": "a report, Table 1", "cpu_ms": 10.0, "gpu_ms": 4.0}
+        self.write_times([self.timed("gpu", "grid", 100000, 0.5, 2.0, then),
+                          self.timed("gpu", "grid", 1000, 0.25, 1.0, then),
+                          self.timed("gpu", "grid", 10, 0.25, 1.0)],
+                         [self.timed("cpu", "loop", 1000, 3.0),
+                          self.timed("cpu", "loop", 100000, 8.0)])
+        path = self.page("<!-- report: results/gpu.json cpu=results/cpu.json variant=grid -->\n"
+                         "<!-- /report -->")
+        self.assert_bad("differs from results/gpu.json")
+        self.run_script("--fix")
+        self.assert_good()
+        lines = [line for line in path.read_text().split("\n") if line.startswith("| 1")]
+        self.assertEqual(lines[0], "| 1,000 | 3.00 | 1.00 | 3.00 | 0.250 | 12.00 | 10.0 | 4.00 | 2.50 |")
+        self.assertEqual(lines[1], "| 100,000 | 8.00 | 2.00 | 4.00 | 0.500 | 16.00 | 10.0 | 4.00 | 2.50 |")
+        self.assertEqual(len(lines), 2)
+        self.assertIn("a report, Table 1", path.read_text())
+        self.assertIn("halo bench --on cpu", path.read_text())
+
+    def test_wrong_reports(self):
+        self.write_times([self.timed("gpu", "grid", 1000, 0.25, 1.0)], [])
+        for argument, word in (("variant=grid", "needs cpu="),
+                               ("cpu=results/cpu.json variant=grid", "published figures"),
+                               ("cpu=results/cpu.json variant=none", "no row of")):
+            self.page(f"<!-- report: results/gpu.json {argument} -->\n<!-- /report -->")
+            self.assert_bad(word)
+
+    def test_three_digits_that_say_something(self):
+        for value, text in ((0.0203145, "0.0203"), (1.5, "1.50"), (33.7104, "33.7"), (1234.5, "1,234"),
+                            (0, "0"), (0.000123456, "0.000123")):
+            self.assertEqual(check_docs.significant(value), text)
 
     def test_findings(self):
         said = "a.cu:3: error: race of tile in k(float*): " + "thread " * 20 + "(1 time)"

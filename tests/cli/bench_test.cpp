@@ -47,14 +47,6 @@ FakeBuild& add_gpu(FakeBuild& build) {
   return build;
 }
 
-void require_one_line(const Ended& ended, int status) {
-  CAPTURE(ended.out, ended.err);
-  CHECK(ended.status == status);
-  CHECK(ended.out.empty());
-  REQUIRE(lines_of(ended.err).size() == 1);
-  CHECK(ended.err.rfind("halo: ", 0) == 0);
-}
-
 }  // namespace
 
 TEST_CASE("bench runs the CPU's ladder, then the GPU's, and merges them") {

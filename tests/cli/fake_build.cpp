@@ -6,6 +6,8 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "tests/catch.hpp"
+
 namespace halo::test {
 
 namespace fs = std::filesystem;
@@ -38,6 +40,14 @@ std::vector<std::string> lines_of(const std::string& text) {
 std::string read_file(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+void require_one_line(const Ended& ended, int status) {
+  CAPTURE(ended.out, ended.err);
+  CHECK(ended.status == status);
+  CHECK(ended.out.empty());
+  REQUIRE(lines_of(ended.err).size() == 1);
+  CHECK(ended.err.rfind("halo: ", 0) == 0);
 }
 
 FakeBuild::FakeBuild() {

@@ -21,6 +21,10 @@ std::vector<std::string> lines_of(const std::string& text);
 
 std::string read_file(const std::filesystem::path& file);
 
+/// Checks that this status came with one line on stderr that starts with the program's name, and
+/// nothing else.
+void require_one_line(const Ended& ended, int status);
+
 class FakeBuild {
  public:
   FakeBuild();

@@ -33,14 +33,6 @@ std::vector<Row> rows_with(double ms) {
   return {timed_row("02_global", "gpu", "grid", ms), timed_row("04_tiled", "gpu", "tiled", 1)};
 }
 
-void require_one_line(const Ended& ended, int status) {
-  CAPTURE(ended.out, ended.err);
-  CHECK(ended.status == status);
-  CHECK(ended.out.empty());
-  REQUIRE(lines_of(ended.err).size() == 1);
-  CHECK(ended.err.rfind("halo: ", 0) == 0);
-}
-
 }  // namespace
 
 TEST_CASE("report shows a results file in every format") {

@@ -13,15 +13,6 @@ using namespace halo;
 using namespace halo::test;
 namespace fs = std::filesystem;
 
-// Wrong use is one line on stderr that starts with the program's name, and nothing else.
-void require_one_line(const Ended& ended, int status) {
-  CAPTURE(ended.out, ended.err);
-  CHECK(ended.status == status);
-  CHECK(ended.out.empty());
-  REQUIRE(lines_of(ended.err).size() == 1);
-  CHECK(ended.err.rfind("halo: ", 0) == 0);
-}
-
 FakeBuild& two_stages(FakeBuild& build) {
   build.add_reporting_program("02_second", "sim", {good_row("02_second", "late")}, 0);
   build.add_reporting_program("01_first", "sim",

@@ -346,6 +346,9 @@ def reasons(rows, groups):
     for row in rows:
         for group in dict.fromkeys(filter(None, groups)):
             part = row.get(group, {})
+            check = row.get("check", {})
+            if group == "time" and check.get("status") == "NOT RUN" and check.get("reason"):
+                part = check  # what was not checked has no time: one reason is enough
             if part.get("status") not in ("PASS", "none", "EQUAL", "MEASURED") and part.get("reason"):
                 text = f"{part['status']}: {part['reason']}."
                 if row["variant"] not in said.setdefault(text, []):

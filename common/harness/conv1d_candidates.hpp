@@ -27,7 +27,7 @@ struct Conv1dTask {
   std::vector<Conv1dTrial> trials;
 };
 
-// The variant as a peer or a stage's own would name it: stage and variant.
+// A variant, and what stands as its stage in its rows: 04_conv1d_tiled_halo, or peers.
 struct Conv1dEntry {
   std::string stage;
   Conv1dVariant variant;

@@ -98,7 +98,8 @@ bool parse(int argc, const char* const* argv, const Stages& stages, Options& opt
             "the report's table: time at lengths 1e3, 1e5, 1e7 and 1e9, mask 3, 16 threads");
   line.flag(
       "--bench", options.bench,
-      "all published problems: the report's, and masks of 3 to 1,023 taps at 1e7 and 1e9 cells");
+      "all published problems: the report's, and masks of 3 to 1,023 taps at 1e7 and 1e9 cells; "
+      "with --length or --mask that one problem");
   line.flag("--no-peers", options.no_peers, "without the libraries and copies beside the variants");
   line.flag("--no-times", options.no_times, "check only: nothing is timed");
   line.flag("--list", options.list, "list the variants and stop");
@@ -226,7 +227,9 @@ int run(int argc, const char* const* argv, const Stages& stages,
   const std::string threads_text = either("threads", options.threads, options.positional_threads);
   const std::string task_text = either("task", options.task, options.positional_task);
   std::vector<Conv1dEntry> entries = choose(stages, task_text, options.variant);
-  const bool published = options.out.report_table || options.bench;
+  // With a length or a mask of its own, --bench is that one problem.
+  const bool bench = options.bench && length_text.empty() && options.mask.empty();
+  const bool published = options.out.report_table || bench;
   const int default_block = default_threads(backend);
   const int given_threads =
       threads_text.empty()
@@ -245,11 +248,8 @@ int run(int argc, const char* const* argv, const Stages& stages,
     data::require_signal_target(options.output);
   }
   if (published && (!options.input.empty() || !length_text.empty())) {
-    throw UsageError(std::string(options.bench ? "--bench" : "--report-table") +
+    throw UsageError(std::string(bench ? "--bench" : "--report-table") +
                      " has its own lengths: leave --length and --input out");
-  }
-  if (options.bench && !options.mask.empty()) {
-    throw UsageError("--bench has its own masks: leave --mask out");
   }
   std::vector<float> mask;
   std::shared_ptr<Conv1dWorkload> recording;
@@ -299,8 +299,8 @@ int run(int argc, const char* const* argv, const Stages& stages,
     const int report_threads = given_threads > 0 ? given_threads
                                : on_cpu          ? threads
                                                  : kReportThreads;
-    for (const Size& size : published_sizes(options.bench, on_cpu, static_cast<int>(mask_width),
-                                            report_threads, threads)) {
+    for (const Size& size :
+         published_sizes(bench, on_cpu, static_cast<int>(mask_width), report_threads, threads)) {
       const conv::Problem1d step(size.length, size.mask_width, border);
       // The report's tables are for its Codes 2 to 5, and its blocks so small that a single one would
       // take seconds.

@@ -6,10 +6,12 @@
 
 Only Python's standard library. Every figure stands on a light card of its own, so that it reads the
 same on a dark page, and says with a pattern or a word whatever it says with a colour. The colours
-are those of Okabe and Ito, which stay apart for the colour-blind.
+are those of Okabe and Ito, which stay apart for the colour-blind. measured_roofline draws what
+docs/results/bench_conv1d_gpu.json holds.
 """
 
 import argparse
+import json
 import math
 import pathlib
 import sys
@@ -347,6 +349,105 @@ def tile_cached_halo():
     return d
 
 
+def warp_tile():
+    d = Drawing(860, 404, "A tile for each warp, twenty outputs for each thread",
+                "Above, how a warp loads its tile: lane l takes the 16 bytes number l, l + 32, l + 64 and "
+                "so on. Below, how it computes: lane l has outputs 20 l to 20 l + 19 and reads the cells "
+                "it needs as quads of four, seven of them for nine taps.")
+    x0, w, h = 90, 30, 32
+    d.text(x0, 30, "Loading: neighbouring lanes, neighbouring 16 bytes. Five of these rows and a bit.", 14,
+           "start", bold=True)
+    d.text(x0 - 12, 68, "tile", 14, "end", bold=True)
+    d.text(x0 - 12, 84, "(quads)", 12, "end", GREY)
+    d.cells(x0, 52, [f"l{q}" for q in range(10)] + ["…"] + ["l31"], w * 1.3, h,
+            ["halo"] + ["tile"] * 9 + ["plain", "tile"], 12)
+    d.cells(x0 + 12 * w * 1.3, 52, ["l0", "l1", "l2", "…"], w * 1.3, h, ["tile"] * 3 + ["plain"], 12)
+    d.brace(x0 + 1, x0 + 12 * w * 1.3 - 2, 90, "one request: 32 quads, 512 bytes, 16 or 17 sectors", colour=BLUE)
+    d.brace(x0 + 12 * w * 1.3 + 2, x0 + 16 * w * 1.3, 90, "the next", colour=BLUE)
+
+    d.text(x0, 158, "Computing: each lane has 20 outputs of its own, five quads.", 14, "start", bold=True)
+    d.text(x0 - 12, 196, "outputs", 14, "end", bold=True)
+    for lane in range(4):
+        left = x0 + lane * 5 * w
+        kind = ("read", "plain")[lane % 2]
+        d.rect(left, 180, 5 * w, h, kind, width=2)
+        d.text(left + 2.5 * w, 201, f"lane {lane}: {20 * lane} … {20 * lane + 19}", 12, halo=True)
+    d.text(x0 + 20 * w + 18, 202, "…", 16)
+    d.text(x0 - 12, 276, "cells", 14, "end", bold=True)
+    d.text(x0 - 12, 292, "(shared)", 12, "end", GREY)
+    for quad in range(22):
+        hit = 5 <= quad < 12
+        d.rect(x0 + quad * w, 260, w, h, "tile" if hit else "plain")
+        d.text(x0 + quad * w + w / 2, 281, str(quad), 12, halo=hit)
+    d.line(x0 + 5 * w, 214, x0 + 5 * w, 258, GREEN, 2)
+    d.line(x0 + 10 * w, 214, x0 + 12 * w, 258, GREEN, 2)
+    d.brace(x0 + 5 * w, x0 + 12 * w, 298, "lane 1 reads quads 5 … 11: 28 cells = 20 + 9 - 1", colour=GREEN)
+    d.text(430, 356, "A cell that lies in a register serves up to nine outputs. 180 multiply-adds for 7 shared reads.",
+           14)
+    d.text(430, 382, "w = 9. Orange crosses: halo cells before the tile. Green dots: what a lane reads. "
+           "A quad is 16 bytes.", 12, colour=GREY)
+    return d
+
+
+def quad_stride():
+    d = Drawing(860, 412, "Sixteen-byte reads of eight lanes, for three runs of outputs",
+                "Shared memory drawn as rows of eight quads of 16 bytes, together 32 banks. Eight lanes "
+                "four quads apart meet two columns only, four lanes in each. Five or nine quads apart "
+                "they meet eight different columns.")
+    cell, tall = 31, 25
+    answers = ("2 columns: four passes, not one", "8 columns: one pass", "8 columns: one pass")
+    for panel, (stride, answer) in enumerate(zip((4, 5, 9), answers)):
+        x0, y0 = 26 + panel * 280, 92
+        d.text(x0 + 4 * cell, 32, f"{4 * stride} outputs a thread: {stride} quads", 15, bold=True)
+        d.text(x0 + 4 * cell, 56, "column: four banks", 11, colour=GREY)
+        for column in range(8):
+            d.text(x0 + column * cell + cell / 2, 80, str(column), 12, colour=GREY)
+        for quad in range(64):
+            row, column = quad // 8, quad % 8
+            lane = quad // stride if quad % stride == 0 and quad // stride < 8 else None
+            kind = "plain" if lane is None else ("bad" if stride == 4 else "tile")
+            d.rect(x0 + column * cell, y0 + row * tall, cell, tall, kind, width=0.8)
+            if lane is not None:
+                d.text(x0 + column * cell + cell / 2, y0 + row * tall + 17, f"l{lane}", 12, bold=True,
+                       halo=True)
+        d.text(x0 + 4 * cell, y0 + 8 * tall + 28, f"lane l: column {stride}·l mod 8", 13)
+        d.text(x0 + 4 * cell, y0 + 8 * tall + 52, answer, 14, bold=True)
+    d.text(430, 376, "l0 … l7 are the eight lanes that share a pass. The next eight lanes do the same, a whole "
+           "number of rows on.", 12, colour=GREY)
+    d.text(430, 396, "A row is 128 bytes: eight columns of 16 bytes, all 32 banks.", 12, colour=GREY)
+    return d
+
+
+def quad_overlap():
+    d = Drawing(860, 372, "Three neighbouring threads, nine taps",
+                "Each thread has four outputs and reads three quads of four cells: the one on the left, "
+                "its own, and the one on the right. So every quad is read by three threads, and only one "
+                "of these reads brings new bytes.")
+    x0, w, h = 120, 34, 32
+    d.text(x0 - 12, 68, "input", 14, "end", bold=True)
+    d.text(x0 - 12, 84, "(global)", 12, "end", GREY)
+    d.cells(x0, 52, [str(c) for c in range(20)], w, h, ["plain"] * 4 + ["tile"] * 12 + ["plain"] * 4, 12)
+    for quad in range(5):
+        d.line(x0 + quad * 4 * w, 44, x0 + quad * 4 * w, 92, INK, 2)
+        d.text(x0 + (quad * 4 + 2) * w, 40, f"quad {quad}", 13)
+    d.line(x0 + 20 * w, 44, x0 + 20 * w, 92, INK, 2)
+    for t in range(3):
+        y = 112 + t * 58
+        d.text(x0 - 12, y + 21, f"thread {t + 1}", 14, "end", bold=True)
+        for part in range(3):
+            left = x0 + (t + part) * 4 * w
+            own = part == 1
+            d.rect(left, y, 4 * w, 32, "tile" if own else "halo", width=1.6)
+            d.text(left + 2 * w, y + 21, f"own: outputs {4 * (t + 1)} … {4 * (t + 1) + 3}" if own
+                   else "a neighbour's", 12, halo=True)
+    d.text(430, 312, "Every quad is read three times. The first read fetches it; the others find it in the L1 cache.",
+           14)
+    d.text(430, 336, "Thread 2 keeps 12 cells in registers: outputs 8 … 11 need cells 4 … 15.", 14)
+    d.text(430, 358, "Green dots: a thread's own four cells. Orange crosses: cells that its neighbours own. "
+           "w = 9, h = 4.", 12, colour=GREY)
+    return d
+
+
 def memory_hierarchy():
     d = Drawing(800, 470, "Where data can live",
                 "Each thread has registers; each SM has shared memory, an L1 cache and a constant "
@@ -463,6 +564,76 @@ def roofline():
     return d
 
 
+def measured_roofline():
+    run = json.loads((pathlib.Path(__file__).resolve().parent.parent / "results"
+                      / "bench_conv1d_gpu.json").read_text(encoding="utf-8"))
+    roofs = run["machine"]["roofs"]["gpu"]
+    bandwidth, peak = roofs["copy_gb_per_s"] / 1e3, roofs["fp32_gflop_per_s"] / 1e3
+    machine = run["machine"]["gpu"]
+
+    def speeds(variant):
+        """(flop per byte, TFLOP/s) for each mask at a billion cells that was measured."""
+        found = []
+        for row in run["rows"]:
+            problem = row["problem"]
+            if (row["variant"] == variant and problem["length"] == 10**9 and problem["threads"] == 256
+                    and row["time"]["status"] == "MEASURED"):
+                found.append((2 * problem["mask_width"] / 8, row["time"]["gflop_per_s"] / 1e3))
+        return sorted(found)
+
+    d = Drawing(840, 520, f"The 1D ladder under the roofs of an {machine}",
+                "Measured speed of the variants and of two libraries against arithmetic intensity, for "
+                "a billion cells and masks of 3, 9, 31, 63 and 255 taps, under the measured copy and "
+                "multiply-add roofs. The tuned variants follow the roofs, except near the ridge; the "
+                "faithful ones and the libraries are flat.")
+    left, right, top, bottom = 90, 640, 50, 420
+    x_of = lambda v: left + (math.log2(v) + 1) / 8 * (right - left)      # 1/2 ... 128
+    y_of = lambda v: bottom - (math.log10(v) + 1) / 3 * (bottom - top)   # 0.1 ... 100
+    for power in range(-1, 8):
+        d.line(x_of(2.0 ** power), top, x_of(2.0 ** power), bottom, PALE, 1)
+        d.text(x_of(2.0 ** power), bottom + 20, "1/2" if power < 0 else str(2 ** power), 12)
+    for value in (0.1, 1, 10, 100):
+        d.line(left, y_of(value), right, y_of(value), PALE, 1)
+        d.text(left - 8, y_of(value) + 4, number(value), 12, "end")
+    d.line(left, bottom, right, bottom, INK, 1.6)
+    d.line(left, top, left, bottom, INK, 1.6)
+    ridge = peak / bandwidth
+    d.polyline([(x_of(0.5), y_of(0.5 * bandwidth)), (x_of(ridge), y_of(peak)),
+                (x_of(128), y_of(peak))], INK, 3)
+    d.text(x_of(32), y_of(peak) - 10, f"multiply-adds: {peak:.1f} TFLOP/s", 13)
+    d.text(x_of(2.2), y_of(bandwidth * 4.4), f"copy: {bandwidth:.2f} TB/s", 13, "end")
+    shown = [("warp_tile", "warp_tile (04, tuned)", BLUE, "circle"),
+             ("quad", "quad (05, tuned)", RED, "square"),
+             ("constant", "constant (03)", GREEN, "circle"),
+             ("tiled_halo", "tiled_halo (04)", ORANGE, "square"),
+             ("npp_row_filter", "NPP's row filter", PURPLE, "circle"),
+             ("cudnn", "cuDNN", GREY, "square")]
+    for at, (variant, label, colour, shape) in enumerate(shown):
+        points = [(x_of(x), y_of(y)) for x, y in speeds(variant)]
+        if not points:
+            raise SystemExit(f"make_figures: no measured row of {variant} at a billion cells")
+        d.polyline(points, colour, 1.6)
+
+        def mark(x, y):
+            if shape == "circle":
+                d.circle(x, y, 5, colour, "#ffffff")
+            else:
+                d.parts.append(f'<rect x="{number(x - 4.5)}" y="{number(y - 4.5)}" width="9" '
+                               f'height="9" fill="{colour}"/>')
+
+        for x, y in points:
+            mark(x, y)
+        mark(right + 28, top + 30 + 26 * at)
+        d.text(right + 42, top + 35 + 26 * at, label, 13, "start")
+    for width in (3, 9, 31, 63, 255):
+        d.text(x_of(width / 4), bottom + 40, f"w = {width}", 12, colour=GREY)
+    d.text((left + right) / 2, bottom + 66, "arithmetic intensity: 2w flop per 8 bytes", 14)
+    d.text(left - 70, top - 14, "TFLOP/s", 14, "start")
+    d.text((left + right) / 2, 508, f"{machine}, 10⁹ cells, {run['date'][:10]}, {run['command']}", 12,
+           colour=GREY)
+    return d
+
+
 def im2col():
     d = Drawing(780, 300, "Convolution as a matrix product",
                 "Each output's window of the input becomes one column of a matrix; the mask becomes "
@@ -496,9 +667,13 @@ FIGURES = {
     "constant_broadcast": constant_broadcast,
     "tile_with_halo": tile_with_halo,
     "tile_cached_halo": tile_cached_halo,
+    "warp_tile": warp_tile,
+    "quad_stride": quad_stride,
+    "quad_overlap": quad_overlap,
     "memory_hierarchy": memory_hierarchy,
     "bank_conflicts": bank_conflicts,
     "roofline": roofline,
+    "measured_roofline": measured_roofline,
     "im2col": im2col,
 }
 

@@ -348,6 +348,16 @@ TEST_CASE("the spread of the same code against itself is told") {
   CHECK(steady[0].time.hot.repeat_spread == 0);
 }
 
+TEST_CASE("--bench with a length or a mask is that one problem") {
+  const auto one = run(plain(), {"--bench", "--length", "777", "--mask", "31", "--seed", "1"});
+  CHECK(one.status == 0);
+  CHECK_THAT(one.out, contains("length 777, mask width 31"));
+  CHECK_THAT(one.out, !contains("length 1,000"));
+  const auto refused = run(plain(), {"--report-table", "--length", "777"});
+  CHECK(refused.status == 2);
+  CHECK_THAT(refused.err, contains("--report-table has its own lengths"));
+}
+
 TEST_CASE("a copy is judged as a copy, a library that refuses a shape is not run") {
   Conv1dVariant copy;
   copy.name = "copy";

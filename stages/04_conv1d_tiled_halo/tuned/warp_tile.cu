@@ -6,7 +6,8 @@
 //            in a register, serves as many of them, and shared memory is read 16 bytes at once. The
 //            tile belongs to a warp, which waits for nobody else. All of a tile's loads are under
 //            way before the first is used: with one at a time, 31 taps took a third longer.
-// Must cost  9 taps, 20 outputs a thread: 5 or 6 requests of 16 sectors for a tile of 640 outputs.
+// Must cost  9 taps, 20 outputs a thread: 5 requests of 17 sectors and the halo for a tile of 640
+//            outputs.
 //            In arithmetic, per 16 taps and thread: 320 multiply-adds, 9 shared reads, 16 taps.
 // Run        halo run 04 --variant warp_tile
 #include "stages/04_conv1d_tiled_halo/conv1d_tiled_halo.hpp"
@@ -16,6 +17,7 @@ namespace halo::conv1d_tiled_halo {
 // [doc:kernel]
 __constant__ float warp_tile_mask[kMaxMaskWidth];
 
+// [doc:add_taps]
 // Adds kTaps taps to each of a thread's outputs: sums[v] += cells[kShift + v + j] * mask[j]. cells is
 // in shared memory, 16-byte aligned.
 template <int kOutputs, int kTaps, int kShift>
@@ -38,6 +40,7 @@ __device__ __forceinline__ void add_taps(const float* cells, const float* mask,
     for (int v = 0; v < kOutputs; ++v) sums[v] += window[kShift + v + j] * tap;
   }
 }
+// [/doc:add_taps]
 
 // The tile starts kShift cells early, at a multiple of 16 bytes.
 //
@@ -63,6 +66,7 @@ __global__ void __launch_bounds__(kWarpTileThreads)
   if (start >= n) return;
   const long long from = start - halo - kShift;  // tile_cells[s] is input[from + s]
 
+  // [doc:load]
   if (from >= 0 && from + 4LL * quads <= n) {
     const float4* source = reinterpret_cast<const float4*>(input + from);
     constexpr int kRows = kOutputs / 4 + 1;  // the last may be part of a row, or of several
@@ -83,13 +87,16 @@ __global__ void __launch_bounds__(kWarpTileThreads)
     }
   }
   __syncwarp();
+  // [/doc:load]
 
+  // [doc:sums]
   float sums[kOutputs] = {};
   const float* cells = tile_cells + lane * kOutputs;
   int j = 0;
   for (; j + 16 <= width; j += 16) {
     add_taps<kOutputs, 16, kShift>(cells + j, warp_tile_mask + j, sums);
   }
+  // [/doc:sums]
   // The rest is an odd number. A case for each keeps window and sums in registers.
   const float* mask = warp_tile_mask + j;
   // clang-format off
@@ -105,6 +112,7 @@ __global__ void __launch_bounds__(kWarpTileThreads)
   }
   // clang-format on
 
+  // [doc:store]
   // Through the tile once more: neighbouring lanes then write neighbouring 16 bytes.
   __syncwarp();
 #pragma unroll
@@ -122,6 +130,7 @@ __global__ void __launch_bounds__(kWarpTileThreads)
       if (start + s >= first && start + s < last) output[start + s] = tile_cells[s];
     }
   }
+  // [/doc:store]
 }
 // [/doc:kernel]
 

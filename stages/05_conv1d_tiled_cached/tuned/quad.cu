@@ -8,7 +8,7 @@
 //            of the multiply-add and needs no instruction of its own.
 // Must cost  9 taps: 3 requests of 16 to 17 sectors and 1 of 16 for 128 outputs, so 16.5 bytes an
 //            output on the way to the L1 cache, and 8 beyond it. Each 8 taps more are two requests
-//            more and 8 registers more: from 19 taps on stage 04's warp_tile is faster.
+//            more and 8 registers more: for wide masks stage 04's warp_tile is faster.
 // Run        halo run 05 --variant quad
 #include "stages/05_conv1d_tiled_cached/conv1d_tiled_cached.hpp"
 
@@ -33,6 +33,7 @@ __global__ void __launch_bounds__(kQuadThreads, 16)
   constexpr int kShift = 4 * kSide - kHalo;  // cells read before the first that is needed
   constexpr int kCells = 4 * (2 * kSide + 1);
 
+  // [doc:load]
   const long long i = 4 * (static_cast<long long>(blockIdx.x) * kQuadThreads + threadIdx.x);
   if (i >= n) return;
 
@@ -55,7 +56,9 @@ __global__ void __launch_bounds__(kQuadThreads, 16)
       cells[c] = k >= 0 && k < n ? input[k] : 0.0f;
     }
   }
+  // [/doc:load]
 
+  // [doc:sums]
   float sums[4] = {};
 #pragma unroll
   for (int j = 0; j < kWidth; ++j) {
@@ -63,6 +66,7 @@ __global__ void __launch_bounds__(kQuadThreads, 16)
 #pragma unroll
     for (int v = 0; v < 4; ++v) sums[v] += cells[kShift + v + j] * tap;
   }
+  // [/doc:sums]
 
   if (i >= first && i + 4 <= last) {
     *reinterpret_cast<float4*>(output + i) = make_float4(sums[0], sums[1], sums[2], sums[3]);

@@ -5,7 +5,7 @@
 
 The figures on the pages come from the recorded run (default: conv1d_sim.json). Counters do not
 depend on the machine or on the data, so every one must be equal. Exit status: 0 all equal, 1 some
-differ or are missing, 77 the stage programs are not built.
+differ or are missing, or a stage did not run.
 """
 
 import argparse
@@ -38,12 +38,6 @@ def main():
               file=sys.stderr)
         return 1
     problem = json.loads(problems.pop())
-    stages = pathlib.Path(arguments.halo).resolve().parents[2] / "stages"
-    missing = [stage for stage in sorted({stage for stage, _, _ in recorded})
-               if not (stages / stage / f"{stage}-sim").is_file()]
-    if missing:
-        print(f"not built: {', '.join(missing)}")
-        return 77
 
     new = {}
     with tempfile.TemporaryDirectory() as folder:

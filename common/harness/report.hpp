@@ -131,7 +131,7 @@ struct Row {
 
 // What a backend can do at most, measured in the same run as the rows. Negative: not measured.
 struct Roofs {
-  double copy_gb_per_s = -1;     // bytes read + bytes written by a copy of 1 GiB
+  double copy_gb_per_s = -1;     // bytes read + written by a copy of 1 GiB (CPU: 512 MiB)
   double fp32_gflop_per_s = -1;  // a loop of multiply-adds (2 operations each) in registers
   double clock_mhz = -1;         // the processors' clock during that loop
   // Between host and GPU, each way, 256 MiB: memory of new, and page-locked memory.

@@ -1,4 +1,4 @@
-// Results as text: our table, the table of the source report, and the machine they come from.
+// Results as text: our table, and the machine it comes from.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -11,39 +11,12 @@ namespace halo {
 
 namespace {
 
-constexpr const char* kNotRun = "NOT RUN";
-
 using RowField = Field<Row>;
-using Rows = std::vector<const Row*>;
-
-Tone tone_of(Outcome outcome) {
-  if (outcome == Outcome::good) return Tone::good;
-  return outcome == Outcome::bad ? Tone::bad : Tone::caution;
-}
 
 bool any(const Rows& rows, const std::function<bool(const Row&)>& test) {
   return std::any_of(rows.begin(), rows.end(), [&](const Row* row) { return test(*row); });
 }
 
-std::string value_text(const Value& value) {
-  if (const auto* number = std::get_if<std::int64_t>(&value)) return with_commas(*number);
-  return std::get<std::string>(value);
-}
-
-// "mask_width" -> "mask width".
-std::string words(std::string name) {
-  std::replace(name.begin(), name.end(), '_', ' ');
-  return name;
-}
-
-const char* backend_title(const std::string& backend) {
-  if (backend == "sim") return "On the simulator";
-  if (backend == "gpu") return "On the GPU";
-  if (backend == "cpu") return "On the CPU";
-  return "Elsewhere";
-}
-
-bool timed(const Row& row) { return row.time.outcome == Outcome::good; }
 bool saw_hazards(const Row& row) { return row.hazards.outcome != Outcome::not_run; }
 bool counted_traffic(const Row& row) { return row.traffic.outcome != Outcome::not_run; }
 
@@ -146,20 +119,7 @@ std::vector<RowField> timed_fields(const Rows& rows) {
   return fields;
 }
 
-double published_figure(const Row& row, const std::string& name) {
-  for (const auto& [known, value] : row.published.figures) {
-    if (known == name) return value;
-  }
-  return -1;
-}
-
 bool has_times(const Rows& rows) { return any(rows, timed); }
-
-std::string listed(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
 
 // What a reader of the times must know: whose ratio it is, and what disturbed the clock.
 std::vector<Note> time_notes(const Rows& rows) {
@@ -199,126 +159,12 @@ std::vector<Note> time_notes(const Rows& rows) {
                      "rounds left out because the clock was low: " + listed(throttled)});
   }
   if (!over.empty()) {
-    notes.push_back(
-        {{}, "%copy over 100: part of the data was still in a cache (" + listed(over) + ")"});
+    notes.push_back({{},
+                     "%copy over 100: part of the data was still in a cache, or the roof met a "
+                     "slower moment (" +
+                         listed(over) + ")"});
   }
   return notes;
-}
-
-// The reasons of what was not run, each once, with the variants it is about unless it is all of
-// them.
-std::vector<Note> reasons(const Rows& rows, bool hazards = true, bool traffic = true) {
-  struct Reason {
-    std::string columns;
-    std::string reason;
-    std::vector<std::string> variants;
-  };
-  std::vector<Reason> found;
-  const auto note = [&](const Row& row, const std::string& column, Outcome outcome,
-                        const std::string& reason) {
-    if (outcome != Outcome::not_run || reason.empty()) return;
-    const auto same = std::find_if(found.begin(), found.end(), [&](const Reason& known) {
-      return known.columns == column && known.reason == reason;
-    });
-    if (same == found.end()) {
-      found.push_back({column, reason, {row.variant}});
-    } else {
-      same->variants.push_back(row.variant);
-    }
-  };
-  for (const Row* row : rows) {
-    note(*row, "check", row->check.outcome, row->check.reason);
-    if (hazards) note(*row, "hazards", row->hazards.outcome, row->hazards.reason);
-    if (traffic) note(*row, "traffic", row->traffic.outcome, row->traffic.reason);
-    note(*row, "time", row->time.outcome, row->time.reason);
-  }
-  // One line for columns that say the same of the same variants.
-  std::vector<Reason> merged;
-  for (const Reason& next : found) {
-    const auto same = std::find_if(merged.begin(), merged.end(), [&](const Reason& known) {
-      return known.reason == next.reason && known.variants == next.variants;
-    });
-    if (same == merged.end()) {
-      merged.push_back(next);
-    } else {
-      same->columns += ", " + next.columns;
-    }
-  }
-  std::vector<Note> notes;
-  for (const Reason& reason : merged) {
-    std::string text = reason.columns;
-    if (reason.variants.size() < rows.size()) text += " of " + listed(reason.variants);
-    notes.push_back({not_run_cell(), text + ": " + reason.reason});
-  }
-  return notes;
-}
-
-std::string place(const std::string& file, int line) {
-  return line > 0 ? file + ":" + std::to_string(line) : file;
-}
-
-std::string triple(const std::array<unsigned, 3>& at) {
-  return "(" + std::to_string(at[0]) + "," + std::to_string(at[1]) + "," + std::to_string(at[2]) +
-         ")";
-}
-
-// The lines of a text, each with the indent in front.
-std::string indented(const std::string& text, const std::string& indent) {
-  std::string out = indent;
-  for (const char letter : text) {
-    out += letter;
-    if (letter == '\n') out += indent;
-  }
-  return out + "\n";
-}
-
-std::string faults(const Row& row, const TableOptions& options) {
-  std::string text;
-  if (row.check.outcome == Outcome::bad) {
-    text +=
-        "  check " + paint("FAIL", Tone::bad, options) + "\n" + indented(row.check.reason, "    ");
-  }
-  if (row.hazards.outcome == Outcome::bad) {
-    text += "  hazards " + paint("FOUND", Tone::bad, options) + ", " + row.hazards.reason + "\n";
-    for (const Hazard& hazard : row.hazards.findings) {
-      text += "    " + hazard.kind + " at " + place(hazard.file, hazard.line);
-      if (!hazard.other_file.empty()) {
-        text += " and " + place(hazard.other_file, hazard.other_line);
-      }
-      if (hazard.kind != "stray_write") {
-        text += ", block " + triple(hazard.block) + ", thread " + triple(hazard.thread);
-      }
-      text += ", " + std::to_string(hazard.count) + (hazard.count == 1 ? " time" : " times") + "\n";
-      text += indented(hazard.message, "      ");
-    }
-  }
-  if (row.traffic.outcome == Outcome::bad) {
-    text += "  traffic " + paint("DIFFERS", Tone::bad, options) + ", " + row.traffic.reason + "\n";
-    for (std::size_t i = 0; i < row.traffic.counted.size(); ++i) {
-      const auto& [name, counted] = row.traffic.counted[i];
-      const std::uint64_t predicted =
-          i < row.traffic.predicted.size() ? row.traffic.predicted[i].second : 0;
-      if (counted == predicted) continue;
-      text += "    " + name + ": predicted " + with_commas(static_cast<std::int64_t>(predicted)) +
-              ", counted " + with_commas(static_cast<std::int64_t>(counted)) + "\n";
-    }
-  }
-  if (row.time.outcome == Outcome::bad) {
-    text += "  time " + paint("FAIL", Tone::bad, options) + ": " + row.time.reason + "\n";
-  }
-  if (text.empty()) return text;
-  return paint(row.stage + " " + row.variant, Tone::strong, options) + " (" + row.source + ")\n" +
-         text;
-}
-
-// What failed, below all tables.
-std::string all_faults(const std::vector<Row>& rows, const TableOptions& options) {
-  std::string text;
-  for (const Row& row : rows) text += faults(row, options);
-  if (text.empty()) return text;
-  if (options.format != Format::markdown) return "\n" + text;
-  // As it stands: its indents and its stars mean something. No text of ours holds this many ticks.
-  return "\n``````text\n" + text + "``````\n";
 }
 
 constexpr const char* kLegend[] = {
@@ -437,67 +283,7 @@ std::vector<RowField> csv_fields(const Rows& rows) {
   return fields;
 }
 
-// A field of the problem, or -1.
-std::int64_t number(const Row& row, const std::string& name) {
-  for (const auto& [field, value] : row.problem) {
-    if (field == name && std::holds_alternative<std::int64_t>(value)) {
-      return std::get<std::int64_t>(value);
-    }
-  }
-  return -1;
-}
-
-std::string word(const Row& row, const std::string& name) {
-  for (const auto& [field, value] : row.problem) {
-    if (field == name && std::holds_alternative<std::string>(value)) {
-      return std::get<std::string>(value);
-    }
-  }
-  return {};
-}
-
 }  // namespace
-
-std::string role_name(Role role) {
-  if (role == Role::peer) return "peer";
-  return role == Role::copy ? "copy" : "variant";
-}
-
-std::string stage_label(const Row& row) {
-  if (row.role != Role::variant) return role_name(row.role);
-  const std::size_t end = row.stage.find_first_not_of("0123456789");
-  return end == 0 || end == std::string::npos ? row.stage : row.stage.substr(0, end);
-}
-
-std::string describe(const Problem& problem) {
-  std::string text;
-  for (const auto& [name, value] : problem) {
-    if (!text.empty()) text += ", ";
-    text += words(name) + " " + value_text(value);
-  }
-  return text;
-}
-
-std::string shared_title(const Row& row) {
-  const std::string place = backend_title(row.backend);
-  return row.problem.empty() ? place : place + ": " + describe(row.problem);
-}
-
-Cell not_run_cell() { return {kNotRun, Tone::caution}; }
-
-Cell outcome_cell(Outcome outcome, const char* good, const char* bad) {
-  if (outcome == Outcome::not_run) return not_run_cell();
-  return {outcome == Outcome::good ? good : bad, tone_of(outcome)};
-}
-
-std::string exact_value(const Problem& problem, const std::string& field) {
-  for (const auto& [name, value] : problem) {
-    if (name != field) continue;
-    if (const auto* number = std::get_if<std::int64_t>(&value)) return std::to_string(*number);
-    return std::get<std::string>(value);
-  }
-  return "";
-}
 
 std::string render_machine(const Machine& machine, const TableOptions& options) {
   if (options.format == Format::csv) return "";
@@ -581,170 +367,6 @@ std::string render_table(const std::vector<Row>& rows, const TableOptions& optio
   Table last;
   last.notes = shared_notes(rows);
   if (!last.notes.empty()) text += "\n" + lay_out(last, options);
-  return text + all_faults(rows, options);
-}
-
-namespace {
-
-// ---- The source report's table ----
-
-bool same_but_length(Problem a, Problem b) {
-  for (Problem* problem : {&a, &b}) {
-    std::erase_if(*problem, [](const auto& field) { return field.first == "length"; });
-  }
-  return a == b;
-}
-
-// Variants of the report's table, and the CPU's loop beside them.
-struct ReportTable {
-  explicit ReportTable(const std::vector<Row>& all)
-      : rows(all),
-        // Without any GPU row the CPU's own are shown, with the GPU's columns not run.
-        only_cpu(std::none_of(all.begin(), all.end(),
-                              [](const Row& row) { return row.backend != "cpu"; })) {
-    const bool any_published = std::any_of(all.begin(), all.end(), published);
-    for (const Row& row : all) {
-      if (shows(row) &&
-          (!any_published || std::any_of(all.begin(), all.end(), [&](const Row& other) {
-            return published(other) && same_but_length(row.problem, other.problem);
-          }))) {
-        shown.push_back(&row);
-      }
-    }
-  }
-
-  static bool published(const Row& row) { return !row.published.source.empty(); }
-
-  bool shows(const Row& row) const {
-    return row.role == Role::variant && (row.backend != "cpu" || only_cpu);
-  }
-
-  const Row* cpu_row(const Row& gpu) const {
-    for (const Row& row : rows) {
-      if (row.backend == "cpu" && row.variant == "loop" && timed(row) &&
-          number(row, "length") == number(gpu, "length") &&
-          number(row, "mask_width") == number(gpu, "mask_width") &&
-          word(row, "border") == word(gpu, "border")) {
-        return &row;
-      }
-    }
-    return nullptr;
-  }
-
-  double cpu_ms(const Row& row) const {
-    const Row* cpu = only_cpu ? (timed(row) ? &row : nullptr) : cpu_row(row);
-    return cpu != nullptr ? cpu->time.hot.median_ms : -1;
-  }
-
-  static double gpu_ms(const Row& row) {
-    return row.backend == "gpu" && timed(row) ? row.time.transfers.median_ms : -1;
-  }
-
-  static double kernel_ms(const Row& row) {
-    return row.backend == "gpu" && timed(row) ? row.time.hot.median_ms : -1;
-  }
-
-  // Length, our figures and the published ones, each written by `figure`, or by `aside` where there
-  // is no need that it exists.
-  std::vector<RowField> figures(const std::array<const char*, 8>& names,
-                                std::function<Cell(double)> figure,
-                                std::function<Cell(double)> aside) const {
-    const auto ratio = [](double cpu, double gpu) { return cpu < 0 || gpu < 0 ? -1 : cpu / gpu; };
-    return {
-        {names[0], true, [=, this](const Row& row) { return figure(cpu_ms(row)); }},
-        {names[1], true, [=](const Row& row) { return figure(gpu_ms(row)); }},
-        {names[2], true,
-         [=, this](const Row& row) { return figure(ratio(cpu_ms(row), gpu_ms(row))); }},
-        {names[3], true, [=](const Row& row) { return figure(kernel_ms(row)); }},
-        {names[4], true,
-         [=, this](const Row& row) { return figure(ratio(cpu_ms(row), kernel_ms(row))); }},
-        {names[5], true, [=](const Row& row) { return aside(published_figure(row, "cpu_ms")); },
-         true},
-        {names[6], true, [=](const Row& row) { return aside(published_figure(row, "gpu_ms")); },
-         true},
-        {names[7], true,
-         [=](const Row& row) {
-           return aside(ratio(published_figure(row, "cpu_ms"), published_figure(row, "gpu_ms")));
-         },
-         true},
-    };
-  }
-
-  const std::vector<Row>& rows;
-  bool only_cpu;
-  Rows shown;
-};
-
-std::string report_csv(const ReportTable& report, const TableOptions& options) {
-  std::vector<RowField> fields =
-      identity_fields<Row>(report.shown, [](const Row& row) -> const Row& { return row; });
-  const auto figure = [](double value) { return Cell{exact(value)}; };
-  for (RowField& field : report.figures(
-           {"cpu_ms", "gpu_with_transfers_ms", "speedup_ratio", "kernel_ms", "kernel_speedup_ratio",
-            "published_cpu_ms", "published_gpu_ms", "published_speedup_ratio"},
-           figure, figure)) {
-    fields.push_back(std::move(field));
-  }
-  fields.push_back(
-      {"published_source", false, [](const Row& row) { return Cell{row.published.source}; }});
-  fields.push_back({"time", false, [](const Row& row) {
-                      return outcome_cell(row.time.outcome, "MEASURED", "FAIL");
-                    }});
-  fields.push_back({"time_reason", false, [](const Row& row) { return Cell{row.time.reason}; }});
-  return lay_out(tabulate("", report.shown, fields), options);
-}
-
-}  // namespace
-
-std::string render_report_table(const std::vector<Row>& rows, const TableOptions& options) {
-  const ReportTable report(rows);
-  if (options.format == Format::csv) return report_csv(report, options);
-  std::vector<RowField> fields = {
-      {"length", true, [](const Row& row) { return Cell{with_commas(number(row, "length"))}; }}};
-  for (RowField& field : report.figures(
-           {"CPU (ms)", "GPU (ms)", "speedup", "kernel (ms)", "kernel speedup",
-            "published CPU (ms)", "published GPU (ms)", "published speedup"},
-           [](double value) { return value < 0 ? not_run_cell() : Cell{fixed(value, 4)}; },
-           [](double value) { return Cell{fixed(value, 4)}; })) {
-    fields.push_back(std::move(field));
-  }
-  std::string text;
-  const Rows& shown = report.shown;
-  std::vector<bool> done(shown.size(), false);
-  for (std::size_t at = 0; at < shown.size(); ++at) {
-    if (done[at]) continue;
-    const Row& first = *shown[at];
-    Rows group;
-    std::string source;
-    for (std::size_t i = at; i < shown.size(); ++i) {
-      if (shown[i]->stage != first.stage || shown[i]->variant != first.variant ||
-          shown[i]->backend != first.backend ||
-          !same_but_length(shown[i]->problem, first.problem)) {
-        continue;
-      }
-      group.push_back(shown[i]);
-      done[i] = true;
-      if (source.empty()) source = shown[i]->published.source;
-    }
-    std::stable_sort(group.begin(), group.end(), [](const Row* a, const Row* b) {
-      return number(*a, "length") < number(*b, "length");
-    });
-    std::string title = first.stage + " " + first.variant;
-    if (first.task > 0) title += ", task " + std::to_string(first.task);
-    title += ": mask " + std::to_string(number(first, "mask_width")) + ", " +
-             std::to_string(number(first, "threads")) +
-             " threads; GPU times hold the transfers, kernel times do not";
-    if (!source.empty()) title += "; published: " + source;
-    Table table = tabulate(title, group, fields);
-    table.notes = reasons(group);
-    if (!text.empty()) text += "\n";
-    text += lay_out(table, options);
-  }
-  if (std::none_of(rows.begin(), rows.end(), [](const Row& row) { return row.backend == "gpu"; })) {
-    Table none;
-    none.notes.push_back({not_run_cell(), "GPU: none of these rows ran on a GPU"});
-    text += lay_out(none, options);
-  }
   return text + all_faults(rows, options);
 }
 

@@ -1,4 +1,5 @@
-// How the tables name a row: what report_table.cpp and report_compare.cpp have in common.
+// How the tables name a row, and what they say of one that failed or was not run: what
+// report_table.cpp, bu_report_table.cpp and report_compare.cpp have in common.
 #pragma once
 
 #include <string>
@@ -31,6 +32,24 @@ std::vector<Field<Item>> identity_fields(const std::vector<const Item*>& items,
 std::string exact_value(const Problem& problem, const std::string& field);
 
 std::string role_name(Role role);
+
+using Rows = std::vector<const Row*>;
+
+/// Whether the row has a time.
+inline bool timed(const Row& row) { return row.time.outcome == Outcome::good; }
+
+/// A published figure by its name, or -1.
+double published_figure(const Row& row, const std::string& name);
+
+/// "a, b, c".
+std::string listed(const std::vector<std::string>& names);
+
+/// The reasons of what was not run, each once, with the variants it is about unless it is all of
+/// them. Without `hazards` or `traffic`, not of those.
+std::vector<Note> reasons(const Rows& rows, bool hazards = true, bool traffic = true);
+
+/// What failed, to stand below all tables.
+std::string all_faults(const std::vector<Row>& rows, const TableOptions& options);
 
 // ---- Implementation ----
 

@@ -1,0 +1,205 @@
+#include "common/harness/report_text.hpp"
+
+#include <algorithm>
+
+#include "common/harness/command_line.hpp"
+
+namespace halo {
+
+namespace {
+
+constexpr const char* kNotRun = "NOT RUN";
+
+Tone tone_of(Outcome outcome) {
+  if (outcome == Outcome::good) return Tone::good;
+  return outcome == Outcome::bad ? Tone::bad : Tone::caution;
+}
+
+std::string value_text(const Value& value) {
+  if (const auto* number = std::get_if<std::int64_t>(&value)) return with_commas(*number);
+  return std::get<std::string>(value);
+}
+
+// "mask_width" -> "mask width".
+std::string words(std::string name) {
+  std::replace(name.begin(), name.end(), '_', ' ');
+  return name;
+}
+
+const char* backend_title(const std::string& backend) {
+  if (backend == "sim") return "On the simulator";
+  if (backend == "gpu") return "On the GPU";
+  if (backend == "cpu") return "On the CPU";
+  return "Elsewhere";
+}
+
+std::string place(const std::string& file, int line) {
+  return line > 0 ? file + ":" + std::to_string(line) : file;
+}
+
+std::string triple(const std::array<unsigned, 3>& at) {
+  return "(" + std::to_string(at[0]) + "," + std::to_string(at[1]) + "," + std::to_string(at[2]) +
+         ")";
+}
+
+// The lines of a text, each with the indent in front.
+std::string indented(const std::string& text, const std::string& indent) {
+  std::string out = indent;
+  for (const char letter : text) {
+    out += letter;
+    if (letter == '\n') out += indent;
+  }
+  return out + "\n";
+}
+
+std::string faults(const Row& row, const TableOptions& options) {
+  std::string text;
+  if (row.check.outcome == Outcome::bad) {
+    text +=
+        "  check " + paint("FAIL", Tone::bad, options) + "\n" + indented(row.check.reason, "    ");
+  }
+  if (row.hazards.outcome == Outcome::bad) {
+    text += "  hazards " + paint("FOUND", Tone::bad, options) + ", " + row.hazards.reason + "\n";
+    for (const Hazard& hazard : row.hazards.findings) {
+      text += "    " + hazard.kind + " at " + place(hazard.file, hazard.line);
+      if (!hazard.other_file.empty()) {
+        text += " and " + place(hazard.other_file, hazard.other_line);
+      }
+      if (hazard.kind != "stray_write") {
+        text += ", block " + triple(hazard.block) + ", thread " + triple(hazard.thread);
+      }
+      text += ", " + std::to_string(hazard.count) + (hazard.count == 1 ? " time" : " times") + "\n";
+      text += indented(hazard.message, "      ");
+    }
+  }
+  if (row.traffic.outcome == Outcome::bad) {
+    text += "  traffic " + paint("DIFFERS", Tone::bad, options) + ", " + row.traffic.reason + "\n";
+    for (std::size_t i = 0; i < row.traffic.counted.size(); ++i) {
+      const auto& [name, counted] = row.traffic.counted[i];
+      const std::uint64_t predicted =
+          i < row.traffic.predicted.size() ? row.traffic.predicted[i].second : 0;
+      if (counted == predicted) continue;
+      text += "    " + name + ": predicted " + with_commas(static_cast<std::int64_t>(predicted)) +
+              ", counted " + with_commas(static_cast<std::int64_t>(counted)) + "\n";
+    }
+  }
+  if (row.time.outcome == Outcome::bad) {
+    text += "  time " + paint("FAIL", Tone::bad, options) + ": " + row.time.reason + "\n";
+  }
+  if (text.empty()) return text;
+  return paint(row.stage + " " + row.variant, Tone::strong, options) + " (" + row.source + ")\n" +
+         text;
+}
+
+}  // namespace
+
+std::string role_name(Role role) {
+  if (role == Role::peer) return "peer";
+  return role == Role::copy ? "copy" : "variant";
+}
+
+std::string stage_label(const Row& row) {
+  if (row.role != Role::variant) return role_name(row.role);
+  const std::size_t end = row.stage.find_first_not_of("0123456789");
+  return end == 0 || end == std::string::npos ? row.stage : row.stage.substr(0, end);
+}
+
+std::string describe(const Problem& problem) {
+  std::string text;
+  for (const auto& [name, value] : problem) {
+    if (!text.empty()) text += ", ";
+    text += words(name) + " " + value_text(value);
+  }
+  return text;
+}
+
+std::string shared_title(const Row& row) {
+  const std::string place = backend_title(row.backend);
+  return row.problem.empty() ? place : place + ": " + describe(row.problem);
+}
+
+Cell not_run_cell() { return {kNotRun, Tone::caution}; }
+
+Cell outcome_cell(Outcome outcome, const char* good, const char* bad) {
+  if (outcome == Outcome::not_run) return not_run_cell();
+  return {outcome == Outcome::good ? good : bad, tone_of(outcome)};
+}
+
+std::string exact_value(const Problem& problem, const std::string& field) {
+  for (const auto& [name, value] : problem) {
+    if (name != field) continue;
+    if (const auto* number = std::get_if<std::int64_t>(&value)) return std::to_string(*number);
+    return std::get<std::string>(value);
+  }
+  return "";
+}
+
+double published_figure(const Row& row, const std::string& name) {
+  for (const auto& [known, value] : row.published.figures) {
+    if (known == name) return value;
+  }
+  return -1;
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+std::vector<Note> reasons(const Rows& rows, bool hazards, bool traffic) {
+  struct Reason {
+    std::string columns;
+    std::string reason;
+    std::vector<std::string> variants;
+  };
+  std::vector<Reason> found;
+  const auto note = [&](const Row& row, const std::string& column, Outcome outcome,
+                        const std::string& reason) {
+    if (outcome != Outcome::not_run || reason.empty()) return;
+    const auto same = std::find_if(found.begin(), found.end(), [&](const Reason& known) {
+      return known.columns == column && known.reason == reason;
+    });
+    if (same == found.end()) {
+      found.push_back({column, reason, {row.variant}});
+    } else {
+      same->variants.push_back(row.variant);
+    }
+  };
+  for (const Row* row : rows) {
+    note(*row, "check", row->check.outcome, row->check.reason);
+    if (hazards) note(*row, "hazards", row->hazards.outcome, row->hazards.reason);
+    if (traffic) note(*row, "traffic", row->traffic.outcome, row->traffic.reason);
+    note(*row, "time", row->time.outcome, row->time.reason);
+  }
+  // One line for columns that say the same of the same variants.
+  std::vector<Reason> merged;
+  for (const Reason& next : found) {
+    const auto same = std::find_if(merged.begin(), merged.end(), [&](const Reason& known) {
+      return known.reason == next.reason && known.variants == next.variants;
+    });
+    if (same == merged.end()) {
+      merged.push_back(next);
+    } else {
+      same->columns += ", " + next.columns;
+    }
+  }
+  std::vector<Note> notes;
+  for (const Reason& reason : merged) {
+    std::string text = reason.columns;
+    if (reason.variants.size() < rows.size()) text += " of " + listed(reason.variants);
+    notes.push_back({not_run_cell(), text + ": " + reason.reason});
+  }
+  return notes;
+}
+
+std::string all_faults(const std::vector<Row>& rows, const TableOptions& options) {
+  std::string text;
+  for (const Row& row : rows) text += faults(row, options);
+  if (text.empty()) return text;
+  if (options.format != Format::markdown) return "\n" + text;
+  // As it stands: its indents and its stars mean something. No text of ours holds this many ticks.
+  return "\n``````text\n" + text + "``````\n";
+}
+
+}  // namespace halo

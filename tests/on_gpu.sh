@@ -54,6 +54,7 @@ if wanted build; then
   ninja -C "$build" >"$out/build.log" 2>&1 || { grep -m5 -E 'error|FAILED' "$out/build.log" >&2; exit 1; }
   report 0 build
 fi
+[ -x "$build/common/cli/halo-cli" ] || { echo "nothing is built yet: begin with the part build" >&2; exit 2; }
 
 if wanted tests; then
   $limit meson test -C "$build" --suite stages --suite harness --suite peers >"$out/tests.log" 2>&1

@@ -1,0 +1,893 @@
+// The 2D layer: limits, reference, the check of an output, and the counts of work.
+#include "common/conv/layer.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <set>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "common/conv/inputs.hpp"
+#include "common/conv/layer_inputs.hpp"
+#include "tests/catch.hpp"
+#include "tests/conv/plain_layer.hpp"
+
+using namespace halo;
+using conv::Comparison;
+using conv::ConvLayer;
+using conv::Demand;
+using conv::LayerChecker;
+using conv::LayerShape;
+using conv::Repeat;
+using test::Approx;
+using test::LayerData;
+using test::PlainLayer;
+
+namespace {
+
+constexpr std::int64_t kBillions = std::int64_t{1} << 31;
+
+template <class Function>
+std::string message_of(Function function) {
+  try {
+    function();
+  } catch (const std::invalid_argument& error) {
+    const std::string message = error.what();
+    CHECK(message.find('\n') == std::string::npos);
+    return message;
+  }
+  return "nothing was thrown";
+}
+
+std::string refusal(const LayerShape& shape) {
+  return message_of([&] { ConvLayer layer(shape); });
+}
+
+LayerData adversarial(const ConvLayer& layer, Repeat repeat = {}) {
+  return {conv::adversarial_input(layer, test::seed(), repeat),
+          conv::adversarial_filters(layer, test::seed(), repeat)};
+}
+
+LayerData exact(const ConvLayer& layer, Repeat repeat = {}) {
+  return {conv::exact_input(layer, test::seed(), repeat),
+          conv::exact_filters(layer, test::seed(), repeat)};
+}
+
+Comparison check(const ConvLayer& layer, const LayerData& data, const PlainLayer& kernel,
+                 Demand demand = Demand::bounded) {
+  return conv::check(layer, data.input, data.filters, kernel.run(layer, data), demand);
+}
+
+// Every axis of a size of its own, odd, prime and 1; strides that do and do not divide, different
+// both ways; no padding, the usual one, more than the filter; filters as large as the input.
+std::vector<ConvLayer> shapes() {
+  return {
+      ConvLayer({.H = 1, .W = 1, .R = 1, .S = 1}),
+      ConvLayer({.H = 5, .W = 8, .R = 1, .S = 1}),
+      ConvLayer({.H = 9, .W = 13, .R = 3, .S = 3}),
+      ConvLayer({.H = 7, .W = 7, .R = 7, .S = 7}),
+      ConvLayer({.H = 3, .W = 40, .R = 2, .S = 5}),
+      ConvLayer({.N = 3, .C = 5, .H = 6, .W = 11, .K = 4, .R = 3, .S = 2}),
+      ConvLayer({.N = 2, .C = 3, .H = 7, .W = 10, .K = 5, .R = 1, .S = 1}),
+      ConvLayer(
+          {.N = 2, .C = 3, .H = 8, .W = 5, .K = 4, .R = 3, .S = 3, .padding_h = 1, .padding_w = 1}),
+      ConvLayer({.C = 2, .H = 5, .W = 6, .K = 3, .R = 5, .S = 3, .padding_h = 2, .padding_w = 1}),
+      ConvLayer({.N = 2,
+                 .C = 4,
+                 .H = 9,
+                 .W = 12,
+                 .K = 3,
+                 .R = 3,
+                 .S = 3,
+                 .stride_h = 2,
+                 .stride_w = 2,
+                 .padding_h = 1,
+                 .padding_w = 1}),
+      ConvLayer({.N = 2,
+                 .C = 3,
+                 .H = 11,
+                 .W = 10,
+                 .K = 2,
+                 .R = 3,
+                 .S = 4,
+                 .stride_h = 2,
+                 .stride_w = 3,
+                 .padding_h = 0,
+                 .padding_w = 2}),
+      // The stride steps over cells.
+      ConvLayer({.C = 3, .H = 13, .W = 11, .K = 2, .R = 2, .S = 1, .stride_h = 4, .stride_w = 3}),
+      // Outputs of nothing but ghost cells, and a map that is smaller than the filter.
+      ConvLayer({.C = 2, .H = 4, .W = 3, .K = 2, .R = 2, .S = 3, .padding_h = 3, .padding_w = 4}),
+      ConvLayer({.C = 7, .H = 2, .W = 1, .K = 3, .R = 5, .S = 5, .padding_h = 2, .padding_w = 2}),
+      // Rows that are longer than the reference's chunk of 1024, and planes that do not divide it.
+      ConvLayer({.H = 2, .W = 2501, .K = 2, .R = 1, .S = 3, .padding_w = 1}),
+      ConvLayer({.N = 3,
+                 .C = 2,
+                 .H = 19,
+                 .W = 23,
+                 .K = 3,
+                 .R = 3,
+                 .S = 3,
+                 .padding_h = 1,
+                 .padding_w = 1}),
+      // 1448 products an output: as many as adversarial data can tell apart (layer_inputs.hpp).
+      ConvLayer({.C = 362, .H = 4, .W = 3, .K = 2, .R = 2, .S = 2}),
+  };
+}
+
+// A layer of random small sizes that is valid.
+ConvLayer random_layer(conv::Random& random) {
+  const auto from_to = [&](int least, int most) {
+    return least +
+           static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(most - least + 1)));
+  };
+  for (;;) {
+    const LayerShape shape{.N = from_to(1, 3),
+                           .C = from_to(1, 4),
+                           .H = from_to(1, 9),
+                           .W = from_to(1, 9),
+                           .K = from_to(1, 4),
+                           .R = from_to(1, 5),
+                           .S = from_to(1, 5),
+                           .stride_h = from_to(1, 4),
+                           .stride_w = from_to(1, 4),
+                           .padding_h = from_to(0, 4),
+                           .padding_w = from_to(0, 4)};
+    if (shape.R <= shape.H + 2 * shape.padding_h && shape.S <= shape.W + 2 * shape.padding_w) {
+      return ConvLayer(shape);
+    }
+  }
+}
+
+// Calls pair(output, product, cell, tap) for each pair of a tap and a cell that exists.
+template <class Pair>
+void for_each_pair(const ConvLayer& layer, Pair pair) {
+  std::int64_t output = 0;
+  for (std::int64_t n = 0; n < layer.N(); ++n) {
+    for (std::int64_t k = 0; k < layer.K(); ++k) {
+      for (std::int64_t p = 0; p < layer.P(); ++p) {
+        for (std::int64_t q = 0; q < layer.Q(); ++q, ++output) {
+          std::int64_t product = 0;
+          for (std::int64_t c = 0; c < layer.C(); ++c) {
+            for (std::int64_t r = 0; r < layer.R(); ++r) {
+              for (std::int64_t s = 0; s < layer.S(); ++s, ++product) {
+                const std::int64_t h = p * layer.stride_h() + r - layer.padding_h();
+                const std::int64_t w = q * layer.stride_w() + s - layer.padding_w();
+                if (h < 0 || w < 0 || h >= layer.H() || w >= layer.W()) continue;
+                pair(
+                    static_cast<std::size_t>(output), product,
+                    static_cast<std::size_t>(((n * layer.C() + c) * layer.H() + h) * layer.W() + w),
+                    static_cast<std::size_t>(k * layer.products_per_output() + product));
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+// Two verdicts that must agree to the last bit.
+void require_same(const Comparison& a, const Comparison& b) {
+  REQUIRE(a.compared == b.compared);
+  REQUIRE(a.worst_share == b.worst_share);
+  REQUIRE(a.worst_index == b.worst_index);
+  REQUIRE(a.describe() == b.describe());  // the counts and the worst outputs
+}
+
+struct Mistake {
+  const char* name;
+  PlainLayer kernel;
+  bool shows;  // on this layer
+};
+
+// Wrong kernels, and whether they compute anything else than the right one: where an axis is 1 there
+// is nothing to confuse.
+std::vector<Mistake> mistakes(const ConvLayer& layer) {
+  const LayerShape& l = layer.shape();
+  const std::int64_t P = layer.P();
+  const std::int64_t Q = layer.Q();
+  const bool has_products = conv::products(layer) > 0;
+  // Sure to meet cells with every tap.
+  const bool is_roomy = l.R <= l.H && l.S <= l.W && l.padding_h < l.R && l.padding_w < l.S;
+  const bool is_padded = l.padding_h > 0 || l.padding_w > 0;
+  return {
+      {"a tap forgotten", {.dropped_product = l.C * l.R * l.S / 2}, is_roomy},
+      {"the last tap forgotten", {.dropped_product = l.C * l.R * l.S - 1}, is_roomy},
+      {"the first tap twice", {.doubled_product = 0}, is_roomy},
+      {"rows flipped", {.flipped_rows = true}, l.R > 1},
+      {"columns flipped", {.flipped_columns = true}, l.S > 1 && l.W > 1},
+      {"true convolution", {.flipped_rows = true, .flipped_columns = true}, l.R > 1},
+      {"r and s exchanged", {.filter_transposed = true}, l.R > 1 && l.S > 1 && is_roomy},
+      {"filters RSC", {.filter_channels_last = true}, l.C > 1 && l.R * l.S > 1},
+      {"filters CKRS", {.filter_first_is_channel = true}, l.C > 1 && l.K > 1},
+      {"input WH", {.input_transposed = true}, l.H > 1 && l.W > 1 && is_roomy},
+      {"input NHWC", {.input_channels_last = true}, l.C > 1 && l.H * l.W > 1},
+      {"input CHWN", {.input_batch_last = true}, l.N > 1 && l.C * l.H * l.W > 1},
+      {"output KN", {.output_filters_first = true}, l.N > 1 && l.K > 1},
+      {"output QP", {.output_transposed = true}, P > 1 && Q > 1},
+      {"the first image for all", {.first_image_only = true}, l.N > 1},
+      {"edges repeated", {.clamps = true}, is_padded},
+      {"edges wrapped", {.wraps = true}, is_padded && l.H * l.W * l.C * l.N > 1},
+      {"a row further down", {.down = 1}, is_roomy},
+      {"a column to the left", {.right = -1}, is_roomy},
+      {"the next channel", {.channels_on = 1}, l.C > 1},
+      {"the next filter", {.filters_on = 1}, l.K > 1},
+      {"the next image", {.images_on = 1}, l.N > 1},
+      {"the last output left out", {.unwritten = 1}, true},
+      {"stride 1 down", {.stride_h = 1}, l.stride_h > 1 && P > 1},
+      {"stride 1 across", {.stride_w = 1}, l.stride_w > 1 && Q > 1},
+      {"strides exchanged",
+       {.stride_h = layer.stride_w(), .stride_w = layer.stride_h()},
+       l.stride_h != l.stride_w && (P > 1 || Q > 1)},
+      {"a stride too long", {.stride_w = layer.stride_w() + 1}, Q > 1 && has_products},
+      {"no padding above", {.padding_h = 0}, l.padding_h > 0},
+      {"no padding left", {.padding_w = 0}, l.padding_w > 0},
+      {"one padding too many", {.padding_h = layer.padding_h() + 1}, is_roomy},
+      {"paddings exchanged",
+       {.padding_h = layer.padding_w(), .padding_w = layer.padding_h()},
+       l.padding_h != l.padding_w},
+  };
+}
+
+}  // namespace
+
+TEST_CASE("a layer knows its output's size", "[layer]") {
+  // AlexNet's first layer, a ResNet layer that halves the map, and cuConv's usual padding.
+  const ConvLayer alexnet({.N = 128,
+                           .C = 3,
+                           .H = 227,
+                           .W = 227,
+                           .K = 96,
+                           .R = 11,
+                           .S = 11,
+                           .stride_h = 4,
+                           .stride_w = 4});
+  CHECK(alexnet.P() == 55);
+  CHECK(alexnet.Q() == 55);
+  CHECK(alexnet.input_size() == 128 * 3 * 227 * 227);
+  CHECK(alexnet.filters_size() == 96 * 3 * 11 * 11);
+  CHECK(alexnet.output_size() == 128 * 96 * 55 * 55);
+  CHECK(alexnet.products_per_output() == 363);
+  const ConvLayer resnet(
+      {.C = 256, .H = 56, .W = 56, .K = 512, .R = 1, .S = 1, .stride_h = 2, .stride_w = 2});
+  CHECK(resnet.P() == 28);
+  const ConvLayer same({.H = 7, .W = 9, .R = 5, .S = 3, .padding_h = 2, .padding_w = 1});
+  CHECK(same.P() == 7);
+  CHECK(same.Q() == 9);
+  // Down and across are not the same; what does not divide is cut off.
+  const ConvLayer skew({.H = 10,
+                        .W = 20,
+                        .R = 3,
+                        .S = 4,
+                        .stride_h = 3,
+                        .stride_w = 5,
+                        .padding_h = 1,
+                        .padding_w = 0});
+  CHECK(skew.P() == 4);  // (10 + 2 - 3) / 3 + 1
+  CHECK(skew.Q() == 4);  // (20 - 4) / 5 + 1
+  CHECK(ConvLayer({.H = 3, .W = 5, .R = 3, .S = 5, .stride_h = 9, .stride_w = 9}).output_size() ==
+        1);
+  CHECK(skew.with_batch(7).shape().N == 7);
+  CHECK(skew.with_batch(1) == skew);
+  CHECK_THAT(message_of([&] { skew.with_batch(0); }), test::contains("N (images)"));
+}
+
+TEST_CASE("dimensions outside the limits are refused in one line", "[layer]") {
+  const LayerShape good{.N = 2, .C = 3, .H = 8, .W = 9, .K = 4, .R = 3, .S = 2};
+  CHECK(refusal(good) == "nothing was thrown");
+  const std::pair<std::int64_t LayerShape::*, const char*> dimensions[] = {
+      {&LayerShape::N, "N (images)"},
+      {&LayerShape::C, "C (channels)"},
+      {&LayerShape::H, "H (rows"},
+      {&LayerShape::W, "W (columns"},
+      {&LayerShape::K, "K (filters)"},
+      {&LayerShape::R, "R (rows"},
+      {&LayerShape::S, "S (columns"},
+      {&LayerShape::stride_h, "stride down"},
+      {&LayerShape::stride_w, "stride across"}};
+  for (const auto& [member, name] : dimensions) {
+    for (const std::int64_t bad : {std::int64_t{0}, std::int64_t{-1}, -kBillions,
+                                   std::numeric_limits<std::int64_t>::min()}) {
+      LayerShape shape = good;
+      shape.*member = bad;
+      CHECK_THAT(refusal(shape), test::contains(std::string(name)));
+      CHECK_THAT(refusal(shape), test::contains("at least 1, got " + std::to_string(bad)));
+    }
+    // 2^32 + 3 would be 3 in an int.
+    for (const std::int64_t bad : {kBillions, 2 * kBillions + 3}) {
+      LayerShape shape = good;
+      shape.*member = bad;
+      CHECK_THAT(refusal(shape), test::contains("at most 2147483647, got " + std::to_string(bad)));
+    }
+  }
+  for (const auto member : {&LayerShape::padding_h, &LayerShape::padding_w}) {
+    LayerShape shape = good;
+    shape.*member = -1;
+    CHECK_THAT(refusal(shape), test::contains("padding"));
+    CHECK_THAT(refusal(shape), test::contains("at least 0, got -1"));
+    shape.*member = kBillions / 2;
+    CHECK_THAT(refusal(shape), test::contains("is too large: at most 2147483647"));
+  }
+}
+
+TEST_CASE("a filter larger than the padded input is refused", "[layer]") {
+  CHECK_THAT(refusal({.H = 4, .W = 9, .R = 5, .S = 3}), test::contains("5 rows, the input has 4"));
+  CHECK_THAT(refusal({.H = 9, .W = 4, .R = 3, .S = 7, .padding_h = 1, .padding_w = 1}),
+             test::contains("7 columns, the input has 6 with padding (4 + 2 * 1)"));
+  CHECK(ConvLayer({.H = 4, .W = 4, .R = 6, .S = 6, .padding_h = 1, .padding_w = 1}).P() == 1);
+}
+
+TEST_CASE("arrays that 32 bits cannot number are refused, more products are counted", "[layer]") {
+  CHECK(conv::kMaxElements < kBillions);
+  CHECK(ConvLayer({.H = 1, .W = conv::kMaxElements, .R = 1, .S = 1}).output_size() ==
+        conv::kMaxElements);
+  CHECK_THAT(refusal({.H = 1, .W = conv::kMaxElements + 1, .R = 1, .S = 1}),
+             test::contains("the input is too large: N x C x H x W = 1 x 1 x 1 x 2147479552"));
+  // Each of the three on its own; 2^32 elements would be none in an int.
+  CHECK_THAT(refusal({.N = 1 << 16, .C = 1 << 16, .H = 1, .W = 1, .R = 1, .S = 1}),
+             test::contains("the input is too large"));
+  CHECK_THAT(refusal({.C = 1 << 16, .H = 1, .W = 1, .K = 1 << 16, .R = 1, .S = 1}),
+             test::contains("the filters' array is too large"));
+  CHECK_THAT(refusal({.N = 1 << 16, .H = 1, .W = 1, .K = 1 << 16, .R = 1, .S = 1}),
+             test::contains("the output is too large"));
+  // Products that do not fit 64 bits, and one of which 64 bits keep nothing: 2^64.
+  const std::int64_t most = kBillions - 1;
+  CHECK_THAT(refusal({.N = most, .C = most, .H = most, .W = most, .R = 1, .S = 1}),
+             test::contains("at most 2147479551 can be numbered"));
+  const std::int64_t root = 1 << 16;
+  CHECK_THAT(refusal({.N = root, .C = root, .H = root, .W = root, .R = 1, .S = 1}),
+             test::contains("the input is too large"));
+  CHECK_THAT(refusal({.C = 1 << 24, .H = 1, .W = 1, .R = 1, .S = 1}),
+             test::contains("C x R x S = 16777216 products"));
+  // VGG at batch 256: 2^39 products.
+  const ConvLayer vgg({.N = 256,
+                       .C = 64,
+                       .H = 224,
+                       .W = 224,
+                       .K = 64,
+                       .R = 3,
+                       .S = 3,
+                       .padding_h = 1,
+                       .padding_w = 1});
+  CHECK(conv::products(vgg) == std::int64_t{256} * 64 * 64 * (3 * 224 - 2) * (3 * 224 - 2));
+  CHECK(conv::products(vgg) > kBillions);
+  // The largest there can be: 2^54.99 products.
+  const ConvLayer largest(
+      {.C = 4095, .H = 64, .W = 64, .K = 8191, .R = 64, .S = 1, .padding_h = 0, .padding_w = 1982});
+  CHECK(conv::flops(largest) == std::int64_t{2} * 4095 * 8191 * 64 * 64);
+  const ConvLayer deep({.N = 46340, .C = 46340, .H = 1, .W = 1, .K = 46340, .R = 1, .S = 1});
+  CHECK(conv::products(deep) == std::int64_t{46340} * 46340 * 46340);
+}
+
+TEST_CASE("a label names a layer as cuConv does, and no other", "[layer]") {
+  const LayerShape shape{
+      .N = 1, .C = 192, .H = 7, .W = 7, .K = 384, .R = 3, .S = 3, .padding_h = 1, .padding_w = 1};
+  CHECK(conv::label(ConvLayer(shape)) == "7-1-3-384-192");
+  CHECK(conv::label(ConvLayer({.N = 8,
+                               .C = 48,
+                               .H = 7,
+                               .W = 9,
+                               .K = 128,
+                               .R = 5,
+                               .S = 3,
+                               .stride_h = 2,
+                               .stride_w = 2})) == "7x9-8-5x3-128-48-s2-p0");
+  CHECK(conv::label(ConvLayer({.H = 9, .W = 9, .R = 1, .S = 1, .stride_w = 2, .padding_h = 1})) ==
+        "9-1-1-1-1-s1x2-p1x0");
+  std::set<std::string> labels;
+  int layers = 0;
+  for (const auto member :
+       {&LayerShape::N, &LayerShape::C, &LayerShape::H, &LayerShape::W, &LayerShape::K,
+        &LayerShape::R, &LayerShape::S, &LayerShape::stride_h, &LayerShape::stride_w,
+        &LayerShape::padding_h, &LayerShape::padding_w}) {
+    for (const int more : {1, 2, 3}) {
+      LayerShape other = shape;
+      other.*member += more;
+      labels.insert(conv::label(ConvLayer(other)));
+      ++layers;
+    }
+  }
+  CHECK(labels.size() == static_cast<std::size_t>(layers));
+}
+
+TEST_CASE("an output's place is told by its axes", "[layer]") {
+  const ConvLayer layer({.N = 2, .C = 1, .H = 4, .W = 6, .K = 3, .R = 1, .S = 2});
+  CHECK(conv::place_of_output(layer, 0) == "n 0, k 0, p 0, q 0");
+  CHECK(conv::place_of_output(layer, 4) == "n 0, k 0, p 0, q 4");
+  CHECK(conv::place_of_output(layer, 5) == "n 0, k 0, p 1, q 0");
+  CHECK(conv::place_of_output(layer, 119) == "n 1, k 2, p 3, q 4");
+  CHECK_THAT(message_of([&] { conv::place_of_output(layer, 120); }), test::contains("has 120"));
+  CHECK_THAT(message_of([&] { conv::place_of_output(layer, -1); }), test::contains("output -1"));
+}
+
+TEST_CASE("the reference gives what a hand computes", "[layer]") {
+  const std::vector<float> nine = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+  const auto value = [](const LayerShape& shape, const std::vector<float>& input,
+                        const std::vector<float>& filters) {
+    return conv::reference(ConvLayer(shape), input, filters).value;
+  };
+  // 37 = 1*1 + 2*2 + 4*3 + 5*4
+  CHECK(value({.H = 3, .W = 3, .R = 2, .S = 2}, nine, {1, 2, 3, 4}) ==
+        std::vector<double>{37, 47, 67, 77});
+  CHECK(value({.H = 3, .W = 3, .R = 1, .S = 3}, nine, {1, 10, 100}) ==
+        std::vector<double>{321, 654, 987});
+  CHECK(value({.H = 3, .W = 3, .R = 3, .S = 1}, nine, {1, 10, 100}) ==
+        std::vector<double>{741, 852, 963});
+  // The filter's middle over the corners: 94 = 5*1 + 6*2 + 8*4 + 9*5
+  CHECK(value({.H = 3,
+               .W = 3,
+               .R = 3,
+               .S = 3,
+               .stride_h = 2,
+               .stride_w = 2,
+               .padding_h = 1,
+               .padding_w = 1},
+              nine, nine) == std::vector<double>{94, 106, 106, 94});
+  // Two images, channels and filters: [n][k] = 1*3 + 10*5, 1*7 + 10*11, 2*3 + ...
+  CHECK(value({.N = 2, .C = 2, .H = 1, .W = 1, .K = 2, .R = 1, .S = 1}, {1, 10, 2, 20},
+              {3, 5, 7, 11}) == std::vector<double>{53, 117, 106, 234});
+  // Outputs that see ghost cells only are 0.
+  CHECK(value({.H = 1, .W = 1, .R = 1, .S = 1, .padding_h = 0, .padding_w = 2}, {3}, {5}) ==
+        std::vector<double>{0, 0, 15, 0, 0});
+  // Signs cancel in the value, not in the scale.
+  const auto signs = conv::reference(ConvLayer({.H = 1, .W = 2, .R = 1, .S = 2}),
+                                     std::vector<float>{3, 4}, std::vector<float>{2, -1});
+  CHECK(signs.value == std::vector<double>{2});
+  CHECK(signs.scale == std::vector<double>{10});
+}
+
+TEST_CASE("the reference of a layer is the definition, term by term", "[layer]") {
+  std::vector<ConvLayer> layers = shapes();
+  conv::Random random(test::seed());
+  for (int i = 0; i < 300; ++i) layers.push_back(random_layer(random));
+  for (const ConvLayer& layer : layers) {
+    INFO(conv::label(layer));
+    const LayerData data = adversarial(layer);
+    const auto reference = conv::reference(layer, data.input, data.filters);
+    const auto outputs = static_cast<std::size_t>(layer.output_size());
+    std::vector<long double> value(outputs), scale(outputs);
+    std::vector<std::int64_t> count(outputs);
+    for_each_pair(layer, [&](std::size_t output, std::int64_t, std::size_t cell, std::size_t tap) {
+      const long double product = static_cast<long double>(data.input[cell]) * data.filters[tap];
+      value[output] += product;
+      scale[output] += std::fabs(product);
+      ++count[output];
+    });
+    REQUIRE(reference.value.size() == outputs);
+    REQUIRE(reference.scale.size() == outputs);
+    double largest_share = 0;
+    bool same_scale = true;
+    bool same_alone = true;
+    for (std::size_t i = 0; i < outputs; ++i) {
+      const double bound = conv::error_bound(count[i], static_cast<double>(scale[i]));
+      const auto error = static_cast<double>(std::fabs(reference.value[i] - value[i]));
+      if (error > 0) largest_share = std::max(largest_share, error / bound);
+      same_scale = same_scale && std::fabs(reference.scale[i] - scale[i]) <= 1e-12L * scale[i];
+      if (outputs > 500 && i % 37 > 0) continue;
+      const auto alone =
+          conv::output_reference(layer, data.input, data.filters, static_cast<std::int64_t>(i));
+      same_alone = same_alone && alone.value == reference.value[i] &&
+                   alone.scale == reference.scale[i] && alone.products == count[i];
+    }
+    CHECK(largest_share < 0x1p-28);
+    CHECK(same_scale);
+    CHECK(same_alone);
+  }
+}
+
+TEST_CASE("correct layers pass, whatever the order of the sum", "[layer]") {
+  std::vector<ConvLayer> layers = shapes();
+  conv::Random random(test::seed());
+  for (int i = 0; i < 100; ++i) layers.push_back(random_layer(random));
+  // Many products, where the input spans many octaves.
+  layers.emplace_back(LayerShape{.C = 512, .H = 4, .W = 5, .K = 2, .R = 3, .S = 3});
+  for (const ConvLayer& layer : layers) {
+    INFO(conv::label(layer));
+    const LayerData bounded = adversarial(layer);
+    const LayerData whole = exact(layer);
+    for (const bool backward : {false, true}) {
+      for (const bool fused : {false, true}) {
+        const PlainLayer kernel{.backward = backward, .fused = fused};
+        const Comparison result = check(layer, bounded, kernel);
+        INFO(result.describe());
+        REQUIRE(result.passed());
+        REQUIRE(result.compared == layer.output_size());
+        REQUIRE(check(layer, whole, kernel, Demand::exact).passed());
+      }
+    }
+  }
+}
+
+TEST_CASE("wrong kernels fail on every layer on which they are wrong", "[layer]") {
+  std::vector<int> shown(mistakes(shapes().front()).size());
+  for (const ConvLayer& layer : shapes()) {
+    const LayerData bounded = adversarial(layer);
+    const LayerData whole = exact(layer);
+    std::size_t which = 0;
+    for (const Mistake& mistake : mistakes(layer)) {
+      const std::size_t index = which++;
+      if (!mistake.shows) continue;
+      ++shown[index];
+      INFO(conv::label(layer) << ", " << mistake.name);
+      CHECK_FALSE(check(layer, bounded, mistake.kernel).passed());
+      // Whole numbers are few: on a handful of them a mistake can be right by chance.
+      if (layer.output_size() >= 20) {
+        CHECK_FALSE(check(layer, whole, mistake.kernel, Demand::exact).passed());
+      }
+    }
+  }
+  // Each mistake had its chance.
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    INFO(mistakes(shapes().front())[i].name);
+    CHECK(shown[i] >= 1);
+  }
+}
+
+TEST_CASE("one product of one output, left out or counted twice, is seen there", "[layer]") {
+  conv::Random random(test::seed());
+  for (const ConvLayer& layer : shapes()) {
+    const LayerData bounded = adversarial(layer);
+    const LayerData whole = exact(layer);
+    const std::vector<float> good = PlainLayer{}.run(layer, bounded);
+    const std::vector<float> good_whole = PlainLayer{}.run(layer, whole);
+    const LayerChecker judge(layer, bounded.input, bounded.filters);
+    const LayerChecker judge_whole(layer, whole.input, whole.filters, Demand::exact);
+    // All pairs of small layers, some of the others.
+    const std::uint64_t one_in = 1 + static_cast<std::uint64_t>(conv::products(layer)) / 400;
+    int tried = 0;
+    for_each_pair(layer, [&](std::size_t output, std::int64_t, std::size_t cell, std::size_t tap) {
+      if (random.below(one_in) > 0) return;
+      ++tried;
+      const auto verdict = [&](const LayerChecker& checker, const std::vector<float>& outputs,
+                               const LayerData& data, float sign) {
+        // Less, or more, than the right sum by one product.
+        const float wrong = outputs[output] + sign * data.input[cell] * data.filters[tap];
+        return checker.judge(static_cast<std::int64_t>(output), {&wrong, 1}).passed();
+      };
+      REQUIRE_FALSE(verdict(judge, good, bounded, -1));
+      REQUIRE_FALSE(verdict(judge, good, bounded, 1));
+      REQUIRE_FALSE(verdict(judge_whole, good_whole, whole, -1));
+      REQUIRE_FALSE(verdict(judge_whole, good_whole, whole, 1));
+    });
+    INFO(conv::label(layer));
+    CHECK(tried > 0);
+  }
+}
+
+TEST_CASE("of thousands of products each tap shows, and with whole numbers each product",
+          "[layer]") {
+  // 4608 products, as in VGG's last layers, and 9216. The map is large enough for each tap to meet
+  // one of the large cells, which are 1 in 10 and 1 in 30.
+  for (const int channels : {512, 1024}) {
+    const ConvLayer layer(
+        {.C = channels, .H = 24, .W = 24, .R = 3, .S = 3, .padding_h = 1, .padding_w = 1});
+    const LayerData bounded = adversarial(layer);
+    const LayerData whole = exact(layer);
+    const std::vector<float> good = PlainLayer{}.run(layer, bounded);
+    const std::vector<float> good_whole = PlainLayer{}.run(layer, whole);
+    const LayerChecker judge(layer, bounded.input, bounded.filters);
+    const LayerChecker judge_whole(layer, whole.input, whole.filters, Demand::exact);
+    CHECK(judge.judge(0, good).passed());
+    CHECK(judge_whole.judge(0, good_whole).passed());
+    // The outputs less the products of one tap, as a kernel that forgot it would have them.
+    conv::Random random(test::seed());
+    std::set<std::int64_t> taps;
+    while (taps.size() < 6) {
+      taps.insert(static_cast<std::int64_t>(
+          random.below(static_cast<std::uint64_t>(layer.products_per_output()))));
+    }
+    std::vector<std::vector<float>> outputs(taps.size(), good);
+    std::size_t whole_products = 0;
+    std::size_t whole_seen = 0;
+    for_each_pair(
+        layer, [&](std::size_t output, std::int64_t product, std::size_t cell, std::size_t tap) {
+          const auto found = taps.find(product);
+          if (found == taps.end()) return;
+          outputs[static_cast<std::size_t>(std::distance(taps.begin(), found))][output] -=
+              bounded.input[cell] * bounded.filters[tap];
+          const float wrong = good_whole[output] - whole.input[cell] * whole.filters[tap];
+          ++whole_products;
+          whole_seen += !judge_whole.judge(static_cast<std::int64_t>(output), {&wrong, 1}).passed();
+        });
+    for (const std::vector<float>& wrong : outputs) CHECK_FALSE(judge.judge(0, wrong).passed());
+    CHECK(whole_products >= 6 * 23 * 23);
+    CHECK(whole_seen == whole_products);
+  }
+}
+
+TEST_CASE("a single bad output of a layer is found wherever it is", "[layer]") {
+  const ConvLayer layer(
+      {.N = 2, .C = 2, .H = 23, .W = 29, .K = 3, .R = 3, .S = 3, .padding_h = 1, .padding_w = 1});
+  const LayerData data = adversarial(layer);
+  const std::vector<float> good = PlainLayer{}.run(layer, data);
+  const LayerChecker checker(layer, data.input, data.filters);
+  REQUIRE(good.size() == 4002);
+  for (const std::size_t place : {0u, 1u, 666u, 667u, 1023u, 1024u, 2001u, 4000u, 4001u}) {
+    for (const float bad :
+         {std::numeric_limits<float>::quiet_NaN(), conv::poison(), good[place] * 1.01f,
+          std::numeric_limits<float>::infinity(), -good[place], 0.0f}) {
+      std::vector<float> output = good;
+      output[place] = bad;
+      const Comparison result = checker.judge(0, output);
+      CHECK(result.failed == 1);
+      CHECK(result.first_failure == static_cast<std::int64_t>(place));
+      CHECK(result.missing == (conv::is_poison(bad) ? 1 : 0));
+    }
+  }
+}
+
+TEST_CASE("at padded edges the bound is that of the products there are", "[layer]") {
+  // One cell under 5x5 taps: each output is one product, rounded once.
+  const ConvLayer layer({.H = 1, .W = 2, .R = 5, .S = 5, .padding_h = 2, .padding_w = 2});
+  const LayerData data = adversarial(layer);
+  const auto reference = conv::reference(layer, data.input, data.filters);
+  const std::vector<float> good = PlainLayer{}.run(layer, data);
+  const LayerChecker checker(layer, data.input, data.filters);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const double bound = conv::error_bound(2, reference.scale[i]);
+    for (const double off : {-1.6, -0.4, 0.4, 1.6}) {
+      std::vector<float> output = good;
+      output[i] = static_cast<float>(reference.value[i] + off * bound);
+      INFO("output " << i << ", off by " << off << " bounds");
+      // Rounding to float moves it by less than half a bound.
+      CHECK(checker.judge(0, output).passed() == (std::fabs(off) < 1));
+    }
+  }
+  // Where there is no product at all, only 0 is right.
+  const ConvLayer empty({.H = 1, .W = 1, .R = 1, .S = 1, .padding_h = 1, .padding_w = 1});
+  const std::vector<float> input = {2}, filters = {3};
+  std::vector<float> output = {0, 0, 0, 0, 6, 0, 0, -0.0f, 0};
+  CHECK(conv::check(empty, input, filters, output).passed());
+  output[0] = std::numeric_limits<float>::denorm_min();
+  CHECK(conv::check(empty, input, filters, output).failed == 1);
+}
+
+TEST_CASE("whole numbers leave no room for a last bit", "[layer]") {
+  const ConvLayer layer(
+      {.C = 9, .H = 6, .W = 7, .K = 4, .R = 3, .S = 3, .padding_h = 1, .padding_w = 1});
+  const LayerData data = exact(layer);
+  std::vector<float> output = PlainLayer{}.run(layer, data);
+  const LayerChecker checker(layer, data.input, data.filters, Demand::exact);
+  CHECK(checker.judge(0, output).passed());
+  for (const std::size_t i : {0u, 50u, 167u}) {
+    output[i] = std::nextafter(output[i], std::numeric_limits<float>::infinity());
+  }
+  CHECK(checker.judge(0, output).failed == 3);
+}
+
+TEST_CASE("a layer judged in pieces gets the verdict of the whole", "[layer]") {
+  conv::Random random(test::seed());
+  for (const ConvLayer& layer : shapes()) {
+    const LayerData data = adversarial(layer);
+    std::vector<float> output = PlainLayer{}.run(layer, data);
+    for (int bad = 0; bad < 3; ++bad) output[random.below(output.size())] += 0.25f;
+    const LayerChecker checker(layer, data.input, data.filters);
+    Comparison pieces;
+    for (std::size_t at = 0; at < output.size();) {
+      const std::size_t count = std::min<std::size_t>(random.below(200), output.size() - at);
+      const std::span<const float> piece = std::span<const float>(output).subspan(at, count);
+      pieces.merge(checker.judge(static_cast<std::int64_t>(at), piece));
+      at += count;
+    }
+    INFO(conv::label(layer));
+    require_same(pieces, checker.judge(0, output));
+  }
+}
+
+TEST_CASE("the check of a large layer, which uses threads, misses nothing", "[layer]") {
+  const ConvLayer layer({.N = 2,
+                         .C = 3,
+                         .H = 101,
+                         .W = 103,
+                         .K = 31,
+                         .R = 3,
+                         .S = 3,
+                         .padding_h = 1,
+                         .padding_w = 1});
+  CHECK(conv::products(layer) > 1 << 24);
+  const LayerData data = exact(layer);
+  const auto reference = conv::reference(layer, data.input, data.filters);
+  std::vector<float> output;
+  for (const double value : reference.value) output.push_back(static_cast<float>(value));
+  // The threads' reference against the test's own loops.
+  REQUIRE(output == PlainLayer{}.run(layer, data));
+  const LayerChecker checker(layer, data.input, data.filters, Demand::exact);
+  CHECK(checker.judge(0, output).compared == layer.output_size());
+  const std::vector<std::size_t> places = {0, 10'402, 322'493, 322'494, output.size() - 1};
+  for (const std::size_t place : places) output[place] += 1;
+  const Comparison result = checker.judge(0, output);
+  CHECK(result.failed == 5);
+  REQUIRE(result.worst.size() == 5);
+  for (std::size_t k = 0; k < 5; ++k) {
+    CHECK(result.worst[k].index == static_cast<std::int64_t>(places[k]));
+  }
+}
+
+TEST_CASE("a repeat changes the work of a checker, not its verdict", "[layer]") {
+  conv::Random random(test::seed());
+  const ConvLayer layers[] = {
+      ConvLayer({.N = 7, .C = 2, .H = 5, .W = 6, .K = 12, .R = 3, .S = 2, .padding_w = 1}),
+      ConvLayer({.N = 1,
+                 .C = 3,
+                 .H = 33,
+                 .W = 37,
+                 .K = 9,
+                 .R = 3,
+                 .S = 3,
+                 .padding_h = 1,
+                 .padding_w = 1}),
+      ConvLayer({.N = 9, .C = 1, .H = 4, .W = 4, .K = 1, .R = 1, .S = 1}),
+  };
+  for (const ConvLayer& layer : layers) {
+    for (const Repeat repeat : {Repeat{}, Repeat{3, 0}, Repeat{0, 5}, Repeat{3, 5}, Repeat{1, 1},
+                                Repeat{2, 7}, Repeat{100, 100}}) {
+      INFO(conv::label(layer) << ", repeat " << repeat.images << ", " << repeat.filters);
+      for (const Demand demand : {Demand::bounded, Demand::exact}) {
+        const LayerData data =
+            demand == Demand::exact ? exact(layer, repeat) : adversarial(layer, repeat);
+        std::vector<float> output = PlainLayer{}.run(layer, data);
+        const LayerChecker with(layer, data.input, data.filters, demand, repeat);
+        const LayerChecker without(layer, data.input, data.filters, demand);
+        CHECK(with.judge(0, output).passed());
+        for (int bad = 0; bad < 3; ++bad) {
+          output[random.below(output.size())] += 2;
+          require_same(with.judge(0, output), without.judge(0, output));
+          const std::size_t first = random.below(output.size());
+          const std::span<const float> tail = std::span<const float>(output).subspan(first);
+          const auto from = static_cast<std::int64_t>(first);
+          require_same(with.judge(from, tail), without.judge(from, tail));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("with repeated data an image or a filter of another block is still wrong", "[layer]") {
+  const ConvLayer layer({.N = 20, .C = 2, .H = 3, .W = 3, .K = 70, .R = 2, .S = 2});
+  const Repeat repeat{3, 5};
+  const LayerData data = adversarial(layer, repeat);
+  const LayerChecker checker(layer, data.input, data.filters, Demand::bounded, repeat);
+  for (const int block : {1, 2, 4, 8, 16, 32, 64}) {
+    INFO("block " << block);
+    const PlainLayer filters{.filters_on = block};
+    CHECK_FALSE(checker.judge(0, filters.run(layer, data)).passed());
+    if (block >= layer.N()) continue;
+    const PlainLayer images{.images_on = block};
+    CHECK_FALSE(checker.judge(0, images.run(layer, data)).passed());
+  }
+}
+
+TEST_CASE("data that do not repeat are refused", "[layer]") {
+  const ConvLayer layer({.N = 4, .C = 1, .H = 2, .W = 2, .K = 6, .R = 1, .S = 2});
+  const LayerData data = adversarial(layer);
+  const auto refused = [&](const LayerData& given, Repeat repeat) {
+    return message_of(
+        [&] { LayerChecker(layer, given.input, given.filters, Demand::bounded, repeat); });
+  };
+  CHECK_THAT(refused(data, {3, 0}), test::contains("the images do not repeat after 3"));
+  CHECK_THAT(refused(data, {0, 5}), test::contains("the filters do not repeat after 5"));
+  CHECK_THAT(refused(data, {-1, 0}), test::contains("at least 0 (none), got -1"));
+  CHECK_THAT(refused(data, {0, -2}), test::contains("at least 0 (none), got -2"));
+  // The very last value; two zeros that are equal as numbers only.
+  LayerData repeated = adversarial(layer, {3, 5});
+  CHECK(refused(repeated, {3, 5}) == "nothing was thrown");
+  repeated.input.back() += 1;
+  CHECK_THAT(refused(repeated, {3, 5}), test::contains("images"));
+  repeated = adversarial(layer, {3, 5});
+  repeated.filters[0] = 0.0f;
+  repeated.filters[10] = -0.0f;
+  CHECK_THAT(refused(repeated, {3, 5}), test::contains("filters"));
+}
+
+TEST_CASE("large layers repeat as far as it takes to afford their reference", "[layer]") {
+  const auto vgg = [](int batch) {
+    return ConvLayer({.N = batch,
+                      .C = 256,
+                      .H = 56,
+                      .W = 56,
+                      .K = 256,
+                      .R = 3,
+                      .S = 3,
+                      .padding_h = 1,
+                      .padding_w = 1});
+  };
+  CHECK(conv::affordable_repeat(shapes().back()) == Repeat{});
+  // 1.8e9 products, 7.05e6 per filter: 76 filters are affordable, 73 is the prime below.
+  CHECK(conv::affordable_repeat(vgg(1)) == Repeat{0, 73});
+  CHECK(conv::affordable_repeat(vgg(2)) == Repeat{0, 37});
+  CHECK(conv::affordable_repeat(vgg(32)) == Repeat{3, 23});
+  CHECK(conv::affordable_repeat(vgg(32)) == conv::affordable_repeat(vgg(256)));
+  CHECK(conv::affordable_repeat(vgg(1), std::int64_t{1} << 40) == Repeat{});
+  CHECK(conv::affordable_repeat(vgg(32), 1) == Repeat{3, 5});
+  // Few filters, or few images, are kept apart.
+  CHECK(conv::affordable_repeat(ConvLayer(
+            {.N = 200, .C = 64, .H = 224, .W = 224, .K = 4, .R = 3, .S = 3})) == Repeat{3, 0});
+  // Many outputs of few products: memory is what counts, 512 MB.
+  const ConvLayer flat({.N = 64, .H = 1000, .W = 1000, .K = 33, .R = 1, .S = 1});
+  const Repeat repeat = conv::affordable_repeat(flat);
+  CHECK(repeat == Repeat{3, 11});
+  CHECK(16.0 * repeat.images * repeat.filters * 1e6 <= 16.0 * (1 << 25));
+}
+
+TEST_CASE("data that no reference can be computed from are refused in one line", "[layer]") {
+  const ConvLayer layer({.N = 2, .C = 3, .H = 4, .W = 5, .K = 6, .R = 2, .S = 2});
+  LayerData data = adversarial(layer);
+  const std::vector<float> output(static_cast<std::size_t>(layer.output_size()));
+  const auto refused = [&] {
+    return message_of([&] { conv::reference(layer, data.input, data.filters); });
+  };
+  CHECK(refused() == "nothing was thrown");
+  data.input.pop_back();
+  CHECK_THAT(refused(), test::contains("input has 119 values, the problem needs 120"));
+  data = adversarial(layer);
+  data.filters.push_back(1);
+  CHECK_THAT(refused(), test::contains("filters' array has 73 values, the problem needs 72"));
+  data = adversarial(layer);
+  data.input[17] = std::numeric_limits<float>::quiet_NaN();
+  CHECK_THAT(refused(), test::contains("the input holds NaN at index 17"));
+  data = adversarial(layer);
+  data.filters[71] = -std::numeric_limits<float>::infinity();
+  CHECK_THAT(refused(), test::contains("filters' array holds infinity at index 71"));
+  // One filter's sum is what overflows: the last's, not all of them together.
+  data = adversarial(layer);
+  std::fill(data.input.begin(), data.input.end(), 1e38f);
+  std::fill(data.filters.begin(), data.filters.end(), 0.1f);
+  CHECK(refused() == "nothing was thrown");
+  std::fill(data.filters.end() - 12, data.filters.end(), 0.2f);
+  CHECK_THAT(refused(), test::contains("overflow float"));
+
+  data = adversarial(layer);
+  const std::span<const float> all = output;
+  CHECK_THAT(message_of([&] { conv::check(layer, data.input, data.filters, all.first(143)); }),
+             test::contains("output has 143 values, the problem needs 144"));
+  const LayerChecker checker(layer, data.input, data.filters);
+  CHECK_THAT(message_of([&] { checker.judge(1, output); }),
+             test::contains("no 144 outputs from output 1 on: the layer has 144"));
+  CHECK_THAT(message_of([&] { checker.judge(-1, all.first(1)); }), test::contains("output -1"));
+  CHECK_THAT(message_of([&] { conv::output_reference(layer, data.input, data.filters, 144); }),
+             test::contains("output 144"));
+}
+
+TEST_CASE("a layer's work is counted as if one by one", "[layer]") {
+  std::vector<ConvLayer> layers = shapes();
+  conv::Random random(test::seed());
+  for (int i = 0; i < 500; ++i) layers.push_back(random_layer(random));
+  for (const ConvLayer& layer : layers) {
+    std::int64_t products = 0;
+    std::set<std::size_t> cells, taps;
+    for_each_pair(layer, [&](std::size_t, std::int64_t, std::size_t cell, std::size_t tap) {
+      ++products;
+      cells.insert(cell);
+      taps.insert(tap);
+    });
+    INFO(conv::label(layer));
+    CHECK(conv::products(layer) == products);
+    CHECK(conv::flops(layer) == 2 * products);
+    const auto touched = static_cast<std::int64_t>(cells.size() + taps.size());
+    CHECK(conv::min_bytes(layer) == 4 * (touched + layer.output_size()));
+    CHECK(conv::max_intensity(layer) ==
+          Approx(2.0 * static_cast<double>(products) /
+                 static_cast<double>(4 * (touched + layer.output_size()))));
+  }
+}
+
+TEST_CASE("the work of well-known layers", "[layer]") {
+  // GoogleNet's and ResNet's 56x56 64 -> 64, 1x1: no ghost cell.
+  const ConvLayer one({.C = 64, .H = 56, .W = 56, .K = 64, .R = 1, .S = 1});
+  CHECK(conv::flops(one) == 25'690'112);
+  CHECK(conv::min_bytes(one) == 1'622'016);
+  CHECK(conv::max_intensity(one) == Approx(15.838).epsilon(1e-4));
+  // VGG's 56x56 256 -> 256, 3x3: (3*56 - 2)^2 pairs of a tap and a cell in each of 256 x 256 maps.
+  const ConvLayer three(
+      {.C = 256, .H = 56, .W = 56, .K = 256, .R = 3, .S = 3, .padding_h = 1, .padding_w = 1});
+  CHECK(conv::flops(three) == 3'611'820'032);
+  CHECK(conv::min_bytes(three) == 8'781'824);
+  // A 1x1 layer of stride 2 reads a quarter of its input.
+  const ConvLayer half(
+      {.C = 256, .H = 56, .W = 56, .K = 512, .R = 1, .S = 1, .stride_h = 2, .stride_w = 2});
+  CHECK(conv::min_bytes(half) == 4 * (256 * 28 * 28 + 256 * 512 + 512 * 28 * 28));
+}

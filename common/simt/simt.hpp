@@ -55,7 +55,7 @@ struct LineCounters {
 // The closed list of finding kinds. `same_value_write` is a note: it does not fail a run.
 //   race, same_value_write, out_of_bounds, use_after_free, misaligned, invalid_address,
 //   uninitialized_shared_read, uninitialized_global_read, divergent_barrier, warp_deadlock,
-//   undefined_shuffle, endless_kernel
+//   undefined_shuffle, unfinished_copy, invalid_copy, endless_kernel
 struct Finding {
   std::string kind;
   std::string file;

@@ -462,6 +462,39 @@ TEST_CASE("a call outside the subset is refused with a sentence") {
   }
 }
 
+TEST_CASE("what groups, copies and CUB lack is refused with a sentence") {
+  // Each alone: a class that is refused may hide what follows.
+  const std::pair<const char*, const char*> statements[] = {
+      {"cg::this_grid().sync()", "grid_group::sync is outside the simulator's subset: it needs a "},
+      {"cg::this_cluster()", "this_cluster is outside the simulator's subset: it has no thread"},
+      {"cg::binary_partition(cg::coalesced_threads(), true)", "binary_partition is outside"},
+      {"cg::tiled_partition<64>(cg::this_thread_block())",
+       "a tile of more than a warp is outside the simulator's subset"},
+      {"cg::tiled_partition<12>(cg::this_thread_block())", "is a power of two"},
+      {"cg::tiled_partition<8>(cg::tiled_partition<4>(cg::this_thread_block()))",
+       "divides a block, or a tile into smaller ones"},
+      {"cg::reduce(cg::this_thread_block(), 1, cg::plus<int>())", "divide the block with"},
+      {"__pipeline_arrive_on(nullptr)", "__pipeline_arrive_on is outside the simulator's subset"},
+      {"cub::BlockScan<int, 128> scan", "cub::BlockScan is outside the simulator's subset"},
+      {"cub::BlockReduce<int, 128>().Sum(1)", "with storage of its own is outside the simulator's"},
+      {"cub::BlockReduce<int, 128, cub::BLOCK_REDUCE_RAKING>::TempStorage storage",
+       "cub::BlockReduce by raking is outside the simulator's subset"},
+      {"cub::WarpReduce<int, 12>::TempStorage storage", "no power of two is outside"},
+      {"cub::Sum()", "Sum is outside the simulator's subset: CUDA 13 has dropped it"},
+  };
+  const std::string head =
+      "#include <cooperative_groups.h>\n#include <cooperative_groups/reduce.h>\n"
+      "#include <cub/cub.cuh>\n#include <cuda_pipeline.h>\n"
+      "namespace cg = cooperative_groups;\nvoid f() {\n";
+  CHECK(compile(head + "}\n", "-std=c++17 -Wall -Wextra -Werror").success);
+  for (const auto& [statement, sentence] : statements) {
+    const Output output = compile(head + statement + ";\n}\n", "-std=c++17");
+    CAPTURE(statement);
+    CHECK_FALSE(output.success);
+    CHECK_THAT(output.text, contains(sentence));
+  }
+}
+
 TEST_CASE("a header outside the subset is refused with a sentence") {
   // Every such header of the folder, so that none is forgotten and none is left behind.
   const fs::path folder = repository() / "common/simt/cuda";
@@ -475,8 +508,9 @@ TEST_CASE("a header outside the subset is refused with a sentence") {
     names.push_back(fs::relative(entry.path(), folder).string());
     source += "#include <" + names.back() + ">\n";
   }
-  for (const char* known : {"cooperative_groups.h", "cub/cub.cuh", "mma.h", "cuda_fp16.h", "cuda.h",
-                            "curand_kernel.h", "cuda/barrier", "cuda/pipeline", "cublas_v2.h"}) {
+  for (const char* known :
+       {"cooperative_groups/scan.h", "cub/block/block_scan.cuh", "mma.h", "cuda_fp16.h", "cuda.h",
+        "curand_kernel.h", "cuda/barrier", "cuda/pipeline", "cublas_v2.h"}) {
     CHECK(std::find(names.begin(), names.end(), known) != names.end());
   }
   const Output output = compile(source, "-std=c++17");

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 #include <stdexcept>
 
 #include "common/simt/simt.hpp"
@@ -20,7 +21,8 @@ const int step_limit_is_set = setenv("SIMT_STEP_LIMIT", "300000", 1);
 using simt::Finding;
 
 const HazardCase& case_named(const std::string& name) {
-  for (const auto* cases : {&race_cases(), &memory_cases(), &synchronisation_cases()}) {
+  for (const auto* cases :
+       {&race_cases(), &memory_cases(), &synchronisation_cases(), &copy_cases()}) {
     for (const HazardCase& one : *cases) {
       if (one.name == name) return one;
     }
@@ -57,6 +59,7 @@ std::string describe(const std::vector<Finding>& findings) {
 constexpr const char* kRaces = "hazards_races.cu";
 constexpr const char* kMemory = "hazards_memory.cu";
 constexpr const char* kSynchronisation = "hazards_synchronisation.cu";
+constexpr const char* kCopies = "hazards_copies.cu";
 
 // True if the finding's two places are the two marked lines, in either order.
 bool is_between(const Finding& f, const std::string& file, int line, int other_line) {
@@ -440,9 +443,138 @@ TEST_CASE("waiting for a volatile variable ends, and is a race", "[hazards]") {
                    line_of(kSynchronisation, "OTHER waits_for_a_volatile")));
 }
 
+TEST_CASE("what an asynchronous copy has not finished is left alone", "[hazards][copies]") {
+  struct Planted {
+    const char* name;
+    const char* array;
+    const char* verb;     // in the message: what the hasty access does
+    std::uint64_t count;  // words over both blocks
+  };
+  const Planted planted = GENERATE(values<Planted>({
+      {"read_before_wait", "tile", "reads tile", 128},
+      {"copy_not_committed", "tile", "reads tile", 128},
+      {"barrier_without_wait", "tile", "reads tile", 128},
+      {"barrier_before_wait", "tile", "reads tile", 128},
+      {"last_of_many", "cells", "reads cells", 128},
+      {"overwritten_in_flight", "tile", "writes tile", 66},
+      {"source_overwritten", "", "may not have read yet", 128},
+      {"source_overwritten_by_another", "", "may not have read yet", 128},
+      {"two_copies_at_once", "tile", "writes tile", 128},
+  }));
+  const Outcome outcome = run(planted.name);
+  INFO(planted.name << ": " << describe(outcome.launch.findings));
+  CHECK(outcome.error == cudaSuccess);  // read_before_wait: -1 if the old value was not read
+  REQUIRE(outcome.launch.findings.size() == 1);
+  const Finding& f = outcome.launch.findings[0];
+  CHECK(f.kind == "unfinished_copy");
+  const std::string name = planted.name;
+  CHECK(is_kernel_file(f.file, kCopies));
+  CHECK(is_kernel_file(f.other_file, kCopies));
+  CHECK(f.line == line_of(kCopies, "BUG " + name));
+  CHECK(f.other_line == line_of(kCopies, "OTHER " + name));
+  if (*planted.array) CHECK(f.array == planted.array);
+  CHECK(f.count == planted.count);
+  CHECK(f.message.find(planted.verb) != std::string::npos);
+  CHECK(f.message.find("__pipeline_wait_prior") != std::string::npos);
+  CHECK(!f.is_note());
+}
+
+TEST_CASE("a wait that leaves one batch too many pending", "[hazards][copies]") {
+  const Outcome outcome = run("one_batch_too_many");
+  INFO(describe(outcome.launch.findings));
+  const int copy = line_of(kCopies, "OTHER one_batch_too_many");
+  const int read = line_of(kCopies, "BUG one_batch_too_many");
+  // Both the first tile's copy and the loop's are read too early, and copied over by the loop's.
+  REQUIRE(outcome.launch.findings.size() == 4);
+  std::multiset<int> hasty, copies;
+  for (const Finding& f : outcome.launch.findings) {
+    CHECK(f.kind == "unfinished_copy");
+    hasty.insert(f.line);
+    copies.insert(f.other_line);
+  }
+  CHECK(hasty == std::multiset<int>{copy, copy, read, read});
+  CHECK(copies.count(copy) == 2);
+}
+
+TEST_CASE("a copy that is waited for is still its own thread's only", "[hazards][copies]") {
+  const std::string name =
+      GENERATE(values<const char*>({"wait_without_barrier", "copy_over_what_is_read",
+                                    "syncwarp_before_wait", "copies_of_two_threads"}));
+  const Outcome outcome = run(name);
+  INFO(name << ": " << describe(outcome.launch.findings));
+  CHECK(outcome.error == cudaSuccess);
+  REQUIRE(outcome.launch.findings.size() == 1);
+  const Finding& f = outcome.launch.findings[0];
+  CHECK(f.kind == "race");
+  CHECK(f.array == "tile");
+  const int bug = line_of(kCopies, "BUG " + name);
+  CHECK(is_between(f, kCopies, bug,
+                   name == "copies_of_two_threads" ? bug : line_of(kCopies, "OTHER " + name)));
+  CHECK(f.count == (name == "copies_of_two_threads" ? 64 : 128));
+}
+
+TEST_CASE("the same element copied twice to one place is a note", "[hazards][copies]") {
+  const Outcome outcome = run("same_copy_twice");
+  INFO(describe(outcome.launch.findings));
+  REQUIRE(outcome.launch.findings.size() == 1);
+  CHECK(outcome.launch.findings[0].kind == "same_value_write");
+  CHECK(outcome.launch.findings[0].line == line_of(kCopies, "BUG same_copy_twice"));
+}
+
+TEST_CASE("correct copies raise nothing and bring their data", "[hazards][copies]") {
+  const char* name = GENERATE(values<const char*>(
+      {"read_after_wait", "wait_then_barrier", "double_buffered", "three_buffers",
+       "copy_of_device_variable", "many_copies", "overwritten_after_wait",
+       "source_overwritten_after_wait", "syncwarp_after_wait", "syncwarp_after_late_wait",
+       "zeros_past_end", "part_past_end"}));
+  struct RestoreChecks {
+    ~RestoreChecks() { simt::set_checks("all"); }
+  } restore;
+  for (const char* checks : {"all", "none", "counters", "bounds", "races"}) {
+    simt::set_checks(checks);
+    const Outcome outcome = run(name);
+    INFO(name << " with " << checks << ": " << describe(outcome.launch.findings));
+    CHECK(outcome.error == cudaSuccess);
+    CHECK(outcome.launch.findings.empty());
+  }
+}
+
+TEST_CASE("a copy that cannot be is named at its line", "[hazards][copies]") {
+  struct Planted {
+    const char* name;
+    const char* kind;
+    const char* words;  // of the message
+    unsigned thread;
+    int error;
+  };
+  const Planted planted = GENERATE(values<Planted>({
+      {"copy_of_12_bytes", "invalid_copy", "12 bytes", 0, cudaErrorLaunchFailure},
+      {"fill_beyond_size", "invalid_copy", "8 of 4 bytes", 0, cudaErrorLaunchFailure},
+      {"copy_from_shared", "invalid_copy", "from shared memory", 0, cudaErrorLaunchFailure},
+      {"copy_to_global", "invalid_copy", "to global memory", 0, cudaErrorLaunchFailure},
+      {"copy_from_misaligned", "misaligned", "reads 16 bytes", 0, cudaErrorMisalignedAddress},
+      {"copy_to_misaligned", "misaligned", "writes 16 bytes", 0, cudaErrorMisalignedAddress},
+      {"copy_from_past_end", "out_of_bounds", "0 bytes past its end", 10, cudaErrorIllegalAddress},
+      {"copy_to_past_end", "out_of_bounds", "tile (252 bytes)", 63, cudaErrorIllegalAddress},
+      {"copy_from_null", "invalid_address", "null pointer", 0, cudaErrorIllegalAddress},
+      {"copy_of_unwritten", "uninitialized_global_read", "nothing has written", 0, cudaSuccess},
+  }));
+  const Outcome outcome = run(planted.name);
+  INFO(planted.name << ": " << describe(outcome.launch.findings));
+  CHECK(outcome.error == planted.error);
+  REQUIRE(outcome.launch.findings.size() == 1);
+  const Finding& f = outcome.launch.findings[0];
+  CHECK(f.kind == planted.kind);
+  CHECK(is_kernel_file(f.file, kCopies));
+  CHECK(f.line == line_of(kCopies, std::string("BUG ") + planted.name));
+  CHECK(f.thread == std::array<unsigned, 3>{planted.thread, 0, 0});
+  CHECK(f.message.find(planted.words) != std::string::npos);
+}
+
 TEST_CASE("findings are the same every time", "[hazards]") {
-  for (const char* name : {"missing_barrier", "warp_synchronous_reduction", "barrier_missed",
-                           "shared_read_past_end", "reset_beside_atomics", "race_on_float4"}) {
+  for (const char* name :
+       {"missing_barrier", "warp_synchronous_reduction", "barrier_missed", "shared_read_past_end",
+        "reset_beside_atomics", "race_on_float4", "one_batch_too_many", "copies_of_two_threads"}) {
     INFO(name);
     const std::string first = describe(run(name).launch.findings);
     for (int i = 0; i < 3; ++i) CHECK(describe(run(name).launch.findings) == first);

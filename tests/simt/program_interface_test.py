@@ -44,6 +44,8 @@ KINDS = {
     "divergent_barrier",
     "warp_deadlock",
     "undefined_shuffle",
+    "unfinished_copy",
+    "invalid_copy",
     "endless_kernel",
 }
 

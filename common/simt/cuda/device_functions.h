@@ -96,6 +96,27 @@ SIMT_INLINE T from_bits(std::uint64_t bits) {
   return value;
 }
 
+// A shuffle of a value of any size: 8 bytes at a time.
+template <typename T>
+SIMT_INLINE T exchange_value(unsigned int mask, T value, Exchange kind, unsigned int operand,
+                             int width) {
+  constexpr std::size_t whole = sizeof(T) / 8 * 8;
+  char* const bytes = reinterpret_cast<char*>(&value);
+  std::uint64_t bits = 0;
+  for (std::size_t done = 0; done < whole; done += 8) {
+    __builtin_memcpy(&bits, bytes + done, 8);
+    bits = warp_exchange(mask, bits, kind, operand, width);
+    __builtin_memcpy(bytes + done, &bits, 8);
+  }
+  if (whole < sizeof(T)) {
+    bits = 0;
+    __builtin_memcpy(&bits, bytes + whole, sizeof(T) - whole);
+    bits = warp_exchange(mask, bits, kind, operand, width);
+    __builtin_memcpy(bytes + whole, &bits, sizeof(T) - whole);
+  }
+  return value;
+}
+
 }  // namespace detail
 }  // namespace simt
 

@@ -399,6 +399,78 @@ void note_atomic(const void* address, unsigned bytes, void* program_counter, voi
   }
 }
 
+// ---- Asynchronous copies (async_copies.cpp) ----
+
+Space space_of(std::uintptr_t address) {
+  const Hot& hot = simt_hot;
+  const Regions& regions = program_regions();
+  if (address - hot.stack_low < hot.stack_high - hot.stack_low) return Space::local;
+  if (address - g_arena_base < kArenaBytes) return Space::global;
+  if (address - regions.device.begin < regions.device.bytes) return Space::global;
+  if (address - regions.constant.begin < regions.constant.bytes) return Space::constant;
+  if (near_dynamic_shared(address)) return Space::shared;
+  constexpr std::uintptr_t kMargin = 64 << 10;
+  if (address - (hot.tls_begin - kMargin) < hot.tls_bytes + 2 * kMargin) return Space::shared;
+  return Space::other;
+}
+
+void note_copy_source(std::uintptr_t address, unsigned read, unsigned bytes, std::uint32_t pc,
+                      std::uintptr_t frame) {
+  Hot& hot = simt_hot;
+  if ((address & (bytes - 1)) && (hot.checks & kCheckBounds)) {
+    misaligned(address, bytes, Direction::load, pc);
+  }
+  // Checked byte by byte or by words, counted as the one load that it is.
+  Event* const log = hot.log_next;
+  switch (read) {
+    case 4:
+      record<Direction::load, 4>(address, pc, frame);
+      break;
+    case 8:
+      record<Direction::load, 8>(address, pc, frame);
+      break;
+    case 16:
+      record<Direction::load, 16>(address, pc, frame);
+      break;
+    default:
+      range_access<Direction::load>(address, read, pc, frame);
+  }
+  hot.log_next = log;
+  log_event(hot, address, EventKind::global_load, bytes, pc, frame);
+}
+
+void note_copy_destination(std::uintptr_t address, unsigned bytes, std::uint32_t pc,
+                           std::uintptr_t frame) {
+  switch (bytes) {
+    case 4:
+      return record<Direction::store, 4>(address, pc, frame);
+    case 8:
+      return record<Direction::store, 8>(address, pc, frame);
+    case 16:
+      return record<Direction::store, 16>(address, pc, frame);
+  }
+}
+
+std::optional<std::uint32_t> start_flight(std::uintptr_t address, AccessId id, bool writes,
+                                          std::uint32_t value) {
+  Hot& hot = simt_hot;
+  RaceDetector& races = *hot.races;
+  RaceCell* cell = nullptr;
+  std::size_t offset = RaceDetector::kShared;
+  if (address - hot.tls_begin < hot.tls_bytes) {
+    cell = hot.tls_cells + (address - hot.tls_begin) / 4;
+  } else if (address - hot.dynamic_begin < hot.dynamic_bytes) {
+    cell = hot.dynamic_cells + (address - hot.dynamic_begin) / 4;
+  } else if (space_of(address) == Space::global) {
+    offset = address - g_arena_base;
+    if (offset >= kArenaBytes) offset = kArenaBytes + (address - program_regions().device.begin);
+    cell = races.global.cell(offset, races.interval);
+  } else {
+    return std::nullopt;
+  }
+  return races.start_flight(*cell, id, writes, offset, address, value);
+}
+
 }  // namespace simt
 
 using simt::simt_hot;

@@ -30,6 +30,10 @@ const char* hazard_name(Hazard hazard) {
       return "warp_deadlock";
     case Hazard::undefined_shuffle:
       return "undefined_shuffle";
+    case Hazard::unfinished_copy:
+      return "unfinished_copy";
+    case Hazard::invalid_copy:
+      return "invalid_copy";
     case Hazard::endless_kernel:
       return "endless_kernel";
   }
@@ -69,6 +73,15 @@ const char* advice(Hazard hazard) {
              "mask.";
     case Hazard::undefined_shuffle:
       return "The value is undefined: keep all lanes of the warp alive until the last shuffle.";
+    case Hazard::unfinished_copy:
+      return "A barrier does not complete an asynchronous copy: between the two, the copy's own "
+             "thread "
+             "must call __pipeline_commit() and a __pipeline_wait_prior(n) that leaves it no "
+             "longer "
+             "pending, and other threads need a __syncthreads() after that wait.";
+    case Hazard::invalid_copy:
+      return "An asynchronous copy moves 4, 8 or 16 bytes from global to shared memory, of which "
+             "zfill may replace any number at the end by zeros.";
     case Hazard::endless_kernel:
       return "Check the loop's end condition; if the loop is only long, raise SIMT_STEP_LIMIT.";
   }

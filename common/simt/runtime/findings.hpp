@@ -25,6 +25,8 @@ enum class Hazard : std::uint8_t {
   divergent_barrier,
   warp_deadlock,
   undefined_shuffle,
+  unfinished_copy,
+  invalid_copy,
   endless_kernel,
 };
 

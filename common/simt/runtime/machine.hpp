@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -67,6 +68,23 @@ enum class WarpOp : std::uint8_t { sync, exchange, ballot, match, active };
 
 struct Fiber;
 
+// An asynchronous copy that its lane has not waited for. The data are taken from the source when it
+// starts and reach shared memory at the wait, so that what reads too early reads old values.
+struct PendingCopy {
+  void* to;
+  std::uint32_t bytes;
+  std::uint32_t pc;
+  std::uint64_t batch;
+  std::uint32_t first_flight;  // numbers of its flights (races.hpp)
+  std::uint32_t flights;
+  alignas(16) unsigned char data[16];
+};
+
+struct CopyPipeline {
+  std::vector<PendingCopy> copies;  // in program order
+  std::uint64_t batch = 0;          // batches committed so far
+};
+
 struct Lane {
   LaneState state = LaneState::finished;
   Fiber* fiber = nullptr;    // null until started and after it has ended
@@ -88,6 +106,7 @@ struct Lane {
   // Order between the lanes of a warp (races.hpp).
   std::uint32_t epoch = 1;
   WarpClock clock{};
+  CopyPipeline pipeline;
 };
 
 // Log space of one warp: a buffer for each lane. The lanes' buffers start in different cache sets.
@@ -165,6 +184,27 @@ inline bool near_dynamic_shared(std::uintptr_t address) {
 void note_hazard(Hazard hazard, std::uint32_t pc, const std::string& array, const char* what,
                  const std::string& detail);
 [[noreturn]] void abandon_lane(int cuda_error);
+
+// What the memory at an address is to a kernel.
+enum class Space { global, shared, constant, local, other };
+Space space_of(std::uintptr_t address);  // near shared arrays counts as shared
+
+// Both sides of an asynchronous copy when it starts (access.cpp): checks bounds, alignment,
+// initialisation and races, and counts. Of the source only `read` of the `bytes` bytes are read.
+// Either ends the lane if the access may not be. They need up to kCopyEvents free events in the log
+// and do not suspend the lane if these are there.
+inline constexpr std::ptrdiff_t kCopyEvents = 20;
+void note_copy_source(std::uintptr_t address, unsigned read, unsigned bytes, std::uint32_t pc,
+                      std::uintptr_t frame);
+void note_copy_destination(std::uintptr_t address, unsigned bytes, std::uint32_t pc,
+                           std::uintptr_t frame);
+// The running lane's copy touches the aligned word at `address` from now on. Nothing if that is
+// neither global nor shared memory of the block.
+std::optional<std::uint32_t> start_flight(std::uintptr_t address, AccessId id, bool writes,
+                                          std::uint32_t value);
+
+// The running lane's asynchronous copies (scheduler.cpp).
+CopyPipeline& running_pipeline();
 
 // Name of the shared array, global allocation or variable that holds the address.
 std::string array_name(std::uintptr_t address);

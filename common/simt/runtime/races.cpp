@@ -30,9 +30,25 @@ void GlobalCells::assign(Entry& entry, std::uint32_t interval) {
   entry.page = static_cast<std::uint32_t>(used_++);
 }
 
+void RaceDetector::access_marked(RaceCell& cell, AccessClass kind, AccessId id, unsigned byte_mask,
+                                 std::uintptr_t word_address) {
+  if (cell.marks & RaceCell::kInFlight) meet_flights(cell, kind, id, word_address);
+  if (byte_mask == 15 && !(cell.marks & RaceCell::kSplit)) {
+    access_whole(cell, kind, id, word_address);
+  } else {
+    access_bytes(cell, kind, id, byte_mask, word_address);
+  }
+}
+
+void RaceDetector::access_whole(RaceCell& cell, AccessClass kind, AccessId id,
+                                std::uintptr_t word_address) {
+  if (conflicts(cell, kind, id)) note_conflict(cell, cell, 0, 4, kind, id, word_address);
+  cell.by_class[static_cast<int>(kind)].add(id, *clock);
+}
+
 void RaceDetector::access_bytes(RaceCell& cell, AccessClass kind, AccessId id, unsigned byte_mask,
                                 std::uintptr_t word_address) {
-  cell.split = true;
+  cell.marks |= RaceCell::kSplit;
   auto& bytes = bytes_[&cell];
   for (RaceCell& byte : bytes) {
     if (byte.interval != interval) reset(byte);
@@ -92,7 +108,117 @@ void RaceDetector::settle_writes() {
   overwrites_.clear();
 }
 
-void RaceDetector::end_interval(HazardTable& hazards, std::uint64_t block,
+void RaceDetector::settle_copy(const void* incoming, std::uintptr_t destination) {
+  for (const Overwrite& o : overwrites_) {
+    std::uint32_t value = 0;
+    std::memcpy(&value, static_cast<const char*>(incoming) + (o.address - destination), o.bytes);
+    if (value != o.old_value) conflicts_[o.cell].values_differ = true;
+  }
+  overwrites_.clear();
+}
+
+// ---- Asynchronous copies ----
+
+std::uint32_t RaceDetector::start_flight(RaceCell& cell, AccessId id, bool writes,
+                                         std::size_t offset, std::uintptr_t word_address,
+                                         std::uint32_t value) {
+  if (flights_.size() >= flights_limit_) forget_landed();
+  const std::uint32_t number = flights_started_++;
+  flights_.push_back({&cell, offset, word_address, id, number, kNone, value, writes, false, false});
+  mark(static_cast<std::uint32_t>(flights_.size() - 1));
+  return number;
+}
+
+void RaceDetector::mark(std::uint32_t index) {
+  Flight& flight = flights_[index];
+  RaceCell& cell = *flight.cell;
+  if (cell.interval != interval) reset(cell);
+  flight.next = cell.marks & RaceCell::kInFlight ? telling(cell, cell.flight) : kNone;
+  cell.marks |= RaceCell::kInFlight;
+  cell.flight = index;
+}
+
+std::uint32_t RaceDetector::telling(const RaceCell& cell, std::uint32_t index) const {
+  // The cell's newest flight may have been forgotten: then its index is another cell's or none.
+  while (index < flights_.size() && flights_[index].cell == &cell) {
+    const Flight& flight = flights_[index];
+    if (!flight.landed || flight.carried) return index;
+    index = flight.next;
+  }
+  return kNone;
+}
+
+// A kernel may copy for long without a barrier.
+void RaceDetector::forget_landed() {
+  std::erase_if(flights_, [](const Flight& f) { return f.landed && !f.carried; });
+  for (const Flight& flight : flights_) {
+    flight.cell->marks &= static_cast<std::uint8_t>(~RaceCell::kInFlight);
+  }
+  for (std::uint32_t i = 0; i < flights_.size(); ++i) mark(i);
+  flights_limit_ = std::max(kFewFlights, 2 * flights_.size());
+}
+
+void RaceDetector::land(std::uint32_t number, AccessId id) {
+  const auto found = std::lower_bound(flights_.begin(), flights_.end(), number,
+                                      [this](const Flight& f, std::uint32_t n) {
+                                        // Numbers may wrap round; flights are never that far apart.
+                                        return flights_started_ - f.number > flights_started_ - n;
+                                      });
+  Flight& flight = *found;
+  flight.landed = true;
+  flight.id = id;
+  if (flight.carried) return;  // whoever comes near it in this interval meets the flight itself
+  // Started in this interval: the word may have been touched as late as now. (Flights of others were
+  // met when the later of the two copies started.)
+  const AccessClass kind = flight.writes ? AccessClass::write : AccessClass::read;
+  if (flight.cell->marks & RaceCell::kSplit) {
+    access_bytes(*flight.cell, kind, id, 15, flight.address);
+  } else {
+    access_whole(*flight.cell, kind, id, flight.address);
+  }
+}
+
+void RaceDetector::meet_flights(RaceCell& cell, AccessClass kind, AccessId id,
+                                std::uintptr_t word_address) {
+  for (std::uint32_t i = telling(cell, cell.flight); i != kNone;
+       i = telling(cell, flights_[i].next)) {
+    const Flight& flight = flights_[i];
+    if (!flight.writes && kind == AccessClass::read) continue;
+    const bool own = access_thread(flight.id) == access_thread(id);
+    if (own && flight.landed) continue;
+    if (!own && flight.landed && !unordered(flight.id, id, *clock)) continue;
+    Conflict& conflict = conflicts_[&cell];
+    conflict.address = word_address;
+    if (own || flight.carried) {
+      // No barrier could help: the copy was not waited for.
+      Pair& pair = !flight.writes              ? conflict.early_source_write
+                   : kind == AccessClass::read ? conflict.early_read
+                                               : conflict.early_write;
+      pair.keep_smaller(id, flight.id);
+    } else if (kind == AccessClass::atomic) {
+      conflict.atomic_plain.keep_smaller(id, flight.id);
+    } else if (!flight.writes) {
+      conflict.write_read.keep_smaller(id, flight.id);
+    } else if (kind == AccessClass::read) {
+      conflict.write_read.keep_smaller(flight.id, id);
+    } else {
+      conflict.write_write.keep_smaller(std::min(flight.id, id), std::max(flight.id, id));
+      overwrites_.push_back({&cell, word_address, 4, flight.value});
+    }
+  }
+}
+
+void RaceDetector::carry_flights() {
+  std::erase_if(flights_, [](const Flight& f) { return f.landed; });
+  for (std::uint32_t i = 0; i < flights_.size(); ++i) {
+    Flight& flight = flights_[i];
+    flight.carried = true;
+    if (flight.offset != kShared) flight.cell = global.cell(flight.offset, interval);
+    mark(i);
+  }
+}
+
+void RaceDetector::end_interval(HazardTable& hazards, std::uint64_t block, bool block_ends,
                                 std::string (*name_of)(std::uintptr_t address)) {
   settle_writes();
   for (const auto& [cell, conflict] : conflicts_) {
@@ -112,11 +238,22 @@ void RaceDetector::end_interval(HazardTable& hazards, std::uint64_t block,
     report(Hazard::race, conflict.write_read, "writes ", "is read, without a barrier between, by");
     report(Hazard::race, conflict.atomic_plain, "updates atomically ",
            "is accessed without an atomic, and without a barrier between, by");
+    report(Hazard::unfinished_copy, conflict.early_read, "reads ",
+           "an asynchronous copy may not have filled yet, started by");
+    report(Hazard::unfinished_copy, conflict.early_write, "writes ",
+           "an asynchronous copy may not have filled yet, started by");
+    report(Hazard::unfinished_copy, conflict.early_source_write, "writes ",
+           "an asynchronous copy may not have read yet, started by");
   }
   conflicts_.clear();
   if (!bytes_.empty()) bytes_.clear();
   global.end_interval();
   ++interval;
+  if (block_ends) {
+    flights_.clear();
+  } else if (!flights_.empty()) {
+    carry_flights();
+  }
 }
 
 }  // namespace simt

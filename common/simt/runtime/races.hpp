@@ -7,6 +7,11 @@
 // __syncwarp orders the lanes that its mask names: each lane has an epoch, which the operation raises,
 // and a clock, which says up to which epoch of every lane of its warp it has waited for (a vector
 // clock). Shuffles and votes order nothing.
+//
+// An asynchronous copy touches its words at no known moment between its start and its thread's wait:
+// it is a flight on the cell of each of those words, on both sides. The cell is marked, so that only
+// accesses to such words leave the fast path. Flights that are still under way when an interval ends
+// are marked again in the next: a barrier does not complete a copy.
 #pragma once
 
 #include <array>
@@ -79,9 +84,14 @@ struct alignas(64) RaceCell {
   std::uint32_t interval = 0;  // the ranges are empty unless this is the current interval
   std::uint32_t init_block = 0;
   std::uint8_t init_mask = 0;  // bytes written since the block numbered init_block began
-  bool split = false;          // single bytes were accessed too: they have cells of their own
+  std::uint8_t marks = 0;      // kSplit, kInFlight: not for the fast path
+  std::uint32_t flight = 0;    // with kInFlight: its newest flight, an index of the detector's
   AccessRange by_class[3];
+
+  static constexpr std::uint8_t kSplit = 1;  // single bytes have cells of their own
+  static constexpr std::uint8_t kInFlight = 2;
 };
+static_assert(sizeof(RaceCell) == 64);
 
 // Cells for global memory: pages of cells that are handed out as a block touches memory and all
 // taken back when the interval ends, so memory use follows what a block touches and not what it
@@ -121,8 +131,8 @@ class RaceDetector {
   [[gnu::always_inline]] void access(RaceCell& cell, AccessClass kind, AccessId id,
                                      unsigned byte_mask, std::uintptr_t word_address) {
     if (cell.interval != interval) reset(cell);
-    if (byte_mask != 15 || cell.split) {
-      access_bytes(cell, kind, id, byte_mask, word_address);
+    if (byte_mask != 15 || cell.marks) {
+      access_marked(cell, kind, id, byte_mask, word_address);
       return;
     }
     if (conflicts(cell, kind, id)) [[unlikely]] {
@@ -138,7 +148,7 @@ class RaceDetector {
     AccessRange* r = cell.by_class;
     if (cell.interval != interval) {
       reset(cell);
-    } else if (cell.split || r[1].largest || r[2].largest ||
+    } else if (cell.marks || r[1].largest || r[2].largest ||
                (kind != AccessClass::read && r[0].largest)) {
       return false;
     }
@@ -152,9 +162,22 @@ class RaceDetector {
   // Called whenever a thread stops; its own writes are then the last ones.
   void settle_writes();
 
-  // Turns the conflicts of the interval into hazards and starts the next interval.
-  // `name_of(address)` names the array.
-  void end_interval(HazardTable& hazards, std::uint64_t block,
+  // The same for what access() met since the last call, when the value is not in memory yet: an
+  // asynchronous copy brings `incoming` to `destination`.
+  void settle_copy(const void* incoming, std::uintptr_t destination);
+
+  // The running lane's asynchronous copy reads (`writes` false) or fills a word from now on. `offset`
+  // is that of global cells, kShared for shared memory, where cells stay in place. `value` is what
+  // the word will hold. Call after access(). Returns a number by which land() knows the copy's word.
+  static constexpr std::size_t kShared = SIZE_MAX;
+  std::uint32_t start_flight(RaceCell& cell, AccessId id, bool writes, std::size_t offset,
+                             std::uintptr_t word_address, std::uint32_t value);
+  // The running lane has waited for it. `id` is the copy's, with the lane's present epoch.
+  void land(std::uint32_t number, AccessId id);
+
+  // Turns the conflicts of the interval into hazards and starts the next interval, of the same block
+  // or (`block_ends`) of another. `name_of(address)` names the array.
+  void end_interval(HazardTable& hazards, std::uint64_t block, bool block_ends,
                     std::string (*name_of)(std::uintptr_t address));
 
   GlobalCells global;
@@ -175,6 +198,7 @@ class RaceDetector {
   struct Conflict {
     std::uintptr_t address = 0;
     Pair write_write, write_read, atomic_plain;
+    Pair early_read, early_write, early_source_write;  // during a copy: the access, then the copy
     bool values_differ = false;
   };
   struct Overwrite {
@@ -185,7 +209,7 @@ class RaceDetector {
   };
   void reset(RaceCell& cell) {
     cell.interval = interval;
-    cell.split = false;
+    cell.marks = 0;
     for (AccessRange& range : cell.by_class) range = {~AccessId{0}, 0};
   }
   bool conflicts(const RaceCell& cell, AccessClass kind, AccessId id) const {
@@ -201,6 +225,33 @@ class RaceDetector {
     }
     return false;
   }
+  // A word under an asynchronous copy, see above.
+  struct Flight {
+    RaceCell* cell;
+    std::size_t offset;
+    std::uintptr_t address;
+    AccessId id;           // of the copy; once it has landed, of the wait
+    std::uint32_t number;  // for land()
+    std::uint32_t next;    // an older flight on the same cell, or kNone
+    std::uint32_t value;
+    bool writes;
+    bool carried;  // started before this interval
+    bool landed;
+  };
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+  static constexpr std::size_t kFewFlights = 1 << 14;
+  void mark(std::uint32_t index);
+  // The newest flight on a cell or an older one, from `index` on, that still says something: once it
+  // has landed in the interval in which it started, recorded accesses stand for it.
+  std::uint32_t telling(const RaceCell& cell, std::uint32_t index) const;
+  void forget_landed();
+  void meet_flights(RaceCell& cell, AccessClass kind, AccessId id, std::uintptr_t word_address);
+  void carry_flights();
+
+  // Not a whole word, or a word that is marked.
+  void access_marked(RaceCell& cell, AccessClass kind, AccessId id, unsigned byte_mask,
+                     std::uintptr_t word_address);
+  void access_whole(RaceCell& cell, AccessClass kind, AccessId id, std::uintptr_t word_address);
   void access_bytes(RaceCell& cell, AccessClass kind, AccessId id, unsigned byte_mask,
                     std::uintptr_t word_address);
   // `word` holds the whole-word accesses, `cell` those to the bytes from `byte` on (the same cell, or
@@ -211,6 +262,9 @@ class RaceDetector {
   std::unordered_map<RaceCell*, std::array<RaceCell, 4>> bytes_;  // cells of split words
   std::unordered_map<RaceCell*, Conflict> conflicts_;
   std::vector<Overwrite> overwrites_;
+  std::vector<Flight> flights_;  // of this interval, in the order of their numbers
+  std::uint32_t flights_started_ = 0;
+  std::size_t flights_limit_ = kFewFlights;  // that many are looked through for what can go
 };
 
 }  // namespace simt

@@ -56,6 +56,14 @@ unsigned warp_match_any(unsigned mask, std::uint64_t bits);
 void note_atomic(const void* address, unsigned bytes, void* program_counter,
                  void* frame = __builtin_dwarf_cfa());
 
+// Asynchronous copies of the calling thread (async_copies.cpp). async_copy starts one of 4, 8 or 16
+// bytes from global to shared memory, the last `zero_fill` bytes zeros; commit_copies closes a batch
+// of them; wait_for_copies returns when all batches but the `prior` latest (at most 8, as nvcc's
+// header has it) are in shared memory.
+void async_copy(void* to, const void* from, std::size_t bytes, std::size_t zero_fill);
+void commit_copies();
+void wait_for_copies(std::size_t prior);
+
 // Ends the calling thread and the grid: __trap() (719) and a failed assert (710).
 [[noreturn]] void abandon_kernel(int cuda_error);
 bool inside_kernel();  // true on a simulated thread; the CUDA API must not be called there

@@ -235,6 +235,8 @@ void Worker::run_block(std::uint64_t index) {
     l.fiber = nullptr;
     l.log = l.log_end = l.log_read = nullptr;
     l.index = t;
+    l.pipeline.copies.clear();
+    l.pipeline.batch = 0;
     l.position[0] = t % shape.block[0];
     l.position[1] = t / shape.block[0] % shape.block[1];
     l.position[2] = t / shape.block[0] / shape.block[1];
@@ -275,7 +277,7 @@ void Worker::run_block(std::uint64_t index) {
     }
     bool waiting = false;
     for (unsigned t = 0; t < threads; ++t) waiting |= lanes_[t].state == LaneState::at_barrier;
-    races_.end_interval(hazards, block_index, &array_name);
+    races_.end_interval(hazards, block_index, !waiting, &array_name);
     if (!waiting) return;
     release_barrier(warps);
   }
@@ -774,6 +776,8 @@ void note_hazard(Hazard hazard, std::uint32_t pc, const std::string& array, cons
 }
 
 void abandon_lane(int cuda_error) { current_worker->abandon(cuda_error); }
+
+CopyPipeline& running_pipeline() { return current_worker->lane->pipeline; }
 
 std::string array_name(std::uintptr_t address) {
   if (device_memory::contains(reinterpret_cast<void*>(address))) {

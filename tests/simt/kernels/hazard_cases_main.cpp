@@ -7,7 +7,7 @@
 
 int main(int argc, char** argv) {
   const std::vector<HazardCase>* lists[] = {&race_cases(), &memory_cases(),
-                                            &synchronisation_cases()};
+                                            &synchronisation_cases(), &copy_cases()};
   if (argc < 2) {
     std::fprintf(stderr, "usage: hazard_cases --all | NAME...\n");
     return 2;

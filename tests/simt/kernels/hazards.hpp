@@ -12,3 +12,4 @@ struct HazardCase {
 const std::vector<HazardCase>& race_cases();
 const std::vector<HazardCase>& memory_cases();
 const std::vector<HazardCase>& synchronisation_cases();
+const std::vector<HazardCase>& copy_cases();  // asynchronous copies

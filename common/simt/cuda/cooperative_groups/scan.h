@@ -1,2 +1,2 @@
 #pragma once
-#error "<cooperative_groups/scan.h> is outside the simulator's subset: it has no cooperative groups yet, use __syncthreads, __syncwarp(mask) and the _sync functions with threadIdx"
+#error "<cooperative_groups/scan.h> is outside the simulator's subset: of cooperative groups it has tiles, coalesced threads and reduce, write the scan with shfl_up"

@@ -1,2 +1,2 @@
 #pragma once
-#error "<cooperative_groups/details/partitioning.h> is outside the simulator's subset: it has no cooperative groups yet, use __syncthreads, __syncwarp(mask) and the _sync functions with threadIdx"
+#error "<cooperative_groups/details/partitioning.h> is outside the simulator's subset: it is a part of NVIDIA's own library, include <cooperative_groups.h>"

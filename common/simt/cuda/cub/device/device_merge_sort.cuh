@@ -1,2 +1,2 @@
 #pragma once
-#error "<cub/device/device_merge_sort.cuh> is outside the simulator's subset: it has no CUB yet, write the collective with shared memory and shuffles, or build this file with nvcc only"
+#error "<cub/device/device_merge_sort.cuh> is outside the simulator's subset: of CUB it has BlockReduce and WarpReduce, write the collective with these, shared memory and shuffles, or build this file with nvcc only"

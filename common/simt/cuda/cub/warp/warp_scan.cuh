@@ -1,2 +1,2 @@
 #pragma once
-#error "<cub/warp/warp_scan.cuh> is outside the simulator's subset: it has no CUB yet, write the collective with shared memory and shuffles, or build this file with nvcc only"
+#error "<cub/warp/warp_scan.cuh> is outside the simulator's subset: of CUB it has BlockReduce and WarpReduce, write the collective with these, shared memory and shuffles, or build this file with nvcc only"

@@ -103,7 +103,7 @@ Conv1dVariant wrong(const std::string& name) {
 }
 
 // A backend with nothing behind it.
-class NoGpu final : public Backend {
+class NoGpu : public Backend {
  public:
   std::string name() const override { return "gpu"; }
   bool observes() const override { return false; }
@@ -168,21 +168,9 @@ TEST_CASE("a wrong variant makes the program exit 1 and is never timed") {
 namespace {
 
 // A machine whose clock and whose calls do what a test says, and which keeps a diary.
-class PlannedMachine final : public Backend {
+class PlannedMachine final : public NoGpu {
  public:
-  std::string name() const override { return "gpu"; }
-  bool observes() const override { return false; }
-  bool times() const override { return true; }
-  void* allocate(std::size_t) override { throw std::logic_error("used"); }
-  void release(void*) noexcept override {}
-  void copy_in(void*, const void*, std::size_t) override {}
-  void copy_out(void*, const void*, std::size_t) override {}
-  void poison(float*, std::size_t) override {}
-  std::size_t guard_cells() const override { return 0; }
-  Observation run(const std::function<int()>&) override { throw std::logic_error("used"); }
-  std::unique_ptr<Batch> batch(std::function<int(int)>, int) override {
-    throw std::logic_error("used");
-  }
+  std::string unavailable() override { return {}; }
   double clock_mhz() override { return clock ? clock() : -1; }
 
   std::function<double()> clock;

@@ -1,5 +1,6 @@
 // The one header that every test includes, instead of Catch2's own: it works with Catch2 2.13.4+
-// and 3.3+, and adds what the two do differently (skipping, the seed, matching a part of a string).
+// and 3.3+, and adds what the two do differently (skipping, the seed, matching a part of a string)
+// and what many tests ask (the message of a refusal).
 #pragma once
 
 #if __has_include(<catch2/catch_all.hpp>)
@@ -13,6 +14,7 @@
 #endif
 
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 
 namespace halo::test {
@@ -38,5 +40,19 @@ inline auto contains(const std::string& part) { return Catch::Matchers::Contains
 #else
 inline auto contains(const std::string& part) { return Catch::Matchers::Contains(part); }
 #endif
+
+/// What the function's std::invalid_argument says, which is checked to be one line; "nothing was
+/// thrown" if it throws none.
+template <class Function>
+std::string message_of(Function function) {
+  try {
+    function();
+  } catch (const std::invalid_argument& error) {
+    const std::string message = error.what();
+    CHECK(message.find('\n') == std::string::npos);
+    return message;
+  }
+  return "nothing was thrown";
+}
 
 }  // namespace halo::test

@@ -230,12 +230,11 @@ int run(int argc, const char* const* argv, const Stages& stages,
   // With a length or a mask of its own, --bench is that one problem.
   const bool bench = options.bench && length_text.empty() && options.mask.empty();
   const bool published = options.out.report_table || bench;
-  const int default_block = default_threads(backend);
   const int given_threads =
       threads_text.empty()
           ? 0
           : static_cast<int>(parse_number("threads", threads_text, 1, kMaxThreads));
-  const int threads = given_threads > 0 ? given_threads : default_block;
+  const int threads = given_threads > 0 ? given_threads : default_threads(backend);
   const std::int64_t length = length_text.empty()
                                   ? default_length(backend)
                                   : parse_number("length", length_text, 1, conv::kMaxLength);

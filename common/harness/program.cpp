@@ -110,7 +110,6 @@ void plan(Clock& clock) {
   if (turn > 1) {
     // Whole turns, so that each call finds what the cache lost longest ago.
     clock.cold_calls = (clock.hot_calls - 1) / turn * turn + turn;
-    if (turn > clock.hot_calls) clock.cold_calls = turn;
     clock.cold = candidate.batch(clock.cold_calls, Cache::cold);
     round += once * clock.cold_calls;
   }

@@ -18,6 +18,7 @@ using namespace halo;
 using conv::Comparison;
 using conv::Fault;
 using test::Approx;
+using test::message_of;
 
 namespace {
 
@@ -101,16 +102,6 @@ std::vector<std::pair<const char*, float>> correct_sums(const Terms& terms, conv
   for (std::size_t i = 0; i < n; ++i) products.push_back(product(i));
   sums.emplace_back("pairwise", pairwise(products, 0, n));
   return sums;
-}
-
-template <class Function>
-std::string message_of(Function function) {
-  try {
-    function();
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
 }
 
 }  // namespace

@@ -18,22 +18,11 @@ using conv::Comparison;
 using conv::Demand;
 using conv::Problem1d;
 using test::Approx;
+using test::message_of;
 
 namespace {
 
 constexpr Border kBorders[] = {Border::zero, Border::report};
-
-template <class Function>
-std::string message_of(Function function) {
-  try {
-    function();
-  } catch (const std::invalid_argument& error) {
-    const std::string message = error.what();
-    CHECK(message.find('\n') == std::string::npos);
-    return message;
-  }
-  return "nothing was thrown";
-}
 
 struct Data {
   std::vector<float> input, mask;

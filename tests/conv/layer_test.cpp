@@ -24,23 +24,12 @@ using conv::LayerShape;
 using conv::Repeat;
 using test::Approx;
 using test::LayerData;
+using test::message_of;
 using test::PlainLayer;
 
 namespace {
 
 constexpr std::int64_t kBillions = std::int64_t{1} << 31;
-
-template <class Function>
-std::string message_of(Function function) {
-  try {
-    function();
-  } catch (const std::invalid_argument& error) {
-    const std::string message = error.what();
-    CHECK(message.find('\n') == std::string::npos);
-    return message;
-  }
-  return "nothing was thrown";
-}
 
 std::string refusal(const LayerShape& shape) {
   return message_of([&] { ConvLayer layer(shape); });

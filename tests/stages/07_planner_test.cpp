@@ -18,19 +18,9 @@ using halo::conv::ConvLayer;
 using halo::test::Approx;
 using halo::test::contains;
 
-namespace {
+using halo::test::message_of;
 
-template <class Function>
-std::string message_of(Function function) {
-  try {
-    function();
-  } catch (const std::invalid_argument& error) {
-    const std::string message = error.what();
-    CHECK(message.find('\n') == std::string::npos);
-    return message;
-  }
-  return "nothing was thrown";
-}
+namespace {
 
 // N_FMA = 2 x 2 x 10 = 40 as printed, 20 as the hardware counts. V_s: 8 bytes a cycle x 10 = 80
 // bytes, 20 threads, 32 in whole warps, 8 an SM, 32 in whole warps: 32 x 4 SMs x 4 bytes = 512.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -331,6 +332,51 @@ std::string label(const ConvLayer& layer) {
   return text;
 }
 
+ConvLayer parse_label(std::string_view text) {
+  const auto fail = [&] {
+    return std::invalid_argument("'" + std::string(text) +
+                                 "' names no layer: it is size-batch-filter-filters-channels, as "
+                                 "7-1-3-384-192, or 7x9-1-3x5-384-192-s2-p0x1");
+  };
+  std::vector<std::string_view> parts;
+  for (std::string_view rest = text;;) {
+    const std::size_t dash = rest.find('-');
+    parts.push_back(rest.substr(0, dash));
+    if (dash == std::string_view::npos) break;
+    rest.remove_prefix(dash + 1);
+  }
+  const auto number = [&](std::string_view digits) {
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (error != std::errc() || end != digits.data() + digits.size()) throw fail();
+    return value;
+  };
+  // "3" or "3x5".
+  const auto pair = [&](std::string_view numbers, std::int64_t& down, std::int64_t& across) {
+    const std::size_t cross = numbers.find('x');
+    down = number(numbers.substr(0, cross));
+    across = cross == std::string_view::npos ? down : number(numbers.substr(cross + 1));
+  };
+  if (parts.size() < 5) throw fail();
+  LayerShape shape;
+  pair(parts[0], shape.H, shape.W);
+  shape.N = number(parts[1]);
+  pair(parts[2], shape.R, shape.S);
+  shape.K = number(parts[3]);
+  shape.C = number(parts[4]);
+  shape.padding_h = (shape.R - 1) / 2;
+  shape.padding_w = (shape.S - 1) / 2;
+  std::size_t at = 5;
+  if (at < parts.size() && parts[at].starts_with('s')) {
+    pair(parts[at++].substr(1), shape.stride_h, shape.stride_w);
+  }
+  if (at < parts.size() && parts[at].starts_with('p')) {
+    pair(parts[at++].substr(1), shape.padding_h, shape.padding_w);
+  }
+  if (at < parts.size()) throw fail();
+  return ConvLayer(shape);
+}
+
 std::string place_of_output(const ConvLayer& layer, std::int64_t index) {
   require_output(layer, index, 1);
   const Place place = place_of(layer, index);
@@ -392,12 +438,19 @@ LayerChecker::LayerChecker(const ConvLayer& layer, std::span<const float> input,
     throw std::invalid_argument("a period must be at least 0 (none), got " +
                                 std::to_string(std::min(repeat.images, repeat.filters)));
   }
-  require_sizes(layer, input, filters);
   period_images_ = repeat.images == 0 ? layer.N() : std::min(repeat.images, layer.N());
   period_filters_ = repeat.filters == 0 ? layer.K() : std::min(repeat.filters, layer.K());
   const std::int64_t image = layer.input_size() / layer.N();
-  require_repeat("images", input, period_images_, image);
-  require_repeat("filters", filters, period_filters_, layer.products_per_output());
+  // One period, or all of them.
+  const auto require = [](const char* array, const char* elements, std::span<const float> values,
+                          int period, std::int64_t element, std::int64_t all) {
+    if (values.size() == static_cast<std::size_t>(period * element)) return;
+    internal::require_size(array, values.size(), all);
+    require_repeat(elements, values, period, element);
+  };
+  require("input", "images", input, period_images_, image, layer.input_size());
+  require("filters' array", "filters", filters, period_filters_, layer.products_per_output(),
+          layer.filters_size());
   require_values(
       layer, input.first(static_cast<std::size_t>(image * period_images_)),
       filters.first(static_cast<std::size_t>(layer.products_per_output() * period_filters_)));

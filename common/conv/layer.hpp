@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/conv/accuracy.hpp"
@@ -106,6 +107,10 @@ class ConvLayer {
 /// "-s2x1").
 std::string label(const ConvLayer& layer);
 
+/// The layer of such a name: label(parse_label(text)) is text, but for parts that label leaves out.
+/// Throws std::invalid_argument, in one line, for any other text, and as the constructor of ConvLayer.
+ConvLayer parse_label(std::string_view text);
+
 /// "n 0, k 12, p 3, q 5" for a flat index of the output. Throws std::invalid_argument if there is
 /// no such output.
 std::string place_of_output(const ConvLayer& layer, std::int64_t index);
@@ -173,7 +178,8 @@ Repeat affordable_repeat(const ConvLayer& layer, std::int64_t most_products = kR
 /// on the pieces, on the threads (several are used where there is enough to do) or on the repeat.
 class LayerChecker {
  public:
-  /// Keeps views of input and filters, which must outlive it.
+  /// Keeps views of input and filters, which must outlive it. With a repeat each of the two may also
+  /// hold its first period only: [images][C][H][W], [filters][C][R][S].
   ///
   /// Without a repeat each reference is computed when it is asked for: C*R*S products an output.
   /// With one the references of one period are computed here, in 16 bytes of memory each, and

@@ -750,6 +750,87 @@ TEST_CASE("with repeated data an image or a filter of another block is still wro
   }
 }
 
+TEST_CASE("a label names its layer, and anything else is refused in one line", "[layer]") {
+  const ConvLayer plain = conv::parse_label("7-1-3-384-192");
+  CHECK(plain == ConvLayer({.N = 1,
+                            .C = 192,
+                            .H = 7,
+                            .W = 7,
+                            .K = 384,
+                            .R = 3,
+                            .S = 3,
+                            .padding_h = 1,
+                            .padding_w = 1}));
+  CHECK(conv::parse_label("7x9-8-3x5-2-4-s2x1-p0x3") == ConvLayer({.N = 8,
+                                                                   .C = 4,
+                                                                   .H = 7,
+                                                                   .W = 9,
+                                                                   .K = 2,
+                                                                   .R = 3,
+                                                                   .S = 5,
+                                                                   .stride_h = 2,
+                                                                   .stride_w = 1,
+                                                                   .padding_h = 0,
+                                                                   .padding_w = 3}));
+  CHECK(conv::parse_label("9-1-3-2-4-p0").padding_w() == 0);
+  CHECK(conv::parse_label("9-1-3-2-4-s2").padding_w() == 1);
+  for (const ConvLayer& layer : shapes()) {
+    INFO(conv::label(layer));
+    CHECK(conv::parse_label(conv::label(layer)) == layer);
+  }
+  for (const char* text : {"",
+                           "7",
+                           "7-1-3-384",
+                           "7-1-3-384-",
+                           "7-1-3-384-192-",
+                           "7-1-3-384-192-x2",
+                           "-7-1-3-384-192",
+                           "7--1-3-384-192",
+                           "7-1-3-384-192-s",
+                           "7-1-3-384-192-s2x",
+                           "7-1-3-384-192-p0-s2",
+                           "7-1-3-384-192-s2-s2",
+                           "7-1-3-384-192-s2-p0-1",
+                           "7x-1-3-384-192",
+                           "7x7x7-1-3-384-192",
+                           " 7-1-3-384-192",
+                           "7-1-3-384-192 ",
+                           "7-1-3-384-1e2",
+                           "7-1x1-3-384-192",
+                           "99999999999999999999-1-3-1-1"}) {
+    INFO("'" << text << "'");
+    const std::string refused = test::message_of([&] { conv::parse_label(text); });
+    CHECK_THAT(refused, test::contains("'" + std::string(text) + "' names no layer"));
+  }
+  // What is a label, but of no layer.
+  const auto refused = [](const char* text) {
+    return test::message_of([&] { conv::parse_label(text); });
+  };
+  CHECK_THAT(refused("7-0-3-384-192"), test::contains("N (images) must be at least 1"));
+  CHECK_THAT(refused("7-1-9-384-192-p0"), test::contains("the filter is larger than the input"));
+  CHECK_THAT(refused("7-1-3-384-192-s0"), test::contains("stride down must be at least 1"));
+  CHECK_THAT(refused("70000-1-3-384-192"), test::contains("the input is too large"));
+}
+
+TEST_CASE("one period of data that repeat says as much as all of them", "[layer]") {
+  const ConvLayer layer(
+      {.N = 7, .C = 2, .H = 5, .W = 6, .K = 12, .R = 3, .S = 3, .padding_h = 1, .padding_w = 1});
+  const conv::Repeat repeat{3, 5};
+  const LayerData data{conv::adversarial_input(layer, test::seed(), repeat),
+                       conv::adversarial_filters(layer, test::seed(), repeat)};
+  std::vector<float> output = PlainLayer{}.run(layer, data);
+  const std::vector<float> images(data.input.begin(), data.input.begin() + 3 * 60);
+  const std::vector<float> filters(data.filters.begin(), data.filters.begin() + 5 * 18);
+  CHECK(LayerChecker(layer, images, filters, Demand::bounded, repeat).judge(0, output).passed());
+  CHECK(
+      LayerChecker(layer, images, data.filters, Demand::bounded, repeat).judge(0, output).passed());
+  output.back() = -output.back();
+  CHECK(LayerChecker(layer, images, filters, Demand::bounded, repeat).judge(0, output).failed == 1);
+  // Without the repeat it is too little.
+  CHECK_THAT(test::message_of([&] { LayerChecker(layer, images, filters); }),
+             test::contains("the input has 180 values, the problem needs 420"));
+}
+
 TEST_CASE("data that do not repeat are refused", "[layer]") {
   const ConvLayer layer({.N = 4, .C = 1, .H = 2, .W = 2, .K = 6, .R = 1, .S = 2});
   const LayerData data = adversarial(layer);

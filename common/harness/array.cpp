@@ -24,8 +24,8 @@ Array::Array(Backend& backend, std::size_t count)
 
 Array::~Array() { backend_.release(block_); }
 
-void Array::write(std::span<const float> values) {
-  backend_.copy_in(data_, values.data(), values.size_bytes());
+void Array::write(std::span<const float> values, std::size_t first) {
+  backend_.copy_in(data_ + first, values.data(), values.size_bytes());
 }
 
 void Array::read(std::span<float> values, std::size_t first) const {

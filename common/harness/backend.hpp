@@ -105,8 +105,8 @@ class Array {
 
   float* data() const { return data_; }
   std::size_t size() const { return count_; }
-  void write(std::span<const float> values);
-  // The cells first, first + 1, ...
+  // Both the cells first, first + 1, ...
+  void write(std::span<const float> values, std::size_t first = 0);
   void read(std::span<float> values, std::size_t first = 0) const;
   // Calls visit(first, cells) for the whole array, part by part: no host memory of its size.
   void for_each_part(

@@ -48,7 +48,7 @@ class CpuBackend final : public Backend {
   void* allocate(std::size_t bytes) override {
     const std::size_t rounded = (bytes + 255) / 256 * 256;
     void* memory = std::aligned_alloc(256, rounded);
-    if (memory == nullptr) throw std::runtime_error("not enough memory: choose a smaller --length");
+    if (memory == nullptr) throw std::runtime_error("not enough memory: choose a smaller problem");
     return memory;
   }
   void release(void* memory) noexcept override { std::free(memory); }

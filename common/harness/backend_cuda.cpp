@@ -43,7 +43,7 @@ void* CudaBackend::allocate(std::size_t bytes) {
   if (error == cudaErrorMemoryAllocation) {
     cudaGetLastError();
     throw std::runtime_error("not enough device memory for " + std::to_string(bytes) +
-                             " bytes: choose a smaller --length");
+                             " bytes: choose a smaller problem");
   }
   require(error, "cudaMalloc failed");
   return memory;

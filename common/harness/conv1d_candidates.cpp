@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
-#include <limits>
 #include <optional>
 
 #include "common/conv/inputs.hpp"
 #include "common/data/bu_report.hpp"
+#include "common/harness/candidates.hpp"
 #include "common/harness/command_line.hpp"
 #include "common/harness/conv1d_arrays.hpp"
 
@@ -15,20 +14,8 @@ namespace halo {
 
 namespace {
 
-// Products that the simulator is asked for at once: some ten seconds of its time.
-constexpr std::int64_t kSimulatedProducts = 200'000'000;
 // Products beyond which the reference is computed for one period of repeating data.
 constexpr std::int64_t kReferenceProducts = 200'000'000;
-// Arrays that are together this many times as large as the cache push each other out of it.
-constexpr std::int64_t kCacheTimes = 2;
-
-std::int64_t available_memory() {
-  std::ifstream file("/proc/meminfo");
-  for (std::string line; std::getline(file, line);) {
-    if (line.rfind("MemAvailable:", 0) == 0) return std::stoll(line.substr(13)) * 1024;
-  }
-  return std::numeric_limits<std::int64_t>::max();
-}
 
 // What the candidates of one task share.
 class Group {
@@ -79,9 +66,8 @@ class Group {
 
   // Sets of arrays that are used in turn with a cold cache; see Candidate::cold_calls.
   int cold_sets() const {
-    const std::int64_t cache = backend_.cache_bytes();
-    const auto bytes = static_cast<std::int64_t>(2 * task_.problem.length() * sizeof(float));
-    return static_cast<int>((kCacheTimes * cache + bytes - 1) / bytes);
+    return halo::cold_sets(backend_,
+                           2 * task_.problem.length() * static_cast<std::int64_t>(sizeof(float)));
   }
 
   double time_with_transfers(const Conv1dVariant& variant) {
@@ -191,21 +177,12 @@ void add_candidates(std::vector<Candidate>& candidates, const std::vector<Conv1d
     candidate.check = [&backend, &saved, group, variant = variant, reason, trials,
                        keep = variant.name == saved_variant,
                        seed = task.seed](Row& checked, Progress& progress) {
+      std::function<void()> try_small;
       if (!trials.empty() && variant.unavailable.empty()) {
-        check_trials(variant, backend, trials, seed, checked, progress);
+        try_small = [&] { check_trials(variant, backend, trials, seed, checked, progress); };
       }
-      // What fails on a small shape may take the device down on a large one.
-      if (reason.empty() && checked.check.outcome != Outcome::bad) {
-        progress.show(checked.stage + " " + checked.variant + ": checking");
-        group->check(variant, checked, keep ? &saved : nullptr);
-        return;
-      }
-      checked.traffic.reason = reason.empty() ? "it failed its check" : reason;
-      if (reason.empty()) return;
-      checked.time.reason = reason;
-      if (checked.check.outcome == Outcome::not_run) {
-        checked.check.reason = checked.hazards.reason = reason;
-      }
+      check_candidate(checked, progress, reason, try_small,
+                      [&] { group->check(variant, checked, keep ? &saved : nullptr); });
     };
     if (reason.empty() && backend.times()) {
       candidate.min_bytes = static_cast<double>(conv::min_bytes(task.problem));
@@ -227,27 +204,11 @@ void add_candidates(std::vector<Candidate>& candidates, const std::vector<Conv1d
 }
 
 std::string too_large_for(const conv::Problem1d& problem, Backend& backend, int channels) {
-  if (backend.observes()) {
-    const std::int64_t products = conv::products(problem) * channels;
-    if (products <= kSimulatedProducts) return {};
-    return "too large for the simulator: " + with_commas(products) + " products, it is given " +
-           with_commas(kSimulatedProducts) + " at most";
-  }
+  if (backend.observes()) return too_large_for_simulator(conv::products(problem) * channels);
   // On the host: the signal, and the result; the CPU has its own two besides.
   const std::int64_t array = problem.length() * static_cast<std::int64_t>(sizeof(float));
-  const std::int64_t needed = (backend.name() == "cpu" ? 3 : 2) * array;
-  const std::int64_t available = available_memory();
-  const auto complaint = [&](const char* where, std::int64_t wanted, std::int64_t free) {
-    return std::string("too large for ") + where + ": length " + with_commas(problem.length()) +
-           " needs " + with_commas(wanted >> 20) + " MiB of memory, " + with_commas(free >> 20) +
-           " MiB are free";
-  };
-  if (needed > available) return complaint("this machine", needed, available);
-  const std::int64_t on_device = 2 * array + (std::int64_t{1} << 20);
-  if (const std::int64_t free = backend.free_memory(); on_device > free) {
-    return complaint("this GPU", on_device, free);
-  }
-  return {};
+  return too_large_for_memory("length " + with_commas(problem.length()),
+                              (backend.name() == "cpu" ? 3 : 2) * array, 2 * array, backend);
 }
 
 }  // namespace halo

@@ -1,6 +1,5 @@
 // The command line of a 1D stage's program, and the problems it makes from it.
 #include <algorithm>
-#include <random>
 #include <thread>
 
 #include "common/conv/inputs.hpp"
@@ -9,7 +8,7 @@
 #include "common/harness/command_line.hpp"
 #include "common/harness/conv1d.hpp"
 #include "common/harness/conv1d_candidates.hpp"
-#include "common/harness/program.hpp"
+#include "common/harness/family_program.hpp"
 
 namespace halo {
 
@@ -36,37 +35,24 @@ constexpr BenchSize kBenchSizes[] = {
     {1'000'000'000, 63, false}, {1'000'000'000, 255, false},
 };
 
-struct Options {
+struct Options : FamilyOptions {
   std::string length;
   std::string threads;
   std::string task;
   std::string mask;
   std::string border = "zero";
-  std::string seed;
-  std::string variant;
   std::string input;
   std::string output;
   std::string positional_length;
   std::string positional_threads;
   std::string positional_task;
   bool bench = false;
-  bool no_peers = false;
-  bool no_times = false;
-  bool list = false;
-  OutputOptions out;
 };
 
 using Stages = std::vector<Conv1dStage>;
 
-// What the program is about, for people.
-std::string title(const Stages& stages) {
-  if (stages.size() == 1) return stages.front().name;
-  return stages.front().name + " to " + stages.back().name;
-}
-
 bool parse(int argc, const char* const* argv, const Stages& stages, Options& options) {
-  const std::string program = argc > 0 ? argv[0] : stages.front().name;
-  const std::string name = program.substr(program.find_last_of('/') + 1);
+  const std::string name = program_name(argc, argv, stages.front().name);
   CommandLine line(
       title(stages) + ": runs, checks and measures the variants",
       "Examples:\n"
@@ -88,22 +74,16 @@ bool parse(int argc, const char* const* argv, const Stages& stages, Options& opt
   line.option("--border", "zero|report", options.border,
               "zero: every output is computed (the contract). report: the outputs within a halo of "
               "the ends are left alone, as by the report's listings; a saved file has zeros there");
-  line.option("--seed", "S", options.seed, "seed of all random data; a fresh one if not given");
-  line.option("--variant", "NAME", options.variant, "only this variant");
   line.option("--input", "FILE", options.input, "run on every channel of a WAV or NPY file");
   line.option("--output", "FILE", options.output,
               "write the result of the chosen (else the last) variant, .wav or .npy");
-  line.option("--json", "FILE", options.out.json, "write the results as JSON");
   line.flag("--report-table", options.out.report_table,
             "the report's table: time at lengths 1e3, 1e5, 1e7 and 1e9, mask 3, 16 threads");
   line.flag(
       "--bench", options.bench,
       "all published problems: the report's, and masks of 3 to 1,023 taps at 1e7 and 1e9 cells; "
       "with --length or --mask that one problem");
-  line.flag("--no-peers", options.no_peers, "without the libraries and copies beside the variants");
-  line.flag("--no-times", options.no_times, "check only: nothing is timed");
-  line.flag("--list", options.list, "list the variants and stop");
-  line.option("--color", "WHEN", options.out.color, "auto, always or never");
+  add_family_options(line, options);
   line.positional("LENGTH", options.positional_length, "as --length");
   line.positional("THREADS", options.positional_threads, "as --threads");
   line.positional("TASK_ID", options.positional_task, "as --task");
@@ -134,15 +114,7 @@ std::vector<Conv1dEntry> choose(const Stages& stages, const std::string& task_te
                        "04_conv1d_tiled_halo, 5 is 05_conv1d_tiled_cached");
     }
   }
-  if (!name.empty()) {
-    std::string names;
-    for (const Conv1dEntry& entry : chosen) names += " " + entry.variant.name;
-    std::erase_if(chosen, [&](const Conv1dEntry& entry) { return entry.variant.name != name; });
-    if (chosen.empty()) {
-      throw UsageError("variant '" + name + "' is not in stage " + title(stages) +
-                       (task_text.empty() ? "" : " with this task") + "; it has:" + names);
-    }
-  }
+  keep_variant(chosen, name, title(stages) + (task_text.empty() ? "" : " with this task"));
   return chosen;
 }
 
@@ -159,12 +131,6 @@ std::vector<float> make_mask(const std::string& spec, std::uint64_t seed) {
   return data::read_mask("random:" + spec, seed);
 }
 
-std::uint64_t make_seed(const std::string& text) {
-  if (text.empty()) return std::random_device{}();
-  return static_cast<std::uint64_t>(
-      parse_number("seed", text, 0, std::numeric_limits<std::int64_t>::max()));
-}
-
 int default_length(const Backend& backend) { return backend.observes() ? 100'000 : 10'000'000; }
 
 int default_threads(const Backend& backend) {
@@ -176,10 +142,7 @@ void list_variants(const Stages& stages, const std::vector<Conv1dVariant>& peers
   const auto list = [](const Conv1dVariant& variant) {
     std::string mark = variant.task > 0 ? "task " + std::to_string(variant.task) : "";
     if (variant.role != Role::variant) mark = variant.role == Role::peer ? "peer" : "copy";
-    std::printf("%-20s %-7s %s\n", variant.name.c_str(), mark.c_str(), variant.description.c_str());
-    if (!variant.unavailable.empty()) {
-      std::printf("%-28s NOT RUN: %s\n", "", variant.unavailable.c_str());
-    }
+    list_variant(variant.name, mark, variant.description, variant.unavailable);
   };
   for (const Conv1dStage& stage : stages) {
     for (const Conv1dVariant& variant : stage.variants) list(variant);
@@ -282,10 +245,7 @@ int run(int argc, const char* const* argv, const Stages& stages,
     return 77;
   }
 
-  // Before the first launch: a run that ends badly can be repeated.
-  std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
-  std::fflush(stdout);
-
+  announce_seed(seed);
   if (!options.no_peers && !options.out.report_table) {
     for (const Conv1dVariant& peer : peers) entries.push_back({"peers", peer});
   }
@@ -352,28 +312,12 @@ int run(int argc, const char* const* argv, const Stages& stages,
   }
 
   Progress progress;
-  Results results = new_results(argc, argv, seed);
-  backend.describe(results.machine);
-#ifdef __OPTIMIZE__
-  results.machine.build = "optimised";
-#else
-  results.machine.build = "not optimised: times of this build mean little";
-#endif
-  for (const Conv1dVariant& peer : peers) {
-    const std::size_t space = peer.version.find(' ');
-    if (space == std::string::npos) continue;
-    results.machine.libraries.emplace_back(peer.version.substr(0, space),
-                                           peer.version.substr(space + 1));
-  }
-  if (options.no_times) {
-    for (Candidate& candidate : candidates) {
-      candidate.batch = {};
-      if (candidate.row.time.reason.empty()) candidate.row.time.reason = "--no-times was given";
-    }
-  }
+  std::vector<std::string> versions;
+  for (const Conv1dVariant& peer : peers) versions.push_back(peer.version);
+  Results results = begin_results(argc, argv, seed, backend, versions);
+  if (options.no_times) leave_out_times(candidates);
   if (backend.times() && !options.no_times && (published || problem.length() >= kRoofLength)) {
-    progress.show("measuring what this machine can do at most");
-    results.machine.roofs = {{backend.name(), backend.measure_roofs()}};
+    measure_roofs(results, backend, progress);
   }
   results.rows = run_candidates(candidates, backend, progress);
   fill_shares(results.rows, results.machine);

@@ -30,6 +30,8 @@ struct Conv2dVariant {
   std::string name;         // scalar_products
   std::string source;       // stages/09_cuconv_two_stage/1_scalar_products.cu
   std::string description;  // one line for --list
+  // variant or peer. There is no copy in this family: input and output differ in size, so no copy of
+  // one onto the other moves what a layer must move. The machine's copy roof stands for it.
   Role role = Role::variant;
 
   // Launches, and returns the CUDA error code of the launches (0: none). Need not wait.
@@ -40,10 +42,12 @@ struct Conv2dVariant {
   std::function<std::string(const conv::ConvLayer&)> refuses;
 
   // For a variant that keeps the filters elsewhere (constant memory): takes filters[K][C][R][S] from
-  // host memory before the launches that use it. Returns a CUDA error code. May be empty.
+  // host memory before the launches that use it. Other variants of the stage are set for the same
+  // layer before these run: what they set must do no harm. Returns a CUDA error code. May be empty.
   std::function<int(const float* filters, const conv::ConvLayer&)> set_filters;
 
-  // Temporaries that a call needs. Empty: none.
+  // Temporaries that a call needs, of this many floats: what they hold before it is anybody's (poison,
+  // in checks). Empty: none.
   std::function<std::int64_t(const conv::ConvLayer&)> workspace_floats;
 
   // What the simulator must count for one call, all its kernels together. Empty: `uncounted` says
@@ -91,6 +95,11 @@ std::vector<conv::ConvLayer> adversarial_layers(std::uint64_t seed);
 void check_layers(const Conv2dVariant& variant, Backend& backend,
                   const std::vector<conv::ConvLayer>& layers, std::uint64_t seed, Row& row,
                   Progress& progress);
+
+// Runs the variant once on the layer with adversarial numbers, adds to check and hazards, and fills
+// traffic. The layer is one that it takes.
+void check_layer(const Conv2dVariant& variant, Backend& backend, const conv::ConvLayer& layer,
+                 std::uint64_t seed, Row& row);
 
 // The main function of a program of 2D stages: one stage, or all of them, whose variants are then
 // timed in turn. `peers` are timed beside them. Returns its exit status: 0 good, 1 a check or a hazard

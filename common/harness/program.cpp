@@ -254,7 +254,7 @@ int guarded_main(const char* program, const std::function<int()>& body) {
   try {
     return body();
   } catch (const std::bad_alloc&) {
-    message = "not enough memory: choose a smaller --length";
+    message = "not enough memory: choose a smaller problem";
   } catch (const std::exception& error) {
     message = error.what();
   }

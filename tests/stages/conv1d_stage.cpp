@@ -4,33 +4,9 @@
 
 #include "common/conv/inputs.hpp"
 #include "tests/catch.hpp"
+#include "tests/stages/stage.hpp"
 
 namespace halo::test {
-
-namespace {
-
-std::string faults(const Row& row) {
-  std::string text = row.check.reason + "\n" + row.hazards.reason;
-  for (const Hazard& hazard : row.hazards.findings) {
-    text += "\n" + hazard.file + ":" + std::to_string(hazard.line) + ": " + hazard.message;
-  }
-  for (std::size_t i = 0; i < row.traffic.counted.size(); ++i) {
-    const auto& [name, counted] = row.traffic.counted[i];
-    const auto predicted = row.traffic.predicted[i].second;
-    if (counted == predicted) continue;
-    text += "\n" + name + ": predicted " + std::to_string(predicted) + ", counted " +
-            std::to_string(counted);
-  }
-  return text;
-}
-
-}  // namespace
-
-std::unique_ptr<Backend> usable_backend() {
-  auto backend = make_backend();
-  if (const std::string reason = backend->unavailable(); !reason.empty()) skip(reason);
-  return backend;
-}
 
 void require_trials(const Conv1dStage& stage) {
   const auto backend = usable_backend();
@@ -59,8 +35,7 @@ void require_trials(const Conv1dStage& stage) {
 }
 
 void require_traffic(const Conv1dStage& stage) {
-  const auto backend = usable_backend();
-  if (!backend->observes()) skip(backend->blind_reason());
+  const auto backend = counting_backend();
   const std::vector<Conv1dTrial> shapes = {
       {100'000, 9, 256},  // the shape of the known answers
       {1, 1, 1},
@@ -107,7 +82,7 @@ void require_traffic(const Conv1dStage& stage) {
 
 simt::Counters predict(const Conv1dStage& stage, const std::string& variant,
                        const Conv1dShape& shape) {
-  if (const auto backend = usable_backend(); !backend->observes()) skip(backend->blind_reason());
+  counting_backend();
   for (const Conv1dVariant& candidate : stage.variants) {
     if (candidate.name == variant) return candidate.predict(shape);
   }

@@ -1,15 +1,11 @@
 // What every 1D stage must show on its backend.
 #pragma once
 
-#include <memory>
 #include <vector>
 
 #include "common/harness/conv1d.hpp"
 
 namespace halo::test {
-
-// The backend this test was linked with. Skips the test case if there is no device.
-std::unique_ptr<Backend> usable_backend();
 
 // All variants: every adversarial shape right, no hazard.
 void require_trials(const Conv1dStage& stage);

@@ -1,0 +1,267 @@
+#include "common/harness/conv2d_candidates.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <optional>
+#include <stdexcept>
+
+#include "common/harness/candidates.hpp"
+#include "common/harness/command_line.hpp"
+#include "common/harness/conv2d_arrays.hpp"
+
+namespace halo {
+
+namespace {
+
+constexpr std::int64_t kFloat = sizeof(float);
+
+std::int64_t array_bytes(const conv::ConvLayer& layer) {
+  return kFloat * (layer.input_size() + layer.filters_size() + layer.output_size());
+}
+
+// Sets of one array, each aligned as the first.
+class Sets {
+ public:
+  Sets(Backend& backend, const Array& first, int count)
+      : stride_((static_cast<std::int64_t>(first.size()) + 63) / 64 * 64),
+        cells_(backend, static_cast<std::size_t>(count * stride_)) {}
+  float* set(int index) const { return cells_.data() + index * stride_; }
+  void write(const KeptArray& kept, int index) {
+    halo::write(kept, cells_, static_cast<std::size_t>(index * stride_));
+  }
+
+ private:
+  std::int64_t stride_;
+  Array cells_;
+};
+
+// What the candidates of one layer share.
+class Group {
+ public:
+  Group(Backend& backend, const Conv2dTask& task) : backend_(backend), task_(task) {}
+
+  // The variant will be timed: there must be room for its temporaries.
+  void expect(const Conv2dVariant& variant) {
+    most_floats_ = std::max(most_floats_, workspace_floats(variant, task_.layer));
+  }
+
+  void check(const Conv2dVariant& variant, Row& row) {
+    try {
+      require_arrays();
+    } catch (const std::runtime_error& error) {
+      add_failure(row.check, "layer " + conv::label(task_.layer), error.what());
+      drop();
+      return;
+    }
+    check_layer(variant, backend_, data(), checker(variant.demand), *arrays_, row);
+    if (row.check.outcome == Outcome::good && variant.detail) {
+      row.detail = variant.detail(task_.layer);
+    }
+    // What failed may have taken the device's memory with it.
+    if (row.check.outcome == Outcome::bad) drop();
+  }
+
+  std::unique_ptr<Batch> batch(const Conv2dVariant& variant, int calls, Cache cache) {
+    prepare(variant);
+    const Conv2dCall hot = call_of(variant);
+    if (cache == Cache::hot) {
+      return backend_.batch([variant, hot](int) { return variant.launch(hot); }, calls);
+    }
+    require_cold_sets();
+    return backend_.batch(
+        [this, variant, hot](int call) {
+          const int set = call % cold_sets();
+          Conv2dCall cold = hot;
+          cold.input = cold_input_->set(set);
+          cold.filters = cold_filters_->set(set);
+          cold.output = cold_output_->set(set);
+          return variant.launch(cold);
+        },
+        calls);
+  }
+
+  // Sets of arrays that are used in turn with a cold cache; see Candidate::cold_calls.
+  int cold_sets() const { return halo::cold_sets(backend_, array_bytes(task_.layer)); }
+
+  double time_with_transfers(const Conv2dVariant& variant) {
+    if (host_input_.empty()) {
+      host_input_ = data().all_input();
+      host_filters_ = data().all_filters();
+      // Written once before, so that no page is new to the clock.
+      host_output_.resize(static_cast<std::size_t>(task_.layer.output_size()));
+    }
+    const Conv2dCall call = call_of(variant);
+    const auto start = std::chrono::steady_clock::now();
+    arrays_->input.write(host_input_);
+    arrays_->filters.write(host_filters_);
+    set_filters(variant, host_filters_);
+    if (variant.launch(call) != 0) throw std::runtime_error("a timed launch failed");
+    arrays_->output.read(host_output_);
+    const std::chrono::duration<double, std::milli> taken =
+        std::chrono::steady_clock::now() - start;
+    return taken.count();
+  }
+
+ private:
+  const Conv2dData& data() {
+    if (!data_) {
+      data_ = adversarial_data(task_.layer, task_.seed, conv::affordable_repeat(task_.layer));
+    }
+    return *data_;
+  }
+  const conv::LayerChecker& checker(conv::Demand demand) {
+    const auto known = checkers_.find(demand);
+    if (known != checkers_.end()) return known->second;
+    return checkers_
+        .emplace(
+            std::piecewise_construct, std::forward_as_tuple(demand),
+            std::forward_as_tuple(task_.layer, data().input, data().filters, demand, data().repeat))
+        .first->second;
+  }
+  void require_arrays() {
+    if (arrays_) return;
+    arrays_.emplace(backend_, task_.layer);
+    arrays_->write(data());
+  }
+  void require_cold_sets() {
+    if (cold_input_) return;
+    cold_input_.emplace(backend_, arrays_->input, cold_sets());
+    cold_filters_.emplace(backend_, arrays_->filters, cold_sets());
+    cold_output_.emplace(backend_, arrays_->output, cold_sets());
+    for (int set = 0; set < cold_sets(); ++set) {
+      cold_input_->write(arrays_->kept_input(data()), set);
+      cold_filters_->write(arrays_->kept_filters(data()), set);
+    }
+  }
+  void prepare(const Conv2dVariant& variant) {
+    require_arrays();
+    if (!workspace_ && most_floats_ > 0) {
+      workspace_.emplace(backend_, static_cast<std::size_t>(most_floats_));
+    }
+    if (variant.set_filters) set_filters(variant, data().all_filters());
+  }
+  Conv2dCall call_of(const Conv2dVariant& variant) const {
+    Conv2dCall call = arrays_->call;
+    if (workspace_floats(variant, task_.layer) > 0) call.workspace = workspace_->data();
+    return call;
+  }
+  void set_filters(const Conv2dVariant& variant, const std::vector<float>& filters) {
+    if (!variant.set_filters) return;
+    if (variant.set_filters(filters.data(), task_.layer) != 0) {
+      throw std::runtime_error("setting the filters failed");
+    }
+  }
+  void drop() {
+    arrays_.reset();
+    workspace_.reset();
+    cold_input_.reset();
+    cold_filters_.reset();
+    cold_output_.reset();
+  }
+
+  Backend& backend_;
+  Conv2dTask task_;
+  std::optional<Conv2dData> data_;
+  std::map<conv::Demand, conv::LayerChecker> checkers_;
+  std::optional<Conv2dArrays> arrays_;
+  // Timed calls follow one another, so they share it. (In checks each has its own.)
+  std::optional<Array> workspace_;
+  std::int64_t most_floats_ = 0;
+  std::optional<Sets> cold_input_, cold_filters_, cold_output_;
+  std::vector<float> host_input_, host_filters_, host_output_;  // all of them
+};
+
+Problem problem_fields(const conv::ConvLayer& layer) {
+  const auto pair = [](int down, int across) -> Value {
+    if (down == across) return std::int64_t{down};
+    return std::to_string(down) + "x" + std::to_string(across);
+  };
+  return {{"N", layer.N()},
+          {"C", layer.C()},
+          {"H", layer.H()},
+          {"W", layer.W()},
+          {"K", layer.K()},
+          {"R", layer.R()},
+          {"S", layer.S()},
+          {"stride", pair(layer.stride_h(), layer.stride_w())},
+          {"padding", pair(layer.padding_h(), layer.padding_w())}};
+}
+
+// Why this variant does not run this layer; empty if it does.
+std::string not_for(const Conv2dVariant& variant, const Conv2dTask& task, Backend& backend) {
+  if (!variant.unavailable.empty()) return variant.unavailable;
+  if (variant.refuses) {
+    if (std::string reason = variant.refuses(task.layer); !reason.empty()) return reason;
+  }
+  if (!task.too_large.empty()) return task.too_large;
+  const std::int64_t floats = workspace_floats(variant, task.layer);
+  if (floats == 0) return {};
+  return too_large_for_memory("its workspace for layer " + conv::label(task.layer), 0,
+                              array_bytes(task.layer) + kFloat * floats, backend);
+}
+
+}  // namespace
+
+void add_candidates(std::vector<Candidate>& candidates, const std::vector<Conv2dEntry>& entries,
+                    Backend& backend, const Conv2dTask& task) {
+  const auto group = std::make_shared<Group>(backend, task);
+  for (const auto& [stage, variant] : entries) {
+    if (variant.role == Role::copy) throw std::logic_error("the 2D family has no copies");
+    Candidate candidate;
+    Row& row = candidate.row;
+    row.stage = stage;
+    row.backend = backend.name();
+    row.variant = variant.name;
+    row.source = variant.source;
+    row.description = variant.description;
+    row.role = variant.role;
+    row.problem = problem_fields(task.layer);
+    row.time.reason = backend.no_time_reason();
+    const std::string reason = not_for(variant, task, backend);
+    if (reason.empty()) group->expect(variant);
+    // A library is judged on the layer that it is timed on.
+    const auto trials =
+        variant.role == Role::variant ? task.trials : std::vector<conv::ConvLayer>{};
+    candidate.check = [&backend, group, variant = variant, reason, trials, seed = task.seed](
+                          Row& checked, Progress& progress) {
+      std::function<void()> try_small;
+      if (!trials.empty() && variant.unavailable.empty()) {
+        try_small = [&] { check_layers(variant, backend, trials, seed, checked, progress); };
+      }
+      check_candidate(checked, progress, reason, try_small,
+                      [&] { group->check(variant, checked); });
+    };
+    if (reason.empty() && backend.times()) {
+      candidate.min_bytes = static_cast<double>(conv::min_bytes(task.layer));
+      candidate.flops = static_cast<double>(conv::flops(task.layer));
+      candidate.batch = [group, variant = variant](int calls, Cache cache) {
+        return group->batch(variant, calls, cache);
+      };
+      candidate.cold_calls = [group] { return group->cold_sets(); };
+      if (variant.detail) {
+        candidate.detail = [variant = variant, layer = task.layer] {
+          return variant.detail(layer);
+        };
+      }
+      if (backend.has_transfers() && task.transfers && variant.role == Role::variant) {
+        candidate.time_with_transfers = [group, variant = variant] {
+          return group->time_with_transfers(variant);
+        };
+      }
+    }
+    candidates.push_back(std::move(candidate));
+  }
+}
+
+std::string too_large_for(const conv::ConvLayer& layer, Backend& backend, bool transfers) {
+  if (backend.observes()) return too_large_for_simulator(conv::products(layer));
+  const std::int64_t bytes = array_bytes(layer);
+  // Of the data one period is held, which is little beside the arrays of a layer that is large.
+  std::int64_t on_host = kFloat * (layer.input_size() / layer.N() + layer.filters_size());
+  if (backend.has_transfers() && transfers) on_host += bytes;
+  if (backend.name() == "cpu") on_host += bytes;
+  return too_large_for_memory("layer " + conv::label(layer), on_host, bytes, backend);
+}
+
+}  // namespace halo

@@ -1,0 +1,37 @@
+// From the variants of the 2D family and a layer to candidates that can be checked and timed. Private
+// to the harness.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/harness/conv2d.hpp"
+#include "common/harness/program.hpp"
+
+namespace halo {
+
+// One layer that variants are to be run on. Its data is made when the first of them is checked and
+// freed after the last.
+struct Conv2dTask {
+  conv::ConvLayer layer;
+  std::uint64_t seed;     // of the data
+  std::string too_large;  // not empty: only the trials are run, and why
+  bool transfers = true;  // whether they are timed, where there are any
+  // Also tried, before the layer itself; may be empty.
+  std::vector<conv::ConvLayer> trials;
+};
+
+// A variant, and what stands as its stage in its rows: 06_conv2d_direct, or peers.
+struct Conv2dEntry {
+  std::string stage;
+  Conv2dVariant variant;
+};
+
+// Adds one candidate for each entry. The backend must outlive the candidates.
+void add_candidates(std::vector<Candidate>& candidates, const std::vector<Conv2dEntry>& entries,
+                    Backend& backend, const Conv2dTask& task);
+
+// Empty if backend and machine have room for the layer (without workspaces), else why not.
+std::string too_large_for(const conv::ConvLayer& layer, Backend& backend, bool transfers);
+
+}  // namespace halo

@@ -1,0 +1,237 @@
+// The command line of a 2D stage's program, and the layers it makes from it.
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+
+#include "common/data/layer_table.hpp"
+#include "common/harness/command_line.hpp"
+#include "common/harness/conv2d.hpp"
+#include "common/harness/conv2d_candidates.hpp"
+#include "common/harness/family_program.hpp"
+
+namespace halo {
+
+namespace {
+
+// Layers with fewer products reach no roof: measuring one would take longer than they do.
+constexpr std::int64_t kRoofProducts = 10'000'000;
+constexpr std::int64_t kMostImages = 1'000'000;
+
+// One channel, several, and 1 x 1; small for the simulator, on a GPU as large as the papers' are.
+constexpr const char* kSimulatedLayers = "28-1-3-16-1,14-1-3-24-16,14-1-1-32-16";
+constexpr const char* kMeasuredLayers = "224-1-3-64-1,56-1-3-64-64,14-1-1-256-512";
+
+struct Options : FamilyOptions {
+  std::string layer;
+  std::string layers;
+  std::string batch;
+  std::string gpu;
+  bool plan = false;
+};
+
+using Stages = std::vector<Conv2dStage>;
+using Layers = std::vector<conv::ConvLayer>;
+
+bool parse(int argc, const char* const* argv, const Stages& stages, Options& options) {
+  const std::string name = program_name(argc, argv, stages.front().name);
+  CommandLine line(
+      title(stages) + ": runs, checks and measures the variants",
+      "A layer is named size-batch-filter-filters-channels: 7-1-3-384-192 is one 7 x 7 "
+      "image of 192 channels\nand 384 filters of 3 x 3. What is not square is 7x9 (rows "
+      "x columns); -s2 and -p0 behind it give stride and\npadding, which are else 1 and "
+      "(filter - 1) / 2.\n"
+      "Examples:\n"
+      "  " +
+          name +
+          " --layer 56-1-3-64-64,112-1-7-64-3-s2\n"
+          "  " +
+          name +
+          " --layers cuconv --batch 1,8\n"
+          "Exit status: 0 good, 1 a check or a hazard failed, 2 wrong use, 77 not run.");
+  std::string tables;
+  for (const std::string& table : data::paper_layer_tables()) {
+    tables += (tables.empty() ? "" : ", ") + table;
+  }
+  line.option("--layer", "LABEL[,LABEL]", options.layer, "these layers");
+  line.option("--layers", "TABLE", options.layers, "the layers of a CSV file, or of " + tables);
+  line.option("--batch", "N[,N]", options.batch, "each layer with so many images");
+  line.flag("--plan", options.plan, "print how the stage would divide each layer, and stop");
+  line.option("--gpu", "KEY", options.gpu, "with --plan: for this GPU, not the present one");
+  add_family_options(line, options);
+  return line.parse(argc, argv);
+}
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> parts(1);
+  for (const char letter : text) {
+    if (letter == ',') {
+      parts.emplace_back();
+    } else {
+      parts.back() += letter;
+    }
+  }
+  return parts;
+}
+
+// What is wrong with a layer, and which option said so.
+template <class Make>
+conv::ConvLayer made_by(const std::string& option, Make make) {
+  try {
+    return make();
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(option + ": " + error.what());
+  }
+}
+
+Layers layers_named(const std::string& labels) {
+  Layers layers;
+  for (const std::string& label : split(labels)) {
+    layers.push_back(made_by("--layer " + label, [&] { return conv::parse_label(label); }));
+  }
+  return layers;
+}
+
+Layers layers_of_table(const std::string& name) {
+  const std::vector<std::string> tables = data::paper_layer_tables();
+  const bool is_table = std::find(tables.begin(), tables.end(), name) != tables.end();
+  // A name without a dot or a slash was meant as a table of ours: its complaint lists them.
+  const bool is_file = !is_table && name.find_first_of("./") != std::string::npos;
+  Layers layers;
+  for (const data::NamedLayer& named :
+       is_file ? data::read_layer_table(name) : data::paper_layer_table(name)) {
+    layers.push_back(named.layer);
+  }
+  return layers;
+}
+
+Layers choose_layers(const Options& options, const Backend& backend) {
+  if (!options.layer.empty() && !options.layers.empty()) {
+    throw UsageError("--layer and --layers: one of them names the layers, not both");
+  }
+  Layers layers = !options.layers.empty() ? layers_of_table(options.layers)
+                  : !options.layer.empty()
+                      ? layers_named(options.layer)
+                      : layers_named(backend.times() ? kMeasuredLayers : kSimulatedLayers);
+  if (!options.batch.empty()) {
+    Layers batches;
+    for (const conv::ConvLayer& layer : layers) {
+      for (const std::string& images : split(options.batch)) {
+        const std::int64_t count = parse_number("batch", images, 1, kMostImages);
+        batches.push_back(made_by("--batch " + images + ", layer " + conv::label(layer),
+                                  [&] { return layer.with_batch(count); }));
+      }
+    }
+    layers = batches;
+  }
+  std::set<std::string> labels;
+  for (const conv::ConvLayer& layer : layers) {
+    if (!labels.insert(conv::label(layer)).second) {
+      throw UsageError("the layer " + conv::label(layer) + " is given twice");
+    }
+  }
+  return layers;
+}
+
+std::vector<Conv2dEntry> choose(const Stages& stages, const std::string& name) {
+  std::vector<Conv2dEntry> chosen;
+  for (const Conv2dStage& stage : stages) {
+    for (const Conv2dVariant& variant : stage.variants) chosen.push_back({stage.name, variant});
+  }
+  keep_variant(chosen, name, title(stages));
+  return chosen;
+}
+
+void list_variants(const Stages& stages, const std::vector<Conv2dVariant>& peers) {
+  const auto list = [](const Conv2dVariant& variant) {
+    list_variant(variant.name, variant.role == Role::peer ? "peer" : "", variant.description,
+                 variant.unavailable);
+  };
+  for (const Conv2dStage& stage : stages) {
+    for (const Conv2dVariant& variant : stage.variants) list(variant);
+  }
+  for (const Conv2dVariant& peer : peers) list(peer);
+}
+
+void print_plans(const Stages& stages, const Layers& layers, const std::string& gpu) {
+  for (const Conv2dStage& stage : stages) {
+    if (!stage.plan)
+      throw UsageError("stage " + stage.name + " has no plan: it divides every layer alike");
+  }
+  // All of them before the first is printed: a complaint stands alone.
+  std::string text;
+  for (const Conv2dStage& stage : stages) {
+    for (const conv::ConvLayer& layer : layers) {
+      if (!text.empty()) text += "\n";
+      text += stage.plan(layer, gpu);
+      if (text.back() != '\n') text += "\n";
+    }
+  }
+  std::fputs(text.c_str(), stdout);
+}
+
+int run(int argc, const char* const* argv, const Stages& stages,
+        const std::vector<Conv2dVariant>& peers, Backend& backend) {
+  Options options;
+  if (!parse(argc, argv, stages, options)) return 0;
+  if (options.list) {
+    list_variants(stages, peers);
+    return 0;
+  }
+
+  // Everything that can be wrong with the command is found before anything runs.
+  std::vector<Conv2dEntry> entries = choose(stages, options.variant);
+  const Layers layers = choose_layers(options, backend);
+  const std::uint64_t seed = make_seed(options.seed);
+  use_color(options.out.color, stdout);
+  if (!options.out.json.empty()) data::require_writable(options.out.json);
+  if (options.plan) {
+    print_plans(stages, layers, options.gpu);
+    return 0;
+  }
+  if (!options.gpu.empty())
+    throw UsageError("--gpu is for --plan: programs run on the GPU that is here");
+  if (const std::string reason = backend.unavailable(); !reason.empty()) {
+    std::fprintf(stderr, "%s: NOT RUN: %s\n", title(stages).c_str(), reason.c_str());
+    return 77;
+  }
+
+  announce_seed(seed);
+  if (!options.no_peers) {
+    for (const Conv2dVariant& peer : peers) entries.push_back({"peers", peer});
+  }
+  std::vector<Candidate> candidates;
+  std::vector<conv::ConvLayer> trials = adversarial_layers(seed);
+  bool reaches_roof = false;
+  for (const conv::ConvLayer& layer : layers) {
+    add_candidates(candidates, entries, backend,
+                   {.layer = layer,
+                    .seed = seed,
+                    .too_large = too_large_for(layer, backend, true),
+                    .transfers = true,
+                    .trials = trials});
+    trials.clear();
+    reaches_roof |= conv::products(layer) >= kRoofProducts;
+  }
+
+  Progress progress;
+  std::vector<std::string> versions;
+  for (const Conv2dVariant& peer : peers) versions.push_back(peer.version);
+  Results results = begin_results(argc, argv, seed, backend, versions);
+  if (options.no_times) leave_out_times(candidates);
+  if (backend.times() && !options.no_times && reaches_roof) {
+    measure_roofs(results, backend, progress);
+  }
+  results.rows = run_candidates(candidates, backend, progress);
+  fill_shares(results.rows, results.machine);
+  return publish(results, options.out);
+}
+
+}  // namespace
+
+int run_conv2d(int argc, const char* const* argv, const std::vector<Conv2dStage>& stages,
+               const std::vector<Conv2dVariant>& peers, std::unique_ptr<Backend> backend) {
+  return guarded_main(argc > 0 ? argv[0] : stages.front().name.c_str(),
+                      [&] { return run(argc, argv, stages, peers, *backend); });
+}
+
+}  // namespace halo

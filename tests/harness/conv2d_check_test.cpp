@@ -1,0 +1,188 @@
+// The checks of the 2D family are checked: every wrong variant must be rejected, every right one
+// accepted.
+#include <algorithm>
+#include <set>
+
+#include "common/harness/conv2d.hpp"
+#include "tests/catch.hpp"
+#include "tests/harness/wrong_layers.hpp"
+
+using namespace halo;
+using conv::ConvLayer;
+
+namespace {
+
+Row try_variant(const Conv2dVariant& variant, const std::vector<ConvLayer>& layers) {
+  const auto backend = make_backend();
+  Row row;
+  Progress progress;
+  check_layers(variant, *backend, layers, test::seed(), row, progress);
+  return row;
+}
+
+Row run_layer(const Conv2dVariant& variant, const std::string& label) {
+  const auto backend = make_backend();
+  Row row;
+  check_layer(variant, *backend, conv::parse_label(label), test::seed(), row);
+  return row;
+}
+
+Conv2dVariant wrong(const std::string& name) {
+  for (const Conv2dVariant& variant : test::wrong_layers()) {
+    if (variant.name == name) return variant;
+  }
+  FAIL("no variant " << name);
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("every wrong layer is rejected, with a reason that names it", "[conv2d]") {
+  const auto layers = adversarial_layers(test::seed());
+  REQUIRE(test::wrong_layers().size() > 40);
+  for (const Conv2dVariant& variant : test::wrong_layers()) {
+    INFO(variant.name);
+    const Row row = try_variant(variant, layers);
+    CHECK(row.check.outcome == Outcome::bad);
+    CHECK_THAT(row.check.reason, test::contains("layer "));
+    CHECK(exit_status({row}) == 1);
+  }
+}
+
+TEST_CASE("every right layer is accepted", "[conv2d]") {
+  const auto layers = adversarial_layers(test::seed());
+  for (const Conv2dVariant& variant : test::right_layers()) {
+    INFO(variant.name);
+    const Row row = try_variant(variant, layers);
+    CHECK(row.check.reason == "");
+    CHECK(row.check.outcome == Outcome::good);
+    const auto taken = std::count_if(layers.begin(), layers.end(), [&](const ConvLayer& layer) {
+      return !variant.refuses || variant.refuses(layer).empty();
+    });
+    CHECK(row.check.shapes == taken);
+    CHECK(row.check.worst_share > 0);
+    CHECK(row.check.worst_share <= 1);
+  }
+}
+
+TEST_CASE("stray writes and changed arrays of a layer are hazards too", "[conv2d]") {
+  for (const std::string name : {"writes one past the end", "writes one before the start",
+                                 "writes past the end of the filters", "writes past its workspace",
+                                 "clears the last cell of its input", "changes a tap"}) {
+    INFO(name);
+    const Row row = try_variant(wrong(name), adversarial_layers(test::seed()));
+    CHECK(row.hazards.outcome == Outcome::bad);
+    REQUIRE(!row.hazards.findings.empty());
+    CHECK(row.hazards.findings.front().kind == "stray_write");
+  }
+}
+
+TEST_CASE("a layer's variant that could not be run, or took nothing, has not passed", "[conv2d]") {
+  Conv2dVariant absent = test::plain_layer();
+  absent.unavailable = "its library is missing";
+  Row row = try_variant(absent, adversarial_layers(1));
+  CHECK(row.check.outcome == Outcome::not_run);
+  CHECK(row.check.reason == "its library is missing");
+  CHECK(exit_status({row}) == 77);
+
+  Conv2dVariant fastidious = test::plain_layer();
+  fastidious.refuses = [](const ConvLayer&) { return "it takes none"; };
+  row = try_variant(fastidious, adversarial_layers(1));
+  CHECK(row.check.outcome == Outcome::not_run);
+  CHECK(exit_status({row}) == 77);
+}
+
+TEST_CASE("a large layer is judged whole although its data repeat", "[conv2d]") {
+  const ConvLayer layer = conv::parse_label("8-64-1-640-220");
+  REQUIRE(conv::affordable_repeat(layer) == conv::Repeat{3, 127});
+  // Computes the planes that are different. Nothing is wrong but where it is said.
+  const auto variant = [&](std::int64_t wrong_output, std::int64_t changed_cell) {
+    Conv2dVariant fast;
+    fast.name = "fast";
+    fast.source = "tests/harness/conv2d_check_test.cpp";
+    fast.launch = [=](const Conv2dCall& c) {
+      constexpr int kPlane = 8 * 8, kChannels = 220;
+      for (int n = 0; n < 64; ++n) {
+        for (int k = 0; k < 640; ++k) {
+          float* const plane = c.output + (n * 640 + k) * kPlane;
+          const float* const known = c.output + (n % 3 * 640 + k % 127) * kPlane;
+          if (known != plane) {
+            std::copy(known, known + kPlane, plane);
+            continue;
+          }
+          std::fill(plane, plane + kPlane, 0.0f);
+          for (int channel = 0; channel < kChannels; ++channel) {
+            const float* const cells = c.input + (n * kChannels + channel) * kPlane;
+            const float tap = c.filters[k * kChannels + channel];
+            for (int i = 0; i < kPlane; ++i) plane[i] += cells[i] * tap;
+          }
+        }
+      }
+      if (wrong_output >= 0) c.output[wrong_output] *= -1;
+      if (changed_cell >= 0) const_cast<float*>(c.input)[changed_cell] = 0;
+      return 0;
+    };
+    return fast;
+  };
+  Row row;
+  const auto backend = make_backend();
+  check_layer(variant(-1, -1), *backend, layer, test::seed(), row);
+  CHECK(row.check.reason == "");
+  CHECK(row.check.outcome == Outcome::good);
+  row = {};
+  check_layer(variant(layer.output_size() - 77, -1), *backend, layer, test::seed(), row);
+  CHECK(row.check.outcome == Outcome::bad);
+  CHECK_THAT(row.check.reason, test::contains(std::to_string(layer.output_size() - 77)));
+  row = {};
+  check_layer(variant(-1, layer.input_size() - 5), *backend, layer, test::seed(), row);
+  CHECK_THAT(row.check.reason, test::contains("the input was changed, at input[" +
+                                              std::to_string(layer.input_size() - 5) + "]"));
+}
+
+TEST_CASE("a layer of its own is compared as strictly as a trial", "[conv2d]") {
+  CHECK(run_layer(test::plain_layer(), "14-2-3-8-5").check.outcome == Outcome::good);
+  for (const std::string name : {"a row too low", "one output missing", "one NaN in a thousand",
+                                 "writes one past the end", "changes a tap"}) {
+    INFO(name);
+    CHECK(run_layer(wrong(name), "14-2-3-8-5").check.outcome == Outcome::bad);
+  }
+  Row row;
+  row.check.outcome = Outcome::bad;
+  row.check.reason = "before";
+  check_layer(test::plain_layer(), *make_backend(), conv::parse_label("7-1-3-4-4"), 1, row);
+  CHECK(row.check.outcome == Outcome::bad);
+  CHECK(row.check.reason == "before");
+}
+
+TEST_CASE("the layers hold every kind of shape, and each is small", "[conv2d]") {
+  const auto layers = adversarial_layers(test::seed());
+  const auto some = [&](const std::function<bool(const ConvLayer&)>& is) {
+    return std::any_of(layers.begin(), layers.end(), is);
+  };
+  for (const ConvLayer& layer : layers) {
+    INFO(conv::label(layer));
+    CHECK(conv::products(layer) <= 60'000);
+  }
+  CHECK(some([](const auto& l) { return l.N() > 32; }));
+  CHECK(some([](const auto& l) { return l.C() == 1 && l.K() == 1 && l.N() == 1; }));
+  CHECK(some([](const auto& l) { return l.C() == 1 && l.K() > 1 && l.R() == 3; }));
+  CHECK(some([](const auto& l) { return l.C() > 128 && l.R() == 3; }));
+  CHECK(some([](const auto& l) { return l.C() > 512; }));
+  CHECK(some([](const auto& l) { return l.K() > 128 && l.R() == 3; }));
+  CHECK(some([](const auto& l) { return l.Q() > 1024; }));
+  CHECK(some([](const auto& l) { return l.P() > 1024; }));
+  CHECK(some([](const auto& l) { return l.R() != l.S(); }));
+  CHECK(some([](const auto& l) { return l.R() == 1 && l.S() == 1 && l.C() > 1; }));
+  CHECK(some([](const auto& l) { return l.R() == 5 && l.S() == 5 && l.C() > 1; }));
+  CHECK(some([](const auto& l) { return l.R() % 2 == 0; }));
+  CHECK(some([](const auto& l) { return l.R() > l.H() && l.S() > l.W(); }));
+  CHECK(some([](const auto& l) { return l.P() == 1 && l.Q() == 1 && l.R() > 1 && l.C() > 1; }));
+  CHECK(some([](const auto& l) { return l.padding_h() == 0 && l.R() > 1; }));
+  CHECK(some([](const auto& l) { return l.padding_w() > l.S(); }));
+  CHECK(some([](const auto& l) { return l.stride_h() != l.stride_w(); }));
+  CHECK(some([](const auto& l) { return l.stride_h() == 2 && (l.H() - l.R()) % 2 != 0; }));
+  CHECK(some([](const auto& l) { return l.stride_w() > l.S() && l.S() > 1; }));
+  // The random ones come from the seed, and only from it.
+  CHECK(adversarial_layers(test::seed()) == layers);
+  CHECK(adversarial_layers(test::seed() + 1) != layers);
+}

@@ -1,0 +1,34 @@
+#include "tests/stages/stage.hpp"
+
+#include "tests/catch.hpp"
+
+namespace halo::test {
+
+std::unique_ptr<Backend> usable_backend() {
+  auto backend = make_backend();
+  if (const std::string reason = backend->unavailable(); !reason.empty()) skip(reason);
+  return backend;
+}
+
+std::unique_ptr<Backend> counting_backend() {
+  auto backend = usable_backend();
+  if (!backend->observes()) skip(backend->blind_reason());
+  return backend;
+}
+
+std::string faults(const Row& row) {
+  std::string text = row.check.reason + "\n" + row.hazards.reason;
+  for (const Hazard& hazard : row.hazards.findings) {
+    text += "\n" + hazard.file + ":" + std::to_string(hazard.line) + ": " + hazard.message;
+  }
+  for (std::size_t i = 0; i < row.traffic.counted.size(); ++i) {
+    const auto& [name, counted] = row.traffic.counted[i];
+    const auto predicted = row.traffic.predicted[i].second;
+    if (counted == predicted) continue;
+    text += "\n" + name + ": predicted " + std::to_string(predicted) + ", counted " +
+            std::to_string(counted);
+  }
+  return text;
+}
+
+}  // namespace halo::test

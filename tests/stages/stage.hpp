@@ -1,0 +1,21 @@
+// What the tests of all families' stages share.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "common/harness/backend.hpp"
+
+namespace halo::test {
+
+// The backend this test was linked with. Skips the test case if there is no device.
+std::unique_ptr<Backend> usable_backend();
+
+// The same, and skips where nothing is counted, so that a GPU's test does not pass by arithmetic
+// alone.
+std::unique_ptr<Backend> counting_backend();
+
+// Everything that a row has to say against its variant.
+std::string faults(const Row& row);
+
+}  // namespace halo::test

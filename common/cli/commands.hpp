@@ -65,6 +65,8 @@ struct ReportOptions {
   Format format = Format::terminal;
   std::string color = "auto";
   bool report_table = false;
+  bool summary = false;         // how the variants stand over all problems
+  std::vector<std::string> by;  // the summary's problems in groups: R, N
 };
 
 /// The stage program(s) that `run` would start. Throws WrongUse and CannotRun.

@@ -200,6 +200,7 @@ int command_compare(const Global& global, int argc, const char* const* argv) {
 int command_report(const Global& global, int argc, const char* const* argv) {
   ReportOptions options;
   std::string format = "table";
+  std::string by;
   CommandLine line("Shows a results file, as `run` and `bench` write them with --json.", "");
   line.positional("FILE.json", options.file, "the results");
   line.option("--with", "FILE.json", options.with,
@@ -207,9 +208,23 @@ int command_report(const Global& global, int argc, const char* const* argv) {
   line.option("--format", "FORMAT", format, kFormats);
   line.flag("--report-table", options.report_table,
             "the source report's own table, beside what it published");
+  line.flag(
+      "--summary", options.summary,
+      "how each variant stands over all problems: against the fastest library, and in its stage");
+  line.option("--by", "FIELD[,FIELD]", by,
+              "the summary also in groups: R (the filter's size), N (the batch), any other field");
   line.option("--color", "WHEN", options.color, "auto, always or never");
   if (!line.parse(argc, argv)) return 0;
   if (options.file.empty()) throw WrongUse("report needs a results file: FILE.json");
+  if (!by.empty() && !options.summary) throw WrongUse("--by groups a --summary");
+  if (options.summary && options.report_table) {
+    throw WrongUse("--summary or --report-table, not both");
+  }
+  for (std::size_t at = 0; !by.empty() && at <= by.size();) {
+    const std::size_t end = std::min(by.find(',', at), by.size());
+    options.by.push_back(by.substr(at, end - at));
+    at = end + 1;
+  }
   options.format = parse_format(format);
   require_one_of("--color", options.color, {"auto", "always", "never"});
   return global.targets ? 0 : run_report(options);

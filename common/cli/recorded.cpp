@@ -1,9 +1,11 @@
 // `halo report` and `halo compare`: what results files say, without another run.
+#include <algorithm>
 #include <cstdio>
 
 #include "common/cli/commands.hpp"
 #include "common/cli/program_runs.hpp"
 #include "common/harness/report_compare.hpp"
+#include "common/harness/report_summary.hpp"
 #include "common/harness/terminal.hpp"
 
 namespace halo {
@@ -29,7 +31,20 @@ int run_report(const ReportOptions& options) {
     results.machine = merged_machine(results.machine, more.machine);
   }
   if (results.rows.empty()) throw CannotRun(options.file + " holds no rows");
-  std::fputs(render(results, options.report_table, table).c_str(), stdout);
+  if (!options.summary) {
+    std::fputs(render(results, options.report_table, table).c_str(), stdout);
+    return 0;
+  }
+  for (const std::string& field : options.by) {
+    const bool known = std::any_of(results.rows.begin(), results.rows.end(), [&](const Row& row) {
+      return std::any_of(row.problem.begin(), row.problem.end(),
+                         [&](const auto& one) { return one.first == field; });
+    });
+    if (!known) throw WrongUse("--by: no problem in " + options.file + " has a field " + field);
+  }
+  const std::string machine = render_machine(results.machine, table);
+  if (!machine.empty()) std::printf("%s\n", machine.c_str());
+  std::fputs(render_summary(results.rows, options.by, table).c_str(), stdout);
   return 0;
 }
 

@@ -69,8 +69,10 @@ struct Conv2dVariant {
   // the row. May be empty.
   std::function<std::string(const conv::ConvLayer&)> detail;
 
-  // For a variant that only chooses another of its stage: the name of the one it chose. May be empty.
+  // For a variant that only chooses another of its stage: the name of the one it chose, and those it
+  // chooses from. May be empty.
   std::function<std::string(const conv::ConvLayer&)> runs_as;
+  std::vector<std::string> chooses_from;
 };
 
 struct Conv2dStage {

@@ -120,7 +120,9 @@ struct Row {
   std::string description;
   int task = 0;  // the report's task id; 0 if it has none
   Role role = Role::variant;
-  std::string detail;  // what was chosen inside: a library's algorithm and mathematics
+  std::string detail;   // what was chosen inside: a library's algorithm and mathematics
+  std::string runs_as;  // for a variant that only chooses another of its stage: which
+  std::vector<std::string> chooses_from;  // and among which
   Problem problem;
   Check check;
   Hazards hazards;

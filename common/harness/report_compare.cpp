@@ -28,20 +28,6 @@ std::string key_of(const Row& row) {
   return key;
 }
 
-TimeRatio ratio_of(const Spread& a, const Spread& b, double threshold) {
-  TimeRatio ratio;
-  if (a.median_ms <= 0 || b.median_ms <= 0) return ratio;
-  const auto or_median = [](double value, const Spread& of) {
-    return value > 0 ? value : of.median_ms;
-  };
-  ratio.median = a.median_ms / b.median_ms;
-  ratio.low = or_median(a.p10_ms, a) / or_median(b.p90_ms, b);
-  ratio.high = or_median(a.p90_ms, a) / or_median(b.p10_ms, b);
-  const double noise = std::max({a.repeat_spread, b.repeat_spread, threshold});
-  ratio.tie = (ratio.low <= 1 && 1 <= ratio.high) || std::abs(ratio.median - 1) <= noise;
-  return ratio;
-}
-
 struct ColumnOutcomes {
   const char* name;
   Outcome a;
@@ -70,8 +56,8 @@ void judge(ComparedRow& pair, double threshold) {
   }
   const bool timed = a.time.outcome == Outcome::good && b.time.outcome == Outcome::good;
   if (timed) {
-    pair.hot = ratio_of(a.time.hot, b.time.hot, threshold);
-    pair.cold = ratio_of(a.time.cold, b.time.cold, threshold);
+    pair.hot = time_ratio(a.time.hot, b.time.hot, threshold);
+    pair.cold = time_ratio(a.time.cold, b.time.cold, threshold);
     for (const auto& [name, ratio] : {std::pair{"hot", pair.hot}, {"cold", pair.cold}}) {
       if (ratio.median < 0 || ratio.tie) continue;
       add(ratio.median > 1 ? better : worse, name);
@@ -325,6 +311,20 @@ std::vector<Note> reasons(const Pairs& pairs) {
 }
 
 }  // namespace
+
+TimeRatio time_ratio(const Spread& a, const Spread& b, double threshold) {
+  TimeRatio ratio;
+  if (a.median_ms <= 0 || b.median_ms <= 0) return ratio;
+  const auto or_median = [](double value, const Spread& of) {
+    return value > 0 ? value : of.median_ms;
+  };
+  ratio.median = a.median_ms / b.median_ms;
+  ratio.low = or_median(a.p10_ms, a) / or_median(b.p90_ms, b);
+  ratio.high = or_median(a.p90_ms, a) / or_median(b.p10_ms, b);
+  const double noise = std::max({a.repeat_spread, b.repeat_spread, threshold});
+  ratio.tie = (ratio.low <= 1 && 1 <= ratio.high) || std::abs(ratio.median - 1) <= noise;
+  return ratio;
+}
 
 int Comparison::count(Verdict verdict) const {
   return static_cast<int>(std::count_if(

@@ -24,6 +24,9 @@ struct TimeRatio {
   bool tie = false;
 };
 
+/// Of two times of one problem; differences of at most `threshold` are ties.
+TimeRatio time_ratio(const Spread& a, const Spread& b, double threshold = 0);
+
 enum class Verdict { improvement, tie, regression, not_compared };
 
 // The rows with one backend, stage (or role, for a peer), variant and problem.

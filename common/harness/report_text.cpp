@@ -1,7 +1,10 @@
 #include "common/harness/report_text.hpp"
 
 #include <algorithm>
+#include <cstdio>
+#include <stdexcept>
 
+#include "common/conv/layer.hpp"
 #include "common/harness/command_line.hpp"
 
 namespace halo {
@@ -111,6 +114,41 @@ std::string describe(const Problem& problem) {
     text += words(name) + " " + value_text(value);
   }
   return text;
+}
+
+std::string short_name(const Problem& problem) {
+  conv::LayerShape shape;
+  // A field that is there both ways: 2, or "2x1".
+  const auto read = [&](const char* name, std::int64_t& down, std::int64_t* across) {
+    const auto field = std::find_if(problem.begin(), problem.end(),
+                                    [&](const auto& one) { return one.first == name; });
+    if (field == problem.end()) return false;
+    if (const auto* number = std::get_if<std::int64_t>(&field->second)) {
+      down = *number;
+      if (across != nullptr) *across = *number;
+      return true;
+    }
+    const std::string& text = std::get<std::string>(field->second);
+    long long first = 0;
+    long long second = 0;
+    if (across == nullptr || std::sscanf(text.c_str(), "%lldx%lld", &first, &second) != 2) {
+      return false;
+    }
+    down = first;
+    *across = second;
+    return true;
+  };
+  const bool layer =
+      read("N", shape.N, nullptr) && read("C", shape.C, nullptr) && read("H", shape.H, nullptr) &&
+      read("W", shape.W, nullptr) && read("K", shape.K, nullptr) && read("R", shape.R, nullptr) &&
+      read("S", shape.S, nullptr) && read("stride", shape.stride_h, &shape.stride_w) &&
+      read("padding", shape.padding_h, &shape.padding_w);
+  if (!layer) return describe(problem);
+  try {
+    return conv::label(conv::ConvLayer(shape));
+  } catch (const std::invalid_argument&) {  // a file that somebody edited
+    return describe(problem);
+  }
 }
 
 std::string shared_title(const Row& row) {

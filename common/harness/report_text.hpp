@@ -18,6 +18,10 @@ std::string shared_title(const Row& row);
 /// "length 1,000, mask width 3".
 std::string describe(const Problem& problem);
 
+/// A problem in a word where the papers have one for it, "7-1-3-384-192" (conv::label); else as
+/// describe.
+std::string short_name(const Problem& problem);
+
 /// The word for an outcome; NOT RUN if there is none.
 Cell outcome_cell(Outcome outcome, const char* good, const char* bad);
 Cell not_run_cell();

@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""Keeps the summaries on the pages in step with the results that they sum up.
+
+    docs/results/make_summaries.py --halo build/common/cli/halo-cli --check    exit 1 if one differs
+    docs/results/make_summaries.py --halo build/common/cli/halo-cli --fix      write them into the pages
+
+A summary stands between two comments. `by` names the fields that group the problems; `part` is one of
+the tables of `halo report --summary`: library, stage or choice.
+
+    <!-- summary: results/bench_conv2d_gpu.json part=library by=R,N -->
+    <!-- /summary -->
+"""
+
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+
+DOCS = pathlib.Path(__file__).resolve().parent.parent
+SUMMARY = re.compile(r"(<!-- summary: (\S+)((?: \w+=\S+)*) -->\n)(.*?)(<!-- /summary -->)", re.S)
+TITLES = {
+    "library": "**Against the fastest library of each problem**",
+    "stage": "**Against the fastest other variant of the same stage**",
+    "choice": "**Choices**",
+}
+
+
+def summary(halo, file, options):
+    """The Markdown of one table and its notes."""
+    unknown = options.keys() - {"part", "by"}
+    if unknown or options.get("part") not in TITLES:
+        sys.exit(f"summary of {file}: part=library, stage or choice is needed, by=FIELDS is allowed")
+    command = [halo, "report", str(DOCS / file), "--summary", "--format", "markdown"]
+    if "by" in options:
+        command += ["--by", options["by"]]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    if ran.returncode != 0:
+        sys.exit(f"{' '.join(command)} ended with {ran.returncode}: {ran.stderr.strip()}")
+    title = TITLES[options["part"]]
+    if title not in ran.stdout:
+        sys.exit(f"{file} has no such table: {title.strip('*')}")
+    text = ran.stdout.split(title, 1)[1]
+    for other in TITLES.values():
+        text = text.split(other, 1)[0]
+    return "\n" + text.strip() + "\n\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Checks the summaries on the pages.")
+    parser.add_argument("--halo", required=True, help="the halo program of a build folder")
+    how = parser.add_mutually_exclusive_group(required=True)
+    how.add_argument("--check", action="store_true", help="say which differ")
+    how.add_argument("--fix", action="store_true", help="rewrite them in place")
+    arguments = parser.parse_args()
+
+    found = wrong = 0
+    for page in sorted(DOCS.glob("**/*.md")):
+        text = page.read_text(encoding="utf-8")
+
+        def renew(match):
+            options = dict(pair.split("=", 1) for pair in match[3].split())
+            return match[1] + summary(arguments.halo, match[2], options) + match[5]
+
+        new = SUMMARY.sub(renew, text)
+        found += len(SUMMARY.findall(text))
+        # One that is not closed, or written otherwise, would never be looked at.
+        if text.count("<!-- summary:") != len(SUMMARY.findall(text)):
+            sys.exit(f"{page}: a summary is not closed, or its first line is not understood")
+        if new == text:
+            continue
+        if arguments.fix:
+            page.write_text(new, encoding="utf-8")
+        else:
+            wrong += 1
+            print(f"{page}: a summary differs from what the results say: "
+                  "docs/results/make_summaries.py --fix", file=sys.stderr)
+    if found == 0:
+        sys.exit("no page has a summary: nothing was checked")
+    print(f"{found} summaries on the pages")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

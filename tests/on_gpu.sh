@@ -73,6 +73,11 @@ if wanted sanitize; then
   for program in "$build"/stages/[0-9]*-gpu; do
     [ -f "$program" ] || continue
     name=$(basename "$program")
+    # A problem of each family that is over soon.
+    case $name in
+      0[1-5]*) small="--length 1000" ;;
+      *) small="--layer 28-1-3-16-1,14-2-3-24-16,13-1-1-32-16" ;;
+    esac
     for tool in memcheck racecheck initcheck synccheck; do
       log=$out/$name.$tool.log
       if ! command -v compute-sanitizer >/dev/null; then
@@ -80,7 +85,8 @@ if wanted sanitize; then
         continue
       fi
       # Our kernels only: the tools would search the libraries that they are compared with as well.
-      $limit compute-sanitizer --tool $tool --error-exitcode 9 "$program" --length 1000 --no-peers \
+      # shellcheck disable=SC2086
+      $limit compute-sanitizer --tool $tool --error-exitcode 9 "$program" $small --no-peers \
         --no-times >"$log" 2>&1
       status=$?
       # Green only if the sanitizer has said so.

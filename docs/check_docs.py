@@ -23,7 +23,8 @@ Tables. Everything between the two comments is generated from a JSON file that a
 
 `stage`, `backend`, `variant` and any `problem.NAME` select rows (commas separate alternatives, rows
 come in the order of the alternatives of `variant`, else in the order of the file). `columns` names
-entries of COLUMNS below, or `predicted:COUNTER`, `counted:COUNTER`. Instead of `columns`,
+entries of COLUMNS below, or `predicted:COUNTER`, `counted:COUNTER`, `published:FIGURE`,
+`problem:FIELD`. Instead of `columns`,
 `counters=a,b,c` gives one line a counter and two columns (predicted, counted) a variant.
 
 The BU report's own table for one variant, its published figures beside ours; the CPU's times come
@@ -205,9 +206,37 @@ COLUMNS = {
 }
 
 
+def layer(row):
+    """A convolution layer in the papers' notation: size - batch - filter - filters - channels."""
+    p = row.get("problem", {})
+    if not {"N", "C", "H", "W", "K", "R", "S"} <= p.keys():
+        return "-"
+
+    def square(down, across):
+        return str(down) if down == across else f"{down}x{across}"
+
+    text = f"{square(p['H'], p['W'])}-{p['N']}-{square(p['R'], p['S'])}-{p['K']}-{p['C']}"
+    if p.get("stride", 1) != 1:
+        text += f"-s{p['stride']}"
+    usual = square((p["R"] - 1) // 2, (p["S"] - 1) // 2)
+    if str(p.get("padding", 0)) != usual:
+        text += f"-p{p.get('padding', 0)}"
+    return text
+
+
+COLUMNS["layer"] = ("layer", "-", layer)
+
+
 def column(name):
+    """`NAME` of COLUMNS, `predicted:COUNTER`, `counted:COUNTER`, `published:FIGURE`, `problem:FIELD`."""
     if name in COLUMNS:
         return COLUMNS[name]
+    if name.startswith("published:"):
+        figure = name.partition(":")[2]
+        return (f"published, {figure}", ">", cell(f"published.{figure}", significant))
+    if name.startswith("problem:"):
+        field = name.partition(":")[2]
+        return (field, ">", cell(f"problem.{field}"))
     kind, _, counter = name.partition(":")
     if kind in ("predicted", "counted") and counter in COUNTER_NAMES:
         return (f"{COUNTER_NAMES[counter]}, {kind}", ">", cell(f"traffic.{kind}.{counter}"))

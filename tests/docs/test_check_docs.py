@@ -231,6 +231,21 @@ class CheckDocs(unittest.TestCase):
         self.assertIn("| `grid` | 0.0203 | 1.50 | 98.8 % | - |", path.read_text())
         self.assert_good()
 
+    def test_layers_and_their_published_figures(self):
+        layer = {"N": 1, "C": 192, "H": 7, "W": 7, "K": 384, "R": 3, "S": 3, "stride": 1, "padding": 1}
+        rows = [self.timed("gpu", "two_stage", 10, 0.5, 1.0,
+                           {"source": "a paper, Table 4", "ours_us": 57.79})]
+        rows[0]["problem"] = layer
+        rows.append(dict(self.timed("gpu", "cudnn", 10, 0.25, 1.0),
+                         problem=dict(layer, W=9, stride=2, padding="0x1")))
+        self.write_times(rows, [])
+        path = self.page("<!-- table: results/gpu.json columns=layer,problem:C,published:ours_us -->\n"
+                         "<!-- /table -->")
+        self.run_script("--fix")
+        self.assertIn("| 7-1-3-384-192 | 192 | 57.8 |", path.read_text())
+        self.assertIn("| 7x9-1-3-384-192-s2-p0x1 | 192 | - |", path.read_text())
+        self.assert_good()
+
     def test_report_has_both_files_and_what_was_published(self):
         then = {"source": "a report, Table 1", "cpu_ms": 10.0, "gpu_ms": 4.0}
         self.write_times([self.timed("gpu", "grid", 100000, 0.5, 2.0, then),

@@ -92,6 +92,7 @@ int run_doctor(const BuildFolder& build) {
       {"CLI11", "cli11", "libcli11-dev", "nothing can be built"},
       {"Boost.Context", "boost", "libboost-context-dev", "no simulator"},
       {"libsndfile", "sndfile", "libsndfile1-dev", "no WAV files with --input and --output"},
+      {"libpng", "libpng", "libpng-dev", "no PNG files with --input and --output"},
       {"Catch2", "catch2", "catch2", "no ./halo test"},
   };
   std::printf("\nLibraries\n");

@@ -7,8 +7,11 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <span>
 #include <string_view>
 
+#include "common/conv/limits.hpp"
+#include "common/data/array.hpp"
 #include "common/data/formats.hpp"
 
 namespace halo::data::formats {
@@ -213,76 +216,75 @@ const Type& type_of(const InputFile& file, const std::string& descr, bool& swapp
                    "numpy.save(name, array.astype('float32'))");
 }
 
-}  // namespace
+// An NPY file from its header on.
+class Reader {
+ public:
+  explicit Reader(const InputFile& file)
+      : file_(file), header_(read_header(file)), type_(type_of(file, header_.descr, swapped_)) {}
 
-bool is_npy(const InputFile& file) {
-  char start[6];
-  const std::size_t got = file.read(0, start, sizeof start);
-  return std::string_view(start, got) == kMagic.substr(0, got);
-}
+  const std::vector<std::int64_t>& shape() const { return header_.shape; }
 
-Signal read_npy(const InputFile& file) {
-  const Header header = read_header(file);
-  bool swapped = false;
-  const Type& type = type_of(file, header.descr, swapped);
-  if (header.shape.empty() || header.shape.size() > 2) {
-    throw file.error("it has " + std::to_string(header.shape.size()) +
-                     " dimensions, a signal has one ([samples]) or two ([channels][samples])");
-  }
-  const bool has_channels = header.shape.size() == 2;
-  const std::int64_t channels = has_channels ? header.shape[0] : 1;
-  const std::int64_t samples = header.shape.back();
-  require_counts(file, channels, samples);
-  if (header.fortran_order && has_channels && channels > 1 && samples > 1) {
-    throw file.error(
-        "it is in Fortran order; save it with "
-        "numpy.save(name, numpy.ascontiguousarray(array))");
-  }
-  // Cannot overflow: the counts are below 2^8 and 2^31, the size is at most 8.
-  const std::int64_t wanted = channels * samples * static_cast<std::int64_t>(type.size);
-  const std::int64_t there = file.size() - header.data_offset;
-  if (there < wanted) {
-    throw file.error("it is truncated: " + std::to_string(there) +
-                     " bytes of values where its shape needs " + std::to_string(wanted) +
-                     "; copy or write it again");
-  }
-  if (there > wanted) {
-    throw file.error("it has " + std::to_string(there - wanted) +
-                     " bytes more than its shape needs; write one array alone with numpy.save");
-  }
-
-  Signal signal;
-  signal.channels.resize(static_cast<std::size_t>(channels));
-  std::vector<unsigned char> block(kBlockBytes);
-  std::int64_t offset = header.data_offset;
-  for (std::size_t c = 0; c < signal.channels.size(); ++c) {
-    std::vector<float>& channel = signal.channels[c];
-    channel.resize(static_cast<std::size_t>(samples));
-    for (std::size_t i = 0; i < channel.size();) {
-      const std::size_t count = std::min(channel.size() - i, kBlockBytes / type.size);
-      if (file.read(offset, block.data(), count * type.size) != count * type.size) {
-        throw file.error("it became shorter while it was read");
-      }
-      const std::size_t done = type.convert(block.data(), swapped, count, channel.data() + i);
-      if (done != count) {
-        throw file.error(place(i + done, c, signal.channels.size()) +
-                         " is beyond the range of float32; scale the values down");
-      }
-      i += count;
-      offset += static_cast<std::int64_t>(count * type.size);
+  /// Throws unless what follows the header is the values of the shape, in the order of C. Their number
+  /// must be within 2^40.
+  void require_values() const {
+    std::int64_t wanted = static_cast<std::int64_t>(type_.size);
+    int long_dimensions = 0;
+    for (const std::int64_t length : header_.shape) {
+      wanted *= length;
+      long_dimensions += length > 1;
+    }
+    if (header_.fortran_order && long_dimensions > 1) {
+      throw file_.error(
+          "it is in Fortran order; save it with "
+          "numpy.save(name, numpy.ascontiguousarray(array))");
+    }
+    const std::int64_t there = file_.size() - header_.data_offset;
+    if (there < wanted) {
+      throw file_.error("it is truncated: " + std::to_string(there) +
+                        " bytes of values where its shape needs " + std::to_string(wanted) +
+                        "; copy or write it again");
+    }
+    if (there > wanted) {
+      throw file_.error("it has " + std::to_string(there - wanted) +
+                        " bytes more than its shape needs; write one array alone with numpy.save");
     }
   }
-  return signal;
-}
 
-void write_npy(OutputFile& file, const Signal& signal) {
-  std::string shape = std::to_string(signal.length());
-  if (signal.channels.size() == 1) {
-    shape += ",";
-  } else {
-    shape = std::to_string(signal.channels.size()) + ", " + shape;
+  /// The next values. `place(i)` is how people call the i-th of them, for a complaint.
+  template <class Place>
+  void read(std::span<float> values, Place place) {
+    std::vector<unsigned char> block(kBlockBytes);
+    for (std::size_t i = 0; i < values.size();) {
+      const std::size_t count = std::min(values.size() - i, kBlockBytes / type_.size);
+      const std::int64_t offset = header_.data_offset + read_;
+      if (file_.read(offset, block.data(), count * type_.size) != count * type_.size) {
+        throw file_.error("it became shorter while it was read");
+      }
+      const std::size_t done = type_.convert(block.data(), swapped_, count, values.data() + i);
+      if (done != count) {
+        throw file_.error(place(i + done) +
+                          " is beyond the range of float32; scale the values down");
+      }
+      i += count;
+      read_ += static_cast<std::int64_t>(count * type_.size);
+    }
   }
-  std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (" + shape + "), }";
+
+ private:
+  const InputFile& file_;
+  Header header_;
+  bool swapped_ = false;
+  const Type& type_;
+  std::int64_t read_ = 0;  // bytes of values
+};
+
+void write_header(OutputFile& file, const std::vector<std::int64_t>& shape) {
+  std::string numbers;
+  for (const std::int64_t length : shape) {
+    numbers += (numbers.empty() ? "" : ", ") + std::to_string(length);
+  }
+  if (shape.size() == 1) numbers += ",";
+  std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (" + numbers + "), }";
   // Magic, version and length are 10 bytes; the values begin at a multiple of 64.
   header.resize((10 + header.size() + 1 + 63) / 64 * 64 - 10 - 1, ' ');
   header += '\n';
@@ -293,19 +295,95 @@ void write_npy(OutputFile& file, const Signal& signal) {
   start += static_cast<char>(header.size() >> 8);
   start += header;
   file.write(start.data(), start.size());
+}
 
-  for (const std::vector<float>& channel : signal.channels) {
-    if constexpr (std::endian::native == std::endian::little) {
-      file.write(channel.data(), channel.size() * sizeof(float));
-    } else {
-      std::vector<unsigned char> bytes(channel.size() * sizeof(float));
-      for (std::size_t i = 0; i < channel.size(); ++i) {
-        const auto bits = std::bit_cast<std::uint32_t>(channel[i]);
-        for (int k = 0; k < 4; ++k) bytes[4 * i + k] = static_cast<unsigned char>(bits >> (8 * k));
-      }
-      file.write(bytes.data(), bytes.size());
+void write_values(OutputFile& file, std::span<const float> values) {
+  if constexpr (std::endian::native == std::endian::little) {
+    file.write(values.data(), values.size() * sizeof(float));
+  } else {
+    std::vector<unsigned char> bytes(values.size() * sizeof(float));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const auto bits = std::bit_cast<std::uint32_t>(values[i]);
+      for (int k = 0; k < 4; ++k) bytes[4 * i + k] = static_cast<unsigned char>(bits >> (8 * k));
     }
+    file.write(bytes.data(), bytes.size());
   }
 }
 
+}  // namespace
+
+bool is_npy(const InputFile& file) {
+  char start[6];
+  const std::size_t got = file.read(0, start, sizeof start);
+  return std::string_view(start, got) == kMagic.substr(0, got);
+}
+
+Signal read_npy(const InputFile& file) {
+  Reader reader(file);
+  const std::vector<std::int64_t>& shape = reader.shape();
+  if (shape.empty() || shape.size() > 2) {
+    throw file.error("it has " + std::to_string(shape.size()) +
+                     " dimensions, a signal has one ([samples]) or two ([channels][samples])");
+  }
+  const std::int64_t channels = shape.size() == 2 ? shape[0] : 1;
+  const std::int64_t samples = shape.back();
+  require_counts(file, channels, samples);
+  reader.require_values();
+
+  Signal signal;
+  signal.channels.resize(static_cast<std::size_t>(channels));
+  for (std::size_t c = 0; c < signal.channels.size(); ++c) {
+    signal.channels[c].resize(static_cast<std::size_t>(samples));
+    reader.read(signal.channels[c],
+                [&](std::size_t i) { return place(i, c, signal.channels.size()); });
+  }
+  return signal;
+}
+
+void write_npy(OutputFile& file, const Signal& signal) {
+  const auto channels = static_cast<std::int64_t>(signal.channels.size());
+  const auto samples = static_cast<std::int64_t>(signal.length());
+  write_header(file, channels == 1 ? std::vector{samples} : std::vector{channels, samples});
+  for (const std::vector<float>& channel : signal.channels) write_values(file, channel);
+}
+
 }  // namespace halo::data::formats
+
+namespace halo::data {
+
+Array read_array(const std::string& path) {
+  const InputFile file(path);
+  if (!formats::is_npy(file)) {
+    throw file.error("it is not an NPY file; write one array with numpy.save (not numpy.savez)");
+  }
+  formats::Reader reader(file);
+  Array array{reader.shape(), {}};
+  std::int64_t count = 1;
+  for (const std::int64_t length : array.shape) {
+    if (length < 1) throw file.error("it holds no values");
+    // Within 2^62: `count` was within the limit before.
+    if (length > conv::kMaxLength || (count *= length) > conv::kMaxLength) {
+      throw file.error("it has more than " + std::to_string(conv::kMaxLength) +
+                       " values; cut it into pieces");
+    }
+  }
+  reader.require_values();
+  array.values.resize(static_cast<std::size_t>(count));
+  const auto place = [](std::size_t i) { return "value " + std::to_string(i); };
+  reader.read(array.values, place);
+  for (std::size_t i = 0; i < array.values.size(); ++i) {
+    if (std::isfinite(array.values[i])) continue;
+    throw file.error(place(i) + (std::isnan(array.values[i]) ? " is NaN" : " is infinite") +
+                     "; only finite values can be convolved");
+  }
+  return array;
+}
+
+void write_array(const std::string& path, const Array& array) {
+  OutputFile file(path);
+  formats::write_header(file, array.shape);
+  formats::write_values(file, array.values);
+  file.commit();
+}
+
+}  // namespace halo::data

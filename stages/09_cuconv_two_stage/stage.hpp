@@ -1,0 +1,12 @@
+// What stage 09 gives to its program, its tests and the network: its variants.
+#pragma once
+
+#include "common/harness/conv2d.hpp"
+#include "stages/09_cuconv_two_stage/division.hpp"
+
+namespace halo::cuconv_two_stage {
+
+// The temporaries of a call take at most `cap` bytes.
+Conv2dStage stage(std::int64_t cap = kTemporariesCap);
+
+}  // namespace halo::cuconv_two_stage

@@ -1,0 +1,94 @@
+// The variants of stage 09 and what they must cost.
+#include <cstdio>
+
+#include "stages/09_cuconv_two_stage/costs.hpp"
+#include "stages/09_cuconv_two_stage/cuconv_two_stage.hpp"
+#include "stages/09_cuconv_two_stage/stage.hpp"
+
+namespace halo::cuconv_two_stage {
+
+namespace {
+
+using conv::ConvLayer;
+
+Layer numbers(const ConvLayer& l) {
+  return {l.N(), l.C(), l.H(),        l.W(),        l.K(),         l.R(),        l.S(),
+          l.P(), l.Q(), l.stride_h(), l.stride_w(), l.padding_h(), l.padding_w()};
+}
+
+int products_of_row(const ConvLayer& layer) { return layer.N() * layer.P() * layer.Q(); }
+
+Chunks chunks_of(const ConvLayer& layer, std::int64_t cap) {
+  return chunk_temporaries(layer.K(), products_of_row(layer), layer.R() * layer.S(), cap);
+}
+
+std::string refuses(const ConvLayer& layer) {
+  if (layer.C() <= kMaxChannels) return {};
+  return "a filter row of " + std::to_string(layer.C()) +
+         " channels does not fit the shared memory of a block (at most " +
+         std::to_string(kMaxChannels) + ")";
+}
+
+std::string bytes_in_words(std::int64_t bytes) {
+  char text[32];
+  const char* unit = bytes >= 1'000'000'000 ? "GB" : bytes >= 1'000'000 ? "MB" : "kB";
+  const double scale = bytes >= 1'000'000'000 ? 1e9 : bytes >= 1'000'000 ? 1e6 : 1e3;
+  std::snprintf(text, sizeof text, "%.1f %s", bytes / scale, unit);
+  return text;
+}
+
+std::string count_of(std::int64_t count, const std::string& thing) {
+  return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
+}
+
+// "1728 blocks of 64 threads; temporaries 0.3 MB", "...; temporaries 3.2 GB in 4 chunks of 96
+// filters". The division is that of the first chunk.
+std::string detail(const ConvLayer& layer, Rows rows, std::int64_t cap) {
+  const int taps = layer.R() * layer.S();
+  const Chunks chunks = chunks_of(layer, cap);
+  const std::int64_t filter_rows = std::int64_t{taps} * chunks.filters;
+  const Division division =
+      divide(rows, chunks.products, static_cast<int>(filter_rows), multiprocessors());
+  std::string text = count_of(filter_rows * division.blocks, "block") + " of " +
+                     std::to_string(division.threads) + " threads";
+  if (taps == 1) return text + "; one kernel, no temporaries";
+  text += "; temporaries " + bytes_in_words(chunks.whole_bytes);
+  if (chunks.count > 1) {
+    text += " in " + count_of(chunks.count, "chunk") + " of " + count_of(chunks.filters, "filter");
+    if (chunks.products < products_of_row(layer)) {
+      text += " and " + count_of(chunks.products, "product") + " of each row";
+    }
+  }
+  return text;
+}
+
+Conv2dVariant variant(const std::string& name, const std::string& description, Rows rows,
+                      std::int64_t cap) {
+  Conv2dVariant v;
+  v.name = name;
+  v.source = "stages/09_cuconv_two_stage/1_scalar_products.cu";
+  v.description = description;
+  v.refuses = refuses;
+  v.launch = [rows, cap](const Conv2dCall& c) {
+    return two_stage(c.input, c.filters, c.output, c.workspace, numbers(c.layer), rows, cap);
+  };
+  v.workspace_floats = [cap](const ConvLayer& layer) { return chunks_of(layer, cap).floats; };
+  v.predict = [rows, cap](const ConvLayer& layer) {
+    return predict(layer, rows, multiprocessors(), cap);
+  };
+  v.detail = [rows, cap](const ConvLayer& layer) { return detail(layer, rows, cap); };
+  return v;
+}
+
+}  // namespace
+
+Conv2dStage stage(std::int64_t cap) {
+  return {"09_cuconv_two_stage",
+          {variant("two_stage",
+                   "a thread a product, rows split over blocks; then the sum over the taps",
+                   Rows::split, cap),
+           variant("two_stage_simple", "the same, one block a filter row", Rows::one_block, cap)},
+          {}};
+}
+
+}  // namespace halo::cuconv_two_stage

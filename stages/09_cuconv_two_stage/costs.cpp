@@ -129,15 +129,14 @@ InputReads times(InputReads reads, std::int64_t factor) {
 }
 
 // Stage one, one tap: what all its blocks cost.
-simt::Counters scalar_products_of_tap(const ConvLayer& layer, const Chunk& chunk,
-                                      const Division& division, int r, int s) {
-  simt::Counters counters;
+void add_scalar_products(const ConvLayer& layer, const Chunk& chunk, const Division& division,
+                         int r, int s, simt::Counters& counters) {
   const std::int64_t taps = std::int64_t{layer.R()} * layer.S();
   const std::int64_t tap = std::int64_t{r} * layer.S() + s;
   const bool final = taps == 1;  // into the output, ghosts as zeros
   const std::uint64_t filters = chunk.filters;
   const std::uint64_t blocks = filters * division.blocks;
-  counters.barriers = blocks;
+  counters.barriers += blocks;
 
   // The filter row, once for each block.
   const std::int64_t filter_floats = layer.C() * taps;
@@ -179,12 +178,10 @@ simt::Counters scalar_products_of_tap(const ConvLayer& layer, const Chunk& chunk
     counters.global_store_requests += filters;
     counters.global_store_sectors += results.sectors(stored);
   });
-  return counters;
 }
 
 // Stage two: threads are the outputs of the chunk, [chunk.filters][chunk.products].
-simt::Counters sum_of_taps(const ConvLayer& layer, const Chunk& chunk) {
-  simt::Counters counters;
+void add_sum(const ConvLayer& layer, const Chunk& chunk, simt::Counters& counters) {
   const std::int64_t outputs = std::int64_t{chunk.filters} * chunk.products;
   for (std::int64_t first = 0; first < outputs; first += kWarpSize) {
     const Cells warp = Cells{first, first + kWarpSize}.within({0, outputs});
@@ -209,7 +206,6 @@ simt::Counters sum_of_taps(const ConvLayer& layer, const Chunk& chunk) {
     counters.global_store_requests += 1;
     counters.global_store_sectors += sectors_of(written);
   }
-  return counters;
 }
 
 }  // namespace
@@ -245,10 +241,10 @@ simt::Counters predict(const ConvLayer& layer, Rows rows, int multiprocessors, s
                   [&](const Chunk& chunk, const Division& division) {
                     for (int r = 0; r < layer.R(); ++r) {
                       for (int s = 0; s < layer.S(); ++s) {
-                        counters += scalar_products_of_tap(layer, chunk, division, r, s);
+                        add_scalar_products(layer, chunk, division, r, s, counters);
                       }
                     }
-                    if (layer.R() * layer.S() > 1) counters += sum_of_taps(layer, chunk);
+                    if (layer.R() * layer.S() > 1) add_sum(layer, chunk, counters);
                   });
   return counters;
 }

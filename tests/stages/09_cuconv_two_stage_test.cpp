@@ -308,9 +308,30 @@ TEST_CASE("09_cuconv_two_stage: the paper's 86 layers at seven batch sizes fit")
       }
     }
   }
-  CHECK(two_stages == 41 * 7);
+  CHECK(two_stages == 41 * 7);  // the others, 45 of 86, are 1x1
   CHECK(chunked == 42);
   CHECK(largest == std::pair<std::int64_t, std::string>{29'595'009'024, "224-256-3-64-64"});
+}
+
+TEST_CASE("09_cuconv_two_stage: blocks of the 86 layers at batch 1, as on the page") {
+  int few_rows = 0;   // fewer filter rows than multiprocessors
+  int still_few = 0;  // and after the split
+  int split = 0;
+  int few_tiles = 0;  // fewer tiles of 64 filters x 64 outputs, as a matrix product has
+  for (const data::NamedLayer& row : data::paper_layer_table("cuconv")) {
+    const ConvLayer& layer = row.layer;
+    const int rows = taps_of(layer) * layer.K();
+    const Division d = divide(Rows::split, products_of_row(layer), rows, kH200);
+    few_rows += rows < kH200;
+    still_few += rows * d.blocks < kH200;
+    split += d.blocks > 1;
+    few_tiles += (layer.K() + 63) / 64 * ((products_of_row(layer) + 63) / 64) < kH200;
+    CHECK((rows >= kH200 || taps_of(layer) == 1));
+  }
+  CHECK(few_rows == 26);
+  CHECK(still_few == 6);
+  CHECK(split == 37);
+  CHECK(few_tiles == 78);
 }
 
 TEST_CASE("09_cuconv_two_stage: a row of the table says what was divided") {
@@ -486,6 +507,11 @@ TEST_CASE(
     CHECK(reads.sectors <= 5 * reads.requests);
     CHECK(reads.images_crossed == 0);
   }
+  // Not even a width of seven warps makes every request 4 sectors: where a tap looks one cell to a
+  // side, six warps of seven begin one cell off. (4 + 2 * (4 + 6 * 5) / 7) / 3 on average.
+  const InputReads wide = input_reads(square(224, 3, 1), Rows::one_block, 1);
+  CHECK(wide.rows_crossed == 0);
+  CHECK(wide.sectors * 21 == wide.requests * 96);
   // It is not so without padding: 32 outputs of a 7x7 map and their gaps of 2 are 40 cells.
   CHECK(input_reads(square(7, 3, 0, 2), Rows::one_block, 1).sectors >
         5 * input_reads(square(7, 3, 0, 2), Rows::one_block, 1).requests);

@@ -62,6 +62,11 @@ double error_bound(std::int64_t terms, double scale) {
   return gamma(terms) * scale + static_cast<double>(terms) * 0x1p-150;
 }
 
+double transform_error(double largest_input, double filter_sum) {
+  constexpr double kGrowth = 860;
+  return kGrowth * kUnitRoundoff * largest_input * filter_sum;
+}
+
 float poison() { return std::bit_cast<float>(kPoisonBits); }
 
 bool is_poison(float value) { return std::bit_cast<std::uint32_t>(value) == kPoisonBits; }

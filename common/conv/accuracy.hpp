@@ -32,6 +32,27 @@ double gamma(std::int64_t terms);
 /// the bound is zero.
 double error_bound(std::int64_t terms, double scale);
 
+/// What the transforms of Winograd's method or of an FFT may add to error_bound:
+/// 860 * u * largest_input * filter_sum, with the largest |input| of the image and sum|tap| of the
+/// filter. It is normwise: a transform mixes all cells of a tile, so its error does not shrink where
+/// the products are small, not even where an output is a sum of nothing but ghost cells.
+///
+/// Where 860 comes from. F(4x4, 3x3), the largest transform of Lavin & Gray ("Fast Algorithms for
+/// Convolutional Neural Networks", section 4.2), computes one row of outputs as
+/// A^T [(G g) . (B^T d)]. With inputs of 1 and taps that add up to 1, frequency i of G g is at most
+/// max_r |G_ir|, that of B^T d at most sum_j |B^T_ij|, and both together reach output p as
+///   sum over i of |A^T_pi| * max_r |G_ir| * sum_j |B^T_ij|,
+/// largest for p = 3: 10/6 + 10/6 + 8*6/6 + 8*6/6 + 10 = 29.3. In two dimensions the factors
+/// multiply: 29.3^2 = 860. So large, beside inputs and taps, are the numbers that are rounded.
+///
+/// It is a limit and no theorem. That would be 860 * gamma(C + 30), one u for every rounding on the
+/// way and all of them to the same side: with 512 channels wider than what TF32 loses, so that it
+/// would tell nothing. Rounding errors of different steps and channels are independent, and tiles do
+/// not hold the largest input with the worst sign in every cell, so the error of F(4x4, 3x3) stays
+/// far below (the tests measure it). So does an FFT's: its root mean square is a few times
+/// sqrt(log2 of a tile's cells) * u of the same product (Higham, chapter 24), 4 for 256 x 256 cells.
+double transform_error(double largest_input, double filter_sum);
+
 /// What outputs are filled with before a launch: a quiet NaN with a payload that no arithmetic on
 /// ordinary numbers produces. A cell that still holds it was never written.
 inline constexpr std::uint32_t kPoisonBits = 0x7FC0DEADu;

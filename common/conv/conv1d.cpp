@@ -146,6 +146,9 @@ Reference reference(const Problem1d& problem, std::span<const float> input,
 Checker::Checker(const Problem1d& problem, std::span<const float> input,
                  std::span<const float> mask, Demand demand, std::int64_t period)
     : problem_(problem), input_(input), mask_(mask), demand_(demand) {
+  if (demand == Demand::transformed) {
+    throw std::invalid_argument("what a transform may add is known of layers, not of signals");
+  }
   if (period < 0) {
     throw std::invalid_argument("the period must be at least 0 (none), got " +
                                 std::to_string(period));

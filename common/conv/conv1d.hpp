@@ -93,6 +93,9 @@ enum class Demand {
   bounded,
   // Equal as numbers: for exact_input and exact_mask, whose sums do not round.
   exact,
+  // For layers only (layer.hpp): within the bound of the sum and what a transform (Winograd, FFT)
+  // adds to it, transform_error.
+  transformed,
 };
 
 /// Judges the outputs of one problem, in pieces of any size, so that a billion of them need not be
@@ -108,8 +111,8 @@ class Checker {
   /// from the ends, and the references of one period are computed here, in 16 bytes of memory each:
   /// judging then takes as long as reading the outputs.
   ///
-  /// Throws std::invalid_argument as require_data, for a negative period and for an input that does
-  /// not repeat.
+  /// Throws std::invalid_argument as require_data, for a negative period, for an input that does
+  /// not repeat, and for Demand::transformed.
   Checker(const Problem1d& problem, std::span<const float> input, std::span<const float> mask,
           Demand demand = Demand::bounded, std::int64_t period = 0);
 

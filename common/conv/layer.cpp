@@ -180,15 +180,23 @@ void require_sizes(const ConvLayer& layer, std::span<const float> input,
   internal::require_size("filters' array", filters.size(), layer.filters_size());
 }
 
+// Sum of |tap| of filter k.
+double absolute_sum(const ConvLayer& layer, std::span<const float> filters, std::int64_t k) {
+  const auto taps = static_cast<std::size_t>(layer.products_per_output());
+  double sum = 0;
+  for (const float tap : filters.subspan(static_cast<std::size_t>(k) * taps, taps)) {
+    sum += std::fabs(tap);
+  }
+  return sum;
+}
+
 void require_values(const ConvLayer& layer, std::span<const float> input,
                     std::span<const float> filters) {
   internal::largest_finite("filters' array", filters);
-  const auto taps = static_cast<std::size_t>(layer.products_per_output());
+  const auto count = static_cast<std::int64_t>(filters.size()) / layer.products_per_output();
   double largest_sum = 0;
-  for (std::size_t at = 0; at < filters.size(); at += taps) {
-    double sum = 0;
-    for (const float tap : filters.subspan(at, taps)) sum += std::fabs(tap);
-    largest_sum = std::max(largest_sum, sum);
+  for (std::int64_t k = 0; k < count; ++k) {
+    largest_sum = std::max(largest_sum, absolute_sum(layer, filters, k));
   }
   // Rounding can carry a float sum a little beyond the true one, hence the half.
   if (internal::largest_finite("input", input) * largest_sum >
@@ -454,6 +462,18 @@ LayerChecker::LayerChecker(const ConvLayer& layer, std::span<const float> input,
   require_values(
       layer, input.first(static_cast<std::size_t>(image * period_images_)),
       filters.first(static_cast<std::size_t>(layer.products_per_output() * period_filters_)));
+  if (demand == Demand::transformed) {
+    for (int n = 0; n < period_images_; ++n) {
+      double largest = 0;
+      for (const float cell :
+           input.subspan(static_cast<std::size_t>(n * image), static_cast<std::size_t>(image))) {
+        largest = std::max<double>(largest, std::fabs(cell));
+      }
+      largest_input_.push_back(largest);
+    }
+    for (int k = 0; k < period_filters_; ++k)
+      filter_sum_.push_back(absolute_sum(layer, filters, k));
+  }
   if (period_images_ == layer.N() && period_filters_ == layer.K()) return;
   const std::int64_t plane = std::int64_t{layer.P()} * layer.Q();
   const std::int64_t outputs = plane * period_images_ * period_filters_;
@@ -482,11 +502,17 @@ void LayerChecker::expect(std::int64_t first, std::int64_t count, double* value,
   const Axis rows = rows_of(layer_);
   const Axis columns = columns_of(layer_);
   for_each_row(layer_, first, count,
-               [&](std::int64_t, std::int64_t, std::int64_t p, Range q, std::int64_t at) {
+               [&](std::int64_t n, std::int64_t k, std::int64_t p, Range q, std::int64_t at) {
+                 const double added =
+                     demand_ == Demand::transformed
+                         ? transform_error(
+                               largest_input_[static_cast<std::size_t>(n % period_images_)],
+                               filter_sum_[static_cast<std::size_t>(k % period_filters_)])
+                         : 0;
                  const std::int64_t down = layer_.C() * rows.taps_of(p).size();
                  for (std::int64_t i = 0; i < q.size(); ++i) {
                    const std::int64_t terms = down * columns.taps_of(q.begin + i).size();
-                   bound[at + i] = error_bound(terms, bound[at + i]);
+                   bound[at + i] = error_bound(terms, bound[at + i]) + added;
                  }
                });
 }

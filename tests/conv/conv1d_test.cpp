@@ -539,6 +539,8 @@ TEST_CASE("a checker refuses what it cannot judge in one line", "[conv1d]") {
     return message_of([&] { Checker(problem, input, mask, Demand::bounded, period); });
   };
   CHECK_THAT(make(-1), test::contains("at least 0 (none), got -1"));
+  CHECK_THAT(message_of([&] { Checker(problem, input, mask, Demand::transformed); }),
+             test::contains("of layers, not of signals"));
   CHECK_THAT(make(4), test::contains("does not repeat after 4 values"));
   input[9] = 2;
   CHECK_THAT(make(3), test::contains("does not repeat after 3 values"));

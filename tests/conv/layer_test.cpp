@@ -14,6 +14,7 @@
 #include "common/conv/layer_inputs.hpp"
 #include "tests/catch.hpp"
 #include "tests/conv/plain_layer.hpp"
+#include "tests/conv/winograd_layer.hpp"
 
 using namespace halo;
 using conv::Comparison;
@@ -26,6 +27,7 @@ using test::Approx;
 using test::LayerData;
 using test::message_of;
 using test::PlainLayer;
+using test::WinogradLayer;
 
 namespace {
 
@@ -694,6 +696,89 @@ TEST_CASE("the check of a large layer, which uses threads, misses nothing", "[la
   for (std::size_t k = 0; k < 5; ++k) {
     CHECK(result.worst[k].index == static_cast<std::int64_t>(places[k]));
   }
+}
+
+TEST_CASE("a transform's error is allowed where it is asked for, a wrong sum is not", "[layer]") {
+  double worst = 0;
+  int beyond_the_sum = 0;
+  for (const int channels : {1, 3, 16, 64, 160}) {
+    const ConvLayer layer({.N = 2,
+                           .C = channels,
+                           .H = 11,
+                           .W = 14,
+                           .K = 3,
+                           .R = 3,
+                           .S = 3,
+                           .padding_h = 1,
+                           .padding_w = 1});
+    const LayerData data = adversarial(layer);
+    const auto judge = [&](const std::vector<float>& output, Demand demand) {
+      return conv::check(layer, data.input, data.filters, output, demand);
+    };
+    INFO(channels << " channels");
+    const std::vector<float> output = WinogradLayer{}.run(layer, data);
+    const Comparison transformed = judge(output, Demand::transformed);
+    INFO(transformed.describe());
+    CHECK(transformed.passed());
+    worst = std::max(worst, transformed.worst_share);
+    beyond_the_sum += !judge(output, Demand::bounded).passed();
+    // Plain sums need nothing of what is added.
+    CHECK(check(layer, data, {}, Demand::transformed).passed());
+
+    CHECK_FALSE(
+        judge(WinogradLayer{.dropped_channel = channels / 2}.run(layer, data), Demand::transformed)
+            .passed());
+    for (const Mistake& mistake : mistakes(layer)) {
+      INFO(mistake.name);
+      if (mistake.shows)
+        CHECK_FALSE(check(layer, data, mistake.kernel, Demand::transformed).passed());
+    }
+  }
+  CHECK(beyond_the_sum > 0);  // else this demand would not be needed
+  CHECK(worst < 0.5);         // and it is no tighter than has to be
+  CHECK(worst > 0.005);       // nor so wide that it tells nothing
+}
+
+TEST_CASE("what a transform adds follows the image and the filter, not the place", "[layer]") {
+  // Image 1 is a thousand times as large as image 0, filter 1 ten times as filter 0.
+  const ConvLayer layer({.N = 2, .C = 2, .H = 4, .W = 4, .K = 2, .R = 3, .S = 3});
+  LayerData data = adversarial(layer);
+  std::fill(data.input.begin(), data.input.begin() + 32, 0.25f);
+  std::fill(data.input.begin() + 32, data.input.end(), 250.0f);
+  std::fill(data.filters.begin(), data.filters.begin() + 18, 0.0f);
+  std::fill(data.filters.begin() + 18, data.filters.end(), 0.0f);
+  data.filters[0] = 1.0f;
+  data.filters[18] = 10.0f;
+  for (const Repeat repeat : {Repeat{}, Repeat{2, 2}}) {
+    const LayerChecker checker(layer, data.input, data.filters, Demand::transformed, repeat);
+    for (std::int64_t i = 0; i < layer.output_size(); ++i) {
+      const double expected =
+          conv::output_reference(layer, data.input, data.filters, i).value;  // 0.25 ... 2500
+      const double allowed = conv::transform_error(i < 8 ? 0.25 : 250, i / 4 % 2 == 0 ? 1 : 10) +
+                             conv::error_bound(18, expected);
+      INFO("output " << i);
+      // Within a float's own rounding.
+      const auto off_by = [&](double share) {
+        const auto found = static_cast<float>(expected + share * allowed);
+        return checker.judge(i, std::span<const float>(&found, 1)).passed();
+      };
+      CHECK(off_by(0.98));
+      CHECK_FALSE(off_by(1.02));
+      CHECK_FALSE(off_by(-1.02));
+    }
+  }
+}
+
+TEST_CASE("a transform is judged over ghost cells as well", "[layer]") {
+  // Output 0 sees no cell at all; what a tile leaves there is rounding.
+  const ConvLayer layer({.H = 2, .W = 2, .R = 2, .S = 2, .padding_h = 3, .padding_w = 3});
+  const LayerData data = adversarial(layer);
+  std::vector<float> output = PlainLayer{}.run(layer, data);
+  REQUIRE(output[0] == 0);
+  output[0] = 0x1p-24f * std::fabs(data.input[0]) * std::fabs(data.filters[0]);
+  REQUIRE(output[0] != 0);
+  CHECK_FALSE(conv::check(layer, data.input, data.filters, output).passed());
+  CHECK(conv::check(layer, data.input, data.filters, output, Demand::transformed).passed());
 }
 
 TEST_CASE("a repeat changes the work of a checker, not its verdict", "[layer]") {

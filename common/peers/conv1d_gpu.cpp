@@ -68,7 +68,7 @@ Conv1dVariant cub_segmented_reduce_peer() {
   peer.source = "common/peers/cub_segmented_reduce.cu";
   peer.description = "cub::DeviceSegmentedReduce, one segment of products an output";
   peer.role = Role::peer;
-  const auto plans = std::make_shared<LastPlan<CubPlan>>();
+  const auto plans = std::make_shared<LastPlan<SignalShape, CubPlan>>();
   peer.launch = [plans](const Conv1dCall& c) -> int {
     const auto reduce = [&c](void* temporary, std::size_t& bytes) {
       return cub_segmented_reduce(temporary, bytes, c.input, c.mask, c.output, c.length,
@@ -80,7 +80,7 @@ Conv1dVariant cub_segmented_reduce_peer() {
       return plan.temporary.allocate(plan.bytes + 1);
     };
     CubPlan* plan = nullptr;
-    if (const int code = plans->find(c, make, plan); code != cudaSuccess) return code;
+    if (const int code = plans->find(SignalShape(c), make, plan); code != cudaSuccess) return code;
     return reduce(plan->temporary.data(), plan->bytes);
   };
   peer.version = cub_version();
@@ -94,7 +94,7 @@ Conv1dVariant cub_segmented_reduce_peer() {
 Conv1dVariant cudnn_peer() {
   Conv1dVariant peer;
   peer.name = "cudnn";
-  peer.source = "common/peers/cudnn.cpp";
+  peer.source = "common/peers/cudnn_algorithms.cpp";
   peer.description = "cuDNN's fastest forward algorithm for an image of one row, true fp32";
   peer.role = Role::peer;
   peer.most_products = 100'000'000'000;

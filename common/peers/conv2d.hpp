@@ -1,13 +1,16 @@
-// What the 2D stages are compared with: a copy of as many bytes, and cuDNN. Which ones depends on the
-// backend that a program links (peers_sim_dep, peers_gpu_dep).
+// What the 2D stages are compared with: cuDNN. Which ones depends on the backend that a program links
+// (peers_conv2d_sim_dep, peers_conv2d_gpu_dep).
 //
 //   sim  none: nothing is timed there
-//   gpu  copy, cudnn (its eight forward algorithms), cudnn_graph (its graph API's plans)
+//   gpu  cudnn (its eight forward algorithms), cudnn_graph (its graph API's plans)
 //
 // As for the 1D peers (conv1d.hpp): one that was not found stays in the list and says so; all work on
 // the calling thread's default stream; the first call of a layer may allocate, measure and wait, those
 // after it do none of that; what can't compute a layer launches nothing and returns
 // cudaErrorNotSupported, and its `detail` says why.
+//
+// Both are judged with Demand::transformed, since they may choose Winograd's method or an FFT. That
+// all they do is in true fp32, and the other rules of the comparison: cudnn.hpp.
 #pragma once
 
 #include <vector>
@@ -16,7 +19,7 @@
 
 namespace halo::peers {
 
-/// The peers of the 2D family on this backend, copies (Role::copy) first.
+/// The peers of the 2D family on this backend.
 std::vector<Conv2dVariant> conv2d();
 
 }  // namespace halo::peers

@@ -2,12 +2,17 @@
 #pragma once
 
 #include "common/harness/conv1d.hpp"
+#include "common/harness/conv2d.hpp"
 
 namespace halo::peers {
 
 #ifdef HALO_HAVE_CUDNN
-/// cudnn.cpp. Sets launch and detail.
+/// cudnn_algorithms.cpp. Set launch, version and detail.
 void use_cudnn(Conv1dVariant& variant);
+void use_cudnn(Conv2dVariant& variant);
+
+/// cudnn_graph.cpp. Sets launch, version and detail.
+void use_cudnn_graph(Conv2dVariant& variant);
 #endif
 
 #ifdef HALO_HAVE_NPP

@@ -65,7 +65,8 @@ class NppRowFilter {
       return cudaMemsetAsync(plan.ends.data(), 0, bytes, cudaStreamPerThread);
     };
     NppPlan* plan = nullptr;
-    if (const int code = plans_.find(call, make, plan); code != cudaSuccess) return code;
+    if (const int code = plans_.find(SignalShape(call), make, plan); code != cudaSuccess)
+      return code;
 
     const int n = call.length;
     const int h = call.halo();
@@ -167,7 +168,7 @@ class NppRowFilter {
   }
 
   DeviceMemory mask_;  // [kMaxMaskWidth], flipped
-  LastPlan<NppPlan> plans_;
+  LastPlan<SignalShape, NppPlan> plans_;
   NppStreamContext stream_{};
   std::string refusal_;  // why the last call was not supported; else empty
 };

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "common/harness/conv1d.hpp"
@@ -44,40 +45,47 @@ class DeviceMemory {
   std::uint64_t context_ = 0;
 };
 
-/// The plan of the last call's shape. Only one is kept: a table goes through its problems in turn,
-/// and a workspace may take a gigabyte.
-template <typename Plan>
+/// What a plan for a signal is for: its shape, without the number of threads.
+struct SignalShape {
+  explicit SignalShape(const Conv1dShape& shape)
+      : length(shape.length), mask_width(shape.mask_width), first(shape.first), last(shape.last) {}
+  bool operator==(const SignalShape&) const = default;
+
+  int length, mask_width, first, last;
+};
+
+/// The plan of the last call's shape, `Key`. Only one is kept: a table goes through its problems in
+/// turn, and a workspace may take a gigabyte.
+template <typename Key, typename Plan>
 class LastPlan {
  public:
-  /// Sets `plan` to the plan for the shape of `call`. If that has to be made, the old one is given
-  /// up first; make(plan) fills the new one and returns a CUDA error code.
-  int find(const Conv1dCall& call, const std::function<int(Plan&)>& make, Plan*& plan) {
+  /// Sets `plan` to the plan for the shape `key`. If that has to be made, the old one is given up
+  /// first; make(plan) fills the new one and returns a CUDA error code.
+  int find(const Key& key, const std::function<int(Plan&)>& make, Plan*& plan) {
     const std::uint64_t context = context_number();
-    const bool same = plan_ && context == context_ && call.length == shape_.length &&
-                      call.mask_width == shape_.mask_width && call.first == shape_.first &&
-                      call.last == shape_.last;
-    if (!same) {
+    if (!plan_ || context != context_ || !(key == *key_)) {
       if (is_capturing()) return cudaErrorStreamCaptureUnsupported;
       plan_ = nullptr;
       auto made = std::make_unique<Plan>();
       if (const int code = make(*made); code != cudaSuccess) return code;
       plan_ = std::move(made);
-      shape_ = call;
+      key_ = key;
       context_ = context;
     }
     plan = plan_.get();
     return cudaSuccess;
   }
 
-  /// The last plan; null if there is none.
+  /// The last plan; null if there is none, or if it is for another shape than `key`.
   const Plan* last() const { return plan_.get(); }
+  const Plan* last(const Key& key) const { return plan_ && *key_ == key ? plan_.get() : nullptr; }
 
   /// Gives the plan up.
   void forget() { plan_ = nullptr; }
 
  private:
   std::unique_ptr<Plan> plan_;
-  Conv1dShape shape_;
+  std::optional<Key> key_;
   std::uint64_t context_ = 0;
 };
 

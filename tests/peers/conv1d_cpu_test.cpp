@@ -1,27 +1,15 @@
 // The copy on the CPU; and what the checks would say to a peer that computes in TF32.
-#include <bit>
-#include <cstdint>
 #include <vector>
 
 #include "common/conv/inputs.hpp"
 #include "common/peers/conv1d.hpp"
 #include "tests/catch.hpp"
+#include "tests/peers/tf32.hpp"
 
 using namespace halo;
+using test::to_tf32;
 
 namespace {
-
-// As tensor cores read a float: 10 bits behind the point, rounded to nearest even.
-float to_tf32(float value) {
-  auto bits = std::bit_cast<std::uint32_t>(value);
-  bits += 0xFFFu + (bits >> 13 & 1u);
-  return std::bit_cast<float>(bits & ~0x1FFFu);
-}
-
-std::vector<float> to_tf32(std::vector<float> values) {
-  for (float& value : values) value = to_tf32(value);
-  return values;
-}
 
 std::vector<float> convolve(const std::vector<float>& input, const std::vector<float>& mask) {
   const int n = static_cast<int>(input.size());

@@ -1,0 +1,322 @@
+// What the GPU peers of the 2D family compute, and that they are compared fairly: the same arrays, true
+// fp32, nothing allocated or waited for in a call that is timed.
+#include <cuda_runtime.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/conv/layer_inputs.hpp"
+#include "common/peers/conv2d.hpp"
+#include "common/peers/true_fp32.hpp"
+#include "tests/catch.hpp"
+
+using namespace halo;
+using conv::ConvLayer;
+
+namespace {
+
+std::unique_ptr<Backend> usable_backend() {
+  auto backend = make_backend();
+  if (const std::string reason = backend->unavailable(); !reason.empty()) test::skip(reason);
+  return backend;
+}
+
+// The peers whose library is there. Skips the test case if there are none.
+std::vector<Conv2dVariant> available() {
+  std::vector<Conv2dVariant> found;
+  std::string reason = "there are no peers";
+  for (const Conv2dVariant& peer : peers::conv2d()) {
+    if (peer.role != Role::peer) continue;
+    if (peer.unavailable.empty()) {
+      found.push_back(peer);
+    } else {
+      reason = peer.unavailable;
+    }
+  }
+  if (found.empty()) test::skip(reason);
+  return found;
+}
+
+// One layer in device memory.
+struct Scene {
+  Scene(Backend& backend, const ConvLayer& of, std::vector<float> cells, std::vector<float> taps)
+      : layer(of),
+        input(std::move(cells)),
+        filters(std::move(taps)),
+        device_input(backend, input.size()),
+        device_filters(backend, filters.size()),
+        device_output(backend, static_cast<std::size_t>(of.output_size())),
+        call{of, device_input.data(), device_filters.data(), device_output.data()} {
+    device_input.write(input);
+    device_filters.write(filters);
+    device_output.poison();
+  }
+  Scene(Backend& backend, const ConvLayer& of)
+      : Scene(backend, of, conv::adversarial_input(of, test::seed()),
+              conv::adversarial_filters(of, test::seed())) {}
+
+  // What is in the output now.
+  std::vector<float> result() const {
+    REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+    std::vector<float> values(device_output.size());
+    device_output.read(values);
+    return values;
+  }
+
+  conv::Comparison check() const {
+    return conv::check(layer, input, filters, result(), conv::Demand::transformed);
+  }
+
+  ConvLayer layer;
+  std::vector<float> input, filters;
+  Array device_input, device_filters, device_output;
+  Conv2dCall call;
+};
+
+// Whether the peer takes the layer. If not it must say so with this one code, launch nothing and give
+// a reason.
+bool takes(const Conv2dVariant& peer, const Scene& scene) {
+  const int code = peer.launch(scene.call);
+  if (code != cudaErrorNotSupported) return true;  // another error is the check's to find
+  INFO(peer.name << ", " << conv::label(scene.layer));
+  CHECK(peer.detail(scene.layer).size() > 10);
+  CHECK(cudaDeviceSynchronize() == cudaSuccess);
+  WARN(peer.name << " does not take " << conv::label(scene.layer) << ": "
+                 << peer.detail(scene.layer));
+  return false;
+}
+
+// Every size 1 and more, odd and prime, smaller than a tile; strides; no padding, the usual one and
+// more; filters of 1, 3, 5, 7 and not square; a batch; layers of the papers.
+std::vector<ConvLayer> layers() {
+  return {
+      ConvLayer({.H = 1, .W = 1, .R = 1, .S = 1}),
+      ConvLayer({.H = 9, .W = 13, .R = 3, .S = 3}),
+      ConvLayer({.H = 64, .W = 64, .K = 32, .R = 3, .S = 3}),
+      ConvLayer(
+          {.C = 31, .H = 17, .W = 17, .K = 1, .R = 3, .S = 3, .padding_h = 1, .padding_w = 1}),
+      ConvLayer({.N = 2, .C = 3, .H = 7, .W = 10, .K = 5, .R = 1, .S = 1}),
+      ConvLayer({.N = 3, .C = 5, .H = 11, .W = 6, .K = 4, .R = 3, .S = 2}),
+      ConvLayer({.N = 2,
+                 .C = 4,
+                 .H = 9,
+                 .W = 12,
+                 .K = 3,
+                 .R = 3,
+                 .S = 3,
+                 .stride_h = 2,
+                 .stride_w = 2,
+                 .padding_h = 1,
+                 .padding_w = 1}),
+      ConvLayer({.C = 3,
+                 .H = 29,
+                 .W = 31,
+                 .K = 8,
+                 .R = 7,
+                 .S = 7,
+                 .stride_h = 2,
+                 .stride_w = 2,
+                 .padding_h = 3,
+                 .padding_w = 3}),
+      ConvLayer(
+          {.C = 64, .H = 28, .W = 28, .K = 96, .R = 5, .S = 5, .padding_h = 2, .padding_w = 2}),
+      ConvLayer({.C = 832, .H = 7, .W = 7, .K = 32, .R = 1, .S = 1}),
+      ConvLayer({.N = 4,
+                 .C = 192,
+                 .H = 13,
+                 .W = 13,
+                 .K = 384,
+                 .R = 3,
+                 .S = 3,
+                 .padding_h = 1,
+                 .padding_w = 1}),
+      ConvLayer({.C = 256,
+                 .H = 14,
+                 .W = 14,
+                 .K = 512,
+                 .R = 3,
+                 .S = 3,
+                 .stride_h = 2,
+                 .stride_w = 2,
+                 .padding_h = 1,
+                 .padding_w = 1}),
+      ConvLayer({.C = 2, .H = 5, .W = 5, .K = 2, .R = 3, .S = 3, .padding_h = 3, .padding_w = 2}),
+  };
+}
+
+}  // namespace
+
+TEST_CASE("peers-gpu of layers: every layer is right") {
+  const auto backend = usable_backend();
+  for (const Conv2dVariant& peer : available()) {
+    int taken = 0;
+    for (const ConvLayer& layer : layers()) {
+      Scene scene(*backend, layer);
+      if (!takes(peer, scene)) continue;
+      ++taken;
+      // Once more: the first call has tried all ways on the same output.
+      scene.device_output.poison();
+      REQUIRE(peer.launch(scene.call) == cudaSuccess);
+      const conv::Comparison result = scene.check();
+      INFO(peer.name << ", " << conv::label(layer) << ": " << result.describe() << "\n"
+                     << peer.detail(layer));
+      CHECK(result.passed());
+      // The arrays it was given, and what is around them.
+      std::vector<float> cells(scene.input.size());
+      scene.device_input.read(cells);
+      CHECK(cells == scene.input);
+      std::vector<float> taps(scene.filters.size());
+      scene.device_filters.read(taps);
+      CHECK(taps == scene.filters);
+      CHECK(scene.device_output.stray_write("output").empty());
+      CHECK(scene.device_input.stray_write("input").empty());
+    }
+    INFO(peer.name);
+    CHECK(taken > static_cast<int>(layers().size()) / 2);
+  }
+}
+
+TEST_CASE("peers-gpu of layers: what was chosen computes in true fp32") {
+  const auto backend = usable_backend();
+  for (const Conv2dVariant& peer : available()) {
+    for (const ConvLayer& layer : layers()) {
+      const peers::Fp32Sample sample(layer);
+      std::vector<float> batch;
+      for (int n = 0; n < layer.N(); ++n) {
+        batch.insert(batch.end(), sample.image().begin(), sample.image().end());
+      }
+      const Scene scene(*backend, layer, std::move(batch),
+                        {sample.filters().begin(), sample.filters().end()});
+      if (!takes(peer, scene)) continue;
+      const std::vector<float> output = scene.result();
+      std::vector<float> found;
+      for (std::int64_t i = 0; i < sample.count(); ++i) {
+        found.push_back(output[static_cast<std::size_t>(i * sample.step())]);
+      }
+      INFO(peer.name << ", " << conv::label(layer) << "\n" << peer.detail(layer));
+      CHECK(sample.relative_error(found) <= peers::kTrueFp32);
+    }
+  }
+}
+
+TEST_CASE("peers-gpu of layers: each says what it chose, and of how many") {
+  const auto backend = usable_backend();
+  const ConvLayer layer(
+      {.C = 64, .H = 28, .W = 28, .K = 96, .R = 3, .S = 3, .padding_h = 1, .padding_w = 1});
+  const ConvLayer other = layer.with_batch(2);
+  const Scene scene(*backend, layer);
+  for (const Conv2dVariant& peer : available()) {
+    INFO(peer.name);
+    REQUIRE(takes(peer, scene));
+    const std::string detail = peer.detail(layer);
+    INFO(detail);
+    CHECK_THAT(detail, test::contains("cuDNN "));
+    CHECK_THAT(detail, test::contains("fastest of "));
+    CHECK_THAT(detail, test::contains("workspace "));
+    if (peer.name == "cudnn") CHECK_THAT(detail, test::contains("CUDNN_FMA_MATH"));
+    if (peer.name == "cudnn_graph") {
+      CHECK_THAT(detail, test::contains("eng"));
+      CHECK_THAT(detail, test::contains("without tensor cores"));
+    }
+    // Of a layer that was not launched there is nothing to say.
+    CHECK(peer.detail(other) == peer.version);
+  }
+}
+
+TEST_CASE(
+    "peers-gpu of layers: after the first call nothing is allocated, and calls can be captured") {
+  const auto backend = usable_backend();
+  const ConvLayer layer({.N = 16,
+                         .C = 32,
+                         .H = 56,
+                         .W = 56,
+                         .K = 64,
+                         .R = 3,
+                         .S = 3,
+                         .padding_h = 1,
+                         .padding_w = 1});
+  for (const Conv2dVariant& peer : available()) {
+    INFO(peer.name);
+    Scene first(*backend, layer);
+    Scene second(*backend, layer);  // other arrays of the same layer: as for a cold cache
+    REQUIRE(takes(peer, first));
+    INFO(peer.detail(layer));
+    first.device_output.poison();
+
+    cudaGraph_t graph = nullptr;
+    REQUIRE(cudaStreamBeginCapture(cudaStreamPerThread, cudaStreamCaptureModeThreadLocal) ==
+            cudaSuccess);
+    const int one = peer.launch(first.call);
+    const int two = peer.launch(second.call);
+    const cudaError_t ended = cudaStreamEndCapture(cudaStreamPerThread, &graph);
+    CHECK(one == cudaSuccess);
+    CHECK(two == cudaSuccess);
+    REQUIRE(ended == cudaSuccess);
+    cudaGraphExec_t ready = nullptr;
+    REQUIRE(cudaGraphInstantiate(&ready, graph, 0) == cudaSuccess);
+    REQUIRE(cudaGraphLaunch(ready, cudaStreamPerThread) == cudaSuccess);
+    CHECK(first.check().passed());
+    CHECK(second.check().passed());
+    cudaGraphExecDestroy(ready);
+    cudaGraphDestroy(graph);
+
+    // Exactly: each of these calls would take 4 MB and more if it kept anything of its own.
+    const std::int64_t free = backend->free_memory();
+    for (int i = 0; i < 3; ++i) REQUIRE(peer.launch(first.call) == cudaSuccess);
+    REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+    CHECK(backend->free_memory() == free);
+  }
+}
+
+TEST_CASE("peers-gpu of layers: a choice is made outside of a capture or not at all") {
+  const auto backend = usable_backend();
+  for (const Conv2dVariant& peer : available()) {
+    INFO(peer.name);
+    const Scene scene(*backend, ConvLayer({.C = 7, .H = 23, .W = 19, .K = 11, .R = 3, .S = 3}));
+    cudaGraph_t graph = nullptr;
+    REQUIRE(cudaStreamBeginCapture(cudaStreamPerThread, cudaStreamCaptureModeThreadLocal) ==
+            cudaSuccess);
+    CHECK(peer.launch(scene.call) == cudaErrorStreamCaptureUnsupported);
+    CHECK(cudaStreamEndCapture(cudaStreamPerThread, &graph) == cudaSuccess);
+    if (graph != nullptr) cudaGraphDestroy(graph);
+    CHECK(takes(peer, scene));
+  }
+}
+
+TEST_CASE("peers-gpu of layers: one layer's workspace is given back for the next") {
+  const auto backend = usable_backend();
+  const std::vector<ConvLayer> turns = {layers()[8], layers()[10], layers()[8], layers()[2]};
+  for (const Conv2dVariant& peer : available()) {
+    INFO(peer.name);
+    std::int64_t after_first_turn = 0;
+    for (int turn = 0; turn < 3; ++turn) {
+      for (const ConvLayer& layer : turns) {
+        const Scene scene(*backend, layer);
+        if (takes(peer, scene)) CHECK(scene.check().passed());
+      }
+      // The first turn loads kernels.
+      if (turn == 0) after_first_turn = backend->free_memory();
+    }
+    // What is left of a turn is one choice. Two MiB are the granularity of a device's memory.
+    CHECK(backend->free_memory() >= after_first_turn - (std::int64_t{64} << 20));
+  }
+}
+
+// Last, since a library that can't bear a reset may take the program with it.
+TEST_CASE("peers-gpu of layers: choices are made anew after the device was reset") {
+  const auto backend = usable_backend();
+  const ConvLayer layer({.C = 16, .H = 20, .W = 20, .K = 24, .R = 3, .S = 3});
+  for (const Conv2dVariant& peer : available()) {
+    INFO(peer.name);
+    {
+      const Scene before(*backend, layer);
+      REQUIRE(takes(peer, before));
+      REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+    }
+    REQUIRE(backend->recover());
+    const Scene after(*backend, layer);
+    CHECK(peer.launch(after.call) == cudaSuccess);
+    CHECK(after.check().passed());
+  }
+}

@@ -1,0 +1,39 @@
+// Which peers there are for layers: on every backend, with and without a GPU, with and without cuDNN.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/peers/conv2d.hpp"
+#include "tests/catch.hpp"
+
+using namespace halo;
+
+TEST_CASE("peers of layers: each is in the list once, whether or not cuDNN was found") {
+  std::vector<std::pair<std::string, Role>> names;
+  for (const Conv2dVariant& peer : peers::conv2d()) names.emplace_back(peer.name, peer.role);
+  const std::vector<std::pair<std::string, Role>> on_gpu = {{"cudnn", Role::peer},
+                                                            {"cudnn_graph", Role::peer}};
+  CHECK(names == (make_backend()->name() == "sim" ? decltype(names){} : on_gpu));
+}
+
+TEST_CASE("peers of layers: each says what it is, and can be launched or says why not") {
+  const auto peers = peers::conv2d();
+  if (peers.empty()) test::skip("this backend has none");
+  for (const Conv2dVariant& peer : peers) {
+    INFO(peer.name);
+    CHECK(peer.source.starts_with("common/peers/"));
+    CHECK(!peer.description.empty());
+    CHECK(peer.unavailable.empty() == static_cast<bool>(peer.launch));
+    CHECK(peer.unavailable.empty() == static_cast<bool>(peer.detail));
+    if (peer.unavailable.empty()) {
+      CHECK_THAT(peer.version, test::contains("cuDNN "));
+      // Nothing was launched yet.
+      const conv::ConvLayer layer({.H = 5, .W = 5, .R = 3, .S = 3});
+      CHECK(peer.detail(layer) == peer.version);
+    } else {
+      CHECK_THAT(peer.unavailable, test::contains("when this was built"));
+    }
+    // They may use Winograd's method or an FFT.
+    CHECK(peer.demand == conv::Demand::transformed);
+  }
+}

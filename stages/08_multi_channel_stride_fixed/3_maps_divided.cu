@@ -1,0 +1,81 @@
+// Stage 08: only the maps divided.
+//
+// Computes   one layer of many channels, any stride and padding.
+// Changed    since 2 filters_divided: the other way round (the paper's Fig. 2d). Each SM has its part
+//            of the map, all channels of it, on chip for the whole kernel; the filters walk past
+//            it, all of them past every block.
+// Must cost  the input once, and the lines that neighbours share once more; the filters once for
+//            each block.
+// Run        halo run 08
+#include "stages/08_multi_channel_stride_fixed/block.cuh"
+#include "stages/08_multi_channel_stride_fixed/multi_channel_stride_fixed.hpp"
+
+namespace halo::multi_channel_stride_fixed {
+
+// [doc:kernel]
+// Preconditions: a block for this layer as block_plan.hpp makes it, block.ring = C *
+// block.channel_lines; gridDim.x = tiles of all images; blockDim = (block.pixels, block.filters /
+// kFiltersPerThread).
+__global__ void __launch_bounds__(1024) maps_divided_kernel(const float* input,    // [N][C][H][W]
+                                                            const float* filters,  // [K][C][R][S]
+                                                            float* output,         // [N][K][P][Q]
+                                                            Layer layer, Block block) {
+  extern __shared__ float4 on_chip[];
+  const int pitch = block.pitch;
+  float* segment = reinterpret_cast<float*>(on_chip);        // [filters][pitch], in use
+  float* next_segment = segment + block.filters * pitch;     // [filters][pitch], on its way
+  float* const maps = next_segment + block.filters * pitch;  // [C][channel_lines][line]
+
+  const Corner corner = corner_of(block, blockIdx.x);
+  const Target target = target_of(layer, block, corner);
+  const int own_filter = threadIdx.y * kFiltersPerThread;  // of the block's
+  copy_lines(input, maps, layer, block, corner, 0, block.ring);
+
+  // All filters, group by group.
+  const int taps = layer.C * layer.R * layer.S;
+  for (int group = 0; group < block.groups; ++group) {
+    const int first_filter = group * block.filters;
+    int count = min(block.segment, taps);
+    if (group > 0) __syncthreads();  // the last segment of the group before has been read
+    copy_segment(filters, segment, layer, first_filter, block.filters, pitch, 0, count);
+    __pipeline_commit();
+
+    float sums[kFiltersPerThread] = {};
+    Tap tap = first_tap_of_channel(block, 0);
+    for (int first = 0; first < taps; first += block.segment) {
+      __pipeline_wait_prior(0);
+      __syncthreads();
+      const int next = first + block.segment;
+      const int next_count = min(block.segment, taps - next);
+      if (next_count > 0) {
+        copy_segment(filters, next_segment, layer, first_filter, block.filters, pitch, next,
+                     next_count);
+        __pipeline_commit();
+      }
+      if (target.exists) {
+        multiply(segment + own_filter * pitch, maps, layer, block, target, pitch, count, tap, sums);
+      }
+      float* const used = segment;
+      segment = next_segment;
+      next_segment = used;
+      count = next_count;
+    }
+    if (target.exists) store(sums, output, layer, corner, target, first_filter + own_filter);
+  }
+}
+// [/doc:kernel]
+
+cudaError_t maps_divided(const float* input, const float* filters, float* output,
+                         const Layer& layer, const Block& block) {
+  const dim3 threads(block.pixels, block.filters / kFiltersPerThread);
+  const int floats = 2 * block.filters * block.pitch + block.ring * block.line;
+  const int bytes = floats * static_cast<int>(sizeof(float));
+  const cudaError_t status =
+      cudaFuncSetAttribute(maps_divided_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+  if (status != cudaSuccess) return status;
+  maps_divided_kernel<<<layer.N * block.tiles_down * block.tiles_across, threads, bytes>>>(
+      input, filters, output, layer, block);
+  return cudaGetLastError();
+}
+
+}  // namespace halo::multi_channel_stride_fixed

@@ -1,0 +1,178 @@
+// The variants of stage 08.
+#include <stdexcept>
+#include <string>
+
+#include "stages/07_single_channel_adaptive/gpu_figures.hpp"
+#include "stages/08_multi_channel_stride_fixed/block_plan.hpp"
+#include "stages/08_multi_channel_stride_fixed/multi_channel_stride_fixed.hpp"
+#include "stages/08_multi_channel_stride_fixed/predict.hpp"
+#include "stages/08_multi_channel_stride_fixed/stage.hpp"
+
+namespace halo::multi_channel_stride_fixed {
+
+namespace {
+
+const std::string kFolder = "stages/08_multi_channel_stride_fixed/";
+
+// Of the GPU that runs the kernels, or of the one that the simulator stands for.
+GpuLimits present_gpu() {
+  int device = 0;
+  GpuLimits gpu;
+  cudaGetDevice(&device);
+  cudaDeviceGetAttribute(&gpu.sms, cudaDevAttrMultiProcessorCount, device);
+  cudaDeviceGetAttribute(&gpu.shared_per_sm, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device);
+  cudaDeviceGetAttribute(&gpu.shared_per_block, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  return gpu;
+}
+
+// What all variants have in common: a plan for the layer, which may say no.
+template <class Plan, class Launch, class Predict>
+Conv2dVariant variant_of(const std::string& name, const std::string& file,
+                         const std::string& description, Plan plan, Launch launch,
+                         Predict predict) {
+  Conv2dVariant variant;
+  variant.name = name;
+  variant.source = kFolder + file;
+  variant.description = description;
+  variant.refuses = [plan](const conv::ConvLayer& layer) {
+    return plan(layer, present_gpu()).refusal;
+  };
+  variant.launch = [plan, launch](const Conv2dCall& call) {
+    return static_cast<int>(launch(call, plan(call.layer, present_gpu())));
+  };
+  variant.predict = [plan, predict](const conv::ConvLayer& layer) {
+    return predict(layer, plan(layer, present_gpu()));
+  };
+  variant.detail = [plan](const conv::ConvLayer& layer) {
+    const BlockPlan made = plan(layer, present_gpu());
+    const Block& b = made.block;
+    return "tiles of " + std::to_string(b.tile_rows) + " x " + std::to_string(b.tile_columns) +
+           " outputs, " + std::to_string(b.filters) + " filters, " + std::to_string(made.threads) +
+           " threads, " + std::to_string(made.shared_bytes) + " bytes on chip";
+  };
+  return variant;
+}
+
+cudaError_t launch_block_method(const Conv2dCall& call, const BlockPlan& plan) {
+  return stride_fixed(call.input, call.filters, call.output, numbers_of(call.layer), plan.block);
+}
+
+// The block method with what `plan` says.
+template <class Plan>
+Conv2dVariant block_method(const std::string& name, const std::string& description, Plan plan) {
+  return variant_of(name, "4_stride_fixed.cu", description, plan, launch_block_method,
+                    predict_stride_fixed);
+}
+
+GpuLimits limits_of(const single_channel::GpuFigures& gpu) {
+  return {gpu.sms, gpu.shared_per_sm, gpu.shared_per_block};
+}
+
+// Chang & Onishi's N_FMA for a GPU whose latency is known, both ways to count.
+std::vector<FmaNeed> needs_of(const single_channel::GpuFigures& gpu) {
+  return {{"2 FMAs a core and cycle, as printed",
+           single_channel::fma_to_hide_latency(gpu, single_channel::FmaCount::as_printed)},
+          {"1 FMA, as the hardware counts",
+           single_channel::fma_to_hide_latency(gpu, single_channel::FmaCount::as_hardware)}};
+}
+
+std::string plan_text(const conv::ConvLayer& layer, const std::string& key) {
+  std::string name = "the present GPU, whose latency nobody told us: N_FMA only with --gpu";
+  GpuLimits limits;
+  std::vector<FmaNeed> needs;
+  if (!key.empty()) {
+    const single_channel::GpuFigures& gpu = single_channel::built_in_gpu(key);
+    name = gpu.name;
+    limits = limits_of(gpu);
+    needs = needs_of(gpu);
+  } else {
+    limits = present_gpu();
+    for (const single_channel::GpuFigures& gpu : single_channel::built_in_gpus()) {
+      if (limits_of(gpu) != limits) continue;
+      name = gpu.name;
+      needs = needs_of(gpu);
+    }
+  }
+  return name + ", layer " + conv::label(layer) + "\n" + explain(layer, kSegment32, limits, needs) +
+         explain(layer, kSegment64, limits, needs);
+}
+
+}  // namespace
+
+Conv2dStage stage() {
+  Conv2dStage stage;
+  stage.name = "08_multi_channel_stride_fixed";
+  stage.plan = plan_text;
+
+  Conv2dVariant channels = variant_of(
+      "channels_divided", "1_channels_divided.cu",
+      "the channels divided over the SMs, partial sums added by a second kernel",
+      plan_channels_divided,
+      [](const Conv2dCall& c, const BlockPlan& plan) {
+        return channels_divided(c.input, c.filters, c.output, c.workspace, numbers_of(c.layer),
+                                plan.block, plan.parts);
+      },
+      predict_channels_divided);
+  channels.workspace_floats = [](const conv::ConvLayer& layer) {
+    return plan_channels_divided(layer, present_gpu()).parts * layer.output_size();
+  };
+
+  stage.variants = {
+      channels,
+      variant_of(
+          "filters_divided", "2_filters_divided.cu",
+          "only the filters divided: they stay on chip, every block reads all maps",
+          plan_filters_divided,
+          [](const Conv2dCall& c, const BlockPlan& plan) {
+            return filters_divided(c.input, c.filters, c.output, numbers_of(c.layer), plan.block);
+          },
+          predict_filters_divided),
+      variant_of(
+          "maps_divided", "3_maps_divided.cu",
+          "only the maps divided: they stay on chip, every block reads all filters",
+          plan_maps_divided,
+          [](const Conv2dCall& c, const BlockPlan& plan) {
+            return maps_divided(c.input, c.filters, c.output, numbers_of(c.layer), plan.block);
+          },
+          predict_maps_divided),
+      block_method("block_filter", "both divided, segments of one channel's filter",
+                   [](const conv::ConvLayer& layer, const GpuLimits& gpu) {
+                     return plan_blocks(layer, layer.R() * layer.S(), gpu);
+                   }),
+      block_method("block_128", "both divided, segments of 128 bytes, fewer filters",
+                   [](const conv::ConvLayer& layer, const GpuLimits& gpu) {
+                     return plan_blocks(layer, kSegment128, gpu, kPixels, kFiltersOf128);
+                   }),
+      block_method("stride_fixed_32", "both divided, segments of 32 bytes",
+                   [](const conv::ConvLayer& layer, const GpuLimits& gpu) {
+                     return plan_blocks(layer, kSegment32, gpu);
+                   }),
+      block_method("stride_fixed_64", "both divided, segments of 64 bytes",
+                   [](const conv::ConvLayer& layer, const GpuLimits& gpu) {
+                     return plan_blocks(layer, kSegment64, gpu);
+                   }),
+  };
+  return stage;
+}
+
+std::vector<Conv2dVariant> search(int segment_bytes) {
+  if (segment_bytes != 32 && segment_bytes != 64) {
+    throw std::invalid_argument("the stride-fixed method has segments of 32 or 64 bytes");
+  }
+  std::vector<Conv2dVariant> variants;
+  for (const int pixels : {32, 64, 128, 256}) {
+    for (const int filters : {16, 32, 64, 128}) {
+      if (pixels * (filters / kFiltersPerThread) > 1024) continue;
+      const std::string name = "stride_fixed_" + std::to_string(segment_bytes) + "_w" +
+                               std::to_string(pixels) + "_m" + std::to_string(filters);
+      variants.push_back(block_method(name, "the search for W'x and M'",
+                                      [=](const conv::ConvLayer& layer, const GpuLimits& gpu) {
+                                        return exact_block(layer, segment_bytes / 4, pixels,
+                                                           filters, gpu);
+                                      }));
+    }
+  }
+  return variants;
+}
+
+}  // namespace halo::multi_channel_stride_fixed

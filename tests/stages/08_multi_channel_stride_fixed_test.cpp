@@ -1,0 +1,149 @@
+#include "stages/08_multi_channel_stride_fixed/stage.hpp"
+#include "tests/catch.hpp"
+#include "tests/stages/conv2d_stage.hpp"
+
+using namespace halo;
+using halo::test::contains;
+using halo::test::message_of;
+
+namespace {
+
+Conv2dStage stage() { return multi_channel_stride_fixed::stage(); }
+
+// What the method is about, small: channels that end in the middle of a segment, several groups of
+// filters, tiles of several rows and of a piece of a row, both strides.
+std::vector<conv::ConvLayer> layers() {
+  return {
+      conv::ConvLayer(
+          {.C = 24, .H = 7, .W = 7, .K = 70, .R = 3, .S = 3, .padding_h = 1, .padding_w = 1}),
+      conv::ConvLayer({.C = 33, .H = 7, .W = 7, .K = 140, .R = 1, .S = 1}),
+      conv::ConvLayer({.N = 2,
+                       .C = 9,
+                       .H = 14,
+                       .W = 14,
+                       .K = 20,
+                       .R = 5,
+                       .S = 5,
+                       .padding_h = 2,
+                       .padding_w = 2}),
+      conv::ConvLayer({.C = 3, .H = 5, .W = 300, .K = 17, .R = 3, .S = 5, .stride_w = 2}),
+      conv::ConvLayer({.C = 5,
+                       .H = 20,
+                       .W = 20,
+                       .K = 9,
+                       .R = 2,
+                       .S = 2,
+                       .stride_h = 3,
+                       .stride_w = 4,
+                       .padding_h = 3,
+                       .padding_w = 5}),
+  };
+}
+
+// 32 pixels of 8 channels, 16 filters of one tap a channel.
+conv::ConvLayer row_of_pixels() {
+  return conv::ConvLayer({.C = 8, .H = 1, .W = 32, .K = 16, .R = 1, .S = 1});
+}
+
+}  // namespace
+
+TEST_CASE("08_multi_channel_stride_fixed: every layer is right, without hazards") {
+  test::require_trials(stage());
+}
+
+TEST_CASE("08_multi_channel_stride_fixed: traffic is as predicted") {
+  test::require_traffic(stage(), layers());
+}
+
+TEST_CASE("08_multi_channel_stride_fixed: the divisions of the search are right and as predicted") {
+  for (const int bytes : {32, 64}) {
+    Conv2dStage searched;
+    searched.name = "search";
+    searched.variants = multi_channel_stride_fixed::search(bytes);
+    CHECK(searched.variants.size() == 15);
+    const std::string start = "stride_fixed_" + std::to_string(bytes);
+    // The smallest, the most pixels, the most filters: the others lie between them.
+    std::erase_if(searched.variants, [&](const Conv2dVariant& variant) {
+      return variant.name != start + "_w32_m16" && variant.name != start + "_w256_m64" &&
+             variant.name != start + "_w128_m128";
+    });
+    REQUIRE(searched.variants.size() == 3);
+    test::require_traffic(searched);
+  }
+  CHECK_THAT(message_of([] { multi_channel_stride_fixed::search(128); }),
+             contains("32 or 64 bytes"));
+}
+
+TEST_CASE("08_multi_channel_stride_fixed: the cost of one small layer, by hand") {
+  const conv::ConvLayer layer = row_of_pixels();
+
+  // One block of 32 pixels and 16 filters, one round. Filters: 4 requests, each 4 whole segments.
+  // Maps: 8 lines of 128 bytes. Reads of shared memory: 8 pixels, 16 filters of two float4 each,
+  // which take two passes for 32 lanes.
+  const auto fixed = test::predict(stage(), "stride_fixed_32", layer);
+  CHECK(fixed.global_load_requests == 4 + 8);
+  CHECK(fixed.global_load_sectors == 4 * 4 + 8 * 4);
+  CHECK(fixed.shared_store_requests == 12);
+  CHECK(fixed.shared_store_wavefronts == 12);
+  CHECK(fixed.shared_load_requests == 8 + 32);
+  CHECK(fixed.shared_load_wavefronts == 8 + 2 * 32);
+  CHECK(fixed.shared_load_conflicts == 0);
+  CHECK(fixed.global_store_requests == 16);
+  CHECK(fixed.global_store_sectors == 16 * 4);
+  CHECK(fixed.barriers == 1);
+
+  // A segment of one tap: a sector for each of the 16 filters, and 8 times that.
+  const auto filter = test::predict(stage(), "block_filter", layer);
+  CHECK(filter.global_load_requests == 8 * 1 + 8);
+  CHECK(filter.global_load_sectors == 8 * 16 + 8 * 4);
+  CHECK(filter.barriers == 8);
+}
+
+TEST_CASE("08_multi_channel_stride_fixed: the cost of the other divisions, by hand") {
+  const conv::ConvLayer layer = row_of_pixels();
+
+  // A GPU of more than 32 SMs deals out single channels, single filters and single pixels.
+  // Eight parts: one tap of 16 filters, which is a sector each, and one line; then 512 sums each,
+  // and 512 outputs.
+  const auto channels = test::predict(stage(), "channels_divided", layer);
+  CHECK(channels.global_load_requests == 8 * (1 + 1) + 8 * 16);
+  CHECK(channels.global_load_sectors == 8 * (16 + 4) + 8 * 16 * 4);
+  CHECK(channels.global_store_sectors == 8 * 16 * 4 + 16 * 4);
+
+  // 16 blocks with one filter, one sector, and all 8 lines.
+  const auto filters = test::predict(stage(), "filters_divided", layer);
+  CHECK(filters.global_load_requests == 16 * (1 + 8));
+  CHECK(filters.global_load_sectors == 16 * (1 + 32));
+  CHECK(filters.global_store_sectors == 16 * 4);
+
+  // 32 blocks with one pixel: a cell of each channel in one request of 8 sectors, and all filters.
+  const auto maps = test::predict(stage(), "maps_divided", layer);
+  CHECK(maps.global_load_requests == 32 * (1 + 4));
+  CHECK(maps.global_load_sectors == 32 * (8 + 16));
+  CHECK(maps.global_store_sectors == 32 * 16);
+}
+
+TEST_CASE("08_multi_channel_stride_fixed: what does not fit is refused, in words") {
+  // 70,000 taps of one filter, or 70,000 channels of one pixel, are 280,000 bytes.
+  const conv::ConvLayer deep({.C = 70'000, .H = 2, .W = 2, .K = 2, .R = 1, .S = 1});
+  const conv::ConvLayer wide({.H = 1, .W = 80'000, .K = 2, .R = 1, .S = 70'000});
+  for (const Conv2dVariant& variant : stage().variants) {
+    INFO(variant.name);
+    const bool whole = variant.name == "filters_divided" || variant.name == "maps_divided";
+    CHECK(variant.refuses(deep).empty() == !whole);
+    if (whole) CHECK_THAT(variant.refuses(deep), contains("bytes of shared memory"));
+    CHECK_THAT(variant.refuses(wide), contains("bytes of shared memory"));
+  }
+}
+
+TEST_CASE("08_multi_channel_stride_fixed: the plan in words") {
+  const conv::ConvLayer layer(
+      {.C = 512, .H = 28, .W = 28, .K = 512, .R = 3, .S = 3, .padding_h = 1, .padding_w = 1});
+  const std::string paper = stage().plan(layer, "gtx1080ti");
+  CHECK_THAT(paper, contains("GTX 1080 Ti"));
+  CHECK_THAT(paper, contains("65,536 < N_FMA = 66,048"));
+  CHECK_THAT(paper, contains("65,536 >= N_FMA = 33,024"));
+  CHECK_THAT(paper, contains("131,072 >= N_FMA = 66,048"));
+  CHECK_THAT(paper, contains("W'y = ceil(S / 4K) = 3; touched in truth: up to 4 lines of 2 maps"));
+  CHECK_THAT(message_of([&] { stage().plan(layer, "nonesuch"); }), contains("gtx1080ti"));
+}

@@ -52,9 +52,18 @@ inline constexpr int kBlocksPerSm = 2;
 inline constexpr int kThreadsPerBlock = 512;
 inline constexpr int kThreadsPerSm = kBlocksPerSm * kThreadsPerBlock;
 
-/// Fewest registers a thread must be able to have: what its work needs at most (see planner.cpp),
-/// and one to prefetch into.
-inline constexpr int kLeastRegisters = 34;
+/// Floats of the next piece that a thread keeps in registers. 24 x 512 x 4 bytes are 48 KB, all the
+/// shared memory that a block of the paper's GPU can have.
+inline constexpr int kAhead = 24;
+
+/// Registers that a thread keeps for its work, of the 64 that an SM with 65,536 has for each of
+/// kThreadsPerSm. The paper only says that "the number of required registers [...] must be smaller
+/// than that supported" and "its detail is not shown here", so this is ours: the 25 cells of a 5x5
+/// window, a sum, and 14 for indices and addresses.
+inline constexpr int kWorkRegisters = 40;
+
+/// Fewest registers a thread must be able to have: one to prefetch into.
+inline constexpr int kLeastRegisters = kWorkRegisters + 1;
 
 /// How many fused multiply-adds a core is taken to do in a cycle.
 enum class FmaCount {

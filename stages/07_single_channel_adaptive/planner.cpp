@@ -12,17 +12,6 @@ namespace {
 
 constexpr int kWord = 4;  // bytes of a float
 
-// The registers of a thread that are not free for the next piece. The paper only says that "the
-// number of required registers [...] must be smaller than that supported" and "its detail is not
-// shown here", so this is ours: the sum, a row of the window (of a wider filter, 16 cells at a
-// time), and 16 for indices, addresses and taps.
-constexpr std::int64_t kWindowRegisters = 16;
-constexpr std::int64_t kOtherRegisters = 16;
-static_assert(1 + kWindowRegisters + kOtherRegisters < kLeastRegisters);
-
-// A thread can't address more, however many an SM has.
-constexpr std::int64_t kMostRegisters = 255;
-
 std::int64_t quotient_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 // The smallest d in [1, most] for which holds(d), 0 if none: holds must be false, then true.
@@ -235,10 +224,9 @@ Plan plan(const GpuFigures& gpu, const Problem& problem, const PlanOptions& opti
       std::int64_t{std::min(gpu.shared_per_block,
                             gpu.shared_per_sm / kBlocksPerSm - gpu.shared_reserved_per_block)};
   if (options.prefetch_in_registers) {
-    const std::int64_t registers =
-        std::min<std::int64_t>(gpu.registers_per_sm / kThreadsPerSm, kMostRegisters);
-    plan.register_bytes = kWord * kThreadsPerSm *
-                          (registers - 1 - std::min(problem.K, kWindowRegisters) - kOtherRegisters);
+    // The kernels are compiled with kAhead registers to prefetch into, however many there are.
+    const int free_registers = gpu.registers_per_sm / kThreadsPerSm - kWorkRegisters;
+    plan.register_bytes = std::int64_t{kWord} * kThreadsPerSm * std::min(free_registers, kAhead);
   }
 
   const Divider divider(gpu, problem, options.quotients);
@@ -286,15 +274,15 @@ Plan plan(const GpuFigures& gpu, const Problem& problem, const PlanOptions& opti
   // Step 4, to the letter: "If D1 is smaller than D2 [...] otherwise", so a tie goes to method 2.
   // The paper argues that "both methods can be used because they both satisfy the requirements",
   // which is not so after a divisor was set to 1; it compares them all the same, and so do we.
-  const bool first =
+  const bool smaller =
       divider.amounts(Method::filters_over_sms, plan.filters_over_sms.divisor).bytes <
       divider.amounts(Method::map_over_sms, plan.map_over_sms.divisor).bytes;
-  plan.method = first ? Method::filters_over_sms : Method::map_over_sms;
+  plan.method = options.only.value_or(smaller ? Method::filters_over_sms : Method::map_over_sms);
   std::int64_t divisor = plan.chosen().divisor;
   plan.decision = plan.chosen().in_range ? Decision::smallest_in_range : Decision::set_to_one;
 
   if (!plan.chosen().in_range && plan.chosen().lowest_shared != 1) {
-    // The smaller of the two does not fit, so the larger does not either. 2.2 says to divide again
+    // (If step 4 chose it, the larger does not fit either.) 2.2 says to divide again
     // until the total in flight is larger than V_s, but not how. We keep the method that step 4
     // chose and take the fewest pieces that fit, as step 3 prefers the smaller divisor: fewer and
     // larger pieces also put the most bytes in flight, so if these do not reach V_s, none do. First
@@ -320,7 +308,7 @@ Plan plan(const GpuFigures& gpu, const Problem& problem, const PlanOptions& opti
     }
   }
 
-  (first ? plan.P : plan.Q) = divisor;
+  (plan.method == Method::filters_over_sms ? plan.P : plan.Q) = divisor;
   plan.piece = divider.piece(plan.method, divisor, plan.share_pieces);
   // 2.2, steps 2 to 4. FMAs hide nothing if there is no next piece to wait for.
   if (plan.piece.pieces > 1 && plan.piece.fma >= plan.n_fma) {
@@ -360,9 +348,13 @@ std::string explain(const Plan& plan) {
 
   const bool first = plan.method == Method::filters_over_sms;
   text += "choice\n";
-  text += "  (4) D1 = " + with_commas(plan.filters_over_sms.piece.bytes) +
-          (first ? " < " : " >= ") + "D2 = " + with_commas(plan.map_over_sms.piece.bytes) +
-          ": method " + number(plan.method) + ", " + (first ? "Q" : "P") + " = 1\n";
+  if (plan.options.only) {
+    text += std::string("  (4) left out: method ") + number(plan.method) + " was asked for\n";
+  } else {
+    text += "  (4) D1 = " + with_commas(plan.filters_over_sms.piece.bytes) +
+            (first ? " < " : " >= ") + "D2 = " + with_commas(plan.map_over_sms.piece.bytes) +
+            ": method " + number(plan.method) + ", " + (first ? "Q" : "P") + " = 1\n";
+  }
   switch (plan.decision) {
     case Decision::smallest_in_range:
       text +=

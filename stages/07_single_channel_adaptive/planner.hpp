@@ -22,6 +22,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -54,6 +55,11 @@ enum class Quotients {
                // on 132 SMs it deals out halves of filters
 };
 
+enum class Method {
+  filters_over_sms,  // the paper's first; P strips of the map
+  map_over_sms,      // the paper's second; Q groups of filters
+};
+
 struct PlanOptions {
   FmaCount fma = FmaCount::as_printed;
   Quotients quotients = Quotients::rounded_up;
@@ -61,11 +67,8 @@ struct PlanOptions {
   /// where global memory cannot be copied to shared memory directly (before compute capability
   /// 8.0).
   bool prefetch_in_registers = true;
-};
-
-enum class Method {
-  filters_over_sms,  // the paper's first; P strips of the map
-  map_over_sms,      // the paper's second; Q groups of filters
+  /// This method, whatever step 4 would choose: to compare the two.
+  std::optional<Method> only = {};
 };
 
 /// What an SM has on chip at a time.

@@ -421,4 +421,18 @@ bool run_indices() {
   return cudaGetLastError() == cudaSuccess && out.download() == want;
 }
 
+__global__ void read_clock(int* grew) {
+  const long long before = clock64();
+  __syncthreads();
+  const long long between = clock64();
+  const long long after = clock64();
+  grew[blockIdx.x * blockDim.x + threadIdx.x] = before < between && between < after;
+}
+
+bool clock_grows() {
+  DeviceArray<int> grew(8 * 64);
+  read_clock<<<8, 64>>>(grew.get());
+  return cudaGetLastError() == cudaSuccess && grew.download() == std::vector<int>(8 * 64, 1);
+}
+
 }  // namespace device_functions

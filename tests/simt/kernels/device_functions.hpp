@@ -32,4 +32,7 @@ const std::vector<VectorCase>& vector_cases();
 // True if a kernel sees threadIdx and its kin as it should in a grid of 2 x 3 x 2 blocks of 4 x 2 x 3.
 bool run_indices();
 
+// True if clock64 only grows, for each thread of several blocks.
+bool clock_grows();
+
 }  // namespace device_functions

@@ -1,0 +1,10 @@
+#include "common/peers/conv2d.hpp"
+#include "stages/07_single_channel_adaptive/measure/measure.hpp"
+#include "stages/07_single_channel_adaptive/stage.hpp"
+
+int main(int argc, char** argv) {
+  namespace measure = halo::single_channel::measure;
+  if (measure::asked_for(argc, argv)) return measure::run(argc, argv, halo::make_backend());
+  return halo::run_conv2d(argc, argv, {halo::single_channel::stage()}, halo::peers::conv2d(),
+                          halo::make_backend());
+}

@@ -1,0 +1,58 @@
+// Stage 07: convolution of one channel, divided over the SMs as Chang & Onishi do.
+#pragma once
+
+#include <cuda_runtime.h>
+
+namespace halo::single_channel {
+
+/// The numbers of a layer with one channel and stride 1.
+struct Layer {
+  int N, H, W;  // images, their rows and columns
+  int K, R, S;  // filters, their rows and columns
+  int P, Q;     // rows and columns of the output: H + 2 padding_h - R + 1, and so W
+  int padding_h, padding_w;
+};
+
+/// How the outputs of one image are dealt to blocks, and what a block has on chip at a time: a piece
+/// of so many rows of outputs and so many filters, the last ones perhaps less. An SM's share is for
+/// two blocks, which halve its rows or its filters.
+struct Division {
+  int shares;        // SMs that have work
+  int row_parts;     // 2 if the two blocks of an SM halve its rows, else 1
+  int filter_parts;  // 2 if they halve its filters, else 1
+  int sm_rows;       // of an SM's share; all rows if filters are over SMs
+  int sm_filters;    // of an SM's share; all filters if the map is over SMs
+  int block_rows;    // of a block's half of it
+  int block_filters;
+  int rows;  // of a piece
+  int filters;
+  int cells;   // floats of shared memory for the map's rows of a piece
+  int blocks;  // of one image: shares x row_parts x filter_parts
+  int shared_floats(const Layer& layer) const { return cells + filters * layer.R * layer.S; }
+};
+
+// out[n][k][p][q] = sum over r, s of in[n][p + r - padding_h][q + s - padding_w] * filters[k][r][s];
+// cells that do not exist are zero. Device memory: input[N][H][W], filters[K][R][S],
+// output[N][K][P][Q]. They return the launch's error and do not wait for the kernel.
+
+/// Prefetching alone, with a fixed division: a block has prefetch_filters filters and a band of 16
+/// rows of outputs, which it works through in strips. cudaErrorNotSupported if not even strips of
+/// one row fit (prefetch_rows is 0), or if there are more blocks than a grid can have.
+cudaError_t prefetch(const float* input, const float* filters, float* output, const Layer& layer);
+
+inline constexpr int kPrefetchFilters = 16;  // of a block
+inline constexpr int kPrefetchBand = 16;     // rows of outputs of a block
+/// Rows of a strip: 4, or fewer if 48 KB do not hold them; 0 if they do not hold one.
+int prefetch_rows(const Layer& layer);
+
+/// The paper's first method: each SM has its filters and works through the map in strips.
+/// `division` comes from divide (division.hpp) for a plan of this method.
+cudaError_t filters_over_sms(const float* input, const float* filters, float* output,
+                             const Layer& layer, const Division& division);
+
+/// The paper's second method: each SM has its rows of the map and works through the filters in
+/// groups. `division` comes from divide for a plan of this method.
+cudaError_t map_over_sms(const float* input, const float* filters, float* output,
+                         const Layer& layer, const Division& division);
+
+}  // namespace halo::single_channel

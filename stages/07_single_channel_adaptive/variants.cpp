@@ -1,0 +1,133 @@
+// The variants of stage 07.
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "stages/07_single_channel_adaptive/division.hpp"
+#include "stages/07_single_channel_adaptive/measure/measure.hpp"
+#include "stages/07_single_channel_adaptive/predict.hpp"
+#include "stages/07_single_channel_adaptive/present_gpu.hpp"
+#include "stages/07_single_channel_adaptive/stage.hpp"
+
+namespace halo::single_channel {
+
+namespace {
+
+constexpr const char* kFolder = "stages/07_single_channel_adaptive/";
+
+const char* name_of(Method method) {
+  return method == Method::filters_over_sms ? "filters_over_sms" : "map_over_sms";
+}
+
+// Of the present GPU; with the method that it chooses, or with this one.
+Plan plan_of(const conv::ConvLayer& layer, std::optional<Method> only) {
+  return plan(present_gpu(), problem_of(layer), {.only = only});
+}
+
+std::string described(const Plan& plan, const Division& division) {
+  return std::string(plan.method == Method::filters_over_sms ? "method 1, P " : "method 2, P ") +
+         std::to_string(plan.P) + ", Q " + std::to_string(plan.Q) + "; " +
+         std::to_string(division.blocks) + " blocks of " + std::to_string(strips(division)) +
+         (strips(division) == 1 ? " strip x " : " strips x ") + std::to_string(groups(division)) +
+         (groups(division) == 1 ? " group" : " groups");
+}
+
+// A refusal as the end of a sentence.
+std::string refusal(const std::function<void()>& body) {
+  try {
+    body();
+    return {};
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+}
+
+std::string refuses_always(const conv::ConvLayer& layer) {
+  if (layer.C() != 1) return "it is made for one channel";
+  if (layer.stride_h() != 1 || layer.stride_w() != 1) return "it is made for stride 1";
+  return {};
+}
+
+Conv2dVariant planned(std::optional<Method> only) {
+  Conv2dVariant variant;
+  variant.launch = [only](const Conv2dCall& c) -> int {
+    return adaptive(c.input, c.filters, c.output, layer_of(c.layer), plan_of(c.layer, only));
+  };
+  variant.refuses = [only](const conv::ConvLayer& layer) -> std::string {
+    if (const std::string reason = refuses_always(layer); !reason.empty()) return reason;
+    if (layer.R() != layer.S()) return "the planner's formulas are for square filters";
+    return refusal([&] { divide(plan_of(layer, only), layer_of(layer)); });
+  };
+  variant.predict = [only](const conv::ConvLayer& layer) {
+    const Plan plan = plan_of(layer, only);
+    return predict(layer_of(layer), plan.method, divide(plan, layer_of(layer)));
+  };
+  variant.detail = [only](const conv::ConvLayer& layer) {
+    const Plan plan = plan_of(layer, only);
+    return described(plan, divide(plan, layer_of(layer)));
+  };
+  return variant;
+}
+
+std::string explain_layer(const conv::ConvLayer& layer, const std::string& key) {
+  const GpuFigures gpu = key.empty()              ? present_gpu()
+                         : key.ends_with(".json") ? measure::figures_from_file(key)
+                                                  : built_in_gpu(key);
+  const Plan chosen = plan(gpu, problem_of(layer));
+  const Division division = divide(chosen, layer_of(layer));
+  std::string text = explain(gpu) + "\n" + explain(chosen) + "launch\n";
+  text += "  " + described(chosen, division) + ", of " + std::to_string(division.rows) +
+          (division.rows == 1 ? " row and " : " rows and ") + std::to_string(division.filters) +
+          (division.filters == 1 ? " filter" : " filters") + ", " +
+          std::to_string(4 * division.shared_floats(layer_of(layer))) + " bytes of shared memory";
+  text += division.row_parts == 2      ? "; an SM's two blocks halve its rows\n"
+          : division.filter_parts == 2 ? "; an SM's two blocks halve its filters\n"
+                                       : "; one block an SM, there is nothing to halve\n";
+  return text;
+}
+
+}  // namespace
+
+Conv2dStage stage() {
+  Conv2dVariant alone;
+  alone.name = "prefetch";
+  alone.source = std::string(kFolder) + "1_prefetch.cu";
+  alone.description = "the next strip of the map arrives in registers; a fixed division";
+  alone.launch = [](const Conv2dCall& c) -> int {
+    return prefetch(c.input, c.filters, c.output, layer_of(c.layer));
+  };
+  alone.refuses = [](const conv::ConvLayer& layer) -> std::string {
+    if (const std::string reason = refuses_always(layer); !reason.empty()) return reason;
+    if (prefetch_rows(layer_of(layer)) > 0) return {};
+    return "48 KB of shared memory don't hold " + std::to_string(layer.R()) + " rows of " +
+           std::to_string(layer.W()) + " cells and 16 filters";
+  };
+  alone.predict = [](const conv::ConvLayer& layer) { return predict_prefetch(layer_of(layer)); };
+
+  Conv2dVariant first = planned(Method::filters_over_sms);
+  first.name = name_of(Method::filters_over_sms);
+  first.source = std::string(kFolder) + "2_filters_over_sms.cu";
+  first.description = "method 1: an SM has its filters, the map goes by in strips";
+
+  Conv2dVariant second = planned(Method::map_over_sms);
+  second.name = name_of(Method::map_over_sms);
+  second.source = std::string(kFolder) + "3_map_over_sms.cu";
+  second.description = "method 2: an SM has its rows of the map, the filters go by in groups";
+
+  Conv2dVariant chosen = planned(std::nullopt);
+  chosen.name = "adaptive";
+  chosen.source = std::string(kFolder) + "planner.cpp";
+  chosen.description = "whichever of the two the paper's rule chooses";
+  chosen.runs_as = [](const conv::ConvLayer& layer) {
+    return std::string(name_of(plan_of(layer, std::nullopt).method));
+  };
+
+  Conv2dStage stage;
+  stage.name = "07_single_channel_adaptive";
+  stage.variants = {alone, first, second, chosen};
+  stage.plan = explain_layer;
+  return stage;
+}
+
+}  // namespace halo::single_channel

@@ -25,12 +25,15 @@ Plan plan_of(const conv::ConvLayer& layer, std::optional<Method> only) {
   return plan(present_gpu(), problem_of(layer), {.only = only});
 }
 
-std::string described(const Plan& plan, const Division& division) {
+std::string named(const Plan& plan) {
   return std::string(plan.method == Method::filters_over_sms ? "method 1, P " : "method 2, P ") +
-         std::to_string(plan.P) + ", Q " + std::to_string(plan.Q) + "; " +
-         std::to_string(division.blocks) + " blocks of " + std::to_string(strips(division)) +
-         (strips(division) == 1 ? " strip x " : " strips x ") + std::to_string(groups(division)) +
-         (groups(division) == 1 ? " group" : " groups");
+         std::to_string(plan.P) + ", Q " + std::to_string(plan.Q);
+}
+
+std::string described(const Plan& plan, const Division& division) {
+  return named(plan) + "; " + std::to_string(division.blocks) + " blocks of " +
+         std::to_string(strips(division)) + (strips(division) == 1 ? " strip x " : " strips x ") +
+         std::to_string(groups(division)) + (groups(division) == 1 ? " group" : " groups");
 }
 
 // A refusal as the end of a sentence.
@@ -84,6 +87,9 @@ std::string explain_layer(const conv::ConvLayer& layer, const std::string& key) 
   text += division.row_parts == 2      ? "; an SM's two blocks halve its rows\n"
           : division.filter_parts == 2 ? "; an SM's two blocks halve its filters\n"
                                        : "; one block an SM, there is nothing to halve\n";
+  const Plan hardware = plan(gpu, problem_of(layer), {.fma = FmaCount::as_hardware});
+  text += "  with N_FMA as the hardware counts: " +
+          (same_division(chosen, hardware) ? "the same division" : named(hardware)) + "\n";
   return text;
 }
 

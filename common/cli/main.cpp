@@ -128,8 +128,10 @@ int command_run(const Global& global, int argc, const char* const* argv) {
       {"--variant", "NAME", "only this variant (needs a stage)"},
       {"--mask", "W|SPEC", "width of a random mask, odd; or gaussian:31, box:9, a .npy file"},
       {"--border", "zero|report", "zero: zeros beyond the ends. report: the ends are left alone"},
-      {"--input", "FILE", "run on this signal, .wav or .npy"},
-      {"--output", "FILE", "write the result, .wav or .npy (needs a stage)"},
+      {"--input", "FILE",
+       "run on this signal, .wav or .npy; from stage 06 on, picture: .png, .npy"},
+      {"--filter", "SPEC", "with a picture: sobel, gaussian:5, box:9, or a .npy file"},
+      {"--output", "FILE", "write the result, .wav, .png or .npy (needs a stage)"},
       {"--seed", "S", "seed of all random data; a fresh one, printed, if not given"},
   };
   add_options(line, passed_on);

@@ -45,8 +45,10 @@ struct Conv2dArrays {
 // The floats that a call of the variant needs besides; 0 if none.
 std::int64_t workspace_floats(const Conv2dVariant& variant, const conv::ConvLayer& layer);
 
-// check_layer with the arrays given: they hold the data. `checker` judges by variant.demand.
+// check_layer with the arrays given: they hold the data. `checker` judges by variant.demand. `outputs`
+// gets the results, [N][K][P][Q], if it is not null.
 void check_layer(const Conv2dVariant& variant, Backend& backend, const Conv2dData& data,
-                 const conv::LayerChecker& checker, Conv2dArrays& arrays, Row& row);
+                 const conv::LayerChecker& checker, Conv2dArrays& arrays, Row& row,
+                 std::vector<float>* outputs = nullptr);
 
 }  // namespace halo

@@ -54,7 +54,8 @@ class Group {
       drop();
       return;
     }
-    check_layer(variant, backend_, data(), checker(variant.demand), *arrays_, row);
+    std::vector<float>* const saved = variant.name == task_.saved_variant ? task_.saved : nullptr;
+    check_layer(variant, backend_, data(), checker(variant.demand), *arrays_, row, saved);
     if (row.check.outcome == Outcome::good && variant.detail) {
       row.detail = variant.detail(task_.layer);
     }
@@ -105,6 +106,7 @@ class Group {
 
  private:
   const Conv2dData& data() {
+    if (task_.data) return *task_.data;
     if (!data_) {
       data_ = adversarial_data(task_.layer, task_.seed, conv::affordable_repeat(task_.layer));
     }

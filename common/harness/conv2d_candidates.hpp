@@ -2,6 +2,7 @@
 // to the harness.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,8 @@
 #include "common/harness/program.hpp"
 
 namespace halo {
+
+struct Conv2dData;
 
 // One layer that variants are to be run on. Its data is made when the first of them is checked and
 // freed after the last.
@@ -19,6 +22,11 @@ struct Conv2dTask {
   bool transfers = true;  // whether they are timed, where there are any
   // Also tried, before the layer itself; may be empty.
   std::vector<conv::ConvLayer> trials;
+  // Not null: run on these, not on data from the seed. They belong to the layer and do not repeat.
+  std::shared_ptr<const Conv2dData> data = nullptr;
+  // The outputs of this variant are kept, [N][K][P][Q]; empty: of none.
+  std::string saved_variant = {};
+  std::vector<float>* saved = nullptr;
 };
 
 // A variant, and what stands as its stage in its rows: 06_conv2d_direct, or peers.

@@ -37,7 +37,7 @@ std::vector<float> repeated(const std::vector<float>& values, std::int64_t count
 // One launch on the data that are in the arrays.
 bool try_once(const Conv2dVariant& variant, Backend& backend, const Conv2dData& data,
               const conv::LayerChecker& checker, bool exact, Conv2dArrays& arrays, Row& row,
-              Observation* seen = nullptr) {
+              Observation* seen = nullptr, std::vector<float>* outputs = nullptr) {
   const conv::ConvLayer& layer = data.layer;
   Conv2dCall call = arrays.call;
   // Of exactly the size that was asked for, so that a write beyond it shows.
@@ -68,6 +68,12 @@ bool try_once(const Conv2dVariant& variant, Backend& backend, const Conv2dData& 
     return checker.judge(static_cast<std::int64_t>(first), cells);
   };
   verified.exact = exact;
+  if (outputs != nullptr) {
+    outputs->reserve(static_cast<std::size_t>(layer.output_size()));
+    verified.keep = [&](std::span<const float> cells) {
+      outputs->insert(outputs->end(), cells.begin(), cells.end());
+    };
+  }
   return verify(verified, backend, row, seen);
 }
 
@@ -259,12 +265,13 @@ void check_layer(const Conv2dVariant& variant, Backend& backend, const conv::Con
 }
 
 void check_layer(const Conv2dVariant& variant, Backend& backend, const Conv2dData& data,
-                 const conv::LayerChecker& checker, Conv2dArrays& arrays, Row& row) {
+                 const conv::LayerChecker& checker, Conv2dArrays& arrays, Row& row,
+                 std::vector<float>* outputs) {
   const conv::ConvLayer& layer = data.layer;
   Observation seen;
   bool alive = true;
   try {
-    alive = try_once(variant, backend, data, checker, false, arrays, row, &seen);
+    alive = try_once(variant, backend, data, checker, false, arrays, row, &seen, outputs);
   } catch (const std::runtime_error& error) {
     add_failure(row.check, describe(layer), error.what());
     alive = false;

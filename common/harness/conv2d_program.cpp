@@ -7,6 +7,7 @@
 #include "common/harness/command_line.hpp"
 #include "common/harness/conv2d.hpp"
 #include "common/harness/conv2d_candidates.hpp"
+#include "common/harness/conv2d_picture.hpp"
 #include "common/harness/family_program.hpp"
 
 namespace halo {
@@ -27,6 +28,7 @@ struct Options : FamilyOptions {
   std::string batch;
   std::string gpu;
   bool plan = false;
+  PictureOptions picture;
 };
 
 using Stages = std::vector<Conv2dStage>;
@@ -47,6 +49,9 @@ bool parse(int argc, const char* const* argv, const Stages& stages, Options& opt
           "  " +
           name +
           " --layers cuconv --batch 1,8\n"
+          "  " +
+          name +
+          " --input photo.png --filter sobel --output edges.png\n"
           "Exit status: 0 good, 1 a check or a hazard failed, 2 wrong use, 77 not run.");
   std::string tables;
   for (const std::string& table : data::paper_layer_tables()) {
@@ -57,6 +62,7 @@ bool parse(int argc, const char* const* argv, const Stages& stages, Options& opt
   line.option("--batch", "N[,N]", options.batch, "each layer with so many images");
   line.flag("--plan", options.plan, "print how the stage would divide each layer, and stop");
   line.option("--gpu", "KEY", options.gpu, "with --plan: for this GPU, not the present one");
+  add_picture_options(line, options.picture);
   add_family_options(line, options);
   return line.parse(argc, argv);
 }
@@ -102,6 +108,40 @@ Layers layers_of_table(const std::string& name) {
     layers.push_back(named.layer);
   }
   return layers;
+}
+
+// The picture that --input names; null without it.
+std::unique_ptr<PictureTask> choose_picture(const Options& options) {
+  if (options.picture.input.empty()) {
+    for (const auto& [name, value] : {std::pair{"--filter", options.picture.filter},
+                                      std::pair{"--output", options.picture.output}}) {
+      if (!value.empty())
+        throw UsageError(std::string(name) + " needs --input: a picture to run on");
+    }
+    return nullptr;
+  }
+  for (const auto& [name, value] :
+       {std::pair{"--layer", options.layer}, std::pair{"--layers", options.layers},
+        std::pair{"--batch", options.batch}}) {
+    if (!value.empty()) {
+      throw UsageError(std::string(name) + ": the picture given by --input is the layer");
+    }
+  }
+  return std::make_unique<PictureTask>(options.picture);
+}
+
+// The last variant that takes the layer: its outputs are saved. Throws UsageError if there is none.
+std::string variant_to_save(const std::vector<Conv2dEntry>& entries, const conv::ConvLayer& layer) {
+  std::string reason;
+  for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
+    const Conv2dVariant& variant = entry->variant;
+    const std::string why = !variant.unavailable.empty() ? variant.unavailable
+                            : variant.refuses            ? variant.refuses(layer)
+                                                         : "";
+    if (why.empty()) return variant.name;
+    if (reason.empty()) reason = variant.name + ": " + why;
+  }
+  throw UsageError("no variant takes this picture with this filter (" + reason + ")");
 }
 
 Layers choose_layers(const Options& options, const Backend& backend) {
@@ -180,7 +220,8 @@ int run(int argc, const char* const* argv, const Stages& stages,
 
   // Everything that can be wrong with the command is found before anything runs.
   std::vector<Conv2dEntry> entries = choose(stages, options.variant);
-  const Layers layers = choose_layers(options, backend);
+  const std::unique_ptr<PictureTask> picture = choose_picture(options);
+  const Layers layers = picture ? Layers{picture->data().layer} : choose_layers(options, backend);
   const std::uint64_t seed = make_seed(options.seed);
   use_color(options.out.color, stdout);
   if (!options.out.json.empty()) data::require_writable(options.out.json);
@@ -193,6 +234,17 @@ int run(int argc, const char* const* argv, const Stages& stages,
   if (const std::string reason = backend.unavailable(); !reason.empty()) {
     std::fprintf(stderr, "%s: NOT RUN: %s\n", title(stages).c_str(), reason.c_str());
     return 77;
+  }
+
+  std::string saved_variant;
+  std::vector<float> saved;
+  if (picture) {
+    if (const std::string reason = too_large_for(layers.front(), backend, true); !reason.empty()) {
+      std::fprintf(stderr, "%s: NOT RUN: %s is %s\n", title(stages).c_str(),
+                   options.picture.input.c_str(), reason.c_str());
+      return 77;
+    }
+    if (!options.picture.output.empty()) saved_variant = variant_to_save(entries, layers.front());
   }
 
   announce_seed(seed);
@@ -208,7 +260,10 @@ int run(int argc, const char* const* argv, const Stages& stages,
                     .seed = seed,
                     .too_large = too_large_for(layer, backend, true),
                     .transfers = true,
-                    .trials = trials});
+                    .trials = trials,
+                    .data = picture ? std::make_shared<Conv2dData>(picture->data()) : nullptr,
+                    .saved_variant = saved_variant,
+                    .saved = &saved});
     trials.clear();
     reaches_roof |= conv::products(layer) >= kRoofProducts;
   }
@@ -223,7 +278,19 @@ int run(int argc, const char* const* argv, const Stages& stages,
   }
   results.rows = run_candidates(candidates, backend, progress);
   fill_shares(results.rows, results.machine);
-  return publish(results, options.out);
+  const int status = publish(results, options.out);
+  if (saved_variant.empty()) return status;
+
+  const auto row = std::find_if(results.rows.begin(), results.rows.end(),
+                                [&](const Row& each) { return each.variant == saved_variant; });
+  if (row == results.rows.end() || row->check.outcome != Outcome::good ||
+      row->hazards.outcome == Outcome::bad) {
+    std::fprintf(stderr, "%s: %s was not written: the result did not pass its check\n",
+                 title(stages).c_str(), options.picture.output.c_str());
+    return std::max(status, 1);
+  }
+  std::printf("%s, by %s\n", picture->save(saved).c_str(), saved_variant.c_str());
+  return status;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // The variants of stage 09 and what they must cost.
 #include <cstdio>
+#include <stdexcept>
 
 #include "stages/09_cuconv_two_stage/costs.hpp"
 #include "stages/09_cuconv_two_stage/cuconv_two_stage.hpp"
@@ -10,6 +11,9 @@ namespace halo::cuconv_two_stage {
 namespace {
 
 using conv::ConvLayer;
+
+constexpr const char* kSplitName = "two_stage";
+constexpr const char* kSimpleName = "two_stage_simple";
 
 Layer numbers(const ConvLayer& l) {
   return {l.N(), l.C(), l.H(),        l.W(),        l.K(),         l.R(),        l.S(),
@@ -80,15 +84,51 @@ Conv2dVariant variant(const std::string& name, const std::string& description, R
   return v;
 }
 
+std::string percent(std::int64_t part, std::int64_t whole) {
+  char text[16];
+  std::snprintf(text, sizeof text, "%.1f %%", whole == 0 ? 0 : 100.0 * part / whole);
+  return text;
+}
+
+// What --plan prints of a layer: the division and how the reads of the input fall.
+std::string plan(const ConvLayer& layer, const std::string& gpu, std::int64_t cap) {
+  if (!gpu.empty()) {
+    throw std::invalid_argument(
+        "stage 09 plans for the present device only, of which it needs the number of "
+        "multiprocessors; in the simulator SIMT_GPU chooses it");
+  }
+  if (const std::string reason = refuses(layer); !reason.empty()) {
+    throw std::invalid_argument(reason);
+  }
+  const int taps = layer.R() * layer.S();
+  std::string text = conv::label(layer) + ": " +
+                     count_of(std::int64_t{taps} * layer.K(), "filter row") + " of " +
+                     count_of(layer.C(), "channel") + ", each with " +
+                     count_of(products_of_row(layer), "product") + "; " +
+                     count_of(multiprocessors(), "multiprocessor") + "\n";
+  for (const Rows rows : {Rows::split, Rows::one_block}) {
+    const InputReads reads = input_reads(layer, rows, multiprocessors(), cap);
+    char sectors[16];
+    std::snprintf(sectors, sizeof sectors, "%.2f",
+                  reads.requests == 0 ? 0 : static_cast<double>(reads.sectors) / reads.requests);
+    text += std::string("  ") + (rows == Rows::split ? kSplitName : kSimpleName) + ": " +
+            detail(layer, rows, cap) + "\n    input: " + count_of(reads.requests, "request") +
+            " of " + sectors + " sectors; " + percent(reads.rows_crossed, reads.requests) +
+            " cross the end of a row, " + percent(reads.images_crossed, reads.requests) +
+            " that of an image\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 Conv2dStage stage(std::int64_t cap) {
-  return {"09_cuconv_two_stage",
-          {variant("two_stage",
-                   "a thread a product, rows split over blocks; then the sum over the taps",
-                   Rows::split, cap),
-           variant("two_stage_simple", "the same, one block a filter row", Rows::one_block, cap)},
-          {}};
+  return {
+      "09_cuconv_two_stage",
+      {variant(kSplitName, "a thread a product, rows split over blocks; then the sum over the taps",
+               Rows::split, cap),
+       variant(kSimpleName, "the same, one block a filter row", Rows::one_block, cap)},
+      [cap](const ConvLayer& layer, const std::string& gpu) { return plan(layer, gpu, cap); }};
 }
 
 }  // namespace halo::cuconv_two_stage

@@ -356,6 +356,37 @@ TEST_CASE("09_cuconv_two_stage: a row of the table says what was divided") {
       "of each row");
 }
 
+TEST_CASE("09_cuconv_two_stage: the plan of a layer") {
+  test::counting_backend();  // as if on an H200
+  const ConvLayer layer = square(7, 3, 1, 8, 192);
+  CHECK(
+      stage().plan(layer, "") ==
+      "7-8-3-1-192: 9 filter rows of 192 channels, each with 392 products; 132 multiprocessors\n"
+      "  two_stage: 117 blocks of 32 threads; temporaries 14.1 kB\n"
+      "    input: 22272 requests of 4.65 sectors; 96.6 % cross the end of a row, 46.6 % that of an "
+      "image\n"
+      "  two_stage_simple: 9 blocks of 416 threads; temporaries 14.1 kB\n"
+      "    input: 22272 requests of 4.65 sectors; 96.6 % cross the end of a row, 46.6 % that of an "
+      "image\n");
+  // In chunks it is the chunks' reads; and no count of none is divided by.
+  CHECK(stage(3600).plan(layer, "").find("in 4 chunks of 1 filter and 98 products") !=
+        std::string::npos);
+  const ConvLayer ghosts({.H = 1,
+                          .W = 1,
+                          .R = 1,
+                          .S = 1,
+                          .stride_h = 3,
+                          .stride_w = 3,
+                          .padding_h = 1,
+                          .padding_w = 1});
+  CHECK(stage().plan(ghosts, "").find("input: 0 requests of 0.00 sectors; 0.0 %") !=
+        std::string::npos);
+  CHECK(test::message_of([&] { stage().plan(layer, "v100"); }).find("SIMT_GPU") !=
+        std::string::npos);
+  const ConvLayer refused({.C = kMaxChannels + 1, .H = 1, .W = 1, .R = 1, .S = 1});
+  CHECK_THROWS_AS(stage().plan(refused, ""), std::invalid_argument);
+}
+
 // [doc:row_ends]
 namespace {
 

@@ -17,7 +17,7 @@ namespace halo::cuconv_two_stage {
 
 // [doc:kernel]
 // Preconditions: gridDim.x is R*S * chunk.filters * division.blocks; blockDim.x is
-// division.threads; dynamic shared memory holds C floats. kFinal: R*S = 1.
+// division.threads; dynamic shared memory holds C floats, rounded up to four. kFinal: R*S = 1.
 template <bool kFinal>
 __global__ void __launch_bounds__(kMaxThreads) scalar_products_kernel(
     const float* input,    // [N][C][H][W]
@@ -77,7 +77,9 @@ cudaError_t scalar_products(const float* input, const float* filters, float* tem
                             const Layer& layer, const Chunk& chunk, const Division& division) {
   const int taps = layer.R * layer.S;
   const int blocks = taps * chunk.filters * division.blocks;
-  const size_t row_bytes = layer.C * sizeof(float);
+  // Whole float4: nvcc reads the row four values at a time, and past its end where C % 4 leaves some
+  // (compute-sanitizer's memcheck saw it).
+  const size_t row_bytes = (layer.C + 3) / 4 * 4 * sizeof(float);
   if (taps == 1) {
     scalar_products_kernel<true><<<blocks, division.threads, row_bytes>>>(
         input, filters, temporaries, layer, chunk, division);

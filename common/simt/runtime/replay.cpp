@@ -5,31 +5,6 @@
 
 namespace simt {
 
-const std::array<CounterField, 14>& counter_fields() {
-  static const std::array<CounterField, 14> fields{{
-      {"global_load_requests", &Counters::global_load_requests},
-      {"global_load_sectors", &Counters::global_load_sectors},
-      {"global_store_requests", &Counters::global_store_requests},
-      {"global_store_sectors", &Counters::global_store_sectors},
-      {"shared_load_requests", &Counters::shared_load_requests},
-      {"shared_load_wavefronts", &Counters::shared_load_wavefronts},
-      {"shared_load_conflicts", &Counters::shared_load_conflicts},
-      {"shared_store_requests", &Counters::shared_store_requests},
-      {"shared_store_wavefronts", &Counters::shared_store_wavefronts},
-      {"shared_store_conflicts", &Counters::shared_store_conflicts},
-      {"constant_load_requests", &Counters::constant_load_requests},
-      {"global_atomic_requests", &Counters::global_atomic_requests},
-      {"shared_atomic_requests", &Counters::shared_atomic_requests},
-      {"barriers", &Counters::barriers},
-  }};
-  return fields;
-}
-
-Counters& Counters::operator+=(const Counters& other) {
-  for (const CounterField& field : counter_fields()) this->*field.member += other.*field.member;
-  return *this;
-}
-
 Counters& SiteCounters::at(std::uint32_t pc) {
   for (;;) {
     std::size_t mask = slots_.size() - 1;

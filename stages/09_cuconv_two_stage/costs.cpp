@@ -42,6 +42,8 @@ Places places(std::int64_t begin, std::int64_t step, std::int64_t count) {
   return result;
 }
 
+int products_of_row(const ConvLayer& layer) { return layer.N() * layer.P() * layer.Q(); }
+
 // Where the product m of a row stands, and the cell that the tap (r, s) meets there.
 struct Product {
   std::int64_t n, p, q;
@@ -59,15 +61,13 @@ struct Product {
   }
 };
 
-// Calls visit(m's) for each warp and turn of the blocks of one row: lanes are neighbouring products,
-// and a block's threads are a whole number of warps.
+// Calls visit(m's) for each warp and turn of the blocks of one row. Lanes are neighbouring products,
+// and shares are whole warps, so it does not matter how a row is divided.
 template <class Visit>
-void for_each_warp_of_row(const Chunk& chunk, const Division& division, Visit visit) {
-  for (std::int64_t first = 0; first < chunk.products; first += division.share) {
-    const Cells share = Cells{first, first + division.share}.within({0, chunk.products});
-    for (std::int64_t i = share.begin; i < share.end; i += kWarpSize) {
-      visit(Cells{i, i + kWarpSize}.within(share).shifted(chunk.first_product));
-    }
+void for_each_warp_of_row(const Chunk& chunk, Visit visit) {
+  const Cells all = {0, chunk.products};
+  for (std::int64_t i = 0; i < chunk.products; i += kWarpSize) {
+    visit(Cells{i, i + kWarpSize}.within(all).shifted(chunk.first_product));
   }
 }
 
@@ -102,30 +102,9 @@ InputReads reads_of_warp(const ConvLayer& layer, const Cells& warp, int r, int s
   return reads;
 }
 
-// Calls visit(chunk, division) for each pair of launches.
-template <class Visit>
-void for_each_launch(const ConvLayer& layer, Rows rows, int multiprocessors, std::int64_t cap,
-                     Visit visit) {
-  const int taps = layer.R() * layer.S();
-  const int products = layer.N() * layer.P() * layer.Q();
-  const Chunks chunks = chunk_temporaries(layer.K(), products, taps, cap);
-  for_each_chunk(chunks, layer.K(), products, [&](const Chunk& chunk) {
-    visit(chunk, divide(rows, chunk.products, taps * chunk.filters, multiprocessors));
-  });
-}
-
 // The channels' planes of the input begin H*W cells apart.
 Places channels_of(const ConvLayer& layer) {
   return places(0, std::int64_t{layer.H()} * layer.W(), layer.C());
-}
-
-InputReads times(InputReads reads, std::int64_t factor) {
-  reads.requests *= factor;
-  reads.sectors *= factor;
-  reads.rows_crossed *= factor;
-  reads.images_crossed *= factor;
-  reads.sectors_without_gaps *= factor;
-  return reads;
 }
 
 // Stage one, one tap: what all its blocks cost.
@@ -157,7 +136,7 @@ void add_scalar_products(const ConvLayer& layer, const Chunk& chunk, const Divis
   const Places results =
       final ? places(chunk.first_filter * map, map, chunk.filters)
             : places(tap * chunk.filters * chunk.products, chunk.products, chunk.filters);
-  for_each_warp_of_row(chunk, division, [&](const Cells& warp) {
+  for_each_warp_of_row(chunk, [&](const Cells& warp) {
     const InputReads reads = reads_of_warp(layer, warp, r, s, channels);
     counters.global_load_requests += reads.requests * filters;
     counters.global_load_sectors += reads.sectors * filters;
@@ -210,42 +189,43 @@ void add_sum(const ConvLayer& layer, const Chunk& chunk, simt::Counters& counter
 
 }  // namespace
 
-InputReads& InputReads::operator+=(const InputReads& other) {
-  requests += other.requests;
-  sectors += other.sectors;
-  rows_crossed += other.rows_crossed;
-  images_crossed += other.images_crossed;
-  sectors_without_gaps += other.sectors_without_gaps;
-  return *this;
-}
-
-InputReads input_reads(const ConvLayer& layer, Rows rows, int multiprocessors, std::int64_t cap) {
-  InputReads sum;
+InputReads input_reads(const ConvLayer& layer, std::int64_t cap) {
+  const int products = products_of_row(layer);
+  const Chunks chunks = chunk_temporaries(layer.K(), products, layer.R() * layer.S(), cap);
   const Places channels = channels_of(layer);
-  for_each_launch(layer, rows, multiprocessors, cap,
-                  [&](const Chunk& chunk, const Division& division) {
-                    for (int r = 0; r < layer.R(); ++r) {
-                      for (int s = 0; s < layer.S(); ++s) {
-                        for_each_warp_of_row(chunk, division, [&](const Cells& warp) {
-                          sum += times(reads_of_warp(layer, warp, r, s, channels), chunk.filters);
-                        });
-                      }
-                    }
-                  });
+  InputReads sum;
+  // All filters read alike: the chunks of one filter, times K.
+  for_each_chunk(chunks, 1, products, [&](const Chunk& chunk) {
+    for (int r = 0; r < layer.R(); ++r) {
+      for (int s = 0; s < layer.S(); ++s) {
+        for_each_warp_of_row(chunk, [&](const Cells& warp) {
+          const InputReads reads = reads_of_warp(layer, warp, r, s, channels);
+          sum.requests += reads.requests * layer.K();
+          sum.sectors += reads.sectors * layer.K();
+          sum.rows_crossed += reads.rows_crossed * layer.K();
+          sum.images_crossed += reads.images_crossed * layer.K();
+          sum.sectors_without_gaps += reads.sectors_without_gaps * layer.K();
+        });
+      }
+    }
+  });
   return sum;
 }
 
 simt::Counters predict(const ConvLayer& layer, Rows rows, int multiprocessors, std::int64_t cap) {
+  const int taps = layer.R() * layer.S();
+  const int products = products_of_row(layer);
+  const Chunks chunks = chunk_temporaries(layer.K(), products, taps, cap);
   simt::Counters counters;
-  for_each_launch(layer, rows, multiprocessors, cap,
-                  [&](const Chunk& chunk, const Division& division) {
-                    for (int r = 0; r < layer.R(); ++r) {
-                      for (int s = 0; s < layer.S(); ++s) {
-                        add_scalar_products(layer, chunk, division, r, s, counters);
-                      }
-                    }
-                    if (layer.R() * layer.S() > 1) add_sum(layer, chunk, counters);
-                  });
+  for_each_chunk(chunks, layer.K(), products, [&](const Chunk& chunk) {
+    const Division division = divide(rows, chunk.products, taps * chunk.filters, multiprocessors);
+    for (int r = 0; r < layer.R(); ++r) {
+      for (int s = 0; s < layer.S(); ++s) {
+        add_scalar_products(layer, chunk, division, r, s, counters);
+      }
+    }
+    if (taps > 1) add_sum(layer, chunk, counters);
+  });
   return counters;
 }
 

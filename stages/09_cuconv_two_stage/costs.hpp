@@ -18,14 +18,11 @@ struct InputReads {
   // What `sectors` would be if each request's cells were neighbours in memory, beginning with the
   // same cell: what is more is the price of the gaps.
   std::int64_t sectors_without_gaps = 0;
-
-  InputReads& operator+=(const InputReads& other);
-  bool operator==(const InputReads&) const = default;
 };
 
-// For all filters of the layer, in chunks of at most `cap` bytes of temporaries.
-InputReads input_reads(const conv::ConvLayer& layer, Rows rows, int multiprocessors,
-                       std::int64_t cap = kTemporariesCap);
+// For all filters of the layer, in chunks of at most `cap` bytes of temporaries. How a row is divided
+// over blocks makes no difference.
+InputReads input_reads(const conv::ConvLayer& layer, std::int64_t cap = kTemporariesCap);
 
 // What the simulator must count for one call: both stages, all chunks.
 simt::Counters predict(const conv::ConvLayer& layer, Rows rows, int multiprocessors,

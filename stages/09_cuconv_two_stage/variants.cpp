@@ -106,17 +106,15 @@ std::string plan(const ConvLayer& layer, const std::string& gpu, std::int64_t ca
                      count_of(layer.C(), "channel") + ", each with " +
                      count_of(products_of_row(layer), "product") + "; " +
                      count_of(multiprocessors(), "multiprocessor") + "\n";
-  for (const Rows rows : {Rows::split, Rows::one_block}) {
-    const InputReads reads = input_reads(layer, rows, multiprocessors(), cap);
-    char sectors[16];
-    std::snprintf(sectors, sizeof sectors, "%.2f",
-                  reads.requests == 0 ? 0 : static_cast<double>(reads.sectors) / reads.requests);
-    text += std::string("  ") + (rows == Rows::split ? kSplitName : kSimpleName) + ": " +
-            detail(layer, rows, cap) + "\n    input: " + count_of(reads.requests, "request") +
-            " of " + sectors + " sectors; " + percent(reads.rows_crossed, reads.requests) +
-            " cross the end of a row, " + percent(reads.images_crossed, reads.requests) +
-            " that of an image\n";
-  }
+  text += std::string("  ") + kSplitName + ": " + detail(layer, Rows::split, cap) + "\n";
+  text += std::string("  ") + kSimpleName + ": " + detail(layer, Rows::one_block, cap) + "\n";
+  const InputReads reads = input_reads(layer, cap);
+  char sectors[16];
+  std::snprintf(sectors, sizeof sectors, "%.2f",
+                reads.requests == 0 ? 0 : static_cast<double>(reads.sectors) / reads.requests);
+  text += "  input, either way: " + count_of(reads.requests, "request") + " of " + sectors +
+          " sectors; " + percent(reads.rows_crossed, reads.requests) + " cross the end of a row, " +
+          percent(reads.images_crossed, reads.requests) + " that of an image\n";
   return text;
 }
 

@@ -363,11 +363,9 @@ TEST_CASE("09_cuconv_two_stage: the plan of a layer") {
       stage().plan(layer, "") ==
       "7-8-3-1-192: 9 filter rows of 192 channels, each with 392 products; 132 multiprocessors\n"
       "  two_stage: 117 blocks of 32 threads; temporaries 14.1 kB\n"
-      "    input: 22272 requests of 4.65 sectors; 96.6 % cross the end of a row, 46.6 % that of an "
-      "image\n"
       "  two_stage_simple: 9 blocks of 416 threads; temporaries 14.1 kB\n"
-      "    input: 22272 requests of 4.65 sectors; 96.6 % cross the end of a row, 46.6 % that of an "
-      "image\n");
+      "  input, either way: 22272 requests of 4.65 sectors; 96.6 % cross the end of a row, 46.6 % "
+      "that of an image\n");
   // In chunks it is the chunks' reads; and no count of none is divided by.
   CHECK(stage(3600).plan(layer, "").find("in 4 chunks of 1 filter and 98 products") !=
         std::string::npos);
@@ -379,8 +377,7 @@ TEST_CASE("09_cuconv_two_stage: the plan of a layer") {
                           .stride_w = 3,
                           .padding_h = 1,
                           .padding_w = 1});
-  CHECK(stage().plan(ghosts, "").find("input: 0 requests of 0.00 sectors; 0.0 %") !=
-        std::string::npos);
+  CHECK(stage().plan(ghosts, "").find("0 requests of 0.00 sectors; 0.0 %") != std::string::npos);
   CHECK(test::message_of([&] { stage().plan(layer, "v100"); }).find("SIMT_GPU") !=
         std::string::npos);
   const ConvLayer refused({.C = kMaxChannels + 1, .H = 1, .W = 1, .R = 1, .S = 1});
@@ -413,14 +410,12 @@ TEST_CASE("09_cuconv_two_stage: requests that cross row ends, as on the page, an
   for (const RowEnds& known : kRowEnds) {
     const ConvLayer layer = square(known.map, known.filter, known.padding);
     INFO("map " << known.map << ", padding " << known.padding);
-    for (const Rows how : {Rows::split, Rows::one_block}) {
-      const InputReads reads = input_reads(layer, how, 1);
-      CHECK(reads.requests == known.requests);
-      CHECK(reads.rows_crossed == known.rows_crossed);
-      CHECK(reads.images_crossed == 0);
-      CHECK(reads.sectors == known.sectors);
-      CHECK(reads.sectors_without_gaps == known.without_gaps);
-    }
+    const InputReads reads = input_reads(layer);
+    CHECK(reads.requests == known.requests);
+    CHECK(reads.rows_crossed == known.rows_crossed);
+    CHECK(reads.images_crossed == 0);
+    CHECK(reads.sectors == known.sectors);
+    CHECK(reads.sectors_without_gaps == known.without_gaps);
   }
 
   const auto backend = test::counting_backend();
@@ -466,7 +461,7 @@ TEST_CASE("09_cuconv_two_stage: requests that cross row ends, as on the page, an
       }
     }
     const std::uint64_t blocks = std::uint64_t(layer.K()) * taps_of(layer) * division.blocks;
-    const InputReads reads = input_reads(layer, Rows::split, kH200);
+    const InputReads reads = input_reads(layer);
     CHECK(seen.counters.global_load_requests == blocks + reads.requests);
     CHECK(seen.counters.global_load_sectors == row_sectors * division.blocks + reads.sectors);
   }
@@ -518,7 +513,7 @@ TEST_CASE("09_cuconv_two_stage: crossings, counted product by product") {
         }
       }
     }
-    const InputReads reads = input_reads(layer, Rows::one_block, 1);
+    const InputReads reads = input_reads(layer);
     const std::int64_t each = std::int64_t{layer.C()} * layer.K();
     CHECK(reads.requests == requests * each);
     CHECK(reads.rows_crossed == rows_crossed * each);
@@ -532,7 +527,7 @@ TEST_CASE(
   // touches more than the 5 sectors that 32 neighbours may.
   for (const data::NamedLayer& row : data::paper_layer_table("cuconv")) {
     if (row.layer.H() > 56) continue;  // seconds
-    const InputReads reads = input_reads(row.layer, Rows::split, kH200);
+    const InputReads reads = input_reads(row.layer);
     INFO(row.name);
     CHECK(reads.requests > 0);
     CHECK(reads.sectors <= 5 * reads.requests);
@@ -540,10 +535,9 @@ TEST_CASE(
   }
   // Not even a width of seven warps makes every request 4 sectors: where a tap looks one cell to a
   // side, six warps of seven begin one cell off. (4 + 2 * (4 + 6 * 5) / 7) / 3 on average.
-  const InputReads wide = input_reads(square(224, 3, 1), Rows::one_block, 1);
+  const InputReads wide = input_reads(square(224, 3, 1));
   CHECK(wide.rows_crossed == 0);
   CHECK(wide.sectors * 21 == wide.requests * 96);
   // It is not so without padding: 32 outputs of a 7x7 map and their gaps of 2 are 40 cells.
-  CHECK(input_reads(square(7, 3, 0, 2), Rows::one_block, 1).sectors >
-        5 * input_reads(square(7, 3, 0, 2), Rows::one_block, 1).requests);
+  CHECK(input_reads(square(7, 3, 0, 2)).sectors > 5 * input_reads(square(7, 3, 0, 2)).requests);
 }

@@ -11,6 +11,7 @@ docs/results/bench_conv1d_gpu.json holds.
 """
 
 import argparse
+import importlib
 import json
 import math
 import pathlib
@@ -677,6 +678,19 @@ FIGURES = {
     "im2col": im2col,
 }
 
+# Stages whose figures stand in a file of their own, beside this one.
+STAGE_FILES = (
+    "stage_09",
+)
+
+
+def all_figures():
+    """By name, in the order in which they are drawn."""
+    figures = dict(FIGURES)
+    for name in STAGE_FILES:
+        figures |= importlib.import_module(name).FIGURES
+    return figures
+
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description="Draws the figures of the pages as SVG.")
@@ -686,7 +700,8 @@ def main(argv=None):
                         help="where the SVG files lie (default: beside this script)")
     arguments = parser.parse_args(argv)
     wrong = []
-    for name, draw in FIGURES.items():
+    figures = all_figures()
+    for name, draw in figures.items():
         path = arguments.folder / f"{name}.svg"
         wanted = draw().svg()
         if not arguments.check:
@@ -695,7 +710,7 @@ def main(argv=None):
             wrong.append(f"{path} is missing")
         elif path.read_text(encoding="utf-8") != wanted:
             wrong.append(f"{path} is not what make_figures.py draws")
-    known = {f"{name}.svg" for name in FIGURES}
+    known = {f"{name}.svg" for name in figures}
     if arguments.check:
         wrong += [f"{path} has no generator" for path in sorted(arguments.folder.glob("*.svg"))
                   if path.name not in known]
@@ -704,7 +719,7 @@ def main(argv=None):
     if wrong:
         print("run docs/figures/make_figures.py and commit what it writes", file=sys.stderr)
         return 1
-    print(f"make_figures: {len(FIGURES)} figures {'match' if arguments.check else 'written'}")
+    print(f"make_figures: {len(figures)} figures {'match' if arguments.check else 'written'}")
     return 0
 
 

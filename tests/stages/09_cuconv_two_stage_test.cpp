@@ -384,9 +384,9 @@ TEST_CASE("09_cuconv_two_stage: the plan of a layer") {
   CHECK_THROWS_AS(stage().plan(refused, ""), std::invalid_argument);
 }
 
-// [doc:row_ends]
 namespace {
 
+// [doc:row_ends]
 // Square maps of one image and 8 channels, one filter, stride 1.
 struct RowEnds {
   int map, filter, padding;
@@ -402,9 +402,9 @@ constexpr RowEnds kRowEnds[] = {
     {28, 3, 0, 1584, 1512, 7800, 7384},   {28, 3, 1, 1776, 1680, 8376, 8208},
     {56, 3, 0, 6624, 3600, 32592, 31776}, {56, 3, 1, 7008, 2976, 31888, 30896},
 };
+// [/doc:row_ends]
 
 }  // namespace
-// [/doc:row_ends]
 
 TEST_CASE("09_cuconv_two_stage: requests that cross row ends, as on the page, and as counted") {
   for (const RowEnds& known : kRowEnds) {

@@ -13,9 +13,9 @@
 //   that is named, with its time.
 // - Each way may have 1 GiB of workspace.
 // - Each is timed on the caller's own arrays, as serial calls in a CUDA graph, and the fastest is kept.
-//   To be done in a fraction of a second a layer, all are first looked at for one call; those beyond
-//   3 times the fastest are not timed further. (1.25 times where the fastest takes a millisecond or
-//   more: then the host's share, which hides differences, is below that.)
+//   To be done in a fraction of a second a layer, all are first looked at for a few calls; those
+//   beyond 3 times the fastest and 50 microseconds are not timed further. (1.25 times where the fastest
+//   takes a millisecond or more: then the host's share, which hides differences, is below that.)
 // - Nobody asks for the same bits twice: nondeterministic ways take part on both sides.
 // - What a way prepares once for a layer, runtime compilation among it, is not timed. All that it does
 //   in a call is: offset tables, changes of layout, transforms of filters.

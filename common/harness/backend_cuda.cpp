@@ -49,7 +49,10 @@ void* CudaBackend::allocate(std::size_t bytes) {
   return memory;
 }
 
-void CudaBackend::release(void* memory) noexcept { cudaFree(memory); }
+void CudaBackend::release(void* memory) noexcept {
+  // After recover() it is gone already: that must not be found again after the next launch.
+  if (cudaFree(memory) != cudaSuccess) cudaGetLastError();
+}
 
 void CudaBackend::copy_in(void* to, const void* from, std::size_t bytes) {
   require(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice), "a copy to the device failed");

@@ -1,0 +1,212 @@
+// In the simulator a 2D stage fails for what its values do not show: hazards, and traffic that nobody
+// predicted.
+#include <algorithm>
+#include <fstream>
+
+#include "common/harness/conv2d.hpp"
+#include "common/harness/traffic.hpp"
+#include "tests/catch.hpp"
+#include "tests/harness/planted/planted_layers.hpp"
+
+using namespace halo;
+using conv::ConvLayer;
+
+namespace {
+
+constexpr int kThreads = 64;
+
+planted::PlantedLayer planted_layer(const ConvLayer& l) {
+  return {l.N(), l.C(), l.H(), l.W(),         l.K(),        l.R(),
+          l.S(), l.P(), l.Q(), l.padding_h(), l.padding_w()};
+}
+
+// Calls visit(outputs of the warp) for all warps.
+template <class Visit>
+void for_each_warp_of_outputs(const ConvLayer& l, Visit visit) {
+  for (std::int64_t start = 0; start < l.output_size(); start += kThreads) {
+    for_each_warp(start, kThreads, [&](Cells lanes) {
+      const Cells warp = lanes.within({0, l.output_size()});
+      if (!warp.empty()) visit(warp);
+    });
+  }
+}
+
+// The loads of one warp for the channels [first, end): two for each tap that some lane needs.
+void add_products(const ConvLayer& l, Cells warp, int first, int end, simt::Counters& counters) {
+  for (int c = first; c < end; ++c) {
+    for (int r = 0; r < l.R(); ++r) {
+      for (int s = 0; s < l.S(); ++s) {
+        std::vector<std::int64_t> cells, taps;
+        for (std::int64_t i = warp.begin; i < warp.end; ++i) {
+          const std::int64_t q = i % l.Q(), p = i / l.Q() % l.P();
+          const std::int64_t k = i / (l.Q() * l.P()) % l.K(), n = i / (l.Q() * l.P() * l.K());
+          const std::int64_t h = p - l.padding_h() + r, w = q - l.padding_w() + s;
+          if (h < 0 || h >= l.H() || w < 0 || w >= l.W()) continue;
+          cells.push_back(((n * l.C() + c) * l.H() + h) * l.W() + w);
+          taps.push_back(((k * l.C() + c) * l.R() + r) * l.S() + s);
+        }
+        if (cells.empty()) continue;
+        counters.global_load_requests += 2;
+        counters.global_load_sectors += sectors_of(cells) + sectors_of(taps);
+      }
+    }
+  }
+}
+
+simt::Counters predict_right(const ConvLayer& l) {
+  simt::Counters counters;
+  for_each_warp_of_outputs(l, [&](Cells warp) {
+    add_products(l, warp, 0, l.C(), counters);
+    counters.global_store_requests += 1;
+    counters.global_store_sectors += warp.sectors();
+  });
+  return counters;
+}
+
+simt::Counters predict_two_kernels(const ConvLayer& l) {
+  simt::Counters counters;
+  for_each_warp_of_outputs(l, [&](Cells warp) {
+    for (int c = 0; c < l.C(); ++c) {
+      add_products(l, warp, c, c + 1, counters);
+      const std::uint64_t sectors = warp.shifted(c * l.output_size()).sectors();
+      counters.global_store_requests += 1;
+      counters.global_store_sectors += sectors;
+      counters.global_load_requests += 1;  // and read by the second kernel
+      counters.global_load_sectors += sectors;
+    }
+    counters.global_store_requests += 1;
+    counters.global_store_sectors += warp.sectors();
+  });
+  return counters;
+}
+
+Conv2dVariant variant_of(const std::string& name, std::function<int(const Conv2dCall&)> launch) {
+  Conv2dVariant variant;
+  variant.name = name;
+  variant.source = "tests/harness/planted/planted_layers.cu";
+  variant.launch = std::move(launch);
+  variant.refuses = [](const ConvLayer& l) {
+    return l.stride_h() != 1 || l.stride_w() != 1 ? "it knows no stride" : "";
+  };
+  return variant;
+}
+
+Conv2dVariant right() {
+  Conv2dVariant variant = variant_of("right", [](const Conv2dCall& c) {
+    return planted::right_layer(c.input, c.filters, c.output, planted_layer(c.layer));
+  });
+  variant.predict = predict_right;
+  return variant;
+}
+
+Conv2dVariant two_kernels() {
+  Conv2dVariant variant = variant_of("two_kernels", [](const Conv2dCall& c) {
+    return planted::two_kernels(c.input, c.filters, c.output, c.workspace, planted_layer(c.layer));
+  });
+  variant.predict = predict_two_kernels;
+  variant.workspace_floats = [](const ConvLayer& l) { return l.C() * l.output_size(); };
+  return variant;
+}
+
+Conv2dVariant stale_workspace() {
+  Conv2dVariant variant = variant_of("stale_workspace", [](const Conv2dCall& c) {
+    return planted::stale_workspace(c.input, c.filters, c.output, c.workspace,
+                                    planted_layer(c.layer));
+  });
+  variant.workspace_floats = [](const ConvLayer& l) { return l.output_size(); };
+  return variant;
+}
+
+int line_of(const std::string& bug) {
+  std::ifstream in(std::string(HALO_SOURCE_ROOT) + "/tests/harness/planted/planted_layers.cu");
+  std::string line;
+  for (int number = 1; std::getline(in, line); ++number) {
+    if (line.find("[bug:" + bug + "]") != std::string::npos) return number;
+  }
+  FAIL("no [bug:" << bug << "]");
+  return 0;
+}
+
+Row try_variant(const Conv2dVariant& variant) {
+  const auto backend = make_backend();
+  Row row;
+  Progress progress;
+  check_layers(variant, *backend, adversarial_layers(test::seed()), test::seed(), row, progress);
+  return row;
+}
+
+Row run_layer(const Conv2dVariant& variant, const std::string& label) {
+  const auto backend = make_backend();
+  Row row;
+  check_layer(variant, *backend, conv::parse_label(label), test::seed(), row);
+  return row;
+}
+
+}  // namespace
+
+TEST_CASE("right kernels of layers pass everything", "[conv2d]") {
+  for (const Conv2dVariant& variant : {right(), two_kernels()}) {
+    INFO(variant.name);
+    const Row trials = try_variant(variant);
+    CHECK(trials.check.reason == "");
+    CHECK(trials.check.outcome == Outcome::good);
+    CHECK(trials.hazards.outcome == Outcome::good);
+    for (const char* label : {"9x7-2-3-4-3", "5-1-1-3-2", "6x11-1-3x2-2-2-p2x0"}) {
+      INFO(label);
+      const Row row = run_layer(variant, label);
+      CHECK(row.traffic.outcome == Outcome::good);
+      CHECK(row.traffic.counted == row.traffic.predicted);
+      CHECK(row.traffic.bytes_per_output_counted > 8);
+      CHECK(exit_status({row}) == 0);
+    }
+  }
+}
+
+TEST_CASE("a missing barrier fails a layer's run", "[conv2d]") {
+  const Row row = try_variant(variant_of("no_barrier", [](const Conv2dCall& c) {
+    return planted::no_barrier_layer(c.input, c.filters, c.output, planted_layer(c.layer));
+  }));
+  CHECK(row.hazards.outcome == Outcome::bad);
+  CHECK(exit_status({row}) == 1);
+  REQUIRE(!row.hazards.findings.empty());
+  const Hazard& race = row.hazards.findings.front();
+  CHECK(race.kind == "race");
+  const int bug = line_of("no-barrier-layer");  // between the two lines that race
+  CHECK(std::min(race.line, race.other_line) < bug);
+  CHECK(std::max(race.line, race.other_line) > bug);
+  CHECK_THAT(row.hazards.reason, test::contains("first with layer "));
+}
+
+TEST_CASE("a workspace that is read before it was written fails the run", "[conv2d]") {
+  const Row row = try_variant(stale_workspace());
+  CHECK(row.check.outcome == Outcome::good);
+  CHECK(row.hazards.outcome == Outcome::bad);
+  REQUIRE(!row.hazards.findings.empty());
+  CHECK(row.hazards.findings.front().kind == "uninitialized_global_read");
+  CHECK(row.hazards.findings.front().line == line_of("stale-workspace"));
+}
+
+TEST_CASE("a workspace that is too small fails the run", "[conv2d]") {
+  Conv2dVariant variant = two_kernels();
+  variant.workspace_floats = [](const ConvLayer& l) { return l.C() * l.output_size() - 1; };
+  const Row row = run_layer(variant, "9x7-2-3-4-3");
+  CHECK(row.hazards.outcome == Outcome::bad);
+  REQUIRE(!row.hazards.findings.empty());
+  CHECK(row.hazards.findings.front().kind == "out_of_bounds");
+  CHECK(exit_status({row}) == 1);
+}
+
+TEST_CASE("a layer's traffic that was not predicted fails the run", "[conv2d]") {
+  Conv2dVariant variant = two_kernels();
+  variant.predict = predict_right;  // forgets the workspace
+  const Row row = run_layer(variant, "9x7-2-3-4-3");
+  CHECK(row.check.outcome == Outcome::good);
+  CHECK(row.hazards.outcome == Outcome::good);
+  CHECK(row.traffic.outcome == Outcome::bad);
+  CHECK(row.traffic.reason == "layer 9x7-2-3-4-3");
+  CHECK(exit_status({row}) == 1);
+
+  variant.predict = nullptr;
+  CHECK(run_layer(variant, "9x7-2-3-4-3").traffic.outcome == Outcome::not_run);
+  CHECK(run_layer(variant, "9x7-2-3-4-3").traffic.reason == "nobody predicted it");
+}

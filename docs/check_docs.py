@@ -393,7 +393,8 @@ def make_report(text, results):
     name, settings, selectors = parse_arguments(text, ("cpu", "variant"))
     if set(settings) != {"cpu", "variant"} or selectors:
         raise DocsError("a report needs cpu=FILE and variant=NAME, and nothing else")
-    rows = [row for row in results.rows(name, {"variant": settings["variant"]}) if row["published"]]
+    rows = [row for row in results.rows(name, {"variant": settings["variant"]})
+            if row.get("published")]
     if not rows:
         raise DocsError(f"no row of {settings['variant']} has published figures beside it")
 

@@ -181,12 +181,27 @@ void fill_ratios(std::vector<Row>& rows);
 void fill_shares(std::vector<Row>& rows, const Machine& machine);
 
 // ---- JSON (schema_version 2) ----
+// A row a line; what is not known of a row is left out of it. Figures have six digits.
 std::string to_json(const Results& results);
 // Throws std::runtime_error: one line that names `origin` and says what is wrong.
 Results results_from_json(const std::string& text, const std::string& origin);
 std::vector<Row> rows_from_json(const std::string& text, const std::string& origin);
 // The file is whole or untouched (data::write_file). Throws data::DataError with one line.
 void write_json(const std::string& path, const Results& results);
+// A results file that is written again, whole, each time rows are added: a run that is interrupted
+// leaves what it had. Only the new rows are put into words.
+class GrowingResults {
+ public:
+  // With the rows that the results have already; the file is not written yet.
+  GrowingResults(const std::string& path, const Results& results);
+  // Throws as write_json.
+  void add(const std::vector<Row>& rows);
+
+ private:
+  std::string path_;
+  Results head_;  // without rows
+  std::vector<std::string> rows_;
+};
 // Throws std::runtime_error with one line.
 Results read_json(const std::string& path);
 

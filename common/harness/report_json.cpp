@@ -1,6 +1,8 @@
 // The JSON of results, both ways. The only file of the harness that includes nlohmann/json.
 #include <cerrno>
+#include <charconv>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -39,9 +41,18 @@ Outcome outcome(const std::string& text, const Words& words) {
   throw std::runtime_error("unknown status '" + text + "'");
 }
 
+// Six digits: no clock is better, and a file of thousands of rows is half as long.
+double six_digits(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.5e", value);
+  double rounded = value;
+  std::from_chars(text, text + std::strlen(text), rounded);
+  return rounded;
+}
+
 // JSON has no infinity: a share that is infinite (a NaN in the output) is written as a string.
 Json share_to_json(double share) {
-  if (std::isfinite(share)) return share;
+  if (std::isfinite(share)) return six_digits(share);
   return "infinite";
 }
 
@@ -50,8 +61,22 @@ double share_from_json(const Json& json) {
   return json.get<double>();
 }
 
-// A figure that does not exist is negative in the row and null in JSON.
-Json figure_to_json(double value) { return value < 0 ? Json() : Json(value); }
+// What is left out of a row: what a reader takes for granted, and figures that do not exist (they
+// are negative in the row). A machine's are null instead.
+Json figure_to_json(double value) { return value < 0 ? Json() : Json(six_digits(value)); }
+
+void add(Json& json, const char* name, const std::string& text) {
+  if (!text.empty()) json[name] = text;
+}
+void add(Json& json, const char* name, int number) {
+  if (number != 0) json[name] = number;
+}
+void add_figure(Json& json, const char* name, double value) {
+  if (value >= 0) json[name] = six_digits(value);
+}
+void add_part(Json& json, const char* name, const Json& part) {
+  if (!part.empty()) json[name] = part;
+}
 double figure_from_json(const Json& json, const char* name) {
   const auto found = json.find(name);
   return found == json.end() || found->is_null() ? -1.0 : found->get<double>();
@@ -100,11 +125,13 @@ Hazard hazard_from_json(const Json& json) {
 }
 
 Json spread_to_json(const Spread& spread) {
-  return {{"rounds", spread.rounds},
-          {"median_ms", figure_to_json(spread.median_ms)},
-          {"p10_ms", figure_to_json(spread.p10_ms)},
-          {"p90_ms", figure_to_json(spread.p90_ms)},
-          {"repeat_spread", figure_to_json(spread.repeat_spread)}};
+  Json json = Json::object();
+  add(json, "rounds", spread.rounds);
+  add_figure(json, "median_ms", spread.median_ms);
+  add_figure(json, "p10_ms", spread.p10_ms);
+  add_figure(json, "p90_ms", spread.p90_ms);
+  add_figure(json, "repeat_spread", spread.repeat_spread);
+  return json;
 }
 
 Spread spread_from_json(const Json& json, const char* name) {
@@ -118,6 +145,17 @@ Spread spread_from_json(const Json& json, const char* name) {
   spread.repeat_spread = figure_from_json(*found, "repeat_spread");
   return spread;
 }
+
+struct TimeField {
+  const char* name;
+  double Time::*member;
+};
+constexpr TimeField kTimeFields[] = {
+    {"gb_per_s", &Time::gb_per_s},           {"cold_gb_per_s", &Time::cold_gb_per_s},
+    {"gflop_per_s", &Time::gflop_per_s},     {"share_of_copy", &Time::share_of_copy},
+    {"share_of_fp32", &Time::share_of_fp32}, {"ratio_to_previous", &Time::ratio_to_previous},
+    {"ratio_to_copy", &Time::ratio_to_copy}, {"ratio_to_best_peer", &Time::ratio_to_best_peer},
+};
 
 constexpr const char* kRoles[] = {"variant", "peer", "copy"};
 
@@ -193,58 +231,69 @@ Json row_to_json(const Row& row) {
   for (const auto& [name, value] : row.problem) {
     std::visit([&, key = name](const auto& held) { problem[key] = held; }, value);
   }
-  Json findings = Json::array();
-  for (const Hazard& hazard : row.hazards.findings) findings.push_back(hazard_to_json(hazard));
-  const Traffic& traffic = row.traffic;
-  const Time& time = row.time;
-  Json published = Json::object();
-  if (!row.published.source.empty()) published["source"] = row.published.source;
-  for (const auto& [name, value] : row.published.figures) published[name] = value;
-  return {{"stage", row.stage},
-          {"backend", row.backend},
-          {"variant", row.variant},
-          {"source", row.source},
-          {"description", row.description},
-          {"task", row.task},
-          {"role", kRoles[static_cast<int>(row.role)]},
-          {"detail", row.detail},
-          {"problem", problem},
-          {"check",
-           {{"status", word(row.check.outcome, kCheckWords)},
-            {"reason", row.check.reason},
-            {"shapes", row.check.shapes},
-            {"worst_share", share_to_json(row.check.worst_share)}}},
-          {"hazards",
-           {{"status", word(row.hazards.outcome, kHazardWords)},
-            {"reason", row.hazards.reason},
-            {"findings", findings}}},
-          {"traffic",
-           {{"status", word(traffic.outcome, kTrafficWords)},
-            {"reason", traffic.reason},
-            {"predicted", counters_to_json(traffic.predicted)},
-            {"counted", counters_to_json(traffic.counted)},
-            {"bytes_per_output_predicted", figure_to_json(traffic.bytes_per_output_predicted)},
-            {"bytes_per_output_counted", figure_to_json(traffic.bytes_per_output_counted)},
-            {"sectors_per_request", figure_to_json(traffic.sectors_per_request)},
-            {"shared_conflicts", figure_to_json(traffic.shared_conflicts)}}},
-          {"time",
-           {{"status", word(time.outcome, kTimeWords)},
-            {"reason", time.reason},
-            {"method", time.method},
-            {"hot", spread_to_json(time.hot)},
-            {"cold", spread_to_json(time.cold)},
-            {"transfers", spread_to_json(time.transfers)},
-            {"discarded_rounds", time.discarded_rounds},
-            {"gb_per_s", figure_to_json(time.gb_per_s)},
-            {"cold_gb_per_s", figure_to_json(time.cold_gb_per_s)},
-            {"gflop_per_s", figure_to_json(time.gflop_per_s)},
-            {"share_of_copy", figure_to_json(time.share_of_copy)},
-            {"share_of_fp32", figure_to_json(time.share_of_fp32)},
-            {"ratio_to_previous", figure_to_json(time.ratio_to_previous)},
-            {"ratio_to_copy", figure_to_json(time.ratio_to_copy)},
-            {"ratio_to_best_peer", figure_to_json(time.ratio_to_best_peer)},
-            {"best_peer", time.best_peer}}},
-          {"published", published}};
+  Json json = {{"stage", row.stage},
+               {"backend", row.backend},
+               {"variant", row.variant},
+               {"source", row.source}};
+  add(json, "description", row.description);
+  add(json, "task", row.task);
+  json["role"] = kRoles[static_cast<int>(row.role)];
+  add(json, "detail", row.detail);
+  add(json, "runs_as", row.runs_as);
+  if (!row.chooses_from.empty()) json["chooses_from"] = row.chooses_from;
+  json["problem"] = problem;
+
+  const auto part = [&](const char* name, Outcome outcome, const Words& words,
+                        const std::string& reason) -> Json& {
+    Json& object = json[name];
+    object["status"] = word(outcome, words);
+    add(object, "reason", reason);
+    return object;
+  };
+  Json& check = part("check", row.check.outcome, kCheckWords, row.check.reason);
+  add(check, "shapes", row.check.shapes);
+  if (row.check.shapes > 0) check["worst_share"] = share_to_json(row.check.worst_share);
+
+  Json& hazards = part("hazards", row.hazards.outcome, kHazardWords, row.hazards.reason);
+  for (const Hazard& hazard : row.hazards.findings) {
+    hazards["findings"].push_back(hazard_to_json(hazard));
+  }
+
+  const Traffic& counts = row.traffic;
+  Json& traffic = part("traffic", counts.outcome, kTrafficWords, counts.reason);
+  add_part(traffic, "predicted", counters_to_json(counts.predicted));
+  add_part(traffic, "counted", counters_to_json(counts.counted));
+  add_figure(traffic, "bytes_per_output_predicted", counts.bytes_per_output_predicted);
+  add_figure(traffic, "bytes_per_output_counted", counts.bytes_per_output_counted);
+  add_figure(traffic, "sectors_per_request", counts.sectors_per_request);
+  add_figure(traffic, "shared_conflicts", counts.shared_conflicts);
+
+  Json& time = part("time", row.time.outcome, kTimeWords, row.time.reason);
+  add(time, "method", row.time.method);
+  add_part(time, "hot", spread_to_json(row.time.hot));
+  add_part(time, "cold", spread_to_json(row.time.cold));
+  add_part(time, "transfers", spread_to_json(row.time.transfers));
+  add(time, "discarded_rounds", row.time.discarded_rounds);
+  for (const TimeField& field : kTimeFields) add_figure(time, field.name, row.time.*field.member);
+  add(time, "best_peer", row.time.best_peer);
+
+  if (!row.published.source.empty()) {
+    json["published"]["source"] = row.published.source;
+    for (const auto& [name, value] : row.published.figures) json["published"][name] = value;
+  }
+  return json;
+}
+
+// A part that is not there was not run, and nothing is known of it.
+const Json& part_of(const Json& row, const char* name) {
+  static const Json nothing = {{"status", kNotRun}};
+  const auto found = row.find(name);
+  return found == row.end() ? nothing : *found;
+}
+
+CounterList counters_of(const Json& traffic, const char* name) {
+  const auto found = traffic.find(name);
+  return found == traffic.end() ? CounterList{} : counters_from_json(*found);
 }
 
 Row row_from_json(const Json& json) {
@@ -256,6 +305,8 @@ Row row_from_json(const Json& json) {
   row.description = json.value("description", std::string());
   row.task = json.value("task", 0);
   row.detail = json.value("detail", std::string());
+  row.runs_as = json.value("runs_as", std::string());
+  row.chooses_from = json.value("chooses_from", std::vector<std::string>());
   row.role = role_from(json.value("role", std::string(kRoles[0])));
   for (const auto& [name, value] : json.at("problem").items()) {
     if (value.is_string()) {
@@ -264,45 +315,45 @@ Row row_from_json(const Json& json) {
       row.problem.emplace_back(name, value.get<std::int64_t>());
     }
   }
-  const Json& check = json.at("check");
+  const auto reason = [](const Json& part) { return part.value("reason", std::string()); };
+  const Json& check = part_of(json, "check");
   row.check.outcome = outcome(check.at("status"), kCheckWords);
-  check.at("reason").get_to(row.check.reason);
-  check.at("shapes").get_to(row.check.shapes);
-  row.check.worst_share = share_from_json(check.at("worst_share"));
-
-  const Json& hazards = json.at("hazards");
-  row.hazards.outcome = outcome(hazards.at("status"), kHazardWords);
-  hazards.at("reason").get_to(row.hazards.reason);
-  for (const Json& finding : hazards.at("findings")) {
-    row.hazards.findings.push_back(hazard_from_json(finding));
+  row.check.reason = reason(check);
+  row.check.shapes = check.value("shapes", 0);
+  if (const auto share = check.find("worst_share"); share != check.end()) {
+    row.check.worst_share = share_from_json(*share);
   }
 
-  const Json& traffic = json.at("traffic");
+  const Json& hazards = part_of(json, "hazards");
+  row.hazards.outcome = outcome(hazards.at("status"), kHazardWords);
+  row.hazards.reason = reason(hazards);
+  if (const auto findings = hazards.find("findings"); findings != hazards.end()) {
+    for (const Json& finding : *findings) {
+      row.hazards.findings.push_back(hazard_from_json(finding));
+    }
+  }
+
+  const Json& traffic = part_of(json, "traffic");
   row.traffic.outcome = outcome(traffic.at("status"), kTrafficWords);
-  traffic.at("reason").get_to(row.traffic.reason);
-  row.traffic.predicted = counters_from_json(traffic.at("predicted"));
-  row.traffic.counted = counters_from_json(traffic.at("counted"));
+  row.traffic.reason = reason(traffic);
+  row.traffic.predicted = counters_of(traffic, "predicted");
+  row.traffic.counted = counters_of(traffic, "counted");
   row.traffic.bytes_per_output_predicted = figure_from_json(traffic, "bytes_per_output_predicted");
   row.traffic.bytes_per_output_counted = figure_from_json(traffic, "bytes_per_output_counted");
   row.traffic.sectors_per_request = figure_from_json(traffic, "sectors_per_request");
   row.traffic.shared_conflicts = figure_from_json(traffic, "shared_conflicts");
 
-  const Json& time = json.at("time");
+  const Json& time = part_of(json, "time");
   row.time.outcome = outcome(time.at("status"), kTimeWords);
-  time.at("reason").get_to(row.time.reason);
+  row.time.reason = reason(time);
   row.time.method = time.value("method", std::string());
   row.time.hot = spread_from_json(time, "hot");
   row.time.cold = spread_from_json(time, "cold");
   row.time.transfers = spread_from_json(time, "transfers");
   row.time.discarded_rounds = time.value("discarded_rounds", 0);
-  row.time.gb_per_s = figure_from_json(time, "gb_per_s");
-  row.time.cold_gb_per_s = figure_from_json(time, "cold_gb_per_s");
-  row.time.gflop_per_s = figure_from_json(time, "gflop_per_s");
-  row.time.share_of_copy = figure_from_json(time, "share_of_copy");
-  row.time.share_of_fp32 = figure_from_json(time, "share_of_fp32");
-  row.time.ratio_to_previous = figure_from_json(time, "ratio_to_previous");
-  row.time.ratio_to_copy = figure_from_json(time, "ratio_to_copy");
-  row.time.ratio_to_best_peer = figure_from_json(time, "ratio_to_best_peer");
+  for (const TimeField& field : kTimeFields) {
+    row.time.*field.member = figure_from_json(time, field.name);
+  }
   row.time.best_peer = time.value("best_peer", std::string());
   if (const auto published = json.find("published"); published != json.end()) {
     for (const auto& [name, value] : published->items()) {
@@ -316,20 +367,39 @@ Row row_from_json(const Json& json) {
   return row;
 }
 
+// One line.
+std::string line_of(const Row& row) {
+  // A path that is not UTF-8 must not make the whole report fail.
+  return row_to_json(row).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// A row a line, so that a file can be read, compared and cut with a text's tools.
+std::string whole_text(const Results& head, const std::vector<std::string>& rows) {
+  const Json json = {{"schema_version", 2},
+                     {"command", head.command},
+                     {"date", head.date},
+                     {"seed", head.seed},
+                     {"machine", machine_to_json(head.machine)}};
+  std::string text = json.dump(1, ' ', false, Json::error_handler_t::replace);
+  text.erase(text.rfind("\n}"));
+  text += ",\n \"rows\": [";
+  const char* separator = "\n";
+  for (const std::string& row : rows) {
+    text += separator + row;
+    separator = ",\n";
+  }
+  return text + (rows.empty() ? "]\n}\n" : "\n ]\n}\n");
+}
+
+std::vector<std::string> lines_of(const std::vector<Row>& rows) {
+  std::vector<std::string> lines;
+  for (const Row& row : rows) lines.push_back(line_of(row));
+  return lines;
+}
+
 }  // namespace
 
-std::string to_json(const Results& results) {
-  Json rows = Json::array();
-  for (const Row& row : results.rows) rows.push_back(row_to_json(row));
-  const Json json = {{"schema_version", 2},
-                     {"command", results.command},
-                     {"date", results.date},
-                     {"seed", results.seed},
-                     {"machine", machine_to_json(results.machine)},
-                     {"rows", rows}};
-  // A path that is not UTF-8 must not make the whole report fail.
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
-}
+std::string to_json(const Results& results) { return whole_text(results, lines_of(results.rows)); }
 
 Results results_from_json(const std::string& text, const std::string& origin) {
   try {
@@ -357,6 +427,16 @@ std::vector<Row> rows_from_json(const std::string& text, const std::string& orig
 
 void write_json(const std::string& path, const Results& results) {
   data::write_file(path, to_json(results));
+}
+
+GrowingResults::GrowingResults(const std::string& path, const Results& results)
+    : path_(path), head_(results), rows_(lines_of(results.rows)) {
+  head_.rows.clear();
+}
+
+void GrowingResults::add(const std::vector<Row>& rows) {
+  for (std::string& line : lines_of(rows)) rows_.push_back(std::move(line));
+  data::write_file(path_, whole_text(head_, rows_));
 }
 
 Results read_json(const std::string& path) {

@@ -151,9 +151,6 @@ std::vector<Note> time_notes(const Rows& rows) {
     }
     notes.push_back({{}, text + (peers.size() > 1 ? ")" : "")});
   }
-  for (const Row* row : rows) {
-    if (!row->detail.empty()) notes.push_back({{row->variant + ":", Tone::strong}, row->detail});
-  }
   if (!throttled.empty()) {
     notes.push_back({{"THROTTLED:", Tone::caution},
                      "rounds left out because the clock was low: " + listed(throttled)});
@@ -163,6 +160,17 @@ std::vector<Note> time_notes(const Rows& rows) {
                      "%copy over 100: part of the data was still in a cache, or the roof met a "
                      "slower moment (" +
                          listed(over) + ")"});
+  }
+  return notes;
+}
+
+// What the variants chose inside.
+std::vector<Note> inside_notes(const Rows& rows) {
+  std::vector<Note> notes;
+  for (const Row* row : rows) {
+    std::string inside = row->runs_as.empty() ? "" : "runs as " + row->runs_as;
+    if (!row->detail.empty()) inside += (inside.empty() ? "" : "; ") + row->detail;
+    if (!inside.empty()) notes.push_back({{row->variant + ":", Tone::strong}, inside});
   }
   return notes;
 }
@@ -279,6 +287,7 @@ std::vector<RowField> csv_fields(const Rows& rows) {
   text("task", [](const Row& row) { return row.task > 0 ? std::to_string(row.task) : ""; });
   text("source", [](const Row& row) { return row.source; });
   text("detail", [](const Row& row) { return row.detail; });
+  text("runs_as", [](const Row& row) { return row.runs_as; });
   text("description", [](const Row& row) { return row.description; });
   return fields;
 }
@@ -357,6 +366,7 @@ std::string render_table(const std::vector<Row>& rows, const TableOptions& optio
     Table table = tabulate(shared_title(rows[at]), group,
                            times ? timed_fields(group) : counted_fields(group));
     if (times) table.notes = time_notes(group);
+    for (Note& note : inside_notes(group)) table.notes.push_back(std::move(note));
     // What has no column is explained once, below all tables.
     for (Note& note :
          reasons(group, !times || any(group, saw_hazards), !times || any(group, counted_traffic))) {

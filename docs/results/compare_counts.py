@@ -22,7 +22,7 @@ def simulated(path):
     """The rows that were counted, by what they are."""
     rows = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))["rows"]
     return {(row["stage"], row["variant"], json.dumps(row["problem"])): row["traffic"]
-            for row in rows if row["backend"] == "sim" and row["traffic"]["counted"]}
+            for row in rows if row["backend"] == "sim" and row["traffic"].get("counted")}
 
 
 def main():

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -215,8 +216,76 @@ TEST_CASE("JSON comes back as it went") {
   CHECK(back.rows[2].published.figures == results.rows[2].published.figures);
   CHECK(render_table(back.rows) == render_table(results.rows));
   CHECK_THAT(text, contains("\"schema_version\": 2"));
-  CHECK_THAT(text, contains("\"status\": \"NOT RUN\""));
-  CHECK_THAT(text, contains("\"median_ms\": null"));
+  CHECK_THAT(text, contains("\"status\":\"NOT RUN\""));
+  // A row a line, without what is not known of it.
+  const std::string rows = text.substr(text.find("\"rows\""));
+  CHECK(std::count(rows.begin(), rows.end(), '\n') == 6);  // with the brackets' lines
+  CHECK_THAT(rows, !contains("null") && !contains("\"\"") && !contains("runs_as"));
+}
+
+TEST_CASE("JSON tells what a row runs as, and figures with six digits") {
+  Row row = good_row();
+  row.runs_as = "sum";
+  row.time.hot.median_ms = 0.123456789;
+  const std::string text = to_json({"c", "d", 1, {}, {row}});
+  CHECK_THAT(text, contains("\"runs_as\":\"sum\"") && contains("\"median_ms\":0.123457"));
+  const Row back = rows_from_json(text, "here").at(0);
+  CHECK(back.runs_as == "sum");
+  CHECK(back.time.hot.median_ms == 0.123457);
+  CHECK_THAT(render_table({back}), contains("runs as sum"));
+  CHECK_THAT(render_table({back}, {.color = false, .format = Format::csv}), contains("runs_as"));
+}
+
+TEST_CASE("results files of before are read as well: over many lines, with all that is not known") {
+  const std::string text = R"({
+ "schema_version": 2,
+ "command": "c",
+ "date": "d",
+ "seed": 1,
+ "machine": {"cpu": "", "gpu": "", "driver": "", "cuda": "", "compiler": "", "libraries": {}, "roofs": {}},
+ "rows": [
+  {
+   "stage": "02", "backend": "gpu", "variant": "grid", "source": "grid.cu", "description": "",
+   "task": 0, "role": "variant", "detail": "",
+   "problem": {"length": 5},
+   "check": {"status": "PASS", "reason": "", "shapes": 3, "worst_share": 0.5},
+   "hazards": {"status": "NOT RUN", "reason": "blind", "findings": []},
+   "traffic": {"status": "NOT RUN", "reason": "blind", "predicted": {}, "counted": {},
+    "bytes_per_output_predicted": null, "bytes_per_output_counted": null,
+    "sectors_per_request": null, "shared_conflicts": null},
+   "time": {"status": "MEASURED", "reason": "", "method": "graph",
+    "hot": {"rounds": 15, "median_ms": 2.5, "p10_ms": 2.4, "p90_ms": 2.6, "repeat_spread": null},
+    "cold": {"rounds": 0, "median_ms": null, "p10_ms": null, "p90_ms": null, "repeat_spread": null},
+    "transfers": {"rounds": 0, "median_ms": null, "p10_ms": null, "p90_ms": null,
+     "repeat_spread": null},
+    "discarded_rounds": 0, "gb_per_s": 7, "cold_gb_per_s": null, "best_peer": ""},
+   "published": {}
+  }
+ ]
+})";
+  const Row row = rows_from_json(text, "old.json").at(0);
+  CHECK(row.check.shapes == 3);
+  CHECK(row.hazards.reason == "blind");
+  CHECK(row.time.hot.median_ms == 2.5);
+  CHECK(row.time.cold.median_ms == -1);
+  CHECK(row.time.gb_per_s == 7);
+  CHECK(row.published.source == "");
+}
+
+TEST_CASE("a results file grows, whole after each step") {
+  const auto folder = temporary_folder();
+  const std::string path = (folder / "out.json").string();
+  Results results{"c", "d", 5, {}, {good_row()}};
+  GrowingResults file(path, results);
+  CHECK_FALSE(std::filesystem::exists(path));
+  file.add({bad_row()});
+  CHECK(read_json(path).rows.size() == 2);
+  file.add({good_row(), timed("gpu", "grid", 1000, 0.25, 1.5)});
+  results.rows.insert(results.rows.end(),
+                      {bad_row(), good_row(), timed("gpu", "grid", 1000, 0.25, 1.5)});
+  CHECK(to_json(read_json(path)) == to_json(results));
+  CHECK(std::distance(std::filesystem::directory_iterator(folder), {}) == 1);
+  std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("what is no results file is refused in one line that names it") {

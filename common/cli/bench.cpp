@@ -8,20 +8,11 @@
 #include "common/harness/terminal.hpp"
 
 namespace halo {
-namespace {
-
-// "bench_conv1d" -> "conv1d".
-std::string family_of(const Program& program) {
-  return program.name.substr(program.name.find('_') + 1);
-}
-
-}  // namespace
 
 BenchChoice choose_ladders(const BuildFolder& build, const BenchOptions& options) {
   std::vector<std::string> families;
   for (const Program& ladder : build.ladders()) {
-    const std::string family = family_of(ladder);
-    if (families.empty() || families.back() != family) families.push_back(family);
+    if (families.empty() || families.back() != ladder.family) families.push_back(ladder.family);
   }
   if (families.empty()) throw CannotRun("no bench programs are set up here (./halo doctor)");
   if (!options.family.empty()) {
@@ -31,6 +22,17 @@ BenchChoice choose_ladders(const BuildFolder& build, const BenchOptions& options
       throw WrongUse("no family '" + options.family + "': there are " + names);
     }
     families = {options.family};
+  }
+  // Options that only one family has choose it.
+  if (const std::string family = family_of(options.of_families); !family.empty()) {
+    if (!options.family.empty() && options.family != family) {
+      throw WrongUse(options.of_families.front().name + " is for " + family + ", not " +
+                     options.family);
+    }
+    families = {family};
+  }
+  if (options.resume && options.json.empty()) {
+    throw WrongUse("--resume needs --json: the file to take up again");
   }
   BenchChoice choice;
   Gpu gpu;
@@ -44,13 +46,13 @@ BenchChoice choose_ladders(const BuildFolder& build, const BenchOptions& options
       if (options.on != "auto" && options.on != backend) continue;
       const auto ladder = std::find_if(
           build.ladders().begin(), build.ladders().end(),
-          [&](const Program& one) { return family_of(one) == family && one.backend == backend; });
+          [&](const Program& one) { return one.family == family && one.backend == backend; });
       const bool is_gpu = backend == std::string("gpu");
       if (ladder != build.ladders().end() && (!is_gpu || gpu.found)) {
         choice.programs.push_back(*ladder);
       } else if (is_gpu) {
         const std::string name = "bench_" + family;
-        choice.left_out.push_back({name, backend, "stages/bench/" + name + "-gpu"});
+        choice.left_out.push_back({name, family, backend, "stages/bench/" + name + "-gpu"});
       }
     }
   }
@@ -68,7 +70,14 @@ int run_bench(const BuildFolder& build, const BenchOptions& options) {
   const BenchChoice choice = choose_ladders(build, options);
   Request request{"halo bench", options.passed_on, {"--bench"}, options.json};
   if (!options.family.empty()) request.command += " " + options.family;
+  if (!options.set.empty()) {
+    request.command += " " + options.set;
+    request.flags.insert(request.flags.end(), {"--set", options.set});
+  }
   if (options.on != "auto") request.command += " --on " + options.on;
+  request.grows = !options.json.empty() && choice.programs.size() == 1 &&
+                  choice.programs.front().family == "conv2d";
+  request.resume = options.resume;
   Results results = run_programs(choice.programs, request);
   for (const Program& program : choice.left_out) {
     results.rows.push_back(not_run_row(program, choice.reason));

@@ -42,6 +42,15 @@ bool names_stage(const std::string& name) {
 
 bool names_ladder(const std::string& name) { return name.rfind("bench_", 0) == 0; }
 
+// The stages' families, as the build description wrote them: a line each, "04_conv1d_tiled_halo
+// conv1d".
+std::map<std::string, std::string> read_families(const fs::path& file) {
+  std::map<std::string, std::string> families;
+  std::ifstream stream(file);
+  for (std::string stage, family; stream >> stage >> family;) families[stage] = family;
+  return families;
+}
+
 std::string text_of(const json& object, const char* key) {
   const auto value = object.find(key);
   return value != object.end() && value->is_string() ? value->get<std::string>() : "";
@@ -52,12 +61,20 @@ std::string text_of(const json& object, const char* key) {
 BuildFolder::BuildFolder(const fs::path& path) : path_(path) {
   const json info = read(path / "meson-info" / "meson-info.json");
   source_ = info.value(json::json_pointer("/directories/source"), std::string());
+  const auto families = read_families(path / "stages" / "families.txt");
   for (const json& target : read(path / "meson-info" / "intro-targets.json")) {
     Program program;
     if (target.at("type") != "executable" || !split_program(target.at("name"), program)) continue;
     program.path = target.at("filename").at(0).get<std::string>();
-    if (names_stage(program.name)) programs_.push_back(program);
-    if (names_ladder(program.name)) ladders_.push_back(program);
+    if (names_stage(program.name)) {
+      if (const auto family = families.find(program.name); family != families.end()) {
+        program.family = family->second;
+      }
+      programs_.push_back(program);
+    } else if (names_ladder(program.name)) {
+      program.family = program.name.substr(program.name.find('_') + 1);  // bench_conv1d
+      ladders_.push_back(program);
+    }
   }
   for (auto* programs : {&programs_, &ladders_}) {
     std::sort(programs->begin(), programs->end(), [](const auto& a, const auto& b) {

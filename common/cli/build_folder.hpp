@@ -1,4 +1,4 @@
-// What Meson wrote into the build folder about this project: its stage programs, its tests, the
+// What the build description and Meson wrote into the build folder about this project: its stage programs, its tests, the
 // libraries it found and the results of the last test run. The only part of the program that knows
 // the format of those files.
 #pragma once
@@ -12,6 +12,7 @@ namespace halo {
 // A program of the course: one stage's, or a ladder of stages that are timed together.
 struct Program {
   std::string name;            // 04_conv1d_tiled_halo, bench_conv1d
+  std::string family;          // of problems: conv1d, conv2d; empty if it is not known
   std::string backend;         // sim, gpu, or cpu for one that needs neither
   std::filesystem::path path;  // whether or not it has been built yet
 };

@@ -26,13 +26,21 @@ struct CannotRun : std::runtime_error {
 /// Options of the stage and ladder programs, with their values.
 using PassedOptions = std::vector<std::pair<std::string, std::string>>;
 
+/// An option that the programs of one family of problems have and others do not.
+struct FamilyOption {
+  std::string name;    // --layer
+  std::string family;  // conv2d
+};
+
 struct RunOptions {
   std::string stage;          // as typed: 4, 04 or 04_conv1d_tiled_halo; empty: all
   std::string on = "auto";    // sim, gpu or auto
   std::string json;           // file for the merged results; empty: none
   bool report_table = false;  // the source report's own table instead of ours
+  bool plan = false;          // print how the stage would divide its layers, and stop
   std::string color = "auto";
   PassedOptions passed_on;
+  std::vector<FamilyOption> of_families;  // those given that not every program has
 };
 
 struct TestOptions {
@@ -42,12 +50,15 @@ struct TestOptions {
 };
 
 struct BenchOptions {
-  std::string family;       // conv1d; empty: all
+  std::string family;       // conv1d, conv2d; empty: all
+  std::string set;          // of layers, conv2d only; empty: all
+  bool resume = false;      // go on where the JSON ends that an earlier run left; conv2d only
   std::string on = "auto";  // cpu, gpu, or auto for both
   std::string json;
   Format format = Format::terminal;
   std::string color = "auto";
   PassedOptions passed_on;
+  std::vector<FamilyOption> of_families;
 };
 
 struct CompareOptions {
@@ -68,6 +79,10 @@ struct ReportOptions {
   bool summary = false;         // how the variants stand over all problems
   std::vector<std::string> by;  // the summary's problems in groups: R, N
 };
+
+/// The family that these options belong to; empty if they say nothing. Throws WrongUse if they are of
+/// different families.
+std::string family_of(const std::vector<FamilyOption>& options);
 
 /// The stage program(s) that `run` would start. Throws WrongUse and CannotRun.
 struct Choice {

@@ -9,6 +9,7 @@
 
 #include "common/cli/commands.hpp"
 #include "common/cli/process.hpp"
+#include "common/cli/program_runs.hpp"
 #include "common/harness/command_line.hpp"
 
 namespace {
@@ -84,18 +85,33 @@ constexpr const char* kFormats = "table, markdown or csv";
 struct Passed {
   const char* name;
   const char* unit;
+  const char* family;  // whose programs have it; empty: all have
   const char* help;
   std::string value = {};
 };
 
 void add_options(CommandLine& line, std::span<Passed> options) {
-  for (Passed& option : options) line.option(option.name, option.unit, option.value, option.help);
+  for (Passed& option : options) {
+    const std::string family = option.family;
+    line.option(option.name, option.unit, option.value,
+                (family.empty() ? "" : family + ": ") + option.help);
+  }
 }
 
 PassedOptions given(std::span<const Passed> options) {
   PassedOptions all;
   for (const Passed& option : options) {
     if (!option.value.empty()) all.emplace_back(option.name, option.value);
+  }
+  return all;
+}
+
+std::vector<FamilyOption> of_families(std::span<const Passed> options) {
+  std::vector<FamilyOption> all;
+  for (const Passed& option : options) {
+    if (!option.value.empty() && *option.family != '\0') {
+      all.push_back({option.name, option.family});
+    }
   }
   return all;
 }
@@ -112,8 +128,10 @@ double parse_percent(const std::string& option, const std::string& text) {
 
 int command_run(const Global& global, int argc, const char* const* argv) {
   RunOptions options;
-  CommandLine line("Runs a stage, or all: check, hazards, memory traffic, time.",
-                   "Options from --length to --seed are handed to the stages' programs.");
+  CommandLine line(
+      "Runs a stage, or all: check, hazards, memory traffic, time.",
+      "Options from --length to --seed are handed to the stages' programs. Those of one "
+      "family of stages\n(conv1d: 01 to 05, conv2d: 06 to 09) choose its stages.");
   line.positional("stage", options.stage, "a stage: 04, 4 or its name; all if left out");
   line.option("--on", "sim|gpu", options.on, "where to run; a GPU if there is one, if left out");
   line.option("--json", "FILE", options.json, "also write the results to this file");
@@ -121,22 +139,42 @@ int command_run(const Global& global, int argc, const char* const* argv) {
             "the report's table: time at lengths 1e3, 1e5, 1e7 and 1e9");
   line.option("--color", "WHEN", options.color, "auto, always or never");
 
+  line.flag("--plan", options.plan,
+            "conv2d: print how the stage would divide its layers, and stop (needs a stage)");
+
   Passed passed_on[] = {
-      {"--length", "N", "outputs, and cells of the signal"},
-      {"--threads", "T", "threads per block"},
-      {"--task", "K", "only the variants of the report's task K (needs a stage)"},
-      {"--variant", "NAME", "only this variant (needs a stage)"},
-      {"--mask", "W|SPEC", "width of a random mask, odd; or gaussian:31, box:9, a .npy file"},
-      {"--border", "zero|report", "zero: zeros beyond the ends. report: the ends are left alone"},
-      {"--input", "FILE",
+      {"--length", "N", "conv1d", "outputs, and cells of the signal"},
+      {"--threads", "T", "conv1d", "threads per block"},
+      {"--task", "K", "conv1d", "only the variants of the report's task K (needs a stage)"},
+      {"--mask", "W|SPEC", "conv1d",
+       "width of a random mask, odd; or gaussian:31, box:9, a .npy file"},
+      {"--border", "zero|report", "conv1d",
+       "zero: zeros beyond the ends. report: the ends are left alone"},
+      {"--input", "FILE", "",
        "run on this signal, .wav or .npy; from stage 06 on, picture: .png, .npy"},
-      {"--filter", "SPEC", "with a picture: sobel, gaussian:5, box:9, or a .npy file"},
-      {"--output", "FILE", "write the result, .wav, .png or .npy (needs a stage)"},
-      {"--seed", "S", "seed of all random data; a fresh one, printed, if not given"},
+      {"--filter", "SPEC", "conv2d", "with a picture: sobel, gaussian:5, box:9, or a .npy file"},
+      {"--output", "FILE", "", "write the result, .wav, .png or .npy (needs a stage)"},
+      {"--layer", "LABEL[,LABEL]", "conv2d",
+       "these layers: size-batch-filter-filters-channels, 7-1-3-384-192"},
+      {"--layers", "TABLE", "conv2d", "the layers of a CSV file, or of a paper: cuconv, ..."},
+      {"--batch", "N[,N]", "conv2d", "each layer with so many images"},
+      {"--gpu", "KEY", "conv2d", "with --plan: for this GPU (v100, h200, ...)"},
+      {"--variant", "NAME", "", "only this variant (needs a stage)"},
+      {"--seed", "S", "", "seed of all random data; a fresh one, printed, if not given"},
   };
   add_options(line, passed_on);
   if (!line.parse(argc, argv)) return 0;
   options.passed_on = given(passed_on);
+  options.of_families = of_families(passed_on);
+  if (options.plan) options.of_families.push_back({"--plan", "conv2d"});
+  // All stages run on a file that only one family reads.
+  if (const std::string* input = value_of(options.passed_on, "--input");
+      input != nullptr && options.stage.empty() && options.of_families.empty()) {
+    const bool is_picture =
+        input->ends_with(".png") || input->ends_with(".pgm") || input->ends_with(".ppm");
+    options.of_families.push_back({"--input " + *input, is_picture ? "conv2d" : "conv1d"});
+  }
+  if (options.report_table) options.of_families.push_back({"--report-table", "conv1d"});
   require_one_of("--on", options.on, {"auto", "sim", "gpu"});
   require_one_of("--color", options.color, {"auto", "always", "never"});
 
@@ -151,22 +189,34 @@ int command_bench(const Global& global, int argc, const char* const* argv) {
   CommandLine line("Times all stages of a family beside its peers: on the CPU, then on the GPU.",
                    "Without other options: all published problems. Options from --length to --seed "
                    "are handed\nto the bench programs.");
-  line.positional("family", options.family, "conv1d; all if left out");
+  line.positional("family", options.family, "conv1d or conv2d; all if left out");
+  line.positional("set", options.set,
+                  "conv2d: cuconv, chang_onishi_single or chang_onishi_multi; all if left out");
   line.option("--on", "cpu|gpu", options.on, "only there; both, if left out");
   line.option("--json", "FILE", options.json, "also write the results to this file");
   line.option("--format", "FORMAT", format, kFormats);
   line.option("--color", "WHEN", options.color, "auto, always or never");
+  line.flag("--resume", options.resume,
+            "conv2d: go on where the --json file ends that an earlier run left");
   Passed passed_on[] = {
-      {"--length", "N", "only this many outputs"},
-      {"--threads", "T", "threads per block"},
-      {"--variant", "NAME", "only this variant"},
-      {"--mask", "W|SPEC", "only this mask: a width, odd; or gaussian:31, box:9, a .npy file"},
-      {"--border", "zero|report", "zero: zeros beyond the ends. report: the ends are left alone"},
-      {"--seed", "S", "seed of all random data; a fresh one, printed, if not given"},
+      {"--length", "N", "conv1d", "only this many outputs"},
+      {"--threads", "T", "conv1d", "threads per block"},
+      {"--mask", "W|SPEC", "conv1d",
+       "only this mask: a width, odd; or gaussian:31, box:9, a .npy file"},
+      {"--border", "zero|report", "conv1d",
+       "zero: zeros beyond the ends. report: the ends are left alone"},
+      {"--layer", "LABEL[,LABEL]", "conv2d", "only these layers"},
+      {"--layers", "TABLE", "conv2d", "only the layers of this CSV file or paper"},
+      {"--batch", "N[,N]", "conv2d", "only these batch sizes"},
+      {"--variant", "NAME", "", "only this variant"},
+      {"--seed", "S", "", "seed of all random data; a fresh one, printed, if not given"},
   };
   add_options(line, passed_on);
   if (!line.parse(argc, argv)) return 0;
   options.passed_on = given(passed_on);
+  options.of_families = of_families(passed_on);
+  if (options.resume) options.of_families.push_back({"--resume", "conv2d"});
+  if (!options.set.empty()) options.of_families.push_back({"the set " + options.set, "conv2d"});
   options.format = parse_format(format);
   require_one_of("--on", options.on, {"auto", "cpu", "gpu"});
   require_one_of("--color", options.color, {"auto", "always", "never"});

@@ -63,6 +63,13 @@ std::string read_text(const fs::path& file) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
+// What a program says of its progress: its last whole line, if it begins with "layer".
+std::string progress_of(const std::string& out) {
+  const std::size_t end = out.rfind('\n');
+  const std::string line = last_line(out.substr(0, end == std::string::npos ? 0 : end));
+  return line.starts_with("layer ") ? ": " + line : "";
+}
+
 // Runs one program. Throws WrongUse if it refuses its options; anything else that goes wrong becomes
 // a row that failed.
 Results run_one(const Program& program, const Request& request, const std::string& seed,
@@ -72,12 +79,15 @@ Results run_one(const Program& program, const Request& request, const std::strin
     if (name != "--seed") command.insert(command.end(), {name, value});
   }
   command.insert(command.end(), request.flags.begin(), request.flags.end());
+  if (request.resume) command.push_back("--resume");
   command.insert(command.end(), {"--seed", seed});
+  std::error_code absent;
+  const auto written_before = fs::last_write_time(json, absent);
   const auto start = std::chrono::steady_clock::now();
-  const Ended ended = run_program(command, [&](const std::string&) {
+  const Ended ended = run_program(command, [&](const std::string& out) {
     const auto taken =
         std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - start);
-    progress.show(label + ", " + std::to_string(taken.count()) + " s");
+    progress.show(label + progress_of(out) + ", " + std::to_string(taken.count()) + " s");
   });
   progress.clear();
 
@@ -85,7 +95,9 @@ Results run_one(const Program& program, const Request& request, const std::strin
   std::string said = last_line(ended.err);
   const std::string prefix = program.path.filename().string() + ": ";
   if (said.rfind(prefix, 0) == 0) said.erase(0, prefix.size());
-  const bool has_results = fs::exists(json);
+  // A file of an earlier run says nothing of this one.
+  const bool has_results =
+      fs::exists(json) && (absent || fs::last_write_time(json) != written_before);
   const auto fail = [&](const std::string& what) {
     results.rows.push_back(broken(program, said.empty() ? what : what + "; it said: " + said));
     return results;
@@ -182,14 +194,21 @@ Results run_programs(const std::vector<Program>& programs, const Request& reques
   }
   // One seed for all, so that one number repeats the run.
   const std::string* given = value_of(request.passed_on, "--seed");
-  const std::string seed =
-      given ? *given : std::to_string(std::random_device()() % 1'000'000'000u + 1);
+  std::string seed = given ? *given : std::to_string(std::random_device()() % 1'000'000'000u + 1);
+  if (!given && request.resume && fs::exists(request.json)) {
+    try {
+      seed = std::to_string(read_json(request.json).seed);
+    } catch (const std::exception& error) {
+      throw WrongUse(std::string("--resume: ") + error.what());
+    }
+  }
 
   Results merged = new_results(0, nullptr, std::strtoull(seed.c_str(), nullptr, 10));
   merged.command = request.command;
   for (const auto& [name, value] : request.passed_on) {
     if (name != "--seed") merged.command += " " + name + " " + value;
   }
+  if (request.resume) merged.command += " --resume";
   merged.command += " --seed " + seed;
 
   TemporaryFolder folder;
@@ -201,7 +220,9 @@ Results run_programs(const std::vector<Program>& programs, const Request& reques
                               std::to_string(programs.size()) + ") " + place_of(program.backend);
     const Results part =
         run_one(program, request, seed,
-                folder.path() / (program.name + "-" + program.backend + ".json"), progress, label);
+                request.grows ? fs::path(request.json)
+                              : folder.path() / (program.name + "-" + program.backend + ".json"),
+                progress, label);
     merged.rows.insert(merged.rows.end(), part.rows.begin(), part.rows.end());
     machine = merged_machine(machine, part.machine);
   }

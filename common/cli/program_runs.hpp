@@ -16,6 +16,10 @@ struct Request {
   PassedOptions passed_on;         // options for each of them
   std::vector<std::string> flags;  // options without a value
   std::string json;                // file for the results; empty: none
+  // The one program that is run writes that file itself, again and again as it goes, so that one that
+  // is interrupted leaves what it had; with `resume` it takes up what is there.
+  bool grows = false;
+  bool resume = false;
 };
 
 /// The value of an option that is passed on; null if it was not given.

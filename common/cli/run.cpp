@@ -4,6 +4,7 @@
 
 #include "common/cli/commands.hpp"
 #include "common/cli/gpu.hpp"
+#include "common/cli/process.hpp"
 #include "common/cli/program_runs.hpp"
 #include "common/harness/terminal.hpp"
 
@@ -29,20 +30,70 @@ std::string find_stage(const BuildFolder& build, const std::string& typed) {
   throw WrongUse("no stage '" + typed + "': there are " + joined(numbers) + " (./halo list)");
 }
 
-}  // namespace
-
-Choice choose_programs(const BuildFolder& build, const RunOptions& options) {
-  const auto& programs = build.programs();
-  const std::string stage = options.stage.empty() ? "" : find_stage(build, options.stage);
-  if (stage.empty()) {
+// What is asked of `run` as a whole, whatever is built.
+void require_sense(const RunOptions& options) {
+  if (options.stage.empty()) {
     for (const char* name : {"--output", "--variant", "--task"}) {
       if (value_of(options.passed_on, name)) {
         throw WrongUse(std::string(name) + " needs a stage: ./halo run 04 " + name + " ...");
       }
     }
+    if (options.plan) throw WrongUse("--plan needs a stage: ./halo run 07 --plan");
   }
   if (value_of(options.passed_on, "--output") && !value_of(options.passed_on, "--input")) {
     throw WrongUse("--output needs --input FILE");
+  }
+  if (value_of(options.passed_on, "--gpu") && !options.plan) {
+    throw WrongUse("--gpu is for --plan: stages run on the GPU that is here");
+  }
+  if (options.plan && !options.json.empty()) throw WrongUse("--plan measures nothing for --json");
+}
+
+// The plan is for people: it goes to them as it is.
+int print_plan(const Program& program, const PassedOptions& options) {
+  std::vector<std::string> command = {program.path.string(), "--plan"};
+  for (const auto& [name, value] : options) command.insert(command.end(), {name, value});
+  const Ended ended = run_program(command);
+  if (!ended.good()) {
+    const std::string said = last_line(ended.err);
+    const std::string prefix = program.path.filename().string() + ": ";
+    throw WrongUse(said.empty() ? program.path.string() + " has no plan: " + how_it_ended(ended)
+                                : said.substr(said.starts_with(prefix) ? prefix.size() : 0));
+  }
+  std::fputs(ended.out.c_str(), stdout);
+  return 0;
+}
+
+}  // namespace
+
+std::string family_of(const std::vector<FamilyOption>& options) {
+  for (const FamilyOption& option : options) {
+    if (option.family != options.front().family) {
+      throw WrongUse(options.front().name + " is for " + options.front().family + " and " +
+                     option.name + " for " + option.family + ": no stage has both");
+    }
+  }
+  return options.empty() ? "" : options.front().family;
+}
+
+Choice choose_programs(const BuildFolder& build, const RunOptions& options) {
+  const auto& programs = build.programs();
+  const std::string stage = options.stage.empty() ? "" : find_stage(build, options.stage);
+  require_sense(options);
+  const std::string family = family_of(options.of_families);
+  const auto wanted = [&](const Program& program) {
+    if (!stage.empty()) return program.name == stage;
+    // Options that only some stages have choose those.
+    return family.empty() || program.family == family;
+  };
+  for (const Program& program : programs) {
+    if (!stage.empty() && wanted(program) && !family.empty() && program.family != family) {
+      throw WrongUse(options.of_families.front().name + " is for " + family + ", stage " +
+                     program.name + " is " + (program.family.empty() ? "not" : program.family));
+    }
+  }
+  if (!family.empty() && std::none_of(programs.begin(), programs.end(), wanted)) {
+    throw CannotRun("no stage of " + family + " is set up here (./halo list)");
   }
   const auto built_for = [&](const std::string& backend) {
     return std::any_of(programs.begin(), programs.end(),
@@ -53,7 +104,7 @@ Choice choose_programs(const BuildFolder& build, const RunOptions& options) {
   const bool gpu_built = built_for("gpu");
   const bool sim_built = built_for("sim");
   const bool needs_backend = std::any_of(programs.begin(), programs.end(), [&](const auto& p) {
-    return p.backend != "cpu" && (stage.empty() || p.name == stage);
+    return p.backend != "cpu" && wanted(p);
   });
   if (!needs_backend && options.on == "auto") {
     choice.backend = "cpu";
@@ -81,14 +132,15 @@ Choice choose_programs(const BuildFolder& build, const RunOptions& options) {
     }
   }
   for (const Program& program : programs) {
-    const bool wanted = stage.empty() || program.name == stage;
-    if (wanted && (program.backend == choice.backend || program.backend == "cpu")) {
+    if (wanted(program) && (program.backend == choice.backend || program.backend == "cpu")) {
       choice.programs.push_back(program);
     }
   }
   if (choice.programs.empty()) {
-    throw CannotRun((stage.empty() ? "no stage" : "stage " + stage) + " is built for the " +
-                    choice.backend + " (./halo doctor)");
+    throw CannotRun((!stage.empty()   ? "stage " + stage
+                     : family.empty() ? "no stage"
+                                      : "no stage of " + family) +
+                    " is built for the " + choice.backend + " (./halo doctor)");
   }
   return choice;
 }
@@ -96,6 +148,7 @@ Choice choose_programs(const BuildFolder& build, const RunOptions& options) {
 int run_stages(const BuildFolder& build, const RunOptions& options) {
   const TableOptions table{.color = use_color(options.color, stdout)};
   const Choice choice = choose_programs(build, options);
+  if (options.plan) return print_plan(choice.programs.front(), options.passed_on);
   Request request{"halo run", options.passed_on, {}, options.json};
   if (!options.stage.empty()) request.command += " " + options.stage;
   if (choice.backend != "cpu") request.command += " --on " + choice.backend;

@@ -242,3 +242,61 @@ TEST_CASE("--targets of bench names what it would start") {
         "stages/02_global/02_global-gpu\n");
   CHECK_THAT(build.halo({"list"}).out, !contains("bench"));
 }
+
+TEST_CASE("bench of layers: the set is passed on, and the file grows where the user wants it") {
+  FakeBuild build;
+  add_cpu(build);
+  const fs::path json = build.path() / "layers.json";
+  Results earlier = new_results(0, nullptr, 77);
+  earlier.machine = gpu_machine();
+  earlier.rows = {timed_row("09_cuconv", "gpu", "two_stage", 2)};
+  const fs::path left = build.path() / "left.json";
+  write_json(left.string(), earlier);
+  build.add_program("bench_conv2d", "gpu",
+                    "echo \"$words\" >> '" + (build.path() / "words").string() +
+                        "'\necho 'layer 1 of 1, 7-1-3-2-1'\ncp '" + left.string() + "' \"$json\"");
+  const auto words = [&] { return lines_of(read_file(build.path() / "words")).back(); };
+  const Ended ended = build.halo(
+      {"bench", "conv2d", "cuconv", "--batch", "8", "--json", json.string(), "--seed", "77"},
+      {build.with_gpu()});
+  CAPTURE(ended.out, ended.err);
+  CHECK(ended.status == 0);
+  CHECK(words() == "--json " + json.string() + " --batch 8 --bench --set cuconv --seed 77");
+  CHECK(read_json(json.string()).command == "halo bench conv2d cuconv --batch 8 --seed 77");
+  CHECK_THAT(ended.out, contains("two_stage"));
+
+  // Taken up again with the seed of the file.
+  const Ended again = build.halo({"bench", "conv2d", "cuconv", "--json", json.string(), "--resume"},
+                                 {build.with_gpu()});
+  CAPTURE(again.out, again.err);
+  CHECK(again.status == 0);
+  CHECK(words() == "--json " + json.string() + " --bench --set cuconv --resume --seed 77");
+
+  // A program that leaves an old file as it was has reported nothing.
+  build.add_program("bench_conv2d", "gpu", "exit 0");
+  const Ended silent =
+      build.halo({"bench", "conv2d", "--json", json.string(), "--resume"}, {build.with_gpu()});
+  CHECK(silent.status == 1);
+  CHECK_THAT(silent.out, contains("left no results"));
+}
+
+TEST_CASE("bench: options of one family choose it, and do not go with another") {
+  FakeBuild build;
+  add_cpu(build);
+  build.add_reporting_program("bench_conv2d", "gpu", {timed_row("09_cuconv", "gpu", "sum", 2)}, 0,
+                              gpu_machine());
+  const Ended layers = build.halo({"bench", "--layers", "cuconv"}, {build.with_gpu()});
+  CAPTURE(layers.out, layers.err);
+  CHECK(layers.status == 0);
+  CHECK_THAT(layers.out, contains("sum") && !contains("loop"));
+  for (const std::vector<std::string>& args : std::vector<std::vector<std::string>>{
+           {"bench", "conv1d", "--layers", "cuconv"},
+           {"bench", "conv1d", "cuconv"},
+           {"bench", "conv2d", "--length", "5"},
+           {"bench", "--length", "5", "--batch", "8"},
+           {"bench", "conv2d", "--resume"},
+           {"bench", "conv1d", "--resume", "--json", (build.path() / "x.json").string()}}) {
+    CAPTURE(args);
+    require_one_line(build.halo(args, {build.with_gpu()}), 2);
+  }
+}

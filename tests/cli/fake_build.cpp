@@ -95,6 +95,11 @@ void FakeBuild::add_reporting_program(const std::string& stage, const std::strin
                   "' \"$json\"\nexit " + std::to_string(status));
 }
 
+void FakeBuild::add_family(const std::string& stage, const std::string& family) {
+  families_.push_back({stage, family});
+  write_info();
+}
+
 void FakeBuild::add_test(const std::string& name, const std::string& suite) {
   tests_.push_back({name, suite});
   write_info();
@@ -149,6 +154,9 @@ void FakeBuild::write_info() const {
             << (path_ / "tests" / test.name).string() << R"("]})";
   }
   targets << "]";
+  fs::create_directories(path_ / "stages");
+  std::ofstream families(path_ / "stages" / "families.txt");
+  for (const Listed& stage : families_) families << stage.name << " " << stage.file << "\n";
   std::ofstream tests(info / "intro-tests.json");
   const char* comma = "";
   tests << "[";

@@ -42,6 +42,8 @@ class FakeBuild {
   /// One that writes these rows, and what it knows of the machine, and ends with this status.
   void add_reporting_program(const std::string& stage, const std::string& backend,
                              const std::vector<Row>& rows, int status, const Machine& machine = {});
+  /// Says of which family a stage is.
+  void add_family(const std::string& stage, const std::string& family);
   /// A test in a suite, as listed by Meson.
   void add_test(const std::string& name, const std::string& suite);
   /// What the stand-in for Meson does when it is asked to run tests: `body` runs with $log being
@@ -65,7 +67,8 @@ class FakeBuild {
   };
   std::filesystem::path path_;
   std::vector<Listed> programs_;
-  std::vector<Listed> tests_;  // name and suite
+  std::vector<Listed> tests_;     // name and suite
+  std::vector<Listed> families_;  // stage and family
 };
 
 /// A row whose four columns are good (not run for time).

@@ -17,6 +17,8 @@ FakeBuild& two_stages(FakeBuild& build) {
   build.add_reporting_program("02_second", "sim", {good_row("02_second", "late")}, 0);
   build.add_reporting_program("01_first", "sim",
                               {good_row("01_first", "early"), good_row("01_first", "middle")}, 0);
+  build.add_family("01_first", "conv1d");
+  build.add_family("02_second", "conv1d");
   return build;
 }
 
@@ -56,6 +58,12 @@ TEST_CASE("wrong use of run is one line and exit status 2") {
       {"run", "01", "--output", "x.wav"},
       {"run", "--variant", "early"},
       {"run", "--task", "2"},
+      {"run", "--length", "5", "--layer", "7-1-3-2-1"},
+      {"run", "01", "--layer", "7-1-3-2-1"},
+      {"run", "01", "--plan"},
+      {"run", "--plan"},
+      {"run", "--gpu", "v100"},
+      {"run", "--layer", "7-1-3-2-1", "--report-table"},
       {"run", "--json", "/nowhere/at/all.json"},
       {"run", "--json", "/tmp"},
       {"run", "--json", ""},
@@ -234,6 +242,7 @@ TEST_CASE("a stage program that was not run is not a success") {
 TEST_CASE("options that a stage program refuses: its line and exit status 2") {
   FakeBuild build;
   build.add_program("01_first", "sim", "echo '01_first-sim: length is odd' >&2; exit 2");
+  build.add_family("01_first", "conv1d");
   const Ended ended = build.halo({"run", "--length", "-5"});
   require_one_line(ended, 2);
   CHECK(ended.err == "halo: length is odd\n");
@@ -336,6 +345,53 @@ TEST_CASE("a stop signal ends the stage program and leaves no temporary files") 
   CHECK(ended.status == 143);
   CHECK(ended.out.empty());
   CHECK(fs::is_empty(folder));
+}
+
+TEST_CASE("options of one family choose its stages, and no stage of another takes them") {
+  FakeBuild build;
+  two_stages(build);
+  build.add_reporting_program("06_third", "sim", {good_row("06_third", "direct")}, 0);
+  build.add_family("06_third", "conv2d");
+  const Ended layers = build.halo({"run", "--layer", "7-1-3-2-1", "--batch", "1,8"});
+  CAPTURE(layers.out, layers.err);
+  CHECK(layers.status == 0);
+  CHECK_THAT(layers.out, contains("direct") && !contains("early") && !contains("late"));
+  CHECK_THAT(read_file(build.path() / "words"), contains("--layer 7-1-3-2-1 --batch 1,8"));
+  const Ended signals = build.halo({"run", "--length", "1000"});
+  CHECK_THAT(signals.out, !contains("direct") && contains("early") && contains("late"));
+  const Ended all = build.halo({"run", "--seed", "3"});
+  CHECK_THAT(all.out, contains("direct") && contains("early"));
+  CHECK(build.halo({"--targets", "run", "--layers", "cuconv"}).out ==
+        "stages/06_third/06_third-sim\n");
+
+  FakeBuild signals_only;
+  two_stages(signals_only);
+  const Ended none = signals_only.halo({"run", "--layer", "7-1-3-2-1"});
+  require_one_line(none, 77);
+  CHECK(none.err == "halo: no stage of conv2d is set up here (./halo list)\n");
+
+  const Ended wrong = build.halo({"run", "6", "--length", "1000"});
+  require_one_line(wrong, 2);
+  CHECK(wrong.err == "halo: --length is for conv1d, stage 06_third is conv2d\n");
+  const Ended both = build.halo({"run", "--mask", "9", "--layer", "7-1-3-2-1"});
+  require_one_line(both, 2);
+  CHECK(both.err == "halo: --mask is for conv1d and --layer for conv2d: no stage has both\n");
+}
+
+TEST_CASE("a plan goes to the user as the stage prints it") {
+  FakeBuild build;
+  build.add_program("07_planner", "sim",
+                    "case \"$words\" in *abacus*) echo '07_planner-sim: no such GPU' >&2; exit 2;; "
+                    "esac\necho \"$words\"; echo; echo '  P = 3'");
+  build.add_family("07_planner", "conv2d");
+  const Ended ended =
+      build.halo({"run", "07", "--plan", "--layer", "224-1-3-64-1", "--gpu", "v100"});
+  CHECK(ended.status == 0);
+  CHECK(ended.err.empty());
+  CHECK(ended.out == "--plan --layer 224-1-3-64-1 --gpu v100\n\n  P = 3\n");
+  const Ended wrong = build.halo({"run", "7", "--plan", "--gpu", "abacus"});
+  require_one_line(wrong, 2);
+  CHECK(wrong.err == "halo: no such GPU\n");
 }
 
 TEST_CASE("list and doctor tell what is here") {

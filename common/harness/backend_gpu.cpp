@@ -10,6 +10,8 @@
 #include <chrono>
 #include <fstream>
 #include <functional>
+#include <iterator>
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -230,7 +232,38 @@ class GpuBackend final : public CudaBackend {
     std::size_t free = 0;
     std::size_t total = 0;
     if (cudaMemGetInfo(&free, &total) != cudaSuccess) return 0;
-    return static_cast<std::int64_t>(free);
+    return static_cast<std::int64_t>(free + idle_bytes_);
+  }
+
+  // Released blocks wait to be used again: a run of hundreds of layers would else spend its time in
+  // cudaMalloc and cudaFree.
+  void* allocate(std::size_t bytes) override {
+    if (const auto idle = idle_.lower_bound(bytes);
+        idle != idle_.end() && idle->first - bytes <= kMostWaste) {
+      void* const memory = idle->second;
+      sizes_[memory] = idle->first;
+      idle_bytes_ -= idle->first;
+      idle_.erase(idle);
+      return memory;
+    }
+    void* memory = nullptr;
+    try {
+      memory = CudaBackend::allocate(bytes);
+    } catch (const std::runtime_error&) {
+      if (idle_.empty()) throw;
+      free_idle_beyond(0);
+      memory = CudaBackend::allocate(bytes);
+    }
+    sizes_[memory] = bytes;
+    return memory;
+  }
+  void release(void* memory) noexcept override {
+    const auto known = sizes_.find(memory);
+    if (known == sizes_.end()) return;  // it went with the device, in recover()
+    idle_.emplace(known->second, memory);
+    idle_bytes_ += known->second;
+    sizes_.erase(known);
+    free_idle_beyond(kMostIdle);
   }
 
   std::unique_ptr<Batch> batch(std::function<int(int)> launch, int calls) override {
@@ -299,14 +332,34 @@ class GpuBackend final : public CudaBackend {
   bool recover() override {
     seen_.reset();
     staging_.reset();
+    idle_.clear();
+    idle_bytes_ = 0;
+    sizes_.clear();
     return CudaBackend::recover();
   }
   // Farther than the rounding of a grid and the widest mask together can reach.
   std::size_t guard_cells() const override { return 4096; }
 
  private:
+  // Of a block that is used for less than it holds.
+  static constexpr std::size_t kMostWaste = std::size_t{32} << 20;
+  // Libraries allocate for themselves: most of the memory is to be free for them.
+  static constexpr std::size_t kMostIdle = std::size_t{4} << 30;
+
+  void free_idle_beyond(std::size_t bytes) noexcept {
+    while (idle_bytes_ > bytes) {
+      const auto largest = std::prev(idle_.end());
+      idle_bytes_ -= largest->first;
+      CudaBackend::release(largest->second);
+      idle_.erase(largest);
+    }
+  }
+
   std::unique_ptr<Memory> seen_;  // of the clock's probe
   std::unique_ptr<Memory> staging_;
+  std::map<void*, std::size_t> sizes_;  // of the blocks in use
+  std::multimap<std::size_t, void*> idle_;
+  std::size_t idle_bytes_ = 0;
 };
 
 }  // namespace

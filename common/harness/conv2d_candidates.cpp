@@ -6,6 +6,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "common/data/cuconv_figures.hpp"
 #include "common/harness/candidates.hpp"
 #include "common/harness/command_line.hpp"
 #include "common/harness/conv2d_arrays.hpp"
@@ -15,6 +16,8 @@ namespace halo {
 namespace {
 
 constexpr std::int64_t kFloat = sizeof(float);
+// The stage that rebuilds cuConv.
+constexpr const char* kCuconvStage = "09_cuconv_two_stage";
 
 std::int64_t array_bytes(const conv::ConvLayer& layer) {
   return kFloat * (layer.input_size() + layer.filters_size() + layer.output_size());
@@ -108,7 +111,8 @@ class Group {
   const Conv2dData& data() {
     if (task_.data) return *task_.data;
     if (!data_) {
-      data_ = adversarial_data(task_.layer, task_.seed, conv::affordable_repeat(task_.layer));
+      data_ = adversarial_data(task_.layer, task_.seed,
+                               conv::affordable_repeat(task_.layer, task_.reference_products));
     }
     return *data_;
   }
@@ -174,7 +178,33 @@ class Group {
   std::vector<float> host_input_, host_filters_, host_output_;  // all of them
 };
 
-Problem problem_fields(const conv::ConvLayer& layer) {
+// Why this variant does not run this layer; empty if it does.
+std::string not_for(const Conv2dVariant& variant, const Conv2dTask& task, Backend& backend) {
+  if (!variant.unavailable.empty()) return variant.unavailable;
+  if (variant.refuses) {
+    if (std::string reason = variant.refuses(task.layer); !reason.empty()) return reason;
+  }
+  if (!task.too_large.empty()) return task.too_large;
+  const std::int64_t floats = workspace_floats(variant, task.layer);
+  if (floats == 0) return {};
+  return too_large_for_memory("its workspace for layer " + conv::label(task.layer), 0,
+                              array_bytes(task.layer) + kFloat * floats, backend);
+}
+
+// What the paper that a stage rebuilds printed for this layer.
+Published published(const std::string& stage, const Conv2dVariant& variant,
+                    const conv::ConvLayer& layer) {
+  if (stage != kCuconvStage || variant.role != Role::variant) return {};
+  const auto line = data::cuconv_figures(layer);
+  if (!line) return {};
+  return {
+      "cuConv, Table " + std::to_string(line->table) + ", Tesla V100; of cuDNN " + line->best_cudnn,
+      {{"cuconv_us", line->cuconv_us}, {"best_cudnn_us", line->best_cudnn_us}}};
+}
+
+}  // namespace
+
+Problem problem_of(const conv::ConvLayer& layer) {
   const auto pair = [](int down, int across) -> Value {
     if (down == across) return std::int64_t{down};
     return std::to_string(down) + "x" + std::to_string(across);
@@ -190,25 +220,10 @@ Problem problem_fields(const conv::ConvLayer& layer) {
           {"padding", pair(layer.padding_h(), layer.padding_w())}};
 }
 
-// Why this variant does not run this layer; empty if it does.
-std::string not_for(const Conv2dVariant& variant, const Conv2dTask& task, Backend& backend) {
-  if (!variant.unavailable.empty()) return variant.unavailable;
-  if (variant.refuses) {
-    if (std::string reason = variant.refuses(task.layer); !reason.empty()) return reason;
-  }
-  if (!task.too_large.empty()) return task.too_large;
-  const std::int64_t floats = workspace_floats(variant, task.layer);
-  if (floats == 0) return {};
-  return too_large_for_memory("its workspace for layer " + conv::label(task.layer), 0,
-                              array_bytes(task.layer) + kFloat * floats, backend);
-}
-
-}  // namespace
-
 void add_candidates(std::vector<Candidate>& candidates, const std::vector<Conv2dEntry>& entries,
                     Backend& backend, const Conv2dTask& task) {
   const auto group = std::make_shared<Group>(backend, task);
-  for (const auto& [stage, variant] : entries) {
+  for (const auto& [stage, variant, tried] : entries) {
     if (variant.role == Role::copy) throw std::logic_error("the 2D family has no copies");
     Candidate candidate;
     Row& row = candidate.row;
@@ -218,13 +233,18 @@ void add_candidates(std::vector<Candidate>& candidates, const std::vector<Conv2d
     row.source = variant.source;
     row.description = variant.description;
     row.role = variant.role;
-    row.problem = problem_fields(task.layer);
+    row.problem = problem_of(task.layer);
+    row.published = published(stage, variant, task.layer);
     row.time.reason = backend.no_time_reason();
     const std::string reason = not_for(variant, task, backend);
-    if (reason.empty()) group->expect(variant);
+    if (reason.empty()) {
+      group->expect(variant);
+      if (variant.runs_as) row.runs_as = variant.runs_as(task.layer);
+      row.chooses_from = variant.chooses_from;
+    }
     // A library is judged on the layer that it is timed on.
     const auto trials =
-        variant.role == Role::variant ? task.trials : std::vector<conv::ConvLayer>{};
+        variant.role == Role::variant && !tried ? task.trials : std::vector<conv::ConvLayer>{};
     candidate.check = [&backend, group, variant = variant, reason, trials, seed = task.seed](
                           Row& checked, Progress& progress) {
       std::function<void()> try_small;
@@ -240,7 +260,7 @@ void add_candidates(std::vector<Candidate>& candidates, const std::vector<Conv2d
       candidate.batch = [group, variant = variant](int calls, Cache cache) {
         return group->batch(variant, calls, cache);
       };
-      candidate.cold_calls = [group] { return group->cold_sets(); };
+      if (task.cold) candidate.cold_calls = [group] { return group->cold_sets(); };
       if (variant.detail) {
         candidate.detail = [variant = variant, layer = task.layer] {
           return variant.detail(layer);

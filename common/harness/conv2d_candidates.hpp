@@ -20,6 +20,9 @@ struct Conv2dTask {
   std::uint64_t seed;     // of the data
   std::string too_large;  // not empty: only the trials are run, and why
   bool transfers = true;  // whether they are timed, where there are any
+  bool cold = true;       // whether calls are also timed with a cold cache, where there is one
+  // Beyond so many products the data repeat: see conv::affordable_repeat.
+  std::int64_t reference_products = conv::kReferenceProducts;
   // Also tried, before the layer itself; may be empty.
   std::vector<conv::ConvLayer> trials;
   // Not null: run on these, not on data from the seed. They belong to the layer and do not repeat.
@@ -33,7 +36,12 @@ struct Conv2dTask {
 struct Conv2dEntry {
   std::string stage;
   Conv2dVariant variant;
+  bool tried = false;  // on trials, before: not again
 };
+
+// A row's problem: N, C, H, W, K, R, S, stride, padding, the last two as text ("2x1") where down and
+// across differ.
+Problem problem_of(const conv::ConvLayer& layer);
 
 // Adds one candidate for each entry. The backend must outlive the candidates.
 void add_candidates(std::vector<Candidate>& candidates, const std::vector<Conv2dEntry>& entries,

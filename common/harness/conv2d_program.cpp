@@ -6,6 +6,7 @@
 #include "common/data/layer_table.hpp"
 #include "common/harness/command_line.hpp"
 #include "common/harness/conv2d.hpp"
+#include "common/harness/conv2d_bench.hpp"
 #include "common/harness/conv2d_candidates.hpp"
 #include "common/harness/conv2d_picture.hpp"
 #include "common/harness/family_program.hpp"
@@ -27,7 +28,10 @@ struct Options : FamilyOptions {
   std::string layers;
   std::string batch;
   std::string gpu;
+  std::string set;
   bool plan = false;
+  bool bench = false;
+  bool resume = false;
   PictureOptions picture;
 };
 
@@ -53,13 +57,21 @@ bool parse(int argc, const char* const* argv, const Stages& stages, Options& opt
           name +
           " --input photo.png --filter sobel --output edges.png\n"
           "Exit status: 0 good, 1 a check or a hazard failed, 2 wrong use, 77 not run.");
-  std::string tables;
-  for (const std::string& table : data::paper_layer_tables()) {
-    tables += (tables.empty() ? "" : ", ") + table;
-  }
+  const auto listed = [](const std::vector<std::string>& names) {
+    std::string text;
+    for (const std::string& one : names) text += (text.empty() ? "" : ", ") + one;
+    return text;
+  };
+  const std::string tables = listed(data::paper_layer_tables());
+  const std::string sets = listed(bench_sets());
   line.option("--layer", "LABEL[,LABEL]", options.layer, "these layers");
   line.option("--layers", "TABLE", options.layers, "the layers of a CSV file, or of " + tables);
   line.option("--batch", "N[,N]", options.batch, "each layer with so many images");
+  line.flag("--bench", options.bench,
+            "the papers' layers, each timed briefly; with --layer or --layers those");
+  line.option("--set", "NAME", options.set, "with --bench: only this paper's layers: " + sets);
+  line.flag("--resume", options.resume,
+            "with --bench and --json: go on where the file ends that an earlier run left");
   line.flag("--plan", options.plan, "print how the stage would divide each layer, and stop");
   line.option("--gpu", "KEY", options.gpu, "with --plan: for this GPU, not the present one");
   add_picture_options(line, options.picture);
@@ -144,6 +156,15 @@ std::string variant_to_save(const std::vector<Conv2dEntry>& entries, const conv:
   throw UsageError("no variant takes this picture with this filter (" + reason + ")");
 }
 
+std::vector<std::int64_t> parse_batches(const std::string& text) {
+  std::vector<std::int64_t> batches;
+  if (text.empty()) return batches;
+  for (const std::string& images : split(text)) {
+    batches.push_back(parse_number("batch", images, 1, kMostImages));
+  }
+  return batches;
+}
+
 Layers choose_layers(const Options& options, const Backend& backend) {
   if (!options.layer.empty() && !options.layers.empty()) {
     throw UsageError("--layer and --layers: one of them names the layers, not both");
@@ -154,11 +175,11 @@ Layers choose_layers(const Options& options, const Backend& backend) {
                       : layers_named(backend.times() ? kMeasuredLayers : kSimulatedLayers);
   if (!options.batch.empty()) {
     Layers batches;
-    for (const conv::ConvLayer& layer : layers) {
-      for (const std::string& images : split(options.batch)) {
-        const std::int64_t count = parse_number("batch", images, 1, kMostImages);
-        batches.push_back(made_by("--batch " + images + ", layer " + conv::label(layer),
-                                  [&] { return layer.with_batch(count); }));
+    for (const std::int64_t images : parse_batches(options.batch)) {
+      for (const conv::ConvLayer& layer : layers) {
+        batches.push_back(
+            made_by("--batch " + std::to_string(images) + ", layer " + conv::label(layer),
+                    [&] { return layer.with_batch(images); }));
       }
     }
     layers = batches;
@@ -194,8 +215,8 @@ void list_variants(const Stages& stages, const std::vector<Conv2dVariant>& peers
 
 void print_plans(const Stages& stages, const Layers& layers, const std::string& gpu) {
   for (const Conv2dStage& stage : stages) {
-    if (!stage.plan)
-      throw UsageError("stage " + stage.name + " has no plan: it divides every layer alike");
+    if (stage.plan) continue;
+    throw UsageError("stage " + stage.name + " has no plan: it divides every layer alike");
   }
   // All of them before the first is printed: a complaint stands alone.
   std::string text;
@@ -209,19 +230,70 @@ void print_plans(const Stages& stages, const Layers& layers, const std::string& 
   std::fputs(text.c_str(), stdout);
 }
 
+// Everything that can be wrong with the command is found before anything runs.
+void require_sense(const Options& options) {
+  if (!options.gpu.empty() && !options.plan) {
+    throw UsageError("--gpu is for --plan: programs run on the GPU that is here");
+  }
+  if (options.bench && !options.picture.input.empty()) {
+    throw UsageError("--bench and --input: one of them, not both");
+  }
+  if (options.plan && options.bench) throw UsageError("--plan and --bench: one of them, not both");
+  if (!options.bench && !options.set.empty()) throw UsageError("--set is for --bench");
+  if (!options.bench && options.resume) throw UsageError("--resume is for --bench");
+  if (!options.set.empty() && (!options.layer.empty() || !options.layers.empty())) {
+    throw UsageError("--set has its own layers: leave --layer and --layers out");
+  }
+  if (options.resume && options.out.json.empty()) {
+    throw UsageError("--resume needs --json: the file to take up again");
+  }
+}
+
+std::vector<Conv2dEntry> entries_of(const std::vector<Conv2dVariant>& peers) {
+  std::vector<Conv2dEntry> entries;
+  for (const Conv2dVariant& peer : peers) entries.push_back({"peers", peer});
+  return entries;
+}
+
+// Candidates for each layer as `task` has it for the first; trials only before that one.
+std::vector<Candidate> candidates_for(const Layers& layers, const std::vector<Conv2dEntry>& entries,
+                                      Backend& backend, Conv2dTask task) {
+  std::vector<Candidate> candidates;
+  task.trials = adversarial_layers(task.seed);
+  for (const conv::ConvLayer& layer : layers) {
+    task.layer = layer;
+    task.too_large = too_large_for(layer, backend, true);
+    add_candidates(candidates, entries, backend, task);
+    task.trials.clear();
+  }
+  return candidates;
+}
+
 int run(int argc, const char* const* argv, const Stages& stages,
-        const std::vector<Conv2dVariant>& peers, Backend& backend) {
+        const std::vector<Conv2dVariant>& all_peers, Backend& backend) {
   Options options;
   if (!parse(argc, argv, stages, options)) return 0;
   if (options.list) {
-    list_variants(stages, peers);
+    list_variants(stages, all_peers);
     return 0;
   }
-
-  // Everything that can be wrong with the command is found before anything runs.
+  require_sense(options);
   std::vector<Conv2dEntry> entries = choose(stages, options.variant);
+  const std::vector<Conv2dEntry> peers =
+      options.no_peers ? std::vector<Conv2dEntry>{} : entries_of(all_peers);
+  const bool own_layers = !options.layer.empty() || !options.layers.empty();
   const std::unique_ptr<PictureTask> picture = choose_picture(options);
-  const Layers layers = picture ? Layers{picture->data().layer} : choose_layers(options, backend);
+  Layers layers;
+  std::vector<BenchJob> jobs;
+  if (picture) {
+    layers = {picture->data().layer};
+  } else if (options.bench && !own_layers) {
+    jobs = bench_jobs(options.set, parse_batches(options.batch), entries);
+    for (const BenchJob& job : jobs) layers.push_back(job.layer);
+  } else {
+    layers = choose_layers(options, backend);
+    for (const conv::ConvLayer& layer : layers) jobs.push_back({layer, entries});
+  }
   const std::uint64_t seed = make_seed(options.seed);
   use_color(options.out.color, stdout);
   if (!options.out.json.empty()) data::require_writable(options.out.json);
@@ -229,10 +301,16 @@ int run(int argc, const char* const* argv, const Stages& stages,
     print_plans(stages, layers, options.gpu);
     return 0;
   }
-  if (!options.gpu.empty())
-    throw UsageError("--gpu is for --plan: programs run on the GPU that is here");
-  if (const std::string reason = backend.unavailable(); !reason.empty()) {
-    std::fprintf(stderr, "%s: NOT RUN: %s\n", title(stages).c_str(), reason.c_str());
+  const bool available = backend.unavailable().empty();
+  std::vector<std::string> versions;
+  for (const Conv2dVariant& peer : all_peers) versions.push_back(peer.version);
+  Results results = begin_results(argc, argv, seed, backend, versions);
+  const BenchOptions2d bench{options.out.json, options.resume, !options.no_times};
+  if (options.bench && available) {
+    results = take_up(results, jobs, peers, bench, !options.seed.empty());
+  }
+  if (!available) {
+    std::fprintf(stderr, "%s: NOT RUN: %s\n", title(stages).c_str(), backend.unavailable().c_str());
     return 77;
   }
 
@@ -247,37 +325,28 @@ int run(int argc, const char* const* argv, const Stages& stages,
     if (!options.picture.output.empty()) saved_variant = variant_to_save(entries, layers.front());
   }
 
-  announce_seed(seed);
-  if (!options.no_peers) {
-    for (const Conv2dVariant& peer : peers) entries.push_back({"peers", peer});
-  }
-  std::vector<Candidate> candidates;
-  std::vector<conv::ConvLayer> trials = adversarial_layers(seed);
-  bool reaches_roof = false;
-  for (const conv::ConvLayer& layer : layers) {
-    add_candidates(candidates, entries, backend,
-                   {.layer = layer,
-                    .seed = seed,
-                    .too_large = too_large_for(layer, backend, true),
-                    .transfers = true,
-                    .trials = trials,
-                    .data = picture ? std::make_shared<Conv2dData>(picture->data()) : nullptr,
-                    .saved_variant = saved_variant,
-                    .saved = &saved});
-    trials.clear();
-    reaches_roof |= conv::products(layer) >= kRoofProducts;
-  }
-
+  announce_seed(results.seed);
   Progress progress;
-  std::vector<std::string> versions;
-  for (const Conv2dVariant& peer : peers) versions.push_back(peer.version);
-  Results results = begin_results(argc, argv, seed, backend, versions);
-  if (options.no_times) leave_out_times(candidates);
-  if (backend.times() && !options.no_times && reaches_roof) {
+  const bool reaches_roof = std::any_of(layers.begin(), layers.end(), [](const auto& layer) {
+    return conv::products(layer) >= kRoofProducts;
+  });
+  if (backend.times() && !options.no_times && reaches_roof && results.machine.roofs.empty()) {
     measure_roofs(results, backend, progress);
   }
-  results.rows = run_candidates(candidates, backend, progress);
-  fill_shares(results.rows, results.machine);
+  if (options.bench) {
+    run_jobs(jobs, peers, backend, bench, results, progress);
+  } else {
+    entries.insert(entries.end(), peers.begin(), peers.end());
+    Conv2dTask task{.layer = layers.front(), .seed = seed};
+    if (picture) task.data = std::make_shared<Conv2dData>(picture->data());
+    task.saved_variant = saved_variant;
+    task.saved = &saved;
+    std::vector<Candidate> candidates = candidates_for(layers, entries, backend, task);
+    if (options.no_times) leave_out_times(candidates);
+    results.rows = run_candidates(candidates, backend, progress);
+    fill_shares(results.rows, results.machine);
+  }
+  progress.clear();
   const int status = publish(results, options.out);
   if (saved_variant.empty()) return status;
 

@@ -10,17 +10,9 @@ namespace halo {
 
 namespace {
 
-constexpr int kRounds = 15;
-constexpr int kFewestRounds = 9;
-constexpr double kRoundMs = 4;       // a round repeats short calls until it lasts this long
-constexpr int kFewestCalls = 20;     // of a round, where calls are short
-constexpr int kMostCalls = 1000;     // of a round
-constexpr double kLongCallMs = 2;    // beyond this a call is a long one
-constexpr double kVariantMs = 1500;  // a variant's rounds together, if that leaves enough of them
+constexpr int kMostCalls = 1000;  // of a round
 constexpr std::size_t kFewestTransfers = 3;
-constexpr double kLongRoundMs = 1000;  // rounds this long are worth three only
-constexpr double kWarmUpMs = 500;      // of the machine, before the first round of a problem
-constexpr double kThrottled = 0.95;    // of the highest clock seen: a round below is left out
+constexpr double kThrottled = 0.95;  // of the highest clock seen: a round below is left out
 
 bool may_be_timed(const Candidate& candidate) {
   const Row& row = candidate.row;
@@ -70,14 +62,15 @@ Spread spread_of(const std::vector<Round>& rounds, double lowest_clock, int& dis
 
 // A candidate while it is timed.
 struct Clock {
-  explicit Clock(Candidate* timed) : candidate(timed) {}
+  Clock(Candidate* timed, const TimingSettings& how) : candidate(timed), settings(how) {}
 
   Candidate* candidate;
+  TimingSettings settings;
   std::unique_ptr<Batch> hot;
   std::unique_ptr<Batch> cold;
   int hot_calls = 1;
   int cold_calls = 0;
-  int rounds = kRounds;
+  int rounds = 0;
   std::vector<Round> hot_rounds;
   std::vector<Round> cold_rounds;
   std::vector<Round> transfers;
@@ -91,10 +84,10 @@ struct Clock {
 };
 
 // Calls that a round takes, when one takes `once` ms.
-int calls_of_a_round(double once) {
-  if (once >= kLongCallMs) return static_cast<int>(std::ceil(kRoundMs / once));
-  return std::clamp(static_cast<int>(std::ceil(kRoundMs / std::max(once, 1e-4))), kFewestCalls,
-                    kMostCalls);
+int calls_of_a_round(double once, const TimingSettings& settings) {
+  const auto calls = static_cast<int>(std::ceil(settings.round_ms / std::max(once, 1e-4)));
+  if (once >= settings.round_ms / 2) return calls;
+  return std::clamp(calls, settings.fewest_calls, kMostCalls);
 }
 
 // Plans the rounds from how long a call takes, and prepares them.
@@ -103,7 +96,7 @@ void plan(Clock& clock) {
   const std::unique_ptr<Batch> one = candidate.batch(1, Cache::hot);
   one->run();  // the first call loads code and grows pools
   const double once = one->run();
-  clock.hot_calls = calls_of_a_round(once);
+  clock.hot_calls = calls_of_a_round(once, clock.settings);
   clock.hot = candidate.batch(clock.hot_calls, Cache::hot);
   double round = once * clock.hot_calls;
   const int turn = candidate.cold_calls ? candidate.cold_calls() : 0;
@@ -113,8 +106,10 @@ void plan(Clock& clock) {
     clock.cold = candidate.batch(clock.cold_calls, Cache::cold);
     round += once * clock.cold_calls;
   }
-  clock.rounds = std::clamp(static_cast<int>(kVariantMs / round), kFewestRounds, kRounds);
-  if (round > kLongRoundMs) clock.rounds = 3;
+  const TimingSettings& settings = clock.settings;
+  clock.rounds = std::clamp(static_cast<int>(settings.variant_ms / round), settings.fewest_rounds,
+                            settings.rounds);
+  if (round > settings.long_round_ms) clock.rounds = 3;
 }
 
 void run_round(Clock& clock, Backend& backend) {
@@ -124,8 +119,8 @@ void run_round(Clock& clock, Backend& backend) {
   };
   if (clock.cold) clock.cold_rounds.push_back(timed(*clock.cold, clock.cold_calls));
   clock.hot_rounds.push_back(timed(*clock.hot, clock.hot_calls));
-  if (clock.candidate->time_with_transfers &&
-      (clock.transfers.size() < kFewestTransfers || clock.transfers_ms < kVariantMs)) {
+  if (clock.candidate->time_with_transfers && (clock.transfers.size() < kFewestTransfers ||
+                                               clock.transfers_ms < clock.settings.variant_ms)) {
     clock.transfers.push_back({clock.candidate->time_with_transfers(), -1});
     clock.transfers_ms += clock.transfers.back().ms;
   }
@@ -161,7 +156,8 @@ void guarded(Clock& clock, Work work) {
   }
 }
 
-void time_together(const std::vector<Candidate*>& group, Backend& backend, Progress& progress) {
+void time_together(const std::vector<Candidate*>& group, Backend& backend, Progress& progress,
+                   const TimingSettings& settings) {
   std::vector<Clock> clocks;
   for (Candidate* candidate : group) {
     if (!may_be_timed(*candidate)) {
@@ -173,20 +169,20 @@ void time_together(const std::vector<Candidate*>& group, Backend& backend, Progr
       continue;
     }
     progress.show(candidate->row.stage + " " + candidate->row.variant + ": preparing");
-    clocks.emplace_back(candidate);
+    clocks.emplace_back(candidate, settings);
     guarded(clocks.back(), [&] { plan(clocks.back()); });
   }
   // The clock rises with work and falls without: work until it has settled.
   double warm = 0;
-  for (bool any = true; any && warm < kWarmUpMs;) {
+  for (bool any = true; any && warm < settings.warm_up_ms;) {
     any = false;
     for (Clock& clock : clocks) {
-      if (clock.failed() || warm >= kWarmUpMs) continue;
+      if (clock.failed() || warm >= settings.warm_up_ms) continue;
       guarded(clock, [&] { warm += clock.hot->run(); });
       any = true;
     }
   }
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < settings.rounds; ++round) {
     for (Clock& clock : clocks) {
       if (round >= clock.rounds || clock.failed()) continue;
       progress.show(clock.candidate->row.stage + " " + clock.candidate->row.variant + ": round " +
@@ -208,7 +204,7 @@ void time_together(const std::vector<Candidate*>& group, Backend& backend, Progr
 }  // namespace
 
 std::vector<Row> run_candidates(std::vector<Candidate>& candidates, Backend& backend,
-                                Progress& progress) {
+                                Progress& progress, const TimingSettings& settings) {
   // Candidates stand in the order of their problems; each run of equal problems is one group, with
   // its data in memory until the next.
   for (std::size_t begin = 0; begin < candidates.size();) {
@@ -222,7 +218,7 @@ std::vector<Row> run_candidates(std::vector<Candidate>& candidates, Backend& bac
       progress.show(candidate->row.stage + " " + candidate->row.variant + ": checking");
       candidate->check(candidate->row, progress);
     }
-    time_together(group, backend, progress);
+    time_together(group, backend, progress, settings);
     for (Candidate* candidate : group) {
       candidate->check = {};
       candidate->batch = {};

@@ -34,6 +34,20 @@ struct Candidate {
   double flops = 0;
 };
 
+// How thoroughly candidates are timed.
+struct TimingSettings {
+  int rounds = 15;
+  int fewest_rounds = 9;
+  double round_ms = 4;          // a round repeats short calls until it lasts this long
+  int fewest_calls = 20;        // of a round, where calls are short
+  double variant_ms = 1500;     // a variant's rounds together, if that leaves enough of them
+  double long_round_ms = 1000;  // rounds this long are worth three only
+  double warm_up_ms = 500;      // of the machine, before the first round of a problem
+};
+
+// For hundreds of problems in minutes: no fewer rounds than enough, each as short as the clock allows.
+inline constexpr TimingSettings kLeanTiming{9, 9, 1, 5, 100, 200, 30};
+
 // Checks all candidates, then times those with nothing bad, a round of each in turn, so that a
 // change of the clock meets all alike; rounds that ran at a throttled clock are left out. Candidates
 // with different problems are timed apart. Then fills the ratios.
@@ -41,7 +55,7 @@ struct Candidate {
 // A round is a batch of serial calls; the row has the median of the rounds and its spread. How a
 // batch is timed is the backend's to say (Backend::batch).
 std::vector<Row> run_candidates(std::vector<Candidate>& candidates, Backend& backend,
-                                Progress& progress);
+                                Progress& progress, const TimingSettings& settings = {});
 
 struct OutputOptions {
   std::string color = "auto";

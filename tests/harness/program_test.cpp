@@ -2,7 +2,6 @@
 #include "common/harness/program.hpp"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -15,75 +14,30 @@
 #include "common/data/signal.hpp"
 #include "common/harness/conv1d.hpp"
 #include "tests/catch.hpp"
+#include "tests/harness/captured.hpp"
 #include "tests/harness/wrong_variants.hpp"
 
 using namespace halo;
 using test::Approx;
 using test::contains;
+using test::Ended;
+using test::Folder;
+using test::read_text;
 
 namespace {
 
 namespace fs = std::filesystem;
 
-std::string read_text(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-struct Folder {
-  Folder() {
-    std::string pattern = (fs::temp_directory_path() / "halo-test-XXXXXX").string();
-    REQUIRE(mkdtemp(pattern.data()) != nullptr);
-    path = pattern;
-  }
-  ~Folder() { fs::remove_all(path); }
-  std::string file(const std::string& name) const { return (path / name).string(); }
-  fs::path path;
-};
-
-// Points a file descriptor at a file while it lives.
-class Captured {
- public:
-  Captured(int descriptor, const std::string& file)
-      : descriptor_(descriptor), saved_(dup(descriptor)), file_(file) {
-    std::fflush(nullptr);
-    REQUIRE(std::freopen(file.c_str(), "w", stream()) != nullptr);
-  }
-  std::string take() {
-    std::fflush(stream());
-    dup2(saved_, descriptor_);
-    close(saved_);
-    return read_text(file_);
-  }
-
- private:
-  std::FILE* stream() const { return descriptor_ == 1 ? stdout : stderr; }
-  int descriptor_;
-  int saved_;
-  std::string file_;
-};
-
-struct Ended {
-  int status;
-  std::string out;
-  std::string err;
-};
-
 Conv1dStage stage_of(std::vector<Conv1dVariant> variants) {
   return {"01_conv1d_cpu", std::move(variants)};
 }
 
-Ended run(const Conv1dStage& stage, std::vector<const char*> arguments,
+Ended run(const Conv1dStage& stage, const std::vector<const char*>& arguments,
           std::unique_ptr<Backend> backend = make_backend(),
           const std::vector<Conv1dVariant>& peers = {}) {
-  const Folder folder;
-  arguments.insert(arguments.begin(), "builddir/stages/program");
-  Captured out(1, folder.file("out"));
-  Captured err(2, folder.file("err"));
-  const int status = run_conv1d(static_cast<int>(arguments.size()), arguments.data(), {stage},
-                                peers, std::move(backend));
-  std::string err_text = err.take();
-  return {status, out.take(), err_text};
+  return test::captured(arguments, [&](int argc, const char* const* argv) {
+    return run_conv1d(argc, argv, {stage}, peers, std::move(backend));
+  });
 }
 
 Conv1dStage plain() {
@@ -101,48 +55,6 @@ Conv1dVariant wrong(const std::string& name) {
   FAIL("no such variant");
   return {};
 }
-
-// A backend with nothing behind it.
-class NoGpu : public Backend {
- public:
-  std::string name() const override { return "gpu"; }
-  bool observes() const override { return false; }
-  bool times() const override { return true; }
-  std::string unavailable() override { return "no GPU: the driver is missing"; }
-  void* allocate(std::size_t) override { throw std::logic_error("used"); }
-  void release(void*) noexcept override {}
-  void copy_in(void*, const void*, std::size_t) override {}
-  void copy_out(void*, const void*, std::size_t) override {}
-  void poison(float*, std::size_t) override {}
-  std::size_t guard_cells() const override { return 0; }
-  Observation run(const std::function<int()>&) override { throw std::logic_error("used"); }
-  std::unique_ptr<Batch> batch(std::function<int(int)>, int) override {
-    throw std::logic_error("used");
-  }
-};
-
-// The CPU, said to be a device with room for little.
-class SmallDevice final : public Backend {
- public:
-  std::string name() const override { return "gpu"; }
-  std::int64_t free_memory() override { return 2 << 20; }
-  bool observes() const override { return false; }
-  bool times() const override { return true; }
-  std::string unavailable() override { return {}; }
-  void* allocate(std::size_t bytes) override { return cpu_->allocate(bytes); }
-  void release(void* memory) noexcept override { cpu_->release(memory); }
-  void copy_in(void* to, const void* from, std::size_t n) override { cpu_->copy_in(to, from, n); }
-  void copy_out(void* to, const void* from, std::size_t n) override { cpu_->copy_out(to, from, n); }
-  void poison(float* memory, std::size_t count) override { cpu_->poison(memory, count); }
-  std::size_t guard_cells() const override { return cpu_->guard_cells(); }
-  Observation run(const std::function<int()>& launch) override { return cpu_->run(launch); }
-  std::unique_ptr<Batch> batch(std::function<int(int)> launch, int calls) override {
-    return cpu_->batch(std::move(launch), calls);
-  }
-
- private:
-  std::unique_ptr<Backend> cpu_ = make_backend();
-};
 
 }  // namespace
 
@@ -168,7 +80,7 @@ TEST_CASE("a wrong variant makes the program exit 1 and is never timed") {
 namespace {
 
 // A machine whose clock and whose calls do what a test says, and which keeps a diary.
-class PlannedMachine final : public NoGpu {
+class PlannedMachine final : public test::NoGpu {
  public:
   std::string unavailable() override { return {}; }
   double clock_mhz() override { return clock ? clock() : -1; }
@@ -467,11 +379,11 @@ TEST_CASE("wrong use is one line on stderr, exit 2, and nothing on stdout") {
 }
 
 TEST_CASE("no GPU is 77 and one line, but wrong use is still wrong") {
-  auto result = run(plain(), {}, std::make_unique<NoGpu>());
+  auto result = run(plain(), {}, std::make_unique<test::NoGpu>());
   CHECK(result.status == 77);
   CHECK(result.out == "");
   CHECK(result.err == "01_conv1d_cpu: NOT RUN: no GPU: the driver is missing\n");
-  result = run(plain(), {"--length", "0"}, std::make_unique<NoGpu>());
+  result = run(plain(), {"--length", "0"}, std::make_unique<test::NoGpu>());
   CHECK(result.status == 2);
 }
 
@@ -520,7 +432,7 @@ TEST_CASE("the JSON of a run holds what the table shows") {
 
 TEST_CASE("a length that the device cannot hold is NOT RUN, visibly") {
   const auto result = run(plain(), {"--length", "1000000", "--mask", "3", "--seed", "1"},
-                          std::make_unique<SmallDevice>());
+                          std::make_unique<test::SmallDevice>());
   CHECK(result.status == 0);
   CHECK_THAT(result.out, contains("too large for this GPU: length 1,000,000 needs 8 MiB"));
   CHECK_THAT(result.out, contains("NOT RUN"));

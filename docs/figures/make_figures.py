@@ -7,7 +7,8 @@
 Only Python's standard library. Every figure stands on a light card of its own, so that it reads the
 same on a dark page, and says with a pattern or a word whatever it says with a colour. The colours
 are those of Okabe and Ito, which stay apart for the colour-blind. measured_roofline draws what
-docs/results/bench_conv1d_gpu.json holds.
+docs/results/bench_conv1d_gpu.json holds. A stage with figures of its own has a file stage_NN.py beside
+this one, which draws with the tools below and defines FIGURES.
 """
 
 import argparse
@@ -689,6 +690,15 @@ def all_figures():
     figures = dict(FIGURES)
     for name in STAGE_FILES:
         figures |= importlib.import_module(name).FIGURES
+    return figures
+
+
+def all_figures():
+    here = pathlib.Path(__file__).resolve().parent
+    sys.path.insert(0, str(here))
+    figures = dict(FIGURES)
+    for file in sorted(here.glob("stage_*.py")):
+        figures |= importlib.import_module(file.stem).FIGURES
     return figures
 
 

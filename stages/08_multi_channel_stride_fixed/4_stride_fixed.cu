@@ -5,8 +5,10 @@
 //            pixels and M' filters, and walks along the filters in segments of S bytes. S is no
 //            matter of the filter's size any more: 32 or 64 bytes, so that every read of filters is
 //            whole sectors; the lines that a segment touches are loaded to go with it.
-// Must cost  an input line once for each M' filters, a filter once for each W'x pixels. With
-//            512 channels of 28 x 28, 3 x 3: see docs/08_multi_channel_stride_fixed.md.
+// Must cost  the input once for each M' filters, the filters once for each W'x pixels. 512 channels of
+//            28 x 28 (1.6 MB) and 512 filters of 3 x 3 (9.4 MB), with 64 filters and 4 x 28 pixels:
+//            8 * 1.6 + 7 * 9.4 = 79 MB; the lines that tiles share and requests off the sector
+//            border come on top.
 // Run        halo run 08
 #include "stages/08_multi_channel_stride_fixed/block.cuh"
 #include "stages/08_multi_channel_stride_fixed/multi_channel_stride_fixed.hpp"

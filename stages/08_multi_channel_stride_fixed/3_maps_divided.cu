@@ -31,12 +31,12 @@ __global__ void __launch_bounds__(1024) maps_divided_kernel(const float* input, 
   const int own_filter = threadIdx.y * kFiltersPerThread;  // of the block's
   copy_lines(input, maps, layer, block, corner, 0, block.ring);
 
-  // All filters, group by group.
+  // All filters, group by group. The first segment of a group goes to the buffer that the last round
+  // of the group before did not use: it needs no barrier of its own.
   const int taps = layer.C * layer.R * layer.S;
   for (int group = 0; group < block.groups; ++group) {
     const int first_filter = group * block.filters;
     int count = min(block.segment, taps);
-    if (group > 0) __syncthreads();  // the last segment of the group before has been read
     copy_segment(filters, segment, layer, first_filter, block.filters, pitch, 0, count);
     __pipeline_commit();
 

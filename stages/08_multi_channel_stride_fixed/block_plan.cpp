@@ -45,19 +45,24 @@ std::int64_t lines_on_chip(const conv::ConvLayer& layer, int segment, std::int64
   return most;
 }
 
-// A tile of at most `pixels` outputs, and the lines it needs. Numbers that may not fit an int yet.
+// A tile of at most `targets` outputs, and the lines it needs. Numbers that may not fit an int yet.
 struct Geometry {
   std::int64_t tile_rows, tile_columns, line, channel_lines, ring;
 };
 
-Geometry geometry_of(const conv::ConvLayer& layer, int segment, std::int64_t pixels) {
+Geometry geometry_of(const conv::ConvLayer& layer, int segment, std::int64_t targets) {
   Geometry g{};
-  g.tile_columns = std::min<std::int64_t>(layer.Q(), pixels);
-  g.tile_rows = std::min<std::int64_t>(layer.P(), pixels / g.tile_columns);
+  g.tile_columns = std::min<std::int64_t>(layer.Q(), targets);
+  g.tile_rows = std::min<std::int64_t>(layer.P(), targets / g.tile_columns);
   g.line = (g.tile_columns - 1) * layer.stride_w() + layer.S();
   g.channel_lines = (g.tile_rows - 1) * layer.stride_h() + layer.R();
   g.ring = lines_on_chip(layer, segment, g.channel_lines, 2);
   return g;
+}
+
+// Fewer targets than that: one row less, or half a row.
+std::int64_t fewer_targets(const Geometry& g) {
+  return g.tile_rows > 1 ? (g.tile_rows - 1) * g.tile_columns : quotient_up(g.tile_columns, 2);
 }
 
 // Fills in a plan for `filters` filters a block whose taps take `filter_floats` floats on chip, and
@@ -114,6 +119,19 @@ std::string with_commas(std::int64_t number) {
   return digits;
 }
 
+// A block of the block method, for `pixels` threads along x, which have the targets of g.
+BlockPlan plan_of_both(const conv::ConvLayer& layer, int segment, int pixels, int filters,
+                       const Geometry& g, const GpuLimits& gpu) {
+  const int pitch = pitch_of(segment);
+  BlockPlan plan = plan_of(layer, segment, pixels, g, filters, filters / kFiltersPerThread, pitch,
+                           2 * std::int64_t{filters} * pitch, gpu);
+  if (plan.refusal.empty() && buffer_bytes(layer, plan.block) > gpu.shared_per_sm / 2) {
+    plan.refusal = "a buffer of " + with_commas(buffer_bytes(layer, plan.block)) +
+                   " bytes is more than half of an SM's shared memory";
+  }
+  return plan;
+}
+
 }  // namespace
 
 Layer numbers_of(const conv::ConvLayer& layer) {
@@ -147,34 +165,31 @@ BlockPlan exact_block(const conv::ConvLayer& layer, int segment, int pixels, int
                                 std::to_string(kFiltersPerThread) + " filters");
   }
   segment = segment_within(layer, segment);
-  const int pitch = pitch_of(segment);
-  BlockPlan plan =
-      plan_of(layer, segment, pixels, geometry_of(layer, segment, pixels), filters,
-              filters / kFiltersPerThread, pitch, 2 * std::int64_t{filters} * pitch, gpu);
-  if (plan.refusal.empty() && buffer_bytes(layer, plan.block) > gpu.shared_per_sm / 2) {
-    plan.refusal = "a buffer of " + with_commas(buffer_bytes(layer, plan.block)) +
-                   " bytes is more than half of an SM's shared memory";
-  }
-  return plan;
+  return plan_of_both(layer, segment, pixels, filters, geometry_of(layer, segment, pixels), gpu);
 }
 
 BlockPlan plan_blocks(const conv::ConvLayer& layer, int segment, const GpuLimits& gpu, int pixels,
                       int filters) {
   const std::int64_t map = std::int64_t{layer.P()} * layer.Q();
+  segment = segment_within(layer, segment);
   pixels = static_cast<int>(std::min<std::int64_t>(pixels, multiple_of(kWarp, map)));
   filters =
       static_cast<int>(std::min<std::int64_t>(filters, multiple_of(kFiltersPerThread, layer.K())));
+  std::int64_t targets = pixels;
   for (;;) {
-    const BlockPlan plan = exact_block(layer, segment, pixels, filters, gpu);
+    const Geometry g = geometry_of(layer, segment, targets);
+    const BlockPlan plan = plan_of_both(layer, segment, pixels, filters, g, gpu);
     if (plan.refusal.empty()) return plan;
     // The larger of the two gives way.
-    const std::int64_t filter_bytes =
-        2 * std::int64_t{filters} * pitch_of(segment_within(layer, segment)) * kFloat;
+    const std::int64_t filter_bytes = 2 * std::int64_t{filters} * pitch_of(segment) * kFloat;
     if (filters > kFiltersPerThread &&
         (pixels == kWarp || filter_bytes > plan.shared_bytes - filter_bytes)) {
       filters = static_cast<int>(multiple_of(kFiltersPerThread, filters / 2));
     } else if (pixels > kWarp) {
       pixels = static_cast<int>(multiple_of(kWarp, pixels / 2));
+      targets = pixels;
+    } else if (targets > 1) {
+      targets = fewer_targets(g);
     } else {
       return plan;
     }
@@ -195,19 +210,20 @@ BlockPlan plan_filters_divided(const conv::ConvLayer& layer, const GpuLimits& gp
   const std::int64_t share = quotient_up(layer.K(), gpu.sms);
   int filters = 1;
   while (filters < share && filters < 8) filters *= 2;
-  std::int64_t pixels = std::min<std::int64_t>(512, multiple_of(kWarp, map));
   const int segment = segment_within(layer, kSegment32);
   const int pitch = pitch_of(layer.products_per_output());
+  std::int64_t targets = std::min<std::int64_t>(512, map);
   for (;;) {
-    const BlockPlan plan = plan_of(layer, segment, pixels, geometry_of(layer, segment, pixels),
-                                   filters, 1, pitch, std::int64_t{filters} * pitch, gpu);
+    const Geometry g = geometry_of(layer, segment, targets);
+    const BlockPlan plan = plan_of(layer, segment, multiple_of(kWarp, targets), g, filters, 1,
+                                   pitch, std::int64_t{filters} * pitch, gpu);
     if (plan.refusal.empty()) return plan;
-    // Fewer pixels only cost halos; fewer filters cost the whole input once more.
-    if (pixels > kWarp) {
-      pixels = multiple_of(kWarp, pixels / 2);
+    // Fewer targets only cost halos; fewer filters cost the whole input once more.
+    if (targets > 1) {
+      targets = fewer_targets(g);
     } else if (filters > 1) {
       filters /= 2;
-      pixels = std::min<std::int64_t>(512, multiple_of(kWarp, map));
+      targets = std::min<std::int64_t>(512, map);
     } else {
       return plan;
     }
@@ -233,8 +249,7 @@ BlockPlan plan_maps_divided(const conv::ConvLayer& layer, const GpuLimits& gpu) 
     const BlockPlan plan = plan_of(layer, segment, pixels, g, filters, rows_of_threads, pitch,
                                    2 * std::int64_t{filters} * pitch, gpu);
     if (plan.refusal.empty() || targets == 1) return plan;
-    // One row less, or half a row.
-    targets = g.tile_rows > 1 ? (g.tile_rows - 1) * g.tile_columns : quotient_up(targets, 2);
+    targets = fewer_targets(g);
   }
 }
 

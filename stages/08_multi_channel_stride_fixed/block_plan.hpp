@@ -81,7 +81,8 @@ BlockPlan exact_block(const conv::ConvLayer& layer, int segment, int pixels, int
 
 /// The same with the largest W'x and M' that are no more than given and fit: W'x no more than the
 /// map's pixels need, M' no more than there are filters; each buffer within half of an SM's shared
-/// memory, both within a block's. Of maps and filters, what takes more is halved.
+/// memory, both within a block's. Of maps and filters, what takes more is halved; where
+/// not even 32 pixels' lines fit (strides far beyond the filter), some of the 32 threads have none.
 BlockPlan plan_blocks(const conv::ConvLayer& layer, int segment, const GpuLimits& gpu,
                       int pixels = kPixels, int filters = kFilters);
 

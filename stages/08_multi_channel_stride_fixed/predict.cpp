@@ -295,7 +295,7 @@ simt::Counters predict_maps_divided(const conv::ConvLayer& layer, const BlockPla
     counters += times(walk.products(targets, kFiltersPerThread), many * rows_of_threads);
   }
   counters += stores(layer, block, 0);
-  counters.barriers += tiles * (block.groups * walk.rounds() + block.groups - 1);
+  counters.barriers += tiles * block.groups * walk.rounds();
   return counters;
 }
 

@@ -37,6 +37,17 @@ std::vector<conv::ConvLayer> layers() {
                        .stride_w = 4,
                        .padding_h = 3,
                        .padding_w = 5}),
+      // Strides that step over far more than fits.
+      conv::ConvLayer({.C = 3,
+                       .H = 2,
+                       .W = 3,
+                       .K = 2,
+                       .R = 1,
+                       .S = 1,
+                       .stride_h = 50,
+                       .stride_w = 70,
+                       .padding_h = 100,
+                       .padding_w = 100}),
   };
 }
 

@@ -60,19 +60,16 @@ class Image {
     const std::int64_t taps = std::int64_t{layer_.R} * layer_.S;
     for (std::int64_t first = 0; first < pixels; first += kWarpSize) {
       const Cells lanes{first, std::min(first + kWarpSize, pixels)};
-      const simt::Counters window = read_window(piece, lanes);
-      if (keeps_window) {
-        for (std::int64_t warp = 0; warp < sharing; ++warp) counters += window;
-        counters.shared_load_requests += filters * taps;
-        counters.shared_load_wavefronts += filters * taps;
-      } else {
-        // For each filter anew, and a tap only beside cells that exist.
-        for (std::int64_t filter = 0; filter < filters; ++filter) {
-          counters += window;
-          counters.shared_load_requests += window.shared_load_requests;
-          counters.shared_load_wavefronts += window.shared_load_requests;
-        }
-      }
+      const Reads window = read_window(piece, lanes);
+      // The window once for each warp that shares the filters, and a tap for each cell of it; or for
+      // each filter anew, and a tap only beside a cell that exists.
+      const std::uint64_t times = static_cast<std::uint64_t>(keeps_window ? sharing : filters);
+      const std::uint64_t tap_requests =
+          static_cast<std::uint64_t>(filters) *
+          (keeps_window ? static_cast<std::uint64_t>(taps) : window.requests);
+      counters.shared_load_requests += times * window.requests + tap_requests;
+      counters.shared_load_wavefronts += times * window.wavefronts + tap_requests;
+      counters.shared_load_conflicts += times * (window.wavefronts - window.requests);
       for (std::int64_t filter = piece.filters.begin; filter < piece.filters.end; ++filter) {
         counters.global_store_requests += 1;
         counters.global_store_sectors +=
@@ -83,9 +80,14 @@ class Image {
   }
 
  private:
+  struct Reads {
+    std::uint64_t requests = 0;
+    std::uint64_t wavefronts = 0;
+  };
+
   // Each cell of the windows of a warp's pixels that exists, once.
-  simt::Counters read_window(const Part& piece, Cells lanes) const {
-    simt::Counters counters;
+  Reads read_window(const Part& piece, Cells lanes) const {
+    Reads reads;
     const std::int64_t base = cells(piece.rows).begin - number_ * layer_.H * layer_.W;
     std::vector<std::int64_t> read;
     for (int r = 0; r < layer_.R; ++r) {
@@ -98,16 +100,14 @@ class Image {
           read.push_back(y * layer_.W + x - base);
         }
         if (read.empty()) continue;
-        counters.shared_load_requests += 1;
         // Cells side by side are in different banks, the usual case.
         const bool neighbours =
             read.back() - read.front() + 1 == static_cast<std::int64_t>(read.size());
-        const std::uint64_t wavefronts = neighbours ? 1 : wavefronts_of(read);
-        counters.shared_load_wavefronts += wavefronts;
-        counters.shared_load_conflicts += wavefronts - 1;
+        reads.requests += 1;
+        reads.wavefronts += neighbours ? 1 : wavefronts_of(read);
       }
     }
-    return counters;
+    return reads;
   }
 
   const Layer& layer_;

@@ -259,7 +259,8 @@ std::vector<Conv2dEntry> entries_of(const std::vector<Conv2dVariant>& peers) {
 std::vector<Candidate> candidates_for(const Layers& layers, const std::vector<Conv2dEntry>& entries,
                                       Backend& backend, Conv2dTask task) {
   std::vector<Candidate> candidates;
-  task.trials = adversarial_layers(task.seed);
+  // A picture's results are compared in full; whoever filters one does not wait for other layers.
+  if (!task.data) task.trials = adversarial_layers(task.seed);
   for (const conv::ConvLayer& layer : layers) {
     task.layer = layer;
     task.too_large = too_large_for(layer, backend, true);

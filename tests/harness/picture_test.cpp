@@ -1,0 +1,156 @@
+// A picture as a layer, from the command line to the file that is written.
+#include <filesystem>
+#include <functional>
+
+#include "common/data/array.hpp"
+#include "common/harness/conv2d_picture.hpp"
+#include "tests/catch.hpp"
+#include "tests/data/files.hpp"
+#include "tests/harness/wrong_layers.hpp"
+
+using namespace halo;
+using test::contains;
+using test::Folder;
+
+namespace {
+
+// What the constructor says, in one line.
+std::string refusal(const PictureOptions& options) {
+  try {
+    PictureTask{options};
+  } catch (const std::exception& error) {
+    const std::string message = error.what();
+    CHECK(message.find('\n') == std::string::npos);
+    return message;
+  }
+  return "nothing was thrown";
+}
+
+// A picture of 2 x 3 pixels with these channels.
+std::string picture(const Folder& folder, const std::string& name,
+                    const std::vector<std::vector<float>>& channels) {
+  data::write_picture(folder / name, {2, 3, channels});
+  return folder / name;
+}
+
+const std::vector<float> kCells = {1, 2, 3, 4, 5, 6};
+
+int run(const std::vector<std::string>& arguments) {
+  std::vector<const char*> words = {"pictures"};
+  for (const std::string& argument : arguments) words.push_back(argument.c_str());
+  return run_conv2d(static_cast<int>(words.size()), words.data(),
+                    {{.name = "06_pictures", .variants = {test::plain_layer()}, .plan = {}}}, {},
+                    make_backend());
+}
+
+}  // namespace
+
+TEST_CASE("a channel is an image of one channel", "[picture]") {
+  const Folder folder;
+  const std::string path =
+      picture(folder, "x.ppm", {kCells, {7, 8, 9, 10, 11, 12}, {0, 0, 0, 0, 0, 255}});
+  const PictureTask task({.input = path, .filter = "sobel", .output = ""});
+  const conv::ConvLayer layer(
+      {.N = 3, .H = 2, .W = 3, .K = 2, .R = 3, .S = 3, .padding_h = 1, .padding_w = 1});
+  CHECK(task.data().layer == layer);
+  CHECK(task.data().input ==
+        std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 0, 0, 0, 0, 0, 255});
+  CHECK(task.data().filters == data::read_filters("sobel").values);
+  CHECK(PictureTask({.input = path, .filter = "", .output = ""}).data().filters ==
+        data::read_filters("gaussian:5").values);
+  // Larger than the picture, and not square.
+  data::write_array(folder / "wide.npy", {{1, 9}, std::vector<float>(9, 1)});
+  const PictureTask wide({.input = path, .filter = folder / "wide.npy", .output = ""});
+  CHECK(wide.data().layer.padding_h() == 0);
+  CHECK(wide.data().layer.padding_w() == 4);
+  CHECK(wide.data().layer.P() == 2);
+  CHECK(wide.data().layer.Q() == 3);
+}
+
+TEST_CASE("results are saved filter by filter, or as a picture", "[picture]") {
+  const Folder folder;
+  const std::string path = picture(folder, "x.ppm", {kCells, kCells, kCells});
+  std::vector<float> outputs;  // [3 channels][2 filters][2][3]
+  for (int i = 0; i < 36; ++i) outputs.push_back(static_cast<float>(i) - 0.25f);
+  const PictureTask array({.input = path, .filter = "sobel", .output = folder / "o.npy"});
+  CHECK(array.save(outputs) ==
+        "wrote " + folder / "o.npy" + ": 2 filters, 3 channels of 2 x 3 pixels");
+  const data::Array saved = data::read_array(folder / "o.npy");
+  CHECK(saved.shape == std::vector<std::int64_t>{2, 3, 2, 3});
+  for (int k = 0; k < 2; ++k) {
+    for (int c = 0; c < 3; ++c) {
+      for (int i = 0; i < 6; ++i) {
+        CHECK(saved.values[(k * 3 + c) * 6 + i] == outputs[(c * 2 + k) * 6 + i]);
+      }
+    }
+  }
+  // Of sobel the length of the vector of both: 3 and 4 are 5, and 300 is clipped.
+  std::vector<float> parts(36, 0);
+  parts[0] = 3;
+  parts[6] = -4;
+  parts[1] = 300;
+  const PictureTask edges({.input = path, .filter = "sobel", .output = folder / "o.ppm"});
+  edges.save(parts);
+  const data::Picture shown = data::read_picture(folder / "o.ppm");
+  REQUIRE(shown.channels.size() == 3);
+  CHECK(shown.channels[0] == std::vector<float>{5, 255, 0, 0, 0, 0});
+  CHECK(shown.channels[1] == std::vector<float>(6, 0));
+  // Of one filter the results themselves.
+  const PictureTask one({.input = path, .filter = "box:1", .output = folder / "one.ppm"});
+  one.save(std::span(outputs).first(18));
+  CHECK(data::read_picture(folder / "one.ppm").channels[1] ==
+        std::vector<float>{6, 7, 8, 9, 10, 11});
+}
+
+TEST_CASE("what cannot be filtered is refused in one line", "[picture]") {
+  const Folder folder;
+  const std::string grey = picture(folder, "grey.pgm", {kCells});
+  CHECK_THAT(refusal({.input = folder / "none.png", .filter = "sobel", .output = ""}),
+             contains("no such file"));
+  CHECK_THAT(refusal({.input = folder.write("text.png", "hello\n"), .filter = "", .output = ""}),
+             contains("it is no picture"));
+  CHECK_THAT(refusal({.input = grey, .filter = "box:4", .output = ""}), contains("is even"));
+  CHECK_THAT(refusal({.input = grey, .filter = "", .output = folder / "none/x.pgm"}),
+             contains("no such file or folder"));
+  CHECK_THAT(refusal({.input = grey, .filter = "", .output = folder / "none/x.npy"}),
+             contains("no such file or folder"));
+  CHECK_THAT(refusal({.input = grey, .filter = "", .output = folder / "x.jpg"}),
+             contains("the name must end in"));
+  CHECK_THAT(refusal({.input = grey, .filter = "", .output = folder / "x.ppm"}),
+             contains("choose .pgm"));
+  data::write_array(folder / "two.npy", {{2, 1, 1}, {1, 2}});
+  CHECK_THAT(refusal({.input = grey, .filter = folder / "two.npy", .output = folder / "x.pgm"}),
+             contains("2 filters have no one picture; write a .npy file"));
+  // Sums that float cannot hold.
+  data::write_array(folder / "huge.npy", {{1, 2}, {3e38f, 3e38f}});
+  CHECK_FALSE(refusal({.input = folder / "huge.npy", .filter = "sobel", .output = ""}) ==
+              "nothing was thrown");
+  CHECK(folder.names() == std::vector<std::string>{"grey.pgm", "huge.npy", "text.png", "two.npy"});
+}
+
+TEST_CASE("a program filters a picture", "[picture]") {
+  const Folder folder;
+  const std::string grey = picture(folder, "grey.pgm", {kCells});
+  CHECK(run({"--input", grey, "--filter", "box:3", "--output", folder / "o.npy"}) == 0);
+  const data::Array array = data::read_array(folder / "o.npy");
+  CHECK(array.shape == std::vector<std::int64_t>{1, 1, 2, 3});
+  CHECK(array.values[1] == test::Approx(21 / 9.0));
+  CHECK(array.values[0] == test::Approx(12 / 9.0));
+  // A single pixel.
+  data::write_picture(folder / "dot.pgm", {1, 1, {{90}}});
+  CHECK(run({"--input", folder / "dot.pgm", "--filter", "box:3", "--output", folder / "o.pgm"}) ==
+        0);
+  CHECK(data::read_picture(folder / "o.pgm").channels[0] == std::vector<float>{10});
+
+  for (const std::vector<std::string>& wrong : std::vector<std::vector<std::string>>{
+           {"--filter", "sobel"},
+           {"--output", folder / "x.pgm"},
+           {"--input", grey, "--layer", "7-1-3-2-1"},
+           {"--input", grey, "--layers", "cuconv"},
+           {"--input", grey, "--batch", "2"},
+           {"--input", folder / "none.png"},
+           {"--input", grey, "--filter", "sharpen"},
+           {"--input", grey, "--output", folder / "none/x.pgm"}}) {
+    CHECK(run(wrong) == 2);
+  }
+}

@@ -711,6 +711,15 @@ def all_figures():
     return figures
 
 
+def all_figures():
+    here = pathlib.Path(__file__).resolve().parent
+    sys.path.insert(0, str(here))
+    figures = dict(FIGURES)
+    for file in sorted(here.glob("stage_*.py")):
+        figures |= importlib.import_module(file.stem).FIGURES
+    return figures
+
+
 def main(argv=None):
     parser = argparse.ArgumentParser(description="Draws the figures of the pages as SVG.")
     parser.add_argument("--check", action="store_true",

@@ -35,9 +35,9 @@ struct Division {
 // cells that do not exist are zero. Device memory: input[N][H][W], filters[K][R][S],
 // output[N][K][P][Q]. They return the launch's error and do not wait for the kernel.
 
-/// Prefetching alone, with a fixed division: a block has prefetch_filters filters and a band of 16
-/// rows of outputs, which it works through in strips. cudaErrorNotSupported if not even strips of
-/// one row fit (prefetch_rows is 0), or if there are more blocks than a grid can have.
+/// Prefetching alone, with a fixed division: a block has kPrefetchFilters filters and a band of
+/// kPrefetchBand rows of outputs, which it works through in strips of prefetch_rows.
+/// cudaErrorNotSupported if that is 0.
 cudaError_t prefetch(const float* input, const float* filters, float* output, const Layer& layer);
 
 inline constexpr int kPrefetchFilters = 16;  // of a block

@@ -171,7 +171,7 @@ simt::Counters predict_tiled(const ConvLayer& layer, Taps taps, Piece piece, std
 std::uint64_t groups_of(const ConvLayer& layer) { return (layer.K() - 1) / kFilterGroup + 1; }
 
 std::string needs_plain_steps(const ConvLayer& layer) {
-  if (layer.stride_h() != 1 || layer.stride_w() != 1) return "its outputs are one cell apart";
+  if (layer.stride_h() != 1 || layer.stride_w() != 1) return "it knows no stride but 1";
   if (layer.padding_h() != 0 || layer.padding_w() != 0) return "it knows no padding";
   return "";
 }

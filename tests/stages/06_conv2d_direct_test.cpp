@@ -54,7 +54,7 @@ TEST_CASE("06_conv2d_direct: what a variant does not take, it names") {
   CHECK(refusal("one_channel", padded) == "it knows no padding");
   CHECK(refusal("channels", padded) == "it knows no padding");
   const ConvLayer strided({.H = 9, .W = 9, .R = 3, .S = 3, .stride_h = 2});
-  CHECK(refusal("channels", strided) == "its outputs are one cell apart");
+  CHECK(refusal("channels", strided) == "it knows no stride but 1");
   CHECK(refusal("stride_padding", strided).empty());
 
   // 16,384 taps fill constant memory: 4 x 64 x 8 x 8.

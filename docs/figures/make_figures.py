@@ -679,37 +679,6 @@ FIGURES = {
     "im2col": im2col,
 }
 
-# Stages whose figures stand in a file of their own, beside this one.
-STAGE_FILES = (
-    "stage_09",
-)
-
-
-def all_figures():
-    """By name, in the order in which they are drawn."""
-    figures = dict(FIGURES)
-    for name in STAGE_FILES:
-        figures |= importlib.import_module(name).FIGURES
-    return figures
-
-
-def all_figures():
-    here = pathlib.Path(__file__).resolve().parent
-    sys.path.insert(0, str(here))
-    figures = dict(FIGURES)
-    for file in sorted(here.glob("stage_*.py")):
-        figures |= importlib.import_module(file.stem).FIGURES
-    return figures
-
-
-def all_figures():
-    here = pathlib.Path(__file__).resolve().parent
-    sys.path.insert(0, str(here))
-    figures = dict(FIGURES)
-    for file in sorted(here.glob("stage_*.py")):
-        figures |= importlib.import_module(file.stem).FIGURES
-    return figures
-
 
 def all_figures():
     here = pathlib.Path(__file__).resolve().parent

@@ -98,7 +98,7 @@ int run_bench(const BuildFolder& build, const BenchOptions& options) {
   if (const std::string& kind = results.machine.build; !kind.empty() && kind != "optimised") {
     std::fprintf(stderr, "halo: these times mean little: %s\n", kind.c_str());
   }
-  std::fputs(render(results, false, table).c_str(), stdout);
+  std::fputs(render(results, Shown::brief, table).c_str(), stdout);
   std::fflush(stdout);
   save(results, request);
   return exit_status(results.rows);

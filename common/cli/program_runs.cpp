@@ -10,6 +10,7 @@
 
 #include "common/cli/process.hpp"
 #include "common/data/file.hpp"
+#include "common/harness/report_summary.hpp"
 #include "common/harness/terminal.hpp"
 
 namespace halo {
@@ -241,13 +242,14 @@ void save(const Results& results, const Request& request) {
   }
 }
 
-std::string render(const Results& results, bool report_table, const TableOptions& options) {
+std::string render(const Results& results, Shown shown, const TableOptions& options) {
   const bool timed = std::any_of(results.rows.begin(), results.rows.end(),
                                  [](const Row& row) { return row.time.outcome == Outcome::good; });
   std::string text = timed ? render_machine(results.machine, options) : "";
   if (!text.empty()) text += "\n";
-  return text + (report_table ? render_report_table(results.rows, options)
-                              : render_table(results.rows, options));
+  return text + (shown == Shown::report_table ? render_report_table(results.rows, options)
+                 : shown == Shown::brief      ? render_brief(results.rows, options)
+                                              : render_table(results.rows, options));
 }
 
 }  // namespace halo

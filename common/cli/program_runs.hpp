@@ -40,8 +40,10 @@ Row not_run_row(const Program& program, const std::string& reason);
 /// Writes the JSON, if one is wanted. Throws WrongUse.
 void save(const Results& results, const Request& request);
 
-/// The machine, where there are times to read beside it, and the rows: ours, or the report's table.
-std::string render(const Results& results, bool report_table, const TableOptions& options);
+/// The machine, where there are times to read beside it, and the rows: our tables, many problems in a
+/// few lines (render_brief), or the report's table.
+enum class Shown { tables, brief, report_table };
+std::string render(const Results& results, Shown shown, const TableOptions& options);
 
 /// "on the GPU".
 std::string place_of(const std::string& backend);

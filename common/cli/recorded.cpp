@@ -32,7 +32,9 @@ int run_report(const ReportOptions& options) {
   }
   if (results.rows.empty()) throw CannotRun(options.file + " holds no rows");
   if (!options.summary) {
-    std::fputs(render(results, options.report_table, table).c_str(), stdout);
+    std::fputs(
+        render(results, options.report_table ? Shown::report_table : Shown::tables, table).c_str(),
+        stdout);
     return 0;
   }
   for (const std::string& field : options.by) {

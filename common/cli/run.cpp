@@ -161,7 +161,9 @@ int run_stages(const BuildFolder& build, const RunOptions& options) {
   // Not before: options that a program refuses give one line only.
   std::fprintf(stderr, "halo: %s (%s), seed %llu\n", place_of(choice.backend).c_str(),
                choice.why.c_str(), static_cast<unsigned long long>(results.seed));
-  std::fputs(render(results, options.report_table, table).c_str(), stdout);
+  std::fputs(
+      render(results, options.report_table ? Shown::report_table : Shown::tables, table).c_str(),
+      stdout);
   std::fflush(stdout);
   save(results, request);
   return exit_status(results.rows);

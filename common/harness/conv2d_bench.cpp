@@ -66,9 +66,8 @@ std::string left(double seconds) {
 
 // Where no terminal shows progress, a line for each layer on stdout: for logs, and for `halo bench`.
 void tell(Progress& progress, const std::string& text) {
-  if (isatty(STDERR_FILENO) != 0) {
-    progress.show(text);
-  } else {
+  progress.within(text);
+  if (isatty(STDERR_FILENO) == 0) {
     std::printf("%s\n", text.c_str());
     std::fflush(stdout);
   }
@@ -209,6 +208,7 @@ void run_jobs(const std::vector<BenchJob>& jobs, const std::vector<Conv2dEntry>&
     results.rows.insert(results.rows.end(), rows.begin(), rows.end());
     if (!options.json.empty()) file.add(rows);
   }
+  progress.within("");
 }
 
 }  // namespace halo

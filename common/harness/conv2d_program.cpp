@@ -348,6 +348,7 @@ int run(int argc, const char* const* argv, const Stages& stages,
     fill_shares(results.rows, results.machine);
   }
   progress.clear();
+  options.out.brief = options.bench;
   const int status = publish(results, options.out);
   if (saved_variant.empty()) return status;
 

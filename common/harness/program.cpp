@@ -6,6 +6,8 @@
 #include <exception>
 #include <new>
 
+#include "common/harness/report_summary.hpp"
+
 namespace halo {
 
 namespace {
@@ -238,6 +240,7 @@ std::vector<Row> run_candidates(std::vector<Candidate>& candidates, Backend& bac
 int publish(Results results, const OutputOptions& options) {
   const TableOptions table{use_color(options.color, stdout)};
   const std::string text = options.report_table ? render_report_table(results.rows, table)
+                           : options.brief      ? render_brief(results.rows, table)
                                                 : render_table(results.rows, table);
   std::fputs(text.c_str(), stdout);
   std::fflush(stdout);

@@ -61,6 +61,7 @@ struct OutputOptions {
   std::string color = "auto";
   std::string json;           // empty: none
   bool report_table = false;  // the report's own table instead of ours
+  bool brief = false;         // many problems in a few lines: see render_brief
 };
 
 // Prints the table on stdout, writes the JSON, and returns the exit status.

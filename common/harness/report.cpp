@@ -3,6 +3,7 @@
 #include <chrono>
 #include <ctime>
 #include <fstream>
+#include <map>
 #include <thread>
 
 namespace halo {
@@ -62,11 +63,6 @@ int exit_status(const std::vector<Row>& rows) {
 
 namespace {
 
-bool comparable(const Row& a, const Row& b) {
-  return a.time.outcome == Outcome::good && b.time.outcome == Outcome::good &&
-         a.backend == b.backend && a.problem == b.problem;
-}
-
 // How many times faster `row` is than `other`.
 double speedup(const Row& row, const Row& other) {
   const bool cold = row.time.cold.median_ms > 0 && other.time.cold.median_ms > 0;
@@ -77,29 +73,32 @@ double speedup(const Row& row, const Row& other) {
 }  // namespace
 
 void fill_ratios(std::vector<Row>& rows) {
-  for (std::size_t at = 0; at < rows.size(); ++at) {
-    Row& row = rows[at];
+  // Thousands of rows of hundreds of problems: those of one problem are looked at together.
+  std::map<std::pair<std::string, Problem>, std::vector<Row*>> contests;
+  for (Row& row : rows) {
     row.time.ratio_to_previous = row.time.ratio_to_copy = row.time.ratio_to_best_peer = -1;
     row.time.best_peer.clear();
-    if (row.time.outcome != Outcome::good) continue;
-    if (row.role == Role::variant) {
-      for (std::size_t before = at; before-- > 0;) {
-        if (rows[before].role != Role::variant || !comparable(row, rows[before])) continue;
-        row.time.ratio_to_previous = speedup(row, rows[before]);
-        break;
+    if (row.time.outcome == Outcome::good) contests[{row.backend, row.problem}].push_back(&row);
+  }
+  for (const auto& [problem, contest] : contests) {
+    const Row* previous = nullptr;
+    for (Row* const row : contest) {
+      if (row->role == Role::variant) {
+        if (previous != nullptr) row->time.ratio_to_previous = speedup(*row, *previous);
+        previous = row;
       }
-    }
-    for (const Row& other : rows) {
-      if (&other == &row || !comparable(row, other)) continue;
-      const double ratio = speedup(row, other);
-      if (other.role == Role::copy &&
-          (row.time.ratio_to_copy < 0 || ratio < row.time.ratio_to_copy)) {
-        row.time.ratio_to_copy = ratio;
-      }
-      if (other.role == Role::peer && row.role != Role::copy &&
-          (row.time.best_peer.empty() || ratio < row.time.ratio_to_best_peer)) {
-        row.time.ratio_to_best_peer = ratio;
-        row.time.best_peer = other.variant;
+      for (const Row* const other : contest) {
+        if (other == row) continue;
+        const double ratio = speedup(*row, *other);
+        if (other->role == Role::copy &&
+            (row->time.ratio_to_copy < 0 || ratio < row->time.ratio_to_copy)) {
+          row->time.ratio_to_copy = ratio;
+        }
+        if (other->role == Role::peer && row->role != Role::copy &&
+            (row->time.best_peer.empty() || ratio < row->time.ratio_to_best_peer)) {
+          row->time.ratio_to_best_peer = ratio;
+          row->time.best_peer = other->variant;
+        }
       }
     }
   }

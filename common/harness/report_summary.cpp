@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <map>
 
 #include "common/data/paper_claims.hpp"
@@ -389,6 +390,16 @@ std::string render_summary(const std::vector<Row>& rows, const std::vector<std::
     return lay_out(nothing, options);
   }
   return text;
+}
+
+std::string render_brief(const std::vector<Row>& rows, const TableOptions& options) {
+  constexpr std::size_t kMostTables = 40;
+  std::vector<Row> with_times;
+  std::copy_if(rows.begin(), rows.end(), std::back_inserter(with_times), timed);
+  if (options.format == Format::csv || contests_of(with_times).size() <= kMostTables) {
+    return render_table(rows, options);
+  }
+  return render_summary(rows, {}, options) + all_faults(rows, options);
 }
 
 }  // namespace halo

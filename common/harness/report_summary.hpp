@@ -55,4 +55,8 @@ std::vector<Standing> choices(const std::vector<Row>& rows,
 std::string render_summary(const std::vector<Row>& rows, const std::vector<std::string>& by,
                            const TableOptions& options = {});
 
+/// As render_table; but where more than 40 problems were timed, which nobody reads one by one, the
+/// summary and what failed. CSV: all rows.
+std::string render_brief(const std::vector<Row>& rows, const TableOptions& options = {});
+
 }  // namespace halo

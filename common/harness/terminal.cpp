@@ -44,7 +44,8 @@ void Progress::show(const std::string& text) {
   const auto now = std::chrono::steady_clock::now();
   if (now < next_) return;
   next_ = now + std::chrono::milliseconds(100);
-  std::fprintf(stderr, "\r\033[K%.100s", text.c_str());
+  const std::string line = whole_.empty() ? text : whole_ + ": " + text;
+  std::fprintf(stderr, "\r\033[K%.100s", line.c_str());
   std::fflush(stderr);
   shown_ = true;
 }

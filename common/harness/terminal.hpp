@@ -21,10 +21,13 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
   void show(const std::string& text);
   void clear();
+  // What all that is shown from now on is a part of: stands before it. Empty: of nothing.
+  void within(const std::string& whole) { whole_ = whole; }
 
  private:
   bool on_;
   bool shown_ = false;
+  std::string whole_;
   std::chrono::steady_clock::time_point next_;
 };
 

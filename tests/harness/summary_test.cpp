@@ -1,4 +1,5 @@
 // Many problems in a few lines: who is compared with whom, what counts as won, and the means.
+#include <algorithm>
 #include <cmath>
 
 #include "common/harness/report_summary.hpp"
@@ -190,4 +191,28 @@ TEST_CASE("a problem that is no layer keeps its own words") {
   // Nor has a layer that cannot be.
   for (Row& row : rows) row.problem = layer(1, 99), row.problem.back().second = std::int64_t{0};
   CHECK_THAT(against_peers(rows).at(0).best.problem, contains("R 99"));
+}
+
+TEST_CASE("hundreds of layers are shown in brief, a few one by one, and what failed in any case") {
+  std::vector<Row> rows;
+  const auto add = [&](std::int64_t filters) {
+    rows.push_back(timed(kStage, "two_stage", layer(1, 3, filters), 1));
+    rows.push_back(timed("peers", "cudnn", layer(1, 3, filters), 2));
+  };
+  for (std::int64_t filters = 1; filters <= 40; ++filters) add(filters);
+  CHECK(render_brief(rows) == render_table(rows));
+  add(41);
+  Row bad = timed(kStage, "sum", layer(1, 3, 42), 1);
+  bad.check.outcome = Outcome::bad;
+  bad.check.reason = "output 7 is wrong";
+  rows.push_back(bad);
+  const std::string brief = render_brief(rows);
+  CHECK_THAT(brief, contains("Against the fastest library") && contains("output 7 is wrong") &&
+                        !contains("On the GPU: N 1"));
+  CHECK(std::count(brief.begin(), brief.end(), '\n') < 30);
+  // Where nothing was timed there is nothing to sum up.
+  for (Row& row : rows) row.time = {};
+  CHECK(render_brief(rows) == render_table(rows));
+  const TableOptions csv{.color = false, .format = Format::csv};
+  CHECK(render_brief(rows, csv) == render_table(rows, csv));
 }

@@ -17,14 +17,14 @@ struct Conv2dData;
 // freed after the last.
 struct Conv2dTask {
   conv::ConvLayer layer;
-  std::uint64_t seed;     // of the data
-  std::string too_large;  // not empty: only the trials are run, and why
-  bool transfers = true;  // whether they are timed, where there are any
-  bool cold = true;       // whether calls are also timed with a cold cache, where there is one
+  std::uint64_t seed;          // of the data
+  std::string too_large = {};  // not empty: only the trials are run, and why
+  bool transfers = true;       // whether they are timed, where there are any
+  bool cold = true;            // whether calls are also timed with a cold cache, where there is one
   // Beyond so many products the data repeat: see conv::affordable_repeat.
   std::int64_t reference_products = conv::kReferenceProducts;
   // Also tried, before the layer itself; may be empty.
-  std::vector<conv::ConvLayer> trials;
+  std::vector<conv::ConvLayer> trials = {};
   // Not null: run on these, not on data from the seed. They belong to the layer and do not repeat.
   std::shared_ptr<const Conv2dData> data = nullptr;
   // The outputs of this variant are kept, [N][K][P][Q]; empty: of none.

@@ -15,6 +15,7 @@
 
 #include "common/harness/backend.hpp"
 #include "tests/catch.hpp"
+#include "tests/data/files.hpp"
 
 namespace halo::test {
 
@@ -24,17 +25,6 @@ inline std::string read_text(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
-
-struct Folder {
-  Folder() {
-    std::string pattern = (fs::temp_directory_path() / "halo-test-XXXXXX").string();
-    REQUIRE(mkdtemp(pattern.data()) != nullptr);
-    path = pattern;
-  }
-  ~Folder() { fs::remove_all(path); }
-  std::string file(const std::string& name) const { return (path / name).string(); }
-  fs::path path;
-};
 
 // Points a file descriptor at a file while it lives.
 class Captured {
@@ -69,8 +59,8 @@ inline Ended captured(std::vector<const char*> arguments,
                       const std::function<int(int, const char* const*)>& main) {
   const Folder folder;
   arguments.insert(arguments.begin(), "builddir/stages/program");
-  Captured out(1, folder.file("out"));
-  Captured err(2, folder.file("err"));
+  Captured out(1, folder / "out");
+  Captured err(2, folder / "err");
   const int status = main(static_cast<int>(arguments.size()), arguments.data());
   std::string err_text = err.take();
   return {status, out.take(), err_text};

@@ -64,7 +64,7 @@ const char* kSmall = "7-1-3-2-1";
 
 TEST_CASE("a good run of a 2D stage exits 0 and shows each variant and the seed", "[conv2d]") {
   const Folder folder;
-  const std::string json = folder.file("out.json");
+  const std::string json = folder / "out.json";
   const auto [status, out, err] =
       run({plain()}, {"--layer", "7-1-3-2-1,5x6-2-3x1-4-3-s2-p1x0", "--seed", "7", "--json",
                       json.c_str(), "--no-times"});
@@ -91,7 +91,7 @@ TEST_CASE("a good run of a 2D stage exits 0 and shows each variant and the seed"
 
 TEST_CASE("layers are measured beside their peers, and a refusal is told", "[conv2d]") {
   const Folder folder;
-  const std::string json = folder.file("out.json");
+  const std::string json = folder / "out.json";
   Conv2dStage stage = plain();
   Conv2dVariant choice = test::plain_layer();
   choice.name = "choice";
@@ -139,12 +139,12 @@ TEST_CASE("a wrong layer makes the program exit 1 and is never timed", "[conv2d]
 TEST_CASE("wrong use of a 2D program is one line on stderr, exit 2, and nothing on stdout",
           "[conv2d]") {
   const Folder folder;
-  std::ofstream(folder.file("empty.csv"));
-  std::ofstream(folder.file("bad.csv")) << "C,H,W,K,R,S\n1,7,7,1,9,9\n";
-  std::ofstream(folder.file("broken.json")) << "{";
-  const std::string empty = folder.file("empty.csv"), bad = folder.file("bad.csv"),
-                    absent = folder.file("absent.csv"), nowhere = folder.file("no/such.json"),
-                    broken = folder.file("broken.json"), directory = folder.path.string();
+  std::ofstream(folder / "empty.csv");
+  std::ofstream(folder / "bad.csv") << "C,H,W,K,R,S\n1,7,7,1,9,9\n";
+  std::ofstream(folder / "broken.json") << "{";
+  const std::string empty = folder / "empty.csv", bad = folder / "bad.csv",
+                    absent = folder / "absent.csv", nowhere = folder / "no/such.json",
+                    broken = folder / "broken.json", directory = folder.path();
   const std::vector<std::vector<const char*>> all = {
       {"--layer", ""},
       {"--layer", "7"},
@@ -205,7 +205,7 @@ TEST_CASE("wrong use of a 2D program is one line on stderr, exit 2, and nothing 
     CHECK(std::count(err.begin(), err.end(), '\n') == 1);
     CHECK(err.size() > 20);
   }
-  CHECK(std::distance(fs::directory_iterator(folder.path), {}) == 3);
+  CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 3);
   CHECK_THAT(run({plain()}, {"--layer", "7-1-9-2-1-p0"}).err,
              contains("--layer 7-1-9-2-1-p0: the filter is larger than the input"));
   CHECK_THAT(run({plain()}, {"--batch", "1000000"}).err, contains("use a smaller batch"));
@@ -263,7 +263,7 @@ TEST_CASE("a layer or a workspace that the device cannot hold is NOT RUN, visibl
 
 TEST_CASE("the bench runs each set's layers with that set's stages", "[conv2d]") {
   const Folder folder;
-  const std::string json = folder.file("bench.json");
+  const std::string json = folder / "bench.json";
   // Nothing is computed: what matters is which layers meet which variants.
   const auto idle = [](const std::string& name) {
     Conv2dVariant variant = test::plain_layer();
@@ -300,7 +300,7 @@ TEST_CASE("the bench runs each set's layers with that set's stages", "[conv2d]")
 
 TEST_CASE("a bench that was broken off is taken up where it ended", "[conv2d]") {
   const Folder folder;
-  const std::string json = folder.file("bench.json");
+  const std::string json = folder / "bench.json";
   const char* three = "7-1-3-2-1,5-1-3-2-1,6-1-3-2-1";
   // Breaks off with the second layer, as a machine that is taken away.
   int left = 1;

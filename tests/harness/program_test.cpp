@@ -295,16 +295,16 @@ TEST_CASE("a variant says what it is not made for") {
 
 TEST_CASE("wrong use is one line on stderr, exit 2, and nothing on stdout") {
   const Folder folder;
-  std::ofstream(folder.file("empty.wav"));
-  std::ofstream(folder.file("foreign.npy")) << "this is no array";
-  data::write_signal(folder.file("ok.npy"), {{std::vector<float>(100, 1.0f)}, 0});
-  data::write_signal(folder.file("two.npy"), {{{1, 2, 3}, {4, 5, 6}}, 0});
-  const std::string whole = read_text(folder.file("ok.npy"));
-  std::ofstream(folder.file("cut.npy"), std::ios::binary) << whole.substr(0, whole.size() - 9);
-  const std::string empty = folder.file("empty.wav"), foreign = folder.file("foreign.npy"),
-                    cut = folder.file("cut.npy"), ok = folder.file("ok.npy"),
-                    two = folder.file("two.npy"), absent = folder.file("absent.wav"),
-                    nowhere = folder.file("no/such/out.npy"), directory = folder.path.string();
+  std::ofstream(folder / "empty.wav");
+  std::ofstream(folder / "foreign.npy") << "this is no array";
+  data::write_signal(folder / "ok.npy", {{std::vector<float>(100, 1.0f)}, 0});
+  data::write_signal(folder / "two.npy", {{{1, 2, 3}, {4, 5, 6}}, 0});
+  const std::string whole = read_text(folder / "ok.npy");
+  std::ofstream(folder / "cut.npy", std::ios::binary) << whole.substr(0, whole.size() - 9);
+  const std::string empty = folder / "empty.wav", foreign = folder / "foreign.npy",
+                    cut = folder / "cut.npy", ok = folder / "ok.npy", two = folder / "two.npy",
+                    absent = folder / "absent.wav", nowhere = folder / "no/such/out.npy",
+                    directory = folder.path();
   const std::vector<std::vector<const char*>> all = {
       {"--length", "0"},
       {"--length", "-1"},
@@ -375,7 +375,7 @@ TEST_CASE("wrong use is one line on stderr, exit 2, and nothing on stdout") {
     CHECK(err.size() > 20);
   }
   // Nothing was written, not even half.
-  CHECK(std::distance(fs::directory_iterator(folder.path), {}) == 5);
+  CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 5);
 }
 
 TEST_CASE("no GPU is 77 and one line, but wrong use is still wrong") {
@@ -414,7 +414,7 @@ TEST_CASE("--list and --help print and stop") {
 
 TEST_CASE("the JSON of a run holds what the table shows") {
   const Folder folder;
-  const std::string json = folder.file("out.json");
+  const std::string json = folder / "out.json";
   const auto result = run(plain(), {"--length", "500", "--mask", "5", "--seed", "11", "--border",
                                     "report", "--json", json.c_str()});
   CHECK(result.status == 0);
@@ -441,8 +441,8 @@ TEST_CASE("a length that the device cannot hold is NOT RUN, visibly") {
 
 TEST_CASE("real input: every channel is filtered, checked and written") {
   const Folder folder;
-  const std::string input = folder.file("in.npy"), output = folder.file("out.npy"),
-                    mask_file = folder.file("mask.npy");
+  const std::string input = folder / "in.npy", output = folder / "out.npy",
+                    mask_file = folder / "mask.npy";
   data::Signal signal;
   for (int channel = 0; channel < 3; ++channel) {
     signal.channels.emplace_back();
@@ -480,7 +480,7 @@ TEST_CASE("real input: every channel is filtered, checked and written") {
 
 TEST_CASE("a wrong result is never written") {
   const Folder folder;
-  const std::string input = folder.file("in.npy"), output = folder.file("out.npy");
+  const std::string input = folder / "in.npy", output = folder / "out.npy";
   data::write_signal(input, {{std::vector<float>(300, 0.5f)}, 0});
   std::ofstream(output) << "what was there";
   const auto result = run(stage_of({test::plain_variant(), wrong("off by one")}),

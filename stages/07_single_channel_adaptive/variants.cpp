@@ -128,6 +128,7 @@ Conv2dStage stage() {
   chosen.runs_as = [](const conv::ConvLayer& layer) {
     return std::string(name_of(plan_of(layer, std::nullopt).method));
   };
+  chosen.chooses_from = {first.name, second.name};
 
   Conv2dStage stage;
   stage.name = "07_single_channel_adaptive";

@@ -19,9 +19,11 @@ namespace {
 constexpr std::int64_t kRoofProducts = 10'000'000;
 constexpr std::int64_t kMostImages = 1'000'000;
 
-// One channel, several, and 1 x 1; small for the simulator, on a GPU as large as the papers' are.
-constexpr const char* kSimulatedLayers = "28-1-3-16-1,14-1-3-24-16,14-1-1-32-16";
-constexpr const char* kMeasuredLayers = "224-1-3-64-1,56-1-3-64-64,14-1-1-256-512";
+// One filter on one channel, many filters, many channels, and 1 x 1; small for the simulator, on a GPU
+// as large as the papers' are.
+constexpr const char* kSimulatedLayers = "30-1-3-1-1-p0,28-1-3-16-1,14-1-3-24-16,14-1-1-32-16";
+constexpr const char* kMeasuredLayers =
+    "1024-1-3-1-1-p0,224-1-3-64-1,56-1-3-64-64,14-1-1-256-512";
 
 struct Options : FamilyOptions {
   std::string layer;

@@ -84,6 +84,8 @@ struct Time {
   Spread cold;               // each call on arrays that the L2 cache has lost; GPU only
   Spread transfers;          // one call with both transfers, pageable host memory; GPU only
   int discarded_rounds = 0;  // rounds left out because the clock was throttled
+  // Not negative: all rounds, twice, ran below the clock of the others, so they stand; their clock.
+  double low_clock_mhz = -1;
   double gb_per_s = -1;      // smallest possible traffic / hot median
   double cold_gb_per_s = -1;
   double gflop_per_s = -1;  // operations of the definition / hot median

@@ -274,6 +274,7 @@ Json row_to_json(const Row& row) {
   add_part(time, "cold", spread_to_json(row.time.cold));
   add_part(time, "transfers", spread_to_json(row.time.transfers));
   add(time, "discarded_rounds", row.time.discarded_rounds);
+  add_figure(time, "low_clock_mhz", row.time.low_clock_mhz);
   for (const TimeField& field : kTimeFields) add_figure(time, field.name, row.time.*field.member);
   add(time, "best_peer", row.time.best_peer);
 
@@ -351,6 +352,7 @@ Row row_from_json(const Json& json) {
   row.time.cold = spread_from_json(time, "cold");
   row.time.transfers = spread_from_json(time, "transfers");
   row.time.discarded_rounds = time.value("discarded_rounds", 0);
+  row.time.low_clock_mhz = figure_from_json(time, "low_clock_mhz");
   for (const TimeField& field : kTimeFields) {
     row.time.*field.member = figure_from_json(time, field.name);
   }

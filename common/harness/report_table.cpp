@@ -126,6 +126,7 @@ std::vector<Note> time_notes(const Rows& rows) {
   std::vector<Note> notes;
   std::vector<std::pair<std::string, std::vector<std::string>>> peers;  // and who is set against it
   std::vector<std::string> throttled;
+  std::vector<std::string> slow;
   std::vector<std::string> over;
   for (const Row* row : rows) {
     if (!timed(*row)) continue;
@@ -138,6 +139,9 @@ std::vector<Note> time_notes(const Rows& rows) {
     }
     if (time.discarded_rounds > 0) {
       throttled.push_back(row->variant + " " + std::to_string(time.discarded_rounds));
+    }
+    if (time.low_clock_mhz >= 0) {
+      slow.push_back(row->variant + " at " + fixed(time.low_clock_mhz, 0) + " MHz");
     }
     if (time.share_of_copy > 1.02) over.push_back(row->variant);
   }
@@ -154,6 +158,10 @@ std::vector<Note> time_notes(const Rows& rows) {
   if (!throttled.empty()) {
     notes.push_back({{"THROTTLED:", Tone::caution},
                      "rounds left out because the clock was low: " + listed(throttled)});
+  }
+  if (!slow.empty()) {
+    notes.push_back({{"THROTTLED:", Tone::caution},
+                     "timed at a low clock, which it kept through two tries: " + listed(slow)});
   }
   if (!over.empty()) {
     notes.push_back({{},
@@ -259,6 +267,7 @@ std::vector<RowField> csv_fields(const Rows& rows) {
   }
   text("discarded_rounds",
        [](const Row& row) { return timed(row) ? std::to_string(row.time.discarded_rounds) : ""; });
+  number("low_clock_mhz", [](const Row& row) { return row.time.low_clock_mhz; });
   const std::pair<const char*, double Time::*> figures[] = {
       {"hot_gb_per_s", &Time::gb_per_s},
       {"cold_gb_per_s", &Time::cold_gb_per_s},

@@ -139,6 +139,9 @@ int command_run(const Global& global, int argc, const char* const* argv) {
             "the report's table: time at lengths 1e3, 1e5, 1e7 and 1e9");
   line.option("--color", "WHEN", options.color, "auto, always or never");
 
+  line.flag(
+      "--search", options.search,
+      "beside the variants, the same with other numbers, to find this GPU's best (needs a stage)");
   line.flag("--plan", options.plan,
             "conv2d: print how the stage would divide its layers, and stop (needs a stage)");
 
@@ -167,6 +170,7 @@ int command_run(const Global& global, int argc, const char* const* argv) {
   options.passed_on = given(passed_on);
   options.of_families = of_families(passed_on);
   if (options.plan) options.of_families.push_back({"--plan", "conv2d"});
+  if (options.search) options.of_families.push_back({"--search", "conv2d"});
   // All stages run on a file that only one family reads.
   if (const std::string* input = value_of(options.passed_on, "--input");
       input != nullptr && options.stage.empty() && options.of_families.empty()) {

@@ -39,6 +39,7 @@ void require_sense(const RunOptions& options) {
       }
     }
     if (options.plan) throw WrongUse("--plan needs a stage: ./halo run 07 --plan");
+    if (options.search) throw WrongUse("--search needs a stage: ./halo run 08 --search");
   }
   if (value_of(options.passed_on, "--output") && !value_of(options.passed_on, "--input")) {
     throw WrongUse("--output needs --input FILE");
@@ -152,6 +153,10 @@ int run_stages(const BuildFolder& build, const RunOptions& options) {
   Request request{"halo run", options.passed_on, {}, options.json};
   if (!options.stage.empty()) request.command += " " + options.stage;
   if (choice.backend != "cpu") request.command += " --on " + choice.backend;
+  if (options.search) {
+    request.command += " --search";
+    request.flags.push_back("--search");
+  }
   if (options.report_table) {
     request.command += " --report-table";
     request.flags.push_back("--report-table");

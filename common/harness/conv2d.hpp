@@ -82,6 +82,9 @@ struct Conv2dStage {
   // a GPU whose figures are known ("h200"), or empty for the present device. Throws
   // std::invalid_argument with one line. May be empty.
   std::function<std::string(const conv::ConvLayer&, const std::string& gpu)> plan;
+  // The same methods with other numbers, to look for the best ones on a GPU: --search runs them beside
+  // the variants. May be empty.
+  std::vector<Conv2dVariant> searched = {};
 };
 
 // The layers every variant must get right, less those it refuses: N, C, K = 1 and more, odd and prime

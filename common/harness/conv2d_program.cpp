@@ -22,8 +22,7 @@ constexpr std::int64_t kMostImages = 1'000'000;
 // One filter on one channel, many filters, many channels, and 1 x 1; small for the simulator, on a GPU
 // as large as the papers' are.
 constexpr const char* kSimulatedLayers = "30-1-3-1-1-p0,28-1-3-16-1,14-1-3-24-16,14-1-1-32-16";
-constexpr const char* kMeasuredLayers =
-    "1024-1-3-1-1-p0,224-1-3-64-1,56-1-3-64-64,14-1-1-256-512";
+constexpr const char* kMeasuredLayers = "1024-1-3-1-1-p0,224-1-3-64-1,56-1-3-64-64,14-1-1-256-512";
 
 struct Options : FamilyOptions {
   std::string layer;
@@ -32,6 +31,7 @@ struct Options : FamilyOptions {
   std::string gpu;
   std::string set;
   bool plan = false;
+  bool search = false;
   bool bench = false;
   bool resume = false;
   PictureOptions picture;
@@ -74,6 +74,8 @@ bool parse(int argc, const char* const* argv, const Stages& stages, Options& opt
   line.option("--set", "NAME", options.set, "with --bench: only this paper's layers: " + sets);
   line.flag("--resume", options.resume,
             "with --bench and --json: go on where the file ends that an earlier run left");
+  line.flag("--search", options.search,
+            "beside the variants, the same with other numbers, to find this GPU's best");
   line.flag("--plan", options.plan, "print how the stage would divide each layer, and stop");
   line.option("--gpu", "KEY", options.gpu, "with --plan: for this GPU, not the present one");
   add_picture_options(line, options.picture);
@@ -195,11 +197,19 @@ Layers choose_layers(const Options& options, const Backend& backend) {
   return layers;
 }
 
-std::vector<Conv2dEntry> choose(const Stages& stages, const std::string& name) {
+std::vector<Conv2dEntry> choose(const Stages& stages, const Options& options) {
   std::vector<Conv2dEntry> chosen;
+  bool searched = false;
   for (const Conv2dStage& stage : stages) {
     for (const Conv2dVariant& variant : stage.variants) chosen.push_back({stage.name, variant});
+    if (!options.search) continue;
+    for (const Conv2dVariant& variant : stage.searched) chosen.push_back({stage.name, variant});
+    searched |= !stage.searched.empty();
   }
+  if (options.search && !searched) {
+    throw UsageError("--search: stage " + title(stages) + " has no numbers to search for");
+  }
+  const std::string& name = options.variant;
   keep_variant(chosen, name, title(stages));
   return chosen;
 }
@@ -281,7 +291,7 @@ int run(int argc, const char* const* argv, const Stages& stages,
     return 0;
   }
   require_sense(options);
-  std::vector<Conv2dEntry> entries = choose(stages, options.variant);
+  std::vector<Conv2dEntry> entries = choose(stages, options);
   const std::vector<Conv2dEntry> peers =
       options.no_peers ? std::vector<Conv2dEntry>{} : entries_of(all_peers);
   const bool own_layers = !options.layer.empty() || !options.layers.empty();

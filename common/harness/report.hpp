@@ -86,7 +86,7 @@ struct Time {
   int discarded_rounds = 0;  // rounds left out because the clock was throttled
   // Not negative: all rounds, twice, ran below the clock of the others, so they stand; their clock.
   double low_clock_mhz = -1;
-  double gb_per_s = -1;      // smallest possible traffic / hot median
+  double gb_per_s = -1;  // smallest possible traffic / hot median
   double cold_gb_per_s = -1;
   double gflop_per_s = -1;  // operations of the definition / hot median
   // Shares of the machine's roofs (Machine::roofs). Bandwidth is that of the cold calls, where there

@@ -152,6 +152,9 @@ Conv2dStage stage() {
                      return plan_blocks(layer, kSegment64, gpu);
                    }),
   };
+  for (const int bytes : {32, 64}) {
+    for (Conv2dVariant& variant : search(bytes)) stage.searched.push_back(std::move(variant));
+  }
   return stage;
 }
 

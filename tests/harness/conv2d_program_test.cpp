@@ -225,6 +225,25 @@ TEST_CASE("a plan is printed for each layer, for the GPU that is asked for", "[c
   CHECK(unknown.err == "program: there is no GPU 'abacus'\n");
 }
 
+TEST_CASE("a search runs what the stage keeps for it, beside the variants", "[conv2d]") {
+  Conv2dStage stage = plain();
+  Conv2dVariant other = test::plain_layer();
+  other.name = "plain_w64";
+  stage.searched = {other};
+  const auto without = run({stage}, {"--layer", kSmall, "--no-times"});
+  CHECK_THAT(without.out, !contains("plain_w64"));
+  const auto with = run({stage}, {"--layer", kSmall, "--no-times", "--search"});
+  CHECK(with.status == 0);
+  CHECK_THAT(with.out, contains("backwards") && contains("plain_w64"));
+  const auto one =
+      run({stage}, {"--layer", kSmall, "--no-times", "--search", "--variant", "plain_w64"});
+  CHECK(one.status == 0);
+  CHECK_THAT(one.out, !contains("backwards"));
+  const auto nothing = run({plain()}, {"--layer", kSmall, "--search"});
+  CHECK(nothing.status == 2);
+  CHECK_THAT(nothing.err, contains("has no numbers to search for"));
+}
+
 TEST_CASE("--list and --help of a 2D program print and stop", "[conv2d]") {
   const auto listed = run({plain()}, {"--list"}, {library()});
   CHECK(listed.status == 0);

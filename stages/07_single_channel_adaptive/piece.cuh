@@ -2,10 +2,14 @@
 // variants of this stage include it.
 #pragma once
 
-#include "stages/07_single_channel_adaptive/gpu_figures.hpp"
+#include "common/data/gpu_figures.hpp"
 #include "stages/07_single_channel_adaptive/single_channel.hpp"
 
 namespace halo::single_channel {
+
+using data::kAhead;
+using data::kBlocksPerSm;
+using data::kThreadsPerBlock;
 
 // Rows of outputs and filters that are computed together. Ends are exclusive.
 struct Piece {

@@ -27,9 +27,28 @@
 #include <string>
 
 #include "common/conv/layer.hpp"
-#include "stages/07_single_channel_adaptive/gpu_figures.hpp"
+#include "common/data/gpu_figures.hpp"
 
 namespace halo::single_channel {
+
+// The words of the planner that are about GPUs.
+using data::built_in_gpu;
+using data::built_in_gpus;
+using data::bytes_per_cycle;
+using data::FigureSource;
+using data::fma_to_hide_latency;
+using data::FmaCount;
+using data::GpuFigures;
+using data::kAhead;
+using data::kBlocksPerSm;
+using data::kLeastRegisters;
+using data::kThreadsPerBlock;
+using data::kThreadsPerSm;
+using data::kWorkRegisters;
+using data::loads_per_thread;
+using data::require_usable;
+using data::volume_to_hide_latency;
+using data::VolumeToHideLatency;
 
 /// One map and its filters, as the paper writes them.
 struct Problem {

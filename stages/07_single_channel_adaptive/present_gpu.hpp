@@ -1,7 +1,7 @@
 // The figures of the GPU that this program runs on.
 #pragma once
 
-#include "stages/07_single_channel_adaptive/gpu_figures.hpp"
+#include "stages/07_single_channel_adaptive/planner.hpp"
 
 namespace halo::single_channel {
 

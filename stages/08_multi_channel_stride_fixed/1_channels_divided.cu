@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(1024)
 __global__ void add_parts_kernel(const float* partial,  // [parts][outputs]
                                  float* output,         // [outputs]
                                  int outputs, int parts) {
-  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;  // fewer than 2^31: outputs end 4,097 below
   if (i >= outputs) return;
   float sum = 0.0f;
   for (int part = 0; part < parts; ++part) sum += partial[part * outputs + i];

@@ -2,7 +2,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "stages/07_single_channel_adaptive/gpu_figures.hpp"
+#include "common/data/gpu_figures.hpp"
 #include "stages/08_multi_channel_stride_fixed/block_plan.hpp"
 #include "stages/08_multi_channel_stride_fixed/multi_channel_stride_fixed.hpp"
 #include "stages/08_multi_channel_stride_fixed/predict.hpp"
@@ -64,16 +64,16 @@ Conv2dVariant block_method(const std::string& name, const std::string& descripti
                     predict_stride_fixed);
 }
 
-GpuLimits limits_of(const single_channel::GpuFigures& gpu) {
+GpuLimits limits_of(const data::GpuFigures& gpu) {
   return {gpu.sms, gpu.shared_per_sm, gpu.shared_per_block};
 }
 
 // Chang & Onishi's N_FMA for a GPU whose latency is known, both ways to count.
-std::vector<FmaNeed> needs_of(const single_channel::GpuFigures& gpu) {
+std::vector<FmaNeed> needs_of(const data::GpuFigures& gpu) {
   return {{"2 FMAs a core and cycle, as printed",
-           single_channel::fma_to_hide_latency(gpu, single_channel::FmaCount::as_printed)},
+           data::fma_to_hide_latency(gpu, data::FmaCount::as_printed)},
           {"1 FMA, as the hardware counts",
-           single_channel::fma_to_hide_latency(gpu, single_channel::FmaCount::as_hardware)}};
+           data::fma_to_hide_latency(gpu, data::FmaCount::as_hardware)}};
 }
 
 std::string plan_text(const conv::ConvLayer& layer, const std::string& key) {
@@ -81,13 +81,13 @@ std::string plan_text(const conv::ConvLayer& layer, const std::string& key) {
   GpuLimits limits;
   std::vector<FmaNeed> needs;
   if (!key.empty()) {
-    const single_channel::GpuFigures& gpu = single_channel::built_in_gpu(key);
+    const data::GpuFigures& gpu = data::built_in_gpu(key);
     name = gpu.name;
     limits = limits_of(gpu);
     needs = needs_of(gpu);
   } else {
     limits = present_gpu();
-    for (const single_channel::GpuFigures& gpu : single_channel::built_in_gpus()) {
+    for (const data::GpuFigures& gpu : data::built_in_gpus()) {
       if (limits_of(gpu) != limits) continue;
       name = gpu.name;
       needs = needs_of(gpu);

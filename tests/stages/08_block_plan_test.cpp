@@ -6,8 +6,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "common/data/gpu_figures.hpp"
 #include "common/data/layer_table.hpp"
-#include "stages/07_single_channel_adaptive/gpu_figures.hpp"
 #include "stages/08_multi_channel_stride_fixed/block_plan.hpp"
 #include "tests/catch.hpp"
 
@@ -15,12 +15,12 @@ using namespace halo::multi_channel_stride_fixed;
 using halo::conv::ConvLayer;
 using halo::test::contains;
 using halo::test::message_of;
-namespace single_channel = halo::single_channel;
+namespace data = halo::data;
 
 namespace {
 
 GpuLimits limits(const std::string& key) {
-  const auto& gpu = single_channel::built_in_gpu(key);
+  const auto& gpu = data::built_in_gpu(key);
   return {gpu.sms, gpu.shared_per_sm, gpu.shared_per_block};
 }
 
@@ -59,10 +59,10 @@ ConvLayer random_layer(std::mt19937& random) {
 }  // namespace
 
 TEST_CASE("08 block plan: the paper's rule for the FMAs, with its own GPU") {
-  using single_channel::FmaCount;
-  const auto& gpu = single_channel::built_in_gpu("gtx1080ti");
-  const auto printed = single_channel::fma_to_hide_latency(gpu, FmaCount::as_printed);
-  const auto hardware = single_channel::fma_to_hide_latency(gpu, FmaCount::as_hardware);
+  using data::FmaCount;
+  const auto& gpu = data::built_in_gpu("gtx1080ti");
+  const auto printed = data::fma_to_hide_latency(gpu, FmaCount::as_printed);
+  const auto hardware = data::fma_to_hide_latency(gpu, FmaCount::as_hardware);
   REQUIRE(printed == 66'048);
   REQUIRE(hardware == 33'024);
   const ConvLayer layer = square(512, 28, 512, 3);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/harness/backend.hpp"
-#include "stages/07_single_channel_adaptive/gpu_figures.hpp"
+#include "stages/07_single_channel_adaptive/planner.hpp"
 
 namespace halo::single_channel::measure {
 

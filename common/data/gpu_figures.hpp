@@ -1,4 +1,4 @@
-// The figures of a GPU from which stage 07's planner works, and what Chang & Onishi ("Fast
+// The figures of a GPU from which stages 07 and 08 plan, and what Chang & Onishi ("Fast
 // convolution kernels on Pascal GPU with high memory efficiency", section 2.2 and Table 1) derive
 // from them. Plain C++: no GPU is asked. Whoever has one fills a GpuFigures from its properties and
 // from measurements.
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace halo::single_channel {
+namespace halo::data {
 
 /// Where one figure of a GPU comes from.
 struct FigureSource {
@@ -96,4 +96,4 @@ VolumeToHideLatency volume_to_hide_latency(const GpuFigures& gpu);
 /// GTX 1080 Ti, 3 on an H200.
 std::int64_t loads_per_thread(const GpuFigures& gpu);
 
-}  // namespace halo::single_channel
+}  // namespace halo::data

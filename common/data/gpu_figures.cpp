@@ -1,10 +1,10 @@
-#include "stages/07_single_channel_adaptive/gpu_figures.hpp"
+#include "common/data/gpu_figures.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
-namespace halo::single_channel {
+namespace halo::data {
 
 namespace {
 
@@ -207,4 +207,4 @@ std::int64_t loads_per_thread(const GpuFigures& gpu) {
   return quotient_up(volume_to_hide_latency(gpu).words_per_sm, kThreadsPerSm);
 }
 
-}  // namespace halo::single_channel
+}  // namespace halo::data

@@ -21,8 +21,8 @@ Tables. Everything between the two comments is generated from a JSON file that a
     <!-- table: results/run.json stage=02_conv1d_global columns=variant,length,counted_bytes -->
     <!-- /table -->
 
-`stage`, `backend`, `variant` and any `problem.NAME` select rows (commas separate alternatives, rows
-come in the order of the alternatives of `variant`, else in the order of the file). `columns` names
+`stage`, `backend`, `variant` and any `problem.NAME` select rows (commas separate alternatives, * is
+any value there is, rows come in the order of the alternatives of `variant`, else in the order of the file). `columns` names
 entries of COLUMNS below, or `predicted:COUNTER`, `counted:COUNTER`, `published:FIGURE`,
 `problem:FIELD`. Instead of `columns`,
 `counters=a,b,c` gives one line a counter and two columns (predicted, counted) a variant.
@@ -284,7 +284,7 @@ class Results:
                     value = str(dig(row, key))
                 except DocsError:
                     value = ""
-                keep = keep and value in wanted.split(",")
+                keep = keep and (value != "" if wanted == "*" else value in wanted.split(","))
             if keep:
                 chosen.append(row)
         if not chosen:

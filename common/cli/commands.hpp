@@ -79,6 +79,7 @@ struct ReportOptions {
   bool report_table = false;
   bool summary = false;         // how the variants stand over all problems
   std::vector<std::string> by;  // the summary's problems in groups: R, N
+  std::string stage;            // only this stage's rows, and the peers'; empty: all
 };
 
 /// The family that these options belong to; empty if they say nothing. Throws WrongUse if they are of

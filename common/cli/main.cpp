@@ -267,6 +267,7 @@ int command_report(const Global& global, int argc, const char* const* argv) {
   line.flag(
       "--summary", options.summary,
       "how each variant stands over all problems: against the fastest library, and in its stage");
+  line.option("--stage", "NN", options.stage, "only this stage, and what it is compared with");
   line.option("--by", "FIELD[,FIELD]", by,
               "the summary also in groups: R (the filter's size), N (the batch), any other field");
   line.option("--color", "WHEN", options.color, "auto, always or never");

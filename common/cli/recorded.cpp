@@ -31,6 +31,18 @@ int run_report(const ReportOptions& options) {
     results.machine = merged_machine(results.machine, more.machine);
   }
   if (results.rows.empty()) throw CannotRun(options.file + " holds no rows");
+  if (!options.stage.empty()) {
+    const std::string number = (options.stage.size() == 1 ? "0" : "") + options.stage;
+    const auto is_other = [&](const Row& row) {
+      return row.role == Role::variant && row.stage != number &&
+             !row.stage.starts_with(number + "_");
+    };
+    std::erase_if(results.rows, is_other);
+    const bool any = std::any_of(results.rows.begin(), results.rows.end(),
+                                 [](const Row& row) { return row.role == Role::variant; });
+    if (!any)
+      throw WrongUse("--stage: " + options.file + " holds no rows of stage " + options.stage);
+  }
   if (!options.summary) {
     std::fputs(
         render(results, options.report_table ? Shown::report_table : Shown::tables, table).c_str(),

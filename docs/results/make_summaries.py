@@ -5,7 +5,7 @@
     docs/results/make_summaries.py --halo build/common/cli/halo-cli --fix      write them into the pages
 
 A summary stands between two comments. `by` names the fields that group the problems; `part` is one of
-the tables of `halo report --summary`: library, stage or choice.
+the tables of `halo report --summary`: library, stage or choice; `stage` leaves the other stages out.
 
     <!-- summary: results/bench_conv2d_gpu.json part=library by=R,N -->
     <!-- /summary -->
@@ -28,12 +28,14 @@ TITLES = {
 
 def summary(halo, file, options):
     """The Markdown of one table and its notes."""
-    unknown = options.keys() - {"part", "by"}
+    unknown = options.keys() - {"part", "by", "stage"}
     if unknown or options.get("part") not in TITLES:
-        sys.exit(f"summary of {file}: part=library, stage or choice is needed, by=FIELDS is allowed")
+        sys.exit(f"summary of {file}: part=library, stage or choice is needed, by=FIELDS and stage=NN "
+                 "are allowed")
     command = [halo, "report", str(DOCS / file), "--summary", "--format", "markdown"]
-    if "by" in options:
-        command += ["--by", options["by"]]
+    for name in ("by", "stage"):
+        if name in options:
+            command += [f"--{name}", options[name]]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     if ran.returncode != 0:
         sys.exit(f"{' '.join(command)} ended with {ran.returncode}: {ran.stderr.strip()}")

@@ -239,6 +239,11 @@ class CheckDocs(unittest.TestCase):
         rows.append(dict(self.timed("gpu", "cudnn", 10, 0.25, 1.0),
                          problem=dict(layer, W=9, stride=2, padding="0x1")))
         self.write_times(rows, [])
+        path = self.page("<!-- table: results/gpu.json published.source=* columns=layer -->\n"
+                         "<!-- /table -->")
+        self.run_script("--fix")
+        self.assertIn("| 7-1-3-384-192 |", path.read_text())
+        self.assertNotIn("s2", path.read_text())
         path = self.page("<!-- table: results/gpu.json columns=layer,problem:C,published:ours_us -->\n"
                          "<!-- /table -->")
         self.run_script("--fix")

@@ -201,7 +201,7 @@ COLUMNS = {
         "times faster than the one before", ">", cell("time.ratio_to_previous", FORMATS["2"])),
     "ratio_to_copy": ("speed beside a copy", ">", cell("time.ratio_to_copy", FORMATS["2"])),
     "ratio_to_best_peer": (
-        "times faster than the best library", ">", cell("time.ratio_to_best_peer", FORMATS["2"])),
+        "times faster than the best library, cold where timed cold", ">", cell("time.ratio_to_best_peer", FORMATS["2"])),
     "best_peer": ("best library", "-", cell("time.best_peer")),
 }
 
@@ -364,7 +364,7 @@ def column_group(name):
         return name
     if name.endswith(("_ms", "_per_s")) or name.startswith(("ratio_", "share_of_", "best_")):
         return "time"
-    traffic = (":" in name or name.endswith("_bytes")
+    traffic = (name.startswith(("predicted:", "counted:")) or name.endswith("_bytes")
                or name in ("traffic", "sectors_per_request", "shared_conflicts"))
     return "traffic" if traffic else ""
 

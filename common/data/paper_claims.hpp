@@ -10,6 +10,8 @@ namespace halo::data {
 
 struct PaperClaim {
   std::string stage;  // 09_cuconv_two_stage
+  std::vector<std::string>
+      variants;  // those that are the paper's method, not what it argues against
   // The layers it is about, as fields of a problem: {{"R", "1"}, {"N", "1"}}. Empty: all of them.
   std::vector<std::pair<std::string, std::string>> layers;
   std::string claim;   // in few words: "mean 1.23, best 2.29"

@@ -236,7 +236,10 @@ std::string extreme_text(const Extreme& extreme) {
 
 const data::PaperClaim* claim_of(const Standing& standing) {
   const auto same = [&](const data::PaperClaim& claim) {
-    return claim.stage == standing.stage && claim.layers.size() == standing.group.size() &&
+    return claim.stage == standing.stage &&
+           std::find(claim.variants.begin(), claim.variants.end(), standing.variant) !=
+               claim.variants.end() &&
+           claim.layers.size() == standing.group.size() &&
            std::all_of(claim.layers.begin(), claim.layers.end(), [&](const auto& field) {
              return std::find(standing.group.begin(), standing.group.end(), field) !=
                     standing.group.end();

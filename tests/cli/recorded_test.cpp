@@ -54,6 +54,45 @@ TEST_CASE("report shows a results file in every format") {
   CHECK(files.halo({"--targets", "report", "all.json"}).out.empty());
 }
 
+TEST_CASE("a summary is of all problems, of one stage if asked, and in groups") {
+  Files files;
+  std::vector<Row> rows;
+  for (const std::int64_t length : {100, 200}) {
+    for (Row row :
+         {timed_row("02_global", "gpu", "grid", 2), timed_row("04_tiled", "gpu", "tiled", 1),
+          timed_row("peers", "gpu", "library", 4)}) {
+      if (row.stage == "peers") row.role = Role::peer;
+      row.problem = {{"length", length}};
+      rows.push_back(row);
+    }
+  }
+  files.write("all.json", rows);
+  const Ended all = files.halo({"report", "all.json", "--summary"});
+  CHECK(all.status == 0);
+  CHECK_THAT(all.out, contains("GPU: a GPU") && contains("grid") && contains("tiled"));
+  const Ended one = files.halo({"report", "all.json", "--summary", "--stage", "4"});
+  CHECK(one.status == 0);
+  CHECK_THAT(one.out, contains("tiled") && !contains("grid"));
+  const auto csv = parse_csv(
+      files.halo({"report", "all.json", "--summary", "--by", "length", "--format", "csv"}).out);
+  REQUIRE(csv.size() == 6);  // two variants: all, 100 and 200
+  CHECK(csv[0].at("wins") == "2");
+  CHECK(std::stod(csv[0].at("geometric_mean_ratio")) == Approx(2));
+  CHECK(csv[2].at("problems") == "length 200");
+  for (const auto& [args, said] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"--by", "length"}, "--by groups a --summary"},
+           {{"--summary", "--by", "color"}, "no problem in all.json has a field color"},
+           {{"--summary", "--stage", "09"}, "holds no rows of stage 09"},
+           {{"--summary", "--report-table"}, "not both"}}) {
+    std::vector<std::string> command = {"report", "all.json"};
+    command.insert(command.end(), args.begin(), args.end());
+    const Ended ended = files.halo(command);
+    CHECK(ended.status == 2);
+    CHECK(ended.out.empty());
+    CHECK_THAT(ended.err, contains(said));
+  }
+}
+
 TEST_CASE("a file that is no results file is one line and exit status 2") {
   Files files;
   const std::string good = files.write("good.json", rows_with(1));

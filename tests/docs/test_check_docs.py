@@ -248,6 +248,7 @@ class CheckDocs(unittest.TestCase):
                          "<!-- /table -->")
         self.run_script("--fix")
         self.assertIn("| 7-1-3-384-192 | 192 | 57.8 |", path.read_text())
+        self.assertNotIn("NOT RUN", path.read_text())  # these columns are not the traffic's
         self.assertIn("| 7x9-1-3-384-192-s2-p0x1 | 192 | - |", path.read_text())
         self.assert_good()
 

@@ -135,13 +135,14 @@ const std::vector<GpuFigures>& built_in_gpus() {
   return gpus;
 }
 
-const GpuFigures& built_in_gpu(const std::string& key) {
+const GpuFigures& built_in_gpu(std::string_view key) {
   std::string keys;
   for (const GpuFigures& gpu : built_in_gpus()) {
     if (gpu.key == key) return gpu;
     keys += (keys.empty() ? "" : ", ") + gpu.key;
   }
-  throw std::invalid_argument("no figures of a GPU called '" + key + "': there are " + keys);
+  throw std::invalid_argument("no figures of a GPU called '" + std::string(key) + "': there are " +
+                              keys);
 }
 
 void require_usable(const GpuFigures& gpu) {

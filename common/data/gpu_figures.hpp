@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace halo::data {
@@ -40,7 +41,7 @@ const std::vector<GpuFigures>& built_in_gpus();
 
 /// The built-in GPU of this key: "gtx1080ti", "gtxtitanx", "v100" or "h200". Throws
 /// std::invalid_argument, one line that lists them, for any other.
-const GpuFigures& built_in_gpu(const std::string& key);
+const GpuFigures& built_in_gpu(std::string_view key);
 
 /// Throws std::invalid_argument, in one line, if a figure is below its least (see GpuFigures), not
 /// a number or beyond 10^9, or if the SM cannot hold the paper's launch (kThreadsPerSm threads,

@@ -225,7 +225,9 @@ void list_variants(const Stages& stages, const std::vector<Conv2dVariant>& peers
   for (const Conv2dVariant& peer : peers) list(peer);
 }
 
-void print_plans(const Stages& stages, const Layers& layers, const std::string& gpu) {
+// `chosen`: somebody asked for these very layers. Of our own, those that a stage does not take are left
+// out.
+void print_plans(const Stages& stages, const Layers& layers, bool chosen, const std::string& gpu) {
   for (const Conv2dStage& stage : stages) {
     if (stage.plan) continue;
     throw UsageError("stage " + stage.name + " has no plan: it divides every layer alike");
@@ -234,6 +236,11 @@ void print_plans(const Stages& stages, const Layers& layers, const std::string& 
   std::string text;
   for (const Conv2dStage& stage : stages) {
     for (const conv::ConvLayer& layer : layers) {
+      const bool takes = std::any_of(stage.variants.begin(), stage.variants.end(),
+                                     [&](const Conv2dVariant& variant) {
+                                       return !variant.refuses || variant.refuses(layer).empty();
+                                     });
+      if (!chosen && !takes) continue;
       if (!text.empty()) text += "\n";
       text += stage.plan(layer, gpu);
       if (text.back() != '\n') text += "\n";
@@ -311,7 +318,7 @@ int run(int argc, const char* const* argv, const Stages& stages,
   use_color(options.out.color, stdout);
   if (!options.out.json.empty()) data::require_writable(options.out.json);
   if (options.plan) {
-    print_plans(stages, layers, options.gpu);
+    print_plans(stages, layers, own_layers, options.gpu);
     return 0;
   }
   const bool available = backend.unavailable().empty();

@@ -225,6 +225,25 @@ TEST_CASE("a plan is printed for each layer, for the GPU that is asked for", "[c
   CHECK(unknown.err == "program: there is no GPU 'abacus'\n");
 }
 
+TEST_CASE("a plan without a layer is of the usual ones that the stage takes", "[conv2d]") {
+  Conv2dStage stage = planned();
+  for (Conv2dVariant& variant : stage.variants) {
+    variant.refuses = [](const ConvLayer& layer) {
+      return layer.C() > 1 ? "it is made for one channel" : "";
+    };
+  }
+  stage.plan = [](const ConvLayer& layer, const std::string&) {
+    if (layer.C() > 1) throw std::invalid_argument("this stage has no plan for many channels");
+    return "plan of " + conv::label(layer);
+  };
+  const auto usual = run({stage}, {"--plan"});
+  CHECK(usual.status == 0);
+  CHECK_THAT(usual.out, contains("plan of "));
+  const auto asked = run({stage}, {"--plan", "--layer", "7-1-3-2-4"});
+  CHECK(asked.status == 2);
+  CHECK_THAT(asked.err, contains("no plan for many channels"));
+}
+
 TEST_CASE("a search runs what the stage keeps for it, beside the variants", "[conv2d]") {
   Conv2dStage stage = plain();
   Conv2dVariant other = test::plain_layer();

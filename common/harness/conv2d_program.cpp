@@ -236,11 +236,10 @@ void print_plans(const Stages& stages, const Layers& layers, bool chosen, const 
   std::string text;
   for (const Conv2dStage& stage : stages) {
     for (const conv::ConvLayer& layer : layers) {
-      const bool takes = std::any_of(stage.variants.begin(), stage.variants.end(),
-                                     [&](const Conv2dVariant& variant) {
-                                       return !variant.refuses || variant.refuses(layer).empty();
-                                     });
-      if (!chosen && !takes) continue;
+      const auto takes = [&](const Conv2dVariant& variant) {
+        return !variant.refuses || variant.refuses(layer).empty();
+      };
+      if (!chosen && std::none_of(stage.variants.begin(), stage.variants.end(), takes)) continue;
       if (!text.empty()) text += "\n";
       text += stage.plan(layer, gpu);
       if (text.back() != '\n') text += "\n";

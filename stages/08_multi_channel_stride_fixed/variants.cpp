@@ -14,14 +14,22 @@ namespace {
 
 const std::string kFolder = "stages/08_multi_channel_stride_fixed/";
 
-// Of the GPU that runs the kernels, or of the one that the simulator stands for.
+// Of the GPU that runs the kernels, or of the one that the simulator stands for. Throws
+// std::runtime_error, in one line, if there is none.
 GpuLimits present_gpu() {
+  const auto require = [](cudaError_t error) {
+    if (error == cudaSuccess) return;
+    throw std::runtime_error(std::string("no GPU to plan for: ") + cudaGetErrorString(error));
+  };
   int device = 0;
   GpuLimits gpu;
-  cudaGetDevice(&device);
-  cudaDeviceGetAttribute(&gpu.sms, cudaDevAttrMultiProcessorCount, device);
-  cudaDeviceGetAttribute(&gpu.shared_per_sm, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device);
-  cudaDeviceGetAttribute(&gpu.shared_per_block, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  require(cudaGetDevice(&device));
+  const auto ask = [&](int& value, cudaDeviceAttr attribute) {
+    require(cudaDeviceGetAttribute(&value, attribute, device));
+  };
+  ask(gpu.sms, cudaDevAttrMultiProcessorCount);
+  ask(gpu.shared_per_sm, cudaDevAttrMaxSharedMemoryPerMultiprocessor);
+  ask(gpu.shared_per_block, cudaDevAttrMaxSharedMemoryPerBlockOptin);
   return gpu;
 }
 

@@ -75,7 +75,7 @@ TEST_CASE("a summary is of all problems, of one stage if asked, and in groups") 
   CHECK_THAT(one.out, contains("tiled") && !contains("grid"));
   const auto csv = parse_csv(
       files.halo({"report", "all.json", "--summary", "--by", "length", "--format", "csv"}).out);
-  REQUIRE(csv.size() == 6);  // two variants: all, 100 and 200
+  REQUIRE(csv.size() == 12);  // two variants, hot and cold: all, 100 and 200
   CHECK(csv[0].at("wins") == "2");
   CHECK(std::stod(csv[0].at("geometric_mean_ratio")) == Approx(2));
   CHECK(csv[2].at("problems") == "length 200");

@@ -1,11 +1,10 @@
 #include "common/data/filter.hpp"
 
-#include <charconv>
-#include <cmath>
 #include <optional>
 #include <string_view>
 
 #include "common/data/array.hpp"
+#include "common/data/spec.hpp"
 
 namespace halo::data {
 
@@ -13,15 +12,6 @@ namespace {
 
 DataError refuse(const std::string& spec, const std::string& reason) {
   return DataError("filter " + quoted(spec) + ": " + reason);
-}
-
-// The number that is the whole text. Independent of the locale.
-template <class T>
-std::optional<T> number(std::string_view text) {
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
 }
 
 void require_size(const std::string& spec, std::int64_t size) {
@@ -63,25 +53,17 @@ Filters gaussian(const std::string& spec, std::string_view arguments) {
   double sigma = size / 6.0;
   if (colon != std::string_view::npos) {
     const std::string_view text = arguments.substr(colon + 1);
-    const std::optional<double> given = number<double>(text);
-    if (!given || !std::isfinite(*given) || *given <= 0) {
+    const std::optional<double> given = parse_sigma(text);
+    if (!given) {
       throw refuse(spec, quoted(text) + " is not a sigma; give a number of pixels above 0");
     }
     sigma = *given;
   }
-  // A product of two bells; so is its sum.
-  std::vector<double> bell;
-  double sum = 0;
-  for (int i = 0; i < size; ++i) {
-    const double distance = (i - size / 2) / sigma;
-    bell.push_back(std::exp(-0.5 * distance * distance));
-    sum += bell.back();
-  }
+  // A product of two bells; so is its sum, 1.
+  const std::vector<double> weights = bell(size, sigma);
   Filters filters{1, size, size, {}, false};
-  for (const double row : bell) {
-    for (const double column : bell) {
-      filters.values.push_back(static_cast<float>(row / sum * (column / sum)));
-    }
+  for (const double row : weights) {
+    for (const double column : weights) filters.values.push_back(static_cast<float>(row * column));
   }
   return filters;
 }

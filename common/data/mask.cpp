@@ -1,6 +1,5 @@
 #include "common/data/mask.hpp"
 
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <stdexcept>
@@ -8,6 +7,7 @@
 
 #include "common/conv/inputs.hpp"
 #include "common/data/signal.hpp"
+#include "common/data/spec.hpp"
 
 namespace halo::data {
 
@@ -15,15 +15,6 @@ namespace {
 
 DataError refuse(const std::string& spec, const std::string& reason) {
   return DataError("mask " + quoted(spec) + ": " + reason);
-}
-
-// The number that is the whole text. Independent of the locale.
-template <class T>
-std::optional<T> number(std::string_view text) {
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
 }
 
 void require_width(const std::string& spec, std::int64_t width) {
@@ -50,22 +41,14 @@ std::vector<float> gaussian(const std::string& spec, std::string_view arguments)
   double sigma = width / 6.0;
   if (colon != std::string_view::npos) {
     const std::string_view text = arguments.substr(colon + 1);
-    const std::optional<double> given = number<double>(text);
-    if (!given || !std::isfinite(*given) || *given <= 0) {
+    const std::optional<double> given = parse_sigma(text);
+    if (!given) {
       throw refuse(spec, quoted(text) + " is not a sigma; give a number of samples above 0");
     }
     sigma = *given;
   }
-  std::vector<double> weights;
-  double sum = 0;
-  for (int j = 0; j < width; ++j) {
-    const double distance = (j - width / 2) / sigma;
-    weights.push_back(std::exp(-0.5 * distance * distance));
-    sum += weights.back();
-  }
-  std::vector<float> mask;
-  for (const double weight : weights) mask.push_back(static_cast<float>(weight / sum));
-  return mask;
+  const std::vector<double> weights = bell(width, sigma);
+  return {weights.begin(), weights.end()};
 }
 
 // Whether the text can only be meant as numbers: 0.3,0.2,0.8 or 5 or -1e3.

@@ -84,15 +84,7 @@ Cuts cut(const BlockWork& work, Cuts planned) {
 }  // namespace
 
 Layer layer_of(const conv::ConvLayer& layer) {
-  const auto refuse = [&](const std::string& why) {
-    throw std::invalid_argument("layer " + conv::label(layer) + ": " + why);
-  };
-  if (layer.C() != 1) {
-    refuse(std::to_string(layer.C()) + " channels; the single-channel method needs 1");
-  }
-  if (layer.stride_h() != 1 || layer.stride_w() != 1) {
-    refuse("the single-channel method needs stride 1");
-  }
+  require_single_channel(layer);
   return {layer.N(), layer.H(), layer.W(), layer.K(),         layer.R(),
           layer.S(), layer.P(), layer.Q(), layer.padding_h(), layer.padding_w()};
 }

@@ -192,17 +192,23 @@ std::string bounds(const Plan& plan, const Candidate& candidate) {
 
 }  // namespace
 
-Problem problem_of(const conv::ConvLayer& layer) {
-  const auto refuse = [&](const std::string& why) {
-    throw std::invalid_argument("layer " + conv::label(layer) + ": " + why);
-  };
+void require_single_channel(const conv::ConvLayer& layer) {
+  const std::string name = "layer " + conv::label(layer) + ": ";
   if (layer.C() != 1) {
-    refuse(std::to_string(layer.C()) + " channels; the single-channel method needs 1");
+    throw std::invalid_argument(name + std::to_string(layer.C()) +
+                                " channels; the single-channel method needs 1");
   }
   if (layer.stride_h() != 1 || layer.stride_w() != 1) {
-    refuse("the single-channel method needs stride 1");
+    throw std::invalid_argument(name + "the single-channel method needs stride 1");
   }
-  if (layer.R() != layer.S()) refuse("the single-channel method needs square filters");
+}
+
+Problem problem_of(const conv::ConvLayer& layer) {
+  require_single_channel(layer);
+  if (layer.R() != layer.S()) {
+    throw std::invalid_argument("layer " + conv::label(layer) +
+                                ": the single-channel method needs square filters");
+  }
   return {.Wx = std::max(layer.W(), layer.Q()), .Wy = layer.P(), .K = layer.R(), .M = layer.K()};
 }
 

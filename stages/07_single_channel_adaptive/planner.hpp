@@ -60,6 +60,9 @@ struct Problem {
   bool operator==(const Problem&) const = default;
 };
 
+/// Throws std::invalid_argument, in one line, if the layer has more than one channel or a stride.
+void require_single_channel(const conv::ConvLayer& layer);
+
 /// The problem of one image of a layer; a batch is the same plan for each image. Strips are cut
 /// from rows of outputs, so Wy is the layer's P (its H, with the paper's padding); Wx is W or Q,
 /// whichever is larger, so that neither bytes nor FMAs are underestimated. Throws

@@ -12,6 +12,7 @@
 #include "common/data/layer_table.hpp"
 #include "stages/07_single_channel_adaptive/planner.hpp"
 #include "tests/catch.hpp"
+#include "tests/stages/small_gpu.hpp"
 
 using namespace halo::single_channel;
 using halo::conv::ConvLayer;
@@ -19,27 +20,9 @@ using halo::test::Approx;
 using halo::test::contains;
 
 using halo::test::message_of;
+using halo::test::small_gpu;
 
 namespace {
-
-// N_FMA = 2 x 2 x 10 = 40 as printed, 20 as the hardware counts. V_s: 8 bytes a cycle x 10 = 80
-// bytes, 20 threads, 32 in whole warps, 8 an SM, 32 in whole warps: 32 x 4 SMs x 4 bytes = 512.
-// 512 bytes on chip, and registers for much more.
-GpuFigures small_gpu() {
-  GpuFigures gpu;
-  gpu.key = "small";
-  gpu.name = "Small";
-  gpu.sms = 4;
-  gpu.cores_per_sm = 2;
-  gpu.latency_cycles = 10;
-  gpu.bandwidth_gb_s = 8;
-  gpu.clock_mhz = 1000;
-  gpu.shared_per_sm = 512;
-  gpu.shared_per_block = 256;
-  gpu.registers_per_sm = 65536;
-  gpu.threads_per_sm = 2048;
-  return gpu;
-}
 
 std::vector<Problem> paper_grid() {
   std::vector<Problem> problems;

@@ -16,6 +16,7 @@
 #include "stages/07_single_channel_adaptive/stage.hpp"
 #include "tests/catch.hpp"
 #include "tests/stages/conv2d_stage.hpp"
+#include "tests/stages/small_gpu.hpp"
 #include "tests/stages/stage.hpp"
 
 using namespace halo;
@@ -23,25 +24,9 @@ using namespace halo::single_channel;
 using conv::ConvLayer;
 using halo::test::contains;
 using halo::test::message_of;
+using halo::test::small_gpu;
 
 namespace {
-
-// 512 bytes on chip for an SM, 256 for a block.
-GpuFigures small_gpu() {
-  GpuFigures gpu;
-  gpu.key = "small";
-  gpu.name = "Small";
-  gpu.sms = 4;
-  gpu.cores_per_sm = 2;
-  gpu.latency_cycles = 10;
-  gpu.bandwidth_gb_s = 8;
-  gpu.clock_mhz = 1000;
-  gpu.shared_per_sm = 512;
-  gpu.shared_per_block = 256;
-  gpu.registers_per_sm = 65536;
-  gpu.threads_per_sm = 2048;
-  return gpu;
-}
 
 ConvLayer same(std::int64_t N, std::int64_t H, std::int64_t W, std::int64_t K, std::int64_t R) {
   return ConvLayer({.N = N,

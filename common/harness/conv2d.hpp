@@ -75,6 +75,11 @@ struct Conv2dVariant {
   std::vector<std::string> chooses_from;
 };
 
+// Why the variant does not take the layer; empty if it does.
+inline std::string refusal(const Conv2dVariant& variant, const conv::ConvLayer& layer) {
+  return variant.refuses ? variant.refuses(layer) : "";
+}
+
 struct Conv2dStage {
   std::string name;  // 09_cuconv_two_stage
   std::vector<Conv2dVariant> variants;

@@ -181,9 +181,7 @@ class Group {
 // Why this variant does not run this layer; empty if it does.
 std::string not_for(const Conv2dVariant& variant, const Conv2dTask& task, Backend& backend) {
   if (!variant.unavailable.empty()) return variant.unavailable;
-  if (variant.refuses) {
-    if (std::string reason = variant.refuses(task.layer); !reason.empty()) return reason;
-  }
+  if (std::string reason = refusal(variant, task.layer); !reason.empty()) return reason;
   if (!task.too_large.empty()) return task.too_large;
   const std::int64_t floats = workspace_floats(variant, task.layer);
   if (floats == 0) return {};

@@ -77,10 +77,6 @@ bool try_once(const Conv2dVariant& variant, Backend& backend, const Conv2dData& 
   return verify(verified, backend, row, seen);
 }
 
-bool is_refused(const Conv2dVariant& variant, const conv::ConvLayer& layer) {
-  return variant.refuses && !variant.refuses(layer).empty();
-}
-
 // Random layers, small enough to be tried on everything.
 conv::ConvLayer random_layer(conv::Random& random) {
   constexpr std::int64_t kMostProducts = 50'000;
@@ -217,7 +213,7 @@ void check_layers(const Conv2dVariant& variant, Backend& backend,
     progress.show(row.stage + " " + row.variant + ": layer " +
                   std::to_string(row.check.shapes + 1) + " of " + std::to_string(layers.size()));
     ++seed;
-    if (is_refused(variant, layer)) continue;
+    if (!refusal(variant, layer).empty()) continue;
     const int shapes = row.check.shapes;
     bool alive = true;
     try {

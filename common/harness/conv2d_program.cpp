@@ -151,9 +151,8 @@ std::string variant_to_save(const std::vector<Conv2dEntry>& entries, const conv:
   std::string reason;
   for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
     const Conv2dVariant& variant = entry->variant;
-    const std::string why = !variant.unavailable.empty() ? variant.unavailable
-                            : variant.refuses            ? variant.refuses(layer)
-                                                         : "";
+    const std::string why =
+        variant.unavailable.empty() ? refusal(variant, layer) : variant.unavailable;
     if (why.empty()) return variant.name;
     if (reason.empty()) reason = variant.name + ": " + why;
   }
@@ -237,7 +236,7 @@ void print_plans(const Stages& stages, const Layers& layers, bool chosen, const 
   for (const Conv2dStage& stage : stages) {
     for (const conv::ConvLayer& layer : layers) {
       const auto takes = [&](const Conv2dVariant& variant) {
-        return !variant.refuses || variant.refuses(layer).empty();
+        return refusal(variant, layer).empty();
       };
       if (!chosen && std::none_of(stage.variants.begin(), stage.variants.end(), takes)) continue;
       if (!text.empty()) text += "\n";
@@ -320,18 +319,15 @@ int run(int argc, const char* const* argv, const Stages& stages,
     print_plans(stages, layers, own_layers, options.gpu);
     return 0;
   }
-  const bool available = backend.unavailable().empty();
+  if (const std::string reason = backend.unavailable(); !reason.empty()) {
+    std::fprintf(stderr, "%s: NOT RUN: %s\n", title(stages).c_str(), reason.c_str());
+    return 77;
+  }
   std::vector<std::string> versions;
   for (const Conv2dVariant& peer : all_peers) versions.push_back(peer.version);
   Results results = begin_results(argc, argv, seed, backend, versions);
   const BenchOptions2d bench{options.out.json, options.resume, !options.no_times};
-  if (options.bench && available) {
-    results = take_up(results, jobs, peers, bench, !options.seed.empty());
-  }
-  if (!available) {
-    std::fprintf(stderr, "%s: NOT RUN: %s\n", title(stages).c_str(), backend.unavailable().c_str());
-    return 77;
-  }
+  if (options.bench) results = take_up(results, jobs, peers, bench, !options.seed.empty());
 
   std::string saved_variant;
   std::vector<float> saved;

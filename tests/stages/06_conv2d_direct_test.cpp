@@ -17,8 +17,7 @@ const Conv2dVariant& variant(const std::string& name, const Conv2dStage& stage) 
 // What the variant says to the layer; empty if it takes it.
 std::string refusal(const std::string& name, const ConvLayer& layer) {
   const Conv2dStage stage = conv2d_direct::stage();
-  const Conv2dVariant& candidate = variant(name, stage);
-  return candidate.refuses ? candidate.refuses(layer) : "";
+  return halo::refusal(variant(name, stage), layer);
 }
 
 // Filters and strides for which shared memory is too small at once: rows in pieces; parts of a row;

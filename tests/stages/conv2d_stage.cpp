@@ -11,9 +11,8 @@ namespace {
 
 std::vector<conv::ConvLayer> taken(const Conv2dVariant& variant,
                                    std::vector<conv::ConvLayer> layers) {
-  std::erase_if(layers, [&](const conv::ConvLayer& layer) {
-    return variant.refuses && !variant.refuses(layer).empty();
-  });
+  std::erase_if(layers,
+                [&](const conv::ConvLayer& layer) { return !refusal(variant, layer).empty(); });
   return layers;
 }
 

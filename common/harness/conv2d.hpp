@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/conv/layer.hpp"
+#include "common/conv/layout.hpp"
 #include "common/harness/backend.hpp"
 #include "common/harness/terminal.hpp"
 
@@ -36,6 +37,10 @@ struct Conv2dVariant {
 
   // Launches, and returns the CUDA error code of the launches (0: none). Need not wait.
   std::function<int(const Conv2dCall&)> launch;
+
+  // The layout of input and output: with CHWN they are [C][H][W][N] and [K][P][Q][N]. The harness
+  // arranges them; filters stay [K][C][R][S].
+  conv::Layout layout = conv::Layout::nchw;
 
   // Why this variant does not take this layer, as the end of a sentence: "it is made for one
   // channel". Empty text: it takes it. An empty function: it takes all.

@@ -76,6 +76,10 @@ if wanted sanitize; then
     # A problem of each family that is over soon.
     case $name in
       0[1-5]*) small="--length 1000" ;;
+      10_layout_transform*) small="--problem 9x11-37-3-to-nchw,9x11-37-3-to-chwn,8-64-32-to-nchw" ;;
+      11_*) small="--problem 13-33-3-5-s2-ceil,12-2-2-3-average" ;;
+      12_*) small="--problem 37x10,3x1500,2x20000" ;;
+      13_*) small="--network digits --batch 3" ;;
       *) small="--layer 28-1-3-16-1,14-2-3-24-16,13-1-1-32-16" ;;
     esac
     for tool in memcheck racecheck initcheck synccheck; do

@@ -4,7 +4,7 @@
     docs/check_docs.py --check     say what differs, exit 1 if anything does (a Meson test)
     docs/check_docs.py --fix       rewrite excerpts, tables and figures in place, then check
 
-Six kinds of thing are checked in docs/**/*.md, and in README.md and CONTRIBUTING.md if they exist.
+Seven kinds of thing are checked in docs/**/*.md, and in README.md and CONTRIBUTING.md if they exist.
 
 Excerpts. The code block after the comment is the text between two marker lines of a source file
 (path from the root of the repository). Lines that are markers themselves are left out and the
@@ -33,6 +33,14 @@ from a second file:
     <!-- report: results/run_gpu.json cpu=results/run_cpu.json variant=grid -->
     <!-- /report -->
 
+Contests. One line a problem, one column an entry of `columns`: the `key` (time.hot.median_ms if it is
+left out) of a variant, of the least among several (`a|b`), or the ratio of two of these (`a/b`: over 1
+where b is less). Below stand the geometric mean of each ratio and its ends. `name` heads the first
+column (problem).
+
+    <!-- contest: results/bench.json stage=* columns=tiled,naive,naive/tiled -->
+    <!-- /contest -->
+
 Figures in running text. `key` is a dotted path into the one selected row, or into the whole file
 when no row is selected; `as=NAME` chooses a format of FORMATS.
 
@@ -58,8 +66,8 @@ import sys
 import textwrap
 import unicodedata
 
-DIRECTIVE = re.compile(r"^\s*<!--\s*(excerpt|table|report|findings):\s*(.*?)\s*-->\s*$")
-BLOCK_END = re.compile(r"^\s*<!--\s*/(table|report|findings)\s*-->\s*$")
+DIRECTIVE = re.compile(r"^\s*<!--\s*(excerpt|table|contest|report|findings):\s*(.*?)\s*-->\s*$")
+BLOCK_END = re.compile(r"^\s*<!--\s*/(table|contest|report|findings)\s*-->\s*$")
 VALUE = re.compile(r"<!--\s*value:\s*(.*?)\s*-->(.*?)<!--\s*/value\s*-->", re.S)
 FENCE = re.compile(r"^\s*(`{3,}|~{3,})(.*)$")
 MARKER = re.compile(r"\[/?doc:([\w-]+)\]")
@@ -224,6 +232,33 @@ def layer(row):
     return text
 
 
+def problem_name(row):
+    """The problem as the command line names it, where it has such a name; else its fields."""
+    p = row.get("problem", {})
+    if {"K", "R", "S"} <= p.keys():
+        return layer(row)
+
+    def square(down, across):
+        return str(down) if down == across else f"{down}x{across}"
+
+    if p.keys() == {"N", "C"}:
+        return f"{p['N']}x{p['C']}"
+    if p.keys() == {"N", "C", "H", "W", "from"}:
+        to = "nchw" if p["from"] == "chwn" else "chwn"
+        return f"{square(p['H'], p['W'])}-{p['N']}-{p['C']}-to-{to}"
+    if {"N", "C", "H", "W", "R", "S", "kind"} <= p.keys():
+        window = square(p["R"], p["S"])
+        text = f"{square(p['H'], p['W'])}-{p['N']}-{window}-{p['C']}"
+        if str(p.get("stride", 1)) != window:
+            text += f"-s{p.get('stride', 1)}"
+        if str(p.get("padding", 0)) != "0":
+            text += f"-p{p['padding']}"
+        if p["kind"] == "average":
+            text += "-average"
+        return text + ("-ceil" if p.get("rounding") == "ceil" else "")
+    return ", ".join(f"{key} {grouped(value)}" for key, value in p.items())
+
+
 COLUMNS["layer"] = ("layer", "-", layer)
 
 
@@ -354,6 +389,68 @@ def make_table(text, results):
         raise DocsError("a table needs columns= or counters=")
     return ([""] + markdown_table(heads, sides, body) + reasons(rows, groups)
             + ["", results.caption(name, rows), ""])
+
+
+def least(rows, names, key):
+    """The least `key` among the rows of these variants (names joined by |); None if none has it."""
+    found = []
+    for row in rows:
+        if row["variant"] not in names.split("|"):
+            continue
+        try:
+            value = dig(row, key)
+        except DocsError:
+            value = None
+        if isinstance(value, (int, float)) and value > 0:
+            found.append(value)
+    return min(found) if found else None
+
+
+def make_contest(text, results):
+    """Variants beside each other, a line a problem, with ratios and what these come to."""
+    name, settings, selectors = parse_arguments(text, ("columns", "key", "name"))
+    if "columns" not in settings:
+        raise DocsError("a contest needs columns=")
+    columns = settings["columns"].split(",")
+    key = settings.get("key", "time.hot.median_ms")
+    rows = results.rows(name, selectors)
+    known = {row["variant"] for row in rows}
+    for variant in re.split(r"[,|/]", settings["columns"]):
+        if variant not in known:
+            raise DocsError(f"no row of {name} is of the variant '{variant}'")
+    problems = {}
+    for row in rows:
+        problems.setdefault(problem_name(row), []).append(row)
+    body, ratios = [], {column: [] for column in columns if "/" in column}
+    for problem, contest in problems.items():
+        line = [problem]
+        for column in columns:
+            values = [least(contest, names, key) for names in column.split("/")]
+            if None in values:
+                line.append("NOT RUN")
+            elif len(values) == 1:
+                line.append(significant(values[0]))
+            else:
+                ratios[column].append((values[0] / values[1], problem))
+                line.append(f"{values[0] / values[1]:.2f}")
+        if any(cell != "NOT RUN" for cell in line[1:]):
+            body.append(line)
+    if not body:
+        raise DocsError(f"nothing of {name} has the key {key}")
+    heads = [settings.get("name", "problem").replace("_", " ")]
+    heads += [" / ".join(" or ".join(f"`{one}`" for one in names.split("|"))
+                         for names in column.split("/")) for column in columns]
+    notes = []
+    for column, found in ratios.items():
+        if len(found) < 2:
+            continue
+        mean = math.exp(sum(math.log(ratio) for ratio, _ in found) / len(found))
+        low, high = min(found), max(found)
+        head = heads[1 + columns.index(column)]
+        notes.append(f"- {head}: geometric mean {mean:.2f} over {len(found)}, from {low[0]:.2f} "
+                     f"({low[1]}) to {high[0]:.2f} ({high[1]})")
+    return ["", *markdown_table(heads, ["-"] + [">"] * len(columns), body),
+            *([""] + notes if notes else []), "", results.caption(name, rows), ""]
 
 
 def column_group(name):
@@ -584,7 +681,8 @@ class Page:
             self.complain(at + 1, f"this must end with <!-- /{kind} -->")
             return [lines[at]], at + 1
         try:
-            make = {"table": make_table, "report": make_report, "findings": make_findings}[kind]
+            make = {"table": make_table, "contest": make_contest, "report": make_report,
+                    "findings": make_findings}[kind]
             wanted = make(argument, self.results)
         except DocsError as error:
             self.complain(at + 1, str(error))

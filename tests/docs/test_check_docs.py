@@ -271,6 +271,40 @@ class CheckDocs(unittest.TestCase):
         self.assertIn("a report, Table 1", path.read_text())
         self.assertIn("halo bench --on cpu", path.read_text())
 
+    def test_contest(self):
+        def row(variant, problem, ms):
+            found = self.timed("gpu", variant, 10, ms)
+            found["problem"] = problem
+            return found
+
+        softmax, pooling = {"N": 128, "C": 10}, {"N": 2, "C": 3, "H": 12, "W": 9, "R": 3, "S": 3,
+                                                 "stride": 2, "padding": 0, "kind": "max",
+                                                 "rounding": "ceil"}
+        rows = [row("slow", softmax, 4.0), row("quick", softmax, 2.0), row("other", softmax, 1.0),
+                row("slow", pooling, 16.0), row("quick", pooling, 2.0)]
+        self.write_times(rows, [])
+        path = self.page("<!-- contest: results/gpu.json columns=slow,quick|other,slow/quick,slow/other "
+                         "name=a_layer -->\n<!-- /contest -->")
+        self.assert_bad("differs from results/gpu.json")
+        self.run_script("--fix")
+        self.assert_good()
+        text = path.read_text()
+        self.assertIn("| a layer | `slow` | `quick` or `other` | `slow` / `quick` |", text)
+        self.assertIn("| 128x10 | 4.00 | 1.00 | 2.00 | 4.00 |", text)
+        self.assertIn("| 12x9-2-3-3-s2-ceil | 16.0 | 2.00 | 8.00 | NOT RUN |", text)
+        self.assertIn("geometric mean 4.00 over 2, from 2.00 (128x10) to 8.00 (12x9-2-3-3-s2-ceil)", text)
+        rows[3]["time"]["hot"]["median_ms"] = 8.0
+        self.write_times(rows, [])
+        self.assert_bad("differs from results/gpu.json")
+
+    def test_wrong_contests(self):
+        self.write_times([self.timed("gpu", "grid", 1000, 0.25)], [])
+        for argument, word in (("variant=grid", "needs columns="),
+                               ("columns=grid/none", "is of the variant 'none'"),
+                               ("columns=grid key=time.cold.median_ms", "has the key")):
+            self.page(f"<!-- contest: results/gpu.json {argument} -->\n<!-- /contest -->")
+            self.assert_bad(word)
+
     def test_wrong_reports(self):
         self.write_times([self.timed("gpu", "grid", 1000, 0.25, 1.0)], [])
         for argument, word in (("variant=grid", "needs cpu="),

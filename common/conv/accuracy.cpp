@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <limits>
 #include <stdexcept>
 
@@ -75,11 +76,7 @@ void Comparison::judge(std::int64_t index, float found, double expected, double 
   ++compared;
   const double error = std::fabs(static_cast<double>(found) - expected);
   if (error <= bound) {
-    const double share = bound > 0 ? error / bound : 0;
-    if (worst_index < 0 || share > worst_share) {
-      worst_share = share;
-      worst_index = index;
-    }
+    note(index, bound > 0 ? error / bound : 0);
     return;
   }
   // Here too if the error is NaN.
@@ -92,13 +89,14 @@ void Comparison::judge_run(std::int64_t first, std::span<const float> found, con
                            const double* bound) {
   // An error that is less than worst_share of its bound changes nothing but the count: to see that
   // this is so for a whole run takes no division and no branch. The factor is for the rounding of
-  // the product.
+  // the product. (Where worst_share is 0 the errors are as large, and the lower index counts.)
   const double share = std::min(worst_share, 1.0) * (1 - 0x1p-50);
   int unremarkable = 0;
   for (std::size_t k = 0; k < found.size(); ++k) {
     unremarkable += std::fabs(static_cast<double>(found[k]) - expected[k]) <= share * bound[k];
   }
-  if (worst_index >= 0 && unremarkable == static_cast<int>(found.size())) {
+  const bool is_lower = worst_index < 0 || (worst_share == 0 && first < worst_index);
+  if (!is_lower && unremarkable == static_cast<int>(found.size())) {
     compared += unremarkable;
     return;
   }
@@ -107,9 +105,61 @@ void Comparison::judge_run(std::int64_t first, std::span<const float> found, con
   }
 }
 
+void Comparison::judge_bits_run(std::int64_t first, std::span<const float> found,
+                                const float* expected) {
+  if (found.empty()) return;
+  if (std::memcmp(found.data(), expected, found.size_bytes()) == 0) {
+    compared += static_cast<std::int64_t>(found.size());
+    note(first, 0);
+    return;
+  }
+  for (std::size_t k = 0; k < found.size(); ++k) {
+    const std::int64_t index = first + static_cast<std::int64_t>(k);
+    ++compared;
+    if (std::bit_cast<std::uint32_t>(found[k]) == std::bit_cast<std::uint32_t>(expected[k])) {
+      note(index, 0);
+    } else {
+      record({index, is_poison(found[k]) ? Fault::missing : Fault::wrong, found[k], expected[k], 0,
+              kInfinity});
+    }
+  }
+}
+
+void Comparison::judge_equal_run(std::int64_t first, std::span<const float> found,
+                                 const float* expected) {
+  if (found.empty()) return;
+  int equal = 0;
+  for (std::size_t k = 0; k < found.size(); ++k) equal += found[k] == expected[k];
+  if (equal == static_cast<int>(found.size())) {
+    compared += equal;
+    note(first, 0);
+    return;
+  }
+  for (std::size_t k = 0; k < found.size(); ++k) {
+    const std::int64_t index = first + static_cast<std::int64_t>(k);
+    const bool is_missing = is_poison(found[k]);
+    const bool both_nan = std::isnan(found[k]) && std::isnan(expected[k]);
+    ++compared;
+    if (found[k] == expected[k] || (both_nan && !is_missing)) {
+      note(index, 0);
+    } else {
+      record(
+          {index, is_missing ? Fault::missing : Fault::wrong, found[k], expected[k], 0, kInfinity});
+    }
+  }
+}
+
 void Comparison::judge_untouched(std::int64_t index, float found) {
   ++compared;
   if (!is_poison(found)) record({index, Fault::stray, found, 0, 0, kInfinity});
+}
+
+// The worst so far; of equals the one that comes first in the array.
+void Comparison::note(std::int64_t index, double share) {
+  if (worst_index >= 0 && share < worst_share) return;
+  if (worst_index >= 0 && share == worst_share && index > worst_index) return;
+  worst_share = share;
+  worst_index = index;
 }
 
 void Comparison::record(const Failure& failure) {
@@ -117,10 +167,7 @@ void Comparison::record(const Failure& failure) {
   if (failure.fault == Fault::missing) ++missing;
   if (failure.fault == Fault::stray) ++stray;
   if (first_failure < 0 || failure.index < first_failure) first_failure = failure.index;
-  if (worst_index < 0 || failure.share > worst_share) {
-    worst_share = failure.share;
-    worst_index = failure.index;
-  }
+  note(failure.index, failure.share);
   const auto place = std::lower_bound(worst.begin(), worst.end(), failure, is_worse);
   if (worst.size() == kWorstKept) {
     if (place == worst.end()) return;
@@ -137,13 +184,7 @@ void Comparison::merge(const Comparison& other) {
   if (other.first_failure >= 0 && (first_failure < 0 || other.first_failure < first_failure)) {
     first_failure = other.first_failure;
   }
-  const bool is_new_worst = other.worst_index >= 0 &&
-                            (worst_index < 0 || other.worst_share > worst_share ||
-                             (other.worst_share == worst_share && other.worst_index < worst_index));
-  if (is_new_worst) {
-    worst_share = other.worst_share;
-    worst_index = other.worst_index;
-  }
+  if (other.worst_index >= 0) note(other.worst_index, other.worst_share);
   worst.insert(worst.end(), other.worst.begin(), other.worst.end());
   std::sort(worst.begin(), worst.end(), is_worse);
   if (worst.size() > kWorstKept) worst.resize(kWorstKept);

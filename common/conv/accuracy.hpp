@@ -75,7 +75,7 @@ struct Failure {
   double share = 0;  // |found - expected| / bound; infinity for NaN, missing and stray
 };
 
-/// The verdict on an output array, built cell by cell.
+/// The verdict on an output array, built cell by cell, in any order: it does not depend on it.
 struct Comparison {
   std::int64_t compared = 0;  // cells judged, those that must stay untouched included
   std::int64_t failed = 0;
@@ -97,6 +97,14 @@ struct Comparison {
   void judge_run(std::int64_t first, std::span<const float> found, const double* expected,
                  const double* bound);
 
+  /// For each of the neighbours first, first + 1, ...: fails unless found is expected, bit for bit,
+  /// whatever the bits mean.
+  void judge_bits_run(std::int64_t first, std::span<const float> found, const float* expected);
+
+  /// For each of the neighbours first, first + 1, ...: fails unless the two are equal as numbers
+  /// (infinities too; the two zeros are) or both are NaN. A cell that was never written fails.
+  void judge_equal_run(std::int64_t first, std::span<const float> found, const float* expected);
+
   /// Fails unless the cell still holds the poison, bit for bit.
   void judge_untouched(std::int64_t index, float found);
 
@@ -108,6 +116,7 @@ struct Comparison {
   std::string describe() const;
 
  private:
+  void note(std::int64_t index, double share);
   void record(const Failure& failure);
 };
 

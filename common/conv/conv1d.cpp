@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <mutex>
 #include <stdexcept>
 
 #include "common/conv/internal.hpp"
@@ -215,23 +214,11 @@ Comparison Checker::judge_part(std::int64_t first, std::span<const float> output
 }
 
 Comparison Checker::judge(std::int64_t first, std::span<const float> outputs) const {
-  const auto count = static_cast<std::int64_t>(outputs.size());
-  if (first < 0 || count > problem_.length() || first > problem_.length() - count) {
-    throw std::invalid_argument("there are no " + std::to_string(count) + " outputs from output " +
-                                std::to_string(first) + " on: the problem has " +
-                                std::to_string(problem_.length()));
-  }
-  Comparison total;
-  std::mutex mutex;
-  in_parts(
-      count, value_.empty() ? problem_.mask_width() : 1, [&](std::int64_t from, std::int64_t to) {
-        const Comparison part = judge_part(
-            first + from,
-            outputs.subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(to - from)));
-        const std::lock_guard lock(mutex);
-        total.merge(part);
-      });
-  return total;
+  internal::require_outputs("the problem", problem_.length(), first,
+                            static_cast<std::int64_t>(outputs.size()));
+  return internal::judged_in_parts(
+      first, outputs, value_.empty() ? problem_.mask_width() : 1,
+      [this](std::int64_t from, std::span<const float> part) { return judge_part(from, part); });
 }
 
 Comparison check(const Problem1d& problem, std::span<const float> input,

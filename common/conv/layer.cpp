@@ -3,78 +3,25 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <mutex>
 #include <stdexcept>
 
+#include "common/conv/axis.hpp"
 #include "common/conv/internal.hpp"
+#include "common/conv/labels.hpp"
 
 namespace halo::conv {
 
 namespace {
 
+using internal::Axis;
 using internal::in_parts;
+using internal::Range;
 
 // Outputs computed at a time: two arrays of doubles that stay in the first-level cache.
 constexpr std::int64_t kChunk = 1024;
-
-constexpr std::int64_t kLargestInt = std::numeric_limits<int>::max();
-
-// Half-open.
-struct Range {
-  std::int64_t begin = 0;
-  std::int64_t end = 0;
-  std::int64_t size() const { return std::max<std::int64_t>(end - begin, 0); }
-};
-
-// One of the two directions, rows or columns: everything about padding and stride is one-dimensional.
-struct Axis {
-  std::int64_t cells;    // H or W
-  std::int64_t taps;     // R or S
-  std::int64_t outputs;  // P or Q
-  std::int64_t stride;
-  std::int64_t padding;
-
-  // Where the tap looks from output 0; it looks `stride` further from each next output.
-  std::int64_t shift(std::int64_t tap) const { return tap - padding; }
-
-  // The outputs from which the tap sees a cell that exists.
-  Range outputs_of(std::int64_t tap) const {
-    const std::int64_t from = shift(tap);
-    const std::int64_t begin = from >= 0 ? 0 : (-from + stride - 1) / stride;
-    const std::int64_t end = from >= cells ? 0 : (cells - 1 - from) / stride + 1;
-    return {begin, std::min(end, outputs)};
-  }
-
-  // The taps that lie over cells that exist.
-  Range taps_of(std::int64_t output) const {
-    const std::int64_t first_cell = output * stride - padding;
-    return {std::max<std::int64_t>(-first_cell, 0), std::min(taps, cells - first_cell)};
-  }
-
-  // Pairs of an output and a tap that meet over a cell that exists.
-  std::int64_t pairs() const {
-    std::int64_t sum = 0;
-    for (std::int64_t tap = 0; tap < taps; ++tap) sum += outputs_of(tap).size();
-    return sum;
-  }
-
-  std::int64_t used_taps() const {
-    std::int64_t used = 0;
-    for (std::int64_t tap = 0; tap < taps; ++tap) used += outputs_of(tap).size() > 0;
-    return used;
-  }
-
-  std::int64_t used_cells() const {
-    // Steps as long as the filter or longer: no cell is seen twice.
-    if (stride >= taps) return pairs();
-    // Else the outputs' windows leave no gap, from ghost cells (or the first cell) on.
-    return std::clamp<std::int64_t>((outputs - 1) * stride - padding + taps, 0, cells);
-  }
-};
 
 Axis rows_of(const ConvLayer& layer) {
   return {layer.H(), layer.R(), layer.P(), layer.stride_h(), layer.padding_h()};
@@ -89,7 +36,12 @@ struct Place {
   std::int64_t n, k, p, q;
 };
 
-Place place_of(const ConvLayer& layer, std::int64_t index) {
+Place place_of(const ConvLayer& layer, std::int64_t index, Layout layout = Layout::nchw) {
+  if (layout == Layout::chwn) {
+    Place place = place_of(layer, index / layer.N());
+    place.n = index % layer.N();
+    return place;
+  }
   const std::int64_t q = index % layer.Q();
   index /= layer.Q();
   const std::int64_t p = index % layer.P();
@@ -98,10 +50,7 @@ Place place_of(const ConvLayer& layer, std::int64_t index) {
 }
 
 void require_output(const ConvLayer& layer, std::int64_t first, std::int64_t count) {
-  if (first >= 0 && count <= layer.output_size() && first <= layer.output_size() - count) return;
-  throw std::invalid_argument("there are no " + std::to_string(count) + " outputs from output " +
-                              std::to_string(first) + " on: the layer has " +
-                              std::to_string(layer.output_size()));
+  internal::require_outputs("the layer", layer.output_size(), first, count);
 }
 
 // Adds the products of one tap to a run of neighbouring outputs.
@@ -235,17 +184,6 @@ int prime_up_to(double most) {
   return result;
 }
 
-void require_at_least(const char* what, std::int64_t found, std::int64_t least) {
-  if (found < least) {
-    throw std::invalid_argument(std::string("a layer's ") + what + " must be at least " +
-                                std::to_string(least) + ", got " + std::to_string(found));
-  }
-  if (found > kLargestInt) {
-    throw std::invalid_argument(std::string("a layer's ") + what + " must be at most " +
-                                std::to_string(kLargestInt) + ", got " + std::to_string(found));
-  }
-}
-
 // P or Q.
 int output_extent(const char* what, std::int64_t cells, std::int64_t taps, std::int64_t stride,
                   std::int64_t padding) {
@@ -253,10 +191,10 @@ int output_extent(const char* what, std::int64_t cells, std::int64_t taps, std::
   const std::string with_padding = padding == 0 ? ""
                                                 : " with padding (" + std::to_string(cells) +
                                                       " + 2 * " + std::to_string(padding) + ")";
-  if (padded > kLargestInt) {
+  if (padded > internal::kLargestInt) {
     throw std::invalid_argument(std::string("an input of ") + std::to_string(padded) + " " + what +
                                 with_padding + " is too large: at most " +
-                                std::to_string(kLargestInt));
+                                std::to_string(internal::kLargestInt));
   }
   if (taps > padded) {
     throw std::invalid_argument(std::string("the filter is larger than the input: ") +
@@ -266,53 +204,26 @@ int output_extent(const char* what, std::int64_t cells, std::int64_t taps, std::
   return static_cast<int>((padded - taps) / stride + 1);
 }
 
-// The product of four numbers from 1 to 2^31 - 1, or a value beyond any limit.
-std::int64_t elements(std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d) {
-  std::int64_t product = 1;
-  for (const std::int64_t factor : {a, b, c, d}) {
-    if (__builtin_mul_overflow(product, factor, &product)) {
-      return std::numeric_limits<std::int64_t>::max();
-    }
-  }
-  return product;
-}
-
-void require_elements(const char* what, const char* letters, std::int64_t a, std::int64_t b,
-                      std::int64_t c, std::int64_t d) {
-  const std::int64_t found = elements(a, b, c, d);
-  if (found <= kMaxElements) return;
-  const auto text = [](std::int64_t number) { return std::to_string(number); };
-  throw std::invalid_argument(std::string("the ") + what + " is too large: " + letters + " = " +
-                              text(a) + " x " + text(b) + " x " + text(c) + " x " + text(d) +
-                              " values, at most " + text(kMaxElements) +
-                              " can be numbered with 32 bits; use a smaller batch or layer");
-}
-
-// "3" or "3x5".
-std::string pair(std::int64_t down, std::int64_t across) {
-  if (across == down) return std::to_string(down);
-  return std::to_string(down).append("x").append(std::to_string(across));
-}
-
 }  // namespace
 
 ConvLayer::ConvLayer(const LayerShape& shape) : shape_(shape) {
-  require_at_least("N (images)", shape.N, 1);
-  require_at_least("C (channels)", shape.C, 1);
-  require_at_least("H (rows of the input)", shape.H, 1);
-  require_at_least("W (columns of the input)", shape.W, 1);
-  require_at_least("K (filters)", shape.K, 1);
-  require_at_least("R (rows of a filter)", shape.R, 1);
-  require_at_least("S (columns of a filter)", shape.S, 1);
-  require_at_least("stride down", shape.stride_h, 1);
-  require_at_least("stride across", shape.stride_w, 1);
-  require_at_least("padding above and below", shape.padding_h, 0);
-  require_at_least("padding left and right", shape.padding_w, 0);
+  internal::require_at_least("a layer's", "N (images)", shape.N, 1);
+  internal::require_at_least("a layer's", "C (channels)", shape.C, 1);
+  internal::require_at_least("a layer's", "H (rows of the input)", shape.H, 1);
+  internal::require_at_least("a layer's", "W (columns of the input)", shape.W, 1);
+  internal::require_at_least("a layer's", "K (filters)", shape.K, 1);
+  internal::require_at_least("a layer's", "R (rows of a filter)", shape.R, 1);
+  internal::require_at_least("a layer's", "S (columns of a filter)", shape.S, 1);
+  internal::require_at_least("a layer's", "stride down", shape.stride_h, 1);
+  internal::require_at_least("a layer's", "stride across", shape.stride_w, 1);
+  internal::require_at_least("a layer's", "padding above and below", shape.padding_h, 0);
+  internal::require_at_least("a layer's", "padding left and right", shape.padding_w, 0);
   P_ = output_extent("rows", shape.H, shape.R, shape.stride_h, shape.padding_h);
   Q_ = output_extent("columns", shape.W, shape.S, shape.stride_w, shape.padding_w);
-  require_elements("input", "N x C x H x W", shape.N, shape.C, shape.H, shape.W);
-  require_elements("filters' array", "K x C x R x S", shape.K, shape.C, shape.R, shape.S);
-  require_elements("output", "N x K x P x Q", shape.N, shape.K, P_, Q_);
+  internal::require_elements("input", "N x C x H x W", {shape.N, shape.C, shape.H, shape.W});
+  internal::require_elements("filters' array", "K x C x R x S",
+                             {shape.K, shape.C, shape.R, shape.S});
+  internal::require_elements("output", "N x K x P x Q", {shape.N, shape.K, P_, Q_});
   if (products_per_output() > kMaxProductsPerOutput) {
     throw std::invalid_argument(
         "an output would be a sum of C x R x S = " + std::to_string(products_per_output()) +
@@ -328,66 +239,39 @@ ConvLayer ConvLayer::with_batch(std::int64_t images) const {
 }
 
 std::string label(const ConvLayer& layer) {
-  std::string text = pair(layer.H(), layer.W()) + "-" + std::to_string(layer.N()) + "-" +
-                     pair(layer.R(), layer.S()) + "-" + std::to_string(layer.K()) + "-" +
+  std::string text = internal::pair(layer.H(), layer.W()) + "-" + std::to_string(layer.N()) + "-" +
+                     internal::pair(layer.R(), layer.S()) + "-" + std::to_string(layer.K()) + "-" +
                      std::to_string(layer.C());
   if (layer.stride_h() != 1 || layer.stride_w() != 1) {
-    text += "-s" + pair(layer.stride_h(), layer.stride_w());
+    text += "-s" + internal::pair(layer.stride_h(), layer.stride_w());
   }
   if (layer.padding_h() != (layer.R() - 1) / 2 || layer.padding_w() != (layer.S() - 1) / 2) {
-    text += "-p" + pair(layer.padding_h(), layer.padding_w());
+    text += "-p" + internal::pair(layer.padding_h(), layer.padding_w());
   }
   return text;
 }
 
 ConvLayer parse_label(std::string_view text) {
-  const auto fail = [&] {
-    return std::invalid_argument("'" + std::string(text) +
-                                 "' names no layer: it is size-batch-filter-filters-channels, as "
-                                 "7-1-3-384-192, or 7x9-1-3x5-384-192-s2-p0x1");
-  };
-  std::vector<std::string_view> parts;
-  for (std::string_view rest = text;;) {
-    const std::size_t dash = rest.find('-');
-    parts.push_back(rest.substr(0, dash));
-    if (dash == std::string_view::npos) break;
-    rest.remove_prefix(dash + 1);
-  }
-  const auto number = [&](std::string_view digits) {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (error != std::errc() || end != digits.data() + digits.size()) throw fail();
-    return value;
-  };
-  // "3" or "3x5".
-  const auto pair = [&](std::string_view numbers, std::int64_t& down, std::int64_t& across) {
-    const std::size_t cross = numbers.find('x');
-    down = number(numbers.substr(0, cross));
-    across = cross == std::string_view::npos ? down : number(numbers.substr(cross + 1));
-  };
-  if (parts.size() < 5) throw fail();
+  internal::LabelReader label(text,
+                              "names no layer: it is size-batch-filter-filters-channels, as "
+                              "7-1-3-384-192, or 7x9-1-3x5-384-192-s2-p0x1");
   LayerShape shape;
-  pair(parts[0], shape.H, shape.W);
-  shape.N = number(parts[1]);
-  pair(parts[2], shape.R, shape.S);
-  shape.K = number(parts[3]);
-  shape.C = number(parts[4]);
+  label.pair(shape.H, shape.W);
+  shape.N = label.number();
+  label.pair(shape.R, shape.S);
+  shape.K = label.number();
+  shape.C = label.number();
   shape.padding_h = (shape.R - 1) / 2;
   shape.padding_w = (shape.S - 1) / 2;
-  std::size_t at = 5;
-  if (at < parts.size() && parts[at].starts_with('s')) {
-    pair(parts[at++].substr(1), shape.stride_h, shape.stride_w);
-  }
-  if (at < parts.size() && parts[at].starts_with('p')) {
-    pair(parts[at++].substr(1), shape.padding_h, shape.padding_w);
-  }
-  if (at < parts.size()) throw fail();
+  label.pair_after('s', shape.stride_h, shape.stride_w);
+  label.pair_after('p', shape.padding_h, shape.padding_w);
+  label.end();
   return ConvLayer(shape);
 }
 
-std::string place_of_output(const ConvLayer& layer, std::int64_t index) {
+std::string place_of_output(const ConvLayer& layer, std::int64_t index, Layout layout) {
   require_output(layer, index, 1);
-  const Place place = place_of(layer, index);
+  const Place place = place_of(layer, index, layout);
   return "n " + std::to_string(place.n) + ", k " + std::to_string(place.k) + ", p " +
          std::to_string(place.p) + ", q " + std::to_string(place.q);
 }
@@ -440,8 +324,9 @@ Repeat affordable_repeat(const ConvLayer& layer, std::int64_t most_products) {
 }
 
 LayerChecker::LayerChecker(const ConvLayer& layer, std::span<const float> input,
-                           std::span<const float> filters, Demand demand, Repeat repeat)
-    : layer_(layer), input_(input), filters_(filters), demand_(demand) {
+                           std::span<const float> filters, Demand demand, Repeat repeat,
+                           Layout layout)
+    : layer_(layer), input_(input), filters_(filters), demand_(demand), layout_(layout) {
   if (repeat.images < 0 || repeat.filters < 0) {
     throw std::invalid_argument("a period must be at least 0 (none), got " +
                                 std::to_string(std::min(repeat.images, repeat.filters)));
@@ -517,11 +402,19 @@ void LayerChecker::expect(std::int64_t first, std::int64_t count, double* value,
                });
 }
 
-Comparison LayerChecker::judge_part(std::int64_t first, std::span<const float> outputs) const {
+// Where value_ and bound_ hold output [n][k][p][q], plane_cell being [k][p][q] as one number.
+std::int64_t LayerChecker::place_in_period(std::int64_t n, std::int64_t plane_cell) const {
+  const std::int64_t plane = std::int64_t{layer_.P()} * layer_.Q();
+  const std::int64_t k = plane_cell / plane % period_filters_;
+  return (n % period_images_ * period_filters_ + k) * plane + plane_cell % plane;
+}
+
+Comparison LayerChecker::judge_nchw(std::int64_t first, std::span<const float> outputs) const {
   Comparison result;
   std::array<double, kChunk> value_here;
   std::array<double, kChunk> bound_here;
   const std::int64_t plane = std::int64_t{layer_.P()} * layer_.Q();
+  const std::int64_t image = plane * layer_.K();
   const std::int64_t end = first + static_cast<std::int64_t>(outputs.size());
   std::int64_t count = 0;
   for (std::int64_t i = first; i < end; i += count) {
@@ -531,12 +424,10 @@ Comparison LayerChecker::judge_part(std::int64_t first, std::span<const float> o
       count = std::min(kChunk, end - i);
       expect(i, count, value_here.data(), bound_here.data());
     } else {
-      const std::int64_t n = i / plane / layer_.K() % period_images_;
-      const std::int64_t k = i / plane % layer_.K() % period_filters_;
-      const std::int64_t at = (n * period_filters_ + k) * plane + i % plane;
+      const auto at = static_cast<std::size_t>(place_in_period(i / image, i % image));
       count = std::min({kChunk, end - i, plane - i % plane});
-      value = &value_[static_cast<std::size_t>(at)];
-      bound = &bound_[static_cast<std::size_t>(at)];
+      value = &value_[at];
+      bound = &bound_[at];
     }
     const auto from = static_cast<std::size_t>(i - first);
     result.judge_run(i, outputs.subspan(from, static_cast<std::size_t>(count)), value, bound);
@@ -544,20 +435,67 @@ Comparison LayerChecker::judge_part(std::int64_t first, std::span<const float> o
   return result;
 }
 
+// The outputs are rows of N neighbours, a row for each [k][p][q]. References come as runs along q, so
+// blocks of rows x images are computed and turned.
+Comparison LayerChecker::judge_chwn(std::int64_t first, std::span<const float> outputs) const {
+  constexpr std::int64_t kRows = 64;
+  constexpr std::int64_t kImages = 64;
+  Comparison result;
+  std::vector<double> value(kRows * kImages);
+  std::vector<double> bound(kRows * kImages);
+  std::array<double, kRows> value_run;
+  std::array<double, kRows> bound_run;
+  const std::int64_t image = layer_.output_size() / layer_.N();
+  const std::int64_t image_of_period = std::int64_t{period_filters_} * layer_.P() * layer_.Q();
+  const auto compute = [&](Range rows, Range images) {
+    for (std::int64_t n = images.begin; n < images.end; ++n) {
+      expect(n * image + rows.begin, rows.size(), value_run.data(), bound_run.data());
+      for (std::int64_t i = 0; i < rows.size(); ++i) {
+        const auto at = static_cast<std::size_t>(i * images.size() + n - images.begin);
+        value[at] = value_run[static_cast<std::size_t>(i)];
+        bound[at] = bound_run[static_cast<std::size_t>(i)];
+      }
+    }
+  };
+  const auto look_up = [&](Range rows, Range images) {
+    std::size_t at = 0;
+    for (std::int64_t row = rows.begin; row < rows.end; ++row) {
+      const std::int64_t place = place_in_period(0, row);
+      std::int64_t n = images.begin % period_images_;
+      for (std::int64_t i = 0; i < images.size(); ++i, ++at) {
+        const auto from = static_cast<std::size_t>(place + n * image_of_period);
+        value[at] = value_[from];
+        bound[at] = bound_[from];
+        if (++n == period_images_) n = 0;
+      }
+    }
+  };
+  internal::for_each_block(
+      first, first + static_cast<std::int64_t>(outputs.size()), layer_.N(), kRows, kImages,
+      [&](Range rows, Range images) {
+        if (value_.empty()) {
+          compute(rows, images);
+        } else {
+          look_up(rows, images);
+        }
+      },
+      [&](std::int64_t begin, std::int64_t end, std::int64_t at) {
+        result.judge_run(begin,
+                         outputs.subspan(static_cast<std::size_t>(begin - first),
+                                         static_cast<std::size_t>(end - begin)),
+                         &value[static_cast<std::size_t>(at)],
+                         &bound[static_cast<std::size_t>(at)]);
+      });
+  return result;
+}
+
 Comparison LayerChecker::judge(std::int64_t first, std::span<const float> outputs) const {
-  const auto count = static_cast<std::int64_t>(outputs.size());
-  require_output(layer_, first, count);
-  Comparison total;
-  std::mutex mutex;
-  in_parts(count, value_.empty() ? layer_.products_per_output() : 1,
-           [&](std::int64_t from, std::int64_t to) {
-             const Comparison part =
-                 judge_part(first + from, outputs.subspan(static_cast<std::size_t>(from),
-                                                          static_cast<std::size_t>(to - from)));
-             const std::lock_guard lock(mutex);
-             total.merge(part);
-           });
-  return total;
+  require_output(layer_, first, static_cast<std::int64_t>(outputs.size()));
+  return internal::judged_in_parts(
+      first, outputs, value_.empty() ? layer_.products_per_output() : 1,
+      [this](std::int64_t from, std::span<const float> part) {
+        return layout_ == Layout::nchw ? judge_nchw(from, part) : judge_chwn(from, part);
+      });
 }
 
 Comparison check(const ConvLayer& layer, std::span<const float> input,

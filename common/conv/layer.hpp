@@ -24,6 +24,7 @@
 
 #include "common/conv/accuracy.hpp"
 #include "common/conv/conv1d.hpp"  // Demand, Reference
+#include "common/conv/layout.hpp"
 #include "common/conv/limits.hpp"
 
 namespace halo::conv {
@@ -111,9 +112,10 @@ std::string label(const ConvLayer& layer);
 /// Throws std::invalid_argument, in one line, for any other text, and as the constructor of ConvLayer.
 ConvLayer parse_label(std::string_view text);
 
-/// "n 0, k 12, p 3, q 5" for a flat index of the output. Throws std::invalid_argument if there is
-/// no such output.
-std::string place_of_output(const ConvLayer& layer, std::int64_t index);
+/// "n 0, k 12, p 3, q 5" for a flat index of the output, [N][K][P][Q] or, with Layout::chwn,
+/// [K][P][Q][N]. Throws std::invalid_argument if there is no such output.
+std::string place_of_output(const ConvLayer& layer, std::int64_t index,
+                            Layout layout = Layout::nchw);
 
 /// Throws std::invalid_argument, in one line, unless input holds N*C*H*W values and filters
 /// K*C*R*S, all finite and so small that no sum can overflow float (max|input| * max over k of
@@ -186,23 +188,29 @@ class LayerChecker {
   /// With one the references of one period are computed here, in 16 bytes of memory each, and
   /// judging then takes as long as reading the outputs.
   ///
+  /// `layout` is that of the outputs, [N][K][P][Q] or [K][P][Q][N]. Input and filters are given as
+  /// always, [N][C][H][W] and [K][C][R][S].
+  ///
   /// Throws std::invalid_argument as require_data, for a negative period and for data that do not
   /// repeat.
   LayerChecker(const ConvLayer& layer, std::span<const float> input, std::span<const float> filters,
-               Demand demand = Demand::bounded, Repeat repeat = {});
+               Demand demand = Demand::bounded, Repeat repeat = {}, Layout layout = Layout::nchw);
 
-  /// Judges the outputs first, first + 1, ... of the flat [N][K][P][Q]. May be called from several
-  /// threads. Throws std::invalid_argument if the layer has no such outputs.
+  /// Judges the outputs first, first + 1, ... of the flat array of that layout. May be called from
+  /// several threads. Throws std::invalid_argument if the layer has no such outputs.
   Comparison judge(std::int64_t first, std::span<const float> outputs) const;
 
  private:
   void expect(std::int64_t first, std::int64_t count, double* value, double* bound) const;
-  Comparison judge_part(std::int64_t first, std::span<const float> outputs) const;
+  std::int64_t place_in_period(std::int64_t n, std::int64_t plane_cell) const;
+  Comparison judge_nchw(std::int64_t first, std::span<const float> outputs) const;
+  Comparison judge_chwn(std::int64_t first, std::span<const float> outputs) const;
 
   ConvLayer layer_;
   std::span<const float> input_;
   std::span<const float> filters_;
   Demand demand_;
+  Layout layout_;
   int period_images_;
   int period_filters_;
   // With Demand::transformed: max|input| of each image of a period, sum|tap| of each filter.

@@ -98,7 +98,9 @@ Transform parse_transform(std::string_view text);
 
 /// How many different kinds of input there are to try; kind 0 is the one that is timed.
 int input_kinds(const Transform& transform);
-/// Cells from a seed, in the transform's own layout `from`; no two of 2^23 neighbours are alike.
+/// Cells from a seed, in the transform's own layout `from`. Kind 0: no two of 2^23 neighbours are
+/// alike. Kind 1: among them -0, subnormals, infinities and NaN, whose bits arithmetic might change.
+/// Throws std::invalid_argument for another kind.
 std::vector<float> make_input(const Transform& transform, int kind, std::uint64_t seed);
 
 /// Judges the outputs of a transform, in pieces of any size: each must be its input cell, bit for
@@ -107,7 +109,8 @@ std::vector<float> make_input(const Transform& transform, int kind, std::uint64_
 class TransformChecker {
  public:
   TransformChecker(const Transform& transform, std::span<const float> input);
-  /// Judges the outputs first, first + 1, ... of the array of layout `to`.
+  /// Judges the outputs first, first + 1, ... of the array of layout `to`. May be called from several
+  /// threads. Throws std::invalid_argument if there are no such outputs.
   Comparison judge(std::int64_t first, std::span<const float> outputs) const;
 
  private:

@@ -51,7 +51,9 @@ class PoolingLayer {
   ///   - a dimension or stride below 1, a padding below 0, or any of them beyond 2^31 - 1;
   ///   - a padding as wide as the window or wider (a window could lie outside the image);
   ///   - a window larger than the padded input, either way (with Rounding::ceil too);
-  ///   - an array of more than kMaxLength cells.
+  ///   - windows that reach over more than 2^31 - 1 rows or columns;
+  ///   - an array of more than kMaxLength cells;
+  ///   - an average of more than 2^24 - 2 cells (gamma bounds no longer sum).
   explicit PoolingLayer(const PoolingShape& shape);
 
   int N() const { return static_cast<int>(shape_.N); }
@@ -97,18 +99,22 @@ PoolingLayer parse_pooling(std::string_view text);
 /// How many different kinds of input there are to try; kind 0 is the one that is timed.
 int input_kinds(const PoolingLayer& layer);
 /// Cells in NCHW order, from a seed. Kind 0: distinct values of both signs. Kind 1: all negative,
-/// with some -inf where the kind is max, so that a ghost cell taken for 0 shows.
+/// with some -inf where the kind is max (windows of nothing else among them), so that a ghost cell
+/// taken for 0 or for the lowest finite number shows. Throws std::invalid_argument for another kind.
 std::vector<float> make_input(const PoolingLayer& layer, int kind, std::uint64_t seed);
 
 /// Judges the outputs of a pooling layer, in pieces of any size. A maximum must be equal to the true
-/// one. An average of L cells may be off by error_bound of its sum plus the rounding of one division
-/// (see pooling.cpp). Inputs must not be NaN.
+/// one. An average of L cells may be off by what L - 1 additions in any order and a division, or a
+/// product with 1/L, round: gamma(L + 1) * sum|cell| / L + 2^-150 (see pooling.cpp); with infinite
+/// cells it must be what the sum is, infinite or NaN. Inputs must not be NaN, and no sum may overflow
+/// float.
 class PoolingChecker {
  public:
   /// `layout` is that of input and outputs. Keeps a view of the input, which must outlive it. Throws
   /// std::invalid_argument unless it has the right size.
   PoolingChecker(const PoolingLayer& layer, Layout layout, std::span<const float> input);
   /// Judges the outputs first, first + 1, ... of the flat array. May be called from several threads.
+  /// Throws std::invalid_argument if the layer has no such outputs.
   Comparison judge(std::int64_t first, std::span<const float> outputs) const;
 
  private:

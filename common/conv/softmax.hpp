@@ -51,24 +51,37 @@ Softmax parse_softmax(std::string_view text);
 int input_kinds(const Softmax& softmax);
 /// From a seed. Kind 0: distinct values of both signs, as a network's last layer has them. Kind 1:
 /// rows of the edge cases above, in turn: equal, large, some -inf, all -inf, +inf, NaN, and one large
-/// value among small ones.
+/// value among small ones. Throws std::invalid_argument for another kind.
 std::vector<float> make_input(const Softmax& softmax, int kind, std::uint64_t seed);
 
 /// Judges the outputs of a softmax, in pieces of any size: each against the bound of softmax.cpp
-/// (the rounding of the subtraction, of exp, of the sum and of the division), NaN where the formula
-/// gives NaN, and exactly 0 for a category of -inf.
+/// (the rounding of the subtraction, of exp, within 2 ulp, of the sum in any order, and of a division
+/// or of a product with the sum's reciprocal), NaN where the formula gives NaN, and exactly 0 for a
+/// category of -inf.
 class SoftmaxChecker {
  public:
   /// Throws std::invalid_argument unless the input holds N*C values.
   SoftmaxChecker(const Softmax& softmax, std::span<const float> input);
-  /// Judges the outputs first, first + 1, ... of the flat [N][C].
+  /// Judges the outputs first, first + 1, ... of the flat [N][C]. May be called from several threads.
+  /// Throws std::invalid_argument if there are no such outputs.
   Comparison judge(std::int64_t first, std::span<const float> outputs) const;
 
  private:
+  Comparison judge_part(std::int64_t first, std::span<const float> outputs) const;
+
+  // What the outputs of an image have in common. An output is exp(input - largest) * share; in float
+  // its factor may be anything from least_share to most_share.
+  struct Row {
+    bool is_nan = false;  // then every output is
+    float largest = 0;
+    double share = 0;
+    double least_share = 0;
+    double most_share = 0;
+  };
+
   Softmax softmax_;
   std::span<const float> input_;
-  std::vector<double> largest_;  // [N]
-  std::vector<double> sum_;      // [N]
+  std::vector<Row> rows_;  // [N]
 };
 
 /// Bytes that must move even with a perfect cache: each cell read once and written once.

@@ -9,8 +9,8 @@ namespace halo {
 
 namespace {
 
-// Products that the simulator is asked for at once: some ten seconds of its time.
-constexpr std::int64_t kSimulatedProducts = 200'000'000;
+// Products, or steps as large, that the simulator is asked for at once: some ten seconds of its time.
+constexpr std::int64_t kSimulatedWork = 200'000'000;
 // Arrays that are together this many times as large as the cache push each other out of it.
 constexpr std::int64_t kCacheTimes = 2;
 
@@ -29,10 +29,23 @@ int cold_sets(Backend& backend, std::int64_t bytes_of_a_call) {
                           bytes_of_a_call);
 }
 
-std::string too_large_for_simulator(std::int64_t products) {
-  if (products <= kSimulatedProducts) return {};
-  return "too large for the simulator: " + with_commas(products) + " products, it is given " +
-         with_commas(kSimulatedProducts) + " at most";
+Sets::Sets(Backend& backend, const Array& first, int count)
+    : stride_((static_cast<std::int64_t>(first.size()) + 63) / 64 * 64),
+      cells_(backend, static_cast<std::size_t>(count * stride_)) {}
+
+void Sets::write(const KeptArray& kept, int index) {
+  halo::write(kept, cells_, static_cast<std::size_t>(index * stride_));
+}
+
+Value down_and_across(int down, int across) {
+  if (down == across) return std::int64_t{down};
+  return std::to_string(down) + "x" + std::to_string(across);
+}
+
+std::string too_large_for_simulator(std::int64_t work, const std::string& units) {
+  if (work <= kSimulatedWork) return {};
+  return "too large for the simulator: " + with_commas(work) + " " + units + ", it is given " +
+         with_commas(kSimulatedWork) + " at most";
 }
 
 std::string too_large_for_memory(const std::string& what, std::int64_t host_bytes,

@@ -8,6 +8,7 @@
 #include "common/harness/backend.hpp"
 #include "common/harness/report.hpp"
 #include "common/harness/terminal.hpp"
+#include "common/harness/verify.hpp"
 
 namespace halo {
 
@@ -15,8 +16,23 @@ namespace halo {
 // the cache; see Candidate::cold_calls.
 int cold_sets(Backend& backend, std::int64_t bytes_of_a_call);
 
-// Empty, or why the simulator is not asked for so many products.
-std::string too_large_for_simulator(std::int64_t products);
+// Sets of one array, each aligned as the first.
+class Sets {
+ public:
+  Sets(Backend& backend, const Array& first, int count);
+  float* set(int index) const { return cells_.data() + index * stride_; }
+  void write(const KeptArray& kept, int index);
+
+ private:
+  std::int64_t stride_;
+  Array cells_;
+};
+
+// A field of a problem that is there both ways: 2, or "2x1" where they differ.
+Value down_and_across(int down, int across);
+
+// Empty, or why the simulator is not asked for so much work, counted in `units`.
+std::string too_large_for_simulator(std::int64_t work, const std::string& units = "products");
 
 // Empty, or why the memory of this machine or of its GPU does not hold a problem that needs so many
 // bytes there. `what` names it: "length 1,000".

@@ -5,6 +5,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace halo {
 
@@ -39,6 +40,9 @@ class CommandLine {
 // A whole number of [least, most]; `what` names it in the message. Throws UsageError.
 std::int64_t parse_number(const std::string& what, const std::string& text, std::int64_t least,
                           std::int64_t most);
+
+// "a,b" -> a and b; without a comma one part, even if it is empty.
+std::vector<std::string> split(const std::string& list);
 
 // 1234567 -> "1,234,567".
 std::string with_commas(std::int64_t value);

@@ -23,22 +23,6 @@ std::int64_t array_bytes(const conv::ConvLayer& layer) {
   return kFloat * (layer.input_size() + layer.filters_size() + layer.output_size());
 }
 
-// Sets of one array, each aligned as the first.
-class Sets {
- public:
-  Sets(Backend& backend, const Array& first, int count)
-      : stride_((static_cast<std::int64_t>(first.size()) + 63) / 64 * 64),
-        cells_(backend, static_cast<std::size_t>(count * stride_)) {}
-  float* set(int index) const { return cells_.data() + index * stride_; }
-  void write(const KeptArray& kept, int index) {
-    halo::write(kept, cells_, static_cast<std::size_t>(index * stride_));
-  }
-
- private:
-  std::int64_t stride_;
-  Array cells_;
-};
-
 // What the candidates of one layer share.
 class Group {
  public:
@@ -203,10 +187,6 @@ Published published(const std::string& stage, const Conv2dVariant& variant,
 }  // namespace
 
 Problem problem_of(const conv::ConvLayer& layer) {
-  const auto pair = [](int down, int across) -> Value {
-    if (down == across) return std::int64_t{down};
-    return std::to_string(down) + "x" + std::to_string(across);
-  };
   return {{"N", layer.N()},
           {"C", layer.C()},
           {"H", layer.H()},
@@ -214,8 +194,8 @@ Problem problem_of(const conv::ConvLayer& layer) {
           {"K", layer.K()},
           {"R", layer.R()},
           {"S", layer.S()},
-          {"stride", pair(layer.stride_h(), layer.stride_w())},
-          {"padding", pair(layer.padding_h(), layer.padding_w())}};
+          {"stride", down_and_across(layer.stride_h(), layer.stride_w())},
+          {"padding", down_and_across(layer.padding_h(), layer.padding_w())}};
 }
 
 void add_candidates(std::vector<Candidate>& candidates, const std::vector<Conv2dEntry>& entries,

@@ -83,18 +83,6 @@ bool parse(int argc, const char* const* argv, const Stages& stages, Options& opt
   return line.parse(argc, argv);
 }
 
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> parts(1);
-  for (const char letter : text) {
-    if (letter == ',') {
-      parts.emplace_back();
-    } else {
-      parts.back() += letter;
-    }
-  }
-  return parts;
-}
-
 // What is wrong with a layer, and which option said so.
 template <class Make>
 conv::ConvLayer made_by(const std::string& option, Make make) {
@@ -302,12 +290,12 @@ int run(int argc, const char* const* argv, const Stages& stages,
   const bool own_layers = !options.layer.empty() || !options.layers.empty();
   const std::unique_ptr<PictureTask> picture = choose_picture(options);
   Layers layers;
-  std::vector<BenchJob> jobs;
+  std::vector<LayerJob> jobs;
   if (picture) {
     layers = {picture->data().layer};
   } else if (options.bench && !own_layers) {
-    jobs = bench_jobs(options.set, parse_batches(options.batch), entries);
-    for (const BenchJob& job : jobs) layers.push_back(job.layer);
+    jobs = layer_jobs(options.set, parse_batches(options.batch), entries);
+    for (const LayerJob& job : jobs) layers.push_back(job.layer);
   } else {
     layers = choose_layers(options, backend);
     for (const conv::ConvLayer& layer : layers) jobs.push_back({layer, entries});
@@ -326,8 +314,9 @@ int run(int argc, const char* const* argv, const Stages& stages,
   std::vector<std::string> versions;
   for (const Conv2dVariant& peer : all_peers) versions.push_back(peer.version);
   Results results = begin_results(argc, argv, seed, backend, versions);
-  const BenchOptions2d bench{options.out.json, options.resume, !options.no_times};
-  if (options.bench) results = take_up(results, jobs, peers, bench, !options.seed.empty());
+  const BenchOptions bench{"layer", options.out.json, options.resume, !options.no_times};
+  const std::vector<BenchJob> bench_work = bench_jobs(jobs, peers, backend);
+  if (options.bench) results = take_up(results, bench_work, bench, !options.seed.empty());
 
   std::string saved_variant;
   std::vector<float> saved;
@@ -349,7 +338,7 @@ int run(int argc, const char* const* argv, const Stages& stages,
     measure_roofs(results, backend, progress);
   }
   if (options.bench) {
-    run_jobs(jobs, peers, backend, bench, results, progress);
+    run_jobs(bench_work, backend, bench, results, progress);
   } else {
     entries.insert(entries.end(), peers.begin(), peers.end());
     Conv2dTask task{.layer = layers.front(), .seed = seed};

@@ -35,8 +35,9 @@ struct OperationVariant {
   std::string name;         // tiled
   std::string source;       // stages/10_layout_transform/2_tiled.cu
   std::string description;  // one line for --list
-  Role role =
-      Role::variant;  // variant or peer; copy: moves input_size + output_size floats, no more
+  // variant or peer. copy: writes its input to its output as it is. It runs where the two are of one
+  // size, as a transform's and a softmax's are.
+  Role role = Role::variant;
 
   // Launches, and returns the CUDA error code of the launches (0: none). Need not wait.
   std::function<int(const OperationCall<Problem>&)> launch;
@@ -90,6 +91,12 @@ std::string refusal(const OperationVariant<Problem>& variant, const Problem& pro
 // Small enough for the simulator.
 template <class Problem>
 std::vector<Problem> adversarial_problems(std::uint64_t seed);
+template <>
+std::vector<conv::Transform> adversarial_problems(std::uint64_t seed);
+template <>
+std::vector<conv::PoolingLayer> adversarial_problems(std::uint64_t seed);
+template <>
+std::vector<conv::Softmax> adversarial_problems(std::uint64_t seed);
 
 // Runs the variant on every problem that it takes, with every kind of input, and fills check and
 // hazards. Before each launch output and workspace are poisoned; after it the whole output, the input

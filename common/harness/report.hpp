@@ -125,6 +125,7 @@ struct Row {
   std::string detail;   // what was chosen inside: a library's algorithm and mathematics
   std::string runs_as;  // for a variant that only chooses another of its stage: which
   std::vector<std::string> chooses_from;  // and among which
+  std::string layout;                     // of its images in memory, where that is not NCHW: chwn
   Problem problem;
   Check check;
   Hazards hazards;

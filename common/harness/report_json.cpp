@@ -241,6 +241,7 @@ Json row_to_json(const Row& row) {
   add(json, "detail", row.detail);
   add(json, "runs_as", row.runs_as);
   if (!row.chooses_from.empty()) json["chooses_from"] = row.chooses_from;
+  add(json, "layout", row.layout);
   json["problem"] = problem;
 
   const auto part = [&](const char* name, Outcome outcome, const Words& words,
@@ -308,6 +309,7 @@ Row row_from_json(const Json& json) {
   row.detail = json.value("detail", std::string());
   row.runs_as = json.value("runs_as", std::string());
   row.chooses_from = json.value("chooses_from", std::vector<std::string>());
+  row.layout = json.value("layout", std::string());
   row.role = role_from(json.value("role", std::string(kRoles[0])));
   for (const auto& [name, value] : json.at("problem").items()) {
     if (value.is_string()) {

@@ -24,11 +24,19 @@ std::string percent(double share) { return share < 0 ? "-" : fixed(share * 100, 
 
 // ---- Our table ----
 
-std::vector<RowField> name_fields() {
-  return {{"stage", false, [](const Row& row) { return Cell{stage_label(row)}; }},
-          {"variant", false, [](const Row& row) { return Cell{row.variant}; }},
-          {"check", false,
-           [](const Row& row) { return outcome_cell(row.check.outcome, "PASS", "FAIL"); }}};
+std::vector<RowField> name_fields(const Rows& rows) {
+  std::vector<RowField> fields = {
+      {"stage", false, [](const Row& row) { return Cell{stage_label(row)}; }},
+      {"variant", false, [](const Row& row) { return Cell{row.variant}; }}};
+  if (any(rows, [](const Row& row) { return !row.layout.empty(); })) {
+    fields.push_back({"layout", false, [](const Row& row) {
+                        return Cell{row.layout.empty() ? "nchw" : row.layout};
+                      }});
+  }
+  fields.push_back({"check", false, [](const Row& row) {
+                      return outcome_cell(row.check.outcome, "PASS", "FAIL");
+                    }});
+  return fields;
 }
 
 Cell worst_error(const Row& row) {
@@ -67,7 +75,7 @@ std::vector<RowField> traffic_fields(const Rows& rows) {
 
 // Where nothing was timed: what the simulator says.
 std::vector<RowField> counted_fields(const Rows& rows) {
-  std::vector<RowField> fields = name_fields();
+  std::vector<RowField> fields = name_fields(rows);
   fields.push_back({"shapes", true, [](const Row& row) {
                       return Cell{row.check.shapes > 0 ? std::to_string(row.check.shapes) : "-"};
                     }});
@@ -81,7 +89,7 @@ std::vector<RowField> counted_fields(const Rows& rows) {
 }
 
 std::vector<RowField> timed_fields(const Rows& rows) {
-  std::vector<RowField> fields = name_fields();
+  std::vector<RowField> fields = name_fields(rows);
   fields.push_back({"err/bound", true, worst_error, true});
   if (any(rows, saw_hazards)) fields.push_back(hazards_field());
   if (any(rows, counted_traffic)) {
@@ -295,6 +303,7 @@ std::vector<RowField> csv_fields(const Rows& rows) {
   }
   text("task", [](const Row& row) { return row.task > 0 ? std::to_string(row.task) : ""; });
   text("source", [](const Row& row) { return row.source; });
+  text("layout", [](const Row& row) { return row.layout; });
   text("detail", [](const Row& row) { return row.detail; });
   text("runs_as", [](const Row& row) { return row.runs_as; });
   text("description", [](const Row& row) { return row.description; });

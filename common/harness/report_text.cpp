@@ -5,6 +5,9 @@
 #include <stdexcept>
 
 #include "common/conv/layer.hpp"
+#include "common/conv/layout.hpp"
+#include "common/conv/pooling.hpp"
+#include "common/conv/softmax.hpp"
 #include "common/harness/command_line.hpp"
 
 namespace halo {
@@ -116,39 +119,99 @@ std::string describe(const Problem& problem) {
   return text;
 }
 
-std::string short_name(const Problem& problem) {
-  conv::LayerShape shape;
+namespace {
+
+// A problem's fields, as they are read back.
+class Fields {
+ public:
+  explicit Fields(const Problem& problem) : problem_(problem) {}
+
+  bool number(const char* name, std::int64_t& value) const {
+    const auto* found = find(name);
+    const auto* number = found == nullptr ? nullptr : std::get_if<std::int64_t>(found);
+    if (number != nullptr) value = *number;
+    return number != nullptr;
+  }
   // A field that is there both ways: 2, or "2x1".
-  const auto read = [&](const char* name, std::int64_t& down, std::int64_t* across) {
-    const auto field = std::find_if(problem.begin(), problem.end(),
-                                    [&](const auto& one) { return one.first == name; });
-    if (field == problem.end()) return false;
-    if (const auto* number = std::get_if<std::int64_t>(&field->second)) {
-      down = *number;
-      if (across != nullptr) *across = *number;
+  bool both(const char* name, std::int64_t& down, std::int64_t& across) const {
+    if (number(name, down)) {
+      across = down;
       return true;
     }
-    const std::string& text = std::get<std::string>(field->second);
+    std::string text;
     long long first = 0;
     long long second = 0;
-    if (across == nullptr || std::sscanf(text.c_str(), "%lldx%lld", &first, &second) != 2) {
+    if (!word(name, text) || std::sscanf(text.c_str(), "%lldx%lld", &first, &second) != 2) {
       return false;
     }
     down = first;
-    *across = second;
+    across = second;
     return true;
-  };
-  const bool layer =
-      read("N", shape.N, nullptr) && read("C", shape.C, nullptr) && read("H", shape.H, nullptr) &&
-      read("W", shape.W, nullptr) && read("K", shape.K, nullptr) && read("R", shape.R, nullptr) &&
-      read("S", shape.S, nullptr) && read("stride", shape.stride_h, &shape.stride_w) &&
-      read("padding", shape.padding_h, &shape.padding_w);
-  if (!layer) return describe(problem);
-  try {
-    return conv::label(conv::ConvLayer(shape));
-  } catch (const std::invalid_argument&) {  // a file that somebody edited
-    return describe(problem);
   }
+  bool word(const char* name, std::string& value) const {
+    const auto* found = find(name);
+    const auto* text = found == nullptr ? nullptr : std::get_if<std::string>(found);
+    if (text != nullptr) value = *text;
+    return text != nullptr;
+  }
+
+ private:
+  const Value* find(const char* name) const {
+    for (const auto& [known, value] : problem_) {
+      if (known == name) return &value;
+    }
+    return nullptr;
+  }
+  const Problem& problem_;
+};
+
+// The label of the problem, by the fields that its family has; empty if it has none. Throws
+// std::invalid_argument.
+std::string label_of(const Problem& problem) {
+  const Fields fields(problem);
+  std::int64_t N = 0, C = 0, H = 0, W = 0;
+  if (!fields.number("N", N) || !fields.number("C", C)) return "";
+  if (problem.size() == 2) return conv::label(conv::Softmax(N, C));
+  if (!fields.number("H", H) || !fields.number("W", W)) return "";
+  std::string word;
+  if (fields.word("from", word)) {
+    return conv::label(
+        conv::Transform(conv::Images({.N = N, .C = C, .H = H, .W = W}), conv::parse_layout(word)));
+  }
+  conv::LayerShape layer{.N = N, .C = C, .H = H, .W = W};
+  if (!fields.number("R", layer.R) || !fields.number("S", layer.S) ||
+      !fields.both("stride", layer.stride_h, layer.stride_w) ||
+      !fields.both("padding", layer.padding_h, layer.padding_w)) {
+    return "";
+  }
+  if (fields.number("K", layer.K)) return conv::label(conv::ConvLayer(layer));
+  std::string rounding;
+  if (!fields.word("kind", word) || !fields.word("rounding", rounding)) return "";
+  return conv::label(conv::PoolingLayer({
+      .N = N,
+      .C = C,
+      .H = H,
+      .W = W,
+      .R = layer.R,
+      .S = layer.S,
+      .stride_h = layer.stride_h,
+      .stride_w = layer.stride_w,
+      .padding_h = layer.padding_h,
+      .padding_w = layer.padding_w,
+      .kind = word == "max" ? conv::Pooling::max : conv::Pooling::average,
+      .rounding = rounding == "floor" ? conv::Rounding::floor : conv::Rounding::ceil,
+  }));
+}
+
+}  // namespace
+
+std::string short_name(const Problem& problem) {
+  std::string label;
+  try {
+    label = label_of(problem);
+  } catch (const std::invalid_argument&) {  // a file that somebody edited
+  }
+  return label.empty() ? describe(problem) : label;
 }
 
 std::string shared_title(const Row& row) {

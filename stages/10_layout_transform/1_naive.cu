@@ -1,0 +1,53 @@
+// Stage 10, step 1: a thread an image, a block a cell.
+//
+// Computes   output[n][c][h][w] = input[c][h][w][n] (CHWN to NCHW), or the reverse. This is Fig. 7a of
+//            Li et al., "Optimizing Memory Efficiency for Deep Convolutional Neural Networks on GPUs"
+//            (SC'16), section V.A, made fit for more than 1,024 images.
+// Changed    nothing before it: the first stage that computes nothing. It only moves.
+// Must cost  per 32 images and cell: in CHWN one request of 4 or 5 sectors, all of it used; in NCHW
+//            one request of 32 sectors, of which 4 bytes each are used (fewer sectors only if an image
+//            has under 8 cells).
+// Run        halo run 10 --variant naive
+#include "stages/10_layout_transform/layout_transform.hpp"
+
+namespace halo::layout_transform {
+
+// [doc:kernel]
+// Preconditions of both: a block for each cell.
+__global__ void naive_to_nchw_kernel(const float* input,  // [cells][N]
+                                     float* output,       // [N][cells]
+                                     const Batch batch) {
+  // The figure has a grid of W x H x C blocks and puts the number of the cell together from it. The
+  // last two numbers of a grid end at 65,535; the cell's number itself has room in the first.
+  const int cell = blockIdx.x;
+  for (int n = threadIdx.x; n < batch.N; n += blockDim.x) {
+    output[n * batch.cells + cell] = input[cell * batch.N + n];
+  }
+}
+
+__global__ void naive_to_chwn_kernel(const float* input,  // [N][cells]
+                                     float* output,       // [cells][N]
+                                     const Batch batch) {
+  const int cell = blockIdx.x;
+  for (int n = threadIdx.x; n < batch.N; n += blockDim.x) {
+    output[cell * batch.N + n] = input[n * batch.cells + cell];
+  }
+}
+// [/doc:kernel]
+
+// [doc:launch]
+cudaError_t naive(const float* input, float* output, Batch batch, To to) {
+  // The figure starts N threads, which fails above the 1,024 that a block may have. Here those threads
+  // go round again. For few images it is a waste of another kind: with N = 8 a warp has 8 lanes.
+  constexpr int kMaxThreads = 1024;
+  const int threads = batch.N < kMaxThreads ? batch.N : kMaxThreads;
+  if (to == To::nchw) {
+    naive_to_nchw_kernel<<<batch.cells, threads>>>(input, output, batch);
+  } else {
+    naive_to_chwn_kernel<<<batch.cells, threads>>>(input, output, batch);
+  }
+  return cudaGetLastError();
+}
+// [/doc:launch]
+
+}  // namespace halo::layout_transform

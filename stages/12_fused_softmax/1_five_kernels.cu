@@ -1,0 +1,93 @@
+// Stage 12, step 1: softmax as the libraries of 2016 had it, one kernel for each of its five steps.
+//
+// Computes   output[n][c] = exp(input[n][c] - m[n]) / sum over c' of exp(input[n][c'] - m[n]) with
+//            m[n] = max over c of input[n][c]: Li et al. (SC'16), section V.B, whose baseline this is.
+// Changed    nothing: the stage begins here.
+// Must cost  per cell five reads and three writes, 32 bytes, where 8 would do; and what the reductions
+//            waste: their lanes are C floats apart, so a request of 32 lanes touches 32 sectors, from
+//            C = 8 on, and uses 4 of each sector's 32 bytes.
+// Run        halo run 12 --variant five_kernels
+#include "stages/12_fused_softmax/fused_softmax.hpp"
+
+namespace halo::fused_softmax {
+
+namespace {
+
+// The reductions have a thread for each image and no more: 128 images are 128 threads, whatever C is.
+// In blocks of a warp they are at least spread over N / 32 multiprocessors.
+constexpr int kReductionThreads = kImages;
+constexpr int kCellThreads = 256;
+
+}  // namespace
+
+// [doc:kernels]
+// Preconditions of all: a thread for each image (steps 1 and 4) or each cell (2, 3 and 5).
+
+// Step 1.
+__global__ void max_kernel(const float* input,  // [N][C]
+                           float* maximum,      // [N]
+                           const int N, const int C) {
+  const int n = blockIdx.x * blockDim.x + threadIdx.x;
+  if (n >= N) return;
+  float largest = -INFINITY;
+  // fmaxf takes the number where one of two is NaN. The NaN is not lost: step 2 meets it again.
+  for (int c = 0; c < C; ++c) largest = fmaxf(largest, input[n * C + c]);
+  maximum[n] = largest;
+}
+
+// Step 2.
+__global__ void subtract_kernel(const float* input,    // [N][C]
+                                const float* maximum,  // [N]
+                                float* shifted,        // [N][C]
+                                const int N, const int C) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < N * C) shifted[i] = input[i] - maximum[i / C];
+}
+
+// Step 3.
+__global__ void exp_kernel(const float* shifted,  // [N][C]
+                           float* exponentials,   // [N][C]
+                           const int N, const int C) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  // expf is right to 2 units in the last place; __expf would be faster, and wrong in more digits the
+  // further its argument is from 0.
+  if (i < N * C) exponentials[i] = expf(shifted[i]);
+}
+
+// Step 4.
+__global__ void sum_kernel(const float* exponentials,  // [N][C]
+                           float* sum,                 // [N]
+                           const int N, const int C) {
+  const int n = blockIdx.x * blockDim.x + threadIdx.x;
+  if (n >= N) return;
+  float total = 0.0f;
+  for (int c = 0; c < C; ++c) total += exponentials[n * C + c];
+  sum[n] = total;
+}
+
+// Step 5.
+__global__ void divide_kernel(const float* exponentials,  // [N][C]
+                              const float* sum,           // [N]
+                              float* output,              // [N][C]
+                              const int N, const int C) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < N * C) output[i] = exponentials[i] / sum[i / C];
+}
+// [/doc:kernels]
+
+cudaError_t five_kernels(const float* input, float* output, float* workspace, int N, int C) {
+  float* shifted = workspace;                                // [N][C]
+  float* exponentials = shifted + whole_lines(1LL * N * C);  // [N][C]
+  float* maximum = exponentials + whole_lines(1LL * N * C);  // [N]
+  float* sum = maximum + whole_lines(N);                     // [N]
+  const int images = (N - 1) / kReductionThreads + 1;        // blocks
+  const int cells = (N * C - 1) / kCellThreads + 1;          // blocks
+  max_kernel<<<images, kReductionThreads>>>(input, maximum, N, C);
+  subtract_kernel<<<cells, kCellThreads>>>(input, maximum, shifted, N, C);
+  exp_kernel<<<cells, kCellThreads>>>(shifted, exponentials, N, C);
+  sum_kernel<<<images, kReductionThreads>>>(exponentials, sum, N, C);
+  divide_kernel<<<cells, kCellThreads>>>(exponentials, sum, output, N, C);
+  return cudaGetLastError();
+}
+
+}  // namespace halo::fused_softmax

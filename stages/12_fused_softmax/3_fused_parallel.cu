@@ -1,0 +1,84 @@
+// Stage 12, step 3: the inner loops run in parallel as well. A block an image.
+//
+// Computes   as step 1.
+// Changed    since 2 fused: a block has one image, its threads share the categories, and they find
+//            maximum and sum together. It is the paper's kernel (Fig. 9) with the index of its load
+//            corrected, and with a number of threads that need not be that of the categories.
+// Must cost  in global memory as step 2; in shared memory per warp and reduction one store and one
+//            load, and per block two barriers instead of four. A reduction of C cells takes C / 1024
+//            steps and ten shuffles, no longer C steps.
+// Run        halo run 12 --variant fused_parallel
+#include "stages/12_fused_softmax/fused_softmax.hpp"
+
+namespace halo::fused_softmax {
+
+// [doc:block_reduce]
+// The reduction `op` of the values of all threads, the same in all of them. blockDim.x is a multiple
+// of 32. `partials` must be one that no thread of the block has used since the last barrier: a warp
+// may still be reading it. The order of the operations is always the same.
+template <class Op>
+__device__ float block_reduce(float value, const float identity, float* partials,  // [32]
+                              const Op op) {
+  // Across the warp: after a shuffle over 16, 8, 4, 2 and 1 lanes each lane has the whole warp's.
+  for (int distance = 16; distance > 0; distance /= 2) {
+    value = op(value, __shfl_xor_sync(0xffffffff, value, distance));
+  }
+  const int lane = threadIdx.x % 32;
+  const int warps = blockDim.x / 32;
+  if (lane == 0) partials[threadIdx.x / 32] = value;
+  __syncthreads();  // every warp has left its own
+  // Across the warps: each warp does this for itself. If only the first did, the others would have to
+  // wait at a second barrier for what it found.
+  value = lane < warps ? partials[lane] : identity;
+  for (int distance = 16; distance > 0; distance /= 2) {
+    value = op(value, __shfl_xor_sync(0xffffffff, value, distance));
+  }
+  return value;
+}
+// [/doc:block_reduce]
+
+// [doc:kernel]
+// Preconditions: a block for each image; dynamic shared memory holds `kept` floats, kept <= C.
+__global__ void __launch_bounds__(1024) fused_parallel_kernel(const float* input,  // [N][C]
+                                                              float* output,       // [N][C]
+                                                              const int C, const int kept) {
+  extern __shared__ float row[];     // [kept], the first cells of the image
+  __shared__ float partials[2][32];  // one for each reduction
+
+  const float* image = input + blockIdx.x * C;  // [C]
+  float* result = output + blockIdx.x * C;      // [C]
+
+  // A thread has the same categories in all steps. So it reads of `row` only what it has written
+  // itself, and no barrier is needed for it.
+  float largest = -INFINITY;
+  for (int c = threadIdx.x; c < C; c += blockDim.x) {
+    const float cell = image[c];
+    if (c < kept) row[c] = cell;
+    largest = fmaxf(largest, cell);
+  }
+  largest =
+      block_reduce(largest, -INFINITY, partials[0], [](float a, float b) { return fmaxf(a, b); });
+
+  float sum = 0.0f;
+  for (int c = threadIdx.x; c < C; c += blockDim.x) {
+    const float cell = c < kept ? row[c] : image[c];
+    const float exponential = expf(cell - largest);
+    if (c < kept) row[c] = exponential;
+    sum += exponential;
+  }
+  sum = block_reduce(sum, 0.0f, partials[1], [](float a, float b) { return a + b; });
+
+  for (int c = threadIdx.x; c < C; c += blockDim.x) {
+    const float exponential = c < kept ? row[c] : expf(image[c] - largest);
+    result[c] = exponential / sum;
+  }
+}
+// [/doc:kernel]
+
+cudaError_t fused_parallel(const float* input, float* output, int N, int C) {
+  const int kept = C < kKeptFloats ? C : kKeptFloats;
+  fused_parallel_kernel<<<N, threads_for(C), kept * sizeof(float)>>>(input, output, C, kept);
+  return cudaGetLastError();
+}
+
+}  // namespace halo::fused_softmax

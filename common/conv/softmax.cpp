@@ -118,8 +118,8 @@ std::vector<float> make_input(const Softmax& softmax, int kind, std::uint64_t se
                               : n / 7 % 3 == 1 ? 0
                                                : random.below(categories);
     switch ((n + turn) % 7) {
-      case 0:  // equal
-        std::fill(row.begin(), row.end(), row[0]);
+      case 0:  // equal, and so far below 0 (or above) that exp of it is 0 (or infinite)
+        std::fill(row.begin(), row.end(), (n / 7 % 2 == 0 ? -300 : 300) * std::fabs(row[0]));
         break;
       case 1:  // large: of both signs, several of them the largest
         for (float& cell : row) {

@@ -336,3 +336,67 @@ TEST_CASE("comparing in parts and merging gives what comparing at once gives", "
     REQUIRE(merged.compared == whole.compared);
   }
 }
+
+TEST_CASE("equal runs take infinities and computed NaN, bit runs take nothing but the bits",
+          "[accuracy]") {
+  const std::vector<float> expected = {1, -0.0f, kInf, -kInf, kNaN, 1e-45f, conv::poison()};
+  const auto equal = [&](const std::vector<float>& found) {
+    Comparison result;
+    result.judge_equal_run(10, found, expected.data());
+    return result;
+  };
+  const auto bits = [&](const std::vector<float>& found) {
+    Comparison result;
+    result.judge_bits_run(10, found, expected.data());
+    return result;
+  };
+  // The two zeros, and two NaN, are equal as numbers.
+  const float other_nan = std::bit_cast<float>(0xFFC00001u);
+  const std::vector<float> as_good = {1, 0.0f, kInf, -kInf, other_nan, 1e-45f};
+  CHECK(equal(as_good).passed());
+  CHECK(equal(as_good).compared == 6);
+  CHECK(bits(as_good).failed == 2);
+  CHECK(bits(as_good).first_failure == 11);
+  CHECK(bits(expected).passed());
+  CHECK(bits(expected).worst_index == 10);
+  const std::vector<float> wrong[] = {
+      {2}, {1, 1e-45f}, {1, 0, 3e38f}, {1, 0, kInf, kInf}, {1, 0, kInf, -kInf, 1}, {kNaN}};
+  for (const std::vector<float>& found : wrong) {
+    CHECK(equal(found).failed == 1);
+    CHECK(equal(found).missing == 0);
+    CHECK(equal(found).worst_share == kInf);
+  }
+  // A cell that was never written is no NaN that was computed.
+  CHECK(equal({1, 0, kInf, -kInf, conv::poison()}).missing == 1);
+  CHECK(bits({conv::poison()}).missing == 1);
+  CHECK(equal({}).compared == 0);
+  CHECK(bits({}).compared == 0);
+}
+
+TEST_CASE("a comparison does not depend on the order in which cells are judged", "[accuracy]") {
+  conv::Random random(test::seed());
+  // Few different errors, so that many cells are equally bad; exact ones, wrong ones, missing ones.
+  constexpr std::size_t kCells = 200;
+  for (int round = 0; round < 50; ++round) {
+    std::vector<float> found(kCells);
+    const std::vector<double> expected(kCells, 1.0), bound(kCells, 0x1p-20);
+    const std::uint64_t kinds = 1 + random.below(6);
+    for (float& value : found) {
+      constexpr float kValues[] = {1, 1 + 0x1p-21f, 1 - 0x1p-21f, 2, kNaN, 0};
+      value = kValues[random.below(kinds)];
+    }
+    Comparison in_order;
+    in_order.judge_run(0, found, expected.data(), bound.data());
+    std::vector<std::size_t> runs;
+    for (std::size_t at = 0; at < kCells; at += 10) runs.push_back(at);
+    for (std::size_t i = runs.size(); i > 1; --i) std::swap(runs[i - 1], runs[random.below(i)]);
+    Comparison out_of_order;
+    for (const std::size_t at : runs) {
+      out_of_order.judge_run(static_cast<std::int64_t>(at), std::span(found).subspan(at, 10),
+                             &expected[at], &bound[at]);
+    }
+    CHECK(out_of_order.describe() == in_order.describe());
+    CHECK(out_of_order.worst_index == in_order.worst_index);
+    CHECK(out_of_order.first_failure == in_order.first_failure);
+  }
+}

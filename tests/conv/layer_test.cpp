@@ -395,6 +395,67 @@ TEST_CASE("an output's place is told by its axes", "[layer]") {
   CHECK_THAT(message_of([&] { conv::place_of_output(layer, -1); }), test::contains("output -1"));
 }
 
+TEST_CASE("outputs in CHWN get the verdict of the same outputs in NCHW", "[layer]") {
+  conv::Random random(test::seed());
+  std::vector<ConvLayer> layers = shapes();
+  layers.push_back(ConvLayer(
+      {.N = 131, .C = 2, .H = 9, .W = 8, .K = 5, .R = 3, .S = 3, .padding_h = 1, .padding_w = 1}));
+  for (const ConvLayer& layer : layers) {
+    for (const Repeat repeat : {Repeat{}, Repeat{3, 0}, Repeat{0, 3}, Repeat{3, 5}}) {
+      const LayerData data = adversarial(layer, repeat);
+      std::vector<float> output = PlainLayer{}.run(layer, data);
+      for (int bad = 0; bad < 3; ++bad) output[random.below(output.size())] += 0.25f;
+      const conv::Images images({.N = layer.N(), .C = layer.K(), .H = layer.P(), .W = layer.Q()});
+      const std::vector<float> turned =
+          rearranged(images, output, conv::Layout::nchw, conv::Layout::chwn);
+      const Comparison expected =
+          LayerChecker(layer, data.input, data.filters, Demand::bounded, repeat).judge(0, output);
+      const LayerChecker checker(layer, data.input, data.filters, Demand::bounded, repeat,
+                                 conv::Layout::chwn);
+      const Comparison found = checker.judge(0, turned);
+      INFO(conv::label(layer) << ", repeat " << repeat.images << " x " << repeat.filters);
+      CHECK(found.compared == expected.compared);
+      CHECK(found.failed == expected.failed);
+      CHECK(found.worst_share == expected.worst_share);
+      // The same outputs, which lie elsewhere.
+      std::set<std::string> places, turned_places;
+      for (const conv::Failure& failure : expected.worst) {
+        places.insert(conv::place_of_output(layer, failure.index));
+      }
+      for (const conv::Failure& failure : found.worst) {
+        turned_places.insert(conv::place_of_output(layer, failure.index, conv::Layout::chwn));
+      }
+      CHECK(places == turned_places);
+      // In pieces of any size.
+      Comparison pieces;
+      for (std::size_t at = 0; at < turned.size();) {
+        const std::size_t count = std::min<std::size_t>(random.below(300), turned.size() - at);
+        pieces.merge(checker.judge(static_cast<std::int64_t>(at),
+                                   std::span<const float>(turned).subspan(at, count)));
+        at += count;
+      }
+      require_same(pieces, found);
+      // What is right in one layout is wrong in the other.
+      if (layer.N() > 1 && layer.output_size() > layer.N()) {
+        CHECK_FALSE(checker.judge(0, PlainLayer{}.run(layer, data)).passed());
+      }
+    }
+  }
+}
+
+TEST_CASE("an output's place in CHWN is told by its axes", "[layer]") {
+  const ConvLayer layer({.N = 2, .C = 1, .H = 4, .W = 6, .K = 3, .R = 1, .S = 2});
+  const auto place = [&](std::int64_t index) {
+    return conv::place_of_output(layer, index, conv::Layout::chwn);
+  };
+  CHECK(place(0) == "n 0, k 0, p 0, q 0");
+  CHECK(place(1) == "n 1, k 0, p 0, q 0");
+  CHECK(place(2) == "n 0, k 0, p 0, q 1");
+  CHECK(place(10) == "n 0, k 0, p 1, q 0");
+  CHECK(place(119) == "n 1, k 2, p 3, q 4");
+  CHECK_THAT(message_of([&] { place(120); }), test::contains("has 120"));
+}
+
 TEST_CASE("the reference gives what a hand computes", "[layer]") {
   const std::vector<float> nine = {1, 2, 3, 4, 5, 6, 7, 8, 9};
   const auto value = [](const LayerShape& shape, const std::vector<float>& input,

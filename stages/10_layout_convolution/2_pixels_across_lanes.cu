@@ -1,0 +1,142 @@
+// Stage 10, convolution, step 2: pixels across the lanes of a warp.
+//
+// Computes   as step 1.
+// Changed    since 1 images_across_lanes: a block has up to 128 pixels instead of one pixel of 128
+//            images. Each lane has a place of its own in the image, and ghost cells of its own. Lanes
+//            are neighbouring pixels, neighbours in NCHW.
+// Must cost  per block and tap one request for each 32 pixels: of 4 or 5 sectors in NCHW if they are
+//            in one row and stride is 1, more at row ends; of up to 32 in CHWN, where pixels are N
+//            floats apart. All else as step 1.
+// Run        halo run 10 --variant pixels_nchw, and pixels_chwn
+#include "stages/10_layout_convolution/tile.cuh"
+
+namespace halo::layout_convolution {
+
+// Where a pixel's filter has its first tap; n < 0 where the pixel does not exist.
+struct Corner {
+  int n, h, w;
+};
+
+__device__ inline Corner corner_of(const Layer& layer, int pixel) {
+  const int n = pixel / (layer.P * layer.Q);
+  const int p = pixel / layer.Q % layer.P;
+  const int q = pixel % layer.Q;
+  return {n < layer.N ? n : -1, p * layer.stride_h - layer.padding_h,
+          q * layer.stride_w - layer.padding_w};
+}
+
+// Loads the cells of the warp's taps: one of each of the lane's pixels.
+template <int kColumns, int kFilters>
+__device__ void load_cells(Share<kColumns, kFilters>& share, const float* input, const Layer& layer,
+                           const Layout& in, const Corner* corners, const Tap* own) {
+#pragma unroll
+  for (int row = 0; row < kTaps / kWarps; ++row) {
+    const Tap tap = own[row];
+#pragma unroll
+    for (int i = 0; i < kColumns; ++i) {
+      const int n = corners[i].n;
+      const int h = corners[i].h + tap.r;
+      const int w = corners[i].w + tap.s;
+      const bool exists =
+          tap.c < layer.C && n >= 0 && h >= 0 && h < layer.H && w >= 0 && w < layer.W;
+      share.cells[row][i] = exists ? input[in.index(n, tap.c, h, w)] : 0.0f;
+    }
+  }
+}
+
+// [doc:kernel]
+// Preconditions: blocks of kLanes x kWarps threads; for each group of pixels, of all images together,
+// as many as groups of filters are needed to cover K.
+template <int kColumns, int kFilters>
+__global__ void __launch_bounds__(kLanes* kWarps, blocks_per_sm(kColumns))
+    pixels_kernel(const float* input,    // cells [n][c][h][w], where `in` says
+                  const float* filters,  // [K][C][R][S]
+                  float* output,         // [n][k][p][q], where `out` says
+                  const Layer layer, const Layout in, const Layout out) {
+  __shared__ Tile<kColumns, kFilters> tile;
+
+  // Blocks that follow each other share their cells, then most of them: the L2 cache holds these.
+  const int filter_groups = (layer.K - 1) / (kWarps * kFilters) + 1;
+  const int first_k = blockIdx.x % filter_groups * (kWarps * kFilters);
+  const int first_pixel = blockIdx.x / filter_groups * (kColumns * kLanes);
+
+  // The pixels of a batch are numbered through. If each image began a warp of its own, a map of 13 x 13
+  // would leave 23 of 192 lanes idle, and one of 7 x 7 15 of 64.
+  Corner corners[kColumns];
+#pragma unroll
+  for (int i = 0; i < kColumns; ++i) {
+    corners[i] = corner_of(layer, first_pixel + i * kLanes + threadIdx.x);
+  }
+  Tap own[kTaps / kWarps];
+  for (int row = 0; row < kTaps / kWarps; ++row) {
+    own[row] = tap_at(layer, row * kWarps + threadIdx.y);
+  }
+  const Tap step = tap_at(layer, kTaps);
+  Share<kColumns, kFilters> share;
+  load_cells(share, input, layer, in, corners, own);
+  load_taps(share, filters, layer, first_k, 0);
+
+  float sums[kFilters][kColumns] = {};
+  for (int first = 0; first < layer.C * layer.R * layer.S; first += kTaps) {
+    store(share, tile);
+    __syncthreads();  // the tile is complete
+    // The next one's share, on its way while this one is in use; beyond the last tap, zeros.
+    for (Tap& tap : own) tap = advanced(layer, tap, step);
+    load_cells(share, input, layer, in, corners, own);
+    load_taps(share, filters, layer, first_k, first + kTaps);
+    multiply(tile, sums);
+    __syncthreads();  // nobody needs it any more
+  }
+
+#pragma unroll
+  for (int i = 0; i < kColumns; ++i) {
+    const int pixel = first_pixel + i * kLanes + threadIdx.x;
+    const int n = pixel / (layer.P * layer.Q);
+    const int p = pixel / layer.Q % layer.P;
+    const int q = pixel % layer.Q;
+#pragma unroll
+    for (int f = 0; f < kFilters; ++f) {
+      const int k = first_k + threadIdx.y * kFilters + f;
+      if (k < layer.K && n < layer.N) output[out.index(n, k, p, q)] = sums[f][i];
+    }
+  }
+}
+// [/doc:kernel]
+
+template <int kColumns, int kFilters>
+cudaError_t launch(const float* input, const float* filters, float* output, const Layer& layer,
+                   const Layout& in, const Layout& out) {
+  const int pixel_groups = (layer.N * layer.P * layer.Q - 1) / (kColumns * kLanes) + 1;
+  const int filter_groups = (layer.K - 1) / (kWarps * kFilters) + 1;
+  const int blocks = pixel_groups * filter_groups;  // each has an output: fits
+  pixels_kernel<kColumns, kFilters>
+      <<<blocks, dim3(kLanes, kWarps)>>>(input, filters, output, layer, in, out);
+  return cudaGetLastError();
+}
+
+template <int kColumns>
+cudaError_t launch(const float* input, const float* filters, float* output, const Layer& layer,
+                   const Layout& in, const Layout& out) {
+  switch (filters_per_thread(layer.K)) {
+    case 4:
+      return launch<kColumns, 4>(input, filters, output, layer, in, out);
+    case 8:
+      return launch<kColumns, 8>(input, filters, output, layer, in, out);
+    default:
+      return launch<kColumns, 16>(input, filters, output, layer, in, out);
+  }
+}
+
+cudaError_t pixels_across_lanes(const float* input, const float* filters, float* output,
+                                const Layer& layer, const Layout& in, const Layout& out) {
+  switch (columns_per_thread(layer.N * layer.P * layer.Q)) {
+    case 1:
+      return launch<1>(input, filters, output, layer, in, out);
+    case 2:
+      return launch<2>(input, filters, output, layer, in, out);
+    default:
+      return launch<4>(input, filters, output, layer, in, out);
+  }
+}
+
+}  // namespace halo::layout_convolution

@@ -1,0 +1,185 @@
+// Fits the paper's rule to the measured times of a results file:
+//   10_layout_convolution-fit docs/results/bench_sc16_convolution.json
+// prints what the published thresholds and the fitted ones choose for each layer, and what that costs.
+#include <algorithm>
+#include <cstdio>
+#include <set>
+
+#include "common/harness/command_line.hpp"
+#include "common/harness/program.hpp"
+#include "common/harness/report.hpp"
+#include "common/harness/report_text.hpp"
+#include "stages/10_layout_convolution/layout_choice.hpp"
+
+namespace halo::layout_convolution {
+
+namespace {
+
+struct Options {
+  std::string file;
+  std::string chwn = "images_chwn,pixels_chwn";
+  std::string nchw = "images_nchw,pixels_nchw,cudnn,cudnn_graph";
+  std::string part = "both";
+  std::string format = "table";
+};
+
+std::set<std::string> names_in(const std::string& text) {
+  std::set<std::string> names;
+  std::size_t begin = 0;
+  for (std::size_t comma = 0; comma != std::string::npos; begin = comma + 1) {
+    comma = text.find(',', begin);
+    names.insert(text.substr(begin, comma - begin));
+  }
+  return names;
+}
+
+std::int64_t number(const Row& row, const std::string& field) {
+  for (const auto& [name, value] : row.problem) {
+    if (name == field && std::holds_alternative<std::int64_t>(value)) {
+      return std::get<std::int64_t>(value);
+    }
+  }
+  throw std::runtime_error("a row of " + row.variant + " is no convolution: it has no " + field);
+}
+
+// The layers of which both layouts have a time, in the order of the file; how many have one only is
+// added to `left_out`. Times are hot medians: every layer has them.
+std::vector<LayerTimes> layer_times(const std::vector<Row>& rows, const Options& options,
+                                    int& left_out) {
+  const std::set<std::string> chwn = names_in(options.chwn);
+  const std::set<std::string> nchw = names_in(options.nchw);
+  std::set<std::string> unseen = chwn;
+  unseen.insert(nchw.begin(), nchw.end());
+  std::vector<LayerTimes> layers;
+  for (const Row& row : rows) {
+    unseen.erase(row.variant);
+    const bool is_chwn = chwn.contains(row.variant);
+    if (!timed(row) || (!is_chwn && !nchw.contains(row.variant))) continue;
+    const std::string name = short_name(row.problem);
+    auto layer = std::find_if(layers.begin(), layers.end(),
+                              [&](const LayerTimes& each) { return each.name == name; });
+    if (layer == layers.end()) {
+      layers.push_back({name, number(row, "C"), number(row, "N"), 0, 0});
+      layer = layers.end() - 1;
+    }
+    double& time = is_chwn ? layer->chwn_ms : layer->nchw_ms;
+    const double median = row.time.hot.median_ms;
+    time = time > 0 ? std::min(time, median) : median;
+  }
+  if (!unseen.empty()) {
+    throw UsageError(options.file + " has no variant '" + *unseen.begin() + "'");
+  }
+  left_out = static_cast<int>(std::erase_if(
+      layers, [](const LayerTimes& layer) { return layer.chwn_ms <= 0 || layer.nchw_ms <= 0; }));
+  if (layers.empty())
+    throw std::runtime_error(options.file + ": no layer has times of both layouts");
+  return layers;
+}
+
+const char* capitals(conv::Layout layout) { return layout == conv::Layout::chwn ? "CHWN" : "NCHW"; }
+
+Table layers_table(const std::vector<LayerTimes>& layers, const std::vector<Thresholds>& all) {
+  std::vector<const LayerTimes*> items;
+  for (const LayerTimes& layer : layers) items.push_back(&layer);
+  std::vector<Field<LayerTimes>> fields = {
+      {"layer", false, [](const LayerTimes& l) { return Cell{l.name}; }},
+      {"C", true, [](const LayerTimes& l) { return Cell{std::to_string(l.C)}; }},
+      {"N", true, [](const LayerTimes& l) { return Cell{std::to_string(l.N)}; }},
+      {"CHWN ms", true, [](const LayerTimes& l) { return Cell{rounded(l.chwn_ms)}; }},
+      {"NCHW ms", true, [](const LayerTimes& l) { return Cell{rounded(l.nchw_ms)}; }},
+      {"faster", false, [](const LayerTimes& l) { return Cell{capitals(l.best())}; }},
+  };
+  for (const Thresholds& one : all) {
+    fields.push_back({one.name, false, [one](const LayerTimes& l) {
+                        const conv::Layout chosen = chosen_layout(one, l.C, l.N);
+                        const bool right = l.of(chosen) <= l.of(l.best());
+                        return Cell{std::string(capitals(chosen)) + (right ? "" : ", wrong"),
+                                    right ? Tone::plain : Tone::caution};
+                      }});
+  }
+  return tabulate("", items, fields);
+}
+
+Table thresholds_table(const std::vector<LayerTimes>& layers, const std::vector<Thresholds>& all,
+                       const Fit& fit, int left_out) {
+  std::vector<const Thresholds*> items;
+  for (const Thresholds& one : all) items.push_back(&one);
+  const auto of = [&layers](const Thresholds& one) { return judge(one, layers); };
+  Table table = tabulate<Thresholds>(
+      "", items,
+      {{"thresholds", false, [](const Thresholds& t) { return Cell{t.name}; }},
+       {"Ct", true, [](const Thresholds& t) { return Cell{std::to_string(t.Ct)}; }},
+       {"Nt", true, [](const Thresholds& t) { return Cell{std::to_string(t.Nt)}; }},
+       {"right", true,
+        [of](const Thresholds& t) {
+          return Cell{std::to_string(of(t).right) + " of " + std::to_string(of(t).layers)};
+        }},
+       {"all layers ms", true,
+        [of](const Thresholds& t) { return Cell{rounded(of(t).chosen_ms)}; }},
+       {"over the best choices", true,
+        [of](const Thresholds& t) { return Cell{fixed(100 * of(t).regret(), 1) + " %"}; }},
+       {"worst choice", false, [of](const Thresholds& t) {
+          const Judgement judgement = of(t);
+          return judgement.worst_layer.empty()
+                     ? Cell{"none"}
+                     : Cell{judgement.worst_layer + ", " + fixed(judgement.worst, 2) + " times"};
+        }}});
+  const auto range = [](const std::string& name, std::int64_t lowest, std::int64_t value) {
+    return lowest == value
+               ? name + " " + std::to_string(value)
+               : "any " + name + " from " + std::to_string(lowest) + " to " + std::to_string(value);
+  };
+  table.notes.push_back({{},
+                         "The fit chooses the same with " +
+                             range("Ct", fit.lowest_Ct, fit.thresholds.Ct) + " and " +
+                             range("Nt", fit.lowest_Nt, fit.thresholds.Nt) + "."});
+  if (left_out > 0) {
+    table.notes.push_back({{},
+                           std::to_string(left_out) +
+                               (left_out == 1 ? " layer has" : " layers have") +
+                               " times of one layout only, and no part in it."});
+  }
+  return table;
+}
+
+int run(int argc, const char* const* argv) {
+  Options options;
+  CommandLine line(
+      "Fits the rule 'CHWN if C < Ct or N >= Nt' to measured times",
+      "Example: 10_layout_convolution-fit results.json --chwn images_chwn --nchw cudnn\n"
+      "Exit status: 0 good, 2 wrong use, or a file with nothing to fit.");
+  line.positional("FILE", options.file, "results of a GPU's run, from --json");
+  line.option("--chwn", "NAME[,NAME]", options.chwn, "variants and peers with CHWN maps");
+  line.option("--nchw", "NAME[,NAME]", options.nchw, "variants and peers with NCHW maps");
+  line.option("--part", "PART", options.part, "layers, thresholds or both");
+  line.option("--format", "FORMAT", options.format, "table, markdown or csv");
+  if (!line.parse(argc, argv)) return 0;
+  if (options.file.empty()) throw UsageError("FILE is missing: the results of a GPU's run");
+  if (options.part != "layers" && options.part != "thresholds" && options.part != "both") {
+    throw UsageError("--part is layers, thresholds or both, not '" + options.part + "'");
+  }
+  const TableOptions looks{.format = parse_format(options.format)};
+  int left_out = 0;
+  const std::vector<LayerTimes> layers =
+      layer_times(read_json(options.file).rows, options, left_out);
+  const Fit fitted = fit(layers);
+  std::vector<Thresholds> all = published_thresholds();
+  all.push_back(fitted.thresholds);
+  std::string text;
+  if (options.part != "thresholds") text += lay_out(layers_table(layers, all), looks);
+  if (options.part == "both") text += "\n";
+  if (options.part != "layers") {
+    text += lay_out(thresholds_table(layers, all, fitted, left_out), looks);
+  }
+  std::fputs(text.c_str(), stdout);
+  return 0;
+}
+
+}  // namespace
+
+}  // namespace halo::layout_convolution
+
+int main(int argc, char** argv) {
+  return halo::guarded_main("10_layout_convolution-fit",
+                            [&] { return halo::layout_convolution::run(argc, argv); });
+}

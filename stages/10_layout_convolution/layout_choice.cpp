@@ -1,0 +1,130 @@
+#include "stages/10_layout_convolution/layout_choice.hpp"
+
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+#include <tuple>
+
+namespace halo::layout_convolution {
+
+namespace {
+
+constexpr const char* kTitanBlack = "gtxtitanblack";
+constexpr const char* kTitanX = "gtxtitanx";
+
+void require_layers(std::span<const LayerTimes> layers) {
+  if (layers.empty()) throw std::invalid_argument("no layers to judge thresholds by");
+  for (const LayerTimes& layer : layers) {
+    if (layer.C < 1 || layer.N < 1) {
+      throw std::invalid_argument("layer " + layer.name + ": C and N are at least 1");
+    }
+    if (!(layer.chwn_ms > 0) || !(layer.nchw_ms > 0)) {
+      throw std::invalid_argument("layer " + layer.name + ": a time is above 0");
+    }
+  }
+}
+
+// The values, and one more than the largest.
+std::vector<std::int64_t> candidates(std::span<const LayerTimes> layers,
+                                     std::int64_t LayerTimes::*value) {
+  std::set<std::int64_t> values;
+  for (const LayerTimes& layer : layers) values.insert(layer.*value);
+  values.insert(*values.rbegin() + 1);
+  return {values.begin(), values.end()};
+}
+
+// The least threshold that separates the values as this one does.
+std::int64_t lowest_like(std::int64_t threshold, std::span<const LayerTimes> layers,
+                         std::int64_t LayerTimes::*value) {
+  std::int64_t lowest = 1;
+  for (const LayerTimes& layer : layers) {
+    if (layer.*value < threshold) lowest = std::max(lowest, layer.*value + 1);
+  }
+  return lowest;
+}
+
+}  // namespace
+
+std::vector<Thresholds> published_thresholds() {
+  return {published_thresholds_of(kTitanBlack), published_thresholds_of(kTitanX)};
+}
+
+Thresholds published_thresholds_of(std::string_view key) {
+  if (key == kTitanBlack) return {"Titan Black", 32, 128};
+  if (key == kTitanX) return {"Titan X", 128, 64};
+  throw std::invalid_argument("thresholds are published for " + std::string(kTitanBlack) + " and " +
+                              kTitanX + ", not for '" + std::string(key) + "'");
+}
+
+// [doc:rule]
+conv::Layout chosen_layout(const Thresholds& thresholds, std::int64_t C, std::int64_t N) {
+  return C < thresholds.Ct || N >= thresholds.Nt ? conv::Layout::chwn : conv::Layout::nchw;
+}
+// [/doc:rule]
+
+std::string explain(const conv::ConvLayer& layer, std::span<const Thresholds> all) {
+  std::size_t widest = 0;
+  for (const Thresholds& one : all) widest = std::max(widest, one.name.size());
+  const std::string C = std::to_string(layer.C());
+  const std::string N = std::to_string(layer.N());
+  std::string text =
+      "layer " + conv::label(layer) + ": C " + C + ", N " + N + "; CHWN if C < Ct or N >= Nt\n";
+  for (const Thresholds& one : all) {
+    const std::string Ct = std::to_string(one.Ct);
+    const std::string Nt = std::to_string(one.Nt);
+    text += "  " + one.name + std::string(widest - one.name.size(), ' ') + "  ";
+    if (chosen_layout(one, layer.C(), layer.N()) == conv::Layout::nchw) {
+      text += "NCHW: C >= " + Ct + " and N < " + Nt + "\n";
+      continue;
+    }
+    text += "CHWN: ";
+    if (layer.C() < one.Ct) text += "C < " + Ct;
+    if (layer.C() < one.Ct && layer.N() >= one.Nt) text += " and ";
+    if (layer.N() >= one.Nt) text += "N >= " + Nt;
+    text += "\n";
+  }
+  return text;
+}
+
+Judgement judge(const Thresholds& thresholds, std::span<const LayerTimes> layers) {
+  require_layers(layers);
+  Judgement judgement;
+  for (const LayerTimes& layer : layers) {
+    const double chosen = layer.of(chosen_layout(thresholds, layer.C, layer.N));
+    const double best = layer.of(layer.best());
+    ++judgement.layers;
+    if (chosen <= best) ++judgement.right;
+    judgement.chosen_ms += chosen;
+    judgement.best_ms += best;
+    if (chosen / best > judgement.worst) {
+      judgement.worst = chosen / best;
+      judgement.worst_layer = layer.name;
+    }
+  }
+  return judgement;
+}
+
+Fit fit(std::span<const LayerTimes> layers) {
+  require_layers(layers);
+  Fit best;
+  bool first = true;
+  const auto rank = [](const Thresholds& thresholds, const Judgement& judgement) {
+    return std::tuple(judgement.chosen_ms, -judgement.right, thresholds.Ct, -thresholds.Nt);
+  };
+  for (const std::int64_t Ct : candidates(layers, &LayerTimes::C)) {
+    for (const std::int64_t Nt : candidates(layers, &LayerTimes::N)) {
+      const Thresholds thresholds{"fitted", Ct, Nt};
+      const Judgement judgement = judge(thresholds, layers);
+      if (first || rank(thresholds, judgement) < rank(best.thresholds, best.judgement)) {
+        best.thresholds = thresholds;
+        best.judgement = judgement;
+      }
+      first = false;
+    }
+  }
+  best.lowest_Ct = lowest_like(best.thresholds.Ct, layers, &LayerTimes::C);
+  best.lowest_Nt = lowest_like(best.thresholds.Nt, layers, &LayerTimes::N);
+  return best;
+}
+
+}  // namespace halo::layout_convolution

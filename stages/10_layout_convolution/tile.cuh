@@ -1,0 +1,109 @@
+// What a block has in shared memory, and what its threads do with it: the same for images and pixels.
+#pragma once
+
+#include "stages/10_layout_convolution/layout_convolution.hpp"
+
+namespace halo::layout_convolution {
+
+// Where tap t of a filter is, 0 <= t < C * R * S; beyond the last tap c >= C.
+struct Tap {
+  int c, r, s;
+};
+
+__device__ inline Tap tap_at(const Layer& layer, int t) {
+  const int within = t % (layer.R * layer.S);
+  return {t / (layer.R * layer.S), within / layer.S, within % layer.S};
+}
+
+// So many taps on: an addition with carries, which spares tap_at's divisions in the loop.
+__device__ inline Tap advanced(const Layer& layer, Tap tap, Tap by) {
+  tap.s += by.s;
+  tap.r += by.r;
+  tap.c += by.c;
+  if (tap.s >= layer.S) {
+    tap.s -= layer.S;
+    ++tap.r;
+  }
+  if (tap.r >= layer.R) {
+    tap.r -= layer.R;
+    ++tap.c;
+  }
+  return tap;
+}
+
+// [doc:tile]
+template <int kColumns, int kFilters>
+struct Tile {
+  float cells[kTaps][kColumns * kLanes];
+  // [tap][filter]. The float4 behind the last filter shifts each row by 4 banks, so that 8 lanes that
+  // store 8 taps of a filter meet 8 banks; without it they would meet one.
+  float4 taps[kTaps][kWarps * kFilters / 4 + 1];
+};
+// [/doc:tile]
+
+// A thread's share of the next tile. It waits in registers while the present one is in use.
+template <int kColumns, int kFilters>
+struct Share {
+  float cells[kTaps / kWarps][kColumns];  // of taps threadIdx.y, threadIdx.y + kWarps, ...
+  float taps[kFilters / 4];
+};
+
+// Loads taps first ... first + 7 of the block's filters. A warp has 8 taps of 4 filters: 4 runs of 32
+// bytes. cuda-convnet stores filters as [C][R][S][K], where a request is one run of 32 filters.
+template <int kColumns, int kFilters>
+__device__ void load_taps(Share<kColumns, kFilters>& share, const float* filters,
+                          const Layer& layer, int first_k, int first) {
+  const int thread = threadIdx.y * kLanes + threadIdx.x;
+  const int products = layer.C * layer.R * layer.S;
+  const int t = first + thread % kTaps;
+#pragma unroll
+  for (int i = 0; i < kFilters / 4; ++i) {
+    const int k = first_k + i * (kWarps * kLanes / kTaps) + thread / kTaps;
+    share.taps[i] = k < layer.K && t < products ? filters[k * products + t] : 0.0f;
+  }
+}
+
+template <int kColumns, int kFilters>
+__device__ void store(const Share<kColumns, kFilters>& share, Tile<kColumns, kFilters>& tile) {
+#pragma unroll
+  for (int row = 0; row < kTaps / kWarps; ++row) {
+#pragma unroll
+    for (int i = 0; i < kColumns; ++i) {
+      tile.cells[row * kWarps + threadIdx.y][i * kLanes + threadIdx.x] = share.cells[row][i];
+    }
+  }
+  const int thread = threadIdx.y * kLanes + threadIdx.x;
+#pragma unroll
+  for (int i = 0; i < kFilters / 4; ++i) {
+    const int k = i * (kWarps * kLanes / kTaps) + thread / kTaps;
+    reinterpret_cast<float*>(tile.taps[thread % kTaps])[k] = share.taps[i];
+  }
+}
+
+// [doc:multiply]
+// For each of the 8 taps a thread reads its cells, 32 apart from each other, and its filters' taps,
+// four at a time; all lanes of a warp read the same taps. With 4 columns and 16 filters that is 8
+// requests (12 wavefronts: one of 16 bytes a lane takes two) for 64 products.
+template <int kColumns, int kFilters>
+__device__ void multiply(const Tile<kColumns, kFilters>& tile, float (&sums)[kFilters][kColumns]) {
+#pragma unroll
+  for (int t = 0; t < kTaps; ++t) {
+    float cell[kColumns];
+#pragma unroll
+    for (int i = 0; i < kColumns; ++i) cell[i] = tile.cells[t][i * kLanes + threadIdx.x];
+#pragma unroll
+    for (int f = 0; f < kFilters; f += 4) {
+      const float4 tap = tile.taps[t][(threadIdx.y * kFilters + f) / 4];
+#pragma unroll
+      for (int i = 0; i < kColumns; ++i) {
+        sums[f][i] += tap.x * cell[i];
+        sums[f + 1][i] += tap.y * cell[i];
+        sums[f + 2][i] += tap.z * cell[i];
+        sums[f + 3][i] += tap.w * cell[i];
+      }
+    }
+  }
+}
+// [/doc:multiply]
+
+}  // namespace halo::layout_convolution

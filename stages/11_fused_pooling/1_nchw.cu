@@ -1,0 +1,57 @@
+// Stage 11, step 1: pooling in NCHW, one thread an output.
+//
+// Computes   each output as the largest or the average cell of its window; ghost cells take no part.
+//            The mapping is that of Caffe (and, says the paper, of cuDNN): Li et al. (SC'16),
+//            section IV.B.
+// Changed    since 06 direct convolution: no filter and no sum over channels, so each cell is used at
+//            most R*S times, and by few threads. Memory is all that there is.
+// Must cost  per warp R*S requests, whose lanes are stride_w cells apart: with stride 2 eight or nine
+//            sectors for 32 cells. With a window of 3 and stride 2 a cell is asked for 9 / 4 times.
+// Run        halo run 11 --variant nchw
+#include "stages/11_fused_pooling/fused_pooling.hpp"
+#include "stages/11_fused_pooling/window.cuh"
+
+namespace halo::fused_pooling {
+
+// [doc:kernel]
+// Preconditions: blocks of kThreads threads, as many as N * C * P * Q outputs need.
+template <bool kAverage>
+__global__ void nchw_kernel(const float* input,  // [N][C][H][W]
+                            float* output,       // [N][C][P][Q]
+                            const Layer layer) {
+  // Numbered through, all lanes but those of the last warp have an output, however narrow the map. A
+  // warp to a row would be simpler to count, and leave 26 of 32 lanes idle where Q = 6.
+  const int i = blockIdx.x * kThreads + threadIdx.x;
+  const int q = i % layer.Q;
+  const int p = i / layer.Q % layer.P;
+  const int plane = i / layer.Q / layer.P;
+  if (plane >= layer.N * layer.C) return;
+
+  // The window, less what lies beyond an edge: asked once, and not for each cell.
+  const int first_h = p * layer.stride_h - layer.padding_h;
+  const int first_w = q * layer.stride_w - layer.padding_w;
+  const int begin_h = max(first_h, 0), end_h = min(first_h + layer.R, layer.H);
+  const int begin_w = max(first_w, 0), end_w = min(first_w + layer.S, layer.W);
+
+  const float* cells = input + plane * layer.H * layer.W;  // [H][W]
+  float result = nothing<kAverage>();
+  for (int h = begin_h; h < end_h; ++h) {
+    for (int w = begin_w; w < end_w; ++w) {
+      result = joined<kAverage>(result, cells[h * layer.W + w]);
+    }
+  }
+  output[i] = finished<kAverage>(result, (end_h - begin_h) * (end_w - begin_w));
+}
+// [/doc:kernel]
+
+cudaError_t nchw(const float* input, float* output, const Layer& layer) {
+  const int blocks = (layer.N * layer.C * layer.P * layer.Q - 1) / kThreads + 1;
+  if (layer.average) {
+    nchw_kernel<true><<<blocks, kThreads>>>(input, output, layer);
+  } else {
+    nchw_kernel<false><<<blocks, kThreads>>>(input, output, layer);
+  }
+  return cudaGetLastError();
+}
+
+}  // namespace halo::fused_pooling

@@ -1,0 +1,66 @@
+// Stage 11, step 2: pooling in CHWN, one thread an output.
+//
+// Computes   as step 1, of images that lie in the order [C][H][W][N].
+// Changed    since 1 nchw: the lanes of a warp are neighbouring images and not neighbouring columns.
+//            All have the same window, so they read neighbours whatever the stride is. The mapping is
+//            that of cuda-convnet: Li et al. (SC'16), section IV.B.
+// Must cost  per warp R*S requests of 4 sectors (5, if N is no multiple of 8), and no cell is brought
+//            that nobody uses. With a window of 3 and stride 2 each is still asked for 9 / 4 times.
+// Run        halo run 11 --variant chwn
+#include "stages/11_fused_pooling/fused_pooling.hpp"
+#include "stages/11_fused_pooling/window.cuh"
+
+namespace halo::fused_pooling {
+
+// [doc:kernel]
+// Preconditions: blocks of kImages x kChannels threads; for each output place as many as it takes to
+// cover C channels and N images.
+template <bool kAverage>
+__global__ void chwn_kernel(const float* input,  // [C][H][W][N]
+                            float* output,       // [C][P][Q][N]
+                            const Layer layer) {
+  // Blocks that follow each other have the same place in other images, then the place to its right.
+  // So a cell that is in two windows is asked for by two blocks, which may be on two SMs. The warps of
+  // a block could be neighbours in q instead of in c; then their L1 cache would see the overlap.
+  const int image_tiles = (layer.N - 1) / kImages + 1;
+  const int channel_groups = (layer.C - 1) / kChannels + 1;
+  int rest = blockIdx.x;
+  const int n = rest % image_tiles * kImages + threadIdx.x;
+  rest /= image_tiles;
+  const int q = rest % layer.Q;
+  rest /= layer.Q;
+  const int c = rest % channel_groups * kChannels + threadIdx.y;
+  const int p = rest / channel_groups;
+  if (n >= layer.N || c >= layer.C) return;
+
+  const int first_h = p * layer.stride_h - layer.padding_h;
+  const int first_w = q * layer.stride_w - layer.padding_w;
+  const int begin_h = max(first_h, 0), end_h = min(first_h + layer.R, layer.H);
+  const int begin_w = max(first_w, 0), end_w = min(first_w + layer.S, layer.W);
+
+  const float* cells = input + c * layer.H * layer.W * layer.N + n;  // [H][W], N apart
+  float result = nothing<kAverage>();
+  for (int h = begin_h; h < end_h; ++h) {
+    for (int w = begin_w; w < end_w; ++w) {
+      result = joined<kAverage>(result, cells[(h * layer.W + w) * layer.N]);
+    }
+  }
+  output[((c * layer.P + p) * layer.Q + q) * layer.N + n] =
+      finished<kAverage>(result, (end_h - begin_h) * (end_w - begin_w));
+}
+// [/doc:kernel]
+
+cudaError_t chwn(const float* input, float* output, const Layer& layer) {
+  const int image_tiles = (layer.N - 1) / kImages + 1;
+  const int channel_groups = (layer.C - 1) / kChannels + 1;
+  const dim3 threads(kImages, kChannels);
+  const int blocks = layer.P * channel_groups * layer.Q * image_tiles;
+  if (layer.average) {
+    chwn_kernel<true><<<blocks, threads>>>(input, output, layer);
+  } else {
+    chwn_kernel<false><<<blocks, threads>>>(input, output, layer);
+  }
+  return cudaGetLastError();
+}
+
+}  // namespace halo::fused_pooling

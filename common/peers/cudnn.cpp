@@ -17,9 +17,8 @@ namespace {
 
 constexpr std::size_t kMostWorkspace = std::size_t{1} << 30;
 
-// At most so many ways are made ready for a layer, and no more than three once this time went by: one
-// that is compiled when it is asked for may take seconds.
-constexpr int kMostMade = 10;
+// No more than so many ways are made ready for a layer once this time went by: one that is compiled
+// when it is asked for may take seconds.
 constexpr int kAlwaysMade = 3;
 constexpr double kMostSecondsMaking = 1.5;
 
@@ -61,8 +60,13 @@ struct SampleOnDevice {
   int upload(const conv::ConvLayer& layer) {
     const std::size_t image_bytes = sample.image().size_bytes();
     const auto images = static_cast<std::size_t>(layer.N());
+    const std::size_t bias_bytes = static_cast<std::size_t>(layer.K()) * sizeof(float);
     cudaError_t error = input.allocate(image_bytes * images);
     if (error == cudaSuccess) error = filters.allocate(sample.filters().size_bytes());
+    if (error == cudaSuccess) error = bias.allocate(bias_bytes);
+    if (error == cudaSuccess) {
+      error = cudaMemsetAsync(bias.data(), 0, bias_bytes, cudaStreamPerThread);
+    }
     if (error != cudaSuccess) return error;
     error = cudaMemcpyAsync(input.data(), sample.image().data(), image_bytes,
                             cudaMemcpyHostToDevice, cudaStreamPerThread);
@@ -85,6 +89,7 @@ struct SampleOnDevice {
   Fp32Sample sample;
   DeviceMemory input;
   DeviceMemory filters;
+  DeviceMemory bias;  // zeros
 };
 
 }  // namespace
@@ -103,9 +108,63 @@ int code_of(cudnnStatus_t status) {
   return cudaErrorUnknown;
 }
 
+CudnnHandle::~CudnnHandle() {
+  if (handle_ != nullptr && context_ == context_number()) cudnnDestroy(handle_);
+}
+
+// The handle of a context that is gone is lost with it.
+int CudnnHandle::open() {
+  const std::uint64_t context = context_number();
+  if (handle_ != nullptr && context_ == context) return cudaSuccess;
+  // Read by the library when it starts: no TF32, whatever a default or a descriptor says.
+  setenv("NVIDIA_TF32_OVERRIDE", "0", 1);
+  handle_ = nullptr;
+  cudnnStatus_t status = cudnnCreate(&handle_);
+  if (status == CUDNN_STATUS_SUCCESS) status = cudnnSetStream(handle_, cudaStreamPerThread);
+  if (status != CUDNN_STATUS_SUCCESS) {
+    problem_ = std::string("cuDNN could not be started: ") + cudnnGetErrorString(status);
+    handle_ = nullptr;
+    cudaGetLastError();
+    return cudaErrorNotSupported;
+  }
+  context_ = context;
+  problem_.clear();
+  return cudaSuccess;
+}
+
+std::shared_ptr<CudnnHandle> shared_cudnn() {
+  static std::weak_ptr<CudnnHandle> shared;
+  std::shared_ptr<CudnnHandle> handle = shared.lock();
+  if (handle == nullptr) shared = handle = std::make_shared<CudnnHandle>();
+  return handle;
+}
+
+cudnnStatus_t CudnnTensor::make(const std::array<int, 4>& sizes,
+                                const std::array<int, 4>& strides) {
+  const cudnnStatus_t status = cudnnCreateTensorDescriptor(&tensor_);
+  if (status != CUDNN_STATUS_SUCCESS) return status;
+  return cudnnSetTensor4dDescriptorEx(tensor_, CUDNN_DATA_FLOAT, sizes[0], sizes[1], sizes[2],
+                                      sizes[3], strides[0], strides[1], strides[2], strides[3]);
+}
+
+cudnnStatus_t CudnnTensor::make(const std::array<int, 4>& sizes) {
+  const cudnnStatus_t status = cudnnCreateTensorDescriptor(&tensor_);
+  if (status != CUDNN_STATUS_SUCCESS) return status;
+  return cudnnSetTensor4dDescriptor(tensor_, CUDNN_TENSOR_NCHW, CUDNN_DATA_FLOAT, sizes[0],
+                                    sizes[1], sizes[2], sizes[3]);
+}
+
+cudnnStatus_t CudnnRelu::make(bool relu, cudnnNanPropagation_t nans) {
+  const cudnnStatus_t status = cudnnCreateActivationDescriptor(&activation_);
+  if (status != CUDNN_STATUS_SUCCESS) return status;
+  return cudnnSetActivationDescriptor(
+      activation_, relu ? CUDNN_ACTIVATION_RELU : CUDNN_ACTIVATION_IDENTITY, nans, 0.0);
+}
+
 TryAccuracy try_true_fp32(cudnnHandle_t, const conv::ConvLayer& layer, const LayerArrays& arrays) {
-  return [data = std::shared_ptr<SampleOnDevice>(), layer, output = arrays.output](
+  return [data = std::shared_ptr<SampleOnDevice>(), layer, of = arrays](
              CudnnWay& way, void* workspace, std::size_t bytes, std::string& fault) mutable -> int {
+    float* const output = of.output;
     if (data == nullptr) {
       const auto made = std::make_shared<SampleOnDevice>(layer);
       const int code = made->upload(layer);
@@ -121,7 +180,8 @@ TryAccuracy try_true_fp32(cudnnHandle_t, const conv::ConvLayer& layer, const Lay
         cudaMemsetAsync(output, 0xFF, static_cast<std::size_t>(layer.output_size()) * sizeof(float),
                         cudaStreamPerThread);
     if (error != cudaSuccess) return error;
-    const LayerArrays arrays{data->input.floats(), data->filters.floats(), output};
+    const LayerArrays arrays{data->input.floats(), data->filters.floats(), output,
+                             of.bias != nullptr ? data->bias.floats() : nullptr, of.relu};
     if (way.run(arrays, workspace, bytes) != CUDNN_STATUS_SUCCESS) {
       fault = "it refused";
       return refused_or_failed();
@@ -133,7 +193,7 @@ TryAccuracy try_true_fp32(cudnnHandle_t, const conv::ConvLayer& layer, const Lay
                           sizeof(float), found.size(), cudaMemcpyDeviceToHost, cudaStreamPerThread);
     if (error == cudaSuccess) error = cudaStreamSynchronize(cudaStreamPerThread);
     if (error != cudaSuccess) return error;
-    const double relative = data->sample.relative_error(found);
+    const double relative = data->sample.relative_error(found, of.relu);
     if (std::isnan(relative)) {
       fault = "some of its outputs are missing or no numbers";
     } else if (relative > kTrueFp32) {
@@ -147,30 +207,6 @@ CudnnPeer::CudnnPeer(ListCudnnWays list, MakeTryAccuracy make_try_accuracy, std:
     : list_(std::move(list)),
       make_try_accuracy_(std::move(make_try_accuracy)),
       none_(std::move(none)) {}
-
-CudnnPeer::~CudnnPeer() {
-  choices_.forget();
-  if (handle_ != nullptr && context_ == context_number()) cudnnDestroy(handle_);
-}
-
-// A handle for the context in use. The old one is lost with its context.
-int CudnnPeer::open() {
-  const std::uint64_t context = context_number();
-  if (handle_ != nullptr && context_ == context) return cudaSuccess;
-  // Read by the library when it starts: no TF32, whatever a default or a descriptor says.
-  setenv("NVIDIA_TF32_OVERRIDE", "0", 1);
-  handle_ = nullptr;
-  cudnnStatus_t status = cudnnCreate(&handle_);
-  if (status == CUDNN_STATUS_SUCCESS) status = cudnnSetStream(handle_, cudaStreamPerThread);
-  if (status != CUDNN_STATUS_SUCCESS) {
-    problem_ = std::string("cuDNN could not be started: ") + cudnnGetErrorString(status);
-    cudaGetLastError();
-    return cudaErrorNotSupported;
-  }
-  context_ = context;
-  problem_.clear();
-  return cudaSuccess;
-}
 
 int CudnnPeer::launch(const conv::ConvLayer& layer, const LayerArrays& arrays) {
   CudnnChoice* choice = nullptr;
@@ -200,15 +236,17 @@ std::string CudnnPeer::describe(const CudnnChoice* choice) const {
 
 int CudnnPeer::choose(const conv::ConvLayer& layer, const LayerArrays& arrays,
                       CudnnChoice& choice) {
-  if (const int code = open(); code != cudaSuccess) return code;
-  CudnnWays listed = list_(handle_, layer);
+  const int opened = handle_->open();
+  problem_ = handle_->problem();
+  if (opened != cudaSuccess) return opened;
+  CudnnWays listed = list_(handle_->get(), layer);
   cudaGetLastError();
   if (!listed.problem.empty()) {
     problem_ = listed.problem;
     return cudaErrorNotSupported;
   }
   choice.considered = listed.considered;
-  const TryAccuracy try_accuracy = make_try_accuracy_(handle_, layer, arrays);
+  const TryAccuracy try_accuracy = make_try_accuracy_(handle_->get(), layer, arrays);
 
   // A first look at each, with one workspace for all.
   Stopwatch stopwatch;
@@ -218,7 +256,7 @@ int CudnnPeer::choose(const conv::ConvLayer& layer, const LayerArrays& arrays,
   int made = 0;
   double seconds = 0;
   for (auto& way : listed.ways) {
-    if (made == kMostMade || (made >= kAlwaysMade && seconds > kMostSecondsMaking)) break;
+    if (made == listed.most || (made >= kAlwaysMade && seconds > kMostSecondsMaking)) break;
     Entrant entrant;
     entrant.way = std::move(way);
     const auto begun = std::chrono::steady_clock::now();

@@ -29,6 +29,80 @@ constexpr std::array<const char*, CUDNN_CONVOLUTION_FWD_ALGO_COUNT> kAlgorithmNa
     "IMPLICIT_GEMM", "IMPLICIT_PRECOMP_GEMM", "GEMM", "DIRECT", "FFT", "FFT_TILING",
     "WINOGRAD",      "WINOGRAD_NONFUSED"};
 
+cudnnStatus_t convolve(cudnnHandle_t handle, const CudnnLayer& descriptors, Algorithm algorithm,
+                       void* workspace, std::size_t bytes, const LayerArrays& arrays) {
+  const float one = 1.0f;
+  const float zero = 0.0f;
+  return cudnnConvolutionForward(handle, &one, descriptors.input(), arrays.input,
+                                 descriptors.filters(), arrays.filters, descriptors.convolution(),
+                                 algorithm, workspace, bytes, &zero, descriptors.output(),
+                                 arrays.output);
+}
+
+class AlgorithmWay final : public CudnnWay {
+ public:
+  AlgorithmWay(cudnnHandle_t handle, std::shared_ptr<const CudnnLayer> descriptors,
+               Algorithm algorithm)
+      : handle_(handle), descriptors_(std::move(descriptors)), algorithm_(algorithm) {}
+
+  Algorithm algorithm() const { return algorithm_; }
+  std::string name() const override { return name_of(algorithm_); }
+  std::string mathematics() const override { return name_of(descriptors_->math()); }
+  cudnnStatus_t prepare(std::size_t& workspace_bytes) override {
+    return descriptors_->workspace(handle_, algorithm_, workspace_bytes);
+  }
+  cudnnStatus_t run(const LayerArrays& arrays, void* workspace, std::size_t bytes) override {
+    return convolve(handle_, *descriptors_, algorithm_, workspace, bytes, arrays);
+  }
+
+ private:
+  cudnnHandle_t handle_;
+  std::shared_ptr<const CudnnLayer> descriptors_;
+  Algorithm algorithm_;
+};
+
+}  // namespace
+
+CudnnLayer::~CudnnLayer() {
+  if (filters_ != nullptr) cudnnDestroyFilterDescriptor(filters_);
+  if (convolution_ != nullptr) cudnnDestroyConvolutionDescriptor(convolution_);
+}
+
+cudnnStatus_t CudnnLayer::make(const conv::ConvLayer& layer) {
+  cudnnStatus_t status = input_.make({layer.N(), layer.C(), layer.H(), layer.W()});
+  const auto then = [&status](auto&& step) {
+    if (status == CUDNN_STATUS_SUCCESS) status = step();
+  };
+  then([&] { return cudnnCreateFilterDescriptor(&filters_); });
+  then([&] { return cudnnCreateConvolutionDescriptor(&convolution_); });
+  then([&] {
+    return cudnnSetFilter4dDescriptor(filters_, CUDNN_DATA_FLOAT, CUDNN_TENSOR_NCHW, layer.K(),
+                                      layer.C(), layer.R(), layer.S());
+  });
+  then([&] {
+    return cudnnSetConvolution2dDescriptor(convolution_, layer.padding_h(), layer.padding_w(),
+                                           layer.stride_h(), layer.stride_w(), 1, 1,
+                                           CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT);
+  });
+  then([&] { return cudnnSetConvolutionMathType(convolution_, CUDNN_FMA_MATH); });
+  then([&] { return output_.make({layer.N(), layer.K(), layer.P(), layer.Q()}); });
+  return status;
+}
+
+cudnnMathType_t CudnnLayer::math() const {
+  cudnnMathType_t math = CUDNN_DEFAULT_MATH;
+  cudnnGetConvolutionMathType(convolution_, &math);
+  return math;
+}
+
+cudnnStatus_t CudnnLayer::workspace(cudnnHandle_t handle, Algorithm algorithm,
+                                    std::size_t& bytes) const {
+  return cudnnGetConvolutionForwardWorkspaceSize(handle, input(), filters_, convolution_, output(),
+                                                 algorithm, &bytes);
+}
+
+std::string name_of(Algorithm algorithm) { return kAlgorithmNames[algorithm]; }
+
 std::string name_of(cudnnMathType_t math) {
   switch (math) {
     case CUDNN_FMA_MATH:
@@ -43,102 +117,9 @@ std::string name_of(cudnnMathType_t math) {
   return "an unknown math type";
 }
 
-// The descriptors of one layer.
-class Descriptors {
- public:
-  Descriptors() = default;
-  Descriptors(const Descriptors&) = delete;
-  Descriptors& operator=(const Descriptors&) = delete;
-  ~Descriptors() {
-    if (input_ != nullptr) cudnnDestroyTensorDescriptor(input_);
-    if (filter_ != nullptr) cudnnDestroyFilterDescriptor(filter_);
-    if (convolution_ != nullptr) cudnnDestroyConvolutionDescriptor(convolution_);
-    if (output_ != nullptr) cudnnDestroyTensorDescriptor(output_);
-  }
-
-  // Once only.
-  cudnnStatus_t make(const conv::ConvLayer& layer) {
-    cudnnStatus_t status = cudnnCreateTensorDescriptor(&input_);
-    const auto then = [&status](auto&& step) {
-      if (status == CUDNN_STATUS_SUCCESS) status = step();
-    };
-    then([&] { return cudnnCreateFilterDescriptor(&filter_); });
-    then([&] { return cudnnCreateConvolutionDescriptor(&convolution_); });
-    then([&] { return cudnnCreateTensorDescriptor(&output_); });
-    then([&] {
-      return cudnnSetTensor4dDescriptor(input_, CUDNN_TENSOR_NCHW, CUDNN_DATA_FLOAT, layer.N(),
-                                        layer.C(), layer.H(), layer.W());
-    });
-    then([&] {
-      return cudnnSetFilter4dDescriptor(filter_, CUDNN_DATA_FLOAT, CUDNN_TENSOR_NCHW, layer.K(),
-                                        layer.C(), layer.R(), layer.S());
-    });
-    then([&] {
-      return cudnnSetConvolution2dDescriptor(convolution_, layer.padding_h(), layer.padding_w(),
-                                             layer.stride_h(), layer.stride_w(), 1, 1,
-                                             CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT);
-    });
-    then([&] { return cudnnSetConvolutionMathType(convolution_, CUDNN_FMA_MATH); });
-    then([&] {
-      return cudnnSetTensor4dDescriptor(output_, CUDNN_TENSOR_NCHW, CUDNN_DATA_FLOAT, layer.N(),
-                                        layer.K(), layer.P(), layer.Q());
-    });
-    return status;
-  }
-
-  // Read back from the descriptor that is used.
-  cudnnMathType_t math() const {
-    cudnnMathType_t math = CUDNN_DEFAULT_MATH;
-    cudnnGetConvolutionMathType(convolution_, &math);
-    return math;
-  }
-
-  cudnnStatus_t workspace(cudnnHandle_t handle, Algorithm algorithm, std::size_t& bytes) const {
-    return cudnnGetConvolutionForwardWorkspaceSize(handle, input_, filter_, convolution_, output_,
-                                                   algorithm, &bytes);
-  }
-
-  cudnnStatus_t run(cudnnHandle_t handle, Algorithm algorithm, void* workspace, std::size_t bytes,
-                    const LayerArrays& arrays) const {
-    const float one = 1.0f;
-    const float zero = 0.0f;
-    return cudnnConvolutionForward(handle, &one, input_, arrays.input, filter_, arrays.filters,
-                                   convolution_, algorithm, workspace, bytes, &zero, output_,
-                                   arrays.output);
-  }
-
- private:
-  cudnnTensorDescriptor_t input_ = nullptr;
-  cudnnFilterDescriptor_t filter_ = nullptr;
-  cudnnConvolutionDescriptor_t convolution_ = nullptr;
-  cudnnTensorDescriptor_t output_ = nullptr;
-};
-
-class AlgorithmWay final : public CudnnWay {
- public:
-  AlgorithmWay(cudnnHandle_t handle, std::shared_ptr<const Descriptors> descriptors,
-               Algorithm algorithm)
-      : handle_(handle), descriptors_(std::move(descriptors)), algorithm_(algorithm) {}
-
-  Algorithm algorithm() const { return algorithm_; }
-  std::string name() const override { return kAlgorithmNames[algorithm_]; }
-  std::string mathematics() const override { return name_of(descriptors_->math()); }
-  cudnnStatus_t prepare(std::size_t& workspace_bytes) override {
-    return descriptors_->workspace(handle_, algorithm_, workspace_bytes);
-  }
-  cudnnStatus_t run(const LayerArrays& arrays, void* workspace, std::size_t bytes) override {
-    return descriptors_->run(handle_, algorithm_, workspace, bytes, arrays);
-  }
-
- private:
-  cudnnHandle_t handle_;
-  std::shared_ptr<const Descriptors> descriptors_;
-  Algorithm algorithm_;
-};
-
 CudnnWays list_algorithms(cudnnHandle_t handle, const conv::ConvLayer& layer) {
   CudnnWays listed;
-  const auto descriptors = std::make_shared<Descriptors>();
+  const auto descriptors = std::make_shared<CudnnLayer>();
   // A layer that can't even be described has no ways.
   if (descriptors->make(layer) != CUDNN_STATUS_SUCCESS) return listed;
   if (descriptors->math() != CUDNN_FMA_MATH) {
@@ -151,6 +132,8 @@ CudnnWays list_algorithms(cudnnHandle_t handle, const conv::ConvLayer& layer) {
   }
   return listed;
 }
+
+namespace {
 
 // The layer that a signal is. Padding by the halo gives every output, no padding those of the
 // report's border. Whether it is one of the two.
@@ -176,7 +159,7 @@ int try_sums(cudnnHandle_t handle, const conv::ConvLayer& signal, Algorithm algo
       signal.Q() == signal.W() ? conv::Border::zero : conv::Border::report);
   conv::LayerShape shape = signal.shape();
   shape.W = problem.length();
-  const auto descriptors = std::make_shared<Descriptors>();
+  const auto descriptors = std::make_shared<CudnnLayer>();
   std::size_t bytes = 0;
   if (descriptors->make(conv::ConvLayer(shape)) != CUDNN_STATUS_SUCCESS ||
       descriptors->workspace(handle, algorithm, bytes) != CUDNN_STATUS_SUCCESS) {
@@ -214,7 +197,7 @@ int try_sums(cudnnHandle_t handle, const conv::ConvLayer& signal, Algorithm algo
     if (error != cudaSuccess) break;
     const LayerArrays arrays{input.floats(), mask.floats(),
                              output.floats() + problem.first_output()};
-    if (descriptors->run(handle, algorithm, workspace.data(), bytes, arrays) !=
+    if (convolve(handle, *descriptors, algorithm, workspace.data(), bytes, arrays) !=
         CUDNN_STATUS_SUCCESS) {
       cudaGetLastError();
       break;

@@ -303,6 +303,8 @@ std::vector<Descriptor> ask(const Descriptor& graph, cudnnBackendHeurMode_t mode
       heuristic.count(CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR));
 }
 
+}  // namespace
+
 CudnnWays list_plans(cudnnHandle_t handle, const conv::ConvLayer& layer) {
   CudnnWays listed;
   const Descriptor graph = make_graph(handle, layer);
@@ -321,8 +323,6 @@ CudnnWays list_plans(cudnnHandle_t handle, const conv::ConvLayer& layer) {
                       " are float throughout";
   return listed;
 }
-
-}  // namespace
 
 void use_cudnn_graph(Conv2dVariant& variant) {
   const auto cudnn = std::make_shared<CudnnPeer>(list_plans, try_true_fp32,

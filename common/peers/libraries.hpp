@@ -3,6 +3,9 @@
 
 #include "common/harness/conv1d.hpp"
 #include "common/harness/conv2d.hpp"
+#include "common/harness/operation.hpp"
+#include "common/peers/fft_plan.hpp"
+#include "common/peers/network.hpp"
 
 namespace halo::peers {
 
@@ -13,6 +16,27 @@ void use_cudnn(Conv2dVariant& variant);
 
 /// cudnn_graph.cpp. Sets launch, version and detail.
 void use_cudnn_graph(Conv2dVariant& variant);
+
+/// cudnn_operations.cpp. Set launch, version and detail; pooling in the variant's layout.
+void use_cudnn(TransformVariant& variant);
+void use_cudnn(PoolingVariant& variant);
+void use_cudnn(SoftmaxVariant& variant);
+
+/// cudnn_network.cpp. Set launch, version and detail.
+void use_cudnn(BiasRelu& step);
+void use_cudnn(ConvolutionBiasRelu& step);
+#endif
+
+#ifdef HALO_HAVE_CUBLAS
+/// cublas.cpp. Set launch, version and detail.
+void use_cublas(TransformVariant& variant);
+/// Of a layer whose filters cover the whole image, in the variant's layout.
+void use_cublas(Conv2dVariant& variant);
+
+#ifdef HALO_HAVE_CUFFT
+/// cufft_convolution.cpp. Sets launch, refuses, workspace_floats, version and detail.
+void use_cufft(Conv2dVariant& variant, FftTiling tiling);
+#endif
 #endif
 
 #ifdef HALO_HAVE_NPP

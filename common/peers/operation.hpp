@@ -3,8 +3,11 @@
 //
 //   sim  none: nothing is timed there
 //   gpu  transform: cudnn_transform, cublas_geam
-//        pooling:   cudnn_nchw, cudnn_chwn (a strided tensor, where cuDNN takes it), cudnn_nhwc
-//        softmax:   cudnn (accurate)
+//        pooling:   cudnn_nchw, cudnn_chwn (which is cuDNN's NHWC with images and channels exchanged)
+//        softmax:   cudnn (accurate: the maximum is subtracted first)
+//
+// cuDNN's pooling computes the output's size with Rounding::floor; larger ones are tried, and taken if
+// the windows at the edges come out right. All in float, without TF32.
 //
 // As for the other peers (conv1d.hpp): one that was not found stays in the list and says so; all work
 // on the calling thread's default stream; the first call of a problem may allocate, measure and wait,

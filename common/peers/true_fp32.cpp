@@ -60,7 +60,7 @@ Fp32Sample::Fp32Sample(const conv::ConvLayer& layer) {
   }
 }
 
-double Fp32Sample::relative_error(std::span<const float> found) const {
+double Fp32Sample::relative_error(std::span<const float> found, bool relu) const {
   if (found.size() != expected_.size()) {
     throw std::invalid_argument("the sample has " + std::to_string(expected_.size()) +
                                 " outputs, got " + std::to_string(found.size()));
@@ -68,8 +68,9 @@ double Fp32Sample::relative_error(std::span<const float> found) const {
   double error = 0;
   double norm = 0;
   for (std::size_t i = 0; i < expected_.size(); ++i) {
-    error += (found[i] - expected_[i]) * (found[i] - expected_[i]);
-    norm += expected_[i] * expected_[i];
+    const double expected = relu ? std::max(expected_[i], 0.0) : expected_[i];
+    error += (found[i] - expected) * (found[i] - expected);
+    norm += expected * expected;
   }
   if (norm > 0) return std::sqrt(error / norm);
   return error == 0 ? 0 : std::numeric_limits<double>::infinity();

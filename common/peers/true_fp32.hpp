@@ -40,8 +40,9 @@ class Fp32Sample {
   std::int64_t count() const { return static_cast<std::int64_t>(expected_.size()); }
 
   /// ||found - true|| / ||true|| of those outputs; NaN and missing ones give NaN, which is not <=
-  /// kTrueFp32. If all of them should be zero, 0 for zeros and infinity for others.
-  double relative_error(std::span<const float> found) const;
+  /// kTrueFp32. If all of them should be zero, 0 for zeros and infinity for others. With `relu` the
+  /// negative ones should have become 0.
+  double relative_error(std::span<const float> found, bool relu = false) const;
 
  private:
   std::vector<float> image_;

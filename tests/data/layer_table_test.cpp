@@ -134,8 +134,9 @@ TEST_CASE("a table is read from a file", "[layer_table]") {
 }
 
 TEST_CASE("the papers' tables are found from any folder", "[layer_table]") {
-  CHECK(data::paper_layer_tables() ==
-        std::vector<std::string>{"cuconv", "chang_onishi_single", "chang_onishi_multi"});
+  CHECK(data::paper_layer_tables() == std::vector<std::string>{"cuconv", "chang_onishi_single",
+                                                               "chang_onishi_multi", "sc16",
+                                                               "sc16_sensitivity"});
   const test::Folder folder;
   char* const old = ::getcwd(nullptr, 0);
   REQUIRE(old != nullptr);
@@ -146,7 +147,7 @@ TEST_CASE("the papers' tables are found from any folder", "[layer_table]") {
   }
   REQUIRE(::chdir(old) == 0);
   std::free(old);
-  CHECK(layers == std::vector<std::size_t>{86, 27, 27});
+  CHECK(layers == std::vector<std::size_t>{86, 27, 27, 13, 15});
   CHECK_THAT(error_of([] { data::paper_layer_table("cuConv"); }),
              contains("no table of layers 'cuConv'; there are: cuconv, chang_onishi_single"));
 }
@@ -233,12 +234,67 @@ TEST_CASE("Chang & Onishi's tables span what the paper's text names", "[layer_ta
   }
 }
 
+TEST_CASE("the table of Li et al. (SC'16) is its Table 1, and its maps follow from each other",
+          "[layer_table]") {
+  const auto layers = data::paper_layer_table("sc16");
+  const auto layer = [&](const std::string& network) {
+    const auto found = std::find_if(layers.begin(), layers.end(), [&](const NamedLayer& named) {
+      return named.network == network;
+    });
+    INFO(network);
+    REQUIRE(found != layers.end());
+    return found->layer;
+  };
+  const char* const names[] = {"LeNet CV1", "LeNet CV2", "Cifar10 CV3", "Cifar10 CV4",
+                               "ZFNet CV5", "ZFNet CV6", "ZFNet CV7",   "ZFNet CV8",
+                               "VGG CV9",   "VGG CV10",  "VGG CV11",    "VGG CV12"};
+  // N, K, H, R, C and stride as printed; then the map that the network goes on with: P.
+  const int table[][7] = {
+      {128, 16, 28, 5, 1, 1, 28},   {128, 16, 14, 5, 16, 1, 14},  {128, 64, 24, 5, 3, 1, 24},
+      {128, 64, 12, 5, 64, 1, 12},  {64, 96, 224, 3, 3, 2, 111},  {64, 256, 55, 5, 96, 2, 26},
+      {64, 384, 13, 3, 256, 1, 13}, {64, 384, 13, 3, 384, 1, 13}, {32, 64, 224, 3, 3, 1, 224},
+      {32, 256, 56, 3, 128, 1, 56}, {32, 512, 28, 3, 256, 1, 28}, {32, 512, 14, 3, 512, 1, 14}};
+  for (std::size_t i = 0; i < std::size(names); ++i) {
+    const ConvLayer one = layer(names[i]);
+    INFO(names[i]);
+    CHECK(std::vector<int>{one.N(), one.K(), one.H(), one.R(), one.C(), one.stride_h(), one.P()} ==
+          std::vector<int>(table[i], table[i] + 7));
+    CHECK(one.H() == one.W());
+    CHECK(one.R() == one.S());
+    CHECK(one.P() == one.Q());
+  }
+  // The pooling layer behind CV5 reads a map of 110: no padding gives that with the printed filter.
+  const ConvLayer printed = layer("ZFNet CV5");
+  for (int padding = 0; padding < 4; ++padding) {
+    conv::LayerShape shape = printed.shape();
+    shape.padding_h = shape.padding_w = padding;
+    CHECK(ConvLayer(shape).P() != 110);
+  }
+  CHECK(layer("ZFNet CV5 with 7x7").P() == 110);
+}
+
+TEST_CASE("the sensitivity table varies one number of CV7 at a time", "[layer_table]") {
+  std::set<int> images, channels;
+  for (const NamedLayer& named : data::paper_layer_table("sc16_sensitivity")) {
+    conv::LayerShape shape = named.layer.shape();
+    INFO(named.name);
+    CHECK((shape.N == 64 || shape.C == 256));
+    if (shape.C == 256) images.insert(named.layer.N());
+    if (shape.N == 64) channels.insert(named.layer.C());
+    shape.N = 64;
+    shape.C = 256;
+    CHECK(conv::label(ConvLayer(shape)) == "13-64-3-384-256");
+  }
+  CHECK(images == std::set<int>{1, 8, 16, 32, 64, 128, 256, 512});
+  CHECK(channels == std::set<int>{1, 3, 16, 32, 64, 128, 256, 512});
+}
+
 TEST_CASE("every layer of the papers can be judged at an affordable price", "[layer_table]") {
   for (const std::string& table : data::paper_layer_tables()) {
     for (const NamedLayer& named : data::paper_layer_table(table)) {
       for (const int batch : {1, 8, 16, 32, 64, 128, 256}) {
         if (table != "cuconv" && batch > 1) break;
-        const ConvLayer layer = named.layer.with_batch(batch);
+        const ConvLayer layer = named.layer.N() > 1 ? named.layer : named.layer.with_batch(batch);
         const conv::Repeat repeat = conv::affordable_repeat(layer);
         const double images = repeat.images == 0 ? layer.N() : repeat.images;
         const double filters = repeat.filters == 0 ? layer.K() : repeat.filters;

@@ -48,6 +48,8 @@ __global__ void __launch_bounds__(kLanes* kWarps, blocks_per_sm(kColumns))
   const int p = pixel / layer.Q;
   const int q = pixel % layer.Q;
 
+  const bool has_filters = first_k + threadIdx.y * kFilters < layer.K;  // else the warp only loads
+
   Tap own[kTaps / kWarps];
   for (int row = 0; row < kTaps / kWarps; ++row) {
     own[row] = tap_at(layer, row * kWarps + threadIdx.y);
@@ -65,7 +67,7 @@ __global__ void __launch_bounds__(kLanes* kWarps, blocks_per_sm(kColumns))
     for (Tap& tap : own) tap = advanced(layer, tap, step);
     load_cells(share, input, layer, in, first_n, p, q, own);
     load_taps(share, filters, layer, first_k, first + kTaps);
-    multiply(tile, sums);
+    if (has_filters) multiply(tile, sums);
     __syncthreads();  // nobody needs it any more
   }
 

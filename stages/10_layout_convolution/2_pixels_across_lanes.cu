@@ -12,33 +12,31 @@
 
 namespace halo::layout_convolution {
 
-// Where a pixel's filter has its first tap; n < 0 where the pixel does not exist.
-struct Corner {
-  int n, h, w;
+struct Pixel {
+  int n, p, q;
 };
 
-__device__ inline Corner corner_of(const Layer& layer, int pixel) {
-  const int n = pixel / (layer.P * layer.Q);
-  const int p = pixel / layer.Q % layer.P;
-  const int q = pixel % layer.Q;
-  return {n < layer.N ? n : -1, p * layer.stride_h - layer.padding_h,
-          q * layer.stride_w - layer.padding_w};
+// The pixels of a batch are numbered through: row after row, then the next image's. If each image began
+// a warp of its own, a map of 13 x 13 would leave 23 of 192 lanes idle, and one of 7 x 7 15 of 64.
+__device__ inline Pixel pixel_at(const Layer& layer, int number) {
+  return {number / (layer.P * layer.Q), number / layer.Q % layer.P, number % layer.Q};
 }
 
 // Loads the cells of the warp's taps: one of each of the lane's pixels.
 template <int kColumns, int kFilters>
 __device__ void load_cells(Share<kColumns, kFilters>& share, const float* input, const Layer& layer,
-                           const Layout& in, const Corner* corners, const Tap* own) {
+                           const Layout& in, const Pixel* pixels, const Tap* own) {
 #pragma unroll
   for (int row = 0; row < kTaps / kWarps; ++row) {
     const Tap tap = own[row];
 #pragma unroll
     for (int i = 0; i < kColumns; ++i) {
-      const int n = corners[i].n;
-      const int h = corners[i].h + tap.r;
-      const int w = corners[i].w + tap.s;
+      const int n = pixels[i].n;
+      const int h = pixels[i].p * layer.stride_h - layer.padding_h + tap.r;
+      const int w = pixels[i].q * layer.stride_w - layer.padding_w + tap.s;
+      // Lane by lane: some pixels of a warp may have a ghost cell.
       const bool exists =
-          tap.c < layer.C && n >= 0 && h >= 0 && h < layer.H && w >= 0 && w < layer.W;
+          tap.c < layer.C && n < layer.N && h >= 0 && h < layer.H && w >= 0 && w < layer.W;
       share.cells[row][i] = exists ? input[in.index(n, tap.c, h, w)] : 0.0f;
     }
   }
@@ -60,20 +58,20 @@ __global__ void __launch_bounds__(kLanes* kWarps, blocks_per_sm(kColumns))
   const int first_k = blockIdx.x % filter_groups * (kWarps * kFilters);
   const int first_pixel = blockIdx.x / filter_groups * (kColumns * kLanes);
 
-  // The pixels of a batch are numbered through. If each image began a warp of its own, a map of 13 x 13
-  // would leave 23 of 192 lanes idle, and one of 7 x 7 15 of 64.
-  Corner corners[kColumns];
+  Pixel pixels[kColumns];
 #pragma unroll
   for (int i = 0; i < kColumns; ++i) {
-    corners[i] = corner_of(layer, first_pixel + i * kLanes + threadIdx.x);
+    pixels[i] = pixel_at(layer, first_pixel + i * kLanes + threadIdx.x);
   }
+  const bool has_filters = first_k + threadIdx.y * kFilters < layer.K;  // else the warp only loads
+
   Tap own[kTaps / kWarps];
   for (int row = 0; row < kTaps / kWarps; ++row) {
     own[row] = tap_at(layer, row * kWarps + threadIdx.y);
   }
   const Tap step = tap_at(layer, kTaps);
   Share<kColumns, kFilters> share;
-  load_cells(share, input, layer, in, corners, own);
+  load_cells(share, input, layer, in, pixels, own);
   load_taps(share, filters, layer, first_k, 0);
 
   float sums[kFilters][kColumns] = {};
@@ -82,21 +80,18 @@ __global__ void __launch_bounds__(kLanes* kWarps, blocks_per_sm(kColumns))
     __syncthreads();  // the tile is complete
     // The next one's share, on its way while this one is in use; beyond the last tap, zeros.
     for (Tap& tap : own) tap = advanced(layer, tap, step);
-    load_cells(share, input, layer, in, corners, own);
+    load_cells(share, input, layer, in, pixels, own);
     load_taps(share, filters, layer, first_k, first + kTaps);
-    multiply(tile, sums);
+    if (has_filters) multiply(tile, sums);
     __syncthreads();  // nobody needs it any more
   }
 
 #pragma unroll
-  for (int i = 0; i < kColumns; ++i) {
-    const int pixel = first_pixel + i * kLanes + threadIdx.x;
-    const int n = pixel / (layer.P * layer.Q);
-    const int p = pixel / layer.Q % layer.P;
-    const int q = pixel % layer.Q;
+  for (int f = 0; f < kFilters; ++f) {
+    const int k = first_k + threadIdx.y * kFilters + f;
 #pragma unroll
-    for (int f = 0; f < kFilters; ++f) {
-      const int k = first_k + threadIdx.y * kFilters + f;
+    for (int i = 0; i < kColumns; ++i) {
+      const auto [n, p, q] = pixels[i];
       if (k < layer.K && n < layer.N) output[out.index(n, k, p, q)] = sums[f][i];
     }
   }

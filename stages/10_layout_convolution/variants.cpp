@@ -220,7 +220,7 @@ simt::Counters predict(const ConvLayer& layer, Lanes lanes, conv::Layout layout)
   counters.global_store_requests = outputs.requests;
   counters.global_store_sectors = outputs.sectors;
 
-  // Tiles are stored and used whole, zeros where there is nothing.
+  // Tiles are stored and read whole, zeros where there is nothing.
   const std::int64_t tiles = (layer.products_per_output() - 1) / kTaps + 1;
   const std::uint64_t times = tiles * division.column_groups * division.filter_groups;
   counters.barriers = 2 * times;
@@ -234,10 +234,13 @@ simt::Counters predict(const ConvLayer& layer, Lanes lanes, conv::Layout layout)
       times * (cell_requests + division.filters * wavefronts_of(stored));
   counters.shared_store_conflicts =
       counters.shared_store_wavefronts - counters.shared_store_requests;
-  // All lanes read the same four taps: two wavefronts, as many as such a request needs.
+  // Warps with filters read them. All lanes read the same four taps: two wavefronts, as many as such a
+  // request needs.
+  const std::uint64_t warps = (layer.K() - 1) / division.filters + 1;
   const std::uint64_t tap_requests = kTaps * division.filters / 4;
-  counters.shared_load_requests = times * kWarps * (cell_requests + tap_requests);
-  counters.shared_load_wavefronts = times * kWarps * (cell_requests + 2 * tap_requests);
+  const std::uint64_t reads = tiles * division.column_groups * warps;
+  counters.shared_load_requests = reads * (cell_requests + tap_requests);
+  counters.shared_load_wavefronts = reads * (cell_requests + 2 * tap_requests);
   return counters;
 }
 

@@ -95,6 +95,10 @@ struct Conv2dStage {
   // The same methods with other numbers, to look for the best ones on a GPU: --search runs them beside
   // the variants. May be empty.
   std::vector<Conv2dVariant> searched = {};
+  // The layers to run where none is named, by their labels with commas between them: in the simulator,
+  // and on a GPU. Empty: the family's.
+  std::string simulated_layers = {};
+  std::string measured_layers = {};
 };
 
 // The layers every variant must get right, less those it refuses: N, C, K = 1 and more, odd and prime

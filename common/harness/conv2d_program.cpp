@@ -156,14 +156,21 @@ std::vector<std::int64_t> parse_batches(const std::string& text) {
   return batches;
 }
 
-Layers choose_layers(const Options& options, const Backend& backend) {
+// The layers of a run that names none: a single stage may have its own.
+std::string usual_layers(const Stages& stages, const Backend& backend) {
+  const Conv2dStage& stage = stages.front();
+  const std::string& own = backend.times() ? stage.measured_layers : stage.simulated_layers;
+  if (stages.size() == 1 && !own.empty()) return own;
+  return backend.times() ? kMeasuredLayers : kSimulatedLayers;
+}
+
+Layers choose_layers(const Options& options, const Stages& stages, const Backend& backend) {
   if (!options.layer.empty() && !options.layers.empty()) {
     throw UsageError("--layer and --layers: one of them names the layers, not both");
   }
-  Layers layers = !options.layers.empty() ? layers_of_table(options.layers)
-                  : !options.layer.empty()
-                      ? layers_named(options.layer)
-                      : layers_named(backend.times() ? kMeasuredLayers : kSimulatedLayers);
+  Layers layers = !options.layers.empty()  ? layers_of_table(options.layers)
+                  : !options.layer.empty() ? layers_named(options.layer)
+                                           : layers_named(usual_layers(stages, backend));
   if (!options.batch.empty()) {
     Layers batches;
     for (const std::int64_t images : parse_batches(options.batch)) {
@@ -297,7 +304,7 @@ int run(int argc, const char* const* argv, const Stages& stages,
     jobs = layer_jobs(options.set, parse_batches(options.batch), entries);
     for (const LayerJob& job : jobs) layers.push_back(job.layer);
   } else {
-    layers = choose_layers(options, backend);
+    layers = choose_layers(options, stages, backend);
     for (const conv::ConvLayer& layer : layers) jobs.push_back({layer, entries});
   }
   const std::uint64_t seed = make_seed(options.seed);

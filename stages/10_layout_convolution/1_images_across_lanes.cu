@@ -48,7 +48,8 @@ __global__ void __launch_bounds__(kLanes* kWarps, blocks_per_sm(kColumns))
   const int p = pixel / layer.Q;
   const int q = pixel % layer.Q;
 
-  const bool has_filters = first_k + threadIdx.y * kFilters < layer.K;  // else the warp only loads
+  const int own_k = first_k + threadIdx.y * kFilters;
+  const bool has_filters = own_k < layer.K;  // else the warp only loads
 
   Tap own[kTaps / kWarps];
   for (int row = 0; row < kTaps / kWarps; ++row) {
@@ -73,7 +74,7 @@ __global__ void __launch_bounds__(kLanes* kWarps, blocks_per_sm(kColumns))
 
 #pragma unroll
   for (int f = 0; f < kFilters; ++f) {
-    const int k = first_k + threadIdx.y * kFilters + f;
+    const int k = own_k + f;
 #pragma unroll
     for (int i = 0; i < kColumns; ++i) {
       const int n = first_n + i * kLanes + threadIdx.x;
@@ -83,40 +84,25 @@ __global__ void __launch_bounds__(kLanes* kWarps, blocks_per_sm(kColumns))
 }
 // [/doc:kernel]
 
-template <int kColumns, int kFilters>
-cudaError_t launch(const float* input, const float* filters, float* output, const Layer& layer,
-                   const Layout& in, const Layout& out) {
-  const int image_groups = (layer.N - 1) / (kColumns * kLanes) + 1;
-  const int filter_groups = (layer.K - 1) / (kWarps * kFilters) + 1;
-  const int blocks = image_groups * layer.P * layer.Q * filter_groups;  // each has an output: fits
-  images_kernel<kColumns, kFilters>
-      <<<blocks, dim3(kLanes, kWarps)>>>(input, filters, output, layer, in, out);
-  return cudaGetLastError();
-}
-
 template <int kColumns>
-cudaError_t launch(const float* input, const float* filters, float* output, const Layer& layer,
-                   const Layout& in, const Layout& out) {
-  switch (filters_per_thread(layer.K)) {
-    case 4:
-      return launch<kColumns, 4>(input, filters, output, layer, in, out);
-    case 8:
-      return launch<kColumns, 8>(input, filters, output, layer, in, out);
-    default:
-      return launch<kColumns, 16>(input, filters, output, layer, in, out);
-  }
+auto kernel_with(int filters) {
+  return filters == 4   ? images_kernel<kColumns, 4>
+         : filters == 8 ? images_kernel<kColumns, 8>
+                        : images_kernel<kColumns, 16>;
 }
 
 cudaError_t images_across_lanes(const float* input, const float* filters, float* output,
                                 const Layer& layer, const Layout& in, const Layout& out) {
-  switch (columns_per_thread(layer.N)) {
-    case 1:
-      return launch<1>(input, filters, output, layer, in, out);
-    case 2:
-      return launch<2>(input, filters, output, layer, in, out);
-    default:
-      return launch<4>(input, filters, output, layer, in, out);
-  }
+  const int columns = columns_per_thread(layer.N);
+  const int filters_each = filters_per_thread(layer.K);
+  const int image_groups = (layer.N - 1) / (columns * kLanes) + 1;
+  const int filter_groups = (layer.K - 1) / (kWarps * filters_each) + 1;
+  const int blocks = image_groups * layer.P * layer.Q * filter_groups;  // each has an output: fits
+  const auto kernel = columns == 1   ? kernel_with<1>(filters_each)
+                      : columns == 2 ? kernel_with<2>(filters_each)
+                                     : kernel_with<4>(filters_each);
+  kernel<<<blocks, dim3(kLanes, kWarps)>>>(input, filters, output, layer, in, out);
+  return cudaGetLastError();
 }
 
 }  // namespace halo::layout_convolution

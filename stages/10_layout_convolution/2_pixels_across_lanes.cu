@@ -63,7 +63,8 @@ __global__ void __launch_bounds__(kLanes* kWarps, blocks_per_sm(kColumns))
   for (int i = 0; i < kColumns; ++i) {
     pixels[i] = pixel_at(layer, first_pixel + i * kLanes + threadIdx.x);
   }
-  const bool has_filters = first_k + threadIdx.y * kFilters < layer.K;  // else the warp only loads
+  const int own_k = first_k + threadIdx.y * kFilters;
+  const bool has_filters = own_k < layer.K;  // else the warp only loads
 
   Tap own[kTaps / kWarps];
   for (int row = 0; row < kTaps / kWarps; ++row) {
@@ -88,7 +89,7 @@ __global__ void __launch_bounds__(kLanes* kWarps, blocks_per_sm(kColumns))
 
 #pragma unroll
   for (int f = 0; f < kFilters; ++f) {
-    const int k = first_k + threadIdx.y * kFilters + f;
+    const int k = own_k + f;
 #pragma unroll
     for (int i = 0; i < kColumns; ++i) {
       const auto [n, p, q] = pixels[i];
@@ -98,40 +99,25 @@ __global__ void __launch_bounds__(kLanes* kWarps, blocks_per_sm(kColumns))
 }
 // [/doc:kernel]
 
-template <int kColumns, int kFilters>
-cudaError_t launch(const float* input, const float* filters, float* output, const Layer& layer,
-                   const Layout& in, const Layout& out) {
-  const int pixel_groups = (layer.N * layer.P * layer.Q - 1) / (kColumns * kLanes) + 1;
-  const int filter_groups = (layer.K - 1) / (kWarps * kFilters) + 1;
-  const int blocks = pixel_groups * filter_groups;  // each has an output: fits
-  pixels_kernel<kColumns, kFilters>
-      <<<blocks, dim3(kLanes, kWarps)>>>(input, filters, output, layer, in, out);
-  return cudaGetLastError();
-}
-
 template <int kColumns>
-cudaError_t launch(const float* input, const float* filters, float* output, const Layer& layer,
-                   const Layout& in, const Layout& out) {
-  switch (filters_per_thread(layer.K)) {
-    case 4:
-      return launch<kColumns, 4>(input, filters, output, layer, in, out);
-    case 8:
-      return launch<kColumns, 8>(input, filters, output, layer, in, out);
-    default:
-      return launch<kColumns, 16>(input, filters, output, layer, in, out);
-  }
+auto kernel_with(int filters) {
+  return filters == 4   ? pixels_kernel<kColumns, 4>
+         : filters == 8 ? pixels_kernel<kColumns, 8>
+                        : pixels_kernel<kColumns, 16>;
 }
 
 cudaError_t pixels_across_lanes(const float* input, const float* filters, float* output,
                                 const Layer& layer, const Layout& in, const Layout& out) {
-  switch (columns_per_thread(layer.N * layer.P * layer.Q)) {
-    case 1:
-      return launch<1>(input, filters, output, layer, in, out);
-    case 2:
-      return launch<2>(input, filters, output, layer, in, out);
-    default:
-      return launch<4>(input, filters, output, layer, in, out);
-  }
+  const int columns = columns_per_thread(layer.N * layer.P * layer.Q);
+  const int filters_each = filters_per_thread(layer.K);
+  const int pixel_groups = (layer.N * layer.P * layer.Q - 1) / (columns * kLanes) + 1;
+  const int filter_groups = (layer.K - 1) / (kWarps * filters_each) + 1;
+  const int blocks = pixel_groups * filter_groups;  // each has an output: fits
+  const auto kernel = columns == 1   ? kernel_with<1>(filters_each)
+                      : columns == 2 ? kernel_with<2>(filters_each)
+                                     : kernel_with<4>(filters_each);
+  kernel<<<blocks, dim3(kLanes, kWarps)>>>(input, filters, output, layer, in, out);
+  return cudaGetLastError();
 }
 
 }  // namespace halo::layout_convolution

@@ -13,23 +13,23 @@
 namespace halo::fused_softmax {
 
 // [doc:block_reduce]
-// The reduction `op` of the values of all threads, the same in all of them. blockDim.x is a multiple
-// of 32. `partials` must be one that no thread of the block has used since the last barrier: a warp
-// may still be reading it. The order of the operations is always the same.
-template <class Op>
-__device__ float block_reduce(float value, const float identity, float* partials,  // [32]
+// The reduction `op` of the values of all threads, the same in all of them. `partials` must be one
+// that no thread of the block has used since the last barrier: a warp may still be reading it. The
+// order of the operations is always the same.
+template <int kThreads, class Op>
+__device__ float block_reduce(float value, const float identity,
+                              float* partials,  // [kThreads / 32]
                               const Op op) {
   // Across the warp: after a shuffle over 16, 8, 4, 2 and 1 lanes each lane has the whole warp's.
   for (int distance = 16; distance > 0; distance /= 2) {
     value = op(value, __shfl_xor_sync(0xffffffff, value, distance));
   }
   const int lane = threadIdx.x % 32;
-  const int warps = blockDim.x / 32;
   if (lane == 0) partials[threadIdx.x / 32] = value;
   __syncthreads();  // every warp has left its own
   // Across the warps: each warp does this for itself. If only the first did, the others would have to
   // wait at a second barrier for what it found.
-  value = lane < warps ? partials[lane] : identity;
+  value = lane < kThreads / 32 ? partials[lane] : identity;
   for (int distance = 16; distance > 0; distance /= 2) {
     value = op(value, __shfl_xor_sync(0xffffffff, value, distance));
   }
@@ -38,12 +38,15 @@ __device__ float block_reduce(float value, const float identity, float* partials
 // [/doc:block_reduce]
 
 // [doc:kernel]
-// Preconditions: a block for each image; dynamic shared memory holds `kept` floats, kept <= C.
-__global__ void __launch_bounds__(1024) fused_parallel_kernel(const float* input,  // [N][C]
-                                                              float* output,       // [N][C]
-                                                              const int C, const int kept) {
-  extern __shared__ float row[];     // [kept], the first cells of the image
-  __shared__ float partials[2][32];  // one for each reduction
+// Preconditions: a block of kThreads for each image; dynamic shared memory holds `kept` floats,
+// kept <= C. With a number of threads that is known to the compiler it takes four turns of a loop at
+// a time, and so has four loads under way.
+template <int kThreads>
+__global__ void __launch_bounds__(kThreads) fused_parallel_kernel(const float* input,  // [N][C]
+                                                                  float* output,       // [N][C]
+                                                                  const int C, const int kept) {
+  extern __shared__ float row[];                // [kept], the first cells of the image
+  __shared__ float partials[2][kThreads / 32];  // one for each reduction
 
   const float* image = input + blockIdx.x * C;  // [C]
   float* result = output + blockIdx.x * C;      // [C]
@@ -51,24 +54,24 @@ __global__ void __launch_bounds__(1024) fused_parallel_kernel(const float* input
   // A thread has the same categories in all steps. So it reads of `row` only what it has written
   // itself, and no barrier is needed for it.
   float largest = -INFINITY;
-  for (int c = threadIdx.x; c < C; c += blockDim.x) {
+  for (int c = threadIdx.x; c < C; c += kThreads) {
     const float cell = image[c];
     if (c < kept) row[c] = cell;
     largest = fmaxf(largest, cell);
   }
-  largest =
-      block_reduce(largest, -INFINITY, partials[0], [](float a, float b) { return fmaxf(a, b); });
+  largest = block_reduce<kThreads>(largest, -INFINITY, partials[0],
+                                   [](float a, float b) { return fmaxf(a, b); });
 
   float sum = 0.0f;
-  for (int c = threadIdx.x; c < C; c += blockDim.x) {
+  for (int c = threadIdx.x; c < C; c += kThreads) {
     const float cell = c < kept ? row[c] : image[c];
     const float exponential = expf(cell - largest);
     if (c < kept) row[c] = exponential;
     sum += exponential;
   }
-  sum = block_reduce(sum, 0.0f, partials[1], [](float a, float b) { return a + b; });
+  sum = block_reduce<kThreads>(sum, 0.0f, partials[1], [](float a, float b) { return a + b; });
 
-  for (int c = threadIdx.x; c < C; c += blockDim.x) {
+  for (int c = threadIdx.x; c < C; c += kThreads) {
     const float exponential = c < kept ? row[c] : expf(image[c] - largest);
     result[c] = exponential / sum;
   }
@@ -77,7 +80,27 @@ __global__ void __launch_bounds__(1024) fused_parallel_kernel(const float* input
 
 cudaError_t fused_parallel(const float* input, float* output, int N, int C) {
   const int kept = C < kKeptFloats ? C : kKeptFloats;
-  fused_parallel_kernel<<<N, threads_for(C), kept * sizeof(float)>>>(input, output, C, kept);
+  const size_t bytes = kept * sizeof(float);
+  switch (threads_for(C)) {
+    case 32:
+      fused_parallel_kernel<32><<<N, 32, bytes>>>(input, output, C, kept);
+      break;
+    case 64:
+      fused_parallel_kernel<64><<<N, 64, bytes>>>(input, output, C, kept);
+      break;
+    case 128:
+      fused_parallel_kernel<128><<<N, 128, bytes>>>(input, output, C, kept);
+      break;
+    case 256:
+      fused_parallel_kernel<256><<<N, 256, bytes>>>(input, output, C, kept);
+      break;
+    case 512:
+      fused_parallel_kernel<512><<<N, 512, bytes>>>(input, output, C, kept);
+      break;
+    default:
+      fused_parallel_kernel<1024><<<N, 1024, bytes>>>(input, output, C, kept);
+      break;
+  }
   return cudaGetLastError();
 }
 

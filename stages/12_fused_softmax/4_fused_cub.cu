@@ -2,7 +2,7 @@
 //
 // Computes   as step 1.
 // Changed    since 3 fused_parallel: cub::BlockReduce for block_reduce. It leaves its result in one
-//            thread, which has to tell the others, and wants the number of threads when it is compiled.
+//            thread, which has to tell the others, and has one place for both reductions.
 // Must cost  in global memory as step 3; per block four barriers, and per reduction a store of each
 //            warp, a load of thread 0 for each further warp, its store of the result, and a load of each
 //            warp. (That is how CUB does it today; it promises a result, and no traffic.)
@@ -14,8 +14,7 @@
 namespace halo::fused_softmax {
 
 // [doc:kernel]
-// Preconditions: a block of kThreads for each image; dynamic shared memory holds `kept` floats,
-// kept <= C.
+// Preconditions: as step 3.
 template <int kThreads>
 __global__ void __launch_bounds__(kThreads) fused_cub_kernel(const float* input,  // [N][C]
                                                              float* output,       // [N][C]
@@ -64,7 +63,6 @@ __global__ void __launch_bounds__(kThreads) fused_cub_kernel(const float* input,
 cudaError_t fused_cub(const float* input, float* output, int N, int C) {
   const int kept = C < kKeptFloats ? C : kKeptFloats;
   const size_t bytes = kept * sizeof(float);
-  // [doc:sizes]
   switch (threads_for(C)) {
     case 32:
       fused_cub_kernel<32><<<N, 32, bytes>>>(input, output, C, kept);
@@ -85,7 +83,6 @@ cudaError_t fused_cub(const float* input, float* output, int N, int C) {
       fused_cub_kernel<1024><<<N, 1024, bytes>>>(input, output, C, kept);
       break;
   }
-  // [/doc:sizes]
   return cudaGetLastError();
 }
 

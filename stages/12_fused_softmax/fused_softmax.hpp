@@ -43,11 +43,12 @@ constexpr Tile tile_of(int C) {
   return {1, C < kKeptFloats ? C : kKeptFloats, pitch};
 }
 
-// A block an image, threads across its categories. The block has the next power of two to C threads,
-// at least a warp and at most 1,024.
+// A block an image, threads across its categories.
 cudaError_t fused_parallel(const float* input, float* output, int N, int C);
 // The same, with CUB's block reductions.
 cudaError_t fused_cub(const float* input, float* output, int N, int C);
+// Threads of a block of either: one a category, rounded up to a power of two, from a warp to what a
+// block can have. Few sizes, since each is a kernel of its own.
 constexpr int threads_for(int C) {
   int threads = 32;
   while (threads < C && threads < 1024) threads *= 2;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/harness/backend.hpp"
+#include "common/harness/operation.hpp"
 #include "stages/12_fused_softmax/fused_softmax.hpp"
 #include "tests/catch.hpp"
 #include "tests/stages/sc16_figure9/figure9.hpp"
@@ -139,6 +140,25 @@ TEST_CASE("Fig. 9 is wrong in blocks of two rows even with a thread for each cat
   CHECK(ran.seen.hazards.empty());
   CHECK(different(ran.output, right(2, 100)) == 2 * 100);
   CHECK(different(ran.output, softmax_of(2, 100, [](int c) { return c % 50; })) == 0);
+}
+
+TEST_CASE("A stage's check finds Fig. 9 out") {
+  SoftmaxVariant printed;
+  printed.name = "figure9";
+  printed.launch = [](const SoftmaxCall& c) {
+    // The listing takes its input as float*, and does not write it.
+    return sc16_figure9::figure9(const_cast<float*>(c.input), c.output, c.problem.N(),
+                                 c.problem.C(), dim3(32));
+  };
+  const auto backend = make_backend();
+  const auto outcome = [&](const conv::Softmax& problem) {
+    Row row;
+    Progress progress;
+    check_problems(printed, *backend, {problem}, test::seed(), row, progress);
+    return row.check.outcome;
+  };
+  CHECK(outcome(conv::Softmax(14, 32)) == Outcome::good);
+  CHECK(outcome(conv::Softmax(14, 33)) == Outcome::bad);
 }
 
 TEST_CASE("Fig. 9's launch fails above 1,024 categories, and its shared memory above 11 K") {

@@ -1,0 +1,173 @@
+"""Figures of stage 12, softmax. Drawn by make_figures.py."""
+
+from make_figures import BLUE, GREY, INK, PURPLE, RED, Drawing
+
+
+def softmax_traffic():
+    d = Drawing(900, 470, "What five kernels move, and what one moves",
+                "Above: five kernels in a row. Max reads the input and writes the maxima. Subtract "
+                "reads input and maxima and writes a matrix. Exp reads it and writes another. Sum "
+                "reads that and writes the sums. Divide reads it again, with the sums, and writes the "
+                "output. Five matrices are read and three are written. Below: one kernel reads the "
+                "input and writes the output.")
+    top, memory, deep = 66, 206, 44
+    kernels = {"max": 88, "subtract": 262, "exp": 436, "sum": 610, "divide": 784}
+    for name, x in kernels.items():
+        d.rect(x - 56, top, 112, 40, "pale", radius=6)
+        d.text(x, top + 25, name, 15, bold=True)
+    d.text(450, 36, "five kernels: 5 reads and 3 writes of 4 bytes a cell", 15, bold=True)
+    matrices = {"input": 118, "shifted": 349, "exponentials": 592, "output": 826}
+    for name, x in matrices.items():
+        d.rect(x - 58, memory, 116, deep, "read")
+        d.text(x, memory + 27, name, 13, halo=True)
+    vectors = {"maximum": 214, "sum": 697}
+    for name, x in vectors.items():
+        d.rect(x - 12, memory, 24, deep, "mask")
+        d.text(x, memory + deep + 18, name, 12, colour=GREY)
+    low = top + 40
+
+    def read(name, at, kernel, shift=0):
+        d.line(at, memory, kernels[kernel] + shift, low + 4, BLUE, 2.6, arrow=True)
+        d.text((at + kernels[kernel] + shift) / 2 - 8, memory - 42, "4", 12, "end", BLUE, halo=True)
+
+    def write(kernel, at, shift=0):
+        d.line(kernels[kernel] + shift, low, at, memory - 4, RED, 2.6, arrow=True)
+        d.text((at + kernels[kernel] + shift) / 2 + 8, memory - 42, "4", 12, "start", RED, halo=True)
+
+    read("input", 84, "max", -10)
+    d.line(120, low, 206, memory - 4, PURPLE, 1.4, dashed=True, arrow=True)
+    read("input", 158, "subtract", -26)
+    d.line(222, memory, 262, low + 4, PURPLE, 1.4, dashed=True, arrow=True)
+    write("subtract", 322, 26)
+    read("shifted", 376, "exp", -26)
+    write("exp", 552, 26)
+    read("exponentials", 592, "sum", -8)
+    d.line(636, low, 690, memory - 4, PURPLE, 1.4, dashed=True, arrow=True)
+    read("exponentials", 636, "divide", -30)
+    d.line(705, memory, 776, low + 4, PURPLE, 1.4, dashed=True, arrow=True)
+    write("divide", 826, 20)
+    d.text(450, 292, "4: bytes a cell, read (blue, up) or written (red, down) in global memory. "
+           "Dashed: one float an image.", 12, colour=GREY)
+
+    d.line(30, 312, 870, 312, GREY, 1, dashed=True)
+    d.text(450, 340, "one kernel: 1 read and 1 write", 15, bold=True)
+    d.rect(250, 356, 400, 42, "tile", radius=6)
+    d.text(450, 382, "all five steps; cells stay in shared memory", 14, halo=True)
+    for name, x in (("input", 118), ("output", 782)):
+        d.rect(x - 58, 408, 116, deep, "read")
+        d.text(x, 435, name, 13, halo=True)
+    d.line(176, 424, 250, 390, BLUE, 2.6, arrow=True)
+    d.text(204, 398, "4", 12, "end", BLUE)
+    d.line(650, 390, 722, 424, RED, 2.6, arrow=True)
+    d.text(696, 398, "4", 12, "start", RED)
+    return d
+
+
+def softmax_inner_loop():
+    d = Drawing(900, 326, "Who reduces a row",
+                "Left: four images are four threads, and each walks along its row of twelve cells: "
+                "twelve turns, in which four threads work. Right: the four threads share one row, "
+                "cells 0 to 3 in the first turn, 4 to 7 in the second, 8 to 11 in the third, and "
+                "then combine what each has.")
+    w, h = 28, 30
+    d.text(216, 34, "fused: a thread an image", 15, bold=True)
+    for n in range(4):
+        y = 66 + n * 40
+        d.text(66, y + 20, f"thread {n}", 12, "end", GREY)
+        d.cells(76, y, [str(n)] * 12, w, h, "mask", 12)
+    d.line(80, 244, 408, 244, INK, 2, arrow=True)
+    d.text(244, 266, "turns 1 to 12, each waits for the one before", 13)
+    d.text(216, 300, "C turns; as many threads as images", 13, colour=GREY)
+
+    d.text(674, 34, "fused_parallel: a block an image", 15, bold=True)
+    x0 = 506
+    d.text(x0 - 8, 86, "a row", 12, "end", GREY)
+    d.cells(x0, 66, [str(c % 4) for c in range(12)], w, h,
+            [("tile", "read", "halo")[c // 4] for c in range(12)], 12)
+    for turn in range(3):
+        d.brace(x0 + turn * 4 * w + 3, x0 + (turn + 1) * 4 * w - 3, 102, f"turn {turn + 1}")
+    d.text(x0 + 6 * w, 160, "then the threads' four values are one:", 13)
+    d.cells(x0 + 4 * w, 176, ["0", "1", "2", "3"], w, h, "mask", 12)
+    d.line(x0 + 6 * w, 210, x0 + 6 * w, 236, INK, 2, arrow=True)
+    d.cells(x0 + 5.5 * w, 242, [""], w, h, "mask", 12)
+    d.text(674, 300, "C / threads turns, and a block reduction", 13, colour=GREY)
+    d.text(450, 318, "Numbers are threads.", 12, colour=BLUE)
+    return d
+
+
+def block_reduction():
+    d = Drawing(900, 520, "A block reduction, drawn for warps of eight lanes",
+                "Eight lanes hold 3 1 4 1 5 9 2 6. Each takes the larger of its own value and that of "
+                "the lane 4 away, then 2 away, then 1 away. Now all lanes hold 9. Lane 0 of each warp "
+                "stores it in shared memory. After a barrier every warp reads the four results, and "
+                "reduces them in the same way.")
+    w, h, x0, y0, step = 52, 28, 58, 62, 74
+    values = [3, 1, 4, 1, 5, 9, 2, 6]
+    d.text(x0 + 4 * w, 36, "in each warp, by shuffles", 15, bold=True)
+    levels = [values]
+    for distance in (4, 2, 1):
+        values = [max(values[i], values[i ^ distance]) for i in range(8)]
+        levels.append(values)
+    for k, row in enumerate(levels):
+        y = y0 + k * step
+        d.cells(x0, y, row, w, h, "plain" if k < 3 else "mask", 14)
+        if k < 3:
+            distance = (4, 2, 1)[k]
+            for i in range(8):
+                for other, colour in ((i, GREY), (i ^ distance, BLUE)):
+                    d.line(x0 + (other + 0.5) * w, y + h, x0 + (i + 0.5) * w, y + step, colour, 1.2)
+            d.text(x0 + 8 * w + 12, y + h + 28, f"distance {distance}", 12, "start", GREY)
+    d.text(x0 + 8 * w + 12, y0 + 3 * step + 19, "all lanes have it", 12, "start", GREY)
+
+    x1 = 620
+    d.text(x1 + 120, 36, "across the warps", 15, bold=True)
+    for warp in range(4):
+        y = y0 + warp * 44
+        d.text(x1 - 8, y + 19, f"warp {warp}", 12, "end", GREY)
+        d.cells(x1, y, [(9, 7, 8, 5)[warp]] * 2 + ["…"], 34, h, "mask", 13)
+    d.text(x1 + 24, 262, "lane 0 of each stores", 12, "start", GREY)
+    d.line(x1 + 17, 238, x1 + 17, 280, INK, 2, arrow=True)
+
+    y = 318
+    d.text(58, y - 4, "partials, in shared memory", 13, "start")
+    d.cells(300, y - 26, [9, 7, 8, 5], w, 34, "tile", 15)
+    d.line(x1 + 10, 284, 512, y - 10, INK, 2, arrow=True)
+    d.line(30, y + 28, 870, y + 28, RED, 2.4, dashed=True)
+    d.text(866, y + 22, "__syncthreads()", 13, "end", RED)
+    y += 62
+    for warp in range(4):
+        x = 58 + warp * 206
+        d.text(x + 72, y, f"warp {warp}", 12, colour=GREY)
+        d.cells(x, y + 10, [9, 7, 8, 5], 36, h, "tile", 13)
+        d.line(x + 72, y + 40, x + 72, y + 62, INK, 2, arrow=True)
+        d.cells(x, y + 66, [9, 9, 9, 9], 36, h, "mask", 13)
+    d.text(450, 506, "Every warp reads all partials and reduces them for itself: nobody has to be told, "
+           "so there is no second barrier.", 12, colour=GREY)
+    return d
+
+
+def softmax_listing():
+    d = Drawing(900, 268, "What the listing's load brings",
+                "A row of twelve cells and a block of four threads. The listing brings cells 0, 1, 2, "
+                "3 three times. It should bring 0 to 11.")
+    w, h, x0 = 52, 34, 214
+    rows = [("a row of the input", list(range(12)), ["read"] * 4 + ["plain"] * 8),
+            ("in_tile, as printed", [c % 4 for c in range(12)], ["tile"] * 4 + ["bad"] * 8),
+            ("in_tile, as meant", list(range(12)), ["tile"] * 12)]
+    for k, (name, cells, kinds) in enumerate(rows):
+        y = 34 + k * 64
+        d.text(x0 - 14, y + 22, name, 14, "end")
+        d.cells(x0, y, cells, w, h, kinds, 14)
+    for turn in range(3):
+        d.brace(x0 + turn * 4 * w + 4, x0 + (turn + 1) * 4 * w - 4, 204, f"turn {turn + 1} of 4 threads")
+    d.text(450, 252, "mat[blockIdx.x * num_category + threadIdx.x] does not depend on the turn. With a "
+           "thread for each category there is one turn only.", 12, colour=GREY)
+    return d
+
+
+FIGURES = {
+    "softmax_traffic": softmax_traffic,
+    "softmax_inner_loop": softmax_inner_loop,
+    "block_reduction": block_reduction,
+    "softmax_listing": softmax_listing,
+}

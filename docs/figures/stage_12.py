@@ -26,24 +26,29 @@ def softmax_traffic():
         d.text(x, memory + deep + 18, name, 12, colour=GREY)
     low = top + 40
 
-    def read(name, at, kernel, shift=0):
+    def label(at, kernel, colour):  # beside the line, not on it
+        beside = 9 if at == kernel else 9 + abs(at - kernel) * 0.09
+        d.text((at + kernel) / 2 + (beside if at > kernel else -beside), memory - 46, "4", 13,
+               colour=colour)
+
+    def read(at, kernel, shift=0):
         d.line(at, memory, kernels[kernel] + shift, low + 4, BLUE, 2.6, arrow=True)
-        d.text((at + kernels[kernel] + shift) / 2 - 8, memory - 42, "4", 12, "end", BLUE, halo=True)
+        label(at, kernels[kernel] + shift, BLUE)
 
     def write(kernel, at, shift=0):
         d.line(kernels[kernel] + shift, low, at, memory - 4, RED, 2.6, arrow=True)
-        d.text((at + kernels[kernel] + shift) / 2 + 8, memory - 42, "4", 12, "start", RED, halo=True)
+        label(at, kernels[kernel] + shift, RED)
 
-    read("input", 84, "max", -10)
+    read(84, "max", -10)
     d.line(120, low, 206, memory - 4, PURPLE, 1.4, dashed=True, arrow=True)
-    read("input", 158, "subtract", -26)
+    read(158, "subtract", -26)
     d.line(222, memory, 262, low + 4, PURPLE, 1.4, dashed=True, arrow=True)
     write("subtract", 322, 26)
-    read("shifted", 376, "exp", -26)
+    read(376, "exp", -26)
     write("exp", 552, 26)
-    read("exponentials", 592, "sum", -8)
+    read(592, "sum", -8)
     d.line(636, low, 690, memory - 4, PURPLE, 1.4, dashed=True, arrow=True)
-    read("exponentials", 636, "divide", -30)
+    read(636, "divide", -30)
     d.line(705, memory, 776, low + 4, PURPLE, 1.4, dashed=True, arrow=True)
     write("divide", 826, 20)
     d.text(450, 292, "4: bytes a cell, read (blue, up) or written (red, down) in global memory. "
@@ -96,7 +101,7 @@ def softmax_inner_loop():
 
 
 def block_reduction():
-    d = Drawing(900, 520, "A block reduction, drawn for warps of eight lanes",
+    d = Drawing(900, 580, "A block reduction, drawn for warps of eight lanes",
                 "Eight lanes hold 3 1 4 1 5 9 2 6. Each takes the larger of its own value and that of "
                 "the lane 4 away, then 2 away, then 1 away. Now all lanes hold 9. Lane 0 of each warp "
                 "stores it in shared memory. After a barrier every warp reads the four results, and "
@@ -125,13 +130,13 @@ def block_reduction():
         y = y0 + warp * 44
         d.text(x1 - 8, y + 19, f"warp {warp}", 12, "end", GREY)
         d.cells(x1, y, [(9, 7, 8, 5)[warp]] * 2 + ["…"], 34, h, "mask", 13)
-    d.text(x1 + 24, 262, "lane 0 of each stores", 12, "start", GREY)
-    d.line(x1 + 17, 238, x1 + 17, 280, INK, 2, arrow=True)
+    d.text(x1 + 28, 284, "lane 0 of each stores", 12, "start", GREY)
+    d.line(x1 + 17, 238, x1 + 17, 340, INK, 2)
 
-    y = 318
+    y = 378
     d.text(58, y - 4, "partials, in shared memory", 13, "start")
     d.cells(300, y - 26, [9, 7, 8, 5], w, 34, "tile", 15)
-    d.line(x1 + 10, 284, 512, y - 10, INK, 2, arrow=True)
+    d.line(x1 + 17, 340, 516, y - 12, INK, 2, arrow=True)
     d.line(30, y + 28, 870, y + 28, RED, 2.4, dashed=True)
     d.text(866, y + 22, "__syncthreads()", 13, "end", RED)
     y += 62
@@ -141,7 +146,7 @@ def block_reduction():
         d.cells(x, y + 10, [9, 7, 8, 5], 36, h, "tile", 13)
         d.line(x + 72, y + 40, x + 72, y + 62, INK, 2, arrow=True)
         d.cells(x, y + 66, [9, 9, 9, 9], 36, h, "mask", 13)
-    d.text(450, 506, "Every warp reads all partials and reduces them for itself: nobody has to be told, "
+    d.text(450, 566, "Every warp reads all partials and reduces them for itself: nobody has to be told, "
            "so there is no second barrier.", 12, colour=GREY)
     return d
 

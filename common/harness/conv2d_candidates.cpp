@@ -35,14 +35,14 @@ class Group {
 
   void check(const Conv2dVariant& variant, Row& row) {
     try {
-      require_arrays();
+      require_arrays(variant.layout);
     } catch (const std::runtime_error& error) {
       add_failure(row.check, "layer " + conv::label(task_.layer), error.what());
       drop();
       return;
     }
     std::vector<float>* const saved = variant.name == task_.saved_variant ? task_.saved : nullptr;
-    check_layer(variant, backend_, data(), checker(variant.demand), *arrays_, row, saved);
+    check_layer(variant, backend_, data(), checker(variant), *arrays_, row, saved);
     if (row.check.outcome == Outcome::good && variant.detail) {
       row.detail = variant.detail(task_.layer);
     }
@@ -56,12 +56,12 @@ class Group {
     if (cache == Cache::hot) {
       return backend_.batch([variant, hot](int) { return variant.launch(hot); }, calls);
     }
-    require_cold_sets();
+    Sets& inputs = cold_input(variant.layout);
     return backend_.batch(
-        [this, variant, hot](int call) {
+        [this, variant, hot, &inputs](int call) {
           const int set = call % cold_sets();
           Conv2dCall cold = hot;
-          cold.input = cold_input_->set(set);
+          cold.input = inputs.set(set);
           cold.filters = cold_filters_->set(set);
           cold.output = cold_output_->set(set);
           return variant.launch(cold);
@@ -73,19 +73,21 @@ class Group {
   int cold_sets() const { return halo::cold_sets(backend_, array_bytes(task_.layer)); }
 
   double time_with_transfers(const Conv2dVariant& variant) {
-    if (host_input_.empty()) {
-      host_input_ = data().all_input();
+    if (host_filters_.empty()) {
       host_filters_ = data().all_filters();
       // Written once before, so that no page is new to the clock.
       host_output_.resize(static_cast<std::size_t>(task_.layer.output_size()));
     }
+    std::vector<float>& host_input = host_inputs_[variant.layout];
+    if (host_input.empty()) host_input = data().all_input(variant.layout);
     const Conv2dCall call = call_of(variant);
+    Array& input = *arrays_->input(variant.layout).array;
     const auto start = std::chrono::steady_clock::now();
-    arrays_->input.write(host_input_);
-    arrays_->filters.write(host_filters_);
+    input.write(host_input);
+    arrays_->filters().array->write(host_filters_);
     set_filters(variant, host_filters_);
     if (variant.launch(call) != 0) throw std::runtime_error("a timed launch failed");
-    arrays_->output.read(host_output_);
+    arrays_->output().read(host_output_);
     const std::chrono::duration<double, std::milli> taken =
         std::chrono::steady_clock::now() - start;
     return taken.count();
@@ -100,39 +102,37 @@ class Group {
     }
     return *data_;
   }
-  const conv::LayerChecker& checker(conv::Demand demand) {
-    const auto known = checkers_.find(demand);
-    if (known != checkers_.end()) return known->second;
+  const conv::LayerChecker& checker(const Conv2dVariant& variant) {
     return checkers_
-        .emplace(
-            std::piecewise_construct, std::forward_as_tuple(demand),
-            std::forward_as_tuple(task_.layer, data().input, data().filters, demand, data().repeat))
+        .try_emplace({variant.demand, variant.layout}, task_.layer, data().input, data().filters,
+                     variant.demand, data().repeat, variant.layout)
         .first->second;
   }
-  void require_arrays() {
-    if (arrays_) return;
-    arrays_.emplace(backend_, task_.layer);
-    arrays_->write(data());
+  void require_arrays(conv::Layout layout) {
+    if (!arrays_) arrays_.emplace(backend_, data());
+    arrays_->input(layout);
   }
-  void require_cold_sets() {
-    if (cold_input_) return;
-    cold_input_.emplace(backend_, arrays_->input, cold_sets());
-    cold_filters_.emplace(backend_, arrays_->filters, cold_sets());
-    cold_output_.emplace(backend_, arrays_->output, cold_sets());
-    for (int set = 0; set < cold_sets(); ++set) {
-      cold_input_->write(arrays_->kept_input(data()), set);
-      cold_filters_->write(arrays_->kept_filters(data()), set);
+  Sets& cold_input(conv::Layout layout) {
+    if (!cold_filters_) {
+      cold_filters_.emplace(backend_, *arrays_->filters().array, cold_sets());
+      cold_output_.emplace(backend_, arrays_->output(), cold_sets());
+      for (int set = 0; set < cold_sets(); ++set) cold_filters_->write(arrays_->filters(), set);
     }
+    const KeptArray input = arrays_->input(layout);
+    const auto [found, is_new] =
+        cold_inputs_.try_emplace(layout, backend_, *input.array, cold_sets());
+    for (int set = 0; is_new && set < cold_sets(); ++set) found->second.write(input, set);
+    return found->second;
   }
   void prepare(const Conv2dVariant& variant) {
-    require_arrays();
+    require_arrays(variant.layout);
     if (!workspace_ && most_floats_ > 0) {
       workspace_.emplace(backend_, static_cast<std::size_t>(most_floats_));
     }
     if (variant.set_filters) set_filters(variant, data().all_filters());
   }
-  Conv2dCall call_of(const Conv2dVariant& variant) const {
-    Conv2dCall call = arrays_->call;
+  Conv2dCall call_of(const Conv2dVariant& variant) {
+    Conv2dCall call = arrays_->call(variant.layout);
     if (workspace_floats(variant, task_.layer) > 0) call.workspace = workspace_->data();
     return call;
   }
@@ -145,7 +145,7 @@ class Group {
   void drop() {
     arrays_.reset();
     workspace_.reset();
-    cold_input_.reset();
+    cold_inputs_.clear();
     cold_filters_.reset();
     cold_output_.reset();
   }
@@ -153,13 +153,15 @@ class Group {
   Backend& backend_;
   Conv2dTask task_;
   std::optional<Conv2dData> data_;
-  std::map<conv::Demand, conv::LayerChecker> checkers_;
+  std::map<std::pair<conv::Demand, conv::Layout>, conv::LayerChecker> checkers_;
   std::optional<Conv2dArrays> arrays_;
   // Timed calls follow one another, so they share it. (In checks each has its own.)
   std::optional<Array> workspace_;
   std::int64_t most_floats_ = 0;
-  std::optional<Sets> cold_input_, cold_filters_, cold_output_;
-  std::vector<float> host_input_, host_filters_, host_output_;  // all of them
+  std::map<conv::Layout, Sets> cold_inputs_;
+  std::optional<Sets> cold_filters_, cold_output_;
+  std::map<conv::Layout, std::vector<float>> host_inputs_;  // all of them
+  std::vector<float> host_filters_, host_output_;
 };
 
 // Why this variant does not run this layer; empty if it does.
@@ -167,6 +169,14 @@ std::string not_for(const Conv2dVariant& variant, const Conv2dTask& task, Backen
   if (!variant.unavailable.empty()) return variant.unavailable;
   if (std::string reason = refusal(variant, task.layer); !reason.empty()) return reason;
   if (!task.too_large.empty()) return task.too_large;
+  if (variant.layout != conv::Layout::nchw && !backend.observes()) {
+    // Beside the same in NCHW; of this one no period is held, but all of it.
+    const std::int64_t input = kFloat * task.layer.input_size();
+    const std::string reason =
+        too_large_for_memory("layer " + conv::label(task.layer) + " in both layouts", input,
+                             array_bytes(task.layer) + input, backend);
+    if (!reason.empty()) return reason;
+  }
   const std::int64_t floats = workspace_floats(variant, task.layer);
   if (floats == 0) return {};
   return too_large_for_memory("its workspace for layer " + conv::label(task.layer), 0,
@@ -211,6 +221,7 @@ void add_candidates(std::vector<Candidate>& candidates, const std::vector<Conv2d
     row.source = variant.source;
     row.description = variant.description;
     row.role = variant.role;
+    if (variant.layout != conv::Layout::nchw) row.layout = conv::to_string(variant.layout);
     row.problem = problem_of(task.layer);
     row.published = published(stage, variant, task.layer);
     row.time.reason = backend.no_time_reason();

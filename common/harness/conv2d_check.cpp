@@ -39,7 +39,7 @@ bool try_once(const Conv2dVariant& variant, Backend& backend, const Conv2dData& 
               const conv::LayerChecker& checker, bool exact, Conv2dArrays& arrays, Row& row,
               Observation* seen = nullptr, std::vector<float>* outputs = nullptr) {
   const conv::ConvLayer& layer = data.layer;
-  Conv2dCall call = arrays.call;
+  Conv2dCall call = arrays.call(variant.layout);
   // Of exactly the size that was asked for, so that a write beyond it shows.
   std::optional<Array> workspace;
   if (const std::int64_t floats = workspace_floats(variant, layer); floats > 0) {
@@ -50,8 +50,8 @@ bool try_once(const Conv2dVariant& variant, Backend& backend, const Conv2dData& 
   Verified verified;
   verified.where = describe(layer);
   verified.source = variant.source;
-  verified.kept = {arrays.kept_input(data), arrays.kept_filters(data)};
-  verified.output = &arrays.output;
+  verified.kept = {arrays.input(variant.layout), arrays.filters()};
+  verified.output = &arrays.output();
   verified.workspace = workspace ? &*workspace : nullptr;
   if (variant.set_filters) {
     all_filters = data.all_filters();
@@ -74,7 +74,12 @@ bool try_once(const Conv2dVariant& variant, Backend& backend, const Conv2dData& 
       outputs->insert(outputs->end(), cells.begin(), cells.end());
     };
   }
-  return verify(verified, backend, row, seen);
+  const bool alive = verify(verified, backend, row, seen);
+  if (outputs != nullptr && variant.layout != conv::Layout::nchw && !outputs->empty()) {
+    const conv::Images planes({.N = layer.N(), .C = layer.K(), .H = layer.P(), .W = layer.Q()});
+    *outputs = conv::rearranged(planes, *outputs, variant.layout, conv::Layout::nchw);
+  }
+  return alive;
 }
 
 // Random layers, small enough to be tried on everything.
@@ -105,7 +110,12 @@ conv::ConvLayer random_layer(conv::Random& random) {
 
 }  // namespace
 
-std::vector<float> Conv2dData::all_input() const { return repeated(input, layer.input_size()); }
+std::vector<float> Conv2dData::all_input(conv::Layout layout) const {
+  std::vector<float> all = repeated(input, layer.input_size());
+  if (layout == conv::Layout::nchw) return all;
+  const conv::Images images({.N = layer.N(), .C = layer.C(), .H = layer.H(), .W = layer.W()});
+  return conv::rearranged(images, all, conv::Layout::nchw, layout);
+}
 
 std::vector<float> Conv2dData::all_filters() const {
   return repeated(filters, layer.filters_size());
@@ -121,15 +131,33 @@ Conv2dData exact_data(const conv::ConvLayer& layer, std::uint64_t seed) {
   return {layer, {}, conv::exact_input(layer, seed), conv::exact_filters(layer, seed)};
 }
 
-Conv2dArrays::Conv2dArrays(Backend& backend, const conv::ConvLayer& layer)
-    : input(backend, static_cast<std::size_t>(layer.input_size())),
-      filters(backend, static_cast<std::size_t>(layer.filters_size())),
-      output(backend, static_cast<std::size_t>(layer.output_size())),
-      call{layer, input.data(), filters.data(), output.data(), nullptr} {}
+Conv2dArrays::Conv2dArrays(Backend& backend, const Conv2dData& data)
+    : backend_(backend),
+      data_(data),
+      filters_(backend, static_cast<std::size_t>(data.layer.filters_size())),
+      output_(backend, static_cast<std::size_t>(data.layer.output_size())) {
+  write(filters());
+}
 
-void Conv2dArrays::write(const Conv2dData& data) {
-  halo::write(kept_input(data));
-  halo::write(kept_filters(data));
+Conv2dArrays::Chwn::Chwn(Backend& backend, const Conv2dData& data)
+    : values(data.all_input(conv::Layout::chwn)), array(backend, values.size()) {
+  array.write(values);
+}
+
+KeptArray Conv2dArrays::input(conv::Layout layout) {
+  if (layout == conv::Layout::chwn) {
+    if (!chwn_) chwn_.emplace(backend_, data_);
+    return {"input", &chwn_->array, chwn_->values};
+  }
+  const bool is_new = !nchw_;
+  if (is_new) nchw_.emplace(backend_, static_cast<std::size_t>(data_.layer.input_size()));
+  const KeptArray kept{"input", &*nchw_, data_.input};
+  if (is_new) write(kept);
+  return kept;
+}
+
+Conv2dCall Conv2dArrays::call(conv::Layout layout) {
+  return {data_.layer, input(layout).array->data(), filters_.data(), output_.data(), nullptr};
 }
 
 std::int64_t workspace_floats(const Conv2dVariant& variant, const conv::ConvLayer& layer) {
@@ -218,9 +246,9 @@ void check_layers(const Conv2dVariant& variant, Backend& backend,
     bool alive = true;
     try {
       const auto try_with = [&](const Conv2dData& data, conv::Demand demand) {
-        const conv::LayerChecker checker(layer, data.input, data.filters, demand);
-        Conv2dArrays arrays(backend, layer);
-        arrays.write(data);
+        const conv::LayerChecker checker(layer, data.input, data.filters, demand, {},
+                                         variant.layout);
+        Conv2dArrays arrays(backend, data);
         return try_once(variant, backend, data, checker, demand == conv::Demand::exact, arrays,
                         row);
       };
@@ -250,9 +278,9 @@ void check_layer(const Conv2dVariant& variant, Backend& backend, const conv::Con
   }
   try {
     const Conv2dData data = adversarial_data(layer, seed, conv::affordable_repeat(layer));
-    const conv::LayerChecker checker(layer, data.input, data.filters, variant.demand, data.repeat);
-    Conv2dArrays arrays(backend, layer);
-    arrays.write(data);
+    const conv::LayerChecker checker(layer, data.input, data.filters, variant.demand, data.repeat,
+                                     variant.layout);
+    Conv2dArrays arrays(backend, data);
     check_layer(variant, backend, data, checker, arrays, row);
   } catch (const std::runtime_error& error) {
     add_failure(row.check, describe(layer), error.what());

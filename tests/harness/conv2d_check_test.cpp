@@ -186,3 +186,48 @@ TEST_CASE("the layers hold every kind of shape, and each is small", "[conv2d]") 
   CHECK(adversarial_layers(test::seed()) == layers);
   CHECK(adversarial_layers(test::seed() + 1) != layers);
 }
+
+TEST_CASE("a layer in CHWN is judged whole although its data repeat", "[conv2d]") {
+  const ConvLayer layer = conv::parse_label("8-64-1-640-220");
+  REQUIRE(conv::affordable_repeat(layer) == conv::Repeat{3, 127});
+  // Computes the filters that are different, for all images at once.
+  const auto variant = [&](std::int64_t wrong_output, std::int64_t changed_cell) {
+    Conv2dVariant fast;
+    fast.name = "fast";
+    fast.source = "tests/harness/conv2d_check_test.cpp";
+    fast.layout = conv::Layout::chwn;
+    fast.launch = [=](const Conv2dCall& c) {
+      constexpr int kPlane = 8 * 8 * 64, kChannels = 220;  // cells of all images
+      for (int k = 0; k < 640; ++k) {
+        float* const plane = c.output + k * kPlane;
+        if (k >= 127) {
+          std::copy_n(c.output + k % 127 * kPlane, kPlane, plane);
+          continue;
+        }
+        std::fill_n(plane, kPlane, 0.0f);
+        for (int channel = 0; channel < kChannels; ++channel) {
+          const float* const cells = c.input + channel * kPlane;
+          const float tap = c.filters[k * kChannels + channel];
+          for (int i = 0; i < kPlane; ++i) plane[i] += cells[i] * tap;
+        }
+      }
+      if (wrong_output >= 0) c.output[wrong_output] *= -1;
+      if (changed_cell >= 0) const_cast<float*>(c.input)[changed_cell] = 0;
+      return 0;
+    };
+    return fast;
+  };
+  const auto backend = make_backend();
+  Row row;
+  check_layer(variant(-1, -1), *backend, layer, test::seed(), row);
+  CHECK(row.check.reason == "");
+  CHECK(row.check.outcome == Outcome::good);
+  row = {};
+  check_layer(variant(layer.output_size() - 77, -1), *backend, layer, test::seed(), row);
+  CHECK(row.check.outcome == Outcome::bad);
+  CHECK_THAT(row.check.reason, test::contains(std::to_string(layer.output_size() - 77)));
+  row = {};
+  check_layer(variant(-1, layer.input_size() - 5), *backend, layer, test::seed(), row);
+  CHECK_THAT(row.check.reason, test::contains("the input was changed, at input[" +
+                                              std::to_string(layer.input_size() - 5) + "]"));
+}

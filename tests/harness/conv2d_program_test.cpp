@@ -115,6 +115,30 @@ TEST_CASE("layers are measured beside their peers, and a refusal is told", "[con
   CHECK_THAT(out, contains("runs as plain") && contains("algorithm 6"));
 }
 
+TEST_CASE("both layouts of a layer stand in one table", "[conv2d]") {
+  const Folder folder;
+  const std::string json = folder / "out.json";
+  Conv2dVariant chwn;
+  for (const Conv2dVariant& variant : test::right_layers()) {
+    if (variant.layout == conv::Layout::chwn) chwn = variant;
+  }
+  REQUIRE(chwn.name == "in CHWN");
+  const auto [status, out, err] =
+      run({{"10_layout_convolution", {test::plain_layer(), chwn}, {}}},
+          {"--layer", "7-3-3-2-4", "--json", json.c_str()}, {library()});
+  INFO(out);
+  CHECK(status == 0);
+  CHECK_THAT(out, contains("layout"));
+  const Results results = read_json(json);
+  REQUIRE(results.rows.size() == 3);
+  CHECK(results.rows[0].layout == "");
+  CHECK(results.rows[1].layout == "chwn");
+  CHECK(results.rows[0].problem == results.rows[1].problem);
+  CHECK(results.rows[1].time.outcome == Outcome::good);
+  CHECK(results.rows[1].time.ratio_to_previous > 0);
+  CHECK_THAT(run({plain()}, {"--layer", kSmall}).out, !contains("layout"));
+}
+
 TEST_CASE("a library that is not here is not run, and says why", "[conv2d]") {
   Conv2dVariant peer = library();
   peer.unavailable = "cuDNN was not found";

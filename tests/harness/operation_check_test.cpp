@@ -120,17 +120,6 @@ TEMPLATE_TEST_CASE("an operation that could not be run, or took nothing, has not
   CHECK(exit_status({try_variant(fastidious)}) == 77);
 }
 
-TEMPLATE_TEST_CASE("a peer that does not support an operation's problem is not run", "[operation]",
-                   Transform, PoolingLayer, Softmax) {
-  auto peer = test::plain_operation<TestType>();
-  peer.role = Role::peer;
-  peer.launch = [](const OperationCall<TestType>&) { return 801; };  // cudaErrorNotSupported
-  peer.detail = [](const TestType&) { return "only whole numbers"; };
-  const Row row = run_one(peer, some<TestType>());
-  CHECK(row.check.outcome == Outcome::not_run);
-  CHECK(row.check.reason == "only whole numbers");
-}
-
 TEST_CASE("a copy is judged as one, and runs where there can be one", "[operation]") {
   TransformVariant copy = wrong<Transform>("copies");
   copy.role = Role::copy;

@@ -35,11 +35,12 @@ std::string picture(const Folder& folder, const std::string& name,
 
 const std::vector<float> kCells = {1, 2, 3, 4, 5, 6};
 
-int run(const std::vector<std::string>& arguments) {
+int run(const std::vector<std::string>& arguments,
+        const Conv2dVariant& variant = test::plain_layer()) {
   std::vector<const char*> words = {"pictures"};
   for (const std::string& argument : arguments) words.push_back(argument.c_str());
   return run_conv2d(static_cast<int>(words.size()), words.data(),
-                    {{.name = "06_pictures", .variants = {test::plain_layer()}, .plan = {}}}, {},
+                    {{.name = "06_pictures", .variants = {variant}, .plan = {}}}, {},
                     make_backend());
 }
 
@@ -152,5 +153,20 @@ TEST_CASE("a program filters a picture", "[picture]") {
            {"--input", grey, "--filter", "sharpen"},
            {"--input", grey, "--output", folder / "none/x.pgm"}}) {
     CHECK(run(wrong) == 2);
+  }
+}
+
+TEST_CASE("what is saved is the same in both layouts", "[picture]") {
+  const Folder folder;
+  const std::string path =
+      picture(folder, "x.ppm", {kCells, {7, 8, 9, 10, 11, 12}, {0, 0, 0, 0, 0, 255}});
+  const auto saved = [&](const Conv2dVariant& variant) {
+    REQUIRE(run({"--input", path, "--filter", "sobel", "--output", folder / "o.npy"}, variant) ==
+            0);
+    return data::read_array(folder / "o.npy").values;
+  };
+  for (const Conv2dVariant& variant : test::right_layers()) {
+    if (variant.layout == conv::Layout::nchw) continue;
+    CHECK(saved(variant) == saved(test::plain_layer()));
   }
 }

@@ -68,6 +68,35 @@ Conv2dVariant changed(const std::string& name,
   });
 }
 
+// The same work on images that lie in CHWN, as it says; or but for the input or the output.
+struct Arranged {
+  bool input = true;
+  bool output = true;
+};
+Conv2dVariant in_chwn(const std::string& name, const Conv2dVariant& variant, Arranged is = {}) {
+  Conv2dVariant other = variant;
+  other.name = name;
+  other.layout = conv::Layout::chwn;
+  other.launch = [inner = variant.launch, is](const Conv2dCall& c) {
+    const ConvLayer& l = c.layer;
+    const conv::Images in({.N = l.N(), .C = l.C(), .H = l.H(), .W = l.W()});
+    const conv::Images out({.N = l.N(), .C = l.K(), .H = l.P(), .W = l.Q()});
+    const std::span<const float> given(c.input, static_cast<std::size_t>(in.size()));
+    const std::vector<float> input =
+        is.input ? conv::rearranged(in, given, conv::Layout::chwn, conv::Layout::nchw)
+                 : std::vector<float>(given.begin(), given.end());
+    std::vector<float> output(static_cast<std::size_t>(out.size()), conv::poison());
+    Conv2dCall call = c;
+    call.input = input.data();
+    call.output = output.data();
+    const int status = inner(call);
+    if (is.output) output = conv::rearranged(out, output, conv::Layout::nchw, conv::Layout::chwn);
+    std::copy(output.begin(), output.end(), c.output);
+    return status;
+  };
+  return other;
+}
+
 float* writable(const float* cells) { return const_cast<float*>(cells); }
 
 }  // namespace
@@ -106,6 +135,19 @@ std::vector<Conv2dVariant> wrong_layers() {
   all.push_back(by("the padding of the papers", [](const ConvLayer& layer) {
     return PlainLayer{.padding_h = (layer.R() - 1) / 2, .padding_w = (layer.S() - 1) / 2};
   }));
+
+  // ---- Wrong layouts ----
+  all.push_back(in_chwn("NCHW that is said to be CHWN", plain_layer(), {false, false}));
+  all.push_back(in_chwn("CHWN that reads NCHW", plain_layer(), {.input = false}));
+  all.push_back(in_chwn("CHWN that writes NCHW", plain_layer(), {.output = false}));
+  all.push_back(in_chwn("a row too low in CHWN", by("", PlainLayer{.down = 1})));
+  all.push_back(in_chwn("the next image in CHWN", by("", PlainLayer{.images_on = 1})));
+  all.push_back(in_chwn("one output missing in CHWN", by("", PlainLayer{.unwritten = 1})));
+  {
+    Conv2dVariant hidden = in_chwn("CHWN that is said to be NCHW", plain_layer());
+    hidden.layout = conv::Layout::nchw;
+    all.push_back(hidden);
+  }
 
   // ---- Wrong sums ----
   all.push_back(by("the last product forgotten", [](const ConvLayer& layer) {
@@ -284,6 +326,7 @@ std::vector<Conv2dVariant> right_layers() {
     return layer.C() > 40 ? "it is made for 40 channels at most" : "";
   };
   all.push_back(staged);
+  all.push_back(in_chwn("in CHWN", plain_layer()));
   const auto kept = std::make_shared<std::vector<float>>();
   Conv2dVariant elsewhere = whole("filters kept elsewhere", [kept](const Conv2dCall& c) {
     Conv2dCall other = c;

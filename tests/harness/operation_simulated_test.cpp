@@ -1,0 +1,212 @@
+// In the simulator a stage of transforms, pooling or softmax fails for what its values do not show:
+// hazards, and traffic that nobody predicted.
+#include <algorithm>
+#include <fstream>
+
+#include "common/harness/operation.hpp"
+#include "common/harness/traffic.hpp"
+#include "tests/catch.hpp"
+#include "tests/harness/planted/planted_operations.hpp"
+
+using namespace halo;
+using conv::Softmax;
+using conv::Transform;
+
+namespace {
+
+constexpr int kSide = 8;
+
+int cells_of(const Transform& t) { return t.images().C() * t.images().H() * t.images().W(); }
+
+TransformVariant transform(const std::string& name,
+                           cudaError_t (*launch)(const float*, float*, int, int)) {
+  TransformVariant variant;
+  variant.name = name;
+  variant.source = "tests/harness/planted/planted_operations.cu";
+  variant.launch = [launch](const TransformCall& c) {
+    return launch(c.input, c.output, c.problem.images().N(), cells_of(c.problem));
+  };
+  variant.refuses = [](const Transform& t) {
+    return t.from() == conv::Layout::chwn ? "" : "it goes one way only";
+  };
+  return variant;
+}
+
+// Tiles of 8 x 8 by blocks of two warps, four rows each.
+simt::Counters predict_tiles(const Transform& t) {
+  simt::Counters counters;
+  const int images = t.images().N(), cells = cells_of(t);
+  // A request for the tile's rows [first, first + 4): `count` rows of `width` cells.
+  const auto request = [&](int row0, int rows, int column0, int columns) {
+    std::vector<std::int64_t> touched;
+    for (int row = row0; row < std::min(row0 + 4, rows); ++row) {
+      for (int column = column0; column < std::min(column0 + kSide, columns); ++column) {
+        touched.push_back(std::int64_t{row} * columns + column);
+      }
+    }
+    return touched;
+  };
+  for (int n = 0; n < images; n += kSide) {
+    for (int cell = 0; cell < cells; cell += kSide) {
+      counters.barriers += 1;
+      for (int half = 0; half < kSide; half += 4) {
+        const auto loads = request(cell + half, cells, n, images);
+        const auto stores = request(n + half, images, cell, cells);
+        std::vector<std::int64_t> written, read;
+        for (const auto at : loads) {
+          written.push_back((at / images - cell) * (kSide + 1) + (at % images - n));
+        }
+        for (const auto at : stores) {
+          read.push_back((at % cells - cell) * (kSide + 1) + (at / cells - n));
+        }
+        if (!loads.empty()) {
+          counters.global_load_requests += 1;
+          counters.global_load_sectors += sectors_of(loads);
+          counters.shared_store_requests += 1;
+          counters.shared_store_wavefronts += wavefronts_of(written);
+          counters.shared_store_conflicts += wavefronts_of(written) - 1;
+        }
+        if (!stores.empty()) {
+          counters.global_store_requests += 1;
+          counters.global_store_sectors += sectors_of(stores);
+          counters.shared_load_requests += 1;
+          counters.shared_load_wavefronts += wavefronts_of(read);
+          counters.shared_load_conflicts += wavefronts_of(read) - 1;
+        }
+      }
+    }
+  }
+  return counters;
+}
+
+SoftmaxVariant softmax(const std::string& name,
+                       cudaError_t (*launch)(const float*, float*, float*, int, int)) {
+  SoftmaxVariant variant;
+  variant.name = name;
+  variant.source = "tests/harness/planted/planted_operations.cu";
+  variant.launch = [launch](const SoftmaxCall& c) {
+    return launch(c.input, c.output, c.workspace, c.problem.N(), c.problem.C());
+  };
+  variant.workspace_floats = [](const Softmax& softmax) { return softmax.N(); };
+  return variant;
+}
+
+int line_of(const std::string& bug) {
+  std::ifstream in(std::string(HALO_SOURCE_ROOT) + "/tests/harness/planted/planted_operations.cu");
+  std::string line;
+  for (int number = 1; std::getline(in, line); ++number) {
+    if (line.find("[bug:" + bug + "]") != std::string::npos) return number;
+  }
+  FAIL("no [bug:" << bug << "]");
+  return 0;
+}
+
+template <class Problem>
+Row try_variant(const OperationVariant<Problem>& variant) {
+  const auto backend = make_backend();
+  Row row;
+  Progress progress;
+  check_problems(variant, *backend, adversarial_problems<Problem>(test::seed()), test::seed(), row,
+                 progress);
+  return row;
+}
+
+template <class Problem>
+Row run_one(const OperationVariant<Problem>& variant, const Problem& problem) {
+  const auto backend = make_backend();
+  Row row;
+  check_problem(variant, *backend, problem, test::seed(), row);
+  return row;
+}
+
+}  // namespace
+
+TEST_CASE("right kernels of operations pass everything", "[operation]") {
+  TransformVariant tiles = transform("right", planted::right_transform);
+  tiles.predict = predict_tiles;
+  const Row trials = try_variant(tiles);
+  CHECK(trials.check.reason == "");
+  CHECK(trials.check.outcome == Outcome::good);
+  CHECK(trials.hazards.outcome == Outcome::good);
+  for (const char* label : {"8-8-1-to-nchw", "3x5-33-2-to-nchw", "1-1-9-to-nchw"}) {
+    INFO(label);
+    const Row row = run_one(tiles, conv::parse_transform(label));
+    CHECK(row.traffic.outcome == Outcome::good);
+    CHECK(row.traffic.counted == row.traffic.predicted);
+    CHECK(row.traffic.bytes_per_output_counted >= 8);
+    CHECK(exit_status({row}) == 0);
+  }
+  const Row staged = try_variant(softmax("staged", planted::staged_softmax));
+  CHECK(staged.check.reason == "");
+  CHECK(staged.check.outcome == Outcome::good);
+  CHECK(staged.hazards.outcome == Outcome::good);
+}
+
+TEST_CASE("a missing barrier fails an operation's run", "[operation]") {
+  const Row row = try_variant(transform("no_barrier", planted::no_barrier_transform));
+  CHECK(row.hazards.outcome == Outcome::bad);
+  CHECK(exit_status({row}) == 1);
+  REQUIRE(!row.hazards.findings.empty());
+  const Hazard& race = row.hazards.findings.front();
+  CHECK(race.kind == "race");
+  const int bug = line_of("no-barrier-transform");  // between the two lines that race
+  CHECK(std::min(race.line, race.other_line) < bug);
+  CHECK(std::max(race.line, race.other_line) > bug);
+  CHECK_THAT(row.hazards.reason, test::contains("first with transform "));
+}
+
+TEST_CASE("an operation's workspace that is stale or too small fails the run", "[operation]") {
+  Row row = try_variant(softmax("stale", planted::stale_softmax));
+  CHECK(row.check.outcome == Outcome::good);
+  CHECK(row.hazards.outcome == Outcome::bad);
+  REQUIRE(!row.hazards.findings.empty());
+  CHECK(row.hazards.findings.front().kind == "uninitialized_global_read");
+  CHECK(row.hazards.findings.front().line == line_of("stale-softmax"));
+
+  SoftmaxVariant small = softmax("small", planted::staged_softmax);
+  small.workspace_floats = [](const Softmax& softmax) { return softmax.N() - 1; };
+  row = run_one(small, conv::parse_softmax("33x10"));
+  CHECK(row.hazards.outcome == Outcome::bad);
+  REQUIRE(!row.hazards.findings.empty());
+  CHECK(row.hazards.findings.front().kind == "out_of_bounds");
+}
+
+TEST_CASE("a read past an operation's input fails the run", "[operation]") {
+  SoftmaxVariant curious = softmax("curious", nullptr);
+  curious.launch = [](const SoftmaxCall& c) {
+    return planted::curious_softmax(c.input, c.output, c.problem.N(), c.problem.C());
+  };
+  const Row row = try_variant(curious);
+  CHECK(row.hazards.outcome == Outcome::bad);
+  REQUIRE(!row.hazards.findings.empty());
+  CHECK(row.hazards.findings.front().kind == "out_of_bounds");
+  CHECK(row.hazards.findings.front().line == line_of("curious-softmax"));
+}
+
+TEST_CASE("an operation's traffic that was not predicted fails the run", "[operation]") {
+  TransformVariant variant = transform("right", planted::right_transform);
+  const Transform problem = conv::parse_transform("3x5-33-2-to-nchw");
+  variant.predict = [](const Transform& t) {
+    simt::Counters counters = predict_tiles(t);
+    counters.global_load_sectors += 1;
+    return counters;
+  };
+  const Row row = run_one(variant, problem);
+  CHECK(row.check.outcome == Outcome::good);
+  CHECK(row.hazards.outcome == Outcome::good);
+  CHECK(row.traffic.outcome == Outcome::bad);
+  CHECK(row.traffic.reason == "transform 3x5-33-2-to-nchw");
+  CHECK(exit_status({row}) == 1);
+  variant.predict = nullptr;
+  CHECK(run_one(variant, problem).traffic.reason == "nobody predicted it");
+}
+
+TEST_CASE("a peer that does not support an operation's problem is not run", "[operation]") {
+  TransformVariant peer = transform("peer", planted::right_transform);
+  peer.role = Role::peer;
+  peer.launch = [](const TransformCall&) { return static_cast<int>(cudaErrorNotSupported); };
+  peer.detail = [](const Transform&) { return "only whole numbers"; };
+  const Row row = run_one(peer, conv::parse_transform("3x5-33-2-to-nchw"));
+  CHECK(row.check.outcome == Outcome::not_run);
+  CHECK(row.check.reason == "only whole numbers");
+}

@@ -5,6 +5,7 @@
 #include "common/cli/commands.hpp"
 #include "common/cli/gpu.hpp"
 #include "common/cli/program_runs.hpp"
+#include "common/harness/bench_sets.hpp"
 #include "common/harness/terminal.hpp"
 
 namespace halo {
@@ -23,16 +24,28 @@ BenchChoice choose_ladders(const BuildFolder& build, const BenchOptions& options
     }
     families = {options.family};
   }
-  // Options that only one family has choose it.
-  if (const std::string family = family_of(options.of_families); !family.empty()) {
-    if (!options.family.empty() && options.family != family) {
-      throw WrongUse(options.of_families.front().name + " is for " + family + ", not " +
-                     options.family);
+  // Options that only some families have choose those.
+  if (const auto having = families_of(options.of_families); !having.empty()) {
+    std::erase_if(families, [&](const std::string& family) {
+      return std::find(having.begin(), having.end(), family) == having.end();
+    });
+    if (families.empty()) {
+      throw WrongUse(
+          options.of_families.front().name + " is for " + any_of(having) +
+          (options.family.empty() ? ", which is not set up here" : ", not " + options.family));
     }
-    families = {family};
   }
+  if (!options.set.empty()) require_bench_set(options.family, options.set);
   if (options.resume && options.json.empty()) {
     throw WrongUse("--resume needs --json: the file to take up again");
+  }
+  for (const auto& [given, name] :
+       {std::pair{options.resume, "--resume"},
+        std::pair{value_of(options.passed_on, "--problem") != nullptr, "--problem"}}) {
+    if (given && families.size() > 1) {
+      throw WrongUse(std::string(name) + " needs a family: ./halo bench " + families.front() + " " +
+                     name + " ...");
+    }
   }
   BenchChoice choice;
   Gpu gpu;
@@ -76,7 +89,8 @@ int run_bench(const BuildFolder& build, const BenchOptions& options) {
   }
   if (options.on != "auto") request.command += " --on " + options.on;
   request.grows = !options.json.empty() && choice.programs.size() == 1 &&
-                  choice.programs.front().family == "conv2d";
+                  choice.programs.front().family != "conv1d" &&
+                  choice.programs.front().family != "network";
   request.resume = options.resume;
   Results results = run_programs(choice.programs, request);
   for (const Program& program : choice.left_out) {

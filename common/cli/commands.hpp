@@ -26,14 +26,14 @@ struct CannotRun : std::runtime_error {
 /// Options of the stage and ladder programs, with their values.
 using PassedOptions = std::vector<std::pair<std::string, std::string>>;
 
-/// An option that the programs of one family of problems have and others do not.
+/// An option that the programs of some families of problems have and others do not.
 struct FamilyOption {
-  std::string name;    // --layer
-  std::string family;  // conv2d
+  std::string name;                   // --batch
+  std::vector<std::string> families;  // conv2d, network
 };
 
 struct RunOptions {
-  std::string stage;          // as typed: 4, 04 or 04_conv1d_tiled_halo; empty: all
+  std::string stage;          // as typed: 4, 04 (10: two folders), 04_conv1d_tiled_halo; empty: all
   std::string on = "auto";    // sim, gpu or auto
   std::string json;           // file for the merged results; empty: none
   bool report_table = false;  // the source report's own table instead of ours
@@ -51,9 +51,9 @@ struct TestOptions {
 };
 
 struct BenchOptions {
-  std::string family;       // conv1d, conv2d; empty: all
-  std::string set;          // of layers, conv2d only; empty: all
-  bool resume = false;      // go on where the JSON ends that an earlier run left; conv2d only
+  std::string family;       // conv1d, conv2d, ...; empty: all
+  std::string set;          // of published problems; empty: all of the family
+  bool resume = false;      // go on where the JSON ends that an earlier run left
   std::string on = "auto";  // cpu, gpu, or auto for both
   std::string json;
   Format format = Format::terminal;
@@ -82,9 +82,12 @@ struct ReportOptions {
   std::string stage;            // only this stage's rows, and the peers'; empty: all
 };
 
-/// The family that these options belong to; empty if they say nothing. Throws WrongUse if they are of
-/// different families.
-std::string family_of(const std::vector<FamilyOption>& options);
+/// The families whose programs have all these options; empty if they say nothing. Throws WrongUse if no
+/// family has all of them.
+std::vector<std::string> families_of(const std::vector<FamilyOption>& options);
+
+/// "conv1d, conv2d or network".
+std::string any_of(const std::vector<std::string>& words);
 
 /// The stage program(s) that `run` would start. Throws WrongUse and CannotRun.
 struct Choice {

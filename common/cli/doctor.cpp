@@ -13,8 +13,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The title of a stage's page: its first heading.
-std::string title_of(const fs::path& page) {
+// The title of a stage's page: its first heading. A second folder of the same number shares the page of
+// the first.
+std::string title_of(const fs::path& pages, const std::string& stage) {
+  fs::path page = pages / (stage + ".md");
+  std::error_code unreadable;
+  for (const auto& entry : fs::directory_iterator(pages, unreadable)) {
+    if (fs::exists(page)) break;
+    const std::string name = entry.path().filename();
+    if (name.starts_with(stage.substr(0, 3)) && name.ends_with(".md")) page = entry.path();
+  }
   std::ifstream stream(page);
   for (std::string line; std::getline(stream, line);) {
     if (line.compare(0, 2, "# ") == 0) return line.substr(2);
@@ -57,7 +65,7 @@ int list_stages(const BuildFolder& build) {
       if (program.name == stage) backends += (backends.empty() ? "" : ",") + program.backend;
     }
     std::printf("%-26s %-8s %s\n", stage.c_str(), backends.c_str(),
-                title_of(build.source() / "docs" / (stage + ".md")).c_str());
+                title_of(build.source() / "docs", stage).c_str());
   }
   return 0;
 }

@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <iterator>
 #include <span>
+#include <sstream>
 #include <string>
 #include <string_view>
 
 #include "common/cli/commands.hpp"
 #include "common/cli/process.hpp"
 #include "common/cli/program_runs.hpp"
+#include "common/harness/bench_sets.hpp"
 #include "common/harness/command_line.hpp"
 
 namespace {
@@ -81,20 +84,28 @@ std::vector<fs::path> paths_of(const std::vector<Program>& programs) {
 
 constexpr const char* kFormats = "table, markdown or csv";
 
+std::vector<std::string> words_of(const std::string& text) {
+  std::istringstream stream(text);
+  return {std::istream_iterator<std::string>(stream), {}};
+}
+
+// The families whose programs have a list of published problems, and go on where a file ends.
+constexpr const char* kListed = "conv2d transform pooling softmax";
+
 // An option that is handed to the programs that the command starts.
 struct Passed {
   const char* name;
   const char* unit;
-  const char* family;  // whose programs have it; empty: all have
+  const char* families;  // whose programs have it, with blanks between; empty: all have
   const char* help;
   std::string value = {};
 };
 
 void add_options(CommandLine& line, std::span<Passed> options) {
   for (Passed& option : options) {
-    const std::string family = option.family;
+    const std::string families = option.families;
     line.option(option.name, option.unit, option.value,
-                (family.empty() ? "" : family + ": ") + option.help);
+                (families.empty() ? "" : families + ": ") + option.help);
   }
 }
 
@@ -109,8 +120,8 @@ PassedOptions given(std::span<const Passed> options) {
 std::vector<FamilyOption> of_families(std::span<const Passed> options) {
   std::vector<FamilyOption> all;
   for (const Passed& option : options) {
-    if (!option.value.empty() && *option.family != '\0') {
-      all.push_back({option.name, option.family});
+    if (!option.value.empty() && *option.families != '\0') {
+      all.push_back({option.name, words_of(option.families)});
     }
   }
   return all;
@@ -130,9 +141,12 @@ int command_run(const Global& global, int argc, const char* const* argv) {
   RunOptions options;
   CommandLine line(
       "Runs a stage, or all: check, hazards, memory traffic, time.",
-      "Options from --length to --seed are handed to the stages' programs. Those of one "
-      "family of stages\n(conv1d: 01 to 05, conv2d: 06 to 09) choose its stages.");
-  line.positional("stage", options.stage, "a stage: 04, 4 or its name; all if left out");
+      "Options from --length to --seed are handed to the stages' programs. Those of some "
+      "families of stages\nchoose their stages. conv1d: 01 to 05; conv2d: 06 to 09 and "
+      "10_layout_convolution;\ntransform: 10_layout_transform; pooling: 11; softmax: 12; network: "
+      "13.");
+  line.positional("stage", options.stage,
+                  "a stage: 04, 4 or its name (10 is two of them); all if left out");
   line.option("--on", "sim|gpu", options.on, "where to run; a GPU if there is one, if left out");
   line.option("--json", "FILE", options.json, "also write the results to this file");
   line.flag("--report-table", options.report_table,
@@ -142,8 +156,10 @@ int command_run(const Global& global, int argc, const char* const* argv) {
   line.flag(
       "--search", options.search,
       "beside the variants, the same with other numbers, to find this GPU's best (needs a stage)");
-  line.flag("--plan", options.plan,
-            "conv2d: print how the stage would divide its layers, and stop (needs a stage)");
+  line.flag(
+      "--plan", options.plan,
+      "conv2d network: print how the stage would divide its layers, or which kernel and layout "
+      "it takes for each, and stop (needs a stage)");
 
   Passed passed_on[] = {
       {"--length", "N", "conv1d", "outputs, and cells of the signal"},
@@ -153,14 +169,18 @@ int command_run(const Global& global, int argc, const char* const* argv) {
        "width of a random mask, odd; or gaussian:31, box:9, a .npy file"},
       {"--border", "zero|report", "conv1d",
        "zero: zeros beyond the ends. report: the ends are left alone"},
-      {"--input", "FILE", "",
+      {"--input", "FILE", "conv1d conv2d network",
        "run on this signal, .wav or .npy; from stage 06 on, picture: .png, .npy"},
       {"--filter", "SPEC", "conv2d", "with a picture: sobel, gaussian:5, box:9, or a .npy file"},
-      {"--output", "FILE", "", "write the result, .wav, .png or .npy (needs a stage)"},
+      {"--output", "FILE", "conv1d conv2d", "write the result, .wav, .png or .npy (needs a stage)"},
       {"--layer", "LABEL[,LABEL]", "conv2d",
        "these layers: size-batch-filter-filters-channels, 7-1-3-384-192"},
       {"--layers", "TABLE", "conv2d", "the layers of a CSV file, or of a paper: cuconv, ..."},
-      {"--batch", "N[,N]", "conv2d", "each layer with so many images"},
+      {"--problem", "LABEL[,LABEL]", "transform pooling softmax",
+       "these: 28-128-16-to-nchw, 55-128-3-96-s2, 128x1000 (needs a stage)"},
+      {"--network", "NAME[,NAME]", "network", "these networks: lenet, vgg, ..."},
+      {"--weights", "FILE", "network", "the network's weights"},
+      {"--batch", "N[,N]", "conv2d network", "each layer or network with so many images"},
       {"--gpu", "KEY", "conv2d", "with --plan: for this GPU (v100, h200, ...)"},
       {"--variant", "NAME", "", "only this variant (needs a stage)"},
       {"--seed", "S", "", "seed of all random data; a fresh one, printed, if not given"},
@@ -169,16 +189,20 @@ int command_run(const Global& global, int argc, const char* const* argv) {
   if (!line.parse(argc, argv)) return 0;
   options.passed_on = given(passed_on);
   options.of_families = of_families(passed_on);
-  if (options.plan) options.of_families.push_back({"--plan", "conv2d"});
-  if (options.search) options.of_families.push_back({"--search", "conv2d"});
-  // All stages run on a file that only one family reads.
+  if (options.plan) options.of_families.push_back({"--plan", {"conv2d", "network"}});
+  if (options.search) options.of_families.push_back({"--search", {"conv2d"}});
+  // All stages run on a file, of whatever kind, that only one family reads. (Networks take pictures of
+  // one size only: they are asked for by their stage.)
   if (const std::string* input = value_of(options.passed_on, "--input");
-      input != nullptr && options.stage.empty() && options.of_families.empty()) {
+      input != nullptr && options.stage.empty()) {
+    const std::vector<std::string> families = families_of(options.of_families);
     const bool is_picture =
         input->ends_with(".png") || input->ends_with(".pgm") || input->ends_with(".ppm");
-    options.of_families.push_back({"--input " + *input, is_picture ? "conv2d" : "conv1d"});
+    if (families.size() > 1) {
+      options.of_families.push_back({"--input " + *input, {is_picture ? "conv2d" : "conv1d"}});
+    }
   }
-  if (options.report_table) options.of_families.push_back({"--report-table", "conv1d"});
+  if (options.report_table) options.of_families.push_back({"--report-table", {"conv1d"}});
   require_one_of("--on", options.on, {"auto", "sim", "gpu"});
   require_one_of("--color", options.color, {"auto", "always", "never"});
 
@@ -193,15 +217,18 @@ int command_bench(const Global& global, int argc, const char* const* argv) {
   CommandLine line("Times all stages of a family beside its peers: on the CPU, then on the GPU.",
                    "Without other options: all published problems. Options from --length to --seed "
                    "are handed\nto the bench programs.");
-  line.positional("family", options.family, "conv1d or conv2d; all if left out");
+  line.positional("family", options.family,
+                  "conv1d, conv2d, transform, pooling, softmax or network; all if left out");
   line.positional("set", options.set,
-                  "conv2d: cuconv, chang_onishi_single or chang_onishi_multi; all if left out");
+                  "of published problems, all if left out. conv2d: " + bench_set_names("conv2d") +
+                      "; transform: " + bench_set_names("transform") + "; pooling: " +
+                      bench_set_names("pooling") + "; softmax: " + bench_set_names("softmax"));
   line.option("--on", "cpu|gpu", options.on, "only there; both, if left out");
   line.option("--json", "FILE", options.json, "also write the results to this file");
   line.option("--format", "FORMAT", format, kFormats);
   line.option("--color", "WHEN", options.color, "auto, always or never");
   line.flag("--resume", options.resume,
-            "conv2d: go on where the --json file ends that an earlier run left");
+            std::string(kListed) + ": go on where the --json file ends that an earlier run left");
   Passed passed_on[] = {
       {"--length", "N", "conv1d", "only this many outputs"},
       {"--threads", "T", "conv1d", "threads per block"},
@@ -211,7 +238,9 @@ int command_bench(const Global& global, int argc, const char* const* argv) {
        "zero: zeros beyond the ends. report: the ends are left alone"},
       {"--layer", "LABEL[,LABEL]", "conv2d", "only these layers"},
       {"--layers", "TABLE", "conv2d", "only the layers of this CSV file or paper"},
-      {"--batch", "N[,N]", "conv2d", "only these batch sizes"},
+      {"--problem", "LABEL[,LABEL]", "transform pooling softmax", "only these problems"},
+      {"--network", "NAME[,NAME]", "network", "only these networks"},
+      {"--batch", "N[,N]", "conv2d network", "only these batch sizes"},
       {"--variant", "NAME", "", "only this variant"},
       {"--seed", "S", "", "seed of all random data; a fresh one, printed, if not given"},
   };
@@ -219,8 +248,10 @@ int command_bench(const Global& global, int argc, const char* const* argv) {
   if (!line.parse(argc, argv)) return 0;
   options.passed_on = given(passed_on);
   options.of_families = of_families(passed_on);
-  if (options.resume) options.of_families.push_back({"--resume", "conv2d"});
-  if (!options.set.empty()) options.of_families.push_back({"the set " + options.set, "conv2d"});
+  if (options.resume) options.of_families.push_back({"--resume", words_of(kListed)});
+  if (!options.set.empty()) {
+    options.of_families.push_back({"the set " + options.set, words_of(kListed)});
+  }
   options.format = parse_format(format);
   require_one_of("--on", options.on, {"auto", "cpu", "gpu"});
   require_one_of("--color", options.color, {"auto", "always", "never"});

@@ -64,11 +64,11 @@ std::string read_text(const fs::path& file) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-// What a program says of its progress: its last whole line, if it begins with "layer".
+// What a program says of its progress: its last whole line, if it begins with "layer" or "problem".
 std::string progress_of(const std::string& out) {
   const std::size_t end = out.rfind('\n');
   const std::string line = last_line(out.substr(0, end == std::string::npos ? 0 : end));
-  return line.starts_with("layer ") ? ": " + line : "";
+  return line.starts_with("layer ") || line.starts_with("problem ") ? ": " + line : "";
 }
 
 // Runs one program. Throws WrongUse if it refuses its options; anything else that goes wrong becomes

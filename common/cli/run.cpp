@@ -17,25 +17,32 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-// The stage that the user means: by number, with or without the leading zero, or by name.
-std::string find_stage(const BuildFolder& build, const std::string& typed) {
+bool contains(const std::vector<std::string>& words, const std::string& word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+// The stages that the user means: one by its name, or all of a number, with or without the leading zero.
+std::vector<std::string> find_stages(const BuildFolder& build, const std::string& typed) {
+  std::vector<std::string> found;
+  std::vector<std::string> numbers;
   for (const std::string& stage : build.stages()) {
     const std::string number = stage.substr(0, 2);
-    if (typed == stage || typed == number || (number[0] == '0' && typed == number.substr(1))) {
-      return stage;
-    }
+    if (typed == stage) return {stage};
+    if (typed == number || (number[0] == '0' && typed == number.substr(1))) found.push_back(stage);
+    if (!contains(numbers, number)) numbers.push_back(number);
   }
-  std::vector<std::string> numbers;
-  for (const std::string& stage : build.stages()) numbers.push_back(stage.substr(0, 2));
+  if (!found.empty()) return found;
   throw WrongUse("no stage '" + typed + "': there are " + joined(numbers) + " (./halo list)");
 }
 
 // What is asked of `run` as a whole, whatever is built.
 void require_sense(const RunOptions& options) {
   if (options.stage.empty()) {
-    for (const char* name : {"--output", "--variant", "--task"}) {
+    for (const auto& [name, stage] : {std::pair{"--output", "04"}, std::pair{"--variant", "04"},
+                                      std::pair{"--task", "04"}, std::pair{"--problem", "11"}}) {
       if (value_of(options.passed_on, name)) {
-        throw WrongUse(std::string(name) + " needs a stage: ./halo run 04 " + name + " ...");
+        throw WrongUse(std::string(name) + " needs a stage: ./halo run " + stage + " " + name +
+                       " ...");
       }
     }
     if (options.plan) throw WrongUse("--plan needs a stage: ./halo run 07 --plan");
@@ -67,34 +74,51 @@ int print_plan(const Program& program, const PassedOptions& options) {
 
 }  // namespace
 
-std::string family_of(const std::vector<FamilyOption>& options) {
+std::string any_of(const std::vector<std::string>& words) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    text += (i == 0 ? "" : i + 1 < words.size() ? ", " : " or ") + words[i];
+  }
+  return text;
+}
+
+std::vector<std::string> families_of(const std::vector<FamilyOption>& options) {
+  if (options.empty()) return {};
+  std::vector<std::string> families = options.front().families;
   for (const FamilyOption& option : options) {
-    if (option.family != options.front().family) {
-      throw WrongUse(options.front().name + " is for " + options.front().family + " and " +
-                     option.name + " for " + option.family + ": no stage has both");
+    std::erase_if(families,
+                  [&](const std::string& one) { return !contains(option.families, one); });
+    if (families.empty()) {
+      throw WrongUse(options.front().name + " is for " + any_of(options.front().families) +
+                     " and " + option.name + " for " + any_of(option.families) +
+                     ": no stage has both");
     }
   }
-  return options.empty() ? "" : options.front().family;
+  return families;
 }
 
 Choice choose_programs(const BuildFolder& build, const RunOptions& options) {
   const auto& programs = build.programs();
-  const std::string stage = options.stage.empty() ? "" : find_stage(build, options.stage);
+  const std::vector<std::string> stages =
+      options.stage.empty() ? build.stages() : find_stages(build, options.stage);
   require_sense(options);
-  const std::string family = family_of(options.of_families);
-  const auto wanted = [&](const Program& program) {
-    if (!stage.empty()) return program.name == stage;
-    // Options that only some stages have choose those.
-    return family.empty() || program.family == family;
+  const std::vector<std::string> families = families_of(options.of_families);
+  const auto has_options = [&](const Program& program) {
+    return families.empty() || contains(families, program.family);
   };
-  for (const Program& program : programs) {
-    if (!stage.empty() && wanted(program) && !family.empty() && program.family != family) {
-      throw WrongUse(options.of_families.front().name + " is for " + family + ", stage " +
-                     program.name + " is " + (program.family.empty() ? "not" : program.family));
+  // Options that only some stages have choose those.
+  const auto wanted = [&](const Program& program) {
+    return contains(stages, program.name) && has_options(program);
+  };
+  if (std::none_of(programs.begin(), programs.end(), wanted)) {
+    if (options.stage.empty()) {
+      throw CannotRun("no stage of " + any_of(families) + " is set up here (./halo list)");
     }
-  }
-  if (!family.empty() && std::none_of(programs.begin(), programs.end(), wanted)) {
-    throw CannotRun("no stage of " + family + " is set up here (./halo list)");
+    const auto program = std::find_if(programs.begin(), programs.end(), [&](const Program& one) {
+      return contains(stages, one.name);
+    });
+    throw WrongUse(options.of_families.front().name + " is for " + any_of(families) + ", stage " +
+                   program->name + " is " + (program->family.empty() ? "not" : program->family));
   }
   const auto built_for = [&](const std::string& backend) {
     return std::any_of(programs.begin(), programs.end(),
@@ -138,10 +162,16 @@ Choice choose_programs(const BuildFolder& build, const RunOptions& options) {
     }
   }
   if (choice.programs.empty()) {
-    throw CannotRun((!stage.empty()   ? "stage " + stage
-                     : family.empty() ? "no stage"
-                                      : "no stage of " + family) +
+    throw CannotRun((!options.stage.empty() ? "stage " + stages.front()
+                     : families.empty()     ? "no stage"
+                                            : "no stage of " + any_of(families)) +
                     " is built for the " + choice.backend + " (./halo doctor)");
+  }
+  if (choice.programs.size() > 1 && value_of(options.passed_on, "--variant")) {
+    std::vector<std::string> names;
+    for (const Program& program : choice.programs) names.push_back(program.name);
+    throw WrongUse("--variant: stage " + options.stage + " has more than one program: name " +
+                   any_of(names));
   }
   return choice;
 }

@@ -5,31 +5,18 @@
 #include <set>
 
 #include "common/data/layer_table.hpp"
+#include "common/harness/bench_sets.hpp"
 #include "common/harness/command_line.hpp"
 
 namespace halo {
 
 namespace {
 
-// A table of layers (common/data/layers), the batch sizes that its paper runs, and the stages that
-// rebuild the paper or are its naive beginning.
-struct BenchSet {
-  const char* name;
-  std::vector<std::int64_t> batches;
-  std::vector<std::string> stages;  // numbers
-};
-const std::vector<BenchSet>& sets() {
-  static const std::vector<BenchSet> all = {
-      {"chang_onishi_single", {1}, {"06", "07"}},
-      {"chang_onishi_multi", {1}, {"06", "08"}},
-      {"cuconv", {1, 8, 16, 32, 64, 128, 256}, {"09"}},
-  };
-  return all;
-}
-
 // Products for which no more time is spent on a layer than on everything round it: data, checks and
 // preparations. For the estimate of the time that is left.
 constexpr double kProductsOfALayer = 5e8;
+// For a batch: as many images as the table says.
+constexpr std::int64_t kOfTheTable = 0;
 
 bool is_of(const BenchSet& set, const std::string& stage) {
   return std::any_of(set.stages.begin(), set.stages.end(),
@@ -46,29 +33,25 @@ std::vector<Conv2dEntry> with_peers(const LayerJob& job, const std::vector<Conv2
 
 }  // namespace
 
-std::vector<std::string> bench_sets() {
-  std::vector<std::string> names;
-  for (const BenchSet& set : sets()) names.emplace_back(set.name);
-  return names;
-}
-
 std::vector<LayerJob> layer_jobs(const std::string& name, const std::vector<std::int64_t>& batches,
                                  const std::vector<Conv2dEntry>& entries) {
   std::vector<LayerJob> jobs;
   std::map<std::string, std::size_t> known;  // by label
-  bool found = false;
-  for (const BenchSet& set : sets()) {
-    if (!name.empty() && name != set.name) continue;
-    found = true;
+  if (!name.empty()) require_bench_set("conv2d", name);
+  for (const BenchSet& set : bench_sets()) {
+    if (set.family != "conv2d" || (!name.empty() && name != set.name)) continue;
     std::vector<Conv2dEntry> chosen;
     std::copy_if(entries.begin(), entries.end(), std::back_inserter(chosen),
                  [&](const Conv2dEntry& entry) { return is_of(set, entry.stage); });
     // Of all sets, those that there is something to compare in.
     if (name.empty() && chosen.empty()) continue;
     const auto layers = data::paper_layer_table(set.name);
-    for (const std::int64_t images : batches.empty() ? set.batches : batches) {
+    std::vector<std::int64_t> wanted = batches.empty() ? set.batches : batches;
+    if (wanted.empty()) wanted = {kOfTheTable};
+    for (const std::int64_t images : wanted) {
       for (const data::NamedLayer& named : layers) {
-        const conv::ConvLayer layer = named.layer.with_batch(images);
+        const conv::ConvLayer layer =
+            images == kOfTheTable ? named.layer : named.layer.with_batch(images);
         const auto [at, is_new] = known.emplace(conv::label(layer), jobs.size());
         if (is_new) jobs.push_back({layer, {}});
         std::vector<Conv2dEntry>& of_layer = jobs[at->second].entries;
@@ -80,11 +63,6 @@ std::vector<LayerJob> layer_jobs(const std::string& name, const std::vector<std:
         }
       }
     }
-  }
-  if (!found) {
-    std::string names;
-    for (const std::string& one : bench_sets()) names += (names.empty() ? "" : ", ") + one;
-    throw UsageError("--set: there is no set '" + name + "' of layers; there are: " + names);
   }
   if (jobs.empty()) throw UsageError("--bench: no set of layers is for this stage");
   return jobs;

@@ -1,4 +1,4 @@
-// --bench of the 2D family: the sets of published layers and what is timed on each. Private to the
+// --bench of the 2D family: the sets of published layers (bench_sets.hpp) and what is timed on each. Private to the
 // harness.
 #pragma once
 
@@ -17,9 +17,6 @@ struct LayerJob {
   conv::ConvLayer layer;
   std::vector<Conv2dEntry> entries;  // without peers
 };
-
-// The names of the sets of published layers.
-std::vector<std::string> bench_sets();
 
 // The layers of one set, or of all that these stages have a part in (empty name), each once, with the
 // variants of the set's stages. `batches`, if not empty, stands for the sets' own batch sizes. Throws

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "common/data/layer_table.hpp"
+#include "common/harness/bench_sets.hpp"
 #include "common/harness/command_line.hpp"
 #include "common/harness/conv2d.hpp"
 #include "common/harness/conv2d_bench.hpp"
@@ -65,7 +66,7 @@ bool parse(int argc, const char* const* argv, const Stages& stages, Options& opt
     return text;
   };
   const std::string tables = listed(data::paper_layer_tables());
-  const std::string sets = listed(bench_sets());
+  const std::string sets = bench_set_names("conv2d");
   line.option("--layer", "LABEL[,LABEL]", options.layer, "these layers");
   line.option("--layers", "TABLE", options.layers, "the layers of a CSV file, or of " + tables);
   line.option("--batch", "N[,N]", options.batch, "each layer with so many images");

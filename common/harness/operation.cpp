@@ -116,13 +116,16 @@ std::vector<AnyVariant> erased(const std::vector<OperationVariant<Given>>& varia
 template <class Given>
 AnyFamily erased(const OperationFamily<Given>& family) {
   AnyFamily any;
+  any.name = family.name;
   any.label_help = family.label_help;
   any.example = family.example;
   any.parse = [parse = family.parse](const std::string& label) { return erased(parse(label)); };
   any.adversarial = [](std::uint64_t seed) { return erased(adversarial_problems<Given>(seed)); };
   any.simulated = erased(family.simulated);
   any.measured = erased(family.measured);
-  for (const auto& [name, problems] : family.sets) any.sets.push_back({name, erased(problems)});
+  any.published = [published = family.published](const std::string& set) {
+    return erased(published(set));
+  };
   return any;
 }
 

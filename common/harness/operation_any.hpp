@@ -71,6 +71,7 @@ std::int64_t workspace_floats(const AnyVariant& variant, const AnyProblem& probl
 
 // A family of problems.
 struct AnyFamily {
+  std::string name;        // pooling
   std::string label_help;  // how its problems are named, in a few lines
   std::string example;     // two labels with a comma between
   // The problem of a label. Throws std::invalid_argument in one line.
@@ -80,12 +81,8 @@ struct AnyFamily {
   // paper's where there is a GPU.
   std::vector<AnyProblemPtr> simulated;
   std::vector<AnyProblemPtr> measured;
-  // --bench, by --set.
-  struct Set {
-    std::string name;
-    std::vector<AnyProblemPtr> problems;
-  };
-  std::vector<Set> sets;
+  // Of a set of bench_sets.hpp.
+  std::function<std::vector<AnyProblemPtr>(const std::string& set)> published;
 };
 
 // Arrays of one problem in the backend's memory, and what is in the first of them.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/conv/inputs.hpp"
+#include "common/data/sc16.hpp"
 #include "common/harness/candidates.hpp"
 #include "common/harness/command_line.hpp"
 
@@ -35,6 +36,27 @@ template <class Given>
 std::vector<Given> parsed(const std::string& labels, Given (*parse)(std::string_view)) {
   std::vector<Given> problems;
   for (const std::string& label : split(labels)) problems.push_back(parse(label));
+  return problems;
+}
+
+// The paper's problems are the set "sc16", ours beside them the set "large".
+template <class Given>
+std::function<std::vector<Given>(const std::string&)> published(
+    const std::vector<data::Sc16Problem<Given>>& (*list)()) {
+  return [list](const std::string& set) {
+    std::vector<Given> problems;
+    for (const data::Sc16Problem<Given>& one : list()) {
+      if ((one.source == "ours") == (set == "large")) problems.push_back(one.problem);
+    }
+    return problems;
+  };
+}
+
+template <class Given>
+std::vector<Given> of_the_paper(const std::vector<data::Sc16Problem<Given>>& list,
+                                const std::vector<std::string>& names) {
+  std::vector<Given> problems;
+  for (const std::string& name : names) problems.push_back(data::sc16_problem(list, name));
   return problems;
 }
 
@@ -114,6 +136,7 @@ std::vector<Transform> adversarial_problems(std::uint64_t seed) {
 template <>
 OperationFamily<Transform> operation_family() {
   OperationFamily<Transform> family;
+  family.name = "transform";
   family.label_help =
       "A transform is named size-batch-channels-to-layout: 28-128-16-to-nchw takes 128 images of "
       "16\n"
@@ -122,8 +145,9 @@ OperationFamily<Transform> operation_family() {
   family.parse = conv::parse_transform;
   family.simulated =
       parsed("14-128-16-to-nchw,14-128-16-to-chwn,13-45-7-to-nchw", conv::parse_transform);
-  family.measured =
-      parsed("24-128-64-to-nchw,24-128-64-to-chwn,55-100-96-to-nchw", conv::parse_transform);
+  family.measured = of_the_paper(data::sc16_transforms(), {"CV4", "CV6", "large 100"});
+  family.measured.emplace_back(family.measured.back().images(), Layout::nchw);
+  family.published = published(data::sc16_transforms);
   return family;
 }
 
@@ -228,6 +252,7 @@ std::vector<PoolingLayer> adversarial_problems(std::uint64_t seed) {
 template <>
 OperationFamily<PoolingLayer> operation_family() {
   OperationFamily<PoolingLayer> family;
+  family.name = "pooling";
   family.label_help =
       "A layer is named size-batch-window-channels: 55-128-3-96-s2 is the largest of each 3 x 3 "
       "cells "
@@ -240,8 +265,8 @@ OperationFamily<PoolingLayer> operation_family() {
   family.parse = conv::parse_pooling;
   family.simulated =
       parsed("28-128-2-2,24-64-3-2-s2-ceil,13-33-3-3-s2-average", conv::parse_pooling);
-  family.measured =
-      parsed("28-128-2-16,55-128-3-96-s2,24-128-3-64-s2-average", conv::parse_pooling);
+  family.measured = of_the_paper(data::sc16_pooling(), {"PL1", "PL3", "PL5"});
+  family.published = published(data::sc16_pooling);
   return family;
 }
 
@@ -278,11 +303,14 @@ std::vector<Softmax> adversarial_problems(std::uint64_t seed) {
 template <>
 OperationFamily<Softmax> operation_family() {
   OperationFamily<Softmax> family;
+  family.name = "softmax";
   family.label_help = "A softmax is named imagesxcategories: 128x1000.";
   family.example = "128x1000,32x10";
   family.parse = conv::parse_softmax;
   family.simulated = parsed("32x10,8x1000,2x3000", conv::parse_softmax);
-  family.measured = parsed("128x10,128x1000,128x10000", conv::parse_softmax);
+  family.measured =
+      of_the_paper(data::sc16_softmax(), {"CLASS1+CLASS2", "CLASS3", "128x10000", "65536x1000"});
+  family.published = published(data::sc16_softmax);
   return family;
 }
 

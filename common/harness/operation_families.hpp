@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "common/harness/operation.hpp"
@@ -14,12 +13,13 @@ namespace halo {
 // AnyFamily (operation_any.hpp), with its type.
 template <class Given>
 struct OperationFamily {
+  std::string name;
   std::string label_help;
   std::string example;
   std::function<Given(const std::string& label)> parse;
   std::vector<Given> simulated;
   std::vector<Given> measured;
-  std::vector<std::pair<std::string, std::vector<Given>>> sets;
+  std::function<std::vector<Given>(const std::string& set)> published;
 };
 template <class Given>
 OperationFamily<Given> operation_family();

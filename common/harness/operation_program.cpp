@@ -5,6 +5,7 @@
 
 #include "common/data/file.hpp"
 #include "common/harness/bench.hpp"
+#include "common/harness/bench_sets.hpp"
 #include "common/harness/family_program.hpp"
 #include "common/harness/operation_candidates.hpp"
 #include "common/harness/report_text.hpp"
@@ -25,12 +26,6 @@ struct Options : FamilyOptions {
 
 using Problems = std::vector<AnyProblemPtr>;
 
-std::string listed(const std::vector<AnyFamily::Set>& sets) {
-  std::string text;
-  for (const AnyFamily::Set& set : sets) text += (text.empty() ? "" : ", ") + set.name;
-  return text;
-}
-
 bool parse(int argc, const char* const* argv, const AnyFamily& family, const std::string& stage,
            Options& options) {
   CommandLine line(
@@ -43,7 +38,7 @@ bool parse(int argc, const char* const* argv, const AnyFamily& family, const std
   line.flag("--bench", options.bench,
             "the paper's problems, each timed briefly; with --problem those");
   line.option("--set", "NAME", options.set,
-              "with --bench: only these of the paper's problems: " + listed(family.sets));
+              "with --bench: only these of the paper's problems: " + bench_set_names(family.name));
   line.flag("--resume", options.resume,
             "with --bench and --json: go on where the file ends that an earlier run left");
   add_family_options(line, options);
@@ -79,19 +74,14 @@ Problems problems_named(const AnyFamily& family, const std::string& labels) {
 
 // One set, or all of them (empty name), each problem once.
 Problems problems_of_sets(const AnyFamily& family, const std::string& name) {
+  if (!name.empty()) require_bench_set(family.name, name);
   Problems problems;
   std::set<std::string> known;
-  bool found = false;
-  for (const AnyFamily::Set& set : family.sets) {
-    if (!name.empty() && name != set.name) continue;
-    found = true;
-    for (const AnyProblemPtr& problem : set.problems) {
+  for (const BenchSet& set : bench_sets()) {
+    if (set.family != family.name || (!name.empty() && name != set.name)) continue;
+    for (const AnyProblemPtr& problem : family.published(set.name)) {
       if (known.insert(problem->label()).second) problems.push_back(problem);
     }
-  }
-  if (!found) {
-    throw UsageError("--set: there is no set '" + name +
-                     "' of problems; there are: " + listed(family.sets));
   }
   return problems;
 }

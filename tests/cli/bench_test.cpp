@@ -300,3 +300,57 @@ TEST_CASE("bench: options of one family choose it, and do not go with another") 
     require_one_line(build.halo(args, {build.with_gpu()}), 2);
   }
 }
+
+TEST_CASE("a set that there is not is refused before anything is looked for") {
+  FakeBuild build;
+  add_cpu(build);
+  build.add_unbuilt_program("bench_conv2d", "gpu");
+  build.add_unbuilt_program("bench_pooling", "gpu");
+  // No GPU is visible.
+  const Ended layers = build.halo({"bench", "conv2d", "cudnn"});
+  require_one_line(layers, 2);
+  CHECK_THAT(layers.err, contains("no set 'cudnn' of conv2d problems") && contains("cuconv"));
+  const Ended pooling = build.halo({"bench", "pooling", "cuconv"});
+  require_one_line(pooling, 2);
+  CHECK_THAT(pooling.err, contains("there are: sc16"));
+  require_one_line(build.halo({"bench", "conv2d", "cuconv"}), 77);
+  require_one_line(build.halo({"bench", "pooling", "sc16"}), 77);
+}
+
+TEST_CASE("bench of the other families: what is passed on, and what needs a family") {
+  FakeBuild build;
+  for (const char* family : {"pooling", "softmax", "network"}) {
+    build.add_reporting_program(std::string("bench_") + family, "gpu",
+                                {timed_row("11_stage", "gpu", family, 2)}, 0, gpu_machine());
+  }
+  const fs::path json = build.path() / "x.json";
+  const auto words = [&] { return lines_of(read_file(build.path() / "words")).back(); };
+  const Ended pooling = build.halo(
+      {"bench", "pooling", "sc16", "--json", json.string(), "--seed", "7"}, {build.with_gpu()});
+  CAPTURE(pooling.out, pooling.err);
+  CHECK(pooling.status == 0);
+  CHECK(words() == "--json " + json.string() + " --bench --set sc16 --seed 7");
+  const Ended softmax =
+      build.halo({"bench", "softmax", "--problem", "128x10", "--json", json.string(), "--resume"},
+                 {build.with_gpu()});
+  CHECK(softmax.status == 0);
+  CHECK(words() == "--json " + json.string() + " --problem 128x10 --bench --resume --seed " +
+                       std::to_string(read_json(json.string()).seed));
+  const Ended network =
+      build.halo({"bench", "--network", "lenet", "--batch", "1"}, {build.with_gpu()});
+  CHECK(network.status == 0);
+  CHECK_THAT(words(), contains("--network lenet --batch 1 --bench --seed"));
+  CHECK_THAT(network.out, contains("network") && !contains("pooling"));
+  for (const std::vector<std::string>& args : std::vector<std::vector<std::string>>{
+           {"bench", "--problem", "128x10"},
+           {"bench", "--resume", "--json", json.string()},
+           {"bench", "network", "sc16"},
+           {"bench", "network", "--resume", "--json", json.string()},
+           {"bench", "network", "--problem", "128x10"},
+           {"bench", "pooling", "--layer", "7-1-3-2-1"}}) {
+    CAPTURE(args);
+    const Ended ended = build.halo(args, {build.with_gpu()});
+    CAPTURE(ended.err);
+    require_one_line(ended, 2);
+  }
+}

@@ -378,6 +378,82 @@ TEST_CASE("options of one family choose its stages, and no stage of another take
   CHECK(both.err == "halo: --mask is for conv1d and --layer for conv2d: no stage has both\n");
 }
 
+TEST_CASE("a number that two stages share runs both, and each is known by its name") {
+  FakeBuild build;
+  two_stages(build);
+  build.add_reporting_program("10_layout_convolution", "sim",
+                              {good_row("10_layout_convolution", "lanes")}, 0);
+  build.add_reporting_program("10_layout_transform", "sim",
+                              {good_row("10_layout_transform", "tiled")}, 0);
+  build.add_family("10_layout_convolution", "conv2d");
+  build.add_family("10_layout_transform", "transform");
+  const auto words = [&] { return lines_of(read_file(build.path() / "words")); };
+
+  const Ended both = build.halo({"run", "10"});
+  CAPTURE(both.out, both.err);
+  CHECK(both.status == 0);
+  CHECK_THAT(both.out, contains("lanes") && contains("tiled") && !contains("early"));
+  CHECK(words().size() == 2);
+  const Ended one = build.halo({"run", "10_layout_transform"});
+  CHECK_THAT(one.out, contains("tiled") && !contains("lanes"));
+  CHECK(build.halo({"--targets", "run", "10"}).out ==
+        "stages/10_layout_convolution/10_layout_convolution-sim\n"
+        "stages/10_layout_transform/10_layout_transform-sim\n");
+
+  // An option that only one of them has chooses it.
+  const Ended problem = build.halo({"run", "10", "--problem", "28-128-16-to-nchw"});
+  CHECK(problem.status == 0);
+  CHECK_THAT(problem.out, contains("tiled") && !contains("lanes"));
+  CHECK_THAT(words().back(), contains("--problem 28-128-16-to-nchw"));
+  const Ended layer = build.halo({"run", "10", "--layer", "7-1-3-2-1"});
+  CHECK_THAT(layer.out, contains("lanes") && !contains("tiled"));
+  const Ended picture = build.halo({"run", "10", "--input", "photo.png"});
+  CHECK_THAT(picture.out, contains("lanes") && !contains("tiled"));
+  // Of which of them is it a variant?
+  const std::size_t started = words().size();
+  const Ended variant = build.halo({"run", "10", "--variant", "tiled"});
+  require_one_line(variant, 2);
+  CHECK(variant.err ==
+        "halo: --variant: stage 10 has more than one program: name 10_layout_convolution or "
+        "10_layout_transform\n");
+  require_one_line(build.halo({"run", "10", "--length", "5"}), 2);
+  require_one_line(build.halo({"run", "10", "--network", "lenet"}), 2);
+  require_one_line(build.halo({"run", "1", "--problem", "128x10"}), 2);
+  const Ended nowhere = build.halo({"run", "--problem", "128x10"});
+  require_one_line(nowhere, 2);
+  CHECK(nowhere.err == "halo: --problem needs a stage: ./halo run 11 --problem ...\n");
+  CHECK(words().size() == started);
+  CHECK(build.halo({"run", "10_layout_transform", "--variant", "tiled"}).status == 0);
+}
+
+TEST_CASE("options that two families have choose both, and pictures without a stage are layers'") {
+  FakeBuild build;
+  two_stages(build);
+  build.add_reporting_program("06_third", "sim", {good_row("06_third", "direct")}, 0);
+  build.add_family("06_third", "conv2d");
+  build.add_reporting_program("13_network", "sim", {good_row("13_network", "lenet")}, 0);
+  build.add_family("13_network", "network");
+  const auto shown = [&](const std::vector<std::string>& args) {
+    const Ended ended = build.halo(args);
+    CAPTURE(args, ended.err);
+    CHECK(ended.status == 0);
+    std::string text;
+    for (const char* variant : {"early", "direct", "lenet"}) {
+      if (ended.out.find(variant) != std::string::npos) text += std::string(variant) + " ";
+    }
+    return text;
+  };
+  CHECK(shown({"run", "--batch", "8"}) == "direct lenet ");
+  CHECK(shown({"run", "--batch", "8", "--network", "lenet"}) == "lenet ");
+  CHECK(shown({"run", "--batch", "8", "--filter", "sobel", "--input", "x.npy"}) == "direct ");
+  CHECK(shown({"run", "--input", "photo.png"}) == "direct ");
+  CHECK(shown({"run", "--input", "voice.wav"}) == "early ");
+  CHECK(shown({"run", "13", "--input", "digit.png"}) == "lenet ");
+  CHECK(shown({"run", "--input", "digit.png", "--weights", "w.npz"}) == "lenet ");
+  require_one_line(build.halo({"run", "06", "--weights", "w.npz"}), 2);
+  require_one_line(build.halo({"run", "13", "--output", "x.png", "--input", "digit.png"}), 2);
+}
+
 TEST_CASE("a plan goes to the user as the stage prints it") {
   FakeBuild build;
   build.add_program("07_planner", "sim",

@@ -142,3 +142,17 @@ TEST_CASE("an unknown suite, and a build without tests") {
   CHECK(lines_of(unknown.err).size() == 1);
   CHECK_THAT(unknown.err, contains("dance") && contains("simt"));
 }
+
+TEST_CASE("a number names the tests of all stages that have it") {
+  FakeBuild build;
+  for (const char* name : {"10_layout_transform-sim", "10_layout_convolution-sim", "1_one-sim"}) {
+    build.add_test(name, "stages");
+  }
+  build.set_meson(result("halo:stages / 10_layout_transform-sim", "OK", 0, "") +
+                  result("halo:stages / 10_layout_convolution-sim", "OK", 0, ""));
+  const Ended ended = build.halo({"test", "10"});
+  CAPTURE(ended.out, ended.err);
+  CHECK(ended.out == "2 passed, 0 failed\n");
+  CHECK_THAT(read_file(build.path() / "meson-words"),
+             contains("10_layout_transform-sim 10_layout_convolution-sim") && !contains("1_one"));
+}

@@ -14,10 +14,7 @@ namespace {
 conv::Comparison judge_copy(std::int64_t first, std::span<const float> outputs,
                             const std::vector<float>& input) {
   conv::Comparison comparison;
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const auto at = first + static_cast<std::int64_t>(i);
-    comparison.judge(at, outputs[i], input[static_cast<std::size_t>(at)], 0);
-  }
+  comparison.judge_bits_run(first, outputs, &input[static_cast<std::size_t>(first)]);
   return comparison;
 }
 

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <utility>
+
 #include "stages/10_layout_transform/stage.hpp"
 #include "tests/catch.hpp"
 #include "tests/stages/operation_stage.hpp"
@@ -38,12 +41,8 @@ TEST_CASE("10_layout_transform: traffic is as predicted") {
       more.push_back(to_chwn({.N = images, .C = 1, .H = cells, .W = 1}));
     }
   }
-  for (const conv::ImagesShape& shape : {conv::ImagesShape{.N = 2, .C = 70'000, .H = 1, .W = 1},
-                                         conv::ImagesShape{.N = 1, .C = 1, .H = 70'001, .W = 1},
-                                         conv::ImagesShape{.N = 70'002, .C = 1, .H = 1, .W = 3}}) {
-    more.push_back(to_nchw(shape));
-    more.push_back(to_chwn(shape));
-  }
+  more.push_back(to_nchw({.N = 2, .C = 70'000, .H = 1, .W = 1}));
+  more.push_back(to_chwn({.N = 70'002, .C = 1, .H = 1, .W = 2}));
   test::require_traffic(layout_transform::stage(), more);
 }
 

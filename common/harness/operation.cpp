@@ -149,7 +149,7 @@ int run_operation(int argc, const char* const* argv, const OperationStage<Given>
                   const std::vector<OperationVariant<Given>>& peers,
                   std::unique_ptr<Backend> backend) {
   return run_family(argc, argv, erased(operation_family<Given>()), stage.name,
-                    erased(stage.variants), erased(peers), *backend);
+                    erased(stage.variants), erased(stage.searched), erased(peers), *backend);
 }
 
 #define HALO_OPERATION(Given)                                                              \

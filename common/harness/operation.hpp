@@ -68,6 +68,8 @@ template <class Problem>
 struct OperationStage {
   std::string name;  // 10_layout_transform
   std::vector<OperationVariant<Problem>> variants;
+  // As Conv2dStage's: --search runs them beside the variants. May be empty.
+  std::vector<OperationVariant<Problem>> searched = {};
 };
 
 using TransformCall = OperationCall<conv::Transform>;

@@ -107,7 +107,7 @@ void check_problem(const AnyVariant& variant, Backend& backend, const AnyProblem
 
 // run_operation of operation.hpp.
 int run_family(int argc, const char* const* argv, const AnyFamily& family, const std::string& stage,
-               const std::vector<AnyVariant>& variants, const std::vector<AnyVariant>& peers,
-               Backend& backend);
+               const std::vector<AnyVariant>& variants, const std::vector<AnyVariant>& searched,
+               const std::vector<AnyVariant>& peers, Backend& backend);
 
 }  // namespace halo

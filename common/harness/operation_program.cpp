@@ -22,6 +22,7 @@ struct Options : FamilyOptions {
   std::string set;
   bool bench = false;
   bool resume = false;
+  bool search = false;
 };
 
 using Problems = std::vector<AnyProblemPtr>;
@@ -41,6 +42,8 @@ bool parse(int argc, const char* const* argv, const AnyFamily& family, const std
               "with --bench: only these of the paper's problems: " + bench_set_names(family.name));
   line.flag("--resume", options.resume,
             "with --bench and --json: go on where the file ends that an earlier run left");
+  line.flag("--search", options.search,
+            "beside the variants, the same with other numbers, to find this GPU's best");
   add_family_options(line, options);
   return line.parse(argc, argv);
 }
@@ -117,8 +120,8 @@ std::vector<BenchJob> bench_jobs(const AnyFamily& family, const Problems& proble
 }
 
 int run(int argc, const char* const* argv, const AnyFamily& family, const std::string& stage,
-        const std::vector<AnyVariant>& variants, const std::vector<AnyVariant>& peers,
-        Backend& backend) {
+        const std::vector<AnyVariant>& variants, const std::vector<AnyVariant>& searched,
+        const std::vector<AnyVariant>& peers, Backend& backend) {
   Options options;
   if (!parse(argc, argv, family, stage, options)) return 0;
   if (options.list) {
@@ -133,6 +136,12 @@ int run(int argc, const char* const* argv, const AnyFamily& family, const std::s
   require_sense(options);
   std::vector<AnyEntry> entries;
   for (const AnyVariant& variant : variants) entries.push_back({stage, variant});
+  if (options.search) {
+    if (searched.empty()) {
+      throw UsageError("--search: stage " + stage + " has no numbers to search for");
+    }
+    for (const AnyVariant& variant : searched) entries.push_back({stage, variant});
+  }
   keep_variant(entries, options.variant, stage);
   if (!options.no_peers) {
     for (const AnyVariant& peer : peers) entries.push_back({"peers", peer});
@@ -181,10 +190,11 @@ int run(int argc, const char* const* argv, const AnyFamily& family, const std::s
 }  // namespace
 
 int run_family(int argc, const char* const* argv, const AnyFamily& family, const std::string& stage,
-               const std::vector<AnyVariant>& variants, const std::vector<AnyVariant>& peers,
-               Backend& backend) {
-  return guarded_main(argc > 0 ? argv[0] : stage.c_str(),
-                      [&] { return run(argc, argv, family, stage, variants, peers, backend); });
+               const std::vector<AnyVariant>& variants, const std::vector<AnyVariant>& searched,
+               const std::vector<AnyVariant>& peers, Backend& backend) {
+  return guarded_main(argc > 0 ? argv[0] : stage.c_str(), [&] {
+    return run(argc, argv, family, stage, variants, searched, peers, backend);
+  });
 }
 
 }  // namespace halo

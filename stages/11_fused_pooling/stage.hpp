@@ -2,14 +2,12 @@
 #pragma once
 
 #include "common/harness/operation.hpp"
-#include "stages/11_fused_pooling/expansion.hpp"
 
 namespace halo::fused_pooling {
 
+/// `searched` are the kernels of steps 3 and 4 with each expansion that they have, whatever
+/// choose_expansion says: "chwn_2x4" has 2 x 4 outputs a thread, and refuses layers where why_not says
+/// something. "chwn_1x1" differs from "chwn" in its loops only, so against it reuse is compared alone.
 PoolingStage stage();
-
-/// chwn_reuse or nchw_reuse with these outputs a thread, whatever choose_expansion says; it refuses
-/// layers where why_not says something. Its name tells them: "chwn_2x4".
-PoolingVariant fixed_reuse(conv::Layout layout, Expansion expansion);
 
 }  // namespace halo::fused_pooling

@@ -58,8 +58,6 @@ PoolingVariant chosen_reuse(Layout layout) {
   return variant;
 }
 
-}  // namespace
-
 PoolingVariant fixed_reuse(Layout layout, Expansion expansion) {
   PoolingVariant variant = reuse(layout, [=](const PoolingLayer&) { return expansion; });
   variant.name = std::string(conv::to_string(layout)) + "_" + text(expansion);
@@ -67,6 +65,8 @@ PoolingVariant fixed_reuse(Layout layout, Expansion expansion) {
   variant.refuses = [=](const PoolingLayer& layer) { return why_not(layer, layout, expansion); };
   return variant;
 }
+
+}  // namespace
 
 PoolingStage stage() {
   PoolingVariant rows;
@@ -85,8 +85,16 @@ PoolingStage stage() {
   images.launch = [](const PoolingCall& c) { return chwn(c.input, c.output, layer_of(c.problem)); };
   images.predict = [](const PoolingLayer& layer) { return predict_plain(layer, Layout::chwn); };
 
-  return {.name = "11_fused_pooling",
-          .variants = {rows, images, chosen_reuse(Layout::chwn), chosen_reuse(Layout::nchw)}};
+  PoolingStage stage;
+  stage.name = "11_fused_pooling";
+  stage.variants = {rows, images, chosen_reuse(Layout::chwn), chosen_reuse(Layout::nchw)};
+  for (int down = 1; down <= kLargestExpansion; down *= 2) {
+    stage.searched.push_back(fixed_reuse(Layout::nchw, {down, 1}));
+    for (int across = 1; across <= kLargestExpansion; across *= 2) {
+      stage.searched.push_back(fixed_reuse(Layout::chwn, {down, across}));
+    }
+  }
+  return stage;
 }
 
 }  // namespace halo::fused_pooling

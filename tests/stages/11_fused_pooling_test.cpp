@@ -1,0 +1,146 @@
+#include "stages/11_fused_pooling/expansion.hpp"
+#include "stages/11_fused_pooling/stage.hpp"
+#include "tests/catch.hpp"
+#include "tests/stages/operation_stage.hpp"
+
+using namespace halo;
+using conv::Layout;
+using conv::parse_pooling;
+using conv::PoolingLayer;
+using fused_pooling::cells_asked;
+using fused_pooling::choose_expansion;
+using fused_pooling::Expansion;
+
+namespace {
+
+// Every expansion, as a stage of its own.
+PoolingStage searched() {
+  PoolingStage stage = fused_pooling::stage();
+  stage.variants = stage.searched;
+  return stage;
+}
+
+// Large enough that choose_expansion takes more than one output, each another number: 2 x 2, 2 x 1,
+// 1 x 4 and 4 x 4; the first two with windows that the compiler knows.
+const std::vector<PoolingLayer> kExpandedLayers = {
+    parse_pooling("16-97-3-60-s2-ceil"), parse_pooling("8x6-160-3-90-s2-p1-average"),
+    parse_pooling("9x40-64-1x5-64-s1-average"), parse_pooling("19-34-4x3-90-s1-p1")};
+
+}  // namespace
+
+TEST_CASE("11_fused_pooling: every layer is right, without hazards") {
+  test::require_trials(fused_pooling::stage());
+  test::require_trials(searched());
+}
+
+TEST_CASE("11_fused_pooling: traffic is as predicted") {
+  test::require_traffic(fused_pooling::stage(), kExpandedLayers);
+  test::require_traffic(searched());
+}
+
+TEST_CASE("11_fused_pooling: the paper's layers, and how many outputs a thread has") {
+  for (const char* label : {"28-128-2-16", "14-128-2-16"}) {  // PL1, PL2: nothing overlaps
+    INFO(label);
+    CHECK(choose_expansion(parse_pooling(label), Layout::chwn) == Expansion{1, 1});
+    CHECK(choose_expansion(parse_pooling(label), Layout::nchw) == Expansion{1, 1});
+  }
+  // PL3 to PL10
+  for (const char* label :
+       {"24-128-3-64-s2-ceil", "12-128-3-64-s2-ceil", "55-128-3-96-s2", "27-128-3-192-s2",
+        "13-128-3-256-s2", "110-64-3-96-s2-ceil", "26-64-3-256-s2-ceil", "13-64-3-256-s2"}) {
+    INFO(label);
+    CHECK(choose_expansion(parse_pooling(label), Layout::chwn) == Expansion{2, 2});
+    CHECK(choose_expansion(parse_pooling(label), Layout::nchw) == Expansion{2, 1});
+  }
+  // Much overlap: doubling again still saves an eighth.
+  CHECK(choose_expansion(parse_pooling("55-128-5-96-s1"), Layout::chwn) == Expansion{4, 4});
+  // It overlaps one way only.
+  CHECK(choose_expansion(parse_pooling("55-128-5x2-96-s2"), Layout::chwn) == Expansion{4, 1});
+  CHECK(choose_expansion(parse_pooling("55-128-2x5-96-s2"), Layout::chwn) == Expansion{1, 4});
+  // 4 * 33 * 16 warps with one output a thread are 2,112: none to give away.
+  CHECK(choose_expansion(parse_pooling("9-128-3-33-s2"), Layout::chwn) == Expansion{1, 1});
+  CHECK(choose_expansion(parse_pooling("9-128-3-66-s2"), Layout::chwn) == Expansion{2, 1});
+  CHECK(choose_expansion(parse_pooling("9-128-3-132-s2"), Layout::chwn) == Expansion{2, 2});
+  // One output: nothing to expand.
+  CHECK(choose_expansion(parse_pooling("7-128-7-4096-s1"), Layout::chwn) == Expansion{1, 1});
+  for (const PoolingLayer& layer : kExpandedLayers) {
+    INFO(conv::label(layer));
+    CHECK_FALSE(choose_expansion(layer, Layout::chwn) == Expansion{1, 1});
+  }
+}
+
+TEST_CASE("11_fused_pooling: cells that threads ask for, by hand") {
+  // 24 rows, windows of 3, stride 2: eleven whole windows and one of two cells.
+  const PoolingLayer layer = parse_pooling("24-32-3-1-s2-ceil");
+  REQUIRE(layer.P() == 12);
+  CHECK(cells_asked(layer, {1, 1}) == 35 * 35);
+  // Tiles of two: five of five rows, the last of four. Tiles of four: 9, 9 and 8 rows.
+  CHECK(cells_asked(layer, {2, 1}) == 29 * 35);
+  CHECK(cells_asked(layer, {2, 2}) == 29 * 29);
+  CHECK(cells_asked(layer, {1, 4}) == 35 * 26);
+  CHECK(cells_asked(layer, {4, 4}) == 26 * 26);
+  // Thirteen outputs in tiles of four: the last has one.
+  CHECK(cells_asked(parse_pooling("27-32-3-1-s2"), {4, 1}) == (3 * 9 + 3) * 39);
+  // Padding 1 and stride 1 on 4 cells: windows of 2, 3, 3, 2; tiles of two: 3 and 3; all: 4.
+  const PoolingLayer padded = parse_pooling("4-32-3-1-s1-p1");
+  CHECK(cells_asked(padded, {1, 1}) == 10 * 10);
+  CHECK(cells_asked(padded, {2, 4}) == 6 * 4);
+}
+
+TEST_CASE("11_fused_pooling: the cost of a warp, by hand") {
+  const PoolingStage stage = fused_pooling::stage();
+  // CHWN: 32 images are 4 sectors, wherever the cell lies.
+  const PoolingLayer pl3 = parse_pooling("24-32-3-2-s2-ceil");
+  const auto chwn = test::predict(stage, "chwn", pl3);
+  CHECK(chwn.global_load_requests == 2 * 35 * 35);
+  CHECK(chwn.global_load_sectors == 4 * 2 * 35 * 35);
+  CHECK(chwn.global_store_requests == 2 * 144);
+  CHECK(chwn.global_store_sectors == 4 * 2 * 144);
+  const auto reuse = test::predict(searched(), "chwn_2x2", pl3);
+  CHECK(reuse.global_load_sectors == 4 * 2 * 29 * 29);
+  CHECK(reuse.global_store_sectors == chwn.global_store_sectors);
+  // 36 images: a warp of 32 and one of 4. Cells begin 0 or 4 floats after a sector's start, so the 32
+  // are 4 or 5 sectors and the 4 are 1: of 9 cells five begin on a sector.
+  const auto narrow = test::predict(stage, "chwn", parse_pooling("3-36-3-1"));
+  CHECK(narrow.global_load_requests == 9 * 2);
+  CHECK(narrow.global_load_sectors == 5 * (4 + 1) + 4 * (5 + 1));
+
+  // NCHW: one warp of 32 outputs in a row. Its cells of tap (r, s) begin 65 r + s cells from the start,
+  // r + s after a sector's, and reach over 63: 8 sectors if r + s is 0 or 1, in three of nine taps, else
+  // 9.
+  const auto nchw = test::predict(stage, "nchw", parse_pooling("3x65-1-3-1-s2"));
+  CHECK(nchw.global_load_requests == 9);
+  CHECK(nchw.global_load_sectors == 3 * 8 + 6 * 9);
+  CHECK(nchw.global_store_sectors == 4);
+  // Two rows of outputs: 18 requests in two warps, the second without an 8. With both rows in a thread
+  // 15, one for each row of cells and column of the window.
+  const auto two = test::predict(stage, "nchw", parse_pooling("5x65-1-3-1-s2"));
+  CHECK(two.global_load_sectors == 78 + 81);
+  const auto shared = test::predict(searched(), "nchw_2x1", parse_pooling("5x65-1-3-1-s2"));
+  CHECK(shared.global_load_requests == 15);
+  CHECK(shared.global_load_sectors == 3 * 8 + 12 * 9);
+  CHECK(shared.global_store_requests == 2);
+  CHECK(shared.global_store_sectors == 8);
+
+  // The largest layer, PL8: 164 rows asked for of 110, two warps of images.
+  const auto pl8 = test::predict(stage, "chwn", parse_pooling("110-64-3-96-s2-ceil"));
+  CHECK(pl8.global_load_sectors == 4ull * 2 * 96 * 164 * 164);
+}
+
+TEST_CASE("11_fused_pooling: expansions are refused where nothing overlaps") {
+  const PoolingStage stage = searched();
+  const PoolingLayer apart = parse_pooling("28-32-2-2");
+  CHECK(refusal(test::variant_of(stage, "chwn_1x1"), apart).empty());
+  CHECK(refusal(test::variant_of(stage, "chwn_2x1"), apart) ==
+        "its windows do not overlap downwards, so there are no rows to share");
+  CHECK(refusal(test::variant_of(stage, "chwn_1x4"), apart) ==
+        "its windows do not overlap sideways, so there are no columns to share");
+  CHECK(refusal(test::variant_of(stage, "nchw_4x1"), apart) ==
+        "its windows do not overlap downwards, so there are no rows to share");
+  const PoolingLayer tall = parse_pooling("28-32-3x2-2-s2");
+  CHECK(refusal(test::variant_of(stage, "chwn_4x1"), tall).empty());
+  CHECK_FALSE(refusal(test::variant_of(stage, "chwn_4x2"), tall).empty());
+  for (const PoolingVariant& each : fused_pooling::stage().variants) {
+    CHECK(refusal(each, apart).empty());
+  }
+}

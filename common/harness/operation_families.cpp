@@ -264,7 +264,7 @@ OperationFamily<PoolingLayer> operation_family() {
   family.example = "55-128-3-96-s2,24-64-3x2-4-s2-average-ceil";
   family.parse = conv::parse_pooling;
   family.simulated =
-      parsed("28-128-2-2,24-64-3-2-s2-ceil,13-33-3-3-s2-average", conv::parse_pooling);
+      parsed("28-128-2-2,24-128-3-16-s2-ceil,13-33-3-3-s2-average", conv::parse_pooling);
   family.measured = of_the_paper(data::sc16_pooling(), {"PL1", "PL3", "PL5"});
   family.published = published(data::sc16_pooling);
   return family;

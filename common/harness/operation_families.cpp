@@ -307,7 +307,7 @@ OperationFamily<Softmax> operation_family() {
   family.label_help = "A softmax is named imagesxcategories: 128x1000.";
   family.example = "128x1000,32x10";
   family.parse = conv::parse_softmax;
-  family.simulated = parsed("32x10,8x1000,2x3000", conv::parse_softmax);
+  family.simulated = parsed("32x10,8x1000,2x20000", conv::parse_softmax);
   family.measured =
       of_the_paper(data::sc16_softmax(), {"CLASS1+CLASS2", "CLASS3", "128x10000", "65536x1000"});
   family.published = published(data::sc16_softmax);

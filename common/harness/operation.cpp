@@ -103,6 +103,7 @@ AnyVariant erased(const OperationVariant<Given>& variant) {
   any.unavailable = variant.unavailable;
   any.version = variant.version;
   any.detail = erased(variant.detail);
+  any.differs = erased(variant.differs);
   return any;
 }
 

@@ -62,6 +62,11 @@ struct OperationVariant {
 
   // After its launches: what was chosen inside, for the row. May be empty.
   std::function<std::string(const Problem&)> detail;
+
+  // Of a library, after a launch: how it differs from the mathematics with inputs at the edges of float
+  // (the kinds of make_input from 1 on), which it does not document. Not empty: it is judged with kind
+  // 0 only, and its detail says so. May be empty.
+  std::function<std::string(const Problem&)> differs;
 };
 
 template <class Problem>

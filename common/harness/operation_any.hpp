@@ -62,6 +62,7 @@ struct AnyVariant {
   std::string unavailable;
   std::string version;
   std::function<std::string(const AnyProblem&)> detail;
+  std::function<std::string(const AnyProblem&)> differs;
 };
 
 // Why the variant does not take the problem; empty if it does.

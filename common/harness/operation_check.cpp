@@ -85,6 +85,8 @@ void check_problems(const AnyVariant& variant, Backend& backend,
     bool alive = true;
     try {
       for (int kind = 0; kind < problem->input_kinds() && alive; ++kind) {
+        const bool at_the_edges = kind > 0;
+        if (at_the_edges && variant.differs && !variant.differs(*problem).empty()) break;
         AnyInput input(backend, *problem, variant.layout, kind, seed);
         Array output(backend, static_cast<std::size_t>(problem->output_size()));
         alive = try_once(variant, backend, *problem, input, output, row);

@@ -1,9 +1,6 @@
 #include "common/peers/cublas.hpp"
 
 #include <cstdlib>
-#include <utility>
-
-#include "common/peers/libraries.hpp"
 
 namespace halo::peers {
 
@@ -12,13 +9,6 @@ namespace {
 // What cuBLAS recommends for Hopper, and more than it does for others. A workspace of its own it
 // would allocate again in each graph that a call is captured into.
 constexpr std::size_t kWorkspace = std::size_t{32} << 20;
-
-constexpr float kOne = 1.0f;
-constexpr float kZero = 0.0f;
-
-// cuBLAS has no plans, but what it does at the first call of a shape (loading kernels) must not be
-// captured.
-struct Opened {};
 
 }  // namespace
 
@@ -84,74 +74,6 @@ std::shared_ptr<CublasHandle> shared_cublas() {
   std::shared_ptr<CublasHandle> handle = shared.lock();
   if (handle == nullptr) shared = handle = std::make_shared<CublasHandle>();
   return handle;
-}
-
-namespace {
-
-// A peer that is one call of cuBLAS.
-template <class Key>
-struct CublasPeer {
-  template <class Call>
-  int launch(const Key& key, const Call& call) {
-    Opened* opened = nullptr;
-    const auto make = [this](Opened&) { return handle->open(); };
-    if (const int code = seen.find(key, make, opened); code != cudaSuccess) return code;
-    return code_of(call(handle->get()));
-  }
-  std::string detail(const std::string& what) const {
-    if (!handle->problem().empty()) return handle->problem();
-    return "cuBLAS " + cublas_version() + what;
-  }
-
-  std::shared_ptr<CublasHandle> handle = shared_cublas();
-  LastPlan<Key, Opened> seen;
-};
-
-}  // namespace
-
-// cuBLAS writes matrices column by column: [rows][columns] as we write it is to it a matrix of
-// `columns` x `rows`, whose columns are `columns` cells apart.
-void use_cublas(TransformVariant& variant) {
-  const auto peer = std::make_shared<CublasPeer<conv::Transform>>();
-  variant.launch = [peer](const TransformCall& call) {
-    const conv::Images& images = call.problem.images();
-    const int N = images.N();
-    const auto cells = static_cast<int>(images.size() / N);
-    const bool from_nchw = call.problem.from() == conv::Layout::nchw;
-    const int rows = from_nchw ? N : cells;  // of the input, [rows][columns]
-    const int columns = from_nchw ? cells : N;
-    return peer->launch(call.problem, [&](cublasHandle_t handle) {
-      // With beta = 0 the second matrix is not read.
-      return cublasSgeam(handle, CUBLAS_OP_T, CUBLAS_OP_N, rows, columns, &kOne, call.input,
-                         columns, &kZero, call.output, rows, call.output, rows);
-    });
-  };
-  variant.version = "cuBLAS " + cublas_version();
-  variant.detail = [peer](const conv::Transform&) { return peer->detail(""); };
-}
-
-void use_cublas(Conv2dVariant& variant) {
-  const auto peer = std::make_shared<CublasPeer<conv::ConvLayer>>();
-  const conv::Layout layout = variant.layout;
-  variant.launch = [peer, layout](const Conv2dCall& call) {
-    const int N = call.layer.N();
-    const int K = call.layer.K();
-    const auto cells = static_cast<int>(call.layer.products_per_output());
-    return peer->launch(call.layer, [&](cublasHandle_t handle) {
-      if (layout == conv::Layout::nchw) {
-        // output [N][K] = input [N][cells] times the transposed of filters [K][cells].
-        return cublasSgemm(handle, CUBLAS_OP_T, CUBLAS_OP_N, K, N, cells, &kOne, call.filters,
-                           cells, call.input, cells, &kZero, call.output, K);
-      }
-      // output [K][N] = filters [K][cells] times input [cells][N].
-      return cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, N, K, cells, &kOne, call.input, N,
-                         call.filters, cells, &kZero, call.output, N);
-    });
-  };
-  variant.version = "cuBLAS " + cublas_version();
-  variant.detail = [peer](const conv::ConvLayer&) {
-    return peer->detail(", CUBLAS_DEFAULT_MATH, float without TF32");
-  };
 }
 
 }  // namespace halo::peers

@@ -17,6 +17,7 @@
 
 #include "common/peers/cudnn.hpp"
 #include "common/peers/libraries.hpp"
+#include "common/peers/operation_trial.hpp"
 #include "common/peers/stopwatch.hpp"
 
 namespace halo::peers {
@@ -34,6 +35,7 @@ struct Form {
 
 struct FormChoice {
   Form form;             // without run: cuDNN takes none
+  std::string differs;   // see operation_trial.hpp
   int timed = 0;         // forms that it takes
   std::string left_out;  // "; left out: ..." for each that it doesn't
 };
@@ -43,14 +45,9 @@ template <class Problem>
 class FormPeer {
  public:
   using List = std::function<std::vector<Form>(const Problem&)>;
-  // Tries one form of a problem, by its place in the list: returns a CUDA error code, and says in
-  // `fault` why it can't take part.
-  using Try =
-      std::function<int(cudnnHandle_t, const Problem&, std::size_t form, std::string& fault)>;
-
-  // `settings` is said in each row; `attempt` may be empty.
-  FormPeer(List list, std::string settings, Try attempt = {})
-      : list_(std::move(list)), settings_(std::move(settings)), attempt_(std::move(attempt)) {}
+  // `settings` is said in each row.
+  FormPeer(List list, std::string settings, conv::Layout layout)
+      : list_(std::move(list)), settings_(std::move(settings)), layout_(layout) {}
 
   int launch(const OperationCall<Problem>& call) {
     FormChoice* choice = nullptr;
@@ -69,7 +66,15 @@ class FormPeer {
     if (choice == nullptr) return library;
     if (!choice->form.run) return library + " does not take this problem" + choice->left_out;
     return library + ", " + choice->form.name + " (fastest of " + std::to_string(choice->timed) +
-           "), " + settings_ + choice->left_out;
+           "), " + settings_ +
+           (choice->differs.empty() ? ""
+                                    : "; judged on ordinary numbers only: " + choice->differs) +
+           choice->left_out;
+  }
+
+  std::string differs(const Problem& problem) const {
+    const FormChoice* const choice = choices_.last(problem);
+    return choice == nullptr ? "" : choice->differs;
   }
 
  private:
@@ -78,6 +83,8 @@ class FormPeer {
     Stopwatch stopwatch;
     double best = -1;
     std::vector<Form> forms = list_(call.problem);
+    const Problem trial = trial_of(call.problem);
+    const std::vector<Form> trial_forms = list_(trial);
     for (std::size_t i = 0; i < forms.size(); ++i) {
       Form& form = forms[i];
       cudnnStatus_t status = CUDNN_STATUS_SUCCESS;
@@ -89,20 +96,25 @@ class FormPeer {
       // Twice: the first call may load its kernel.
       stopwatch.once(run, code);
       const double look = code == cudaSuccess ? stopwatch.once(run, code) : -1;
-      std::string fault;
+      Verdict verdict;
       if (code == cudaErrorNotSupported) {
         // What a kernel left behind is another thing than a no: the device has failed.
         cudaGetLastError();
         if (code = cudaStreamSynchronize(cudaStreamPerThread); code != cudaSuccess) return code;
-        fault = cudnnGetErrorString(status);
+        verdict.fault = cudnnGetErrorString(status);
       } else if (code != cudaSuccess) {
         return code;
-      } else if (attempt_) {
-        const int tried = attempt_(handle_->get(), call.problem, i, fault);
+      } else {
+        const auto try_it = [&](const float* input, float* output) -> int {
+          return trial_forms[i].run(handle_->get(), input, output) == CUDNN_STATUS_SUCCESS
+                     ? cudaSuccess
+                     : cudaErrorNotSupported;
+        };
+        const int tried = try_operation<Problem>(trial, layout_, try_it, verdict);
         if (tried != cudaSuccess) return tried;
       }
-      if (!fault.empty()) {
-        choice.left_out += "; left out: " + form.name + ", " + fault;
+      if (!verdict.fault.empty()) {
+        choice.left_out += "; left out: " + form.name + ", " + verdict.fault;
         continue;
       }
       ++choice.timed;
@@ -111,13 +123,14 @@ class FormPeer {
       if (best >= 0 && taken >= best) continue;
       best = taken;
       choice.form = std::move(form);
+      choice.differs = verdict.differs;
     }
     return cudaSuccess;
   }
 
   List list_;
   std::string settings_;
-  Try attempt_;
+  conv::Layout layout_;
   std::shared_ptr<CudnnHandle> handle_ = shared_cudnn();
   LastPlan<Problem, FormChoice> choices_;
 };
@@ -218,7 +231,7 @@ class PoolingDescriptor {
 
 // The output has the sizes that the layer says. cuDNN's own (cudnnGetPooling2dForwardOutputDim) are
 // those of Rounding::floor; that it takes larger ones, and what it does in windows that reach beyond
-// the edge, is not documented: try_pooling looks.
+// the edge, is not documented: the trial tells.
 Form pooling_form(std::string name, const conv::PoolingLayer& layer,
                   std::array<int, 4> (*sizes)(const conv::Images&),
                   std::array<int, 4> (*strides)(const conv::Images&)) {
@@ -252,49 +265,6 @@ std::vector<Form> list_poolings(const conv::PoolingLayer& layer, conv::Layout la
           pooling_form("strides of CHWN", layer, sizes_of, strides_in<conv::Layout::chwn>)};
 }
 
-// Images and channels of the trial: so many, if the layer has more.
-constexpr int kTrialImages = 4;
-constexpr int kTrialChannels = 3;
-
-// Runs a form on the same windows in fewer images and channels, and says in `fault` if it computes
-// something else. A form that does not take the smaller layer has no fault; the check of the whole
-// output decides then.
-int try_pooling(cudnnHandle_t handle, const conv::PoolingLayer& layer, conv::Layout layout,
-                std::size_t form, std::string& fault) {
-  conv::PoolingShape shape = layer.shape();
-  shape.N = std::min<std::int64_t>(shape.N, kTrialImages);
-  shape.C = std::min<std::int64_t>(shape.C, kTrialChannels);
-  const conv::PoolingLayer trial(shape);
-  const std::vector<float> input =
-      conv::rearranged(trial.input(), conv::make_input(trial, 0, 1), conv::Layout::nchw, layout);
-  std::vector<float> output(static_cast<std::size_t>(trial.output_size()), conv::poison());
-  const std::size_t input_bytes = input.size() * sizeof(float);
-  const std::size_t output_bytes = output.size() * sizeof(float);
-  DeviceMemory from;
-  DeviceMemory to;
-  cudaError_t error = from.allocate(input_bytes);
-  if (error == cudaSuccess) error = to.allocate(output_bytes);
-  const auto copy = [&error](void* target, const void* source, std::size_t bytes) {
-    if (error != cudaSuccess) return;
-    error = cudaMemcpyAsync(target, source, bytes, cudaMemcpyDefault, cudaStreamPerThread);
-  };
-  copy(from.data(), input.data(), input_bytes);
-  copy(to.data(), output.data(), output_bytes);
-  if (error != cudaSuccess) return error;
-  const std::vector<Form> forms = list_poolings(trial, layout);
-  if (forms[form].run(handle, from.floats(), to.floats()) != CUDNN_STATUS_SUCCESS) {
-    cudaGetLastError();
-    return cudaStreamSynchronize(cudaStreamPerThread);
-  }
-  copy(output.data(), to.data(), output_bytes);
-  if (error == cudaSuccess) error = cudaStreamSynchronize(cudaStreamPerThread);
-  if (error != cudaSuccess) return error;
-  const conv::Comparison result = conv::PoolingChecker(trial, layout, input).judge(0, output);
-  if (!result.passed()) fault = "it computes something else: " + result.describe();
-  std::replace(fault.begin(), fault.end(), '\n', ' ');
-  return cudaSuccess;
-}
-
 // Softmax
 
 Form softmax_form(std::string name, const conv::Softmax& softmax, cudnnSoftmaxMode_t mode) {
@@ -317,33 +287,29 @@ std::vector<Form> list_softmaxes(const conv::Softmax& softmax) {
 }
 
 template <class Problem>
-void use(OperationVariant<Problem>& variant, std::shared_ptr<FormPeer<Problem>> peer) {
+void use(OperationVariant<Problem>& variant, typename FormPeer<Problem>::List list,
+         std::string settings) {
+  const auto peer =
+      std::make_shared<FormPeer<Problem>>(std::move(list), std::move(settings), variant.layout);
   variant.launch = [peer](const OperationCall<Problem>& call) { return peer->launch(call); };
   variant.version = "cuDNN " + cudnn_version();
   variant.detail = [peer](const Problem& problem) { return peer->detail(problem); };
+  variant.differs = [peer](const Problem& problem) { return peer->differs(problem); };
 }
 
 }  // namespace
 
-void use_cudnn(TransformVariant& variant) {
-  use(variant, std::make_shared<FormPeer<conv::Transform>>(list_transforms, "float"));
-}
+void use_cudnn(TransformVariant& variant) { use(variant, list_transforms, "float"); }
 
 void use_cudnn(PoolingVariant& variant) {
   const conv::Layout layout = variant.layout;
-  use(variant,
-      std::make_shared<FormPeer<conv::PoolingLayer>>(
-          [layout](const conv::PoolingLayer& layer) { return list_poolings(layer, layout); },
-          "float, CUDNN_PROPAGATE_NAN",
-          [layout](cudnnHandle_t handle, const conv::PoolingLayer& layer, std::size_t form,
-                   std::string& fault) {
-            return try_pooling(handle, layer, layout, form, fault);
-          }));
+  use(
+      variant, [layout](const conv::PoolingLayer& layer) { return list_poolings(layer, layout); },
+      "float, CUDNN_PROPAGATE_NAN");
 }
 
 void use_cudnn(SoftmaxVariant& variant) {
-  use(variant,
-      std::make_shared<FormPeer<conv::Softmax>>(list_softmaxes, "float, CUDNN_SOFTMAX_ACCURATE"));
+  use(variant, list_softmaxes, "float, CUDNN_SOFTMAX_ACCURATE");
 }
 
 }  // namespace halo::peers

@@ -11,7 +11,7 @@ namespace halo::peers {
 inline Conv2dVariant describe_fully_connected(conv::Layout layout) {
   Conv2dVariant peer;
   peer.name = std::string("cublas_sgemm_") + conv::to_string(layout);
-  peer.source = "common/peers/cublas.cpp";
+  peer.source = "common/peers/cublas_sgemm.cpp";
   peer.description =
       std::string("cublasSgemm for fully connected layers, ") + conv::to_string(layout);
   peer.role = Role::peer;

@@ -17,7 +17,7 @@ void use_cudnn(Conv2dVariant& variant);
 /// cudnn_graph.cpp. Sets launch, version and detail.
 void use_cudnn_graph(Conv2dVariant& variant);
 
-/// cudnn_operations.cpp. Set launch, version and detail; pooling in the variant's layout.
+/// cudnn_operations.cpp. Set launch, version, detail and differs; pooling in the variant's layout.
 void use_cudnn(TransformVariant& variant);
 void use_cudnn(PoolingVariant& variant);
 void use_cudnn(SoftmaxVariant& variant);
@@ -28,9 +28,10 @@ void use_cudnn(ConvolutionBiasRelu& step);
 #endif
 
 #ifdef HALO_HAVE_CUBLAS
-/// cublas.cpp. Set launch, version and detail.
+/// cublas_geam.cpp. Sets launch, version, detail and differs.
 void use_cublas(TransformVariant& variant);
-/// Of a layer whose filters cover the whole image, in the variant's layout.
+/// cublas_sgemm.cpp, for fully connected layers in the variant's layout. Sets launch, version and
+/// detail.
 void use_cublas(Conv2dVariant& variant);
 
 #ifdef HALO_HAVE_CUFFT

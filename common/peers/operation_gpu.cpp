@@ -30,7 +30,7 @@ OperationVariant<Problem> cudnn_peer(std::string name, std::string description,
 TransformVariant cublas_geam() {
   TransformVariant peer;
   peer.name = "cublas_geam";
-  peer.source = "common/peers/cublas.cpp";
+  peer.source = "common/peers/cublas_geam.cpp";
   peer.description = "cublasSgeam: the matrix [C*H*W][N] transposed, or back";
   peer.role = Role::peer;
 #ifdef HALO_HAVE_CUBLAS

@@ -179,6 +179,26 @@ TEST_CASE("true fp32: outputs that should all be zero must be") {
   CHECK_FALSE(sample.relative_error(std::vector<float>{1e-30f}) <= kTrueFp32);
 }
 
+TEST_CASE("true fp32: with ReLU the negative outputs should be zero, and the others right") {
+  for (const ConvLayer& layer : layers()) {
+    INFO(conv::label(layer));
+    const Fp32Sample sample(layer);
+    const LayerData data = data_of(layer, sample);
+    std::vector<float> found = outputs_of(sample, PlainLayer{}.run(layer, data));
+    // Without ReLU they are wrong, unless none is negative.
+    const bool some_negative = *std::min_element(found.begin(), found.end()) < 0;
+    CHECK((sample.relative_error(found, true) > kTrueFp32) == some_negative);
+    for (float& value : found) value = std::max(value, 0.0f);
+    CHECK(sample.relative_error(found, true) < kTrueFp32 / 8);
+    std::vector<float> tf32 = outputs_of(
+        sample, PlainLayer{}.run(layer, {test::to_tf32(data.input), test::to_tf32(data.filters)}));
+    for (float& value : tf32) value = std::max(value, 0.0f);
+    CHECK(sample.relative_error(tf32, true) > 4 * kTrueFp32);
+    found.back() = conv::poison();
+    CHECK_FALSE(sample.relative_error(found, true) <= kTrueFp32);
+  }
+}
+
 TEST_CASE("true fp32: the sample goes through all rows, columns and filters") {
   for (const ConvLayer& layer :
        {ConvLayer({.N = 32,

@@ -1,0 +1,229 @@
+// What the GPU's FFT peers compute, and that nothing is allocated or waited for in a call that is timed.
+#include <cuda_runtime.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/conv/layer_inputs.hpp"
+#include "common/peers/fft_convolution.hpp"
+#include "common/peers/true_fp32.hpp"
+#include "tests/catch.hpp"
+
+using namespace halo;
+using conv::ConvLayer;
+
+namespace {
+
+std::unique_ptr<Backend> usable_backend() {
+  auto backend = make_backend();
+  if (const std::string reason = backend->unavailable(); !reason.empty()) test::skip(reason);
+  return backend;
+}
+
+// The peers whose libraries are there. Skips the test case if there are none.
+std::vector<Conv2dVariant> available() {
+  std::vector<Conv2dVariant> found;
+  std::string reason = "there are no peers";
+  for (const Conv2dVariant& peer : peers::fft_convolution()) {
+    if (peer.unavailable.empty()) {
+      found.push_back(peer);
+    } else {
+      reason = peer.unavailable;
+    }
+  }
+  if (found.empty()) test::skip(reason);
+  return found;
+}
+
+// Beside the adversarial ones: more than one tile, filters wider than the tiles' usual size allows,
+// padding wider than the filter, the shapes of the paper's networks.
+std::vector<ConvLayer> usual() {
+  return {
+      ConvLayer({.N = 2, .C = 3, .H = 70, .W = 45, .K = 5, .R = 5, .S = 3, .padding_h = 2}),
+      ConvLayer({.N = 2, .H = 40, .W = 90, .K = 3, .R = 3, .S = 20, .padding_w = 7}),
+      ConvLayer({.C = 2, .H = 9, .W = 8, .K = 2, .R = 2, .S = 1, .padding_h = 6, .padding_w = 3}),
+      ConvLayer({.N = 64, .C = 16, .H = 14, .W = 14, .K = 16, .R = 5, .S = 5}),
+      ConvLayer({.N = 16,
+                 .C = 64,
+                 .H = 56,
+                 .W = 56,
+                 .K = 96,
+                 .R = 3,
+                 .S = 3,
+                 .padding_h = 1,
+                 .padding_w = 1}),
+      ConvLayer(
+          {.C = 256, .H = 13, .W = 13, .K = 384, .R = 3, .S = 3, .padding_h = 1, .padding_w = 1}),
+  };
+}
+
+// One layer in device memory, with what the peer wants besides.
+struct Scene {
+  Scene(Backend& backend, const Conv2dVariant& peer, const ConvLayer& of, std::vector<float> cells,
+        std::vector<float> taps)
+      : layer(of),
+        input(std::move(cells)),
+        filters(std::move(taps)),
+        device_input(backend, input.size()),
+        device_filters(backend, filters.size()),
+        device_output(backend, static_cast<std::size_t>(of.output_size())),
+        workspace(backend, static_cast<std::size_t>(peer.workspace_floats(of))),
+        call{of, device_input.data(), device_filters.data(), device_output.data(),
+             workspace.data()} {
+    device_input.write(input);
+    device_filters.write(filters);
+    device_output.poison();
+    workspace.poison();
+  }
+  Scene(Backend& backend, const Conv2dVariant& peer, const ConvLayer& of)
+      : Scene(backend, peer, of, conv::adversarial_input(of, test::seed()),
+              conv::adversarial_filters(of, test::seed())) {}
+
+  std::vector<float> result() const {
+    REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+    std::vector<float> values(device_output.size());
+    device_output.read(values);
+    return values;
+  }
+
+  ConvLayer layer;
+  std::vector<float> input, filters;
+  Array device_input, device_filters, device_output, workspace;
+  Conv2dCall call;
+};
+
+}  // namespace
+
+TEST_CASE("fft peers-gpu: every layer of stride 1 is right") {
+  const auto backend = usable_backend();
+  for (const Conv2dVariant& peer : available()) {
+    std::vector<ConvLayer> layers = adversarial_layers(test::seed());
+    for (const ConvLayer& layer : usual()) layers.push_back(layer);
+    int taken = 0;
+    for (const ConvLayer& layer : layers) {
+      if (!refusal(peer, layer).empty()) continue;
+      ++taken;
+      Row row;
+      Progress progress;
+      check_layers(peer, *backend, {layer}, test::seed(), row, progress);
+      INFO(peer.name << ", " << conv::label(layer) << ": " << row.check.reason << "\n"
+                     << peer.detail(layer));
+      CHECK(row.check.outcome == Outcome::good);
+      CHECK(row.hazards.outcome != Outcome::bad);
+    }
+    INFO(peer.name);
+    CHECK(taken > static_cast<int>(usual().size()));
+  }
+}
+
+TEST_CASE("fft peers-gpu: passes over images and filters leave nothing out") {
+  const auto backend = usable_backend();
+  // More than 1 GiB at once, either way; few products, so that the reference is soon there.
+  const ConvLayer many_images(
+      {.N = 700, .C = 4, .H = 126, .W = 126, .K = 4, .R = 1, .S = 1, .padding_h = 1});
+  const ConvLayer many_filters({.N = 3, .C = 96, .H = 62, .W = 62, .K = 600, .R = 1, .S = 1});
+  for (const Conv2dVariant& peer : available()) {
+    for (const ConvLayer& layer : {many_images, many_filters}) {
+      if (backend->free_memory() < (std::int64_t{6} << 30)) test::skip("too little memory");
+      Row row;
+      check_layer(peer, *backend, layer, test::seed(), row);
+      INFO(peer.name << ", " << conv::label(layer) << ": " << row.check.reason << "\n"
+                     << peer.detail(layer));
+      CHECK(row.check.outcome == Outcome::good);
+      CHECK_THAT(peer.detail(layer), test::contains("passes"));
+    }
+  }
+}
+
+TEST_CASE("fft peers-gpu: they compute in true fp32") {
+  const auto backend = usable_backend();
+  for (const Conv2dVariant& peer : available()) {
+    for (const ConvLayer& layer : usual()) {
+      const peers::Fp32Sample sample(layer);
+      std::vector<float> batch;
+      for (int n = 0; n < layer.N(); ++n) {
+        batch.insert(batch.end(), sample.image().begin(), sample.image().end());
+      }
+      const Scene scene(*backend, peer, layer, std::move(batch),
+                        {sample.filters().begin(), sample.filters().end()});
+      REQUIRE(peer.launch(scene.call) == cudaSuccess);
+      const std::vector<float> output = scene.result();
+      std::vector<float> found;
+      for (std::int64_t i = 0; i < sample.count(); ++i) {
+        found.push_back(output[static_cast<std::size_t>(i * sample.step())]);
+      }
+      INFO(peer.name << ", " << conv::label(layer) << "\n" << peer.detail(layer));
+      CHECK(sample.relative_error(found) <= peers::kTrueFp32);
+    }
+  }
+}
+
+TEST_CASE("fft peers-gpu: after the first call nothing is allocated, and calls can be captured") {
+  const auto backend = usable_backend();
+  const ConvLayer layer = usual()[4];
+  for (const Conv2dVariant& peer : available()) {
+    INFO(peer.name);
+    Scene first(*backend, peer, layer);
+    Scene second(*backend, peer, layer);  // other arrays of the same layer: as for a cold cache
+    cudaGraph_t graph = nullptr;
+    // A plan is made outside of a capture or not at all.
+    REQUIRE(cudaStreamBeginCapture(cudaStreamPerThread, cudaStreamCaptureModeThreadLocal) ==
+            cudaSuccess);
+    CHECK(peer.launch(first.call) == cudaErrorStreamCaptureUnsupported);
+    CHECK(cudaStreamEndCapture(cudaStreamPerThread, &graph) == cudaSuccess);
+    if (graph != nullptr) cudaGraphDestroy(graph);
+    cudaGetLastError();
+
+    REQUIRE(peer.launch(first.call) == cudaSuccess);
+    const std::string detail = peer.detail(layer);
+    INFO(detail);
+    CHECK_THAT(detail, test::contains("transform"));
+    CHECK_THAT(detail, test::contains("workspace "));
+    CHECK(peer.detail(layer.with_batch(2)) == peer.version);
+    const std::vector<float> expected = first.result();
+    CHECK(conv::check(layer, first.input, first.filters, expected, conv::Demand::transformed)
+              .passed());
+    first.device_output.poison();
+
+    REQUIRE(cudaStreamBeginCapture(cudaStreamPerThread, cudaStreamCaptureModeThreadLocal) ==
+            cudaSuccess);
+    const int one = peer.launch(first.call);
+    const int two = peer.launch(second.call);
+    const cudaError_t ended = cudaStreamEndCapture(cudaStreamPerThread, &graph);
+    CHECK(one == cudaSuccess);
+    CHECK(two == cudaSuccess);
+    REQUIRE(ended == cudaSuccess);
+    cudaGraphExec_t ready = nullptr;
+    REQUIRE(cudaGraphInstantiate(&ready, graph, 0) == cudaSuccess);
+    REQUIRE(cudaGraphLaunch(ready, cudaStreamPerThread) == cudaSuccess);
+    CHECK(first.result() == expected);
+    CHECK(second.result() == expected);
+    cudaGraphExecDestroy(ready);
+    cudaGraphDestroy(graph);
+
+    const std::int64_t free = backend->free_memory();
+    for (int i = 0; i < 3; ++i) REQUIRE(peer.launch(first.call) == cudaSuccess);
+    REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+    CHECK(backend->free_memory() == free);
+  }
+}
+
+// Last, since a library that can't bear a reset may take the program with it.
+TEST_CASE("fft peers-gpu: plans are made anew after the device was reset") {
+  const auto backend = usable_backend();
+  const ConvLayer layer = usual()[3];
+  for (const Conv2dVariant& peer : available()) {
+    INFO(peer.name);
+    {
+      const Scene before(*backend, peer, layer);
+      REQUIRE(peer.launch(before.call) == cudaSuccess);
+      REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+    }
+    REQUIRE(backend->recover());
+    const Scene after(*backend, peer, layer);
+    CHECK(peer.launch(after.call) == cudaSuccess);
+    CHECK(conv::check(layer, after.input, after.filters, after.result(), conv::Demand::transformed)
+              .passed());
+  }
+}

@@ -27,6 +27,8 @@ def listing(name, file, threads, width):
             f"-DLISTING={name}", f"-DTHREADS={threads}", f"-DWIDTH={width}"]
 
 
+FIGURE7B = ["tests/stages/sc16_figure7/figure7b.cu", "docs/examples/sc16_figure7b.cu", "-I."]
+
 # 16 threads are the report's default, 3 taps the mask of its tables.
 PROGRAMS = {
     "reverse": ["docs/examples/reverse.cu"],
@@ -35,6 +37,8 @@ PROGRAMS = {
     "code4_int_tile": listing("code4_int_tile", "code4_int_tile", 16, 3),
     "code4_wide_mask": listing("code4_int_tile", "code4_int_tile", 8, 15),
     "code5": listing("code5", "code5", 16, 3),
+    "figure7b_16": FIGURE7B + ["-DCHANNELS=16"],
+    "figure7b_32": FIGURE7B + ["-DCHANNELS=32"],
 }
 
 

@@ -73,21 +73,22 @@ Tally tally(const Ran& ran, int N, int cells) {
   return tally;
 }
 
-// The line of the listing that carries `[bug:NAME]`.
-int line_of(const std::string& file, const std::string& bug) {
-  std::ifstream in(std::string(HALO_SOURCE_ROOT) + "/tests/stages/sc16_figure7/" + file);
+// The line of our file that carries this line of Fig. 7b: the comment at its end says so.
+int line_of(int line_of_figure) {
+  std::ifstream in(HALO_SOURCE_ROOT "/tests/stages/sc16_figure7/figure7b.cu");
   REQUIRE(in);
+  const std::string end = "// " + std::to_string(line_of_figure);
   std::string line;
   for (int number = 1; std::getline(in, line); ++number) {
-    if (line.find("[bug:" + bug + "]") != std::string::npos) return number;
+    if (line.ends_with(end)) return number;
   }
-  FAIL(file << " has no [bug:" << bug << "]");
+  FAIL("figure7b.cu has no line " << line_of_figure << " of the figure");
   return 0;
 }
 
-// The finding of this kind at the bug's line of Fig. 7b, or null.
-const Hazard* found(const Ran& ran, const std::string& kind, const std::string& bug) {
-  const int line = line_of("figure7b.cu", bug);
+// The finding of this kind at this line of Fig. 7b, or null.
+const Hazard* found(const Ran& ran, const std::string& kind, int line_of_figure) {
+  const int line = line_of(line_of_figure);
   for (const Hazard& hazard : ran.seen.hazards) {
     if (hazard.kind == kind && hazard.line == line &&
         hazard.file.find("figure7b.cu") != std::string::npos) {
@@ -181,7 +182,7 @@ TEST_CASE("Fig. 7b with a block for each place handles 32 channels, however many
 TEST_CASE("Fig. 7b with 16 channels reads tile rows that do not exist") {
   const Ran ran = figure7b(64, 16, 6, 6, 1);
   INFO(all(ran));
-  const Hazard* read = found(ran, "out_of_bounds", "rows");
+  const Hazard* read = found(ran, "out_of_bounds", 20);
   REQUIRE(read != nullptr);
   CHECK(read->array == "sh");
   CHECK(read->thread[0] == 16);
@@ -191,12 +192,12 @@ TEST_CASE("Fig. 7b with 16 channels reads tile rows that do not exist") {
 TEST_CASE("Fig. 7b with 48 channels reads tile rows that nobody has written") {
   const Ran ran = figure7b(64, 48, 2, 6, 1);
   INFO(all(ran));
-  const Hazard* read = found(ran, "uninitialized_shared_read", "rows");
+  const Hazard* read = found(ran, "uninitialized_shared_read", 20);
   REQUIRE(read != nullptr);
   CHECK(read->thread[0] == 16);
   // Blocks have 16 cells and D2_H counts 32 for each, so images are twice as far apart as they should
   // be: image 32 lies beyond the end.
-  const Hazard* store = found(ran, "out_of_bounds", "beyond");
+  const Hazard* store = found(ran, "out_of_bounds", 22);
   REQUIRE(store != nullptr);
   CHECK(store->thread[0] == 0);
   CHECK(store->thread[1] == 0);
@@ -205,7 +206,7 @@ TEST_CASE("Fig. 7b with 48 channels reads tile rows that nobody has written") {
 TEST_CASE("Fig. 7b with 3 channels writes past its tile, and never writes an output") {
   const Ran ran = figure7b(64, 3, 16, 3, 1);
   INFO(all(ran));
-  const Hazard* write = found(ran, "out_of_bounds", "load");
+  const Hazard* write = found(ran, "out_of_bounds", 13);
   REQUIRE(write != nullptr);
   CHECK(write->array == "sh");
   CHECK(write->thread[1] == 3);

@@ -4,16 +4,18 @@
 
 namespace halo::sc16_figure7 {
 
+// [doc:listing]
 __global__ void Transformation(const float* in, float* out) {
-  // from CHWN to NHWC.  [bug:comment] the index below is NCHW's
+  // from CHWN to NHWC.
   int tx = threadIdx.x, bx = blockIdx.x;
   int by = blockIdx.y, bz = blockIdx.z;
   out[((tx * gridDim.z + bz) * gridDim.y + by) * gridDim.x + bx] =
       in[((bz * gridDim.y + by) * gridDim.x + bx) * blockDim.x + tx];
 }
+// [/doc:listing]
 
 cudaError_t naive(const float* input, float* output, int N, int C, int H, int W) {
-  Transformation<<<dim3(W, H, C), N>>>(input, output);  // [bug:threads] at most 1,024
+  Transformation<<<dim3(W, H, C), N>>>(input, output);
   return cudaGetLastError();
 }
 

@@ -31,7 +31,7 @@ static void run(int N, int C, int blocks) {
       }
     }
   }
-  std::printf("%3d images, %d channels, %2d blocks: of %d outputs %d wrong, %d not written\n", N, C,
+  std::printf("%d images, %d channels, %d blocks: of %d outputs %d wrong, %d not written\n", N, C,
               blocks, N * cells, wrong, unwritten);
   cudaFree(device_input);
   cudaFree(device_output);

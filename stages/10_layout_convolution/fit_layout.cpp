@@ -15,16 +15,19 @@ namespace halo::layout_convolution {
 
 namespace {
 
+using conv::Layout;
+
 struct Options {
   std::string file;
-  std::string chwn = "images_chwn,pixels_chwn";
-  std::string nchw = "images_nchw,pixels_nchw,cudnn,cudnn_graph";
+  std::string chwn;
+  std::string nchw;
   std::string part = "both";
   std::string format = "table";
 };
 
 std::set<std::string> names_in(const std::string& text) {
   std::set<std::string> names;
+  if (text.empty()) return names;
   std::size_t begin = 0;
   for (std::size_t comma = 0; comma != std::string::npos; begin = comma + 1) {
     comma = text.find(',', begin);
@@ -33,17 +36,8 @@ std::set<std::string> names_in(const std::string& text) {
   return names;
 }
 
-std::int64_t number(const Row& row, const std::string& field) {
-  for (const auto& [name, value] : row.problem) {
-    if (name == field && std::holds_alternative<std::int64_t>(value)) {
-      return std::get<std::int64_t>(value);
-    }
-  }
-  throw std::runtime_error("a row of " + row.variant + " is no convolution: it has no " + field);
-}
-
 // The layers of which both layouts have a time, in the order of the file; how many have one only is
-// added to `left_out`. Times are hot medians: every layer has them.
+// written to `left_out`. Times are hot medians: every layer has them.
 std::vector<LayerTimes> layer_times(const std::vector<Row>& rows, const Options& options,
                                     int& left_out) {
   const std::set<std::string> chwn = names_in(options.chwn);
@@ -53,16 +47,14 @@ std::vector<LayerTimes> layer_times(const std::vector<Row>& rows, const Options&
   std::vector<LayerTimes> layers;
   for (const Row& row : rows) {
     unseen.erase(row.variant);
-    const bool is_chwn = chwn.contains(row.variant);
-    if (!timed(row) || (!is_chwn && !nchw.contains(row.variant))) continue;
-    const std::string name = short_name(row.problem);
-    auto layer = std::find_if(layers.begin(), layers.end(),
-                              [&](const LayerTimes& each) { return each.name == name; });
-    if (layer == layers.end()) {
-      layers.push_back({name, number(row, "C"), number(row, "N"), 0, 0});
-      layer = layers.end() - 1;
-    }
-    double& time = is_chwn ? layer->chwn_ms : layer->nchw_ms;
+    const bool is_chwn = !row.layout.empty() && conv::parse_layout(row.layout) == Layout::chwn;
+    const std::set<std::string>& chosen = is_chwn ? chwn : nchw;
+    if (!timed(row) || (!chosen.empty() && !chosen.contains(row.variant))) continue;
+    const conv::ConvLayer layer = conv::parse_label(short_name(row.problem));
+    auto times = std::find_if(layers.begin(), layers.end(),
+                              [&](const LayerTimes& each) { return each.layer == layer; });
+    if (times == layers.end()) times = layers.insert(layers.end(), {layer, 0, 0});
+    double& time = is_chwn ? times->chwn_ms : times->nchw_ms;
     const double median = row.time.hot.median_ms;
     time = time > 0 ? std::min(time, median) : median;
   }
@@ -70,28 +62,27 @@ std::vector<LayerTimes> layer_times(const std::vector<Row>& rows, const Options&
     throw UsageError(options.file + " has no variant '" + *unseen.begin() + "'");
   }
   left_out = static_cast<int>(std::erase_if(
-      layers, [](const LayerTimes& layer) { return layer.chwn_ms <= 0 || layer.nchw_ms <= 0; }));
-  if (layers.empty())
-    throw std::runtime_error(options.file + ": no layer has times of both layouts");
+      layers, [](const LayerTimes& each) { return each.chwn_ms <= 0 || each.nchw_ms <= 0; }));
+  if (layers.empty()) throw UsageError(options.file + ": no layer has times of both layouts");
   return layers;
 }
 
-const char* capitals(conv::Layout layout) { return layout == conv::Layout::chwn ? "CHWN" : "NCHW"; }
+const char* capitals(Layout layout) { return layout == Layout::chwn ? "CHWN" : "NCHW"; }
 
 Table layers_table(const std::vector<LayerTimes>& layers, const std::vector<Thresholds>& all) {
   std::vector<const LayerTimes*> items;
   for (const LayerTimes& layer : layers) items.push_back(&layer);
   std::vector<Field<LayerTimes>> fields = {
-      {"layer", false, [](const LayerTimes& l) { return Cell{l.name}; }},
-      {"C", true, [](const LayerTimes& l) { return Cell{std::to_string(l.C)}; }},
-      {"N", true, [](const LayerTimes& l) { return Cell{std::to_string(l.N)}; }},
+      {"layer", false, [](const LayerTimes& l) { return Cell{conv::label(l.layer)}; }},
+      {"C", true, [](const LayerTimes& l) { return Cell{std::to_string(l.layer.C())}; }},
+      {"N", true, [](const LayerTimes& l) { return Cell{std::to_string(l.layer.N())}; }},
       {"CHWN ms", true, [](const LayerTimes& l) { return Cell{rounded(l.chwn_ms)}; }},
       {"NCHW ms", true, [](const LayerTimes& l) { return Cell{rounded(l.nchw_ms)}; }},
       {"faster", false, [](const LayerTimes& l) { return Cell{capitals(l.best())}; }},
   };
   for (const Thresholds& one : all) {
     fields.push_back({one.name, false, [one](const LayerTimes& l) {
-                        const conv::Layout chosen = chosen_layout(one, l.C, l.N);
+                        const Layout chosen = chosen_layout(one, l.layer.C(), l.layer.N());
                         const bool right = l.of(chosen) <= l.of(l.best());
                         return Cell{std::string(capitals(chosen)) + (right ? "" : ", wrong"),
                                     right ? Tone::plain : Tone::caution};
@@ -149,8 +140,8 @@ int run(int argc, const char* const* argv) {
       "Example: 10_layout_convolution-fit results.json --chwn images_chwn --nchw cudnn\n"
       "Exit status: 0 good, 2 wrong use, or a file with nothing to fit.");
   line.positional("FILE", options.file, "results of a GPU's run, from --json");
-  line.option("--chwn", "NAME[,NAME]", options.chwn, "variants and peers with CHWN maps");
-  line.option("--nchw", "NAME[,NAME]", options.nchw, "variants and peers with NCHW maps");
+  line.option("--chwn", "NAME[,NAME]", options.chwn, "of those with CHWN maps only these");
+  line.option("--nchw", "NAME[,NAME]", options.nchw, "of those with NCHW maps only these");
   line.option("--part", "PART", options.part, "layers, thresholds or both");
   line.option("--format", "FORMAT", options.format, "table, markdown or csv");
   if (!line.parse(argc, argv)) return 0;

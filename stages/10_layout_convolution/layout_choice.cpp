@@ -9,36 +9,35 @@ namespace halo::layout_convolution {
 
 namespace {
 
+using conv::ConvLayer;
+using Count = int (ConvLayer::*)() const;
+
 constexpr const char* kTitanBlack = "gtxtitanblack";
 constexpr const char* kTitanX = "gtxtitanx";
 
 void require_layers(std::span<const LayerTimes> layers) {
   if (layers.empty()) throw std::invalid_argument("no layers to judge thresholds by");
-  for (const LayerTimes& layer : layers) {
-    if (layer.C < 1 || layer.N < 1) {
-      throw std::invalid_argument("layer " + layer.name + ": C and N are at least 1");
-    }
-    if (!(layer.chwn_ms > 0) || !(layer.nchw_ms > 0)) {
-      throw std::invalid_argument("layer " + layer.name + ": a time is above 0");
+  for (const LayerTimes& each : layers) {
+    if (!(each.chwn_ms > 0) || !(each.nchw_ms > 0)) {
+      throw std::invalid_argument("layer " + conv::label(each.layer) + ": a time is above 0");
     }
   }
 }
 
-// The values, and one more than the largest.
-std::vector<std::int64_t> candidates(std::span<const LayerTimes> layers,
-                                     std::int64_t LayerTimes::*value) {
+// The layers' numbers, and one more than the largest.
+std::vector<std::int64_t> candidates(std::span<const LayerTimes> layers, Count count) {
   std::set<std::int64_t> values;
-  for (const LayerTimes& layer : layers) values.insert(layer.*value);
+  for (const LayerTimes& each : layers) values.insert((each.layer.*count)());
   values.insert(*values.rbegin() + 1);
   return {values.begin(), values.end()};
 }
 
-// The least threshold that separates the values as this one does.
-std::int64_t lowest_like(std::int64_t threshold, std::span<const LayerTimes> layers,
-                         std::int64_t LayerTimes::*value) {
+// The least threshold that separates the layers' numbers as this one does.
+std::int64_t lowest_like(std::int64_t threshold, std::span<const LayerTimes> layers, Count count) {
   std::int64_t lowest = 1;
-  for (const LayerTimes& layer : layers) {
-    if (layer.*value < threshold) lowest = std::max(lowest, layer.*value + 1);
+  for (const LayerTimes& each : layers) {
+    const std::int64_t value = (each.layer.*count)();
+    if (value < threshold) lowest = std::max(lowest, value + 1);
   }
   return lowest;
 }
@@ -62,13 +61,11 @@ conv::Layout chosen_layout(const Thresholds& thresholds, std::int64_t C, std::in
 }
 // [/doc:rule]
 
-std::string explain(const conv::ConvLayer& layer, std::span<const Thresholds> all) {
+std::string explain(const ConvLayer& layer, std::span<const Thresholds> all) {
   std::size_t widest = 0;
   for (const Thresholds& one : all) widest = std::max(widest, one.name.size());
-  const std::string C = std::to_string(layer.C());
-  const std::string N = std::to_string(layer.N());
-  std::string text =
-      "layer " + conv::label(layer) + ": C " + C + ", N " + N + "; CHWN if C < Ct or N >= Nt\n";
+  std::string text = "layer " + conv::label(layer) + ": C " + std::to_string(layer.C()) + ", N " +
+                     std::to_string(layer.N()) + "; CHWN if C < Ct or N >= Nt\n";
   for (const Thresholds& one : all) {
     const std::string Ct = std::to_string(one.Ct);
     const std::string Nt = std::to_string(one.Nt);
@@ -77,10 +74,12 @@ std::string explain(const conv::ConvLayer& layer, std::span<const Thresholds> al
       text += "NCHW: C >= " + Ct + " and N < " + Nt + "\n";
       continue;
     }
+    const bool few_channels = layer.C() < one.Ct;
+    const bool many_images = layer.N() >= one.Nt;
     text += "CHWN: ";
-    if (layer.C() < one.Ct) text += "C < " + Ct;
-    if (layer.C() < one.Ct && layer.N() >= one.Nt) text += " and ";
-    if (layer.N() >= one.Nt) text += "N >= " + Nt;
+    if (few_channels) text += "C < " + Ct;
+    if (few_channels && many_images) text += " and ";
+    if (many_images) text += "N >= " + Nt;
     text += "\n";
   }
   return text;
@@ -89,21 +88,22 @@ std::string explain(const conv::ConvLayer& layer, std::span<const Thresholds> al
 Judgement judge(const Thresholds& thresholds, std::span<const LayerTimes> layers) {
   require_layers(layers);
   Judgement judgement;
-  for (const LayerTimes& layer : layers) {
-    const double chosen = layer.of(chosen_layout(thresholds, layer.C, layer.N));
-    const double best = layer.of(layer.best());
+  for (const LayerTimes& each : layers) {
+    const double chosen = each.of(chosen_layout(thresholds, each.layer.C(), each.layer.N()));
+    const double best = each.of(each.best());
     ++judgement.layers;
     if (chosen <= best) ++judgement.right;
     judgement.chosen_ms += chosen;
     judgement.best_ms += best;
     if (chosen / best > judgement.worst) {
       judgement.worst = chosen / best;
-      judgement.worst_layer = layer.name;
+      judgement.worst_layer = conv::label(each.layer);
     }
   }
   return judgement;
 }
 
+// [doc:fit]
 Fit fit(std::span<const LayerTimes> layers) {
   require_layers(layers);
   Fit best;
@@ -111,8 +111,8 @@ Fit fit(std::span<const LayerTimes> layers) {
   const auto rank = [](const Thresholds& thresholds, const Judgement& judgement) {
     return std::tuple(judgement.chosen_ms, -judgement.right, thresholds.Ct, -thresholds.Nt);
   };
-  for (const std::int64_t Ct : candidates(layers, &LayerTimes::C)) {
-    for (const std::int64_t Nt : candidates(layers, &LayerTimes::N)) {
+  for (const std::int64_t Ct : candidates(layers, &ConvLayer::C)) {
+    for (const std::int64_t Nt : candidates(layers, &ConvLayer::N)) {
       const Thresholds thresholds{"fitted", Ct, Nt};
       const Judgement judgement = judge(thresholds, layers);
       if (first || rank(thresholds, judgement) < rank(best.thresholds, best.judgement)) {
@@ -122,9 +122,10 @@ Fit fit(std::span<const LayerTimes> layers) {
       first = false;
     }
   }
-  best.lowest_Ct = lowest_like(best.thresholds.Ct, layers, &LayerTimes::C);
-  best.lowest_Nt = lowest_like(best.thresholds.Nt, layers, &LayerTimes::N);
+  best.lowest_Ct = lowest_like(best.thresholds.Ct, layers, &ConvLayer::C);
+  best.lowest_Nt = lowest_like(best.thresholds.Nt, layers, &ConvLayer::N);
   return best;
 }
+// [/doc:fit]
 
 }  // namespace halo::layout_convolution

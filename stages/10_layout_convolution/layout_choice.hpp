@@ -1,11 +1,12 @@
 // Which layout a convolution layer gets: the rule of Li et al., "Optimizing Memory Efficiency for Deep
-// Convolutional Neural Networks on GPUs" (SC'16), and thresholds for it that fit a GPU's measured
-// times. Plain C++: no GPU is asked.
+// Convolutional Neural Networks on GPUs" (SC'16), judged by measured times, and thresholds that fit
+// these. Plain C++: no GPU is asked.
 //
-// The rule: CHWN if C < Ct or N >= Nt, else NCHW. Few channels leave a matrix multiplication little to
-// pay its unrolling with, and many images give images_across_lanes (cuda-convnet) its 4 images a
-// thread. Zhang's presentation of it (2018) prints N > Nt; with Titan Black's Nt = 128 that sends
-// CONV4 (C = 64, N = 128) to NCHW, while Fig. 3 has it faster in CHWN. So >= is meant.
+// The rule: CHWN if C < Ct or N >= Nt, else NCHW. Few channels leave a matrix
+// multiplication little to do for each output, and many images give images_across_lanes, which is
+// cuda-convnet's method, its 4 images a thread. Zhang's presentation of the paper (2018) prints N > Nt;
+// with Titan Black's Nt = 128 that sends CV4 (C = 64, N = 128) to NCHW, while Fig. 3 has it faster in
+// CHWN. So >= is meant.
 #pragma once
 
 #include <cstdint>
@@ -40,9 +41,7 @@ std::string explain(const conv::ConvLayer& layer, std::span<const Thresholds> al
 
 /// One layer's measured times: the fastest implementation with CHWN maps, and with NCHW maps.
 struct LayerTimes {
-  std::string name;
-  std::int64_t C = 0;
-  std::int64_t N = 0;
+  conv::ConvLayer layer;
   double chwn_ms = 0;
   double nchw_ms = 0;
 
@@ -58,14 +57,13 @@ struct Judgement {
   double chosen_ms = 0;     // all layers, each in the layout that was chosen for it
   double best_ms = 0;       // all layers, each in its best layout
   double worst = 1;         // chosen / best of the layer where that is largest
-  std::string worst_layer;  // empty: all are right
+  std::string worst_layer;  // conv::label; empty: all are right
 
   /// How much more than the best choices the chosen ones take, as a share of these: 0.1 is 10 %.
   double regret() const { return chosen_ms / best_ms - 1; }
 };
 
-/// Throws std::invalid_argument, in one line, if there are no layers, or one has a time that is not
-/// above 0 or a C or N below 1.
+/// Throws std::invalid_argument, in one line, if there are no layers, or a time is not above 0.
 Judgement judge(const Thresholds& thresholds, std::span<const LayerTimes> layers);
 
 /// The thresholds with which all layers together take the least time; of those the ones that are

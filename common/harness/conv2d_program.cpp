@@ -206,6 +206,10 @@ std::vector<Conv2dEntry> choose(const Stages& stages, const Options& options) {
   }
   const std::string& name = options.variant;
   keep_variant(chosen, name, title(stages));
+  // A stage may bring peers of its own.
+  if (options.no_peers) {
+    std::erase_if(chosen, [](const auto& entry) { return entry.variant.role == Role::peer; });
+  }
   return chosen;
 }
 

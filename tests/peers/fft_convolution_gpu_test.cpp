@@ -121,8 +121,8 @@ TEST_CASE("fft peers-gpu: passes over images and filters leave nothing out") {
   const auto backend = usable_backend();
   // More than 1 GiB at once, either way; few products, so that the reference is soon there.
   const ConvLayer many_images(
-      {.N = 700, .C = 4, .H = 126, .W = 126, .K = 4, .R = 1, .S = 1, .padding_h = 1});
-  const ConvLayer many_filters({.N = 3, .C = 96, .H = 62, .W = 62, .K = 600, .R = 1, .S = 1});
+      {.N = 2400, .C = 4, .H = 126, .W = 126, .K = 4, .R = 1, .S = 1, .padding_h = 1});
+  const ConvLayer many_filters({.N = 3, .C = 96, .H = 62, .W = 62, .K = 2400, .R = 1, .S = 1});
   for (const Conv2dVariant& peer : available()) {
     for (const ConvLayer& layer : {many_images, many_filters}) {
       if (backend->free_memory() < (std::int64_t{6} << 30)) test::skip("too little memory");

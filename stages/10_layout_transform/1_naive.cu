@@ -35,7 +35,6 @@ __global__ void naive_to_chwn_kernel(const float* input,  // [N][cells]
 }
 // [/doc:kernel]
 
-// [doc:launch]
 cudaError_t naive(const float* input, float* output, Batch batch, To to) {
   // The figure starts N threads, which fails above the 1,024 that a block may have. Here those threads
   // go round again. For few images it is a waste of another kind: with N = 8 a warp has 8 lanes.
@@ -48,6 +47,5 @@ cudaError_t naive(const float* input, float* output, Batch batch, To to) {
   }
   return cudaGetLastError();
 }
-// [/doc:launch]
 
 }  // namespace halo::layout_transform

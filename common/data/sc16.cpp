@@ -153,17 +153,6 @@ template const Softmax& sc16_problem(const std::vector<Sc16Problem<Softmax>>&, s
 template const Transform& sc16_problem(const std::vector<Sc16Problem<Transform>>&,
                                        std::string_view);
 
-const std::vector<LayoutThresholds>& sc16_thresholds() {
-  static const std::vector<LayoutThresholds> thresholds = {{"GTX Titan Black", 32, 128},
-                                                           {"Titan X", 128, 64}};
-  return thresholds;
-}
-
-Layout preferred_layout(const LayoutThresholds& thresholds, const conv::ConvLayer& layer) {
-  return layer.C() < thresholds.channels || layer.N() >= thresholds.images ? Layout::chwn
-                                                                           : Layout::nchw;
-}
-
 const std::vector<Sc16Figure>& sc16_figures() {
   static const std::vector<Sc16Figure> figures = {
       {"layout_best", 6.9, "x", "the better layout against the other, most in one layer", "Fig. 1"},

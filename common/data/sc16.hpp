@@ -42,21 +42,6 @@ template <class Problem>
 const Problem& sc16_problem(const std::vector<Sc16Problem<Problem>>& problems,
                             std::string_view name);
 
-/// Where CHWN is taken for the better layout of a convolution: fewer channels than `channels`, or at
-/// least `images` images.
-struct LayoutThresholds {
-  std::string gpu;
-  int channels = 0;  // Ct
-  int images = 0;    // Nt
-};
-
-/// The two GPUs that the paper gives thresholds for.
-const std::vector<LayoutThresholds>& sc16_thresholds();
-
-/// The paper's rule: CHWN if C < Ct or N >= Nt, else NCHW. Zhang's presentation of it (2018) prints
-/// N > Nt, with which CV4 (C = 64, N = 128) would be NCHW on a Titan Black and contradict Fig. 3.
-conv::Layout preferred_layout(const LayoutThresholds& thresholds, const conv::ConvLayer& layer);
-
 /// A figure to be set beside one of ours.
 struct Sc16Figure {
   std::string name;   // "transform_mean"

@@ -112,27 +112,6 @@ TEST_CASE("the transforms are the inputs of the paper's layers, both ways, and l
   CHECK_THAT(error_of([&] { sc16_problem(transforms, "CV13"); }), contains("there are: CV1, CV2,"));
 }
 
-TEST_CASE("the paper's rule for layouts gives what its Fig. 3 shows", "[sc16]") {
-  const auto& thresholds = data::sc16_thresholds();
-  REQUIRE(thresholds.size() == 2);
-  // On the Titan Black CHWN was the faster for CV1 to CV5 and CV9.
-  for (const data::NamedLayer& named : data::paper_layer_table("sc16")) {
-    const std::string name = named.network.substr(named.network.find(' ') + 1);
-    const bool chwn =
-        name.size() == 3 ? name[2] <= '5' || name == "CV9" : name.find("CV5") != std::string::npos;
-    INFO(named.network);
-    CHECK((data::preferred_layout(thresholds[0], named.layer) == Layout::chwn) == chwn);
-  }
-  const auto at = [&](int images, int channels) {
-    return data::preferred_layout(
-        thresholds[1],
-        conv::ConvLayer({.N = images, .C = channels, .H = 3, .W = 3, .R = 3, .S = 3}));
-  };
-  CHECK(at(63, 128) == Layout::nchw);
-  CHECK(at(64, 128) == Layout::chwn);
-  CHECK(at(1, 127) == Layout::chwn);
-}
-
 TEST_CASE("a published figure is found by its name", "[sc16]") {
   std::set<std::string> names;
   for (const data::Sc16Figure& figure : data::sc16_figures()) {

@@ -335,21 +335,24 @@ TEST_CASE("the bench runs each set's layers with that set's stages", "[conv2d]")
   };
   const std::vector<Conv2dStage> stages = {{"06_conv2d_direct", {idle("direct")}, {}},
                                            {"07_single_channel_adaptive", {idle("single")}, {}},
-                                           {"09_cuconv_two_stage", {idle("two_stage")}, {}}};
+                                           {"09_cuconv_two_stage", {idle("two_stage")}, {}},
+                                           {"10_layout_convolution", {idle("lanes")}, {}}};
   const auto ended = run(stages, {"--bench", "--no-times", "--json", json.c_str()});
   CHECK(ended.status == 77);
   const Results all = read_json(json);
-  int single = 0, direct = 0, two_stage = 0, published = 0;
+  int single = 0, direct = 0, two_stage = 0, lanes = 0, published = 0;
   for (const Row& row : all.rows) {
     single += row.variant == "single";
     direct += row.variant == "direct";
     two_stage += row.variant == "two_stage";
+    lanes += row.variant == "lanes";
     published += !row.published.source.empty();
     CHECK(row.variant != "multi");
   }
   CHECK(single == 27);
-  CHECK(direct == 54);
-  CHECK(two_stage == 602);
+  CHECK(direct == 54 + 13);          // 13 layers of SC'16
+  CHECK(two_stage == 602 + 13 - 6);  // of which cuConv has 6 as well
+  CHECK(lanes == 13 + 15 - 1);       // and CV7 at other sizes, once as it is
   CHECK(published == 7);
   // A row a line, and small.
   CHECK(fs::file_size(json) < all.rows.size() * 700);

@@ -297,3 +297,30 @@ TEST_CASE("an operation's bench that was broken off is taken up where it ended",
   CHECK(refused.status == 2);
   CHECK_THAT(refused.err, contains("has other variants of problem 5x10"));
 }
+
+TEST_CASE("a bench runs the published problems, and those of one set if it is named",
+          "[operation]") {
+  const Folder folder;
+  const std::string json = folder / "bench.json";
+  // Nothing is computed: what matters is which problems are met.
+  const auto rows = [&](const auto& stage, std::vector<const char*> arguments) {
+    auto idle = stage;
+    idle.variants.resize(1);
+    idle.variants[0].refuses = [](const auto&) { return "it only looks"; };
+    arguments.insert(arguments.end(), {"--no-times", "--json", json.c_str()});
+    const Ended ended = run(idle, arguments);
+    INFO(ended.err);
+    CHECK(ended.status == 77);
+    return read_json(json).rows;
+  };
+  CHECK(rows(transforms(), {"--bench", "--set", "sc16"}).size() == 24);  // CV1 to CV12, both ways
+  CHECK(rows(transforms(), {"--bench", "--set", "large"}).size() == 10);
+  CHECK(rows(transforms(), {"--bench"}).size() == 34);
+  CHECK(rows(poolings(), {"--bench"}).size() == 10);
+  CHECK(rows(softmaxes(), {"--bench", "--set", "sc16"}).size() == 12);
+  CHECK(rows(softmaxes(), {"--bench"}).size() == 17);
+  // Without --bench some of them, where there is a clock.
+  const auto usual = rows(poolings(), {});
+  REQUIRE(usual.size() == 3);
+  CHECK(usual[0].problem.front() == std::pair<std::string, Value>{"N", std::int64_t{128}});
+}

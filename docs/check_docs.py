@@ -24,7 +24,7 @@ Tables. Everything between the two comments is generated from a JSON file that a
 `stage`, `backend`, `variant` and any `problem.NAME` select rows (commas separate alternatives, * is
 any value there is, rows come in the order of the alternatives of `variant`, else in the order of the file). `columns` names
 entries of COLUMNS below, or `predicted:COUNTER`, `counted:COUNTER`, `published:FIGURE`,
-`problem:FIELD`. Instead of `columns`,
+`problem:FIELD`, `profile:FIGURE` (results/profile_caches.py). Instead of `columns`,
 `counters=a,b,c` gives one line a counter and two columns (predicted, counted) a variant.
 
 The BU report's own table for one variant, its published figures beside ours; the CPU's times come
@@ -260,6 +260,7 @@ def problem_name(row):
 
 
 COLUMNS["layer"] = ("layer", "-", layer)
+COLUMNS["problem"] = ("problem", "-", problem_name)
 
 
 def column(name):
@@ -272,6 +273,10 @@ def column(name):
     if name.startswith("problem:"):
         field = name.partition(":")[2]
         return (field, ">", cell(f"problem.{field}"))
+    if name.startswith("profile:"):
+        figure = name.partition(":")[2]
+        style = FORMATS["percent"] if figure.endswith("_share") else grouped
+        return (figure.replace("_", " "), ">", cell(f"profile.{figure}", style))
     kind, _, counter = name.partition(":")
     if kind in ("predicted", "counted") and counter in COUNTER_NAMES:
         return (f"{COUNTER_NAMES[counter]}, {kind}", ">", cell(f"traffic.{kind}.{counter}"))

@@ -10,6 +10,7 @@
 
 namespace halo::layout_convolution {
 
+// [doc:cells]
 // Loads the cells of the warp's taps of pixel [p][q]: one cell of the lane's images.
 template <int kColumns, int kFilters>
 __device__ void load_cells(Share<kColumns, kFilters>& share, const float* input, const Layer& layer,
@@ -28,6 +29,7 @@ __device__ void load_cells(Share<kColumns, kFilters>& share, const float* input,
     }
   }
 }
+// [/doc:cells]
 
 // [doc:kernel]
 // Preconditions: blocks of kLanes x kWarps threads; for each group of images and each pixel as many as

@@ -12,6 +12,7 @@
 
 namespace halo::layout_convolution {
 
+// [doc:cells]
 struct Pixel {
   int n, p, q;
 };
@@ -41,6 +42,7 @@ __device__ void load_cells(Share<kColumns, kFilters>& share, const float* input,
     }
   }
 }
+// [/doc:cells]
 
 // [doc:kernel]
 // Preconditions: blocks of kLanes x kWarps threads; for each group of pixels, of all images together,

@@ -16,6 +16,7 @@ struct Layer {
   int padding_h, padding_w;  // ghost cells on each side
 };
 
+// [doc:layout]
 // A layout of maps: how many floats lie between a cell and the next image's, the next channel's, the
 // next row's, the next column's. It is all that a kernel knows of the layout, so that the same machine
 // code runs on both.
@@ -31,6 +32,7 @@ inline Layout nchw(int channels, int rows, int columns) {
   return {channels * rows * columns, rows * columns, columns, 1};
 }
 inline Layout chwn(int N, int rows, int columns) { return {1, rows * columns * N, columns * N, N}; }
+// [/doc:layout]
 
 // A block is 4 warps. It computes up to 128 columns of outputs, 32 lanes times kColumns a thread, for
 // up to 64 filters, 4 warps times kFilters a thread: cuda-convnet2's shape for its usual layer. Each

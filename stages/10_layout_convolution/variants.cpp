@@ -245,9 +245,9 @@ simt::Counters predict(const ConvLayer& layer, Lanes lanes, conv::Layout layout)
 }
 
 std::string described(const Division& division) {
+  const std::int64_t blocks = division.column_groups * division.filter_groups;
   return std::to_string(division.columns) + " x " + std::to_string(division.filters) +
-         " sums a thread, " + std::to_string(division.column_groups * division.filter_groups) +
-         " blocks";
+         " sums a thread, " + std::to_string(blocks) + (blocks == 1 ? " block" : " blocks");
 }
 
 Conv2dVariant across_lanes(Lanes lanes, conv::Layout layout) {

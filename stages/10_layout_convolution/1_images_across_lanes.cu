@@ -5,7 +5,7 @@
 //            thread keeps up to 4 x 16 sums. Lanes are neighbouring images, neighbours in CHWN.
 // Must cost  per block and tap one request for each 32 images, of 4 sectors in CHWN if N is a multiple
 //            of 8 (5 at most), and of 32 in NCHW, where images are C*H*W floats apart.
-// Run        halo run 10 --variant images_chwn, and images_nchw
+// Run        halo run 10_layout_convolution --variant images_chwn, and images_nchw
 #include "stages/10_layout_convolution/tile.cuh"
 
 namespace halo::layout_convolution {

@@ -7,7 +7,7 @@
 // Must cost  per block and tap one request for each 32 pixels: of 4 or 5 sectors in NCHW if they are
 //            in one row and stride is 1, more at row ends; of up to 32 in CHWN, where pixels are N
 //            floats apart. All else as step 1.
-// Run        halo run 10 --variant pixels_nchw, and pixels_chwn
+// Run        halo run 10_layout_convolution --variant pixels_nchw, and pixels_chwn
 #include "stages/10_layout_convolution/tile.cuh"
 
 namespace halo::layout_convolution {

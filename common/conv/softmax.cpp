@@ -103,10 +103,17 @@ std::vector<float> make_input(const Softmax& softmax, int kind, std::uint64_t se
   std::vector<float> cells =
       adversarial_input(Problem1d(softmax.input_size(), kMaxMaskWidth), stream);
   Random random(stream + 1);
-  // Magnitudes from 1 to 16: in a thousand categories, some dozens share most of the sum.
+  // Magnitudes from 1/2 to 16: in a thousand categories, some dozens share most of the sum.
   constexpr float kScale[] = {16, 8, 4, 2};
+  // Neighbouring images differ in this besides, or the sums of many categories would be nearly alike.
+  constexpr float kScaleOfImage[] = {1, 0.5f, 0.75f, 0.625f};
   if (kind == 0) {
-    for (float& cell : cells) cell *= kScale[random.bits() >> 62];
+    std::size_t at = 0;
+    for (int n = 0; n < softmax.N(); ++n) {
+      for (int c = 0; c < softmax.C(); ++c, ++at) {
+        cells[at] *= kScale[random.bits() >> 62] * kScaleOfImage[n % 4];
+      }
+    }
     return cells;
   }
   const auto categories = static_cast<std::size_t>(softmax.C());

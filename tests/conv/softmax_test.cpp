@@ -245,7 +245,7 @@ TEST_CASE("wrong softmax fails", "[softmax]") {
     for (const Mistake& mistake : {
              Mistake{"no exp", {.no_exp = true}, 0, 1, 2},
              {"nothing subtracted", {.no_maximum = true}, 1, 7, 2},
-             {"not divided", {.not_divided = true}, 0, 1, 2},
+             {"not divided", {.not_divided = true}, 0, 1, 31},  // of two, one may be all
              {"the sum of the next image", {.next_rows_sum = true}, 0, 2, 3},
              {"rows exchanged", {.swapped_rows = true}, 0, 2, 3},
              {"the first row for all", {.first_row_only = true}, 0, 2, 3},
@@ -317,7 +317,7 @@ TEST_CASE("inputs of softmax have both signs, and rows of every edge case", "[so
   const std::vector<float> cells = make_input(softmax, 0, test::seed());
   CHECK(cells == make_input(softmax, 0, test::seed()));
   for (const float cell : cells) {
-    REQUIRE(std::fabs(cell) >= 1);
+    REQUIRE(std::fabs(cell) >= 0.5f);
     REQUIRE(std::fabs(cell) <= 16);
   }
   CHECK(std::any_of(cells.begin(), cells.end(), [](float x) { return x < 0; }));

@@ -249,7 +249,8 @@ int run(int argc, const char* const* argv, const Stages& stages,
   if (!options.no_peers && !options.out.report_table) {
     for (const Conv1dVariant& peer : peers) entries.push_back({"peers", peer});
   }
-  std::vector<Conv1dTrial> trials = adversarial_trials(seed);
+  std::vector<Conv1dTrial> trials;
+  if (!options.no_trials) trials = adversarial_trials(seed);
   std::vector<Candidate> candidates;
   std::vector<std::vector<float>> saved;
   std::string saved_variant;

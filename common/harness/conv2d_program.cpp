@@ -257,6 +257,9 @@ void require_sense(const Options& options) {
   }
   if (options.plan && options.bench) throw UsageError("--plan and --bench: one of them, not both");
   if (!options.bench && !options.set.empty()) throw UsageError("--set is for --bench");
+  if (options.bench && options.no_trials) {
+    throw UsageError("--no-trials is not for --bench: what is timed was checked before");
+  }
   if (!options.bench && options.resume) throw UsageError("--resume is for --bench");
   if (!options.set.empty() && (!options.layer.empty() || !options.layers.empty())) {
     throw UsageError("--set has its own layers: leave --layer and --layers out");
@@ -272,12 +275,10 @@ std::vector<Conv2dEntry> entries_of(const std::vector<Conv2dVariant>& peers) {
   return entries;
 }
 
-// Candidates for each layer as `task` has it for the first; trials only before that one.
+// Candidates for each layer as `task` has it for the first; its trials only before that one.
 std::vector<Candidate> candidates_for(const Layers& layers, const std::vector<Conv2dEntry>& entries,
                                       Backend& backend, Conv2dTask task) {
   std::vector<Candidate> candidates;
-  // A picture's results are compared in full; whoever filters one does not wait for other layers.
-  if (!task.data) task.trials = adversarial_layers(task.seed);
   for (const conv::ConvLayer& layer : layers) {
     task.layer = layer;
     task.too_large = too_large_for(layer, backend, true);
@@ -357,6 +358,8 @@ int run(int argc, const char* const* argv, const Stages& stages,
     if (picture) task.data = std::make_shared<Conv2dData>(picture->data());
     task.saved_variant = saved_variant;
     task.saved = &saved;
+    // A picture's results are compared in full; whoever filters one does not wait for other layers.
+    if (!picture && !options.no_trials) task.trials = adversarial_layers(seed);
     std::vector<Candidate> candidates = candidates_for(layers, entries, backend, task);
     if (options.no_times) leave_out_times(candidates);
     results.rows = run_candidates(candidates, backend, progress);

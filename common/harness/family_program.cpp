@@ -13,6 +13,8 @@ void add_family_options(CommandLine& line, FamilyOptions& options) {
   line.option("--json", "FILE", options.out.json, "write the results as JSON");
   line.flag("--no-peers", options.no_peers, "without the libraries and copies beside the variants");
   line.flag("--no-times", options.no_times, "check only: nothing is timed");
+  line.flag("--no-trials", options.no_trials,
+            "check the named problems alone, not the small ones before them: for profilers");
   line.flag("--list", options.list, "list the variants and stop");
   line.option("--color", "WHEN", options.out.color, "auto, always or never");
 }

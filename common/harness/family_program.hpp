@@ -17,11 +17,12 @@ struct FamilyOptions {
   std::string variant;
   bool no_peers = false;
   bool no_times = false;
+  bool no_trials = false;
   bool list = false;
   OutputOptions out;
 };
 
-// --seed, --variant, --json, --no-peers, --no-times, --list, --color.
+// --seed, --variant, --json, --no-peers, --no-times, --no-trials, --list, --color.
 void add_family_options(CommandLine& line, FamilyOptions& options);
 
 // The file's name, from how the program was called.

@@ -49,6 +49,9 @@ bool parse(int argc, const char* const* argv, const AnyFamily& family, const std
 }
 
 void require_sense(const Options& options) {
+  if (options.bench && options.no_trials) {
+    throw UsageError("--no-trials is not for --bench: what is timed was checked before");
+  }
   if (!options.bench && !options.set.empty()) throw UsageError("--set is for --bench");
   if (!options.bench && options.resume) throw UsageError("--resume is for --bench");
   if (!options.set.empty() && !options.problem.empty()) {
@@ -173,7 +176,8 @@ int run(int argc, const char* const* argv, const AnyFamily& family, const std::s
     run_jobs(jobs, backend, bench, results, progress);
   } else {
     std::vector<Candidate> candidates;
-    Problems trials = family.adversarial(seed);
+    Problems trials;
+    if (!options.no_trials) trials = family.adversarial(seed);
     for (const AnyProblemPtr& problem : problems) {
       add_candidates(candidates, entries, backend, {problem, seed, trials});
       trials.clear();

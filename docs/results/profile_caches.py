@@ -4,8 +4,7 @@
     docs/results/profile_caches.py --program build/stages/11_fused_pooling-gpu --variant nchw,chwn \\
         --problem 55-128-3-96-s2,26-64-3-256-s2-ceil --json docs/results/pooling_caches_gpu.json
 
-Each variant runs on each problem by itself; the last launch of its kernels is the problem's (those
-before it are the trials of the check). ncu empties the caches before each launch that it watches. Rows
+Each variant runs on each problem by itself, one launch. ncu empties the caches before it. Rows
 have the problem, the variant and, under `profile`, sectors of 32 bytes: asked of L1 (`l1_load_sectors`),
 found there (`l1_hits`), asked of L2 (`l2_read_sectors`), found there (`l2_hits`), read from memory
 (`dram_read_sectors`) and written to it; shares of hits from these.
@@ -37,7 +36,8 @@ def profile(program, variant, problem, seed, folder):
     results = folder / "row.json"
     command = ["ncu", "--clock-control", "none", "--print-units", "base", "--csv", "--page", "raw",
                "--metrics", ",".join(METRICS.values()), program, "--variant", variant, "--problem",
-               problem, "--seed", str(seed), "--no-peers", "--no-times", "--json", str(results)]
+               problem, "--seed", str(seed), "--no-peers", "--no-times", "--no-trials", "--json",
+               str(results)]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     launches = [row for row in csv.DictReader(line for line in ran.stdout.splitlines()
                                               if line.startswith('"')) if row["ID"].strip()]

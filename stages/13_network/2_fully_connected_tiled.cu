@@ -1,0 +1,110 @@
+// Stage 13, kernel 2: a fully connected layer as a product of two matrices, tile by tile.
+//
+// Computes   output[n][k] = sum over f of input[n][f] * filters[k][f], in NCHW ([N][F] and [N][K]) or in
+//            CHWN ([F][N] and [K][N]): the layout turns input and output over, the sums stay.
+// Changed    since the convolutions: no window slides, so a filter's tap meets one cell of each image and
+//            nothing is used twice but across images: each block reads its 64 filters once for 64 images.
+// Must cost  input and filters once for every 64 of the other. With few images that is no use: a batch of
+//            1 leaves 63 of 64 rows of the tile empty. Kernel 3 is for those.
+// Run        halo run 13 --network lenet --batch 128
+#include "stages/13_network/network_kernels.hpp"
+
+namespace halo::network {
+
+// A tile holds 64 rows (images or filters) of 32 features. Its pitch of 65 lets lanes that hold
+// neighbouring features write a column without a bank conflict; with 64 all 32 would meet in one bank.
+using Tile = float[kTileStep][kTilePitch];  // [feature][row]
+
+// Rows whose features are neighbours in memory, rows [count][features]: a warp reads 32 features of a
+// row. What does not exist becomes 0 and adds nothing.
+__device__ void load_rows(Tile tile, const float* rows, int first_row, int count, int first_feature,
+                          int features) {
+  const int lane = threadIdx.x % 32;
+  const int feature = first_feature + lane;
+  for (int row = threadIdx.x / 32; row < kTile; row += kTileSide * kTileSide / 32) {
+    const bool exists = first_row + row < count && feature < features;
+    tile[lane][row] = exists ? rows[(first_row + row) * features + feature] : 0.0f;
+  }
+}
+
+// The same of an array [features][count], whose images are neighbours: a warp reads 32 of them.
+__device__ void load_columns(Tile tile, const float* columns, int first_row, int count,
+                             int first_feature, int features) {
+  const int lane = threadIdx.x % 32;
+  for (int i = threadIdx.x / 32; i < kTileStep * kTile / 32; i += kTileSide * kTileSide / 32) {
+    const int step = i / (kTile / 32);
+    const int row = i % (kTile / 32) * 32 + lane;
+    const bool exists = first_row + row < count && first_feature + step < features;
+    tile[step][row] = exists ? columns[(first_feature + step) * count + first_row + row] : 0.0f;
+  }
+}
+
+// [doc:fully_connected_tiled]
+// Preconditions: blocks of kTileSide * kTileSide threads; block b has tile b % (tiles of images) of the
+// images and tile b / (tiles of images) of the outputs.
+template <bool kImagesFastest>                      // false: NCHW, true: CHWN
+__global__ void tiled_kernel(const float* input,    // [N][F] or [F][N]
+                             const float* filters,  // [K][F]
+                             float* output,         // [N][K] or [K][N]
+                             const Connections layer) {
+  __shared__ float images_tile[kTileStep][kTilePitch];   // [feature][image]
+  __shared__ float filters_tile[kTileStep][kTilePitch];  // [feature][output]
+  const int image_tiles = (layer.N - 1) / kTile + 1;
+  const int first_n = blockIdx.x % image_tiles * kTile;
+  const int first_k = blockIdx.x / image_tiles * kTile;
+
+  // Threads with neighbouring x write neighbours in memory: outputs in NCHW, images in CHWN.
+  const int across = threadIdx.x % kTileSide;
+  const int down = threadIdx.x / kTileSide;
+  const int image = kImagesFastest ? across : down;
+  const int out = kImagesFastest ? down : across;
+
+  float sum[4][4] = {};  // [image][output], 16 apart: a warp then reads runs of neighbours
+  for (int first_f = 0; first_f < layer.F; first_f += kTileStep) {
+    if (kImagesFastest) {
+      load_columns(images_tile, input, first_n, layer.N, first_f, layer.F);
+    } else {
+      load_rows(images_tile, input, first_n, layer.N, first_f, layer.F);
+    }
+    load_rows(filters_tile, filters, first_k, layer.K, first_f, layer.F);
+    __syncthreads();
+    for (int f = 0; f < kTileStep; ++f) {
+      float cell[4], tap[4];
+      for (int i = 0; i < 4; ++i) cell[i] = images_tile[f][image + i * kTileSide];
+      for (int j = 0; j < 4; ++j) tap[j] = filters_tile[f][out + j * kTileSide];
+      for (int i = 0; i < 4; ++i) {
+        for (int j = 0; j < 4; ++j) sum[i][j] += cell[i] * tap[j];
+      }
+    }
+    __syncthreads();
+  }
+  for (int i = 0; i < 4; ++i) {
+    for (int j = 0; j < 4; ++j) {
+      const int n = first_n + image + i * kTileSide;
+      const int k = first_k + out + j * kTileSide;
+      if (n >= layer.N || k >= layer.K) continue;
+      output[kImagesFastest ? k * layer.N + n : n * layer.K + k] = sum[i][j];
+    }
+  }
+}
+// [/doc:fully_connected_tiled]
+
+template <bool kImagesFastest>
+static cudaError_t launch(const float* input, const float* filters, float* output,
+                          const Connections& layer) {
+  const int blocks = ((layer.N - 1) / kTile + 1) * ((layer.K - 1) / kTile + 1);
+  tiled_kernel<kImagesFastest><<<blocks, kTileSide * kTileSide>>>(input, filters, output, layer);
+  return cudaGetLastError();
+}
+
+cudaError_t fully_connected_tiled_nchw(const float* input, const float* filters, float* output,
+                                       const Connections& layer) {
+  return launch<false>(input, filters, output, layer);
+}
+
+cudaError_t fully_connected_tiled_chwn(const float* input, const float* filters, float* output,
+                                       const Connections& layer) {
+  return launch<true>(input, filters, output, layer);
+}
+
+}  // namespace halo::network

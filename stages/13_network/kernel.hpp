@@ -1,0 +1,121 @@
+// Kernels of all stages and libraries in one form: something that can be priced, launched and predicted,
+// whatever it computes.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "common/harness/conv2d.hpp"
+#include "common/harness/operation.hpp"
+#include "stages/13_network/graph.hpp"
+
+namespace halo::network {
+
+// The arrays of one launch, in the backend's memory. What a kernel has no use for is null.
+struct Arrays {
+  const float* input = nullptr;
+  const float* filters = nullptr;  // [K][C][R][S]
+  const float* bias = nullptr;     // [K]
+  float* output = nullptr;
+  float* workspace = nullptr;
+};
+
+// A kernel bound to the problem that it is to compute.
+struct Kernel {
+  std::string stage;    // 06_conv2d_direct
+  std::string name;     // filter_group
+  std::string source;   // stages/06_conv2d_direct/6_filter_group.cu
+  std::string problem;  // 28-128-5-16-1: what it computes, different for different problems
+  conv::Layout from = conv::Layout::nchw;  // of what it reads
+  conv::Layout to = conv::Layout::nchw;    // of what it writes: another one for a transform only
+  std::int64_t input_floats = 0;
+  std::int64_t filters_floats = 0;
+  std::int64_t bias_floats = 0;
+  std::int64_t output_floats = 0;
+  std::int64_t workspace_floats = 0;
+  bool in_place = false;   // it changes `output` and reads no input
+  bool adds_bias = false;  // a convolution that adds the bias and applies ReLU itself
+  conv::Demand demand = conv::Demand::bounded;
+  std::function<int(const Arrays&)> launch;  // returns a CUDA error code
+  // What the simulator must count; empty: `uncounted` says why there is nothing to count.
+  std::function<simt::Counters()> predict;
+  std::string uncounted;
+  std::function<std::string()> detail;  // after its launches: what was chosen inside. May be empty.
+};
+
+/// "06 filter_group", "cudnn".
+std::string short_name(const Kernel& kernel);
+
+// Bias and ReLU, in place, on images of either layout.
+struct BiasRelu {
+  conv::Images images;
+  conv::Layout layout;
+  bool relu;
+};
+struct BiasReluVariant {
+  std::string name;
+  std::string source;
+  std::function<int(const BiasRelu&, float* data, const float* bias)> launch;
+  std::function<simt::Counters(const BiasRelu&)> predict;
+  std::string uncounted;
+  std::string unavailable;
+  std::function<std::string(const BiasRelu&)> detail;
+};
+
+// A convolution that adds bias and ReLU before it writes: sums.launch has no bias, so it stands apart.
+// `sums` says the rest: name, layout, refuses, workspace_floats.
+struct FusedVariant {
+  Conv2dVariant sums;
+  std::function<int(const Conv2dCall&, const float* bias, bool relu)> launch;
+  std::function<std::string(const conv::ConvLayer&, bool relu)> detail;  // may be empty
+};
+
+// All that a network may be built of, of one maker. Each entry with the stage it is from.
+struct Catalogue {
+  template <class Variant>
+  using List = std::vector<std::pair<std::string, Variant>>;
+
+  std::string maker;  // "halo", "cuDNN"
+  List<Conv2dVariant> convolutions;
+  List<FusedVariant> fused;  // convolutions and fully connected layers
+  List<Conv2dVariant> fully_connected;
+  List<PoolingVariant> pooling;
+  List<SoftmaxVariant> softmax;
+  List<TransformVariant> transforms;
+  List<BiasReluVariant> bias_relu;
+
+  template <class Variant>
+  static void add(List<Variant>& list, const std::string& stage,
+                  const std::vector<Variant>& variants) {
+    for (const Variant& variant : variants) list.emplace_back(stage, variant);
+  }
+};
+
+/// Makes a catalogue, once for each layer of a network: a library's object may keep what it prepared for one
+/// layer, the last.
+using MakeCatalogue = std::function<Catalogue()>;
+
+/// The course's own: convolutions of stages 06, 08, 09 and 10, pooling of 11, softmax of 12, transforms
+/// of 10, and this stage's kernels.
+Catalogue our_catalogue();
+
+/// This stage's own kernels for fully connected layers, tiled and over lanes, in both layouts.
+std::vector<Conv2dVariant> fully_connected_variants();
+BiasReluVariant bias_relu_variant();
+
+/// The kernels of the catalogue that can compute the layer, in any layout. Left out are variants that
+/// cannot run here or refuse the problem; that keep their filters in constant memory, which all layers
+/// of a chain would have to share; and that only choose another one (the plan chooses itself).
+std::vector<Kernel> kernels_for(const Catalogue& catalogue, const Layer& layer);
+/// The same for bias and ReLU behind it.
+std::vector<Kernel> bias_kernels_for(const Catalogue& catalogue, const Layer& layer,
+                                     conv::Layout layout);
+std::vector<Kernel> transforms_for(const Catalogue& catalogue, const conv::Images& images,
+                                   conv::Layout from);
+
+/// Whether both layouts are one and the same array: a single image, or images of one cell.
+bool same_memory(const conv::Images& images);
+
+}  // namespace halo::network

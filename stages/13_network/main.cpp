@@ -1,0 +1,6 @@
+#include "stages/13_network/cudnn_chain.hpp"
+
+int main(int argc, char** argv) {
+  return halo::network::run_network(argc, argv, {halo::network::cudnn_chain()},
+                                    halo::make_backend());
+}

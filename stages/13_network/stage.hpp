@@ -1,0 +1,27 @@
+// Stage 13: whole networks of the course's kernels, and of a library's beside them.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/harness/backend.hpp"
+#include "stages/13_network/kernel.hpp"
+
+namespace halo::network {
+
+/// Another maker's kernels, chained in NCHW, to compare with.
+struct Peer {
+  std::string name;         // cudnn_chain
+  std::string description;  // one line for --list
+  std::string version;      // "cuDNN 9.14.0"; may be empty
+  std::string unavailable;  // not empty: it cannot run here, and why
+  MakeCatalogue catalogue;
+};
+
+/// The main function of the stage's program. Returns its exit status: 0 good, 1 a check or a hazard
+/// failed, 2 wrong use, 77 not run.
+int run_network(int argc, const char* const* argv, const std::vector<Peer>& peers,
+                std::unique_ptr<Backend> backend);
+
+}  // namespace halo::network

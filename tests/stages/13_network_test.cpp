@@ -1,0 +1,693 @@
+// Stage 13: its kernels, its plans, networks built in every layout, and digits that PyTorch answered.
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "common/conv/inputs.hpp"
+#include "common/data/array.hpp"
+#include "common/data/picture.hpp"
+#include "stages/13_network/chain.hpp"
+#include "stages/13_network/costs.hpp"
+#include "stages/13_network/digits.hpp"
+#include "stages/13_network/networks.hpp"
+#include "stages/13_network/stage.hpp"
+#include "tests/catch.hpp"
+#include "tests/stages/conv2d_stage.hpp"
+#include "tests/stages/stage.hpp"
+
+namespace halo::network {
+
+namespace {
+
+using conv::Layout;
+using test::seed;
+
+constexpr std::int64_t kAllProducts = std::int64_t{1} << 40;  // judge every output
+
+Conv2dStage fully_connected_stage() { return {"13_network", fully_connected_variants(), {}}; }
+
+conv::ConvLayer fully_connected_layer(int N, int C, int H, int W, int K) {
+  return conv::ConvLayer({.N = N, .C = C, .H = H, .W = W, .K = K, .R = H, .S = W});
+}
+
+// ---- A reference for whole chains ----
+
+// The true value of each cell, and how far a computation in float may be from it, with everything that the
+// layers before may have been off by.
+struct Known {
+  std::vector<double> value;
+  std::vector<double> off;
+};
+
+double bound_of_sum(std::int64_t terms, double scale) { return conv::error_bound(terms, scale); }
+
+Known through(const Weighted& layer, const LayerWeights& weights, const Known& in) {
+  const conv::ConvLayer& s = layer.sums;
+  Known out;
+  for (int n = 0; n < s.N(); ++n)
+    for (int k = 0; k < s.K(); ++k)
+      for (int p = 0; p < s.P(); ++p)
+        for (int q = 0; q < s.Q(); ++q) {
+          double sum = weights.bias[k];
+          double off = 0, scale = std::fabs(weights.bias[k]);
+          for (int c = 0; c < s.C(); ++c)
+            for (int r = 0; r < s.R(); ++r)
+              for (int t = 0; t < s.S(); ++t) {
+                const int h = p * s.stride_h() - s.padding_h() + r;
+                const int w = q * s.stride_w() - s.padding_w() + t;
+                if (h < 0 || h >= s.H() || w < 0 || w >= s.W()) continue;
+                const std::size_t cell = ((std::size_t(n) * s.C() + c) * s.H() + h) * s.W() + w;
+                const double tap =
+                    weights.filters[((std::size_t(k) * s.C() + c) * s.R() + r) * s.S() + t];
+                sum += tap * in.value[cell];
+                off += std::fabs(tap) * in.off[cell];
+                scale += std::fabs(tap) * (std::fabs(in.value[cell]) + in.off[cell]);
+              }
+          // ReLU brings no two numbers further apart.
+          out.value.push_back(layer.relu ? std::max(sum, 0.0) : sum);
+          out.off.push_back(off + bound_of_sum(s.products_per_output() + 1, scale));
+        }
+  return out;
+}
+
+Known through(const conv::PoolingLayer& layer, const Known& in) {
+  Known out;
+  for (int n = 0; n < layer.N(); ++n)
+    for (int c = 0; c < layer.C(); ++c)
+      for (int p = 0; p < layer.P(); ++p)
+        for (int q = 0; q < layer.Q(); ++q) {
+          double largest = -INFINITY, sum = 0, off = 0, scale = 0;
+          int count = 0;
+          for (int r = 0; r < layer.R(); ++r)
+            for (int t = 0; t < layer.S(); ++t) {
+              const int h = p * layer.stride_h() - layer.padding_h() + r;
+              const int w = q * layer.stride_w() - layer.padding_w() + t;
+              if (h < 0 || h >= layer.H() || w < 0 || w >= layer.W()) continue;
+              const std::size_t cell =
+                  ((std::size_t(n) * layer.C() + c) * layer.H() + h) * layer.W() + w;
+              largest = std::max(largest, in.value[cell]);
+              sum += in.value[cell];
+              scale += std::fabs(in.value[cell]) + in.off[cell];
+              off = std::max(off, in.off[cell]);
+              ++count;
+            }
+          const bool max = layer.kind() == conv::Pooling::max;
+          out.value.push_back(max ? largest : sum / count);
+          // An average: a sum of `count` terms and a division.
+          out.off.push_back(max ? off : off + bound_of_sum(count + 1, scale / count));
+        }
+  return out;
+}
+
+// What the softmax reads, [N][categories].
+Known true_logits(const Network& network, const Weights& weights, const std::vector<float>& input) {
+  Known known{{input.begin(), input.end()}, std::vector<double>(input.size(), 0.0)};
+  for (std::size_t i = 0; i < network.layers().size(); ++i) {
+    const Layer& layer = network.layers()[i];
+    if (const auto* weighted = std::get_if<Weighted>(&layer.work)) {
+      known = through(*weighted, weights[i], known);
+    } else if (const auto* pooling = std::get_if<conv::PoolingLayer>(&layer.work)) {
+      known = through(*pooling, known);
+    }
+  }
+  return known;
+}
+
+void require_within(const std::vector<float>& found, const Known& known) {
+  REQUIRE(found.size() == known.value.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    INFO("logit " << i << ": " << found[i] << ", true " << known.value[i]);
+    REQUIRE(std::fabs(found[i] - known.value[i]) <= known.off[i]);
+  }
+}
+
+// A plan with layouts and kernels drawn from a seed: every kernel meets every neighbour sooner or later.
+Plan random_plan(const Costs& costs, std::uint64_t number) {
+  conv::Random random(number);
+  Plan plan;
+  Layout before = Layout::nchw;
+  for (std::size_t i = 0; i < costs.layers.size(); ++i) {
+    const LayerOptions& options = costs.layers[i];
+    PlannedLayer layer;
+    std::vector<const Option*> usable;
+    for (const Option& option : options.kernels) {
+      if (option.price.cost != kNever) usable.push_back(&option);
+    }
+    REQUIRE(!usable.empty());
+    layer.kernel = usable[random.below(usable.size())];
+    layer.layout = layer.kernel->kernel.from;
+    const auto index = static_cast<std::size_t>(layer.layout);
+    if (layer.layout != before && !options.same_memory) {
+      const std::vector<Option>& list = options.transforms[index];
+      REQUIRE(!list.empty());
+      layer.transform = &list[random.below(list.size())];
+    }
+    if (options.needs_bias) layer.bias = &options.bias[index].front();
+    before = layer.layout;
+    plan.layers.push_back(layer);
+    plan.cost += layer.cost();
+  }
+  return plan;
+}
+
+Costs counted(const Network& network) {
+  Progress progress;
+  return price_network(network, our_catalogue, *counted_costs(), progress);
+}
+
+std::string text_of(const std::vector<LayerVerdict>& verdicts) {
+  std::string text;
+  for (const LayerVerdict& verdict : verdicts) {
+    Row row;
+    row.check = verdict.check;
+    row.hazards = verdict.hazards;
+    text += test::faults(row);
+  }
+  return text;
+}
+
+void require_good(const std::vector<LayerVerdict>& verdicts) {
+  INFO(text_of(verdicts));
+  for (const LayerVerdict& verdict : verdicts) {
+    CHECK(verdict.check.outcome == Outcome::good);
+    CHECK(verdict.hazards.findings.empty());
+    CHECK(!verdict.sampled);
+  }
+}
+
+}  // namespace
+
+// ---- Kernels ----
+
+TEST_CASE("fully connected: right on all layers that it takes, no hazard") {
+  test::require_trials(fully_connected_stage());
+}
+
+TEST_CASE("fully connected: counted traffic is predicted") {
+  test::require_traffic(fully_connected_stage(), {
+                                                     fully_connected_layer(1, 1, 1, 1, 1),
+                                                     fully_connected_layer(64, 32, 1, 1, 64),
+                                                     fully_connected_layer(65, 33, 1, 1, 65),
+                                                     fully_connected_layer(130, 3, 5, 7, 67),
+                                                     fully_connected_layer(3, 32, 2, 2, 64),
+                                                     fully_connected_layer(1, 100, 1, 1, 10),
+                                                     fully_connected_layer(7, 31, 3, 1, 9),
+                                                 });
+}
+
+TEST_CASE("fully connected: the lanes' kernel and the tiled one are for different batches") {
+  const auto cost = [](const std::string& name, int images) {
+    for (const Conv2dVariant& variant : fully_connected_variants()) {
+      if (variant.name != name) continue;
+      return counted_bytes(variant.predict(fully_connected_layer(images, 256, 6, 6, 4096)));
+    }
+    return 0.0;
+  };
+  CHECK(cost("lanes_nchw", 1) < cost("tiled_nchw", 1));
+  CHECK(cost("tiled_nchw", 128) < cost("lanes_nchw", 128));
+  // One image: 9,216 x 4,096 taps of 4 bytes, and the image once for each output.
+  CHECK(cost("lanes_nchw", 1) == 2 * 9216.0 * 4096 * 4 + 4096 * 32);
+}
+
+TEST_CASE("bias and ReLU, in place, in both layouts") {
+  const auto backend = test::usable_backend();
+  const BiasReluVariant variant = bias_relu_variant();
+  for (const conv::ImagesShape& shape : {conv::ImagesShape{1, 1, 1, 1},
+                                         {2, 3, 5, 7},
+                                         {33, 10, 1, 1},
+                                         {1, 130, 1, 1},
+                                         {4, 9, 8, 4},
+                                         {3, 2, 40, 33},
+                                         {257, 5, 1, 1}}) {
+    for (const Layout layout : {Layout::nchw, Layout::chwn}) {
+      for (const bool relu : {false, true}) {
+        const BiasRelu problem{conv::Images(shape), layout, relu};
+        const auto count = static_cast<std::size_t>(problem.images.size());
+        conv::Random random(seed());
+        const auto draw = [&] {
+          return static_cast<float>(static_cast<double>(random.below(2001)) / 1000 - 1);
+        };
+        std::vector<float> data(count), bias(shape.C);
+        for (float& value : data) value = draw();
+        for (float& value : bias) value = draw();
+        data.front() = NAN;
+        if (count > 1) data.back() = -INFINITY;
+        Array cells(*backend, count), biases(*backend, bias.size());
+        cells.write(data);
+        biases.write(bias);
+        const Observation seen =
+            backend->run([&] { return variant.launch(problem, cells.data(), biases.data()); });
+        REQUIRE(seen.error.empty());
+        CHECK(seen.hazards.empty());
+        CHECK(cells.stray_write("cells").empty());
+        std::vector<float> found(count);
+        cells.read(found);
+        for (int n = 0; n < shape.N; ++n)
+          for (int c = 0; c < shape.C; ++c)
+            for (int h = 0; h < shape.H; ++h)
+              for (int w = 0; w < shape.W; ++w) {
+                const auto i = static_cast<std::size_t>(conv::index_of(shape, layout, n, c, h, w));
+                const float sum = data[i] + bias[c];
+                if (std::isnan(sum)) {
+                  REQUIRE(std::isnan(found[i]));  // not hidden by the ReLU
+                } else {
+                  REQUIRE(found[i] == (relu && sum < 0 ? 0.0f : sum));
+                }
+              }
+        if (backend->observes()) {
+          INFO(shape.N << " " << shape.C << " " << shape.H << " " << shape.W << " "
+                       << to_string(layout));
+          CHECK(backend->by_name(seen.counters) == backend->by_name(variant.predict(problem)));
+        }
+      }
+    }
+  }
+}
+
+// ---- Networks ----
+
+TEST_CASE("networks have the shapes of the published ones and of the paper's table") {
+  struct Expected {
+    const char* name;
+    std::int64_t weights;
+    const char* layer;
+    int channels, height;  // that it writes
+  };
+  // The sums of weights are those that the authors' or PyTorch's models have: VGG-16 138,357,544; AlexNet
+  // without groups 62,378,344.
+  for (const Expected& e :
+       {Expected{"digits", 13706, "pool2", 32, 2},
+        {"lenet", 416 + 6416 + 94200 + 10164 + 850, "pool2", 16, 7},
+        {"cifar10", 4864 + 102464 + 885120 + 73920 + 1930, "pool1", 64, 12},
+        {"alexnet", 62378344, "pool5", 256, 6},
+        {"zfnet", 14208 + 614656 + 885120 + 1327488 + 884992 + 37752832 + 16781312 + 4097000,
+         "pool1", 96, 55},
+        {"vgg", 138357544, "pool5", 512, 7}}) {
+    INFO(e.name);
+    const Network network = make_network(e.name, 2);
+    CHECK(network.weights() == e.weights);
+    CHECK(network.images() == 2);
+    const auto& layers = network.layers();
+    const auto at = std::find_if(layers.begin(), layers.end(),
+                                 [&](const Layer& layer) { return layer.name == e.layer; });
+    REQUIRE(at != layers.end());
+    CHECK(output_of(*at) == conv::Images({2, e.channels, e.height, e.height}));
+  }
+}
+
+TEST_CASE("a network that does not fit together is refused in one line") {
+  const auto complaint = [](const auto& make) -> std::string {
+    try {
+      make();
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return "";
+  };
+  CHECK(complaint([] { make_network("resnet", 1); }).starts_with("there is no network 'resnet'"));
+  CHECK(complaint([] { Network("empty", {}); }) == "network empty has no layers");
+  CHECK(complaint([] {
+          NetworkBuilder("wide", {1, 1, 4, 4}).convolution("conv1", 1, 5);
+        }).starts_with("network wide, layer conv1: "));
+  CHECK(complaint([] {
+          NetworkBuilder("map", {1, 3, 4, 4}).softmax();
+        }).starts_with("network map, layer softmax: "));
+  CHECK(complaint([] {
+          Network("gap", {{"s", conv::Softmax(1, 3)}, {"t", conv::Softmax(1, 4)}});
+        }) == "network gap: layer t does not read what layer s writes");
+  CHECK(complaint([] {
+          NetworkBuilder("open", {1, 1, 4, 4}).fully_connected("fc1", 3).build();
+        }) == "network open does not end with a softmax");
+}
+
+// ---- Plans ----
+
+namespace {
+
+// Costs for a network of `count` layers and a softmax, drawn from a seed: kernels in one layout only, no
+// transform one way, and costs with many ties.
+Costs random_costs(int count, std::uint64_t number) {
+  conv::Random random(number);
+  std::vector<Layer> layers;
+  for (int i = 0; i < count; ++i) {
+    layers.push_back({"pool" + std::to_string(i),
+                      conv::PoolingLayer({.N = 2, .C = 3, .H = 1, .W = 1, .R = 1, .S = 1})});
+  }
+  layers.push_back({"softmax", conv::Softmax(2, 3)});
+  Costs costs{Network("random", layers), "MB", {}};
+  const auto option = [&](Layout from, Layout to) {
+    Option made;
+    made.kernel.name = "k";
+    made.kernel.from = from;
+    made.kernel.to = to;
+    made.price.cost = static_cast<double>(random.below(12));
+    if (random.below(8) == 0) made.price.cost = kNever;
+    return made;
+  };
+  for (int i = 0; i <= count; ++i) {
+    LayerOptions here;
+    here.same_memory = random.below(6) == 0;
+    here.needs_bias = i < count && random.below(2) == 0;
+    for (const Layout layout : {Layout::nchw, Layout::chwn}) {
+      const auto index = static_cast<std::size_t>(layout);
+      if (i == count && layout == Layout::chwn) continue;
+      for (std::uint64_t k = random.below(3) + (i == count); k > 0; --k) {
+        here.kernels.push_back(option(layout, layout));
+        here.kernels.back().kernel.adds_bias = random.below(4) == 0;
+        if (i == count) here.kernels.back().price.cost = 1;
+      }
+      here.bias[index].push_back(option(layout, layout));
+      here.transforms[index].push_back(option(other(layout), layout));
+    }
+    costs.layers.push_back(here);
+  }
+  return costs;
+}
+
+// The cheapest of all plans, each tried.
+double by_trying(const Costs& costs, std::size_t layer, Layout before, const LayoutRule& rule) {
+  if (layer == costs.layers.size()) return 0;
+  const LayerOptions& options = costs.layers[layer];
+  double best = kNever;
+  for (const Option& kernel : options.kernels) {
+    const Layout layout = kernel.kernel.from;
+    if (!rule(costs.network.layers()[layer], layout)) continue;
+    double own = kernel.price.cost;
+    if (options.needs_bias && !kernel.kernel.adds_bias) {
+      own += options.bias[static_cast<std::size_t>(layout)].front().price.cost;
+    }
+    if (layout != before && !options.same_memory) {
+      own += options.transforms[static_cast<std::size_t>(layout)].front().price.cost;
+    }
+    best = std::min(best, own + by_trying(costs, layer + 1, layout, rule));
+  }
+  return best;
+}
+
+}  // namespace
+
+TEST_CASE("the plan is the cheapest of all that there are") {
+  int impossible = 0, with_transforms = 0;
+  for (std::uint64_t number = 0; number < 400; ++number) {
+    const Costs costs = random_costs(1 + static_cast<int>(number % 6), seed() + number);
+    for (const LayoutRule& rule :
+         {LayoutRule(any_layout), only(Layout::nchw), only(Layout::chwn)}) {
+      const double least = by_trying(costs, 0, Layout::nchw, rule);
+      INFO("number " << number << ", least " << least);
+      if (least == kNever) {
+        ++impossible;
+        CHECK_THROWS_AS(cheapest_plan(costs, rule), std::runtime_error);
+        continue;
+      }
+      const Plan plan = cheapest_plan(costs, rule);
+      CHECK(plan.cost == least);
+      // It is a plan: its parts add up, and a transform stands where the layout changes.
+      double sum = 0;
+      Layout before = Layout::nchw;
+      for (std::size_t i = 0; i < plan.layers.size(); ++i) {
+        const PlannedLayer& layer = plan.layers[i];
+        sum += layer.cost();
+        CHECK(layer.kernel->kernel.from == layer.layout);
+        CHECK((layer.transform != nullptr) ==
+              (layer.layout != before && !costs.layers[i].same_memory));
+        CHECK((layer.bias != nullptr) ==
+              (costs.layers[i].needs_bias && !layer.kernel->kernel.adds_bias));
+        before = layer.layout;
+      }
+      CHECK(sum == plan.cost);
+      with_transforms += plan.transforms() > 0;
+      for (const Excursion& each : excursions(costs, plan)) {
+        if (rule(costs.network.layers()[each.first], Layout::nchw) &&
+            rule(costs.network.layers()[each.first], Layout::chwn)) {
+          CHECK(each.instead >= each.cost);
+        }
+      }
+    }
+  }
+  CHECK(impossible > 0);
+  CHECK(with_transforms > 0);
+}
+
+TEST_CASE("a transform is planned only where it pays") {
+  // pool0 is 10 cheaper in CHWN, pool1 costs the same in both; there and back costs 9, then 11.
+  for (const double each : {4.5, 5.5}) {
+    Costs costs = random_costs(2, 1);
+    const auto option = [](Layout from, Layout to, double cost) {
+      Option made;
+      made.kernel.from = from;
+      made.kernel.to = to;
+      made.price.cost = cost;
+      return made;
+    };
+    const double chwn[] = {5, 3};
+    const double nchw[] = {15, 3};
+    for (std::size_t i = 0; i < 3; ++i) {
+      LayerOptions& layer = costs.layers[i];
+      layer = {};
+      layer.kernels.push_back(option(Layout::nchw, Layout::nchw, i < 2 ? nchw[i] : 1));
+      if (i < 2) layer.kernels.push_back(option(Layout::chwn, Layout::chwn, chwn[i]));
+      layer.transforms[0] = {option(Layout::chwn, Layout::nchw, each)};
+      layer.transforms[1] = {option(Layout::nchw, Layout::chwn, each)};
+    }
+    const Plan plan = cheapest_plan(costs, any_layout);
+    if (each < 5) {
+      CHECK(plan.transforms() == 2);
+      CHECK(plan.cost == 5 + 3 + 1 + 2 * each);
+      const std::vector<Excursion> all = excursions(costs, plan);
+      REQUIRE(all.size() == 2);
+      CHECK(all[0].first == 0);
+      CHECK(all[0].transforms == 2 * each);
+    } else {
+      CHECK(plan.transforms() == 0);
+      CHECK(plan.cost == 15 + 3 + 1);
+    }
+  }
+}
+
+// ---- Chains ----
+
+TEST_CASE("miniature networks in random layouts, by random kernels: every layer, and the whole") {
+  const auto backend = test::usable_backend();
+  std::uint64_t number = seed();
+  for (const Network& network : miniature_networks()) {
+    const Costs costs = counted(network);
+    const Weights weights = random_weights(network, seed());
+    const DeviceWeights on_device(*backend, network, weights);
+    const std::vector<float> input = random_input(network, seed());
+    const Known known = true_logits(network, weights, input);
+    for (int turn = 0; turn < 6; ++turn) {
+      const Plan plan = random_plan(costs, ++number);
+      for (const Keep keep : {Keep::all, Keep::two}) {
+        Chain chain(*backend, network, plan, weights, on_device, keep);
+        INFO(network.name() << ", turn " << turn);
+        chain.set_input(input);
+        std::vector<LayerVerdict> verdicts;
+        REQUIRE(chain.check(verdicts, seed(), kAllProducts, true));
+        require_good(verdicts);
+        require_within(chain.logits(), known);
+        if (!backend->observes()) continue;
+        for (std::size_t i = 0; i < verdicts.size(); ++i) {
+          simt::Counters predicted;
+          std::string why;
+          REQUIRE(chain.predict(i, predicted, why));
+          INFO(chain.describe(i));
+          CHECK(backend->by_name(predicted) == backend->by_name(verdicts[i].counted));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a chain that computes something else is caught") {
+  const auto backend = test::usable_backend();
+  const Network network = miniature_networks()[1];
+  const Costs costs = counted(network);
+  const Weights weights = random_weights(network, seed());
+  const DeviceWeights on_device(*backend, network, weights);
+  const auto verdicts_of = [&](const std::function<void(Costs&)>& spoil) {
+    Costs spoiled = costs;
+    spoil(spoiled);
+    const Plan plan = cheapest_plan(spoiled, only(Layout::nchw));
+    Chain chain(*backend, network, plan, weights, on_device, Keep::all);
+    chain.set_input(random_input(network, seed()));
+    std::vector<LayerVerdict> verdicts;
+    chain.check(verdicts, seed(), kAllProducts, true);
+    return verdicts;
+  };
+  const auto all_good = [](const std::vector<LayerVerdict>& verdicts) {
+    return std::all_of(verdicts.begin(), verdicts.end(), [](const LayerVerdict& verdict) {
+      return verdict.check.outcome == Outcome::good;
+    });
+  };
+  CHECK(all_good(verdicts_of([](Costs&) {})));
+  // No bias: it is launched by nobody.
+  CHECK(!all_good(verdicts_of([](Costs& spoiled) {
+    for (Option& option : spoiled.layers[0].bias[0]) {
+      option.kernel.launch = [](const Arrays&) { return 0; };
+    }
+  })));
+  // A layer that nobody computes leaves what was there: poison.
+  CHECK(!all_good(verdicts_of([](Costs& spoiled) {
+    for (Option& option : spoiled.layers[1].kernels) {
+      option.kernel.launch = [](const Arrays&) { return 0; };
+    }
+  })));
+  // A launch that fails.
+  const std::vector<LayerVerdict> failed = verdicts_of([](Costs& spoiled) {
+    for (Option& option : spoiled.layers[2].kernels) {
+      option.kernel.launch = [](const Arrays&) { return 1; };
+    }
+  });
+  CHECK(failed[2].check.outcome == Outcome::bad);
+  CHECK(failed[3].check.outcome == Outcome::not_run);
+}
+
+// ---- Digits ----
+
+TEST_CASE("all 360 test digits: PyTorch's answers, and its logits within what rounding allows") {
+  const auto backend = test::usable_backend();
+  const TestDigits digits = read_test_digits(digits_folder());
+  REQUIRE(digits.count() == 360);
+  const Network network = make_network("digits", static_cast<int>(digits.count()));
+  const Weights weights = read_weights(network, digits_folder() + "/weights");
+  const DeviceWeights on_device(*backend, network, weights);
+  const Known known = true_logits(network, weights, digits.pictures);
+  // PyTorch computed in float, too.
+  require_within(digits.logits, known);
+  const Costs costs = counted(network);
+  for (const LayoutRule& rule : {LayoutRule(any_layout), only(Layout::nchw), only(Layout::chwn)}) {
+    const Plan plan = cheapest_plan(costs, rule);
+    Chain chain(*backend, network, plan, weights, on_device, Keep::two);
+    chain.set_input(digits.pictures);
+    const Observation seen = backend->run([&] { return chain.launch(); });
+    REQUIRE(seen.error.empty());
+    CHECK(seen.hazards.empty());
+    require_within(chain.logits(), known);
+    const std::vector<float> probabilities = chain.output();
+    int right = 0, right_of_pytorch = 0;
+    for (std::size_t n = 0; n < digits.count(); ++n) {
+      const int own = answer(&probabilities[n * 10], 10);
+      INFO("picture " << n);
+      REQUIRE(own == digits.predictions[n]);
+      right += own == digits.labels[n];
+      right_of_pytorch += digits.predictions[n] == digits.labels[n];
+    }
+    CHECK(right == right_of_pytorch);
+    CHECK(right >= 342);  // 95 %
+  }
+}
+
+// ---- Files ----
+
+namespace {
+
+class Folder {
+ public:
+  Folder()
+      : path_(std::filesystem::temp_directory_path() /
+              ("halo-network-" + std::to_string(seed()) + "-" + std::to_string(::getpid()))) {
+    std::filesystem::create_directories(path_);
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  std::string file(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+template <class Action>
+std::string complaint_of(Action action) {
+  try {
+    action();
+  } catch (const data::DataError& error) {
+    return error.what();
+  }
+  return "no complaint";
+}
+
+}  // namespace
+
+TEST_CASE("weights that are missing, cut off, of another shape or not finite: one line each") {
+  const Folder folder;
+  const Network network = make_network("digits", 1);
+  std::filesystem::copy(digits_folder() + "/weights", folder.file("w"));
+  const std::string weights = folder.file("w");
+  const std::string one = weights + "/conv1.filters.npy";
+  const auto complaint = [&] {
+    const std::string text = complaint_of([&] { read_weights(network, weights); });
+    INFO(text);
+    CHECK(text.find('\n') == std::string::npos);
+    CHECK(text.find("conv1.filters.npy") != std::string::npos);
+    return text;
+  };
+  const data::Array whole = data::read_array(one);
+  CHECK(read_weights(network, weights).front().filters == whole.values);
+
+  std::filesystem::remove(one);
+  CHECK(complaint().starts_with("cannot read"));
+  data::write_array(one, {{16, 1, 9}, whole.values});
+  CHECK(complaint().ends_with("its shape is [16][1][9], the layer needs [16][1][3][3]"));
+  data::write_array(one, {{144}, whole.values});
+  CHECK(complaint().ends_with("its shape is [144], the layer needs [16][1][3][3]"));
+  data::Array broken = whole;
+  broken.values[7] = NAN;
+  data::write_array(one, broken);
+  CHECK(complaint().find("value 7 is NaN") != std::string::npos);
+  data::write_array(one, whole);
+  std::filesystem::resize_file(one, std::filesystem::file_size(one) - 4);
+  CHECK(complaint().find("truncated") != std::string::npos);
+  std::ofstream(one) << "not an array";
+  CHECK(complaint().find("not an NPY file") != std::string::npos);
+  // Half floats: a type that is not read.
+  std::string bytes;
+  {
+    std::ifstream good(digits_folder() + "/weights/conv1.filters.npy", std::ios::binary);
+    bytes.assign(std::istreambuf_iterator<char>(good), {});
+  }
+  bytes.replace(bytes.find("<f4"), 3, "<f2");
+  std::ofstream(one, std::ios::binary) << bytes;
+  CHECK(complaint().find("'<f2'") != std::string::npos);
+}
+
+TEST_CASE("pictures: of the size, enlarged, and everything else in one line") {
+  const Folder folder;
+  const Network network = make_network("digits", 1);
+  const std::string pictures = digits_folder() + "/pictures/";
+  if (data::has_png()) {
+    // The files are the test pictures: the same input, bit for bit, small and enlarged.
+    const std::vector<float> small = read_picture_for(network, pictures + "digit_3.png");
+    CHECK(read_picture_for(network, pictures + "digit_3_64.png") == small);
+    const TestDigits digits = read_test_digits(digits_folder());
+    bool found = false;
+    for (std::size_t n = 0; n < digits.count(); ++n) {
+      found |= std::equal(small.begin(), small.end(), &digits.pictures[n * 64]);
+    }
+    CHECK(found);
+  }
+  const auto picture = [&](int height, int width, std::size_t channels) {
+    const std::string path = folder.file(channels == 3 ? "p.ppm" : "p.pgm");
+    const auto pixels = static_cast<std::size_t>(height) * width;
+    data::write_picture(path,
+                        {height, width, std::vector(channels, std::vector<float>(pixels, 51.0f))});
+    return path;
+  };
+  CHECK(read_picture_for(network, picture(8, 8, 1)) == std::vector<float>(64, 0.2f));
+  CHECK(read_picture_for(network, picture(24, 24, 1)) == std::vector<float>(64, 0.2f));
+  const auto complaint = [&](const std::string& path) {
+    const std::string text = complaint_of([&] { read_picture_for(network, path); });
+    CHECK(text.find('\n') == std::string::npos);
+    return text;
+  };
+  CHECK(complaint(picture(8, 16, 1)).find("8 x 16 pixels") != std::string::npos);
+  CHECK(complaint(picture(7, 7, 1)).find("7 x 7 pixels") != std::string::npos);
+  CHECK(complaint(picture(12, 12, 1)).find("12 x 12 pixels") != std::string::npos);
+  CHECK(complaint(picture(8, 8, 3)).find("colours") != std::string::npos);
+  CHECK(complaint(folder.file("none.png")).starts_with("cannot read"));
+  std::ofstream(folder.file("cut.pgm"), std::ios::binary) << "P5\n8 8\n255\n123";
+  CHECK(complaint(folder.file("cut.pgm")).starts_with("cannot read"));
+  data::write_array(folder.file("loud.npy"), {{8, 8}, std::vector<float>(64, 300.0f)});
+  CHECK(complaint(folder.file("loud.npy")).find("outside 0 ... 255") != std::string::npos);
+}
+
+}  // namespace halo::network

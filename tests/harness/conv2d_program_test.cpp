@@ -89,6 +89,18 @@ TEST_CASE("a good run of a 2D stage exits 0 and shows each variant and the seed"
   CHECK(results.rows[3].check.reason == "it is made for one channel");
 }
 
+TEST_CASE("without trials a 2D variant runs on the named layer alone", "[conv2d]") {
+  const Folder folder;
+  const std::string json = folder / "out.json";
+  const auto [status, out, err] =
+      run({plain()}, {"--layer", kSmall, "--no-trials", "--json", json.c_str(), "--no-times"});
+  CHECK(status == 0);
+  CHECK(read_json(json).rows.front().check.shapes == 1);
+  const Ended bench = run({plain()}, {"--bench", "--no-trials"});
+  CHECK(bench.status == 2);
+  CHECK_THAT(bench.err, contains("--no-trials is not for --bench"));
+}
+
 TEST_CASE("layers are measured beside their peers, and a refusal is told", "[conv2d]") {
   const Folder folder;
   const std::string json = folder / "out.json";

@@ -92,6 +92,18 @@ TEST_CASE("a good run of a pooling stage shows both layouts side by side", "[ope
   CHECK(results.rows[3].check.shapes == 1);
 }
 
+TEST_CASE("without trials a pooling variant runs on the named layer alone", "[operation]") {
+  const Folder folder;
+  const std::string json = folder / "out.json";
+  const Ended ran = run(
+      poolings(), {"--problem", "6-5-2-3", "--no-trials", "--no-times", "--json", json.c_str()});
+  CHECK(ran.status == 0);
+  CHECK(read_json(json).rows.front().check.shapes == 1);
+  const Ended bench = run(poolings(), {"--bench", "--no-trials"});
+  CHECK(bench.status == 2);
+  CHECK_THAT(bench.err, contains("--no-trials is not for --bench"));
+}
+
 TEST_CASE("transforms and softmaxes are measured beside their peers, and a refusal is told",
           "[operation]") {
   const Folder folder;

@@ -190,7 +190,7 @@ int command_run(const Global& global, int argc, const char* const* argv) {
   options.passed_on = given(passed_on);
   options.of_families = of_families(passed_on);
   if (options.plan) options.of_families.push_back({"--plan", {"conv2d", "network"}});
-  if (options.search) options.of_families.push_back({"--search", {"conv2d"}});
+  if (options.search) options.of_families.push_back({"--search", {"conv2d", "pooling"}});
   // All stages run on a file, of whatever kind, that only one family reads. (Networks take pictures of
   // one size only: they are asked for by their stage.)
   if (const std::string* input = value_of(options.passed_on, "--input");

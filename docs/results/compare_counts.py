@@ -3,14 +3,16 @@
 
     docs/results/compare_counts.py --halo build/common/cli/halo-cli [RECORDED.json]
 
-The figures on the pages come from the recorded run (default: run_sim.json). Counters do not
-depend on the machine or on the data, so every one must be equal. Exit status: 0 all equal, 1 some
+The figures on the pages come from recorded runs (default: run_sim.json). Counters do not depend on the
+machine or on the data, so every one must be equal. A record of other problems than a stage runs by itself
+says so in its command, `--problem LABELS`, and is compared with a run of the same ones. Exit status: 0 all equal, 1 some
 differ or are missing, or a stage did not run.
 """
 
 import argparse
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -35,14 +37,16 @@ def main():
     if not recorded:
         print(f"{arguments.recorded} holds no counted rows", file=sys.stderr)
         return 1
+    command = json.loads(pathlib.Path(arguments.recorded).read_text(encoding="utf-8"))["command"]
+    problems = re.findall(r"--problem \S+", command)
     new = {}
     with tempfile.TemporaryDirectory() as folder:
-        # Stage by stage, each on the problems it runs by itself: 01 has nothing to count and would
-        # only take time.
+        # Stage by stage: 01 has nothing to count and would only take time.
         for stage in sorted({stage for stage, _, _ in recorded}):
             out = pathlib.Path(folder) / f"{stage}.json"
             ran = subprocess.run(
-                [arguments.halo, "run", stage, "--on", "sim", "--json", str(out)],
+                [arguments.halo, "run", stage, "--on", "sim", "--json", str(out),
+                 *" ".join(problems).split()],
                 capture_output=True, text=True, check=False)
             if ran.returncode != 0:
                 print(f"halo run {stage} ended with {ran.returncode}:\n{ran.stdout}{ran.stderr}",
@@ -62,8 +66,9 @@ def main():
         wrong += 1
         print(f"{key[0]} {key[1]} {key[2]} is not in the recorded run", file=sys.stderr)
     if wrong:
-        print("record it again: ./halo run --on sim --json docs/results/run_sim.json, then "
-              "docs/check_docs.py --fix", file=sys.stderr)
+        name = pathlib.Path(arguments.recorded).name
+        print(f"record it again: ./{command} --json docs/results/{name}, then docs/check_docs.py --fix",
+              file=sys.stderr)
         return 1
     print(f"{len(recorded)} rows, every counter as recorded")
     return 0

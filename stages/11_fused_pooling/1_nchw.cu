@@ -1,8 +1,7 @@
 // Stage 11, step 1: pooling in NCHW, one thread an output.
 //
 // Computes   each output as the largest or the average cell of its window; ghost cells take no part.
-//            The mapping is that of Caffe (and, says the paper, of cuDNN): Li et al. (SC'16),
-//            section IV.B.
+//            The mapping is Caffe's, the NCHW side of Fig. 6 of Li et al. (SC'16).
 // Changed    since 06 direct convolution: no filter and no sum over channels, so each cell is used at
 //            most R*S times, and by few threads. Memory is all that there is.
 // Must cost  per warp R*S requests, whose lanes are stride_w cells apart: with stride 2 eight or nine

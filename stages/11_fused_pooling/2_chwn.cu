@@ -3,7 +3,7 @@
 // Computes   as step 1, of images that lie in the order [C][H][W][N].
 // Changed    since 1 nchw: the lanes of a warp are neighbouring images and not neighbouring columns.
 //            All have the same window, so they read neighbours whatever the stride is. The mapping is
-//            that of cuda-convnet: Li et al. (SC'16), section IV.B.
+//            cuda-convnet's, the CHWN side of Fig. 6 of Li et al. (SC'16).
 // Must cost  per warp R*S requests of 4 sectors (5, if N is no multiple of 8), and no cell is brought
 //            that nobody uses. With a window of 3 and stride 2 each is still asked for 9 / 4 times.
 // Run        halo run 11 --variant chwn

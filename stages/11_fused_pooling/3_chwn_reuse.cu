@@ -3,8 +3,7 @@
 // Computes   as step 2.
 // Changed    since 2 chwn: a thread has kRows x kColumns outputs, whose windows overlap. It reads the
 //            cells under all of them once, and joins each from its register to every output whose
-//            window it is in. This is what Li et al. (SC'16), section V.A, call expanding the working
-//            set of a thread.
+//            window it is in. Li et al. (SC'16) call it expanding the working set of a thread.
 // Must cost  of the R*S requests that step 2 makes for an output, along each axis with an expansion e
 //            the share ((e - 1) * stride + R) / (e * R): with 2 x 2 outputs, windows of 3 and stride 2,
 //            25 requests for four outputs instead of 36. And a quarter of the threads, each with four
@@ -16,11 +15,14 @@ namespace halo::fused_pooling {
 
 // [doc:kernel]
 // Preconditions: as step 2, with tiles of kRows x kColumns outputs for places; where that is more than
-// one, windows overlap. kWindow as for pool_tile.
+// one, windows overlap. kWindow as for pool_tile. The bounds say that 8 blocks to an SM are enough. So
+// the compiler may take 64 registers, and starts all 25 loads of 2 x 2 outputs before it uses the first;
+// without them it keeps to 32 registers, for twice the warps, and starts four at a time.
 template <bool kAverage, int kWindow, int kRows, int kColumns>
-__global__ void chwn_reuse_kernel(const float* input,  // [C][H][W][N]
-                                  float* output,       // [C][P][Q][N]
-                                  const Layer layer) {
+__global__ void __launch_bounds__(kImages* kChannels, 8)
+    chwn_reuse_kernel(const float* input,  // [C][H][W][N]
+                      float* output,       // [C][P][Q][N]
+                      const Layer layer) {
   const int image_tiles = (layer.N - 1) / kImages + 1;
   const int channel_groups = (layer.C - 1) / kChannels + 1;
   const int tiles_across = (layer.Q - 1) / kColumns + 1;
@@ -33,10 +35,9 @@ __global__ void chwn_reuse_kernel(const float* input,  // [C][H][W][N]
   const int p = rest / channel_groups * kRows;
   if (n >= layer.N || c >= layer.C) return;
 
-  const Plane<const float> cells = {input + c * layer.H * layer.W * layer.N + n, layer.W * layer.N,
-                                    layer.N};
-  const Plane<float> outputs = {output + c * layer.P * layer.Q * layer.N + n,  //
-                                layer.Q * layer.N, layer.N};
+  const int N = layer.N;  // cells that are neighbours in a row lie N floats apart
+  const Plane<const float> cells = {input + c * layer.H * layer.W * N + n, layer.W * N, N};
+  const Plane<float> outputs = {output + c * layer.P * layer.Q * N + n, layer.Q * N, N};
   // All lanes have the same tile, so it is asked once whether anything can be missing.
   const int h = p * layer.stride_h - layer.padding_h;
   const int w = q * layer.stride_w - layer.padding_w;

@@ -14,11 +14,12 @@ namespace halo::fused_pooling {
 
 // [doc:kernel]
 // Preconditions: blocks of kThreads threads, as many as N * C * ceil(P / kRows) * Q columns need; where
-// kRows is more than 1, windows overlap downwards. kWindow as for pool_tile.
+// kRows is more than 1, windows overlap downwards. kWindow as for pool_tile, bounds as for step 3.
 template <bool kAverage, int kWindow, int kRows>
-__global__ void nchw_reuse_kernel(const float* input,  // [N][C][H][W]
-                                  float* output,       // [N][C][P][Q]
-                                  const Layer layer) {
+__global__ void __launch_bounds__(kThreads, 4)
+    nchw_reuse_kernel(const float* input,  // [N][C][H][W]
+                      float* output,       // [N][C][P][Q]
+                      const Layer layer) {
   const int tiles_down = (layer.P - 1) / kRows + 1;
   const int i = blockIdx.x * kThreads + threadIdx.x;
   const int q = i % layer.Q;

@@ -34,11 +34,12 @@ __device__ inline void pool_tile(const Plane<const float>& input, const Plane<fl
   const int rows = kInside ? kRows : min(kRows, layer.P - first_p);
   const int columns = kInside ? kColumns : min(kColumns, layer.Q - first_q);
 
-  // The cells from here on; where there is padding this may be an address before the plane.
+  const int tile_rows = ((kWindow > 0 ? kRows : rows) - 1) * stride_h + R;
+  const int tile_columns = ((kWindow > 0 ? kColumns : columns) - 1) * stride_w + S;
+  // The corner of the cells under them, which may be in the padding; and where those end that exist and
+  // are needed.
   const int first_h = first_p * stride_h - layer.padding_h;
   const int first_w = first_q * stride_w - layer.padding_w;
-  const float* corner = input.cells + first_h * input.row + first_w * input.column;
-  // Up to here: what the outputs that exist need, in the image.
   const int end_h = min(first_h + (rows - 1) * stride_h + R, layer.H);
   const int end_w = min(first_w + (columns - 1) * stride_w + S, layer.W);
 
@@ -49,18 +50,21 @@ __device__ inline void pool_tile(const Plane<const float>& input, const Plane<fl
     for (int f = 0; f < kColumns; ++f) results[e][f] = nothing<kAverage>();
   }
 #pragma unroll
-  for (int i = 0; i < (kRows - 1) * stride_h + R; ++i) {
-    const bool has_row = kInside || (first_h + i >= 0 && first_h + i < end_h);
+  for (int i = 0; i < tile_rows; ++i) {
+    const int h = first_h + i;
+    const bool has_row = kInside || (h >= 0 && h < end_h);
 #pragma unroll
-    for (int j = 0; j < (kColumns - 1) * stride_w + S; ++j) {
-      const bool needed = has_row && (kInside || (first_w + j >= 0 && first_w + j < end_w));
-      const float cell = needed ? corner[i * input.row + j * input.column] : nothing<kAverage>();
+    for (int j = 0; j < tile_columns; ++j) {
+      const int w = first_w + j;
+      const bool needed = has_row && (kInside || (w >= 0 && w < end_w));
+      const float cell =
+          needed ? input.cells[h * input.row + w * input.column] : nothing<kAverage>();
 #pragma unroll
       for (int e = 0; e < kRows; ++e) {
 #pragma unroll
         for (int f = 0; f < kColumns; ++f) {
-          const int r =
-              i - e * stride_h;  // the cell's place in this output's window, if it is there
+          // The cell's place in this output's window, if it is in it.
+          const int r = i - e * stride_h;
           const int s = j - f * stride_w;
           if (r < 0 || r >= R || s < 0 || s >= S) continue;
           results[e][f] = joined<kAverage>(results[e][f], cell);

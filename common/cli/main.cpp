@@ -179,7 +179,7 @@ int command_run(const Global& global, int argc, const char* const* argv) {
       {"--problem", "LABEL[,LABEL]", "transform pooling softmax",
        "these: 28-128-16-to-nchw, 55-128-3-96-s2, 128x1000 (needs a stage)"},
       {"--network", "NAME[,NAME]", "network", "these networks: lenet, vgg, ..."},
-      {"--weights", "FILE", "network", "the network's weights"},
+      {"--weights", "FOLDER", "network", "the network's weights"},
       {"--batch", "N[,N]", "conv2d network", "each layer or network with so many images"},
       {"--gpu", "KEY", "conv2d", "with --plan: for this GPU (v100, h200, ...)"},
       {"--variant", "NAME", "", "only this variant (needs a stage)"},

@@ -20,6 +20,9 @@ std::string key_of(const Kernel& kernel) {
 }
 
 class Counted final : public CostSource {
+  // Predictions of kernels with more temporaries take minutes, and these kernels move them twice.
+  static constexpr std::int64_t kMostTemporaries = std::int64_t{1} << 24;
+
  public:
   std::string unit() const override { return "MB"; }
   std::string describe() const override {
@@ -28,6 +31,9 @@ class Counted final : public CostSource {
            "through shared memory (128/6 bytes each), as predicted for the simulator.";
   }
   Price price(const Kernel& kernel, double) override {
+    if (kernel.workspace_floats > kMostTemporaries) {
+      return {kNever, "not counted: over 64 MiB of temporaries"};
+    }
     if (!kernel.predict) {
       return {kNever,
               kernel.uncounted.empty() ? "not counted" : "not counted: " + kernel.uncounted};
@@ -53,6 +59,9 @@ class Measured final : public CostSource {
     const auto [known, fresh] = known_.try_emplace(key_of(kernel));
     if (fresh) known->second = measure(kernel, best);
     return known->second;
+  }
+  void release() override {
+    for (auto* array : {&input_, &filters_, &bias_, &output_, &workspace_}) array->reset();
   }
 
  private:
@@ -92,7 +101,7 @@ class Measured final : public CostSource {
                                   kernel.output_floats + kernel.workspace_floats;
       if (std::string why = too_large_for_memory("it", 0, floats * 4, backend_); !why.empty()) {
         // The arrays of the kernels before may be what is in the way.
-        for (auto* array : {&input_, &filters_, &bias_, &output_, &workspace_}) array->reset();
+        release();
         why = too_large_for_memory("it", 0, floats * 4, backend_);
         if (!why.empty()) return {kNever, why};
       }
@@ -102,7 +111,7 @@ class Measured final : public CostSource {
           at_least(workspace_, kernel.workspace_floats)};
       return timed(kernel, arrays, best);
     } catch (const std::runtime_error& error) {
-      backend_.recover();
+      release();
       return {kNever, error.what()};
     }
   }
@@ -113,7 +122,7 @@ class Measured final : public CostSource {
     if (!first.error.empty()) {
       if (!first.unsupported) {
         backend_.recover();
-        for (auto* array : {&input_, &filters_, &bias_, &output_, &workspace_}) array->reset();
+        release();
       }
       return {kNever, first.unsupported && kernel.detail ? kernel.detail() : first.error};
     }
@@ -183,6 +192,7 @@ Costs price_network(const Network& network, const MakeCatalogue& make, CostSourc
     }
     costs.layers.push_back(std::move(options));
   }
+  source.release();
   return costs;
 }
 

@@ -18,6 +18,8 @@ class CostSource {
   virtual std::string describe() const = 0;
   /// `best`: the cheapest known for the same layer and layout; what is far above need not be exact.
   virtual Price price(const Kernel& kernel, double best) = 0;
+  /// Gives back what it holds of the device's memory.
+  virtual void release() {}
 };
 
 // [doc:counted]
@@ -25,7 +27,7 @@ class CostSource {
 // sector of global memory that it asks for, and 128 / 6 bytes for each pass through shared memory or
 // request to constant memory: an SM moves 128 bytes in a cycle there, all SMs of an H200 together about six
 // times what its L2 cache gives them. It is a count and not a time: it knows nothing of arithmetic, of
-// caches that spare the second reading, of blocks too few to fill a GPU, of what a launch costs.
+// caches that spare the second reading, of blocks too few to fill a GPU, of what a launch costs. Kernels with over 64 MiB of temporaries are left out.
 inline constexpr double kBytesOfSector = 32;
 inline constexpr double kBytesOfWavefront = 128.0 / 6;
 // [/doc:counted]

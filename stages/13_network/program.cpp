@@ -133,6 +133,17 @@ class Group {
     if (!on_device_) on_device_.emplace(backend_, network(), weights());
     return *on_device_;
   }
+  // Empty if there is room for the maps of one chain more, besides those asked for before; else why not.
+  std::string room_for(std::int64_t bytes) {
+    const std::int64_t weights = Chain::weight_bytes(network());
+    const std::string what = "network " + network().name() + " on " +
+                             with_commas(network().images()) +
+                             (network().images() == 1 ? " image" : " images");
+    const std::string reason = too_large_for_memory(what, weights + 4 * network().input().size(),
+                                                    weights + asked_for_ + bytes, backend_);
+    if (reason.empty()) asked_for_ += bytes;
+    return reason;
+  }
   const std::vector<float>& input() {
     if (input_.empty()) input_ = task_.input.empty() ? random_input(network(), seed_) : task_.input;
     return input_;
@@ -145,6 +156,7 @@ class Group {
   std::optional<Weights> random_;
   std::optional<DeviceWeights> on_device_;
   std::vector<float> input_;
+  std::int64_t asked_for_ = 0;
 };
 
 Keep keep_for(const Backend& backend) {
@@ -171,12 +183,7 @@ class Run {
       reason_ = error.what();
       return;
     }
-    const std::int64_t maps = Chain::bytes(network, plan_, keep_for(backend));
-    const std::int64_t weights = Chain::weight_bytes(network);
-    reason_ =
-        too_large_for_memory("network " + network.name() + " on " + with_commas(network.images()) +
-                                 (network.images() == 1 ? " image" : " images"),
-                             weights + 4 * network.input().size(), weights + maps, backend);
+    reason_ = group_->room_for(Chain::bytes(network, plan_, keep_for(backend)));
   }
 
   const std::string& reason() const { return reason_; }

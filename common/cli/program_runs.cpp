@@ -74,7 +74,8 @@ std::string progress_of(const std::string& out) {
 // Runs one program. Throws WrongUse if it refuses its options; anything else that goes wrong becomes
 // a row that failed.
 Results run_one(const Program& program, const Request& request, const std::string& seed,
-                const fs::path& json, Progress& progress, const std::string& label) {
+                const fs::path& json, Progress& progress, const std::string& label,
+                std::string* printed) {
   std::vector<std::string> command = {program.path.string(), "--json", json.string()};
   for (const auto& [name, value] : request.passed_on) {
     if (name != "--seed") command.insert(command.end(), {name, value});
@@ -134,10 +135,20 @@ Results run_one(const Program& program, const Request& request, const std::strin
     return fail("the program ended with " + how_it_ended(ended) + ", which its " +
                 std::to_string(results.rows.size()) + " result rows do not explain");
   }
+  if (printed != nullptr) {
+    *printed = ended.out;
+    if (printed->starts_with("seed ")) printed->erase(0, printed->find('\n') + 1);
+  }
   if (const std::string wrote = last_line(ended.out); wrote.rfind("wrote ", 0) == 0) {
     std::fprintf(stderr, "halo: %s\n", wrote.c_str());
   }
   return results;
+}
+
+bool is_layer_of_network(const Row& row) {
+  return std::any_of(row.problem.begin(), row.problem.end(), [](const auto& field) {
+    return field.first == "layer" && field.second != Value("all");
+  });
 }
 
 // Adds the pairs of `more` whose names are new.
@@ -178,7 +189,8 @@ Row not_run_row(const Program& program, const std::string& reason) {
   return empty_row(program, Outcome::not_run, reason, reason);
 }
 
-Results run_programs(const std::vector<Program>& programs, const Request& request) {
+Results run_programs(const std::vector<Program>& programs, const Request& request,
+                     std::string* printed) {
   // Fail before the work, not after it.
   for (const Program& program : programs) {
     if (!fs::exists(program.path)) {
@@ -223,7 +235,7 @@ Results run_programs(const std::vector<Program>& programs, const Request& reques
         run_one(program, request, seed,
                 request.grows ? fs::path(request.json)
                               : folder.path() / (program.name + "-" + program.backend + ".json"),
-                progress, label);
+                progress, label, printed);
     merged.rows.insert(merged.rows.end(), part.rows.begin(), part.rows.end());
     machine = merged_machine(machine, part.machine);
   }
@@ -242,7 +254,9 @@ void save(const Results& results, const Request& request) {
   }
 }
 
-std::string render(const Results& results, Shown shown, const TableOptions& options) {
+std::string render(const Results& all, Shown shown, const TableOptions& options) {
+  Results results = all;
+  std::erase_if(results.rows, is_layer_of_network);
   const bool timed = std::any_of(results.rows.begin(), results.rows.end(),
                                  [](const Row& row) { return row.time.outcome == Outcome::good; });
   std::string text = timed ? render_machine(results.machine, options) : "";

@@ -28,8 +28,10 @@ const std::string* value_of(const PassedOptions& options, const std::string& nam
 /// Runs the programs, all with one seed (a fresh one if none is passed on), and merges rows and
 /// machines; ratios and shares of the roofs are those of the merged rows. A program that crashes or
 /// contradicts itself becomes a row that failed, one that cannot begin a row that was not run.
-/// Throws WrongUse: a program is not built or refuses its options, the JSON cannot be written.
-Results run_programs(const std::vector<Program>& programs, const Request& request);
+/// `printed` gets what the last of them printed, less its seed, if it ran to its end. Throws WrongUse:
+/// a program is not built or refuses its options, the JSON cannot be written.
+Results run_programs(const std::vector<Program>& programs, const Request& request,
+                     std::string* printed = nullptr);
 
 /// One machine as two files describe it. Only those that ran on the GPU know it.
 Machine merged_machine(const Machine& a, const Machine& b);
@@ -41,7 +43,8 @@ Row not_run_row(const Program& program, const std::string& reason);
 void save(const Results& results, const Request& request);
 
 /// The machine, where there are times to read beside it, and the rows: our tables, many problems in a
-/// few lines (render_brief), or the report's table.
+/// few lines (render_brief), or the report's table. Of a network only the whole: its layers, dozens,
+/// are in the JSON.
 enum class Shown { tables, brief, report_table };
 std::string render(const Results& results, Shown shown, const TableOptions& options);
 

@@ -191,14 +191,18 @@ int run_stages(const BuildFolder& build, const RunOptions& options) {
     request.command += " --report-table";
     request.flags.push_back("--report-table");
   }
-  const Results results = run_programs(choice.programs, request);
+  // A network's program tells it best itself: layer by layer, and which digit it saw.
+  const bool tells = choice.programs.size() == 1 && choice.programs.front().family == "network";
+  std::string told;
+  const Results results = run_programs(choice.programs, request, tells ? &told : nullptr);
 
   // Not before: options that a program refuses give one line only.
   std::fprintf(stderr, "halo: %s (%s), seed %llu\n", place_of(choice.backend).c_str(),
                choice.why.c_str(), static_cast<unsigned long long>(results.seed));
-  std::fputs(
-      render(results, options.report_table ? Shown::report_table : Shown::tables, table).c_str(),
-      stdout);
+  if (told.empty()) {
+    told = render(results, options.report_table ? Shown::report_table : Shown::tables, table);
+  }
+  std::fputs(told.c_str(), stdout);
   std::fflush(stdout);
   save(results, request);
   return exit_status(results.rows);

@@ -694,7 +694,7 @@ int run(int argc, const char* const* argv, const std::vector<Peer>& peers, Backe
   Outcomes last;
   for (const Task& task : tasks) {
     HowToRun how;
-    how.trials = &task == &tasks.front() && options.input.empty();
+    how.trials = &task == &tasks.front() && options.input.empty() && !options.no_trials;
     how.times = !options.no_times;
     if (options.bench) how.timing = kLeanTiming;
     last = run_task(task, all_ways, sources, backend, seed, how, progress);

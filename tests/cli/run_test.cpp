@@ -454,6 +454,30 @@ TEST_CASE("options that two families have choose both, and pictures without a st
   require_one_line(build.halo({"run", "13", "--output", "x.png", "--input", "digit.png"}), 2);
 }
 
+TEST_CASE(
+    "a network's program tells its run itself, and beside other stages only the whole is shown") {
+  FakeBuild build;
+  Row whole = good_row("13_network", "planned");
+  whole.problem = {{"network", "digits"}, {"layer", "all"}};
+  Row layer = good_row("13_network", "layerwise");
+  layer.problem = {{"network", "digits"}, {"layer", "conv1"}};
+  Results results = new_results(0, nullptr, 1);
+  results.rows = {whole, layer};
+  const auto file = build.path() / "network.json";
+  write_json(file.string(), results);
+  build.add_program("13_network", "sim",
+                    "echo 'seed 1'\necho 'It is a 7'\ncp '" + file.string() + "' \"$json\"");
+  build.add_family("13_network", "network");
+  build.add_reporting_program("06_third", "sim", {good_row("06_third", "direct")}, 0);
+  build.add_family("06_third", "conv2d");
+  const Ended alone = build.halo({"run", "13"});
+  CHECK(alone.status == 0);
+  CHECK(alone.out == "It is a 7\n");
+  const Ended all = build.halo({"run"});
+  CHECK(all.status == 0);
+  CHECK_THAT(all.out, contains("planned") && contains("direct") && !contains("layerwise"));
+}
+
 TEST_CASE("a plan goes to the user as the stage prints it") {
   FakeBuild build;
   build.add_program("07_planner", "sim",

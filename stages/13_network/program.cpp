@@ -696,7 +696,8 @@ int run(int argc, const char* const* argv, const std::vector<Peer>& peers, Backe
     HowToRun how;
     how.trials = &task == &tasks.front() && options.input.empty() && !options.no_trials;
     how.times = !options.no_times;
-    if (options.bench) how.timing = kLeanTiming;
+    // Dozens of layers each: only one network alone has the time for more rounds.
+    if (options.bench || tasks.size() > 1) how.timing = kLeanTiming;
     last = run_task(task, all_ways, sources, backend, seed, how, progress);
     whole.insert(whole.end(), last.whole.begin(), last.whole.end());
     layers.push_back(last.layers);

@@ -388,8 +388,9 @@ std::string Chain::describe(std::size_t layer) const {
     if (!text.empty()) text += ", then ";
     text += step.transform ? "to " + to + " by " + short_name(step.kernel)
                            : short_name(step.kernel) + " in " + to;
-    if (step.bias) text += ", " + short_name(*step.bias);
-    if (step.kernel.detail && !step.kernel.detail().empty()) text += ": " + step.kernel.detail();
+    const std::string inside = step.kernel.detail ? step.kernel.detail() : "";
+    if (!inside.empty()) text += " (" + inside + ")";
+    if (step.bias) text += ", then " + short_name(*step.bias);
   }
   return text;
 }

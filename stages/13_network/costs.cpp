@@ -132,7 +132,7 @@ class Measured final : public CostSource {
     if (once.count() > kHopeless * best + kLoadingUs) return {once.count(), "after one call"};
     const auto launch = [&](int) { return kernel.launch(arrays); };
     const double one = backend_.batch(launch, 1)->run() * 1e3;
-    const int calls = std::clamp(static_cast<int>(kRoundUs / one), 1, 200);
+    const int calls = std::clamp(static_cast<int>(kRoundUs / std::max(one, 0.1)), 1, 200);
     const std::unique_ptr<Batch> batch = backend_.batch(launch, calls);
     batch->run();
     std::vector<double> rounds;

@@ -1,5 +1,7 @@
 #include "stages/13_network/cudnn_chain.hpp"
 
+#include <cuda_runtime.h>
+
 #include "common/peers/network.hpp"
 #include "common/peers/operation.hpp"
 
@@ -34,6 +36,8 @@ Catalogue make() {
   bias.name = "cudnn_bias_relu";
   bias.unavailable = bias_relu.unavailable;
   bias.launch = [bias_relu](const BiasRelu& problem, float* data, const float* values) {
+    // It takes NCHW.
+    if (problem.layout != conv::Layout::nchw) return static_cast<int>(cudaErrorNotSupported);
     return bias_relu.launch(problem.images, values, data, problem.relu);
   };
   bias.detail = [bias_relu](const BiasRelu&) { return bias_relu.detail ? bias_relu.detail() : ""; };

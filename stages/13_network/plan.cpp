@@ -201,18 +201,20 @@ std::string explain(const Costs& costs, const Plan& plan, const std::string& how
 
   text += "\n";
   const std::vector<Excursion> all = excursions(costs, plan);
+  bool any_pays = false;
   for (const Excursion& each : all) {
+    if (each.instead == kNever) continue;  // nothing was chosen there
+    any_pays = true;
     const std::string where = each.first == each.last
                                   ? layers[each.first].name
                                   : layers[each.first].name + " to " + layers[each.last].name;
     text += where + " in " + upper(plan.layers[each.first].layout) + ": " +
-            in_words(each.cost, costs.unit) + " with " + in_words(each.transforms, costs.unit) +
-            " of transforms; in " + upper(other(plan.layers[each.first].layout)) + " ";
-    text += each.instead == kNever ? "no kernel computes it.\n"
-                                   : in_words(each.instead, costs.unit) + ": saves " +
-                                         in_words(each.instead - each.cost, costs.unit) + ".\n";
+            in_words(each.cost, costs.unit) + ", of it " + in_words(each.transforms, costs.unit) +
+            " for transforms; in " + upper(other(plan.layers[each.first].layout)) + " " +
+            in_words(each.instead, costs.unit) + ": saves " +
+            in_words(each.instead - each.cost, costs.unit) + ".\n";
   }
-  if (all.empty()) text += "No transform pays.\n";
+  if (!any_pays) text += "No transform pays.\n";
   std::size_t width = std::string("planned").size();
   for (const auto& [name, total] : others) width = std::max(width, name.size());
   text += padded("planned", width + 2) + in_words(plan.cost, costs.unit) +

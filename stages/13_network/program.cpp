@@ -509,8 +509,9 @@ void print_digit(const std::string& path, const std::vector<float>& probabilitie
   for (std::size_t digit = 0; digit < probabilities.size(); ++digit) {
     const double probability = probabilities[digit];
     const auto length = static_cast<std::size_t>(std::max(0.0, probability) * 40 + 0.5);
-    std::printf("  %zu  %6.2f %%  %s\n", digit, probability * 100,
-                std::string(std::min<std::size_t>(length, 40), '#').c_str());
+    const std::string bar(std::min<std::size_t>(length, 40), '#');
+    std::printf("  %zu  %6.2f %%%s\n", digit, probability * 100,
+                bar.empty() ? "" : ("  " + bar).c_str());
   }
   std::printf("It is a %d, says %s.\n",
               answer(probabilities.data(), static_cast<int>(probabilities.size())), way.c_str());

@@ -690,4 +690,103 @@ TEST_CASE("pictures: of the size, enlarged, and everything else in one line") {
   CHECK(complaint(folder.file("loud.npy")).find("outside 0 ... 255") != std::string::npos);
 }
 
+// ---- The program ----
+
+namespace {
+
+// The backend of this test, with as much free memory as one likes.
+class SmallMemory final : public Backend {
+ public:
+  SmallMemory(std::unique_ptr<Backend> real, std::int64_t bytes)
+      : real_(std::move(real)), bytes_(bytes) {}
+  std::string name() const override { return real_->name(); }
+  bool observes() const override { return real_->observes(); }
+  std::string blind_reason() const override { return real_->blind_reason(); }
+  CounterList by_name(const simt::Counters& counters) const override {
+    return real_->by_name(counters);
+  }
+  bool times() const override { return false; }
+  std::string no_time_reason() const override { return "a test"; }
+  std::int64_t free_memory() override { return bytes_; }
+  void* allocate(std::size_t bytes) override { return real_->allocate(bytes); }
+  void release(void* memory) noexcept override { real_->release(memory); }
+  void copy_in(void* to, const void* from, std::size_t bytes) override {
+    real_->copy_in(to, from, bytes);
+  }
+  void copy_out(void* to, const void* from, std::size_t bytes) override {
+    real_->copy_out(to, from, bytes);
+  }
+  void poison(float* memory, std::size_t count) override { real_->poison(memory, count); }
+  std::size_t guard_cells() const override { return real_->guard_cells(); }
+  Observation run(const std::function<int()>& launch) override { return real_->run(launch); }
+  std::unique_ptr<Batch> batch(std::function<int(int)> launch, int calls) override {
+    return real_->batch(launch, calls);
+  }
+
+ private:
+  std::unique_ptr<Backend> real_;
+  std::int64_t bytes_;
+};
+
+int status_of(std::vector<const char*> arguments, std::unique_ptr<Backend> backend) {
+  arguments.insert(arguments.begin(), "13_network");
+  return run_network(static_cast<int>(arguments.size()), arguments.data(), {}, std::move(backend));
+}
+
+}  // namespace
+
+TEST_CASE("wrong commands end with 2, before anything runs") {
+  const std::string picture = digits_folder() + "/pictures/digit_3.png";
+  const std::vector<std::vector<const char*>> wrong = {
+      {"--network", "resnet"},
+      {"--network", "lenet,lenet"},
+      {"--network", "lenet", "--batch", "0"},
+      {"--network", "lenet", "--batch", "2,2"},
+      {"--network", "lenet", "--batch", "many"},
+      {"--network", "vgg", "--batch", "1000000"},  // more cells than an array may have
+      {"--network", "lenet", "--input", picture.c_str()},
+      {"--input", picture.c_str(), "--batch", "2"},
+      {"--input", picture.c_str(), "--plan"},
+      {"--input", "/nowhere/digit.png"},
+      {"--weights", "/nowhere"},
+      {"--network", "lenet,digits", "--weights", "/nowhere"},
+      {"--variant", "fast"},
+      {"--plan", "--bench"},
+      {"--layers"},
+  };
+  for (const std::vector<const char*>& arguments : wrong) {
+    INFO(arguments.front() << " " << (arguments.size() > 1 ? arguments[1] : ""));
+    CHECK(status_of(arguments, make_backend()) == 2);
+  }
+}
+
+TEST_CASE("a network that does not fit in memory is not run, and nothing fails") {
+  auto backend = test::usable_backend();
+  const Folder folder;
+  const std::string json = folder.file("rows.json");
+  // The miniatures run, which need next to nothing.
+  CHECK(status_of({"--network", "digits", "--batch", "500", "--json", json.c_str()},
+                  std::make_unique<SmallMemory>(std::move(backend), 1 << 20)) == 0);
+  const Results results = read_json(json);
+  REQUIRE(results.rows.size() == 3);  // the network in three ways, and no layer of it
+  for (const Row& row : results.rows) {
+    CHECK(row.traffic.reason.starts_with(
+        "too large for this GPU: network digits on 500 images needs "));
+    CHECK(row.traffic.reason.find('\n') == std::string::npos);
+  }
+}
+
+TEST_CASE("a picture's digit, by the program") {
+  if (!data::has_png()) test::skip("this build reads no PNG");
+  const std::string picture = digits_folder() + "/pictures/digit_7.png";
+  const Folder folder;
+  const std::string json = folder.file("rows.json");
+  std::ignore = test::usable_backend();
+  CHECK(status_of({"--input", picture.c_str(), "--json", json.c_str(), "--no-times"},
+                  make_backend()) == 0);
+  const Results results = read_json(json);
+  CHECK(!results.rows.empty());
+  for (const Row& row : results.rows) CHECK(row.check.outcome == Outcome::good);
+}
+
 }  // namespace halo::network

@@ -35,8 +35,8 @@ from a second file:
 
 Contests. One line a problem, one column an entry of `columns`: the `key` (time.hot.median_ms if it is
 left out) of a variant, of the least among several (`a|b`), or the ratio of two of these (`a/b`: over 1
-where b is less). Below stand the geometric mean of each ratio and its ends. `name` heads the first
-column (problem).
+where b is less). Below stand the geometric mean of each ratio and its ends; only=means leaves the
+lines of the problems out. `name` heads the first column (problem).
 
     <!-- contest: results/bench.json stage=* columns=tiled,naive,naive/tiled -->
     <!-- /contest -->
@@ -241,6 +241,9 @@ def problem_name(row):
     def square(down, across):
         return str(down) if down == across else f"{down}x{across}"
 
+    if {"network", "N", "layer"} <= p.keys():
+        images = "1 image" if p["N"] == 1 else f"{p['N']} images"
+        return f"{p['network']}, {images}" + ("" if p["layer"] == "all" else f", {p['layer']}")
     if p.keys() == {"N", "C"}:
         return f"{p['N']}x{p['C']}"
     if p.keys() == {"N", "C", "H", "W", "from"}:
@@ -413,7 +416,7 @@ def least(rows, names, key):
 
 def make_contest(text, results):
     """Variants beside each other, a line a problem, with ratios and what these come to."""
-    name, settings, selectors = parse_arguments(text, ("columns", "key", "name"))
+    name, settings, selectors = parse_arguments(text, ("columns", "key", "name", "only"))
     if "columns" not in settings:
         raise DocsError("a contest needs columns=")
     columns = settings["columns"].split(",")
@@ -454,6 +457,10 @@ def make_contest(text, results):
         head = heads[1 + columns.index(column)]
         notes.append(f"- {head}: geometric mean {mean:.2f} over {len(found)}, from {low[0]:.2f} "
                      f"({low[1]}) to {high[0]:.2f} ({high[1]})")
+    if "only" in settings:
+        if settings["only"] != "means" or not notes:
+            raise DocsError("only=means needs a ratio over several problems")
+        return ["", *notes, "", results.caption(name, rows), ""]
     return ["", *markdown_table(heads, ["-"] + [">"] * len(columns), body),
             *([""] + notes if notes else []), "", results.caption(name, rows), ""]
 

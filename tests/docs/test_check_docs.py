@@ -293,6 +293,11 @@ class CheckDocs(unittest.TestCase):
         self.assertIn("| 128x10 | 4.00 | 1.00 | 2.00 | 4.00 |", text)
         self.assertIn("| 12x9-2-3-3-s2-ceil | 16.0 | 2.00 | 8.00 | NOT RUN |", text)
         self.assertIn("geometric mean 4.00 over 2, from 2.00 (128x10) to 8.00 (12x9-2-3-3-s2-ceil)", text)
+        path = self.page("<!-- contest: results/gpu.json columns=slow/quick only=means -->\n"
+                         "<!-- /contest -->")
+        self.run_script("--fix")
+        self.assertIn("geometric mean 4.00 over 2", path.read_text())
+        self.assertNotIn("| 128x10", path.read_text())
         rows[3]["time"]["hot"]["median_ms"] = 8.0
         self.write_times(rows, [])
         self.assert_bad("differs from results/gpu.json")
@@ -301,6 +306,7 @@ class CheckDocs(unittest.TestCase):
         self.write_times([self.timed("gpu", "grid", 1000, 0.25)], [])
         for argument, word in (("variant=grid", "needs columns="),
                                ("columns=grid/none", "is of the variant 'none'"),
+                               ("columns=grid only=means", "needs a ratio"),
                                ("columns=grid key=time.cold.median_ms", "has the key")):
             self.page(f"<!-- contest: results/gpu.json {argument} -->\n<!-- /contest -->")
             self.assert_bad(word)

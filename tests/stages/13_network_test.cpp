@@ -555,6 +555,15 @@ TEST_CASE("all 360 test digits: PyTorch's answers, and its logits within what ro
   const Known known = true_logits(network, weights, digits.pictures);
   // PyTorch computed in float, too.
   require_within(digits.logits, known);
+  // And no rounding within the bound could change an answer.
+  for (std::size_t n = 0; n < digits.count(); ++n) {
+    const std::size_t best = n * 10 + digits.predictions[n];
+    for (std::size_t i = n * 10; i < n * 10 + 10; ++i) {
+      if (i == best) continue;
+      INFO("picture " << n << ", category " << i % 10);
+      REQUIRE(known.value[best] - known.off[best] > known.value[i] + known.off[i]);
+    }
+  }
   const Costs costs = counted(network);
   for (const LayoutRule& rule : {LayoutRule(any_layout), only(Layout::nchw), only(Layout::chwn)}) {
     const Plan plan = cheapest_plan(costs, rule);

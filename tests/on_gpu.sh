@@ -113,8 +113,15 @@ fi
 
 # Arrays of up to a billion numbers, and the CPU's time for them: this takes minutes.
 if wanted bench; then
-  HALO_BUILD=$build $limit "$halo" bench --seed 2024 --json "$out/bench.json" >"$out/bench.txt" 2>&1
-  report $? "halo bench"
+  # Without cuConv's 602 layers, which take six minutes: halo bench conv2d cuconv --on gpu
+  for set in conv1d "conv2d chang_onishi_single" "conv2d chang_onishi_multi" "conv2d sc16" \
+    "conv2d sc16_sensitivity" transform pooling softmax network; do
+    name=bench_$(echo "$set" | tr ' ' _)
+    # shellcheck disable=SC2086
+    HALO_BUILD=$build $limit "$halo" bench $set --seed 2024 --json "$out/$name.json" \
+      >"$out/$name.txt" 2>&1
+    report $? "halo bench $set"
+  done
 fi
 
 echo "results in $out"

@@ -15,6 +15,8 @@ namespace halo::network {
 
 // How each map of a network is kept: in an array of its own, or in one of two that are used in turn.
 enum class Keep { all, two };
+// On this backend: the simulator sees accesses beyond an array only if the array is as large as the map.
+inline Keep keep_for(const Backend& backend) { return backend.observes() ? Keep::all : Keep::two; }
 
 // Filters and biases in the backend's memory, for all chains of a network.
 class DeviceWeights {

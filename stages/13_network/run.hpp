@@ -1,0 +1,60 @@
+// One network in all its ways, ours and a library's: each planned, checked layer by layer, and timed.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/harness/program.hpp"
+#include "stages/13_network/costs.hpp"
+#include "stages/13_network/stage.hpp"
+#include "stages/13_network/weights.hpp"
+
+namespace halo::network {
+
+inline constexpr const char* kStage = "13_network";
+// What stands in a row's field `layer` for the whole network.
+inline constexpr const char* kWhole = "all";
+
+// A network on a batch, with what it is to compute.
+struct Task {
+  Network network;
+  std::shared_ptr<const Weights> weights = {};  // null: random
+  std::vector<float> input = {};                // empty: random
+  std::vector<int> expected = {};               // PyTorch's answers; empty: not known
+};
+
+// How a network is built: by which rule, of whose kernels. Points into what it is made of.
+struct Way {
+  std::string name;
+  std::string description;
+  LayoutRule rule;
+  const MakeCatalogue* catalogue;
+  const Peer* peer = nullptr;  // null: ours
+};
+
+// Ours: nchw, chwn, planned; then the peers.
+std::vector<Way> ways(const MakeCatalogue& ours, const std::vector<Peer>& peers);
+
+struct Outcomes {
+  std::vector<Row> whole;
+  std::vector<Row> layers;
+  std::vector<float> output;  // of the last way that succeeded
+  std::string answered_by;
+};
+
+struct HowToRun {
+  bool trials = false;
+  bool times = true;
+  TimingSettings timing;
+};
+
+// Runs the task in all ways: rows of the whole, then of each layer. `sources` has the costs of each
+// way's catalogue.
+Outcomes run_task(const Task& task, const std::vector<Way>& all_ways,
+                  std::map<const MakeCatalogue*, std::unique_ptr<CostSource>>& sources,
+                  Backend& backend, std::uint64_t seed, const HowToRun& how, Progress& progress);
+
+}  // namespace halo::network

@@ -7,6 +7,7 @@
 
 #include "common/data/file.hpp"
 #include "common/harness/family_program.hpp"
+#include "common/harness/report_text.hpp"
 #include "stages/10_layout_convolution/layout_choice.hpp"
 #include "stages/13_network/chain.hpp"
 #include "stages/13_network/costs.hpp"
@@ -56,17 +57,6 @@ bool parse(int argc, const char* const* argv, Options& options) {
   return line.parse(argc, argv);
 }
 
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> parts;
-  std::size_t at = 0;
-  for (;;) {
-    const std::size_t comma = text.find(',', at);
-    parts.push_back(text.substr(at, comma - at));
-    if (comma == std::string::npos) return parts;
-    at = comma + 1;
-  }
-}
-
 // ---- Text ----
 
 // The layers of one network in lines, a column for each way: microseconds where there are any, else
@@ -76,18 +66,10 @@ void print_layers(const std::vector<Row>& rows, const std::vector<Way>& all_ways
   if (rows.empty()) return;
   const bool timed = std::any_of(rows.begin(), rows.end(),
                                  [](const Row& row) { return row.time.outcome == Outcome::good; });
-  const auto text_of = [](const Row& row, const std::string& name) {
-    for (const auto& [field, value] : row.problem) {
-      if (field == name)
-        return std::holds_alternative<std::string>(value)
-                   ? std::get<std::string>(value)
-                   : std::to_string(std::get<std::int64_t>(value));
-    }
-    return std::string();
-  };
+  const std::string images = exact_value(rows.front().problem, "N");
   Table table;
-  table.title = text_of(rows.front(), "network") + " on " + text_of(rows.front(), "N") +
-                (text_of(rows.front(), "N") == "1" ? " image" : " images") + ", layer by layer: " +
+  table.title = exact_value(rows.front().problem, "network") + " on " + images +
+                (images == "1" ? " image" : " images") + ", layer by layer: " +
                 (timed ? "microseconds" : "sectors of global memory, counted");
   table.columns = {{"layer", false}};
   for (const Way& way : all_ways) {
@@ -98,7 +80,7 @@ void print_layers(const std::vector<Row>& rows, const std::vector<Way>& all_ways
   }
   table.columns.push_back({"planned: how", false});
   for (const Row& row : rows) {
-    const std::string layer = text_of(row, "layer");
+    const std::string layer = exact_value(row.problem, "layer");
     if (table.rows.empty() || table.rows.back().front().text != layer) {
       table.rows.emplace_back(table.columns.size(), Cell{"-"});
       table.rows.back().front().text = layer;

@@ -4,34 +4,11 @@
 
 #include "common/harness/operation_any.hpp"
 #include "common/harness/operation_families.hpp"
+#include "common/harness/operation_judge.hpp"
 
 namespace halo {
 
 namespace {
-
-conv::TransformChecker checker_of(const conv::Transform& problem, conv::Layout,
-                                  std::span<const float> input) {
-  return {problem, input};
-}
-conv::PoolingChecker checker_of(const conv::PoolingLayer& problem, conv::Layout layout,
-                                std::span<const float> input) {
-  return {problem, layout, input};
-}
-conv::SoftmaxChecker checker_of(const conv::Softmax& problem, conv::Layout,
-                                std::span<const float> input) {
-  return {problem, input};
-}
-
-// From the order that make_input gives to the one that is wanted.
-template <class Given>
-std::vector<float> arranged(const Given&, conv::Layout, std::vector<float> input) {
-  return input;
-}
-std::vector<float> arranged(const conv::PoolingLayer& problem, conv::Layout layout,
-                            std::vector<float> input) {
-  if (layout == conv::Layout::nchw) return input;
-  return conv::rearranged(problem.input(), input, conv::Layout::nchw, layout);
-}
 
 template <class Given>
 class Erased final : public AnyProblem {

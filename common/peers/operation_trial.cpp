@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/conv/inputs.hpp"
+#include "common/harness/operation_judge.hpp"
 #include "common/peers/plan.hpp"
 
 namespace halo::peers {
@@ -21,28 +22,6 @@ constexpr std::int64_t kCells = std::int64_t{1} << 20;
 constexpr std::int64_t kMaps = 4;
 // A softmax's rows of edge cases come in turns of seven.
 constexpr std::int64_t kRows = 14;
-
-conv::TransformChecker checker_of(const conv::Transform& problem, conv::Layout,
-                                  std::span<const float> input) {
-  return {problem, input};
-}
-conv::PoolingChecker checker_of(const conv::PoolingLayer& problem, conv::Layout layout,
-                                std::span<const float> input) {
-  return {problem, layout, input};
-}
-conv::SoftmaxChecker checker_of(const conv::Softmax& problem, conv::Layout,
-                                std::span<const float> input) {
-  return {problem, input};
-}
-
-template <class Problem>
-std::vector<float> arranged(const Problem&, conv::Layout, std::vector<float> input) {
-  return input;
-}
-std::vector<float> arranged(const conv::PoolingLayer& problem, conv::Layout layout,
-                            std::vector<float> input) {
-  return conv::rearranged(problem.input(), input, conv::Layout::nchw, layout);
-}
 
 // "output 12 is -3.40282e+38, not -inf".
 std::string worst_of(const conv::Comparison& comparison) {

@@ -19,6 +19,8 @@ import re
 import subprocess
 import sys
 
+from kept_parts import keep
+
 HERE = pathlib.Path(__file__).resolve().parent
 RESULTS = HERE / "bench_sc16_convolution.json"
 CHOICE = re.compile(r"^layer (\S+): C (\d+), N (\d+);.*\n  Titan Black +(\w+): (.*)\n  Titan X +(\w+): (.*)$",
@@ -60,22 +62,10 @@ def parts(program, fit):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--program", required=True)
     parser.add_argument("--fit", required=True)
-    parser.add_argument("--check", action="store_true")
-    arguments = parser.parse_args()
-    text = "".join(f"[doc:{name}]\n{part.strip()}\n[/doc:{name}]\n\n"
-                   for name, part in parts(arguments.program, arguments.fit).items())
-    path = HERE / "layout_choices.txt"
-    if not arguments.check:
-        path.write_text(text, encoding="utf-8")
-        return 0
-    if path.read_text(encoding="utf-8") == text:
-        print(f"{path.name}: {len(text.splitlines())} lines as the rule and its fit say them")
-        return 0
-    print(f"{path} differs from what the rule and its fit say: docs/results/make_layout_choices.py "
-          "writes it anew", file=sys.stderr)
-    return 1
+    return keep(HERE / "layout_choices.txt", "make_layout_choices.py", "the rule and its fit say",
+                lambda arguments: {name: part.strip() + "\n" for name, part
+                                   in parts(arguments.program, arguments.fit).items()}, parser)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,8 @@ import pathlib
 import subprocess
 import sys
 
+from kept_parts import keep
+
 HERE = pathlib.Path(__file__).resolve().parent
 
 
@@ -47,21 +49,8 @@ def parts(program):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--program", required=True)
-    parser.add_argument("--check", action="store_true")
-    arguments = parser.parse_args()
-    text = "".join(f"[doc:{name}]\n{part}[/doc:{name}]\n\n"
-                   for name, part in parts(arguments.program).items())
-    path = HERE / "network_plans.txt"
-    if not arguments.check:
-        path.write_text(text, encoding="utf-8")
-        return 0
-    if path.read_text(encoding="utf-8") == text:
-        print(f"{path.name}: {len(text.splitlines())} lines as the planner says them")
-        return 0
-    print(f"{path} differs from what the planner says: docs/results/make_network_plans.py writes it "
-          "anew", file=sys.stderr)
-    return 1
+    return keep(HERE / "network_plans.txt", "make_network_plans.py", "the planner says",
+                lambda arguments: parts(arguments.program), parser)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@
 #include "common/cli/gpu.hpp"
 #include "common/cli/program_runs.hpp"
 #include "common/harness/bench_sets.hpp"
-#include "common/harness/terminal.hpp"
+#include "common/report/terminal.hpp"
 
 namespace halo {
 

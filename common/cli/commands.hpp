@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/cli/build_folder.hpp"
-#include "common/harness/table.hpp"
+#include "common/report/table.hpp"
 
 namespace halo {
 

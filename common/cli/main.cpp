@@ -13,7 +13,7 @@
 #include "common/cli/process.hpp"
 #include "common/cli/program_runs.hpp"
 #include "common/harness/bench_sets.hpp"
-#include "common/harness/command_line.hpp"
+#include "common/report/command_line.hpp"
 
 namespace {
 

@@ -10,8 +10,10 @@
 
 #include "common/cli/process.hpp"
 #include "common/data/file.hpp"
-#include "common/harness/report_summary.hpp"
-#include "common/harness/terminal.hpp"
+#include "common/report/json.hpp"
+#include "common/report/row_tables.hpp"
+#include "common/report/summary.hpp"
+#include "common/report/terminal.hpp"
 
 namespace halo {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/cli/commands.hpp"
-#include "common/harness/report.hpp"
+#include "common/report/rows.hpp"
 
 namespace halo {
 

@@ -4,9 +4,11 @@
 
 #include "common/cli/commands.hpp"
 #include "common/cli/program_runs.hpp"
-#include "common/harness/report_compare.hpp"
-#include "common/harness/report_summary.hpp"
-#include "common/harness/terminal.hpp"
+#include "common/report/compare.hpp"
+#include "common/report/json.hpp"
+#include "common/report/row_tables.hpp"
+#include "common/report/summary.hpp"
+#include "common/report/terminal.hpp"
 
 namespace halo {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "common/cli/commands.hpp"
 #include "common/cli/process.hpp"
-#include "common/harness/terminal.hpp"
+#include "common/report/terminal.hpp"
 
 namespace halo {
 namespace {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "common/harness/report.hpp"
+#include "common/report/rows.hpp"
 #include "common/simt/simt.hpp"
 
 namespace halo {

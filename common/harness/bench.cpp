@@ -8,8 +8,9 @@
 #include <filesystem>
 #include <map>
 
-#include "common/harness/command_line.hpp"
 #include "common/harness/family_program.hpp"
+#include "common/report/command_line.hpp"
+#include "common/report/json.hpp"
 
 namespace halo {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "common/harness/command_line.hpp"
+#include "common/report/command_line.hpp"
 
 namespace halo {
 

@@ -3,7 +3,7 @@
 #include <fstream>
 #include <limits>
 
-#include "common/harness/command_line.hpp"
+#include "common/report/command_line.hpp"
 
 namespace halo {
 

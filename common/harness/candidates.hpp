@@ -6,9 +6,9 @@
 #include <string>
 
 #include "common/harness/backend.hpp"
-#include "common/harness/report.hpp"
-#include "common/harness/terminal.hpp"
 #include "common/harness/verify.hpp"
+#include "common/report/rows.hpp"
+#include "common/report/terminal.hpp"
 
 namespace halo {
 

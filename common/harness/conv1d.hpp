@@ -13,7 +13,7 @@
 
 #include "common/conv/conv1d.hpp"
 #include "common/harness/backend.hpp"
-#include "common/harness/terminal.hpp"
+#include "common/report/terminal.hpp"
 
 namespace halo {
 

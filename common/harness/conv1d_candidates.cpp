@@ -7,8 +7,8 @@
 #include "common/conv/inputs.hpp"
 #include "common/data/bu_report.hpp"
 #include "common/harness/candidates.hpp"
-#include "common/harness/command_line.hpp"
 #include "common/harness/conv1d_arrays.hpp"
+#include "common/report/command_line.hpp"
 
 namespace halo {
 

@@ -5,10 +5,10 @@
 
 #include "common/conv/inputs.hpp"
 #include "common/conv/sectors.hpp"
-#include "common/harness/command_line.hpp"
 #include "common/harness/conv1d.hpp"
 #include "common/harness/conv1d_arrays.hpp"
 #include "common/harness/verify.hpp"
+#include "common/report/command_line.hpp"
 
 namespace halo {
 

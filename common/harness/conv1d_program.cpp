@@ -5,10 +5,10 @@
 #include "common/conv/inputs.hpp"
 #include "common/data/mask.hpp"
 #include "common/data/signal.hpp"
-#include "common/harness/command_line.hpp"
 #include "common/harness/conv1d.hpp"
 #include "common/harness/conv1d_candidates.hpp"
 #include "common/harness/family_program.hpp"
+#include "common/report/command_line.hpp"
 
 namespace halo {
 

@@ -14,7 +14,7 @@
 #include "common/conv/layer.hpp"
 #include "common/conv/layout.hpp"
 #include "common/harness/backend.hpp"
-#include "common/harness/terminal.hpp"
+#include "common/report/terminal.hpp"
 
 namespace halo {
 

@@ -6,7 +6,7 @@
 
 #include "common/data/layer_table.hpp"
 #include "common/harness/bench_sets.hpp"
-#include "common/harness/command_line.hpp"
+#include "common/report/command_line.hpp"
 
 namespace halo {
 

@@ -8,8 +8,8 @@
 
 #include "common/data/cuconv_figures.hpp"
 #include "common/harness/candidates.hpp"
-#include "common/harness/command_line.hpp"
 #include "common/harness/conv2d_arrays.hpp"
+#include "common/report/command_line.hpp"
 
 namespace halo {
 
@@ -223,6 +223,7 @@ void add_candidates(std::vector<Candidate>& candidates, const std::vector<Conv2d
     row.role = variant.role;
     if (variant.layout != conv::Layout::nchw) row.layout = conv::to_string(variant.layout);
     row.problem = problem_of(task.layer);
+    row.label = conv::label(task.layer);
     row.published = published(stage, variant, task.layer);
     row.time.reason = backend.no_time_reason();
     const std::string reason = not_for(variant, task, backend);

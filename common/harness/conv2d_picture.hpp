@@ -7,8 +7,8 @@
 
 #include "common/data/filter.hpp"
 #include "common/data/picture.hpp"
-#include "common/harness/command_line.hpp"
 #include "common/harness/conv2d_arrays.hpp"
+#include "common/report/command_line.hpp"
 
 namespace halo {
 

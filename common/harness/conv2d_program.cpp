@@ -5,12 +5,12 @@
 
 #include "common/data/layer_table.hpp"
 #include "common/harness/bench_sets.hpp"
-#include "common/harness/command_line.hpp"
 #include "common/harness/conv2d.hpp"
 #include "common/harness/conv2d_bench.hpp"
 #include "common/harness/conv2d_candidates.hpp"
 #include "common/harness/conv2d_picture.hpp"
 #include "common/harness/family_program.hpp"
+#include "common/report/command_line.hpp"
 
 namespace halo {
 

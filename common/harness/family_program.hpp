@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "common/harness/backend.hpp"
-#include "common/harness/command_line.hpp"
 #include "common/harness/program.hpp"
+#include "common/report/command_line.hpp"
 
 namespace halo {
 

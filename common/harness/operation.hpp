@@ -15,7 +15,7 @@
 #include "common/conv/pooling.hpp"
 #include "common/conv/softmax.hpp"
 #include "common/harness/backend.hpp"
-#include "common/harness/terminal.hpp"
+#include "common/report/terminal.hpp"
 
 namespace halo {
 

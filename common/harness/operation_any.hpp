@@ -13,7 +13,7 @@
 #include "common/conv/accuracy.hpp"
 #include "common/conv/layout.hpp"
 #include "common/harness/backend.hpp"
-#include "common/harness/terminal.hpp"
+#include "common/report/terminal.hpp"
 
 namespace halo {
 

@@ -156,6 +156,7 @@ void add_candidates(std::vector<Candidate>& candidates, const std::vector<AnyEnt
     row.role = variant.role;
     if (variant.layout != conv::Layout::nchw) row.layout = conv::to_string(variant.layout);
     row.problem = problem.fields();
+    row.label = problem.label();
     row.time.reason = backend.no_time_reason();
     const std::string reason = not_for(variant, problem, too_large, backend);
     if (reason.empty()) group->expect(variant);

@@ -5,7 +5,7 @@
 #include "common/conv/inputs.hpp"
 #include "common/data/sc16.hpp"
 #include "common/harness/candidates.hpp"
-#include "common/harness/command_line.hpp"
+#include "common/report/command_line.hpp"
 
 namespace halo {
 

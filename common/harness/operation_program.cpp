@@ -8,7 +8,7 @@
 #include "common/harness/bench_sets.hpp"
 #include "common/harness/family_program.hpp"
 #include "common/harness/operation_candidates.hpp"
-#include "common/harness/report_text.hpp"
+#include "common/report/text.hpp"
 
 namespace halo {
 

@@ -6,7 +6,9 @@
 #include <exception>
 #include <new>
 
-#include "common/harness/report_summary.hpp"
+#include "common/report/json.hpp"
+#include "common/report/row_tables.hpp"
+#include "common/report/summary.hpp"
 
 namespace halo {
 

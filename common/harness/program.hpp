@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "common/harness/backend.hpp"
-#include "common/harness/report.hpp"
-#include "common/harness/terminal.hpp"
+#include "common/report/rows.hpp"
+#include "common/report/terminal.hpp"
 
 namespace halo {
 

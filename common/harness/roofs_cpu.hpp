@@ -1,7 +1,7 @@
 // What the processor and its memory can do at most.
 #pragma once
 
-#include "common/harness/report.hpp"
+#include "common/report/rows.hpp"
 
 namespace halo {
 

@@ -5,10 +5,11 @@
 #include <cstdio>
 #include <set>
 
-#include "common/harness/command_line.hpp"
 #include "common/harness/program.hpp"
-#include "common/harness/report.hpp"
-#include "common/harness/report_text.hpp"
+#include "common/report/command_line.hpp"
+#include "common/report/json.hpp"
+#include "common/report/rows.hpp"
+#include "common/report/text.hpp"
 #include "stages/10_layout_convolution/layout_choice.hpp"
 
 namespace halo::layout_convolution {
@@ -50,7 +51,8 @@ std::vector<LayerTimes> layer_times(const std::vector<Row>& rows, const Options&
     const bool is_chwn = !row.layout.empty() && conv::parse_layout(row.layout) == Layout::chwn;
     const std::set<std::string>& chosen = is_chwn ? chwn : nchw;
     if (!timed(row) || (!chosen.empty() && !chosen.contains(row.variant))) continue;
-    const conv::ConvLayer layer = conv::parse_label(short_name(row.problem));
+    if (row.label.empty()) throw UsageError(options.file + " is of an older version: no labels");
+    const conv::ConvLayer layer = conv::parse_label(row.label);
     auto times = std::find_if(layers.begin(), layers.end(),
                               [&](const LayerTimes& each) { return each.layer == layer; });
     if (times == layers.end()) times = layers.insert(layers.end(), {layer, 0, 0});

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/harness/backend.hpp"
-#include "common/harness/report.hpp"
+#include "common/report/rows.hpp"
 #include "stages/13_network/plan.hpp"
 #include "stages/13_network/weights.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "common/harness/backend.hpp"
-#include "common/harness/terminal.hpp"
+#include "common/report/terminal.hpp"
 #include "stages/13_network/plan.hpp"
 
 namespace halo::network {

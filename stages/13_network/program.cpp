@@ -7,7 +7,9 @@
 
 #include "common/data/file.hpp"
 #include "common/harness/family_program.hpp"
-#include "common/harness/report_text.hpp"
+#include "common/report/json.hpp"
+#include "common/report/row_tables.hpp"
+#include "common/report/text.hpp"
 #include "stages/10_layout_convolution/layout_choice.hpp"
 #include "stages/13_network/chain.hpp"
 #include "stages/13_network/costs.hpp"

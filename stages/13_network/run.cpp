@@ -5,8 +5,8 @@
 #include <stdexcept>
 
 #include "common/harness/candidates.hpp"
-#include "common/harness/command_line.hpp"
 #include "common/harness/verify.hpp"
+#include "common/report/command_line.hpp"
 #include "stages/13_network/chain.hpp"
 #include "stages/13_network/digits.hpp"
 #include "stages/13_network/networks.hpp"

@@ -2,9 +2,10 @@
 // no GPU.
 #include <filesystem>
 
+#include "common/report/json.hpp"
 #include "tests/catch.hpp"
 #include "tests/cli/fake_build.hpp"
-#include "tests/harness/csv.hpp"
+#include "tests/report/csv.hpp"
 
 namespace {
 

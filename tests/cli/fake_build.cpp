@@ -6,6 +6,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "common/report/json.hpp"
 #include "tests/catch.hpp"
 
 namespace halo::test {

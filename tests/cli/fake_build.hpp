@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/cli/process.hpp"
-#include "common/harness/report.hpp"
+#include "common/report/rows.hpp"
 
 namespace halo::test {
 

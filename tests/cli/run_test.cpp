@@ -4,6 +4,7 @@
 #include <fstream>
 #include <thread>
 
+#include "common/report/json.hpp"
 #include "tests/catch.hpp"
 #include "tests/cli/fake_build.hpp"
 

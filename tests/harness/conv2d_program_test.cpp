@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "common/harness/conv2d.hpp"
+#include "common/report/json.hpp"
 #include "tests/catch.hpp"
 #include "tests/harness/captured.hpp"
 #include "tests/harness/wrong_layers.hpp"
@@ -82,6 +83,8 @@ TEST_CASE("a good run of a 2D stage exits 0 and shows each variant and the seed"
       {"W", std::int64_t{6}}, {"K", std::int64_t{4}},      {"R", std::int64_t{3}},
       {"S", std::int64_t{1}}, {"stride", std::int64_t{2}}, {"padding", std::string("1x0")}};
   CHECK(results.rows[2].problem == expected);
+  CHECK(results.rows[0].label == "7-1-3-2-1");
+  CHECK(results.rows[2].label == "5x6-2-3x1-4-3-s2");
   CHECK(results.rows[0].stage == "06_conv2d_direct");
   CHECK(results.rows[0].check.shapes > 40);  // the trials, and the layer
   CHECK(results.rows[2].check.shapes == 1);

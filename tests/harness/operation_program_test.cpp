@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "common/harness/operation.hpp"
+#include "common/report/json.hpp"
 #include "tests/catch.hpp"
 #include "tests/harness/captured.hpp"
 #include "tests/harness/wrong_operations.hpp"
@@ -85,6 +86,8 @@ TEST_CASE("a good run of a pooling stage shows both layouts side by side", "[ope
                             {"stride", std::int64_t{2}},  {"padding", std::int64_t{0}},
                             {"kind", std::string("max")}, {"rounding", std::string("floor")}};
   for (int i = 0; i < 3; ++i) CHECK(results.rows[i].problem == expected);
+  CHECK(results.rows[0].label == "6-5-2-3");
+  CHECK(results.rows[3].label == "13x8-2-3x2-4-s2x1-p1x0-average-ceil");
   CHECK(results.rows[0].layout == "");
   CHECK(results.rows[2].layout == "chwn");
   CHECK(results.rows[0].stage == "11_fused_pooling");
@@ -142,6 +145,7 @@ TEST_CASE("transforms and softmaxes are measured beside their peers, and a refus
   CHECK(run(softmaxes(), {"--problem", "5x20", "--json", json.c_str()}).status == 0);
   results = read_json(json);
   CHECK(results.rows[0].problem == Problem{{"N", std::int64_t{5}}, {"C", std::int64_t{20}}});
+  CHECK(results.rows[0].label == "5x20");
   CHECK(results.rows[0].time.gflop_per_s > 0);
 }
 

@@ -13,6 +13,8 @@
 #include "common/conv/inputs.hpp"
 #include "common/data/signal.hpp"
 #include "common/harness/conv1d.hpp"
+#include "common/report/json.hpp"
+#include "common/report/row_tables.hpp"
 #include "tests/catch.hpp"
 #include "tests/harness/captured.hpp"
 #include "tests/harness/wrong_variants.hpp"

@@ -6,6 +6,7 @@
 #include "common/conv/inputs.hpp"
 #include "common/harness/conv1d.hpp"
 #include "common/harness/conv1d_traffic.hpp"
+#include "common/report/row_tables.hpp"
 #include "tests/catch.hpp"
 #include "tests/harness/planted/planted.hpp"
 

@@ -7,6 +7,7 @@
 #include "common/conv/inputs.hpp"
 #include "common/data/array.hpp"
 #include "common/data/picture.hpp"
+#include "common/report/json.hpp"
 #include "stages/13_network/chain.hpp"
 #include "stages/13_network/costs.hpp"
 #include "stages/13_network/digits.hpp"

@@ -13,9 +13,9 @@
 #include <utility>
 
 #include "common/data/file.hpp"
-#include "common/harness/command_line.hpp"
 #include "common/harness/program.hpp"
 #include "common/harness/traffic.hpp"
+#include "common/report/command_line.hpp"
 #include "stages/07_single_channel_adaptive/measure/kernels.hpp"
 #include "stages/07_single_channel_adaptive/present_gpu.hpp"
 

@@ -1,5 +1,5 @@
 // The only file of the harness that includes CLI11.
-#include "common/harness/command_line.hpp"
+#include "common/report/command_line.hpp"
 
 #include <CLI/CLI.hpp>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "common/harness/report_summary.hpp"
+#include "common/report/summary.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,8 +7,9 @@
 #include <map>
 
 #include "common/data/paper_claims.hpp"
-#include "common/harness/report_compare.hpp"
-#include "common/harness/report_text.hpp"
+#include "common/report/compare.hpp"
+#include "common/report/row_tables.hpp"
+#include "common/report/text.hpp"
 
 namespace halo {
 
@@ -85,7 +86,7 @@ class Standings {
       } else {
         ++standing.losses;
       }
-      const std::string problem = short_name(row.problem);
+      const std::string problem = short_name(row);
       if (standing.best.ratio < 0 || ratio.median > standing.best.ratio) {
         standing.best = {ratio.median, problem};
       }

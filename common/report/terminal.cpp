@@ -1,4 +1,4 @@
-#include "common/harness/terminal.hpp"
+#include "common/report/terminal.hpp"
 
 #include <unistd.h>
 

@@ -1,11 +1,13 @@
 // Results as text: our table, and the machine it comes from.
+#include "common/report/row_tables.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <tuple>
 
-#include "common/harness/command_line.hpp"
-#include "common/harness/report_text.hpp"
+#include "common/report/command_line.hpp"
+#include "common/report/text.hpp"
 
 namespace halo {
 

@@ -1,14 +1,8 @@
-#include "common/harness/report_text.hpp"
+#include "common/report/text.hpp"
 
 #include <algorithm>
-#include <cstdio>
-#include <stdexcept>
 
-#include "common/conv/layer.hpp"
-#include "common/conv/layout.hpp"
-#include "common/conv/pooling.hpp"
-#include "common/conv/softmax.hpp"
-#include "common/harness/command_line.hpp"
+#include "common/report/command_line.hpp"
 
 namespace halo {
 
@@ -119,99 +113,8 @@ std::string describe(const Problem& problem) {
   return text;
 }
 
-namespace {
-
-// A problem's fields, as they are read back.
-class Fields {
- public:
-  explicit Fields(const Problem& problem) : problem_(problem) {}
-
-  bool number(const char* name, std::int64_t& value) const {
-    const auto* found = find(name);
-    const auto* number = found == nullptr ? nullptr : std::get_if<std::int64_t>(found);
-    if (number != nullptr) value = *number;
-    return number != nullptr;
-  }
-  // A field that is there both ways: 2, or "2x1".
-  bool both(const char* name, std::int64_t& down, std::int64_t& across) const {
-    if (number(name, down)) {
-      across = down;
-      return true;
-    }
-    std::string text;
-    long long first = 0;
-    long long second = 0;
-    if (!word(name, text) || std::sscanf(text.c_str(), "%lldx%lld", &first, &second) != 2) {
-      return false;
-    }
-    down = first;
-    across = second;
-    return true;
-  }
-  bool word(const char* name, std::string& value) const {
-    const auto* found = find(name);
-    const auto* text = found == nullptr ? nullptr : std::get_if<std::string>(found);
-    if (text != nullptr) value = *text;
-    return text != nullptr;
-  }
-
- private:
-  const Value* find(const char* name) const {
-    for (const auto& [known, value] : problem_) {
-      if (known == name) return &value;
-    }
-    return nullptr;
-  }
-  const Problem& problem_;
-};
-
-// The label of the problem, by the fields that its family has; empty if it has none. Throws
-// std::invalid_argument.
-std::string label_of(const Problem& problem) {
-  const Fields fields(problem);
-  std::int64_t N = 0, C = 0, H = 0, W = 0;
-  if (!fields.number("N", N) || !fields.number("C", C)) return "";
-  if (problem.size() == 2) return conv::label(conv::Softmax(N, C));
-  if (!fields.number("H", H) || !fields.number("W", W)) return "";
-  std::string word;
-  if (fields.word("from", word)) {
-    return conv::label(
-        conv::Transform(conv::Images({.N = N, .C = C, .H = H, .W = W}), conv::parse_layout(word)));
-  }
-  conv::LayerShape layer{.N = N, .C = C, .H = H, .W = W};
-  if (!fields.number("R", layer.R) || !fields.number("S", layer.S) ||
-      !fields.both("stride", layer.stride_h, layer.stride_w) ||
-      !fields.both("padding", layer.padding_h, layer.padding_w)) {
-    return "";
-  }
-  if (fields.number("K", layer.K)) return conv::label(conv::ConvLayer(layer));
-  std::string rounding;
-  if (!fields.word("kind", word) || !fields.word("rounding", rounding)) return "";
-  return conv::label(conv::PoolingLayer({
-      .N = N,
-      .C = C,
-      .H = H,
-      .W = W,
-      .R = layer.R,
-      .S = layer.S,
-      .stride_h = layer.stride_h,
-      .stride_w = layer.stride_w,
-      .padding_h = layer.padding_h,
-      .padding_w = layer.padding_w,
-      .kind = word == "max" ? conv::Pooling::max : conv::Pooling::average,
-      .rounding = rounding == "floor" ? conv::Rounding::floor : conv::Rounding::ceil,
-  }));
-}
-
-}  // namespace
-
-std::string short_name(const Problem& problem) {
-  std::string label;
-  try {
-    label = label_of(problem);
-  } catch (const std::invalid_argument&) {  // a file that somebody edited
-  }
-  return label.empty() ? describe(problem) : label;
+std::string short_name(const Row& row) {
+  return row.label.empty() ? describe(row.problem) : row.label;
 }
 
 std::string shared_title(const Row& row) {

@@ -1,9 +1,10 @@
 // Two results files side by side: what counts as faster, slower or the same.
+#include "common/report/compare.hpp"
+
 #include <sstream>
 
-#include "common/harness/report_compare.hpp"
 #include "tests/catch.hpp"
-#include "tests/harness/csv.hpp"
+#include "tests/report/csv.hpp"
 
 using namespace halo;
 using test::Approx;

@@ -1,11 +1,11 @@
-#include "common/harness/report_compare.hpp"
+#include "common/report/compare.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 
-#include "common/harness/command_line.hpp"
-#include "common/harness/report_text.hpp"
+#include "common/report/command_line.hpp"
+#include "common/report/text.hpp"
 
 namespace halo {
 

@@ -1,11 +1,11 @@
-#include "common/harness/table.hpp"
+#include "common/report/table.hpp"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 
-#include "common/harness/command_line.hpp"
+#include "common/report/command_line.hpp"
 
 namespace halo {
 

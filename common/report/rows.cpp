@@ -1,4 +1,4 @@
-#include "common/harness/report.hpp"
+#include "common/report/rows.hpp"
 
 #include <chrono>
 #include <ctime>

@@ -1,4 +1,6 @@
-// The JSON of results, both ways. The only file of the harness that includes nlohmann/json.
+// The JSON of results, both ways. The only file of this room that includes nlohmann/json.
+#include "common/report/json.hpp"
+
 #include <cerrno>
 #include <charconv>
 #include <cmath>
@@ -11,7 +13,6 @@
 #include <stdexcept>
 
 #include "common/data/file.hpp"
-#include "common/harness/report.hpp"
 
 namespace halo {
 
@@ -243,6 +244,7 @@ Json row_to_json(const Row& row) {
   if (!row.chooses_from.empty()) json["chooses_from"] = row.chooses_from;
   add(json, "layout", row.layout);
   json["problem"] = problem;
+  add(json, "label", row.label);
 
   const auto part = [&](const char* name, Outcome outcome, const Words& words,
                         const std::string& reason) -> Json& {
@@ -310,6 +312,7 @@ Row row_from_json(const Json& json) {
   row.runs_as = json.value("runs_as", std::string());
   row.chooses_from = json.value("chooses_from", std::vector<std::string>());
   row.layout = json.value("layout", std::string());
+  row.label = json.value("label", std::string());
   row.role = role_from(json.value("role", std::string(kRoles[0])));
   for (const auto& [name, value] : json.at("problem").items()) {
     if (value.is_string()) {
@@ -379,7 +382,7 @@ std::string line_of(const Row& row) {
 
 // A row a line, so that a file can be read, compared and cut with a text's tools.
 std::string whole_text(const Results& head, const std::vector<std::string>& rows) {
-  const Json json = {{"schema_version", 2},
+  const Json json = {{"schema_version", 3},
                      {"command", head.command},
                      {"date", head.date},
                      {"seed", head.seed},
@@ -409,9 +412,9 @@ Results results_from_json(const std::string& text, const std::string& origin) {
   try {
     const Json json = Json::parse(text);
     const int version = json.at("schema_version").get<int>();
-    if (version != 2) {
+    if (version != 2 && version != 3) {
       throw std::runtime_error("schema_version " + std::to_string(version) +
-                               " is not 2, the one this program reads");
+                               " is not 2 or 3, which this program reads");
     }
     Results results;
     json.at("command").get_to(results.command);

@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "common/harness/report.hpp"
+#include "common/report/rows.hpp"
+#include "common/report/table.hpp"
 
 namespace halo {
 

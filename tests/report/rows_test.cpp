@@ -1,5 +1,5 @@
 // Rows as text and JSON, and what they say of a run.
-#include "common/harness/report.hpp"
+#include "common/report/rows.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,9 +13,11 @@
 #include <locale>
 #include <sstream>
 
-#include "common/harness/terminal.hpp"
+#include "common/report/json.hpp"
+#include "common/report/row_tables.hpp"
+#include "common/report/terminal.hpp"
 #include "tests/catch.hpp"
-#include "tests/harness/csv.hpp"
+#include "tests/report/csv.hpp"
 
 using namespace halo;
 using test::Approx;
@@ -192,6 +194,7 @@ TEST_CASE("JSON comes back as it went") {
   results.rows[2].time.cold = {15, 2.0, 1.9, 2.2, 0.01};
   results.rows[2].time.best_peer = "cudnn";
   results.rows[2].role = Role::peer;
+  results.rows[2].label = "9-1-1-16-3";
   results.rows[2].published = {"a report, Table 1", {{"gpu_ms", 33.7104}}};
 
   const std::string text = to_json(results);
@@ -215,7 +218,9 @@ TEST_CASE("JSON comes back as it went") {
   CHECK(back.rows[2].time.cold.p90_ms == 2.2);
   CHECK(back.rows[2].published.figures == results.rows[2].published.figures);
   CHECK(render_table(back.rows) == render_table(results.rows));
-  CHECK_THAT(text, contains("\"schema_version\": 2"));
+  CHECK(back.rows[2].label == "9-1-1-16-3");
+  CHECK(back.rows[0].label == "");
+  CHECK_THAT(text, contains("\"schema_version\": 3"));
   CHECK_THAT(text, contains("\"status\":\"NOT RUN\""));
   // A row a line, without what is not known of it.
   const std::string rows = text.substr(text.find("\"rows\""));
@@ -236,7 +241,8 @@ TEST_CASE("JSON tells what a row runs as, and figures with six digits") {
   CHECK_THAT(render_table({back}, {.color = false, .format = Format::csv}), contains("runs_as"));
 }
 
-TEST_CASE("results files of before are read as well: over many lines, with all that is not known") {
+TEST_CASE(
+    "results files of schema 2 are read as well: over many lines, with all that is not known") {
   const std::string text = R"({
  "schema_version": 2,
  "command": "c",
@@ -270,6 +276,7 @@ TEST_CASE("results files of before are read as well: over many lines, with all t
   CHECK(row.time.cold.median_ms == -1);
   CHECK(row.time.gb_per_s == 7);
   CHECK(row.published.source == "");
+  CHECK(row.label == "");
 }
 
 TEST_CASE("a results file grows, whole after each step") {
@@ -292,7 +299,7 @@ TEST_CASE("what is no results file is refused in one line that names it") {
   const std::string good = to_json({"c", "d", 1, {}, {good_row()}});
   const std::string truncated = good.substr(0, good.size() / 2);
   std::string newer = good;
-  newer.replace(newer.find("\"schema_version\": 2"), 19, "\"schema_version\": 3");
+  newer.replace(newer.find("\"schema_version\": 3"), 19, "\"schema_version\": 4");
   std::string status = good;
   status.replace(status.find("PASS"), 4, "GOOD");
   for (const std::string& text :

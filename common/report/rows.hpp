@@ -1,6 +1,5 @@
-// Results of stage programs as rows: how they are held, printed as a table, written as JSON and
-// read back. Knows no CUDA, no simulator and no convolution, so that the `halo` program can merge
-// the JSON of many stage programs into one table.
+// Results of stage programs as rows. Knows no CUDA, no simulator and no convolution, so that the
+// `halo` program can merge the rows of many stage programs: what a row is about it says itself.
 #pragma once
 
 #include <array>
@@ -9,8 +8,6 @@
 #include <utility>
 #include <variant>
 #include <vector>
-
-#include "common/harness/table.hpp"
 
 namespace halo {
 
@@ -127,6 +124,7 @@ struct Row {
   std::vector<std::string> chooses_from;  // and among which
   std::string layout;                     // of its images in memory, where that is not NCHW: chwn
   Problem problem;
+  std::string label;  // the problem in a word where the papers have one for it: 7-1-3-384-192
   Check check;
   Hazards hazards;
   Traffic traffic;
@@ -182,48 +180,5 @@ void fill_ratios(std::vector<Row>& rows);
 
 // Sets the shares of the machine's roofs of each timed row, by its backend.
 void fill_shares(std::vector<Row>& rows, const Machine& machine);
-
-// ---- JSON (schema_version 2) ----
-// A row a line; what is not known of a row is left out of it. Figures have six digits.
-std::string to_json(const Results& results);
-// Throws std::runtime_error: one line that names `origin` and says what is wrong.
-Results results_from_json(const std::string& text, const std::string& origin);
-std::vector<Row> rows_from_json(const std::string& text, const std::string& origin);
-// The file is whole or untouched (data::write_file). Throws data::DataError with one line.
-void write_json(const std::string& path, const Results& results);
-// A results file that is written again, whole, each time rows are added: a run that is interrupted
-// leaves what it had. Only the new rows are put into words.
-class GrowingResults {
- public:
-  // With the rows that the results have already; the file is not written yet.
-  GrowingResults(const std::string& path, const Results& results);
-  // Throws as write_json.
-  void add(const std::vector<Row>& rows);
-
- private:
-  std::string path_;
-  Results head_;  // without rows
-  std::vector<std::string> rows_;
-};
-// Throws std::runtime_error with one line.
-Results read_json(const std::string& path);
-
-// ---- Text ----
-// In every format (common/harness/table.hpp) from the same rows. CSV holds all figures in full, one
-// header for all rows; it has no title and no notes, so reasons stand in columns of their own.
-
-// GPU and CPU with driver, versions and roofs, in a few lines. Empty for CSV.
-std::string render_machine(const Machine& machine, const TableOptions& options = {});
-
-// One table per backend and problem, rows in the order given; under it the reasons of what was not
-// run; below all what the columns of times mean and what the peers are; then for each bad row what failed: the shape, each finding, each
-// counter that differs.
-std::string render_table(const std::vector<Row>& rows, const TableOptions& options = {});
-
-// The source report's own table, per GPU variant: length, CPU ms, GPU ms, speedup, the last two
-// with transfers and kernel only, and what the report published beside them. The CPU column is the
-// row of backend cpu and variant `loop` with the same length, mask_width and border. What was not
-// measured reads NOT RUN. Where rows carry published figures, only problems that have them are shown.
-std::string render_report_table(const std::vector<Row>& rows, const TableOptions& options = {});
 
 }  // namespace halo

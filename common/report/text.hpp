@@ -1,11 +1,12 @@
 // How the tables name a row, and what they say of one that failed or was not run: what
-// report_table.cpp, bu_report_table.cpp and report_compare.cpp have in common.
+// row_tables.cpp, bu_report_table.cpp and compare.cpp have in common.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "common/harness/report.hpp"
+#include "common/report/rows.hpp"
+#include "common/report/table.hpp"
 
 namespace halo {
 
@@ -18,9 +19,8 @@ std::string shared_title(const Row& row);
 /// "length 1,000, mask width 3".
 std::string describe(const Problem& problem);
 
-/// A problem in a word where the papers have one for it, "7-1-3-384-192" (conv::label); else as
-/// describe.
-std::string short_name(const Problem& problem);
+/// The row's problem in a word, "7-1-3-384-192", if it has one (Row::label); else as describe.
+std::string short_name(const Row& row);
 
 /// The word for an outcome; NOT RUN if there is none.
 Cell outcome_cell(Outcome outcome, const char* good, const char* bad);

@@ -3,8 +3,9 @@
 #include <array>
 #include <functional>
 
-#include "common/harness/command_line.hpp"
-#include "common/harness/report_text.hpp"
+#include "common/report/command_line.hpp"
+#include "common/report/row_tables.hpp"
+#include "common/report/text.hpp"
 
 namespace halo {
 

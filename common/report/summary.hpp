@@ -6,7 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "common/harness/report.hpp"
+#include "common/report/rows.hpp"
+#include "common/report/table.hpp"
 
 namespace halo {
 
@@ -26,7 +27,7 @@ struct Standing {
   std::vector<std::pair<std::string, std::string>> group;
   int problems = 0;  // compared: both have a time
   int not_run = 0;   // problems of the group on which the variant has no time to compare
-  int wins = 0;      // faster, and not a tie (see time_ratio in report_compare.hpp)
+  int wins = 0;      // faster, and not a tie (see time_ratio in compare.hpp)
   int ties = 0;
   int losses = 0;
   double geometric_mean = -1;

@@ -1,0 +1,35 @@
+// The JSON of results, both ways. Schema 3; a file of schema 2 has no labels (Row::label).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/report/rows.hpp"
+
+namespace halo {
+
+// A row a line; what is not known of a row is left out of it. Figures have six digits.
+std::string to_json(const Results& results);
+// Of this schema or the one before. Throws std::runtime_error: one line that names `origin` and says what is wrong.
+Results results_from_json(const std::string& text, const std::string& origin);
+std::vector<Row> rows_from_json(const std::string& text, const std::string& origin);
+// The file is whole or untouched (data::write_file). Throws data::DataError with one line.
+void write_json(const std::string& path, const Results& results);
+// A results file that is written again, whole, each time rows are added: a run that is interrupted
+// leaves what it had. Only the new rows are put into words.
+class GrowingResults {
+ public:
+  // With the rows that the results have already; the file is not written yet.
+  GrowingResults(const std::string& path, const Results& results);
+  // Throws as write_json.
+  void add(const std::vector<Row>& rows);
+
+ private:
+  std::string path_;
+  Results head_;  // without rows
+  std::vector<std::string> rows_;
+};
+// Throws std::runtime_error with one line.
+Results read_json(const std::string& path);
+
+}  // namespace halo

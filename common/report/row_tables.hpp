@@ -1,0 +1,29 @@
+// Rows as tables of text.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/report/rows.hpp"
+#include "common/report/table.hpp"
+
+namespace halo {
+
+// In every format (common/report/table.hpp) from the same rows. CSV holds all figures in full, one
+// header for all rows; it has no title and no notes, so reasons stand in columns of their own.
+
+// GPU and CPU with driver, versions and roofs, in a few lines. Empty for CSV.
+std::string render_machine(const Machine& machine, const TableOptions& options = {});
+
+// One table per backend and problem, rows in the order given; under it the reasons of what was not
+// run; below all what the columns of times mean and what the peers are; then for each bad row what failed: the shape, each finding, each
+// counter that differs.
+std::string render_table(const std::vector<Row>& rows, const TableOptions& options = {});
+
+// The source report's own table, per GPU variant: length, CPU ms, GPU ms, speedup, the last two
+// with transfers and kernel only, and what the report published beside them. The CPU column is the
+// row of backend cpu and variant `loop` with the same length, mask_width and border. What was not
+// measured reads NOT RUN. Where rows carry published figures, only problems that have them are shown.
+std::string render_report_table(const std::vector<Row>& rows, const TableOptions& options = {});
+
+}  // namespace halo

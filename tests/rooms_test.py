@@ -1,0 +1,126 @@
+"""A room includes only rooms below it: reads every #include "..." of the rooms and judges it by the
+table here, which is that of README.md, "The house"."""
+import pathlib
+import re
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+# From the ground up; rooms of one floor do not include each other.
+FLOORS = [
+    ["common/simt", "common/conv"],
+    ["common/data"],
+    ["common/report"],
+    ["common/harness"],
+    ["common/peers"],
+    ["stages"],
+    ["common/cli"],
+    ["tests"],
+]
+
+# Rooms that know less than their floor would let them.
+ONLY = {
+    # A row says itself what it is about.
+    "common/report": ["common/data"],
+    # It starts the stages' programs and links none of them.
+    "common/cli": ["common/report", "common/data", "common/harness/bench_sets.hpp"],
+}
+
+# A stage does not include another, but for those that compose them.
+COMPOSERS = ["stages/13_network", "stages/bench"]
+
+SOURCES = {".cpp", ".hpp", ".h", ".cu", ".cuh", ".in"}
+INCLUDE = re.compile(r'^\s*#\s*include\s*"((?:common|stages|exercises|solutions|tests)/[^"]*)"', re.M)
+
+
+def within(path, folder):
+    return path == folder or path.startswith(folder + "/")
+
+
+def floor_of(path):
+    """The floor and the room of a path from the top; None if no room has it."""
+    for floor, rooms in enumerate(FLOORS):
+        for room in rooms:
+            if within(path, room):
+                return floor, room
+    return None
+
+
+def fault(path, included):
+    """Why `path` may not include `included`; None if it may."""
+    here, there = floor_of(path), floor_of(included)
+    if here is None:
+        return "is in no room of the table"
+    if there is None:
+        return f"includes {included}, which is in no room of the table"
+    if here[1] != there[1]:
+        if there[0] >= here[0]:
+            return f"includes {included}, which is not below it"
+        allowed = ONLY.get(here[1])
+        if allowed is not None and not any(within(included, one) for one in allowed):
+            return f"includes {included}, but {here[1]} may know {', '.join(allowed)} only"
+    elif here[1] == "stages":
+        stage, other = "/".join(path.split("/")[:2]), "/".join(included.split("/")[:2])
+        if stage != other and stage not in COMPOSERS:
+            return f"includes another stage: {included}"
+    return None
+
+
+def faults(root):
+    """What is wrong in the tree, a line each, and how many includes were judged."""
+    found, judged = [], 0
+    for top in ("common", "stages", "exercises", "solutions", "tests"):
+        for file in sorted((root / top).rglob("*")):
+            if file.suffix not in SOURCES or not file.is_file():
+                continue
+            path = file.relative_to(root).as_posix()
+            for included in INCLUDE.findall(file.read_text(encoding="utf-8", errors="replace")):
+                judged += 1
+                why = fault(path, included)
+                if why:
+                    found.append(f"{path} {why}")
+    return found, judged
+
+
+class Rooms(unittest.TestCase):
+    def test_every_room_includes_only_rooms_below_it(self):
+        found, judged = faults(ROOT)
+        self.assertEqual(found, [], "\n".join(found))
+        self.assertGreater(judged, 500)
+
+    def test_a_wrong_include_is_found(self):
+        for path, included in [
+            ("common/conv/layer.cpp", "common/simt/simt.hpp"),
+            ("common/data/file.cpp", "common/report/rows.hpp"),
+            ("common/report/text.cpp", "common/conv/layer.hpp"),
+            ("common/harness/program.cpp", "stages/bench/bench.hpp"),
+            ("common/peers/cudnn.cpp", "stages/06_conv2d_direct/stage.hpp"),
+            ("common/cli/run.cpp", "common/harness/program.hpp"),
+            ("stages/04_conv1d_tiled_halo/a.cu", "stages/03_conv1d_constant/b.hpp"),
+            ("common/harness/array.cpp", "tests/catch.hpp"),
+            ("common/new_room/a.cpp", "common/data/file.hpp"),
+            ("common/harness/array.cpp", "common/new_room/a.hpp"),
+        ]:
+            with self.subTest(path=path, included=included), tempfile.TemporaryDirectory() as folder:
+                root = pathlib.Path(folder)
+                (root / path).parent.mkdir(parents=True)
+                (root / path).write_text(f'#include <vector>\n\n  #  include "{included}"\n')
+                found, judged = faults(root)
+                self.assertEqual(judged, 1)
+                self.assertEqual(len(found), 1)
+                self.assertTrue(found[0].startswith(path))
+
+    def test_what_is_right_is_let_be(self):
+        for path, included in [
+            ("common/report/json.cpp", "common/data/file.hpp"),
+            ("common/harness/program.cpp", "common/harness/bench.hpp"),
+            ("stages/13_network/run.cpp", "stages/06_conv2d_direct/stage.hpp"),
+            ("common/cli/bench.cpp", "common/harness/bench_sets.hpp"),
+            ("tests/cli/run_test.cpp", "common/cli/process.hpp"),
+        ]:
+            self.assertIsNone(fault(path, included), (path, included))
+
+
+if __name__ == "__main__":
+    unittest.main()

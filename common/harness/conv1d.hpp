@@ -13,25 +13,10 @@
 
 #include "common/conv/conv1d.hpp"
 #include "common/harness/backend.hpp"
+#include "common/harness/kernel.h"
 #include "common/report/terminal.hpp"
 
 namespace halo {
-
-struct Conv1dShape {
-  int length = 0;
-  int mask_width = 0;  // odd
-  int first = 0;       // outputs first ... last - 1 are computed: 0 and length,
-  int last = 0;        // or halo and length - halo with the report's border
-  int threads = 0;     // per block; on the CPU: threads
-  int halo() const { return (mask_width - 1) / 2; }
-};
-
-// One call of a variant. The arrays are in the backend's memory.
-struct Conv1dCall : Conv1dShape {
-  const float* input = nullptr;  // [length]
-  const float* mask = nullptr;   // [mask_width]
-  float* output = nullptr;       // [length]
-};
 
 struct Conv1dVariant {
   std::string name;         // grid

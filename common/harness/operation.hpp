@@ -77,13 +77,10 @@ struct OperationStage {
   std::vector<OperationVariant<Problem>> searched = {};
 };
 
-using TransformCall = OperationCall<conv::Transform>;
 using TransformVariant = OperationVariant<conv::Transform>;
 using TransformStage = OperationStage<conv::Transform>;
-using PoolingCall = OperationCall<conv::PoolingLayer>;
 using PoolingVariant = OperationVariant<conv::PoolingLayer>;
 using PoolingStage = OperationStage<conv::PoolingLayer>;
-using SoftmaxCall = OperationCall<conv::Softmax>;
 using SoftmaxVariant = OperationVariant<conv::Softmax>;
 using SoftmaxStage = OperationStage<conv::Softmax>;
 

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "common/conv/sectors.hpp"
+#include "common/harness/kernel.h"
 
 namespace halo {
 
-constexpr int kWarpSize = 32;
 constexpr int kBanks = 32;
 
 // Neighbouring cells [begin, end) of an array; empty if end <= begin.

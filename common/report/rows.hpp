@@ -115,7 +115,7 @@ struct Row {
   std::string stage;    // 04_conv1d_tiled_halo
   std::string backend;  // sim, gpu or cpu
   std::string variant;  // tiled_halo
-  std::string source;   // stages/04_conv1d_tiled_halo/tiled_halo.cu
+  std::string source;   // stages/04_conv1d_tiled_halo/1_tiled_halo.cu
   std::string description;
   int task = 0;  // the report's task id; 0 if it has none
   Role role = Role::variant;

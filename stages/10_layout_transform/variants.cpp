@@ -155,7 +155,7 @@ TransformVariant variant_of(const char* name, const char* source, const char* de
   variant.name = name;
   variant.source = source;
   variant.description = description;
-  variant.launch = [launcher](const TransformCall& c) -> int {
+  variant.launch = [launcher](const OperationCall<conv::Transform>& c) -> int {
     return launcher(c.input, c.output, batch_of(c.problem), to_of(c.problem));
   };
   variant.predict = predict;
@@ -184,7 +184,7 @@ TransformStage stage() {
   copy.source = "common/harness/copy.cu";
   copy.description = "no transform: our kernel that copies as many bytes";
   copy.role = Role::copy;
-  copy.launch = [](const TransformCall& c) {
+  copy.launch = [](const OperationCall<conv::Transform>& c) {
     return launch_copy(c.input, c.output, c.problem.input_size());
   };
   copy.predict = predict_copy;

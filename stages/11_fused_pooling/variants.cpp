@@ -36,7 +36,7 @@ PoolingVariant reuse(Layout layout, std::function<Expansion(const PoolingLayer&)
   variant.layout = layout;
   variant.source = layout == Layout::chwn ? "stages/11_fused_pooling/3_chwn_reuse.cu"
                                           : "stages/11_fused_pooling/4_nchw_reuse.cu";
-  variant.launch = [=](const PoolingCall& c) {
+  variant.launch = [=](const OperationCall<conv::PoolingLayer>& c) {
     const auto launch = layout == Layout::chwn ? chwn_reuse : nchw_reuse;
     return launch(c.input, c.output, layer_of(c.problem), choose(c.problem));
   };
@@ -74,7 +74,9 @@ PoolingStage stage() {
   rows.source = "stages/11_fused_pooling/1_nchw.cu";
   rows.description = "one output a thread, lanes across columns";
   rows.layout = Layout::nchw;
-  rows.launch = [](const PoolingCall& c) { return nchw(c.input, c.output, layer_of(c.problem)); };
+  rows.launch = [](const OperationCall<conv::PoolingLayer>& c) {
+    return nchw(c.input, c.output, layer_of(c.problem));
+  };
   rows.predict = [](const PoolingLayer& layer) { return predict_plain(layer, Layout::nchw); };
 
   PoolingVariant images;
@@ -82,7 +84,9 @@ PoolingStage stage() {
   images.source = "stages/11_fused_pooling/2_chwn.cu";
   images.description = "one output a thread, lanes across images";
   images.layout = Layout::chwn;
-  images.launch = [](const PoolingCall& c) { return chwn(c.input, c.output, layer_of(c.problem)); };
+  images.launch = [](const OperationCall<conv::PoolingLayer>& c) {
+    return chwn(c.input, c.output, layer_of(c.problem));
+  };
   images.predict = [](const PoolingLayer& layer) { return predict_plain(layer, Layout::chwn); };
 
   PoolingStage stage;

@@ -228,7 +228,7 @@ SoftmaxStage stage() {
   five.name = "five_kernels";
   five.source = "stages/12_fused_softmax/1_five_kernels.cu";
   five.description = "a kernel a step, a thread an image in the reductions";
-  five.launch = [](const SoftmaxCall& c) {
+  five.launch = [](const OperationCall<conv::Softmax>& c) {
     return five_kernels(c.input, c.output, c.workspace, c.problem.N(), c.problem.C());
   };
   five.workspace_floats = [](const Softmax& softmax) -> std::int64_t {
@@ -241,7 +241,7 @@ SoftmaxStage stage() {
   fused_steps.source = "stages/12_fused_softmax/2_fused.cu";
   fused_steps.description =
       "one kernel, rows in shared memory; a thread an image in the reductions";
-  fused_steps.launch = [](const SoftmaxCall& c) {
+  fused_steps.launch = [](const OperationCall<conv::Softmax>& c) {
     return fused(c.input, c.output, c.problem.N(), c.problem.C());
   };
   fused_steps.predict = predict_fused;
@@ -250,7 +250,7 @@ SoftmaxStage stage() {
   parallel.name = "fused_parallel";
   parallel.source = "stages/12_fused_softmax/3_fused_parallel.cu";
   parallel.description = "a block an image, threads across its categories";
-  parallel.launch = [](const SoftmaxCall& c) {
+  parallel.launch = [](const OperationCall<conv::Softmax>& c) {
     return fused_parallel(c.input, c.output, c.problem.N(), c.problem.C());
   };
   parallel.predict = predict_fused_parallel;
@@ -259,7 +259,7 @@ SoftmaxStage stage() {
   cub.name = "fused_cub";
   cub.source = "stages/12_fused_softmax/4_fused_cub.cu";
   cub.description = "the same with CUB's block reductions";
-  cub.launch = [](const SoftmaxCall& c) {
+  cub.launch = [](const OperationCall<conv::Softmax>& c) {
     return fused_cub(c.input, c.output, c.problem.N(), c.problem.C());
   };
   cub.predict = predict_fused_cub;

@@ -2,7 +2,7 @@
 #include "common/peers/conv1d.hpp"
 #include "stages/02_conv1d_global/stage.hpp"
 #include "stages/03_conv1d_constant/stage.hpp"
-#include "stages/04_conv1d_tiled_halo/stage.hpp"
+#include "stages/04_conv1d_tiled_halo.hpp"
 #include "stages/05_conv1d_tiled_cached/stage.hpp"
 
 int main(int argc, char** argv) {

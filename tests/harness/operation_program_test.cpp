@@ -114,7 +114,7 @@ TEST_CASE("transforms and softmaxes are measured beside their peers, and a refus
   TransformVariant copy = test::plain_operation<Transform>();
   copy.name = "copy";
   copy.role = Role::copy;
-  copy.launch = [](const TransformCall& c) {
+  copy.launch = [](const OperationCall<conv::Transform>& c) {
     std::copy_n(c.input, c.problem.input_size(), c.output);
     return 0;
   };

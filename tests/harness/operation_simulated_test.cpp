@@ -23,7 +23,7 @@ TransformVariant transform(const std::string& name,
   TransformVariant variant;
   variant.name = name;
   variant.source = "tests/harness/planted/planted_operations.cu";
-  variant.launch = [launch](const TransformCall& c) {
+  variant.launch = [launch](const OperationCall<conv::Transform>& c) {
     return launch(c.input, c.output, c.problem.images().N(), cells_of(c.problem));
   };
   variant.refuses = [](const Transform& t) {
@@ -84,7 +84,7 @@ SoftmaxVariant softmax(const std::string& name,
   SoftmaxVariant variant;
   variant.name = name;
   variant.source = "tests/harness/planted/planted_operations.cu";
-  variant.launch = [launch](const SoftmaxCall& c) {
+  variant.launch = [launch](const OperationCall<conv::Softmax>& c) {
     return launch(c.input, c.output, c.workspace, c.problem.N(), c.problem.C());
   };
   variant.workspace_floats = [](const Softmax& softmax) { return softmax.N(); };
@@ -173,7 +173,7 @@ TEST_CASE("an operation's workspace that is stale or too small fails the run", "
 
 TEST_CASE("a read past an operation's input fails the run", "[operation]") {
   SoftmaxVariant curious = softmax("curious", nullptr);
-  curious.launch = [](const SoftmaxCall& c) {
+  curious.launch = [](const OperationCall<conv::Softmax>& c) {
     return planted::curious_softmax(c.input, c.output, c.problem.N(), c.problem.C());
   };
   const Row row = try_variant(curious);
@@ -204,7 +204,9 @@ TEST_CASE("an operation's traffic that was not predicted fails the run", "[opera
 TEST_CASE("a peer that does not support an operation's problem is not run", "[operation]") {
   TransformVariant peer = transform("peer", planted::right_transform);
   peer.role = Role::peer;
-  peer.launch = [](const TransformCall&) { return static_cast<int>(cudaErrorNotSupported); };
+  peer.launch = [](const OperationCall<conv::Transform>&) {
+    return static_cast<int>(cudaErrorNotSupported);
+  };
   peer.detail = [](const Transform&) { return "only whole numbers"; };
   const Row row = run_one(peer, conv::parse_transform("3x5-33-2-to-nchw"));
   CHECK(row.check.outcome == Outcome::not_run);

@@ -16,6 +16,9 @@ using conv::Pooling;
 using conv::PoolingLayer;
 using conv::Softmax;
 using conv::Transform;
+using TransformCall = OperationCall<Transform>;
+using PoolingCall = OperationCall<PoolingLayer>;
+using SoftmaxCall = OperationCall<Softmax>;
 
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinity = std::numeric_limits<float>::infinity();

@@ -1,4 +1,4 @@
-#include "stages/04_conv1d_tiled_halo/stage.hpp"
+#include "stages/04_conv1d_tiled_halo.hpp"
 #include "tests/catch.hpp"
 #include "tests/stages/conv1d_stage.hpp"
 

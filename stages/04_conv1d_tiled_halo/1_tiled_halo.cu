@@ -1,4 +1,4 @@
-// Stage 04: the block loads its tile and the halo into shared memory.
+// Stage 04, step 1: the block loads its tile and the halo into shared memory.
 //
 // Computes   output[i] = sum over j of mask[j] * input[i - halo + j]; cells beyond the ends
 //            are zero.
@@ -9,8 +9,10 @@
 //            together (03: 72 requests, 352 sectors) and stored to shared memory once; then per
 //            warp and tap 1 shared read without conflict; per warp 1 store of 4 sectors.
 //            9.25 bytes an output, where 8 is the least possible.
-// Run        halo run 04
-#include "stages/04_conv1d_tiled_halo/conv1d_tiled_halo.hpp"
+// Run        ./halo run 04 --variant tiled_halo
+#include <cuda_runtime.h>
+
+#include "common/harness/kernel.h"
 
 namespace halo::conv1d_tiled_halo {
 
@@ -50,16 +52,23 @@ __global__ void tiled_halo_kernel(const float* input,  // [n]
 }
 // [/doc:kernel]
 
-cudaError_t set_mask(const float* mask, int width) {
+static int set_mask(const float* mask, int width) {
   return cudaMemcpyToSymbol(mask_constant, mask, width * sizeof(float));
 }
 
-cudaError_t tiled_halo(const float* input, float* output, int n, int width, int first, int last,
-                       int threads) {
-  const int blocks = (n - 1) / threads + 1;
-  const size_t tile_bytes = (threads + width - 1) * sizeof(float);  // at most 8 KB
-  tiled_halo_kernel<<<blocks, threads, tile_bytes>>>(input, output, n, width, first, last);
+static int launch(const Conv1dCall& c) {
+  const int blocks = (c.length - 1) / c.threads + 1;
+  const size_t tile_bytes = (c.threads + c.mask_width - 1) * sizeof(float);  // at most 8 KB
+  tiled_halo_kernel<<<blocks, c.threads, tile_bytes>>>(c.input, c.output, c.length, c.mask_width,
+                                                       c.first, c.last);
   return cudaGetLastError();
+}
+
+Conv1dKernel tiled_halo() {
+  return {.description = "the block loads its tile and the halo into shared memory",
+          .launch = launch,
+          .set_mask = set_mask,
+          .task = 4};
 }
 
 }  // namespace halo::conv1d_tiled_halo

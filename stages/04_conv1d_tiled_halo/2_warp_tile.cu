@@ -1,20 +1,24 @@
-// Stage 04, tuned: each warp has a tile of its own, each thread a run of outputs.
+// Stage 04, step 2: each warp has a tile of its own, each thread a run of outputs.
 //
 // Computes   output[i] = sum over j of mask[j] * input[i - halo + j]; cells beyond the ends
 //            are zero.
-// Changed    since tiled_halo: a thread computes 20 or 36 neighbouring outputs, so that a cell, once
+// Changed    since 1 tiled_halo: a thread computes 20 or 36 neighbouring outputs, so that a cell, once
 //            in a register, serves as many of them, and shared memory is read 16 bytes at once. The
 //            tile belongs to a warp, which waits for nobody else. All of a tile's loads are under
 //            way before the first is used: with one at a time, 31 taps took a third longer.
 // Must cost  9 taps, 20 outputs a thread: 5 requests of 17 sectors and the halo for a tile of 640
 //            outputs.
 //            In arithmetic, per 16 taps and thread: 320 multiply-adds, 9 shared reads, 16 taps.
-// Run        halo run 04 --variant warp_tile
-#include "stages/04_conv1d_tiled_halo/conv1d_tiled_halo.hpp"
+// Run        ./halo run 04 --variant warp_tile
+#include <cuda_runtime.h>
+
+#include "common/harness/kernel.h"
 
 namespace halo::conv1d_tiled_halo {
 
 // [doc:kernel]
+constexpr int kThreads = 64;
+
 __constant__ float warp_tile_mask[kMaxMaskWidth];
 
 // [doc:add_taps]
@@ -49,7 +53,7 @@ __device__ __forceinline__ void add_taps(const float* cells, const float* mask,
 // as given to set_mask; halo + kShift is a multiple of 4; quads = ceil((32 * kOutputs + kShift + width
 // - 1) / 4); all warps together have at least n outputs; 0 <= first, last <= n.
 template <int kOutputs, int kShift>
-__global__ void __launch_bounds__(kWarpTileThreads)
+__global__ void __launch_bounds__(kThreads)
     warp_tile_kernel(const float* __restrict__ input,  // [n]
                      float* __restrict__ output,       // [n], written from first to last - 1
                      int n, int width, int first, int last, int quads) {
@@ -134,35 +138,33 @@ __global__ void __launch_bounds__(kWarpTileThreads)
 }
 // [/doc:kernel]
 
-namespace {
-
-template <int kOutputs>
-void launch(const float* input, float* output, int n, int width, int first, int last) {
-  const int shift = warp_tile_shift(width);
-  const int quads = (32 * kOutputs + shift + width - 1 + 3) / 4;
-  const int block_outputs = kWarpTileThreads * kOutputs;
-  const int blocks = (n - 1) / block_outputs + 1;
-  const size_t bytes = kWarpTileThreads / 32 * quads * sizeof(float4);
-  const auto kernel = shift == 0   ? warp_tile_kernel<kOutputs, 0>
-                      : shift == 1 ? warp_tile_kernel<kOutputs, 1>
-                      : shift == 2 ? warp_tile_kernel<kOutputs, 2>
-                                   : warp_tile_kernel<kOutputs, 3>;
-  kernel<<<blocks, kWarpTileThreads, bytes>>>(input, output, n, width, first, last, quads);
-}
-
-}  // namespace
-
-cudaError_t set_warp_tile_mask(const float* mask, int width) {
+static int set_mask(const float* mask, int width) {
   return cudaMemcpyToSymbol(warp_tile_mask, mask, width * sizeof(float));
 }
 
-cudaError_t warp_tile(const float* input, float* output, int n, int width, int first, int last) {
-  if (warp_tile_outputs(width) == 20) {
-    launch<20>(input, output, n, width, first, last);
-  } else {
-    launch<36>(input, output, n, width, first, last);
-  }
-  return cudaGetLastError();
+static int launch(const Conv1dCall& c) {
+  // More outputs a thread need fewer shared reads a multiply-add; fewer leave registers for more
+  // warps, which is what counts while memory is the limit.
+  return dispatch<20, 36>(c.mask_width <= 31 ? 20 : 36, [&](auto outputs) -> int {
+    constexpr int kOutputs = outputs.value;
+    // Cells from the last multiple of 16 bytes before a tile to its first cell.
+    const int shift = (4 - c.halo() % 4) % 4;
+    const int quads = (32 * kOutputs + shift + c.mask_width - 1 + 3) / 4;
+    const int blocks = (c.length - 1) / (kThreads * kOutputs) + 1;
+    const size_t bytes = kThreads / 32 * quads * sizeof(float4);
+    const auto kernel = dispatch<0, 1, 2, 3>(
+        shift, [](auto number) { return warp_tile_kernel<kOutputs, number.value>; });
+    kernel<<<blocks, kThreads, bytes>>>(c.input, c.output, c.length, c.mask_width, c.first, c.last,
+                                        quads);
+    return cudaGetLastError();
+  });
+}
+
+Conv1dKernel warp_tile() {
+  return {.description = "a tile a warp, 20 or 36 outputs a thread, blocks of 64 threads",
+          .launch = launch,
+          .set_mask = set_mask,
+          .tuned = true};
 }
 
 }  // namespace halo::conv1d_tiled_halo

@@ -1,13 +1,12 @@
-// The variants of stage 04 and what they must cost.
+// What the kernels of stage 04 must cost.
 #include "common/harness/conv1d_traffic.hpp"
-#include "stages/04_conv1d_tiled_halo/conv1d_tiled_halo.hpp"
-#include "stages/04_conv1d_tiled_halo/stage.hpp"
+#include "common/harness/kernels.hpp"
 
 namespace halo::conv1d_tiled_halo {
 
 namespace {
 
-simt::Counters predict(const Conv1dShape& shape) {
+simt::Counters predict_tiled_halo(const Conv1dShape& shape) {
   simt::Counters counters;
   const int tile_size = shape.threads + 2 * shape.halo();
   for_each_block(shape, [&](std::int64_t start) {
@@ -57,8 +56,8 @@ std::uint64_t add_rows(std::int64_t start, std::int64_t row_cells, Cells limits,
 
 simt::Counters predict_warp_tile(const Conv1dShape& shape) {
   simt::Counters counters;
-  const int outputs_of_thread = warp_tile_outputs(shape.mask_width);
-  const int shift = warp_tile_shift(shape.mask_width);
+  const int outputs_of_thread = shape.mask_width <= 31 ? 20 : 36;
+  const int shift = (4 - shape.halo() % 4) % 4;  // the tile starts at a multiple of 16 bytes
   const std::int64_t tile_outputs = kWarpSize * outputs_of_thread;
   const std::int64_t quads = (tile_outputs + shift + shape.mask_width - 1 + 3) / 4;
   for (std::int64_t start = 0; start < shape.length; start += tile_outputs) {
@@ -109,28 +108,9 @@ simt::Counters predict_warp_tile(const Conv1dShape& shape) {
 
 }  // namespace
 
-Conv1dStage stage() {
-  Conv1dVariant variant;
-  variant.name = "tiled_halo";
-  variant.source = "stages/04_conv1d_tiled_halo/tiled_halo.cu";
-  variant.description = "the block loads its tile and the halo into shared memory";
-  variant.task = 4;
-  variant.set_mask = set_mask;
-  variant.launch = [](const Conv1dCall& c) {
-    return tiled_halo(c.input, c.output, c.length, c.mask_width, c.first, c.last, c.threads);
-  };
-  variant.predict = predict;
-
-  Conv1dVariant tuned;
-  tuned.name = "warp_tile";
-  tuned.source = "stages/04_conv1d_tiled_halo/tuned/warp_tile.cu";
-  tuned.description = "tuned: a tile a warp, 20 or 36 outputs a thread, blocks of 64 threads";
-  tuned.set_mask = set_warp_tile_mask;
-  tuned.launch = [](const Conv1dCall& c) {
-    return warp_tile(c.input, c.output, c.length, c.mask_width, c.first, c.last);
-  };
-  tuned.predict = predict_warp_tile;
-  return {"04_conv1d_tiled_halo", {variant, tuned}};
+void complete(Conv1dStage& stage) {
+  variant(stage, "tiled_halo").predict = predict_tiled_halo;
+  variant(stage, "warp_tile").predict = predict_warp_tile;
 }
 
 }  // namespace halo::conv1d_tiled_halo

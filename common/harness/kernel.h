@@ -1,0 +1,151 @@
+// What a kernel's file and the rest of the course say to each other: the numbers of a problem, one call
+// with its arrays, and the descriptor at the end of each file. Plain structs, no CUDA and no std::, so
+// that a kernel's file can be taken along with this one beside it.
+//
+// In all calls the arrays are in the memory of the machine that runs the kernel, 256-byte aligned, and
+// have no more than 2^31 - 4,097 elements. `launch` starts the kernels, does not wait for them, and
+// returns the CUDA error code of the launch (0: none).
+#pragma once
+
+namespace halo {
+
+constexpr int kWarpSize = 32;
+// The widest mask of the 1D stages, in taps: 4 KB of constant memory, and a halo of 511 cells, less than
+// the largest block has threads.
+constexpr int kMaxMaskWidth = 1023;
+
+// ---- 1D: output[i] = sum over j of mask[j] * input[i - halo + j], cells beyond the ends are zero ----
+
+struct Conv1dShape {
+  int length = 0;
+  int mask_width = 0;  // odd
+  int first = 0;       // outputs first ... last - 1 are computed: 0 and length,
+  int last = 0;        // or halo and length - halo with the report's border
+  int threads = 0;     // per block; on the CPU: threads
+  int halo() const { return (mask_width - 1) / 2; }
+};
+
+struct Conv1dCall : Conv1dShape {
+  const float* input = nullptr;  // [length]
+  const float* mask = nullptr;   // [mask_width]
+  float* output = nullptr;       // [length]; outside first ... last - 1 it is left alone
+};
+
+struct Conv1dKernel {
+  const char* description;  // one line for --list
+  int (*launch)(const Conv1dCall&);
+  // For a kernel that keeps the mask elsewhere (constant memory): takes mask[width] from host memory
+  // before the launches that use it. Returns a CUDA error code.
+  int (*set_mask)(const float* mask, int width) = nullptr;
+  int widest_mask = kMaxMaskWidth;  // wider ones are not run
+  int task = 0;        // the task's number in the report that the stage follows, if any
+  bool tuned = false;  // goes beyond its source
+  const char* unavailable = nullptr;  // this build cannot run it, and why
+};
+
+// ---- Layers: convolution and pooling ----------------------------------------------------------------
+
+// With the letters of docs/notation.md. P and Q follow from the others; for a convolution
+//   P = (H + 2 * padding_h - R) / stride_h + 1,   Q = (W + 2 * padding_w - S) / stride_w + 1.
+struct LayerNumbers {
+  int N, C, H, W;            // images, their channels, rows, columns
+  int K, R, S;               // filters, their rows, columns; of pooling: C, and the window's
+  int P, Q;                  // rows and columns of the output
+  int stride_h, stride_w;    // down, across
+  int padding_h, padding_w;  // ghost cells on each side, zero
+};
+
+// output[n][k][p][q] = sum over c, r, s of filters[k][c][r][s]
+//                        * input[n][c][p * stride_h - padding_h + r][q * stride_w - padding_w + s]
+struct LayerCall {
+  LayerNumbers layer;
+  const float* input;    // [N][C][H][W], in CHWN [C][H][W][N]
+  const float* filters;  // [K][C][R][S]
+  float* output;         // [N][K][P][Q], in CHWN [K][P][Q][N]
+  float* workspace;      // as many floats as workspace_floats says; null for 0
+};
+
+struct LayerKernel {
+  const char* description;
+  int (*launch)(const LayerCall&);
+  // As set_mask above, with filters[K][C][R][S]. Other kernels of the stage may be set for the same
+  // layer in between.
+  int (*set_filters)(const float* filters, const LayerNumbers&) = nullptr;
+  // Why it does not take a layer, as the end of a sentence ("it is made for one channel"); null: it
+  // takes it.
+  const char* (*refuses)(const LayerNumbers&) = nullptr;
+  long long (*workspace_floats)(const LayerNumbers&) = nullptr;
+  bool chwn = false;  // the layout of input and output; else NCHW
+  bool tuned = false;
+};
+
+// The largest cell of each window, or their average; ghost cells do not count.
+struct PoolingCall {
+  LayerNumbers layer;
+  bool average;        // else the largest
+  const float* input;  // [N][C][H][W], in CHWN [C][H][W][N]
+  float* output;       // [N][C][P][Q], in CHWN [C][P][Q][N]
+};
+
+struct PoolingKernel {
+  const char* description;
+  int (*launch)(const PoolingCall&);
+  const char* (*refuses)(const LayerNumbers&) = nullptr;
+  bool chwn = false;
+  bool tuned = false;
+};
+
+// ---- Images into the other layout, and softmax -------------------------------------------------------
+
+// Neighbours in an image stay neighbours in either layout, so a cell's number in [C][H][W] is all that
+// matters of its place: NCHW is a matrix [N][cells], CHWN is [cells][N].
+struct TransformCall {
+  int N;               // images
+  int cells;           // C * H * W of each
+  bool to_chwn;        // else to NCHW; the input is in the other layout
+  const float* input;  // the two do not overlap
+  float* output;
+};
+
+struct TransformKernel {
+  const char* description;
+  int (*launch)(const TransformCall&);
+  bool tuned = false;
+};
+
+// output[n][c] = exp(input[n][c] - m) / sum over c of exp(input[n][c] - m), m the largest of the row.
+struct SoftmaxCall {
+  int N, C;            // images, categories
+  const float* input;  // [N][C]
+  float* output;       // [N][C]
+  float* workspace;    // as many floats as workspace_floats says; null for 0
+};
+
+struct SoftmaxKernel {
+  const char* description;
+  int (*launch)(const SoftmaxCall&);
+  long long (*workspace_floats)(int N, int C) = nullptr;
+  bool tuned = false;
+};
+
+// ---- From a number to a template argument -----------------------------------------------------------
+
+template <int kNumber>
+struct Number {
+  static constexpr int value = kNumber;
+};
+
+// Calls use(Number<n>()) for the n among kFirst, kOthers... that is `number`, and returns what it
+// returns; the last of them stands for all other numbers. So a kernel is chosen that was compiled for
+// this number:
+//   const auto kernel = dispatch<1, 2, 4>(columns, [](auto n) { return some_kernel<n.value>; });
+//   kernel<<<blocks, threads>>>(...);
+template <int kFirst, int... kOthers, class Use>
+auto dispatch(int number, Use use) {
+  if constexpr (sizeof...(kOthers) > 0) {
+    if (number != kFirst) return dispatch<kOthers...>(number, use);
+  }
+  return use(Number<kFirst>());
+}
+
+}  // namespace halo

@@ -1,4 +1,4 @@
-// Stage 07: prefetching alone.
+// Stage 07, step 1: prefetching alone.
 //
 // Computes   output[n][k][p][q] = sum over r, s of input[n][p + r - padding_h][q + s - padding_w] *
 //            filters[k][r][s]: one channel, stride 1; cells that do not exist are zero.
@@ -8,100 +8,147 @@
 // Must cost  the map once for every 16 filters, R - 1 rows more for every strip of 4; the filters
 //            once for every band; each output once, in whole sectors where the strip begins on one.
 // Run        halo run 07 --variant prefetch
-#include <algorithm>
-
-#include "stages/07_single_channel_adaptive/piece.cuh"
+// Over 120 lines: fetch, compute and put are one method, and stand here together.
+#include "stages/07_single_channel_adaptive/single_channel.hpp"
 
 namespace halo::single_channel {
 
+constexpr int kWarpSize = 32;
+constexpr int kThreads = 512;  // of a block; two blocks an SM, so a thread has 64 registers
+constexpr int kAhead = 24;     // of them for the next strip
+constexpr int kFilters = 16;   // of a block
+constexpr int kBand = 16;      // rows of outputs of a block
+
+// The row of the map with which the windows of output row p begin, as far as such a row exists.
+__device__ inline int map_row(const Layer& layer, int p) {
+  return min(max(p - layer.padding_h, 0), layer.H);
+}
+
+// [doc:compute]
+// Output rows first_p to end_p of some filters. Neighbouring threads have neighbouring pixels, which
+// lie side by side in memory; a warp has one filter at a time, so that it reads a tap as one
+// broadcast. Where there are fewer pixels than threads, warps share the filters. As Chen et al.
+// (2017), whom the paper follows, a thread keeps its window in registers for all filters.
+template <int kSize>  // rows and columns of the filters: 1, 3 or 5; 0: any, and no window
+__device__ void compute(const Layer& layer, int first_p, int end_p, int filters,
+                        const float* cells,  // shared, [rows of the map][W]
+                        const float* taps,   // shared, [filters][R][S]
+                        float* output) {     // [filters][P][Q]
+  const int pixels = (end_p - first_p) * layer.Q;
+  const int pixel_threads = min(kThreads, (pixels + kWarpSize - 1) / kWarpSize * kWarpSize);
+  const int filter_threads = min(kThreads / pixel_threads, filters);
+  const int filter_thread = threadIdx.x / pixel_threads;
+  if (filter_thread >= filter_threads) return;  // warps left over: idle
+
+  const int top = map_row(layer, first_p);
+  for (int pixel = threadIdx.x % pixel_threads; pixel < pixels; pixel += pixel_threads) {
+    const int first_h = first_p + pixel / layer.Q - layer.padding_h;  // the window's corner
+    const int first_w = pixel % layer.Q - layer.padding_w;
+    float window[kSize > 0 ? kSize * kSize : 1];
+    if constexpr (kSize > 0) {
+#pragma unroll
+      for (int i = 0; i < kSize * kSize; ++i) {
+        const int h = first_h + i / kSize, w = first_w + i % kSize;
+        const bool exists = h >= 0 && h < layer.H && w >= 0 && w < layer.W;
+        window[i] = exists ? cells[(h - top) * layer.W + w] : 0.0f;
+      }
+    }
+    for (int f = filter_thread; f < filters; f += filter_threads) {
+      float sum = 0.0f;
+      if constexpr (kSize > 0) {
+#pragma unroll
+        for (int i = 0; i < kSize * kSize; ++i) sum += window[i] * taps[f * kSize * kSize + i];
+      } else {
+        for (int r = 0, h = first_h; r < layer.R; ++r, ++h) {
+          if (h < 0 || h >= layer.H) continue;
+          for (int s = 0, w = first_w; s < layer.S; ++s, ++w) {
+            if (w < 0 || w >= layer.W) continue;
+            sum += cells[(h - top) * layer.W + w] * taps[(f * layer.R + r) * layer.S + s];
+          }
+        }
+      }
+      output[(f * layer.P + first_p) * layer.Q + pixel] = sum;
+    }
+  }
+}
+// [/doc:compute]
+
 // [doc:kernel]
-// Preconditions: 512 threads; a block for each band of rows, group of filters and image;
-// dynamic shared memory holds min(rows + R - 1, H) * W cells and kPrefetchFilters * R * S taps;
-// the cells are at most kAhead * 512.
+// Preconditions: kThreads threads; a block for each band of rows, group of filters and image; shared
+// memory holds min(rows + R - 1, H) * W cells, at most kAhead * kThreads, and kFilters filters.
 template <int kSize>
-__global__ void __launch_bounds__(kThreadsPerBlock, kBlocksPerSm)
-    prefetch_kernel(const float* input,    // [N][H][W]
-                    const float* filters,  // [K][R][S]
-                    float* output,         // [N][K][P][Q]
-                    Layer layer, int rows) {
+__global__ void __launch_bounds__(kThreads, 2) prefetch_kernel(const float* input,    // [N][H][W]
+                                                               const float* filters,  // [K][R][S]
+                                                               float* output,  // [N][K][P][Q]
+                                                               const Layer layer, int rows) {
   extern __shared__ float on_chip[];
   float* cells = on_chip;                                              // [rows + R - 1][W]
-  float* taps = on_chip + min(rows + layer.R - 1, layer.H) * layer.W;  // [filters][R][S]
+  float* taps = on_chip + min(rows + layer.R - 1, layer.H) * layer.W;  // [kFilters][R][S]
 
-  const int bands = (layer.P + kPrefetchBand - 1) / kPrefetchBand;
-  const int groups = (layer.K + kPrefetchFilters - 1) / kPrefetchFilters;
+  // What is this block's: a band of rows, a group of filters.
+  const int bands = (layer.P + kBand - 1) / kBand;
+  const int groups = (layer.K + kFilters - 1) / kFilters;
   const int band = blockIdx.x % bands;
-  const int group = blockIdx.x / bands % groups;
-  const int image = blockIdx.x / bands / groups;
-  const float* map = input + image * layer.H * layer.W;
-  float* out = output + image * layer.K * layer.P * layer.Q;
-  const int last_row = min((band + 1) * kPrefetchBand, layer.P);
+  const int first_k = blockIdx.x / bands % groups * kFilters;
+  const int n = blockIdx.x / bands / groups;
+  const int last_p = min((band + 1) * kBand, layer.P);
+  const int many = min(kFilters, layer.K - first_k);
+  const float* map = input + n * layer.H * layer.W;
+  float* out = output + (n * layer.K + first_k) * layer.P * layer.Q;
 
-  Piece piece;
-  piece.first_row = band * kPrefetchBand;
-  piece.last_row = min(piece.first_row + rows, last_row);
-  piece.first_filter = group * kPrefetchFilters;
-  piece.last_filter = min(piece.first_filter + kPrefetchFilters, layer.K);
-
-  Arrivals first = cells_of(layer, piece, map);
-  add_taps(first, layer, piece, filters);
-  load(first, cells, taps);
+  // The first strip, and the filters: nothing can be computed yet, so nothing is hidden.
+  int p = band * kBand;
+  int end_p = min(p + rows, last_p);
+  const int size = layer.R * layer.S;
+  const float* arriving = map + map_row(layer, p) * layer.W;
+  int count = (map_row(layer, end_p - 1 + layer.R) - map_row(layer, p)) * layer.W;
+  for (int i = threadIdx.x; i < count; i += kThreads) cells[i] = arriving[i];
+  for (int i = threadIdx.x; i < many * size; i += kThreads) taps[i] = filters[first_k * size + i];
 
   for (;;) {
-    __syncthreads();  // the piece is on chip
-    Piece following = piece;
-    following.first_row = piece.last_row;
-    following.last_row = min(following.first_row + rows, last_row);
-    const bool more = following.first_row < last_row;
-
-    Arrivals arrivals;
+    __syncthreads();  // the strip is on chip
+    // Fetch the next: into registers now, on chip when the present one is done. Nobody waits for a
+    // load until its register is used. (__pipeline_memcpy_async would need no registers, but a
+    // second buffer in shared memory: strips of half the size. The paper's D is one strip, and its
+    // GPU has no such copy.)
+    const bool more = end_p < last_p;
     float next[kAhead];
     if (more) {
-      arrivals = cells_of(layer, following, map);
-      fetch(arrivals, next);
+      arriving = map + map_row(layer, end_p) * layer.W;
+      count = (map_row(layer, min(end_p + rows, last_p) - 1 + layer.R) - map_row(layer, end_p)) *
+              layer.W;
+#pragma unroll
+      for (int j = 0; j < kAhead; ++j) {  // known when it is compiled, so that next is in registers
+        const int i = j * kThreads + threadIdx.x;
+        if (i < count) next[j] = arriving[i];
+      }
     }
-    compute<kSize>(layer, piece, cells, taps, out);
+    compute<kSize>(layer, p, end_p, many, cells, taps, out);
     if (!more) return;
-    __syncthreads();  // nobody reads the piece any more
-    put(arrivals, next, cells, taps);
-    piece = following;
+    __syncthreads();  // nobody reads the strip any more: put the next there
+#pragma unroll
+    for (int j = 0; j < kAhead; ++j) {
+      const int i = j * kThreads + threadIdx.x;
+      if (i < count) cells[i] = next[j];
+    }
+    p = end_p;
+    end_p = min(p + rows, last_p);
   }
 }
 // [/doc:kernel]
 
-namespace {
-
-constexpr int kMostFloats = 48 * 1024 / 4;  // of shared memory, without asking for more
-
-int floats_on_chip(const Layer& layer, int rows) {
-  return std::min(rows + layer.R - 1, layer.H) * layer.W + kPrefetchFilters * layer.R * layer.S;
-}
-
-}  // namespace
-
-int prefetch_rows(const Layer& layer) {
-  for (int rows = 4; rows >= 1; rows /= 2) {
-    const long long cells = static_cast<long long>(rows + layer.R - 1) * layer.W;
-    const long long taps = static_cast<long long>(kPrefetchFilters) * layer.R * layer.S;
-    if (cells + taps <= kMostFloats) return rows;
-  }
-  return 0;
-}
-
-cudaError_t prefetch(const float* input, const float* filters, float* output, const Layer& layer) {
-  const int rows = prefetch_rows(layer);
-  const long long bands = (layer.P - 1) / kPrefetchBand + 1;
-  const long long groups = (layer.K - 1) / kPrefetchFilters + 1;
-  const long long blocks = bands * groups * layer.N;  // fewer than outputs, so it fits a grid
-  if (rows == 0) return cudaErrorNotSupported;
-  const size_t bytes = floats_on_chip(layer, rows) * sizeof(float);
+cudaError_t prefetch(const float* input, const float* filters, float* output, const Layer& layer,
+                     int rows) {
+  const int floats = min(rows + layer.R - 1, layer.H) * layer.W + kFilters * layer.R * layer.S;
+  const int bands = (layer.P - 1) / kBand + 1;
+  const int groups = (layer.K - 1) / kFilters + 1;
+  const int blocks = bands * groups * layer.N;  // fewer than outputs, so it fits a grid
   const auto kernel = layer.R != layer.S ? prefetch_kernel<0>
                       : layer.S == 1     ? prefetch_kernel<1>
                       : layer.S == 3     ? prefetch_kernel<3>
                       : layer.S == 5     ? prefetch_kernel<5>
                                          : prefetch_kernel<0>;
-  kernel<<<static_cast<unsigned>(blocks), kThreadsPerBlock, bytes>>>(input, filters, output, layer,
-                                                                     rows);
+  kernel<<<blocks, kThreads, floats * sizeof(float)>>>(input, filters, output, layer, rows);
   return cudaGetLastError();
 }
 

@@ -1,78 +1,159 @@
-// Stage 07: the filters over the SMs, the map in strips (the paper's first method, formulas 4 to 6).
+// Stage 07, step 2: the filters over the SMs, the map in strips.
 //
 // Computes   output[n][k][p][q] = sum over r, s of input[n][p + r - padding_h][q + s - padding_w] *
 //            filters[k][r][s]: one channel, stride 1; cells that do not exist are zero.
-// Changed    since 1_prefetch: the planner says how large a piece is. An SM has its filters for
-//            good; the whole map goes by, strip after strip, the next one in registers while the
-//            present one is computed.
+// Changed    since 1 prefetch: how the work is divided, by the paper's first method (formulas 4 to 6).
+//            The planner says how large a piece is. An SM has its filters for good; the whole map goes
+//            by, strip after strip. Only if its filters do not all fit, it goes by once more.
 // Must cost  the map once for every SM that has filters, and R - 1 rows more for every strip; each
 //            filter once for each of the SM's blocks that needs it; each output once.
 // Run        halo run 07 --variant filters_over_sms
-#include "stages/07_single_channel_adaptive/piece.cuh"
+// Over 120 lines: but for the division it is step 1 once more, so that diff shows the division.
+#include "stages/07_single_channel_adaptive/single_channel.hpp"
 
 namespace halo::single_channel {
 
-// [doc:kernel]
-// Preconditions: 512 threads; division.blocks blocks for each image; dynamic shared memory holds
-// division.shared_floats(layer); what arrives for a next piece is at most kAhead * 512 floats.
+constexpr int kWarpSize = 32;
+constexpr int kThreads = 512;  // of a block; two blocks an SM, so a thread has 64 registers
+constexpr int kAhead = 24;     // of them for the next piece
+
+// The row of the map with which the windows of output row p begin, as far as such a row exists.
+__device__ inline int map_row(const Layer& layer, int p) {
+  return min(max(p - layer.padding_h, 0), layer.H);
+}
+
+// Output rows first_p to end_p of some filters: step 1 tells how.
+template <int kSize>  // rows and columns of the filters: 1, 3 or 5; 0: any, and no window
+__device__ void compute(const Layer& layer, int first_p, int end_p, int filters,
+                        const float* cells,  // shared, [rows of the map][W]
+                        const float* taps,   // shared, [filters][R][S]
+                        float* output) {     // [filters][P][Q]
+  const int pixels = (end_p - first_p) * layer.Q;
+  const int pixel_threads = min(kThreads, (pixels + kWarpSize - 1) / kWarpSize * kWarpSize);
+  const int filter_threads = min(kThreads / pixel_threads, filters);
+  const int filter_thread = threadIdx.x / pixel_threads;
+  if (filter_thread >= filter_threads) return;  // warps left over: idle
+
+  const int top = map_row(layer, first_p);
+  for (int pixel = threadIdx.x % pixel_threads; pixel < pixels; pixel += pixel_threads) {
+    const int first_h = first_p + pixel / layer.Q - layer.padding_h;  // the window's corner
+    const int first_w = pixel % layer.Q - layer.padding_w;
+    float window[kSize > 0 ? kSize * kSize : 1];
+    if constexpr (kSize > 0) {
+#pragma unroll
+      for (int i = 0; i < kSize * kSize; ++i) {
+        const int h = first_h + i / kSize, w = first_w + i % kSize;
+        const bool exists = h >= 0 && h < layer.H && w >= 0 && w < layer.W;
+        window[i] = exists ? cells[(h - top) * layer.W + w] : 0.0f;
+      }
+    }
+    for (int f = filter_thread; f < filters; f += filter_threads) {
+      float sum = 0.0f;
+      if constexpr (kSize > 0) {
+#pragma unroll
+        for (int i = 0; i < kSize * kSize; ++i) sum += window[i] * taps[f * kSize * kSize + i];
+      } else {
+        for (int r = 0, h = first_h; r < layer.R; ++r, ++h) {
+          if (h < 0 || h >= layer.H) continue;
+          for (int s = 0, w = first_w; s < layer.S; ++s, ++w) {
+            if (w < 0 || w >= layer.W) continue;
+            sum += cells[(h - top) * layer.W + w] * taps[(f * layer.R + r) * layer.S + s];
+          }
+        }
+      }
+      output[(f * layer.P + first_p) * layer.Q + pixel] = sum;
+    }
+  }
+}
+
+// Preconditions: kThreads threads; division.blocks() blocks for each image; shared memory holds
+// division.shared_floats(layer); of a next piece at most kAhead * kThreads floats are new.
 template <int kSize>
-__global__ void __launch_bounds__(kThreadsPerBlock, kBlocksPerSm)
+__global__ void __launch_bounds__(kThreads, 2)
     filters_over_sms_kernel(const float* input,    // [N][H][W]
                             const float* filters,  // [K][R][S]
                             float* output,         // [N][K][P][Q]
-                            Layer layer, Division division) {
+                            const Layer layer, const Division division) {
   extern __shared__ float on_chip[];
-  float* cells = on_chip;                  // [rows of the map][W]
-  float* taps = on_chip + division.cells;  // [division.filters][R][S]
+  float* cells = on_chip;  // [rows of the map][W]
+  float* taps =
+      on_chip + min(division.rows + layer.R - 1, layer.H) * layer.W;  // [division.filters][R][S]
 
+  // [doc:share]
   // The first block of each SM, then the second of each, as the hardware deals them.
-  const int image = blockIdx.x / division.blocks;
+  const bool halves_rows = division.block_rows < division.sm_rows;
+  const bool halves_filters = division.block_filters < division.sm_filters;
+  const int parts = halves_rows || halves_filters ? 2 : 1;
   const int share = blockIdx.x % division.shares;
-  const int part = blockIdx.x % division.blocks / division.shares;
-  const float* map = input + image * layer.H * layer.W;
-  float* out = output + image * layer.K * layer.P * layer.Q;
+  const int part = blockIdx.x / division.shares % parts;
+  const int n = blockIdx.x / division.shares / parts;
+  // The SM has its filters for good; its two blocks halve them, or else the rows that go by.
+  const int sm_k = share * division.sm_filters;
+  const int first_k = sm_k + (halves_filters ? part * division.block_filters : 0);
+  const int last_k =
+      min(min(first_k + division.block_filters, sm_k + division.sm_filters), layer.K);
+  const int first_p = halves_rows ? part * division.block_rows : 0;
+  const int last_p = min(first_p + division.block_rows, layer.P);
+  if (first_p >= last_p || first_k >= last_k) return;
+  // [/doc:share]
 
-  // What is this block's: a part of the SM's filters, a part of all rows.
-  const int sm_filter = share * division.sm_filters;
-  const int first_filter = sm_filter + part / division.row_parts * division.block_filters;
-  const int last_filter =
-      min(min(first_filter + division.block_filters, layer.K), sm_filter + division.sm_filters);
-  const int first_row = part % division.row_parts * division.block_rows;
-  const int last_row = min(first_row + division.block_rows, layer.P);
-  if (first_filter >= last_filter || first_row >= last_row) return;
+  const float* map = input + n * layer.H * layer.W;
+  float* out = output + n * layer.K * layer.P * layer.Q;
 
-  const auto piece_at = [&](int row, int filter) {
-    return Piece{row, min(row + division.rows, last_row), filter,
-                 min(filter + division.filters, last_filter)};
-  };
-  Piece piece = piece_at(first_row, first_filter);
-  Arrivals arrivals = cells_of(layer, piece, map);
-  add_taps(arrivals, layer, piece, filters);
-  load(arrivals, cells, taps);
+  // The first piece: nothing can be computed yet, so nothing is hidden.
+  int p = first_p, end_p = min(p + division.rows, last_p);
+  int k = first_k, end_k = min(k + division.filters, last_k);
+  const int size = layer.R * layer.S;
+  const float* new_cells = map + map_row(layer, p) * layer.W;
+  int cell_count = (map_row(layer, end_p - 1 + layer.R) - map_row(layer, p)) * layer.W;
+  const float* new_taps = filters + k * size;
+  int tap_count = (end_k - k) * size;
+  for (int i = threadIdx.x; i < cell_count; i += kThreads) cells[i] = new_cells[i];
+  for (int i = threadIdx.x; i < tap_count; i += kThreads) taps[i] = new_taps[i];
 
   for (;;) {
     __syncthreads();  // the piece is on chip
-    // Next: the next strip with the same filters. Only if the filters did not all fit, the map goes
-    // by once more, with the next group of them.
-    const bool same_filters = piece.last_row < last_row;
-    const Piece following = same_filters ? piece_at(piece.last_row, piece.first_filter)
-                                         : piece_at(first_row, piece.last_filter);
-    const bool more = following.first_filter < last_filter;
+    // [doc:next]
+    // Next: the next strip, with the same filters; behind the last strip the next filters.
+    const int next_p = end_p < last_p ? end_p : first_p;
+    const int next_k = end_p < last_p ? k : end_k;
+    const bool more = next_k < last_k;
+    // [/doc:next]
+    const int next_end_p = min(next_p + division.rows, last_p);
+    const int next_end_k = min(next_k + division.filters, last_k);
     float next[kAhead];
-    if (more) {
-      arrivals = cells_of(layer, following, map);
-      if (following.first_row == piece.first_row) arrivals.cell_count = 0;  // they are all here
-      if (!same_filters) add_taps(arrivals, layer, following, filters);
-      fetch(arrivals, next);
+    if (more) {  // fetch what is not here yet
+      const int top = map_row(layer, next_p);
+      new_cells = map + top * layer.W;
+      cell_count = next_p == p ? 0 : (map_row(layer, next_end_p - 1 + layer.R) - top) * layer.W;
+      new_taps = filters + next_k * size;
+      tap_count = next_k == k ? 0 : (next_end_k - next_k) * size;
+#pragma unroll
+      for (int j = 0; j < kAhead; ++j) {
+        const int i = j * kThreads + threadIdx.x;
+        if (i < cell_count) {
+          next[j] = new_cells[i];
+        } else if (i - cell_count < tap_count) {
+          next[j] = new_taps[i - cell_count];
+        }
+      }
     }
-    compute<kSize>(layer, piece, cells, taps, out);
+    compute<kSize>(layer, p, end_p, end_k - k, cells, taps, out + k * layer.P * layer.Q);
     if (!more) return;
-    __syncthreads();  // nobody reads the piece any more
-    put(arrivals, next, cells, taps);
-    piece = following;
+    __syncthreads();  // nobody reads the piece any more: put the next there
+#pragma unroll
+    for (int j = 0; j < kAhead; ++j) {
+      const int i = j * kThreads + threadIdx.x;
+      if (i < cell_count) {
+        cells[i] = next[j];
+      } else if (i - cell_count < tap_count) {
+        taps[i - cell_count] = next[j];
+      }
+    }
+    p = next_p, end_p = next_end_p;
+    k = next_k, end_k = next_end_k;
   }
 }
-// [/doc:kernel]
 
 cudaError_t filters_over_sms(const float* input, const float* filters, float* output,
                              const Layer& layer, const Division& division) {
@@ -84,8 +165,7 @@ cudaError_t filters_over_sms(const float* input, const float* filters, float* ou
   const cudaError_t error =
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
   if (error != cudaSuccess) return error;
-  kernel<<<division.blocks * layer.N, kThreadsPerBlock, bytes>>>(input, filters, output, layer,
-                                                                 division);
+  kernel<<<division.blocks() * layer.N, kThreads, bytes>>>(input, filters, output, layer, division);
   return cudaGetLastError();
 }
 

@@ -89,6 +89,15 @@ Layer layer_of(const conv::ConvLayer& layer) {
           layer.S(), layer.P(), layer.Q(), layer.padding_h(), layer.padding_w()};
 }
 
+int prefetch_rows(const Layer& layer) {
+  for (int rows = 4; rows >= 1; rows /= 2) {
+    const std::int64_t cells = (std::int64_t{rows} + layer.R - 1) * layer.W;
+    const std::int64_t taps = std::int64_t{kPrefetchFilters} * layer.R * layer.S;
+    if (cells + taps <= 48 * 1024 / 4) return rows;
+  }
+  return 0;
+}
+
 Division divide(const Plan& plan, const Layer& layer) {
   const bool by_filters = plan.method == Method::filters_over_sms;
   const std::int64_t sm_rows = by_filters ? layer.P : quotient_up(layer.P, plan.gpu.sms);
@@ -133,16 +142,12 @@ Division divide(const Plan& plan, const Layer& layer) {
   }
   Division division{};
   division.shares = static_cast<int>(shares);
-  division.row_parts = static_cast<int>(row_parts);
-  division.filter_parts = static_cast<int>(filter_parts);
-  division.blocks = static_cast<int>(blocks);
   division.sm_rows = static_cast<int>(sm_rows);
   division.sm_filters = static_cast<int>(sm_filters);
   division.block_rows = static_cast<int>(block.rows);
   division.block_filters = static_cast<int>(block.filters);
   division.rows = static_cast<int>(quotient_up(block.rows, cuts.strips));
   division.filters = static_cast<int>(quotient_up(block.filters, cuts.groups));
-  division.cells = static_cast<int>(block.cells(cuts.strips));
   return division;
 }
 

@@ -10,6 +10,10 @@ namespace halo::single_channel {
 /// one channel or a stride.
 Layer layer_of(const conv::ConvLayer& layer);
 
+/// Rows of a strip of 1_prefetch.cu: 4, or fewer if 48 KB, which a block has without asking for more,
+/// do not hold their cells and kPrefetchFilters filters; 0 if they do not hold one row.
+int prefetch_rows(const Layer& layer);
+
 /// Deals the plan of one image of the layer to blocks. The plan's formulas count the on-chip memory
 /// of an SM as one, but it is two blocks', and neither can read the other's: what both need (halo
 /// rows, and the filters or the rows that they do not halve) is there twice. So

@@ -170,8 +170,8 @@ simt::Counters predict(const Layer& layer, Method method, const Division& divisi
           Cells{0, division.sm_rows}.shifted(by_filters ? 0 : share * division.sm_rows);
       const Cells sm_filters =
           Cells{0, division.sm_filters}.shifted(by_filters ? share * division.sm_filters : 0);
-      for (int i = 0; i < division.row_parts; ++i) {
-        for (int j = 0; j < division.filter_parts; ++j) {
+      for (int i = 0; i < division.row_parts(); ++i) {
+        for (int j = 0; j < division.filter_parts(); ++j) {
           const Cells rows = Cells{0, division.block_rows}
                                  .shifted(sm_rows.begin + i * std::int64_t{division.block_rows})
                                  .within(sm_rows)

@@ -13,22 +13,28 @@ struct Layer {
   int padding_h, padding_w;
 };
 
-/// How the outputs of one image are dealt to blocks, and what a block has on chip at a time: a piece
-/// of so many rows of outputs and so many filters, the last ones perhaps less. An SM's share is for
-/// two blocks, which halve its rows or its filters.
+/// How the outputs of one image are dealt to blocks: an SM's share of rows of outputs and filters, a
+/// block's part of the share, and a piece, which a block has on chip at a time. The last of each are
+/// perhaps less. An SM has two blocks, which halve its rows or its filters; one, where there is
+/// nothing to halve.
+// [doc:division]
 struct Division {
-  int shares;        // SMs that have work
-  int row_parts;     // 2 if the two blocks of an SM halve its rows, else 1
-  int filter_parts;  // 2 if they halve its filters, else 1
-  int sm_rows;       // of an SM's share; all rows if filters are over SMs
-  int sm_filters;    // of an SM's share; all filters if the map is over SMs
-  int block_rows;    // of a block's half of it
-  int block_filters;
-  int rows;  // of a piece
-  int filters;
-  int cells;   // floats of shared memory for the map's rows of a piece
-  int blocks;  // of one image: shares x row_parts x filter_parts
-  int shared_floats(const Layer& layer) const { return cells + filters * layer.R * layer.S; }
+  int shares;         // SMs that have work
+  int sm_rows;        // of an SM's share; all rows if filters are over SMs
+  int sm_filters;     // of an SM's share; all filters if the map is over SMs
+  int block_rows;     // of a block's part of it
+  int block_filters;  //
+  int rows;           // of a piece
+  int filters;        //
+  // [/doc:division]
+
+  int row_parts() const { return block_rows < sm_rows ? 2 : 1; }
+  int filter_parts() const { return block_filters < sm_filters ? 2 : 1; }
+  int blocks() const { return shares * row_parts() * filter_parts(); }  // of one image
+  int cells(const Layer& layer) const {                                 // of the map, for a piece
+    return (rows + layer.R - 1 < layer.H ? rows + layer.R - 1 : layer.H) * layer.W;
+  }
+  int shared_floats(const Layer& layer) const { return cells(layer) + filters * layer.R * layer.S; }
 };
 
 // out[n][k][p][q] = sum over r, s of in[n][p + r - padding_h][q + s - padding_w] * filters[k][r][s];
@@ -36,14 +42,13 @@ struct Division {
 // output[N][K][P][Q]. They return the launch's error and do not wait for the kernel.
 
 /// Prefetching alone, with a fixed division: a block has kPrefetchFilters filters and a band of
-/// kPrefetchBand rows of outputs, which it works through in strips of prefetch_rows.
-/// cudaErrorNotSupported if that is 0.
-cudaError_t prefetch(const float* input, const float* filters, float* output, const Layer& layer);
+/// kPrefetchBand rows of outputs, which it works through in strips of `rows`. `rows` comes from
+/// prefetch_rows (division.hpp) and is not 0.
+cudaError_t prefetch(const float* input, const float* filters, float* output, const Layer& layer,
+                     int rows);
 
 inline constexpr int kPrefetchFilters = 16;  // of a block
 inline constexpr int kPrefetchBand = 16;     // rows of outputs of a block
-/// Rows of a strip: 4, or fewer if 48 KB do not hold them; 0 if they do not hold one.
-int prefetch_rows(const Layer& layer);
 
 /// The paper's first method: each SM has its filters and works through the map in strips.
 /// `division` comes from divide (division.hpp) for a plan of this method.

@@ -31,7 +31,7 @@ std::string named(const Plan& plan) {
 }
 
 std::string described(const Plan& plan, const Division& division) {
-  return named(plan) + "; " + std::to_string(division.blocks) + " blocks of " +
+  return named(plan) + "; " + std::to_string(division.blocks()) + " blocks of " +
          std::to_string(strips(division)) + (strips(division) == 1 ? " strip x " : " strips x ") +
          std::to_string(groups(division)) + (groups(division) == 1 ? " group" : " groups");
 }
@@ -84,9 +84,9 @@ std::string explain_layer(const conv::ConvLayer& layer, const std::string& key) 
           (division.rows == 1 ? " row and " : " rows and ") + std::to_string(division.filters) +
           (division.filters == 1 ? " filter" : " filters") + ", " +
           std::to_string(4 * division.shared_floats(layer_of(layer))) + " bytes of shared memory";
-  text += division.row_parts == 2      ? "; an SM's two blocks halve its rows\n"
-          : division.filter_parts == 2 ? "; an SM's two blocks halve its filters\n"
-                                       : "; one block an SM, there is nothing to halve\n";
+  text += division.row_parts() == 2      ? "; an SM's two blocks halve its rows\n"
+          : division.filter_parts() == 2 ? "; an SM's two blocks halve its filters\n"
+                                         : "; one block an SM, there is nothing to halve\n";
   const Plan hardware = plan(gpu, problem_of(layer), {.fma = FmaCount::as_hardware});
   text += "  with N_FMA as the hardware counts: " +
           (same_division(chosen, hardware) ? "the same division" : named(hardware)) + "\n";
@@ -101,7 +101,8 @@ Conv2dStage stage() {
   alone.source = std::string(kFolder) + "1_prefetch.cu";
   alone.description = "the next strip of the map arrives in registers; a fixed division";
   alone.launch = [](const Conv2dCall& c) -> int {
-    return prefetch(c.input, c.filters, c.output, layer_of(c.layer));
+    const Layer layer = layer_of(c.layer);
+    return prefetch(c.input, c.filters, c.output, layer, prefetch_rows(layer));
   };
   alone.refuses = [](const conv::ConvLayer& layer) -> std::string {
     if (const std::string reason = refuses_always(layer); !reason.empty()) return reason;

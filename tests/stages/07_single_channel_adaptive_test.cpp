@@ -61,7 +61,7 @@ void check_launch(Backend& backend, const ConvLayer& layer, const Plan& plan) {
   const Layer numbers = layer_of(layer);
   const Division division = divide(plan, numbers);
   INFO(explain(plan));
-  INFO(conv::label(layer) << ": " << division.blocks << " blocks, " << strips(division)
+  INFO(conv::label(layer) << ": " << division.blocks() << " blocks, " << strips(division)
                           << " strips, " << groups(division) << " groups");
   CHECK(4 * division.shared_floats(numbers) <= plan.shared_bytes / kBlocksPerSm);
 
@@ -187,15 +187,15 @@ TEST_CASE("07_single_channel_adaptive: two blocks share an SM's work, by hand") 
   CHECK(found.P == 2);
   const Division division = divide(found, layer_of(layer));
   CHECK(division.shares == 3);
-  CHECK(division.row_parts == 2);
-  CHECK(division.filter_parts == 1);
-  CHECK(division.blocks == 6);
+  CHECK(division.row_parts() == 2);
+  CHECK(division.filter_parts() == 1);
+  CHECK(division.blocks() == 6);
   CHECK(division.sm_filters == 2);
   CHECK(division.block_rows == 6);
   CHECK(division.block_filters == 2);
   CHECK(division.rows == 3);
   CHECK(strips(division) == 2);
-  CHECK(division.cells == 40);
+  CHECK(division.cells(layer_of(layer)) == 40);
   CHECK(division.shared_floats(layer_of(layer)) == 58);
 
   // With 57 floats for a block, two strips no longer do, though D1 is still 328 of 456 bytes.

@@ -7,8 +7,9 @@
 // Must cost  per warp R*S requests, whose lanes are stride_w cells apart: with stride 2 eight or nine
 //            sectors for 32 cells. With a window of 3 and stride 2 a cell is asked for 9 / 4 times.
 // Run        halo run 11 --variant nchw
+#include <cmath>
+
 #include "stages/11_fused_pooling/fused_pooling.hpp"
-#include "stages/11_fused_pooling/window.cuh"
 
 namespace halo::fused_pooling {
 
@@ -33,13 +34,16 @@ __global__ void nchw_kernel(const float* input,  // [N][C][H][W]
   const int begin_w = max(first_w, 0), end_w = min(first_w + layer.S, layer.W);
 
   const float* cells = input + plane * layer.H * layer.W;  // [H][W]
-  float result = nothing<kAverage>();
+  float result = kAverage ? 0.0f : -INFINITY;
   for (int h = begin_h; h < end_h; ++h) {
     for (int w = begin_w; w < end_w; ++w) {
-      result = joined<kAverage>(result, cells[h * layer.W + w]);
+      const float cell = cells[h * layer.W + w];
+      result = kAverage ? result + cell : fmaxf(result, cell);
     }
   }
-  output[i] = finished<kAverage>(result, (end_h - begin_h) * (end_w - begin_w));
+  // Ghost cells do not count. The quotient is rounded once; times 1 / count would be twice.
+  if (kAverage) result /= static_cast<float>((end_h - begin_h) * (end_w - begin_w));
+  output[i] = result;
 }
 // [/doc:kernel]
 

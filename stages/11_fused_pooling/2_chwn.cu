@@ -1,14 +1,16 @@
 // Stage 11, step 2: pooling in CHWN, one thread an output.
 //
-// Computes   as step 1, of images that lie in the order [C][H][W][N].
+// Computes   each output as the largest or the average cell of its window, of images that lie in the
+//            order [C][H][W][N]; ghost cells take no part.
 // Changed    since 1 nchw: the lanes of a warp are neighbouring images and not neighbouring columns.
 //            All have the same window, so they read neighbours whatever the stride is. The mapping is
 //            cuda-convnet's, the CHWN side of Fig. 6 of Li et al. (SC'16).
 // Must cost  per warp R*S requests of 4 sectors (5, if N is no multiple of 8), and no cell is brought
 //            that nobody uses. With a window of 3 and stride 2 each is still asked for 9 / 4 times.
 // Run        halo run 11 --variant chwn
+#include <cmath>
+
 #include "stages/11_fused_pooling/fused_pooling.hpp"
-#include "stages/11_fused_pooling/window.cuh"
 
 namespace halo::fused_pooling {
 
@@ -39,14 +41,15 @@ __global__ void chwn_kernel(const float* input,  // [C][H][W][N]
   const int begin_w = max(first_w, 0), end_w = min(first_w + layer.S, layer.W);
 
   const float* cells = input + c * layer.H * layer.W * layer.N + n;  // [H][W], N apart
-  float result = nothing<kAverage>();
+  float result = kAverage ? 0.0f : -INFINITY;
   for (int h = begin_h; h < end_h; ++h) {
     for (int w = begin_w; w < end_w; ++w) {
-      result = joined<kAverage>(result, cells[(h * layer.W + w) * layer.N]);
+      const float cell = cells[(h * layer.W + w) * layer.N];
+      result = kAverage ? result + cell : fmaxf(result, cell);
     }
   }
-  output[((c * layer.P + p) * layer.Q + q) * layer.N + n] =
-      finished<kAverage>(result, (end_h - begin_h) * (end_w - begin_w));
+  if (kAverage) result /= static_cast<float>((end_h - begin_h) * (end_w - begin_w));
+  output[((c * layer.P + p) * layer.Q + q) * layer.N + n] = result;
 }
 // [/doc:kernel]
 

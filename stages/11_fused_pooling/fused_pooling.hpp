@@ -3,8 +3,6 @@
 
 #include <cuda_runtime.h>
 
-#include "stages/11_fused_pooling/expansion.hpp"
-
 namespace halo::fused_pooling {
 
 // The numbers of a layer, with the letters of docs/notation.md. P and Q follow from the others and
@@ -36,10 +34,11 @@ constexpr int kImages = 32;
 constexpr int kChannels = 4;
 cudaError_t chwn(const float* input, float* output, const Layer& layer);
 
-// As many neighbouring outputs a thread as `expansion` says: 1, 2 or 4 each way. More than one only where windows overlap
-// (R > stride_h, S > stride_w); nchw_reuse takes one column only.
-cudaError_t chwn_reuse(const float* input, float* output, const Layer& layer, Expansion expansion);
-cudaError_t nchw_reuse(const float* input, float* output, const Layer& layer, Expansion expansion);
+// rows x columns neighbouring outputs a thread: 1, 2 or 4 each way (expansion.hpp chooses). More than one
+// only where windows overlap (R > stride_h, S > stride_w).
+cudaError_t chwn_reuse(const float* input, float* output, const Layer& layer, int rows,
+                       int columns);
+cudaError_t nchw_reuse(const float* input, float* output, const Layer& layer, int rows);
 // Windows of size x size at strides of 2: for those of the paper's networks there are kernels of their
 // own.
 inline bool has_windows(const Layer& layer, int size) {

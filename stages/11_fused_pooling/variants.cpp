@@ -1,4 +1,5 @@
 // The variants of stage 11.
+#include "stages/11_fused_pooling/expansion.hpp"
 #include "stages/11_fused_pooling/fused_pooling.hpp"
 #include "stages/11_fused_pooling/predict.hpp"
 #include "stages/11_fused_pooling/stage.hpp"
@@ -37,8 +38,11 @@ PoolingVariant reuse(Layout layout, std::function<Expansion(const PoolingLayer&)
   variant.source = layout == Layout::chwn ? "stages/11_fused_pooling/3_chwn_reuse.cu"
                                           : "stages/11_fused_pooling/4_nchw_reuse.cu";
   variant.launch = [=](const OperationCall<conv::PoolingLayer>& c) {
-    const auto launch = layout == Layout::chwn ? chwn_reuse : nchw_reuse;
-    return launch(c.input, c.output, layer_of(c.problem), choose(c.problem));
+    const Expansion expansion = choose(c.problem);
+    const Layer layer = layer_of(c.problem);
+    return layout == Layout::chwn
+               ? chwn_reuse(c.input, c.output, layer, expansion.rows, expansion.columns)
+               : nchw_reuse(c.input, c.output, layer, expansion.rows);
   };
   variant.predict = [=](const PoolingLayer& layer) {
     return predict_reuse(layer, layout, choose(layer));

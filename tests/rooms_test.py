@@ -9,6 +9,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 # From the ground up; rooms of one floor do not include each other.
 FLOORS = [
+    ["common/json"],
     ["common/simt", "common/conv"],
     ["common/data"],
     ["common/report"],
@@ -22,9 +23,11 @@ FLOORS = [
 # Rooms that know less than their floor would let them.
 ONLY = {
     # A row says itself what it is about.
-    "common/report": ["common/data"],
+    "common/report": ["common/data", "common/json"],
     # It starts the stages' programs and links none of them.
-    "common/cli": ["common/report", "common/data", "common/harness/bench_sets.hpp"],
+    "common/cli": [
+        "common/report", "common/data", "common/json", "common/harness/bench_sets.hpp",
+    ],
 }
 
 # A stage does not include another, but for those that compose them.
@@ -92,6 +95,7 @@ class Rooms(unittest.TestCase):
 
     def test_a_wrong_include_is_found(self):
         for path, included in [
+            ("common/json/json.cpp", "common/data/file.hpp"),
             ("common/conv/layer.cpp", "common/simt/simt.hpp"),
             ("common/data/file.cpp", "common/report/rows.hpp"),
             ("common/report/text.cpp", "common/conv/layer.hpp"),

@@ -2,25 +2,27 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
+
+#include "common/json/json.hpp"
 
 namespace halo {
 namespace {
 
-using nlohmann::json;
+using json::Value;
 namespace fs = std::filesystem;
 
-json read(const fs::path& file) {
+Value read(const fs::path& file) {
   std::ifstream stream(file);
   if (!stream) {
     throw std::runtime_error(file.parent_path().parent_path().string() +
                              " is not a build folder of Halo: ./halo run sets one up");
   }
   try {
-    return json::parse(stream);
-  } catch (const json::exception& error) {
+    return Value::parse(std::string{std::istreambuf_iterator<char>(stream), {}});
+  } catch (const json::Error& error) {
     throw std::runtime_error(file.string() + " cannot be read (" + error.what() +
                              "): remove the build folder and start again");
   }
@@ -51,21 +53,22 @@ std::map<std::string, std::string> read_families(const fs::path& file) {
   return families;
 }
 
-std::string text_of(const json& object, const char* key) {
-  const auto value = object.find(key);
-  return value != object.end() && value->is_string() ? value->get<std::string>() : "";
+std::string text_of(const Value& object, const char* name) {
+  const Value* const value = object.find(name);
+  return value && value->is_string() ? value->get<std::string>() : "";
 }
 
 }  // namespace
 
 BuildFolder::BuildFolder(const fs::path& path) : path_(path) {
-  const json info = read(path / "meson-info" / "meson-info.json");
-  source_ = info.value(json::json_pointer("/directories/source"), std::string());
+  const Value info = read(path / "meson-info" / "meson-info.json");
+  if (const Value* const folders = info.find("directories")) source_ = text_of(*folders, "source");
   const auto families = read_families(path / "stages" / "families.txt");
-  for (const json& target : read(path / "meson-info" / "intro-targets.json")) {
+  for (const Value& target : read(path / "meson-info" / "intro-targets.json").elements()) {
     Program program;
-    if (target.at("type") != "executable" || !split_program(target.at("name"), program)) continue;
-    program.path = target.at("filename").at(0).get<std::string>();
+    if (text_of(target, "type") != "executable") continue;
+    if (!split_program(target.at("name").get<std::string>(), program)) continue;
+    program.path = target.at("filename").elements().at(0).get<std::string>();
     if (names_stage(program.name)) {
       if (const auto family = families.find(program.name); family != families.end()) {
         program.family = family->second;
@@ -88,22 +91,23 @@ BuildFolder::BuildFolder(const fs::path& path) : path_(path) {
 
 std::vector<TestProgram> BuildFolder::tests() const {
   std::map<std::string, std::vector<fs::path>> files_of;  // by target
-  for (const json& target : read(path_ / "meson-info" / "intro-targets.json")) {
-    for (const json& file : target.at("filename")) {
-      files_of[target.at("id")].emplace_back(file.get<std::string>());
+  for (const Value& target : read(path_ / "meson-info" / "intro-targets.json").elements()) {
+    for (const Value& file : target.at("filename").elements()) {
+      files_of[target.at("id").get<std::string>()].emplace_back(file.get<std::string>());
     }
   }
   std::vector<TestProgram> tests;
-  for (const json& entry : read(path_ / "meson-info" / "intro-tests.json")) {
+  for (const Value& entry : read(path_ / "meson-info" / "intro-tests.json").elements()) {
     TestProgram test;
-    test.name = entry.at("name");
-    for (const json& suite : entry.at("suite")) {
-      const std::string full = suite;  // "halo:simt", or "halo" for a test without a suite
+    test.name = entry.at("name").get<std::string>();
+    for (const Value& suite : entry.at("suite").elements()) {
+      const auto full =
+          suite.get<std::string>();  // "halo:simt", or "halo" for a test without a suite
       const std::size_t colon = full.find(':');
       if (colon != std::string::npos) test.suites.push_back(full.substr(colon + 1));
     }
-    for (const json& target : entry.at("depends")) {
-      const auto& files = files_of[target];
+    for (const Value& target : entry.at("depends").elements()) {
+      const auto& files = files_of[target.get<std::string>()];
       test.needs.insert(test.needs.end(), files.begin(), files.end());
     }
     tests.push_back(test);
@@ -113,7 +117,7 @@ std::vector<TestProgram> BuildFolder::tests() const {
 
 std::vector<Library> BuildFolder::libraries() const {
   std::vector<Library> libraries;
-  for (const json& entry : read(path_ / "meson-info" / "intro-dependencies.json")) {
+  for (const Value& entry : read(path_ / "meson-info" / "intro-dependencies.json").elements()) {
     libraries.push_back({text_of(entry, "name"), text_of(entry, "version")});
   }
   return libraries;
@@ -126,20 +130,22 @@ std::vector<TestResult> BuildFolder::test_results(const std::string& name) const
   while (std::getline(stream, line)) {
     if (line.empty()) continue;
     // A line cut short (a full disk, a killed Meson) is left out; the caller sees a test missing.
-    const json entry = json::parse(line, nullptr, false);
-    if (entry.is_discarded()) continue;
+    Value entry;
+    try {
+      entry = Value::parse(line);
+    } catch (const json::Error&) {
+      continue;
+    }
     TestResult result;
     result.name = text_of(entry, "name");  // "halo:simt / simcc"
     if (result.name.find(" / ") != std::string::npos) {
       result.name.erase(0, result.name.find(':') + 1);
     }
     result.outcome = text_of(entry, "result");
-    if (entry.contains("returncode") && entry["returncode"].is_number()) {
-      result.status = entry["returncode"];
-    }
-    if (entry.contains("duration") && entry["duration"].is_number()) {
-      result.seconds = entry["duration"];
-    }
+    const Value* const status = entry.find("returncode");
+    if (status && status->is_number()) status->get_to(result.status);
+    const Value* const seconds = entry.find("duration");
+    if (seconds && seconds->is_number()) seconds->get_to(result.seconds);
     result.out = text_of(entry, "stdout");
     result.err = text_of(entry, "stderr");
     results.push_back(result);

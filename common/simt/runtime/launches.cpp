@@ -5,21 +5,22 @@
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <tuple>
+#include <utility>
 
+#include "common/json/json.hpp"
 #include "common/simt/runtime/settings.hpp"
 
 namespace simt {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using halo::json::Value;
 
 struct State {
   std::mutex mutex;
-  std::vector<Launch> launches;  // not yet taken
-  Json report = Json::array();   // all, when SIMT_REPORT asks for them
+  std::vector<Launch> launches;   // not yet taken
+  Value report = Value::array();  // all, when SIMT_REPORT asks for them
   std::set<std::tuple<std::string, std::string, int, std::string, int, std::string>> printed;
   bool program_reads_findings = false;
   bool had_findings = false;
@@ -30,43 +31,44 @@ State& state() {
   return instance;
 }
 
-Json to_json(const Counters& counters) {
-  Json json = Json::object();
+Value to_json(const Counters& counters) {
+  Value json = Value::object();
   for (const CounterField& field : counter_fields()) json[field.name] = counters.*field.member;
   return json;
 }
 
-Json to_json(const Launch& launch) {
-  Json lines = Json::array();
+Value to_json(const Launch& launch) {
+  Value lines = Value::array();
   for (const LineCounters& line : launch.lines) {
-    lines.push_back(
-        {{"file", line.file}, {"line", line.line}, {"counters", to_json(line.counters)}});
+    lines.push_back(Value::object(
+        {{"file", line.file}, {"line", line.line}, {"counters", to_json(line.counters)}}));
   }
-  Json findings = Json::array();
+  Value findings = Value::array();
   for (const Finding& f : launch.findings) {
-    findings.push_back({{"kind", f.kind},
-                        {"file", f.file},
-                        {"line", f.line},
-                        {"other_file", f.other_file},
-                        {"other_line", f.other_line},
-                        {"block", f.block},
-                        {"thread", f.thread},
-                        {"array", f.array},
-                        {"count", f.count},
-                        {"message", f.message}});
+    findings.push_back(Value::object({{"kind", f.kind},
+                                      {"file", f.file},
+                                      {"line", f.line},
+                                      {"other_file", f.other_file},
+                                      {"other_line", f.other_line},
+                                      {"block", f.block},
+                                      {"thread", f.thread},
+                                      {"array", f.array},
+                                      {"count", f.count},
+                                      {"message", f.message}}));
   }
-  return {{"kernel", launch.kernel},
-          {"grid", launch.grid},
-          {"block", launch.block},
-          {"shared_bytes", launch.shared_bytes},
-          {"counters", to_json(launch.counters)},
-          {"lines", std::move(lines)},
-          {"findings", std::move(findings)}};
+  return Value::object({{"kernel", launch.kernel},
+                        {"grid", launch.grid},
+                        {"block", launch.block},
+                        {"shared_bytes", launch.shared_bytes},
+                        {"counters", to_json(launch.counters)},
+                        {"lines", lines},
+                        {"findings", findings}});
 }
 
 // Writes beside the target and renames: a reader never sees half a report.
-void write_report(const std::string& path, const Json& launches) {
-  const std::string text = Json({{"schema_version", 1}, {"launches", launches}}).dump(1) + "\n";
+void write_report(const std::string& path, const Value& launches) {
+  const std::string text =
+      Value::object({{"schema_version", 1}, {"launches", launches}}).dump(1) + "\n";
   const std::string temporary = path + ".part" + std::to_string(getpid());
   std::FILE* file = std::fopen(temporary.c_str(), "w");
   bool good = file && std::fwrite(text.data(), 1, text.size(), file) == text.size();

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <random>
 #include <stdexcept>
@@ -15,6 +14,7 @@
 #include "common/data/file.hpp"
 #include "common/harness/program.hpp"
 #include "common/harness/traffic.hpp"
+#include "common/json/json.hpp"
 #include "common/report/command_line.hpp"
 #include "stages/07_single_channel_adaptive/measure/kernels.hpp"
 #include "stages/07_single_channel_adaptive/present_gpu.hpp"
@@ -23,7 +23,7 @@ namespace halo::single_channel::measure {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using json::Value;
 
 constexpr int kRounds = 7;
 
@@ -348,48 +348,48 @@ void for_each_figure(Figures& gpu, Visit visit) {
 }
 
 std::string to_json(const Results& run, const Measured& measured) {
-  Json latencies = Json::array();
+  Value latencies = Value::array();
   for (const Latency& latency : measured.latencies) {
-    latencies.push_back({{"where", latency.where},
-                         {"bytes", latency.bytes},
-                         {"stride", latency.stride},
-                         {"cycles", latency.cycles},
-                         {"ns", latency.ns}});
+    latencies.push_back(Value::object({{"where", latency.where},
+                                       {"bytes", latency.bytes},
+                                       {"stride", latency.stride},
+                                       {"cycles", latency.cycles},
+                                       {"ns", latency.ns}}));
   }
-  Json throughputs = Json::array();
+  Value throughputs = Value::array();
   for (const Throughput& throughput : measured.throughputs) {
     throughputs.push_back(
-        {{"bytes", throughput.bytes},
-         {"scattered", throughput.scattered},
-         {"gb_per_s", throughput.gb_per_s},
-         {"share_of_128", throughput.gb_per_s / measured.throughputs[2].gb_per_s}});
+        Value::object({{"bytes", throughput.bytes},
+                       {"scattered", throughput.scattered},
+                       {"gb_per_s", throughput.gb_per_s},
+                       {"share_of_128", throughput.gb_per_s / measured.throughputs[2].gb_per_s}}));
   }
-  Json figures = {{"name", measured.figures.name}};
+  Value figures = Value::object({{"name", measured.figures.name}});
   for_each_figure(measured.figures, [&](const char* name, auto value) { figures[name] = value; });
-  const auto derived = [](const GpuFigures& gpu) -> Json {
+  const auto derived = [](const GpuFigures& gpu) -> Value {
     const VolumeToHideLatency volume = volume_to_hide_latency(gpu);
-    return {{"latency_cycles", gpu.latency_cycles},
-            {"bytes_per_cycle", bytes_per_cycle(gpu)},
-            {"V_s", volume.whole_bytes},
-            {"loads_per_sm", volume.words_per_sm},
-            {"loads_per_thread", loads_per_thread(gpu)},
-            {"N_FMA_as_printed", fma_to_hide_latency(gpu, FmaCount::as_printed)},
-            {"N_FMA_as_hardware", fma_to_hide_latency(gpu, FmaCount::as_hardware)}};
+    return Value::object({{"latency_cycles", gpu.latency_cycles},
+                          {"bytes_per_cycle", bytes_per_cycle(gpu)},
+                          {"V_s", volume.whole_bytes},
+                          {"loads_per_sm", volume.words_per_sm},
+                          {"loads_per_thread", loads_per_thread(gpu)},
+                          {"N_FMA_as_printed", fma_to_hide_latency(gpu, FmaCount::as_printed)},
+                          {"N_FMA_as_hardware", fma_to_hide_latency(gpu, FmaCount::as_hardware)}});
   };
-  const Json json = {{"command", run.command},
+  const Value json =
+      Value::object({{"command", run.command},
                      {"date", run.date},
-                     {"machine",
-                      {{"gpu", run.machine.gpu},
-                       {"driver", run.machine.driver},
-                       {"cuda", run.machine.cuda},
-                       {"multiprocessors", run.machine.multiprocessors},
-                       {"l2_bytes", run.machine.l2_bytes}}},
+                     {"machine", Value::object({{"gpu", run.machine.gpu},
+                                                {"driver", run.machine.driver},
+                                                {"cuda", run.machine.cuda},
+                                                {"multiprocessors", run.machine.multiprocessors},
+                                                {"l2_bytes", run.machine.l2_bytes}})},
                      {"rounds", kRounds},
                      {"latency", latencies},
                      {"segments", throughputs},
                      {"figures", figures},
                      {"measured", derived(measured.figures)},
-                     {"built_in", derived(present_gpu())}};
+                     {"built_in", derived(present_gpu())}});
   return json.dump(1) + "\n";
 }
 
@@ -449,7 +449,7 @@ GpuFigures figures_from_file(const std::string& path) {
   if (!in) throw std::invalid_argument("cannot read " + path);
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   try {
-    const Json figures = Json::parse(text).at("figures");
+    const Value figures = Value::parse(text).at("figures");
     GpuFigures gpu;
     gpu.key = path;
     gpu.name = figures.at("name").get<std::string>() + " as measured";
@@ -459,7 +459,7 @@ GpuFigures figures_from_file(const std::string& path) {
     });
     require_usable(gpu);
     return gpu;
-  } catch (const Json::exception& error) {
+  } catch (const json::Error& error) {
     throw std::invalid_argument(path + ": not a file that --measure wrote: " + error.what());
   }
 }

@@ -3,9 +3,12 @@
 status, what SIMT_GPU, SIMT_CHECKS and SIMT_THREADS do. Run by Meson, which passes the programs."""
 
 import argparse
+import fcntl
 import json
 import os
 import pathlib
+import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -167,25 +170,94 @@ class Report(ProgramTest):
                 self.assertRegex(finding["message"], r"^\S.*\.$")
                 self.assertNotIn("\n", finding["message"])
 
-    def test_replaced_whole_after_each_launch(self):
-        """Whoever reads while the program runs sees a whole report, with more and more launches."""
+    def start(self, *arguments):
+        """A program of hundreds of launches, and where it writes its report."""
         path = self.folder / "report.json"
         clean = {k: v for k, v in os.environ.items() if not k.startswith("SIMT_")}
         program = subprocess.Popen(
-            [str(options.counted_cases)],
+            [str(options.counted_cases), *arguments],
             env={**clean, "SIMT_REPORT": str(path)},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
+        return program, path
+
+    @staticmethod
+    def launches_in(path):
+        with path.open() as file:
+            fcntl.flock(file, fcntl.LOCK_SH)
+            return len(json.loads(file.read())["launches"])
+
+    def test_whole_after_each_launch(self):
+        """Whoever reads while the program runs sees a whole report, with more and more launches."""
+        program, path = self.start(str(KERNELS / "bank_patterns.csv"))
+        path.write_text("of an earlier run")
+        earlier = path.stat().st_ino
         seen = []
         while program.poll() is None:
-            if path.exists():
-                seen.append(len(json.loads(path.read_text())["launches"]))
+            if path.exists() and path.stat().st_ino != earlier:
+                seen.append(self.launches_in(path))
             time.sleep(0.002)
         self.assertEqual(program.returncode, 0)
-        seen.append(len(json.loads(path.read_text())["launches"]))
+        seen.append(self.launches_in(path))
         self.assertEqual(seen, sorted(seen))
         self.assertGreater(len(set(seen)), 2, "the report was not written between launches")
+
+    def test_whole_when_killed(self):
+        for wanted in (1, 20, 100):
+            program, path = self.start(str(KERNELS / "bank_patterns.csv"))
+            while program.poll() is None:
+                if path.exists() and self.launches_in(path) >= wanted:
+                    # Between two writes: in the middle of one nothing can be promised.
+                    with path.open() as file:
+                        fcntl.flock(file, fcntl.LOCK_SH)
+                        program.kill()
+                        program.wait()
+                time.sleep(0.001)
+            self.assertEqual(program.returncode, -signal.SIGKILL)
+            self.assertGreaterEqual(len(json.loads(path.read_text())["launches"]), wanted)
+            path.unlink()
+
+    def test_cost_grows_with_the_launches(self):
+        """Hundreds of launches, each written once: not all of them again for each."""
+        program, path = self.start(str(KERNELS / "bank_patterns.csv"))
+        os.waitid(os.P_PID, program.pid, os.WEXITED | os.WNOWAIT)
+        io = pathlib.Path(f"/proc/{program.pid}/io")
+        try:
+            figures = dict(line.split(": ") for line in io.read_text().splitlines())
+        except OSError as error:
+            self.skipTest(f"the kernel does not count what a program writes: {error}")
+        finally:
+            program.wait()
+        self.assertEqual(program.returncode, 0)
+        self.assertGreater(self.launches_in(path), 400)
+        size = path.stat().st_size
+        self.assertGreaterEqual(int(figures["wchar"]), size)
+        self.assertLess(int(figures["wchar"]), 1.2 * size)
+
+    def test_full_disk(self):
+        """The launches that had room stay, and the program says why it ends."""
+        path = self.folder / "report.json"
+
+        def small_files():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+
+        clean = {k: v for k, v in os.environ.items() if not k.startswith("SIMT_")}
+        ended = subprocess.run(
+            [str(options.counted_cases), str(KERNELS / "bank_patterns.csv")],
+            env={**clean, "SIMT_REPORT": str(path)},
+            preexec_fn=small_files,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.assertEqual(ended.returncode, 2)
+        self.assertEqual(len(ended.stderr.splitlines()), 1, ended.stderr)
+        self.assertIn("SIMT_REPORT", ended.stderr)
+        self.assertGreater(self.launches_in(path), 10)
+        self.assertGreater(path.stat().st_size, 90_000)
+        self.assertEqual(os.listdir(self.folder), ["report.json"], "something was left behind")
 
     def test_unwritable(self):
         ended = run(

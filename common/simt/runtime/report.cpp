@@ -1,0 +1,124 @@
+#include "common/simt/runtime/report.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include "common/json/json.hpp"
+
+namespace simt {
+namespace {
+
+using halo::json::Value;
+
+constexpr std::string_view kBegin = "{\n \"schema_version\": 1,\n \"launches\": [\n";
+constexpr std::string_view kBetween = ",\n";
+constexpr std::string_view kEnd = "\n ]\n}\n";
+
+Value to_json(const Counters& counters) {
+  Value json = Value::object();
+  for (const CounterField& field : counter_fields()) json[field.name] = counters.*field.member;
+  return json;
+}
+
+Value to_json(const Launch& launch) {
+  Value lines = Value::array();
+  for (const LineCounters& line : launch.lines) {
+    lines.push_back(Value::object(
+        {{"file", line.file}, {"line", line.line}, {"counters", to_json(line.counters)}}));
+  }
+  Value findings = Value::array();
+  for (const Finding& f : launch.findings) {
+    findings.push_back(Value::object({{"kind", f.kind},
+                                      {"file", f.file},
+                                      {"line", f.line},
+                                      {"other_file", f.other_file},
+                                      {"other_line", f.other_line},
+                                      {"block", f.block},
+                                      {"thread", f.thread},
+                                      {"array", f.array},
+                                      {"count", f.count},
+                                      {"message", f.message}}));
+  }
+  return Value::object({{"kernel", launch.kernel},
+                        {"grid", launch.grid},
+                        {"block", launch.block},
+                        {"shared_bytes", launch.shared_bytes},
+                        {"counters", to_json(launch.counters)},
+                        {"lines", std::move(lines)},
+                        {"findings", std::move(findings)}});
+}
+
+// As it stands in the report: two levels in. A line break in a string is written as "\n", so each one
+// in the text begins a line.
+std::string entry_of(const Launch& launch) {
+  const std::string text = to_json(launch).dump(1);
+  std::string entry = "  ";
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t next = text.find('\n', at);
+    if (next == std::string::npos) return entry.append(text, at);
+    entry.append(text, at, next - at).append("\n  ");
+    at = next + 1;
+  }
+  return entry;
+}
+
+bool write_at(int file, std::string_view text, long long at) {
+  while (!text.empty()) {
+    const ssize_t written = pwrite(file, text.data(), text.size(), at);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(written));
+    at += written;
+  }
+  return true;
+}
+
+[[noreturn]] void give_up(const std::string& path) {
+  std::fprintf(stderr,
+               "simt: cannot write the report SIMT_REPORT=%s: check that its folder exists "
+               "and is writable\n",
+               path.c_str());
+  std::_Exit(2);
+}
+
+}  // namespace
+
+void Report::add(const Launch& launch) {
+  const std::string entry = entry_of(launch);
+  if (file_ < 0) {
+    begin(std::string(kBegin) + entry);
+  } else {
+    append(std::string(kBetween) + entry);
+  }
+}
+
+void Report::begin(const std::string& text) {
+  const std::string temporary = path_ + ".part" + std::to_string(getpid());
+  file_ = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file_ < 0 || !write_at(file_, text + std::string(kEnd), 0) ||
+      std::rename(temporary.c_str(), path_.c_str()) != 0) {
+    std::remove(temporary.c_str());
+    give_up(path_);
+  }
+  end_ = static_cast<long long>(text.size());
+}
+
+void Report::append(const std::string& text) {
+  flock(file_, LOCK_EX);  // where files cannot be locked, a reader may see half an entry
+  const bool good = write_at(file_, text + std::string(kEnd), end_);
+  if (!good) {
+    // Without what came of this launch; the brackets had room before.
+    if (ftruncate(file_, end_) != 0 || !write_at(file_, kEnd, end_)) std::remove(path_.c_str());
+    give_up(path_);
+  }
+  end_ += static_cast<long long>(text.size());
+  flock(file_, LOCK_UN);
+}
+
+}  // namespace simt

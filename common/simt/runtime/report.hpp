@@ -1,0 +1,38 @@
+// The file that SIMT_REPORT names: {"schema_version": 1, "launches": [...]}, an entry a launch.
+//
+// It is whole after each launch: a program that crashes or is ended later leaves all launches before.
+// Each is put into words and written once, over the brackets that end the file, which follow it
+// again; so of many launches each costs what the first one did. (The other way, a new file for each
+// launch under the old one's name, costs the square of the launches.) The price: while the program
+// is in the middle of a write, the last entry may be cut short. Who reads meanwhile and must not see
+// that holds a shared lock (flock), for which the writer waits; a kill in that very moment leaves it.
+#pragma once
+
+#include <string>
+
+#include "common/simt/simt.hpp"
+
+namespace simt {
+
+class Report {
+ public:
+  // Nothing is written before the first launch.
+  explicit Report(std::string path) : path_(std::move(path)) {}
+  Report(const Report&) = delete;
+  Report& operator=(const Report&) = delete;
+
+  // Ends the program with a line on stderr and exit status 2 if the file cannot be written; it then
+  // holds the launches before, if there is room for as much.
+  void add(const Launch& launch);
+
+ private:
+  // A file that was at the path is replaced by the first launch, at once and whole.
+  void begin(const std::string& text);
+  void append(const std::string& text);
+
+  std::string path_;
+  int file_ = -1;
+  long long end_ = 0;  // of the last launch: what ends the file stands there
+};
+
+}  // namespace simt

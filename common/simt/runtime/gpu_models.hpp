@@ -35,7 +35,7 @@ struct GpuModel {
 };
 
 // Limits that all these models share.
-inline constexpr int kWarpSize = 32;
+inline constexpr unsigned kWarpSize = 32;
 inline constexpr int kMaxThreadsPerBlock = 1024;
 inline constexpr int kMaxBlockExtent[3] = {1024, 1024, 64};
 inline constexpr unsigned kMaxGridExtent[3] = {2147483647u, 65535u, 65535u};

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/simt/runtime/findings.hpp"
+#include "common/simt/runtime/gpu_models.hpp"
 #include "common/simt/runtime/races.hpp"
 #include "common/simt/runtime/regions.hpp"
 #include "common/simt/runtime/runtime.hpp"
@@ -19,7 +20,6 @@
 
 namespace simt {
 
-inline constexpr unsigned kWarpSize = 32;
 inline constexpr unsigned kMaxBlockThreads = 1024;
 inline constexpr std::size_t kDynamicSharedCapacity = 256 << 10;  // above any model GPU's limit
 

@@ -1,4 +1,4 @@
-// The JSON of results, both ways. The only file of this room that includes nlohmann/json.
+// The JSON of results, both ways.
 #include "common/report/json.hpp"
 
 #include <cerrno>
@@ -9,16 +9,16 @@
 #include <fstream>
 #include <iterator>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "common/data/file.hpp"
+#include "common/json/json.hpp"
 
 namespace halo {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = json::Value;
 
 struct Words {
   const char* good;
@@ -79,8 +79,8 @@ void add_part(Json& json, const char* name, const Json& part) {
   if (!part.empty()) json[name] = part;
 }
 double figure_from_json(const Json& json, const char* name) {
-  const auto found = json.find(name);
-  return found == json.end() || found->is_null() ? -1.0 : found->get<double>();
+  const Json* const found = json.find(name);
+  return !found || found->is_null() ? -1.0 : found->get<double>();
 }
 
 Json counters_to_json(const CounterList& counters) {
@@ -91,23 +91,23 @@ Json counters_to_json(const CounterList& counters) {
 
 CounterList counters_from_json(const Json& json) {
   CounterList counters;
-  for (const auto& [name, value] : json.items()) {
+  for (const auto& [name, value] : json.members()) {
     counters.emplace_back(name, value.get<std::uint64_t>());
   }
   return counters;
 }
 
 Json hazard_to_json(const Hazard& hazard) {
-  return {{"kind", hazard.kind},
-          {"file", hazard.file},
-          {"line", hazard.line},
-          {"other_file", hazard.other_file},
-          {"other_line", hazard.other_line},
-          {"block", hazard.block},
-          {"thread", hazard.thread},
-          {"array", hazard.array},
-          {"count", hazard.count},
-          {"message", hazard.message}};
+  return Json::object({{"kind", hazard.kind},
+                       {"file", hazard.file},
+                       {"line", hazard.line},
+                       {"other_file", hazard.other_file},
+                       {"other_line", hazard.other_line},
+                       {"block", hazard.block},
+                       {"thread", hazard.thread},
+                       {"array", hazard.array},
+                       {"count", hazard.count},
+                       {"message", hazard.message}});
 }
 
 Hazard hazard_from_json(const Json& json) {
@@ -137,9 +137,9 @@ Json spread_to_json(const Spread& spread) {
 
 Spread spread_from_json(const Json& json, const char* name) {
   Spread spread;
-  const auto found = json.find(name);
-  if (found == json.end()) return spread;
-  spread.rounds = found->value("rounds", 0);
+  const Json* const found = json.find(name);
+  if (!found) return spread;
+  spread.rounds = found->get_or("rounds", 0);
   spread.median_ms = figure_from_json(*found, "median_ms");
   spread.p10_ms = figure_from_json(*found, "p10_ms");
   spread.p90_ms = figure_from_json(*found, "p90_ms");
@@ -190,17 +190,17 @@ Json machine_to_json(const Machine& machine) {
       roofs[backend][field.name] = figure_to_json(values.*field.member);
     }
   }
-  return {{"cpu", machine.cpu},
-          {"cpu_threads", machine.cpu_threads},
-          {"gpu", machine.gpu},
-          {"multiprocessors", machine.multiprocessors},
-          {"l2_bytes", machine.l2_bytes},
-          {"driver", machine.driver},
-          {"cuda", machine.cuda},
-          {"compiler", machine.compiler},
-          {"build", machine.build},
-          {"libraries", libraries},
-          {"roofs", roofs}};
+  return Json::object({{"cpu", machine.cpu},
+                       {"cpu_threads", machine.cpu_threads},
+                       {"gpu", machine.gpu},
+                       {"multiprocessors", machine.multiprocessors},
+                       {"l2_bytes", machine.l2_bytes},
+                       {"driver", machine.driver},
+                       {"cuda", machine.cuda},
+                       {"compiler", machine.compiler},
+                       {"build", machine.build},
+                       {"libraries", libraries},
+                       {"roofs", roofs}});
 }
 
 Machine machine_from_json(const Json& json) {
@@ -210,14 +210,14 @@ Machine machine_from_json(const Json& json) {
   json.at("driver").get_to(machine.driver);
   json.at("cuda").get_to(machine.cuda);
   json.at("compiler").get_to(machine.compiler);
-  machine.build = json.value("build", std::string());
-  machine.cpu_threads = json.value("cpu_threads", 0);
-  machine.multiprocessors = json.value("multiprocessors", 0);
-  machine.l2_bytes = json.value("l2_bytes", std::int64_t{0});
-  for (const auto& [name, version] : json.at("libraries").items()) {
+  machine.build = json.get_or("build", std::string());
+  machine.cpu_threads = json.get_or("cpu_threads", 0);
+  machine.multiprocessors = json.get_or("multiprocessors", 0);
+  machine.l2_bytes = json.get_or("l2_bytes", std::int64_t{0});
+  for (const auto& [name, version] : json.at("libraries").members()) {
     machine.libraries.emplace_back(name, version.get<std::string>());
   }
-  for (const auto& [backend, values] : json.at("roofs").items()) {
+  for (const auto& [backend, values] : json.at("roofs").members()) {
     Roofs roofs;
     for (const RoofField& field : kRoofFields) {
       roofs.*field.member = figure_from_json(values, field.name);
@@ -232,10 +232,10 @@ Json row_to_json(const Row& row) {
   for (const auto& [name, value] : row.problem) {
     std::visit([&, key = name](const auto& held) { problem[key] = held; }, value);
   }
-  Json json = {{"stage", row.stage},
-               {"backend", row.backend},
-               {"variant", row.variant},
-               {"source", row.source}};
+  Json json = Json::object({{"stage", row.stage},
+                            {"backend", row.backend},
+                            {"variant", row.variant},
+                            {"source", row.source}});
   add(json, "description", row.description);
   add(json, "task", row.task);
   json["role"] = kRoles[static_cast<int>(row.role)];
@@ -290,14 +290,14 @@ Json row_to_json(const Row& row) {
 
 // A part that is not there was not run, and nothing is known of it.
 const Json& part_of(const Json& row, const char* name) {
-  static const Json nothing = {{"status", kNotRun}};
-  const auto found = row.find(name);
-  return found == row.end() ? nothing : *found;
+  static const Json nothing = Json::object({{"status", kNotRun}});
+  const Json* const found = row.find(name);
+  return found ? *found : nothing;
 }
 
 CounterList counters_of(const Json& traffic, const char* name) {
-  const auto found = traffic.find(name);
-  return found == traffic.end() ? CounterList{} : counters_from_json(*found);
+  const Json* const found = traffic.find(name);
+  return found ? counters_from_json(*found) : CounterList{};
 }
 
 Row row_from_json(const Json& json) {
@@ -306,41 +306,41 @@ Row row_from_json(const Json& json) {
   json.at("backend").get_to(row.backend);
   json.at("variant").get_to(row.variant);
   json.at("source").get_to(row.source);
-  row.description = json.value("description", std::string());
-  row.task = json.value("task", 0);
-  row.detail = json.value("detail", std::string());
-  row.runs_as = json.value("runs_as", std::string());
-  row.chooses_from = json.value("chooses_from", std::vector<std::string>());
-  row.layout = json.value("layout", std::string());
-  row.label = json.value("label", std::string());
-  row.role = role_from(json.value("role", std::string(kRoles[0])));
-  for (const auto& [name, value] : json.at("problem").items()) {
+  row.description = json.get_or("description", std::string());
+  row.task = json.get_or("task", 0);
+  row.detail = json.get_or("detail", std::string());
+  row.runs_as = json.get_or("runs_as", std::string());
+  row.chooses_from = json.get_or("chooses_from", std::vector<std::string>());
+  row.layout = json.get_or("layout", std::string());
+  row.label = json.get_or("label", std::string());
+  row.role = role_from(json.get_or("role", std::string(kRoles[0])));
+  for (const auto& [name, value] : json.at("problem").members()) {
     if (value.is_string()) {
       row.problem.emplace_back(name, value.get<std::string>());
     } else {
       row.problem.emplace_back(name, value.get<std::int64_t>());
     }
   }
-  const auto reason = [](const Json& part) { return part.value("reason", std::string()); };
+  const auto reason = [](const Json& part) { return part.get_or("reason", std::string()); };
   const Json& check = part_of(json, "check");
-  row.check.outcome = outcome(check.at("status"), kCheckWords);
+  row.check.outcome = outcome(check.at("status").get<std::string>(), kCheckWords);
   row.check.reason = reason(check);
-  row.check.shapes = check.value("shapes", 0);
-  if (const auto share = check.find("worst_share"); share != check.end()) {
+  row.check.shapes = check.get_or("shapes", 0);
+  if (const Json* const share = check.find("worst_share")) {
     row.check.worst_share = share_from_json(*share);
   }
 
   const Json& hazards = part_of(json, "hazards");
-  row.hazards.outcome = outcome(hazards.at("status"), kHazardWords);
+  row.hazards.outcome = outcome(hazards.at("status").get<std::string>(), kHazardWords);
   row.hazards.reason = reason(hazards);
-  if (const auto findings = hazards.find("findings"); findings != hazards.end()) {
-    for (const Json& finding : *findings) {
+  if (const Json* const findings = hazards.find("findings")) {
+    for (const Json& finding : findings->elements()) {
       row.hazards.findings.push_back(hazard_from_json(finding));
     }
   }
 
   const Json& traffic = part_of(json, "traffic");
-  row.traffic.outcome = outcome(traffic.at("status"), kTrafficWords);
+  row.traffic.outcome = outcome(traffic.at("status").get<std::string>(), kTrafficWords);
   row.traffic.reason = reason(traffic);
   row.traffic.predicted = counters_of(traffic, "predicted");
   row.traffic.counted = counters_of(traffic, "counted");
@@ -350,20 +350,20 @@ Row row_from_json(const Json& json) {
   row.traffic.shared_conflicts = figure_from_json(traffic, "shared_conflicts");
 
   const Json& time = part_of(json, "time");
-  row.time.outcome = outcome(time.at("status"), kTimeWords);
+  row.time.outcome = outcome(time.at("status").get<std::string>(), kTimeWords);
   row.time.reason = reason(time);
-  row.time.method = time.value("method", std::string());
+  row.time.method = time.get_or("method", std::string());
   row.time.hot = spread_from_json(time, "hot");
   row.time.cold = spread_from_json(time, "cold");
   row.time.transfers = spread_from_json(time, "transfers");
-  row.time.discarded_rounds = time.value("discarded_rounds", 0);
+  row.time.discarded_rounds = time.get_or("discarded_rounds", 0);
   row.time.low_clock_mhz = figure_from_json(time, "low_clock_mhz");
   for (const TimeField& field : kTimeFields) {
     row.time.*field.member = figure_from_json(time, field.name);
   }
-  row.time.best_peer = time.value("best_peer", std::string());
-  if (const auto published = json.find("published"); published != json.end()) {
-    for (const auto& [name, value] : published->items()) {
+  row.time.best_peer = time.get_or("best_peer", std::string());
+  if (const Json* const published = json.find("published")) {
+    for (const auto& [name, value] : published->members()) {
       if (name == "source") {
         value.get_to(row.published.source);
       } else {
@@ -375,19 +375,16 @@ Row row_from_json(const Json& json) {
 }
 
 // One line.
-std::string line_of(const Row& row) {
-  // A path that is not UTF-8 must not make the whole report fail.
-  return row_to_json(row).dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+std::string line_of(const Row& row) { return row_to_json(row).dump(); }
 
 // A row a line, so that a file can be read, compared and cut with a text's tools.
 std::string whole_text(const Results& head, const std::vector<std::string>& rows) {
-  const Json json = {{"schema_version", 3},
-                     {"command", head.command},
-                     {"date", head.date},
-                     {"seed", head.seed},
-                     {"machine", machine_to_json(head.machine)}};
-  std::string text = json.dump(1, ' ', false, Json::error_handler_t::replace);
+  const Json json = Json::object({{"schema_version", 3},
+                                  {"command", head.command},
+                                  {"date", head.date},
+                                  {"seed", head.seed},
+                                  {"machine", machine_to_json(head.machine)}});
+  std::string text = json.dump(1);
   text.erase(text.rfind("\n}"));
   text += ",\n \"rows\": [";
   const char* separator = "\n";
@@ -421,7 +418,7 @@ Results results_from_json(const std::string& text, const std::string& origin) {
     json.at("date").get_to(results.date);
     json.at("seed").get_to(results.seed);
     results.machine = machine_from_json(json.at("machine"));
-    for (const Json& row : json.at("rows")) results.rows.push_back(row_from_json(row));
+    for (const Json& row : json.at("rows").elements()) results.rows.push_back(row_from_json(row));
     return results;
   } catch (const std::exception& error) {
     throw std::runtime_error(origin + ": not a results file of Halo: " + error.what());

@@ -1,4 +1,4 @@
-// Stage 02, variant 1: one block walks the whole signal.
+// Stage 02, step 1: one block walks the whole signal.
 //
 // Computes   output[i] = sum over j of mask[j] * input[i - halo + j]; cells beyond the ends
 //            are zero.
@@ -7,8 +7,10 @@
 // Must cost  per warp of 32 outputs and tap 1 request for the signal, of 4 sectors (5 when it does
 //            not begin on one), and 1 request of 1 sector for the mask; then 1 store of 4 sectors.
 //            With 9 taps 57.0 bytes an output, where 8 is the least possible.
-// Run        halo run 02 --variant single_block
-#include "stages/02_conv1d_global/conv1d_global.hpp"
+// Run        ./halo run 02 --variant single_block
+#include <cuda_runtime.h>
+
+#include "common/harness/kernel.h"
 
 namespace halo::conv1d_global {
 
@@ -33,11 +35,15 @@ __global__ void single_block_kernel(const float* input,  // [n]
 }
 // [/doc:kernel]
 
-cudaError_t single_block(const float* input, const float* mask, float* output, int n, int width,
-                         int first, int last, int threads) {
+static int launch(const Conv1dCall& c) {
   // One block lives on one multiprocessor: the others (an H200 has 132) stay idle.
-  single_block_kernel<<<1, threads>>>(input, mask, output, n, width, first, last);
+  single_block_kernel<<<1, c.threads>>>(c.input, c.mask, c.output, c.length, c.mask_width, c.first,
+                                        c.last);
   return cudaGetLastError();
+}
+
+Conv1dKernel single_block() {
+  return {.description = "one block walks the whole signal", .launch = launch, .task = 1};
 }
 
 }  // namespace halo::conv1d_global

@@ -1,4 +1,4 @@
-// Stage 02, variant 2: one thread an output.
+// Stage 02, step 2: one thread an output.
 //
 // Computes   output[i] = sum over j of mask[j] * input[i - halo + j]; cells beyond the ends
 //            are zero.
@@ -7,8 +7,10 @@
 // Must cost  the same: per warp and tap 1 request of 4 or 5 sectors for the signal and 1 of 1
 //            sector for the mask; then 1 store of 4 sectors. With 9 taps 57.0 bytes an output: the
 //            grid changes who does the work, not how much is moved.
-// Run        halo run 02 --variant grid
-#include "stages/02_conv1d_global/conv1d_global.hpp"
+// Run        ./halo run 02 --variant grid
+#include <cuda_runtime.h>
+
+#include "common/harness/kernel.h"
 
 namespace halo::conv1d_global {
 
@@ -33,11 +35,13 @@ __global__ void grid_kernel(const float* input,  // [n]
 }
 // [/doc:kernel]
 
-cudaError_t grid(const float* input, const float* mask, float* output, int n, int width, int first,
-                 int last, int threads) {
-  const int blocks = (n - 1) / threads + 1;
-  grid_kernel<<<blocks, threads>>>(input, mask, output, n, width, first, last);
+static int launch(const Conv1dCall& c) {
+  const int blocks = (c.length - 1) / c.threads + 1;
+  grid_kernel<<<blocks, c.threads>>>(c.input, c.mask, c.output, c.length, c.mask_width, c.first,
+                                     c.last);
   return cudaGetLastError();
 }
+
+Conv1dKernel grid() { return {.description = "one thread an output", .launch = launch, .task = 2}; }
 
 }  // namespace halo::conv1d_global

@@ -1,4 +1,4 @@
-// Stage 02, variant 3: the same as 2_grid, written with Thrust.
+// Stage 02, step 3: the same as 2_grid, written with Thrust.
 //
 // Computes   output[i] = sum over j of mask[j] * input[i - halo + j]; cells beyond the ends
 //            are zero.
@@ -6,13 +6,13 @@
 //            Thrust chooses blocks and threads and writes the kernel round it.
 // Must cost  what 2_grid costs per warp and tap: the work is the same. How many outputs a thread
 //            takes, and so how they fall into warps, is Thrust's choice.
-// Run        halo run 02 --variant thrust   (with no GPU it runs on the CPU: nothing to count)
+// Run        ./halo run 02 --variant thrust   (with no GPU it runs on the CPU: nothing to count)
 #include <thrust/execution_policy.h>
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/system_error.h>
 #include <thrust/transform.h>
 
-#include "stages/02_conv1d_global/conv1d_global.hpp"
+#include "common/harness/kernel.h"
 
 namespace halo::conv1d_global {
 
@@ -34,20 +34,23 @@ struct OneOutput {
   }
 };
 
-cudaError_t thrust_transform(const float* input, const float* mask, float* output, int n, int width,
-                             int first, int last) {
-  if (first >= last) return cudaSuccess;
+static int launch(const Conv1dCall& c) {
+  if (c.first >= c.last) return cudaSuccess;
   try {
     // A counting iterator is a sequence first, first + 1, ... that takes no memory. `device` sends
     // the work to Thrust's device system: CUDA under nvcc, plain C++ where there is no GPU.
-    thrust::transform(thrust::device, thrust::counting_iterator<int>(first),
-                      thrust::counting_iterator<int>(last), output + first,
-                      OneOutput{input, mask, n, width});
+    thrust::transform(thrust::device, thrust::counting_iterator<int>(c.first),
+                      thrust::counting_iterator<int>(c.last), c.output + c.first,
+                      OneOutput{c.input, c.mask, c.length, c.mask_width});
   } catch (const thrust::system_error& error) {
-    return static_cast<cudaError_t>(error.code().value());
+    return error.code().value();
   }
   return cudaGetLastError();
 }
 // [/doc:kernel]
+
+Conv1dKernel thrust() {
+  return {.description = "one function object an output, the kernel is Thrust's", .launch = launch};
+}
 
 }  // namespace halo::conv1d_global

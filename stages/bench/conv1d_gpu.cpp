@@ -1,9 +1,9 @@
 // The 1D stages on a GPU, beside their peers.
 #include "common/peers/conv1d.hpp"
-#include "stages/02_conv1d_global/stage.hpp"
-#include "stages/03_conv1d_constant/stage.hpp"
+#include "stages/02_conv1d_global.hpp"
+#include "stages/03_conv1d_constant.hpp"
 #include "stages/04_conv1d_tiled_halo.hpp"
-#include "stages/05_conv1d_tiled_cached/stage.hpp"
+#include "stages/05_conv1d_tiled_cached.hpp"
 
 int main(int argc, char** argv) {
   return halo::run_conv1d(argc, argv,

@@ -1,4 +1,4 @@
-#include "stages/02_conv1d_global/stage.hpp"
+#include "stages/02_conv1d_global.hpp"
 #include "tests/catch.hpp"
 #include "tests/stages/conv1d_stage.hpp"
 

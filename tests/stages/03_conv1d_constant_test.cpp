@@ -1,4 +1,4 @@
-#include "stages/03_conv1d_constant/stage.hpp"
+#include "stages/03_conv1d_constant.hpp"
 #include "tests/catch.hpp"
 #include "tests/stages/conv1d_stage.hpp"
 

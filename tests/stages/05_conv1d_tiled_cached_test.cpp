@@ -1,4 +1,4 @@
-#include "stages/05_conv1d_tiled_cached/stage.hpp"
+#include "stages/05_conv1d_tiled_cached.hpp"
 #include "tests/catch.hpp"
 #include "tests/stages/conv1d_stage.hpp"
 

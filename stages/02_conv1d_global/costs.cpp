@@ -1,7 +1,6 @@
-// The variants of stage 02 and what each must cost.
+// What the kernels of stage 02 must cost.
 #include "common/harness/conv1d_traffic.hpp"
-#include "stages/02_conv1d_global/conv1d_global.hpp"
-#include "stages/02_conv1d_global/stage.hpp"
+#include "common/harness/kernels.hpp"
 
 namespace halo::conv1d_global {
 
@@ -42,43 +41,14 @@ simt::Counters predict_grid(const Conv1dShape& shape) {
 
 }  // namespace
 
-Conv1dStage stage() {
-  Conv1dVariant one;
-  one.name = "single_block";
-  one.source = "stages/02_conv1d_global/1_single_block.cu";
-  one.description = "one block walks the whole signal";
-  one.task = 1;
+void complete(Conv1dStage& stage) {
+  Conv1dVariant& one = variant(stage, "single_block");
+  one.predict = predict_single_block;
   one.most_products = 100'000'000;
   one.most_products_reason = "a single block takes seconds for so many products";
-  one.launch = [](const Conv1dCall& c) {
-    return single_block(c.input, c.mask, c.output, c.length, c.mask_width, c.first, c.last,
-                        c.threads);
-  };
-  one.predict = predict_single_block;
-
-  Conv1dVariant many;
-  many.name = "grid";
-  many.source = "stages/02_conv1d_global/2_grid.cu";
-  many.description = "one thread an output";
-  many.task = 2;
-  many.launch = [](const Conv1dCall& c) {
-    return grid(c.input, c.mask, c.output, c.length, c.mask_width, c.first, c.last, c.threads);
-  };
-  many.predict = predict_grid;
-
-  Conv1dVariant thrust;
-  thrust.name = "thrust";
-  thrust.source = "stages/02_conv1d_global/3_thrust.cu";
-  thrust.description = "one function object an output, the kernel is Thrust's";
-#ifdef HALO_NO_THRUST
-  thrust.unavailable = HALO_NO_THRUST;
-#else
-  thrust.launch = [](const Conv1dCall& c) {
-    return thrust_transform(c.input, c.mask, c.output, c.length, c.mask_width, c.first, c.last);
-  };
-  thrust.uncounted = "with no GPU Thrust runs on the CPU: there is no kernel to watch";
-#endif
-  return {"02_conv1d_global", {one, many, thrust}};
+  variant(stage, "grid").predict = predict_grid;
+  variant(stage, "thrust").uncounted =
+      "with no GPU Thrust runs on the CPU: there is no kernel to watch";
 }
 
 }  // namespace halo::conv1d_global

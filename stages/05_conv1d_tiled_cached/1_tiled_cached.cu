@@ -1,4 +1,4 @@
-// Stage 05: the block loads its tile; the halo comes through the cache.
+// Stage 05, step 1: the block loads its tile; the halo comes through the cache.
 //
 // Computes   output[i] = sum over j of mask[j] * input[i - halo + j]; cells beyond the ends
 //            are zero.
@@ -9,8 +9,10 @@
 //            requests of 1 sector for the taps that leave the tile, 4 at each end; then as 04.
 //            9.00 bytes an output, less than 04, whose tile does not begin on a sector. The price
 //            is a question in every tap.
-// Run        halo run 05
-#include "stages/05_conv1d_tiled_cached/conv1d_tiled_cached.hpp"
+// Run        ./halo run 05 --variant tiled_cached
+#include <cuda_runtime.h>
+
+#include "common/harness/kernel.h"
 
 namespace halo::conv1d_tiled_cached {
 
@@ -52,16 +54,23 @@ __global__ void tiled_cached_kernel(const float* input,  // [n]
 }
 // [/doc:kernel]
 
-cudaError_t set_mask(const float* mask, int width) {
+static int set_mask(const float* mask, int width) {
   return cudaMemcpyToSymbol(mask_constant, mask, width * sizeof(float));
 }
 
-cudaError_t tiled_cached(const float* input, float* output, int n, int width, int first, int last,
-                         int threads) {
-  const int blocks = (n - 1) / threads + 1;
-  const size_t tile_bytes = threads * sizeof(float);
-  tiled_cached_kernel<<<blocks, threads, tile_bytes>>>(input, output, n, width, first, last);
+static int launch(const Conv1dCall& c) {
+  const int blocks = (c.length - 1) / c.threads + 1;
+  const size_t tile_bytes = c.threads * sizeof(float);
+  tiled_cached_kernel<<<blocks, c.threads, tile_bytes>>>(c.input, c.output, c.length, c.mask_width,
+                                                         c.first, c.last);
   return cudaGetLastError();
+}
+
+Conv1dKernel tiled_cached() {
+  return {.description = "the block's own cells in shared memory, the halo through the cache",
+          .launch = launch,
+          .set_mask = set_mask,
+          .task = 5};
 }
 
 }  // namespace halo::conv1d_tiled_cached

@@ -1,4 +1,4 @@
-// Stage 03: the mask in constant memory.
+// Stage 03, step 1: the mask in constant memory.
 //
 // Computes   output[i] = sum over j of mask[j] * input[i - halo + j]; cells beyond the ends
 //            are zero.
@@ -7,8 +7,10 @@
 // Must cost  per warp of 32 outputs and tap 1 request of 4 or 5 sectors for the signal, none for
 //            the mask; then 1 store of 4 sectors. With 9 taps 48.0 bytes an output. Half the
 //            requests of 02 grid are gone, but only a sixth of its bytes: a tap was one sector.
-// Run        halo run 03
-#include "stages/03_conv1d_constant/conv1d_constant.hpp"
+// Run        ./halo run 03 --variant constant
+#include <cuda_runtime.h>
+
+#include "common/harness/kernel.h"
 
 namespace halo::conv1d_constant {
 
@@ -36,15 +38,22 @@ __global__ void constant_kernel(const float* input,  // [n]
 }
 // [/doc:kernel]
 
-cudaError_t set_mask(const float* mask, int width) {
+static int set_mask(const float* mask, int width) {
   return cudaMemcpyToSymbol(mask_constant, mask, width * sizeof(float));
 }
 
-cudaError_t constant(const float* input, float* output, int n, int width, int first, int last,
-                     int threads) {
-  const int blocks = (n - 1) / threads + 1;
-  constant_kernel<<<blocks, threads>>>(input, output, n, width, first, last);
+static int launch(const Conv1dCall& c) {
+  const int blocks = (c.length - 1) / c.threads + 1;
+  constant_kernel<<<blocks, c.threads>>>(c.input, c.output, c.length, c.mask_width, c.first,
+                                         c.last);
   return cudaGetLastError();
+}
+
+Conv1dKernel constant() {
+  return {.description = "one thread an output, the mask in constant memory",
+          .launch = launch,
+          .set_mask = set_mask,
+          .task = 3};
 }
 
 }  // namespace halo::conv1d_constant

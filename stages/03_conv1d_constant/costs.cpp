@@ -1,14 +1,13 @@
-// The variant of stage 03 and what it must cost.
+// What the kernel of stage 03 must cost.
 #include "common/harness/conv1d_traffic.hpp"
-#include "stages/03_conv1d_constant/conv1d_constant.hpp"
-#include "stages/03_conv1d_constant/stage.hpp"
+#include "common/harness/kernels.hpp"
 
 namespace halo::conv1d_constant {
 
 namespace {
 
 // Per warp and tap one request for the cells that exist, and one constant read.
-simt::Counters predict(const Conv1dShape& shape) {
+simt::Counters predict_constant(const Conv1dShape& shape) {
   simt::Counters counters;
   for_each_block(shape, [&](std::int64_t start) {
     for_each_warp(start, shape.threads, [&](Cells lanes) {
@@ -30,18 +29,6 @@ simt::Counters predict(const Conv1dShape& shape) {
 
 }  // namespace
 
-Conv1dStage stage() {
-  Conv1dVariant variant;
-  variant.name = "constant";
-  variant.source = "stages/03_conv1d_constant/constant.cu";
-  variant.description = "one thread an output, the mask in constant memory";
-  variant.task = 3;
-  variant.set_mask = set_mask;
-  variant.launch = [](const Conv1dCall& c) {
-    return constant(c.input, c.output, c.length, c.mask_width, c.first, c.last, c.threads);
-  };
-  variant.predict = predict;
-  return {"03_conv1d_constant", {variant}};
-}
+void complete(Conv1dStage& stage) { variant(stage, "constant").predict = predict_constant; }
 
 }  // namespace halo::conv1d_constant

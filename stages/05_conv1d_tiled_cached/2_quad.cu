@@ -1,30 +1,35 @@
-// Stage 05, tuned: four outputs a thread, and everything through the cache.
+// Stage 05, step 2: four outputs a thread, and everything through the cache.
 //
 // Computes   output[i] = sum over j of mask[j] * input[i - halo + j]; cells beyond the ends
 //            are zero.
-// Changed    since tiled_cached: no shared memory and no barrier. A thread reads the cells of its four
+// Changed    since 1 tiled_cached: no shared memory and no barrier. A thread reads the cells of its four
 //            outputs into registers, 16 bytes at once; its neighbours read most of them too, so they
 //            come from the L1 cache. The width is known when this is compiled, so a tap is an operand
 //            of the multiply-add and needs no instruction of its own.
 // Must cost  9 taps: 3 requests of 16 to 17 sectors and 1 of 16 for 128 outputs, so 16.5 bytes an
 //            output on the way to the L1 cache, and 8 beyond it. Each 8 taps more are two requests
 //            more and 8 registers more: for wide masks stage 04's warp_tile is faster.
-// Run        halo run 05 --variant quad
-#include "stages/05_conv1d_tiled_cached/conv1d_tiled_cached.hpp"
+// Run        ./halo run 05 --variant quad
+#include <cuda_runtime.h>
+
+#include "common/harness/kernel.h"
 
 namespace halo::conv1d_tiled_cached {
 
 // [doc:kernel]
-__constant__ float quad_mask[kQuadWidestMask];
+constexpr int kThreads = 128;
+constexpr int kWidestMask = 31;
+
+__constant__ float quad_mask[kWidestMask];
 
 // At most 32 registers (16 blocks of 128 threads a multiprocessor): a thread has 16 new bytes under
 // way, so it takes all 2,048 threads to keep the memory busy. The cells of more than 17 taps do not fit
 // into them: the compiler then keeps some in local memory, which costs more than it gains.
 //
-// Preconditions: input and output are 16-byte aligned; gridDim.x * kQuadThreads * 4 >= n; the mask
-// given to set_quad_mask has kWidth taps; 0 <= first, last <= n.
+// Preconditions: input and output are 16-byte aligned; gridDim.x * kThreads * 4 >= n; the mask
+// given to set_mask has kWidth taps; 0 <= first, last <= n.
 template <int kWidth>
-__global__ void __launch_bounds__(kQuadThreads, 16)
+__global__ void __launch_bounds__(kThreads, 16)
     quad_kernel(const float* __restrict__ input,  // [n]
                 float* __restrict__ output,       // [n], written from first to last - 1
                 int n, int first, int last) {
@@ -34,7 +39,7 @@ __global__ void __launch_bounds__(kQuadThreads, 16)
   constexpr int kCells = 4 * (2 * kSide + 1);
 
   // [doc:load]
-  const long long i = 4 * (static_cast<long long>(blockIdx.x) * kQuadThreads + threadIdx.x);
+  const long long i = 4 * (static_cast<long long>(blockIdx.x) * kThreads + threadIdx.x);
   if (i >= n) return;
 
   float cells[kCells];  // cells[c] is input[i - 4 * kSide + c]
@@ -79,22 +84,24 @@ __global__ void __launch_bounds__(kQuadThreads, 16)
 }
 // [/doc:kernel]
 
-cudaError_t set_quad_mask(const float* mask, int width) {
+static int set_mask(const float* mask, int width) {
   return cudaMemcpyToSymbol(quad_mask, mask, width * sizeof(float));
 }
 
-cudaError_t quad(const float* input, float* output, int n, int width, int first, int last) {
-  using Kernel = void (*)(const float*, float*, int, int, int);
-  const Kernel kernels[] = {
-      quad_kernel<1>,  quad_kernel<3>,  quad_kernel<5>,  quad_kernel<7>,
-      quad_kernel<9>,  quad_kernel<11>, quad_kernel<13>, quad_kernel<15>,
-      quad_kernel<17>, quad_kernel<19>, quad_kernel<21>, quad_kernel<23>,
-      quad_kernel<25>, quad_kernel<27>, quad_kernel<29>, quad_kernel<31>,
-  };
-  static_assert(sizeof kernels / sizeof *kernels == (kQuadWidestMask + 1) / 2);
-  const int blocks = (n - 1) / (4 * kQuadThreads) + 1;
-  kernels[width / 2]<<<blocks, kQuadThreads>>>(input, output, n, first, last);
+static int launch(const Conv1dCall& c) {
+  const int blocks = (c.length - 1) / (4 * kThreads) + 1;
+  const auto kernel = dispatch<1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, kWidestMask>(
+      c.mask_width, [](auto width) { return quad_kernel<width.value>; });
+  kernel<<<blocks, kThreads>>>(c.input, c.output, c.length, c.first, c.last);
   return cudaGetLastError();
+}
+
+Conv1dKernel quad() {
+  return {.description = "4 outputs a thread in registers, up to 31 taps, blocks of 128 threads",
+          .launch = launch,
+          .set_mask = set_mask,
+          .widest_mask = kWidestMask,
+          .tuned = true};
 }
 
 }  // namespace halo::conv1d_tiled_cached

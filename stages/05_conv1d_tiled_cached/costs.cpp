@@ -1,13 +1,12 @@
-// The variants of stage 05 and what they must cost.
+// What the kernels of stage 05 must cost.
 #include "common/harness/conv1d_traffic.hpp"
-#include "stages/05_conv1d_tiled_cached/conv1d_tiled_cached.hpp"
-#include "stages/05_conv1d_tiled_cached/stage.hpp"
+#include "common/harness/kernels.hpp"
 
 namespace halo::conv1d_tiled_cached {
 
 namespace {
 
-simt::Counters predict(const Conv1dShape& shape) {
+simt::Counters predict_tiled_cached(const Conv1dShape& shape) {
   simt::Counters counters;
   for_each_block(shape, [&](std::int64_t start) {
     const Cells tile = Cells{start, start + shape.threads}.within(signal(shape));
@@ -117,30 +116,9 @@ simt::Counters predict_quad(const Conv1dShape& shape) {
 
 }  // namespace
 
-Conv1dStage stage() {
-  Conv1dVariant variant;
-  variant.name = "tiled_cached";
-  variant.source = "stages/05_conv1d_tiled_cached/tiled_cached.cu";
-  variant.description = "the block's own cells in shared memory, the halo through the cache";
-  variant.task = 5;
-  variant.set_mask = set_mask;
-  variant.launch = [](const Conv1dCall& c) {
-    return tiled_cached(c.input, c.output, c.length, c.mask_width, c.first, c.last, c.threads);
-  };
-  variant.predict = predict;
-
-  Conv1dVariant tuned;
-  tuned.name = "quad";
-  tuned.source = "stages/05_conv1d_tiled_cached/tuned/quad.cu";
-  tuned.description =
-      "tuned: 4 outputs a thread in registers, up to 31 taps, blocks of 128 threads";
-  tuned.widest_mask = kQuadWidestMask;
-  tuned.set_mask = set_quad_mask;
-  tuned.launch = [](const Conv1dCall& c) {
-    return quad(c.input, c.output, c.length, c.mask_width, c.first, c.last);
-  };
-  tuned.predict = predict_quad;
-  return {"05_conv1d_tiled_cached", {variant, tuned}};
+void complete(Conv1dStage& stage) {
+  variant(stage, "tiled_cached").predict = predict_tiled_cached;
+  variant(stage, "quad").predict = predict_quad;
 }
 
 }  // namespace halo::conv1d_tiled_cached

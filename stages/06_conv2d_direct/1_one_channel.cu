@@ -8,10 +8,20 @@
 //            image is W cells away from the next.
 // Must cost  per warp, a row of 32 outputs: R*S requests for cells, of 4 or 5 sectors each (5 unless
 //            they begin on a sector), R*S requests of 1 sector for taps, 1 store.
-// Run        halo run 06 --variant one_channel
-#include "stages/06_conv2d_direct/conv2d_direct.hpp"
+// Run        ./halo run 06 --variant one_channel
+#include <cuda_runtime.h>
+
+#include "common/harness/kernel.h"
 
 namespace halo::conv2d_direct {
+
+// A block has 8 rows of 32 threads and computes as many outputs of one plane. A warp is one row of
+// outputs: its reads and its writes are runs of neighbours, and the ends of a row of the image are
+// only ever met at the ends of a warp. The price is paid on narrow maps: with Q = 7, 25 of 32 lanes
+// have nothing to do. 16 x 16 threads would idle less there and need a smaller halo (18 x 18 cells
+// against 10 x 34 for a 3 x 3 filter), but each request would be two runs in two rows.
+constexpr int kTileRows = 8;
+constexpr int kTileColumns = 32;
 
 // [doc:kernel]
 // Preconditions: N = C = K = 1, stride 1, no padding; blocks of kTileColumns x kTileRows threads, as
@@ -19,13 +29,13 @@ namespace halo::conv2d_direct {
 __global__ void one_channel_kernel(const float* input,    // [H][W]
                                    const float* filters,  // [R][S]
                                    float* output,         // [P][Q]
-                                   const Layer layer) {
+                                   const LayerNumbers layer) {
   // The grid is a plain row of blocks, and each finds its tile by division. A two-dimensional grid
   // would save the divisions, but its second number ends at 65,535.
   const int tiles_across = (layer.Q - 1) / kTileColumns + 1;
-  const int tile = blockIdx.x;
-  const int p = tile / tiles_across * kTileRows + threadIdx.y;
-  const int q = tile % tiles_across * kTileColumns + threadIdx.x;
+  const int tile_number = blockIdx.x;
+  const int p = tile_number / tiles_across * kTileRows + threadIdx.y;
+  const int q = tile_number % tiles_across * kTileColumns + threadIdx.x;
   if (p >= layer.P || q >= layer.Q) return;
 
   float sum = 0.0f;
@@ -38,13 +48,28 @@ __global__ void one_channel_kernel(const float* input,    // [H][W]
 }
 // [/doc:kernel]
 
-cudaError_t one_channel(const float* input, const float* filters, float* output,
-                        const Layer& layer) {
+static int launch(const LayerCall& c) {
+  const LayerNumbers& layer = c.layer;
   const int tiles_across = (layer.Q - 1) / kTileColumns + 1;
   const int tiles_down = (layer.P - 1) / kTileRows + 1;
   const dim3 threads(kTileColumns, kTileRows);
-  one_channel_kernel<<<tiles_across * tiles_down, threads>>>(input, filters, output, layer);
+  one_channel_kernel<<<tiles_across * tiles_down, threads>>>(c.input, c.filters, c.output, layer);
   return cudaGetLastError();
+}
+
+static const char* refuses(const LayerNumbers& layer) {
+  if (layer.N != 1 || layer.C != 1 || layer.K != 1) {
+    return "it is made for one image, one channel and one filter";
+  }
+  if (layer.stride_h != 1 || layer.stride_w != 1) return "it knows no stride but 1";
+  if (layer.padding_h != 0 || layer.padding_w != 0) return "it knows no padding";
+  return nullptr;
+}
+
+LayerKernel one_channel() {
+  return {.description = "one image, one channel, one filter; a thread an output",
+          .launch = launch,
+          .refuses = refuses};
 }
 
 }  // namespace halo::conv2d_direct

@@ -7,10 +7,16 @@
 //            besides its tile.
 // Must cost  per warp C times what a warp of step 1 must, and one store. Each of the K planes of an
 //            image reads the whole image again, and there are N*K planes.
-// Run        halo run 06 --variant channels
-#include "stages/06_conv2d_direct/conv2d_direct.hpp"
+// Run        ./halo run 06 --variant channels
+#include <cuda_runtime.h>
+
+#include "common/harness/kernel.h"
 
 namespace halo::conv2d_direct {
+
+// A block has 8 rows of 32 threads and computes as many outputs of one plane.
+constexpr int kTileRows = 8;
+constexpr int kTileColumns = 32;
 
 // [doc:kernel]
 // Preconditions: stride 1, no padding; blocks of kTileColumns x kTileRows threads, for each of N * K
@@ -18,17 +24,17 @@ namespace halo::conv2d_direct {
 __global__ void channels_kernel(const float* input,    // [N][C][H][W]
                                 const float* filters,  // [K][C][R][S]
                                 float* output,         // [N][K][P][Q]
-                                const Layer layer) {
+                                const LayerNumbers layer) {
   // Blocks that follow each other share a plane; then comes the next filter on the same image, which
   // the L2 cache may still hold. With n before k the filter would be the one that stays.
   const int tiles_across = (layer.Q - 1) / kTileColumns + 1;
   const int tiles_down = (layer.P - 1) / kTileRows + 1;
-  const int tile = blockIdx.x % (tiles_across * tiles_down);
+  const int tile_number = blockIdx.x % (tiles_across * tiles_down);
   const int plane = blockIdx.x / (tiles_across * tiles_down);
   const int k = plane % layer.K;
   const int n = plane / layer.K;
-  const int p = tile / tiles_across * kTileRows + threadIdx.y;
-  const int q = tile % tiles_across * kTileColumns + threadIdx.x;
+  const int p = tile_number / tiles_across * kTileRows + threadIdx.y;
+  const int q = tile_number % tiles_across * kTileColumns + threadIdx.x;
   if (p >= layer.P || q >= layer.Q) return;
 
   float sum = 0.0f;
@@ -45,13 +51,26 @@ __global__ void channels_kernel(const float* input,    // [N][C][H][W]
 }
 // [/doc:kernel]
 
-cudaError_t channels(const float* input, const float* filters, float* output, const Layer& layer) {
+static int launch(const LayerCall& c) {
+  const LayerNumbers& layer = c.layer;
   const int tiles_across = (layer.Q - 1) / kTileColumns + 1;
   const int tiles_down = (layer.P - 1) / kTileRows + 1;
   const int blocks = tiles_across * tiles_down * layer.N * layer.K;  // each has an output: fits
   const dim3 threads(kTileColumns, kTileRows);
-  channels_kernel<<<blocks, threads>>>(input, filters, output, layer);
+  channels_kernel<<<blocks, threads>>>(c.input, c.filters, c.output, layer);
   return cudaGetLastError();
+}
+
+static const char* refuses(const LayerNumbers& layer) {
+  if (layer.stride_h != 1 || layer.stride_w != 1) return "it knows no stride but 1";
+  if (layer.padding_h != 0 || layer.padding_w != 0) return "it knows no padding";
+  return nullptr;
+}
+
+LayerKernel channels() {
+  return {.description = "batches, channels and filters; stride 1, no padding",
+          .launch = launch,
+          .refuses = refuses};
 }
 
 }  // namespace halo::conv2d_direct

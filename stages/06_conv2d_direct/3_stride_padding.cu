@@ -9,10 +9,16 @@
 //            may be beyond an edge; so each row and each cell is asked for.
 // Must cost  with stride 1 as step 2, less what the ghost cells spare. With stride 2 the 32 cells of
 //            a request are spread over 63: 8 or 9 sectors, of which half is used.
-// Run        halo run 06 --variant stride_padding
-#include "stages/06_conv2d_direct/conv2d_direct.hpp"
+// Run        ./halo run 06 --variant stride_padding
+#include <cuda_runtime.h>
+
+#include "common/harness/kernel.h"
 
 namespace halo::conv2d_direct {
+
+// A block has 8 rows of 32 threads and computes as many outputs of one plane.
+constexpr int kTileRows = 8;
+constexpr int kTileColumns = 32;
 
 // [doc:kernel]
 // Preconditions: blocks of kTileColumns x kTileRows threads, for each of N * K planes as many as
@@ -20,17 +26,17 @@ namespace halo::conv2d_direct {
 __global__ void stride_padding_kernel(const float* input,    // [N][C][H][W]
                                       const float* filters,  // [K][C][R][S]
                                       float* output,         // [N][K][P][Q]
-                                      const Layer layer) {
+                                      const LayerNumbers layer) {
   // Blocks that follow each other share a plane; then comes the next filter on the same image, which
   // the L2 cache may still hold. With n before k the filter would be the one that stays.
   const int tiles_across = (layer.Q - 1) / kTileColumns + 1;
   const int tiles_down = (layer.P - 1) / kTileRows + 1;
-  const int tile = blockIdx.x % (tiles_across * tiles_down);
+  const int tile_number = blockIdx.x % (tiles_across * tiles_down);
   const int plane = blockIdx.x / (tiles_across * tiles_down);
   const int k = plane % layer.K;
   const int n = plane / layer.K;
-  const int p = tile / tiles_across * kTileRows + threadIdx.y;
-  const int q = tile % tiles_across * kTileColumns + threadIdx.x;
+  const int p = tile_number / tiles_across * kTileRows + threadIdx.y;
+  const int q = tile_number % tiles_across * kTileColumns + threadIdx.x;
   if (p >= layer.P || q >= layer.Q) return;
 
   float sum = 0.0f;
@@ -51,14 +57,18 @@ __global__ void stride_padding_kernel(const float* input,    // [N][C][H][W]
 }
 // [/doc:kernel]
 
-cudaError_t stride_padding(const float* input, const float* filters, float* output,
-                           const Layer& layer) {
+static int launch(const LayerCall& c) {
+  const LayerNumbers& layer = c.layer;
   const int tiles_across = (layer.Q - 1) / kTileColumns + 1;
   const int tiles_down = (layer.P - 1) / kTileRows + 1;
   const int blocks = tiles_across * tiles_down * layer.N * layer.K;  // each has an output: fits
   const dim3 threads(kTileColumns, kTileRows);
-  stride_padding_kernel<<<blocks, threads>>>(input, filters, output, layer);
+  stride_padding_kernel<<<blocks, threads>>>(c.input, c.filters, c.output, layer);
   return cudaGetLastError();
+}
+
+LayerKernel stride_padding() {
+  return {.description = "any layer, everything from global memory", .launch = launch};
 }
 
 }  // namespace halo::conv2d_direct

@@ -1,6 +1,9 @@
 // Stage 06, step 4: the tile and its halo in shared memory, the filters in constant memory.
 //
-// Computes   as step 3.
+// Computes   output[n][k][p][q] = sum over c, r, s of
+//                input[n][c][p * stride_h - padding_h + r][q * stride_w - padding_w + s]
+//                * filters[k][c][r][s];
+//            ghost cells are zero.
 // Changed    since 3 stride_padding: for each channel the block loads the cells that its 8 x 32
 //            outputs need, the halo with them, and computes from there. Ghost cells are written as
 //            zeros once, so that no tap asks where it lies. The filters lie in constant memory, which
@@ -8,35 +11,48 @@
 // Must cost  per block and channel, for a 3 x 3 filter: 10 rows of 34 cells by 20 requests (step 3:
 //            72 requests for cells and as many for taps); per warp and tap 1 shared read, without
 //            conflict if the stride is odd, and 1 constant read; 2 barriers.
-// Run        halo run 06 --variant tile_constant
-#include "stages/06_conv2d_direct/conv2d_direct.hpp"
+// Run        ./halo run 06 --variant tile_constant
+#include <cuda_runtime.h>
+
+#include "common/harness/kernel.h"
 
 namespace halo::conv2d_direct {
+
+// A block has 8 rows of 32 threads and computes as many outputs of one plane.
+constexpr int kTileRows = 8;
+constexpr int kTileColumns = 32;
+
+// Shared memory for a block, in floats. 48 KB is what every GPU gives without being asked, and leaves
+// room for four blocks on an SM with 228 KB. More can be asked for, and then fewer blocks fit.
+constexpr int kSharedFloats = 48 * 1024 / 4;
+
+constexpr int kConstantFloats = 64 * 1024 / 4;  // all of constant memory
 
 // [doc:kernel]
 __constant__ float filters_constant[kConstantFloats];  // [K][C][R][S]
 
-// Preconditions: as step 3; K * C * R * S is at most kConstantFloats, and set_filters has had them;
+// Preconditions: blocks of kTileColumns x kTileRows threads, for each of N * K planes as many as tiles
+// are needed to cover P x Q; K * C * R * S is at most kConstantFloats, and set_filters has had them;
 // dynamic shared memory holds the tile.
 __global__ void tile_constant_kernel(const float* input,  // [N][C][H][W]
                                      float* output,       // [N][K][P][Q]
-                                     const Layer layer) {
+                                     const LayerNumbers layer) {
   const int tile_rows = (kTileRows - 1) * layer.stride_h + layer.R;
   const int tile_columns = (kTileColumns - 1) * layer.stride_w + layer.S;
-  extern __shared__ float cells[];  // [tile_rows][tile_columns], of the current channel
+  extern __shared__ float tile[];  // [tile_rows][tile_columns], of the current channel
 
   const int tiles_across = (layer.Q - 1) / kTileColumns + 1;
   const int tiles_down = (layer.P - 1) / kTileRows + 1;
-  const int tile = blockIdx.x % (tiles_across * tiles_down);
+  const int tile_number = blockIdx.x % (tiles_across * tiles_down);
   const int plane = blockIdx.x / (tiles_across * tiles_down);
   const int k = plane % layer.K;
   const int n = plane / layer.K;
-  const int first_p = tile / tiles_across * kTileRows;
-  const int first_q = tile % tiles_across * kTileColumns;
+  const int first_p = tile_number / tiles_across * kTileRows;
+  const int first_q = tile_number % tiles_across * kTileColumns;
   const int p = first_p + threadIdx.y;
   const int q = first_q + threadIdx.x;
   const bool has_output = p < layer.P && q < layer.Q;
-  // The place of cells[0][0] in the image; beyond its edges where there is padding.
+  // The place of tile[0][0] in the image; beyond its edges where there is padding.
   const int first_h = first_p * layer.stride_h - layer.padding_h;
   const int first_w = first_q * layer.stride_w - layer.padding_w;
 
@@ -52,7 +68,7 @@ __global__ void tile_constant_kernel(const float* input,  // [N][C][H][W]
       for (int column = threadIdx.x; column < tile_columns; column += kTileColumns) {
         const int w = first_w + column;
         const bool exists = h >= 0 && h < layer.H && w >= 0 && w < layer.W;
-        cells[row * tile_columns + column] = exists ? image[h * layer.W + w] : 0.0f;
+        tile[row * tile_columns + column] = exists ? image[h * layer.W + w] : 0.0f;
       }
     }
     __syncthreads();  // the tile is complete
@@ -62,7 +78,7 @@ __global__ void tile_constant_kernel(const float* input,  // [N][C][H][W]
         for (int s = 0; s < layer.S; ++s) {
           const int row = threadIdx.y * layer.stride_h + r;
           const int column = threadIdx.x * layer.stride_w + s;
-          sum += cells[row * tile_columns + column] * filter[r * layer.S + s];
+          sum += tile[row * tile_columns + column] * filter[r * layer.S + s];
         }
       }
     }
@@ -72,18 +88,40 @@ __global__ void tile_constant_kernel(const float* input,  // [N][C][H][W]
 }
 // [/doc:kernel]
 
-cudaError_t set_filters(const float* filters, int count) {
+static int set_filters(const float* filters, const LayerNumbers& layer) {
+  const size_t count = static_cast<size_t>(layer.K) * layer.C * layer.R * layer.S;
   return cudaMemcpyToSymbol(filters_constant, filters, count * sizeof(float));
 }
 
-cudaError_t tile_constant(const float* input, float* output, const Layer& layer) {
+static long long tile_floats(const LayerNumbers& layer) {
+  return ((kTileRows - 1LL) * layer.stride_h + layer.R) *
+         ((kTileColumns - 1LL) * layer.stride_w + layer.S);
+}
+
+static int launch(const LayerCall& c) {
+  const LayerNumbers& layer = c.layer;
   const int tiles_across = (layer.Q - 1) / kTileColumns + 1;
   const int tiles_down = (layer.P - 1) / kTileRows + 1;
   const int blocks = tiles_across * tiles_down * layer.N * layer.K;  // each has an output: fits
   const dim3 threads(kTileColumns, kTileRows);
-  const size_t bytes = tile_floats(layer, {layer.R, layer.S}) * sizeof(float);
-  tile_constant_kernel<<<blocks, threads, bytes>>>(input, output, layer);
+  const size_t bytes = tile_floats(layer) * sizeof(float);
+  tile_constant_kernel<<<blocks, threads, bytes>>>(c.input, c.output, layer);
   return cudaGetLastError();
+}
+
+static const char* refuses(const LayerNumbers& layer) {
+  if (1LL * layer.K * layer.C * layer.R * layer.S > kConstantFloats) {
+    return "its filters must fit into 64 KB of constant memory, 16384 floats";
+  }
+  if (tile_floats(layer) > kSharedFloats) return "its tile must fit into 48 KB of shared memory";
+  return nullptr;
+}
+
+LayerKernel tile_constant() {
+  return {.description = "tile and halo in shared memory, filters in constant memory",
+          .launch = launch,
+          .set_filters = set_filters,
+          .refuses = refuses};
 }
 
 }  // namespace halo::conv2d_direct

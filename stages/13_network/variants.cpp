@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "common/harness/traffic.hpp"
-#include "stages/06_conv2d_direct/stage.hpp"
+#include "stages/06_conv2d_direct.hpp"
 #include "stages/08_multi_channel_stride_fixed/stage.hpp"
 #include "stages/09_cuconv_two_stage/stage.hpp"
 #include "stages/10_layout_convolution/stage.hpp"

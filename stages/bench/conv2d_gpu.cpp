@@ -1,7 +1,7 @@
 // The 2D stages on a GPU, beside their peers.
 #include "common/peers/conv2d.hpp"
 #include "common/peers/fft_convolution.hpp"
-#include "stages/06_conv2d_direct/stage.hpp"
+#include "stages/06_conv2d_direct.hpp"
 #include "stages/07_single_channel_adaptive/stage.hpp"
 #include "stages/08_multi_channel_stride_fixed/stage.hpp"
 #include "stages/09_cuconv_two_stage/stage.hpp"

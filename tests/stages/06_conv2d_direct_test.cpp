@@ -1,4 +1,5 @@
-#include "stages/06_conv2d_direct/stage.hpp"
+#include "stages/06_conv2d_direct.hpp"
+
 #include "tests/catch.hpp"
 #include "tests/stages/conv2d_stage.hpp"
 
@@ -67,11 +68,21 @@ TEST_CASE("06_conv2d_direct: what a variant does not take, it names") {
   CHECK(refusal("tile_constant", tall).empty());
   const ConvLayer taller({.H = 400, .W = 40, .R = 378, .S = 1});
   CHECK(refusal("tile_constant", taller) == "its tile must fit into 48 KB of shared memory");
-  CHECK(refusal("tile_shared", taller).empty());
+  CHECK(refusal("tile_shared", taller) ==
+        "its tile and a filter's taps must fit into 48 KB of shared memory");
+  CHECK(refusal("filter_pieces", taller).empty());
+  // The taps of one 1,200 cells wide filter fit beside the tile, those of eight don't.
+  const ConvLayer wide({.H = 1, .W = 1300, .R = 1, .S = 1200});
+  CHECK(refusal("tile_shared", wide).empty());
+  CHECK(refusal("filter_group", wide) ==
+        "its tile and eight filters' taps must fit into 48 KB of shared memory");
+  CHECK(refusal("filter_pieces", wide).empty());
 
   const ConvLayer wide_steps({.H = 99, .W = 99, .R = 1, .S = 1, .stride_h = 8, .stride_w = 8});
   CHECK_FALSE(refusal("tile_shared", wide_steps).empty());
   CHECK_FALSE(refusal("filter_group", wide_steps).empty());
+  CHECK(refusal("filter_pieces", wide_steps) ==
+        "with such strides not even the tile of a single tap fits into 48 KB of shared memory");
   CHECK(refusal("stride_padding", wide_steps).empty());
 }
 

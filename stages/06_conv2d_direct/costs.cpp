@@ -1,9 +1,9 @@
-// The variants of stage 06 and what they must cost.
+// What the kernels of stage 06 must cost.
 #include <array>
 
+#include "common/harness/conv2d.hpp"
+#include "common/harness/kernels.hpp"
 #include "common/harness/traffic.hpp"
-#include "stages/06_conv2d_direct/conv2d_direct.hpp"
-#include "stages/06_conv2d_direct/stage.hpp"
 
 namespace halo::conv2d_direct {
 
@@ -11,11 +11,10 @@ namespace {
 
 using conv::ConvLayer;
 
-Layer layer_of(const ConvLayer& layer) {
-  return {layer.N(),        layer.C(),         layer.H(),        layer.W(), layer.K(),
-          layer.R(),        layer.S(),         layer.P(),        layer.Q(), layer.stride_h(),
-          layer.stride_w(), layer.padding_h(), layer.padding_w()};
-}
+// A block's outputs, and how many filters it applies to a tile from step 6 on.
+constexpr int kTileRows = 8;
+constexpr int kTileColumns = 32;
+constexpr int kFilterGroup = 8;
 
 // How many of `count` planes, each of `size` cells and one behind the other, begin 0, 1, ... 7 cells
 // after the start of a sector. All that is alike in planes that begin alike is counted once.
@@ -92,7 +91,26 @@ simt::Counters predict_direct(const ConvLayer& layer) {
 
 enum class Taps { in_constant, in_shared };
 
-// Steps 4 to 6: blocks that load a tile for each channel and piece, once for each of `groups` groups of
+// How much of a filter's channel is worked through at a time.
+struct Piece {
+  int rows, columns;
+};
+Piece whole(const ConvLayer& layer) { return {layer.R(), layer.S()}; }
+
+// Step 7: the largest piece that fits into 48 KB, with the tile that it needs: whole rows, or a part of
+// one.
+Piece largest_piece(const ConvLayer& layer) {
+  constexpr std::int64_t kFloats = 48 * 1024 / 4;
+  const std::int64_t down = std::int64_t{kTileRows - 1} * layer.stride_h();
+  const std::int64_t across = std::int64_t{kTileColumns - 1} * layer.stride_w();
+  const std::int64_t S = layer.S();
+  const std::int64_t rows = (kFloats - down * (across + S)) / (across + S + kFilterGroup * S);
+  if (rows >= 1) return {static_cast<int>(std::min<std::int64_t>(rows, layer.R())), layer.S()};
+  const std::int64_t columns = (kFloats - (down + 1) * across) / (down + 1 + kFilterGroup);
+  return {1, static_cast<int>(std::min(columns, S))};
+}
+
+// Steps 4 to 7: blocks that load a tile for each channel and piece, once for each of `groups` groups of
 // filters.
 simt::Counters predict_tiled(const ConvLayer& layer, Taps taps, Piece piece, std::uint64_t groups) {
   simt::Counters counters;
@@ -170,112 +188,24 @@ simt::Counters predict_tiled(const ConvLayer& layer, Taps taps, Piece piece, std
 
 std::uint64_t groups_of(const ConvLayer& layer) { return (layer.K() - 1) / kFilterGroup + 1; }
 
-std::string needs_plain_steps(const ConvLayer& layer) {
-  if (layer.stride_h() != 1 || layer.stride_w() != 1) return "it knows no stride but 1";
-  if (layer.padding_h() != 0 || layer.padding_w() != 0) return "it knows no padding";
-  return "";
-}
-
-std::string needs_one_plane(const ConvLayer& layer) {
-  if (layer.N() != 1 || layer.C() != 1 || layer.K() != 1) {
-    return "it is made for one image, one channel and one filter";
-  }
-  return needs_plain_steps(layer);
-}
-
-std::string needs_constant(const ConvLayer& layer) {
-  if (layer.filters_size() > kConstantFloats) {
-    return "its filters must fit into 64 KB of constant memory, " +
-           std::to_string(kConstantFloats) + " floats";
-  }
-  if (tile_floats(layer_of(layer), {layer.R(), layer.S()}) > kSharedFloats) {
-    return "its tile must fit into 48 KB of shared memory";
-  }
-  return "";
-}
-
-// For steps 5 and 6.
-std::function<std::string(const ConvLayer&)> needs_piece(int filters) {
-  return [filters](const ConvLayer& layer) -> std::string {
-    if (largest_piece(layer_of(layer), filters).rows > 0) return "";
-    return "with such strides not even the tile of a single tap fits into 48 KB of shared memory";
-  };
-}
-
 }  // namespace
 
-Conv2dStage stage() {
-  Conv2dVariant one;
-  one.name = "one_channel";
-  one.source = "stages/06_conv2d_direct/1_one_channel.cu";
-  one.description = "one image, one channel, one filter; a thread an output";
-  one.launch = [](const Conv2dCall& c) {
-    return one_channel(c.input, c.filters, c.output, layer_of(c.layer));
+void complete(Conv2dStage& stage) {
+  variant(stage, "one_channel").predict = predict_direct;
+  variant(stage, "channels").predict = predict_direct;
+  variant(stage, "stride_padding").predict = predict_direct;
+  variant(stage, "tile_constant").predict = [](const ConvLayer& layer) {
+    return predict_tiled(layer, Taps::in_constant, whole(layer), layer.K());
   };
-  one.refuses = needs_one_plane;
-  one.predict = predict_direct;
-
-  Conv2dVariant many;
-  many.name = "channels";
-  many.source = "stages/06_conv2d_direct/2_channels.cu";
-  many.description = "batches, channels and filters; stride 1, no padding";
-  many.launch = [](const Conv2dCall& c) {
-    return channels(c.input, c.filters, c.output, layer_of(c.layer));
+  variant(stage, "tile_shared").predict = [](const ConvLayer& layer) {
+    return predict_tiled(layer, Taps::in_shared, whole(layer), layer.K());
   };
-  many.refuses = needs_plain_steps;
-  many.predict = predict_direct;
-
-  Conv2dVariant any;
-  any.name = "stride_padding";
-  any.source = "stages/06_conv2d_direct/3_stride_padding.cu";
-  any.description = "any layer, everything from global memory";
-  any.launch = [](const Conv2dCall& c) {
-    return stride_padding(c.input, c.filters, c.output, layer_of(c.layer));
+  variant(stage, "filter_group").predict = [](const ConvLayer& layer) {
+    return predict_tiled(layer, Taps::in_shared, whole(layer), groups_of(layer));
   };
-  any.predict = predict_direct;
-
-  Conv2dVariant constant;
-  constant.name = "tile_constant";
-  constant.source = "stages/06_conv2d_direct/4_tile_constant.cu";
-  constant.description = "tile and halo in shared memory, filters in constant memory";
-  constant.launch = [](const Conv2dCall& c) {
-    return tile_constant(c.input, c.output, layer_of(c.layer));
+  variant(stage, "filter_pieces").predict = [](const ConvLayer& layer) {
+    return predict_tiled(layer, Taps::in_shared, largest_piece(layer), groups_of(layer));
   };
-  constant.refuses = needs_constant;
-  constant.set_filters = [](const float* filters, const ConvLayer& layer) {
-    return set_filters(filters, static_cast<int>(layer.filters_size()));
-  };
-  constant.predict = [](const ConvLayer& layer) {
-    return predict_tiled(layer, Taps::in_constant, {layer.R(), layer.S()}, layer.K());
-  };
-
-  Conv2dVariant shared;
-  shared.name = "tile_shared";
-  shared.source = "stages/06_conv2d_direct/5_tile_shared.cu";
-  shared.description = "tile and taps in shared memory, large filters in pieces";
-  shared.launch = [](const Conv2dCall& c) {
-    return tile_shared(c.input, c.filters, c.output, layer_of(c.layer));
-  };
-  shared.refuses = needs_piece(1);
-  shared.predict = [](const ConvLayer& layer) {
-    return predict_tiled(layer, Taps::in_shared, largest_piece(layer_of(layer), 1), layer.K());
-  };
-
-  Conv2dVariant group;
-  group.name = "filter_group";
-  group.source = "stages/06_conv2d_direct/6_filter_group.cu";
-  group.description = "eight filters for each tile that is loaded";
-  group.launch = [](const Conv2dCall& c) {
-    return filter_group(c.input, c.filters, c.output, layer_of(c.layer));
-  };
-  group.refuses = needs_piece(kFilterGroup);
-  group.predict = [](const ConvLayer& layer) {
-    return predict_tiled(layer, Taps::in_shared, largest_piece(layer_of(layer), kFilterGroup),
-                         groups_of(layer));
-  };
-  return {.name = "06_conv2d_direct",
-          .variants = {one, many, any, constant, shared, group},
-          .plan = {}};
 }
 
 }  // namespace halo::conv2d_direct

@@ -1,0 +1,153 @@
+// Stage 06, step 7: filters larger than shared memory, in pieces.
+//
+// Computes   output[n][k][p][q] = sum over c, r, s of
+//                input[n][c][p * stride_h - padding_h + r][q * stride_w - padding_w + s]
+//                * filters[k][c][r][s];
+//            ghost cells are zero.
+// Changed    since 6 filter_group: a filter whose tile and taps do not fit into shared memory at once is
+//            worked through in pieces, whole rows of it or parts of one, each with the tile that it needs.
+// Must cost  where all fits at once, what step 6 must. Else per piece a tile and its taps, and two
+//            barriers: the halos of the tiles overlap, so cells are loaded as often as pieces need them.
+// Run        ./halo run 06 --variant filter_pieces
+#include <cuda_runtime.h>
+
+#include "common/harness/kernel.h"
+
+namespace halo::conv2d_direct {
+
+// A block has 8 rows of 32 threads and computes as many outputs of one plane.
+constexpr int kTileRows = 8;
+constexpr int kTileColumns = 32;
+
+constexpr int kSharedFloats = 48 * 1024 / 4;  // what every GPU gives a block without being asked
+constexpr int kFilterGroup = 8;
+
+// How much of a filter's channel is worked through at a time: always one run in memory.
+struct Piece {
+  int rows, columns;  // taps
+};
+
+// [doc:kernel]
+// Preconditions: blocks of kTileColumns x kTileRows threads, for each image and each group of filters,
+// of which the last may be short, as many as tiles are needed to cover P x Q; dynamic shared memory
+// holds the tile of a piece and its taps of kFilterGroup filters.
+__global__ void filter_pieces_kernel(const float* input,    // [N][C][H][W]
+                                     const float* filters,  // [K][C][R][S]
+                                     float* output,         // [N][K][P][Q]
+                                     const LayerNumbers layer, const Piece piece) {
+  extern __shared__ float tile[];  // [tile_rows][tile_columns], then the taps
+
+  const int tiles_across = (layer.Q - 1) / kTileColumns + 1;
+  const int tiles_down = (layer.P - 1) / kTileRows + 1;
+  const int groups = (layer.K - 1) / kFilterGroup + 1;
+  const int tile_number = blockIdx.x % (tiles_across * tiles_down);
+  const int image_and_group = blockIdx.x / (tiles_across * tiles_down);
+  const int first_k = image_and_group % groups * kFilterGroup;
+  const int n = image_and_group / groups;
+  const int first_p = tile_number / tiles_across * kTileRows;
+  const int first_q = tile_number % tiles_across * kTileColumns;
+  const int p = first_p + threadIdx.y;
+  const int q = first_q + threadIdx.x;
+  const bool has_output = p < layer.P && q < layer.Q;
+
+  float sums[kFilterGroup] = {};
+  for (int c = 0; c < layer.C; ++c) {
+    const float* image = input + (n * layer.C + c) * layer.H * layer.W;  // [H][W]
+    // One turn of these two loops, unless the filters are large.
+    for (int first_r = 0; first_r < layer.R; first_r += piece.rows) {
+      for (int first_s = 0; first_s < layer.S; first_s += piece.columns) {
+        const int rows = min(piece.rows, layer.R - first_r);
+        const int columns = min(piece.columns, layer.S - first_s);
+        const int tile_rows = (kTileRows - 1) * layer.stride_h + rows;
+        const int tile_columns = (kTileColumns - 1) * layer.stride_w + columns;
+        float* taps = tile + tile_rows * tile_columns;  // [kFilterGroup][rows][columns]
+        // The place of tile[0][0] in the image; beyond its edges where there is padding.
+        const int first_h = first_p * layer.stride_h - layer.padding_h + first_r;
+        const int first_w = first_q * layer.stride_w - layer.padding_w + first_s;
+
+        for (int row = threadIdx.y; row < tile_rows; row += kTileRows) {
+          const int h = first_h + row;
+          for (int column = threadIdx.x; column < tile_columns; column += kTileColumns) {
+            const int w = first_w + column;
+            const bool exists = h >= 0 && h < layer.H && w >= 0 && w < layer.W;
+            tile[row * tile_columns + column] = exists ? image[h * layer.W + w] : 0.0f;
+          }
+        }
+        // Each warp loads one filter's run; those of a short last group are not loaded, and not used.
+        for (int g = threadIdx.y; g < kFilterGroup && first_k + g < layer.K; g += kTileRows) {
+          const float* filter = filters + ((first_k + g) * layer.C + c) * layer.R * layer.S;
+          for (int i = threadIdx.x; i < rows * columns; i += kTileColumns) {
+            taps[g * rows * columns + i] = filter[first_r * layer.S + first_s + i];
+          }
+        }
+        __syncthreads();  // tile and taps are complete
+
+        if (has_output) {
+          for (int r = 0; r < rows; ++r) {
+            for (int s = 0; s < columns; ++s) {
+              const int row = threadIdx.y * layer.stride_h + r;
+              const int column = threadIdx.x * layer.stride_w + s;
+              const float cell = tile[row * tile_columns + column];
+#pragma unroll  // so that the sums are registers
+              for (int g = 0; g < kFilterGroup; ++g) {
+                if (first_k + g >= layer.K) break;
+                sums[g] += cell * taps[(g * rows + r) * columns + s];
+              }
+            }
+          }
+        }
+        __syncthreads();  // nobody needs them any more
+      }
+    }
+  }
+  if (!has_output) return;
+  for (int g = 0; g < kFilterGroup && first_k + g < layer.K; ++g) {
+    output[((n * layer.K + first_k + g) * layer.P + p) * layer.Q + q] = sums[g];
+  }
+}
+// [/doc:kernel]
+
+// [doc:piece]
+// 0 x 0 if not even single taps fit, which only strides of 8 and more can bring about.
+static Piece largest_piece(const LayerNumbers& layer) {
+  // All of R x S, or whole rows, or a part of a row: the largest with
+  //   (7 * stride_h + rows) * (31 * stride_w + columns) + kFilterGroup * rows * columns <= kSharedFloats.
+  const long long down = static_cast<long long>(kTileRows - 1) * layer.stride_h;
+  const long long across = static_cast<long long>(kTileColumns - 1) * layer.stride_w;
+  const long long S = layer.S;
+  const long long rows = (kSharedFloats - down * (across + S)) / (across + S + kFilterGroup * S);
+  if (rows >= 1) return {rows < layer.R ? static_cast<int>(rows) : layer.R, layer.S};
+  const long long columns = (kSharedFloats - (down + 1) * across) / (down + 1 + kFilterGroup);
+  if (columns >= 1) return {1, columns < S ? static_cast<int>(columns) : layer.S};
+  return {0, 0};
+}
+// [/doc:piece]
+
+static int launch(const LayerCall& c) {
+  const LayerNumbers& layer = c.layer;
+  const int tiles_across = (layer.Q - 1) / kTileColumns + 1;
+  const int tiles_down = (layer.P - 1) / kTileRows + 1;
+  const int groups = (layer.K - 1) / kFilterGroup + 1;
+  const int blocks = tiles_across * tiles_down * layer.N * groups;  // each has an output: fits
+  const dim3 threads(kTileColumns, kTileRows);
+  const Piece piece = largest_piece(layer);
+  const size_t floats = ((kTileRows - 1) * layer.stride_h + piece.rows) *
+                            ((kTileColumns - 1) * layer.stride_w + piece.columns) +
+                        kFilterGroup * piece.rows * piece.columns;
+  filter_pieces_kernel<<<blocks, threads, floats * sizeof(float)>>>(c.input, c.filters, c.output,
+                                                                    layer, piece);
+  return cudaGetLastError();
+}
+
+static const char* refuses(const LayerNumbers& layer) {
+  if (largest_piece(layer).rows > 0) return nullptr;
+  return "with such strides not even the tile of a single tap fits into 48 KB of shared memory";
+}
+
+LayerKernel filter_pieces() {
+  return {.description = "as filter_group, filters beyond 48 KB in pieces",
+          .launch = launch,
+          .refuses = refuses};
+}
+
+}  // namespace halo::conv2d_direct

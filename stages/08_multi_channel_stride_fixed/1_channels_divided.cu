@@ -1,12 +1,14 @@
-// Stage 08: divided along the channels.
+// Stage 08, step 1: divided along the channels.
 //
-// Computes   one layer of many channels, any stride and padding, in two kernels.
+// Computes   output[n][k][p][q] = sum over c, r, s of filters[k][c][r][s]
+//            * input[n][c][p * stride_h - padding_h + r][q * stride_w - padding_w + s]; cells that do
+//            not exist are zero. In two kernels.
 // Changed    this is the first of the paper's four divisions (its Fig. 2b): the channels of filters
 //            and maps are dealt out to the SMs. What a block sums up is then only a part of an
 //            output. The parts go to global memory, and a second kernel adds them.
 // Must cost  parts * 4 bytes written and as many read again for each output, 4 bytes more for the
 //            output itself, and a launch.
-// Run        halo run 08
+// Run        ./halo run 08 --variant channels_divided
 #include "stages/08_multi_channel_stride_fixed/block.cuh"
 #include "stages/08_multi_channel_stride_fixed/multi_channel_stride_fixed.hpp"
 
@@ -40,28 +42,54 @@ __global__ void __launch_bounds__(1024)
   const int begin = c_begin * layer.R * layer.S;
   const int end = c_end * layer.R * layer.S;
 
-  int count = min(block.segment, end - begin);
-  int lines = lines_until(layer, block, begin + count);
-  copy_segment(filters, segment, layer, first_filter, block.filters, pitch, begin, count);
-  copy_lines(input, ring, layer, block, corner, c_begin * block.channel_lines, lines);
-  __pipeline_commit();
-
+  // Lines are numbered from channel to channel: line channel_lines * c + j is row j of those that the
+  // block needs of channel c. The ring has line L at place L mod ring.
+  const int taps = layer.C * layer.R * layer.S;
+  const int threads = blockDim.x * blockDim.y;
+  const int thread = threadIdx.y * blockDim.x + threadIdx.x;
+  int lines = c_begin * block.channel_lines;  // up to here they are on chip or on their way
+  int count = 0;  // taps of the segment in use: in the first round there is none yet
   float sums[kFiltersPerThread] = {};
   Tap tap = first_tap_of_channel(block, c_begin);
-  for (int first = begin; first < end; first += block.segment) {
-    __pipeline_wait_prior(0);
-    __syncthreads();
+  for (int first = begin - block.segment; first < end; first += block.segment) {
+    if (first >= begin) {
+      // The segment is here, and nobody reads the places any more that the next one will take.
+      __pipeline_wait_prior(0);
+      __syncthreads();
+    }
     const int next = first + block.segment;
     const int next_count = min(block.segment, end - next);
     if (next_count > 0) {
-      copy_segment(filters, next_segment, layer, first_filter, block.filters, pitch, next,
-                   next_count);
-      const int next_lines = lines_until(layer, block, next + next_count);
-      copy_lines(input, ring, layer, block, corner, lines, next_lines);
+      // The lanes of a warp read along a filter: with 8 taps a segment, 4 filters a request.
+      for (int i = thread; i < block.filters * next_count; i += threads) {
+        const int m = i / next_count;
+        const int e = next + i % next_count;
+        const bool exists = first_filter + m < layer.K;  // else zeros are as good
+        const float* from = exists ? filters + (first_filter + m) * taps + e : filters;
+        __pipeline_memcpy_async(next_segment + m * pitch + e - next, from, 4, exists ? 0 : 4);
+      }
+      // A line that the segment before straddles is here already: only what lies beyond it is new.
+      const int last = next + next_count - 1;
+      const int next_lines = last / (layer.R * layer.S) * block.channel_lines +
+                             last % (layer.R * layer.S) / layer.S +
+                             (block.tile_rows - 1) * layer.stride_h + 1;
+      const int start = lines % block.ring * block.line;
+      for (int i = thread; i < (next_lines - lines) * block.line; i += threads) {
+        const int line = lines + i / block.line;
+        const int c = line / block.channel_lines;
+        const int h = corner.p * layer.stride_h - layer.padding_h + line % block.channel_lines;
+        const int w = corner.q * layer.stride_w - layer.padding_w + i % block.line;
+        const bool exists = h >= 0 && h < layer.H && w >= 0 && w < layer.W;  // else zero
+        const float* from =
+            exists ? input + ((corner.n * layer.C + c) * layer.H + h) * layer.W + w : input;
+        int at = start + i;
+        if (at >= block.ring * block.line) at -= block.ring * block.line;
+        __pipeline_memcpy_async(ring + at, from, 4, exists ? 0 : 4);
+      }
       __pipeline_commit();
       lines = next_lines;
     }
-    if (target.exists) {
+    if (count > 0 && target.exists) {
       multiply(segment + own_filter * pitch, ring, layer, block, target, pitch, count, tap, sums);
     }
     float* const used = segment;

@@ -1,12 +1,14 @@
-// Stage 08: only the filters divided.
+// Stage 08, step 2: only the filters divided.
 //
-// Computes   one layer of many channels, any stride and padding.
+// Computes   output[n][k][p][q] = sum over c, r, s of filters[k][c][r][s]
+//            * input[n][c][p * stride_h - padding_h + r][q * stride_w - padding_w + s]; cells that do
+//            not exist are zero.
 // Changed    since 1 channels_divided: each SM has K / SMs whole filters (the paper's Fig. 2c), so an
 //            output is summed in one place. They stay on chip for the whole kernel; the maps walk
 //            past them, all of them past every block.
 // Must cost  the filters once; the input once for each block: with 132 SMs 132 times, however few
 //            filters each has.
-// Run        halo run 08
+// Run        ./halo run 08 --variant filters_divided
 #include "stages/08_multi_channel_stride_fixed/block.cuh"
 #include "stages/08_multi_channel_stride_fixed/multi_channel_stride_fixed.hpp"
 
@@ -28,31 +30,54 @@ __global__ void __launch_bounds__(1024)
   float* const ring = own_filters + kFilters * pitch;            // [ring][line]
 
   const int first_filter = blockIdx.x * kFilters;
-  copy_segment(filters, own_filters, layer, first_filter, kFilters, pitch, 0, taps);
+  for (int i = threadIdx.x; i < kFilters * taps; i += blockDim.x) {
+    const int m = i / taps;
+    const bool exists = first_filter + m < layer.K;  // else zeros are as good
+    const float* from = exists ? filters + (first_filter + m) * taps + i % taps : filters;
+    __pipeline_memcpy_async(own_filters + m * pitch + i % taps, from, 4, exists ? 0 : 4);
+  }
 
   // All maps, tile by tile.
   const int tiles = layer.N * block.tiles_down * block.tiles_across;
   for (int tile = 0; tile < tiles; ++tile) {
     const Corner corner = corner_of(block, tile);
     const Target target = target_of(layer, block, corner);
-    int lines = lines_until(layer, block, min(block.segment, taps));
     if (tile > 0) __syncthreads();  // the lines of the tile before have been read
-    copy_lines(input, ring, layer, block, corner, 0, lines);
-    __pipeline_commit();
 
+    // Segment by segment, as far as lines go: those that the next one needs are on their way.
+    int lines = 0;
     float sums[kFilters] = {};
     Tap tap = first_tap_of_channel(block, 0);
-    for (int first = 0; first < taps; first += block.segment) {
-      __pipeline_wait_prior(0);
-      __syncthreads();
+    for (int first = -block.segment; first < taps; first += block.segment) {
+      if (first >= 0) {
+        __pipeline_wait_prior(0);
+        __syncthreads();
+      }
       const int next = first + block.segment;
-      if (next < taps) {
-        const int next_lines = lines_until(layer, block, min(next + block.segment, taps));
-        copy_lines(input, ring, layer, block, corner, lines, next_lines);
+      const int next_count = min(block.segment, taps - next);
+      if (next_count > 0) {
+        // A line that the segment before straddles is here already: only what lies beyond it is new.
+        const int last = next + next_count - 1;
+        const int next_lines = last / (layer.R * layer.S) * block.channel_lines +
+                               last % (layer.R * layer.S) / layer.S +
+                               (block.tile_rows - 1) * layer.stride_h + 1;
+        const int start = lines % block.ring * block.line;
+        for (int i = threadIdx.x; i < (next_lines - lines) * block.line; i += blockDim.x) {
+          const int line = lines + i / block.line;
+          const int c = line / block.channel_lines;
+          const int h = corner.p * layer.stride_h - layer.padding_h + line % block.channel_lines;
+          const int w = corner.q * layer.stride_w - layer.padding_w + i % block.line;
+          const bool exists = h >= 0 && h < layer.H && w >= 0 && w < layer.W;  // else zero
+          const float* from =
+              exists ? input + ((corner.n * layer.C + c) * layer.H + h) * layer.W + w : input;
+          int at = start + i;
+          if (at >= block.ring * block.line) at -= block.ring * block.line;
+          __pipeline_memcpy_async(ring + at, from, 4, exists ? 0 : 4);
+        }
         __pipeline_commit();
         lines = next_lines;
       }
-      if (target.exists) {
+      if (first >= 0 && target.exists) {
         multiply(own_filters + first, ring, layer, block, target, pitch,
                  min(block.segment, taps - first), tap, sums);
       }

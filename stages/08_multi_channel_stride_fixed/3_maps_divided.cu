@@ -1,12 +1,14 @@
-// Stage 08: only the maps divided.
+// Stage 08, step 3: only the maps divided.
 //
-// Computes   one layer of many channels, any stride and padding.
+// Computes   output[n][k][p][q] = sum over c, r, s of filters[k][c][r][s]
+//            * input[n][c][p * stride_h - padding_h + r][q * stride_w - padding_w + s]; cells that do
+//            not exist are zero.
 // Changed    since 2 filters_divided: the other way round (the paper's Fig. 2d). Each SM has its part
 //            of the map, all channels of it, on chip for the whole kernel; the filters walk past
 //            it, all of them past every block.
 // Must cost  the input once, and the lines that neighbours share once more; the filters once for
 //            each block.
-// Run        halo run 08
+// Run        ./halo run 08 --variant maps_divided
 #include "stages/08_multi_channel_stride_fixed/block.cuh"
 #include "stages/08_multi_channel_stride_fixed/multi_channel_stride_fixed.hpp"
 
@@ -29,35 +31,53 @@ __global__ void __launch_bounds__(1024) maps_divided_kernel(const float* input, 
   const Corner corner = corner_of(block, blockIdx.x);
   const Target target = target_of(layer, block, corner);
   const int own_filter = threadIdx.y * kFiltersPerThread;  // of the block's
-  copy_lines(input, maps, layer, block, corner, 0, block.ring);
+  const int threads = blockDim.x * blockDim.y;
+  const int thread = threadIdx.y * blockDim.x + threadIdx.x;
+  for (int i = thread; i < block.ring * block.line; i += threads) {
+    const int line = i / block.line;
+    const int c = line / block.channel_lines;
+    const int h = corner.p * layer.stride_h - layer.padding_h + line % block.channel_lines;
+    const int w = corner.q * layer.stride_w - layer.padding_w + i % block.line;
+    const bool exists = h >= 0 && h < layer.H && w >= 0 && w < layer.W;  // else zero
+    const float* from =
+        exists ? input + ((corner.n * layer.C + c) * layer.H + h) * layer.W + w : input;
+    __pipeline_memcpy_async(maps + i, from, 4, exists ? 0 : 4);
+  }
 
   // All filters, group by group. The first segment of a group goes to the buffer that the last round
   // of the group before did not use: it needs no barrier of its own.
   const int taps = layer.C * layer.R * layer.S;
   for (int group = 0; group < block.groups; ++group) {
     const int first_filter = group * block.filters;
-    int count = min(block.segment, taps);
-    copy_segment(filters, segment, layer, first_filter, block.filters, pitch, 0, count);
-    __pipeline_commit();
-
+    int count = 0;  // taps of the segment in use: in the first round there is none yet
     float sums[kFiltersPerThread] = {};
     Tap tap = first_tap_of_channel(block, 0);
-    for (int first = 0; first < taps; first += block.segment) {
-      __pipeline_wait_prior(0);
-      __syncthreads();
+    for (int first = -block.segment; first < taps; first += block.segment) {
+      if (first >= 0) {
+        __pipeline_wait_prior(0);
+        __syncthreads();
+      }
       const int next = first + block.segment;
       const int next_count = min(block.segment, taps - next);
       if (next_count > 0) {
-        copy_segment(filters, next_segment, layer, first_filter, block.filters, pitch, next,
-                     next_count);
+        // The lanes of a warp read along a filter: with 8 taps a segment, 4 filters a request.
+        for (int i = thread; i < block.filters * next_count; i += threads) {
+          const int m = i / next_count;
+          const int e = next + i % next_count;
+          const bool exists = first_filter + m < layer.K;  // else zeros are as good
+          const float* from = exists ? filters + (first_filter + m) * taps + e : filters;
+          __pipeline_memcpy_async(next_segment + m * pitch + e - next, from, 4, exists ? 0 : 4);
+        }
         __pipeline_commit();
       }
-      if (target.exists) {
+      if (count > 0 && target.exists) {
         multiply(segment + own_filter * pitch, maps, layer, block, target, pitch, count, tap, sums);
       }
-      float* const used = segment;
-      segment = next_segment;
-      next_segment = used;
+      if (next_count > 0) {
+        float* const used = segment;
+        segment = next_segment;
+        next_segment = used;
+      }
       count = next_count;
     }
     if (target.exists) store(sums, output, layer, corner, target, first_filter + own_filter);

@@ -1,6 +1,8 @@
-// Stage 08: the stride-fixed block method.
+// Stage 08, step 4: the stride-fixed block method.
 //
-// Computes   one layer of many channels, any stride and padding.
+// Computes   output[n][k][p][q] = sum over c, r, s of filters[k][c][r][s]
+//            * input[n][c][p * stride_h - padding_h + r][q * stride_w - padding_w + s]; cells that do
+//            not exist are zero.
 // Changed    since 3 maps_divided: both the filters and the maps are divided. A block has W'x target
 //            pixels and M' filters, and walks along the filters in segments of S bytes. S is no
 //            matter of the filter's size any more: 32 or 64 bytes, so that every read of filters is
@@ -9,7 +11,7 @@
 //            28 x 28 (1.6 MB) and 512 filters of 3 x 3 (9.4 MB), with 64 filters and 4 x 28 pixels:
 //            8 * 1.6 + 7 * 9.4 = 79 MB; the lines that tiles share and requests off the sector
 //            border come on top.
-// Run        halo run 08
+// Run        ./halo run 08 --variant stride_fixed_32
 #include "stages/08_multi_channel_stride_fixed/block.cuh"
 #include "stages/08_multi_channel_stride_fixed/multi_channel_stride_fixed.hpp"
 
@@ -36,31 +38,55 @@ __global__ void __launch_bounds__(1024) stride_fixed_kernel(const float* input, 
   const Target target = target_of(layer, block, corner);
   const int own_filter = threadIdx.y * kFiltersPerThread;  // of the block's
 
+  // The taps of a filter are one run, [C][R][S]. The lines that they need are numbered alike, from
+  // channel to channel: line channel_lines * c + j is row j of those that the block needs of channel
+  // c. The ring has line L at place L mod ring, where it follows one that no tap needs any more.
   const int taps = layer.C * layer.R * layer.S;
-  int count = min(block.segment, taps);
-  int lines = lines_until(layer, block, count);
-  copy_segment(filters, segment, layer, first_filter, block.filters, pitch, 0, count);
-  copy_lines(input, ring, layer, block, corner, 0, lines);
-  __pipeline_commit();
-
+  const int threads = blockDim.x * blockDim.y;
+  const int thread = threadIdx.y * blockDim.x + threadIdx.x;
+  int lines = 0;  // that are here or on their way
+  int count = 0;  // taps of the segment in use: in the first round there is none yet
   float sums[kFiltersPerThread] = {};
   Tap tap = first_tap_of_channel(block, 0);
-  for (int first = 0; first < taps; first += block.segment) {
-    // The segment is here, and nobody reads the places any more that the next one will take.
-    __pipeline_wait_prior(0);
-    __syncthreads();
+  for (int first = -block.segment; first < taps; first += block.segment) {
+    if (first >= 0) {
+      // The segment is here, and nobody reads the places any more that the next one will take.
+      __pipeline_wait_prior(0);
+      __syncthreads();
+    }
     const int next = first + block.segment;
     const int next_count = min(block.segment, taps - next);
     if (next_count > 0) {
-      copy_segment(filters, next_segment, layer, first_filter, block.filters, pitch, next,
-                   next_count);
-      // Straddled lines are here already: only what lies beyond them is new.
-      const int next_lines = lines_until(layer, block, next + next_count);
-      copy_lines(input, ring, layer, block, corner, lines, next_lines);
+      // The lanes of a warp read along a filter: with 8 taps a segment, 4 filters a request.
+      for (int i = thread; i < block.filters * next_count; i += threads) {
+        const int m = i / next_count;
+        const int e = next + i % next_count;
+        const bool exists = first_filter + m < layer.K;  // else zeros are as good
+        const float* from = exists ? filters + (first_filter + m) * taps + e : filters;
+        __pipeline_memcpy_async(next_segment + m * pitch + e - next, from, 4, exists ? 0 : 4);
+      }
+      // A line that the segment before straddles is here already: only what lies beyond it is new.
+      const int last = next + next_count - 1;
+      const int next_lines = last / (layer.R * layer.S) * block.channel_lines +
+                             last % (layer.R * layer.S) / layer.S +
+                             (block.tile_rows - 1) * layer.stride_h + 1;
+      const int start = lines % block.ring * block.line;
+      for (int i = thread; i < (next_lines - lines) * block.line; i += threads) {
+        const int line = lines + i / block.line;
+        const int c = line / block.channel_lines;
+        const int h = corner.p * layer.stride_h - layer.padding_h + line % block.channel_lines;
+        const int w = corner.q * layer.stride_w - layer.padding_w + i % block.line;
+        const bool exists = h >= 0 && h < layer.H && w >= 0 && w < layer.W;  // else zero
+        const float* from =
+            exists ? input + ((corner.n * layer.C + c) * layer.H + h) * layer.W + w : input;
+        int at = start + i;
+        if (at >= block.ring * block.line) at -= block.ring * block.line;
+        __pipeline_memcpy_async(ring + at, from, 4, exists ? 0 : 4);
+      }
       __pipeline_commit();
       lines = next_lines;
     }
-    if (target.exists) {
+    if (count > 0 && target.exists) {
       multiply(segment + own_filter * pitch, ring, layer, block, target, pitch, count, tap, sums);
     }
     float* const used = segment;

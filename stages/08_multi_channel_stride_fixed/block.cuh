@@ -1,10 +1,6 @@
-// Stage 08: the steps that all four kernels are made of. The kernels differ in what stays on chip and
-// in what comes again: read one of them first, then the steps it takes.
-//
-// Copies to shared memory are asynchronous: on the GPU of the paper a thread loads into registers,
-// computes, then stores; from Ampere on the copy is an instruction of its own and needs no
-// registers, so that any layer can be prefetched, however many cells its lines have. (On older GPUs
-// nvcc makes loads and stores of it, which wait.)
+// Stage 08: which outputs a block and a thread have, and how a thread computes them from what is on chip.
+// That is the same in all four kernels; they differ in what stays on chip and what comes by, and each
+// shows its copies itself.
 #pragma once
 
 #include <cuda_pipeline.h>
@@ -26,64 +22,9 @@ __device__ inline Corner corner_of(const Block& block, int tile) {
           in_image % block.tiles_across * block.tile_columns};
 }
 
-// Lines are numbered from channel to channel: line channel_lines * c + j is row j of those that the
-// block needs of channel c. How many of them the first `taps` taps need, the straddled last row of
-// the filter included.
-__device__ inline int lines_until(const Layer& layer, const Block& block, int taps) {
-  const int last = taps - 1;
-  const int c = last / (layer.R * layer.S);
-  const int r = last % (layer.R * layer.S) / layer.S;
-  return c * block.channel_lines + (block.tile_rows - 1) * layer.stride_h + r + 1;
-}
-
-// [doc:copy_segment]
-// Starts the copy of taps first, ..., first + count - 1 of `many` filters. The lanes of a warp read
-// along a filter, which is how it lies in memory: with 8 taps a segment, 4 filters a request.
-__device__ inline void copy_segment(const float* filters,  // [K][C][R][S]
-                                    float* segment,        // [many][pitch], shared
-                                    const Layer& layer, int first_filter, int many, int pitch,
-                                    int first, int count) {
-  const int taps = layer.C * layer.R * layer.S;
-  const int threads = blockDim.x * blockDim.y;
-  for (int i = threadIdx.y * blockDim.x + threadIdx.x; i < many * count; i += threads) {
-    const int m = i / count;
-    const bool exists = first_filter + m < layer.K;  // else zeros are as good
-    const float* from = exists ? filters + (first_filter + m) * taps + first + i % count : filters;
-    __pipeline_memcpy_async(segment + m * pitch + i % count, from, 4, exists ? 0 : 4);
-  }
-}
-// [/doc:copy_segment]
-
-// [doc:copy_lines]
-// Starts the copy of lines first, ..., end - 1 into the ring: line L goes to place L mod ring, so
-// that it takes the place of one that no tap needs any more. Ghost cells are stored as zeros.
-__device__ inline void copy_lines(const float* input,  // [N][C][H][W]
-                                  float* ring,         // [block.ring][block.line], shared
-                                  const Layer& layer, const Block& block, Corner corner, int first,
-                                  int end) {
-  const int cells = (end - first) * block.line;
-  const int start = first % block.ring * block.line;
-  const int threads = blockDim.x * blockDim.y;
-  for (int i = threadIdx.y * blockDim.x + threadIdx.x; i < cells; i += threads) {
-    const int line = first + i / block.line;
-    const int c = line / block.channel_lines;
-    // Unsigned: what lies before the first row or column is a large number, and one question tells
-    // both ends.
-    const unsigned row = static_cast<unsigned>(corner.p * layer.stride_h - layer.padding_h) +
-                         line % block.channel_lines;
-    const unsigned column =
-        static_cast<unsigned>(corner.q * layer.stride_w - layer.padding_w) + i % block.line;
-    const bool exists = row < layer.H && column < layer.W;
-    const float* from =
-        exists ? input + ((corner.n * layer.C + c) * layer.H + row) * layer.W + column : input;
-    int at = start + i;
-    if (at >= block.ring * block.line) at -= block.ring * block.line;
-    __pipeline_memcpy_async(ring + at, from, 4, exists ? 0 : 4);
-  }
-}
-// [/doc:copy_lines]
-
-// A tap's place in its filter, and where the ring holds the line that target row 0 needs for it.
+// A tap's place in its filter, and where the line is on chip that target row 0 needs for it. Lines are
+// numbered from channel to channel: line channel_lines * c + j is row j of those that the block needs of
+// channel c. Line L has place L mod block.ring.
 struct Tap {
   int r, s;
   int at;  // in floats

@@ -7,8 +7,10 @@
 // Must cost  per 32 images and cell: in CHWN one request of 4 or 5 sectors, all of it used; in NCHW
 //            one request of 32 sectors, of which 4 bytes each are used (fewer sectors only if an image
 //            has under 8 cells).
-// Run        halo run 10 --variant naive
-#include "stages/10_layout_transform/layout_transform.hpp"
+// Run        ./halo run 10 --variant naive
+#include <cuda_runtime.h>
+
+#include "common/harness/kernel.h"
 
 namespace halo::layout_transform {
 
@@ -16,36 +18,40 @@ namespace halo::layout_transform {
 // Preconditions of both: a block for each cell.
 __global__ void naive_to_nchw_kernel(const float* input,  // [cells][N]
                                      float* output,       // [N][cells]
-                                     const Batch batch) {
+                                     int N, int cells) {
   // The figure has a grid of W x H x C blocks and puts the number of the cell together from it. The
   // last two numbers of a grid end at 65,535; the cell's number itself has room in the first.
   const int cell = blockIdx.x;
-  for (int n = threadIdx.x; n < batch.N; n += blockDim.x) {
-    output[n * batch.cells + cell] = input[cell * batch.N + n];
+  for (int n = threadIdx.x; n < N; n += blockDim.x) {
+    output[n * cells + cell] = input[cell * N + n];
   }
 }
 
 __global__ void naive_to_chwn_kernel(const float* input,  // [N][cells]
                                      float* output,       // [cells][N]
-                                     const Batch batch) {
+                                     int N, int cells) {
   const int cell = blockIdx.x;
-  for (int n = threadIdx.x; n < batch.N; n += blockDim.x) {
-    output[cell * batch.N + n] = input[n * batch.cells + cell];
+  for (int n = threadIdx.x; n < N; n += blockDim.x) {
+    output[cell * N + n] = input[n * cells + cell];
   }
 }
 // [/doc:kernel]
 
-cudaError_t naive(const float* input, float* output, Batch batch, To to) {
+static int launch(const TransformCall& c) {
   // The figure starts N threads, which fails above the 1,024 that a block may have. Here those threads
   // go round again. For few images it is a waste of another kind: with N = 8 a warp has 8 lanes.
   constexpr int kMaxThreads = 1024;
-  const int threads = batch.N < kMaxThreads ? batch.N : kMaxThreads;
-  if (to == To::nchw) {
-    naive_to_nchw_kernel<<<batch.cells, threads>>>(input, output, batch);
+  const int threads = c.N < kMaxThreads ? c.N : kMaxThreads;
+  if (c.to_chwn) {
+    naive_to_chwn_kernel<<<c.cells, threads>>>(c.input, c.output, c.N, c.cells);
   } else {
-    naive_to_chwn_kernel<<<batch.cells, threads>>>(input, output, batch);
+    naive_to_nchw_kernel<<<c.cells, threads>>>(c.input, c.output, c.N, c.cells);
   }
   return cudaGetLastError();
+}
+
+TransformKernel naive() {
+  return {.description = "a thread an image, a block a cell; no tile", .launch = launch};
 }
 
 }  // namespace halo::layout_transform

@@ -1,16 +1,22 @@
 // Stage 10, step 2: two dimensions instead of four, and a tile in shared memory.
 //
-// Computes   as step 1.
+// Computes   output[n][c][h][w] = input[c][h][w][n] (CHWN to NCHW), or the reverse.
 // Changed    since 1 naive: a block takes a tile of 32 rows and 32 columns out of the matrix, along its
 //            rows, and puts it into the transposed matrix, along that one's rows. What is transposed is
 //            the tile, in shared memory. Li et al. (SC'16), section V.A: flattening, and tiling.
 // Must cost  per tile: 32 requests of 4 or 5 sectors to read and as many to write, all sectors used up
 //            but for the ends of runs that do not begin on a sector; 32 shared writes and 32 shared
 //            reads of one wavefront each; one barrier.
-// Run        halo run 10 --variant tiled
-#include "stages/10_layout_transform/layout_transform.hpp"
+// Run        ./halo run 10 --variant tiled
+#include <cuda_runtime.h>
+
+#include "common/harness/kernel.h"
 
 namespace halo::layout_transform {
+
+// A tile is 32 cells high and 32 images wide: one for each lane of a warp, in both directions. As many
+// rows of threads make a block, 1,024 threads.
+constexpr int kTile = 32;
 
 // [doc:kernel]
 // Preconditions: kTile x kTile threads, a block for each tile.
@@ -44,13 +50,17 @@ __global__ void __launch_bounds__(kTile* kTile) tiled_kernel(const float* input,
 }
 // [/doc:kernel]
 
-cudaError_t tiled(const float* input, float* output, Batch batch, To to) {
-  const int rows = to == To::nchw ? batch.cells : batch.N;  // of the input
-  const int columns = to == To::nchw ? batch.N : batch.cells;
+static int launch(const TransformCall& c) {
+  const int rows = c.to_chwn ? c.N : c.cells;  // of the input
+  const int columns = c.to_chwn ? c.cells : c.N;
   const int tiles =
       ((rows - 1) / kTile + 1) * ((columns - 1) / kTile + 1);  // each has a cell: fits
-  tiled_kernel<<<tiles, dim3(kTile, kTile)>>>(input, output, rows, columns);
+  tiled_kernel<<<tiles, dim3(kTile, kTile)>>>(c.input, c.output, rows, columns);
   return cudaGetLastError();
+}
+
+TransformKernel tiled() {
+  return {.description = "a matrix transposed by tiles of 32 x 32", .launch = launch};
 }
 
 }  // namespace halo::layout_transform

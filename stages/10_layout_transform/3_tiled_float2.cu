@@ -1,6 +1,6 @@
 // Stage 10, step 3: two images at once.
 //
-// Computes   as step 1.
+// Computes   output[n][c][h][w] = input[c][h][w][n] (CHWN to NCHW), or the reverse.
 // Changed    since 2 tiled: in CHWN a thread moves two neighbouring images with one access of 8 bytes,
 //            so that a tile has 64 images, as pairs. In NCHW the two are far apart and get an access
 //            each. This is Fig. 7b of Li et al. (SC'16) with its indices put right, for any batch.
@@ -8,10 +8,15 @@
 //            begin on a sector), half as many requests as step 2; in NCHW 64 of 4 or 5 as there; 32
 //            shared writes and 32 shared reads of two wavefronts each, the least for 8 bytes a lane;
 //            one barrier. With odd N what step 2 costs.
-// Run        halo run 10 --variant tiled_float2
-#include "stages/10_layout_transform/layout_transform.hpp"
+// Run        ./halo run 10 --variant tiled_float2
+#include <cuda_runtime.h>
+
+#include "common/harness/kernel.h"
 
 namespace halo::layout_transform {
+
+// A tile is 32 cells high and 32 pairs of images wide: one for each lane of a warp, in both directions.
+constexpr int kTile = 32;
 
 // [doc:kernel]
 // Preconditions of both: kTile x kTile threads, a block for each tile; N is even.
@@ -76,24 +81,31 @@ __global__ void __launch_bounds__(kTile* kTile)
 }
 // [/doc:kernel]
 
+TransformKernel tiled();  // step 2
+
 // [doc:launch]
-cudaError_t tiled_float2(const float* input, float* output, Batch batch, To to) {
+static int launch(const TransformCall& c) {
   // A float2 lies on a multiple of 8 bytes. If N is odd, every second row of CHWN begins between two
   // such places. Step 2 does not mind, and costs a few more requests, not more bytes.
-  if (batch.N % 2 != 0) return tiled(input, output, batch, to);
+  if (c.N % 2 != 0) return tiled().launch(c);
 
-  const int pairs = batch.N / 2;
-  const int tiles = ((batch.cells - 1) / kTile + 1) * ((pairs - 1) / kTile + 1);
+  const int pairs = c.N / 2;
+  const int tiles = ((c.cells - 1) / kTile + 1) * ((pairs - 1) / kTile + 1);
   const dim3 threads(kTile, kTile);
-  if (to == To::nchw) {
-    float2_to_nchw_kernel<<<tiles, threads>>>(reinterpret_cast<const float2*>(input), output, pairs,
-                                              batch.cells);
+  if (c.to_chwn) {
+    float2_to_chwn_kernel<<<tiles, threads>>>(c.input, reinterpret_cast<float2*>(c.output), pairs,
+                                              c.cells);
   } else {
-    float2_to_chwn_kernel<<<tiles, threads>>>(input, reinterpret_cast<float2*>(output), pairs,
-                                              batch.cells);
+    float2_to_nchw_kernel<<<tiles, threads>>>(reinterpret_cast<const float2*>(c.input), c.output,
+                                              pairs, c.cells);
   }
   return cudaGetLastError();
 }
 // [/doc:launch]
+
+TransformKernel tiled_float2() {
+  return {.description = "two images with one access; tiles of 32 cells x 64 images",
+          .launch = launch};
+}
 
 }  // namespace halo::layout_transform

@@ -6,19 +6,17 @@
 // Must cost  per cell five reads and three writes, 32 bytes, where 8 would do; and what the reductions
 //            waste: their lanes are C floats apart, so a request of 32 lanes touches 32 sectors, from
 //            C = 8 on, and uses 4 of each sector's 32 bytes.
-// Run        halo run 12 --variant five_kernels
-#include "stages/12_fused_softmax/fused_softmax.hpp"
+// Run        ./halo run 12 --variant five_kernels
+#include <cuda_runtime.h>
+
+#include "common/harness/kernel.h"
 
 namespace halo::fused_softmax {
 
-namespace {
-
 // The reductions have a thread for each image and no more: 128 images are 128 threads, whatever C is.
 // In blocks of a warp they are at least spread over N / 32 multiprocessors.
-constexpr int kReductionThreads = kImages;
+constexpr int kReductionThreads = kWarpSize;
 constexpr int kCellThreads = 256;
-
-}  // namespace
 
 // [doc:kernels]
 // Preconditions of all: a thread for each image (steps 1 and 4) or each cell (2, 3 and 5).
@@ -75,19 +73,34 @@ __global__ void divide_kernel(const float* exponentials,  // [N][C]
 }
 // [/doc:kernels]
 
-cudaError_t five_kernels(const float* input, float* output, float* workspace, int N, int C) {
-  float* shifted = workspace;                                // [N][C]
+// What the steps leave for each other: two matrices and two vectors. Each begins on 256 bytes.
+static long long whole_lines(long long floats) { return (floats + 63) / 64 * 64; }
+
+static long long workspace_floats(int N, int C) {
+  return 2 * whole_lines(1LL * N * C) + 2 * whole_lines(N);
+}
+
+static int launch(const SoftmaxCall& c) {
+  const int N = c.N;
+  const int C = c.C;
+  float* shifted = c.workspace;                              // [N][C]
   float* exponentials = shifted + whole_lines(1LL * N * C);  // [N][C]
   float* maximum = exponentials + whole_lines(1LL * N * C);  // [N]
   float* sum = maximum + whole_lines(N);                     // [N]
   const int images = (N - 1) / kReductionThreads + 1;        // blocks
   const int cells = (N * C - 1) / kCellThreads + 1;          // blocks
-  max_kernel<<<images, kReductionThreads>>>(input, maximum, N, C);
-  subtract_kernel<<<cells, kCellThreads>>>(input, maximum, shifted, N, C);
+  max_kernel<<<images, kReductionThreads>>>(c.input, maximum, N, C);
+  subtract_kernel<<<cells, kCellThreads>>>(c.input, maximum, shifted, N, C);
   exp_kernel<<<cells, kCellThreads>>>(shifted, exponentials, N, C);
   sum_kernel<<<images, kReductionThreads>>>(exponentials, sum, N, C);
-  divide_kernel<<<cells, kCellThreads>>>(exponentials, sum, output, N, C);
+  divide_kernel<<<cells, kCellThreads>>>(exponentials, sum, c.output, N, C);
   return cudaGetLastError();
+}
+
+SoftmaxKernel five_kernels() {
+  return {.description = "a kernel a step, a thread an image in the reductions",
+          .launch = launch,
+          .workspace_floats = workspace_floats};
 }
 
 }  // namespace halo::fused_softmax

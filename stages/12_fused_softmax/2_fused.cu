@@ -1,6 +1,7 @@
 // Stage 12, step 2: the five steps in one kernel, which pass their results on in shared memory.
 //
-// Computes   as step 1.
+// Computes   output[n][c] = exp(input[n][c] - m[n]) / sum over c' of exp(input[n][c'] - m[n]) with
+//            m[n] = max over c of input[n][c].
 // Changed    since 1 five_kernels: each block does all five steps for some images, whose cells it reads
 //            once and writes once. Who does what in a step is as before: a thread an image for maximum
 //            and sum, all threads for the others. Where kernels ended there are barriers.
@@ -8,16 +9,15 @@
 //            of a block 2 * C requests of one wavefront for its two reductions, however many threads
 //            it has: one warp works, seven wait. Rows of more than 11,264 cells: what is beyond is read
 //            three times.
-// Run        halo run 12 --variant fused
-#include "stages/12_fused_softmax/fused_softmax.hpp"
+// Run        ./halo run 12 --variant fused
+#include <cuda_runtime.h>
+
+#include "common/harness/kernel.h"
+#include "stages/12_fused_softmax/blocks.h"
 
 namespace halo::fused_softmax {
 
-namespace {
-
 constexpr int kThreads = 256;
-
-}  // namespace
 
 // [doc:kernel]
 // Preconditions: kThreads threads a block, a block for each tile.images images; dynamic shared memory
@@ -82,12 +82,17 @@ __global__ void __launch_bounds__(kThreads)
 }
 // [/doc:kernel]
 
-cudaError_t fused(const float* input, float* output, int N, int C) {
-  const Tile tile = tile_of(C);
-  const int blocks = (N - 1) / tile.images + 1;
+static int launch(const SoftmaxCall& c) {
+  const Tile tile = tile_of(c.C);
+  const int blocks = (c.N - 1) / tile.images + 1;
   const size_t floats = (tile.images - 1) * tile.pitch + tile.kept;
-  fused_kernel<<<blocks, kThreads, floats * sizeof(float)>>>(input, output, N, C, tile);
+  fused_kernel<<<blocks, kThreads, floats * sizeof(float)>>>(c.input, c.output, c.N, c.C, tile);
   return cudaGetLastError();
+}
+
+SoftmaxKernel fused() {
+  return {.description = "one kernel, rows in shared memory; a thread an image in the reductions",
+          .launch = launch};
 }
 
 }  // namespace halo::fused_softmax

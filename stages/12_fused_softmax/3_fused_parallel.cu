@@ -1,14 +1,18 @@
 // Stage 12, step 3: the inner loops run in parallel as well. A block an image.
 //
-// Computes   as step 1.
+// Computes   output[n][c] = exp(input[n][c] - m[n]) / sum over c' of exp(input[n][c'] - m[n]) with
+//            m[n] = max over c of input[n][c].
 // Changed    since 2 fused: a block has one image, its threads share the categories, and they find
 //            maximum and sum together. It is the paper's kernel (Fig. 9) with the index of its load
 //            corrected, and with a number of threads that need not be that of the categories.
 // Must cost  in global memory as step 2; in shared memory per warp and reduction one store and one
 //            load, and per block two barriers instead of four. A reduction of C cells takes C / 1024
 //            steps and ten shuffles, no longer C steps.
-// Run        halo run 12 --variant fused_parallel
-#include "stages/12_fused_softmax/fused_softmax.hpp"
+// Run        ./halo run 12 --variant fused_parallel
+#include <cuda_runtime.h>
+
+#include "common/harness/kernel.h"
+#include "stages/12_fused_softmax/blocks.h"
 
 namespace halo::fused_softmax {
 
@@ -78,30 +82,17 @@ __global__ void __launch_bounds__(kThreads) fused_parallel_kernel(const float* i
 }
 // [/doc:kernel]
 
-cudaError_t fused_parallel(const float* input, float* output, int N, int C) {
-  const int kept = C < kKeptFloats ? C : kKeptFloats;
-  const size_t bytes = kept * sizeof(float);
-  switch (threads_for(C)) {
-    case 32:
-      fused_parallel_kernel<32><<<N, 32, bytes>>>(input, output, C, kept);
-      break;
-    case 64:
-      fused_parallel_kernel<64><<<N, 64, bytes>>>(input, output, C, kept);
-      break;
-    case 128:
-      fused_parallel_kernel<128><<<N, 128, bytes>>>(input, output, C, kept);
-      break;
-    case 256:
-      fused_parallel_kernel<256><<<N, 256, bytes>>>(input, output, C, kept);
-      break;
-    case 512:
-      fused_parallel_kernel<512><<<N, 512, bytes>>>(input, output, C, kept);
-      break;
-    default:
-      fused_parallel_kernel<1024><<<N, 1024, bytes>>>(input, output, C, kept);
-      break;
-  }
+static int launch(const SoftmaxCall& c) {
+  const int kept = c.C < kKeptFloats ? c.C : kKeptFloats;
+  const int threads = threads_for(c.C);
+  const auto kernel = dispatch<32, 64, 128, 256, 512, 1024>(
+      threads, [](auto number) { return fused_parallel_kernel<number.value>; });
+  kernel<<<c.N, threads, kept * sizeof(float)>>>(c.input, c.output, c.C, kept);
   return cudaGetLastError();
+}
+
+SoftmaxKernel fused_parallel() {
+  return {.description = "a block an image, threads across its categories", .launch = launch};
 }
 
 }  // namespace halo::fused_softmax

@@ -1,20 +1,25 @@
 // Stage 12, step 4: the same with CUB's block reductions.
 //
-// Computes   as step 1.
+// Computes   output[n][c] = exp(input[n][c] - m[n]) / sum over c' of exp(input[n][c'] - m[n]) with
+//            m[n] = max over c of input[n][c].
 // Changed    since 3 fused_parallel: cub::BlockReduce for block_reduce. It leaves its result in one
 //            thread, which has to tell the others, and has one place for both reductions.
 // Must cost  in global memory as step 3; per block four barriers, and per reduction a store of each
 //            warp, a load of thread 0 for each further warp, its store of the result, and a load of each
 //            warp. (That is how CUB does it today; it promises a result, and no traffic.)
-// Run        halo run 12 --variant fused_cub
-#include <cub/cub.cuh>
+// Run        ./halo run 12 --variant fused_cub
+#include <cuda_runtime.h>
 
-#include "stages/12_fused_softmax/fused_softmax.hpp"
+#include <cub/block/block_reduce.cuh>
+
+#include "common/harness/kernel.h"
+#include "stages/12_fused_softmax/blocks.h"
 
 namespace halo::fused_softmax {
 
 // [doc:kernel]
-// Preconditions: as step 3.
+// Preconditions: a block of kThreads for each image; dynamic shared memory holds `kept` floats,
+// kept <= C.
 template <int kThreads>
 __global__ void __launch_bounds__(kThreads) fused_cub_kernel(const float* input,  // [N][C]
                                                              float* output,       // [N][C]
@@ -60,30 +65,17 @@ __global__ void __launch_bounds__(kThreads) fused_cub_kernel(const float* input,
 }
 // [/doc:kernel]
 
-cudaError_t fused_cub(const float* input, float* output, int N, int C) {
-  const int kept = C < kKeptFloats ? C : kKeptFloats;
-  const size_t bytes = kept * sizeof(float);
-  switch (threads_for(C)) {
-    case 32:
-      fused_cub_kernel<32><<<N, 32, bytes>>>(input, output, C, kept);
-      break;
-    case 64:
-      fused_cub_kernel<64><<<N, 64, bytes>>>(input, output, C, kept);
-      break;
-    case 128:
-      fused_cub_kernel<128><<<N, 128, bytes>>>(input, output, C, kept);
-      break;
-    case 256:
-      fused_cub_kernel<256><<<N, 256, bytes>>>(input, output, C, kept);
-      break;
-    case 512:
-      fused_cub_kernel<512><<<N, 512, bytes>>>(input, output, C, kept);
-      break;
-    default:
-      fused_cub_kernel<1024><<<N, 1024, bytes>>>(input, output, C, kept);
-      break;
-  }
+static int launch(const SoftmaxCall& c) {
+  const int kept = c.C < kKeptFloats ? c.C : kKeptFloats;
+  const int threads = threads_for(c.C);
+  const auto kernel = dispatch<32, 64, 128, 256, 512, 1024>(
+      threads, [](auto number) { return fused_cub_kernel<number.value>; });
+  kernel<<<c.N, threads, kept * sizeof(float)>>>(c.input, c.output, c.C, kept);
   return cudaGetLastError();
+}
+
+SoftmaxKernel fused_cub() {
+  return {.description = "the same with CUB's block reductions", .launch = launch};
 }
 
 }  // namespace halo::fused_softmax

@@ -6,9 +6,9 @@
 #include "stages/08_multi_channel_stride_fixed/stage.hpp"
 #include "stages/09_cuconv_two_stage/stage.hpp"
 #include "stages/10_layout_convolution/stage.hpp"
-#include "stages/10_layout_transform/stage.hpp"
+#include "stages/10_layout_transform.hpp"
 #include "stages/11_fused_pooling/stage.hpp"
-#include "stages/12_fused_softmax/stage.hpp"
+#include "stages/12_fused_softmax.hpp"
 #include "stages/13_network/kernel.hpp"
 #include "stages/13_network/network_kernels.hpp"
 

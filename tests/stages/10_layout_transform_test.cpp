@@ -1,7 +1,8 @@
+#include "stages/10_layout_transform.hpp"
+
 #include <algorithm>
 #include <utility>
 
-#include "stages/10_layout_transform/stage.hpp"
 #include "tests/catch.hpp"
 #include "tests/stages/operation_stage.hpp"
 

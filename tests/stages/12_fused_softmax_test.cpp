@@ -1,7 +1,8 @@
+#include "stages/12_fused_softmax.hpp"
+
 #include <cstring>
 
-#include "stages/12_fused_softmax/fused_softmax.hpp"
-#include "stages/12_fused_softmax/stage.hpp"
+#include "stages/12_fused_softmax/blocks.h"
 #include "tests/catch.hpp"
 #include "tests/stages/operation_stage.hpp"
 #include "tests/stages/stage.hpp"

@@ -6,10 +6,14 @@
 #include <vector>
 
 #include "common/harness/backend.hpp"
+#include "common/harness/kernel.h"
 #include "common/harness/operation.hpp"
-#include "stages/12_fused_softmax/fused_softmax.hpp"
 #include "tests/catch.hpp"
 #include "tests/stages/sc16_figure9/figure9.hpp"
+
+namespace halo::fused_softmax {
+SoftmaxKernel fused_parallel();  // the stage's kernel
+}
 
 using namespace halo;
 
@@ -127,7 +131,7 @@ TEST_CASE(
   CHECK(without.seen.hazards.empty());
   CHECK(different(without.output, softmax_of(3, 100, [](int c) { return c % 32; })) == 0);
   const Ran corrected = run(3, 100, 32, [](float* input, float* output) {
-    return fused_softmax::fused_parallel(input, output, 3, 100);
+    return fused_softmax::fused_parallel().launch({3, 100, input, output, nullptr});
   });
   REQUIRE(corrected.seen.hazards.size() == 1);
   CHECK(corrected.seen.hazards[0].kind == "uninitialized_global_read");
@@ -178,7 +182,7 @@ TEST_CASE("Fig. 9's launch fails above 1,024 categories, and its shared memory a
   // The stage's kernel takes both.
   for (const int categories : {1025, 11 * 1024 + 1}) {
     const Ran ran = run(2, categories, categories, [&](float* input, float* output) {
-      return fused_softmax::fused_parallel(input, output, 2, categories);
+      return fused_softmax::fused_parallel().launch({2, categories, input, output, nullptr});
     });
     INFO(all(ran));
     CHECK(ran.seen.hazards.empty());

@@ -1,7 +1,8 @@
-// The variants of stage 12 and what they must cost.
+// What the kernels of stage 12 must cost.
+#include "common/harness/kernels.hpp"
+#include "common/harness/operation.hpp"
 #include "common/harness/traffic.hpp"
-#include "stages/12_fused_softmax/fused_softmax.hpp"
-#include "stages/12_fused_softmax/stage.hpp"
+#include "stages/12_fused_softmax/blocks.h"
 
 namespace halo::fused_softmax {
 
@@ -223,48 +224,11 @@ simt::Counters predict_fused_cub(const Softmax& softmax) {
 
 }  // namespace
 
-SoftmaxStage stage() {
-  SoftmaxVariant five;
-  five.name = "five_kernels";
-  five.source = "stages/12_fused_softmax/1_five_kernels.cu";
-  five.description = "a kernel a step, a thread an image in the reductions";
-  five.launch = [](const OperationCall<conv::Softmax>& c) {
-    return five_kernels(c.input, c.output, c.workspace, c.problem.N(), c.problem.C());
-  };
-  five.workspace_floats = [](const Softmax& softmax) -> std::int64_t {
-    return workspace_floats(softmax.N(), softmax.C());
-  };
-  five.predict = predict_five_kernels;
-
-  SoftmaxVariant fused_steps;
-  fused_steps.name = "fused";
-  fused_steps.source = "stages/12_fused_softmax/2_fused.cu";
-  fused_steps.description =
-      "one kernel, rows in shared memory; a thread an image in the reductions";
-  fused_steps.launch = [](const OperationCall<conv::Softmax>& c) {
-    return fused(c.input, c.output, c.problem.N(), c.problem.C());
-  };
-  fused_steps.predict = predict_fused;
-
-  SoftmaxVariant parallel;
-  parallel.name = "fused_parallel";
-  parallel.source = "stages/12_fused_softmax/3_fused_parallel.cu";
-  parallel.description = "a block an image, threads across its categories";
-  parallel.launch = [](const OperationCall<conv::Softmax>& c) {
-    return fused_parallel(c.input, c.output, c.problem.N(), c.problem.C());
-  };
-  parallel.predict = predict_fused_parallel;
-
-  SoftmaxVariant cub;
-  cub.name = "fused_cub";
-  cub.source = "stages/12_fused_softmax/4_fused_cub.cu";
-  cub.description = "the same with CUB's block reductions";
-  cub.launch = [](const OperationCall<conv::Softmax>& c) {
-    return fused_cub(c.input, c.output, c.problem.N(), c.problem.C());
-  };
-  cub.predict = predict_fused_cub;
-
-  return {.name = "12_fused_softmax", .variants = {five, fused_steps, parallel, cub}};
+void complete(SoftmaxStage& stage) {
+  variant(stage, "five_kernels").predict = predict_five_kernels;
+  variant(stage, "fused").predict = predict_fused;
+  variant(stage, "fused_parallel").predict = predict_fused_parallel;
+  variant(stage, "fused_cub").predict = predict_fused_cub;
 }
 
 }  // namespace halo::fused_softmax

@@ -1,8 +1,8 @@
-// The variants of stage 10 and what they must cost.
+// What the kernels of stage 10's transforms must cost, and the copy that stands beside them.
 #include "common/harness/copy.hpp"
+#include "common/harness/kernels.hpp"
+#include "common/harness/operation.hpp"
 #include "common/harness/traffic.hpp"
-#include "stages/10_layout_transform/layout_transform.hpp"
-#include "stages/10_layout_transform/stage.hpp"
 
 namespace halo::layout_transform {
 
@@ -10,13 +10,14 @@ namespace {
 
 using conv::Transform;
 
+constexpr int kTile = 32;  // the side of a tile
+
+struct Batch {
+  int N, cells;
+};
 Batch batch_of(const Transform& transform) {
   const conv::Images& images = transform.images();
   return {.N = images.N(), .cells = images.C() * images.H() * images.W()};
-}
-
-To to_of(const Transform& transform) {
-  return transform.to() == conv::Layout::nchw ? To::nchw : To::chwn;
 }
 
 // What one of the two layouts costs, read or written: requests of warps and sectors they touch.
@@ -65,9 +66,9 @@ Access down_columns(std::int64_t rows, std::int64_t columns) {
 }
 
 // Both layouts of a batch, read and written as the direction says.
-simt::Counters global_counters(To to, Access chwn, Access nchw) {
-  const Access& loads = to == To::nchw ? chwn : nchw;
-  const Access& stores = to == To::nchw ? nchw : chwn;
+simt::Counters global_counters(conv::Layout to, Access chwn, Access nchw) {
+  const Access& loads = to == conv::Layout::nchw ? chwn : nchw;
+  const Access& stores = to == conv::Layout::nchw ? nchw : chwn;
   simt::Counters counters;
   counters.global_load_requests = loads.requests;
   counters.global_load_sectors = loads.sectors;
@@ -78,7 +79,7 @@ simt::Counters global_counters(To to, Access chwn, Access nchw) {
 
 simt::Counters predict_naive(const Transform& transform) {
   const Batch batch = batch_of(transform);
-  return global_counters(to_of(transform), along_rows(batch.cells, batch.N, kWarpSize),
+  return global_counters(transform.to(), along_rows(batch.cells, batch.N, kWarpSize),
                          down_columns(batch.N, batch.cells));
 }
 
@@ -90,9 +91,8 @@ std::uint64_t tiles(std::int64_t rows, std::int64_t columns) {
 // store follows; the padding keeps both free of conflicts.
 simt::Counters predict_tiled(const Transform& transform) {
   const Batch batch = batch_of(transform);
-  simt::Counters counters =
-      global_counters(to_of(transform), along_rows(batch.cells, batch.N, kTile),
-                      along_rows(batch.N, batch.cells, kTile));
+  simt::Counters counters = global_counters(transform.to(), along_rows(batch.cells, batch.N, kTile),
+                                            along_rows(batch.N, batch.cells, kTile));
   counters.shared_store_requests = counters.global_load_requests;
   counters.shared_store_wavefronts = counters.global_load_requests;
   counters.shared_load_requests = counters.global_store_requests;
@@ -119,14 +119,14 @@ simt::Counters predict_tiled_float2(const Transform& transform) {
   if (batch.N % 2 != 0) return predict_tiled(transform);
   const std::int64_t pairs = batch.N / 2;
   // In CHWN a request has 32 pairs, 64 floats. In NCHW it has 32 floats, of one image.
-  const To to = to_of(transform);
+  const conv::Layout to = transform.to();
   simt::Counters counters = global_counters(to, along_rows(batch.cells, batch.N, 2 * kTile),
                                             along_rows(batch.N, batch.cells, kTile));
   // In the tile, the side of CHWN is gone through pair by pair, that of NCHW cell by cell.
   const PairAccess chwn_side = pairs_along_rows(batch.cells, pairs);
   const PairAccess nchw_side = pairs_along_rows(pairs, batch.cells);
-  const PairAccess& written = to == To::nchw ? chwn_side : nchw_side;
-  const PairAccess& read = to == To::nchw ? nchw_side : chwn_side;
+  const PairAccess& written = to == conv::Layout::nchw ? chwn_side : nchw_side;
+  const PairAccess& read = to == conv::Layout::nchw ? nchw_side : chwn_side;
   counters.shared_store_requests = written.requests;
   counters.shared_store_wavefronts = written.wavefronts;
   counters.shared_load_requests = read.requests;
@@ -144,38 +144,17 @@ simt::Counters predict_copy(const Transform& transform) {
     ++access.requests;
     ++access.sectors;
   }
-  return global_counters(To::nchw, access, access);
-}
-
-using Launcher = cudaError_t (*)(const float*, float*, Batch, To);
-
-TransformVariant variant_of(const char* name, const char* source, const char* description,
-                            Launcher launcher, simt::Counters (*predict)(const Transform&)) {
-  TransformVariant variant;
-  variant.name = name;
-  variant.source = source;
-  variant.description = description;
-  variant.launch = [launcher](const OperationCall<conv::Transform>& c) -> int {
-    return launcher(c.input, c.output, batch_of(c.problem), to_of(c.problem));
-  };
-  variant.predict = predict;
-  return variant;
+  return global_counters(conv::Layout::nchw, access, access);
 }
 
 }  // namespace
 
-TransformStage stage() {
-  const TransformVariant one =
-      variant_of("naive", "stages/10_layout_transform/1_naive.cu",
-                 "a thread an image, a block a cell; no tile", naive, predict_naive);
-  const TransformVariant two =
-      variant_of("tiled", "stages/10_layout_transform/2_tiled.cu",
-                 "a matrix transposed by tiles of 32 x 32", tiled, predict_tiled);
-  TransformVariant three =
-      variant_of("tiled_float2", "stages/10_layout_transform/3_tiled_float2.cu",
-                 "two images with one access; tiles of 32 cells x 64 images", tiled_float2,
-                 predict_tiled_float2);
-  three.detail = [](const Transform& transform) -> std::string {
+void complete(TransformStage& stage) {
+  variant(stage, "naive").predict = predict_naive;
+  variant(stage, "tiled").predict = predict_tiled;
+  TransformVariant& pairs = variant(stage, "tiled_float2");
+  pairs.predict = predict_tiled_float2;
+  pairs.detail = [](const Transform& transform) -> std::string {
     return transform.images().N() % 2 == 0 ? "" : "odd N: as tiled";
   };
 
@@ -184,11 +163,11 @@ TransformStage stage() {
   copy.source = "common/harness/copy.cu";
   copy.description = "no transform: our kernel that copies as many bytes";
   copy.role = Role::copy;
-  copy.launch = [](const OperationCall<conv::Transform>& c) {
+  copy.launch = [](const OperationCall<Transform>& c) {
     return launch_copy(c.input, c.output, c.problem.input_size());
   };
   copy.predict = predict_copy;
-  return {.name = "10_layout_transform", .variants = {one, two, three, copy}};
+  stage.variants.push_back(copy);
 }
 
 }  // namespace halo::layout_transform

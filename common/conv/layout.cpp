@@ -43,8 +43,6 @@ void transpose_block(const float* input, const Matrix& output, Range rows, Range
 
 }  // namespace
 
-const char* to_string(Layout layout) { return layout == Layout::nchw ? "nchw" : "chwn"; }
-
 Layout parse_layout(std::string_view text) {
   for (const Layout layout : {Layout::nchw, Layout::chwn}) {
     if (text == to_string(layout)) return layout;

@@ -21,7 +21,7 @@ namespace halo::conv {
 enum class Layout { nchw, chwn };
 
 /// "nchw", "chwn".
-const char* to_string(Layout layout);
+constexpr const char* to_string(Layout layout) { return layout == Layout::nchw ? "nchw" : "chwn"; }
 /// The opposite; throws std::invalid_argument, in one line, for other words.
 Layout parse_layout(std::string_view text);
 /// The one that it is not.

@@ -24,6 +24,11 @@ const std::vector<BenchSet>& bench_sets() {
   return all;
 }
 
+bool has_stage(const BenchSet& set, const std::string& stage) {
+  return std::any_of(set.stages.begin(), set.stages.end(),
+                     [&](const std::string& number) { return stage.starts_with(number + "_"); });
+}
+
 std::string bench_set_names(const std::string& family) {
   std::string names;
   for (const BenchSet& set : bench_sets()) {

@@ -18,6 +18,9 @@ struct BenchSet {
 };
 const std::vector<BenchSet>& bench_sets();
 
+// Whether the stage, by its whole name, has a part in the set.
+bool has_stage(const BenchSet& set, const std::string& stage);
+
 // The names of a family's sets, "cuconv, sc16".
 std::string bench_set_names(const std::string& family);
 

@@ -1,7 +1,7 @@
 // What the predictions of the 1D stages are written with, beside traffic.hpp.
 #pragma once
 
-#include "common/harness/conv1d.hpp"
+#include "common/harness/families/conv1d.hpp"
 #include "common/harness/traffic.hpp"
 
 namespace halo {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "common/harness/copy.hpp"
+#include "common/harness/backend/copy.hpp"
 #include "common/peers/conv1d.hpp"
 #include "common/peers/cub_and_thrust.hpp"
 #include "common/peers/libraries.hpp"
@@ -22,7 +22,7 @@ std::size_t cells(const Conv1dCall& call) {
 Conv1dVariant copy() {
   Conv1dVariant peer;
   peer.name = "copy";
-  peer.source = "common/harness/copy.cu";
+  peer.source = "common/harness/backend/copy.cu";
   peer.description = "no convolution: our kernel that copies as many bytes";
   peer.role = Role::copy;
   peer.launch = [](const Conv1dCall& c) {
@@ -84,10 +84,9 @@ Conv1dVariant cub_segmented_reduce_peer() {
     return reduce(plan->temporary.data(), plan->bytes);
   };
   peer.version = cub_version();
-  peer.detail = cub_segmented_reduce_detail;
-  peer.most_products = 2'000'000'000;
-  peer.most_products_reason =
-      "a segmented reduction of so many products takes a second a call, or more";
+  peer.detail = [](const Conv1dProblem&) { return cub_segmented_reduce_detail(); };
+  peer.refuses = up_to_products(
+      2'000'000'000, "a segmented reduction of so many products takes a second a call, or more");
   return peer;
 }
 
@@ -97,8 +96,8 @@ Conv1dVariant cudnn_peer() {
   peer.source = "common/peers/cudnn_algorithms.cpp";
   peer.description = "cuDNN's fastest forward algorithm for an image of one row, true fp32";
   peer.role = Role::peer;
-  peer.most_products = 100'000'000'000;
-  peer.most_products_reason = "cuDNN takes seconds a call for so many products in one channel";
+  peer.refuses = up_to_products(100'000'000'000,
+                                "cuDNN takes seconds a call for so many products in one channel");
 #ifdef HALO_HAVE_CUDNN
   use_cudnn(peer);
 #else

@@ -15,7 +15,7 @@
 
 #include <vector>
 
-#include "common/harness/conv2d.hpp"
+#include "common/harness/families/conv2d.hpp"
 
 namespace halo::peers {
 

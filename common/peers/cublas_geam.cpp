@@ -31,7 +31,7 @@ int geam(cublasHandle_t handle, const conv::Transform& transform, const float* i
 
 class GeamPeer {
  public:
-  int launch(const OperationCall<conv::Transform>& call) {
+  int launch(const ProblemCall<conv::Transform>& call) {
     const auto make = [&](Verdict& verdict) -> int {
       if (const int code = cublas_->open(); code != cudaSuccess) return code;
       const conv::Transform trial = trial_of(call.problem);
@@ -72,9 +72,7 @@ class GeamPeer {
 
 void use_cublas(TransformVariant& variant) {
   const auto peer = std::make_shared<GeamPeer>();
-  variant.launch = [peer](const OperationCall<conv::Transform>& call) {
-    return peer->launch(call);
-  };
+  variant.launch = [peer](const ProblemCall<conv::Transform>& call) { return peer->launch(call); };
   variant.version = "cuBLAS " + cublas_version();
   variant.detail = [peer](const conv::Transform& transform) { return peer->detail(transform); };
   variant.differs = [peer](const conv::Transform& transform) { return peer->differs(transform); };

@@ -240,7 +240,7 @@ void use_cudnn(Conv1dVariant& variant) {
                               {call.input, call.mask, call.output + call.first});
   };
   variant.version = "cuDNN " + cudnn_version();
-  variant.detail = [cudnn] {
+  variant.detail = [cudnn](const Conv1dProblem&) {
     return cudnn->described ? cudnn->peer.detail()
                             : "cuDNN computes all outputs or those without ghost cells, no others";
   };

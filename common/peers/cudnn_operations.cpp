@@ -49,7 +49,7 @@ class FormPeer {
   FormPeer(List list, std::string settings, conv::Layout layout)
       : list_(std::move(list)), settings_(std::move(settings)), layout_(layout) {}
 
-  int launch(const OperationCall<Problem>& call) {
+  int launch(const Call<Problem>& call) {
     FormChoice* choice = nullptr;
     const auto make = [&](FormChoice& fresh) { return choose(call, fresh); };
     if (const int code = choices_.find(call.problem, make, choice); code != cudaSuccess) {
@@ -78,7 +78,7 @@ class FormPeer {
   }
 
  private:
-  int choose(const OperationCall<Problem>& call, FormChoice& choice) {
+  int choose(const Call<Problem>& call, FormChoice& choice) {
     if (const int code = handle_->open(); code != cudaSuccess) return code;
     Stopwatch stopwatch;
     double best = -1;
@@ -287,11 +287,10 @@ std::vector<Form> list_softmaxes(const conv::Softmax& softmax) {
 }
 
 template <class Problem>
-void use(OperationVariant<Problem>& variant, typename FormPeer<Problem>::List list,
-         std::string settings) {
+void use(Variant<Problem>& variant, typename FormPeer<Problem>::List list, std::string settings) {
   const auto peer =
       std::make_shared<FormPeer<Problem>>(std::move(list), std::move(settings), variant.layout);
-  variant.launch = [peer](const OperationCall<Problem>& call) { return peer->launch(call); };
+  variant.launch = [peer](const Call<Problem>& call) { return peer->launch(call); };
   variant.version = "cuDNN " + cudnn_version();
   variant.detail = [peer](const Problem& problem) { return peer->detail(problem); };
   variant.differs = [peer](const Problem& problem) { return peer->differs(problem); };

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "common/harness/conv2d.hpp"
+#include "common/harness/families/conv2d.hpp"
 
 namespace halo::peers {
 

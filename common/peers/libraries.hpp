@@ -1,9 +1,11 @@
 // The libraries that may be missing, behind one function each. Private to the peers.
 #pragma once
 
-#include "common/harness/conv1d.hpp"
-#include "common/harness/conv2d.hpp"
-#include "common/harness/operation.hpp"
+#include "common/harness/families/conv1d.hpp"
+#include "common/harness/families/conv2d.hpp"
+#include "common/harness/families/pooling.hpp"
+#include "common/harness/families/softmax.hpp"
+#include "common/harness/families/transform.hpp"
 #include "common/peers/fft_plan.hpp"
 #include "common/peers/network.hpp"
 

@@ -17,7 +17,7 @@
 #include <string>
 
 #include "common/conv/layout.hpp"
-#include "common/harness/conv2d.hpp"
+#include "common/harness/families/conv2d.hpp"
 
 namespace halo::peers {
 

@@ -177,12 +177,12 @@ class NppRowFilter {
 
 void use_npp_row_filter(Conv1dVariant& variant) {
   const auto filter = std::make_shared<NppRowFilter>();
-  variant.set_mask = [filter](const float* mask, int width) {
-    return filter->set_mask(mask, width);
+  variant.set_up = [filter](const float* mask, const Conv1dShape& shape) {
+    return filter->set_mask(mask, shape.mask_width);
   };
   variant.launch = [filter](const Conv1dCall& call) { return filter->launch(call); };
   variant.version = NppRowFilter::version();
-  variant.detail = [filter] { return filter->detail(); };
+  variant.detail = [filter](const Conv1dProblem&) { return filter->detail(); };
 }
 
 }  // namespace halo::peers

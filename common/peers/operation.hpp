@@ -17,7 +17,9 @@
 
 #include <vector>
 
-#include "common/harness/operation.hpp"
+#include "common/harness/families/pooling.hpp"
+#include "common/harness/families/softmax.hpp"
+#include "common/harness/families/transform.hpp"
 
 namespace halo::peers {
 

@@ -11,9 +11,9 @@ namespace halo::peers {
 namespace {
 
 template <class Problem>
-OperationVariant<Problem> cudnn_peer(std::string name, std::string description,
-                                     conv::Layout layout = conv::Layout::nchw) {
-  OperationVariant<Problem> peer;
+Variant<Problem> cudnn_peer(std::string name, std::string description,
+                            conv::Layout layout = conv::Layout::nchw) {
+  Variant<Problem> peer;
   peer.name = std::move(name);
   peer.source = "common/peers/cudnn_operations.cpp";
   peer.description = std::move(description);

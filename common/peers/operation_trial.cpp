@@ -8,8 +8,6 @@
 #include <span>
 #include <vector>
 
-#include "common/conv/inputs.hpp"
-#include "common/harness/operation_judge.hpp"
 #include "common/peers/plan.hpp"
 
 namespace halo::peers {
@@ -73,9 +71,11 @@ int try_operation(const Problem& problem, conv::Layout layout,
     error = cudaMemcpyAsync(target, source, bytes, cudaMemcpyDefault, cudaStreamPerThread);
   };
   constexpr std::uint64_t kSeed = 1;  // any: what is judged is a method, not a result
-  for (int kind = 0; kind < conv::input_kinds(problem) && verdict.fault.empty(); ++kind) {
-    const std::vector<float> input =
-        arranged(problem, layout, conv::make_input(problem, kind, kSeed));
+  const AnyProblemPtr any = erased(problem);
+  for (const DataKind& kind : any->kinds()) {
+    if (!verdict.fault.empty()) break;
+    const DatasetPtr data = any->data(kind, kSeed);
+    const std::span<const float> input = data->first_input(layout);
     std::vector<float> output(static_cast<std::size_t>(problem.output_size()), conv::poison());
     copy(from.data(), input.data(), input_bytes);
     copy(to.data(), output.data(), output_bytes);
@@ -89,9 +89,9 @@ int try_operation(const Problem& problem, conv::Layout layout,
     copy(output.data(), to.data(), output_bytes);
     if (error == cudaSuccess) error = cudaStreamSynchronize(cudaStreamPerThread);
     if (error != cudaSuccess) return error;
-    const conv::Comparison result = checker_of(problem, layout, input).judge(0, output);
+    const conv::Comparison result = data->judge(layout, conv::Demand::bounded)(0, output);
     if (result.passed()) continue;
-    std::string& reason = kind == 0 ? verdict.fault : verdict.differs;
+    std::string& reason = kind.of == DataKind::Of::ordinary ? verdict.fault : verdict.differs;
     if (reason.empty()) reason = worst_of(result);
   }
   return cudaSuccess;

@@ -3,13 +3,15 @@
 //
 // What it does at the edges of float (-inf, NaN, subnormal numbers) most libraries do not document. One
 // that differs there, and only there, is still worth its time on ordinary numbers: it takes part, and
-// its row says so (`differs` of common/harness/operation.hpp).
+// its row says so (`differs` of common/harness/core/variant.hpp).
 #pragma once
 
 #include <functional>
 #include <string>
 
-#include "common/harness/operation.hpp"
+#include "common/harness/families/pooling.hpp"
+#include "common/harness/families/softmax.hpp"
+#include "common/harness/families/transform.hpp"
 
 namespace halo::peers {
 

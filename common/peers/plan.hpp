@@ -11,7 +11,7 @@
 #include <optional>
 #include <utility>
 
-#include "common/harness/conv1d.hpp"
+#include "common/harness/families/conv1d.hpp"
 
 namespace halo::peers {
 

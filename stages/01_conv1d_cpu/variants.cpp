@@ -16,8 +16,7 @@ Conv1dStage stage() {
     return 0;
   };
   one.uncounted = no_kernel;
-  one.most_products = 4'000'000'000;
-  one.most_products_reason = "one core needs more than ten seconds for this";
+  one.refuses = up_to_products(4'000'000'000, "one core needs more than ten seconds for this");
 
   Conv1dVariant vector;
   vector.name = "simd";

@@ -1,6 +1,6 @@
 // What the kernels of stage 02 must cost.
 #include "common/harness/conv1d_traffic.hpp"
-#include "common/harness/kernels.hpp"
+#include "common/harness/families/conv1d.hpp"
 
 namespace halo::conv1d_global {
 
@@ -44,8 +44,7 @@ simt::Counters predict_grid(const Conv1dShape& shape) {
 void complete(Conv1dStage& stage) {
   Conv1dVariant& one = variant(stage, "single_block");
   one.predict = predict_single_block;
-  one.most_products = 100'000'000;
-  one.most_products_reason = "a single block takes seconds for so many products";
+  one.refuses = up_to_products(100'000'000, "a single block takes seconds for so many products");
   variant(stage, "grid").predict = predict_grid;
   variant(stage, "thrust").uncounted =
       "with no GPU Thrust runs on the CPU: there is no kernel to watch";

@@ -1,6 +1,6 @@
 // What the kernel of stage 03 must cost.
 #include "common/harness/conv1d_traffic.hpp"
-#include "common/harness/kernels.hpp"
+#include "common/harness/families/conv1d.hpp"
 
 namespace halo::conv1d_constant {
 

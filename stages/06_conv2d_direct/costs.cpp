@@ -1,8 +1,7 @@
 // What the kernels of stage 06 must cost.
 #include <array>
 
-#include "common/harness/conv2d.hpp"
-#include "common/harness/kernels.hpp"
+#include "common/harness/families/conv2d.hpp"
 #include "common/harness/traffic.hpp"
 
 namespace halo::conv2d_direct {

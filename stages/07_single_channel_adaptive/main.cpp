@@ -5,6 +5,6 @@
 int main(int argc, char** argv) {
   namespace measure = halo::single_channel::measure;
   if (measure::asked_for(argc, argv)) return measure::run(argc, argv, halo::make_backend());
-  return halo::run_conv2d(argc, argv, {halo::single_channel::stage()}, halo::peers::conv2d(),
-                          halo::make_backend());
+  return halo::run_program<halo::conv::ConvLayer>(argc, argv, {halo::single_channel::stage()},
+                                                  halo::peers::conv2d(), halo::make_backend());
 }

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "common/harness/conv2d.hpp"
+#include "common/harness/families/conv2d.hpp"
 
 namespace halo::multi_channel_stride_fixed {
 

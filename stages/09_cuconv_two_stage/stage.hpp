@@ -1,7 +1,7 @@
 // What stage 09 gives to its program, its tests and the network: its variants.
 #pragma once
 
-#include "common/harness/conv2d.hpp"
+#include "common/harness/families/conv2d.hpp"
 #include "stages/09_cuconv_two_stage/division.hpp"
 
 namespace halo::cuconv_two_stage {

@@ -81,6 +81,7 @@ Conv2dVariant variant(const std::string& name, const std::string& description, R
     return predict(layer, rows, multiprocessors(), cap);
   };
   v.detail = [rows, cap](const ConvLayer& layer) { return detail(layer, rows, cap); };
+  v.published = printed_by_cuconv;
   return v;
 }
 

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <set>
 
-#include "common/harness/program.hpp"
+#include "common/harness/core/program.hpp"
 #include "common/report/command_line.hpp"
 #include "common/report/json.hpp"
 #include "common/report/rows.hpp"

@@ -6,5 +6,6 @@
 int main(int argc, char** argv) {
   halo::Conv2dStage stage = halo::layout_convolution::stage();
   for (const auto& peer : halo::peers::fft_convolution()) stage.variants.push_back(peer);
-  return halo::run_conv2d(argc, argv, {stage}, halo::peers::conv2d(), halo::make_backend());
+  return halo::run_program<halo::conv::ConvLayer>(argc, argv, {stage}, halo::peers::conv2d(),
+                                                  halo::make_backend());
 }

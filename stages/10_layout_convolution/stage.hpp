@@ -1,7 +1,7 @@
 // What stage 10's convolutions give to their program, their tests and the network: the variants.
 #pragma once
 
-#include "common/harness/conv2d.hpp"
+#include "common/harness/families/conv2d.hpp"
 
 namespace halo::layout_convolution {
 

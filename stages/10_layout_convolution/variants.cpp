@@ -290,8 +290,8 @@ Conv2dStage stage() {
                     across_lanes(Lanes::pixels, conv::Layout::chwn)};
   stage.plan = plan;
   // One layer with many images, as many as a warp has lanes, and one: with N = 1 the layouts are one.
-  stage.simulated_layers = "8-128-3-16-4,8-32-3-16-4,8-1-3-16-4";
-  stage.measured_layers =
+  stage.simulated = "8-128-3-16-4,8-32-3-16-4,8-1-3-16-4";
+  stage.measured =
       "24-128-5-64-3,13-128-3-384-256,13-32-3-384-256,13-1-3-384-256";  // CV3 and CV7 of the paper
   return stage;
 }

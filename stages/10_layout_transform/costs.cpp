@@ -1,7 +1,6 @@
 // What the kernels of stage 10's transforms must cost, and the copy that stands beside them.
-#include "common/harness/copy.hpp"
-#include "common/harness/kernels.hpp"
-#include "common/harness/operation.hpp"
+#include "common/harness/backend/copy.hpp"
+#include "common/harness/families/transform.hpp"
 #include "common/harness/traffic.hpp"
 
 namespace halo::layout_transform {
@@ -160,10 +159,10 @@ void complete(TransformStage& stage) {
 
   TransformVariant copy;
   copy.name = "copy";
-  copy.source = "common/harness/copy.cu";
+  copy.source = "common/harness/backend/copy.cu";
   copy.description = "no transform: our kernel that copies as many bytes";
   copy.role = Role::copy;
-  copy.launch = [](const OperationCall<Transform>& c) {
+  copy.launch = [](const ProblemCall<Transform>& c) {
     return launch_copy(c.input, c.output, c.problem.input_size());
   };
   copy.predict = predict_copy;

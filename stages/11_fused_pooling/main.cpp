@@ -2,6 +2,6 @@
 #include "stages/11_fused_pooling/stage.hpp"
 
 int main(int argc, char** argv) {
-  return halo::run_operation(argc, argv, halo::fused_pooling::stage(), halo::peers::pooling(),
-                             halo::make_backend());
+  return halo::run_program<halo::conv::PoolingLayer>(argc, argv, {halo::fused_pooling::stage()},
+                                                     halo::peers::pooling(), halo::make_backend());
 }

@@ -1,7 +1,7 @@
 // What stage 11 gives to its program, its tests and the network: its variants.
 #pragma once
 
-#include "common/harness/operation.hpp"
+#include "common/harness/families/pooling.hpp"
 
 namespace halo::fused_pooling {
 

@@ -37,7 +37,7 @@ PoolingVariant reuse(Layout layout, std::function<Expansion(const PoolingLayer&)
   variant.layout = layout;
   variant.source = layout == Layout::chwn ? "stages/11_fused_pooling/3_chwn_reuse.cu"
                                           : "stages/11_fused_pooling/4_nchw_reuse.cu";
-  variant.launch = [=](const OperationCall<conv::PoolingLayer>& c) {
+  variant.launch = [=](const ProblemCall<conv::PoolingLayer>& c) {
     const Expansion expansion = choose(c.problem);
     const Layer layer = layer_of(c.problem);
     return layout == Layout::chwn
@@ -78,7 +78,7 @@ PoolingStage stage() {
   rows.source = "stages/11_fused_pooling/1_nchw.cu";
   rows.description = "one output a thread, lanes across columns";
   rows.layout = Layout::nchw;
-  rows.launch = [](const OperationCall<conv::PoolingLayer>& c) {
+  rows.launch = [](const ProblemCall<conv::PoolingLayer>& c) {
     return nchw(c.input, c.output, layer_of(c.problem));
   };
   rows.predict = [](const PoolingLayer& layer) { return predict_plain(layer, Layout::nchw); };
@@ -88,7 +88,7 @@ PoolingStage stage() {
   images.source = "stages/11_fused_pooling/2_chwn.cu";
   images.description = "one output a thread, lanes across images";
   images.layout = Layout::chwn;
-  images.launch = [](const OperationCall<conv::PoolingLayer>& c) {
+  images.launch = [](const ProblemCall<conv::PoolingLayer>& c) {
     return chwn(c.input, c.output, layer_of(c.problem));
   };
   images.predict = [](const PoolingLayer& layer) { return predict_plain(layer, Layout::chwn); };

@@ -1,6 +1,5 @@
 // What the kernels of stage 12 must cost.
-#include "common/harness/kernels.hpp"
-#include "common/harness/operation.hpp"
+#include "common/harness/families/softmax.hpp"
 #include "common/harness/traffic.hpp"
 #include "stages/12_fused_softmax/blocks.h"
 

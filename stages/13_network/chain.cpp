@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "common/conv/inputs.hpp"
-#include "common/harness/verify.hpp"
+#include "common/harness/core/verify.hpp"
 
 namespace halo::network {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/harness/backend.hpp"
+#include "common/harness/backend/backend.hpp"
 #include "common/report/rows.hpp"
 #include "stages/13_network/plan.hpp"
 #include "stages/13_network/weights.hpp"

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "common/conv/inputs.hpp"
-#include "common/harness/candidates.hpp"
+#include "common/harness/core/candidates.hpp"
 
 namespace halo::network {
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "common/harness/backend.hpp"
+#include "common/harness/backend/backend.hpp"
 #include "common/report/terminal.hpp"
 #include "stages/13_network/plan.hpp"
 

@@ -1,6 +1,6 @@
 #include "stages/13_network/kernel.hpp"
 
-#include "common/harness/conv2d.hpp"
+#include "common/harness/families/conv2d.hpp"
 
 namespace halo::network {
 
@@ -27,7 +27,7 @@ Kernel begin(const std::string& stage, const Variant& variant, const auto& probl
 }
 
 bool usable(const Conv2dVariant& variant, const conv::ConvLayer& layer) {
-  return variant.unavailable.empty() && !variant.set_filters && variant.chooses_from.empty() &&
+  return variant.unavailable.empty() && !variant.set_up && variant.chooses_from.empty() &&
          refusal(variant, layer).empty();
 }
 
@@ -49,8 +49,7 @@ Kernel bind(const std::string& stage, const Conv2dVariant& variant, const conv::
 }
 
 template <class Problem>
-void add_operations(std::vector<Kernel>& kernels,
-                    const Catalogue::List<OperationVariant<Problem>>& list,
+void add_operations(std::vector<Kernel>& kernels, const Catalogue::List<Variant<Problem>>& list,
                     const Problem& problem) {
   for (const auto& [stage, variant] : list) {
     if (variant.role == Role::copy || !variant.unavailable.empty()) continue;

@@ -7,8 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "common/harness/conv2d.hpp"
-#include "common/harness/operation.hpp"
+#include "common/harness/families/conv2d.hpp"
+#include "common/harness/families/pooling.hpp"
+#include "common/harness/families/softmax.hpp"
+#include "common/harness/families/transform.hpp"
 #include "stages/13_network/graph.hpp"
 
 namespace halo::network {

@@ -1,4 +1,6 @@
 // The program of stage 13: which networks, planned from which costs, and what is printed of them.
+#include "common/harness/core/program.hpp"
+
 #include <algorithm>
 #include <cstdio>
 #include <map>
@@ -6,7 +8,6 @@
 #include <stdexcept>
 
 #include "common/data/file.hpp"
-#include "common/harness/family_program.hpp"
 #include "common/report/json.hpp"
 #include "common/report/row_tables.hpp"
 #include "common/report/text.hpp"
@@ -26,7 +27,7 @@ using conv::Layout;
 // Layers of networks with fewer products reach no roof.
 constexpr std::int64_t kRoofProducts = 1'000'000'000;
 
-struct Options : FamilyOptions {
+struct Options : ProgramOptions {
   std::string network;
   std::string batch;
   std::string input;
@@ -55,7 +56,7 @@ bool parse(int argc, const char* const* argv, Options& options) {
       "ones; digits has its own");
   line.flag("--plan", options.plan, "print what is chosen for each layer, and why, and stop");
   line.flag("--bench", options.bench, "all networks, on 1 image and on the paper's batch");
-  add_family_options(line, options);
+  add_program_options(line, options);
   return line.parse(argc, argv);
 }
 

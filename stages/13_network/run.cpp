@@ -4,8 +4,8 @@
 #include <optional>
 #include <stdexcept>
 
-#include "common/harness/candidates.hpp"
-#include "common/harness/verify.hpp"
+#include "common/harness/core/candidates.hpp"
+#include "common/harness/core/verify.hpp"
 #include "common/report/command_line.hpp"
 #include "stages/13_network/chain.hpp"
 #include "stages/13_network/digits.hpp"

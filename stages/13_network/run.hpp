@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "common/harness/program.hpp"
+#include "common/harness/core/timing.hpp"
 #include "stages/13_network/costs.hpp"
 #include "stages/13_network/stage.hpp"
 #include "stages/13_network/weights.hpp"

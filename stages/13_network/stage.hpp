@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "common/harness/backend.hpp"
+#include "common/harness/backend/backend.hpp"
 #include "stages/13_network/kernel.hpp"
 
 namespace halo::network {

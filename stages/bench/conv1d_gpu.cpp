@@ -6,8 +6,9 @@
 #include "stages/05_conv1d_tiled_cached.hpp"
 
 int main(int argc, char** argv) {
-  return halo::run_conv1d(argc, argv,
-                          {halo::conv1d_global::stage(), halo::conv1d_constant::stage(),
-                           halo::conv1d_tiled_halo::stage(), halo::conv1d_tiled_cached::stage()},
-                          halo::peers::conv1d(), halo::make_backend());
+  return halo::run_program<halo::Conv1dProblem>(
+      argc, argv,
+      {halo::conv1d_global::stage(), halo::conv1d_constant::stage(),
+       halo::conv1d_tiled_halo::stage(), halo::conv1d_tiled_cached::stage()},
+      halo::peers::conv1d(), halo::make_backend());
 }

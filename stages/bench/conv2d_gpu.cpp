@@ -11,7 +11,7 @@ int main(int argc, char** argv) {
   // Convolution by FFT is compared where layouts are (stage 10), not on every paper's layers.
   halo::Conv2dStage layouts = halo::layout_convolution::stage();
   for (const auto& peer : halo::peers::fft_convolution()) layouts.variants.push_back(peer);
-  return halo::run_conv2d(
+  return halo::run_program<halo::conv::ConvLayer>(
       argc, argv,
       {halo::conv2d_direct::stage(), halo::single_channel::stage(),
        halo::multi_channel_stride_fixed::stage(), halo::cuconv_two_stage::stage(), layouts},

@@ -13,7 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "common/harness/backend.hpp"
+#include "common/harness/backend/backend.hpp"
+#include "common/harness/core/timing.hpp"
 #include "tests/catch.hpp"
 #include "tests/data/files.hpp"
 
@@ -65,6 +66,15 @@ inline Ended captured(std::vector<const char*> arguments,
   std::string err_text = err.take();
   return {status, out.take(), err_text};
 }
+
+// For tests that only look at what a program does with its times.
+inline constexpr TimingSettings kBriefTiming{.rounds = 3,
+                                             .fewest_rounds = 3,
+                                             .round_ms = 0.2,
+                                             .fewest_calls = 2,
+                                             .variant_ms = 20,
+                                             .long_round_ms = 1000,
+                                             .warm_up_ms = 0};
 
 // A backend with nothing behind it.
 class NoGpu : public Backend {

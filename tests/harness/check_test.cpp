@@ -3,7 +3,7 @@
 #include <set>
 
 #include "common/conv/inputs.hpp"
-#include "common/harness/conv1d.hpp"
+#include "common/harness/families/conv1d.hpp"
 #include "tests/catch.hpp"
 #include "tests/harness/wrong_variants.hpp"
 
@@ -11,7 +11,7 @@ using namespace halo;
 
 namespace {
 
-Row try_variant(const Conv1dVariant& variant, const std::vector<Conv1dTrial>& trials) {
+Row try_variant(const Conv1dVariant& variant, const std::vector<Conv1dProblem>& trials) {
   const auto backend = make_backend();
   Row row;
   Progress progress;
@@ -19,18 +19,10 @@ Row try_variant(const Conv1dVariant& variant, const std::vector<Conv1dTrial>& tr
   return row;
 }
 
-Conv1dWorkload workload(int length, int mask_width, conv::Border border = conv::Border::zero) {
-  const conv::Problem1d problem(length, mask_width, border);
-  return {problem,
-          conv::adversarial_mask(problem, test::seed()),
-          {conv::adversarial_input(problem, test::seed())},
-          64};
-}
-
 }  // namespace
 
 TEST_CASE("every wrong variant is rejected, with a reason that names a shape") {
-  const auto trials = adversarial_trials(test::seed());
+  const auto trials = adversarial<Conv1dProblem>(test::seed());
   REQUIRE(test::wrong_variants().size() > 30);
   for (const Conv1dVariant& variant : test::wrong_variants()) {
     INFO(variant.name);
@@ -41,7 +33,7 @@ TEST_CASE("every wrong variant is rejected, with a reason that names a shape") {
 }
 
 TEST_CASE("every right variant is accepted") {
-  const auto trials = adversarial_trials(test::seed());
+  const auto trials = adversarial<Conv1dProblem>(test::seed());
   for (const Conv1dVariant& variant : test::right_variants()) {
     INFO(variant.name);
     const Row row = try_variant(variant, trials);
@@ -63,7 +55,7 @@ TEST_CASE("stray writes and changed inputs are hazards too") {
     if (!stray.count(variant.name)) continue;
     ++seen;
     INFO(variant.name);
-    const Row row = try_variant(variant, adversarial_trials(test::seed()));
+    const Row row = try_variant(variant, adversarial<Conv1dProblem>(test::seed()));
     CHECK(row.hazards.outcome == Outcome::bad);
     REQUIRE(!row.hazards.findings.empty());
     CHECK(row.hazards.findings.front().kind == "stray_write");
@@ -75,7 +67,7 @@ TEST_CASE("stray writes and changed inputs are hazards too") {
 TEST_CASE("a variant that could not be run, or tried on nothing, has not passed") {
   Conv1dVariant absent = test::plain_variant();
   absent.unavailable = "its library is missing";
-  Row row = try_variant(absent, adversarial_trials(1));
+  Row row = try_variant(absent, adversarial<Conv1dProblem>(1));
   CHECK(row.check.outcome == Outcome::not_run);
   CHECK(row.check.reason == "its library is missing");
   CHECK(exit_status({row}) == 77);
@@ -85,7 +77,7 @@ TEST_CASE("a variant that could not be run, or tried on nothing, has not passed"
   CHECK(exit_status({row}) == 77);
 }
 
-TEST_CASE("a workload is compared as strictly as a trial") {
+TEST_CASE("a problem of its own is compared as strictly as a trial") {
   const auto backend = make_backend();
   for (const Conv1dVariant& variant : test::wrong_variants()) {
     if (variant.name != "off by one" && variant.name != "last output not written" &&
@@ -94,13 +86,13 @@ TEST_CASE("a workload is compared as strictly as a trial") {
     }
     INFO(variant.name);
     Row row;
-    check_workload(variant, *backend, workload(5000, 9), row, nullptr);
+    check_problem(variant, *backend, Conv1dProblem(5000, 9, 64), test::seed(), row);
     CHECK(row.check.outcome == Outcome::bad);
   }
   Row row;
-  std::vector<std::vector<float>> outputs;
-  const Conv1dWorkload load = workload(5000, 9, conv::Border::report);
-  check_workload(test::plain_variant(), *backend, load, row, &outputs);
+  SavedOutputs outputs;
+  const Conv1dProblem problem(5000, 9, 64, conv::Border::report);
+  check_problem(test::plain_variant(), *backend, problem, test::seed(), row, {}, &outputs);
   CHECK(row.check.outcome == Outcome::good);
   REQUIRE(outputs.size() == 1);
   CHECK(outputs[0].size() == 5000);
@@ -108,37 +100,37 @@ TEST_CASE("a workload is compared as strictly as a trial") {
   CHECK_FALSE(conv::is_poison(outputs[0][4]));
 }
 
-TEST_CASE("a failed trial stays failed when the workload is right") {
+TEST_CASE("a failed trial stays failed when the problem is right") {
   const auto backend = make_backend();
   Row row;
   row.check.outcome = Outcome::bad;
   row.check.reason = "before";
-  check_workload(test::plain_variant(), *backend, workload(100, 3), row, nullptr);
+  check_problem(test::plain_variant(), *backend, Conv1dProblem(100, 3, 64), test::seed(), row);
   CHECK(row.check.outcome == Outcome::bad);
   CHECK(row.check.reason == "before");
 }
 
 TEST_CASE("the trials hold every kind of shape") {
-  const auto trials = adversarial_trials(test::seed());
-  const auto some = [&](const std::function<bool(const Conv1dTrial&)>& is) {
+  const auto trials = adversarial<Conv1dProblem>(test::seed());
+  const auto some = [&](const std::function<bool(const Conv1dProblem&)>& is) {
     return std::any_of(trials.begin(), trials.end(), is);
   };
   for (const int threads : {1, 16, 33, 256, 1024}) {
     INFO(threads);
-    CHECK(some([&](const Conv1dTrial& t) { return t.threads == threads; }));
+    CHECK(some([&](const Conv1dProblem& t) { return t.threads == threads; }));
   }
-  CHECK(some([](const Conv1dTrial& t) { return t.length == 1; }));
-  CHECK(some([](const Conv1dTrial& t) { return t.mask_width == 1; }));
-  CHECK(some([](const Conv1dTrial& t) { return t.mask_width == conv::kMaxMaskWidth; }));
-  CHECK(some([](const Conv1dTrial& t) { return t.mask_width > t.length; }));
-  CHECK(some([](const Conv1dTrial& t) { return t.length < t.threads; }));
-  CHECK(some([](const Conv1dTrial& t) { return t.length % t.threads == 0; }));
-  CHECK(some([](const Conv1dTrial& t) { return t.length % t.threads == 1; }));
-  CHECK(some([](const Conv1dTrial& t) { return t.mask_width / 2 > t.threads; }));
-  CHECK(some([](const Conv1dTrial& t) { return t.border == conv::Border::report; }));
+  CHECK(some([](const Conv1dProblem& t) { return t.length == 1; }));
+  CHECK(some([](const Conv1dProblem& t) { return t.mask_width == 1; }));
+  CHECK(some([](const Conv1dProblem& t) { return t.mask_width == conv::kMaxMaskWidth; }));
+  CHECK(some([](const Conv1dProblem& t) { return t.mask_width > t.length; }));
+  CHECK(some([](const Conv1dProblem& t) { return t.length < t.threads; }));
+  CHECK(some([](const Conv1dProblem& t) { return t.length % t.threads == 0; }));
+  CHECK(some([](const Conv1dProblem& t) { return t.length % t.threads == 1; }));
+  CHECK(some([](const Conv1dProblem& t) { return t.mask_width / 2 > t.threads; }));
+  CHECK(some([](const Conv1dProblem& t) { return t.problem.border() == conv::Border::report; }));
   // The random ones come from the seed, and only from it.
-  const auto again = adversarial_trials(test::seed());
-  const auto other = adversarial_trials(test::seed() + 1);
+  const auto again = adversarial<Conv1dProblem>(test::seed());
+  const auto other = adversarial<Conv1dProblem>(test::seed() + 1);
   CHECK(again.back().length == trials.back().length);
   CHECK((other.back().length != trials.back().length ||
          other.back().threads != trials.back().threads));

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "common/harness/conv2d.hpp"
+#include "common/harness/families/conv2d.hpp"
 #include "tests/catch.hpp"
 #include "tests/harness/wrong_layers.hpp"
 
@@ -16,14 +16,14 @@ Row try_variant(const Conv2dVariant& variant, const std::vector<ConvLayer>& laye
   const auto backend = make_backend();
   Row row;
   Progress progress;
-  check_layers(variant, *backend, layers, test::seed(), row, progress);
+  check_trials(variant, *backend, layers, test::seed(), row, progress);
   return row;
 }
 
 Row run_layer(const Conv2dVariant& variant, const std::string& label) {
   const auto backend = make_backend();
   Row row;
-  check_layer(variant, *backend, conv::parse_label(label), test::seed(), row);
+  check_problem(variant, *backend, conv::parse_label(label), test::seed(), row);
   return row;
 }
 
@@ -38,7 +38,7 @@ Conv2dVariant wrong(const std::string& name) {
 }  // namespace
 
 TEST_CASE("every wrong layer is rejected, with a reason that names it", "[conv2d]") {
-  const auto layers = adversarial_layers(test::seed());
+  const auto layers = adversarial<conv::ConvLayer>(test::seed());
   REQUIRE(test::wrong_layers().size() > 40);
   for (const Conv2dVariant& variant : test::wrong_layers()) {
     INFO(variant.name);
@@ -50,7 +50,7 @@ TEST_CASE("every wrong layer is rejected, with a reason that names it", "[conv2d
 }
 
 TEST_CASE("every right layer is accepted", "[conv2d]") {
-  const auto layers = adversarial_layers(test::seed());
+  const auto layers = adversarial<conv::ConvLayer>(test::seed());
   for (const Conv2dVariant& variant : test::right_layers()) {
     INFO(variant.name);
     const Row row = try_variant(variant, layers);
@@ -70,7 +70,7 @@ TEST_CASE("stray writes and changed arrays of a layer are hazards too", "[conv2d
                                  "writes past the end of the filters", "writes past its workspace",
                                  "clears the last cell of its input", "changes a tap"}) {
     INFO(name);
-    const Row row = try_variant(wrong(name), adversarial_layers(test::seed()));
+    const Row row = try_variant(wrong(name), adversarial<conv::ConvLayer>(test::seed()));
     CHECK(row.hazards.outcome == Outcome::bad);
     REQUIRE(!row.hazards.findings.empty());
     CHECK(row.hazards.findings.front().kind == "stray_write");
@@ -80,14 +80,14 @@ TEST_CASE("stray writes and changed arrays of a layer are hazards too", "[conv2d
 TEST_CASE("a layer's variant that could not be run, or took nothing, has not passed", "[conv2d]") {
   Conv2dVariant absent = test::plain_layer();
   absent.unavailable = "its library is missing";
-  Row row = try_variant(absent, adversarial_layers(1));
+  Row row = try_variant(absent, adversarial<conv::ConvLayer>(1));
   CHECK(row.check.outcome == Outcome::not_run);
   CHECK(row.check.reason == "its library is missing");
   CHECK(exit_status({row}) == 77);
 
   Conv2dVariant fastidious = test::plain_layer();
   fastidious.refuses = [](const ConvLayer&) { return "it takes none"; };
-  row = try_variant(fastidious, adversarial_layers(1));
+  row = try_variant(fastidious, adversarial<conv::ConvLayer>(1));
   CHECK(row.check.outcome == Outcome::not_run);
   CHECK(exit_status({row}) == 77);
 }
@@ -126,15 +126,15 @@ TEST_CASE("a large layer is judged whole although its data repeat", "[conv2d]") 
   };
   Row row;
   const auto backend = make_backend();
-  check_layer(variant(-1, -1), *backend, layer, test::seed(), row);
+  check_problem(variant(-1, -1), *backend, layer, test::seed(), row);
   CHECK(row.check.reason == "");
   CHECK(row.check.outcome == Outcome::good);
   row = {};
-  check_layer(variant(layer.output_size() - 77, -1), *backend, layer, test::seed(), row);
+  check_problem(variant(layer.output_size() - 77, -1), *backend, layer, test::seed(), row);
   CHECK(row.check.outcome == Outcome::bad);
   CHECK_THAT(row.check.reason, test::contains(std::to_string(layer.output_size() - 77)));
   row = {};
-  check_layer(variant(-1, layer.input_size() - 5), *backend, layer, test::seed(), row);
+  check_problem(variant(-1, layer.input_size() - 5), *backend, layer, test::seed(), row);
   CHECK_THAT(row.check.reason, test::contains("the input was changed, at input[" +
                                               std::to_string(layer.input_size() - 5) + "]"));
 }
@@ -149,13 +149,13 @@ TEST_CASE("a layer of its own is compared as strictly as a trial", "[conv2d]") {
   Row row;
   row.check.outcome = Outcome::bad;
   row.check.reason = "before";
-  check_layer(test::plain_layer(), *make_backend(), conv::parse_label("7-1-3-4-4"), 1, row);
+  check_problem(test::plain_layer(), *make_backend(), conv::parse_label("7-1-3-4-4"), 1, row);
   CHECK(row.check.outcome == Outcome::bad);
   CHECK(row.check.reason == "before");
 }
 
 TEST_CASE("the layers hold every kind of shape, and each is small", "[conv2d]") {
-  const auto layers = adversarial_layers(test::seed());
+  const auto layers = adversarial<conv::ConvLayer>(test::seed());
   const auto some = [&](const std::function<bool(const ConvLayer&)>& is) {
     return std::any_of(layers.begin(), layers.end(), is);
   };
@@ -183,8 +183,8 @@ TEST_CASE("the layers hold every kind of shape, and each is small", "[conv2d]") 
   CHECK(some([](const auto& l) { return l.stride_h() == 2 && (l.H() - l.R()) % 2 != 0; }));
   CHECK(some([](const auto& l) { return l.stride_w() > l.S() && l.S() > 1; }));
   // The random ones come from the seed, and only from it.
-  CHECK(adversarial_layers(test::seed()) == layers);
-  CHECK(adversarial_layers(test::seed() + 1) != layers);
+  CHECK(adversarial<conv::ConvLayer>(test::seed()) == layers);
+  CHECK(adversarial<conv::ConvLayer>(test::seed() + 1) != layers);
 }
 
 TEST_CASE("a layer in CHWN is judged whole although its data repeat", "[conv2d]") {
@@ -219,15 +219,15 @@ TEST_CASE("a layer in CHWN is judged whole although its data repeat", "[conv2d]"
   };
   const auto backend = make_backend();
   Row row;
-  check_layer(variant(-1, -1), *backend, layer, test::seed(), row);
+  check_problem(variant(-1, -1), *backend, layer, test::seed(), row);
   CHECK(row.check.reason == "");
   CHECK(row.check.outcome == Outcome::good);
   row = {};
-  check_layer(variant(layer.output_size() - 77, -1), *backend, layer, test::seed(), row);
+  check_problem(variant(layer.output_size() - 77, -1), *backend, layer, test::seed(), row);
   CHECK(row.check.outcome == Outcome::bad);
   CHECK_THAT(row.check.reason, test::contains(std::to_string(layer.output_size() - 77)));
   row = {};
-  check_layer(variant(-1, layer.input_size() - 5), *backend, layer, test::seed(), row);
+  check_problem(variant(-1, layer.input_size() - 5), *backend, layer, test::seed(), row);
   CHECK_THAT(row.check.reason, test::contains("the input was changed, at input[" +
                                               std::to_string(layer.input_size() - 5) + "]"));
 }

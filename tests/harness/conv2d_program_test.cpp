@@ -5,7 +5,7 @@
 #include <fstream>
 #include <stdexcept>
 
-#include "common/harness/conv2d.hpp"
+#include "common/harness/families/conv2d.hpp"
 #include "common/report/json.hpp"
 #include "tests/catch.hpp"
 #include "tests/harness/captured.hpp"
@@ -25,7 +25,8 @@ Ended run(const std::vector<Conv2dStage>& stages, const std::vector<const char*>
           const std::vector<Conv2dVariant>& peers = {},
           std::unique_ptr<Backend> backend = make_backend()) {
   return test::captured(arguments, [&](int argc, const char* const* argv) {
-    return run_conv2d(argc, argv, stages, peers, std::move(backend));
+    return run_program<conv::ConvLayer>(argc, argv, stages, peers, std::move(backend),
+                                        test::kBriefTiming);
   });
 }
 
@@ -348,9 +349,11 @@ TEST_CASE("the bench runs each set's layers with that set's stages", "[conv2d]")
     variant.refuses = [](const ConvLayer&) { return "it only counts"; };
     return variant;
   };
+  Conv2dVariant two_stages = idle("two_stage");
+  two_stages.published = printed_by_cuconv;
   const std::vector<Conv2dStage> stages = {{"06_conv2d_direct", {idle("direct")}, {}},
                                            {"07_single_channel_adaptive", {idle("single")}, {}},
-                                           {"09_cuconv_two_stage", {idle("two_stage")}, {}},
+                                           {"09_cuconv_two_stage", {two_stages}, {}},
                                            {"10_layout_convolution", {idle("lanes")}, {}}};
   const auto ended = run(stages, {"--bench", "--no-times", "--json", json.c_str()});
   CHECK(ended.status == 77);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <fstream>
 
-#include "common/harness/conv2d.hpp"
+#include "common/harness/families/conv2d.hpp"
 #include "common/harness/traffic.hpp"
 #include "tests/catch.hpp"
 #include "tests/harness/planted/planted_layers.hpp"
@@ -131,14 +131,15 @@ Row try_variant(const Conv2dVariant& variant) {
   const auto backend = make_backend();
   Row row;
   Progress progress;
-  check_layers(variant, *backend, adversarial_layers(test::seed()), test::seed(), row, progress);
+  check_trials(variant, *backend, adversarial<conv::ConvLayer>(test::seed()), test::seed(), row,
+               progress);
   return row;
 }
 
 Row run_layer(const Conv2dVariant& variant, const std::string& label) {
   const auto backend = make_backend();
   Row row;
-  check_layer(variant, *backend, conv::parse_label(label), test::seed(), row);
+  check_problem(variant, *backend, conv::parse_label(label), test::seed(), row);
   return row;
 }
 

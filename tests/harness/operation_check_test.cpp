@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "common/harness/operation.hpp"
+#include "common/harness/families/pooling.hpp"
+#include "common/harness/families/softmax.hpp"
+#include "common/harness/families/transform.hpp"
 #include "tests/catch.hpp"
 #include "tests/harness/wrong_operations.hpp"
 
@@ -15,17 +17,16 @@ using conv::Transform;
 namespace {
 
 template <class Problem>
-Row try_variant(const OperationVariant<Problem>& variant) {
+Row try_variant(const Variant<Problem>& variant) {
   const auto backend = make_backend();
   Row row;
   Progress progress;
-  check_problems(variant, *backend, adversarial_problems<Problem>(test::seed()), test::seed(), row,
-                 progress);
+  check_trials(variant, *backend, adversarial<Problem>(test::seed()), test::seed(), row, progress);
   return row;
 }
 
 template <class Problem>
-Row run_one(const OperationVariant<Problem>& variant, const Problem& problem) {
+Row run_one(const Variant<Problem>& variant, const Problem& problem) {
   const auto backend = make_backend();
   Row row;
   check_problem(variant, *backend, problem, test::seed(), row);
@@ -33,7 +34,7 @@ Row run_one(const OperationVariant<Problem>& variant, const Problem& problem) {
 }
 
 template <class Problem>
-OperationVariant<Problem> wrong(const std::string& name) {
+Variant<Problem> wrong(const std::string& name) {
   for (const auto& variant : test::wrong_operations<Problem>()) {
     if (variant.name == name) return variant;
   }
@@ -74,7 +75,7 @@ TEMPLATE_TEST_CASE("every wrong operation is rejected, with a reason that names 
 
 TEMPLATE_TEST_CASE("every right operation is accepted", "[operation]", Transform, PoolingLayer,
                    Softmax) {
-  const auto problems = adversarial_problems<TestType>(test::seed());
+  const auto problems = adversarial<TestType>(test::seed());
   for (const auto& variant : test::right_operations<TestType>()) {
     INFO(variant.name);
     const Row row = try_variant(variant);
@@ -130,7 +131,7 @@ TEST_CASE("a copy is judged as one, and runs where there can be one", "[operatio
 }
 
 TEST_CASE("transforms of every kind are tried, and each is small", "[operation]") {
-  const auto all = adversarial_problems<Transform>(test::seed());
+  const auto all = adversarial<Transform>(test::seed());
   const auto some_is = [&](const std::function<bool(const conv::ImagesShape&)>& is) {
     for (const conv::Layout from : {conv::Layout::nchw, conv::Layout::chwn}) {
       const bool found = std::any_of(all.begin(), all.end(), [&](const Transform& t) {
@@ -156,12 +157,12 @@ TEST_CASE("transforms of every kind are tried, and each is small", "[operation]"
   CHECK(some_is([&](const auto& s) { return s.N > 1024; }));
   CHECK(some_is([&](const auto& s) { return cells(s) > 1024; }));
   CHECK(some_is([&](const auto& s) { return s.H != s.W && s.C > 1 && s.C != s.N; }));
-  CHECK(adversarial_problems<Transform>(test::seed()) == all);
-  CHECK(adversarial_problems<Transform>(test::seed() + 1) != all);
+  CHECK(adversarial<Transform>(test::seed()) == all);
+  CHECK(adversarial<Transform>(test::seed() + 1) != all);
 }
 
 TEST_CASE("pooling layers of every kind are tried, and each is small", "[operation]") {
-  const auto all = adversarial_problems<PoolingLayer>(test::seed());
+  const auto all = adversarial<PoolingLayer>(test::seed());
   const auto some_is = [&](const std::function<bool(const PoolingLayer&)>& is) {
     for (const conv::Pooling kind : {conv::Pooling::max, conv::Pooling::average}) {
       const bool found = std::any_of(all.begin(), all.end(), [&](const PoolingLayer& layer) {
@@ -198,12 +199,12 @@ TEST_CASE("pooling layers of every kind are tried, and each is small", "[operati
     return l.rounding() == kCeil &&
            (l.H() + 2 * l.padding_h() - l.R() + l.stride_h() - 1) / l.stride_h() + 1 > l.P();
   }));
-  CHECK(adversarial_problems<PoolingLayer>(test::seed()) == all);
-  CHECK(adversarial_problems<PoolingLayer>(test::seed() + 1) != all);
+  CHECK(adversarial<PoolingLayer>(test::seed()) == all);
+  CHECK(adversarial<PoolingLayer>(test::seed() + 1) != all);
 }
 
 TEST_CASE("softmaxes of every kind are tried, and each is small", "[operation]") {
-  const auto all = adversarial_problems<Softmax>(test::seed());
+  const auto all = adversarial<Softmax>(test::seed());
   const auto some_is = [&](const std::function<bool(const Softmax&)>& is) {
     return std::any_of(all.begin(), all.end(), is);
   };
@@ -218,6 +219,6 @@ TEST_CASE("softmaxes of every kind are tried, and each is small", "[operation]")
   CHECK(some_is([](const auto& s) { return s.C() == 1025 && s.N() > 1; }));
   CHECK(some_is([](const auto& s) { return s.C() > 48 * 1024 / 4; }));
   CHECK(some_is([](const auto& s) { return s.C() < 32 && s.N() > 32; }));
-  CHECK(adversarial_problems<Softmax>(test::seed()) == all);
-  CHECK(adversarial_problems<Softmax>(test::seed() + 1) != all);
+  CHECK(adversarial<Softmax>(test::seed()) == all);
+  CHECK(adversarial<Softmax>(test::seed() + 1) != all);
 }

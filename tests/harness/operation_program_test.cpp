@@ -5,7 +5,9 @@
 #include <fstream>
 #include <stdexcept>
 
-#include "common/harness/operation.hpp"
+#include "common/harness/families/pooling.hpp"
+#include "common/harness/families/softmax.hpp"
+#include "common/harness/families/transform.hpp"
 #include "common/report/json.hpp"
 #include "tests/catch.hpp"
 #include "tests/harness/captured.hpp"
@@ -24,17 +26,17 @@ namespace {
 namespace fs = std::filesystem;
 
 template <class Problem>
-Ended run(const OperationStage<Problem>& stage, const std::vector<const char*>& arguments,
-          const std::vector<OperationVariant<Problem>>& peers = {},
+Ended run(const Stage<Problem>& stage, const std::vector<const char*>& arguments,
+          const std::vector<Variant<Problem>>& peers = {},
           std::unique_ptr<Backend> backend = make_backend()) {
   return test::captured(arguments, [&](int argc, const char* const* argv) {
-    return run_operation(argc, argv, stage, peers, std::move(backend));
+    return run_program<Problem>(argc, argv, {stage}, peers, std::move(backend), test::kBriefTiming);
   });
 }
 
 // The plain loop, and one that takes a single image only.
 template <class Problem>
-OperationStage<Problem> plain(const std::string& name) {
+Stage<Problem> plain(const std::string& name) {
   auto first = test::plain_operation<Problem>();
   first.description = "the plain loop";
   auto second = test::plain_operation<Problem>();
@@ -55,7 +57,7 @@ PoolingStage poolings() {
 SoftmaxStage softmaxes() { return plain<Softmax>("12_fused_softmax"); }
 
 template <class Problem>
-OperationVariant<Problem> library() {
+Variant<Problem> library() {
   auto peer = test::plain_operation<Problem>();
   peer.name = "library";
   peer.role = Role::peer;
@@ -114,7 +116,7 @@ TEST_CASE("transforms and softmaxes are measured beside their peers, and a refus
   TransformVariant copy = test::plain_operation<Transform>();
   copy.name = "copy";
   copy.role = Role::copy;
-  copy.launch = [](const OperationCall<conv::Transform>& c) {
+  copy.launch = [](const ProblemCall<conv::Transform>& c) {
     std::copy_n(c.input, c.problem.input_size(), c.output);
     return 0;
   };
@@ -177,7 +179,7 @@ TEMPLATE_TEST_CASE(
   std::ofstream(folder / "broken.json") << "{";
   const std::string nowhere = folder / "no/such.json", broken = folder / "broken.json",
                     directory = folder.path();
-  const std::string good = conv::label(adversarial_problems<TestType>(1).back());
+  const std::string good = conv::label(adversarial<TestType>(1).back());
   const std::string twice = good + "," + good, open = good + ",";
   const std::vector<std::vector<const char*>> all = {
       {"--problem", ""},

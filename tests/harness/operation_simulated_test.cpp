@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <fstream>
 
-#include "common/harness/operation.hpp"
+#include "common/harness/families/softmax.hpp"
+#include "common/harness/families/transform.hpp"
 #include "common/harness/traffic.hpp"
 #include "tests/catch.hpp"
 #include "tests/harness/planted/planted_operations.hpp"
@@ -23,7 +24,7 @@ TransformVariant transform(const std::string& name,
   TransformVariant variant;
   variant.name = name;
   variant.source = "tests/harness/planted/planted_operations.cu";
-  variant.launch = [launch](const OperationCall<conv::Transform>& c) {
+  variant.launch = [launch](const ProblemCall<conv::Transform>& c) {
     return launch(c.input, c.output, c.problem.images().N(), cells_of(c.problem));
   };
   variant.refuses = [](const Transform& t) {
@@ -84,7 +85,7 @@ SoftmaxVariant softmax(const std::string& name,
   SoftmaxVariant variant;
   variant.name = name;
   variant.source = "tests/harness/planted/planted_operations.cu";
-  variant.launch = [launch](const OperationCall<conv::Softmax>& c) {
+  variant.launch = [launch](const ProblemCall<conv::Softmax>& c) {
     return launch(c.input, c.output, c.workspace, c.problem.N(), c.problem.C());
   };
   variant.workspace_floats = [](const Softmax& softmax) { return softmax.N(); };
@@ -102,17 +103,16 @@ int line_of(const std::string& bug) {
 }
 
 template <class Problem>
-Row try_variant(const OperationVariant<Problem>& variant) {
+Row try_variant(const Variant<Problem>& variant) {
   const auto backend = make_backend();
   Row row;
   Progress progress;
-  check_problems(variant, *backend, adversarial_problems<Problem>(test::seed()), test::seed(), row,
-                 progress);
+  check_trials(variant, *backend, adversarial<Problem>(test::seed()), test::seed(), row, progress);
   return row;
 }
 
 template <class Problem>
-Row run_one(const OperationVariant<Problem>& variant, const Problem& problem) {
+Row run_one(const Variant<Problem>& variant, const Problem& problem) {
   const auto backend = make_backend();
   Row row;
   check_problem(variant, *backend, problem, test::seed(), row);
@@ -173,7 +173,7 @@ TEST_CASE("an operation's workspace that is stale or too small fails the run", "
 
 TEST_CASE("a read past an operation's input fails the run", "[operation]") {
   SoftmaxVariant curious = softmax("curious", nullptr);
-  curious.launch = [](const OperationCall<conv::Softmax>& c) {
+  curious.launch = [](const ProblemCall<conv::Softmax>& c) {
     return planted::curious_softmax(c.input, c.output, c.problem.N(), c.problem.C());
   };
   const Row row = try_variant(curious);
@@ -204,7 +204,7 @@ TEST_CASE("an operation's traffic that was not predicted fails the run", "[opera
 TEST_CASE("a peer that does not support an operation's problem is not run", "[operation]") {
   TransformVariant peer = transform("peer", planted::right_transform);
   peer.role = Role::peer;
-  peer.launch = [](const OperationCall<conv::Transform>&) {
+  peer.launch = [](const ProblemCall<conv::Transform>&) {
     return static_cast<int>(cudaErrorNotSupported);
   };
   peer.detail = [](const Transform&) { return "only whole numbers"; };

@@ -1,9 +1,10 @@
 // A picture as a layer, from the command line to the file that is written.
+#include "common/harness/families/picture.hpp"
+
 #include <filesystem>
 #include <functional>
 
 #include "common/data/array.hpp"
-#include "common/harness/conv2d_picture.hpp"
 #include "tests/catch.hpp"
 #include "tests/data/files.hpp"
 #include "tests/harness/wrong_layers.hpp"
@@ -39,9 +40,11 @@ int run(const std::vector<std::string>& arguments,
         const Conv2dVariant& variant = test::plain_layer()) {
   std::vector<const char*> words = {"pictures"};
   for (const std::string& argument : arguments) words.push_back(argument.c_str());
-  return run_conv2d(static_cast<int>(words.size()), words.data(),
-                    {{.name = "06_pictures", .variants = {variant}, .plan = {}}}, {},
-                    make_backend());
+  Conv2dStage stage;
+  stage.name = "06_pictures";
+  stage.variants = {variant};
+  return run_program<conv::ConvLayer>(static_cast<int>(words.size()), words.data(), {stage}, {},
+                                      make_backend());
 }
 
 }  // namespace
@@ -53,19 +56,19 @@ TEST_CASE("a channel is an image of one channel", "[picture]") {
   const PictureTask task({.input = path, .filter = "sobel", .output = ""});
   const conv::ConvLayer layer(
       {.N = 3, .H = 2, .W = 3, .K = 2, .R = 3, .S = 3, .padding_h = 1, .padding_w = 1});
-  CHECK(task.data().layer == layer);
-  CHECK(task.data().input ==
+  CHECK(task.layer() == layer);
+  CHECK(task.data()->inputs()[0].values ==
         std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 0, 0, 0, 0, 0, 255});
-  CHECK(task.data().filters == data::read_filters("sobel").values);
-  CHECK(PictureTask({.input = path, .filter = "", .output = ""}).data().filters ==
+  CHECK(task.data()->inputs()[1].values == data::read_filters("sobel").values);
+  CHECK(PictureTask({.input = path, .filter = "", .output = ""}).data()->inputs()[1].values ==
         data::read_filters("gaussian:5").values);
   // Larger than the picture, and not square.
   data::write_array(folder / "wide.npy", {{1, 9}, std::vector<float>(9, 1)});
   const PictureTask wide({.input = path, .filter = folder / "wide.npy", .output = ""});
-  CHECK(wide.data().layer.padding_h() == 0);
-  CHECK(wide.data().layer.padding_w() == 4);
-  CHECK(wide.data().layer.P() == 2);
-  CHECK(wide.data().layer.Q() == 3);
+  CHECK(wide.layer().padding_h() == 0);
+  CHECK(wide.layer().padding_w() == 4);
+  CHECK(wide.layer().P() == 2);
+  CHECK(wide.layer().Q() == 3);
 }
 
 TEST_CASE("results are saved filter by filter, or as a picture", "[picture]") {

@@ -1,6 +1,4 @@
 // Stage programs as their users meet them: exit status, one line on stderr, files whole or absent.
-#include "common/harness/program.hpp"
-
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -12,7 +10,8 @@
 
 #include "common/conv/inputs.hpp"
 #include "common/data/signal.hpp"
-#include "common/harness/conv1d.hpp"
+#include "common/harness/core/timing.hpp"
+#include "common/harness/families/conv1d.hpp"
 #include "common/report/json.hpp"
 #include "common/report/row_tables.hpp"
 #include "tests/catch.hpp"
@@ -38,7 +37,8 @@ Ended run(const Conv1dStage& stage, const std::vector<const char*>& arguments,
           std::unique_ptr<Backend> backend = make_backend(),
           const std::vector<Conv1dVariant>& peers = {}) {
   return test::captured(arguments, [&](int argc, const char* const* argv) {
-    return run_conv1d(argc, argv, {stage}, peers, std::move(backend));
+    return run_program<Conv1dProblem>(argc, argv, {stage}, peers, std::move(backend),
+                                      test::kBriefTiming);
   });
 }
 
@@ -304,13 +304,11 @@ TEST_CASE("a copy is judged as a copy, a library that refuses a shape is not run
 
 TEST_CASE("a variant says what it is not made for") {
   Conv1dStage stage = plain();
-  stage.variants[1].widest_mask = 7;
+  stage.variants[1].refuses = up_to_taps(7);
   const auto wide = run(stage, {"--length", "1000", "--mask", "9"});
   CHECK(wide.status == 0);
   CHECK_THAT(wide.out, contains("it is made for masks of up to 7 taps"));
-  stage.variants[1].widest_mask = conv::kMaxMaskWidth;
-  stage.variants[1].most_products = 100;
-  stage.variants[1].most_products_reason = "a hundred products are its limit";
+  stage.variants[1].refuses = up_to_products(100, "a hundred products are its limit");
   const auto many = run(stage, {"--length", "1000"});
   CHECK(many.status == 0);
   CHECK_THAT(many.out, contains("a hundred products are its limit"));
@@ -457,7 +455,7 @@ TEST_CASE("a length that the device cannot hold is NOT RUN, visibly") {
   const auto result = run(plain(), {"--length", "1000000", "--mask", "3", "--seed", "1"},
                           std::make_unique<test::SmallDevice>());
   CHECK(result.status == 0);
-  CHECK_THAT(result.out, contains("too large for this GPU: length 1,000,000 needs 8 MiB"));
+  CHECK_THAT(result.out, contains("too large for this GPU: length 1,000,000, mask 3, 256 "));
   CHECK_THAT(result.out, contains("NOT RUN"));
   CHECK_THAT(result.out, contains("PASS"));
 }

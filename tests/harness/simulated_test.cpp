@@ -4,8 +4,8 @@
 #include <fstream>
 
 #include "common/conv/inputs.hpp"
-#include "common/harness/conv1d.hpp"
 #include "common/harness/conv1d_traffic.hpp"
+#include "common/harness/families/conv1d.hpp"
 #include "common/report/row_tables.hpp"
 #include "tests/catch.hpp"
 #include "tests/harness/planted/planted.hpp"
@@ -61,19 +61,21 @@ Row try_variant(const Conv1dVariant& variant) {
   const auto backend = make_backend();
   Row row;
   Progress progress;
-  check_trials(variant, *backend, adversarial_trials(test::seed()), test::seed(), row, progress);
+  check_trials(variant, *backend, adversarial<Conv1dProblem>(test::seed()), test::seed(), row,
+               progress);
   return row;
 }
 
-Row run_workload(const Conv1dVariant& variant, int channels = 1) {
+Row run_channels(const Conv1dVariant& variant, int channels = 1) {
   const auto backend = make_backend();
-  const conv::Problem1d problem(3000, 9);
-  Conv1dWorkload workload{problem, conv::adversarial_mask(problem, 1), {}, 100};
+  const Conv1dProblem problem(3000, 9, 100);
+  std::vector<DatasetPtr> data;
   for (int i = 0; i < channels; ++i) {
-    workload.channels.push_back(conv::adversarial_input(problem, i));
+    data.push_back(conv1d_data(problem, conv::adversarial_input(problem.problem, i),
+                               conv::adversarial_mask(problem.problem, 1)));
   }
   Row row;
-  check_workload(variant, *backend, workload, row, nullptr);
+  check_problem(variant, *backend, problem, 1, row, data);
   return row;
 }
 
@@ -91,7 +93,7 @@ TEST_CASE("a right kernel passes everything") {
   const Row trials = try_variant(variant);
   CHECK(trials.check.outcome == Outcome::good);
   CHECK(trials.hazards.outcome == Outcome::good);
-  const Row row = run_workload(variant, 3);
+  const Row row = run_channels(variant, 3);
   CHECK(row.check.shapes == 3);
   CHECK(row.traffic.outcome == Outcome::good);
   CHECK(row.traffic.counted == row.traffic.predicted);
@@ -134,7 +136,7 @@ TEST_CASE("an uninitialised shared cell fails the run although the values are ri
 }
 
 TEST_CASE("traffic that was not predicted fails the run") {
-  const Row row = run_workload(variant_of("reads_twice", planted::reads_twice));
+  const Row row = run_channels(variant_of("reads_twice", planted::reads_twice));
   CHECK(row.check.outcome == Outcome::good);
   CHECK(row.hazards.outcome == Outcome::good);
   CHECK(row.traffic.outcome == Outcome::bad);
@@ -143,7 +145,7 @@ TEST_CASE("traffic that was not predicted fails the run") {
 
   Conv1dVariant unpredicted = variant_of("right", planted::right);
   unpredicted.predict = nullptr;
-  const Row silent = run_workload(unpredicted);
+  const Row silent = run_channels(unpredicted);
   CHECK(silent.traffic.outcome == Outcome::not_run);
   CHECK(silent.traffic.reason != "");
 }

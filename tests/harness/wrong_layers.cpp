@@ -257,7 +257,7 @@ std::vector<Conv2dVariant> wrong_layers() {
   {
     const auto kept = std::make_shared<std::vector<float>>();
     Conv2dVariant stale = whole("keeps the first filters of a size", nullptr);
-    stale.set_filters = [kept](const float* filters, const ConvLayer& layer) {
+    stale.set_up = [kept](const float* filters, const ConvLayer& layer) {
       const auto size = static_cast<std::size_t>(layer.filters_size());
       if (kept->size() != size) kept->assign(filters, filters + size);
       return 0;
@@ -281,7 +281,7 @@ std::vector<Conv2dVariant> wrong_layers() {
   all.push_back(launch_error);
   Conv2dVariant filters_error = plain_layer();
   filters_error.name = "cannot set its filters";
-  filters_error.set_filters = [](const float*, const ConvLayer&) { return 13; };
+  filters_error.set_up = [](const float*, const ConvLayer&) { return 13; };
   all.push_back(filters_error);
   return all;
 }
@@ -333,7 +333,7 @@ std::vector<Conv2dVariant> right_layers() {
     other.filters = kept->data();
     write(c, outputs({}, other));
   });
-  elsewhere.set_filters = [kept](const float* filters, const ConvLayer& layer) {
+  elsewhere.set_up = [kept](const float* filters, const ConvLayer& layer) {
     kept->assign(filters, filters + layer.filters_size());
     return 0;
   };

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "common/harness/conv2d.hpp"
+#include "common/harness/families/conv2d.hpp"
 
 namespace halo::test {
 

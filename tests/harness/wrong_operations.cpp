@@ -16,22 +16,22 @@ using conv::Pooling;
 using conv::PoolingLayer;
 using conv::Softmax;
 using conv::Transform;
-using TransformCall = OperationCall<Transform>;
-using PoolingCall = OperationCall<PoolingLayer>;
-using SoftmaxCall = OperationCall<Softmax>;
+using TransformCall = ProblemCall<Transform>;
+using PoolingCall = ProblemCall<PoolingLayer>;
+using SoftmaxCall = ProblemCall<Softmax>;
 
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 template <class Problem>
-using Work = std::function<void(const OperationCall<Problem>&)>;
+using Work = std::function<void(const ProblemCall<Problem>&)>;
 
 template <class Problem>
-OperationVariant<Problem> whole(const std::string& name, const Work<Problem>& work) {
-  OperationVariant<Problem> variant;
+Variant<Problem> whole(const std::string& name, const Work<Problem>& work) {
+  Variant<Problem> variant;
   variant.name = name;
   variant.source = "tests/harness/wrong_operations.cpp";
-  variant.launch = [work](const OperationCall<Problem>& c) {
+  variant.launch = [work](const ProblemCall<Problem>& c) {
     work(c);
     return 0;
   };
@@ -407,7 +407,7 @@ std::vector<SoftmaxVariant> right(const SoftmaxVariant& plain) {
 }
 
 template <class Problem>
-void plain(const OperationCall<Problem>& call);
+void plain(const ProblemCall<Problem>& call);
 template <>
 void plain(const TransformCall& call) {
   transform(call);
@@ -422,7 +422,7 @@ void plain(const SoftmaxCall& call) {
 }
 
 template <class Problem>
-float* writable(const OperationCall<Problem>& call) {
+float* writable(const ProblemCall<Problem>& call) {
   return const_cast<float*>(call.input);
 }
 
@@ -430,12 +430,12 @@ float* writable(const OperationCall<Problem>& call) {
 
 // The right outputs, changed one by one.
 template <class Problem>
-OperationVariant<Problem> changed(
+Variant<Problem> changed(
     const std::string& name,
-    const std::function<float(const OperationCall<Problem>&, std::int64_t, float)>& change) {
-  return whole<Problem>(name, [change](const OperationCall<Problem>& c) {
+    const std::function<float(const ProblemCall<Problem>&, std::int64_t, float)>& change) {
+  return whole<Problem>(name, [change](const ProblemCall<Problem>& c) {
     std::vector<float> values(static_cast<std::size_t>(c.problem.output_size()));
-    OperationCall<Problem> other = c;
+    ProblemCall<Problem> other = c;
     other.output = values.data();
     plain(other);
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -445,9 +445,9 @@ OperationVariant<Problem> changed(
 }
 
 template <class Problem>
-std::vector<OperationVariant<Problem>> common_mistakes() {
-  using Call = OperationCall<Problem>;
-  std::vector<OperationVariant<Problem>> all;
+std::vector<Variant<Problem>> common_mistakes() {
+  using Call = ProblemCall<Problem>;
+  std::vector<Variant<Problem>> all;
   all.push_back(whole<Problem>("writes nothing", [](const Call&) {}));
   all.push_back(
       changed<Problem>("the last output missing", [](const Call& c, std::int64_t i, float value) {
@@ -482,18 +482,18 @@ std::vector<OperationVariant<Problem>> common_mistakes() {
     plain(c);
     writable(c)[c.problem.input_size() - 1] = 0.5f;
   }));
-  OperationVariant<Problem> unclear = changed<Problem>(
+  Variant<Problem> unclear = changed<Problem>(
       "adds up in a workspace that it never cleared",
       [](const Call& c, std::int64_t i, float value) { return c.workspace[i] += value; });
   unclear.workspace_floats = [](const Problem& problem) { return problem.output_size(); };
   all.push_back(unclear);
-  OperationVariant<Problem> beyond = whole<Problem>("writes past its workspace", [](const Call& c) {
+  Variant<Problem> beyond = whole<Problem>("writes past its workspace", [](const Call& c) {
     plain(c);
     c.workspace[3] = 0;
   });
   beyond.workspace_floats = [](const Problem&) { return 3; };
   all.push_back(beyond);
-  OperationVariant<Problem> error = whole<Problem>("returns an error", plain<Problem>);
+  Variant<Problem> error = whole<Problem>("returns an error", plain<Problem>);
   error.launch = [](const Call& c) {
     plain(c);
     return 9;
@@ -505,25 +505,25 @@ std::vector<OperationVariant<Problem>> common_mistakes() {
 }  // namespace
 
 template <class Problem>
-OperationVariant<Problem> plain_operation() {
+Variant<Problem> plain_operation() {
   return whole<Problem>("plain", plain<Problem>);
 }
 
 template <class Problem>
-std::vector<OperationVariant<Problem>> wrong_operations() {
-  std::vector<OperationVariant<Problem>> all = wrong(plain_operation<Problem>());
-  for (OperationVariant<Problem>& more : common_mistakes<Problem>()) all.push_back(more);
+std::vector<Variant<Problem>> wrong_operations() {
+  std::vector<Variant<Problem>> all = wrong(plain_operation<Problem>());
+  for (Variant<Problem>& more : common_mistakes<Problem>()) all.push_back(more);
   return all;
 }
 
 template <class Problem>
-std::vector<OperationVariant<Problem>> right_operations() {
-  std::vector<OperationVariant<Problem>> all = right(plain_operation<Problem>());
-  OperationVariant<Problem> staged = plain_operation<Problem>();
+std::vector<Variant<Problem>> right_operations() {
+  std::vector<Variant<Problem>> all = right(plain_operation<Problem>());
+  Variant<Problem> staged = plain_operation<Problem>();
   staged.name = "through a workspace";
   staged.workspace_floats = [](const Problem& problem) { return problem.output_size(); };
-  staged.launch = [](const OperationCall<Problem>& c) {
-    OperationCall<Problem> inner = c;
+  staged.launch = [](const ProblemCall<Problem>& c) {
+    ProblemCall<Problem> inner = c;
     inner.output = c.workspace;
     plain(inner);
     std::copy_n(c.workspace, c.problem.output_size(), c.output);
@@ -533,10 +533,10 @@ std::vector<OperationVariant<Problem>> right_operations() {
   return all;
 }
 
-#define HALO_OPERATION(Problem)                                       \
-  template OperationVariant<Problem> plain_operation();               \
-  template std::vector<OperationVariant<Problem>> wrong_operations(); \
-  template std::vector<OperationVariant<Problem>> right_operations();
+#define HALO_OPERATION(Problem)                              \
+  template Variant<Problem> plain_operation();               \
+  template std::vector<Variant<Problem>> wrong_operations(); \
+  template std::vector<Variant<Problem>> right_operations();
 HALO_OPERATION(conv::Transform)
 HALO_OPERATION(conv::PoolingLayer)
 HALO_OPERATION(conv::Softmax)

@@ -5,20 +5,22 @@
 
 #include <vector>
 
-#include "common/harness/operation.hpp"
+#include "common/harness/families/pooling.hpp"
+#include "common/harness/families/softmax.hpp"
+#include "common/harness/families/transform.hpp"
 
 namespace halo::test {
 
 // Each must be rejected by the trials.
 template <class Problem>
-std::vector<OperationVariant<Problem>> wrong_operations();
+std::vector<Variant<Problem>> wrong_operations();
 
 // Each must be accepted: other layouts, other orders of summation, a workspace.
 template <class Problem>
-std::vector<OperationVariant<Problem>> right_operations();
+std::vector<Variant<Problem>> right_operations();
 
 // The plain loop.
 template <class Problem>
-OperationVariant<Problem> plain_operation();
+Variant<Problem> plain_operation();
 
 }  // namespace halo::test

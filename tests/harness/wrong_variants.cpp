@@ -221,7 +221,8 @@ std::vector<Conv1dVariant> wrong_variants() {
   {
     const auto mask = std::make_shared<std::vector<float>>();
     Conv1dVariant stale = each("keeps the first mask of a width", nullptr);
-    stale.set_mask = [mask](const float* values, int width) {
+    stale.set_up = [mask](const float* values, const Conv1dProblem& problem) {
+      const int width = problem.mask_width;
       if (static_cast<int>(mask->size()) != width) mask->assign(values, values + width);
       return 0;
     };
@@ -244,7 +245,7 @@ std::vector<Conv1dVariant> wrong_variants() {
   all.push_back(launch_error);
   Conv1dVariant mask_error = plain_variant();
   mask_error.name = "cannot set its mask";
-  mask_error.set_mask = [](const float*, int) { return 13; };
+  mask_error.set_up = [](const float*, const Conv1dProblem&) { return 13; };
   all.push_back(mask_error);
   return all;
 }

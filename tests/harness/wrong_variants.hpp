@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "common/harness/conv1d.hpp"
+#include "common/harness/families/conv1d.hpp"
 
 namespace halo::test {
 

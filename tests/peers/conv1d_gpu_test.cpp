@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/conv/inputs.hpp"
-#include "common/harness/copy.hpp"
+#include "common/harness/backend/copy.hpp"
 #include "common/peers/conv1d.hpp"
 #include "tests/catch.hpp"
 
@@ -63,8 +63,10 @@ struct Scene {
               conv::adversarial_mask(of, test::seed())) {}
 
   void set_mask(const Conv1dVariant& peer) const {
-    if (peer.set_mask) REQUIRE(peer.set_mask(mask.data(), call.mask_width) == cudaSuccess);
+    if (peer.set_up) REQUIRE(peer.set_up(mask.data(), asked()) == cudaSuccess);
   }
+
+  Conv1dProblem asked() const { return {problem, call.threads}; }
 
   // What is in the output now.
   std::vector<float> result() const {
@@ -88,10 +90,10 @@ bool takes(const Conv1dVariant& peer, const Scene& scene) {
   if (code != cudaErrorNotSupported) return true;  // another error is the check's to find
   INFO(peer.name << ", length " << scene.call.length << ", mask " << scene.call.mask_width);
   REQUIRE(peer.detail);
-  CHECK(peer.detail().size() > 10);
+  CHECK(peer.detail(scene.asked()).size() > 10);
   CHECK(cudaDeviceSynchronize() == cudaSuccess);
   WARN(peer.name << " does not take length " << scene.call.length << ", mask "
-                 << scene.call.mask_width << ": " << peer.detail());
+                 << scene.call.mask_width << ": " << peer.detail(scene.asked()));
   return false;
 }
 
@@ -101,15 +103,15 @@ TEST_CASE("peers-gpu: every shape is right") {
   const auto backend = usable_backend();
   for (const Conv1dVariant& peer : available(Role::peer)) {
     int tried = 0;
-    const auto trials = adversarial_trials(test::seed());
-    for (const Conv1dTrial& trial : trials) {
-      const conv::Problem1d problem(trial.length, trial.mask_width, trial.border);
-      if (!takes(peer, Scene(*backend, problem))) continue;
+    const auto trials = adversarial<Conv1dProblem>(test::seed());
+    for (const Conv1dProblem& trial : trials) {
+      if (!takes(peer, Scene(*backend, trial.problem))) continue;
       ++tried;
       Row row;
       Progress progress;
       check_trials(peer, *backend, {trial}, test::seed(), row, progress);
-      INFO(peer.name << ": " << row.check.reason << "\n" << (peer.detail ? peer.detail() : ""));
+      INFO(peer.name << ": " << row.check.reason << "\n"
+                     << (peer.detail ? peer.detail(trial) : ""));
       CHECK(row.check.outcome == Outcome::good);
     }
     INFO(peer.name);
@@ -123,15 +125,12 @@ TEST_CASE("peers-gpu: long signals are within the fp32 bound, with every mask up
     for (const int length : {1'000'000, 1'000'003, 70'001}) {
       for (const int width : {1, 3, 5, 7, 9, 15, 17, 31, 33, 63}) {
         const conv::Problem1d problem(length, width);
-        const Conv1dWorkload workload{problem,
-                                      conv::adversarial_mask(problem, test::seed()),
-                                      {conv::adversarial_input(problem, test::seed())},
-                                      256};
         INFO(peer.name << ", length " << length << ", mask " << width);
         if (!takes(peer, Scene(*backend, problem))) continue;
         Row row;
-        check_workload(peer, *backend, workload, row, nullptr);
-        INFO(row.check.reason << "\n" << (peer.detail ? peer.detail() : ""));
+        check_problem(peer, *backend, Conv1dProblem(problem, 256), test::seed(), row);
+        INFO(row.check.reason << "\n"
+                              << (peer.detail ? peer.detail(Conv1dProblem(problem, 256)) : ""));
         CHECK(row.check.outcome == Outcome::good);
         CHECK(row.check.worst_share <= 1);
       }
@@ -179,7 +178,8 @@ TEST_CASE("peers-gpu: cuDNN computes with CUDNN_FMA_MATH and says with which alg
     const Scene scene(*backend, conv::Problem1d(100'003, width));
     if (!takes(*cudnn, scene)) continue;
     ++taken;
-    const std::string detail = cudnn->detail();  // read back from the descriptor in use
+    const std::string detail =
+        cudnn->detail(scene.asked());  // read back from the descriptor in use
     INFO(detail);
     CHECK_THAT(detail, test::contains("CUDNN_FMA_MATH"));
     CHECK_THAT(detail, test::contains("cuDNN "));

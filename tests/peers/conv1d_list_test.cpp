@@ -43,7 +43,8 @@ TEST_CASE("peers: each says what it is, and can be launched or says why not") {
       CHECK_THAT(peer.unavailable, test::contains("when this was built"));
     }
     // A limit without a reason would be an empty cell in a table.
-    const bool limited = peer.most_products != Conv1dVariant{}.most_products;
-    CHECK(limited == !peer.most_products_reason.empty());
+    // A limit says why.
+    const Conv1dProblem huge(2'000'000'000, 1023, 256);
+    if (peer.refuses) CHECK_FALSE(peer.refuses(huge).empty());
   }
 }

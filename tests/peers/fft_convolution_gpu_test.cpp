@@ -98,7 +98,7 @@ struct Scene {
 TEST_CASE("fft peers-gpu: every layer of stride 1 is right") {
   const auto backend = usable_backend();
   for (const Conv2dVariant& peer : available()) {
-    std::vector<ConvLayer> layers = adversarial_layers(test::seed());
+    std::vector<ConvLayer> layers = adversarial<conv::ConvLayer>(test::seed());
     for (const ConvLayer& layer : usual()) layers.push_back(layer);
     int taken = 0;
     for (const ConvLayer& layer : layers) {
@@ -106,7 +106,7 @@ TEST_CASE("fft peers-gpu: every layer of stride 1 is right") {
       ++taken;
       Row row;
       Progress progress;
-      check_layers(peer, *backend, {layer}, test::seed(), row, progress);
+      check_trials(peer, *backend, {layer}, test::seed(), row, progress);
       INFO(peer.name << ", " << conv::label(layer) << ": " << row.check.reason << "\n"
                      << peer.detail(layer));
       CHECK(row.check.outcome == Outcome::good);
@@ -127,7 +127,7 @@ TEST_CASE("fft peers-gpu: passes over images and filters leave nothing out") {
     for (const ConvLayer& layer : {many_images, many_filters}) {
       if (backend->free_memory() < (std::int64_t{6} << 30)) test::skip("too little memory");
       Row row;
-      check_layer(peer, *backend, layer, test::seed(), row);
+      check_problem(peer, *backend, layer, test::seed(), row);
       INFO(peer.name << ", " << conv::label(layer) << ": " << row.check.reason << "\n"
                      << peer.detail(layer));
       CHECK(row.check.outcome == Outcome::good);

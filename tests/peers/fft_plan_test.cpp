@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/conv/layer_inputs.hpp"
-#include "common/harness/backend.hpp"
+#include "common/harness/backend/backend.hpp"
 #include "common/peers/fft_planes.hpp"
 #include "tests/catch.hpp"
 

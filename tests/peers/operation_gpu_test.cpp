@@ -23,7 +23,7 @@ std::unique_ptr<Backend> usable_backend() {
 }
 
 template <class Problem>
-std::vector<OperationVariant<Problem>> all_peers();
+std::vector<Variant<Problem>> all_peers();
 template <>
 std::vector<TransformVariant> all_peers() {
   return peers::transform();
@@ -39,8 +39,8 @@ std::vector<SoftmaxVariant> all_peers() {
 
 // The peers whose library is there. Skips the test case if there are none.
 template <class Problem>
-std::vector<OperationVariant<Problem>> available() {
-  std::vector<OperationVariant<Problem>> found;
+std::vector<Variant<Problem>> available() {
+  std::vector<Variant<Problem>> found;
   std::string reason = "there are no peers";
   for (const auto& peer : all_peers<Problem>()) {
     if (peer.unavailable.empty()) {
@@ -95,13 +95,13 @@ struct Scene {
 
   Problem problem;
   Array input, output;
-  OperationCall<Problem> call;
+  Call<Problem> call;
 };
 
 // Whether the peer takes the problem. If not it must say so with this one code, launch nothing and give
 // a reason.
 template <class Problem>
-bool takes(const OperationVariant<Problem>& peer, const Scene<Problem>& scene) {
+bool takes(const Variant<Problem>& peer, const Scene<Problem>& scene) {
   const int code = peer.launch(scene.call);
   if (code != cudaErrorNotSupported) return true;  // another error is the check's to find
   INFO(peer.name << ", " << conv::label(scene.problem));
@@ -118,7 +118,7 @@ TEMPLATE_TEST_CASE("peers-gpu of operations: every problem is right", "[operatio
                    PoolingLayer, Softmax) {
   const auto backend = usable_backend();
   for (const auto& peer : available<TestType>()) {
-    std::vector<TestType> problems = adversarial_problems<TestType>(test::seed());
+    std::vector<TestType> problems = adversarial<TestType>(test::seed());
     for (const TestType& problem : usual<TestType>()) problems.push_back(problem);
     std::size_t taken = 0;
     for (const TestType& problem : problems) {
@@ -126,7 +126,7 @@ TEMPLATE_TEST_CASE("peers-gpu of operations: every problem is right", "[operatio
       ++taken;
       Row row;
       Progress progress;
-      check_problems(peer, *backend, {problem}, test::seed(), row, progress);
+      check_trials(peer, *backend, {problem}, test::seed(), row, progress);
       INFO(peer.name << ", " << conv::label(problem) << ": " << row.check.reason << "\n"
                      << peer.detail(problem));
       CHECK(row.check.outcome == Outcome::good);

@@ -11,15 +11,14 @@ using namespace halo;
 namespace {
 
 template <class Problem>
-std::vector<std::string> names_of(const std::vector<OperationVariant<Problem>>& peers) {
+std::vector<std::string> names_of(const std::vector<Variant<Problem>>& peers) {
   std::vector<std::string> names;
   for (const auto& peer : peers) names.push_back(peer.name);
   return names;
 }
 
 template <class Problem>
-void require_described(const std::vector<OperationVariant<Problem>>& peers,
-                       const Problem& problem) {
+void require_described(const std::vector<Variant<Problem>>& peers, const Problem& problem) {
   for (const auto& peer : peers) {
     INFO(peer.name);
     CHECK(peer.role == Role::peer);

@@ -6,7 +6,8 @@
 #include "stages/01_conv1d_cpu/stage.hpp"
 #include "stages/01_conv1d_cpu/tuned/team.hpp"
 #include "tests/catch.hpp"
-#include "tests/stages/conv1d_stage.hpp"
+#include "tests/stages/signals.hpp"
+#include "tests/stages/stage_checks.hpp"
 
 using namespace halo;
 

@@ -1,6 +1,8 @@
 #include "stages/05_conv1d_tiled_cached.hpp"
+
 #include "tests/catch.hpp"
-#include "tests/stages/conv1d_stage.hpp"
+#include "tests/stages/signals.hpp"
+#include "tests/stages/stage_checks.hpp"
 
 using namespace halo;
 
@@ -9,14 +11,14 @@ TEST_CASE("05_conv1d_tiled_cached: every shape is right, without hazards") {
 }
 
 TEST_CASE("05_conv1d_tiled_cached: traffic is as predicted") {
-  test::require_traffic(conv1d_tiled_cached::stage());
+  test::require_traffic(conv1d_tiled_cached::stage(), test::counted_signals());
 }
 
 TEST_CASE("05_conv1d_tiled_cached: the cost of one block, by hand") {
   // Three blocks of 32 threads, mask 3. Each: one request for the tile (4 sectors); at each seam
   // one cell of the neighbour, from both sides (1 request, 1 sector each).
   const auto three =
-      test::predict(conv1d_tiled_cached::stage(), "tiled_cached", {96, 3, 0, 96, 32});
+      test::predict(conv1d_tiled_cached::stage(), "tiled_cached", Conv1dProblem(96, 3, 32));
   CHECK(three.global_load_requests == 3 + 4);
   CHECK(three.global_load_sectors == 3 * 4 + 4);
   CHECK(three.shared_store_requests == 3);

@@ -1,7 +1,7 @@
 #include "stages/06_conv2d_direct.hpp"
 
 #include "tests/catch.hpp"
-#include "tests/stages/conv2d_stage.hpp"
+#include "tests/stages/stage_checks.hpp"
 
 using namespace halo;
 using conv::ConvLayer;

@@ -15,9 +15,9 @@
 #include "stages/07_single_channel_adaptive/present_gpu.hpp"
 #include "stages/07_single_channel_adaptive/stage.hpp"
 #include "tests/catch.hpp"
-#include "tests/stages/conv2d_stage.hpp"
 #include "tests/stages/small_gpu.hpp"
 #include "tests/stages/stage.hpp"
+#include "tests/stages/stage_checks.hpp"
 
 using namespace halo;
 using namespace halo::single_channel;

@@ -1,7 +1,7 @@
 #include "stages/08_multi_channel_stride_fixed/stage.hpp"
 #include "tests/catch.hpp"
-#include "tests/stages/conv2d_stage.hpp"
 #include "tests/stages/stage.hpp"
+#include "tests/stages/stage_checks.hpp"
 
 using namespace halo;
 using halo::test::contains;

@@ -11,8 +11,8 @@
 #include "stages/09_cuconv_two_stage/cuconv_two_stage.hpp"
 #include "stages/09_cuconv_two_stage/stage.hpp"
 #include "tests/catch.hpp"
-#include "tests/stages/conv2d_stage.hpp"
 #include "tests/stages/stage.hpp"
+#include "tests/stages/stage_checks.hpp"
 
 using namespace halo;
 using namespace halo::cuconv_two_stage;
@@ -164,7 +164,7 @@ TEST_CASE("09_cuconv_two_stage: what is refused is a row that shared memory can'
         "a filter row of 12289 channels does not fit the shared memory of a block (at most 12288)");
     Row row;
     Progress progress;
-    check_layers(variant, *backend, {most}, test::seed(), row, progress);
+    check_trials(variant, *backend, {most}, test::seed(), row, progress);
     INFO(test::faults(row));
     CHECK(row.check.outcome == Outcome::good);
   }

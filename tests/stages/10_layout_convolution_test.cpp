@@ -1,6 +1,6 @@
 #include "stages/10_layout_convolution/stage.hpp"
 #include "tests/catch.hpp"
-#include "tests/stages/conv2d_stage.hpp"
+#include "tests/stages/stage_checks.hpp"
 
 using namespace halo;
 using conv::ConvLayer;

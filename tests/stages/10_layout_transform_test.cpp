@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "tests/catch.hpp"
-#include "tests/stages/operation_stage.hpp"
+#include "tests/stages/stage_checks.hpp"
 
 using namespace halo;
 using conv::Images;

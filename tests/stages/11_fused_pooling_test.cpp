@@ -1,7 +1,7 @@
 #include "stages/11_fused_pooling/expansion.hpp"
 #include "stages/11_fused_pooling/stage.hpp"
 #include "tests/catch.hpp"
-#include "tests/stages/operation_stage.hpp"
+#include "tests/stages/stage_checks.hpp"
 
 using namespace halo;
 using conv::Layout;

@@ -4,8 +4,8 @@
 
 #include "stages/12_fused_softmax/blocks.h"
 #include "tests/catch.hpp"
-#include "tests/stages/operation_stage.hpp"
 #include "tests/stages/stage.hpp"
+#include "tests/stages/stage_checks.hpp"
 
 using namespace halo;
 using conv::Softmax;
@@ -49,7 +49,7 @@ TEST_CASE("12_fused_softmax: long rows are right, edge cases of float included")
   for (const SoftmaxVariant& variant : fused_softmax::stage().variants) {
     Row row;
     Progress progress;
-    check_problems(variant, *backend, kMore, test::seed(), row, progress);
+    check_trials(variant, *backend, kMore, test::seed(), row, progress);
     INFO(variant.name << test::faults(row));
     CHECK(row.check.outcome == Outcome::good);
     CHECK(row.check.shapes == static_cast<int>(kMore.size()));

@@ -14,8 +14,8 @@
 #include "stages/13_network/networks.hpp"
 #include "stages/13_network/stage.hpp"
 #include "tests/catch.hpp"
-#include "tests/stages/conv2d_stage.hpp"
 #include "tests/stages/stage.hpp"
+#include "tests/stages/stage_checks.hpp"
 
 namespace halo::network {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "common/harness/conv1d.hpp"
+#include "common/harness/families/conv1d.hpp"
 #include "common/simt/simt.hpp"
 #include "tests/catch.hpp"
 #include "tests/stages/report_listings/listings.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/harness/backend.hpp"
+#include "common/harness/backend/backend.hpp"
 #include "common/simt/simt.hpp"
 #include "tests/catch.hpp"
 #include "tests/stages/sc16_figure7/figure7.hpp"

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "common/harness/backend.hpp"
+#include "common/harness/backend/backend.hpp"
+#include "common/harness/families/softmax.hpp"
 #include "common/harness/kernel.h"
-#include "common/harness/operation.hpp"
 #include "tests/catch.hpp"
 #include "tests/stages/sc16_figure9/figure9.hpp"
 
@@ -149,7 +149,7 @@ TEST_CASE("Fig. 9 is wrong in blocks of two rows even with a thread for each cat
 TEST_CASE("A stage's check finds Fig. 9 out") {
   SoftmaxVariant printed;
   printed.name = "figure9";
-  printed.launch = [](const OperationCall<conv::Softmax>& c) {
+  printed.launch = [](const ProblemCall<conv::Softmax>& c) {
     // The listing takes its input as float*, and does not write it.
     return sc16_figure9::figure9(const_cast<float*>(c.input), c.output, c.problem.N(),
                                  c.problem.C(), dim3(32));
@@ -158,7 +158,7 @@ TEST_CASE("A stage's check finds Fig. 9 out") {
   const auto outcome = [&](const conv::Softmax& problem) {
     Row row;
     Progress progress;
-    check_problems(printed, *backend, {problem}, test::seed(), row, progress);
+    check_trials(printed, *backend, {problem}, test::seed(), row, progress);
     return row.check.outcome;
   };
   CHECK(outcome(conv::Softmax(14, 32)) == Outcome::good);

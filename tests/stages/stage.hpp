@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "common/harness/backend.hpp"
+#include "common/harness/backend/backend.hpp"
 
 namespace halo::test {
 

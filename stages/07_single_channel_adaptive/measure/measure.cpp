@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "common/data/file.hpp"
-#include "common/harness/program.hpp"
+#include "common/harness/core/program.hpp"
 #include "common/harness/traffic.hpp"
 #include "common/json/json.hpp"
 #include "common/report/command_line.hpp"

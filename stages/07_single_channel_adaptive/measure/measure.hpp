@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "common/harness/backend.hpp"
+#include "common/harness/backend/backend.hpp"
 #include "stages/07_single_channel_adaptive/planner.hpp"
 
 namespace halo::single_channel::measure {

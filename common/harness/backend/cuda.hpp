@@ -1,0 +1,24 @@
+// What the simulator and a GPU have in common as backends: the CUDA runtime. Private to the
+// harness.
+#pragma once
+
+#include "common/harness/backend/backend.hpp"
+
+namespace halo {
+
+class CudaBackend : public Backend {
+ public:
+  std::string unavailable() override;
+  void* allocate(std::size_t bytes) override;
+  void release(void* memory) noexcept override;
+  void copy_in(void* to, const void* from, std::size_t bytes) override;
+  void copy_out(void* to, const void* from, std::size_t bytes) override;
+  Observation run(const std::function<int()>& launch) override;
+  bool recover() override;
+
+ protected:
+  virtual void begin_observation() {}
+  virtual void end_observation(Observation&) {}
+};
+
+}  // namespace halo

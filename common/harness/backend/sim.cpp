@@ -1,0 +1,64 @@
+// The simulator as a backend: launches are counted and searched for hazards, never timed.
+#include <algorithm>
+#include <stdexcept>
+
+#include "common/conv/accuracy.hpp"
+#include "common/harness/backend/cuda.hpp"
+#include "common/simt/runtime/device_memory.hpp"
+#include "common/simt/simt.hpp"
+
+namespace halo {
+
+namespace {
+
+Hazard to_hazard(const simt::Finding& finding) {
+  return {finding.kind,  finding.file,   finding.line,  finding.other_file, finding.other_line,
+          finding.block, finding.thread, finding.array, finding.count,      finding.message};
+}
+
+class SimBackend final : public CudaBackend {
+ public:
+  std::string name() const override { return "sim"; }
+  bool observes() const override { return true; }
+  CounterList by_name(const simt::Counters& counters) const override {
+    CounterList list;
+    for (const simt::CounterField& field : simt::counter_fields()) {
+      list.emplace_back(field.name, counters.*field.member);
+    }
+    return list;
+  }
+  bool times() const override { return false; }
+  std::string no_time_reason() const override {
+    return "no GPU: the simulator counts traffic, its own time says nothing about a GPU's";
+  }
+
+  std::unique_ptr<Batch> batch(std::function<int(int)>, int) override {
+    throw std::logic_error("the simulator has no time");
+  }
+
+  void poison(float* memory, std::size_t count) override {
+    simt::device_memory::poison(memory, count * sizeof(float));  // marks the cells as not written
+    // Simulated memory is the host's memory, and writing it here leaves that mark alone.
+    std::fill_n(memory, count, conv::poison());
+  }
+  // Allocations have their exact size: the simulator itself sees every access beyond them.
+  std::size_t guard_cells() const override { return 0; }
+
+ protected:
+  void begin_observation() override { simt::take_launches(); }
+  void end_observation(Observation& seen) override {
+    for (const simt::Launch& launch : simt::take_launches()) {
+      ++seen.kernels;
+      seen.counters += launch.counters;
+      for (const simt::Finding& finding : launch.findings) {
+        if (!finding.is_note()) seen.hazards.push_back(to_hazard(finding));
+      }
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_backend() { return std::make_unique<SimBackend>(); }
+
+}  // namespace halo

@@ -1,0 +1,344 @@
+#include "common/harness/core/candidates.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <stdexcept>
+#include <tuple>
+
+#include "common/report/command_line.hpp"
+
+namespace halo {
+
+namespace {
+
+constexpr std::int64_t kFloat = sizeof(float);
+// Products, or steps as large, that the simulator is asked for at once: some ten seconds of its time.
+constexpr std::int64_t kSimulatedWork = 200'000'000;
+// Arrays that are together this many times as large as the cache push each other out of it.
+constexpr std::int64_t kCacheTimes = 2;
+
+std::int64_t available_memory() {
+  std::ifstream file("/proc/meminfo");
+  for (std::string line; std::getline(file, line);) {
+    if (line.rfind("MemAvailable:", 0) == 0) return std::stoll(line.substr(13)) * 1024;
+  }
+  return std::numeric_limits<std::int64_t>::max();
+}
+
+// Sets of one array, each aligned as the first.
+class Sets {
+ public:
+  Sets(Backend& backend, const Array& first, int count)
+      : stride_((static_cast<std::int64_t>(first.size()) + 63) / 64 * 64),
+        count_(count),
+        cells_(backend, static_cast<std::size_t>(count * stride_)) {}
+
+  float* set(int call) const { return cells_.data() + call % count_ * stride_; }
+  void write(const KeptArray& kept) {
+    for (int set = 0; set < count_; ++set) {
+      halo::write(kept, cells_, static_cast<std::size_t>(set * stride_));
+    }
+  }
+
+ private:
+  std::int64_t stride_;
+  int count_;
+  Array cells_;
+};
+
+// What the candidates of one task share.
+class Group {
+ public:
+  Group(Backend& backend, const Task& task)
+      : backend_(backend), task_(task), problem_(*task.problem), datasets_(task.given) {}
+
+  // The variant will be timed: there must be room for its temporaries.
+  void expect(const AnyVariant& variant) {
+    most_floats_ = std::max(most_floats_, workspace_floats(variant, problem_));
+  }
+
+  void check(const AnyVariant& variant, Row& row) {
+    try {
+      arrays().hold(*datasets().front(), variant.layout);
+    } catch (const std::runtime_error& error) {
+      add_failure(row.check, problem_.describe(), error.what());
+      drop();
+      return;
+    }
+    const auto judges = [this](const Dataset& data, const AnyVariant& judged) -> const Judge& {
+      const std::tuple key(&data, judged.role == Role::copy, judged.demand, judged.layout);
+      auto known = judges_.find(key);
+      if (known == judges_.end()) known = judges_.emplace(key, judge_of(data, judged)).first;
+      return known->second;
+    };
+    SavedOutputs* const saved = variant.name == task_.saved_variant ? task_.saved : nullptr;
+    check_problem(variant, backend_, problem_, datasets(), judges, arrays(), row, saved);
+    if (row.check.outcome == Outcome::good && variant.detail) row.detail = variant.detail(problem_);
+    // What failed may have taken the device's memory with it.
+    if (row.check.outcome == Outcome::bad) drop();
+  }
+
+  std::unique_ptr<Batch> batch(const AnyVariant& variant, int calls, Cache cache) {
+    const AnyCall hot = prepared(variant);
+    set_up(variant);
+    if (cache == Cache::hot) {
+      return backend_.batch([variant, hot](int) { return variant.launch(hot); }, calls);
+    }
+    make_cold(variant.layout);
+    return backend_.batch(
+        [this, variant, hot, &first = *cold_firsts_.at(variant.layout)](int call) {
+          AnyCall cold = hot;
+          cold.inputs[0] = first.set(call);
+          for (std::size_t i = 0; i < cold_others_.size(); ++i) {
+            cold.inputs[i + 1] = cold_others_[i]->set(call);
+          }
+          cold.output = cold_output_->set(call);
+          return variant.launch(cold);
+        },
+        calls);
+  }
+
+  // Sets of arrays that are used in turn with a cold cache; see Candidate::cold_calls.
+  int cold_sets() const {
+    const std::int64_t bytes = call_bytes(problem_);
+    return static_cast<int>((kCacheTimes * backend_.cache_bytes() + bytes - 1) / bytes);
+  }
+
+  double time_with_transfers(const AnyVariant& variant) {
+    const AnyCall call = prepared(variant);
+    const std::vector<KeptArray> kept = arrays().kept(variant.layout);
+    // Written once before, so that no page is new to the clock.
+    result_.resize(static_cast<std::size_t>(problem_.output_size()));
+    std::vector<std::span<const float>> host;
+    for (std::size_t i = 0; i < kept.size(); ++i) host.push_back(whole(kept[i], i, variant.layout));
+    const auto start = std::chrono::steady_clock::now();
+    for (std::size_t i = 0; i < kept.size(); ++i) kept[i].array->write(host[i]);
+    set_up(variant);
+    if (variant.launch(call) != 0) throw std::runtime_error("a timed launch failed");
+    arrays().output().read(result_);
+    const std::chrono::duration<double, std::milli> taken =
+        std::chrono::steady_clock::now() - start;
+    return taken.count();
+  }
+
+ private:
+  const std::vector<DatasetPtr>& datasets() {
+    if (datasets_.empty()) {
+      datasets_.push_back(problem_.data({}, task_.seed, task_.reference_products));
+    }
+    return datasets_;
+  }
+  ProblemArrays& arrays() {
+    if (!arrays_) arrays_.emplace(backend_, problem_);
+    return *arrays_;
+  }
+  AnyCall prepared(const AnyVariant& variant) {
+    arrays().hold(*datasets().front(), variant.layout);
+    AnyCall call = arrays().call(variant.layout);
+    if (workspace_floats(variant, problem_) > 0) {
+      if (!workspace_) workspace_.emplace(backend_, static_cast<std::size_t>(most_floats_));
+      call.workspace = workspace_->data();
+    }
+    return call;
+  }
+  void set_up(const AnyVariant& variant) {
+    if (!variant.set_up) return;
+    const InputValues& given = datasets().front()->inputs().at(1);
+    if (weights_.empty()) weights_ = repeated(given.values, given.size);
+    if (variant.set_up(weights_.data(), problem_) != 0) {
+      throw std::runtime_error("setting the " + given.name + " failed");
+    }
+  }
+  void make_cold(conv::Layout layout) {
+    const std::vector<KeptArray> kept = arrays().kept(layout);
+    const auto filled = [&](const KeptArray& array) {
+      auto sets = std::make_unique<Sets>(backend_, *array.array, cold_sets());
+      sets->write(array);
+      return sets;
+    };
+    if (!cold_output_) {
+      cold_output_.emplace(backend_, arrays().output(), cold_sets());
+      for (std::size_t i = 1; i < kept.size(); ++i) cold_others_.push_back(filled(kept[i]));
+    }
+    std::unique_ptr<Sets>& first = cold_firsts_[layout];
+    if (!first) first = filled(kept.front());
+  }
+  // All that an array holds, on the host. What does not repeat is there already.
+  std::span<const float> whole(const KeptArray& kept, std::size_t input, conv::Layout layout) {
+    if (kept.values.size() == kept.array->size()) return kept.values;
+    std::vector<float>& all = host_[{input, input == 0 ? layout : conv::Layout::nchw}];
+    if (all.empty()) all = repeated(kept.values, static_cast<std::int64_t>(kept.array->size()));
+    return all;
+  }
+  void drop() {
+    arrays_.reset();
+    workspace_.reset();
+    cold_firsts_.clear();
+    cold_others_.clear();
+    cold_output_.reset();
+  }
+
+  Backend& backend_;
+  Task task_;
+  const AnyProblem& problem_;  // of the task
+  std::vector<DatasetPtr> datasets_;
+  std::map<std::tuple<const Dataset*, bool, conv::Demand, conv::Layout>, Judge> judges_;
+  std::optional<ProblemArrays> arrays_;
+  // Timed calls follow one another, so they share it. (In checks each has its own.)
+  std::optional<Array> workspace_;
+  std::int64_t most_floats_ = 0;
+  std::map<conv::Layout, std::unique_ptr<Sets>> cold_firsts_;
+  std::vector<std::unique_ptr<Sets>> cold_others_;
+  std::optional<Sets> cold_output_;
+  std::vector<float> weights_;
+  std::map<std::pair<std::size_t, conv::Layout>, std::vector<float>> host_;
+  std::vector<float> result_;
+};
+
+// Why this variant does not run this problem; empty if it does.
+std::string not_for(const AnyVariant& variant, const AnyProblem& problem, bool several_layouts,
+                    const std::string& too_large, Backend& backend) {
+  if (!variant.unavailable.empty()) return variant.unavailable;
+  if (std::string reason = refusal(variant, problem); !reason.empty()) return reason;
+  if (!too_large.empty()) return too_large;
+  const std::int64_t input = kFloat * problem.input_sizes().front();
+  if (several_layouts && variant.layout != conv::Layout::nchw && !backend.observes()) {
+    // Beside the same in NCHW; of this one no period is held, but all of it.
+    const std::string reason = too_large_for_memory(problem.describe() + " in both layouts", input,
+                                                    call_bytes(problem) + input, backend);
+    if (!reason.empty()) return reason;
+  }
+  const std::int64_t floats = workspace_floats(variant, problem);
+  if (floats == 0) return {};
+  return too_large_for_memory("its workspace for " + problem.describe(), 0,
+                              call_bytes(problem) + kFloat * floats, backend);
+}
+
+}  // namespace
+
+void add_candidates(std::vector<Candidate>& candidates, const std::vector<Entry>& entries,
+                    Backend& backend, const Task& task) {
+  const AnyProblem& problem = *task.problem;
+  std::set<conv::Layout> layouts;
+  for (const Entry& entry : entries) layouts.insert(entry.variant.layout);
+  const std::string too_large =
+      task.not_run.empty() ? too_large_for(problem, backend, task.transfers) : task.not_run;
+  const auto group = std::make_shared<Group>(backend, task);
+  for (const auto& [stage, variant, tried] : entries) {
+    Candidate candidate;
+    Row& row = candidate.row;
+    row.stage = stage;
+    row.backend = backend.name();
+    row.variant = variant.name;
+    row.source = variant.source;
+    row.description = variant.description;
+    row.task = variant.task;
+    row.role = variant.role;
+    if (variant.layout != conv::Layout::nchw) row.layout = conv::to_string(variant.layout);
+    row.label = problem.label();
+    row.problem = problem.fields();
+    if (task.given.size() > 1) {
+      row.problem.emplace_back("channels", static_cast<std::int64_t>(task.given.size()));
+    }
+    if (task.given.empty()) {
+      row.published =
+          variant.published ? variant.published(problem) : problem.published(variant.task);
+    }
+    row.time.reason = backend.no_time_reason();
+    const std::string reason = not_for(variant, problem, layouts.size() > 1, too_large, backend);
+    if (reason.empty()) {
+      group->expect(variant);
+      if (variant.runs_as) row.runs_as = variant.runs_as(problem);
+      row.chooses_from = variant.chooses_from;
+    }
+    // A copy computes nothing; a library is judged on the problem that it is timed on.
+    const auto trials =
+        variant.role == Role::variant && !tried ? task.trials : std::vector<AnyProblemPtr>{};
+    candidate.check = [&backend, group, variant = variant, reason, trials, seed = task.seed](
+                          Row& checked, Progress& progress) {
+      std::function<void()> try_small;
+      if (!trials.empty() && variant.unavailable.empty()) {
+        try_small = [&] { check_trials(variant, backend, trials, seed, checked, progress); };
+      }
+      check_candidate(checked, progress, reason, try_small,
+                      [&] { group->check(variant, checked); });
+    };
+    if (reason.empty() && backend.times()) {
+      candidate.min_bytes = static_cast<double>(problem.min_bytes());
+      candidate.flops = variant.role == Role::copy ? 0 : static_cast<double>(problem.flops());
+      candidate.batch = [group, variant = variant](int calls, Cache cache) {
+        return group->batch(variant, calls, cache);
+      };
+      if (task.cold) candidate.cold_calls = [group] { return group->cold_sets(); };
+      if (variant.detail) {
+        candidate.detail = [variant = variant, known = task.problem] {
+          return variant.detail(*known);
+        };
+      }
+      if (backend.has_transfers() && task.transfers && variant.role == Role::variant) {
+        candidate.time_with_transfers = [group, variant = variant] {
+          return group->time_with_transfers(variant);
+        };
+      }
+    }
+    candidates.push_back(std::move(candidate));
+  }
+}
+
+std::string too_large_for(const AnyProblem& problem, Backend& backend, bool transfers) {
+  if (backend.observes()) {
+    const Work work = problem.work();
+    return too_large_for_simulator(work.amount, work.units);
+  }
+  const std::int64_t bytes = call_bytes(problem);
+  std::int64_t on_host = kFloat * problem.held_floats();
+  if (backend.has_transfers() && transfers) on_host += bytes;
+  if (backend.name() == "cpu") on_host += bytes;
+  return too_large_for_memory(problem.describe(), on_host, bytes, backend);
+}
+
+std::string too_large_for_simulator(std::int64_t work, const std::string& units) {
+  if (work <= kSimulatedWork) return {};
+  return "too large for the simulator: " + with_commas(work) + " " + units + ", it is given " +
+         with_commas(kSimulatedWork) + " at most";
+}
+
+std::string too_large_for_memory(const std::string& what, std::int64_t host_bytes,
+                                 std::int64_t device_bytes, Backend& backend) {
+  const auto complaint = [&](const char* where, std::int64_t wanted, std::int64_t free) {
+    return std::string("too large for ") + where + ": " + what + " needs " +
+           with_commas(wanted >> 20) + " MiB of memory, " + with_commas(free >> 20) +
+           " MiB are free";
+  };
+  const std::int64_t available = available_memory();
+  if (host_bytes > available) return complaint("this machine", host_bytes, available);
+  const std::int64_t on_device = device_bytes + (std::int64_t{1} << 20);
+  if (const std::int64_t free = backend.free_memory(); on_device > free) {
+    return complaint("this GPU", on_device, free);
+  }
+  return {};
+}
+
+void check_candidate(Row& row, Progress& progress, const std::string& reason,
+                     const std::function<void()>& trials, const std::function<void()>& problem) {
+  if (trials) trials();
+  // What fails on a small problem may take the device down on a large one.
+  if (reason.empty() && row.check.outcome != Outcome::bad) {
+    progress.show(row.stage + " " + row.variant + ": checking");
+    problem();
+    return;
+  }
+  if (row.traffic.outcome != Outcome::bad) {
+    row.traffic.reason = reason.empty() ? "it failed its check" : reason;
+  }
+  if (reason.empty()) return;
+  row.time.reason = reason;
+  if (row.check.outcome == Outcome::not_run) row.check.reason = row.hazards.reason = reason;
+}
+
+}  // namespace halo

@@ -1,0 +1,244 @@
+#include "common/harness/core/check.hpp"
+
+#include <optional>
+#include <stdexcept>
+
+namespace halo {
+
+namespace {
+
+// Whether the variant is tried with this kind.
+bool suits(const DataKind& kind, const AnyVariant& variant, const AnyProblem& problem) {
+  switch (kind.of) {
+    case DataKind::Of::exact:
+      // Whole numbers come out exactly only where nothing but sums of products is computed.
+      return variant.demand == conv::Demand::bounded;
+    case DataKind::Of::edges:
+      return !variant.differs || variant.differs(problem).empty();
+    default:
+      return true;
+  }
+}
+
+// One launch on the data.
+bool try_once(const AnyVariant& variant, Backend& backend, const AnyProblem& problem,
+              const Dataset& data, const std::function<const Judge&()>& judge,
+              ProblemArrays& arrays, Row& row, Observation& seen,
+              std::vector<float>* outputs = nullptr) {
+  arrays.hold(data, variant.layout);
+  AnyCall call = arrays.call(variant.layout);
+  // Of exactly the size that was asked for, so that a write beyond it shows.
+  std::optional<Array> workspace;
+  if (const std::int64_t floats = workspace_floats(variant, problem); floats > 0) {
+    workspace.emplace(backend, static_cast<std::size_t>(floats));
+    call.workspace = workspace->data();
+  }
+  Verified verified;
+  verified.where = problem.describe();
+  verified.source = variant.source;
+  verified.kept = arrays.kept(variant.layout);
+  verified.output = &arrays.output();
+  verified.workspace = workspace ? &*workspace : nullptr;
+  std::vector<float> weights;
+  if (variant.set_up) {
+    const InputValues& given = data.inputs().at(1);
+    weights = repeated(given.values, given.size);
+    verified.set_up_name = "setting the " + given.name;
+    verified.set_up = [&] { return variant.set_up(weights.data(), problem); };
+  }
+  verified.launch = [&] { return variant.launch(call); };
+  if (variant.role == Role::peer) {
+    verified.unsupported = [&] {
+      return variant.detail ? variant.detail(problem) : "it does not support this problem";
+    };
+  }
+  verified.judge = [&](std::size_t first, std::span<const float> cells) {
+    return judge()(static_cast<std::int64_t>(first), cells);
+  };
+  verified.exact = data.exact();
+  if (outputs != nullptr) {
+    outputs->reserve(static_cast<std::size_t>(problem.output_size()));
+    verified.keep = [&](std::span<const float> cells) {
+      outputs->insert(outputs->end(), cells.begin(), cells.end());
+    };
+  }
+  return verify(verified, backend, row, &seen);
+}
+
+// A launch of a trial that is not what was predicted. One that is says nothing yet.
+void require_traffic(const AnyVariant& variant, const Backend& backend, const AnyProblem& problem,
+                     const Observation& seen, Row& row) {
+  if (!backend.observes() || !variant.uncounted.empty() || !variant.predict) return;
+  if (!seen.error.empty() || row.traffic.outcome == Outcome::bad) return;
+  const simt::Counters predicted = variant.predict(problem);
+  if (predicted == seen.counters) return;
+  compare_traffic(
+      "", backend, true, [&] { return predicted; }, {seen.counters},
+      static_cast<double>(problem.computed_outputs()), problem.describe(), row);
+}
+
+}  // namespace
+
+Judge judge_of(const Dataset& data, const AnyVariant& variant) {
+  if (variant.role == Role::copy) return data.judge_copy();
+  return data.judge(variant.layout, data.exact() ? conv::Demand::exact : variant.demand);
+}
+
+std::string refusal(const AnyVariant& variant, const AnyProblem& problem) {
+  if (variant.role == Role::copy && problem.input_sizes().front() != problem.output_size()) {
+    return "input and output differ in size: no copy of one onto the other moves as much";
+  }
+  return variant.refuses ? variant.refuses(problem) : "";
+}
+
+std::int64_t workspace_floats(const AnyVariant& variant, const AnyProblem& problem) {
+  return variant.workspace_floats ? variant.workspace_floats(problem) : 0;
+}
+
+ProblemArrays::ProblemArrays(Backend& backend, const AnyProblem& problem)
+    : backend_(backend),
+      problem_(problem),
+      output_(backend, static_cast<std::size_t>(problem.output_size())) {
+  const std::vector<std::int64_t> sizes = problem.input_sizes();
+  for (std::size_t i = 1; i < sizes.size(); ++i) {
+    others_.push_back(std::make_unique<Array>(backend, static_cast<std::size_t>(sizes[i])));
+  }
+}
+
+Array& ProblemArrays::first(conv::Layout layout) {
+  First& first = firsts_[layout];
+  if (!first.array) {
+    first.array =
+        std::make_unique<Array>(backend_, static_cast<std::size_t>(problem_.input_sizes().front()));
+  }
+  return *first.array;
+}
+
+void ProblemArrays::hold(const Dataset& data, conv::Layout layout) {
+  first(layout);
+  const bool is_new = held_ != &data;
+  held_ = &data;
+  if (is_new) {
+    for (auto& [known, first] : firsts_) first.written = false;
+  }
+  const std::vector<KeptArray> all = kept(layout);
+  for (std::size_t i = is_new ? 1 : all.size(); i < all.size(); ++i) write(all[i]);
+  First& first = firsts_.at(layout);
+  if (!first.written) write(all.front());
+  first.written = true;
+}
+
+std::vector<KeptArray> ProblemArrays::kept(conv::Layout layout) {
+  const std::vector<InputValues>& inputs = held_->inputs();
+  std::vector<KeptArray> all = {{inputs.front().name, &first(layout), held_->first_input(layout)}};
+  for (std::size_t i = 1; i < inputs.size(); ++i) {
+    all.push_back({inputs[i].name, others_[i - 1].get(), inputs[i].values});
+  }
+  return all;
+}
+
+AnyCall ProblemArrays::call(conv::Layout layout) {
+  return {problem_,
+          {first(layout).data(), others_.empty() ? nullptr : others_.front()->data()},
+          output_.data(),
+          nullptr};
+}
+
+void check_trials(const AnyVariant& variant, Backend& backend,
+                  const std::vector<AnyProblemPtr>& problems, std::uint64_t seed, Row& row,
+                  Progress& progress) {
+  if (!variant.unavailable.empty()) {
+    row.check.reason = row.hazards.reason = variant.unavailable;
+    return;
+  }
+  for (const AnyProblemPtr& problem : problems) {
+    progress.show(row.stage + " " + row.variant + ": shape " +
+                  std::to_string(row.check.shapes + 1) + " of " + std::to_string(problems.size()));
+    ++seed;
+    if (!refusal(variant, *problem).empty()) continue;
+    const int shapes = row.check.shapes;
+    bool alive = true;
+    try {
+      for (const DataKind& kind : problem->kinds()) {
+        if (!suits(kind, variant, *problem)) continue;
+        const DatasetPtr data = problem->data(kind, seed);
+        std::optional<Judge> judge;
+        const auto judged = [&]() -> const Judge& {
+          if (!judge) judge = judge_of(*data, variant);
+          return *judge;
+        };
+        // New arrays: that of a smaller size does not reach into what an earlier launch left.
+        ProblemArrays arrays(backend, *problem);
+        Observation seen;
+        alive = try_once(variant, backend, *problem, *data, judged, arrays, row, seen);
+        if (!alive) break;
+        if (kind.of != DataKind::Of::edges) require_traffic(variant, backend, *problem, seen, row);
+      }
+      row.check.shapes = shapes + 1;
+    } catch (const std::runtime_error& error) {
+      add_failure(row.check, problem->describe(), error.what());
+      alive = false;
+    }
+    if (!alive) {
+      repair(backend, row);
+      break;
+    }
+  }
+  settle(variant.uncounted, backend, row);
+}
+
+void check_problem(const AnyVariant& variant, Backend& backend, const AnyProblem& problem,
+                   const std::vector<DatasetPtr>& datasets, const Judges& judges,
+                   ProblemArrays& arrays, Row& row, SavedOutputs* outputs) {
+  std::vector<simt::Counters> counted;
+  bool alive = true;
+  try {
+    for (const DatasetPtr& data : datasets) {
+      std::vector<float> result;
+      Observation seen;
+      const auto judge = [&]() -> const Judge& { return judges(*data, variant); };
+      alive = try_once(variant, backend, problem, *data, judge, arrays, row, seen,
+                       outputs == nullptr ? nullptr : &result);
+      if (!alive) break;
+      counted.push_back(seen.counters);
+      if (outputs != nullptr) {
+        outputs->push_back(problem.outputs_in_nchw(variant.layout, std::move(result)));
+      }
+    }
+  } catch (const std::runtime_error& error) {
+    add_failure(row.check, problem.describe(), error.what());
+    alive = false;
+  }
+  if (!alive) repair(backend, row);
+  settle(variant.uncounted, backend, row);
+  if (row.traffic.outcome == Outcome::bad) return;  // a trial's
+  std::function<simt::Counters()> predict;
+  if (variant.predict) predict = [&] { return variant.predict(problem); };
+  compare_traffic(variant.uncounted, backend, alive, predict, counted,
+                  static_cast<double>(problem.computed_outputs()), problem.describe(), row);
+}
+
+void check_problem(const AnyVariant& variant, Backend& backend, const AnyProblem& problem,
+                   std::uint64_t seed, Row& row, std::vector<DatasetPtr> datasets,
+                   SavedOutputs* outputs) {
+  if (!variant.unavailable.empty()) {
+    row.check.reason = row.hazards.reason = row.traffic.reason = variant.unavailable;
+    return;
+  }
+  try {
+    if (datasets.empty()) datasets.push_back(problem.data({}, seed));
+    std::map<const Dataset*, Judge> known;
+    const auto judges = [&](const Dataset& data, const AnyVariant& judged) -> const Judge& {
+      const auto found = known.find(&data);
+      if (found != known.end()) return found->second;
+      return known.emplace(&data, judge_of(data, judged)).first->second;
+    };
+    ProblemArrays arrays(backend, problem);
+    check_problem(variant, backend, problem, datasets, judges, arrays, row, outputs);
+  } catch (const std::runtime_error& error) {
+    add_failure(row.check, problem.describe(), error.what());
+    repair(backend, row);
+  }
+}
+
+}  // namespace halo

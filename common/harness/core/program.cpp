@@ -1,0 +1,344 @@
+#include "common/harness/core/program.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <limits>
+#include <new>
+#include <random>
+#include <set>
+#include <stdexcept>
+
+#include "common/data/file.hpp"
+#include "common/harness/bench_sets.hpp"
+#include "common/harness/core/bench.hpp"
+#include "common/report/json.hpp"
+#include "common/report/row_tables.hpp"
+#include "common/report/summary.hpp"
+#include "common/report/text.hpp"
+
+namespace halo {
+
+namespace {
+
+bool parse(int argc, const char* const* argv, const ProgramFamily& family,
+           const std::vector<AnyStage>& stages, ProgramRun& run, ProgramOptions& options) {
+  std::string help = family.help + "Examples:\n";
+  for (const std::string& example : family.examples) {
+    help += "  " + program_name(argc, argv, stages.front().name) + " " + example + "\n";
+  }
+  help += "Exit status: 0 good, 1 a check or a hazard failed, 2 wrong use, 77 not run.";
+  CommandLine line(title(stages) + ": runs, checks and measures the variants", help);
+  run.add_options(line, options);
+  if (family.has_sets) {
+    line.flag("--bench", options.bench,
+              "the papers' " + family.problem +
+                  "s, each timed briefly; or those that other options name");
+    line.option("--set", "NAME", options.set,
+                "with --bench: only this set: " + bench_set_names(family.name));
+    line.flag("--resume", options.resume,
+              "with --bench and --json: go on where the file ends that an earlier run left");
+    line.flag("--search", options.search,
+              "beside the variants, the same with other numbers, to find this GPU's best");
+  }
+  if (family.has_plans) {
+    line.flag("--plan", options.plan,
+              "print how the stage would divide each " + family.problem + ", and stop");
+    line.option("--gpu", "KEY", options.gpu, "with --plan: for this GPU, not the present one");
+  }
+  add_program_options(line, options);
+  return line.parse(argc, argv);
+}
+
+void require_sense(const ProgramFamily& family, const ProgramOptions& options) {
+  if (!options.gpu.empty() && !options.plan) {
+    throw UsageError("--gpu is for --plan: programs run on the GPU that is here");
+  }
+  if (options.plan && options.bench) throw UsageError("--plan and --bench: one of them, not both");
+  if (!family.has_sets) return;
+  if (options.bench && options.no_trials) {
+    throw UsageError("--no-trials is not for --bench: what is timed was checked before");
+  }
+  if (!options.bench && !options.set.empty()) throw UsageError("--set is for --bench");
+  if (!options.bench && options.resume) throw UsageError("--resume is for --bench");
+  if (options.resume && options.out.json.empty()) {
+    throw UsageError("--resume needs --json: the file to take up again");
+  }
+}
+
+void list_variants(const std::vector<AnyStage>& stages, const std::vector<AnyVariant>& peers) {
+  const auto list = [](const AnyVariant& variant) {
+    const std::string mark = variant.role != Role::variant ? role_name(variant.role)
+                             : variant.task > 0            ? "task " + std::to_string(variant.task)
+                                                           : "";
+    list_variant(variant.name, mark, variant.description, variant.unavailable);
+  };
+  for (const AnyStage& stage : stages) {
+    for (const AnyVariant& variant : stage.variants) list(variant);
+  }
+  for (const AnyVariant& peer : peers) list(peer);
+}
+
+std::vector<Entry> choose_variants(const std::vector<AnyStage>& stages,
+                                   const ProgramOptions& options, ProgramRun& run) {
+  std::vector<Entry> chosen;
+  bool searched = false;
+  for (const AnyStage& stage : stages) {
+    for (const AnyVariant& variant : stage.variants) chosen.push_back({stage.name, variant});
+    if (!options.search) continue;
+    for (const AnyVariant& variant : stage.searched) chosen.push_back({stage.name, variant});
+    searched |= !stage.searched.empty();
+  }
+  if (options.search && !searched) {
+    throw UsageError("--search: stage " + title(stages) + " has no numbers to search for");
+  }
+  const std::string with = run.keep(chosen, title(stages));
+  if (!options.variant.empty()) {
+    std::string names;
+    for (const Entry& entry : chosen) names += " " + entry.variant.name;
+    std::erase_if(chosen,
+                  [&](const Entry& entry) { return entry.variant.name != options.variant; });
+    if (chosen.empty()) {
+      throw UsageError("variant '" + options.variant + "' is not in stage " + title(stages) + with +
+                       "; it has:" + names);
+    }
+  }
+  // A stage may bring peers of its own.
+  if (options.no_peers) {
+    std::erase_if(chosen, [](const Entry& entry) { return entry.variant.role == Role::peer; });
+  }
+  return chosen;
+}
+
+// Of problems that nobody named, those that a stage does not take are left out.
+void print_plans(const std::vector<AnyStage>& stages, const ProgramWork& work,
+                 const std::string& gpu) {
+  for (const AnyStage& stage : stages) {
+    if (stage.plan) continue;
+    throw UsageError("stage " + stage.name + " has no plan: it divides every problem alike");
+  }
+  // All of them before the first is printed: a complaint stands alone.
+  std::string text;
+  for (const AnyStage& stage : stages) {
+    for (const Job& job : work.jobs) {
+      const AnyProblem& problem = *job.task.problem;
+      const auto takes = [&](const AnyVariant& variant) {
+        return refusal(variant, problem).empty();
+      };
+      if (!work.named && std::none_of(stage.variants.begin(), stage.variants.end(), takes)) {
+        continue;
+      }
+      if (!text.empty()) text += "\n";
+      text += stage.plan(problem, gpu);
+      if (text.back() != '\n') text += "\n";
+    }
+  }
+  std::fputs(text.c_str(), stdout);
+}
+
+// What the saved variant computed is written if it passed.
+int save(const ProgramWork& work, const std::vector<Row>& rows, SavedOutputs& saved, int status,
+         const std::string& name) {
+  const std::string& variant = work.jobs.front().task.saved_variant;
+  const auto row = std::find_if(rows.begin(), rows.end(),
+                                [&](const Row& each) { return each.variant == variant; });
+  if (row == rows.end() || row->check.outcome != Outcome::good ||
+      row->hazards.outcome == Outcome::bad) {
+    std::fprintf(stderr, "%s: %s was not written: the result did not pass its check\n",
+                 name.c_str(), work.target.c_str());
+    return std::max(status, 1);
+  }
+  std::printf("%s\n", work.save(saved).c_str());
+  return status;
+}
+
+int run(int argc, const char* const* argv, const ProgramFamily& family,
+        const std::vector<AnyStage>& stages, const std::vector<AnyVariant>& all_peers,
+        Backend& backend, const TimingSettings& timing) {
+  const std::unique_ptr<ProgramRun> run = family.run();
+  ProgramOptions options;
+  if (!parse(argc, argv, family, stages, *run, options)) return 0;
+  if (options.list) {
+    list_variants(stages, all_peers);
+    return 0;
+  }
+  const std::string name = title(stages);
+  require_sense(family, options);
+  run->require_sense(options);
+  std::vector<Entry> entries = choose_variants(stages, options, *run);
+  const std::uint64_t seed = make_seed(options.seed);
+  ProgramWork work = run->choose({options, stages, std::move(entries), seed, backend});
+  use_color(options.out.color, stdout);
+  if (!options.out.json.empty()) data::require_writable(options.out.json);
+  if (options.plan) {
+    print_plans(stages, work, options.gpu);
+    return 0;
+  }
+  std::string not_run = backend.unavailable();
+  if (not_run.empty()) not_run = work.not_run;
+  if (!not_run.empty()) {
+    std::fprintf(stderr, "%s: NOT RUN: %s\n", name.c_str(), not_run.c_str());
+    return 77;
+  }
+  std::vector<std::string> versions;
+  for (const AnyVariant& peer : all_peers) versions.push_back(peer.version);
+  Results results = begin_results(argc, argv, seed, backend, versions);
+  if (work.peers && !options.no_peers) {
+    for (Job& job : work.jobs) {
+      for (const AnyVariant& peer : all_peers) job.entries.push_back({"peers", peer});
+    }
+  }
+  const bool lean = options.bench && family.has_sets;
+  const BenchOptions bench{family.problem, options.out.json, options.resume, !options.no_times};
+  if (lean) results = take_up(results, work.jobs, bench, !options.seed.empty());
+
+  announce_seed(results.seed);
+  Progress progress;
+  const bool reaches_roof =
+      work.roofs || std::any_of(work.jobs.begin(), work.jobs.end(),
+                                [](const Job& job) { return job.task.problem->reaches_roof(); });
+  if (backend.times() && !options.no_times && reaches_roof && results.machine.roofs.empty()) {
+    measure_roofs(results, backend, progress);
+  }
+  std::vector<AnyProblemPtr> trials;
+  if (work.trials && !options.no_trials) trials = family.adversarial(results.seed);
+  SavedOutputs saved;
+  if (lean) {
+    run_jobs(work.jobs, trials, backend, bench, results, progress);
+  } else {
+    std::vector<Candidate> candidates;
+    std::set<RowName> tried;  // each variant once, with its first problem
+    for (Job& job : work.jobs) {
+      job.task.trials = trials;
+      job.task.saved = &saved;
+      for (Entry& entry : job.entries) entry.tried = !tried.insert(name_of(entry)).second;
+      add_candidates(candidates, job.entries, backend, job.task);
+    }
+    if (options.no_times) leave_out_times(candidates);
+    results.rows = run_candidates(candidates, backend, progress, timing);
+    fill_shares(results.rows, results.machine);
+  }
+  progress.clear();
+  options.out.brief = lean;
+  const int status = publish(results, options.out);
+  if (!work.save) return status;
+  return save(work, results.rows, saved, status, name);
+}
+
+}  // namespace
+
+std::string title(const std::vector<AnyStage>& stages) {
+  if (stages.size() == 1) return stages.front().name;
+  return stages.front().name + " to " + stages.back().name;
+}
+
+std::string usual_problems(const Choice& choice, const std::string& simulated,
+                           const std::string& measured) {
+  const AnyStage& stage = choice.stages.front();
+  const bool timed = choice.backend.times();
+  const std::string& own = timed ? stage.measured : stage.simulated;
+  if (choice.stages.size() == 1 && !own.empty()) return own;
+  return timed ? measured : simulated;
+}
+
+int run_program(int argc, const char* const* argv, const ProgramFamily& family,
+                const std::vector<AnyStage>& stages, const std::vector<AnyVariant>& peers,
+                Backend& backend, const TimingSettings& timing) {
+  return guarded_main(argc > 0 ? argv[0] : stages.front().name.c_str(),
+                      [&] { return run(argc, argv, family, stages, peers, backend, timing); });
+}
+
+void add_program_options(CommandLine& line, ProgramOptions& options) {
+  line.option("--seed", "S", options.seed, "seed of all random data; a fresh one if not given");
+  line.option("--variant", "NAME", options.variant, "only this variant");
+  line.option("--json", "FILE", options.out.json, "write the results as JSON");
+  line.flag("--no-peers", options.no_peers, "without the libraries and copies beside the variants");
+  line.flag("--no-times", options.no_times, "check only: nothing is timed");
+  line.flag("--no-trials", options.no_trials,
+            "check the named problems alone, not the small ones before them: for profilers");
+  line.flag("--list", options.list, "list the variants and stop");
+  line.option("--color", "WHEN", options.out.color, "auto, always or never");
+}
+
+std::string program_name(int argc, const char* const* argv, const std::string& otherwise) {
+  const std::string program = argc > 0 ? argv[0] : otherwise;
+  return program.substr(program.find_last_of('/') + 1);
+}
+
+std::uint64_t make_seed(const std::string& text) {
+  if (text.empty()) return std::random_device{}();
+  return static_cast<std::uint64_t>(
+      parse_number("seed", text, 0, std::numeric_limits<std::int64_t>::max()));
+}
+
+void announce_seed(std::uint64_t seed) {
+  std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
+  std::fflush(stdout);
+}
+
+void list_variant(const std::string& name, const std::string& mark, const std::string& description,
+                  const std::string& unavailable) {
+  std::printf("%-20s %-7s %s\n", name.c_str(), mark.c_str(), description.c_str());
+  if (!unavailable.empty()) std::printf("%-28s NOT RUN: %s\n", "", unavailable.c_str());
+}
+
+Results begin_results(int argc, const char* const* argv, std::uint64_t seed, Backend& backend,
+                      const std::vector<std::string>& versions) {
+  Results results = new_results(argc, argv, seed);
+  backend.describe(results.machine);
+#ifdef __OPTIMIZE__
+  results.machine.build = "optimised";
+#else
+  results.machine.build = "not optimised: times of this build mean little";
+#endif
+  for (const std::string& version : versions) {
+    const std::size_t space = version.find(' ');
+    if (space == std::string::npos) continue;
+    const std::pair<std::string, std::string> library(version.substr(0, space),
+                                                      version.substr(space + 1));
+    auto& known = results.machine.libraries;
+    // Several peers may be of one library.
+    if (std::find(known.begin(), known.end(), library) == known.end()) known.push_back(library);
+  }
+  return results;
+}
+
+void measure_roofs(Results& results, Backend& backend, Progress& progress) {
+  progress.show("measuring what this machine can do at most");
+  results.machine.roofs = {{backend.name(), backend.measure_roofs()}};
+}
+
+void leave_out_times(std::vector<Candidate>& candidates) {
+  for (Candidate& candidate : candidates) {
+    candidate.batch = {};
+    if (candidate.row.time.reason.empty()) candidate.row.time.reason = "--no-times was given";
+  }
+}
+
+int publish(Results results, const OutputOptions& options) {
+  const TableOptions table{use_color(options.color, stdout)};
+  const std::string text = options.report_table ? render_report_table(results.rows, table)
+                           : options.brief      ? render_brief(results.rows, table)
+                                                : render_table(results.rows, table);
+  std::fputs(text.c_str(), stdout);
+  std::fflush(stdout);
+  if (!options.json.empty()) write_json(options.json, results);
+  return exit_status(results.rows);
+}
+
+int guarded_main(const char* program, const std::function<int()>& body) {
+  std::string message;
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    message = "not enough memory: choose a smaller problem";
+  } catch (const std::exception& error) {
+    message = error.what();
+  }
+  const std::string path = program == nullptr ? "" : program;
+  const std::string name = path.substr(path.find_last_of('/') + 1);
+  std::fprintf(stderr, "%s: %s\n", name.c_str(), message.c_str());
+  return 2;
+}
+
+}  // namespace halo

@@ -1,0 +1,223 @@
+#include "common/harness/core/verify.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <thread>
+
+#include "common/conv/sectors.hpp"
+
+namespace halo {
+
+namespace {
+
+bool same_place(const Hazard& a, const Hazard& b) {
+  return a.kind == b.kind && a.file == b.file && a.line == b.line && a.other_file == b.other_file &&
+         a.other_line == b.other_line && a.array == b.array;
+}
+
+void add_hazard(Hazards& hazards, const std::string& where, const Hazard& hazard) {
+  if (hazards.findings.empty()) hazards.reason = "first with " + where;
+  hazards.outcome = Outcome::bad;
+  for (Hazard& known : hazards.findings) {
+    if (same_place(known, hazard)) {
+      known.count += hazard.count;
+      return;
+    }
+  }
+  hazards.findings.push_back(hazard);
+}
+
+// A write that nobody may make, beside an array or in one that must be left alone.
+void add_stray_write(const Verified& verified, const std::string& array, const std::string& message,
+                     Row& row) {
+  Hazard hazard;
+  hazard.kind = "stray_write";
+  hazard.file = verified.source;
+  hazard.array = array;
+  hazard.count = 1;
+  hazard.message = message;
+  add_failure(row.check, verified.where, message);
+  add_hazard(row.hazards, verified.where, hazard);
+}
+
+// Bit by bit: a NaN that was written must show. Large parts on all cores: that is most of what
+// checking an input takes.
+bool same_bits(std::span<const float> cells, std::span<const float> values) {
+  constexpr std::size_t kCellsOfAThread = std::size_t{1} << 20;
+  const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  const std::size_t parts = std::clamp<std::size_t>(cells.size() / kCellsOfAThread, 1, cores);
+  std::atomic<bool> same = true;
+  const auto compare_part = [&](std::size_t part) {
+    const std::size_t from = cells.size() * part / parts;
+    const std::size_t to = cells.size() * (part + 1) / parts;
+    if (std::memcmp(&cells[from], &values[from], (to - from) * sizeof(float)) != 0) same = false;
+  };
+  std::vector<std::thread> threads;
+  for (std::size_t part = 1; part < parts; ++part) threads.emplace_back(compare_part, part);
+  compare_part(0);
+  for (std::thread& thread : threads) thread.join();
+  return same;
+}
+
+// Calls visit(first cell, cells, what they should hold) until it returns false. Parts end where the
+// values begin again.
+template <class Visit>
+void for_each_kept_part(const KeptArray& kept, Visit visit) {
+  bool wanted = true;
+  kept.array->for_each_part([&](std::size_t first, std::span<const float> cells) {
+    while (wanted && !cells.empty()) {
+      const std::size_t at = first % kept.values.size();
+      const std::size_t count = std::min(cells.size(), kept.values.size() - at);
+      wanted = visit(first, cells.first(count), kept.values.subspan(at, count));
+      first += count;
+      cells = cells.subspan(count);
+    }
+  });
+}
+
+void require_unchanged(const Verified& verified, const KeptArray& kept, Row& row) {
+  std::ptrdiff_t changed = -1;
+  for_each_kept_part(
+      kept, [&](std::size_t first, std::span<const float> cells, std::span<const float> values) {
+        if (same_bits(cells, values)) return true;
+        std::size_t at = 0;
+        while (std::memcmp(&cells[at], &values[at], sizeof(float)) == 0) ++at;
+        changed = static_cast<std::ptrdiff_t>(first + at);
+        return false;
+      });
+  if (changed < 0) return;
+  write(kept);
+  add_stray_write(
+      verified, kept.name,
+      "the " + kept.name + " was changed, at " + kept.name + "[" + std::to_string(changed) + "]",
+      row);
+}
+
+void compare(const Verified& verified, Row& row) {
+  conv::Comparison comparison;
+  verified.output->for_each_part([&](std::size_t first, std::span<const float> cells) {
+    comparison.merge(verified.judge(first, cells));
+    if (verified.keep) verified.keep(cells);
+  });
+  if (!verified.exact) {
+    row.check.worst_share = std::max(row.check.worst_share, comparison.worst_share);
+  }
+  if (!comparison.passed()) add_failure(row.check, verified.where, comparison.describe());
+  for (const KeptArray& kept : verified.kept) require_unchanged(verified, kept, row);
+
+  const auto require_no_stray_write = [&](const Array* array, const std::string& name) {
+    if (array == nullptr) return;
+    const std::string stray = array->stray_write(name);
+    if (!stray.empty()) add_stray_write(verified, name, stray, row);
+  };
+  require_no_stray_write(verified.output, "output");
+  for (const KeptArray& kept : verified.kept) require_no_stray_write(kept.array, kept.name);
+  require_no_stray_write(verified.workspace, "workspace");
+}
+
+double bytes_per_output(const simt::Counters& counters, double outputs) {
+  return static_cast<double>(counters.global_load_sectors + counters.global_store_sectors) *
+         conv::kSectorBytes / outputs;
+}
+
+}  // namespace
+
+void write(const KeptArray& kept) { write(kept, *kept.array, 0); }
+
+void write(const KeptArray& kept, Array& array, std::size_t first) {
+  const std::size_t count = kept.array->size();
+  for (std::size_t at = 0; at < count; at += kept.values.size()) {
+    array.write(kept.values.first(std::min(kept.values.size(), count - at)), first + at);
+  }
+}
+
+void add_failure(Check& check, const std::string& where, const std::string& what) {
+  // The first reason stays.
+  if (check.outcome != Outcome::bad) check.reason = where + ": " + what;
+  check.outcome = Outcome::bad;
+}
+
+bool verify(const Verified& verified, Backend& backend, Row& row, Observation* seen) {
+  verified.output->poison();
+  if (verified.workspace != nullptr) verified.workspace->poison();
+  if (verified.set_up) {
+    const Observation set_up = backend.run(verified.set_up);
+    if (!set_up.error.empty()) {
+      add_failure(row.check, verified.where, verified.set_up_name + ": " + set_up.error);
+      return false;
+    }
+  }
+  Observation launched = backend.run(verified.launch);
+  // The compiler names files from the build folder; readers know them from the project's root.
+  const auto name_from_root = [&](std::string& file) {
+    if (file.ends_with("/" + verified.source)) file = verified.source;
+  };
+  for (Hazard& hazard : launched.hazards) {
+    name_from_root(hazard.file);
+    name_from_root(hazard.other_file);
+    add_hazard(row.hazards, verified.where, hazard);
+  }
+  if (seen != nullptr) *seen = launched;
+  if (launched.unsupported && verified.unsupported) {
+    row.check.reason = verified.unsupported();
+    return true;
+  }
+  if (!launched.error.empty()) {
+    add_failure(row.check, verified.where, launched.error);
+    return false;
+  }
+  ++row.check.shapes;
+  compare(verified, row);
+  return true;
+}
+
+void repair(Backend& backend, Row& row) {
+  if (!backend.recover()) row.check.reason += "; the device can't be used any more";
+}
+
+void settle(const std::string& uncounted, const Backend& backend, Row& row) {
+  if (row.check.outcome == Outcome::not_run && row.check.shapes > 0) {
+    row.check.outcome = Outcome::good;
+  }
+  if (row.hazards.outcome == Outcome::bad) return;
+  if (!backend.observes()) {
+    row.hazards.reason = backend.blind_reason();
+  } else if (!uncounted.empty()) {
+    row.hazards.reason = uncounted;
+  } else if (row.check.shapes > 0) {
+    row.hazards.outcome = Outcome::good;
+  }
+}
+
+void compare_traffic(const std::string& uncounted, const Backend& backend, bool finished,
+                     const std::function<simt::Counters()>& predict,
+                     const std::vector<simt::Counters>& counted, double outputs,
+                     const std::string& where, Row& row) {
+  Traffic& traffic = row.traffic;
+  if (!backend.observes() || !uncounted.empty() || !finished || !predict) {
+    traffic.reason = !backend.observes()  ? backend.blind_reason()
+                     : !uncounted.empty() ? uncounted
+                     : !finished          ? "the kernel did not finish"
+                                          : "nobody predicted it";
+    return;
+  }
+  const simt::Counters predicted = predict();
+  const auto differs = std::find_if(counted.begin(), counted.end(),
+                                    [&](const auto& counters) { return counters != predicted; });
+  const simt::Counters shown = differs == counted.end() ? counted.front() : *differs;
+  traffic.outcome = predicted == shown ? Outcome::good : Outcome::bad;
+  if (traffic.outcome == Outcome::bad) traffic.reason = where;
+  traffic.predicted = backend.by_name(predicted);
+  traffic.counted = backend.by_name(shown);
+  traffic.bytes_per_output_predicted = bytes_per_output(predicted, outputs);
+  traffic.bytes_per_output_counted = bytes_per_output(shown, outputs);
+  traffic.shared_conflicts =
+      static_cast<double>(shown.shared_load_conflicts + shown.shared_store_conflicts);
+  if (shown.global_load_requests > 0) {
+    traffic.sectors_per_request = static_cast<double>(shown.global_load_sectors) /
+                                  static_cast<double>(shown.global_load_requests);
+  }
+}
+
+}  // namespace halo

@@ -1,0 +1,528 @@
+// The 1D family: its problems and data, the shapes that are tried, the published sizes, and the options
+// of its programs.
+#include "common/harness/families/conv1d.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+
+#include "common/conv/inputs.hpp"
+#include "common/data/bu_report.hpp"
+#include "common/data/mask.hpp"
+#include "common/data/signal.hpp"
+#include "common/harness/core/typed_impl.hpp"
+
+namespace halo {
+
+namespace {
+
+// Products beyond which the reference is computed for one period of repeating data.
+constexpr std::int64_t kPeriodicProducts = 200'000'000;
+constexpr int kMaxThreads = 1024;
+// Problems shorter than this reach no roof: measuring one would take longer than they do.
+constexpr std::int64_t kRoofLength = 100'000;
+
+// The lengths of the report's tables, and its block. The report's mask has 3 taps.
+constexpr int kReportLengths[] = {1'000, 100'000, 10'000'000, 1'000'000'000};
+constexpr int kReportThreads = 16;
+// What `halo bench` adds: masks from where memory is the limit to where arithmetic is; on a GPU some
+// of them with a billion cells. (On a CPU the widest take minutes and tell nothing new.)
+struct BenchSize {
+  int length;
+  int mask_width;
+  bool on_cpu;
+};
+constexpr BenchSize kBenchSizes[] = {
+    {10'000'000, 3, true},      {10'000'000, 9, true},       {10'000'000, 31, true},
+    {10'000'000, 63, true},     {10'000'000, 255, false},    {10'000'000, 1023, false},
+    {1'000'000'000, 3, false},  {1'000'000'000, 9, false},   {1'000'000'000, 31, false},
+    {1'000'000'000, 63, false}, {1'000'000'000, 255, false},
+};
+
+class Conv1dData final : public Dataset {
+ public:
+  Conv1dData(const Conv1dProblem& problem, std::vector<float> input, std::vector<float> mask,
+             bool exact, std::int64_t period)
+      : Dataset({{"input", std::move(input), problem.length},
+                 {"mask", std::move(mask), problem.mask_width}},
+                exact),
+        problem_(problem.problem),
+        period_(period) {}
+
+  Judge judge(conv::Layout, conv::Demand demand) const override {
+    return [checker = conv::Checker(problem_, inputs()[0].values, inputs()[1].values, demand,
+                                    period_)](std::int64_t first, std::span<const float> cells) {
+      return checker.judge(first, cells);
+    };
+  }
+  // A copy has the input where a convolution has its outputs, bit for bit.
+  Judge judge_copy() const override {
+    return
+        [this](std::int64_t first, std::span<const float> cells) { return copied(first, cells); };
+  }
+
+ private:
+  conv::Comparison copied(std::int64_t first, std::span<const float> cells) const {
+    const float* const values = &inputs()[0].values[static_cast<std::size_t>(first)];
+    const std::int64_t begin = problem_.first_output();
+    const std::int64_t end = problem_.end_output();
+    conv::Comparison comparison;
+    if (first >= begin && first + static_cast<std::int64_t>(cells.size()) <= end) {
+      comparison.judge_bits_run(first, cells, values);
+      return comparison;
+    }
+    for (std::size_t at = 0; at < cells.size(); ++at) {
+      const std::int64_t index = first + static_cast<std::int64_t>(at);
+      if (index < begin || index >= end) {
+        comparison.judge_untouched(index, cells[at]);
+      } else {
+        comparison.judge(index, cells[at], values[at], 0);
+      }
+    }
+    return comparison;
+  }
+
+  conv::Problem1d problem_;
+  std::int64_t period_;
+};
+
+}  // namespace
+
+template <>
+class FamilyProblem<Conv1dProblem> final : public AnyProblem {
+ public:
+  // `mask`: its taps, if they are given; else they are random.
+  explicit FamilyProblem(const Conv1dProblem& given,
+                         std::shared_ptr<const std::vector<float>> mask = nullptr)
+      : given_(given), mask_(std::move(mask)) {}
+  const Conv1dProblem& given() const { return given_; }
+
+  std::string label() const override { return {}; }
+  std::string describe() const override {
+    std::string text = "length " + with_commas(given_.length) + ", mask " +
+                       std::to_string(given_.mask_width) + ", " + std::to_string(given_.threads) +
+                       (given_.threads == 1 ? " thread" : " threads");
+    if (given_.problem.border() == conv::Border::report) text += ", the report's border";
+    return text;
+  }
+  Problem fields() const override {
+    return {{"length", std::int64_t{given_.length}},
+            {"mask_width", std::int64_t{given_.mask_width}},
+            {"threads", std::int64_t{given_.threads}},
+            {"border", conv::to_string(given_.problem.border())}};
+  }
+  std::vector<std::int64_t> input_sizes() const override {
+    return {given_.length, given_.mask_width};
+  }
+  std::int64_t output_size() const override { return given_.length; }
+  std::int64_t computed_outputs() const override { return given_.last - given_.first; }
+  std::int64_t min_bytes() const override { return conv::min_bytes(given_.problem); }
+  std::int64_t flops() const override { return conv::flops(given_.problem); }
+  Work work() const override { return {conv::products(given_.problem), "products"}; }
+  bool reaches_roof() const override { return given_.length >= kRoofLength; }
+  std::int64_t held_floats() const override { return given_.length; }
+  double bench_weight() const override { return static_cast<double>(given_.length); }
+
+  std::vector<DataKind> kinds() const override {
+    return {{DataKind::Of::exact}, {DataKind::Of::ordinary}};
+  }
+  DatasetPtr data(DataKind kind, std::uint64_t seed, std::int64_t) const override {
+    const conv::Problem1d& problem = given_.problem;
+    if (kind.of == DataKind::Of::exact) {
+      return std::make_shared<Conv1dData>(given_, conv::exact_input(problem, seed),
+                                          conv::exact_mask(problem, seed), true, 0);
+    }
+    const std::int64_t period = conv::products(problem) > kPeriodicProducts ? conv::kPeriod : 0;
+    return std::make_shared<Conv1dData>(given_, conv::adversarial_input(problem, seed, period),
+                                        mask_ ? *mask_ : conv::adversarial_mask(problem, seed),
+                                        false, period);
+  }
+  Published published(int task) const override {
+    // The report's own set-up.
+    if (given_.mask_width != 3 || given_.threads != 16) return {};
+    const auto line = data::bu_report_line(task, given_.length);
+    if (!line) return {};
+    return {"BU report, Table " + std::to_string(line->table) + ", Tesla V100-SXM2",
+            {{"cpu_ms", line->cpu_ms}, {"gpu_ms", line->gpu_ms}}};
+  }
+
+ private:
+  Conv1dProblem given_;
+  std::shared_ptr<const std::vector<float>> mask_;
+};
+
+template <>
+Conv1dCall call_of(const Conv1dProblem& problem, const AnyCall& any) {
+  Conv1dCall call;
+  static_cast<Conv1dShape&>(call) = problem;
+  call.input = any.inputs[0];
+  call.mask = any.inputs[1];
+  call.output = any.output;
+  return call;
+}
+
+Conv1dProblem::Conv1dProblem(const conv::Problem1d& given, int with_threads) : problem(given) {
+  length = static_cast<int>(given.length());
+  mask_width = given.mask_width();
+  first = static_cast<int>(given.first_output());
+  last = static_cast<int>(given.end_output());
+  threads = with_threads;
+}
+
+Conv1dProblem::Conv1dProblem(int length, int mask_width, int threads, conv::Border border)
+    : Conv1dProblem(conv::Problem1d(length, mask_width, border), threads) {}
+
+std::string label(const Conv1dProblem& problem) {
+  return std::to_string(problem.length) + " cells, " + std::to_string(problem.mask_width) +
+         " taps, " + std::to_string(problem.threads) + " threads";
+}
+
+DatasetPtr conv1d_data(const Conv1dProblem& problem, std::vector<float> input,
+                       std::vector<float> mask) {
+  return std::make_shared<Conv1dData>(problem, std::move(input), std::move(mask), false, 0);
+}
+
+static_assert(kMaxMaskWidth == conv::kMaxMaskWidth);
+
+void add(Conv1dStage& stage, const char* name, const char* source, const Conv1dKernel& kernel) {
+  auto variant = described<Conv1dProblem>(name, source, kernel);
+  variant.task = kernel.task;
+  if (kernel.launch != nullptr) variant.launch = kernel.launch;
+  if (kernel.set_mask != nullptr) {
+    variant.set_up = [set = kernel.set_mask](const float* mask, const Conv1dProblem& problem) {
+      return set(mask, problem.mask_width);
+    };
+  }
+  if (kernel.widest_mask < kMaxMaskWidth) variant.refuses = up_to_taps(kernel.widest_mask);
+  if (kernel.unavailable != nullptr) variant.unavailable = kernel.unavailable;
+  stage.variants.push_back(std::move(variant));
+}
+
+RefusesSignal up_to_taps(int widest_mask) {
+  return [widest_mask](const Conv1dProblem& problem) -> std::string {
+    if (problem.mask_width <= widest_mask) return {};
+    return "it is made for masks of up to " + std::to_string(widest_mask) + " taps";
+  };
+}
+
+RefusesSignal up_to_products(std::int64_t most, std::string reason) {
+  return [most, reason = std::move(reason)](const Conv1dProblem& problem) {
+    return conv::products(problem.problem) > most ? reason : "";
+  };
+}
+
+template <>
+std::vector<Conv1dProblem> adversarial(std::uint64_t seed) {
+  constexpr auto kReport = conv::Border::report;
+  constexpr int kWidest = conv::kMaxMaskWidth;
+  std::vector<Conv1dProblem> trials = {
+      // length, mask, threads
+      {1, 1, 1},
+      {1, 1, 32},
+      {1, 9, 256},  // one output, the mask is all halo
+      {2, 3, 1},    // blocks of one thread
+      {3, 7, 16},   // the mask is wider than the signal
+      {5, 9, 4},
+      {7, 3, 2},
+      {8, 15, 8},
+      {16, 3, 16},  // the report's block, one block exactly
+      {31, 5, 32},  // one short of a warp
+      {32, 33, 32},
+      {33, 1, 33},  // a mask of one tap: no halo
+      {33, 3, 16},
+      {63, 127, 64},
+      {64, 3, 64},
+      {97, 31, 33},  // a warp and one thread
+      {100, 99, 7},
+      {127, 5, 128},
+      {128, 129, 128},
+      {129, 9, 128},  // one output in the last block
+      {131, 129, 48},
+      {211, 63, 1},
+      {255, 15, 100},
+      {256, 9, 256},
+      {257, 3, 256},
+      {257, 63, 33},
+      {300, kWidest, 1024},
+      {509, 255, 96},
+      {1000, 3, 16},  // the report's smallest problem and its default block
+      {1021, 31, 31},
+      {1024, 9, 1024},
+      {1025, 9, 1024},
+      {1200, kWidest, 64},  // a halo of eight blocks on each side
+      {1999, 101, 333},
+      {2053, 5, 1000},
+      {4099, 9, 256},
+      {16, 3, 16, kReport},
+      {257, 257, 256, kReport},  // one output only
+      {300, 31, 100, kReport},
+      {1000, 9, 33, kReport},
+  };
+  conv::Random random(seed ^ 0x9e3779b97f4a7c15u);
+  for (int i = 0; i < 6; ++i) {
+    const int length = 1 + static_cast<int>(random.below(3000));
+    const int mask_width = 1 + 2 * static_cast<int>(random.below(40));
+    const int threads = 1 + static_cast<int>(random.below(1024));
+    trials.push_back({length, mask_width, threads});
+  }
+  return trials;
+}
+
+// ---- Programs ----
+
+namespace {
+
+// The value of an option that can also be given by position.
+std::string either(const std::string& name, const std::string& option,
+                   const std::string& positional) {
+  if (!option.empty() && !positional.empty()) {
+    throw UsageError(name + " is given twice: as --" + name + " and by position");
+  }
+  return option.empty() ? positional : option;
+}
+
+bool is_number(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789+-") == std::string::npos;
+}
+
+int default_length(const Backend& backend) { return backend.observes() ? 100'000 : 10'000'000; }
+
+int default_threads(const Backend& backend) {
+  if (backend.name() != "cpu") return 256;
+  return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 1024u));
+}
+
+// One problem's length, taps and block.
+struct Size {
+  int length;
+  int mask_width;
+  int threads;
+};
+
+// The problems of --report-table, and with `bench` those of --bench.
+std::vector<Size> published_sizes(bool bench, bool on_cpu, int mask_width, int report_threads,
+                                  int threads) {
+  std::vector<Size> sizes;
+  for (const int length : kReportLengths) sizes.push_back({length, mask_width, report_threads});
+  if (!bench) return sizes;
+  for (const BenchSize& size : kBenchSizes) {
+    const bool known = std::any_of(sizes.begin(), sizes.end(), [&](const Size& other) {
+      return other.length == size.length && other.mask_width == size.mask_width &&
+             other.threads == threads;
+    });
+    if (!known && (size.on_cpu || !on_cpu)) {
+      sizes.push_back({size.length, size.mask_width, threads});
+    }
+  }
+  return sizes;
+}
+
+class Conv1dRun final : public ProgramRun {
+ public:
+  void add_options(CommandLine& line, ProgramOptions& options) override {
+    line.option("--length", "N", length_, "outputs, and cells of the signal");
+    line.option("--threads", "T", threads_, "threads per block, 1 to 1,024 (CPU: threads)");
+    line.option("--task", "K", task_, "only the variants of the report's task id K");
+    line.option("--mask", "W|SPEC", mask_,
+                std::string("width of a random asymmetric mask, odd; or ") + data::kMaskHelp);
+    line.option("--border", "zero|report", border_,
+                "zero: every output is computed (the contract). report: the outputs within a halo "
+                "of the ends are left alone, as by the report's listings; a saved file has zeros "
+                "there");
+    line.option("--input", "FILE", input_, "run on every channel of a WAV or NPY file");
+    line.option("--output", "FILE", output_,
+                "write the result of the chosen (else the last) variant, .wav or .npy");
+    line.flag("--report-table", options.out.report_table,
+              "the report's table: time at lengths 1e3, 1e5, 1e7 and 1e9, mask 3, 16 threads");
+    line.flag("--bench", options.bench,
+              "all published problems: the report's, and masks of 3 to 1,023 taps at 1e7 and 1e9 "
+              "cells; with --length or --mask that one problem");
+    line.positional("LENGTH", positional_length_, "as --length");
+    line.positional("THREADS", positional_threads_, "as --threads");
+    line.positional("TASK_ID", positional_task_, "as --task");
+  }
+
+  std::string keep(std::vector<Entry>& entries, const std::string& title) override {
+    const std::string text = task_text();
+    if (text.empty()) return {};
+    const auto task = parse_number("task", text, 1, 5);
+    std::erase_if(entries, [&](const Entry& entry) { return entry.variant.task != task; });
+    if (entries.empty()) {
+      throw UsageError("task " + text + " is not in stage " + title +
+                       ": 1 and 2 are in 02_conv1d_global, 3 is 03_conv1d_constant, 4 is "
+                       "04_conv1d_tiled_halo, 5 is 05_conv1d_tiled_cached");
+    }
+    return " with this task";
+  }
+
+  ProgramWork choose(const Choice& choice) override {
+    const std::string length_text = either("length", length_, positional_length_);
+    const std::string threads_text = either("threads", threads_, positional_threads_);
+    // With a length or a mask of its own, --bench is that one problem.
+    const bool bench = choice.options.bench && length_text.empty() && mask_.empty();
+    const bool published = choice.options.out.report_table || bench;
+    const int given_threads =
+        threads_text.empty()
+            ? 0
+            : static_cast<int>(parse_number("threads", threads_text, 1, kMaxThreads));
+    const int threads = given_threads > 0 ? given_threads : default_threads(choice.backend);
+    const std::int64_t length = length_text.empty()
+                                    ? default_length(choice.backend)
+                                    : parse_number("length", length_text, 1, conv::kMaxLength);
+    const conv::Border border = conv::parse_border(border_);
+    if (!output_.empty()) {
+      if (input_.empty()) throw UsageError("--output needs --input: a file to run on");
+      data::require_signal_target(output_);
+    }
+    if (published && (!input_.empty() || !length_text.empty())) {
+      throw UsageError(std::string(bench ? "--bench" : "--report-table") +
+                       " has its own lengths: leave --length and --input out");
+    }
+    if (!input_.empty()) {
+      if (!length_text.empty()) throw UsageError("length: the file given by --input has its own");
+      return recording(choice, threads, border);
+    }
+    const Mask mask = parse_mask(mask_.empty() ? (published ? "3" : "9") : mask_, choice.seed);
+    ProgramWork work;
+    work.peers = !choice.options.out.report_table;
+    work.roofs = published;
+    if (published) {
+      add_published(work, choice, bench, mask, given_threads, threads, border);
+      return work;
+    }
+    // Also says no to a mask that does not suit the length and the border.
+    add_job(work, choice, Conv1dProblem(conv::Problem1d(length, mask.width, border), threads),
+            mask.taps);
+    return work;
+  }
+
+ private:
+  // Taps null: random ones.
+  struct Mask {
+    int width;
+    std::shared_ptr<const std::vector<float>> taps;
+  };
+
+  std::string task_text() const { return either("task", task_, positional_task_); }
+
+  static Mask parse_mask(const std::string& spec, std::uint64_t seed) {
+    if (!is_number(spec)) {
+      auto taps = std::make_shared<const std::vector<float>>(data::read_mask(spec, seed));
+      return {static_cast<int>(taps->size()), taps};
+    }
+    const auto width = parse_number("mask", spec, 1, conv::kMaxMaskWidth);
+    if (width % 2 == 0) {
+      throw UsageError("mask: " + spec +
+                       " is even; a mask needs a middle tap, so its width is odd");
+    }
+    return {static_cast<int>(width), nullptr};
+  }
+
+  static Job& add_job(ProgramWork& work, const Choice& choice, const Conv1dProblem& problem,
+                      const std::shared_ptr<const std::vector<float>>& taps) {
+    Job& job = work.jobs.emplace_back();
+    job.task.problem = std::make_shared<FamilyProblem<Conv1dProblem>>(problem, taps);
+    job.task.seed = choice.seed;
+    job.entries = choice.entries;
+    return job;
+  }
+
+  void add_published(ProgramWork& work, const Choice& choice, bool bench, const Mask& mask,
+                     int given_threads, int threads, conv::Border border) {
+    Backend& backend = choice.backend;
+    const bool on_cpu = backend.name() == "cpu";
+    const int report_threads = given_threads > 0 ? given_threads
+                               : on_cpu          ? threads
+                                                 : kReportThreads;
+    for (const Size& size : published_sizes(bench, on_cpu, mask.width, report_threads, threads)) {
+      const bool own = size.mask_width == mask.width;
+      Job& job = add_job(
+          work, choice,
+          Conv1dProblem(conv::Problem1d(size.length, size.mask_width, border), size.threads),
+          own ? mask.taps : nullptr);
+      if (!backend.times()) job.task.not_run = backend.no_time_reason();
+      // They do not depend on the taps: once is enough.
+      job.task.transfers = own && size.threads == report_threads;
+      // The report's tables are for its Codes 2 to 5, and its blocks so small that a single one would
+      // take seconds.
+      if (size.threads == report_threads && task_text().empty() && choice.options.variant.empty()) {
+        std::erase_if(job.entries, [](const Entry& entry) { return entry.variant.task == 1; });
+      }
+    }
+  }
+
+  // Every channel of a file.
+  ProgramWork recording(const Choice& choice, int threads, conv::Border border) {
+    if (is_number(mask_)) {
+      throw UsageError("mask: a recording wants a mask with a meaning: gaussian:" + mask_ +
+                       ", box:" + mask_ + " or a file");
+    }
+    const std::vector<float> mask = data::read_mask(mask_.empty() ? "box:9" : mask_, choice.seed);
+    data::Signal signal = data::read_signal(input_);
+    const Conv1dProblem problem(conv::Problem1d(static_cast<std::int64_t>(signal.length()),
+                                                static_cast<std::int64_t>(mask.size()), border),
+                                threads);
+    for (const auto& channel : signal.channels) conv::require_data(problem.problem, channel, mask);
+
+    ProgramWork work;
+    Job& job = add_job(work, choice, problem, nullptr);
+    const auto channels = static_cast<std::int64_t>(signal.channels.size());
+    if (choice.backend.observes()) {
+      const std::string reason =
+          too_large_for_simulator(channels * conv::products(problem.problem));
+      if (!reason.empty()) work.not_run = input_ + " is " + reason;
+    } else if (const std::string reason =
+                   too_large_for(*job.task.problem, choice.backend, job.task.transfers);
+               !reason.empty()) {
+      work.not_run = input_ + " is " + reason;
+    }
+    for (std::vector<float>& channel : signal.channels) {
+      job.task.given.push_back(conv1d_data(problem, std::move(channel), mask));
+    }
+    if (output_.empty()) return work;
+
+    for (const Entry& entry : job.entries) {
+      const AnyVariant& variant = entry.variant;
+      if (variant.role == Role::variant && variant.unavailable.empty() &&
+          refusal(variant, *job.task.problem).empty()) {
+        job.task.saved_variant = variant.name;
+      }
+    }
+    work.target = output_;
+    work.save = [this, problem, variant = job.task.saved_variant, channels,
+                 sample_rate = signal.sample_rate](SavedOutputs& saved) {
+      for (std::vector<float>& channel : saved) conv::zero_uncomputed(problem.problem, channel);
+      data::write_signal(output_, {std::move(saved), sample_rate});
+      return "wrote " + output_ + ": " + variant + ", " + std::to_string(channels) + " channel" +
+             (channels == 1 ? "" : "s") + " of " + with_commas(problem.length) + " samples";
+    };
+    return work;
+  }
+
+  std::string length_, threads_, task_, mask_, input_, output_;
+  std::string border_ = "zero";
+  std::string positional_length_, positional_threads_, positional_task_;
+};
+
+}  // namespace
+
+template <>
+const ProgramFamily& program_family<Conv1dProblem>() {
+  static const ProgramFamily family = {
+      .name = "conv1d",
+      .problem = "signal",
+      .help = "",
+      .examples = {"--length 1000 --mask 31 --threads 64",
+                   "1024 16              the report's form: [length] [threads] [task id]",
+                   "--input recording.wav --mask gaussian:31 --output smooth.wav"},
+      .has_sets = false,
+      .has_plans = false,
+      .adversarial =
+          [](std::uint64_t seed) { return all_erased(adversarial<Conv1dProblem>(seed)); },
+      .run = [] { return std::make_unique<Conv1dRun>(); }};
+  return family;
+}
+
+HALO_FAMILY(Conv1dProblem)
+
+}  // namespace halo

@@ -1,0 +1,517 @@
+// The 2D family: its problems and data, the layers that are tried and published, and the options of its
+// programs.
+#include "common/harness/families/conv2d.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <stdexcept>
+
+#include "common/conv/inputs.hpp"
+#include "common/conv/layer_inputs.hpp"
+#include "common/data/cuconv_figures.hpp"
+#include "common/data/layer_table.hpp"
+#include "common/harness/bench_sets.hpp"
+#include "common/harness/core/typed_impl.hpp"
+#include "common/harness/families/picture.hpp"
+
+namespace halo {
+
+namespace {
+
+using conv::ConvLayer;
+using conv::Layout;
+
+// Layers with fewer products reach no roof: measuring one would take longer than they do.
+constexpr std::int64_t kRoofProducts = 10'000'000;
+constexpr std::int64_t kMostImages = 1'000'000;
+
+// One filter on one channel, many filters, many channels, and 1 x 1; small for the simulator, on a GPU
+// as large as the papers' are.
+constexpr const char* kSimulatedLayers = "30-1-3-1-1-p0,28-1-3-16-1,14-1-3-24-16,14-1-1-32-16";
+constexpr const char* kMeasuredLayers = "1024-1-3-1-1-p0,224-1-3-64-1,56-1-3-64-64,14-1-1-256-512";
+
+// Products for which no more time is spent on a layer than on everything round it: data, checks and
+// preparations. For the estimate of the time that is left.
+constexpr double kProductsOfALayer = 5e8;
+
+// The layer with as many images and filters as the data hold.
+conv::ConvLayer one_period(const conv::ConvLayer& layer, conv::Repeat repeat) {
+  conv::LayerShape shape = layer.shape();
+  if (repeat.images > 0) shape.N = std::min<std::int64_t>(shape.N, repeat.images);
+  if (repeat.filters > 0) shape.K = std::min<std::int64_t>(shape.K, repeat.filters);
+  return conv::ConvLayer(shape);
+}
+
+class Conv2dData final : public Dataset {
+ public:
+  Conv2dData(const ConvLayer& layer, std::vector<float> input, std::vector<float> filters,
+             bool exact, conv::Repeat repeat)
+      : Dataset({{"input", std::move(input), layer.input_size()},
+                 {"filters", std::move(filters), layer.filters_size()}},
+                exact),
+        layer_(layer),
+        repeat_(repeat) {}
+
+  Judge judge(Layout layout, conv::Demand demand) const override {
+    return [checker = conv::LayerChecker(layer_, inputs()[0].values, inputs()[1].values, demand,
+                                         repeat_, layout)](std::int64_t first,
+                                                           std::span<const float> cells) {
+      return checker.judge(first, cells);
+    };
+  }
+
+ protected:
+  std::vector<float> arrange(Layout layout) const override {
+    const conv::Images images({.N = layer_.N(), .C = layer_.C(), .H = layer_.H(), .W = layer_.W()});
+    return conv::rearranged(images, repeated(inputs()[0].values, layer_.input_size()), Layout::nchw,
+                            layout);
+  }
+
+ private:
+  ConvLayer layer_;
+  conv::Repeat repeat_;
+};
+
+}  // namespace
+
+template <>
+class FamilyProblem<ConvLayer> final : public AnyProblem {
+ public:
+  explicit FamilyProblem(const ConvLayer& given) : given_(given) {}
+  const ConvLayer& given() const { return given_; }
+
+  std::string label() const override { return conv::label(given_); }
+  std::string describe() const override { return "layer " + label(); }
+  Problem fields() const override {
+    return {{"N", std::int64_t{given_.N()}},
+            {"C", std::int64_t{given_.C()}},
+            {"H", std::int64_t{given_.H()}},
+            {"W", std::int64_t{given_.W()}},
+            {"K", std::int64_t{given_.K()}},
+            {"R", std::int64_t{given_.R()}},
+            {"S", std::int64_t{given_.S()}},
+            {"stride", down_and_across(given_.stride_h(), given_.stride_w())},
+            {"padding", down_and_across(given_.padding_h(), given_.padding_w())}};
+  }
+  std::vector<std::int64_t> input_sizes() const override {
+    return {given_.input_size(), given_.filters_size()};
+  }
+  std::int64_t output_size() const override { return given_.output_size(); }
+  std::int64_t min_bytes() const override { return conv::min_bytes(given_); }
+  std::int64_t flops() const override { return conv::flops(given_); }
+  Work work() const override { return {conv::products(given_), "products"}; }
+  bool reaches_roof() const override { return conv::products(given_) >= kRoofProducts; }
+  // One period, which is little beside the arrays of a layer that is large.
+  std::int64_t held_floats() const override {
+    return given_.input_size() / given_.N() + given_.filters_size();
+  }
+  double bench_weight() const override {
+    return kProductsOfALayer + static_cast<double>(conv::products(given_));
+  }
+
+  std::vector<DataKind> kinds() const override {
+    return {{DataKind::Of::exact}, {DataKind::Of::ordinary}};
+  }
+  DatasetPtr data(DataKind kind, std::uint64_t seed,
+                  std::int64_t reference_products) const override {
+    if (kind.of == DataKind::Of::exact) {
+      return std::make_shared<Conv2dData>(given_, conv::exact_input(given_, seed),
+                                          conv::exact_filters(given_, seed), true, conv::Repeat{});
+    }
+    const conv::Repeat repeat = conv::affordable_repeat(given_, reference_products);
+    const ConvLayer held = one_period(given_, repeat);
+    return std::make_shared<Conv2dData>(given_, conv::adversarial_input(held, seed),
+                                        conv::adversarial_filters(held, seed), false, repeat);
+  }
+  std::vector<float> outputs_in_nchw(Layout layout, std::vector<float> outputs) const override {
+    if (layout == Layout::nchw || outputs.empty()) return outputs;
+    const conv::Images planes({.N = given_.N(), .C = given_.K(), .H = given_.P(), .W = given_.Q()});
+    return conv::rearranged(planes, outputs, layout, Layout::nchw);
+  }
+
+ private:
+  ConvLayer given_;
+};
+
+template <>
+Conv2dCall call_of(const ConvLayer& layer, const AnyCall& any) {
+  return {layer, any.inputs[0], any.inputs[1], any.output, any.workspace};
+}
+
+LayerNumbers numbers_of(const ConvLayer& l) {
+  return {l.N(), l.C(), l.H(),        l.W(),        l.K(),         l.R(),        l.S(),
+          l.P(), l.Q(), l.stride_h(), l.stride_w(), l.padding_h(), l.padding_w()};
+}
+
+void add(Conv2dStage& stage, const char* name, const char* source, const LayerKernel& kernel) {
+  auto variant = described<ConvLayer>(name, source, kernel);
+  variant.layout = kernel.chwn ? conv::Layout::chwn : conv::Layout::nchw;
+  variant.launch = [launch = kernel.launch](const Conv2dCall& c) {
+    return launch({numbers_of(c.layer), c.input, c.filters, c.output, c.workspace});
+  };
+  if (kernel.set_filters != nullptr) {
+    variant.set_up = [set = kernel.set_filters](const float* filters, const ConvLayer& layer) {
+      return set(filters, numbers_of(layer));
+    };
+  }
+  if (kernel.refuses != nullptr) {
+    variant.refuses = [refuses = kernel.refuses](const ConvLayer& layer) -> std::string {
+      const char* const why = refuses(numbers_of(layer));
+      return why != nullptr ? why : "";
+    };
+  }
+  if (kernel.workspace_floats != nullptr) {
+    variant.workspace_floats = [floats = kernel.workspace_floats](const ConvLayer& layer) {
+      return std::int64_t{floats(numbers_of(layer))};
+    };
+  }
+  stage.variants.push_back(std::move(variant));
+}
+
+Published printed_by_cuconv(const ConvLayer& layer) {
+  const auto line = data::cuconv_figures(layer);
+  if (!line) return {};
+  return {
+      "cuConv, Table " + std::to_string(line->table) + ", Tesla V100; of cuDNN " + line->best_cudnn,
+      {{"cuconv_us", line->cuconv_us}, {"best_cudnn_us", line->best_cudnn_us}}};
+}
+
+DatasetPtr conv2d_data(const ConvLayer& layer, std::vector<float> input,
+                       std::vector<float> filters) {
+  return std::make_shared<Conv2dData>(layer, std::move(input), std::move(filters), false,
+                                      conv::Repeat{});
+}
+
+namespace {
+
+// Random layers, small enough to be tried on everything.
+conv::ConvLayer random_layer(conv::Random& random) {
+  constexpr std::int64_t kMostProducts = 50'000;
+  const auto from = [&](int least, int most) {
+    return least + static_cast<int>(random.below(static_cast<std::uint64_t>(most - least + 1)));
+  };
+  for (;;) {
+    conv::LayerShape shape;
+    shape.N = from(1, 4);
+    shape.C = from(1, 24);
+    shape.H = from(1, 24);
+    shape.W = from(1, 24);
+    shape.K = from(1, 24);
+    shape.R = from(1, 6);
+    shape.S = from(1, 6);
+    shape.stride_h = from(1, 3);
+    shape.stride_w = from(1, 3);
+    shape.padding_h = from(0, static_cast<int>(shape.R));
+    shape.padding_w = from(0, static_cast<int>(shape.S));
+    if (shape.R > shape.H + 2 * shape.padding_h || shape.S > shape.W + 2 * shape.padding_w)
+      continue;
+    const conv::ConvLayer layer(shape);
+    if (conv::products(layer) <= kMostProducts) return layer;
+  }
+}
+
+}  // namespace
+
+template <>
+std::vector<ConvLayer> adversarial(std::uint64_t seed) {
+  struct Numbers {
+    int N, C, H, W, K, R, S, u, v, a, b;  // strides u, v and paddings a, b
+  };
+  constexpr Numbers kLayers[] = {
+      //N   C  H     W   K   R  S  u  v  a  b
+      {1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0},
+      {1, 1, 1, 1, 2, 5, 5, 1, 1, 2, 2},   // all taps but one over ghost cells
+      {1, 1, 5, 7, 1, 3, 3, 1, 1, 1, 1},   // one of everything
+      {1, 1, 7, 5, 3, 3, 3, 1, 1, 0, 0},   // no padding
+      {2, 3, 6, 11, 5, 3, 3, 1, 1, 1, 1},  // several of everything
+      // One channel: stage 07's.
+      {1, 1, 28, 33, 4, 3, 3, 1, 1, 1, 1},
+      {1, 1, 17, 64, 2, 5, 5, 1, 1, 2, 2},
+      {3, 1, 13, 9, 7, 1, 1, 1, 1, 0, 0},
+      {1, 1, 31, 33, 33, 1, 1, 1, 1, 0, 0},
+      {1, 1, 4, 4, 130, 3, 3, 1, 1, 1, 1},   // more filters than a block has threads
+      {1, 1, 3, 1030, 1, 3, 3, 1, 1, 1, 1},  // a row longer than any block
+      {1, 1, 1030, 2, 2, 3, 3, 1, 1, 1, 1},  // a column
+      {33, 1, 5, 5, 2, 3, 3, 1, 1, 1, 1},    // more images than a warp has threads
+      // Many channels: the layers of the papers, cut down.
+      {1, 130, 4, 4, 3, 3, 3, 1, 1, 1, 1},
+      {2, 16, 7, 7, 4, 3, 3, 1, 1, 1, 1},
+      {1, 8, 16, 16, 3, 3, 3, 1, 1, 1, 1},  // tiles that fit exactly
+      {1, 3, 5, 31, 12, 3, 3, 1, 1, 1, 1},
+      {1, 6, 7, 7, 5, 5, 5, 1, 1, 2, 2},
+      {2, 5, 9, 6, 3, 5, 5, 1, 1, 0, 0},
+      {1, 3, 14, 13, 6, 7, 7, 2, 2, 3, 3},    // a network's first layer
+      {1, 3, 23, 23, 2, 11, 11, 4, 4, 0, 0},  // AlexNet's
+      {1, 2, 6, 6, 65, 3, 3, 1, 1, 1, 1},
+      {1, 5, 4, 5, 67, 3, 3, 1, 1, 1, 1},
+      // 1 x 1.
+      {1, 5, 7, 7, 3, 1, 1, 1, 1, 0, 0},
+      {2, 32, 14, 5, 9, 1, 1, 1, 1, 0, 0},
+      {1, 33, 6, 6, 33, 1, 1, 1, 1, 0, 0},
+      {4, 64, 3, 3, 17, 1, 1, 1, 1, 0, 0},
+      {1, 520, 2, 2, 5, 1, 1, 1, 1, 0, 0},
+      {1, 2, 3, 3, 257, 1, 1, 1, 1, 0, 0},
+      {2, 4, 11, 10, 5, 1, 1, 3, 3, 0, 0},  // steps over cells
+      {1, 2, 3, 4, 3, 1, 1, 1, 1, 1, 2},    // a frame of zeros
+      // Stride.
+      {1, 3, 13, 11, 4, 3, 3, 2, 2, 1, 1},
+      {2, 3, 14, 10, 4, 3, 3, 2, 2, 0, 0},  // does not divide: the last rows are not used
+      {1, 2, 15, 17, 3, 3, 5, 2, 3, 1, 2},
+      {1, 2, 9, 8, 3, 2, 2, 3, 5, 0, 0},  // longer than the filter
+      // Filters that are not square, even, larger than the input.
+      {1, 3, 9, 10, 4, 1, 7, 1, 1, 0, 3},
+      {1, 3, 10, 9, 4, 7, 1, 1, 1, 3, 0},
+      {3, 2, 9, 13, 4, 5, 3, 1, 1, 2, 1},
+      {1, 2, 8, 9, 3, 2, 2, 1, 1, 0, 0},
+      {1, 2, 9, 8, 3, 4, 2, 1, 1, 1, 1},
+      {1, 3, 3, 2, 4, 7, 5, 1, 1, 3, 2},
+      {2, 3, 6, 6, 10, 6, 6, 1, 1, 0, 0},  // one output a filter: fully connected
+      // More padding than the filter needs.
+      {1, 2, 4, 5, 3, 3, 3, 1, 1, 3, 4},  // sums of nothing at the edges
+      {1, 2, 7, 6, 3, 3, 3, 2, 2, 2, 2},
+  };
+  std::vector<ConvLayer> layers;
+  for (const Numbers& n : kLayers) {
+    layers.emplace_back(conv::LayerShape{n.N, n.C, n.H, n.W, n.K, n.R, n.S, n.u, n.v, n.a, n.b});
+  }
+  conv::Random random(seed ^ 0x9e3779b97f4a7c15u);
+  for (int i = 0; i < 6; ++i) layers.push_back(random_layer(random));
+  return layers;
+}
+
+// ---- Programs ----
+
+namespace {
+
+using Layers = std::vector<ConvLayer>;
+
+// What is wrong with a layer, and which option said so.
+template <class Make>
+conv::ConvLayer made_by(const std::string& option, Make make) {
+  try {
+    return make();
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(option + ": " + error.what());
+  }
+}
+
+Layers layers_named(const std::string& labels) {
+  Layers layers;
+  for (const std::string& label : split(labels)) {
+    layers.push_back(made_by("--layer " + label, [&] { return conv::parse_label(label); }));
+  }
+  return layers;
+}
+
+Layers layers_of_table(const std::string& name) {
+  const std::vector<std::string> tables = data::paper_layer_tables();
+  const bool is_table = std::find(tables.begin(), tables.end(), name) != tables.end();
+  // A name without a dot or a slash was meant as a table of ours: its complaint lists them.
+  const bool is_file = !is_table && name.find_first_of("./") != std::string::npos;
+  Layers layers;
+  for (const data::NamedLayer& named :
+       is_file ? data::read_layer_table(name) : data::paper_layer_table(name)) {
+    layers.push_back(named.layer);
+  }
+  return layers;
+}
+
+std::vector<std::int64_t> parse_batches(const std::string& text) {
+  std::vector<std::int64_t> batches;
+  if (text.empty()) return batches;
+  for (const std::string& images : split(text)) {
+    batches.push_back(parse_number("batch", images, 1, kMostImages));
+  }
+  return batches;
+}
+
+// The layers of one set, or of all that these stages have a part in (empty name), each once, with the
+// variants of the set's stages. `batches`, if not empty, stands for the sets' own batch sizes.
+std::vector<std::pair<ConvLayer, std::vector<Entry>>> published_layers(
+    const std::string& name, const std::vector<std::int64_t>& batches,
+    const std::vector<Entry>& entries) {
+  // For a batch: as many images as the table says.
+  constexpr std::int64_t kOfTheTable = 0;
+  std::vector<std::pair<ConvLayer, std::vector<Entry>>> jobs;
+  std::map<std::string, std::size_t> known;  // by label
+  if (!name.empty()) require_bench_set("conv2d", name);
+  for (const BenchSet& set : bench_sets()) {
+    if (set.family != "conv2d" || (!name.empty() && name != set.name)) continue;
+    std::vector<Entry> chosen;
+    std::copy_if(entries.begin(), entries.end(), std::back_inserter(chosen),
+                 [&](const Entry& entry) { return has_stage(set, entry.stage); });
+    // Of all sets, those that there is something to compare in.
+    if (name.empty() && chosen.empty()) continue;
+    std::vector<std::int64_t> wanted = batches.empty() ? set.batches : batches;
+    if (wanted.empty()) wanted = {kOfTheTable};
+    for (const std::int64_t images : wanted) {
+      for (const data::NamedLayer& named : data::paper_layer_table(set.name)) {
+        const ConvLayer layer =
+            images == kOfTheTable ? named.layer : named.layer.with_batch(images);
+        const auto [at, is_new] = known.emplace(conv::label(layer), jobs.size());
+        if (is_new) jobs.push_back({layer, {}});
+        std::vector<Entry>& of_layer = jobs[at->second].second;
+        for (const Entry& entry : chosen) {
+          const bool there = std::any_of(of_layer.begin(), of_layer.end(), [&](const auto& other) {
+            return name_of(entry) == name_of(other);
+          });
+          if (!there) of_layer.push_back(entry);
+        }
+      }
+    }
+  }
+  if (jobs.empty()) throw UsageError("--bench: no set of layers is for this stage");
+  return jobs;
+}
+
+// The last variant that takes the layer: its outputs are saved. Throws UsageError if there is none.
+std::string variant_to_save(const std::vector<Entry>& entries, const AnyProblem& layer) {
+  std::string reason;
+  for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
+    const AnyVariant& variant = entry->variant;
+    const std::string why =
+        variant.unavailable.empty() ? refusal(variant, layer) : variant.unavailable;
+    if (why.empty()) return variant.name;
+    if (reason.empty()) reason = variant.name + ": " + why;
+  }
+  throw UsageError("no variant takes this picture with this filter (" + reason + ")");
+}
+
+class Conv2dRun final : public ProgramRun {
+ public:
+  void add_options(CommandLine& line, ProgramOptions&) override {
+    std::string tables;
+    for (const std::string& one : data::paper_layer_tables()) {
+      tables += (tables.empty() ? "" : ", ") + one;
+    }
+    line.option("--layer", "LABEL[,LABEL]", layer_, "these layers");
+    line.option("--layers", "TABLE", layers_, "the layers of a CSV file, or of " + tables);
+    line.option("--batch", "N[,N]", batch_, "each layer with so many images");
+    add_picture_options(line, picture_);
+  }
+
+  void require_sense(const ProgramOptions& options) override {
+    if (options.bench && !picture_.input.empty()) {
+      throw UsageError("--bench and --input: one of them, not both");
+    }
+    if (!options.set.empty() && (!layer_.empty() || !layers_.empty())) {
+      throw UsageError("--set has its own layers: leave --layer and --layers out");
+    }
+  }
+
+  ProgramWork choose(const Choice& choice) override {
+    if (!picture_.input.empty()) return picture(choice);
+    for (const auto& [name, value] :
+         {std::pair{"--filter", picture_.filter}, std::pair{"--output", picture_.output}}) {
+      if (value.empty()) continue;
+      throw UsageError(std::string(name) + " needs --input: a picture to run on");
+    }
+    ProgramWork work;
+    work.named = !layer_.empty() || !layers_.empty();
+    if (choice.options.bench && !work.named) {
+      for (auto& [layer, entries] :
+           published_layers(choice.options.set, parse_batches(batch_), choice.entries)) {
+        add_job(work, choice, layer).entries = std::move(entries);
+      }
+      return work;
+    }
+    for (const ConvLayer& layer : choose_layers(choice)) add_job(work, choice, layer);
+    return work;
+  }
+
+ private:
+  static Job& add_job(ProgramWork& work, const Choice& choice, const ConvLayer& layer) {
+    Job& job = work.jobs.emplace_back();
+    job.task.problem = erased(layer);
+    job.task.seed = choice.seed;
+    job.entries = choice.entries;
+    if (choice.options.bench) {
+      job.task.transfers = false;
+      // Of one image, as inference has them; more than one would take twice the time.
+      job.task.cold = layer.N() == 1;
+      job.task.reference_products = conv::kReferenceProducts / 4;
+    }
+    return job;
+  }
+
+  Layers choose_layers(const Choice& choice) const {
+    if (!layer_.empty() && !layers_.empty()) {
+      throw UsageError("--layer and --layers: one of them names the layers, not both");
+    }
+    Layers layers = !layers_.empty() ? layers_of_table(layers_)
+                    : !layer_.empty()
+                        ? layers_named(layer_)
+                        : layers_named(usual_problems(choice, kSimulatedLayers, kMeasuredLayers));
+    if (!batch_.empty()) {
+      Layers batches;
+      for (const std::int64_t images : parse_batches(batch_)) {
+        for (const ConvLayer& layer : layers) {
+          batches.push_back(
+              made_by("--batch " + std::to_string(images) + ", layer " + conv::label(layer),
+                      [&] { return layer.with_batch(images); }));
+        }
+      }
+      layers = batches;
+    }
+    std::set<std::string> labels;
+    for (const ConvLayer& layer : layers) {
+      if (!labels.insert(conv::label(layer)).second) {
+        throw UsageError("the layer " + conv::label(layer) + " is given twice");
+      }
+    }
+    return layers;
+  }
+
+  // The picture that --input names.
+  ProgramWork picture(const Choice& choice) {
+    for (const auto& [name, value] : {std::pair{"--layer", layer_}, std::pair{"--layers", layers_},
+                                      std::pair{"--batch", batch_}}) {
+      if (value.empty()) continue;
+      throw UsageError(std::string(name) + ": the picture given by --input is the layer");
+    }
+    const auto task = std::make_shared<const PictureTask>(picture_);
+    ProgramWork work;
+    work.named = true;
+    // A picture's results are compared in full; whoever filters one does not wait for other layers.
+    work.trials = false;
+    Job& job = add_job(work, choice, task->layer());
+    job.task.given = {task->data()};
+    const std::string too_large = too_large_for(*job.task.problem, choice.backend, true);
+    if (!too_large.empty()) work.not_run = picture_.input + " is " + too_large;
+    if (picture_.output.empty() || !work.not_run.empty()) return work;
+    job.task.saved_variant = variant_to_save(job.entries, *job.task.problem);
+    work.target = picture_.output;
+    work.save = [task, variant = job.task.saved_variant](SavedOutputs& saved) {
+      return task->save(saved.front()) + ", by " + variant;
+    };
+    return work;
+  }
+
+  std::string layer_, layers_, batch_;
+  PictureOptions picture_;
+};
+
+}  // namespace
+
+template <>
+const ProgramFamily& program_family<ConvLayer>() {
+  static const ProgramFamily family = {
+      .name = "conv2d",
+      .problem = "layer",
+      .help =
+          "A layer is named size-batch-filter-filters-channels: 7-1-3-384-192 is one 7 x 7 "
+          "image of 192 channels\nand 384 filters of 3 x 3. What is not square is 7x9 (rows "
+          "x columns); -s2 and -p0 behind it give stride and\npadding, which are else 1 and "
+          "(filter - 1) / 2.\n",
+      .examples = {"--layer 56-1-3-64-64,112-1-7-64-3-s2", "--layers cuconv --batch 1,8",
+                   "--input photo.png --filter sobel --output edges.png"},
+      .has_plans = true,
+      .adversarial = [](std::uint64_t seed) { return all_erased(adversarial<ConvLayer>(seed)); },
+      .run = [] { return std::make_unique<Conv2dRun>(); }};
+  return family;
+}
+
+HALO_FAMILY(ConvLayer)
+
+}  // namespace halo

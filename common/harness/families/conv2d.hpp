@@ -1,0 +1,52 @@
+// The 2D family: convolution layers.
+//
+// The contract of all 2D stages is that of common/conv/layer.hpp: cross-correlation of NCHW images
+// with any stride and padding, ghost cells are zero, every output is written. A variant of layout CHWN
+// has its input as [C][H][W][N] and its output as [K][P][Q][N]; filters stay [K][C][R][S]. There is no
+// copy in this family: input and output differ in size, so no copy of one onto the other moves what a
+// layer must move. The machine's copy roof stands for it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/conv/layer.hpp"
+#include "common/harness/core/typed.hpp"
+#include "common/harness/kernel.h"
+
+namespace halo {
+
+// One call of a variant. The arrays are in the backend's memory, 256-byte aligned.
+struct Conv2dCall {
+  conv::ConvLayer layer;
+  const float* input = nullptr;    // [N][C][H][W]
+  const float* filters = nullptr;  // [K][C][R][S]
+  float* output = nullptr;         // [N][K][P][Q]
+  float* workspace = nullptr;      // as many floats as workspace_floats says; null for 0
+};
+
+template <>
+struct CallOf<conv::ConvLayer> {
+  using Type = Conv2dCall;
+};
+using Conv2dVariant = Variant<conv::ConvLayer>;
+using Conv2dStage = Stage<conv::ConvLayer>;
+
+// A layer's numbers as a kernel takes them.
+LayerNumbers numbers_of(const conv::ConvLayer& layer);
+
+// Adds the variant that a kernel's file describes.
+void add(Conv2dStage& stage, const char* name, const char* source, const LayerKernel& kernel);
+
+template <>
+std::vector<conv::ConvLayer> adversarial(std::uint64_t seed);
+
+// What cuConv's authors printed for a layer, for Variant::published.
+Published printed_by_cuconv(const conv::ConvLayer& layer);
+
+// A layer's data that somebody gave: a picture and filters.
+DatasetPtr conv2d_data(const conv::ConvLayer& layer, std::vector<float> input,
+                       std::vector<float> filters);
+
+}  // namespace halo

@@ -1,0 +1,82 @@
+// What the families share whose problems are named by one option, --problem LABEL: transforms, pooling
+// and softmax.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/conv/inputs.hpp"
+#include "common/harness/core/program.hpp"
+
+namespace halo {
+
+inline constexpr int kRandomProblems = 6;
+inline constexpr std::int64_t kMostRandomCells = 20'000;  // of such a problem's input
+
+// Random numbers of trials.
+class Dice {
+ public:
+  explicit Dice(std::uint64_t seed) : random_(seed ^ 0x9e3779b97f4a7c15u) {}
+  int from(int least, int most) {
+    return least + static_cast<int>(random_.below(static_cast<std::uint64_t>(most - least + 1)));
+  }
+
+ private:
+  conv::Random random_;
+};
+
+// Their problems, in an order of their own, that need no more than their input: the kinds of data are
+// those of conv::input_kinds, ordinary ones and then the edges of float.
+template <class Given>
+class LabelledProblem : public AnyProblem {
+ public:
+  explicit LabelledProblem(const Given& given) : given_(given) {}
+  const Given& given() const { return given_; }
+
+  std::string label() const override { return conv::label(given_); }
+  std::vector<std::int64_t> input_sizes() const override { return {given_.input_size()}; }
+  std::int64_t output_size() const override { return given_.output_size(); }
+  std::int64_t min_bytes() const override { return conv::min_bytes(given_); }
+  std::int64_t flops() const override { return conv::flops(given_); }
+  Work work() const override {
+    return {given_.input_size() + given_.output_size() + conv::flops(given_),
+            "cells and operations"};
+  }
+  bool reaches_roof() const override { return min_bytes() >= 1'000'000; }
+  std::int64_t held_floats() const override { return given_.input_size(); }
+  // Beyond so many cells data and checks take longer than the timing.
+  double bench_weight() const override {
+    return 1e6 + static_cast<double>(given_.input_size() + given_.output_size());
+  }
+  std::vector<DataKind> kinds() const override {
+    std::vector<DataKind> all = {{}};
+    for (int edge = 1; edge < conv::input_kinds(given_); ++edge) {
+      all.push_back({DataKind::Of::edges, edge});
+    }
+    return all;
+  }
+
+ private:
+  Given given_;
+};
+
+// Such a family's problems, and how they are named.
+struct LabelledFamily {
+  std::string name;  // of its bench sets
+  // The problem of a label. Throws std::invalid_argument in one line.
+  std::function<AnyProblemPtr(const std::string& label)> parse;
+  // What is run unless other problems are asked for, by their labels with commas between: small for the
+  // simulator, and as large as the paper's where there is a GPU.
+  std::string simulated;
+  std::string measured;
+  // Of a set of bench_sets.hpp.
+  std::function<std::vector<AnyProblemPtr>(const std::string& set)> published;
+};
+
+// ProgramFamily::run of such a family, which must outlive it.
+std::unique_ptr<ProgramRun> labelled_run(const LabelledFamily& family);
+
+}  // namespace halo

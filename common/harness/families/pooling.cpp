@@ -1,0 +1,224 @@
+// The family of pooling layers: its problems and data, the shapes that are tried, the published ones.
+#include "common/harness/families/pooling.hpp"
+
+#include <algorithm>
+
+#include "common/data/sc16.hpp"
+#include "common/harness/core/typed_impl.hpp"
+#include "common/harness/families/labelled.hpp"
+
+namespace halo {
+
+using conv::Layout;
+using conv::Pooling;
+using conv::PoolingLayer;
+using conv::Rounding;
+
+namespace {
+
+class PoolingData final : public Dataset {
+ public:
+  PoolingData(const PoolingLayer& layer, std::vector<float> input)
+      : Dataset({{"input", std::move(input), layer.input_size()}}), layer_(layer) {}
+
+  Judge judge(Layout layout, conv::Demand) const override {
+    return [checker = conv::PoolingChecker(layer_, layout, first_input(layout))](
+               std::int64_t first, std::span<const float> cells) {
+      return checker.judge(first, cells);
+    };
+  }
+
+ protected:
+  std::vector<float> arrange(Layout layout) const override {
+    return conv::rearranged(layer_.input(), inputs()[0].values, Layout::nchw, layout);
+  }
+
+ private:
+  PoolingLayer layer_;
+};
+
+}  // namespace
+
+template <>
+class FamilyProblem<PoolingLayer> final : public LabelledProblem<PoolingLayer> {
+ public:
+  using LabelledProblem::LabelledProblem;
+
+  std::string describe() const override { return "layer " + label(); }
+  Problem fields() const override {
+    const PoolingLayer& layer = given();
+    return {{"N", std::int64_t{layer.N()}},
+            {"C", std::int64_t{layer.C()}},
+            {"H", std::int64_t{layer.H()}},
+            {"W", std::int64_t{layer.W()}},
+            {"R", std::int64_t{layer.R()}},
+            {"S", std::int64_t{layer.S()}},
+            {"stride", down_and_across(layer.stride_h(), layer.stride_w())},
+            {"padding", down_and_across(layer.padding_h(), layer.padding_w())},
+            {"kind", layer.kind() == Pooling::max ? "max" : "average"},
+            {"rounding", layer.rounding() == Rounding::floor ? "floor" : "ceil"}};
+  }
+  DatasetPtr data(DataKind kind, std::uint64_t seed, std::int64_t) const override {
+    return std::make_shared<PoolingData>(given(), conv::make_input(given(), kind.number, seed));
+  }
+};
+
+template <>
+ProblemCall<PoolingLayer> call_of(const PoolingLayer& problem, const AnyCall& any) {
+  return {problem, any.inputs[0], any.output, any.workspace};
+}
+
+LayerNumbers numbers_of(const conv::PoolingLayer& l) {
+  return {l.N(), l.C(), l.H(),        l.W(),        l.C(),         l.R(),        l.S(),
+          l.P(), l.Q(), l.stride_h(), l.stride_w(), l.padding_h(), l.padding_w()};
+}
+
+void add(PoolingStage& stage, const char* name, const char* source, const PoolingKernel& kernel) {
+  auto variant = described<conv::PoolingLayer>(name, source, kernel);
+  variant.layout = kernel.chwn ? conv::Layout::chwn : conv::Layout::nchw;
+  variant.launch = [launch = kernel.launch](const ProblemCall<conv::PoolingLayer>& c) {
+    return launch(
+        {numbers_of(c.problem), c.problem.kind() == conv::Pooling::average, c.input, c.output});
+  };
+  if (kernel.refuses != nullptr) {
+    variant.refuses = [refuses = kernel.refuses](const conv::PoolingLayer& layer) -> std::string {
+      const char* const why = refuses(numbers_of(layer));
+      return why != nullptr ? why : "";
+    };
+  }
+  stage.variants.push_back(std::move(variant));
+}
+
+template <>
+std::vector<PoolingLayer> adversarial(std::uint64_t seed) {
+  constexpr auto kFloor = Rounding::floor;
+  constexpr auto kCeil = Rounding::ceil;
+  struct Numbers {
+    int N, C, H, W, R, S, u, v, a, b;  // strides u, v and paddings a, b
+    Rounding rounding;
+  };
+  constexpr Numbers kLayers[] = {
+      // N  C   H   W  R  S  u  v  a  b
+      {1, 1, 1, 1, 1, 1, 1, 1, 0, 0, kFloor},
+      {1, 1, 2, 2, 2, 2, 2, 2, 0, 0, kFloor},  // one window
+      {2, 3, 7, 5, 1, 1, 1, 1, 0, 0, kFloor},  // a copy
+      {3, 2, 6, 8, 2, 2, 2, 2, 0, 0, kFloor},  // LeNet's
+      {2, 3, 7, 9, 2, 2, 2, 2, 0, 0, kFloor},  // the last row and column are not used
+      {2, 3, 7, 9, 2, 2, 2, 2, 0, 0, kCeil},   // and now they are
+      // Overlapping windows: AlexNet's.
+      {2, 3, 13, 13, 3, 3, 2, 2, 0, 0, kFloor},
+      {2, 3, 12, 14, 3, 3, 2, 2, 0, 0, kFloor},
+      {2, 3, 12, 14, 3, 3, 2, 2, 0, 0, kCeil},
+      {1, 2, 24, 24, 3, 3, 2, 2, 0, 0, kCeil},
+      {1, 2, 6, 11, 3, 3, 1, 1, 0, 0, kFloor},
+      {2, 2, 9, 10, 3, 3, 1, 1, 1, 1, kFloor},
+      {1, 3, 11, 9, 5, 5, 2, 2, 2, 2, kFloor},
+      {1, 2, 15, 33, 5, 5, 1, 1, 0, 0, kFloor},
+      {2, 1, 17, 19, 7, 7, 3, 3, 3, 3, kCeil},
+      // Windows that are not square, strides that are not alike.
+      {1, 2, 9, 13, 2, 3, 2, 1, 0, 1, kFloor},
+      {2, 3, 13, 9, 3, 2, 1, 2, 1, 0, kCeil},
+      {1, 2, 8, 9, 1, 5, 1, 3, 0, 2, kCeil},
+      {1, 2, 9, 8, 5, 1, 3, 1, 2, 0, kCeil},
+      // Steps over cells.
+      {1, 2, 14, 15, 2, 2, 3, 5, 0, 0, kFloor},
+      {2, 2, 14, 15, 2, 2, 5, 3, 1, 1, kCeil},  // a window of ceil that would begin outside
+      // One window for all there is; one larger than the image.
+      {3, 5, 6, 6, 6, 6, 6, 6, 0, 0, kFloor},
+      {2, 2, 3, 4, 5, 6, 1, 1, 2, 2, kCeil},
+      {1, 1, 20, 21, 19, 20, 2, 2, 0, 0, kFloor},
+      // Many of something.
+      {33, 2, 5, 5, 3, 3, 2, 2, 0, 0, kCeil},
+      {130, 2, 5, 6, 2, 2, 2, 2, 0, 0, kFloor},
+      {128, 1, 6, 6, 3, 3, 2, 2, 0, 0, kCeil},
+      {1, 130, 4, 5, 3, 3, 2, 2, 1, 1, kFloor},
+      {1, 1, 3, 1031, 3, 3, 2, 2, 0, 0, kFloor},
+      {1, 1, 1031, 3, 3, 3, 2, 2, 0, 0, kFloor},
+      {1030, 1, 3, 3, 2, 2, 1, 1, 0, 0, kFloor},
+  };
+  std::vector<conv::PoolingShape> shapes;
+  for (const Numbers& n : kLayers) {
+    shapes.push_back({n.N, n.C, n.H, n.W, n.R, n.S, n.u, n.v, n.a, n.b, Pooling::max, n.rounding});
+  }
+  Dice dice(seed);
+  for (int i = 0; i < kRandomProblems;) {
+    conv::PoolingShape shape;
+    shape.N = dice.from(1, 70);
+    shape.C = dice.from(1, 12);
+    shape.H = dice.from(1, 30);
+    shape.W = dice.from(1, 30);
+    shape.R = dice.from(1, 6);
+    shape.S = dice.from(1, 6);
+    shape.stride_h = dice.from(1, 4);
+    shape.stride_w = dice.from(1, 4);
+    shape.padding_h = dice.from(0, static_cast<int>(shape.R) - 1);
+    shape.padding_w = dice.from(0, static_cast<int>(shape.S) - 1);
+    shape.rounding = dice.from(0, 1) == 0 ? kFloor : kCeil;
+    if (shape.R > shape.H + 2 * shape.padding_h || shape.S > shape.W + 2 * shape.padding_w)
+      continue;
+    if (shape.N * shape.C * shape.H * shape.W > kMostRandomCells) continue;
+    shapes.push_back(shape);
+    ++i;
+  }
+  std::vector<PoolingLayer> layers;
+  for (conv::PoolingShape shape : shapes) {
+    for (const Pooling kind : {Pooling::max, Pooling::average}) {
+      shape.kind = kind;
+      layers.emplace_back(shape);
+    }
+  }
+  return layers;
+}
+
+namespace {
+
+// Of the paper's layers.
+std::string measured() {
+  std::string labels;
+  for (const char* name : {"PL1", "PL3", "PL5"}) {
+    if (!labels.empty()) labels += ",";
+    labels += conv::label(data::sc16_problem(data::sc16_pooling(), name));
+  }
+  return labels;
+}
+
+const LabelledFamily& labelled() {
+  static const LabelledFamily family = {
+      .name = "pooling",
+      .parse = [](const std::string& label) { return erased(conv::parse_pooling(label)); },
+      .simulated = "28-128-2-2,24-128-3-16-s2-ceil,13-33-3-3-s2-average",
+      .measured = measured(),
+      .published =
+          [](const std::string& set) {
+            std::vector<AnyProblemPtr> problems;
+            for (const auto& one : data::sc16_pooling()) {
+              if ((one.source == "ours") == (set == "large"))
+                problems.push_back(erased(one.problem));
+            }
+            return problems;
+          }};
+  return family;
+}
+
+}  // namespace
+
+template <>
+const ProgramFamily& program_family<PoolingLayer>() {
+  static const ProgramFamily family = {
+      .name = "pooling",
+      .problem = "problem",
+      .help =
+          "A layer is named size-batch-window-channels: 55-128-3-96-s2 is the largest of each 3 x "
+          "3 "
+          "cells of\n128 images of 96 channels and 55 x 55 cells. What is not square is 7x9 (rows "
+          "x columns); behind it\n-s2 gives a stride other than the window, -p1 a padding, "
+          "-average that kind, -ceil that rounding.\n",
+      .examples = {"--problem 55-128-3-96-s2,24-64-3x2-4-s2-average-ceil"},
+      .adversarial = [](std::uint64_t seed) { return all_erased(adversarial<PoolingLayer>(seed)); },
+      .run = [] { return labelled_run(labelled()); }};
+  return family;
+}
+
+HALO_FAMILY(PoolingLayer)
+
+}  // namespace halo

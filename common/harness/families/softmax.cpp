@@ -1,0 +1,136 @@
+// The family of softmax layers: its problems and data, the shapes that are tried, the published ones.
+#include "common/harness/families/softmax.hpp"
+
+#include <algorithm>
+
+#include "common/data/sc16.hpp"
+#include "common/harness/core/typed_impl.hpp"
+#include "common/harness/families/labelled.hpp"
+
+namespace halo {
+
+using conv::Softmax;
+
+namespace {
+
+class SoftmaxData final : public Dataset {
+ public:
+  SoftmaxData(const Softmax& problem, std::vector<float> input)
+      : Dataset({{"input", std::move(input), problem.input_size()}}), problem_(problem) {}
+
+  Judge judge(conv::Layout, conv::Demand) const override {
+    return [checker = conv::SoftmaxChecker(problem_, inputs()[0].values)](
+               std::int64_t first, std::span<const float> cells) {
+      return checker.judge(first, cells);
+    };
+  }
+
+ private:
+  Softmax problem_;
+};
+
+}  // namespace
+
+template <>
+class FamilyProblem<Softmax> final : public LabelledProblem<Softmax> {
+ public:
+  using LabelledProblem::LabelledProblem;
+
+  std::string describe() const override { return "softmax " + label(); }
+  Problem fields() const override {
+    return {{"N", std::int64_t{given().N()}}, {"C", std::int64_t{given().C()}}};
+  }
+  DatasetPtr data(DataKind kind, std::uint64_t seed, std::int64_t) const override {
+    return std::make_shared<SoftmaxData>(given(), conv::make_input(given(), kind.number, seed));
+  }
+};
+
+template <>
+ProblemCall<Softmax> call_of(const Softmax& problem, const AnyCall& any) {
+  return {problem, any.inputs[0], any.output, any.workspace};
+}
+
+void add(SoftmaxStage& stage, const char* name, const char* source, const SoftmaxKernel& kernel) {
+  auto variant = described<conv::Softmax>(name, source, kernel);
+  variant.launch = [launch = kernel.launch](const ProblemCall<conv::Softmax>& c) {
+    return launch({c.problem.N(), c.problem.C(), c.input, c.output, c.workspace});
+  };
+  if (kernel.workspace_floats != nullptr) {
+    variant.workspace_floats = [floats = kernel.workspace_floats](const conv::Softmax& problem) {
+      return std::int64_t{floats(problem.N(), problem.C())};
+    };
+  }
+  stage.variants.push_back(std::move(variant));
+}
+
+template <>
+std::vector<Softmax> adversarial(std::uint64_t seed) {
+  std::vector<Softmax>
+      problems =
+          {
+              // N, C
+              {1, 1},    {1, 2},    {2, 1},    {9, 3},      {8, 10},   {33, 10},
+              {7, 31},   {8, 32},   {9, 33},   {32, 32},    {7, 63},   {5, 64},
+              {3, 65},   {7, 127},  {4, 128},  {3, 129},    {2, 255},  {2, 256},
+              {3, 257},  {7, 1000}, {2, 1023}, {7, 1024},   {2, 1025},  // the listing has a thread for each category
+              {1, 2048}, {2, 3000}, {1, 4099}, {1, 16'411},  // no row fits into 48 KB
+              {130, 3},  {257, 1},  {300, 7},  {1030, 2},
+          };
+  Dice dice(seed);
+  for (int i = 0; i < kRandomProblems;) {
+    const int images = dice.from(1, 150);
+    const int categories = dice.from(1, 2500);
+    if (std::int64_t{images} * categories > kMostRandomCells) continue;
+    problems.emplace_back(images, categories);
+    ++i;
+  }
+  return problems;
+}
+
+namespace {
+
+// Of the paper's layers, and larger ones.
+std::string measured() {
+  std::string labels;
+  for (const char* name : {"CLASS1+CLASS2", "CLASS3", "128x10000", "65536x1000"}) {
+    if (!labels.empty()) labels += ",";
+    labels += conv::label(data::sc16_problem(data::sc16_softmax(), name));
+  }
+  return labels;
+}
+
+const LabelledFamily& labelled() {
+  static const LabelledFamily family = {
+      .name = "softmax",
+      .parse = [](const std::string& label) { return erased(conv::parse_softmax(label)); },
+      .simulated = "32x10,8x1000,2x20000",
+      .measured = measured(),
+      .published =
+          [](const std::string& set) {
+            std::vector<AnyProblemPtr> problems;
+            for (const auto& one : data::sc16_softmax()) {
+              if ((one.source == "ours") == (set == "large"))
+                problems.push_back(erased(one.problem));
+            }
+            return problems;
+          }};
+  return family;
+}
+
+}  // namespace
+
+template <>
+const ProgramFamily& program_family<Softmax>() {
+  static const ProgramFamily family = {
+      .name = "softmax",
+      .problem = "problem",
+      .help = "A softmax is named imagesxcategories: 128x1000.\n",
+      .examples = {"--problem 128x1000,32x10"},
+      .adversarial = [](std::uint64_t seed) { return all_erased(adversarial<Softmax>(seed)); },
+      .run = [] { return labelled_run(labelled()); }};
+  return family;
+}
+
+HALO_FAMILY(Softmax)
+
+}  // namespace halo

@@ -1,0 +1,177 @@
+// The family of layout transforms: its problems and data, the shapes that are tried, the published ones.
+#include "common/harness/families/transform.hpp"
+
+#include <algorithm>
+
+#include "common/data/sc16.hpp"
+#include "common/harness/core/typed_impl.hpp"
+#include "common/harness/families/labelled.hpp"
+
+namespace halo {
+
+using conv::Layout;
+using conv::Transform;
+
+namespace {
+
+class TransformData final : public Dataset {
+ public:
+  TransformData(const Transform& problem, std::vector<float> input)
+      : Dataset({{"input", std::move(input), problem.input_size()}}), problem_(problem) {}
+
+  Judge judge(conv::Layout, conv::Demand) const override {
+    return [checker = conv::TransformChecker(problem_, inputs()[0].values)](
+               std::int64_t first, std::span<const float> cells) {
+      return checker.judge(first, cells);
+    };
+  }
+
+ private:
+  Transform problem_;
+};
+
+}  // namespace
+
+template <>
+class FamilyProblem<Transform> final : public LabelledProblem<Transform> {
+ public:
+  using LabelledProblem::LabelledProblem;
+
+  std::string describe() const override { return "transform " + label(); }
+  Problem fields() const override {
+    const conv::Images& images = given().images();
+    return {{"N", std::int64_t{images.N()}},
+            {"C", std::int64_t{images.C()}},
+            {"H", std::int64_t{images.H()}},
+            {"W", std::int64_t{images.W()}},
+            {"from", conv::to_string(given().from())}};
+  }
+  DatasetPtr data(DataKind kind, std::uint64_t seed, std::int64_t) const override {
+    return std::make_shared<TransformData>(given(), conv::make_input(given(), kind.number, seed));
+  }
+};
+
+template <>
+ProblemCall<Transform> call_of(const Transform& problem, const AnyCall& any) {
+  return {problem, any.inputs[0], any.output, any.workspace};
+}
+
+void add(TransformStage& stage, const char* name, const char* source,
+         const TransformKernel& kernel) {
+  auto variant = described<conv::Transform>(name, source, kernel);
+  variant.launch = [launch = kernel.launch](const ProblemCall<conv::Transform>& c) {
+    const conv::Images& images = c.problem.images();
+    return launch({images.N(), images.C() * images.H() * images.W(),
+                   c.problem.to() == conv::Layout::chwn, c.input, c.output});
+  };
+  stage.variants.push_back(std::move(variant));
+}
+
+template <>
+std::vector<Transform> adversarial(std::uint64_t seed) {
+  std::vector<conv::ImagesShape> shapes = {
+      // N   C   H   W
+      {1, 1, 1, 1},
+      {1, 1, 1, 2},
+      {2, 1, 1, 1},
+      {3, 2, 1, 1},
+      {5, 3, 4, 2},
+      {7, 1, 13, 1},
+      // One image, one cell an image: both orders are the same.
+      {1, 3, 17, 19},
+      {67, 1, 1, 1},
+      // Tiles of 32 and 64 that fit exactly, or by one cell not.
+      {32, 1, 4, 8},
+      {32, 2, 4, 8},
+      {64, 1, 8, 8},
+      {64, 4, 8, 8},
+      {128, 2, 8, 4},
+      {31, 1, 1, 31},
+      {33, 1, 3, 11},
+      {63, 3, 7, 3},
+      {65, 1, 5, 13},
+      {64, 1, 5, 13},
+      {65, 1, 8, 8},
+      {96, 2, 12, 4},
+      {128, 3, 5, 7},
+      {130, 1, 3, 43},
+      // Rows of an odd and an even number of cells: two cells at once are aligned, or not.
+      {64, 1, 3, 3},
+      {62, 2, 3, 5},
+      {66, 2, 3, 11},
+      {34, 1, 2, 17},
+      {33, 2, 2, 9},
+      // Longer than any block.
+      {2, 1, 1, 1030},
+      {1030, 1, 1, 3},
+      {3, 1030, 1, 1},
+      {3, 130, 2, 3},
+      {16, 16, 9, 9},
+  };
+  Dice dice(seed);
+  for (int i = 0; i < kRandomProblems; ++i) {
+    conv::ImagesShape shape;
+    do {
+      shape = {dice.from(1, 200), dice.from(1, 40), dice.from(1, 30), dice.from(1, 30)};
+    } while (conv::Images(shape).size() > kMostRandomCells);
+    shapes.push_back(shape);
+  }
+  std::vector<Transform> problems;
+  for (const conv::ImagesShape& shape : shapes) {
+    for (const Layout from : {Layout::chwn, Layout::nchw}) {
+      problems.emplace_back(conv::Images(shape), from);
+    }
+  }
+  return problems;
+}
+
+namespace {
+
+// Of the paper's layers, and a large one both ways.
+std::string measured() {
+  std::string labels;
+  for (const char* name : {"CV4", "CV6"}) {
+    labels += conv::label(data::sc16_problem(data::sc16_transforms(), name)) + ",";
+  }
+  const Transform large = data::sc16_problem(data::sc16_transforms(), "large 100");
+  return labels + conv::label(large) + "," + conv::label(Transform(large.images(), Layout::nchw));
+}
+
+const LabelledFamily& labelled() {
+  static const LabelledFamily family = {
+      .name = "transform",
+      .parse = [](const std::string& label) { return erased(conv::parse_transform(label)); },
+      .simulated = "14-128-16-to-nchw,14-128-16-to-chwn,13-45-7-to-nchw",
+      .measured = measured(),
+      .published =
+          [](const std::string& set) {
+            std::vector<AnyProblemPtr> problems;
+            for (const auto& one : data::sc16_transforms()) {
+              if ((one.source == "ours") == (set == "large"))
+                problems.push_back(erased(one.problem));
+            }
+            return problems;
+          }};
+  return family;
+}
+
+}  // namespace
+
+template <>
+const ProgramFamily& program_family<Transform>() {
+  static const ProgramFamily family = {
+      .name = "transform",
+      .problem = "problem",
+      .help =
+          "A transform is named size-batch-channels-to-layout: 28-128-16-to-nchw takes 128 images "
+          "of 16\nchannels and 28 x 28 cells from CHWN to NCHW. What is not square is 28x30 (rows "
+          "x columns).\n",
+      .examples = {"--problem 28-128-16-to-nchw,13x17-100-3-to-chwn"},
+      .adversarial = [](std::uint64_t seed) { return all_erased(adversarial<Transform>(seed)); },
+      .run = [] { return labelled_run(labelled()); }};
+  return family;
+}
+
+HALO_FAMILY(Transform)
+
+}  // namespace halo

@@ -87,22 +87,30 @@ void on_flush(png_structp) {}
 struct Size {
   std::int64_t height = 0;
   std::int64_t width = 0;
-  int channels = 0;  // with alpha
-  int bytes = 0;     // of one value
+  std::int64_t stored_row_bytes = 0;  // before they are turned into channels
+  int channels = 0;                   // with alpha
+  int bytes = 0;                      // of one value
 };
 
-// Reads the header, and has palettes, small depths and transparent colours turned into channels of
-// whole bytes. False: see job.words.
+// False, here and below: see job.words.
 bool read_header(png_structp png, png_infop info, Size& size) {
   if (setjmp(png_jmpbuf(png))) return false;
   // Sizes are our own to limit.
   png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
   png_read_info(png, info);
+  size.height = png_get_image_height(png, info);
+  size.width = png_get_image_width(png, info);
+  size.stored_row_bytes = static_cast<std::int64_t>(png_get_rowbytes(png, info));
+  return true;
+}
+
+// Has palettes, small depths and transparent colours turned into channels of whole bytes. libpng takes
+// memory for two rows.
+bool choose_form(png_structp png, png_infop info, Size& size) {
+  if (setjmp(png_jmpbuf(png))) return false;
   png_set_expand(png);
   png_set_interlace_handling(png);
   png_read_update_info(png, info);
-  size.height = png_get_image_height(png, info);
-  size.width = png_get_image_width(png, info);
   size.channels = png_get_channels(png, info);
   size.bytes = png_get_bit_depth(png, info) / 8;
   return true;
@@ -179,12 +187,13 @@ Picture read_png(const InputFile& file) {
   Size size;
   if (!read_header(reader.png, reader.info, size)) throw failed(file, job);
   require_size(file, size.height, size.width);
-  const std::int64_t row_bytes = size.width * size.channels * size.bytes;
-  // Before memory is asked for: a few bytes could promise a picture of any size.
-  if (size.height * row_bytes / kMostInflation > file.size() + kHeaderRoom) {
+  // Before memory is asked for, libpng's too: a few bytes could promise a picture of any size.
+  if (size.height * size.stored_row_bytes / kMostInflation > file.size() + kHeaderRoom) {
     job.ended_early = true;
     throw failed(file, job);
   }
+  if (!choose_form(reader.png, reader.info, size)) throw failed(file, job);
+  const std::int64_t row_bytes = size.width * size.channels * size.bytes;
   std::vector<unsigned char> bytes(static_cast<std::size_t>(size.height * row_bytes));
   std::vector<png_bytep> rows = rows_of(bytes, static_cast<std::size_t>(size.height));
   if (!read_rows(reader.png, rows.data())) throw failed(file, job);

@@ -1,6 +1,8 @@
 // Pictures: what is read, what is written, and what is refused.
 #include "common/data/picture.hpp"
 
+#include <sys/resource.h>
+
 #include <cmath>
 #include <filesystem>
 #include <limits>
@@ -93,10 +95,37 @@ std::string chunk(const std::string& kind, const std::string& data) {
   return test::big(data.size(), 4) + kind + data + test::big(~crc & 0xffffffff, 4);
 }
 
-std::string header(std::uint64_t width, std::uint64_t height) {
+std::string header(std::uint64_t width, std::uint64_t height, char depth = 8) {
   return std::string("\x89PNG\r\n\x1a\n", 8) +
-         chunk("IHDR",
-               test::big(width, 4) + test::big(height, 4) + std::string("\x08\x00\x00\x00\x00", 5));
+         chunk("IHDR", test::big(width, 4) + test::big(height, 4) + depth +
+                           std::string("\x00\x00\x00\x00", 4));
+}
+
+// So many zeros, one more than a multiple of 258, deflated: a zero, and then runs of 258 like it.
+std::string deflated_zeros(std::uint64_t count) {
+  std::string text("\x78\x01", 2);
+  unsigned pending = 0, bits = 0;
+  const auto put = [&](const char* code) {  // a code's first bit first
+    for (; *code; ++code) {
+      pending |= (*code - '0') << bits;
+      if (++bits < 8) continue;
+      text += static_cast<char>(pending);
+      pending = bits = 0;
+    }
+  };
+  put("110");       // the last block, with the fixed codes
+  put("00110000");  // a zero
+  for (std::uint64_t i = 0; i < (count - 1) / 258; ++i) put("1100010100000");
+  put("0000000");  // the end
+  put("0000000");  // fills the last byte
+  return text + test::big(count % 65521, 2) + test::big(1, 2);
+}
+
+// The most memory that this program has had so far, in MiB.
+long most_memory() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss / 1024;
 }
 
 const std::vector<float> kGrey = {0, 1, 127, 128, 254, 255};
@@ -118,6 +147,19 @@ TEST_CASE("PNG: all kinds of pixels become 0 ... 255", "[picture]") {
   CHECK(channels_of(kPalette) == colours);
   CHECK(channels_of(kInterlaced) == colours);
   CHECK(channels_of(kOpaque) == colours);
+}
+
+TEST_CASE("PNG: single bits may be packed as tightly as deflate can", "[picture]") {
+  require_png();
+  // Rows of a filter byte and 2,046 bytes of eight pixels, 2,155 times: 17,098 x 258 + 1 bytes.
+  const int width = 8 * 2046, height = 2155;
+  const std::string bytes = header(width, height, 1) +
+                            chunk("IDAT", deflated_zeros(std::uint64_t{2047} * height)) +
+                            chunk("IEND", "");
+  const test::Folder folder;
+  const Picture picture = read_picture(folder.write("x.png", bytes));
+  CHECK(picture.width == width);
+  CHECK(picture.height == height);
 }
 
 TEST_CASE("PNG: transparent pixels are refused, in any form", "[picture]") {
@@ -217,7 +259,10 @@ TEST_CASE("PNG: a damaged file is refused in words", "[picture]") {
   // 16,385 x 16,384 pixels are one column too many; a few bytes cannot hold 16,384 x 16,384.
   CHECK_THAT(refusal(header(16385, 16384) + chunk("IDAT", "x")),
              contains("it is 16385 x 16384 pixels, at most 268435456 are read"));
+  const long before = most_memory();
   CHECK_THAT(refusal(header(2'000'000'000, 1) + chunk("IDAT", "x")), contains("at most"));
+  CHECK_THAT(refusal(header(268'435'456, 1) + chunk("IDAT", "x")), contains("truncated"));
+  CHECK(most_memory() < before + 100);  // what a header promises is not asked for
   CHECK_THAT(refusal(header(16384, 16384) + chunk("IDAT", "x")), contains("truncated"));
   CHECK_THAT(refusal(header(3, 2) + chunk("IDAT", "no deflated data") + chunk("IEND", "")),
              contains("it is damaged ("));

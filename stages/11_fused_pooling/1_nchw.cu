@@ -6,19 +6,23 @@
 //            most R*S times, and by few threads. Memory is all that there is.
 // Must cost  per warp R*S requests, whose lanes are stride_w cells apart: with stride 2 eight or nine
 //            sectors for 32 cells. With a window of 3 and stride 2 a cell is asked for 9 / 4 times.
-// Run        halo run 11 --variant nchw
+// Run        ./halo run 11 --variant nchw
+#include <cuda_runtime.h>
+
 #include <cmath>
 
-#include "stages/11_fused_pooling/fused_pooling.hpp"
+#include "common/harness/kernel.h"
 
 namespace halo::fused_pooling {
+
+constexpr int kThreads = 256;  // of a block
 
 // [doc:kernel]
 // Preconditions: blocks of kThreads threads, as many as N * C * P * Q outputs need.
 template <bool kAverage>
 __global__ void nchw_kernel(const float* input,  // [N][C][H][W]
                             float* output,       // [N][C][P][Q]
-                            const Layer layer) {
+                            const LayerNumbers layer) {
   // Numbered through, all lanes but those of the last warp have an output, however narrow the map. A
   // warp to a row would be simpler to count, and leave 26 of 32 lanes idle where Q = 6.
   const int i = blockIdx.x * kThreads + threadIdx.x;
@@ -47,14 +51,16 @@ __global__ void nchw_kernel(const float* input,  // [N][C][H][W]
 }
 // [/doc:kernel]
 
-cudaError_t nchw(const float* input, float* output, const Layer& layer) {
+static int launch(const PoolingCall& call) {
+  const LayerNumbers& layer = call.layer;
   const int blocks = (layer.N * layer.C * layer.P * layer.Q - 1) / kThreads + 1;
-  if (layer.average) {
-    nchw_kernel<true><<<blocks, kThreads>>>(input, output, layer);
-  } else {
-    nchw_kernel<false><<<blocks, kThreads>>>(input, output, layer);
-  }
+  const auto kernel = call.average ? nchw_kernel<true> : nchw_kernel<false>;
+  kernel<<<blocks, kThreads>>>(call.input, call.output, layer);
   return cudaGetLastError();
+}
+
+PoolingKernel nchw() {
+  return {.description = "one output a thread, lanes across columns", .launch = launch};
 }
 
 }  // namespace halo::fused_pooling

@@ -7,12 +7,19 @@
 //            cuda-convnet's, the CHWN side of Fig. 6 of Li et al. (SC'16).
 // Must cost  per warp R*S requests of 4 sectors (5, if N is no multiple of 8), and no cell is brought
 //            that nobody uses. With a window of 3 and stride 2 each is still asked for 9 / 4 times.
-// Run        halo run 11 --variant chwn
+// Run        ./halo run 11 --variant chwn
+#include <cuda_runtime.h>
+
 #include <cmath>
 
-#include "stages/11_fused_pooling/fused_pooling.hpp"
+#include "common/harness/kernel.h"
 
 namespace halo::fused_pooling {
+
+// A warp is 32 images, a block the same place in kChannels channels. With fewer images than 32 lanes
+// idle, and with fewer channels warps: that is what the mapping costs.
+constexpr int kImages = kWarpSize;
+constexpr int kChannels = 4;
 
 // [doc:kernel]
 // Preconditions: blocks of kImages x kChannels threads; for each output place as many as it takes to
@@ -20,7 +27,7 @@ namespace halo::fused_pooling {
 template <bool kAverage>
 __global__ void chwn_kernel(const float* input,  // [C][H][W][N]
                             float* output,       // [C][P][Q][N]
-                            const Layer layer) {
+                            const LayerNumbers layer) {
   // Blocks that follow each other have the same place in other images, then the place to its right.
   // So a cell that is in two windows is asked for by two blocks, which may be on two SMs. The warps of
   // a block could be neighbours in q instead of in c; then their L1 cache would see the overlap.
@@ -53,17 +60,19 @@ __global__ void chwn_kernel(const float* input,  // [C][H][W][N]
 }
 // [/doc:kernel]
 
-cudaError_t chwn(const float* input, float* output, const Layer& layer) {
+static int launch(const PoolingCall& call) {
+  const LayerNumbers& layer = call.layer;
   const int image_tiles = (layer.N - 1) / kImages + 1;
   const int channel_groups = (layer.C - 1) / kChannels + 1;
-  const dim3 threads(kImages, kChannels);
   const int blocks = layer.P * channel_groups * layer.Q * image_tiles;
-  if (layer.average) {
-    chwn_kernel<true><<<blocks, threads>>>(input, output, layer);
-  } else {
-    chwn_kernel<false><<<blocks, threads>>>(input, output, layer);
-  }
+  const auto kernel = call.average ? chwn_kernel<true> : chwn_kernel<false>;
+  kernel<<<blocks, dim3(kImages, kChannels)>>>(call.input, call.output, layer);
   return cudaGetLastError();
+}
+
+PoolingKernel chwn() {
+  return {
+      .description = "one output a thread, lanes across images", .launch = launch, .chwn = true};
 }
 
 }  // namespace halo::fused_pooling

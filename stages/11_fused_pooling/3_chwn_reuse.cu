@@ -9,12 +9,18 @@
 //            the share ((e - 1) * stride + R) / (e * R): with 2 x 2 outputs, windows of 3 and stride 2,
 //            25 requests for four outputs instead of 36. And a quarter of the threads, each with four
 //            results in registers.
-// Run        halo run 11 --variant chwn_reuse
+// Run        ./halo run 11 --variant chwn_reuse
+// Over 120 lines: a tile is read, joined and written in one place.
+#include <cuda_runtime.h>
+
 #include <cmath>
 
-#include "stages/11_fused_pooling/fused_pooling.hpp"
+#include "common/harness/kernel.h"
 
 namespace halo::fused_pooling {
+
+constexpr int kImages = kWarpSize;  // of a warp, as in step 2
+constexpr int kChannels = 4;        // of a block
 
 // [doc:tile]
 // Outputs [first_p][first_q] and its neighbours, kRows x kColumns, as far as they exist, of one channel
@@ -29,7 +35,7 @@ namespace halo::fused_pooling {
 template <int kWindow, int kRows, int kColumns>
 __device__ __forceinline__ void pool_tile(const float* cells,  // [H][W], N apart
                                           float* outputs,      // [P][Q], N apart
-                                          const Layer& layer, bool average, bool inside,
+                                          const LayerNumbers& layer, bool average, bool inside,
                                           int first_p, int first_q) {
   const int R = kWindow > 0 ? kWindow : layer.R, stride_h = kWindow > 0 ? 2 : layer.stride_h;
   const int S = kWindow > 0 ? kWindow : layer.S, stride_w = kWindow > 0 ? 2 : layer.stride_w;
@@ -98,7 +104,7 @@ template <bool kAverage, int kWindow, int kRows, int kColumns>
 __global__ void __launch_bounds__(kImages* kChannels, 8)
     chwn_reuse_kernel(const float* input,  // [C][H][W][N]
                       float* output,       // [C][P][Q][N]
-                      const Layer layer) {
+                      const LayerNumbers layer) {
   const int image_tiles = (layer.N - 1) / kImages + 1;
   const int channel_groups = (layer.C - 1) / kChannels + 1;
   const int tiles_across = (layer.Q - 1) / kColumns + 1;
@@ -126,41 +132,23 @@ __global__ void __launch_bounds__(kImages* kChannels, 8)
 }
 // [/doc:kernel]
 
-template <int kWindow, int kRows, int kColumns>
-static void launch(const float* input, float* output, const Layer& layer) {
-  const int tiles = ((layer.P - 1) / kRows + 1) * ((layer.Q - 1) / kColumns + 1);
+// `rows` and `columns` are the outputs of a thread, 1, 2 or 4 each. expansion.hpp chooses them.
+int chwn_reuse(const PoolingCall& call, int rows, int columns) {
+  const LayerNumbers& layer = call.layer;
+  const bool is_known = layer.R == layer.S && layer.stride_h == 2 && layer.stride_w == 2;
+  const auto kernel = dispatch<4, 2, 1>(rows, [&](auto e) {
+    return dispatch<4, 2, 1>(columns, [&](auto f) {
+      // Of windows of 2, which do not overlap, a thread has one.
+      constexpr int kOther = e.value * f.value == 1 ? 2 : 3;
+      return dispatch<3, kOther, 0>(is_known ? layer.R : 0, [&](auto window) {
+        return call.average ? chwn_reuse_kernel<true, window.value, e.value, f.value>
+                            : chwn_reuse_kernel<false, window.value, e.value, f.value>;
+      });
+    });
+  });
+  const int tiles = ((layer.P - 1) / rows + 1) * ((layer.Q - 1) / columns + 1);
   const int blocks = tiles * ((layer.C - 1) / kChannels + 1) * ((layer.N - 1) / kImages + 1);
-  const dim3 threads(kImages, kChannels);
-  if (layer.average) {
-    chwn_reuse_kernel<true, kWindow, kRows, kColumns><<<blocks, threads>>>(input, output, layer);
-  } else {
-    chwn_reuse_kernel<false, kWindow, kRows, kColumns><<<blocks, threads>>>(input, output, layer);
-  }
-}
-
-template <int kRows, int kColumns>
-static void launch_tiles(const float* input, float* output, const Layer& layer) {
-  if (has_windows(layer, 3)) return launch<3, kRows, kColumns>(input, output, layer);
-  if (kRows * kColumns == 1 && has_windows(layer, 2)) return launch<2, 1, 1>(input, output, layer);
-  launch<0, kRows, kColumns>(input, output, layer);
-}
-
-template <int kRows>
-static void launch_rows(const float* input, float* output, const Layer& layer, int columns) {
-  if (columns == 4) return launch_tiles<kRows, 4>(input, output, layer);
-  if (columns == 2) return launch_tiles<kRows, 2>(input, output, layer);
-  launch_tiles<kRows, 1>(input, output, layer);
-}
-
-cudaError_t chwn_reuse(const float* input, float* output, const Layer& layer, int rows,
-                       int columns) {
-  if (rows == 4) {
-    launch_rows<4>(input, output, layer, columns);
-  } else if (rows == 2) {
-    launch_rows<2>(input, output, layer, columns);
-  } else {
-    launch_rows<1>(input, output, layer, columns);
-  }
+  kernel<<<blocks, dim3(kImages, kChannels)>>>(call.input, call.output, layer);
   return cudaGetLastError();
 }
 

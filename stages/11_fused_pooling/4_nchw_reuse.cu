@@ -7,12 +7,16 @@
 //            request would touch twice the sectors, to save a sixth of the requests.
 // Must cost  of the R*S requests that step 1 makes for 32 outputs the share
 //            ((e - 1) * stride_h + R) / (e * R), each of as many sectors as there.
-// Run        halo run 11 --variant nchw_reuse
+// Run        ./halo run 11 --variant nchw_reuse
+#include <cuda_runtime.h>
+
 #include <cmath>
 
-#include "stages/11_fused_pooling/fused_pooling.hpp"
+#include "common/harness/kernel.h"
 
 namespace halo::fused_pooling {
+
+constexpr int kThreads = 256;  // of a block
 
 // [doc:kernel]
 // Preconditions: blocks of kThreads threads, as many as N * C * ceil(P / kRows) * Q columns need; where
@@ -22,7 +26,7 @@ template <bool kAverage, int kWindow, int kRows>
 __global__ void __launch_bounds__(kThreads, 4)
     nchw_reuse_kernel(const float* input,  // [N][C][H][W]
                       float* output,       // [N][C][P][Q]
-                      const Layer layer) {
+                      const LayerNumbers layer) {
   const int tiles_down = (layer.P - 1) / kRows + 1;
   const int i = blockIdx.x * kThreads + threadIdx.x;
   const int q = i % layer.Q;
@@ -76,32 +80,20 @@ __global__ void __launch_bounds__(kThreads, 4)
 }
 // [/doc:kernel]
 
-template <int kWindow, int kRows>
-static void launch(const float* input, float* output, const Layer& layer) {
-  const int threads = layer.N * layer.C * ((layer.P - 1) / kRows + 1) * layer.Q;
-  const int blocks = (threads - 1) / kThreads + 1;
-  if (layer.average) {
-    nchw_reuse_kernel<true, kWindow, kRows><<<blocks, kThreads>>>(input, output, layer);
-  } else {
-    nchw_reuse_kernel<false, kWindow, kRows><<<blocks, kThreads>>>(input, output, layer);
-  }
-}
-
-template <int kRows>
-static void launch_rows(const float* input, float* output, const Layer& layer) {
-  if (has_windows(layer, 3)) return launch<3, kRows>(input, output, layer);
-  if (kRows == 1 && has_windows(layer, 2)) return launch<2, 1>(input, output, layer);
-  launch<0, kRows>(input, output, layer);
-}
-
-cudaError_t nchw_reuse(const float* input, float* output, const Layer& layer, int rows) {
-  if (rows == 4) {
-    launch_rows<4>(input, output, layer);
-  } else if (rows == 2) {
-    launch_rows<2>(input, output, layer);
-  } else {
-    launch_rows<1>(input, output, layer);
-  }
+// `rows` are the outputs of a thread: 1, 2 or 4. expansion.hpp chooses them.
+int nchw_reuse(const PoolingCall& call, int rows) {
+  const LayerNumbers& layer = call.layer;
+  const bool is_known = layer.R == layer.S && layer.stride_h == 2 && layer.stride_w == 2;
+  const auto kernel = dispatch<4, 2, 1>(rows, [&](auto e) {
+    constexpr int kOther =
+        e.value == 1 ? 2 : 3;  // of windows of 2, which do not overlap, it has one
+    return dispatch<3, kOther, 0>(is_known ? layer.R : 0, [&](auto window) {
+      return call.average ? nchw_reuse_kernel<true, window.value, e.value>
+                          : nchw_reuse_kernel<false, window.value, e.value>;
+    });
+  });
+  const int columns = layer.N * layer.C * ((layer.P - 1) / rows + 1) * layer.Q;
+  kernel<<<(columns - 1) / kThreads + 1, kThreads>>>(call.input, call.output, layer);
   return cudaGetLastError();
 }
 

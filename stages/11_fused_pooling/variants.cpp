@@ -1,31 +1,18 @@
-// The variants of stage 11.
+// The variants of stage 11 whose launch takes a choice, and what all must cost.
+#include "common/harness/families/pooling.hpp"
+#include "stages/11_fused_pooling/costs.hpp"
 #include "stages/11_fused_pooling/expansion.hpp"
-#include "stages/11_fused_pooling/fused_pooling.hpp"
-#include "stages/11_fused_pooling/predict.hpp"
-#include "stages/11_fused_pooling/stage.hpp"
 
 namespace halo::fused_pooling {
+
+// In 3_chwn_reuse.cu and 4_nchw_reuse.cu.
+int chwn_reuse(const PoolingCall& call, int rows, int columns);
+int nchw_reuse(const PoolingCall& call, int rows);
 
 namespace {
 
 using conv::Layout;
 using conv::PoolingLayer;
-
-Layer layer_of(const PoolingLayer& layer) {
-  return {layer.N(),
-          layer.C(),
-          layer.H(),
-          layer.W(),
-          layer.R(),
-          layer.S(),
-          layer.P(),
-          layer.Q(),
-          layer.stride_h(),
-          layer.stride_w(),
-          layer.padding_h(),
-          layer.padding_w(),
-          layer.kind() == conv::Pooling::average};
-}
 
 std::string text(Expansion expansion) {
   return std::to_string(expansion.rows) + "x" + std::to_string(expansion.columns);
@@ -38,11 +25,11 @@ PoolingVariant reuse(Layout layout, std::function<Expansion(const PoolingLayer&)
   variant.source = layout == Layout::chwn ? "stages/11_fused_pooling/3_chwn_reuse.cu"
                                           : "stages/11_fused_pooling/4_nchw_reuse.cu";
   variant.launch = [=](const ProblemCall<conv::PoolingLayer>& c) {
+    const PoolingCall call = {numbers_of(c.problem), c.problem.kind() == conv::Pooling::average,
+                              c.input, c.output};
     const Expansion expansion = choose(c.problem);
-    const Layer layer = layer_of(c.problem);
-    return layout == Layout::chwn
-               ? chwn_reuse(c.input, c.output, layer, expansion.rows, expansion.columns)
-               : nchw_reuse(c.input, c.output, layer, expansion.rows);
+    return layout == Layout::chwn ? chwn_reuse(call, expansion.rows, expansion.columns)
+                                  : nchw_reuse(call, expansion.rows);
   };
   variant.predict = [=](const PoolingLayer& layer) {
     return predict_reuse(layer, layout, choose(layer));
@@ -72,37 +59,23 @@ PoolingVariant fixed_reuse(Layout layout, Expansion expansion) {
 
 }  // namespace
 
-PoolingStage stage() {
-  PoolingVariant rows;
-  rows.name = "nchw";
-  rows.source = "stages/11_fused_pooling/1_nchw.cu";
-  rows.description = "one output a thread, lanes across columns";
-  rows.layout = Layout::nchw;
-  rows.launch = [](const ProblemCall<conv::PoolingLayer>& c) {
-    return nchw(c.input, c.output, layer_of(c.problem));
-  };
-  rows.predict = [](const PoolingLayer& layer) { return predict_plain(layer, Layout::nchw); };
-
-  PoolingVariant images;
-  images.name = "chwn";
-  images.source = "stages/11_fused_pooling/2_chwn.cu";
-  images.description = "one output a thread, lanes across images";
-  images.layout = Layout::chwn;
-  images.launch = [](const ProblemCall<conv::PoolingLayer>& c) {
-    return chwn(c.input, c.output, layer_of(c.problem));
-  };
-  images.predict = [](const PoolingLayer& layer) { return predict_plain(layer, Layout::chwn); };
-
-  PoolingStage stage;
-  stage.name = "11_fused_pooling";
-  stage.variants = {rows, images, chosen_reuse(Layout::chwn), chosen_reuse(Layout::nchw)};
+// `searched` are the kernels of steps 3 and 4 with each expansion that they have, whatever
+// choose_expansion says: "chwn_2x4" has 2 x 4 outputs a thread, and refuses layers where why_not says
+// something. "chwn_1x1" differs from "chwn" in its loops only, so against it reuse is compared alone.
+void complete(PoolingStage& stage) {
+  for (const Layout layout : {Layout::nchw, Layout::chwn}) {
+    variant(stage, conv::to_string(layout)).predict = [=](const PoolingLayer& layer) {
+      return predict_plain(layer, layout);
+    };
+  }
+  stage.variants.push_back(chosen_reuse(Layout::chwn));
+  stage.variants.push_back(chosen_reuse(Layout::nchw));
   for (int down = 1; down <= kLargestExpansion; down *= 2) {
     stage.searched.push_back(fixed_reuse(Layout::nchw, {down, 1}));
     for (int across = 1; across <= kLargestExpansion; across *= 2) {
       stage.searched.push_back(fixed_reuse(Layout::chwn, {down, across}));
     }
   }
-  return stage;
 }
 
 }  // namespace halo::fused_pooling

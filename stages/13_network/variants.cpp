@@ -7,7 +7,7 @@
 #include "stages/09_cuconv_two_stage/stage.hpp"
 #include "stages/10_layout_convolution/stage.hpp"
 #include "stages/10_layout_transform.hpp"
-#include "stages/11_fused_pooling/stage.hpp"
+#include "stages/11_fused_pooling.hpp"
 #include "stages/12_fused_softmax.hpp"
 #include "stages/13_network/kernel.hpp"
 #include "stages/13_network/network_kernels.hpp"

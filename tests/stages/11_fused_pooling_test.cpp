@@ -1,5 +1,6 @@
+#include "stages/11_fused_pooling.hpp"
+
 #include "stages/11_fused_pooling/expansion.hpp"
-#include "stages/11_fused_pooling/stage.hpp"
 #include "tests/catch.hpp"
 #include "tests/stages/stage_checks.hpp"
 

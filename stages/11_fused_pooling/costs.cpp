@@ -1,4 +1,4 @@
-#include "stages/11_fused_pooling/predict.hpp"
+#include "stages/11_fused_pooling/costs.hpp"
 
 #include <array>
 #include <functional>

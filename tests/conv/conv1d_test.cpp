@@ -83,7 +83,7 @@ Comparison check(const Problem1d& problem, const Data& data, const Kernel& kerne
 
 // Lengths and widths that are odd, even, prime, 1, smaller than the mask, on both sides of the
 // reference's chunk of 1024.
-std::vector<Problem1d> shapes() {
+std::vector<Problem1d> problems_to_try() {
   std::vector<Problem1d> result;
   for (const std::int64_t length : {1, 2, 3, 7, 16, 31, 97, 256, 1023, 1024, 1025, 2049}) {
     for (const int width : {1, 3, 5, 9, 31, 33, 255, 1023}) {
@@ -97,7 +97,7 @@ std::vector<Problem1d> shapes() {
 }
 
 // Two verdicts that must agree to the last bit.
-void require_same(const Comparison& a, const Comparison& b) {
+void require_same_verdict(const Comparison& a, const Comparison& b) {
   REQUIRE(a.compared == b.compared);
   REQUIRE(a.worst_share == b.worst_share);
   REQUIRE(a.worst_index == b.worst_index);
@@ -192,7 +192,7 @@ TEST_CASE("the reference gives the numbers of the report's Figure 1", "[conv1d]"
 }
 
 TEST_CASE("the reference is the definition, term by term", "[conv1d]") {
-  for (const Problem1d& problem : shapes()) {
+  for (const Problem1d& problem : problems_to_try()) {
     const Data data = adversarial(problem, test::seed());
     const auto reference = conv::reference(problem, data.input, data.mask);
     const auto n = static_cast<int>(problem.length());
@@ -222,7 +222,7 @@ TEST_CASE("the reference is the definition, term by term", "[conv1d]") {
 }
 
 TEST_CASE("correct outputs pass, whatever the order of the sum", "[conv1d]") {
-  for (const Problem1d& problem : shapes()) {
+  for (const Problem1d& problem : problems_to_try()) {
     const Data data = adversarial(problem, test::seed());
     for (const bool backward : {false, true}) {
       for (const bool fused : {false, true}) {
@@ -236,7 +236,7 @@ TEST_CASE("correct outputs pass, whatever the order of the sum", "[conv1d]") {
 }
 
 TEST_CASE("wrong kernels fail on every shape on which they are wrong", "[conv1d]") {
-  for (const Problem1d& problem : shapes()) {
+  for (const Problem1d& problem : problems_to_try()) {
     const Data data = adversarial(problem, test::seed());
     INFO(describe(problem));
     // An off-by-one that finds a cell either way.
@@ -351,7 +351,7 @@ TEST_CASE("saved outputs have zeros where the report's border leaves them alone"
 }
 
 TEST_CASE("with exact data a correct output is equal to the last bit", "[conv1d]") {
-  for (const Problem1d& problem : shapes()) {
+  for (const Problem1d& problem : problems_to_try()) {
     const Data data = exact(problem, test::seed());
     const std::vector<float> forward = Kernel{}.run(problem, data);
     INFO(describe(problem));
@@ -406,8 +406,8 @@ TEST_CASE("a period changes the work of a checker, not its verdict", "[conv1d]")
           conv::Random random(test::seed());
           for (int bad = 0; bad < 3; ++bad) {
             const Checker with(problem, data.input, data.mask, Demand::bounded, period);
-            require_same(with.judge(0, output),
-                         conv::check(problem, data.input, data.mask, output));
+            require_same_verdict(with.judge(0, output),
+                                 conv::check(problem, data.input, data.mask, output));
             REQUIRE(with.judge(0, output).passed() == (bad == 0));
             output[random.below(output.size())] = 12.5f;
           }
@@ -435,7 +435,7 @@ TEST_CASE("a verdict in pieces is the verdict on the whole", "[conv1d]") {
           total.merge(checker.judge(first, {output.data() + first, count}));
         }
         INFO("period " << period << ", pieces of " << piece);
-        require_same(total, whole);
+        require_same_verdict(total, whole);
       }
     }
   }

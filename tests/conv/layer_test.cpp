@@ -33,7 +33,7 @@ namespace {
 
 constexpr std::int64_t kBillions = std::int64_t{1} << 31;
 
-std::string refusal(const LayerShape& shape) {
+std::string layer_refusal(const LayerShape& shape) {
   return message_of([&] { ConvLayer layer(shape); });
 }
 
@@ -54,7 +54,7 @@ Comparison check(const ConvLayer& layer, const LayerData& data, const PlainLayer
 
 // Every axis of a size of its own, odd, prime and 1; strides that do and do not divide, different
 // both ways; no padding, the usual one, more than the filter; filters as large as the input.
-std::vector<ConvLayer> shapes() {
+std::vector<ConvLayer> layers_to_try() {
   return {
       ConvLayer({.H = 1, .W = 1, .R = 1, .S = 1}),
       ConvLayer({.H = 5, .W = 8, .R = 1, .S = 1}),
@@ -269,7 +269,7 @@ TEST_CASE("a layer knows its output's size", "[layer]") {
 
 TEST_CASE("dimensions outside the limits are refused in one line", "[layer]") {
   const LayerShape good{.N = 2, .C = 3, .H = 8, .W = 9, .K = 4, .R = 3, .S = 2};
-  CHECK(refusal(good) == "nothing was thrown");
+  CHECK(layer_refusal(good) == "nothing was thrown");
   const std::pair<std::int64_t LayerShape::*, const char*> dimensions[] = {
       {&LayerShape::N, "N (images)"},
       {&LayerShape::C, "C (channels)"},
@@ -285,29 +285,31 @@ TEST_CASE("dimensions outside the limits are refused in one line", "[layer]") {
                                    std::numeric_limits<std::int64_t>::min()}) {
       LayerShape shape = good;
       shape.*member = bad;
-      CHECK_THAT(refusal(shape), test::contains(std::string(name)));
-      CHECK_THAT(refusal(shape), test::contains("at least 1, got " + std::to_string(bad)));
+      CHECK_THAT(layer_refusal(shape), test::contains(std::string(name)));
+      CHECK_THAT(layer_refusal(shape), test::contains("at least 1, got " + std::to_string(bad)));
     }
     // 2^32 + 3 would be 3 in an int.
     for (const std::int64_t bad : {kBillions, 2 * kBillions + 3}) {
       LayerShape shape = good;
       shape.*member = bad;
-      CHECK_THAT(refusal(shape), test::contains("at most 2147483647, got " + std::to_string(bad)));
+      CHECK_THAT(layer_refusal(shape),
+                 test::contains("at most 2147483647, got " + std::to_string(bad)));
     }
   }
   for (const auto member : {&LayerShape::padding_h, &LayerShape::padding_w}) {
     LayerShape shape = good;
     shape.*member = -1;
-    CHECK_THAT(refusal(shape), test::contains("padding"));
-    CHECK_THAT(refusal(shape), test::contains("at least 0, got -1"));
+    CHECK_THAT(layer_refusal(shape), test::contains("padding"));
+    CHECK_THAT(layer_refusal(shape), test::contains("at least 0, got -1"));
     shape.*member = kBillions / 2;
-    CHECK_THAT(refusal(shape), test::contains("is too large: at most 2147483647"));
+    CHECK_THAT(layer_refusal(shape), test::contains("is too large: at most 2147483647"));
   }
 }
 
 TEST_CASE("a filter larger than the padded input is refused", "[layer]") {
-  CHECK_THAT(refusal({.H = 4, .W = 9, .R = 5, .S = 3}), test::contains("5 rows, the input has 4"));
-  CHECK_THAT(refusal({.H = 9, .W = 4, .R = 3, .S = 7, .padding_h = 1, .padding_w = 1}),
+  CHECK_THAT(layer_refusal({.H = 4, .W = 9, .R = 5, .S = 3}),
+             test::contains("5 rows, the input has 4"));
+  CHECK_THAT(layer_refusal({.H = 9, .W = 4, .R = 3, .S = 7, .padding_h = 1, .padding_w = 1}),
              test::contains("7 columns, the input has 6 with padding (4 + 2 * 1)"));
   CHECK(ConvLayer({.H = 4, .W = 4, .R = 6, .S = 6, .padding_h = 1, .padding_w = 1}).P() == 1);
 }
@@ -316,23 +318,23 @@ TEST_CASE("arrays that 32 bits cannot number are refused, more products are coun
   CHECK(conv::kMaxElements < kBillions);
   CHECK(ConvLayer({.H = 1, .W = conv::kMaxElements, .R = 1, .S = 1}).output_size() ==
         conv::kMaxElements);
-  CHECK_THAT(refusal({.H = 1, .W = conv::kMaxElements + 1, .R = 1, .S = 1}),
+  CHECK_THAT(layer_refusal({.H = 1, .W = conv::kMaxElements + 1, .R = 1, .S = 1}),
              test::contains("the input is too large: N x C x H x W = 1 x 1 x 1 x 2147479552"));
   // Each of the three on its own; 2^32 elements would be none in an int.
-  CHECK_THAT(refusal({.N = 1 << 16, .C = 1 << 16, .H = 1, .W = 1, .R = 1, .S = 1}),
+  CHECK_THAT(layer_refusal({.N = 1 << 16, .C = 1 << 16, .H = 1, .W = 1, .R = 1, .S = 1}),
              test::contains("the input is too large"));
-  CHECK_THAT(refusal({.C = 1 << 16, .H = 1, .W = 1, .K = 1 << 16, .R = 1, .S = 1}),
+  CHECK_THAT(layer_refusal({.C = 1 << 16, .H = 1, .W = 1, .K = 1 << 16, .R = 1, .S = 1}),
              test::contains("the filters' array is too large"));
-  CHECK_THAT(refusal({.N = 1 << 16, .H = 1, .W = 1, .K = 1 << 16, .R = 1, .S = 1}),
+  CHECK_THAT(layer_refusal({.N = 1 << 16, .H = 1, .W = 1, .K = 1 << 16, .R = 1, .S = 1}),
              test::contains("the output is too large"));
   // Products that do not fit 64 bits, and one of which 64 bits keep nothing: 2^64.
   const std::int64_t most = kBillions - 1;
-  CHECK_THAT(refusal({.N = most, .C = most, .H = most, .W = most, .R = 1, .S = 1}),
+  CHECK_THAT(layer_refusal({.N = most, .C = most, .H = most, .W = most, .R = 1, .S = 1}),
              test::contains("at most 2147479551 can be numbered"));
   const std::int64_t root = 1 << 16;
-  CHECK_THAT(refusal({.N = root, .C = root, .H = root, .W = root, .R = 1, .S = 1}),
+  CHECK_THAT(layer_refusal({.N = root, .C = root, .H = root, .W = root, .R = 1, .S = 1}),
              test::contains("the input is too large"));
-  CHECK_THAT(refusal({.C = 1 << 24, .H = 1, .W = 1, .R = 1, .S = 1}),
+  CHECK_THAT(layer_refusal({.C = 1 << 24, .H = 1, .W = 1, .R = 1, .S = 1}),
              test::contains("C x R x S = 16777216 products"));
   // VGG at batch 256: 2^39 products.
   const ConvLayer vgg({.N = 256,
@@ -397,7 +399,7 @@ TEST_CASE("an output's place is told by its axes", "[layer]") {
 
 TEST_CASE("outputs in CHWN get the verdict of the same outputs in NCHW", "[layer]") {
   conv::Random random(test::seed());
-  std::vector<ConvLayer> layers = shapes();
+  std::vector<ConvLayer> layers = layers_to_try();
   layers.push_back(ConvLayer(
       {.N = 131, .C = 2, .H = 9, .W = 8, .K = 5, .R = 3, .S = 3, .padding_h = 1, .padding_w = 1}));
   for (const ConvLayer& layer : layers) {
@@ -493,7 +495,7 @@ TEST_CASE("the reference gives what a hand computes", "[layer]") {
 }
 
 TEST_CASE("the reference of a layer is the definition, term by term", "[layer]") {
-  std::vector<ConvLayer> layers = shapes();
+  std::vector<ConvLayer> layers = layers_to_try();
   conv::Random random(test::seed());
   for (int i = 0; i < 300; ++i) layers.push_back(random_layer(random));
   for (const ConvLayer& layer : layers) {
@@ -532,7 +534,7 @@ TEST_CASE("the reference of a layer is the definition, term by term", "[layer]")
 }
 
 TEST_CASE("correct layers pass, whatever the order of the sum", "[layer]") {
-  std::vector<ConvLayer> layers = shapes();
+  std::vector<ConvLayer> layers = layers_to_try();
   conv::Random random(test::seed());
   for (int i = 0; i < 100; ++i) layers.push_back(random_layer(random));
   // Many products, where the input spans many octaves.
@@ -555,8 +557,8 @@ TEST_CASE("correct layers pass, whatever the order of the sum", "[layer]") {
 }
 
 TEST_CASE("wrong kernels fail on every layer on which they are wrong", "[layer]") {
-  std::vector<int> shown(mistakes(shapes().front()).size());
-  for (const ConvLayer& layer : shapes()) {
+  std::vector<int> shown(mistakes(layers_to_try().front()).size());
+  for (const ConvLayer& layer : layers_to_try()) {
     const LayerData bounded = adversarial(layer);
     const LayerData whole = exact(layer);
     std::size_t which = 0;
@@ -574,14 +576,14 @@ TEST_CASE("wrong kernels fail on every layer on which they are wrong", "[layer]"
   }
   // Each mistake had its chance.
   for (std::size_t i = 0; i < shown.size(); ++i) {
-    INFO(mistakes(shapes().front())[i].name);
+    INFO(mistakes(layers_to_try().front())[i].name);
     CHECK(shown[i] >= 1);
   }
 }
 
 TEST_CASE("one product of one output, left out or counted twice, is seen there", "[layer]") {
   conv::Random random(test::seed());
-  for (const ConvLayer& layer : shapes()) {
+  for (const ConvLayer& layer : layers_to_try()) {
     const LayerData bounded = adversarial(layer);
     const LayerData whole = exact(layer);
     const std::vector<float> good = PlainLayer{}.run(layer, bounded);
@@ -713,7 +715,7 @@ TEST_CASE("whole numbers leave no room for a last bit", "[layer]") {
 
 TEST_CASE("a layer judged in pieces gets the verdict of the whole", "[layer]") {
   conv::Random random(test::seed());
-  for (const ConvLayer& layer : shapes()) {
+  for (const ConvLayer& layer : layers_to_try()) {
     const LayerData data = adversarial(layer);
     std::vector<float> output = PlainLayer{}.run(layer, data);
     for (int bad = 0; bad < 3; ++bad) output[random.below(output.size())] += 0.25f;
@@ -920,7 +922,7 @@ TEST_CASE("a label names its layer, and anything else is refused in one line", "
                                                                    .padding_w = 3}));
   CHECK(conv::parse_label("9-1-3-2-4-p0").padding_w() == 0);
   CHECK(conv::parse_label("9-1-3-2-4-s2").padding_w() == 1);
-  for (const ConvLayer& layer : shapes()) {
+  for (const ConvLayer& layer : layers_to_try()) {
     INFO(conv::label(layer));
     CHECK(conv::parse_label(conv::label(layer)) == layer);
   }
@@ -1011,7 +1013,7 @@ TEST_CASE("large layers repeat as far as it takes to afford their reference", "[
                       .padding_h = 1,
                       .padding_w = 1});
   };
-  CHECK(conv::affordable_repeat(shapes().back()) == Repeat{});
+  CHECK(conv::affordable_repeat(layers_to_try().back()) == Repeat{});
   // 1.8e9 products, 7.05e6 per filter: 76 filters are affordable, 73 is the prime below.
   CHECK(conv::affordable_repeat(vgg(1)) == Repeat{0, 73});
   CHECK(conv::affordable_repeat(vgg(2)) == Repeat{0, 37});
@@ -1069,7 +1071,7 @@ TEST_CASE("data that no reference can be computed from are refused in one line",
 }
 
 TEST_CASE("a layer's work is counted as if one by one", "[layer]") {
-  std::vector<ConvLayer> layers = shapes();
+  std::vector<ConvLayer> layers = layers_to_try();
   conv::Random random(test::seed());
   for (int i = 0; i < 500; ++i) layers.push_back(random_layer(random));
   for (const ConvLayer& layer : layers) {

@@ -23,9 +23,9 @@ using test::message_of;
 
 namespace {
 
-constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-std::string refusal(const PoolingShape& shape) {
+std::string pooling_refusal(const PoolingShape& shape) {
   return message_of([&] { PoolingLayer layer(shape); });
 }
 
@@ -83,7 +83,8 @@ struct PlainPooling {
           }
           const auto count = static_cast<float>(divides_by_window ? layer.R() * layer.S()
                                                                   : static_cast<int>(cells.size()));
-          float value = is_max ? (from_lowest ? std::numeric_limits<float>::lowest() : -kInf) : 0;
+          float value =
+              is_max ? (from_lowest ? std::numeric_limits<float>::lowest() : -kInfinity) : 0;
           if (is_max) {
             for (const float cell : cells) value = std::max(value, cell);
           } else {
@@ -100,7 +101,7 @@ struct PlainPooling {
   }
 };
 
-std::vector<PoolingShape> shapes() {
+std::vector<PoolingShape> poolings_to_try() {
   std::vector<PoolingShape> result = {
       {.H = 1, .W = 1, .R = 1, .S = 1},
       {.H = 6, .W = 8, .R = 2, .S = 2, .stride_h = 2, .stride_w = 2},
@@ -218,7 +219,7 @@ TEST_CASE("every window has a cell", "[pooling]") {
 
 TEST_CASE("pooling layers outside the limits are refused in one line", "[pooling]") {
   const PoolingShape good{.N = 2, .C = 3, .H = 8, .W = 9, .R = 3, .S = 2};
-  CHECK(refusal(good) == "nothing was thrown");
+  CHECK(pooling_refusal(good) == "nothing was thrown");
   const std::pair<std::int64_t PoolingShape::*, const char*> dimensions[] = {
       {&PoolingShape::N, "N (images)"},
       {&PoolingShape::C, "C (channels)"},
@@ -231,44 +232,49 @@ TEST_CASE("pooling layers outside the limits are refused in one line", "[pooling
   for (const auto& [member, name] : dimensions) {
     PoolingShape shape = good;
     shape.*member = 0;
-    CHECK_THAT(refusal(shape), contains(std::string(name)));
-    CHECK_THAT(refusal(shape), contains("at least 1, got 0"));
+    CHECK_THAT(pooling_refusal(shape), contains(std::string(name)));
+    CHECK_THAT(pooling_refusal(shape), contains("at least 1, got 0"));
     shape.*member = std::int64_t{1} << 31;
-    CHECK_THAT(refusal(shape), contains("at most 2147483647"));
+    CHECK_THAT(pooling_refusal(shape), contains("at most 2147483647"));
   }
   for (const auto member : {&PoolingShape::padding_h, &PoolingShape::padding_w}) {
     PoolingShape shape = good;
     shape.*member = -1;
-    CHECK_THAT(refusal(shape), contains("at least 0, got -1"));
+    CHECK_THAT(pooling_refusal(shape), contains("at least 0, got -1"));
   }
-  CHECK_THAT(refusal({.H = 8, .W = 8, .R = 3, .S = 2, .padding_h = 3}),
+  CHECK_THAT(pooling_refusal({.H = 8, .W = 8, .R = 3, .S = 2, .padding_h = 3}),
              contains("a padding of 3 rows is not smaller than the window of 3 rows"));
-  CHECK_THAT(refusal({.H = 8, .W = 8, .R = 3, .S = 2, .padding_w = 2}), contains("2 columns"));
+  CHECK_THAT(pooling_refusal({.H = 8, .W = 8, .R = 3, .S = 2, .padding_w = 2}),
+             contains("2 columns"));
   for (const Rounding rounding : {Rounding::floor, Rounding::ceil}) {
-    CHECK_THAT(refusal({.H = 4, .W = 9, .R = 7, .S = 3, .padding_h = 1, .rounding = rounding}),
-               contains("the window is larger than the input: 7 rows, the input has 6 with padding "
-                        "(4 + 2 * 1)"));
+    CHECK_THAT(
+        pooling_refusal({.H = 4, .W = 9, .R = 7, .S = 3, .padding_h = 1, .rounding = rounding}),
+        contains("the window is larger than the input: 7 rows, the input has 6 with padding "
+                 "(4 + 2 * 1)"));
   }
-  CHECK_THAT(refusal({.N = 1 << 16, .C = 1 << 16, .H = 1, .W = 1, .R = 1, .S = 1}),
+  CHECK_THAT(pooling_refusal({.N = 1 << 16, .C = 1 << 16, .H = 1, .W = 1, .R = 1, .S = 1}),
              contains("the input is too large"));
   // The output can be larger than the input.
   CHECK_THAT(
-      refusal({.C = 1 << 20, .H = 1, .W = 1, .R = 64, .S = 64, .padding_h = 63, .padding_w = 63}),
+      pooling_refusal(
+          {.C = 1 << 20, .H = 1, .W = 1, .R = 64, .S = 64, .padding_h = 63, .padding_w = 63}),
       contains("the output is too large"));
   const std::int64_t far = std::int64_t{1} << 30;
-  CHECK_THAT(refusal({.H = 1, .W = 2, .R = 1, .S = far + 1, .padding_w = far}),
+  CHECK_THAT(pooling_refusal({.H = 1, .W = 2, .R = 1, .S = far + 1, .padding_w = far}),
              contains("windows that reach over 2147483650 columns with padding"));
-  CHECK_THAT(refusal({.H = 1,
-                      .W = 1 << 12,
-                      .R = 1 << 12,
-                      .S = 1 << 12,
-                      .padding_h = 4095,
-                      .kind = Pooling::average}),
+  CHECK_THAT(pooling_refusal({.H = 1,
+                              .W = 1 << 12,
+                              .R = 1 << 12,
+                              .S = 1 << 12,
+                              .padding_h = 4095,
+                              .kind = Pooling::average}),
              contains("nothing was thrown"));
   CHECK_THAT(
-      refusal({.H = 1 << 12, .W = 1 << 12, .R = 1 << 12, .S = 1 << 12, .kind = Pooling::average}),
+      pooling_refusal(
+          {.H = 1 << 12, .W = 1 << 12, .R = 1 << 12, .S = 1 << 12, .kind = Pooling::average}),
       contains("an average would be of 16777216 cells; beyond 16777214"));
-  CHECK(refusal({.H = 1 << 12, .W = 1 << 12, .R = 1 << 12, .S = 1 << 12}) == "nothing was thrown");
+  CHECK(pooling_refusal({.H = 1 << 12, .W = 1 << 12, .R = 1 << 12, .S = 1 << 12}) ==
+        "nothing was thrown");
 }
 
 TEST_CASE("a pooling layer has a name that can be read", "[pooling]") {
@@ -288,13 +294,13 @@ TEST_CASE("a pooling layer has a name that can be read", "[pooling]") {
                             .kind = Pooling::average,
                             .rounding = Rounding::ceil})) == "7x9-1-3x2-1-s2x1-p1-average-ceil");
   std::set<std::string> labels;
-  for (const PoolingShape& shape : shapes()) {
+  for (const PoolingShape& shape : poolings_to_try()) {
     const PoolingLayer layer(shape);
     INFO(label(layer));
     CHECK(conv::parse_pooling(label(layer)) == layer);
     labels.insert(label(layer));
   }
-  CHECK(labels.size() == shapes().size());
+  CHECK(labels.size() == poolings_to_try().size());
   const auto unread = [](const char* text) {
     return message_of([&] { conv::parse_pooling(text); });
   };
@@ -347,7 +353,7 @@ TEST_CASE("pooling gives what a hand computes", "[pooling]") {
 
 TEST_CASE("every right order of a pooling layer passes, in both layouts", "[pooling]") {
   double worst = 0;
-  for (const PoolingShape& shape : shapes()) {
+  for (const PoolingShape& shape : poolings_to_try()) {
     const PoolingLayer layer(shape);
     for (int kind = 0; kind < input_kinds(layer); ++kind) {
       for (const PlainPooling& kernel :
@@ -375,7 +381,7 @@ TEST_CASE("wrong pooling fails wherever it is wrong", "[pooling]") {
     bool shows;
   };
   int seen[16] = {};
-  for (const PoolingShape& shape : shapes()) {
+  for (const PoolingShape& shape : poolings_to_try()) {
     const PoolingLayer layer(shape);
     const bool is_max = layer.kind() == Pooling::max;
     const std::int64_t beyond =
@@ -436,7 +442,7 @@ TEST_CASE("a maximum is exact and an average within its few roundings", "[poolin
   std::vector<float> output = PlainPooling{}.run(largest, input);
   const PoolingChecker exact(largest, Layout::nchw, input);
   for (const std::size_t i : {std::size_t{0}, std::size_t{17}, output.size() - 1}) {
-    output[i] = std::nextafter(output[i], kInf);
+    output[i] = std::nextafter(output[i], kInfinity);
   }
   CHECK(exact.judge(0, output).failed == 3);
 
@@ -472,20 +478,20 @@ TEST_CASE("infinite cells give what the formula gives", "[pooling]") {
     return PoolingChecker(layer, Layout::nchw, cells).judge(0, {&result, 1}).passed();
   };
   const float nan = std::numeric_limits<float>::quiet_NaN();
-  CHECK(passes(Pooling::max, {-kInf, -kInf, -kInf, -kInf}, -kInf));
-  CHECK_FALSE(passes(Pooling::max, {-kInf, -kInf, -kInf, -kInf}, -3.4e38f));
-  CHECK(passes(Pooling::max, {-kInf, 3, -kInf, kInf}, kInf));
+  CHECK(passes(Pooling::max, {-kInfinity, -kInfinity, -kInfinity, -kInfinity}, -kInfinity));
+  CHECK_FALSE(passes(Pooling::max, {-kInfinity, -kInfinity, -kInfinity, -kInfinity}, -3.4e38f));
+  CHECK(passes(Pooling::max, {-kInfinity, 3, -kInfinity, kInfinity}, kInfinity));
   CHECK_FALSE(passes(Pooling::max, {1, 2, 3, 4}, nan));
-  CHECK(passes(Pooling::average, {-kInf, 3, 1, 1}, -kInf));
-  CHECK_FALSE(passes(Pooling::average, {-kInf, 3, 1, 1}, -3.4e38f));
-  CHECK(passes(Pooling::average, {-kInf, 3, 1, kInf}, nan));
-  CHECK_FALSE(passes(Pooling::average, {-kInf, 3, 1, kInf}, kInf));
-  CHECK_FALSE(passes(Pooling::average, {-kInf, 3, 1, kInf}, conv::poison()));
+  CHECK(passes(Pooling::average, {-kInfinity, 3, 1, 1}, -kInfinity));
+  CHECK_FALSE(passes(Pooling::average, {-kInfinity, 3, 1, 1}, -3.4e38f));
+  CHECK(passes(Pooling::average, {-kInfinity, 3, 1, kInfinity}, nan));
+  CHECK_FALSE(passes(Pooling::average, {-kInfinity, 3, 1, kInfinity}, kInfinity));
+  CHECK_FALSE(passes(Pooling::average, {-kInfinity, 3, 1, kInfinity}, conv::poison()));
 }
 
 TEST_CASE("pooling judged in pieces gets the verdict of the whole", "[pooling]") {
   conv::Random random(test::seed());
-  for (const PoolingShape& shape : shapes()) {
+  for (const PoolingShape& shape : poolings_to_try()) {
     const PoolingLayer layer(shape);
     for (const Layout layout : {Layout::nchw, Layout::chwn}) {
       const std::vector<float> input = make_input(layer, 0, test::seed());
@@ -522,18 +528,18 @@ TEST_CASE("inputs of a pooling layer are of both signs, or negative with -inf", 
   CHECK(std::adjacent_find(cells.begin(), cells.end()) == cells.end());
   const std::vector<float> below = make_input(layer, 1, test::seed());
   CHECK(std::all_of(below.begin(), below.end(), negative));
-  const auto infinite = std::count(below.begin(), below.end(), -kInf);
+  const auto infinite = std::count(below.begin(), below.end(), -kInfinity);
   CHECK(infinite > 0);
   CHECK(infinite < static_cast<std::int64_t>(below.size()));
   PoolingShape average = layer.shape();
   average.kind = Pooling::average;
   const std::vector<float> finite = make_input(PoolingLayer(average), 1, test::seed());
-  CHECK(std::count(finite.begin(), finite.end(), -kInf) == 0);
+  CHECK(std::count(finite.begin(), finite.end(), -kInfinity) == 0);
   CHECK_THAT(message_of([&] { make_input(layer, 2, 1); }), contains("no input of kind 2"));
 }
 
 TEST_CASE("the least traffic and the operations of pooling are counted cell by cell", "[pooling]") {
-  for (const PoolingShape& shape : shapes()) {
+  for (const PoolingShape& shape : poolings_to_try()) {
     const PoolingLayer layer(shape);
     std::set<std::pair<int, int>> used;
     std::int64_t taken = 0;

@@ -20,8 +20,8 @@ using test::message_of;
 
 namespace {
 
-constexpr float kInf = std::numeric_limits<float>::infinity();
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+constexpr float kPlusInf = std::numeric_limits<float>::infinity();
+constexpr float kNotANumber = std::numeric_limits<float>::quiet_NaN();
 
 // Softmax as a plain kernel computes it, in float, with knobs that make it wrong.
 struct PlainSoftmax {
@@ -50,7 +50,7 @@ struct PlainSoftmax {
     for (int n = 0; n < N; ++n) {
       const int from = first_row_only ? 0 : n;
       const float* const row = input.data() + std::ptrdiff_t{from} * C;
-      float largest = zero_maximum ? 0 : -kInf;
+      float largest = zero_maximum ? 0 : -kPlusInf;
       for (int c = 0; c < C; ++c) {
         if (c != not_in_maximum) largest = std::fmax(largest, row[c]);
       }
@@ -155,17 +155,17 @@ TEST_CASE("softmax gives what a hand computes", "[softmax]") {
   // At the edges of float.
   CHECK(passes({3e38f, 3e38f}, {0.5f, 0.5f}));
   CHECK(passes({3e38f, -3e38f, 2e38f}, {1, 0, 0}));
-  CHECK(passes({-kInf, 0, -kInf}, {0, 1, 0}));
-  CHECK_FALSE(passes({-kInf, 0, -kInf}, {1e-45f, 1, 0}));
-  CHECK_FALSE(passes({-kInf, 0, -kInf}, {kNaN, 1, 0}));
-  CHECK(passes({-kInf, -kInf}, {kNaN, kNaN}));
-  CHECK(passes({0, kInf}, {kNaN, kNaN}));
-  CHECK(passes({0, kNaN, -kInf}, {kNaN, kNaN, kNaN}));
-  CHECK_FALSE(passes({0, kNaN}, {0, kNaN}));
-  CHECK_FALSE(passes({0, kInf}, {0, 1}));
-  CHECK_FALSE(passes({-kInf, -kInf}, {0.5f, 0.5f}));
+  CHECK(passes({-kPlusInf, 0, -kPlusInf}, {0, 1, 0}));
+  CHECK_FALSE(passes({-kPlusInf, 0, -kPlusInf}, {1e-45f, 1, 0}));
+  CHECK_FALSE(passes({-kPlusInf, 0, -kPlusInf}, {kNotANumber, 1, 0}));
+  CHECK(passes({-kPlusInf, -kPlusInf}, {kNotANumber, kNotANumber}));
+  CHECK(passes({0, kPlusInf}, {kNotANumber, kNotANumber}));
+  CHECK(passes({0, kNotANumber, -kPlusInf}, {kNotANumber, kNotANumber, kNotANumber}));
+  CHECK_FALSE(passes({0, kNotANumber}, {0, kNotANumber}));
+  CHECK_FALSE(passes({0, kPlusInf}, {0, 1}));
+  CHECK_FALSE(passes({-kPlusInf, -kPlusInf}, {0.5f, 0.5f}));
   // A NaN that was never written is none that was computed.
-  CHECK_FALSE(passes({0, kNaN}, {kNaN, conv::poison()}));
+  CHECK_FALSE(passes({0, kNotANumber}, {kNotANumber, conv::poison()}));
 }
 
 TEST_CASE("every right way to compute softmax passes", "[softmax]") {
@@ -198,7 +198,7 @@ TEST_CASE("an exp that is off by its two ulp, each to the worst side, passes; by
     const SoftmaxChecker checker(softmax, input);
     const auto judged = [&](int ulps) {
       float e = std::exp(input[1] - input[0]);
-      for (int i = 0; i < std::abs(ulps); ++i) e = std::nextafter(e, ulps > 0 ? kInf : 0.0f);
+      for (int i = 0; i < std::abs(ulps); ++i) e = std::nextafter(e, ulps > 0 ? kPlusInf : 0.0f);
       const std::vector<float> output = {1 / (1 + e), e / (1 + e)};
       return checker.judge(0, output).passed();
     };
@@ -327,10 +327,10 @@ TEST_CASE("inputs of softmax have both signs, and rows of every edge case", "[so
   for (std::size_t n = 0; n < 21; ++n) {
     const std::vector<float> row(edges.begin() + static_cast<std::ptrdiff_t>(n * 50),
                                  edges.begin() + static_cast<std::ptrdiff_t>(n * 50 + 50));
-    const auto below = std::count(row.begin(), row.end(), -kInf);
+    const auto below = std::count(row.begin(), row.end(), -kPlusInf);
     if (std::any_of(row.begin(), row.end(), [](float x) { return std::isnan(x); })) {
       ++nan;
-    } else if (std::count(row.begin(), row.end(), kInf) > 0) {
+    } else if (std::count(row.begin(), row.end(), kPlusInf) > 0) {
       ++highest;
     } else if (below == 50) {
       ++lowest;

@@ -18,7 +18,7 @@ using test::error_of;
 
 namespace {
 
-std::string refusal(const std::string& spec) {
+std::string filter_refusal(const std::string& spec) {
   const std::string message = error_of([&] { read_filters(spec); });
   CHECK_THAT(message, contains("filter " + data::quoted(spec) + ": "));
   return message;
@@ -92,37 +92,38 @@ TEST_CASE("a file holds one filter or several", "[filter]") {
 }
 
 TEST_CASE("what is no filter is refused in words", "[filter]") {
-  CHECK_THAT(refusal(""), contains("it is empty; a filter is sobel, gaussian:N"));
-  CHECK_THAT(refusal("sharpen"), contains("there is no such file") && contains("box:N"));
-  CHECK_THAT(refusal("box"), contains("there is no such file"));
-  CHECK_THAT(refusal("box:"), contains("'' is not a size"));
-  CHECK_THAT(refusal("box:4"), contains("a size of 4 is even"));
-  CHECK_THAT(refusal("box:5x5"), contains("'5x5' is not a size; give an odd whole number"));
-  CHECK_THAT(refusal("box:0"), contains("between 1 and 1023"));
-  CHECK_THAT(refusal("box:-3"), contains("between 1 and 1023"));
-  CHECK_THAT(refusal("box:1025"), contains("between 1 and 1023"));
-  CHECK_THAT(refusal("box:99999999999999999999"), contains("is not a size"));
-  CHECK_THAT(refusal("gaussian:6"), contains("a size of 6 is even"));
-  CHECK_THAT(refusal("gaussian:5:0"), contains("'0' is not a sigma"));
-  CHECK_THAT(refusal("gaussian:5:nan"), contains("'nan' is not a sigma"));
-  CHECK_THAT(refusal("gaussian:5:"), contains("'' is not a sigma"));
-  CHECK_THAT(refusal("sobel:5"), contains("sobel has one size"));
+  CHECK_THAT(filter_refusal(""), contains("it is empty; a filter is sobel, gaussian:N"));
+  CHECK_THAT(filter_refusal("sharpen"), contains("there is no such file") && contains("box:N"));
+  CHECK_THAT(filter_refusal("box"), contains("there is no such file"));
+  CHECK_THAT(filter_refusal("box:"), contains("'' is not a size"));
+  CHECK_THAT(filter_refusal("box:4"), contains("a size of 4 is even"));
+  CHECK_THAT(filter_refusal("box:5x5"), contains("'5x5' is not a size; give an odd whole number"));
+  CHECK_THAT(filter_refusal("box:0"), contains("between 1 and 1023"));
+  CHECK_THAT(filter_refusal("box:-3"), contains("between 1 and 1023"));
+  CHECK_THAT(filter_refusal("box:1025"), contains("between 1 and 1023"));
+  CHECK_THAT(filter_refusal("box:99999999999999999999"), contains("is not a size"));
+  CHECK_THAT(filter_refusal("gaussian:6"), contains("a size of 6 is even"));
+  CHECK_THAT(filter_refusal("gaussian:5:0"), contains("'0' is not a sigma"));
+  CHECK_THAT(filter_refusal("gaussian:5:nan"), contains("'nan' is not a sigma"));
+  CHECK_THAT(filter_refusal("gaussian:5:"), contains("'' is not a sigma"));
+  CHECK_THAT(filter_refusal("sobel:5"), contains("sobel has one size"));
 
   const test::Folder folder;
   const auto of_shape = [&](const std::vector<std::int64_t>& shape, std::size_t count) {
     data::write_array(folder / "x.npy", {shape, std::vector<float>(count, 1)});
-    return refusal(folder / "x.npy");
+    return filter_refusal(folder / "x.npy");
   };
   CHECK_THAT(of_shape({9}, 9), contains("1 dimensions; filters have two"));
   CHECK_THAT(of_shape({1, 1, 3, 3}, 9), contains("4 dimensions"));
   CHECK_THAT(of_shape({3, 2}, 6), contains("a size of 2 is even"));
   CHECK_THAT(of_shape({5, 4, 3}, 60), contains("a size of 4 is even"));
   CHECK_THAT(of_shape({1, 1025}, 1025), contains("between 1 and 1023"));
-  CHECK_THAT(refusal(folder.write("text.npy", "1 2 1\n")), contains("it is not an NPY file"));
-  CHECK_THAT(refusal(folder.write("none.npy", test::npy("<f4", "(3, 0)", ""))),
+  CHECK_THAT(filter_refusal(folder.write("text.npy", "1 2 1\n")),
+             contains("it is not an NPY file"));
+  CHECK_THAT(filter_refusal(folder.write("none.npy", test::npy("<f4", "(3, 0)", ""))),
              contains("it holds no values"));
-  CHECK_THAT(
-      refusal(folder.write("nan.npy", test::npy("<f4", "(1, 1)", test::little(0x7fc00000, 4)))),
-      contains("value 0 is NaN"));
-  CHECK_THAT(refusal(folder.path()), contains("it is a folder"));
+  CHECK_THAT(filter_refusal(
+                 folder.write("nan.npy", test::npy("<f4", "(1, 1)", test::little(0x7fc00000, 4)))),
+             contains("value 0 is NaN"));
+  CHECK_THAT(filter_refusal(folder.path()), contains("it is a folder"));
 }

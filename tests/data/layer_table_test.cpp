@@ -22,7 +22,7 @@ namespace {
 
 constexpr const char* kHeader = "C,H,W,K,R,S,stride,padding\n";
 
-std::string refusal(const std::string& text) {
+std::string layer_table_refusal(const std::string& text) {
   return error_of([&] { parse_layer_table(text, "t.csv"); });
 }
 
@@ -87,32 +87,39 @@ TEST_CASE("what spreadsheets and other systems write is read", "[layer_table]") 
 
 TEST_CASE("a bad table is refused in one line that names file and line", "[layer_table]") {
   const std::string header = kHeader;
-  CHECK_THAT(refusal(header + "1,5,5,1,3,3,1,1\n1,5,5x,1,3,3,1,1\n"),
+  CHECK_THAT(layer_table_refusal(header + "1,5,5,1,3,3,1,1\n1,5,5x,1,3,3,1,1\n"),
              contains("'t.csv', line 3: W is '5x', not a whole number"));
-  CHECK_THAT(refusal("# c\n\n" + header + "1,5,5,1,3,3,1\n"),
+  CHECK_THAT(layer_table_refusal("# c\n\n" + header + "1,5,5,1,3,3,1\n"),
              contains("line 4: 7 values, but 8 columns"));
-  CHECK_THAT(refusal(header + "1,5,5,1,3,3,1,1,\n"), contains("line 2: 9 values, but 8 columns"));
-  CHECK_THAT(refusal(header + "1,5,,1,3,3,1,1\n"), contains("line 2: W is '', not"));
-  CHECK_THAT(refusal(header + "1,5,5.0,1,3,3,1,1\n"), contains("W is '5.0', not"));
-  CHECK_THAT(refusal(header + "+1,5,5,1,3,3,1,1\n"), contains("C is '+1', not"));
-  CHECK_THAT(refusal(header + "99999999999999999999,5,5,1,3,3,1,1\n"),
+  CHECK_THAT(layer_table_refusal(header + "1,5,5,1,3,3,1,1,\n"),
+             contains("line 2: 9 values, but 8 columns"));
+  CHECK_THAT(layer_table_refusal(header + "1,5,,1,3,3,1,1\n"), contains("line 2: W is '', not"));
+  CHECK_THAT(layer_table_refusal(header + "1,5,5.0,1,3,3,1,1\n"), contains("W is '5.0', not"));
+  CHECK_THAT(layer_table_refusal(header + "+1,5,5,1,3,3,1,1\n"), contains("C is '+1', not"));
+  CHECK_THAT(layer_table_refusal(header + "99999999999999999999,5,5,1,3,3,1,1\n"),
              contains("line 2: C is '99999999999999999999', not"));
-  CHECK_THAT(refusal(header + "\"1\",5,5,1,3,3,1,1\n"), contains("C is '\"1\"', not"));
-  CHECK_THAT(refusal(header + std::string("1\0,5,5,1,3,3,1,1\n", 18)), contains("C is '1?', not"));
+  CHECK_THAT(layer_table_refusal(header + "\"1\",5,5,1,3,3,1,1\n"), contains("C is '\"1\"', not"));
+  CHECK_THAT(layer_table_refusal(header + std::string("1\0,5,5,1,3,3,1,1\n", 18)),
+             contains("C is '1?', not"));
   // What ConvLayer says, with the line.
-  CHECK_THAT(refusal(header + "0,5,5,1,3,3,1,1\n"), contains("line 2: a layer's C (channels)"));
-  CHECK_THAT(refusal(header + "1,5,5,1,3,3,0,1\n"), contains("line 2: a layer's stride"));
-  CHECK_THAT(refusal(header + "1,5,5,1,9,3,1,1\n"), contains("the filter is larger than the"));
-  CHECK_THAT(refusal(header + "1,5,5,1,3,3,1,-1\n"), contains("padding"));
-  CHECK_THAT(refusal(header + "1,5,5,1,3,3,1,1\n\n2,5,5,1,3,3,1,1\n1,5,5,1,3,3,1,1\n"),
+  CHECK_THAT(layer_table_refusal(header + "0,5,5,1,3,3,1,1\n"),
+             contains("line 2: a layer's C (channels)"));
+  CHECK_THAT(layer_table_refusal(header + "1,5,5,1,3,3,0,1\n"),
+             contains("line 2: a layer's stride"));
+  CHECK_THAT(layer_table_refusal(header + "1,5,5,1,9,3,1,1\n"),
+             contains("the filter is larger than the"));
+  CHECK_THAT(layer_table_refusal(header + "1,5,5,1,3,3,1,-1\n"), contains("padding"));
+  CHECK_THAT(layer_table_refusal(header + "1,5,5,1,3,3,1,1\n\n2,5,5,1,3,3,1,1\n1,5,5,1,3,3,1,1\n"),
              contains("line 5: the layer 5-1-3-1-1 stands there twice, first on line 2"));
-  CHECK_THAT(refusal("C,H,W,K,R,S,pad\n"), contains("line 1: unknown column 'pad'"));
-  CHECK_THAT(refusal("C,H,W,K,R,s\n"), contains("line 1: unknown column 's'"));
-  CHECK_THAT(refusal("C,H,W,K,R,S,H\n"), contains("line 1: the column 'H' stands there twice"));
-  CHECK_THAT(refusal("# c\nC,H,W,K,R\n1,1,1,1,1"), contains("line 2: the column 'S' is missing"));
-  CHECK_THAT(refusal("1,5,5,1,3,3,1,1\n"), contains("line 1: unknown column '1'"));
+  CHECK_THAT(layer_table_refusal("C,H,W,K,R,S,pad\n"), contains("line 1: unknown column 'pad'"));
+  CHECK_THAT(layer_table_refusal("C,H,W,K,R,s\n"), contains("line 1: unknown column 's'"));
+  CHECK_THAT(layer_table_refusal("C,H,W,K,R,S,H\n"),
+             contains("line 1: the column 'H' stands there twice"));
+  CHECK_THAT(layer_table_refusal("# c\nC,H,W,K,R\n1,1,1,1,1"),
+             contains("line 2: the column 'S' is missing"));
+  CHECK_THAT(layer_table_refusal("1,5,5,1,3,3,1,1\n"), contains("line 1: unknown column '1'"));
   for (const std::string& empty : {std::string(), header, std::string("# only a comment\n\n")}) {
-    CHECK_THAT(refusal(empty), contains("'t.csv': there is no layer in it"));
+    CHECK_THAT(layer_table_refusal(empty), contains("'t.csv': there is no layer in it"));
   }
 }
 

@@ -18,7 +18,7 @@ using test::error_of;
 
 namespace {
 
-std::string refusal(const std::string& spec) {
+std::string mask_refusal(const std::string& spec) {
   const std::string message = error_of([&] { read_mask(spec); });
   CHECK_THAT(message, contains("mask " + data::quoted(spec) + ": "));
   return message;
@@ -85,12 +85,12 @@ TEST_CASE("a mask can come from a file", "[mask]") {
     CHECK(read_mask(folder / "m.wav") == weights);
   }
   data::write_signal(folder / "two.npy", {{weights, weights}, 0});
-  CHECK_THAT(refusal(folder / "two.npy"), contains("2 channels, a mask has one"));
+  CHECK_THAT(mask_refusal(folder / "two.npy"), contains("2 channels, a mask has one"));
   data::write_signal(folder / "even.npy", {{{1, 2}}, 0});
-  CHECK_THAT(refusal(folder / "even.npy"), contains("must be odd, got 2: use 1 or 3"));
+  CHECK_THAT(mask_refusal(folder / "even.npy"), contains("must be odd, got 2: use 1 or 3"));
   data::write_signal(folder / "long.npy", {{std::vector<float>(1025, 1.0f)}, 0});
-  CHECK_THAT(refusal(folder / "long.npy"), contains("at most 1023, got 1025"));
-  CHECK_THAT(refusal(folder.write("bad.npy", "\x93NUMPY")), contains("truncated"));
+  CHECK_THAT(mask_refusal(folder / "long.npy"), contains("at most 1023, got 1025"));
+  CHECK_THAT(mask_refusal(folder.write("bad.npy", "\x93NUMPY")), contains("truncated"));
 }
 
 TEST_CASE("a file that is named like another form is reached by its path", "[mask]") {
@@ -108,14 +108,14 @@ TEST_CASE("a file that is named like another form is reached by its path", "[mas
 
 TEST_CASE("widths that cannot be are refused in one line", "[mask]") {
   for (const std::string kind : {"box", "gaussian", "random"}) {
-    CHECK_THAT(refusal(kind + ":8"), contains("must be odd, got 8: use 7 or 9"));
-    CHECK_THAT(refusal(kind + ":0"), contains("at least 1, got 0"));
-    CHECK_THAT(refusal(kind + ":-3"), contains("at least 1, got -3"));
-    CHECK_THAT(refusal(kind + ":1025"), contains("at most 1023, got 1025"));
-    CHECK_THAT(refusal(kind + ":4294967299"), contains("at most 1023"));
+    CHECK_THAT(mask_refusal(kind + ":8"), contains("must be odd, got 8: use 7 or 9"));
+    CHECK_THAT(mask_refusal(kind + ":0"), contains("at least 1, got 0"));
+    CHECK_THAT(mask_refusal(kind + ":-3"), contains("at least 1, got -3"));
+    CHECK_THAT(mask_refusal(kind + ":1025"), contains("at most 1023, got 1025"));
+    CHECK_THAT(mask_refusal(kind + ":4294967299"), contains("at most 1023"));
     for (const std::string text : {"", "x", "9x", "9.0", " 9", "99999999999999999999"}) {
       INFO(text);
-      CHECK_THAT(refusal(kind + ":" + text), contains("'" + text + "' is not a width"));
+      CHECK_THAT(mask_refusal(kind + ":" + text), contains("'" + text + "' is not a width"));
     }
   }
 }
@@ -123,23 +123,23 @@ TEST_CASE("widths that cannot be are refused in one line", "[mask]") {
 TEST_CASE("sigmas that cannot be are refused in one line", "[mask]") {
   for (const std::string text : {"", "0", "-1", "x", "1x", "nan", "inf", "1e999", "2:3"}) {
     INFO(text);
-    CHECK_THAT(refusal("gaussian:9:" + text), contains("'" + text + "' is not a sigma"));
+    CHECK_THAT(mask_refusal("gaussian:9:" + text), contains("'" + text + "' is not a sigma"));
   }
 }
 
 TEST_CASE("lists that cannot be are refused in one line", "[mask]") {
-  CHECK_THAT(refusal("1,2"), contains("must be odd, got 2"));
-  CHECK_THAT(refusal("1,,3"), contains("weight 2, '', is not a number"));
-  CHECK_THAT(refusal("1,2,"), contains("weight 3, '', is not a number"));
-  CHECK_THAT(refusal("1,2-3,4"), contains("weight 2, '2-3'"));
-  CHECK_THAT(refusal("1,1e300,4"), contains("weight 2, '1e300'"));
-  CHECK_THAT(refusal("1,+-2,4"), contains("weight 2"));
+  CHECK_THAT(mask_refusal("1,2"), contains("must be odd, got 2"));
+  CHECK_THAT(mask_refusal("1,,3"), contains("weight 2, '', is not a number"));
+  CHECK_THAT(mask_refusal("1,2,"), contains("weight 3, '', is not a number"));
+  CHECK_THAT(mask_refusal("1,2-3,4"), contains("weight 2, '2-3'"));
+  CHECK_THAT(mask_refusal("1,1e300,4"), contains("weight 2, '1e300'"));
+  CHECK_THAT(mask_refusal("1,+-2,4"), contains("weight 2"));
 }
 
 TEST_CASE("anything else is taken for a file, and the forms are named", "[mask]") {
-  CHECK_THAT(refusal("guassian:31"), contains("no such file"));
-  CHECK_THAT(refusal("guassian:31"), contains("gaussian:W"));
-  CHECK_THAT(refusal("1,nan,3"), contains("no such file"));
-  CHECK_THAT(refusal(""), contains("it is empty"));
-  CHECK_THAT(refusal("no/such/file.npy"), contains("box:W"));
+  CHECK_THAT(mask_refusal("guassian:31"), contains("no such file"));
+  CHECK_THAT(mask_refusal("guassian:31"), contains("gaussian:W"));
+  CHECK_THAT(mask_refusal("1,nan,3"), contains("no such file"));
+  CHECK_THAT(mask_refusal(""), contains("it is empty"));
+  CHECK_THAT(mask_refusal("no/such/file.npy"), contains("box:W"));
 }

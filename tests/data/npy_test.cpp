@@ -29,7 +29,7 @@ std::vector<float> samples(const std::string& bytes) {
   return signal.channels[0];
 }
 
-std::string refusal(const std::string& bytes) {
+std::string npy_refusal(const std::string& bytes) {
   const test::Folder folder;
   const std::string path = folder.write("x.npy", bytes);
   const std::string message = error_of([&] { data::read_signal(path); });
@@ -110,8 +110,9 @@ TEST_CASE("the content decides, not the name", "[npy]") {
   const test::Folder folder;
   const std::string path = folder.write("x.wav", npy("<f4", "(2,)", kTwoFloats));
   CHECK(data::read_signal(path).channels[0] == std::vector<float>{1.5f, -2.25f});
-  CHECK_THAT(refusal("RIFF this is no array"), contains("not an NPY file"));
-  CHECK_THAT(refusal("PK\x03\x04 a zip archive, which np.savez writes"), contains("numpy.savez"));
+  CHECK_THAT(npy_refusal("RIFF this is no array"), contains("not an NPY file"));
+  CHECK_THAT(npy_refusal("PK\x03\x04 a zip archive, which np.savez writes"),
+             contains("numpy.savez"));
 }
 
 TEST_CASE("a truncated file is refused wherever it ends", "[npy]") {
@@ -119,11 +120,11 @@ TEST_CASE("a truncated file is refused wherever it ends", "[npy]") {
   CHECK(samples(whole).size() == 2);
   for (std::size_t size = 1; size < whole.size(); ++size) {
     INFO(size << " of " << whole.size() << " bytes");
-    CHECK_THAT(refusal(whole.substr(0, size)), contains("truncated"));
+    CHECK_THAT(npy_refusal(whole.substr(0, size)), contains("truncated"));
   }
-  CHECK_THAT(refusal(whole.substr(0, whole.size() - 1)),
+  CHECK_THAT(npy_refusal(whole.substr(0, whole.size() - 1)),
              contains("7 bytes of values where its shape needs 8"));
-  CHECK_THAT(refusal(whole + "x"), contains("1 bytes more than its shape needs"));
+  CHECK_THAT(npy_refusal(whole + "x"), contains("1 bytes more than its shape needs"));
 }
 
 TEST_CASE("a damaged header is refused", "[npy]") {
@@ -152,51 +153,51 @@ TEST_CASE("a damaged header is refused", "[npy]") {
     INFO(header);
     const std::string bytes =
         std::string("\x93NUMPY\x01\x00", 8) + little(header.size(), 2) + header + kTwoFloats;
-    CHECK_THAT(refusal(bytes), contains("its NPY header is damaged"));
+    CHECK_THAT(npy_refusal(bytes), contains("its NPY header is damaged"));
   }
 }
 
 TEST_CASE("what an NPY file may hold but a signal may not is refused in words", "[npy]") {
-  CHECK_THAT(refusal(npy("<f4", "(2,)", kTwoFloats, 4)), contains("NPY version is 4.0"));
-  CHECK_THAT(refusal(npy("<f4", "(2, 1, 1)", kTwoFloats)), contains("3 dimensions"));
-  CHECK_THAT(refusal(npy("<f4", "()", little(0, 4))), contains("0 dimensions"));
-  CHECK_THAT(refusal(npy("<f4", "(0,)", "")), contains("no samples"));
-  CHECK_THAT(refusal(npy("<f4", "(2, 0)", "")), contains("no samples"));
-  CHECK_THAT(refusal(npy("<f4", "(0, 2)", "")), contains("no samples"));
-  CHECK_THAT(refusal(npy("<f4", "(2, 2)", kTwoFloats + kTwoFloats, 1, "True")),
+  CHECK_THAT(npy_refusal(npy("<f4", "(2,)", kTwoFloats, 4)), contains("NPY version is 4.0"));
+  CHECK_THAT(npy_refusal(npy("<f4", "(2, 1, 1)", kTwoFloats)), contains("3 dimensions"));
+  CHECK_THAT(npy_refusal(npy("<f4", "()", little(0, 4))), contains("0 dimensions"));
+  CHECK_THAT(npy_refusal(npy("<f4", "(0,)", "")), contains("no samples"));
+  CHECK_THAT(npy_refusal(npy("<f4", "(2, 0)", "")), contains("no samples"));
+  CHECK_THAT(npy_refusal(npy("<f4", "(0, 2)", "")), contains("no samples"));
+  CHECK_THAT(npy_refusal(npy("<f4", "(2, 2)", kTwoFloats + kTwoFloats, 1, "True")),
              contains("Fortran order; save it with numpy.save(name, numpy.ascontiguousarray"));
   for (const std::string descr :
        {"<f2", "<c8", "|b1", "<U4", "|O", "=f4", "f4", "|f4", "<f", "", "<M8[s]", "<f16"}) {
     INFO(descr);
-    CHECK_THAT(refusal(npy(descr, "(2,)", kTwoFloats)),
+    CHECK_THAT(npy_refusal(npy(descr, "(2,)", kTwoFloats)),
                contains("its values are of type '" + descr + "'"));
   }
   const std::string header =
       "{'descr': [('x', '<f4'), ('y', '<f4')], 'fortran_order': False, 'shape': (1,), }";
-  CHECK_THAT(
-      refusal(std::string("\x93NUMPY\x01\x00", 8) + little(header.size(), 2) + header + kTwoFloats),
-      contains("it holds records"));
+  CHECK_THAT(npy_refusal(std::string("\x93NUMPY\x01\x00", 8) + little(header.size(), 2) + header +
+                         kTwoFloats),
+             contains("it holds records"));
 }
 
 TEST_CASE("counts beyond the limits are refused before anything is allocated", "[npy]") {
-  CHECK_THAT(refusal(npy("<f4", "(1000000, 2)", kTwoFloats)),
+  CHECK_THAT(npy_refusal(npy("<f4", "(1000000, 2)", kTwoFloats)),
              contains("1000000 channels of 2 samples"));
-  CHECK_THAT(refusal(npy("<f4", "(1000000, 2)", kTwoFloats)), contains("transposed"));
-  CHECK_THAT(refusal(npy("<f4", "(2147479552,)", kTwoFloats)), contains("at most 2147479551"));
-  CHECK_THAT(refusal(npy("<f4", "(999999999999999999,)", kTwoFloats)), contains("at most"));
-  CHECK_THAT(refusal(npy("<f4", "(2147479551,)", kTwoFloats)), contains("truncated"));
+  CHECK_THAT(npy_refusal(npy("<f4", "(1000000, 2)", kTwoFloats)), contains("transposed"));
+  CHECK_THAT(npy_refusal(npy("<f4", "(2147479552,)", kTwoFloats)), contains("at most 2147479551"));
+  CHECK_THAT(npy_refusal(npy("<f4", "(999999999999999999,)", kTwoFloats)), contains("at most"));
+  CHECK_THAT(npy_refusal(npy("<f4", "(2147479551,)", kTwoFloats)), contains("truncated"));
 }
 
 TEST_CASE("values that are not finite, or beyond float, are refused with their place", "[npy]") {
   const auto nan = little(bits(std::numeric_limits<float>::quiet_NaN()), 4);
   const auto inf = little(bits(-std::numeric_limits<float>::infinity()), 4);
-  CHECK_THAT(refusal(npy("<f4", "(3,)", kTwoFloats + nan)), contains("sample 2 is NaN"));
-  CHECK_THAT(refusal(npy("<f4", "(2, 2)", kTwoFloats + little(0, 4) + inf)),
+  CHECK_THAT(npy_refusal(npy("<f4", "(3,)", kTwoFloats + nan)), contains("sample 2 is NaN"));
+  CHECK_THAT(npy_refusal(npy("<f4", "(2, 2)", kTwoFloats + little(0, 4) + inf)),
              contains("sample 1 of channel 1 is infinite"));
-  CHECK_THAT(refusal(npy("<f8", "(2,)", little(bits(1.0), 8) + little(bits(1e300), 8))),
+  CHECK_THAT(npy_refusal(npy("<f8", "(2,)", little(bits(1.0), 8) + little(bits(1e300), 8))),
              contains("sample 1 is beyond the range of float32"));
   const auto double_nan = little(bits(std::numeric_limits<double>::quiet_NaN()), 8);
-  CHECK_THAT(refusal(npy("<f8", "(1,)", double_nan)), contains("sample 0 is NaN"));
+  CHECK_THAT(npy_refusal(npy("<f8", "(1,)", double_nan)), contains("sample 0 is NaN"));
 }
 
 TEST_CASE("what is written is read back bit for bit", "[npy]") {

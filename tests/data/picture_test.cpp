@@ -73,7 +73,7 @@ Channels channels_of(const std::string& bytes) {
   return picture.channels;
 }
 
-std::string refusal(const std::string& bytes, const std::string& name = "x.png") {
+std::string picture_refusal(const std::string& bytes, const std::string& name = "x.png") {
   const test::Folder folder;
   const std::string path = folder.write(name, bytes);
   const std::string message = error_of([&] { read_picture(path); });
@@ -165,7 +165,8 @@ TEST_CASE("PNG: single bits may be packed as tightly as deflate can", "[picture]
 TEST_CASE("PNG: transparent pixels are refused, in any form", "[picture]") {
   require_png();
   for (const std::string& bytes : {kTransparent, kTransparentPalette, kTransparentGrey}) {
-    CHECK_THAT(refusal(bytes), contains("it has transparent pixels") && contains("background"));
+    CHECK_THAT(picture_refusal(bytes),
+               contains("it has transparent pixels") && contains("background"));
   }
 }
 
@@ -239,53 +240,57 @@ TEST_CASE("what is no picture is refused in words", "[picture]") {
   const test::Folder folder;
   CHECK_THAT(error_of([&] { read_picture(folder / "none.png"); }), contains("no such file"));
   CHECK_THAT(error_of([&] { read_picture(folder.path()); }), contains("it is a folder"));
-  CHECK_THAT(refusal(""), contains("it is empty"));
-  CHECK_THAT(refusal("just some text\n"), contains("it is no picture that can be read here"));
-  CHECK_THAT(refusal("\xff\xd8\xff\xe0 and so on"), contains("JPEG") && contains("convert"));
-  CHECK_THAT(refusal("P2\n1 1\n255\n7\n"), contains("Netpbm file of kind P2"));
-  CHECK_THAT(refusal(std::string("\x89PNG\r\n", 6)), contains("no picture"));
+  CHECK_THAT(picture_refusal(""), contains("it is empty"));
+  CHECK_THAT(picture_refusal("just some text\n"),
+             contains("it is no picture that can be read here"));
+  CHECK_THAT(picture_refusal("\xff\xd8\xff\xe0 and so on"),
+             contains("JPEG") && contains("convert"));
+  CHECK_THAT(picture_refusal("P2\n1 1\n255\n7\n"), contains("Netpbm file of kind P2"));
+  CHECK_THAT(picture_refusal(std::string("\x89PNG\r\n", 6)), contains("no picture"));
 }
 
 TEST_CASE("PNG: a damaged file is refused in words", "[picture]") {
   require_png();
   for (std::size_t length = 9; length < kRgb8.size(); ++length) {
     INFO("the first " << length << " bytes");
-    CHECK_THAT(refusal(kRgb8.substr(0, length)), contains("truncated"));
+    CHECK_THAT(picture_refusal(kRgb8.substr(0, length)), contains("truncated"));
   }
   std::string flipped = kRgb8;
   flipped[flipped.size() - 20] ^= 1;
-  CHECK_THAT(refusal(flipped), contains("it is damaged ("));
-  CHECK_THAT(refusal(header(0, 5)), contains("damaged"));
+  CHECK_THAT(picture_refusal(flipped), contains("it is damaged ("));
+  CHECK_THAT(picture_refusal(header(0, 5)), contains("damaged"));
   // 16,385 x 16,384 pixels are one column too many; a few bytes cannot hold 16,384 x 16,384.
-  CHECK_THAT(refusal(header(16385, 16384) + chunk("IDAT", "x")),
+  CHECK_THAT(picture_refusal(header(16385, 16384) + chunk("IDAT", "x")),
              contains("it is 16385 x 16384 pixels, at most 268435456 are read"));
   const long before = most_memory();
-  CHECK_THAT(refusal(header(2'000'000'000, 1) + chunk("IDAT", "x")), contains("at most"));
-  CHECK_THAT(refusal(header(268'435'456, 1) + chunk("IDAT", "x")), contains("truncated"));
+  CHECK_THAT(picture_refusal(header(2'000'000'000, 1) + chunk("IDAT", "x")), contains("at most"));
+  CHECK_THAT(picture_refusal(header(268'435'456, 1) + chunk("IDAT", "x")), contains("truncated"));
   CHECK(most_memory() < before + 100);  // what a header promises is not asked for
-  CHECK_THAT(refusal(header(16384, 16384) + chunk("IDAT", "x")), contains("truncated"));
-  CHECK_THAT(refusal(header(3, 2) + chunk("IDAT", "no deflated data") + chunk("IEND", "")),
+  CHECK_THAT(picture_refusal(header(16384, 16384) + chunk("IDAT", "x")), contains("truncated"));
+  CHECK_THAT(picture_refusal(header(3, 2) + chunk("IDAT", "no deflated data") + chunk("IEND", "")),
              contains("it is damaged ("));
 }
 
 TEST_CASE("PGM and PPM: a damaged file is refused in words", "[picture]") {
-  CHECK_THAT(refusal("P5\n3 2\n255\n12345"), contains("truncated: 5 bytes") && contains("needs 6"));
-  CHECK_THAT(refusal("P5\n3 2\n255"), contains("header is damaged"));
-  CHECK_THAT(refusal("P5\n3 x\n255\n123456"), contains("header is damaged"));
-  CHECK_THAT(refusal("P5\n-3 2\n255\n123456"), contains("header is damaged"));
-  CHECK_THAT(refusal("P5\n3 2\n65536\n123456"), contains("header is damaged"));
-  CHECK_THAT(refusal("P5\n3 2\n0\n123456"), contains("header is damaged"));
-  CHECK_THAT(refusal("P5\n3 2\n9\n123456"), contains("its values exceed"));
-  CHECK_THAT(refusal("P5\n0 2\n255\n"), contains("it has no pixels"));
-  CHECK_THAT(refusal("P6\n99999999999 2\n255\n"), contains("header is damaged"));
-  CHECK_THAT(refusal("P6\n300000 3000\n255\n"), contains("it is 300000 x 3000 pixels, at most"));
-  CHECK_THAT(refusal("P5\n# " + std::string(9000, 'c')), contains("header is damaged"));
+  CHECK_THAT(picture_refusal("P5\n3 2\n255\n12345"),
+             contains("truncated: 5 bytes") && contains("needs 6"));
+  CHECK_THAT(picture_refusal("P5\n3 2\n255"), contains("header is damaged"));
+  CHECK_THAT(picture_refusal("P5\n3 x\n255\n123456"), contains("header is damaged"));
+  CHECK_THAT(picture_refusal("P5\n-3 2\n255\n123456"), contains("header is damaged"));
+  CHECK_THAT(picture_refusal("P5\n3 2\n65536\n123456"), contains("header is damaged"));
+  CHECK_THAT(picture_refusal("P5\n3 2\n0\n123456"), contains("header is damaged"));
+  CHECK_THAT(picture_refusal("P5\n3 2\n9\n123456"), contains("its values exceed"));
+  CHECK_THAT(picture_refusal("P5\n0 2\n255\n"), contains("it has no pixels"));
+  CHECK_THAT(picture_refusal("P6\n99999999999 2\n255\n"), contains("header is damaged"));
+  CHECK_THAT(picture_refusal("P6\n300000 3000\n255\n"),
+             contains("it is 300000 x 3000 pixels, at most"));
+  CHECK_THAT(picture_refusal("P5\n# " + std::string(9000, 'c')), contains("header is damaged"));
 }
 
 TEST_CASE("NPY: what is no picture is refused in words", "[picture]") {
   const auto of_shape = [](const std::string& shape, int count) {
-    return refusal(test::npy("|u1", shape, std::string(static_cast<std::size_t>(count), 'x')),
-                   "x.npy");
+    return picture_refusal(
+        test::npy("|u1", shape, std::string(static_cast<std::size_t>(count), 'x')), "x.npy");
   };
   CHECK_THAT(of_shape("(6,)", 6), contains("1 dimensions, a picture has two"));
   CHECK_THAT(of_shape("(1, 1, 2, 3)", 6), contains("4 dimensions"));
@@ -353,7 +358,7 @@ TEST_CASE("a full disk is named, and nothing is left behind", "[picture]") {
 TEST_CASE("without libpng every PNG file says how to get it", "[picture]") {
   if (data::has_png()) test::skip("this build has libpng");
   const test::Folder folder;
-  CHECK_THAT(refusal(kGrey8), contains("apt-get install libpng-dev"));
+  CHECK_THAT(picture_refusal(kGrey8), contains("apt-get install libpng-dev"));
   CHECK_THAT(error_of([&] {
                write_picture(folder / "x.png", {1, 1, {{1}}});
              }),

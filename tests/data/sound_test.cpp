@@ -19,7 +19,7 @@ void require_sound() {
   if (!data::has_sound()) test::skip("this build has no libsndfile");
 }
 
-std::string refusal(const std::string& bytes, const std::string& name = "x.wav") {
+std::string sound_refusal(const std::string& bytes, const std::string& name = "x.wav") {
   const test::Folder folder;
   const std::string path = folder.write(name, bytes);
   const std::string message = error_of([&] { data::read_signal(path); });
@@ -131,12 +131,13 @@ TEST_CASE("a written WAV file is 32-bit float and always the same bytes", "[soun
 TEST_CASE("a truncated WAV file is refused", "[sound]") {
   require_sound();
   const std::string whole = wav(1, 16, pcm16(std::vector<int>(100, 5)));
-  CHECK_THAT(refusal(whole.substr(0, whole.size() - 1)), contains("truncated: the last 1 bytes"));
-  CHECK_THAT(refusal(whole.substr(0, 60)), contains("truncated: the last 184 bytes"));
+  CHECK_THAT(sound_refusal(whole.substr(0, whole.size() - 1)),
+             contains("truncated: the last 1 bytes"));
+  CHECK_THAT(sound_refusal(whole.substr(0, 60)), contains("truncated: the last 184 bytes"));
   // Within the header there is no telling what was to come.
   for (const std::size_t size : {1, 11, 12, 20, 40, 43, 44}) {
     INFO(size << " bytes");
-    CHECK_THAT(refusal(whole.substr(0, size)), contains("cannot read"));
+    CHECK_THAT(sound_refusal(whole.substr(0, size)), contains("cannot read"));
   }
 }
 
@@ -146,7 +147,7 @@ TEST_CASE("samples behind other chunks of a truncated WAV file are found", "[sou
   whole.insert(36, "LIST" + little(5, 4) + "INFOx" + std::string(1, '\0'));
   const test::Folder folder;
   CHECK(data::read_signal(folder.write("x.wav", whole)).length() == 100);
-  CHECK_THAT(refusal(whole.substr(0, whole.size() - 20)), contains("the last 20 bytes"));
+  CHECK_THAT(sound_refusal(whole.substr(0, whole.size() - 20)), contains("the last 20 bytes"));
 }
 
 TEST_CASE("a WAV file of unknown size, as pipes produce, is read to its end", "[sound]") {
@@ -171,7 +172,7 @@ TEST_CASE("AIFF files are read, and truncated ones refused", "[sound]") {
   const Signal signal = data::read_signal(folder.write("x.aiff", whole));
   CHECK(signal.sample_rate == 48000);
   CHECK(signal.channels[0] == std::vector<float>{0.5f, -1, 1 / 32768.0f});
-  CHECK_THAT(refusal(whole.substr(0, whole.size() - 2)), contains("the last 2 bytes"));
+  CHECK_THAT(sound_refusal(whole.substr(0, whole.size() - 2)), contains("the last 2 bytes"));
 }
 
 TEST_CASE("RF64 files are read, and truncated ones refused", "[sound]") {
@@ -183,23 +184,23 @@ TEST_CASE("RF64 files are read, and truncated ones refused", "[sound]") {
                "ds64" + little(28, 4) + little(80, 8) + little(8, 8) + little(4, 8) + little(0, 4));
   const test::Folder folder;
   CHECK(data::read_signal(folder.write("x.wav", whole)).length() == 4);
-  CHECK_THAT(refusal(whole.substr(0, whole.size() - 4)), contains("the last 4 bytes"));
+  CHECK_THAT(sound_refusal(whole.substr(0, whole.size() - 4)), contains("the last 4 bytes"));
 }
 
 TEST_CASE("files that are no sound, or hold none, are refused", "[sound]") {
   require_sound();
-  CHECK_THAT(refusal("just some text\n"), contains("no sound file that libsndfile can read"));
-  CHECK_THAT(refusal("just some text\n", "notes.txt"), contains("give a WAV"));
-  CHECK_THAT(refusal(std::string(1000, '\0')), contains("no sound file"));
-  CHECK_THAT(refusal(wav(1, 16, "")), contains("no samples"));
-  CHECK_THAT(refusal(""), contains("it is empty"));
+  CHECK_THAT(sound_refusal("just some text\n"), contains("no sound file that libsndfile can read"));
+  CHECK_THAT(sound_refusal("just some text\n", "notes.txt"), contains("give a WAV"));
+  CHECK_THAT(sound_refusal(std::string(1000, '\0')), contains("no sound file"));
+  CHECK_THAT(sound_refusal(wav(1, 16, "")), contains("no samples"));
+  CHECK_THAT(sound_refusal(""), contains("it is empty"));
 }
 
 TEST_CASE("float samples that are not finite are refused with their place", "[sound]") {
   require_sound();
   std::string bytes = wav(1, 32, little(0x3f800000, 4) + little(0x7fc00000, 4));
   bytes.replace(20, 2, little(3, 2));  // the format: float
-  CHECK_THAT(refusal(bytes), contains("sample 1 is NaN"));
+  CHECK_THAT(sound_refusal(bytes), contains("sample 1 is NaN"));
 }
 
 TEST_CASE("sound that cannot be written is refused and nothing is left", "[sound]") {

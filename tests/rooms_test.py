@@ -9,12 +9,12 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 # From the ground up; rooms of one floor do not include each other.
 FLOORS = [
-    ["common/json"],
+    ["common/json", "common/gpus"],
     ["common/simt", "common/conv"],
     ["common/data"],
     ["common/report"],
     ["common/harness"],
-    ["common/peers"],
+    ["common/peers", "common/planning"],
     ["stages"],
     ["common/cli"],
     ["tests"],

@@ -1,9 +1,9 @@
 #include "common/peers/conv2d.hpp"
-#include "stages/07_single_channel_adaptive/measure/measure.hpp"
+#include "common/planning/measure/measure.hpp"
 #include "stages/07_single_channel_adaptive/stage.hpp"
 
 int main(int argc, char** argv) {
-  namespace measure = halo::single_channel::measure;
+  namespace measure = halo::planning::measure;
   if (measure::asked_for(argc, argv)) return measure::run(argc, argv, halo::make_backend());
   return halo::run_program<halo::conv::ConvLayer>(argc, argv, {halo::single_channel::stage()},
                                                   halo::peers::conv2d(), halo::make_backend());

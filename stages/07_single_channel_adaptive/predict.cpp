@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "common/harness/traffic.hpp"
+#include "stages/07_single_channel_adaptive/adaptive.hpp"
 
 namespace halo::single_channel {
 

@@ -1,8 +1,9 @@
 // What the simulator must count for a layer divided so: written from the algorithm, no kernel runs.
 #pragma once
 
+#include "common/planning/single_channel_plan.hpp"
 #include "common/simt/simt.hpp"
-#include "stages/07_single_channel_adaptive/division.hpp"
+#include "stages/07_single_channel_adaptive/single_channel.hpp"
 
 namespace halo::single_channel {
 

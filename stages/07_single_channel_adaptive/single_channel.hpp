@@ -3,6 +3,8 @@
 
 #include <cuda_runtime.h>
 
+#include "common/planning/single_channel_division.hpp"
+
 namespace halo::single_channel {
 
 /// The numbers of a layer with one channel and stride 1.
@@ -13,37 +15,13 @@ struct Layer {
   int padding_h, padding_w;
 };
 
-/// How the outputs of one image are dealt to blocks: an SM's share of rows of outputs and filters, a
-/// block's part of the share, and a piece, which a block has on chip at a time. The last of each are
-/// perhaps less. An SM has two blocks, which halve its rows or its filters; one, where there is
-/// nothing to halve.
-// [doc:division]
-struct Division {
-  int shares;         // SMs that have work
-  int sm_rows;        // of an SM's share; all rows if filters are over SMs
-  int sm_filters;     // of an SM's share; all filters if the map is over SMs
-  int block_rows;     // of a block's part of it
-  int block_filters;  //
-  int rows;           // of a piece
-  int filters;        //
-  // [/doc:division]
-
-  int row_parts() const { return block_rows < sm_rows ? 2 : 1; }
-  int filter_parts() const { return block_filters < sm_filters ? 2 : 1; }
-  int blocks() const { return shares * row_parts() * filter_parts(); }  // of one image
-  int cells(const Layer& layer) const {                                 // of the map, for a piece
-    return (rows + layer.R - 1 < layer.H ? rows + layer.R - 1 : layer.H) * layer.W;
-  }
-  int shared_floats(const Layer& layer) const { return cells(layer) + filters * layer.R * layer.S; }
-};
-
 // out[n][k][p][q] = sum over r, s of in[n][p + r - padding_h][q + s - padding_w] * filters[k][r][s];
 // cells that do not exist are zero. Device memory: input[N][H][W], filters[K][R][S],
 // output[N][K][P][Q]. They return the launch's error and do not wait for the kernel.
 
 /// Prefetching alone, with a fixed division: a block has kPrefetchFilters filters and a band of
 /// kPrefetchBand rows of outputs, which it works through in strips of `rows`. `rows` comes from
-/// prefetch_rows (division.hpp) and is not 0.
+/// prefetch_rows (adaptive.hpp) and is not 0.
 cudaError_t prefetch(const float* input, const float* filters, float* output, const Layer& layer,
                      int rows);
 
@@ -51,7 +29,7 @@ inline constexpr int kPrefetchFilters = 16;  // of a block
 inline constexpr int kPrefetchBand = 16;     // rows of outputs of a block
 
 /// The paper's first method: each SM has its filters and works through the map in strips.
-/// `division` comes from divide (division.hpp) for a plan of this method.
+/// `division` comes from divide (single_channel_plan.hpp) for a plan of this method.
 cudaError_t filters_over_sms(const float* input, const float* filters, float* output,
                              const Layer& layer, const Division& division);
 

@@ -4,10 +4,10 @@
 #include <stdexcept>
 #include <string>
 
-#include "stages/07_single_channel_adaptive/division.hpp"
-#include "stages/07_single_channel_adaptive/measure/measure.hpp"
+#include "common/planning/measure/measure.hpp"
+#include "common/planning/present_gpu.hpp"
+#include "stages/07_single_channel_adaptive/adaptive.hpp"
 #include "stages/07_single_channel_adaptive/predict.hpp"
-#include "stages/07_single_channel_adaptive/present_gpu.hpp"
 #include "stages/07_single_channel_adaptive/stage.hpp"
 
 namespace halo::single_channel {
@@ -22,7 +22,7 @@ const char* name_of(Method method) {
 
 // Of the present GPU; with the method that it chooses, or with this one.
 Plan plan_of(const conv::ConvLayer& layer, std::optional<Method> only) {
-  return plan(present_gpu(), problem_of(layer), {.only = only});
+  return plan(planning::present_gpu(), problem_of(layer), {.only = only});
 }
 
 std::string named(const Plan& plan) {
@@ -55,30 +55,31 @@ std::string refuses_always(const conv::ConvLayer& layer) {
 Conv2dVariant planned(std::optional<Method> only) {
   Conv2dVariant variant;
   variant.launch = [only](const Conv2dCall& c) -> int {
-    return adaptive(c.input, c.filters, c.output, layer_of(c.layer), plan_of(c.layer, only));
+    return adaptive(c.input, c.filters, c.output, c.layer, plan_of(c.layer, only));
   };
   variant.refuses = [only](const conv::ConvLayer& layer) -> std::string {
     if (const std::string reason = refuses_always(layer); !reason.empty()) return reason;
     if (layer.R() != layer.S()) return "the planner's formulas are for square filters";
-    return refusal([&] { divide(plan_of(layer, only), layer_of(layer)); });
+    return refusal([&] { divide(plan_of(layer, only), layer); });
   };
   variant.predict = [only](const conv::ConvLayer& layer) {
     const Plan plan = plan_of(layer, only);
-    return predict(layer_of(layer), plan.method, divide(plan, layer_of(layer)));
+    return predict(layer_of(layer), plan.method, divide(plan, layer));
   };
   variant.detail = [only](const conv::ConvLayer& layer) {
     const Plan plan = plan_of(layer, only);
-    return described(plan, divide(plan, layer_of(layer)));
+    return described(plan, divide(plan, layer));
   };
   return variant;
 }
 
 std::string explain_layer(const conv::ConvLayer& layer, const std::string& key) {
-  const GpuFigures gpu = key.empty()              ? present_gpu()
-                         : key.ends_with(".json") ? measure::figures_from_file(key)
-                                                  : built_in_gpu(key);
+  const planning::GpuFigures gpu = key.empty() ? planning::present_gpu()
+                                   : key.ends_with(".json")
+                                       ? planning::measure::figures_from_file(key)
+                                       : planning::built_in_gpu(key);
   const Plan chosen = plan(gpu, problem_of(layer));
-  const Division division = divide(chosen, layer_of(layer));
+  const Division division = divide(chosen, layer);
   std::string text = explain(gpu) + "\n" + explain(chosen) + "launch\n";
   text += "  " + described(chosen, division) + ", of " + std::to_string(division.rows) +
           (division.rows == 1 ? " row and " : " rows and ") + std::to_string(division.filters) +
@@ -87,7 +88,7 @@ std::string explain_layer(const conv::ConvLayer& layer, const std::string& key) 
   text += division.row_parts() == 2      ? "; an SM's two blocks halve its rows\n"
           : division.filter_parts() == 2 ? "; an SM's two blocks halve its filters\n"
                                          : "; one block an SM, there is nothing to halve\n";
-  const Plan hardware = plan(gpu, problem_of(layer), {.fma = FmaCount::as_hardware});
+  const Plan hardware = plan(gpu, problem_of(layer), {.fma = planning::FmaCount::as_hardware});
   text += "  with N_FMA as the hardware counts: " +
           (same_division(chosen, hardware) ? "the same division" : named(hardware)) + "\n";
   return text;
@@ -124,7 +125,7 @@ Conv2dStage stage() {
 
   Conv2dVariant chosen = planned(std::nullopt);
   chosen.name = "adaptive";
-  chosen.source = std::string(kFolder) + "planner.cpp";
+  chosen.source = std::string(kFolder) + "adaptive.cpp";
   chosen.description = "whichever of the two the paper's rule chooses";
   chosen.runs_as = [](const conv::ConvLayer& layer) {
     return std::string(name_of(plan_of(layer, std::nullopt).method));

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "common/conv/layer.hpp"
+#include "common/planning/block_plan.hpp"
 #include "common/simt/simt.hpp"
-#include "stages/08_multi_channel_stride_fixed/block_plan.hpp"
 
 namespace halo::multi_channel_stride_fixed {
 

@@ -2,8 +2,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "common/data/gpu_figures.hpp"
-#include "stages/08_multi_channel_stride_fixed/block_plan.hpp"
+#include "common/planning/block_plan.hpp"
+#include "common/planning/present_gpu.hpp"
 #include "stages/08_multi_channel_stride_fixed/multi_channel_stride_fixed.hpp"
 #include "stages/08_multi_channel_stride_fixed/predict.hpp"
 #include "stages/08_multi_channel_stride_fixed/stage.hpp"
@@ -14,23 +14,11 @@ namespace {
 
 const std::string kFolder = "stages/08_multi_channel_stride_fixed/";
 
-// Of the GPU that runs the kernels, or of the one that the simulator stands for. Throws
-// std::runtime_error, in one line, if there is none.
-GpuLimits present_gpu() {
-  const auto require = [](cudaError_t error) {
-    if (error == cudaSuccess) return;
-    throw std::runtime_error(std::string("no GPU to plan for: ") + cudaGetErrorString(error));
-  };
-  int device = 0;
-  GpuLimits gpu;
-  require(cudaGetDevice(&device));
-  const auto ask = [&](int& value, cudaDeviceAttr attribute) {
-    require(cudaDeviceGetAttribute(&value, attribute, device));
-  };
-  ask(gpu.sms, cudaDevAttrMultiProcessorCount);
-  ask(gpu.shared_per_sm, cudaDevAttrMaxSharedMemoryPerMultiprocessor);
-  ask(gpu.shared_per_block, cudaDevAttrMaxSharedMemoryPerBlockOptin);
-  return gpu;
+// The layer's numbers for a kernel.
+Layer numbers_of(const conv::ConvLayer& layer) {
+  return {layer.N(),        layer.C(),         layer.H(),        layer.W(), layer.K(),
+          layer.R(),        layer.S(),         layer.P(),        layer.Q(), layer.stride_h(),
+          layer.stride_w(), layer.padding_h(), layer.padding_w()};
 }
 
 // What all variants have in common: a plan for the layer, which may say no.
@@ -43,16 +31,16 @@ Conv2dVariant variant_of(const std::string& name, const std::string& file,
   variant.source = kFolder + file;
   variant.description = description;
   variant.refuses = [plan](const conv::ConvLayer& layer) {
-    return plan(layer, present_gpu()).refusal;
+    return plan(layer, planning::present_limits()).refusal;
   };
   variant.launch = [plan, launch](const Conv2dCall& call) {
-    return static_cast<int>(launch(call, plan(call.layer, present_gpu())));
+    return static_cast<int>(launch(call, plan(call.layer, planning::present_limits())));
   };
   variant.predict = [plan, predict](const conv::ConvLayer& layer) {
-    return predict(layer, plan(layer, present_gpu()));
+    return predict(layer, plan(layer, planning::present_limits()));
   };
   variant.detail = [plan](const conv::ConvLayer& layer) {
-    const BlockPlan made = plan(layer, present_gpu());
+    const BlockPlan made = plan(layer, planning::present_limits());
     const Block& b = made.block;
     return "tiles of " + std::to_string(b.tile_rows) + " x " + std::to_string(b.tile_columns) +
            " outputs, " + std::to_string(b.filters) + " filters, " + std::to_string(made.threads) +
@@ -72,30 +60,26 @@ Conv2dVariant block_method(const std::string& name, const std::string& descripti
                     predict_stride_fixed);
 }
 
-GpuLimits limits_of(const data::GpuFigures& gpu) {
-  return {gpu.sms, gpu.shared_per_sm, gpu.shared_per_block};
-}
-
 // Chang & Onishi's N_FMA for a GPU whose latency is known, both ways to count.
-std::vector<FmaNeed> needs_of(const data::GpuFigures& gpu) {
+std::vector<FmaNeed> needs_of(const planning::GpuFigures& gpu) {
   return {{"2 FMAs a core and cycle, as printed",
-           data::fma_to_hide_latency(gpu, data::FmaCount::as_printed)},
+           planning::fma_to_hide_latency(gpu, planning::FmaCount::as_printed)},
           {"1 FMA, as the hardware counts",
-           data::fma_to_hide_latency(gpu, data::FmaCount::as_hardware)}};
+           planning::fma_to_hide_latency(gpu, planning::FmaCount::as_hardware)}};
 }
 
 std::string plan_text(const conv::ConvLayer& layer, const std::string& key) {
   std::string name = "the present GPU, whose latency nobody told us: N_FMA only with --gpu";
-  GpuLimits limits;
+  planning::GpuLimits limits;
   std::vector<FmaNeed> needs;
   if (!key.empty()) {
-    const data::GpuFigures& gpu = data::built_in_gpu(key);
+    const planning::GpuFigures& gpu = planning::built_in_gpu(key);
     name = gpu.name;
     limits = limits_of(gpu);
     needs = needs_of(gpu);
   } else {
-    limits = present_gpu();
-    for (const data::GpuFigures& gpu : data::built_in_gpus()) {
+    limits = planning::present_limits();
+    for (const planning::GpuFigures& gpu : planning::built_in_gpus()) {
       if (limits_of(gpu) != limits) continue;
       name = gpu.name;
       needs = needs_of(gpu);
@@ -122,7 +106,7 @@ Conv2dStage stage() {
       },
       predict_channels_divided);
   channels.workspace_floats = [](const conv::ConvLayer& layer) {
-    return plan_channels_divided(layer, present_gpu()).parts * layer.output_size();
+    return plan_channels_divided(layer, planning::present_limits()).parts * layer.output_size();
   };
 
   stage.variants = {
@@ -144,19 +128,19 @@ Conv2dStage stage() {
           },
           predict_maps_divided),
       block_method("block_filter", "both divided, segments of one channel's filter",
-                   [](const conv::ConvLayer& layer, const GpuLimits& gpu) {
+                   [](const conv::ConvLayer& layer, const planning::GpuLimits& gpu) {
                      return plan_blocks(layer, layer.R() * layer.S(), gpu);
                    }),
       block_method("block_128", "both divided, segments of 128 bytes, fewer filters",
-                   [](const conv::ConvLayer& layer, const GpuLimits& gpu) {
+                   [](const conv::ConvLayer& layer, const planning::GpuLimits& gpu) {
                      return plan_blocks(layer, kSegment128, gpu, kPixels, kFiltersOf128);
                    }),
       block_method("stride_fixed_32", "both divided, segments of 32 bytes",
-                   [](const conv::ConvLayer& layer, const GpuLimits& gpu) {
+                   [](const conv::ConvLayer& layer, const planning::GpuLimits& gpu) {
                      return plan_blocks(layer, kSegment32, gpu);
                    }),
       block_method("stride_fixed_64", "both divided, segments of 64 bytes",
-                   [](const conv::ConvLayer& layer, const GpuLimits& gpu) {
+                   [](const conv::ConvLayer& layer, const planning::GpuLimits& gpu) {
                      return plan_blocks(layer, kSegment64, gpu);
                    }),
   };
@@ -176,11 +160,11 @@ std::vector<Conv2dVariant> search(int segment_bytes) {
       if (pixels * (filters / kFiltersPerThread) > 1024) continue;
       const std::string name = "stride_fixed_" + std::to_string(segment_bytes) + "_w" +
                                std::to_string(pixels) + "_m" + std::to_string(filters);
-      variants.push_back(block_method(name, "the search for W'x and M'",
-                                      [=](const conv::ConvLayer& layer, const GpuLimits& gpu) {
-                                        return exact_block(layer, segment_bytes / 4, pixels,
-                                                           filters, gpu);
-                                      }));
+      variants.push_back(
+          block_method(name, "the search for W'x and M'",
+                       [=](const conv::ConvLayer& layer, const planning::GpuLimits& gpu) {
+                         return exact_block(layer, segment_bytes / 4, pixels, filters, gpu);
+                       }));
     }
   }
   return variants;

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "common/conv/layer.hpp"
+#include "common/planning/two_stage_division.hpp"
 #include "common/simt/simt.hpp"
-#include "stages/09_cuconv_two_stage/division.hpp"
 
 namespace halo::cuconv_two_stage {
 

@@ -3,7 +3,7 @@
 
 #include <cuda_runtime.h>
 
-#include "stages/09_cuconv_two_stage/division.hpp"
+#include "common/planning/two_stage_division.hpp"
 
 namespace halo::cuconv_two_stage {
 

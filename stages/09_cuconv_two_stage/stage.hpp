@@ -2,7 +2,7 @@
 #pragma once
 
 #include "common/harness/families/conv2d.hpp"
-#include "stages/09_cuconv_two_stage/division.hpp"
+#include "common/planning/two_stage_division.hpp"
 
 namespace halo::cuconv_two_stage {
 

@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "common/harness/traffic.hpp"
-#include "stages/10_layout_convolution/layout_choice.hpp"
+#include "common/planning/layout_choice.hpp"
 #include "stages/10_layout_convolution/layout_convolution.hpp"
 #include "stages/10_layout_convolution/stage.hpp"
 

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <stdexcept>
 
-#include "stages/10_layout_convolution/layout_choice.hpp"
+#include "common/planning/layout_choice.hpp"
 
 namespace halo::network {
 

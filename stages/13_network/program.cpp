@@ -8,10 +8,10 @@
 #include <stdexcept>
 
 #include "common/data/file.hpp"
+#include "common/planning/layout_choice.hpp"
 #include "common/report/json.hpp"
 #include "common/report/row_tables.hpp"
 #include "common/report/text.hpp"
-#include "stages/10_layout_convolution/layout_choice.hpp"
 #include "stages/13_network/chain.hpp"
 #include "stages/13_network/costs.hpp"
 #include "stages/13_network/digits.hpp"

@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "common/simt/runtime/gpu_models.hpp"
+#include "common/simt/runtime/current_gpu.hpp"
 #include "common/simt/simt.hpp"
 #include "tests/catch.hpp"
 
@@ -643,25 +643,6 @@ TEST_CASE_METHOD(Fresh, "properties and attributes agree") {
   }
   CHECK_THAT(std::string(p.name), contains("(simulated)"));
   CHECK(p.totalGlobalMem == simt::current_gpu().memory_bytes);
-}
-
-TEST_CASE("models of GPUs are consistent") {
-  CHECK(std::string(simt::gpu_models().front().key) == "h200");
-  for (const char* key : {"h200", "h100", "a100", "v100", "t4", "rtx3060", "gtx1080ti", "gtxtitanx",
-                          "gtxtitanblack"}) {
-    const simt::GpuModel* gpu = simt::find_gpu(key);
-    REQUIRE(gpu != nullptr);
-    CAPTURE(key);
-    // Published bandwidth = double data rate x bus, to within rounding.
-    const double derived = 2e3 * gpu->memory_clock_khz * gpu->memory_bus_bits / 8 / 1e9;
-    CHECK(gpu->bandwidth_gb_s == halo::test::Approx(derived).epsilon(0.01));
-    CHECK(gpu->threads_per_multiprocessor % 256 == 0);
-    CHECK(gpu->shared_per_block <= gpu->shared_per_block_optin);
-    CHECK(gpu->shared_per_block_optin + gpu->shared_reserved_per_block <=
-          gpu->shared_per_multiprocessor);
-  }
-  CHECK(simt::find_gpu("H200") == nullptr);
-  CHECK(simt::find_gpu("") == nullptr);
 }
 
 TEST_CASE_METHOD(Fresh, "kernels tell their attributes") {

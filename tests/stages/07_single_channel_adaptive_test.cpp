@@ -8,18 +8,19 @@
 #include <random>
 
 #include "common/conv/layer_inputs.hpp"
-#include "stages/07_single_channel_adaptive/division.hpp"
-#include "stages/07_single_channel_adaptive/measure/kernels.hpp"
-#include "stages/07_single_channel_adaptive/measure/measure.hpp"
+#include "common/planning/measure/kernels.hpp"
+#include "common/planning/measure/measure.hpp"
+#include "common/planning/present_gpu.hpp"
+#include "stages/07_single_channel_adaptive/adaptive.hpp"
 #include "stages/07_single_channel_adaptive/predict.hpp"
-#include "stages/07_single_channel_adaptive/present_gpu.hpp"
 #include "stages/07_single_channel_adaptive/stage.hpp"
 #include "tests/catch.hpp"
-#include "tests/stages/small_gpu.hpp"
+#include "tests/planning/small_gpu.hpp"
 #include "tests/stages/stage.hpp"
 #include "tests/stages/stage_checks.hpp"
 
 using namespace halo;
+using namespace halo::planning;
 using namespace halo::single_channel;
 using conv::ConvLayer;
 using halo::test::contains;
@@ -59,7 +60,7 @@ class JsonFile {
 // Runs the plan on the backend: every output right, no hazard, and the traffic as predicted.
 void check_launch(Backend& backend, const ConvLayer& layer, const Plan& plan) {
   const Layer numbers = layer_of(layer);
-  const Division division = divide(plan, numbers);
+  const Division division = divide(plan, layer);
   INFO(explain(plan));
   INFO(conv::label(layer) << ": " << division.blocks() << " blocks, " << strips(division)
                           << " strips, " << groups(division) << " groups");
@@ -74,7 +75,7 @@ void check_launch(Backend& backend, const ConvLayer& layer, const Plan& plan) {
   device_filters.write(filters);
   device_out.poison();
   const Observation seen = backend.run([&]() -> int {
-    return adaptive(device_in.data(), device_filters.data(), device_out.data(), numbers, plan);
+    return adaptive(device_in.data(), device_filters.data(), device_out.data(), layer, plan);
   });
   CHECK(seen.error.empty());
   for (const Hazard& hazard : seen.hazards) {
@@ -163,7 +164,7 @@ TEST_CASE("07_single_channel_adaptive: shares that had to be divided again run a
     const auto only = draw(0, 1) == 0 ? Method::filters_over_sms : Method::map_over_sms;
     try {
       const Plan found = plan(gpu, problem_of(layer), {.only = only});
-      const Division division = divide(found, layer_of(layer));
+      const Division division = divide(found, layer);
       again += found.decision == Decision::divided_again;
       cut_rows += only == Method::map_over_sms && found.share_pieces > 1;
       more_pieces += strips(division) * groups(division) > found.piece.pieces;
@@ -185,7 +186,7 @@ TEST_CASE("07_single_channel_adaptive: two blocks share an SM's work, by hand") 
   const Plan found = plan(small_gpu(), problem_of(layer));
   CHECK(found.method == Method::filters_over_sms);
   CHECK(found.P == 2);
-  const Division division = divide(found, layer_of(layer));
+  const Division division = divide(found, layer);
   CHECK(division.shares == 3);
   CHECK(division.row_parts() == 2);
   CHECK(division.filter_parts() == 1);
@@ -203,7 +204,7 @@ TEST_CASE("07_single_channel_adaptive: two blocks share an SM's work, by hand") 
   gpu.shared_per_sm = 456;
   const Plan tighter = plan(gpu, problem_of(layer));
   CHECK(tighter.P == 2);
-  CHECK(strips(divide(tighter, layer_of(layer))) == 3);
+  CHECK(strips(divide(tighter, layer)) == 3);
 
   // The traffic of the first, by hand. 6 blocks; each loads twice: the upper strip of a block of the
   // upper half has 4 rows (one of its 5 does not exist), the lower one 5; the other way round in the
@@ -278,7 +279,7 @@ TEST_CASE("07_single_channel_adaptive: what can't be done is refused in words") 
   // On an SM, but not in one of its blocks: a row of 49,152 bytes and 4 more for a tap.
   const GpuFigures& pascal = built_in_gpu("gtx1080ti");
   const ConvLayer row = same(1, 4, 12'288, 1, 1);
-  CHECK_THAT(message_of([&] { divide(plan(pascal, problem_of(row)), layer_of(row)); }),
+  CHECK_THAT(message_of([&] { divide(plan(pascal, problem_of(row)), row); }),
              contains("can't hold 1 rows of 12288 cells and a filter"));
 }
 

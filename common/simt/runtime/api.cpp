@@ -19,8 +19,8 @@
 #include <string>
 #include <vector>
 
+#include "common/simt/runtime/current_gpu.hpp"
 #include "common/simt/runtime/device_memory.hpp"
-#include "common/simt/runtime/gpu_models.hpp"
 #include "common/simt/runtime/program_image.hpp"
 #include "common/simt/runtime/runtime.hpp"
 
@@ -64,7 +64,6 @@ thread_local constinit PendingLaunches pending_launches;
 namespace {
 
 using simt::current_gpu;
-using simt::GpuModel;
 using simt::last_error;
 using simt::pending_launches;
 using simt::ProgramImage;
@@ -388,7 +387,7 @@ int dynamic_shared_limit(std::uintptr_t kernel, std::size_t static_bytes) {
 cudaError_t check_launch(const simt::LaunchShape& shape, unsigned launch_bounds,
                          void* program_counter) {
   const auto kernel = [&] { return kernel_name(program_counter); };
-  const GpuModel& gpu = current_gpu();
+  const halo::gpus::Gpu& gpu = current_gpu();
   unsigned long long threads = 1;
   for (int i = 0; i < 3; ++i) {
     const char axis = "xyz"[i];
@@ -439,9 +438,9 @@ cudaError_t check_launch(const simt::LaunchShape& shape, unsigned launch_bounds,
 // ---- properties ----
 
 void fill_properties(cudaDeviceProp& p) {
-  const GpuModel& gpu = current_gpu();
+  const halo::gpus::Gpu& gpu = current_gpu();
   p = {};
-  std::snprintf(p.name, sizeof(p.name), "%s", gpu.name);
+  std::snprintf(p.name, sizeof(p.name), "%s (simulated)", gpu.driver_name);
   p.totalGlobalMem = gpu.memory_bytes;
   p.sharedMemPerBlock = static_cast<std::size_t>(gpu.shared_per_block);
   p.regsPerBlock = simt::kRegistersPerBlock;
@@ -450,38 +449,38 @@ void fill_properties(cudaDeviceProp& p) {
   p.maxThreadsPerBlock = simt::kMaxThreadsPerBlock;
   std::copy_n(simt::kMaxBlockExtent, 3, p.maxThreadsDim);
   std::copy_n(simt::kMaxGridExtent, 3, p.maxGridSize);
-  p.clockRate = gpu.clock_khz;
+  p.clockRate = gpu.boost_clock_mhz * 1000;
   p.totalConstMem = simt::kConstantBytes;
   p.major = gpu.major;
   p.minor = gpu.minor;
   p.textureAlignment = simt::kPitchAlignment;
   p.texturePitchAlignment = 32;
   p.deviceOverlap = 1;
-  p.multiProcessorCount = gpu.multiprocessors;
+  p.multiProcessorCount = gpu.sms;
   p.surfaceAlignment = simt::kPitchAlignment;
   p.concurrentKernels = 1;
   p.asyncEngineCount = gpu.copy_engines;
   p.unifiedAddressing = 1;
-  p.memoryClockRate = gpu.memory_clock_khz;
+  p.memoryClockRate = gpu.memory_clock_mhz * 1000;
   p.memoryBusWidth = gpu.memory_bus_bits;
   p.l2CacheSize = gpu.l2_bytes;
-  p.maxThreadsPerMultiProcessor = gpu.threads_per_multiprocessor;
+  p.maxThreadsPerMultiProcessor = gpu.threads_per_sm;
   p.streamPrioritiesSupported = 1;
   p.globalL1CacheSupported = 1;
   p.localL1CacheSupported = 1;
-  p.sharedMemPerMultiprocessor = static_cast<std::size_t>(gpu.shared_per_multiprocessor);
-  p.regsPerMultiprocessor = gpu.registers_per_multiprocessor;
+  p.sharedMemPerMultiprocessor = static_cast<std::size_t>(gpu.shared_per_sm);
+  p.regsPerMultiprocessor = gpu.registers_per_sm;
   p.managedMemory = 1;
   p.singleToDoublePrecisionPerfRatio = gpu.fp64_ratio;
   p.sharedMemPerBlockOptin = static_cast<std::size_t>(gpu.shared_per_block_optin);
-  p.maxBlocksPerMultiProcessor = gpu.blocks_per_multiprocessor;
+  p.maxBlocksPerMultiProcessor = gpu.blocks_per_sm;
   p.reservedSharedMemPerBlock = static_cast<std::size_t>(gpu.shared_reserved_per_block);
   p.hostRegisterSupported = 1;
 }
 
 // What the simulator does not have (textures, peers, ...) is 0.
 int attribute_value(cudaDeviceAttr attribute) {
-  const GpuModel& gpu = current_gpu();
+  const halo::gpus::Gpu& gpu = current_gpu();
   switch (attribute) {
     case cudaDevAttrMaxThreadsPerBlock:
       return simt::kMaxThreadsPerBlock;
@@ -502,7 +501,7 @@ int attribute_value(cudaDeviceAttr attribute) {
     case cudaDevAttrMaxSharedMemoryPerBlockOptin:
       return gpu.shared_per_block_optin;
     case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
-      return gpu.shared_per_multiprocessor;
+      return gpu.shared_per_sm;
     case cudaDevAttrReservedSharedMemoryPerBlock:
       return gpu.shared_reserved_per_block;
     case cudaDevAttrTotalConstantMemory:
@@ -514,11 +513,11 @@ int attribute_value(cudaDeviceAttr attribute) {
     case cudaDevAttrMaxRegistersPerBlock:
       return simt::kRegistersPerBlock;
     case cudaDevAttrMaxRegistersPerMultiprocessor:
-      return gpu.registers_per_multiprocessor;
+      return gpu.registers_per_sm;
     case cudaDevAttrClockRate:
-      return gpu.clock_khz;
+      return gpu.boost_clock_mhz * 1000;
     case cudaDevAttrMemoryClockRate:
-      return gpu.memory_clock_khz;
+      return gpu.memory_clock_mhz * 1000;
     case cudaDevAttrGlobalMemoryBusWidth:
       return gpu.memory_bus_bits;
     case cudaDevAttrL2CacheSize:
@@ -529,11 +528,11 @@ int attribute_value(cudaDeviceAttr attribute) {
     case cudaDevAttrTexturePitchAlignment:
       return 32;
     case cudaDevAttrMultiProcessorCount:
-      return gpu.multiprocessors;
+      return gpu.sms;
     case cudaDevAttrMaxThreadsPerMultiProcessor:
-      return gpu.threads_per_multiprocessor;
+      return gpu.threads_per_sm;
     case cudaDevAttrMaxBlocksPerMultiprocessor:
-      return gpu.blocks_per_multiprocessor;
+      return gpu.blocks_per_sm;
     case cudaDevAttrComputeCapabilityMajor:
       return gpu.major;
     case cudaDevAttrComputeCapabilityMinor:
@@ -1245,7 +1244,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* ke
     if (attributes == nullptr) return cudaErrorInvalidValue;
     const std::uintptr_t start = kernel_at(kernel);
     if (start == 0) return cudaErrorInvalidDeviceFunction;
-    const GpuModel& gpu = current_gpu();
+    const halo::gpus::Gpu& gpu = current_gpu();
     *attributes = {};
     attributes->sharedSizeBytes = simt::static_shared_bytes(kernel);
     attributes->maxThreadsPerBlock = simt::kMaxThreadsPerBlock;
@@ -1276,7 +1275,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const voi
     const std::uintptr_t start = kernel_at(kernel);
     if (start == 0) return cudaErrorInvalidDeviceFunction;
     if (blocks == nullptr || block_size <= 0) return cudaErrorInvalidValue;
-    const GpuModel& gpu = current_gpu();
+    const halo::gpus::Gpu& gpu = current_gpu();
     const std::size_t static_bytes = simt::static_shared_bytes(kernel);
     *blocks = 0;
     if (block_size > simt::kMaxThreadsPerBlock ||
@@ -1286,14 +1285,13 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const voi
     }
     constexpr int kWarpSize = simt::kWarpSize;
     const int warps = (block_size + kWarpSize - 1) / kWarpSize;
-    int fit =
-        std::min(gpu.blocks_per_multiprocessor, gpu.threads_per_multiprocessor / kWarpSize / warps);
+    int fit = std::min(gpu.blocks_per_sm, gpu.threads_per_sm / kWarpSize / warps);
     const int granule = gpu.shared_granularity;
     const int shared =
         static_cast<int>(static_bytes + dynamic_shared_bytes) + gpu.shared_reserved_per_block;
     if (shared > 0) {
       const int rounded = (shared + granule - 1) / granule * granule;
-      fit = std::min(fit, gpu.shared_per_multiprocessor / rounded);
+      fit = std::min(fit, gpu.shared_per_sm / rounded);
     }
     *blocks = fit;
     return cudaSuccess;

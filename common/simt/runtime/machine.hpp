@@ -11,8 +11,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/simt/runtime/current_gpu.hpp"
 #include "common/simt/runtime/findings.hpp"
-#include "common/simt/runtime/gpu_models.hpp"
 #include "common/simt/runtime/races.hpp"
 #include "common/simt/runtime/regions.hpp"
 #include "common/simt/runtime/runtime.hpp"

@@ -1,6 +1,6 @@
 // What the environment asks of a simulated program: SIMT_CHECKS, SIMT_THREADS, SIMT_STEP_LIMIT,
 // SIMT_REPORT. Read once, at the first use. A value that makes no sense is one line on stderr and
-// exit status 2. (SIMT_GPU is read by gpu_models.cpp.)
+// exit status 2. (SIMT_GPU is read by current_gpu.cpp.)
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-#include "stages/10_layout_convolution/layout_choice.hpp"
+#include "common/planning/layout_choice.hpp"
 
 #include <algorithm>
 #include <set>

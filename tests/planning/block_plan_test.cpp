@@ -1,28 +1,25 @@
 // Stage 08's planner: the paper's own numbers, and what must hold of every block, against walks over
 // all taps that share no code with it.
+#include "common/planning/block_plan.hpp"
+
 #include <algorithm>
 #include <random>
 #include <set>
 #include <stdexcept>
 #include <string>
 
-#include "common/data/gpu_figures.hpp"
 #include "common/data/layer_table.hpp"
-#include "stages/08_multi_channel_stride_fixed/block_plan.hpp"
 #include "tests/catch.hpp"
 
 using namespace halo::multi_channel_stride_fixed;
+using namespace halo::planning;
 using halo::conv::ConvLayer;
 using halo::test::contains;
 using halo::test::message_of;
-namespace data = halo::data;
 
 namespace {
 
-GpuLimits limits(const std::string& key) {
-  const auto& gpu = data::built_in_gpu(key);
-  return {gpu.sms, gpu.shared_per_sm, gpu.shared_per_block};
-}
+GpuLimits limits(const std::string& key) { return limits_of(built_in_gpu(key)); }
 
 ConvLayer square(int C, int size, int K, int filter) {
   return ConvLayer({.C = C,
@@ -59,10 +56,9 @@ ConvLayer random_layer(std::mt19937& random) {
 }  // namespace
 
 TEST_CASE("08 block plan: the paper's rule for the FMAs, with its own GPU") {
-  using data::FmaCount;
-  const auto& gpu = data::built_in_gpu("gtx1080ti");
-  const auto printed = data::fma_to_hide_latency(gpu, FmaCount::as_printed);
-  const auto hardware = data::fma_to_hide_latency(gpu, FmaCount::as_hardware);
+  const auto& gpu = built_in_gpu("gtx1080ti");
+  const auto printed = fma_to_hide_latency(gpu, FmaCount::as_printed);
+  const auto hardware = fma_to_hide_latency(gpu, FmaCount::as_hardware);
   REQUIRE(printed == 66'048);
   REQUIRE(hardware == 33'024);
   const ConvLayer layer = square(512, 28, 512, 3);

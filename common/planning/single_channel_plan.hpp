@@ -27,28 +27,37 @@
 #include <string>
 
 #include "common/conv/layer.hpp"
-#include "common/data/gpu_figures.hpp"
+#include "common/planning/gpu_figures.hpp"
+#include "common/planning/single_channel_division.hpp"
 
 namespace halo::single_channel {
 
-// The words of the planner that are about GPUs.
-using data::built_in_gpu;
-using data::built_in_gpus;
-using data::bytes_per_cycle;
-using data::FigureSource;
-using data::fma_to_hide_latency;
-using data::FmaCount;
-using data::GpuFigures;
-using data::kAhead;
-using data::kBlocksPerSm;
-using data::kLeastRegisters;
-using data::kThreadsPerBlock;
-using data::kThreadsPerSm;
-using data::kWorkRegisters;
-using data::loads_per_thread;
-using data::require_usable;
-using data::volume_to_hide_latency;
-using data::VolumeToHideLatency;
+/// The paper's launch (section 4): two blocks an SM, of 512 threads. The kernels' files say so too.
+inline constexpr int kBlocksPerSm = 2;
+inline constexpr int kThreadsPerBlock = 512;
+inline constexpr int kThreadsPerSm = kBlocksPerSm * kThreadsPerBlock;
+
+/// Floats of the next piece that a thread keeps in registers, as the kernels' files say. 24 x 512 x 4
+/// bytes are 48 KB, all the shared memory that a block of the paper's GPU can have.
+inline constexpr int kFetchedAhead = 24;
+
+/// Registers that a thread keeps for its work, of the 64 that an SM with 65,536 has for each of
+/// kThreadsPerSm. The paper only says that "the number of required registers [...] must be smaller
+/// than that supported" and "its detail is not shown here", so this is ours: the 25 cells of a 5x5
+/// window, a sum, and 14 for indices and addresses.
+inline constexpr int kWorkRegisters = 40;
+
+/// Fewest registers a thread must be able to have: one to prefetch into.
+inline constexpr int kLeastRegisters = kWorkRegisters + 1;
+
+/// Throws std::invalid_argument, in one line, if a figure is below its least (see GpuFigures), not
+/// a number or beyond 10^9, or if the SM cannot hold the paper's launch (kThreadsPerSm threads,
+/// with kLeastRegisters registers each and shared memory left for both blocks).
+void require_usable(const planning::GpuFigures& gpu);
+
+/// Four-byte loads that each of kThreadsPerSm threads must have in flight for V_s: 1 on a GTX 1080
+/// Ti, 3 on an H200.
+std::int64_t loads_per_thread(const planning::GpuFigures& gpu);
 
 /// One map and its filters, as the paper writes them.
 struct Problem {
@@ -83,7 +92,7 @@ enum class Method {
 };
 
 struct PlanOptions {
-  FmaCount fma = FmaCount::as_printed;
+  planning::FmaCount fma = planning::FmaCount::as_printed;
   Quotients quotients = Quotients::rounded_up;
   /// The next piece waits in registers until the present one is done with shared memory, as it must
   /// where global memory cannot be copied to shared memory directly (before compute capability
@@ -134,13 +143,13 @@ enum class Hiding {
 };
 
 struct Plan {
-  GpuFigures gpu;
+  planning::GpuFigures gpu;
   Problem problem;
   PlanOptions options;
 
-  std::int64_t n_fma = 0;           // N_FMA
-  VolumeToHideLatency volume;       // V_s is volume.whole_bytes
-  std::int64_t shared_bytes = 0;    // of an SM, usable by both blocks together
+  std::int64_t n_fma = 0;                // N_FMA
+  planning::VolumeToHideLatency volume;  // V_s is volume.whole_bytes
+  std::int64_t shared_bytes = 0;         // of an SM, usable by both blocks together
   std::int64_t register_bytes = 0;  // of an SM, free for the next piece; 0 if options say not to
   std::int64_t input_bytes = 0;     // 4 (Wx Wy + K^2 M)
 
@@ -169,14 +178,31 @@ struct Plan {
 /// Plans a problem. Throws std::invalid_argument, in one line, as require_usable for the GPU; if a
 /// dimension is below 1, or map, filters or output have more than conv::kMaxElements; and if not
 /// even one row of outputs and one filter fit on chip.
-Plan plan(const GpuFigures& gpu, const Problem& problem, const PlanOptions& options = {});
+Plan plan(const planning::GpuFigures& gpu, const Problem& problem, const PlanOptions& options = {});
 
 /// The plan with every step that led to it, as lines of text.
 std::string explain(const Plan& plan);
 
 /// What the paper's Table 1 says of its GPU, for this one, with N_FMA both ways; then the sources
 /// of the figures. Throws as require_usable.
-std::string explain(const GpuFigures& gpu);
+std::string explain(const planning::GpuFigures& gpu);
+
+/// Deals the plan of one image of the layer to blocks. The plan's formulas count the on-chip memory
+/// of an SM as one, but it is two blocks', and neither can read the other's: what both need (halo
+/// rows, and the filters or the rows that they do not halve) is there twice. So
+///   - the two blocks of an SM halve the rows or the filters of its share, whichever makes a
+///     block's piece smaller (rows, if it is the same);
+///   - where a block's piece then does not fit the block's half of shared memory, or what arrives
+///     for the next does not fit its kFetchedAhead registers a thread, there are more strips or groups
+///     than planned: as few as fit, preferably of one kind only.
+/// Throws std::invalid_argument, in one line, if the layer has more than one channel or a stride, if
+/// not even one row of outputs and one filter fit a block, or if all images together are more blocks
+/// than a grid can have.
+Division divide(const Plan& plan, const conv::ConvLayer& layer);
+
+/// Strips and groups that a full block has.
+int strips(const Division& division);
+int groups(const Division& division);
 
 /// Whether two plans launch the same: method, P, Q and share_pieces.
 bool same_division(const Plan& a, const Plan& b);
@@ -184,7 +210,8 @@ bool same_division(const Plan& a, const Plan& b);
 /// Where the count of FMAs matters: one line for each problem whose plan with FmaCount::as_printed
 /// is not the same_division as with as_hardware, and a last line with their number. options.fma is
 /// not used. Throws as plan.
-std::string where_fma_counts_differ(const GpuFigures& gpu, std::span<const Problem> problems,
+std::string where_fma_counts_differ(const planning::GpuFigures& gpu,
+                                    std::span<const Problem> problems,
                                     const PlanOptions& options = {});
 
 }  // namespace halo::single_channel

@@ -7,9 +7,9 @@
 //            disturbs; a random order, so that nothing can be foreseen.
 // Must cost  one request of one sector for every step.
 // Run        build/stages/07_single_channel_adaptive-gpu --measure
-#include "stages/07_single_channel_adaptive/measure/kernels.hpp"
+#include "common/planning/measure/kernels.hpp"
 
-namespace halo::single_channel::measure {
+namespace halo::planning::measure {
 
 // [doc:chase]
 __global__ void chase_kernel(const unsigned* next,  // [cells], the index of the next cell
@@ -36,4 +36,4 @@ cudaError_t chase(const unsigned* next, unsigned start, int warm_steps, int step
   return cudaGetLastError();
 }
 
-}  // namespace halo::single_channel::measure
+}  // namespace halo::planning::measure

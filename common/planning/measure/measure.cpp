@@ -1,4 +1,4 @@
-#include "stages/07_single_channel_adaptive/measure/measure.hpp"
+#include "common/planning/measure/measure.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -15,11 +15,12 @@
 #include "common/harness/core/program.hpp"
 #include "common/harness/traffic.hpp"
 #include "common/json/json.hpp"
+#include "common/planning/measure/kernels.hpp"
+#include "common/planning/present_gpu.hpp"
+#include "common/planning/single_channel_plan.hpp"
 #include "common/report/command_line.hpp"
-#include "stages/07_single_channel_adaptive/measure/kernels.hpp"
-#include "stages/07_single_channel_adaptive/present_gpu.hpp"
 
-namespace halo::single_channel::measure {
+namespace halo::planning::measure {
 
 namespace {
 
@@ -324,7 +325,7 @@ std::string render(const Measured& measured) {
   line("bytes per cycle", bytes_per_cycle);
   line("V_s (bytes)",
        [](const GpuFigures& gpu) { return volume_to_hide_latency(gpu).whole_bytes; });
-  line("loads in flight per thread", loads_per_thread);
+  line("loads in flight per thread", single_channel::loads_per_thread);
   line("N_FMA, 2 FMAs/core/cycle as printed",
        [](const GpuFigures& gpu) { return fma_to_hide_latency(gpu, FmaCount::as_printed); });
   line("N_FMA, 1 as the hardware counts",
@@ -372,7 +373,7 @@ std::string to_json(const Results& run, const Measured& measured) {
                           {"bytes_per_cycle", bytes_per_cycle(gpu)},
                           {"V_s", volume.whole_bytes},
                           {"loads_per_sm", volume.words_per_sm},
-                          {"loads_per_thread", loads_per_thread(gpu)},
+                          {"loads_per_thread", single_channel::loads_per_thread(gpu)},
                           {"N_FMA_as_printed", fma_to_hide_latency(gpu, FmaCount::as_printed)},
                           {"N_FMA_as_hardware", fma_to_hide_latency(gpu, FmaCount::as_hardware)}});
   };
@@ -457,11 +458,11 @@ GpuFigures figures_from_file(const std::string& path) {
       figures.at(name).get_to(value);
       gpu.sources.push_back({name, path});
     });
-    require_usable(gpu);
+    single_channel::require_usable(gpu);
     return gpu;
   } catch (const json::Error& error) {
     throw std::invalid_argument(path + ": not a file that --measure wrote: " + error.what());
   }
 }
 
-}  // namespace halo::single_channel::measure
+}  // namespace halo::planning::measure

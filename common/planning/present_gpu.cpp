@@ -1,25 +1,27 @@
-#include "stages/07_single_channel_adaptive/present_gpu.hpp"
+#include "common/planning/present_gpu.hpp"
 
 #include <cuda_runtime.h>
 
-#include <array>
 #include <stdexcept>
 #include <string>
-#include <utility>
 
-namespace halo::single_channel {
+#include "common/gpus/gpu.hpp"
+
+namespace halo::planning {
 
 namespace {
 
-void require(cudaError_t error) {
+constexpr const char* kNoFigures = "no GPU whose figures could be asked for";
+constexpr const char* kNoLimits = "no GPU to plan for";
+
+void require(cudaError_t error, const char* otherwise) {
   if (error == cudaSuccess) return;
-  throw std::runtime_error(std::string("no GPU whose figures could be asked for: ") +
-                           cudaGetErrorString(error));
+  throw std::runtime_error(std::string(otherwise) + ": " + cudaGetErrorString(error));
 }
 
 int attribute(cudaDeviceAttr which, int device) {
   int value = 0;
-  require(cudaDeviceGetAttribute(&value, which, device));
+  require(cudaDeviceGetAttribute(&value, which, device), kNoFigures);
   return value;
 }
 
@@ -32,29 +34,18 @@ std::string short_name(std::string name) {
   return name;
 }
 
-// A part of a GPU (MIG) has another name, and fewer SMs.
-constexpr std::array<std::pair<const char*, const char*>, 5> kKnownNames = {{
-    {"GeForce GTX 1080 Ti", "gtx1080ti"},
-    {"GeForce GTX TITAN X", "gtxtitanx"},
-    {"Tesla V100-SXM2-16GB", "v100"},
-    {"Tesla V100-SXM2-32GB", "v100"},
-    {"H200", "h200"},
-}};
-
-// fp32 lanes of an SM; CUDA C++ Programming Guide, throughput of arithmetic instructions.
-int cores_of(int major, int minor) {
-  switch (major) {
-    case 3:
-      return 192;
-    case 6:
-      return minor == 0 ? 64 : 128;
-    case 7:
-      return 64;
-    case 8:
-      return minor == 0 ? 64 : 128;
-    default:
-      return 128;
+// The built-in GPU that calls itself so, or nullptr. A part of a GPU (MIG) has another name, and
+// fewer SMs.
+const GpuFigures* built_in_called(const std::string& device, int sms) {
+  std::string name = short_name(device);
+  // The same GPU with more memory.
+  if (name == "Tesla V100-SXM2-32GB") name = "Tesla V100-SXM2-16GB";
+  for (const GpuFigures& figures : built_in_gpus()) {
+    if (name == short_name(gpus::find(figures.key)->driver_name) && sms == figures.sms) {
+      return &figures;
+    }
   }
+  return nullptr;
 }
 
 // The built-in GPU whose latency stands in for that of an unknown one.
@@ -66,13 +57,11 @@ const char* nearest_older(int major) {
 
 GpuFigures ask() {
   int device = 0;
-  require(cudaGetDevice(&device));
+  require(cudaGetDevice(&device), kNoFigures);
   cudaDeviceProp properties;
-  require(cudaGetDeviceProperties(&properties, device));
-  const std::string name = short_name(properties.name);
-  for (const auto& [known, key] : kKnownNames) {
-    const GpuFigures& figures = built_in_gpu(key);
-    if (name == known && properties.multiProcessorCount == figures.sms) return figures;
+  require(cudaGetDeviceProperties(&properties, device), kNoFigures);
+  if (const GpuFigures* known = built_in_called(properties.name, properties.multiProcessorCount)) {
+    return *known;
   }
 
   const std::string asked = "cudaDeviceGetAttribute on this one";
@@ -83,7 +72,7 @@ GpuFigures ask() {
   gpu.key = "present";
   gpu.name = properties.name;
   gpu.sms = properties.multiProcessorCount;
-  gpu.cores_per_sm = cores_of(properties.major, properties.minor);
+  gpu.cores_per_sm = gpus::cores_per_sm(properties.major, properties.minor);
   gpu.latency_cycles = older.latency_cycles;
   // Two transfers in a cycle of the memory's clock, in kHz; the bus counts in bits.
   gpu.bandwidth_gb_s = 2.0 * attribute(cudaDevAttrMemoryClockRate, device) *
@@ -116,4 +105,17 @@ const GpuFigures& present_gpu() {
   return figures;
 }
 
-}  // namespace halo::single_channel
+GpuLimits present_limits() {
+  int device = 0;
+  GpuLimits gpu;
+  require(cudaGetDevice(&device), kNoLimits);
+  const auto ask = [&](int& value, cudaDeviceAttr which) {
+    require(cudaDeviceGetAttribute(&value, which, device), kNoLimits);
+  };
+  ask(gpu.sms, cudaDevAttrMultiProcessorCount);
+  ask(gpu.shared_per_sm, cudaDevAttrMaxSharedMemoryPerMultiprocessor);
+  ask(gpu.shared_per_block, cudaDevAttrMaxSharedMemoryPerBlockOptin);
+  return gpu;
+}
+
+}  // namespace halo::planning

@@ -1,9 +1,9 @@
-#include "stages/07_single_channel_adaptive/division.hpp"
-
 #include <algorithm>
 #include <limits>
 #include <stdexcept>
 #include <string>
+
+#include "common/planning/single_channel_plan.hpp"
 
 namespace halo::single_channel {
 
@@ -83,39 +83,25 @@ Cuts cut(const BlockWork& work, Cuts planned) {
 
 }  // namespace
 
-Layer layer_of(const conv::ConvLayer& layer) {
+Division divide(const Plan& plan, const conv::ConvLayer& layer) {
   require_single_channel(layer);
-  return {layer.N(), layer.H(), layer.W(), layer.K(),         layer.R(),
-          layer.S(), layer.P(), layer.Q(), layer.padding_h(), layer.padding_w()};
-}
-
-int prefetch_rows(const Layer& layer) {
-  for (int rows = 4; rows >= 1; rows /= 2) {
-    const std::int64_t cells = (std::int64_t{rows} + layer.R - 1) * layer.W;
-    const std::int64_t taps = std::int64_t{kPrefetchFilters} * layer.R * layer.S;
-    if (cells + taps <= 48 * 1024 / 4) return rows;
-  }
-  return 0;
-}
-
-Division divide(const Plan& plan, const Layer& layer) {
   const bool by_filters = plan.method == Method::filters_over_sms;
-  const std::int64_t sm_rows = by_filters ? layer.P : quotient_up(layer.P, plan.gpu.sms);
-  const std::int64_t sm_filters = by_filters ? quotient_up(layer.K, plan.gpu.sms) : layer.K;
+  const std::int64_t sm_rows = by_filters ? layer.P() : quotient_up(layer.P(), plan.gpu.sms);
+  const std::int64_t sm_filters = by_filters ? quotient_up(layer.K(), plan.gpu.sms) : layer.K();
   const std::int64_t shares =
-      by_filters ? quotient_up(layer.K, sm_filters) : quotient_up(layer.P, sm_rows);
+      by_filters ? quotient_up(layer.K(), sm_filters) : quotient_up(layer.P(), sm_rows);
   const Cuts planned =
       by_filters ? Cuts{plan.P, plan.share_pieces} : Cuts{plan.share_pieces, plan.Q};
 
   const auto work = [&](std::int64_t row_parts, std::int64_t filter_parts) {
-    return BlockWork{.width = layer.W,
-                     .height = layer.H,
-                     .halo_rows = layer.R - 1,
-                     .taps = std::int64_t{layer.R} * layer.S,
+    return BlockWork{.width = layer.W(),
+                     .height = layer.H(),
+                     .halo_rows = layer.R() - 1,
+                     .taps = std::int64_t{layer.R()} * layer.S(),
                      .rows = quotient_up(sm_rows, row_parts),
                      .filters = quotient_up(sm_filters, filter_parts),
                      .most_on_chip = plan.shared_bytes / kBlocksPerSm / std::int64_t{sizeof(float)},
-                     .most_ahead = std::int64_t{kAhead} * kThreadsPerBlock};
+                     .most_ahead = std::int64_t{kFetchedAhead} * kThreadsPerBlock};
   };
   const auto planned_floats = [&](const BlockWork& block) {
     return block.on_chip(std::min(planned.strips, block.rows),
@@ -132,12 +118,12 @@ Division divide(const Plan& plan, const Layer& layer) {
   const Cuts cuts = cut(block, planned);
   if (cuts.strips == 0) {
     throw std::invalid_argument("a block of " + plan.gpu.name + " can't hold " +
-                                std::to_string(layer.R) + " rows of " + std::to_string(layer.W) +
-                                " cells and a filter");
+                                std::to_string(layer.R()) + " rows of " +
+                                std::to_string(layer.W()) + " cells and a filter");
   }
   const std::int64_t blocks = shares * row_parts * filter_parts;
-  if (blocks > kMostBlocks / layer.N) {
-    throw std::invalid_argument(std::to_string(layer.N) + " images of " + std::to_string(blocks) +
+  if (blocks > kMostBlocks / layer.N()) {
+    throw std::invalid_argument(std::to_string(layer.N()) + " images of " + std::to_string(blocks) +
                                 " blocks are more than a grid can have");
   }
   Division division{};
@@ -157,12 +143,6 @@ int strips(const Division& division) {
 
 int groups(const Division& division) {
   return static_cast<int>(quotient_up(division.block_filters, division.filters));
-}
-
-cudaError_t adaptive(const float* input, const float* filters, float* output, const Layer& layer,
-                     const Plan& plan) {
-  const auto launch = plan.method == Method::filters_over_sms ? filters_over_sms : map_over_sms;
-  return launch(input, filters, output, layer, divide(plan, layer));
 }
 
 }  // namespace halo::single_channel

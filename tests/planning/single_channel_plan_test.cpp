@@ -1,5 +1,7 @@
 // Stage 07's planner: the paper's own numbers, cases computed by hand, and the properties that
 // every plan must have, against a search that tries every divisor.
+#include "common/planning/single_channel_plan.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -10,10 +12,10 @@
 #include <vector>
 
 #include "common/data/layer_table.hpp"
-#include "stages/07_single_channel_adaptive/planner.hpp"
 #include "tests/catch.hpp"
-#include "tests/stages/small_gpu.hpp"
+#include "tests/planning/small_gpu.hpp"
 
+using namespace halo::planning;
 using namespace halo::single_channel;
 using halo::conv::ConvLayer;
 using halo::test::Approx;

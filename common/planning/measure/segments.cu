@@ -7,9 +7,9 @@
 // Must cost  16 requests a warp, of 4 sectors each, whatever the size: a warp reads 128 bytes in one,
 //            two or four pieces (and fewer sectors only where two pieces are neighbours by chance).
 // Run        build/stages/07_single_channel_adaptive-gpu --measure
-#include "stages/07_single_channel_adaptive/measure/kernels.hpp"
+#include "common/planning/measure/kernels.hpp"
 
-namespace halo::single_channel::measure {
+namespace halo::planning::measure {
 
 // [doc:segments]
 template <int kLanes>
@@ -40,4 +40,4 @@ cudaError_t segments(const float* data, float* sums, int lanes, int log2_segment
   return cudaGetLastError();
 }
 
-}  // namespace halo::single_channel::measure
+}  // namespace halo::planning::measure

@@ -1,4 +1,4 @@
-#include "stages/07_single_channel_adaptive/planner.hpp"
+#include "common/planning/single_channel_plan.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -49,7 +49,7 @@ struct Amounts {
 
 class Divider {
  public:
-  Divider(const GpuFigures& gpu, const Problem& problem, Quotients quotients)
+  Divider(const planning::GpuFigures& gpu, const Problem& problem, Quotients quotients)
       : sms_(gpu.sms), problem_(problem), quotients_(quotients) {}
 
   // What the own divisor (P or Q) counts, and what an SM's share counts.
@@ -192,6 +192,46 @@ std::string bounds(const Plan& plan, const Candidate& candidate) {
 
 }  // namespace
 
+void require_usable(const planning::GpuFigures& gpu) {
+  const std::string name = gpu.name.empty() ? "the GPU" : gpu.name;
+  const auto require = [&](const char* what, double value, double least) {
+    // Not value < least: a NaN must not slip through.
+    if (value >= least && value <= 1e9) return;
+    throw std::invalid_argument(name + ": " + what + " must be from " +
+                                std::to_string(static_cast<int>(least)) + " to 1,000,000,000");
+  };
+  require("the number of SMs", gpu.sms, 1);
+  require("the number of cores per SM", gpu.cores_per_sm, 1);
+  require("the latency in cycles", gpu.latency_cycles, 1);
+  require("the bandwidth in GB/s", gpu.bandwidth_gb_s, 1);
+  require("the clock in MHz", gpu.clock_mhz, 1);
+  require("the bandwidth in bytes per cycle", gpu.bandwidth_gb_s * 1000 / gpu.clock_mhz, 1);
+  require("the shared memory per SM in bytes", gpu.shared_per_sm, 1);
+  require("the shared memory per block in bytes", gpu.shared_per_block, 1);
+  require("the shared memory reserved per block in bytes", gpu.shared_reserved_per_block, 0);
+  require("the number of registers per SM", gpu.registers_per_sm, 1);
+  require("the number of threads per SM", gpu.threads_per_sm, 1);
+  if (gpu.threads_per_sm < kThreadsPerSm) {
+    throw std::invalid_argument(name + ": " + std::to_string(gpu.threads_per_sm) +
+                                " threads per SM; the plan launches " +
+                                std::to_string(kThreadsPerSm));
+  }
+  if (gpu.registers_per_sm / kThreadsPerSm < kLeastRegisters) {
+    throw std::invalid_argument(name + ": " + std::to_string(gpu.registers_per_sm) +
+                                " registers per SM; the plan needs " +
+                                std::to_string(kLeastRegisters) + " for each of " +
+                                std::to_string(kThreadsPerSm) + " threads");
+  }
+  if (gpu.shared_per_sm / kBlocksPerSm - gpu.shared_reserved_per_block < kWord) {
+    throw std::invalid_argument(name + ": no shared memory is left for " +
+                                std::to_string(kBlocksPerSm) + " blocks per SM");
+  }
+}
+
+std::int64_t loads_per_thread(const planning::GpuFigures& gpu) {
+  return quotient_up(volume_to_hide_latency(gpu).words_per_sm, kThreadsPerSm);
+}
+
 void require_single_channel(const conv::ConvLayer& layer) {
   const std::string name = "layer " + conv::label(layer) + ": ";
   if (layer.C() != 1) {
@@ -212,7 +252,7 @@ Problem problem_of(const conv::ConvLayer& layer) {
   return {.Wx = std::max(layer.W(), layer.Q()), .Wy = layer.P(), .K = layer.R(), .M = layer.K()};
 }
 
-Plan plan(const GpuFigures& gpu, const Problem& problem, const PlanOptions& options) {
+Plan plan(const planning::GpuFigures& gpu, const Problem& problem, const PlanOptions& options) {
   require_usable(gpu);
   require_usable(problem);
 
@@ -230,9 +270,10 @@ Plan plan(const GpuFigures& gpu, const Problem& problem, const PlanOptions& opti
       std::int64_t{std::min(gpu.shared_per_block,
                             gpu.shared_per_sm / kBlocksPerSm - gpu.shared_reserved_per_block)};
   if (options.prefetch_in_registers) {
-    // The kernels are compiled with kAhead registers to prefetch into, however many there are.
+    // The kernels are compiled with kFetchedAhead registers to prefetch into, however many there are.
     const int free_registers = gpu.registers_per_sm / kThreadsPerSm - kWorkRegisters;
-    plan.register_bytes = std::int64_t{kWord} * kThreadsPerSm * std::min(free_registers, kAhead);
+    plan.register_bytes =
+        std::int64_t{kWord} * kThreadsPerSm * std::min(free_registers, kFetchedAhead);
   }
 
   const Divider divider(gpu, problem, options.quotients);
@@ -332,11 +373,11 @@ std::string explain(const Plan& plan) {
                      std::to_string(problem.K) + "x" + std::to_string(problem.K) + ", input " +
                      with_commas(plan.input_bytes) + " bytes\n";
   text += "to hide the latency of " + with_commas(plan.gpu.latency_cycles) + " cycles\n";
-  text +=
-      "  N_FMA = " + with_commas(plan.gpu.latency_cycles) + " x " +
-      with_commas(plan.gpu.cores_per_sm) + " cores x " +
-      (plan.options.fma == FmaCount::as_printed ? "2, as printed" : "1, as the hardware counts") +
-      " = " + with_commas(plan.n_fma) + " FMAs an SM\n";
+  text += "  N_FMA = " + with_commas(plan.gpu.latency_cycles) + " x " +
+          with_commas(plan.gpu.cores_per_sm) + " cores x " +
+          (plan.options.fma == planning::FmaCount::as_printed ? "2, as printed"
+                                                              : "1, as the hardware counts") +
+          " = " + with_commas(plan.n_fma) + " FMAs an SM\n";
   text += "  V_s = " + with_commas(bytes_per_cycle(plan.gpu)) + " bytes/cycle x " +
           with_commas(plan.gpu.latency_cycles) + " = " + with_commas(plan.volume.bytes) +
           " bytes, in whole warps " + with_commas(plan.volume.threads_per_sm) + " x " +
@@ -413,9 +454,9 @@ std::string explain(const Plan& plan) {
   return text;
 }
 
-std::string explain(const GpuFigures& gpu) {
+std::string explain(const planning::GpuFigures& gpu) {
   require_usable(gpu);
-  const VolumeToHideLatency volume = volume_to_hide_latency(gpu);
+  const planning::VolumeToHideLatency volume = volume_to_hide_latency(gpu);
   std::string text = gpu.name + "\n";
   const auto line = [&](const std::string& what, const std::string& value) {
     text += "  " + what + std::string(what.size() < 36 ? 36 - what.size() : 1, ' ') + value + "\n";
@@ -433,11 +474,11 @@ std::string explain(const GpuFigures& gpu) {
   line("Data requirement/SM (bytes)", with_commas(volume.bytes_per_sm));
   line("V_s, of all SMs (bytes)", with_commas(volume.whole_bytes));
   line("N_FMA, 2 FMAs/core/cycle as printed",
-       with_commas(fma_to_hide_latency(gpu, FmaCount::as_printed)));
+       with_commas(fma_to_hide_latency(gpu, planning::FmaCount::as_printed)));
   line("N_FMA, 1 as the hardware counts",
-       with_commas(fma_to_hide_latency(gpu, FmaCount::as_hardware)));
+       with_commas(fma_to_hide_latency(gpu, planning::FmaCount::as_hardware)));
   text += "sources\n";
-  for (const FigureSource& source : gpu.sources) {
+  for (const planning::FigureSource& source : gpu.sources) {
     line(source.figure, source.source + (source.inferred ? " (inferred)" : ""));
   }
   return text;
@@ -447,15 +488,15 @@ bool same_division(const Plan& a, const Plan& b) {
   return a.method == b.method && a.P == b.P && a.Q == b.Q && a.share_pieces == b.share_pieces;
 }
 
-std::string where_fma_counts_differ(const GpuFigures& gpu, std::span<const Problem> problems,
-                                    const PlanOptions& options) {
+std::string where_fma_counts_differ(const planning::GpuFigures& gpu,
+                                    std::span<const Problem> problems, const PlanOptions& options) {
   std::string text;
   std::int64_t different = 0;
   for (const Problem& problem : problems) {
     PlanOptions printed = options;
-    printed.fma = FmaCount::as_printed;
+    printed.fma = planning::FmaCount::as_printed;
     PlanOptions hardware = options;
-    hardware.fma = FmaCount::as_hardware;
+    hardware.fma = planning::FmaCount::as_hardware;
     const Plan a = plan(gpu, problem, printed);
     const Plan b = plan(gpu, problem, hardware);
     if (same_division(a, b)) continue;

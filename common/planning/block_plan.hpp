@@ -20,18 +20,10 @@
 #include <vector>
 
 #include "common/conv/layer.hpp"
-#include "stages/08_multi_channel_stride_fixed/blocks.hpp"
+#include "common/planning/block.hpp"
+#include "common/planning/gpu_figures.hpp"
 
 namespace halo::multi_channel_stride_fixed {
-
-/// What a plan has to know of a GPU.
-struct GpuLimits {
-  int sms = 0;
-  int shared_per_sm = 0;     // bytes
-  int shared_per_block = 0;  // bytes, the most a block may ask for
-
-  bool operator==(const GpuLimits&) const = default;
-};
 
 /// The paper's segments and the two it argues against, in floats: S / 4.
 inline constexpr int kSegment32 = 8;
@@ -47,9 +39,6 @@ inline constexpr int kFilters = 64;
 /// M' for segments of 128 bytes: what "has to be kept small because of the limited size of on-chip
 /// memory". These filters take as many bytes on chip as 64 with 32 bytes.
 inline constexpr int kFiltersOf128 = 16;
-
-/// The layer's numbers for a kernel.
-Layer numbers_of(const conv::ConvLayer& layer);
 
 /// What a segment can touch at most, over all segments of a layer.
 struct SegmentExtent {
@@ -77,27 +66,27 @@ struct BlockPlan {
 /// given; refused if it does not fit. Throws std::invalid_argument unless segment >= 1, pixels is a
 /// multiple of 32 and filters one of kFiltersPerThread.
 BlockPlan exact_block(const conv::ConvLayer& layer, int segment, int pixels, int filters,
-                      const GpuLimits& gpu);
+                      const planning::GpuLimits& gpu);
 
 /// The same with the largest W'x and M' that are no more than given and fit: W'x no more than the
 /// map's pixels need, M' no more than there are filters; each buffer within half of an SM's shared
 /// memory, both within a block's. Of maps and filters, what takes more is halved; where
 /// not even 32 pixels' lines fit (strides far beyond the filter), some of the 32 threads have none.
-BlockPlan plan_blocks(const conv::ConvLayer& layer, int segment, const GpuLimits& gpu,
+BlockPlan plan_blocks(const conv::ConvLayer& layer, int segment, const planning::GpuLimits& gpu,
                       int pixels = kPixels, int filters = kFilters);
 
 /// plan_blocks with segments of 32 bytes, and the channels dealt out to the SMs: C / SMs, rounded up,
 /// for each; more where the parts' sums would take more than kMostPartialSums floats.
-BlockPlan plan_channels_divided(const conv::ConvLayer& layer, const GpuLimits& gpu);
+BlockPlan plan_channels_divided(const conv::ConvLayer& layer, const planning::GpuLimits& gpu);
 inline constexpr std::int64_t kMostPartialSums = std::int64_t{1} << 28;  // 1 GiB
 
 /// K / SMs filters a block, rounded up to 1, 2, 4 or 8, fewer if they do not fit; refused if not even
 /// one does. Tiles of up to 512 pixels.
-BlockPlan plan_filters_divided(const conv::ConvLayer& layer, const GpuLimits& gpu);
+BlockPlan plan_filters_divided(const conv::ConvLayer& layer, const planning::GpuLimits& gpu);
 
 /// N P Q / SMs pixels a block, fewer if all channels of them do not fit; refused if not even one
 /// pixel's do.
-BlockPlan plan_maps_divided(const conv::ConvLayer& layer, const GpuLimits& gpu);
+BlockPlan plan_maps_divided(const conv::ConvLayer& layer, const planning::GpuLimits& gpu);
 
 /// The paper's procedure for one layer and S, step by step, as lines of text. n_fma as the caller
 /// counts it, with a word for how.
@@ -105,7 +94,7 @@ struct FmaNeed {
   std::string how;  // "2 FMAs a core and cycle, as printed"
   std::int64_t n_fma = 0;
 };
-std::string explain(const conv::ConvLayer& layer, int segment, const GpuLimits& gpu,
+std::string explain(const conv::ConvLayer& layer, int segment, const planning::GpuLimits& gpu,
                     const std::vector<FmaNeed>& needs);
 
 }  // namespace halo::multi_channel_stride_fixed

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "common/harness/backend/backend.hpp"
-#include "stages/07_single_channel_adaptive/planner.hpp"
+#include "common/planning/gpu_figures.hpp"
 
-namespace halo::single_channel::measure {
+namespace halo::planning::measure {
 
 /// Whether --measure is among the arguments.
 bool asked_for(int argc, const char* const* argv);
@@ -25,4 +25,4 @@ std::vector<std::string> check(Backend& backend, std::uint64_t seed);
 /// line, if it can't be read or holds none.
 GpuFigures figures_from_file(const std::string& path);
 
-}  // namespace halo::single_channel::measure
+}  // namespace halo::planning::measure

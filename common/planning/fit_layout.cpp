@@ -6,11 +6,11 @@
 #include <set>
 
 #include "common/harness/core/program.hpp"
+#include "common/planning/layout_choice.hpp"
 #include "common/report/command_line.hpp"
 #include "common/report/json.hpp"
 #include "common/report/rows.hpp"
 #include "common/report/text.hpp"
-#include "stages/10_layout_convolution/layout_choice.hpp"
 
 namespace halo::layout_convolution {
 

@@ -1,7 +1,6 @@
-// The figures of a GPU from which stages 07 and 08 plan, and what Chang & Onishi ("Fast
-// convolution kernels on Pascal GPU with high memory efficiency", section 2.2 and Table 1) derive
-// from them. Plain C++: no GPU is asked. Whoever has one fills a GpuFigures from its properties and
-// from measurements.
+// What plans know of a GPU: a view of the table in common/gpus, or figures that were measured; and
+// what Chang & Onishi ("Fast convolution kernels on Pascal GPU with high memory efficiency", section
+// 2.2 and Table 1) derive from them. Plain C++: no GPU is asked.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace halo::data {
+namespace halo::planning {
 
 /// Where one figure of a GPU comes from.
 struct FigureSource {
@@ -18,7 +17,7 @@ struct FigureSource {
   bool inferred = false;  // not stated by the source for this GPU, nor measured on one
 };
 
-/// A GPU, as far as the planner has to know it. Every number is at least 1, except
+/// A GPU, as far as a plan has to know it. Every number is at least 1, except
 /// shared_reserved_per_block, which may be 0.
 struct GpuFigures {
   std::string key;   // as an option names it: "gtx1080ti"
@@ -36,35 +35,23 @@ struct GpuFigures {
   std::vector<FigureSource> sources;  // one for each figure; empty if nobody says
 };
 
-/// GTX 1080 Ti (the paper's), GTX Titan X, V100 and H200.
+/// The GPUs of known latency: GTX 1080 Ti (the paper's), GTX Titan X, V100 and H200.
 const std::vector<GpuFigures>& built_in_gpus();
 
 /// The built-in GPU of this key: "gtx1080ti", "gtxtitanx", "v100" or "h200". Throws
 /// std::invalid_argument, one line that lists them, for any other.
 const GpuFigures& built_in_gpu(std::string_view key);
 
-/// Throws std::invalid_argument, in one line, if a figure is below its least (see GpuFigures), not
-/// a number or beyond 10^9, or if the SM cannot hold the paper's launch (kThreadsPerSm threads,
-/// with kLeastRegisters registers each and shared memory left for both blocks).
-void require_usable(const GpuFigures& gpu);
+/// What a block must fit.
+struct GpuLimits {
+  int sms = 0;
+  int shared_per_sm = 0;     // bytes
+  int shared_per_block = 0;  // bytes, the most a block may ask for
 
-/// The paper's launch (section 4): two blocks an SM, of 512 threads.
-inline constexpr int kBlocksPerSm = 2;
-inline constexpr int kThreadsPerBlock = 512;
-inline constexpr int kThreadsPerSm = kBlocksPerSm * kThreadsPerBlock;
+  bool operator==(const GpuLimits&) const = default;
+};
 
-/// Floats of the next piece that a thread keeps in registers. 24 x 512 x 4 bytes are 48 KB, all the
-/// shared memory that a block of the paper's GPU can have.
-inline constexpr int kAhead = 24;
-
-/// Registers that a thread keeps for its work, of the 64 that an SM with 65,536 has for each of
-/// kThreadsPerSm. The paper only says that "the number of required registers [...] must be smaller
-/// than that supported" and "its detail is not shown here", so this is ours: the 25 cells of a 5x5
-/// window, a sum, and 14 for indices and addresses.
-inline constexpr int kWorkRegisters = 40;
-
-/// Fewest registers a thread must be able to have: one to prefetch into.
-inline constexpr int kLeastRegisters = kWorkRegisters + 1;
+GpuLimits limits_of(const GpuFigures& gpu);
 
 /// How many fused multiply-adds a core is taken to do in a cycle.
 enum class FmaCount {
@@ -93,8 +80,4 @@ struct VolumeToHideLatency {
 };
 VolumeToHideLatency volume_to_hide_latency(const GpuFigures& gpu);
 
-/// Four-byte loads that each of kThreadsPerSm threads must have in flight for that volume: 1 on a
-/// GTX 1080 Ti, 3 on an H200.
-std::int64_t loads_per_thread(const GpuFigures& gpu);
-
-}  // namespace halo::data
+}  // namespace halo::planning

@@ -1,8 +1,9 @@
+#include "common/planning/layout_choice.hpp"
+
 #include <cmath>
 #include <stdexcept>
 
 #include "common/data/layer_table.hpp"
-#include "stages/10_layout_convolution/layout_choice.hpp"
 #include "tests/catch.hpp"
 
 using namespace halo::layout_convolution;

@@ -1,9 +1,9 @@
-// The figures of the GPU that this program runs on.
+// What plans must know of the GPU that this program runs on.
 #pragma once
 
-#include "stages/07_single_channel_adaptive/planner.hpp"
+#include "common/planning/gpu_figures.hpp"
 
-namespace halo::single_channel {
+namespace halo::planning {
 
 /// What the device says of itself (SMs, shared memory, registers, threads), and what it does not
 /// say (cores of an SM, latency; bandwidth as memory sells it):
@@ -15,4 +15,8 @@ namespace halo::single_channel {
 /// Asked for once. Throws std::runtime_error, in one line, if there is no device.
 const GpuFigures& present_gpu();
 
-}  // namespace halo::single_channel
+/// What the device says of its limits, asked for each time. Throws std::runtime_error, in one line,
+/// if there is no device.
+GpuLimits present_limits();
+
+}  // namespace halo::planning

@@ -57,7 +57,7 @@ fi
 [ -x "$build/common/cli/halo-cli" ] || { echo "nothing is built yet: begin with the part build" >&2; exit 2; }
 
 if wanted tests; then
-  $limit meson test -C "$build" --suite planning --suite stages --suite harness --suite peers >"$out/tests.log" 2>&1
+  $limit meson test -C "$build" --suite planning --suite network --suite stages --suite harness --suite peers >"$out/tests.log" 2>&1
   report $? tests "$(grep -E '^(Ok|Fail|Skipped):' "$out/tests.log" | tr -s ' \n' ' ')"
 fi
 

@@ -15,6 +15,7 @@ FLOORS = [
     ["common/report"],
     ["common/harness"],
     ["common/peers", "common/planning"],
+    ["common/network"],
     ["stages"],
     ["common/cli"],
     ["tests"],
@@ -121,7 +122,7 @@ class Rooms(unittest.TestCase):
         for path, included in [
             ("common/report/json.cpp", "common/data/file.hpp"),
             ("common/harness/program.cpp", "common/harness/bench.hpp"),
-            ("stages/13_network/run.cpp", "stages/06_conv2d_direct/stage.hpp"),
+            ("stages/13_network/variants.cpp", "stages/06_conv2d_direct/stage.hpp"),
             ("common/cli/bench.cpp", "common/harness/bench_sets.hpp"),
             ("tests/cli/run_test.cpp", "common/cli/process.hpp"),
         ]:

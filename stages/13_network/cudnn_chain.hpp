@@ -1,7 +1,7 @@
 // The library that whole networks are compared with.
 #pragma once
 
-#include "stages/13_network/stage.hpp"
+#include "common/network/program.hpp"
 
 namespace halo::network {
 

@@ -1,6 +1,7 @@
 #include "stages/13_network/cudnn_chain.hpp"
+#include "stages/13_network/stage.hpp"
 
 int main(int argc, char** argv) {
-  return halo::network::run_network(argc, argv, {halo::network::cudnn_chain()},
-                                    halo::make_backend());
+  return halo::network::run_network(argc, argv, halo::network::stage(),
+                                    {halo::network::cudnn_chain()}, halo::make_backend());
 }

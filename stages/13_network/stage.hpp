@@ -1,27 +1,18 @@
 // Stage 13: whole networks of the course's kernels, and of a library's beside them.
 #pragma once
 
-#include <memory>
-#include <string>
 #include <vector>
 
-#include "common/harness/backend/backend.hpp"
-#include "stages/13_network/kernel.hpp"
+#include "common/network/program.hpp"
 
 namespace halo::network {
 
-/// Another maker's kernels, chained in NCHW, to compare with.
-struct Peer {
-  std::string name;         // cudnn_chain
-  std::string description;  // one line for --list
-  std::string version;      // "cuDNN 9.14.0"; may be empty
-  std::string unavailable;  // not empty: it cannot run here, and why
-  MakeCatalogue catalogue;
-};
+/// Convolutions of stages 06, 08, 09 and 10, pooling of 11, softmax of 12, transforms of 10, and this
+/// stage's kernels.
+NetworkStage stage();
 
-/// The main function of the stage's program. Returns its exit status: 0 good, 1 a check or a hazard
-/// failed, 2 wrong use, 77 not run.
-int run_network(int argc, const char* const* argv, const std::vector<Peer>& peers,
-                std::unique_ptr<Backend> backend);
+/// This stage's own kernels for fully connected layers, tiled and over lanes, in both layouts.
+std::vector<Conv2dVariant> fully_connected_variants();
+BiasReluVariant bias_relu_variant();
 
 }  // namespace halo::network

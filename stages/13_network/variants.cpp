@@ -9,8 +9,9 @@
 #include "stages/10_layout_transform.hpp"
 #include "stages/11_fused_pooling.hpp"
 #include "stages/12_fused_softmax.hpp"
-#include "stages/13_network/kernel.hpp"
+#include "stages/13_network/digits_folder.hpp"
 #include "stages/13_network/network_kernels.hpp"
+#include "stages/13_network/stage.hpp"
 
 namespace halo::network {
 
@@ -177,6 +178,21 @@ simt::Counters predict_bias_relu(const BiasRelu& problem) {
   return counters;
 }
 
+Catalogue catalogue() {
+  Catalogue ours;
+  ours.maker = "halo";
+  for (const Conv2dStage& stage : {conv2d_direct::stage(), multi_channel_stride_fixed::stage(),
+                                   cuconv_two_stage::stage(), layout_convolution::stage()}) {
+    Catalogue::add(ours.convolutions, stage.name, stage.variants);
+  }
+  Catalogue::add(ours.pooling, "11_fused_pooling", fused_pooling::stage().variants);
+  Catalogue::add(ours.softmax, "12_fused_softmax", fused_softmax::stage().variants);
+  Catalogue::add(ours.transforms, "10_layout_transform", layout_transform::stage().variants);
+  Catalogue::add(ours.fully_connected, "13_network", fully_connected_variants());
+  Catalogue::add(ours.bias_relu, "13_network", {bias_relu_variant()});
+  return ours;
+}
+
 }  // namespace
 
 std::vector<Conv2dVariant> fully_connected_variants() {
@@ -206,19 +222,6 @@ BiasReluVariant bias_relu_variant() {
   return variant;
 }
 
-Catalogue our_catalogue() {
-  Catalogue ours;
-  ours.maker = "halo";
-  for (const Conv2dStage& stage : {conv2d_direct::stage(), multi_channel_stride_fixed::stage(),
-                                   cuconv_two_stage::stage(), layout_convolution::stage()}) {
-    Catalogue::add(ours.convolutions, stage.name, stage.variants);
-  }
-  Catalogue::add(ours.pooling, "11_fused_pooling", fused_pooling::stage().variants);
-  Catalogue::add(ours.softmax, "12_fused_softmax", fused_softmax::stage().variants);
-  Catalogue::add(ours.transforms, "10_layout_transform", layout_transform::stage().variants);
-  Catalogue::add(ours.fully_connected, "13_network", fully_connected_variants());
-  Catalogue::add(ours.bias_relu, "13_network", {bias_relu_variant()});
-  return ours;
-}
+NetworkStage stage() { return {"13_network", catalogue, HALO_DIGITS_FOLDER}; }
 
 }  // namespace halo::network

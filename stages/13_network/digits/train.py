@@ -9,7 +9,7 @@ split and everything random come from fixed seeds. Each picture is first made wh
 whole numbers 0 ... 255 (white ink on black), and the network's input is those / 255: a picture that was
 saved and read again gives the same input, bit for bit.
 
-The network is `digits` of stages/13_network/networks.cpp:
+The network is `digits` of common/network/networks.cpp:
     conv1  16 filters 3 x 3, padding 1, bias, ReLU    8 x 8 x  1 -> 8 x 8 x 16
     pool1  maximum of 2 x 2                                      -> 4 x 4 x 16
     conv2  32 filters 3 x 3, padding 1, bias, ReLU               -> 4 x 4 x 32

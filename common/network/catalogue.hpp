@@ -11,7 +11,7 @@
 #include "common/harness/families/pooling.hpp"
 #include "common/harness/families/softmax.hpp"
 #include "common/harness/families/transform.hpp"
-#include "stages/13_network/graph.hpp"
+#include "common/network/graph.hpp"
 
 namespace halo::network {
 
@@ -98,14 +98,6 @@ struct Catalogue {
 /// Makes a catalogue, once for each layer of a network: a library's object may keep what it prepared for one
 /// layer, the last.
 using MakeCatalogue = std::function<Catalogue()>;
-
-/// The course's own: convolutions of stages 06, 08, 09 and 10, pooling of 11, softmax of 12, transforms
-/// of 10, and this stage's kernels.
-Catalogue our_catalogue();
-
-/// This stage's own kernels for fully connected layers, tiled and over lanes, in both layouts.
-std::vector<Conv2dVariant> fully_connected_variants();
-BiasReluVariant bias_relu_variant();
 
 /// The kernels of the catalogue that can compute the layer, in any layout. Left out are variants that
 /// cannot run here or refuse the problem; that keep their filters in constant memory, which all layers

@@ -1,4 +1,4 @@
-#include "stages/13_network/kernel.hpp"
+#include "common/network/catalogue.hpp"
 
 #include "common/harness/families/conv2d.hpp"
 

@@ -1,9 +1,8 @@
-#include "stages/13_network/digits.hpp"
+#include "common/network/digits.hpp"
 
 #include <algorithm>
 
 #include "common/data/array.hpp"
-#include "stages/13_network/digits_folder.hpp"
 
 namespace halo::network {
 
@@ -21,8 +20,6 @@ std::vector<int> whole(const std::vector<float>& values) {
 }
 
 }  // namespace
-
-std::string digits_folder() { return HALO_DIGITS_FOLDER; }
 
 TestDigits read_test_digits(const std::string& folder) {
   TestDigits digits;

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "common/harness/backend/backend.hpp"
+#include "common/network/plan.hpp"
+#include "common/network/weights.hpp"
 #include "common/report/rows.hpp"
-#include "stages/13_network/plan.hpp"
-#include "stages/13_network/weights.hpp"
 
 namespace halo::network {
 

@@ -1,4 +1,4 @@
-#include "stages/13_network/networks.hpp"
+#include "common/network/networks.hpp"
 
 #include <stdexcept>
 

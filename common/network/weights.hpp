@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "stages/13_network/graph.hpp"
+#include "common/network/graph.hpp"
 
 namespace halo::network {
 

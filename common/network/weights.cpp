@@ -1,4 +1,4 @@
-#include "stages/13_network/weights.hpp"
+#include "common/network/weights.hpp"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-// The handwritten digits: where their weights are, and the pictures that PyTorch answered.
+// The handwritten digits: the pictures that PyTorch answered.
 #pragma once
 
 #include <cstddef>
@@ -6,9 +6,6 @@
 #include <vector>
 
 namespace halo::network {
-
-/// stages/13_network/digits of the source tree that this program was built from.
-std::string digits_folder();
 
 /// The pictures that training never saw, with their answers.
 struct TestDigits {

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "common/harness/backend/backend.hpp"
+#include "common/network/plan.hpp"
 #include "common/report/terminal.hpp"
-#include "stages/13_network/plan.hpp"
 
 namespace halo::network {
 

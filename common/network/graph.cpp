@@ -1,4 +1,4 @@
-#include "stages/13_network/graph.hpp"
+#include "common/network/graph.hpp"
 
 #include <set>
 #include <stdexcept>

@@ -8,13 +8,12 @@
 #include <vector>
 
 #include "common/harness/core/timing.hpp"
-#include "stages/13_network/costs.hpp"
-#include "stages/13_network/stage.hpp"
-#include "stages/13_network/weights.hpp"
+#include "common/network/costs.hpp"
+#include "common/network/program.hpp"
+#include "common/network/weights.hpp"
 
 namespace halo::network {
 
-inline constexpr const char* kStage = "13_network";
 // What stands in a row's field `layer` for the whole network.
 inline constexpr const char* kWhole = "all";
 
@@ -28,6 +27,7 @@ struct Task {
 
 // How a network is built: by which rule, of whose kernels. Points into what it is made of.
 struct Way {
+  std::string stage;  // peers: not ours
   std::string name;
   std::string description;
   LayoutRule rule;
@@ -36,7 +36,7 @@ struct Way {
 };
 
 // Ours: nchw, chwn, planned; then the peers.
-std::vector<Way> ways(const MakeCatalogue& ours, const std::vector<Peer>& peers);
+std::vector<Way> ways(const NetworkStage& stage, const std::vector<Peer>& peers);
 
 struct Outcomes {
   std::vector<Row> whole;

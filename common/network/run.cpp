@@ -1,4 +1,4 @@
-#include "stages/13_network/run.hpp"
+#include "common/network/run.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -6,10 +6,10 @@
 
 #include "common/harness/core/candidates.hpp"
 #include "common/harness/core/verify.hpp"
+#include "common/network/chain.hpp"
+#include "common/network/digits.hpp"
+#include "common/network/networks.hpp"
 #include "common/report/command_line.hpp"
-#include "stages/13_network/chain.hpp"
-#include "stages/13_network/digits.hpp"
-#include "stages/13_network/networks.hpp"
 
 namespace halo::network {
 
@@ -17,7 +17,7 @@ namespace {
 
 using conv::Layout;
 
-constexpr const char* kSource = "stages/13_network/networks.cpp";
+constexpr const char* kSource = "common/network/networks.cpp";
 // Products of a layer that the CPU computes to judge it; what has more is judged by a sample.
 constexpr std::int64_t kJudgedProducts = std::int64_t{1} << 27;
 
@@ -103,7 +103,7 @@ class Run {
 
   Row row(const std::string& layer) const {
     Row row;
-    row.stage = way_.peer != nullptr ? "peers" : kStage;
+    row.stage = way_.stage;
     row.backend = group_->backend().name();
     row.variant = way_.name;
     row.source = way_.peer != nullptr ? "" : kSource;
@@ -232,7 +232,7 @@ void try_miniatures(Backend& backend, const Way& way, std::uint64_t seed, Row& r
                     Progress& progress) {
   const std::unique_ptr<CostSource> source = counted_costs();
   for (const Network& network : miniature_networks()) {
-    progress.show(std::string(kStage) + " " + way.name + ": " + network.name());
+    progress.show(way.stage + " " + way.name + ": " + network.name());
     ++seed;
     try {
       const Costs costs = price_network(network, *way.catalogue, *source, progress);
@@ -265,14 +265,18 @@ void try_miniatures(Backend& backend, const Way& way, std::uint64_t seed, Row& r
 
 }  // namespace
 
-std::vector<Way> ways(const MakeCatalogue& ours, const std::vector<Peer>& peers) {
+std::vector<Way> ways(const NetworkStage& stage, const std::vector<Peer>& peers) {
+  const auto ours = [&](const char* name, const char* description, LayoutRule rule) {
+    return Way{stage.name, name, description, std::move(rule), &stage.catalogue};
+  };
   std::vector<Way> all = {
-      {"nchw", "every layer in NCHW, each by its cheapest kernel", only(Layout::nchw), &ours},
-      {"chwn", "every layer but the softmax in CHWN, each by its cheapest kernel",
-       only(Layout::chwn), &ours},
-      {"planned", "layouts and kernels by the cheapest plan", any_layout, &ours}};
+      ours("nchw", "every layer in NCHW, each by its cheapest kernel", only(Layout::nchw)),
+      ours("chwn", "every layer but the softmax in CHWN, each by its cheapest kernel",
+           only(Layout::chwn)),
+      ours("planned", "layouts and kernels by the cheapest plan", any_layout)};
   for (const Peer& peer : peers) {
-    all.push_back({peer.name, peer.description, only(Layout::nchw), &peer.catalogue, &peer});
+    all.push_back(
+        {"peers", peer.name, peer.description, only(Layout::nchw), &peer.catalogue, &peer});
   }
   return all;
 }

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "stages/13_network/kernel.hpp"
+#include "common/network/catalogue.hpp"
 
 namespace halo::network {
 

@@ -1,4 +1,4 @@
-#include "stages/13_network/plan.hpp"
+#include "common/network/plan.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,4 +1,4 @@
-#include "stages/13_network/costs.hpp"
+#include "common/network/costs.hpp"
 
 #include <algorithm>
 #include <chrono>

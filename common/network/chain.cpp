@@ -1,4 +1,4 @@
-#include "stages/13_network/chain.hpp"
+#include "common/network/chain.hpp"
 
 #include <algorithm>
 #include <atomic>

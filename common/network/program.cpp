@@ -1,4 +1,4 @@
-// The program of stage 13: which networks, planned from which costs, and what is printed of them.
+// Which networks, planned from which costs, and what is printed of them.
 #include "common/harness/core/program.hpp"
 
 #include <algorithm>
@@ -8,15 +8,15 @@
 #include <stdexcept>
 
 #include "common/data/file.hpp"
+#include "common/network/chain.hpp"
+#include "common/network/costs.hpp"
+#include "common/network/digits.hpp"
+#include "common/network/networks.hpp"
+#include "common/network/run.hpp"
 #include "common/planning/layout_choice.hpp"
 #include "common/report/json.hpp"
 #include "common/report/row_tables.hpp"
 #include "common/report/text.hpp"
-#include "stages/13_network/chain.hpp"
-#include "stages/13_network/costs.hpp"
-#include "stages/13_network/digits.hpp"
-#include "stages/13_network/networks.hpp"
-#include "stages/13_network/run.hpp"
 
 namespace halo::network {
 
@@ -36,12 +36,12 @@ struct Options : ProgramOptions {
   bool bench = false;
 };
 
-bool parse(int argc, const char* const* argv, Options& options) {
+bool parse(int argc, const char* const* argv, const std::string& stage, Options& options) {
   std::string names;
   for (const std::string& name : network_names()) names += (names.empty() ? "" : ", ") + name;
-  const std::string program = program_name(argc, argv, kStage);
+  const std::string program = program_name(argc, argv, stage);
   CommandLine line(
-      std::string(kStage) + ": whole networks, planned, checked and measured",
+      stage + ": whole networks, planned, checked and measured",
       "Examples:\n  " + program + " --input digit.png\n  " + program +
           " --network lenet,alexnet --batch 128\n  " + program +
           " --plan --network cifar10 --batch 64\n"
@@ -154,19 +154,18 @@ std::vector<std::int64_t> batches_of(const Options& options, const std::string& 
   return {paper_batch(network)};
 }
 
-Task make_task(const Options& options, const Network& network) {
+Task make_task(const Options& options, const NetworkStage& stage, const Network& network) {
   Task task{network};
   const bool digits = network.name() == "digits";
-  const std::string folder = digits ? digits_folder() : "";
   if (!options.weights.empty() || digits) {
-    task.weights = std::make_shared<Weights>(
-        read_weights(network, options.weights.empty() ? folder + "/weights" : options.weights));
+    task.weights = std::make_shared<Weights>(read_weights(
+        network, options.weights.empty() ? stage.digits + "/weights" : options.weights));
   }
   if (!options.input.empty()) {
     task.input = read_picture_for(network, options.input);
   } else if (digits) {
     // The test pictures, over and over if there are not enough.
-    const TestDigits test = read_test_digits(folder);
+    const TestDigits test = read_test_digits(stage.digits);
     for (int n = 0; n < network.images(); ++n) {
       const std::size_t from = static_cast<std::size_t>(n) % test.count();
       task.input.insert(task.input.end(), &test.pictures[from * 64],
@@ -177,7 +176,8 @@ Task make_task(const Options& options, const Network& network) {
   return task;
 }
 
-std::vector<Task> make_tasks(const Options& options, const Backend& backend) {
+std::vector<Task> make_tasks(const Options& options, const NetworkStage& stage,
+                             const Backend& backend) {
   std::vector<std::string> names;
   if (!options.network.empty()) {
     names = split(options.network);
@@ -204,7 +204,7 @@ std::vector<Task> make_tasks(const Options& options, const Backend& backend) {
     if (!known.insert(name).second) throw UsageError("--network: " + name + " is given twice");
     network_named(name, 1);  // a wrong name is the first complaint
     for (const std::int64_t images : batches_of(options, name, backend)) {
-      tasks.push_back(make_task(options, network_named(name, images)));
+      tasks.push_back(make_task(options, stage, network_named(name, images)));
     }
   }
   return tasks;
@@ -243,11 +243,11 @@ void print_plan(const Network& network, const MakeCatalogue& ours, CostSource& s
   std::fputs(text.c_str(), stdout);
 }
 
-int run(int argc, const char* const* argv, const std::vector<Peer>& peers, Backend& backend) {
+int run(int argc, const char* const* argv, const NetworkStage& stage,
+        const std::vector<Peer>& peers, Backend& backend) {
   Options options;
-  if (!parse(argc, argv, options)) return 0;
-  const MakeCatalogue ours = our_catalogue;
-  std::vector<Way> all_ways = ways(ours, peers);
+  if (!parse(argc, argv, stage.name, options)) return 0;
+  std::vector<Way> all_ways = ways(stage, peers);
   if (options.list) {
     for (const Way& way : all_ways) {
       list_variant(way.name, way.peer != nullptr ? "peer" : "", way.description,
@@ -262,16 +262,16 @@ int run(int argc, const char* const* argv, const std::vector<Peer>& peers, Backe
     for (const Way& way : all_ways) names += " " + way.name;
     std::erase_if(all_ways, [&](const Way& way) { return way.name != options.variant; });
     if (all_ways.empty()) {
-      throw UsageError("variant '" + options.variant + "' is not in stage " + kStage +
+      throw UsageError("variant '" + options.variant + "' is not in stage " + stage.name +
                        "; it has:" + names);
     }
   }
-  const std::vector<Task> tasks = make_tasks(options, backend);
+  const std::vector<Task> tasks = make_tasks(options, stage, backend);
   const std::uint64_t seed = make_seed(options.seed);
   const TableOptions table{use_color(options.out.color, stdout)};
   if (!options.out.json.empty()) data::require_writable(options.out.json);
   if (const std::string reason = backend.unavailable(); !reason.empty()) {
-    std::fprintf(stderr, "%s: NOT RUN: %s\n", kStage, reason.c_str());
+    std::fprintf(stderr, "%s: NOT RUN: %s\n", stage.name.c_str(), reason.c_str());
     return 77;
   }
   Progress progress;
@@ -284,7 +284,7 @@ int run(int argc, const char* const* argv, const std::vector<Peer>& peers, Backe
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       if (i > 0) std::printf("\n");
       const std::unique_ptr<CostSource> source = source_for(backend);
-      print_plan(tasks[i].network, ours, *source, backend, progress);
+      print_plan(tasks[i].network, stage.catalogue, *source, backend, progress);
     }
     return 0;
   }
@@ -327,7 +327,8 @@ int run(int argc, const char* const* argv, const std::vector<Peer>& peers, Backe
     if (!last.output.empty() && status == 0) {
       print_digit(options.input, last.output, last.answered_by);
     } else {
-      std::fprintf(stderr, "%s: no answer: the network did not pass its check\n", kStage);
+      std::fprintf(stderr, "%s: no answer: the network did not pass its check\n",
+                   stage.name.c_str());
     }
   }
   std::fflush(stdout);
@@ -337,10 +338,10 @@ int run(int argc, const char* const* argv, const std::vector<Peer>& peers, Backe
 
 }  // namespace
 
-int run_network(int argc, const char* const* argv, const std::vector<Peer>& peers,
-                std::unique_ptr<Backend> backend) {
-  return guarded_main(argc > 0 ? argv[0] : kStage,
-                      [&] { return run(argc, argv, peers, *backend); });
+int run_network(int argc, const char* const* argv, const NetworkStage& stage,
+                const std::vector<Peer>& peers, std::unique_ptr<Backend> backend) {
+  return guarded_main(argc > 0 ? argv[0] : stage.name.c_str(),
+                      [&] { return run(argc, argv, stage, peers, *backend); });
 }
 
 }  // namespace halo::network

@@ -92,7 +92,7 @@ int run_bench(const BuildFolder& build, const BenchOptions& options) {
                   choice.programs.front().family != "conv1d" &&
                   choice.programs.front().family != "network";
   request.resume = options.resume;
-  Results results = run_programs(choice.programs, request);
+  Results results = run_programs(build, choice.programs, request);
   for (const Program& program : choice.left_out) {
     results.rows.push_back(not_run_row(program, choice.reason));
   }

@@ -37,7 +37,6 @@ constexpr const char* usage =
     "  --help         this text\n"
     "  --version      the version\n"
     "  --build DIR    use this build folder, not the one that the program stands in\n"
-    "  --targets      print what must be built for the command, one a line, and stop\n"
     "\n"
     "Exit codes: 0 good, 1 a check or a test failed, 2 wrong use, 77 nothing could be run.\n";
 
@@ -65,22 +64,7 @@ void require_one_of(const std::string& option, const std::string& value,
 // What the command line says before the command.
 struct Global {
   fs::path build = own_build_folder();
-  bool targets = false;
 };
-
-// Prints what ninja must build, relative to the build folder.
-int print_targets(const BuildFolder& build, const std::vector<fs::path>& files) {
-  for (const fs::path& file : files) {
-    std::printf("%s\n", file.lexically_relative(build.path()).c_str());
-  }
-  return 0;
-}
-
-std::vector<fs::path> paths_of(const std::vector<Program>& programs) {
-  std::vector<fs::path> paths;
-  for (const Program& program : programs) paths.push_back(program.path);
-  return paths;
-}
 
 constexpr const char* kFormats = "table, markdown or csv";
 
@@ -206,9 +190,7 @@ int command_run(const Global& global, int argc, const char* const* argv) {
   require_one_of("--on", options.on, {"auto", "sim", "gpu"});
   require_one_of("--color", options.color, {"auto", "always", "never"});
 
-  const BuildFolder build(global.build);
-  if (!global.targets) return run_stages(build, options);
-  return print_targets(build, paths_of(choose_programs(build, options).programs));
+  return run_stages(BuildFolder(global.build), options);
 }
 
 int command_bench(const Global& global, int argc, const char* const* argv) {
@@ -256,12 +238,10 @@ int command_bench(const Global& global, int argc, const char* const* argv) {
   require_one_of("--on", options.on, {"auto", "cpu", "gpu"});
   require_one_of("--color", options.color, {"auto", "always", "never"});
 
-  const BuildFolder build(global.build);
-  if (!global.targets) return run_bench(build, options);
-  return print_targets(build, paths_of(choose_ladders(build, options).programs));
+  return run_bench(BuildFolder(global.build), options);
 }
 
-int command_compare(const Global& global, int argc, const char* const* argv) {
+int command_compare(int argc, const char* const* argv) {
   CompareOptions options;
   std::string format = "table";
   std::string threshold;
@@ -281,10 +261,10 @@ int command_compare(const Global& global, int argc, const char* const* argv) {
   options.format = parse_format(format);
   if (!threshold.empty()) options.threshold = parse_percent("--threshold", threshold);
   require_one_of("--color", options.color, {"auto", "always", "never"});
-  return global.targets ? 0 : run_compare(options);
+  return run_compare(options);
 }
 
-int command_report(const Global& global, int argc, const char* const* argv) {
+int command_report(int argc, const char* const* argv) {
   ReportOptions options;
   std::string format = "table";
   std::string by;
@@ -315,7 +295,7 @@ int command_report(const Global& global, int argc, const char* const* argv) {
   }
   options.format = parse_format(format);
   require_one_of("--color", options.color, {"auto", "always", "never"});
-  return global.targets ? 0 : run_report(options);
+  return run_report(options);
 }
 
 int command_test(const Global& global, int argc, const char* const* argv) {
@@ -329,13 +309,7 @@ int command_test(const Global& global, int argc, const char* const* argv) {
   require_one_of("--on", options.on, {"auto", "sim", "gpu"});
   require_one_of("--color", options.color, {"auto", "always", "never"});
 
-  const BuildFolder build(global.build);
-  if (!global.targets) return run_tests(build, options);
-  std::vector<fs::path> files;
-  for (const TestProgram& test : choose_tests(build, options)) {
-    files.insert(files.end(), test.needs.begin(), test.needs.end());
-  }
-  return print_targets(build, files);
+  return run_tests(BuildFolder(global.build), options);
 }
 
 // A command without options of its own.
@@ -343,8 +317,7 @@ int simple_command(const Global& global, int argc, const char* const* argv, cons
                    int (*command)(const BuildFolder&)) {
   CommandLine line(description, "");
   if (!line.parse(argc, argv)) return 0;
-  const BuildFolder build(global.build);
-  return global.targets ? 0 : command(build);
+  return command(BuildFolder(global.build));
 }
 
 int run(int argc, char** argv) {
@@ -367,9 +340,7 @@ int run(int argc, char** argv) {
       std::puts(HALO_VERSION);
       return 0;
     }
-    if (word == "--targets") {
-      global.targets = true;
-    } else if (word == "--build" && at + 1 < argc) {
+    if (word == "--build" && at + 1 < argc) {
       global.build = fs::absolute(argv[++at]);
     } else {
       throw WrongUse("unknown option " + word + " before the command (./halo --help)");
@@ -386,8 +357,8 @@ int run(int argc, char** argv) {
   words.push_back(nullptr);
   if (command == "run") return command_run(global, count, words.data());
   if (command == "bench") return command_bench(global, count, words.data());
-  if (command == "compare") return command_compare(global, count, words.data());
-  if (command == "report") return command_report(global, count, words.data());
+  if (command == "compare") return command_compare(count, words.data());
+  if (command == "report") return command_report(count, words.data());
   if (command == "test") return command_test(global, count, words.data());
   if (command == "list") {
     return simple_command(global, count, words.data(), "Lists the stages.", list_stages);

@@ -3,13 +3,17 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <stdexcept>
+
+#include "common/report/row_stream.hpp"
 
 namespace halo {
 namespace {
@@ -18,27 +22,26 @@ volatile sig_atomic_t stop_signal = 0;
 
 void remember_signal(int signal) { stop_signal = signal; }
 
-// Takes SIGINT and SIGTERM while a program runs, so that temporary files are removed afterwards.
-class StopSignals {
- public:
-  StopSignals() {
-    stop_signal = 0;
-    struct sigaction action = {};
-    action.sa_handler = remember_signal;
-    sigaction(SIGINT, &action, &interrupt_);
-    sigaction(SIGTERM, &action, &terminate_);
-  }
-  ~StopSignals() {
-    sigaction(SIGINT, &interrupt_, nullptr);
-    sigaction(SIGTERM, &terminate_, nullptr);
-  }
-  StopSignals(const StopSignals&) = delete;
-  StopSignals& operator=(const StopSignals&) = delete;
+// SIGINT and SIGTERM are taken while any program runs, so that it is ended and what it said is not
+// lost.
+struct sigaction interrupt_before = {};
+struct sigaction terminate_before = {};
+int programs_running = 0;
 
- private:
-  struct sigaction interrupt_ = {};
-  struct sigaction terminate_ = {};
-};
+void take_stop_signals() {
+  if (programs_running++ > 0) return;
+  stop_signal = 0;
+  struct sigaction action = {};
+  action.sa_handler = remember_signal;
+  sigaction(SIGINT, &action, &interrupt_before);
+  sigaction(SIGTERM, &action, &terminate_before);
+}
+
+void release_stop_signals() {
+  if (--programs_running > 0) return;
+  sigaction(SIGINT, &interrupt_before, nullptr);
+  sigaction(SIGTERM, &terminate_before, nullptr);
+}
 
 std::runtime_error system_error(const char* what) {
   return std::runtime_error(std::string(what) + ": " + std::strerror(errno));
@@ -49,91 +52,183 @@ struct Pipe {
     if (pipe2(end, O_CLOEXEC) != 0) throw system_error("cannot make a pipe");
   }
   ~Pipe() {
-    close_end(0);
-    close_end(1);
+    for (const int one : end) {
+      if (one >= 0) close(one);
+    }
   }
   Pipe(const Pipe&) = delete;
   Pipe& operator=(const Pipe&) = delete;
-  void close_end(int which) {
-    if (end[which] >= 0) close(end[which]);
-    end[which] = -1;
+  // The end to read from, which is the caller's to close.
+  int keep() {
+    const int kept = end[0];
+    end[0] = -1;
+    return kept;
   }
   int end[2] = {-1, -1};
 };
 
+// Where the program finds its pipe: the first descriptor behind the usual three.
+constexpr int kStream = 3;
+
+[[noreturn]] void become(const std::vector<char*>& argv, int out, int err, int told, int failure,
+                         pid_t parent) {
+  signal(SIGINT, SIG_DFL);
+  signal(SIGTERM, SIG_DFL);
+  // Nothing outlives the command, even if it is killed.
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (getppid() != parent) _exit(126);
+  const int nothing = open("/dev/null", O_RDONLY);
+  if (nothing >= 0) dup2(nothing, STDIN_FILENO);
+  dup2(out, STDOUT_FILENO);
+  dup2(err, STDERR_FILENO);
+  if (told >= 0) {
+    // The other pipes stand behind it, whatever is closed here.
+    if (failure == kStream) failure = fcntl(failure, F_DUPFD_CLOEXEC, kStream + 1);
+    if (told == kStream) {
+      fcntl(told, F_SETFD, 0);
+    } else {
+      dup2(told, kStream);
+    }
+    setenv(kStreamVariable, std::to_string(kStream).c_str(), 1);
+  } else {
+    unsetenv(kStreamVariable);
+  }
+  execvp(argv[0], argv.data());
+  const int code = errno;
+  if (write(failure, &code, sizeof code) < 0) _exit(126);
+  _exit(127);
+}
+
 }  // namespace
 
-Ended run_program(const std::vector<std::string>& command,
-                  const std::function<void(const std::string& out)>& tick) {
-  Ended ended;
+Running::Running(const std::vector<std::string>& command, Listener listener)
+    : name_(command[0]), listener_(std::move(listener)) {
   Pipe out;
   Pipe err;
-  Pipe failure;  // carries errno if exec fails; closed by a successful exec
+  Pipe told;
+  Pipe failure;
   std::vector<char*> argv;
   for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
 
-  StopSignals signals;
-  const pid_t child = fork();
-  if (child < 0) throw system_error("cannot start a process");
-  if (child == 0) {
-    signal(SIGINT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
-    const int nothing = open("/dev/null", O_RDONLY);
-    if (nothing >= 0) dup2(nothing, STDIN_FILENO);
-    dup2(out.end[1], STDOUT_FILENO);
-    dup2(err.end[1], STDERR_FILENO);
-    execvp(argv[0], argv.data());
-    const int code = errno;
-    if (write(failure.end[1], &code, sizeof code) < 0) _exit(126);
-    _exit(127);
+  take_stop_signals();
+  const pid_t parent = getpid();
+  child_ = fork();
+  if (child_ < 0) {
+    release_stop_signals();
+    throw system_error("cannot start a process");
   }
-  out.close_end(1);
-  err.close_end(1);
-  failure.close_end(1);
+  if (child_ == 0) {
+    become(argv, out.end[1], err.end[1], listener_ ? told.end[1] : -1, failure.end[1], parent);
+  }
+  ends_[kOut] = out.keep();
+  ends_[kErr] = err.keep();
+  if (listener_) ends_[kTold] = told.keep();
+  failure_ = failure.keep();
+}
 
-  bool told = false;
-  const auto forward_stop = [&] {
-    if (stop_signal != 0 && !told) {
-      kill(child, stop_signal);
-      told = true;
+Running::~Running() {
+  if (!has_ended_) {
+    kill(child_, SIGTERM);
+    while (waitpid(child_, nullptr, 0) < 0 && errno == EINTR) {
     }
-  };
-  std::array<pollfd, 2> ends = {pollfd{out.end[0], POLLIN, 0}, pollfd{err.end[0], POLLIN, 0}};
-  std::array<std::string*, 2> texts = {&ended.out, &ended.err};
+    release_stop_signals();
+  }
+  for (const int end : ends_) {
+    if (end >= 0) close(end);
+  }
+  if (failure_ >= 0) close(failure_);
+}
+
+void Running::read_end(int which) {
   std::array<char, 65536> buffer;
-  while (ends[0].fd >= 0 || ends[1].fd >= 0) {
-    const int ready = poll(ends.data(), ends.size(), 100);
-    forward_stop();
-    if (ready > 0) {
-      for (std::size_t i = 0; i < ends.size(); ++i) {
-        if (ends[i].fd < 0 || ends[i].revents == 0) continue;
-        const ssize_t n = read(ends[i].fd, buffer.data(), buffer.size());
-        if (n > 0) {
-          texts[i]->append(buffer.data(), static_cast<std::size_t>(n));
-        } else if (n == 0 || errno != EINTR) {
-          ends[i].fd = -1;  // poll ignores it from here on
-        }
+  const ssize_t n = read(ends_[which], buffer.data(), buffer.size());
+  if (n < 0 && errno == EINTR) return;
+  if (n <= 0) {
+    close(ends_[which]);
+    ends_[which] = -1;
+    if (which == kTold && !told_.empty()) listener_(told_, false);
+    return;
+  }
+  const std::string_view text(buffer.data(), static_cast<std::size_t>(n));
+  if (which != kTold) {
+    (which == kOut ? ended_.out : ended_.err) += text;
+    return;
+  }
+  told_ += text;
+  std::size_t at = 0;
+  for (std::size_t end; (end = told_.find('\n', at)) != std::string::npos; at = end + 1) {
+    listener_(told_.substr(at, end - at), true);
+  }
+  told_.erase(0, at);
+}
+
+// All its pipes are closed: it has ended, or is about to.
+void Running::finish() {
+  int status = 0;
+  while (waitpid(child_, &status, 0) < 0 && errno == EINTR) {
+    if (stop_signal != 0) kill(child_, stop_signal);
+  }
+  has_ended_ = true;
+  release_stop_signals();
+  int exec_errno = 0;
+  if (read(failure_, &exec_errno, sizeof exec_errno) == sizeof exec_errno) {
+    ended_.err = "cannot run " + name_ + ": " + std::strerror(exec_errno);
+    return;
+  }
+  ended_.started = true;
+  if (WIFSIGNALED(status)) {
+    ended_.signal = WTERMSIG(status);
+  } else {
+    ended_.status = WEXITSTATUS(status);
+  }
+}
+
+void watch(const std::vector<Running*>& programs) {
+  const auto once = [&](int milliseconds) {
+    std::vector<pollfd> polled;
+    std::vector<std::pair<Running*, int>> of;
+    for (Running* program : programs) {
+      if (program == nullptr || program->has_ended_) continue;
+      for (int which = 0; which < Running::kEnds; ++which) {
+        if (program->ends_[which] < 0) continue;
+        polled.push_back({program->ends_[which], POLLIN, 0});
+        of.emplace_back(program, which);
       }
     }
-    if (tick) tick(ended.out);
+    if (of.empty()) return false;
+    if (poll(polled.data(), polled.size(), milliseconds) > 0) {
+      for (std::size_t i = 0; i < polled.size(); ++i) {
+        if (polled[i].revents != 0) of[i].first->read_end(of[i].second);
+      }
+    }
+    for (Running* program : programs) {
+      if (program == nullptr || program->has_ended_) continue;
+      bool open = false;
+      for (const int end : program->ends_) open |= end >= 0;
+      if (!open) program->finish();
+    }
+    return true;
+  };
+  once(100);
+  if (stop_signal == 0) return;
+  const int signal = stop_signal;
+  for (Running* program : programs) {
+    if (program != nullptr && !program->has_ended_) kill(program->child_, signal);
   }
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) forward_stop();
-  if (stop_signal != 0) throw Interrupted{stop_signal};
+  while (once(100)) {
+  }
+  throw Interrupted{signal};
+}
 
-  int exec_errno = 0;
-  if (read(failure.end[0], &exec_errno, sizeof exec_errno) == sizeof exec_errno) {
-    ended.err = "cannot run " + command[0] + ": " + std::strerror(exec_errno);
-    return ended;
+Ended run_program(const std::vector<std::string>& command,
+                  const std::function<void(const std::string& out)>& tick) {
+  Running program(command);
+  while (!program.has_ended()) {
+    watch({&program});
+    if (tick) tick(program.ended().out);
   }
-  ended.started = true;
-  if (WIFSIGNALED(status)) {
-    ended.signal = WTERMSIG(status);
-  } else {
-    ended.status = WEXITSTATUS(status);
-  }
-  return ended;
+  return program.ended();
 }
 
 std::string how_it_ended(const Ended& ended) {

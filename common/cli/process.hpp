@@ -1,4 +1,4 @@
-// Runs a program, gathers what it says and tells how it ended.
+// Runs programs, gathers what they say and tells how they ended.
 #pragma once
 
 #include <functional>
@@ -17,14 +17,54 @@ struct Ended {
   bool good() const { return started && signal == 0 && status == 0; }
 };
 
-/// Ctrl-C or SIGTERM came while a program ran; the program has ended too.
+/// Ctrl-C or SIGTERM came while a program ran; all that ran have ended too.
 struct Interrupted {
   int signal;
 };
 
-/// Runs command[0] (looked up on PATH) with the other words as arguments, in this working
-/// directory, with an empty standard input. `tick` is called about ten times a second with the
-/// stdout so far. Throws Interrupted, and std::runtime_error if no process can be made.
+/// What is done with a line that a program told (see common/report/row_stream.hpp); `whole` is false for a
+/// last line without an end.
+using Listener = std::function<void(const std::string& line, bool whole)>;
+
+/// A program that was started, to be watched beside others.
+class Running {
+ public:
+  /// Starts command[0] (looked up on PATH) with the other words as arguments, in this working
+  /// directory, with an empty standard input. With a listener it is given a pipe to tell lines.
+  /// Throws std::runtime_error if no process can be made.
+  explicit Running(const std::vector<std::string>& command, Listener listener = {});
+  /// Ends the program if it still runs.
+  ~Running();
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+  bool has_ended() const { return has_ended_; }
+  /// What it said so far; how it ended once it has.
+  const Ended& ended() const { return ended_; }
+
+ private:
+  friend void watch(const std::vector<Running*>& programs);
+  enum End { kOut, kErr, kTold, kEnds };
+
+  void read_end(int which);
+  void finish();
+
+  std::string name_;
+  Listener listener_;
+  int child_ = -1;
+  int ends_[kEnds] = {-1, -1, -1};
+  int failure_ = -1;  // carries errno if exec fails; closed by a successful exec
+  bool has_ended_ = false;
+  std::string told_;  // a line that has not ended
+  Ended ended_;
+};
+
+/// Waits for news of these programs (those that are null are left out), at most a tenth of a second. Throws
+/// Interrupted once all have ended that a stop signal was passed on to.
+void watch(const std::vector<Running*>& programs);
+
+/// Runs a program to its end. `tick` is called about ten times a second with the stdout so far.
+/// Throws as Running and watch do.
 Ended run_program(const std::vector<std::string>& command,
                   const std::function<void(const std::string& out)>& tick = {});
 

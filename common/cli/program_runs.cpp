@@ -4,10 +4,10 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <random>
+#include <sstream>
 
+#include "common/cli/builder.hpp"
 #include "common/cli/process.hpp"
 #include "common/data/file.hpp"
 #include "common/report/json.hpp"
@@ -20,36 +20,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A folder that disappears with everything in it.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string pattern = (fs::temp_directory_path() / "halo-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) {
-      throw WrongUse("cannot make a folder in " + fs::temp_directory_path().string() +
-                     ": set TMPDIR to one that can be written");
-    }
-    path_ = pattern;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
 // The row of a program that reported nothing itself.
 Row empty_row(const Program& program, Outcome outcome, const std::string& check,
               const std::string& rest) {
   Row row;
   row.stage = program.name;
   row.backend = program.backend;
-  row.variant = "(program)";
+  row.variant = kProgramRow;
   row.source = program.name.starts_with("bench_") ? "stages/bench" : "stages/" + program.name;
   row.check.outcome = outcome;
   row.check.reason = check;
@@ -61,96 +38,124 @@ Row broken(const Program& program, const std::string& reason) {
   return empty_row(program, Outcome::bad, reason, "the program failed");
 }
 
-std::string read_text(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
+// What a program tells while it runs, and what becomes of it.
+class Part {
+ public:
+  Part(const Program& program, const Request& request, const std::string& seed)
+      : program_(program),
+        running_(command(program, request, seed),
+                 [this](const std::string& line, bool whole) { hear(line, whole); }) {}
 
-// What a program says of its progress: its last whole line, if it begins with "layer" or "problem".
-std::string progress_of(const std::string& out) {
-  const std::size_t end = out.rfind('\n');
-  const std::string line = last_line(out.substr(0, end == std::string::npos ? 0 : end));
-  return line.starts_with("layer ") || line.starts_with("problem ") ? ": " + line : "";
-}
+  Running* running() { return &running_; }
+  bool has_ended() const { return running_.has_ended(); }
+  const std::string& progress() const { return progress_; }
+  const std::string& out() const { return running_.ended().out; }
 
-// Runs one program. Throws WrongUse if it refuses its options; anything else that goes wrong becomes
-// a row that failed.
-Results run_one(const Program& program, const Request& request, const std::string& seed,
-                const fs::path& json, Progress& progress, const std::string& label,
-                std::string* printed) {
-  std::vector<std::string> command = {program.path.string(), "--json", json.string()};
-  for (const auto& [name, value] : request.passed_on) {
-    if (name != "--seed") command.insert(command.end(), {name, value});
+  // Once it has ended. Throws WrongUse if it refused its options; anything else that went wrong is a
+  // row that failed, behind those that it told before.
+  Results results() {
+    const Ended& ended = running_.ended();
+    std::string said = last_line(ended.err);
+    const std::string prefix = program_.path.filename().string() + ": ";
+    if (said.rfind(prefix, 0) == 0) said.erase(0, prefix.size());
+    const auto fail = [&](const std::string& what) {
+      results_.rows.push_back(broken(program_, said.empty() ? what : what + "; it said: " + said));
+      return results_;
+    };
+    if (!ended.started) {
+      results_.rows.push_back(broken(program_, ended.err));
+      return results_;
+    }
+    if (ended.status == 2 && results_.rows.empty()) {
+      throw WrongUse(said.empty() ? program_.path.string() + " refuses its options" : said);
+    }
+    if (ended.status == 77 && results_.rows.empty()) {  // it could not even begin: too large a file
+      const std::size_t mark = said.find("NOT RUN: ");
+      results_.rows.push_back(
+          not_run_row(program_, said.empty() ? "it gave no reason"
+                                             : said.substr(mark == said.npos ? 0 : mark + 9)));
+      return results_;
+    }
+    if (ended.signal != 0) return fail("the program ended by " + how_it_ended(ended));
+    if (!mistake_.empty()) return fail("its results cannot be read: " + mistake_);
+    if (results_.rows.empty()) {
+      return fail("the program ended with " + how_it_ended(ended) + " and left no results");
+    }
+    // The status and the rows must tell the same story. (2 beside rows: the checks ran, but what was
+    // to be written could not be.)
+    if (ended.status == 2) {
+      std::fprintf(stderr, "halo: %s\n", said.c_str());
+    } else if (exit_status(results_.rows) != ended.status) {
+      return fail("the program ended with " + how_it_ended(ended) + ", which its " +
+                  std::to_string(results_.rows.size()) + " result rows do not explain");
+    }
+    if (const std::string wrote = last_line(ended.out); wrote.rfind("wrote ", 0) == 0) {
+      std::fprintf(stderr, "halo: %s\n", wrote.c_str());
+    }
+    return results_;
   }
-  command.insert(command.end(), request.flags.begin(), request.flags.end());
-  if (request.resume) command.push_back("--resume");
-  command.insert(command.end(), {"--seed", seed});
-  std::error_code absent;
-  const auto written_before = fs::last_write_time(json, absent);
-  const auto start = std::chrono::steady_clock::now();
-  const Ended ended = run_program(command, [&](const std::string& out) {
-    const auto taken =
-        std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - start);
-    progress.show(label + progress_of(out) + ", " + std::to_string(taken.count()) + " s");
-  });
-  progress.clear();
 
-  Results results;
-  std::string said = last_line(ended.err);
-  const std::string prefix = program.path.filename().string() + ": ";
-  if (said.rfind(prefix, 0) == 0) said.erase(0, prefix.size());
-  // A file of an earlier run says nothing of this one.
-  const bool has_results =
-      fs::exists(json) && (absent || fs::last_write_time(json) != written_before);
-  const auto fail = [&](const std::string& what) {
-    results.rows.push_back(broken(program, said.empty() ? what : what + "; it said: " + said));
-    return results;
-  };
-  if (!ended.started) {
-    results.rows.push_back(broken(program, ended.err));
-    return results;
+ private:
+  static std::vector<std::string> command(const Program& program, const Request& request,
+                                          const std::string& seed) {
+    std::vector<std::string> words = {program.path.string()};
+    if (request.grows) words.insert(words.end(), {"--json", request.json});
+    for (const auto& [name, value] : request.passed_on) {
+      if (name != "--seed") words.insert(words.end(), {name, value});
+    }
+    words.insert(words.end(), request.flags.begin(), request.flags.end());
+    if (request.resume) words.push_back("--resume");
+    words.insert(words.end(), {"--seed", seed});
+    return words;
   }
-  if (ended.status == 2 && !has_results) {
-    throw WrongUse(said.empty() ? program.path.string() + " refuses its options" : said);
+
+  void hear(const std::string& line, bool whole) {
+    if (!mistake_.empty()) return;
+    if (!whole) {
+      mistake_ = "the last line is cut short";
+      return;
+    }
+    try {
+      Told told = told_from_json(line, program_.name);
+      switch (told.kind) {
+        case Told::Kind::head:
+          told.head.rows = std::move(results_.rows);
+          results_ = std::move(told.head);
+          break;
+        case Told::Kind::row:
+          results_.rows.push_back(std::move(told.row));
+          break;
+        case Told::Kind::progress:
+          progress_ = told.progress;
+          break;
+      }
+    } catch (const std::exception& error) {
+      mistake_ = error.what();
+    }
   }
-  if (ended.status == 77 && !has_results) {  // it could not even begin: too large a file, say
-    const std::size_t mark = said.find("NOT RUN: ");
-    results.rows.push_back(
-        not_run_row(program, said.empty() ? "it gave no reason"
-                                          : said.substr(mark == said.npos ? 0 : mark + 9)));
-    return results;
-  }
-  if (ended.signal != 0) return fail("the program ended by " + how_it_ended(ended));
-  if (!has_results) {
-    return fail("the program ended with " + how_it_ended(ended) + " and left no results");
-  }
-  try {
-    results = results_from_json(read_text(json), program.name);
-  } catch (const std::exception& error) {
-    return fail(std::string("its results cannot be read: ") + error.what());
-  }
-  // The status and the rows must tell the same story. (2 beside rows: the checks ran, but what was
-  // to be written could not be.)
-  if (ended.status == 2) {
-    std::fprintf(stderr, "halo: %s\n", said.c_str());
-  } else if (exit_status(results.rows) != ended.status) {
-    return fail("the program ended with " + how_it_ended(ended) + ", which its " +
-                std::to_string(results.rows.size()) + " result rows do not explain");
-  }
-  if (printed != nullptr) {
-    *printed = ended.out;
-    if (printed->starts_with("seed ")) printed->erase(0, printed->find('\n') + 1);
-  }
-  if (const std::string wrote = last_line(ended.out); wrote.rfind("wrote ", 0) == 0) {
-    std::fprintf(stderr, "halo: %s\n", wrote.c_str());
-  }
-  return results;
-}
+
+  const Program& program_;
+  Results results_;
+  std::string progress_;
+  std::string mistake_;
+  Running running_;  // the last: it calls hear
+};
 
 bool is_layer_of_network(const Row& row) {
   return std::any_of(row.problem.begin(), row.problem.end(), [](const auto& field) {
     return field.first == "layer" && field.second != Value("all");
   });
+}
+
+bool is_timed(const Results& results) {
+  return std::any_of(results.rows.begin(), results.rows.end(),
+                     [](const Row& row) { return row.time.outcome == Outcome::good; });
+}
+
+Results without_layers(const Results& results) {
+  Results shown = results;
+  std::erase_if(shown.rows, is_layer_of_network);
+  return shown;
 }
 
 // Adds the pairs of `more` whose names are new.
@@ -191,15 +196,9 @@ Row not_run_row(const Program& program, const std::string& reason) {
   return empty_row(program, Outcome::not_run, reason, reason);
 }
 
-Results run_programs(const std::vector<Program>& programs, const Request& request,
-                     std::string* printed) {
+Results run_programs(const BuildFolder& build, const std::vector<Program>& programs,
+                     const Request& request, const Finished& finished) {
   // Fail before the work, not after it.
-  for (const Program& program : programs) {
-    if (!fs::exists(program.path)) {
-      throw WrongUse(program.path.string() + " is not built: ./" + request.command +
-                     " builds what it needs");
-    }
-  }
   if (!request.json.empty()) {
     try {
       data::require_writable(request.json);
@@ -226,24 +225,66 @@ Results run_programs(const std::vector<Program>& programs, const Request& reques
   if (request.resume) merged.command += " --resume";
   merged.command += " --seed " + seed;
 
-  TemporaryFolder folder;
-  Progress progress;
   Machine machine;
-  for (std::size_t i = 0; i < programs.size(); ++i) {
-    const Program& program = programs[i];
-    const std::string label = "running " + program.name + " (" + std::to_string(i + 1) + " of " +
-                              std::to_string(programs.size()) + ") " + place_of(program.backend);
-    const Results part =
-        run_one(program, request, seed,
-                request.grows ? fs::path(request.json)
-                              : folder.path() / (program.name + "-" + program.backend + ".json"),
-                progress, label, printed);
+  const auto add = [&](const Results& part, const std::string& out) {
+    const std::size_t first = merged.rows.size();
     merged.rows.insert(merged.rows.end(), part.rows.begin(), part.rows.end());
     machine = merged_machine(machine, part.machine);
+    if (!machine.cpu.empty()) merged.machine = machine;
+    fill_ratios(merged.rows);
+    fill_shares(merged.rows, merged.machine);
+    if (finished) finished(merged, first, out);
+  };
+
+  std::vector<fs::path> files;
+  for (const Program& program : programs) files.push_back(program.path);
+  Progress progress(Progress::Elsewhere::lines);
+  Builder builder(build, files);
+  std::unique_ptr<Part> part;
+  auto start = std::chrono::steady_clock::now();
+  for (std::size_t at = 0; at < programs.size();) {
+    const Program& program = programs[at];
+    // Where times count nothing else may happen; the simulator counts the same beside a compiler.
+    const bool alone = program.backend != "sim";
+    if (!part && builder.decided(at) && !(alone && builder.is_building())) {
+      if (!builder.failure(at).empty()) {
+        progress.clear();
+        Results unbuilt;
+        unbuilt.rows.push_back(broken(program, "it could not be built: " + builder.failure(at) +
+                                                   " (all of it: " + builder.log().string() + ")"));
+        add(unbuilt, "");
+        ++at;
+        continue;
+      }
+      if (!fs::exists(program.path)) {
+        throw WrongUse(program.path.string() + " is not built: ./" + request.command +
+                       " builds what it needs");
+      }
+      part = std::make_unique<Part>(program, request, seed);
+      start = std::chrono::steady_clock::now();
+    }
+    if (!(alone && builder.decided(at))) builder.begin();
+    watch({part ? part->running() : nullptr, builder.ninja()});
+    builder.update(progress);
+    std::string text = builder.progress();
+    if (part) {
+      const auto taken = std::chrono::duration_cast<std::chrono::seconds>(
+          std::chrono::steady_clock::now() - start);
+      text = "running " + program.name + " (" + std::to_string(at + 1) + " of " +
+             std::to_string(programs.size()) + ") " + place_of(program.backend) + ", " +
+             std::to_string(taken.count()) + " s" +
+             (part->progress().empty() ? "" : ": " + part->progress()) +
+             (text.empty() ? "" : "; " + text);
+    }
+    if (!text.empty()) progress.show(text);
+    if (!part || !part->has_ended()) continue;
+    progress.clear();
+    const Results results = part->results();
+    const std::string out = part->out();
+    part.reset();
+    add(results, out);
+    ++at;
   }
-  if (!machine.cpu.empty()) merged.machine = machine;
-  fill_ratios(merged.rows);
-  fill_shares(merged.rows, merged.machine);
   return merged;
 }
 
@@ -257,15 +298,36 @@ void save(const Results& results, const Request& request) {
 }
 
 std::string render(const Results& all, Shown shown, const TableOptions& options) {
-  Results results = all;
-  std::erase_if(results.rows, is_layer_of_network);
-  const bool timed = std::any_of(results.rows.begin(), results.rows.end(),
-                                 [](const Row& row) { return row.time.outcome == Outcome::good; });
-  std::string text = timed ? render_machine(results.machine, options) : "";
+  const Results results = without_layers(all);
+  std::string text = is_timed(results) ? render_machine(results.machine, options) : "";
   if (!text.empty()) text += "\n";
   return text + (shown == Shown::report_table ? render_report_table(results.rows, options)
                  : shown == Shown::brief      ? render_brief(results.rows, options)
                                               : render_table(results.rows, options));
+}
+
+std::string TablesAsTheyCome::next(const Results& so_far, std::size_t first) {
+  Results fresh = so_far;
+  fresh.rows.erase(fresh.rows.begin(), fresh.rows.begin() + static_cast<std::ptrdiff_t>(first));
+  fresh = without_layers(fresh);
+  std::string machine;
+  if (is_timed(fresh)) {
+    std::istringstream lines(render_machine(fresh.machine, options_));
+    for (std::string line; std::getline(lines, line);) {
+      if (std::find(told_.begin(), told_.end(), line) != told_.end()) continue;
+      told_.push_back(line);
+      machine += line + "\n";
+    }
+  }
+  std::string text = any_ ? "\n" : "";
+  if (!machine.empty()) text += machine + "\n";
+  any_ = true;
+  return text + render_rows(fresh.rows, options_);
+}
+
+std::string TablesAsTheyCome::end(const Results& all) const {
+  const std::string legend = render_legend(without_layers(all).rows, options_);
+  return legend.empty() ? "" : "\n" + legend;
 }
 
 }  // namespace halo

@@ -2,6 +2,7 @@
 // `bench` have in common.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -25,16 +26,25 @@ struct Request {
 /// The value of an option that is passed on; null if it was not given.
 const std::string* value_of(const PassedOptions& options, const std::string& name);
 
-/// Runs the programs, all with one seed (a fresh one if none is passed on), and merges rows and
-/// machines; ratios and shares of the roofs are those of the merged rows. A program that crashes or
-/// contradicts itself becomes a row that failed, one that cannot begin a row that was not run.
-/// `printed` gets what the last of them printed, less its seed, if it ran to its end. Throws WrongUse:
-/// a program is not built or refuses its options, the JSON cannot be written.
-Results run_programs(const std::vector<Program>& programs, const Request& request,
-                     std::string* printed = nullptr);
+/// Called when a program is done: all results so far, the first of its rows, and what it printed. Ratios
+/// and shares of the roofs are those among the results so far.
+using Finished =
+    std::function<void(const Results& so_far, std::size_t first, const std::string& printed)>;
+
+/// Builds the programs and runs them, each as soon as it is built and those before it are done, all
+/// with one seed (a fresh one if none is passed on); merges rows and machines. The next are built while one
+/// runs, unless that would disturb its times. A program that crashes or contradicts itself becomes a
+/// row that failed behind those it told before, one that cannot be built such a row alone, one that cannot
+/// begin a row that was not run. Throws WrongUse: a program refuses its options, the JSON or the build
+/// folder cannot be written.
+Results run_programs(const BuildFolder& build, const std::vector<Program>& programs,
+                     const Request& request, const Finished& finished = {});
 
 /// One machine as two files describe it. Only those that ran on the GPU know it.
 Machine merged_machine(const Machine& a, const Machine& b);
+
+/// The variant of a row that is about a program: it failed, or was not run.
+inline constexpr const char* kProgramRow = "(program)";
 
 /// The row of a program that was not run.
 Row not_run_row(const Program& program, const std::string& reason);
@@ -47,6 +57,21 @@ void save(const Results& results, const Request& request);
 /// are in the JSON.
 enum class Shown { tables, brief, report_table };
 std::string render(const Results& results, Shown shown, const TableOptions& options);
+
+/// The same for tables that are shown as their programs end.
+class TablesAsTheyCome {
+ public:
+  explicit TablesAsTheyCome(const TableOptions& options) : options_(options) {}
+  /// What is new about the machine, and the tables of the rows from `first` on.
+  std::string next(const Results& so_far, std::size_t first);
+  /// What explains all tables; empty if there is nothing to explain.
+  std::string end(const Results& all) const;
+
+ private:
+  TableOptions options_;
+  std::vector<std::string> told_;  // of the machine
+  bool any_ = false;
+};
 
 /// "on the GPU".
 std::string place_of(const std::string& backend);

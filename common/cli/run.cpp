@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "common/cli/builder.hpp"
 #include "common/cli/commands.hpp"
 #include "common/cli/gpu.hpp"
 #include "common/cli/process.hpp"
@@ -58,10 +59,14 @@ void require_sense(const RunOptions& options) {
 }
 
 // The plan is for people: it goes to them as it is.
-int print_plan(const Program& program, const PassedOptions& options) {
+int print_plan(const BuildFolder& build, const Program& program, const PassedOptions& options) {
   std::vector<std::string> command = {program.path.string(), "--plan"};
   for (const auto& [name, value] : options) command.insert(command.end(), {name, value});
-  const Ended ended = run_program(command);
+  Progress progress(Progress::Elsewhere::lines);
+  build_all(build, {program.path}, program.name, progress);
+  const Ended ended = run_program(
+      command, [&](const std::string&) { progress.show(program.name + " makes its plan"); });
+  progress.clear();
   if (!ended.good()) {
     const std::string said = last_line(ended.err);
     const std::string prefix = program.path.filename().string() + ": ";
@@ -70,6 +75,17 @@ int print_plan(const Program& program, const PassedOptions& options) {
   }
   std::fputs(ended.out.c_str(), stdout);
   return 0;
+}
+
+// Whether all rows from `first` on are the program's own.
+bool told_all(const Results& results, std::size_t first) {
+  return std::none_of(results.rows.begin() + static_cast<std::ptrdiff_t>(first), results.rows.end(),
+                      [](const Row& row) { return row.variant == kProgramRow; });
+}
+
+void print(const std::string& text) {
+  std::fputs(text.c_str(), stdout);
+  std::fflush(stdout);
 }
 
 }  // namespace
@@ -179,7 +195,7 @@ Choice choose_programs(const BuildFolder& build, const RunOptions& options) {
 int run_stages(const BuildFolder& build, const RunOptions& options) {
   const TableOptions table{.color = use_color(options.color, stdout)};
   const Choice choice = choose_programs(build, options);
-  if (options.plan) return print_plan(choice.programs.front(), options.passed_on);
+  if (options.plan) return print_plan(build, choice.programs.front(), options.passed_on);
   Request request{"halo run", options.passed_on, {}, options.json};
   if (!options.stage.empty()) request.command += " " + options.stage;
   if (choice.backend != "cpu") request.command += " --on " + choice.backend;
@@ -193,17 +209,31 @@ int run_stages(const BuildFolder& build, const RunOptions& options) {
   }
   // A network's program tells it best itself: layer by layer, and which digit it saw.
   const bool tells = choice.programs.size() == 1 && choice.programs.front().family == "network";
-  std::string told;
-  const Results results = run_programs(choice.programs, request, tells ? &told : nullptr);
-
-  // Not before: options that a program refuses give one line only.
-  std::fprintf(stderr, "halo: %s (%s), seed %llu\n", place_of(choice.backend).c_str(),
-               choice.why.c_str(), static_cast<unsigned long long>(results.seed));
-  if (told.empty()) {
-    told = render(results, options.report_table ? Shown::report_table : Shown::tables, table);
+  TablesAsTheyCome tables(table);
+  bool began = false;
+  bool told = false;
+  const Results results = run_programs(
+      build, choice.programs, request,
+      [&](const Results& so_far, std::size_t first, const std::string& printed) {
+        // Not before: options that a program refuses give one line only.
+        if (!began) {
+          std::fprintf(stderr, "halo: %s (%s), seed %llu\n", place_of(choice.backend).c_str(),
+                       choice.why.c_str(), static_cast<unsigned long long>(so_far.seed));
+        }
+        began = true;
+        if (options.report_table) return;  // its CPU column is of another stage
+        told = tells && !printed.empty() && told_all(so_far, first);
+        if (!told) {
+          print(tables.next(so_far, first));
+        } else {
+          print(printed.starts_with("seed ") ? printed.substr(printed.find('\n') + 1) : printed);
+        }
+      });
+  if (options.report_table) {
+    print(render(results, Shown::report_table, table));
+  } else if (!told) {
+    print(tables.end(results));
   }
-  std::fputs(told.c_str(), stdout);
-  std::fflush(stdout);
   save(results, request);
   return exit_status(results.rows);
 }

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <sstream>
 
+#include "common/cli/builder.hpp"
 #include "common/cli/commands.hpp"
 #include "common/cli/process.hpp"
 #include "common/report/terminal.hpp"
@@ -159,7 +160,12 @@ int run_tests(const BuildFolder& build, const TestOptions& options) {
   std::vector<std::string> command = {"meson",        "test",      "-C", build.path(),
                                       "--no-rebuild", "--logbase", log};
   for (const TestProgram& test : tests) command.push_back(test.name);
-  Progress progress;
+  Progress progress(Progress::Elsewhere::lines);
+  std::vector<fs::path> files;
+  for (const TestProgram& test : tests) {
+    files.insert(files.end(), test.needs.begin(), test.needs.end());
+  }
+  build_all(build, files, "the tests", progress);
   const std::string total = std::to_string(tests.size());
   const Ended ended = run_program(command, [&](const std::string& out) {
     progress.show("testing: " + std::to_string(finished_tests(out)) + " of " + total +

@@ -374,17 +374,31 @@ Row row_from_json(const Json& json) {
   return row;
 }
 
-// One line.
-std::string line_of(const Row& row) { return row_to_json(row).dump(); }
+Json head_to_json(const Results& results) {
+  return Json::object({{"schema_version", 3},
+                       {"command", results.command},
+                       {"date", results.date},
+                       {"seed", results.seed},
+                       {"machine", machine_to_json(results.machine)}});
+}
+
+Results head_from_json(const Json& json) {
+  const int version = json.at("schema_version").get<int>();
+  if (version != 2 && version != 3) {
+    throw std::runtime_error("schema_version " + std::to_string(version) +
+                             " is not 2 or 3, which this program reads");
+  }
+  Results results;
+  json.at("command").get_to(results.command);
+  json.at("date").get_to(results.date);
+  json.at("seed").get_to(results.seed);
+  results.machine = machine_from_json(json.at("machine"));
+  return results;
+}
 
 // A row a line, so that a file can be read, compared and cut with a text's tools.
 std::string whole_text(const Results& head, const std::vector<std::string>& rows) {
-  const Json json = Json::object({{"schema_version", 3},
-                                  {"command", head.command},
-                                  {"date", head.date},
-                                  {"seed", head.seed},
-                                  {"machine", machine_to_json(head.machine)}});
-  std::string text = json.dump(1);
+  std::string text = head_to_json(head).dump(1);
   text.erase(text.rfind("\n}"));
   text += ",\n \"rows\": [";
   const char* separator = "\n";
@@ -397,27 +411,45 @@ std::string whole_text(const Results& head, const std::vector<std::string>& rows
 
 std::vector<std::string> lines_of(const std::vector<Row>& rows) {
   std::vector<std::string> lines;
-  for (const Row& row : rows) lines.push_back(line_of(row));
+  for (const Row& row : rows) lines.push_back(row_line(row));
   return lines;
 }
 
 }  // namespace
+
+std::string head_line(const Results& results) { return head_to_json(results).dump(); }
+
+std::string row_line(const Row& row) { return row_to_json(row).dump(); }
+
+std::string progress_line(const std::string& text) {
+  return Json::object({{"progress", text}}).dump();
+}
+
+Told told_from_json(const std::string& line, const std::string& origin) {
+  try {
+    const Json json = Json::parse(line);
+    Told told;
+    if (json.find("progress")) {
+      json.at("progress").get_to(told.progress);
+    } else if (json.find("schema_version")) {
+      told.kind = Told::Kind::head;
+      told.head = head_from_json(json);
+    } else {
+      told.kind = Told::Kind::row;
+      told.row = row_from_json(json);
+    }
+    return told;
+  } catch (const std::exception& error) {
+    throw std::runtime_error(origin + ": not what a program of Halo tells: " + error.what());
+  }
+}
 
 std::string to_json(const Results& results) { return whole_text(results, lines_of(results.rows)); }
 
 Results results_from_json(const std::string& text, const std::string& origin) {
   try {
     const Json json = Json::parse(text);
-    const int version = json.at("schema_version").get<int>();
-    if (version != 2 && version != 3) {
-      throw std::runtime_error("schema_version " + std::to_string(version) +
-                               " is not 2 or 3, which this program reads");
-    }
-    Results results;
-    json.at("command").get_to(results.command);
-    json.at("date").get_to(results.date);
-    json.at("seed").get_to(results.seed);
-    results.machine = machine_from_json(json.at("machine"));
+    Results results = head_from_json(json);
     for (const Json& row : json.at("rows").elements()) results.rows.push_back(row_from_json(row));
     return results;
   } catch (const std::exception& error) {

@@ -32,4 +32,20 @@ class GrowingResults {
 // Throws std::runtime_error with one line.
 Results read_json(const std::string& path);
 
+// What a program tells while it runs (common/report/row_stream.hpp), each in one line without its
+// end: all of results but the rows, a row, what is being done.
+std::string head_line(const Results& results);
+std::string row_line(const Row& row);
+std::string progress_line(const std::string& text);
+
+struct Told {
+  enum class Kind { head, row, progress };
+  Kind kind = Kind::progress;
+  Results head;
+  Row row;
+  std::string progress;
+};
+// Throws std::runtime_error: one line that names `origin`.
+Told told_from_json(const std::string& line, const std::string& origin);
+
 }  // namespace halo

@@ -365,12 +365,9 @@ std::string render_machine(const Machine& machine, const TableOptions& options) 
   return lay_out(lines, options);
 }
 
-std::string render_table(const std::vector<Row>& rows, const TableOptions& options) {
-  if (options.format == Format::csv) {
-    Rows all;
-    for (const Row& row : rows) all.push_back(&row);
-    return lay_out(tabulate("", all, csv_fields(all)), options);
-  }
+namespace {
+
+std::string all_tables(const std::vector<Row>& rows, const TableOptions& options) {
   std::string text;
   std::vector<bool> done(rows.size(), false);
   for (std::size_t at = 0; at < rows.size(); ++at) {
@@ -394,10 +391,30 @@ std::string render_table(const std::vector<Row>& rows, const TableOptions& optio
     }
     text += lay_out(table, options);
   }
-  Table last;
-  last.notes = shared_notes(rows);
-  if (!last.notes.empty()) text += "\n" + lay_out(last, options);
-  return text + all_faults(rows, options);
+  return text;
+}
+
+}  // namespace
+
+std::string render_rows(const std::vector<Row>& rows, const TableOptions& options) {
+  return all_tables(rows, options) + all_faults(rows, options);
+}
+
+std::string render_legend(const std::vector<Row>& rows, const TableOptions& options) {
+  Table legend;
+  legend.notes = shared_notes(rows);
+  return legend.notes.empty() ? "" : lay_out(legend, options);
+}
+
+std::string render_table(const std::vector<Row>& rows, const TableOptions& options) {
+  if (options.format == Format::csv) {
+    Rows all;
+    for (const Row& row : rows) all.push_back(&row);
+    return lay_out(tabulate("", all, csv_fields(all)), options);
+  }
+  const std::string legend = render_legend(rows, options);
+  return all_tables(rows, options) + (legend.empty() ? "" : "\n" + legend) +
+         all_faults(rows, options);
 }
 
 }  // namespace halo

@@ -3,7 +3,10 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <ctime>
 #include <stdexcept>
+
+#include "common/report/row_stream.hpp"
 
 namespace halo {
 
@@ -33,24 +36,52 @@ bool use_color(const std::string& choice, std::FILE* stream) {
   return isatty(fileno(stream)) == 1 && !dumb_terminal();
 }
 
-Progress::Progress()
-    : on_(isatty(STDERR_FILENO) == 1 && !dumb_terminal()),
-      next_(std::chrono::steady_clock::now() + std::chrono::milliseconds(500)) {}
+namespace {
+
+constexpr std::int64_t kFirst = 500;      // ms: what is over by then needs no progress
+constexpr std::int64_t kRedraw = 100;     // on a terminal, and for another program
+constexpr std::int64_t kNextLine = 2000;  // elsewhere: nobody wonders for longer
+
+std::int64_t now() {
+  timespec time = {};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return std::int64_t{time.tv_sec} * 1000 + time.tv_nsec / 1'000'000;
+}
+
+}  // namespace
+
+Progress::Progress(Elsewhere elsewhere)
+    : to_(RowStream::to_starter().open()                   ? To::starter
+          : isatty(STDERR_FILENO) == 1 && !dumb_terminal() ? To::terminal
+          : elsewhere == Elsewhere::lines                  ? To::lines
+                                                           : To::nobody),
+      next_(now() + (to_ == To::lines     ? kNextLine
+                     : to_ == To::starter ? 0
+                                          : kFirst)) {}
 
 Progress::~Progress() { clear(); }
 
 void Progress::show(const std::string& text) {
-  if (!on_) return;
-  const auto now = std::chrono::steady_clock::now();
-  if (now < next_) return;
-  next_ = now + std::chrono::milliseconds(100);
+  if (to_ == To::nobody) return;
+  const std::int64_t time = now();
+  if (time < next_) return;
+  next_ = time + (to_ == To::lines ? kNextLine : kRedraw);
   const std::string line = whole_.empty() ? text : whole_ + ": " + text;
+  if (to_ == To::starter) {
+    RowStream::to_starter().progress(line);
+    return;
+  }
+  if (to_ == To::lines) {
+    std::fprintf(stderr, "halo: %s\n", line.c_str());
+    return;
+  }
   std::fprintf(stderr, "\r\033[K%.100s", line.c_str());
   std::fflush(stderr);
   shown_ = true;
 }
 
 void Progress::clear() {
+  if (to_ == To::lines) next_ = now() + kNextLine;
   if (!shown_) return;
   std::fputs("\r\033[K", stderr);
   std::fflush(stderr);

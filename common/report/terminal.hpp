@@ -1,7 +1,7 @@
 // The terminal's manners: when to use colour, and progress that never reaches a pipe or a file.
 #pragma once
 
-#include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <string>
 
@@ -11,24 +11,32 @@ namespace halo {
 // is a terminal and TERM is not "dumb". Throws std::invalid_argument for another word.
 bool use_color(const std::string& choice, std::FILE* stream);
 
-// One line on stderr that is overwritten in place, at most ten times a second, and only where
-// stderr is a terminal. Disappears with the object. Shows nothing in the first half second.
+// What is being done, on stderr. On a terminal one line that is overwritten in place, at most ten
+// times a second and not in the first half second; it disappears with the object. A program that
+// another one started tells that one (common/report/row_stream.hpp). Elsewhere nothing is shown, or,
+// for a command that may be silent for minutes, whole lines.
 class Progress {
  public:
-  Progress();
+  // Off a terminal: nothing, or "halo: TEXT" in a line of its own every two seconds.
+  enum class Elsewhere { nothing, lines };
+
+  explicit Progress(Elsewhere elsewhere = Elsewhere::nothing);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   void show(const std::string& text);
+  // Before anything else is written: takes the line away. What was written instead is news enough
+  // for the next two seconds.
   void clear();
   // What all that is shown from now on is a part of: stands before it. Empty: of nothing.
   void within(const std::string& whole) { whole_ = whole; }
 
  private:
-  bool on_;
+  enum class To { nobody, terminal, lines, starter };
+  To to_;
   bool shown_ = false;
   std::string whole_;
-  std::chrono::steady_clock::time_point next_;
+  std::int64_t next_;  // milliseconds of the steady clock
 };
 
 }  // namespace halo

@@ -228,19 +228,22 @@ TEST_CASE("bench warns of a build whose times mean nothing, whichever program it
   }
 }
 
-TEST_CASE("--targets of bench names what it would start") {
+TEST_CASE("bench builds what it would start") {
   FakeBuild build;
   build.add_unbuilt_program("bench_conv1d", "gpu");
   build.add_unbuilt_program("bench_conv1d", "cpu");
   build.add_unbuilt_program("02_global", "gpu");
-  CHECK(build.halo({"--targets", "bench"}).out == "stages/bench_conv1d/bench_conv1d-cpu\n");
-  CHECK(build.halo({"--targets", "bench"}, {build.with_gpu()}).out ==
-        "stages/bench_conv1d/bench_conv1d-cpu\nstages/bench_conv1d/bench_conv1d-gpu\n");
-  CHECK(build.halo({"--targets", "bench", "--on", "gpu"}, {build.with_gpu()}).out ==
-        "stages/bench_conv1d/bench_conv1d-gpu\n");
+  const auto built = [&](const std::vector<std::string>& args,
+                         const std::vector<std::string>& environment) {
+    build.halo(args, environment);
+    return build.ninja_words().back();
+  };
+  const std::string ladder = "stages/bench_conv1d/bench_conv1d-";
+  CHECK(built({"bench"}, {}) == ladder + "cpu -n");
+  CHECK(built({"bench"}, {build.with_gpu()}) == ladder + "cpu " + ladder + "gpu -n");
+  CHECK(built({"bench", "--on", "gpu"}, {build.with_gpu()}) == ladder + "gpu -n");
   // Nor does a ladder count as a stage.
-  CHECK(build.halo({"--targets", "run"}, {build.with_gpu()}).out ==
-        "stages/02_global/02_global-gpu\n");
+  CHECK(built({"run"}, {build.with_gpu()}) == "stages/02_global/02_global-gpu -n");
   CHECK_THAT(build.halo({"list"}).out, !contains("bench"));
 }
 
@@ -248,14 +251,11 @@ TEST_CASE("bench of layers: the set is passed on, and the file grows where the u
   FakeBuild build;
   add_cpu(build);
   const fs::path json = build.path() / "layers.json";
-  Results earlier = new_results(0, nullptr, 77);
-  earlier.machine = gpu_machine();
-  earlier.rows = {timed_row("09_cuconv", "gpu", "two_stage", 2)};
-  const fs::path left = build.path() / "left.json";
-  write_json(left.string(), earlier);
+  const fs::path told =
+      build.told("layers", {timed_row("09_cuconv", "gpu", "two_stage", 2)}, gpu_machine());
   build.add_program("bench_conv2d", "gpu",
-                    "echo \"$words\" >> '" + (build.path() / "words").string() +
-                        "'\necho 'layer 1 of 1, 7-1-3-2-1'\ncp '" + left.string() + "' \"$json\"");
+                    "echo \"$words\" >> '" + (build.path() / "words").string() + "'\ncat '" +
+                        told.string() + "' >&3");
   const auto words = [&] { return lines_of(read_file(build.path() / "words")).back(); };
   const Ended ended = build.halo(
       {"bench", "conv2d", "cuconv", "--batch", "8", "--json", json.string(), "--seed", "77"},

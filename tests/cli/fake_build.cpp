@@ -57,6 +57,7 @@ FakeBuild::FakeBuild() {
   path_ = pattern;
   fs::create_directories(path_ / "meson-info");
   fs::create_directories(path_ / "meson-logs");
+  set_ninja("echo 'ninja: no work to do.'");
   write_info();
 }
 
@@ -86,14 +87,21 @@ void FakeBuild::add_unbuilt_program(const std::string& stage, const std::string&
 void FakeBuild::add_reporting_program(const std::string& stage, const std::string& backend,
                                       const std::vector<Row>& rows, int status,
                                       const Machine& machine) {
+  add_program(stage, backend,
+              "echo \"$words\" >> '" + (path_ / "words").string() + "'\ncat '" +
+                  told(stage + "-" + backend, rows, machine).string() + "' >&3\nexit " +
+                  std::to_string(status));
+}
+
+fs::path FakeBuild::told(const std::string& name, const std::vector<Row>& rows,
+                         const Machine& machine) const {
   Results results = new_results(0, nullptr, 1);
   if (!machine.cpu.empty()) results.machine = machine;
-  results.rows = rows;
-  const fs::path file = path_ / (stage + "-" + backend + ".json");
-  std::ofstream(file) << to_json(results);
-  add_program(stage, backend,
-              "echo \"$words\" >> '" + (path_ / "words").string() + "'\ncp '" + file.string() +
-                  "' \"$json\"\nexit " + std::to_string(status));
+  const fs::path file = path_ / (name + ".told");
+  std::ofstream stream(file);
+  stream << head_line(results) << "\n";
+  for (const Row& row : rows) stream << row_line(row) << "\n";
+  return file;
 }
 
 void FakeBuild::add_family(const std::string& stage, const std::string& family) {
@@ -110,6 +118,15 @@ void FakeBuild::set_meson(const std::string& body) {
   write_script(path_ / "bin" / "meson",
                "log='" + (path_ / "meson-logs" / "halo-test.json").string() + "'\n" +
                    "echo \"$@\" > '" + (path_ / "meson-words").string() + "'\n" + body);
+}
+
+void FakeBuild::set_ninja(const std::string& body) {
+  write_script(path_ / "bin" / "ninja", "shift 2\nwords=\"$*\"\necho \"$words\" >> '" +
+                                            (path_ / "ninja-words").string() + "'\n" + body);
+}
+
+std::vector<std::string> FakeBuild::ninja_words() const {
+  return lines_of(read_file(path_ / "ninja-words"));
 }
 
 std::string FakeBuild::with_gpu() const {

@@ -1,5 +1,5 @@
-// A build folder as Meson leaves it, filled with small shell scripts in place of stage programs and
-// of Meson, so that the `halo` program can be tested without building or running a stage.
+// A build folder as Meson leaves it, filled with small shell scripts in place of stage programs, of
+// Meson and of ninja, so that the `halo` program can be tested without building or running a stage.
 #pragma once
 
 #include <filesystem>
@@ -35,11 +35,14 @@ class FakeBuild {
   const std::filesystem::path& path() const { return path_; }
 
   /// A stage or ladder program that is the shell script `body`. In it, $json is the file that --json names
-  /// and $words holds all arguments.
+  /// and $words holds all arguments; what it writes to descriptor 3 it tells the command.
   void add_program(const std::string& stage, const std::string& backend, const std::string& body);
   /// One that is listed but has not been built.
   void add_unbuilt_program(const std::string& stage, const std::string& backend);
-  /// One that writes these rows, and what it knows of the machine, and ends with this status.
+  /// Files in the build folder with what a program tells: the head and these rows, a line each.
+  std::filesystem::path told(const std::string& name, const std::vector<Row>& rows,
+                             const Machine& machine = {}) const;
+  /// One that tells these rows, and what it knows of the machine, and ends with this status.
   void add_reporting_program(const std::string& stage, const std::string& backend,
                              const std::vector<Row>& rows, int status, const Machine& machine = {});
   /// Says of which family a stage is.
@@ -49,6 +52,11 @@ class FakeBuild {
   /// What the stand-in for Meson does when it is asked to run tests: `body` runs with $log being
   /// the file for the results.
   void set_meson(const std::string& body);
+
+  /// What the stand-in for ninja does, which has nothing to do unless this is called: `body` runs with $words
+  /// being its arguments but for the folder's. All its calls stand in `ninja_words()`.
+  void set_ninja(const std::string& body);
+  std::vector<std::string> ninja_words() const;
 
   /// For the environment of `halo`: a driver that claims one GPU.
   std::string with_gpu() const;

@@ -1,5 +1,6 @@
 // `halo run`: wrong use, merging, and what it makes of stage programs that fail in every way.
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -185,10 +186,17 @@ TEST_CASE("a stage program that crashes after it reported success is a failure")
   build.add_reporting_program("01_first", "sim", {good_row("01_first", "early")}, 0);
   build.add_program(
       "02_second", "sim",
-      "cp '" + (build.path() / "01_first-sim.json").string() + "' \"$json\"; kill -ABRT $$");
-  const Ended ended = build.halo({"run", "2"});
+      "cat '" + (build.path() / "01_first-sim.told").string() + "' >&3; kill -ABRT $$");
+  const fs::path json = build.path() / "all.json";
+  const Ended ended = build.halo({"run", "2", "--json", json.string()});
   CHECK(ended.status == 1);
   CHECK_THAT(ended.out, contains("signal 6"));
+  // What it had told before is not lost.
+  CHECK_THAT(ended.out, contains("early"));
+  const std::vector<Row> rows = read_json(json.string()).rows;
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].variant == "early");
+  CHECK(rows[1].variant == "(program)");
 }
 
 TEST_CASE("a stage program whose status and results disagree is a failure") {
@@ -208,10 +216,10 @@ TEST_CASE("a stage program whose status and results disagree is a failure") {
     build.add_reporting_program(stage, "sim", {good_row(stage, "early")}, 42);
   }
   SECTION("results cut short") {
-    build.add_program(stage, "sim", "printf '{\"schema_version\":2,\"rows\":[' > \"$json\"");
+    build.add_program(stage, "sim", "printf '{\"stage\":\"01_first\",\"back' >&3");
   }
   SECTION("results of another age") {
-    build.add_program(stage, "sim", "echo '{\"schema_version\":999,\"rows\":[]}' > \"$json\"");
+    build.add_program(stage, "sim", "echo '{\"schema_version\":999}' >&3");
   }
   SECTION("a file that is no program") {
     build.add_program(stage, "sim", "");
@@ -257,18 +265,24 @@ TEST_CASE("a program that is listed but not built is named") {
   CHECK_THAT(ended.err, contains("01_first-sim") && contains("./halo run"));
 }
 
-TEST_CASE("--targets names what a command needs, relative to the build folder") {
+TEST_CASE("a command builds what it needs and nothing else") {
   FakeBuild build;
   two_stages(build);
   build.add_unbuilt_program("02_second", "gpu");
   build.add_test("simt-a", "simt");
   build.add_test("conv-a", "conv");
-  CHECK(build.halo({"--targets", "run"}).out ==
-        "stages/01_first/01_first-sim\nstages/02_second/02_second-sim\n");
-  CHECK(build.halo({"--targets", "run", "2"}).out == "stages/02_second/02_second-sim\n");
-  CHECK(build.halo({"--targets", "test", "conv"}).out == "tests/conv-a\n");
-  CHECK(build.halo({"--targets", "list"}).out.empty());
-  require_one_line(build.halo({"--targets", "run", "7"}), 2);
+  const auto built = [&](const std::vector<std::string>& args) {
+    fs::remove(build.path() / "ninja-words");
+    build.halo(args);
+    return build.ninja_words();
+  };
+  const std::string both = "stages/01_first/01_first-sim stages/02_second/02_second-sim";
+  // It is asked first what there is to do: nothing.
+  CHECK(built({"run"}) == std::vector<std::string>{both + " -n"});
+  CHECK(built({"run", "2"}) == std::vector<std::string>{"stages/02_second/02_second-sim -n"});
+  CHECK(built({"test", "conv"}) == std::vector<std::string>{"tests/conv-a -n"});
+  CHECK(built({"list"}).empty());
+  CHECK(built({"run", "7"}).empty());
 }
 
 TEST_CASE("stages that need neither GPU nor simulator run anywhere") {
@@ -312,9 +326,8 @@ TEST_CASE("a folder that cannot be written is one line and exit status 2") {
   const Ended json = build.halo({"run", "1", "--json", "results.json"}, {}, "/proc");
   CHECK(json.status == 2);
   CHECK_THAT(last_line(json.err), contains("results.json"));
-  const Ended temporary = build.halo({"run"}, {"TMPDIR=/proc"});
-  CHECK(temporary.status == 2);
-  CHECK_THAT(last_line(temporary.err), contains("TMPDIR"));
+  // Nothing is written beside what was asked for.
+  CHECK(build.halo({"run"}, {"TMPDIR=/proc"}).status == 0);
 }
 
 TEST_CASE("file names are those of the folder where the command was typed") {
@@ -335,17 +348,174 @@ TEST_CASE("a stop signal ends the stage program and leaves no temporary files") 
                     "echo $$ > '" + (build.path() / "child").string() + "'; exec sleep 60");
   const fs::path folder = build.path() / "tmp";
   fs::create_directory(folder);
-  const Ended ended =
-      run_program({"sh", "-c",
-                   "TMPDIR=\"$2\" \"$0\" --build \"$1\" run --on sim & pid=$!\n"
-                   "for i in 1 2 3 4 5 6 7 8 9; do [ -s \"$1/child\" ] && break; sleep 0.2; done\n"
-                   "kill -TERM $pid; wait $pid; status=$?\n"
-                   "if kill -0 $(cat \"$1/child\") 2>/dev/null; then echo alive; fi\n"
-                   "exit $status",
-                   required_variable("HALO_CLI"), build.path().string(), folder.string()});
+  const Ended ended = run_program(
+      {"sh", "-c",
+       "TMPDIR=\"$2\" PATH=\"$1/bin:$PATH\" \"$0\" --build \"$1\" run --on sim & pid=$!\n"
+       "for i in 1 2 3 4 5 6 7 8 9; do [ -s \"$1/child\" ] && break; sleep 0.2; done\n"
+       "kill -TERM $pid; wait $pid; status=$?\n"
+       "if kill -0 $(cat \"$1/child\") 2>/dev/null; then echo alive; fi\n"
+       "exit $status",
+       required_variable("HALO_CLI"), build.path().string(), folder.string()});
   CHECK(ended.status == 143);
   CHECK(ended.out.empty());
   CHECK(fs::is_empty(folder));
+}
+
+namespace {
+
+// For a stand-in for ninja: nothing to say to `-n` but that there is work.
+const std::string kWork = "case $words in *-n) echo '[1/1] work'; exit 0;; esac\n";
+
+// A script's line that waits, for at most `tenths` of a second, until the file is there.
+std::string wait_for(const fs::path& file, int tenths = 100) {
+  return "i=0; while [ ! -e '" + file.string() + "' ] && [ $i -lt " + std::to_string(tenths) +
+         " ]; do sleep 0.1; i=$((i + 1)); done\n";
+}
+
+}  // namespace
+
+TEST_CASE("each stage is built, run and shown in turn, and the next is built meanwhile") {
+  FakeBuild build;
+  build.add_reporting_program("02_second", "sim", {good_row("02_second", "late")}, 0);
+  const fs::path second_built = build.path() / "second-built";
+  const fs::path first = build.told("first", {good_row("01_first", "early")});
+  // It ends only once the next stage has been built.
+  build.add_program("01_first", "sim",
+                    wait_for(second_built) + "cat '" + first.string() + "' >&3; [ -e '" +
+                        second_built.string() + "' ]");
+  build.set_ninja(kWork + "case $words in *02_second*) touch '" + second_built.string() +
+                  "';; esac");
+  const Ended ended = build.halo({"run"});
+  CAPTURE(ended.out, ended.err);
+  CHECK(ended.status == 0);
+  CHECK(ended.out.find("early") < ended.out.find("late"));
+  const auto calls = build.ninja_words();
+  REQUIRE(calls.size() >= 2);
+  CHECK(calls[0] == "stages/01_first/01_first-sim stages/02_second/02_second-sim -n");
+  CHECK_THAT(calls[1], contains("01_first"));
+}
+
+TEST_CASE("a table is shown as soon as its stage is ready") {
+  FakeBuild build;
+  build.add_reporting_program("01_first", "sim", {good_row("01_first", "early")}, 0);
+  const fs::path shown = build.path() / "shown";
+  const fs::path second = build.told("second", {good_row("02_second", "late")});
+  // Fails unless the first table stands there before this one ends.
+  build.add_program("02_second", "sim",
+                    "i=0; while ! grep -q early '" + shown.string() +
+                        "' && [ $i -lt 100 ]; do sleep 0.1; i=$((i + 1)); done\n"
+                        "cat '" +
+                        second.string() + "' >&3; grep -q early '" + shown.string() + "'");
+  const Ended ended =
+      run_program({"sh", "-c", "PATH=\"$1/bin:$PATH\" \"$0\" --build \"$1\" run --on sim > \"$2\"",
+                   required_variable("HALO_CLI"), build.path().string(), shown.string()});
+  CAPTURE(ended.err, read_file(shown));
+  CHECK(ended.status == 0);
+  CHECK_THAT(read_file(shown), contains("early") && contains("late"));
+}
+
+TEST_CASE("where times count, nothing is built meanwhile") {
+  FakeBuild build;
+  const fs::path running = build.path() / "running";
+  const fs::path together = build.path() / "together";
+  for (const char* stage : {"01_first", "02_second"}) {
+    Row row = good_row(stage, "timed");
+    row.backend = "cpu";
+    build.add_program(stage, "cpu",
+                      "touch '" + running.string() + "'; sleep 0.5; rm '" + running.string() +
+                          "'; cat '" + build.told(stage, {row}).string() + "' >&3");
+  }
+  build.set_ninja(kWork + "[ ! -e '" + running.string() + "' ] || touch '" + together.string() +
+                  "'");
+  const Ended ended = build.halo({"run"});
+  CAPTURE(ended.out, ended.err);
+  CHECK(ended.status == 0);
+  CHECK(build.ninja_words().size() == 3);
+  CHECK_FALSE(fs::exists(together));
+}
+
+TEST_CASE("a stage that cannot be built is a failure, and the others still run") {
+  FakeBuild build;
+  build.add_unbuilt_program("01_first", "sim");
+  build.add_reporting_program("02_second", "sim", {good_row("02_second", "late")}, 0);
+  build.set_ninja(kWork +
+                  "case $words in *01_first*)\n"
+                  "  echo '[1/2] Compiling fine.cpp'\n"
+                  "  echo 'FAILED: bad.o'; echo 'bad.cpp:3:1: error: no such thing'\n"
+                  "  echo 'ninja: build stopped: subcommand failed.'; exit 1;;\nesac");
+  const fs::path json = build.path() / "all.json";
+  const Ended ended = build.halo({"run", "--json", json.string()});
+  CAPTURE(ended.out, ended.err);
+  CHECK(ended.status == 1);
+  CHECK_THAT(ended.out, contains("FAIL") && contains("could not be built") &&
+                            contains("bad.cpp:3:1: error: no such thing") && contains("late"));
+  CHECK_THAT(ended.err, contains("FAILED: bad.o") && !contains("fine.cpp"));
+  CHECK_THAT(read_file(build.path() / "halo-build.log"), contains("fine.cpp"));
+  CHECK(read_json(json.string()).rows.size() == 2);
+}
+
+TEST_CASE("where there is no ninja, what is built already runs") {
+  FakeBuild build;
+  two_stages(build);
+  build.add_unbuilt_program("03_third", "sim");
+  const fs::path bin = build.path() / "bin";
+  fs::remove(bin / "ninja");
+  for (const char* name : {"sh", "cat", "env"}) {
+    fs::create_symlink(
+        lines_of(run_program({"sh", "-c", std::string("command -v ") + name}).out)[0], bin / name);
+  }
+  const std::string path = "PATH=" + bin.string();
+  CHECK(build.halo({"run", "1"}, {path}).status == 0);
+  const Ended ended = build.halo({"run", "3"}, {path});
+  require_one_line(ended, 2);
+  CHECK_THAT(ended.err, contains("03_third-sim is not built"));
+}
+
+TEST_CASE("a stop signal while it builds leaves neither ninja nor a program behind") {
+  FakeBuild build;
+  two_stages(build);
+  build.add_program("01_first", "sim",
+                    "echo $$ > '" + (build.path() / "program").string() + "'; exec sleep 60");
+  // The first is built at once, the second is being built when the signal comes.
+  build.set_ninja(kWork + "case $words in *02_second*) echo $$ > '" +
+                  (build.path() / "ninja").string() + "'; exec sleep 60;; esac");
+  for (const char* signal : {"TERM", "INT"}) {
+    CAPTURE(signal);
+    for (const char* file : {"program", "ninja"}) fs::remove(build.path() / file);
+    const Ended ended = run_program(
+        {"env", "PATH=" + (build.path() / "bin").string() + ":" + std::getenv("PATH"), "sh", "-c",
+         // An interrupt is ignored in the background of a shell: the command is told to take it.
+         "env --default-signal=INT \"$0\" --build \"$1\" run --on sim & pid=$!\n"
+         "i=0; while ! { [ -s \"$1/ninja\" ] && [ -s \"$1/program\" ]; } && [ $i -lt 100 ]; do\n"
+         "  sleep 0.1; i=$((i + 1))\ndone\n"
+         "kill -$2 $pid; wait $pid; status=$?\n"
+         "for file in ninja program; do\n"
+         "  if kill -0 $(cat \"$1/$file\"); then echo \"$file is alive\"; fi\ndone\n"
+         "exit $status",
+         required_variable("HALO_CLI"), build.path().string(), signal});
+    CAPTURE(ended.out, ended.err);
+    CHECK(ended.status == (signal == std::string("TERM") ? 143 : 130));
+    CHECK(ended.out.empty());
+  }
+}
+
+TEST_CASE("off a terminal a long run says every two seconds what it does") {
+  FakeBuild build;
+  const fs::path told = build.told("first", {good_row("01_first", "early")});
+  build.add_program(
+      "01_first", "sim",
+      "echo '{\"progress\":\"shape 2 of 46\"}' >&3; sleep 3; cat '" + told.string() + "' >&3");
+  build.set_ninja(kWork + "echo '[7/12] Compiling'; sleep 3");
+  const Ended ended = build.halo({"run"});
+  CAPTURE(ended.out, ended.err);
+  CHECK(ended.status == 0);
+  const auto lines = lines_of(ended.err);
+  REQUIRE(lines.size() >= 3);  // 6 s: two or three of progress, and the notice
+  CHECK(lines.size() <= 5);
+  CHECK(lines[0] == "halo: building 01_first-sim: 7 of 12");
+  CHECK_THAT(ended.err, contains("halo: running 01_first (1 of 1) on the simulator, ") &&
+                            contains("s: shape 2 of 46"));
+  CHECK(ended.err.find('\r') == std::string::npos);
 }
 
 TEST_CASE("options of one family choose its stages, and no stage of another takes them") {
@@ -362,8 +532,8 @@ TEST_CASE("options of one family choose its stages, and no stage of another take
   CHECK_THAT(signals.out, !contains("direct") && contains("early") && contains("late"));
   const Ended all = build.halo({"run", "--seed", "3"});
   CHECK_THAT(all.out, contains("direct") && contains("early"));
-  CHECK(build.halo({"--targets", "run", "--layers", "cuconv"}).out ==
-        "stages/06_third/06_third-sim\n");
+  build.halo({"run", "--layers", "cuconv"});
+  CHECK(build.ninja_words().back() == "stages/06_third/06_third-sim -n");
 
   FakeBuild signals_only;
   two_stages(signals_only);
@@ -397,9 +567,9 @@ TEST_CASE("a number that two stages share runs both, and each is known by its na
   CHECK(words().size() == 2);
   const Ended one = build.halo({"run", "10_layout_transform"});
   CHECK_THAT(one.out, contains("tiled") && !contains("lanes"));
-  CHECK(build.halo({"--targets", "run", "10"}).out ==
-        "stages/10_layout_convolution/10_layout_convolution-sim\n"
-        "stages/10_layout_transform/10_layout_transform-sim\n");
+  CHECK(build.ninja_words().front() ==
+        "stages/10_layout_convolution/10_layout_convolution-sim "
+        "stages/10_layout_transform/10_layout_transform-sim -n");
 
   // An option that only one of them has chooses it.
   const Ended problem = build.halo({"run", "10", "--problem", "28-128-16-to-nchw"});
@@ -462,12 +632,9 @@ TEST_CASE(
   whole.problem = {{"network", "digits"}, {"layer", "all"}};
   Row layer = good_row("13_network", "layerwise");
   layer.problem = {{"network", "digits"}, {"layer", "conv1"}};
-  Results results = new_results(0, nullptr, 1);
-  results.rows = {whole, layer};
-  const auto file = build.path() / "network.json";
-  write_json(file.string(), results);
+  const fs::path file = build.told("network", {whole, layer});
   build.add_program("13_network", "sim",
-                    "echo 'seed 1'\necho 'It is a 7'\ncp '" + file.string() + "' \"$json\"");
+                    "echo 'seed 1'\necho 'It is a 7'\ncat '" + file.string() + "' >&3");
   build.add_family("13_network", "network");
   build.add_reporting_program("06_third", "sim", {good_row("06_third", "direct")}, 0);
   build.add_family("06_third", "conv2d");

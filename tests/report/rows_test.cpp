@@ -228,6 +228,18 @@ TEST_CASE("JSON comes back as it went") {
   CHECK_THAT(rows, !contains("null") && !contains("\"\"") && !contains("runs_as"));
 }
 
+TEST_CASE("tables that come in parts say what one table of all says, the legend once") {
+  const std::vector<Row> rows = measured_rows();
+  std::string parts;
+  for (const Row& row : rows) parts += render_rows({row}) + "\n";
+  const std::string legend = render_legend(rows);
+  CHECK_THAT(legend, contains("hot: all calls on the same arrays"));
+  CHECK_THAT(parts, contains("tiled") && !contains("hot: all calls on the same arrays"));
+  CHECK(render_rows(rows) + "\n" + legend == render_table(rows));
+  CHECK(render_legend({good_row()}) == "");
+  CHECK_THAT(render_rows({bad_row()}), contains("output[32] is NaN"));
+}
+
 TEST_CASE("JSON tells what a row runs as, and figures with six digits") {
   Row row = good_row();
   row.runs_as = "sum";

@@ -11,6 +11,7 @@
 
 #include "common/report/command_line.hpp"
 #include "common/report/json.hpp"
+#include "common/report/row_stream.hpp"
 
 namespace halo {
 
@@ -31,7 +32,7 @@ std::string left(double seconds) {
 // Where no terminal shows progress, a line for each problem on stdout: for logs, and for `halo bench`.
 void tell(Progress& progress, const std::string& text) {
   progress.within(text);
-  if (isatty(STDERR_FILENO) == 0) {
+  if (isatty(STDERR_FILENO) == 0 && !RowStream::to_starter().open()) {
     std::printf("%s\n", text.c_str());
     std::fflush(stdout);
   }
@@ -76,6 +77,8 @@ Results take_up(const Results& fresh, const std::vector<Job>& jobs, const BenchO
 void run_jobs(const std::vector<Job>& jobs, const std::vector<AnyProblemPtr>& trials,
               Backend& backend, const BenchOptions& options, Results& results, Progress& progress) {
   GrowingResults file(options.json, results);
+  RowStream::to_starter().head(results);
+  RowStream::to_starter().rows(results.rows);
   const auto known = rows_by_problem(results.rows);
   std::vector<const Job*> wanted;
   double weight_left = 0;

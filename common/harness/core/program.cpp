@@ -13,6 +13,7 @@
 #include "common/harness/bench_sets.hpp"
 #include "common/harness/core/bench.hpp"
 #include "common/report/json.hpp"
+#include "common/report/row_stream.hpp"
 #include "common/report/row_tables.hpp"
 #include "common/report/summary.hpp"
 #include "common/report/text.hpp"
@@ -300,12 +301,14 @@ Results begin_results(int argc, const char* const* argv, std::uint64_t seed, Bac
     // Several peers may be of one library.
     if (std::find(known.begin(), known.end(), library) == known.end()) known.push_back(library);
   }
+  RowStream::to_starter().head(results);
   return results;
 }
 
 void measure_roofs(Results& results, Backend& backend, Progress& progress) {
   progress.show("measuring what this machine can do at most");
   results.machine.roofs = {{backend.name(), backend.measure_roofs()}};
+  RowStream::to_starter().head(results);
 }
 
 void leave_out_times(std::vector<Candidate>& candidates) {
@@ -317,9 +320,11 @@ void leave_out_times(std::vector<Candidate>& candidates) {
 
 int publish(Results results, const OutputOptions& options) {
   const TableOptions table{use_color(options.color, stdout)};
-  const std::string text = options.report_table ? render_report_table(results.rows, table)
-                           : options.brief      ? render_brief(results.rows, table)
-                                                : render_table(results.rows, table);
+  // Who started this program and listens shows the rows.
+  const std::string text = RowStream::to_starter().open() ? ""
+                           : options.report_table         ? render_report_table(results.rows, table)
+                           : options.brief                ? render_brief(results.rows, table)
+                                                          : render_table(results.rows, table);
   std::fputs(text.c_str(), stdout);
   std::fflush(stdout);
   if (!options.json.empty()) write_json(options.json, results);

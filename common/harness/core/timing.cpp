@@ -4,6 +4,8 @@
 #include <cmath>
 #include <exception>
 
+#include "common/report/row_stream.hpp"
+
 namespace halo {
 
 namespace {
@@ -246,6 +248,7 @@ std::vector<Row> run_candidates(std::vector<Candidate>& candidates, Backend& bac
       candidate->time_with_transfers = {};
       candidate->detail = {};
     }
+    for (const Candidate* candidate : group) RowStream::to_starter().rows({candidate->row});
     begin = end;
   }
   progress.clear();

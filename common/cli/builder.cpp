@@ -1,0 +1,149 @@
+#include "common/cli/builder.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <span>
+
+#include "common/cli/commands.hpp"
+#include "common/report/terminal.hpp"
+
+namespace halo {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Files that are built at once. One is soonest ready where there are few processors; more of them keep
+// many busy.
+std::size_t files_together() {
+  return static_cast<std::size_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN) / 4));
+}
+
+bool nothing_to_do(const Ended& ended) {
+  return ended.out.find("no work to do") != std::string::npos;
+}
+
+// The last "[12/48]" of what ninja said, as "12 of 48"; empty if there is none.
+std::string steps_done(const std::string& out) {
+  for (std::size_t at = out.rfind("\n["); at != std::string::npos;
+       at = at == 0 ? std::string::npos : out.rfind("\n[", at - 1)) {
+    int done = 0, all = 0;
+    if (std::sscanf(out.c_str() + at, "\n[%d/%d]", &done, &all) == 2) {
+      return std::to_string(done) + " of " + std::to_string(all);
+    }
+  }
+  return "";
+}
+
+// From the first failure on; all if ninja named none.
+std::string failures_of(const Ended& ended) {
+  const std::string text = "\n" + ended.out + ended.err;
+  const std::size_t at = text.find("\nFAILED");
+  return text.substr(at == std::string::npos ? 1 : at + 1);
+}
+
+// The line that says best what went wrong.
+std::string mistake_in(const Ended& ended) {
+  const std::string text = failures_of(ended);
+  for (const char* mark : {"error: ", "undefined reference"}) {
+    const std::size_t at = text.find(mark);
+    if (at == std::string::npos) continue;
+    const std::size_t begin = text.rfind('\n', at) + 1;
+    return text.substr(begin, text.find('\n', at) - begin);
+  }
+  return ended.started ? last_line(text) : ended.err;
+}
+
+std::vector<std::string> ninja_command(const BuildFolder& build, std::span<const fs::path> files) {
+  std::vector<std::string> words = {"ninja", "-C", build.path().string()};
+  for (const fs::path& file : files) {
+    words.push_back(file.lexically_relative(build.path()).string());
+  }
+  return words;
+}
+
+}  // namespace
+
+Builder::Builder(const BuildFolder& build, const std::vector<fs::path>& files)
+    : build_(build),
+      files_(files),
+      states_(files.size(), State::waiting),
+      failures_(files.size()),
+      together_(files_together()) {
+  // Its progress is read here, whatever the user likes to see.
+  setenv("NINJA_STATUS", "[%f/%t] ", 1);
+  if (files.empty()) return;
+  std::vector<std::string> dry = ninja_command(build, files);
+  dry.push_back("-n");
+  const Ended ended = run_program(dry);
+  // Without ninja, in a folder from elsewhere, what is there is what there is.
+  if (!ended.started || nothing_to_do(ended)) {
+    std::fill(states_.begin(), states_.end(), State::built);
+  } else if (access(build.path().c_str(), W_OK) != 0) {
+    throw WrongUse("cannot write to " + build.path().string() +
+                   ": set HALO_BUILD to a folder that can be written");
+  }
+}
+
+Builder::~Builder() = default;
+
+fs::path Builder::log() const { return build_.path() / "halo-build.log"; }
+
+bool Builder::all_built() const {
+  return std::count(states_.begin(), states_.end(), State::built) ==
+         static_cast<std::ptrdiff_t>(files_.size());
+}
+
+void Builder::begin() {
+  if (ninja_) return;
+  const auto waiting = std::find(states_.begin(), states_.end(), State::waiting);
+  if (waiting == states_.end()) return;
+  first_ = static_cast<std::size_t>(waiting - states_.begin());
+  last_ = std::min(files_.size(), first_ + (one_by_one_ ? 1 : together_));
+  ninja_ = std::make_unique<Running>(
+      ninja_command(build_, {files_.data() + first_, files_.data() + last_}));
+}
+
+void Builder::update(Progress& progress) {
+  if (!ninja_ || !ninja_->has_ended()) return;
+  const Ended ended = ninja_->ended();
+  ninja_.reset();
+  one_by_one_ = !ended.good() && last_ - first_ > 1;
+  if (one_by_one_) return;  // again, to know which
+  for (std::size_t i = first_; i < last_; ++i) {
+    states_[i] = ended.good() ? State::built : State::failed;
+    if (!ended.good()) failures_[i] = mistake_in(ended);
+  }
+  if (ended.good()) return;
+  std::ofstream(log()) << ended.out << ended.err;
+  progress.clear();
+  std::fprintf(stderr, "%s\n", failures_of(ended).c_str());
+}
+
+std::string Builder::progress() const {
+  if (!ninja_) return "";
+  const std::string steps = steps_done("\n" + ninja_->ended().out);
+  return "building " + files_[first_].filename().string() +
+         (last_ - first_ > 1 ? " to " + files_[last_ - 1].filename().string() : "") +
+         (steps.empty() ? "" : ": " + steps);
+}
+
+void build_all(const BuildFolder& build, const std::vector<fs::path>& files,
+               const std::string& what, Progress& progress) {
+  const Builder builder(build, files);
+  if (builder.all_built()) return;
+  const Ended ended = run_program(ninja_command(build, files), [&](const std::string& out) {
+    const std::string steps = steps_done("\n" + out);
+    progress.show("building " + what + (steps.empty() ? "" : ": " + steps));
+  });
+  progress.clear();
+  if (ended.good()) return;
+  std::ofstream(builder.log()) << ended.out << ended.err;
+  std::fprintf(stderr, "%s\n", failures_of(ended).c_str());
+  throw std::runtime_error("the build failed; all it said is in " + builder.log().string());
+}
+
+}  // namespace halo

@@ -1,0 +1,38 @@
+// Rows on their way to the program that started this one, which shows them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/report/rows.hpp"
+
+namespace halo {
+
+/// The environment variable that names the pipe: the number of its descriptor.
+inline constexpr const char* kStreamVariable = "HALO_STREAM";
+
+/// Tells of a run as it goes, a line of JSON for each thing said: the head (command, date, seed,
+/// machine), each row once it is final, and what is being done. Says nothing where nobody listens.
+class RowStream {
+ public:
+  /// To whoever started this program: open if the environment names a pipe for it.
+  static RowStream& to_starter();
+
+  /// Into this descriptor; closed if it is negative.
+  explicit RowStream(int descriptor) : descriptor_(descriptor) {}
+
+  /// Whether somebody listens: then it is theirs to show the rows.
+  bool open() const { return descriptor_ >= 0; }
+
+  /// All but the rows. What is told later counts: the roofs, say, once they are measured.
+  void head(const Results& results);
+  void rows(const std::vector<Row>& rows);
+  void progress(const std::string& text);
+
+ private:
+  void write(const std::string& line);
+
+  int descriptor_;
+};
+
+}  // namespace halo

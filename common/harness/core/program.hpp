@@ -106,7 +106,7 @@ struct ProgramFamily {
 // What a program of these stages is about, for people: a name, or two.
 std::string title(const std::vector<AnyStage>& stages);
 
-// The main function.
+// The main function. `timing` is for runs of single problems; --bench takes its time.
 int run_program(int argc, const char* const* argv, const ProgramFamily& family,
                 const std::vector<AnyStage>& stages, const std::vector<AnyVariant>& peers,
                 Backend& backend, const TimingSettings& timing);

@@ -45,6 +45,9 @@ struct TimingSettings {
   double warm_up_ms = 500;      // of the machine, before the first round of a problem
 };
 
+// While somebody waits for a table: `run`.
+inline constexpr TimingSettings kRunTiming{9, 5, 2, 10, 250, 300, 150};
+
 // For hundreds of problems in minutes: no fewer rounds than enough, each as short as the clock allows.
 inline constexpr TimingSettings kLeanTiming{9, 9, 1, 5, 100, 200, 30};
 

@@ -42,6 +42,6 @@ void check_problem(const Variant<Given>& variant, Backend& backend, const Given&
 template <class Given>
 int run_program(int argc, const char* const* argv, const std::vector<Stage<Given>>& stages,
                 const std::vector<Variant<Given>>& peers, std::unique_ptr<Backend> backend,
-                const TimingSettings& timing = {});
+                const TimingSettings& timing = kRunTiming);
 
 }  // namespace halo

@@ -9,19 +9,21 @@
 // Must cost  parts * 4 bytes written and as many read again for each output, 4 bytes more for the
 //            output itself, and a launch.
 // Run        ./halo run 08 --variant channels_divided
+// Over 120 lines: the walk, and a second kernel for the parts.
+#include <cuda_pipeline.h>
+
 #include "stages/08_multi_channel_stride_fixed/block.cuh"
-#include "stages/08_multi_channel_stride_fixed/multi_channel_stride_fixed.hpp"
 
 namespace halo::multi_channel_stride_fixed {
 
 // [doc:kernel]
-// Preconditions: a block for this layer as block_plan.hpp makes it; gridDim.x = tiles of all images *
+// Preconditions: a block for this layer, as block_plan.hpp makes it; gridDim.x = tiles of all images *
 // block.groups * parts, and none of the parts without a channel; blockDim = (block.pixels, block.filters / kFiltersPerThread).
 __global__ void __launch_bounds__(1024)
     channels_divided_kernel(const float* input,    // [N][C][H][W]
                             const float* filters,  // [K][C][R][S]
                             float* partial,        // [parts][N][K][P][Q]
-                            Layer layer, Block block, int parts) {
+                            const LayerNumbers layer, const Block block, int parts) {
   extern __shared__ float4 on_chip[];
   const int pitch = block.pitch;
   float* segment = reinterpret_cast<float*>(on_chip);        // [filters][pitch], in use
@@ -60,6 +62,8 @@ __global__ void __launch_bounds__(1024)
     const int next = first + block.segment;
     const int next_count = min(block.segment, end - next);
     if (next_count > 0) {
+      // These copies are under way while the block computes, and need no registers. (Before Ampere there
+      // is no such instruction: nvcc makes loads and stores of it, which wait.)
       // The lanes of a warp read along a filter: with 8 taps a segment, 4 filters a request.
       for (int i = thread; i < block.filters * next_count; i += threads) {
         const int m = i / next_count;
@@ -116,8 +120,10 @@ __global__ void add_parts_kernel(const float* partial,  // [parts][outputs]
 }
 // [/doc:kernel]
 
-cudaError_t channels_divided(const float* input, const float* filters, float* output,
-                             float* workspace, const Layer& layer, const Block& block, int parts) {
+// Each of `parts` blocks for the same outputs sums over C / parts channels, rounded up, the last over
+// what is left, which is one at least. The workspace is [parts][N][K][P][Q].
+int channels_divided(const LayerCall& call, const Block& block, int parts) {
+  const LayerNumbers& layer = call.layer;
   const dim3 threads(block.pixels, block.filters / kFiltersPerThread);
   const unsigned blocks =
       static_cast<unsigned>(layer.N * block.tiles_down * block.tiles_across) * block.groups * parts;
@@ -126,13 +132,13 @@ cudaError_t channels_divided(const float* input, const float* filters, float* ou
   cudaError_t status = cudaFuncSetAttribute(channels_divided_kernel,
                                             cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
   if (status != cudaSuccess) return status;
-  channels_divided_kernel<<<blocks, threads, bytes>>>(input, filters, workspace, layer, block,
-                                                      parts);
+  channels_divided_kernel<<<blocks, threads, bytes>>>(call.input, call.filters, call.workspace,
+                                                      layer, block, parts);
   status = cudaGetLastError();
   if (status != cudaSuccess) return status;
 
   const int outputs = layer.N * layer.K * layer.P * layer.Q;
-  add_parts_kernel<<<(outputs - 1) / 256 + 1, 256>>>(workspace, output, outputs, parts);
+  add_parts_kernel<<<(outputs - 1) / 256 + 1, 256>>>(call.workspace, call.output, outputs, parts);
   return cudaGetLastError();
 }
 

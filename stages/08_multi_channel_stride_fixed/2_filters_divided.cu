@@ -9,20 +9,21 @@
 // Must cost  the filters once; the input once for each block: with 132 SMs 132 times, however few
 //            filters each has.
 // Run        ./halo run 08 --variant filters_divided
+#include <cuda_pipeline.h>
+
 #include "stages/08_multi_channel_stride_fixed/block.cuh"
-#include "stages/08_multi_channel_stride_fixed/multi_channel_stride_fixed.hpp"
 
 namespace halo::multi_channel_stride_fixed {
 
 // [doc:kernel]
-// Preconditions: a block for this layer as block_plan.hpp makes it, of kFilters filters; gridDim.x =
+// Preconditions: a block for this layer, as block_plan.hpp makes it, of kFilters filters; gridDim.x =
 // block.groups; blockDim.x = block.pixels.
 template <int kFilters>
 __global__ void __launch_bounds__(1024)
     filters_divided_kernel(const float* input,    // [N][C][H][W]
                            const float* filters,  // [K][C][R][S]
                            float* output,         // [N][K][P][Q]
-                           Layer layer, Block block) {
+                           const LayerNumbers layer, const Block block) {
   extern __shared__ float4 on_chip[];
   const int taps = layer.C * layer.R * layer.S;
   const int pitch = block.pitch;
@@ -87,33 +88,18 @@ __global__ void __launch_bounds__(1024)
 }
 // [/doc:kernel]
 
-template <int kFilters>
-cudaError_t launch(const float* input, const float* filters, float* output, const Layer& layer,
-                   const Block& block) {
-  const int floats = kFilters * block.pitch + block.ring * block.line;
+// block.filters is 1, 2, 4 or 8.
+int filters_divided(const LayerCall& call, const Block& block) {
+  const auto kernel = dispatch<1, 2, 4, 8>(
+      block.filters, [](auto filters) { return filters_divided_kernel<filters.value>; });
+  const int floats = block.filters * block.pitch + block.ring * block.line;
   const int bytes = floats * static_cast<int>(sizeof(float));
-  const cudaError_t status = cudaFuncSetAttribute(
-      filters_divided_kernel<kFilters>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+  const cudaError_t status =
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
   if (status != cudaSuccess) return status;
-  filters_divided_kernel<kFilters>
-      <<<block.groups, block.pixels, bytes>>>(input, filters, output, layer, block);
+  kernel<<<block.groups, block.pixels, bytes>>>(call.input, call.filters, call.output, call.layer,
+                                                block);
   return cudaGetLastError();
-}
-
-cudaError_t filters_divided(const float* input, const float* filters, float* output,
-                            const Layer& layer, const Block& block) {
-  switch (block.filters) {
-    case 1:
-      return launch<1>(input, filters, output, layer, block);
-    case 2:
-      return launch<2>(input, filters, output, layer, block);
-    case 4:
-      return launch<4>(input, filters, output, layer, block);
-    case 8:
-      return launch<8>(input, filters, output, layer, block);
-    default:
-      return cudaErrorInvalidValue;
-  }
 }
 
 }  // namespace halo::multi_channel_stride_fixed

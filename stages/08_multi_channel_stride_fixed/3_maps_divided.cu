@@ -9,19 +9,21 @@
 // Must cost  the input once, and the lines that neighbours share once more; the filters once for
 //            each block.
 // Run        ./halo run 08 --variant maps_divided
+#include <cuda_pipeline.h>
+
 #include "stages/08_multi_channel_stride_fixed/block.cuh"
-#include "stages/08_multi_channel_stride_fixed/multi_channel_stride_fixed.hpp"
 
 namespace halo::multi_channel_stride_fixed {
 
 // [doc:kernel]
-// Preconditions: a block for this layer as block_plan.hpp makes it, block.ring = C *
+// Preconditions: a block for this layer, as block_plan.hpp makes it, block.ring = C *
 // block.channel_lines; gridDim.x = tiles of all images; blockDim = (block.pixels, block.filters /
 // kFiltersPerThread).
-__global__ void __launch_bounds__(1024) maps_divided_kernel(const float* input,    // [N][C][H][W]
-                                                            const float* filters,  // [K][C][R][S]
-                                                            float* output,         // [N][K][P][Q]
-                                                            Layer layer, Block block) {
+__global__ void __launch_bounds__(1024)
+    maps_divided_kernel(const float* input,    // [N][C][H][W]
+                        const float* filters,  // [K][C][R][S]
+                        float* output,         // [N][K][P][Q]
+                        const LayerNumbers layer, const Block block) {
   extern __shared__ float4 on_chip[];
   const int pitch = block.pitch;
   float* segment = reinterpret_cast<float*>(on_chip);        // [filters][pitch], in use
@@ -85,16 +87,16 @@ __global__ void __launch_bounds__(1024) maps_divided_kernel(const float* input, 
 }
 // [/doc:kernel]
 
-cudaError_t maps_divided(const float* input, const float* filters, float* output,
-                         const Layer& layer, const Block& block) {
+int maps_divided(const LayerCall& call, const Block& block) {
   const dim3 threads(block.pixels, block.filters / kFiltersPerThread);
+  const int blocks = call.layer.N * block.tiles_down * block.tiles_across;
   const int floats = 2 * block.filters * block.pitch + block.ring * block.line;
   const int bytes = floats * static_cast<int>(sizeof(float));
   const cudaError_t status =
       cudaFuncSetAttribute(maps_divided_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
   if (status != cudaSuccess) return status;
-  maps_divided_kernel<<<layer.N * block.tiles_down * block.tiles_across, threads, bytes>>>(
-      input, filters, output, layer, block);
+  maps_divided_kernel<<<blocks, threads, bytes>>>(call.input, call.filters, call.output, call.layer,
+                                                  block);
   return cudaGetLastError();
 }
 

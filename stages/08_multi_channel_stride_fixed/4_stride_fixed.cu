@@ -12,18 +12,20 @@
 //            8 * 1.6 + 7 * 9.4 = 79 MB; the lines that tiles share and requests off the sector
 //            border come on top.
 // Run        ./halo run 08 --variant stride_fixed_32
+#include <cuda_pipeline.h>
+
 #include "stages/08_multi_channel_stride_fixed/block.cuh"
-#include "stages/08_multi_channel_stride_fixed/multi_channel_stride_fixed.hpp"
 
 namespace halo::multi_channel_stride_fixed {
 
 // [doc:kernel]
-// Preconditions: a block for this layer as block_plan.hpp makes it; gridDim.x = tiles of all images *
+// Preconditions: a block for this layer, as block_plan.hpp makes it; gridDim.x = tiles of all images *
 // block.groups; blockDim = (block.pixels, block.filters / kFiltersPerThread).
-__global__ void __launch_bounds__(1024) stride_fixed_kernel(const float* input,    // [N][C][H][W]
-                                                            const float* filters,  // [K][C][R][S]
-                                                            float* output,         // [N][K][P][Q]
-                                                            Layer layer, Block block) {
+__global__ void __launch_bounds__(1024)
+    stride_fixed_kernel(const float* input,    // [N][C][H][W]
+                        const float* filters,  // [K][C][R][S]
+                        float* output,         // [N][K][P][Q]
+                        const LayerNumbers layer, const Block block) {
   extern __shared__ float4 on_chip[];
   const int pitch = block.pitch;
   float* segment = reinterpret_cast<float*>(on_chip);        // [filters][pitch], in use
@@ -57,6 +59,8 @@ __global__ void __launch_bounds__(1024) stride_fixed_kernel(const float* input, 
     const int next = first + block.segment;
     const int next_count = min(block.segment, taps - next);
     if (next_count > 0) {
+      // These copies are under way while the block computes, and need no registers. (Before Ampere there
+      // is no such instruction: nvcc makes loads and stores of it, which wait.)
       // The lanes of a warp read along a filter: with 8 taps a segment, 4 filters a request.
       for (int i = thread; i < block.filters * next_count; i += threads) {
         const int m = i / next_count;
@@ -98,16 +102,16 @@ __global__ void __launch_bounds__(1024) stride_fixed_kernel(const float* input, 
 }
 // [/doc:kernel]
 
-cudaError_t stride_fixed(const float* input, const float* filters, float* output,
-                         const Layer& layer, const Block& block) {
+int stride_fixed(const LayerCall& call, const Block& block) {
   const dim3 threads(block.pixels, block.filters / kFiltersPerThread);
-  const int blocks = layer.N * block.tiles_down * block.tiles_across * block.groups;
+  const int blocks = call.layer.N * block.tiles_down * block.tiles_across * block.groups;
   const int floats = 2 * block.filters * block.pitch + block.ring * block.line;
   const int bytes = floats * static_cast<int>(sizeof(float));
   const cudaError_t status =
       cudaFuncSetAttribute(stride_fixed_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
   if (status != cudaSuccess) return status;
-  stride_fixed_kernel<<<blocks, threads, bytes>>>(input, filters, output, layer, block);
+  stride_fixed_kernel<<<blocks, threads, bytes>>>(call.input, call.filters, call.output, call.layer,
+                                                  block);
   return cudaGetLastError();
 }
 

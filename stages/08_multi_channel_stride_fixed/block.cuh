@@ -3,10 +3,10 @@
 // shows its copies itself.
 #pragma once
 
-#include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 
-#include "stages/08_multi_channel_stride_fixed/blocks.hpp"
+#include "common/harness/kernel.h"
+#include "common/planning/block.hpp"
 
 namespace halo::multi_channel_stride_fixed {
 
@@ -34,7 +34,7 @@ __device__ inline Tap first_tap_of_channel(const Block& block, int c) {
   return {0, 0, c * block.channel_lines % block.ring * block.line};
 }
 
-__device__ inline void advance(Tap& tap, const Layer& layer, const Block& block) {
+__device__ inline void advance(Tap& tap, const LayerNumbers& layer, const Block& block) {
   if (++tap.s < layer.S) return;
   tap.s = 0;
   tap.at += block.line;
@@ -52,7 +52,7 @@ struct Target {
   bool exists;  // the tile may be smaller than the block, and reach over the map's edge
 };
 
-__device__ inline Target target_of(const Layer& layer, const Block& block, Corner corner) {
+__device__ inline Target target_of(const LayerNumbers& layer, const Block& block, Corner corner) {
   const int row = threadIdx.x / block.tile_columns;
   const int column = threadIdx.x % block.tile_columns;
   return {corner.p + row, corner.q + column,
@@ -73,8 +73,8 @@ __device__ inline float pixel_of(const float* ring, const Block& block, Target t
 template <int kSums>
 __device__ inline void multiply(const float* segment,  // [kSums][pitch], shared
                                 const float* ring,     // [block.ring][block.line], shared
-                                const Layer& layer, const Block& block, Target target, int pitch,
-                                int count, Tap& tap, float (&sums)[kSums]) {
+                                const LayerNumbers& layer, const Block& block, Target target,
+                                int pitch, int count, Tap& tap, float (&sums)[kSums]) {
   int i = 0;
   for (; i + 4 <= count; i += 4) {
     float pixel[4];
@@ -104,7 +104,8 @@ __device__ inline void multiply(const float* segment,  // [kSums][pitch], shared
 template <int kSums>
 __device__ inline void store(const float (&sums)[kSums],
                              float* output,  // [N][K][P][Q]
-                             const Layer& layer, Corner corner, Target target, int first_filter) {
+                             const LayerNumbers& layer, Corner corner, Target target,
+                             int first_filter) {
   for (int m = 0; m < kSums; ++m) {
     const int k = first_filter + m;
     if (k >= layer.K) break;

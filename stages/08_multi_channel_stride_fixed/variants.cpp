@@ -4,22 +4,21 @@
 
 #include "common/planning/block_plan.hpp"
 #include "common/planning/present_gpu.hpp"
-#include "stages/08_multi_channel_stride_fixed/multi_channel_stride_fixed.hpp"
-#include "stages/08_multi_channel_stride_fixed/predict.hpp"
-#include "stages/08_multi_channel_stride_fixed/stage.hpp"
+#include "stages/08_multi_channel_stride_fixed.hpp"
+#include "stages/08_multi_channel_stride_fixed/costs.hpp"
+#include "stages/08_multi_channel_stride_fixed/search.hpp"
 
 namespace halo::multi_channel_stride_fixed {
+
+// In 1_channels_divided.cu to 4_stride_fixed.cu. The block is one of block_plan.hpp for the layer.
+int channels_divided(const LayerCall& call, const Block& block, int parts);
+int filters_divided(const LayerCall& call, const Block& block);
+int maps_divided(const LayerCall& call, const Block& block);
+int stride_fixed(const LayerCall& call, const Block& block);
 
 namespace {
 
 const std::string kFolder = "stages/08_multi_channel_stride_fixed/";
-
-// The layer's numbers for a kernel.
-Layer numbers_of(const conv::ConvLayer& layer) {
-  return {layer.N(),        layer.C(),         layer.H(),        layer.W(), layer.K(),
-          layer.R(),        layer.S(),         layer.P(),        layer.Q(), layer.stride_h(),
-          layer.stride_w(), layer.padding_h(), layer.padding_w()};
-}
 
 // What all variants have in common: a plan for the layer, which may say no.
 template <class Plan, class Launch, class Predict>
@@ -33,8 +32,9 @@ Conv2dVariant variant_of(const std::string& name, const std::string& file,
   variant.refuses = [plan](const conv::ConvLayer& layer) {
     return plan(layer, planning::present_limits()).refusal;
   };
-  variant.launch = [plan, launch](const Conv2dCall& call) {
-    return static_cast<int>(launch(call, plan(call.layer, planning::present_limits())));
+  variant.launch = [plan, launch](const Conv2dCall& c) {
+    return launch({numbers_of(c.layer), c.input, c.filters, c.output, c.workspace},
+                  plan(c.layer, planning::present_limits()));
   };
   variant.predict = [plan, predict](const conv::ConvLayer& layer) {
     return predict(layer, plan(layer, planning::present_limits()));
@@ -49,14 +49,16 @@ Conv2dVariant variant_of(const std::string& name, const std::string& file,
   return variant;
 }
 
-cudaError_t launch_block_method(const Conv2dCall& call, const BlockPlan& plan) {
-  return stride_fixed(call.input, call.filters, call.output, numbers_of(call.layer), plan.block);
+// A launch of the block of a plan.
+auto with_block(int (*launch)(const LayerCall&, const Block&)) {
+  return
+      [launch](const LayerCall& call, const BlockPlan& plan) { return launch(call, plan.block); };
 }
 
 // The block method with what `plan` says.
 template <class Plan>
 Conv2dVariant block_method(const std::string& name, const std::string& description, Plan plan) {
-  return variant_of(name, "4_stride_fixed.cu", description, plan, launch_block_method,
+  return variant_of(name, "4_stride_fixed.cu", description, plan, with_block(stride_fixed),
                     predict_stride_fixed);
 }
 
@@ -91,18 +93,15 @@ std::string plan_text(const conv::ConvLayer& layer, const std::string& key) {
 
 }  // namespace
 
-Conv2dStage stage() {
-  Conv2dStage stage;
-  stage.name = "08_multi_channel_stride_fixed";
+void complete(Conv2dStage& stage) {
   stage.plan = plan_text;
 
   Conv2dVariant channels = variant_of(
       "channels_divided", "1_channels_divided.cu",
       "the channels divided over the SMs, partial sums added by a second kernel",
       plan_channels_divided,
-      [](const Conv2dCall& c, const BlockPlan& plan) {
-        return channels_divided(c.input, c.filters, c.output, c.workspace, numbers_of(c.layer),
-                                plan.block, plan.parts);
+      [](const LayerCall& call, const BlockPlan& plan) {
+        return channels_divided(call, plan.block, plan.parts);
       },
       predict_channels_divided);
   channels.workspace_floats = [](const conv::ConvLayer& layer) {
@@ -111,22 +110,12 @@ Conv2dStage stage() {
 
   stage.variants = {
       channels,
-      variant_of(
-          "filters_divided", "2_filters_divided.cu",
-          "only the filters divided: they stay on chip, every block reads all maps",
-          plan_filters_divided,
-          [](const Conv2dCall& c, const BlockPlan& plan) {
-            return filters_divided(c.input, c.filters, c.output, numbers_of(c.layer), plan.block);
-          },
-          predict_filters_divided),
-      variant_of(
-          "maps_divided", "3_maps_divided.cu",
-          "only the maps divided: they stay on chip, every block reads all filters",
-          plan_maps_divided,
-          [](const Conv2dCall& c, const BlockPlan& plan) {
-            return maps_divided(c.input, c.filters, c.output, numbers_of(c.layer), plan.block);
-          },
-          predict_maps_divided),
+      variant_of("filters_divided", "2_filters_divided.cu",
+                 "only the filters divided: they stay on chip, every block reads all maps",
+                 plan_filters_divided, with_block(filters_divided), predict_filters_divided),
+      variant_of("maps_divided", "3_maps_divided.cu",
+                 "only the maps divided: they stay on chip, every block reads all filters",
+                 plan_maps_divided, with_block(maps_divided), predict_maps_divided),
       block_method("block_filter", "both divided, segments of one channel's filter",
                    [](const conv::ConvLayer& layer, const planning::GpuLimits& gpu) {
                      return plan_blocks(layer, layer.R() * layer.S(), gpu);
@@ -147,7 +136,6 @@ Conv2dStage stage() {
   for (const int bytes : {32, 64}) {
     for (Conv2dVariant& variant : search(bytes)) stage.searched.push_back(std::move(variant));
   }
-  return stage;
 }
 
 std::vector<Conv2dVariant> search(int segment_bytes) {

@@ -3,7 +3,7 @@
 #include "common/peers/fft_convolution.hpp"
 #include "stages/06_conv2d_direct.hpp"
 #include "stages/07_single_channel_adaptive/stage.hpp"
-#include "stages/08_multi_channel_stride_fixed/stage.hpp"
+#include "stages/08_multi_channel_stride_fixed.hpp"
 #include "stages/09_cuconv_two_stage/stage.hpp"
 #include "stages/10_layout_convolution/stage.hpp"
 

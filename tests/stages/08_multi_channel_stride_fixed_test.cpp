@@ -1,4 +1,6 @@
-#include "stages/08_multi_channel_stride_fixed/stage.hpp"
+#include "stages/08_multi_channel_stride_fixed.hpp"
+
+#include "stages/08_multi_channel_stride_fixed/search.hpp"
 #include "tests/catch.hpp"
 #include "tests/stages/stage.hpp"
 #include "tests/stages/stage_checks.hpp"

@@ -1,4 +1,4 @@
-// What stage 08 gives to its program, its tests and its benchmarks.
+// The pairs of W'x and M' that stage 08 can search.
 #pragma once
 
 #include <vector>
@@ -6,8 +6,6 @@
 #include "common/harness/families/conv2d.hpp"
 
 namespace halo::multi_channel_stride_fixed {
-
-Conv2dStage stage();
 
 // The block method with every W'x of 32, 64, 128 and 256 and every M' of 16, 32, 64 and 128 that a
 // block of 1,024 threads can hold, for S = 32 or 64 bytes (else std::invalid_argument): to look for

@@ -1,4 +1,4 @@
-#include "stages/08_multi_channel_stride_fixed/predict.hpp"
+#include "stages/08_multi_channel_stride_fixed/costs.hpp"
 
 #include <algorithm>
 #include <map>

@@ -4,7 +4,6 @@
 
 #include "common/planning/block_plan.hpp"
 #include "common/planning/present_gpu.hpp"
-#include "stages/08_multi_channel_stride_fixed.hpp"
 #include "stages/08_multi_channel_stride_fixed/costs.hpp"
 #include "stages/08_multi_channel_stride_fixed/search.hpp"
 

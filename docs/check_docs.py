@@ -54,6 +54,9 @@ Findings. What the simulator said of a program, from the file that docs/results/
 Links. Relative links, images and anchors resolve; images have alternative text. An anchor must hold
 on a forge and in the MkDocs site, which build anchors by different rules.
 
+The course. Each stage of stages/course.csv has its folder and its page, and README.md, docs/index.md and
+the site's navigation (docs/mkdocs.yml.in) name the pages in its order.
+
 Nothing found is an error too: a check that looked at no excerpt would always be green.
 """
 
@@ -803,6 +806,37 @@ def check_links(pages):
                     page.complain(number, f"'{target}': no heading has the anchor #{anchor}")
 
 
+def check_course(root):
+    """What the table of stages says and the pages don't, a line each."""
+    table = root / "stages" / "course.csv"
+    if not table.is_file():
+        return []
+    heads, *rows = [line.split(",") for line in table.read_text(encoding="utf-8").splitlines()]
+    stages = [dict(zip(heads, row)) for row in rows]
+    problems = [f"stages/course.csv: {','.join(row)} has {len(row)} fields, not {len(heads)}"
+                for row in rows if len(row) != len(heads)]
+    folders = {path.name for path in (root / "stages").glob("[0-9][0-9]_*") if path.is_dir()}
+    named = {stage["stage"] for stage in stages}
+    problems += [f"stages/{name}: has no row in stages/course.csv" for name in sorted(folders - named)]
+    problems += [f"stages/course.csv: there is no folder stages/{name}" for name in sorted(named - folders)]
+    pages = list(dict.fromkeys((stage["page"], stage["title"]) for stage in stages))
+    problems += [f"stages/course.csv: there is no page docs/{page}.md" for page, _ in pages
+                 if not (root / "docs" / f"{page}.md").is_file()]
+    for name, pattern, wanted in [
+            ("README.md", r"^\| \[(\d\d_\w+)\]\(docs/\1\.md\) \|", [page for page, _ in pages]),
+            ("docs/index.md", r"^\| \d\d \|.*\]\((\d\d_\w+)\.md\) \|$", [page for page, _ in pages]),
+            ("docs/mkdocs.yml.in", r"^ +- (\d\d .*: \d\d_\w+)\.md$",
+             [f"{page[:2]} {title}: {page}" for page, title in pages])]:
+        text = (root / name).read_text(encoding="utf-8")
+        found = re.findall(pattern, text, re.M)
+        if name == "docs/mkdocs.yml.in":
+            found = [entry for entry in found if not entry.startswith("00 ")]
+        if found != wanted:
+            odd = sorted(set(found) ^ set(wanted)) or ["in another order"]
+            problems.append(f"{name}: its stages are not those of stages/course.csv: {', '.join(odd)}")
+    return problems
+
+
 def collect(root, docs, results):
     paths = sorted(docs.rglob("*.md"))
     paths += [root / name for name in ("README.md", "CONTRIBUTING.md") if (root / name).is_file()]
@@ -836,6 +870,7 @@ def main(argv=None):
         pages = collect(root, docs, Results(docs))
 
     problems = [problem for page in pages for problem in page.problems]
+    problems += check_course(root)
     totals = {key: sum(page.counts[key] for page in pages) for key in pages[0].counts} if pages else {}
     if not pages:
         problems.append("docs: no page was found")

@@ -28,6 +28,7 @@ ONLY = {
     # It starts the stages' programs and links none of them.
     "common/cli": [
         "common/report", "common/data", "common/json", "common/harness/bench_sets.hpp",
+        "common/harness/course.hpp",
     ],
 }
 

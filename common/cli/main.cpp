@@ -13,6 +13,7 @@
 #include "common/cli/process.hpp"
 #include "common/cli/program_runs.hpp"
 #include "common/harness/bench_sets.hpp"
+#include "common/harness/course.hpp"
 #include "common/report/command_line.hpp"
 
 namespace {
@@ -126,9 +127,8 @@ int command_run(const Global& global, int argc, const char* const* argv) {
   CommandLine line(
       "Runs a stage, or all: check, hazards, memory traffic, time.",
       "Options from --length to --seed are handed to the stages' programs. Those of some "
-      "families of stages\nchoose their stages. conv1d: 01 to 05; conv2d: 06 to 09 and "
-      "10_layout_convolution;\ntransform: 10_layout_transform; pooling: 11; softmax: 12; network: "
-      "13.");
+      "families of stages\nchoose their stages:\n" +
+          stages_by_family());
   line.positional("stage", options.stage,
                   "a stage: 04, 4 or its name (10 is two of them); all if left out");
   line.option("--on", "sim|gpu", options.on, "where to run; a GPU if there is one, if left out");

@@ -12,9 +12,9 @@ struct BenchSet {
   std::string family;  // conv2d, transform, pooling, softmax
   std::string name;
   // conv2d, whose sets are the tables of common/data/layers. The batch sizes that the paper runs; empty:
-  // as the table says. And the stages that rebuild the paper or are its naive beginning.
+  // as the table says.
   std::vector<std::int64_t> batches = {};
-  std::vector<std::string> stages = {};  // numbers
+  std::vector<std::string> stages = {};  // numbers of those that name it in stages/course.csv
 };
 const std::vector<BenchSet>& bench_sets();
 

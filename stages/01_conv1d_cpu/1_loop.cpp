@@ -1,4 +1,4 @@
-// Stage 01, variant 1: the loop.
+// Stage 01, step 1: the loop.
 //
 // Computes   output[i] = sum over j of mask[j] * input[i - halo + j]; cells beyond the ends
 //            are zero.
@@ -7,17 +7,18 @@
 //            without the compiler's vectoriser, so one output at a time.
 // Must cost  a multiply and an add per tap, one after the other: a sum in a fixed order is a
 //            chain, in which each addition waits for the one before.
-// Run        halo run 01 --variant loop
-#include "stages/01_conv1d_cpu/conv1d_cpu.hpp"
+// Run        ./halo run 01 --variant loop
+#include "common/harness/kernel.h"
+#include "stages/01_conv1d_cpu/steps.hpp"
 
 namespace halo::conv1d_cpu {
 
 // [doc:kernel]
 // Preconditions: width is odd; 0 <= first, last <= n.
-void loop(const float* input,  // [n]
-          const float* mask,   // [width]
-          float* output,       // [n], written from first to last - 1
-          int n, int width, int first, int last) {
+void loop_kernel(const float* input,  // [n]
+                 const float* mask,   // [width]
+                 float* output,       // [n], written from first to last - 1
+                 int n, int width, int first, int last) {
   const int halo = (width - 1) / 2;
   for (int i = first; i < last; ++i) {
     float sum = 0.0f;
@@ -29,5 +30,12 @@ void loop(const float* input,  // [n]
   }
 }
 // [/doc:kernel]
+
+static int launch(const Conv1dCall& c) {
+  loop_kernel(c.input, c.mask, c.output, c.length, c.mask_width, c.first, c.last);
+  return 0;
+}
+
+Conv1dKernel loop() { return {.description = "one output at a time, one core", .launch = launch}; }
 
 }  // namespace halo::conv1d_cpu

@@ -1,4 +1,4 @@
-// Stage 01, variant 2: many outputs at once, by the compiler's vectoriser.
+// Stage 01, step 2: many outputs at once, by the compiler's vectoriser.
 //
 // Computes   output[i] = sum over j of mask[j] * input[i - halo + j]; cells beyond the ends
 //            are zero.
@@ -9,10 +9,11 @@
 //            exists is asked only near the ends.
 // Must cost  the same operations, 8 or 16 at a time with AVX2 or AVX-512, and no chain: with 64
 //            sums in flight an addition need not wait for the one before.
-// Run        halo run 01 --variant simd
+// Run        ./halo run 01 --variant simd
 #include <algorithm>
 
-#include "stages/01_conv1d_cpu/conv1d_cpu.hpp"
+#include "common/harness/kernel.h"
+#include "stages/01_conv1d_cpu/steps.hpp"
 
 namespace halo::conv1d_cpu {
 
@@ -38,21 +39,30 @@ void many_outputs(const float* __restrict__ cells,  // [kOutputs + width - 1]
 }  // namespace
 
 // Preconditions: width is odd; 0 <= first, last <= n.
-void simd(const float* input,  // [n]
-          const float* mask,   // [width]
-          float* output,       // [n], written from first to last - 1
-          int n, int width, int first, int last) {
+void simd_kernel(const float* input,  // [n]
+                 const float* mask,   // [width]
+                 float* output,       // [n], written from first to last - 1
+                 int n, int width, int first, int last) {
   const int halo = (width - 1) / 2;
   int i = first;
   // The outputs whose cells all exist are those of [halo, n - halo).
   const int inner_first = std::clamp(halo, first, std::max(first, last));
   const int inner_last = std::min(last, n - halo);
-  loop(input, mask, output, n, width, first, inner_first);
+  loop_kernel(input, mask, output, n, width, first, inner_first);
   for (i = inner_first; i + kOutputs <= inner_last; i += kOutputs) {
     many_outputs(input + i - halo, mask, output + i, width);
   }
-  loop(input, mask, output, n, width, i, last);
+  loop_kernel(input, mask, output, n, width, i, last);
 }
 // [/doc:kernel]
+
+static int launch(const Conv1dCall& c) {
+  simd_kernel(c.input, c.mask, c.output, c.length, c.mask_width, c.first, c.last);
+  return 0;
+}
+
+Conv1dKernel simd() {
+  return {.description = "64 outputs at once in vector registers, one core", .launch = launch};
+}
 
 }  // namespace halo::conv1d_cpu

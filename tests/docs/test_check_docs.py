@@ -428,6 +428,39 @@ class CheckDocs(unittest.TestCase):
         self.page("# A & B\n\n[x](#a--b)")
         self.assert_bad("no heading has the anchor")
 
+    def test_the_course_is_one_table(self):
+        def wrong(**changed):
+            files = {
+                "stages/course.csv": "stage,family,page,report tasks,bench sets,title\n"
+                                     "01_one,a,01_one,,,The first\n02_two,a,02_two,,x y,The second\n",
+                "stages/01_one/meson.build": "", "stages/02_two/meson.build": "",
+                "docs/01_one.md": "", "docs/02_two.md": "",
+                "README.md": "| [01_one](docs/01_one.md) | so |\n| [02_two](docs/02_two.md) | so |\n",
+                "docs/index.md": "| 01 | so | [01](01_one.md) |\n| 02 | so | [02](02_two.md) |\n",
+                "docs/mkdocs.yml.in": "  - Before: 00_before.md\n    - 01 The first: 01_one.md\n"
+                                      "    - 02 The second: 02_two.md\n",
+            }
+            files.update(changed)
+            with tempfile.TemporaryDirectory() as folder:
+                root = pathlib.Path(folder)
+                for name, text in files.items():
+                    if text is not None:
+                        (root / name).parent.mkdir(parents=True, exist_ok=True)
+                        (root / name).write_text(text)
+                return check_docs.check_course(root)
+
+        self.assertEqual(wrong(), [])
+        for changed in [
+                {"docs/02_two.md": None},
+                {"stages/02_two/meson.build": None},
+                {"stages/03_three/meson.build": ""},
+                {"README.md": "| [01_one](docs/01_one.md) | so |\n"},
+                {"docs/index.md": "| 02 | so | [02](02_two.md) |\n| 01 | so | [01](01_one.md) |\n"},
+                {"docs/mkdocs.yml.in": "    - 01 The first: 01_one.md\n    - 02 Second: 02_two.md\n"},
+        ]:
+            with self.subTest(changed=changed):
+                self.assertEqual(len(wrong(**changed)), 1)
+
     def test_readme_is_checked_too(self):
         self.page("# Page")
         (self.root / "README.md").write_text("[x](docs/none.md)")

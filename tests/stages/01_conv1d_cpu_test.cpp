@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "common/conv/inputs.hpp"
-#include "stages/01_conv1d_cpu/stage.hpp"
-#include "stages/01_conv1d_cpu/tuned/team.hpp"
+#include "stages/01_conv1d_cpu.hpp"
+#include "stages/01_conv1d_cpu/team.hpp"
 #include "tests/catch.hpp"
 #include "tests/stages/signals.hpp"
 #include "tests/stages/stage_checks.hpp"

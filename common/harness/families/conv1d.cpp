@@ -11,6 +11,7 @@
 #include "common/data/mask.hpp"
 #include "common/data/signal.hpp"
 #include "common/harness/core/typed_impl.hpp"
+#include "common/harness/course.hpp"
 
 namespace halo {
 
@@ -348,9 +349,12 @@ class Conv1dRun final : public ProgramRun {
     const auto task = parse_number("task", text, 1, 5);
     std::erase_if(entries, [&](const Entry& entry) { return entry.variant.task != task; });
     if (entries.empty()) {
-      throw UsageError("task " + text + " is not in stage " + title +
-                       ": 1 and 2 are in 02_conv1d_global, 3 is 03_conv1d_constant, 4 is "
-                       "04_conv1d_tiled_halo, 5 is 05_conv1d_tiled_cached");
+      std::string others;
+      for (const CourseStage& stage : course()) {
+        if (stage.tasks.empty()) continue;
+        others += (others.empty() ? "" : ", ") + stage.name + " has " + stage.tasks;
+      }
+      throw UsageError("task " + text + " is not in stage " + title + ": " + others);
     }
     return " with this task";
   }

@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "common/conv/limits.hpp"
-#include "stages/01_conv1d_cpu/tuned/team.hpp"
-#include "stages/01_conv1d_cpu/tuned/vector.hpp"
+#include "stages/01_conv1d_cpu/team.hpp"
+#include "stages/01_conv1d_cpu/vector.hpp"
 
 namespace halo::conv1d_cpu {
 

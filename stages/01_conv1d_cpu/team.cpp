@@ -1,4 +1,4 @@
-#include "stages/01_conv1d_cpu/tuned/team.hpp"
+#include "stages/01_conv1d_cpu/team.hpp"
 
 namespace halo::conv1d_cpu {
 

@@ -1,4 +1,4 @@
-// Stage 01, variant 5: a vector of cells is loaded once for four taps.
+// Stage 01, step 5: a vector of cells is loaded once for four taps.
 //
 // Computes   output[i] = sum over j of mask[j] * input[i - halo + j]; cells beyond the ends
 //            are zero.
@@ -7,9 +7,9 @@
 // Must cost  11 loads for 32 multiply-adds, where there was one for each. A core that starts two of
 //            each in a cycle was held up by the loads: half of them straddle two lines of the cache
 //            and count twice.
-// Run        halo run 01 --variant shared_loads --length 10000000 --mask 255
-#include "stages/01_conv1d_cpu/conv1d_cpu.hpp"
-#include "stages/01_conv1d_cpu/tuned/blocks.hpp"
+// Run        ./halo run 01 --variant shared_loads --length 10000000 --mask 255
+#include "common/harness/kernel.h"
+#include "stages/01_conv1d_cpu/blocks.hpp"
 
 namespace halo::conv1d_cpu {
 
@@ -40,10 +40,10 @@ template <int kTaps>
 }  // namespace
 
 // Preconditions: width is odd; 0 <= first, last <= n; threads >= 1.
-void shared_loads(const float* input,  // [n]
-                  const float* mask,   // [width]
-                  float* output,       // [n], written from first to last - 1
-                  int n, int width, int first, int last, int threads) {
+static void shared_loads_kernel(const float* input,  // [n]
+                                const float* mask,   // [width]
+                                float* output,       // [n], written from first to last - 1
+                                int n, int width, int first, int last, int threads) {
   const auto block = [mask, width](const float* cells, float* to, bool past_caches) {
     Vector sums[kSums] = {};
     int j = 0;
@@ -73,5 +73,17 @@ void shared_loads(const float* input,  // [n]
   compute_blocks(input, output, n, width, first, last, threads, block);
 }
 // [/doc:kernel]
+
+static int launch(const Conv1dCall& c) {
+  shared_loads_kernel(c.input, c.mask, c.output, c.length, c.mask_width, c.first, c.last,
+                      c.threads);
+  return 0;
+}
+
+Conv1dKernel shared_loads() {
+  return {.description = "as streaming, cells loaded once for four taps",
+          .launch = launch,
+          .tuned = true};
+}
 
 }  // namespace halo::conv1d_cpu

@@ -1,4 +1,4 @@
-// Stage 01, variant 4: every line goes through memory's bus once.
+// Stage 01, step 4: every line goes through memory's bus once.
 //
 // Computes   output[i] = sum over j of mask[j] * input[i - halo + j]; cells beyond the ends
 //            are zero.
@@ -9,18 +9,18 @@
 //            compiler made memory that it cleared and copied for every 64 outputs.
 // Must cost  8 bytes of memory traffic an output, where the variants before cost 12. A load and a
 //            multiply-add for each tap and vector.
-// Run        halo run 01 --variant streaming --length 100000000 --mask 3
-#include "stages/01_conv1d_cpu/conv1d_cpu.hpp"
-#include "stages/01_conv1d_cpu/tuned/blocks.hpp"
+// Run        ./halo run 01 --variant streaming --length 100000000 --mask 3
+#include "common/harness/kernel.h"
+#include "stages/01_conv1d_cpu/blocks.hpp"
 
 namespace halo::conv1d_cpu {
 
 // [doc:kernel]
 // Preconditions: width is odd; 0 <= first, last <= n; threads >= 1.
-void streaming(const float* input,  // [n]
-               const float* mask,   // [width]
-               float* output,       // [n], written from first to last - 1
-               int n, int width, int first, int last, int threads) {
+static void streaming_kernel(const float* input,  // [n]
+                             const float* mask,   // [width]
+                             float* output,       // [n], written from first to last - 1
+                             int n, int width, int first, int last, int threads) {
   const auto block = [mask, width](const float* cells, float* to, bool past_caches) {
     Vector sums[kSums] = {};
     for (int j = 0; j < width; ++j) {
@@ -32,5 +32,16 @@ void streaming(const float* input,  // [n]
   compute_blocks(input, output, n, width, first, last, threads, block);
 }
 // [/doc:kernel]
+
+static int launch(const Conv1dCall& c) {
+  streaming_kernel(c.input, c.mask, c.output, c.length, c.mask_width, c.first, c.last, c.threads);
+  return 0;
+}
+
+Conv1dKernel streaming() {
+  return {.description = "as threads, stores past the caches, cells asked for ahead",
+          .launch = launch,
+          .tuned = true};
+}
 
 }  // namespace halo::conv1d_cpu

@@ -1,42 +1,38 @@
 // What the kernels of stage 02 must cost.
-#include "common/harness/conv1d_traffic.hpp"
 #include "common/harness/families/conv1d.hpp"
+#include "common/harness/traffic/tally.hpp"
 
 namespace halo::conv1d_global {
 
 namespace {
 
-// A warp that computes these outputs: for each tap one request for the cells that exist and one for
-// the tap itself; one store.
-void add_warp(const Conv1dShape& shape, Cells warp, simt::Counters& counters) {
-  if (warp.empty()) return;
+// For each tap a warp asks for the cells that exist, and then for the tap itself. It stores once.
+void add_warp(Tally& tally, const Conv1dShape& shape, Cells warp) {
   for (int j = 0; j < shape.mask_width; ++j) {
-    const Cells cells = warp.shifted(j - shape.halo()).within(signal(shape));
-    if (cells.empty()) continue;
-    counters.global_load_requests += 2;
-    counters.global_load_sectors += cells.sectors() + 1;
+    const Cells cells = warp.shifted(j - shape.halo()).within({0, shape.length});
+    tally.load(cells);
+    tally.load(one(j), !cells.empty());
   }
-  counters.global_store_requests += 1;
-  counters.global_store_sectors += warp.sectors();
+  tally.store(warp);
 }
 
-// One block takes blockDim.x outputs a turn, the first at `first`.
+// One block takes as many outputs as it has threads, then as many again.
 simt::Counters predict_single_block(const Conv1dShape& shape) {
-  simt::Counters counters;
-  for (std::int64_t turn = shape.first; turn < shape.last; turn += shape.threads) {
-    for_each_warp(turn, shape.threads,
-                  [&](Cells warp) { add_warp(shape, warp.within(outputs(shape)), counters); });
+  Tally tally;
+  for (const Cells turn : Cells{shape.first, shape.last}.pieces(shape.threads)) {
+    for (const Cells warp : turn.pieces(kWarpSize)) add_warp(tally, shape, warp);
   }
-  return counters;
+  return tally.counters();
 }
 
 simt::Counters predict_grid(const Conv1dShape& shape) {
-  simt::Counters counters;
-  for_each_block(shape, [&](std::int64_t start) {
-    for_each_warp(start, shape.threads,
-                  [&](Cells warp) { add_warp(shape, warp.within(outputs(shape)), counters); });
-  });
-  return counters;
+  Tally tally;
+  for (const Cells block : Cells{0, shape.length}.pieces(shape.threads)) {
+    for (const Cells warp : block.pieces(kWarpSize)) {
+      add_warp(tally, shape, warp.within({shape.first, shape.last}));
+    }
+  }
+  return tally.counters();
 }
 
 }  // namespace

@@ -1,30 +1,26 @@
 // What the kernel of stage 03 must cost.
-#include "common/harness/conv1d_traffic.hpp"
 #include "common/harness/families/conv1d.hpp"
+#include "common/harness/traffic/tally.hpp"
 
 namespace halo::conv1d_constant {
 
 namespace {
 
-// Per warp and tap one request for the cells that exist, and one constant read.
+// As stage 02, with each tap from constant memory.
 simt::Counters predict_constant(const Conv1dShape& shape) {
-  simt::Counters counters;
-  for_each_block(shape, [&](std::int64_t start) {
-    for_each_warp(start, shape.threads, [&](Cells lanes) {
-      const Cells warp = lanes.within(outputs(shape));
-      if (warp.empty()) return;
+  Tally tally;
+  for (const Cells block : Cells{0, shape.length}.pieces(shape.threads)) {
+    for (const Cells lanes : block.pieces(kWarpSize)) {
+      const Cells warp = lanes.within({shape.first, shape.last});
       for (int j = 0; j < shape.mask_width; ++j) {
-        const Cells cells = warp.shifted(j - shape.halo()).within(signal(shape));
-        if (cells.empty()) continue;
-        counters.global_load_requests += 1;
-        counters.global_load_sectors += cells.sectors();
-        counters.constant_load_requests += 1;
+        const Cells cells = warp.shifted(j - shape.halo()).within({0, shape.length});
+        tally.load(cells);
+        tally.constant_load(!cells.empty());
       }
-      counters.global_store_requests += 1;
-      counters.global_store_sectors += warp.sectors();
-    });
-  });
-  return counters;
+      tally.store(warp);
+    }
+  }
+  return tally.counters();
 }
 
 }  // namespace

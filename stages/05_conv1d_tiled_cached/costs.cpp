@@ -1,117 +1,64 @@
 // What the kernels of stage 05 must cost.
-#include "common/harness/conv1d_traffic.hpp"
 #include "common/harness/families/conv1d.hpp"
+#include "common/harness/traffic/tally.hpp"
 
 namespace halo::conv1d_tiled_cached {
 
 namespace {
 
+// What the threads of a warp ask for that have four outputs each: so many cells around their first, 16
+// bytes at once where all of them exist, else cell by cell.
+template <class Ask>
+void add_fours(Cells warp, Cells around, Cells exist, Ask ask) {
+  const auto whole = [&](std::int64_t thread) {
+    return exist.contains(around.shifted(4 * thread));
+  };
+  for (std::int64_t c = around.begin; c < around.end; c += 4) {
+    ask(wide_lanes(4, warp, [&](std::int64_t i) { return whole(i) ? 4 * i + c : kNoCell; }));
+  }
+  for (std::int64_t c = around.begin; c < around.end; ++c) {
+    ask(lanes(warp, [&](std::int64_t i) {
+      return !whole(i) && exist.contains(4 * i + c) ? 4 * i + c : kNoCell;
+    }));
+  }
+}
+
 simt::Counters predict_tiled_cached(const Conv1dShape& shape) {
-  simt::Counters counters;
-  for_each_block(shape, [&](std::int64_t start) {
-    const Cells tile = Cells{start, start + shape.threads}.within(signal(shape));
+  const Cells signal{0, shape.length};
+  Tally tally;
+  for (const Cells tile : signal.pieces(shape.threads)) {
     // Loading: the block's own cells, once.
-    for_each_warp(start, shape.threads, [&](Cells lanes) {
-      const Cells cells = lanes.within(tile);
-      if (cells.empty()) return;
-      counters.global_load_requests += 1;
-      counters.global_load_sectors += cells.sectors();
-      counters.shared_store_requests += 1;
-      counters.shared_store_wavefronts += 1;
-    });
-    counters.barriers += 1;
-    // Computing: per warp and tap one shared read for the lanes inside the tile and one request for
-    // those outside. Lanes are neighbours and no more than the tile is wide, so they leave the tile
-    // on one side only.
-    for_each_warp(start, shape.threads, [&](Cells lanes) {
-      const Cells warp = lanes.within(outputs(shape));
-      if (warp.empty()) return;
+    tally.load(tile);
+    tally.shared_store(tile);
+    tally.barriers(1);
+    // Computing: for each tap the lanes inside the tile read there, and those outside what is on either
+    // side of it.
+    for (const Cells lanes : tile.pieces(kWarpSize)) {
+      const Cells warp = lanes.within({shape.first, shape.last});
       for (int j = 0; j < shape.mask_width; ++j) {
-        const Cells cells = warp.shifted(j - shape.halo()).within(signal(shape));
-        if (cells.empty()) continue;
-        counters.constant_load_requests += 1;
-        if (!cells.within(tile).empty()) {
-          counters.shared_load_requests += 1;
-          counters.shared_load_wavefronts += 1;
-        }
-        for (const Cells side : {Cells{0, tile.begin}, Cells{tile.end, shape.length}}) {
-          const Cells halo_cells = cells.within(side);
-          if (halo_cells.empty()) continue;
-          counters.global_load_requests += 1;
-          counters.global_load_sectors += halo_cells.sectors();
-        }
+        const Cells cells = warp.shifted(j - shape.halo()).within(signal);
+        tally.constant_load(!cells.empty());
+        tally.shared_load(cells.within(tile));
+        tally.load(cells.within({0, tile.begin}));
+        tally.load(cells.within({tile.end, shape.length}));
       }
-      counters.global_store_requests += 1;
-      counters.global_store_sectors += warp.sectors();
-    });
-  });
-  return counters;
+      tally.store(warp);
+    }
+  }
+  return tally.counters();
 }
 
 simt::Counters predict_quad(const Conv1dShape& shape) {
-  simt::Counters counters;
-  const int side = (shape.halo() + 3) / 4;
-  const std::int64_t cells = 4 * (2 * side + 1);
-  for (std::int64_t start = 0; start < shape.length; start += 4 * kWarpSize) {
-    // Threads whose cells all exist read 16 bytes at once, the others cell by cell.
-    std::int64_t quad_readers = 0;
-    std::int64_t first_reader = 0;
-    std::vector<std::int64_t> singles;  // first output of each of the others
-    for (std::int64_t i = start; i < std::min<std::int64_t>(start + 4 * kWarpSize, shape.length);
-         i += 4) {
-      const std::int64_t from = i - 4 * side;
-      if (from >= 0 && from + cells <= shape.length) {
-        if (quad_readers++ == 0) first_reader = from;
-      } else {
-        singles.push_back(i);
-      }
-    }
-    if (quad_readers > 0) {
-      for (std::int64_t c = 0; c < cells; c += 4) {
-        counters.global_load_requests += 1;
-        counters.global_load_sectors +=
-            Cells{first_reader + c, first_reader + c + 4 * quad_readers}.sectors();
-      }
-    }
-    for (std::int64_t c = 0; c < cells && !singles.empty(); ++c) {
-      std::vector<std::int64_t> read;
-      for (const std::int64_t i : singles) {
-        const std::int64_t k = i - 4 * side + c;
-        if (k >= 0 && k < shape.length) read.push_back(k);
-      }
-      if (read.empty()) continue;
-      counters.global_load_requests += 1;
-      counters.global_load_sectors += sectors_of(read);
-    }
-    counters.constant_load_requests += shape.mask_width;
-    // The same with the outputs.
-    std::int64_t quad_writers = 0;
-    std::int64_t first_writer = 0;
-    singles.clear();
-    for (std::int64_t i = start; i < std::min<std::int64_t>(start + 4 * kWarpSize, shape.length);
-         i += 4) {
-      if (i >= shape.first && i + 4 <= shape.last) {
-        if (quad_writers++ == 0) first_writer = i;
-      } else {
-        singles.push_back(i);
-      }
-    }
-    if (quad_writers > 0) {
-      counters.global_store_requests += 1;
-      counters.global_store_sectors +=
-          Cells{first_writer, first_writer + 4 * quad_writers}.sectors();
-    }
-    for (int v = 0; v < 4; ++v) {
-      std::vector<std::int64_t> written;
-      for (const std::int64_t i : singles) {
-        if (i + v >= shape.first && i + v < shape.last) written.push_back(i + v);
-      }
-      if (written.empty()) continue;
-      counters.global_store_requests += 1;
-      counters.global_store_sectors += sectors_of(written);
-    }
+  const std::int64_t side = (shape.halo() + 3) / 4;  // quads on either side of a thread's own
+  Tally tally;
+  for (const Cells warp : Cells{0, (shape.length + 3) / 4}.pieces(kWarpSize)) {
+    add_fours(warp, {-4 * side, 4 + 4 * side}, {0, shape.length},
+              [&](const Lanes& cells) { tally.load(cells); });
+    tally.constant_load(shape.mask_width);
+    add_fours(warp, {0, 4}, {shape.first, shape.last},
+              [&](const Lanes& outputs) { tally.store(outputs); });
   }
-  return counters;
+  return tally.counters();
 }
 
 }  // namespace

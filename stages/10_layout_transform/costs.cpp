@@ -1,7 +1,7 @@
 // What the kernels of stage 10's transforms must cost, and the copy that stands beside them.
 #include "common/harness/backend/copy.hpp"
 #include "common/harness/families/transform.hpp"
-#include "common/harness/traffic.hpp"
+#include "common/harness/traffic/tally.hpp"
 
 namespace halo::layout_transform {
 
@@ -9,141 +9,83 @@ namespace {
 
 using conv::Transform;
 
-constexpr int kTile = 32;  // the side of a tile
+constexpr std::int64_t kTile = 32;  // the side of a tile
 
-struct Batch {
-  int N, cells;
-};
-Batch batch_of(const Transform& transform) {
-  const conv::Images& images = transform.images();
-  return {.N = images.N(), .cells = images.C() * images.H() * images.W()};
+bool to_nchw(const Transform& transform) { return transform.to() == conv::Layout::nchw; }
+std::int64_t images(const Transform& transform) { return transform.images().N(); }
+std::int64_t cells_of_image(const Transform& transform) {
+  return transform.input_size() / transform.images().N();
 }
 
-// What one of the two layouts costs, read or written: requests of warps and sectors they touch.
-struct Access {
-  std::uint64_t requests = 0;
-  std::uint64_t sectors = 0;
-};
-
-// A matrix of `rows` x `columns` floats that warps go through along its rows, `width` floats a request,
-// or what is left of the row. A row begins row * columns % 8 floats after the start of a sector, the
-// same in every eighth row; within a row all requests begin alike, since width is a multiple of 8.
-Access along_rows(std::int64_t rows, std::int64_t columns, std::int64_t width) {
-  const std::int64_t full = columns / width;
-  const std::int64_t rest = columns % width;
-  Access access;
-  access.requests = rows * (full + (rest > 0));
-  for (std::int64_t row = 0; row < std::min<std::int64_t>(rows, 8); ++row) {
-    const std::int64_t start = row * columns % 8;
-    const std::uint64_t alike = (rows - row + 7) / 8;
-    access.sectors += alike * (full * Cells{start, start + width}.sectors() +
-                               Cells{start, start + rest}.sectors());
-  }
-  return access;
-}
-
-// The same matrix gone through down its columns, a lane a row, 32 rows a request.
-Access down_columns(std::int64_t rows, std::int64_t columns) {
-  const std::int64_t full = rows / kWarpSize;
-  const std::int64_t rest = rows % kWarpSize;
-  Access access;
-  access.requests = columns * (full + (rest > 0));
-  // Rows of 8 floats and more are in sectors of their own. Shorter ones share some, and there are at
-  // most seven columns to try; 32 rows are whole sectors, so every full request begins alike.
-  if (columns >= 8) {
-    access.sectors = rows * columns;
-    return access;
-  }
-  for (std::int64_t column = 0; column < columns; ++column) {
-    std::vector<std::int64_t> cells;
-    for (std::int64_t row = 0; row < kWarpSize; ++row) cells.push_back(row * columns + column);
-    access.sectors += full * sectors_of(cells);
-    cells.resize(rest);
-    access.sectors += sectors_of(cells);
-  }
-  return access;
-}
-
-// Both layouts of a batch, read and written as the direction says.
-simt::Counters global_counters(conv::Layout to, Access chwn, Access nchw) {
-  const Access& loads = to == conv::Layout::nchw ? chwn : nchw;
-  const Access& stores = to == conv::Layout::nchw ? nchw : chwn;
-  simt::Counters counters;
-  counters.global_load_requests = loads.requests;
-  counters.global_load_sectors = loads.sectors;
-  counters.global_store_requests = stores.requests;
-  counters.global_store_sectors = stores.sectors;
-  return counters;
-}
-
-simt::Counters predict_naive(const Transform& transform) {
-  const Batch batch = batch_of(transform);
-  return global_counters(transform.to(), along_rows(batch.cells, batch.N, kWarpSize),
-                         down_columns(batch.N, batch.cells));
-}
-
-std::uint64_t tiles(std::int64_t rows, std::int64_t columns) {
+std::int64_t tiles(std::int64_t rows, std::int64_t columns) {
   return ((rows - 1) / kTile + 1) * ((columns - 1) / kTile + 1);
 }
 
-// Each float is written to the tile by the request that follows its load, and read by the one that its
-// store follows; the padding keeps both free of conflicts.
+// A block a cell, a lane an image: in CHWN, [cells][N], lanes are neighbours; in NCHW, [N][cells], they
+// are an image apart.
+simt::Counters predict_naive(const Transform& transform) {
+  const std::int64_t N = images(transform), cells = cells_of_image(transform);
+  Tally tally;
+  if (to_nchw(transform)) {
+    tally.load(Cells{0, N}, every(N, cells));
+    tally.store(strided(0, N, cells), every(1, cells));
+  } else {
+    tally.load(strided(0, N, cells), every(1, cells));
+    tally.store(Cells{0, N}, every(N, cells));
+  }
+  return tally.counters();
+}
+
+// The input is a matrix whose rows are gone through by warps of neighbours, and so is the output, whose
+// rows are the columns of the input. A tile is written by rows and read by columns.
 simt::Counters predict_tiled(const Transform& transform) {
-  const Batch batch = batch_of(transform);
-  simt::Counters counters = global_counters(transform.to(), along_rows(batch.cells, batch.N, kTile),
-                                            along_rows(batch.N, batch.cells, kTile));
-  counters.shared_store_requests = counters.global_load_requests;
-  counters.shared_store_wavefronts = counters.global_load_requests;
-  counters.shared_load_requests = counters.global_store_requests;
-  counters.shared_load_wavefronts = counters.global_store_requests;
-  counters.barriers = tiles(batch.cells, batch.N);
-  return counters;
+  const std::int64_t N = images(transform), cells = cells_of_image(transform);
+  const std::int64_t rows = to_nchw(transform) ? cells : N;
+  const std::int64_t columns = to_nchw(transform) ? N : cells;
+  Tally tally;
+  tally.load(Cells{0, columns}, every(columns, rows));
+  tally.shared_store(Cells{0, columns}, rows);
+  tally.barriers(tiles(rows, columns));
+  tally.shared_load(strided(0, rows, kTile + 1), columns);
+  tally.store(Cells{0, rows}, every(rows, columns));
+  return tally.counters();
 }
 
-// Requests to shared memory for `rows` x `columns` pairs, along the rows, 32 pairs a request or what
-// is left, without conflicts. 8 bytes a lane are a wavefront for each half of the warp that takes part.
-struct PairAccess {
-  std::uint64_t requests;
-  std::uint64_t wavefronts;
-};
-PairAccess pairs_along_rows(std::int64_t rows, std::int64_t columns) {
-  const std::int64_t rest = columns % kTile;
-  return {
-      .requests = static_cast<std::uint64_t>(rows * ((columns - 1) / kTile + 1)),
-      .wavefronts = static_cast<std::uint64_t>(rows * (columns / kTile * 2 + (rest + 15) / 16))};
-}
-
+// In CHWN a lane has two images, 8 bytes. In NCHW it has a cell of the one and then of the other, both
+// with one access to the tile [cell][pair].
 simt::Counters predict_tiled_float2(const Transform& transform) {
-  const Batch batch = batch_of(transform);
-  if (batch.N % 2 != 0) return predict_tiled(transform);
-  const std::int64_t pairs = batch.N / 2;
-  // In CHWN a request has 32 pairs, 64 floats. In NCHW it has 32 floats, of one image.
-  const conv::Layout to = transform.to();
-  simt::Counters counters = global_counters(to, along_rows(batch.cells, batch.N, 2 * kTile),
-                                            along_rows(batch.N, batch.cells, kTile));
-  // In the tile, the side of CHWN is gone through pair by pair, that of NCHW cell by cell.
-  const PairAccess chwn_side = pairs_along_rows(batch.cells, pairs);
-  const PairAccess nchw_side = pairs_along_rows(pairs, batch.cells);
-  const PairAccess& written = to == conv::Layout::nchw ? chwn_side : nchw_side;
-  const PairAccess& read = to == conv::Layout::nchw ? nchw_side : chwn_side;
-  counters.shared_store_requests = written.requests;
-  counters.shared_store_wavefronts = written.wavefronts;
-  counters.shared_load_requests = read.requests;
-  counters.shared_load_wavefronts = read.wavefronts;
-  counters.barriers = tiles(batch.cells, pairs);
-  return counters;
+  const std::int64_t N = images(transform), cells = cells_of_image(transform);
+  if (N % 2 != 0) return predict_tiled(transform);
+  const Run chwn = pairs({0, N});
+  const Run nchw = Cells{0, cells};
+  const Run column{.lanes = cells, .stride = 2 * (kTile + 1), .width = 2};
+  Tally tally;
+  if (to_nchw(transform)) {
+    tally.load(chwn, every(N, cells));
+    tally.shared_store(chwn, cells);
+    tally.shared_load(column, N / 2);
+    tally.store(nchw, every(cells, N));
+  } else {
+    tally.load(nchw, every(cells, N));
+    tally.shared_store(column, N / 2);
+    tally.shared_load(chwn, cells);
+    tally.store(chwn, every(N, cells));
+  }
+  tally.barriers(tiles(cells, N / 2));
+  return tally.counters();
 }
 
-// The harness's copy: 16 bytes a lane, and what is left over of 16 bytes in a request of its own.
+// 16 bytes a lane, and what is left over of 16 bytes in a request of its own.
 simt::Counters predict_copy(const Transform& transform) {
   const std::int64_t floats = transform.input_size();
-  const std::int64_t in_vectors = floats / 4 * 4;
-  Access access = along_rows(in_vectors > 0, in_vectors, 4 * kWarpSize);
-  if (floats > in_vectors) {
-    ++access.requests;
-    ++access.sectors;
-  }
-  return global_counters(conv::Layout::nchw, access, access);
+  const Cells whole{0, floats / 4 * 4};
+  const Cells rest{whole.end, floats};
+  Tally tally;
+  tally.load(quads(whole));
+  tally.load(rest);
+  tally.store(quads(whole));
+  tally.store(rest);
+  return tally.counters();
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 #include <fstream>
 
 #include "common/conv/inputs.hpp"
-#include "common/harness/conv1d_traffic.hpp"
 #include "common/harness/families/conv1d.hpp"
+#include "common/harness/traffic/tally.hpp"
 #include "common/report/row_tables.hpp"
 #include "tests/catch.hpp"
 #include "tests/harness/planted/planted.hpp"
@@ -18,22 +18,19 @@ using Launcher = cudaError_t (*)(const float*, const float*, float*, int, int, i
 
 // One request a tap for the signal and one for the mask, as `planted::right` makes.
 simt::Counters predict(const Conv1dShape& shape) {
-  simt::Counters counters;
-  for_each_block(shape, [&](std::int64_t start) {
-    for_each_warp(start, shape.threads, [&](Cells lanes) {
-      const Cells warp = lanes.within(outputs(shape));
-      if (warp.empty()) return;
+  Tally tally;
+  for (const Cells block : Cells{0, shape.length}.pieces(shape.threads)) {
+    for (const Cells lanes : block.pieces(kWarpSize)) {
+      const Cells warp = lanes.within({shape.first, shape.last});
       for (int j = 0; j < shape.mask_width; ++j) {
-        const Cells cells = warp.shifted(j - shape.halo()).within(signal(shape));
-        if (cells.empty()) continue;
-        counters.global_load_requests += 2;
-        counters.global_load_sectors += cells.sectors() + 1;
+        const Cells cells = warp.shifted(j - shape.halo()).within({0, shape.length});
+        tally.load(cells);
+        tally.load(one(j), !cells.empty());
       }
-      counters.global_store_requests += 1;
-      counters.global_store_sectors += warp.sectors();
-    });
-  });
-  return counters;
+      tally.store(warp);
+    }
+  }
+  return tally.counters();
 }
 
 Conv1dVariant variant_of(const std::string& name, Launcher launcher) {

@@ -68,7 +68,9 @@ def fault(path, included):
     elif here[1] == "stages":
         stage, other = "/".join(path.split("/")[:2]), "/".join(included.split("/")[:2])
         # A template names the stage that it is filled in for.
-        if stage != other and stage not in COMPOSERS and "@STAGE@" not in included:
+        # A stage's own header is made beside its folder.
+        own = other in (stage, stage + ".hpp")
+        if not own and stage not in COMPOSERS and "@STAGE@" not in included:
             return f"includes another stage: {included}"
     return None
 

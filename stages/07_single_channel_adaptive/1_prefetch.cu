@@ -7,20 +7,21 @@
 //            band of 16 rows a block, strips of 4.
 // Must cost  the map once for every 16 filters, R - 1 rows more for every strip of 4; the filters
 //            once for every band; each output once, in whole sectors where the strip begins on one.
-// Run        halo run 07 --variant prefetch
+// Run        ./halo run 07 --variant prefetch
 // Over 120 lines: fetch, compute and put are one method, and stand here together.
-#include "stages/07_single_channel_adaptive/single_channel.hpp"
+#include <cuda_runtime.h>
 
-namespace halo::single_channel {
+#include "common/harness/kernel.h"
 
-constexpr int kWarpSize = 32;
+namespace halo::single_channel_adaptive {
+
 constexpr int kThreads = 512;  // of a block; two blocks an SM, so a thread has 64 registers
 constexpr int kAhead = 24;     // of them for the next strip
 constexpr int kFilters = 16;   // of a block
 constexpr int kBand = 16;      // rows of outputs of a block
 
 // The row of the map with which the windows of output row p begin, as far as such a row exists.
-__device__ inline int map_row(const Layer& layer, int p) {
+__device__ inline int map_row(const LayerNumbers& layer, int p) {
   return min(max(p - layer.padding_h, 0), layer.H);
 }
 
@@ -30,7 +31,7 @@ __device__ inline int map_row(const Layer& layer, int p) {
 // broadcast. Where there are fewer pixels than threads, warps share the filters. As Chen et al.
 // (2017), whom the paper follows, a thread keeps its window in registers for all filters.
 template <int kSize>  // rows and columns of the filters: 1, 3 or 5; 0: any, and no window
-__device__ void compute(const Layer& layer, int first_p, int end_p, int filters,
+__device__ void compute(const LayerNumbers& layer, int first_p, int end_p, int filters,
                         const float* cells,  // shared, [rows of the map][W]
                         const float* taps,   // shared, [filters][R][S]
                         float* output) {     // [filters][P][Q]
@@ -80,7 +81,7 @@ template <int kSize>
 __global__ void __launch_bounds__(kThreads, 2) prefetch_kernel(const float* input,    // [N][H][W]
                                                                const float* filters,  // [K][R][S]
                                                                float* output,  // [N][K][P][Q]
-                                                               const Layer layer, int rows) {
+                                                               const LayerNumbers layer, int rows) {
   extern __shared__ float on_chip[];
   float* cells = on_chip;                                              // [rows + R - 1][W]
   float* taps = on_chip + min(rows + layer.R - 1, layer.H) * layer.W;  // [kFilters][R][S]
@@ -137,19 +138,18 @@ __global__ void __launch_bounds__(kThreads, 2) prefetch_kernel(const float* inpu
 }
 // [/doc:kernel]
 
-cudaError_t prefetch(const float* input, const float* filters, float* output, const Layer& layer,
-                     int rows) {
+// `rows` of outputs in a strip: as many as the precondition allows.
+int prefetch(const LayerCall& call, int rows) {
+  const LayerNumbers& layer = call.layer;
   const int floats = min(rows + layer.R - 1, layer.H) * layer.W + kFilters * layer.R * layer.S;
   const int bands = (layer.P - 1) / kBand + 1;
   const int groups = (layer.K - 1) / kFilters + 1;
   const int blocks = bands * groups * layer.N;  // fewer than outputs, so it fits a grid
-  const auto kernel = layer.R != layer.S ? prefetch_kernel<0>
-                      : layer.S == 1     ? prefetch_kernel<1>
-                      : layer.S == 3     ? prefetch_kernel<3>
-                      : layer.S == 5     ? prefetch_kernel<5>
-                                         : prefetch_kernel<0>;
-  kernel<<<blocks, kThreads, floats * sizeof(float)>>>(input, filters, output, layer, rows);
+  const auto kernel = dispatch<1, 3, 5, 0>(layer.R == layer.S ? layer.S : 0,
+                                           [](auto size) { return prefetch_kernel<size.value>; });
+  kernel<<<blocks, kThreads, floats * sizeof(float)>>>(call.input, call.filters, call.output, layer,
+                                                       rows);
   return cudaGetLastError();
 }
 
-}  // namespace halo::single_channel
+}  // namespace halo::single_channel_adaptive

@@ -7,24 +7,28 @@
 //            filters go by, group after group. Only if its rows do not all fit, they go by once more.
 // Must cost  the map once, and R - 1 rows more for every SM; all filters once for every SM, or
 //            twice where its blocks halve the rows; each output once.
-// Run        halo run 07 --variant map_over_sms
+// Run        ./halo run 07 --variant map_over_sms
 // Over 120 lines: but for the division it is step 1 once more, so that diff shows the division.
-#include "stages/07_single_channel_adaptive/single_channel.hpp"
+#include <cuda_runtime.h>
 
-namespace halo::single_channel {
+#include "common/harness/kernel.h"
+#include "common/planning/single_channel_division.hpp"
 
-constexpr int kWarpSize = 32;
+namespace halo::single_channel_adaptive {
+
+using single_channel::Division;
+
 constexpr int kThreads = 512;  // of a block; two blocks an SM, so a thread has 64 registers
 constexpr int kAhead = 24;     // of them for the next piece
 
 // The row of the map with which the windows of output row p begin, as far as such a row exists.
-__device__ inline int map_row(const Layer& layer, int p) {
+__device__ inline int map_row(const LayerNumbers& layer, int p) {
   return min(max(p - layer.padding_h, 0), layer.H);
 }
 
 // Output rows first_p to end_p of some filters: step 1 tells how.
 template <int kSize>  // rows and columns of the filters: 1, 3 or 5; 0: any, and no window
-__device__ void compute(const Layer& layer, int first_p, int end_p, int filters,
+__device__ void compute(const LayerNumbers& layer, int first_p, int end_p, int filters,
                         const float* cells,  // shared, [rows of the map][W]
                         const float* taps,   // shared, [filters][R][S]
                         float* output) {     // [filters][P][Q]
@@ -73,7 +77,7 @@ __global__ void __launch_bounds__(kThreads, 2)
     map_over_sms_kernel(const float* input,    // [N][H][W]
                         const float* filters,  // [K][R][S]
                         float* output,         // [N][K][P][Q]
-                        const Layer layer, const Division division) {
+                        const LayerNumbers layer, const Division division) {
   extern __shared__ float on_chip[];
   float* cells = on_chip;  // [rows of the map][W]
   float* taps =
@@ -154,18 +158,17 @@ __global__ void __launch_bounds__(kThreads, 2)
   }
 }
 
-cudaError_t map_over_sms(const float* input, const float* filters, float* output,
-                         const Layer& layer, const Division& division) {
-  const auto kernel = layer.S == 1   ? map_over_sms_kernel<1>
-                      : layer.S == 3 ? map_over_sms_kernel<3>
-                      : layer.S == 5 ? map_over_sms_kernel<5>
-                                     : map_over_sms_kernel<0>;
+int map_over_sms(const LayerCall& call, const Division& division) {
+  const LayerNumbers& layer = call.layer;
+  const auto kernel =
+      dispatch<1, 3, 5, 0>(layer.S, [](auto size) { return map_over_sms_kernel<size.value>; });
   const int bytes = division.shared_floats(layer) * static_cast<int>(sizeof(float));
   const cudaError_t error =
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
   if (error != cudaSuccess) return error;
-  kernel<<<division.blocks() * layer.N, kThreads, bytes>>>(input, filters, output, layer, division);
+  kernel<<<division.blocks() * layer.N, kThreads, bytes>>>(call.input, call.filters, call.output,
+                                                           layer, division);
   return cudaGetLastError();
 }
 
-}  // namespace halo::single_channel
+}  // namespace halo::single_channel_adaptive

@@ -2,15 +2,9 @@
 
 #include <cstdint>
 
-namespace halo::single_channel {
+namespace halo::single_channel_adaptive {
 
-Layer layer_of(const conv::ConvLayer& layer) {
-  require_single_channel(layer);
-  return {layer.N(), layer.H(), layer.W(), layer.K(),         layer.R(),
-          layer.S(), layer.P(), layer.Q(), layer.padding_h(), layer.padding_w()};
-}
-
-int prefetch_rows(const Layer& layer) {
+int prefetch_rows(const LayerNumbers& layer) {
   for (int rows = 4; rows >= 1; rows /= 2) {
     const std::int64_t cells = (std::int64_t{rows} + layer.R - 1) * layer.W;
     const std::int64_t taps = std::int64_t{kPrefetchFilters} * layer.R * layer.S;
@@ -19,10 +13,9 @@ int prefetch_rows(const Layer& layer) {
   return 0;
 }
 
-cudaError_t adaptive(const float* input, const float* filters, float* output,
-                     const conv::ConvLayer& layer, const Plan& plan) {
-  const auto launch = plan.method == Method::filters_over_sms ? filters_over_sms : map_over_sms;
-  return launch(input, filters, output, layer_of(layer), divide(plan, layer));
+int adaptive(const LayerCall& call, const Plan& plan, const Division& division) {
+  return plan.method == Method::filters_over_sms ? filters_over_sms(call, division)
+                                                 : map_over_sms(call, division);
 }
 
-}  // namespace halo::single_channel
+}  // namespace halo::single_channel_adaptive

@@ -1,21 +1,28 @@
-// The layer as the kernels take it, and the launch of what a plan has chosen.
+// The launch of what a plan has chosen, and the plan of 1_prefetch.cu, which is one number.
 #pragma once
 
+#include "common/harness/kernel.h"
 #include "common/planning/single_channel_plan.hpp"
-#include "stages/07_single_channel_adaptive/single_channel.hpp"
 
-namespace halo::single_channel {
+namespace halo::single_channel_adaptive {
 
-/// Throws std::invalid_argument, in one line, if the layer has more than one channel or a stride.
-Layer layer_of(const conv::ConvLayer& layer);
+using namespace single_channel;
+
+/// Of a block of 1_prefetch.cu, as it says itself.
+inline constexpr int kPrefetchFilters = 16;
+inline constexpr int kPrefetchBand = 16;  // rows of outputs
 
 /// Rows of a strip of 1_prefetch.cu: 4, or fewer if 48 KB, which a block has without asking for more,
 /// do not hold their cells and kPrefetchFilters filters; 0 if they do not hold one row.
-int prefetch_rows(const Layer& layer);
+int prefetch_rows(const LayerNumbers& layer);
 
-/// Launches the method that the plan chose. Throws as layer_of and divide; returns the launch's
-/// error.
-cudaError_t adaptive(const float* input, const float* filters, float* output,
-                     const conv::ConvLayer& layer, const Plan& plan);
+/// Launches the method that the plan chose, with the division that `divide` made of the plan. Returns
+/// the CUDA error code of the launch.
+int adaptive(const LayerCall& call, const Plan& plan, const Division& division);
 
-}  // namespace halo::single_channel
+// In 1_prefetch.cu to 3_map_over_sms.cu. The division is one of a plan for this method.
+int prefetch(const LayerCall& call, int rows);
+int filters_over_sms(const LayerCall& call, const Division& division);
+int map_over_sms(const LayerCall& call, const Division& division);
+
+}  // namespace halo::single_channel_adaptive

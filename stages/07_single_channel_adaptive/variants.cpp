@@ -4,13 +4,13 @@
 #include <stdexcept>
 #include <string>
 
+#include "common/harness/families/conv2d.hpp"
 #include "common/planning/measure/measure.hpp"
 #include "common/planning/present_gpu.hpp"
 #include "stages/07_single_channel_adaptive/adaptive.hpp"
-#include "stages/07_single_channel_adaptive/predict.hpp"
-#include "stages/07_single_channel_adaptive/stage.hpp"
+#include "stages/07_single_channel_adaptive/costs.hpp"
 
-namespace halo::single_channel {
+namespace halo::single_channel_adaptive {
 
 namespace {
 
@@ -52,10 +52,15 @@ std::string refuses_always(const conv::ConvLayer& layer) {
   return {};
 }
 
+LayerCall call_of(const Conv2dCall& c) {
+  return {numbers_of(c.layer), c.input, c.filters, c.output, c.workspace};
+}
+
 Conv2dVariant planned(std::optional<Method> only) {
   Conv2dVariant variant;
-  variant.launch = [only](const Conv2dCall& c) -> int {
-    return adaptive(c.input, c.filters, c.output, c.layer, plan_of(c.layer, only));
+  variant.launch = [only](const Conv2dCall& c) {
+    const Plan plan = plan_of(c.layer, only);
+    return adaptive(call_of(c), plan, divide(plan, c.layer));
   };
   variant.refuses = [only](const conv::ConvLayer& layer) -> std::string {
     if (const std::string reason = refuses_always(layer); !reason.empty()) return reason;
@@ -64,7 +69,7 @@ Conv2dVariant planned(std::optional<Method> only) {
   };
   variant.predict = [only](const conv::ConvLayer& layer) {
     const Plan plan = plan_of(layer, only);
-    return predict(layer_of(layer), plan.method, divide(plan, layer));
+    return predict(numbers_of(layer), plan.method, divide(plan, layer));
   };
   variant.detail = [only](const conv::ConvLayer& layer) {
     const Plan plan = plan_of(layer, only);
@@ -84,7 +89,7 @@ std::string explain_layer(const conv::ConvLayer& layer, const std::string& key) 
   text += "  " + described(chosen, division) + ", of " + std::to_string(division.rows) +
           (division.rows == 1 ? " row and " : " rows and ") + std::to_string(division.filters) +
           (division.filters == 1 ? " filter" : " filters") + ", " +
-          std::to_string(4 * division.shared_floats(layer_of(layer))) + " bytes of shared memory";
+          std::to_string(4 * division.shared_floats(numbers_of(layer))) + " bytes of shared memory";
   text += division.row_parts() == 2      ? "; an SM's two blocks halve its rows\n"
           : division.filter_parts() == 2 ? "; an SM's two blocks halve its filters\n"
                                          : "; one block an SM, there is nothing to halve\n";
@@ -96,22 +101,21 @@ std::string explain_layer(const conv::ConvLayer& layer, const std::string& key) 
 
 }  // namespace
 
-Conv2dStage stage() {
+void complete(Conv2dStage& stage) {
   Conv2dVariant alone;
   alone.name = "prefetch";
   alone.source = std::string(kFolder) + "1_prefetch.cu";
   alone.description = "the next strip of the map arrives in registers; a fixed division";
-  alone.launch = [](const Conv2dCall& c) -> int {
-    const Layer layer = layer_of(c.layer);
-    return prefetch(c.input, c.filters, c.output, layer, prefetch_rows(layer));
+  alone.launch = [](const Conv2dCall& c) {
+    return prefetch(call_of(c), prefetch_rows(numbers_of(c.layer)));
   };
   alone.refuses = [](const conv::ConvLayer& layer) -> std::string {
     if (const std::string reason = refuses_always(layer); !reason.empty()) return reason;
-    if (prefetch_rows(layer_of(layer)) > 0) return {};
+    if (prefetch_rows(numbers_of(layer)) > 0) return {};
     return "48 KB of shared memory don't hold " + std::to_string(layer.R()) + " rows of " +
            std::to_string(layer.W()) + " cells and 16 filters";
   };
-  alone.predict = [](const conv::ConvLayer& layer) { return predict_prefetch(layer_of(layer)); };
+  alone.predict = [](const conv::ConvLayer& layer) { return predict_prefetch(numbers_of(layer)); };
 
   Conv2dVariant first = planned(Method::filters_over_sms);
   first.name = name_of(Method::filters_over_sms);
@@ -132,11 +136,8 @@ Conv2dStage stage() {
   };
   chosen.chooses_from = {first.name, second.name};
 
-  Conv2dStage stage;
-  stage.name = "07_single_channel_adaptive";
   stage.variants = {alone, first, second, chosen};
   stage.plan = explain_layer;
-  return stage;
 }
 
-}  // namespace halo::single_channel
+}  // namespace halo::single_channel_adaptive

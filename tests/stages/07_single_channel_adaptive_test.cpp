@@ -1,3 +1,5 @@
+#include "stages/07_single_channel_adaptive.hpp"
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,8 +14,7 @@
 #include "common/planning/measure/measure.hpp"
 #include "common/planning/present_gpu.hpp"
 #include "stages/07_single_channel_adaptive/adaptive.hpp"
-#include "stages/07_single_channel_adaptive/predict.hpp"
-#include "stages/07_single_channel_adaptive/stage.hpp"
+#include "stages/07_single_channel_adaptive/costs.hpp"
 #include "tests/catch.hpp"
 #include "tests/planning/small_gpu.hpp"
 #include "tests/stages/stage.hpp"
@@ -21,7 +22,7 @@
 
 using namespace halo;
 using namespace halo::planning;
-using namespace halo::single_channel;
+using namespace halo::single_channel_adaptive;
 using conv::ConvLayer;
 using halo::test::contains;
 using halo::test::message_of;
@@ -59,7 +60,7 @@ class JsonFile {
 
 // Runs the plan on the backend: every output right, no hazard, and the traffic as predicted.
 void check_launch(Backend& backend, const ConvLayer& layer, const Plan& plan) {
-  const Layer numbers = layer_of(layer);
+  const LayerNumbers numbers = numbers_of(layer);
   const Division division = divide(plan, layer);
   INFO(explain(plan));
   INFO(conv::label(layer) << ": " << division.blocks() << " blocks, " << strips(division)
@@ -75,7 +76,8 @@ void check_launch(Backend& backend, const ConvLayer& layer, const Plan& plan) {
   device_filters.write(filters);
   device_out.poison();
   const Observation seen = backend.run([&]() -> int {
-    return adaptive(device_in.data(), device_filters.data(), device_out.data(), layer, plan);
+    return adaptive({numbers, device_in.data(), device_filters.data(), device_out.data(), nullptr},
+                    plan, division);
   });
   CHECK(seen.error.empty());
   for (const Hazard& hazard : seen.hazards) {
@@ -196,8 +198,8 @@ TEST_CASE("07_single_channel_adaptive: two blocks share an SM's work, by hand") 
   CHECK(division.block_filters == 2);
   CHECK(division.rows == 3);
   CHECK(strips(division) == 2);
-  CHECK(division.cells(layer_of(layer)) == 40);
-  CHECK(division.shared_floats(layer_of(layer)) == 58);
+  CHECK(division.cells(numbers_of(layer)) == 40);
+  CHECK(division.shared_floats(numbers_of(layer)) == 58);
 
   // With 57 floats for a block, two strips no longer do, though D1 is still 328 of 456 bytes.
   GpuFigures gpu = small_gpu();
@@ -209,7 +211,7 @@ TEST_CASE("07_single_channel_adaptive: two blocks share an SM's work, by hand") 
   // The traffic of the first, by hand. 6 blocks; each loads twice: the upper strip of a block of the
   // upper half has 4 rows (one of its 5 does not exist), the lower one 5; the other way round in the
   // lower half. Warps of 32 cells: 1 + 2, and 1 for 18 taps.
-  const simt::Counters counters = predict(layer_of(layer), found.method, division);
+  const simt::Counters counters = predict(numbers_of(layer), found.method, division);
   CHECK(counters.global_load_requests == 6 * (1 + 2 + 1));
   CHECK(counters.barriers == 6 * 3);
   // 24 pixels, one warp; it stores once for each filter of each strip, 24 cells from a multiple of
@@ -222,7 +224,7 @@ TEST_CASE("07_single_channel_adaptive: two blocks share an SM's work, by hand") 
 
 TEST_CASE("07_single_channel_adaptive: adaptive is the method that the planner chooses") {
   const auto backend = test::usable_backend();
-  const Conv2dStage stage = single_channel::stage();
+  const Conv2dStage stage = single_channel_adaptive::stage();
   const Conv2dVariant& adaptive = stage.variants.back();
   REQUIRE(adaptive.name == "adaptive");
   int chosen[2] = {};

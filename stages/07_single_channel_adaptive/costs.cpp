@@ -1,12 +1,11 @@
-#include "stages/07_single_channel_adaptive/predict.hpp"
+#include "stages/07_single_channel_adaptive/costs.hpp"
 
 #include <algorithm>
 #include <vector>
 
 #include "common/harness/traffic.hpp"
-#include "stages/07_single_channel_adaptive/adaptive.hpp"
 
-namespace halo::single_channel {
+namespace halo::single_channel_adaptive {
 
 namespace {
 
@@ -35,7 +34,7 @@ struct Part {
 
 class Image {
  public:
-  Image(const Layer& layer, std::int64_t number) : layer_(layer), number_(number) {}
+  Image(const LayerNumbers& layer, std::int64_t number) : layer_(layer), number_(number) {}
 
   // Cells of the whole input that the outputs of these rows need.
   Cells cells(Cells rows) const {
@@ -111,7 +110,7 @@ class Image {
     return reads;
   }
 
-  const Layer& layer_;
+  const LayerNumbers& layer_;
   std::int64_t number_;
 };
 
@@ -146,7 +145,7 @@ void predict_block(simt::Counters& counters, const Image& image, const Part& wor
 
 }  // namespace
 
-simt::Counters predict_prefetch(const Layer& layer) {
+simt::Counters predict_prefetch(const LayerNumbers& layer) {
   simt::Counters counters;
   for (std::int64_t n = 0; n < layer.N; ++n) {
     for (std::int64_t row = 0; row < layer.P; row += kPrefetchBand) {
@@ -161,7 +160,7 @@ simt::Counters predict_prefetch(const Layer& layer) {
   return counters;
 }
 
-simt::Counters predict(const Layer& layer, Method method, const Division& division) {
+simt::Counters predict(const LayerNumbers& layer, Method method, const Division& division) {
   const bool by_filters = method == Method::filters_over_sms;
   simt::Counters counters;
   for (std::int64_t n = 0; n < layer.N; ++n) {
@@ -191,4 +190,4 @@ simt::Counters predict(const Layer& layer, Method method, const Division& divisi
   return counters;
 }
 
-}  // namespace halo::single_channel
+}  // namespace halo::single_channel_adaptive

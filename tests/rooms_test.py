@@ -29,6 +29,7 @@ ONLY = {
     "common/cli": [
         "common/report", "common/data", "common/json", "common/harness/bench_sets.hpp",
         "common/harness/course.hpp",
+        "common/harness/program_options.hpp",
     ],
 }
 

@@ -23,7 +23,7 @@ struct CannotRun : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Options of the stage and ladder programs, with their values.
+/// Options of the stage and ladder programs, with their values (a flag has none).
 using PassedOptions = std::vector<std::pair<std::string, std::string>>;
 
 /// An option that the programs of some families of problems have and others do not.

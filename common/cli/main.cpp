@@ -4,7 +4,6 @@
 #include <charconv>
 #include <cstdio>
 #include <iterator>
-#include <span>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -14,6 +13,7 @@
 #include "common/cli/program_runs.hpp"
 #include "common/harness/bench_sets.hpp"
 #include "common/harness/course.hpp"
+#include "common/harness/program_options.hpp"
 #include "common/report/command_line.hpp"
 
 namespace {
@@ -77,40 +77,69 @@ std::vector<std::string> words_of(const std::string& text) {
 // The families whose programs have a list of published problems, and go on where a file ends.
 constexpr const char* kListed = "conv2d transform pooling softmax";
 
-// An option that is handed to the programs that the command starts.
-struct Passed {
-  const char* name;
-  const char* unit;
-  const char* families;  // whose programs have it, with blanks between; empty: all have
-  const char* help;
-  std::string value = {};
-};
-
-void add_options(CommandLine& line, std::span<Passed> options) {
-  for (Passed& option : options) {
-    const std::string families = option.families;
-    line.option(option.name, option.unit, option.value,
-                (families.empty() ? "" : families + ": ") + option.help);
-  }
-}
-
-PassedOptions given(std::span<const Passed> options) {
-  PassedOptions all;
-  for (const Passed& option : options) {
-    if (!option.value.empty()) all.emplace_back(option.name, option.value);
-  }
-  return all;
-}
-
-std::vector<FamilyOption> of_families(std::span<const Passed> options) {
-  std::vector<FamilyOption> all;
-  for (const Passed& option : options) {
-    if (!option.value.empty() && *option.families != '\0') {
-      all.push_back({option.name, words_of(option.families)});
+// The options that are handed to the programs which a command starts (program_options.hpp), as they are
+// given. What several families understand each in its own way is one option here.
+class PassedOn {
+ public:
+  PassedOn(CommandLine& line, bool bench) {
+    for (const ProgramOption& option : program_options()) {
+      if (bench && !option.bench) continue;
+      const std::string of = joined(option.families);
+      const std::string help = (of.empty() ? "" : of + ": ") + option.help;
+      const auto known = std::find_if(options_.begin(), options_.end(),
+                                      [&](const One& one) { return one.name == option.name; });
+      if (known == options_.end()) {
+        options_.push_back({option.name, option.unit, option.families, help, {}, false});
+        continue;
+      }
+      known->help += ". " + help;
+      known->families.insert(known->families.end(), option.families.begin(), option.families.end());
+    }
+    for (One& one : options_) {
+      if (one.unit.empty()) {
+        line.flag(one.name, one.on, one.help);
+      } else {
+        line.option(one.name, one.unit, one.value, one.help);
+      }
     }
   }
-  return all;
-}
+
+  PassedOptions given() const {
+    PassedOptions all;
+    for (const One& one : options_) {
+      if (one.on || !one.value.empty()) all.emplace_back(one.name, one.value);
+    }
+    return all;
+  }
+
+  std::vector<FamilyOption> of_families() const {
+    std::vector<FamilyOption> all;
+    for (const One& one : options_) {
+      if ((one.on || !one.value.empty()) && !one.families.empty()) {
+        all.push_back({one.name, one.families});
+      }
+    }
+    return all;
+  }
+
+ private:
+  struct One {
+    std::string name;
+    std::string unit;
+    std::vector<std::string> families;
+    std::string help;
+    std::string value;
+    bool on;
+  };
+
+  static std::string joined(const std::vector<std::string>& words) {
+    std::string text;
+    for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+    return text;
+  }
+
+  std::vector<One> options_;  // stays as it is once the command line points into it
+};
 
 // 0 to 100, as a share.
 double parse_percent(const std::string& option, const std::string& text) {
@@ -145,34 +174,10 @@ int command_run(const Global& global, int argc, const char* const* argv) {
       "conv2d network: print how the stage would divide its layers, or which kernel and layout "
       "it takes for each, and stop (needs a stage)");
 
-  Passed passed_on[] = {
-      {"--length", "N", "conv1d", "outputs, and cells of the signal"},
-      {"--threads", "T", "conv1d", "threads per block"},
-      {"--task", "K", "conv1d", "only the variants of the report's task K (needs a stage)"},
-      {"--mask", "W|SPEC", "conv1d",
-       "width of a random mask, odd; or gaussian:31, box:9, a .npy file"},
-      {"--border", "zero|report", "conv1d",
-       "zero: zeros beyond the ends. report: the ends are left alone"},
-      {"--input", "FILE", "conv1d conv2d network",
-       "run on this signal, .wav or .npy; from stage 06 on, picture: .png, .npy"},
-      {"--filter", "SPEC", "conv2d", "with a picture: sobel, gaussian:5, box:9, or a .npy file"},
-      {"--output", "FILE", "conv1d conv2d", "write the result, .wav, .png or .npy (needs a stage)"},
-      {"--layer", "LABEL[,LABEL]", "conv2d",
-       "these layers: size-batch-filter-filters-channels, 7-1-3-384-192"},
-      {"--layers", "TABLE", "conv2d", "the layers of a CSV file, or of a paper: cuconv, ..."},
-      {"--problem", "LABEL[,LABEL]", "transform pooling softmax",
-       "these: 28-128-16-to-nchw, 55-128-3-96-s2, 128x1000 (needs a stage)"},
-      {"--network", "NAME[,NAME]", "network", "these networks: lenet, vgg, ..."},
-      {"--weights", "FOLDER", "network", "the network's weights"},
-      {"--batch", "N[,N]", "conv2d network", "each layer or network with so many images"},
-      {"--gpu", "KEY", "conv2d", "with --plan: for this GPU (v100, h200, ...)"},
-      {"--variant", "NAME", "", "only this variant (needs a stage)"},
-      {"--seed", "S", "", "seed of all random data; a fresh one, printed, if not given"},
-  };
-  add_options(line, passed_on);
+  const PassedOn passed_on(line, false);
   if (!line.parse(argc, argv)) return 0;
-  options.passed_on = given(passed_on);
-  options.of_families = of_families(passed_on);
+  options.passed_on = passed_on.given();
+  options.of_families = passed_on.of_families();
   if (options.plan) options.of_families.push_back({"--plan", {"conv2d", "network"}});
   if (options.search) options.of_families.push_back({"--search", {"conv2d", "pooling"}});
   // All stages run on a file, of whatever kind, that only one family reads. (Networks take pictures of
@@ -211,25 +216,10 @@ int command_bench(const Global& global, int argc, const char* const* argv) {
   line.option("--color", "WHEN", options.color, "auto, always or never");
   line.flag("--resume", options.resume,
             std::string(kListed) + ": go on where the --json file ends that an earlier run left");
-  Passed passed_on[] = {
-      {"--length", "N", "conv1d", "only this many outputs"},
-      {"--threads", "T", "conv1d", "threads per block"},
-      {"--mask", "W|SPEC", "conv1d",
-       "only this mask: a width, odd; or gaussian:31, box:9, a .npy file"},
-      {"--border", "zero|report", "conv1d",
-       "zero: zeros beyond the ends. report: the ends are left alone"},
-      {"--layer", "LABEL[,LABEL]", "conv2d", "only these layers"},
-      {"--layers", "TABLE", "conv2d", "only the layers of this CSV file or paper"},
-      {"--problem", "LABEL[,LABEL]", "transform pooling softmax", "only these problems"},
-      {"--network", "NAME[,NAME]", "network", "only these networks"},
-      {"--batch", "N[,N]", "conv2d network", "only these batch sizes"},
-      {"--variant", "NAME", "", "only this variant"},
-      {"--seed", "S", "", "seed of all random data; a fresh one, printed, if not given"},
-  };
-  add_options(line, passed_on);
+  const PassedOn passed_on(line, true);
   if (!line.parse(argc, argv)) return 0;
-  options.passed_on = given(passed_on);
-  options.of_families = of_families(passed_on);
+  options.passed_on = passed_on.given();
+  options.of_families = passed_on.of_families();
   if (options.resume) options.of_families.push_back({"--resume", words_of(kListed)});
   if (!options.set.empty()) {
     options.of_families.push_back({"the set " + options.set, words_of(kListed)});

@@ -101,7 +101,9 @@ class Part {
     std::vector<std::string> words = {program.path.string()};
     if (request.grows) words.insert(words.end(), {"--json", request.json});
     for (const auto& [name, value] : request.passed_on) {
-      if (name != "--seed") words.insert(words.end(), {name, value});
+      if (name == "--seed") continue;
+      words.push_back(name);
+      if (!value.empty()) words.push_back(value);
     }
     words.insert(words.end(), request.flags.begin(), request.flags.end());
     if (request.resume) words.push_back("--resume");
@@ -220,7 +222,7 @@ Results run_programs(const BuildFolder& build, const std::vector<Program>& progr
   Results merged = new_results(0, nullptr, std::strtoull(seed.c_str(), nullptr, 10));
   merged.command = request.command;
   for (const auto& [name, value] : request.passed_on) {
-    if (name != "--seed") merged.command += " " + name + " " + value;
+    if (name != "--seed") merged.command += " " + name + (value.empty() ? "" : " " + value);
   }
   if (request.resume) merged.command += " --resume";
   merged.command += " --seed " + seed;

@@ -61,7 +61,10 @@ void require_sense(const RunOptions& options) {
 // The plan is for people: it goes to them as it is.
 int print_plan(const BuildFolder& build, const Program& program, const PassedOptions& options) {
   std::vector<std::string> command = {program.path.string(), "--plan"};
-  for (const auto& [name, value] : options) command.insert(command.end(), {name, value});
+  for (const auto& [name, value] : options) {
+    command.push_back(name);
+    if (!value.empty()) command.push_back(value);
+  }
   Progress progress(Progress::Elsewhere::lines);
   build_all(build, {program.path}, program.name, progress);
   const Ended ended = run_program(

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "common/data/file.hpp"
+#include "common/harness/program_options.hpp"
 #include "common/network/chain.hpp"
 #include "common/network/costs.hpp"
 #include "common/network/digits.hpp"
@@ -46,17 +47,13 @@ bool parse(int argc, const char* const* argv, const std::string& stage, Options&
           " --network lenet,alexnet --batch 128\n  " + program +
           " --plan --network cifar10 --batch 64\n"
           "Exit status: 0 good, 1 a check or a hazard failed, 2 wrong use, 77 not run.");
-  line.option("--network", "NAME[,NAME]", options.network, "these networks: " + names);
-  line.option("--batch", "N[,N]", options.batch, "images at a time");
-  line.option("--input", "FILE", options.input,
-              "what digit is it? A grey picture of 8 x 8 pixels, or of a multiple of that");
-  line.option(
-      "--weights", "FOLDER", options.weights,
-      "LAYER.filters.npy and LAYER.bias.npy of each layer of one network, instead of random "
-      "ones; digits has its own");
+  add_option(line, "network", "--network", options.network, ": " + names);
+  add_option(line, "network", "--batch", options.batch);
+  add_option(line, "network", "--input", options.input);
+  add_option(line, "network", "--weights", options.weights);
   line.flag("--plan", options.plan, "print what is chosen for each layer, and why, and stop");
   line.flag("--bench", options.bench, "all networks, on 1 image and on the paper's batch");
-  add_program_options(line, options);
+  add_program_options(line, "network", options);
   return line.parse(argc, argv);
 }
 

@@ -683,3 +683,23 @@ TEST_CASE("a folder that is no build folder is named") {
   CHECK(ended.status == 1);
   CHECK_THAT(ended.err, contains(build.path().string()));
 }
+
+TEST_CASE("a flag of the programs is passed on without a value") {
+  FakeBuild build;
+  two_stages(build);
+  const fs::path json = build.path() / "all.json";
+  CHECK(build.halo({"run", "1", "--no-trials", "--seed", "7", "--json", json.string()}).status ==
+        0);
+  CHECK(read_file(build.path() / "words") == "--no-trials --seed 7\n");
+  CHECK(read_json(json.string()).command == "halo run 1 --on sim --no-trials --seed 7");
+  require_one_line(build.halo({"bench", "--no-trials"}), 2);
+}
+
+TEST_CASE("--help tells what each family makes of an option") {
+  FakeBuild build;
+  const std::string run = build.halo({"run", "--help"}).out;
+  CHECK_THAT(run, contains("--input FILE") && contains("conv1d: run on every channel") &&
+                      contains("network: what digit is it?"));
+  CHECK_THAT(build.halo({"bench", "--help"}).out,
+             !contains("--input") && contains("--layers TABLE") && contains("--batch N[,N]"));
+}

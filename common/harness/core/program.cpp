@@ -12,6 +12,7 @@
 #include "common/data/file.hpp"
 #include "common/harness/bench_sets.hpp"
 #include "common/harness/core/bench.hpp"
+#include "common/harness/program_options.hpp"
 #include "common/report/json.hpp"
 #include "common/report/row_stream.hpp"
 #include "common/report/row_tables.hpp"
@@ -45,9 +46,9 @@ bool parse(int argc, const char* const* argv, const ProgramFamily& family,
   if (family.has_plans) {
     line.flag("--plan", options.plan,
               "print how the stage would divide each " + family.problem + ", and stop");
-    line.option("--gpu", "KEY", options.gpu, "with --plan: for this GPU, not the present one");
+    add_option(line, family.name, "--gpu", options.gpu);
   }
-  add_program_options(line, options);
+  add_program_options(line, family.name, options);
   return line.parse(argc, argv);
 }
 
@@ -250,14 +251,13 @@ int run_program(int argc, const char* const* argv, const ProgramFamily& family,
                       [&] { return run(argc, argv, family, stages, peers, backend, timing); });
 }
 
-void add_program_options(CommandLine& line, ProgramOptions& options) {
-  line.option("--seed", "S", options.seed, "seed of all random data; a fresh one if not given");
-  line.option("--variant", "NAME", options.variant, "only this variant");
+void add_program_options(CommandLine& line, const std::string& family, ProgramOptions& options) {
+  add_option(line, family, "--seed", options.seed);
+  add_option(line, family, "--variant", options.variant);
+  add_flag(line, family, "--no-peers", options.no_peers);
+  add_flag(line, family, "--no-times", options.no_times);
+  add_flag(line, family, "--no-trials", options.no_trials);
   line.option("--json", "FILE", options.out.json, "write the results as JSON");
-  line.flag("--no-peers", options.no_peers, "without the libraries and copies beside the variants");
-  line.flag("--no-times", options.no_times, "check only: nothing is timed");
-  line.flag("--no-trials", options.no_trials,
-            "check the named problems alone, not the small ones before them: for profilers");
   line.flag("--list", options.list, "list the variants and stop");
   line.option("--color", "WHEN", options.out.color, "auto, always or never");
 }

@@ -114,7 +114,7 @@ int run_program(int argc, const char* const* argv, const ProgramFamily& family,
 // ---- What a program that is of no family does alike: stage 13's. ----
 
 // --seed, --variant, --json, --no-peers, --no-times, --no-trials, --list, --color.
-void add_program_options(CommandLine& line, ProgramOptions& options);
+void add_program_options(CommandLine& line, const std::string& family, ProgramOptions& options);
 
 // The file's name, from how the program was called.
 std::string program_name(int argc, const char* const* argv, const std::string& otherwise);

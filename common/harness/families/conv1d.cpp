@@ -12,6 +12,7 @@
 #include "common/data/signal.hpp"
 #include "common/harness/core/typed_impl.hpp"
 #include "common/harness/course.hpp"
+#include "common/harness/program_options.hpp"
 
 namespace halo {
 
@@ -321,18 +322,12 @@ std::vector<Size> published_sizes(bool bench, bool on_cpu, int mask_width, int r
 class Conv1dRun final : public ProgramRun {
  public:
   void add_options(CommandLine& line, ProgramOptions& options) override {
-    line.option("--length", "N", length_, "outputs, and cells of the signal");
-    line.option("--threads", "T", threads_, "threads per block, 1 to 1,024 (CPU: threads)");
-    line.option("--task", "K", task_, "only the variants of the report's task id K");
-    line.option("--mask", "W|SPEC", mask_,
-                std::string("width of a random asymmetric mask, odd; or ") + data::kMaskHelp);
-    line.option("--border", "zero|report", border_,
-                "zero: every output is computed (the contract). report: the outputs within a halo "
-                "of the ends are left alone, as by the report's listings; a saved file has zeros "
-                "there");
-    line.option("--input", "FILE", input_, "run on every channel of a WAV or NPY file");
-    line.option("--output", "FILE", output_,
-                "write the result of the chosen (else the last) variant, .wav or .npy");
+    for (const auto& [name, value] :
+         {std::pair{"--length", &length_}, std::pair{"--threads", &threads_},
+          std::pair{"--task", &task_}, std::pair{"--mask", &mask_}, std::pair{"--border", &border_},
+          std::pair{"--input", &input_}, std::pair{"--output", &output_}}) {
+      add_option(line, "conv1d", name, *value);
+    }
     line.flag("--report-table", options.out.report_table,
               "the report's table: time at lengths 1e3, 1e5, 1e7 and 1e9, mask 3, 16 threads");
     line.flag("--bench", options.bench,

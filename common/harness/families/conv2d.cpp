@@ -14,6 +14,7 @@
 #include "common/harness/bench_sets.hpp"
 #include "common/harness/core/typed_impl.hpp"
 #include "common/harness/families/picture.hpp"
+#include "common/harness/program_options.hpp"
 
 namespace halo {
 
@@ -385,9 +386,9 @@ class Conv2dRun final : public ProgramRun {
     for (const std::string& one : data::paper_layer_tables()) {
       tables += (tables.empty() ? "" : ", ") + one;
     }
-    line.option("--layer", "LABEL[,LABEL]", layer_, "these layers");
-    line.option("--layers", "TABLE", layers_, "the layers of a CSV file, or of " + tables);
-    line.option("--batch", "N[,N]", batch_, "each layer with so many images");
+    add_option(line, "conv2d", "--layer", layer_);
+    add_option(line, "conv2d", "--layers", layers_, ": " + tables);
+    add_option(line, "conv2d", "--batch", batch_);
     add_picture_options(line, picture_);
   }
 

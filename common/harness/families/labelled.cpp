@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "common/harness/bench_sets.hpp"
+#include "common/harness/program_options.hpp"
 
 namespace halo {
 
@@ -16,7 +17,7 @@ class LabelledRun final : public ProgramRun {
   explicit LabelledRun(const LabelledFamily& family) : family_(family) {}
 
   void add_options(CommandLine& line, ProgramOptions&) override {
-    line.option("--problem", "LABEL[,LABEL]", problem_, "these problems");
+    add_option(line, family_.name, "--problem", problem_);
   }
 
   void require_sense(const ProgramOptions& options) override {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "common/data/array.hpp"
+#include "common/harness/program_options.hpp"
 
 namespace halo {
 
@@ -34,16 +35,9 @@ DatasetPtr data_of(const conv::ConvLayer& layer, const data::Picture& picture,
 }  // namespace
 
 void add_picture_options(CommandLine& line, PictureOptions& options) {
-  line.option("--input", "FILE", options.input,
-              "run on a picture: PNG, PGM, PPM, or NPY of [rows][columns] or "
-              "[channels][rows][columns]; 0 is black, 255 full brightness");
-  line.option("--filter", "SPEC", options.filter,
-              std::string("with --input: ") + data::kFilterHelp + "; gaussian:5 if not given");
-  line.option(
-      "--output", "FILE", options.output,
-      "write the result of the chosen (else the last) variant: .png, .pgm or .ppm (rounded, "
-      "clipped to 0 ... 255; of sobel the magnitude), or .npy (the floats, "
-      "[filter][channel][row][column])");
+  add_option(line, "conv2d", "--input", options.input);
+  add_option(line, "conv2d", "--filter", options.filter);
+  add_option(line, "conv2d", "--output", options.output);
 }
 
 PictureTask::PictureTask(const PictureOptions& options)

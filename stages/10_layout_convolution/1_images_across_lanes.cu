@@ -1,11 +1,17 @@
-// Stage 10, convolution, step 1: images across the lanes of a warp, as in cuda-convnet.
+// Stage 10, step 1: images across the lanes of a warp, as in cuda-convnet.
 //
-// Computes   any convolution layer, with input and output in either layout.
+// Computes   output[n][k][p][q] = sum over c, r, s of
+//                input[n][c][p * stride_h - padding_h + r][q * stride_w - padding_w + s]
+//                * filters[k][c][r][s];
+//            ghost cells are zero; input and output are in either layout, NCHW or CHWN.
 // Changed    since stage 06: a block has one pixel of up to 128 images and up to 64 filters, and a
 //            thread keeps up to 4 x 16 sums. Lanes are neighbouring images, neighbours in CHWN.
 // Must cost  per block and tap one request for each 32 images, of 4 sectors in CHWN if N is a multiple
 //            of 8 (5 at most), and of 32 in NCHW, where images are C*H*W floats apart.
-// Run        halo run 10_layout_convolution --variant images_chwn, and images_nchw
+// Run        ./halo run 10_layout_convolution --variant images_chwn   (and images_nchw)
+#include <cuda_runtime.h>
+
+#include "common/harness/kernel.h"
 #include "stages/10_layout_convolution/tile.cuh"
 
 namespace halo::layout_convolution {
@@ -13,8 +19,9 @@ namespace halo::layout_convolution {
 // [doc:cells]
 // Loads the cells of the warp's taps of pixel [p][q]: one cell of the lane's images.
 template <int kColumns, int kFilters>
-__device__ void load_cells(Share<kColumns, kFilters>& share, const float* input, const Layer& layer,
-                           const Layout& in, int first_n, int p, int q, const Tap* own) {
+__device__ void load_cells(Share<kColumns, kFilters>& share, const float* input,
+                           const LayerNumbers& layer, const Layout& in, int first_n, int p, int q,
+                           const Tap* own) {
 #pragma unroll
   for (int row = 0; row < kTaps / kWarps; ++row) {
     const Tap tap = own[row];
@@ -39,7 +46,7 @@ __global__ void __launch_bounds__(kLanes* kWarps, blocks_per_sm(kColumns))
     images_kernel(const float* input,    // cells [n][c][h][w], where `in` says
                   const float* filters,  // [K][C][R][S]
                   float* output,         // [n][k][p][q], where `out` says
-                  const Layer layer, const Layout in, const Layout out) {
+                  const LayerNumbers layer, const Layout in, const Layout out) {
   __shared__ Tile<kColumns, kFilters> tile;
 
   // Blocks that follow each other share their cells, then most of them: the L2 cache holds these.
@@ -86,25 +93,33 @@ __global__ void __launch_bounds__(kLanes* kWarps, blocks_per_sm(kColumns))
 }
 // [/doc:kernel]
 
-template <int kColumns>
-auto kernel_with(int filters) {
-  return filters == 4   ? images_kernel<kColumns, 4>
-         : filters == 8 ? images_kernel<kColumns, 8>
-                        : images_kernel<kColumns, 16>;
+static int launch(const LayerCall& c, bool chwn) {
+  const LayerNumbers& layer = c.layer;
+  const Layout in = layout_of(chwn, layer.N, layer.C, layer.H, layer.W);
+  const Layout out = layout_of(chwn, layer.N, layer.K, layer.P, layer.Q);
+  const int columns = columns_per_thread(layer.N);
+  const int filters = filters_per_thread(layer.K);
+  const int image_groups = (layer.N - 1) / (columns * kLanes) + 1;
+  const int filter_groups = (layer.K - 1) / (kWarps * filters) + 1;
+  const int blocks = image_groups * layer.P * layer.Q * filter_groups;  // each has an output: fits
+  const auto kernel = dispatch<1, 2, 4>(columns, [&](auto columns_each) {
+    constexpr int kColumns = columns_each.value;
+    return dispatch<4, 8, 16>(filters,
+                              [](auto each) { return images_kernel<kColumns, each.value>; });
+  });
+  kernel<<<blocks, dim3(kLanes, kWarps)>>>(c.input, c.filters, c.output, layer, in, out);
+  return cudaGetLastError();
 }
 
-cudaError_t images_across_lanes(const float* input, const float* filters, float* output,
-                                const Layer& layer, const Layout& in, const Layout& out) {
-  const int columns = columns_per_thread(layer.N);
-  const int filters_each = filters_per_thread(layer.K);
-  const int image_groups = (layer.N - 1) / (columns * kLanes) + 1;
-  const int filter_groups = (layer.K - 1) / (kWarps * filters_each) + 1;
-  const int blocks = image_groups * layer.P * layer.Q * filter_groups;  // each has an output: fits
-  const auto kernel = columns == 1   ? kernel_with<1>(filters_each)
-                      : columns == 2 ? kernel_with<2>(filters_each)
-                                     : kernel_with<4>(filters_each);
-  kernel<<<blocks, dim3(kLanes, kWarps)>>>(input, filters, output, layer, in, out);
-  return cudaGetLastError();
+LayerKernel images_chwn() {
+  return {.description = "images across the lanes, maps in CHWN",
+          .launch = [](const LayerCall& c) { return launch(c, true); },
+          .chwn = true};
+}
+
+LayerKernel images_nchw() {
+  return {.description = "images across the lanes, maps in NCHW",
+          .launch = [](const LayerCall& c) { return launch(c, false); }};
 }
 
 }  // namespace halo::layout_convolution

@@ -1,13 +1,19 @@
-// Stage 10, convolution, step 2: pixels across the lanes of a warp.
+// Stage 10, step 2: pixels across the lanes of a warp.
 //
-// Computes   as step 1.
+// Computes   output[n][k][p][q] = sum over c, r, s of
+//                input[n][c][p * stride_h - padding_h + r][q * stride_w - padding_w + s]
+//                * filters[k][c][r][s];
+//            ghost cells are zero; input and output are in either layout, NCHW or CHWN.
 // Changed    since 1 images_across_lanes: a block has up to 128 pixels instead of one pixel of 128
 //            images. Each lane has a place of its own in the image, and ghost cells of its own. Lanes
 //            are neighbouring pixels, neighbours in NCHW.
 // Must cost  per block and tap one request for each 32 pixels: of 4 or 5 sectors in NCHW if they are
 //            in one row and stride is 1, more at row ends; of up to 32 in CHWN, where pixels are N
 //            floats apart. All else as step 1.
-// Run        halo run 10_layout_convolution --variant pixels_nchw, and pixels_chwn
+// Run        ./halo run 10_layout_convolution --variant pixels_nchw   (and pixels_chwn)
+#include <cuda_runtime.h>
+
+#include "common/harness/kernel.h"
 #include "stages/10_layout_convolution/tile.cuh"
 
 namespace halo::layout_convolution {
@@ -19,14 +25,15 @@ struct Pixel {
 
 // The pixels of a batch are numbered through: row after row, then the next image's. If each image began
 // a warp of its own, a map of 13 x 13 would leave 23 of 192 lanes idle, and one of 7 x 7 15 of 64.
-__device__ inline Pixel pixel_at(const Layer& layer, int number) {
+__device__ inline Pixel pixel_at(const LayerNumbers& layer, int number) {
   return {number / (layer.P * layer.Q), number / layer.Q % layer.P, number % layer.Q};
 }
 
 // Loads the cells of the warp's taps: one of each of the lane's pixels.
 template <int kColumns, int kFilters>
-__device__ void load_cells(Share<kColumns, kFilters>& share, const float* input, const Layer& layer,
-                           const Layout& in, const Pixel* pixels, const Tap* own) {
+__device__ void load_cells(Share<kColumns, kFilters>& share, const float* input,
+                           const LayerNumbers& layer, const Layout& in, const Pixel* pixels,
+                           const Tap* own) {
 #pragma unroll
   for (int row = 0; row < kTaps / kWarps; ++row) {
     const Tap tap = own[row];
@@ -52,7 +59,7 @@ __global__ void __launch_bounds__(kLanes* kWarps, blocks_per_sm(kColumns))
     pixels_kernel(const float* input,    // cells [n][c][h][w], where `in` says
                   const float* filters,  // [K][C][R][S]
                   float* output,         // [n][k][p][q], where `out` says
-                  const Layer layer, const Layout in, const Layout out) {
+                  const LayerNumbers layer, const Layout in, const Layout out) {
   __shared__ Tile<kColumns, kFilters> tile;
 
   // Blocks that follow each other share their cells, then most of them: the L2 cache holds these.
@@ -101,25 +108,33 @@ __global__ void __launch_bounds__(kLanes* kWarps, blocks_per_sm(kColumns))
 }
 // [/doc:kernel]
 
-template <int kColumns>
-auto kernel_with(int filters) {
-  return filters == 4   ? pixels_kernel<kColumns, 4>
-         : filters == 8 ? pixels_kernel<kColumns, 8>
-                        : pixels_kernel<kColumns, 16>;
+static int launch(const LayerCall& c, bool chwn) {
+  const LayerNumbers& layer = c.layer;
+  const Layout in = layout_of(chwn, layer.N, layer.C, layer.H, layer.W);
+  const Layout out = layout_of(chwn, layer.N, layer.K, layer.P, layer.Q);
+  const int columns = columns_per_thread(layer.N * layer.P * layer.Q);
+  const int filters = filters_per_thread(layer.K);
+  const int pixel_groups = (layer.N * layer.P * layer.Q - 1) / (columns * kLanes) + 1;
+  const int filter_groups = (layer.K - 1) / (kWarps * filters) + 1;
+  const int blocks = pixel_groups * filter_groups;  // each has an output: fits
+  const auto kernel = dispatch<1, 2, 4>(columns, [&](auto columns_each) {
+    constexpr int kColumns = columns_each.value;
+    return dispatch<4, 8, 16>(filters,
+                              [](auto each) { return pixels_kernel<kColumns, each.value>; });
+  });
+  kernel<<<blocks, dim3(kLanes, kWarps)>>>(c.input, c.filters, c.output, layer, in, out);
+  return cudaGetLastError();
 }
 
-cudaError_t pixels_across_lanes(const float* input, const float* filters, float* output,
-                                const Layer& layer, const Layout& in, const Layout& out) {
-  const int columns = columns_per_thread(layer.N * layer.P * layer.Q);
-  const int filters_each = filters_per_thread(layer.K);
-  const int pixel_groups = (layer.N * layer.P * layer.Q - 1) / (columns * kLanes) + 1;
-  const int filter_groups = (layer.K - 1) / (kWarps * filters_each) + 1;
-  const int blocks = pixel_groups * filter_groups;  // each has an output: fits
-  const auto kernel = columns == 1   ? kernel_with<1>(filters_each)
-                      : columns == 2 ? kernel_with<2>(filters_each)
-                                     : kernel_with<4>(filters_each);
-  kernel<<<blocks, dim3(kLanes, kWarps)>>>(input, filters, output, layer, in, out);
-  return cudaGetLastError();
+LayerKernel pixels_nchw() {
+  return {.description = "pixels across the lanes, maps in NCHW",
+          .launch = [](const LayerCall& c) { return launch(c, false); }};
+}
+
+LayerKernel pixels_chwn() {
+  return {.description = "pixels across the lanes, maps in CHWN",
+          .launch = [](const LayerCall& c) { return launch(c, true); },
+          .chwn = true};
 }
 
 }  // namespace halo::layout_convolution

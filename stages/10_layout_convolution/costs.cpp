@@ -1,15 +1,28 @@
-#include "stages/10_layout_convolution/costs.hpp"
-
+// What the kernels of stage 10's convolutions must cost, and the plan that chooses among them.
 #include <utility>
 
+#include "common/harness/families/conv2d.hpp"
 #include "common/harness/traffic/tally.hpp"
-#include "stages/10_layout_convolution/layout_convolution.hpp"
+#include "common/planning/layout_choice.hpp"
 
 namespace halo::layout_convolution {
 
 namespace {
 
 using conv::ConvLayer;
+
+// A block's lanes and warps, and the taps between two barriers.
+constexpr int kLanes = 32;
+constexpr int kWarps = 4;
+constexpr int kTaps = 8;
+
+enum class Across { images, pixels };
+
+// What a launch does, from the layer's numbers alone.
+struct Division {
+  int columns, filters;  // of a thread
+  std::int64_t column_groups, filter_groups;
+};
 
 // The maps that a kernel reads, or writes: for each of R x S taps, of each channel and pixel [p][q],
 // cell [p * u - a + r][q * v - b + s] of each image.
@@ -93,14 +106,12 @@ void load_taps(Tally& tally, const ConvLayer& layer, std::int64_t times) {
   }
 }
 
-}  // namespace
-
 Division divide(const ConvLayer& layer, Across across) {
   const std::int64_t pixels = std::int64_t{layer.P()} * layer.Q();
   const std::int64_t in_a_row = across == Across::images ? layer.N() : layer.N() * pixels;
   Division division;
-  division.columns = columns_per_thread(static_cast<int>(in_a_row));
-  division.filters = filters_per_thread(layer.K());
+  division.columns = in_a_row >= 4 * kLanes ? 4 : in_a_row >= 2 * kLanes ? 2 : 1;
+  division.filters = layer.K() <= 4 * kWarps ? 4 : layer.K() <= 8 * kWarps ? 8 : 16;
   division.column_groups = (in_a_row - 1) / (division.columns * kLanes) + 1;
   if (across == Across::images) division.column_groups *= pixels;
   division.filter_groups = (layer.K() - 1) / (kWarps * division.filters) + 1;
@@ -140,6 +151,36 @@ simt::Counters predict(const ConvLayer& layer, Across across, conv::Layout layou
   tally.shared_load(cells, tiles * warps * kTaps * division.columns);
   tally.shared_load(four_taps, tiles * warps * kTaps * (division.filters / 4));
   return tally.counters();
+}
+
+std::string described(const Division& division) {
+  const std::int64_t blocks = division.column_groups * division.filter_groups;
+  return std::to_string(division.columns) + " x " + std::to_string(division.filters) +
+         " sums a thread, " + std::to_string(blocks) + (blocks == 1 ? " block" : " blocks");
+}
+
+std::string plan(const ConvLayer& layer, const std::string& gpu) {
+  const std::vector<Thresholds> all =
+      gpu.empty() ? published_thresholds() : std::vector{published_thresholds_of(gpu)};
+  return explain(layer, all);
+}
+
+}  // namespace
+
+void complete(Conv2dStage& stage) {
+  for (Conv2dVariant& each : stage.variants) {
+    const Across across = each.name.starts_with("images") ? Across::images : Across::pixels;
+    const conv::Layout layout = each.layout;
+    each.predict = [across, layout](const ConvLayer& layer) {
+      return predict(layer, across, layout);
+    };
+    each.detail = [across](const ConvLayer& layer) { return described(divide(layer, across)); };
+  }
+  stage.plan = plan;
+  // One layer with many images, as many as a warp has lanes, and one: with N = 1 the layouts are one.
+  stage.simulated = "8-128-3-16-4,8-32-3-16-4,8-1-3-16-4";
+  stage.measured =
+      "24-128-5-64-3,13-128-3-384-256,13-32-3-384-256,13-1-3-384-256";  // CV3 and CV7 of the paper
 }
 
 }  // namespace halo::layout_convolution

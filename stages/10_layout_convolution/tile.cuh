@@ -1,22 +1,63 @@
 // What a block has in shared memory, and what its threads do with it: the same for images and pixels.
 #pragma once
 
-#include "stages/10_layout_convolution/layout_convolution.hpp"
+#include <cuda_runtime.h>
+
+#include "common/harness/kernel.h"
 
 namespace halo::layout_convolution {
+
+// [doc:layout]
+// A layout of maps: how many floats lie between a cell and the next image's, the next channel's, the
+// next row's, the next column's. It is all that a kernel knows of the layout, so that the same machine
+// code runs on both.
+struct Layout {
+  int n, c, h, w;
+
+  __host__ __device__ int index(int image, int channel, int row, int column) const {
+    return image * n + channel * c + row * h + column * w;
+  }
+};
+// Of arrays [N][channels][rows][columns], or [channels][rows][columns][N].
+inline Layout layout_of(bool chwn, int N, int channels, int rows, int columns) {
+  if (chwn) return {1, rows * columns * N, columns * N, N};
+  return {channels * rows * columns, rows * columns, columns, 1};
+}
+// [/doc:layout]
+
+// A block is 4 warps. It computes up to 128 columns of outputs, 32 lanes times kColumns a thread, for
+// up to 64 filters, 4 warps times kFilters a thread: cuda-convnet2's shape for its usual layer. Each
+// thread keeps kColumns x kFilters sums in registers, so that a cell that it has read serves kFilters
+// products and a tap kColumns. A column is an image in one kernel and a pixel in the other.
+constexpr int kLanes = 32;
+constexpr int kWarps = 4;
+// Products of every sum between two barriers: cuda-convnet2 takes 4 or 8 channels of one tap, which a
+// layer with 3 channels does not have. Here it is 8 taps, on through the channels.
+constexpr int kTaps = 8;
+
+// Blocks that an SM must have room for, which limits a thread to 128 registers with 4 columns, to 96
+// with 2 and to 64 with 1: the fewer sums wait for each other, the more warps have to.
+constexpr int blocks_per_sm(int columns) { return columns == 1 ? 6 : 4; }
+
+// As many columns a thread as there are for it: 4, 2 or 1.
+inline int columns_per_thread(int columns) {
+  return columns >= 4 * kLanes ? 4 : columns >= 2 * kLanes ? 2 : 1;
+}
+// As few filters a thread as let a block have them all: 4, 8, or 16 and perhaps several blocks.
+inline int filters_per_thread(int K) { return K <= 4 * kWarps ? 4 : K <= 8 * kWarps ? 8 : 16; }
 
 // Where tap t of a filter is, 0 <= t < C * R * S; beyond the last tap c >= C.
 struct Tap {
   int c, r, s;
 };
 
-__device__ inline Tap tap_at(const Layer& layer, int t) {
+__device__ inline Tap tap_at(const LayerNumbers& layer, int t) {
   const int within = t % (layer.R * layer.S);
   return {t / (layer.R * layer.S), within / layer.S, within % layer.S};
 }
 
 // So many taps on: an addition with carries, which spares tap_at's divisions in the loop.
-__device__ inline Tap advanced(const Layer& layer, Tap tap, Tap by) {
+__device__ inline Tap advanced(const LayerNumbers& layer, Tap tap, Tap by) {
   tap.s += by.s;
   tap.r += by.r;
   tap.c += by.c;
@@ -52,7 +93,7 @@ struct Share {
 // bytes. cuda-convnet stores filters as [C][R][S][K], where a request is one run of 32 filters.
 template <int kColumns, int kFilters>
 __device__ void load_taps(Share<kColumns, kFilters>& share, const float* filters,
-                          const Layer& layer, int first_k, int first) {
+                          const LayerNumbers& layer, int first_k, int first) {
   const int thread = threadIdx.y * kLanes + threadIdx.x;
   const int products = layer.C * layer.R * layer.S;
   const int t = first + thread % kTaps;

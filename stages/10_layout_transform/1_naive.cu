@@ -7,7 +7,7 @@
 // Must cost  per 32 images and cell: in CHWN one request of 4 or 5 sectors, all of it used; in NCHW
 //            one request of 32 sectors, of which 4 bytes each are used (fewer sectors only if an image
 //            has under 8 cells).
-// Run        ./halo run 10 --variant naive
+// Run        ./halo run 10_layout_transform --variant naive
 #include <cuda_runtime.h>
 
 #include "common/harness/kernel.h"

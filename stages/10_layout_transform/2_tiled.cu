@@ -7,7 +7,7 @@
 // Must cost  per tile: 32 requests of 4 or 5 sectors to read and as many to write, all sectors used up
 //            but for the ends of runs that do not begin on a sector; 32 shared writes and 32 shared
 //            reads of one wavefront each; one barrier.
-// Run        ./halo run 10 --variant tiled
+// Run        ./halo run 10_layout_transform --variant tiled
 #include <cuda_runtime.h>
 
 #include "common/harness/kernel.h"

@@ -8,7 +8,7 @@
 //            begin on a sector), half as many requests as step 2; in NCHW 64 of 4 or 5 as there; 32
 //            shared writes and 32 shared reads of two wavefronts each, the least for 8 bytes a lane;
 //            one barrier. With odd N what step 2 costs.
-// Run        ./halo run 10 --variant tiled_float2
+// Run        ./halo run 10_layout_transform --variant tiled_float2
 #include <cuda_runtime.h>
 
 #include "common/harness/kernel.h"

@@ -5,7 +5,7 @@
 #include "stages/06_conv2d_direct.hpp"
 #include "stages/08_multi_channel_stride_fixed.hpp"
 #include "stages/09_cuconv_two_stage/stage.hpp"
-#include "stages/10_layout_convolution/stage.hpp"
+#include "stages/10_layout_convolution.hpp"
 #include "stages/10_layout_transform.hpp"
 #include "stages/11_fused_pooling.hpp"
 #include "stages/12_fused_softmax.hpp"

@@ -1,4 +1,5 @@
-#include "stages/10_layout_convolution/stage.hpp"
+#include "stages/10_layout_convolution.hpp"
+
 #include "tests/catch.hpp"
 #include "tests/stages/stage_checks.hpp"
 

@@ -180,6 +180,9 @@ std::vector<Task> make_tasks(const Options& options, const NetworkStage& stage,
     names = split(options.network);
   } else if (!options.input.empty() || (!options.weights.empty())) {
     names = {"digits"};
+  } else if (backend.times() && !options.bench && !options.plan) {
+    // What takes seconds: pricing and checking the others, each kernel of each layer, takes a minute.
+    names = {"digits", "lenet"};
   } else {
     names = network_names();
   }

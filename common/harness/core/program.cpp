@@ -217,8 +217,8 @@ int run(int argc, const char* const* argv, const ProgramFamily& family,
       add_candidates(candidates, job.entries, backend, job.task);
     }
     if (options.no_times) leave_out_times(candidates);
-    results.rows = run_candidates(candidates, backend, progress,
-                                  options.bench ? TimingSettings{} : timing);
+    results.rows =
+        run_candidates(candidates, backend, progress, options.bench ? TimingSettings{} : timing);
     fill_shares(results.rows, results.machine);
   }
   progress.clear();

@@ -16,8 +16,6 @@
 
 namespace halo::single_channel_adaptive {
 
-using single_channel::Division;
-
 constexpr int kThreads = 512;  // of a block; two blocks an SM, so a thread has 64 registers
 constexpr int kAhead = 24;     // of them for the next piece
 
@@ -77,7 +75,7 @@ __global__ void __launch_bounds__(kThreads, 2)
     map_over_sms_kernel(const float* input,    // [N][H][W]
                         const float* filters,  // [K][R][S]
                         float* output,         // [N][K][P][Q]
-                        const LayerNumbers layer, const Division division) {
+                        const LayerNumbers layer, const single_channel::Division division) {
   extern __shared__ float on_chip[];
   float* cells = on_chip;  // [rows of the map][W]
   float* taps =
@@ -99,7 +97,6 @@ __global__ void __launch_bounds__(kThreads, 2)
   const int last_k = min(first_k + division.block_filters, layer.K);
   if (first_p >= last_p || first_k >= last_k) return;
   // [/doc:share]
-
   const float* map = input + n * layer.H * layer.W;
   float* out = output + n * layer.K * layer.P * layer.Q;
 
@@ -136,7 +133,8 @@ __global__ void __launch_bounds__(kThreads, 2)
         const int i = j * kThreads + threadIdx.x;
         if (i < cell_count) {
           next[j] = new_cells[i];
-        } else if (i - cell_count < tap_count) {
+        } else if (i - cell_count <
+                   tap_count) {  // else: two loads in turn would wait for each other
           next[j] = new_taps[i - cell_count];
         }
       }
@@ -158,7 +156,7 @@ __global__ void __launch_bounds__(kThreads, 2)
   }
 }
 
-int map_over_sms(const LayerCall& call, const Division& division) {
+int map_over_sms(const LayerCall& call, const single_channel::Division& division) {
   const LayerNumbers& layer = call.layer;
   const auto kernel =
       dispatch<1, 3, 5, 0>(layer.S, [](auto size) { return map_over_sms_kernel<size.value>; });

@@ -6,10 +6,10 @@
 
 namespace halo::single_channel_adaptive {
 
-/// Prefetching alone, with its fixed division. prefetch_rows(layer) must not be 0.
+// Prefetching alone, with its fixed division. prefetch_rows(layer) must not be 0.
 simt::Counters predict_prefetch(const LayerNumbers& layer);
 
-/// Either of the two methods, with a division that divide has made for it.
+// Either of the two methods, with a division that divide has made for it.
 simt::Counters predict(const LayerNumbers& layer, Method method, const Division& division);
 
 }  // namespace halo::single_channel_adaptive

@@ -8,11 +8,11 @@
 
 namespace halo::fused_pooling {
 
-/// One output a thread, as `nchw` and `chwn`: each window is read from its first cell that exists on.
-/// In NCHW lanes with fewer of them than others end early, and read what they have in step.
+// One output a thread, as `nchw` and `chwn`: each window is read from its first cell that exists on.
+// In NCHW lanes with fewer of them than others end early, and read what they have in step.
 simt::Counters predict_plain(const conv::PoolingLayer& layer, conv::Layout layout);
 
-/// Tiles of outputs, as `nchw_reuse` and `chwn_reuse`.
+// Tiles of outputs, as `nchw_reuse` and `chwn_reuse`.
 simt::Counters predict_reuse(const conv::PoolingLayer& layer, conv::Layout layout,
                              Expansion expansion);
 

@@ -8,7 +8,7 @@
 
 namespace halo::fused_pooling {
 
-/// Neighbouring outputs of one thread, down and across: 1, 2 or 4 each.
+// Neighbouring outputs of one thread, down and across: 1, 2 or 4 each.
 struct Expansion {
   int rows = 1;
   int columns = 1;
@@ -17,26 +17,26 @@ struct Expansion {
 };
 inline constexpr int kLargestExpansion = 4;
 
-/// Cells of one channel of one image that its threads ask for, all together, if each asks once for what
-/// lies under its outputs. A cell that two threads need counts twice. With Expansion{}: the cells of all
-/// windows.
+// Cells of one channel of one image that its threads ask for, all together, if each asks once for what
+// lies under its outputs. A cell that two threads need counts twice. With Expansion{}: the cells of all
+// windows.
 std::int64_t cells_asked(const conv::PoolingLayer& layer, Expansion expansion);
 
-/// Warps that have an output.
+// Warps that have an output.
 std::int64_t warps(const conv::PoolingLayer& layer, conv::Layout layout, Expansion expansion);
 
-/// Why these outputs a thread are not to be had for this layer, as the end of a sentence; or empty.
-/// More than one only where windows overlap along that axis, and in NCHW only along columns.
+// Why these outputs a thread are not to be had for this layer, as the end of a sentence; or empty.
+// More than one only where windows overlap along that axis, and in NCHW only along columns.
 std::string why_not(const conv::PoolingLayer& layer, conv::Layout layout, Expansion expansion);
 
-/// The choice. It begins with one output and doubles the axis that saves more cells, rows if both save
-/// as many, for as long as
-///   - the windows overlap along that axis, and there are more outputs than a thread has;
-///   - it saves kWorth of the cells at least: every doubling saves less than the one before, and costs
-///     as much, twice the results in registers and half the threads;
-///   - kEnoughWarps are left, which is 16 for each of an H200's 132 multiprocessors. 16 warps with 25
-///     loads of 128 bytes under way (2 x 2 windows of 3) are 51 KB. To be busy, memory of 4,800 GB/s
-///     needs 26 KB a multiprocessor under way if a load takes 700 ns.
+// The choice. It begins with one output and doubles the axis that saves more cells, rows if both save
+// as many, for as long as
+//   - the windows overlap along that axis, and there are more outputs than a thread has;
+//   - it saves kWorth of the cells at least: every doubling saves less than the one before, and costs
+//     as much, twice the results in registers and half the threads;
+//   - kEnoughWarps are left, which is 16 for each of an H200's 132 multiprocessors. 16 warps with 25
+//     loads of 128 bytes under way (2 x 2 windows of 3) are 51 KB. To be busy, memory of 4,800 GB/s
+//     needs 26 KB a multiprocessor under way if a load takes 700 ns.
 inline constexpr double kWorth = 1.0 / 8;
 inline constexpr std::int64_t kEnoughWarps = 16 * 132;
 Expansion choose_expansion(const conv::PoolingLayer& layer, conv::Layout layout);

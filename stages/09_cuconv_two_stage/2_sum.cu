@@ -1,12 +1,15 @@
-// Stage 09, kernel 2 of 2: the sum over the taps.
+// Stage 09, step 2: the sum over the taps.
 //
-// Computes   output[n][k][p][q] = the sum of the R*S numbers that kernel 1 left for it, less those
+// Computes   output[n][k][p][q] = the sum of the R*S numbers that step 1 left for it, less those
 //            of ghost cells, which nobody wrote.
-// Changed    since kernel 1: a thread is an output. Nothing is multiplied.
+// Changed    since 1 scalar_products: a thread is an output. Nothing is multiplied.
 // Must cost  R*S reads and one write an output: with 3x3 filters 36 bytes read and 4 written, where
 //            a single kernel would have had the sum in a register.
-// Run        halo run 09
-#include "stages/09_cuconv_two_stage/cuconv_two_stage.hpp"
+// Run        ./halo run 09 --variant two_stage
+#include <cuda_runtime.h>
+
+#include "common/harness/kernel.h"
+#include "common/planning/two_stage_division.hpp"
 
 namespace halo::cuconv_two_stage {
 
@@ -16,7 +19,7 @@ constexpr int kSumThreads = 256;
 // Preconditions: gridDim.x * blockDim.x >= chunk.filters * chunk.products.
 __global__ void sum_kernel(const float* temporaries,  // [R*S][chunk.filters][chunk.products]
                            float* output,             // [N][K][P][Q]
-                           const Layer layer, const Chunk chunk) {
+                           const LayerNumbers layer, const Chunk chunk) {
   // Threads in the order of the temporaries, which are R*S times as many as the outputs: all reads
   // are of neighbours, and a warp's write is in two pieces where an image ends.
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -31,10 +34,10 @@ __global__ void sum_kernel(const float* temporaries,  // [R*S][chunk.filters][ch
 
   float sum = 0.0f;
   for (int r = 0; r < layer.R; ++r) {
-    const int y = p * layer.stride_h - layer.padding_h + r;
+    const int h = p * layer.stride_h - layer.padding_h + r;
     for (int s = 0; s < layer.S; ++s) {
-      const int x = q * layer.stride_w - layer.padding_w + s;
-      if (y >= 0 && y < layer.H && x >= 0 && x < layer.W) {
+      const int w = q * layer.stride_w - layer.padding_w + s;
+      if (h >= 0 && h < layer.H && w >= 0 && w < layer.W) {
         sum += temporaries[(r * layer.S + s) * outputs + i];
       }
     }
@@ -43,9 +46,10 @@ __global__ void sum_kernel(const float* temporaries,  // [R*S][chunk.filters][ch
 }
 // [/doc:kernel]
 
-cudaError_t sum(const float* temporaries, float* output, const Layer& layer, const Chunk& chunk) {
+int sum(const LayerCall& call, const Chunk& chunk) {
   const int outputs = chunk.filters * chunk.products;
-  sum_kernel<<<(outputs - 1) / kSumThreads + 1, kSumThreads>>>(temporaries, output, layer, chunk);
+  sum_kernel<<<(outputs - 1) / kSumThreads + 1, kSumThreads>>>(call.workspace, call.output,
+                                                               call.layer, chunk);
   return cudaGetLastError();
 }
 

@@ -1,29 +1,34 @@
 // Both stages, chunk by chunk.
-#include "stages/09_cuconv_two_stage/cuconv_two_stage.hpp"
+#include "stages/09_cuconv_two_stage/two_stage.hpp"
+
+#include <stdexcept>
+
+#include "common/planning/present_gpu.hpp"
 
 namespace halo::cuconv_two_stage {
 
 int multiprocessors() {
-  int count = 0;
-  const cudaError_t error = cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, 0);
-  return error == cudaSuccess ? count : 0;
+  try {
+    return planning::present_limits().sms;
+  } catch (const std::runtime_error&) {
+    return 0;
+  }
 }
 
 // [doc:two_stage]
-cudaError_t two_stage(const float* input, const float* filters, float* output, float* temporaries,
-                      const Layer& layer, Rows rows, std::int64_t cap) {
+int two_stage(const LayerCall& call, Rows rows, std::int64_t cap) {
+  const LayerNumbers& layer = call.layer;
   const int products = layer.N * layer.P * layer.Q;
   const int taps = layer.R * layer.S;
   const Chunks chunks = chunk_temporaries(layer.K, products, taps, cap);
 
-  cudaError_t error = cudaSuccess;
+  int error = 0;
   for_each_chunk(chunks, layer.K, products, [&](const Chunk& chunk) {
-    if (error != cudaSuccess) return;
+    if (error != 0) return;
     const Division division = divide(rows, chunk.products, taps * chunk.filters, multiprocessors());
+    error = scalar_products(call, chunk, division);
     // 1x1 filters: the products are the outputs.
-    float* const results = taps == 1 ? output : temporaries;
-    error = scalar_products(input, filters, results, layer, chunk, division);
-    if (error == cudaSuccess && taps > 1) error = sum(temporaries, output, layer, chunk);
+    if (error == 0 && taps > 1) error = sum(call, chunk);
   });
   return error;
 }

@@ -1,10 +1,9 @@
-// The variants of stage 09 and what they must cost.
+// The variants of stage 09.
 #include <cstdio>
 #include <stdexcept>
 
 #include "stages/09_cuconv_two_stage/costs.hpp"
-#include "stages/09_cuconv_two_stage/cuconv_two_stage.hpp"
-#include "stages/09_cuconv_two_stage/stage.hpp"
+#include "stages/09_cuconv_two_stage/two_stage.hpp"
 
 namespace halo::cuconv_two_stage {
 
@@ -14,11 +13,6 @@ using conv::ConvLayer;
 
 constexpr const char* kSplitName = "two_stage";
 constexpr const char* kSimpleName = "two_stage_simple";
-
-Layer numbers(const ConvLayer& l) {
-  return {l.N(), l.C(), l.H(),        l.W(),        l.K(),         l.R(),        l.S(),
-          l.P(), l.Q(), l.stride_h(), l.stride_w(), l.padding_h(), l.padding_w()};
-}
 
 int products_of_row(const ConvLayer& layer) { return layer.N() * layer.P() * layer.Q(); }
 
@@ -66,15 +60,15 @@ std::string detail(const ConvLayer& layer, Rows rows, std::int64_t cap) {
   return text;
 }
 
-Conv2dVariant variant(const std::string& name, const std::string& description, Rows rows,
-                      std::int64_t cap) {
+Conv2dVariant variant_of(const std::string& name, const std::string& description, Rows rows,
+                         std::int64_t cap) {
   Conv2dVariant v;
   v.name = name;
   v.source = "stages/09_cuconv_two_stage/1_scalar_products.cu";
   v.description = description;
   v.refuses = refuses;
   v.launch = [rows, cap](const Conv2dCall& c) {
-    return two_stage(c.input, c.filters, c.output, c.workspace, numbers(c.layer), rows, cap);
+    return two_stage({numbers_of(c.layer), c.input, c.filters, c.output, c.workspace}, rows, cap);
   };
   v.workspace_floats = [cap](const ConvLayer& layer) { return chunks_of(layer, cap).floats; };
   v.predict = [rows, cap](const ConvLayer& layer) {
@@ -121,13 +115,17 @@ std::string plan(const ConvLayer& layer, const std::string& gpu, std::int64_t ca
 
 }  // namespace
 
-Conv2dStage stage(std::int64_t cap) {
-  return {
-      "09_cuconv_two_stage",
-      {variant(kSplitName, "a thread a product, rows split over blocks; then the sum over the taps",
-               Rows::split, cap),
-       variant(kSimpleName, "the same, one block a filter row", Rows::one_block, cap)},
-      [cap](const ConvLayer& layer, const std::string& gpu) { return plan(layer, gpu, cap); }};
+void add_variants(Conv2dStage& stage, std::int64_t cap) {
+  stage.variants.push_back(variant_of(
+      kSplitName, "a thread a product, rows split over blocks; then the sum over the taps",
+      Rows::split, cap));
+  stage.variants.push_back(
+      variant_of(kSimpleName, "the same, one block a filter row", Rows::one_block, cap));
+  stage.plan = [cap](const ConvLayer& layer, const std::string& gpu) {
+    return plan(layer, gpu, cap);
+  };
 }
+
+void complete(Conv2dStage& stage) { add_variants(stage, kTemporariesCap); }
 
 }  // namespace halo::cuconv_two_stage

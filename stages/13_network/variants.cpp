@@ -4,7 +4,7 @@
 #include "common/harness/traffic.hpp"
 #include "stages/06_conv2d_direct.hpp"
 #include "stages/08_multi_channel_stride_fixed.hpp"
-#include "stages/09_cuconv_two_stage/stage.hpp"
+#include "stages/09_cuconv_two_stage.hpp"
 #include "stages/10_layout_convolution.hpp"
 #include "stages/10_layout_transform.hpp"
 #include "stages/11_fused_pooling.hpp"

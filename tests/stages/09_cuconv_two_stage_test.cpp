@@ -1,3 +1,5 @@
+#include "stages/09_cuconv_two_stage.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <random>
@@ -8,8 +10,7 @@
 #include "common/data/layer_table.hpp"
 #include "common/harness/traffic.hpp"
 #include "stages/09_cuconv_two_stage/costs.hpp"
-#include "stages/09_cuconv_two_stage/cuconv_two_stage.hpp"
-#include "stages/09_cuconv_two_stage/stage.hpp"
+#include "stages/09_cuconv_two_stage/two_stage.hpp"
 #include "tests/catch.hpp"
 #include "tests/stages/stage.hpp"
 #include "tests/stages/stage_checks.hpp"
@@ -29,9 +30,12 @@ Chunks chunks_of(const ConvLayer& layer, std::int64_t cap = kTemporariesCap) {
   return chunk_temporaries(layer.K(), products_of_row(layer), taps_of(layer), cap);
 }
 
-Layer numbers(const ConvLayer& l) {
-  return {l.N(), l.C(), l.H(),        l.W(),        l.K(),         l.R(),        l.S(),
-          l.P(), l.Q(), l.stride_h(), l.stride_w(), l.padding_h(), l.padding_w()};
+// The stage with another limit for its temporaries.
+Conv2dStage stage_with(std::int64_t cap) {
+  Conv2dStage stage;
+  stage.name = "09_cuconv_two_stage";
+  add_variants(stage, cap);
+  return stage;
 }
 
 const Conv2dVariant& variant_of(const Conv2dStage& stage, const std::string& name) {
@@ -73,8 +77,8 @@ TEST_CASE("09_cuconv_two_stage: the same in chunks of filters, and of products o
   // 4096 bytes are 113 products of one 3x3 filter, and 8 of an 11x11.
   for (const std::int64_t cap : {4096, 65536}) {
     INFO("temporaries of at most " << cap << " bytes");
-    test::require_trials(stage(cap));
-    test::require_traffic(stage(cap));
+    test::require_trials(stage_with(cap));
+    test::require_traffic(stage_with(cap));
   }
   // They were cut both ways.
   const ConvLayer layer({.N = 2, .C = 2, .H = 7, .W = 7, .K = 9, .R = 3, .S = 3});
@@ -367,7 +371,7 @@ TEST_CASE("09_cuconv_two_stage: the plan of a layer") {
       "  input, either way: 22272 requests of 4.65 sectors; 96.6 % cross the end of a row, 46.6 % "
       "that of an image\n");
   // In chunks it is the chunks' reads; and no count of none is divided by.
-  CHECK(stage(3600).plan(layer, "").find("in 4 chunks of 1 filter and 98 products") !=
+  CHECK(stage_with(3600).plan(layer, "").find("in 4 chunks of 1 filter and 98 products") !=
         std::string::npos);
   const ConvLayer ghosts({.H = 1,
                           .W = 1,
@@ -443,8 +447,9 @@ TEST_CASE("09_cuconv_two_stage: requests that cross row ends, as on the page, an
     const Division division =
         divide(Rows::split, chunk.products, taps_of(layer) * layer.K(), kH200);
     const Observation seen = backend->run([&] {
-      return scalar_products(input.data(), filters.data(), results.data(), numbers(layer), chunk,
-                             division);
+      return scalar_products(
+          {numbers_of(layer), input.data(), filters.data(), results.data(), results.data()}, chunk,
+          division);
     });
     REQUIRE(seen.error.empty());
     CHECK(seen.hazards.empty());

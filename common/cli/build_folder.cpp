@@ -11,17 +11,17 @@
 namespace halo {
 namespace {
 
-using json::Value;
+using Json = json::Value;
 namespace fs = std::filesystem;
 
-Value read(const fs::path& file) {
+Json read(const fs::path& file) {
   std::ifstream stream(file);
   if (!stream) {
     throw std::runtime_error(file.parent_path().parent_path().string() +
                              " is not a build folder of Halo: ./halo run sets one up");
   }
   try {
-    return Value::parse(std::string{std::istreambuf_iterator<char>(stream), {}});
+    return Json::parse(std::string{std::istreambuf_iterator<char>(stream), {}});
   } catch (const json::Error& error) {
     throw std::runtime_error(file.string() + " cannot be read (" + error.what() +
                              "): remove the build folder and start again");
@@ -53,18 +53,18 @@ std::map<std::string, std::string> read_families(const fs::path& file) {
   return families;
 }
 
-std::string text_of(const Value& object, const char* name) {
-  const Value* const value = object.find(name);
+std::string text_of(const Json& object, const char* name) {
+  const Json* const value = object.find(name);
   return value && value->is_string() ? value->get<std::string>() : "";
 }
 
 }  // namespace
 
 BuildFolder::BuildFolder(const fs::path& path) : path_(path) {
-  const Value info = read(path / "meson-info" / "meson-info.json");
-  if (const Value* const folders = info.find("directories")) source_ = text_of(*folders, "source");
+  const Json info = read(path / "meson-info" / "meson-info.json");
+  if (const Json* const folders = info.find("directories")) source_ = text_of(*folders, "source");
   const auto families = read_families(path / "stages" / "families.txt");
-  for (const Value& target : read(path / "meson-info" / "intro-targets.json").elements()) {
+  for (const Json& target : read(path / "meson-info" / "intro-targets.json").elements()) {
     Program program;
     if (text_of(target, "type") != "executable") continue;
     if (!split_program(target.at("name").get<std::string>(), program)) continue;
@@ -91,22 +91,22 @@ BuildFolder::BuildFolder(const fs::path& path) : path_(path) {
 
 std::vector<TestProgram> BuildFolder::tests() const {
   std::map<std::string, std::vector<fs::path>> files_of;  // by target
-  for (const Value& target : read(path_ / "meson-info" / "intro-targets.json").elements()) {
-    for (const Value& file : target.at("filename").elements()) {
+  for (const Json& target : read(path_ / "meson-info" / "intro-targets.json").elements()) {
+    for (const Json& file : target.at("filename").elements()) {
       files_of[target.at("id").get<std::string>()].emplace_back(file.get<std::string>());
     }
   }
   std::vector<TestProgram> tests;
-  for (const Value& entry : read(path_ / "meson-info" / "intro-tests.json").elements()) {
+  for (const Json& entry : read(path_ / "meson-info" / "intro-tests.json").elements()) {
     TestProgram test;
     test.name = entry.at("name").get<std::string>();
-    for (const Value& suite : entry.at("suite").elements()) {
+    for (const Json& suite : entry.at("suite").elements()) {
       const auto full =
           suite.get<std::string>();  // "halo:simt", or "halo" for a test without a suite
       const std::size_t colon = full.find(':');
       if (colon != std::string::npos) test.suites.push_back(full.substr(colon + 1));
     }
-    for (const Value& target : entry.at("depends").elements()) {
+    for (const Json& target : entry.at("depends").elements()) {
       const auto& files = files_of[target.get<std::string>()];
       test.needs.insert(test.needs.end(), files.begin(), files.end());
     }
@@ -117,7 +117,7 @@ std::vector<TestProgram> BuildFolder::tests() const {
 
 std::vector<Library> BuildFolder::libraries() const {
   std::vector<Library> libraries;
-  for (const Value& entry : read(path_ / "meson-info" / "intro-dependencies.json").elements()) {
+  for (const Json& entry : read(path_ / "meson-info" / "intro-dependencies.json").elements()) {
     libraries.push_back({text_of(entry, "name"), text_of(entry, "version")});
   }
   return libraries;
@@ -130,9 +130,9 @@ std::vector<TestResult> BuildFolder::test_results(const std::string& name) const
   while (std::getline(stream, line)) {
     if (line.empty()) continue;
     // A line cut short (a full disk, a killed Meson) is left out; the caller sees a test missing.
-    Value entry;
+    Json entry;
     try {
-      entry = Value::parse(line);
+      entry = Json::parse(line);
     } catch (const json::Error&) {
       continue;
     }
@@ -142,9 +142,9 @@ std::vector<TestResult> BuildFolder::test_results(const std::string& name) const
       result.name.erase(0, result.name.find(':') + 1);
     }
     result.outcome = text_of(entry, "result");
-    const Value* const status = entry.find("returncode");
+    const Json* const status = entry.find("returncode");
     if (status && status->is_number()) status->get_to(result.status);
-    const Value* const seconds = entry.find("duration");
+    const Json* const seconds = entry.find("duration");
     if (seconds && seconds->is_number()) seconds->get_to(result.seconds);
     result.out = text_of(entry, "stdout");
     result.err = text_of(entry, "stderr");

@@ -142,7 +142,7 @@ Running::~Running() {
 
 void Running::read_end(int which) {
   std::array<char, 65536> buffer;
-  const ssize_t n = read(ends_[which], buffer.data(), buffer.size());
+  const ssize_t n = ::read(ends_[which], buffer.data(), buffer.size());
   if (n < 0 && errno == EINTR) return;
   if (n <= 0) {
     close(ends_[which]);
@@ -172,7 +172,7 @@ void Running::finish() {
   has_ended_ = true;
   release_stop_signals();
   int exec_errno = 0;
-  if (read(failure_, &exec_errno, sizeof exec_errno) == sizeof exec_errno) {
+  if (::read(failure_, &exec_errno, sizeof exec_errno) == sizeof exec_errno) {
     ended_.err = "cannot run " + name_ + ": " + std::strerror(exec_errno);
     return;
   }

@@ -1,0 +1,18 @@
+// What the kernels of stage 13 must cost: what the simulator must count for one launch.
+#pragma once
+
+#include "stages/13_network/network_kernels.hpp"
+#include "stages/13_network/stage.hpp"
+
+namespace halo::network {
+
+/// A layer whose filters cover the map, as the kernels take it.
+Connections connections_of(const conv::ConvLayer& layer);
+simt::Counters predict_tiled(const conv::ConvLayer& layer, conv::Layout layout);
+simt::Counters predict_lanes(const conv::ConvLayer& layer, conv::Layout layout);
+
+/// Cells of a plane that one bias is added to.
+int inner_of(const BiasRelu& problem);
+simt::Counters predict_bias_relu(const BiasRelu& problem);
+
+}  // namespace halo::network

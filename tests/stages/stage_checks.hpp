@@ -26,6 +26,8 @@ void require_trials(const Stage<Given>& stage) {
       continue;
     }
     ++tried;
+    // What it must cost is predicted, or it is said why nothing can be.
+    CHECK((variant.predict || !variant.uncounted.empty()));
     Row row;
     Progress progress;
     check_trials(variant, *backend, problems, seed(), row, progress);

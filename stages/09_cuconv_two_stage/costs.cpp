@@ -1,46 +1,12 @@
 #include "stages/09_cuconv_two_stage/costs.hpp"
 
-#include <algorithm>
-#include <array>
-#include <vector>
-
-#include "common/harness/traffic.hpp"
+#include "common/harness/traffic/tally.hpp"
 
 namespace halo::cuconv_two_stage {
 
 namespace {
 
 using conv::ConvLayer;
-using conv::kSectorFloats;
-
-// Requests of one pattern of cells that differ only in where the pattern begins: how many of them
-// begin at each place within a sector. Their sectors depend on nothing else.
-class Places {
- public:
-  void add(std::int64_t begin) { ++requests_[begin % kSectorFloats]; }
-
-  std::uint64_t sectors(const std::vector<std::int64_t>& cells) const {
-    std::uint64_t sum = 0;
-    std::vector<std::int64_t> moved(cells.size());
-    for (int place = 0; place < kSectorFloats; ++place) {
-      if (requests_[place] == 0) continue;
-      std::transform(cells.begin(), cells.end(), moved.begin(),
-                     [&](std::int64_t cell) { return cell + place; });
-      sum += requests_[place] * sectors_of(moved);
-    }
-    return sum;
-  }
-
- private:
-  std::array<std::uint64_t, kSectorFloats> requests_{};
-};
-
-// Places of begin, begin + step, ..., `count` of them.
-Places places(std::int64_t begin, std::int64_t step, std::int64_t count) {
-  Places result;
-  for (std::int64_t i = 0; i < count; ++i) result.add(begin + i * step);
-  return result;
-}
 
 int products_of_row(const ConvLayer& layer) { return layer.N() * layer.P() * layer.Q(); }
 
@@ -61,129 +27,104 @@ struct Product {
   }
 };
 
-// Calls visit(m's) for each warp and turn of the blocks of one row. Lanes are neighbouring products,
-// and shares are whole warps, so it does not matter how a row is divided.
-template <class Visit>
-void for_each_warp_of_row(const Chunk& chunk, Visit visit) {
-  const Cells all = {0, chunk.products};
-  for (std::int64_t i = 0; i < chunk.products; i += kWarpSize) {
-    visit(Cells{i, i + kWarpSize}.within(all).shifted(chunk.first_product));
-  }
-}
-
 // The requests of one warp for the input, the same for every filter: one for each channel.
-InputReads reads_of_warp(const ConvLayer& layer, const Cells& warp, int r, int s,
-                         const Places& channels) {
-  std::vector<std::int64_t> cells;
-  std::vector<std::int64_t> neighbours;
+struct Asked {
+  Lanes cells;
+  Lanes neighbours;  // as many, beginning with the same one
   bool other_row = false;
   bool other_image = false;
+};
+
+Asked asked_by(const ConvLayer& layer, const Cells& warp, int r, int s) {
+  Asked asked;
+  std::int64_t first = kNoCell;
   std::int64_t n = -1;
   std::int64_t y = -1;
-  for (std::int64_t m = warp.begin; m < warp.end; ++m) {
+  int count = 0;
+  asked.cells = lanes(warp, [&](std::int64_t m) {
     const Product product(layer, m, r, s);
-    if (!product.exists(layer)) continue;
-    if (!cells.empty()) {
-      other_image |= product.n != n;
-      other_row |= product.n != n || product.y != y;
+    if (!product.exists(layer)) return kNoCell;
+    const std::int64_t cell =
+        (product.n * layer.C() * layer.H() + product.y) * layer.W() + product.x;
+    if (count == 0) {
+      first = cell;
+    } else {
+      asked.other_image |= product.n != n;
+      asked.other_row |= product.n != n || product.y != y;
     }
     n = product.n;
     y = product.y;
-    cells.push_back((n * layer.C() * layer.H() + y) * layer.W() + product.x);
-    neighbours.push_back(cells.front() + static_cast<std::int64_t>(neighbours.size()));
-  }
-  InputReads reads;
-  if (cells.empty()) return reads;
-  reads.requests = layer.C();
-  reads.sectors = channels.sectors(cells);
-  reads.rows_crossed = other_row ? layer.C() : 0;
-  reads.images_crossed = other_image ? layer.C() : 0;
-  reads.sectors_without_gaps = channels.sectors(neighbours);
-  return reads;
+    asked.neighbours.set(count, first + count);
+    ++count;
+    return cell;
+  });
+  return asked;
 }
 
 // The channels' planes of the input begin H*W cells apart.
-Places channels_of(const ConvLayer& layer) {
-  return places(0, std::int64_t{layer.H()} * layer.W(), layer.C());
+Times channels_of(const ConvLayer& layer) {
+  return every(std::int64_t{layer.H()} * layer.W(), layer.C());
 }
 
-// Stage one, one tap: what all its blocks cost.
+Cells products_of(const Chunk& chunk) {
+  return Cells{0, chunk.products}.shifted(chunk.first_product);
+}
+
+// Stage one, one tap: what all its blocks cost. Lanes are neighbouring products, and shares are whole
+// warps, so it does not matter how a row is divided.
 void add_scalar_products(const ConvLayer& layer, const Chunk& chunk, const Division& division,
-                         int r, int s, simt::Counters& counters) {
+                         int r, int s, Tally& tally) {
   const std::int64_t taps = std::int64_t{layer.R()} * layer.S();
   const std::int64_t tap = std::int64_t{r} * layer.S() + s;
+  const std::int64_t filter_floats = layer.C() * taps;
+  const std::int64_t map = std::int64_t{layer.P()} * layer.Q();
   const bool final = taps == 1;  // into the output, ghosts as zeros
-  const std::uint64_t filters = chunk.filters;
-  const std::uint64_t blocks = filters * division.blocks;
-  counters.barriers += blocks;
 
   // The filter row, once for each block.
-  const std::int64_t filter_floats = layer.C() * taps;
-  const Places filter_rows =
-      places(chunk.first_filter * filter_floats + tap, filter_floats, chunk.filters);
-  for (std::int64_t first = 0; first < layer.C(); first += kWarpSize) {
-    const Cells lanes = Cells{first, first + kWarpSize}.within({0, layer.C()});
-    std::vector<std::int64_t> cells;
-    for (std::int64_t c = lanes.begin; c < lanes.end; ++c) cells.push_back(c * taps);
-    counters.global_load_requests += blocks;
-    counters.global_load_sectors += filter_rows.sectors(cells) * division.blocks;
-    counters.shared_store_requests += blocks;
-    counters.shared_store_wavefronts += blocks;
-  }
+  tally.load(strided(chunk.first_filter * filter_floats + tap, layer.C(), taps),
+             every(filter_floats, chunk.filters) * division.blocks);
+  tally.shared_store(Cells{0, layer.C()}, std::int64_t{chunk.filters} * division.blocks);
+  tally.barriers(std::int64_t{chunk.filters} * division.blocks);
 
-  const std::int64_t map = std::int64_t{layer.P()} * layer.Q();
-  const Places channels = channels_of(layer);
-  const Places results =
-      final ? places(chunk.first_filter * map, map, chunk.filters)
-            : places(tap * chunk.filters * chunk.products, chunk.products, chunk.filters);
-  for_each_warp_of_row(chunk, [&](const Cells& warp) {
-    const InputReads reads = reads_of_warp(layer, warp, r, s, channels);
-    counters.global_load_requests += reads.requests * filters;
-    counters.global_load_sectors += reads.sectors * filters;
+  const Times channels = channels_of(layer) * chunk.filters;
+  const Times results = every(final ? map : chunk.products, chunk.filters);
+  for (const Cells warp : products_of(chunk).pieces(kWarpSize)) {
     // With each channel's cells, that channel's value of the row: one word for all lanes.
-    counters.shared_load_requests += reads.requests * filters;
-    counters.shared_load_wavefronts += reads.requests * filters;
-
-    std::vector<std::int64_t> stored;
-    for (std::int64_t m = warp.begin; m < warp.end; ++m) {
+    const Asked asked = asked_by(layer, warp, r, s);
+    tally.load(asked.cells, channels);
+    if (!asked.cells.empty()) tally.shared_load(one(0), channels);
+    const auto result_of = [&](std::int64_t m) {
       const Product product(layer, m, r, s);
       if (final) {
-        stored.push_back(product.n * layer.K() * map + product.p * layer.Q() + product.q);
-      } else if (product.exists(layer)) {
-        stored.push_back(m - chunk.first_product);
+        return (product.n * layer.K() + chunk.first_filter) * map + product.p * layer.Q() +
+               product.q;
       }
-    }
-    if (stored.empty()) return;
-    counters.global_store_requests += filters;
-    counters.global_store_sectors += results.sectors(stored);
-  });
+      if (!product.exists(layer)) return kNoCell;
+      return tap * chunk.filters * chunk.products + m - chunk.first_product;
+    };
+    tally.store(lanes(warp, result_of), results);
+  }
 }
 
 // Stage two: threads are the outputs of the chunk, [chunk.filters][chunk.products].
-void add_sum(const ConvLayer& layer, const Chunk& chunk, simt::Counters& counters) {
+void add_sum(const ConvLayer& layer, const Chunk& chunk, Tally& tally) {
   const std::int64_t outputs = std::int64_t{chunk.filters} * chunk.products;
-  for (std::int64_t first = 0; first < outputs; first += kWarpSize) {
-    const Cells warp = Cells{first, first + kWarpSize}.within({0, outputs});
+  const auto product_of = [&](std::int64_t i, int r, int s) {
+    return Product(layer, chunk.first_product + i % chunk.products, r, s);
+  };
+  for (const Cells warp : Cells{0, outputs}.pieces(kWarpSize)) {
     for (int r = 0; r < layer.R(); ++r) {
       for (int s = 0; s < layer.S(); ++s) {
-        std::vector<std::int64_t> read;
-        for (std::int64_t i = warp.begin; i < warp.end; ++i) {
-          const Product product(layer, chunk.first_product + i % chunk.products, r, s);
-          if (product.exists(layer)) read.push_back((r * layer.S() + s) * outputs + i);
-        }
-        if (read.empty()) continue;
-        counters.global_load_requests += 1;
-        counters.global_load_sectors += sectors_of(read);
+        tally.load(lanes(warp, [&](std::int64_t i) {
+          return product_of(i, r, s).exists(layer) ? (r * layer.S() + s) * outputs + i : kNoCell;
+        }));
       }
     }
-    std::vector<std::int64_t> written;
-    for (std::int64_t i = warp.begin; i < warp.end; ++i) {
-      const Product output(layer, chunk.first_product + i % chunk.products, 0, 0);
+    tally.store(lanes(warp, [&](std::int64_t i) {
+      const Product output = product_of(i, 0, 0);
       const std::int64_t k = chunk.first_filter + i / chunk.products;
-      written.push_back(((output.n * layer.K() + k) * layer.P() + output.p) * layer.Q() + output.q);
-    }
-    counters.global_store_requests += 1;
-    counters.global_store_sectors += sectors_of(written);
+      return ((output.n * layer.K() + k) * layer.P() + output.p) * layer.Q() + output.q;
+    }));
   }
 }
 
@@ -192,20 +133,26 @@ void add_sum(const ConvLayer& layer, const Chunk& chunk, simt::Counters& counter
 InputReads input_reads(const ConvLayer& layer, std::int64_t cap) {
   const int products = products_of_row(layer);
   const Chunks chunks = chunk_temporaries(layer.K(), products, layer.R() * layer.S(), cap);
-  const Places channels = channels_of(layer);
+  const Times channels = channels_of(layer) * layer.K();
+  const auto requests = static_cast<std::int64_t>(channels.total());
   InputReads sum;
   // All filters read alike: the chunks of one filter, times K.
   for_each_chunk(chunks, 1, products, [&](const Chunk& chunk) {
     for (int r = 0; r < layer.R(); ++r) {
       for (int s = 0; s < layer.S(); ++s) {
-        for_each_warp_of_row(chunk, [&](const Cells& warp) {
-          const InputReads reads = reads_of_warp(layer, warp, r, s, channels);
-          sum.requests += reads.requests * layer.K();
-          sum.sectors += reads.sectors * layer.K();
-          sum.rows_crossed += reads.rows_crossed * layer.K();
-          sum.images_crossed += reads.images_crossed * layer.K();
-          sum.sectors_without_gaps += reads.sectors_without_gaps * layer.K();
-        });
+        for (const Cells warp : products_of(chunk).pieces(kWarpSize)) {
+          const Asked asked = asked_by(layer, warp, r, s);
+          if (asked.cells.empty()) continue;
+          const auto sectors = [&](const Lanes& cells) {
+            return static_cast<std::int64_t>(
+                channels.sum([&](std::int64_t behind) { return cells.sectors(behind); }));
+          };
+          sum.requests += requests;
+          sum.sectors += sectors(asked.cells);
+          sum.rows_crossed += asked.other_row ? requests : 0;
+          sum.images_crossed += asked.other_image ? requests : 0;
+          sum.sectors_without_gaps += sectors(asked.neighbours);
+        }
       }
     }
   });
@@ -216,17 +163,17 @@ simt::Counters predict(const ConvLayer& layer, Rows rows, int multiprocessors, s
   const int taps = layer.R() * layer.S();
   const int products = products_of_row(layer);
   const Chunks chunks = chunk_temporaries(layer.K(), products, taps, cap);
-  simt::Counters counters;
+  Tally tally;
   for_each_chunk(chunks, layer.K(), products, [&](const Chunk& chunk) {
     const Division division = divide(rows, chunk.products, taps * chunk.filters, multiprocessors);
     for (int r = 0; r < layer.R(); ++r) {
       for (int s = 0; s < layer.S(); ++s) {
-        add_scalar_products(layer, chunk, division, r, s, counters);
+        add_scalar_products(layer, chunk, division, r, s, tally);
       }
     }
-    if (taps > 1) add_sum(layer, chunk, counters);
+    if (taps > 1) add_sum(layer, chunk, tally);
   });
-  return counters;
+  return tally.counters();
 }
 
 }  // namespace halo::cuconv_two_stage

@@ -54,7 +54,8 @@ std::string mistake_in(const Ended& ended) {
     const std::size_t begin = text.rfind('\n', at) + 1;
     return text.substr(begin, text.find('\n', at) - begin);
   }
-  return ended.started ? last_line(text) : ended.err;
+  // Behind it ninja says no more than that it stopped.
+  return ended.started ? last_line(text.substr(0, text.find("\nninja: build stopped"))) : ended.err;
 }
 
 std::vector<std::string> ninja_command(const BuildFolder& build, std::span<const fs::path> files) {

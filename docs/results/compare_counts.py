@@ -45,7 +45,7 @@ def main():
         for stage in sorted({stage for stage, _, _ in recorded}):
             out = pathlib.Path(folder) / f"{stage}.json"
             ran = subprocess.run(
-                [arguments.halo, "run", stage, "--on", "sim", "--json", str(out),
+                [arguments.halo, "run", stage, "--on", "sim", "--no-trials", "--json", str(out),
                  *" ".join(problems).split()],
                 capture_output=True, text=True, check=False)
             if ran.returncode != 0:

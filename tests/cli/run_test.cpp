@@ -452,6 +452,12 @@ TEST_CASE("a stage that cannot be built is a failure, and the others still run")
   CHECK_THAT(ended.err, contains("FAILED: bad.o") && !contains("fine.cpp"));
   CHECK_THAT(read_file(build.path() / "halo-build.log"), contains("fine.cpp"));
   CHECK(read_json(json.string()).rows.size() == 2);
+
+  // Without a compiler's error, what was said last before ninja gave up.
+  build.set_ninja(kWork +
+                  "echo 'FAILED: bad.o'; echo 'sh: compiler not found'\n"
+                  "echo 'ninja: build stopped: subcommand failed.'; exit 1");
+  CHECK_THAT(build.halo({"run", "1"}).out, contains("be built: sh: compiler not found (all of it"));
 }
 
 TEST_CASE("where there is no ninja, what is built already runs") {

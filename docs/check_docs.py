@@ -54,8 +54,8 @@ Findings. What the simulator said of a program, from the file that docs/results/
 Links. Relative links, images and anchors resolve; images have alternative text. An anchor must hold
 on a forge and in the MkDocs site, which build anchors by different rules.
 
-The course. Each stage of stages/course.csv has its folder and its page, and README.md, docs/index.md and
-the site's navigation (docs/mkdocs.yml.in) name the pages in its order.
+The course. Each stage of stages/course.csv has its folder and its page, and the tables of README.md and
+docs/index.md have the pages in its order.
 
 Nothing found is an error too: a check that looked at no excerpt would always be green.
 """
@@ -819,20 +819,14 @@ def check_course(root):
     named = {stage["stage"] for stage in stages}
     problems += [f"stages/{name}: has no row in stages/course.csv" for name in sorted(folders - named)]
     problems += [f"stages/course.csv: there is no folder stages/{name}" for name in sorted(named - folders)]
-    pages = list(dict.fromkeys((stage["page"], stage["title"]) for stage in stages))
-    problems += [f"stages/course.csv: there is no page docs/{page}.md" for page, _ in pages
+    pages = list(dict.fromkeys(stage["page"] for stage in stages))
+    problems += [f"stages/course.csv: there is no page docs/{page}.md" for page in pages
                  if not (root / "docs" / f"{page}.md").is_file()]
-    for name, pattern, wanted in [
-            ("README.md", r"^\| \[(\d\d_\w+)\]\(docs/\1\.md\) \|", [page for page, _ in pages]),
-            ("docs/index.md", r"^\| \d\d \|.*\]\((\d\d_\w+)\.md\) \|$", [page for page, _ in pages]),
-            ("docs/mkdocs.yml.in", r"^ +- (\d\d .*: \d\d_\w+)\.md$",
-             [f"{page[:2]} {title}: {page}" for page, title in pages])]:
-        text = (root / name).read_text(encoding="utf-8")
-        found = re.findall(pattern, text, re.M)
-        if name == "docs/mkdocs.yml.in":
-            found = [entry for entry in found if not entry.startswith("00 ")]
-        if found != wanted:
-            odd = sorted(set(found) ^ set(wanted)) or ["in another order"]
+    for name, pattern in [("README.md", r"^\| \[(\d\d_\w+)\]\(docs/\1\.md\) \|"),
+                          ("docs/index.md", r"^\| \d\d \|.*\]\((\d\d_\w+)\.md\) \|$")]:
+        found = re.findall(pattern, (root / name).read_text(encoding="utf-8"), re.M)
+        if found != pages:
+            odd = sorted(set(found) ^ set(pages)) or ["in another order"]
             problems.append(f"{name}: its stages are not those of stages/course.csv: {', '.join(odd)}")
     return problems
 

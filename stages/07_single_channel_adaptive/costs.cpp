@@ -1,9 +1,8 @@
 #include "stages/07_single_channel_adaptive/costs.hpp"
 
 #include <algorithm>
-#include <vector>
 
-#include "common/harness/traffic.hpp"
+#include "common/harness/traffic/tally.hpp"
 
 namespace halo::single_channel_adaptive {
 
@@ -11,19 +10,11 @@ namespace {
 
 constexpr std::int64_t kWarps = kThreadsPerBlock / kWarpSize;
 
-// The 32 neighbouring cells at a time that a block's warps read from global memory and store on
-// chip. The first of them is the block's float number `at`: where a warp's floats begin.
-void bring(simt::Counters& counters, Cells cells, std::int64_t at = 0) {
-  while (!cells.empty()) {
-    const std::int64_t room = kWarpSize - at % kWarpSize;
-    const Cells warp{cells.begin, std::min(cells.begin + room, cells.end)};
-    counters.global_load_requests += 1;
-    counters.global_load_sectors += warp.sectors();
-    counters.shared_store_requests += 1;
-    counters.shared_store_wavefronts += 1;
-    at += warp.end - warp.begin;
-    cells.begin = warp.end;
-  }
+// What a block's warps read from global memory and store on chip. The first of the cells is the block's
+// float number `at`: where a warp's floats begin.
+void bring(Tally& tally, Cells cells, std::int64_t at = 0) {
+  tally.load(from_lane(at, cells));
+  tally.shared_store(from_lane(at, cells));
 }
 
 // Rows of outputs and filters, ends exclusive.
@@ -50,7 +41,7 @@ class Image {
   }
 
   // The outputs of one piece, warp by warp of neighbouring pixels.
-  void compute(simt::Counters& counters, const Part& piece) const {
+  void compute(Tally& tally, const Part& piece) const {
     const std::int64_t pixels = (piece.rows.end - piece.rows.begin) * layer_.Q;
     const std::int64_t filters = piece.filters.end - piece.filters.begin;
     // Where pixels do not need all warps, several share the filters, and each reads the window.
@@ -58,56 +49,37 @@ class Image {
     const std::int64_t sharing = std::min(kWarps / pixel_warps, filters);
     const bool keeps_window = layer_.R == layer_.S && layer_.S <= 5 && layer_.S % 2 == 1;
     const std::int64_t taps = std::int64_t{layer_.R} * layer_.S;
-    for (std::int64_t first = 0; first < pixels; first += kWarpSize) {
-      const Cells lanes{first, std::min(first + kWarpSize, pixels)};
-      const Reads window = read_window(piece, lanes);
+    for (const Cells lanes : Cells{0, pixels}.pieces(kWarpSize)) {
       // The window once for each warp that shares the filters, and a tap for each cell of it; or for
       // each filter anew, and a tap only beside a cell that exists.
-      const std::uint64_t times = static_cast<std::uint64_t>(keeps_window ? sharing : filters);
-      const std::uint64_t tap_requests =
-          static_cast<std::uint64_t>(filters) *
-          (keeps_window ? static_cast<std::uint64_t>(taps) : window.requests);
-      counters.shared_load_requests += times * window.requests + tap_requests;
-      counters.shared_load_wavefronts += times * window.wavefronts + tap_requests;
-      counters.shared_load_conflicts += times * (window.wavefronts - window.requests);
-      for (std::int64_t filter = piece.filters.begin; filter < piece.filters.end; ++filter) {
-        counters.global_store_requests += 1;
-        counters.global_store_sectors +=
-            lanes.shifted(((number_ * layer_.K + filter) * layer_.P + piece.rows.begin) * layer_.Q)
-                .sectors();
-      }
+      const std::int64_t requests =
+          read_window(tally, piece, lanes, keeps_window ? sharing : filters);
+      tally.shared_load(one(0), filters * (keeps_window ? taps : requests));
+      const std::int64_t first_output =
+          ((number_ * layer_.K + piece.filters.begin) * layer_.P + piece.rows.begin) * layer_.Q;
+      tally.store(lanes.shifted(first_output), every(std::int64_t{layer_.P} * layer_.Q, filters));
     }
   }
 
  private:
-  struct Reads {
-    std::uint64_t requests = 0;
-    std::uint64_t wavefronts = 0;
-  };
-
-  // Each cell of the windows of a warp's pixels that exists, once.
-  Reads read_window(const Part& piece, Cells lanes) const {
-    Reads reads;
+  // Each cell of the windows of a warp's pixels that exists, so often. Returns the requests of one time.
+  std::int64_t read_window(Tally& tally, const Part& piece, Cells pixels,
+                           std::int64_t times) const {
+    std::int64_t requests = 0;
     const std::int64_t base = cells(piece.rows).begin - number_ * layer_.H * layer_.W;
-    std::vector<std::int64_t> read;
     for (int r = 0; r < layer_.R; ++r) {
       for (int s = 0; s < layer_.S; ++s) {
-        read.clear();
-        for (std::int64_t pixel = lanes.begin; pixel < lanes.end; ++pixel) {
+        const Lanes read = lanes(pixels, [&](std::int64_t pixel) {
           const std::int64_t y = piece.rows.begin + pixel / layer_.Q + r - layer_.padding_h;
           const std::int64_t x = pixel % layer_.Q + s - layer_.padding_w;
-          if (y < 0 || y >= layer_.H || x < 0 || x >= layer_.W) continue;
-          read.push_back(y * layer_.W + x - base);
-        }
-        if (read.empty()) continue;
-        // Cells side by side are in different banks, the usual case.
-        const bool neighbours =
-            read.back() - read.front() + 1 == static_cast<std::int64_t>(read.size());
-        reads.requests += 1;
-        reads.wavefronts += neighbours ? 1 : wavefronts_of(read);
+          if (y < 0 || y >= layer_.H || x < 0 || x >= layer_.W) return kNoCell;
+          return y * layer_.W + x - base;
+        });
+        tally.shared_load(read, times);
+        requests += !read.empty();
       }
     }
-    return reads;
+    return requests;
   }
 
   const LayerNumbers& layer_;
@@ -115,8 +87,8 @@ class Image {
 };
 
 // One block, piece after piece: strips within groups, or groups within strips.
-void predict_block(simt::Counters& counters, const Image& image, const Part& work,
-                   std::int64_t rows, std::int64_t filters, bool strips_inside) {
+void add_block(Tally& tally, const Image& image, const Part& work, std::int64_t rows,
+               std::int64_t filters, bool strips_inside) {
   if (work.rows.empty() || work.filters.empty()) return;
   const std::int64_t strips = (work.rows.end - work.rows.begin + rows - 1) / rows;
   const std::int64_t groups = (work.filters.end - work.filters.begin + filters - 1) / filters;
@@ -131,38 +103,38 @@ void predict_block(simt::Counters& counters, const Image& image, const Part& wor
     std::int64_t at = 0;
     if (piece.rows.begin != before.rows.begin) {
       const Cells cells = image.cells(piece.rows);
-      bring(counters, cells);
+      bring(tally, cells);
       if (i > 0) at = cells.end - cells.begin;
     }
     if (piece.filters.begin != before.filters.begin) {
-      bring(counters, image.taps(piece.filters), at);
+      bring(tally, image.taps(piece.filters), at);
     }
-    image.compute(counters, piece);
+    image.compute(tally, piece);
     before = piece;
   }
-  counters.barriers += 2 * strips * groups - 1;
+  tally.barriers(2 * strips * groups - 1);
 }
 
 }  // namespace
 
 simt::Counters predict_prefetch(const LayerNumbers& layer) {
-  simt::Counters counters;
+  Tally tally;
   for (std::int64_t n = 0; n < layer.N; ++n) {
     for (std::int64_t row = 0; row < layer.P; row += kPrefetchBand) {
       for (std::int64_t filter = 0; filter < layer.K; filter += kPrefetchFilters) {
-        predict_block(counters, Image(layer, n),
-                      {Cells{row, row + kPrefetchBand}.within({0, layer.P}),
-                       Cells{filter, filter + kPrefetchFilters}.within({0, layer.K})},
-                      prefetch_rows(layer), kPrefetchFilters, true);
+        add_block(tally, Image(layer, n),
+                  {Cells{row, row + kPrefetchBand}.within({0, layer.P}),
+                   Cells{filter, filter + kPrefetchFilters}.within({0, layer.K})},
+                  prefetch_rows(layer), kPrefetchFilters, true);
       }
     }
   }
-  return counters;
+  return tally.counters();
 }
 
 simt::Counters predict(const LayerNumbers& layer, Method method, const Division& division) {
   const bool by_filters = method == Method::filters_over_sms;
-  simt::Counters counters;
+  Tally tally;
   for (std::int64_t n = 0; n < layer.N; ++n) {
     for (std::int64_t share = 0; share < division.shares; ++share) {
       // Rows and filters of an SM, halved between its two blocks.
@@ -181,13 +153,13 @@ simt::Counters predict(const LayerNumbers& layer, Method method, const Division&
                   .shifted(sm_filters.begin + j * std::int64_t{division.block_filters})
                   .within(sm_filters)
                   .within({0, layer.K});
-          predict_block(counters, Image(layer, n), {rows, filters}, division.rows, division.filters,
-                        by_filters);
+          add_block(tally, Image(layer, n), {rows, filters}, division.rows, division.filters,
+                    by_filters);
         }
       }
     }
   }
-  return counters;
+  return tally.counters();
 }
 
 }  // namespace halo::single_channel_adaptive

@@ -2,32 +2,12 @@
 
 #include <algorithm>
 #include <map>
-#include <vector>
 
-#include "common/harness/traffic.hpp"
+#include "common/harness/traffic/tally.hpp"
 
 namespace halo::multi_channel_stride_fixed {
 
 namespace {
-
-// Counters of something that happens `times` times.
-simt::Counters times(simt::Counters once, std::int64_t times) {
-  for (const simt::CounterField& field : simt::counter_fields()) once.*field.member *= times;
-  return once;
-}
-
-// A copy to shared memory by one warp: a request to each side. `from` has only the cells that exist.
-void count_copy(simt::Counters& counters, const std::vector<std::int64_t>& from,
-                const std::vector<std::int64_t>& to) {
-  if (!from.empty()) {
-    counters.global_load_requests += 1;
-    counters.global_load_sectors += sectors_of(from);
-  }
-  const std::uint64_t wavefronts = wavefronts_of(to);
-  counters.shared_store_requests += 1;
-  counters.shared_store_wavefronts += wavefronts;
-  counters.shared_store_conflicts += wavefronts - 1;
-}
 
 // What the taps [begin, end) of one output have in common with those of all others: where a segment
 // starts, which lines it needs. A walk starts with a channel.
@@ -52,37 +32,35 @@ class Walk {
   std::int64_t rounds() const { return (end_ - begin_ + block_.segment - 1) / block_.segment; }
 
   // Filters: all segments of `many` filters from `first_filter` on, whose cells on chip lie `pitch`
-  // apart, copied by `segments_at_once` taps a round.
-  simt::Counters filter_copies(std::int64_t first_filter, int many) const {
-    simt::Counters counters;
+  // apart.
+  void copy_filters(Tally& tally, std::int64_t first_filter, int many, std::int64_t times) const {
     for_each_segment([&](std::int64_t first, std::int64_t count, std::int64_t, std::int64_t) {
-      counters += filter_copy(first_filter, many, first, count);
+      copy_taps(tally, first_filter, many, {first, first + count}, times);
     });
-    return counters;
   }
 
-  // One copy of `count` taps of each filter, tap by tap, filter by filter.
-  simt::Counters filter_copy(std::int64_t first_filter, int many, std::int64_t first,
-                             std::int64_t count) const {
-    simt::Counters counters;
-    const std::int64_t taps = layer_.products_per_output();
-    std::vector<std::int64_t> from, to;
-    for (std::int64_t start = 0; start < many * count; start += kWarpSize) {
-      from.clear();
-      to.clear();
-      for (std::int64_t i = start; i < std::min(start + kWarpSize, many * count); ++i) {
-        const std::int64_t k = first_filter + i / count;
-        if (k < layer_.K()) from.push_back(k * taps + first + i % count);
-        to.push_back(i / count * block_.pitch + i % count);
-      }
-      count_copy(counters, from, to);
+  // One copy of these taps of each filter, tap by tap, filter by filter. Of filters that don't exist
+  // zeros are stored.
+  void copy_taps(Tally& tally, std::int64_t first_filter, int many, Cells taps,
+                 std::int64_t times) const {
+    for (const Cells warp : Cells{0, many * taps.size()}.pieces(kWarpSize)) {
+      tally.load(lanes(warp,
+                       [&](std::int64_t i) {
+                         const std::int64_t k = first_filter + i / taps.size();
+                         return k < layer_.K() ? k * layer_.products_per_output() + taps.begin +
+                                                     i % taps.size()
+                                               : kNoCell;
+                       }),
+                 times);
+      tally.shared_store(
+          lanes(warp,
+                [&](std::int64_t i) { return i / taps.size() * block_.pitch + i % taps.size(); }),
+          times);
     }
-    return counters;
   }
 
-  // Maps: lines [first, end) of one tile.
-  simt::Counters line_copy(std::int64_t tile, std::int64_t first, std::int64_t end) const {
-    simt::Counters counters;
+  // Maps: these lines of one tile, with zeros for ghost cells.
+  void copy_lines(Tally& tally, std::int64_t tile, Cells lines, std::int64_t times) const {
     const std::int64_t in_image = tile % (std::int64_t{block_.tiles_down} * block_.tiles_across);
     const std::int64_t n = tile / (std::int64_t{block_.tiles_down} * block_.tiles_across);
     const std::int64_t top =
@@ -90,62 +68,57 @@ class Walk {
     const std::int64_t left =
         in_image % block_.tiles_across * block_.tile_columns * layer_.stride_w() -
         layer_.padding_w();
-    std::vector<std::int64_t> from, to;
-    for (std::int64_t start = first * block_.line; start < end * block_.line; start += kWarpSize) {
-      from.clear();
-      to.clear();
-      for (std::int64_t i = start; i < std::min(start + kWarpSize, end * block_.line); ++i) {
-        const std::int64_t line = i / block_.line;
-        const std::int64_t row = top + line % block_.channel_lines;
-        const std::int64_t column = left + i % block_.line;
-        if (row >= 0 && row < layer_.H() && column >= 0 && column < layer_.W()) {
-          from.push_back(((n * layer_.C() + line / block_.channel_lines) * layer_.H() + row) *
-                             layer_.W() +
-                         column);
-        }
-        to.push_back(line % block_.ring * block_.line + i % block_.line);
-      }
-      count_copy(counters, from, to);
+    const Cells cells{lines.begin * block_.line, lines.end * block_.line};
+    for (const Cells warp : cells.pieces(kWarpSize)) {
+      tally.load(lanes(warp,
+                       [&](std::int64_t i) {
+                         const std::int64_t line = i / block_.line;
+                         const std::int64_t row = top + line % block_.channel_lines;
+                         const std::int64_t column = left + i % block_.line;
+                         if (row < 0 || row >= layer_.H() || column < 0 || column >= layer_.W())
+                           return kNoCell;
+                         const std::int64_t plane = n * layer_.C() + line / block_.channel_lines;
+                         return (plane * layer_.H() + row) * layer_.W() + column;
+                       }),
+                 times);
+      tally.shared_store(lanes(warp,
+                               [&](std::int64_t i) {
+                                 return i / block_.line % block_.ring * block_.line +
+                                        i % block_.line;
+                               }),
+                         times);
     }
-    return counters;
   }
 
-  simt::Counters line_copies(std::int64_t tile) const {
-    simt::Counters counters;
+  void copy_all_lines(Tally& tally, std::int64_t tile, std::int64_t times) const {
     for_each_segment([&](std::int64_t, std::int64_t, std::int64_t known, std::int64_t needed) {
-      counters += line_copy(tile, known, needed);
+      copy_lines(tally, tile, {known, needed}, times);
     });
-    return counters;
   }
 
   // Products: what the warps of one row of threads read from shared memory for `targets` targets
   // with `sums` filters each.
-  simt::Counters products(std::int64_t targets, int sums) const {
-    simt::Counters counters;
-    std::vector<std::int64_t> pixels;
-    for (std::int64_t warp = 0; warp < targets; warp += kWarpSize) {
-      const std::int64_t lanes = std::min<std::int64_t>(kWarpSize, targets - warp);
+  void multiply(Tally& tally, std::int64_t targets, int sums, std::int64_t times) const {
+    for (const Cells warp : Cells{0, targets}.pieces(kWarpSize)) {
       for_each_segment([&](std::int64_t first, std::int64_t count, std::int64_t, std::int64_t) {
         // The pixel of each tap.
         for (std::int64_t tap = first; tap < first + count; ++tap) {
-          pixels.clear();
-          for (std::int64_t t = warp; t < warp + lanes; ++t) {
-            const std::int64_t line = line_of(tap) + t / block_.tile_columns * layer_.stride_h();
-            pixels.push_back(line % block_.ring * block_.line +
-                             t % block_.tile_columns * layer_.stride_w() + tap % layer_.S());
-          }
-          const std::uint64_t wavefronts = wavefronts_of(pixels);
-          counters.shared_load_requests += 1;
-          counters.shared_load_wavefronts += wavefronts;
-          counters.shared_load_conflicts += wavefronts - 1;
+          tally.shared_load(lanes(warp,
+                                  [&](std::int64_t t) {
+                                    const std::int64_t line =
+                                        line_of(tap) + t / block_.tile_columns * layer_.stride_h();
+                                    return line % block_.ring * block_.line +
+                                           t % block_.tile_columns * layer_.stride_w() +
+                                           tap % layer_.S();
+                                  }),
+                            times);
         }
-        // The taps, four at a time; all lanes agree, so that 16 of them share a pass.
-        counters.shared_load_requests += sums * (count / 4 + count % 4);
-        counters.shared_load_wavefronts +=
-            sums * (count / 4 * (lanes > kWarpSize / 2 ? 2 : 1) + count % 4);
+        // The taps, four at a time; all lanes agree.
+        const Run four{.lanes = warp.size(), .stride = 0, .width = 4};
+        tally.shared_load(four, times * sums * (count / 4));
+        tally.shared_load(one(0), times * sums * (count % 4));
       });
     }
-    return counters;
   }
 
  private:
@@ -186,8 +159,8 @@ std::map<std::int64_t, std::int64_t> kinds_of_tiles(const conv::ConvLayer& layer
 
 // All outputs, stored once, when output 0 is `base` floats from the start of its array. The targets
 // of a tile are neighbours in memory.
-simt::Counters stores(const conv::ConvLayer& layer, const Block& block, std::int64_t base) {
-  simt::Counters counters;
+void store_outputs(Tally& tally, const conv::ConvLayer& layer, const Block& block,
+                   std::int64_t base) {
   const std::int64_t map = std::int64_t{layer.P()} * layer.Q();
   const std::int64_t in_image = std::int64_t{block.tiles_down} * block.tiles_across;
   for (std::int64_t tile = 0; tile < tiles_of(layer, block); ++tile) {
@@ -196,107 +169,94 @@ simt::Counters stores(const conv::ConvLayer& layer, const Block& block, std::int
     const std::int64_t targets = targets_of(layer, block, tile);
     for (std::int64_t k = 0; k < layer.K(); ++k) {
       const std::int64_t first = base + (tile / in_image * layer.K() + k) * map + p * layer.Q() + q;
-      for (std::int64_t warp = 0; warp < targets; warp += kWarpSize) {
-        counters.global_store_requests += 1;
-        counters.global_store_sectors +=
-            Cells{first + warp, first + std::min<std::int64_t>(warp + kWarpSize, targets)}
-                .sectors();
-      }
+      tally.store(Cells{first, first + targets});
     }
   }
-  return counters;
 }
 
 // The block method over the channels [c_begin, c_end) and all outputs, stored from `base` on.
-simt::Counters block_method(const conv::ConvLayer& layer, const Block& block, std::int64_t c_begin,
-                            std::int64_t c_end, std::int64_t base) {
+void add_block_method(Tally& tally, const conv::ConvLayer& layer, const Block& block,
+                      std::int64_t c_begin, std::int64_t c_end, std::int64_t base) {
   const std::int64_t filter = std::int64_t{layer.R()} * layer.S();
   const Walk walk(layer, block, c_begin * filter, c_end * filter);
   const std::int64_t tiles = tiles_of(layer, block);
-  simt::Counters counters;
   for (std::int64_t group = 0; group < block.groups; ++group) {
-    counters += times(walk.filter_copies(group * block.filters, block.filters), tiles);
+    walk.copy_filters(tally, group * block.filters, block.filters, tiles);
   }
   for (std::int64_t tile = 0; tile < tiles; ++tile) {
-    counters += times(walk.line_copies(tile), block.groups);
+    walk.copy_all_lines(tally, tile, block.groups);
   }
   const std::int64_t rows_of_threads =
       std::int64_t{block.groups} * (block.filters / kFiltersPerThread);
   for (const auto& [targets, many] : kinds_of_tiles(layer, block)) {
-    counters += times(walk.products(targets, kFiltersPerThread), many * rows_of_threads);
+    walk.multiply(tally, targets, kFiltersPerThread, many * rows_of_threads);
   }
-  counters += stores(layer, block, base);
-  counters.barriers += tiles * block.groups * walk.rounds();
-  return counters;
+  store_outputs(tally, layer, block, base);
+  tally.barriers(tiles * block.groups * walk.rounds());
 }
 
 }  // namespace
 
 simt::Counters predict_stride_fixed(const conv::ConvLayer& layer, const BlockPlan& plan) {
-  return block_method(layer, plan.block, 0, layer.C(), 0);
+  Tally tally;
+  add_block_method(tally, layer, plan.block, 0, layer.C(), 0);
+  return tally.counters();
 }
 
 simt::Counters predict_channels_divided(const conv::ConvLayer& layer, const BlockPlan& plan) {
-  simt::Counters counters;
+  Tally tally;
   const std::int64_t channels = (layer.C() - 1) / plan.parts + 1;
   for (std::int64_t part = 0; part < plan.parts; ++part) {
-    counters += block_method(layer, plan.block, part * channels,
-                             std::min<std::int64_t>((part + 1) * channels, layer.C()),
-                             part * layer.output_size());
+    add_block_method(tally, layer, plan.block, part * channels,
+                     std::min<std::int64_t>((part + 1) * channels, layer.C()),
+                     part * layer.output_size());
   }
   // The second kernel: each part of 32 outputs, and the outputs.
-  for (std::int64_t i = 0; i < layer.output_size(); i += kWarpSize) {
-    const Cells warp{i, std::min<std::int64_t>(i + kWarpSize, layer.output_size())};
-    for (std::int64_t part = 0; part < plan.parts; ++part) {
-      counters.global_load_requests += 1;
-      counters.global_load_sectors += warp.shifted(part * layer.output_size()).sectors();
-    }
-    counters.global_store_requests += 1;
-    counters.global_store_sectors += warp.sectors();
-  }
-  return counters;
+  tally.load(Cells{0, layer.output_size()}, every(layer.output_size(), plan.parts));
+  tally.store(Cells{0, layer.output_size()});
+  return tally.counters();
 }
 
 simt::Counters predict_filters_divided(const conv::ConvLayer& layer, const BlockPlan& plan) {
   const Block& block = plan.block;
   const Walk walk(layer, block, 0, layer.products_per_output());
   const std::int64_t tiles = tiles_of(layer, block);
-  simt::Counters counters;
+  Tally tally;
   for (std::int64_t group = 0; group < block.groups; ++group) {
-    counters +=
-        walk.filter_copy(group * block.filters, block.filters, 0, layer.products_per_output());
+    walk.copy_taps(tally, group * block.filters, block.filters, {0, layer.products_per_output()},
+                   1);
   }
   for (std::int64_t tile = 0; tile < tiles; ++tile) {
-    counters += times(walk.line_copies(tile), block.groups);
+    walk.copy_all_lines(tally, tile, block.groups);
   }
   for (const auto& [targets, many] : kinds_of_tiles(layer, block)) {
-    counters += times(walk.products(targets, block.filters), many * block.groups);
+    walk.multiply(tally, targets, block.filters, many * block.groups);
   }
-  counters += stores(layer, block, 0);
+  store_outputs(tally, layer, block, 0);
   // One more before each tile but the first.
-  counters.barriers += block.groups * (tiles * walk.rounds() + tiles - 1);
-  return counters;
+  tally.barriers(block.groups * (tiles * walk.rounds() + tiles - 1));
+  return tally.counters();
 }
 
 simt::Counters predict_maps_divided(const conv::ConvLayer& layer, const BlockPlan& plan) {
   const Block& block = plan.block;
   const Walk walk(layer, block, 0, layer.products_per_output());
   const std::int64_t tiles = tiles_of(layer, block);
-  simt::Counters counters;
+  Tally tally;
   for (std::int64_t group = 0; group < block.groups; ++group) {
-    counters += times(walk.filter_copies(group * block.filters, block.filters), tiles);
+    walk.copy_filters(tally, group * block.filters, block.filters, tiles);
   }
   for (std::int64_t tile = 0; tile < tiles; ++tile) {
-    counters += walk.line_copy(tile, 0, block.ring);
+    walk.copy_lines(tally, tile, {0, block.ring}, 1);
   }
   const std::int64_t rows_of_threads =
       std::int64_t{block.groups} * (block.filters / kFiltersPerThread);
   for (const auto& [targets, many] : kinds_of_tiles(layer, block)) {
-    counters += times(walk.products(targets, kFiltersPerThread), many * rows_of_threads);
+    walk.multiply(tally, targets, kFiltersPerThread, many * rows_of_threads);
   }
-  counters += stores(layer, block, 0);
-  counters.barriers += tiles * block.groups * walk.rounds();
-  return counters;
+  store_outputs(tally, layer, block, 0);
+  tally.barriers(tiles * block.groups * walk.rounds());
+  return tally.counters();
 }
 
 }  // namespace halo::multi_channel_stride_fixed

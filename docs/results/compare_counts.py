@@ -4,9 +4,10 @@
     docs/results/compare_counts.py --halo build/common/cli/halo-cli [RECORDED.json]
 
 The figures on the pages come from recorded runs (default: run_sim.json). Counters do not depend on the
-machine or on the data, so every one must be equal. A record of other problems than a stage runs by itself
-says so in its command, `--problem LABELS`, and is compared with a run of the same ones. Exit status: 0 all equal, 1 some
-differ or are missing, or a stage did not run.
+machine or on the data, so every one must be equal; the small problems that a variant is tried on first add
+nothing and are left out. A record of other problems than a stage runs by itself says so in its command,
+`--problem LABELS`, and is compared with a run of the same ones. Exit status: 0 all equal, 1 some differ or
+are missing, or a stage did not run.
 """
 
 import argparse

@@ -1,12 +1,12 @@
-// Stage 13, kernel 1: bias and ReLU, the step that papers leave out.
+// Stage 13, step 1: bias and ReLU, the step that papers leave out.
 //
 // Computes   data[i] = max(0, data[i] + bias[channel of i]), in place; without relu only the sum.
 // Changed    nothing: it follows each convolution and each fully connected layer, in either layout.
 // Must cost  each cell read once and written once, 8 bytes, in whole sectors; the biases besides, one
 //            sector a warp or two where a channel has many cells. A convolution that adds the bias
 //            before it writes (a fused one) saves all of it: that is what this kernel is to show.
-// Run        halo run 13
-#include "stages/13_network/network_kernels.hpp"
+// Run        ./halo run 13
+#include <cuda_runtime.h>
 
 namespace halo::network {
 
@@ -26,8 +26,9 @@ __global__ void bias_relu_kernel(float* data,        // [count]
 }
 // [/doc:bias_relu]
 
-cudaError_t bias_relu(float* data, const float* bias, int channels, int inner, int count,
-                      bool relu) {
+// For images of `channels` channels, in place; `inner` neighbours in memory are of one channel: H*W in
+// NCHW, H*W*N in CHWN. Returns the launch's error, does not wait.
+int bias_relu(float* data, const float* bias, int channels, int inner, int count, bool relu) {
   constexpr int kThreads = 256;
   const int blocks = (count - 1) / kThreads + 1;
   bias_relu_kernel<<<blocks, kThreads>>>(data, bias, channels, inner, count, relu);

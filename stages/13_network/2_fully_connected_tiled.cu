@@ -1,15 +1,22 @@
-// Stage 13, kernel 2: a fully connected layer as a product of two matrices, tile by tile.
+// Stage 13, step 2: a fully connected layer as a product of two matrices, tile by tile.
 //
 // Computes   output[n][k] = sum over f of input[n][f] * filters[k][f], in NCHW ([N][F] and [N][K]) or in
 //            CHWN ([F][N] and [K][N]): the layout turns input and output over, the sums stay.
 // Changed    since the convolutions: no window slides, so a filter's tap meets one cell of each image and
 //            nothing is used twice but across images: each block reads its 64 filters once for 64 images.
 // Must cost  input and filters once for every 64 of the other. With few images that is no use: a batch of
-//            1 leaves 63 of 64 rows of the tile empty. Kernel 3 is for those.
-// Run        halo run 13 --network lenet --batch 128
-#include "stages/13_network/network_kernels.hpp"
+//            1 leaves 63 of 64 rows of the tile empty. Step 3 is for those.
+// Run        ./halo run 13 --network lenet --batch 128
+#include <cuda_runtime.h>
+
+#include "common/harness/kernel.h"
 
 namespace halo::network {
+
+constexpr int kTile = 64;       // images, and outputs, of a block
+constexpr int kTileStep = 32;   // features that are in shared memory at a time
+constexpr int kTileSide = 16;   // threads across and down; each has 4 x 4 of the outputs
+constexpr int kTilePitch = 65;  // floats from one feature to the next in shared memory
 
 // A tile holds 64 rows (images or filters) of 32 features. Its pitch of 65 lets lanes that hold
 // neighbouring features write a column without a bank conflict; with 64 all 32 would meet in one bank.
@@ -46,10 +53,10 @@ template <bool kImagesFastest>                      // false: NCHW, true: CHWN
 __global__ void tiled_kernel(const float* input,    // [N][F] or [F][N]
                              const float* filters,  // [K][F]
                              float* output,         // [N][K] or [K][N]
-                             const Connections layer) {
+                             int N, int F, int K) {
   __shared__ float images_tile[kTileStep][kTilePitch];   // [feature][image]
   __shared__ float filters_tile[kTileStep][kTilePitch];  // [feature][output]
-  const int image_tiles = (layer.N - 1) / kTile + 1;
+  const int image_tiles = (N - 1) / kTile + 1;
   const int first_n = blockIdx.x % image_tiles * kTile;
   const int first_k = blockIdx.x / image_tiles * kTile;
 
@@ -60,13 +67,13 @@ __global__ void tiled_kernel(const float* input,    // [N][F] or [F][N]
   const int out = kImagesFastest ? down : across;
 
   float sum[4][4] = {};  // [image][output], 16 apart: a warp then reads runs of neighbours
-  for (int first_f = 0; first_f < layer.F; first_f += kTileStep) {
+  for (int first_f = 0; first_f < F; first_f += kTileStep) {
     if (kImagesFastest) {
-      load_columns(images_tile, input, first_n, layer.N, first_f, layer.F);
+      load_columns(images_tile, input, first_n, N, first_f, F);
     } else {
-      load_rows(images_tile, input, first_n, layer.N, first_f, layer.F);
+      load_rows(images_tile, input, first_n, N, first_f, F);
     }
-    load_rows(filters_tile, filters, first_k, layer.K, first_f, layer.F);
+    load_rows(filters_tile, filters, first_k, K, first_f, F);
     __syncthreads();
     for (int f = 0; f < kTileStep; ++f) {
       float cell[4], tap[4];
@@ -82,29 +89,40 @@ __global__ void tiled_kernel(const float* input,    // [N][F] or [F][N]
     for (int j = 0; j < 4; ++j) {
       const int n = first_n + image + i * kTileSide;
       const int k = first_k + out + j * kTileSide;
-      if (n >= layer.N || k >= layer.K) continue;
-      output[kImagesFastest ? k * layer.N + n : n * layer.K + k] = sum[i][j];
+      if (n >= N || k >= K) continue;
+      output[kImagesFastest ? k * N + n : n * K + k] = sum[i][j];
     }
   }
 }
 // [/doc:fully_connected_tiled]
 
 template <bool kImagesFastest>
-static cudaError_t launch(const float* input, const float* filters, float* output,
-                          const Connections& layer) {
-  const int blocks = ((layer.N - 1) / kTile + 1) * ((layer.K - 1) / kTile + 1);
-  tiled_kernel<kImagesFastest><<<blocks, kTileSide * kTileSide>>>(input, filters, output, layer);
+static int launch(const LayerCall& c) {
+  const int N = c.layer.N;
+  const int F = c.layer.C * c.layer.R * c.layer.S;
+  const int K = c.layer.K;
+  const int blocks = ((N - 1) / kTile + 1) * ((K - 1) / kTile + 1);
+  tiled_kernel<kImagesFastest>
+      <<<blocks, kTileSide * kTileSide>>>(c.input, c.filters, c.output, N, F, K);
   return cudaGetLastError();
 }
 
-cudaError_t fully_connected_tiled_nchw(const float* input, const float* filters, float* output,
-                                       const Connections& layer) {
-  return launch<false>(input, filters, output, layer);
+// It is made for filters that cover the whole map.
+static const char* refuses(const LayerNumbers& layer) {
+  const bool covers = layer.R == layer.H && layer.S == layer.W;
+  if (covers && layer.padding_h == 0 && layer.padding_w == 0) return nullptr;
+  return "it is made for filters that cover the whole map";
 }
 
-cudaError_t fully_connected_tiled_chwn(const float* input, const float* filters, float* output,
-                                       const Connections& layer) {
-  return launch<true>(input, filters, output, layer);
+LayerKernel tiled_nchw() {
+  return {.description = "fully connected: tiles of 64 images x 64 outputs",
+          .launch = launch<false>,
+          .refuses = refuses};
+}
+
+LayerKernel tiled_chwn() {
+  return {
+      .description = "the same in CHWN", .launch = launch<true>, .refuses = refuses, .chwn = true};
 }
 
 }  // namespace halo::network

@@ -6,9 +6,12 @@ namespace halo::network {
 
 using conv::Layout;
 
-Connections connections_of(const conv::ConvLayer& layer) {
-  return {layer.N(), static_cast<int>(layer.products_per_output()), layer.K()};
-}
+// The kernels' numbers: a tile of images and outputs, the features that are in shared memory at a time,
+// threads across a tile; images of a warp.
+constexpr int kTile = 64;
+constexpr int kTileStep = 32;
+constexpr int kTileSide = 16;
+constexpr int kLaneImages = 4;
 
 simt::Counters predict_tiled(const conv::ConvLayer& layer, Layout layout) {
   const std::int64_t N = layer.N(), F = layer.products_per_output(), K = layer.K();

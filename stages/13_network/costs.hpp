@@ -1,13 +1,11 @@
 // What the kernels of stage 13 must cost: what the simulator must count for one launch.
 #pragma once
 
-#include "stages/13_network/network_kernels.hpp"
-#include "stages/13_network/stage.hpp"
+#include "common/network/program.hpp"
 
 namespace halo::network {
 
-/// A layer whose filters cover the map, as the kernels take it.
-Connections connections_of(const conv::ConvLayer& layer);
+/// Of a layer whose filters cover the map.
 simt::Counters predict_tiled(const conv::ConvLayer& layer, conv::Layout layout);
 simt::Counters predict_lanes(const conv::ConvLayer& layer, conv::Layout layout);
 

@@ -1,5 +1,5 @@
+#include "stages/13_network.hpp"
 #include "stages/13_network/cudnn_chain.hpp"
-#include "stages/13_network/stage.hpp"
 
 int main(int argc, char** argv) {
   return halo::network::run_network(argc, argv, halo::network::stage(),

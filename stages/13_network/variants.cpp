@@ -1,4 +1,6 @@
 // The variants of stage 13, and the stages that it is built of.
+#include "stages/13_network/variants.hpp"
+
 #include "stages/06_conv2d_direct.hpp"
 #include "stages/08_multi_channel_stride_fixed.hpp"
 #include "stages/09_cuconv_two_stage.hpp"
@@ -8,42 +10,17 @@
 #include "stages/12_fused_softmax.hpp"
 #include "stages/13_network/costs.hpp"
 #include "stages/13_network/digits_folder.hpp"
-#include "stages/13_network/network_kernels.hpp"
-#include "stages/13_network/stage.hpp"
 
 namespace halo::network {
 
+// In 1_bias_relu.cu; and at the end of 2_fully_connected_tiled.cu and 3_fully_connected_lanes.cu.
+int bias_relu(float* data, const float* bias, int channels, int inner, int count, bool relu);
+LayerKernel tiled_nchw();
+LayerKernel tiled_chwn();
+LayerKernel lanes_nchw();
+LayerKernel lanes_chwn();
+
 namespace {
-
-using conv::Layout;
-
-std::string needs_all_of_the_map(const conv::ConvLayer& layer) {
-  const conv::LayerShape& shape = layer.shape();
-  if (shape.R == shape.H && shape.S == shape.W && shape.padding_h == 0 && shape.padding_w == 0) {
-    return "";
-  }
-  return "it is made for filters that cover the whole map";
-}
-
-Conv2dVariant fully_connected(const std::string& name, const std::string& source,
-                              const std::string& description, Layout layout,
-                              cudaError_t (*launch)(const float*, const float*, float*,
-                                                    const Connections&),
-                              simt::Counters (*predict)(const conv::ConvLayer&, Layout)) {
-  Conv2dVariant variant;
-  variant.name = name;
-  variant.source = source;
-  variant.description = description;
-  variant.layout = layout;
-  variant.launch = [launch](const Conv2dCall& c) {
-    return launch(c.input, c.filters, c.output, connections_of(c.layer));
-  };
-  variant.refuses = needs_all_of_the_map;
-  variant.predict = [predict, layout](const conv::ConvLayer& layer) {
-    return predict(layer, layout);
-  };
-  return variant;
-}
 
 Catalogue catalogue() {
   Catalogue ours;
@@ -63,18 +40,20 @@ Catalogue catalogue() {
 }  // namespace
 
 std::vector<Conv2dVariant> fully_connected_variants() {
-  const std::string tiled = "stages/13_network/2_fully_connected_tiled.cu";
-  const std::string lanes = "stages/13_network/3_fully_connected_lanes.cu";
-  return {
-      fully_connected("tiled_nchw", tiled, "fully connected: tiles of 64 images x 64 outputs",
-                      Layout::nchw, fully_connected_tiled_nchw, predict_tiled),
-      fully_connected("tiled_chwn", tiled, "the same in CHWN", Layout::chwn,
-                      fully_connected_tiled_chwn, predict_tiled),
-      fully_connected("lanes_nchw", lanes, "fully connected: a warp an output of up to 4 images",
-                      Layout::nchw, fully_connected_lanes_nchw, predict_lanes),
-      fully_connected("lanes_chwn", lanes, "the same in CHWN", Layout::chwn,
-                      fully_connected_lanes_chwn, predict_lanes),
-  };
+  const char* const tiled = "stages/13_network/2_fully_connected_tiled.cu";
+  const char* const lanes = "stages/13_network/3_fully_connected_lanes.cu";
+  Conv2dStage all;
+  add(all, "tiled_nchw", tiled, tiled_nchw());
+  add(all, "tiled_chwn", tiled, tiled_chwn());
+  add(all, "lanes_nchw", lanes, lanes_nchw());
+  add(all, "lanes_chwn", lanes, lanes_chwn());
+  for (Conv2dVariant& each : all.variants) {
+    const auto predict = each.source == tiled ? predict_tiled : predict_lanes;
+    each.predict = [predict, layout = each.layout](const conv::ConvLayer& layer) {
+      return predict(layer, layout);
+    };
+  }
+  return all.variants;
 }
 
 BiasReluVariant bias_relu_variant() {
@@ -89,6 +68,9 @@ BiasReluVariant bias_relu_variant() {
   return variant;
 }
 
-NetworkStage stage() { return {"13_network", catalogue, HALO_DIGITS_FOLDER}; }
+void complete(NetworkStage& stage) {
+  stage.catalogue = catalogue;
+  stage.digits = HALO_DIGITS_FOLDER;
+}
 
 }  // namespace halo::network

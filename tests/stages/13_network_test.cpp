@@ -1,4 +1,6 @@
 // Stage 13: its kernels, networks built of them in every layout, and digits that PyTorch answered.
+#include "stages/13_network.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -12,7 +14,7 @@
 #include "common/network/digits.hpp"
 #include "common/network/networks.hpp"
 #include "common/report/json.hpp"
-#include "stages/13_network/stage.hpp"
+#include "stages/13_network/variants.hpp"
 #include "tests/catch.hpp"
 #include "tests/stages/stage.hpp"
 #include "tests/stages/stage_checks.hpp"

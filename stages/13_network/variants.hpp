@@ -1,0 +1,14 @@
+// Stage 13's own kernels as variants, for its networks and its tests.
+#pragma once
+
+#include <vector>
+
+#include "common/network/program.hpp"
+
+namespace halo::network {
+
+/// For fully connected layers, tiled and over lanes, in both layouts.
+std::vector<Conv2dVariant> fully_connected_variants();
+BiasReluVariant bias_relu_variant();
+
+}  // namespace halo::network

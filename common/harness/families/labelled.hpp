@@ -6,10 +6,12 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/conv/inputs.hpp"
-#include "common/harness/core/program.hpp"
+#include "common/data/sc16.hpp"
+#include "common/harness/core/typed_impl.hpp"
 
 namespace halo {
 
@@ -78,5 +80,57 @@ struct LabelledFamily {
 
 // ProgramFamily::run of such a family, which must outlive it.
 std::unique_ptr<ProgramRun> labelled_run(const LabelledFamily& family);
+
+// What a family of these differs in.
+template <class Given>
+struct LabelledWords {
+  std::string name;
+  std::string help;     // how its problems are named
+  std::string example;  // arguments
+  Given (*parse)(std::string_view label);
+  // The paper's problems are the set "sc16", ours beside them the set "large".
+  const std::vector<data::Sc16Problem<Given>>& (*published)();
+  std::string simulated;
+  std::vector<Given> measured;
+};
+
+// Problems by their names in such a list.
+template <class Given>
+std::vector<Given> named_in(const std::vector<data::Sc16Problem<Given>>& list,
+                            const std::vector<std::string>& names) {
+  std::vector<Given> problems;
+  for (const std::string& name : names) problems.push_back(data::sc16_problem(list, name));
+  return problems;
+}
+
+// program_family of such a family; `words` are those of the first call.
+template <class Given>
+const ProgramFamily& labelled_family(const LabelledWords<Given>& words) {
+  static const LabelledFamily labelled = [&] {
+    std::string measured;
+    for (const Given& problem : words.measured) {
+      measured += (measured.empty() ? "" : ",") + conv::label(problem);
+    }
+    return LabelledFamily{
+        words.name,
+        [parse = words.parse](const std::string& label) { return erased(parse(label)); },
+        words.simulated, measured,
+        [list = words.published](const std::string& set) {
+          std::vector<AnyProblemPtr> problems;
+          for (const data::Sc16Problem<Given>& one : list()) {
+            if ((one.source == "ours") == (set == "large")) problems.push_back(erased(one.problem));
+          }
+          return problems;
+        }};
+  }();
+  static const ProgramFamily family = {
+      .name = words.name,
+      .problem = "problem",
+      .help = words.help,
+      .examples = {words.example},
+      .adversarial = [](std::uint64_t seed) { return all_erased(adversarial<Given>(seed)); },
+      .run = [] { return labelled_run(labelled); }};
+  return family;
+}
 
 }  // namespace halo

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "common/data/sc16.hpp"
-#include "common/harness/core/typed_impl.hpp"
 #include "common/harness/families/labelled.hpp"
 
 namespace halo {
@@ -170,53 +168,21 @@ std::vector<PoolingLayer> adversarial(std::uint64_t seed) {
   return layers;
 }
 
-namespace {
-
-// Of the paper's layers.
-std::string measured() {
-  std::string labels;
-  for (const char* name : {"PL1", "PL3", "PL5"}) {
-    if (!labels.empty()) labels += ",";
-    labels += conv::label(data::sc16_problem(data::sc16_pooling(), name));
-  }
-  return labels;
-}
-
-const LabelledFamily& labelled() {
-  static const LabelledFamily family = {
-      .name = "pooling",
-      .parse = [](const std::string& label) { return erased(conv::parse_pooling(label)); },
-      .simulated = "28-128-2-2,24-128-3-16-s2-ceil,13-33-3-3-s2-average",
-      .measured = measured(),
-      .published =
-          [](const std::string& set) {
-            std::vector<AnyProblemPtr> problems;
-            for (const auto& one : data::sc16_pooling()) {
-              if ((one.source == "ours") == (set == "large"))
-                problems.push_back(erased(one.problem));
-            }
-            return problems;
-          }};
-  return family;
-}
-
-}  // namespace
-
 template <>
 const ProgramFamily& program_family<PoolingLayer>() {
-  static const ProgramFamily family = {
-      .name = "pooling",
-      .problem = "problem",
-      .help =
-          "A layer is named size-batch-window-channels: 55-128-3-96-s2 is the largest of each 3 x "
-          "3 "
-          "cells of\n128 images of 96 channels and 55 x 55 cells. What is not square is 7x9 (rows "
-          "x columns); behind it\n-s2 gives a stride other than the window, -p1 a padding, "
-          "-average that kind, -ceil that rounding.\n",
-      .examples = {"--problem 55-128-3-96-s2,24-64-3x2-4-s2-average-ceil"},
-      .adversarial = [](std::uint64_t seed) { return all_erased(adversarial<PoolingLayer>(seed)); },
-      .run = [] { return labelled_run(labelled()); }};
-  return family;
+  return labelled_family<PoolingLayer>(
+      {.name = "pooling",
+       .help =
+           "A layer is named size-batch-window-channels: 55-128-3-96-s2 is the largest of each 3 x "
+           "3 "
+           "cells of\n128 images of 96 channels and 55 x 55 cells. What is not square is 7x9 (rows "
+           "x columns); behind it\n-s2 gives a stride other than the window, -p1 a padding, "
+           "-average that kind, -ceil that rounding.\n",
+       .example = "--problem 55-128-3-96-s2,24-64-3x2-4-s2-average-ceil",
+       .parse = conv::parse_pooling,
+       .published = data::sc16_pooling,
+       .simulated = "28-128-2-2,24-128-3-16-s2-ceil,13-33-3-3-s2-average",
+       .measured = named_in(data::sc16_pooling(), {"PL1", "PL3", "PL5"})});
 }
 
 HALO_FAMILY(PoolingLayer)

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "common/data/sc16.hpp"
-#include "common/harness/core/typed_impl.hpp"
 #include "common/harness/families/labelled.hpp"
 
 namespace halo {
@@ -87,48 +85,17 @@ std::vector<Softmax> adversarial(std::uint64_t seed) {
   return problems;
 }
 
-namespace {
-
-// Of the paper's layers, and larger ones.
-std::string measured() {
-  std::string labels;
-  for (const char* name : {"CLASS1+CLASS2", "CLASS3", "128x10000", "65536x1000"}) {
-    if (!labels.empty()) labels += ",";
-    labels += conv::label(data::sc16_problem(data::sc16_softmax(), name));
-  }
-  return labels;
-}
-
-const LabelledFamily& labelled() {
-  static const LabelledFamily family = {
-      .name = "softmax",
-      .parse = [](const std::string& label) { return erased(conv::parse_softmax(label)); },
-      .simulated = "32x10,8x1000,2x20000",
-      .measured = measured(),
-      .published =
-          [](const std::string& set) {
-            std::vector<AnyProblemPtr> problems;
-            for (const auto& one : data::sc16_softmax()) {
-              if ((one.source == "ours") == (set == "large"))
-                problems.push_back(erased(one.problem));
-            }
-            return problems;
-          }};
-  return family;
-}
-
-}  // namespace
-
 template <>
 const ProgramFamily& program_family<Softmax>() {
-  static const ProgramFamily family = {
-      .name = "softmax",
-      .problem = "problem",
-      .help = "A softmax is named imagesxcategories: 128x1000.\n",
-      .examples = {"--problem 128x1000,32x10"},
-      .adversarial = [](std::uint64_t seed) { return all_erased(adversarial<Softmax>(seed)); },
-      .run = [] { return labelled_run(labelled()); }};
-  return family;
+  return labelled_family<Softmax>(
+      {.name = "softmax",
+       .help = "A softmax is named imagesxcategories: 128x1000.\n",
+       .example = "--problem 128x1000,32x10",
+       .parse = conv::parse_softmax,
+       .published = data::sc16_softmax,
+       .simulated = "32x10,8x1000,2x20000",
+       .measured =
+           named_in(data::sc16_softmax(), {"CLASS1+CLASS2", "CLASS3", "128x10000", "65536x1000"})});
 }
 
 HALO_FAMILY(Softmax)

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "common/data/sc16.hpp"
-#include "common/harness/core/typed_impl.hpp"
 #include "common/harness/families/labelled.hpp"
 
 namespace halo {
@@ -128,48 +126,27 @@ std::vector<Transform> adversarial(std::uint64_t seed) {
 namespace {
 
 // Of the paper's layers, and a large one both ways.
-std::string measured() {
-  std::string labels;
-  for (const char* name : {"CV4", "CV6"}) {
-    labels += conv::label(data::sc16_problem(data::sc16_transforms(), name)) + ",";
-  }
-  const Transform large = data::sc16_problem(data::sc16_transforms(), "large 100");
-  return labels + conv::label(large) + "," + conv::label(Transform(large.images(), Layout::nchw));
-}
-
-const LabelledFamily& labelled() {
-  static const LabelledFamily family = {
-      .name = "transform",
-      .parse = [](const std::string& label) { return erased(conv::parse_transform(label)); },
-      .simulated = "14-128-16-to-nchw,14-128-16-to-chwn,13-45-7-to-nchw",
-      .measured = measured(),
-      .published =
-          [](const std::string& set) {
-            std::vector<AnyProblemPtr> problems;
-            for (const auto& one : data::sc16_transforms()) {
-              if ((one.source == "ours") == (set == "large"))
-                problems.push_back(erased(one.problem));
-            }
-            return problems;
-          }};
-  return family;
+std::vector<Transform> measured() {
+  std::vector<Transform> all = named_in(data::sc16_transforms(), {"CV4", "CV6", "large 100"});
+  all.emplace_back(all.back().images(), Layout::nchw);
+  return all;
 }
 
 }  // namespace
 
 template <>
 const ProgramFamily& program_family<Transform>() {
-  static const ProgramFamily family = {
-      .name = "transform",
-      .problem = "problem",
-      .help =
-          "A transform is named size-batch-channels-to-layout: 28-128-16-to-nchw takes 128 images "
-          "of 16\nchannels and 28 x 28 cells from CHWN to NCHW. What is not square is 28x30 (rows "
-          "x columns).\n",
-      .examples = {"--problem 28-128-16-to-nchw,13x17-100-3-to-chwn"},
-      .adversarial = [](std::uint64_t seed) { return all_erased(adversarial<Transform>(seed)); },
-      .run = [] { return labelled_run(labelled()); }};
-  return family;
+  return labelled_family<Transform>(
+      {.name = "transform",
+       .help =
+           "A transform is named size-batch-channels-to-layout: 28-128-16-to-nchw takes 128 images "
+           "of 16\nchannels and 28 x 28 cells from CHWN to NCHW. What is not square is 28x30 (rows "
+           "x columns).\n",
+       .example = "--problem 28-128-16-to-nchw,13x17-100-3-to-chwn",
+       .parse = conv::parse_transform,
+       .published = data::sc16_transforms,
+       .simulated = "14-128-16-to-nchw,14-128-16-to-chwn,13-45-7-to-nchw",
+       .measured = measured()});
 }
 
 HALO_FAMILY(Transform)

@@ -4,7 +4,7 @@
 #include <fstream>
 
 #include "common/harness/families/conv2d.hpp"
-#include "common/harness/traffic.hpp"
+#include "common/harness/traffic/tally.hpp"
 #include "tests/catch.hpp"
 #include "tests/harness/planted/planted_layers.hpp"
 
@@ -20,64 +20,48 @@ planted::PlantedLayer planted_layer(const ConvLayer& l) {
           l.S(), l.P(), l.Q(), l.padding_h(), l.padding_w()};
 }
 
-// Calls visit(outputs of the warp) for all warps.
-template <class Visit>
-void for_each_warp_of_outputs(const ConvLayer& l, Visit visit) {
-  for (std::int64_t start = 0; start < l.output_size(); start += kThreads) {
-    for_each_warp(start, kThreads, [&](Cells lanes) {
-      const Cells warp = lanes.within({0, l.output_size()});
-      if (!warp.empty()) visit(warp);
-    });
-  }
-}
-
 // The loads of one warp for the channels [first, end): two for each tap that some lane needs.
-void add_products(const ConvLayer& l, Cells warp, int first, int end, simt::Counters& counters) {
+void add_products(Tally& tally, const ConvLayer& l, Cells warp, int first, int end) {
   for (int c = first; c < end; ++c) {
     for (int r = 0; r < l.R(); ++r) {
       for (int s = 0; s < l.S(); ++s) {
-        std::vector<std::int64_t> cells, taps;
-        for (std::int64_t i = warp.begin; i < warp.end; ++i) {
-          const std::int64_t q = i % l.Q(), p = i / l.Q() % l.P();
-          const std::int64_t k = i / (l.Q() * l.P()) % l.K(), n = i / (l.Q() * l.P() * l.K());
-          const std::int64_t h = p - l.padding_h() + r, w = q - l.padding_w() + s;
-          if (h < 0 || h >= l.H() || w < 0 || w >= l.W()) continue;
-          cells.push_back(((n * l.C() + c) * l.H() + h) * l.W() + w);
-          taps.push_back(((k * l.C() + c) * l.R() + r) * l.S() + s);
-        }
-        if (cells.empty()) continue;
-        counters.global_load_requests += 2;
-        counters.global_load_sectors += sectors_of(cells) + sectors_of(taps);
+        const auto where_it_exists = [&](bool of_input) {
+          return lanes(warp, [&, of_input](std::int64_t i) {
+            const std::int64_t q = i % l.Q(), p = i / l.Q() % l.P();
+            const std::int64_t k = i / (l.Q() * l.P()) % l.K(), n = i / (l.Q() * l.P() * l.K());
+            const std::int64_t h = p - l.padding_h() + r, w = q - l.padding_w() + s;
+            if (h < 0 || h >= l.H() || w < 0 || w >= l.W()) return kNoCell;
+            return of_input ? ((n * l.C() + c) * l.H() + h) * l.W() + w
+                            : ((k * l.C() + c) * l.R() + r) * l.S() + s;
+          });
+        };
+        tally.load(where_it_exists(true));
+        tally.load(where_it_exists(false));
       }
     }
   }
 }
 
 simt::Counters predict_right(const ConvLayer& l) {
-  simt::Counters counters;
-  for_each_warp_of_outputs(l, [&](Cells warp) {
-    add_products(l, warp, 0, l.C(), counters);
-    counters.global_store_requests += 1;
-    counters.global_store_sectors += warp.sectors();
-  });
-  return counters;
+  Tally tally;
+  for (const Cells warp : Cells{0, l.output_size()}.pieces(kWarpSize)) {
+    add_products(tally, l, warp, 0, l.C());
+    tally.store(warp);
+  }
+  return tally.counters();
 }
 
 simt::Counters predict_two_kernels(const ConvLayer& l) {
-  simt::Counters counters;
-  for_each_warp_of_outputs(l, [&](Cells warp) {
+  Tally tally;
+  for (const Cells warp : Cells{0, l.output_size()}.pieces(kWarpSize)) {
     for (int c = 0; c < l.C(); ++c) {
-      add_products(l, warp, c, c + 1, counters);
-      const std::uint64_t sectors = warp.shifted(c * l.output_size()).sectors();
-      counters.global_store_requests += 1;
-      counters.global_store_sectors += sectors;
-      counters.global_load_requests += 1;  // and read by the second kernel
-      counters.global_load_sectors += sectors;
+      add_products(tally, l, warp, c, c + 1);
+      tally.store(warp.shifted(c * l.output_size()));
+      tally.load(warp.shifted(c * l.output_size()));  // read by the second kernel
     }
-    counters.global_store_requests += 1;
-    counters.global_store_sectors += warp.sectors();
-  });
-  return counters;
+    tally.store(warp);
+  }
+  return tally.counters();
 }
 
 Conv2dVariant variant_of(const std::string& name, std::function<int(const Conv2dCall&)> launch) {

@@ -5,7 +5,7 @@
 
 #include "common/harness/families/softmax.hpp"
 #include "common/harness/families/transform.hpp"
-#include "common/harness/traffic.hpp"
+#include "common/harness/traffic/tally.hpp"
 #include "tests/catch.hpp"
 #include "tests/harness/planted/planted_operations.hpp"
 
@@ -35,49 +35,38 @@ TransformVariant transform(const std::string& name,
 
 // Tiles of 8 x 8 by blocks of two warps, four rows each.
 simt::Counters predict_tiles(const Transform& t) {
-  simt::Counters counters;
+  Tally tally;
   const int images = t.images().N(), cells = cells_of(t);
-  // A request for the tile's rows [first, first + 4): `count` rows of `width` cells.
-  const auto request = [&](int row0, int rows, int column0, int columns) {
-    std::vector<std::int64_t> touched;
-    for (int row = row0; row < std::min(row0 + 4, rows); ++row) {
-      for (int column = column0; column < std::min(column0 + kSide, columns); ++column) {
-        touched.push_back(std::int64_t{row} * columns + column);
-      }
-    }
-    return touched;
+  // A warp has four rows of a tile of a matrix [rows][columns]. visit(cell in the matrix, row and
+  // column in the tile).
+  const auto request = [](int row0, int rows, int column0, int columns, auto visit) {
+    return lanes({0, kWarpSize}, [=](std::int64_t lane) {
+      const std::int64_t row = row0 + lane / kSide, column = column0 + lane % kSide;
+      return row < rows && column < columns
+                 ? visit(row * columns + column, row % kSide, column % kSide)
+                 : kNoCell;
+    });
+  };
+  const auto in_matrix = [](std::int64_t cell, std::int64_t, std::int64_t) { return cell; };
+  // The tile is [cell][image].
+  const auto by_row = [](std::int64_t, std::int64_t row, std::int64_t column) {
+    return row * (kSide + 1) + column;
+  };
+  const auto by_column = [](std::int64_t, std::int64_t row, std::int64_t column) {
+    return column * (kSide + 1) + row;
   };
   for (int n = 0; n < images; n += kSide) {
     for (int cell = 0; cell < cells; cell += kSide) {
-      counters.barriers += 1;
+      tally.barriers(1);
       for (int half = 0; half < kSide; half += 4) {
-        const auto loads = request(cell + half, cells, n, images);
-        const auto stores = request(n + half, images, cell, cells);
-        std::vector<std::int64_t> written, read;
-        for (const auto at : loads) {
-          written.push_back((at / images - cell) * (kSide + 1) + (at % images - n));
-        }
-        for (const auto at : stores) {
-          read.push_back((at % cells - cell) * (kSide + 1) + (at / cells - n));
-        }
-        if (!loads.empty()) {
-          counters.global_load_requests += 1;
-          counters.global_load_sectors += sectors_of(loads);
-          counters.shared_store_requests += 1;
-          counters.shared_store_wavefronts += wavefronts_of(written);
-          counters.shared_store_conflicts += wavefronts_of(written) - 1;
-        }
-        if (!stores.empty()) {
-          counters.global_store_requests += 1;
-          counters.global_store_sectors += sectors_of(stores);
-          counters.shared_load_requests += 1;
-          counters.shared_load_wavefronts += wavefronts_of(read);
-          counters.shared_load_conflicts += wavefronts_of(read) - 1;
-        }
+        tally.load(request(cell + half, cells, n, images, in_matrix));
+        tally.shared_store(request(cell + half, cells, n, images, by_row));
+        tally.shared_load(request(n + half, images, cell, cells, by_column));
+        tally.store(request(n + half, images, cell, cells, in_matrix));
       }
     }
   }
-  return counters;
+  return tally.counters();
 }
 
 SoftmaxVariant softmax(const std::string& name,

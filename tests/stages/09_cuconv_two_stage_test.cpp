@@ -8,7 +8,7 @@
 
 #include "common/conv/layer_inputs.hpp"
 #include "common/data/layer_table.hpp"
-#include "common/harness/traffic.hpp"
+#include "common/harness/traffic/tally.hpp"
 #include "stages/09_cuconv_two_stage/costs.hpp"
 #include "stages/09_cuconv_two_stage/two_stage.hpp"
 #include "tests/catch.hpp"
@@ -458,11 +458,9 @@ TEST_CASE("09_cuconv_two_stage: requests that cross row ends, as on the page, an
     std::uint64_t row_sectors = 0;
     for (int k = 0; k < layer.K(); ++k) {
       for (int tap = 0; tap < taps_of(layer); ++tap) {
-        std::vector<std::int64_t> cells;
-        for (int c = 0; c < layer.C(); ++c) {
-          cells.push_back((k * layer.C() + c) * taps_of(layer) + tap);
-        }
-        row_sectors += sectors_of(cells);
+        Tally row;
+        row.load(strided(k * layer.C() * taps_of(layer) + tap, layer.C(), taps_of(layer)));
+        row_sectors += row.counters().global_load_sectors;
       }
     }
     const std::uint64_t blocks = std::uint64_t(layer.K()) * taps_of(layer) * division.blocks;

@@ -13,7 +13,7 @@
 
 #include "common/data/file.hpp"
 #include "common/harness/core/program.hpp"
-#include "common/harness/traffic.hpp"
+#include "common/harness/traffic/tally.hpp"
 #include "common/json/json.hpp"
 #include "common/planning/measure/kernels.hpp"
 #include "common/planning/present_gpu.hpp"
@@ -132,29 +132,26 @@ void check_segments(Backend& backend, int lanes, bool scattered, std::vector<std
   std::vector<float> data(static_cast<std::size_t>(count) * lanes);
   for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<float>(i % 65521);
   std::vector<float> expected(threads);
-  simt::Counters predicted;
+  Tally tally;
   for (int read = 0; read < kReads; ++read) {
-    for (unsigned warp = 0; warp < threads; warp += kWarpSize) {
-      std::vector<std::int64_t> cells;
-      for (unsigned thread = warp; thread < warp + kWarpSize; ++thread) {
-        const unsigned number = read * (threads / lanes) + thread / lanes;
+    for (const Cells warp : Cells{0, threads}.pieces(kWarpSize)) {
+      tally.load(halo::lanes(warp, [&](std::int64_t thread) {
+        const unsigned number = read * (threads / lanes) + static_cast<unsigned>(thread) / lanes;
         const unsigned place = scattered ? scattered_place(number, bits) : number;
-        cells.push_back(std::int64_t{place} * lanes + thread % lanes);
-        expected[thread] += data[cells.back()];
-      }
-      predicted.global_load_requests += 1;
-      predicted.global_load_sectors += sectors_of(cells);
+        const std::int64_t cell = std::int64_t{place} * lanes + thread % lanes;
+        expected[static_cast<std::size_t>(thread)] += data[static_cast<std::size_t>(cell)];
+        return cell;
+      }));
     }
   }
-  predicted.global_store_requests = threads / kWarpSize;
-  predicted.global_store_sectors = threads / 8;
+  tally.store(Cells{0, threads});
 
   Device<float> device(backend, data.size());
   Device<float> sums(backend, threads);
   device.write(data);
   const Observation seen = backend.run(
       [&]() -> int { return segments(device.data(), sums.data(), lanes, bits, scattered); });
-  compare_counters(backend, what, seen, predicted, faults);
+  compare_counters(backend, what, seen, tally.counters(), faults);
   if (seen.error.empty() && sums.read(threads) != expected) {
     faults.push_back(what + ": a sum is wrong");
   }

@@ -40,7 +40,7 @@ namespace {
 
 constexpr std::int64_t kFirst = 500;      // ms: what is over by then needs no progress
 constexpr std::int64_t kRedraw = 100;     // on a terminal, and for another program
-constexpr std::int64_t kNextLine = 2000;  // elsewhere: nobody wonders for longer
+constexpr std::int64_t kNextLine = 1800;  // elsewhere: nobody wonders for two seconds
 
 std::int64_t now() {
   timespec time = {};

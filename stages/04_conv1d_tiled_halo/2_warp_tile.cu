@@ -59,14 +59,15 @@ __global__ void __launch_bounds__(kThreads)
                      int n, int width, int first, int last, int quads) {
   extern __shared__ float4 tiles[];  // [warps of the block][quads]
 
-  const int lane = threadIdx.x % 32;
-  const int warp = threadIdx.x / 32;
+  const int lane = threadIdx.x % kWarpSize;
+  const int warp = threadIdx.x / kWarpSize;
   float4* tile = tiles + warp * quads;
   float* tile_cells = reinterpret_cast<float*>(tile);
 
   const int halo = (width - 1) / 2;
-  const long long warps = blockDim.x / 32;
-  const long long start = (blockIdx.x * warps + warp) * 32 * kOutputs;  // the tile's first output
+  const long long warps = blockDim.x / kWarpSize;
+  const long long start =
+      (blockIdx.x * warps + warp) * kWarpSize * kOutputs;  // the tile's first output
   if (start >= n) return;
   const long long from = start - halo - kShift;  // tile_cells[s] is input[from + s]
 
@@ -77,15 +78,16 @@ __global__ void __launch_bounds__(kThreads)
     float4 rows[kRows];
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
-      if (r < kRows - 1 || r * 32 + lane < quads) rows[r] = source[r * 32 + lane];
+      if (r < kRows - 1 || r * kWarpSize + lane < quads) rows[r] = source[r * kWarpSize + lane];
     }
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
-      if (r < kRows - 1 || r * 32 + lane < quads) tile[r * 32 + lane] = rows[r];
+      if (r < kRows - 1 || r * kWarpSize + lane < quads) tile[r * kWarpSize + lane] = rows[r];
     }
-    for (int q = kRows * 32 + lane; q < quads; q += 32) tile[q] = source[q];  // a wide mask's halo
+    for (int q = kRows * kWarpSize + lane; q < quads; q += kWarpSize)
+      tile[q] = source[q];  // a wide mask's halo
   } else {
-    for (int s = lane; s < 4 * quads; s += 32) {
+    for (int s = lane; s < 4 * quads; s += kWarpSize) {
       const long long k = from + s;
       tile_cells[s] = k >= 0 && k < n ? input[k] : 0.0f;
     }
@@ -125,12 +127,13 @@ __global__ void __launch_bounds__(kThreads)
         make_float4(sums[4 * q], sums[4 * q + 1], sums[4 * q + 2], sums[4 * q + 3]);
   }
   __syncwarp();
-  if (start >= first && start + 32 * kOutputs <= last) {
+  if (start >= first && start + kWarpSize * kOutputs <= last) {
     float4* target = reinterpret_cast<float4*>(output + start);
 #pragma unroll
-    for (int r = 0; r < kOutputs / 4; ++r) target[r * 32 + lane] = tile[r * 32 + lane];
+    for (int r = 0; r < kOutputs / 4; ++r)
+      target[r * kWarpSize + lane] = tile[r * kWarpSize + lane];
   } else {
-    for (int s = lane; s < 32 * kOutputs; s += 32) {
+    for (int s = lane; s < kWarpSize * kOutputs; s += kWarpSize) {
       if (start + s >= first && start + s < last) output[start + s] = tile_cells[s];
     }
   }
@@ -149,9 +152,9 @@ static int launch(const Conv1dCall& c) {
     constexpr int kOutputs = outputs.value;
     // Cells from the last multiple of 16 bytes before a tile to its first cell.
     const int shift = (4 - c.halo() % 4) % 4;
-    const int quads = (32 * kOutputs + shift + c.mask_width - 1 + 3) / 4;
+    const int quads = (kWarpSize * kOutputs + shift + c.mask_width - 1 + 3) / 4;
     const int blocks = (c.length - 1) / (kThreads * kOutputs) + 1;
-    const size_t bytes = kThreads / 32 * quads * sizeof(float4);
+    const size_t bytes = kThreads / kWarpSize * quads * sizeof(float4);
     const auto kernel = dispatch<0, 1, 2, 3>(
         shift, [](auto number) { return warp_tile_kernel<kOutputs, number.value>; });
     kernel<<<blocks, kThreads, bytes>>>(c.input, c.output, c.length, c.mask_width, c.first, c.last,

@@ -29,7 +29,7 @@ inline Layout layout_of(bool chwn, int N, int channels, int rows, int columns) {
 // up to 64 filters, 4 warps times kFilters a thread: cuda-convnet2's shape for its usual layer. Each
 // thread keeps kColumns x kFilters sums in registers, so that a cell that it has read serves kFilters
 // products and a tap kColumns. A column is an image in one kernel and a pixel in the other.
-constexpr int kLanes = 32;
+constexpr int kLanes = kWarpSize;
 constexpr int kWarps = 4;
 // Products of every sum between two barriers: cuda-convnet2 takes 4 or 8 channels of one tap, which a
 // layer with 3 channels does not have. Here it is 8 taps, on through the channels.

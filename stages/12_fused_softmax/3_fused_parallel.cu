@@ -22,18 +22,18 @@ namespace halo::fused_softmax {
 // order of the operations is always the same.
 template <int kThreads, class Op>
 __device__ float block_reduce(float value, const float identity,
-                              float* partials,  // [kThreads / 32]
+                              float* partials,  // [kThreads / kWarpSize]
                               const Op op) {
   // Across the warp: after a shuffle over 16, 8, 4, 2 and 1 lanes each lane has the whole warp's.
   for (int distance = 16; distance > 0; distance /= 2) {
     value = op(value, __shfl_xor_sync(0xffffffff, value, distance));
   }
-  const int lane = threadIdx.x % 32;
-  if (lane == 0) partials[threadIdx.x / 32] = value;
+  const int lane = threadIdx.x % kWarpSize;
+  if (lane == 0) partials[threadIdx.x / kWarpSize] = value;
   __syncthreads();  // every warp has left its own
   // Across the warps: each warp does this for itself. If only the first did, the others would have to
   // wait at a second barrier for what it found.
-  value = lane < kThreads / 32 ? partials[lane] : identity;
+  value = lane < kThreads / kWarpSize ? partials[lane] : identity;
   for (int distance = 16; distance > 0; distance /= 2) {
     value = op(value, __shfl_xor_sync(0xffffffff, value, distance));
   }
@@ -49,8 +49,8 @@ template <int kThreads>
 __global__ void __launch_bounds__(kThreads) fused_parallel_kernel(const float* input,  // [N][C]
                                                                   float* output,       // [N][C]
                                                                   const int C, const int kept) {
-  extern __shared__ float row[];                // [kept], the first cells of the image
-  __shared__ float partials[2][kThreads / 32];  // one for each reduction
+  extern __shared__ float row[];                       // [kept], the first cells of the image
+  __shared__ float partials[2][kThreads / kWarpSize];  // one for each reduction
 
   const float* image = input + blockIdx.x * C;  // [C]
   float* result = output + blockIdx.x * C;      // [C]

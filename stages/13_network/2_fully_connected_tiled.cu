@@ -26,9 +26,9 @@ using Tile = float[kTileStep][kTilePitch];  // [feature][row]
 // row. What does not exist becomes 0 and adds nothing.
 __device__ void load_rows(Tile tile, const float* rows, int first_row, int count, int first_feature,
                           int features) {
-  const int lane = threadIdx.x % 32;
+  const int lane = threadIdx.x % kWarpSize;
   const int feature = first_feature + lane;
-  for (int row = threadIdx.x / 32; row < kTile; row += kTileSide * kTileSide / 32) {
+  for (int row = threadIdx.x / kWarpSize; row < kTile; row += kTileSide * kTileSide / kWarpSize) {
     const bool exists = first_row + row < count && feature < features;
     tile[lane][row] = exists ? rows[(first_row + row) * features + feature] : 0.0f;
   }
@@ -37,10 +37,11 @@ __device__ void load_rows(Tile tile, const float* rows, int first_row, int count
 // The same of an array [features][count], whose images are neighbours: a warp reads 32 of them.
 __device__ void load_columns(Tile tile, const float* columns, int first_row, int count,
                              int first_feature, int features) {
-  const int lane = threadIdx.x % 32;
-  for (int i = threadIdx.x / 32; i < kTileStep * kTile / 32; i += kTileSide * kTileSide / 32) {
-    const int step = i / (kTile / 32);
-    const int row = i % (kTile / 32) * 32 + lane;
+  const int lane = threadIdx.x % kWarpSize;
+  for (int i = threadIdx.x / kWarpSize; i < kTileStep * kTile / kWarpSize;
+       i += kTileSide * kTileSide / kWarpSize) {
+    const int step = i / (kTile / kWarpSize);
+    const int row = i % (kTile / kWarpSize) * kWarpSize + lane;
     const bool exists = first_row + row < count && first_feature + step < features;
     tile[step][row] = exists ? columns[(first_feature + step) * count + first_row + row] : 0.0f;
   }

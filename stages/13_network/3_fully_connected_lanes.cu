@@ -27,12 +27,12 @@ __global__ void lanes_kernel(const float* input,    // [N][F] or [F][N]
                              int N, int F, int K) {
   const int groups = (N - 1) / kLaneImages + 1;
   const int first_n = blockIdx.x % groups * kLaneImages;
-  const int k = blockIdx.x / groups * kLaneWarps + threadIdx.x / 32;
-  const int lane = threadIdx.x % 32;
+  const int k = blockIdx.x / groups * kLaneWarps + threadIdx.x / kWarpSize;
+  const int lane = threadIdx.x % kWarpSize;
   if (k >= K) return;  // the whole warp
 
   float sum[kLaneImages] = {};
-  for (int f = lane; f < F; f += 32) {
+  for (int f = lane; f < F; f += kWarpSize) {
     const float tap = filters[k * F + f];
     for (int i = 0; i < kLaneImages; ++i) {
       const int n = first_n + i;

@@ -12,7 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 # A file is at most so long, its opening comment left out. Longer ones, and why.
 MOST_LINES = 120
 LONGER = {
-    "stages/04_conv1d_tiled_halo/2_warp_tile.cu": (158, "loads, sums and stores have two ways each"),
+    "stages/04_conv1d_tiled_halo/2_warp_tile.cu": (161, "loads, sums and stores have two ways each"),
     "stages/06_conv2d_direct/7_filter_pieces.cu": (142, "step 6 and the pieces"),
     "stages/07_single_channel_adaptive/1_prefetch.cu": (144, "fetch, compute and put in one place"),
     "stages/07_single_channel_adaptive/2_filters_over_sms.cu": (164, "fetch, compute and put again"),
@@ -120,6 +120,8 @@ def faults_of_file(root, path, stage, family, number, names, planned):
             complain(f"line {number_of_line}: comments begin with //")
         if re.search(r"\b(?:int|long) [xy]\b", line):
             complain(f"line {number_of_line}: a place in an image is h, w")
+        if re.search(r"(?:[%/*]|\+=) 32\b|\b32 \*", line.partition("//")[0]):
+            complain(f"line {number_of_line}: a warp has kWarpSize lanes")
         if re.match(r"\s*struct Layer\b", line):
             complain(f"line {number_of_line}: a layer's numbers are LayerNumbers")
 
@@ -229,6 +231,7 @@ class Rules(unittest.TestCase):
                 changed("Conv1dKernel first", "/// So.\nConv1dKernel first"),
                 changed("Conv1dKernel first", "static int x = 0;\nConv1dKernel first"),
                 changed("Conv1dKernel first", "struct Layer {};\nConv1dKernel first"),
+                changed("Conv1dKernel first", "int lane = threadIdx.x % 32;\nConv1dKernel first"),
                 changed("Conv1dKernel first", "LayerKernel first"),
                 changed("Conv1dKernel first", "Conv1dKernel second"),
                 changed("Conv1dKernel first", "\n" * 120 + "Conv1dKernel first"),

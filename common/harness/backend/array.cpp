@@ -8,6 +8,14 @@
 
 namespace halo {
 
+bool is_optimised() {
+#ifdef __OPTIMIZE__
+  return true;
+#else
+  return false;
+#endif
+}
+
 std::span<float> Backend::staging() {
   staging_.resize(std::size_t{1} << 20);
   return staging_;

@@ -91,6 +91,9 @@ class Backend {
   std::vector<float> staging_;
 };
 
+// Whether what goes over cells was compiled for speed.
+bool is_optimised();
+
 // The backend that this program was linked with.
 std::unique_ptr<Backend> make_backend();
 

@@ -288,11 +288,8 @@ Results begin_results(int argc, const char* const* argv, std::uint64_t seed, Bac
                       const std::vector<std::string>& versions) {
   Results results = new_results(argc, argv, seed);
   backend.describe(results.machine);
-#ifdef __OPTIMIZE__
-  results.machine.build = "optimised";
-#else
-  results.machine.build = "not optimised: times of this build mean little";
-#endif
+  results.machine.build =
+      is_optimised() ? "optimised" : "not optimised: times of this build mean little";
   for (const std::string& version : versions) {
     const std::size_t space = version.find(' ');
     if (space == std::string::npos) continue;

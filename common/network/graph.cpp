@@ -14,7 +14,7 @@ struct Overloaded : Parts... {
 template <class... Parts>
 Overloaded(Parts...) -> Overloaded<Parts...>;
 
-constexpr std::int64_t kFloat = sizeof(float);
+constexpr std::int64_t kFloatBytes = sizeof(float);
 
 }  // namespace
 
@@ -93,10 +93,11 @@ std::int64_t flops(const Layer& layer) {
 }
 
 std::int64_t min_bytes(const Layer& layer) {
-  return std::visit(
-      Overloaded{[](const Weighted& w) { return conv::min_bytes(w.sums) + kFloat * w.sums.K(); },
-                 [](const auto& other) { return conv::min_bytes(other); }},
-      layer.work);
+  return std::visit(Overloaded{[](const Weighted& w) {
+                                 return conv::min_bytes(w.sums) + kFloatBytes * w.sums.K();
+                               },
+                               [](const auto& other) { return conv::min_bytes(other); }},
+                    layer.work);
 }
 
 Network::Network(std::string name, std::vector<Layer> layers)

@@ -8,7 +8,7 @@ namespace {
 
 using conv::ConvLayer;
 
-int products_of_row(const ConvLayer& layer) { return layer.N() * layer.P() * layer.Q(); }
+int row_products(const ConvLayer& layer) { return layer.N() * layer.P() * layer.Q(); }
 
 // Where the product m of a row stands, and the cell that the tap (r, s) meets there.
 struct Product {
@@ -131,7 +131,7 @@ void add_sum(const ConvLayer& layer, const Chunk& chunk, Tally& tally) {
 }  // namespace
 
 InputReads input_reads(const ConvLayer& layer, std::int64_t cap) {
-  const int products = products_of_row(layer);
+  const int products = row_products(layer);
   const Chunks chunks = chunk_temporaries(layer.K(), products, layer.R() * layer.S(), cap);
   const Times channels = channels_of(layer) * layer.K();
   const auto requests = static_cast<std::int64_t>(channels.total());
@@ -161,7 +161,7 @@ InputReads input_reads(const ConvLayer& layer, std::int64_t cap) {
 
 simt::Counters predict(const ConvLayer& layer, Rows rows, int multiprocessors, std::int64_t cap) {
   const int taps = layer.R() * layer.S();
-  const int products = products_of_row(layer);
+  const int products = row_products(layer);
   const Chunks chunks = chunk_temporaries(layer.K(), products, taps, cap);
   Tally tally;
   for_each_chunk(chunks, layer.K(), products, [&](const Chunk& chunk) {

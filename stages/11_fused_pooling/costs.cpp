@@ -15,7 +15,7 @@ using simt::Counters;
 enum class From { first_cell, corner };
 
 // The outputs of a layer along one axis, in tiles of `expansion`, of which the last may be short.
-struct Axis {
+struct WindowAxis {
   std::int64_t cells, window, outputs, stride, padding;
   int expansion;
 
@@ -32,17 +32,17 @@ struct Axis {
   Cells cells_of(std::int64_t tile) const { return reach_of(tile).within({0, cells}); }
 };
 
-Axis down(const PoolingLayer& layer, int expansion) {
+WindowAxis down(const PoolingLayer& layer, int expansion) {
   return {layer.H(), layer.R(), layer.P(), layer.stride_h(), layer.padding_h(), expansion};
 }
 
-Axis across(const PoolingLayer& layer, int expansion) {
+WindowAxis across(const PoolingLayer& layer, int expansion) {
   return {layer.W(), layer.S(), layer.Q(), layer.stride_w(), layer.padding_w(), expansion};
 }
 
 // Lanes are images. Each tile asks for each of its cells once: along one axis, whose cells lie `pitch`
 // floats apart.
-Times asked(const Axis& axis, std::int64_t pitch) {
+Times asked(const WindowAxis& axis, std::int64_t pitch) {
   Times times = 0;
   for (std::int64_t tile = 0; tile < axis.tiles(); ++tile) {
     const Cells cells = axis.cells_of(tile);
@@ -65,11 +65,11 @@ Counters predict_chwn(const PoolingLayer& layer, Expansion expansion) {
 // the cells under its outputs, all in step.
 Counters predict_nchw(const PoolingLayer& layer, int expansion, From from) {
   const std::int64_t H = layer.H(), W = layer.W(), P = layer.P(), Q = layer.Q();
-  const Axis rows = down(layer, expansion);
-  const Axis columns = across(layer, 1);
+  const WindowAxis rows = down(layer, expansion);
+  const WindowAxis columns = across(layer, 1);
   const std::int64_t threads_of_plane = rows.tiles() * Q;
   const auto row_of = [&](std::int64_t thread) { return thread % threads_of_plane / Q; };
-  const auto first_of = [&](const Axis& axis, std::int64_t tile) {
+  const auto first_of = [&](const WindowAxis& axis, std::int64_t tile) {
     return from == From::corner ? axis.reach_of(tile).begin : axis.cells_of(tile).begin;
   };
   Tally tally;

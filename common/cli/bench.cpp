@@ -88,9 +88,9 @@ int run_bench(const BuildFolder& build, const BenchOptions& options) {
     request.flags.insert(request.flags.end(), {"--set", options.set});
   }
   if (options.on != "auto") request.command += " --on " + options.on;
+  // A family with sets of problems writes its file problem by problem.
   request.grows = !options.json.empty() && choice.programs.size() == 1 &&
-                  choice.programs.front().family != "conv1d" &&
-                  choice.programs.front().family != "network";
+                  !bench_set_names(choice.programs.front().family).empty();
   request.resume = options.resume;
   Results results = run_programs(build, choice.programs, request);
   for (const Program& program : choice.left_out) {

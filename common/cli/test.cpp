@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
+#include <map>
+#include <set>
 #include <sstream>
 
 #include "common/cli/builder.hpp"
@@ -27,6 +29,37 @@ bool starts_with(const std::string& text, const std::string& start) {
 
 bool ends_with(const std::string& text, const std::string& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+// What many were not run for is told once, with their number; the others as they are. A line is
+// "program: case: reason", and each part may have colons of its own.
+std::vector<std::string> by_reason(const std::vector<std::string>& skipped) {
+  constexpr int kMany = 3;
+  const auto endings_of = [](const std::string& line) {  // the longest first
+    std::vector<std::string> endings;
+    for (std::size_t at = line.find(": "); at != std::string::npos; at = line.find(": ", at + 1)) {
+      endings.push_back(line.substr(at + 2));
+    }
+    return endings;
+  };
+  std::map<std::string, int> times;
+  for (const std::string& line : skipped) {
+    for (const std::string& ending : endings_of(line)) ++times[ending];
+  }
+  std::vector<std::string> told;
+  std::set<std::string> known;
+  for (const std::string& line : skipped) {
+    const std::vector<std::string> endings = endings_of(line);
+    const auto shared = std::max_element(
+        endings.begin(), endings.end(),
+        [&](const std::string& a, const std::string& b) { return times[a] < times[b]; });
+    if (shared == endings.end() || times[*shared] < kMany) {
+      told.push_back(line);
+    } else if (known.insert(*shared).second) {
+      told.push_back(std::to_string(times[*shared]) + " cases: " + *shared);
+    }
+  }
+  return told;
 }
 
 // A Catch2 program counts its cases itself (tests/catch_main.cpp); another test is one case.
@@ -202,7 +235,7 @@ int run_tests(const BuildFolder& build, const TestOptions& options) {
   }
   if (!sum.skipped.empty()) {
     std::printf("NOT RUN: %zu\n", sum.skipped.size());
-    for (const std::string& line : sum.skipped) std::printf("  %s\n", line.c_str());
+    for (const std::string& line : by_reason(sum.skipped)) std::printf("  %s\n", line.c_str());
   }
   std::printf("%d passed, %d failed\n", sum.passed, sum.failed);
   if (sum.failed > 0) return 1;

@@ -87,6 +87,18 @@ TEST_CASE("what was not run is counted, with its reasons, before the last line")
     CHECK(ended.out ==
           "NOT RUN: 2\n  gpu-a: adds: no GPU\n  gpu-a: copies: no GPU\n1 passed, 0 failed\n");
   }
+  SECTION("a reason that many share is told once") {
+    build.set_meson(
+        result("gpu-a", "SKIP", 77,
+               "NOT RUN: adds: no GPU: no driver\\nNOT RUN: a: copies: no GPU: no driver\\n"
+               "NOT RUN: adds: no GPU: no driver\\n"
+               "cases: 0 passed, 0 failed, 3 skipped\\n") +
+        result("script", "SKIP", 77, "no recordings here\\n"));
+    const Ended ended = build.halo({"test"});
+    CHECK(ended.out ==
+          "NOT RUN: 4\n  3 cases: no GPU: no driver\n  script: no recordings here\n"
+          "0 passed, 0 failed\n");
+  }
   SECTION("nothing ran: exit status 77") {
     build.set_meson(skips + result("script", "SKIP", 77, "no recordings here\\n"));
     const Ended ended = build.halo({"test"});

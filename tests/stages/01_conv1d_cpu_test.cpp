@@ -1,9 +1,10 @@
+#include "stages/01_conv1d_cpu.hpp"
+
 #include <atomic>
 #include <stdexcept>
 #include <vector>
 
 #include "common/conv/inputs.hpp"
-#include "stages/01_conv1d_cpu.hpp"
 #include "stages/01_conv1d_cpu/team.hpp"
 #include "tests/catch.hpp"
 #include "tests/stages/signals.hpp"

@@ -167,7 +167,7 @@ void check_trials(const AnyVariant& variant, Backend& backend,
           if (!judge) judge = judge_of(*data, variant);
           return *judge;
         };
-        // New arrays: that of a smaller size does not reach into what an earlier launch left.
+        // Arrays of exactly this problem's size, so that an access beyond them shows.
         ProblemArrays arrays(backend, *problem);
         Observation seen;
         alive = try_once(variant, backend, *problem, *data, judged, arrays, row, seen);

@@ -30,8 +30,8 @@ class Dice {
   conv::Random random_;
 };
 
-// Their problems, in an order of their own, that need no more than their input: the kinds of data are
-// those of conv::input_kinds, ordinary ones and then the edges of float.
+// A problem of these families has one input. Its kinds of data are those of conv::input_kinds: ordinary
+// numbers first, then the edges of float.
 template <class Given>
 class LabelledProblem : public AnyProblem {
  public:

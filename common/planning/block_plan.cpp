@@ -5,6 +5,8 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "common/report/command_line.hpp"
+
 namespace halo::multi_channel_stride_fixed {
 
 namespace {
@@ -111,12 +113,6 @@ int segment_within(const conv::ConvLayer& layer, int segment) {
 std::int64_t buffer_bytes(const conv::ConvLayer& layer, const Block& block) {
   const std::int64_t lines = lines_on_chip(layer, block.segment, block.channel_lines, 1);
   return kFloat * (std::int64_t{block.filters} * block.pitch + lines * block.line);
-}
-
-std::string with_commas(std::int64_t number) {
-  std::string digits = std::to_string(number);
-  for (int at = static_cast<int>(digits.size()) - 3; at > 0; at -= 3) digits.insert(at, ",");
-  return digits;
 }
 
 // A block of the block method, for `pixels` threads along x, which have the targets of g.

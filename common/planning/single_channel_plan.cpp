@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "common/report/command_line.hpp"
+
 namespace halo::single_channel {
 
 namespace {
@@ -115,14 +117,6 @@ void require_usable(const Problem& problem) {
   require("a filter", problem.K, problem.K);
   require("the set of filters", problem.K * problem.K, problem.M);
   require("the output", problem.Wx * problem.Wy, problem.M);
-}
-
-std::string with_commas(std::int64_t value) {
-  std::string digits = std::to_string(value);
-  for (int place = static_cast<int>(digits.size()) - 3; place > 0; place -= 3) {
-    digits.insert(static_cast<std::size_t>(place), ",");
-  }
-  return digits;
 }
 
 std::string plain(double value) {

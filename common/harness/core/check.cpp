@@ -65,15 +65,16 @@ bool try_once(const AnyVariant& variant, Backend& backend, const AnyProblem& pro
   return verify(verified, backend, row, &seen);
 }
 
-// A launch of a trial that is not what was predicted. One that is says nothing yet.
+// A launch of a trial that is not what was predicted. One that is says nothing yet. `predicted` is kept
+// for the problem's other data, which cost the same.
 void require_traffic(const AnyVariant& variant, const Backend& backend, const AnyProblem& problem,
-                     const Observation& seen, Row& row) {
+                     const Observation& seen, std::optional<simt::Counters>& predicted, Row& row) {
   if (!backend.observes() || !variant.uncounted.empty() || !variant.predict) return;
   if (!seen.error.empty() || row.traffic.outcome == Outcome::bad) return;
-  const simt::Counters predicted = variant.predict(problem);
-  if (predicted == seen.counters) return;
+  if (!predicted) predicted = variant.predict(problem);
+  if (*predicted == seen.counters) return;
   compare_traffic(
-      "", backend, true, [&] { return predicted; }, {seen.counters},
+      "", backend, true, [&] { return *predicted; }, {seen.counters},
       static_cast<double>(problem.computed_outputs()), problem.describe(), row);
 }
 
@@ -158,6 +159,7 @@ void check_trials(const AnyVariant& variant, Backend& backend,
     if (!refusal(variant, *problem).empty()) continue;
     const int shapes = row.check.shapes;
     bool alive = true;
+    std::optional<simt::Counters> predicted;
     try {
       for (const DataKind& kind : problem->kinds()) {
         if (!suits(kind, variant, *problem)) continue;
@@ -172,7 +174,9 @@ void check_trials(const AnyVariant& variant, Backend& backend,
         Observation seen;
         alive = try_once(variant, backend, *problem, *data, judged, arrays, row, seen);
         if (!alive) break;
-        if (kind.of != DataKind::Of::edges) require_traffic(variant, backend, *problem, seen, row);
+        if (kind.of != DataKind::Of::edges) {
+          require_traffic(variant, backend, *problem, seen, predicted, row);
+        }
       }
       row.check.shapes = shapes + 1;
     } catch (const std::runtime_error& error) {

@@ -1,0 +1,307 @@
+#!/usr/bin/env python3
+"""Plants bugs in the kernels of the stages, one at a time, and says which check finds each.
+
+  tests/planted_bugs/plant.py --build build              all of them
+  tests/planted_bugs/plant.py --build build 04 06_p      those whose names begin so
+  tests/planted_bugs/plant.py --list                     what there is
+  tests/planted_bugs/plant.py --applies                  whether each still fits its file, and stop
+
+Each edit of the *.toml files here is made in a copy of its file, which is compiled and linked with the
+rest of a build that is there already; the checkout and the build stay as they are. The stage's program
+then runs as `halo run --strict` would run it. A wrong edit must be found; a right one must pass without
+--strict. Needs Ninja, Python 3.11 and a build with the simulator.
+
+Exit status: 0 as it should be; 1 a bug was not found or a right kernel was turned down; 2 wrong use.
+"""
+
+import argparse
+import json
+import os
+import random
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import tomllib
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+
+
+def edits():
+    """All edits, in the order of their files."""
+    found = []
+    for path in sorted(HERE.glob("*.toml")):
+        with open(path, "rb") as file:
+            found += tomllib.load(file)["edit"]
+    names = [edit["id"] for edit in found]
+    for name in names:
+        if names.count(name) > 1:
+            sys.exit(f"two edits are called {name}")
+    return found
+
+
+def edited(edit):
+    """The text of the edit's file with the edit made. Raises ValueError with one line."""
+    if "text" in edit:
+        return edit["text"]
+    path = ROOT / edit["file"]
+    if not path.is_file():
+        raise ValueError(f"there is no {edit['file']}")
+    text = path.read_text()
+    for number, (old, new) in enumerate([(edit["find"], edit["replace"]), *edit.get("also", [])]):
+        count = text.count(old)
+        if count == 0 or (count > 1 and not edit.get("every")):
+            raise ValueError(f"{edit['file']} has text {number + 1} of the edit {count} times")
+        text = text.replace(old, new)
+    return text
+
+
+# What people mistype and mix up in a kernel: a pattern, and what takes its place.
+SLIPS = [
+    (r"(?<=[\w\]) ])<(?= )", "<="), (r"<=", "<"), (r"(?<= )>(?= )", ">="), (r">=", ">"),
+    (r"==", "!="), (r"&&", "||"), (r"\|\|", "&&"),
+    (r" \+ 1\b(?!\.)", ""), (r" - 1\b(?!\.)", ""), (r" \+ (?=\w)", " - "), (r" - (?=\w)", " + "),
+    (r"\+= ", "= "), (r" / (?=\w)", " % "), (r" % (?=\w)", " / "),
+    (r"layer\.H\b", "layer.W"), (r"layer\.W\b", "layer.H"), (r"layer\.P\b", "layer.Q"),
+    (r"layer\.Q\b", "layer.P"), (r"layer\.R\b", "layer.S"), (r"layer\.S\b", "layer.R"),
+    (r"layer\.C\b", "layer.K"), (r"layer\.K\b", "layer.C"), (r"layer\.N\b", "layer.C"),
+    (r"stride_h\b", "stride_w"), (r"stride_w\b", "stride_h"),
+    (r"padding_h\b", "padding_w"), (r"padding_w\b", "padding_h"),
+    (r"threadIdx\.x", "threadIdx.y"), (r"threadIdx\.y", "threadIdx.x"), (r"blockIdx\.x", "0"),
+    (r"__syncthreads\(\);", ""), (r"__syncwarp\(\);", ""), (r"__pipeline_wait_prior\(0\);", ""),
+    (r"\bmin\(", "max("), (r"\bmax\(", "min("), (r"\bcontinue;", "break;"), (r"0\.0f", "1.0f"),
+    (r"(?<=[ (])([248]|16|32)(?=[;,) ])", lambda match: str(int(match[0]) + 1)),
+]
+
+
+def mutants(count, seed, names):
+    """So many edits of one slip each, drawn from all kernels. Some of them change nothing that matters."""
+    places = []
+    for path in sorted((ROOT / "stages").glob("*/*.cu*")):
+        file = str(path.relative_to(ROOT))
+        if names and not any(file.startswith("stages/" + name) for name in names):
+            continue
+        text = path.read_text()
+        for number, line in enumerate(text.splitlines(keepends=True)):
+            code = line.split("//")[0]
+            if code.startswith(("#", "template", "namespace")) or "return {." in code:
+                continue
+            for pattern, other in SLIPS:
+                for match in re.finditer(pattern, code):
+                    places.append((file, number, match.span(), other if isinstance(other, str) else other(match)))
+    random.Random(seed).shuffle(places)
+    for file, number, (begin, end), other in places[:count]:
+        lines = (ROOT / file).read_text().splitlines(keepends=True)
+        old = lines[number]
+        lines[number] = old[:begin] + other + old[end:]
+        yield {"id": f"{file[7:9]}_{Path(file).stem}:{number + 1}", "file": file, "text": "".join(lines),
+               "wrong": f"{old.strip()}   ->   {lines[number].strip()}"}
+
+
+class Build:
+    """The commands of a build folder by which a kernel becomes part of a stage's program."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.known = {}
+
+    def program(self, stage):
+        backend = "cpu" if stage == "01_conv1d_cpu" else "sim"
+        return f"stages/{stage}-{backend}"
+
+    def commands(self, stage):
+        if stage not in self.known:
+            result = subprocess.run(
+                ["ninja", "-C", self.folder, "-t", "commands", self.program(stage)],
+                capture_output=True, text=True, check=True)
+            self.known[stage] = [line for line in result.stdout.splitlines() if line]
+        return self.known[stage]
+
+    def build(self, stages):
+        subprocess.run(["ninja", "-C", self.folder, *[self.program(stage) for stage in stages]],
+                       check=True, stdout=subprocess.DEVNULL)
+
+    def run(self, arguments):
+        return subprocess.run(arguments, cwd=self.folder, capture_output=True, text=True)
+
+    def compile(self, edit, scratch):
+        """The program with the edit made: its path, or None and the compiler's complaint."""
+        stage = edit["file"].split("/")[1]
+        copy = scratch / edit["file"]
+        copy.parent.mkdir(parents=True)
+        copy.write_text(edited(edit))
+        commands = self.commands(stage)
+        # A header is part of all kernels of the stage.
+        sources = [edit["file"]]
+        if copy.suffix in (".cuh", ".h", ".hpp"):
+            sources = [str(path.relative_to(ROOT)) for path in sorted((ROOT / "stages" / stage).glob("*.cu"))]
+        objects = []
+        for source in sources:
+            if source != edit["file"]:
+                (scratch / source).write_text((ROOT / source).read_text())
+            compiled = scratch / (Path(source).stem + ".o")
+            steps = self.steps(commands, source, scratch, compiled)
+            if not steps:
+                continue  # not a part of the simulated program
+            for step in steps:
+                result = self.run(step)
+                if result.returncode != 0:
+                    return None, result.stderr or result.stdout
+            objects.append(str(compiled))
+        program = scratch / "program"
+        link = shlex.split(commands[-1])
+        at = link.index("-o")
+        link[at + 1] = str(program)
+        # Before the libraries: what the objects define is not asked of them.
+        link[at + 2:at + 2] = objects
+        result = self.run(link)
+        return (program, None) if result.returncode == 0 else (None, result.stderr)
+
+    @staticmethod
+    def steps(commands, source, scratch, compiled):
+        name = Path(source)
+        if name.suffix == ".cpp":
+            for command in commands:
+                words = shlex.split(command)
+                if "-c" in words and words[words.index("-c") + 1].endswith(source):
+                    words[words.index("-c") + 1] = str(scratch / source)
+                    return [Build.into(words, compiled, scratch)]
+            return []
+        translate = next((shlex.split(line) for line in commands
+                          if " --translate " in line and f"{source} " in line), None)
+        if translate is None:
+            return []
+        made = translate[translate.index("-o") + 1]
+        words = next(shlex.split(line) for line in commands if line.endswith(f"-c {made}"))
+        translated = scratch / (name.stem + ".sim.cpp")
+        translate[translate.index("--translate") + 1] = str(scratch / source)
+        translate[translate.index("-o") + 1] = str(translated)
+        translate[translate.index("--depfile") + 1] = str(scratch / "dependencies")
+        translate[translate.index("-I"):translate.index("-I")] = ["-I", str(scratch)]
+        words[words.index("-c") + 1] = str(translated)
+        return [translate, Build.into(words, compiled, scratch)]
+
+    @staticmethod
+    def into(words, compiled, scratch):
+        words[words.index("-o") + 1] = str(compiled)
+        words[words.index("-MF") + 1] = str(scratch / "dependencies.d")
+        words.insert(words.index("-c"), f"-I{scratch}")
+        # A warning is the author's business.
+        return [word for word in words if word not in ("ccache", "-Werror", "-fdiagnostics-color=always")]
+
+
+def findings(rows):
+    """What the rows complain of, in words, the most telling first."""
+    said = []
+    for row in rows:
+        for hazard in row["hazards"].get("findings", []):
+            said.append(f"{hazard['kind']}, line {hazard['line']}")
+    for row in rows:
+        if row["check"]["status"] == "FAIL":
+            said.append("numbers: " + row["check"]["reason"])
+    for row in rows:
+        if row["traffic"]["status"] == "DIFFERS":
+            said.append("traffic")
+    for row in rows:
+        if row.get("launches", {}).get("status") == "DIFFERS":
+            said.append("launches")
+    return said
+
+
+def judge(build, edit, seed):
+    """(as it should be, what was found)"""
+    with tempfile.TemporaryDirectory(prefix="planted-") as folder:
+        scratch = Path(folder)
+        program, complaint = build.compile(edit, scratch)
+        if program is None:
+            lines = [line for line in complaint.splitlines() if "error" in line]
+            return "wrong" in edit, "compiler: " + (lines or complaint.splitlines() or ["?"])[0].split("error: ")[-1]
+        output = scratch / "rows.json"
+        command = [str(program), "--no-times", "--json", str(output), "--color", "never"]
+        if seed:
+            command += ["--seed", seed]
+        stage = edit["file"].split("/")[1]
+        source = edit["file"]
+        if "variant" in edit:
+            command += ["--variant", edit["variant"]]
+        elif stage != "13_network" and Path(source).stem[:1].isdigit():
+            name = Path(source).stem[2:]
+            listed = build.run([str(program), "--list"]).stdout.split("\n")
+            if any(line.startswith(name + " ") for line in listed):
+                command += ["--variant", name]
+        try:
+            result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+        except subprocess.TimeoutExpired:
+            return "wrong" in edit, "does not end"
+        if result.returncode < 0:
+            return "wrong" in edit, f"crash: signal {-result.returncode}"
+        if result.returncode == 2 or not output.exists():
+            return False, f"exit {result.returncode}: {(result.stderr or result.stdout).strip().splitlines()[-1:]}"
+        rows = json.loads(output.read_text())["rows"]
+        said = findings(rows)
+        good = (result.returncode == 1) == ("wrong" in edit)
+        return good, "; ".join(dict.fromkeys(said))[:150] or "nothing"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", default=str(ROOT / "build"), help="the build folder (default: build)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="edits at a time")
+    parser.add_argument("--seed", help="of the random data")
+    parser.add_argument("--mutants", type=int, metavar="N", help="instead of the edits, N slips drawn by --seed; "
+                        "names are then those of files. A survivor may be as right as the original: read it")
+    parser.add_argument("--list", action="store_true", help="list the edits and stop")
+    parser.add_argument("--applies", action="store_true", help="only say whether each edit fits its file")
+    parser.add_argument("names", nargs="*", help="beginnings of names")
+    options = parser.parse_args()
+    if options.mutants:
+        chosen = list(mutants(options.mutants, options.seed or "1", options.names))
+    else:
+        chosen = [edit for edit in edits()
+                  if not options.names or any(edit["id"].startswith(name) for name in options.names)]
+    if not chosen:
+        sys.exit("no edit has such a name")
+    if options.list:
+        for edit in chosen:
+            print(f"{edit['id']:36} {'wrong' if 'wrong' in edit else 'right'}: {edit.get('wrong') or edit['right']}")
+        return 0
+    if options.applies:
+        bad = 0
+        for edit in chosen:
+            try:
+                edited(edit)
+            except ValueError as error:
+                bad += 1
+                print(f"{edit['id']}: {error}")
+        print(f"{len(chosen) - bad} edits fit, {bad} do not")
+        return int(bad > 0)
+
+    build = Build(options.build)
+    build.build(sorted({edit["file"].split("/")[1] for edit in chosen}))
+    bad = 0
+    survivors = 0
+    with ThreadPoolExecutor(options.jobs) as pool:
+        for edit, (good, what) in zip(chosen, pool.map(lambda edit: judge(build, edit, options.seed), chosen)):
+            expected = "survives" in edit
+            if good and not expected:
+                verdict = "found   " if "wrong" in edit else "accepted"
+            elif expected and not good:
+                verdict = "survives"
+                what = edit["survives"]
+                survivors += 1
+            else:
+                verdict = "FOUND, but said to survive" if expected else "MISSED  " if "wrong" in edit else "REFUSED "
+                bad += 1
+            print(f"{verdict} {edit['id']:36} {what}", flush=True)
+            if options.mutants and verdict.startswith("MISSED"):
+                print(f"         {edit['wrong']}", flush=True)
+    print(f"{len(chosen) - bad - survivors} as they should be, {survivors} survive with a reason, {bad} not")
+    return int(bad > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -76,10 +76,11 @@ struct LineCounters {
   Counters counters;
 };
 
-// The closed list of finding kinds. `same_value_write` is a note: it does not fail a run.
+// The closed list of finding kinds. `same_value_write` and `missed_barrier` are notes: they do not
+// fail a run.
 //   race, same_value_write, out_of_bounds, use_after_free, misaligned, invalid_address,
-//   uninitialized_shared_read, uninitialized_global_read, divergent_barrier, warp_deadlock,
-//   undefined_shuffle, unfinished_copy, invalid_copy, endless_kernel
+//   uninitialized_shared_read, uninitialized_global_read, divergent_barrier, missed_barrier,
+//   warp_deadlock, undefined_shuffle, unfinished_copy, invalid_copy, endless_kernel
 struct Finding {
   std::string kind;
   std::string file;
@@ -91,7 +92,7 @@ struct Finding {
   std::string array;                 // name of the array or allocation; empty if unknown
   std::uint64_t count = 0;           // how many times
   std::string message;               // one sentence that names the parties and teaches
-  bool is_note() const { return kind == "same_value_write"; }
+  bool is_note() const { return kind == "same_value_write" || kind == "missed_barrier"; }
 };
 
 // One kernel launch, in launch order.

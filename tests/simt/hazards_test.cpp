@@ -200,7 +200,8 @@ TEST_CASE("correct kernels raise nothing", "[hazards]") {
       "shared_cell_not_written_fixed",
       "global_written_in_every_way",
       "barrier_after_both_branches",
-      "early_return_before_barrier",
+      "barrier_in_a_template",
+      "whole_block_returns",
       "barrier_counts",
       "shuffle_with_its_own_mask",
       "shuffle_among_lanes_left",
@@ -380,17 +381,49 @@ TEST_CASE("memory that nobody wrote", "[hazards]") {
 }
 
 TEST_CASE("a barrier that part of the block does not reach", "[hazards]") {
-  const std::string name =
-      GENERATE(values<const char*>({"barrier_in_both_branches", "barrier_missed"}));
+  const std::string name = GENERATE(values<const char*>(
+      {"barrier_in_both_branches", "barrier_missed", "same_branches", "same_branches_on_a_line"}));
+  const bool on_a_line = name == "same_branches_on_a_line";
   const Outcome outcome = run(name);
   INFO(name << ": " << describe(outcome.launch.findings));
   REQUIRE(!outcome.launch.findings.empty());
   const Finding& f = outcome.launch.findings[0];
   CHECK(f.kind == "divergent_barrier");
   CHECK(is_between(f, kSynchronisation, line_of(kSynchronisation, "BUG " + name),
-                   line_of(kSynchronisation, "OTHER " + name)));
+                   line_of(kSynchronisation, (on_a_line ? "BUG " : "OTHER ") + name)));
   CHECK(f.count == 2);  // once a block
   CHECK(f.block == std::array<unsigned, 3>{0, 0, 0});
+}
+
+TEST_CASE("a barrier that part of the block has ended before", "[hazards]") {
+  struct Planted {
+    const char* name;
+    unsigned other;  // the first thread that is gone
+  };
+  const Planted planted = GENERATE(values<Planted>({
+      {"early_return_before_barrier", 50},
+      {"barrier_of_some", 40},
+  }));
+  const std::string name = planted.name;
+  const Outcome outcome = run(name);
+  INFO(name << ": " << describe(outcome.launch.findings));
+  CHECK(outcome.error == cudaSuccess);
+  REQUIRE(outcome.launch.findings.size() == 1);
+  const Finding& f = outcome.launch.findings[0];
+  CHECK(f.kind == "missed_barrier");
+  CHECK(f.is_note());
+  CHECK(is_kernel_file(f.file, kSynchronisation));
+  CHECK(f.line == line_of(kSynchronisation, "BUG " + name));
+  CHECK(f.thread == std::array<unsigned, 3>{0, 0, 0});
+  CHECK(f.message.find("(" + std::to_string(planted.other) + ",0,0)") != std::string::npos);
+  CHECK(f.count == 2);
+}
+
+TEST_CASE("the advice on a race fits it", "[hazards]") {
+  const auto message = [](const char* name) { return run(name).launch.findings.at(0).message; };
+  CHECK(message("missing_barrier").find("Put a __syncthreads()") != std::string::npos);
+  CHECK(message("lanes_without_syncwarp").find("put a __syncwarp()") != std::string::npos);
+  CHECK(message("race_in_global").find("write to another") != std::string::npos);
 }
 
 TEST_CASE("a warp operation that waits for ever", "[hazards]") {

@@ -45,6 +45,7 @@ KINDS = {
     "uninitialized_shared_read",
     "uninitialized_global_read",
     "divergent_barrier",
+    "missed_barrier",
     "warp_deadlock",
     "undefined_shuffle",
     "unfinished_copy",

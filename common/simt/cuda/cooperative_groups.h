@@ -55,7 +55,9 @@ SIMT_INLINE T exchange(unsigned int mask, T value, simt::Exchange kind, unsigned
 
 class thread_block {
  public:
-  SIMT_INLINE static void sync() { simt::block_barrier(); }
+  SIMT_INLINE static void sync(const void* place = __builtin_source_location()) {
+    simt::block_barrier(place);
+  }
   SIMT_INLINE static unsigned int thread_rank() { return details::rank_in_block(); }
   SIMT_INLINE static unsigned int num_threads() { return details::threads_in_block(); }
   SIMT_INLINE static unsigned int size() { return num_threads(); }
@@ -241,9 +243,9 @@ class thread_group {
   SIMT_INLINE thread_group(const thread_block_tile<Size, void>&)
       : mask_(details::tile_mask(Size)) {}
 
-  SIMT_INLINE void sync() const {
+  SIMT_INLINE void sync(const void* place = __builtin_source_location()) const {
     if (mask_ == 0) {
-      simt::block_barrier();
+      simt::block_barrier(place);
     } else {
       simt::warp_barrier(mask_);
     }
@@ -275,6 +277,12 @@ SIMT_INLINE thread_group tiled_partition(const thread_block& parent, unsigned in
 template <typename Group>
 SIMT_INLINE void sync(const Group& group) {
   group.sync();
+}
+SIMT_INLINE void sync(const thread_block& group, const void* place = __builtin_source_location()) {
+  group.sync(place);
+}
+SIMT_INLINE void sync(const thread_group& group, const void* place = __builtin_source_location()) {
+  group.sync(place);
 }
 template <typename Group>
 SIMT_INLINE auto thread_rank(const Group& group) {

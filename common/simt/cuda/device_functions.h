@@ -6,6 +6,22 @@
 #include <stdio.h>
 #include <string.h>
 
+#if __cplusplus > 201703L
+#include <source_location>
+#else
+// What __builtin_source_location() wants to see; C++17 does not have it.
+namespace std {
+struct source_location {
+  struct __impl {
+    const char* _M_file_name;
+    const char* _M_function_name;
+    unsigned _M_line;
+    unsigned _M_column;
+  };
+};
+}  // namespace std
+#endif
+
 #include "../runtime/runtime.hpp"
 #include "math_functions.h"
 #include "vector_functions.h"
@@ -59,13 +75,18 @@ SIMT_INLINE void* device_memset(void* to, int value, std::size_t bytes) {
 
 // ---- barriers and fences ----
 
-SIMT_INLINE void __syncthreads() { simt::block_barrier(); }
-SIMT_INLINE int __syncthreads_count(int predicate) { return simt::block_barrier_count(predicate); }
-SIMT_INLINE int __syncthreads_or(int predicate) {
-  return simt::block_barrier_count(predicate) != 0;
+SIMT_INLINE void __syncthreads(const void* place = __builtin_source_location()) {
+  simt::block_barrier(place);
 }
-SIMT_INLINE int __syncthreads_and(int predicate) {
-  return simt::block_barrier_count(!predicate) == 0;
+SIMT_INLINE int __syncthreads_count(int predicate,
+                                    const void* place = __builtin_source_location()) {
+  return simt::block_barrier_count(predicate, place);
+}
+SIMT_INLINE int __syncthreads_or(int predicate, const void* place = __builtin_source_location()) {
+  return simt::block_barrier_count(predicate, place) != 0;
+}
+SIMT_INLINE int __syncthreads_and(int predicate, const void* place = __builtin_source_location()) {
+  return simt::block_barrier_count(!predicate, place) == 0;
 }
 SIMT_INLINE void __syncwarp(unsigned int mask = 0xffffffffu) { simt::warp_barrier(mask); }
 

@@ -26,6 +26,8 @@ const char* hazard_name(Hazard hazard) {
       return "uninitialized_global_read";
     case Hazard::divergent_barrier:
       return "divergent_barrier";
+    case Hazard::missed_barrier:
+      return "missed_barrier";
     case Hazard::warp_deadlock:
       return "warp_deadlock";
     case Hazard::undefined_shuffle:
@@ -42,10 +44,22 @@ const char* hazard_name(Hazard hazard) {
 
 namespace {
 
-// What the reader should do about it: one sentence per kind.
-const char* advice(Hazard hazard) {
+// What the reader should do about it: one sentence per kind, of a race one per remedy.
+const char* advice(Hazard hazard, Remedy remedy) {
   switch (hazard) {
     case Hazard::race:
+      switch (remedy) {
+        case Remedy::lanes:
+          return "The lanes of a warp do not move in step: put a __syncwarp() between the two, or "
+                 "give each thread its own element.";
+        case Remedy::global:
+          return "Read from one array and write to another, or give each thread its own element; a "
+                 "__syncthreads() between the two helps only if no other block touches these "
+                 "elements.";
+        case Remedy::none:
+        case Remedy::block:
+          break;
+      }
       return "Put a __syncthreads() between the two, or give each thread its own element.";
     case Hazard::same_value_write:
       return "Both write the same value, so the result is defined in practice; let one thread "
@@ -68,6 +82,11 @@ const char* advice(Hazard hazard) {
       return "cudaMalloc does not clear memory: copy to it, cudaMemset it, or write it first.";
     case Hazard::divergent_barrier:
       return "Every thread of the block must reach the same __syncthreads().";
+    case Hazard::missed_barrier:
+      return "A barrier does not wait for threads that have ended, but what they should have done "
+             "before it is missing, and CUDA allows __syncthreads() in conditional code only if "
+             "the "
+             "whole block takes it: guard the work with the condition, not the way to the barrier.";
     case Hazard::warp_deadlock:
       return "Every lane named in the mask must execute the same warp operation with the same "
              "mask.";
@@ -119,7 +138,9 @@ void HazardRecord::add(std::uint64_t at_block, unsigned at_thread, unsigned at_o
 
 void merge(HazardTable& into, const HazardTable& from) {
   for (const auto& [key, record] : from) {
-    into[key].add(record.block, record.thread, record.other_thread, record.detail, record.count);
+    HazardRecord& sum = into[key];
+    sum.add(record.block, record.thread, record.other_thread, record.detail, record.count);
+    sum.prescribe(record.remedy);
   }
 }
 
@@ -140,6 +161,7 @@ std::vector<Finding> to_findings(const HazardTable& table, const unsigned grid[3
     LineKey line_key{key.hazard, line_of(key.pc), line_of(key.other_pc), key.array, key.what};
     by_line[line_key].add(record.block, record.thread, record.other_thread, record.detail,
                           record.count);
+    by_line[line_key].prescribe(record.remedy);
   }
 
   std::vector<Finding> findings;
@@ -163,7 +185,7 @@ std::vector<Finding> to_findings(const HazardTable& table, const unsigned grid[3
       f.message += " at " + f.other_file + ":" + std::to_string(f.other_line);
     }
     f.message += ". ";
-    f.message += advice(key.hazard);
+    f.message += advice(key.hazard, record.remedy);
     findings.push_back(std::move(f));
   }
   return findings;

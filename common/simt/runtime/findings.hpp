@@ -3,6 +3,7 @@
 // on how many OS threads ran the blocks.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -23,6 +24,7 @@ enum class Hazard : std::uint8_t {
   uninitialized_shared_read,
   uninitialized_global_read,
   divergent_barrier,
+  missed_barrier,
   warp_deadlock,
   undefined_shuffle,
   unfinished_copy,
@@ -31,6 +33,15 @@ enum class Hazard : std::uint8_t {
 };
 
 const char* hazard_name(Hazard hazard);
+
+// What the reader should do about it, where that depends on who the two parties are. Of a finding's
+// occurrences the greatest counts.
+enum class Remedy : std::uint8_t {
+  none,    // the hazard says all
+  lanes,   // a race within a warp
+  block,   // a race between warps
+  global,  // a race in global memory: a barrier may not be enough
+};
 
 struct HazardKey {
   Hazard hazard;
@@ -48,10 +59,12 @@ struct HazardRecord {
   unsigned other_thread = UINT32_MAX;
   std::string detail;  // numbers of the first occurrence
   std::uint64_t count = 0;
+  Remedy remedy = Remedy::none;
 
   // Counts an occurrence; keeps the first one in (block, thread, other thread) order.
   void add(std::uint64_t at_block, unsigned at_thread, unsigned at_other,
            const std::string& its_detail, std::uint64_t times = 1);
+  void prescribe(Remedy its) { remedy = std::max(remedy, its); }
 };
 
 using HazardTable = std::map<HazardKey, HazardRecord>;

@@ -93,7 +93,9 @@ struct Lane {
   Event* log_read = nullptr;
   unsigned index = 0;  // linear thread index in the block
   unsigned position[3] = {0, 0, 0};
-  std::uint32_t stop_pc = 0;  // where it waits
+  std::uint32_t stop_pc = 0;    // where it waits
+  const void* place = nullptr;  // of the barrier where it waits (runtime.hpp)
+  bool returned = false;        // has finished by itself, not for a bad access
   // A warp operation in progress: what the lane offers, and what it gets.
   WarpOp op = WarpOp::sync;
   Exchange exchange = Exchange::index;

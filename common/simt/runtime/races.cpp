@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "common/simt/runtime/machine.hpp"
+
 namespace simt {
 
 void GlobalCells::reserve(std::size_t bytes) {
@@ -227,7 +229,14 @@ void RaceDetector::end_interval(HazardTable& hazards, std::uint64_t block, bool 
       if (!pair.found()) return;
       HazardKey key{hazard, access_pc(pair.first), access_pc(pair.second), array,
                     verb + array + ", which"};
-      hazards[key].add(block, access_thread(pair.first), access_thread(pair.second), relation);
+      HazardRecord& record = hazards[key];
+      const unsigned first = access_thread(pair.first), second = access_thread(pair.second);
+      record.add(block, first, second, relation);
+      if (hazard == Hazard::race) {
+        record.prescribe(space_of(conflict.address) == Space::global ? Remedy::global
+                         : first >> 5 == second >> 5                 ? Remedy::lanes
+                                                                     : Remedy::block);
+      }
     };
     if (conflict.values_differ) {
       report(Hazard::race, conflict.write_write, "writes ",

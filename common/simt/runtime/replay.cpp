@@ -75,6 +75,13 @@ unsigned count_distinct(const std::uint64_t* values, unsigned count) {
   return distinct;
 }
 
+// True if all active lanes touch one word: one wavefront serves them. (Accesses of up to 4 bytes.)
+bool is_one_word(const WarpAccess& a) {
+  std::uint64_t differing = 0;
+  for (unsigned i = 1; i < a.count; ++i) differing |= a.address[i] ^ a.address[0];
+  return differing >> 2 == 0;
+}
+
 // Distinct aligned 32-byte sectors.
 unsigned count_sectors(const WarpAccess& a) {
   if (is_consecutive(a)) {
@@ -141,7 +148,7 @@ struct Wavefronts {
 // twice as wide. The rule was measured on an H200: tests/simt/kernels/bank_patterns.csv.
 Wavefronts count_wavefronts(const WarpAccess& a, bool is_load) {
   if (a.bytes <= 4) {
-    if (is_consecutive(a)) return {1, 1};
+    if (is_consecutive(a) || is_one_word(a)) return {1, 1};
     unsigned members[kWarpSize];
     for (unsigned i = 0; i < a.count; ++i) members[i] = i;
     return {bank_depth(a, members, a.count), 1};

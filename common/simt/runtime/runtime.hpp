@@ -34,10 +34,13 @@ std::size_t static_shared_bytes(const void* kernel_function);
 
 // ---- Device-side services used by the stand-in headers (scheduler.cpp) ----
 void* dynamic_shared();  // start of the block's dynamic shared memory, 1024-byte aligned
-void block_barrier();    // __syncthreads; the caller's return address names the line
-int block_barrier_count(int predicate);  // __syncthreads_count; _and and _or follow from it
-void warp_barrier(unsigned mask);        // __syncwarp
-unsigned active_mask();                  // __activemask: lanes of the warp that have not ended
+// __syncthreads, and __syncthreads_count, from which _and and _or follow. `place` is what
+// __builtin_source_location() gives where the barrier stands: the compiler may make one call of two
+// barriers, and two calls of one.
+void block_barrier(const void* place);
+int block_barrier_count(int predicate, const void* place);
+void warp_barrier(unsigned mask);  // __syncwarp
+unsigned active_mask();            // __activemask: lanes of the warp that have not ended
 
 enum class Exchange { index, up, down, butterfly };
 // Shuffle of up to 8 bytes. `operand` is the lane, delta or lane mask; `width` as in CUDA.

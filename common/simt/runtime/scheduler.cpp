@@ -232,6 +232,7 @@ void Worker::run_block(std::uint64_t index) {
   for (unsigned t = 0; t < threads; ++t) {
     Lane& l = lanes_[t];
     l.state = LaneState::ready;
+    l.returned = false;
     l.fiber = nullptr;
     l.log = l.log_end = l.log_read = nullptr;
     l.index = t;
@@ -358,9 +359,13 @@ void Worker::resume(Warp& w, Lane& l) {
   hot.active = false;
   events_without_progress_ += static_cast<std::uint64_t>(hot.log_next - l.log_end) + 1;
   l.log_end = hot.log_next;
-  heartbeat.fetch_add(1, std::memory_order_relaxed);
+  // Only this thread writes it, so it needs no locked addition.
+  heartbeat.store(heartbeat.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   races_.settle_writes();
-  if (l.state == LaneState::finished) end_lane(l, lane_abandoned_);
+  if (l.state == LaneState::finished) {
+    l.returned = !lane_abandoned_;
+    end_lane(l, lane_abandoned_);
+  }
   if (l.state == LaneState::finished || l.state == LaneState::at_barrier) progress();
 }
 
@@ -572,26 +577,54 @@ void Worker::report_deadlock(Warp& w) {
 
 // ---- Block barriers ----
 
+namespace {
+
+// As std::source_location lays it out.
+struct BarrierPlace {
+  const char* file;
+  const char* function;
+  unsigned line, column;
+};
+
+bool same_place(const void* a, const void* b) {
+  if (a == b) return true;
+  const auto& p = *static_cast<const BarrierPlace*>(a);
+  const auto& q = *static_cast<const BarrierPlace*>(b);
+  return p.line == q.line && p.column == q.column && std::strcmp(p.file, q.file) == 0;
+}
+
+}  // namespace
+
 void Worker::release_barrier(unsigned warps) {
   const Lane* first = nullptr;
   const Lane* different = nullptr;
+  const Lane* gone = nullptr;
   int predicates = 0;
   for (unsigned w = 0; w < warps; ++w) {
     for (unsigned i = 0; i < warps_[w].lane_count; ++i) {
       const Lane& l = warps_[w].lanes[i];
+      if (l.returned && !gone) gone = &l;
       if (l.state != LaneState::at_barrier) continue;
       if (!first) first = &l;
-      if (l.stop_pc != first->stop_pc && !different) different = &l;
+      if (!different && (l.stop_pc != first->stop_pc || l.place != first->place)) different = &l;
       predicates += l.predicate;
     }
   }
   if (grid->checks) sites.at(first->stop_pc).barriers += 1;
+  if (gone && (grid->checks & kCheckBarriers)) {
+    HazardKey key{
+        Hazard::missed_barrier, first->stop_pc, 0, "",
+        "waits at this __syncthreads(), which another thread cannot reach any more, since "
+        "it has ended:"};
+    hazards[key].add(block_index, first->index, gone->index, "");
+  }
   if (different && (grid->checks & kCheckBarriers)) {
-    // The compiler may have copied one __syncthreads() to several places; the line decides.
+    // The compiler may have copied one __syncthreads() to several places, and a function that waits
+    // may have been called from several lines.
     const ProgramImage& image = ProgramImage::get();
     SourceLine a = image.line_of(image.load_address() + first->stop_pc);
     SourceLine b = image.line_of(image.load_address() + different->stop_pc);
-    if (a.line != b.line || a.file != b.file) {
+    if (a.line != b.line || a.file != b.file || !same_place(first->place, different->place)) {
       HazardKey key{Hazard::divergent_barrier, first->stop_pc, different->stop_pc, "",
                     "waits at this __syncthreads() while another waits at a different one:"};
       hazards[key].add(block_index, first->index, different->index, "");
@@ -795,13 +828,15 @@ std::string array_name(std::uintptr_t address) {
 
 void* dynamic_shared() { return reinterpret_cast<void*>(current_worker->dynamic_shared); }
 
-void block_barrier() {
+void block_barrier(const void* place) {
   current_worker->lane->predicate = 0;
+  current_worker->lane->place = place;
   current_worker->stop_lane(LaneState::at_barrier, relative_pc(__builtin_return_address(0)));
 }
 
-int block_barrier_count(int predicate) {
+int block_barrier_count(int predicate, const void* place) {
   Lane& lane = *current_worker->lane;
+  lane.place = place;
   lane.predicate = predicate != 0;
   current_worker->stop_lane(LaneState::at_barrier, relative_pc(__builtin_return_address(0)));
   return static_cast<int>(lane.result);

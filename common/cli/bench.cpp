@@ -6,6 +6,7 @@
 #include "common/cli/gpu.hpp"
 #include "common/cli/program_runs.hpp"
 #include "common/harness/bench_sets.hpp"
+#include "common/report/json.hpp"
 #include "common/report/terminal.hpp"
 
 namespace halo {
@@ -89,7 +90,8 @@ int run_bench(const BuildFolder& build, const BenchOptions& options) {
   }
   if (options.on != "auto") request.command += " --on " + options.on;
   // A family with sets of problems writes its file problem by problem.
-  request.grows = !options.json.empty() && choice.programs.size() == 1 &&
+  request.grows = !options.json.empty() && is_json_file(options.json) &&
+                  choice.programs.size() == 1 &&
                   !bench_set_names(choice.programs.front().family).empty();
   request.resume = options.resume;
   Results results = run_programs(build, choice.programs, request);
@@ -115,7 +117,7 @@ int run_bench(const BuildFolder& build, const BenchOptions& options) {
   std::fputs(render(results, Shown::brief, table).c_str(), stdout);
   std::fflush(stdout);
   save(results, request);
-  return exit_status(results.rows);
+  return run_status(results);
 }
 
 }  // namespace halo

@@ -1,8 +1,11 @@
 #include "common/cli/builder.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -66,13 +69,32 @@ std::vector<std::string> ninja_command(const BuildFolder& build, std::span<const
   return words;
 }
 
+constexpr const char* kWaiting = "waiting for another ./halo, which builds";
+
 }  // namespace
+
+bool FolderLock::take() {
+  if (descriptor_ >= 0) return true;
+  descriptor_ = open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor_ < 0 || flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) {
+    return true;
+  }
+  release();
+  usleep(100'000);  // whoever asks again and again need not sleep himself
+  return false;
+}
+
+void FolderLock::release() {
+  if (descriptor_ >= 0) close(descriptor_);
+  descriptor_ = -1;
+}
 
 Builder::Builder(const BuildFolder& build, const std::vector<fs::path>& files)
     : build_(build),
       files_(files),
       states_(files.size(), State::waiting),
       failures_(files.size()),
+      lock_(build.path()),
       together_(files_together()) {
   // Its progress is read here, whatever the user likes to see.
   setenv("NINJA_STATUS", "[%f/%t] ", 1);
@@ -102,6 +124,8 @@ void Builder::begin() {
   if (ninja_) return;
   const auto waiting = std::find(states_.begin(), states_.end(), State::waiting);
   if (waiting == states_.end()) return;
+  waits_ = !lock_.take();
+  if (waits_) return;
   first_ = static_cast<std::size_t>(waiting - states_.begin());
   last_ = std::min(files_.size(), first_ + (one_by_one_ ? 1 : together_));
   ninja_ = std::make_unique<Running>(
@@ -112,6 +136,7 @@ void Builder::update(Progress& progress) {
   if (!ninja_ || !ninja_->has_ended()) return;
   const Ended ended = ninja_->ended();
   ninja_.reset();
+  lock_.release();
   one_by_one_ = !ended.good() && last_ - first_ > 1;
   if (one_by_one_) return;  // again, to know which
   for (std::size_t i = first_; i < last_; ++i) {
@@ -125,7 +150,7 @@ void Builder::update(Progress& progress) {
 }
 
 std::string Builder::progress() const {
-  if (!ninja_) return "";
+  if (!ninja_) return waits_ ? kWaiting : "";
   const std::string steps = steps_done("\n" + ninja_->ended().out);
   return "building " + files_[first_].filename().string() +
          (last_ - first_ > 1 ? " to " + files_[last_ - 1].filename().string() : "") +
@@ -136,6 +161,8 @@ void build_all(const BuildFolder& build, const std::vector<fs::path>& files,
                const std::string& what, Progress& progress) {
   const Builder builder(build, files);
   if (builder.all_built()) return;
+  FolderLock lock(build.path());
+  while (!lock.take()) progress.show(kWaiting);
   const Ended ended = run_program(ninja_command(build, files), [&](const std::string& out) {
     const std::string steps = steps_done("\n" + out);
     progress.show("building " + what + (steps.empty() ? "" : ": " + steps));

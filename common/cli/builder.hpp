@@ -13,6 +13,22 @@ namespace halo {
 
 class Progress;
 
+/// The build folder, which one ninja at a time works in. The script ./halo locks it in the same way.
+class FolderLock {
+ public:
+  explicit FolderLock(const std::filesystem::path& folder) : folder_(folder) {}
+  ~FolderLock() { release(); }
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+  /// False: another process has it. (True as well where a folder cannot be locked.)
+  bool take();
+  void release();
+
+ private:
+  std::filesystem::path folder_;
+  int descriptor_ = -1;
+};
+
 /// Builds files of the build folder in the order given, some at a time, beside whatever else the
 /// command does. Only what is asked for is built, and what cannot be built does not stop the rest.
 class Builder {
@@ -28,7 +44,7 @@ class Builder {
   const std::string& failure(std::size_t file) const { return failures_[file]; }
   std::filesystem::path log() const;
 
-  /// Begins to build the next files, if any are left. Not while it is building.
+  /// Begins to build the next files, if any are left. Not while it is building, or another process is.
   void begin();
   bool is_building() const { return ninja_ != nullptr; }
   /// To be watched while it is building; null else.
@@ -45,6 +61,8 @@ class Builder {
   std::vector<std::filesystem::path> files_;
   std::vector<State> states_;
   std::vector<std::string> failures_;
+  FolderLock lock_;
+  bool waits_ = false;  // for another process
   std::unique_ptr<Running> ninja_;
   std::size_t first_ = 0;    // of those being built
   std::size_t last_ = 0;     // and behind them

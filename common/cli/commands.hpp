@@ -1,5 +1,5 @@
 // The commands of the `halo` program. Each prints its data on stdout, says anything else on stderr,
-// and returns the exit code: 0 good, 1 a check or a test failed, 77 nothing was run.
+// and returns the exit code (common/report/rows.hpp).
 #pragma once
 
 #include <filesystem>
@@ -13,7 +13,7 @@
 
 namespace halo {
 
-/// Wrong use of the command line: one line, exit code 2.
+/// Wrong use of the command line, or something that does not compile: one line, exit code 2.
 struct WrongUse : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

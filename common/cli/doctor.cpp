@@ -115,7 +115,7 @@ int run_doctor(const BuildFolder& build) {
     print_line(one.name, found, std::string(one.cost) + " (package " + one.package + ")");
   }
   std::printf("\nBuild folder   %s\n", build.path().c_str());
-  return sim || (gpu.found && gpu_programs) ? 0 : 1;
+  return sim || (gpu.found && gpu_programs) ? 0 : 77;
 }
 
 }  // namespace halo

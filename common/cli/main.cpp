@@ -11,10 +11,13 @@
 #include "common/cli/commands.hpp"
 #include "common/cli/process.hpp"
 #include "common/cli/program_runs.hpp"
+#include "common/data/file.hpp"
 #include "common/harness/bench_sets.hpp"
 #include "common/harness/course.hpp"
 #include "common/harness/program_options.hpp"
 #include "common/report/command_line.hpp"
+#include "common/report/rows.hpp"
+#include "common/report/terminal.hpp"
 
 namespace {
 
@@ -39,7 +42,10 @@ constexpr const char* usage =
     "  --version      the version\n"
     "  --build DIR    use this build folder, not the one that the program stands in\n"
     "\n"
-    "Exit codes: 0 good, 1 a check or a test failed, 2 wrong use, 77 nothing could be run.\n";
+    "Exit codes: 0 good, 1 a check or a test failed, 2 wrong use or a program that does not "
+    "compile,\n"
+    "74 results could not be written, 77 nothing could be run. Where several hold, the first of\n"
+    "74, 1, 2, 77; the other programs run all the same.\n";
 
 constexpr const char* commands = "run, bench, compare, report, test, list or doctor";
 
@@ -360,11 +366,12 @@ int run(int argc, char** argv) {
   throw WrongUse("unknown command '" + command + "': " + commands + " (./halo --help)");
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+// What went wrong is one line.
+int run_or_complain(int argc, char** argv) {
   try {
     return run(argc, argv);
+  } catch (const halo::data::NotWritten& error) {
+    return complain(error.what(), kNotWritten);
   } catch (const halo::WrongUse& error) {
     return complain(error.what(), 2);
   } catch (const halo::UsageError& error) {
@@ -373,7 +380,18 @@ int main(int argc, char** argv) {
     return complain(error.what(), 77);
   } catch (const halo::Interrupted& interrupted) {
     return complain("interrupted", 128 + interrupted.signal);
+  } catch (const std::bad_alloc&) {
+    return complain("not enough memory", 2);
   } catch (const std::exception& error) {
-    return complain(error.what(), 1);
+    return complain(error.what(), 2);
   }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  halo::open_standard_streams();
+  const int status = run_or_complain(argc, argv);
+  const std::string lost = halo::lost_output();
+  return lost.empty() ? status : complain(lost, halo::kNotWritten);
 }

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <stdexcept>
 
 #include "common/report/row_stream.hpp"
@@ -22,10 +23,10 @@ volatile sig_atomic_t stop_signal = 0;
 
 void remember_signal(int signal) { stop_signal = signal; }
 
-// SIGINT and SIGTERM are taken while any program runs, so that it is ended and what it said is not
-// lost.
-struct sigaction interrupt_before = {};
-struct sigaction terminate_before = {};
+// These are taken while any program runs, so that it is ended and what it said is not lost. (SIGHUP: the
+// terminal was closed.)
+constexpr int kStopSignals[] = {SIGINT, SIGTERM, SIGHUP};
+struct sigaction before[std::size(kStopSignals)] = {};
 int programs_running = 0;
 
 void take_stop_signals() {
@@ -33,14 +34,18 @@ void take_stop_signals() {
   stop_signal = 0;
   struct sigaction action = {};
   action.sa_handler = remember_signal;
-  sigaction(SIGINT, &action, &interrupt_before);
-  sigaction(SIGTERM, &action, &terminate_before);
+  for (std::size_t i = 0; i < std::size(kStopSignals); ++i) {
+    sigaction(kStopSignals[i], &action, &before[i]);
+    // nohup: what is ignored stays ignored.
+    if (before[i].sa_handler == SIG_IGN) sigaction(kStopSignals[i], &before[i], nullptr);
+  }
 }
 
 void release_stop_signals() {
   if (--programs_running > 0) return;
-  sigaction(SIGINT, &interrupt_before, nullptr);
-  sigaction(SIGTERM, &terminate_before, nullptr);
+  for (std::size_t i = 0; i < std::size(kStopSignals); ++i) {
+    sigaction(kStopSignals[i], &before[i], nullptr);
+  }
 }
 
 std::runtime_error system_error(const char* what) {
@@ -72,8 +77,9 @@ constexpr int kStream = 3;
 
 [[noreturn]] void become(const std::vector<char*>& argv, int out, int err, int told, int failure,
                          pid_t parent) {
-  signal(SIGINT, SIG_DFL);
-  signal(SIGTERM, SIG_DFL);
+  for (std::size_t i = 0; i < std::size(kStopSignals); ++i) {
+    if (before[i].sa_handler != SIG_IGN) signal(kStopSignals[i], SIG_DFL);
+  }
   // Nothing outlives the command, even if it is killed.
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(126);

@@ -66,6 +66,11 @@ class Part {
       results_.rows.push_back(broken(program_, ended.err));
       return results_;
     }
+    if (ended.status == kNotWritten) {
+      results_.end.not_written = said.empty() ? "it gave no reason" : said;
+      std::fprintf(stderr, "halo: %s\n", results_.end.not_written.c_str());
+      return results_;
+    }
     if (ended.status == 2 && results_.rows.empty()) {
       throw WrongUse(said.empty() ? program_.path.string() + " refuses its options" : said);
     }
@@ -81,11 +86,8 @@ class Part {
     if (results_.rows.empty()) {
       return fail("the program ended with " + how_it_ended(ended) + " and left no results");
     }
-    // The status and the rows must tell the same story. (2 beside rows: the checks ran, but what was
-    // to be written could not be.)
-    if (ended.status == 2) {
-      std::fprintf(stderr, "halo: %s\n", said.c_str());
-    } else if (exit_status(results_.rows) != ended.status) {
+    // The status and the rows must tell the same story.
+    if (exit_status(results_.rows) != ended.status) {
       return fail("the program ended with " + how_it_ended(ended) + ", which its " +
                   std::to_string(results_.rows.size()) + " result rows do not explain");
     }
@@ -94,6 +96,9 @@ class Part {
     }
     return results_;
   }
+
+  // What it told before it was interrupted.
+  const Results& told() const { return results_; }
 
  private:
   static std::vector<std::string> command(const Program& program, const Request& request,
@@ -203,7 +208,7 @@ Results run_programs(const BuildFolder& build, const std::vector<Program>& progr
   // Fail before the work, not after it.
   if (!request.json.empty()) {
     try {
-      data::require_writable(request.json);
+      prepare_json(request.json);
     } catch (const data::DataError& error) {
       throw WrongUse(std::string("--json: ") + error.what());
     }
@@ -232,6 +237,7 @@ Results run_programs(const BuildFolder& build, const std::vector<Program>& progr
     const std::size_t first = merged.rows.size();
     merged.rows.insert(merged.rows.end(), part.rows.begin(), part.rows.end());
     machine = merged_machine(machine, part.machine);
+    if (merged.end.not_written.empty()) merged.end.not_written = part.end.not_written;
     if (!machine.cpu.empty()) merged.machine = machine;
     fill_ratios(merged.rows);
     fill_shares(merged.rows, merged.machine);
@@ -254,6 +260,7 @@ Results run_programs(const BuildFolder& build, const std::vector<Program>& progr
         Results unbuilt;
         unbuilt.rows.push_back(broken(program, "it could not be built: " + builder.failure(at) +
                                                    " (all of it: " + builder.log().string() + ")"));
+        unbuilt.rows.back().start.compiled = false;
         add(unbuilt, "");
         ++at;
         continue;
@@ -266,7 +273,16 @@ Results run_programs(const BuildFolder& build, const std::vector<Program>& progr
       start = std::chrono::steady_clock::now();
     }
     if (!(alone && builder.decided(at))) builder.begin();
-    watch({part ? part->running() : nullptr, builder.ninja()});
+    try {
+      watch({part ? part->running() : nullptr, builder.ninja()});
+    } catch (const Interrupted& interrupted) {
+      progress.clear();
+      merged.end.interrupted = interrupted.signal;
+      if (part && !part->told().rows.empty()) add(part->told(), "");
+      std::fprintf(stderr, "halo: interrupted: %zu of %zu programs had ended\n", at,
+                   programs.size());
+      return merged;
+    }
     builder.update(progress);
     std::string text = builder.progress();
     if (part) {
@@ -291,12 +307,9 @@ Results run_programs(const BuildFolder& build, const std::vector<Program>& progr
 }
 
 void save(const Results& results, const Request& request) {
-  if (request.json.empty()) return;
-  try {
-    write_json(request.json, results);
-  } catch (const std::exception& error) {
-    throw WrongUse(error.what());
-  }
+  // A file that grew has all that there was.
+  if (request.json.empty() || (request.grows && results.end.interrupted != 0)) return;
+  write_json(request.json, results);
 }
 
 std::string render(const Results& all, Shown shown, const TableOptions& options) {

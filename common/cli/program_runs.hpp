@@ -35,8 +35,8 @@ using Finished =
 /// with one seed (a fresh one if none is passed on); merges rows and machines. The next are built while one
 /// runs, unless that would disturb its times. A program that crashes or contradicts itself becomes a
 /// row that failed behind those it told before, one that cannot be built such a row alone, one that cannot
-/// begin a row that was not run. Throws WrongUse: a program refuses its options, the JSON or the build
-/// folder cannot be written.
+/// begin a row that was not run. What was told before a stop signal is there as well (RunEnd). Throws
+/// WrongUse: a program refuses its options, the JSON or the build folder cannot be written.
 Results run_programs(const BuildFolder& build, const std::vector<Program>& programs,
                      const Request& request, const Finished& finished = {});
 
@@ -49,7 +49,7 @@ inline constexpr const char* kProgramRow = "(program)";
 /// The row of a program that was not run.
 Row not_run_row(const Program& program, const std::string& reason);
 
-/// Writes the JSON, if one is wanted. Throws WrongUse.
+/// Writes the JSON, if one is wanted. Throws data::NotWritten.
 void save(const Results& results, const Request& request);
 
 /// The machine, where there are times to read beside it, and the rows: our tables, many problems in a

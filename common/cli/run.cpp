@@ -238,7 +238,7 @@ int run_stages(const BuildFolder& build, const RunOptions& options) {
     print(tables.end(results));
   }
   save(results, request);
-  return exit_status(results.rows);
+  return run_status(results);
 }
 
 }  // namespace halo

@@ -160,8 +160,8 @@ void OutputFile::commit() {
   temporary_.clear();
 }
 
-DataError OutputFile::error(const std::string& reason) const {
-  return DataError("cannot write " + quoted(path_) + ": " + reason);
+NotWritten OutputFile::error(const std::string& reason) const {
+  return NotWritten("cannot write " + quoted(path_) + ": " + reason);
 }
 
 void write_file(const std::string& path, std::string_view bytes) {
@@ -170,6 +170,12 @@ void write_file(const std::string& path, std::string_view bytes) {
   file.commit();
 }
 
-void require_writable(const std::string& path) { OutputFile file(path); }
+void require_writable(const std::string& path) {
+  try {
+    OutputFile file(path);
+  } catch (const NotWritten& error) {
+    throw DataError(error.what());
+  }
+}
 
 }  // namespace halo::data

@@ -16,6 +16,13 @@ class DataError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A file that could not be written: a full disk, a folder without the right. Where results were to be
+/// written, the exit code is 74.
+class NotWritten : public DataError {
+ public:
+  using DataError::DataError;
+};
+
 /// The text in single quotes, control characters replaced, for a message that stays one line.
 std::string quoted(std::string_view text);
 
@@ -50,7 +57,7 @@ class InputFile {
 /// temporary file in the same folder, which vanishes if commit() is not reached.
 class OutputFile {
  public:
-  /// A symbolic link is followed: the file it points to is replaced. Throws DataError if the folder
+  /// A symbolic link is followed: the file it points to is replaced. Throws NotWritten if the folder
   /// is missing or cannot be written, or if `path` is a folder, a device or a write-protected file.
   explicit OutputFile(const std::string& path);
   ~OutputFile();
@@ -59,14 +66,14 @@ class OutputFile {
 
   int descriptor() const { return descriptor_; }
 
-  /// Appends; throws DataError, for instance if the disk is full.
+  /// Appends; throws NotWritten, for instance if the disk is full.
   void write(const void* bytes, std::size_t count);
 
-  /// Gives the file its name, replacing what had it. Throws DataError.
+  /// Gives the file its name, replacing what had it. Throws NotWritten.
   void commit();
 
-  /// A DataError that begins "cannot write 'path': ".
-  DataError error(const std::string& reason) const;
+  /// An error that begins "cannot write 'path': ".
+  NotWritten error(const std::string& reason) const;
 
  private:
   std::string path_;       // as the user gave it
@@ -78,8 +85,8 @@ class OutputFile {
 /// Writes a whole file as OutputFile does.
 void write_file(const std::string& path, std::string_view bytes);
 
-/// Throws the DataError that OutputFile would throw for this name, and leaves nothing behind: for a
-/// complaint before the work instead of after it.
+/// Throws a DataError with the words that OutputFile would have for this name, and leaves nothing behind: for
+/// a complaint before the work instead of after it, when it is the command that is at fault.
 void require_writable(const std::string& path);
 
 }  // namespace halo::data

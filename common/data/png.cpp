@@ -241,7 +241,7 @@ void write_png(OutputFile& file, const Picture& picture) {
   if (!write_rows(writer.png, writer.info, picture, rows.data())) {
     // An exception of the file's has said all there is to say.
     const std::string words = job.words;
-    if (words.starts_with("cannot write")) throw DataError(words);
+    if (words.starts_with("cannot write")) throw NotWritten(words);
     throw file.error("libpng refuses it (" + words + ")");
   }
 }

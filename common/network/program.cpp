@@ -41,12 +41,13 @@ bool parse(int argc, const char* const* argv, const std::string& stage, Options&
   std::string names;
   for (const std::string& name : network_names()) names += (names.empty() ? "" : ", ") + name;
   const std::string program = program_name(argc, argv, stage);
-  CommandLine line(
-      stage + ": whole networks, planned, checked and measured",
-      "Examples:\n  " + program + " --input digit.png\n  " + program +
-          " --network lenet,alexnet --batch 128\n  " + program +
-          " --plan --network cifar10 --batch 64\n"
-          "Exit status: 0 good, 1 a check or a hazard failed, 2 wrong use, 77 not run.");
+  CommandLine line(stage + ": whole networks, planned, checked and measured",
+                   "Examples:\n  " + program + " --input digit.png\n  " + program +
+                       " --network lenet,alexnet --batch 128\n  " + program +
+                       " --plan --network cifar10 --batch 64\n"
+                       "Exit status: 0 good, 1 a check or a hazard failed, 2 wrong use, 74 results "
+                       "could not be written, "
+                       "77 not run.");
   add_option(line, "network", "--network", options.network, ": " + names);
   add_option(line, "network", "--batch", options.batch);
   add_option(line, "network", "--input", options.input);
@@ -269,7 +270,7 @@ int run(int argc, const char* const* argv, const NetworkStage& stage,
   const std::vector<Task> tasks = make_tasks(options, stage, backend);
   const std::uint64_t seed = make_seed(options.seed);
   const TableOptions table{use_color(options.out.color, stdout)};
-  if (!options.out.json.empty()) data::require_writable(options.out.json);
+  if (!options.out.json.empty()) prepare_json(options.out.json);
   if (const std::string reason = backend.unavailable(); !reason.empty()) {
     std::fprintf(stderr, "%s: NOT RUN: %s\n", stage.name.c_str(), reason.c_str());
     return 77;

@@ -1,6 +1,10 @@
 // The JSON of results, both ways.
 #include "common/report/json.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <charconv>
 #include <cmath>
@@ -281,6 +285,8 @@ Json row_to_json(const Row& row) {
   for (const TimeField& field : kTimeFields) add_figure(time, field.name, row.time.*field.member);
   add(time, "best_peer", row.time.best_peer);
 
+  if (!row.start.compiled) json["compiled"] = false;
+
   if (!row.published.source.empty()) {
     json["published"]["source"] = row.published.source;
     for (const auto& [name, value] : row.published.figures) json["published"][name] = value;
@@ -362,6 +368,7 @@ Row row_from_json(const Json& json) {
     row.time.*field.member = figure_from_json(time, field.name);
   }
   row.time.best_peer = time.get_or("best_peer", std::string());
+  row.start.compiled = json.get_or("compiled", true);
   if (const Json* const published = json.find("published")) {
     for (const auto& [name, value] : published->members()) {
       if (name == "source") {
@@ -407,6 +414,38 @@ std::string whole_text(const Results& head, const std::vector<std::string>& rows
     separator = ",\n";
   }
   return text + (rows.empty() ? "]\n}\n" : "\n ]\n}\n");
+}
+
+// Where the JSON goes that is asked for on standard output; negative: nobody asked.
+int json_output = -1;
+
+bool is_standard_output(const std::string& path) {
+  for (const char* name : {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}) {
+    if (path == name) return true;
+  }
+  return false;
+}
+
+// A pipe or a device, not a file or a folder.
+bool is_stream(const std::string& path) {
+  struct stat status;
+  return stat(path.c_str(), &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISCHR(status.st_mode));
+}
+
+data::NotWritten not_written(const std::string& path) {
+  const std::string reason = errno == ENXIO ? "nobody reads that pipe" : std::strerror(errno);
+  return data::NotWritten("cannot write " + data::quoted(path) + ": " + reason);
+}
+
+void write_all(int stream, const std::string& path, const std::string& text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const ssize_t put = write(stream, text.data() + at, text.size() - at);
+    if (put >= 0) {
+      at += static_cast<std::size_t>(put);
+    } else if (errno != EINTR) {
+      throw not_written(path);
+    }
+  }
 }
 
 std::vector<std::string> lines_of(const std::vector<Row>& rows) {
@@ -461,8 +500,42 @@ std::vector<Row> rows_from_json(const std::string& text, const std::string& orig
   return results_from_json(text, origin).rows;
 }
 
+void prepare_json(const std::string& path) {
+  if (is_standard_output(path)) {
+    if (json_output >= 0) return;
+    std::fflush(stdout);
+    json_output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (json_output < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
+      throw data::DataError("cannot write " + data::quoted(path) + ": " + std::strerror(errno));
+    }
+  } else if (!is_stream(path)) {
+    data::require_writable(path);
+  } else if (access(path.c_str(), W_OK) != 0) {
+    throw data::DataError("cannot write " + data::quoted(path) + ": " + std::strerror(errno));
+  }
+}
+
+bool is_json_file(const std::string& path) { return !is_standard_output(path) && !is_stream(path); }
+
 void write_json(const std::string& path, const Results& results) {
-  data::write_file(path, to_json(results));
+  const std::string text = to_json(results);
+  if (is_standard_output(path)) {
+    write_all(json_output < 0 ? STDOUT_FILENO : json_output, path, text);
+  } else if (is_stream(path)) {
+    // Without O_NONBLOCK a pipe that nobody reads would be waited for.
+    const int stream = open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+    if (stream < 0) throw not_written(path);
+    fcntl(stream, F_SETFL, 0);
+    try {
+      write_all(stream, path, text);
+    } catch (const data::NotWritten&) {
+      close(stream);
+      throw;
+    }
+    if (close(stream) != 0) throw not_written(path);
+  } else {
+    data::write_file(path, text);
+  }
 }
 
 GrowingResults::GrowingResults(const std::string& path, const Results& results)
@@ -472,6 +545,7 @@ GrowingResults::GrowingResults(const std::string& path, const Results& results)
 
 void GrowingResults::add(const std::vector<Row>& rows) {
   for (std::string& line : lines_of(rows)) rows_.push_back(std::move(line));
+  if (!is_json_file(path_)) return;
   data::write_file(path_, whole_text(head_, rows_));
 }
 

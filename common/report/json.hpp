@@ -13,10 +13,17 @@ std::string to_json(const Results& results);
 // Of this schema or the one before. Throws std::runtime_error: one line that names `origin` and says what is wrong.
 Results results_from_json(const std::string& text, const std::string& origin);
 std::vector<Row> rows_from_json(const std::string& text, const std::string& origin);
-// The file is whole or untouched (data::write_file). Throws data::DataError with one line.
+// The file is whole or untouched (data::write_file); standard output, a pipe or a device is written to as it
+// is. Throws data::NotWritten with one line.
 void write_json(const std::string& path, const Results& results);
+// Throws data::DataError if write_json would fail at once. Is standard output meant ("-", /dev/stdout), then
+// it is the JSON's alone from now on: whatever else is printed goes to stderr.
+void prepare_json(const std::string& path);
+// Whether it is a file (that is there or not), which can grow and be read again.
+bool is_json_file(const std::string& path);
 // A results file that is written again, whole, each time rows are added: a run that is interrupted
-// leaves what it had. Only the new rows are put into words.
+// leaves what it had. Only the new rows are put into words. (What is no file cannot grow: it is left to
+// write_json.)
 class GrowingResults {
  public:
   // With the rows that the results have already; the file is not written yet.

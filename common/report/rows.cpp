@@ -51,14 +51,24 @@ Results new_results(int argc, const char* const* argv, std::uint64_t seed) {
 
 int exit_status(const std::vector<Row>& rows) {
   bool checked = false;
+  bool compiled = true;
   for (const Row& row : rows) {
+    if (!row.start.compiled) {
+      compiled = false;
+      continue;
+    }
     for (const Outcome outcome :
          {row.check.outcome, row.hazards.outcome, row.traffic.outcome, row.time.outcome}) {
       if (outcome == Outcome::bad) return 1;
     }
     checked |= row.check.outcome == Outcome::good;
   }
-  return checked ? 0 : 77;
+  return !compiled ? 2 : checked ? 0 : 77;
+}
+
+int run_status(const Results& results) {
+  if (results.end.interrupted != 0) return 128 + results.end.interrupted;
+  return results.end.not_written.empty() ? exit_status(results.rows) : kNotWritten;
 }
 
 namespace {

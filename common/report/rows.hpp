@@ -111,6 +111,11 @@ struct Published {
 using Value = std::variant<std::int64_t, std::string>;
 using Problem = std::vector<std::pair<std::string, Value>>;
 
+// What a program could not even begin with.
+struct Start {
+  bool compiled = true;  // false: the row is of a program that does not compile
+};
+
 struct Row {
   std::string stage;    // 04_conv1d_tiled_halo
   std::string backend;  // sim, gpu or cpu
@@ -130,6 +135,7 @@ struct Row {
   Traffic traffic;
   Time time;
   Published published;  // source empty: none
+  Start start;
 };
 
 // What a backend can do at most, measured in the same run as the rows. Negative: not measured.
@@ -158,20 +164,34 @@ struct Machine {
   std::vector<std::pair<std::string, Roofs>> roofs;  // by backend: cpu, gpu
 };
 
+// How the run ended that these results are of. Not in the JSON.
+struct RunEnd {
+  std::string not_written;  // what a program could not write, and why; empty: nothing
+  int interrupted = 0;      // the signal that ended it before all had run
+};
+
 struct Results {
   std::string command;
   std::string date;  // ISO 8601, UTC
   std::uint64_t seed = 0;
   Machine machine;
   std::vector<Row> rows;
+  RunEnd end = {};
 };
 
 // Command, date of now, CPU and compiler filled in; the GPU is the backend's to fill.
 Results new_results(int argc, const char* const* argv, std::uint64_t seed);
 
-// 0 every row passed with nothing bad; 1 any column of any row is bad; 77 if no row was checked
-// (also when there are no rows).
+// Exit statuses, the same for every program and command. Where several hold, the first of these: 74 results
+// were to be written and could not be, 1 a result is wrong, 2 a program does not compile, 77 nothing was
+// run. (2 is wrong use as well: then nothing is begun.)
+inline constexpr int kNotWritten = 74;
+
+// 1 any column of any row is bad; 2 a program did not compile; 0 what was checked is good; 77 no row was
+// checked (also when there are no rows).
 int exit_status(const std::vector<Row>& rows);
+// The same of a run: also 74, and 128 + the signal of one that was interrupted.
+int run_status(const Results& results);
 
 // Sets the ratios of each timed row, among the rows with the same backend and problem: to the nearest
 // timed variant before it, to the copy (Role::copy), and to the fastest peer (Role::peer). To be

@@ -1,8 +1,11 @@
 #include "common/report/terminal.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <stdexcept>
 
@@ -34,6 +37,25 @@ bool use_color(const std::string& choice, std::FILE* stream) {
   if (is_set("NO_COLOR")) return false;
   if (is_set("CLICOLOR_FORCE") && std::string(std::getenv("CLICOLOR_FORCE")) != "0") return true;
   return isatty(fileno(stream)) == 1 && !dumb_terminal();
+}
+
+void open_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    // Only to be read, so that writing still fails. It becomes the first number that is free: this.
+    if (fcntl(stream, F_GETFD) < 0) open("/dev/null", O_RDONLY);
+  }
+}
+
+std::string lost_output() {
+  errno = 0;
+  const bool flushed = std::fflush(stdout) == 0;
+  if (flushed && std::ferror(stdout) == 0) return {};
+  // Of a write that failed long ago the reason is forgotten.
+  const std::string reason = errno == EBADF ? "it is closed"
+                             : errno != 0   ? std::strerror(errno)
+                                            : "";
+  return "not all of it could be written to standard output" +
+         (reason.empty() ? ": is the disk full?" : ": " + reason);
 }
 
 namespace {

@@ -11,6 +11,14 @@ namespace halo {
 // is a terminal and TERM is not "dumb". Throws std::invalid_argument for another word.
 bool use_color(const std::string& choice, std::FILE* stream);
 
+// Before anything is printed: a standard stream that the caller has closed is opened on nothing, so that
+// no file of ours takes its number.
+void open_standard_streams();
+
+// Empty, or why not all that was printed has reached standard output: a full disk, a closed stream. For
+// the end of a program, which then ends with kNotWritten (rows.hpp).
+std::string lost_output();
+
 // What is being done, on stderr. On a terminal one line that is overwritten in place, at most ten
 // times a second and not in the first half second; it disappears with the object. A program that
 // another one started tells that one (common/report/row_stream.hpp). Elsewhere nothing is shown, or,

@@ -30,7 +30,7 @@ std::string path_without(const FakeBuild& scratch, const std::vector<std::string
   fs::create_directory(folder);
   for (const std::string name :
        {"sh", "env", "readlink", "dirname", "cat", "grep", "id", "ls", "mkdir", "rm", "date",
-        "tail", "g++", "meson", "ninja", "pkg-config", "apt-get", "apt-cache"}) {
+        "tail", "flock", "g++", "meson", "ninja", "pkg-config", "apt-get", "apt-cache"}) {
     if (std::find(without.begin(), without.end(), name) != without.end()) continue;
     const Ended found = run_program({"sh", "-c", "command -v " + name});
     if (found.good()) fs::create_symlink(last_line(found.out), folder / name);
@@ -84,6 +84,99 @@ TEST_CASE("a folder that the script cannot write is one line and exit status 2")
   CHECK_THAT(last_line(ended.err), contains("/proc/halo-build") && contains("HALO_BUILD"));
 }
 
+TEST_CASE("a folder that is there and that the script cannot write is one line as well") {
+  FakeBuild scratch;
+  const fs::path folder = scratch.path() / "other";
+  // For anybody, the superuser too: a folder where the log belongs, and nothing to remove it with.
+  fs::create_directories(folder / "meson-private");
+  fs::create_directories(folder / "halo-setup.log");
+  const Ended ended =
+      script({"list"}, {"HALO_BUILD=" + folder.string(), path_without(scratch, {"rm"})});
+  CAPTURE(ended.out, ended.err);
+  CHECK(ended.status == 2);
+  CHECK(ended.out.empty());
+  CHECK_THAT(last_line(ended.err), contains("cannot write to " + folder.string()));
+}
+
+TEST_CASE("a compiler that is not there is named") {
+  FakeBuild scratch;
+  const Ended ended = script({"list"}, {"CXX=nosuchcompiler -O2"});
+  CHECK(ended.status == 2);
+  CHECK(ended.err ==
+        "halo: CXX: there is no compiler nosuchcompiler here: unset CXX, or install it\n");
+}
+
+namespace {
+
+// A build folder as the script sees it: set up by a Meson that is this script, which finds its name in $3
+// or later.
+void write_tool(const fs::path& path, const std::string& text) {
+  fs::remove(path);
+  std::ofstream(path) << "#!/bin/sh\n" << text;
+  fs::permissions(path, fs::perms::owner_all);
+}
+
+}  // namespace
+
+TEST_CASE("a full disk is named when the set-up fails") {
+  FakeBuild scratch;
+  const std::string path = path_without(scratch, {"meson"});
+  const fs::path build = scratch.path() / "build";
+  write_tool(scratch.path() / "path" / "meson",
+             "case $1 in --version) echo 1.3.0; exit;; esac\n"
+             "ln -s /dev/full '" +
+                 (build / "halo-room").string() +
+                 "'\n"
+                 "echo Traceback; echo '  deep in Python'; exit 1\n");
+  fs::create_symlink("/bin/ln", scratch.path() / "path" / "ln");
+  const Ended ended = script({"list"}, {"HALO_BUILD=" + build.string(), path});
+  CAPTURE(ended.err);
+  CHECK(ended.status == 2);
+  CHECK_THAT(last_line(ended.err), contains("the disk of " + build.string() + " is full"));
+  CHECK_THAT(ended.err, !contains("Traceback"));
+}
+
+TEST_CASE(
+    "two that set up the same folder wait for each other, and an empty command is built again") {
+  FakeBuild scratch;
+  const std::string path = path_without(scratch, {"meson", "ninja"});
+  const fs::path build = scratch.path() / "build";
+  const fs::path counted = scratch.path() / "counted";
+  write_tool(scratch.path() / "path" / "meson",
+             "case $1 in --version) echo 1.3.0; exit;; esac\n"
+             "echo set up >> '" +
+                 counted.string() +
+                 "'\n"
+                 "cd '" +
+                 build.string() +
+                 "'; mkdir meson-private meson-info || exit 1; /bin/sleep 2\n"
+                 "echo '{\"source\": \"" +
+                 required_variable("HALO_ROOT") +
+                 "\"}' > meson-info/meson-info.json\n"
+                 ": > build.ninja\n");
+  write_tool(
+      scratch.path() / "path" / "ninja",
+      "cd '" + build.string() +
+          "'; mkdir -p common/cli\n"
+          "[ -e common/cli/halo-cli ] && echo 'ninja: no work to do.' && exit\n"
+          "echo 'echo \"I am $1\"' > common/cli/halo-cli; /bin/chmod +x common/cli/halo-cli\n");
+  const auto both = [&](const std::string& command) {
+    return run_program({"env", "HALO_BUILD=" + build.string(), "HALO_INSTALL=no", path, "sh", "-c",
+                        command, required_variable("HALO_ROOT") + "/halo"});
+  };
+  const Ended ended = both("\"$0\" list & \"$0\" doctor; a=$?; wait $! && exit $a");
+  CAPTURE(ended.out, ended.err);
+  CHECK(ended.status == 0);
+  CHECK_THAT(ended.out, contains("I am list") && contains("I am doctor"));
+  CHECK_THAT(ended.err, contains("waiting for it"));
+  CHECK(lines_of(read_file(counted)).size() == 1);
+
+  std::ofstream(build / "common" / "cli" / "halo-cli").close();
+  CHECK(both("\"$0\" list").out == "I am list\n");
+  // What is built is used while another has the folder.
+  CHECK(both("flock \"$HALO_BUILD\" /bin/sleep 5 >/dev/null 2>&1 & \"$0\" list; kill $!").out == "I am list\n");
+}
+
 TEST_CASE("the script leaves a folder alone that is not its own") {
   FakeBuild scratch;
   const fs::path folder = scratch.path() / "mine";
@@ -105,7 +198,7 @@ TEST_CASE("a machine that lacks something gets the line to type") {
   CHECK_THAT(last_line(ended.err), contains("apt-get install") && contains("ninja-build"));
   // doctor says the same, and never offers to install.
   const Ended doctor = script({"doctor"}, {path, "HALO_INSTALL=yes"});
-  CHECK(doctor.status == 1);
+  CHECK(doctor.status == 77);
   CHECK_THAT(doctor.err, contains("ninja-build"));
 }
 

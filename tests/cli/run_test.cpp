@@ -342,6 +342,88 @@ TEST_CASE("file names are those of the folder where the command was typed") {
   CHECK_THAT(read_file(build.path() / "words"), contains("--input in.npy --output o.npy"));
 }
 
+TEST_CASE("a run needs no folder for temporary files") {
+  FakeBuild build;
+  two_stages(build);
+  CHECK(build.halo({"run"}, {"TMPDIR=/nope"}).status == 0);
+}
+
+TEST_CASE("results that cannot be written are exit status 74") {
+  FakeBuild build;
+  two_stages(build);
+  const auto shell = [&](const std::string& command) {
+    return run_program({"sh", "-c",
+                        "cli=$0 build=$1 PATH=$1/bin:$PATH\n"
+                        "halo() { \"$cli\" --build \"$build\" \"$@\"; }\n" +
+                            command,
+                        required_variable("HALO_CLI"), build.path().string()});
+  };
+  const fs::path json = build.path() / "all.json";
+  build.halo({"run", "--json", json.string()});
+  for (const std::string& command :
+       {std::string("run"), std::string("list"), std::string("doctor"), std::string("run --help"),
+        std::string("--help"), std::string("--version"), "report " + json.string(),
+        "compare " + json.string() + " " + json.string()}) {
+    for (const char* lost : {" >/dev/full", " >&-"}) {
+      const Ended ended = shell("halo " + command + lost);
+      CAPTURE(command, lost, ended.err);
+      CHECK(ended.status == 74);
+      CHECK_THAT(last_line(ended.err), contains("standard output"));
+    }
+  }
+  // A complaint is not lost, and is what it is.
+  CHECK(shell("halo dance >&-").status == 2);
+  CHECK(shell("halo run --json /dev/full").status == 74);
+
+  // A program that computed what it could not write.
+  build.add_program("01_first", "sim",
+                    "cat '" + build.told("first", {good_row("01_first", "early")}).string() +
+                        "' >&3; echo '01_first-sim: the disk is full' >&2; exit 74");
+  const Ended ended = build.halo({"run", "1"});
+  CHECK(ended.status == 74);
+  CHECK_THAT(ended.out, contains("early") && contains("PASS"));
+  CHECK_THAT(ended.err, contains("halo: the disk is full"));
+}
+
+TEST_CASE("results go to standard output, and the tables then to stderr") {
+  FakeBuild build;
+  two_stages(build);
+  for (const char* name : {"-", "/dev/stdout"}) {
+    const Ended ended = build.halo({"run", "--json", name});
+    CAPTURE(name, ended.err);
+    CHECK(ended.status == 0);
+    CHECK(results_from_json(ended.out, "stdout").rows.size() == 3);
+    CHECK_THAT(ended.err, contains("early") && contains("late"));
+  }
+  CHECK_FALSE(fs::exists("-"));
+}
+
+TEST_CASE("what had ended before a stop signal is shown and written") {
+  FakeBuild build;
+  two_stages(build);
+  const fs::path mark = build.path() / "mark";
+  build.add_program("02_second", "sim",
+                    "head -n 2 '" + build.told("second", {good_row("02_second", "late")}).string() +
+                        "' >&3; touch '" + mark.string() + "'; exec sleep 60");
+  const fs::path json = build.path() / "all.json";
+  for (const char* signal : {"INT", "TERM", "HUP"}) {
+    fs::remove(mark);
+    const Ended ended = run_program(
+        {"sh", "-c",
+         "PATH=\"$1/bin:$PATH\" env --default-signal=INT \"$0\" --build \"$1\" run --on sim --json "
+         "\"$3\" "
+         "& pid=$!\n"
+         "i=0; while ! [ -e \"$1/mark\" ] && [ $i -lt 100 ]; do sleep 0.1; i=$((i + 1)); done\n"
+         "sleep 0.3; kill -$2 $pid; wait $pid",
+         required_variable("HALO_CLI"), build.path().string(), signal, json.string()});
+    CAPTURE(signal, ended.out, ended.err);
+    CHECK(ended.status > 128);
+    CHECK_THAT(ended.out, contains("early") && contains("middle") && contains("late"));
+    CHECK_THAT(ended.err, contains("interrupted"));
+    CHECK(read_json(json.string()).rows.size() == 3);
+  }
+}
+
 TEST_CASE("a stop signal ends the stage program and leaves no temporary files") {
   FakeBuild build;
   build.add_program("01_first", "sim",
@@ -446,12 +528,20 @@ TEST_CASE("a stage that cannot be built is a failure, and the others still run")
   const fs::path json = build.path() / "all.json";
   const Ended ended = build.halo({"run", "--json", json.string()});
   CAPTURE(ended.out, ended.err);
-  CHECK(ended.status == 1);
+  CHECK(ended.status == 2);
   CHECK_THAT(ended.out, contains("FAIL") && contains("could not be built") &&
                             contains("bad.cpp:3:1: error: no such thing") && contains("late"));
   CHECK_THAT(ended.err, contains("FAILED: bad.o") && !contains("fine.cpp"));
   CHECK_THAT(read_file(build.path() / "halo-build.log"), contains("fine.cpp"));
-  CHECK(read_json(json.string()).rows.size() == 2);
+  REQUIRE(read_json(json.string()).rows.size() == 2);
+  CHECK_FALSE(read_json(json.string()).rows[0].start.compiled);
+  CHECK(read_json(json.string()).rows[1].start.compiled);
+
+  // A wrong result weighs more.
+  Row bad = good_row("02_second", "late");
+  bad.check.outcome = Outcome::bad;
+  build.add_reporting_program("02_second", "sim", {bad}, 1);
+  CHECK(build.halo({"run"}).status == 1);
 
   // Without a compiler's error, what was said last before ninja gave up.
   build.set_ninja(kWork +
@@ -475,6 +565,21 @@ TEST_CASE("where there is no ninja, what is built already runs") {
   const Ended ended = build.halo({"run", "3"}, {path});
   require_one_line(ended, 2);
   CHECK_THAT(ended.err, contains("03_third-sim is not built"));
+}
+
+TEST_CASE("a folder that another process builds in is waited for") {
+  FakeBuild build;
+  two_stages(build);
+  build.set_ninja(kWork);
+  const auto begin = std::chrono::steady_clock::now();
+  const Ended ended = run_program(
+      {"sh", "-c",
+       "flock \"$1\" sleep 3 & PATH=\"$1/bin:$PATH\" \"$0\" --build \"$1\" run --on sim",
+       required_variable("HALO_CLI"), build.path().string()});
+  CAPTURE(ended.err);
+  CHECK(ended.status == 0);
+  CHECK(std::chrono::steady_clock::now() - begin > std::chrono::milliseconds(2500));
+  CHECK_THAT(ended.err, contains("waiting for another ./halo"));
 }
 
 TEST_CASE("a stop signal while it builds leaves neither ninja nor a program behind") {
@@ -686,7 +791,7 @@ TEST_CASE("a folder that is no build folder is named") {
   FakeBuild build;
   fs::remove_all(build.path() / "meson-info");
   const Ended ended = build.halo({"run"});
-  CHECK(ended.status == 1);
+  CHECK(ended.status == 2);
   CHECK_THAT(ended.err, contains(build.path().string()));
 }
 

@@ -360,6 +360,22 @@ TEST_CASE("the exit status says 0 only when something was checked and nothing is
   }
 }
 
+TEST_CASE("of several faults the exit status tells the worst") {
+  Row uncompiled = bad_row();
+  uncompiled.start.compiled = false;
+  CHECK(exit_status({uncompiled}) == 2);
+  CHECK(exit_status({good_row(), uncompiled}) == 2);
+  CHECK(exit_status({bad_row(), uncompiled}) == 1);
+  CHECK_FALSE(rows_from_json(to_json({"", "", 0, {}, {uncompiled}}), "test")[0].start.compiled);
+  Results results;
+  results.rows = {bad_row(), uncompiled};
+  CHECK(run_status(results) == 1);
+  results.end.not_written = "the disk is full";
+  CHECK(run_status(results) == 74);
+  results.end.interrupted = 15;
+  CHECK(run_status(results) == 143);
+}
+
 TEST_CASE("the table says PASS, EQUAL and why a time is missing") {
   const std::string text = render_table({good_row()});
   CHECK_THAT(text, contains("On the simulator: length 100,000, mask width 9, threads 256"));

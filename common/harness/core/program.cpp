@@ -29,7 +29,9 @@ bool parse(int argc, const char* const* argv, const ProgramFamily& family,
   for (const std::string& example : family.examples) {
     help += "  " + program_name(argc, argv, stages.front().name) + " " + example + "\n";
   }
-  help += "Exit status: 0 good, 1 a check or a hazard failed, 2 wrong use, 77 not run.";
+  help +=
+      "Exit status: 0 good, 1 a check or a hazard failed, 2 wrong use, 74 results could not be "
+      "written, 77 not run.";
   CommandLine line(title(stages) + ": runs, checks and measures the variants", help);
   run.add_options(line, options);
   if (family.has_sets) {
@@ -171,7 +173,7 @@ int run(int argc, const char* const* argv, const ProgramFamily& family,
   const std::uint64_t seed = make_seed(options.seed);
   ProgramWork work = run->choose({options, stages, std::move(entries), seed, backend});
   use_color(options.out.color, stdout);
-  if (!options.out.json.empty()) data::require_writable(options.out.json);
+  if (!options.out.json.empty()) prepare_json(options.out.json);
   if (options.plan) {
     print_plans(stages, work, options.gpu);
     return 0;
@@ -331,17 +333,25 @@ int publish(Results results, const OutputOptions& options) {
 
 int guarded_main(const char* program, const std::function<int()>& body) {
   std::string message;
+  int status = 2;
+  open_standard_streams();
   try {
-    return body();
+    const int good = body();
+    message = lost_output();
+    if (message.empty()) return good;
+    status = kNotWritten;
   } catch (const std::bad_alloc&) {
     message = "not enough memory: choose a smaller problem";
+  } catch (const data::NotWritten& error) {
+    message = error.what();
+    status = kNotWritten;
   } catch (const std::exception& error) {
     message = error.what();
   }
   const std::string path = program == nullptr ? "" : program;
   const std::string name = path.substr(path.find_last_of('/') + 1);
   std::fprintf(stderr, "%s: %s\n", name.c_str(), message.c_str());
-  return 2;
+  return status;
 }
 
 }  // namespace halo

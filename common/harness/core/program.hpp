@@ -144,7 +144,7 @@ void leave_out_times(std::vector<Candidate>& candidates);
 int publish(Results results, const OutputOptions& options);
 
 // Runs `body` and turns what it throws into one line on stderr, `PROGRAM: message`, and exit
-// status 2.
+// status 2, or 74 for results that could not be written, be it to standard output.
 int guarded_main(const char* program, const std::function<int()>& body);
 
 }  // namespace halo

@@ -101,7 +101,10 @@ class FamilyProblem<ConvLayer> final : public AnyProblem {
   std::int64_t output_size() const override { return given_.output_size(); }
   std::int64_t min_bytes() const override { return conv::min_bytes(given_); }
   std::int64_t flops() const override { return conv::flops(given_); }
-  Work work() const override { return {conv::products(given_), "products"}; }
+  // With those of ghost cells: the kernels walk over them too.
+  Work work() const override {
+    return {given_.output_size() * given_.products_per_output(), "products"};
+  }
   bool reaches_roof() const override { return conv::products(given_) >= kRoofProducts; }
   // One period, which is little beside the arrays of a layer that is large.
   std::int64_t held_floats() const override {

@@ -174,7 +174,8 @@ TEST_CASE(
   std::ofstream(build / "common" / "cli" / "halo-cli").close();
   CHECK(both("\"$0\" list").out == "I am list\n");
   // What is built is used while another has the folder.
-  CHECK(both("flock \"$HALO_BUILD\" /bin/sleep 5 >/dev/null 2>&1 & \"$0\" list; kill $!").out == "I am list\n");
+  CHECK(both("flock \"$HALO_BUILD\" /bin/sleep 5 >/dev/null 2>&1 & \"$0\" list; kill $!").out ==
+        "I am list\n");
 }
 
 TEST_CASE("the script leaves a folder alone that is not its own") {

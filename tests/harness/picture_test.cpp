@@ -7,6 +7,7 @@
 #include "common/data/array.hpp"
 #include "tests/catch.hpp"
 #include "tests/data/files.hpp"
+#include "tests/harness/captured.hpp"
 #include "tests/harness/wrong_layers.hpp"
 
 using namespace halo;
@@ -37,15 +38,25 @@ std::string picture(const Folder& folder, const std::string& name,
 const std::vector<float> kCells = {1, 2, 3, 4, 5, 6};
 
 int run(const std::vector<std::string>& arguments,
-        const Conv2dVariant& variant = test::plain_layer()) {
+        const Conv2dVariant& variant = test::plain_layer(),
+        std::unique_ptr<Backend> backend = make_backend()) {
   std::vector<const char*> words = {"pictures"};
   for (const std::string& argument : arguments) words.push_back(argument.c_str());
   Conv2dStage stage;
   stage.name = "06_pictures";
   stage.variants = {variant};
   return run_program<conv::ConvLayer>(static_cast<int>(words.size()), words.data(), {stage}, {},
-                                      make_backend());
+                                      std::move(backend));
 }
+
+// A simulator that must not be asked.
+class Observing final : public test::NoGpu {
+ public:
+  std::string name() const override { return "sim"; }
+  bool observes() const override { return true; }
+  bool times() const override { return false; }
+  std::string unavailable() override { return {}; }
+};
 
 }  // namespace
 
@@ -157,6 +168,14 @@ TEST_CASE("a program filters a picture", "[picture]") {
            {"--input", grey, "--output", folder / "none/x.pgm"}}) {
     CHECK(run(wrong) == 2);
   }
+}
+
+TEST_CASE("a filter larger than its picture is too large for the simulator", "[picture]") {
+  // Few products of cells that exist, but the kernels walk over all taps.
+  const Folder folder;
+  data::write_picture(folder / "p.pgm", {40, 60, {std::vector<float>(2400, 9)}});
+  CHECK(run({"--input", folder / "p.pgm", "--filter", "gaussian:999"}, test::plain_layer(),
+            std::make_unique<Observing>()) == 77);
 }
 
 TEST_CASE("what is saved is the same in both layouts", "[picture]") {

@@ -517,3 +517,25 @@ TEST_CASE("a wrong result is never written") {
   CHECK(chosen.status == 0);
   CHECK(data::read_signal(output).length() == 300);
 }
+
+TEST_CASE("a result that could not be written is exit 74, whatever it was") {
+  const Folder folder;
+  const std::string input = folder / "in.npy";
+  data::write_signal(input, {{std::vector<float>(300, 0.5f)}, 0});
+  // The folder goes away while the variant runs.
+  const fs::path place = fs::path(folder.path()) / "place";
+  Conv1dVariant variant = test::plain_variant();
+  variant.launch = [launch = variant.launch, place](const Conv1dCall& call) {
+    fs::remove_all(place);
+    return launch(call);
+  };
+  for (const char* option : {"--output", "--json"}) {
+    fs::create_directory(place);
+    const std::string file = place / "result.npy";
+    const auto result = run(stage_of({variant}), {"--input", input.c_str(), option, file.c_str()});
+    CAPTURE(option, result.out);
+    CHECK(result.status == 74);
+    CHECK_THAT(result.out, contains("PASS"));
+    CHECK_THAT(result.err, contains("cannot write '" + file + "'"));
+  }
+}

@@ -266,6 +266,11 @@ Json row_to_json(const Row& row) {
     hazards["findings"].push_back(hazard_to_json(hazard));
   }
 
+  if (row.printed.total > 0) {
+    json["printed"] = Json::object(
+        {{"where", row.printed.where}, {"lines", row.printed.lines}, {"total", row.printed.total}});
+  }
+
   const Traffic& counts = row.traffic;
   Json& traffic = part("traffic", counts.outcome, kTrafficWords, counts.reason);
   add_part(traffic, "predicted", counters_to_json(counts.predicted));
@@ -343,6 +348,12 @@ Row row_from_json(const Json& json) {
     for (const Json& finding : findings->elements()) {
       row.hazards.findings.push_back(hazard_from_json(finding));
     }
+  }
+
+  if (const Json* const printed = json.find("printed")) {
+    printed->at("where").get_to(row.printed.where);
+    printed->at("lines").get_to(row.printed.lines);
+    printed->at("total").get_to(row.printed.total);
   }
 
   const Json& traffic = part_of(json, "traffic");

@@ -45,6 +45,13 @@ struct Hazards {
   std::vector<Hazard> findings;
 };
 
+// What kernels printed with printf, of all problems that were tried.
+struct Printed {
+  std::string where;               // the first problem with which something was printed
+  std::vector<std::string> lines;  // the first ones
+  std::uint64_t total = 0;         // how many there were
+};
+
 // Counter values by the simulator's names, in the simulator's order.
 using CounterList = std::vector<std::pair<std::string, std::uint64_t>>;
 
@@ -134,6 +141,7 @@ struct Row {
   Hazards hazards;
   Traffic traffic;
   Time time;
+  Printed printed;
   Published published;  // source empty: none
   Start start;
 };

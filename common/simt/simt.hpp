@@ -80,7 +80,8 @@ struct LineCounters {
 // fail a run.
 //   race, same_value_write, out_of_bounds, use_after_free, misaligned, invalid_address,
 //   uninitialized_shared_read, uninitialized_global_read, divergent_barrier, missed_barrier,
-//   warp_deadlock, undefined_shuffle, unfinished_copy, invalid_copy, endless_kernel
+//   warp_deadlock, undefined_shuffle, unfinished_copy, invalid_copy, endless_kernel,
+//   failed_assert, trap
 struct Finding {
   std::string kind;
   std::string file;
@@ -95,6 +96,14 @@ struct Finding {
   bool is_note() const { return kind == "same_value_write" || kind == "missed_barrier"; }
 };
 
+// What the threads of a kernel printed with printf: the first lines, in the order of blocks, and how
+// many there were.
+struct Printed {
+  static constexpr std::size_t kMostLines = 100;
+  std::vector<std::string> lines;
+  std::uint64_t total = 0;
+};
+
 // One kernel launch, in launch order.
 struct Launch {
   std::string kernel;  // demangled, with template arguments
@@ -104,16 +113,39 @@ struct Launch {
   Counters counters;
   std::vector<LineCounters> lines;  // sorted by file and line
   std::vector<Finding> findings;    // sorted: file, line, kind
+  Printed printed;                  // empty while the program does not read its findings itself
 };
 
 // The launches since the last call, moved out. Also tells the simulator that this program reads its
 // findings itself: from the first call on they are no longer printed to stderr and no longer make
-// the program end with status 3.
+// the program end with status 3, and what kernels print is kept in their launch.
 std::vector<Launch> take_launches();
 
 // Which checks run: "all", "none" or a comma-separated list of counters, races, bounds,
 // uninitialized, barriers (as SIMT_CHECKS). "none" also stops counting. Throws
 // std::invalid_argument on other words.
 void set_checks(const std::string& list);
+
+// Findings and messages call the allocation that holds the address by this name instead of "cudaMalloc
+// number 3". Nothing happens if there is none.
+void name_allocation(const void* pointer, const std::string& name);
+
+// Memory that the program has allocated and not freed.
+struct LiveAllocation {
+  std::string name;  // as given by name_allocation, or "cudaMalloc number 3"
+  std::size_t bytes = 0;
+  std::string file;  // the line that allocated it; empty if unknown
+  int line = 0;
+};
+
+// How many allocations were made so far, freed or not.
+int allocations_made();
+// Those of allocation number `made` + 1 and later that are still there, in the order in which they were
+// made. live_allocations(allocations_made()) after some work is empty if it has freed what it took.
+std::vector<LiveAllocation> live_allocations(int made = 0);
+
+// Why the last call of this host thread that failed did so, with the numbers that were asked for and
+// the limit, where the runtime knows more than the error's name. Empty if it does not.
+std::string last_error_detail();
 
 }  // namespace simt

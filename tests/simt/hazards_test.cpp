@@ -21,8 +21,8 @@ const int step_limit_is_set = setenv("SIMT_STEP_LIMIT", "300000", 1);
 using simt::Finding;
 
 const HazardCase& case_named(const std::string& name) {
-  for (const auto* cases :
-       {&race_cases(), &memory_cases(), &synchronisation_cases(), &copy_cases()}) {
+  for (const auto* cases : {&race_cases(), &memory_cases(), &synchronisation_cases(), &copy_cases(),
+                            &failure_cases()}) {
     for (const HazardCase& one : *cases) {
       if (one.name == name) return one;
     }
@@ -60,6 +60,7 @@ constexpr const char* kRaces = "hazards_races.cu";
 constexpr const char* kMemory = "hazards_memory.cu";
 constexpr const char* kSynchronisation = "hazards_synchronisation.cu";
 constexpr const char* kCopies = "hazards_copies.cu";
+constexpr const char* kFailures = "hazards_failures.cu";
 
 // True if the finding's two places are the two marked lines, in either order.
 bool is_between(const Finding& f, const std::string& file, int line, int other_line) {
@@ -203,6 +204,7 @@ TEST_CASE("correct kernels raise nothing", "[hazards]") {
       "barrier_in_a_template",
       "whole_block_returns",
       "barrier_counts",
+      "asserts_what_holds",
       "shuffle_with_its_own_mask",
       "shuffle_among_lanes_left",
       "waits_for_another_thread",
@@ -463,6 +465,30 @@ TEST_CASE("a kernel that never ends", "[hazards]") {
   CHECK(is_kernel_file(f.file, kSynchronisation));
   CHECK(f.line == line_of(kSynchronisation, "BUG " + name));
   CHECK(f.thread == std::array<unsigned, 3>{name == "waits_for_nobody" ? 3u : 0u, 0, 0});
+}
+
+TEST_CASE("a kernel that ends itself", "[hazards]") {
+  struct Planted {
+    const char* name;
+    const char* kind;
+    int error;
+    unsigned block, thread;
+  };
+  const Planted planted = GENERATE(values<Planted>({
+      {"asserts_too_much", "failed_assert", cudaErrorAssert, 1, 36},
+      {"traps", "trap", cudaErrorLaunchFailure, 0, 5},
+  }));
+  const std::string name = planted.name;
+  const Outcome outcome = run(name);
+  INFO(name << ": " << describe(outcome.launch.findings));
+  CHECK(outcome.error == planted.error);
+  REQUIRE(outcome.launch.findings.size() == 1);
+  const Finding& f = outcome.launch.findings[0];
+  CHECK(f.kind == planted.kind);
+  CHECK(is_kernel_file(f.file, kFailures));
+  CHECK(f.line == line_of(kFailures, "BUG " + name));
+  CHECK(f.block == std::array<unsigned, 3>{planted.block, 0, 0});
+  CHECK(f.thread == std::array<unsigned, 3>{planted.thread, 0, 0});
 }
 
 TEST_CASE("waiting for a volatile variable ends, and is a race", "[hazards]") {

@@ -51,6 +51,8 @@ KINDS = {
     "unfinished_copy",
     "invalid_copy",
     "endless_kernel",
+    "failed_assert",
+    "trap",
 }
 
 

@@ -24,6 +24,8 @@ struct Observation {
   int kernels = 0;           // kernels counted (simulator)
   simt::Counters counters;
   std::vector<Hazard> hazards;
+  simt::Printed printed;                      // by its kernels (simulator)
+  std::vector<simt::LiveAllocation> unfreed;  // memory it took and has not freed (simulator)
 };
 
 // Serial calls that are timed together, so that the clock's own step and the time that the host
@@ -63,6 +65,8 @@ class Backend {
   // enough; the copies throw it if the device has failed.
   virtual void* allocate(std::size_t bytes) = 0;
   virtual void release(void* memory) noexcept = 0;
+  // What findings call the memory that `allocate` gave.
+  virtual void name_memory(const void*, const std::string&) {}
   virtual void copy_in(void* to, const void* from, std::size_t bytes) = 0;
   virtual void copy_out(void* to, const void* from, std::size_t bytes) = 0;
   // Host memory through which copies are fastest; what it holds is anybody's.
@@ -115,6 +119,8 @@ class Array {
   void for_each_part(
       const std::function<void(std::size_t first, std::span<const float> cells)>& visit) const;
   void poison();
+  // What findings call it from now on.
+  void set_name(const std::string& name) { backend_.name_memory(block_, name); }
   // Empty if the guard cells are as they were, else where the first stray write is, in one sentence
   // that calls the array `name`.
   std::string stray_write(const std::string& name) const;

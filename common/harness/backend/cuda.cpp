@@ -73,6 +73,9 @@ Observation CudaBackend::run(const std::function<int()>& launch) {
   } else if (finished != cudaSuccess) {
     seen.error = std::string("the kernel failed: ") + cudaGetErrorString(finished);
   }
+  if (!seen.error.empty()) {
+    if (const std::string detail = error_detail(); !detail.empty()) seen.error += ": " + detail;
+  }
   end_observation(seen);
   return seen;
 }

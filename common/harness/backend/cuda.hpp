@@ -19,6 +19,8 @@ class CudaBackend : public Backend {
  protected:
   virtual void begin_observation() {}
   virtual void end_observation(Observation&) {}
+  // What is known of the last error beyond its name; may be empty.
+  virtual std::string error_detail() { return {}; }
 };
 
 }  // namespace halo

@@ -16,6 +16,13 @@ Hazard to_hazard(const simt::Finding& finding) {
           finding.block, finding.thread, finding.array, finding.count,      finding.message};
 }
 
+void add_printed(const simt::Printed& more, simt::Printed& all) {
+  const std::size_t room = simt::Printed::kMostLines - all.lines.size();
+  all.lines.insert(all.lines.end(), more.lines.begin(),
+                   more.lines.begin() + std::min(room, more.lines.size()));
+  all.total += more.total;
+}
+
 class SimBackend final : public CudaBackend {
  public:
   std::string name() const override { return "sim"; }
@@ -41,15 +48,22 @@ class SimBackend final : public CudaBackend {
     // Simulated memory is the host's memory, and writing it here leaves that mark alone.
     std::fill_n(memory, count, conv::poison());
   }
+  void name_memory(const void* memory, const std::string& name) override {
+    simt::name_allocation(memory, name);
+  }
   // Allocations have their exact size: the simulator itself sees every access beyond them.
   std::size_t guard_cells() const override { return 0; }
 
  protected:
-  void begin_observation() override { simt::take_launches(); }
+  void begin_observation() override {
+    simt::take_launches();
+    allocations_before_ = simt::allocations_made();
+  }
   void end_observation(Observation& seen) override {
     for (const simt::Launch& launch : simt::take_launches()) {
       ++seen.kernels;
       seen.counters += launch.counters;
+      add_printed(launch.printed, seen.printed);
       for (const simt::Finding& finding : launch.findings) {
         // CUDA lets threads end before a barrier, more or less; a stage may not.
         if (!finding.is_note() || finding.kind == "missed_barrier") {
@@ -57,7 +71,12 @@ class SimBackend final : public CudaBackend {
         }
       }
     }
+    seen.unfreed = simt::live_allocations(allocations_before_);
   }
+  std::string error_detail() override { return simt::last_error_detail(); }
+
+ private:
+  int allocations_before_ = 0;
 };
 
 }  // namespace

@@ -28,6 +28,18 @@ void add_hazard(Hazards& hazards, const std::string& where, const Hazard& hazard
   hazards.findings.push_back(hazard);
 }
 
+// The first lines say enough: a kernel that prints does so with every problem.
+void add_printed(const simt::Printed& more, const std::string& where, Printed& all) {
+  constexpr std::size_t kMostLines = 20;
+  if (more.total == 0) return;
+  if (all.total == 0) {
+    all.where = where;
+    all.lines.assign(more.lines.begin(),
+                     more.lines.begin() + std::min(kMostLines, more.lines.size()));
+  }
+  all.total += more.total;
+}
+
 // A write that nobody may make, beside an array or in one that must be left alone.
 void add_stray_write(const Verified& verified, const std::string& array, const std::string& message,
                      Row& row) {
@@ -139,8 +151,13 @@ void add_failure(Check& check, const std::string& where, const std::string& what
 }
 
 bool verify(const Verified& verified, Backend& backend, Row& row, Observation* seen) {
+  for (const KeptArray& kept : verified.kept) kept.array->set_name(kept.name);
+  verified.output->set_name("output");
   verified.output->poison();
-  if (verified.workspace != nullptr) verified.workspace->poison();
+  if (verified.workspace != nullptr) {
+    verified.workspace->set_name("workspace");
+    verified.workspace->poison();
+  }
   if (verified.set_up) {
     const Observation set_up = backend.run(verified.set_up);
     if (!set_up.error.empty()) {
@@ -158,6 +175,7 @@ bool verify(const Verified& verified, Backend& backend, Row& row, Observation* s
     name_from_root(hazard.other_file);
     add_hazard(row.hazards, verified.where, hazard);
   }
+  add_printed(launched.printed, verified.where, row.printed);
   if (seen != nullptr) *seen = launched;
   if (launched.unsupported && verified.unsupported) {
     row.check.reason = verified.unsupported();

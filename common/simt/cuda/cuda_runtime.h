@@ -61,25 +61,25 @@ struct DynamicShared {
 // ---- the runtime's functions that take typed pointers, kernels and symbols ----
 
 template <typename T>
-inline cudaError_t cudaMalloc(T** pointer, std::size_t bytes) {
+SIMT_INLINE cudaError_t cudaMalloc(T** pointer, std::size_t bytes) {
   return cudaMalloc(reinterpret_cast<void**>(pointer), bytes);
 }
 template <typename T>
-inline cudaError_t cudaMallocPitch(T** pointer, std::size_t* pitch, std::size_t width,
-                                   std::size_t height) {
+SIMT_INLINE cudaError_t cudaMallocPitch(T** pointer, std::size_t* pitch, std::size_t width,
+                                        std::size_t height) {
   return cudaMallocPitch(reinterpret_cast<void**>(pointer), pitch, width, height);
 }
 template <typename T>
-inline cudaError_t cudaMallocManaged(T** pointer, std::size_t bytes,
-                                     unsigned int flags = cudaMemAttachGlobal) {
+SIMT_INLINE cudaError_t cudaMallocManaged(T** pointer, std::size_t bytes,
+                                          unsigned int flags = cudaMemAttachGlobal) {
   return cudaMallocManaged(reinterpret_cast<void**>(pointer), bytes, flags);
 }
 template <typename T>
-inline cudaError_t cudaMallocAsync(T** pointer, std::size_t bytes, cudaStream_t stream) {
+SIMT_INLINE cudaError_t cudaMallocAsync(T** pointer, std::size_t bytes, cudaStream_t stream) {
   return cudaMallocAsync(reinterpret_cast<void**>(pointer), bytes, stream);
 }
 template <typename T>
-inline cudaError_t cudaMallocHost(T** pointer, std::size_t bytes, unsigned int flags = 0) {
+SIMT_INLINE cudaError_t cudaMallocHost(T** pointer, std::size_t bytes, unsigned int flags = 0) {
   return cudaHostAlloc(reinterpret_cast<void**>(pointer), bytes, flags);
 }
 template <typename T>

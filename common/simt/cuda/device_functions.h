@@ -96,7 +96,7 @@ SIMT_INLINE void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 SIMT_INLINE void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
 SIMT_INLINE void __nanosleep(unsigned int) {}
-[[noreturn]] SIMT_INLINE void __trap() { simt::abandon_kernel(719); }
+[[noreturn]] SIMT_INLINE void __trap() { simt::trap(); }
 
 // ---- warp: exchange, votes, match, reduce ----
 

@@ -23,6 +23,7 @@
 #include "common/simt/runtime/device_memory.hpp"
 #include "common/simt/runtime/program_image.hpp"
 #include "common/simt/runtime/runtime.hpp"
+#include "common/simt/simt.hpp"
 
 struct CUstream_st {
   unsigned int flags;
@@ -42,6 +43,14 @@ namespace {
 // others in a program are its __shared__ arrays.
 
 thread_local constinit cudaError_t last_error = cudaSuccess;
+
+// last_error_detail(): of the call in progress, and of the last that failed. Cut off where they are
+// too long.
+struct Details {
+  char now[512] = "";
+  char kept[512] = "";
+};
+thread_local constinit Details details;
 
 // Launches that wait for their kernel to be called. A stack: the arguments of a launch may launch
 // kernels themselves.
@@ -64,6 +73,7 @@ thread_local constinit PendingLaunches pending_launches;
 namespace {
 
 using simt::current_gpu;
+using simt::details;
 using simt::last_error;
 using simt::pending_launches;
 using simt::ProgramImage;
@@ -96,7 +106,9 @@ State& state() {
 std::atomic<int> sticky_error{0};
 
 cudaError_t record(cudaError_t error) {
-  if (error != cudaSuccess) last_error = error;
+  if (error == cudaSuccess) return error;
+  last_error = error;
+  if (error != sticky_error.load()) std::memcpy(details.kept, details.now, sizeof details.now);
   return error;
 }
 
@@ -108,25 +120,37 @@ cudaError_t record(cudaError_t error) {
   std::abort();
 }
 
-// One line on stderr, once for each kind of mistake, beside the error code that real CUDA gives.
-__attribute__((format(printf, 2, 3))) void explain(const char* key, const char* format, ...) {
+// Beside the error code that real CUDA gives: the text is the call's last_error_detail(), and a line on
+// stderr, once for each kind of mistake. There it follows the name of the kernel that was not launched,
+// if `kernel` names one.
+__attribute__((format(printf, 3, 0))) void explain_list(const char* key, const char* kernel,
+                                                        const char* format,
+                                                        std::va_list arguments) {
+  std::vsnprintf(details.now, sizeof details.now, format, arguments);
   {
     State& s = state();
     const std::lock_guard lock(s.mutex);
     if (!s.explained.insert(key).second) return;
   }
-  char text[512];
+  if (kernel == nullptr) {
+    std::fprintf(stderr, "simt: %s\n", details.now);
+  } else {
+    std::fprintf(stderr, "simt: %s was not launched: %s\n", kernel, details.now);
+  }
+}
+
+__attribute__((format(printf, 2, 3))) void explain(const char* key, const char* format, ...) {
   std::va_list arguments;
   va_start(arguments, format);
-  std::vsnprintf(text, sizeof(text), format, arguments);
+  explain_list(key, nullptr, format, arguments);
   va_end(arguments);
-  std::fprintf(stderr, "simt: %s\n", text);
 }
 
 // A call that works whatever happened on the device.
 template <typename Body>
 cudaError_t query(const char* name, Body body) {
   if (simt::inside_kernel()) refuse_inside_kernel(name);
+  details.now[0] = '\0';
   return record(body());
 }
 
@@ -198,11 +222,13 @@ bool check_device_range(const char* name, const char* role, const void* pointer,
   return false;
 }
 
-cudaError_t allocate_block(void** pointer, std::size_t bytes, bool managed) {
+cudaError_t allocate_block(void** pointer, std::size_t bytes, bool managed, void* caller) {
   if (pointer == nullptr) return cudaErrorInvalidValue;
   *pointer = nullptr;
   if (bytes == 0) return cudaSuccess;
-  void* block = device_memory::allocate(bytes, current_gpu().memory_bytes);
+  // One less lies in the call.
+  void* block = device_memory::allocate(bytes, current_gpu().memory_bytes,
+                                        reinterpret_cast<std::uintptr_t>(caller) - 1);
   if (block == nullptr) return cudaErrorMemoryAllocation;
   if (managed) device_memory::mark_initialised(block, bytes);
   State& s = state();
@@ -382,53 +408,60 @@ int dynamic_shared_limit(std::uintptr_t kernel, std::size_t static_bytes) {
   return std::max(0, current_gpu().shared_per_block - static_cast<int>(static_bytes));
 }
 
+__attribute__((format(printf, 3, 4))) void refuse_launch(void* program_counter, const char* key,
+                                                         const char* format, ...) {
+  std::va_list arguments;
+  va_start(arguments, format);
+  explain_list(key, kernel_name(program_counter).c_str(), format, arguments);
+  va_end(arguments);
+}
+
 // What the runtime checks before a kernel runs. CUDA 13.0 answers 1 (invalid argument) to wrong
 // extents too; the manual and CUDA 12 say 9 (invalid configuration), which says more.
 cudaError_t check_launch(const simt::LaunchShape& shape, unsigned launch_bounds,
                          void* program_counter) {
-  const auto kernel = [&] { return kernel_name(program_counter); };
   const halo::gpus::Gpu& gpu = current_gpu();
   unsigned long long threads = 1;
   for (int i = 0; i < 3; ++i) {
     const char axis = "xyz"[i];
     if (shape.grid[i] == 0 || shape.grid[i] > simt::kMaxGridExtent[i]) {
-      explain("grid extent", "%s was not launched: gridDim.%c is %u, it must be 1 to %u",
-              kernel().c_str(), axis, shape.grid[i], simt::kMaxGridExtent[i]);
+      refuse_launch(program_counter, "grid extent", "gridDim.%c is %u, it must be 1 to %u", axis,
+                    shape.grid[i], simt::kMaxGridExtent[i]);
       return cudaErrorInvalidConfiguration;
     }
     if (shape.block[i] == 0 || shape.block[i] > static_cast<unsigned>(simt::kMaxBlockExtent[i])) {
-      explain("block extent", "%s was not launched: blockDim.%c is %u, it must be 1 to %d",
-              kernel().c_str(), axis, shape.block[i], simt::kMaxBlockExtent[i]);
+      refuse_launch(program_counter, "block extent", "blockDim.%c is %u, it must be 1 to %d", axis,
+                    shape.block[i], simt::kMaxBlockExtent[i]);
       return cudaErrorInvalidConfiguration;
     }
     threads *= shape.block[i];
   }
   if (threads > simt::kMaxThreadsPerBlock) {
-    explain("block size", "%s was not launched: a block of %llu threads, the limit is %d",
-            kernel().c_str(), threads, simt::kMaxThreadsPerBlock);
+    refuse_launch(program_counter, "block size", "a block of %llu threads, the limit is %d",
+                  threads, simt::kMaxThreadsPerBlock);
     return cudaErrorInvalidConfiguration;
   }
   if (launch_bounds != 0 && threads > launch_bounds) {
-    explain("launch bounds",
-            "%s was not launched: a block of %llu threads, but its __launch_bounds__ allow %u",
-            kernel().c_str(), threads, launch_bounds);
+    refuse_launch(program_counter, "launch bounds",
+                  "a block of %llu threads, but its __launch_bounds__ allow %u", threads,
+                  launch_bounds);
     return cudaErrorInvalidValue;
   }
   const std::size_t static_bytes = simt::static_shared_bytes(program_counter);
   if (static_bytes > static_cast<std::size_t>(gpu.shared_per_block)) {
-    explain("static shared",
-            "%s was not launched: its __shared__ arrays have %zu bytes and nvcc allows %d: declare "
-            "extern __shared__ and ask for more with cudaFuncSetAttribute",
-            kernel().c_str(), static_bytes, gpu.shared_per_block);
+    refuse_launch(program_counter, "static shared",
+                  "its __shared__ arrays have %zu bytes and nvcc allows %d: declare "
+                  "extern __shared__ and ask for more with cudaFuncSetAttribute",
+                  static_bytes, gpu.shared_per_block);
     return cudaErrorInvalidValue;
   }
   const int limit = dynamic_shared_limit(function_start(program_counter), static_bytes);
   if (shape.dynamic_shared_bytes > static_cast<std::size_t>(limit)) {
-    explain("dynamic shared",
-            "%s was not launched: %zu bytes of dynamic shared memory, the limit is %d (cudaFunc"
-            "AttributeMaxDynamicSharedMemorySize raises it to %d)",
-            kernel().c_str(), shape.dynamic_shared_bytes, limit,
-            gpu.shared_per_block_optin - static_cast<int>(static_bytes));
+    refuse_launch(program_counter, "dynamic shared",
+                  "%zu bytes of dynamic shared memory, the limit is %d (cudaFunc"
+                  "AttributeMaxDynamicSharedMemorySize raises it to %d)",
+                  shape.dynamic_shared_bytes, limit,
+                  gpu.shared_per_block_optin - static_cast<int>(static_bytes));
     return cudaErrorInvalidValue;
   }
   if (!is_stream(static_cast<cudaStream_t>(shape.stream))) return cudaErrorInvalidResourceHandle;
@@ -585,6 +618,7 @@ void configure(dim3 grid, dim3 block, std::size_t dynamic_shared_bytes, cudaStre
 void launch_kernel(const void* closure, std::size_t closure_bytes, KernelInvoke invoke,
                    unsigned launch_bounds, void* program_counter) {
   if (inside_kernel()) refuse_inside_kernel("a launch inside a kernel");
+  details.now[0] = '\0';
   if (pending_launches.count == 0) {
     explain("no configuration", "%s was called like a function: launch it with <<<grid, block>>>",
             kernel_name(program_counter).c_str());
@@ -603,9 +637,31 @@ void launch_kernel(const void* closure, std::size_t closure_bytes, KernelInvoke 
   }
   if (const int error = run_grid(shape, closure, closure_bytes, invoke, program_counter);
       error != 0) {
-    sticky_error = error;
     record(static_cast<cudaError_t>(error));
+    sticky_error = error;
   }
+}
+
+void set_error_detail(const char* text) {
+  std::snprintf(details.now, sizeof details.now, "%s", text);
+}
+
+std::string last_error_detail() { return details.kept; }
+
+void name_allocation(const void* pointer, const std::string& name) {
+  device_memory::set_name(pointer, name);
+}
+
+int allocations_made() { return device_memory::last_serial(); }
+
+std::vector<LiveAllocation> live_allocations(int made) {
+  std::vector<LiveAllocation> live;
+  for (const Allocation& block : device_memory::live_after(made)) {
+    SourceLine line;
+    if (block.program_counter != 0) line = ProgramImage::get().line_of(block.program_counter);
+    live.push_back({block.name(), block.size, line.file, line.line});
+  }
+  return live;
 }
 
 cudaError_t copy_to_symbol(const void* symbol, std::size_t size, const void* from,
@@ -871,11 +927,13 @@ cudaError_t cudaProfilerStop() {
 // ---- memory ----
 
 cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
-  return call("cudaMalloc", [&] { return allocate_block(pointer, bytes, false); });
+  void* const caller = __builtin_return_address(0);
+  return call("cudaMalloc", [&] { return allocate_block(pointer, bytes, false, caller); });
 }
 
 cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width,
                             std::size_t height) {
+  void* const caller = __builtin_return_address(0);
   return call("cudaMallocPitch", [&]() -> cudaError_t {
     if (pointer == nullptr || pitch == nullptr) return cudaErrorInvalidValue;
     constexpr std::size_t kAlignment = simt::kPitchAlignment;
@@ -884,20 +942,22 @@ cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t widt
     const std::size_t row = (width + kAlignment - 1) / kAlignment * kAlignment;
     if (__builtin_mul_overflow(row, height, &bytes)) return cudaErrorMemoryAllocation;
     *pitch = row;
-    return allocate_block(pointer, bytes, false);
+    return allocate_block(pointer, bytes, false, caller);
   });
 }
 
 cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes, unsigned int flags) {
+  void* const caller = __builtin_return_address(0);
   return call("cudaMallocManaged", [&]() -> cudaError_t {
     if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost) return cudaErrorInvalidValue;
-    return allocate_block(pointer, bytes, true);
+    return allocate_block(pointer, bytes, true, caller);
   });
 }
 
 cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream) {
+  void* const caller = __builtin_return_address(0);
   return on_stream("cudaMallocAsync", stream,
-                   [&] { return allocate_block(pointer, bytes, false); });
+                   [&] { return allocate_block(pointer, bytes, false, caller); });
 }
 
 cudaError_t cudaFree(void* pointer) {

@@ -1,10 +1,14 @@
-// Device functions that are not inlined into kernels: the atomics, a failed assert, the warp size.
+// Device functions that are not inlined into kernels: the atomics, a failed assert, the warp size,
+// printf.
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 
 #include "common/simt/runtime/runtime.hpp"
 
@@ -114,14 +118,66 @@ __attribute__((weak)) SIMT_ATOMIC(double, atomicAdd, old + value) SIMT_ATOMIC(
                                   const char* function) noexcept {
   const char* where = function != nullptr ? function : "?";
   if (simt::inside_kernel()) {
-    std::fprintf(stderr,
-                 "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", file,
-                 line, where, blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x, threadIdx.y,
-                 threadIdx.z, expression);
-    simt::abandon_kernel(710);
+    char text[512];
+    const int length =
+        std::snprintf(text, sizeof text,
+                      "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n",
+                      file, line, where, blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x,
+                      threadIdx.y, threadIdx.z, expression);
+    const auto bytes = std::min<std::size_t>(static_cast<std::size_t>(length), sizeof text - 1);
+    if (!simt::keep_printed(text, bytes)) std::fputs(text, stderr);
+    simt::fail_assertion(expression, __builtin_return_address(0));
   }
   std::fflush(stdout);
   std::fprintf(stderr, "%s: %s:%u: %s: Assertion `%s' failed.\n", program_invocation_short_name,
                file, line, where, expression);
   std::abort();
+}
+
+// printf() and what the compiler makes of it, in the place of the C library's: what a kernel prints
+// belongs to its launch. Host code prints as ever.
+
+namespace {
+
+bool keep(const char* format, std::va_list arguments, int& length) {
+  if (!simt::inside_kernel()) return false;
+  char text[1024];
+  std::va_list copy;
+  va_copy(copy, arguments);
+  length = std::vsnprintf(text, sizeof text, format, copy);
+  va_end(copy);
+  if (length < 0) return true;
+  return simt::keep_printed(text, std::min<std::size_t>(static_cast<std::size_t>(length), 1023));
+}
+
+}  // namespace
+
+extern "C" __attribute__((format(printf, 1, 2))) int printf(const char* format, ...) {
+  std::va_list arguments;
+  va_start(arguments, format);
+  int length = 0;
+  if (!keep(format, arguments, length)) length = std::vfprintf(stdout, format, arguments);
+  va_end(arguments);
+  return length;
+}
+
+extern "C" __attribute__((format(printf, 2, 3))) int __printf_chk(int, const char* format, ...) {
+  std::va_list arguments;
+  va_start(arguments, format);
+  int length = 0;
+  if (!keep(format, arguments, length)) length = std::vfprintf(stdout, format, arguments);
+  va_end(arguments);
+  return length;
+}
+
+extern "C" int puts(const char* text) {
+  const std::string line = std::string(text) + "\n";
+  if (simt::inside_kernel() && simt::keep_printed(line.data(), line.size())) return 1;
+  return std::fputs(line.c_str(), stdout);
+}
+
+extern "C" int putchar(int letter) {
+  const char text = static_cast<char>(letter);
+  if (simt::inside_kernel() && simt::keep_printed(&text, 1)) return letter;
+  return std::putc(letter, stdout);
 }

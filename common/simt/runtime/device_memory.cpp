@@ -213,7 +213,7 @@ void initialise() {
   std::call_once(a.once, initialise_once, std::ref(a));
 }
 
-void* allocate(std::size_t bytes, std::size_t capacity) {
+void* allocate(std::size_t bytes, std::size_t capacity, std::uintptr_t program_counter) {
   initialise();
   Arena& a = arena();
   const std::lock_guard lock(a.mutex);
@@ -250,7 +250,7 @@ void* allocate(std::size_t bytes, std::size_t capacity) {
       begin, bytes,
       [](std::uint8_t* map, std::size_t words) { std::memset(map, kAllocated, words); },
       [](std::uint8_t* map, std::size_t i) { *map |= static_cast<std::uint8_t>(0x10u << i); });
-  a.live[begin] = Allocation{begin, bytes, false, ++a.serial};
+  a.live[begin] = Allocation{begin, bytes, false, ++a.serial, program_counter};
   a.in_use += bytes;
   return pointer;
 }
@@ -339,6 +339,35 @@ std::optional<Allocation> nearest(const void* pointer) {
     if (after != blocks->end()) consider(after->second);
   }
   return best != nullptr ? std::optional(*best) : std::nullopt;
+}
+
+int last_serial() {
+  Arena& a = arena();
+  const std::lock_guard lock(a.mutex);
+  return a.serial;
+}
+
+std::vector<Allocation> live_after(int serial) {
+  Arena& a = arena();
+  const std::lock_guard lock(a.mutex);
+  std::vector<Allocation> blocks;
+  if (a.serial == serial) return blocks;
+  for (const auto& [begin, block] : a.live) {
+    if (block.serial > serial) blocks.push_back(block);
+  }
+  std::sort(blocks.begin(), blocks.end(),
+            [](const Allocation& x, const Allocation& y) { return x.serial < y.serial; });
+  return blocks;
+}
+
+void set_name(const void* pointer, const std::string& name) {
+  Arena& a = arena();
+  const std::lock_guard lock(a.mutex);
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  const auto after = a.live.upper_bound(address);
+  if (after == a.live.begin()) return;
+  Allocation& block = std::prev(after)->second;
+  if (holds(block, address, 1)) block.given_name = name;
 }
 
 std::size_t bytes_in_use() {

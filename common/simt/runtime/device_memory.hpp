@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace simt {
 
@@ -23,7 +24,13 @@ struct Allocation {
   std::uintptr_t begin = 0;
   std::size_t size = 0;
   bool freed = false;
-  int serial = 0;  // 1 for the first cudaMalloc of the program
+  int serial = 0;                      // 1 for the first cudaMalloc of the program
+  std::uintptr_t program_counter = 0;  // in the call that allocated it; 0 if unknown
+  std::string given_name = {};
+
+  std::string name() const {
+    return given_name.empty() ? "cudaMalloc number " + std::to_string(serial) : given_name;
+  }
 };
 
 namespace device_memory {
@@ -32,7 +39,8 @@ namespace device_memory {
 void initialise();
 
 // `bytes` > 0. Returns nullptr when the model GPU's memory (`capacity` bytes) would be exceeded.
-void* allocate(std::size_t bytes, std::size_t capacity);
+// `program_counter` lies in the program's call.
+void* allocate(std::size_t bytes, std::size_t capacity, std::uintptr_t program_counter = 0);
 
 // False if `pointer` is not the start of a live allocation.
 bool release(void* pointer);
@@ -57,6 +65,11 @@ void poison(void* pointer, std::size_t bytes);
 std::optional<Allocation> nearest(const void* pointer);
 
 std::size_t bytes_in_use();
+
+// The serial of the last allocation, and the live ones after a serial, in order.
+int last_serial();
+std::vector<Allocation> live_after(int serial);
+void set_name(const void* pointer, const std::string& name);
 
 // For tests: takes all addresses that were never handed out, but the last `left` bytes, for used.
 void use_up_addresses(std::size_t left);

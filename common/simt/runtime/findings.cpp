@@ -38,6 +38,10 @@ const char* hazard_name(Hazard hazard) {
       return "invalid_copy";
     case Hazard::endless_kernel:
       return "endless_kernel";
+    case Hazard::failed_assert:
+      return "failed_assert";
+    case Hazard::trap:
+      return "trap";
   }
   return "unknown";
 }
@@ -103,6 +107,10 @@ const char* advice(Hazard hazard, Remedy remedy) {
              "zfill may replace any number at the end by zeros.";
     case Hazard::endless_kernel:
       return "Check the loop's end condition; if the loop is only long, raise SIMT_STEP_LIMIT.";
+    case Hazard::failed_assert:
+      return "What the kernel takes for granted does not hold here.";
+    case Hazard::trap:
+      return "The kernel ends itself there on purpose.";
   }
   return "";
 }

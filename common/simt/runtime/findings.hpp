@@ -30,6 +30,8 @@ enum class Hazard : std::uint8_t {
   unfinished_copy,
   invalid_copy,
   endless_kernel,
+  failed_assert,
+  trap,
 };
 
 const char* hazard_name(Hazard hazard);

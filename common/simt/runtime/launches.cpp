@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
@@ -20,7 +21,7 @@ struct State {
   std::vector<Launch> launches;  // not yet taken
   Report report{settings().report_path};
   std::set<std::tuple<std::string, std::string, int, std::string, int, std::string>> printed;
-  bool program_reads_findings = false;
+  std::atomic<bool> program_reads_findings{false};
   bool had_findings = false;
 };
 
@@ -64,6 +65,8 @@ void record_launch(Launch launch) {
   if (s.program_reads_findings || s.launches.size() < 10'000)
     s.launches.push_back(std::move(launch));
 }
+
+bool program_reads_findings() { return state().program_reads_findings; }
 
 std::vector<Launch> take_launches() {
   State& s = state();

@@ -7,4 +7,7 @@ namespace simt {
 
 void record_launch(Launch launch);
 
+// Whether take_launches() was called: then what kernels do and print is not for the terminal.
+bool program_reads_findings();
+
 }  // namespace simt

@@ -24,10 +24,13 @@ using KernelInvoke = void (*)(void* body);
 void launch_kernel(const void* closure, std::size_t closure_bytes, KernelInvoke invoke,
                    unsigned launch_bounds, void* program_counter);
 
-// scheduler.cpp: runs a validated launch. Returns a CUDA error code (0 = success, 700 = illegal
+// scheduler.cpp: runs a validated launch, one after another if several host threads call. Returns a CUDA error code (0 = success, 700 = illegal
 // address, 702 = launch timeout, 710 = assert, 719 = launch failure).
 int run_grid(const LaunchShape& shape, const void* closure, std::size_t closure_bytes,
              KernelInvoke invoke, void* program_counter);
+
+// What last_error_detail() (simt.hpp) says of the error that this host thread's call will return.
+void set_error_detail(const char* text);
 
 // program_image.cpp: figures of a kernel, found from any address inside its host function.
 std::size_t static_shared_bytes(const void* kernel_function);
@@ -67,8 +70,13 @@ void async_copy(void* to, const void* from, std::size_t bytes, std::size_t zero_
 void commit_copies();
 void wait_for_copies(std::size_t prior);
 
-// Ends the calling thread and the grid: __trap() (719) and a failed assert (710).
-[[noreturn]] void abandon_kernel(int cuda_error);
+// Each ends the calling thread and the grid with a finding: __trap() (719), a failed assert (710), whose
+// program counter is the line of the assert.
+[[noreturn]] void trap();
+[[noreturn]] void fail_assertion(const char* expression, void* program_counter);
+
+// Keeps what the calling thread prints for Launch::printed. False if it is to go to stdout.
+bool keep_printed(const char* text, std::size_t bytes);
 bool inside_kernel();  // true on a simulated thread; the CUDA API must not be called there
 
 }  // namespace simt

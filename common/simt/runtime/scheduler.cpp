@@ -22,6 +22,7 @@
 #include "common/simt/runtime/fiber.hpp"
 #include "common/simt/runtime/launches.hpp"
 #include "common/simt/runtime/machine.hpp"
+#include "common/simt/runtime/printed.hpp"
 #include "common/simt/runtime/program_image.hpp"
 #include "common/simt/runtime/regions.hpp"
 #include "common/simt/runtime/settings.hpp"
@@ -112,6 +113,7 @@ class Worker {
   std::uintptr_t dynamic_shared = 0;
   HazardTable hazards;
   SiteCounters sites;
+  PrintLog printed;
   std::atomic<std::uint64_t> heartbeat{0};
 
  private:
@@ -684,7 +686,7 @@ class WorkerPool {
     return pool;
   }
 
-  void run(Grid& grid, HazardTable& hazards, SiteCounters& sites) {
+  void run(Grid& grid, HazardTable& hazards, SiteCounters& sites, PrintLog::Lines& printed) {
     std::unique_lock lock(mutex_);
     const unsigned wanted =
         static_cast<unsigned>(std::min<std::uint64_t>(settings().threads, grid.blocks));
@@ -705,6 +707,7 @@ class WorkerPool {
       workers_[i]->hazards.clear();
       workers_[i]->sites.for_each([&](std::uint32_t pc, const Counters& c) { sites.at(pc) += c; });
       workers_[i]->sites.clear();
+      workers_[i]->printed.move_to(printed);
     }
   }
 
@@ -792,6 +795,17 @@ Lane& wait_in_warp(WarpOp op, unsigned mask, void* return_address) {
   return lane;
 }
 
+// Why the kernel ended itself: a fault of addresses is better said by its finding.
+void explain_error(const std::vector<Finding>& findings) {
+  for (const Finding& f : findings) {
+    if (f.kind != "failed_assert" && f.kind != "trap") continue;
+    const std::string place =
+        f.file.substr(f.file.rfind('/') + 1) + ":" + std::to_string(f.line) + ": ";
+    set_error_detail((place + f.message.substr(0, f.message.rfind(". "))).c_str());
+    return;
+  }
+}
+
 }  // namespace
 
 // ---- Services for the callbacks ----
@@ -815,7 +829,7 @@ CopyPipeline& running_pipeline() { return current_worker->lane->pipeline; }
 std::string array_name(std::uintptr_t address) {
   if (device_memory::contains(reinterpret_cast<void*>(address))) {
     auto near = device_memory::nearest(reinterpret_cast<void*>(address));
-    return near ? "cudaMalloc number " + std::to_string(near->serial) : "global memory";
+    return near ? near->name() : "global memory";
   }
   const Hot& hot = simt_hot;
   if (near_dynamic_shared(address) || address - hot.tls_begin < hot.tls_bytes) {
@@ -870,15 +884,32 @@ unsigned warp_match_any(unsigned mask, std::uint64_t bits) {
       wait_in_warp(WarpOp::match, mask, __builtin_return_address(0)).result);
 }
 
-void abandon_kernel(int cuda_error) {
+void trap() {
+  note_hazard(Hazard::trap, relative_pc(__builtin_return_address(0)), "", "reaches a __trap()", "");
   current_worker->grid->stop = true;
-  current_worker->abandon(cuda_error);
+  current_worker->abandon(719);
+}
+
+void fail_assertion(const char* expression, void* program_counter) {
+  const std::string what = std::string("fails assert(") + expression + ")";
+  note_hazard(Hazard::failed_assert, relative_pc(program_counter), "", what.c_str(), "");
+  current_worker->grid->stop = true;
+  current_worker->abandon(710);
+}
+
+bool keep_printed(const char* text, std::size_t bytes) {
+  if (!program_reads_findings()) return false;
+  current_worker->printed.add(current_worker->block_index, std::string(text, bytes));
+  return true;
 }
 
 bool inside_kernel() { return current_worker != nullptr && current_worker->grid != nullptr; }
 
 int run_grid(const LaunchShape& shape, const void* closure, std::size_t closure_bytes,
              KernelInvoke invoke, void* program_counter) {
+  // Host threads launch when they like; the workers are there once, and serve one grid at a time.
+  static std::mutex& one_at_a_time = *new std::mutex;
+  const std::lock_guard launching(one_at_a_time);
   const ProgramImage& image = ProgramImage::get();
   device_memory::initialise();
   set_image_base(image.load_address());
@@ -896,7 +927,8 @@ int run_grid(const LaunchShape& shape, const void* closure, std::size_t closure_
 
   HazardTable hazards;
   SiteCounters sites;
-  WorkerPool::get().run(grid, hazards, sites);
+  PrintLog::Lines printed;
+  WorkerPool::get().run(grid, hazards, sites, printed);
 
   Launch launch;
   launch.kernel = kernel.name;
@@ -913,6 +945,8 @@ int run_grid(const LaunchShape& shape, const void* closure, std::size_t closure_
     launch.lines.push_back({line.first, line.second, counters});
   }
   launch.findings = to_findings(hazards, shape.grid, shape.block);
+  launch.printed = PrintLog::in_order(std::move(printed));
+  if (grid.error != 0) explain_error(launch.findings);
   record_launch(std::move(launch));
   return grid.error;
 }

@@ -6,8 +6,8 @@
 #include "hazards.hpp"
 
 int main(int argc, char** argv) {
-  const std::vector<HazardCase>* lists[] = {&race_cases(), &memory_cases(),
-                                            &synchronisation_cases(), &copy_cases()};
+  const std::vector<HazardCase>* lists[] = {
+      &race_cases(), &memory_cases(), &synchronisation_cases(), &copy_cases(), &failure_cases()};
   if (argc < 2) {
     std::fprintf(stderr, "usage: hazard_cases --all | NAME...\n");
     return 2;

@@ -1,0 +1,149 @@
+// What the simulator tells a program about the kernels it ran, beyond counters and hazards: what they
+// printed, whose memory it was, what was not freed, why a call failed; and that several host threads
+// may launch.
+#include "kernels/host_side.hpp"
+
+#include <cuda_runtime.h>
+
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/simt/simt.hpp"
+#include "tests/catch.hpp"
+
+using halo::test::contains;
+
+namespace {
+
+struct Fresh {
+  Fresh() { start(); }
+  ~Fresh() { start(); }
+  static void start() {
+    cudaDeviceReset();
+    simt::take_launches();
+  }
+};
+
+simt::Launch the_launch() {
+  std::vector<simt::Launch> launches = simt::take_launches();
+  REQUIRE(launches.size() == 1);
+  return launches.front();
+}
+
+}  // namespace
+
+TEST_CASE_METHOD(Fresh, "what a kernel prints is kept with its launch") {
+  host_side::launch_greetings(2, 2);
+  const simt::Printed printed = the_launch().printed;
+  CHECK(printed.total == 8);
+  CHECK(printed.lines == std::vector<std::string>{"block 0 thread 0", "a line", "block 0 thread 1",
+                                                  "a line", "block 1 thread 0", "a line",
+                                                  "block 1 thread 1", "a line"});
+  host_side::launch_pieces();
+  CHECK(the_launch().printed.lines == std::vector<std::string>{"one and two", "three"});
+}
+
+TEST_CASE_METHOD(Fresh, "of many printed lines the first are kept, and all are counted") {
+  host_side::launch_many_lines(40, 60);
+  const simt::Printed printed = the_launch().printed;
+  CHECK(printed.total == 2400);
+  REQUIRE(printed.lines.size() == simt::Printed::kMostLines);
+  CHECK(printed.lines[0] == "line 0 of block 0");
+  CHECK(printed.lines[59] == "line 59 of block 0");
+  CHECK(printed.lines[60] == "line 0 of block 1");
+}
+
+TEST_CASE_METHOD(Fresh, "a failed assert is named") {
+  host_side::launch_failing_assert();
+  CHECK(cudaDeviceSynchronize() == cudaErrorAssert);
+  CHECK_THAT(simt::last_error_detail(), contains("host_side.cu:"));
+  CHECK_THAT(simt::last_error_detail(), contains("fails assert(threadIdx.x < 3)"));
+  CHECK_THAT(simt::last_error_detail(), contains("thread (3,0,0) of block (0,0,0)"));
+  const simt::Launch launch = the_launch();
+  REQUIRE(launch.findings.size() == 1);
+  CHECK(launch.findings[0].kind == "failed_assert");
+  REQUIRE(launch.printed.total == 5);
+  CHECK_THAT(launch.printed.lines[0], contains("Assertion `threadIdx.x < 3` failed."));
+}
+
+TEST_CASE_METHOD(Fresh, "findings call an allocation by its name") {
+  float* const cells = host_side::allocate_floats(10);
+  simt::name_allocation(cells + 5, "signal");
+  int on_host = 0;
+  simt::name_allocation(&on_host, "nothing");
+  host_side::launch_write_at(cells, 10);
+  const simt::Launch launch = the_launch();
+  REQUIRE(launch.findings.size() == 1);
+  CHECK(launch.findings[0].array == "signal");
+  CHECK_THAT(launch.findings[0].message, contains("outside signal (40 bytes)"));
+}
+
+TEST_CASE_METHOD(Fresh, "what was not freed is listed with its line") {
+  float* const before = host_side::allocate_floats(3);
+  const int made = simt::allocations_made();
+  CHECK(simt::live_allocations(made).empty());
+  float* const freed = host_side::allocate_floats(4);
+  float* const kept = host_side::allocate_floats(5);
+  cudaFree(freed);
+  cudaFree(before);
+  const std::vector<simt::LiveAllocation> live = simt::live_allocations(made);
+  REQUIRE(live.size() == 1);
+  CHECK(live[0].bytes == 20);
+  CHECK(live[0].name == "cudaMalloc number " + std::to_string(made + 2));
+  CHECK_THAT(live[0].file, contains("host_side.cu"));
+  CHECK(live[0].line == host_side::allocating_line);
+  cudaFree(kept);
+  CHECK(simt::live_allocations(made).empty());
+}
+
+TEST_CASE_METHOD(Fresh, "a call that fails says why, with its numbers") {
+  host_side::launch_add_one(nullptr, 0);  // no blocks
+  CHECK(cudaGetLastError() == cudaErrorInvalidConfiguration);
+  CHECK(simt::last_error_detail() == "gridDim.x is 0, it must be 1 to 2147483647");
+  float* const cells = host_side::allocate_floats(10);
+  CHECK(cudaMemset(cells, 0, 44) == cudaErrorInvalidValue);
+  CHECK_THAT(simt::last_error_detail(), contains("44 bytes from byte 0 of an allocation of 40"));
+  int host = 0;
+  CHECK(cudaMemset(&host, 0, 4) == cudaErrorInvalidValue);
+  CHECK_THAT(simt::last_error_detail(), contains("is a host pointer"));
+  // Of a call that can't say more, there is nothing of an earlier one.
+  CHECK(cudaSetDevice(7) == cudaErrorInvalidDevice);
+  CHECK(simt::last_error_detail().empty());
+  cudaGetLastError();
+}
+
+TEST_CASE_METHOD(Fresh, "several host threads launch") {
+  constexpr int kThreads = 8;
+  constexpr int kRounds = 5;
+  constexpr int kCount = 1000;
+  int wrong[kThreads] = {};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([t, &wrong] {
+      for (int round = 0; round < kRounds; ++round) {
+        std::vector<int> cells(kCount);
+        for (int i = 0; i < kCount; ++i) cells[i] = t + i;
+        int* device = nullptr;
+        cudaMalloc(&device, kCount * sizeof(int));
+        cudaMemcpy(device, cells.data(), kCount * sizeof(int), cudaMemcpyHostToDevice);
+        host_side::launch_add_one(device, kCount);
+        cudaMemcpy(cells.data(), device, kCount * sizeof(int), cudaMemcpyDeviceToHost);
+        for (int i = 0; i < kCount; ++i) wrong[t] += cells[i] != t + i + 1;
+        cudaFree(device);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (int t = 0; t < kThreads; ++t) CHECK(wrong[t] == 0);
+  CHECK(simt::take_launches().size() == kThreads * kRounds);
+}
+
+TEST_CASE_METHOD(Fresh, "an error of one host thread is not another's") {
+  CHECK(cudaSetDevice(7) == cudaErrorInvalidDevice);
+  cudaError_t seen = cudaErrorUnknown;
+  std::thread([&seen] { seen = cudaGetLastError(); }).join();
+  CHECK(seen == cudaSuccess);
+  CHECK(cudaGetLastError() == cudaErrorInvalidDevice);
+}

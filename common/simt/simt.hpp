@@ -121,6 +121,35 @@ struct Launch {
 // the program end with status 3, and what kernels print is kept in their launch.
 std::vector<Launch> take_launches();
 
+// A line of device code.
+struct LineCoverage {
+  int line = 0;
+  bool reached = false;   // some thread executed code of it
+  bool launched = false;  // a kernel that can get there was launched
+};
+
+struct FileCoverage {
+  std::string file;
+  std::vector<LineCoverage> lines;  // those with code, in order
+};
+
+// A kernel of the program; of a template each instantiation.
+struct KernelCoverage {
+  std::string kernel;  // as in Launch
+  std::uint64_t launches = 0;
+};
+
+// Which lines of the program's kernels, and of the functions that they call, were executed. A line of
+// which the compiler made several copies, in a loop or for several instantiations, counts as reached if
+// any of them was. The simulator's headers and those of the system are left out.
+struct Coverage {
+  std::vector<FileCoverage> files;      // by name
+  std::vector<KernelCoverage> kernels;  // by name, also those that were never launched
+};
+
+// What was executed since the last call. Nothing counts while checks are "none".
+Coverage take_coverage();
+
 // Which checks run: "all", "none" or a comma-separated list of counters, races, bounds,
 // uninitialized, barriers (as SIMT_CHECKS). "none" also stops counting. Throws
 // std::invalid_argument on other words.

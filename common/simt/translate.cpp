@@ -526,11 +526,71 @@ class Translator {
     if (!bounds.empty()) {
       call += "::simt::launch_bounds{static_cast<unsigned>(" + bounds + ")}, ";
     }
-    edits_[body].after = call + "[=]() mutable -> void {" + edits_[body].after;
+    // The compiler says of all reads of an argument, wherever they are, that they stand where it is named
+    // first. Named here, no line of the body looks as if it ran because an argument was read elsewhere.
+    std::string named;
+    for (const std::string& name : parameter_names(declaration.parameters)) {
+      bool used = false;  // else the compiler's warning would be lost
+      for (std::size_t j = body + 1; j < close && !used; ++j) used = is(j, name);
+      if (used) named += " (void)" + name + ";";
+    }
+    edits_[body].after = call + "[=]() mutable -> void {" + named + edits_[body].after;
     edits_[close].before += "}); ";
     const std::size_t name =
         declaration.kind == DeclarationKind::function ? declaration.name : kNone;
     kernel_bodies_[body] = name == kNone ? std::string() : std::string(tokens_[name].text);
+  }
+
+  // The names in the parameter list that opens at `open`, as far as their shape is plain: `T name`,
+  // `T name[N]`, `T name = value`.
+  std::vector<std::string> parameter_names(std::size_t open) const {
+    std::vector<std::string> names;
+    if (open == kNone || tokens_[open].match == kNone) return names;
+    const std::size_t close = tokens_[open].match;
+    for (std::size_t i = open + 1; i < close; ++i) {
+      std::size_t name = kNone;  // the last word that may be one
+      int words = 0;             // of the type and the name
+      bool plain = true;
+      bool before_value = true;
+      for (; i < close && !is(i, ","); ++i) {
+        const std::size_t behind_angles = is(i, "<") ? skip_angles(tokens_, i) : kNone;
+        if (behind_angles != kNone && behind_angles <= close) {
+          i = behind_angles - 1;
+          name = kNone;
+        } else if (tokens_[i].match != kNone && tokens_[i].match > i) {
+          plain &= !before_value || is(i, "[");
+          i = tokens_[i].match;
+        } else if (is(i, "=")) {
+          before_value = false;
+        } else if (is(i, "...")) {
+          plain = false;
+        } else if (before_value) {
+          const Token& token = tokens_[i];
+          const bool is_word = token.is_identifier() && !token.text.starts_with("__");
+          if (is_word && !is_one_of_cv(token.text)) ++words;
+          const bool may_be_name = is_word && !is_keyword(token.text) && !is(i - 1, "::") &&
+                                   !is(i - 1, "struct") && !is(i - 1, "class") &&
+                                   !is(i - 1, "enum") && !is(i - 1, "union");
+          if (may_be_name) {
+            name = i;
+          } else if (!token.text.starts_with("__")) {
+            name = kNone;
+          }
+        }
+      }
+      if (plain && name != kNone && (words > 1 || is_type_end(name - 1))) {
+        names.emplace_back(tokens_[name].text);
+      }
+    }
+    return names;
+  }
+
+  static bool is_one_of_cv(std::string_view word) { return word == "const" || word == "volatile"; }
+
+  // Whether a type may end with this token: then what follows is its variable's name.
+  bool is_type_end(std::size_t i) const {
+    return is(i, ">") || is(i, "*") || is(i, "&") || is(i, ")") || is(i, "__restrict__") ||
+           is(i, "__restrict");
   }
 
   // The text of the first argument in the parentheses that open at `open`.

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "common/simt/runtime/coverage.hpp"
 #include "common/simt/runtime/report.hpp"
 #include "common/simt/runtime/settings.hpp"
 
@@ -47,6 +48,7 @@ void print_findings(State& s, const Launch& launch) {
 __attribute__((constructor(101))) void watch_exit() {
   std::atexit([] {
     State& s = state();
+    if (!settings().report_path.empty()) s.report.end(whole_coverage());
     if (!s.had_findings || s.program_reads_findings) return;
     std::fflush(nullptr);
     _exit(3);

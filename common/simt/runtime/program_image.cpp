@@ -160,12 +160,23 @@ ProgramImage::ProgramImage() {
             [](const SharedArray& a, const SharedArray& b) { return a.offset < b.offset; });
 }
 
-std::string ProgramImage::function_symbol(std::uintptr_t address) const {
+const ProgramImage::Function* ProgramImage::function_at(std::uintptr_t address) const {
   auto it = std::upper_bound(functions_.begin(), functions_.end(), address,
                              [](std::uintptr_t a, const Function& f) { return a < f.begin; });
-  if (it == functions_.begin()) return "";
+  if (it == functions_.begin()) return nullptr;
   --it;
-  return address < it->end ? it->mangled : "";
+  return address < it->end ? &*it : nullptr;
+}
+
+std::string ProgramImage::function_symbol(std::uintptr_t address) const {
+  const Function* const function = function_at(address);
+  return function ? function->mangled : "";
+}
+
+std::size_t ProgramImage::code_bytes() const {
+  std::uintptr_t end = load_address_;
+  for (const Function& function : functions_) end = std::max(end, function.end);
+  return end - load_address_;
 }
 
 namespace {
@@ -214,7 +225,7 @@ struct FrameSearch {
 
 SourceLine ProgramImage::line_of(std::uintptr_t program_counter) const {
   static std::mutex mutex;
-  static std::map<std::uintptr_t, SourceLine> cache;
+  static auto& cache = *new std::map<std::uintptr_t, SourceLine>;  // asked for also at the end
   static backtrace_state* state = backtrace_create_state(
       "/proc/self/exe", 1, [](void*, const char*, int) {}, nullptr);
   std::lock_guard lock(mutex);
@@ -223,12 +234,12 @@ SourceLine ProgramImage::line_of(std::uintptr_t program_counter) const {
   FrameSearch search;
   backtrace_pcinfo(
       state, program_counter,
-      [](void* data, std::uintptr_t, const char* file, int line, const char*) {
+      [](void* data, std::uintptr_t, const char* file, int line, const char* function) {
         auto* s = static_cast<FrameSearch*>(data);
         if (!file || line == 0) return 0;
-        if (s->first.line == 0) s->first = {file, line};
+        if (s->first.line == 0) s->first = {file, line, ""};
         if (is_own_header(file)) return 0;
-        s->found = {file, line};
+        s->found = {file, line, function ? function : ""};
         return 1;
       },
       [](void*, const char*, int) {}, &search);

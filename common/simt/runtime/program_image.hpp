@@ -27,6 +27,7 @@ struct DeviceVariable {
 struct SourceLine {
   std::string file;
   int line = 0;
+  std::string function;  // it stands in, also where that was inlined
 };
 
 class ProgramImage {
@@ -35,8 +36,18 @@ class ProgramImage {
   // has no symbol table.
   static const ProgramImage& get();
 
-  // Mangled name of the function that contains `address`; "" if unknown. Names a kernel.
+  struct Function {
+    std::uintptr_t begin;
+    std::uintptr_t end;
+    std::string mangled;
+  };
+  const std::vector<Function>& functions() const { return functions_; }  // by where they begin
+  // The function that contains `address`; null if unknown.
+  const Function* function_at(std::uintptr_t address) const;
+  // Its mangled name; "" if unknown. Names a kernel.
   std::string function_symbol(std::uintptr_t address) const;
+  // From the load address to the end of the last function.
+  std::size_t code_bytes() const;
 
   const std::vector<SharedArray>& shared_arrays() const { return shared_; }
 
@@ -64,11 +75,6 @@ class ProgramImage {
 
  private:
   ProgramImage();
-  struct Function {
-    std::uintptr_t begin;
-    std::uintptr_t end;
-    std::string mangled;
-  };
   std::vector<Function> functions_;  // sorted by begin
   std::vector<SharedArray> shared_;
   std::vector<DeviceVariable> constants_;

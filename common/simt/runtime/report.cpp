@@ -54,6 +54,40 @@ Value to_json(const Launch& launch) {
                         {"findings", std::move(findings)}});
 }
 
+Value to_json(const Coverage& coverage) {
+  Value kernels = Value::array();
+  for (const KernelCoverage& kernel : coverage.kernels) {
+    kernels.push_back(Value::object({{"kernel", kernel.kernel}, {"launches", kernel.launches}}));
+  }
+  Value files = Value::array();
+  for (const FileCoverage& file : coverage.files) {
+    Value unreached = Value::array();
+    int first = 0;  // of lines that were not reached, one after the other
+    int last = 0;
+    const auto end_range = [&] {
+      if (first != 0) {
+        Value range = Value::array();
+        range.push_back(first);
+        range.push_back(last);
+        unreached.push_back(std::move(range));
+      }
+      first = 0;
+    };
+    for (const LineCoverage& line : file.lines) {
+      if (line.reached) {
+        end_range();
+      } else {
+        if (first == 0) first = line.line;
+        last = line.line;
+      }
+    }
+    end_range();
+    files.push_back(Value::object(
+        {{"file", file.file}, {"lines", file.lines.size()}, {"unreached", std::move(unreached)}}));
+  }
+  return Value::object({{"kernels", std::move(kernels)}, {"files", std::move(files)}});
+}
+
 // As it stands in the report: two levels in. A line break in a string is written as "\n", so each one
 // in the text begins a line.
 std::string entry_of(const Launch& launch) {
@@ -94,8 +128,13 @@ void Report::add(const Launch& launch) {
   if (file_ < 0) {
     begin(std::string(kBegin) + entry);
   } else {
-    append(std::string(kBetween) + entry);
+    append(std::string(kBetween) + entry, kEnd);
   }
+}
+
+void Report::end(const Coverage& coverage) {
+  if (file_ < 0) return;
+  append("", "\n ],\n \"coverage\": " + to_json(coverage).dump() + "\n}\n");
 }
 
 void Report::begin(const std::string& text) {
@@ -109,9 +148,9 @@ void Report::begin(const std::string& text) {
   end_ = static_cast<long long>(text.size());
 }
 
-void Report::append(const std::string& text) {
+void Report::append(const std::string& text, std::string_view end) {
   flock(file_, LOCK_EX);  // where files cannot be locked, a reader may see half an entry
-  const bool good = write_at(file_, text + std::string(kEnd), end_);
+  const bool good = write_at(file_, text + std::string(end), end_);
   if (!good) {
     // Without what came of this launch; the brackets had room before.
     if (ftruncate(file_, end_) != 0 || !write_at(file_, kEnd, end_)) std::remove(path_.c_str());

@@ -1,4 +1,5 @@
-// The file that SIMT_REPORT names: {"schema_version": 1, "launches": [...]}, an entry a launch.
+// The file that SIMT_REPORT names: {"schema_version": 1, "launches": [...], "coverage": {...}}, an entry
+// a launch; the coverage is added when the program ends.
 //
 // It is whole after each launch: a program that crashes or is ended later leaves all launches before.
 // Each is put into words and written once, over the brackets that end the file, which follow it
@@ -9,6 +10,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "common/simt/simt.hpp"
 
@@ -25,10 +27,13 @@ class Report {
   // holds the launches before, if there is room for as much.
   void add(const Launch& launch);
 
+  // At the program's end: which lines all its launches reached. Nothing if there was none.
+  void end(const Coverage& coverage);
+
  private:
   // A file that was at the path is replaced by the first launch, at once and whole.
   void begin(const std::string& text);
-  void append(const std::string& text);
+  void append(const std::string& text, std::string_view end);
 
   std::string path_;
   int file_ = -1;

@@ -31,6 +31,7 @@ struct Words {
 constexpr Words kCheckWords{"PASS", "FAIL"};
 constexpr Words kHazardWords{"none", "FOUND"};
 constexpr Words kTrafficWords{"EQUAL", "DIFFERS"};
+constexpr Words kCoverageWords{"REACHED", "UNREACHED"};
 constexpr Words kTimeWords{"MEASURED", "FAIL"};
 constexpr const char* kNotRun = "NOT RUN";
 
@@ -127,6 +128,18 @@ Hazard hazard_from_json(const Json& json) {
   json.at("count").get_to(hazard.count);
   json.at("message").get_to(hazard.message);
   return hazard;
+}
+
+Json range_to_json(const LineRange& range) {
+  return Json::object({{"file", range.file}, {"first", range.first}, {"last", range.last}});
+}
+
+LineRange range_from_json(const Json& json) {
+  LineRange range;
+  json.at("file").get_to(range.file);
+  json.at("first").get_to(range.first);
+  json.at("last").get_to(range.last);
+  return range;
 }
 
 Json spread_to_json(const Spread& spread) {
@@ -280,6 +293,16 @@ Json row_to_json(const Row& row) {
   add_figure(traffic, "sectors_per_request", counts.sectors_per_request);
   add_figure(traffic, "shared_conflicts", counts.shared_conflicts);
 
+  // Where nothing looks at lines there is nothing to say of them.
+  const Coverage& covered = row.coverage;
+  if (covered.outcome != Outcome::not_run || !covered.reason.empty()) {
+    Json& coverage = part("coverage", covered.outcome, kCoverageWords, covered.reason);
+    add(coverage, "lines", covered.lines);
+    for (const LineRange& range : covered.unreached) {
+      coverage["unreached"].push_back(range_to_json(range));
+    }
+  }
+
   Json& time = part("time", row.time.outcome, kTimeWords, row.time.reason);
   add(time, "method", row.time.method);
   add_part(time, "hot", spread_to_json(row.time.hot));
@@ -365,6 +388,16 @@ Row row_from_json(const Json& json) {
   row.traffic.bytes_per_output_counted = figure_from_json(traffic, "bytes_per_output_counted");
   row.traffic.sectors_per_request = figure_from_json(traffic, "sectors_per_request");
   row.traffic.shared_conflicts = figure_from_json(traffic, "shared_conflicts");
+
+  const Json& coverage = part_of(json, "coverage");
+  row.coverage.outcome = outcome(coverage.at("status").get<std::string>(), kCoverageWords);
+  row.coverage.reason = reason(coverage);
+  row.coverage.lines = coverage.get_or("lines", 0);
+  if (const Json* const unreached = coverage.find("unreached")) {
+    for (const Json& range : unreached->elements()) {
+      row.coverage.unreached.push_back(range_from_json(range));
+    }
+  }
 
   const Json& time = part_of(json, "time");
   row.time.outcome = outcome(time.at("status").get<std::string>(), kTimeWords);

@@ -394,10 +394,17 @@ std::string all_tables(const std::vector<Row>& rows, const TableOptions& options
   return text;
 }
 
+// What nothing of what was tried reached.
+std::string gaps(const std::vector<Row>& rows, const TableOptions& options) {
+  Table table;
+  table.notes = unreached_notes(rows);
+  return table.notes.empty() ? "" : "\n" + lay_out(table, options);
+}
+
 }  // namespace
 
 std::string render_rows(const std::vector<Row>& rows, const TableOptions& options) {
-  return all_tables(rows, options) + all_faults(rows, options);
+  return all_tables(rows, options) + gaps(rows, options) + all_faults(rows, options);
 }
 
 std::string render_legend(const std::vector<Row>& rows, const TableOptions& options) {
@@ -413,7 +420,7 @@ std::string render_table(const std::vector<Row>& rows, const TableOptions& optio
     return lay_out(tabulate("", all, csv_fields(all)), options);
   }
   const std::string legend = render_legend(rows, options);
-  return all_tables(rows, options) + (legend.empty() ? "" : "\n" + legend) +
+  return all_tables(rows, options) + gaps(rows, options) + (legend.empty() ? "" : "\n" + legend) +
          all_faults(rows, options);
 }
 

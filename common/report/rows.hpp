@@ -67,6 +67,24 @@ struct Traffic {
   double shared_conflicts = -1;     // loads and stores, counted
 };
 
+// Lines of a file, first to last.
+struct LineRange {
+  std::string file;  // from the repository's root
+  int first = 0;
+  int last = 0;
+  bool operator==(const LineRange&) const = default;
+};
+
+// Which lines of the variant's own kernels were executed by all that it was tried with so far, in this
+// row and those before it. In JSON REACHED, UNREACHED, NOT RUN. Lines that were not reached are a gap in
+// the trials, no fault of the variant: a run does not fail by them.
+struct Coverage {
+  Outcome outcome = Outcome::not_run;
+  std::string reason;                // why not run
+  int lines = 0;                     // that have code
+  std::vector<LineRange> unreached;  // in order
+};
+
 // The rounds of one variant in one state of the caches: milliseconds for one call. Negative: not
 // measured.
 struct Spread {
@@ -140,6 +158,7 @@ struct Row {
   Check check;
   Hazards hazards;
   Traffic traffic;
+  Coverage coverage;
   Time time;
   Printed printed;
   Published published;  // source empty: none

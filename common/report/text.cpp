@@ -197,6 +197,48 @@ std::vector<Note> reasons(const Rows& rows, bool hazards, bool traffic) {
   return notes;
 }
 
+std::string unreached_lines(const Coverage& coverage) {
+  std::string text;
+  int lines = 0;
+  for (std::size_t i = 0; i < coverage.unreached.size(); ++i) {
+    const LineRange& range = coverage.unreached[i];
+    const bool ends_file =
+        i + 1 == coverage.unreached.size() || coverage.unreached[i + 1].file != range.file;
+    const bool begins_file = i == 0 || coverage.unreached[i - 1].file != range.file;
+    if (i > 0) text += ends_file && !begins_file ? " and " : ", ";
+    text += std::to_string(range.first);
+    if (range.last != range.first) text += "-" + std::to_string(range.last);
+    if (ends_file) text += " of " + range.file.substr(range.file.rfind('/') + 1);
+    lines += range.last - range.first + 1;
+  }
+  if (text.empty()) return text;
+  return (lines == 1 ? "line " : "lines ") + text + (lines == 1 ? " was" : " were") +
+         " never reached";
+}
+
+std::vector<Note> unreached_notes(const std::vector<Row>& rows) {
+  std::vector<Note> notes;
+  std::vector<const Row*> last;  // of each variant: what it was tried with so far
+  for (const Row& row : rows) {
+    const auto same = std::find_if(last.begin(), last.end(), [&](const Row* known) {
+      return known->stage == row.stage && known->variant == row.variant &&
+             known->backend == row.backend;
+    });
+    if (same == last.end()) {
+      last.push_back(&row);
+    } else if (row.coverage.outcome != Outcome::not_run) {
+      *same = &row;
+    }
+  }
+  for (const Row* row : last) {
+    const std::string text = unreached_lines(row->coverage);
+    if (!text.empty()) {
+      notes.push_back({{stage_label(*row) + " " + row->variant + ":", Tone::caution}, text});
+    }
+  }
+  return notes;
+}
+
 std::string all_faults(const std::vector<Row>& rows, const TableOptions& options) {
   std::string text;
   for (const Row& row : rows) text += faults(row, options);

@@ -52,6 +52,13 @@ std::string listed(const std::vector<std::string>& names);
 /// them. Without `hazards` or `traffic`, not of those.
 std::vector<Note> reasons(const Rows& rows, bool hazards = true, bool traffic = true);
 
+/// "lines 118-121 and 130 of 2_filters_over_sms.cu were never reached"; empty if all were, or nobody
+/// looked.
+std::string unreached_lines(const Coverage& coverage);
+
+/// The same of each variant, once: what all that it was tried with left out.
+std::vector<Note> unreached_notes(const std::vector<Row>& rows);
+
 /// What failed, to stand below all tables.
 std::string all_faults(const std::vector<Row>& rows, const TableOptions& options);
 

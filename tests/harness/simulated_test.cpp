@@ -6,8 +6,10 @@
 #include "common/conv/inputs.hpp"
 #include "common/harness/families/conv1d.hpp"
 #include "common/harness/traffic/tally.hpp"
+#include "common/report/json.hpp"
 #include "common/report/row_tables.hpp"
 #include "tests/catch.hpp"
+#include "tests/harness/captured.hpp"
 #include "tests/harness/planted/planted.hpp"
 
 using namespace halo;
@@ -164,4 +166,51 @@ TEST_CASE("an output cell that is read before it is written is a hazard: poison 
   REQUIRE(!seen.hazards.empty());
   CHECK(seen.hazards[0].kind == "uninitialized_global_read");
   CHECK(seen.kernels == 1);
+}
+
+TEST_CASE("a run says which lines of a variant's own kernel nothing reached") {
+  Conv1dStage stage;
+  stage.name = "04_conv1d_tiled_halo";
+  stage.variants = {variant_of("right", planted::right),
+                    variant_of("seldom_wrong", planted::seldom_wrong)};
+  const auto run = [&](std::vector<const char*> arguments) {
+    arguments.insert(arguments.end(), {"--length", "1000", "--color", "never"});
+    return test::captured(arguments, [&](int argc, const char* const* argv) {
+      return run_program<Conv1dProblem>(argc, argv, {stage}, {}, make_backend());
+    });
+  };
+  const std::string sentence = "lines " + std::to_string(line_of("seldom")) + "-" +
+                               std::to_string(line_of("seldom-end")) +
+                               " of planted.cu were never reached";
+  const test::Folder folder;
+  const std::string file = folder / "rows.json";
+  const auto [status, out, err] = run({"--json", file.c_str()});
+  CHECK(status == 0);  // a gap in the trials is no fault of the variant
+  CHECK(out.find("04 seldom_wrong: " + sentence) != std::string::npos);
+  CHECK(out.find("04 right:") == std::string::npos);
+  const std::vector<Row> rows = read_json(file).rows;
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].coverage.outcome == Outcome::good);
+  CHECK(rows[0].coverage.lines > 5);
+  CHECK(rows[1].coverage.outcome == Outcome::bad);
+  CHECK(rows[1].coverage.unreached ==
+        std::vector<LineRange>{
+            {"tests/harness/planted/planted.cu", line_of("seldom"), line_of("seldom-end")}});
+
+  // One problem alone says little of lines.
+  const auto without = run({"--no-trials", "--json", file.c_str()});
+  CHECK(without.status == 0);
+  CHECK(without.out.find("never reached") == std::string::npos);
+  CHECK(read_json(file).rows[1].coverage.outcome == Outcome::not_run);
+}
+
+TEST_CASE("a variant that failed is not blamed for lines that it could not reach") {
+  Conv1dStage stage;
+  stage.name = "04_conv1d_tiled_halo";
+  stage.variants = {variant_of("no_barrier", planted::no_barrier)};
+  const auto ended = test::captured({"--length", "1000"}, [&](int argc, const char* const* argv) {
+    return run_program<Conv1dProblem>(argc, argv, {stage}, {}, make_backend());
+  });
+  CHECK(ended.status == 1);
+  CHECK(ended.out.find("never reached") == std::string::npos);
 }

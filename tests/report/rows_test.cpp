@@ -16,6 +16,7 @@
 #include "common/report/json.hpp"
 #include "common/report/row_tables.hpp"
 #include "common/report/terminal.hpp"
+#include "common/report/text.hpp"
 #include "tests/catch.hpp"
 #include "tests/report/csv.hpp"
 
@@ -406,6 +407,45 @@ TEST_CASE("the table's columns stand in line, with colour too") {
     colored.erase(from, colored.find('m', from) - from + 1);
   }
   CHECK(colored == render_table({good_row(), longer}));
+}
+
+TEST_CASE("lines that were never reached are told once for each variant, and fail nothing") {
+  Row first = good_row();
+  first.coverage = {
+      Outcome::bad, "", 40, {{"stages/a/1_a.cu", 118, 121}, {"stages/a/1_a.cu", 130, 130}}};
+  // What it was tried with next reached the first of them.
+  Row second = first;
+  second.problem[0].second = std::int64_t{5};
+  second.coverage.unreached.erase(second.coverage.unreached.begin());
+  CHECK(unreached_lines(first.coverage) == "lines 118-121 and 130 of 1_a.cu were never reached");
+  CHECK(unreached_lines(second.coverage) == "line 130 of 1_a.cu was never reached");
+  CHECK(unreached_lines({}).empty());
+  Coverage files = first.coverage;
+  files.unreached.insert(files.unreached.begin(), {"stages/a/a.cuh", 3, 4});
+  CHECK(unreached_lines(files) ==
+        "lines 3-4 of a.cuh, 118-121 and 130 of 1_a.cu were never reached");
+
+  const std::vector<Row> rows = {first, second};
+  const std::string text = render_table(rows);
+  CHECK_THAT(text, contains("04 tiled_halo: line 130 of 1_a.cu was never reached"));
+  CHECK_THAT(text, !contains("118"));
+  CHECK(exit_status(rows) == 0);
+  // A variant that failed, or whose lines nobody looked at, has nothing to say of them.
+  Row failed = good_row();
+  failed.coverage.reason = "it failed its check";
+  CHECK_THAT(render_table({failed}), !contains("never reached"));
+
+  Results results;
+  results.rows = {first, failed, good_row()};
+  const std::string json = to_json(results);
+  const std::vector<Row> back = rows_from_json(json, "here");
+  CHECK(back[0].coverage.outcome == Outcome::bad);
+  CHECK(back[0].coverage.lines == 40);
+  CHECK(back[0].coverage.unreached == first.coverage.unreached);
+  CHECK(back[1].coverage.outcome == Outcome::not_run);
+  CHECK(back[1].coverage.reason == failed.coverage.reason);
+  // A row that nobody looked at is written as it always was.
+  CHECK(row_line(good_row()).find("coverage") == std::string::npos);
 }
 
 TEST_CASE("the table tells what failed, where and by how much") {

@@ -48,6 +48,8 @@ class Backend {
   // Whether launches are counted and searched for hazards; if not, why.
   virtual bool observes() const = 0;
   virtual std::string blind_reason() const { return {}; }
+  // Which lines ran since the last call; empty where nothing is observed.
+  virtual simt::Coverage take_coverage() { return {}; }
   // The counters by name, in the simulator's order; empty where nothing is counted.
   virtual CounterList by_name(const simt::Counters&) const { return {}; }
   // Whether launches can be timed; if not, why.

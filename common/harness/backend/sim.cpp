@@ -34,6 +34,7 @@ class SimBackend final : public CudaBackend {
     }
     return list;
   }
+  simt::Coverage take_coverage() override { return simt::take_coverage(); }
   bool times() const override { return false; }
   std::string no_time_reason() const override {
     return "no GPU: the simulator counts traffic, its own time says nothing about a GPU's";

@@ -219,6 +219,24 @@ std::string not_for(const AnyVariant& variant, const AnyProblem& problem, bool s
                               call_bytes(problem) + kFloat * floats, backend);
 }
 
+// What the row can say of lines once its launches are over.
+Coverage coverage_of(const AnyVariant& variant, const Row& row, TriedLines& lines, bool tried,
+                     Backend& backend) {
+  lines.add(backend.take_coverage());
+  Coverage coverage;
+  if (row.check.outcome == Outcome::bad) {
+    coverage.reason = "it failed its check";
+  } else if (!variant.uncounted.empty()) {
+    coverage.reason = variant.uncounted;
+  } else if (!tried) {
+    coverage.reason = "it was not tried on other problems";
+  } else {
+    coverage = lines.so_far();
+    if (coverage.outcome == Outcome::not_run) coverage.reason = "none of its kernels was launched";
+  }
+  return coverage;
+}
+
 }  // namespace
 
 void add_candidates(std::vector<Candidate>& candidates, const std::vector<Entry>& entries,
@@ -229,7 +247,7 @@ void add_candidates(std::vector<Candidate>& candidates, const std::vector<Entry>
   const std::string too_large =
       task.not_run.empty() ? too_large_for(problem, backend, task.transfers) : task.not_run;
   const auto group = std::make_shared<Group>(backend, task);
-  for (const auto& [stage, variant, tried] : entries) {
+  for (const auto& [stage, variant, tried, lines] : entries) {
     Candidate candidate;
     Row& row = candidate.row;
     row.stage = stage;
@@ -259,14 +277,17 @@ void add_candidates(std::vector<Candidate>& candidates, const std::vector<Entry>
     // A copy computes nothing; a library is judged on the problem that it is timed on.
     const auto trials =
         variant.role == Role::variant && !tried ? task.trials : std::vector<AnyProblemPtr>{};
-    candidate.check = [&backend, group, variant = variant, reason, trials, seed = task.seed](
-                          Row& checked, Progress& progress) {
+    candidate.check = [&backend, group, variant = variant, reason, trials, seed = task.seed,
+                       lines = lines,
+                       was_tried = tried || !trials.empty()](Row& checked, Progress& progress) {
+      if (lines) backend.take_coverage();  // what others launched
       std::function<void()> try_small;
       if (!trials.empty() && variant.unavailable.empty()) {
         try_small = [&] { check_trials(variant, backend, trials, seed, checked, progress); };
       }
       check_candidate(checked, progress, reason, try_small,
                       [&] { group->check(variant, checked); });
+      if (lines) checked.coverage = coverage_of(variant, checked, *lines, was_tried, backend);
     };
     if (reason.empty() && backend.times()) {
       candidate.min_bytes = static_cast<double>(problem.min_bytes());

@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "common/harness/core/check.hpp"
+#include "common/harness/core/coverage.hpp"
 #include "common/harness/core/timing.hpp"
 #include "common/report/terminal.hpp"
 
@@ -36,7 +38,8 @@ struct Task {
 struct Entry {
   std::string stage;
   AnyVariant variant;
-  bool tried = false;  // on trials, before: not again
+  bool tried = false;                      // on trials, before: not again
+  std::shared_ptr<TriedLines> lines = {};  // of all its problems; null: nobody asks
 };
 
 // A row's stage and variant.

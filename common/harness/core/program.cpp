@@ -88,7 +88,17 @@ std::vector<Entry> choose_variants(const std::vector<AnyStage>& stages,
   std::vector<Entry> chosen;
   bool searched = false;
   for (const AnyStage& stage : stages) {
-    for (const AnyVariant& variant : stage.variants) chosen.push_back({stage.name, variant});
+    for (const AnyVariant& variant : stage.variants) {
+      Entry& entry = chosen.emplace_back(Entry{stage.name, variant});
+      // One that only chooses another has no kernel of its own.
+      if (variant.role != Role::variant || variant.runs_as) continue;
+      const auto same_source = [&](const AnyVariant& other) {
+        return other.source == variant.source;
+      };
+      const bool is_shared =
+          std::count_if(stage.variants.begin(), stage.variants.end(), same_source) > 1;
+      entry.lines = std::make_shared<TriedLines>(variant.source, is_shared);
+    }
     if (!options.search) continue;
     for (const AnyVariant& variant : stage.searched) chosen.push_back({stage.name, variant});
     searched |= !stage.searched.empty();

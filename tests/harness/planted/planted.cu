@@ -88,6 +88,25 @@ cudaError_t reads_twice(const float* input, const float* mask, float* output, in
   return cudaGetLastError();
 }
 
+__global__ void seldom_wrong_kernel(const float* input, const float* mask, float* output, int n,
+                                    int width, int first, int last) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < first || i >= last) return;
+  float sum = tap_sum(input, mask, n, width, i);
+  if (n == 1234567) {
+    sum += input[0];  // [bug:seldom]
+    output[n] = sum;  // [bug:seldom-end]
+  }
+  output[i] = sum;
+}
+
+cudaError_t seldom_wrong(const float* input, const float* mask, float* output, int n, int width,
+                         int first, int last, int threads) {
+  const int blocks = (n - 1) / threads + 1;
+  seldom_wrong_kernel<<<blocks, threads>>>(input, mask, output, n, width, first, last);
+  return cudaGetLastError();
+}
+
 __global__ void right_kernel(const float* input, const float* mask, float* output, int n, int width,
                              int first, int last) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

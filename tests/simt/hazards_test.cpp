@@ -95,6 +95,8 @@ TEST_CASE("a race is named with both lines and the array", "[hazards]") {
       {"race_in_a_helper", "tile", 128},
       {"race_in_dynamic_shared", "", 128},
       {"race_on_float4", "tile", 0},
+      {"flag_before_data", "second", 2},
+      {"fences_in_a_warp", "tile", 16},
   }));
   const Outcome outcome = run(planted.name);
   INFO(planted.name << ": " << describe(outcome.launch.findings));
@@ -141,6 +143,16 @@ TEST_CASE("two writers of the same value are a note", "[hazards]") {
   CHECK(f.is_note());
   CHECK(f.line == line_of(kRaces, "BUG same_value"));
   CHECK(f.array == "found");
+}
+
+TEST_CASE("a lock without fences protects nothing", "[hazards]") {
+  const Outcome outcome = run("lock_without_fences");
+  INFO(describe(outcome.launch.findings));
+  REQUIRE(!outcome.launch.findings.empty());
+  for (const Finding& f : outcome.launch.findings) {
+    CHECK(f.kind == "race");
+    CHECK(f.line == line_of(kRaces, "BUG lock_without_fences"));
+  }
 }
 
 TEST_CASE("a counter that is reset beside its atomic updates", "[hazards]") {
@@ -197,6 +209,12 @@ TEST_CASE("correct kernels raise nothing", "[hazards]") {
       "syncwarp_of_half_a_warp_fixed",
       "bytes_of_a_word",
       "atomics_among_themselves",
+      "cas_loop",
+      "cas_loop_in_global",
+      "test_before_atomic",
+      "lock",
+      "flag_between_warps",
+      "atomic_flag_between_warps",
       "global_read_past_end_fixed",
       "shared_cell_not_written_fixed",
       "global_written_in_every_way",

@@ -90,10 +90,9 @@ SIMT_INLINE int __syncthreads_and(int predicate, const void* place = __builtin_s
 }
 SIMT_INLINE void __syncwarp(unsigned int mask = 0xffffffffu) { simt::warp_barrier(mask); }
 
-// A fence orders nothing between threads by itself: the simulator's memory is already in order.
-SIMT_INLINE void __threadfence_block() { __asm__ volatile("" ::: "memory"); }
-SIMT_INLINE void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-SIMT_INLINE void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+SIMT_INLINE void __threadfence_block() { simt::fence(); }
+SIMT_INLINE void __threadfence() { simt::fence(); }
+SIMT_INLINE void __threadfence_system() { simt::fence(); }
 
 SIMT_INLINE void __nanosleep(unsigned int) {}
 [[noreturn]] SIMT_INLINE void __trap() { simt::trap(); }

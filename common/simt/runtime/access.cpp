@@ -361,6 +361,21 @@ template <Direction d, unsigned bytes>
   if (!record_simply<d, bytes>(hot, address, pc, frame)) record<d, bytes>(address, pc, frame);
 }
 
+// The same of a volatile variable: it may be a flag.
+template <Direction d, unsigned bytes>
+void volatile_access(std::uintptr_t address, std::uint32_t pc, std::uintptr_t frame) {
+  Hot& hot = simt_hot;
+  if (address - hot.stack_low < hot.stack_high - hot.stack_low) return;
+  const AccessId marks =
+      kVolatile | (d == Direction::store && running_lane_has_fenced() ? kAfterFence : 0);
+  hot.access_id |= marks;
+  access<d, bytes>(address, pc, frame);
+  hot.access_id &= ~marks;
+  if (hot.checks & kCheckRaces) {
+    hand_on(address & ~std::uintptr_t{3}, d == Direction::load, d == Direction::store);
+  }
+}
+
 // A load or store of `bytes` bytes with no alignment of its own (a structure): by words.
 template <Direction d>
 void range_access(std::uintptr_t address, std::size_t bytes, std::uint32_t pc,
@@ -392,12 +407,16 @@ void note_atomic(const void* address, unsigned bytes, void* program_counter, voi
   auto frame = reinterpret_cast<std::uintptr_t>(caller_frame);
   switch (bytes) {
     case 2:
-      return access<Direction::atomic, 2>(a, pc, frame);
+      access<Direction::atomic, 2>(a, pc, frame);
+      break;
     case 4:
-      return access<Direction::atomic, 4>(a, pc, frame);
+      access<Direction::atomic, 4>(a, pc, frame);
+      break;
     case 8:
-      return access<Direction::atomic, 8>(a, pc, frame);
+      access<Direction::atomic, 8>(a, pc, frame);
+      break;
   }
+  if (simt_hot.checks & kCheckRaces) hand_on(a & ~std::uintptr_t{3}, true, true);
 }
 
 // ---- Asynchronous copies (async_copies.cpp) ----
@@ -483,43 +502,43 @@ using simt::simt_hot;
                              simt::image_base)
 #define SIMT_CALLER_FRAME reinterpret_cast<std::uintptr_t>(__builtin_dwarf_cfa())
 
-#define SIMT_ACCESS(name, direction, bytes)                                                    \
-  void name(void* address) {                                                                   \
-    if (!simt_hot.active) return;                                                              \
-    simt::access<simt::Direction::direction, bytes>(reinterpret_cast<std::uintptr_t>(address), \
-                                                    SIMT_CALLER_PC, SIMT_CALLER_FRAME);        \
+#define SIMT_ACCESS(kind, name, direction, bytes)                                            \
+  void name(void* address) {                                                                 \
+    if (!simt_hot.active) return;                                                            \
+    simt::kind<simt::Direction::direction, bytes>(reinterpret_cast<std::uintptr_t>(address), \
+                                                  SIMT_CALLER_PC, SIMT_CALLER_FRAME);        \
   }
 
 extern "C" {
 
-SIMT_ACCESS(__tsan_read1, load, 1)
-SIMT_ACCESS(__tsan_read2, load, 2)
-SIMT_ACCESS(__tsan_read4, load, 4)
-SIMT_ACCESS(__tsan_read8, load, 8)
-SIMT_ACCESS(__tsan_read16, load, 16)
-SIMT_ACCESS(__tsan_write1, store, 1)
-SIMT_ACCESS(__tsan_write2, store, 2)
-SIMT_ACCESS(__tsan_write4, store, 4)
-SIMT_ACCESS(__tsan_write8, store, 8)
-SIMT_ACCESS(__tsan_write16, store, 16)
-SIMT_ACCESS(__tsan_unaligned_read2, load, 2)
-SIMT_ACCESS(__tsan_unaligned_read4, load, 4)
-SIMT_ACCESS(__tsan_unaligned_read8, load, 8)
-SIMT_ACCESS(__tsan_unaligned_read16, load, 16)
-SIMT_ACCESS(__tsan_unaligned_write2, store, 2)
-SIMT_ACCESS(__tsan_unaligned_write4, store, 4)
-SIMT_ACCESS(__tsan_unaligned_write8, store, 8)
-SIMT_ACCESS(__tsan_unaligned_write16, store, 16)
-SIMT_ACCESS(__tsan_volatile_read1, load, 1)
-SIMT_ACCESS(__tsan_volatile_read2, load, 2)
-SIMT_ACCESS(__tsan_volatile_read4, load, 4)
-SIMT_ACCESS(__tsan_volatile_read8, load, 8)
-SIMT_ACCESS(__tsan_volatile_read16, load, 16)
-SIMT_ACCESS(__tsan_volatile_write1, store, 1)
-SIMT_ACCESS(__tsan_volatile_write2, store, 2)
-SIMT_ACCESS(__tsan_volatile_write4, store, 4)
-SIMT_ACCESS(__tsan_volatile_write8, store, 8)
-SIMT_ACCESS(__tsan_volatile_write16, store, 16)
+SIMT_ACCESS(access, __tsan_read1, load, 1)
+SIMT_ACCESS(access, __tsan_read2, load, 2)
+SIMT_ACCESS(access, __tsan_read4, load, 4)
+SIMT_ACCESS(access, __tsan_read8, load, 8)
+SIMT_ACCESS(access, __tsan_read16, load, 16)
+SIMT_ACCESS(access, __tsan_write1, store, 1)
+SIMT_ACCESS(access, __tsan_write2, store, 2)
+SIMT_ACCESS(access, __tsan_write4, store, 4)
+SIMT_ACCESS(access, __tsan_write8, store, 8)
+SIMT_ACCESS(access, __tsan_write16, store, 16)
+SIMT_ACCESS(access, __tsan_unaligned_read2, load, 2)
+SIMT_ACCESS(access, __tsan_unaligned_read4, load, 4)
+SIMT_ACCESS(access, __tsan_unaligned_read8, load, 8)
+SIMT_ACCESS(access, __tsan_unaligned_read16, load, 16)
+SIMT_ACCESS(access, __tsan_unaligned_write2, store, 2)
+SIMT_ACCESS(access, __tsan_unaligned_write4, store, 4)
+SIMT_ACCESS(access, __tsan_unaligned_write8, store, 8)
+SIMT_ACCESS(access, __tsan_unaligned_write16, store, 16)
+SIMT_ACCESS(volatile_access, __tsan_volatile_read1, load, 1)
+SIMT_ACCESS(volatile_access, __tsan_volatile_read2, load, 2)
+SIMT_ACCESS(volatile_access, __tsan_volatile_read4, load, 4)
+SIMT_ACCESS(volatile_access, __tsan_volatile_read8, load, 8)
+SIMT_ACCESS(volatile_access, __tsan_volatile_read16, load, 16)
+SIMT_ACCESS(volatile_access, __tsan_volatile_write1, store, 1)
+SIMT_ACCESS(volatile_access, __tsan_volatile_write2, store, 2)
+SIMT_ACCESS(volatile_access, __tsan_volatile_write4, store, 4)
+SIMT_ACCESS(volatile_access, __tsan_volatile_write8, store, 8)
+SIMT_ACCESS(volatile_access, __tsan_volatile_write16, store, 16)
 
 void __tsan_read_range(void* address, std::size_t bytes) {
   if (!simt_hot.active) return;
@@ -545,19 +564,20 @@ void __tsan_func_entry(void*) {}
 void __tsan_func_exit(void*) {}
 void __tsan_vptr_update(void**, void*) {}
 void __tsan_vptr_read(void**) {}
-void __tsan_atomic_thread_fence(int) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+void __tsan_atomic_thread_fence(int) { simt::fence(); }
 void __tsan_atomic_signal_fence(int) { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
 
 // std::atomic and __atomic_* in instrumented code: recorded as atomics when in a kernel, and really
 // performed, always sequentially consistent.
-#define SIMT_NOTE_ATOMIC(bits) \
+#define SIMT_NOTE_ATOMIC(bits)                                               \
+  if (order == __ATOMIC_RELEASE || order >= __ATOMIC_ACQ_REL) simt::fence(); \
   simt::note_atomic(const_cast<T*>(a), bits / 8, __builtin_return_address(0))
-#define SIMT_ATOMIC_RMW(bits, name, builtin)                                        \
-  std::uint##bits##_t __tsan_atomic##bits##_##name(volatile std::uint##bits##_t* a, \
-                                                   std::uint##bits##_t v, int) {    \
-    using T = std::uint##bits##_t;                                                  \
-    SIMT_NOTE_ATOMIC(bits);                                                         \
-    return builtin(a, v, __ATOMIC_SEQ_CST);                                         \
+#define SIMT_ATOMIC_RMW(bits, name, builtin)                                           \
+  std::uint##bits##_t __tsan_atomic##bits##_##name(volatile std::uint##bits##_t* a,    \
+                                                   std::uint##bits##_t v, int order) { \
+    using T = std::uint##bits##_t;                                                     \
+    SIMT_NOTE_ATOMIC(bits);                                                            \
+    return builtin(a, v, __ATOMIC_SEQ_CST);                                            \
   }
 #define SIMT_ATOMICS(bits)                                                                         \
   SIMT_ATOMIC_RMW(bits, exchange, __atomic_exchange_n)                                             \
@@ -567,26 +587,28 @@ void __tsan_atomic_signal_fence(int) { __atomic_signal_fence(__ATOMIC_SEQ_CST); 
   SIMT_ATOMIC_RMW(bits, fetch_or, __atomic_fetch_or)                                               \
   SIMT_ATOMIC_RMW(bits, fetch_xor, __atomic_fetch_xor)                                             \
   SIMT_ATOMIC_RMW(bits, fetch_nand, __atomic_fetch_nand)                                           \
-  std::uint##bits##_t __tsan_atomic##bits##_load(const volatile std::uint##bits##_t* a, int) {     \
+  std::uint##bits##_t __tsan_atomic##bits##_load(const volatile std::uint##bits##_t* a,            \
+                                                 int order) {                                      \
     using T = std::uint##bits##_t;                                                                 \
     SIMT_NOTE_ATOMIC(bits);                                                                        \
     return __atomic_load_n(a, __ATOMIC_SEQ_CST);                                                   \
   }                                                                                                \
-  void __tsan_atomic##bits##_store(volatile std::uint##bits##_t* a, std::uint##bits##_t v, int) {  \
+  void __tsan_atomic##bits##_store(volatile std::uint##bits##_t* a, std::uint##bits##_t v,         \
+                                   int order) {                                                    \
     using T = std::uint##bits##_t;                                                                 \
     SIMT_NOTE_ATOMIC(bits);                                                                        \
     __atomic_store_n(a, v, __ATOMIC_SEQ_CST);                                                      \
   }                                                                                                \
   int __tsan_atomic##bits##_compare_exchange_strong(volatile std::uint##bits##_t* a,               \
                                                     std::uint##bits##_t* expected,                 \
-                                                    std::uint##bits##_t v, int, int) {             \
+                                                    std::uint##bits##_t v, int order, int) {       \
     using T = std::uint##bits##_t;                                                                 \
     SIMT_NOTE_ATOMIC(bits);                                                                        \
     return __atomic_compare_exchange_n(a, expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
   }                                                                                                \
   int __tsan_atomic##bits##_compare_exchange_weak(volatile std::uint##bits##_t* a,                 \
                                                   std::uint##bits##_t* expected,                   \
-                                                  std::uint##bits##_t v, int, int) {               \
+                                                  std::uint##bits##_t v, int order, int) {         \
     using T = std::uint##bits##_t;                                                                 \
     SIMT_NOTE_ATOMIC(bits);                                                                        \
     return __atomic_compare_exchange_n(a, expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \

@@ -107,7 +107,9 @@ struct Lane {
   int predicate = 0;  // of a block barrier
   // Order between the lanes of a warp (races.hpp).
   std::uint32_t epoch = 1;
-  WarpClock clock{};
+  LaneClock clock;
+  std::uint32_t fenced = 0;  // what it did up to this epoch comes before what it stores now
+  bool handed_on = false;    // it has stored since
   CopyPipeline pipeline;
 };
 
@@ -121,7 +123,7 @@ struct WarpLogs {
 struct Warp {
   Lane* lanes = nullptr;  // kWarpSize lanes, the last of a block perhaps fewer
   unsigned lane_count = 0;
-  bool synchronised = false;  // a __syncwarp has changed the lanes' clocks
+  bool synchronised = false;  // the lanes' clocks are no longer those of a block's start
   WarpLogs* logs = nullptr;
   bool stopped = false;  // every lane waits at the block's barrier or has finished
 };
@@ -186,6 +188,11 @@ inline bool near_dynamic_shared(std::uintptr_t address) {
 void note_hazard(Hazard hazard, std::uint32_t pc, const std::string& array, const char* what,
                  const std::string& detail);
 [[noreturn]] void abandon_lane(int cuda_error);
+
+// The running lane is about to update the word by an atomic or, in `direction`, to touch it by a
+// volatile access (scheduler.cpp): data may be handed on by it.
+void hand_on(std::uintptr_t word, bool loads, bool stores);
+bool running_lane_has_fenced();
 
 // What the memory at an address is to a kernel.
 enum class Space { global, shared, constant, local, other };

@@ -66,32 +66,51 @@ void RaceDetector::access_bytes(RaceCell& cell, AccessClass kind, AccessId id, u
   if (whole_word) cell.by_class[static_cast<int>(kind)].add(id, *clock);
 }
 
+namespace {
+
+// True if two accesses to a word are meant to meet: a flag that one sets and the other waits for. Within
+// a warp only atomics do, since there a volatile array with fences used to stand for __syncwarp.
+bool hands_on(AccessClass a_class, AccessId a, AccessClass b_class, AccessId b) {
+  if (a_class == AccessClass::atomic) std::swap(a_class, b_class), std::swap(a, b);
+  if (b_class == AccessClass::atomic) {
+    return a_class == AccessClass::read ? (a & kVolatile) != 0 : (a & kAfterFence) != 0;
+  }
+  if (a_class == AccessClass::write) std::swap(a_class, b_class), std::swap(a, b);
+  return a_class == AccessClass::read && (a & kVolatile) && (b & kAfterFence) &&
+         access_thread(a) >> 5 != access_thread(b) >> 5;
+}
+
+}  // namespace
+
 void RaceDetector::note_conflict(RaceCell& word, RaceCell& cell, unsigned byte, unsigned bytes,
                                  AccessClass kind, AccessId id, std::uintptr_t word_address) {
   Conflict& conflict = conflicts_[&cell];
   conflict.address = word_address + byte;
   auto against = [&](AccessClass other, auto report) {
     const int k = static_cast<int>(other);
-    word.by_class[k].for_each_conflict(id, *clock, report);
-    if (&cell != &word) cell.by_class[k].for_each_conflict(id, *clock, report);
+    auto unless_meant = [&](AccessId earlier) {
+      if (!hands_on(kind, id, other, earlier)) report(earlier);
+    };
+    word.by_class[k].for_each_conflict(id, *clock, unless_meant);
+    if (&cell != &word) cell.by_class[k].for_each_conflict(id, *clock, unless_meant);
   };
   bool overwrites = false;
   switch (kind) {
     case AccessClass::read:
       against(AccessClass::write, [&](AccessId w) { conflict.write_read.keep_smaller(w, id); });
-      against(AccessClass::atomic, [&](AccessId a) { conflict.atomic_plain.keep_smaller(a, id); });
+      against(AccessClass::atomic, [&](AccessId a) { conflict.atomic_read.keep_smaller(a, id); });
       break;
     case AccessClass::write:
       against(AccessClass::read, [&](AccessId r) { conflict.write_read.keep_smaller(id, r); });
-      against(AccessClass::atomic, [&](AccessId a) { conflict.atomic_plain.keep_smaller(a, id); });
+      against(AccessClass::atomic, [&](AccessId a) { conflict.atomic_write.keep_smaller(a, id); });
       against(AccessClass::write, [&](AccessId w) {
         conflict.write_write.keep_smaller(std::min(w, id), std::max(w, id));
         overwrites = true;
       });
       break;
     case AccessClass::atomic:
-      against(AccessClass::read, [&](AccessId r) { conflict.atomic_plain.keep_smaller(id, r); });
-      against(AccessClass::write, [&](AccessId w) { conflict.atomic_plain.keep_smaller(id, w); });
+      against(AccessClass::read, [&](AccessId r) { conflict.atomic_read.keep_smaller(id, r); });
+      against(AccessClass::write, [&](AccessId w) { conflict.atomic_write.keep_smaller(id, w); });
       break;
   }
   if (!overwrites) return;
@@ -117,6 +136,54 @@ void RaceDetector::settle_copy(const void* incoming, std::uintptr_t destination)
     if (value != o.old_value) conflicts_[o.cell].values_differ = true;
   }
   overwrites_.clear();
+}
+
+// ---- Fences, flags and locks ----
+
+void RaceDetector::release(std::uintptr_t word, AccessId id, unsigned fenced, unsigned threads) {
+  // Fences before updates all over a large array are nobody's flag: those words share an entry.
+  constexpr std::size_t kMostFlags = 1024;
+  if (released_.size() >= kMostFlags && !released_.count(word)) word = kAnyWord;
+  std::vector<std::uint32_t>& known = released_[word];
+  known.resize(threads);
+  const unsigned own = access_thread(id);
+  for (unsigned t = 0; t < threads; ++t) known[t] = std::max(known[t], clock->of(own, t));
+  known[own] = std::max(known[own], fenced);
+}
+
+bool RaceDetector::acquire(std::uintptr_t word, AccessId id, LaneClock& own) {
+  if (released_.empty()) return false;
+  auto found = released_.find(word);
+  if (found == released_.end()) found = released_.find(kAnyWord);
+  if (found == released_.end()) return false;
+  const std::vector<std::uint32_t>& known = found->second;
+  own.block.resize(known.size());
+  bool news = false;
+  for (unsigned t = 0; t < known.size(); ++t) {
+    std::uint32_t& mine = t >> 5 == access_thread(id) >> 5 ? own.warp[t & 31] : own.block[t];
+    if (known[t] <= mine || t == access_thread(id)) continue;
+    mine = known[t];
+    news = true;
+  }
+  return news;
+}
+
+void RaceDetector::note_tests(std::uintptr_t word_address) {
+  // The lane's log still has what it did last; far back it is no test of this update.
+  constexpr std::ptrdiff_t kNotLongAgo = 64;
+  const Hot& hot = simt_hot;
+  if (!hot.log_limit) return;
+  const Event* const begin = hot.log_limit - kLogEvents;
+  const Event* const end = hot.log_next;
+  for (const Event* e = end; e != begin && end - e < kNotLongAgo;) {
+    --e;
+    const EventKind kind = event_kind(e->key);
+    if (kind != EventKind::global_load && kind != EventKind::shared_load) continue;
+    if (word_address + 4 > e->address && word_address < e->address + event_bytes(e->key)) {
+      tests_.insert(event_pc(e->key));
+      return;
+    }
+  }
 }
 
 // ---- Asynchronous copies ----
@@ -198,7 +265,7 @@ void RaceDetector::meet_flights(RaceCell& cell, AccessClass kind, AccessId id,
                                                : conflict.early_write;
       pair.keep_smaller(id, flight.id);
     } else if (kind == AccessClass::atomic) {
-      conflict.atomic_plain.keep_smaller(id, flight.id);
+      (flight.writes ? conflict.atomic_write : conflict.atomic_read).keep_smaller(id, flight.id);
     } else if (!flight.writes) {
       conflict.write_read.keep_smaller(id, flight.id);
     } else if (kind == AccessClass::read) {
@@ -245,8 +312,12 @@ void RaceDetector::end_interval(HazardTable& hazards, std::uint64_t block, bool 
       report(Hazard::same_value_write, conflict.write_write, "writes ", "is also written by");
     }
     report(Hazard::race, conflict.write_read, "writes ", "is read, without a barrier between, by");
-    report(Hazard::race, conflict.atomic_plain, "updates atomically ",
-           "is accessed without an atomic, and without a barrier between, by");
+    report(Hazard::race, conflict.atomic_write, "updates atomically ",
+           "is written without an atomic, and without a barrier between, by");
+    if (!tests_.count(access_pc(conflict.atomic_read.second))) {
+      report(Hazard::race, conflict.atomic_read, "updates atomically ",
+             "is read without an atomic, and without a barrier between, by");
+    }
     report(Hazard::unfinished_copy, conflict.early_read, "reads ",
            "an asynchronous copy may not have filled yet, started by");
     report(Hazard::unfinished_copy, conflict.early_write, "writes ",
@@ -255,6 +326,7 @@ void RaceDetector::end_interval(HazardTable& hazards, std::uint64_t block, bool 
            "an asynchronous copy may not have read yet, started by");
   }
   conflicts_.clear();
+  if (!released_.empty()) released_.clear();
   if (!bytes_.empty()) bytes_.clear();
   global.end_interval();
   ++interval;

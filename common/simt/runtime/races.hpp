@@ -5,8 +5,17 @@
 // threads conflict if one of them writes and they are not both atomic; the set's extremes tell
 // whether there is such a pair, and which one to report does not depend on who ran first.
 // __syncwarp orders the lanes that its mask names: each lane has an epoch, which the operation raises,
-// and a clock, which says up to which epoch of every lane of its warp it has waited for (a vector
-// clock). Shuffles and votes order nothing.
+// and a clock, which says up to which epoch of every other lane it has waited for (a vector clock).
+// Shuffles and votes order nothing.
+//
+// Threads that hand data on without a barrier do it by a fence and a variable: what a thread did before
+// its fence comes before its next atomic or volatile store to the variable, and that before whatever
+// another thread does after it has read the variable by an atomic or a volatile load. (The reader's own
+// fence is not asked for.) The variable itself is free of races then; without the fence it is not.
+//
+// A plain read beside the atomics of others is what a compare-and-swap loop begins with, and what spares
+// a thread an atomic that would change nothing. It is a race unless that place of the code is seen to
+// read what the same thread then updates.
 //
 // An asynchronous copy touches its words at no known moment between its start and its thread's wait:
 // it is a flight on the cell of each of those words, on both sides. The cell is marked, so that only
@@ -18,6 +27,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -36,29 +46,38 @@ inline AccessId make_access_id(unsigned thread, unsigned epoch, std::uint32_t pc
   return (std::uint64_t{thread} << 54) | (std::uint64_t{epoch & 0x3fffff} << 32) | pc;
 }
 inline unsigned access_thread(AccessId id) { return static_cast<unsigned>(id >> 54); }
-inline std::uint32_t access_pc(AccessId id) { return static_cast<std::uint32_t>(id); }
+inline unsigned access_epoch(AccessId id) { return static_cast<unsigned>(id >> 32 & 0x3fffff); }
+// The program counter has two bits to spare (no program is that long): a volatile access, and a
+// volatile store of a thread that has fenced.
+inline constexpr AccessId kVolatile = AccessId{1} << 31;
+inline constexpr AccessId kAfterFence = AccessId{1} << 30;
+inline std::uint32_t access_pc(AccessId id) { return static_cast<std::uint32_t>(id) & 0x3fffffff; }
 
-// For each lane of the running lane's warp: the last epoch that is ordered before what comes now.
-using WarpClock = std::array<std::uint32_t, 32>;
+// What is ordered before the running lane's next access.
+struct LaneClock {
+  std::array<std::uint32_t, 32> warp{};  // of each lane of its warp: up to this epoch
+  std::vector<std::uint32_t> block;  // of each thread of the block; empty: of other warps nothing
+  std::uint32_t of(unsigned own, unsigned thread) const {
+    if (own >> 5 == thread >> 5) return warp[thread & 31];
+    return block.empty() ? 0 : block[thread];
+  }
+};
 
 // True if the access `id` of the running lane and an earlier one are of different threads and nothing
 // orders them within the interval.
-inline bool unordered(AccessId earlier, AccessId id, const WarpClock& clock) {
+inline bool unordered(AccessId earlier, AccessId id, const LaneClock& clock) {
   const unsigned a = access_thread(earlier), b = access_thread(id);
-  if (a == b) return false;
-  if (a >> 5 != b >> 5) return true;
-  return (earlier >> 32 & 0x3fffff) > clock[a & 31];
+  return a != b && access_epoch(earlier) > clock.of(b, a);
 }
 
 // The accesses of one class to one location: extremes of a set; empty while largest is 0.
 struct AccessRange {
   AccessId smallest;
   AccessId largest;
-  void add(AccessId id, const WarpClock& clock) {
-    // After a __syncwarp the warp's older accesses say nothing that the new one does not say: against
-    // other warps it conflicts with the same, within the warp they are ordered.
-    if ((id >> 32 & 0x3fffff) > 1 && largest != 0 && access_thread(smallest) >> 5 == id >> 59 &&
-        access_thread(largest) >> 5 == id >> 59 && !unordered(smallest, id, clock) &&
+  void add(AccessId id, const LaneClock& clock) {
+    // Older accesses that are ordered before the new one say nothing that it does not say: whatever
+    // comes after it comes after them.
+    if (access_epoch(id) > 1 && largest != 0 && !unordered(smallest, id, clock) &&
         !unordered(largest, id, clock)) {
       smallest = largest = id;
       return;
@@ -68,12 +87,12 @@ struct AccessRange {
   }
   // The accesses at the extremes that conflict with `id`: calls report(access) for each.
   template <class F>
-  void for_each_conflict(AccessId id, const WarpClock& clock, F report) const {
+  void for_each_conflict(AccessId id, const LaneClock& clock, F report) const {
     if (largest == 0) return;
     if (unordered(smallest, id, clock)) report(smallest);
     if (largest != smallest && unordered(largest, id, clock)) report(largest);
   }
-  bool conflicts_with(AccessId id, const WarpClock& clock) const {
+  bool conflicts_with(AccessId id, const LaneClock& clock) const {
     return largest != 0 && (unordered(smallest, id, clock) || unordered(largest, id, clock));
   }
 };
@@ -131,6 +150,9 @@ class RaceDetector {
   [[gnu::always_inline]] void access(RaceCell& cell, AccessClass kind, AccessId id,
                                      unsigned byte_mask, std::uintptr_t word_address) {
     if (cell.interval != interval) reset(cell);
+    if (kind == AccessClass::atomic && cell.by_class[0].largest) [[unlikely]] {
+      note_tests(word_address);
+    }
     if (byte_mask != 15 || cell.marks) {
       access_marked(cell, kind, id, byte_mask, word_address);
       return;
@@ -144,7 +166,7 @@ class RaceDetector {
   // The same for a whole word in the common case: no __syncwarp yet, no sub-word access, nobody else's
   // access that this one could conflict with. False, and nothing lost, if access() has to decide.
   [[gnu::always_inline]] bool access_simply(RaceCell& cell, AccessClass kind, AccessId id) {
-    if ((id >> 32 & 0x3fffff) > 1) return false;
+    if (access_epoch(id) > 1) return false;
     AccessRange* r = cell.by_class;
     if (cell.interval != interval) {
       reset(cell);
@@ -175,6 +197,14 @@ class RaceDetector {
   // The running lane has waited for it. `id` is the copy's, with the lane's present epoch.
   void land(std::uint32_t number, AccessId id);
 
+  // The running lane, of a block of `threads`, has fenced in its epoch `fenced` and now stores to the
+  // word by an atomic or a volatile access.
+  void release(std::uintptr_t word, AccessId id, unsigned fenced, unsigned threads);
+  // The running lane reads the word in that way: adds what comes before that to its clock. True if that
+  // was anything.
+  bool acquire(std::uintptr_t word, AccessId id, LaneClock& own);
+
+  void begin_launch() { tests_.clear(); }
   // Turns the conflicts of the interval into hazards and starts the next interval, of the same block
   // or (`block_ends`) of another. `name_of(address)` names the array.
   void end_interval(HazardTable& hazards, std::uint64_t block, bool block_ends,
@@ -182,7 +212,7 @@ class RaceDetector {
 
   GlobalCells global;
   std::uint32_t interval = 1;
-  const WarpClock* clock = nullptr;  // of the running lane
+  const LaneClock* clock = nullptr;  // of the running lane
 
  private:
   // What is to be reported of a location: for each kind of pair the smallest one that was met, so that
@@ -197,7 +227,7 @@ class RaceDetector {
   };
   struct Conflict {
     std::uintptr_t address = 0;
-    Pair write_write, write_read, atomic_plain;
+    Pair write_write, write_read, atomic_read, atomic_write;
     Pair early_read, early_write, early_source_write;  // during a copy: the access, then the copy
     bool values_differ = false;
   };
@@ -248,6 +278,9 @@ class RaceDetector {
   void meet_flights(RaceCell& cell, AccessClass kind, AccessId id, std::uintptr_t word_address);
   void carry_flights();
 
+  // The running lane is about to update the word: a plain read of it not long ago was a test.
+  void note_tests(std::uintptr_t word_address);
+
   // Not a whole word, or a word that is marked.
   void access_marked(RaceCell& cell, AccessClass kind, AccessId id, unsigned byte_mask,
                      std::uintptr_t word_address);
@@ -262,7 +295,11 @@ class RaceDetector {
   std::unordered_map<RaceCell*, std::array<RaceCell, 4>> bytes_;  // cells of split words
   std::unordered_map<RaceCell*, Conflict> conflicts_;
   std::vector<Overwrite> overwrites_;
-  std::vector<Flight> flights_;  // of this interval, in the order of their numbers
+  // What comes before the stores to variables that hand data on, by thread: up to this epoch.
+  std::unordered_map<std::uintptr_t, std::vector<std::uint32_t>> released_;
+  static constexpr std::uintptr_t kAnyWord = 0;
+  std::set<std::uint32_t> tests_;  // program counters of reads that are followed by an atomic
+  std::vector<Flight> flights_;    // of this interval, in the order of their numbers
   std::uint32_t flights_started_ = 0;
   std::size_t flights_limit_ = kFewFlights;  // that many are looked through for what can go
 };

@@ -106,12 +106,18 @@ class Worker {
   // Called on a fiber.
   void stop_lane(LaneState state, std::uint32_t pc);
   [[noreturn]] void abandon(int cuda_error);
+  void next_epoch() {  // of the running lane
+    ++lane->epoch;
+    warp->synchronised = true;
+    simt_hot.access_id = make_access_id(lane->index, lane->epoch, 0);
+  }
 
   Grid* grid = nullptr;
   Lane* lane = nullptr;  // the running lane
   Warp* warp = nullptr;
   std::uint64_t block_index = 0;
   std::uintptr_t dynamic_shared = 0;
+  unsigned threads = 0;  // of a block
   HazardTable hazards;
   SiteCounters sites;
   PrintLog printed;
@@ -203,6 +209,8 @@ void Worker::run(Grid& g) {
   grid = &g;
   Hot& hot = simt_hot;
   hot.checks = g.checks;
+  threads = g.shape.block[0] * g.shape.block[1] * g.shape.block[2];
+  races_.begin_launch();
   hot.tls_map = g.kernel->shared_map.data();
   hot.dynamic_bytes = g.shape.dynamic_shared_bytes;
   gridDim = {g.shape.grid[0], g.shape.grid[1], g.shape.grid[2]};
@@ -230,7 +238,6 @@ void Worker::run_block(std::uint64_t index) {
   }
   std::memset(reinterpret_cast<void*>(dynamic_shared), 0xff, shape.dynamic_shared_bytes);
 
-  const unsigned threads = shape.block[0] * shape.block[1] * shape.block[2];
   const unsigned warps = (threads + kWarpSize - 1) / kWarpSize;
   for (unsigned t = 0; t < threads; ++t) {
     Lane& l = lanes_[t];
@@ -251,7 +258,9 @@ void Worker::run_block(std::uint64_t index) {
     if (warps_[w].synchronised) {
       for (unsigned i = 0; i < kWarpSize; ++i) {
         lanes_[w * kWarpSize + i].epoch = 1;
-        lanes_[w * kWarpSize + i].clock.fill(0);
+        lanes_[w * kWarpSize + i].clock = {};
+        lanes_[w * kWarpSize + i].fenced = 0;
+        lanes_[w * kWarpSize + i].handed_on = false;
       }
     }
     warps_[w].synchronised = false;
@@ -460,12 +469,19 @@ void Worker::complete_warp_ops(Warp& w) {
 
 // What one of them did before comes before what any of them does now.
 void Worker::order_lanes(Warp& w, unsigned members) {
-  WarpClock joined{};
+  LaneClock joined;
   for (unsigned j = 0; j < w.lane_count; ++j) {
     if (!(members >> j & 1)) continue;
     const Lane& l = w.lanes[j];
-    for (unsigned k = 0; k < kWarpSize; ++k) joined[k] = std::max(joined[k], l.clock[k]);
-    joined[j] = l.epoch;
+    for (unsigned k = 0; k < kWarpSize; ++k) {
+      joined.warp[k] = std::max(joined.warp[k], l.clock.warp[k]);
+    }
+    joined.warp[j] = l.epoch;
+    if (l.clock.block.empty()) continue;
+    joined.block.resize(l.clock.block.size());
+    for (std::size_t t = 0; t < joined.block.size(); ++t) {
+      joined.block[t] = std::max(joined.block[t], l.clock.block[t]);
+    }
   }
   for (unsigned j = 0; j < w.lane_count; ++j) {
     if (!(members >> j & 1)) continue;
@@ -825,6 +841,20 @@ void note_hazard(Hazard hazard, std::uint32_t pc, const std::string& array, cons
 
 void abandon_lane(int cuda_error) { current_worker->abandon(cuda_error); }
 
+bool running_lane_has_fenced() { return current_worker->lane->fenced != 0; }
+
+void hand_on(std::uintptr_t word, bool loads, bool stores) {
+  Worker& worker = *current_worker;
+  Lane& lane = *worker.lane;
+  RaceDetector& races = *simt_hot.races;
+  if (loads && races.acquire(word, simt_hot.access_id, lane.clock)) worker.next_epoch();
+  if (stores && lane.fenced) {
+    races.release(word, simt_hot.access_id, lane.fenced, worker.threads);
+    lane.handed_on = true;
+    if (lane.fenced == lane.epoch) worker.next_epoch();
+  }
+}
+
 CopyPipeline& running_pipeline() { return current_worker->lane->pipeline; }
 
 std::string array_name(std::uintptr_t address) {
@@ -855,6 +885,16 @@ int block_barrier_count(int predicate, const void* place) {
   lane.predicate = predicate != 0;
   current_worker->stop_lane(LaneState::at_barrier, relative_pc(__builtin_return_address(0)));
   return static_cast<int>(lane.result);
+}
+
+void fence() {
+  if (!simt_hot.active || !(simt_hot.checks & kCheckRaces)) return;
+  Lane& lane = *current_worker->lane;
+  const bool again = lane.fenced && !lane.handed_on;
+  lane.fenced = lane.epoch;
+  lane.handed_on = false;
+  // What comes now is not part of it; but who fences over and over in a loop gets no new epochs.
+  if (!again) current_worker->next_epoch();
 }
 
 void warp_barrier(unsigned mask) { wait_in_warp(WarpOp::sync, mask, __builtin_return_address(0)); }

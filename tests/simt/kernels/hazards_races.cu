@@ -257,6 +257,135 @@ __global__ void plain_read_beside_global_atomics(int* count, float* out) {
   out[threadIdx.x] = *count;  // BUG plain_read_beside_global_atomics
 }
 
+// ---- reads that an atomic of the same thread puts right ----
+
+// As the programming guide makes an atomic of any operation.
+__device__ void add_by_cas(double* sum, double value) {
+  auto* const bits = reinterpret_cast<unsigned long long*>(sum);
+  unsigned long long old = *bits, assumed;
+  do {
+    assumed = old;
+    old = atomicCAS(bits, assumed, __double_as_longlong(value + __longlong_as_double(assumed)));
+  } while (assumed != old);
+}
+
+__global__ void cas_loop(float* out) {
+  __shared__ double sum;
+  if (threadIdx.x == 0) sum = 0;
+  __syncthreads();
+  add_by_cas(&sum, threadIdx.x);
+  __syncthreads();
+  out[blockIdx.x * 64 + threadIdx.x] = static_cast<float>(sum);
+}
+
+__global__ void cas_loop_in_global(int* cell, float* out) {
+  add_by_cas(reinterpret_cast<double*>(cell), 1);
+  out[blockIdx.x * 64 + threadIdx.x] = 0;
+}
+
+__global__ void test_before_atomic(int* visited, float* out) {
+  const int v = threadIdx.x % 2;
+  out[blockIdx.x * 64 + threadIdx.x] = 0;
+  if (visited[v] == 0 && atomicExch(&visited[v], 1) == 0) out[blockIdx.x * 64 + v] = 1;
+}
+
+// ---- locks and flags ----
+
+// Taken by one lane of a warp at a time.
+template <bool fenced>
+__device__ void add_locked(int* mutex, int* sum) {
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (threadIdx.x % 32 != lane) continue;
+    while (atomicCAS(mutex, 0, 1) != 0) {
+    }
+    if (fenced) __threadfence();
+    *sum += 1;  // BUG lock_without_fences
+    if (fenced) __threadfence();
+    atomicExch(mutex, 0);
+  }
+}
+
+__global__ void lock(int* cells, float* out) {
+  add_locked<true>(cells, cells + 1);
+  out[blockIdx.x * 64 + threadIdx.x] = 0;
+}
+
+__global__ void lock_without_fences(int* cells, float* out) {
+  add_locked<false>(cells, cells + 1);
+  out[blockIdx.x * 64 + threadIdx.x] = 0;
+}
+
+__global__ void flag_between_warps(float* out) {
+  __shared__ volatile int flag;
+  __shared__ float data[32];
+  const int t = threadIdx.x;
+  if (t == 0) flag = 0;
+  __syncthreads();
+  if (t < 32) {
+    data[t] = t;
+    __syncwarp();
+    __threadfence_block();
+    if (t == 0) flag = 1;
+  } else {
+    while (flag == 0) {
+    }
+    __threadfence_block();
+    out[blockIdx.x * 64 + t] = data[63 - t];
+  }
+}
+
+__global__ void atomic_flag_between_warps(float* out) {
+  __shared__ int flag;
+  __shared__ float data;
+  const int t = threadIdx.x;
+  if (t == 0) flag = 0;
+  __syncthreads();
+  if (t == 40) {
+    data = t;
+    __threadfence_block();
+    atomicExch(&flag, 1);
+  }
+  if (t < 32) {
+    while (atomicAdd(&flag, 0) == 0) {
+    }
+    out[blockIdx.x * 64 + t] = data;
+  }
+}
+
+// The fence comes too early for the second value.
+__global__ void flag_before_data(float* out) {
+  __shared__ int flag;
+  __shared__ float first, second;
+  const int t = threadIdx.x;
+  if (t == 0) flag = 0;
+  __syncthreads();
+  if (t == 40) {
+    first = t;
+    __threadfence_block();
+    second = t;  // BUG flag_before_data
+    atomicExch(&flag, 1);
+  }
+  if (t < 32) {
+    while (atomicAdd(&flag, 0) == 0) {
+    }
+    out[blockIdx.x * 64 + t] = first;
+    out[blockIdx.x * 64 + t] += second;  // OTHER flag_before_data
+  }
+}
+
+// A fence does not make lanes move in step.
+__global__ void fences_in_a_warp(float* out) {
+  __shared__ volatile float tile[32];
+  const int t = threadIdx.x;
+  tile[t] = t;
+  __syncwarp();
+  const float sum = tile[t] + tile[t ^ 1];  // OTHER fences_in_a_warp
+  __threadfence_block();
+  tile[t] = sum;  // BUG fences_in_a_warp
+  __syncwarp();
+  out[t] = tile[t];
+}
+
 // ---- which array, which block, which function ----
 
 __global__ void second_of_two_arrays(float* out) {
@@ -338,6 +467,15 @@ int run_race_in_dynamic_shared() {
   return cudaDeviceSynchronize();
 }
 
+template <auto kernel, unsigned blocks, unsigned threads>
+int run_with_cells() {
+  cudaDeviceReset();
+  DeviceArray<int> cells(std::vector<int>(2, 0));
+  DeviceArray<float> out(64 * blocks);
+  kernel<<<blocks, threads>>>(cells.get(), out.get());
+  return cudaDeviceSynchronize();
+}
+
 int run_plain_read_beside_global_atomics() {
   cudaDeviceReset();
   DeviceArray<int> count(std::vector<int>(1, 0));
@@ -375,6 +513,15 @@ const std::vector<HazardCase>& race_cases() {
       {"plain_read_beside_atomics", run<plain_read_beside_atomics, 2, 64>},
       {"reset_beside_atomics", run<reset_beside_atomics, 2, 64>},
       {"plain_read_beside_global_atomics", run_plain_read_beside_global_atomics},
+      {"cas_loop", run<cas_loop, 2, 64>},
+      {"cas_loop_in_global", run_with_cells<cas_loop_in_global, 1, 64>},
+      {"test_before_atomic", run_with_cells<test_before_atomic, 1, 64>},
+      {"lock", run_with_cells<lock, 1, 64>},
+      {"lock_without_fences", run_with_cells<lock_without_fences, 1, 64>},
+      {"flag_between_warps", run<flag_between_warps, 2, 64>},
+      {"atomic_flag_between_warps", run<atomic_flag_between_warps, 2, 64>},
+      {"flag_before_data", run<flag_before_data, 2, 64>},
+      {"fences_in_a_warp", run<fences_in_a_warp, 1, 32>},
       {"second_of_two_arrays", run<second_of_two_arrays, 2, 64>},
       {"one_block_of_many", run_one_block_of_many},
       {"race_in_a_helper", run<race_in_a_helper, 2, 64>},

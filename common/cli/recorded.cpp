@@ -14,7 +14,6 @@ namespace halo {
 namespace {
 
 Results read_results(const std::string& file) {
-  if (std::filesystem::is_directory(file)) throw WrongUse("cannot read " + file + ": a folder");
   try {
     return read_json(file);
   } catch (const std::exception& error) {

@@ -43,13 +43,31 @@ std::string folder_of(const std::string& path) {
 
 }  // namespace
 
-std::string quoted(std::string_view text) {
-  std::string result = "'";
-  for (const char c : text) {
-    const bool is_control = static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-    result += is_control ? '?' : c;
+std::string printable(std::string_view text, std::size_t most) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const auto continues = [&](std::size_t i) { return (byte(i) & 0xc0) == 0x80; };
+  std::size_t end = text.size();
+  if (end > most) {
+    end = most;
+    while (end > 0 && continues(end)) --end;  // not in the middle of a letter
   }
-  return result + "'";
+  std::string result;
+  for (std::size_t i = 0; i < end; ++i) {
+    if (byte(i) < 0x20 || byte(i) == 0x7f) {
+      result += '?';
+    } else if (byte(i) == 0xc2 && i + 1 < end && byte(i + 1) < 0xa0) {  // U+0080 to U+009F
+      result += '?';
+      ++i;
+    } else {
+      result += text[i];
+    }
+  }
+  return end < text.size() ? result + "..." : result;
+}
+
+std::string quoted(std::string_view text) {
+  constexpr std::size_t kMost = 300;
+  return "'" + printable(text, kMost) + "'";
 }
 
 InputFile::InputFile(const std::string& path) : path_(path) {

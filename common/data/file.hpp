@@ -23,7 +23,11 @@ class NotWritten : public DataError {
   using DataError::DataError;
 };
 
-/// The text in single quotes, control characters replaced, for a message that stays one line.
+/// The text with its control characters replaced, for a terminal and a message that stays one line, and cut
+/// behind `most` bytes.
+std::string printable(std::string_view text, std::size_t most = 4000);
+
+/// The same in single quotes, of at most 300 bytes.
 std::string quoted(std::string_view text);
 
 /// A regular file, open for reading.

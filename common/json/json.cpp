@@ -1,5 +1,6 @@
 #include "common/json/json.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -11,6 +12,8 @@ using Node = nlohmann::ordered_json;
 
 // Values are built, copied and freed by recursion: what is nested deeper is no data of ours.
 constexpr std::size_t kMostLevels = 500;
+// A value takes a hundred bytes, where its text may be two.
+constexpr int kMostValues = 4'000'000;
 
 [[noreturn]] void fail(const std::string& expected, const std::string& found) {
   throw Error(expected + " expected, found " + found);
@@ -63,9 +66,11 @@ struct Text {
     using Float = Node::number_float_t;
     using String = Node::string_t;
 
+    std::string_view text;
     Value root;
     std::vector<Value*> open;  // arrays and objects not yet ended
     Value* member = nullptr;   // what the last name stands for, if no value has come for it
+    int values = 0;
     std::string fault;
 
     bool null() { return put(Value()); }
@@ -83,8 +88,26 @@ struct Text {
       member = &(*open.back())[name];
       return true;
     }
-    bool parse_error(std::size_t, const std::string&, const Node::exception& error) {
-      fault = error.what();
+    // In words of our own: the parser's are about the parser.
+    bool parse_error(std::size_t position, const std::string&, const Node::exception& error) {
+      constexpr int kOutOfRange = 406;
+      const std::size_t at = position == 0 ? 0 : position - 1;  // the last byte that was read
+      const std::string_view before = text.substr(0, std::min(at, text.size()));
+      const auto line = std::count(before.begin(), before.end(), '\n') + 1;
+      const std::size_t start = before.rfind('\n') + 1;  // npos + 1 is 0
+      const std::string place = "line " + std::to_string(line) + ", column " +
+                                std::to_string(before.size() - start + 1) + ": ";
+      if (error.id == kOutOfRange) {
+        fault = place + "a number is larger than any that can be held";
+      } else if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
+        fault = "it is empty";
+      } else if (at >= text.size()) {
+        fault = place + "it ends in the middle";
+      } else {
+        const auto byte = static_cast<unsigned char>(text[at]);
+        fault = place + (byte > ' ' && byte < 0x7f ? std::string("'") + text[at] + "'" : "a byte") +
+                " that JSON does not have there";
+      }
       return false;
     }
 
@@ -102,7 +125,12 @@ struct Text {
     }
     bool put(Value value) {
       place(std::move(value));
-      return true;
+      return count();
+    }
+    bool count() {
+      if (++values <= kMostValues) return true;
+      fault = "more than " + std::to_string(kMostValues) + " values";
+      return false;
     }
     bool start(Value value) {
       if (open.size() == kMostLevels) {
@@ -111,7 +139,7 @@ struct Text {
       }
       // It stays where it is until it has ended: only then does its parent grow.
       open.push_back(place(std::move(value)));
-      return true;
+      return count();
     }
     bool end() {
       open.pop_back();
@@ -145,11 +173,8 @@ Value Value::object(std::initializer_list<Member> members) {
 
 Value Value::parse(std::string_view text) {
   Text::Reader reader;
+  reader.text = text;
   if (Node::sax_parse(text, &reader)) return std::move(reader.root);
-  // "[json.exception.parse_error.101] parse error at line 1, ...": the number tells a user nothing.
-  if (const std::size_t end = reader.fault.find("] "); end != std::string::npos) {
-    reader.fault.erase(0, end + 2);
-  }
   throw Error(reader.fault);
 }
 

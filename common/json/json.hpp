@@ -63,7 +63,7 @@ class Value {
   static Value object(std::initializer_list<Member> members = {});
 
   /// Throws Error, which says where and what the fault is. Objects that name a member twice keep the
-  /// last value. At most 500 levels deep.
+  /// last value. At most 500 levels deep, and four million values.
   static Value parse(std::string_view text);
 
   /// The text: on one line, or with a line for each element and member, indented by so many spaces a
@@ -107,11 +107,20 @@ class Value {
   /// The same, or nullptr if there is none of the name or this is no object.
   const Value* find(std::string_view name) const&;
   const Value* find(std::string_view name) && = delete;
-  /// The member's value, or `otherwise` if there is none of the name.
+  /// The member's value. Throws Error, which names the member.
+  template <class T>
+  T get(std::string_view name) const {
+    const Value& member = at(name);
+    try {
+      return member.get<T>();
+    } catch (const Error& error) {
+      throw Error("\"" + std::string(name) + "\": " + error.what());
+    }
+  }
+  /// The same, or `otherwise` if there is none of the name.
   template <class T>
   T get_or(std::string_view name, T otherwise) const {
-    const Value* const value = find(name);
-    return value ? value->get<T>() : otherwise;
+    return find(name) ? get<T>(name) : otherwise;
   }
 
   /// The member, to be assigned to: a new one stands last. A null becomes an object; Error if this is

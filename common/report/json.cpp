@@ -5,12 +5,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <iterator>
 #include <limits>
 #include <stdexcept>
@@ -35,6 +35,9 @@ constexpr Words kCoverageWords{"REACHED", "UNREACHED"};
 constexpr Words kTimeWords{"MEASURED", "FAIL"};
 constexpr const char* kNotRun = "NOT RUN";
 
+// Dozens of times what the largest bench writes.
+constexpr std::int64_t kLargestFile = 64 << 20;
+
 const char* word(Outcome outcome, const Words& words) {
   if (outcome == Outcome::good) return words.good;
   return outcome == Outcome::bad ? words.bad : kNotRun;
@@ -44,7 +47,7 @@ Outcome outcome(const std::string& text, const Words& words) {
   if (text == words.good) return Outcome::good;
   if (text == words.bad) return Outcome::bad;
   if (text == kNotRun) return Outcome::not_run;
-  throw std::runtime_error("unknown status '" + text + "'");
+  throw std::runtime_error("unknown status " + data::quoted(text));
 }
 
 // Six digits: no clock is better, and a file of thousands of rows is half as long.
@@ -63,8 +66,12 @@ Json share_to_json(double share) {
 }
 
 double share_from_json(const Json& json) {
-  if (json.is_string()) return std::numeric_limits<double>::infinity();
-  return json.get<double>();
+  if (json.is_string() && json.get<std::string>() == "infinite") {
+    return std::numeric_limits<double>::infinity();
+  }
+  const double share = json.get<double>();
+  if (share < 0) throw std::runtime_error("\"worst_share\" is negative");
+  return share;
 }
 
 // What is left out of a row: what a reader takes for granted, and figures that do not exist (they
@@ -85,7 +92,37 @@ void add_part(Json& json, const char* name, const Json& part) {
 }
 double figure_from_json(const Json& json, const char* name) {
   const Json* const found = json.find(name);
-  return !found || found->is_null() ? -1.0 : found->get<double>();
+  if (!found || found->is_null()) return -1.0;
+  const double figure = json.get<double>(name);
+  if (figure < 0) throw std::runtime_error("\"" + std::string(name) + "\" is negative");
+  return figure;
+}
+
+// What comes from a file is not believed: a name fits a table, and no text has bytes that a terminal
+// would obey. A sentence may have lines.
+constexpr std::size_t kLongestName = 120;
+constexpr std::size_t kLongestText = 4000;
+std::string name_from(const std::string& text) { return data::printable(text, kLongestName); }
+std::string name_from(const Json& json, const char* name) {
+  return name_from(json.get<std::string>(name));
+}
+std::string text_from(const std::string& text) {
+  std::string lines;
+  for (std::size_t at = 0;;) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    lines += data::printable(std::string_view(text).substr(at, end - at), kLongestText);
+    if (end == text.size() || lines.size() > kLongestText) return lines;
+    lines += '\n';
+    at = end + 1;
+  }
+}
+std::string text_from(const Json& json, const char* name) {
+  return text_from(json.get_or(name, std::string()));
+}
+int count_from(const Json& json, const char* name) {
+  const int count = json.get_or(name, 0);
+  if (count < 0) throw std::runtime_error("\"" + std::string(name) + "\" is negative");
+  return count;
 }
 
 Json counters_to_json(const CounterList& counters) {
@@ -97,7 +134,7 @@ Json counters_to_json(const CounterList& counters) {
 CounterList counters_from_json(const Json& json) {
   CounterList counters;
   for (const auto& [name, value] : json.members()) {
-    counters.emplace_back(name, value.get<std::uint64_t>());
+    counters.emplace_back(name_from(name), json.get<std::uint64_t>(name));
   }
   return counters;
 }
@@ -117,16 +154,16 @@ Json hazard_to_json(const Hazard& hazard) {
 
 Hazard hazard_from_json(const Json& json) {
   Hazard hazard;
-  json.at("kind").get_to(hazard.kind);
-  json.at("file").get_to(hazard.file);
-  json.at("line").get_to(hazard.line);
-  json.at("other_file").get_to(hazard.other_file);
-  json.at("other_line").get_to(hazard.other_line);
-  json.at("block").get_to(hazard.block);
-  json.at("thread").get_to(hazard.thread);
-  json.at("array").get_to(hazard.array);
-  json.at("count").get_to(hazard.count);
-  json.at("message").get_to(hazard.message);
+  hazard.kind = name_from(json, "kind");
+  hazard.file = name_from(json, "file");
+  hazard.line = json.get<int>("line");
+  hazard.other_file = name_from(json, "other_file");
+  hazard.other_line = json.get<int>("other_line");
+  hazard.block = json.get<std::array<unsigned, 3>>("block");
+  hazard.thread = json.get<std::array<unsigned, 3>>("thread");
+  hazard.array = name_from(json, "array");
+  hazard.count = json.get<std::uint64_t>("count");
+  hazard.message = text_from(json, "message");
   return hazard;
 }
 
@@ -156,7 +193,7 @@ Spread spread_from_json(const Json& json, const char* name) {
   Spread spread;
   const Json* const found = json.find(name);
   if (!found) return spread;
-  spread.rounds = found->get_or("rounds", 0);
+  spread.rounds = count_from(*found, "rounds");
   spread.median_ms = figure_from_json(*found, "median_ms");
   spread.p10_ms = figure_from_json(*found, "p10_ms");
   spread.p90_ms = figure_from_json(*found, "p90_ms");
@@ -181,7 +218,7 @@ Role role_from(const std::string& text) {
   for (int i = 0; i < 3; ++i) {
     if (text == kRoles[i]) return static_cast<Role>(i);
   }
-  throw std::runtime_error("unknown role '" + text + "'");
+  throw std::runtime_error("unknown role " + data::quoted(text));
 }
 
 struct RoofField {
@@ -222,24 +259,26 @@ Json machine_to_json(const Machine& machine) {
 
 Machine machine_from_json(const Json& json) {
   Machine machine;
-  json.at("cpu").get_to(machine.cpu);
-  json.at("gpu").get_to(machine.gpu);
-  json.at("driver").get_to(machine.driver);
-  json.at("cuda").get_to(machine.cuda);
-  json.at("compiler").get_to(machine.compiler);
-  machine.build = json.get_or("build", std::string());
-  machine.cpu_threads = json.get_or("cpu_threads", 0);
-  machine.multiprocessors = json.get_or("multiprocessors", 0);
+  for (const auto& [name, text] : {std::pair{"cpu", &machine.cpu},
+                                   {"gpu", &machine.gpu},
+                                   {"driver", &machine.driver},
+                                   {"cuda", &machine.cuda},
+                                   {"compiler", &machine.compiler}}) {
+    *text = name_from(json, name);
+  }
+  machine.build = text_from(json, "build");
+  machine.cpu_threads = count_from(json, "cpu_threads");
+  machine.multiprocessors = count_from(json, "multiprocessors");
   machine.l2_bytes = json.get_or("l2_bytes", std::int64_t{0});
   for (const auto& [name, version] : json.at("libraries").members()) {
-    machine.libraries.emplace_back(name, version.get<std::string>());
+    machine.libraries.emplace_back(name_from(name), name_from(version.get<std::string>()));
   }
   for (const auto& [backend, values] : json.at("roofs").members()) {
     Roofs roofs;
     for (const RoofField& field : kRoofFields) {
       roofs.*field.member = figure_from_json(values, field.name);
     }
-    machine.roofs.emplace_back(backend, roofs);
+    machine.roofs.emplace_back(name_from(backend), roofs);
   }
   return machine;
 }
@@ -322,6 +361,13 @@ Json row_to_json(const Row& row) {
   return json;
 }
 
+// The fields of problems that are numbers; others may be words.
+bool is_number(const std::string& field) {
+  constexpr const char* kNumbers[] = {"length", "mask_width", "threads", "channels", "N", "C",
+                                      "H",      "W",          "K",       "R",        "S"};
+  return std::find(std::begin(kNumbers), std::end(kNumbers), field) != std::end(kNumbers);
+}
+
 // A part that is not there was not run, and nothing is known of it.
 const Json& part_of(const Json& row, const char* name) {
   static const Json nothing = Json::object({{"status", kNotRun}});
@@ -336,36 +382,41 @@ CounterList counters_of(const Json& traffic, const char* name) {
 
 Row row_from_json(const Json& json) {
   Row row;
-  json.at("stage").get_to(row.stage);
-  json.at("backend").get_to(row.backend);
-  json.at("variant").get_to(row.variant);
-  json.at("source").get_to(row.source);
-  row.description = json.get_or("description", std::string());
-  row.task = json.get_or("task", 0);
-  row.detail = json.get_or("detail", std::string());
-  row.runs_as = json.get_or("runs_as", std::string());
-  row.chooses_from = json.get_or("chooses_from", std::vector<std::string>());
-  row.layout = json.get_or("layout", std::string());
-  row.label = json.get_or("label", std::string());
-  row.role = role_from(json.get_or("role", std::string(kRoles[0])));
-  for (const auto& [name, value] : json.at("problem").members()) {
-    if (value.is_string()) {
-      row.problem.emplace_back(name, value.get<std::string>());
-    } else {
-      row.problem.emplace_back(name, value.get<std::int64_t>());
-    }
+  row.stage = name_from(json, "stage");
+  row.backend = name_from(json, "backend");
+  row.variant = name_from(json, "variant");
+  row.source = name_from(json, "source");
+  row.description = text_from(json, "description");
+  row.task = count_from(json, "task");
+  row.detail = text_from(json, "detail");
+  row.runs_as = name_from(text_from(json, "runs_as"));
+  for (const std::string& name : json.get_or("chooses_from", std::vector<std::string>())) {
+    row.chooses_from.push_back(name_from(name));
   }
-  const auto reason = [](const Json& part) { return part.get_or("reason", std::string()); };
-  const Json& check = part_of(json, "check");
-  row.check.outcome = outcome(check.at("status").get<std::string>(), kCheckWords);
+  row.layout = name_from(text_from(json, "layout"));
+  row.label = name_from(text_from(json, "label"));
+  row.role = role_from(json.get_or("role", std::string(kRoles[0])));
+  const Json& problem = json.at("problem");
+  for (const auto& [name, value] : problem.members()) {
+    if (value.is_string() && !is_number(name)) {
+      row.problem.emplace_back(name_from(name), name_from(value.get<std::string>()));
+      continue;
+    }
+    const auto number = problem.get<std::int64_t>(name);
+    if (number < 0) throw std::runtime_error("\"" + name_from(name) + "\" is negative");
+    row.problem.emplace_back(name_from(name), number);
+  }
+  const auto reason = [](const Json& part) { return text_from(part, "reason"); };
+  const Json& check = json.at("check");
+  row.check.outcome = outcome(check.get<std::string>("status"), kCheckWords);
   row.check.reason = reason(check);
-  row.check.shapes = check.get_or("shapes", 0);
+  row.check.shapes = count_from(check, "shapes");
   if (const Json* const share = check.find("worst_share")) {
     row.check.worst_share = share_from_json(*share);
   }
 
   const Json& hazards = part_of(json, "hazards");
-  row.hazards.outcome = outcome(hazards.at("status").get<std::string>(), kHazardWords);
+  row.hazards.outcome = outcome(hazards.get<std::string>("status"), kHazardWords);
   row.hazards.reason = reason(hazards);
   if (const Json* const findings = hazards.find("findings")) {
     for (const Json& finding : findings->elements()) {
@@ -380,7 +431,7 @@ Row row_from_json(const Json& json) {
   }
 
   const Json& traffic = part_of(json, "traffic");
-  row.traffic.outcome = outcome(traffic.at("status").get<std::string>(), kTrafficWords);
+  row.traffic.outcome = outcome(traffic.get<std::string>("status"), kTrafficWords);
   row.traffic.reason = reason(traffic);
   row.traffic.predicted = counters_of(traffic, "predicted");
   row.traffic.counted = counters_of(traffic, "counted");
@@ -400,25 +451,25 @@ Row row_from_json(const Json& json) {
   }
 
   const Json& time = part_of(json, "time");
-  row.time.outcome = outcome(time.at("status").get<std::string>(), kTimeWords);
+  row.time.outcome = outcome(time.get<std::string>("status"), kTimeWords);
   row.time.reason = reason(time);
-  row.time.method = time.get_or("method", std::string());
+  row.time.method = text_from(time, "method");
   row.time.hot = spread_from_json(time, "hot");
   row.time.cold = spread_from_json(time, "cold");
   row.time.transfers = spread_from_json(time, "transfers");
-  row.time.discarded_rounds = time.get_or("discarded_rounds", 0);
+  row.time.discarded_rounds = count_from(time, "discarded_rounds");
   row.time.low_clock_mhz = figure_from_json(time, "low_clock_mhz");
   for (const TimeField& field : kTimeFields) {
     row.time.*field.member = figure_from_json(time, field.name);
   }
-  row.time.best_peer = time.get_or("best_peer", std::string());
+  row.time.best_peer = name_from(text_from(time, "best_peer"));
   row.start.compiled = json.get_or("compiled", true);
   if (const Json* const published = json.find("published")) {
     for (const auto& [name, value] : published->members()) {
       if (name == "source") {
-        value.get_to(row.published.source);
+        row.published.source = name_from(value.get<std::string>());
       } else {
-        row.published.figures.emplace_back(name, value.get<double>());
+        row.published.figures.emplace_back(name_from(name), value.get<double>());
       }
     }
   }
@@ -434,15 +485,15 @@ Json head_to_json(const Results& results) {
 }
 
 Results head_from_json(const Json& json) {
-  const int version = json.at("schema_version").get<int>();
+  const int version = json.get<int>("schema_version");
   if (version != 2 && version != 3) {
     throw std::runtime_error("schema_version " + std::to_string(version) +
                              " is not 2 or 3, which this program reads");
   }
   Results results;
-  json.at("command").get_to(results.command);
-  json.at("date").get_to(results.date);
-  json.at("seed").get_to(results.seed);
+  results.command = text_from(json.get<std::string>("command"));
+  results.date = name_from(json, "date");
+  results.seed = json.get<std::uint64_t>("seed");
   results.machine = machine_from_json(json.at("machine"));
   return results;
 }
@@ -513,7 +564,7 @@ Told told_from_json(const std::string& line, const std::string& origin) {
     const Json json = Json::parse(line);
     Told told;
     if (json.find("progress")) {
-      json.at("progress").get_to(told.progress);
+      told.progress = text_from(json, "progress");
     } else if (json.find("schema_version")) {
       told.kind = Told::Kind::head;
       told.head = head_from_json(json);
@@ -533,10 +584,18 @@ Results results_from_json(const std::string& text, const std::string& origin) {
   try {
     const Json json = Json::parse(text);
     Results results = head_from_json(json);
-    for (const Json& row : json.at("rows").elements()) results.rows.push_back(row_from_json(row));
+    for (const Json& row : json.at("rows").elements()) {
+      try {
+        results.rows.push_back(row_from_json(row));
+      } catch (const std::exception& error) {
+        throw std::runtime_error("row " + std::to_string(results.rows.size() + 1) + ": " +
+                                 error.what());
+      }
+    }
     return results;
   } catch (const std::exception& error) {
-    throw std::runtime_error(origin + ": not a results file of Halo: " + error.what());
+    throw std::runtime_error(data::printable(origin) +
+                             ": not a results file of Halo: " + data::printable(error.what()));
   }
 }
 
@@ -594,10 +653,13 @@ void GrowingResults::add(const std::vector<Row>& rows) {
 }
 
 Results read_json(const std::string& path) {
-  errno = 0;
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw std::runtime_error("cannot read " + path + ": " + std::strerror(errno));
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const data::InputFile file(path);
+  if (file.size() > kLargestFile) {
+    throw file.error("it has more than " + std::to_string(kLargestFile >> 20) +
+                     " MiB: no results file is so large");
+  }
+  std::string text(static_cast<std::size_t>(file.size()), '\0');
+  text.resize(file.read(0, text.data(), text.size()));
   return results_from_json(text, path);
 }
 

@@ -34,6 +34,16 @@ TEST_CASE("names are quoted on one line", "[file]") {
   CHECK(data::quoted("Größe.wav") == "'Größe.wav'");
 }
 
+TEST_CASE("what a terminal would obey is replaced, and what is too long cut", "[file]") {
+  CHECK(data::printable("a\tb\r\x1b]0;x\a") == "a?b??]0;x?");
+  CHECK(data::printable("\xc2\x9b"
+                        "31m \xc2\xa0") == "?31m \xc2\xa0");  // CSI as one letter
+  CHECK(data::printable("Größe", 3) == "Gr...");
+  CHECK(data::printable("Größe", 4) == "Grö...");
+  CHECK(data::printable("Größe", 7) == "Größe");
+  CHECK(data::quoted(std::string(5000, 'x')).size() == 305);
+}
+
 TEST_CASE("a file is read at any offset", "[file]") {
   const test::Folder folder;
   const data::InputFile file(folder.write("x", "0123456789"));

@@ -98,7 +98,20 @@ TEST_CASE("a text that is no JSON is refused in one line") {
     CHECK(message.find('\n') == std::string::npos);
     CHECK(message.find("json.exception") == std::string::npos);
   }
-  CHECK_THAT(message_of([] { parsed("{\n \"a\": 1,\n \"b\" 2}"); }), contains("line 3"));
+  CHECK(message_of([] { parsed("{\n \"a\": 1,\n \"b\" 2}"); }) ==
+        "line 3, column 6: '2' that JSON does not have there");
+  CHECK(message_of([] { parsed("[\n1,"); }) == "line 2, column 3: it ends in the middle");
+  CHECK(message_of([] { parsed(" \n"); }) == "it is empty");
+  CHECK(message_of([] { parsed("\x1b[1m"); }) ==
+        "line 1, column 1: a byte that JSON does not have there");
+  CHECK(message_of([] { parsed("[1e999]"); }) ==
+        "line 1, column 6: a number is larger than any that can be held");
+}
+
+TEST_CASE("a text of too many values is refused before it fills the memory") {
+  std::string zeros = "[0";
+  for (int i = 0; i < 4'000'000; ++i) zeros += ",0";
+  CHECK(message_of([&] { parsed(zeros + "]"); }) == "more than 4000000 values");
 }
 
 TEST_CASE("a text nested without end is refused, not followed") {
@@ -130,6 +143,15 @@ TEST_CASE("numbers are read into any type that holds them, and no other") {
   CHECK(Value(7).get<std::uint64_t>() == 7);
   CHECK(Value(7u).get<int>() == 7);
   CHECK_THROWS_AS(Value(-7).get<std::uint64_t>(), Error);
+}
+
+TEST_CASE("a member of another kind is named") {
+  const Value row = parsed(R"({"length":"abc"})");
+  CHECK(message_of([&] { row.get<int>("length"); }) ==
+        "\"length\": a whole number expected, found a string");
+  CHECK(message_of([&] { row.get_or("length", 1); }) ==
+        "\"length\": a whole number expected, found a string");
+  CHECK(row.get_or("width", 1) == 1);
 }
 
 TEST_CASE("a value of another kind is refused, and the message names both") {

@@ -329,6 +329,56 @@ TEST_CASE("what is no results file is refused in one line that names it") {
   CHECK_THROWS(read_json("/nowhere/at/all.json"));
 }
 
+TEST_CASE("a results file is not believed") {
+  const std::string good = to_json({"c", "d", 1, {}, {good_row(), good_row()}});
+  // What it says with the last `from` made `to`.
+  const auto changed = [&](const std::string& from, const std::string& to) {
+    std::string text = good;
+    const std::size_t at = text.rfind(from);
+    REQUIRE(at != std::string::npos);
+    text.replace(at, from.size(), to);
+    try {
+      results_from_json(text, "some.json");
+    } catch (const std::runtime_error& error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  const std::string start = "some.json: not a results file of Halo: ";
+  CHECK(changed("\"check\"", "\"chick\"") ==
+        start + "row 2: a member \"check\" expected, but there is none");
+  CHECK(changed("\"length\":100000", "\"length\":\"abc\"") ==
+        start + "row 2: \"length\": a whole number expected, found a string");
+  CHECK(changed("\"length\":100000", "\"length\":-1") == start + "row 2: \"length\" is negative");
+  CHECK_THAT(changed("\"global_load_sectors\":16405", "\"global_load_sectors\":-1"),
+             contains("row 2: \"global_load_sectors\": a whole number of 0 to"));
+  CHECK_THAT(changed("\"shapes\":47", "\"shapes\":-47"), contains("\"shapes\" is negative"));
+  CHECK_THAT(changed("\"sectors_per_request\":4.67", "\"sectors_per_request\":-4"),
+             contains("\"sectors_per_request\" is negative"));
+  CHECK_THAT(changed("\"seed\": 1", "\"seed\": -1"), contains("\"seed\": a whole number of 0"));
+  CHECK_THAT(changed("\"PASS\"", "\"\\u001b[1m\""), contains("unknown status '?[1m'"));
+}
+
+TEST_CASE("what a results file holds is safe to show") {
+  Row row = good_row();
+  row.variant = "red\x1b[31m\nPASS " + std::string(100'000, 'x');
+  row.problem.emplace_back("kind\r", std::string("a\tb"));
+  row.check.reason = "two\nlines\a";
+  const Row back = rows_from_json(to_json({"c", "d", 1, {}, {row}}), "some.json").at(0);
+  CHECK(back.variant.starts_with("red?[31m?PASS xxx"));
+  CHECK(back.variant.size() == 123);
+  CHECK(back.problem.back() == std::pair<std::string, Value>{"kind?", std::string("a?b")});
+  CHECK(back.check.reason == "two\nlines?");
+  const auto folder = temporary_folder();
+  const std::string large = (folder / "large.json").string();
+  std::ofstream(large).close();
+  std::filesystem::resize_file(large, 65 << 20);
+  CHECK_THROWS_WITH(read_json(large), contains("more than 64 MiB"));
+  CHECK_THROWS_WITH(read_json("/dev/zero"), contains("not a regular file"));
+  CHECK_THROWS_WITH(read_json(folder.string()), contains("it is a folder"));
+  std::filesystem::remove_all(folder);
+}
+
 TEST_CASE("a JSON file is written whole or not at all") {
   const auto folder = temporary_folder();
   const std::string path = (folder / "out.json").string();

@@ -360,7 +360,7 @@ int guarded_main(const char* program, const std::function<int()>& body) {
   }
   const std::string path = program == nullptr ? "" : program;
   const std::string name = path.substr(path.find_last_of('/') + 1);
-  std::fprintf(stderr, "%s: %s\n", name.c_str(), message.c_str());
+  std::fprintf(stderr, "%s: %s\n", name.c_str(), data::printable(message).c_str());
   return status;
 }
 

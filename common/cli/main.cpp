@@ -170,6 +170,9 @@ int command_run(const Global& global, int argc, const char* const* argv) {
   line.option("--json", "FILE", options.json, "also write the results to this file");
   line.flag("--report-table", options.report_table,
             "the report's table: time at lengths 1e3, 1e5, 1e7 and 1e9");
+  line.flag("--all", options.all,
+            "every table; without a stage, or on a file of your own, a few lines are shown if left "
+            "out");
   line.option("--color", "WHEN", options.color, "auto, always or never");
 
   line.flag(

@@ -159,12 +159,6 @@ bool is_timed(const Results& results) {
                      [](const Row& row) { return row.time.outcome == Outcome::good; });
 }
 
-Results without_layers(const Results& results) {
-  Results shown = results;
-  std::erase_if(shown.rows, is_layer_of_network);
-  return shown;
-}
-
 // Adds the pairs of `more` whose names are new.
 template <class Named>
 void add_new(Named& all, const Named& more) {
@@ -176,6 +170,12 @@ void add_new(Named& all, const Named& more) {
 }
 
 }  // namespace
+
+Results without_layers(const Results& results) {
+  Results shown = results;
+  std::erase_if(shown.rows, is_layer_of_network);
+  return shown;
+}
 
 Machine merged_machine(const Machine& a, const Machine& b) {
   const bool b_knows_more = a.cpu.empty() || (a.gpu.empty() && !b.gpu.empty());

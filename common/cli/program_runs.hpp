@@ -40,6 +40,9 @@ using Finished =
 Results run_programs(const BuildFolder& build, const std::vector<Program>& programs,
                      const Request& request, const Finished& finished = {});
 
+/// Of a network only the whole: its layers, dozens, are in the JSON.
+Results without_layers(const Results& results);
+
 /// One machine as two files describe it. Only those that ran on the GPU know it.
 Machine merged_machine(const Machine& a, const Machine& b);
 
@@ -53,8 +56,7 @@ Row not_run_row(const Program& program, const std::string& reason);
 void save(const Results& results, const Request& request);
 
 /// The machine, where there are times to read beside it, and the rows: our tables, many problems in a
-/// few lines (render_brief), or the report's table. Of a network only the whole: its layers, dozens,
-/// are in the JSON.
+/// few lines (render_brief), or the report's table. Of a network only the whole.
 enum class Shown { tables, brief, report_table };
 std::string render(const Results& results, Shown shown, const TableOptions& options);
 

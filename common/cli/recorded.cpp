@@ -24,7 +24,7 @@ Results read_results(const std::string& file) {
 }  // namespace
 
 int run_report(const ReportOptions& options) {
-  const TableOptions table{use_color(options.color, stdout), options.format};
+  const TableOptions table = table_options(options.color, stdout, options.format);
   Results results = read_results(options.file);
   if (!options.with.empty()) {
     const Results more = read_results(options.with);
@@ -64,7 +64,7 @@ int run_report(const ReportOptions& options) {
 }
 
 int run_compare(const CompareOptions& options) {
-  const TableOptions table{use_color(options.color, stdout), options.format};
+  const TableOptions table = table_options(options.color, stdout, options.format);
   const Comparison comparison = compare({options.a, read_results(options.a)},
                                         {options.b, read_results(options.b)}, options.threshold);
   if (options.format == Format::csv && !comparison.machines.empty()) {

@@ -1,5 +1,6 @@
 // `halo run`: starts the stage programs one after the other and merges what they report.
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 
 #include "common/cli/builder.hpp"
@@ -7,6 +8,7 @@
 #include "common/cli/gpu.hpp"
 #include "common/cli/process.hpp"
 #include "common/cli/program_runs.hpp"
+#include "common/report/overview.hpp"
 #include "common/report/terminal.hpp"
 
 namespace halo {
@@ -84,6 +86,30 @@ int print_plan(const BuildFolder& build, const Program& program, const PassedOpt
 bool told_all(const Results& results, std::size_t first) {
   return std::none_of(results.rows.begin() + static_cast<std::ptrdiff_t>(first), results.rows.end(),
                       [](const Row& row) { return row.variant == kProgramRow; });
+}
+
+std::vector<Row> rows_from(const Results& results, std::size_t first) {
+  Results fresh;
+  fresh.rows.assign(results.rows.begin() + static_cast<std::ptrdiff_t>(first), results.rows.end());
+  return without_layers(fresh).rows;
+}
+
+// Where to go on from all stages: the first that fails, else one that has most to show.
+std::string what_next(const Results& results, const RunOptions& options) {
+  constexpr const char* kTelling = "04";
+  std::string stage;
+  for (const Row& row : results.rows) {
+    if (row.role != Role::variant) continue;
+    const std::string number = row.stage.substr(0, 2);
+    if (stage.empty() || number == kTelling) stage = number;
+    if (exit_status({row}) == 1) {
+      stage = number;
+      break;
+    }
+  }
+  if (stage.empty()) return "";
+  return "next: ./halo run " + stage + "   one stage      ./halo run --all   every table" +
+         (options.json.empty() ? "      --json FILE" : "") + "\n";
 }
 
 void print(const std::string& text) {
@@ -196,7 +222,7 @@ Choice choose_programs(const BuildFolder& build, const RunOptions& options) {
 }
 
 int run_stages(const BuildFolder& build, const RunOptions& options) {
-  const TableOptions table{.color = use_color(options.color, stdout)};
+  const TableOptions table = table_options(options.color, stdout);
   const Choice choice = choose_programs(build, options);
   if (options.plan) return print_plan(build, choice.programs.front(), options.passed_on);
   Request request{"halo run", options.passed_on, {}, options.json};
@@ -213,6 +239,9 @@ int run_stages(const BuildFolder& build, const RunOptions& options) {
   // A network's program tells it best itself: layer by layer, and which digit it saw.
   const bool tells = choice.programs.size() == 1 && choice.programs.front().family == "network";
   TablesAsTheyCome tables(table);
+  // All stages in a line each, unless their tables are asked for.
+  const bool brief = options.stage.empty() && !options.all && !options.report_table;
+  const auto start = std::chrono::steady_clock::now();
   bool began = false;
   bool told = false;
   const Results results = run_programs(
@@ -225,6 +254,10 @@ int run_stages(const BuildFolder& build, const RunOptions& options) {
         }
         began = true;
         if (options.report_table) return;  // its CPU column is of another stage
+        if (brief) {
+          print(render_stage_line(rows_from(so_far, first), table));
+          return;
+        }
         told = tells && !printed.empty() && told_all(so_far, first);
         if (!told) {
           print(tables.next(so_far, first));
@@ -234,7 +267,11 @@ int run_stages(const BuildFolder& build, const RunOptions& options) {
       });
   if (options.report_table) {
     print(render(results, Shown::report_table, table));
-  } else if (!told) {
+  } else if (brief && results.end.interrupted == 0) {
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+    print(render_sum(without_layers(results).rows, taken.count(), table) +
+          what_next(results, options));
+  } else if (!brief && !told) {
     print(tables.end(results));
   }
   save(results, request);

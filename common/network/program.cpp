@@ -269,7 +269,7 @@ int run(int argc, const char* const* argv, const NetworkStage& stage,
   }
   const std::vector<Task> tasks = make_tasks(options, stage, backend);
   const std::uint64_t seed = make_seed(options.seed);
-  const TableOptions table{use_color(options.out.color, stdout)};
+  const TableOptions table = table_options(options.out.color, stdout);
   if (!options.out.json.empty()) prepare_json(options.out.json);
   if (const std::string reason = backend.unavailable(); !reason.empty()) {
     std::fprintf(stderr, "%s: NOT RUN: %s\n", stage.name.c_str(), reason.c_str());

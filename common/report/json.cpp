@@ -179,6 +179,35 @@ LineRange range_from_json(const Json& json) {
   return range;
 }
 
+struct DiagnosisText {
+  const char* name;
+  std::string Diagnosis::*member;
+};
+constexpr DiagnosisText kDiagnosisTexts[] = {
+    {"smallest", &Diagnosis::smallest}, {"place", &Diagnosis::place},
+    {"found", &Diagnosis::found},       {"expected", &Diagnosis::expected},
+    {"pattern", &Diagnosis::pattern},   {"kind", &Diagnosis::kind},
+    {"again", &Diagnosis::again},
+};
+
+Json diagnosis_to_json(const Diagnosis& diagnosis) {
+  Json json = Json::object();
+  for (const DiagnosisText& text : kDiagnosisTexts) add(json, text.name, diagnosis.*text.member);
+  add(json, "tried", diagnosis.tried);
+  add(json, "wrong", diagnosis.wrong);
+  return json;
+}
+
+Diagnosis diagnosis_from_json(const Json& json) {
+  Diagnosis diagnosis;
+  for (const DiagnosisText& text : kDiagnosisTexts) {
+    diagnosis.*text.member = text_from(json, text.name);
+  }
+  diagnosis.tried = count_from(json, "tried");
+  diagnosis.wrong = count_from(json, "wrong");
+  return diagnosis;
+}
+
 Json spread_to_json(const Spread& spread) {
   Json json = Json::object();
   add(json, "rounds", spread.rounds);
@@ -311,6 +340,9 @@ Json row_to_json(const Row& row) {
   };
   Json& check = part("check", row.check.outcome, kCheckWords, row.check.reason);
   add(check, "shapes", row.check.shapes);
+  add(check, "trials", row.check.trials);
+  add(check, "crash", row.check.crash);
+  add_part(check, "diagnosis", diagnosis_to_json(row.check.diagnosis));
   if (row.check.shapes > 0) check["worst_share"] = share_to_json(row.check.worst_share);
 
   Json& hazards = part("hazards", row.hazards.outcome, kHazardWords, row.hazards.reason);
@@ -411,6 +443,11 @@ Row row_from_json(const Json& json) {
   row.check.outcome = outcome(check.get<std::string>("status"), kCheckWords);
   row.check.reason = reason(check);
   row.check.shapes = count_from(check, "shapes");
+  row.check.trials = count_from(check, "trials");
+  row.check.crash = text_from(check, "crash");
+  if (const Json* const diagnosis = check.find("diagnosis")) {
+    row.check.diagnosis = diagnosis_from_json(*diagnosis);
+  }
   if (const Json* const share = check.find("worst_share")) {
     row.check.worst_share = share_from_json(*share);
   }

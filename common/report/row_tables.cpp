@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <tuple>
 
 #include "common/report/command_line.hpp"
@@ -63,9 +64,12 @@ std::vector<RowField> traffic_fields(const Rows& rows) {
     fields.push_back({"bytes/output", true, [](const Row& row) {
                         return Cell{fixed(row.traffic.bytes_per_output_counted, 2)};
                       }});
-    fields.push_back({"predicted", true, [](const Row& row) {
-                        return Cell{fixed(row.traffic.bytes_per_output_predicted, 2)};
-                      }});
+    // EQUAL says it already.
+    if (any(rows, [](const Row& row) { return row.traffic.outcome == Outcome::bad; })) {
+      fields.push_back({"predicted bytes/output", true, [](const Row& row) {
+                          return Cell{fixed(row.traffic.bytes_per_output_predicted, 2)};
+                        }});
+    }
     fields.push_back({"conflicts", true, [](const Row& row) {
                         const double count = row.traffic.shared_conflicts;
                         return Cell{count < 0 ? "-"
@@ -75,18 +79,27 @@ std::vector<RowField> traffic_fields(const Rows& rows) {
   return fields;
 }
 
-// Where nothing was timed: what the simulator says.
+// Small problems that were tried. (Older results count the row's own among them.)
+Cell trials(const Row& row) {
+  const int count = row.check.trials > 0 ? row.check.trials : row.check.shapes - 1;
+  return {count > 0 ? std::to_string(count) : "-"};
+}
+
+// Where nothing was timed: what the simulator says. What was not run of any row has no column: the notes
+// say why.
 std::vector<RowField> counted_fields(const Rows& rows) {
   std::vector<RowField> fields = name_fields(rows);
-  fields.push_back({"shapes", true, [](const Row& row) {
-                      return Cell{row.check.shapes > 0 ? std::to_string(row.check.shapes) : "-"};
-                    }});
-  fields.push_back({"error/bound", true, worst_error});
-  fields.push_back(hazards_field());
-  for (RowField& field : traffic_fields(rows)) fields.push_back(std::move(field));
-  fields.push_back({"time", false, [](const Row& row) {
-                      return outcome_cell(row.time.outcome, "MEASURED", "FAIL");
-                    }});
+  fields.push_back({"trials", true, trials, true});
+  fields.push_back({"error/bound", true, worst_error, true});
+  if (any(rows, saw_hazards)) fields.push_back(hazards_field());
+  if (any(rows, counted_traffic)) {
+    for (RowField& field : traffic_fields(rows)) fields.push_back(std::move(field));
+  }
+  if (any(rows, [](const Row& row) { return row.time.outcome != Outcome::not_run; })) {
+    fields.push_back({"time", false, [](const Row& row) {
+                        return outcome_cell(row.time.outcome, "MEASURED", "FAIL");
+                      }});
+  }
   return fields;
 }
 
@@ -199,8 +212,12 @@ constexpr const char* kLegend[] = {
     "%copy, %fp32: shares of the roofs. x: time of the variant before, of the copy, of the fastest "
     "peer / this time. A/A %: what the same code differs by."};
 
-// Below all tables, each once: what the columns of times mean, what has no column in them and why,
-// and what the peers are.
+constexpr const char* kCountedLegend =
+    "trials: small shapes that were tried first. error/bound: the worst error, as a share of what "
+    "rounding may cause; over 1 is wrong.";
+
+// Below all tables, each once: what the columns mean, what has no column and why, and what the peers
+// are.
 std::vector<Note> shared_notes(const std::vector<Row>& rows) {
   std::vector<Note> notes;
   const auto add = [&](Note note) {
@@ -209,14 +226,36 @@ std::vector<Note> shared_notes(const std::vector<Row>& rows) {
     });
     if (!known) notes.push_back(std::move(note));
   };
+  // What the table of a problem has columns for.
+  struct Columns {
+    bool time = false;
+    bool hazards = false;
+    bool traffic = false;
+  };
+  std::map<std::pair<std::string, Problem>, Columns> tables;
   for (const Row& row : rows) {
-    if (!timed(row)) continue;
-    for (const char* text : kLegend) add({{}, text});
-    for (const auto& [name, reason, ran] :
-         {std::tuple{"hazards", row.hazards.reason, saw_hazards(row)},
-          {"traffic", row.traffic.reason, counted_traffic(row)}}) {
-      if (ran || reason.empty()) continue;
-      add({not_run_cell(), std::string(name) + ", " + row.backend + ": " + reason});
+    Columns& table = tables[{row.backend, row.problem}];
+    table.time |= timed(row) || row.time.outcome == Outcome::bad;
+    table.hazards |= saw_hazards(row);
+    table.traffic |= counted_traffic(row);
+  }
+  const bool one_backend = std::all_of(rows.begin(), rows.end(), [&](const Row& row) {
+    return row.backend == rows.front().backend;
+  });
+  for (const Row& row : rows) {
+    if (row.check.outcome == Outcome::not_run) continue;
+    const Columns& table = tables[{row.backend, row.problem}];
+    if (!table.time) {
+      add({{}, kCountedLegend});
+    } else if (timed(row)) {
+      for (const char* text : kLegend) add({{}, text});
+    }
+    for (const auto& [name, reason, has_column] :
+         {std::tuple{std::string("hazards"), row.hazards.reason, table.hazards},
+          {"traffic", row.traffic.reason, table.traffic},
+          {"time", row.time.reason, table.time}}) {
+      if (has_column || reason.empty()) continue;
+      add({not_run_cell(), name + (one_backend ? "" : ", " + row.backend) + ": " + reason});
     }
   }
   for (const Row& row : rows) {
@@ -380,13 +419,15 @@ std::string all_tables(const std::vector<Row>& rows, const TableOptions& options
     }
     if (!text.empty()) text += "\n";
     const bool times = has_times(group);
-    Table table = tabulate(shared_title(rows[at]), group,
-                           times ? timed_fields(group) : counted_fields(group));
+    Table table;
+    if (any(group, [](const Row& row) { return row.check.outcome != Outcome::not_run; })) {
+      table = tabulate("", group, times ? timed_fields(group) : counted_fields(group));
+    }
+    table.title = shared_title(rows[at]);
     if (times) table.notes = time_notes(group);
     for (Note& note : inside_notes(group)) table.notes.push_back(std::move(note));
     // What has no column is explained once, below all tables.
-    for (Note& note :
-         reasons(group, !times || any(group, saw_hazards), !times || any(group, counted_traffic))) {
+    for (Note& note : reasons(group, any(group, saw_hazards), any(group, counted_traffic), times)) {
       table.notes.push_back(std::move(note));
     }
     text += lay_out(table, options);

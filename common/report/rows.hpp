@@ -16,12 +16,31 @@ namespace halo {
 // traffic EQUAL, DIFFERS, NOT RUN; time MEASURED, FAIL, NOT RUN.
 enum class Outcome { good, bad, not_run };
 
+// What is known of a check that failed, beside its reason. All of it is for people, and what is not
+// known is empty.
+struct Diagnosis {
+  std::string smallest;  // of the wrong problems: "length 5, mask 3, 32 threads"
+  std::string place;     // its first wrong output: "output[4]", "output[n 0, k 3, p 1, q 2]"
+  std::string found;     // what stands there: "0.31", "never written"
+  std::string expected;  // what should: "-1.07"
+  std::string pattern;   // what its wrong outputs have in common, a sentence
+  int tried = 0;         // small problems, and those of them that are wrong
+  int wrong = 0;
+  std::string kind;   // which are: "right: mask 1 only"
+  std::string again;  // the command that repeats the smallest
+  bool operator==(const Diagnosis&) const = default;
+};
+
 // Verification against the double-precision reference.
 struct Check {
   Outcome outcome = Outcome::not_run;
   std::string reason;        // one sentence if not good: what failed on which shape, or why not run
   int shapes = 0;            // problems compared
   double worst_share = 0.0;  // worst |error| / bound; over 1 is wrong. Infinite for a NaN.
+  int trials = 0;            // of the shapes the small ones, which are tried before the row's own
+  // Nothing came of it: "signal 11 (Segmentation fault)", "no sign of life for 300 s". Empty: it ended.
+  std::string crash = {};
+  Diagnosis diagnosis = {};
 };
 
 // One hazard, as the simulator names it, or a stray or missing write the harness saw itself.
@@ -215,7 +234,7 @@ Results new_results(int argc, const char* const* argv, std::uint64_t seed);
 inline constexpr int kNotWritten = 74;
 
 // 1 any column of any row is bad; 2 a program did not compile; 0 what was checked is good; 77 no row was
-// checked (also when there are no rows).
+// checked (also when there are no rows): small problems alone are no row's check.
 int exit_status(const std::vector<Row>& rows);
 // The same of a run: also 74, and 128 + the signal of one that was interrupted.
 int run_status(const Results& results);

@@ -27,6 +27,34 @@ const char* color_of(Tone tone) {
   return nullptr;
 }
 
+// The columns of each part of a table that is folded: the leading ones that hold words, and as many of
+// the others as the width has room for.
+std::vector<std::vector<std::size_t>> parts_of(const Table& table,
+                                               const std::vector<std::size_t>& widths, int width) {
+  constexpr std::size_t kMostKeys = 2;
+  constexpr std::size_t kGap = 2;
+  std::size_t keys = 0;
+  while (keys < std::min(kMostKeys, widths.size()) && !table.columns[keys].right) ++keys;
+  std::vector<std::size_t> part;
+  std::size_t begun = 0;
+  for (; part.size() < keys; part.push_back(part.size())) begun += widths[part.size()] + kGap;
+  const std::vector<std::size_t> leading = part;
+  std::vector<std::vector<std::size_t>> parts;
+  std::size_t taken = begun;
+  for (std::size_t i = keys; i < widths.size(); ++i) {
+    const bool full = width > 0 && taken + widths[i] > static_cast<std::size_t>(width);
+    if (full && part.size() > keys) {
+      parts.push_back(part);
+      part = leading;
+      taken = begun;
+    }
+    part.push_back(i);
+    taken += widths[i] + kGap;
+  }
+  parts.push_back(part);
+  return parts;
+}
+
 std::string terminal(const Table& table, const TableOptions& options) {
   std::vector<std::size_t> widths;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
@@ -34,28 +62,31 @@ std::string terminal(const Table& table, const TableOptions& options) {
     for (const auto& row : table.rows) width = std::max(width, row[i].text.size());
     widths.push_back(width);
   }
-  std::string text = table.title.empty() ? "" : table.title + "\n";
-  const auto line = [&](const auto& cell_of) {
+  std::string text = table.title.empty() ? "" : wrapped(table.title, options) + "\n";
+  const auto line = [&](const std::vector<std::size_t>& part, const auto& cell_of) {
     std::string out;
-    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    for (const std::size_t i : part) {
       const Cell cell = cell_of(i);
       const std::string space(widths[i] - cell.text.size(), ' ');
       const std::string painted = paint(cell.text, cell.tone, options);
-      if (i > 0) out += "  ";
+      if (i != part.front()) out += "  ";
       out += table.columns[i].right ? space + painted : painted + space;
     }
     out.erase(out.find_last_not_of(' ') + 1);
     text += out + "\n";
   };
   if (!table.columns.empty()) {
-    line([&](std::size_t i) { return Cell{table.columns[i].header, Tone::strong}; });
-  }
-  for (const auto& row : table.rows) {
-    line([&](std::size_t i) { return row[i]; });
+    for (const auto& part : parts_of(table, widths, options.width)) {
+      line(part, [&](std::size_t i) { return Cell{table.columns[i].header, Tone::strong}; });
+      for (const auto& row : table.rows) {
+        line(part, [&](std::size_t i) { return row[i]; });
+      }
+    }
   }
   for (const Note& note : table.notes) {
-    text += paint(note.mark.text, note.mark.tone, options);
-    text += (note.mark.text.empty() ? "" : " ") + note.text + "\n";
+    text += paint(note.mark.text, note.mark.tone, options) + (note.mark.text.empty() ? "" : " ");
+    const std::size_t before = note.mark.text.empty() ? 0 : note.mark.text.size() + 1;
+    text += wrapped(note.text, options, "  ", before) + "\n";
   }
   return text;
 }
@@ -133,6 +164,36 @@ std::string paint(const std::string& text, Tone tone, const TableOptions& option
   const bool on = options.color && options.format == Format::terminal;
   if (!on || color == nullptr || text.empty()) return text;
   return color + text + "\033[0m";
+}
+
+std::string wrapped(const std::string& text, const TableOptions& options, const std::string& indent,
+                    std::size_t before) {
+  if (options.width <= 0 || options.format != Format::terminal) return text;
+  const auto width = static_cast<std::size_t>(options.width);
+  std::string out;
+  std::size_t column = before;
+  bool fresh = true;  // nothing stands in the line yet but its beginning
+  for (std::size_t at = 0; at < text.size();) {
+    if (text[at] == '\n') {
+      out += text[at++];
+      column = 0;
+      fresh = true;
+      continue;
+    }
+    // A word with the spaces before it, which go where the line is broken.
+    const std::size_t word = std::min(text.find_first_not_of(' ', at), text.size());
+    const std::size_t end = std::min(text.find_first_of(" \n", word), text.size());
+    if (!fresh && column + (end - at) > width) {
+      out += "\n" + indent;
+      column = indent.size();
+      at = word;
+    }
+    out += text.substr(at, end - at);
+    column += end - at;
+    at = end;
+    fresh = false;
+  }
+  return out;
 }
 
 std::string markdown_text(const std::string& text) {

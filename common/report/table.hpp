@@ -15,6 +15,7 @@ enum class Format { terminal, markdown, csv };
 struct TableOptions {
   bool color = false;  // on a terminal; the other formats have none
   Format format = Format::terminal;
+  int width = 0;  // of the terminal, in letters; 0: without end
 };
 
 /// "table", "markdown" or "csv". Throws UsageError for another word.
@@ -44,8 +45,10 @@ struct Table {
   std::vector<Note> notes;              // under the table, one line each
 };
 
-/// The table as text that ends with a line end; without columns only the notes are written. Terminal: columns in line. Markdown: a table with
-/// pipes, the notes as a list. CSV (RFC 4180): header and rows only.
+/// The table as text that ends with a line end; without columns only the notes are written. Terminal:
+/// columns in line; one that is wider than the terminal is folded: its leading columns of words stand
+/// before each part. Markdown: a table with pipes, the notes as a list. CSV (RFC 4180): header and rows
+/// only.
 std::string lay_out(const Table& table, const TableOptions& options);
 
 /// A column together with what it says of an item.
@@ -77,6 +80,11 @@ Table tabulate(std::string title, const std::vector<const Item*>& items,
 
 /// Text with the terminal's colour for the tone, if it has any.
 std::string paint(const std::string& text, Tone tone, const TableOptions& options);
+
+/// Text in lines of the terminal's width, broken between words; all but the first begin with `indent`.
+/// `before` letters stand in the first already. Its own line ends stay. Without a line end.
+std::string wrapped(const std::string& text, const TableOptions& options,
+                    const std::string& indent = "  ", std::size_t before = 0);
 
 /// Text for a line of Markdown: what would be taken for its marks is escaped.
 std::string markdown_text(const std::string& text);

@@ -1,9 +1,12 @@
 #include "common/report/terminal.hpp"
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -56,6 +59,28 @@ std::string lost_output() {
                                             : "";
   return "not all of it could be written to standard output" +
          (reason.empty() ? ": is the disk full?" : ": " + reason);
+}
+
+int terminal_width(std::FILE* stream) {
+  constexpr int kUsual = 80;
+  constexpr int kNarrowest = 20;  // below that nothing can be told
+  if (is_set("COLUMNS")) {
+    const char* const text = std::getenv("COLUMNS");
+    const char* const end = text + std::strlen(text);
+    int width = -1;
+    if (std::from_chars(text, end, width).ptr == end && width >= 0) {
+      return width == 0 ? 0 : std::max(width, kNarrowest);
+    }
+  }
+  winsize size = {};
+  if (ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+    return std::max<int>(size.ws_col, kNarrowest);
+  }
+  return kUsual;
+}
+
+TableOptions table_options(const std::string& color, std::FILE* stream, Format format) {
+  return {use_color(color, stream), format, terminal_width(stream)};
 }
 
 namespace {

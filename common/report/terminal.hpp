@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <string>
 
+#include "common/report/table.hpp"
+
 namespace halo {
 
 // `choice` is auto, always or never. For auto: NO_COLOR, then CLICOLOR_FORCE, then whether `stream`
@@ -18,6 +20,14 @@ void open_standard_streams();
 // Empty, or why not all that was printed has reached standard output: a full disk, a closed stream. For
 // the end of a program, which then ends with kNotWritten (rows.hpp).
 std::string lost_output();
+
+// The letters of a line: COLUMNS, if it is a number; else what the terminal behind `stream` says; else 80.
+// No limit (0) for COLUMNS=0.
+int terminal_width(std::FILE* stream);
+
+// How tables are written there: with colour, as wide as it is.
+TableOptions table_options(const std::string& color, std::FILE* stream,
+                           Format format = Format::terminal);
 
 // What is being done, on stderr. On a terminal one line that is overwritten in place, at most ten
 // times a second and not in the first half second; it disappears with the object. A program that

@@ -151,7 +151,7 @@ std::string listed(const std::vector<std::string>& names) {
   return text;
 }
 
-std::vector<Note> reasons(const Rows& rows, bool hazards, bool traffic) {
+std::vector<Note> reasons(const Rows& rows, bool hazards, bool traffic, bool time) {
   struct Reason {
     std::string columns;
     std::string reason;
@@ -171,10 +171,18 @@ std::vector<Note> reasons(const Rows& rows, bool hazards, bool traffic) {
     }
   };
   for (const Row* row : rows) {
-    note(*row, "check", row->check.outcome, row->check.reason);
+    if (row->check.outcome == Outcome::not_run) {
+      std::string reason = row->check.reason;
+      if (row->check.trials > 0) {
+        reason += " (its own trials: " + std::to_string(row->check.trials) +
+                  (row->check.trials == 1 ? " shape" : " shapes") + ", all right)";
+      }
+      note(*row, "", Outcome::not_run, reason);
+      continue;
+    }
     if (hazards) note(*row, "hazards", row->hazards.outcome, row->hazards.reason);
     if (traffic) note(*row, "traffic", row->traffic.outcome, row->traffic.reason);
-    note(*row, "time", row->time.outcome, row->time.reason);
+    if (time) note(*row, "time", row->time.outcome, row->time.reason);
   }
   // One line for columns that say the same of the same variants.
   std::vector<Reason> merged;
@@ -191,8 +199,12 @@ std::vector<Note> reasons(const Rows& rows, bool hazards, bool traffic) {
   std::vector<Note> notes;
   for (const Reason& reason : merged) {
     std::string text = reason.columns;
-    if (reason.variants.size() < rows.size()) text += " of " + listed(reason.variants);
-    notes.push_back({not_run_cell(), text + ": " + reason.reason});
+    // Of a whole program, "(program)", no variant is to be named.
+    const bool whole = reason.variants.front().starts_with("(");
+    if (!whole && (text.empty() || reason.variants.size() < rows.size())) {
+      text += (text.empty() ? "" : " of ") + listed(reason.variants);
+    }
+    notes.push_back({not_run_cell(), text + (text.empty() ? "" : ": ") + reason.reason});
   }
   return notes;
 }

@@ -49,8 +49,9 @@ double published_figure(const Row& row, const std::string& name);
 std::string listed(const std::vector<std::string>& names);
 
 /// The reasons of what was not run, each once, with the variants it is about unless it is all of
-/// them. Without `hazards` or `traffic`, not of those.
-std::vector<Note> reasons(const Rows& rows, bool hazards = true, bool traffic = true);
+/// them. Without `hazards`, `traffic` or `time`, not of those in rows that were checked.
+std::vector<Note> reasons(const Rows& rows, bool hazards = true, bool traffic = true,
+                          bool time = true);
 
 /// "lines 118-121 and 130 of 2_filters_over_sms.cu were never reached"; empty if all were, or nobody
 /// looked.

@@ -148,6 +148,7 @@ Ended FakeBuild::halo(std::vector<std::string> args, const std::vector<std::stri
       "CLICOLOR_FORCE",
       "--chdir=" + where.string(),
       "CUDA_VISIBLE_DEVICES=-1",
+      "COLUMNS=0",  // words that are looked for stand in one line
       "PATH=" + (path_ / "bin").string() + ":" + (search ? search : "/usr/bin:/bin")};
   command.insert(command.end(), environment.begin(), environment.end());
   command.insert(command.end(), {required_variable("HALO_CLI"), "--build", path_.string()});

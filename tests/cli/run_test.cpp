@@ -113,14 +113,14 @@ TEST_CASE("a simulator that is asked for and is not built: exit status 77") {
   FakeBuild build;
   build.add_reporting_program("01_first", "gpu", {good_row("01_first", "early")}, 0);
   require_one_line(build.halo({"run", "--on", "sim"}), 77);
-  require_one_line(build.halo({"run"}), 77);
+  require_one_line(build.halo({"run", "--all"}), 77);
 }
 
 TEST_CASE("results are merged in the order of the stages, with one seed") {
   FakeBuild build;
   two_stages(build);
   const fs::path json = build.path() / "all.json";
-  const Ended ended = build.halo({"run", "--json", json.string(), "--length", "100"});
+  const Ended ended = build.halo({"run", "--all", "--json", json.string(), "--length", "100"});
   CAPTURE(ended.out, ended.err);
   REQUIRE(ended.status == 0);
   CHECK(ended.out.find("early") < ended.out.find("middle"));
@@ -164,7 +164,7 @@ TEST_CASE("a failed check gives exit status 1, and the other stages still run") 
   bad.check.reason = "output 3 is wrong";
   build.add_reporting_program("01_first", "sim", {bad}, 1);
   build.add_reporting_program("02_second", "sim", {good_row("02_second", "late")}, 0);
-  const Ended ended = build.halo({"run"});
+  const Ended ended = build.halo({"run", "--all"});
   CHECK(ended.status == 1);
   CHECK_THAT(ended.out, contains("FAIL") && contains("output 3 is wrong") && contains("late"));
 }
@@ -174,7 +174,7 @@ TEST_CASE("a stage program that crashes is a failure with its signal and last wo
   build.add_program("01_first", "sim", "echo first >&2; echo 'about to fall' >&2; kill -SEGV $$");
   build.add_reporting_program("02_second", "sim", {good_row("02_second", "late")}, 0);
   const fs::path json = build.path() / "all.json";
-  const Ended ended = build.halo({"run", "--json", json.string()});
+  const Ended ended = build.halo({"run", "--all", "--json", json.string()});
   CHECK(ended.status == 1);
   CHECK_THAT(ended.out, contains("FAIL") && contains("signal 11") && contains("about to fall") &&
                             contains("late"));
@@ -226,7 +226,7 @@ TEST_CASE("a stage program whose status and results disagree is a failure") {
     std::ofstream(build.path() / "stages" / stage / (stage + "-sim")) << "\x7f"
                                                                          "ELF nonsense";
   }
-  const Ended ended = build.halo({"run"});
+  const Ended ended = build.halo({"run", "--all"});
   CAPTURE(ended.out, ended.err);
   CHECK(ended.status == 1);
   CHECK_THAT(ended.out, contains("FAIL"));
@@ -236,13 +236,13 @@ TEST_CASE("a stage program that was not run is not a success") {
   FakeBuild build;
   build.add_program("01_first", "sim", "echo '01: NOT RUN: far too large' >&2; exit 77");
   SECTION("alone: exit status 77") {
-    const Ended ended = build.halo({"run"});
+    const Ended ended = build.halo({"run", "--all"});
     CHECK(ended.status == 77);
     CHECK_THAT(ended.out, contains("NOT RUN") && contains("far too large"));
   }
   SECTION("beside one that was: it shows in the table") {
     build.add_reporting_program("02_second", "sim", {good_row("02_second", "late")}, 0);
-    const Ended ended = build.halo({"run"});
+    const Ended ended = build.halo({"run", "--all"});
     CHECK(ended.status == 0);
     CHECK_THAT(ended.out, contains("far too large") && contains("late"));
   }
@@ -260,7 +260,7 @@ TEST_CASE("options that a stage program refuses: its line and exit status 2") {
 TEST_CASE("a program that is listed but not built is named") {
   FakeBuild build;
   build.add_unbuilt_program("01_first", "sim");
-  const Ended ended = build.halo({"run"});
+  const Ended ended = build.halo({"run", "--all"});
   require_one_line(ended, 2);
   CHECK_THAT(ended.err, contains("01_first-sim") && contains("./halo run"));
 }
@@ -292,7 +292,7 @@ TEST_CASE("stages that need neither GPU nor simulator run anywhere") {
   build.add_reporting_program("01_first", "cpu", {row}, 0);
   build.add_reporting_program("02_second", "sim", {good_row("02_second", "late")}, 0);
   CHECK(build.halo({"run", "1"}).status == 0);
-  const Ended all = build.halo({"run"});
+  const Ended all = build.halo({"run", "--all"});
   CHECK(all.status == 0);
   CHECK_THAT(all.out, contains("loop") && contains("late"));
 }
@@ -314,7 +314,7 @@ TEST_CASE("colour: --color, then NO_COLOR, then CLICOLOR_FORCE, then the termina
 TEST_CASE("nothing but the notice reaches a stderr that is no terminal") {
   FakeBuild build;
   build.add_reporting_program("01_first", "sim", {good_row("01_first", "early")}, 0);
-  const Ended ended = build.halo({"run"});
+  const Ended ended = build.halo({"run", "--all"});
   CHECK(lines_of(ended.err).size() == 1);
   CHECK(ended.err.find('\r') == std::string::npos);
 }
@@ -389,7 +389,7 @@ TEST_CASE("results go to standard output, and the tables then to stderr") {
   FakeBuild build;
   two_stages(build);
   for (const char* name : {"-", "/dev/stdout"}) {
-    const Ended ended = build.halo({"run", "--json", name});
+    const Ended ended = build.halo({"run", "--all", "--json", name});
     CAPTURE(name, ended.err);
     CHECK(ended.status == 0);
     CHECK(results_from_json(ended.out, "stdout").rows.size() == 3);
@@ -410,7 +410,8 @@ TEST_CASE("what had ended before a stop signal is shown and written") {
     fs::remove(mark);
     const Ended ended = run_program(
         {"sh", "-c",
-         "PATH=\"$1/bin:$PATH\" env --default-signal=INT \"$0\" --build \"$1\" run --on sim --json "
+         "PATH=\"$1/bin:$PATH\" env --default-signal=INT \"$0\" --build \"$1\" run --all --on sim "
+         "--json "
          "\"$3\" "
          "& pid=$!\n"
          "i=0; while ! [ -e \"$1/mark\" ] && [ $i -lt 100 ]; do sleep 0.1; i=$((i + 1)); done\n"
@@ -467,7 +468,7 @@ TEST_CASE("each stage is built, run and shown in turn, and the next is built mea
                         second_built.string() + "' ]");
   build.set_ninja(kWork + "case $words in *02_second*) touch '" + second_built.string() +
                   "';; esac");
-  const Ended ended = build.halo({"run"});
+  const Ended ended = build.halo({"run", "--all"});
   CAPTURE(ended.out, ended.err);
   CHECK(ended.status == 0);
   CHECK(ended.out.find("early") < ended.out.find("late"));
@@ -488,9 +489,9 @@ TEST_CASE("a table is shown as soon as its stage is ready") {
                         "' && [ $i -lt 100 ]; do sleep 0.1; i=$((i + 1)); done\n"
                         "cat '" +
                         second.string() + "' >&3; grep -q early '" + shown.string() + "'");
-  const Ended ended =
-      run_program({"sh", "-c", "PATH=\"$1/bin:$PATH\" \"$0\" --build \"$1\" run --on sim > \"$2\"",
-                   required_variable("HALO_CLI"), build.path().string(), shown.string()});
+  const Ended ended = run_program(
+      {"sh", "-c", "PATH=\"$1/bin:$PATH\" \"$0\" --build \"$1\" run --all --on sim > \"$2\"",
+       required_variable("HALO_CLI"), build.path().string(), shown.string()});
   CAPTURE(ended.err, read_file(shown));
   CHECK(ended.status == 0);
   CHECK_THAT(read_file(shown), contains("early") && contains("late"));
@@ -509,7 +510,7 @@ TEST_CASE("where times count, nothing is built meanwhile") {
   }
   build.set_ninja(kWork + "[ ! -e '" + running.string() + "' ] || touch '" + together.string() +
                   "'");
-  const Ended ended = build.halo({"run"});
+  const Ended ended = build.halo({"run", "--all"});
   CAPTURE(ended.out, ended.err);
   CHECK(ended.status == 0);
   CHECK(build.ninja_words().size() == 3);
@@ -526,7 +527,7 @@ TEST_CASE("a stage that cannot be built is a failure, and the others still run")
                   "  echo 'FAILED: bad.o'; echo 'bad.cpp:3:1: error: no such thing'\n"
                   "  echo 'ninja: build stopped: subcommand failed.'; exit 1;;\nesac");
   const fs::path json = build.path() / "all.json";
-  const Ended ended = build.halo({"run", "--json", json.string()});
+  const Ended ended = build.halo({"run", "--all", "--json", json.string()});
   CAPTURE(ended.out, ended.err);
   CHECK(ended.status == 2);
   CHECK_THAT(ended.out, contains("FAIL") && contains("could not be built") &&
@@ -617,7 +618,7 @@ TEST_CASE("off a terminal a long run says every two seconds what it does") {
       "01_first", "sim",
       "echo '{\"progress\":\"shape 2 of 46\"}' >&3; sleep 3; cat '" + told.string() + "' >&3");
   build.set_ninja(kWork + "echo '[7/12] Compiling'; sleep 3");
-  const Ended ended = build.halo({"run"});
+  const Ended ended = build.halo({"run", "--all"});
   CAPTURE(ended.out, ended.err);
   CHECK(ended.status == 0);
   const auto lines = lines_of(ended.err);
@@ -634,14 +635,14 @@ TEST_CASE("options of one family choose its stages, and no stage of another take
   two_stages(build);
   build.add_reporting_program("06_third", "sim", {good_row("06_third", "direct")}, 0);
   build.add_family("06_third", "conv2d");
-  const Ended layers = build.halo({"run", "--layer", "7-1-3-2-1", "--batch", "1,8"});
+  const Ended layers = build.halo({"run", "--all", "--layer", "7-1-3-2-1", "--batch", "1,8"});
   CAPTURE(layers.out, layers.err);
   CHECK(layers.status == 0);
   CHECK_THAT(layers.out, contains("direct") && !contains("early") && !contains("late"));
   CHECK_THAT(read_file(build.path() / "words"), contains("--layer 7-1-3-2-1 --batch 1,8"));
-  const Ended signals = build.halo({"run", "--length", "1000"});
+  const Ended signals = build.halo({"run", "--all", "--length", "1000"});
   CHECK_THAT(signals.out, !contains("direct") && contains("early") && contains("late"));
-  const Ended all = build.halo({"run", "--seed", "3"});
+  const Ended all = build.halo({"run", "--all", "--seed", "3"});
   CHECK_THAT(all.out, contains("direct") && contains("early"));
   build.halo({"run", "--layers", "cuconv"});
   CHECK(build.ninja_words().back() == "stages/06_third/06_third-sim -n");
@@ -715,7 +716,8 @@ TEST_CASE("options that two families have choose both, and pictures without a st
   build.add_family("06_third", "conv2d");
   build.add_reporting_program("13_network", "sim", {good_row("13_network", "lenet")}, 0);
   build.add_family("13_network", "network");
-  const auto shown = [&](const std::vector<std::string>& args) {
+  const auto shown = [&](std::vector<std::string> args) {
+    args.push_back("--all");
     const Ended ended = build.halo(args);
     CAPTURE(args, ended.err);
     CHECK(ended.status == 0);
@@ -752,7 +754,7 @@ TEST_CASE(
   const Ended alone = build.halo({"run", "13"});
   CHECK(alone.status == 0);
   CHECK(alone.out == "It is a 7\n");
-  const Ended all = build.halo({"run"});
+  const Ended all = build.halo({"run", "--all"});
   CHECK(all.status == 0);
   CHECK_THAT(all.out, contains("planned") && contains("direct") && !contains("layerwise"));
 }
@@ -790,7 +792,7 @@ TEST_CASE("list and doctor tell what is here") {
 TEST_CASE("a folder that is no build folder is named") {
   FakeBuild build;
   fs::remove_all(build.path() / "meson-info");
-  const Ended ended = build.halo({"run"});
+  const Ended ended = build.halo({"run", "--all"});
   CHECK(ended.status == 2);
   CHECK_THAT(ended.err, contains(build.path().string()));
 }
@@ -813,4 +815,56 @@ TEST_CASE("--help tells what each family makes of an option") {
                       contains("network: what digit is it?"));
   CHECK_THAT(build.halo({"bench", "--help"}).out,
              !contains("--input") && contains("--layers TABLE") && contains("--batch N[,N]"));
+}
+
+TEST_CASE("without a stage each is one line as it ends, then the sum and what next") {
+  FakeBuild build;
+  two_stages(build);
+  const Ended good = build.halo({"run"});
+  CAPTURE(good.out, good.err);
+  CHECK(good.status == 0);
+  const auto lines = lines_of(good.out);
+  REQUIRE(lines.size() == 5);
+  CHECK_THAT(lines[0], contains("01 first") && contains("2 variants  ok"));
+  CHECK_THAT(lines[1], contains("02 second") && contains("1 variant  ok"));
+  CHECK_THAT(lines[2], contains("all good: 2 stages, 3 variants, 93 shapes, 0 hazards, traffic as "
+                                "predicted, "));
+  CHECK(lines[3] == "NOT RUN times: the simulator has no time");
+  CHECK_THAT(lines[4], contains("next: ./halo run 01 ") && contains("./halo run --all"));
+  CHECK_THAT(build.halo({"run", "--all"}).out, contains("stage  variant") && contains("early"));
+
+  Row bad = good_row("02_second", "late");
+  bad.check.outcome = Outcome::bad;
+  bad.check.reason = "output 3 is wrong";
+  build.add_reporting_program("02_second", "sim", {bad}, 1);
+  const Ended failed = build.halo({"run"});
+  CHECK(failed.status == 1);
+  CHECK_THAT(failed.out, contains("FAIL  late\n") && contains("output 3 is wrong") &&
+                             contains("FAIL: 02; of 2 stages") && contains("next: ./halo run 02") &&
+                             !contains("all good"));
+}
+
+TEST_CASE("what a stage shows is as wide as the terminal") {
+  FakeBuild build;
+  two_stages(build);
+  const Ended narrow = build.halo({"run", "1"}, {"COLUMNS=60"});
+  for (const std::string& line : lines_of(narrow.out)) {
+    CAPTURE(line);
+    CHECK(line.size() <= 60);
+  }
+  CHECK_THAT(narrow.out, contains("early") && contains("EQUAL"));
+}
+
+TEST_CASE("a problem that was refused is NOT RUN, whatever was tried before it") {
+  FakeBuild build;
+  Row row = good_row("06_third", "one_channel");
+  row.check = {Outcome::not_run, "it knows no padding", 2, 0.5, 2};
+  row.hazards = {Outcome::not_run, "it knows no padding", {}};
+  row.traffic = {};
+  build.add_reporting_program("06_third", "sim", {row}, 77);
+  const Ended ended = build.halo({"run", "6"});
+  CHECK(ended.status == 77);
+  CHECK_THAT(ended.out, contains("NOT RUN one_channel: it knows no padding (its own trials: 2 "
+                                 "shapes, all right)") &&
+                            !contains("PASS"));
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -59,6 +60,7 @@ struct Ended {
 inline Ended captured(std::vector<const char*> arguments,
                       const std::function<int(int, const char* const*)>& main) {
   const Folder folder;
+  setenv("COLUMNS", "0", 1);  // words that are looked for stand in one line
   arguments.insert(arguments.begin(), "builddir/stages/program");
   Captured out(1, folder / "out");
   Captured err(2, folder / "err");

@@ -93,6 +93,23 @@ TEST_CASE("a good run of a 2D stage exits 0 and shows each variant and the seed"
   CHECK(results.rows[3].check.reason == "it is made for one channel");
 }
 
+TEST_CASE("a layer that was refused is NOT RUN, however good the trials", "[conv2d]") {
+  const Folder folder;
+  const std::string json = folder / "out.json";
+  // Its second variant is made for one channel.
+  const auto [status, out, err] = run({plain()}, {"--layer", "5-1-3-2-3", "--variant", "backwards",
+                                                  "--no-times", "--json", json.c_str()});
+  INFO(out);
+  CHECK(status == 77);
+  CHECK_THAT(out, !contains("PASS"));
+  CHECK_THAT(out, contains("NOT RUN backwards: it is made for one channel (its own trials: "));
+  const Results results = read_json(json);
+  REQUIRE(results.rows.size() == 1);
+  CHECK(results.rows[0].check.outcome == Outcome::not_run);
+  CHECK(results.rows[0].hazards.outcome == Outcome::not_run);
+  CHECK(results.rows[0].check.trials > 1);
+}
+
 TEST_CASE("without trials a 2D variant runs on the named layer alone", "[conv2d]") {
   const Folder folder;
   const std::string json = folder / "out.json";
@@ -326,7 +343,7 @@ TEST_CASE("a layer or a workspace that the device cannot hold is NOT RUN, visibl
   const auto large =
       run({plain()}, {"--layer", "224-1-3-64-3"}, {}, std::make_unique<test::SmallDevice>());
   INFO(large.out);
-  CHECK(large.status == 0);  // the trials passed
+  CHECK(large.status == 77);  // the trials passed
   CHECK_THAT(large.out, contains("too large for this GPU: layer 224-1-3-64-3 needs 13 MiB"));
   Conv2dStage stage = plain();
   stage.variants[0].workspace_floats = [](const ConvLayer& layer) {

@@ -348,6 +348,7 @@ std::string too_large_for_memory(const std::string& what, std::int64_t host_byte
 void check_candidate(Row& row, Progress& progress, const std::string& reason,
                      const std::function<void()>& trials, const std::function<void()>& problem) {
   if (trials) trials();
+  row.check.trials = row.check.shapes;
   // What fails on a small problem may take the device down on a large one.
   if (reason.empty() && row.check.outcome != Outcome::bad) {
     progress.show(row.stage + " " + row.variant + ": checking");
@@ -359,7 +360,14 @@ void check_candidate(Row& row, Progress& progress, const std::string& reason,
   }
   if (reason.empty()) return;
   row.time.reason = reason;
-  if (row.check.outcome == Outcome::not_run) row.check.reason = row.hazards.reason = reason;
+  // The row is about its own problem: that small ones are right is told beside it (Check::trials).
+  const auto leave_out = [&](Outcome& outcome, std::string& why) {
+    if (outcome == Outcome::bad) return;
+    outcome = Outcome::not_run;
+    why = reason;
+  };
+  leave_out(row.check.outcome, row.check.reason);
+  leave_out(row.hazards.outcome, row.hazards.reason);
 }
 
 }  // namespace halo

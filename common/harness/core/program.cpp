@@ -329,7 +329,7 @@ void leave_out_times(std::vector<Candidate>& candidates) {
 }
 
 int publish(Results results, const OutputOptions& options) {
-  const TableOptions table{use_color(options.color, stdout)};
+  const TableOptions table = table_options(options.color, stdout);
   // Who started this program and listens shows the rows.
   const std::string text = RowStream::to_starter().open() ? ""
                            : options.report_table         ? render_report_table(results.rows, table)

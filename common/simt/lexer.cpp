@@ -154,7 +154,7 @@ class Lexer {
     const auto same = [&](const SourceFile& file) { return file.marker == marker; };
     const auto found = std::find_if(stream_.files.begin(), stream_.files.end(), same);
     if (found != stream_.files.end()) return static_cast<int>(found - stream_.files.begin());
-    stream_.files.push_back({name, marker});
+    stream_.files.push_back({name, marker, flags.find('3') != std::string::npos});
     return static_cast<int>(stream_.files.size()) - 1;
   }
 

@@ -31,6 +31,7 @@ struct Token {
 struct SourceFile {
   std::string name;    // as a reader knows it
   std::string marker;  // quoted name and flags, as a line marker wants them
+  bool is_system = false;
 };
 
 // The token list ends with a token of kind `end`, whose lead is what follows the last real one.

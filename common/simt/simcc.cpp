@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "common/simt/translate.hpp"
+#include "common/simt/worlds.hpp"
 
 #ifndef SIMT_VERSION
 #define SIMT_VERSION "0.1.0"
@@ -51,6 +52,7 @@ reports races, bad accesses and divergent barriers.
 FILE is a .cu (translated and instrumented), .cpp .cc .cxx .c (compiled as it is, with the simulator's
 CUDA headers), .o .a .so (linked). Options go to g++, with these exceptions:
   -O..          for .cu files always -O1, which keeps the accesses of the source; others: as given
+  -D__CUDA_ARCH__=N  what device code sees; without it 900, for the GPU that is simulated by default
   -x LANGUAGE   the language of the files that follow: cu, c++, c, none
   --translate   stop behind the translation; --depfile writes the dependencies for a build tool
   --keep        keep the translated source beside the output, as NAME.sim.cpp
@@ -91,6 +93,7 @@ struct CommandLine {
   std::string debug;         // the last -g
   std::string output;
   std::string depfile;
+  std::string architecture = "900";  // __CUDA_ARCH__ in device code: that of the default GPU
   bool compile_only = false;
   bool translate_only = false;
   bool keep = false;
@@ -199,12 +202,21 @@ class CommandLineReader {
     } else if (is_one_of(argument, {"-include", "-imacros", "-isystem", "-iquote", "-idirafter",
                                     "-iprefix", "-isysroot", "-Xpreprocessor"})) {
       pair(result_.preprocess, argument);
-    } else if (is_one_of(argument, {"-I", "-D", "-U"})) {
+    } else if (argument.starts_with("-I")) {
+      const std::string folder = value(argument, 2);
+      if (!is_toolkit(folder)) append(result_.preprocess, {"-I", folder});
+    } else if (argument.starts_with("-D")) {
+      const std::string macro = value(argument, 2);
+      if (macro.starts_with("__CUDA_ARCH__=")) {
+        result_.architecture = macro.substr(macro.find('=') + 1);
+      } else {
+        append(result_.preprocess, {"-D", macro});
+      }
+    } else if (argument == "-U") {
       pair(result_.preprocess, argument);
-    } else if (argument.starts_with("-I") || argument.starts_with("-D") ||
-               argument.starts_with("-U") || argument.starts_with("-i") ||
-               argument.starts_with("-Wp,") || argument.starts_with("-nostdinc") ||
-               argument.starts_with("--sysroot=")) {
+    } else if (argument.starts_with("-D") || argument.starts_with("-U") ||
+               argument.starts_with("-i") || argument.starts_with("-Wp,") ||
+               argument.starts_with("-nostdinc") || argument.starts_with("--sysroot=")) {
       result_.preprocess.push_back(argument);
     } else if (argument.starts_with("-l") || argument.starts_with("-Wl,")) {
       const std::string name = argument == "-l" ? "-l" + value(argument, 2) : argument;
@@ -222,9 +234,17 @@ class CommandLineReader {
     }
   }
 
+  // NVIDIA's own headers, which makefiles name by habit, would be found ahead of the simulator's.
+  static bool is_toolkit(const std::string& folder) {
+    return fs::exists(fs::path(folder) / "crt" / "host_runtime.h");
+  }
+
+  static void append(Arguments& list, const Arguments& more) {
+    list.insert(list.end(), more.begin(), more.end());
+  }
+
   void pair(Arguments& list, const std::string& option) {
-    const std::string second = value(option, option.size());
-    list.insert(list.end(), {option, second});
+    append(list, {option, value(option, option.size())});
   }
 
   void language(const std::string& name) {
@@ -382,6 +402,10 @@ void write_file(const fs::path& path, const std::string& text) {
 // ---- The steps
 // ------------------------------------------------------------------------------------
 
+// The simulator's headers stand behind the user's own folders: a stand-in for what they refuse is
+// found first.
+const Arguments kHeaders = {"-isystem", SIMT_INCLUDE_DIR};
+
 class Driver {
  public:
   explicit Driver(CommandLine line) : line_(std::move(line)) {
@@ -446,19 +470,40 @@ class Driver {
   // Preprocesses and translates one .cu file.
   std::string translated(const Input& input, const Arguments& dependencies) {
     const std::string preprocessed = folder_.file("preprocessed.ii").string();
-    Arguments command = {cxx_,           "-E",
-                         "-x",           "c++",
-                         "-D__CUDACC__", "-D__NVCC__",
-                         "-I",           SIMT_INCLUDE_DIR,
-                         "-include",     SIMT_INCLUDE_DIR "/cuda_runtime.h"};
+    Arguments command = {cxx_,
+                         "-E",
+                         "-x",
+                         "c++",
+                         "-D__CUDACC__",
+                         "-D__NVCC__",
+                         "-D__CUDA_ARCH_LIST__=" + line_.architecture};
+    append(command, kHeaders);
+    append(command, {"-include", "cuda_runtime.h"});
     append(command, line_.compile);
     append(command, line_.preprocess);
     // Behind the user's own folders: the headers include the runtime's by its place in the tree.
     append(command, {"-idirafter", SIMT_ROOT_DIR});
+    Arguments device = command;
     append(command, dependencies);
     append(command, {input.path, "-o", preprocessed});
     run(command, line_.verbose);
-    return simt::translate(read_file(preprocessed), input.path);
+    const std::string host_text = read_file(preprocessed);
+    if (!asks_for_architecture(host_text)) return simt::translate(host_text, input.path);
+    append(device, {"-D__CUDA_ARCH__=" + line_.architecture, input.path, "-o", preprocessed});
+    run(device, line_.verbose);
+    return simt::translate(simt::join_worlds(host_text, read_file(preprocessed), input.path),
+                           input.path);
+  }
+
+  // Does any of the user's files know that nvcc compiles it once more for the device?
+  static bool asks_for_architecture(const std::string& preprocessed) {
+    for (const std::string& name : simt::user_files(preprocessed)) {
+      std::ifstream in(name, std::ios::binary);
+      std::ostringstream text;
+      text << in.rdbuf();
+      if (text.str().find("__CUDA_ARCH__") != std::string::npos) return true;
+    }
+    return false;
   }
 
   void compile_cuda(const Input& input, const std::string& object, std::size_t number) {
@@ -482,7 +527,8 @@ class Driver {
   }
 
   void compile_cxx(const Input& input, const std::string& object) {
-    Arguments command = {cxx_, "-c", "-I", SIMT_INCLUDE_DIR};
+    Arguments command = {cxx_, "-c"};
+    append(command, kHeaders);
     append_common(command);
     append(command, line_.preprocess);
     append(command, {"-idirafter", SIMT_ROOT_DIR});

@@ -129,6 +129,10 @@ struct Scope {
   std::set<std::string> file_shared_names;  // of a function: such arrays that its body names
 };
 
+// nvcc inlines all that a kernel calls and can be inlined, and so must g++: a structure that is a
+// call's argument or result moves in the call itself, where no access is seen.
+const char* const kKernelBody = "[=]() mutable __attribute__((flatten)) -> void {";
+
 const char* const kSubset = " is outside the simulator's subset: ";
 
 class Translator {
@@ -199,6 +203,7 @@ class Translator {
         if (ends_statement_head(i)) begin_statement(i + 1);
         break;
       case '{':
+        vector_designators(i);
         open_scope(i);
         break;
       case '}':
@@ -232,7 +237,10 @@ class Translator {
         static_local(i);
       } else if ((word == "memcpy" || word == "memmove" || word == "memset") && scope().device &&
                  scope().kind == ScopeKind::code) {
-        library_copy(i);
+        library_function(i);
+      } else if (word == "clock" && scope().device && scope().kind == ScopeKind::code &&
+                 is(i + 2, ")")) {
+        library_function(i);
       }
       note_file_shared(i);
       return;
@@ -277,6 +285,41 @@ class Translator {
     while (j-- > 0 && (is(j, ",") || is(j, "(") || tokens_[j].is_identifier() || is(j, ")"))) {
       if (is(j, "__attribute__") || is(j, "__attribute")) return true;
       if (is(j, ")") && tokens_[j].match != kNone) j = tokens_[j].match;
+    }
+    return false;
+  }
+
+  // ---- Vectors ----
+
+  // float4 and its kin are no aggregates here (vector_types.h): {.x = 1, .y = 2} becomes {1, 2}.
+  void vector_designators(std::size_t brace) {
+    if (!is(brace + 1, ".")) return;
+    std::size_t type = brace - 1;
+    if (is(type, "=") && type > 0) --type;
+    if (is(type, ")")) --type;  // (float2){..}
+    if (!is_vector_type(tokens_[type].text) && type > 0) --type;
+    if (!is_vector_type(tokens_[type].text)) return;
+    std::vector<std::size_t> designators;
+    std::size_t i = brace + 1;
+    for (const char* member : {"x", "y", "z", "w"}) {
+      if (!is(i, ".") || !is(i + 1, member) || !is(i + 2, "=")) break;
+      designators.push_back(i);
+      while (i < tokens_[brace].match && !is(i, ",")) {
+        i = tokens_[i].match != kNone && tokens_[i].match > i ? tokens_[i].match + 1 : i + 1;
+      }
+      if (is(i, ",")) ++i;
+    }
+    if (i < tokens_[brace].match) return;  // not the first members in their order
+    for (const std::size_t at : designators) drop_range(at, at + 3);
+  }
+
+  static bool is_vector_type(std::string_view word) {
+    if (word.size() < 4 || word.back() < '1' || word.back() > '4') return false;
+    word.remove_suffix(1);
+    if (word[0] == 'u') word.remove_prefix(1);
+    for (const std::string_view element :
+         {"char", "short", "int", "long", "longlong", "float", "double"}) {
+      if (word == element) return true;
     }
     return false;
   }
@@ -534,7 +577,7 @@ class Translator {
       for (std::size_t j = body + 1; j < close && !used; ++j) used = is(j, name);
       if (used) named += " (void)" + name + ";";
     }
-    edits_[body].after = call + "[=]() mutable -> void {" + named + edits_[body].after;
+    edits_[body].after = call + kKernelBody + named + edits_[body].after;
     edits_[close].before += "}); ";
     const std::size_t name =
         declaration.kind == DeclarationKind::function ? declaration.name : kNone;
@@ -830,8 +873,9 @@ class Translator {
     }
   }
 
-  // A call into the C library would go unseen: the stand-in copies by words that are counted.
-  void library_copy(std::size_t i) {
+  // What the C library has and CUDA has too, under one name. The library's copies would go unseen,
+  // the stand-ins copy by words that are counted; its clock is the host's.
+  void library_function(std::size_t i) {
     if (!is(i + 1, "(") || i == 0 || is(i - 1, ".") || is(i - 1, "->")) return;
     if (is(i - 1, "::")) {
       if (i >= 2 && is(i - 2, "std")) {
@@ -859,11 +903,53 @@ class Translator {
     // __constinit keeps g++ from guarding an array of a type with a constructor.
     for (const char* word : {"static", "__shared__", "__device__"})
       drop_specifier(declaration, word);
+    for (const Declarator& declarator : declaration.declarators)
+      align_shared(declaration, declarator);
     add_storage(declaration, "__constinit static thread_local");
     // What lies behind an array belongs to nobody, so that one past its end is not its neighbour.
     edits_[declaration.end].after +=
         " __constinit static thread_local __attribute__((used)) char simt_guard_" +
         std::to_string(guards_++) + "[64];";
+  }
+
+  // An array of 16 bytes or more begins at a multiple of 16, as a kernel's only array does on a GPU,
+  // whatever other variables the program has: vectors may be read from an array of floats. (Behind
+  // an int of the same kernel nvcc promises the alignment of the elements only.)
+  void align_shared(const Declaration& declaration, const Declarator& declarator) {
+    if (declarator.dimensions.empty()) return;
+    std::string type;
+    if (!declaration.defines_type && !declarator.grouped) {
+      type = type_text(declaration) + text_of(declarator.begin, declarator.name);
+      for (const std::size_t open : declarator.dimensions) {
+        type += text_of(open, tokens_[open].match + 1);
+      }
+    }
+    const std::string alignment = type.empty() ? "16" : "::simt::shared_alignment<" + type + ">()";
+    edits_[declarator.end - 1].after += " __attribute__((aligned(" + alignment + ")))";
+  }
+
+  // The specifiers of a variable without storage, memory space and attributes.
+  std::string type_text(const Declaration& declaration) const {
+    std::string text;
+    for (std::size_t j = declaration.begin; j < declaration.declarators_begin; ++j) {
+      const std::size_t behind = skip_attribute(tokens_, j);
+      if (behind != j) {
+        j = behind - 1;
+      } else if (!is_storage_word(tokens_[j].text)) {
+        if (!text.empty()) text += ' ';
+        text += tokens_[j].text;
+      }
+    }
+    return text;
+  }
+
+  static bool is_storage_word(std::string_view word) {
+    for (const std::string_view known :
+         {"static", "extern", "inline", "thread_local", "register", "__shared__", "__device__",
+          "constexpr", "__constinit", "constinit"}) {
+      if (word == known) return true;
+    }
+    return false;
   }
 
   void dynamic_shared(const Declaration& declaration, std::size_t keyword) {

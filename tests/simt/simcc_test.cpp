@@ -246,6 +246,146 @@ TEST_CASE("simcc builds a program of all kinds of input", "[simt][simcc]") {
   CHECK(links == 1);
 }
 
+// Says where each part of it was compiled for.
+const char* const kTwoWorlds = R"cu(
+#include <cstdio>
+#ifdef __CUDA_ARCH__
+#define WHERE "device"
+#else
+#define WHERE "host"
+#endif
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 600
+__device__ double add(double*, double) { return wrong; }
+#elif defined(__CUDA_ARCH__)
+__device__ double add(double* sum, double value) { return atomicAdd(sum, value); }
+#endif
+#if __CUDA_ARCH__ < 600
+__device__ double helper(double) { return wrong; }
+#endif
+__host__ __device__ const char* where() { return WHERE; }
+template <typename T> __host__ __device__ T twice(T value) {
+#if __CUDA_ARCH__ >= 700
+  return value * 2 + T(threadIdx.x);
+#else
+  return value + value;
+#endif
+}
+struct Both {
+  int value;
+  __host__ __device__ Both() : value{0} {
+#ifdef __CUDA_ARCH__
+    value = __CUDA_ARCH__;
+#else
+    value = 1;
+#endif
+  }
+};
+const char* in_host() { return WHERE; }
+__global__ void k(int* out, double* sum) {
+#if __CUDA_ARCH__ >= 700
+  out[threadIdx.x] = Both().value * 1000 + twice(100);
+  out[threadIdx.x + 4] = where()[0];
+  add(sum, 0.5);
+#else
+  out[0] = wrong;
+#endif
+}
+int main() {
+#ifdef __CUDA_ARCH__
+  return 9;
+#endif
+  int *out, values[8];
+  double *sum, total = 0;
+  cudaMalloc(&out, sizeof values);
+  cudaMalloc(&sum, sizeof total);
+  cudaMemset(sum, 0, sizeof total);
+  k<<<1, 4>>>(out, sum);
+  cudaMemcpy(values, out, sizeof values, cudaMemcpyDeviceToHost);
+  cudaMemcpy(&total, sum, sizeof total, cudaMemcpyDeviceToHost);
+  std::printf("%d %d %c %g, %s %s %d %d\n", values[0], values[3], values[5], total, in_host(), where(),
+              twice(100), Both().value);
+}
+)cu";
+
+TEST_CASE("device code sees __CUDA_ARCH__, and host code does not", "[simt][simcc]") {
+  const Workbench bench;
+  bench.write("a.cu", kTwoWorlds);
+  const Outcome built = bench.simcc("-std=c++17 -Wall -Wextra -Werror a.cu -o program");
+  INFO(built.err);
+  REQUIRE(built.status == 0);
+  CHECK(bench.run("./program").out == "900200 900203 d 2, host host 200 1\n");
+  REQUIRE(bench.simcc("-D__CUDA_ARCH__=750 -std=c++20 a.cu -o program").status == 0);
+  CHECK(bench.run("./program").out == "750200 750203 d 2, host host 200 1\n");
+
+  // What is wrong there has its own line.
+  bench.write(
+      "a.cu",
+      "__global__ void k(int* p) {\n#ifdef __CUDA_ARCH__\n  *p = 1;\n  *p = none;\n#endif\n}\n"
+      "void f() {\n#ifndef __CUDA_ARCH__\n  int i = nothing;\n#endif\n}\n");
+  const Outcome failed = bench.simcc("a.cu -c");
+  CHECK(failed.status == 1);
+  CHECK_THAT(failed.err, contains("a.cu:4:") && contains("a.cu:9:"));
+}
+
+TEST_CASE("a stand-in of the user's is found ahead of a refused header", "[simt][simcc]") {
+  const Workbench bench;
+  fs::create_directories(bench.path("mine"));
+  bench.write("a.cu", "#include <cublas_v2.h>\nint main() { return cublasAnswer(); }\n");
+  const Outcome refused = bench.simcc("a.cu -o program");
+  CHECK(refused.status == 1);
+  CHECK_THAT(refused.err, contains("<cublas_v2.h> is outside the simulator's subset"));
+  bench.write("mine/cublas_v2.h", "inline int cublasAnswer() { return 42; }\n");
+  const Outcome built = bench.simcc("a.cu -Imine -o program");
+  INFO(built.err);
+  REQUIRE(built.status == 0);
+  CHECK(bench.run("./program").status == 42);
+
+  // NVIDIA's own headers are no stand-ins, though many a makefile names their folder.
+  fs::create_directories(bench.path("toolkit/crt"));
+  bench.write("toolkit/crt/host_runtime.h", "");
+  bench.write("toolkit/cuda_pipeline.h", "#error the toolkit's\n");
+  bench.write("a.cu", "#include <cuda_pipeline.h>\nint main() {}\n");
+  const Outcome ours = bench.simcc("a.cu -I toolkit -o program");
+  INFO(ours.err);
+  CHECK(ours.status == 0);
+}
+
+TEST_CASE("what other people's headers ask for is there", "[simt][simcc]") {
+  const Workbench bench;
+  bench.write("a.cu", R"cu(
+#include <cuda.h>
+#include <cuda_runtime.h>
+#include <driver_functions.h>
+#if !defined(__DRIVER_TYPES_H__) || !defined(__CUDA_RUNTIME_H__) || !defined(__CUDA_RUNTIME_API_H__)
+#error "helper_cuda.h checks nothing"
+#endif
+#if CUDA_VERSION < 12000 || __CUDACC_VER_MAJOR__ < 12 || !defined(__CUDACC_EXTENDED_LAMBDA__)
+#error "an old CUDA"
+#endif
+__global__ void k(float4* p) {
+  const float2 two{.x = 1, .y = 2};
+  float3 three = {.x = two.y};
+  *p = float4{.x = 1, .y = three.x, .z = 3, .w = 4};
+}
+int main() {
+  CUdevice device = 0;
+  CUresult result = CUDA_SUCCESS;
+  const time_t now = time(nullptr);
+  const cudaExtent extent = make_cudaExtent(1, 2, 3);
+  return device + static_cast<int>(result) + (now == 0) + (extent.depth != 3);
+}
+)cu");
+  const Outcome built = bench.simcc("-std=c++20 a.cu -o program");
+  INFO(built.err);
+  REQUIRE(built.status == 0);
+  CHECK(bench.run("./program").status == 0);
+  bench.write("a.cu", "#include <cuda.h>\nint main() { return cuInit(0); }\n");
+  const Outcome driver = bench.simcc("a.cu -o program");
+  CHECK(driver.status == 1);
+  CHECK_THAT(driver.err,
+             contains("cuInit is outside the simulator's subset") && contains("a.cu:2"));
+}
+
 TEST_CASE("an interrupted simcc leaves nothing behind", "[simt][simcc]") {
   const Workbench bench;
   // A compiler that sends simcc the signal and never ends.

@@ -48,6 +48,9 @@ inline unsigned last_bounds;
 inline unsigned long last_shared;
 alignas(1024) inline char shared_memory[4096];
 inline void* dynamic_shared() { return shared_memory; }
+template <class T> constexpr unsigned long shared_alignment() { return 16; }
+inline bool on_device;  // what inside_kernel says
+inline bool inside_kernel() { return on_device; }
 template <class T> struct DynamicShared {
   operator T*() const { return static_cast<T*>(dynamic_shared()); }
 };
@@ -245,12 +248,12 @@ TEST_CASE("arguments that a kernel uses are named before its body", "[simt][kern
 }
 
 TEST_CASE("a kernel's body becomes a closure on the same lines", "[simt][kernel]") {
-  CHECK(
-      translated("__global__ void k(int* p) { *p = 1; }") ==
-      "__attribute__((noipa)) void k(int* p) { ::simt::run_kernel([=]() mutable -> void { (void)p; "
-      "*p = 1; }); }");
+  CHECK(translated("__global__ void k(int* p) { *p = 1; }") ==
+        "__attribute__((noipa)) void k(int* p) { ::simt::run_kernel([=]() mutable "
+        "__attribute__((flatten)) -> void { (void)p; *p = 1; }); }");
   CHECK(translated("__global__ void k() {}") ==
-        "__attribute__((noipa)) void k() { ::simt::run_kernel([=]() mutable -> void {}); }");
+        "__attribute__((noipa)) void k() { ::simt::run_kernel([=]() mutable "
+        "__attribute__((flatten)) -> void {}); }");
   const std::string lines = "__global__\nvoid k(\n  int* p)\n{\n  *p\n  = 1;\n}\nint x;\n";
   const std::string out = translate(lines, "k.cu");
   CHECK(std::count(out.begin(), out.end(), '\n') == 8);
@@ -544,15 +547,20 @@ TEST_CASE("__shared__ variables become thread-local ones", "[simt][shared]") {
     return text.substr(0, text.size() - guard.size());
   };
   const std::string storage = "__constinit static thread_local ";
-  CHECK(body("__shared__ float x[3], y;") == storage + "float x[3], y;");
+  CHECK(body("__shared__ float x[3], y;") == storage +
+                                                 "float x[3] __attribute__((aligned("
+                                                 "::simt::shared_alignment<float[ 3 ]>()))), y;");
   CHECK(body("static __shared__ float x;") == storage + "float x;");
   CHECK(body("__shared__ static float x;") == storage + "float x;");
   CHECK(body("volatile __shared__ float x;") == storage + "volatile float x;");
-  CHECK(body("float __shared__ x[2];") == storage + "float x[2];");
+  CHECK(body("float __shared__ x[2];") ==
+        storage + "float x[2] __attribute__((aligned(::simt::shared_alignment<float[ 2 ]>())));");
   CHECK(body("__shared__ alignas(16) float x;") == "alignas(16) " + storage + "float x;");
   CHECK(body("__device__ __shared__ float x;") == storage + "float x;");
   CHECK(body("if (a) g(); __shared__ A<(1 > 0)>::B x[1][2];") ==
-        "if (a) g(); " + storage + "A<(1 > 0)>::B x[1][2];");
+        "if (a) g(); " + storage +
+            "A<(1 > 0)>::B x[1][2] __attribute__((aligned("
+            "::simt::shared_alignment<A < ( 1 > 0 ) > :: B[ 1 ][ 2 ]>())));");
 }
 
 TEST_CASE("__shared__ variables of all kinds work", "[simt][shared]") {

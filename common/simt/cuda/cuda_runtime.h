@@ -3,12 +3,18 @@
 //
 // Ordinary C++ may include it too; then it offers the runtime's functions, but no kernels.
 #pragma once
+// Headers of other people ask by these guards whether NVIDIA's header is there.
+#define __CUDA_RUNTIME_H__
+
+#include <time.h>
 
 #include <cstddef>
+#include <new>
 
 #include "cuda_runtime_api.h"
 #include "device_functions.h"
 #include "device_launch_parameters.h"
+#include "driver_functions.h"
 
 // ---- what simcc makes of kernels and launches ----
 
@@ -43,6 +49,12 @@ SIMT_INLINE void run_kernel(Body&& body) {
   launch_kernel(
       &body, sizeof(Body), [](void* copy) { (*static_cast<Body*>(copy))(); }, 0u,
       program_counter());
+}
+
+// Where a static __shared__ array may begin: if it fills 16 bytes, vectors may be read from it.
+template <typename Array>
+constexpr std::size_t shared_alignment() {
+  return sizeof(Array) < 16 || alignof(Array) > 16 ? alignof(Array) : 16;
 }
 
 // `extern __shared__ T name[];` outside a function becomes an object of this type.

@@ -4,6 +4,7 @@
 // Everything is done by the time a call returns: streams and events only keep their order. The time
 // between two events is the host's clock, so it is the simulator's time and never a GPU's.
 #pragma once
+#define __CUDA_RUNTIME_API_H__
 
 #include "driver_types.h"
 #include "math_functions.h"

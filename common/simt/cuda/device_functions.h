@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #if __cplusplus > 201703L
 #include <source_location>
@@ -330,6 +331,11 @@ SIMT_SCOPED(atomicXor)
 // There is no time here. So that micro-benchmarks run, the clock counts how often it was read: it only
 // grows, and differences say nothing.
 long long clock64();
+
+namespace simt {
+// What clock() becomes in device code.
+SIMT_INLINE clock_t device_clock() { return static_cast<clock_t>(clock64()); }
+}  // namespace simt
 
 // ---- outside the subset ----
 

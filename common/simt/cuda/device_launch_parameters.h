@@ -2,6 +2,7 @@
 // first four, as objects of three unsigned ints with these C names, before it resumes a thread.
 // They are plain variables: host code may use the names for its own.
 #pragma once
+#define __DEVICE_LAUNCH_PARAMETERS_H__
 
 #include "vector_types.h"
 

@@ -1,6 +1,7 @@
 // Types and constants of the CUDA runtime: errors, device properties, copy kinds, streams, events.
 // The numbers are those of CUDA 13.
 #pragma once
+#define __DRIVER_TYPES_H__
 
 #include <cstddef>
 
@@ -492,6 +493,18 @@ struct cudaDeviceProp {
   unsigned int gpuPciDeviceID;
   unsigned int gpuPciSubsystemID;
   int hostNumaMultinodeIpcSupported;
+};
+
+// Extents, places and pitched memory; functions that take them are outside the subset.
+struct cudaPitchedPtr {
+  void* ptr;
+  std::size_t pitch, xsize, ysize;
+};
+struct cudaExtent {
+  std::size_t width, height, depth;
+};
+struct cudaPos {
+  std::size_t x, y, z;
 };
 
 using cudaStream_t = struct CUstream_st*;

@@ -1,6 +1,7 @@
 // The keywords of CUDA C++ that a host compiler does not know. In a file that simcc translates, the
 // translator needs to see most of them; in ordinary C++ they mean nothing, as in NVIDIA's header.
 #pragma once
+#define __HOST_DEFINES_H__
 
 #define __forceinline__ inline __attribute__((always_inline))
 #define __align__(n) __attribute__((aligned(n)))
@@ -13,6 +14,12 @@
 #define __CUDACC_VER_MAJOR__ 13
 #define __CUDACC_VER_MINOR__ 0
 #define __CUDACC_VER_BUILD__ 0
+#endif
+#define __CUDA_API_VER_MAJOR__ __CUDACC_VER_MAJOR__
+#define __CUDA_API_VER_MINOR__ __CUDACC_VER_MINOR__
+// Lambdas of the host may have __device__, as with nvcc's --extended-lambda.
+#ifndef __CUDACC_EXTENDED_LAMBDA__
+#define __CUDACC_EXTENDED_LAMBDA__
 #endif
 #else
 #define __host__

@@ -1,5 +1,6 @@
 // make_float4(x, y, z, w) and its kin.
 #pragma once
+#define __VECTOR_FUNCTIONS_H__
 
 #include "vector_types.h"
 

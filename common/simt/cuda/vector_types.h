@@ -9,6 +9,7 @@
 // initialised with braces as the aggregates they are in CUDA. What is lost against CUDA: designated
 // initialisers, brace elision, and copying a union that holds one.
 #pragma once
+#define __VECTOR_TYPES_H__
 
 #include "host_defines.h"
 

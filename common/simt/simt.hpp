@@ -81,7 +81,7 @@ struct LineCounters {
 //   race, same_value_write, out_of_bounds, use_after_free, misaligned, invalid_address,
 //   uninitialized_shared_read, uninitialized_global_read, divergent_barrier, missed_barrier,
 //   warp_deadlock, undefined_shuffle, unfinished_copy, invalid_copy, endless_kernel,
-//   failed_assert, trap
+//   failed_assert, trap, division_by_zero, stack_overflow
 struct Finding {
   std::string kind;
   std::string file;

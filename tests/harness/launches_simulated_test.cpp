@@ -84,6 +84,19 @@ TEST_CASE("a failed assert is told with its line and its condition") {
   CHECK(row.hazards.findings[0].file == "tests/harness/planted/planted_launches.cu");
 }
 
+TEST_CASE("a division by zero ends its launch, and not the program") {
+  const Row row = try_variant("divides_by_zero", planted::divides_by_zero);
+  CHECK(row.check.outcome == Outcome::bad);
+  CHECK_THAT(row.check.reason, test::contains("length 30"));
+  CHECK_THAT(row.check.reason, test::contains("divides an integer by zero"));
+  REQUIRE(row.hazards.findings.size() == 1);
+  CHECK(row.hazards.findings[0].kind == "division_by_zero");
+  CHECK(row.hazards.findings[0].file == "tests/harness/planted/planted_launches.cu");
+  CHECK_THAT(row.hazards.findings[0].message, test::contains("A GPU does not stop there"));
+  // What comes next runs.
+  CHECK(try_variant("right", planted::right).check.outcome == Outcome::good);
+}
+
 TEST_CASE("a launch that is refused says which limit and what was asked for") {
   const Row row = try_variant("too_many_threads", planted::too_many_threads);
   CHECK_THAT(row.check.reason, test::contains("invalid configuration argument"));

@@ -223,6 +223,8 @@ TEST_CASE("correct kernels raise nothing", "[hazards]") {
       "whole_block_returns",
       "barrier_counts",
       "asserts_what_holds",
+      "divides_by_zero_as_float",
+      "local_array",
       "shuffle_with_its_own_mask",
       "shuffle_among_lanes_left",
       "waits_for_another_thread",
@@ -485,7 +487,7 @@ TEST_CASE("a kernel that never ends", "[hazards]") {
   CHECK(f.thread == std::array<unsigned, 3>{name == "waits_for_nobody" ? 3u : 0u, 0, 0});
 }
 
-TEST_CASE("a kernel that ends itself", "[hazards]") {
+TEST_CASE("a kernel that ends itself or crashes", "[hazards]") {
   struct Planted {
     const char* name;
     const char* kind;
@@ -495,6 +497,11 @@ TEST_CASE("a kernel that ends itself", "[hazards]") {
   const Planted planted = GENERATE(values<Planted>({
       {"asserts_too_much", "failed_assert", cudaErrorAssert, 1, 36},
       {"traps", "trap", cudaErrorLaunchFailure, 0, 5},
+      {"aborts", "trap", cudaErrorLaunchFailure, 0, 3},
+      {"divides_by_zero", "division_by_zero", cudaErrorLaunchFailure, 0, 3},
+      {"large_local_array", "stack_overflow", cudaErrorLaunchFailure, 0, 0},
+      {"recursion_without_end", "stack_overflow", cudaErrorLaunchFailure, 0, 7},
+      {"follows_null_in_a_library", "invalid_address", cudaErrorIllegalAddress, 0, 9},
   }));
   const std::string name = planted.name;
   const Outcome outcome = run(name);

@@ -5,6 +5,7 @@
 
 #include <cuda_runtime.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <thread>
@@ -16,6 +17,9 @@
 using halo::test::contains;
 
 namespace {
+
+// Set before the simulator looks at the environment.
+const int watchdog_is_set = setenv("SIMT_WATCHDOG", "3", 1);
 
 struct Fresh {
   Fresh() { start(); }
@@ -66,6 +70,17 @@ TEST_CASE_METHOD(Fresh, "a failed assert is named") {
   CHECK(launch.findings[0].kind == "failed_assert");
   REQUIRE(launch.printed.total == 5);
   CHECK_THAT(launch.printed.lines[0], contains("Assertion `threadIdx.x < 3` failed."));
+}
+
+TEST_CASE_METHOD(Fresh, "a loop that does nothing that could be seen is ended by the watchdog") {
+  simt::set_checks("none");
+  host_side::launch_endless_loop();
+  simt::set_checks("all");
+  CHECK(cudaDeviceSynchronize() == cudaErrorLaunchTimeout);
+  const simt::Launch launch = the_launch();
+  REQUIRE(launch.findings.size() == 1);
+  CHECK(launch.findings[0].kind == "endless_kernel");
+  CHECK_THAT(launch.findings[0].file, contains("host_side.cu"));
 }
 
 TEST_CASE_METHOD(Fresh, "findings call an allocation by its name") {

@@ -53,6 +53,8 @@ KINDS = {
     "endless_kernel",
     "failed_assert",
     "trap",
+    "division_by_zero",
+    "stack_overflow",
 }
 
 

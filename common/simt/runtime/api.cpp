@@ -113,11 +113,8 @@ cudaError_t record(cudaError_t error) {
 }
 
 [[noreturn]] void refuse_inside_kernel(const char* what) {
-  std::fprintf(stderr,
-               "simt: %s: a kernel cannot call the CUDA runtime or launch kernels here, only host "
-               "code can\n",
-               what);
-  std::abort();
+  const std::string text = std::string("does what only host code can do here (") + what + ")";
+  simt::stop_kernel(text.c_str(), __builtin_return_address(0));
 }
 
 // Beside the error code that real CUDA gives: the text is the call's last_error_detail(), and a line on
@@ -606,7 +603,7 @@ constexpr struct {
 namespace simt {
 
 void configure(dim3 grid, dim3 block, std::size_t dynamic_shared_bytes, cudaStream_t stream) {
-  if (inside_kernel()) refuse_inside_kernel("a launch inside a kernel");
+  if (inside_kernel()) refuse_inside_kernel("a launch");
   LaunchShape shape;
   shape.grid[0] = grid.x, shape.grid[1] = grid.y, shape.grid[2] = grid.z;
   shape.block[0] = block.x, shape.block[1] = block.y, shape.block[2] = block.z;
@@ -617,7 +614,7 @@ void configure(dim3 grid, dim3 block, std::size_t dynamic_shared_bytes, cudaStre
 
 void launch_kernel(const void* closure, std::size_t closure_bytes, KernelInvoke invoke,
                    unsigned launch_bounds, void* program_counter) {
-  if (inside_kernel()) refuse_inside_kernel("a launch inside a kernel");
+  if (inside_kernel()) refuse_inside_kernel("a launch");
   details.now[0] = '\0';
   if (pending_launches.count == 0) {
     explain("no configuration", "%s was called like a function: launch it with <<<grid, block>>>",

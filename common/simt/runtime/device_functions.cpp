@@ -1,10 +1,12 @@
 // Device functions that are not inlined into kernels: the atomics, a failed assert, the warp size,
 // printf.
 #include <cuda_runtime.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -132,6 +134,20 @@ __attribute__((weak)) SIMT_ATOMIC(double, atomicAdd, old + value) SIMT_ATOMIC(
   std::fprintf(stderr, "%s: %s:%u: %s: Assertion `%s' failed.\n", program_invocation_short_name,
                file, line, where, expression);
   std::abort();
+}
+
+// abort() and what ends in it, such as an exception in a kernel that nobody catches, ends the kernel.
+extern "C" void abort() noexcept {
+  if (simt::inside_kernel()) simt::stop_kernel("calls abort()", __builtin_return_address(0));
+  // As the C library's, but for the streams, which it does not flush either.
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGABRT);
+  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+  raise(SIGABRT);
+  std::signal(SIGABRT, SIG_DFL);
+  raise(SIGABRT);
+  std::_Exit(134);
 }
 
 // printf() and what the compiler makes of it, in the place of the C library's: what a kernel prints

@@ -42,6 +42,10 @@ const char* hazard_name(Hazard hazard) {
       return "failed_assert";
     case Hazard::trap:
       return "trap";
+    case Hazard::division_by_zero:
+      return "division_by_zero";
+    case Hazard::stack_overflow:
+      return "stack_overflow";
   }
   return "unknown";
 }
@@ -106,11 +110,18 @@ const char* advice(Hazard hazard, Remedy remedy) {
       return "An asynchronous copy moves 4, 8 or 16 bytes from global to shared memory, of which "
              "zfill may replace any number at the end by zeros.";
     case Hazard::endless_kernel:
-      return "Check the loop's end condition; if the loop is only long, raise SIMT_STEP_LIMIT.";
+      return "Check the loop's end condition; if the loop is only long, raise SIMT_STEP_LIMIT or "
+             "SIMT_WATCHDOG.";
     case Hazard::failed_assert:
       return "What the kernel takes for granted does not hold here.";
     case Hazard::trap:
-      return "The kernel ends itself there on purpose.";
+      return "The kernel ends there, and the launch with it.";
+    case Hazard::division_by_zero:
+      return "A GPU does not stop there: it goes on with a number that means nothing.";
+    case Hazard::stack_overflow:
+      return "On a GPU local arrays lie in local memory, 512 kB a thread at most and slow: make "
+             "them "
+             "smaller or move them to shared or global memory, and see that recursion ends.";
   }
   return "";
 }

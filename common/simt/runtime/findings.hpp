@@ -32,6 +32,8 @@ enum class Hazard : std::uint8_t {
   endless_kernel,
   failed_assert,
   trap,
+  division_by_zero,
+  stack_overflow,
 };
 
 const char* hazard_name(Hazard hazard);

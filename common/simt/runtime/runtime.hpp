@@ -76,6 +76,10 @@ void wait_for_copies(std::size_t prior);
 [[noreturn]] void trap();
 [[noreturn]] void fail_assertion(const char* expression, void* program_counter);
 
+// The same for what no kernel may do: "calls abort()". The program counter is the caller's, or where it
+// has no line, that of what the thread did last.
+[[noreturn]] void stop_kernel(const char* what, void* program_counter);
+
 // Keeps what the calling thread prints for Launch::printed. False if it is to go to stdout.
 bool keep_printed(const char* text, std::size_t bytes);
 bool inside_kernel();  // true on a simulated thread; the CUDA API must not be called there

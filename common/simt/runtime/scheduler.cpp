@@ -19,6 +19,7 @@
 #include <thread>
 
 #include "common/simt/runtime/coverage.hpp"
+#include "common/simt/runtime/crashes.hpp"
 #include "common/simt/runtime/device_memory.hpp"
 #include "common/simt/runtime/fiber.hpp"
 #include "common/simt/runtime/launches.hpp"
@@ -44,6 +45,9 @@ namespace {
 // lane still runs (a lane that spins on another lane of its warp; otherwise neither would go on).
 constexpr int kRoundsPerTurn = 64;
 constexpr std::uint64_t kStuckEvents = 20'000'000;
+
+// An access this little below a stack is to that stack: kernels touch each page of what they take.
+constexpr std::uintptr_t kStackProbe = 4096;
 
 // What a launch needs to know of its kernel. Worked out once for each kernel, and kept.
 struct Kernel {
@@ -80,23 +84,6 @@ void* reserve(std::size_t bytes, const char* what) {
 
 void run_lane();
 
-// A crash on a simulated thread: its stack ran into the guard page, or a library function that is not
-// instrumented was given a bad pointer. Says which and ends the program.
-void on_crash(int, siginfo_t* info, void*);
-
-void watch_for_crashes() {
-  constexpr std::size_t kHandlerStack = 64 << 10;
-  stack_t stack{};
-  stack.ss_sp = reserve(kHandlerStack, "a signal handler's stack");
-  stack.ss_size = kHandlerStack;
-  sigaltstack(&stack, nullptr);
-  struct sigaction action {};
-  action.sa_sigaction = on_crash;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND;
-  sigaction(SIGSEGV, &action, nullptr);
-  sigaction(SIGBUS, &action, nullptr);
-}
-
 // One OS thread's multiprocessor.
 class Worker {
  public:
@@ -122,6 +109,7 @@ class Worker {
   SiteCounters sites;
   PrintLog printed;
   std::atomic<std::uint64_t> heartbeat{0};
+  pthread_t os_thread{};
 
  private:
   void run_block(std::uint64_t index);
@@ -166,22 +154,52 @@ void run_lane() {
   worker.lane->state = LaneState::finished;
 }
 
-void on_crash(int signal, siginfo_t* info, void*) {
-  const Worker* worker = current_worker;
-  if (!worker || !worker->grid || !worker->lane || !worker->lane->fiber) {
-    raise(signal);  // not ours; the default action is in place again
-    return;
+// The first of these program counters that is a line of the program, else the last one that the
+// running lane has logged.
+std::uint32_t line_in_kernel(std::uintptr_t program_counter, std::uintptr_t caller = 0) {
+  const ProgramImage& image = ProgramImage::get();
+  for (const std::uintptr_t pc : {program_counter, caller - 1}) {
+    if (!image.function_symbol(pc).empty() && image.line_of(pc).line != 0) {
+      return static_cast<std::uint32_t>(pc - image.load_address());
+    }
   }
-  const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
-  const bool overflow = worker->lane->fiber->low - address <= 4096;
-  std::fprintf(stderr, "simt: thread (%u,%u,%u) of block %llu of %s %s\n", threadIdx.x, threadIdx.y,
-               threadIdx.z, static_cast<unsigned long long>(worker->block_index),
-               worker->grid->kernel->name.c_str(),
-               overflow
-                   ? "has used up its stack of 256 kB: make its local arrays smaller"
-                   : "crashed in code that the simulator does not check (a library function, or "
-                     "an access with SIMT_CHECKS without bounds)");
-  std::_Exit(3);
+  const Lane& lane = *current_worker->lane;
+  return lane.log != nullptr && simt_hot.log_next != lane.log ? event_pc(simt_hot.log_next[-1].key)
+                                                              : 0;
+}
+
+// Where a lane goes on that has crashed (crashes.hpp).
+void land_after_crash() {
+  Worker& worker = *current_worker;
+  const Crash crash = crash_watch.crash;
+  const std::uint32_t pc = line_in_kernel(crash.program_counter, crash.caller);
+  const auto note = [&](Hazard hazard, const char* what) { note_hazard(hazard, pc, "", what, ""); };
+  int error = 719;
+  switch (crash.signal) {
+    case SIGFPE:
+      note(Hazard::division_by_zero, "divides an integer by zero");
+      break;
+    case kEndThread:
+      error = 702;
+      note(Hazard::endless_kernel,
+           "has shown no sign of life for the time that SIMT_WATCHDOG gives");
+      break;
+    case SIGILL:
+    case SIGTRAP:
+      note(Hazard::trap, "reaches a trap of the compiler");
+      break;
+    default:
+      if (worker.lane->fiber->low - crash.address <= kStackProbe) {
+        note(Hazard::stack_overflow, "has used up its stack of 256 kB");
+      } else {
+        error = 700;
+        note(Hazard::invalid_address,
+             crash.address < 4096 ? "follows a null pointer in a function that is not checked"
+                                  : "follows a pointer to no memory in a function that is not "
+                                    "checked");
+      }
+  }
+  worker.abandon(error);
 }
 
 Worker::Worker() {
@@ -202,7 +220,8 @@ Worker::Worker() {
   hot.constant = &program_regions().constant;
   hot.races = &races_;
   current_worker = this;
-  watch_for_crashes();
+  crash_watch.landing = &land_after_crash;
+  prepare_for_crashes();
 }
 
 void Worker::run(Grid& g) {
@@ -367,7 +386,10 @@ void Worker::resume(Warp& w, Lane& l) {
   hot.access_id = make_access_id(l.index, l.epoch, 0);
   races_.clock = &l.clock;
   hot.active = grid->checks != 0;
+  crash_watch.stack_low = l.fiber->low;
+  crash_watch.stack_top = l.fiber->high;
   fibers_.resume(l.fiber);
+  crash_watch.stack_top = 0;
   hot.active = false;
   events_without_progress_ += static_cast<std::uint64_t>(hot.log_next - l.log_end) + 1;
   l.log_end = hot.log_next;
@@ -734,6 +756,7 @@ class WorkerPool {
     std::uint64_t seen = 0;
     std::unique_lock lock(mutex_);
     workers_[number] = &worker;
+    worker.os_thread = pthread_self();
     for (;;) {
       start_.wait(lock, [&] { return generation_ != seen && number < wanted_ && grid_; });
       seen = generation_;
@@ -761,11 +784,15 @@ class WorkerPool {
         since = Clock::now();
       } else if (std::chrono::duration<double>(Clock::now() - since).count() >
                  settings().watchdog_seconds) {
-        std::fprintf(stderr,
-                     "simt: kernel %s has shown no sign of life for %.0f s: it is in an endless "
-                     "loop, or SIMT_WATCHDOG (seconds) must be raised\n",
-                     grid_->kernel->name.c_str(), settings().watchdog_seconds);
-        std::_Exit(3);
+        if (grid_->stop) {
+          std::fprintf(stderr, "simt: kernel %s cannot be ended\n", grid_->kernel->name.c_str());
+          std::_Exit(3);
+        }
+        grid_->stop = true;
+        since = Clock::now();
+        for (unsigned i = 0; i < wanted; ++i) {
+          if (workers_[i]) pthread_kill(workers_[i]->os_thread, kEndThread);
+        }
       }
     }
   }
@@ -815,10 +842,13 @@ Lane& wait_in_warp(WarpOp op, unsigned mask, void* return_address) {
 // Why the kernel ended itself: a fault of addresses is better said by its finding.
 void explain_error(const std::vector<Finding>& findings) {
   for (const Finding& f : findings) {
-    if (f.kind != "failed_assert" && f.kind != "trap") continue;
+    if (f.kind != "failed_assert" && f.kind != "trap" && f.kind != "division_by_zero" &&
+        f.kind != "stack_overflow") {
+      continue;
+    }
     const std::string place =
         f.file.substr(f.file.rfind('/') + 1) + ":" + std::to_string(f.line) + ": ";
-    set_error_detail((place + f.message.substr(0, f.message.rfind(". "))).c_str());
+    set_error_detail((place + f.message.substr(0, f.message.find(". "))).c_str());
     return;
   }
 }
@@ -938,6 +968,13 @@ void fail_assertion(const char* expression, void* program_counter) {
   current_worker->abandon(710);
 }
 
+void stop_kernel(const char* what, void* program_counter) {
+  const auto address = reinterpret_cast<std::uintptr_t>(program_counter) - 1;
+  note_hazard(Hazard::trap, line_in_kernel(address), "", what, "");
+  current_worker->grid->stop = true;
+  current_worker->abandon(719);
+}
+
 bool keep_printed(const char* text, std::size_t bytes) {
   if (!program_reads_findings()) return false;
   current_worker->printed.add(current_worker->block_index, std::string(text, bytes));
@@ -970,7 +1007,10 @@ int run_grid(const LaunchShape& shape, const void* closure, std::size_t closure_
   HazardTable hazards;
   SiteCounters sites;
   PrintLog::Lines printed;
-  WorkerPool::get().run(grid, hazards, sites, printed);
+  {
+    const CrashHandlers handlers;
+    WorkerPool::get().run(grid, hazards, sites, printed);
+  }
 
   Launch launch;
   launch.kernel = kernel.name;

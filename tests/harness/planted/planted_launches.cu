@@ -42,6 +42,19 @@ cudaError_t asserts_few_outputs(const float* input, const float* mask, float* ou
   return cudaGetLastError();
 }
 
+__global__ void dividing_kernel(const float* input, const float* mask, float* output, int n,
+                                int width, int first, int last) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  const int part = n / (40 / (1 + i / 40));  // [bug:division]
+  if (part >= 0 && i >= first && i < last) output[i] = sum_at(input, mask, n, width, i);
+}
+
+cudaError_t divides_by_zero(const float* input, const float* mask, float* output, int n, int width,
+                            int first, int last, int threads) {
+  dividing_kernel<<<40 * n, threads>>>(input, mask, output, n, width, first, last);
+  return cudaGetLastError();
+}
+
 cudaError_t too_many_threads(const float* input, const float* mask, float* output, int n, int width,
                              int first, int last, int) {
   asserting_kernel<<<1, 2048>>>(input, mask, output, n, width, first, last);

@@ -16,6 +16,10 @@ cudaError_t prints_and_leaks(const float* input, const float* mask, float* outpu
 cudaError_t asserts_few_outputs(const float* input, const float* mask, float* output, int n,
                                 int width, int first, int last, int threads);
 
+// Divides by zero where there are more than 40 outputs.
+cudaError_t divides_by_zero(const float* input, const float* mask, float* output, int n, int width,
+                            int first, int last, int threads);
+
 // Asks for 2,048 threads a block.
 cudaError_t too_many_threads(const float* input, const float* mask, float* output, int n, int width,
                              int first, int last, int threads);

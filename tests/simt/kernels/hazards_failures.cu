@@ -2,6 +2,8 @@
 #include <cuda_runtime.h>
 
 #include <cassert>
+#include <cstdlib>
+#include <cstring>
 
 #include "device_array.hpp"
 #include "hazards.hpp"
@@ -25,6 +27,48 @@ __global__ void traps(float* out) {
   out[threadIdx.x] = 1;
 }
 
+__global__ void divides_by_zero(float* out) {
+  const int t = threadIdx.x;
+  const int steps = 64 / (t % 10 - 3);  // BUG divides_by_zero
+  out[blockIdx.x * 64 + t] = steps;
+}
+
+__global__ void divides_by_zero_as_float(float* out) {
+  const int t = threadIdx.x;
+  out[blockIdx.x * 64 + t] = 64.0f / (t % 10 - 3);
+}
+
+__global__ void large_local_array(float* out) {  // BUG large_local_array
+  float cells[1 << 20];
+  for (int i = threadIdx.x; i < 1 << 20; i += 64) cells[i] = i;
+  out[threadIdx.x] = cells[threadIdx.x];
+}
+
+__global__ void local_array(float* out) {
+  float cells[1 << 14];
+  for (int i = threadIdx.x; i < 1 << 14; i += 64) cells[i] = i;
+  out[threadIdx.x] = cells[threadIdx.x];
+}
+
+__device__ __noinline__ float depth(const float* cells, int n) {
+  return n < 0 ? 0 : cells[n & 63] + depth(cells, n + 1) * 0.5f;  // BUG recursion_without_end
+}
+
+__global__ void recursion_without_end(float* out) {
+  if (threadIdx.x == 7) out[7] = depth(out, 1);
+}
+
+__global__ void follows_null_in_a_library(float* out, const char* text) {
+  if (threadIdx.x == 9) {
+    out[0] = strlen(text);  // BUG follows_null_in_a_library
+  }
+}
+
+__global__ void aborts(float* out) {
+  if (threadIdx.x == 3) abort();  // BUG aborts
+  out[threadIdx.x] = 1;
+}
+
 template <auto kernel, unsigned blocks, unsigned threads>
 int run() {
   cudaDeviceReset();
@@ -40,6 +84,19 @@ const std::vector<HazardCase>& failure_cases() {
       {"asserts_too_much", run<asserts_too_much, 2, 64>},
       {"asserts_what_holds", run<asserts_what_holds, 2, 64>},
       {"traps", run<traps, 1, 64>},
+      {"divides_by_zero", run<divides_by_zero, 2, 64>},
+      {"divides_by_zero_as_float", run<divides_by_zero_as_float, 2, 64>},
+      {"large_local_array", run<large_local_array, 1, 64>},
+      {"local_array", run<local_array, 1, 64>},
+      {"recursion_without_end", run<recursion_without_end, 1, 64>},
+      {"follows_null_in_a_library",
+       [] {
+         cudaDeviceReset();
+         DeviceArray<float> out(std::vector<float>(64, 0.0f));
+         follows_null_in_a_library<<<1, 64>>>(out.get(), nullptr);
+         return static_cast<int>(cudaDeviceSynchronize());
+       }},
+      {"aborts", run<aborts, 1, 64>},
   };
   return cases;
 }

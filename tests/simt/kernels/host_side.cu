@@ -29,6 +29,10 @@ __global__ void add_one(int* cells, int count) {
   if (i < count) cells[i]++;
 }
 
+__global__ void loop_without_end() {
+  while (true) asm volatile("");
+}
+
 __global__ void assert_few_threads() { assert(threadIdx.x < 3); }
 
 __global__ void write_at(float* cells, int index) { cells[index] = 1; }
@@ -39,6 +43,7 @@ void launch_greetings(int blocks, int threads) { greet<<<blocks, threads>>>(); }
 void launch_many_lines(int blocks, int lines) { print_lines<<<blocks, 1>>>(lines); }
 void launch_pieces() { print_pieces<<<1, 1>>>(); }
 void launch_add_one(int* cells, int count) { add_one<<<(count + 511) / 512, 512>>>(cells, count); }
+void launch_endless_loop() { loop_without_end<<<1, 1>>>(); }
 void launch_failing_assert() { assert_few_threads<<<1, 8>>>(); }
 void launch_write_at(float* cells, int index) { write_at<<<1, 1>>>(cells, index); }
 

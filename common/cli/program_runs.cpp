@@ -43,6 +43,7 @@ class Part {
  public:
   Part(const Program& program, const Request& request, const std::string& seed)
       : program_(program),
+        strict_(is_strict(request)),
         running_(command(program, request, seed),
                  [this](const std::string& line, bool whole) { hear(line, whole); }) {}
 
@@ -87,7 +88,7 @@ class Part {
       return fail("the program ended with " + how_it_ended(ended) + " and left no results");
     }
     // The status and the rows must tell the same story.
-    if (exit_status(results_.rows) != ended.status) {
+    if (exit_status(results_.rows, strict_) != ended.status) {
       return fail("the program ended with " + how_it_ended(ended) + ", which its " +
                   std::to_string(results_.rows.size()) + " result rows do not explain");
     }
@@ -142,6 +143,7 @@ class Part {
   }
 
   const Program& program_;
+  const bool strict_;
   Results results_;
   std::string progress_;
   std::string mistake_;
@@ -201,6 +203,10 @@ std::string place_of(const std::string& backend) {
 
 Row not_run_row(const Program& program, const std::string& reason) {
   return empty_row(program, Outcome::not_run, reason, reason);
+}
+
+bool is_strict(const Request& request) {
+  return value_of(request.passed_on, "--strict") != nullptr;
 }
 
 Results run_programs(const BuildFolder& build, const std::vector<Program>& programs,

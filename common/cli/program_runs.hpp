@@ -26,6 +26,9 @@ struct Request {
 /// The value of an option that is passed on; null if it was not given.
 const std::string* value_of(const PassedOptions& options, const std::string& name);
 
+/// Whether traffic that differs from what was predicted fails.
+bool is_strict(const Request& request);
+
 /// Called when a program is done: all results so far, the first of its rows, and what it printed. Ratios
 /// and shares of the roofs are those among the results so far.
 using Finished =

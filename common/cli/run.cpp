@@ -275,7 +275,7 @@ int run_stages(const BuildFolder& build, const RunOptions& options) {
     print(tables.end(results));
   }
   save(results, request);
-  return run_status(results);
+  return run_status(results, is_strict(request));
 }
 
 }  // namespace halo

@@ -76,6 +76,10 @@ const std::vector<ProgramOption>& program_options() {
       {"--no-times", "", kAll, "check only: nothing is timed"},
       {"--no-trials", "", kAll,
        "check the named problems alone, not the small ones before them: for profilers", false},
+      {"--strict", "", kAll,
+       "memory traffic and launches that differ from what was predicted fail as well: exit status "
+       "1",
+       false},
       {"--seed", "S", kAll, "seed of all random data; a fresh one, printed, if not given"},
   };
   return all;

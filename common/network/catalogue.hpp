@@ -42,7 +42,7 @@ struct Kernel {
   conv::Demand demand = conv::Demand::bounded;
   std::function<int(const Arrays&)> launch;  // returns a CUDA error code
   // What the simulator must count; empty: `uncounted` says why there is nothing to count.
-  std::function<simt::Counters()> predict;
+  std::function<Cost()> predict;
   std::string uncounted;
   std::function<std::string()> detail;  // after its launches: what was chosen inside. May be empty.
 };
@@ -60,7 +60,7 @@ struct BiasReluVariant {
   std::string name;
   std::string source;
   std::function<int(const BiasRelu&, float* data, const float* bias)> launch;
-  std::function<simt::Counters(const BiasRelu&)> predict;
+  std::function<Cost(const BiasRelu&)> predict;
   std::string uncounted;
   std::string unavailable;
   std::function<std::string(const BiasRelu&)> detail;

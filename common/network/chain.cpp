@@ -284,7 +284,7 @@ bool Chain::check(const Step& step, LayerVerdict& verdict, std::vector<float>& i
   step.output->poison();
   if (workspace_) workspace_->poison();
   const Observation seen = backend_.run([&] { return launch(step); });
-  verdict.counted += seen.counters;
+  verdict.counted.add(seen.cost);
   add_hazards(verdict.hazards, seen.hazards, step.kernel, where);
   if (!seen.error.empty()) {
     add_failure(verdict.check, where, seen.error);
@@ -364,7 +364,7 @@ bool Chain::check(std::vector<LayerVerdict>& verdicts, std::uint64_t seed, std::
   return true;
 }
 
-bool Chain::predict(std::size_t layer, simt::Counters& counters, std::string& why) const {
+bool Chain::predict(std::size_t layer, Cost& cost, std::string& why) const {
   for (const Step& step : steps_) {
     if (step.layer != layer) continue;
     for (const Kernel* kernel : {&step.kernel, static_cast<const Kernel*>(step.bias.get())}) {
@@ -374,7 +374,7 @@ bool Chain::predict(std::size_t layer, simt::Counters& counters, std::string& wh
               (kernel->uncounted.empty() ? "nobody predicted it" : kernel->uncounted);
         return false;
       }
-      counters += kernel->predict();
+      cost.add(kernel->predict());
     }
   }
   return true;

@@ -33,7 +33,7 @@ class DeviceWeights {
 struct LayerVerdict {
   Check check;
   Hazards hazards;
-  simt::Counters counted;
+  Cost counted;
   bool sampled = false;  // not all of its outputs were compared
 };
 
@@ -66,8 +66,8 @@ class Chain {
   bool check(std::vector<LayerVerdict>& verdicts, std::uint64_t seed, std::int64_t products,
              bool repeatable);
 
-  /// What the simulator must count for a layer; false if a kernel of it is not counted, and why.
-  bool predict(std::size_t layer, simt::Counters& counters, std::string& why) const;
+  /// What a layer must cost; false if a kernel of it is not counted, and why.
+  bool predict(std::size_t layer, Cost& cost, std::string& why) const;
 
   /// "NCHW 06 filter_group, bias_relu".
   std::string describe(std::size_t layer) const;

@@ -323,7 +323,7 @@ int run(int argc, const char* const* argv, const NetworkStage& stage,
   if (options.input.empty()) {
     for (const std::vector<Row>& rows : layers) print_layers(rows, all_ways, table);
   }
-  const int status = exit_status(results.rows);
+  const int status = exit_status(results.rows, options.out.strict);
   if (!options.input.empty()) {
     if (!last.output.empty() && status == 0) {
       print_digit(options.input, last.output, last.answered_by);

@@ -128,10 +128,10 @@ class Run {
       alive = false;
     }
     int sampled = 0;
-    simt::Counters counted;
+    Cost counted;
     for (const LayerVerdict& verdict : verdicts_) {
       merge(verdict, row);
-      counted += verdict.counted;
+      counted.add(verdict.counted);
       sampled += verdict.sampled;
     }
     if (alive) {
@@ -203,18 +203,20 @@ class Run {
     }
   }
 
-  void fill_traffic(Row& row, const simt::Counters& counted, std::size_t first, std::size_t end,
+  void fill_traffic(Row& row, const Cost& counted, std::size_t first, std::size_t end,
                     bool finished) const {
-    simt::Counters predicted;
+    Cost predicted;
     std::string uncounted;
     double outputs = 0;
     for (std::size_t layer = first; layer < end; ++layer) {
       if (chain_ && group_->backend().observes()) chain_->predict(layer, predicted, uncounted);
       outputs = static_cast<double>(output_of(group_->network().layers()[layer]).size());
     }
+    Observation seen;
+    seen.cost = counted;
     compare_traffic(
         uncounted, group_->backend(), finished && chain_ != nullptr, [&] { return predicted; },
-        {counted}, outputs, group_->network().name(), row);
+        {seen}, outputs, group_->network().name(), row);
   }
 
   std::shared_ptr<Group> group_;

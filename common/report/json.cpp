@@ -139,6 +139,90 @@ CounterList counters_from_json(const Json& json) {
   return counters;
 }
 
+Json lines_to_json(const std::vector<LineCounts>& lines) {
+  Json json = Json::array();
+  for (const LineCounts& line : lines) {
+    json.push_back(Json::object(
+        {{"file", line.file}, {"line", line.line}, {"counted", counters_to_json(line.counted)}}));
+  }
+  return json;
+}
+
+std::vector<LineCounts> lines_from_json(const Json& json, const char* name) {
+  std::vector<LineCounts> lines;
+  const Json* const found = json.find(name);
+  if (!found) return lines;
+  for (const Json& line : found->elements()) {
+    lines.push_back({line.at("file").get<std::string>(), line.at("line").get<int>(),
+                     counters_from_json(line.at("counted"))});
+  }
+  return lines;
+}
+
+struct LaunchField {
+  const char* name;
+  std::uint64_t LaunchFigures::*member;
+};
+constexpr LaunchField kLaunchFields[] = {{"launches", &LaunchFigures::launches},
+                                         {"blocks", &LaunchFigures::blocks},
+                                         {"threads", &LaunchFigures::threads},
+                                         {"shared_bytes", &LaunchFigures::shared_bytes}};
+
+Json launches_to_json(const std::vector<LaunchFigures>& launches) {
+  Json json = Json::array();
+  for (const LaunchFigures& alike : launches) {
+    Json one = Json::object();
+    for (const LaunchField& field : kLaunchFields) one[field.name] = alike.*field.member;
+    json.push_back(one);
+  }
+  return json;
+}
+
+std::vector<LaunchFigures> launches_from_json(const Json& json, const char* name) {
+  std::vector<LaunchFigures> launches;
+  const Json* const found = json.find(name);
+  if (!found) return launches;
+  for (const Json& one : found->elements()) {
+    LaunchFigures alike;
+    for (const LaunchField& field : kLaunchFields) {
+      alike.*field.member = one.at(field.name).get<std::uint64_t>();
+    }
+    launches.push_back(alike);
+  }
+  return launches;
+}
+
+Json figures_to_json(const Figures& figures) {
+  Json json = Json::object();
+  add_part(json, "predicted", launches_to_json(figures.predicted));
+  add_part(json, "counted", launches_to_json(figures.counted));
+  add_part(json, "fp64_lines", lines_to_json(figures.fp64_lines));
+  const auto figure = [&](const char* name, std::int64_t value) {
+    if (value >= 0) json[name] = value;
+  };
+  figure("fp64_predicted", figures.fp64_predicted);
+  figure("fp64_counted", figures.fp64_counted);
+  figure("unfreed_bytes", figures.unfreed_bytes);
+  figure("registers", figures.registers);
+  figure("local_bytes", figures.local_bytes);
+  return json;
+}
+
+Figures figures_from_json(const Json& traffic) {
+  Figures figures;
+  const Json* const json = traffic.find("figures");
+  if (!json) return figures;
+  figures.predicted = launches_from_json(*json, "predicted");
+  figures.counted = launches_from_json(*json, "counted");
+  figures.fp64_lines = lines_from_json(*json, "fp64_lines");
+  figures.fp64_predicted = json->get_or("fp64_predicted", figures.fp64_predicted);
+  figures.fp64_counted = json->get_or("fp64_counted", figures.fp64_counted);
+  figures.unfreed_bytes = json->get_or("unfreed_bytes", figures.unfreed_bytes);
+  figures.registers = json->get_or("registers", figures.registers);
+  figures.local_bytes = json->get_or("local_bytes", figures.local_bytes);
+  return figures;
+}
+
 Json hazard_to_json(const Hazard& hazard) {
   return Json::object({{"kind", hazard.kind},
                        {"file", hazard.file},
@@ -363,6 +447,8 @@ Json row_to_json(const Row& row) {
   add_figure(traffic, "bytes_per_output_counted", counts.bytes_per_output_counted);
   add_figure(traffic, "sectors_per_request", counts.sectors_per_request);
   add_figure(traffic, "shared_conflicts", counts.shared_conflicts);
+  add_part(traffic, "lines", lines_to_json(counts.lines));
+  add_part(traffic, "figures", figures_to_json(counts.figures));
 
   // Where nothing looks at lines there is nothing to say of them.
   const Coverage& covered = row.coverage;
@@ -476,6 +562,8 @@ Row row_from_json(const Json& json) {
   row.traffic.bytes_per_output_counted = figure_from_json(traffic, "bytes_per_output_counted");
   row.traffic.sectors_per_request = figure_from_json(traffic, "sectors_per_request");
   row.traffic.shared_conflicts = figure_from_json(traffic, "shared_conflicts");
+  row.traffic.lines = lines_from_json(traffic, "lines");
+  row.traffic.figures = figures_from_json(traffic);
 
   const Json& coverage = part_of(json, "coverage");
   row.coverage.outcome = outcome(coverage.at("status").get<std::string>(), kCoverageWords);

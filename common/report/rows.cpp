@@ -49,7 +49,7 @@ Results new_results(int argc, const char* const* argv, std::uint64_t seed) {
   return results;
 }
 
-int exit_status(const std::vector<Row>& rows) {
+int exit_status(const std::vector<Row>& rows, bool strict) {
   bool checked = false;
   bool compiled = true;
   for (const Row& row : rows) {
@@ -57,18 +57,18 @@ int exit_status(const std::vector<Row>& rows) {
       compiled = false;
       continue;
     }
-    for (const Outcome outcome :
-         {row.check.outcome, row.hazards.outcome, row.traffic.outcome, row.time.outcome}) {
+    for (const Outcome outcome : {row.check.outcome, row.hazards.outcome, row.time.outcome}) {
       if (outcome == Outcome::bad) return 1;
     }
+    if (strict && row.traffic.outcome == Outcome::bad) return 1;
     checked |= row.check.outcome == Outcome::good;
   }
   return !compiled ? 2 : checked ? 0 : 77;
 }
 
-int run_status(const Results& results) {
+int run_status(const Results& results, bool strict) {
   if (results.end.interrupted != 0) return 128 + results.end.interrupted;
-  return results.end.not_written.empty() ? exit_status(results.rows) : kNotWritten;
+  return results.end.not_written.empty() ? exit_status(results.rows, strict) : kNotWritten;
 }
 
 namespace {

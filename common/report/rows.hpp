@@ -74,12 +74,46 @@ struct Printed {
 // Counter values by the simulator's names, in the simulator's order.
 using CounterList = std::vector<std::pair<std::string, std::uint64_t>>;
 
-// Predicted beside counted. Figures that do not exist are negative (JSON: null).
+// What one line of a kernel's source counted, without the counters that are 0.
+struct LineCounts {
+  std::string file;
+  int line = 0;
+  CounterList counted;
+  bool operator==(const LineCounts&) const = default;
+};
+
+// Launches that are alike: how many there are, and what each asks the GPU for.
+struct LaunchFigures {
+  std::uint64_t launches = 0;
+  std::uint64_t blocks = 0;        // of a grid
+  std::uint64_t threads = 0;       // of a block
+  std::uint64_t shared_bytes = 0;  // of a block, static and dynamic
+  auto operator<=>(const LaunchFigures&) const = default;
+};
+
+// What kernels ask for beside memory traffic. Lists are empty and figures negative where nobody
+// predicted or saw them.
+struct Figures {
+  std::vector<LaunchFigures> predicted;
+  std::vector<LaunchFigures> counted;
+  std::int64_t fp64_predicted = -1;    // operations in double precision, of all threads
+  std::int64_t fp64_counted = -1;      // conversions among them
+  std::vector<LineCounts> fp64_lines;  // the lines that do them, as fp64_operations
+  std::int64_t unfreed_bytes = -1;     // allocated by the call itself and not freed
+  int registers = -1;                  // of a thread, the most of all kernels; where nvcc made them
+  int local_bytes = -1;                // of a thread, beside the registers; there too
+  bool operator==(const Figures&) const = default;
+};
+
+// Predicted beside counted. Figures that do not exist are negative (JSON: null). What differs is no
+// mistake by itself: a right kernel may cost otherwise.
 struct Traffic {
-  Outcome outcome = Outcome::not_run;
+  Outcome outcome = Outcome::not_run;  // of the counters and of the figures
   std::string reason;
   CounterList predicted;
   CounterList counted;
+  std::vector<LineCounts> lines;  // whose counted these are; only where something differs
+  Figures figures;
   double bytes_per_output_predicted = -1;  // 32 x global sectors / outputs
   double bytes_per_output_counted = -1;
   double sectors_per_request = -1;  // global loads, counted
@@ -233,11 +267,12 @@ Results new_results(int argc, const char* const* argv, std::uint64_t seed);
 // run. (2 is wrong use as well: then nothing is begun.)
 inline constexpr int kNotWritten = 74;
 
-// 1 any column of any row is bad; 2 a program did not compile; 0 what was checked is good; 77 no row was
-// checked (also when there are no rows): small problems alone are no row's check.
-int exit_status(const std::vector<Row>& rows);
+// 1 any column of any row is bad, but for traffic, which may differ unless `strict`; 2 a program did not
+// compile; 0 what was checked is good; 77 no row was checked (also when there are no rows): small
+// problems alone are no row's check.
+int exit_status(const std::vector<Row>& rows, bool strict = false);
 // The same of a run: also 74, and 128 + the signal of one that was interrupted.
-int run_status(const Results& results);
+int run_status(const Results& results, bool strict = false);
 
 // Sets the ratios of each timed row, among the rows with the same backend and problem: to the nearest
 // timed variant before it, to the copy (Role::copy), and to the fastest peer (Role::peer). To be

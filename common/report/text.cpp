@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/report/command_line.hpp"
+#include "common/report/traffic_words.hpp"
 
 namespace halo {
 
@@ -73,14 +74,16 @@ std::string faults(const Row& row, const TableOptions& options) {
     }
   }
   if (row.traffic.outcome == Outcome::bad) {
-    text += "  traffic " + paint("DIFFERS", Tone::bad, options) + ", " + row.traffic.reason + "\n";
-    for (std::size_t i = 0; i < row.traffic.counted.size(); ++i) {
-      const auto& [name, counted] = row.traffic.counted[i];
-      const std::uint64_t predicted =
-          i < row.traffic.predicted.size() ? row.traffic.predicted[i].second : 0;
-      if (counted == predicted) continue;
-      text += "    " + name + ": predicted " + with_commas(static_cast<std::int64_t>(predicted)) +
-              ", counted " + with_commas(static_cast<std::int64_t>(counted)) + "\n";
+    text +=
+        "  traffic " + paint("DIFFERS", Tone::caution, options) + ", " + row.traffic.reason + "\n";
+    const std::string told = told_traffic(row);
+    if (!told.empty()) text += "    " + told + "\n";
+    for (const TrafficDifference& one : traffic_differences(row)) {
+      text += "    " + (one.name.empty() ? one.what : one.name) + ": predicted " + one.predicted +
+              ", counted " + one.counted + (one.change.empty() ? "" : ", " + one.change) + "\n";
+      for (const TrafficDifference::Part& part : one.lines) {
+        text += "      " + place(part.file, part.line) + ": " + part.counted + "\n";
+      }
     }
   }
   if (row.time.outcome == Outcome::bad) {

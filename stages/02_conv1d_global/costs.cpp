@@ -17,22 +17,22 @@ void add_warp(Tally& tally, const Conv1dShape& shape, Cells warp) {
 }
 
 // One block takes as many outputs as it has threads, then as many again.
-simt::Counters predict_single_block(const Conv1dShape& shape) {
+Cost predict_single_block(const Conv1dShape& shape) {
   Tally tally;
   for (const Cells turn : Cells{shape.first, shape.last}.pieces(shape.threads)) {
     for (const Cells warp : turn.pieces(kWarpSize)) add_warp(tally, shape, warp);
   }
-  return tally.counters();
+  return tally.cost();
 }
 
-simt::Counters predict_grid(const Conv1dShape& shape) {
+Cost predict_grid(const Conv1dShape& shape) {
   Tally tally;
   for (const Cells block : Cells{0, shape.length}.pieces(shape.threads)) {
     for (const Cells warp : block.pieces(kWarpSize)) {
       add_warp(tally, shape, warp.within({shape.first, shape.last}));
     }
   }
-  return tally.counters();
+  return tally.cost();
 }
 
 }  // namespace

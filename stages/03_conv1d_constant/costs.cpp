@@ -7,7 +7,7 @@ namespace halo::conv1d_constant {
 namespace {
 
 // As stage 02, with each tap from constant memory.
-simt::Counters predict_constant(const Conv1dShape& shape) {
+Cost predict_constant(const Conv1dShape& shape) {
   Tally tally;
   for (const Cells block : Cells{0, shape.length}.pieces(shape.threads)) {
     for (const Cells lanes : block.pieces(kWarpSize)) {
@@ -20,7 +20,7 @@ simt::Counters predict_constant(const Conv1dShape& shape) {
       tally.store(warp);
     }
   }
-  return tally.counters();
+  return tally.cost();
 }
 
 }  // namespace

@@ -6,7 +6,7 @@ namespace halo::conv1d_tiled_halo {
 
 namespace {
 
-simt::Counters predict_tiled_halo(const Conv1dShape& shape) {
+Cost predict_tiled_halo(const Conv1dShape& shape) {
   const Cells signal{0, shape.length};
   const Cells tile{0, shape.threads + 2 * shape.halo()};
   Tally tally;
@@ -28,10 +28,10 @@ simt::Counters predict_tiled_halo(const Conv1dShape& shape) {
       tally.store(warp);
     }
   }
-  return tally.counters();
+  return tally.cost();
 }
 
-simt::Counters predict_warp_tile(const Conv1dShape& shape) {
+Cost predict_warp_tile(const Conv1dShape& shape) {
   const Cells signal{0, shape.length};
   const Cells outputs{shape.first, shape.last};
   const int outputs_of_thread = shape.mask_width <= 31 ? 20 : 36;
@@ -69,7 +69,7 @@ simt::Counters predict_warp_tile(const Conv1dShape& shape) {
       }
     }
   }
-  return tally.counters();
+  return tally.cost();
 }
 
 }  // namespace

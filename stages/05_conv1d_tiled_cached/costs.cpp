@@ -23,7 +23,7 @@ void add_fours(Cells warp, Cells around, Cells exist, Ask ask) {
   }
 }
 
-simt::Counters predict_tiled_cached(const Conv1dShape& shape) {
+Cost predict_tiled_cached(const Conv1dShape& shape) {
   const Cells signal{0, shape.length};
   Tally tally;
   for (const Cells tile : signal.pieces(shape.threads)) {
@@ -45,10 +45,10 @@ simt::Counters predict_tiled_cached(const Conv1dShape& shape) {
       tally.store(warp);
     }
   }
-  return tally.counters();
+  return tally.cost();
 }
 
-simt::Counters predict_quad(const Conv1dShape& shape) {
+Cost predict_quad(const Conv1dShape& shape) {
   const std::int64_t side = (shape.halo() + 3) / 4;  // quads on either side of a thread's own
   Tally tally;
   for (const Cells warp : Cells{0, (shape.length + 3) / 4}.pieces(kWarpSize)) {
@@ -58,7 +58,7 @@ simt::Counters predict_quad(const Conv1dShape& shape) {
     add_fours(warp, {0, 4}, {shape.first, shape.last},
               [&](const Lanes& outputs) { tally.store(outputs); });
   }
-  return tally.counters();
+  return tally.cost();
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ void add_stores(Tally& tally, const ConvLayer& layer) {
 }
 
 // Steps 1 to 3: for each product a request for the cells and one for the tap, unless all lanes have a ghost cell.
-simt::Counters predict_direct(const ConvLayer& layer) {
+Cost predict_direct(const ConvLayer& layer) {
   const auto& [N, C, H, W, K, R, S, u, v, a, b] = layer.shape();
   const Times planes = every(H * W, N * C) * K;
   Tally tally;
@@ -46,7 +46,7 @@ simt::Counters predict_direct(const ConvLayer& layer) {
     }
   }
   add_stores(tally, layer);
-  return tally.counters();
+  return tally.cost();
 }
 
 enum class Taps { in_constant, in_shared };
@@ -72,7 +72,7 @@ Piece largest_piece(const ConvLayer& layer) {
 
 // Steps 4 to 7: blocks that load a tile for each channel and piece of a filter, once for each of
 // `groups` groups of filters.
-simt::Counters predict_tiled(const ConvLayer& layer, Taps taps, Piece piece, std::int64_t groups) {
+Cost predict_tiled(const ConvLayer& layer, Taps taps, Piece piece, std::int64_t groups) {
   const auto& [N, C, H, W, K, R, S, u, v, a, b] = layer.shape();
   const Times planes = every(H * W, N * C) * groups;
   const Times filters = every(R * S, K * C) * N;
@@ -111,7 +111,7 @@ simt::Counters predict_tiled(const ConvLayer& layer, Taps taps, Piece piece, std
     }
   }
   add_stores(tally, layer);
-  return tally.counters();
+  return tally.cost();
 }
 
 std::int64_t groups_of(const ConvLayer& layer) { return (layer.K() - 1) / kFilterGroup + 1; }

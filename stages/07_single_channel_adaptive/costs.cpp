@@ -117,7 +117,7 @@ void add_block(Tally& tally, const Image& image, const Part& work, std::int64_t 
 
 }  // namespace
 
-simt::Counters predict_prefetch(const LayerNumbers& layer) {
+Cost predict_prefetch(const LayerNumbers& layer) {
   Tally tally;
   for (std::int64_t n = 0; n < layer.N; ++n) {
     for (std::int64_t row = 0; row < layer.P; row += kPrefetchBand) {
@@ -129,10 +129,10 @@ simt::Counters predict_prefetch(const LayerNumbers& layer) {
       }
     }
   }
-  return tally.counters();
+  return tally.cost();
 }
 
-simt::Counters predict(const LayerNumbers& layer, Method method, const Division& division) {
+Cost predict(const LayerNumbers& layer, Method method, const Division& division) {
   const bool by_filters = method == Method::filters_over_sms;
   Tally tally;
   for (std::int64_t n = 0; n < layer.N; ++n) {
@@ -159,7 +159,7 @@ simt::Counters predict(const LayerNumbers& layer, Method method, const Division&
       }
     }
   }
-  return tally.counters();
+  return tally.cost();
 }
 
 }  // namespace halo::single_channel_adaptive

@@ -197,13 +197,13 @@ void add_block_method(Tally& tally, const conv::ConvLayer& layer, const Block& b
 
 }  // namespace
 
-simt::Counters predict_stride_fixed(const conv::ConvLayer& layer, const BlockPlan& plan) {
+Cost predict_stride_fixed(const conv::ConvLayer& layer, const BlockPlan& plan) {
   Tally tally;
   add_block_method(tally, layer, plan.block, 0, layer.C(), 0);
-  return tally.counters();
+  return tally.cost();
 }
 
-simt::Counters predict_channels_divided(const conv::ConvLayer& layer, const BlockPlan& plan) {
+Cost predict_channels_divided(const conv::ConvLayer& layer, const BlockPlan& plan) {
   Tally tally;
   const std::int64_t channels = (layer.C() - 1) / plan.parts + 1;
   for (std::int64_t part = 0; part < plan.parts; ++part) {
@@ -214,10 +214,10 @@ simt::Counters predict_channels_divided(const conv::ConvLayer& layer, const Bloc
   // The second kernel: each part of 32 outputs, and the outputs.
   tally.load(Cells{0, layer.output_size()}, every(layer.output_size(), plan.parts));
   tally.store(Cells{0, layer.output_size()});
-  return tally.counters();
+  return tally.cost();
 }
 
-simt::Counters predict_filters_divided(const conv::ConvLayer& layer, const BlockPlan& plan) {
+Cost predict_filters_divided(const conv::ConvLayer& layer, const BlockPlan& plan) {
   const Block& block = plan.block;
   const Walk walk(layer, block, 0, layer.products_per_output());
   const std::int64_t tiles = tiles_of(layer, block);
@@ -235,10 +235,10 @@ simt::Counters predict_filters_divided(const conv::ConvLayer& layer, const Block
   store_outputs(tally, layer, block, 0);
   // One more before each tile but the first.
   tally.barriers(block.groups * (tiles * walk.rounds() + tiles - 1));
-  return tally.counters();
+  return tally.cost();
 }
 
-simt::Counters predict_maps_divided(const conv::ConvLayer& layer, const BlockPlan& plan) {
+Cost predict_maps_divided(const conv::ConvLayer& layer, const BlockPlan& plan) {
   const Block& block = plan.block;
   const Walk walk(layer, block, 0, layer.products_per_output());
   const std::int64_t tiles = tiles_of(layer, block);
@@ -256,7 +256,7 @@ simt::Counters predict_maps_divided(const conv::ConvLayer& layer, const BlockPla
   }
   store_outputs(tally, layer, block, 0);
   tally.barriers(tiles * block.groups * walk.rounds());
-  return tally.counters();
+  return tally.cost();
 }
 
 }  // namespace halo::multi_channel_stride_fixed

@@ -159,7 +159,7 @@ InputReads input_reads(const ConvLayer& layer, std::int64_t cap) {
   return sum;
 }
 
-simt::Counters predict(const ConvLayer& layer, Rows rows, int multiprocessors, std::int64_t cap) {
+Cost predict(const ConvLayer& layer, Rows rows, int multiprocessors, std::int64_t cap) {
   const int taps = layer.R() * layer.S();
   const int products = row_products(layer);
   const Chunks chunks = chunk_temporaries(layer.K(), products, taps, cap);
@@ -173,7 +173,7 @@ simt::Counters predict(const ConvLayer& layer, Rows rows, int multiprocessors, s
     }
     if (taps > 1) add_sum(layer, chunk, tally);
   });
-  return tally.counters();
+  return tally.cost();
 }
 
 }  // namespace halo::cuconv_two_stage

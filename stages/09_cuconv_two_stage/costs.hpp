@@ -3,8 +3,8 @@
 #pragma once
 
 #include "common/conv/layer.hpp"
+#include "common/harness/traffic/cost.hpp"
 #include "common/planning/two_stage_division.hpp"
-#include "common/simt/simt.hpp"
 
 namespace halo::cuconv_two_stage {
 
@@ -25,7 +25,7 @@ struct InputReads {
 InputReads input_reads(const conv::ConvLayer& layer, std::int64_t cap = kTemporariesCap);
 
 // What the simulator must count for one call: both stages, all chunks.
-simt::Counters predict(const conv::ConvLayer& layer, Rows rows, int multiprocessors,
-                       std::int64_t cap = kTemporariesCap);
+Cost predict(const conv::ConvLayer& layer, Rows rows, int multiprocessors,
+             std::int64_t cap = kTemporariesCap);
 
 }  // namespace halo::cuconv_two_stage

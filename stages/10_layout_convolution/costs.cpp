@@ -118,7 +118,7 @@ Division divide(const ConvLayer& layer, Across across) {
   return division;
 }
 
-simt::Counters predict(const ConvLayer& layer, Across across, conv::Layout layout) {
+Cost predict(const ConvLayer& layer, Across across, conv::Layout layout) {
   const Division division = divide(layer, across);
   Tally tally;
   const auto load = [&](const auto& cells, const Times& times) {
@@ -150,7 +150,7 @@ simt::Counters predict(const ConvLayer& layer, Across across, conv::Layout layou
   const Run four_taps{.lanes = kLanes, .stride = 0, .width = 4};
   tally.shared_load(cells, tiles * warps * kTaps * division.columns);
   tally.shared_load(four_taps, tiles * warps * kTaps * (division.filters / 4));
-  return tally.counters();
+  return tally.cost();
 }
 
 std::string described(const Division& division) {

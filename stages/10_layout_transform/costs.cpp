@@ -23,7 +23,7 @@ std::int64_t tiles(std::int64_t rows, std::int64_t columns) {
 
 // A block a cell, a lane an image: in CHWN, [cells][N], lanes are neighbours; in NCHW, [N][cells], they
 // are an image apart.
-simt::Counters predict_naive(const Transform& transform) {
+Cost predict_naive(const Transform& transform) {
   const std::int64_t N = images(transform), cells = cells_of_image(transform);
   Tally tally;
   if (to_nchw(transform)) {
@@ -33,12 +33,12 @@ simt::Counters predict_naive(const Transform& transform) {
     tally.load(strided(0, N, cells), every(1, cells));
     tally.store(Cells{0, N}, every(N, cells));
   }
-  return tally.counters();
+  return tally.cost();
 }
 
 // The input is a matrix whose rows are gone through by warps of neighbours, and so is the output, whose
 // rows are the columns of the input. A tile is written by rows and read by columns.
-simt::Counters predict_tiled(const Transform& transform) {
+Cost predict_tiled(const Transform& transform) {
   const std::int64_t N = images(transform), cells = cells_of_image(transform);
   const std::int64_t rows = to_nchw(transform) ? cells : N;
   const std::int64_t columns = to_nchw(transform) ? N : cells;
@@ -48,12 +48,12 @@ simt::Counters predict_tiled(const Transform& transform) {
   tally.barriers(tiles(rows, columns));
   tally.shared_load(strided(0, rows, kTile + 1), columns);
   tally.store(Cells{0, rows}, every(rows, columns));
-  return tally.counters();
+  return tally.cost();
 }
 
 // In CHWN a lane has two images, 8 bytes. In NCHW it has a cell of the one and then of the other, both
 // with one access to the tile [cell][pair].
-simt::Counters predict_tiled_float2(const Transform& transform) {
+Cost predict_tiled_float2(const Transform& transform) {
   const std::int64_t N = images(transform), cells = cells_of_image(transform);
   if (N % 2 != 0) return predict_tiled(transform);
   const Run chwn = pairs({0, N});
@@ -72,11 +72,11 @@ simt::Counters predict_tiled_float2(const Transform& transform) {
     tally.store(chwn, every(N, cells));
   }
   tally.barriers(tiles(cells, N / 2));
-  return tally.counters();
+  return tally.cost();
 }
 
 // 16 bytes a lane, and what is left over of 16 bytes in a request of its own.
-simt::Counters predict_copy(const Transform& transform) {
+Cost predict_copy(const Transform& transform) {
   const std::int64_t floats = transform.input_size();
   const Cells whole{0, floats / 4 * 4};
   const Cells rest{whole.end, floats};
@@ -85,7 +85,7 @@ simt::Counters predict_copy(const Transform& transform) {
   tally.load(rest);
   tally.store(quads(whole));
   tally.store(rest);
-  return tally.counters();
+  return tally.cost();
 }
 
 }  // namespace

@@ -8,7 +8,6 @@ namespace {
 
 using conv::Layout;
 using conv::PoolingLayer;
-using simt::Counters;
 
 // A plain kernel reads a window from its first cell that exists on; a tile is gone through from its
 // corner, whether that exists or not.
@@ -51,19 +50,19 @@ Times asked(const WindowAxis& axis, std::int64_t pitch) {
   return times;
 }
 
-Counters predict_chwn(const PoolingLayer& layer, Expansion expansion) {
+Cost predict_chwn(const PoolingLayer& layer, Expansion expansion) {
   const std::int64_t N = layer.N(), C = layer.C(), W = layer.W(), map = W * layer.H();
   const Cells images{0, N};
   Tally tally;
   tally.load(images, every(map * N, C) * asked(down(layer, expansion.rows), W * N) *
                          asked(across(layer, expansion.columns), N));
   tally.store(images, every(N, C * layer.P() * layer.Q()));
-  return tally.counters();
+  return tally.cost();
 }
 
 // Threads are numbered through: planes of rows of tiles, one tile a column. Each goes down and across
 // the cells under its outputs, all in step.
-Counters predict_nchw(const PoolingLayer& layer, int expansion, From from) {
+Cost predict_nchw(const PoolingLayer& layer, int expansion, From from) {
   const std::int64_t H = layer.H(), W = layer.W(), P = layer.P(), Q = layer.Q();
   const WindowAxis rows = down(layer, expansion);
   const WindowAxis columns = across(layer, 1);
@@ -96,17 +95,17 @@ Counters predict_nchw(const PoolingLayer& layer, int expansion, From from) {
           tally.store(lanes(warp, output_of), planes.every(P * Q));
         }
       });
-  return tally.counters();
+  return tally.cost();
 }
 
 }  // namespace
 
-Counters predict_plain(const PoolingLayer& layer, Layout layout) {
+Cost predict_plain(const PoolingLayer& layer, Layout layout) {
   if (layout == Layout::chwn) return predict_chwn(layer, {});
   return predict_nchw(layer, 1, From::first_cell);
 }
 
-Counters predict_reuse(const PoolingLayer& layer, Layout layout, Expansion expansion) {
+Cost predict_reuse(const PoolingLayer& layer, Layout layout, Expansion expansion) {
   if (layout == Layout::chwn) return predict_chwn(layer, expansion);
   return predict_nchw(layer, expansion.rows, From::corner);
 }

@@ -3,17 +3,16 @@
 #pragma once
 
 #include "common/conv/pooling.hpp"
-#include "common/simt/simt.hpp"
+#include "common/harness/traffic/cost.hpp"
 #include "stages/11_fused_pooling/expansion.hpp"
 
 namespace halo::fused_pooling {
 
 // One output a thread, as `nchw` and `chwn`: each window is read from its first cell that exists on.
 // In NCHW lanes with fewer of them than others end early, and read what they have in step.
-simt::Counters predict_plain(const conv::PoolingLayer& layer, conv::Layout layout);
+Cost predict_plain(const conv::PoolingLayer& layer, conv::Layout layout);
 
 // Tiles of outputs, as `nchw_reuse` and `chwn_reuse`.
-simt::Counters predict_reuse(const conv::PoolingLayer& layer, conv::Layout layout,
-                             Expansion expansion);
+Cost predict_reuse(const conv::PoolingLayer& layer, conv::Layout layout, Expansion expansion);
 
 }  // namespace halo::fused_pooling

@@ -57,7 +57,7 @@ void add_rows(Tally& tally, const Softmax& softmax) {
 
 std::int64_t warps_of(const Softmax& softmax) { return threads_for(softmax.C()) / kWarpSize; }
 
-simt::Counters predict_five_kernels(const Softmax& softmax) {
+Cost predict_five_kernels(const Softmax& softmax) {
   const std::int64_t C = softmax.C();
   const Cells cells{0, softmax.input_size()};  // a thread a cell
   const Cells images{0, softmax.N()};          // a thread an image
@@ -71,21 +71,21 @@ simt::Counters predict_five_kernels(const Softmax& softmax) {
   for_each_warp(softmax.N(), C, [&](Cells warp, Again again) {
     tally.load(lanes(warp, [&](std::int64_t cell) { return cell / C; }), again.every(1) * 2);
   });
-  return tally.counters();
+  return tally.cost();
 }
 
-simt::Counters predict_fused(const Softmax& softmax) {
+Cost predict_fused(const Softmax& softmax) {
   const Tile tile = tile_of(softmax.C());
   const std::int64_t full = softmax.N() / tile.images;
   const std::int64_t rest = softmax.N() % tile.images;
   Tally tally;
   add_blocks(tally, softmax, tile, full, tile.images, 0);
   add_blocks(tally, softmax, tile, rest > 0, rest, full * tile.images * softmax.C());
-  return tally.counters();
+  return tally.cost();
 }
 
 // Twice each warp leaves its result, and reads those of all.
-simt::Counters predict_fused_parallel(const Softmax& softmax) {
+Cost predict_fused_parallel(const Softmax& softmax) {
   const std::int64_t N = softmax.N();
   const std::int64_t warps = warps_of(softmax);
   Tally tally;
@@ -93,12 +93,12 @@ simt::Counters predict_fused_parallel(const Softmax& softmax) {
   tally.shared_store(one(0), 2 * N * warps);
   tally.shared_load(Cells{0, warps}, 2 * N * warps);
   tally.barriers(2 * N);
-  return tally.counters();
+  return tally.cost();
 }
 
 // Twice each warp leaves its result; thread 0 reads those of the others and leaves the block's; each
 // warp reads that.
-simt::Counters predict_fused_cub(const Softmax& softmax) {
+Cost predict_fused_cub(const Softmax& softmax) {
   const std::int64_t N = softmax.N();
   const std::int64_t warps = warps_of(softmax);
   Tally tally;
@@ -106,7 +106,7 @@ simt::Counters predict_fused_cub(const Softmax& softmax) {
   tally.shared_store(one(0), 2 * N * (warps + 1));
   tally.shared_load(one(0), 2 * N * (warps - 1 + warps));
   tally.barriers(4 * N);
-  return tally.counters();
+  return tally.cost();
 }
 
 }  // namespace

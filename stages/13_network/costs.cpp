@@ -13,7 +13,7 @@ constexpr int kTileStep = 32;
 constexpr int kTileSide = 16;
 constexpr int kLaneImages = 4;
 
-simt::Counters predict_tiled(const conv::ConvLayer& layer, Layout layout) {
+Cost predict_tiled(const conv::ConvLayer& layer, Layout layout) {
   const std::int64_t N = layer.N(), F = layer.products_per_output(), K = layer.K();
   const bool in_nchw = layout == Layout::nchw;
   const std::int64_t image_tiles = (N - 1) / kTile + 1;
@@ -46,10 +46,10 @@ simt::Counters predict_tiled(const conv::ConvLayer& layer, Layout layout) {
     // The last line of an odd number is alone.
     if (lines % 2 != 0) tally.store(piece.shifted((lines - 1) * line.size()));
   }
-  return tally.counters();
+  return tally.cost();
 }
 
-simt::Counters predict_lanes(const conv::ConvLayer& layer, Layout layout) {
+Cost predict_lanes(const conv::ConvLayer& layer, Layout layout) {
   const std::int64_t N = layer.N(), F = layer.products_per_output(), K = layer.K();
   Tally tally;
   tally.load(Cells{0, F}, every(F, K) * ((N - 1) / kLaneImages + 1));
@@ -59,7 +59,7 @@ simt::Counters predict_lanes(const conv::ConvLayer& layer, Layout layout) {
     tally.load(strided(0, F, N), every(1, N) * K);  // lanes are N cells apart
   }
   tally.store(one(0), N * K);  // one lane writes, image by image
-  return tally.counters();
+  return tally.cost();
 }
 
 int inner_of(const BiasRelu& problem) {
@@ -67,7 +67,7 @@ int inner_of(const BiasRelu& problem) {
   return images.H() * images.W() * (problem.layout == Layout::chwn ? images.N() : 1);
 }
 
-simt::Counters predict_bias_relu(const BiasRelu& problem) {
+Cost predict_bias_relu(const BiasRelu& problem) {
   const Cells cells{0, problem.images.size()};
   const std::int64_t inner = inner_of(problem);
   const std::int64_t channels = problem.images.C();
@@ -79,7 +79,7 @@ simt::Counters predict_bias_relu(const BiasRelu& problem) {
     const auto bias_of = [&](std::int64_t cell) { return cell / inner % channels; };
     tally.load(lanes(warp, bias_of), images.every(0));
   });
-  return tally.counters();
+  return tally.cost();
 }
 
 }  // namespace halo::network

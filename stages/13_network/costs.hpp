@@ -6,11 +6,11 @@
 namespace halo::network {
 
 /// Of a layer whose filters cover the map.
-simt::Counters predict_tiled(const conv::ConvLayer& layer, conv::Layout layout);
-simt::Counters predict_lanes(const conv::ConvLayer& layer, conv::Layout layout);
+Cost predict_tiled(const conv::ConvLayer& layer, conv::Layout layout);
+Cost predict_lanes(const conv::ConvLayer& layer, conv::Layout layout);
 
 /// Cells of a plane that one bias is added to.
 int inner_of(const BiasRelu& problem);
-simt::Counters predict_bias_relu(const BiasRelu& problem);
+Cost predict_bias_relu(const BiasRelu& problem);
 
 }  // namespace halo::network

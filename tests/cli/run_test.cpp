@@ -808,6 +808,22 @@ TEST_CASE("a flag of the programs is passed on without a value") {
   require_one_line(build.halo({"bench", "--no-trials"}), 2);
 }
 
+TEST_CASE("traffic that differs fails with --strict only, and the programs must agree") {
+  Row row = good_row("01_first", "early");
+  row.traffic.outcome = Outcome::bad;
+  for (const int status : {0, 1}) {
+    FakeBuild build;
+    build.add_reporting_program("01_first", "sim", {row}, status);
+    INFO(status);
+    const Ended lenient = build.halo({"run", "1"});
+    const Ended strict = build.halo({"run", "1", "--strict"});
+    CHECK(lenient.status == status);
+    CHECK(strict.status == 1);
+    CHECK_THAT(read_file(build.path() / "words"), contains("--strict --seed"));
+    CHECK_THAT((status == 0 ? strict : lenient).out, contains("which its 1 result rows do not"));
+  }
+}
+
 TEST_CASE("--help tells what each family makes of an option") {
   FakeBuild build;
   const std::string run = build.halo({"run", "--help"}).out;

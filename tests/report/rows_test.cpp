@@ -17,6 +17,7 @@
 #include "common/report/row_tables.hpp"
 #include "common/report/terminal.hpp"
 #include "common/report/text.hpp"
+#include "common/report/traffic_words.hpp"
 #include "tests/catch.hpp"
 #include "tests/report/csv.hpp"
 
@@ -196,6 +197,16 @@ TEST_CASE("JSON comes back as it went") {
   results.rows[2].time.best_peer = "cudnn";
   results.rows[2].role = Role::peer;
   results.rows[2].label = "9-1-1-16-3";
+  results.rows[1].traffic.lines = {{"a.cu", 12, {{"global_load_sectors", 99999}}}};
+  Figures& figures = results.rows[1].traffic.figures;
+  figures = {{{1, 391, 256, 1056}, {2, 10, 32, 0}},
+             {{1, 1, 256, 1056}},
+             0,
+             1'234'567'890'123,
+             {{"a.cu", 14, {{"fp64_operations", 1'234'567'890'123}}}},
+             0,
+             40,
+             16};
   results.rows[2].published = {"a report, Table 1", {{"gpu_ms", 33.7104}}};
 
   const std::string text = to_json(results);
@@ -213,6 +224,9 @@ TEST_CASE("JSON comes back as it went") {
   CHECK(back.rows[0].task == 4);
   CHECK(std::isinf(back.rows[1].check.worst_share));
   CHECK(back.rows[1].hazards.findings == results.rows[1].hazards.findings);
+  CHECK(back.rows[1].traffic.lines == results.rows[1].traffic.lines);
+  CHECK(back.rows[1].traffic.figures == figures);
+  CHECK(back.rows[0].traffic.figures == Figures());
   CHECK(back.rows[1].check.outcome == Outcome::bad);
   CHECK(back.rows[2].time.transfers.median_ms == 1.5);
   CHECK(back.rows[2].time.ratio_to_previous == 1.25);
@@ -411,7 +425,9 @@ TEST_CASE("the exit status says 0 only when something was checked and nothing is
     if (column == 2) row.traffic.outcome = Outcome::bad;
     if (column == 3) row.time.outcome = Outcome::bad;
     INFO(column);
-    CHECK(exit_status({good_row(), row}) == 1);
+    // Traffic may differ, unless somebody wants it as predicted.
+    CHECK(exit_status({good_row(), row}) == (column == 2 ? 0 : 1));
+    CHECK(exit_status({good_row(), row}, true) == 1);
   }
 }
 
@@ -429,6 +445,58 @@ TEST_CASE("of several faults the exit status tells the worst") {
   CHECK(run_status(results) == 74);
   results.end.interrupted = 15;
   CHECK(run_status(results) == 143);
+}
+
+TEST_CASE("traffic that differs is told as less or more, with the line that makes it") {
+  CHECK(told_traffic(good_row()) == "");
+  Row row = good_row();
+  row.traffic.outcome = Outcome::bad;
+  row.traffic.counted[1].second = 16015;
+  row.traffic.bytes_per_output_counted = 9.1248;
+  row.traffic.lines = {{row.source, 36, {{"global_load_sectors", 16015}}}};
+  CHECK(told_traffic(row) ==
+        "right; 9.12 bytes an output instead of 9.25, 1 % less; line 36: 16,405 -> 16,015 load "
+        "sectors");
+  const std::vector<TrafficDifference> all = traffic_differences(row);
+  REQUIRE(all.size() == 1);
+  CHECK(all[0].name == "global_load_sectors");
+  CHECK(all[0].change == "2 % less");
+  CHECK_THAT(render_table({row}),
+             contains("    global_load_sectors: predicted 16,405, counted 16,015, 2 % less\n"
+                      "      stages/04_conv1d_tiled_halo/tiled_halo.cu:36: 16,015\n"));
+  // Made by several lines, it is nobody's alone.
+  row.traffic.lines.push_back({row.source, 40, {{"global_load_sectors", 15}}});
+  CHECK_THAT(told_traffic(row), contains("; 16,405 -> 16,015 load sectors"));
+  row.hazards.outcome = Outcome::bad;
+  CHECK_THAT(told_traffic(row), !contains("right"));
+}
+
+TEST_CASE("launches that differ are told although the traffic is equal") {
+  Row row = good_row();
+  row.traffic.outcome = Outcome::bad;
+  row.traffic.figures.predicted = {{1, 391, 256, 1056}};
+  row.traffic.figures.counted = {{1, 1, 256, 49152}};
+  row.traffic.figures.fp64_predicted = 0;
+  row.traffic.figures.fp64_counted = 12;
+  row.traffic.figures.fp64_lines = {{row.source, 47, {{"fp64_operations", 12}}}};
+  row.traffic.figures.unfreed_bytes = 4;
+  CHECK(told_traffic(row) ==
+        "right; 391 -> 1 blocks; 1,056 -> 49,152 bytes of shared memory a block; "
+        "line 47: 12 operations in double precision; 4 bytes allocated and not freed");
+  row.traffic.figures.predicted.push_back({2, 10, 32, 0});
+  CHECK_THAT(
+      told_traffic(row),
+      contains("right; 1 block of 256 threads with 49,152 bytes of shared memory instead of 391 "
+               "blocks of 256 threads with 1,056 bytes of shared memory and 2 times 10 "
+               "blocks of 32 threads; "));
+}
+
+TEST_CASE("changes are told as people say them") {
+  CHECK(told_change(100, 98) == "2 % less");
+  CHECK(told_change(1000, 1001) == "under 1 % more");
+  CHECK(told_change(100, 190) == "90 % more");
+  CHECK(told_change(100, 250) == "2.5 times as much");
+  CHECK(told_change(1, 40) == "40 times as much");
 }
 
 TEST_CASE("the table says PASS, EQUAL and why a time is missing") {

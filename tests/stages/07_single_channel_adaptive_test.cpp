@@ -90,7 +90,7 @@ void check_launch(Backend& backend, const ConvLayer& layer, const Plan& plan) {
   if (!backend.observes()) return;
   CHECK(seen.kernels == 1);
   const auto predicted = backend.by_name(predict(numbers, plan.method, division));
-  const auto counted = backend.by_name(seen.counters);
+  const auto counted = backend.by_name(seen.cost);
   for (std::size_t i = 0; i < counted.size(); ++i) {
     INFO(counted[i].first);
     CHECK(predicted[i].second == counted[i].second);

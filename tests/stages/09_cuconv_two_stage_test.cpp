@@ -465,8 +465,8 @@ TEST_CASE("09_cuconv_two_stage: requests that cross row ends, as on the page, an
     }
     const std::uint64_t blocks = std::uint64_t(layer.K()) * taps_of(layer) * division.blocks;
     const InputReads reads = input_reads(layer);
-    CHECK(seen.counters.global_load_requests == blocks + reads.requests);
-    CHECK(seen.counters.global_load_sectors == row_sectors * division.blocks + reads.sectors);
+    CHECK(seen.cost.global_load_requests == blocks + reads.requests);
+    CHECK(seen.cost.global_load_sectors == row_sectors * division.blocks + reads.sectors);
   }
 }
 

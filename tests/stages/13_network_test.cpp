@@ -261,7 +261,7 @@ TEST_CASE("bias and ReLU, in place, in both layouts") {
         if (backend->observes()) {
           INFO(shape.N << " " << shape.C << " " << shape.H << " " << shape.W << " "
                        << to_string(layout));
-          CHECK(backend->by_name(seen.counters) == backend->by_name(variant.predict(problem)));
+          CHECK(backend->by_name(seen.cost) == backend->by_name(variant.predict(problem)));
         }
       }
     }

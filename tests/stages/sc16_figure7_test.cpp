@@ -123,9 +123,9 @@ TEST_CASE("Fig. 7a writes NCHW and not the NHWC of its comment") {
   CHECK(ran.output[1] == value(40, 0, 1));
   CHECK(ran.output[1] != value(40, 0, 4 * 5));
   // Each store touches a sector for each image, each load 4 or 5 for 32 images.
-  CHECK(ran.seen.counters.global_store_requests == 60 * 2);
-  CHECK(ran.seen.counters.global_store_sectors == 60 * 40);
-  CHECK(ran.seen.counters.global_load_sectors == 60 * 5);
+  CHECK(ran.seen.cost.global_store_requests == 60 * 2);
+  CHECK(ran.seen.cost.global_store_sectors == 60 * 40);
+  CHECK(ran.seen.cost.global_load_sectors == 60 * 5);
 }
 
 TEST_CASE("Fig. 7a cannot have more than 1,024 images") {
@@ -149,15 +149,15 @@ TEST_CASE("Fig. 7b is right for 64 channels and 128 images if the grid is C*H*W 
   CHECK(tally(ran, 128, 64 * 6).right == 128 * 64 * 6);
   // Two steps of 12 blocks: a warp loads 64 images of a cell, 8 sectors, and stores 32 cells of two
   // images, 4 sectors each.
-  CHECK(ran.seen.counters.global_load_requests == 2 * 12 * 32);
-  CHECK(ran.seen.counters.global_load_sectors == 2 * 12 * 32 * 8);
-  CHECK(ran.seen.counters.global_store_requests == 2 * 12 * 64);
-  CHECK(ran.seen.counters.global_store_sectors == 2 * 12 * 64 * 4);
-  CHECK(ran.seen.counters.barriers == 2 * 12 * 2);
+  CHECK(ran.seen.cost.global_load_requests == 2 * 12 * 32);
+  CHECK(ran.seen.cost.global_load_sectors == 2 * 12 * 32 * 8);
+  CHECK(ran.seen.cost.global_store_requests == 2 * 12 * 64);
+  CHECK(ran.seen.cost.global_store_sectors == 2 * 12 * 64 * 4);
+  CHECK(ran.seen.cost.barriers == 2 * 12 * 2);
   // sh[tx][ty].x lies 66 floats from its neighbour's: 16 banks for 32 lanes.
-  CHECK(ran.seen.counters.shared_load_requests == 2 * 12 * 64);
-  CHECK(ran.seen.counters.shared_load_conflicts == 2 * 12 * 64);
-  CHECK(ran.seen.counters.shared_store_conflicts == 0);
+  CHECK(ran.seen.cost.shared_load_requests == 2 * 12 * 64);
+  CHECK(ran.seen.cost.shared_load_conflicts == 2 * 12 * 64);
+  CHECK(ran.seen.cost.shared_store_conflicts == 0);
 }
 
 TEST_CASE("Fig. 7b with a grid of W x H blocks writes one row of blocks over the other") {
@@ -210,7 +210,7 @@ TEST_CASE("Fig. 7b with 3 channels writes past its tile, and never writes an out
   REQUIRE(write != nullptr);
   CHECK(write->array == "sh");
   CHECK(write->thread[1] == 3);
-  CHECK(ran.seen.counters.global_store_requests == 0);
+  CHECK(ran.seen.cost.global_store_requests == 0);
 }
 
 TEST_CASE("Fig. 7b leaves out the images beyond the last multiple of 64") {

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "common/harness/traffic/cost.hpp"
 #include "common/report/rows.hpp"
 #include "common/simt/simt.hpp"
 
@@ -22,7 +23,9 @@ struct Observation {
   std::string error;         // the launch's error in words, empty if there was none
   bool unsupported = false;  // the error says: not for this shape (cudaErrorNotSupported)
   int kernels = 0;           // kernels counted (simulator)
-  simt::Counters counters;
+  Cost cost;
+  std::vector<LineCounts> lines;  // of the counters, by the simulator's names
+  std::vector<LineCounts> fp64_lines;
   std::vector<Hazard> hazards;
   simt::Printed printed;                      // by its kernels (simulator)
   std::vector<simt::LiveAllocation> unfreed;  // memory it took and has not freed (simulator)

@@ -23,6 +23,39 @@ void add_printed(const simt::Printed& more, simt::Printed& all) {
   all.total += more.total;
 }
 
+CounterList without_zeros(const simt::Counters& counters) {
+  CounterList list;
+  for (const simt::CounterField& field : simt::counter_fields()) {
+    if (counters.*field.member > 0) list.emplace_back(field.name, counters.*field.member);
+  }
+  return list;
+}
+
+// Of several kernels that share lines, or that are launched again, the sum.
+void add_lines(const simt::Launch& launch, Observation& seen) {
+  for (const simt::LineCounters& line : launch.lines) {
+    const CounterList counted = without_zeros(line.counters);
+    if (counted.empty()) continue;
+    const auto known =
+        std::find_if(seen.lines.begin(), seen.lines.end(), [&](const LineCounts& other) {
+          return other.file == line.file && other.line == line.line;
+        });
+    if (known == seen.lines.end()) {
+      seen.lines.push_back({line.file, line.line, counted});
+      continue;
+    }
+    for (const auto& [name, value] : counted) {
+      const auto same = std::find_if(known->counted.begin(), known->counted.end(),
+                                     [&](const auto& other) { return other.first == name; });
+      if (same != known->counted.end()) {
+        same->second += value;
+      } else {
+        known->counted.emplace_back(name, value);
+      }
+    }
+  }
+}
+
 class SimBackend final : public CudaBackend {
  public:
   std::string name() const override { return "sim"; }
@@ -63,7 +96,13 @@ class SimBackend final : public CudaBackend {
   void end_observation(Observation& seen) override {
     for (const simt::Launch& launch : simt::take_launches()) {
       ++seen.kernels;
-      seen.counters += launch.counters;
+      seen.cost.add(Cost(launch.counters));
+      seen.cost.add(
+          {.launches = 1,
+           .blocks = std::uint64_t{1} * launch.grid[0] * launch.grid[1] * launch.grid[2],
+           .threads = std::uint64_t{1} * launch.block[0] * launch.block[1] * launch.block[2],
+           .shared_bytes = launch.shared_bytes});
+      add_lines(launch, seen);
       add_printed(launch.printed, seen.printed);
       for (const simt::Finding& finding : launch.findings) {
         // CUDA lets threads end before a barrier, more or less; a stage may not.
@@ -73,6 +112,7 @@ class SimBackend final : public CudaBackend {
       }
     }
     seen.unfreed = simt::live_allocations(allocations_before_);
+    for (const simt::LiveAllocation& live : seen.unfreed) seen.cost.unfreed_bytes += live.bytes;
   }
   std::string error_detail() override { return simt::last_error_detail(); }
 

@@ -68,13 +68,13 @@ bool try_once(const AnyVariant& variant, Backend& backend, const AnyProblem& pro
 // A launch of a trial that is not what was predicted. One that is says nothing yet. `predicted` is kept
 // for the problem's other data, which cost the same.
 void require_traffic(const AnyVariant& variant, const Backend& backend, const AnyProblem& problem,
-                     const Observation& seen, std::optional<simt::Counters>& predicted, Row& row) {
+                     const Observation& seen, std::optional<Cost>& predicted, Row& row) {
   if (!backend.observes() || !variant.uncounted.empty() || !variant.predict) return;
   if (!seen.error.empty() || row.traffic.outcome == Outcome::bad) return;
   if (!predicted) predicted = variant.predict(problem);
-  if (*predicted == seen.counters) return;
+  if (as_predicted(seen.cost, *predicted)) return;
   compare_traffic(
-      "", backend, true, [&] { return *predicted; }, {seen.counters},
+      "", backend, true, [&] { return *predicted; }, {seen},
       static_cast<double>(problem.computed_outputs()), problem.describe(), row);
 }
 
@@ -159,7 +159,7 @@ void check_trials(const AnyVariant& variant, Backend& backend,
     if (!refusal(variant, *problem).empty()) continue;
     const int shapes = row.check.shapes;
     bool alive = true;
-    std::optional<simt::Counters> predicted;
+    std::optional<Cost> predicted;
     try {
       for (const DataKind& kind : problem->kinds()) {
         if (!suits(kind, variant, *problem)) continue;
@@ -194,7 +194,7 @@ void check_trials(const AnyVariant& variant, Backend& backend,
 void check_problem(const AnyVariant& variant, Backend& backend, const AnyProblem& problem,
                    const std::vector<DatasetPtr>& datasets, const Judges& judges,
                    ProblemArrays& arrays, Row& row, SavedOutputs* outputs) {
-  std::vector<simt::Counters> counted;
+  std::vector<Observation> all;
   bool alive = true;
   try {
     for (const DatasetPtr& data : datasets) {
@@ -204,7 +204,7 @@ void check_problem(const AnyVariant& variant, Backend& backend, const AnyProblem
       alive = try_once(variant, backend, problem, *data, judge, arrays, row, seen,
                        outputs == nullptr ? nullptr : &result);
       if (!alive) break;
-      counted.push_back(seen.counters);
+      all.push_back(std::move(seen));
       if (outputs != nullptr) {
         outputs->push_back(problem.outputs_in_nchw(variant.layout, std::move(result)));
       }
@@ -215,11 +215,15 @@ void check_problem(const AnyVariant& variant, Backend& backend, const AnyProblem
   }
   if (!alive) repair(backend, row);
   settle(variant.uncounted, backend, row);
-  if (row.traffic.outcome == Outcome::bad) return;  // a trial's
-  std::function<simt::Counters()> predict;
+  std::function<Cost()> predict;
   if (variant.predict) predict = [&] { return variant.predict(problem); };
-  compare_traffic(variant.uncounted, backend, alive, predict, counted,
+  const Traffic of_trials = row.traffic;
+  compare_traffic(variant.uncounted, backend, alive, predict, all,
                   static_cast<double>(problem.computed_outputs()), problem.describe(), row);
+  // What differs in a trial only is shown as it was there.
+  if (of_trials.outcome == Outcome::bad && row.traffic.outcome != Outcome::bad) {
+    row.traffic = of_trials;
+  }
 }
 
 void check_problem(const AnyVariant& variant, Backend& backend, const AnyProblem& problem,

@@ -269,6 +269,7 @@ void add_program_options(CommandLine& line, const std::string& family, ProgramOp
   add_flag(line, family, "--no-peers", options.no_peers);
   add_flag(line, family, "--no-times", options.no_times);
   add_flag(line, family, "--no-trials", options.no_trials);
+  add_flag(line, family, "--strict", options.out.strict);
   line.option("--json", "FILE", options.out.json, "write the results as JSON");
   line.flag("--list", options.list, "list the variants and stop");
   line.option("--color", "WHEN", options.out.color, "auto, always or never");
@@ -338,7 +339,7 @@ int publish(Results results, const OutputOptions& options) {
   std::fputs(text.c_str(), stdout);
   std::fflush(stdout);
   if (!options.json.empty()) write_json(options.json, results);
-  return exit_status(results.rows);
+  return exit_status(results.rows, options.strict);
 }
 
 int guarded_main(const char* program, const std::function<int()>& body) {

@@ -19,6 +19,7 @@ struct OutputOptions {
   std::string json;           // empty: none
   bool report_table = false;  // the BU report's own table instead of ours
   bool brief = false;         // many problems in a few lines: see render_brief
+  bool strict = false;        // traffic that differs is a failure
 };
 
 // What every program has.
@@ -113,7 +114,7 @@ int run_program(int argc, const char* const* argv, const ProgramFamily& family,
 
 // ---- What a program that is of no family does alike: stage 13's. ----
 
-// --seed, --variant, --json, --no-peers, --no-times, --no-trials, --list, --color.
+// --seed, --variant, --json, --no-peers, --no-times, --no-trials, --strict, --list, --color.
 void add_program_options(CommandLine& line, const std::string& family, ProgramOptions& options);
 
 // The file's name, from how the program was called.

@@ -17,7 +17,7 @@ constexpr double kThrottled = 0.95;  // of the highest clock seen: a round below
 bool may_be_timed(const Candidate& candidate) {
   const Row& row = candidate.row;
   return candidate.batch && row.check.outcome == Outcome::good &&
-         row.hazards.outcome != Outcome::bad && row.traffic.outcome != Outcome::bad;
+         row.hazards.outcome != Outcome::bad;
 }
 
 // Linear interpolation between the closest ranks; `sorted` is not empty.

@@ -1,4 +1,4 @@
-// Running candidates: each is checked, then those with nothing bad are timed, in turn. Knows no problem
+// Running candidates: each is checked, then those that are right are timed, in turn. Knows no problem
 // and no variant.
 #pragma once
 
@@ -51,7 +51,7 @@ inline constexpr TimingSettings kRunTiming{9, 5, 2, 10, 150, 300, 100};
 // For hundreds of problems in minutes: no fewer rounds than enough, each as short as the clock allows.
 inline constexpr TimingSettings kLeanTiming{9, 9, 1, 5, 100, 200, 30};
 
-// Checks all candidates, then times those with nothing bad, a round of each in turn, so that a
+// Checks all candidates, then times those with no check and no hazard bad, a round of each in turn, so that a
 // change of the clock meets all alike; rounds that ran at a throttled clock are left out. Candidates
 // with different problems are timed apart. Then fills the ratios.
 //

@@ -63,9 +63,9 @@ struct Variant {
   // in checks). Empty: none.
   std::function<std::int64_t(const Given&)> workspace_floats;
 
-  // What the simulator must count for one call, all its kernels together. Empty: `uncounted` says
+  // What one call must cost, all its kernels together: the simulator counts it. Empty: `uncounted` says
   // why there is nothing to count.
-  std::function<simt::Counters(const Given&)> predict;
+  std::function<Cost(const Given&)> predict;
   std::string uncounted;
 
   std::string unavailable;  // not empty: this build or backend cannot run it, and why
@@ -158,7 +158,7 @@ struct AnyVariant {
   std::function<std::string(const AnyProblem&)> refuses;
   std::function<int(const float* weights, const AnyProblem&)> set_up;
   std::function<std::int64_t(const AnyProblem&)> workspace_floats;
-  std::function<simt::Counters(const AnyProblem&)> predict;
+  std::function<Cost(const AnyProblem&)> predict;
   std::string uncounted;
   std::string unavailable;
   std::string version;

@@ -176,6 +176,8 @@ bool verify(const Verified& verified, Backend& backend, Row& row, Observation* s
     add_hazard(row.hazards, verified.where, hazard);
   }
   add_printed(launched.printed, verified.where, row.printed);
+  for (LineCounts& line : launched.lines) name_from_root(line.file);
+  for (LineCounts& line : launched.fp64_lines) name_from_root(line.file);
   if (seen != nullptr) *seen = launched;
   if (launched.unsupported && verified.unsupported) {
     row.check.reason = verified.unsupported();
@@ -209,33 +211,51 @@ void settle(const std::string& uncounted, const Backend& backend, Row& row) {
 }
 
 void compare_traffic(const std::string& uncounted, const Backend& backend, bool finished,
-                     const std::function<simt::Counters()>& predict,
-                     const std::vector<simt::Counters>& counted, double outputs,
-                     const std::string& where, Row& row) {
-  Traffic& traffic = row.traffic;
-  if (!backend.observes() || !uncounted.empty() || !finished || !predict) {
+                     const std::function<Cost()>& predict, const std::vector<Observation>& seen,
+                     double outputs, const std::string& where, Row& row) {
+  Traffic traffic;
+  if (!backend.observes() || !uncounted.empty() || !finished) {
     traffic.reason = !backend.observes()  ? backend.blind_reason()
                      : !uncounted.empty() ? uncounted
-                     : !finished          ? "the kernel did not finish"
-                                          : "nobody predicted it";
+                                          : "the kernel did not finish";
+    row.traffic = traffic;
     return;
   }
-  const simt::Counters predicted = predict();
-  const auto differs = std::find_if(counted.begin(), counted.end(),
-                                    [&](const auto& counters) { return counters != predicted; });
-  const simt::Counters shown = differs == counted.end() ? counted.front() : *differs;
-  traffic.outcome = predicted == shown ? Outcome::good : Outcome::bad;
-  if (traffic.outcome == Outcome::bad) traffic.reason = where;
-  traffic.predicted = backend.by_name(predicted);
-  traffic.counted = backend.by_name(shown);
-  traffic.bytes_per_output_predicted = bytes_per_output(predicted, outputs);
-  traffic.bytes_per_output_counted = bytes_per_output(shown, outputs);
-  traffic.shared_conflicts =
-      static_cast<double>(shown.shared_load_conflicts + shown.shared_store_conflicts);
-  if (shown.global_load_requests > 0) {
-    traffic.sectors_per_request = static_cast<double>(shown.global_load_sectors) /
-                                  static_cast<double>(shown.global_load_requests);
+  const Observation* shown = &seen.front();
+  if (predict) {
+    const Cost predicted = predict();
+    const auto differs = std::find_if(seen.begin(), seen.end(), [&](const Observation& one) {
+      return !as_predicted(one.cost, predicted);
+    });
+    if (differs != seen.end()) shown = &*differs;
+    traffic.outcome = differs == seen.end() ? Outcome::good : Outcome::bad;
+    traffic.predicted = backend.by_name(predicted);
+    traffic.bytes_per_output_predicted = bytes_per_output(predicted, outputs);
+    if (!predicted.launches.empty()) {
+      traffic.figures.predicted = predicted.launches;
+      traffic.figures.fp64_predicted = static_cast<std::int64_t>(predicted.fp64_operations);
+    }
+  } else {
+    traffic.reason = "nobody predicted it";
   }
+  const Cost& counted = shown->cost;
+  if (traffic.outcome == Outcome::bad) {
+    traffic.reason = where;
+    traffic.lines = shown->lines;
+  }
+  traffic.counted = backend.by_name(counted);
+  traffic.bytes_per_output_counted = bytes_per_output(counted, outputs);
+  traffic.shared_conflicts =
+      static_cast<double>(counted.shared_load_conflicts + counted.shared_store_conflicts);
+  if (counted.global_load_requests > 0) {
+    traffic.sectors_per_request = static_cast<double>(counted.global_load_sectors) /
+                                  static_cast<double>(counted.global_load_requests);
+  }
+  traffic.figures.counted = counted.launches;
+  traffic.figures.fp64_counted = static_cast<std::int64_t>(counted.fp64_operations);
+  if (counted.fp64_operations > 0) traffic.figures.fp64_lines = shown->fp64_lines;
+  traffic.figures.unfreed_bytes = static_cast<std::int64_t>(counted.unfreed_bytes);
+  row.traffic = traffic;
 }
 
 }  // namespace halo

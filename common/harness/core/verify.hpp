@@ -60,11 +60,11 @@ void repair(Backend& backend, Row& row);
 // What can be said when a variant's launches are over. `uncounted`: why it is not observed, or empty.
 void settle(const std::string& uncounted, const Backend& backend, Row& row);
 
-// Fills row.traffic from `counted`, launches of the same work (the row shows the first that differs
-// from the prediction, if any does). `finished`: they all ended well. `predict` may be empty.
+// Fills row.traffic from `seen`, launches of the same work (the row shows the first that differs
+// from the prediction, if any does). `finished`: they all ended well. `predict` may be empty: then it
+// has what was counted, and is not run. What differs is bad traffic, which is no mistake by itself.
 void compare_traffic(const std::string& uncounted, const Backend& backend, bool finished,
-                     const std::function<simt::Counters()>& predict,
-                     const std::vector<simt::Counters>& counted, double outputs,
-                     const std::string& where, Row& row);
+                     const std::function<Cost()>& predict, const std::vector<Observation>& seen,
+                     double outputs, const std::string& where, Row& row);
 
 }  // namespace halo

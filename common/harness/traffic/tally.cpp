@@ -247,58 +247,62 @@ Times every(std::int64_t pitch, std::int64_t count) {
 
 // ---- the tally -----------------------------------------------------------------------------------
 
+void Tally::launch(std::int64_t blocks, std::int64_t threads, std::int64_t shared_bytes,
+                   std::int64_t times) {
+  cost_.add({.launches = static_cast<std::uint64_t>(times),
+             .blocks = static_cast<std::uint64_t>(blocks),
+             .threads = static_cast<std::uint64_t>(threads),
+             .shared_bytes = static_cast<std::uint64_t>(shared_bytes)});
+}
+
 void Tally::load(const Run& run, const Times& times) {
-  Global{counters_.global_load_requests, counters_.global_load_sectors}.add(run, times);
+  Global{cost_.global_load_requests, cost_.global_load_sectors}.add(run, times);
 }
 
 void Tally::load(const Lanes& lanes, const Times& times) {
-  Global{counters_.global_load_requests, counters_.global_load_sectors}.add(lanes, times);
+  Global{cost_.global_load_requests, cost_.global_load_sectors}.add(lanes, times);
 }
 
 void Tally::store(const Run& run, const Times& times) {
-  Global{counters_.global_store_requests, counters_.global_store_sectors}.add(run, times);
+  Global{cost_.global_store_requests, cost_.global_store_sectors}.add(run, times);
 }
 
 void Tally::store(const Lanes& lanes, const Times& times) {
-  Global{counters_.global_store_requests, counters_.global_store_sectors}.add(lanes, times);
+  Global{cost_.global_store_requests, cost_.global_store_sectors}.add(lanes, times);
 }
 
 void Tally::shared_load(const Run& run, const Times& times) {
-  Shared{Way::load, counters_.shared_load_requests, counters_.shared_load_wavefronts,
-         counters_.shared_load_conflicts}
+  Shared{Way::load, cost_.shared_load_requests, cost_.shared_load_wavefronts,
+         cost_.shared_load_conflicts}
       .add(run, times.total());
 }
 
 void Tally::shared_load(const Lanes& lanes, const Times& times) {
-  Shared{Way::load, counters_.shared_load_requests, counters_.shared_load_wavefronts,
-         counters_.shared_load_conflicts}
+  Shared{Way::load, cost_.shared_load_requests, cost_.shared_load_wavefronts,
+         cost_.shared_load_conflicts}
       .add(lanes, times.total());
 }
 
 void Tally::shared_store(const Run& run, const Times& times) {
-  Shared{Way::store, counters_.shared_store_requests, counters_.shared_store_wavefronts,
-         counters_.shared_store_conflicts}
+  Shared{Way::store, cost_.shared_store_requests, cost_.shared_store_wavefronts,
+         cost_.shared_store_conflicts}
       .add(run, times.total());
 }
 
 void Tally::shared_store(const Lanes& lanes, const Times& times) {
-  Shared{Way::store, counters_.shared_store_requests, counters_.shared_store_wavefronts,
-         counters_.shared_store_conflicts}
+  Shared{Way::store, cost_.shared_store_requests, cost_.shared_store_wavefronts,
+         cost_.shared_store_conflicts}
       .add(lanes, times.total());
 }
 
 void Tally::constant_load(std::int64_t times) {
-  counters_.constant_load_requests += static_cast<std::uint64_t>(times);
+  cost_.constant_load_requests += static_cast<std::uint64_t>(times);
 }
 
-void Tally::barriers(std::int64_t times) {
-  counters_.barriers += static_cast<std::uint64_t>(times);
-}
+void Tally::barriers(std::int64_t times) { cost_.barriers += static_cast<std::uint64_t>(times); }
 
 void Tally::add(const Tally& other, std::int64_t times) {
-  for (const simt::CounterField& field : simt::counter_fields()) {
-    counters_.*field.member += static_cast<std::uint64_t>(times) * other.counters_.*field.member;
-  }
+  cost_.add(other.cost_, static_cast<std::uint64_t>(times));
 }
 
 }  // namespace halo

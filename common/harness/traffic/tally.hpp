@@ -8,7 +8,8 @@
 //     tally.shared_store(warp, N * C);        // 32 neighbours on chip: one wavefront
 //   }
 //   tally.barriers(N * C);
-//   return tally.counters();
+//   tally.launch(N * C, kThreads, W * sizeof(float));  // how many blocks, and what each takes of an SM
+//   return tally.cost();
 //
 // A cell is a float, numbered from the start of its array, and arrays begin on a sector. How requests,
 // sectors, wavefronts and conflicts are counted is told in docs/simulator.md.
@@ -19,6 +20,7 @@
 #include <cstdint>
 
 #include "common/harness/kernel.h"
+#include "common/harness/traffic/cost.hpp"
 #include "common/simt/simt.hpp"
 
 namespace halo {
@@ -197,9 +199,15 @@ void for_each_warp(std::int64_t parts, std::int64_t size, Visit visit) {
   for (const Cells warp : last.pieces(kWarpSize)) visit(warp, Again{0, 1});
 }
 
-// The counters of all that is asked for. Where there is no lane there is no request.
+// The cost of all that is asked for. Where there is no lane there is no request.
 class Tally {
  public:
+  /// Kernels, `times` alike: blocks of a grid, threads of a block, and the bytes of shared memory that it
+  /// has, static and dynamic. What traffic does not show is here: whether SMs have work, and how many
+  /// blocks an SM has room for.
+  void launch(std::int64_t blocks, std::int64_t threads, std::int64_t shared_bytes = 0,
+              std::int64_t times = 1);
+
   // Global memory: requests and sectors.
   void load(const Run& run, const Times& times = 1);
   void load(const Lanes& lanes, const Times& times = 1);
@@ -220,10 +228,11 @@ class Tally {
   /// All that the other has, so often.
   void add(const Tally& other, std::int64_t times = 1);
 
-  const simt::Counters& counters() const { return counters_; }
+  const Cost& cost() const { return cost_; }
+  const simt::Counters& counters() const { return cost_; }
 
  private:
-  simt::Counters counters_;
+  Cost cost_;
 };
 
 }  // namespace halo

@@ -81,7 +81,7 @@ void compare_counters(const Backend& backend, const std::string& what, const Obs
   for (const Hazard& hazard : seen.hazards) faults.push_back(what + ": " + hazard.message);
   if (!backend.observes()) return;
   const CounterList expected = backend.by_name(predicted);
-  const CounterList counted = backend.by_name(seen.counters);
+  const CounterList counted = backend.by_name(seen.cost);
   for (std::size_t i = 0; i < counted.size(); ++i) {
     if (counted[i].second == expected[i].second) continue;
     faults.push_back(what + ": " + counted[i].first + " predicted " +

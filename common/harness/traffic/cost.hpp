@@ -1,0 +1,32 @@
+// What one call of a variant costs, all its kernels together: predicted (tally.hpp), or counted.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "common/report/rows.hpp"
+#include "common/simt/simt.hpp"
+
+namespace halo {
+
+struct Cost : simt::Counters {
+  std::vector<LaunchFigures> launches;  // sorted; none that are alike twice
+  std::uint64_t fp64_operations = 0;    // in double precision, conversions too
+  std::uint64_t unfreed_bytes = 0;      // allocated by the call and not freed
+
+  Cost() = default;
+  explicit Cost(const simt::Counters& counters) : simt::Counters(counters) {}
+  const simt::Counters& counters() const { return *this; }
+
+  /// In any order: when they run costs nothing. None if launches or blocks are 0.
+  void add(const LaunchFigures& alike);
+  /// The other as well, so often.
+  void add(const Cost& other, std::uint64_t times = 1);
+  bool operator==(const Cost&) const = default;
+};
+
+/// Whether this was counted where that was predicted. A prediction without launches promises counters
+/// only.
+bool as_predicted(const Cost& counted, const Cost& predicted);
+
+}  // namespace halo

@@ -19,6 +19,7 @@ void add_warp(Tally& tally, const Conv1dShape& shape, Cells warp) {
 // One block takes as many outputs as it has threads, then as many again.
 Cost predict_single_block(const Conv1dShape& shape) {
   Tally tally;
+  tally.launch(1, shape.threads);
   for (const Cells turn : Cells{shape.first, shape.last}.pieces(shape.threads)) {
     for (const Cells warp : turn.pieces(kWarpSize)) add_warp(tally, shape, warp);
   }
@@ -26,8 +27,10 @@ Cost predict_single_block(const Conv1dShape& shape) {
 }
 
 Cost predict_grid(const Conv1dShape& shape) {
+  const auto blocks = Cells{0, shape.length}.pieces(shape.threads);
   Tally tally;
-  for (const Cells block : Cells{0, shape.length}.pieces(shape.threads)) {
+  tally.launch(blocks.count(), shape.threads);
+  for (const Cells block : blocks) {
     for (const Cells warp : block.pieces(kWarpSize)) {
       add_warp(tally, shape, warp.within({shape.first, shape.last}));
     }

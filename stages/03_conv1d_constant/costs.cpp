@@ -8,8 +8,10 @@ namespace {
 
 // As stage 02, with each tap from constant memory.
 Cost predict_constant(const Conv1dShape& shape) {
+  const auto blocks = Cells{0, shape.length}.pieces(shape.threads);
   Tally tally;
-  for (const Cells block : Cells{0, shape.length}.pieces(shape.threads)) {
+  tally.launch(blocks.count(), shape.threads);
+  for (const Cells block : blocks) {
     for (const Cells lanes : block.pieces(kWarpSize)) {
       const Cells warp = lanes.within({shape.first, shape.last});
       for (int j = 0; j < shape.mask_width; ++j) {

@@ -9,8 +9,10 @@ namespace {
 Cost predict_tiled_halo(const Conv1dShape& shape) {
   const Cells signal{0, shape.length};
   const Cells tile{0, shape.threads + 2 * shape.halo()};
+  const auto blocks = signal.pieces(shape.threads);
   Tally tally;
-  for (const Cells block : signal.pieces(shape.threads)) {
+  tally.launch(blocks.count(), shape.threads, tile.size() * sizeof(float));
+  for (const Cells block : blocks) {
     // Loading: each cell of the tile is written, each that exists is read.
     for (const Cells turn : tile.pieces(shape.threads)) {
       for (const Cells warp : turn.pieces(kWarpSize)) {
@@ -40,7 +42,11 @@ Cost predict_warp_tile(const Conv1dShape& shape) {
   const std::int64_t quads_read = (tile.end + shift + shape.mask_width - 1 + 3) / 4;
   // Four cells of each lane, whose own begin one thread's outputs behind those of the lane before.
   const Run own{.lanes = kWarpSize, .stride = outputs_of_thread, .width = 4};
+  // A block is two warps, each with a tile of its own.
+  constexpr int kWarps = 2;
   Tally tally;
+  tally.launch(signal.pieces(kWarps * tile.size()).count(), kWarps * kWarpSize,
+               kWarps * 4 * quads_read * sizeof(float));
   for (std::int64_t start = 0; start < shape.length; start += tile.end) {
     // Loading: 16 bytes a lane if all of the tile exists, else cell by cell.
     const Cells read = Cells{0, 4 * quads_read}.shifted(start - shape.halo() - shift);

@@ -25,8 +25,10 @@ void add_fours(Cells warp, Cells around, Cells exist, Ask ask) {
 
 Cost predict_tiled_cached(const Conv1dShape& shape) {
   const Cells signal{0, shape.length};
+  const auto tiles = signal.pieces(shape.threads);
   Tally tally;
-  for (const Cells tile : signal.pieces(shape.threads)) {
+  tally.launch(tiles.count(), shape.threads, shape.threads * sizeof(float));
+  for (const Cells tile : tiles) {
     // Loading: the block's own cells, once.
     tally.load(tile);
     tally.shared_store(tile);
@@ -50,7 +52,9 @@ Cost predict_tiled_cached(const Conv1dShape& shape) {
 
 Cost predict_quad(const Conv1dShape& shape) {
   const std::int64_t side = (shape.halo() + 3) / 4;  // quads on either side of a thread's own
+  constexpr int kThreads = 128;
   Tally tally;
+  tally.launch(Cells{0, shape.length}.pieces(4 * kThreads).count(), kThreads);
   for (const Cells warp : Cells{0, (shape.length + 3) / 4}.pieces(kWarpSize)) {
     add_fours(warp, {-4 * side, 4 + 4 * side}, {0, shape.length},
               [&](const Lanes& cells) { tally.load(cells); });

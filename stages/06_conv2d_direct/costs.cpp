@@ -15,6 +15,14 @@ constexpr int kTileRows = 8;
 constexpr int kTileColumns = 32;
 constexpr int kFilterGroup = 8;
 
+// A thread for each output of a tile, a block for each tile of `maps` maps.
+void add_launch(Tally& tally, const ConvLayer& layer, std::int64_t maps,
+                std::int64_t shared_floats) {
+  const std::int64_t tiles = Cells{0, layer.P()}.pieces(kTileRows).count() *
+                             Cells{0, layer.Q()}.pieces(kTileColumns).count();
+  tally.launch(tiles * maps, kTileRows * kTileColumns, shared_floats * sizeof(float));
+}
+
 // A warp has up to 32 neighbouring outputs of a row, in each plane alike.
 void add_stores(Tally& tally, const ConvLayer& layer) {
   const std::int64_t P = layer.P(), Q = layer.Q();
@@ -29,6 +37,7 @@ Cost predict_direct(const ConvLayer& layer) {
   const auto& [N, C, H, W, K, R, S, u, v, a, b] = layer.shape();
   const Times planes = every(H * W, N * C) * K;
   Tally tally;
+  add_launch(tally, layer, N * K, 0);
   for (std::int64_t p = 0; p < layer.P(); ++p) {
     for (const Cells warp : Cells{0, layer.Q()}.pieces(kTileColumns)) {
       for (std::int64_t r = 0; r < R; ++r) {
@@ -70,13 +79,18 @@ Piece largest_piece(const ConvLayer& layer) {
   return {1, static_cast<int>(std::min(columns, S))};
 }
 
-// Steps 4 to 7: blocks that load a tile for each channel and piece of a filter, once for each of
-// `groups` groups of filters.
-Cost predict_tiled(const ConvLayer& layer, Taps taps, Piece piece, std::int64_t groups) {
+// Steps 4 to 7: blocks that load a tile for each channel and piece of a filter, once for each group of
+// so many filters.
+Cost predict_tiled(const ConvLayer& layer, Taps taps, Piece piece, std::int64_t group) {
   const auto& [N, C, H, W, K, R, S, u, v, a, b] = layer.shape();
+  const std::int64_t groups = (K - 1) / group + 1;
   const Times planes = every(H * W, N * C) * groups;
   const Times filters = every(R * S, K * C) * N;
+  const std::int64_t tile_floats =
+      ((kTileRows - 1) * u + piece.rows) * ((kTileColumns - 1) * v + piece.columns);
+  const std::int64_t taps_floats = taps == Taps::in_shared ? group * piece.rows * piece.columns : 0;
   Tally tally;
+  add_launch(tally, layer, N * groups, tile_floats + taps_floats);
   for (const Cells r : Cells{0, R}.pieces(piece.rows)) {
     for (const Cells s : Cells{0, S}.pieces(piece.columns)) {
       const Cells taps_of_piece = Cells{0, r.size() * s.size()}.shifted(r.begin * S + s.begin);
@@ -114,8 +128,6 @@ Cost predict_tiled(const ConvLayer& layer, Taps taps, Piece piece, std::int64_t 
   return tally.cost();
 }
 
-std::int64_t groups_of(const ConvLayer& layer) { return (layer.K() - 1) / kFilterGroup + 1; }
-
 }  // namespace
 
 void complete(Conv2dStage& stage) {
@@ -123,16 +135,16 @@ void complete(Conv2dStage& stage) {
   variant(stage, "channels").predict = predict_direct;
   variant(stage, "stride_padding").predict = predict_direct;
   variant(stage, "tile_constant").predict = [](const ConvLayer& layer) {
-    return predict_tiled(layer, Taps::in_constant, whole(layer), layer.K());
+    return predict_tiled(layer, Taps::in_constant, whole(layer), 1);
   };
   variant(stage, "tile_shared").predict = [](const ConvLayer& layer) {
-    return predict_tiled(layer, Taps::in_shared, whole(layer), layer.K());
+    return predict_tiled(layer, Taps::in_shared, whole(layer), 1);
   };
   variant(stage, "filter_group").predict = [](const ConvLayer& layer) {
-    return predict_tiled(layer, Taps::in_shared, whole(layer), groups_of(layer));
+    return predict_tiled(layer, Taps::in_shared, whole(layer), kFilterGroup);
   };
   variant(stage, "filter_pieces").predict = [](const ConvLayer& layer) {
-    return predict_tiled(layer, Taps::in_shared, largest_piece(layer), groups_of(layer));
+    return predict_tiled(layer, Taps::in_shared, largest_piece(layer), kFilterGroup);
   };
 }
 

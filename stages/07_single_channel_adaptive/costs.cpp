@@ -118,7 +118,12 @@ void add_block(Tally& tally, const Image& image, const Part& work, std::int64_t 
 }  // namespace
 
 Cost predict_prefetch(const LayerNumbers& layer) {
+  const std::int64_t rows = std::min(prefetch_rows(layer) + layer.R - 1, layer.H);
+  const std::int64_t floats = rows * layer.W + kPrefetchFilters * layer.R * layer.S;
   Tally tally;
+  tally.launch(layer.N * Cells{0, layer.P}.pieces(kPrefetchBand).count() *
+                   Cells{0, layer.K}.pieces(kPrefetchFilters).count(),
+               kThreadsPerBlock, floats * sizeof(float));
   for (std::int64_t n = 0; n < layer.N; ++n) {
     for (std::int64_t row = 0; row < layer.P; row += kPrefetchBand) {
       for (std::int64_t filter = 0; filter < layer.K; filter += kPrefetchFilters) {
@@ -135,6 +140,8 @@ Cost predict_prefetch(const LayerNumbers& layer) {
 Cost predict(const LayerNumbers& layer, Method method, const Division& division) {
   const bool by_filters = method == Method::filters_over_sms;
   Tally tally;
+  tally.launch(std::int64_t{layer.N} * division.blocks(), kThreadsPerBlock,
+               division.shared_floats(layer) * sizeof(float));
   for (std::int64_t n = 0; n < layer.N; ++n) {
     for (std::int64_t share = 0; share < division.shares; ++share) {
       // Rows and filters of an SM, halved between its two blocks.

@@ -174,6 +174,13 @@ void store_outputs(Tally& tally, const conv::ConvLayer& layer, const Block& bloc
   }
 }
 
+// Blocks with a thread for each pixel and so many filters, and room for the lines of a tile and two
+// segments of the filters: the next one comes while one is used.
+void add_launch(Tally& tally, const Block& block, std::int64_t blocks) {
+  tally.launch(blocks, block.pixels * (block.filters / kFiltersPerThread),
+               (2 * block.filters * block.pitch + block.ring * block.line) * sizeof(float));
+}
+
 // The block method over the channels [c_begin, c_end) and all outputs, stored from `base` on.
 void add_block_method(Tally& tally, const conv::ConvLayer& layer, const Block& block,
                       std::int64_t c_begin, std::int64_t c_end, std::int64_t base) {
@@ -199,12 +206,14 @@ void add_block_method(Tally& tally, const conv::ConvLayer& layer, const Block& b
 
 Cost predict_stride_fixed(const conv::ConvLayer& layer, const BlockPlan& plan) {
   Tally tally;
+  add_launch(tally, plan.block, tiles_of(layer, plan.block) * plan.block.groups);
   add_block_method(tally, layer, plan.block, 0, layer.C(), 0);
   return tally.cost();
 }
 
 Cost predict_channels_divided(const conv::ConvLayer& layer, const BlockPlan& plan) {
   Tally tally;
+  add_launch(tally, plan.block, tiles_of(layer, plan.block) * plan.block.groups * plan.parts);
   const std::int64_t channels = (layer.C() - 1) / plan.parts + 1;
   for (std::int64_t part = 0; part < plan.parts; ++part) {
     add_block_method(tally, layer, plan.block, part * channels,
@@ -212,6 +221,8 @@ Cost predict_channels_divided(const conv::ConvLayer& layer, const BlockPlan& pla
                      part * layer.output_size());
   }
   // The second kernel: each part of 32 outputs, and the outputs.
+  constexpr int kAddThreads = 256;
+  tally.launch(Cells{0, layer.output_size()}.pieces(kAddThreads).count(), kAddThreads);
   tally.load(Cells{0, layer.output_size()}, every(layer.output_size(), plan.parts));
   tally.store(Cells{0, layer.output_size()});
   return tally.cost();
@@ -222,6 +233,9 @@ Cost predict_filters_divided(const conv::ConvLayer& layer, const BlockPlan& plan
   const Walk walk(layer, block, 0, layer.products_per_output());
   const std::int64_t tiles = tiles_of(layer, block);
   Tally tally;
+  // Blocks keep their filters' taps, all of them.
+  tally.launch(block.groups, block.pixels,
+               (block.filters * block.pitch + block.ring * block.line) * sizeof(float));
   for (std::int64_t group = 0; group < block.groups; ++group) {
     walk.copy_taps(tally, group * block.filters, block.filters, {0, layer.products_per_output()},
                    1);
@@ -243,6 +257,7 @@ Cost predict_maps_divided(const conv::ConvLayer& layer, const BlockPlan& plan) {
   const Walk walk(layer, block, 0, layer.products_per_output());
   const std::int64_t tiles = tiles_of(layer, block);
   Tally tally;
+  add_launch(tally, block, tiles);
   for (std::int64_t group = 0; group < block.groups; ++group) {
     walk.copy_filters(tally, group * block.filters, block.filters, tiles);
   }

@@ -108,7 +108,9 @@ void add_scalar_products(const ConvLayer& layer, const Chunk& chunk, const Divis
 
 // Stage two: threads are the outputs of the chunk, [chunk.filters][chunk.products].
 void add_sum(const ConvLayer& layer, const Chunk& chunk, Tally& tally) {
+  constexpr int kSumThreads = 256;
   const std::int64_t outputs = std::int64_t{chunk.filters} * chunk.products;
+  tally.launch(Cells{0, outputs}.pieces(kSumThreads).count(), kSumThreads);
   const auto product_of = [&](std::int64_t i, int r, int s) {
     return Product(layer, chunk.first_product + i % chunk.products, r, s);
   };
@@ -166,6 +168,10 @@ Cost predict(const ConvLayer& layer, Rows rows, int multiprocessors, std::int64_
   Tally tally;
   for_each_chunk(chunks, layer.K(), products, [&](const Chunk& chunk) {
     const Division division = divide(rows, chunk.products, taps * chunk.filters, multiprocessors);
+    // The row of a filter, in whole float4.
+    const std::int64_t row_floats = (layer.C() + 3) / 4 * 4;
+    tally.launch(std::int64_t{taps} * chunk.filters * division.blocks, division.threads,
+                 row_floats * sizeof(float));
     for (int r = 0; r < layer.R(); ++r) {
       for (int s = 0; s < layer.S(); ++s) {
         add_scalar_products(layer, chunk, division, r, s, tally);

@@ -139,6 +139,9 @@ Cost predict(const ConvLayer& layer, Across across, conv::Layout layout) {
   const std::int64_t tiles =
       ((layer.products_per_output() - 1) / kTaps + 1) * division.column_groups;
   const std::int64_t row = kWarps * division.filters + 4;
+  const std::int64_t tile_floats = kTaps * (division.columns * kLanes + row);
+  tally.launch(division.column_groups * division.filter_groups, kLanes * kWarps,
+               tile_floats * sizeof(float));
   const Cells cells{0, kLanes};
   const Lanes taps =
       lanes({0, kWarpSize}, [&](std::int64_t lane) { return lane % kTaps * row + lane / kTaps; });

@@ -1,4 +1,6 @@
 // What the kernels of stage 10's transforms must cost, and the copy that stands beside them.
+#include <algorithm>
+
 #include "common/harness/backend/copy.hpp"
 #include "common/harness/families/transform.hpp"
 #include "common/harness/traffic/tally.hpp"
@@ -26,6 +28,7 @@ std::int64_t tiles(std::int64_t rows, std::int64_t columns) {
 Cost predict_naive(const Transform& transform) {
   const std::int64_t N = images(transform), cells = cells_of_image(transform);
   Tally tally;
+  tally.launch(cells, std::min<std::int64_t>(N, 1024));
   if (to_nchw(transform)) {
     tally.load(Cells{0, N}, every(N, cells));
     tally.store(strided(0, N, cells), every(1, cells));
@@ -43,6 +46,7 @@ Cost predict_tiled(const Transform& transform) {
   const std::int64_t rows = to_nchw(transform) ? cells : N;
   const std::int64_t columns = to_nchw(transform) ? N : cells;
   Tally tally;
+  tally.launch(tiles(rows, columns), kTile * kTile, kTile * (kTile + 1) * sizeof(float));
   tally.load(Cells{0, columns}, every(columns, rows));
   tally.shared_store(Cells{0, columns}, rows);
   tally.barriers(tiles(rows, columns));
@@ -60,6 +64,7 @@ Cost predict_tiled_float2(const Transform& transform) {
   const Run nchw = Cells{0, cells};
   const Run column{.lanes = cells, .stride = 2 * (kTile + 1), .width = 2};
   Tally tally;
+  tally.launch(tiles(cells, N / 2), kTile * kTile, kTile * (kTile + 1) * 2 * sizeof(float));
   if (to_nchw(transform)) {
     tally.load(chwn, every(N, cells));
     tally.shared_store(chwn, cells);
@@ -81,6 +86,9 @@ Cost predict_copy(const Transform& transform) {
   const Cells whole{0, floats / 4 * 4};
   const Cells rest{whole.end, floats};
   Tally tally;
+  constexpr int kCopyThreads = 128;
+  tally.launch(std::max<std::int64_t>((floats / 4 + kCopyThreads - 1) / kCopyThreads, 1),
+               kCopyThreads);
   tally.load(quads(whole));
   tally.load(rest);
   tally.store(quads(whole));

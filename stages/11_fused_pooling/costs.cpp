@@ -53,7 +53,12 @@ Times asked(const WindowAxis& axis, std::int64_t pitch) {
 Cost predict_chwn(const PoolingLayer& layer, Expansion expansion) {
   const std::int64_t N = layer.N(), C = layer.C(), W = layer.W(), map = W * layer.H();
   const Cells images{0, N};
+  // A block has a warp of images of four channels, for each of them a tile.
+  constexpr int kChannels = 4;
   Tally tally;
+  tally.launch(down(layer, expansion.rows).tiles() * across(layer, expansion.columns).tiles() *
+                   Cells{0, C}.pieces(kChannels).count() * images.pieces(kWarpSize).count(),
+               kChannels * kWarpSize);
   tally.load(images, every(map * N, C) * asked(down(layer, expansion.rows), W * N) *
                          asked(across(layer, expansion.columns), N));
   tally.store(images, every(N, C * layer.P() * layer.Q()));
@@ -71,7 +76,10 @@ Cost predict_nchw(const PoolingLayer& layer, int expansion, From from) {
   const auto first_of = [&](const WindowAxis& axis, std::int64_t tile) {
     return from == From::corner ? axis.reach_of(tile).begin : axis.cells_of(tile).begin;
   };
+  constexpr int kThreads = 256;
+  const Cells threads{0, layer.N() * layer.C() * threads_of_plane};
   Tally tally;
+  tally.launch(threads.pieces(kThreads).count(), kThreads);
   for_each_warp(
       std::int64_t{layer.N()} * layer.C(), threads_of_plane, [&](Cells warp, Again planes) {
         for (std::int64_t i = 0; i < (expansion - 1) * rows.stride + rows.window; ++i) {

@@ -43,10 +43,13 @@ void add_blocks(Tally& tally, const Softmax& softmax, const Tile& tile, std::int
   tally.barriers(4 * blocks);
 }
 
-// A block an image: its cells in, exponentials, cells out.
-void add_rows(Tally& tally, const Softmax& softmax) {
+// A block an image: its cells in, exponentials, cells out. On chip the first of them, and so many bytes
+// besides.
+void add_rows(Tally& tally, const Softmax& softmax, std::int64_t reduction_bytes) {
   const std::int64_t C = softmax.C();
   const Cells kept{0, std::min<std::int64_t>(C, kKeptFloats)};
+  tally.launch(softmax.N(), threads_for(softmax.C()),
+               kept.size() * sizeof(float) + reduction_bytes);
   const Times each = every(C, softmax.N());
   tally.load(Cells{0, C}, each);
   tally.load(Cells{kept.end, C}, each * 2);  // the others again, for the sum and for the output
@@ -61,7 +64,10 @@ Cost predict_five_kernels(const Softmax& softmax) {
   const std::int64_t C = softmax.C();
   const Cells cells{0, softmax.input_size()};  // a thread a cell
   const Cells images{0, softmax.N()};          // a thread an image
+  constexpr int kCellThreads = 256;
   Tally tally;
+  tally.launch(images.pieces(kWarpSize).count(), kWarpSize, 0, 2);
+  tally.launch(cells.pieces(kCellThreads).count(), kCellThreads, 0, 3);
   // max and sum: for each category the lanes are C cells apart.
   tally.load(strided(0, images.size(), C), every(1, C) * 2);
   tally.store(images, 2);
@@ -78,7 +84,10 @@ Cost predict_fused(const Softmax& softmax) {
   const Tile tile = tile_of(softmax.C());
   const std::int64_t full = softmax.N() / tile.images;
   const std::int64_t rest = softmax.N() % tile.images;
+  // On chip the cells, whose last row has no pitch, and a maximum and a sum for each image.
+  const std::int64_t floats = (tile.images - 1) * tile.pitch + tile.kept + 2 * kImages;
   Tally tally;
+  tally.launch(full + (rest > 0), 256, floats * sizeof(float));
   add_blocks(tally, softmax, tile, full, tile.images, 0);
   add_blocks(tally, softmax, tile, rest > 0, rest, full * tile.images * softmax.C());
   return tally.cost();
@@ -89,7 +98,7 @@ Cost predict_fused_parallel(const Softmax& softmax) {
   const std::int64_t N = softmax.N();
   const std::int64_t warps = warps_of(softmax);
   Tally tally;
-  add_rows(tally, softmax);
+  add_rows(tally, softmax, 2 * warps * sizeof(float));  // a float of each warp, twice
   tally.shared_store(one(0), 2 * N * warps);
   tally.shared_load(Cells{0, warps}, 2 * N * warps);
   tally.barriers(2 * N);
@@ -102,7 +111,8 @@ Cost predict_fused_cub(const Softmax& softmax) {
   const std::int64_t N = softmax.N();
   const std::int64_t warps = warps_of(softmax);
   Tally tally;
-  add_rows(tally, softmax);
+  // CUB keeps a float and a byte of each warp, in whole floats, and the block's; then come both results.
+  add_rows(tally, softmax, (warps + (warps + 3) / 4 + 1 + 2) * sizeof(float));
   tally.shared_store(one(0), 2 * N * (warps + 1));
   tally.shared_load(one(0), 2 * N * (warps - 1 + warps));
   tally.barriers(4 * N);

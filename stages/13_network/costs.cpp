@@ -19,7 +19,10 @@ Cost predict_tiled(const conv::ConvLayer& layer, Layout layout) {
   const std::int64_t image_tiles = (N - 1) / kTile + 1;
   const std::int64_t output_tiles = (K - 1) / kTile + 1;
   const std::int64_t steps = image_tiles * output_tiles * ((F - 1) / kTileStep + 1);
+  constexpr int kTilePitch = kTile + 1;  // floats from a feature to the next
   Tally tally;
+  tally.launch(image_tiles * output_tiles, kTileSide * kTileSide,
+               2 * kTileStep * kTilePitch * sizeof(float));
   // Reading: the filters once for each tile of images, the images once for each tile of outputs.
   tally.load(Cells{0, F}, every(F, K) * image_tiles);
   if (in_nchw) {
@@ -51,7 +54,10 @@ Cost predict_tiled(const conv::ConvLayer& layer, Layout layout) {
 
 Cost predict_lanes(const conv::ConvLayer& layer, Layout layout) {
   const std::int64_t N = layer.N(), F = layer.products_per_output(), K = layer.K();
+  constexpr int kLaneWarps = 8;  // and so outputs, of a block
   Tally tally;
+  tally.launch(Cells{0, N}.pieces(kLaneImages).count() * Cells{0, K}.pieces(kLaneWarps).count(),
+               kLaneWarps * kWarpSize);
   tally.load(Cells{0, F}, every(F, K) * ((N - 1) / kLaneImages + 1));
   if (layout == Layout::nchw) {
     tally.load(Cells{0, F}, every(F, N) * K);
@@ -71,7 +77,9 @@ Cost predict_bias_relu(const BiasRelu& problem) {
   const Cells cells{0, problem.images.size()};
   const std::int64_t inner = inner_of(problem);
   const std::int64_t channels = problem.images.C();
+  constexpr int kThreads = 256;
   Tally tally;
+  tally.launch(cells.pieces(kThreads).count(), kThreads);
   tally.load(cells);
   tally.store(cells);
   // The biases: those of neighbouring channels, and from the last one on again the first.

@@ -286,6 +286,47 @@ TEST_CASE("traffic: constant memory, barriers, and a tally so many times") {
   CHECK(sum.counters() == thrice);
 }
 
+TEST_CASE("traffic: launches that are alike are one figure, in any order") {
+  Tally tally;
+  tally.launch(10, 256, 1024);
+  tally.launch(3, 32, 0, 2);
+  tally.launch(10, 256, 1024);
+  tally.launch(0, 256);
+  const std::vector<LaunchFigures> both{{2, 3, 32, 0}, {2, 10, 256, 1024}};
+  CHECK(tally.cost().launches == both);
+  Tally backwards;
+  backwards.launch(10, 256, 1024, 2);
+  backwards.launch(3, 32, 0, 2);
+  CHECK(backwards.cost() == tally.cost());
+  Tally twice;
+  twice.add(tally, 2);
+  CHECK(twice.cost().launches[0].launches == 4);
+  CHECK(twice.cost() != tally.cost());
+}
+
+TEST_CASE(
+    "traffic: equal counters are as predicted only with equal launches, where they are promised") {
+  Tally predicted;
+  predicted.load(Cells{0, 32});
+  Tally counted = predicted;
+  counted.launch(1, 32);
+  CHECK(as_predicted(counted.cost(), predicted.cost()));
+  predicted.launch(1, 32);
+  CHECK(as_predicted(counted.cost(), predicted.cost()));
+  for (const LaunchFigures other :
+       {LaunchFigures{1, 2, 32, 0}, {1, 1, 64, 0}, {1, 1, 32, 4}, {2, 1, 32, 0}}) {
+    Cost differs = predicted.cost();
+    differs.launches = {other};
+    CHECK_FALSE(as_predicted(differs, predicted.cost()));
+  }
+  Cost wide = predicted.cost();
+  wide.fp64_operations = 1;
+  CHECK_FALSE(as_predicted(wide, predicted.cost()));
+  Cost leaks = predicted.cost();
+  leaks.unfreed_bytes = 4;
+  CHECK_FALSE(as_predicted(leaks, predicted.cost()));
+}
+
 TEST_CASE("traffic: cells are cut, moved and dealt in pieces") {
   const Cells cells{3, 10};
   CHECK(cells.size() == 7);
@@ -304,6 +345,8 @@ TEST_CASE("traffic: cells are cut, moved and dealt in pieces") {
   CHECK(ends == std::vector<std::int64_t>{3, 6, 6, 9, 9, 10});
   for (const Cells piece : Cells{4, 4}.pieces(3)) FAIL("a piece from " << piece.begin);
   const Cells moved = cells.shifted(-5).within({0, 9});
+  CHECK(cells.pieces(3).count() == 3);
+  CHECK(Cells{4, 4}.pieces(3).count() == 0);
   CHECK(moved.begin == 0);
   CHECK(moved.end == 5);
   CHECK(cells.within({12, 20}).empty());

@@ -60,6 +60,8 @@ void require_traffic(const Stage<Given>& stage, const std::vector<Given>& more =
     if (first != problems.end()) taken.push_back(*first);
     std::copy_if(more.begin(), more.end(), std::back_inserter(taken), takes);
     for (const Given& problem : taken) {
+      // Its launches are promised as its traffic is.
+      CHECK_FALSE(variant.predict(problem).launches.empty());
       Row row;
       check_problem(variant, *backend, problem, seed(), row);
       INFO(stage.name << " " << variant.name << ": " << label(problem) << "\n" << faults(row));

@@ -78,6 +78,7 @@ struct Cells::Pieces {
 
   Iterator begin() const { return {all, size}; }
   Iterator end() const { return {all, size}; }
+  std::int64_t count() const { return (all.size() + size - 1) / size; }
 };
 
 inline Cells::Pieces Cells::pieces(std::int64_t size) const { return {*this, size}; }

@@ -291,7 +291,7 @@ TEST_CASE("miniature networks in random layouts, by random kernels: every layer,
         require_within(chain.logits(), known);
         if (!backend->observes()) continue;
         for (std::size_t i = 0; i < verdicts.size(); ++i) {
-          simt::Counters predicted;
+          Cost predicted;
           std::string why;
           REQUIRE(chain.predict(i, predicted, why));
           INFO(chain.describe(i));

@@ -12,6 +12,7 @@
 #include <span>
 
 #include "common/cli/commands.hpp"
+#include "common/cli/compiler_output.hpp"
 #include "common/report/terminal.hpp"
 
 namespace halo {
@@ -41,28 +42,19 @@ std::string steps_done(const std::string& out) {
   return "";
 }
 
-// From the first failure on; all if ninja named none.
-std::string failures_of(const Ended& ended) {
-  const std::string text = "\n" + ended.out + ended.err;
-  const std::size_t at = text.find("\nFAILED");
-  return text.substr(at == std::string::npos ? 1 : at + 1);
-}
-
-// The line that says best what went wrong.
-std::string mistake_in(const Ended& ended) {
-  const std::string text = failures_of(ended);
-  for (const char* mark : {"error: ", "undefined reference"}) {
-    const std::size_t at = text.find(mark);
-    if (at == std::string::npos) continue;
-    const std::size_t begin = text.rfind('\n', at) + 1;
-    return text.substr(begin, text.find('\n', at) - begin);
-  }
-  // Behind it ninja says no more than that it stopped.
-  return ended.started ? last_line(text.substr(0, text.find("\nninja: build stopped"))) : ended.err;
+// What went wrong, on stderr; the line that says it best.
+std::string tell_failure(const Ended& ended, const BuildFolder& build, const std::string& what,
+                         const fs::path& log) {
+  if (!ended.started) return ended.err;
+  const CompilerOutput said = read_compiler_output(ended.out + ended.err, build.path());
+  std::fprintf(stderr, "halo: could not build %s\n%s(all of it, with the commands: %s)\n",
+               what.c_str(), said.errors.c_str(), seen_from_here(log).c_str());
+  return said.mistake;
 }
 
 std::vector<std::string> ninja_command(const BuildFolder& build, std::span<const fs::path> files) {
-  std::vector<std::string> words = {"ninja", "-C", build.path().string()};
+  // All that is wrong, not only the first file.
+  std::vector<std::string> words = {"ninja", "-C", build.path().string(), "-k", "0"};
   for (const fs::path& file : files) {
     words.push_back(file.lexically_relative(build.path()).string());
   }
@@ -141,12 +133,18 @@ void Builder::update(Progress& progress) {
   if (one_by_one_) return;  // again, to know which
   for (std::size_t i = first_; i < last_; ++i) {
     states_[i] = ended.good() ? State::built : State::failed;
-    if (!ended.good()) failures_[i] = mistake_in(ended);
   }
-  if (ended.good()) return;
-  std::ofstream(log()) << ended.out << ended.err;
+  if (ended.good()) {
+    const std::string warnings = read_compiler_output(ended.out, build_.path()).warnings;
+    if (warnings.empty()) return;
+    progress.clear();
+    std::fputs(warnings.c_str(), stderr);
+    return;
+  }
+  std::ofstream(log(), any_failed_ ? std::ios::app : std::ios::trunc) << ended.out << ended.err;
+  any_failed_ = true;
   progress.clear();
-  std::fprintf(stderr, "%s\n", failures_of(ended).c_str());
+  failures_[first_] = tell_failure(ended, build_, files_[first_].filename().string(), log());
 }
 
 std::string Builder::progress() const {
@@ -157,10 +155,10 @@ std::string Builder::progress() const {
          (steps.empty() ? "" : ": " + steps);
 }
 
-void build_all(const BuildFolder& build, const std::vector<fs::path>& files,
-               const std::string& what, Progress& progress) {
+std::vector<fs::path> build_all(const BuildFolder& build, const std::vector<fs::path>& files,
+                                const std::string& what, Progress& progress) {
   const Builder builder(build, files);
-  if (builder.all_built()) return;
+  if (builder.all_built()) return {};
   FolderLock lock(build.path());
   while (!lock.take()) progress.show(kWaiting);
   const Ended ended = run_program(ninja_command(build, files), [&](const std::string& out) {
@@ -168,10 +166,16 @@ void build_all(const BuildFolder& build, const std::vector<fs::path>& files,
     progress.show("building " + what + (steps.empty() ? "" : ": " + steps));
   });
   progress.clear();
-  if (ended.good()) return;
+  if (ended.good()) return {};
   std::ofstream(builder.log()) << ended.out << ended.err;
-  std::fprintf(stderr, "%s\n", failures_of(ended).c_str());
-  throw std::runtime_error("the build failed; all it said is in " + builder.log().string());
+  tell_failure(ended, build, what, builder.log());
+  std::vector<fs::path> missing;
+  for (const fs::path& file : files) {
+    std::vector<std::string> dry = ninja_command(build, {&file, 1});
+    dry.push_back("-n");
+    if (!nothing_to_do(run_program(dry))) missing.push_back(file);
+  }
+  return missing;
 }
 
 }  // namespace halo

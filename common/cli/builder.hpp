@@ -67,12 +67,14 @@ class Builder {
   std::size_t first_ = 0;    // of those being built
   std::size_t last_ = 0;     // and behind them
   bool one_by_one_ = false;  // after a failure: which of them was it?
+  bool any_failed_ = false;
   std::size_t together_;
 };
 
-/// Builds all of them, with progress: `what` names them ("the tests"). Throws std::runtime_error, one line,
-/// if that fails.
-void build_all(const BuildFolder& build, const std::vector<std::filesystem::path>& files,
-               const std::string& what, Progress& progress);
+/// Builds all that can be built, with progress: `what` names them ("the tests"). Returns those that cannot;
+/// why has been told on stderr. Throws WrongUse if the folder cannot be written.
+std::vector<std::filesystem::path> build_all(const BuildFolder& build,
+                                             const std::vector<std::filesystem::path>& files,
+                                             const std::string& what, Progress& progress);
 
 }  // namespace halo

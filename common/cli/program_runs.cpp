@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "common/cli/builder.hpp"
+#include "common/cli/compiler_output.hpp"
 #include "common/cli/process.hpp"
 #include "common/data/file.hpp"
 #include "common/report/json.hpp"
@@ -265,7 +266,8 @@ Results run_programs(const BuildFolder& build, const std::vector<Program>& progr
         progress.clear();
         Results unbuilt;
         unbuilt.rows.push_back(broken(program, "it could not be built: " + builder.failure(at) +
-                                                   " (all of it: " + builder.log().string() + ")"));
+                                                   " (all of it: " + seen_from_here(builder.log()) +
+                                                   ")"));
         unbuilt.rows.back().start.compiled = false;
         add(unbuilt, "");
         ++at;

@@ -68,7 +68,9 @@ int print_plan(const BuildFolder& build, const Program& program, const PassedOpt
     if (!value.empty()) command.push_back(value);
   }
   Progress progress(Progress::Elsewhere::lines);
-  build_all(build, {program.path}, program.name, progress);
+  if (!build_all(build, {program.path}, program.name, progress).empty()) {
+    throw WrongUse(program.name + " does not compile, so it has no plan");
+  }
   const Ended ended = run_program(
       command, [&](const std::string&) { progress.show(program.name + " makes its plan"); });
   progress.clear();

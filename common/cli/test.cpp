@@ -8,6 +8,7 @@
 
 #include "common/cli/builder.hpp"
 #include "common/cli/commands.hpp"
+#include "common/cli/gpu.hpp"
 #include "common/cli/process.hpp"
 #include "common/report/terminal.hpp"
 
@@ -183,7 +184,18 @@ std::vector<TestProgram> choose_tests(const BuildFolder& build, const TestOption
 
 int run_tests(const BuildFolder& build, const TestOptions& options) {
   const bool color = use_color(options.color, stdout);
-  const std::vector<TestProgram> tests = choose_tests(build, options);
+  std::vector<TestProgram> tests = choose_tests(build, options);
+  Cases sum;
+  // Minutes of nvcc, to be told by each that it was not run.
+  const auto is_for_gpu = [](const TestProgram& test) { return ends_with(test.name, "-gpu"); };
+  if (options.on != "gpu" && std::any_of(tests.begin(), tests.end(), is_for_gpu)) {
+    const Gpu gpu = find_gpu();
+    std::erase_if(tests, [&](const TestProgram& test) {
+      if (gpu.found || !is_for_gpu(test)) return false;
+      sum.skipped.push_back(test.name + ": " + gpu.reason + " (--on gpu builds it all the same)");
+      return true;
+    });
+  }
 
   // A log of our own: the folder's own `meson test` keeps its last results.
   const std::string log = "halo-test";
@@ -192,22 +204,35 @@ int run_tests(const BuildFolder& build, const TestOptions& options) {
   fs::remove(json, ignored);
   std::vector<std::string> command = {"meson",        "test",      "-C", build.path(),
                                       "--no-rebuild", "--logbase", log};
-  for (const TestProgram& test : tests) command.push_back(test.name);
   Progress progress(Progress::Elsewhere::lines);
   std::vector<fs::path> files;
   for (const TestProgram& test : tests) {
     files.insert(files.end(), test.needs.begin(), test.needs.end());
   }
-  build_all(build, files, "the tests", progress);
-  const std::string total = std::to_string(tests.size());
-  const Ended ended = run_program(command, [&](const std::string& out) {
-    progress.show("testing: " + std::to_string(finished_tests(out)) + " of " + total +
-                  " programs done");
+  const std::vector<fs::path> missing_files = build_all(build, files, "the tests", progress);
+  int uncompiled = 0;
+  std::erase_if(tests, [&](const TestProgram& test) {
+    const bool missing =
+        std::any_of(test.needs.begin(), test.needs.end(), [&](const fs::path& need) {
+          return std::find(missing_files.begin(), missing_files.end(), need) != missing_files.end();
+        });
+    if (missing) std::printf("FAIL %s: it does not compile\n", test.name.c_str());
+    uncompiled += missing ? 1 : 0;
+    return missing;
   });
+  for (const TestProgram& test : tests) command.push_back(test.name);
+  const std::string total = std::to_string(tests.size());
+  Ended ended;
+  if (!tests.empty()) {  // without names Meson would run all
+    ended = run_program(command, [&](const std::string& out) {
+      progress.show("testing: " + std::to_string(finished_tests(out)) + " of " + total +
+                    " programs done");
+    });
+  }
   progress.clear();
 
-  const std::vector<TestResult> results = build.test_results(log);
-  Cases sum;
+  const std::vector<TestResult> results =
+      tests.empty() ? std::vector<TestResult>{} : build.test_results(log);
   for (const TestResult& result : results) {
     const Cases cases = count(result);
     sum.passed += cases.passed;
@@ -228,7 +253,7 @@ int run_tests(const BuildFolder& build, const TestOptions& options) {
     std::printf("FAIL %zu of %zu test programs left no result; Meson ended with %s\n", missing,
                 tests.size(), how_it_ended(ended).c_str());
     print_text(stdout, ended.err);
-  } else if (!ended.good() && sum.failed == 0) {
+  } else if (!tests.empty() && !ended.good() && sum.failed == 0) {
     sum.failed += 1;
     std::printf("FAIL Meson ended with %s although no test failed\n", how_it_ended(ended).c_str());
     print_text(stdout, ended.err);
@@ -237,8 +262,9 @@ int run_tests(const BuildFolder& build, const TestOptions& options) {
     std::printf("NOT RUN: %zu\n", sum.skipped.size());
     for (const std::string& line : by_reason(sum.skipped)) std::printf("  %s\n", line.c_str());
   }
-  std::printf("%d passed, %d failed\n", sum.passed, sum.failed);
+  std::printf("%d passed, %d failed\n", sum.passed, sum.failed + uncompiled);
   if (sum.failed > 0) return 1;
+  if (uncompiled > 0) return 2;
   if (sum.passed > 0) return 0;
   return sum.skipped.empty() ? 1 : 77;
 }

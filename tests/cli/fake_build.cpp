@@ -121,7 +121,7 @@ void FakeBuild::set_meson(const std::string& body) {
 }
 
 void FakeBuild::set_ninja(const std::string& body) {
-  write_script(path_ / "bin" / "ninja", "shift 2\nwords=\"$*\"\necho \"$words\" >> '" +
+  write_script(path_ / "bin" / "ninja", "shift 4\nwords=\"$*\"\necho \"$words\" >> '" +
                                             (path_ / "ninja-words").string() + "'\n" + body);
 }
 

@@ -54,7 +54,7 @@ class FakeBuild {
   void set_meson(const std::string& body);
 
   /// What the stand-in for ninja does, which has nothing to do unless this is called: `body` runs with $words
-  /// being its arguments but for the folder's. All its calls stand in `ninja_words()`.
+  /// being its arguments but for the folder and -k 0. All its calls stand in `ninja_words()`.
   void set_ninja(const std::string& body);
   std::vector<std::string> ninja_words() const;
 

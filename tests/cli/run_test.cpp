@@ -521,18 +521,29 @@ TEST_CASE("a stage that cannot be built is a failure, and the others still run")
   FakeBuild build;
   build.add_unbuilt_program("01_first", "sim");
   build.add_reporting_program("02_second", "sim", {good_row("02_second", "late")}, 0);
-  build.set_ninja(kWork +
-                  "case $words in *01_first*)\n"
-                  "  echo '[1/2] Compiling fine.cpp'\n"
-                  "  echo 'FAILED: bad.o'; echo 'bad.cpp:3:1: error: no such thing'\n"
-                  "  echo 'ninja: build stopped: subcommand failed.'; exit 1;;\nesac");
+  build.set_ninja(
+      kWork +
+      "case $words in *01_first*)\n"
+      "  echo '[1/2] Compiling fine.cpp'\n"
+      "  echo 'FAILED: bad.o'; echo 'c++ -O9 -I. bad.cpp'\n"
+      "  echo '../stages/01_first/bad.cu: In lambda function:'\n"
+      "  echo \"../stages/01_first/bad.cu:3:1: error: 'sin' is wrong; did you mean 'cos'?\"\n"
+      "  echo '    3 |   sin();'; echo '      |   ^~~'\n"
+      "  echo 'ninja: build stopped: subcommand failed.'; exit 1;;\nesac");
   const fs::path json = build.path() / "all.json";
-  const Ended ended = build.halo({"run", "--all", "--json", json.string()});
+  const Ended ended =
+      build.halo({"run", "--all", "--json", json.string()}, {}, build.path().parent_path());
   CAPTURE(ended.out, ended.err);
   CHECK(ended.status == 2);
   CHECK_THAT(ended.out, contains("FAIL") && contains("could not be built") &&
-                            contains("bad.cpp:3:1: error: no such thing") && contains("late"));
-  CHECK_THAT(ended.err, contains("FAILED: bad.o") && !contains("fine.cpp"));
+                            contains("stages/01_first/bad.cu:3:1: error: 'sin' is wrong") &&
+                            contains("late"));
+  // The place as it is typed from here, the line, and no commands.
+  CHECK_THAT(ended.err,
+             contains("halo: could not build 01_first-sim\n"
+                      "stages/01_first/bad.cu:3:1: error: 'sin' is wrong; did you mean 'cos'?\n"
+                      "    3 |   sin();\n      |   ^~~\n(all of it, with the commands: "));
+  CHECK_THAT(ended.err, !contains("fine.cpp") && !contains("-O9") && !contains("In lambda"));
   CHECK_THAT(read_file(build.path() / "halo-build.log"), contains("fine.cpp"));
   REQUIRE(read_json(json.string()).rows.size() == 2);
   CHECK_FALSE(read_json(json.string()).rows[0].start.compiled);
@@ -546,9 +557,28 @@ TEST_CASE("a stage that cannot be built is a failure, and the others still run")
 
   // Without a compiler's error, what was said last before ninja gave up.
   build.set_ninja(kWork +
-                  "echo 'FAILED: bad.o'; echo 'sh: compiler not found'\n"
+                  "echo 'FAILED: bad.o'; echo 'c++ bad.cpp'; echo 'sh: compiler not found'\n"
                   "echo 'ninja: build stopped: subcommand failed.'; exit 1");
   CHECK_THAT(build.halo({"run", "1"}).out, contains("be built: sh: compiler not found (all of it"));
+}
+
+TEST_CASE("warnings of a stage's sources are shown, those of others are not") {
+  FakeBuild build;
+  build.add_reporting_program("01_first", "sim", {good_row("01_first", "early")}, 0);
+  build.set_ninja(
+      kWork +
+      "echo '[1/3] Compiling'; echo 'In lambda function,'\n"
+      "echo '    inlined from <lambda()> at ../x.h:44:72,'\n"
+      "echo \"../stages/01_first/a.cu:7:9: warning: 'sum' may be used uninitialized\"\n"
+      "echo '    7 |   out[i] = sum;'; echo '../stages/01_first/a.cu:5:9: note: declared here'\n"
+      "echo '[2/3] Compiling'; echo '../common/b.cpp:9:1: warning: a matter of taste'\n"
+      "echo '    9 | taste;'");
+  const Ended ended = build.halo({"run"});
+  CHECK(ended.status == 0);
+  CHECK_THAT(ended.err, contains("a.cu:7:9: warning: 'sum' may be used uninitialized\n"
+                                 "    7 |   out[i] = sum;\n") &&
+                            contains("a.cu:5:9: note: declared here"));
+  CHECK_THAT(ended.err, !contains("taste") && !contains("inlined") && !contains("lambda"));
 }
 
 TEST_CASE("where there is no ninja, what is built already runs") {

@@ -126,7 +126,7 @@ TEST_CASE("a suite, a stage's number or a backend chooses the tests") {
   build.set_meson("");
   const auto chosen = [&](std::vector<std::string> args) {
     args.insert(args.begin(), "test");
-    build.halo(args);
+    build.halo(args, {build.with_gpu()});
     const std::string words = read_file(build.path() / "meson-words");
     std::string names;
     for (const char* name : {"simt-a", "04_tiled-sim", "04_tiled-gpu", "05_cached-sim"}) {
@@ -140,6 +140,50 @@ TEST_CASE("a suite, a stage's number or a backend chooses the tests") {
   CHECK(chosen({"4"}) == "04_tiled-sim 04_tiled-gpu ");
   CHECK(chosen({"04", "--on", "sim"}) == "04_tiled-sim ");
   CHECK(chosen({"--on", "gpu"}) == "simt-a 04_tiled-gpu ");
+}
+
+TEST_CASE("without a GPU the tests for one are not built, unless they are asked for") {
+  FakeBuild build;
+  build.add_test("04_tiled-sim", "stages");
+  build.add_test("04_tiled-gpu", "stages");
+  build.set_meson(result("04_tiled-sim", "OK", 0, ""));
+  build.set_ninja("case $words in *-n) echo '[1/1] work';; esac");
+  const Ended ended = build.halo({"test", "04"});
+  CAPTURE(ended.err);
+  CHECK(ended.status == 0);
+  CHECK(ended.out ==
+        "NOT RUN: 1\n  04_tiled-gpu: no NVIDIA driver on this machine (--on gpu builds it all the "
+        "same)\n1 passed, 0 failed\n");
+  CHECK_THAT(read_file(build.path() / "ninja-words"), !contains("04_tiled-gpu"));
+  CHECK_THAT(read_file(build.path() / "meson-words"), !contains("04_tiled-gpu"));
+  build.halo({"test", "04", "--on", "gpu"});
+  CHECK_THAT(read_file(build.path() / "ninja-words"), contains("04_tiled-gpu"));
+}
+
+TEST_CASE("a test that does not compile does not stop the others") {
+  FakeBuild build;
+  build.add_test("good", "simt");
+  build.add_test("bad", "simt");
+  const std::string broken =
+      "case $words in *-n) case $words in *bad*) echo '[1/1] work';; *) echo 'no work to do';; "
+      "esac\n"
+      "exit;; esac\n"
+      "echo '[1/9] Compiling'; echo 'FAILED: bad.o'; echo 'c++ -O9 bad.cpp'\n"
+      "echo '../tests/bad.cpp:3:1: error: no such thing'; exit 1";
+  build.set_ninja(broken);
+  build.set_meson(result("good", "OK", 0, ""));
+  const Ended ended = build.halo({"test"});
+  CAPTURE(ended.err);
+  CHECK(ended.status == 2);
+  CHECK(ended.out == "FAIL bad: it does not compile\n1 passed, 1 failed\n");
+  CHECK_THAT(ended.err, contains("tests/bad.cpp:3:1: error: no such thing") && !contains("-O9"));
+  CHECK_THAT(read_file(build.path() / "meson-words"), contains("good") && !contains("bad"));
+  // A wrong result weighs more; with no test left Meson is not asked.
+  build.set_meson(result("good", "FAIL", 1, "") + "exit 1");
+  CHECK(build.halo({"test"}).status == 1);
+  std::filesystem::remove(build.path() / "meson-words");
+  CHECK(build.halo({"test", "bad"}).status == 2);
+  CHECK_FALSE(std::filesystem::exists(build.path() / "meson-words"));
 }
 
 TEST_CASE("an unknown suite, and a build without tests") {

@@ -282,7 +282,24 @@ const std::vector<Gpu>& all() {
   return gpus;
 }
 
+const Gpu& tiny() {
+  static const Gpu gpu = [] {
+    Gpu made_up = all().front();
+    made_up.key = "tiny";
+    made_up.name = made_up.driver_name = "a tiny GPU that nobody made";
+    made_up.sms = 2;
+    // What is planned for gets two times 4 KB; what is not has the 48 KB that it takes for granted.
+    made_up.shared_reserved_per_block = kKiB;
+    made_up.shared_per_sm = 10 * kKiB;
+    made_up.shared_per_block_optin = 8 * kKiB;
+    made_up.sources.clear();
+    return made_up;
+  }();
+  return gpu;
+}
+
 const Gpu* find(std::string_view key) {
+  if (key == tiny().key) return &tiny();
   for (const Gpu& gpu : all()) {
     if (key == gpu.key) return &gpu;
   }

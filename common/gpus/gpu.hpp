@@ -58,7 +58,11 @@ struct Gpu {
 /// All of them, the one that the simulator stands for by default (H200) first.
 const std::vector<Gpu>& all();
 
-/// The GPU of this key, or nullptr.
+/// A GPU that nobody made, "tiny": two multiprocessors with shared memory for next to nothing. What
+/// divides its work by what a GPU has is tried on it, where small problems are large. Not among all().
+const Gpu& tiny();
+
+/// The GPU of this key, or nullptr; tiny() too.
 const Gpu* find(std::string_view key);
 
 /// fp32 lanes of an SM of this compute capability; CUDA C++ Programming Guide, throughput of

@@ -14,6 +14,16 @@ constexpr int kWarpSize = 32;
 // the largest block has threads.
 constexpr int kMaxMaskWidth = 1023;
 
+// What a kernel works on at a time, in the letters of docs/notation.md: a kernel is also tried with
+// problems that have one less of it, as many, and one more. 0: it does not count them.
+struct TileSizes {
+  int N = 0, C = 0, K = 0;  // images, channels, filters
+  int P = 0, Q = 0;         // rows and columns of outputs
+  int cells = 0;  // where places are numbered through: N * P * Q of a layer, C * H * W of an
+                  // image that is transposed
+};
+constexpr int kMostTiles = 3;  // that a kernel may have, chosen by the problem
+
 // ---- 1D: output[i] = sum over j of mask[j] * input[i - halo + j], cells beyond the ends are zero ----
 
 struct Conv1dShape {
@@ -38,6 +48,8 @@ struct Conv1dKernel {
   // before the launches that use it. Returns a CUDA error code.
   int (*set_mask)(const float* mask, int width) = nullptr;
   int widest_mask = kMaxMaskWidth;  // wider ones are not run
+  // Outputs of a block, or of a warp that has a tile of its own; null: one for each thread.
+  int (*tile)(int mask_width) = nullptr;
   int task = 0;        // the task's number in the report that the stage follows, if any
   bool tuned = false;  // goes beyond its source
   const char* unavailable = nullptr;  // this build cannot run it, and why
@@ -77,6 +89,7 @@ struct LayerKernel {
   long long (*workspace_floats)(const LayerNumbers&) = nullptr;
   bool chwn = false;  // the layout of input and output; else NCHW
   bool tuned = false;
+  TileSizes tiles[kMostTiles] = {};
 };
 
 // The largest cell of each window, or their average; ghost cells do not count.
@@ -93,6 +106,8 @@ struct PoolingKernel {
   const char* (*refuses)(const LayerNumbers&) = nullptr;
   bool chwn = false;
   bool tuned = false;
+  TileSizes tiles[kMostTiles] =
+      {};  // N images, C channels, P x Q outputs; cells: outputs numbered through
 };
 
 // ---- Images into the other layout, and softmax -------------------------------------------------------
@@ -111,6 +126,7 @@ struct TransformKernel {
   const char* description;
   int (*launch)(const TransformCall&);
   bool tuned = false;
+  TileSizes tiles[kMostTiles] = {};  // N images, so many cells of each
 };
 
 // output[n][c] = exp(input[n][c] - m) / sum over c of exp(input[n][c] - m), m the largest of the row.
@@ -126,6 +142,7 @@ struct SoftmaxKernel {
   int (*launch)(const SoftmaxCall&);
   long long (*workspace_floats)(int N, int C) = nullptr;
   bool tuned = false;
+  TileSizes tiles[kMostTiles] = {};  // N images, C categories
 };
 
 // ---- From a number to a template argument -----------------------------------------------------------

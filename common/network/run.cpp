@@ -229,37 +229,69 @@ class Run {
   std::vector<float> output_;
 };
 
-// The miniature networks, planned by the same rule from counted costs (which need no device).
+// A miniature network, planned by the same rule from counted costs (which need no device).
+void try_miniature(Backend& backend, const Way& way, const Network& network,
+                   const std::string& where, std::uint64_t seed, Row& row, Progress& progress) {
+  progress.show(way.stage + " " + way.name + ": " + where);
+  try {
+    const std::unique_ptr<CostSource> source = counted_costs();
+    const Costs costs = price_network(network, *way.catalogue, *source, progress);
+    const Plan plan = cheapest_plan(costs, way.rule);
+    const Weights weights = random_weights(network, seed);
+    const DeviceWeights on_device(backend, network, weights);
+    Chain chain(backend, network, plan, weights, on_device, Keep::all);
+    chain.set_input(random_input(network, seed));
+    std::vector<LayerVerdict> verdicts;
+    const bool alive = chain.check(verdicts, seed, kJudgedProducts, true);
+    ++row.check.shapes;
+    simt::Counters counted, predicted;
+    std::string uncounted;
+    for (std::size_t layer = 0; layer < verdicts.size(); ++layer) {
+      const LayerVerdict& verdict = verdicts[layer];
+      row.check.worst_share = std::max(row.check.worst_share, verdict.check.worst_share);
+      if (verdict.check.outcome == Outcome::bad && row.check.outcome != Outcome::bad) {
+        row.check.outcome = Outcome::bad;
+        row.check.reason = verdict.check.reason;
+      }
+      if (verdict.hazards.outcome == Outcome::bad) row.hazards = verdict.hazards;
+      counted += verdict.counted;
+      if (backend.observes()) chain.predict(layer, predicted, uncounted);
+    }
+    if (!alive) {
+      repair(backend, row);
+    } else if (backend.observes() && uncounted.empty() && predicted != counted &&
+               row.traffic.outcome != Outcome::bad) {
+      compare_traffic(
+          "", backend, true, [&] { return predicted; }, {counted},
+          static_cast<double>(output_of(network.layers().back()).size()), where, row);
+    }
+  } catch (const std::runtime_error& error) {
+    add_failure(row.check, where, error.what());
+  }
+}
+
+// What this stage adds to the others, each on its own; then the miniature networks, here and on a tiny
+// GPU. (The kernels of other stages are tried there.)
 void try_miniatures(Backend& backend, const Way& way, std::uint64_t seed, Row& row,
                     Progress& progress) {
-  const std::unique_ptr<CostSource> source = counted_costs();
-  for (const Network& network : miniature_networks()) {
-    progress.show(way.stage + " " + way.name + ": " + network.name());
-    ++seed;
-    try {
-      const Costs costs = price_network(network, *way.catalogue, *source, progress);
-      const Plan plan = cheapest_plan(costs, way.rule);
-      const Weights weights = random_weights(network, seed);
-      const DeviceWeights on_device(backend, network, weights);
-      Chain chain(backend, network, plan, weights, on_device, Keep::all);
-      chain.set_input(random_input(network, seed));
-      std::vector<LayerVerdict> verdicts;
-      const bool alive = chain.check(verdicts, seed, kJudgedProducts, true);
-      ++row.check.shapes;
-      for (const LayerVerdict& verdict : verdicts) {
-        row.check.worst_share = std::max(row.check.worst_share, verdict.check.worst_share);
-        if (verdict.check.outcome == Outcome::bad && row.check.outcome != Outcome::bad) {
-          row.check.outcome = Outcome::bad;
-          row.check.reason = verdict.check.reason;
-        }
-        if (verdict.hazards.outcome != Outcome::bad) continue;
-        row.hazards = verdict.hazards;
-      }
-      if (!alive) repair(backend, row);
-    } catch (const std::runtime_error& error) {
-      add_failure(row.check, network.name(), error.what());
-    }
-    if (row.check.outcome == Outcome::bad) return;
+  const auto failed = [&] { return row.check.outcome == Outcome::bad; };
+  const Catalogue catalogue = (*way.catalogue)();
+  const std::vector<Network> networks = miniature_networks();
+  for (const auto& [stage, variant] : catalogue.fully_connected) {
+    const bool may = way.rule(networks.front().layers().front(), variant.layout);
+    if (stage != way.stage || !may) continue;
+    check_trials(variant, backend, trials(variant, seed), seed, row, progress);
+    if (failed()) return;
+  }
+  for (const Network& network : networks) {
+    try_miniature(backend, way, network, network.name(), ++seed, row, progress);
+    if (failed()) return;
+  }
+  const TinyGpu tiny(backend);
+  if (!tiny.is_there()) return;
+  for (const Network& network : networks) {
+    try_miniature(backend, way, network, network.name() + " on a tiny GPU", ++seed, row, progress);
+    if (failed()) return;
   }
 }
 

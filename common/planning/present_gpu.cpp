@@ -2,8 +2,11 @@
 
 #include <cuda_runtime.h>
 
+#include <list>
+#include <mutex>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "common/gpus/gpu.hpp"
 
@@ -101,8 +104,15 @@ GpuFigures ask() {
 }  // namespace
 
 const GpuFigures& present_gpu() {
-  static const GpuFigures figures = ask();
-  return figures;
+  // The present device may be another one than before: the simulator stands for several.
+  static std::mutex mutex;
+  static std::list<std::pair<GpuLimits, GpuFigures>> known;
+  const GpuLimits limits = present_limits();
+  const std::lock_guard lock(mutex);
+  for (const auto& [of, figures] : known) {
+    if (of == limits) return figures;
+  }
+  return known.emplace_back(limits, ask()).second;
 }
 
 GpuLimits present_limits() {

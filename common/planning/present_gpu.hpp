@@ -12,7 +12,7 @@ namespace halo::planning {
 ///   - else the cores follow from the compute capability, the bandwidth from the memory's clock and
 ///     bus, and the latency is that of the built-in GPU with the nearest older architecture; these
 ///     are marked as inferred.
-/// Asked for once. Throws std::runtime_error, in one line, if there is no device.
+/// Asked for once for each device with other limits. Throws std::runtime_error, in one line, if there is no device.
 const GpuFigures& present_gpu();
 
 /// What the device says of its limits, asked for each time. Throws std::runtime_error, in one line,

@@ -62,7 +62,9 @@ static int launch(const Conv1dCall& c) {
 }
 
 Conv1dKernel simd() {
-  return {.description = "64 outputs at once in vector registers, one core", .launch = launch};
+  return {.description = "64 outputs at once in vector registers, one core",
+          .launch = launch,
+          .tile = [](int) { return kBlock; }};
 }
 
 }  // namespace halo::conv1d_cpu

@@ -41,6 +41,7 @@ static int launch(const Conv1dCall& c) {
 Conv1dKernel streaming() {
   return {.description = "as threads, stores past the caches, cells asked for ahead",
           .launch = launch,
+          .tile = [](int) { return kBlock; },
           .tuned = true};
 }
 

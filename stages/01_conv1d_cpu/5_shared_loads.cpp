@@ -83,6 +83,7 @@ static int launch(const Conv1dCall& c) {
 Conv1dKernel shared_loads() {
   return {.description = "as streaming, cells loaded once for four taps",
           .launch = launch,
+          .tile = [](int) { return kBlock; },
           .tuned = true};
 }
 

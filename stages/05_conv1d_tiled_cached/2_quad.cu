@@ -101,6 +101,7 @@ Conv1dKernel quad() {
           .launch = launch,
           .set_mask = set_mask,
           .widest_mask = kWidestMask,
+          .tile = [](int) { return 4 * kThreads; },
           .tuned = true};
 }
 

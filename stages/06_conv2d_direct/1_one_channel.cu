@@ -69,7 +69,8 @@ static const char* refuses(const LayerNumbers& layer) {
 LayerKernel one_channel() {
   return {.description = "one image, one channel, one filter; a thread an output",
           .launch = launch,
-          .refuses = refuses};
+          .refuses = refuses,
+          .tiles = {{.P = kTileRows, .Q = kTileColumns}}};
 }
 
 }  // namespace halo::conv2d_direct

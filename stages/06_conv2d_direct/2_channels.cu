@@ -70,7 +70,8 @@ static const char* refuses(const LayerNumbers& layer) {
 LayerKernel channels() {
   return {.description = "batches, channels and filters; stride 1, no padding",
           .launch = launch,
-          .refuses = refuses};
+          .refuses = refuses,
+          .tiles = {{.P = kTileRows, .Q = kTileColumns}}};
 }
 
 }  // namespace halo::conv2d_direct

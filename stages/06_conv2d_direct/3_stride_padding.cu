@@ -68,7 +68,9 @@ static int launch(const LayerCall& c) {
 }
 
 LayerKernel stride_padding() {
-  return {.description = "any layer, everything from global memory", .launch = launch};
+  return {.description = "any layer, everything from global memory",
+          .launch = launch,
+          .tiles = {{.P = kTileRows, .Q = kTileColumns}}};
 }
 
 }  // namespace halo::conv2d_direct

@@ -121,7 +121,8 @@ LayerKernel tile_constant() {
   return {.description = "tile and halo in shared memory, filters in constant memory",
           .launch = launch,
           .set_filters = set_filters,
-          .refuses = refuses};
+          .refuses = refuses,
+          .tiles = {{.P = kTileRows, .Q = kTileColumns}}};
 }
 
 }  // namespace halo::conv2d_direct

@@ -104,7 +104,10 @@ static const char* refuses(const LayerNumbers& layer) {
 }
 
 LayerKernel tile_shared() {
-  return {.description = "tile and taps in shared memory", .launch = launch, .refuses = refuses};
+  return {.description = "tile and taps in shared memory",
+          .launch = launch,
+          .refuses = refuses,
+          .tiles = {{.P = kTileRows, .Q = kTileColumns}}};
 }
 
 }  // namespace halo::conv2d_direct

@@ -125,7 +125,8 @@ static const char* refuses(const LayerNumbers& layer) {
 LayerKernel filter_group() {
   return {.description = "eight filters for each tile that is loaded",
           .launch = launch,
-          .refuses = refuses};
+          .refuses = refuses,
+          .tiles = {{.K = kFilterGroup, .P = kTileRows, .Q = kTileColumns}}};
 }
 
 }  // namespace halo::conv2d_direct

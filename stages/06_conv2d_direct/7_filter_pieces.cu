@@ -147,7 +147,8 @@ static const char* refuses(const LayerNumbers& layer) {
 LayerKernel filter_pieces() {
   return {.description = "as filter_group, filters beyond 48 KB in pieces",
           .launch = launch,
-          .refuses = refuses};
+          .refuses = refuses,
+          .tiles = {{.K = kFilterGroup, .P = kTileRows, .Q = kTileColumns}}};
 }
 
 }  // namespace halo::conv2d_direct

@@ -58,6 +58,7 @@ LayerCall call_of(const Conv2dCall& c) {
 
 Conv2dVariant planned(std::optional<Method> only) {
   Conv2dVariant variant;
+  variant.plans = true;
   variant.launch = [only](const Conv2dCall& c) {
     const Plan plan = plan_of(c.layer, only);
     return adaptive(call_of(c), plan, divide(plan, c.layer));
@@ -114,6 +115,9 @@ void complete(Conv2dStage& stage) {
     if (prefetch_rows(numbers_of(layer)) > 0) return {};
     return "48 KB of shared memory don't hold " + std::to_string(layer.R()) + " rows of " +
            std::to_string(layer.W()) + " cells and 16 filters";
+  };
+  alone.tiles = [](const conv::ConvLayer&) {
+    return std::vector<TileSizes>{{.K = kPrefetchFilters, .P = kPrefetchBand}, {.P = 4}};
   };
   alone.predict = [](const conv::ConvLayer& layer) { return predict_prefetch(numbers_of(layer)); };
 

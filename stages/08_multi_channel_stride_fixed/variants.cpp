@@ -28,6 +28,10 @@ Conv2dVariant variant_of(const std::string& name, const std::string& file,
   variant.name = name;
   variant.source = kFolder + file;
   variant.description = description;
+  variant.plans = true;
+  variant.tiles = [](const conv::ConvLayer&) {
+    return std::vector<TileSizes>{{.K = kFiltersPerThread}, {.K = kFilters, .cells = kPixels}};
+  };
   variant.refuses = [plan](const conv::ConvLayer& layer) {
     return plan(layer, planning::present_limits()).refusal;
   };

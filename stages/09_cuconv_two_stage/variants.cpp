@@ -1,5 +1,7 @@
 // The variants of stage 09.
+#include <algorithm>
 #include <cstdio>
+#include <memory>
 #include <stdexcept>
 
 #include "stages/09_cuconv_two_stage/costs.hpp"
@@ -13,6 +15,10 @@ using conv::ConvLayer;
 
 constexpr const char* kSplitName = "two_stage";
 constexpr const char* kSimpleName = "two_stage_simple";
+
+// Bytes of temporaries that small layers need more of: of some not all filters fit, of some not all
+// products of one.
+constexpr std::int64_t kLimitedTemporaries = 8192;
 
 int products_of_row(const ConvLayer& layer) { return layer.N() * layer.P() * layer.Q(); }
 
@@ -76,6 +82,8 @@ Conv2dVariant variant_of(const std::string& name, const std::string& description
   };
   v.detail = [rows, cap](const ConvLayer& layer) { return detail(layer, rows, cap); };
   v.published = printed_by_cuconv;
+  v.plans = true;
+  v.tiles = [](const ConvLayer&) { return std::vector<TileSizes>{{.cells = kMaxThreads}}; };
   return v;
 }
 
@@ -116,11 +124,15 @@ std::string plan(const ConvLayer& layer, const std::string& gpu, std::int64_t ca
 }  // namespace
 
 void add_variants(Conv2dStage& stage, std::int64_t cap) {
-  stage.variants.push_back(variant_of(
-      kSplitName, "a thread a product, rows split over blocks; then the sum over the taps",
-      Rows::split, cap));
-  stage.variants.push_back(
-      variant_of(kSimpleName, "the same, one block a filter row", Rows::one_block, cap));
+  const auto add = [&](const char* name, const char* description, Rows rows) {
+    Conv2dVariant variant = variant_of(name, description, rows, cap);
+    variant.limited = std::make_shared<Conv2dVariant>(
+        variant_of(name, description, rows, std::min(cap, kLimitedTemporaries)));
+    stage.variants.push_back(std::move(variant));
+  };
+  add(kSplitName, "a thread a product, rows split over blocks; then the sum over the taps",
+      Rows::split);
+  add(kSimpleName, "the same, one block a filter row", Rows::one_block);
   stage.plan = [cap](const ConvLayer& layer, const std::string& gpu) {
     return plan(layer, gpu, cap);
   };

@@ -114,12 +114,18 @@ static int launch(const LayerCall& c, bool chwn) {
 LayerKernel images_chwn() {
   return {.description = "images across the lanes, maps in CHWN",
           .launch = [](const LayerCall& c) { return launch(c, true); },
-          .chwn = true};
+          .chwn = true,
+          .tiles = {{.N = kLanes, .K = 4 * kWarps},
+                    {.N = 2 * kLanes, .K = 8 * kWarps},
+                    {.N = 4 * kLanes, .K = 16 * kWarps}}};
 }
 
 LayerKernel images_nchw() {
   return {.description = "images across the lanes, maps in NCHW",
-          .launch = [](const LayerCall& c) { return launch(c, false); }};
+          .launch = [](const LayerCall& c) { return launch(c, false); },
+          .tiles = {{.N = kLanes, .K = 4 * kWarps},
+                    {.N = 2 * kLanes, .K = 8 * kWarps},
+                    {.N = 4 * kLanes, .K = 16 * kWarps}}};
 }
 
 }  // namespace halo::layout_convolution

@@ -128,13 +128,19 @@ static int launch(const LayerCall& c, bool chwn) {
 
 LayerKernel pixels_nchw() {
   return {.description = "pixels across the lanes, maps in NCHW",
-          .launch = [](const LayerCall& c) { return launch(c, false); }};
+          .launch = [](const LayerCall& c) { return launch(c, false); },
+          .tiles = {{.K = 4 * kWarps, .cells = kLanes},
+                    {.K = 8 * kWarps, .cells = 2 * kLanes},
+                    {.K = 16 * kWarps, .cells = 4 * kLanes}}};
 }
 
 LayerKernel pixels_chwn() {
   return {.description = "pixels across the lanes, maps in CHWN",
           .launch = [](const LayerCall& c) { return launch(c, true); },
-          .chwn = true};
+          .chwn = true,
+          .tiles = {{.K = 4 * kWarps, .cells = kLanes},
+                    {.K = 8 * kWarps, .cells = 2 * kLanes},
+                    {.K = 16 * kWarps, .cells = 4 * kLanes}}};
 }
 
 }  // namespace halo::layout_convolution

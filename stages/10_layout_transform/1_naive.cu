@@ -37,10 +37,11 @@ __global__ void naive_to_chwn_kernel(const float* input,  // [N][cells]
 }
 // [/doc:kernel]
 
+constexpr int kMaxThreads = 1024;
+
 static int launch(const TransformCall& c) {
   // The figure starts N threads, which fails above the 1,024 that a block may have. Here those threads
   // go round again. For few images it is a waste of another kind: with N = 8 a warp has 8 lanes.
-  constexpr int kMaxThreads = 1024;
   const int threads = c.N < kMaxThreads ? c.N : kMaxThreads;
   if (c.to_chwn) {
     naive_to_chwn_kernel<<<c.cells, threads>>>(c.input, c.output, c.N, c.cells);
@@ -51,7 +52,9 @@ static int launch(const TransformCall& c) {
 }
 
 TransformKernel naive() {
-  return {.description = "a thread an image, a block a cell; no tile", .launch = launch};
+  return {.description = "a thread an image, a block a cell; no tile",
+          .launch = launch,
+          .tiles = {{.N = kMaxThreads}}};
 }
 
 }  // namespace halo::layout_transform

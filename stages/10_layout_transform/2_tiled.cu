@@ -60,7 +60,9 @@ static int launch(const TransformCall& c) {
 }
 
 TransformKernel tiled() {
-  return {.description = "a matrix transposed by tiles of 32 x 32", .launch = launch};
+  return {.description = "a matrix transposed by tiles of 32 x 32",
+          .launch = launch,
+          .tiles = {{.N = kTile, .cells = kTile}}};
 }
 
 }  // namespace halo::layout_transform

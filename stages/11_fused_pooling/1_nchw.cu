@@ -60,7 +60,9 @@ static int launch(const PoolingCall& call) {
 }
 
 PoolingKernel nchw() {
-  return {.description = "one output a thread, lanes across columns", .launch = launch};
+  return {.description = "one output a thread, lanes across columns",
+          .launch = launch,
+          .tiles = {{.cells = kThreads}}};
 }
 
 }  // namespace halo::fused_pooling

@@ -71,8 +71,10 @@ static int launch(const PoolingCall& call) {
 }
 
 PoolingKernel chwn() {
-  return {
-      .description = "one output a thread, lanes across images", .launch = launch, .chwn = true};
+  return {.description = "one output a thread, lanes across images",
+          .launch = launch,
+          .chwn = true,
+          .tiles = {{.N = kImages, .C = kChannels}}};
 }
 
 }  // namespace halo::fused_pooling

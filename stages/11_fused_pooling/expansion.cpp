@@ -60,7 +60,7 @@ std::string why_not(const PoolingLayer& layer, Layout layout, Expansion expansio
   return "";
 }
 
-Expansion choose_expansion(const PoolingLayer& layer, Layout layout) {
+Expansion choose_expansion(const PoolingLayer& layer, Layout layout, int multiprocessors) {
   Expansion chosen;
   while (true) {
     Expansion best = chosen;
@@ -72,7 +72,9 @@ Expansion choose_expansion(const PoolingLayer& layer, Layout layout) {
     }
     const auto before = static_cast<double>(cells_asked(layer, chosen));
     const auto after = static_cast<double>(cells_asked(layer, best));
-    if (after > (1 - kWorth) * before || warps(layer, layout, best) < kEnoughWarps) return chosen;
+    if (after > (1 - kWorth) * before ||
+        warps(layer, layout, best) < kEnoughWarps * multiprocessors)
+      return chosen;
     chosen = best;
   }
 }

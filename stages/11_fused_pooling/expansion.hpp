@@ -34,11 +34,13 @@ std::string why_not(const conv::PoolingLayer& layer, conv::Layout layout, Expans
 //   - the windows overlap along that axis, and there are more outputs than a thread has;
 //   - it saves kWorth of the cells at least: every doubling saves less than the one before, and costs
 //     as much, twice the results in registers and half the threads;
-//   - kEnoughWarps are left, which is 16 for each of an H200's 132 multiprocessors. 16 warps with 25
+//   - kEnoughWarps are left for each multiprocessor. 16 warps with 25
 //     loads of 128 bytes under way (2 x 2 windows of 3) are 51 KB. To be busy, memory of 4,800 GB/s
 //     needs 26 KB a multiprocessor under way if a load takes 700 ns.
 inline constexpr double kWorth = 1.0 / 8;
-inline constexpr std::int64_t kEnoughWarps = 16 * 132;
-Expansion choose_expansion(const conv::PoolingLayer& layer, conv::Layout layout);
+inline constexpr std::int64_t kEnoughWarps = 16;
+inline constexpr int kMultiprocessors = 132;  // of an H200
+Expansion choose_expansion(const conv::PoolingLayer& layer, conv::Layout layout,
+                           int multiprocessors = kMultiprocessors);
 
 }  // namespace halo::fused_pooling

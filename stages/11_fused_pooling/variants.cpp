@@ -1,5 +1,8 @@
 // The variants of stage 11 whose launch takes a choice, and what all must cost.
+#include <stdexcept>
+
 #include "common/harness/families/pooling.hpp"
+#include "common/planning/present_gpu.hpp"
 #include "stages/11_fused_pooling/costs.hpp"
 #include "stages/11_fused_pooling/expansion.hpp"
 
@@ -13,6 +16,15 @@ namespace {
 
 using conv::Layout;
 using conv::PoolingLayer;
+
+// Of the present device; without one, of an H200.
+int multiprocessors() {
+  try {
+    return planning::present_limits().sms;
+  } catch (const std::runtime_error&) {
+    return kMultiprocessors;
+  }
+}
 
 std::string text(Expansion expansion) {
   return std::to_string(expansion.rows) + "x" + std::to_string(expansion.columns);
@@ -41,8 +53,14 @@ PoolingVariant reuse(Layout layout, std::function<Expansion(const PoolingLayer&)
 }
 
 PoolingVariant chosen_reuse(Layout layout) {
-  PoolingVariant variant =
-      reuse(layout, [=](const PoolingLayer& layer) { return choose_expansion(layer, layout); });
+  PoolingVariant variant = reuse(layout, [=](const PoolingLayer& layer) {
+    return choose_expansion(layer, layout, multiprocessors());
+  });
+  variant.plans = true;
+  variant.tiles = [=](const PoolingLayer&) {
+    return layout == Layout::chwn ? std::vector<TileSizes>{{.N = 32, .C = 4}}
+                                  : std::vector<TileSizes>{{.cells = 256}};
+  };
   variant.name = std::string(conv::to_string(layout)) + "_reuse";
   variant.description = layout == Layout::chwn ? "several outputs a thread, cells from registers"
                                                : "several outputs of a column a thread";

@@ -100,7 +100,8 @@ static int launch(const SoftmaxCall& c) {
 SoftmaxKernel five_kernels() {
   return {.description = "a kernel a step, a thread an image in the reductions",
           .launch = launch,
-          .workspace_floats = workspace_floats};
+          .workspace_floats = workspace_floats,
+          .tiles = {{.N = kReductionThreads}}};
 }
 
 }  // namespace halo::fused_softmax

@@ -92,7 +92,8 @@ static int launch(const SoftmaxCall& c) {
 
 SoftmaxKernel fused() {
   return {.description = "one kernel, rows in shared memory; a thread an image in the reductions",
-          .launch = launch};
+          .launch = launch,
+          .tiles = {{.N = kImages}, {.C = kKeptFloats}}};
 }
 
 }  // namespace halo::fused_softmax

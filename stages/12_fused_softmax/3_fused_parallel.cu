@@ -92,7 +92,9 @@ static int launch(const SoftmaxCall& c) {
 }
 
 SoftmaxKernel fused_parallel() {
-  return {.description = "a block an image, threads across its categories", .launch = launch};
+  return {.description = "a block an image, threads across its categories",
+          .launch = launch,
+          .tiles = {{.C = kMaxThreads}, {.C = kKeptFloats}}};
 }
 
 }  // namespace halo::fused_softmax

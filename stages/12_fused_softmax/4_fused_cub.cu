@@ -75,7 +75,9 @@ static int launch(const SoftmaxCall& c) {
 }
 
 SoftmaxKernel fused_cub() {
-  return {.description = "the same with CUB's block reductions", .launch = launch};
+  return {.description = "the same with CUB's block reductions",
+          .launch = launch,
+          .tiles = {{.C = kMaxThreads}, {.C = kKeptFloats}}};
 }
 
 }  // namespace halo::fused_softmax

@@ -26,9 +26,10 @@ constexpr Tile tile_of(int C) {
 
 // Steps 3 and 4: threads of a block, one a category, rounded up to a power of two, from a warp to what
 // a block can have. Few sizes, since each is a kernel of its own.
+constexpr int kMaxThreads = 1024;
 constexpr int threads_for(int C) {
   int threads = 32;
-  while (threads < C && threads < 1024) threads *= 2;
+  while (threads < C && threads < kMaxThreads) threads *= 2;
   return threads;
 }
 

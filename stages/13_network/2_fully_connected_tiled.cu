@@ -118,12 +118,16 @@ static const char* refuses(const LayerNumbers& layer) {
 LayerKernel tiled_nchw() {
   return {.description = "fully connected: tiles of 64 images x 64 outputs",
           .launch = launch<false>,
-          .refuses = refuses};
+          .refuses = refuses,
+          .tiles = {{.N = kTile, .K = kTile}}};
 }
 
 LayerKernel tiled_chwn() {
-  return {
-      .description = "the same in CHWN", .launch = launch<true>, .refuses = refuses, .chwn = true};
+  return {.description = "the same in CHWN",
+          .launch = launch<true>,
+          .refuses = refuses,
+          .chwn = true,
+          .tiles = {{.N = kTile, .K = kTile}}};
 }
 
 }  // namespace halo::network

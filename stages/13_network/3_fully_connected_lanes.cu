@@ -76,12 +76,16 @@ static const char* refuses(const LayerNumbers& layer) {
 LayerKernel lanes_nchw() {
   return {.description = "fully connected: a warp an output of up to 4 images",
           .launch = launch<false>,
-          .refuses = refuses};
+          .refuses = refuses,
+          .tiles = {{.N = kLaneImages, .K = kLaneWarps}}};
 }
 
 LayerKernel lanes_chwn() {
-  return {
-      .description = "the same in CHWN", .launch = launch<true>, .refuses = refuses, .chwn = true};
+  return {.description = "the same in CHWN",
+          .launch = launch<true>,
+          .refuses = refuses,
+          .chwn = true,
+          .tiles = {{.N = kLaneImages, .K = kLaneWarps}}};
 }
 
 }  // namespace halo::network

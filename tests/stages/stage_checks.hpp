@@ -2,22 +2,72 @@
 #pragma once
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "common/harness/core/typed.hpp"
+#include "common/harness/families/conv1d.hpp"
+#include "common/harness/families/conv2d.hpp"
+#include "common/harness/families/pooling.hpp"
+#include "common/harness/families/softmax.hpp"
+#include "common/harness/families/transform.hpp"
 #include "tests/catch.hpp"
 #include "tests/stages/stage.hpp"
 
 namespace halo::test {
 
-// All variants: every adversarial problem that they take right, with every kind of data, without a
-// hazard, and where it is counted with the traffic that was predicted; and each takes some.
+// A problem's sizes, in the letters of tiles.
+inline TileSizes sizes_of(const Conv1dProblem& problem) { return {.cells = problem.length}; }
+inline TileSizes sizes_of(const conv::ConvLayer& l) {
+  return {l.N(), l.C(), l.K(), l.P(), l.Q(), l.N() * l.P() * l.Q()};
+}
+inline TileSizes sizes_of(const conv::PoolingLayer& l) {
+  return {l.N(), l.C(), 0, l.P(), l.Q(), static_cast<int>(l.output_size())};
+}
+inline TileSizes sizes_of(const conv::Transform& transform) {
+  const conv::Images& images = transform.images();
+  return {.N = images.N(), .cells = images.C() * images.H() * images.W()};
+}
+inline TileSizes sizes_of(const conv::Softmax& problem) {
+  return {.N = problem.N(), .C = problem.C()};
+}
+
+// The variant is tried with one less than each of its tiles, as many, and one more; unless it takes no
+// such problem (a kernel for one filter has no tile of filters: `sizes` are 1 in all that it takes).
+template <class Given>
+void require_tiles(const Variant<Given>& variant, const std::vector<Trial<Given>>& trials) {
+  if (!variant.tiles) return;
+  for (const auto letter : {&TileSizes::N, &TileSizes::C, &TileSizes::K, &TileSizes::P,
+                            &TileSizes::Q, &TileSizes::cells}) {
+    // Of 1D kernels a tile is as wide as the mask and the block say.
+    for (const int more : {-1, 0, 1}) {
+      std::set<int> wanted, seen;
+      for (const Trial<Given>& trial : trials) {
+        for (const TileSizes& tile : variant.tiles(trial.problem)) {
+          const int size = tile.*letter;
+          if (size == 0) continue;
+          const int here = sizes_of(trial.problem).*letter;
+          const bool is_1d = std::is_same_v<Given, Conv1dProblem>;
+          wanted.insert(is_1d ? 0 : size);
+          const bool is_there = is_1d ? here > size / 2 && (here - more) % size == 0
+                                      : here == std::max(size + more, 1);
+          if (is_there) seen.insert(is_1d ? 0 : size);
+        }
+      }
+      INFO("one " << more << " than a tile");
+      CHECK(seen == wanted);
+    }
+  }
+}
+
+// All variants: every problem that they are to be tried with right, with every kind of data, without a
+// hazard, and where it is counted with the traffic that was predicted; each is tried with enough.
 template <class Given>
 void require_trials(const Stage<Given>& stage) {
   const auto backend = usable_backend();
-  const std::vector<Given> problems = adversarial<Given>(seed());
   int tried = 0;
   for (const Variant<Given>& variant : stage.variants) {
     INFO(stage.name << " " << variant.name);
@@ -28,15 +78,23 @@ void require_trials(const Stage<Given>& stage) {
     ++tried;
     // What it must cost is predicted, or it is said why nothing can be.
     CHECK((variant.predict || !variant.uncounted.empty()));
+    const std::vector<Trial<Given>> all = trials(variant, seed());
     Row row;
     Progress progress;
-    check_trials(variant, *backend, problems, seed(), row, progress);
+    check_trials(variant, *backend, all, seed(), row, progress);
     INFO(faults(row));
     CHECK(row.check.outcome == Outcome::good);
-    CHECK(row.check.shapes == std::count_if(problems.begin(), problems.end(), [&](const auto& one) {
-            return refusal(variant, one).empty();
-          }));
-    CHECK(row.check.shapes > 0);
+    const auto taken = std::count_if(all.begin(), all.end(), [&](const auto& trial) {
+      return !trial.on_tiny_gpu && refusal(variant, trial.problem).empty();
+    });
+    const bool has_tiny = backend->observes() && variant.plans;
+    if (has_tiny) {
+      CHECK(row.check.shapes > taken);  // some of them on a tiny GPU
+    } else {
+      CHECK(row.check.shapes == taken);
+    }
+    CHECK(taken >= (variant.role == Role::copy ? 1 : static_cast<int>(kFewestTrials)));
+    require_tiles(variant, all);
     const bool watched = backend->observes() && variant.uncounted.empty();
     CHECK(row.hazards.outcome == (watched ? Outcome::good : Outcome::not_run));
     CHECK(row.traffic.outcome != Outcome::bad);

@@ -64,6 +64,9 @@ class Backend {
   virtual std::string unavailable() { return {}; }
   virtual void describe(Machine&) {}
 
+  // From now on programs find a tiny GPU here (gpus::tiny), so that those who divide their work by what
+  // a GPU has do so for small problems too; or no longer. False: this backend has no other device.
+  virtual bool be_tiny(bool) { return false; }
   // Bytes that allocate could still give, as far as known.
   virtual std::int64_t free_memory() { return std::numeric_limits<std::int64_t>::max(); }
   // Memory, 256-byte aligned. allocate throws std::runtime_error with one line if there is not
@@ -105,6 +108,21 @@ bool is_optimised();
 
 // The backend that this program was linked with.
 std::unique_ptr<Backend> make_backend();
+
+// The backend's tiny GPU, for as long as this lives.
+class TinyGpu {
+ public:
+  explicit TinyGpu(Backend& backend) : backend_(backend), is_there_(backend.be_tiny(true)) {}
+  ~TinyGpu() { backend_.be_tiny(false); }
+  TinyGpu(const TinyGpu&) = delete;
+  TinyGpu& operator=(const TinyGpu&) = delete;
+
+  bool is_there() const { return is_there_; }
+
+ private:
+  Backend& backend_;
+  bool is_there_;
+};
 
 // An array in a backend's memory, with guard cells on both sides where the backend wants them. The
 // guards hold poison, a NaN, so that reading them shows as well.

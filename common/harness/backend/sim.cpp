@@ -4,6 +4,7 @@
 
 #include "common/conv/accuracy.hpp"
 #include "common/harness/backend/cuda.hpp"
+#include "common/simt/runtime/current_gpu.hpp"
 #include "common/simt/runtime/device_memory.hpp"
 #include "common/simt/simt.hpp"
 
@@ -84,6 +85,10 @@ class SimBackend final : public CudaBackend {
   }
   void name_memory(const void* memory, const std::string& name) override {
     simt::name_allocation(memory, name);
+  }
+  bool be_tiny(bool is_tiny) override {
+    simt::set_current_gpu(is_tiny ? &gpus::tiny() : nullptr);
+    return true;
   }
   // Allocations have their exact size: the simulator itself sees every access beyond them.
   std::size_t guard_cells() const override { return 0; }

@@ -74,8 +74,8 @@ Results take_up(const Results& fresh, const std::vector<Job>& jobs, const BenchO
   return results;
 }
 
-void run_jobs(const std::vector<Job>& jobs, const std::vector<AnyProblemPtr>& trials,
-              Backend& backend, const BenchOptions& options, Results& results, Progress& progress) {
+void run_jobs(const std::vector<Job>& jobs, bool trials, Backend& backend,
+              const BenchOptions& options, Results& results, Progress& progress) {
   GrowingResults file(options.json, results);
   RowStream::to_starter().head(results);
   RowStream::to_starter().rows(results.rows);

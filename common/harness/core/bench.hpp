@@ -26,7 +26,7 @@ Results take_up(const Results& fresh, const std::vector<Job>& jobs, const BenchO
 // Runs the jobs that `results` does not hold yet and adds their rows.
 // `trials`: each variant gets
 // them with its first problem.
-void run_jobs(const std::vector<Job>& jobs, const std::vector<AnyProblemPtr>& trials,
-              Backend& backend, const BenchOptions& options, Results& results, Progress& progress);
+void run_jobs(const std::vector<Job>& jobs, bool trials, Backend& backend,
+              const BenchOptions& options, Results& results, Progress& progress);
 
 }  // namespace halo

@@ -275,15 +275,16 @@ void add_candidates(std::vector<Candidate>& candidates, const std::vector<Entry>
       row.chooses_from = variant.chooses_from;
     }
     // A copy computes nothing; a library is judged on the problem that it is timed on.
-    const auto trials =
-        variant.role == Role::variant && !tried ? task.trials : std::vector<AnyProblemPtr>{};
-    candidate.check = [&backend, group, variant = variant, reason, trials, seed = task.seed,
+    const bool tries = task.trials && variant.role == Role::variant && !tried;
+    candidate.check = [&backend, group, variant = variant, reason, tries, seed = task.seed,
                        lines = lines,
-                       was_tried = tried || !trials.empty()](Row& checked, Progress& progress) {
+                       was_tried = tried || tries](Row& checked, Progress& progress) {
       if (lines) backend.take_coverage();  // what others launched
       std::function<void()> try_small;
-      if (!trials.empty() && variant.unavailable.empty()) {
-        try_small = [&] { check_trials(variant, backend, trials, seed, checked, progress); };
+      if (tries && variant.unavailable.empty()) {
+        try_small = [&] {
+          check_trials(variant, backend, variant.trials(seed), seed, checked, progress);
+        };
       }
       check_candidate(checked, progress, reason, try_small,
                       [&] { group->check(variant, checked); });

@@ -27,8 +27,7 @@ struct Task {
   bool cold = true;          // whether calls are also timed with a cold cache, where there is one
   // Beyond so many products the data repeat, where the family can do that.
   std::int64_t reference_products = conv::kReferenceProducts;
-  // Also tried, before the problem itself; may be empty.
-  std::vector<AnyProblemPtr> trials = {};
+  bool trials = false;  // whether each variant is tried before, with AnyVariant::trials
   // The outputs of this variant are kept; empty: of none.
   std::string saved_variant = {};
   SavedOutputs* saved = nullptr;

@@ -20,11 +20,11 @@ bool suits(const DataKind& kind, const AnyVariant& variant, const AnyProblem& pr
   }
 }
 
-// One launch on the data.
+// One launch on the data. `where`: the problem, in words.
 bool try_once(const AnyVariant& variant, Backend& backend, const AnyProblem& problem,
-              const Dataset& data, const std::function<const Judge&()>& judge,
-              ProblemArrays& arrays, Row& row, Observation& seen,
-              std::vector<float>* outputs = nullptr) {
+              const std::string& where, const Dataset& data,
+              const std::function<const Judge&()>& judge, ProblemArrays& arrays, Row& row,
+              Observation& seen, std::vector<float>* outputs = nullptr) {
   arrays.hold(data, variant.layout);
   AnyCall call = arrays.call(variant.layout);
   // Of exactly the size that was asked for, so that a write beyond it shows.
@@ -34,7 +34,7 @@ bool try_once(const AnyVariant& variant, Backend& backend, const AnyProblem& pro
     call.workspace = workspace->data();
   }
   Verified verified;
-  verified.where = problem.describe();
+  verified.where = where;
   verified.source = variant.source;
   verified.kept = arrays.kept(variant.layout);
   verified.output = &arrays.output();
@@ -68,14 +68,15 @@ bool try_once(const AnyVariant& variant, Backend& backend, const AnyProblem& pro
 // A launch of a trial that is not what was predicted. One that is says nothing yet. `predicted` is kept
 // for the problem's other data, which cost the same.
 void require_traffic(const AnyVariant& variant, const Backend& backend, const AnyProblem& problem,
-                     const Observation& seen, std::optional<Cost>& predicted, Row& row) {
+                     const std::string& where, const Observation& seen,
+                     std::optional<Cost>& predicted, Row& row) {
   if (!backend.observes() || !variant.uncounted.empty() || !variant.predict) return;
   if (!seen.error.empty() || row.traffic.outcome == Outcome::bad) return;
   if (!predicted) predicted = variant.predict(problem);
   if (as_predicted(seen.cost, *predicted)) return;
   compare_traffic(
       "", backend, true, [&] { return *predicted; }, {seen},
-      static_cast<double>(problem.computed_outputs()), problem.describe(), row);
+      static_cast<double>(problem.computed_outputs()), where, row);
 }
 
 }  // namespace
@@ -145,43 +146,62 @@ AnyCall ProblemArrays::call(conv::Layout layout) {
           nullptr};
 }
 
-void check_trials(const AnyVariant& variant, Backend& backend,
-                  const std::vector<AnyProblemPtr>& problems, std::uint64_t seed, Row& row,
-                  Progress& progress) {
+namespace {
+
+// The problem, unless the variant refuses it. False if the device failed.
+bool try_problem(const AnyVariant& variant, Backend& backend, const AnyProblem& problem,
+                 const std::string& where, std::uint64_t seed, Row& row) {
+  if (!refusal(variant, problem).empty()) return true;
+  const int shapes = row.check.shapes;
+  std::optional<Cost> predicted;
+  try {
+    for (const DataKind& kind : problem.kinds()) {
+      if (!suits(kind, variant, problem)) continue;
+      const DatasetPtr data = problem.data(kind, seed);
+      std::optional<Judge> judge;
+      const auto judged = [&]() -> const Judge& {
+        if (!judge) judge = judge_of(*data, variant);
+        return *judge;
+      };
+      // Arrays of exactly this problem's size, so that an access beyond them shows.
+      ProblemArrays arrays(backend, problem);
+      Observation seen;
+      if (!try_once(variant, backend, problem, where, *data, judged, arrays, row, seen)) {
+        return false;
+      }
+      if (kind.of != DataKind::Of::edges) {
+        require_traffic(variant, backend, problem, where, seen, predicted, row);
+      }
+    }
+    row.check.shapes = shapes + 1;
+  } catch (const std::runtime_error& error) {
+    add_failure(row.check, where, error.what());
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void check_trials(const AnyVariant& variant, Backend& backend, const std::vector<AnyTrial>& trials,
+                  std::uint64_t seed, Row& row, Progress& progress) {
   if (!variant.unavailable.empty()) {
     row.check.reason = row.hazards.reason = variant.unavailable;
     return;
   }
-  for (const AnyProblemPtr& problem : problems) {
+  for (const AnyTrial& trial : trials) {
     progress.show(row.stage + " " + row.variant + ": shape " +
-                  std::to_string(row.check.shapes + 1) + " of " + std::to_string(problems.size()));
+                  std::to_string(row.check.shapes + 1) + " of " + std::to_string(trials.size()));
     ++seed;
-    if (!refusal(variant, *problem).empty()) continue;
-    const int shapes = row.check.shapes;
+    const AnyProblem& problem = *trial.problem;
     bool alive = true;
-    std::optional<Cost> predicted;
-    try {
-      for (const DataKind& kind : problem->kinds()) {
-        if (!suits(kind, variant, *problem)) continue;
-        const DatasetPtr data = problem->data(kind, seed);
-        std::optional<Judge> judge;
-        const auto judged = [&]() -> const Judge& {
-          if (!judge) judge = judge_of(*data, variant);
-          return *judge;
-        };
-        // Arrays of exactly this problem's size, so that an access beyond them shows.
-        ProblemArrays arrays(backend, *problem);
-        Observation seen;
-        alive = try_once(variant, backend, *problem, *data, judged, arrays, row, seen);
-        if (!alive) break;
-        if (kind.of != DataKind::Of::edges) {
-          require_traffic(variant, backend, *problem, seen, predicted, row);
-        }
-      }
-      row.check.shapes = shapes + 1;
-    } catch (const std::runtime_error& error) {
-      add_failure(row.check, problem->describe(), error.what());
-      alive = false;
+    if (trial.on_tiny_gpu) {
+      const TinyGpu tiny(backend);
+      if (!tiny.is_there()) continue;
+      alive = try_problem(variant.limited ? *variant.limited : variant, backend, problem,
+                          problem.describe() + " on a tiny GPU", seed, row);
+    } else {
+      alive = try_problem(variant, backend, problem, problem.describe(), seed, row);
     }
     if (!alive) {
       repair(backend, row);
@@ -201,8 +221,8 @@ void check_problem(const AnyVariant& variant, Backend& backend, const AnyProblem
       std::vector<float> result;
       Observation seen;
       const auto judge = [&]() -> const Judge& { return judges(*data, variant); };
-      alive = try_once(variant, backend, problem, *data, judge, arrays, row, seen,
-                       outputs == nullptr ? nullptr : &result);
+      alive = try_once(variant, backend, problem, problem.describe(), *data, judge, arrays, row,
+                       seen, outputs == nullptr ? nullptr : &result);
       if (!alive) break;
       all.push_back(std::move(seen));
       if (outputs != nullptr) {

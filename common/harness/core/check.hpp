@@ -49,10 +49,10 @@ using SavedOutputs = std::vector<std::vector<float>>;
 
 // Runs the variant on every problem that it takes, each with every kind of data, and fills check and
 // hazards; and traffic, if a prediction is wrong. Before each launch output and workspace are
-// poisoned; after it the whole output, the inputs and the guard cells are compared.
-void check_trials(const AnyVariant& variant, Backend& backend,
-                  const std::vector<AnyProblemPtr>& problems, std::uint64_t seed, Row& row,
-                  Progress& progress);
+// poisoned; after it the whole output, the inputs and the guard cells are compared. What is for a tiny
+// GPU is left out where there is none.
+void check_trials(const AnyVariant& variant, Backend& backend, const std::vector<AnyTrial>& trials,
+                  std::uint64_t seed, Row& row, Progress& progress);
 
 // How this variant's outputs are judged. Keeps a view of the data.
 Judge judge_of(const Dataset& data, const AnyVariant& variant);

@@ -214,8 +214,7 @@ int run(int argc, const char* const* argv, const ProgramFamily& family,
   if (backend.times() && !options.no_times && reaches_roof && results.machine.roofs.empty()) {
     measure_roofs(results, backend, progress);
   }
-  std::vector<AnyProblemPtr> trials;
-  if (work.trials && !options.no_trials) trials = family.adversarial(results.seed);
+  const bool trials = work.trials && !options.no_trials;
   SavedOutputs saved;
   if (lean) {
     run_jobs(work.jobs, trials, backend, bench, results, progress);

@@ -100,7 +100,6 @@ struct ProgramFamily {
   // again: --bench, --set, --resume.
   bool has_sets = true;
   bool has_plans = false;  // --plan, --gpu
-  std::function<std::vector<AnyProblemPtr>(std::uint64_t seed)> adversarial;
   std::function<std::unique_ptr<ProgramRun>()> run;
 };
 

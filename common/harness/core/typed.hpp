@@ -19,6 +19,14 @@ namespace halo {
 template <class Given>
 std::vector<Given> adversarial(std::uint64_t seed);
 
+// The problems that this variant is tried with: those of adversarial() that it takes; some round each of
+// its tiles, with several tiles and several of everything else that it takes; more, if these are few; and
+// if it plans, some on a tiny GPU, which it may refuse there. (A library has the first only.)
+template <class Given>
+std::vector<Trial<Given>> trials(const Variant<Given>& variant, std::uint64_t seed);
+// So many at least, if there are so many that it takes.
+inline constexpr std::size_t kFewestTrials = 20;
+
 template <class Given>
 AnyProblemPtr erased(const Given& problem);
 template <class Given>
@@ -30,6 +38,10 @@ AnyStage erased(const Stage<Given>& stage);
 template <class Given>
 void check_trials(const Variant<Given>& variant, Backend& backend,
                   const std::vector<Given>& problems, std::uint64_t seed, Row& row,
+                  Progress& progress);
+template <class Given>
+void check_trials(const Variant<Given>& variant, Backend& backend,
+                  const std::vector<Trial<Given>>& trials, std::uint64_t seed, Row& row,
                   Progress& progress);
 template <class Given>
 void check_problem(const Variant<Given>& variant, Backend& backend, const Given& problem,

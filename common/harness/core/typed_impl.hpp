@@ -35,6 +35,14 @@ std::vector<AnyProblemPtr> all_erased(const std::vector<Given>& problems) {
   return all;
 }
 
+template <class Given>
+std::vector<AnyTrial> all_erased(const std::vector<Trial<Given>>& trials) {
+  std::vector<AnyTrial> all;
+  for (const Trial<Given>& trial : trials)
+    all.emplace_back(erased(trial.problem), trial.on_tiny_gpu);
+  return all;
+}
+
 // A function of a problem, or none.
 template <class Given, class Result>
 std::function<Result(const AnyProblem&)> erased_function(
@@ -72,6 +80,8 @@ AnyVariant erased(const Variant<Given>& variant) {
   any.runs_as = erased_function(variant.runs_as);
   any.chooses_from = variant.chooses_from;
   any.published = erased_function(variant.published);
+  if (variant.limited) any.limited = std::make_shared<const AnyVariant>(erased(*variant.limited));
+  any.trials = [variant](std::uint64_t seed) { return all_erased(trials(variant, seed)); };
   return any;
 }
 
@@ -99,7 +109,15 @@ template <class Given>
 void check_trials(const Variant<Given>& variant, Backend& backend,
                   const std::vector<Given>& problems, std::uint64_t seed, Row& row,
                   Progress& progress) {
-  check_trials(erased(variant), backend, all_erased(problems), seed, row, progress);
+  const std::vector<AnyProblemPtr> all = all_erased(problems);
+  check_trials(erased(variant), backend, {all.begin(), all.end()}, seed, row, progress);
+}
+
+template <class Given>
+void check_trials(const Variant<Given>& variant, Backend& backend,
+                  const std::vector<Trial<Given>>& trials, std::uint64_t seed, Row& row,
+                  Progress& progress) {
+  check_trials(erased(variant), backend, all_erased(trials), seed, row, progress);
 }
 
 template <class Given>
@@ -124,6 +142,8 @@ int run_program(int argc, const char* const* argv, const std::vector<Stage<Given
   template AnyVariant erased(const Variant<Given>&);                                              \
   template AnyStage erased(const Stage<Given>&);                                                  \
   template void check_trials(const Variant<Given>&, Backend&, const std::vector<Given>&,          \
+                             std::uint64_t, Row&, Progress&);                                     \
+  template void check_trials(const Variant<Given>&, Backend&, const std::vector<Trial<Given>>&,   \
                              std::uint64_t, Row&, Progress&);                                     \
   template void check_problem(const Variant<Given>&, Backend&, const Given&, std::uint64_t, Row&, \
                               std::vector<DatasetPtr>, SavedOutputs*);                            \

@@ -10,10 +10,12 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/harness/backend/backend.hpp"
 #include "common/harness/core/problem.hpp"
+#include "common/harness/kernel.h"
 #include "common/report/terminal.hpp"
 
 namespace halo {
@@ -67,6 +69,15 @@ struct Variant {
   // why there is nothing to count.
   std::function<Cost(const Given&)> predict;
   std::string uncounted;
+
+  // What it works on at a time, for a problem like this one: it is tried with problems round it.
+  std::function<std::vector<TileSizes>(const Given&)> tiles;
+  // It asks the present device for what its launch, its prediction and its refusals go by: it is tried on
+  // a tiny GPU as well, where small problems are divided as large ones are elsewhere.
+  bool plans = false;
+  // The same with limits so low that small problems meet them; it is tried on the tiny GPU in its
+  // place. Null: it has no limits of its own.
+  std::shared_ptr<const Variant> limited;
 
   std::string unavailable;  // not empty: this build or backend cannot run it, and why
   std::string version;      // of a library: its name and version, "cuDNN 9.14.0". May be empty.
@@ -131,6 +142,28 @@ Variant<Given> described(const char* name, const char* source, const Kernel& ker
   return variant;
 }
 
+// For Variant::tiles: those of a kernel's descriptor that say something.
+template <class Given>
+std::function<std::vector<TileSizes>(const Given&)> fixed_tiles(
+    const TileSizes (&tiles)[kMostTiles]) {
+  std::vector<TileSizes> all;
+  for (const TileSizes& tile : tiles) {
+    if (tile.N + tile.C + tile.K + tile.P + tile.Q + tile.cells > 0) all.push_back(tile);
+  }
+  if (all.empty()) return {};
+  return [all](const Given&) { return all; };
+}
+
+// One of the problems that a variant is tried with.
+template <class Given>
+struct Trial {
+  Trial(const Given& problem, bool on_tiny_gpu = false)
+      : problem(problem), on_tiny_gpu(on_tiny_gpu) {}
+
+  Given problem;
+  bool on_tiny_gpu;  // and by Variant::limited, where it has one
+};
+
 // Why the variant does not take the problem; empty if it does.
 template <class Given>
 std::string refusal(const Variant<Given>& variant, const Given& problem) {
@@ -144,6 +177,14 @@ struct AnyCall {
   std::array<const float*, 2> inputs;
   float* output;
   float* workspace;
+};
+
+struct AnyTrial {
+  AnyTrial(AnyProblemPtr problem, bool on_tiny_gpu = false)
+      : problem(std::move(problem)), on_tiny_gpu(on_tiny_gpu) {}
+
+  AnyProblemPtr problem;
+  bool on_tiny_gpu;
 };
 
 // As Variant; an empty function means the same there and here.
@@ -168,6 +209,9 @@ struct AnyVariant {
   std::function<std::string(const AnyProblem&)> runs_as;
   std::vector<std::string> chooses_from;
   std::function<Published(const AnyProblem&)> published;
+  std::shared_ptr<const AnyVariant> limited;
+  // trials of typed.hpp.
+  std::function<std::vector<AnyTrial>(std::uint64_t seed)> trials;
 };
 
 struct AnyStage {

@@ -12,6 +12,7 @@
 #include "common/data/signal.hpp"
 #include "common/harness/core/typed_impl.hpp"
 #include "common/harness/course.hpp"
+#include "common/harness/families/trials.hpp"
 #include "common/harness/program_options.hpp"
 
 namespace halo {
@@ -196,6 +197,9 @@ void add(Conv1dStage& stage, const char* name, const char* source, const Conv1dK
     };
   }
   if (kernel.widest_mask < kMaxMaskWidth) variant.refuses = up_to_taps(kernel.widest_mask);
+  variant.tiles = [tile = kernel.tile](const Conv1dProblem& problem) {
+    return std::vector<TileSizes>{{.cells = tile ? tile(problem.mask_width) : problem.threads}};
+  };
   if (kernel.unavailable != nullptr) variant.unavailable = kernel.unavailable;
   stage.variants.push_back(std::move(variant));
 }
@@ -268,6 +272,56 @@ std::vector<Conv1dProblem> adversarial(std::uint64_t seed) {
     trials.push_back({length, mask_width, threads});
   }
   return trials;
+}
+
+template <>
+std::vector<Trial<Conv1dProblem>> trials(const Conv1dVariant& variant, std::uint64_t seed) {
+  std::vector<Trial<Conv1dProblem>> all = taken(variant, adversarial<Conv1dProblem>(seed));
+  if (!variant.tiles) return all;
+  const auto add = [&](int mask_width, int threads, auto length_for) {
+    const int tile = variant.tiles({1, mask_width, threads}).front().cells;
+    const Conv1dProblem problem(std::max(length_for(tile), 1), mask_width, threads);
+    if (refusal(variant, problem).empty()) all.push_back(problem);
+  };
+  // A length round one, two and three tiles for each remainder that a quad of cells could miss, behind
+  // the last output and behind the halo of the last tile; masks and blocks that no other trial has.
+  struct Numbers {
+    int tiles, more, mask_width, threads;
+    bool halo = false;
+  };
+  constexpr Numbers kLengths[] = {
+      {2, -3, 11, 512},
+      {3, -2, 13, 32},
+      {1, -1, 17, 48},
+      {1, 0, 19, 96},
+      {1, 1, 21, 128},
+      {2, 2, 23, 160},
+      {3, 3, 25, 64},
+      {2, 0, 27, 768},
+      {2, -1, 29, 7},
+      {2, -1, 15, 64, true},
+      {2, 0, 13, 32, true},
+      {2, 1, 11, 96, true},
+      {2, 2, 3, 40, true},
+      // Wider masks, for kernels that treat them in another way.
+      {2, 1, 39, 128},
+      {2, -1, 41, 24},
+      {2, -2, 45, 64},
+      {2, 3, 47, 56},
+      {2, 1, 43, 64, true},
+  };
+  for (const Numbers& n : kLengths) {
+    add(n.mask_width, n.threads,
+        [&](int tile) { return n.tiles * tile + n.more + (n.halo ? n.mask_width / 2 : 0); });
+  }
+  // The least length with a tile whose cells all exist, halo and 16 bytes included.
+  for (const int mask_width : {129, 255, 1023}) {
+    add(mask_width, mask_width == 255 ? 192 : 64, [&](int tile) {
+      const int halo = mask_width / 2;
+      return ((halo + 3) / tile + 2) * tile + halo + 7;
+    });
+  }
+  return all;
 }
 
 // ---- Programs ----
@@ -516,8 +570,6 @@ const ProgramFamily& program_family<Conv1dProblem>() {
                    "--input recording.wav --mask gaussian:31 --output smooth.wav"},
       .has_sets = false,
       .has_plans = false,
-      .adversarial =
-          [](std::uint64_t seed) { return all_erased(adversarial<Conv1dProblem>(seed)); },
       .run = [] { return std::make_unique<Conv1dRun>(); }};
   return family;
 }

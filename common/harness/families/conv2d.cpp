@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <stdexcept>
+#include <tuple>
+#include <utility>
 
 #include "common/conv/inputs.hpp"
 #include "common/conv/layer_inputs.hpp"
@@ -14,6 +17,7 @@
 #include "common/harness/bench_sets.hpp"
 #include "common/harness/core/typed_impl.hpp"
 #include "common/harness/families/picture.hpp"
+#include "common/harness/families/trials.hpp"
 #include "common/harness/program_options.hpp"
 
 namespace halo {
@@ -165,6 +169,7 @@ void add(Conv2dStage& stage, const char* name, const char* source, const LayerKe
       return why != nullptr ? why : "";
     };
   }
+  variant.tiles = fixed_tiles<ConvLayer>(kernel.tiles);
   if (kernel.workspace_floats != nullptr) {
     variant.workspace_floats = [floats = kernel.workspace_floats](const ConvLayer& layer) {
       return std::int64_t{floats(numbers_of(layer))};
@@ -189,29 +194,27 @@ DatasetPtr conv2d_data(const ConvLayer& layer, std::vector<float> input,
 
 namespace {
 
+constexpr std::int64_t kMostTrialProducts = 50'000;
+
 // Random layers, small enough to be tried on everything.
-conv::ConvLayer random_layer(conv::Random& random) {
-  constexpr std::int64_t kMostProducts = 50'000;
-  const auto from = [&](int least, int most) {
-    return least + static_cast<int>(random.below(static_cast<std::uint64_t>(most - least + 1)));
-  };
+ConvLayer random_layer(Dice& dice) {
   for (;;) {
     conv::LayerShape shape;
-    shape.N = from(1, 4);
-    shape.C = from(1, 24);
-    shape.H = from(1, 24);
-    shape.W = from(1, 24);
-    shape.K = from(1, 24);
-    shape.R = from(1, 6);
-    shape.S = from(1, 6);
-    shape.stride_h = from(1, 3);
-    shape.stride_w = from(1, 3);
-    shape.padding_h = from(0, static_cast<int>(shape.R));
-    shape.padding_w = from(0, static_cast<int>(shape.S));
+    shape.N = dice.from(1, 4);
+    shape.C = dice.from(1, 24);
+    shape.H = dice.from(1, 24);
+    shape.W = dice.from(1, 24);
+    shape.K = dice.from(1, 24);
+    shape.R = dice.from(1, 6);
+    shape.S = dice.from(1, 6);
+    shape.stride_h = dice.from(1, 3);
+    shape.stride_w = dice.from(1, 3);
+    shape.padding_h = dice.from(0, static_cast<int>(shape.R));
+    shape.padding_w = dice.from(0, static_cast<int>(shape.S));
     if (shape.R > shape.H + 2 * shape.padding_h || shape.S > shape.W + 2 * shape.padding_w)
       continue;
-    const conv::ConvLayer layer(shape);
-    if (conv::products(layer) <= kMostProducts) return layer;
+    const ConvLayer layer(shape);
+    if (conv::products(layer) <= kMostTrialProducts) return layer;
   }
 }
 
@@ -239,7 +242,7 @@ std::vector<ConvLayer> adversarial(std::uint64_t seed) {
       {1, 1, 1030, 2, 2, 3, 3, 1, 1, 1, 1},  // a column
       {33, 1, 5, 5, 2, 3, 3, 1, 1, 1, 1},    // more images than a warp has threads
       // Many channels: the layers of the papers, cut down.
-      {1, 130, 4, 4, 3, 3, 3, 1, 1, 1, 1},
+      {1, 135, 4, 3, 3, 3, 3, 1, 1, 1, 1},  // more channels than SMs, and not a multiple
       {2, 16, 7, 7, 4, 3, 3, 1, 1, 1, 1},
       {1, 8, 16, 16, 3, 3, 3, 1, 1, 1, 1},  // tiles that fit exactly
       {1, 3, 5, 31, 12, 3, 3, 1, 1, 1, 1},
@@ -255,9 +258,9 @@ std::vector<ConvLayer> adversarial(std::uint64_t seed) {
       {1, 33, 6, 6, 33, 1, 1, 1, 1, 0, 0},
       {4, 64, 3, 3, 17, 1, 1, 1, 1, 0, 0},
       {1, 520, 2, 2, 5, 1, 1, 1, 1, 0, 0},
-      {1, 2, 3, 3, 257, 1, 1, 1, 1, 0, 0},
-      {2, 4, 11, 10, 5, 1, 1, 3, 3, 0, 0},  // steps over cells
-      {1, 2, 3, 4, 3, 1, 1, 1, 1, 1, 2},    // a frame of zeros
+      {1, 16, 3, 2, 257, 1, 1, 1, 1, 0, 0},  // more than 4,096 taps
+      {2, 4, 11, 10, 5, 1, 1, 3, 3, 0, 0},   // steps over cells
+      {1, 2, 3, 4, 3, 1, 1, 1, 1, 1, 2},     // a frame of zeros
       // Stride.
       {1, 3, 13, 11, 4, 3, 3, 2, 2, 1, 1},
       {2, 3, 14, 10, 4, 3, 3, 2, 2, 0, 0},  // does not divide: the last rows are not used
@@ -271,6 +274,10 @@ std::vector<ConvLayer> adversarial(std::uint64_t seed) {
       {1, 2, 9, 8, 3, 4, 2, 1, 1, 1, 1},
       {1, 3, 3, 2, 4, 7, 5, 1, 1, 3, 2},
       {2, 3, 6, 6, 10, 6, 6, 1, 1, 0, 0},  // one output a filter: fully connected
+      {5, 1, 8, 9, 2, 7, 8, 1, 1, 3, 3},   // many taps
+      // Strides so large that a tile of outputs has room for a part of the filter only.
+      {1, 2, 19, 30, 9, 7, 5, 6, 8, 1, 2},
+      {1, 1, 9, 61, 2, 2, 40, 6, 8, 0, 3},
       // More padding than the filter needs.
       {1, 2, 4, 5, 3, 3, 3, 1, 1, 3, 4},  // sums of nothing at the edges
       {1, 2, 7, 6, 3, 3, 3, 2, 2, 2, 2},
@@ -279,9 +286,150 @@ std::vector<ConvLayer> adversarial(std::uint64_t seed) {
   for (const Numbers& n : kLayers) {
     layers.emplace_back(conv::LayerShape{n.N, n.C, n.H, n.W, n.K, n.R, n.S, n.u, n.v, n.a, n.b});
   }
-  conv::Random random(seed ^ 0x9e3779b97f4a7c15u);
-  for (int i = 0; i < 6; ++i) layers.push_back(random_layer(random));
+  Dice dice(seed);
+  for (int i = 0; i < 6; ++i) layers.push_back(random_layer(dice));
   return layers;
+}
+
+namespace {
+
+// A layer by its outputs: H and W follow, as large as they can be, so that they are not all used where
+// the stride does not divide them.
+struct Wanted {
+  std::int64_t N, C, K, P, Q, R, S, stride_h, stride_w, padding_h, padding_w;
+
+  // Nothing if it is too much to be tried.
+  std::optional<ConvLayer> layer() const {
+    conv::LayerShape shape;
+    shape.N = N, shape.C = C, shape.K = K, shape.R = R, shape.S = S;
+    shape.stride_h = stride_h, shape.stride_w = stride_w;
+    shape.padding_h = padding_h, shape.padding_w = padding_w;
+    shape.H = P * stride_h - 1 + R - 2 * padding_h;
+    shape.W = Q * stride_w - 1 + S - 2 * padding_w;
+    if (shape.H < 1 || shape.W < 1 || N * C * K * P * Q * R * S > kMostTrialProducts) return {};
+    return ConvLayer(shape);
+  }
+};
+
+// The layer that the variant takes which is most like this one: it gives up what it must, one after the
+// other, and of what it still has too much. `fixed` are numbers that must stay, if they can.
+std::optional<ConvLayer> nearest_taken(const Conv2dVariant& variant, const Wanted& wanted,
+                                       const TileSizes& fixed) {
+  Wanted unit = wanted;
+  unit.stride_h = unit.stride_w = 1;
+  Wanted planned = unit;  // one channel, filters square
+  planned.C = 1;
+  planned.S = planned.R;
+  planned.padding_h = planned.padding_w = (planned.R - 1) / 2;
+  Wanted bare = unit;
+  bare.padding_h = bare.padding_w = 0;
+  Wanted single = bare;
+  single.N = single.C = single.K = 1;
+  Wanted whole = bare;  // one output a filter: fully connected
+  whole.P = whole.Q = 1;
+  for (Wanted each : {wanted, planned, unit, bare, single, whole}) {
+    const auto fits = [&] {
+      const std::optional<ConvLayer> layer = each.layer();
+      return layer && refusal(variant, *layer).empty() ? layer : std::nullopt;
+    };
+    if (const auto layer = fits()) return layer;
+    // Less of what nobody asked for, until it is little enough.
+    for (const auto& [number, is_fixed, least] :
+         {std::tuple(&Wanted::N, fixed.N > 0 || fixed.cells > 0, 2),
+          std::tuple(&Wanted::C, fixed.C > 0, 2), std::tuple(&Wanted::K, fixed.K > 0, 2),
+          std::tuple(&Wanted::C, fixed.C > 0, 1), std::tuple(&Wanted::P, fixed.P > 0, 3),
+          std::tuple(&Wanted::Q, fixed.Q > 0, 2), std::tuple(&Wanted::R, false, 1),
+          std::tuple(&Wanted::N, fixed.N > 0 || fixed.cells > 0, 1),
+          std::tuple(&Wanted::S, false, 2)}) {
+      if (is_fixed || each.layer()) continue;
+      each.*number = std::min<std::int64_t>(each.*number, least);
+      each.padding_h = std::min(each.padding_h, each.R - 1);
+      each.padding_w = std::min(each.padding_w, each.S - 1);
+      if (const auto layer = fits()) return layer;
+    }
+  }
+  return {};
+}
+
+// Several of everything, nothing square; the sizes that `fixed` names are its.
+Wanted wanted_with(const TileSizes& fixed, int turn) {
+  constexpr Wanted kRich[] = {
+      // N C  K  P   Q  R  S  u  v  a  b
+      {2, 3, 5, 4, 7, 3, 5, 2, 1, 1, 2}, {3, 2, 4, 7, 5, 5, 3, 1, 2, 2, 0},
+      {2, 2, 3, 5, 8, 7, 7, 1, 1, 3, 2}, {2, 4, 3, 3, 6, 2, 4, 2, 2, 1, 1},
+      {3, 2, 5, 5, 4, 1, 3, 1, 1, 0, 1},
+  };
+  Wanted wanted = kRich[turn % std::size(kRich)];
+  for (const auto& [number, size] : {std::pair(&Wanted::N, fixed.N), std::pair(&Wanted::C, fixed.C),
+                                     std::pair(&Wanted::K, fixed.K), std::pair(&Wanted::P, fixed.P),
+                                     std::pair(&Wanted::Q, fixed.Q)}) {
+    if (size > 0) wanted.*number = size;
+  }
+  if (fixed.cells > 0) {
+    // So many places in all images: as nearly square as they can be.
+    wanted.N = fixed.cells % 3 == 0 ? 3 : fixed.cells % 2 == 0 ? 2 : 1;
+    const std::int64_t places = fixed.cells / wanted.N;
+    wanted.P = 1;
+    for (std::int64_t rows = 1; rows * rows <= places; ++rows) {
+      if (places % rows == 0) wanted.P = rows;
+    }
+    wanted.Q = places / wanted.P;
+  }
+  return wanted;
+}
+
+// Where a plan for a GPU of two multiprocessors, with 4 KB of shared memory for a block, has several
+// strips, groups, parts and chunks.
+const std::vector<const char*> kOneChannelOnTinyGpu = {
+    // Several strips: with few filters, with several images, with any filter.
+    "40x33-1-3-3-1", "23x50-2-5-5-1", "37x41-1-7-2-1", "9x300-1-1-6-1-p0",
+    // Several groups of filters, and both.
+    "6x8-2-3-230-1", "4x5-1-7-92-1", "11x9-1-5-90-1-p0", "30x31-1-3-60-1-p0", "7x5-1-1-900-1-p0"};
+const std::vector<const char*> kChannelsOnTinyGpu = {"12x10-2-3-19-7", "9x13-1-3x5-18-5-s2",
+                                                     "6x5-1-1-3-41",   "7x12-3-5-35-3-p0",
+                                                     "4x5-2-3-5-40",   "33x35-1-3-2-3"};
+
+}  // namespace
+
+template <>
+std::vector<Trial<ConvLayer>> trials(const Conv2dVariant& variant, std::uint64_t seed) {
+  std::vector<Trial<ConvLayer>> all = taken(variant, adversarial<ConvLayer>(seed));
+  const auto add = [&](const Wanted& wanted, const TileSizes& fixed) {
+    const std::optional<ConvLayer> layer = nearest_taken(variant, wanted, fixed);
+    if (layer) add_trial(variant, *layer, all);
+  };
+  if (variant.tiles) {
+    int turn = 0;
+    for (const TileSizes& sizes : sizes_round(variant.tiles(conv::parse_label("7-1-3-1-1")))) {
+      add(wanted_with(sizes, turn++), sizes);
+    }
+  }
+  Dice dice(seed + 1);
+  for (int tries = 0; tries < 200 && all.size() < kFewestTrials; ++tries) {
+    Wanted wanted{dice.from(1, 4),
+                  dice.from(1, 6),
+                  dice.from(1, 20),
+                  dice.from(1, 30),
+                  dice.from(1, 70),
+                  dice.from(1, 7),
+                  dice.from(1, 7),
+                  dice.from(1, 3),
+                  dice.from(1, 3),
+                  0,
+                  0};
+    wanted.padding_h = dice.from(0, static_cast<int>(wanted.R) - 1);
+    wanted.padding_w = dice.from(0, static_cast<int>(wanted.S) - 1);
+    add(wanted, {});
+  }
+  if (variant.plans) {
+    const bool takes_channels = refusal(variant, conv::parse_label("7-1-3-4-4")).empty();
+    // More shared memory than a block has without asking.
+    if (!takes_channels) add_trial(variant, conv::parse_label("1x12400-1-1-2-1"), all);
+    for (const char* label : takes_channels ? kChannelsOnTinyGpu : kOneChannelOnTinyGpu) {
+      all.push_back({conv::parse_label(label), true});
+    }
+  }
+  return all;
 }
 
 // ---- Programs ----
@@ -511,7 +659,6 @@ const ProgramFamily& program_family<ConvLayer>() {
       .examples = {"--layer 56-1-3-64-64,112-1-7-64-3-s2", "--layers cuconv --batch 1,8",
                    "--input photo.png --filter sobel --output edges.png"},
       .has_plans = true,
-      .adversarial = [](std::uint64_t seed) { return all_erased(adversarial<ConvLayer>(seed)); },
       .run = [] { return std::make_unique<Conv2dRun>(); }};
   return family;
 }

@@ -12,23 +12,12 @@
 #include "common/conv/inputs.hpp"
 #include "common/data/sc16.hpp"
 #include "common/harness/core/typed_impl.hpp"
+#include "common/harness/families/trials.hpp"
 
 namespace halo {
 
 inline constexpr int kRandomProblems = 6;
 inline constexpr std::int64_t kMostRandomCells = 20'000;  // of such a problem's input
-
-// Random numbers of trials.
-class Dice {
- public:
-  explicit Dice(std::uint64_t seed) : random_(seed ^ 0x9e3779b97f4a7c15u) {}
-  int from(int least, int most) {
-    return least + static_cast<int>(random_.below(static_cast<std::uint64_t>(most - least + 1)));
-  }
-
- private:
-  conv::Random random_;
-};
 
 // A problem of these families has one input. Its kinds of data are those of conv::input_kinds: ordinary
 // numbers first, then the edges of float.
@@ -123,13 +112,11 @@ const ProgramFamily& labelled_family(const LabelledWords<Given>& words) {
           return problems;
         }};
   }();
-  static const ProgramFamily family = {
-      .name = words.name,
-      .problem = "problem",
-      .help = words.help,
-      .examples = {words.example},
-      .adversarial = [](std::uint64_t seed) { return all_erased(adversarial<Given>(seed)); },
-      .run = [] { return labelled_run(labelled); }};
+  static const ProgramFamily family = {.name = words.name,
+                                       .problem = "problem",
+                                       .help = words.help,
+                                       .examples = {words.example},
+                                       .run = [] { return labelled_run(labelled); }};
   return family;
 }
 

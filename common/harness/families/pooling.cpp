@@ -84,6 +84,7 @@ void add(PoolingStage& stage, const char* name, const char* source, const Poolin
       return why != nullptr ? why : "";
     };
   }
+  variant.tiles = fixed_tiles<conv::PoolingLayer>(kernel.tiles);
   stage.variants.push_back(std::move(variant));
 }
 
@@ -166,6 +167,67 @@ std::vector<PoolingLayer> adversarial(std::uint64_t seed) {
     }
   }
   return layers;
+}
+
+namespace {
+
+// Several of everything, nothing square; the sizes of a tile are the given ones.
+conv::PoolingShape shape_with(const TileSizes& fixed, int turn) {
+  struct Numbers {
+    int N, C, P, Q, R, S, u, v, a, b;
+  };
+  constexpr Numbers kRich[] = {
+      {3, 2, 4, 5, 3, 2, 2, 1, 1, 0}, {2, 3, 5, 3, 2, 4, 1, 3, 0, 1},
+      {5, 2, 3, 4, 3, 3, 2, 2, 0, 0}, {2, 5, 4, 3, 5, 3, 1, 2, 2, 1},
+      {3, 3, 2, 6, 2, 3, 3, 2, 0, 1},
+  };
+  Numbers n = kRich[turn % std::size(kRich)];
+  if (fixed.N > 0) n.N = fixed.N;
+  if (fixed.C > 0) n.C = fixed.C;
+  if (fixed.P > 0) n.P = fixed.P;
+  if (fixed.Q > 0) n.Q = fixed.Q;
+  if (fixed.cells > 0) {
+    n.N = fixed.cells % 3 == 0 ? 3 : fixed.cells % 2 == 0 ? 2 : 1;
+    n.C = 1;
+    n.P = fixed.cells / n.N % 5 == 0 ? 5 : 1;
+    n.Q = fixed.cells / n.N / n.P;
+  }
+  // Round down, so that the last row and column are not always used.
+  return {n.N,
+          n.C,
+          n.P * n.u - 1 + n.R - 2 * n.a,
+          n.Q * n.v - 1 + n.S - 2 * n.b,
+          n.R,
+          n.S,
+          n.u,
+          n.v,
+          n.a,
+          n.b,
+          turn % 2 == 0 ? Pooling::max : Pooling::average,
+          Rounding::floor};
+}
+
+}  // namespace
+
+template <>
+std::vector<Trial<PoolingLayer>> trials(const PoolingVariant& variant, std::uint64_t seed) {
+  std::vector<Trial<PoolingLayer>> all = taken(variant, adversarial<PoolingLayer>(seed));
+  if (variant.tiles) {
+    int turn = 0;
+    for (const TileSizes& sizes : sizes_round(variant.tiles(conv::parse_pooling("7-1-3-1")))) {
+      add_trial(variant, PoolingLayer(shape_with(sizes, turn++)), all);
+    }
+  }
+  if (variant.plans) {
+    // A thread has up to 4 x 4 outputs where windows overlap and warps are enough.
+    for (const char* label :
+         {"10x11-9-3-8-s1", "11x10-9-3-8-s1-average", "13x12-12-3-7-s2", "12x13-12-3-7-s2-average",
+          "21x19-12-5x2-6-s2", "19x21-34-2x5-6-s2-average", "9x11-10-4x5-9-s1-p1",
+          "14x9-11-5x4-9-s1-p2-average-ceil"}) {
+      all.push_back({conv::parse_pooling(label), true});
+    }
+  }
+  return all;
 }
 
 template <>

@@ -58,6 +58,7 @@ void add(SoftmaxStage& stage, const char* name, const char* source, const Softma
       return std::int64_t{floats(problem.N(), problem.C())};
     };
   }
+  variant.tiles = fixed_tiles<conv::Softmax>(kernel.tiles);
   stage.variants.push_back(std::move(variant));
 }
 
@@ -83,6 +84,19 @@ std::vector<Softmax> adversarial(std::uint64_t seed) {
     ++i;
   }
   return problems;
+}
+
+template <>
+std::vector<Trial<Softmax>> trials(const SoftmaxVariant& variant, std::uint64_t seed) {
+  std::vector<Trial<Softmax>> all = taken(variant, adversarial<Softmax>(seed));
+  if (!variant.tiles) return all;
+  for (const TileSizes& sizes : sizes_round(variant.tiles(all.front().problem))) {
+    const int categories = sizes.C > 0 ? sizes.C : 11;
+    if (categories > kMostRandomCells) continue;
+    const int images = sizes.N > 0 ? sizes.N : categories > kMostRandomCells / 3 ? 1 : 3;
+    add_trial(variant, Softmax(images, categories), all);
+  }
+  return all;
 }
 
 template <>

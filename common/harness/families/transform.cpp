@@ -62,6 +62,7 @@ void add(TransformStage& stage, const char* name, const char* source,
     return launch({images.N(), images.C() * images.H() * images.W(),
                    c.problem.to() == conv::Layout::chwn, c.input, c.output});
   };
+  variant.tiles = fixed_tiles<conv::Transform>(kernel.tiles);
   stage.variants.push_back(std::move(variant));
 }
 
@@ -121,6 +122,23 @@ std::vector<Transform> adversarial(std::uint64_t seed) {
     }
   }
   return problems;
+}
+
+template <>
+std::vector<Trial<Transform>> trials(const TransformVariant& variant, std::uint64_t seed) {
+  std::vector<Trial<Transform>> all = taken(variant, adversarial<Transform>(seed));
+  if (!variant.tiles) return all;
+  for (const TileSizes& sizes : sizes_round(variant.tiles(all.front().problem))) {
+    const int cells = sizes.cells > 0 ? sizes.cells : 6;
+    const int channels = cells % 3 == 0 ? 3 : cells % 2 == 0 ? 2 : 1;
+    const int rows = cells / channels % 5 == 0 ? 5 : 1;
+    const conv::Images images(
+        {.N = std::max(sizes.N, 1), .C = channels, .H = rows, .W = cells / channels / rows});
+    for (const Layout from : {Layout::chwn, Layout::nchw}) {
+      add_trial(variant, Transform(images, from), all);
+    }
+  }
+  return all;
 }
 
 namespace {

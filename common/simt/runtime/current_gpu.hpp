@@ -20,4 +20,8 @@ inline constexpr int kPitchAlignment = 512;
 // on stderr that lists the keys, and exit status 2.
 const halo::gpus::Gpu& current_gpu();
 
+// From now on this one, which must outlive its use; nullptr: that of SIMT_GPU again. For programs that
+// try how they divide their work on another GPU. No kernel may be running.
+void set_current_gpu(const halo::gpus::Gpu* gpu);
+
 }  // namespace simt

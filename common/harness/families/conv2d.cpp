@@ -382,7 +382,7 @@ Wanted wanted_with(const TileSizes& fixed, int turn) {
 // strips, groups, parts and chunks.
 const std::vector<const char*> kOneChannelOnTinyGpu = {
     // Several strips: with few filters, with several images, with any filter.
-    "40x33-1-3-3-1", "23x50-2-5-5-1", "37x41-1-7-2-1", "9x300-1-1-6-1-p0",
+    "40x33-1-3-3-1", "23x50-2-5-5-1", "37x41-1-7-2-1", "20x300-1-1-3-1-p0",
     // Several groups of filters, and both.
     "6x8-2-3-230-1", "4x5-1-7-92-1", "11x9-1-5-90-1-p0", "30x31-1-3-60-1-p0", "7x5-1-1-900-1-p0"};
 const std::vector<const char*> kChannelsOnTinyGpu = {"12x10-2-3-19-7", "9x13-1-3x5-18-5-s2",

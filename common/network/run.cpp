@@ -244,7 +244,8 @@ void try_miniature(Backend& backend, const Way& way, const Network& network,
     std::vector<LayerVerdict> verdicts;
     const bool alive = chain.check(verdicts, seed, kJudgedProducts, true);
     ++row.check.shapes;
-    simt::Counters counted, predicted;
+    Observation seen;
+    Cost predicted;
     std::string uncounted;
     for (std::size_t layer = 0; layer < verdicts.size(); ++layer) {
       const LayerVerdict& verdict = verdicts[layer];
@@ -254,15 +255,15 @@ void try_miniature(Backend& backend, const Way& way, const Network& network,
         row.check.reason = verdict.check.reason;
       }
       if (verdict.hazards.outcome == Outcome::bad) row.hazards = verdict.hazards;
-      counted += verdict.counted;
+      seen.cost.add(verdict.counted);
       if (backend.observes()) chain.predict(layer, predicted, uncounted);
     }
     if (!alive) {
       repair(backend, row);
-    } else if (backend.observes() && uncounted.empty() && predicted != counted &&
+    } else if (backend.observes() && uncounted.empty() && !as_predicted(seen.cost, predicted) &&
                row.traffic.outcome != Outcome::bad) {
       compare_traffic(
-          "", backend, true, [&] { return predicted; }, {counted},
+          "", backend, true, [&] { return predicted; }, {seen},
           static_cast<double>(output_of(network.layers().back()).size()), where, row);
     }
   } catch (const std::runtime_error& error) {

@@ -81,7 +81,7 @@ struct LineCounters {
 //   race, same_value_write, out_of_bounds, use_after_free, misaligned, invalid_address,
 //   uninitialized_shared_read, uninitialized_global_read, divergent_barrier, missed_barrier,
 //   warp_deadlock, undefined_shuffle, unfinished_copy, invalid_copy, endless_kernel,
-//   failed_assert, trap, division_by_zero, stack_overflow
+//   failed_assert, trap, division_by_zero, stack_overflow, unordered_streams
 struct Finding {
   std::string kind;
   std::string file;
@@ -104,7 +104,8 @@ struct Printed {
   std::uint64_t total = 0;
 };
 
-// One kernel launch, in launch order.
+// One kernel launch, in launch order; or a copy, a memset or an access of the host that is not ordered
+// with what streams do, which has findings and no figures: its grid is 0, `kernel` says what it is.
 struct Launch {
   std::string kernel;  // demangled, with template arguments
   std::array<unsigned, 3> grid{};
@@ -172,6 +173,10 @@ int allocations_made();
 // Those of allocation number `made` + 1 and later that are still there, in the order in which they were
 // made. live_allocations(allocations_made()) after some work is empty if it has freed what it took.
 std::vector<LiveAllocation> live_allocations(int made = 0);
+
+// Kernels and copies on non-blocking streams for which neither the host nor the default stream has
+// waited: whoever reads their results next on the default stream reads too early.
+std::vector<Finding> unjoined_work();
 
 // Why the last call of this host thread that failed did so, with the numbers that were asked for and
 // the limit, where the runtime knows more than the error's name. Empty if it does not.

@@ -22,7 +22,7 @@ using simt::Finding;
 
 const HazardCase& case_named(const std::string& name) {
   for (const auto* cases : {&race_cases(), &memory_cases(), &synchronisation_cases(), &copy_cases(),
-                            &failure_cases()}) {
+                            &failure_cases(), &stream_cases()}) {
     for (const HazardCase& one : *cases) {
       if (one.name == name) return one;
     }
@@ -61,6 +61,7 @@ constexpr const char* kMemory = "hazards_memory.cu";
 constexpr const char* kSynchronisation = "hazards_synchronisation.cu";
 constexpr const char* kCopies = "hazards_copies.cu";
 constexpr const char* kFailures = "hazards_failures.cu";
+constexpr const char* kStreams = "hazards_streams.cu";
 
 // True if the finding's two places are the two marked lines, in either order.
 bool is_between(const Finding& f, const std::string& file, int line, int other_line) {
@@ -514,6 +515,96 @@ TEST_CASE("a kernel that ends itself or crashes", "[hazards]") {
   CHECK(f.line == line_of(kFailures, "BUG " + name));
   CHECK(f.block == std::array<unsigned, 3>{planted.block, 0, 0});
   CHECK(f.thread == std::array<unsigned, 3>{planted.thread, 0, 0});
+}
+
+namespace {
+
+// What all launches and calls of the host of a case say.
+std::vector<Finding> findings_of(const std::string& name, int* error) {
+  simt::take_launches();
+  *error = case_named(name).run();
+  std::vector<Finding> all;
+  for (const simt::Launch& launch : simt::take_launches()) {
+    all.insert(all.end(), launch.findings.begin(), launch.findings.end());
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("work on streams that nothing orders", "[hazards]") {
+  struct Planted {
+    const char* name;
+    const char* bug;
+    const char* other;
+    const char* array;
+    const char* message;
+  };
+  const Planted planted = GENERATE(values<Planted>({
+      {"kernel_on_another_stream", "copy_cells reads", "kernel_on_another_stream", "cudaMalloc",
+       ", and nothing orders that after fill on the default stream, which writes it"},
+      {"event_not_waited_for", "copy_cells reads", "event_not_waited_for", "cudaMalloc",
+       "after fill on a non-blocking stream"},
+      {"event_recorded_too_soon", "recorded", "recorded", "cudaMalloc", "cudaMemcpyAsync reads"},
+      {"writes_what_another_reads", "copy_cells writes", "writes_read", "cudaMalloc",
+       "after cudaMemcpyAsync on a non-blocking stream, which reads it"},
+      {"memset_and_kernel", "copy_cells reads", "memset_and_kernel", "cudaMalloc",
+       "after cudaMemset on the default stream, which writes it"},
+      {"copy_and_kernel", "copy_cells reads", "copy_first", "cudaMalloc", "after cudaMemcpyAsync"},
+      {"copied_back_too_soon", "copied_back", "copied_back", "cudaMalloc", "cudaMemcpy reads"},
+      {"pinned_read_too_soon", "pinned_read", "pinned_read", "cudaMallocHost", "The host reads"},
+      {"pinned_written_too_soon", "pinned_written", "pinned_written", "cudaMallocHost",
+       "The host writes"},
+      {"managed_read_too_soon", "managed_read", "managed_read", "cudaMallocManaged",
+       "The host reads"},
+      {"one_of_several_readers", "several", "several", "cudaMalloc", "cudaMemsetAsync writes"},
+      {"count_read_too_soon", "count_read", "count_read", "cudaMalloc", "which updates it"},
+      {"per_thread_streams", "copy_cells reads", "per_thread_streams", "cudaMalloc",
+       "after fill on a non-blocking stream"},
+  }));
+  int error = 0;
+  const std::vector<Finding> findings = findings_of(planted.name, &error);
+  INFO(planted.name << ": " << describe(findings));
+  CHECK(error == cudaSuccess);
+  REQUIRE(findings.size() == 1);
+  const Finding& f = findings[0];
+  CHECK(f.kind == "unordered_streams");
+  CHECK(is_kernel_file(f.file, kStreams));
+  CHECK(f.line == line_of(kStreams, std::string("BUG ") + planted.bug));
+  CHECK(is_kernel_file(f.other_file, kStreams));
+  CHECK(f.other_line == line_of(kStreams, std::string("OTHER ") + planted.other));
+  CHECK_THAT(f.array, Catch::Matchers::StartsWith(planted.array));
+  CHECK_THAT(f.message, halo::test::contains(planted.message));
+  CHECK_THAT(f.message, halo::test::contains("cudaStreamWaitEvent"));
+}
+
+TEST_CASE("work on streams that something orders", "[hazards]") {
+  const std::string name = GENERATE(values<const char*>({
+      "kernel_on_a_blocking_stream",
+      "event_waited_for",
+      "blocking_copy_and_kernel",
+      "pinned_in_turn",
+      "managed_read_in_time",
+      "halves_on_two_streams",
+      "both_read",
+      "both_count",
+      "streams_that_are_gone",
+      "mapped_memory",
+  }));
+  int error = 0;
+  const std::vector<Finding> findings = findings_of(name, &error);
+  INFO(name << ": " << describe(findings));
+  CHECK(error == cudaSuccess);
+  CHECK(findings.empty());
+}
+
+TEST_CASE("memory of the host that is open to kernels has its bounds", "[hazards]") {
+  int error = 0;
+  const std::vector<Finding> findings = findings_of("past_mapped_memory", &error);
+  INFO(describe(findings));
+  CHECK(error == cudaErrorIllegalAddress);
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].kind == "out_of_bounds");
 }
 
 TEST_CASE("waiting for a volatile variable ends, and is a race", "[hazards]") {

@@ -55,6 +55,7 @@ KINDS = {
     "trap",
     "division_by_zero",
     "stack_overflow",
+    "unordered_streams",
 }
 
 

@@ -66,6 +66,7 @@ Observation CudaBackend::run(const std::function<int()>& launch) {
   Observation seen;
   begin_observation();
   const auto launched = static_cast<cudaError_t>(launch());
+  after_launch(seen);
   const cudaError_t finished = cudaDeviceSynchronize();
   if (launched != cudaSuccess) {
     seen.unsupported = launched == cudaErrorNotSupported;

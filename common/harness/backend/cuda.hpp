@@ -18,6 +18,8 @@ class CudaBackend : public Backend {
 
  protected:
   virtual void begin_observation() {}
+  // Between the launch and the wait for it.
+  virtual void after_launch(Observation&) {}
   virtual void end_observation(Observation&) {}
   // What is known of the last error beyond its name; may be empty.
   virtual std::string error_detail() { return {}; }

@@ -98,16 +98,24 @@ class SimBackend final : public CudaBackend {
     simt::take_launches();
     allocations_before_ = simt::allocations_made();
   }
+  // A launch is over when the default stream is: what its callers do next waits for no other.
+  void after_launch(Observation& seen) override {
+    for (const simt::Finding& finding : simt::unjoined_work()) {
+      seen.hazards.push_back(to_hazard(finding));
+    }
+  }
   void end_observation(Observation& seen) override {
     for (const simt::Launch& launch : simt::take_launches()) {
-      ++seen.kernels;
-      seen.cost.add(Cost(launch.counters));
-      seen.cost.add(
-          {.launches = 1,
-           .blocks = std::uint64_t{1} * launch.grid[0] * launch.grid[1] * launch.grid[2],
-           .threads = std::uint64_t{1} * launch.block[0] * launch.block[1] * launch.block[2],
-           .shared_bytes = launch.shared_bytes});
-      add_lines(launch, seen);
+      if (launch.grid[0] != 0) {
+        ++seen.kernels;
+        seen.cost.add(Cost(launch.counters));
+        seen.cost.add(
+            {.launches = 1,
+             .blocks = std::uint64_t{1} * launch.grid[0] * launch.grid[1] * launch.grid[2],
+             .threads = std::uint64_t{1} * launch.block[0] * launch.block[1] * launch.block[2],
+             .shared_bytes = launch.shared_bytes});
+        add_lines(launch, seen);
+      }
       add_printed(launch.printed, seen.printed);
       for (const simt::Finding& finding : launch.findings) {
         // CUDA lets threads end before a barrier, more or less; a stage may not.

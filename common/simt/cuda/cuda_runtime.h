@@ -95,7 +95,11 @@ SIMT_INLINE cudaError_t cudaMallocHost(T** pointer, std::size_t bytes, unsigned 
   return cudaHostAlloc(reinterpret_cast<void**>(pointer), bytes, flags);
 }
 template <typename T>
-inline cudaError_t cudaHostAlloc(T** pointer, std::size_t bytes, unsigned int flags) {
+SIMT_INLINE cudaError_t cudaHostGetDevicePointer(T** device, void* host, unsigned int flags) {
+  return cudaHostGetDevicePointer(reinterpret_cast<void**>(device), host, flags);
+}
+template <typename T>
+SIMT_INLINE cudaError_t cudaHostAlloc(T** pointer, std::size_t bytes, unsigned int flags) {
   return cudaHostAlloc(reinterpret_cast<void**>(pointer), bytes, flags);
 }
 

@@ -56,6 +56,7 @@ cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stre
 cudaError_t cudaFree(void* pointer);
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream);
 cudaError_t cudaMallocHost(void** pointer, std::size_t bytes);
+cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned int flags);
 cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned int flags);
 cudaError_t cudaFreeHost(void* pointer);
 cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned int flags);
@@ -158,8 +159,6 @@ SIMT_OUTSIDE(cudaError_t, cudaMemcpyPeerAsync, SIMT_ONE_DEVICE)
 SIMT_OUTSIDE(cudaError_t, cudaDeviceEnablePeerAccess, SIMT_ONE_DEVICE)
 SIMT_OUTSIDE(cudaError_t, cudaIpcGetMemHandle, SIMT_ONE_DEVICE)
 #undef SIMT_ONE_DEVICE
-SIMT_OUTSIDE(cudaError_t, cudaHostGetDevicePointer,
-             "a kernel cannot read host memory here, so copy it to the device")
 SIMT_OUTSIDE(cudaError_t, cudaDeviceGetDefaultMemPool, "its cudaMallocAsync has no pools to tune")
 SIMT_OUTSIDE(cudaError_t, cudaDeviceGetMemPool, "its cudaMallocAsync has no pools to tune")
 SIMT_OUTSIDE(cudaError_t, cudaMemPoolCreate, "its cudaMallocAsync has no pools to tune")

@@ -11,6 +11,7 @@
 #include "common/simt/runtime/program_image.hpp"
 #include "common/simt/runtime/regions.hpp"
 #include "common/simt/runtime/settings.hpp"
+#include "common/simt/runtime/streams.hpp"
 
 namespace simt {
 
@@ -395,6 +396,12 @@ void range_access(std::uintptr_t address, std::size_t bytes, std::uint32_t pc,
 
 std::uintptr_t image_base = 0;
 
+[[gnu::noinline]] void host_touches(const void* address, std::size_t bytes, Direction d,
+                                    std::uint32_t pc) {
+  if (inside_kernel()) return;
+  host_access(reinterpret_cast<std::uintptr_t>(address), bytes, d != Direction::load, pc);
+}
+
 }  // namespace
 
 void set_image_base(std::uintptr_t base) { image_base = base; }
@@ -504,7 +511,12 @@ using simt::simt_hot;
 
 #define SIMT_ACCESS(kind, name, direction, bytes)                                            \
   void name(void* address) {                                                                 \
-    if (!simt_hot.active) return;                                                            \
+    if (!simt_hot.active) {                                                                  \
+      if (simt::streams::host_may_be_early.load(std::memory_order_relaxed)) [[unlikely]] {   \
+        simt::host_touches(address, bytes, simt::Direction::direction, SIMT_CALLER_PC);      \
+      }                                                                                      \
+      return;                                                                                \
+    }                                                                                        \
     simt::kind<simt::Direction::direction, bytes>(reinterpret_cast<std::uintptr_t>(address), \
                                                   SIMT_CALLER_PC, SIMT_CALLER_FRAME);        \
   }
@@ -541,13 +553,23 @@ SIMT_ACCESS(volatile_access, __tsan_volatile_write8, store, 8)
 SIMT_ACCESS(volatile_access, __tsan_volatile_write16, store, 16)
 
 void __tsan_read_range(void* address, std::size_t bytes) {
-  if (!simt_hot.active) return;
+  if (!simt_hot.active) {
+    if (simt::streams::host_may_be_early.load(std::memory_order_relaxed)) [[unlikely]] {
+      simt::host_touches(address, bytes, simt::Direction::load, SIMT_CALLER_PC);
+    }
+    return;
+  }
   simt::range_access<simt::Direction::load>(reinterpret_cast<std::uintptr_t>(address), bytes,
                                             SIMT_CALLER_PC, SIMT_CALLER_FRAME);
 }
 
 void __tsan_write_range(void* address, std::size_t bytes) {
-  if (!simt_hot.active) return;
+  if (!simt_hot.active) {
+    if (simt::streams::host_may_be_early.load(std::memory_order_relaxed)) [[unlikely]] {
+      simt::host_touches(address, bytes, simt::Direction::store, SIMT_CALLER_PC);
+    }
+    return;
+  }
   simt::range_access<simt::Direction::store>(reinterpret_cast<std::uintptr_t>(address), bytes,
                                              SIMT_CALLER_PC, SIMT_CALLER_FRAME);
 }

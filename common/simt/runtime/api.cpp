@@ -21,19 +21,25 @@
 
 #include "common/simt/runtime/current_gpu.hpp"
 #include "common/simt/runtime/device_memory.hpp"
+#include "common/simt/runtime/launches.hpp"
+#include "common/simt/runtime/machine.hpp"
 #include "common/simt/runtime/program_image.hpp"
 #include "common/simt/runtime/runtime.hpp"
+#include "common/simt/runtime/settings.hpp"
+#include "common/simt/runtime/streams.hpp"
 #include "common/simt/simt.hpp"
 
 struct CUstream_st {
   unsigned int flags;
   int priority;
+  int number;  // streams.hpp
 };
 
 struct CUevent_st {
   bool has_time;
   bool recorded;
   std::chrono::steady_clock::time_point time;
+  simt::streams::Clock clock;  // what was on its stream when it was recorded
 };
 
 namespace simt {
@@ -78,14 +84,16 @@ using simt::last_error;
 using simt::pending_launches;
 using simt::ProgramImage;
 namespace device_memory = simt::device_memory;
+namespace streams = simt::streams;
+using simt::MemoryKind;
 
 // ---- state ----
 
 struct State {
   std::mutex mutex;
-  std::map<void*, bool> blocks;                   // live cudaMalloc blocks; true: managed
+  std::set<void*> blocks;                         // live cudaMalloc blocks
   std::set<void*> reset_blocks;                   // those that cudaDeviceReset freed
-  std::map<void*, std::size_t> pinned;            // cudaMallocHost
+  std::set<void*> pinned;                         // cudaMallocHost
   std::map<const void*, std::size_t> registered;  // cudaHostRegister
   std::set<cudaStream_t> streams;
   std::set<cudaEvent_t> events;
@@ -174,18 +182,18 @@ const simt::DeviceVariable* find_variable(const void* pointer) {
   return nullptr;
 }
 
-bool is_device_pointer(const void* pointer) {
-  return device_memory::contains(pointer) || find_variable(pointer) != nullptr;
+bool is_kind(const void* pointer, MemoryKind kind) {
+  if (!device_memory::contains(pointer)) return false;
+  const auto block = device_memory::live_at(pointer);
+  return block && block->kind == kind;
 }
 
-bool is_managed(const void* pointer) {
-  const auto block = device_memory::nearest(pointer);
-  if (!block || reinterpret_cast<std::uintptr_t>(pointer) - block->begin >= block->size)
-    return false;
-  State& s = state();
-  const std::lock_guard lock(s.mutex);
-  const auto it = s.blocks.find(reinterpret_cast<void*>(block->begin));
-  return it != s.blocks.end() && it->second;
+bool is_managed(const void* pointer) { return is_kind(pointer, MemoryKind::managed); }
+bool is_pinned(const void* pointer) { return is_kind(pointer, MemoryKind::pinned); }
+
+bool is_device_pointer(const void* pointer) {
+  return (device_memory::contains(pointer) && !is_pinned(pointer)) ||
+         find_variable(pointer) != nullptr;
 }
 
 // True if all of the range is live device memory; else says what is wrong with it. `role` is "the
@@ -219,20 +227,30 @@ bool check_device_range(const char* name, const char* role, const void* pointer,
   return false;
 }
 
-cudaError_t allocate_block(void** pointer, std::size_t bytes, bool managed, void* caller) {
+cudaError_t allocate_block(void** pointer, std::size_t bytes, MemoryKind kind, void* caller) {
   if (pointer == nullptr) return cudaErrorInvalidValue;
   *pointer = nullptr;
   if (bytes == 0) return cudaSuccess;
   // One less lies in the call.
   void* block = device_memory::allocate(bytes, current_gpu().memory_bytes,
-                                        reinterpret_cast<std::uintptr_t>(caller) - 1);
+                                        reinterpret_cast<std::uintptr_t>(caller) - 1, kind);
   if (block == nullptr) return cudaErrorMemoryAllocation;
-  if (managed) device_memory::mark_initialised(block, bytes);
+  if (kind != MemoryKind::device) {
+    device_memory::mark_initialised(block, bytes);
+    streams::share_memory();
+    simt::set_image_base(ProgramImage::get().load_address());  // host code is watched from now on
+  }
   State& s = state();
   const std::lock_guard lock(s.mutex);
-  s.blocks[block] = managed;
+  (kind == MemoryKind::pinned ? s.pinned : s.blocks).insert(block);
   *pointer = block;
   return cudaSuccess;
+}
+
+void give_back(void* pointer) {
+  if (const auto block = device_memory::live_at(pointer))
+    streams::forget(block->begin, block->size);
+  device_memory::release(pointer);
 }
 
 cudaError_t free_block(const char* name, void* pointer) {
@@ -242,7 +260,7 @@ cudaError_t free_block(const char* name, void* pointer) {
   {
     const std::lock_guard lock(s.mutex);
     if (s.blocks.erase(pointer) != 0) {
-      device_memory::release(pointer);
+      give_back(pointer);
       return cudaSuccess;
     }
     // Owners of blocks outlive a reset; that is no news.
@@ -292,9 +310,68 @@ cudaError_t copy_sides(const char* name, const void* to, const void* from, cudaM
   return cudaErrorInvalidValue;
 }
 
-cudaError_t copy_rows(const char* name, void* to, std::size_t to_pitch, const void* from,
+// Where a call puts its work, and whether it returns only when that is done.
+struct Place {
+  const char* name;  // of the call
+  int stream;
+  bool waits;
+  void* caller;  // its return address
+  std::uintptr_t program_counter() const { return reinterpret_cast<std::uintptr_t>(caller) - 1; }
+};
+
+// A copy or memset, as the streams see it (streams.hpp). What it does too early is a finding when it
+// ends.
+class HostOperation {
+ public:
+  explicit HostOperation(const Place& place)
+      : place_(place),
+        operation_(place.stream, place.name, place.program_counter()),
+        toucher_(operation_, [this](streams::Number other, streams::Touch its) {
+          ++early_[{touch_, other, its}].second;
+          early_[{touch_, other, its}].first = address_;
+        }) {}
+  ~HostOperation() {
+    if (early_.empty() || !(simt::settings().checks & simt::kCheckRaces)) return;
+    simt::Launch launch;
+    launch.kernel = place_.name;
+    for (const auto& [what, seen] : early_) {
+      const auto& [touch, other, its] = what;
+      const auto block = device_memory::live_at(reinterpret_cast<const void*>(seen.first));
+      const simt::DeviceVariable* const variable =
+          find_variable(reinterpret_cast<const void*>(seen.first));
+      launch.findings.push_back(
+          streams::too_early(std::string(place_.name) + " " + streams::verb(touch),
+                             block      ? block->name()
+                             : variable ? variable->name
+                                        : "memory",
+                             place_.program_counter(), other, its, seen.second));
+    }
+    simt::record_launch(std::move(launch));
+  }
+  void touch(const void* pointer, std::size_t bytes, streams::Touch touch) {
+    if (!operation_.remembers()) return;
+    // Of the host's memory only what is shared has an order to keep.
+    if (!device_memory::contains(pointer) && find_variable(pointer) == nullptr) return;
+    address_ = reinterpret_cast<std::uintptr_t>(pointer);
+    touch_ = touch;
+    toucher_.touch(address_, bytes, touch);
+  }
+
+ private:
+  Place place_;
+  streams::Operation operation_;
+  streams::Toucher toucher_;
+  streams::Touch touch_{};
+  std::uintptr_t address_ = 0;
+  std::map<std::tuple<streams::Touch, streams::Number, streams::Touch>,
+           std::pair<std::uintptr_t, std::uint64_t>>
+      early_;
+};
+
+cudaError_t copy_rows(const Place& place, void* to, std::size_t to_pitch, const void* from,
                       std::size_t from_pitch, std::size_t width, std::size_t height,
                       cudaMemcpyKind kind) {
+  const char* const name = place.name;
   if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) {
     return cudaErrorInvalidMemcpyDirection;
   }
@@ -317,9 +394,19 @@ cudaError_t copy_rows(const char* name, void* to, std::size_t to_pitch, const vo
   if (sides.from_device && !check_device_range(name, "the source", from, span(from_pitch))) {
     return cudaErrorInvalidValue;
   }
+  for (const auto& [pointer, pitch] :
+       {std::pair<const void*, std::size_t>(to, to_pitch), {from, from_pitch}}) {
+    if (is_pinned(pointer) &&
+        !check_device_range(name, "the pinned memory", pointer, span(pitch))) {
+      return cudaErrorInvalidValue;
+    }
+  }
+  HostOperation operation(place);
   for (std::size_t row = 0; row < height; ++row) {
     char* target = static_cast<char*>(to) + row * to_pitch;
     const char* source = static_cast<const char*>(from) + row * from_pitch;
+    operation.touch(source, width, streams::Touch::reads);
+    operation.touch(target, width, streams::Touch::writes);
     std::memmove(target, source, width);
     if (!sides.to_device) continue;
     if (sides.from_device) {
@@ -328,16 +415,22 @@ cudaError_t copy_rows(const char* name, void* to, std::size_t to_pitch, const vo
       device_memory::mark_initialised(target, width);
     }
   }
+  // Nobody waits for a copy on the device; and a copy to memory of the host that is not pinned has
+  // arrived when its call returns, whichever it was.
+  const bool on_device = sides.to_device && sides.from_device;
+  const bool arrives = sides.from_device && !sides.to_device && !is_pinned(to);
+  if ((place.waits && !on_device) || arrives) streams::host_waited_for(place.stream);
   return cudaSuccess;
 }
 
-cudaError_t copy_bytes(const char* name, void* to, const void* from, std::size_t bytes,
+cudaError_t copy_bytes(const Place& place, void* to, const void* from, std::size_t bytes,
                        cudaMemcpyKind kind) {
-  return copy_rows(name, to, bytes, from, bytes, bytes, 1, kind);
+  return copy_rows(place, to, bytes, from, bytes, bytes, 1, kind);
 }
 
-cudaError_t set_rows(const char* name, void* pointer, std::size_t pitch, int value,
+cudaError_t set_rows(const Place& place, void* pointer, std::size_t pitch, int value,
                      std::size_t width, std::size_t height) {
+  const char* const name = place.name;
   if (width == 0 || height == 0) return cudaSuccess;
   if (width > pitch) return cudaErrorInvalidValue;
   std::size_t bytes = 0;
@@ -346,15 +439,27 @@ cudaError_t set_rows(const char* name, void* pointer, std::size_t pitch, int val
       !check_device_range(name, "the memory to set", pointer, bytes)) {
     return cudaErrorInvalidValue;
   }
+  HostOperation operation(place);
   for (std::size_t row = 0; row < height; ++row) {
     char* target = static_cast<char*>(pointer) + row * pitch;
+    operation.touch(target, width, streams::Touch::writes);
     std::memset(target, value, width);
     device_memory::mark_initialised(target, width);
+  }
+  // Only a memset of shared memory is waited for.
+  if (place.waits && device_memory::contains(pointer) && !is_kind(pointer, MemoryKind::device)) {
+    streams::host_waited_for(place.stream);
   }
   return cudaSuccess;
 }
 
 // ---- streams and events ----
+
+// By which streams.hpp knows it.
+int number_of(cudaStream_t stream) {
+  if (stream == nullptr || stream == cudaStreamLegacy) return streams::kLegacyDefault;
+  return stream == cudaStreamPerThread ? streams::of_this_thread() : stream->number;
+}
 
 bool is_stream(cudaStream_t stream) {
   if (stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread) return true;
@@ -506,6 +611,7 @@ void fill_properties(cudaDeviceProp& p) {
   p.maxBlocksPerMultiProcessor = gpu.blocks_per_sm;
   p.reservedSharedMemPerBlock = static_cast<std::size_t>(gpu.shared_reserved_per_block);
   p.hostRegisterSupported = 1;
+  p.canMapHostMemory = 1;
 }
 
 // What the simulator does not have (textures, peers, ...) is 0.
@@ -571,6 +677,7 @@ int attribute_value(cudaDeviceAttr attribute) {
       return gpu.copy_engines;
     case cudaDevAttrSingleToDoublePrecisionPerfRatio:
       return gpu.fp64_ratio;
+    case cudaDevAttrCanMapHostMemory:
     case cudaDevAttrGpuOverlap:
     case cudaDevAttrConcurrentKernels:
     case cudaDevAttrUnifiedAddressing:
@@ -609,6 +716,7 @@ void configure(dim3 grid, dim3 block, std::size_t dynamic_shared_bytes, cudaStre
   shape.block[0] = block.x, shape.block[1] = block.y, shape.block[2] = block.z;
   shape.dynamic_shared_bytes = dynamic_shared_bytes;
   shape.stream = stream;
+  shape.program_counter = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)) - 1;
   pending_launches.push(shape);
 }
 
@@ -622,7 +730,7 @@ void launch_kernel(const void* closure, std::size_t closure_bytes, KernelInvoke 
     record(cudaErrorMissingConfiguration);
     return;
   }
-  const LaunchShape shape = pending_launches.shapes[--pending_launches.count];
+  LaunchShape shape = pending_launches.shapes[--pending_launches.count];
   if (const int spoilt = sticky_error.load(); spoilt != 0) {
     record(static_cast<cudaError_t>(spoilt));
     return;
@@ -632,6 +740,7 @@ void launch_kernel(const void* closure, std::size_t closure_bytes, KernelInvoke 
     record(error);
     return;
   }
+  shape.stream_number = number_of(static_cast<cudaStream_t>(shape.stream));
   if (const int error = run_grid(shape, closure, closure_bytes, invoke, program_counter);
       error != 0) {
     record(static_cast<cudaError_t>(error));
@@ -644,6 +753,38 @@ void set_error_detail(const char* text) {
 }
 
 std::string last_error_detail() { return details.kept; }
+
+std::vector<Finding> unjoined_work() {
+  std::vector<Finding> findings;
+  if (!(settings().checks & kCheckRaces)) return findings;
+  for (const streams::Number last : streams::unjoined()) {
+    findings.push_back(streams::unjoined_finding(last));
+  }
+  return findings;
+}
+
+void host_access(std::uintptr_t address, std::size_t bytes, bool writes, std::uint32_t pc) {
+  const auto* const pointer = reinterpret_cast<const void*>(address);
+  if (!device_memory::contains(pointer) || !(settings().checks & kCheckRaces)) return;
+  streams::Touch its{};
+  const streams::Number other = streams::not_waited_for(address, bytes, writes, its);
+  if (other == 0) return;
+  const auto block = device_memory::live_at(pointer);
+  if (!block || block->kind == MemoryKind::device) return;
+  // Once for each line and operation: a loop of the host would say it for each element.
+  static std::mutex mutex;
+  static std::set<std::pair<std::uint32_t, streams::Number>> told;
+  {
+    const std::lock_guard lock(mutex);
+    if (!told.emplace(pc, other).second) return;
+  }
+  Launch launch;
+  launch.kernel = "host code";
+  launch.findings.push_back(
+      streams::too_early(writes ? "The host writes" : "The host reads", block->name(),
+                         ProgramImage::get().load_address() + pc, other, its, 1));
+  record_launch(std::move(launch));
+}
 
 void name_allocation(const void* pointer, const std::string& name) {
   device_memory::set_name(pointer, name);
@@ -664,6 +805,7 @@ std::vector<LiveAllocation> live_allocations(int made) {
 cudaError_t copy_to_symbol(const void* symbol, std::size_t size, const void* from,
                            std::size_t bytes, std::size_t offset, cudaMemcpyKind kind) {
   constexpr const char* kName = "cudaMemcpyToSymbol";
+  void* const caller = __builtin_return_address(0);
   return call(kName, [&]() -> cudaError_t {
     if (find_variable(symbol) == nullptr) return cudaErrorInvalidSymbol;
     if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice &&
@@ -676,13 +818,14 @@ cudaError_t copy_to_symbol(const void* symbol, std::size_t size, const void* fro
       return cudaErrorInvalidValue;
     }
     char* to = const_cast<char*>(static_cast<const char*>(symbol)) + offset;
-    return copy_bytes(kName, to, from, bytes, kind);
+    return copy_bytes({kName, streams::kLegacyDefault, true, caller}, to, from, bytes, kind);
   });
 }
 
 cudaError_t copy_from_symbol(void* to, const void* symbol, std::size_t size, std::size_t bytes,
                              std::size_t offset, cudaMemcpyKind kind) {
   constexpr const char* kName = "cudaMemcpyFromSymbol";
+  void* const caller = __builtin_return_address(0);
   return call(kName, [&]() -> cudaError_t {
     if (find_variable(symbol) == nullptr) return cudaErrorInvalidSymbol;
     if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice &&
@@ -694,7 +837,8 @@ cudaError_t copy_from_symbol(void* to, const void* symbol, std::size_t size, std
               offset, size);
       return cudaErrorInvalidValue;
     }
-    return copy_bytes(kName, to, static_cast<const char*>(symbol) + offset, bytes, kind);
+    return copy_bytes({kName, streams::kLegacyDefault, true, caller}, to,
+                      static_cast<const char*>(symbol) + offset, bytes, kind);
   });
 }
 
@@ -797,18 +941,22 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
 }
 
 cudaError_t cudaDeviceSynchronize() {
-  return call("cudaDeviceSynchronize", [] { return cudaSuccess; });
+  return call("cudaDeviceSynchronize", [] {
+    streams::host_waited_for_all();
+    return cudaSuccess;
+  });
 }
 
 cudaError_t cudaDeviceReset() {
   return query("cudaDeviceReset", [] {
     State& s = state();
     const std::lock_guard lock(s.mutex);
-    for (const auto& [pointer, managed] : s.blocks) {
-      device_memory::release(pointer);
+    streams::reset();
+    for (void* pointer : s.blocks) {
+      give_back(pointer);
       s.reset_blocks.insert(pointer);
     }
-    for (const auto& [pointer, bytes] : s.pinned) std::free(pointer);
+    for (void* pointer : s.pinned) give_back(pointer);
     for (cudaStream_t stream : s.streams) delete stream;
     for (cudaEvent_t event : s.events) delete event;
     s.blocks.clear();
@@ -925,7 +1073,8 @@ cudaError_t cudaProfilerStop() {
 
 cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
   void* const caller = __builtin_return_address(0);
-  return call("cudaMalloc", [&] { return allocate_block(pointer, bytes, false, caller); });
+  return call("cudaMalloc",
+              [&] { return allocate_block(pointer, bytes, MemoryKind::device, caller); });
 }
 
 cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width,
@@ -939,7 +1088,7 @@ cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t widt
     const std::size_t row = (width + kAlignment - 1) / kAlignment * kAlignment;
     if (__builtin_mul_overflow(row, height, &bytes)) return cudaErrorMemoryAllocation;
     *pitch = row;
-    return allocate_block(pointer, bytes, false, caller);
+    return allocate_block(pointer, bytes, MemoryKind::device, caller);
   });
 }
 
@@ -947,18 +1096,21 @@ cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes, unsigned int fl
   void* const caller = __builtin_return_address(0);
   return call("cudaMallocManaged", [&]() -> cudaError_t {
     if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost) return cudaErrorInvalidValue;
-    return allocate_block(pointer, bytes, true, caller);
+    return allocate_block(pointer, bytes, MemoryKind::managed, caller);
   });
 }
 
 cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream) {
   void* const caller = __builtin_return_address(0);
   return on_stream("cudaMallocAsync", stream,
-                   [&] { return allocate_block(pointer, bytes, false, caller); });
+                   [&] { return allocate_block(pointer, bytes, MemoryKind::device, caller); });
 }
 
 cudaError_t cudaFree(void* pointer) {
-  return call("cudaFree", [&] { return free_block("cudaFree", pointer); });
+  return call("cudaFree", [&] {
+    if (pointer != nullptr) streams::host_waited_for_all();  // as cudaFree does
+    return free_block("cudaFree", pointer);
+  });
 }
 
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
@@ -966,27 +1118,35 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
 }
 
 cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned int flags) {
+  void* const caller = __builtin_return_address(0);
   return call("cudaHostAlloc", [&]() -> cudaError_t {
     constexpr unsigned int kFlags =
         cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
     if (pointer == nullptr || (flags & ~kFlags) != 0) return cudaErrorInvalidValue;
-    *pointer = nullptr;
-    if (bytes == 0) return cudaSuccess;
-    constexpr std::size_t kAlignment = 4096;
-    if (bytes > ~std::size_t{0} - kAlignment) return cudaErrorMemoryAllocation;
-    void* block =
-        std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
-    if (block == nullptr) return cudaErrorMemoryAllocation;
-    State& s = state();
-    const std::lock_guard lock(s.mutex);
-    s.pinned[block] = bytes;
-    *pointer = block;
-    return cudaSuccess;
+    return allocate_block(pointer, bytes, MemoryKind::pinned, caller);
   });
 }
 
 cudaError_t cudaMallocHost(void** pointer, std::size_t bytes) {
-  return cudaHostAlloc(pointer, bytes, cudaHostAllocDefault);
+  void* const caller = __builtin_return_address(0);
+  return call("cudaMallocHost",
+              [&] { return allocate_block(pointer, bytes, MemoryKind::pinned, caller); });
+}
+
+// It is where the device sees it: all addresses mean the same on both sides.
+cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned int flags) {
+  return call("cudaHostGetDevicePointer", [&]() -> cudaError_t {
+    if (device == nullptr || flags != 0) return cudaErrorInvalidValue;
+    if (!is_pinned(host)) {
+      explain("mapped memory",
+              "cudaHostGetDevicePointer: %p is not memory of cudaHostAlloc or "
+              "cudaMallocHost (memory of cudaHostRegister is not open to kernels here)",
+              host);
+      return cudaErrorInvalidValue;
+    }
+    *device = host;
+    return cudaSuccess;
+  });
 }
 
 cudaError_t cudaFreeHost(void* pointer) {
@@ -995,7 +1155,8 @@ cudaError_t cudaFreeHost(void* pointer) {
     State& s = state();
     const std::lock_guard lock(s.mutex);
     if (s.pinned.erase(pointer) == 0) return cudaErrorInvalidValue;
-    std::free(pointer);
+    streams::host_waited_for_all();
+    give_back(pointer);
     return cudaSuccess;
   });
 }
@@ -1031,7 +1192,8 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
   return query("cudaPointerGetAttributes", [&] {
     if (attributes == nullptr) return cudaErrorInvalidValue;
     void* const address = const_cast<void*>(pointer);
-    if (device_memory::is_live_range(pointer, 1) || find_variable(pointer) != nullptr) {
+    if (is_device_pointer(pointer) &&
+        (device_memory::is_live_range(pointer, 1) || find_variable(pointer) != nullptr)) {
       const bool managed = is_managed(pointer);
       *attributes = {managed ? cudaMemoryTypeManaged : cudaMemoryTypeDevice, 0, address,
                      managed ? address : nullptr};
@@ -1040,65 +1202,82 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
     *attributes = {cudaMemoryTypeUnregistered, cudaInvalidDeviceId, nullptr, address};
     State& s = state();
     const std::lock_guard lock(s.mutex);
-    const auto within = [&](const auto& ranges) {
-      auto it = ranges.upper_bound(address);
-      if (it == ranges.begin()) return false;
-      --it;
-      return static_cast<std::size_t>(static_cast<const char*>(pointer) -
-                                      static_cast<const char*>(it->first)) < it->second;
-    };
-    if (within(s.pinned) || within(s.registered)) {
-      *attributes = {cudaMemoryTypeHost, 0, address, address};
-    }
+    const auto after = s.registered.upper_bound(address);
+    const bool registered =
+        after != s.registered.begin() &&
+        static_cast<std::size_t>(static_cast<const char*>(pointer) -
+                                 static_cast<const char*>(std::prev(after)->first)) <
+            std::prev(after)->second;
+    if (is_pinned(pointer) || registered) *attributes = {cudaMemoryTypeHost, 0, address, address};
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaMemset(void* pointer, int value, std::size_t bytes) {
-  return call("cudaMemset",
-              [&] { return set_rows("cudaMemset", pointer, bytes, value, bytes, 1); });
+  void* const caller = __builtin_return_address(0);
+  return call("cudaMemset", [&] {
+    return set_rows({"cudaMemset", streams::kLegacyDefault, true, caller}, pointer, bytes, value,
+                    bytes, 1);
+  });
 }
 
 cudaError_t cudaMemsetAsync(void* pointer, int value, std::size_t bytes, cudaStream_t stream) {
-  return on_stream("cudaMemsetAsync", stream,
-                   [&] { return set_rows("cudaMemsetAsync", pointer, bytes, value, bytes, 1); });
+  void* const caller = __builtin_return_address(0);
+  return on_stream("cudaMemsetAsync", stream, [&] {
+    return set_rows({"cudaMemsetAsync", number_of(stream), false, caller}, pointer, bytes, value,
+                    bytes, 1);
+  });
 }
 
 cudaError_t cudaMemset2D(void* pointer, std::size_t pitch, int value, std::size_t width,
                          std::size_t height) {
-  return call("cudaMemset2D",
-              [&] { return set_rows("cudaMemset2D", pointer, pitch, value, width, height); });
+  void* const caller = __builtin_return_address(0);
+  return call("cudaMemset2D", [&] {
+    return set_rows({"cudaMemset2D", streams::kLegacyDefault, true, caller}, pointer, pitch, value,
+                    width, height);
+  });
 }
 
 cudaError_t cudaMemset2DAsync(void* pointer, std::size_t pitch, int value, std::size_t width,
                               std::size_t height, cudaStream_t stream) {
+  void* const caller = __builtin_return_address(0);
   return on_stream("cudaMemset2DAsync", stream, [&] {
-    return set_rows("cudaMemset2DAsync", pointer, pitch, value, width, height);
+    return set_rows({"cudaMemset2DAsync", number_of(stream), false, caller}, pointer, pitch, value,
+                    width, height);
   });
 }
 
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
-  return call("cudaMemcpy", [&] { return copy_bytes("cudaMemcpy", to, from, bytes, kind); });
+  void* const caller = __builtin_return_address(0);
+  return call("cudaMemcpy", [&] {
+    return copy_bytes({"cudaMemcpy", streams::kLegacyDefault, true, caller}, to, from, bytes, kind);
+  });
 }
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
-  return on_stream("cudaMemcpyAsync", stream,
-                   [&] { return copy_bytes("cudaMemcpyAsync", to, from, bytes, kind); });
+  void* const caller = __builtin_return_address(0);
+  return on_stream("cudaMemcpyAsync", stream, [&] {
+    return copy_bytes({"cudaMemcpyAsync", number_of(stream), false, caller}, to, from, bytes, kind);
+  });
 }
 
 cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                          std::size_t width, std::size_t height, cudaMemcpyKind kind) {
+  void* const caller = __builtin_return_address(0);
   return call("cudaMemcpy2D", [&] {
-    return copy_rows("cudaMemcpy2D", to, to_pitch, from, from_pitch, width, height, kind);
+    return copy_rows({"cudaMemcpy2D", streams::kLegacyDefault, true, caller}, to, to_pitch, from,
+                     from_pitch, width, height, kind);
   });
 }
 
 cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
                               std::size_t from_pitch, std::size_t width, std::size_t height,
                               cudaMemcpyKind kind, cudaStream_t stream) {
+  void* const caller = __builtin_return_address(0);
   return on_stream("cudaMemcpy2DAsync", stream, [&] {
-    return copy_rows("cudaMemcpy2DAsync", to, to_pitch, from, from_pitch, width, height, kind);
+    return copy_rows({"cudaMemcpy2DAsync", number_of(stream), false, caller}, to, to_pitch, from,
+                     from_pitch, width, height, kind);
   });
 }
 
@@ -1107,7 +1286,8 @@ cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned int flags, int priority) {
   return call("cudaStreamCreate", [&] {
     if (stream == nullptr || flags > cudaStreamNonBlocking) return cudaErrorInvalidValue;
-    *stream = new CUstream_st{flags, std::clamp(priority, -5, 0)};
+    *stream = new CUstream_st{flags, std::clamp(priority, -5, 0),
+                              streams::create(flags == cudaStreamNonBlocking)};
     State& s = state();
     const std::lock_guard lock(s.mutex);
     s.streams.insert(*stream);
@@ -1128,22 +1308,32 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
     State& s = state();
     const std::lock_guard lock(s.mutex);
     if (s.streams.erase(stream) == 0) return cudaErrorInvalidResourceHandle;
+    streams::destroy(stream->number);
     delete stream;
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  return on_stream("cudaStreamSynchronize", stream, [] { return cudaSuccess; });
+  return on_stream("cudaStreamSynchronize", stream, [&] {
+    streams::host_waited_for(number_of(stream));
+    return cudaSuccess;
+  });
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
-  return on_stream("cudaStreamQuery", stream, [] { return cudaSuccess; });
+  return on_stream("cudaStreamQuery", stream, [&] {
+    streams::host_waited_for(number_of(stream));
+    return cudaSuccess;
+  });
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int) {
-  return on_stream("cudaStreamWaitEvent", stream,
-                   [&] { return is_event(event) ? cudaSuccess : cudaErrorInvalidResourceHandle; });
+  return on_stream("cudaStreamWaitEvent", stream, [&] {
+    if (!is_event(event)) return cudaErrorInvalidResourceHandle;
+    streams::wait(number_of(stream), event->clock);
+    return cudaSuccess;
+  });
 }
 
 cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned int* flags) {
@@ -1168,6 +1358,7 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
                                   void* user_data, unsigned int flags) {
   return on_stream("cudaStreamAddCallback", stream, [&] {
     if (callback == nullptr || flags != 0) return cudaErrorInvalidValue;
+    streams::host_waited_for(number_of(stream));  // the callback comes after what is there
     callback(stream, cudaSuccess, user_data);
     return cudaSuccess;
   });
@@ -1176,6 +1367,7 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* user_data) {
   return on_stream("cudaLaunchHostFunc", stream, [&] {
     if (function == nullptr) return cudaErrorInvalidValue;
+    streams::host_waited_for(number_of(stream));
     function(user_data);
     return cudaSuccess;
   });
@@ -1186,7 +1378,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned int flags) {
   return call("cudaEventCreate", [&] {
     if (event == nullptr || flags > 7) return cudaErrorInvalidValue;
-    *event = new CUevent_st{(flags & cudaEventDisableTiming) == 0, false, {}};
+    *event = new CUevent_st{(flags & cudaEventDisableTiming) == 0, false, {}, {}};
     State& s = state();
     const std::lock_guard lock(s.mutex);
     s.events.insert(*event);
@@ -1208,6 +1400,7 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
   return on_stream("cudaEventRecord", stream, [&] {
     if (!is_event(event)) return cudaErrorInvalidResourceHandle;
     event->recorded = true;
+    event->clock = streams::record(number_of(stream));
     event->time = std::chrono::steady_clock::now();
     return cudaSuccess;
   });
@@ -1218,8 +1411,11 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {
-  return call("cudaEventQuery",
-              [&] { return is_event(event) ? cudaSuccess : cudaErrorInvalidResourceHandle; });
+  return call("cudaEventQuery", [&] {
+    if (!is_event(event)) return cudaErrorInvalidResourceHandle;
+    streams::host_waited_for(event->clock);
+    return cudaSuccess;
+  });
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) { return cudaEventQuery(event); }

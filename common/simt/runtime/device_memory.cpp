@@ -213,13 +213,14 @@ void initialise() {
   std::call_once(a.once, initialise_once, std::ref(a));
 }
 
-void* allocate(std::size_t bytes, std::size_t capacity, std::uintptr_t program_counter) {
+void* allocate(std::size_t bytes, std::size_t capacity, std::uintptr_t program_counter,
+               MemoryKind kind) {
   initialise();
   Arena& a = arena();
   const std::lock_guard lock(a.mutex);
-  if (bytes == 0 || bytes > capacity || a.in_use > capacity - bytes || bytes > kArenaBytes) {
-    return nullptr;
-  }
+  if (bytes == 0 || bytes > kArenaBytes) return nullptr;
+  const bool counts = kind != MemoryKind::pinned;
+  if (counts && (bytes > capacity || a.in_use > capacity - bytes)) return nullptr;
   if (bytes >= kLargeAllocation) {
     const std::size_t available = available_memory();
     // The map takes a quarter more.
@@ -250,8 +251,8 @@ void* allocate(std::size_t bytes, std::size_t capacity, std::uintptr_t program_c
       begin, bytes,
       [](std::uint8_t* map, std::size_t words) { std::memset(map, kAllocated, words); },
       [](std::uint8_t* map, std::size_t i) { *map |= static_cast<std::uint8_t>(0x10u << i); });
-  a.live[begin] = Allocation{begin, bytes, false, ++a.serial, program_counter};
-  a.in_use += bytes;
+  a.live[begin] = Allocation{begin, bytes, false, ++a.serial, program_counter, kind};
+  if (counts) a.in_use += bytes;
   return pointer;
 }
 
@@ -262,7 +263,7 @@ bool release(void* pointer) {
   if (it == a.live.end()) return false;
   Allocation block = it->second;
   a.live.erase(it);
-  a.in_use -= block.size;
+  if (block.kind != MemoryKind::pinned) a.in_use -= block.size;
   clear_map(a, block);
   // New addresses without memory in place of the old: gives the memory back, and the promise of it.
   mmap(pointer, round_up(block.size, a.page), PROT_NONE,
@@ -278,6 +279,15 @@ bool is_live_range(const void* pointer, std::size_t bytes) {
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   const Allocation* block = block_before(a.live, address);
   return block != nullptr && holds(*block, address, bytes);
+}
+
+std::optional<Allocation> live_at(const void* pointer) {
+  Arena& a = arena();
+  const std::lock_guard lock(a.mutex);
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  const Allocation* block = block_before(a.live, address);
+  if (block == nullptr || !holds(*block, address, 1)) return std::nullopt;
+  return *block;
 }
 
 void mark_initialised(const void* pointer, std::size_t bytes) {

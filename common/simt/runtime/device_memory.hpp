@@ -20,16 +20,24 @@ inline constexpr std::size_t kArenaBytes = std::size_t{1} << 36;  // reserved ad
 extern std::uintptr_t g_arena_base;
 extern std::uint8_t* g_word_map;
 
+// What memory in the arena is: of the device, or of the host and open to the device.
+enum class MemoryKind : std::uint8_t { device, managed, pinned };
+
 struct Allocation {
   std::uintptr_t begin = 0;
   std::size_t size = 0;
   bool freed = false;
   int serial = 0;                      // 1 for the first cudaMalloc of the program
   std::uintptr_t program_counter = 0;  // in the call that allocated it; 0 if unknown
+  MemoryKind kind = MemoryKind::device;
   std::string given_name = {};
 
   std::string name() const {
-    return given_name.empty() ? "cudaMalloc number " + std::to_string(serial) : given_name;
+    if (!given_name.empty()) return given_name;
+    const char* const call = kind == MemoryKind::device    ? "cudaMalloc"
+                             : kind == MemoryKind::managed ? "cudaMallocManaged"
+                                                           : "cudaMallocHost";
+    return std::string(call) + " number " + std::to_string(serial);
   }
 };
 
@@ -38,9 +46,11 @@ namespace device_memory {
 // Reserves the arena and its map. Called by the runtime's start-up; harmless when called again.
 void initialise();
 
-// `bytes` > 0. Returns nullptr when the model GPU's memory (`capacity` bytes) would be exceeded.
+// `bytes` > 0. Returns nullptr when the model GPU's memory (`capacity` bytes) would be exceeded, to
+// which pinned memory does not count.
 // `program_counter` lies in the program's call.
-void* allocate(std::size_t bytes, std::size_t capacity, std::uintptr_t program_counter = 0);
+void* allocate(std::size_t bytes, std::size_t capacity, std::uintptr_t program_counter = 0,
+               MemoryKind kind = MemoryKind::device);
 
 // False if `pointer` is not the start of a live allocation.
 bool release(void* pointer);
@@ -52,6 +62,9 @@ inline bool contains(const void* pointer) {
 
 // True if all of [pointer, pointer + bytes) is inside one live allocation.
 bool is_live_range(const void* pointer, std::size_t bytes);
+
+// The live allocation that holds the address, if one does.
+std::optional<Allocation> live_at(const void* pointer);
 
 // Marks bytes as initialised (a copy or a kernel wrote them) or as not (a copy of unwritten bytes).
 void mark_initialised(const void* pointer, std::size_t bytes);

@@ -46,13 +46,13 @@ const char* hazard_name(Hazard hazard) {
       return "division_by_zero";
     case Hazard::stack_overflow:
       return "stack_overflow";
+    case Hazard::unordered_streams:
+      return "unordered_streams";
   }
   return "unknown";
 }
 
-namespace {
-
-// What the reader should do about it: one sentence per kind, of a race one per remedy.
+// One sentence per kind, of a race one per remedy.
 const char* advice(Hazard hazard, Remedy remedy) {
   switch (hazard) {
     case Hazard::race:
@@ -122,9 +122,14 @@ const char* advice(Hazard hazard, Remedy remedy) {
       return "On a GPU local arrays lie in local memory, 512 kB a thread at most and slow: make "
              "them "
              "smaller or move them to shared or global memory, and see that recursion ends.";
+    case Hazard::unordered_streams:
+      return "Put both on one stream, let the second's stream wait with cudaEventRecord and "
+             "cudaStreamWaitEvent, or let the host wait in between.";
   }
   return "";
 }
+
+namespace {
 
 std::array<unsigned, 3> unflatten(std::uint64_t index, const unsigned shape[3]) {
   return {static_cast<unsigned>(index % shape[0]),

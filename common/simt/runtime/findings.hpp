@@ -34,6 +34,7 @@ enum class Hazard : std::uint8_t {
   trap,
   division_by_zero,
   stack_overflow,
+  unordered_streams,
 };
 
 const char* hazard_name(Hazard hazard);
@@ -74,6 +75,9 @@ struct HazardRecord {
 using HazardTable = std::map<HazardKey, HazardRecord>;
 
 void merge(HazardTable& into, const HazardTable& from);
+
+// What the reader should do about it: one sentence or two.
+const char* advice(Hazard hazard, Remedy remedy = Remedy::none);
 
 // Resolves program counters to lines, joins records that fall on the same lines, writes messages.
 std::vector<Finding> to_findings(const HazardTable& table, const unsigned grid[3],

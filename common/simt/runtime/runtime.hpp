@@ -12,6 +12,8 @@ struct LaunchShape {
   unsigned block[3] = {1, 1, 1};
   std::size_t dynamic_shared_bytes = 0;
   void* stream = nullptr;
+  int stream_number = 0;               // of it (streams.hpp)
+  std::uintptr_t program_counter = 0;  // in the program's launch; 0 if unknown
 };
 
 // `invoke(body)` runs the kernel body once; `body` points at a bitwise copy of the closure.
@@ -70,6 +72,10 @@ void note_atomic(const void* address, unsigned bytes, void* program_counter,
 void async_copy(void* to, const void* from, std::size_t bytes, std::size_t zero_fill);
 void commit_copies();
 void wait_for_copies(std::size_t prior);
+
+// Instrumented host code touches memory while streams::host_may_be_early (api.cpp). `pc` is relative to
+// the load address.
+void host_access(std::uintptr_t address, std::size_t bytes, bool writes, std::uint32_t pc);
 
 // Each ends the calling thread and the grid with a finding: __trap() (719), a failed assert (710), whose
 // program counter is the line of the assert.

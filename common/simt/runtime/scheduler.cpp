@@ -28,6 +28,7 @@
 #include "common/simt/runtime/program_image.hpp"
 #include "common/simt/runtime/regions.hpp"
 #include "common/simt/runtime/settings.hpp"
+#include "common/simt/runtime/streams.hpp"
 
 // What kernels read as threadIdx and friends. The stand-in headers declare them const, so that the
 // compiler does not instrument their reads; they are written before a lane is resumed.
@@ -67,6 +68,7 @@ struct Grid {
   std::uint64_t blocks = 0;
   std::uint64_t blocks_per_claim = 1;
   unsigned checks = 0;
+  const streams::Operation* operation = nullptr;  // if what it touches is to be remembered
   std::atomic<std::uint64_t> next_block{0};
   std::atomic<int> error{0};
   std::atomic<bool> stop{false};  // an endless kernel, a trap: no further blocks
@@ -126,6 +128,8 @@ class Worker {
   void kill_all(unsigned warps, int cuda_error);
   void end_lane(Lane& lane, bool abandoned);
   void progress() { events_without_progress_ = 0; }
+  void tell_streams(const Event* first, const Event* last);
+  void note_unordered(streams::Number other, streams::Touch its);
 
   FiberPool fibers_{&run_lane};
   RaceDetector races_;
@@ -135,6 +139,17 @@ class Worker {
   std::vector<WarpLogs*> free_logs_;
   std::uint64_t events_without_progress_ = 0;
   bool lane_abandoned_ = false;
+  std::optional<streams::Toucher> toucher_;
+  const Event* touching_ = nullptr;
+  // Of the last access that nothing ordered: an array is met many times.
+  struct Unordered {
+    std::uint32_t pc = 0;
+    streams::Number other = 0;
+    streams::Touch its{};
+    std::uintptr_t begin = 0;
+    std::size_t size = 0;
+    HazardRecord* record = nullptr;
+  } unordered_;
 };
 
 thread_local Worker* current_worker __attribute__((tls_model("local-exec"))) = nullptr;
@@ -232,6 +247,13 @@ void Worker::run(Grid& g) {
   races_.begin_launch();
   hot.tls_map = g.kernel->shared_map.data();
   hot.dynamic_bytes = g.shape.dynamic_shared_bytes;
+  toucher_.reset();
+  unordered_ = {};
+  if (g.operation != nullptr) {
+    toucher_.emplace(*g.operation, [this](streams::Number other, streams::Touch its) {
+      note_unordered(other, its);
+    });
+  }
   gridDim = {g.shape.grid[0], g.shape.grid[1], g.shape.grid[2]};
   blockDim = {g.shape.block[0], g.shape.block[1], g.shape.block[2]};
   for (;;) {
@@ -240,7 +262,60 @@ void Worker::run(Grid& g) {
     std::uint64_t last = std::min(first + g.blocks_per_claim, g.blocks);
     for (std::uint64_t b = first; b < last && !g.stop; ++b) run_block(b);
   }
+  toucher_.reset();
   grid = nullptr;
+}
+
+// What the running lane has logged.
+void Worker::tell_streams(const Event* first, const Event* last) {
+  for (const Event* event = first; event != last; ++event) {
+    streams::Touch touch;
+    switch (event_kind(event->key)) {
+      case EventKind::global_load:
+      case EventKind::constant_load:
+        touch = streams::Touch::reads;
+        break;
+      case EventKind::global_store:
+        touch = streams::Touch::writes;
+        break;
+      case EventKind::global_atomic:
+        touch = streams::Touch::updates;
+        break;
+      default:
+        continue;
+    }
+    touching_ = event;
+    toucher_->touch(event->address, event_bytes(event->key), touch);
+  }
+}
+
+void Worker::note_unordered(streams::Number other, streams::Touch its) {
+  const std::uint32_t pc = event_pc(touching_->key);
+  const std::uintptr_t address = touching_->address;
+  Unordered& last = unordered_;
+  if (last.record == nullptr || last.pc != pc || last.other != other || last.its != its ||
+      address - last.begin >= last.size) {
+    const std::string array = array_name(address);
+    const streams::Party party = streams::party(other);
+    const EventKind kind = event_kind(touching_->key);
+    const std::string what = std::string(kind == EventKind::global_store    ? "writes "
+                                         : kind == EventKind::global_atomic ? "updates "
+                                                                            : "reads ") +
+                             array + ", and nothing orders that after " + party.name + " on " +
+                             party.stream + ", which " + streams::verb(its) + " it";
+    const std::uint32_t other_pc =
+        party.program_counter == 0 ? 0
+                                   : static_cast<std::uint32_t>(party.program_counter -
+                                                                ProgramImage::get().load_address());
+    last = {pc, other, its, address, 1, nullptr};
+    if (const auto block = device_memory::nearest(reinterpret_cast<const void*>(address));
+        block && address - block->begin < block->size) {
+      last.begin = block->begin;
+      last.size = block->size;
+    }
+    last.record = &hazards[{Hazard::unordered_streams, pc, other_pc, array, what}];
+  }
+  last.record->add(block_index, lane->index, UINT32_MAX, "");
 }
 
 void Worker::run_block(std::uint64_t index) {
@@ -392,6 +467,7 @@ void Worker::resume(Warp& w, Lane& l) {
   crash_watch.stack_top = 0;
   hot.active = false;
   events_without_progress_ += static_cast<std::uint64_t>(hot.log_next - l.log_end) + 1;
+  if (toucher_) tell_streams(l.log_end, hot.log_next);
   l.log_end = hot.log_next;
   // Only this thread writes it, so it needs no locked addition.
   heartbeat.store(heartbeat.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
@@ -1003,6 +1079,9 @@ int run_grid(const LaunchShape& shape, const void* closure, std::size_t closure_
   grid.blocks = std::uint64_t{shape.grid[0]} * shape.grid[1] * shape.grid[2];
   grid.blocks_per_claim = std::clamp<std::uint64_t>(grid.blocks / (settings().threads * 8), 1, 64);
   grid.checks = settings().checks;
+  const streams::Operation operation(shape.stream_number, streams::short_name(kernel.name),
+                                     shape.program_counter);
+  if (operation.remembers() && (grid.checks & kCheckRaces)) grid.operation = &operation;
 
   HazardTable hazards;
   SiteCounters sites;

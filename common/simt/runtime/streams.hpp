@@ -1,0 +1,125 @@
+// What a program puts on streams (kernels, copies, memsets) and what orders it.
+//
+// All is done before a call returns, but a GPU does it later: two operations that touch the same bytes
+// and of which one writes must be ordered by something, as must an operation and the host. Each stream
+// has a clock, which says up to which operation of every other stream its next one comes after: a vector
+// clock. Every word that an operation touches remembers the last that wrote and the last that read it,
+// so that the next one can ask. Edges: one stream, the legacy default stream and blocking streams,
+// events, and what the host has waited for, whichever of its threads it was.
+//
+// Nothing is remembered before a program has a stream of its own, or memory that host and device share:
+// until then everything is in order.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/simt/simt.hpp"
+
+namespace simt {
+namespace streams {
+
+using Number = std::uint32_t;             // of an operation, from 1 on
+using Clock = std::vector<Number>;        // by stream
+inline constexpr int kLegacyDefault = 0;  // the stream that is always there
+
+int create(bool non_blocking);  // a new stream
+void destroy(int stream);
+int of_this_thread();  // cudaStreamPerThread
+void reset();
+
+// From now on host and device share memory.
+void share_memory();
+// Memory that is given back: nothing touches it any more.
+void forget(std::uintptr_t address, std::size_t bytes);
+
+// Everything that is on the stream now, as an event keeps it.
+Clock record(int stream);
+// What comes on the stream now waits for that.
+void wait(int stream, const Clock& clock);
+// The host has waited.
+void host_waited_for(const Clock& clock);
+void host_waited_for(int stream);
+void host_waited_for_all();
+
+// An operation as findings name it.
+struct Party {
+  std::string name;                    // "sum_kernel", "cudaMemcpyAsync"
+  std::string stream;                  // "the default stream", "a non-blocking stream"
+  std::uintptr_t program_counter = 0;  // in the call that put it there; 0 if unknown
+};
+
+// An operation while it runs.
+class Operation {
+ public:
+  Operation(int stream, const std::string& name, std::uintptr_t program_counter);
+  ~Operation();
+  Operation(const Operation&) = delete;
+  Operation& operator=(const Operation&) = delete;
+
+  // False: nothing has to be told to it.
+  bool remembers() const { return number_ != 0; }
+
+ private:
+  friend class Toucher;
+  bool comes_after(Number other) const;
+  Number number_ = 0;
+  int stream_ = 0;
+  Clock known_;            // by stream: what comes before this
+  Number all_before_ = 0;  // and all operations before this one
+};
+
+// What an operation does to bytes. Updates are atomic: they need no order among themselves.
+enum class Touch : std::uint8_t { reads, writes, updates };
+const char* verb(Touch touch);  // "reads"
+
+// What one OS thread touches for an operation.
+struct Page;
+class Toucher {
+ public:
+  // Called with an operation that nothing orders before this one, and what that did to the bytes.
+  using Report = std::function<void(Number other, Touch its)>;
+
+  Toucher(const Operation& operation, Report report)
+      : operation_(operation), report_(std::move(report)) {}
+  void touch(std::uintptr_t address, std::size_t bytes, Touch touch);
+
+ private:
+  bool comes_after(Number other);
+  void ask(std::uint32_t entry, unsigned mask, Touch its);
+  const Operation& operation_;
+  Report report_;
+  Number known_before_[16] = {};  // some that were found to come before
+  Page* page_ = nullptr;
+  std::uintptr_t page_index_ = ~std::uintptr_t{0};
+};
+
+Party party(Number operation);
+
+// "sum_kernel" of "void halo::sum_kernel<float>(float const*, int)".
+std::string short_name(const std::string& kernel);
+
+// What an operation or the host does too early, as a finding. `does` says it: "cudaMemcpy reads",
+// "the host writes". `program_counter` lies in the call or at the access.
+Finding too_early(const std::string& does, const std::string& array, std::uintptr_t program_counter,
+                  Number other, Touch its, std::uint64_t times);
+// The same for a kernel that nothing waits for.
+Finding unjoined_finding(Number operation);
+
+// True while the host may touch something too early: it shares memory with the device, and has not
+// waited for all operations.
+extern std::atomic<bool> host_may_be_early;
+// The host touches bytes: the operation for which it should have waited, or 0, and what that did.
+Number not_waited_for(std::uintptr_t address, std::size_t bytes, bool writes, Touch& its);
+
+// Operations for which neither the host nor anything on the legacy default stream would wait now: the
+// last one of each stream.
+std::vector<Number> unjoined();
+
+}  // namespace streams
+}  // namespace simt

@@ -5,6 +5,7 @@
 #include "common/cli/commands.hpp"
 #include "common/cli/gpu.hpp"
 #include "common/cli/program_runs.hpp"
+#include "common/data/suggestion.hpp"
 #include "common/harness/bench_sets.hpp"
 #include "common/report/json.hpp"
 #include "common/report/terminal.hpp"
@@ -21,7 +22,8 @@ BenchChoice choose_ladders(const BuildFolder& build, const BenchOptions& options
     if (std::find(families.begin(), families.end(), options.family) == families.end()) {
       std::string names;
       for (const std::string& family : families) names += (names.empty() ? "" : ", ") + family;
-      throw WrongUse("no family '" + options.family + "': there are " + names);
+      throw WrongUse("no family '" + options.family + "'" +
+                     data::did_you_mean(options.family, families) + " (there are " + names + ")");
     }
     families = {options.family};
   }

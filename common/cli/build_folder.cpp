@@ -89,6 +89,18 @@ BuildFolder::BuildFolder(const fs::path& path) : path_(path) {
   }
 }
 
+std::string BuildFolder::short_name(const std::string& stage) const {
+  const std::string number = stage.substr(0, 2);
+  char letter = 'a';
+  int same = 0;
+  for (const std::string& other : stages_) {
+    if (!other.starts_with(number)) continue;
+    ++same;
+    if (other < stage) ++letter;
+  }
+  return same > 1 ? number + letter : number;
+}
+
 std::vector<TestProgram> BuildFolder::tests() const {
   std::map<std::string, std::vector<fs::path>> files_of;  // by target
   for (const Json& target : read(path_ / "meson-info" / "intro-targets.json").elements()) {

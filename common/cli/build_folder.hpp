@@ -49,6 +49,8 @@ class BuildFolder {
   const std::vector<Program>& programs() const { return programs_; }
   /// Stage names, in order, each once.
   const std::vector<std::string>& stages() const { return stages_; }
+  /// What a stage is called for short: "04", and "10a" and "10b" where two have one number.
+  std::string short_name(const std::string& stage) const;
   /// The programs that time a family's ladder of stages, by family, the CPU's before the GPU's.
   const std::vector<Program>& ladders() const { return ladders_; }
   std::vector<TestProgram> tests() const;

@@ -2,32 +2,72 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
-#include <set>
+#include <map>
+#include <sstream>
+#include <string_view>
 
 #include "common/cli/commands.hpp"
 #include "common/cli/gpu.hpp"
+#include "common/cli/last_runs.hpp"
 #include "common/cli/process.hpp"
+#include "common/report/command_line.hpp"
+#include "common/report/table.hpp"
 
 namespace halo {
 namespace {
 
 namespace fs = std::filesystem;
 
-// The title of a stage's page: its first heading. A second folder of the same number shares the page of
-// the first.
-std::string title_of(const fs::path& pages, const std::string& stage) {
-  fs::path page = pages / (stage + ".md");
-  std::error_code unreadable;
-  for (const auto& entry : fs::directory_iterator(pages, unreadable)) {
-    if (fs::exists(page)) break;
-    const std::string name = entry.path().filename();
-    if (name.starts_with(stage.substr(0, 3)) && name.ends_with(".md")) page = entry.path();
-  }
-  std::ifstream stream(page);
+// What the course says of a stage: stages/course.csv, whose last column is a title, and the third the page.
+struct Lesson {
+  std::string page;
+  std::string title;
+};
+std::map<std::string, Lesson> read_course(const fs::path& source) {
+  std::map<std::string, Lesson> course;
+  std::ifstream stream(source / "stages" / "course.csv");
   for (std::string line; std::getline(stream, line);) {
-    if (line.compare(0, 2, "# ") == 0) return line.substr(2);
+    const std::vector<std::string> fields = split(line);
+    if (fields.size() >= 6) course[fields[0]] = {"docs/" + fields[2] + ".md", fields[5]};
   }
-  return "";
+  return course;
+}
+
+// The variants of a stage: what its program lists, or, until it is built, those that its sources say how to run.
+std::vector<std::string> variants_of(const BuildFolder& build, const std::string& stage) {
+  std::vector<std::string> names;
+  for (const Program& program : build.programs()) {
+    if (program.name != stage || !fs::exists(program.path)) continue;
+    const Ended ended = run_program({program.path.string(), "--list"});
+    std::istringstream lines(ended.good() ? ended.out : "");
+    for (std::string line; std::getline(lines, line);) {
+      std::istringstream words(line);
+      std::string name, mark;
+      words >> name >> mark;
+      if (!line.empty() && line[0] != ' ' && mark != "peer" && mark != "copy")
+        names.push_back(name);
+    }
+    if (!names.empty()) return names;
+  }
+  std::vector<fs::path> sources;
+  std::error_code unreadable;
+  for (const auto& entry : fs::directory_iterator(build.source() / "stages" / stage, unreadable)) {
+    sources.push_back(entry.path());
+  }
+  std::sort(sources.begin(), sources.end());
+  for (const fs::path& source : sources) {
+    std::ifstream stream(source);
+    for (std::string line; std::getline(stream, line);) {
+      constexpr std::string_view kOption = " --variant ";
+      const std::size_t at = line.find(kOption);
+      if (!line.starts_with("// Run ") || at == std::string::npos) continue;
+      std::istringstream words(line.substr(at + kOption.size()));
+      std::string name;
+      words >> name;
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+  }
+  return names;
 }
 
 bool built_for(const BuildFolder& build, const std::string& backend) {
@@ -59,13 +99,43 @@ void print_line(const std::string& name, const std::string& found, const std::st
 }  // namespace
 
 int list_stages(const BuildFolder& build) {
+  constexpr std::size_t kWidth = 78;  // of the variants' lines
+  const std::map<std::string, Lesson> course = read_course(build.source());
+  Table table;
+  table.columns = {{"#", false}, {"stage", false}, {"what", false}, {"last run here", false}};
+  std::vector<std::string> variants;
+  std::string next;
   for (const std::string& stage : build.stages()) {
-    std::string backends;
-    for (const Program& program : build.programs()) {
-      if (program.name == stage) backends += (backends.empty() ? "" : ",") + program.backend;
+    const auto lesson = course.find(stage);
+    const std::string state = last_run(build, stage);
+    if (next.empty() && !state.starts_with("ok")) next = stage;
+    table.rows.push_back({{build.short_name(stage)},
+                          {stage.substr(3)},
+                          {lesson == course.end() ? "" : lesson->second.title},
+                          {state.empty() ? "not yet" : state}});
+    std::string lines, line;
+    for (const std::string& name : variants_of(build, stage)) {
+      if (!line.empty() && 4 + line.size() + 1 + name.size() > kWidth) {
+        lines += "    " + line + "\n";
+        line.clear();
+      }
+      line += (line.empty() ? "" : " ") + name;
     }
-    std::printf("%-26s %-8s %s\n", stage.c_str(), backends.c_str(),
-                title_of(build.source() / "docs", stage).c_str());
+    variants.push_back(lines + (line.empty() ? "" : "    " + line + "\n"));
+  }
+  std::istringstream lines(lay_out(table, {}));
+  std::string line;
+  for (std::size_t row = 0; std::getline(lines, line); ++row) {  // the first is the header
+    line.erase(line.find_last_not_of(' ') + 1);
+    std::printf("%s\n%s", line.c_str(), row == 0 ? "" : variants.at(row - 1).c_str());
+  }
+  if (next.empty()) {
+    std::printf("next: ./halo bench   all stages beside each other\n");
+  } else if (const auto lesson = course.find(next); lesson != course.end()) {
+    std::printf("next: read %s, then ./halo run %s\n", lesson->second.page.c_str(),
+                build.short_name(next).c_str());
+  } else {
+    std::printf("next: ./halo run %s\n", build.short_name(next).c_str());
   }
   return 0;
 }
@@ -75,6 +145,25 @@ int run_doctor(const BuildFolder& build) {
   const bool sim = built_for(build, "sim");
   const bool gpu_programs = built_for(build, "gpu");
 
+  const bool on_gpu = gpu.found && gpu_programs;
+  const std::string no_gpu = gpu.found ? "nvcc was not found" : gpu.reason;
+  if (on_gpu && sim) {
+    std::printf("ready: check and times on the GPU, hazards and traffic on the simulator.\n");
+  } else if (on_gpu) {
+    std::printf(
+        "ready: check and times on the GPU. Not possible here: hazards and traffic (no "
+        "simulator is built).\n");
+  } else if (sim) {
+    std::printf(
+        "ready: check, hazards and traffic on the simulator. Not possible here: times on a "
+        "GPU (%s).\n",
+        no_gpu.c_str());
+  } else {
+    std::printf("not ready: no simulator is built, and no GPU can be used (%s).\n", no_gpu.c_str());
+  }
+  std::printf("next: %s\n\n", sim || on_gpu
+                                  ? "./halo list   the stages      ./halo run 04   one of them"
+                                  : "install what is missing below, then ./halo doctor");
   std::printf("What runs here\n");
   print_line("simulator", sim ? "yes" : "", "needs g++ 12+, Boost.Context and libbacktrace");
   print_line("GPU programs", gpu_programs ? "yes" : "",

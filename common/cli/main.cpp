@@ -12,6 +12,7 @@
 #include "common/cli/process.hpp"
 #include "common/cli/program_runs.hpp"
 #include "common/data/file.hpp"
+#include "common/data/suggestion.hpp"
 #include "common/harness/bench_sets.hpp"
 #include "common/harness/course.hpp"
 #include "common/harness/program_options.hpp"
@@ -36,6 +37,7 @@ constexpr const char* usage =
     "  test [SUITE]   run the tests, one suite, or one stage's tests\n"
     "  list           list the stages\n"
     "  doctor         say what is present, and what each missing thing costs\n"
+    "  help COMMAND   the same as COMMAND --help\n"
     "\n"
     "Options, before the command:\n"
     "  --help         this text\n"
@@ -47,6 +49,8 @@ constexpr const char* usage =
     "74 results could not be written, 77 nothing could be run. Where several hold, the first of\n"
     "74, 1, 2, 77; the other programs run all the same.\n";
 
+const std::vector<std::string> command_names = {"run",  "bench", "compare", "report",
+                                                "test", "list",  "doctor"};
 constexpr const char* commands = "run, bench, compare, report, test, list or doctor";
 
 // This program stands in <build folder>/common/cli/.
@@ -65,7 +69,8 @@ void require_one_of(const std::string& option, const std::string& value,
   if (std::find(choices.begin(), choices.end(), value) != choices.end()) return;
   std::string text;
   for (const std::string& choice : choices) text += (text.empty() ? "" : ", ") + choice;
-  throw WrongUse(option + ": '" + value + "' is none of " + text);
+  throw WrongUse(option + ": '" + value + "' is none of " + text +
+                 data::did_you_mean(value, choices));
 }
 
 // What the command line says before the command.
@@ -91,7 +96,7 @@ class PassedOn {
     for (const ProgramOption& option : program_options()) {
       if (bench && !option.bench) continue;
       const std::string of = joined(option.families);
-      const std::string help = (of.empty() ? "" : of + ": ") + option.help;
+      const std::string help = (is_shared(option) ? of + ": " : "") + option.help;
       const auto known = std::find_if(options_.begin(), options_.end(),
                                       [&](const One& one) { return one.name == option.name; });
       if (known == options_.end()) {
@@ -101,7 +106,28 @@ class PassedOn {
       known->help += ". " + help;
       known->families.insert(known->families.end(), option.families.begin(), option.families.end());
     }
-    for (One& one : options_) {
+    // What all stages have, then a heading for each family, then what several share.
+    std::vector<std::string> groups = {"Of all stages"};
+    for (const CourseStage& stage : course()) {
+      const std::string group = "Of " + stage.family;
+      if (std::find(groups.begin(), groups.end(), group) == groups.end()) groups.push_back(group);
+    }
+    groups.push_back("Of several families");
+    const auto group_of = [&](const One& one) {
+      return one.families.empty()       ? groups.front()
+             : one.families.size() == 1 ? "Of " + one.families.front()
+                                        : groups.back();
+    };
+    std::vector<One*> listed;
+    for (One& one : options_) listed.push_back(&one);
+    const auto place = [&](const One* one) {
+      return std::find(groups.begin(), groups.end(), group_of(*one));
+    };
+    std::stable_sort(listed.begin(), listed.end(),
+                     [&](const One* a, const One* b) { return place(a) < place(b); });
+    for (One* const option : listed) {
+      One& one = *option;
+      line.group(group_of(one));
       if (one.unit.empty()) {
         line.flag(one.name, one.on, one.help);
       } else {
@@ -138,6 +164,12 @@ class PassedOn {
     bool on;
   };
 
+  // Whether another family has an option of that name too: then it must say whose this help is.
+  static bool is_shared(const ProgramOption& option) {
+    return std::count_if(program_options().begin(), program_options().end(),
+                         [&](const ProgramOption& other) { return other.name == option.name; }) > 1;
+  }
+
   static std::string joined(const std::vector<std::string>& words) {
     std::string text;
     for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
@@ -161,11 +193,11 @@ int command_run(const Global& global, int argc, const char* const* argv) {
   RunOptions options;
   CommandLine line(
       "Runs a stage, or all: check, hazards, memory traffic, time.",
-      "Options from --length to --seed are handed to the stages' programs. Those of some "
-      "families of stages\nchoose their stages:\n" +
+      "Options of stages are handed to their programs. Those of some families choose their "
+      "stages:\n" +
           stages_by_family());
   line.positional("stage", options.stage,
-                  "a stage: 04, 4 or its name (10 is two of them); all if left out");
+                  "a stage: 04, 4 or its name (10 is 10a and 10b); all if left out");
   line.option("--on", "sim|gpu", options.on, "where to run; a GPU if there is one, if left out");
   line.option("--json", "FILE", options.json, "also write the results to this file");
   line.flag("--report-table", options.report_table,
@@ -211,8 +243,8 @@ int command_bench(const Global& global, int argc, const char* const* argv) {
   BenchOptions options;
   std::string format = "table";
   CommandLine line("Times all stages of a family beside its peers: on the CPU, then on the GPU.",
-                   "Without other options: all published problems. Options from --length to --seed "
-                   "are handed\nto the bench programs.");
+                   "Without other options: all published problems. Options of stages are handed to "
+                   "the bench programs.");
   line.positional("family", options.family,
                   "conv1d, conv2d, transform, pooling, softmax or network; all if left out");
   line.positional("set", options.set,
@@ -324,7 +356,10 @@ int run(int argc, char** argv) {
     const std::string_view word = argv[i];
     // An unset variable in somebody's script, never a choice.
     if (word.empty() || (word.substr(0, 2) == "--" && word.back() == '=')) {
-      throw WrongUse("argument " + std::to_string(i) + " is empty");
+      const std::string_view before = argv[i - 1];
+      const std::string name(word.empty() ? before : word.substr(0, word.size() - 1));
+      throw WrongUse(name.starts_with("--") ? name + ": the value is empty"
+                                            : "an argument is empty, behind '" + name + "'");
     }
   }
   Global global;
@@ -354,6 +389,15 @@ int run(int argc, char** argv) {
   words[0] = name.c_str();
   const int count = static_cast<int>(words.size());
   words.push_back(nullptr);
+  if (command == "help") {
+    if (at + 1 == argc || std::string_view(argv[at + 1]) == "help") {
+      std::fputs(usage, stdout);
+      return 0;
+    }
+    char help[] = "--help";
+    char* of[] = {argv[0], argv[at + 1], help, nullptr};
+    return run(3, of);
+  }
   if (command == "run") return command_run(global, count, words.data());
   if (command == "bench") return command_bench(global, count, words.data());
   if (command == "compare") return command_compare(count, words.data());
@@ -366,7 +410,8 @@ int run(int argc, char** argv) {
     return simple_command(global, count, words.data(),
                           "Says what is present, and what each missing thing costs.", run_doctor);
   }
-  throw WrongUse("unknown command '" + command + "': " + commands + " (./halo --help)");
+  throw WrongUse("unknown command '" + command + "'" + data::did_you_mean(command, command_names) +
+                 " (" + commands + "; see ./halo --help)");
 }
 
 // What went wrong is one line.

@@ -6,8 +6,10 @@
 #include "common/cli/builder.hpp"
 #include "common/cli/commands.hpp"
 #include "common/cli/gpu.hpp"
+#include "common/cli/last_runs.hpp"
 #include "common/cli/process.hpp"
 #include "common/cli/program_runs.hpp"
+#include "common/data/suggestion.hpp"
 #include "common/report/overview.hpp"
 #include "common/report/terminal.hpp"
 
@@ -30,12 +32,13 @@ std::vector<std::string> find_stages(const BuildFolder& build, const std::string
   std::vector<std::string> numbers;
   for (const std::string& stage : build.stages()) {
     const std::string number = stage.substr(0, 2);
-    if (typed == stage) return {stage};
+    if (typed == stage || typed == build.short_name(stage)) return {stage};
     if (typed == number || (number[0] == '0' && typed == number.substr(1))) found.push_back(stage);
     if (!contains(numbers, number)) numbers.push_back(number);
   }
   if (!found.empty()) return found;
-  throw WrongUse("no stage '" + typed + "': there are " + joined(numbers) + " (./halo list)");
+  throw WrongUse("no stage '" + typed + "'" + data::did_you_mean(typed, build.stages()) +
+                 " (there are " + joined(numbers) + ": ./halo list)");
 }
 
 // What is asked of `run` as a whole, whatever is built.
@@ -275,6 +278,13 @@ int run_stages(const BuildFolder& build, const RunOptions& options) {
           what_next(results, options));
   } else if (!brief && !told) {
     print(tables.end(results));
+  }
+  // Of a stage as a whole: not of one variant, or of somebody's own problem.
+  const bool whole = std::all_of(
+      options.passed_on.begin(), options.passed_on.end(),
+      [](const auto& option) { return option.first == "--seed" || option.first == "--strict"; });
+  if (whole && !options.search && !options.report_table && results.end.interrupted == 0) {
+    note_runs(build, results);
   }
   save(results, request);
   return run_status(results, is_strict(request));

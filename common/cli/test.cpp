@@ -10,6 +10,7 @@
 #include "common/cli/commands.hpp"
 #include "common/cli/gpu.hpp"
 #include "common/cli/process.hpp"
+#include "common/data/suggestion.hpp"
 #include "common/report/terminal.hpp"
 
 namespace halo {
@@ -151,6 +152,9 @@ std::vector<TestProgram> choose_tests(const BuildFolder& build, const TestOption
            std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c); });
   };
   std::string stage = options.what;
+  for (const std::string& one : build.stages()) {
+    if (options.what == build.short_name(one)) stage = one;
+  }
   if (is_number(stage)) stage = std::string(2 - stage.size(), '0') + stage + "_";
 
   std::vector<TestProgram> chosen;
@@ -173,8 +177,8 @@ std::vector<TestProgram> choose_tests(const BuildFolder& build, const TestOption
     std::sort(suites.begin(), suites.end());
     std::string names;
     for (const std::string& suite : suites) names += " " + suite;
-    throw WrongUse("no test '" + options.what + "': the suites are" + names +
-                   ", and a stage's number names its tests");
+    throw WrongUse("no test '" + options.what + "'" + data::did_you_mean(options.what, suites) +
+                   " (the suites are" + names + "; a stage's number names its tests)");
   }
   if (chosen.empty()) {
     throw CannotRun("no test of '" + options.what + "' is built for --on " + options.on);

@@ -1,5 +1,7 @@
 #include "common/data/filter.hpp"
 
+#include <unistd.h>
+
 #include <optional>
 #include <string_view>
 
@@ -69,6 +71,10 @@ Filters gaussian(const std::string& spec, std::string_view arguments) {
 }
 
 Filters from_file(const std::string& spec) {
+  if (::access(spec.c_str(), F_OK) != 0) {
+    throw refuse(spec, no_such_kind(spec, "filter", {"gaussian", "box", "sobel"}) +
+                           " (a filter is " + kFilterHelp + ")");
+  }
   Array array;
   try {
     array = read_array(spec);

@@ -18,6 +18,11 @@ void write_wav(OutputFile& file, const Signal& signal);
 /// Why there are no sound files in this build; empty if there are.
 std::string no_sound_reason();
 
+/// What the file is by its first bytes, and which stage takes it: "a picture: ./halo run 06 --input x.png
+/// filters it". Empty unless it is a picture (or a sound).
+std::string if_picture(const InputFile& file);
+std::string if_sound(const InputFile& file);
+
 /// Whether the first bytes are those of a PNG file.
 bool is_png(const InputFile& file);
 Picture read_png(const InputFile& file);

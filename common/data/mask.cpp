@@ -1,5 +1,7 @@
 #include "common/data/mask.hpp"
 
+#include <unistd.h>
+
 #include <cmath>
 #include <optional>
 #include <stdexcept>
@@ -80,6 +82,10 @@ std::vector<float> parse_list(const std::string& spec) {
 }
 
 std::vector<float> from_file(const std::string& spec) {
+  if (::access(spec.c_str(), F_OK) != 0) {
+    throw refuse(spec, no_such_kind(spec, "mask", {"gaussian", "box", "random"}) + " (a mask is " +
+                           kMaskHelp + ")");
+  }
   Signal signal;
   try {
     signal = read_signal(spec);

@@ -127,6 +127,7 @@ class PnmReader {
 // What the first bytes say, for a file that is nothing we read.
 std::string another_kind(const InputFile& file) {
   constexpr const char* kAdvice = "; give a PNG, PGM, PPM or NPY file";
+  if (const std::string sound = formats::if_sound(file); !sound.empty()) return sound;
   char start[12] = {};
   const std::string_view text(start, file.read(0, start, sizeof start));
   if (text.starts_with("\xff\xd8\xff")) {
@@ -184,6 +185,27 @@ Target target_of(const std::string& path, int channels) {
 }  // namespace
 
 namespace formats {
+
+std::string if_picture(const InputFile& file) {
+  char start[4] = {};
+  const std::string_view text(start, file.read(0, start, sizeof start));
+  const bool is_pnm = text.starts_with("P5\n") || text.starts_with("P6\n");
+  if (!is_pnm && !text.starts_with("\x89PNG") && !text.starts_with("\xff\xd8\xff")) return "";
+  return "it is a picture; ./halo run 06 --input " + printable(file.path(), 300) +
+         " filters pictures";
+}
+
+std::string if_sound(const InputFile& file) {
+  char start[12] = {};
+  const std::string_view text(start, file.read(0, start, sizeof start));
+  const bool is_wave = text.starts_with("RIFF") && text.ends_with("WAVE");
+  if (!is_wave && !text.starts_with("FORM") && !text.starts_with("fLaC") &&
+      !text.starts_with("OggS")) {
+    return "";
+  }
+  return "it is a sound; ./halo run 04 --input " + printable(file.path(), 300) +
+         " convolves sounds";
+}
 
 void require_size(const InputFile& file, std::int64_t height, std::int64_t width) {
   if (height < 1 || width < 1) throw file.error("it has no pixels");

@@ -76,6 +76,8 @@ Signal read_signal(const std::string& path) {
     signal = formats::read_npy(file);
   } else if (ends_with(path, ".npy")) {
     throw file.error("it is not an NPY file; write one array with numpy.save (not numpy.savez)");
+  } else if (const std::string picture = formats::if_picture(file); !picture.empty()) {
+    throw file.error(picture);
   } else {
     signal = formats::read_sound(file);
   }

@@ -5,8 +5,12 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
+
+#include "common/data/file.hpp"
+#include "common/data/suggestion.hpp"
 
 namespace halo::data {
 
@@ -24,6 +28,17 @@ inline std::optional<double> parse_sigma(std::string_view text) {
   const std::optional<double> sigma = number<double>(text);
   if (!sigma || !std::isfinite(*sigma) || *sigma <= 0) return std::nullopt;
   return sigma;
+}
+
+/// Of a specification that is neither a kind nor a file: "no file and no kind of mask", and the kind that was
+/// probably meant.
+inline std::string no_such_kind(const std::string& spec, const std::string& what,
+                                const std::vector<std::string>& kinds) {
+  const std::size_t colon = spec.find(':');
+  std::string meant = nearest(std::string_view(spec).substr(0, colon), kinds);
+  if (!meant.empty() && colon != std::string::npos) meant += spec.substr(colon);
+  return "it is no kind of " + what + ", and there is no such file" +
+         (meant.empty() ? "" : "; did you mean " + printable(meant, 100) + "?");
 }
 
 /// `size` weights exp(-x^2 / (2 sigma^2)), x the distance from the middle one, divided by their sum.

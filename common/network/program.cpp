@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "common/data/file.hpp"
+#include "common/data/suggestion.hpp"
 #include "common/harness/program_options.hpp"
 #include "common/network/chain.hpp"
 #include "common/network/costs.hpp"
@@ -260,11 +261,15 @@ int run(int argc, const char* const* argv, const NetworkStage& stage,
   if (options.plan && options.bench) throw UsageError("--plan and --bench: one of them, not both");
   if (!options.variant.empty()) {
     std::string names;
-    for (const Way& way : all_ways) names += " " + way.name;
+    std::vector<std::string> choices;
+    for (const Way& way : all_ways) {
+      names += " " + way.name;
+      choices.push_back(way.name);
+    }
     std::erase_if(all_ways, [&](const Way& way) { return way.name != options.variant; });
     if (all_ways.empty()) {
       throw UsageError("variant '" + options.variant + "' is not in stage " + stage.name +
-                       "; it has:" + names);
+                       data::did_you_mean(options.variant, choices) + "; it has:" + names);
     }
   }
   const std::vector<Task> tasks = make_tasks(options, stage, backend);

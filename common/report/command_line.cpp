@@ -6,6 +6,9 @@
 #include <CLI/Formatter.hpp>
 #include <charconv>
 
+#include "common/data/file.hpp"
+#include "common/data/suggestion.hpp"
+
 namespace halo {
 
 namespace {
@@ -18,10 +21,32 @@ CLI::Validator not_empty() {
           ""};
 }
 
+// Help in lines that fit beside the names; CLI11 puts them in line.
+std::string folded(const std::string& help) {
+  constexpr std::size_t kWidth = 70;
+  std::string lines;
+  std::size_t length = 0;
+  for (std::size_t at = 0; at < help.size();) {
+    const std::size_t end = std::min(help.find(' ', at), help.size());
+    if (length > 0 && length + 1 + end - at > kWidth) {
+      lines += '\n';
+      length = 0;
+    } else if (length > 0) {
+      lines += ' ';
+      ++length;
+    }
+    lines.append(help, at, end - at);
+    length += end - at;
+    at = end + 1;
+  }
+  return lines;
+}
+
 }  // namespace
 
 struct CommandLine::App {
   CLI::App app;
+  std::string group = "Options";
 };
 
 CommandLine::CommandLine(const std::string& description, const std::string& examples)
@@ -34,17 +59,22 @@ CommandLine::CommandLine(const std::string& description, const std::string& exam
 
 CommandLine::~CommandLine() = default;
 
+void CommandLine::group(const std::string& title) { app_->group = title; }
+
 void CommandLine::option(const std::string& names, const std::string& unit, std::string& value,
                          const std::string& help) {
-  app_->app.add_option(names, value, help)->type_name(unit)->check(not_empty());
+  app_->app.add_option(names, value, folded(help))
+      ->type_name(unit)
+      ->check(not_empty())
+      ->group(app_->group);
 }
 
 void CommandLine::flag(const std::string& names, bool& value, const std::string& help) {
-  app_->app.add_flag(names, value, help);
+  app_->app.add_flag(names, value, folded(help))->group(app_->group);
 }
 
 void CommandLine::positional(const std::string& name, std::string& value, const std::string& help) {
-  app_->app.add_option(name, value, help)->type_name("")->check(not_empty());
+  app_->app.add_option(name, value, folded(help))->type_name("")->check(not_empty());
 }
 
 bool CommandLine::parse(int argc, const char* const* argv) {
@@ -54,6 +84,28 @@ bool CommandLine::parse(int argc, const char* const* argv) {
   } catch (const CLI::Success& help) {
     app_->app.exit(help);
     return false;
+  } catch (const CLI::ExtrasError&) {
+    // What is wrong is the first of them; what follows an unknown option may be its value.
+    const std::vector<std::string> extras = app_->app.remaining();
+    const std::string first = extras.empty() ? "" : extras.front();
+    if (!first.starts_with('-')) {
+      throw UsageError("too many arguments: " + data::quoted(first) +
+                       " (--help shows the options)");
+    }
+    std::vector<std::string> names;
+    for (const CLI::Option* option : app_->app.get_options()) {
+      if (!option->get_lnames().empty()) names.push_back("--" + option->get_lnames().front());
+    }
+    const std::string word = first.substr(0, first.find('='));
+    throw UsageError("unknown option " + data::printable(word, 100) +
+                     data::did_you_mean(word, names) + " (--help shows the options)");
+  } catch (const CLI::ArgumentMismatch& error) {
+    const std::string words = error.what();
+    if (words.find("required") == std::string::npos) {
+      throw UsageError(words + " (--help shows the options)");
+    }
+    throw UsageError(words.substr(0, words.find(':')) +
+                     " needs a value behind it (--help shows the options)");
   } catch (const CLI::ParseError& error) {
     std::string line = error.what();
     for (char& letter : line) {

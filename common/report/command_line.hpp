@@ -20,6 +20,8 @@ class CommandLine {
   CommandLine(const std::string& description, const std::string& examples);
   ~CommandLine();
 
+  // The heading under which --help lists the options that follow; "Options" until then.
+  void group(const std::string& title);
   // `names` as "--length" or "-o,--output"; `unit` is shown behind the name (N, FILE). The value is
   // left alone if the option is not given.
   void option(const std::string& names, const std::string& unit, std::string& value,

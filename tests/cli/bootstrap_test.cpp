@@ -53,7 +53,8 @@ TEST_CASE("the script helps before anything is built") {
     const Ended ended = script(args);
     CAPTURE(args, ended.err);
     CHECK(ended.status == 0);
-    CHECK_THAT(ended.out, contains("./halo run [STAGE]") && contains("HALO_BUILD"));
+    CHECK_THAT(ended.out,
+               contains("./halo run [STAGE]") && contains("HALO_BUILD") && contains("Examples:"));
     CHECK_THAT(ended.out, contains("./halo bench [FAMILY]") && contains("./halo report FILE") &&
                               contains("./halo compare A.json B.json"));
     CHECK(ended.err.empty());
@@ -71,6 +72,9 @@ TEST_CASE("the script knows its commands") {
     CAPTURE(command);
     CHECK_THAT(script({command}).err, contains("/proc/halo-build"));
   }
+  const Ended version = script({"--version"});
+  CHECK(version.status == 0);
+  CHECK(lines_of(version.out).size() == 1);
   const Ended none = script({});
   CHECK(none.status == 2);
   CHECK(none.out.empty());

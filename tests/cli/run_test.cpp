@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <thread>
 
 #include "common/report/json.hpp"
@@ -805,18 +806,98 @@ TEST_CASE("a plan goes to the user as the stage prints it") {
   CHECK(wrong.err == "halo: no such GPU\n");
 }
 
-TEST_CASE("list and doctor tell what is here") {
+TEST_CASE("list tells the stages, their variants, what came of them here and what is next") {
+  FakeBuild build;
+  build.add_unbuilt_program("01_first", "sim");
+  build.add_reporting_program("10_second", "sim", {good_row("10_second", "late")}, 0);
+  build.add_program(
+      "10_third", "sim",
+      "case $words in *--list*) echo 'naive   task 4  plain'; echo 'npp   peer  theirs'\n"
+      "echo '       NOT RUN: it is not here';; esac");
+  fs::create_directories(build.path() / "stages" / "01_first");
+  std::ofstream(build.path() / "stages" / "course.csv")
+      << "stage,family,page,report tasks,bench sets,title\n01_first,conv1d,01_first,,,The loop\n";
+  std::ofstream(build.path() / "stages" / "01_first" / "1_early.cu")
+      << "// Run        ./halo run 01 --variant early   (and more)\n";
+  Ended list = build.halo({"list"});
+  CHECK(list.status == 0);
+  CHECK(list.out ==
+        "#    stage   what      last run here\n"
+        "01   first   The loop  not yet\n"
+        "    early\n"
+        "10a  second            not yet\n"
+        "10b  third             not yet\n"
+        "    naive\n"
+        "next: read docs/01_first.md, then ./halo run 01\n");
+  // One of two that have a number.
+  const Ended run = build.halo({"run", "10a"});
+  CHECK(run.status == 0);
+  CHECK_THAT(run.out, contains("late"));
+  CHECK_THAT(build.halo({"list"}).out, contains("10a  second            ok just now\n"));
+  // What is only a part of the stage, or somebody's own problem, says nothing of it.
+  Row bad = good_row("10_second", "late");
+  bad.check.outcome = Outcome::bad;
+  build.told("10_second-sim", {bad});
+  CHECK(build.halo({"run", "10a", "--variant", "late"}).status == 1);
+  CHECK_THAT(build.halo({"list"}).out, contains("10a  second            ok just now\n"));
+  CHECK(build.halo({"run", "10a"}).status == 1);
+  CHECK_THAT(build.halo({"list"}).out, contains("10a  second            FAIL just now\n"));
+  // Older than the sources.
+  std::ofstream(build.path() / "halo-runs.txt") << "nonsense\n01_first 1000000 ok\n10_third x\n";
+  list = build.halo({"list"});
+  CHECK_THAT(list.out, contains("The loop  ok ") && contains(" days ago, edited since\n"));
+  CHECK_THAT(list.out, contains("10b  third             not yet\n"));
+}
+
+TEST_CASE("doctor begins with what can be done here and what cannot") {
   FakeBuild build;
   two_stages(build);
-  fs::create_directory(build.path() / "docs");
-  std::ofstream(build.path() / "docs" / "01_first.md") << "# The first one\n\nText.\n";
-  const Ended list = build.halo({"list"});
-  CHECK(list.status == 0);
-  REQUIRE(lines_of(list.out).size() == 2);
-  CHECK_THAT(lines_of(list.out)[0], contains("01_first") && contains("The first one"));
   const Ended doctor = build.halo({"doctor"});
   CHECK(doctor.status == 0);
+  CHECK(lines_of(doctor.out)[0] ==
+        "ready: check, hazards and traffic on the simulator. Not possible here: times on a GPU (no "
+        "NVIDIA driver on this machine).");
+  CHECK_THAT(doctor.out, contains("next: ./halo list"));
   CHECK_THAT(doctor.out, contains("3.9.1") && contains("libsndfile1-dev"));
+  FakeBuild nothing;
+  nothing.add_reporting_program("01_first", "gpu", {good_row("01_first", "early")}, 0);
+  const Ended none = nothing.halo({"doctor"});
+  CHECK(none.status == 77);
+  CHECK_THAT(none.out, contains("not ready: no simulator is built"));
+  CHECK(
+      lines_of(nothing.halo({"doctor"}, {nothing.with_gpu()}).out)[0] ==
+      "ready: check and times on the GPU. Not possible here: hazards and traffic (no simulator is "
+      "built).");
+}
+
+TEST_CASE("what was probably meant is said") {
+  FakeBuild build;
+  two_stages(build);
+  build.add_test("simt-a", "simt");
+  const std::pair<std::vector<std::string>, const char*> mistyped[] = {
+      {{"rnu"}, "unknown command 'rnu'; did you mean run?"},
+      {{"run", "--lenght", "100"}, "unknown option --lenght; did you mean --length?"},
+      {{"run", "01", "--lenght=100"}, "unknown option --lenght; did you mean --length?"},
+      {{"run", "frist"}, "no stage 'frist' (there are 01 02"},
+      {{"run", "first"}, "no stage 'first'; did you mean 01_first?"},
+      {{"run", "--on", "gup"}, "; did you mean gpu?"},
+      {{"test", "smit"}, "no test 'smit'; did you mean simt?"},
+      {{"report", "x.json", "--sumary"}, "unknown option --sumary; did you mean --summary?"},
+      {{"run", "01", "02"}, "too many arguments: '02'"},
+      {{"run", "01", "--length"}, "--length needs a value behind it"},
+      {{"run", "01", "--length", ""}, "--length: the value is empty"},
+      {{"run", "--length="}, "--length: the value is empty"},
+      {{"run", ""}, "an argument is empty, behind 'run'"},
+      {{"dance"}, "unknown command 'dance' (run, bench"},
+  };
+  for (const auto& [words, expected] : mistyped) {
+    const Ended ended = build.halo(words);
+    CAPTURE(words);
+    require_one_line(ended, 2);
+    CHECK_THAT(ended.err, contains(expected));
+  }
+  // What a terminal would obey does not reach it.
+  CHECK_THAT(build.halo({"run", "a\x1b[31m\nb"}).err, contains("no stage 'a?[31m?b'"));
 }
 
 TEST_CASE("a folder that is no build folder is named") {
@@ -854,9 +935,26 @@ TEST_CASE("traffic that differs fails with --strict only, and the programs must 
   }
 }
 
+TEST_CASE("help COMMAND is COMMAND --help, and options stand under their families") {
+  FakeBuild build;
+  const Ended help = build.halo({"help", "run"});
+  CHECK(help.status == 0);
+  CHECK(help.out == build.halo({"run", "--help"}).out);
+  CHECK(help.out.find("Of all stages:") < help.out.find("--variant NAME"));
+  CHECK(help.out.find("--variant NAME") < help.out.find("Of conv1d:"));
+  CHECK(help.out.find("Of conv1d:") < help.out.find("--length N"));
+  CHECK(help.out.find("--length N") < help.out.find("Of conv2d:"));
+  for (const std::string& line : lines_of(help.out)) CHECK(line.size() <= 100);
+  CHECK(build.halo({"help"}).out == build.halo({"--help"}).out);
+  require_one_line(build.halo({"help", "dance"}), 2);
+  CHECK(build.halo({"--version"}).status == 0);
+}
+
 TEST_CASE("--help tells what each family makes of an option") {
   FakeBuild build;
-  const std::string run = build.halo({"run", "--help"}).out;
+  std::string run;  // as one line
+  std::istringstream words(build.halo({"run", "--help"}).out);
+  for (std::string word; words >> word;) run += word + " ";
   CHECK_THAT(run, contains("--input FILE") && contains("conv1d: run on every channel") &&
                       contains("network: what digit is it?"));
   CHECK_THAT(build.halo({"bench", "--help"}).out,

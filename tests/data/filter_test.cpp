@@ -93,6 +93,8 @@ TEST_CASE("a file holds one filter or several", "[filter]") {
 
 TEST_CASE("what is no filter is refused in words", "[filter]") {
   CHECK_THAT(filter_refusal(""), contains("it is empty; a filter is sobel, gaussian:N"));
+  CHECK_THAT(filter_refusal("gauss:5"), contains("did you mean gaussian:5?"));
+  CHECK_THAT(filter_refusal("sobbel"), contains("did you mean sobel?"));
   CHECK_THAT(filter_refusal("sharpen"), contains("there is no such file") && contains("box:N"));
   CHECK_THAT(filter_refusal("box"), contains("there is no such file"));
   CHECK_THAT(filter_refusal("box:"), contains("'' is not a size"));

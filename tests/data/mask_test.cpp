@@ -137,7 +137,8 @@ TEST_CASE("lists that cannot be are refused in one line", "[mask]") {
 }
 
 TEST_CASE("anything else is taken for a file, and the forms are named", "[mask]") {
-  CHECK_THAT(mask_refusal("guassian:31"), contains("no such file"));
+  CHECK_THAT(mask_refusal("guassian:31"),
+             contains("no such file") && contains("did you mean gaussian:31?"));
   CHECK_THAT(mask_refusal("guassian:31"), contains("gaussian:W"));
   CHECK_THAT(mask_refusal("1,nan,3"), contains("no such file"));
   CHECK_THAT(mask_refusal(""), contains("it is empty"));

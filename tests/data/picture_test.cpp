@@ -236,6 +236,18 @@ TEST_CASE("a single pixel is a picture", "[picture]") {
   }
 }
 
+TEST_CASE("a sound among pictures, and a picture among sounds, is told its stage", "[picture]") {
+  const test::Folder folder;
+  CHECK_THAT(error_of([&] {
+               data::read_picture(folder.write("x.png", std::string("RIFF\0\0\0\0WAVEfmt ", 16)));
+             }),
+             contains("it is a sound; ./halo run 04 --input "));
+  for (const char* start : {"\x89PNG\r\n\x1a\n", "\xff\xd8\xff\xe0", "P5\n1 1\n255\n0"}) {
+    CHECK_THAT(error_of([&] { data::read_signal(folder.write("x.wav", start)); }),
+               contains("it is a picture; ./halo run 06 --input "));
+  }
+}
+
 TEST_CASE("what is no picture is refused in words", "[picture]") {
   const test::Folder folder;
   CHECK_THAT(error_of([&] { read_picture(folder / "none.png"); }), contains("no such file"));

@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "common/data/file.hpp"
+#include "common/data/suggestion.hpp"
 #include "common/harness/bench_sets.hpp"
 #include "common/harness/core/bench.hpp"
 #include "common/harness/program_options.hpp"
@@ -109,12 +110,16 @@ std::vector<Entry> choose_variants(const std::vector<AnyStage>& stages,
   const std::string with = run.keep(chosen, title(stages));
   if (!options.variant.empty()) {
     std::string names;
-    for (const Entry& entry : chosen) names += " " + entry.variant.name;
+    std::vector<std::string> choices;
+    for (const Entry& entry : chosen) {
+      names += " " + entry.variant.name;
+      choices.push_back(entry.variant.name);
+    }
     std::erase_if(chosen,
                   [&](const Entry& entry) { return entry.variant.name != options.variant; });
     if (chosen.empty()) {
       throw UsageError("variant '" + options.variant + "' is not in stage " + title(stages) + with +
-                       "; it has:" + names);
+                       data::did_you_mean(options.variant, choices) + "; it has:" + names);
     }
   }
   // A stage may bring peers of its own.

@@ -1,0 +1,75 @@
+#include "common/data/suggestion.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+namespace halo::data {
+
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return result;
+}
+
+// Letters to be put in, taken out, changed, or swapped with their neighbour to make b of a.
+std::size_t difference(const std::string& a, const std::string& b) {
+  const std::size_t width = b.size() + 1;
+  std::vector<std::size_t> table((a.size() + 1) * width);  // [letters of a][letters of b]
+  const auto at = [&](std::size_t i, std::size_t j) -> std::size_t& {
+    return table[i * width + j];
+  };
+  for (std::size_t i = 0; i <= a.size(); ++i) {
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        at(i, j) = i + j;
+        continue;
+      }
+      at(i, j) = std::min(
+          {at(i - 1, j) + 1, at(i, j - 1) + 1, at(i - 1, j - 1) + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        at(i, j) = std::min(at(i, j), at(i - 2, j - 2) + 1);
+      }
+    }
+  }
+  return at(a.size(), b.size());
+}
+
+bool has_part(const std::string& name, const std::string& word) {
+  for (std::size_t at = name.find(word); at != std::string::npos; at = name.find(word, at + 1)) {
+    const std::size_t end = at + word.size();
+    if ((at == 0 || name[at - 1] == '_') && (end == name.size() || name[end] == '_')) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string nearest(std::string_view typed, const std::vector<std::string>& choices) {
+  constexpr std::size_t kLongest = 60;  // no name of ours is longer
+  const std::string word = lower(typed);
+  if (word.size() < 2 || word.size() > kLongest) return {};
+  std::string best;
+  std::size_t least = word.size() / 3 + 2;  // not as many
+  for (const std::string& choice : choices) {
+    const std::size_t far = difference(word, lower(choice));
+    if (far < least && far < word.size() - 1) {
+      least = far;
+      best = choice;
+    }
+  }
+  if (!best.empty() && least <= 1) return best;
+  for (const std::string& choice : choices) {
+    if (word.size() > 2 && (lower(choice).starts_with(word) || has_part(lower(choice), word)))
+      return choice;
+  }
+  return best;
+}
+
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& choices) {
+  const std::string meant = nearest(word, choices);
+  return meant.empty() ? "" : "; did you mean " + meant + "?";
+}
+
+}  // namespace halo::data

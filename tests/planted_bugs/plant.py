@@ -222,6 +222,8 @@ def judge(build, edit, seed):
             return "wrong" in edit, "compiler: " + (lines or complaint.splitlines() or ["?"])[0].split("error: ")[-1]
         output = scratch / "rows.json"
         command = [str(program), "--no-times", "--json", str(output), "--color", "never"]
+        if "wrong" in edit:
+            command.append("--strict")
         if seed:
             command += ["--seed", seed]
         stage = edit["file"].split("/")[1]

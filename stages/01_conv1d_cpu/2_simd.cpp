@@ -64,7 +64,7 @@ static int launch(const Conv1dCall& c) {
 Conv1dKernel simd() {
   return {.description = "64 outputs at once in vector registers, one core",
           .launch = launch,
-          .tile = [](int) { return kBlock; }};
+          .tile = [](int) { return kOutputs; }};
 }
 
 }  // namespace halo::conv1d_cpu

@@ -109,7 +109,7 @@ TEST_CASE("peers-gpu: every shape is right") {
       ++tried;
       Row row;
       Progress progress;
-      check_trials(peer, *backend, {trial}, test::seed(), row, progress);
+      check_trials(peer, *backend, std::vector{trial}, test::seed(), row, progress);
       INFO(peer.name << ": " << row.check.reason << "\n"
                      << (peer.detail ? peer.detail(trial) : ""));
       CHECK(row.check.outcome == Outcome::good);

@@ -106,7 +106,7 @@ TEST_CASE("fft peers-gpu: every layer of stride 1 is right") {
       ++taken;
       Row row;
       Progress progress;
-      check_trials(peer, *backend, {layer}, test::seed(), row, progress);
+      check_trials(peer, *backend, std::vector{layer}, test::seed(), row, progress);
       INFO(peer.name << ", " << conv::label(layer) << ": " << row.check.reason << "\n"
                      << peer.detail(layer));
       CHECK(row.check.outcome == Outcome::good);

@@ -105,7 +105,7 @@ TEST_CASE("network peers-gpu: fully connected layers are right in both layouts")
     for (const ConvLayer& layer : connected_layers()) {
       Row row;
       Progress progress;
-      check_trials(peer, *backend, {layer}, test::seed(), row, progress);
+      check_trials(peer, *backend, std::vector{layer}, test::seed(), row, progress);
       INFO(peer.name << ", " << conv::label(layer) << ": " << row.check.reason);
       CHECK(row.check.outcome == Outcome::good);
       CHECK(row.hazards.outcome != Outcome::bad);

@@ -126,7 +126,7 @@ TEMPLATE_TEST_CASE("peers-gpu of operations: every problem is right", "[operatio
       ++taken;
       Row row;
       Progress progress;
-      check_trials(peer, *backend, {problem}, test::seed(), row, progress);
+      check_trials(peer, *backend, std::vector{problem}, test::seed(), row, progress);
       INFO(peer.name << ", " << conv::label(problem) << ": " << row.check.reason << "\n"
                      << peer.detail(problem));
       CHECK(row.check.outcome == Outcome::good);

@@ -168,7 +168,7 @@ TEST_CASE("09_cuconv_two_stage: what is refused is a row that shared memory can'
         "a filter row of 12289 channels does not fit the shared memory of a block (at most 12288)");
     Row row;
     Progress progress;
-    check_trials(variant, *backend, {most}, test::seed(), row, progress);
+    check_trials(variant, *backend, std::vector{most}, test::seed(), row, progress);
     INFO(test::faults(row));
     CHECK(row.check.outcome == Outcome::good);
   }

@@ -158,7 +158,7 @@ TEST_CASE("A stage's check finds Fig. 9 out") {
   const auto outcome = [&](const conv::Softmax& problem) {
     Row row;
     Progress progress;
-    check_trials(printed, *backend, {problem}, test::seed(), row, progress);
+    check_trials(printed, *backend, std::vector{problem}, test::seed(), row, progress);
     return row.check.outcome;
   };
   CHECK(outcome(conv::Softmax(14, 32)) == Outcome::good);

@@ -74,6 +74,7 @@ struct LineCounters {
   std::string file;
   int line = 0;
   Counters counters;
+  std::uint64_t fp64_operations = 0;  // in double precision, of all threads; conversions too
 };
 
 // The closed list of finding kinds. `same_value_write` and `missed_barrier` are notes: they do not
@@ -112,9 +113,10 @@ struct Launch {
   std::array<unsigned, 3> block{};
   std::size_t shared_bytes = 0;  // static + dynamic
   Counters counters;
-  std::vector<LineCounters> lines;  // sorted by file and line
-  std::vector<Finding> findings;    // sorted: file, line, kind
-  Printed printed;                  // empty while the program does not read its findings itself
+  std::uint64_t fp64_operations = 0;  // of all lines
+  std::vector<LineCounters> lines;    // sorted by file and line
+  std::vector<Finding> findings;      // sorted: file, line, kind
+  Printed printed;                    // empty while the program does not read its findings itself
 };
 
 // The launches since the last call, moved out. Also tells the simulator that this program reads its

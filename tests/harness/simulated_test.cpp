@@ -2,6 +2,7 @@
 // predicted.
 #include <algorithm>
 #include <fstream>
+#include <set>
 
 #include "common/conv/inputs.hpp"
 #include "common/harness/families/conv1d.hpp"
@@ -12,6 +13,7 @@
 #include "tests/catch.hpp"
 #include "tests/harness/captured.hpp"
 #include "tests/harness/planted/planted.hpp"
+#include "tests/harness/planted/planted_costs.hpp"
 
 using namespace halo;
 
@@ -47,8 +49,8 @@ Conv1dVariant variant_of(const std::string& name, Launcher launcher) {
   return variant;
 }
 
-int line_of(const std::string& bug) {
-  std::ifstream in(std::string(HALO_SOURCE_ROOT) + "/tests/harness/planted/planted.cu");
+int line_of(const std::string& bug, const std::string& file = "planted.cu") {
+  std::ifstream in(std::string(HALO_SOURCE_ROOT) + "/tests/harness/planted/" + file);
   std::string line;
   for (int number = 1; std::getline(in, line); ++number) {
     if (line.find("[bug:" + bug + "]") != std::string::npos) return number;
@@ -160,6 +162,54 @@ TEST_CASE("traffic that was not predicted is right, and fails a strict run") {
   const Row silent = run_channels(unpredicted);
   CHECK(silent.traffic.outcome == Outcome::not_run);
   CHECK(silent.traffic.reason != "");
+}
+
+TEST_CASE(
+    "what costs more with equal traffic is told: launches, shared memory, double precision, "
+    "leaks") {
+  const auto run = [](planted::Waste waste) {
+    Conv1dVariant variant = variant_of("wasteful", planted::right);
+    variant.source = "tests/harness/planted/planted_costs.cu";
+    variant.launch = [waste](const Conv1dCall& c) {
+      return planted::wasteful(waste, c.input, c.mask, c.output, c.length, c.mask_width, c.first,
+                               c.last, c.threads);
+    };
+    variant.predict = [](const Conv1dShape& shape) {
+      Cost cost = predict(shape);
+      cost.add({.launches = 1,
+                .blocks = (shape.length + shape.threads - 1u) / shape.threads,
+                .threads = static_cast<std::uint64_t>(shape.threads)});
+      return cost;
+    };
+    const Row row = run_channels(variant);
+    CHECK(row.check.outcome == Outcome::good);
+    CHECK(row.hazards.outcome == Outcome::good);
+    CHECK(row.traffic.counted == row.traffic.predicted);
+    CHECK(row.traffic.outcome == (waste == planted::Waste::none ? Outcome::good : Outcome::bad));
+    CHECK(exit_status({row}) == 0);
+    return row;
+  };
+  const Row none = run(planted::Waste::none);
+  CHECK(none.traffic.figures.counted == none.traffic.figures.predicted);
+  CHECK(none.traffic.figures.fp64_counted == 0);
+  CHECK(none.traffic.figures.unfreed_bytes == 0);
+  CHECK(told_traffic(run(planted::Waste::one_block)) == "right; 30 -> 1 blocks");
+  CHECK(told_traffic(run(planted::Waste::shared_memory)) ==
+        "right; 49,152 bytes of shared memory a block");
+  CHECK(told_traffic(run(planted::Waste::leak)) == "right; 256 bytes allocated and not freed");
+  const Row doubles = run(planted::Waste::doubles);
+  // For each of 3,000 outputs: a conversion and a sum for each of 9 taps, less those beyond the ends,
+  // and the conversion of the result.
+  CHECK(doubles.traffic.figures.fp64_counted == 2 * (3000 * 9 - 20) + 3000);
+  std::set<int> lines;
+  for (const LineCounts& line : doubles.traffic.figures.fp64_lines) {
+    CHECK(line.file == "tests/harness/planted/planted_costs.cu");
+    lines.insert(line.line);
+  }
+  const std::set<int> marked = {line_of("doubles", "planted_costs.cu"),
+                                line_of("doubles-end", "planted_costs.cu")};
+  CHECK(lines == marked);
+  CHECK_THAT(told_traffic(doubles), test::contains(" operations in double precision"));
 }
 
 TEST_CASE("an output cell that is read before it is written is a hazard: poison is no value") {

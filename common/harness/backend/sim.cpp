@@ -33,26 +33,33 @@ CounterList without_zeros(const simt::Counters& counters) {
 }
 
 // Of several kernels that share lines, or that are launched again, the sum.
+void add_line(const LineCounts& line, std::vector<LineCounts>& all) {
+  if (line.counted.empty()) return;
+  const auto known = std::find_if(all.begin(), all.end(), [&](const LineCounts& other) {
+    return other.file == line.file && other.line == line.line;
+  });
+  if (known == all.end()) {
+    all.push_back(line);
+    return;
+  }
+  for (const auto& [name, value] : line.counted) {
+    const auto same =
+        std::find_if(known->counted.begin(), known->counted.end(),
+                     [&, &name = name](const auto& other) { return other.first == name; });
+    if (same != known->counted.end()) {
+      same->second += value;
+    } else {
+      known->counted.emplace_back(name, value);
+    }
+  }
+}
+
 void add_lines(const simt::Launch& launch, Observation& seen) {
   for (const simt::LineCounters& line : launch.lines) {
-    const CounterList counted = without_zeros(line.counters);
-    if (counted.empty()) continue;
-    const auto known =
-        std::find_if(seen.lines.begin(), seen.lines.end(), [&](const LineCounts& other) {
-          return other.file == line.file && other.line == line.line;
-        });
-    if (known == seen.lines.end()) {
-      seen.lines.push_back({line.file, line.line, counted});
-      continue;
-    }
-    for (const auto& [name, value] : counted) {
-      const auto same = std::find_if(known->counted.begin(), known->counted.end(),
-                                     [&](const auto& other) { return other.first == name; });
-      if (same != known->counted.end()) {
-        same->second += value;
-      } else {
-        known->counted.emplace_back(name, value);
-      }
+    add_line({line.file, line.line, without_zeros(line.counters)}, seen.lines);
+    if (line.fp64_operations > 0) {
+      add_line({line.file, line.line, {{"fp64_operations", line.fp64_operations}}},
+               seen.fp64_lines);
     }
   }
 }
@@ -114,6 +121,7 @@ class SimBackend final : public CudaBackend {
              .blocks = std::uint64_t{1} * launch.grid[0] * launch.grid[1] * launch.grid[2],
              .threads = std::uint64_t{1} * launch.block[0] * launch.block[1] * launch.block[2],
              .shared_bytes = launch.shared_bytes});
+        seen.cost.fp64_operations += launch.fp64_operations;
         add_lines(launch, seen);
       }
       add_printed(launch.printed, seen.printed);

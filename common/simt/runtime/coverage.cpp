@@ -13,6 +13,7 @@
 #include <tuple>
 #include <utility>
 
+#include "common/simt/runtime/fp64.hpp"
 #include "common/simt/runtime/line_table.hpp"
 #include "common/simt/runtime/program_image.hpp"
 
@@ -208,9 +209,9 @@ Reached collect(CoverageState& s) {
     std::memcpy(&eight, g_block_reached + at, sizeof eight);
     if (eight == 0) continue;
     for (std::size_t i = at; i < at + 8; ++i) {
-      if (g_block_reached[i]) reached.calls.insert(static_cast<std::uint32_t>(i));
+      if (g_block_reached[i] & kBlockReached) reached.calls.insert(static_cast<std::uint32_t>(i));
+      g_block_reached[i] &= static_cast<std::uint8_t>(~kBlockReached);
     }
-    std::memset(g_block_reached + at, 0, 8);
   }
   return reached;
 }
@@ -309,6 +310,7 @@ void expect_coverage(std::uintptr_t program_counter) {
       std::_Exit(2);
     }
     g_block_reached = static_cast<std::uint8_t*>(memory);
+    mark_fp64_blocks(g_block_reached);
   }
   ++s.launches[ProgramImage::get().function_symbol(program_counter)];
 }

@@ -237,9 +237,9 @@ SourceLine ProgramImage::line_of(std::uintptr_t program_counter) const {
       [](void* data, std::uintptr_t, const char* file, int line, const char* function) {
         auto* s = static_cast<FrameSearch*>(data);
         if (!file || line == 0) return 0;
-        if (s->first.line == 0) s->first = {file, line, ""};
+        if (s->first.line == 0) s->first = {file, line, "", is_own_header(file)};
         if (is_own_header(file)) return 0;
-        s->found = {file, line, function ? function : ""};
+        s->found = {file, line, function ? function : "", s->first.in_stand_in};
         return 1;
       },
       [](void*, const char*, int) {}, &search);

@@ -27,7 +27,8 @@ struct DeviceVariable {
 struct SourceLine {
   std::string file;
   int line = 0;
-  std::string function;  // it stands in, also where that was inlined
+  std::string function;      // it stands in, also where that was inlined
+  bool in_stand_in = false;  // the code is that of a header of the simulator, called in this line
 };
 
 class ProgramImage {

@@ -29,8 +29,10 @@ Value to_json(const Counters& counters) {
 Value to_json(const Launch& launch) {
   Value lines = Value::array();
   for (const LineCounters& line : launch.lines) {
-    lines.push_back(Value::object(
-        {{"file", line.file}, {"line", line.line}, {"counters", to_json(line.counters)}}));
+    Value json = Value::object(
+        {{"file", line.file}, {"line", line.line}, {"counters", to_json(line.counters)}});
+    if (line.fp64_operations > 0) json["fp64_operations"] = line.fp64_operations;
+    lines.push_back(std::move(json));
   }
   Value findings = Value::array();
   for (const Finding& f : launch.findings) {

@@ -17,11 +17,13 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <tuple>
 
 #include "common/simt/runtime/coverage.hpp"
 #include "common/simt/runtime/crashes.hpp"
 #include "common/simt/runtime/device_memory.hpp"
 #include "common/simt/runtime/fiber.hpp"
+#include "common/simt/runtime/fp64.hpp"
 #include "common/simt/runtime/launches.hpp"
 #include "common/simt/runtime/machine.hpp"
 #include "common/simt/runtime/printed.hpp"
@@ -109,6 +111,7 @@ class Worker {
   unsigned threads = 0;  // of a block
   HazardTable hazards;
   SiteCounters sites;
+  Fp64Blocks fp64_blocks;
   PrintLog printed;
   std::atomic<std::uint64_t> heartbeat{0};
   pthread_t os_thread{};
@@ -801,7 +804,8 @@ class WorkerPool {
     return pool;
   }
 
-  void run(Grid& grid, HazardTable& hazards, SiteCounters& sites, PrintLog::Lines& printed) {
+  void run(Grid& grid, HazardTable& hazards, SiteCounters& sites, Fp64Blocks& fp64_blocks,
+           PrintLog::Lines& printed) {
     std::unique_lock lock(mutex_);
     const unsigned wanted =
         static_cast<unsigned>(std::min<std::uint64_t>(settings().threads, grid.blocks));
@@ -822,6 +826,8 @@ class WorkerPool {
       workers_[i]->hazards.clear();
       workers_[i]->sites.for_each([&](std::uint32_t pc, const Counters& c) { sites.at(pc) += c; });
       workers_[i]->sites.clear();
+      for (const auto& [pc, times] : workers_[i]->fp64_blocks) fp64_blocks[pc] += times;
+      workers_[i]->fp64_blocks.clear();
       workers_[i]->printed.move_to(printed);
     }
   }
@@ -944,6 +950,8 @@ void note_hazard(Hazard hazard, std::uint32_t pc, const std::string& array, cons
   worker.hazards[{hazard, pc, 0, array, what}].add(worker.block_index, worker.lane->index,
                                                    UINT32_MAX, detail);
 }
+
+void count_fp64_block(std::uint32_t pc) { ++current_worker->fp64_blocks[pc]; }
 
 void abandon_lane(int cuda_error) { current_worker->abandon(cuda_error); }
 
@@ -1085,10 +1093,11 @@ int run_grid(const LaunchShape& shape, const void* closure, std::size_t closure_
 
   HazardTable hazards;
   SiteCounters sites;
+  Fp64Blocks fp64_blocks;
   PrintLog::Lines printed;
   {
     const CrashHandlers handlers;
-    WorkerPool::get().run(grid, hazards, sites, printed);
+    WorkerPool::get().run(grid, hazards, sites, fp64_blocks, printed);
   }
 
   Launch launch;
@@ -1096,14 +1105,19 @@ int run_grid(const LaunchShape& shape, const void* closure, std::size_t closure_
   std::copy(shape.grid, shape.grid + 3, launch.grid.begin());
   std::copy(shape.block, shape.block + 3, launch.block.begin());
   launch.shared_bytes = kernel.static_shared + shape.dynamic_shared_bytes;
-  std::map<std::pair<std::string, int>, Counters> lines;
+  std::map<std::pair<std::string, int>, LineCounters> lines;
   sites.for_each([&](std::uint32_t site, const Counters& c) {
     SourceLine line = image.line_of(image.load_address() + site);
-    lines[{line.file, line.line}] += c;
+    lines[{line.file, line.line}].counters += c;
     launch.counters += c;
   });
-  for (const auto& [line, counters] : lines) {
-    launch.lines.push_back({line.first, line.second, counters});
+  for (const auto& [line, operations] : fp64_lines(fp64_blocks)) {
+    lines[line].fp64_operations = operations;
+    launch.fp64_operations += operations;
+  }
+  for (auto& [place, line] : lines) {
+    std::tie(line.file, line.line) = place;
+    launch.lines.push_back(std::move(line));
   }
   launch.findings = to_findings(hazards, shape.grid, shape.block);
   launch.printed = PrintLog::in_order(std::move(printed));

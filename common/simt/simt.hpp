@@ -77,9 +77,9 @@ struct LineCounters {
   std::uint64_t fp64_operations = 0;  // in double precision, of all threads; conversions too
 };
 
-// The closed list of finding kinds. `same_value_write` and `missed_barrier` are notes: they do not
-// fail a run.
-//   race, same_value_write, out_of_bounds, use_after_free, misaligned, invalid_address,
+// The closed list of finding kinds. `same_value_write`, `read_beside_atomic` and `missed_barrier` are
+// notes: they do not fail a run.
+//   race, same_value_write, read_beside_atomic, out_of_bounds, use_after_free, misaligned, invalid_address,
 //   uninitialized_shared_read, uninitialized_global_read, divergent_barrier, missed_barrier,
 //   warp_deadlock, undefined_shuffle, unfinished_copy, invalid_copy, endless_kernel,
 //   failed_assert, trap, division_by_zero, stack_overflow, unordered_streams
@@ -94,7 +94,9 @@ struct Finding {
   std::string array;                 // name of the array or allocation; empty if unknown
   std::uint64_t count = 0;           // how many times
   std::string message;               // one sentence that names the parties and teaches
-  bool is_note() const { return kind == "same_value_write" || kind == "missed_barrier"; }
+  bool is_note() const {
+    return kind == "same_value_write" || kind == "read_beside_atomic" || kind == "missed_barrier";
+  }
 };
 
 // What the threads of a kernel printed with printf: the first lines, in the order of blocks, and how

@@ -22,7 +22,7 @@ using simt::Finding;
 
 const HazardCase& case_named(const std::string& name) {
   for (const auto* cases : {&race_cases(), &memory_cases(), &synchronisation_cases(), &copy_cases(),
-                            &failure_cases(), &stream_cases()}) {
+                            &block_cases(), &failure_cases(), &stream_cases()}) {
     for (const HazardCase& one : *cases) {
       if (one.name == name) return one;
     }
@@ -60,6 +60,7 @@ constexpr const char* kRaces = "hazards_races.cu";
 constexpr const char* kMemory = "hazards_memory.cu";
 constexpr const char* kSynchronisation = "hazards_synchronisation.cu";
 constexpr const char* kCopies = "hazards_copies.cu";
+constexpr const char* kBlocks = "hazards_blocks.cu";
 constexpr const char* kFailures = "hazards_failures.cu";
 constexpr const char* kStreams = "hazards_streams.cu";
 
@@ -449,6 +450,73 @@ TEST_CASE("the advice on a race fits it", "[hazards]") {
   CHECK(message("race_in_global").find("write to another") != std::string::npos);
 }
 
+TEST_CASE("a race between blocks is named with both lines and the array", "[hazards][blocks]") {
+  struct Planted {
+    const char* name;
+    const char* array;  // "" where the name is not defined
+    const char* other;  // marks the second party's line
+    std::uint64_t count;
+  };
+  const Planted planted = GENERATE(values<Planted>({
+      {"tile_of_all_blocks", "shared_by_all", "OTHER tile_of_all_blocks", 64},
+      {"sum_without_atomic", "", "BUG sum_without_atomic", 1},
+      {"overlapping_outputs", "", "BUG overlapping_outputs", 28},
+      {"neighbours_in_place", "", "OTHER neighbours_in_place", 7},
+      {"reset_by_one_block", "", "OTHER reset_by_one_block", 1},
+      {"bytes_of_two_blocks", "", "BUG bytes_of_two_blocks", 7},
+      {"last_block_without_fence", "parts", "adds the parts", 7},
+      {"part_after_fence", "parts", "adds the parts", 7},
+      {"lock_of_blocks_without_fence", "", "BUG lock_of_blocks_without_fence", 1},
+  }));
+  const Outcome outcome = run(planted.name);
+  INFO(planted.name << ": " << describe(outcome.launch.findings));
+  CHECK(outcome.error == cudaSuccess);
+  REQUIRE(outcome.launch.findings.size() == 1);
+  const Finding& f = outcome.launch.findings[0];
+  CHECK(f.kind == "race");
+  CHECK(!f.is_note());
+  CHECK(is_kernel_file(f.file, kBlocks));
+  CHECK(is_kernel_file(f.other_file, kBlocks));
+  CHECK(f.line == line_of(kBlocks, std::string("BUG ") + planted.name));
+  CHECK(f.other_line == line_of(kBlocks, planted.other));
+  if (*planted.array) CHECK(f.array == planted.array);
+  CHECK(f.count == planted.count);
+  CHECK(f.message.find("race between blocks: block (") == 0);
+  CHECK(f.message.find("__syncthreads") == std::string::npos);
+}
+
+TEST_CASE("what is right between blocks raises nothing", "[hazards][blocks]") {
+  const std::string name = GENERATE(values<const char*>({
+      "last_block",
+      "last_block_resets",
+      "lock_of_blocks",
+      "look_back",
+      "atomics_of_all_blocks",
+      "halo_read_by_two",
+      "updates_its_own",
+      "bytes_of_a_row",
+      "visited_by_blocks",
+  }));
+  for (int i = 0; i < 20; ++i) {
+    const Outcome outcome = run(name);
+    INFO(name << ": " << describe(outcome.launch.findings));
+    CHECK(outcome.error == cudaSuccess);
+    REQUIRE(outcome.launch.findings.empty());
+  }
+}
+
+TEST_CASE("what may be meant between blocks is a note", "[hazards][blocks]") {
+  const std::string name = GENERATE("flag_of_all_blocks", "relaxation");
+  const Outcome outcome = run(name);
+  INFO(name << ": " << describe(outcome.launch.findings));
+  REQUIRE(outcome.launch.findings.size() == 1);
+  const Finding& f = outcome.launch.findings[0];
+  CHECK(f.is_note());
+  CHECK(f.kind == (name == "relaxation" ? "read_beside_atomic" : "same_value_write"));
+  CHECK(f.line == line_of(kBlocks, "BUG " + name));
+  CHECK(f.other_line == (name == "relaxation" ? line_of(kBlocks, "OTHER " + name) : f.line));
+}
+
 TEST_CASE("a warp operation that waits for ever", "[hazards]") {
   const std::string name =
       GENERATE(values<const char*>({"shuffle_with_lanes_elsewhere", "mask_without_the_caller",
@@ -747,9 +815,9 @@ TEST_CASE("a copy that cannot be is named at its line", "[hazards][copies]") {
 }
 
 TEST_CASE("findings are the same every time", "[hazards]") {
-  for (const char* name :
-       {"missing_barrier", "warp_synchronous_reduction", "barrier_missed", "shared_read_past_end",
-        "reset_beside_atomics", "race_on_float4", "one_batch_too_many", "copies_of_two_threads"}) {
+  for (const char* name : {"missing_barrier", "warp_synchronous_reduction", "barrier_missed",
+                           "shared_read_past_end", "reset_beside_atomics", "tile_of_all_blocks",
+                           "race_on_float4", "one_batch_too_many", "copies_of_two_threads"}) {
     INFO(name);
     const std::string first = describe(run(name).launch.findings);
     for (int i = 0; i < 3; ++i) CHECK(describe(run(name).launch.findings) == first);

@@ -38,6 +38,7 @@ COUNTERS = [
 KINDS = {
     "race",
     "same_value_write",
+    "read_beside_atomic",
     "out_of_bounds",
     "use_after_free",
     "misaligned",

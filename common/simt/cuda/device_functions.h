@@ -91,9 +91,9 @@ SIMT_INLINE int __syncthreads_and(int predicate, const void* place = __builtin_s
 }
 SIMT_INLINE void __syncwarp(unsigned int mask = 0xffffffffu) { simt::warp_barrier(mask); }
 
-SIMT_INLINE void __threadfence_block() { simt::fence(); }
-SIMT_INLINE void __threadfence() { simt::fence(); }
-SIMT_INLINE void __threadfence_system() { simt::fence(); }
+SIMT_INLINE void __threadfence_block() { simt::fence(false); }
+SIMT_INLINE void __threadfence() { simt::fence(true); }
+SIMT_INLINE void __threadfence_system() { simt::fence(true); }
 
 SIMT_INLINE void __nanosleep(unsigned int) {}
 [[noreturn]] SIMT_INLINE void __trap() { simt::trap(); }

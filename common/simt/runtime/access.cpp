@@ -178,6 +178,7 @@ template <Direction d, unsigned bytes>
   if (hot.checks & kCheckRaces) {
     for (unsigned w = 0; w < words; ++w) {
       RaceCell* cell = hot.races->global.cell(offset + 4 * w, hot.races->interval);
+      hot.races->global.touch(offset + 4 * w);
       check_race(hot, cell, d, pc, mask, (address & ~std::uintptr_t{3}) + 4 * w);
     }
   }
@@ -230,8 +231,9 @@ template <Direction d, unsigned bytes>
       for (unsigned w = 0; w < (bytes < 4 ? 1 : bytes / 4); ++w) {
         std::size_t offset =
             kArenaBytes + ((address - regions.device.begin) & ~std::size_t{3}) + 4 * w;
-        check_race(hot, hot.races->global.cell(offset, hot.races->interval), d, pc, mask,
-                   (address & ~std::uintptr_t{3}) + 4 * w);
+        RaceCell* cell = hot.races->global.cell(offset, hot.races->interval);
+        hot.races->global.touch(offset);
+        check_race(hot, cell, d, pc, mask, (address & ~std::uintptr_t{3}) + 4 * w);
       }
     }
     log_event(hot, address,
@@ -330,12 +332,15 @@ template <Direction d, unsigned bytes>
     if (!shared_simply<d, words>(hot, hot.tls_cells + (offset >> 2), id)) return false;
     kind = is_load ? EventKind::shared_load : EventKind::shared_store;
   } else if (address - g_arena_base < kArenaBytes) {
+    if (access_epoch(id) > 1) return false;
     offset = address - g_arena_base;
     std::uint8_t* map = g_word_map + (offset >> 2);
     for (unsigned w = 0; w < words; ++w) {
       if (is_load ? map[w] != 0xff : (map[w] & 0xf0) != 0xf0) return false;
       RaceCell* cell = races.global.find(offset + 4 * w, races.interval);
-      if (!cell || !races.access_simply(*cell, access_class(d), id)) return false;
+      if (!cell) return false;
+      if (cell->interval != races.interval) races.global.touch(offset + 4 * w);
+      if (!races.access_simply(*cell, access_class(d), id)) return false;
       if (!is_load && map[w] != 0xff) map[w] = 0xff;
     }
     kind = is_load ? EventKind::global_load : EventKind::global_store;
@@ -427,6 +432,11 @@ void note_atomic(const void* address, unsigned bytes, void* program_counter, voi
 }
 
 // ---- Asynchronous copies (async_copies.cpp) ----
+
+std::uintptr_t global_address(std::size_t offset) {
+  if (offset < kArenaBytes) return g_arena_base + offset;
+  return program_regions().device.begin + (offset - kArenaBytes);
+}
 
 Space space_of(std::uintptr_t address) {
   const Hot& hot = simt_hot;
@@ -586,13 +596,13 @@ void __tsan_func_entry(void*) {}
 void __tsan_func_exit(void*) {}
 void __tsan_vptr_update(void**, void*) {}
 void __tsan_vptr_read(void**) {}
-void __tsan_atomic_thread_fence(int) { simt::fence(); }
+void __tsan_atomic_thread_fence(int) { simt::fence(true); }
 void __tsan_atomic_signal_fence(int) { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
 
 // std::atomic and __atomic_* in instrumented code: recorded as atomics when in a kernel, and really
 // performed, always sequentially consistent.
-#define SIMT_NOTE_ATOMIC(bits)                                               \
-  if (order == __ATOMIC_RELEASE || order >= __ATOMIC_ACQ_REL) simt::fence(); \
+#define SIMT_NOTE_ATOMIC(bits)                                                   \
+  if (order == __ATOMIC_RELEASE || order >= __ATOMIC_ACQ_REL) simt::fence(true); \
   simt::note_atomic(const_cast<T*>(a), bits / 8, __builtin_return_address(0))
 #define SIMT_ATOMIC_RMW(bits, name, builtin)                                           \
   std::uint##bits##_t __tsan_atomic##bits##_##name(volatile std::uint##bits##_t* a,    \

@@ -12,6 +12,8 @@ const char* hazard_name(Hazard hazard) {
       return "race";
     case Hazard::same_value_write:
       return "same_value_write";
+    case Hazard::read_beside_atomic:
+      return "read_beside_atomic";
     case Hazard::out_of_bounds:
       return "out_of_bounds";
     case Hazard::use_after_free:
@@ -64,6 +66,13 @@ const char* advice(Hazard hazard, Remedy remedy) {
           return "Read from one array and write to another, or give each thread its own element; a "
                  "__syncthreads() between the two helps only if no other block touches these "
                  "elements.";
+        case Remedy::blocks:
+          return "Nothing orders the blocks of a launch, no barrier either: give each block "
+                 "elements "
+                 "of its own, use an atomic, or make it two launches.";
+        case Remedy::blocks_in_place:
+          return "Nothing orders the blocks of a launch, no barrier either: write to another array "
+                 "than is read, or make it two launches.";
         case Remedy::none:
         case Remedy::block:
           break;
@@ -73,6 +82,10 @@ const char* advice(Hazard hazard, Remedy remedy) {
       return "Both write the same value, so the result is defined in practice; let one thread "
              "write "
              "it.";
+    case Hazard::read_beside_atomic:
+      return "The value is any of those that the variable goes through: right for a test or a "
+             "first "
+             "guess, wrong where the last one is meant.";
     case Hazard::out_of_bounds:
       return "Guard the access with the array's length.";
     case Hazard::use_after_free:
@@ -149,22 +162,33 @@ SourceLine line_of(std::uint32_t pc) {
 
 }  // namespace
 
+void HazardRecord::add(const HazardRecord& other) {
+  count += other.count;
+  prescribe(other.remedy);
+  if (std::tie(other.block, other.thread, other.other_thread, other.other_block) <
+      std::tie(block, thread, other_thread, other_block)) {
+    block = other.block;
+    thread = other.thread;
+    other_thread = other.other_thread;
+    other_block = other.other_block;
+    detail = other.detail;
+  }
+}
+
 void HazardRecord::add(std::uint64_t at_block, unsigned at_thread, unsigned at_other,
                        const std::string& its_detail, std::uint64_t times) {
-  count += times;
-  if (std::tie(at_block, at_thread, at_other) < std::tie(block, thread, other_thread)) {
-    block = at_block;
-    thread = at_thread;
-    other_thread = at_other;
-    detail = its_detail;
-  }
+  HazardRecord one;
+  one.block = at_block;
+  one.thread = at_thread;
+  one.other_thread = at_other;
+  one.detail = its_detail;
+  one.count = times;
+  add(one);
 }
 
 void merge(HazardTable& into, const HazardTable& from) {
   for (const auto& [key, record] : from) {
-    HazardRecord& sum = into[key];
-    sum.add(record.block, record.thread, record.other_thread, record.detail, record.count);
-    sum.prescribe(record.remedy);
+    into[key].add(record);
   }
 }
 
@@ -183,9 +207,7 @@ std::vector<Finding> to_findings(const HazardTable& table, const unsigned grid[3
   std::map<LineKey, HazardRecord, decltype(less)> by_line(less);
   for (const auto& [key, record] : table) {
     LineKey line_key{key.hazard, line_of(key.pc), line_of(key.other_pc), key.array, key.what};
-    by_line[line_key].add(record.block, record.thread, record.other_thread, record.detail,
-                          record.count);
-    by_line[line_key].prescribe(record.remedy);
+    by_line[line_key].add(record);
   }
 
   std::vector<Finding> findings;
@@ -200,15 +222,25 @@ std::vector<Finding> to_findings(const HazardTable& table, const unsigned grid[3
     f.thread = unflatten(record.thread, block);
     f.array = key.array;
     f.count = record.count;
-    f.message = "thread " + triple(f.thread) + " of block " + triple(f.block) + " " + key.what;
+    const bool between_blocks = record.other_block != UINT64_MAX;
+    if (between_blocks) {
+      f.message = key.hazard == Hazard::race ? "race between blocks: " : "";
+      f.message += "block " + triple(f.block) + " " + key.what;
+    } else {
+      f.message = "thread " + triple(f.thread) + " of block " + triple(f.block) + " " + key.what;
+    }
     if (!record.detail.empty()) f.message += " " + record.detail;
     if (record.other_thread != UINT32_MAX) {
       f.message += " thread " + triple(unflatten(record.other_thread, block));
     }
+    if (between_blocks) f.message += " block " + triple(unflatten(record.other_block, grid));
     if (f.other_line) {
       f.message += " at " + f.other_file + ":" + std::to_string(f.other_line);
     }
     f.message += ". ";
+    if (key.hazard == Hazard::race && !between_blocks && record.remedy >= Remedy::blocks) {
+      f.message += "It is a race between blocks as well. ";
+    }
     f.message += advice(key.hazard, record.remedy);
     findings.push_back(std::move(f));
   }

@@ -17,6 +17,7 @@ namespace simt {
 enum class Hazard : std::uint8_t {
   race,
   same_value_write,
+  read_beside_atomic,
   out_of_bounds,
   use_after_free,
   misaligned,
@@ -42,10 +43,12 @@ const char* hazard_name(Hazard hazard);
 // What the reader should do about it, where that depends on who the two parties are. Of a finding's
 // occurrences the greatest counts.
 enum class Remedy : std::uint8_t {
-  none,    // the hazard says all
-  lanes,   // a race within a warp
-  block,   // a race between warps
-  global,  // a race in global memory: a barrier may not be enough
+  none,             // the hazard says all
+  lanes,            // a race within a warp
+  block,            // a race between warps
+  global,           // a race in global memory: a barrier may not be enough
+  blocks,           // a race between blocks
+  blocks_in_place,  // one of them only reads
 };
 
 struct HazardKey {
@@ -62,11 +65,13 @@ struct HazardRecord {
   std::uint64_t block = UINT64_MAX;  // linear index
   unsigned thread = 0;               // linear index in the block
   unsigned other_thread = UINT32_MAX;
-  std::string detail;  // numbers of the first occurrence
+  std::uint64_t other_block = UINT64_MAX;  // of a race between blocks; then threads do not count
+  std::string detail;                      // numbers of the first occurrence
   std::uint64_t count = 0;
   Remedy remedy = Remedy::none;
 
   // Counts an occurrence; keeps the first one in (block, thread, other thread) order.
+  void add(const HazardRecord& other);
   void add(std::uint64_t at_block, unsigned at_thread, unsigned at_other,
            const std::string& its_detail, std::uint64_t times = 1);
   void prescribe(Remedy its) { remedy = std::max(remedy, its); }

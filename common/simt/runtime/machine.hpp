@@ -108,8 +108,10 @@ struct Lane {
   // Order between the lanes of a warp (races.hpp).
   std::uint32_t epoch = 1;
   LaneClock clock;
-  std::uint32_t fenced = 0;  // what it did up to this epoch comes before what it stores now
-  bool handed_on = false;    // it has stored since
+  std::uint32_t fenced = 0;          // what it did up to this epoch comes before what it stores now
+  std::uint32_t fenced_for_all = 0;  // to other blocks as well
+  bool handed_on = false;            // it has stored since it fenced, last to this word:
+  std::uintptr_t handed_to = 0;
   CopyPipeline pipeline;
 };
 
@@ -193,6 +195,9 @@ void note_hazard(Hazard hazard, std::uint32_t pc, const std::string& array, cons
 // volatile access (scheduler.cpp): data may be handed on by it.
 void hand_on(std::uintptr_t word, bool loads, bool stores);
 bool running_lane_has_fenced();
+
+// Where the word is that the race checks know by this offset: device memory, then __device__ variables.
+std::uintptr_t global_address(std::size_t offset);
 
 // What the memory at an address is to a kernel.
 enum class Space { global, shared, constant, local, other };

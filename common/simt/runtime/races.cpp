@@ -3,10 +3,12 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
+#include "common/simt/runtime/launch_races.hpp"
 #include "common/simt/runtime/machine.hpp"
 
 namespace simt {
@@ -27,7 +29,13 @@ void GlobalCells::reserve(std::size_t bytes) {
 }
 
 void GlobalCells::assign(Entry& entry, std::uint32_t interval) {
-  if (used_ == pages_.size()) pages_.push_back(std::make_unique<RaceCell[]>(kWordsPerPage));
+  if (used_ == pages_.size()) {
+    pages_.push_back(std::make_unique<RaceCell[]>(kWordsPerPage));
+    offsets_.push_back(0);
+    touched_.push_back(0);
+  }
+  offsets_[used_] = static_cast<std::size_t>(&entry - directory_) * 4 * kWordsPerPage;
+  touched_[used_] = 0;
   entry.interval = interval;
   entry.page = static_cast<std::uint32_t>(used_++);
 }
@@ -66,21 +74,14 @@ void RaceDetector::access_bytes(RaceCell& cell, AccessClass kind, AccessId id, u
   if (whole_word) cell.by_class[static_cast<int>(kind)].add(id, *clock);
 }
 
-namespace {
-
-// True if two accesses to a word are meant to meet: a flag that one sets and the other waits for. Within
-// a warp only atomics do, since there a volatile array with fences used to stand for __syncwarp.
 bool hands_on(AccessClass a_class, AccessId a, AccessClass b_class, AccessId b) {
   if (a_class == AccessClass::atomic) std::swap(a_class, b_class), std::swap(a, b);
   if (b_class == AccessClass::atomic) {
     return a_class == AccessClass::read ? (a & kVolatile) != 0 : (a & kAfterFence) != 0;
   }
   if (a_class == AccessClass::write) std::swap(a_class, b_class), std::swap(a, b);
-  return a_class == AccessClass::read && (a & kVolatile) && (b & kAfterFence) &&
-         access_thread(a) >> 5 != access_thread(b) >> 5;
+  return a_class == AccessClass::read && (a & kVolatile) && (b & kAfterFence);
 }
-
-}  // namespace
 
 void RaceDetector::note_conflict(RaceCell& word, RaceCell& cell, unsigned byte, unsigned bytes,
                                  AccessClass kind, AccessId id, std::uintptr_t word_address) {
@@ -89,7 +90,10 @@ void RaceDetector::note_conflict(RaceCell& word, RaceCell& cell, unsigned byte, 
   auto against = [&](AccessClass other, auto report) {
     const int k = static_cast<int>(other);
     auto unless_meant = [&](AccessId earlier) {
-      if (!hands_on(kind, id, other, earlier)) report(earlier);
+      // Within a warp only atomics do: there a volatile array with fences used to stand for __syncwarp.
+      const bool may = kind == AccessClass::atomic || other == AccessClass::atomic ||
+                       access_thread(id) >> 5 != access_thread(earlier) >> 5;
+      if (!may || !hands_on(kind, id, other, earlier)) report(earlier);
     };
     word.by_class[k].for_each_conflict(id, *clock, unless_meant);
     if (&cell != &word) cell.by_class[k].for_each_conflict(id, *clock, unless_meant);
@@ -282,9 +286,63 @@ void RaceDetector::carry_flights() {
   for (std::uint32_t i = 0; i < flights_.size(); ++i) {
     Flight& flight = flights_[i];
     flight.carried = true;
-    if (flight.offset != kShared) flight.cell = global.cell(flight.offset, interval);
+    if (flight.offset != kShared) {
+      flight.cell = global.cell(flight.offset, interval);
+      global.touch(flight.offset);
+    }
     mark(i);
   }
+}
+
+void RaceDetector::tell_launch(std::uint64_t block) {
+  LaunchRaces::Visit visit(*launch_, static_cast<std::uint32_t>(block), interval_of_block);
+  using WordUse = LaunchRaces::WordUse;
+  auto use_of = [&](const RaceCell& cell) {
+    WordUse use;
+    for (int c = 0; c < 3; ++c) {
+      const AccessRange& range = cell.by_class[c];
+      use.first[c] = range.largest ? range.smallest : 0;
+      use.bytes[c] = range.largest ? 15 : 0;
+    }
+    if (!(cell.marks & RaceCell::kSplit)) return use;
+    const auto& bytes = bytes_.at(const_cast<RaceCell*>(&cell));
+    for (unsigned b = 0; b < 4; ++b) {
+      if (bytes[b].interval != interval) continue;
+      for (int c = 0; c < 3; ++c) {
+        const AccessRange& range = bytes[b].by_class[c];
+        if (!range.largest) continue;
+        use.first[c] = use.first[c] ? std::min(use.first[c], range.smallest) : range.smallest;
+        use.bytes[c] |= static_cast<std::uint8_t>(1u << b);
+      }
+    }
+    return use;
+  };
+  global.for_each_page([&](std::size_t offset, const RaceCell* cells, std::uint64_t touched) {
+    constexpr unsigned kWords = LaunchRaces::kRowWords;
+    for (unsigned first = 0; first < GlobalCells::kWordsPerPage; first += kWords) {
+      const auto words = static_cast<std::uint32_t>(touched >> first);
+      if (!words) continue;
+      // As a rule all its words are touched alike.
+      const RaceCell& model = cells[first + static_cast<unsigned>(std::countr_zero(words))];
+      const AccessRange* m = model.by_class;
+      bool alike = !(model.marks & RaceCell::kSplit);
+      for (std::uint32_t rest = words & (words - 1); rest && alike; rest &= rest - 1) {
+        const RaceCell& cell = cells[first + static_cast<unsigned>(std::countr_zero(rest))];
+        const AccessRange* r = cell.by_class;
+        // (The smallest access of an empty class is all ones.)
+        alike = !(cell.marks & RaceCell::kSplit) &&
+                !(static_cast<std::uint32_t>(m[0].smallest ^ r[0].smallest) |
+                  static_cast<std::uint32_t>(m[1].smallest ^ r[1].smallest) |
+                  static_cast<std::uint32_t>(m[2].smallest ^ r[2].smallest));
+      }
+      const std::size_t row = offset + 4 * first;
+      if (alike && visit.row(row, words, use_of(model))) continue;
+      for (std::uint32_t rest = words; rest; rest &= rest - 1) {
+        const auto word = static_cast<unsigned>(std::countr_zero(rest));
+        visit.word(row + 4 * word, use_of(cells[first + word]));
+      }
+    }
+  });
 }
 
 void RaceDetector::end_interval(HazardTable& hazards, std::uint64_t block, bool block_ends,
@@ -314,9 +372,11 @@ void RaceDetector::end_interval(HazardTable& hazards, std::uint64_t block, bool 
     report(Hazard::race, conflict.write_read, "writes ", "is read, without a barrier between, by");
     report(Hazard::race, conflict.atomic_write, "updates atomically ",
            "is written without an atomic, and without a barrier between, by");
-    if (!tests_.count(access_pc(conflict.atomic_read.second))) {
-      report(Hazard::race, conflict.atomic_read, "updates atomically ",
-             "is read without an atomic, and without a barrier between, by");
+    if (const std::uint32_t read = access_pc(conflict.atomic_read.second); !tests_.count(read)) {
+      const bool may_be_meant =
+          space_of(conflict.address) == Space::global && !results_.count(read);
+      report(may_be_meant ? Hazard::read_beside_atomic : Hazard::race, conflict.atomic_read,
+             "updates atomically ", "is read without an atomic, and without a barrier between, by");
     }
     report(Hazard::unfinished_copy, conflict.early_read, "reads ",
            "an asynchronous copy may not have filled yet, started by");
@@ -325,6 +385,8 @@ void RaceDetector::end_interval(HazardTable& hazards, std::uint64_t block, bool 
     report(Hazard::unfinished_copy, conflict.early_source_write, "writes ",
            "an asynchronous copy may not have read yet, started by");
   }
+  if (launch_) tell_launch(block);
+  ++interval_of_block;
   conflicts_.clear();
   if (!released_.empty()) released_.clear();
   if (!bytes_.empty()) bytes_.clear();

@@ -14,8 +14,10 @@
 // fence is not asked for.) The variable itself is free of races then; without the fence it is not.
 //
 // A plain read beside the atomics of others is what a compare-and-swap loop begins with, and what spares
-// a thread an atomic that would change nothing. It is a race unless that place of the code is seen to
-// read what the same thread then updates.
+// a thread an atomic that would change nothing: a test, if that place of the code is seen to read what
+// the same thread then updates. If it reads what the thread has just updated it wants the result, and is
+// a race. Any other is a note in global memory, where relaxations read so, and a race in shared memory,
+// where a barrier is missing.
 //
 // An asynchronous copy touches its words at no known moment between its start and its thread's wait:
 // it is a flight on the cell of each of those words, on both sides. The cell is marked, so that only
@@ -133,6 +135,17 @@ class GlobalCells {
   }
   void end_interval() { used_ = 0; }
 
+  // Remembers that the interval touches the word. Its page must have been asked for in the interval.
+  void touch(std::size_t offset) {
+    const Entry& entry = directory_[offset / (4 * kWordsPerPage)];
+    touched_[entry.page] |= std::uint64_t{1} << (offset / 4 % kWordsPerPage);
+  }
+  // Calls f(offset of the first word, cells, words touched) for each page of the interval.
+  template <class F>
+  void for_each_page(F f) const {
+    for (std::size_t p = 0; p < used_; ++p) f(offsets_[p], pages_[p].get(), touched_[p]);
+  }
+
  private:
   struct Entry {
     std::uint32_t interval;
@@ -142,7 +155,14 @@ class GlobalCells {
   Entry* directory_ = nullptr;
   std::vector<std::unique_ptr<RaceCell[]>> pages_;
   std::size_t used_ = 0;
+  std::vector<std::size_t> offsets_;    // of each page in use
+  std::vector<std::uint64_t> touched_;  // a bit for each word
 };
+
+// True if two accesses to a word are meant to meet: a flag that one sets and the other waits for.
+bool hands_on(AccessClass a_class, AccessId a, AccessClass b_class, AccessId b);
+
+class LaunchRaces;
 
 class RaceDetector {
  public:
@@ -152,6 +172,13 @@ class RaceDetector {
     if (cell.interval != interval) reset(cell);
     if (kind == AccessClass::atomic && cell.by_class[0].largest) [[unlikely]] {
       note_tests(word_address);
+    }
+    if (kind == AccessClass::read && cell.by_class[2].largest) [[unlikely]] {
+      const AccessRange& updates = cell.by_class[2];
+      if (access_thread(updates.smallest) == access_thread(id) ||
+          access_thread(updates.largest) == access_thread(id)) {
+        results_.insert(access_pc(id));
+      }
     }
     if (byte_mask != 15 || cell.marks) {
       access_marked(cell, kind, id, byte_mask, word_address);
@@ -204,7 +231,16 @@ class RaceDetector {
   // was anything.
   bool acquire(std::uintptr_t word, AccessId id, LaneClock& own);
 
-  void begin_launch() { tests_.clear(); }
+  // `launch` is told what each interval touched in global memory; null: nobody asks.
+  void begin_launch(LaunchRaces* launch) {
+    launch_ = launch;
+    tests_.clear();
+    results_.clear();
+  }
+  void begin_block() { interval_of_block = 0; }
+  // Program counters of plain reads in this launch, see above.
+  const std::set<std::uint32_t>& tests() const { return tests_; }
+  const std::set<std::uint32_t>& results() const { return results_; }
   // Turns the conflicts of the interval into hazards and starts the next interval, of the same block
   // or (`block_ends`) of another. `name_of(address)` names the array.
   void end_interval(HazardTable& hazards, std::uint64_t block, bool block_ends,
@@ -212,6 +248,7 @@ class RaceDetector {
 
   GlobalCells global;
   std::uint32_t interval = 1;
+  std::uint32_t interval_of_block = 0;
   const LaneClock* clock = nullptr;  // of the running lane
 
  private:
@@ -281,6 +318,8 @@ class RaceDetector {
   // The running lane is about to update the word: a plain read of it not long ago was a test.
   void note_tests(std::uintptr_t word_address);
 
+  void tell_launch(std::uint64_t block);
+
   // Not a whole word, or a word that is marked.
   void access_marked(RaceCell& cell, AccessClass kind, AccessId id, unsigned byte_mask,
                      std::uintptr_t word_address);
@@ -298,8 +337,9 @@ class RaceDetector {
   // What comes before the stores to variables that hand data on, by thread: up to this epoch.
   std::unordered_map<std::uintptr_t, std::vector<std::uint32_t>> released_;
   static constexpr std::uintptr_t kAnyWord = 0;
-  std::set<std::uint32_t> tests_;  // program counters of reads that are followed by an atomic
-  std::vector<Flight> flights_;    // of this interval, in the order of their numbers
+  std::set<std::uint32_t> tests_, results_;
+  LaunchRaces* launch_ = nullptr;
+  std::vector<Flight> flights_;  // of this interval, in the order of their numbers
   std::uint32_t flights_started_ = 0;
   std::size_t flights_limit_ = kFewFlights;  // that many are looked through for what can go
 };

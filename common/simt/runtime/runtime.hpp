@@ -45,7 +45,7 @@ void* dynamic_shared();  // start of the block's dynamic shared memory, 1024-byt
 void block_barrier(const void* place);
 int block_barrier_count(int predicate, const void* place);
 void warp_barrier(unsigned mask);  // __syncwarp
-void fence();                      // __threadfence and its kin
+void fence(bool for_all);          // __threadfence; not for all: __threadfence_block
 unsigned active_mask();            // __activemask: lanes of the warp that have not ended
 
 enum class Exchange { index, up, down, butterfly };

@@ -15,6 +15,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -24,6 +25,7 @@
 #include "common/simt/runtime/device_memory.hpp"
 #include "common/simt/runtime/fiber.hpp"
 #include "common/simt/runtime/fp64.hpp"
+#include "common/simt/runtime/launch_races.hpp"
 #include "common/simt/runtime/launches.hpp"
 #include "common/simt/runtime/machine.hpp"
 #include "common/simt/runtime/printed.hpp"
@@ -71,9 +73,12 @@ struct Grid {
   std::uint64_t blocks_per_claim = 1;
   unsigned checks = 0;
   const streams::Operation* operation = nullptr;  // if what it touches is to be remembered
+  LaunchRaces* races = nullptr;                   // null: there is but one block, or nobody asks
   std::atomic<std::uint64_t> next_block{0};
   std::atomic<int> error{0};
   std::atomic<bool> stop{false};  // an endless kernel, a trap: no further blocks
+  std::mutex mutex;
+  std::set<std::uint32_t> tests, results;  // plain reads beside atomics (races.hpp)
 };
 
 void* reserve(std::size_t bytes, const char* what) {
@@ -109,6 +114,14 @@ class Worker {
   std::uint64_t block_index = 0;
   std::uintptr_t dynamic_shared = 0;
   unsigned threads = 0;  // of a block
+  // A load of the running lane that is about to happen, or just has: another block may hand on something
+  // by the word in between.
+  struct {
+    std::uintptr_t word;
+    AccessId id;
+    std::uint32_t releases;  // when it was noted
+  } load_to_come{};
+  void settle_load();
   HazardTable hazards;
   SiteCounters sites;
   Fp64Blocks fp64_blocks;
@@ -247,7 +260,7 @@ void Worker::run(Grid& g) {
   Hot& hot = simt_hot;
   hot.checks = g.checks;
   threads = g.shape.block[0] * g.shape.block[1] * g.shape.block[2];
-  races_.begin_launch();
+  races_.begin_launch(g.checks & kCheckRaces ? g.races : nullptr);
   hot.tls_map = g.kernel->shared_map.data();
   hot.dynamic_bytes = g.shape.dynamic_shared_bytes;
   toucher_.reset();
@@ -266,6 +279,11 @@ void Worker::run(Grid& g) {
     for (std::uint64_t b = first; b < last && !g.stop; ++b) run_block(b);
   }
   toucher_.reset();
+  if (g.races) {
+    const std::lock_guard lock(g.mutex);
+    g.tests.insert(races_.tests().begin(), races_.tests().end());
+    g.results.insert(races_.results().begin(), races_.results().end());
+  }
   grid = nullptr;
 }
 
@@ -356,7 +374,7 @@ void Worker::run_block(std::uint64_t index) {
       for (unsigned i = 0; i < kWarpSize; ++i) {
         lanes_[w * kWarpSize + i].epoch = 1;
         lanes_[w * kWarpSize + i].clock = {};
-        lanes_[w * kWarpSize + i].fenced = 0;
+        lanes_[w * kWarpSize + i].fenced = lanes_[w * kWarpSize + i].fenced_for_all = 0;
         lanes_[w * kWarpSize + i].handed_on = false;
       }
     }
@@ -364,6 +382,7 @@ void Worker::run_block(std::uint64_t index) {
     warps_[w].logs = nullptr;
     warps_[w].stopped = false;
   }
+  races_.begin_block();
   progress();
 
   for (;;) {
@@ -475,11 +494,23 @@ void Worker::resume(Warp& w, Lane& l) {
   // Only this thread writes it, so it needs no locked addition.
   heartbeat.store(heartbeat.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   races_.settle_writes();
+  settle_load();
   if (l.state == LaneState::finished) {
     l.returned = !lane_abandoned_;
     end_lane(l, lane_abandoned_);
   }
   if (l.state == LaneState::finished || l.state == LaneState::at_barrier) progress();
+}
+
+void Worker::settle_load() {
+  if (!load_to_come.word) return;
+  const auto [word, id, releases] = load_to_come;
+  load_to_come.word = 0;
+  LaunchRaces& launch = *grid->races;
+  if (launch.releases() == releases) return;
+  // What the lane did since has its epoch: it is to come after the load.
+  launch.acquire(word, static_cast<std::uint32_t>(block_index), races_.interval_of_block,
+                 id - make_access_id(0, 1, 0));
 }
 
 void Worker::end_lane(Lane& l, bool abandoned) {
@@ -961,12 +992,29 @@ void hand_on(std::uintptr_t word, bool loads, bool stores) {
   Worker& worker = *current_worker;
   Lane& lane = *worker.lane;
   RaceDetector& races = *simt_hot.races;
-  if (loads && races.acquire(word, simt_hot.access_id, lane.clock)) worker.next_epoch();
-  if (stores && lane.fenced) {
-    races.release(word, simt_hot.access_id, lane.fenced, worker.threads);
-    lane.handed_on = true;
-    if (lane.fenced == lane.epoch) worker.next_epoch();
+  LaunchRaces* const launch = space_of(word) == Space::global ? worker.grid->races : nullptr;
+  const auto block = static_cast<std::uint32_t>(worker.block_index);
+  if (loads) {
+    bool news = races.acquire(word, simt_hot.access_id, lane.clock);
+    if (launch) {
+      worker.settle_load();
+      const std::uint32_t releases = launch->releases();
+      if (releases) {
+        news |= launch->acquire(word, block, races.interval_of_block, simt_hot.access_id);
+      }
+      worker.load_to_come = {word, simt_hot.access_id, releases};
+    }
+    if (news) worker.next_epoch();
   }
+  if (!stores || !lane.fenced || (lane.handed_on && lane.handed_to == word)) return;
+  races.release(word, simt_hot.access_id, lane.fenced, worker.threads);
+  if (launch && lane.fenced_for_all) {
+    launch->release(word, block, races.interval_of_block, simt_hot.access_id, lane.fenced_for_all,
+                    lane.clock);
+  }
+  lane.handed_on = true;
+  lane.handed_to = word;
+  if (lane.fenced == lane.epoch) worker.next_epoch();
 }
 
 CopyPipeline& running_pipeline() { return current_worker->lane->pipeline; }
@@ -1001,11 +1049,12 @@ int block_barrier_count(int predicate, const void* place) {
   return static_cast<int>(lane.result);
 }
 
-void fence() {
+void fence(bool for_all) {
   if (!simt_hot.active || !(simt_hot.checks & kCheckRaces)) return;
   Lane& lane = *current_worker->lane;
   const bool again = lane.fenced && !lane.handed_on;
   lane.fenced = lane.epoch;
+  if (for_all) lane.fenced_for_all = lane.epoch;
   lane.handed_on = false;
   // What comes now is not part of it; but who fences over and over in a loop gets no new epochs.
   if (!again) current_worker->next_epoch();
@@ -1091,6 +1140,12 @@ int run_grid(const LaunchShape& shape, const void* closure, std::size_t closure_
                                      shape.program_counter);
   if (operation.remembers() && (grid.checks & kCheckRaces)) grid.operation = &operation;
 
+  if (grid.blocks > 1 && (grid.checks & kCheckRaces)) {
+    static LaunchRaces& races =
+        *new LaunchRaces(kArenaBytes + program_regions().device.bytes + 4096);
+    if (races.begin(grid.blocks)) grid.races = &races;
+  }
+
   HazardTable hazards;
   SiteCounters sites;
   Fp64Blocks fp64_blocks;
@@ -1099,6 +1154,8 @@ int run_grid(const LaunchShape& shape, const void* closure, std::size_t closure_
     const CrashHandlers handlers;
     WorkerPool::get().run(grid, hazards, sites, fp64_blocks, printed);
   }
+
+  if (grid.races) grid.races->report(hazards, grid.tests, grid.results, &array_name);
 
   Launch launch;
   launch.kernel = kernel.name;

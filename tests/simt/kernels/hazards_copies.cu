@@ -208,14 +208,15 @@ __global__ void source_overwritten_by_another(float* in, float* out) {
   __pipeline_wait_prior(0);
 }
 
-__device__ float device_cells[kThreads];
+__device__ float device_cells[2 * kThreads];
 
 __global__ void copy_of_device_variable(float* in, float* out) {
   extern __shared__ float buffers[];
   const int t = threadIdx.x;
-  device_cells[t] = in[t];
+  float* const cells = &device_cells[blockIdx.x * kThreads];
+  cells[t] = in[t];
   __syncthreads();
-  __pipeline_memcpy_async(&buffers[t], &device_cells[t], 4);
+  __pipeline_memcpy_async(&buffers[t], &cells[t], 4);
   __pipeline_commit();
   __syncthreads();
   __pipeline_wait_prior(0);

@@ -82,7 +82,8 @@ BenchChoice choose_ladders(const BuildFolder& build, const BenchOptions& options
 }
 
 int run_bench(const BuildFolder& build, const BenchOptions& options) {
-  const TableOptions table = table_options(options.color, stdout, options.format);
+  TableOptions table = table_options(options.color, stdout, options.format);
+  table.source = build.source().string();
   const BenchChoice choice = choose_ladders(build, options);
   Request request{"halo bench", options.passed_on, {"--bench"}, options.json};
   if (!options.family.empty()) request.command += " " + options.family;

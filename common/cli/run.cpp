@@ -227,7 +227,8 @@ Choice choose_programs(const BuildFolder& build, const RunOptions& options) {
 }
 
 int run_stages(const BuildFolder& build, const RunOptions& options) {
-  const TableOptions table = table_options(options.color, stdout);
+  TableOptions table = table_options(options.color, stdout);
+  table.source = build.source().string();
   const Choice choice = choose_programs(build, options);
   if (options.plan) return print_plan(build, choice.programs.front(), options.passed_on);
   Request request{"halo run", options.passed_on, {}, options.json};

@@ -80,6 +80,12 @@ const std::vector<ProgramOption>& program_options() {
        "memory traffic and launches that differ from what was predicted fail as well: exit status "
        "1",
        false},
+      {"--data", "KIND", kAll,
+       "ordinary, exact (whole numbers) or edges:N: what a failure's own command repeats it with",
+       false},
+      {"--tiny-gpu", "", kAll,
+       "on a simulated GPU of two multiprocessors, as small problems are tried where a stage plans",
+       false},
       {"--seed", "S", kAll, "seed of all random data; a fresh one, printed, if not given"},
   };
   return all;

@@ -14,9 +14,10 @@ namespace {
 
 constexpr std::size_t kNameWidth = 26;  // multi_channel_stride_fixed
 
+// As exit_status: traffic that differs is no failure, but is told.
 bool is_bad(const Row& row) {
   return row.check.outcome == Outcome::bad || row.hazards.outcome == Outcome::bad ||
-         row.traffic.outcome == Outcome::bad || row.time.outcome == Outcome::bad;
+         row.time.outcome == Outcome::bad;
 }
 
 // A row may be about a whole program, which ended before it told of any variant: "(program)".
@@ -196,7 +197,7 @@ std::string render_stage_line(const std::vector<Row>& rows, const TableOptions& 
   if (ways.empty()) ways = counted_figure(all);
   constexpr std::size_t kBefore = 3 + kNameWidth + 1 + 11 + 2 + 4;
   const std::string figure = fitting(ways, kBefore, options);
-  return line + (figure.empty() ? "" : "  " + figure) + "\n";
+  return line + (figure.empty() ? "" : "  " + figure) + "\n" + all_faults(rows, options);
 }
 
 std::string render_sum(const std::vector<Row>& rows, double seconds, const TableOptions& options) {
@@ -206,10 +207,16 @@ std::string render_sum(const std::vector<Row>& rows, double seconds, const Table
   std::int64_t shapes = 0;
   bool hazards = false;
   bool traffic = false;
+  std::vector<std::string> differs;  // variants
   for (const Row& row : rows) {
     if (is_bad(row)) {
       const std::string label = stage_label(row);
       if (std::find(bad.begin(), bad.end(), label) == bad.end()) bad.push_back(label);
+    }
+    const std::string variant = stage_label(row) + " " + row.variant;
+    if (row.traffic.outcome == Outcome::bad &&
+        std::find(differs.begin(), differs.end(), variant) == differs.end()) {
+      differs.push_back(variant);
     }
     hazards |= row.hazards.outcome != Outcome::not_run;
     traffic |= row.traffic.outcome != Outcome::not_run;
@@ -222,7 +229,8 @@ std::string render_sum(const std::vector<Row>& rows, double seconds, const Table
   std::string text = plural(stages.size(), "stage") + ", " + plural(variants.size(), "variant") +
                      ", " + plural(static_cast<std::size_t>(shapes), "shape");
   if (bad.empty() && hazards) text += ", 0 hazards";
-  if (bad.empty() && traffic) text += ", traffic as predicted";
+  if (differs.empty() && bad.empty() && traffic) text += ", traffic as predicted";
+  if (!differs.empty()) text += ", traffic of " + listed(differs) + " not as predicted";
   text += ", " + fixed(seconds, seconds < 10 ? 1 : 0) + " s";
   Table table;
   if (!bad.empty()) {

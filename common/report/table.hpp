@@ -15,7 +15,8 @@ enum class Format { terminal, markdown, csv };
 struct TableOptions {
   bool color = false;  // on a terminal; the other formats have none
   Format format = Format::terminal;
-  int width = 0;  // of the terminal, in letters; 0: without end
+  int width = 0;            // of the terminal, in letters; 0: without end
+  std::string source = {};  // the folder of the repository, whose lines are quoted; empty: this one
 };
 
 /// "table", "markdown" or "csv". Throws UsageError for another word.

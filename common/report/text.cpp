@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "common/report/command_line.hpp"
-#include "common/report/traffic_words.hpp"
 
 namespace halo {
 
@@ -32,66 +31,6 @@ const char* backend_title(const std::string& backend) {
   if (backend == "gpu") return "On the GPU";
   if (backend == "cpu") return "On the CPU";
   return "Elsewhere";
-}
-
-std::string place(const std::string& file, int line) {
-  return line > 0 ? file + ":" + std::to_string(line) : file;
-}
-
-std::string triple(const std::array<unsigned, 3>& at) {
-  return "(" + std::to_string(at[0]) + "," + std::to_string(at[1]) + "," + std::to_string(at[2]) +
-         ")";
-}
-
-// The lines of a text, each with the indent in front.
-std::string indented(const std::string& text, const std::string& indent) {
-  std::string out = indent;
-  for (const char letter : text) {
-    out += letter;
-    if (letter == '\n') out += indent;
-  }
-  return out + "\n";
-}
-
-std::string faults(const Row& row, const TableOptions& options) {
-  std::string text;
-  if (row.check.outcome == Outcome::bad) {
-    text +=
-        "  check " + paint("FAIL", Tone::bad, options) + "\n" + indented(row.check.reason, "    ");
-  }
-  if (row.hazards.outcome == Outcome::bad) {
-    text += "  hazards " + paint("FOUND", Tone::bad, options) + ", " + row.hazards.reason + "\n";
-    for (const Hazard& hazard : row.hazards.findings) {
-      text += "    " + hazard.kind + " at " + place(hazard.file, hazard.line);
-      if (!hazard.other_file.empty()) {
-        text += " and " + place(hazard.other_file, hazard.other_line);
-      }
-      if (hazard.kind != "stray_write") {
-        text += ", block " + triple(hazard.block) + ", thread " + triple(hazard.thread);
-      }
-      text += ", " + std::to_string(hazard.count) + (hazard.count == 1 ? " time" : " times") + "\n";
-      text += indented(hazard.message, "      ");
-    }
-  }
-  if (row.traffic.outcome == Outcome::bad) {
-    text +=
-        "  traffic " + paint("DIFFERS", Tone::caution, options) + ", " + row.traffic.reason + "\n";
-    const std::string told = told_traffic(row);
-    if (!told.empty()) text += "    " + told + "\n";
-    for (const TrafficDifference& one : traffic_differences(row)) {
-      text += "    " + (one.name.empty() ? one.what : one.name) + ": predicted " + one.predicted +
-              ", counted " + one.counted + (one.change.empty() ? "" : ", " + one.change) + "\n";
-      for (const TrafficDifference::Part& part : one.lines) {
-        text += "      " + place(part.file, part.line) + ": " + part.counted + "\n";
-      }
-    }
-  }
-  if (row.time.outcome == Outcome::bad) {
-    text += "  time " + paint("FAIL", Tone::bad, options) + ": " + row.time.reason + "\n";
-  }
-  if (text.empty()) return text;
-  return paint(row.stage + " " + row.variant, Tone::strong, options) + " (" + row.source + ")\n" +
-         text;
 }
 
 }  // namespace
@@ -252,15 +191,6 @@ std::vector<Note> unreached_notes(const std::vector<Row>& rows) {
     }
   }
   return notes;
-}
-
-std::string all_faults(const std::vector<Row>& rows, const TableOptions& options) {
-  std::string text;
-  for (const Row& row : rows) text += faults(row, options);
-  if (text.empty()) return text;
-  if (options.format != Format::markdown) return "\n" + text;
-  // As it stands: its indents and its stars mean something. No text of ours holds this many ticks.
-  return "\n``````text\n" + text + "``````\n";
 }
 
 }  // namespace halo

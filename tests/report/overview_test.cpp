@@ -124,7 +124,8 @@ TEST_CASE("what is wider than the terminal is folded, and its notes are broken b
     named += line.starts_with("04     tiled_halo  ");
   }
   CHECK(named == 3);
-  CHECK_THAT(folded, contains("9.25") && contains("4.67") && contains("\n  taps, and of more it knows nothing"));
+  CHECK_THAT(folded, contains("9.25") && contains("4.67") &&
+                         contains("\n  taps, and of more it knows nothing"));
   CHECK(render_table({row, other}, {.format = Format::markdown, .width = 60}) ==
         render_table({row, other}, {.format = Format::markdown}));
 }

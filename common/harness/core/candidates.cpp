@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "common/harness/core/diagnosis.hpp"
 #include "common/report/command_line.hpp"
 
 namespace halo {
@@ -79,6 +80,8 @@ class Group {
     SavedOutputs* const saved = variant.name == task_.saved_variant ? task_.saved : nullptr;
     check_problem(variant, backend_, problem_, datasets(), judges, arrays(), row, saved);
     if (row.check.outcome == Outcome::good && variant.detail) row.detail = variant.detail(problem_);
+    if (row.check.outcome != Outcome::bad && row.hazards.outcome != Outcome::bad) return;
+    tell(variant, row);
     // What failed may have taken the device's memory with it.
     if (row.check.outcome == Outcome::bad) drop();
   }
@@ -127,9 +130,23 @@ class Group {
   }
 
  private:
+  // What fails here was right with all small problems, or they were left out.
+  void tell(const AnyVariant& variant, Row& row) {
+    if (!row.check.diagnosis.smallest.empty()) return;
+    constexpr std::int64_t kMostOutputs = 1 << 18;  // are looked at one by one
+    const DatasetPtr given = task_.given.empty() ? nullptr : task_.given.front();
+    const bool looks = problem_.output_size() <= kMostOutputs;
+    diagnose(variant, backend_, {{task_.problem, task_.seed, true, task_.on_tiny_gpu, given}},
+             looks, row);
+    if (task_.kind.of != DataKind::Of::ordinary || !looks) {
+      row.check.diagnosis.again =
+          command_of(row, {task_.problem, task_.seed, true, task_.on_tiny_gpu, given}, task_.kind);
+    }
+    row.check.diagnosis.tried += row.check.trials;
+  }
   const std::vector<DatasetPtr>& datasets() {
     if (datasets_.empty()) {
-      datasets_.push_back(problem_.data({}, task_.seed, task_.reference_products));
+      datasets_.push_back(problem_.data(task_.kind, task_.seed, task_.reference_products));
     }
     return datasets_;
   }

@@ -19,7 +19,9 @@ namespace halo {
 // freed after the last: a billion cells are held once, and never together with another billion.
 struct Task {
   AnyProblemPtr problem;
-  std::uint64_t seed = 0;  // of the data
+  std::uint64_t seed = 0;    // of the data
+  DataKind kind = {};        // which are made from it
+  bool on_tiny_gpu = false;  // all of it, with limits as low as a trial's there
   // The data instead, if they are not to be made from the seed: each is run on, in turn.
   std::vector<DatasetPtr> given = {};
   std::string not_run = {};  // not empty: only the trials are run, and why

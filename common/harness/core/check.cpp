@@ -3,6 +3,8 @@
 #include <optional>
 #include <stdexcept>
 
+#include "common/harness/core/diagnosis.hpp"
+
 namespace halo {
 
 namespace {
@@ -80,6 +82,68 @@ void require_traffic(const AnyVariant& variant, const Backend& backend, const An
 }
 
 }  // namespace
+
+namespace {
+
+// What comes of one problem, in a row that may have failed with others before: those are told again once this
+// one is over.
+class Verdict {
+ public:
+  explicit Verdict(Row& row) : row_(row), before_(row.check), hazards_(hazards()) {
+    row.check.outcome = Outcome::not_run;
+  }
+  // Whether the problem is wrong. The row is whole again.
+  bool is_bad() {
+    const bool bad = row_.check.outcome == Outcome::bad || hazards() > hazards_;
+    if (before_.outcome == Outcome::bad) {
+      row_.check.outcome = Outcome::bad;
+      row_.check.reason = before_.reason;
+    }
+    return bad;
+  }
+
+ private:
+  std::uint64_t hazards() const {
+    std::uint64_t count = 0;
+    for (const Hazard& hazard : row_.hazards.findings) count += hazard.count;
+    return count;
+  }
+
+  Row& row_;
+  Check before_;
+  std::uint64_t hazards_;
+};
+
+}  // namespace
+
+void diagnose(const AnyVariant& variant, Backend& backend, const std::vector<Attempt>& attempts,
+              bool alive, Row& row) {
+  const auto fits = [&](const DataKind& kind) {
+    return suits(kind, variant, *attempts.front().problem);
+  };
+  Rerun rerun;
+  if (alive) {
+    rerun = [&](const Attempt& attempt, const Dataset& data, Row& once,
+                std::vector<float>& outputs) {
+      const AnyProblem& problem = *attempt.problem;
+      std::optional<TinyGpu> tiny;
+      if (attempt.on_tiny_gpu) tiny.emplace(backend);
+      const AnyVariant& tried = attempt.on_tiny_gpu && variant.limited ? *variant.limited : variant;
+      std::optional<Judge> judge;
+      const auto judged = [&]() -> const Judge& {
+        if (!judge) judge = judge_of(data, variant);
+        return *judge;
+      };
+      ProblemArrays arrays(backend, problem);
+      Observation seen;
+      if (!try_once(tried, backend, problem, problem.describe(), data, judged, arrays, once, seen,
+                    &outputs)) {
+        repair(backend, once);
+      }
+    };
+  }
+  diagnose(variant, attempts, fits, rerun, row);
+}
 
 Judge judge_of(const Dataset& data, const AnyVariant& variant) {
   if (variant.role == Role::copy) return data.judge_copy();
@@ -189,12 +253,16 @@ void check_trials(const AnyVariant& variant, Backend& backend, const std::vector
     row.check.reason = row.hazards.reason = variant.unavailable;
     return;
   }
+  std::vector<Attempt> attempts;
+  bool usable = true;
   for (const AnyTrial& trial : trials) {
     progress.show(row.stage + " " + row.variant + ": shape " +
                   std::to_string(row.check.shapes + 1) + " of " + std::to_string(trials.size()));
     ++seed;
     const AnyProblem& problem = *trial.problem;
     bool alive = true;
+    const int shapes = row.check.shapes;
+    Verdict verdict(row);
     if (trial.on_tiny_gpu) {
       const TinyGpu tiny(backend);
       if (!tiny.is_there()) continue;
@@ -203,12 +271,19 @@ void check_trials(const AnyVariant& variant, Backend& backend, const std::vector
     } else {
       alive = try_problem(variant, backend, problem, problem.describe(), seed, row);
     }
+    const bool bad = verdict.is_bad();
+    // What was refused is no attempt.
+    if (bad || row.check.shapes > shapes) {
+      attempts.push_back({trial.problem, seed, bad, trial.on_tiny_gpu, nullptr});
+    }
     if (!alive) {
+      usable = false;
       repair(backend, row);
       break;
     }
   }
   settle(variant.uncounted, backend, row);
+  if (!attempts.empty()) diagnose(variant, backend, attempts, usable, row);
 }
 
 void check_problem(const AnyVariant& variant, Backend& backend, const AnyProblem& problem,

@@ -14,6 +14,8 @@
 
 namespace halo {
 
+struct Attempt;
+
 // The arrays of one problem in the backend's memory, which checks and timing share: a billion cells are
 // not sent twice. The first input is there once for each layout that was asked for.
 class ProblemArrays {
@@ -53,6 +55,10 @@ using SavedOutputs = std::vector<std::vector<float>>;
 // GPU is left out where there is none.
 void check_trials(const AnyVariant& variant, Backend& backend, const std::vector<AnyTrial>& trials,
                   std::uint64_t seed, Row& row, Progress& progress);
+
+// Fills the row's diagnosis from what the variant was tried with. `alive`: it may be launched again.
+void diagnose(const AnyVariant& variant, Backend& backend, const std::vector<Attempt>& attempts,
+              bool alive, Row& row);
 
 // How this variant's outputs are judged. Keeps a view of the data.
 Judge judge_of(const Dataset& data, const AnyVariant& variant);

@@ -16,6 +16,7 @@
 #include "common/conv/conv1d.hpp"
 #include "common/conv/layer.hpp"
 #include "common/conv/layout.hpp"
+#include "common/conv/pattern.hpp"
 #include "common/report/rows.hpp"
 
 namespace halo {
@@ -82,6 +83,13 @@ struct Work {
   const char* units;
 };
 
+// What a problem has in common with some and not with others: "stride 1" or "a stride".
+struct Trait {
+  std::string is;
+  std::string is_not;
+  bool has;
+};
+
 class AnyProblem {
  public:
   virtual ~AnyProblem() = default;
@@ -109,6 +117,20 @@ class AnyProblem {
   // Beyond so many products of a reference the data repeat, where the family can do that.
   virtual DatasetPtr data(DataKind kind, std::uint64_t seed,
                           std::int64_t reference_products = conv::kReferenceProducts) const = 0;
+
+  // ---- For people, where a variant fails. ----
+
+  // The options that name it and no other: "--length 5 --mask 3 --threads 32". Empty: none do.
+  virtual std::string options() const { return {}; }
+  // The dimensions of its outputs in this layout, and what the innermost is divided into.
+  virtual std::vector<conv::OutputAxis> output_axes(conv::Layout) const {
+    return {{"", "", output_size()}};
+  }
+  virtual std::vector<conv::Period> periods() const { return {}; }
+  // The same ones, in the same order, for all problems of a family.
+  virtual std::vector<Trait> traits() const { return {}; }
+  // The data with each mask or filter turned round; null where there is none, or where that is the same.
+  virtual DatasetPtr turned(const Dataset&) const { return nullptr; }
 
   // What the BU report printed for its task of this id; the 1D family's.
   virtual Published published(int /*task*/) const { return {}; }

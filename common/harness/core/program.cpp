@@ -5,6 +5,7 @@
 #include <exception>
 #include <limits>
 #include <new>
+#include <optional>
 #include <random>
 #include <set>
 #include <stdexcept>
@@ -13,6 +14,7 @@
 #include "common/data/suggestion.hpp"
 #include "common/harness/bench_sets.hpp"
 #include "common/harness/core/bench.hpp"
+#include "common/harness/core/diagnosis.hpp"
 #include "common/harness/program_options.hpp"
 #include "common/report/json.hpp"
 #include "common/report/row_stream.hpp"
@@ -58,6 +60,9 @@ bool parse(int argc, const char* const* argv, const ProgramFamily& family,
 void require_sense(const ProgramFamily& family, const ProgramOptions& options) {
   if (!options.gpu.empty() && !options.plan) {
     throw UsageError("--gpu is for --plan: programs run on the GPU that is here");
+  }
+  if (options.tiny_gpu && !options.no_trials) {
+    throw UsageError("--tiny-gpu needs --no-trials: the trials choose their GPUs themselves");
   }
   if (options.plan && options.bench) throw UsageError("--plan and --bench: one of them, not both");
   if (!family.has_sets) return;
@@ -183,6 +188,7 @@ int run(int argc, const char* const* argv, const ProgramFamily& family,
   }
   const std::string name = title(stages);
   require_sense(family, options);
+  const DataKind kind = parse_data_kind(options.data);
   run->require_sense(options);
   std::vector<Entry> entries = choose_variants(stages, options, *run);
   const std::uint64_t seed = make_seed(options.seed);
@@ -198,6 +204,19 @@ int run(int argc, const char* const* argv, const ProgramFamily& family,
   if (!not_run.empty()) {
     std::fprintf(stderr, "%s: NOT RUN: %s\n", name.c_str(), not_run.c_str());
     return 77;
+  }
+  std::optional<TinyGpu> tiny;
+  if (options.tiny_gpu) {
+    tiny.emplace(backend);
+    if (!tiny->is_there()) throw UsageError("--tiny-gpu is for the simulator");
+  }
+  for (Job& job : work.jobs) {
+    job.task.kind = kind;
+    job.task.on_tiny_gpu = options.tiny_gpu;
+    for (Entry& entry : job.entries) {
+      if (options.tiny_gpu && entry.variant.limited)
+        entry.variant = AnyVariant(*entry.variant.limited);
+    }
   }
   std::vector<std::string> versions;
   for (const AnyVariant& peer : all_peers) versions.push_back(peer.version);
@@ -274,6 +293,8 @@ void add_program_options(CommandLine& line, const std::string& family, ProgramOp
   add_flag(line, family, "--no-times", options.no_times);
   add_flag(line, family, "--no-trials", options.no_trials);
   add_flag(line, family, "--strict", options.out.strict);
+  add_option(line, family, "--data", options.data);
+  add_flag(line, family, "--tiny-gpu", options.tiny_gpu);
   line.option("--json", "FILE", options.out.json, "write the results as JSON");
   line.flag("--list", options.list, "list the variants and stop");
   line.option("--color", "WHEN", options.out.color, "auto, always or never");

@@ -29,6 +29,8 @@ struct ProgramOptions {
   bool no_peers = false;
   bool no_times = false;
   bool no_trials = false;
+  std::string data;
+  bool tiny_gpu = false;
   bool list = false;
   OutputOptions out;
   // Where the family has them.

@@ -140,6 +140,44 @@ class FamilyProblem<Conv1dProblem> final : public AnyProblem {
                                         mask_ ? *mask_ : conv::adversarial_mask(problem, seed),
                                         false, period);
   }
+  std::string options() const override {
+    std::string text = "--length " + std::to_string(given_.length) + " --mask " +
+                       std::to_string(given_.mask_width) + " --threads " +
+                       std::to_string(given_.threads);
+    if (given_.problem.border() == conv::Border::report) text += " --border report";
+    return text;
+  }
+  std::vector<conv::Period> periods() const override {
+    return {{"block", given_.threads}, {"warp", 32}};
+  }
+  std::vector<Trait> traits() const override {
+    const Conv1dProblem& it = given_;
+    const int halo = it.mask_width / 2;
+    return {
+        {"mask 1", "masks wider than 1", it.mask_width == 1},
+        {"lengths that are a multiple of the block's threads",
+         "lengths that are not a multiple of the block's threads", it.length % it.threads == 0},
+        {"a single block", "several blocks", it.length <= it.threads},
+        {"halos no wider than a block", "halos wider than a block", halo <= it.threads},
+        {"signals at least as long as the mask", "masks longer than the signal",
+         it.length >= it.mask_width},
+        {"blocks of whole warps", "blocks that are not of whole warps", it.threads % 32 == 0},
+        {"the report's border", "zeros beyond the border",
+         it.problem.border() == conv::Border::report},
+        {"lengths that are a multiple of 4", "lengths that are not a multiple of 4",
+         it.length % 4 == 0},
+        {"blocks of one thread", "blocks of several threads", it.threads == 1},
+        {"blocks of a warp or less", "blocks of more than a warp", it.threads <= 32},
+    };
+  }
+  DatasetPtr turned(const Dataset& data) const override {
+    std::vector<float> mask = data.inputs()[1].values;
+    std::reverse(mask.begin(), mask.end());
+    if (mask == data.inputs()[1].values) return nullptr;
+    if (data.inputs()[0].values.size() != static_cast<std::size_t>(given_.length)) return nullptr;
+    return std::make_shared<Conv1dData>(given_, data.inputs()[0].values, std::move(mask),
+                                        data.exact(), 0);
+  }
   Published published(int task) const override {
     // The report's own set-up.
     if (given_.mask_width != 3 || given_.threads != 16) return {};

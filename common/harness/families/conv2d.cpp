@@ -118,6 +118,53 @@ class FamilyProblem<ConvLayer> final : public AnyProblem {
     return kProductsOfALayer + static_cast<double>(conv::products(given_));
   }
 
+  std::string options() const override { return "--layer " + label(); }
+  std::vector<conv::OutputAxis> output_axes(conv::Layout layout) const override {
+    const conv::OutputAxis image = {"n", "image", given_.N()};
+    const conv::OutputAxis filter = {"k", "filter", given_.K()};
+    const conv::OutputAxis row = {"p", "row", given_.P()};
+    const conv::OutputAxis column = {"q", "column", given_.Q()};
+    if (layout == conv::Layout::nchw) return {image, filter, row, column};
+    return {filter, row, column, image};
+  }
+  std::vector<conv::Period> periods() const override {
+    return {{"32", 32}, {"64", 64}, {"28", 28}, {"16", 16}, {"8", 8}};
+  }
+  std::vector<Trait> traits() const override {
+    const ConvLayer& it = given_;
+    return {
+        {"one image", "several images", it.N() == 1},
+        {"one channel", "several channels", it.C() == 1},
+        {"one filter", "several filters", it.K() == 1},
+        {"stride 1", "a stride", it.stride_h() == 1 && it.stride_w() == 1},
+        {"no padding", "padding", it.padding_h() == 0 && it.padding_w() == 0},
+        {"filters of one tap", "filters of more than one tap", it.R() * it.S() == 1},
+        {"square maps", "maps that are not square", it.H() == it.W()},
+        {"square filters", "filters that are not square", it.R() == it.S()},
+        {"at most 32 columns", "more than 32 columns", it.Q() <= 32},
+        {"at most 8 rows", "more than 8 rows", it.P() <= 8},
+        {"columns in multiples of 4", "columns not in multiples of 4", it.Q() % 4 == 0},
+        {"channels in multiples of 4", "channels not in multiples of 4", it.C() % 4 == 0},
+        {"filters in multiples of 4", "filters not in multiples of 4", it.K() % 4 == 0},
+        {"at most 32 filters", "more than 32 filters", it.K() <= 32},
+        {"at most 32 channels", "more than 32 channels", it.C() <= 32},
+        {"the same stride both ways", "strides that differ", it.stride_h() == it.stride_w()},
+        {"the same padding both ways", "paddings that differ", it.padding_h() == it.padding_w()},
+    };
+  }
+  DatasetPtr turned(const Dataset& data) const override {
+    std::vector<float> filters = data.inputs()[1].values;
+    const std::int64_t taps = std::int64_t{given_.R()} * given_.S();
+    if (static_cast<std::int64_t>(filters.size()) != given_.filters_size() ||
+        static_cast<std::int64_t>(data.inputs()[0].values.size()) != given_.input_size()) {
+      return nullptr;
+    }
+    for (auto at = filters.begin(); at != filters.end(); at += taps) std::reverse(at, at + taps);
+    if (filters == data.inputs()[1].values) return nullptr;
+    return std::make_shared<Conv2dData>(given_, data.inputs()[0].values, std::move(filters),
+                                        data.exact(), conv::Repeat{});
+  }
+
   std::vector<DataKind> kinds() const override {
     return {{DataKind::Of::exact}, {DataKind::Of::ordinary}};
   }

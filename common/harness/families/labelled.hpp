@@ -42,6 +42,10 @@ class LabelledProblem : public AnyProblem {
   double bench_weight() const override {
     return 1e6 + static_cast<double>(given_.input_size() + given_.output_size());
   }
+  std::string options() const override { return "--problem " + label(); }
+  std::vector<conv::Period> periods() const override {
+    return {{"32", 32}, {"64", 64}, {"16", 16}, {"8", 8}};
+  }
   std::vector<DataKind> kinds() const override {
     std::vector<DataKind> all = {{}};
     for (int edge = 1; edge < conv::input_kinds(given_); ++edge) {

@@ -56,6 +56,31 @@ class FamilyProblem<PoolingLayer> final : public LabelledProblem<PoolingLayer> {
             {"kind", layer.kind() == Pooling::max ? "max" : "average"},
             {"rounding", layer.rounding() == Rounding::floor ? "floor" : "ceil"}};
   }
+  std::vector<conv::OutputAxis> output_axes(conv::Layout layout) const override {
+    const PoolingLayer& it = given();
+    const conv::OutputAxis image = {"n", "image", it.N()};
+    const conv::OutputAxis channel = {"c", "channel", it.C()};
+    const conv::OutputAxis row = {"p", "row", it.P()};
+    const conv::OutputAxis column = {"q", "column", it.Q()};
+    if (layout == conv::Layout::nchw) return {image, channel, row, column};
+    return {channel, row, column, image};
+  }
+  std::vector<Trait> traits() const override {
+    const PoolingLayer& it = given();
+    return {
+        {"maxima", "averages", it.kind() == Pooling::max},
+        {"one image", "several images", it.N() == 1},
+        {"one channel", "several channels", it.C() == 1},
+        {"no padding", "padding", it.padding_h() == 0 && it.padding_w() == 0},
+        {"windows that do not overlap", "windows that overlap",
+         it.stride_h() >= it.R() && it.stride_w() >= it.S()},
+        {"rounding down", "rounding up", it.rounding() == Rounding::floor},
+        {"square maps", "maps that are not square", it.H() == it.W()},
+        {"square windows", "windows that are not square", it.R() == it.S()},
+        {"at most 32 columns", "more than 32 columns", it.Q() <= 32},
+        {"images in multiples of 32", "images not in multiples of 32", it.N() % 32 == 0},
+    };
+  }
   DatasetPtr data(DataKind kind, std::uint64_t seed, std::int64_t) const override {
     return std::make_shared<PoolingData>(given(), conv::make_input(given(), kind.number, seed));
   }

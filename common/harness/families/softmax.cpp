@@ -38,6 +38,20 @@ class FamilyProblem<Softmax> final : public LabelledProblem<Softmax> {
   Problem fields() const override {
     return {{"N", std::int64_t{given().N()}}, {"C", std::int64_t{given().C()}}};
   }
+  std::vector<conv::OutputAxis> output_axes(conv::Layout) const override {
+    return {{"n", "image", given().N()}, {"c", "category", given().C()}};
+  }
+  std::vector<Trait> traits() const override {
+    const Softmax& it = given();
+    return {
+        {"one image", "several images", it.N() == 1},
+        {"one category", "several categories", it.C() == 1},
+        {"at most 32 categories", "more than 32 categories", it.C() <= 32},
+        {"at most 1,024 categories", "more than 1,024 categories", it.C() <= 1024},
+        {"categories in multiples of 32", "categories not in multiples of 32", it.C() % 32 == 0},
+        {"images in multiples of 32", "images not in multiples of 32", it.N() % 32 == 0},
+    };
+  }
   DatasetPtr data(DataKind kind, std::uint64_t seed, std::int64_t) const override {
     return std::make_shared<SoftmaxData>(given(), conv::make_input(given(), kind.number, seed));
   }

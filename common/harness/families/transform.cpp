@@ -44,6 +44,30 @@ class FamilyProblem<Transform> final : public LabelledProblem<Transform> {
             {"W", std::int64_t{images.W()}},
             {"from", conv::to_string(given().from())}};
   }
+  std::vector<conv::OutputAxis> output_axes(conv::Layout) const override {
+    const conv::Images& it = given().images();
+    const conv::OutputAxis image = {"n", "image", it.N()};
+    const conv::OutputAxis channel = {"c", "channel", it.C()};
+    const conv::OutputAxis row = {"h", "row", it.H()};
+    const conv::OutputAxis column = {"w", "column", it.W()};
+    if (given().to() == conv::Layout::nchw) return {image, channel, row, column};
+    return {channel, row, column, image};
+  }
+  std::vector<Trait> traits() const override {
+    const conv::Images& it = given().images();
+    const std::int64_t cells = std::int64_t{it.C()} * it.H() * it.W();
+    return {
+        {"to NCHW", "to CHWN", given().to() == conv::Layout::nchw},
+        {"one image", "several images", it.N() == 1},
+        {"images in multiples of 32", "images not in multiples of 32", it.N() % 32 == 0},
+        {"images in pairs", "an odd number of images", it.N() % 2 == 0},
+        {"cells of an image in multiples of 32", "cells of an image not in multiples of 32",
+         cells % 32 == 0},
+        {"cells of an image in pairs", "an odd number of cells of an image", cells % 2 == 0},
+        {"at most 32 images", "more than 32 images", it.N() <= 32},
+        {"at most 32 cells of an image", "more than 32 cells of an image", cells <= 32},
+    };
+  }
   DatasetPtr data(DataKind kind, std::uint64_t seed, std::int64_t) const override {
     return std::make_shared<TransformData>(given(), conv::make_input(given(), kind.number, seed));
   }

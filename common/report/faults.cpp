@@ -1,0 +1,260 @@
+// What failed, as people want it: the lines of the program, what was found there, and how to see it again.
+#include <algorithm>
+#include <fstream>
+
+#include "common/report/command_line.hpp"
+#include "common/report/text.hpp"
+#include "common/report/traffic_words.hpp"
+
+namespace halo {
+
+namespace {
+
+constexpr std::size_t kMostFindings = 6;  // of one variant: more of them teach nothing new
+constexpr std::size_t kMostParts = 3;     // lines that make a figure of the traffic
+
+std::string count_of(std::uint64_t count, const std::string& word) {
+  return with_commas(static_cast<std::int64_t>(count)) + " " + word + (count == 1 ? "" : "s");
+}
+
+std::string thread_text(const std::array<unsigned, 3>& at) {
+  if (at[1] == 0 && at[2] == 0) return std::to_string(at[0]);
+  return "(" + std::to_string(at[0]) + "," + std::to_string(at[1]) + "," + std::to_string(at[2]) +
+         ")";
+}
+
+// "uninitialized_shared_read" -> "uninitialized shared read".
+std::string kind_words(std::string kind) {
+  std::replace(kind.begin(), kind.end(), '_', ' ');
+  return kind;
+}
+
+// A line of a source file, without the spaces before it; empty if it cannot be read.
+std::string source_line(const std::string& root, const std::string& file, int line) {
+  std::ifstream in((root.empty() ? "" : root + "/") + file);
+  std::string text;
+  for (int i = 0; i < line && in; ++i) std::getline(in, text);
+  if (!in || line <= 0) return {};
+  const std::size_t begin = text.find_first_not_of(" \t");
+  return begin == std::string::npos ? "" : text.substr(begin);
+}
+
+// Lines of one program, each under its file's name.
+class Quoted {
+ public:
+  explicit Quoted(const TableOptions& options) : options_(options) {}
+
+  void add(const std::string& file, int line, const std::string& remark = "") {
+    if (file.empty()) return;
+    const std::string text = source_line(options_.source, file, line);
+    if (line <= 0 || text.empty()) {
+      text_ += "  " + file + (line > 0 ? ":" + std::to_string(line) : "") +
+               (remark.empty() ? "" : "  " + remark) + "\n";
+      file_.clear();
+      return;
+    }
+    if (file != file_) text_ += "  " + file + "\n";
+    file_ = file;
+    const std::string number = std::to_string(line);
+    const std::size_t width = options_.width > 0 ? static_cast<std::size_t>(options_.width) : 100;
+    std::string quoted = std::string(number.size() < 5 ? 5 - number.size() : 0, ' ');
+    quoted += number + " |   " + text;
+    // A comment behind the code may be left out.
+    const std::size_t wanted = quoted.size() + (remark.empty() ? 0 : remark.size() + 2);
+    if (const std::size_t comment = quoted.find("  //"); comment != quoted.npos && wanted > width) {
+      quoted.resize(comment);
+    }
+    if (!remark.empty()) {
+      const bool fits = quoted.size() + 2 + remark.size() <= width;
+      quoted += fits ? "  " + remark : "\n      |     " + remark;
+    }
+    text_ += quoted + "\n";
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  const TableOptions& options_;
+  std::string text_;
+  std::string file_;
+};
+
+// A finding's sentence in its two parts: what was seen, without the places that are quoted, and what to do.
+std::pair<std::string, std::string> parts_of(const std::string& message) {
+  const std::size_t end = message.find(". ");
+  std::string seen = message.substr(0, end);
+  const std::string remedy = end == std::string::npos ? "" : message.substr(end + 2);
+  const std::size_t at = seen.rfind(" at ");
+  const std::size_t colon = seen.rfind(':');
+  if (at != std::string::npos && colon != std::string::npos && colon > at &&
+      seen.find(' ', at + 4) == std::string::npos &&
+      seen.find_first_not_of("0123456789", colon + 1) == std::string::npos) {
+    seen.erase(at);
+  }
+  return {seen, remedy};
+}
+
+std::string finding_text(const Hazard& hazard, const TableOptions& options) {
+  std::string head = paint(kind_words(hazard.kind), Tone::bad, options);
+  if (!hazard.array.empty()) head += ": " + hazard.array;
+  if (hazard.count > 1) head += ", " + count_of(hazard.count, "time");
+  Quoted quoted(options);
+  quoted.add(hazard.file, hazard.line,
+             hazard.kind == "stray_write" ? ""
+                                          : "thread " + thread_text(hazard.thread) + " of block " +
+                                                thread_text(hazard.block));
+  if (!hazard.other_file.empty()) quoted.add(hazard.other_file, hazard.other_line);
+  const auto [seen, remedy] = parts_of(hazard.message);
+  std::string text = head + "\n" + quoted.text();
+  text += "  " + wrapped(seen, options, "  ", 2) + "\n";
+  if (!remedy.empty()) text += "  try: " + wrapped(remedy, options, "  ", 7) + "\n";
+  return text;
+}
+
+std::string hazards_text(const Row& row, const TableOptions& options) {
+  std::string text;
+  const auto& findings = row.hazards.findings;
+  for (std::size_t i = 0; i < std::min(findings.size(), kMostFindings); ++i) {
+    text += finding_text(findings[i], options);
+  }
+  if (findings.size() > kMostFindings) {
+    text += "and " + count_of(findings.size() - kMostFindings, "more finding") +
+            " (all of them: --json FILE)\n";
+  }
+  if (!row.hazards.reason.empty()) {
+    text += "  " + wrapped(row.hazards.reason, options, "  ", 2) + "\n";
+  }
+  return text;
+}
+
+std::string numbers_text(const Row& row, const TableOptions& options) {
+  const Diagnosis& known = row.check.diagnosis;
+  if (known.place.empty()) {
+    std::string text;
+    const std::string& reason = row.check.reason;
+    for (std::size_t at = 0; at < reason.size();) {
+      const std::size_t end = std::min(reason.find('\n', at), reason.size());
+      text += (at == 0 ? "" : "  ") +
+              wrapped(reason.substr(at, end - at), options, "  ", at == 0 ? 0 : 2) + "\n";
+      at = end + 1;
+    }
+    return text;
+  }
+  std::string text = std::string("numbers, ") + (known.tried > 1 ? "smallest wrong shape (" : "(") +
+                     known.smallest + "): " + known.place +
+                     (known.found == "never written" ? " was never written, should be "
+                                                     : " is " + known.found + ", should be ") +
+                     known.expected;
+  text = wrapped(text, options) + "\n";
+  if (!known.pattern.empty()) text += "  " + wrapped(known.pattern, options, "  ", 2) + "\n";
+  return text;
+}
+
+std::string traffic_text(const Row& row, const TableOptions& options) {
+  std::string text;
+  for (const TrafficDifference& one : traffic_differences(row)) {
+    text += "  " + (one.name.empty() ? one.what : one.name) + ": predicted " + one.predicted +
+            ", counted " + one.counted + (one.change.empty() ? "" : ", " + one.change) + "\n";
+    Quoted quoted(options);
+    for (std::size_t i = 0; i < std::min(one.lines.size(), kMostParts); ++i) {
+      quoted.add(one.lines[i].file, one.lines[i].line, one.lines[i].counted);
+    }
+    text += quoted.text();
+  }
+  return text;
+}
+
+std::string printed_text(const Row& row, const TableOptions& options) {
+  const Printed& printed = row.printed;
+  if (printed.total == 0) return {};
+  std::string text = "printed by the kernel with " + printed.where;
+  if (printed.total > printed.lines.size()) {
+    text += " (first " + std::to_string(printed.lines.size()) + " of " +
+            count_of(printed.total, "line") + ")";
+  }
+  text = wrapped(text, options) + ":\n";
+  for (const std::string& line : printed.lines) text += "  " + line + "\n";
+  return text;
+}
+
+// The verdict: "race; 44 of 46 shapes wrong (right: mask 1 only)".
+std::string verdict_text(const Row& row) {
+  std::vector<std::string> all;
+  if (!row.check.crash.empty()) all.push_back(row.check.crash);
+  std::vector<std::string> kinds;
+  for (const Hazard& hazard : row.hazards.findings) {
+    const std::string kind = kind_words(hazard.kind);
+    if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) kinds.push_back(kind);
+  }
+  if (row.hazards.outcome == Outcome::bad && !kinds.empty()) all.push_back(listed(kinds));
+  const Diagnosis& known = row.check.diagnosis;
+  const bool numbers = row.check.outcome == Outcome::bad;
+  if (known.tried > 1 && known.wrong > 0) {
+    std::string text = std::to_string(known.wrong) + " of " + count_of(known.tried, "shape") +
+                       (numbers ? " wrong" : " with a finding");
+    if (!known.kind.empty()) text += " (" + known.kind + ")";
+    all.push_back(text);
+  } else if (numbers && row.check.crash.empty() && !row.variant.starts_with("(")) {
+    all.push_back("wrong results");
+  }
+  if (row.time.outcome == Outcome::bad) all.push_back("time");
+  std::string text;
+  for (const std::string& one : all) text += (text.empty() ? "" : "; ") + one;
+  return text;
+}
+
+std::string faults(const Row& row, const TableOptions& options) {
+  const bool failed = row.check.outcome == Outcome::bad || row.hazards.outcome == Outcome::bad ||
+                      row.time.outcome == Outcome::bad;
+  const bool differs = row.traffic.outcome == Outcome::bad;
+  const std::string printed = printed_text(row, options);
+  if (!failed && !differs && printed.empty()) return {};
+  const std::string name =
+      (stage_label(row).empty() ? "" : stage_label(row) + " ") + row.variant + "  ";
+  std::string text = paint(name, Tone::strong, options);
+  if (!failed && !differs) return text + printed;
+  if (failed) {
+    const std::string word = row.check.crash.empty() ? "FAIL" : "CRASHED";
+    const std::string verdict = verdict_text(row);
+    text += paint(word, Tone::bad, options) + (verdict.empty() ? "" : "  ") +
+            wrapped(verdict, options, "  ", name.size() + word.size() + 2) + "\n";
+    if (row.hazards.findings.empty()) text += "  " + row.source + "\n";
+    if (row.hazards.outcome == Outcome::bad) text += hazards_text(row, options);
+    if (row.check.outcome == Outcome::bad) text += numbers_text(row, options);
+    if (row.time.outcome == Outcome::bad) {
+      text += "time: " + wrapped(row.time.reason, options, "  ", 6) + "\n";
+    }
+    if (differs) {
+      text += wrapped("traffic: " + told_traffic(row), options) + "\n" + traffic_text(row, options);
+    }
+  } else {
+    std::string told = told_traffic(row);
+    if (const std::string right = "right; "; told.starts_with(right)) told.erase(0, right.size());
+    const std::string verdict =
+        "right, but not the traffic predicted: " + told + " (" + row.traffic.reason + ")";
+    text += paint("DIFFERS", Tone::caution, options) + "  " +
+            wrapped(verdict, options, "  ", name.size() + 9) + "\n" + traffic_text(row, options) +
+            "  if that was meant, change what the stage predicts; --strict makes it a failure\n";
+  }
+  text += printed;
+  // A command is one line, however long, to be copied.
+  if (const std::string& again = row.check.diagnosis.again; !again.empty()) {
+    text += "again: " + again + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string all_faults(const std::vector<Row>& rows, const TableOptions& options) {
+  std::string text;
+  for (const Row& row : rows) {
+    const std::string one = faults(row, options);
+    text += (text.empty() || one.empty() ? "" : "\n") + one;
+  }
+  if (text.empty()) return text;
+  if (options.format != Format::markdown) return "\n" + text;
+  // As it stands: its indents and its stars mean something. No text of ours holds this many ticks.
+  return "\n``````text\n" + text + "``````\n";
+}
+
+}  // namespace halo

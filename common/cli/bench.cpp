@@ -5,8 +5,10 @@
 #include "common/cli/commands.hpp"
 #include "common/cli/gpu.hpp"
 #include "common/cli/program_runs.hpp"
+#include "common/data/file.hpp"
 #include "common/data/suggestion.hpp"
 #include "common/harness/bench_sets.hpp"
+#include "common/harness/course.hpp"
 #include "common/report/json.hpp"
 #include "common/report/terminal.hpp"
 
@@ -22,7 +24,15 @@ BenchChoice choose_ladders(const BuildFolder& build, const BenchOptions& options
     if (std::find(families.begin(), families.end(), options.family) == families.end()) {
       std::string names;
       for (const std::string& family : families) names += (names.empty() ? "" : ", ") + family;
-      throw WrongUse("no family '" + options.family + "'" +
+      const bool known =
+          std::any_of(course().begin(), course().end(),
+                      [&](const CourseStage& stage) { return stage.family == options.family; });
+      // Without nvcc there is no program for most of them.
+      if (known) {
+        throw CannotRun("no bench program of " + options.family + " is set up here, only of " +
+                        names + " (./halo doctor)");
+      }
+      throw WrongUse("no family " + data::quoted(options.family) +
                      data::did_you_mean(options.family, families) + " (there are " + names + ")");
     }
     families = {options.family};

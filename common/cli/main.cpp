@@ -60,7 +60,7 @@ fs::path own_build_folder() {
 
 int complain(const std::string& text, int code) {
   std::fflush(stdout);
-  std::fprintf(stderr, "halo: %s\n", data::printable(text).c_str());
+  std::fprintf(stderr, "halo: %s\n", data::printable(text, 2000).c_str());
   return code;
 }
 

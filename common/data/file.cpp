@@ -28,6 +28,8 @@ std::string reason_of(int error) {
     case ENOSPC:
     case EDQUOT:
       return "the disk is full; free some space or choose another folder";
+    case ELOOP:
+      return "its links lead in a circle";
     case ENAMETOOLONG:
       return "the name is too long";
     default:

@@ -133,6 +133,9 @@ std::string another_kind(const InputFile& file) {
   if (text.starts_with("\xff\xd8\xff")) {
     return "it is a JPEG file; convert it to PNG (ImageMagick: convert photo.jpg photo.png)";
   }
+  if (text.starts_with("PK\x03\x04")) {
+    return "it is an archive, as numpy.savez writes them; write one array with numpy.save";
+  }
   for (const char kind : {'1', '2', '3', '4', '7'}) {
     if (text.starts_with(std::string{'P', kind, '\n'})) {
       return "it is a Netpbm file of kind P" + std::string(1, kind) + ", only P5 and P6 are read" +

@@ -82,6 +82,11 @@ std::string no_sound_reason() { return ""; }
 Signal read_sound(const InputFile& file) {
   SF_INFO info{};
   // The 0 leaves the descriptor open: it belongs to `file`.
+  char start[4] = {};
+  if (std::string_view(start, file.read(0, start, sizeof start)) == "PK\x03\x04") {
+    throw file.error(
+        "it is an archive, as numpy.savez writes them; write one array with numpy.save");
+  }
   const Sound sound(sf_open_fd(file.descriptor(), SFM_READ, &info, 0));
   if (!sound) {
     throw file.error("it is no sound file that libsndfile can read (" + words_of(nullptr) +

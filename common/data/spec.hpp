@@ -36,7 +36,11 @@ inline std::string no_such_kind(const std::string& spec, const std::string& what
                                 const std::vector<std::string>& kinds) {
   const std::size_t colon = spec.find(':');
   std::string meant = nearest(std::string_view(spec).substr(0, colon), kinds);
-  if (!meant.empty() && colon != std::string::npos) meant += spec.substr(colon);
+  if (meant == spec) {
+    meant += ":9";  // it lacks its size
+  } else if (!meant.empty() && colon != std::string::npos) {
+    meant += spec.substr(colon);
+  }
   return "it is no kind of " + what + ", and there is no such file" +
          (meant.empty() ? "" : "; did you mean " + printable(meant, 100) + "?");
 }

@@ -268,8 +268,9 @@ int run(int argc, const char* const* argv, const NetworkStage& stage,
     }
     std::erase_if(all_ways, [&](const Way& way) { return way.name != options.variant; });
     if (all_ways.empty()) {
-      throw UsageError("variant '" + options.variant + "' is not in stage " + stage.name +
-                       data::did_you_mean(options.variant, choices) + "; it has:" + names);
+      throw UsageError("variant " + data::quoted(options.variant) + " is not in stage " +
+                       stage.name + data::did_you_mean(options.variant, choices) +
+                       " (it has:" + names + ")");
     }
   }
   const std::vector<Task> tasks = make_tasks(options, stage, backend);

@@ -88,6 +88,10 @@ bool CommandLine::parse(int argc, const char* const* argv) {
     // What is wrong is the first of them; what follows an unknown option may be its value.
     const std::vector<std::string> extras = app_->app.remaining();
     const std::string first = extras.empty() ? "" : extras.front();
+    // What a word processor makes of two hyphens.
+    if (first.starts_with("\xe2\x80\x93") || first.starts_with("\xe2\x80\x94")) {
+      throw UsageError(data::quoted(first) + " begins with a dash: options begin with two hyphens");
+    }
     if (!first.starts_with('-')) {
       throw UsageError("too many arguments: " + data::quoted(first) +
                        " (--help shows the options)");
@@ -101,11 +105,13 @@ bool CommandLine::parse(int argc, const char* const* argv) {
                      data::did_you_mean(word, names) + " (--help shows the options)");
   } catch (const CLI::ArgumentMismatch& error) {
     const std::string words = error.what();
+    const std::string name = words.substr(0, words.find(':'));
     if (words.find("required") == std::string::npos) {
       throw UsageError(words + " (--help shows the options)");
     }
-    throw UsageError(words.substr(0, words.find(':')) +
-                     " needs a value behind it (--help shows the options)");
+    throw UsageError(name + (words.find("received") == std::string::npos
+                                 ? " needs a value behind it (--help shows the options)"
+                                 : " is given more than once"));
   } catch (const CLI::ParseError& error) {
     std::string line = error.what();
     for (char& letter : line) {

@@ -167,6 +167,11 @@ TEST_CASE("bench chooses a family, and refuses one that it has not") {
   const Ended none = build.halo({"bench", "conv9d"});
   require_one_line(none, 2);
   CHECK_THAT(none.err, contains("conv1d, conv2d"));
+  // One of the course's, but without a program here.
+  const Ended known = build.halo({"bench", "softmax"});
+  require_one_line(known, 77);
+  CHECK_THAT(known.err,
+             contains("no bench program of softmax is set up here, only of conv1d, conv2d"));
 }
 
 TEST_CASE("wrong use of bench is one line and exit status 2") {

@@ -886,6 +886,8 @@ TEST_CASE("what was probably meant is said") {
       {{"run", "01", "02"}, "too many arguments: '02'"},
       {{"run", "01", "--length"}, "--length needs a value behind it"},
       {{"run", "01", "--length", ""}, "--length: the value is empty"},
+      {{"run", "01", "--length", "5", "--length", "6"}, "--length is given more than once"},
+      {{"run", "01", "\xe2\x80\x94length", "5"}, "options begin with two hyphens"},
       {{"run", "--length="}, "--length: the value is empty"},
       {{"run", ""}, "an argument is empty, behind 'run'"},
       {{"dance"}, "unknown command 'dance' (run, bench"},

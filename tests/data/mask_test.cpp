@@ -137,6 +137,7 @@ TEST_CASE("lists that cannot be are refused in one line", "[mask]") {
 }
 
 TEST_CASE("anything else is taken for a file, and the forms are named", "[mask]") {
+  CHECK_THAT(mask_refusal("box"), contains("did you mean box:9?"));
   CHECK_THAT(mask_refusal("guassian:31"),
              contains("no such file") && contains("did you mean gaussian:31?"));
   CHECK_THAT(mask_refusal("guassian:31"), contains("gaussian:W"));

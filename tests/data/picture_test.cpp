@@ -257,6 +257,7 @@ TEST_CASE("what is no picture is refused in words", "[picture]") {
              contains("it is no picture that can be read here"));
   CHECK_THAT(picture_refusal("\xff\xd8\xff\xe0 and so on"),
              contains("JPEG") && contains("convert"));
+  CHECK_THAT(picture_refusal("PK\x03\x04"), contains("numpy.savez"));
   CHECK_THAT(picture_refusal("P2\n1 1\n255\n7\n"), contains("Netpbm file of kind P2"));
   CHECK_THAT(picture_refusal(std::string("\x89PNG\r\n", 6)), contains("no picture"));
 }

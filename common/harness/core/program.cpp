@@ -123,8 +123,9 @@ std::vector<Entry> choose_variants(const std::vector<AnyStage>& stages,
     std::erase_if(chosen,
                   [&](const Entry& entry) { return entry.variant.name != options.variant; });
     if (chosen.empty()) {
-      throw UsageError("variant '" + options.variant + "' is not in stage " + title(stages) + with +
-                       data::did_you_mean(options.variant, choices) + "; it has:" + names);
+      throw UsageError("variant " + data::quoted(options.variant) + " is not in stage " +
+                       title(stages) + with + data::did_you_mean(options.variant, choices) +
+                       " (it has:" + names + ")");
     }
   }
   // A stage may bring peers of its own.

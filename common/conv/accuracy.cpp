@@ -20,6 +20,15 @@ bool is_worse(const Failure& a, const Failure& b) {
   return a.index < b.index;
 }
 
+// ", 1.04 times the bound", where that says anything.
+std::string times_the_bound(double share) {
+  constexpr double kMostTold = 1000;
+  if (share < 1.01) return ", just over it";
+  char text[40] = "";
+  if (share < kMostTold) std::snprintf(text, sizeof text, ", %.3g times it", share);
+  return text;
+}
+
 std::string describe(const Failure& failure) {
   char text[240];
   const auto index = static_cast<long long>(failure.index);
@@ -39,8 +48,9 @@ std::string describe(const Failure& failure) {
                       found, failure.expected);
       } else {
         std::snprintf(text, sizeof text,
-                      "output[%lld]: found %.9g, expected %.9g, off by %.3g, bound %.3g", index,
-                      found, failure.expected, std::fabs(found - failure.expected), failure.bound);
+                      "output[%lld]: found %.9g, expected %.9g, off by %.3g, bound %.3g%s", index,
+                      found, failure.expected, std::fabs(found - failure.expected), failure.bound,
+                      times_the_bound(failure.share).c_str());
       }
       break;
   }
@@ -66,6 +76,26 @@ double error_bound(std::int64_t terms, double scale) {
 double transform_error(double largest_input, double filter_sum) {
   constexpr double kGrowth = 860;
   return kGrowth * kUnitRoundoff * largest_input * filter_sum;
+}
+
+namespace {
+
+constexpr double kTf32 = 0x1p-10;
+
+double products_bound(double lost, std::int64_t roundings, double scale) {
+  if (scale == 0) return 0;
+  constexpr double kGrown = (1 + kTf32) * (1 + kTf32);
+  return (lost + gamma(roundings) * kGrown) * scale + static_cast<double>(roundings) * 0x1p-150;
+}
+
+}  // namespace
+
+double tf32_bound(std::int64_t terms, double scale) {
+  return products_bound(2 * kTf32 + kTf32 * kTf32, 2 * terms, scale);
+}
+
+double tf32_split_bound(std::int64_t terms, double scale) {
+  return products_bound(3 * kTf32 * kTf32 * (1 + kTf32) * (1 + kTf32), 6 * terms, scale);
 }
 
 float poison() { return std::bit_cast<float>(kPoisonBits); }

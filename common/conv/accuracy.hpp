@@ -53,6 +53,23 @@ double error_bound(std::int64_t terms, double scale);
 /// sqrt(log2 of a tile's cells) * u of the same product (Higham, chapter 24), 4 for 256 x 256 cells.
 double transform_error(double largest_input, double filter_sum);
 
+/// What tensor cores may lose beside a float sum, whose factors are rounded to TF32 and whose additions
+/// are cut off: of `terms` products whose absolute values add up to `scale`, of normal numbers.
+///
+/// TF32 keeps 10 bits behind the leading one: a factor arrives within v = 2^-10 of itself (the hardware
+/// may cut the other bits off; cvt.rna rounds, which is better), and a product of two such factors is
+/// exact in float. So all products together are off by at most (2v + v^2) * scale. Fasi, Higham, Mikaitis
+/// and Pranesh ("Numerical behavior of NVIDIA tensor cores", PeerJ Computer Science 7:e330, 2021) measured
+/// that sums are truncated, not rounded, in blocks of products: an addition loses up to 2u instead of u.
+/// Counted as twice as many roundings, gamma(2 * terms) * (1 + v)^2 * scale.
+double tf32_bound(std::int64_t terms, double scale);
+
+/// The same where each factor is the sum of two numbers of TF32, the second what the first one leaves, and
+/// three of the four products are added up ("3xTF32" of NVIDIA's CUTLASS, example 27): both parts together
+/// are within v^2 of the factor, and the product that is left out is at most v^2 of the whole. So
+/// (3 v^2 (1 + v)^2) * scale, and gamma(6 * terms) * (1 + v)^2 * scale for three times as many additions.
+double tf32_split_bound(std::int64_t terms, double scale);
+
 /// What outputs are filled with before a launch: a quiet NaN with a payload that no arithmetic on
 /// ordinary numbers produces. A cell that still holds it was never written.
 inline constexpr std::uint32_t kPoisonBits = 0x7FC0DEADu;
@@ -112,7 +129,8 @@ struct Comparison {
   void merge(const Comparison& other);
 
   /// "pass: 1000 outputs, worst error 0.41 of its bound" or, for a failure, a line with the counts
-  /// and a line for each of the worst cells. No newline at the end.
+  /// and a line for each of the worst cells, each with how often its bound it is off. No newline at the
+  /// end.
   std::string describe() const;
 
  private:

@@ -142,11 +142,48 @@ Reference reference(const Problem1d& problem, std::span<const float> input,
   return result;
 }
 
+std::string arithmetic_of(Demand demand) {
+  switch (demand) {
+    case Demand::exact:
+      return "sums that do not round";
+    case Demand::transformed:
+      return "a transform (Winograd, FFT) in float";
+    case Demand::tf32:
+      return "tensor cores on factors of TF32";
+    case Demand::tf32_split:
+      return "tensor cores on factors in two parts of TF32";
+    case Demand::exp2:
+      return "exp2f(x * log2(e)) for expf(x)";
+    case Demand::bounded:
+      break;
+  }
+  return "products, sums and expf in float, in any order";
+}
+
+double sum_bound(Demand demand, std::int64_t terms, double scale, double added) {
+  switch (demand) {
+    case Demand::exact:
+      return 0;
+    case Demand::tf32:
+      return tf32_bound(terms, scale);
+    case Demand::tf32_split:
+      return tf32_split_bound(terms, scale);
+    case Demand::transformed:
+      return error_bound(terms, scale) + added;
+    case Demand::exp2:
+    case Demand::bounded:
+      break;
+  }
+  return error_bound(terms, scale);
+}
+
 Checker::Checker(const Problem1d& problem, std::span<const float> input,
                  std::span<const float> mask, Demand demand, std::int64_t period)
     : problem_(problem), input_(input), mask_(mask), demand_(demand) {
   if (demand == Demand::transformed) {
-    throw std::invalid_argument("what a transform may add is known of layers, not of signals");
+    double mask_sum = 0;
+    for (const float tap : mask) mask_sum += std::fabs(tap);
+    transform_error_ = transform_error(largest_finite("input", input), mask_sum);
   }
   if (period < 0) {
     throw std::invalid_argument("the period must be at least 0 (none), got " +
@@ -176,7 +213,7 @@ Checker::Checker(const Problem1d& problem, std::span<const float> input,
 void Checker::expect(std::int64_t first, std::int64_t count, double* value, double* bound) const {
   reference_range(problem_, input_.data(), mask_.data(), first, count, value, bound);
   for (std::int64_t k = 0; k < count; ++k) {
-    bound[k] = demand_ == Demand::exact ? 0.0 : error_bound(terms(problem_, first + k), bound[k]);
+    bound[k] = sum_bound(demand_, terms(problem_, first + k), bound[k], transform_error_);
   }
 }
 

@@ -93,10 +93,22 @@ enum class Demand {
   bounded,
   // Equal as numbers: for exact_input and exact_mask, whose sums do not round.
   exact,
-  // For layers only (layer.hpp): within the bound of the sum and what a transform (Winograd, FFT)
-  // adds to it, transform_error.
+  // Within the bound of the sum and what a transform (Winograd, FFT) adds to it, transform_error.
   transformed,
+  // Within what tensor cores lose: tf32_bound, tf32_split_bound.
+  tf32,
+  tf32_split,
+  // For softmax only (softmax.hpp): exp2f(x * log2(e)) where others have expf(x).
+  exp2,
 };
+
+/// Which arithmetic a bound is about, in words that follow "the bound of": "products and sums in float,
+/// in any order".
+std::string arithmetic_of(Demand demand);
+
+/// The bound of one output, a sum of `terms` products whose absolute values add up to `scale`. `added`
+/// is what a transform adds, if it is one.
+double sum_bound(Demand demand, std::int64_t terms, double scale, double added);
 
 /// Judges the outputs of one problem, in pieces of any size, so that a billion of them need not be
 /// in memory at once: each computed output against its bound, each of the others against the poison
@@ -111,8 +123,8 @@ class Checker {
   /// from the ends, and the references of one period are computed here, in 16 bytes of memory each:
   /// judging then takes as long as reading the outputs.
   ///
-  /// Throws std::invalid_argument as require_data, for a negative period, for an input that does
-  /// not repeat, and for Demand::transformed.
+  /// Throws std::invalid_argument as require_data, for a negative period and for an input that does
+  /// not repeat.
   Checker(const Problem1d& problem, std::span<const float> input, std::span<const float> mask,
           Demand demand = Demand::bounded, std::int64_t period = 0);
 
@@ -128,6 +140,7 @@ class Checker {
   std::span<const float> input_;
   std::span<const float> mask_;
   Demand demand_;
+  double transform_error_ = 0;  // with Demand::transformed
   // Of one period of outputs, from output h on; empty without one.
   std::vector<double> value_;
   std::vector<double> bound_;

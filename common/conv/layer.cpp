@@ -397,7 +397,7 @@ void LayerChecker::expect(std::int64_t first, std::int64_t count, double* value,
                  const std::int64_t down = layer_.C() * rows.taps_of(p).size();
                  for (std::int64_t i = 0; i < q.size(); ++i) {
                    const std::int64_t terms = down * columns.taps_of(q.begin + i).size();
-                   bound[at + i] = error_bound(terms, bound[at + i]) + added;
+                   bound[at + i] = sum_bound(demand_, terms, bound[at + i], added);
                  }
                });
 }

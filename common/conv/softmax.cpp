@@ -22,6 +22,10 @@
 //       |e' - e| <= a = e (exp(|d| u) (1 + 4u) - 1) + 2^-147.
 //     For d < -104, e < 2^-150 and exp(d') < 2^-149: there the last term alone is enough, so |d| may
 //     be taken for 104 at most.
+//     With exp2f(d' * L), L = log2(e) in float, the exponent is rounded three times: the difference, L
+//     (within 0.3u) and the product. CUDA documents exp2f at 2 ulp, so the rest is the same with 3u for
+//     the u of exp(|d| u). (Subtracting after the products, as in exp2f(x * L - m * L), rounds m * L: for
+//     large m the exponent is off by more than any bound of this kind, and 3e38 * L is infinite.)
 //   S' = sum of e' in any order. All are positive, so each addition multiplies by (1 + d3), |d3| <= u,
 //     and a term goes through at most C - 1 of them. With A = sum of a,
 //       (S - A) (1 - u)^(C-1) <= S' <= (S + A) (1 + u)^(C-1).
@@ -55,12 +59,13 @@ struct Exponential {
   double error;
 };
 
-Exponential exponential(double d) {
+// `roundings` of the exponent.
+Exponential exponential(double d, int roundings) {
   constexpr double kExpUlps = 4 * kUnitRoundoff;
   constexpr double kReference = 0x1p-48;
   constexpr double kSmallest = 0x1p-147;
   const double value = std::exp(d);
-  const double x = std::min(-d, 104.0) * kUnitRoundoff;
+  const double x = std::min(-d, 104.0) * kUnitRoundoff * roundings;
   const double grown = x + x * x;  // exp(x) - 1 is less, for x <= 1
   return {value, value * (grown + kExpUlps * (1 + grown) + kReference) + kSmallest};
 }
@@ -157,8 +162,8 @@ std::vector<float> make_input(const Softmax& softmax, int kind, std::uint64_t se
   return cells;
 }
 
-SoftmaxChecker::SoftmaxChecker(const Softmax& softmax, std::span<const float> input)
-    : softmax_(softmax), input_(input) {
+SoftmaxChecker::SoftmaxChecker(const Softmax& softmax, std::span<const float> input, Demand demand)
+    : softmax_(softmax), input_(input), exponent_roundings_(demand == Demand::exp2 ? 3 : 1) {
   internal::require_size("input", input.size(), softmax.input_size());
   rows_.resize(static_cast<std::size_t>(softmax.N()));
   const auto categories = static_cast<std::size_t>(softmax.C());
@@ -185,7 +190,8 @@ SoftmaxChecker::SoftmaxChecker(const Softmax& softmax, std::span<const float> in
           double sum = 0;
           double error = 0;
           for (const float cell : row) {
-            const Exponential term = exponential(static_cast<double>(cell) - largest);
+            const Exponential term =
+                exponential(static_cast<double>(cell) - largest, exponent_roundings_);
             sum += term.value;
             error += term.error;
           }
@@ -225,7 +231,8 @@ Comparison SoftmaxChecker::judge_part(std::int64_t first, std::span<const float>
     }
     const float* const cells = input_.data() + index;
     for (std::size_t i = 0; i < count; ++i) {
-      const Exponential term = exponential(static_cast<double>(cells[i]) - row.largest);
+      const Exponential term =
+          exponential(static_cast<double>(cells[i]) - row.largest, exponent_roundings_);
       value[i] = term.value * row.share;
       const double most = (term.value + term.error) * row.most_share;
       const double least = (term.value - term.error) * row.least_share;

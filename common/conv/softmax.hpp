@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "common/conv/accuracy.hpp"
+#include "common/conv/conv1d.hpp"  // Demand
 
 namespace halo::conv {
 
@@ -57,11 +58,12 @@ std::vector<float> make_input(const Softmax& softmax, int kind, std::uint64_t se
 /// Judges the outputs of a softmax, in pieces of any size: each against the bound of softmax.cpp
 /// (the rounding of the subtraction, of exp, within 2 ulp, of the sum in any order, and of a division
 /// or of a product with the sum's reciprocal), NaN where the formula gives NaN, and exactly 0 for a
-/// category of -inf.
+/// category of -inf. With Demand::exp2 the exp may be exp2f of a product with log2(e).
 class SoftmaxChecker {
  public:
   /// Throws std::invalid_argument unless the input holds N*C values.
-  SoftmaxChecker(const Softmax& softmax, std::span<const float> input);
+  SoftmaxChecker(const Softmax& softmax, std::span<const float> input,
+                 Demand demand = Demand::bounded);
   /// Judges the outputs first, first + 1, ... of the flat [N][C]. May be called from several threads.
   /// Throws std::invalid_argument if there are no such outputs.
   Comparison judge(std::int64_t first, std::span<const float> outputs) const;
@@ -81,6 +83,7 @@ class SoftmaxChecker {
 
   Softmax softmax_;
   std::span<const float> input_;
+  int exponent_roundings_;
   std::vector<Row> rows_;  // [N]
 };
 

@@ -276,7 +276,28 @@ TEST_CASE("a comparison names the worst share, the kinds of fault and five place
   CHECK_THAT(text, test::contains("output[10]: never written, expected 3.25"));
   CHECK_THAT(text, test::contains("output[11]: found nan"));
   CHECK_THAT(text, test::contains("output[13]: written (4.5)"));
-  CHECK_THAT(text, test::contains("output[9]: found 9, expected 0, off by 9, bound 0.5"));
+  CHECK_THAT(text,
+             test::contains("output[9]: found 9, expected 0, off by 9, bound 0.5, 18 times it"));
+}
+
+TEST_CASE("a bound of tensor cores is what is cut off, and truncated additions", "[accuracy]") {
+  CHECK(conv::tf32_bound(9, 0) == 0);
+  // Factors lose 2 * 2^-10 of a product, an addition 2 * 2^-24.
+  CHECK(conv::tf32_bound(1, 1) == Approx(2.0 / 1024).epsilon(1e-3));
+  CHECK(conv::tf32_bound(1000, 8) == Approx(8 * (2.0 / 1024 + 2000 * 0x1p-24)).epsilon(4e-3));
+  CHECK(conv::tf32_split_bound(1, 1) == Approx(3 * 0x1p-20 + 6 * 0x1p-24).epsilon(1e-2));
+  CHECK(conv::tf32_split_bound(100, 1) < conv::tf32_bound(100, 1) / 40);
+  CHECK(conv::tf32_split_bound(100, 1) > conv::error_bound(100, 1));
+}
+
+TEST_CASE("what is over its bound says by how much", "[accuracy]") {
+  Comparison comparison;
+  comparison.judge(0, 1.0f, 1.52, 0.5);
+  CHECK_THAT(comparison.describe(), test::contains("bound 0.5, 1.04 times it"));
+  comparison.judge(1, 1.0f, 1.501, 0.5);
+  CHECK_THAT(comparison.describe(), test::contains("bound 0.5, just over it"));
+  comparison.judge(2, 1.0f, 1e6, 0.5);
+  CHECK_THAT(comparison.describe(), test::contains("off by 1e+06, bound 0.5\n"));
 }
 
 TEST_CASE("an error of exactly nothing has the share 0", "[accuracy]") {

@@ -58,6 +58,9 @@ bool try_once(const AnyVariant& variant, Backend& backend, const AnyProblem& pro
     return judge()(static_cast<std::int64_t>(first), cells);
   };
   verified.exact = data.exact();
+  if (!data.exact() && variant.role != Role::copy) {
+    verified.arithmetic = conv::arithmetic_of(variant.demand);
+  }
   if (outputs != nullptr) {
     outputs->reserve(static_cast<std::size_t>(problem.output_size()));
     verified.keep = [&](std::span<const float> cells) {
@@ -143,6 +146,22 @@ void diagnose(const AnyVariant& variant, Backend& backend, const std::vector<Att
     };
   }
   diagnose(variant, attempts, fits, rerun, row);
+}
+
+conv::Demand demand_of(Method method) {
+  switch (method) {
+    case Method::transform:
+      return conv::Demand::transformed;
+    case Method::tf32:
+      return conv::Demand::tf32;
+    case Method::tf32_split:
+      return conv::Demand::tf32_split;
+    case Method::exp2:
+      return conv::Demand::exp2;
+    case Method::definition:
+      break;
+  }
+  return conv::Demand::bounded;
 }
 
 Judge judge_of(const Dataset& data, const AnyVariant& variant) {

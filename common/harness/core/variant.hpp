@@ -164,6 +164,9 @@ struct Trial {
   bool on_tiny_gpu;  // and by Variant::limited, where it has one
 };
 
+// What outputs of a kernel's method are held to.
+conv::Demand demand_of(Method method);
+
 // Why the variant does not take the problem; empty if it does.
 template <class Given>
 std::string refusal(const Variant<Given>& variant, const Given& problem) {

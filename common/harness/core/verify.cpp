@@ -115,7 +115,16 @@ void compare(const Verified& verified, Row& row) {
   if (!verified.exact) {
     row.check.worst_share = std::max(row.check.worst_share, comparison.worst_share);
   }
-  if (!comparison.passed()) add_failure(row.check, verified.where, comparison.describe());
+  if (!comparison.passed()) {
+    std::string text = comparison.describe();
+    // Far off it is no question of arithmetic.
+    constexpr double kNear = 100;
+    if (!verified.arithmetic.empty() && comparison.worst_share < kNear) {
+      text += "\n  The bound is that of " + verified.arithmetic +
+              "; a kernel of another method says so (Method in common/harness/kernel.h)";
+    }
+    add_failure(row.check, verified.where, text);
+  }
   for (const KeptArray& kept : verified.kept) require_unchanged(verified, kept, row);
 
   const auto require_no_stray_write = [&](const Array* array, const std::string& name) {

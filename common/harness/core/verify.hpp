@@ -40,7 +40,8 @@ struct Verified {
   std::function<std::string()> unsupported;
   // Judges the outputs first, first + 1, ...
   std::function<conv::Comparison(std::size_t first, std::span<const float> cells)> judge;
-  bool exact = false;  // the outputs have no error to be shown
+  bool exact = false;      // the outputs have no error to be shown
+  std::string arithmetic;  // that the bound is about, in words; empty: there is none
   // Gets the whole output, part by part. May be empty.
   std::function<void(std::span<const float> cells)> keep;
 };

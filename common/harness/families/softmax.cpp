@@ -16,8 +16,8 @@ class SoftmaxData final : public Dataset {
   SoftmaxData(const Softmax& problem, std::vector<float> input)
       : Dataset({{"input", std::move(input), problem.input_size()}}), problem_(problem) {}
 
-  Judge judge(conv::Layout, conv::Demand) const override {
-    return [checker = conv::SoftmaxChecker(problem_, inputs()[0].values)](
+  Judge judge(conv::Layout, conv::Demand demand) const override {
+    return [checker = conv::SoftmaxChecker(problem_, inputs()[0].values, demand)](
                std::int64_t first, std::span<const float> cells) {
       return checker.judge(first, cells);
     };
@@ -64,6 +64,7 @@ ProblemCall<Softmax> call_of(const Softmax& problem, const AnyCall& any) {
 
 void add(SoftmaxStage& stage, const char* name, const char* source, const SoftmaxKernel& kernel) {
   auto variant = described<conv::Softmax>(name, source, kernel);
+  variant.demand = demand_of(kernel.method);
   variant.launch = [launch = kernel.launch](const ProblemCall<conv::Softmax>& c) {
     return launch({c.problem.N(), c.problem.C(), c.input, c.output, c.workspace});
   };

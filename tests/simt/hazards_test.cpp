@@ -21,8 +21,9 @@ const int step_limit_is_set = setenv("SIMT_STEP_LIMIT", "300000", 1);
 using simt::Finding;
 
 const HazardCase& case_named(const std::string& name) {
-  for (const auto* cases : {&race_cases(), &memory_cases(), &synchronisation_cases(), &copy_cases(),
-                            &block_cases(), &failure_cases(), &stream_cases()}) {
+  for (const auto* cases :
+       {&race_cases(), &memory_cases(), &synchronisation_cases(), &copy_cases(), &block_cases(),
+        &block_order_cases(), &failure_cases(), &stream_cases()}) {
     for (const HazardCase& one : *cases) {
       if (one.name == name) return one;
     }
@@ -673,6 +674,17 @@ TEST_CASE("memory of the host that is open to kernels has its bounds", "[hazards
   CHECK(error == cudaErrorIllegalAddress);
   REQUIRE(findings.size() == 1);
   CHECK(findings[0].kind == "out_of_bounds");
+}
+
+TEST_CASE("blocks that wait for blocks that have not started", "[hazards][blocks]") {
+  const Outcome outcome = run("barrier_of_the_grid");
+  INFO(describe(outcome.launch.findings));
+  CHECK(outcome.error == cudaErrorLaunchTimeout);
+  REQUIRE(outcome.launch.findings.size() == 1);
+  const Finding& f = outcome.launch.findings[0];
+  CHECK(f.kind == "endless_kernel");
+  CHECK(f.line == line_of(kBlocks, "BUG barrier_of_the_grid"));
+  CHECK(f.message.find("have not started") != std::string::npos);
 }
 
 TEST_CASE("waiting for a volatile variable ends, and is a race", "[hazards]") {

@@ -50,6 +50,8 @@ namespace {
 // lane still runs (a lane that spins on another lane of its warp; otherwise neither would go on).
 constexpr int kRoundsPerTurn = 64;
 constexpr std::uint64_t kStuckEvents = 20'000'000;
+// Where nobody does anything but wait, this part of the step limit is enough.
+constexpr std::uint64_t kSpinsOfLimit = 40;
 
 // An access this little below a stack is to that stack: kernels touch each page of what they take.
 constexpr std::uintptr_t kStackProbe = 4096;
@@ -75,6 +77,8 @@ struct Grid {
   const streams::Operation* operation = nullptr;  // if what it touches is to be remembered
   LaunchRaces* races = nullptr;                   // null: there is but one block, or nobody asks
   std::atomic<std::uint64_t> next_block{0};
+  std::atomic<int> workers{0};   // that run blocks
+  std::atomic<int> spinning{0};  // of them, those whose block does nothing but wait
   std::atomic<int> error{0};
   std::atomic<bool> stop{false};  // an endless kernel, a trap: no further blocks
   std::mutex mutex;
@@ -140,10 +144,18 @@ class Worker {
   bool complete_active_mask(Warp& warp);
   void report_deadlock(Warp& warp);
   void release_barrier(unsigned warps);
-  void report_endless(unsigned warps);
+  // True if every worker's block has long done nothing but read the same few words over and over.
+  bool counting_spins(unsigned warps);
+  bool only_waits(unsigned warps) const;
+  void report_endless(unsigned warps, bool all_wait);
   void kill_all(unsigned warps, int cuda_error);
   void end_lane(Lane& lane, bool abandoned);
-  void progress() { events_without_progress_ = 0; }
+  void progress() {
+    events_without_progress_ = 0;
+    next_look_ = settings().step_limit / kSpinsOfLimit;
+    if (spins_) --grid->spinning;
+    spins_ = false;
+  }
   void tell_streams(const Event* first, const Event* last);
   void note_unordered(streams::Number other, streams::Touch its);
 
@@ -154,6 +166,8 @@ class Worker {
   std::vector<std::unique_ptr<WarpLogs>> all_logs_;
   std::vector<WarpLogs*> free_logs_;
   std::uint64_t events_without_progress_ = 0;
+  std::uint64_t next_look_ = 0;  // at what number of them to see whether the block only waits
+  bool spins_ = false;           // it does
   bool lane_abandoned_ = false;
   std::optional<streams::Toucher> toucher_;
   const Event* touching_ = nullptr;
@@ -260,6 +274,7 @@ void Worker::run(Grid& g) {
   Hot& hot = simt_hot;
   hot.checks = g.checks;
   threads = g.shape.block[0] * g.shape.block[1] * g.shape.block[2];
+  ++g.workers;
   races_.begin_launch(g.checks & kCheckRaces ? g.races : nullptr);
   hot.tls_map = g.kernel->shared_map.data();
   hot.dynamic_bytes = g.shape.dynamic_shared_bytes;
@@ -279,6 +294,8 @@ void Worker::run(Grid& g) {
     for (std::uint64_t b = first; b < last && !g.stop; ++b) run_block(b);
   }
   toucher_.reset();
+  progress();
+  --g.workers;
   if (g.races) {
     const std::lock_guard lock(g.mutex);
     g.tests.insert(races_.tests().begin(), races_.tests().end());
@@ -396,8 +413,9 @@ void Worker::run_block(std::uint64_t index) {
       all_stopped = true;
     }
     if (!all_stopped) {
-      if (events_without_progress_ > settings().step_limit) {
-        report_endless(warps);
+      const bool all_wait = counting_spins(warps);
+      if (all_wait || events_without_progress_ > settings().step_limit) {
+        report_endless(warps, all_wait);
         grid->stop = true;
         kill_all(warps, 702);
       } else {
@@ -796,16 +814,61 @@ void Worker::release_barrier(unsigned warps) {
 
 // ---- Kernels that do not end ----
 
-void Worker::report_endless(unsigned warps) {
+bool Worker::only_waits(unsigned warps) const {
+  constexpr int kFewWords = 4;
+  for (unsigned w = 0; w < warps; ++w) {
+    for (unsigned i = 0; i < warps_[w].lane_count; ++i) {
+      const Lane& l = warps_[w].lanes[i];
+      if (l.state != LaneState::ready) continue;
+      if (!warps_[w].logs || l.log_end - l.log < 64) return false;
+      std::uint64_t words[kFewWords];
+      int count = 0;
+      for (const Event* e = l.log; e != l.log_end; ++e) {
+        const EventKind kind = event_kind(e->key);
+        if (kind == EventKind::basic_block) continue;
+        if (kind == EventKind::global_store || kind == EventKind::shared_store) return false;
+        if (std::find(words, words + count, e->address) != words + count) continue;
+        if (count == kFewWords) return false;
+        words[count++] = e->address;
+      }
+      if (count == 0) return false;  // it computes
+    }
+  }
+  return true;
+}
+
+bool Worker::counting_spins(unsigned warps) {
+  if (events_without_progress_ < next_look_) return false;
+  next_look_ = events_without_progress_ + settings().step_limit / kSpinsOfLimit / 4 + 1;
+  const bool spins = only_waits(warps);
+  if (spins != spins_) grid->spinning += spins ? 1 : -1;
+  spins_ = spins;
+  return spins && grid->spinning == grid->workers;
+}
+
+void Worker::report_endless(unsigned warps, bool all_wait) {
+  const std::uint64_t started = std::min(grid->next_block.load(), grid->blocks);
   for (unsigned w = 0; w < warps; ++w) {
     for (unsigned i = 0; i < warps_[w].lane_count; ++i) {
       const Lane& l = warps_[w].lanes[i];
       if (l.state != LaneState::ready) continue;
       std::uint32_t pc = 0;
-      if (warps_[w].logs && l.log_end != l.log) pc = event_pc(l.log_end[-1].key);
+      if (warps_[w].logs && l.log_end != l.log) {
+        const Event* last = l.log_end - 1;
+        while (all_wait && event_kind(last->key) == EventKind::basic_block) --last;
+        pc = event_pc(last->key);
+      }
       HazardKey key{Hazard::endless_kernel, pc, 0, "",
-                    "is still in a loop after the step limit and no thread of its block has made "
-                    "progress"};
+                    !all_wait
+                        ? "is still in a loop after the step limit and no thread of its block "
+                          "has made progress"
+                    : started < grid->blocks
+                        ? "waits in a loop, as all threads do that run, and nobody changes what it "
+                          "reads: the blocks that have not started yet cannot, before others end. "
+                          "An ordinary launch gives no block the right to wait for a later one: "
+                          "make it two launches"
+                        : "waits in a loop, as all threads do that are left, and nobody changes "
+                          "what it reads"};
       hazards[key].add(block_index, l.index, UINT32_MAX, "");
       return;  // one is enough: all threads of such a loop would say the same
     }

@@ -7,8 +7,8 @@
 
 int main(int argc, char** argv) {
   const std::vector<HazardCase>* lists[] = {
-      &race_cases(), &memory_cases(),  &synchronisation_cases(),
-      &copy_cases(), &failure_cases(), &stream_cases()};
+      &race_cases(),   &memory_cases(), &synchronisation_cases(), &copy_cases(), &failure_cases(),
+      &stream_cases(), &block_cases()};
   if (argc < 2) {
     std::fprintf(stderr, "usage: hazard_cases --all | NAME...\n");
     return 2;

@@ -123,6 +123,16 @@ __global__ void look_back(int*, float* out) {
   out[turn * 64 + threadIdx.x] = before;
 }
 
+// All blocks would have to run at once.
+__global__ void barrier_of_the_grid(int* cells) {
+  if (threadIdx.x == 0) {
+    atomicAdd(&cells[0], 1);
+    while (atomicAdd(&cells[0], 0) < static_cast<int>(gridDim.x)) {  // BUG barrier_of_the_grid
+    }
+  }
+  __syncthreads();
+}
+
 // ---- right without any order ----
 
 __global__ void atomics_of_all_blocks(int* cells, float* out) {
@@ -182,6 +192,13 @@ int run() {
   return cudaDeviceSynchronize();
 }
 
+int run_barrier_of_the_grid() {
+  cudaDeviceReset();
+  DeviceArray<int> cells(std::vector<int>(512, 0));
+  barrier_of_the_grid<<<4096, 32>>>(cells.get());
+  return cudaDeviceSynchronize();
+}
+
 }  // namespace
 
 const std::vector<HazardCase>& block_cases() {
@@ -192,13 +209,6 @@ const std::vector<HazardCase>& block_cases() {
       {"neighbours_in_place", run<neighbours_in_place>},
       {"reset_by_one_block", run<reset_by_one_block>},
       {"bytes_of_two_blocks", run<bytes_of_two_blocks>},
-      {"last_block", run<last_block>},
-      {"last_block_without_fence", run<last_block_without_fence>},
-      {"part_after_fence", run<part_after_fence>},
-      {"last_block_resets", run<last_block_resets>},
-      {"lock_of_blocks", run<lock_of_blocks>},
-      {"lock_of_blocks_without_fence", run<lock_of_blocks_without_fence>},
-      {"look_back", run<look_back>},
       {"atomics_of_all_blocks", run<atomics_of_all_blocks>},
       {"halo_read_by_two", run<halo_read_by_two>},
       {"updates_its_own", run<updates_its_own>},
@@ -206,6 +216,20 @@ const std::vector<HazardCase>& block_cases() {
       {"visited_by_blocks", run<visited_by_blocks>},
       {"flag_of_all_blocks", run<flag_of_all_blocks>},
       {"relaxation", run<relaxation>},
+  };
+  return cases;
+}
+
+const std::vector<HazardCase>& block_order_cases() {
+  static const std::vector<HazardCase> cases = {
+      {"last_block", run<last_block>},
+      {"last_block_without_fence", run<last_block_without_fence>},
+      {"part_after_fence", run<part_after_fence>},
+      {"last_block_resets", run<last_block_resets>},
+      {"lock_of_blocks", run<lock_of_blocks>},
+      {"lock_of_blocks_without_fence", run<lock_of_blocks_without_fence>},
+      {"look_back", run<look_back>},
+      {"barrier_of_the_grid", run_barrier_of_the_grid},
   };
   return cases;
 }

@@ -133,9 +133,23 @@ struct LineCoverage {
   bool launched = false;  // a kernel that can get there was launched
 };
 
+// One way that a branch can go: an if, the ?: or && of an expression, or a loop's way back (`again`),
+// which is not taken if the loop turns once at most. Told only where it is sure, and not where the way
+// leads to lines that were not reached: those say it.
+struct BranchCoverage {
+  int line = 0;
+  int column = 0;   // 0: unknown
+  int to_line = 0;  // where it leads; 0: to another file, or out of the function
+  bool again = false;
+  bool taken = false;  // by some thread
+  bool launched = false;
+};
+
 struct FileCoverage {
   std::string file;
   std::vector<LineCoverage> lines;  // those with code, in order
+  std::vector<BranchCoverage>
+      branches;  // of those that were reached; what cannot be told is left out
 };
 
 // A kernel of the program; of a template each instantiation.

@@ -135,6 +135,43 @@ TEST_CASE("only lines with code count, and each launch is counted", "[coverage]"
   CHECK(launches_of(nothing, "loop(") == 0);
 }
 
+TEST_CASE("a branch that went one way, and a loop that turned once, are told", "[coverage]") {
+  const auto untaken = [](const std::set<int>& lines) {
+    int ways = 0;
+    for (const simt::FileCoverage& file : simt::take_coverage().files) {
+      if (!is_kernel_file(file.file, "coverage.cu")) continue;
+      for (const simt::BranchCoverage& way : file.branches) {
+        if (lines.contains(way.line) && !way.taken) ++ways;
+      }
+    }
+    return ways;
+  };
+  simt::take_coverage();
+  coverage::run_conditional_expression(false);
+  CHECK(untaken(marked("EXPRESSION")) == 1);
+  coverage::run_conditional_expression(true);
+  CHECK(untaken(marked("EXPRESSION")) == 1);
+  coverage::run_conditional_expression(false);
+  coverage::run_conditional_expression(true);
+  CHECK(untaken(marked("EXPRESSION")) == 0);
+
+  coverage::run_loop(1);
+  CHECK(untaken(marked("LOOP")) == 1);
+  coverage::run_loop(2);
+  CHECK(untaken(marked("LOOP")) == 0);
+  // A loop that is not entered says that with its lines.
+  coverage::run_loop(0);
+  CHECK(untaken(marked("LOOP")) == 0);
+
+  // An if without an else; inside a loop that the compiler unrolls, one copy's way is all copies' way.
+  coverage::run_unrolled(4);
+  CHECK(untaken(marked("WITHIN")) == 1);
+  coverage::run_unrolled(2);
+  CHECK(untaken(marked("WITHIN")) == 0);
+  coverage::run_unrolled(0);
+  CHECK(unreached() == marked("UNROLLED"));
+}
+
 TEST_CASE("without checks nothing is recorded", "[coverage]") {
   simt::take_coverage();
   simt::set_checks("none");

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "common/simt/runtime/fp64.hpp"
+#include "common/simt/runtime/instructions.hpp"
 #include "common/simt/runtime/line_table.hpp"
 #include "common/simt/runtime/program_image.hpp"
 
@@ -36,13 +37,33 @@ struct Place {
 // A basic block of the source, as the compiler left it: from its call to the next one. What it moved
 // into a block of its own afterwards counts to the one before.
 struct Block {
-  std::uint32_t call = 0;          // what note_block() is told
-  std::vector<Place> places;       // of all its code
-  std::vector<Place> sure_places;  // of its calls, which cannot have been moved here
+  std::uint32_t call = 0;  // what note_block() is told
+  // Where its code is from. Calls cannot have been moved here. The call at its start names the line of
+  // the first statement, which nearly always belongs here.
+  std::vector<Place> calls;
+  Place start;
+  std::vector<Place> rest;
+};
+
+// A conditional jump of the machine and the two ways from there.
+struct Jump {
+  struct Way {
+    std::vector<std::uint32_t> to;  // the blocks that come next, by Block::call
+    bool known = true;              // it always gets to one of them
+    Place place;                    // where the first of them begins
+    int column = 0;
+    bool again = false;  // it leads backwards
+  };
+  Place place;
+  int column = 0;
+  std::vector<std::uint32_t> from;  // the blocks that it may end
+  Way ways[2];
+  bool closes_loop() const { return ways[0].again || ways[1].again; }
 };
 
 struct DeviceFunction {
   std::vector<Block> blocks;
+  std::vector<Jump> jumps;
   std::vector<std::uintptr_t> callees;  // where they begin
 };
 
@@ -137,28 +158,130 @@ class DeviceCode {
     if (starts.empty()) return;
     for (std::size_t i = 0; i < starts.size(); ++i) {
       Block block;
-      block.call = static_cast<std::uint32_t>(starts[i] + 4 - image_.load_address());
+      block.call = block_at(starts[i]);
       const std::uintptr_t from = i == 0 ? begin : starts[i];
       const std::uintptr_t to = i + 1 < starts.size() ? starts[i + 1] : function->end;
       for (auto row = table_.covering(from); row != table_.rows().end() && row->address < to;
            ++row) {
-        add_place(block.places, std::max(row->address, from));
+        add_place(block.rest, std::max(row->address, from));
       }
       for (auto call = std::lower_bound(calls.begin(), calls.end(), from);
            call != calls.end() && *call < to; ++call) {
-        add_place(block.sure_places, *call);
+        if (*call != starts[i]) add_place(block.calls, *call);
       }
+      block.start = place_of(starts[i]);
       result.blocks.push_back(std::move(block));
+    }
+    read_jumps(*function, starts, result);
+  }
+
+  std::uint32_t block_at(std::uintptr_t start) const {
+    return static_cast<std::uint32_t>(start + 4 - image_.load_address());
+  }
+
+  // Follows the code from instruction `at` to the blocks that come next.
+  struct Ahead {
+    std::vector<std::size_t> starts;  // instructions that begin a block
+    std::vector<std::size_t> jumps;   // conditional ones on the way
+    bool known = true;                // no other end was seen
+  };
+  static Ahead look_ahead(const std::vector<Instruction>& code, const std::vector<bool>& starts,
+                          std::size_t at) {
+    using Kind = Instruction::Kind;
+    Ahead ahead;
+    std::set<std::size_t> seen;
+    std::vector<std::size_t> open = {at};
+    while (!open.empty()) {
+      const std::size_t i = open.back();
+      open.pop_back();
+      if (i >= code.size()) {
+        ahead.known = false;
+        continue;
+      }
+      if (!seen.insert(i).second) continue;
+      const Instruction& one = code[i];
+      if (starts[i]) {
+        ahead.starts.push_back(i);
+        continue;
+      }
+      if (one.kind == Kind::leaves || one.kind == Kind::indirect) {
+        ahead.known = false;
+        continue;
+      }
+      if (one.kind == Kind::branch) ahead.jumps.push_back(i);
+      if (one.kind == Kind::jump || one.kind == Kind::branch)
+        open.push_back(index_of(code, one.target));
+      if (one.kind != Kind::jump) open.push_back(i + 1);
+    }
+    std::sort(ahead.starts.begin(), ahead.starts.end());
+    return ahead;
+  }
+
+  // Past the end if no instruction begins there.
+  static std::size_t index_of(const std::vector<Instruction>& code, std::uintptr_t address) {
+    const auto at = std::lower_bound(
+        code.begin(), code.end(), address,
+        [](const Instruction& one, std::uintptr_t wanted) { return one.address < wanted; });
+    if (at == code.end() || at->address != address) return code.size();
+    return static_cast<std::size_t>(at - code.begin());
+  }
+
+  // Nothing if the function's instructions are not all understood.
+  void read_jumps(const ProgramImage::Function& function, const std::vector<std::uintptr_t>& starts,
+                  DeviceFunction& result) {
+    const std::vector<Instruction> code = decode(function.begin, function.end);
+    std::vector<bool> is_start(code.size());
+    for (const std::uintptr_t start : starts) {
+      const std::size_t at = index_of(code, start);
+      if (at == code.size() || code[at].kind != Instruction::Kind::call) return;
+      is_start[at] = true;
+    }
+    std::map<std::size_t, std::vector<std::uint32_t>> from;  // of each jump
+    for (const std::uintptr_t start : starts) {
+      for (const std::size_t jump : look_ahead(code, is_start, index_of(code, start) + 1).jumps) {
+        from[jump].push_back(block_at(start));
+      }
+    }
+    for (const auto& [at, before] : from) {
+      Jump jump;
+      const auto row = table_.covering(code[at].address);
+      jump.place = place_of(code[at].address);
+      // Not of a line's code from the simulator's headers: those branches are not the user's.
+      if (jump.place.line == 0 || row == table_.rows().end() || row->line != jump.place.line)
+        continue;
+      jump.column = row->column;
+      jump.from = before;
+      const std::size_t next[2] = {index_of(code, code[at].target), at + 1};
+      for (int i = 0; i < 2; ++i) {
+        Jump::Way& way = jump.ways[i];
+        const Ahead ahead = look_ahead(code, is_start, next[i]);
+        way.known = ahead.known;
+        way.again = next[i] <= at;
+        for (const std::size_t start : ahead.starts)
+          way.to.push_back(block_at(code[start].address));
+        if (ahead.starts.empty()) continue;
+        const std::uintptr_t first = code[ahead.starts.front()].address;
+        way.place = place_of(first);
+        const auto first_row = table_.covering(first);
+        if (first_row != table_.rows().end()) way.column = first_row->column;
+      }
+      result.jumps.push_back(std::move(jump));
     }
   }
 
-  void add_place(std::vector<Place>& places, std::uintptr_t address) {
+  // Line 0 if it is not the user's.
+  Place place_of(std::uintptr_t address) {
     const SourceLine source = image_.line_of(address);
-    if (source.line == 0 || is_system_file(source.file)) return;
+    if (source.line == 0 || is_system_file(source.file)) return {};
     const auto [known, is_new] = file_numbers_.try_emplace(source.file, files_.size());
     if (is_new) files_.push_back(source.file);
-    const Place place{known->second, source.line, source.function};
-    if (std::find(places.begin(), places.end(), place) == places.end()) places.push_back(place);
+    return {known->second, source.line, source.function};
+  }
+
+  void add_place(std::vector<Place>& places, std::uintptr_t address) {
+    const Place place = place_of(address);
+    if (place.line == 0 || std::find(places.begin(), places.end(), place) != places.end()) return;
+    places.push_back(place);
   }
 
   static bool is_system_file(const std::string& file) {
@@ -177,16 +300,19 @@ class DeviceCode {
 // What ran, as the launches left it.
 struct Reached {
   std::set<std::uint32_t> calls;
+  BlockEdges edges;
   std::map<std::string, std::uint64_t> launches;  // by the host function's symbol
 
   void add(const Reached& other) {
     calls.insert(other.calls.begin(), other.calls.end());
+    edges.add(other.edges);
     for (const auto& [symbol, count] : other.launches) launches[symbol] += count;
   }
 };
 
 struct CoverageState {
   std::mutex mutex;
+  BlockEdges edges;
   Reached before;  // what has been taken
   std::map<std::string, std::uint64_t> launches;
 };
@@ -202,6 +328,8 @@ constexpr std::size_t kMapBytes = std::size_t{1} << 30;  // for all of 32 bits
 Reached collect(CoverageState& s) {
   Reached reached;
   reached.launches = std::exchange(s.launches, {});
+  reached.edges.add(s.edges);
+  s.edges.clear();
   if (!g_block_reached) return reached;
   const std::size_t bytes = (ProgramImage::get().code_bytes() / 4 + 8) & ~std::size_t{7};
   for (std::size_t at = 0; at < bytes; at += 8) {
@@ -214,6 +342,100 @@ Reached collect(CoverageState& s) {
     }
   }
   return reached;
+}
+
+// A branch of the source, of all the copies that the compiler made of it.
+struct BranchName {
+  std::size_t file;
+  int line;
+  int column;
+  auto operator<=>(const BranchName&) const = default;
+};
+// Where it leads: file, line, column.
+using WayName = std::tuple<std::size_t, int, int>;
+struct BranchSeen {
+  std::set<WayName> taken;
+  std::map<WayName, std::vector<const Block*>>
+      left;           // by copies that were reached, and what follows
+  bool both = false;  // some copy went, or may have gone, both ways
+  bool launched = false;
+  // Jumps that close a loop are apart from those that decide whether it is entered.
+  bool is_loop = false;
+  bool closed = false;  // such a jump was reached
+  bool again = false;   // it went, or may have gone, back
+  bool closed_launched = false;
+};
+using Branches = std::map<BranchName, BranchSeen>;
+
+// False if the jump was not reached. `block_of` finds a block by its call.
+template <class BlockOf>
+bool add_jump(const Jump& jump, bool launched, const Reached& reached, const BlockOf& block_of,
+              Branches& branches) {
+  BranchSeen& seen = branches[{jump.place.file, jump.place.line, jump.column}];
+  seen.is_loop |= jump.closes_loop();
+  const bool ran = std::any_of(jump.from.begin(), jump.from.end(), [&](std::uint32_t block) {
+    return reached.calls.count(block >> 2) > 0;
+  });
+  if (!ran) return false;
+  bool maybe[2];
+  for (int i = 0; i < 2; ++i) {
+    const Jump::Way& way = jump.ways[i];
+    bool taken = false;
+    for (const std::uint32_t to : way.to) {
+      taken |= reached.edges.has(BlockEdges::kElsewhere, to);
+      for (const std::uint32_t from : jump.from) taken |= reached.edges.has(from, to);
+    }
+    maybe[i] = taken || !way.known;
+    if (jump.closes_loop()) {
+      if (way.again) seen.again |= maybe[i];
+      continue;
+    }
+    const WayName name{way.place.file, way.place.line, way.column};
+    if (taken) {
+      seen.taken.insert(name);
+    } else if (!maybe[i]) {
+      for (const std::uint32_t to : way.to) seen.left[name].push_back(block_of(to));
+    }
+  }
+  if (jump.closes_loop()) {
+    seen.closed = true;
+    seen.closed_launched |= launched;
+  } else {
+    seen.both |= maybe[0] && maybe[1];
+    seen.launched |= launched;
+  }
+  return true;
+}
+
+// The ways of a file's branches. `has_gap` says whether a block has a line that was not reached: then
+// that says enough.
+template <class HasGap>
+std::vector<BranchCoverage> ways_of(std::size_t file, const Branches& branches,
+                                    const HasGap& has_gap) {
+  std::vector<BranchCoverage> ways;
+  for (const auto& [name, seen] : branches) {
+    if (name.file != file) continue;
+    if (seen.closed) {
+      ways.push_back({name.line, name.column, name.line, true, seen.again, seen.closed_launched});
+    }
+    // Whether a loop is entered shows in its lines; that it is never passed by is no gap.
+    if (seen.is_loop) continue;
+    const auto add = [&, &name = name, &seen = seen](const WayName& to, bool taken) {
+      const auto& [to_file, line, column] = to;
+      ways.push_back(
+          {name.line, name.column, to_file == file ? line : 0, false, taken, seen.launched});
+    };
+    for (const WayName& to : seen.taken) add(to, true);
+    // Where copies lead to more than two places, which of them are the same way is not known.
+    std::set<WayName> all = seen.taken;
+    for (const auto& [to, blocks] : seen.left) all.insert(to);
+    if (seen.both || all.size() != 2) continue;
+    for (const auto& [to, blocks] : seen.left) {
+      if (seen.taken.count(to) > 0 || std::any_of(blocks.begin(), blocks.end(), has_gap)) continue;
+      add(to, false);
+    }
+  }
+  return ways;
 }
 
 Coverage to_coverage(const Reached& reached) {
@@ -236,15 +458,30 @@ Coverage to_coverage(const Reached& reached) {
     if (function && code.find(function->begin)) functions[function->begin] = true;
   }
 
-  // What ran of each line: of its calls, which stay where they are written; and of the rest, which the
-  // compiler may have moved to where it is needed, or out of a loop.
+  // What ran of each line, by what is surest of the code that it has.
   struct Seen {
-    bool has_calls = false;
-    bool calls_reached = false;
-    bool rest_reached = false;
-    bool follows = false;  // the rest: a line before it in its block has calls that never ran
+    struct Part {
+      bool there = false;
+      bool reached = false;
+      void add(bool ran) {
+        there = true;
+        reached |= ran;
+      }
+    };
+    Part calls;
+    Part starts;
+    Part rest;
+    bool follows =
+        false;  // the rest: a line before it in its block has surer code, and that never ran
+    bool branched =
+        false;  // it decides something, and did: what calls it has beside that may be optional
     bool launched = false;
-    bool reached() const { return has_calls ? calls_reached : rest_reached; }
+    bool is_sure() const { return calls.there || starts.there; }
+    bool reached() const {
+      return branched || (calls.there    ? calls.reached
+                          : starts.there ? starts.reached
+                                         : rest.reached);
+    }
   };
   std::map<std::pair<std::size_t, int>, Seen> lines;
   const auto seen_of = [&](const Place& place) -> Seen& { return lines[{place.file, place.line}]; };
@@ -256,39 +493,60 @@ Coverage to_coverage(const Reached& reached) {
     }
   };
   for_each_block([&](const Block& block, bool launched, bool ran) {
-    for (const Place& place : block.sure_places) {
+    const auto see = [&](const Place& place, Seen::Part Seen::*part) {
       Seen& seen = seen_of(place);
-      seen.has_calls = true;
-      seen.calls_reached |= ran;
+      (seen.*part).add(ran);
       seen.launched |= launched;
-    }
-    for (const Place& place : block.places) {
-      Seen& seen = seen_of(place);
-      seen.rest_reached |= ran;
-      seen.launched |= launched;
-    }
+    };
+    for (const Place& place : block.calls) see(place, &Seen::calls);
+    if (block.start.line != 0) see(block.start, &Seen::starts);
+    for (const Place& place : block.rest) see(place, &Seen::rest);
   });
+  Branches branches;
+  for (const auto& [begin, launched] : functions) {
+    const DeviceFunction& function = *code.find(begin);
+    const auto block_of = [&](std::uint32_t call) -> const Block* {
+      return &*std::lower_bound(function.blocks.begin(), function.blocks.end(), call,
+                                [](const Block& block, std::uint32_t c) { return block.call < c; });
+    };
+    for (const Jump& jump : function.jumps) {
+      if (add_jump(jump, launched, reached, block_of, branches)) {
+        seen_of(jump.place).branched = true;
+      }
+    }
+  }
   // Arithmetic of a line that seems not to be reached may have been moved down into a block that was not:
   // then it stands there before what is really of that block.
   for_each_block([&](const Block& block, bool, bool) {
-    for (const Place& place : block.places) {
+    for (const Place& place : block.rest) {
       bool alone = true;
       bool behind = false;
-      for (const Place& sure : block.sure_places) {
-        if (sure.file != place.file || sure.function != place.function) continue;
+      const auto compare = [&](const Place& sure) {
+        if (sure.file != place.file || sure.function != place.function) return;
         alone = false;
         behind |= sure.line <= place.line && !seen_of(sure).reached();
-      }
+      };
+      for (const Place& sure : block.calls) compare(sure);
+      if (block.start.line != 0) compare(block.start);
       if (alone || behind) seen_of(place).follows = true;
     }
   });
   std::erase_if(lines, [](const auto& entry) {
     const Seen& seen = entry.second;
-    return !seen.reached() && !seen.has_calls && !seen.follows;
+    return !seen.reached() && !seen.is_sure() && !seen.follows;
   });
+  const auto has_gap = [&](const Block* block) {
+    return std::any_of(block->rest.begin(), block->rest.end(), [&](const Place& place) {
+      const auto line = lines.find({place.file, place.line});
+      return line != lines.end() && !line->second.reached();
+    });
+  };
   std::size_t file = static_cast<std::size_t>(-1);
   for (const auto& [where, seen] : lines) {
-    if (where.first != file) coverage.files.push_back({code.file(where.first), {}});
+    if (where.first != file) {
+      coverage.files.push_back(
+          {code.file(where.first), {}, ways_of(where.first, branches, has_gap)});
+    }
     file = where.first;
     coverage.files.back().lines.push_back({where.second, seen.reached(), seen.launched});
   }
@@ -313,6 +571,12 @@ void expect_coverage(std::uintptr_t program_counter) {
     mark_fp64_blocks(g_block_reached);
   }
   ++s.launches[ProgramImage::get().function_symbol(program_counter)];
+}
+
+void note_edges(const BlockEdges& edges) {
+  CoverageState& s = coverage_state();
+  std::lock_guard lock(s.mutex);
+  s.edges.add(edges);
 }
 
 Coverage take_coverage() {

@@ -113,6 +113,7 @@ struct Lane {
   bool handed_on = false;            // it has stored since it fenced, last to this word:
   std::uintptr_t handed_to = 0;
   CopyPipeline pipeline;
+  std::uint64_t last_block = 0;  // Event::key of the last that was replayed; 0: none yet
 };
 
 // Log space of one warp: a buffer for each lane. The lanes' buffers start in different cache sets.
@@ -152,9 +153,11 @@ class SiteCounters {
   std::size_t used_ = 0;
 };
 
-// Forms warp instructions from the lanes' logs and counts them. Stops early when a lane that is
+class BlockEdges;
+
+// Forms warp instructions from the lanes' logs and counts them; collects which block followed which. Stops early when a lane that is
 // still running has no more events (`all_stopped` false), since what it does next may come first.
-void replay(Warp& warp, SiteCounters& sites, bool all_stopped);
+void replay(Warp& warp, SiteCounters& sites, BlockEdges& edges, bool all_stopped);
 
 // What the callbacks read on every access: kept small and flat. One per OS thread.
 struct Hot {

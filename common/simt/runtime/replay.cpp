@@ -1,6 +1,7 @@
 // From 32 logs to warp instructions, and from a warp instruction to requests, sectors, wavefronts.
 #include <algorithm>
 
+#include "common/simt/runtime/coverage.hpp"
 #include "common/simt/runtime/machine.hpp"
 
 namespace simt {
@@ -250,7 +251,7 @@ bool drop_exhausted(const Warp& warp, unsigned* pending, unsigned& count, bool a
 
 }  // namespace
 
-void replay(Warp& warp, SiteCounters& sites, bool all_stopped) {
+void replay(Warp& warp, SiteCounters& sites, BlockEdges& edges, bool all_stopped) {
   unsigned pending[kWarpSize];
   unsigned count = warp.lane_count;
   for (unsigned i = 0; i < count; ++i) pending[i] = i;
@@ -266,14 +267,24 @@ void replay(Warp& warp, SiteCounters& sites, bool all_stopped) {
         access.lane[i] = pending[i];
       }
       access.count = count;
+      std::uint64_t block = 0;  // the last one of this run
       for (std::size_t k = 0; k < run; ++k) {
         const std::uint64_t key = events[0][k].key;
         const EventKind kind = event_kind(key);
-        if (kind == EventKind::basic_block) continue;
+        if (kind == EventKind::basic_block) {
+          if (block) {
+            edges.add(block, key);
+          } else {
+            for (unsigned i = 0; i < count; ++i) edges.add(warp.lanes[pending[i]].last_block, key);
+          }
+          block = key;
+          continue;
+        }
         for (unsigned i = 0; i < count; ++i) access.address[i] = events[i][k].address;
         access.bytes = event_bytes(key);
         count_access(kind, access, sites.at(event_pc(key)));
       }
+      for (unsigned i = 0; block && i < count; ++i) warp.lanes[pending[i]].last_block = block;
       continue;
     }
     // They differ: the lanes whose next event has the smallest key go first, until one runs out or
@@ -301,6 +312,12 @@ void replay(Warp& warp, SiteCounters& sites, bool all_stopped) {
       if (const EventKind kind = event_kind(smallest); kind != EventKind::basic_block) {
         access.bytes = event_bytes(smallest);
         count_access(kind, access, sites.at(event_pc(smallest)));
+      } else {
+        for (unsigned i = 0; i < access.count; ++i) {
+          Lane& lane = warp.lanes[access.lane[i]];
+          edges.add(lane.last_block, smallest);
+          lane.last_block = smallest;
+        }
       }
     }
   }

@@ -84,8 +84,18 @@ Value to_json(const Coverage& coverage) {
       }
     }
     end_range();
-    files.push_back(Value::object(
-        {{"file", file.file}, {"lines", file.lines.size()}, {"unreached", std::move(unreached)}}));
+    Value untaken = Value::array();
+    for (const BranchCoverage& way : file.branches) {
+      if (way.taken) continue;
+      untaken.push_back(Value::object({{"line", way.line},
+                                       {"column", way.column},
+                                       {"to_line", way.to_line},
+                                       {"again", way.again}}));
+    }
+    files.push_back(Value::object({{"file", file.file},
+                                   {"lines", file.lines.size()},
+                                   {"unreached", std::move(unreached)},
+                                   {"untaken", std::move(untaken)}}));
   }
   return Value::object({{"kernels", std::move(kernels)}, {"files", std::move(files)}});
 }

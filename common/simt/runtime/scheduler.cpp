@@ -129,6 +129,7 @@ class Worker {
   HazardTable hazards;
   SiteCounters sites;
   Fp64Blocks fp64_blocks;
+  BlockEdges edges;
   PrintLog printed;
   std::atomic<std::uint64_t> heartbeat{0};
   pthread_t os_thread{};
@@ -380,6 +381,7 @@ void Worker::run_block(std::uint64_t index) {
     l.index = t;
     l.pipeline.copies.clear();
     l.pipeline.batch = 0;
+    l.last_block = 0;
     l.position[0] = t % shape.block[0];
     l.position[1] = t / shape.block[0] % shape.block[1];
     l.position[2] = t / shape.block[0] / shape.block[1];
@@ -478,7 +480,7 @@ bool Worker::run_warp(Warp& w) {
         ready = false;
       }
     }
-    if (counting && (!ready || log_full)) replay(w, sites, !ready || stuck || !resumed);
+    if (counting && (!ready || log_full)) replay(w, sites, edges, !ready || stuck || !resumed);
   }
   if (!ready && w.logs) {
     free_logs_.push_back(w.logs);
@@ -922,6 +924,8 @@ class WorkerPool {
       workers_[i]->sites.clear();
       for (const auto& [pc, times] : workers_[i]->fp64_blocks) fp64_blocks[pc] += times;
       workers_[i]->fp64_blocks.clear();
+      note_edges(workers_[i]->edges);
+      workers_[i]->edges.clear();
       workers_[i]->printed.move_to(printed);
     }
   }

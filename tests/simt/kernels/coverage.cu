@@ -21,9 +21,9 @@ __global__ void one_side_of_a_branch(float* data, float* other, int n) {
 
 __global__ void loop(float* data, int turns) {
   float sum = 0.0f;
-  for (int turn = 0; turn < turns; ++turn) {
-    sum += data[turn];  // BODY
-    sum *= 2.0f;        // BODY
+  for (int turn = 0; turn < turns; ++turn) {  // LOOP
+    sum += data[turn];                        // BODY
+    sum *= 2.0f;                              // BODY
   }
   data[threadIdx.x] = sum;
 }
@@ -69,6 +69,15 @@ __global__ void hoisted(float* data, int turns, int stride) {
   }
 }
 
+__global__ void unrolled(float* data, int n) {
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    if (i < n) {                      // WITHIN
+      data[threadIdx.x + i] += 1.0f;  // UNROLLED
+    }
+  }
+}
+
 }  // namespace
 
 void run_one_side_of_a_branch(bool taken) {
@@ -110,6 +119,11 @@ void run_included(int n) {
 void run_hoisted(int turns) {
   DeviceArray<float> data(std::vector<float>(kThreads, 1.0f));
   hoisted<<<1, 1>>>(data.get(), turns, 1);
+}
+
+void run_unrolled(int n) {
+  DeviceArray<float> data(std::vector<float>(kThreads, 1.0f));
+  unrolled<<<1, 1>>>(data.get(), n);
 }
 
 }  // namespace coverage

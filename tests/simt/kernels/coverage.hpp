@@ -1,5 +1,5 @@
-// Each function launches one kernel of coverage.cu once. What its threads never execute ends in
-// `// NEVER <name>` there, or in coverage.cuh.
+// Each function launches one kernel of coverage.cu once. Lines that the tests ask for end in a marker
+// there, or in coverage.cuh.
 #pragma once
 
 namespace coverage {
@@ -11,5 +11,6 @@ void run_helpers(bool second);
 void run_conditional_expression(bool taken);
 void run_included(int n);
 void run_hoisted(int turns);
+void run_unrolled(int n);
 
 }  // namespace coverage

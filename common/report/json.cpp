@@ -257,9 +257,9 @@ Json range_to_json(const LineRange& range) {
 
 LineRange range_from_json(const Json& json) {
   LineRange range;
-  json.at("file").get_to(range.file);
-  json.at("first").get_to(range.first);
-  json.at("last").get_to(range.last);
+  range.file = name_from(json, "file");
+  range.first = json.get<int>("first");
+  range.last = json.get<int>("last");
   return range;
 }
 
@@ -290,6 +290,24 @@ Diagnosis diagnosis_from_json(const Json& json) {
   diagnosis.tried = count_from(json, "tried");
   diagnosis.wrong = count_from(json, "wrong");
   return diagnosis;
+}
+
+Json branch_to_json(const UntakenBranch& branch) {
+  return Json::object({{"file", branch.file},
+                       {"line", branch.line},
+                       {"column", branch.column},
+                       {"to_line", branch.to_line},
+                       {"again", branch.again}});
+}
+
+UntakenBranch branch_from_json(const Json& json) {
+  UntakenBranch branch;
+  branch.file = name_from(json, "file");
+  branch.line = json.get<int>("line");
+  branch.column = json.get<int>("column");
+  branch.to_line = json.get<int>("to_line");
+  branch.again = json.get<bool>("again");
+  return branch;
 }
 
 Json spread_to_json(const Spread& spread) {
@@ -458,6 +476,9 @@ Json row_to_json(const Row& row) {
     for (const LineRange& range : covered.unreached) {
       coverage["unreached"].push_back(range_to_json(range));
     }
+    for (const UntakenBranch& branch : covered.untaken) {
+      coverage["untaken"].push_back(branch_to_json(branch));
+    }
   }
 
   Json& time = part("time", row.time.outcome, kTimeWords, row.time.reason);
@@ -572,6 +593,11 @@ Row row_from_json(const Json& json) {
   if (const Json* const unreached = coverage.find("unreached")) {
     for (const Json& range : unreached->elements()) {
       row.coverage.unreached.push_back(range_from_json(range));
+    }
+  }
+  if (const Json* const untaken = coverage.find("untaken")) {
+    for (const Json& branch : untaken->elements()) {
+      row.coverage.untaken.push_back(branch_from_json(branch));
     }
   }
 

@@ -128,14 +128,25 @@ struct LineRange {
   bool operator==(const LineRange&) const = default;
 };
 
+// A branch that always went the other way, or a loop that never turned a second time (`again`).
+struct UntakenBranch {
+  std::string file;
+  int line = 0;
+  int column = 0;
+  int to_line = 0;  // where it never led; 0: out of its file or function
+  bool again = false;
+  bool operator==(const UntakenBranch&) const = default;
+};
+
 // Which lines of the variant's own kernels were executed by all that it was tried with so far, in this
 // row and those before it. In JSON REACHED, UNREACHED, NOT RUN. Lines that were not reached are a gap in
 // the trials, no fault of the variant: a run does not fail by them.
 struct Coverage {
   Outcome outcome = Outcome::not_run;
-  std::string reason;                // why not run
-  int lines = 0;                     // that have code
-  std::vector<LineRange> unreached;  // in order
+  std::string reason;                  // why not run
+  int lines = 0;                       // that have code
+  std::vector<LineRange> unreached;    // in order
+  std::vector<UntakenBranch> untaken;  // of lines that were reached
 };
 
 // The rounds of one variant in one state of the caches: milliseconds for one call. Negative: not

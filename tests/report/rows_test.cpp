@@ -535,8 +535,11 @@ TEST_CASE("the table's columns stand in line, with colour too") {
 
 TEST_CASE("lines that were never reached are told once for each variant, and fail nothing") {
   Row first = good_row();
-  first.coverage = {
-      Outcome::bad, "", 40, {{"stages/a/1_a.cu", 118, 121}, {"stages/a/1_a.cu", 130, 130}}};
+  first.coverage.outcome = Outcome::bad;
+  first.coverage.lines = 40;
+  first.coverage.unreached = {{"stages/a/1_a.cu", 118, 121}, {"stages/a/1_a.cu", 130, 130}};
+  first.coverage.untaken = {{"stages/a/1_a.cu", 99, 3, 0, false},
+                            {"stages/a/1_a.cu", 107, 31, 107, true}};
   // What it was tried with next reached the first of them.
   Row second = first;
   second.problem[0].second = std::int64_t{5};
@@ -566,6 +569,7 @@ TEST_CASE("lines that were never reached are told once for each variant, and fai
   CHECK(back[0].coverage.outcome == Outcome::bad);
   CHECK(back[0].coverage.lines == 40);
   CHECK(back[0].coverage.unreached == first.coverage.unreached);
+  CHECK(back[0].coverage.untaken == first.coverage.untaken);
   CHECK(back[1].coverage.outcome == Outcome::not_run);
   CHECK(back[1].coverage.reason == failed.coverage.reason);
   // A row that nobody looked at is written as it always was.

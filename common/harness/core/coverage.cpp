@@ -39,6 +39,10 @@ void TriedLines::add(const simt::Coverage& ran) {
         lines_[{name, line.line}] |= line.reached;
       }
     }
+    for (const simt::BranchCoverage& way : file.branches) {
+      if (!way.launched) continue;
+      ways_[{name, way.line, way.column, way.to_line, way.again}] |= way.taken;
+    }
   }
 }
 
@@ -64,6 +68,11 @@ Coverage TriedLines::so_far() const {
       coverage.unreached.push_back({file, line, line});
     }
     last = &place;
+  }
+  for (const auto& [way, taken] : ways_) {
+    const auto& [file, line, column, to_line, again] = way;
+    if (taken) continue;
+    coverage.untaken.push_back({file, line, column, to_line, again});
   }
   return coverage;
 }

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "common/report/rows.hpp"
@@ -29,6 +30,8 @@ class TriedLines {
   std::string source_;
   bool is_shared_;
   std::map<std::pair<std::string, int>, bool> lines_;  // whether it was reached, by file and line
+  // Whether it was taken, by file, line, column, where it leads, and whether it is a loop's way back.
+  std::map<std::tuple<std::string, int, int, int, bool>, bool> ways_;
 };
 
 }  // namespace halo

@@ -432,7 +432,9 @@ const std::vector<const char*> kOneChannelOnTinyGpu = {
     // Several strips: with few filters, with several images, with any filter.
     "40x33-1-3-3-1", "23x50-2-5-5-1", "37x41-1-7-2-1", "20x300-1-1-3-1-p0",
     // Several groups of filters, and both.
-    "6x8-2-3-230-1", "4x5-1-7-92-1", "11x9-1-5-90-1-p0", "30x31-1-3-60-1-p0", "7x5-1-1-900-1-p0"};
+    "6x8-2-3-230-1", "4x5-1-7-92-1", "11x9-1-5-90-1-p0", "30x31-1-3-60-1-p0", "7x5-1-1-900-1-p0",
+    // A last share that is all for the first of its two blocks: of filters, of rows.
+    "3-1-3-3-1-p0", "3-1-3-1-1"};
 const std::vector<const char*> kChannelsOnTinyGpu = {"12x10-2-3-19-7", "9x13-1-3x5-18-5-s2",
                                                      "6x5-1-1-3-41",   "7x12-3-5-35-3-p0",
                                                      "4x5-2-3-5-40",   "33x35-1-3-2-3"};
@@ -452,6 +454,8 @@ std::vector<Trial<ConvLayer>> trials(const Conv2dVariant& variant, std::uint64_t
       add(wanted_with(sizes, turn++), sizes);
     }
   }
+  // A filter with more taps than a block has threads.
+  add_trial(variant, conv::parse_label("6x7-2-17-3-1"), all);
   Dice dice(seed + 1);
   for (int tries = 0; tries < 200 && all.size() < kFewestTrials; ++tries) {
     Wanted wanted{dice.from(1, 4),

@@ -7,7 +7,7 @@
 using namespace halo;
 
 TEST_CASE("02_conv1d_global: every shape is right, without hazards") {
-  test::require_trials(conv1d_global::stage());
+  test::require_trials_of_all_lines(conv1d_global::stage());
 }
 
 TEST_CASE("02_conv1d_global: traffic is as predicted") {

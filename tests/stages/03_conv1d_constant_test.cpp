@@ -7,7 +7,7 @@
 using namespace halo;
 
 TEST_CASE("03_conv1d_constant: every shape is right, without hazards") {
-  test::require_trials(conv1d_constant::stage());
+  test::require_trials_of_all_lines(conv1d_constant::stage());
 }
 
 TEST_CASE("03_conv1d_constant: traffic is as predicted") {

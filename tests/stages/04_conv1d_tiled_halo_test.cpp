@@ -7,7 +7,7 @@
 using namespace halo;
 
 TEST_CASE("04_conv1d_tiled_halo: every shape is right, without hazards") {
-  test::require_trials(conv1d_tiled_halo::stage());
+  test::require_trials_of_all_lines(conv1d_tiled_halo::stage());
 }
 
 TEST_CASE("04_conv1d_tiled_halo: traffic is as predicted") {

@@ -7,7 +7,7 @@
 using namespace halo;
 
 TEST_CASE("05_conv1d_tiled_cached: every shape is right, without hazards") {
-  test::require_trials(conv1d_tiled_cached::stage());
+  test::require_trials_of_all_lines(conv1d_tiled_cached::stage());
 }
 
 TEST_CASE("05_conv1d_tiled_cached: traffic is as predicted") {

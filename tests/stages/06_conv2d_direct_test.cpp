@@ -34,7 +34,7 @@ const std::vector<ConvLayer> kLargeLayers = {
 }  // namespace
 
 TEST_CASE("06_conv2d_direct: every layer is right, without hazards") {
-  test::require_trials(conv2d_direct::stage());
+  test::require_trials_of_all_lines(conv2d_direct::stage());
 }
 
 TEST_CASE("06_conv2d_direct: traffic is as predicted") {

@@ -100,7 +100,7 @@ void check_launch(Backend& backend, const ConvLayer& layer, const Plan& plan) {
 }  // namespace
 
 TEST_CASE("07_single_channel_adaptive: every layer is right, without hazards") {
-  test::require_trials(stage());
+  test::require_trials_of_all_lines(stage());
 }
 
 TEST_CASE("07_single_channel_adaptive: traffic is as predicted") {

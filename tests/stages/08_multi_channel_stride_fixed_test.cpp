@@ -62,7 +62,7 @@ conv::ConvLayer row_of_pixels() {
 }  // namespace
 
 TEST_CASE("08_multi_channel_stride_fixed: every layer is right, without hazards") {
-  test::require_trials(stage());
+  test::require_trials_of_all_lines(stage());
 }
 
 TEST_CASE("08_multi_channel_stride_fixed: traffic is as predicted") {

@@ -29,7 +29,7 @@ simt::Counters backwards(simt::Counters counters) {
 }  // namespace
 
 TEST_CASE("10_layout_transform: every problem is right, without hazards") {
-  test::require_trials(layout_transform::stage());
+  test::require_trials_of_all_lines(layout_transform::stage());
 }
 
 TEST_CASE("10_layout_transform: traffic is as predicted") {

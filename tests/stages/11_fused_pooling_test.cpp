@@ -30,7 +30,7 @@ const std::vector<PoolingLayer> kExpandedLayers = {parse_pooling("16-97-3-36-s2-
 }  // namespace
 
 TEST_CASE("11_fused_pooling: every layer is right, without hazards") {
-  test::require_trials(fused_pooling::stage());
+  test::require_trials_of_all_lines(fused_pooling::stage());
   test::require_trials(searched());
 }
 

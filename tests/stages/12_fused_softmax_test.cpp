@@ -41,7 +41,7 @@ std::vector<float> outputs_of(Backend& backend, const SoftmaxVariant& variant,
 }  // namespace
 
 TEST_CASE("12_fused_softmax: every problem is right, without hazards") {
-  test::require_trials(fused_softmax::stage());
+  test::require_trials_of_all_lines(fused_softmax::stage());
 }
 
 TEST_CASE("12_fused_softmax: long rows are right, edge cases of float included") {

@@ -16,6 +16,20 @@ std::unique_ptr<Backend> counting_backend() {
   return backend;
 }
 
+std::string complaints_of(const LinesOf& lines) {
+  const std::string root = HALO_SOURCE_ROOT;
+  const std::vector<KnownLine> known = read_known_lines(root + "/tests/stages/unreached_lines.csv");
+  std::string text;
+  for (const std::string& complaint : lines.complaints(known, root)) text += "\n" + complaint;
+  return text;
+}
+
+void require_all_lines(const LinesOf& lines) {
+  const std::string complaints = complaints_of(lines);
+  INFO("What no trial need reach is listed in tests/stages/unreached_lines.csv." << complaints);
+  CHECK(complaints.empty());
+}
+
 std::string faults(const Row& row) {
   std::string text = row.check.reason + "\n" + row.hazards.reason;
   for (const Hazard& hazard : row.hazards.findings) {

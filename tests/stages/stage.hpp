@@ -5,6 +5,7 @@
 #include <string>
 
 #include "common/harness/backend/backend.hpp"
+#include "tests/stages/lines.hpp"
 
 namespace halo::test {
 
@@ -14,6 +15,12 @@ std::unique_ptr<Backend> usable_backend();
 // The same, and skips where nothing is counted, so that a GPU's test does not pass by arithmetic
 // alone.
 std::unique_ptr<Backend> counting_backend();
+
+// What is wrong with the lines that were reached, beside those of unreached_lines.csv: a line each.
+std::string complaints_of(const LinesOf& lines);
+
+// Fails if anything is.
+void require_all_lines(const LinesOf& lines);
 
 // Everything that a row has to say against its variant.
 std::string faults(const Row& row);

@@ -64,10 +64,12 @@ void require_tiles(const Variant<Given>& variant, const std::vector<Trial<Given>
 }
 
 // All variants: every problem that they are to be tried with right, with every kind of data, without a
-// hazard, and where it is counted with the traffic that was predicted; each is tried with enough.
+// hazard, and where it is counted with the traffic that was predicted; each is tried with enough. `lines`,
+// if not null, gets which of the kernels' lines were reached.
 template <class Given>
-void require_trials(const Stage<Given>& stage) {
+void require_trials(const Stage<Given>& stage, LinesOf* lines = nullptr) {
   const auto backend = usable_backend();
+  backend->take_coverage();
   int tried = 0;
   for (const Variant<Given>& variant : stage.variants) {
     INFO(stage.name << " " << variant.name);
@@ -100,6 +102,27 @@ void require_trials(const Stage<Given>& stage) {
     CHECK(row.traffic.outcome != Outcome::bad);
   }
   REQUIRE(tried > 0);
+  if (lines != nullptr) lines->add(backend->take_coverage());
+}
+
+// The same, and where lines are counted they reach all of the stage's kernels. What only some of the
+// random problems reach need not be reached by those of one seed.
+template <class Given>
+void require_trials_of_all_lines(const Stage<Given>& stage) {
+  LinesOf lines({"stages/" + stage.name + "/"});
+  require_trials(stage, &lines);
+  const auto backend = usable_backend();
+  if (!backend->observes()) return;
+  for (std::uint64_t more = 1; more < 6 && !complaints_of(lines).empty(); ++more) {
+    for (const Variant<Given>& variant : stage.variants) {
+      Row row;
+      Progress progress;
+      check_trials(variant, *backend, trials(variant, seed() + more), seed() + more, row, progress);
+      CHECK(row.check.outcome != Outcome::bad);
+    }
+    lines.add(backend->take_coverage());
+  }
+  require_all_lines(lines);
 }
 
 // All variants that are counted: predicted equals counted, on the first adversarial problem that they

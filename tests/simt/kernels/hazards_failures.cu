@@ -52,8 +52,8 @@ __global__ void local_array(float* out) {
 
 // How deep it comes depends on where its stack begins, so it touches no memory that is counted.
 __device__ __noinline__ float depth(int n) {
-  return n < 0 ? 0 : n + depth(n + 1) * 0.5f;  // BUG recursion_without_end
-}
+  return n < 0 ? 0 : n + depth(n + 1) / 2;
+}  // BUG depth
 
 __global__ void recursion_without_end(float* out) {
   if (threadIdx.x == 7) out[7] = depth(1);

@@ -581,7 +581,7 @@ TEST_CASE("a kernel that ends itself or crashes", "[hazards]") {
   const Finding& f = outcome.launch.findings[0];
   CHECK(f.kind == planted.kind);
   CHECK(is_kernel_file(f.file, kFailures));
-  CHECK(f.line == line_of(kFailures, "BUG " + (name == "recursion_without_end" ? "depth" : name)));
+  CHECK(f.line == line_of(kFailures, "BUG " + (name == "recursion_without_end" ? "deep" : name)));
   CHECK(f.block == std::array<unsigned, 3>{planted.block, 0, 0});
   CHECK(f.thread == std::array<unsigned, 3>{planted.thread, 0, 0});
 }

@@ -51,12 +51,10 @@ __global__ void local_array(float* out) {
 }
 
 // How deep it comes depends on where its stack begins, so it touches no memory that is counted.
-__device__ __noinline__ float depth(int n) {
-  return n < 0 ? 0 : n + depth(n + 1) / 2;
-}  // BUG depth
+__device__ __noinline__ float deep(int n) { return n < 0 ? 0 : n + deep(n + 1) / 2; }  // BUG deep
 
 __global__ void recursion_without_end(float* out) {
-  if (threadIdx.x == 7) out[7] = depth(1);
+  if (threadIdx.x == 7) out[7] = deep(1);
 }
 
 __global__ void follows_null_in_a_library(float* out, const char* text) {

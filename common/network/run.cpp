@@ -260,7 +260,7 @@ void try_miniature(Backend& backend, const Way& way, const Network& network,
     }
     if (!alive) {
       repair(backend, row);
-    } else if (backend.observes() && uncounted.empty() && !as_predicted(seen.cost, predicted) &&
+    } else if (backend.not_counted().empty() && uncounted.empty() && !as_predicted(seen.cost, predicted) &&
                row.traffic.outcome != Outcome::bad) {
       compare_traffic(
           "", backend, true, [&] { return predicted; }, {seen},

@@ -238,6 +238,12 @@ class Translator {
       } else if ((word == "memcpy" || word == "memmove" || word == "memset") && scope().device &&
                  scope().kind == ScopeKind::code) {
         library_function(i);
+      } else if ((word == "malloc" || word == "free") && scope().device &&
+                 scope().kind == ScopeKind::code) {
+        library_function(i);
+      } else if ((word == "new" || word == "delete") && scope().device &&
+                 scope().kind == ScopeKind::code) {
+        heap_object(i);
       } else if (word == "clock" && scope().device && scope().kind == ScopeKind::code &&
                  is(i + 2, ")")) {
         library_function(i);
@@ -888,6 +894,23 @@ class Translator {
     replace(i, "::simt::device_" + std::string(tokens_[i].text));
   }
 
+  // new and delete use the device's heap; new with a place of its own does not.
+  void heap_object(std::size_t i) {
+    if (i > 0 && (is(i - 1, "operator") || is(i - 1, "="))) {
+      if (is(i - 1, "operator") || is(i + 1, ";")) return;  // a declaration: = delete
+    }
+    if (is(i, "new")) {
+      if (!is(i + 1, "(")) edits_[i].after += " (::simt::device_heap)";
+      return;
+    }
+    const bool array = is(i + 1, "[") && is(i + 2, "]");
+    replace(i, "::simt::DeviceDelete<" + std::string(array ? "true" : "false") + ">{} ->*");
+    if (array) {
+      drop(i + 1);
+      drop(i + 2);
+    }
+  }
+
   void static_shared(const Declaration& declaration, std::size_t keyword) {
     if (scope().kind != ScopeKind::code) {
       fail(keyword, std::string("a __shared__ variable at namespace scope") + kSubset +
@@ -1081,8 +1104,10 @@ class Translator {
     drop_memory_words(declaration);
     for (const char* word : {"static", "extern", "inline"}) drop_specifier(declaration, word);
     add_storage(declaration, (external ? "" : "static ") + attribute);
-    edits_[declaration.end].after +=
-        " static " + attribute + " char simt_guard_" + std::to_string(guards_++) + "[64];";
+    // The runtime knows __managed__ variables, which the host may use by name, by their guards.
+    const std::string managed = has_specifier(declaration, "__managed__") ? "managed_" : "";
+    edits_[declaration.end].after += " static " + attribute + " char simt_guard_" + managed +
+                                     std::to_string(guards_++) + "[64];";
   }
 
   // The variables must be writable, whatever their types say: a host copies into them. The const of

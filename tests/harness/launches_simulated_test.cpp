@@ -104,6 +104,31 @@ TEST_CASE("a launch that is refused says which limit and what was asked for") {
   CHECK_THAT(row.check.reason, test::contains("1024"));
 }
 
+TEST_CASE("what SIMT_CHECKS leaves out is not run, and is neither good nor bad") {
+  struct RestoreChecks {
+    ~RestoreChecks() { simt::set_checks("all"); }
+  } restore;
+  const auto tried = [](const char* checks) {
+    simt::set_checks(checks);
+    const auto backend = make_backend();
+    Conv1dVariant variant = variant_of("right", planted::right);
+    variant.predict = [](const Conv1dProblem&) { return Cost(simt::Counters{}); };
+    Row row;
+    check_problem(variant, *backend, Conv1dProblem(300, 9, 128), 1, row);
+    return row;
+  };
+  const Row none = tried("none");
+  CHECK(none.check.outcome == Outcome::good);
+  CHECK(none.hazards.outcome == Outcome::not_run);
+  CHECK_THAT(none.hazards.reason, test::contains("SIMT_CHECKS"));
+  CHECK(none.traffic.outcome == Outcome::not_run);
+  CHECK_THAT(none.traffic.reason, test::contains("SIMT_CHECKS=none"));
+  CHECK(exit_status({none}) == 0);
+  const Row counters = tried("counters");
+  CHECK(counters.hazards.outcome == Outcome::not_run);
+  CHECK(counters.traffic.outcome == Outcome::bad);  // it was not predicted
+}
+
 TEST_CASE("an array has one name in all problems, and what is wrong with it is told once") {
   const Row row = try_variant("reads_past_end", planted::reads_past_end);
   REQUIRE(row.hazards.findings.size() == 1);

@@ -129,6 +129,64 @@ TEST_CASE_METHOD(Fresh, "a call that fails says why, with its numbers") {
   cudaGetLastError();
 }
 
+TEST_CASE_METHOD(Fresh, "a kernel cannot use the host's memory, whichever it is") {
+  const int kind = GENERATE(0, 1, 2, 3, 4, 5, 6);
+  INFO(kind);
+  host_side::launch_reading_host_array(kind);
+  const cudaError_t error = cudaDeviceSynchronize();
+  const simt::Launch launch = the_launch();
+  REQUIRE(launch.findings.size() == 1);
+  CHECK(launch.findings[0].kind == "invalid_address");
+  CHECK_THAT(launch.findings[0].file, contains("host_side.cu"));
+  if (kind == 6) {
+    CHECK(launch.findings[0].array == "constant_cells");
+    CHECK_THAT(launch.findings[0].message, contains("no address on the device"));
+    return;
+  }
+  CHECK(error == cudaErrorIllegalAddress);
+  const char* const names[] = {"local_cells", "table_cells", "namespace_cells", "a string", "", ""};
+  CHECK(launch.findings[0].array == names[kind]);
+  CHECK_THAT(launch.findings[0].message,
+             contains(kind < 4 ? "in the host's memory" : "host memory"));
+}
+
+TEST_CASE_METHOD(Fresh, "the address of a symbol may be given to a kernel") {
+  host_side::launch_reading_host_array(7);
+  CHECK(cudaDeviceSynchronize() == cudaSuccess);
+  CHECK(the_launch().findings.empty());
+}
+
+// As on a GPU, where the name is a variable of the host.
+TEST_CASE_METHOD(Fresh, "the name of a variable of the device is no address of it") {
+  const std::vector<cudaError_t> errors = host_side::copy_by_name();
+  CHECK(errors == std::vector<cudaError_t>{cudaErrorInvalidValue, cudaErrorInvalidValue,
+                                           cudaErrorInvalidValue, cudaSuccess, cudaSuccess,
+                                           cudaSuccess, cudaSuccess});
+  CHECK_THAT(simt::last_error_detail(), contains("cudaMemcpyToSymbol"));
+  cudaGetLastError();
+}
+
+TEST_CASE_METHOD(Fresh, "kernels have a heap of the size that was asked for") {
+  CHECK(host_side::use_the_heap(10000) == std::vector<int>{20, 190 + 1000});
+  CHECK(host_side::use_the_heap(8 * 16) == std::vector<int>{8, 0});
+  for (const simt::Launch& launch : simt::take_launches()) CHECK(launch.findings.empty());
+}
+
+TEST_CASE_METHOD(Fresh, "the heap is guarded as other memory is") {
+  host_side::launch_use_after_free_of_heap();
+  CHECK(cudaDeviceSynchronize() == cudaErrorIllegalAddress);
+  simt::Launch launch = the_launch();
+  REQUIRE(launch.findings.size() == 1);
+  CHECK(launch.findings[0].kind == "use_after_free");
+  CHECK_THAT(launch.findings[0].array, contains("malloc in a kernel"));
+  cudaDeviceReset();
+  host_side::launch_free_twice();
+  CHECK(cudaDeviceSynchronize() == cudaErrorLaunchFailure);
+  launch = the_launch();
+  REQUIRE(launch.findings.size() == 1);
+  CHECK_THAT(launch.findings[0].message, contains("frees it twice"));
+}
+
 TEST_CASE_METHOD(Fresh, "several host threads launch") {
   constexpr int kThreads = 8;
   constexpr int kRounds = 5;

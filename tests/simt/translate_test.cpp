@@ -746,12 +746,33 @@ TEST_CASE("__constant__ and __device__ variables get their section and a guard",
   CHECK(translated("__device__ int count = 0, more[2];") ==
         device + "int count = 0, more[2];" + guard(device));
   CHECK(translated("int __device__ count(3);") == device + "int count(3);" + guard(device));
-  CHECK(translated("__device__ __managed__ int x;") == device + "int x;" + guard(device));
-  CHECK(translated("__managed__ int x;") == device + "int x;" + guard(device));
+  const std::string managed = " " + device + "char simt_guard_managed_0[64];";
+  CHECK(translated("__device__ __managed__ int x;") == device + "int x;" + managed);
+  CHECK(translated("__managed__ int x;") == device + "int x;" + managed);
   CHECK(translated("__device__ float (*const op)(float, float) = add;") ==
         device + "float (* op)(float, float) = add;" + guard(device));
   CHECK(translated("__device__ void f() { static int n; }") ==
         "void f() { " + device + "int n;" + guard(device) + " }");
+}
+
+TEST_CASE("the heap of device code", "[simt][symbols]") {
+  const auto in_device = [](const std::string& code) {
+    return translated("__device__ void f(P* p) { " + code + " }");
+  };
+  const auto made = [](const std::string& code) { return "void f(P* p) { " + code + " }"; };
+  CHECK_THAT(
+      in_device("p = (P*)malloc(4); free(p);"),
+      Catch::Matchers::EndsWith(made("p = (P*)::simt::device_malloc(4); ::simt::device_free(p);")));
+  CHECK_THAT(in_device("p = new P; delete p;"),
+             Catch::Matchers::EndsWith(made("p = new (::simt::device_heap) P; "
+                                            "::simt::DeviceDelete<false>{} ->* p;")));
+  CHECK_THAT(in_device("p = new P[n]; delete[] p;"),
+             Catch::Matchers::EndsWith(made("p = new (::simt::device_heap) P[n]; "
+                                            "::simt::DeviceDelete<true>{} ->* p;")));
+  CHECK_THAT(in_device("new (p) P; q.free(p); q->malloc(1);"),
+             Catch::Matchers::EndsWith(made("new (p) P; q.free(p); q->malloc(1);")));
+  CHECK(translated("void f() { free(malloc(4)); delete new P; }") ==
+        "void f() { free(malloc(4)); delete new P; }");
 }
 
 TEST_CASE("extern and constant-expression variables get no section", "[simt][symbols]") {

@@ -51,6 +51,10 @@ class Backend {
   // Whether launches are counted and searched for hazards; if not, why.
   virtual bool observes() const = 0;
   virtual std::string blind_reason() const { return {}; }
+  // Why nothing is counted, or no hazards are searched for; empty if it is done. Where launches are
+  // observed, either may be switched off.
+  virtual std::string not_counted() const { return observes() ? std::string() : blind_reason(); }
+  virtual std::string not_searched() const { return observes() ? std::string() : blind_reason(); }
   // Which lines ran since the last call; empty where nothing is observed.
   virtual simt::Coverage take_coverage() { return {}; }
   // The counters by name, in the simulator's order; empty where nothing is counted.

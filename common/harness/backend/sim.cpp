@@ -6,6 +6,7 @@
 #include "common/harness/backend/cuda.hpp"
 #include "common/simt/runtime/current_gpu.hpp"
 #include "common/simt/runtime/device_memory.hpp"
+#include "common/simt/runtime/settings.hpp"
 #include "common/simt/simt.hpp"
 
 namespace halo {
@@ -76,6 +77,13 @@ class SimBackend final : public CudaBackend {
     return list;
   }
   simt::Coverage take_coverage() override { return simt::take_coverage(); }
+  std::string not_counted() const override {
+    return simt::settings().checks == 0 ? "SIMT_CHECKS=none: nothing was counted" : "";
+  }
+  std::string not_searched() const override {
+    return (simt::settings().checks & ~simt::kCheckCounters) == 0 ? "SIMT_CHECKS asks for no search"
+                                                                  : "";
+  }
   bool times() const override { return false; }
   std::string no_time_reason() const override {
     return "no GPU: the simulator counts traffic, its own time says nothing about a GPU's";

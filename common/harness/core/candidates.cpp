@@ -245,6 +245,9 @@ Coverage coverage_of(const AnyVariant& variant, const Row& row, TriedLines& line
     coverage.reason = "it failed its check";
   } else if (!variant.uncounted.empty()) {
     coverage.reason = variant.uncounted;
+  } else if (const std::string reason = backend.not_counted();
+             backend.observes() && !reason.empty()) {
+    coverage.reason = reason;
   } else if (!tried) {
     coverage.reason = "it was not tried on other problems";
   } else {

@@ -75,7 +75,7 @@ bool try_once(const AnyVariant& variant, Backend& backend, const AnyProblem& pro
 void require_traffic(const AnyVariant& variant, const Backend& backend, const AnyProblem& problem,
                      const std::string& where, const Observation& seen,
                      std::optional<Cost>& predicted, Row& row) {
-  if (!backend.observes() || !variant.uncounted.empty() || !variant.predict) return;
+  if (!backend.not_counted().empty() || !variant.uncounted.empty() || !variant.predict) return;
   if (!seen.error.empty() || row.traffic.outcome == Outcome::bad) return;
   if (!predicted) predicted = variant.predict(problem);
   if (as_predicted(seen.cost, *predicted)) return;

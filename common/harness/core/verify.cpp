@@ -210,8 +210,8 @@ void settle(const std::string& uncounted, const Backend& backend, Row& row) {
     row.check.outcome = Outcome::good;
   }
   if (row.hazards.outcome == Outcome::bad) return;
-  if (!backend.observes()) {
-    row.hazards.reason = backend.blind_reason();
+  if (const std::string reason = backend.not_searched(); !reason.empty()) {
+    row.hazards.reason = reason;
   } else if (!uncounted.empty()) {
     row.hazards.reason = uncounted;
   } else if (row.check.shapes > 0) {
@@ -223,8 +223,9 @@ void compare_traffic(const std::string& uncounted, const Backend& backend, bool 
                      const std::function<Cost()>& predict, const std::vector<Observation>& seen,
                      double outputs, const std::string& where, Row& row) {
   Traffic traffic;
-  if (!backend.observes() || !uncounted.empty() || !finished) {
-    traffic.reason = !backend.observes()  ? backend.blind_reason()
+  const std::string not_counted = backend.not_counted();
+  if (!not_counted.empty() || !uncounted.empty() || !finished) {
+    traffic.reason = !not_counted.empty() ? not_counted
                      : !uncounted.empty() ? uncounted
                                           : "the kernel did not finish";
     row.traffic = traffic;

@@ -326,6 +326,44 @@ SIMT_SCOPED(atomicOr)
 SIMT_SCOPED(atomicXor)
 #undef SIMT_SCOPED
 
+// ---- the heap ----
+
+namespace simt {
+
+// What malloc, free, new and delete become in device code: the heap has the size that
+// cudaDeviceSetLimit(cudaLimitMallocHeapSize) gives it, and null means that it is full.
+void* device_malloc(std::size_t bytes);
+void device_free(void* pointer);
+
+struct DeviceHeap {};
+inline constexpr DeviceHeap device_heap{};
+
+template <bool array>
+struct DeviceDelete {
+  template <typename T>
+  SIMT_INLINE void operator->*(T* pointer) const {
+    if (pointer == nullptr) return;
+    if constexpr (array) {
+      // Where they have destructors, their number stands before them, in a way of the compiler's.
+      static_assert(__has_trivial_destructor(T),
+                    "delete[] of objects with destructors in device code is outside the "
+                    "simulator's subset: call the destructors and free() the memory");
+    } else {
+      pointer->~T();
+    }
+    device_free(pointer);
+  }
+};
+
+}  // namespace simt
+
+SIMT_INLINE void* operator new(std::size_t bytes, simt::DeviceHeap) noexcept {
+  return simt::device_malloc(bytes);
+}
+SIMT_INLINE void* operator new[](std::size_t bytes, simt::DeviceHeap) noexcept {
+  return simt::device_malloc(bytes);
+}
+
 // ---- the clock ----
 
 // There is no time here. So that micro-benchmarks run, the clock counts how often it was read: it only

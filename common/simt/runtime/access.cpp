@@ -127,6 +127,15 @@ const char* verb(Direction d) {
   abandon_lane(700);
 }
 
+[[gnu::noinline]] void host_memory(const Region& variable, unsigned bytes, Direction d,
+                                   std::uint32_t pc) {
+  const std::string what = std::string(verb(d)) + " " + std::to_string(bytes) + " bytes of " +
+                           (variable.name.empty() ? "a variable" : variable.name) +
+                           " in the host's memory";
+  note_hazard(Hazard::invalid_address, pc, variable.name, what.c_str(), "");
+  abandon_lane(700);
+}
+
 [[gnu::noinline]] void constant_written(std::uintptr_t address, unsigned bytes, std::uint32_t pc) {
   std::string name = nearest_variable(address).name;
   std::string what = "writes " + std::to_string(bytes) + " bytes to the __constant__ variable";
@@ -247,7 +256,12 @@ template <Direction d, unsigned bytes>
     bad_shared(address, bytes, d, pc);  // the part that belongs to this launch is handled before
   }
   // Tables and strings of the program itself: nvcc would have placed them on the GPU.
-  if (ProgramImage::get().in_program_data(address)) return;
+  if (ProgramImage::get().in_program_data(address)) {
+    if (const auto of_host = host_variable(address); of_host && (hot.checks & kCheckBounds)) {
+      host_memory(*of_host, bytes, d, pc);
+    }
+    return;
+  }
   // A little past the shared arrays, or before them.
   if (address - (hot.tls_begin - 65536) < hot.tls_bytes + 131072 && nearest_shared(address).size) {
     if (hot.checks & kCheckBounds) bad_shared(address, bytes, d, pc);

@@ -24,6 +24,7 @@
 #include "common/simt/runtime/launches.hpp"
 #include "common/simt/runtime/machine.hpp"
 #include "common/simt/runtime/program_image.hpp"
+#include "common/simt/runtime/regions.hpp"
 #include "common/simt/runtime/runtime.hpp"
 #include "common/simt/runtime/settings.hpp"
 #include "common/simt/runtime/streams.hpp"
@@ -191,15 +192,42 @@ bool is_kind(const void* pointer, MemoryKind kind) {
 bool is_managed(const void* pointer) { return is_kind(pointer, MemoryKind::managed); }
 bool is_pinned(const void* pointer) { return is_kind(pointer, MemoryKind::pinned); }
 
+// While a call names a variable by its symbol and not by an address.
+thread_local constinit bool by_symbol = false;
+struct BySymbol {
+  BySymbol() { by_symbol = true; }
+  ~BySymbol() { by_symbol = false; }
+};
+
+// The name of a __device__ or __constant__ variable is in host code a shadow on the host. Its place on
+// the device is the same one here, but only who has asked for that address may use it.
+bool is_shadow(const void* pointer) {
+  const simt::DeviceVariable* const variable = find_variable(pointer);
+  return variable != nullptr && !by_symbol && !variable->managed &&
+         !simt::was_asked_for(variable->begin);
+}
+
 bool is_device_pointer(const void* pointer) {
-  return (device_memory::contains(pointer) && !is_pinned(pointer)) ||
-         find_variable(pointer) != nullptr;
+  if (device_memory::contains(pointer)) return !is_pinned(pointer);
+  return find_variable(pointer) != nullptr && !is_shadow(pointer);
+}
+
+// Says what is wrong with such a name; false if the pointer is none.
+bool explain_shadow(const char* name, const void* pointer) {
+  if (!is_shadow(pointer)) return false;
+  explain(
+      "shadow",
+      "%s: `%s` is a variable of the device, and its name in host code is no address there: use "
+      "cudaMemcpyToSymbol or cudaMemcpyFromSymbol, or ask cudaGetSymbolAddress",
+      name, find_variable(pointer)->name.c_str());
+  return true;
 }
 
 // True if all of the range is live device memory; else says what is wrong with it. `role` is "the
 // destination" or the like.
 bool check_device_range(const char* name, const char* role, const void* pointer,
                         std::size_t bytes) {
+  if (explain_shadow(name, pointer)) return false;
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   if (const simt::DeviceVariable* variable = find_variable(pointer)) {
     if (bytes <= variable->size - (address - variable->begin)) return true;
@@ -211,6 +239,11 @@ bool check_device_range(const char* name, const char* role, const void* pointer,
   if (!device_memory::contains(pointer)) {
     explain("host pointer", "%s: %s must be device memory, but %p is a host pointer", name, role,
             pointer);
+    return false;
+  }
+  if (is_kind(pointer, MemoryKind::heap)) {
+    explain("heap", "%s: %s, %p, is memory of malloc in a kernel, which the host cannot reach",
+            name, role, pointer);
     return false;
   }
   if (device_memory::is_live_range(pointer, bytes)) return true;
@@ -292,6 +325,9 @@ struct Sides {
 // Which sides are device memory, checked against the kind. CUDA takes HostToHost for Default.
 cudaError_t copy_sides(const char* name, const void* to, const void* from, cudaMemcpyKind kind,
                        Sides& sides) {
+  for (const void* pointer : {to, from}) {
+    if (explain_shadow(name, pointer)) return cudaErrorInvalidValue;
+  }
   sides.to_device = is_device_pointer(to);
   sides.from_device = is_device_pointer(from);
   if (kind == cudaMemcpyHostToHost || kind == cudaMemcpyDefault) return cudaSuccess;
@@ -694,13 +730,18 @@ int attribute_value(cudaDeviceAttr attribute) {
 
 constexpr int kLastAttribute = 147;
 
+constexpr std::size_t kHeapBytes = 8388608;  // of malloc in kernels, as long as nobody sets it
+
 constexpr struct {
   cudaLimit limit;
   std::size_t value;
 } kLimits[] = {
-    {cudaLimitStackSize, 1024},           {cudaLimitPrintfFifoSize, 8650752},
-    {cudaLimitMallocHeapSize, 8388608},   {cudaLimitDevRuntimePendingLaunchCount, 2048},
-    {cudaLimitMaxL2FetchGranularity, 64}, {cudaLimitPersistingL2CacheSize, 0},
+    {cudaLimitStackSize, 1024},
+    {cudaLimitPrintfFifoSize, 8650752},
+    {cudaLimitMallocHeapSize, kHeapBytes},
+    {cudaLimitDevRuntimePendingLaunchCount, 2048},
+    {cudaLimitMaxL2FetchGranularity, 64},
+    {cudaLimitPersistingL2CacheSize, 0},
 };
 
 }  // namespace
@@ -790,6 +831,33 @@ void name_allocation(const void* pointer, const std::string& name) {
   device_memory::set_name(pointer, name);
 }
 
+// ---- the heap of device code ----
+
+void* device_malloc(std::size_t bytes) {
+  if (!inside_kernel())
+    return std::malloc(bytes);  // a function for both worlds, called on the host
+  if (bytes == 0) return nullptr;
+  State& s = ::state();
+  std::size_t limit = kHeapBytes;
+  {
+    const std::lock_guard lock(s.mutex);
+    const auto set = s.limits.find(cudaLimitMallocHeapSize);
+    if (set != s.limits.end()) limit = set->second;
+  }
+  return device_memory::allocate(bytes, limit,
+                                 reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)) - 1,
+                                 MemoryKind::heap);
+}
+
+void device_free(void* pointer) {
+  if (pointer == nullptr) return;
+  if (!inside_kernel()) return std::free(pointer);
+  if (!is_kind(pointer, MemoryKind::heap) || !device_memory::release(pointer)) {
+    stop_kernel("frees what malloc did not give in a kernel, or frees it twice",
+                __builtin_return_address(0));
+  }
+}
+
 int allocations_made() { return device_memory::last_serial(); }
 
 std::vector<LiveAllocation> live_allocations(int made) {
@@ -818,6 +886,7 @@ cudaError_t copy_to_symbol(const void* symbol, std::size_t size, const void* fro
       return cudaErrorInvalidValue;
     }
     char* to = const_cast<char*>(static_cast<const char*>(symbol)) + offset;
+    const BySymbol named;
     return copy_bytes({kName, streams::kLegacyDefault, true, caller}, to, from, bytes, kind);
   });
 }
@@ -837,6 +906,7 @@ cudaError_t copy_from_symbol(void* to, const void* symbol, std::size_t size, std
               offset, size);
       return cudaErrorInvalidValue;
     }
+    const BySymbol named;
     return copy_bytes({kName, streams::kLegacyDefault, true, caller}, to,
                       static_cast<const char*>(symbol) + offset, bytes, kind);
   });
@@ -845,7 +915,9 @@ cudaError_t copy_from_symbol(void* to, const void* symbol, std::size_t size, std
 cudaError_t symbol_address(void** address, const void* symbol) {
   return call("cudaGetSymbolAddress", [&] {
     if (address == nullptr) return cudaErrorInvalidValue;
-    if (find_variable(symbol) == nullptr) return cudaErrorInvalidSymbol;
+    const DeviceVariable* const variable = find_variable(symbol);
+    if (variable == nullptr) return cudaErrorInvalidSymbol;
+    note_asked_for(variable->begin);
     *address = const_cast<void*>(symbol);
     return cudaSuccess;
   });
@@ -957,6 +1029,9 @@ cudaError_t cudaDeviceReset() {
       s.reset_blocks.insert(pointer);
     }
     for (void* pointer : s.pinned) give_back(pointer);
+    for (const simt::Allocation& block : device_memory::live_after(0)) {
+      if (block.kind == MemoryKind::heap) give_back(reinterpret_cast<void*>(block.begin));
+    }
     for (cudaStream_t stream : s.streams) delete stream;
     for (cudaEvent_t event : s.events) delete event;
     s.blocks.clear();

@@ -40,7 +40,7 @@ struct Arena {
   std::uintptr_t frontier = 0;                 // all above it has never been handed out
   std::map<std::uintptr_t, Allocation> live;   // by begin
   std::map<std::uintptr_t, Allocation> freed;  // for messages, until the addresses are used again
-  std::size_t in_use = 0;
+  std::size_t in_use[4] = {};                  // by kind
   int serial = 0;
 };
 
@@ -55,6 +55,10 @@ std::uintptr_t round_up(std::uintptr_t value, std::uintptr_t multiple) {
 }
 std::uintptr_t round_down(std::uintptr_t value, std::uintptr_t multiple) {
   return value / multiple * multiple;
+}
+
+MemoryKind counted_as(MemoryKind kind) {
+  return kind == MemoryKind::managed ? MemoryKind::device : kind;
 }
 
 // A row too far in a matrix should still hit no neighbour, so large blocks get wide guards.
@@ -219,8 +223,9 @@ void* allocate(std::size_t bytes, std::size_t capacity, std::uintptr_t program_c
   Arena& a = arena();
   const std::lock_guard lock(a.mutex);
   if (bytes == 0 || bytes > kArenaBytes) return nullptr;
+  std::size_t& in_use = a.in_use[static_cast<int>(counted_as(kind))];
   const bool counts = kind != MemoryKind::pinned;
-  if (counts && (bytes > capacity || a.in_use > capacity - bytes)) return nullptr;
+  if (counts && (bytes > capacity || in_use > capacity - bytes)) return nullptr;
   if (bytes >= kLargeAllocation) {
     const std::size_t available = available_memory();
     // The map takes a quarter more.
@@ -252,7 +257,7 @@ void* allocate(std::size_t bytes, std::size_t capacity, std::uintptr_t program_c
       [](std::uint8_t* map, std::size_t words) { std::memset(map, kAllocated, words); },
       [](std::uint8_t* map, std::size_t i) { *map |= static_cast<std::uint8_t>(0x10u << i); });
   a.live[begin] = Allocation{begin, bytes, false, ++a.serial, program_counter, kind};
-  if (counts) a.in_use += bytes;
+  in_use += bytes;
   return pointer;
 }
 
@@ -263,7 +268,7 @@ bool release(void* pointer) {
   if (it == a.live.end()) return false;
   Allocation block = it->second;
   a.live.erase(it);
-  if (block.kind != MemoryKind::pinned) a.in_use -= block.size;
+  a.in_use[static_cast<int>(counted_as(block.kind))] -= block.size;
   clear_map(a, block);
   // New addresses without memory in place of the old: gives the memory back, and the promise of it.
   mmap(pointer, round_up(block.size, a.page), PROT_NONE,
@@ -383,7 +388,7 @@ void set_name(const void* pointer, const std::string& name) {
 std::size_t bytes_in_use() {
   Arena& a = arena();
   const std::lock_guard lock(a.mutex);
-  return a.in_use;
+  return a.in_use[static_cast<int>(MemoryKind::device)];
 }
 
 void use_up_addresses(std::size_t left) {

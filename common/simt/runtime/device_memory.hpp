@@ -20,8 +20,9 @@ inline constexpr std::size_t kArenaBytes = std::size_t{1} << 36;  // reserved ad
 extern std::uintptr_t g_arena_base;
 extern std::uint8_t* g_word_map;
 
-// What memory in the arena is: of the device, or of the host and open to the device.
-enum class MemoryKind : std::uint8_t { device, managed, pinned };
+// What memory in the arena is: of the device, or of the host and open to the device; or of the heap from
+// which malloc takes in kernels.
+enum class MemoryKind : std::uint8_t { device, managed, pinned, heap };
 
 struct Allocation {
   std::uintptr_t begin = 0;
@@ -36,7 +37,8 @@ struct Allocation {
     if (!given_name.empty()) return given_name;
     const char* const call = kind == MemoryKind::device    ? "cudaMalloc"
                              : kind == MemoryKind::managed ? "cudaMallocManaged"
-                                                           : "cudaMallocHost";
+                             : kind == MemoryKind::pinned  ? "cudaMallocHost"
+                                                           : "malloc in a kernel,";
     return std::string(call) + " number " + std::to_string(serial);
   }
 };
@@ -46,8 +48,8 @@ namespace device_memory {
 // Reserves the arena and its map. Called by the runtime's start-up; harmless when called again.
 void initialise();
 
-// `bytes` > 0. Returns nullptr when the model GPU's memory (`capacity` bytes) would be exceeded, to
-// which pinned memory does not count.
+// `bytes` > 0. Returns nullptr when `capacity` bytes would be exceeded: of the model GPU's memory, to
+// which pinned memory does not count, or of the heap.
 // `program_counter` lies in the program's call.
 void* allocate(std::size_t bytes, std::size_t capacity, std::uintptr_t program_counter = 0,
                MemoryKind kind = MemoryKind::device);

@@ -100,6 +100,16 @@ ProgramImage::ProgramImage() {
   }
 
   auto* sections = reinterpret_cast<const ElfW(Shdr)*>(bytes.data() + header->e_shoff);
+  const char* section_names = bytes.data() + sections[header->e_shstrndx].sh_offset;
+  for (int i = 0; i < header->e_shnum; ++i) {
+    const std::string name = section_names + sections[i].sh_name;
+    const std::uintptr_t begin = load_address_ + sections[i].sh_addr;
+    if (name == ".data" || name == ".bss") {
+      variable_ranges_.emplace_back(begin, begin + sections[i].sh_size);
+    } else if (name == ".rodata") {
+      constant_ranges_.emplace_back(begin, begin + sections[i].sh_size);
+    }
+  }
   const ElfW(Shdr)* symbols = nullptr;
   for (int i = 0; i < header->e_shnum; ++i) {
     if (sections[i].sh_type == SHT_SYMTAB) symbols = &sections[i];
@@ -114,6 +124,7 @@ ProgramImage::ProgramImage() {
   const auto device_begin = reinterpret_cast<std::uintptr_t>(__start_simt_device);
   const auto device_end = reinterpret_cast<std::uintptr_t>(__stop_simt_device);
 
+  std::map<std::uintptr_t, bool> guards;  // each follows its variables; true: they are __managed__
   for (std::size_t i = 0; i < count; ++i) {
     const auto& symbol = table[i];
     const char* name = names + symbol.st_name;
@@ -141,11 +152,16 @@ ProgramImage::ProgramImage() {
       std::uintptr_t begin = load_address_ + symbol.st_value;
       std::string full = demangle(name);
       std::string own = last_component(full);
-      if (is_guard(own)) continue;
+      if (is_guard(own)) {
+        guards.emplace(begin, starts_with(own, "simt_guard_managed_"));
+        continue;
+      }
       if (begin >= constant_begin && begin < constant_end) {
-        constants_.push_back({begin, symbol.st_size, own});
+        constants_.push_back({begin, symbol.st_size, own, false});
       } else if (begin >= device_begin && begin < device_end) {
-        device_.push_back({begin, symbol.st_size, own});
+        device_.push_back({begin, symbol.st_size, own, false});
+      } else {
+        host_objects_.push_back({begin, symbol.st_size, own, false});
       }
     }
   }
@@ -156,6 +172,11 @@ ProgramImage::ProgramImage() {
   };
   std::sort(constants_.begin(), constants_.end(), by_begin);
   std::sort(device_.begin(), device_.end(), by_begin);
+  std::sort(host_objects_.begin(), host_objects_.end(), by_begin);
+  for (DeviceVariable& variable : device_) {
+    const auto guard = guards.lower_bound(variable.begin);
+    variable.managed = guard != guards.end() && guard->second;
+  }
   std::sort(shared_.begin(), shared_.end(),
             [](const SharedArray& a, const SharedArray& b) { return a.offset < b.offset; });
 }
@@ -204,11 +225,34 @@ bool ProgramImage::may_use(const std::string& kernel, const SharedArray& array) 
   return owns(kernel, array) || !in_kernel_body(array.symbol);
 }
 
-bool ProgramImage::in_program_data(std::uintptr_t address) const {
-  for (const auto& [begin, end] : data_ranges_) {
+namespace {
+
+bool in_ranges(const std::vector<std::pair<std::uintptr_t, std::uintptr_t>>& ranges,
+               std::uintptr_t address) {
+  for (const auto& [begin, end] : ranges) {
     if (address >= begin && address < end) return true;
   }
   return false;
+}
+
+}  // namespace
+
+bool ProgramImage::in_program_data(std::uintptr_t address) const {
+  return in_ranges(data_ranges_, address);
+}
+bool ProgramImage::in_variable_data(std::uintptr_t address) const {
+  return in_ranges(variable_ranges_, address);
+}
+bool ProgramImage::in_constant_data(std::uintptr_t address) const {
+  return in_ranges(constant_ranges_, address);
+}
+
+const DeviceVariable* ProgramImage::host_object(std::uintptr_t address) const {
+  auto after = std::upper_bound(host_objects_.begin(), host_objects_.end(), address,
+                                [](std::uintptr_t a, const auto& v) { return a < v.begin; });
+  if (after == host_objects_.begin()) return nullptr;
+  --after;
+  return address - after->begin < after->size ? &*after : nullptr;
 }
 
 namespace {

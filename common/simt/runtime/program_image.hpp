@@ -22,6 +22,7 @@ struct DeviceVariable {
   std::uintptr_t begin = 0;
   std::size_t size = 0;
   std::string name;
+  bool managed = false;
 };
 
 struct SourceLine {
@@ -63,6 +64,11 @@ class ProgramImage {
 
   // Address range of the program's own data (.rodata, .data, .bss).
   bool in_program_data(std::uintptr_t address) const;
+  // Of that: .data and .bss, and .rodata.
+  bool in_variable_data(std::uintptr_t address) const;
+  bool in_constant_data(std::uintptr_t address) const;
+  // The host's variable or constant that holds the address, or nullptr.
+  const DeviceVariable* host_object(std::uintptr_t address) const;
 
   // Offset of a TLS symbol in the TLS segment and the segment's size.
   std::size_t tls_anchor_offset() const { return tls_anchor_offset_; }
@@ -80,7 +86,9 @@ class ProgramImage {
   std::vector<SharedArray> shared_;
   std::vector<DeviceVariable> constants_;
   std::vector<DeviceVariable> device_;
-  std::vector<std::pair<std::uintptr_t, std::uintptr_t>> data_ranges_;
+  using Ranges = std::vector<std::pair<std::uintptr_t, std::uintptr_t>>;
+  Ranges data_ranges_, variable_ranges_, constant_ranges_;
+  std::vector<DeviceVariable> host_objects_;  // sorted by begin
   std::size_t tls_anchor_offset_ = 0;
   std::size_t tls_size_ = 0;
   std::uintptr_t load_address_ = 0;

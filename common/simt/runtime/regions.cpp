@@ -1,5 +1,9 @@
 #include "common/simt/runtime/regions.hpp"
 
+#include <cstring>
+#include <mutex>
+#include <set>
+
 #include "common/simt/runtime/machine.hpp"
 #include "common/simt/runtime/program_image.hpp"
 
@@ -47,6 +51,86 @@ const Regions& program_regions() {
       *new Regions{make_section(ProgramImage::get().constants()),
                    make_section(ProgramImage::get().device_variables())};
   return regions;
+}
+
+namespace {
+
+struct AskedFor {
+  std::mutex mutex;
+  std::set<std::uintptr_t> variables;
+};
+AskedFor& asked_for() {
+  static AskedFor& all = *new AskedFor;
+  return all;
+}
+
+// Of the launch in progress.
+std::vector<Region>& given_by_host() {
+  static std::vector<Region>& given = *new std::vector<Region>;
+  return given;
+}
+
+// Calls visit for each word of the arguments that could be a pointer.
+template <class F>
+void for_each_pointer(const void* arguments, std::size_t bytes, F visit) {
+  for (std::size_t at = 0; at + sizeof(std::uintptr_t) <= bytes; at += sizeof(std::uintptr_t)) {
+    std::uintptr_t word = 0;
+    std::memcpy(&word, static_cast<const char*>(arguments) + at, sizeof word);
+    visit(word);
+  }
+}
+
+}  // namespace
+
+void note_asked_for(std::uintptr_t variable) {
+  const std::lock_guard lock(asked_for().mutex);
+  asked_for().variables.insert(variable);
+}
+
+bool was_asked_for(std::uintptr_t variable) {
+  const std::lock_guard lock(asked_for().mutex);
+  return asked_for().variables.count(variable) != 0;
+}
+
+void set_given_by_host(const void* arguments, std::size_t bytes) {
+  const ProgramImage& image = ProgramImage::get();
+  std::vector<Region>& given = given_by_host();
+  given.clear();
+  for_each_pointer(arguments, bytes, [&](std::uintptr_t word) {
+    if (!image.in_program_data(word)) return;
+    if (const DeviceVariable* const object = image.host_object(word)) {
+      given.push_back({object->begin, object->size, object->name});
+    } else if (image.in_constant_data(word)) {  // the symbol table does not know strings
+      given.push_back({word, std::strlen(reinterpret_cast<const char*>(word)) + 1, "a string"});
+    }
+  });
+}
+
+std::optional<Region> host_variable(std::uintptr_t address) {
+  for (const Region& region : given_by_host()) {
+    if (address - region.begin < region.size) return region;
+  }
+  const ProgramImage& image = ProgramImage::get();
+  if (!image.in_variable_data(address)) return std::nullopt;
+  const DeviceVariable* const object = image.host_object(address);
+  if (object == nullptr) return Region{address, 1, ""};
+  return Region{object->begin, object->size, object->name};
+}
+
+std::vector<std::string> shadows_among(const void* arguments, std::size_t bytes) {
+  std::vector<std::string> names;
+  const ProgramImage& image = ProgramImage::get();
+  for_each_pointer(arguments, bytes, [&](std::uintptr_t word) {
+    for (const auto* list : {&image.constants(), &image.device_variables()}) {
+      for (const DeviceVariable& variable : *list) {
+        if (word - variable.begin < variable.size && !variable.managed &&
+            !was_asked_for(variable.begin)) {
+          names.push_back(variable.name);
+        }
+      }
+    }
+  });
+  return names;
 }
 
 Region nearest_shared(std::uintptr_t address) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,20 @@ struct Regions {
 };
 
 const Regions& program_regions();
+
+// Whether the program has asked for the address of the variable that begins there, with
+// cudaGetSymbolAddress.
+void note_asked_for(std::uintptr_t variable);
+bool was_asked_for(std::uintptr_t variable);
+
+// What a launch was given of the host's memory, found among its arguments: the program's own arrays and
+// strings, which are no different from the tables that a kernel may use.
+void set_given_by_host(const void* arguments, std::size_t bytes);
+// Of these, or of the program's own variables that can be written, the one that holds the address.
+std::optional<Region> host_variable(std::uintptr_t address);
+// The __device__ and __constant__ variables among a launch's arguments whose address nobody has asked
+// for: what was given is their shadow on the host.
+std::vector<std::string> shadows_among(const void* arguments, std::size_t bytes);
 
 // The shared array (static or dynamic, of the running block's OS thread) or the variable that holds
 // the address, or else the nearest one that the running kernel may use.

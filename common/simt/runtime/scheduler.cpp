@@ -1217,6 +1217,16 @@ int run_grid(const LaunchShape& shape, const void* closure, std::size_t closure_
   SiteCounters sites;
   Fp64Blocks fp64_blocks;
   PrintLog::Lines printed;
+  set_given_by_host(closure, closure_bytes);
+  for (const std::string& name : shadows_among(closure, closure_bytes)) {
+    const std::uint32_t pc =
+        shape.program_counter == 0
+            ? 0
+            : static_cast<std::uint32_t>(shape.program_counter - image.load_address());
+    const std::string what =
+        "is given " + name + ", whose name in host code is no address on the device";
+    hazards[{Hazard::invalid_address, pc, 0, name, what}].add(0, 0, UINT32_MAX, "");
+  }
   {
     const CrashHandlers handlers;
     WorkerPool::get().run(grid, hazards, sites, fp64_blocks, printed);

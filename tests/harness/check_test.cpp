@@ -166,3 +166,28 @@ TEST_CASE("a kernel's method is the bound that it is held to, and a failure name
       Conv1dKernel{.description = "", .launch = nullptr, .method = Method::tf32_split});
   CHECK(stage.variants.front().demand == conv::Demand::tf32_split);
 }
+
+TEST_CASE("a set-up that reads more of the mask than there is has not passed") {
+  static float kept[kMaxMaskWidth];
+  Conv1dVariant variant = test::plain_variant();
+  const auto run = [&](int too_many) {
+    variant.set_up = [too_many](const float* mask, const Conv1dProblem& problem) {
+      const int count = too_many < 0 ? kMaxMaskWidth : problem.mask_width + too_many;
+      std::copy_n(mask, count, kept);
+      return 0;
+    };
+    return try_variant(variant, {Conv1dProblem(500, 9, 64), Conv1dProblem(100, 31, 64)});
+  };
+  CHECK(run(0).check.outcome == Outcome::good);
+  CHECK(run(0).hazards.outcome != Outcome::bad);
+  for (const int too_many : {1, -1}) {
+    const Row row = run(too_many);
+    CHECK(row.check.outcome == Outcome::bad);
+    CHECK_THAT(row.check.reason,
+               test::contains("setting the mask reads past the end of the mask in host memory"));
+    REQUIRE(row.hazards.findings.size() == 1);
+    CHECK(row.hazards.findings.front().kind == "out_of_bounds");
+    CHECK(row.hazards.findings.front().array == "mask");
+  }
+  CHECK(run(0).check.outcome == Outcome::good);
+}

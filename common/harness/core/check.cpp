@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "common/harness/core/diagnosis.hpp"
+#include "common/harness/core/guarded_values.hpp"
 
 namespace halo {
 
@@ -41,12 +42,18 @@ bool try_once(const AnyVariant& variant, Backend& backend, const AnyProblem& pro
   verified.kept = arrays.kept(variant.layout);
   verified.output = &arrays.output();
   verified.workspace = workspace ? &*workspace : nullptr;
-  std::vector<float> weights;
+  std::optional<GuardedValues> weights;
   if (variant.set_up) {
     const InputValues& given = data.inputs().at(1);
-    weights = repeated(given.values, given.size);
+    weights.emplace(given.values, static_cast<std::size_t>(given.size));
     verified.set_up_name = "setting the " + given.name;
-    verified.set_up = [&] { return variant.set_up(weights.data(), problem); };
+    verified.set_up = [&] {
+      int error = 0;
+      if (weights->reads_beyond([&] { error = variant.set_up(weights->data(), problem); })) {
+        verified.set_up_misread = given.name;
+      }
+      return error;
+    };
   }
   verified.launch = [&] { return variant.launch(call); };
   if (variant.role == Role::peer) {

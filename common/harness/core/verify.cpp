@@ -53,6 +53,19 @@ void add_stray_write(const Verified& verified, const std::string& array, const s
   add_hazard(row.hazards, verified.where, hazard);
 }
 
+// Before the launch, on the host.
+void add_misread(const Verified& verified, Row& row) {
+  Hazard hazard;
+  hazard.kind = "out_of_bounds";
+  hazard.file = verified.source;
+  hazard.array = verified.set_up_misread;
+  hazard.count = 1;
+  hazard.message = verified.set_up_name + " reads past the end of the " + verified.set_up_misread +
+                   " in host memory";
+  add_failure(row.check, verified.where, hazard.message);
+  add_hazard(row.hazards, verified.where, hazard);
+}
+
 // Bit by bit: a NaN that was written must show. Large parts on all cores: that is most of what
 // checking an input takes.
 bool same_bits(std::span<const float> cells, std::span<const float> values) {
@@ -169,6 +182,7 @@ bool verify(const Verified& verified, Backend& backend, Row& row, Observation* s
   }
   if (verified.set_up) {
     const Observation set_up = backend.run(verified.set_up);
+    if (!verified.set_up_misread.empty()) add_misread(verified, row);
     if (!set_up.error.empty()) {
       add_failure(row.check, verified.where, verified.set_up_name + ": " + set_up.error);
       return false;

@@ -35,6 +35,8 @@ struct Verified {
   // Before the launch, on the device too; returns a CUDA error code. May be empty.
   std::string set_up_name;  // "setting the mask"
   std::function<int()> set_up;
+  // Set by set_up: the array in host memory of which it read more than there is.
+  std::string set_up_misread;
   std::function<int()> launch;  // returns a CUDA error code
   // Not empty: the launch may refuse the problem (cudaErrorNotSupported), and this says why.
   std::function<std::string()> unsupported;

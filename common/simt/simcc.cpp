@@ -53,6 +53,7 @@ FILE is a .cu (translated and instrumented), .cpp .cc .cxx .c (compiled as it is
 CUDA headers), .o .a .so (linked). Options go to g++, with these exceptions:
   -O..          for .cu files always -O1, which keeps the accesses of the source; others: as given
   -D__CUDA_ARCH__=N  what device code sees; without it 900, for the GPU that is simulated by default
+  --expt-relaxed-constexpr  device code may call constexpr functions of the host
   -x LANGUAGE   the language of the files that follow: cu, c++, c, none
   --translate   stop behind the translation; --depfile writes the dependencies for a build tool
   --keep        keep the translated source beside the output, as NAME.sim.cpp
@@ -94,6 +95,7 @@ struct CommandLine {
   std::string output;
   std::string depfile;
   std::string architecture = "900";  // __CUDA_ARCH__ in device code: that of the default GPU
+  bool relaxed_constexpr = false;
   bool compile_only = false;
   bool translate_only = false;
   bool keep = false;
@@ -171,6 +173,11 @@ class CommandLineReader {
   }
 
   void option(const std::string& argument) {
+    if (is_one_of(argument, {"--expt-relaxed-constexpr", "-expt-relaxed-constexpr"})) {
+      result_.relaxed_constexpr = true;
+      append(result_.preprocess, {"-D__CUDACC_RELAXED_CONSTEXPR__"});
+      return;
+    }
     refuse(argument);
     if (argument == "--help" || argument == "-h") {
       result_.help = true;
@@ -488,11 +495,15 @@ class Driver {
     append(command, {input.path, "-o", preprocessed});
     run(command, line_.verbose);
     const std::string host_text = read_file(preprocessed);
-    if (!asks_for_architecture(host_text)) return simt::translate(host_text, input.path);
+    if (!asks_for_architecture(host_text)) return translated_text(host_text, input);
     append(device, {"-D__CUDA_ARCH__=" + line_.architecture, input.path, "-o", preprocessed});
     run(device, line_.verbose);
-    return simt::translate(simt::join_worlds(host_text, read_file(preprocessed), input.path),
-                           input.path);
+    return translated_text(simt::join_worlds(host_text, read_file(preprocessed), input.path),
+                           input);
+  }
+
+  std::string translated_text(const std::string& text, const Input& input) const {
+    return simt::translate(text, input.path, line_.relaxed_constexpr);
   }
 
   // Does any of the user's files know that nvcc compiles it once more for the device?

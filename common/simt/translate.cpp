@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <set>
@@ -120,6 +121,8 @@ struct Scope {
   bool in_template = false;
   bool function = false;     // the body of a function that is no lambda
   bool uses_shared = false;  // the function may name dynamic shared memory of the file
+  bool on_host = false;      // the code runs on the host only
+  std::string class_name;    // of a type
   std::size_t open = kNone;  // its '{'
   std::size_t head = 0;      // first token of the current declaration or statement
   int parentheses = 0;       // how many ( and [ are open within it
@@ -133,11 +136,21 @@ struct Scope {
 // call's argument or result moves in the call itself, where no access is seen.
 const char* const kKernelBody = "[=]() mutable __attribute__((flatten)) -> void {";
 
+const char* const kHostFunction =
+    "it is a function of the host, which device code cannot call (nvcc refuses it): write "
+    "__device__, "
+    "or __host__ __device__, ahead of it";
+const char* const kHostVariable =
+    "it is a variable of the host, which device code cannot reach (nvcc refuses it): hand its "
+    "value to "
+    "the kernel, or declare it __device__ or __constant__";
+
 const char* const kSubset = " is outside the simulator's subset: ";
 
 class Translator {
  public:
-  explicit Translator(const TokenStream& tokens) : tokens_(tokens), edits_(tokens.tokens.size()) {
+  Translator(const TokenStream& tokens, bool relaxed_constexpr)
+      : tokens_(tokens), relaxed_constexpr_(relaxed_constexpr), edits_(tokens.tokens.size()) {
     scopes_.emplace_back();
   }
 
@@ -147,6 +160,8 @@ class Translator {
            "this '" + std::string(tokens_[tokens_.unbalanced].text) + "' has no partner");
     }
     for (std::size_t i = 0; i < tokens_.size(); ++i) visit(i);
+    refuse_calls_of_kernels();
+    mark_host_code();
     return Writer(tokens_, launches_, edits_).write();
   }
 
@@ -192,6 +207,7 @@ class Translator {
 
   void visit_punctuation(std::size_t i) {
     const Token& token = tokens_[i];
+    if (scope().device && is_users(i)) device_words_.insert(std::string(token.text));
     switch (token.text[0]) {
       case '(':
       case '[':
@@ -210,7 +226,10 @@ class Translator {
         close_scope(i);
         break;
       case ';':
-        if (scope().parentheses == 0) begin_statement(i + 1);
+        if (scope().parentheses == 0) {
+          note_declaration(i);
+          begin_statement(i + 1);
+        }
         break;
       case ':':
         if (token.text.size() == 1 && ends_label(i)) begin_statement(i + 1);
@@ -226,6 +245,12 @@ class Translator {
   void visit_word(std::size_t i) {
     const Token& token = tokens_[i];
     const std::string_view word = token.text;
+    if (scope().kind == ScopeKind::code && is_users(i)) {
+      if (scope().device) device_word(i);
+      note_call(i);
+    } else if (scope().kind == ScopeKind::names && is(i + 1, "(") && !is_users(i)) {
+      library_names_.insert(std::string(word));
+    }
     if (edits_[i].replacement) return;  // its declaration is translated
     if (word[0] != '_') {
       if (word == "asm") {
@@ -235,7 +260,7 @@ class Translator {
         begin_statement(i + 1);
       } else if (word == "static" && scope().kind == ScopeKind::code && scope().device) {
         static_local(i);
-      } else if ((word == "memcpy" || word == "memmove" || word == "memset") && scope().device &&
+      } else if ((word == "memcpy" || word == "memset") && scope().device &&
                  scope().kind == ScopeKind::code) {
         library_function(i);
       } else if ((word == "malloc" || word == "free") && scope().device &&
@@ -369,6 +394,7 @@ class Translator {
     inner.in_template = scope().in_template || is(scope().head, "template");
     inner.device = scope().device;
     const bool is_kernel = kernel_bodies_.count(i) != 0;
+    inner.on_host = scope().on_host;
     if (is_kernel) {
       inner.kind = ScopeKind::code;
       inner.function = inner.device = inner.uses_shared = true;
@@ -378,7 +404,12 @@ class Translator {
     } else {
       classify_in_declaration(i, inner);
     }
-    if (inner.function) inner.function_head = scope().head;
+    if (inner.function) {
+      inner.function_head = scope().head;
+      inner.on_host = !inner.uses_shared;
+      note_declaration(i);
+    }
+    if (inner.kind == ScopeKind::type) inner.class_name = class_name(scope().head, i);
     scopes_.push_back(std::move(inner));
   }
 
@@ -390,6 +421,11 @@ class Translator {
       inner.continues = false;
     } else if (const std::size_t introducer = lambda_introducer(i); introducer != kNone) {
       open_lambda(introducer, i, inner);
+      if (scope().on_host && introducer > 1 && is(introducer - 1, "=")) {
+        const std::string name(tokens_[introducer - 2].text);
+        host_lambdas_.erase(name);
+        if (is_host_lambda(introducer) && !is_called(introducer)) host_lambdas_[name] = introducer;
+      }
     } else if (i > 0 && is(i - 1, "(")) {
       inner.kind = ScopeKind::code;  // ({ statements })
     } else if (scope().parentheses == 0 && head_defines_class(i)) {
@@ -407,6 +443,7 @@ class Translator {
       host = host || is(j, "__host__");
     }
     if (device && !host) inner.device = true;
+    if (device) inner.on_host = false;
   }
 
   // A '{' in a namespace or class, outside parentheses.
@@ -537,6 +574,11 @@ class Translator {
     const Scope closed = std::move(scopes_.back());
     scopes_.pop_back();
     if (closed.function) finish_function(closed, i);
+    if (closed.kind == ScopeKind::code && closed.device && !scope().device && is_users(i)) {
+      // A kernel's arguments are the host's to copy. Members are compiled behind their class.
+      const bool inside = kernel_bodies_.count(closed.open) != 0 || !closed.function;
+      device_code_.push_back({inside ? closed.open : closed.function_head, i, inside});
+    }
     if (!closed.continues) begin_statement(i + 1);
   }
 
@@ -550,6 +592,7 @@ class Translator {
       fail(i, "a kernel as a member of a class is not CUDA C++: move it out of the class");
     }
     const Declaration declaration = parse_declaration(tokens_, head);
+    if (declaration.kind == DeclarationKind::function) check_kernel(declaration, head);
     if (declaration.is_instantiation || is_friend) {
       drop(i);
     } else {
@@ -642,6 +685,56 @@ class Translator {
            is(i, "__restrict");
   }
 
+  void check_kernel(const Declaration& declaration, std::size_t head) const {
+    const std::string name(tokens_[declaration.name].text);
+    const std::size_t open = declaration.parameters;
+    if (open == kNone || tokens_[open].match == kNone) return;
+    const std::size_t close = tokens_[open].match;
+    // Its type may be a template's (std::enable_if), of which nothing is known.
+    bool is_void = true;
+    for (std::size_t j = head; j < declaration.name; ++j) {
+      const std::string_view word = tokens_[j].text;
+      if (is(j, "__device__") || is(j, "__host__")) {
+        fail(j, "'" + name + "' cannot be __global__ and " + std::string(word) + " at once");
+      }
+      const std::size_t behind_head = skip_template_head(tokens_, j);
+      if (behind_head != j) {
+        j = behind_head - 1;
+        continue;
+      }
+      if (is(j, "(") && tokens_[j].match != kNone) j = tokens_[j].match;
+      if (is(j, "<") && j > 0 && skip_angles(tokens_, j) != kNone) j = skip_angles(tokens_, j) - 1;
+      if (is_one_of(word, {"int", "float", "double", "bool", "char", "short", "long", "unsigned",
+                           "*", "&"})) {
+        is_void = false;
+      }
+      if (word == "auto" && !(is(close + 1, "->") && is(close + 2, "void"))) is_void = false;
+    }
+    if (!is_void) {
+      fail(
+          declaration.name,
+          "kernel '" + name + "' must return void: nobody waits for its value; write it to memory");
+    }
+    bool in_default = false;
+    for (std::size_t j = open + 1; j < close; ++j) {
+      if (is(j, ",")) in_default = false;
+      if (is(j, "=")) in_default = true;
+      const std::size_t behind =
+          is(j, "<") && tokens_[j - 1].is_identifier() ? skip_angles(tokens_, j) : kNone;
+      if (behind != kNone && behind < close) {
+        j = behind - 1;
+      } else if (is(j, "(") && !is(j + 1, "&") && tokens_[j].match != kNone) {
+        j = tokens_[j].match;
+      } else if (is(j, "...") && (is(j + 1, ")"))) {
+        fail(j, "kernel '" + name + "' cannot take an open list of arguments (...)");
+      } else if (!in_default && (is(j, "&") || is(j, "&&"))) {
+        fail(j, "kernel '" + name +
+                    "' cannot take a parameter by reference: it would be the address of memory of "
+                    "the host; take a value or a pointer to memory of the device");
+      }
+    }
+  }
+
   // The text of the first argument in the parentheses that open at `open`.
   std::string first_argument(std::size_t open) const {
     std::size_t end = open + 1;
@@ -693,8 +786,56 @@ class Translator {
     site.arguments = site.config_end + 3;
     const std::size_t close = tokens_[site.arguments].match;
     if (close == kNone) fail(i, "this launch's argument list has no end");
+    check_lambdas(site.arguments, close);
     edits_[close].after += ")";
     launches_[site.callee] = site;
+  }
+
+  // A lambda that a kernel calls needs __device__, here or where it has its name.
+  void check_lambdas(std::size_t open, std::size_t close) const {
+    for (std::size_t j = open + 1; j < close; ++j) {
+      const bool whole = (is(j - 1, "(") || is(j - 1, ",")) && is_users(j);
+      if (whole && is(j, "[") && is_host_lambda(j) && !is_called(j)) refuse_lambda(j);
+      if (whole && tokens_[j].is_identifier() && (is(j + 1, ",") || j + 1 == close)) {
+        const auto found = host_lambdas_.find(std::string(tokens_[j].text));
+        if (found != host_lambdas_.end() && found->second > function_open()) {
+          refuse_lambda(found->second);
+        }
+      }
+      if (tokens_[j].match != kNone && tokens_[j].match > j) j = tokens_[j].match;
+    }
+  }
+
+  // The '{' of the function round this place.
+  std::size_t function_open() const {
+    for (const Scope& outer : scopes_) {
+      if (outer.function) return outer.open;
+    }
+    return 0;
+  }
+
+  // Of the '[' that may introduce it.
+  bool is_host_lambda(std::size_t open) const {
+    std::size_t j = tokens_[open].match;
+    if (j == kNone || is(open + 1, "[")) return false;
+    for (++j; !is(j, "{"); ++j) {
+      if (is(j, "__device__") || is(j, ";") || tokens_[j].kind == TokenKind::end) return false;
+      if (is(j, "(") && tokens_[j].match != kNone) j = tokens_[j].match;
+    }
+    return true;
+  }
+
+  // [](int n) { .. }(4)
+  bool is_called(std::size_t open) const {
+    std::size_t j = tokens_[open].match;
+    while (!is(j, "{")) ++j;
+    return tokens_[j].match != kNone && is(tokens_[j].match + 1, "(");
+  }
+
+  [[noreturn]] void refuse_lambda(std::size_t i) const {
+    fail(i,
+         "a kernel cannot call this lambda of the host: write __device__ behind its [], as in "
+         "[=] __device__ (int i)");
   }
 
   // The first token of the postfix expression that ends ahead of `end`.
@@ -839,6 +980,12 @@ class Translator {
                         ": declare the variable at namespace scope");
     }
     const bool is_extern = has_specifier(declaration, "extern");
+    if (scope().kind == ScopeKind::code && !is_extern && !is(keyword, "static") &&
+        !has_specifier(declaration, "__shared__") && !has_specifier(declaration, "static") &&
+        !has_specifier(declaration, "constexpr")) {
+      fail(keyword, "a local variable cannot be " + std::string(tokens_[keyword].text) +
+                        ": leave the word out, or declare the variable at namespace scope");
+    }
     if (!has_specifier(declaration, "__shared__")) {
       const bool constant = has_specifier(declaration, "__constant__");
       global_variable(declaration, keyword, constant ? "simt_constant" : "simt_device", is_extern);
@@ -915,6 +1062,11 @@ class Translator {
     if (scope().kind != ScopeKind::code) {
       fail(keyword, std::string("a __shared__ variable at namespace scope") + kSubset +
                         "declare it in the kernel");
+    }
+    if (scope().on_host) {
+      fail(keyword,
+           "a __shared__ variable belongs to a block, and host code has none: declare it in "
+           "a kernel or a __device__ function");
     }
     for (const Declarator& declarator : declaration.declarators) {
       if (declarator.initialiser != kNone) {
@@ -1133,6 +1285,370 @@ class Translator {
     if (!pointers) drop_specifier(declaration, "const");
   }
 
+  // ---- What nvcc refuses ----
+
+  bool is_users(std::size_t i) const {
+    return !tokens_.files[static_cast<std::size_t>(tokens_[i].file)].is_system;
+  }
+
+  // A name that stands for itself: no member, and of no namespace but std.
+  bool is_plain_name(std::size_t i) const {
+    if (i == 0) return true;
+    if (is(i - 1, ".") || is(i - 1, "->")) return false;
+    if (!is(i - 1, "::")) return true;
+    return i < 2 || !tokens_[i - 2].is_identifier() || is(i - 2, "std") ||
+           is_keyword(tokens_[i - 2].text);
+  }
+
+  void device_word(std::size_t i) {
+    const std::string_view word = tokens_[i].text;
+    device_words_.insert(std::string(word));
+    for (std::size_t j = scope().head; j < i; ++j) {
+      if (!is(j, "constexpr") && !is(j, "static_assert")) continue;
+      constants_.insert(std::string(word));
+      break;
+    }
+    if (word == "try" || word == "throw" || word == "catch") {
+      fail(i, "device code cannot throw or catch exceptions (nvcc refuses '" + std::string(word) +
+                  "'): report an error through memory, or with assert");
+    } else if (word == "dynamic_cast" || word == "typeid") {
+      fail(i, "device code has no type information at run time (nvcc refuses '" +
+                  std::string(word) + "'): use a virtual function or an enum");
+    } else if (word == "thread_local") {
+      fail(i,
+           "device code has no thread_local variables: a plain local variable is a thread's own");
+    } else if ((word == "new" && !is(i + 1, "(")) || (word == "delete" && !is(i - 1, "=")) ||
+               ((word == "malloc" || word == "free") && is(i + 1, "(") && is_plain_name(i) &&
+                !declared_here(i))) {
+      fail(i, "'" + std::string(word) + "' in device code" + kSubset +
+                  "it has no heap for kernels, allocate with cudaMalloc and hand over the pointer");
+    } else if (word == "sizeof" || word == "decltype" || word == "alignof") {
+      // What is only measured is not used.
+      if (!is(i + 1, "(") || tokens_[i + 1].match == kNone) return;
+      for (std::size_t j = i + 2; j < tokens_[i + 1].match; ++j) {
+        measured_.insert(std::string(tokens_[j].text));
+      }
+    } else if (!is_plain_name(i)) {
+      return;
+    } else if (is_stream(word) && (is(i + 1, "<<") || is(i + 1, ">>") || is(i - 1, "::"))) {
+      fail(i, "std::" + std::string(word) + " belongs to the host: device code prints with printf");
+    } else if (is(i - (i > 0 ? 1 : 0), "::") && is_host_class(word)) {
+      std::size_t behind = i + 1;
+      if (is(behind, "<")) behind = skip_angles(tokens_, behind);
+      if (behind == kNone || is(behind, "::") || is(behind, "*") || is(behind, "&")) return;
+      fail(i, "std::" + std::string(word) +
+                  " belongs to the host, whose memory it takes: device code uses arrays");
+    } else if (is(i + 1, "(") && is_library_function(word) && !declared_here(i)) {
+      library_calls_.push_back(i);
+    }
+  }
+
+  static bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+  }
+  static bool is_stream(std::string_view word) {
+    return is_one_of(word, {"cout", "cerr", "clog", "cin", "wcout", "wcerr"});
+  }
+  static bool is_host_class(std::string_view word) {
+    return is_one_of(
+        word,
+        {"vector",   "string",   "map",           "set",           "list",          "deque",
+         "queue",    "stack",    "unordered_map", "unordered_set", "multimap",      "multiset",
+         "function", "thread",   "mutex",         "ostringstream", "istringstream", "stringstream",
+         "ofstream", "ifstream", "shared_ptr",    "wstring",       "any",           "future"});
+  }
+  // Functions of the C library that the device has not.
+  static bool is_library_function(std::string_view word) {
+    return is_one_of(
+        word,
+        {"rand",         "srand",        "rand_r", "drand48", "exit",    "_Exit",    "abort",
+         "atexit",       "system",       "getenv", "fprintf", "sprintf", "snprintf", "vsnprintf",
+         "puts",         "putchar",      "fputs",  "fputc",   "fflush",  "scanf",    "sscanf",
+         "fscanf",       "getchar",      "fgets",  "fopen",   "fclose",  "fread",    "fwrite",
+         "time",         "difftime",     "usleep", "sleep",   "strlen",  "strcpy",   "strncpy",
+         "strcmp",       "strncmp",      "strcat", "strchr",  "strstr",  "atoi",     "atof",
+         "atol",         "strtol",       "strtod", "strtof",  "qsort",   "bsearch",  "memmove",
+         "div",          "ldiv",         "memcmp", "memchr",  "realloc", "calloc",   "perror",
+         "gettimeofday", "clock_gettime"});
+  }
+
+  // Is the name at `i` that of a parameter or a variable of the function round it?
+  bool declared_here(std::size_t i) const {
+    for (const Scope& outer : scopes_) {
+      if (!outer.function) continue;
+      for (std::size_t j = outer.function_head + 1; j < i; ++j) {
+        if (!tokens_[j].is(tokens_[i].text)) continue;
+        const Token& before = tokens_[j - 1];
+        const bool type =
+            before.is_identifier() &&
+            !is_one_of(before.text, {"return", "else", "do", "case", "goto", "throw"});
+        if (type || before.is("*") || before.is("&") || before.is(">")) return true;
+      }
+      return false;
+    }
+    return false;
+  }
+
+  // A function or a variable of the user's, and where it runs or lies.
+  struct Named {
+    std::size_t begin = kNone;  // where an attribute may stand
+    std::size_t name = kNone;
+    std::string key;  // with its class
+    bool constructs = false;
+    bool variable = false;
+    bool is_constexpr = false;
+  };
+
+  // `end` is the ';' or the '{' behind a declaration.
+  void note_declaration(std::size_t end) {
+    const std::size_t head = scope().head;
+    if (scope().kind != ScopeKind::names && scope().kind != ScopeKind::type) return;
+    if (head >= end || scope().device || !is_users(head)) return;
+    for (const char* word : {"using", "typedef", "friend", "namespace", "static_assert", "asm"}) {
+      for (std::size_t j = head; j < end; ++j) {
+        if (is(j, word)) return;
+        if (is(j, "(")) break;
+      }
+    }
+    const Declaration declaration = parse_declaration(tokens_, head);
+    if (declaration.is_instantiation) return;
+    const auto has = [&](const char* word) {
+      for (std::size_t j = head; j < end && !is(j, "("); ++j) {
+        if (is(j, word)) return true;
+      }
+      return has_specifier(declaration, word);
+    };
+    if (declaration.kind == DeclarationKind::function && declaration.name != kNone) {
+      Named named;
+      named.name = declaration.name;
+      named.key = class_of(declaration.name) + "::" + function_text(declaration.name);
+      named.begin = place_of_attribute(declaration);
+      named.constructs = tokens_[declaration.name].is("~") ||
+                         tokens_[declaration.name].is("operator") ||
+                         tokens_[declaration.name].is(class_of(declaration.name));
+      const std::string name(tokens_[declaration.name].text);
+      if (has("__global__")) {
+        kernel_names_.insert(name);
+      } else if (has("__device__")) {
+        device_names_.insert(named.key);
+        (has("__host__") ? host_names_ : device_only_names_).insert(name);
+      } else {
+        host_names_.insert(name);
+        // A macro's call or a deduction guide has no type and no class.
+        const bool bare = declaration.name == declaration.declarators_begin - 1 &&
+                          named.key.starts_with("::") && !named.constructs;
+        const bool relaxed = relaxed_constexpr_ && has("constexpr");
+        if (!is_defaulted(declaration, end) && name != "main" && !bare && !relaxed) {
+          host_code_.push_back(named);
+        }
+      }
+    } else if (declaration.kind == DeclarationKind::variable) {
+      note_variables(declaration);
+    }
+  }
+
+  void note_variables(const Declaration& declaration) {
+    for (const Declarator& declarator : declaration.declarators) {
+      host_names_.insert(std::string(tokens_[declarator.name].text));
+    }
+    for (const char* word :
+         {"__device__", "__constant__", "__managed__", "__shared__", "mutable"}) {
+      if (has_specifier(declaration, word)) return;
+    }
+    if (scope().kind == ScopeKind::type && !has_specifier(declaration, "static")) return;
+    const bool is_constexpr = has_specifier(declaration, "constexpr");
+    const bool is_const = is_constexpr || has_specifier(declaration, "const");
+    for (const Declarator& declarator : declaration.declarators) {
+      const bool pointer = declarator.last_pointer != kNone || declarator.grouped;
+      if (declarator.qualified || (pointer && is(declarator.last_pointer, "&"))) return;
+      // Constants are part of the code, arrays of them are memory.
+      if (is_const && (is_constexpr || !pointer) && declarator.dimensions.empty()) return;
+    }
+    Named named;
+    named.variable = true;
+    named.is_constexpr = is_constexpr;
+    named.begin = place_of_attribute(declaration);
+    named.name = declaration.declarators.front().name;
+    for (const Declarator& declarator : declaration.declarators) {
+      named.name = declarator.name;
+      host_code_.push_back(named);
+    }
+  }
+
+  std::string class_of(std::size_t name) const {
+    if (name > 1 && is(name - 1, "::")) {
+      std::size_t j = name - 2;
+      if (is(j, ">") && angle_open(j) != kNone) j = angle_open(j) - 1;
+      return std::string(tokens_[j].text);
+    }
+    return scope().kind == ScopeKind::type ? scope().class_name : std::string();
+  }
+
+  std::string function_text(std::size_t name) const {
+    std::string text(tokens_[name].text);
+    for (std::size_t j = name + 1; text.starts_with("operator") || text == "~"; ++j) {
+      if (is(j, "(") && !(text == "operator" && is(j + 1, ")"))) break;
+      text += tokens_[j].text;
+      if (j > name + 4) break;
+    }
+    return text;
+  }
+
+  // Of the class whose head is [head, brace).
+  std::string class_name(std::size_t head, std::size_t brace) const {
+    for (std::size_t j = skip_template_head(tokens_, head); j < brace; ++j) {
+      if (!is(j, "class") && !is(j, "struct") && !is(j, "union")) continue;
+      for (++j; j < brace; ++j) {
+        const std::size_t behind = skip_attribute(tokens_, j);
+        if (behind != j) {
+          j = behind - 1;
+        } else {
+          return std::string(tokens_[j].text);
+        }
+      }
+    }
+    return {};
+  }
+
+  // Where an attribute of g++ may stand: ahead of a declaration's type, behind extern "C" and [[..]].
+  std::size_t place_of_attribute(const Declaration& declaration) const {
+    std::size_t place = declaration.begin;
+    if (is(place, "extern") && tokens_[place + 1].kind == TokenKind::string) place += 2;
+    while ((is(place, "[") || is(place, "alignas")) && skip_attribute(tokens_, place) != place) {
+      place = skip_attribute(tokens_, place);
+    }
+    return place;
+  }
+
+  // = default, = delete or = 0: implicit functions are for both worlds.
+  bool is_defaulted(const Declaration& declaration, std::size_t end) const {
+    if (declaration.parameters == kNone || tokens_[declaration.parameters].match == kNone) {
+      return true;
+    }
+    for (std::size_t j = tokens_[declaration.parameters].match; j < end; ++j) {
+      if (is(j, "default") || is(j, "delete") || is(j, "=")) return true;
+    }
+    return false;
+  }
+
+  // g++ knows which function a call means, this translation does not. So what belongs to the host is
+  // marked as deprecated, and using it is an error within device code alone.
+  void mark_host_code() {
+    for (const std::size_t i : library_calls_) {
+      const std::string name(tokens_[i].text);
+      if (host_names_.count(name) + device_only_names_.count(name) != 0) continue;
+      fail(i, name + " is a function of the host's C library: device code cannot call it");
+    }
+    bool marked = false;
+    std::set<std::size_t> places;
+    for (const Named& named : host_code_) {
+      if (!is_used_in_device_code(named) || !places.insert(named.begin).second) continue;
+      marked = true;
+      edits_[named.begin].before += std::string("__attribute__((deprecated(\"") +
+                                    (named.variable ? kHostVariable : kHostFunction) + "\"))) ";
+    }
+    const std::string pragma = "#pragma GCC diagnostic ";
+    const std::string deprecated = " \"-Wdeprecated-declarations\"\n";
+    std::string enter = "\n" + pragma + "push\n";
+    if (marked) enter += pragma + "error" + deprecated;
+    for (const DeviceCode& code : device_code_) {
+      const bool unknown_bounds = has_unknown_bounds(code);
+      if (!marked && !unknown_bounds) continue;
+      const std::string begin =
+          enter + (unknown_bounds ? pragma + "error \"-Wvla\"\n" : "") + marker(code.begin);
+      const std::string end = "\n" + pragma + "pop\n" + marker(code.end);
+      if (code.inside) {
+        edits_[code.begin].after += begin;
+        edits_[code.end].before = end + edits_[code.end].before;
+      } else {
+        edits_[code.begin].before = begin + edits_[code.begin].before;
+        edits_[code.end].after += end;
+      }
+    }
+    if (marked) {
+      edits_[0].before = "\n" + pragma + "ignored" + deprecated + marker(0) + edits_[0].before;
+    }
+  }
+
+  // Code of the device only: from the '{' of its body, or from its declaration's first token.
+  struct DeviceCode {
+    std::size_t begin;
+    std::size_t end;  // its '}'
+    bool inside;      // begins and ends within the braces
+  };
+
+  // Is there anything that may be an array with a bound that only a run knows? g++ has such arrays.
+  bool has_unknown_bounds(const DeviceCode& code) const {
+    for (std::size_t j = code.begin + 2; j < code.end; ++j) {
+      if (!is(j, "[") || tokens_[j].match == kNone || !tokens_[j - 1].is_identifier()) continue;
+      const Token& before = tokens_[j - 2];
+      const bool type = before.is_identifier()
+                            ? !is_keyword(before.text) || is_type_word(before.text)
+                            : before.is(">") || before.is("*") || before.is(",");
+      if (!type) continue;
+      for (std::size_t bound = j + 1; bound < tokens_[j].match; ++bound) {
+        if (tokens_[bound].is_identifier()) return true;
+      }
+    }
+    return false;
+  }
+
+  static bool is_type_word(std::string_view word) {
+    return is_one_of(word, {"int", "float", "double", "char", "bool", "short", "long", "unsigned",
+                            "signed", "auto"});
+  }
+
+  bool is_used_in_device_code(const Named& named) const {
+    const std::string name(tokens_[named.name].text);
+    if (measured_.count(name) != 0) return false;
+    if (named.variable) {
+      return device_words_.count(name) != 0 && !(named.is_constexpr && constants_.count(name) != 0);
+    }
+    if (device_names_.count(named.key) != 0) return false;
+    const std::size_t separator = named.key.find("::");
+    if (name == "operator") {
+      const std::string symbol = named.key.substr(separator + 2 + name.size());
+      return symbol == "()" || symbol == "[]" || tokens_[named.name + 1].is_identifier() ||
+             device_words_.count(symbol) != 0;
+    }
+    if (named.constructs) return device_words_.count(named.key.substr(0, separator)) != 0;
+    return device_words_.count(name) != 0;
+  }
+
+  // The line marker of a token.
+  std::string marker(std::size_t i) const {
+    return "# " + std::to_string(tokens_[i].line) + " " +
+           tokens_.files[static_cast<std::size_t>(tokens_[i].file)].marker + "\n";
+  }
+
+  void note_call(std::size_t i) {
+    const std::string name(tokens_[i].text);
+    if (kernel_names_.count(name) + device_only_names_.count(name) == 0) return;
+    if (i > 0 && (is(i - 1, ".") || is(i - 1, "->"))) return;
+    const std::size_t behind = is(i + 1, "<") ? skip_angles(tokens_, i + 1) : i + 1;
+    if (behind != kNone && is(behind, "(") && !declared_here(i)) {
+      calls_.push_back({i, scope().on_host});
+    }
+  }
+
+  // Kernels need a launch, and device functions a kernel.
+  void refuse_calls_of_kernels() {
+    for (const auto& [i, in_host_code] : calls_) {
+      const std::string name(tokens_[i].text);
+      if (host_names_.count(name) != 0) continue;
+      if (kernel_names_.count(name) != 0 && device_only_names_.count(name) == 0) {
+        fail(i, "'" + name + "' is a kernel and cannot be called as a function: launch it with " +
+                    name + "<<<grid, block>>>(...)");
+      }
+      if (in_host_code && device_only_names_.count(name) != 0 && kernel_names_.count(name) == 0 &&
+          library_names_.count(name) == 0) {
+        fail(i, "'" + name +
+                    "' is a __device__ function and cannot be called from host code: "
+                    "call it in a kernel, or write __host__ __device__ ahead of it");
+      }
+    }
+  }
+
   // ---- Inline assembly ----
 
   void inline_assembly(std::size_t i) {
@@ -1145,6 +1661,7 @@ class Translator {
   }
 
   const TokenStream& tokens_;
+  const bool relaxed_constexpr_;
   std::vector<Edit> edits_;
   std::vector<Scope> scopes_;
   std::map<std::size_t, LaunchSite> launches_;        // by first token
@@ -1152,13 +1669,25 @@ class Translator {
   std::map<std::string, std::string> file_shared_;    // name -> declaration of the pointer
   std::set<std::string> extern_names_;                // variables declared extern so far
   int guards_ = 0;
+  // What nvcc refuses.
+  std::vector<DeviceCode> device_code_;
+  std::vector<Named> host_code_;        // what device code may not use
+  std::set<std::string> device_words_;  // that stand in device code
+  std::set<std::string> measured_;      // in sizeof and its like
+  std::set<std::string> constants_;     // in what is computed when it is compiled
+  std::set<std::string> device_names_;  // functions, with their classes
+  std::set<std::string> device_only_names_, host_names_, kernel_names_, library_names_;
+  std::vector<std::size_t> library_calls_;
+  std::map<std::string, std::size_t> host_lambdas_;  // by name, the last of it: its '['
+  std::vector<std::pair<std::size_t, bool>> calls_;  // of plain names; in host code?
 };
 
 }  // namespace
 
-std::string translate(std::string_view preprocessed, const std::string& main_file) {
+std::string translate(std::string_view preprocessed, const std::string& main_file,
+                      bool relaxed_constexpr) {
   const TokenStream tokens(preprocessed, main_file);
-  return Translator(tokens).run();
+  return Translator(tokens, relaxed_constexpr).run();
 }
 
 }  // namespace simt

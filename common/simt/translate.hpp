@@ -39,6 +39,10 @@ struct TranslateError : std::runtime_error {
 //   __device__ T f(A)            T f(A)
 //
 // The result can be compiled as an ordinary C++ file or as a preprocessed one.
-std::string translate(std::string_view preprocessed, const std::string& main_file);
+//
+// What nvcc refuses is refused: here, or by g++, which is told where the code of the device is and what
+// belongs to the host. With `relaxed_constexpr`, device code may call constexpr functions of the host.
+std::string translate(std::string_view preprocessed, const std::string& main_file,
+                      bool relaxed_constexpr = false);
 
 }  // namespace simt

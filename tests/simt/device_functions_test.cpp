@@ -1,9 +1,12 @@
 // Device functions and vector types, as kernels see them, and what the stand-in headers refuse.
 #include "tests/simt/kernels/device_functions.hpp"
 
+#include <cuda_runtime.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -443,7 +446,7 @@ TEST_CASE("a call outside the subset is refused with a sentence") {
       {"cudaLaunchCooperativeKernel(nullptr, dim3(1), dim3(1), nullptr)", "no grid-wide barrier"},
       {"cudaCreateTextureObject(&texture, nullptr, nullptr, nullptr)", "it has no textures"},
       {"cudaMalloc3D(nullptr, 0)", "use cudaMalloc with width"},
-      {"cudaHostGetDevicePointer(nullptr, nullptr, 0)", "a kernel cannot read host memory"},
+      {"cudaMemcpyPeer(nullptr, 0, nullptr, 0, 4)", "it has one device"},
       {"__shfl_down(1, 2)", "write __shfl_down_sync(0xffffffff"},
       {"__fadd_rz(1.0f, 2.0f)", "use the _rn form"},
       {"tex2D<float>(texture, 0.0f, 0.0f)", "it has no textures"},
@@ -494,6 +497,68 @@ TEST_CASE("what groups, copies and CUB lack is refused with a sentence") {
     CHECK_FALSE(output.success);
     CHECK_THAT(output.text, contains(sentence));
   }
+}
+
+namespace {
+
+struct Worst {
+  double ulps = 0;  // in units of the last place of the exact value
+  double absolute = 0;
+};
+
+// The largest errors of a function on many values of [from, to].
+Worst worst_error(float (*fast)(float), double (*exact)(double), float from, float to) {
+  Worst worst;
+  constexpr int kSteps = 50000;
+  for (int i = 0; i <= kSteps; ++i) {
+    const float x = from + (to - from) * (static_cast<float>(i) / kSteps);
+    const double wanted = exact(static_cast<double>(x));
+    const double error = std::abs(static_cast<double>(fast(x)) - wanted);
+    worst.absolute = std::max(worst.absolute, error);
+    if (wanted != 0) {
+      worst.ulps = std::max(worst.ulps, std::ldexp(error, 23 - std::ilogb(wanted)));
+    }
+  }
+  return worst;
+}
+
+}  // namespace
+
+// The bounds are those of the CUDA C++ Programming Guide. A program that assumes the accuracy of expf
+// must fail with __expf here as it does on a GPU.
+TEST_CASE("the fast functions err as far as a GPU's may, and no further") {
+  for (const float limit : {1.0f, 5.0f, 20.0f, 80.0f}) {
+    INFO(limit);
+    const double worst = worst_error(__expf, std::exp, -limit, limit).ulps;
+    CHECK(worst <= 2 + std::floor(1.173 * static_cast<double>(limit)));
+    CHECK(worst >= 0.5 * static_cast<double>(limit));
+  }
+  const auto power = [](double x) { return std::pow(10.0, x); };
+  CHECK(worst_error(__exp10f, power, -5.0f, 5.0f).ulps <= 2 + std::floor(2.97 * 5));
+  CHECK(worst_error(__logf, std::log, 0.5f, 2.0f).absolute <= std::exp2(-21.41));
+  CHECK(worst_error(__logf, std::log, 0.5f, 2.0f).ulps > 100);
+  CHECK(worst_error(__logf, std::log, 2.01f, 1e6f).ulps <= 3);
+  CHECK(worst_error(__log2f, std::log2, 0.5f, 2.0f).absolute <= std::exp2(-22));
+  CHECK(worst_error(__log2f, std::log2, 2.01f, 1e6f).ulps <= 2);
+  CHECK(worst_error(__log10f, std::log10, 0.5f, 2.0f).absolute <= std::exp2(-24));
+  CHECK(worst_error(__log10f, std::log10, 2.01f, 1e6f).ulps <= 3);
+  CHECK(worst_error(__sinf, std::sin, -3.14159f, 3.14159f).absolute <= std::exp2(-21.41));
+  CHECK(worst_error(__cosf, std::cos, -3.14159f, 3.14159f).absolute <= std::exp2(-21.19));
+  CHECK(worst_error(__sinf, std::sin, 1e4f, 2e4f).absolute > std::exp2(-15));
+  CHECK(worst_error(__tanhf, std::tanh, -3.0f, 3.0f).absolute <= std::exp2(-11));
+  const auto quotient = [](float x) { return __fdividef(3.3f, x); };
+  const auto exact = [](double x) { return static_cast<double>(3.3f) / x; };
+  CHECK(worst_error(quotient, exact, 0.01f, 1000.0f).ulps <= 2);
+
+  CHECK(__expf(0.0f) == 1.0f);
+  CHECK(__expf(-INFINITY) == 0.0f);
+  CHECK(__expf(INFINITY) == INFINITY);
+  CHECK(__logf(0.0f) == -INFINITY);
+  CHECK(__logf(1.0f) == 0.0f);
+  CHECK(__powf(2.0f, 10.0f) == 1024.0f);
+  CHECK(std::isnan(__powf(-2.0f, 2.0f)));
+  CHECK(__fdividef(1.0f, 0x1p127f) == 0.0f);
+  CHECK(std::isnan(__fdividef(INFINITY, 0x1p127f)));
 }
 
 TEST_CASE("a header outside the subset is refused with a sentence") {

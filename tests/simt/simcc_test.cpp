@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <string>
 
@@ -384,6 +385,53 @@ int main() {
   CHECK(driver.status == 1);
   CHECK_THAT(driver.err,
              contains("cuInit is outside the simulator's subset") && contains("a.cu:2"));
+}
+
+// The lines of an error's messages in a file.
+std::set<int> lines_of_errors(const std::string& messages, const std::string& file) {
+  std::set<int> lines;
+  std::istringstream in(messages);
+  for (std::string line; std::getline(in, line);) {
+    const std::size_t place = line.find(file + ":");
+    if (place == std::string::npos || line.find("error: ") == std::string::npos) continue;
+    lines.insert(std::atoi(line.c_str() + place + file.size() + 1));
+  }
+  return lines;
+}
+
+TEST_CASE("device code that uses the host's functions and variables is refused", "[simt][simcc]") {
+  const Workbench bench;
+  const Outcome refused = bench.simcc("-std=c++20 -c '" SIMT_VERDICTS "/refused.cu'");
+  CHECK(refused.status == 1);
+  std::set<int> wanted;
+  std::ifstream in(SIMT_VERDICTS "/refused.cu");
+  int number = 1;
+  for (std::string line; std::getline(in, line); ++number) {
+    const std::size_t place = line.find("// REFUSED ");
+    if (place == std::string::npos) continue;
+    wanted.insert(number);
+    INFO(number << ": " << line);
+    CHECK_THAT(refused.err, contains("refused.cu:" + std::to_string(number) + ":"));
+    CHECK_THAT(refused.err, contains(line.substr(place + 11)));
+  }
+  CHECK(wanted.size() >= 24);
+  CHECK(lines_of_errors(refused.err, "refused.cu") == wanted);
+  CHECK_THAT(
+      refused.err,
+      contains("it is a function of the host, which device code cannot call (nvcc refuses it)") &&
+          contains("it is a variable of the host, which device code cannot reach"));
+}
+
+TEST_CASE("what nvcc compiles is not refused", "[simt][simcc]") {
+  const Workbench bench;
+  const Outcome accepted =
+      bench.simcc("-std=c++20 -c --expt-relaxed-constexpr '" SIMT_VERDICTS "/accepted.cu'");
+  INFO(accepted.err);
+  CHECK(accepted.status == 0);
+  bench.write("a.cu",
+              "constexpr int f(int x) { return x; }\n__global__ void k(int* p) { *p = f(*p); }\n");
+  CHECK(bench.simcc("-c a.cu").status == 1);
+  CHECK(bench.simcc("-c a.cu --expt-relaxed-constexpr").status == 0);
 }
 
 TEST_CASE("an interrupted simcc leaves nothing behind", "[simt][simcc]") {

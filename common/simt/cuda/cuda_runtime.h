@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <new>
+#include <utility>
 
 #include "cuda_runtime_api.h"
 #include "device_functions.h"

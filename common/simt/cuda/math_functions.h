@@ -1,6 +1,6 @@
 // Mathematics and bit operations of device code that the C library does not have under CUDA's names.
 // sqrtf, fmaf, expf, erff and so on are the host's own: results agree with a GPU's within the error
-// bounds of both. The fast forms (__expf ...) are as exact as the slow ones here.
+// bounds of both. The fast forms (__expf ...) lose what they lose on a GPU, see there.
 #pragma once
 
 #include <math.h>
@@ -145,20 +145,63 @@ SIMT_INLINE float normcdff(float x) noexcept {
 }
 
 SIMT_INLINE float __saturatef(float x) noexcept { return x > 0.0f ? (x < 1.0f ? x : 1.0f) : 0.0f; }
-SIMT_INLINE float __fdividef(float x, float y) noexcept { return x / y; }
-SIMT_INLINE float __expf(float x) noexcept { return ::expf(x); }
-SIMT_INLINE float __exp10f(float x) noexcept { return ::powf(10.0f, x); }
-SIMT_INLINE float __logf(float x) noexcept { return ::logf(x); }
-SIMT_INLINE float __log2f(float x) noexcept { return ::log2f(x); }
-SIMT_INLINE float __log10f(float x) noexcept { return ::log10f(x); }
-SIMT_INLINE float __powf(float x, float y) noexcept { return ::powf(x, y); }
-SIMT_INLINE float __sinf(float x) noexcept { return ::sinf(x); }
-SIMT_INLINE float __cosf(float x) noexcept { return ::cosf(x); }
-SIMT_INLINE float __tanf(float x) noexcept { return ::tanf(x); }
-SIMT_INLINE float __tanhf(float x) noexcept { return ::tanhf(x); }
+// The fast forms. A GPU has instructions for 2^x, log2, sine, cosine and 1/x with some 22 bits, and CUDA
+// makes these functions of them, by products that are rounded as well: the error of __expf grows with
+// its argument. So do these, within the bounds that the CUDA C++ Programming Guide states for each.
+namespace simt {
+namespace detail {
+
+// The value without the last bits of its fraction: a result of an instruction that has fewer.
+SIMT_INLINE float without_last_bits(float x, int bits) noexcept {
+  return bit_cast<float>(bit_cast<unsigned>(x) & ~0u << bits);
+}
+SIMT_INLINE float fast_exp2(float x) noexcept {
+  return without_last_bits(static_cast<float>(::exp2(double(x))), 1);
+}
+SIMT_INLINE float fast_log2(float x) noexcept {
+  const double exact = ::log2(double(x));
+  // Near 1 it is the absolute error that is bounded, by 2^-22.
+  if (x >= 0.5f && x <= 2.0f) return static_cast<float>(::trunc(exact * 0x1p23) * 0x1p-23);
+  return without_last_bits(static_cast<float>(exact), 1);
+}
+SIMT_INLINE float fast_reciprocal(float x) noexcept {
+  // What would be subnormal is 0.
+  const float limit = 0x1p126f;
+  if (x > limit || x < -limit) return ::copysignf(0.0f, x);
+  return 1.0f / x;
+}
+// Sine and cosine take turns, not radians.
+SIMT_INLINE double fast_turn(float x) noexcept {
+  return double(x * 0.159154943f) * 6.28318530717958647692;
+}
+
+}  // namespace detail
+}  // namespace simt
+
+SIMT_INLINE float __fdividef(float x, float y) noexcept {
+  return x * simt::detail::fast_reciprocal(y);
+}
+SIMT_INLINE float __expf(float x) noexcept { return simt::detail::fast_exp2(x * 1.442695041f); }
+SIMT_INLINE float __exp10f(float x) noexcept { return simt::detail::fast_exp2(x * 3.321928095f); }
+SIMT_INLINE float __log2f(float x) noexcept { return simt::detail::fast_log2(x); }
+SIMT_INLINE float __logf(float x) noexcept { return simt::detail::fast_log2(x) * 0.693147181f; }
+SIMT_INLINE float __log10f(float x) noexcept { return simt::detail::fast_log2(x) * 0.301029996f; }
+SIMT_INLINE float __powf(float x, float y) noexcept {
+  return simt::detail::fast_exp2(y * simt::detail::fast_log2(x));
+}
+SIMT_INLINE float __sinf(float x) noexcept {
+  return simt::detail::without_last_bits(static_cast<float>(::sin(simt::detail::fast_turn(x))), 2);
+}
+SIMT_INLINE float __cosf(float x) noexcept {
+  return simt::detail::without_last_bits(static_cast<float>(::cos(simt::detail::fast_turn(x))), 2);
+}
+SIMT_INLINE float __tanf(float x) noexcept { return __fdividef(__sinf(x), __cosf(x)); }
+SIMT_INLINE float __tanhf(float x) noexcept {
+  return simt::detail::without_last_bits(::tanhf(x), 12);
+}
 SIMT_INLINE void __sincosf(float x, float* sine, float* cosine) noexcept {
-  *sine = ::sinf(x);
-  *cosine = ::cosf(x);
+  *sine = __sinf(x);
+  *cosine = __cosf(x);
 }
 
 // Rounded to nearest and never fused.

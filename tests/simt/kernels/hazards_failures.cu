@@ -57,14 +57,20 @@ __global__ void recursion_without_end(float* out) {
   if (threadIdx.x == 7) out[7] = deep(1);
 }
 
+// Device code may call the host's library only through functions that are the host's as well.
+__host__ __device__ std::size_t length_of(const char* text) {
+  return strlen(text);  // BUG follows_null_in_a_library
+}
+__host__ __device__ void give_up() {
+  abort();  // BUG aborts
+}
+
 __global__ void follows_null_in_a_library(float* out, const char* text) {
-  if (threadIdx.x == 9) {
-    out[0] = strlen(text);  // BUG follows_null_in_a_library
-  }
+  if (threadIdx.x == 9) out[0] = length_of(text);
 }
 
 __global__ void aborts(float* out) {
-  if (threadIdx.x == 3) abort();  // BUG aborts
+  if (threadIdx.x == 3) give_up();
   out[threadIdx.x] = 1;
 }
 

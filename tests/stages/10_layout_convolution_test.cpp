@@ -35,7 +35,7 @@ const std::vector<ConvLayer> kLargeLayers = {
 }  // namespace
 
 TEST_CASE("10_layout_convolution: every layer is right, without hazards") {
-  test::require_trials(layout_convolution::stage());
+  test::require_trials_of_all_lines(layout_convolution::stage());
 }
 
 TEST_CASE("10_layout_convolution: large batches are right, and traffic is as predicted") {

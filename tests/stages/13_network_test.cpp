@@ -184,7 +184,9 @@ void require_good(const std::vector<LayerVerdict>& verdicts) {
 // ---- Kernels ----
 
 TEST_CASE("fully connected: right on all layers that it takes, no hazard") {
-  test::require_trials(fully_connected_stage());
+  test::LinesOf lines({"stages/13_network/2_", "stages/13_network/3_"});
+  test::require_trials(fully_connected_stage(), &lines);
+  if (test::usable_backend()->observes()) test::require_all_lines(lines);
 }
 
 TEST_CASE("fully connected: counted traffic is predicted") {
@@ -216,6 +218,7 @@ TEST_CASE("fully connected: the lanes' kernel and the tiled one are for differen
 TEST_CASE("bias and ReLU, in place, in both layouts") {
   const auto backend = test::usable_backend();
   const BiasReluVariant variant = bias_relu_variant();
+  backend->take_coverage();
   for (const conv::ImagesShape& shape : {conv::ImagesShape{1, 1, 1, 1},
                                          {2, 3, 5, 7},
                                          {33, 10, 1, 1},
@@ -266,6 +269,10 @@ TEST_CASE("bias and ReLU, in place, in both layouts") {
       }
     }
   }
+  if (!backend->observes()) return;
+  test::LinesOf lines({"stages/13_network/1_"});
+  lines.add(backend->take_coverage());
+  test::require_all_lines(lines);
 }
 
 // ---- Chains ----

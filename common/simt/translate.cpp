@@ -1317,11 +1317,6 @@ class Translator {
     } else if (word == "thread_local") {
       fail(i,
            "device code has no thread_local variables: a plain local variable is a thread's own");
-    } else if ((word == "new" && !is(i + 1, "(")) || (word == "delete" && !is(i - 1, "=")) ||
-               ((word == "malloc" || word == "free") && is(i + 1, "(") && is_plain_name(i) &&
-                !declared_here(i))) {
-      fail(i, "'" + std::string(word) + "' in device code" + kSubset +
-                  "it has no heap for kernels, allocate with cudaMalloc and hand over the pointer");
     } else if (word == "sizeof" || word == "decltype" || word == "alignof") {
       // What is only measured is not used.
       if (!is(i + 1, "(") || tokens_[i + 1].match == kNone) return;

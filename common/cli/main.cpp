@@ -205,6 +205,11 @@ int command_run(const Global& global, int argc, const char* const* argv) {
   line.flag("--all", options.all,
             "every table; without a stage, or on a file of your own, a few lines are shown if left "
             "out");
+  std::string time_limit;
+  line.option(
+      "--time-limit", "SECONDS", time_limit,
+      "a variant that gives no sign of life for so long is ended; 600 if left out, 0: never");
+  line.flag("--show-output", options.show_output, "all that kernels and programs print");
   line.option("--color", "WHEN", options.color, "auto, always or never");
 
   line.flag(
@@ -217,6 +222,9 @@ int command_run(const Global& global, int argc, const char* const* argv) {
 
   const PassedOn passed_on(line, false);
   if (!line.parse(argc, argv)) return 0;
+  if (!time_limit.empty()) {
+    options.time_limit = static_cast<int>(parse_number("--time-limit", time_limit, 0, 1'000'000));
+  }
   options.passed_on = passed_on.given();
   options.of_families = passed_on.of_families();
   if (options.plan) options.of_families.push_back({"--plan", {"conv2d", "network"}});

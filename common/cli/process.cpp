@@ -146,6 +146,10 @@ Running::~Running() {
   if (failure_ >= 0) close(failure_);
 }
 
+void Running::end() {
+  if (!has_ended_) kill(child_, SIGKILL);
+}
+
 void Running::read_end(int which) {
   std::array<char, 65536> buffer;
   const ssize_t n = ::read(ends_[which], buffer.data(), buffer.size());

@@ -39,6 +39,8 @@ class Running {
   Running& operator=(const Running&) = delete;
 
   bool has_ended() const { return has_ended_; }
+  /// Ends it at once, if it still runs; how it ended is told as always.
+  void end();
   /// What it said so far; how it ended once it has.
   const Ended& ended() const { return ended_; }
 

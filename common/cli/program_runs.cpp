@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
+#include <optional>
 #include <random>
 #include <sstream>
 
@@ -42,11 +44,40 @@ Row broken(const Program& program, const std::string& reason) {
 // What a program tells while it runs, and what becomes of it.
 class Part {
  public:
-  Part(const Program& program, const Request& request, const std::string& seed)
+  // `without`: variants that are left out.
+  Part(const Program& program, const Request& request, const std::string& seed,
+       const std::vector<std::string>& without = {})
       : program_(program),
         strict_(is_strict(request)),
-        running_(command(program, request, seed),
+        limit_(request.time_limit),
+        running_(command(program, request, seed, without),
                  [this](const std::string& line, bool whole) { hear(line, whole); }) {}
+
+  // Ends the program if nothing was heard of it for too long.
+  void require_life() {
+    const auto silent = std::chrono::steady_clock::now() - heard_;
+    if (limit_.count() == 0 || silent < limit_ || has_ended()) return;
+    expired_ = true;
+    running_.end();
+  }
+
+  // Once it has ended: the row of the variant that took it down; null if none did.
+  const Row* victim() {
+    const Ended& ended = running_.ended();
+    if (!begun_ || ended.signal == 0) return nullptr;
+    Check& check = begun_->check;
+    check.outcome = Outcome::bad;
+    check.crash = expired_ ? "no sign of life for " + std::to_string(limit_.count()) + " s"
+                           : how_it_ended(ended);
+    check.reason = expired_ ? "it was ended after " + std::to_string(limit_.count()) +
+                                  " s without a sign of life: an endless loop? (--time-limit)"
+                            : "the program ended by " + how_it_ended(ended);
+    if (!progress_.empty()) check.reason += ", at: " + progress_;
+    const std::string said = expired_ ? "" : last_line(ended.err);
+    if (!said.empty()) check.reason += "; it said: " + said;
+    begun_->hazards.reason = begun_->traffic.reason = begun_->time.reason = "the variant crashed";
+    return &*begun_;
+  }
 
   Running* running() { return &running_; }
   bool has_ended() const { return running_.has_ended(); }
@@ -104,7 +135,8 @@ class Part {
 
  private:
   static std::vector<std::string> command(const Program& program, const Request& request,
-                                          const std::string& seed) {
+                                          const std::string& seed,
+                                          const std::vector<std::string>& without) {
     std::vector<std::string> words = {program.path.string()};
     if (request.grows) words.insert(words.end(), {"--json", request.json});
     for (const auto& [name, value] : request.passed_on) {
@@ -114,6 +146,11 @@ class Part {
     }
     words.insert(words.end(), request.flags.begin(), request.flags.end());
     if (request.resume) words.push_back("--resume");
+    if (!without.empty()) {
+      std::string names;
+      for (const std::string& name : without) names += (names.empty() ? "" : ",") + name;
+      words.insert(words.end(), {"--without", names});
+    }
     words.insert(words.end(), {"--seed", seed});
     return words;
   }
@@ -124,6 +161,7 @@ class Part {
       mistake_ = "the last line is cut short";
       return;
     }
+    heard_ = std::chrono::steady_clock::now();
     try {
       Told told = told_from_json(line, program_.name);
       switch (told.kind) {
@@ -133,6 +171,10 @@ class Part {
           break;
         case Told::Kind::row:
           results_.rows.push_back(std::move(told.row));
+          begun_.reset();
+          break;
+        case Told::Kind::begin:
+          begun_ = std::move(told.row);
           break;
         case Told::Kind::progress:
           progress_ = told.progress;
@@ -145,9 +187,13 @@ class Part {
 
   const Program& program_;
   const bool strict_;
+  const std::chrono::seconds limit_;
   Results results_;
   std::string progress_;
   std::string mistake_;
+  std::optional<Row> begun_;  // and not told yet
+  std::chrono::steady_clock::time_point heard_ = std::chrono::steady_clock::now();
+  bool expired_ = false;
   Running running_;  // the last: it calls hear
 };
 
@@ -160,6 +206,10 @@ bool is_layer_of_network(const Row& row) {
 bool is_timed(const Results& results) {
   return std::any_of(results.rows.begin(), results.rows.end(),
                      [](const Row& row) { return row.time.outcome == Outcome::good; });
+}
+
+bool contains_name(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 // Adds the pairs of `more` whose names are new.
@@ -256,6 +306,8 @@ Results run_programs(const BuildFolder& build, const std::vector<Program>& progr
   Progress progress(Progress::Elsewhere::lines);
   Builder builder(build, files);
   std::unique_ptr<Part> part;
+  std::vector<Row> crashed;          // of the program that runs: its variants that took it down
+  std::vector<std::string> without;  // their names
   auto start = std::chrono::steady_clock::now();
   for (std::size_t at = 0; at < programs.size();) {
     const Program& program = programs[at];
@@ -303,11 +355,39 @@ Results run_programs(const BuildFolder& build, const std::vector<Program>& progr
              (text.empty() ? "" : "; " + text);
     }
     if (!text.empty()) progress.show(text);
+    if (part) part->require_life();
     if (!part || !part->has_ended()) continue;
     progress.clear();
-    const Results results = part->results();
-    const std::string out = part->out();
+    Results results;
+    std::string out;
+    if (const Row* victim = request.carries_on ? part->victim() : nullptr) {
+      const std::vector<Row>& told = part->told().rows;
+      std::copy_if(told.begin(), told.end(), std::back_inserter(crashed),
+                   [&](const Row& row) { return row.variant == victim->variant; });
+      crashed.push_back(*victim);
+      const bool is_new = !contains_name(without, victim->variant);
+      without.push_back(victim->variant);
+      // All others, from the beginning: what is compared is compared in one run.
+      if (is_new && value_of(request.passed_on, "--variant") == nullptr) {
+        part = std::make_unique<Part>(program, request, seed, without);
+        continue;
+      }
+      results = part->told();
+      results.rows.clear();
+    } else {
+      results = part->results();
+      out = part->out();
+    }
     part.reset();
+    // Of a program that has no other variants nothing is left to say.
+    if (!without.empty()) {
+      std::erase_if(results.rows, [](const Row& row) {
+        return row.variant == kProgramRow && row.check.outcome == Outcome::not_run;
+      });
+    }
+    results.rows.insert(results.rows.end(), crashed.begin(), crashed.end());
+    crashed.clear();
+    without.clear();
     add(results, out);
     ++at;
   }

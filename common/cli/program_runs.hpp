@@ -21,6 +21,10 @@ struct Request {
   // is interrupted leaves what it had; with `resume` it takes up what is there.
   bool grows = false;
   bool resume = false;
+  // A variant that takes its program down is told, and the others still run.
+  bool carries_on = false;
+  // Seconds without a sign of life after which a program is ended; 0: never.
+  int time_limit = 0;
 };
 
 /// The value of an option that is passed on; null if it was not given.

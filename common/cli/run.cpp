@@ -232,6 +232,8 @@ int run_stages(const BuildFolder& build, const RunOptions& options) {
   const Choice choice = choose_programs(build, options);
   if (options.plan) return print_plan(build, choice.programs.front(), options.passed_on);
   Request request{"halo run", options.passed_on, {}, options.json};
+  request.carries_on = true;
+  request.time_limit = options.time_limit;
   if (!options.stage.empty()) request.command += " " + options.stage;
   if (choice.backend != "cpu") request.command += " --on " + choice.backend;
   if (options.search) {
@@ -259,6 +261,9 @@ int run_stages(const BuildFolder& build, const RunOptions& options) {
                        choice.why.c_str(), static_cast<unsigned long long>(so_far.seed));
         }
         began = true;
+        const std::string said =
+            printed.starts_with("seed ") ? printed.substr(printed.find('\n') + 1) : printed;
+        if (options.show_output && !said.empty() && !tells) print(said);
         if (options.report_table) return;  // its CPU column is of another stage
         if (brief) {
           print(render_stage_line(rows_from(so_far, first), table));
@@ -268,7 +273,7 @@ int run_stages(const BuildFolder& build, const RunOptions& options) {
         if (!told) {
           print(tables.next(so_far, first));
         } else {
-          print(printed.starts_with("seed ") ? printed.substr(printed.find('\n') + 1) : printed);
+          print(said);
         }
       });
   if (options.report_table) {

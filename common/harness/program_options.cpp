@@ -72,6 +72,7 @@ const std::vector<ProgramOption>& program_options() {
       {"--gpu", "KEY", kLayers, "with --plan: for this GPU (v100, h200, ...), not the present one",
        false},
       {"--variant", "NAME", kAll, "only this variant"},
+      {"--without", "NAME[,NAME]", kAll, "all variants but these", false},
       {"--no-peers", "", kAll, "without the libraries and copies beside the variants"},
       {"--no-times", "", kAll, "check only: nothing is timed"},
       {"--no-trials", "", kAll,

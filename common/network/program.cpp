@@ -273,6 +273,7 @@ int run(int argc, const char* const* argv, const NetworkStage& stage,
                        " (it has:" + names + ")");
     }
   }
+  leave_out(all_ways, options.without, [](const Way& way) { return way.name; });
   const std::vector<Task> tasks = make_tasks(options, stage, backend);
   const std::uint64_t seed = make_seed(options.seed);
   const TableOptions table = table_options(options.out.color, stdout);

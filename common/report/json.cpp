@@ -706,6 +706,10 @@ std::string head_line(const Results& results) { return head_to_json(results).dum
 
 std::string row_line(const Row& row) { return row_to_json(row).dump(); }
 
+std::string begin_line(const Row& row) {
+  return Json::object({{"begin", row_to_json(row)}}).dump();
+}
+
 std::string progress_line(const std::string& text) {
   return Json::object({{"progress", text}}).dump();
 }
@@ -716,6 +720,9 @@ Told told_from_json(const std::string& line, const std::string& origin) {
     Told told;
     if (json.find("progress")) {
       told.progress = text_from(json, "progress");
+    } else if (const Json* const row = json.find("begin")) {
+      told.kind = Told::Kind::begin;
+      told.row = row_from_json(*row);
     } else if (json.find("schema_version")) {
       told.kind = Told::Kind::head;
       told.head = head_from_json(json);

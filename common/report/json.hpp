@@ -43,13 +43,14 @@ Results read_json(const std::string& path);
 // end: all of results but the rows, a row, what is being done.
 std::string head_line(const Results& results);
 std::string row_line(const Row& row);
+std::string begin_line(const Row& row);
 std::string progress_line(const std::string& text);
 
 struct Told {
-  enum class Kind { head, row, progress };
+  enum class Kind { head, row, begin, progress };
   Kind kind = Kind::progress;
   Results head;
-  Row row;
+  Row row;  // of `begin` as well
   std::string progress;
 };
 // Throws std::runtime_error: one line that names `origin`.

@@ -40,6 +40,10 @@ void RowStream::rows(const std::vector<Row>& rows) {
   for (const Row& row : rows) write(row_line(row));
 }
 
+void RowStream::begin(const Row& row) {
+  if (open()) write(begin_line(row));
+}
+
 void RowStream::progress(const std::string& text) {
   if (open()) write(progress_line(text));
 }

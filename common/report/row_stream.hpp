@@ -27,6 +27,8 @@ class RowStream {
   /// All but the rows. What is told later counts: the roofs, say, once they are measured.
   void head(const Results& results);
   void rows(const std::vector<Row>& rows);
+  /// What is about to be checked: if nothing more is heard, this did it.
+  void begin(const Row& row);
   void progress(const std::string& text);
 
  private:

@@ -1014,3 +1014,94 @@ TEST_CASE("a problem that was refused is NOT RUN, whatever was tried before it")
                                  "shapes, all right)") &&
                             !contains("PASS"));
 }
+
+namespace {
+
+// Shell lines that tell the command: these rows, then that the variant is begun.
+std::string telling(const FakeBuild& build, const std::string& name, const std::vector<Row>& rows,
+                    const Row* begun = nullptr) {
+  std::string lines = "cat '" + build.told(name, rows).string() + "' >&3\n";
+  if (begun == nullptr) return lines;
+  const fs::path file = build.path() / (name + ".begun");
+  std::ofstream(file) << begin_line(*begun) << "\n";
+  return lines + "cat '" + file.string() + "' >&3\n";
+}
+
+}  // namespace
+
+TEST_CASE("a crash belongs to its variant, and the others of the stage still run") {
+  FakeBuild build;
+  const Row early = good_row("01_first", "early");
+  const Row late = good_row("01_first", "late");
+  Row middle = good_row("01_first", "middle");
+  middle.check = {};
+  build.add_program("01_first", "sim",
+                    "case \"$words\" in *'--without middle'*)\n" +
+                        telling(build, "rest", {early, late}) + "exit 0;; esac\n" +
+                        telling(build, "first", {early}, &middle) +
+                        "echo 'about to fall' >&2; kill -SEGV $$");
+  const fs::path json = build.path() / "all.json";
+  const Ended ended = build.halo({"run", "1", "--json", json.string()});
+  CAPTURE(ended.out, ended.err);
+  CHECK(ended.status == 1);
+  CHECK_THAT(ended.out, contains("01 middle  CRASHED  signal 11 (Segmentation fault)") &&
+                            contains("about to fall") && contains("late"));
+  const std::vector<Row> rows = read_json(json.string()).rows;
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[0].variant == "early");
+  CHECK(rows[1].variant == "late");
+  CHECK(rows[2].variant == "middle");
+  CHECK(rows[2].check.outcome == Outcome::bad);
+  CHECK(rows[2].check.crash == "signal 11 (Segmentation fault)");
+  CHECK_THAT(build.halo({"run"}).out, contains("FAIL  middle\n") && contains("CRASHED"));
+}
+
+TEST_CASE("two variants that crash, and one that is alone") {
+  FakeBuild build;
+  Row first = good_row("01_first", "early");
+  first.check = {};
+  Row second = good_row("01_first", "late");
+  second.check = {};
+  build.add_program("01_first", "sim",
+                    "case \"$words\" in *'--without early,late'*)\n"
+                    "echo '01: NOT RUN: no variant is left' >&2; exit 77;; *--without*)\n" +
+                        telling(build, "second", {}, &second) + "kill -ABRT $$;; esac\n" +
+                        telling(build, "first", {}, &first) + "kill -SEGV $$");
+  const Ended ended = build.halo({"run", "1"});
+  CAPTURE(ended.out, ended.err);
+  CHECK(ended.status == 1);
+  CHECK_THAT(ended.out, contains("01 early  CRASHED  signal 11") &&
+                            contains("01 late  CRASHED  signal 6") && !contains("(program)"));
+  // Who names the variant does not wait for others.
+  const Ended alone = build.halo({"run", "1", "--variant", "early"});
+  CHECK(alone.status == 1);
+  CHECK_THAT(alone.out, contains("01 early  CRASHED  signal 11"));
+}
+
+TEST_CASE("a variant without a sign of life is ended and told, and the others still run") {
+  FakeBuild build;
+  Row endless = good_row("01_first", "endless");
+  endless.check = {};
+  build.add_program("01_first", "sim",
+                    "case \"$words\" in *--without*)\n" +
+                        telling(build, "rest", {good_row("01_first", "late")}) + "exit 0;; esac\n" +
+                        telling(build, "first", {}, &endless) + "exec sleep 60");
+  const auto start = std::chrono::steady_clock::now();
+  const Ended ended = build.halo({"run", "1", "--time-limit", "1"});
+  CAPTURE(ended.out, ended.err);
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(30));
+  CHECK(ended.status == 1);
+  CHECK_THAT(ended.out, contains("01 endless  CRASHED  no sign of life for 1 s") &&
+                            contains("endless loop?") && contains("late"));
+  require_one_line(build.halo({"run", "1", "--time-limit", "soon"}), 2);
+}
+
+TEST_CASE("what a program prints is shown if that is asked for") {
+  FakeBuild build;
+  build.add_program("01_first", "sim",
+                    "echo 'seed 5'\necho 'debug 3568'\n" +
+                        telling(build, "rest", {good_row("01_first", "late")}));
+  CHECK_THAT(build.halo({"run", "1"}).out, !contains("debug 3568"));
+  CHECK_THAT(build.halo({"run", "1", "--show-output"}).out,
+             contains("debug 3568") && !contains("seed 5"));
+}

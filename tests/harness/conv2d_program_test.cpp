@@ -93,6 +93,20 @@ TEST_CASE("a good run of a 2D stage exits 0 and shows each variant and the seed"
   CHECK(results.rows[3].check.reason == "it is made for one channel");
 }
 
+TEST_CASE("variants can be left out by their names", "[conv2d]") {
+  const auto others =
+      run({plain()}, {"--layer", kSmall, "--without", "backwards", "--no-times", "--no-trials"});
+  CHECK(others.status == 0);
+  CHECK_THAT(others.out, contains("plain") && !contains("backwards"));
+  const auto none =
+      run({plain()}, {"--layer", kSmall, "--without", "plain,backwards", "--no-times"});
+  CHECK(none.status == 77);
+  CHECK_THAT(none.err, contains("NOT RUN: no variant is left"));
+  const auto wrong = run({plain()}, {"--layer", kSmall, "--without", "nobody"});
+  CHECK(wrong.status == 2);
+  CHECK_THAT(wrong.err, contains("--without: there is no variant 'nobody'"));
+}
+
 TEST_CASE("a layer that was refused is NOT RUN, however good the trials", "[conv2d]") {
   const Folder folder;
   const std::string json = folder / "out.json";

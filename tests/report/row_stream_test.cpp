@@ -51,11 +51,12 @@ TEST_CASE("a head, rows and progress arrive as they were told, a line each") {
     stream.progress("shape 2 of \"46\"\n");
     stream.head(results);
     stream.rows({a_row(), a_row()});
+    stream.begin(a_row());
   });
   std::istringstream lines(text);
   std::vector<Told> told;
   for (std::string line; std::getline(lines, line);) told.push_back(told_from_json(line, "test"));
-  REQUIRE(told.size() == 4);
+  REQUIRE(told.size() == 5);
   CHECK(told[0].kind == Told::Kind::progress);
   CHECK(told[0].progress == "shape 2 of \"46\"\n");
   CHECK(told[1].kind == Told::Kind::head);
@@ -65,6 +66,8 @@ TEST_CASE("a head, rows and progress arrive as they were told, a line each") {
   CHECK(told[3].kind == Told::Kind::row);
   CHECK(told[3].row.label == "7-1-3-2-1");
   CHECK(told[3].row.check.reason == "two\nlines");
+  CHECK(told[4].kind == Told::Kind::begin);
+  CHECK(told[4].row.variant == "plain");
 }
 
 TEST_CASE("a stream that nobody listens to says nothing and is closed") {

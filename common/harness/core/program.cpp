@@ -128,6 +128,7 @@ std::vector<Entry> choose_variants(const std::vector<AnyStage>& stages,
                        " (it has:" + names + ")");
     }
   }
+  leave_out(chosen, options.without, [](const Entry& entry) { return entry.variant.name; });
   // A stage may bring peers of its own.
   if (options.no_peers) {
     std::erase_if(chosen, [](const Entry& entry) { return entry.variant.role == Role::peer; });
@@ -202,6 +203,9 @@ int run(int argc, const char* const* argv, const ProgramFamily& family,
   }
   std::string not_run = backend.unavailable();
   if (not_run.empty()) not_run = work.not_run;
+  const bool any = std::any_of(work.jobs.begin(), work.jobs.end(),
+                               [](const Job& job) { return !job.entries.empty(); });
+  if (not_run.empty() && !any) not_run = "no variant is left";
   if (!not_run.empty()) {
     std::fprintf(stderr, "%s: NOT RUN: %s\n", name.c_str(), not_run.c_str());
     return 77;
@@ -290,6 +294,7 @@ int run_program(int argc, const char* const* argv, const ProgramFamily& family,
 void add_program_options(CommandLine& line, const std::string& family, ProgramOptions& options) {
   add_option(line, family, "--seed", options.seed);
   add_option(line, family, "--variant", options.variant);
+  add_option(line, family, "--without", options.without);
   add_flag(line, family, "--no-peers", options.no_peers);
   add_flag(line, family, "--no-times", options.no_times);
   add_flag(line, family, "--no-trials", options.no_trials);

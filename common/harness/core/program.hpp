@@ -26,6 +26,7 @@ struct OutputOptions {
 struct ProgramOptions {
   std::string seed;
   std::string variant;
+  std::string without;
   bool no_peers = false;
   bool no_times = false;
   bool no_trials = false;
@@ -114,6 +115,18 @@ int run_program(int argc, const char* const* argv, const ProgramFamily& family,
                 Backend& backend, const TimingSettings& timing);
 
 // ---- What a program that is of no family does alike: stage 13's. ----
+
+// Takes the variants that --without names out of the list: of things with such a name.
+template <class Item, class Name>
+void leave_out(std::vector<Item>& all, const std::string& without, const Name& name) {
+  if (without.empty()) return;
+  for (const std::string& left_out : split(without)) {
+    const auto is = [&](const Item& item) { return name(item) == left_out; };
+    if (std::erase_if(all, is) == 0) {
+      throw UsageError("--without: there is no variant '" + left_out + "'");
+    }
+  }
+}
 
 // --seed, --variant, --json, --no-peers, --no-times, --no-trials, --strict, --list, --color.
 void add_program_options(CommandLine& line, const std::string& family, ProgramOptions& options);

@@ -238,7 +238,10 @@ std::vector<Row> run_candidates(std::vector<Candidate>& candidates, Backend& bac
     }
     for (Candidate* candidate : group) {
       progress.show(candidate->row.stage + " " + candidate->row.variant + ": checking");
+      RowStream::to_starter().begin(candidate->row);
       candidate->check(candidate->row, progress);
+      // What is not timed is final: if the next one takes the program down, this is not lost.
+      if (!backend.times()) RowStream::to_starter().rows({candidate->row});
     }
     time_together(group, backend, progress, settings);
     for (Candidate* candidate : group) {
@@ -248,7 +251,9 @@ std::vector<Row> run_candidates(std::vector<Candidate>& candidates, Backend& bac
       candidate->time_with_transfers = {};
       candidate->detail = {};
     }
-    for (const Candidate* candidate : group) RowStream::to_starter().rows({candidate->row});
+    for (const Candidate* candidate : group) {
+      if (backend.times()) RowStream::to_starter().rows({candidate->row});
+    }
     begin = end;
   }
   progress.clear();

@@ -124,9 +124,6 @@ class Part {
       return fail("the program ended with " + how_it_ended(ended) + ", which its " +
                   std::to_string(results_.rows.size()) + " result rows do not explain");
     }
-    if (const std::string wrote = last_line(ended.out); wrote.rfind("wrote ", 0) == 0) {
-      std::fprintf(stderr, "halo: %s\n", wrote.c_str());
-    }
     return results_;
   }
 

@@ -117,6 +117,8 @@ std::string what_next(const Results& results, const RunOptions& options) {
          (options.json.empty() ? "      --json FILE" : "") + "\n";
 }
 
+constexpr const char* kDetails = "details: --all\n";
+
 void print(const std::string& text) {
   std::fputs(text.c_str(), stdout);
   std::fflush(stdout);
@@ -249,6 +251,9 @@ int run_stages(const BuildFolder& build, const RunOptions& options) {
   TablesAsTheyCome tables(table);
   // All stages in a line each, unless their tables are asked for.
   const bool brief = options.stage.empty() && !options.all && !options.report_table;
+  // Of somebody's own file the answer comes first, and is all.
+  const std::string* const input = value_of(options.passed_on, "--input");
+  const bool leads = input != nullptr && choice.programs.size() == 1 && !options.all;
   const auto start = std::chrono::steady_clock::now();
   bool began = false;
   bool told = false;
@@ -263,6 +268,22 @@ int run_stages(const BuildFolder& build, const RunOptions& options) {
         began = true;
         const std::string said =
             printed.starts_with("seed ") ? printed.substr(printed.find('\n') + 1) : printed;
+        // What a program says last, of a file that it wrote.
+        std::string wrote = last_line(said);
+        if (!wrote.starts_with("wrote ")) wrote.clear();
+        if (leads && exit_status(rows_from(so_far, first)) == 0) {
+          if (tells && said.starts_with("It is a")) {
+            print(said.substr(0, said.find("\n\n") + 1) + kDetails);
+            told = true;
+            return;
+          }
+          if (!tells) {
+            print(render_own_data(rows_from(so_far, first), *input, wrote, table) + kDetails);
+            told = true;
+            return;
+          }
+        }
+        if (!wrote.empty()) std::fprintf(stderr, "halo: %s\n", wrote.c_str());
         if (options.show_output && !said.empty() && !tells) print(said);
         if (options.report_table) return;  // its CPU column is of another stage
         if (brief) {
@@ -278,7 +299,7 @@ int run_stages(const BuildFolder& build, const RunOptions& options) {
       });
   if (options.report_table) {
     print(render(results, Shown::report_table, table));
-  } else if (brief && results.end.interrupted == 0) {
+  } else if (brief && !told && results.end.interrupted == 0) {
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
     print(render_sum(without_layers(results).rows, taken.count(), table) +
           what_next(results, options));

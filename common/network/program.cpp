@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <numeric>
 #include <set>
 #include <stdexcept>
 
@@ -111,8 +112,46 @@ void print_layers(const std::vector<Row>& rows, const std::vector<Way>& all_ways
   std::printf("\n%s", lay_out(table, options).c_str());
 }
 
-void print_digit(const std::string& path, const std::vector<float>& probabilities,
-                 const std::string& way) {
+std::string percent(double probability) {
+  char text[16];
+  std::snprintf(text, sizeof text, "%.1f %%", probability * 100);
+  return text;
+}
+
+// The answer first: "It is a 7 (99.4 %).    9: 0.4 %   8: 0.1 %", then who says so, and how that was
+// checked.
+void print_answer(const Outcomes& outcomes) {
+  const std::vector<float>& probabilities = outcomes.output;
+  std::vector<std::size_t> digits(probabilities.size());
+  std::iota(digits.begin(), digits.end(), 0);
+  std::stable_sort(digits.begin(), digits.end(), [&](std::size_t a, std::size_t b) {
+    return probabilities[a] > probabilities[b];
+  });
+  std::string text =
+      "It is a " + std::to_string(digits[0]) + " (" + percent(probabilities[digits[0]]) + "). ";
+  constexpr std::size_t kRunnersUp = 3;
+  for (std::size_t i = 1; i < std::min(digits.size(), kRunnersUp + 1); ++i) {
+    text += "   " + std::to_string(digits[i]) + ": " + percent(probabilities[digits[i]]);
+  }
+  std::vector<std::string> others;
+  for (const Row& row : outcomes.whole) {
+    if (row.variant != outcomes.answered_by && row.check.outcome == Outcome::good) {
+      others.push_back(row.variant);
+    }
+  }
+  const bool searched =
+      std::any_of(outcomes.whole.begin(), outcomes.whole.end(),
+                  [](const Row& row) { return row.hazards.outcome == Outcome::good; });
+  text += "\nby " + outcomes.answered_by + ", right within its error bound" +
+          (searched ? ", no hazards" : "");
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    text += (i == 0 ? "; " : i + 1 < others.size() ? ", " : " and ") + others[i];
+  }
+  if (!others.empty()) text += others.size() == 1 ? " agrees" : " agree";
+  std::printf("%s\n\n", text.c_str());
+}
+
+void print_digit(const std::string& path, const std::vector<float>& probabilities) {
   std::printf("\n%s\n", path.c_str());
   for (std::size_t digit = 0; digit < probabilities.size(); ++digit) {
     const double probability = probabilities[digit];
@@ -121,8 +160,6 @@ void print_digit(const std::string& path, const std::vector<float>& probabilitie
     std::printf("  %zu  %6.2f %%%s\n", digit, probability * 100,
                 bar.empty() ? "" : ("  " + bar).c_str());
   }
-  std::printf("It is a %d, says %s.\n",
-              answer(probabilities.data(), static_cast<int>(probabilities.size())), way.c_str());
 }
 
 // ---- What to run ----
@@ -326,18 +363,17 @@ int run(int argc, const char* const* argv, const NetworkStage& stage,
   fill_shares(whole, results.machine);
   progress.clear();
 
+  const int status = exit_status(results.rows, options.out.strict);
+  const bool answers = !options.input.empty() && !last.output.empty() && status == 0;
+  if (answers) print_answer(last);
   std::fputs(render_table(whole, table).c_str(), stdout);
   if (options.input.empty()) {
     for (const std::vector<Row>& rows : layers) print_layers(rows, all_ways, table);
   }
-  const int status = exit_status(results.rows, options.out.strict);
-  if (!options.input.empty()) {
-    if (!last.output.empty() && status == 0) {
-      print_digit(options.input, last.output, last.answered_by);
-    } else {
-      std::fprintf(stderr, "%s: no answer: the network did not pass its check\n",
-                   stage.name.c_str());
-    }
+  if (answers) {
+    print_digit(options.input, last.output);
+  } else if (!options.input.empty()) {
+    std::fprintf(stderr, "%s: no answer: the network did not pass its check\n", stage.name.c_str());
   }
   std::fflush(stdout);
   if (!options.out.json.empty()) write_json(options.out.json, results);

@@ -200,6 +200,42 @@ std::string render_stage_line(const std::vector<Row>& rows, const TableOptions& 
   return line + (figure.empty() ? "" : "  " + figure) + "\n" + all_faults(rows, options);
 }
 
+std::string render_own_data(const std::vector<Row>& rows, const std::string& input,
+                            const std::string& wrote, const TableOptions& options) {
+  std::string right;
+  std::string costs;
+  std::string searched;
+  int count = 0;
+  bool times = false;
+  for (const Row& row : rows) {
+    if (row.role != Role::variant || row.check.outcome != Outcome::good) continue;
+    ++count;
+    right += (right.empty() ? "" : ", ") + row.variant;
+    times |= timed(row);
+    if (row.hazards.outcome == Outcome::good) searched = ", no hazards";
+  }
+  for (const Row& row : rows) {
+    if (row.role != Role::variant || row.check.outcome != Outcome::good) continue;
+    const double figure = times ? row.time.hot.median_ms : row.traffic.bytes_per_output_counted;
+    if (figure < 0) continue;
+    costs += (costs.empty() ? "" : ", ") + row.variant + " " +
+             (times ? rounded(figure) : fixed(figure, 2));
+  }
+  std::string text = wrote.empty() ? input + ": " : wrote + "; ";
+  text += "checked against a reference in double precision: right" + searched;
+  text = wrapped(text, options) + "\n";
+  if (wrote.empty() || count > 1) {
+    text += wrapped(plural(static_cast<std::size_t>(count), "variant") +
+                        (count == 1 ? " is" : " are") + " right: " + right,
+                    options) +
+            "\n";
+  }
+  if (!costs.empty()) {
+    text += wrapped((times ? "ms: " : "bytes an output: ") + costs, options) + "\n";
+  }
+  return text;
+}
+
 std::string render_sum(const std::vector<Row>& rows, double seconds, const TableOptions& options) {
   std::set<std::string> stages;
   std::set<VariantName> variants;

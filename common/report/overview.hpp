@@ -15,6 +15,11 @@ namespace halo {
 /// takes, on the first problem that has such figures. What failed stands below, as render_table tells it.
 std::string render_stage_line(const std::vector<Row>& rows, const TableOptions& options = {});
 
+/// One stage on somebody's own file, none of whose rows failed: what was written and by which variant (`wrote`,
+/// as the program says it; empty: nothing), how it was checked, and what the variants cost.
+std::string render_own_data(const std::vector<Row>& rows, const std::string& input,
+                            const std::string& wrote, const TableOptions& options = {});
+
 /// What the rows of all stages come to: a sum, and what was not run and why, each reason once.
 std::string render_sum(const std::vector<Row>& rows, double seconds,
                        const TableOptions& options = {});

@@ -243,7 +243,7 @@ std::vector<Note> shared_notes(const std::vector<Row>& rows) {
     return row.backend == rows.front().backend;
   });
   for (const Row& row : rows) {
-    if (row.check.outcome == Outcome::not_run) continue;
+    if (row.check.outcome == Outcome::not_run || !row.check.crash.empty()) continue;
     const Columns& table = tables[{row.backend, row.problem}];
     if (!table.time) {
       add({{}, kCountedLegend});

@@ -1105,3 +1105,53 @@ TEST_CASE("what a program prints is shown if that is asked for") {
   CHECK_THAT(build.halo({"run", "1", "--show-output"}).out,
              contains("debug 3568") && !contains("seed 5"));
 }
+
+TEST_CASE("of a file of one's own the answer comes first, and the rest if it is asked for") {
+  FakeBuild build;
+  Row first = good_row("06_third", "direct");
+  first.traffic.bytes_per_output_counted = 55.7;
+  Row second = good_row("06_third", "tiled");
+  second.traffic.bytes_per_output_counted = 8.2;
+  Row refused = good_row("06_third", "single");
+  refused.check = {};
+  refused.check.reason = "it is made for one channel";
+  build.add_program(
+      "06_third", "sim",
+      "echo 'seed 5'\necho 'wrote edges.png: 3 channels of 60 x 40 pixels, by tiled'\n" +
+          telling(build, "rest", {first, second, refused}));
+  build.add_family("06_third", "conv2d");
+  const Ended lead = build.halo({"run", "6", "--input", "photo.png"});
+  CAPTURE(lead.out, lead.err);
+  CHECK(lead.status == 0);
+  CHECK(lead.out ==
+        "wrote edges.png: 3 channels of 60 x 40 pixels, by tiled; checked against a reference in "
+        "double precision: right, no hazards\n"
+        "2 variants are right: direct, tiled\n"
+        "bytes an output: direct 55.70, tiled 8.20\n"
+        "details: --all\n");
+  CHECK_THAT(lead.err, !contains("wrote"));
+  const Ended all = build.halo({"run", "6", "--input", "photo.png", "--all"});
+  CHECK_THAT(all.out, contains("stage  variant") && contains("it is made for one channel"));
+  CHECK_THAT(all.err, contains("halo: wrote edges.png"));
+
+  // What failed is shown as always.
+  Row bad = first;
+  bad.check.outcome = Outcome::bad;
+  build.add_reporting_program("06_third", "sim", {bad}, 1);
+  CHECK_THAT(build.halo({"run", "6", "--input", "photo.png"}).out, contains("06 direct  FAIL"));
+}
+
+TEST_CASE("which digit it is is said first") {
+  FakeBuild build;
+  Row whole = good_row("13_network", "planned");
+  whole.problem = {{"network", "digits"}, {"layer", "all"}};
+  build.add_program(
+      "13_network", "sim",
+      "printf 'seed 1\\nIt is a 7 (99.4 %%).    9: 0.4 %%\\nby planned\\n\\ntable\\n'\n" +
+          telling(build, "network", {whole}));
+  build.add_family("13_network", "network");
+  CHECK(build.halo({"run", "13", "--input", "digit.png"}).out ==
+        "It is a 7 (99.4 %).    9: 0.4 %\nby planned\ndetails: --all\n");
+  CHECK_THAT(build.halo({"run", "13", "--input", "digit.png", "--all"}).out,
+             contains("It is a 7") && contains("table"));
+}

@@ -106,7 +106,7 @@ class ProgramTest(unittest.TestCase):
 class Report(ProgramTest):
     def test_fields(self):
         report, _ = self.report_of(options.hazard_cases, "missing_barrier", status=3)
-        self.assertEqual(list(report), ["schema_version", "launches"])
+        self.assertEqual(list(report), ["schema_version", "launches", "coverage"])
         self.assertEqual(report["schema_version"], 1)
         (launch,) = report["launches"]
         self.assertEqual(

@@ -18,30 +18,10 @@
 namespace simt {
 namespace streams {
 
-// The last operations that touched a word: number * 16 + the bytes touched. Of several readers that
-// nothing orders the others stand in `more`.
-struct Page {
-  static constexpr std::size_t kWords = 1024;
-  struct Word {
-    std::atomic<std::uint32_t> writer{0};
-    std::atomic<std::uint32_t> reader{0};
-    std::atomic<std::uint32_t> updater{0};
-  };
-  struct Readers {
-    Number number;
-    std::array<std::uint64_t, kWords / 64> words{};
-  };
-  std::array<Word, kWords> words;
-  std::mutex mutex;
-  std::atomic<bool> has_more{false};
-  std::vector<Readers> more;
-};
-
 std::atomic<bool> host_may_be_early{false};
 
 namespace {
 
-constexpr std::size_t kPageBytes = Page::kWords * 4;
 constexpr Number kLast = (1u << 28) - 1;  // no more fit into a word
 
 struct Stream {
@@ -349,7 +329,7 @@ bool Operation::comes_after(Number other) const {
 }
 
 bool Toucher::comes_after(Number other) {
-  if (other < operation_.all_before_ || other == operation_.number_) return true;
+  if (other < operation_.all_before_ || other == own_) return true;
   Number& known = known_before_[other % 16];
   if (other == known) return true;
   if (!operation_.comes_after(other)) return false;
@@ -357,12 +337,14 @@ bool Toucher::comes_after(Number other) {
   return true;
 }
 
-void Toucher::ask(std::uint32_t entry, unsigned mask, Touch its) {
-  if ((entry & mask) != 0 && !comes_after(entry >> 4)) report_(entry >> 4, its);
+bool Toucher::ask(std::uint32_t entry, unsigned mask, Touch its) {
+  if ((entry & mask) == 0 || comes_after(entry >> 4)) return true;
+  report_(entry >> 4, its);
+  return false;
 }
 
-void Toucher::touch(std::uintptr_t address, std::size_t bytes, Touch touch) {
-  const Number own = operation_.number_;
+void Toucher::touch_any(std::uintptr_t address, std::size_t bytes, Touch touch) {
+  const Number own = own_;
   // Adds this operation's bytes to an entry of a word, or takes it over.
   const auto enter = [own](std::atomic<std::uint32_t>& entry, unsigned mask) {
     const std::uint32_t old = entry.load(std::memory_order_relaxed);
@@ -380,9 +362,9 @@ void Toucher::touch(std::uintptr_t address, std::size_t bytes, Touch touch) {
     const unsigned mask = ((1u << size) - 1) << first;
     const std::size_t number = address % kPageBytes / 4;
     Page::Word& word = page_->words[number];
-    ask(word.writer.load(std::memory_order_relaxed), mask, Touch::writes);
+    bool in_order = ask(word.writer.load(std::memory_order_relaxed), mask, Touch::writes);
     if (touch != Touch::updates) {
-      ask(word.updater.load(std::memory_order_relaxed), mask, Touch::updates);
+      in_order &= ask(word.updater.load(std::memory_order_relaxed), mask, Touch::updates);
     }
     const std::uint32_t reader = word.reader.load(std::memory_order_relaxed);
     if (touch == Touch::reads) {
@@ -396,7 +378,8 @@ void Toucher::touch(std::uintptr_t address, std::size_t bytes, Touch touch) {
         known->words[number / 64] |= std::uint64_t{1} << number % 64;
         page_->has_more = true;
       }
-      enter(word.reader, mask);
+      // Who reads too early is to be met by every thread that does: what is found then depends on none.
+      if (in_order) enter(word.reader, mask);
     } else {
       ask(reader, mask, Touch::reads);
       if (page_->has_more.load(std::memory_order_relaxed)) {

@@ -11,11 +11,13 @@
 // until then everything is in order.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -78,22 +80,76 @@ class Operation {
 enum class Touch : std::uint8_t { reads, writes, updates };
 const char* verb(Touch touch);  // "reads"
 
+// The last operations that touched a word: number * 16 + the bytes touched, or 0. Of several readers that
+// nothing orders the others stand in `more`.
+struct Page {
+  static constexpr std::size_t kWords = 1024;
+  struct Word {
+    std::atomic<std::uint32_t> writer{0};
+    std::atomic<std::uint32_t> reader{0};
+    std::atomic<std::uint32_t> updater{0};
+  };
+  struct Readers {
+    Number number;
+    std::array<std::uint64_t, kWords / 64> words{};
+  };
+  std::array<Word, kWords> words;
+  std::mutex mutex;
+  std::atomic<bool> has_more{false};
+  std::vector<Readers> more;
+};
+inline constexpr std::size_t kPageBytes = Page::kWords * 4;
+
 // What one OS thread touches for an operation.
-struct Page;
 class Toucher {
  public:
   // Called with an operation that nothing orders before this one, and what that did to the bytes.
   using Report = std::function<void(Number other, Touch its)>;
 
   Toucher(const Operation& operation, Report report)
-      : operation_(operation), report_(std::move(report)) {}
-  void touch(std::uintptr_t address, std::size_t bytes, Touch touch);
+      : operation_(operation),
+        report_(std::move(report)),
+        own_(operation.number_),
+        all_before_(operation.all_before_ << 4) {}
+  void touch(std::uintptr_t address, std::size_t bytes, Touch touch) {
+    if (!touch_simply(address, bytes, touch)) touch_any(address, bytes, touch);
+  }
 
  private:
+  // Whole words of the last page that nobody touches but who comes before. What was done before it
+  // gives up may be done again.
+  bool touch_simply(std::uintptr_t address, std::size_t bytes, Touch touch) {
+    if (((address | bytes) & 3) != 0 || address / kPageBytes != page_index_ ||
+        (address + bytes - 1) / kPageBytes != page_index_) {
+      return false;
+    }
+    const std::uint32_t now = own_ << 4 | 15;
+    const auto quiet = [&](const std::atomic<std::uint32_t>& entry) {
+      const std::uint32_t last = entry.load(std::memory_order_relaxed);
+      return last < all_before_ || last >> 4 == own_;
+    };
+    Page::Word* word = &page_->words[address % kPageBytes / 4];
+    for (; bytes > 0; bytes -= 4, ++word) {
+      std::atomic<std::uint32_t>& entry = touch == Touch::reads    ? word->reader
+                                          : touch == Touch::writes ? word->writer
+                                                                   : word->updater;
+      // This operation has asked already, and nothing was wrong.
+      if (entry.load(std::memory_order_relaxed) == now) continue;
+      if (!quiet(word->writer) || !quiet(word->updater) || !quiet(word->reader) ||
+          page_->has_more.load(std::memory_order_relaxed)) {
+        return false;
+      }
+      entry.store(now, std::memory_order_relaxed);
+    }
+    return true;
+  }
+  void touch_any(std::uintptr_t address, std::size_t bytes, Touch touch);
   bool comes_after(Number other);
-  void ask(std::uint32_t entry, unsigned mask, Touch its);
+  bool ask(std::uint32_t entry, unsigned mask, Touch its);  // false: it was reported
   const Operation& operation_;
   Report report_;
+  Number own_;
+  std::uint32_t all_before_;      // as entries of words
   Number known_before_[16] = {};  // some that were found to come before
   Page* page_ = nullptr;
   std::uintptr_t page_index_ = ~std::uintptr_t{0};

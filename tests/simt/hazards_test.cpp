@@ -628,6 +628,7 @@ TEST_CASE("work on streams that nothing orders", "[hazards]") {
        "The host reads"},
       {"one_of_several_readers", "several", "several", "cudaMalloc", "cudaMemsetAsync writes"},
       {"count_read_too_soon", "count_read", "count_read", "cudaMalloc", "which updates it"},
+      {"freed_too_soon", "freed", "freed", "cudaMalloc", "cudaFreeAsync writes"},
       {"per_thread_streams", "copy_cells reads", "per_thread_streams", "cudaMalloc",
        "after fill on a non-blocking stream"},
   }));
@@ -657,6 +658,7 @@ TEST_CASE("work on streams that something orders", "[hazards]") {
       "halves_on_two_streams",
       "both_read",
       "both_count",
+      "freed_in_time",
       "streams_that_are_gone",
       "mapped_memory",
   }));

@@ -569,6 +569,9 @@ TEST_CASE_METHOD(Fresh, "events") {
   CHECK(cudaEventRecord(first) == cudaSuccess);
   runtime_api::launch_write(nullptr, 100, 32);
   CHECK(cudaEventRecord(second, nullptr) == cudaSuccess);
+  // As on a GPU that is still at it.
+  require_error(cudaEventElapsedTime(&milliseconds, first, second), cudaErrorNotReady);
+  CHECK_THAT(simt::last_error_detail(), contains("cudaEventSynchronize"));
   CHECK(cudaEventSynchronize(second) == cudaSuccess);
   CHECK(cudaEventElapsedTime(&milliseconds, first, second) == cudaSuccess);
   CHECK(milliseconds > 0);

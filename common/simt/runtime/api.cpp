@@ -595,14 +595,23 @@ cudaError_t check_launch(const simt::LaunchShape& shape, unsigned launch_bounds,
   }
   const int limit = dynamic_shared_limit(function_start(program_counter), static_bytes);
   if (shape.dynamic_shared_bytes > static_cast<std::size_t>(limit)) {
-    refuse_launch(program_counter, "dynamic shared",
-                  "%zu bytes of dynamic shared memory, the limit is %d (cudaFunc"
-                  "AttributeMaxDynamicSharedMemorySize raises it to %d)",
-                  shape.dynamic_shared_bytes, limit,
-                  gpu.shared_per_block_optin - static_cast<int>(static_bytes));
+    const int most = gpu.shared_per_block_optin - static_cast<int>(static_bytes);
+    if (shape.dynamic_shared_bytes > static_cast<std::size_t>(most)) {
+      refuse_launch(program_counter, "too much dynamic shared",
+                    "%zu bytes of dynamic shared memory, and %s has %d for a block",
+                    shape.dynamic_shared_bytes, gpu.key, most);
+    } else {
+      refuse_launch(program_counter, "dynamic shared",
+                    "%zu bytes of dynamic shared memory, the limit is %d (cudaFuncAttributeMax"
+                    "DynamicSharedMemorySize raises it to %d)",
+                    shape.dynamic_shared_bytes, limit, most);
+    }
     return cudaErrorInvalidValue;
   }
-  if (!is_stream(static_cast<cudaStream_t>(shape.stream))) return cudaErrorInvalidResourceHandle;
+  if (!is_stream(static_cast<cudaStream_t>(shape.stream))) {
+    refuse_launch(program_counter, "stream", "its stream was destroyed, or never created");
+    return cudaErrorInvalidResourceHandle;
+  }
   return cudaSuccess;
 }
 
@@ -1177,8 +1186,14 @@ cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes, unsigned int fl
 
 cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream) {
   void* const caller = __builtin_return_address(0);
-  return on_stream("cudaMallocAsync", stream,
-                   [&] { return allocate_block(pointer, bytes, MemoryKind::device, caller); });
+  return on_stream("cudaMallocAsync", stream, [&] {
+    const cudaError_t error = allocate_block(pointer, bytes, MemoryKind::device, caller);
+    if (error != cudaSuccess || bytes == 0) return error;
+    // It is there for what comes after on this stream.
+    HostOperation({"cudaMallocAsync", number_of(stream), false, caller})
+        .touch(*pointer, bytes, streams::Touch::writes);
+    return cudaSuccess;
+  });
 }
 
 cudaError_t cudaFree(void* pointer) {
@@ -1189,7 +1204,15 @@ cudaError_t cudaFree(void* pointer) {
 }
 
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
-  return on_stream("cudaFreeAsync", stream, [&] { return free_block("cudaFreeAsync", pointer); });
+  void* const caller = __builtin_return_address(0);
+  return on_stream("cudaFreeAsync", stream, [&] {
+    if (const auto block = device_memory::live_at(pointer);
+        block && block->begin == reinterpret_cast<std::uintptr_t>(pointer)) {
+      HostOperation({"cudaFreeAsync", number_of(stream), false, caller})
+          .touch(pointer, block->size, streams::Touch::writes);
+    }
+    return free_block("cudaFreeAsync", pointer);
+  });
 }
 
 cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned int flags) {
@@ -1453,6 +1476,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned int flags) {
   return call("cudaEventCreate", [&] {
     if (event == nullptr || flags > 7) return cudaErrorInvalidValue;
+    streams::use_events();
     *event = new CUevent_st{(flags & cudaEventDisableTiming) == 0, false, {}, {}};
     State& s = state();
     const std::lock_guard lock(s.mutex);
@@ -1502,6 +1526,12 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
       if (!is_event(event) || !event->has_time || !event->recorded) {
         return cudaErrorInvalidResourceHandle;
       }
+    }
+    if (!streams::host_knows(start->clock) || !streams::host_knows(end->clock)) {
+      explain("event not ready",
+              "cudaEventElapsedTime: nobody has waited for the events: call "
+              "cudaEventSynchronize(end) first");
+      return cudaErrorNotReady;
     }
     *milliseconds = std::chrono::duration<float, std::milli>(end->time - start->time).count();
     return cudaSuccess;

@@ -12,7 +12,8 @@ namespace simt {
 namespace context = boost::context::detail;
 
 namespace {
-constexpr std::size_t kStackBytes = 256 << 10;  // addresses; memory is used as it is touched
+// Addresses; memory is used as it is touched. A GPU's thread has 512 kB of local memory at most.
+constexpr std::size_t kStackBytes = 576 << 10;
 constexpr std::size_t kColourStep = 13 * 64;
 constexpr std::size_t kColourRange = 16 << 10;
 }  // namespace

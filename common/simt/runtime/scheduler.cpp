@@ -236,7 +236,7 @@ void land_after_crash() {
       break;
     default:
       if (worker.lane->fiber->low - crash.address <= kStackProbe) {
-        note(Hazard::stack_overflow, "has used up its stack of 256 kB");
+        note(Hazard::stack_overflow, "has used up its stack of 576 kB");
       } else {
         error = 700;
         note(Hazard::invalid_address,

@@ -33,7 +33,8 @@ struct Stream {
 
 struct State {
   std::mutex mutex;
-  bool remembers = false;
+  bool orders = false;     // there are events or streams: operations have numbers and clocks
+  bool remembers = false;  // and words remember who touched them
   bool shares_memory = false;
   int running = 0;  // operations
   Number next = 1;
@@ -101,7 +102,7 @@ Number add_operation(State& s, int stream, Party party) {
   s.streams[stream].last = number;
   s.operations.push_back({stream, std::move(party)});
   host_may_be_early = s.shares_memory;
-  if (s.next > kLast) s.remembers = false;
+  if (s.next > kLast) s.orders = s.remembers = false;
   return number;
 }
 
@@ -188,10 +189,25 @@ void remember(State& s) {
     std::_Exit(2);
   }
   s.arena_pages = static_cast<std::atomic<Page*>*>(memory);
-  s.remembers = true;
+  s.orders = s.remembers = true;
 }
 
 }  // namespace
+
+void use_events() {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  s.orders = s.next <= kLast;
+}
+
+bool host_knows(const Clock& clock) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  for (std::size_t i = 0; i < clock.size(); ++i) {
+    if (clock[i] >= s.all_known && clock[i] > at(s.host, static_cast<int>(i))) return false;
+  }
+  return true;
+}
 
 void share_memory() {
   State& s = state();
@@ -264,7 +280,7 @@ void reset() {
 Clock record(int stream) {
   State& s = state();
   const std::lock_guard lock(s.mutex);
-  if (!s.remembers) return {};
+  if (!s.orders) return {};
   if (stream == kLegacyDefault) add_operation(s, stream, {});  // which the blocking ones wait for
   return clock_of(s, stream);
 }
@@ -272,7 +288,7 @@ Clock record(int stream) {
 void wait(int stream, const Clock& clock) {
   State& s = state();
   const std::lock_guard lock(s.mutex);
-  if (!s.remembers) return;
+  if (!s.orders) return;
   wait_implicitly(s, stream);
   join(s.streams[stream].clock, clock);
   if (stream == kLegacyDefault) add_operation(s, stream, {});
@@ -281,7 +297,7 @@ void wait(int stream, const Clock& clock) {
 void host_waited_for(const Clock& clock) {
   State& s = state();
   const std::lock_guard lock(s.mutex);
-  if (!s.remembers) return;
+  if (!s.orders) return;
   join(s.host, clock);
   forget_if_all_known(s);
 }
@@ -289,7 +305,7 @@ void host_waited_for(const Clock& clock) {
 void host_waited_for(int stream) {
   State& s = state();
   const std::lock_guard lock(s.mutex);
-  if (!s.remembers) return;
+  if (!s.orders) return;
   join(s.host, clock_of(s, stream));
   forget_if_all_known(s);
 }
@@ -297,14 +313,15 @@ void host_waited_for(int stream) {
 void host_waited_for_all() {
   State& s = state();
   const std::lock_guard lock(s.mutex);
-  if (s.remembers) forget_all(s);
+  if (s.orders) forget_all(s);
 }
 
 Operation::Operation(int stream, const std::string& name, std::uintptr_t program_counter)
     : stream_(stream) {
   State& s = state();
   const std::lock_guard lock(s.mutex);
-  if (!s.remembers) return;
+  if (!s.orders) return;
+  remembers_ = s.remembers;
   number_ = add_operation(s, stream, {name, name_of_stream(s, stream), program_counter});
   ++s.running;
   known_ = s.streams[stream].clock;

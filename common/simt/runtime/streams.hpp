@@ -35,6 +35,8 @@ void destroy(int stream);
 int of_this_thread();  // cudaStreamPerThread
 void reset();
 
+// From now on there are events, which the host may wait for.
+void use_events();
 // From now on host and device share memory.
 void share_memory();
 // Memory that is given back: nothing touches it any more.
@@ -44,6 +46,8 @@ void forget(std::uintptr_t address, std::size_t bytes);
 Clock record(int stream);
 // What comes on the stream now waits for that.
 void wait(int stream, const Clock& clock);
+// Whether the host has waited for all that.
+bool host_knows(const Clock& clock);
 // The host has waited.
 void host_waited_for(const Clock& clock);
 void host_waited_for(int stream);
@@ -65,12 +69,13 @@ class Operation {
   Operation& operator=(const Operation&) = delete;
 
   // False: nothing has to be told to it.
-  bool remembers() const { return number_ != 0; }
+  bool remembers() const { return remembers_; }
 
  private:
   friend class Toucher;
   bool comes_after(Number other) const;
   Number number_ = 0;
+  bool remembers_ = false;
   int stream_ = 0;
   Clock known_;            // by stream: what comes before this
   Number all_before_ = 0;  // and all operations before this one

@@ -45,8 +45,8 @@ __global__ void large_local_array(float* out) {  // BUG large_local_array
 }
 
 __global__ void local_array(float* out) {
-  float cells[1 << 14];
-  for (int i = threadIdx.x; i < 1 << 14; i += 64) cells[i] = i;
+  float cells[120 << 10];  // 480 kB: a GPU has as much
+  for (int i = threadIdx.x; i < 120 << 10; i += 64) cells[i] = i;
   out[threadIdx.x] = cells[threadIdx.x];
 }
 

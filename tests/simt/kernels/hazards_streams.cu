@@ -257,6 +257,24 @@ int streams_that_are_gone() {
   return t.end();
 }
 
+int freed_too_soon() {
+  Bench t;
+  float* cells = nullptr;
+  cudaMallocAsync(&cells, t.kBytes, t.first);
+  fill<<<kBlocks, kThreads, 0, t.first>>>(cells, kCount, 1);  // OTHER freed
+  cudaFreeAsync(cells, t.second);                             // BUG freed
+  return t.end();
+}
+
+int freed_in_time() {
+  Bench t;
+  float* cells = nullptr;
+  cudaMallocAsync(&cells, t.kBytes, t.first);
+  fill<<<kBlocks, kThreads, 0, t.first>>>(cells, kCount, 1);
+  cudaFreeAsync(cells, t.first);
+  return t.end();
+}
+
 // Kernels read and write memory of the host where it is.
 int mapped_memory() {
   Bench t;
@@ -305,6 +323,8 @@ const std::vector<HazardCase>& stream_cases() {
       CASE(one_of_several_readers),
       CASE(both_count),
       CASE(count_read_too_soon),
+      CASE(freed_too_soon),
+      CASE(freed_in_time),
       CASE(per_thread_streams),
       CASE(streams_that_are_gone),
       CASE(mapped_memory),

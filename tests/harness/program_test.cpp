@@ -100,6 +100,7 @@ class PlannedBatch final : public Batch {
     machine_.diary.push_back(name_);
     return calls_ * ms_();
   }
+  KernelFigures figures() const override { return {{{1, 10, 32, 128}}, 20, 8}; }
   std::string method() const override { return "planned, " + std::to_string(calls_) + " calls"; }
 
  private:
@@ -143,9 +144,8 @@ TEST_CASE("only what is right is timed, also if it costs otherwise") {
     return made;
   };
   constexpr Outcome good = Outcome::good, bad = Outcome::bad, not_run = Outcome::not_run;
-  for (const Row& row :
-       time(machine, {candidate(bad, good, good), candidate(good, bad, good),
-                      candidate(not_run, good, good)})) {
+  for (const Row& row : time(machine, {candidate(bad, good, good), candidate(good, bad, good),
+                                       candidate(not_run, good, good)})) {
     CHECK(row.time.outcome == not_run);
     CHECK(row.time.reason == "it failed its check");
   }
@@ -155,6 +155,9 @@ TEST_CASE("only what is right is timed, also if it costs otherwise") {
   CHECK(rows[0].time.hot.median_ms == 4.0);
   CHECK(rows[0].time.hot.rounds >= 9);
   CHECK(rows[0].time.method == "planned, 1 calls");
+  CHECK(rows[0].traffic.figures.counted == std::vector<LaunchFigures>{{1, 10, 32, 128}});
+  CHECK(rows[0].traffic.figures.registers == 20);
+  CHECK(rows[0].traffic.figures.local_bytes == 8);
   CHECK(rows[0].time.gb_per_s == Approx(2.0));
   CHECK(machine.diary.size() > 9);
   CHECK(time(machine, {candidate(good, good, bad)})[0].time.outcome == good);

@@ -31,6 +31,13 @@ struct Observation {
   std::vector<simt::LiveAllocation> unfreed;  // memory it took and has not freed (simulator)
 };
 
+// What the kernels of one call take, where the device says it. Negative: it does not.
+struct KernelFigures {
+  std::vector<LaunchFigures> launches;
+  int registers = -1;    // of a thread, the most of all kernels
+  int local_bytes = -1;  // of a thread: arrays, and registers that were spilled
+};
+
 // Serial calls that are timed together, so that the clock's own step and the time that the host
 // takes to start a call are small beside them.
 class Batch {
@@ -41,6 +48,7 @@ class Batch {
   virtual double run() = 0;
   // How, for people: "graph of 200 calls", "stream, 20 calls", "wall clock, 3 calls".
   virtual std::string method() const = 0;
+  virtual KernelFigures figures() const { return {}; }
 };
 
 class Backend {

@@ -100,11 +100,47 @@ class StreamBatch final : public Batch {
   Stopwatch watch_;
 };
 
+// Of the kernels that a graph of so many calls holds: each call's are the same.
+KernelFigures figures_of(cudaGraph_t graph, int calls) {
+  std::size_t count = 0;
+  if (cudaGraphGetNodes(graph, nullptr, &count) != cudaSuccess) return {};
+  std::vector<cudaGraphNode_t> nodes(count);
+  if (cudaGraphGetNodes(graph, nodes.data(), &count) != cudaSuccess) return {};
+  Cost all;
+  KernelFigures figures;
+  for (const cudaGraphNode_t node : nodes) {
+    cudaGraphNodeType type;
+    cudaKernelNodeParams kernel;
+    cudaFuncAttributes attributes;
+    if (cudaGraphNodeGetType(node, &type) != cudaSuccess) return {};
+    if (type != cudaGraphNodeTypeKernel) continue;
+    // A library's kernel may be one that only the driver knows.
+    if (cudaGraphKernelNodeGetParams(node, &kernel) != cudaSuccess ||
+        cudaFuncGetAttributes(&attributes, kernel.func) != cudaSuccess) {
+      cudaGetLastError();
+      return {};
+    }
+    const auto product = [](dim3 size) { return std::uint64_t{1} * size.x * size.y * size.z; };
+    all.add({.launches = 1,
+             .blocks = product(kernel.gridDim),
+             .threads = product(kernel.blockDim),
+             .shared_bytes = attributes.sharedSizeBytes + kernel.sharedMemBytes});
+    figures.registers = std::max(figures.registers, attributes.numRegs);
+    figures.local_bytes =
+        std::max(figures.local_bytes, static_cast<int>(attributes.localSizeBytes));
+  }
+  figures.launches = all.launches;
+  for (LaunchFigures& alike : figures.launches) alike.launches /= static_cast<unsigned>(calls);
+  return figures;
+}
+
 // The same launches as one graph: the GPU starts each as soon as the one before has ended.
 class GraphBatch final : public Batch {
  public:
-  GraphBatch(cudaGraphExec_t graph, int calls) : graph_(graph), calls_(calls) {}
+  GraphBatch(cudaGraphExec_t graph, KernelFigures figures, int calls)
+      : graph_(graph), figures_(std::move(figures)), calls_(calls) {}
   ~GraphBatch() override { cudaGraphExecDestroy(graph_); }
+  KernelFigures figures() const override { return figures_; }
   double run() override {
     return watch_.time([&] { require(cudaGraphLaunch(graph_, kStream), "a timed graph failed"); });
   }
@@ -114,13 +150,14 @@ class GraphBatch final : public Batch {
 
  private:
   cudaGraphExec_t graph_;
+  KernelFigures figures_;
   int calls_;
   Stopwatch watch_;
 };
 
 // Null if the launches can't be captured: a library that waits inside, for one. A launch that fails
 // is no reason: it fails again, and is told, when it is timed.
-cudaGraphExec_t capture(const std::function<int(int)>& launch, int calls) {
+cudaGraphExec_t capture(const std::function<int(int)>& launch, int calls, KernelFigures& figures) {
   if (cudaStreamBeginCapture(kStream, cudaStreamCaptureModeThreadLocal) != cudaSuccess) {
     cudaGetLastError();
     return nullptr;
@@ -136,6 +173,7 @@ cudaGraphExec_t capture(const std::function<int(int)>& launch, int calls) {
   cudaGraphExec_t ready = nullptr;
   if (captured) captured = cudaGraphInstantiate(&ready, graph, 0) == cudaSuccess;
   if (captured) captured = cudaGraphUpload(ready, kStream) == cudaSuccess;
+  if (captured) figures = figures_of(graph, calls);
   if (graph != nullptr) cudaGraphDestroy(graph);
   cudaGetLastError();
   return captured ? ready : nullptr;
@@ -267,8 +305,9 @@ class GpuBackend final : public CudaBackend {
   }
 
   std::unique_ptr<Batch> batch(std::function<int(int)> launch, int calls) override {
-    if (cudaGraphExec_t graph = capture(launch, calls)) {
-      return std::make_unique<GraphBatch>(graph, calls);
+    KernelFigures figures;
+    if (cudaGraphExec_t graph = capture(launch, calls, figures)) {
+      return std::make_unique<GraphBatch>(graph, std::move(figures), calls);
     }
     return std::make_unique<StreamBatch>(std::move(launch), calls);
   }

@@ -151,6 +151,12 @@ void finish(Clock& clock, double highest_clock) {
   time.transfers = spread_of(clock.transfers, lowest, time.discarded_rounds);
   time.outcome = Outcome::good;
   time.method = clock.hot->method();
+  if (KernelFigures seen = clock.hot->figures(); !seen.launches.empty()) {
+    Figures& figures = clock.candidate->row.traffic.figures;
+    figures.counted = std::move(seen.launches);
+    figures.registers = seen.registers;
+    figures.local_bytes = seen.local_bytes;
+  }
   time.gb_per_s = candidate.min_bytes / time.hot.median_ms * 1e-6;
   if (time.cold.rounds > 0) time.cold_gb_per_s = candidate.min_bytes / time.cold.median_ms * 1e-6;
   if (candidate.flops > 0) time.gflop_per_s = candidate.flops / time.hot.median_ms * 1e-6;

@@ -26,7 +26,7 @@ constexpr int kMostTiles = 3;  // that a kernel may have, chosen by the problem
 
 // What a kernel computes with, where the mathematics is the same and the rounding is not. Its outputs are held
 // to the bound of its method, which common/conv/accuracy.hpp and softmax.cpp derive, and to no other.
-enum class Method {
+enum class Arithmetic {
   definition,  // products and sums in float, in any order, with or without fma; expf
   transform,   // Winograd's, or an FFT
   tf32,        // tensor cores, factors rounded to TF32: some three digits
@@ -62,7 +62,7 @@ struct Conv1dKernel {
   int (*tile)(int mask_width) = nullptr;
   int task = 0;        // the task's number in the report that the stage follows, if any
   bool tuned = false;  // goes beyond its source
-  Method method = Method::definition;
+  Arithmetic arithmetic = Arithmetic::definition;
   const char* unavailable = nullptr;  // this build cannot run it, and why
 };
 
@@ -101,7 +101,7 @@ struct LayerKernel {
   bool chwn = false;  // the layout of input and output; else NCHW
   bool tuned = false;
   TileSizes tiles[kMostTiles] = {};
-  Method method = Method::definition;
+  Arithmetic arithmetic = Arithmetic::definition;
 };
 
 // The largest cell of each window, or their average; ghost cells do not count.
@@ -155,7 +155,7 @@ struct SoftmaxKernel {
   long long (*workspace_floats)(int N, int C) = nullptr;
   bool tuned = false;
   TileSizes tiles[kMostTiles] = {};  // N images, C categories
-  Method method = Method::definition;
+  Arithmetic arithmetic = Arithmetic::definition;
 };
 
 // ---- From a number to a template argument -----------------------------------------------------------

@@ -144,26 +144,26 @@ TEST_CASE("a kernel's method is the bound that it is held to, and a failure name
     for (int i = c.first; i < c.last; ++i) c.output[i] *= 1 + 1e-6f;
     return 0;
   };
-  const auto run = [&](Method method) {
-    coarse.demand = demand_of(method);
+  const auto run = [&](Arithmetic arithmetic) {
+    coarse.demand = demand_of(arithmetic);
     const auto backend = make_backend();
     Row row;
     check_problem(coarse, *backend, Conv1dProblem(500, 9, 64), test::seed(), row);
     return row;
   };
-  const Row definition = run(Method::definition);
+  const Row definition = run(Arithmetic::definition);
   CHECK(definition.check.outcome == Outcome::bad);
   CHECK_THAT(definition.check.reason,
              test::contains(" times it") &&
                  test::contains("The bound is that of products, sums and expf in float") &&
-                 test::contains("Method in common/harness/kernel.h"));
-  CHECK(run(Method::tf32).check.outcome == Outcome::good);
-  CHECK(run(Method::transform).check.outcome == Outcome::good);
-  CHECK(run(Method::exp2).check.outcome == Outcome::bad);
+                 test::contains("Arithmetic in common/harness/kernel.h"));
+  CHECK(run(Arithmetic::tf32).check.outcome == Outcome::good);
+  CHECK(run(Arithmetic::transform).check.outcome == Outcome::good);
+  CHECK(run(Arithmetic::exp2).check.outcome == Outcome::bad);
 
   Conv1dStage stage;
   add(stage, "split", "x.cu",
-      Conv1dKernel{.description = "", .launch = nullptr, .method = Method::tf32_split});
+      Conv1dKernel{.description = "", .launch = nullptr, .arithmetic = Arithmetic::tf32_split});
   CHECK(stage.variants.front().demand == conv::Demand::tf32_split);
 }
 

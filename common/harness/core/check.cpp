@@ -155,17 +155,17 @@ void diagnose(const AnyVariant& variant, Backend& backend, const std::vector<Att
   diagnose(variant, attempts, fits, rerun, row);
 }
 
-conv::Demand demand_of(Method method) {
-  switch (method) {
-    case Method::transform:
+conv::Demand demand_of(Arithmetic arithmetic) {
+  switch (arithmetic) {
+    case Arithmetic::transform:
       return conv::Demand::transformed;
-    case Method::tf32:
+    case Arithmetic::tf32:
       return conv::Demand::tf32;
-    case Method::tf32_split:
+    case Arithmetic::tf32_split:
       return conv::Demand::tf32_split;
-    case Method::exp2:
+    case Arithmetic::exp2:
       return conv::Demand::exp2;
-    case Method::definition:
+    case Arithmetic::definition:
       break;
   }
   return conv::Demand::bounded;

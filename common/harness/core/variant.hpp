@@ -165,7 +165,7 @@ struct Trial {
 };
 
 // What outputs of a kernel's method are held to.
-conv::Demand demand_of(Method method);
+conv::Demand demand_of(Arithmetic arithmetic);
 
 // Why the variant does not take the problem; empty if it does.
 template <class Given>

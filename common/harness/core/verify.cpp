@@ -134,7 +134,7 @@ void compare(const Verified& verified, Row& row) {
     constexpr double kNear = 100;
     if (!verified.arithmetic.empty() && comparison.worst_share < kNear) {
       text += "\n  The bound is that of " + verified.arithmetic +
-              "; a kernel of another method says so (Method in common/harness/kernel.h)";
+              "; a kernel that computes otherwise says so (Arithmetic in common/harness/kernel.h)";
     }
     add_failure(row.check, verified.where, text);
   }

@@ -227,7 +227,7 @@ static_assert(kMaxMaskWidth == conv::kMaxMaskWidth);
 
 void add(Conv1dStage& stage, const char* name, const char* source, const Conv1dKernel& kernel) {
   auto variant = described<Conv1dProblem>(name, source, kernel);
-  variant.demand = demand_of(kernel.method);
+  variant.demand = demand_of(kernel.arithmetic);
   variant.task = kernel.task;
   if (kernel.launch != nullptr) variant.launch = kernel.launch;
   if (kernel.set_mask != nullptr) {

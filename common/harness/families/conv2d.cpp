@@ -201,7 +201,7 @@ LayerNumbers numbers_of(const ConvLayer& l) {
 
 void add(Conv2dStage& stage, const char* name, const char* source, const LayerKernel& kernel) {
   auto variant = described<ConvLayer>(name, source, kernel);
-  variant.demand = demand_of(kernel.method);
+  variant.demand = demand_of(kernel.arithmetic);
   variant.layout = kernel.chwn ? conv::Layout::chwn : conv::Layout::nchw;
   variant.launch = [launch = kernel.launch](const Conv2dCall& c) {
     return launch({numbers_of(c.layer), c.input, c.filters, c.output, c.workspace});

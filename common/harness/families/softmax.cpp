@@ -64,7 +64,7 @@ ProblemCall<Softmax> call_of(const Softmax& problem, const AnyCall& any) {
 
 void add(SoftmaxStage& stage, const char* name, const char* source, const SoftmaxKernel& kernel) {
   auto variant = described<conv::Softmax>(name, source, kernel);
-  variant.demand = demand_of(kernel.method);
+  variant.demand = demand_of(kernel.arithmetic);
   variant.launch = [launch = kernel.launch](const ProblemCall<conv::Softmax>& c) {
     return launch({c.problem.N(), c.problem.C(), c.input, c.output, c.workspace});
   };

@@ -38,7 +38,6 @@ struct RunOptions {
   std::string json;           // file for the merged results; empty: none
   bool report_table = false;  // the source report's own table instead of ours
   int time_limit = 600;       // seconds without a sign of life; 0: none
-  bool show_output = false;   // all that the programs print
   bool all = false;           // every table, where a few lines would do
   bool search = false;        // beside the variants, the same with other numbers
   bool plan = false;          // print how the stage would divide its layers, and stop

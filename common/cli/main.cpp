@@ -209,7 +209,6 @@ int command_run(const Global& global, int argc, const char* const* argv) {
   line.option(
       "--time-limit", "SECONDS", time_limit,
       "a variant that gives no sign of life for so long is ended; 600 if left out, 0: never");
-  line.flag("--show-output", options.show_output, "all that kernels and programs print");
   line.option("--color", "WHEN", options.color, "auto, always or never");
 
   line.flag(

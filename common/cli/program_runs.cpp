@@ -72,7 +72,8 @@ class Part {
     check.reason = expired_ ? "it was ended after " + std::to_string(limit_.count()) +
                                   " s without a sign of life: an endless loop? (--time-limit)"
                             : "the program ended by " + how_it_ended(ended);
-    if (!progress_.empty()) check.reason += ", at: " + progress_;
+    const std::string at = check.diagnosis.smallest;
+    if (!at.empty()) check.reason += ", with " + at;
     const std::string said = expired_ ? "" : last_line(ended.err);
     if (!said.empty()) check.reason += "; it said: " + said;
     begun_->hazards.reason = begun_->traffic.reason = begun_->time.reason = "the variant crashed";

@@ -284,7 +284,7 @@ int run_stages(const BuildFolder& build, const RunOptions& options) {
           }
         }
         if (!wrote.empty()) std::fprintf(stderr, "halo: %s\n", wrote.c_str());
-        if (options.show_output && !said.empty() && !tells) print(said);
+        if (value_of(options.passed_on, "--show-output") && !said.empty() && !tells) print(said);
         if (options.report_table) return;  // its CPU column is of another stage
         if (brief) {
           print(render_stage_line(rows_from(so_far, first), table));

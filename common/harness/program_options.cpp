@@ -87,6 +87,7 @@ const std::vector<ProgramOption>& program_options() {
       {"--tiny-gpu", "", kAll,
        "on a simulated GPU of two multiprocessors, as small problems are tried where a stage plans",
        false},
+      {"--show-output", "", kAll, "all that kernels print, up to 100 lines of each launch", false},
       {"--seed", "S", kAll, "seed of all random data; a fresh one, printed, if not given"},
   };
   return all;

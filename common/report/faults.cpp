@@ -169,7 +169,7 @@ std::string printed_text(const Row& row, const TableOptions& options) {
   std::string text = "printed by the kernel with " + printed.where;
   if (printed.total > printed.lines.size()) {
     text += " (first " + std::to_string(printed.lines.size()) + " of " +
-            count_of(printed.total, "line") + ")";
+            count_of(printed.total, "line") + "; all of them: --show-output)";
   }
   text = wrapped(text, options) + ":\n";
   for (const std::string& line : printed.lines) text += "  " + line + "\n";
@@ -224,7 +224,7 @@ std::string faults(const Row& row, const TableOptions& options) {
       text += "time: " + wrapped(row.time.reason, options, "  ", 6) + "\n";
     }
     if (differs) {
-      text += wrapped("traffic: " + told_traffic(row), options) + "\n" + traffic_text(row, options);
+      text += wrapped("traffic: " + told_traffic(row), options) + "\n";
     }
   } else {
     std::string told = told_traffic(row);

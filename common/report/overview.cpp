@@ -277,6 +277,7 @@ std::string render_sum(const std::vector<Row>& rows, double seconds, const Table
     table.notes.push_back({{"all good:", Tone::good}, text});
   }
   for (Note& note : not_run_notes(rows)) table.notes.push_back(std::move(note));
+  for (Note& note : unreached_notes(rows)) table.notes.push_back(std::move(note));
   return lay_out(table, options);
 }
 

@@ -44,8 +44,17 @@ std::vector<RowField> name_fields(const Rows& rows) {
 
 Cell worst_error(const Row& row) {
   if (row.check.shapes == 0) return {"-"};
+  const double share = row.check.worst_share;
   // How wrong a wrong result is does not matter past a point.
-  return {row.check.worst_share > 999 ? ">999" : rounded(row.check.worst_share, 2)};
+  if (share > 999) return {">999"};
+  // On which side of the bound it is must show: 0.998 is no 1.0, nor is 1.04.
+  for (const int digits : {2, 3, 4, 5}) {
+    const std::string text = rounded(share, digits);
+    if (share == 1 || text.find_first_not_of("10.") != std::string::npos || text[0] != '1') {
+      return {text};
+    }
+  }
+  return {share > 1 ? ">1" : "<1"};
 }
 
 RowField hazards_field() {

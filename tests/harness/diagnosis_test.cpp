@@ -97,6 +97,20 @@ TEST_CASE("the end of each block: which shapes, where, and a command that repeat
   CHECK(again.check.diagnosis.again == told.again);
 }
 
+TEST_CASE("what failed stays failed where there is no tiny GPU for the last trials") {
+  Conv1dVariant variant = signal_variant([](const Conv1dCall&, int) { return 0.25f; });
+  variant.plans = true;
+  const auto backend = make_backend();
+  Row row;
+  Progress progress;
+  const std::vector<Trial<Conv1dProblem>> trials = {{Conv1dProblem(64, 3, 32)},
+                                                    {Conv1dProblem(64, 3, 32), true}};
+  check_trials(variant, *backend, trials, 5, row, progress);
+  CHECK(row.check.outcome == Outcome::bad);
+  CHECK_THAT(row.check.reason, contains("length 64"));
+  CHECK(row.check.diagnosis.tried == 1);
+}
+
 TEST_CASE("which shapes are wrong is told in their own words") {
   const Row halo = failure(signal_variant([](const Conv1dCall& c, int i) {
                              return c.mask_width == 1 ? sum_of(c, i) : sum_of(c, i) + 1000;

@@ -137,7 +137,8 @@ TEST_CASE("a flood of findings is counted, and what a kernel prints is told with
   row.printed = {"length 1", {"debug 1.0", "debug 2.0"}, 94};
   const std::string text = all_faults({row}, {});
   CHECK_THAT(text, contains("and 14 more findings") &&
-                       contains("printed by the kernel with length 1 (first 2 of 94 lines):\n"
+                       contains("printed by the kernel with length 1 (first 2 of 94 lines; all "
+                                "of them: --show-output):\n"
                                 "  debug 1.0\n  debug 2.0\n"));
   Row right = wrong();
   right.check = {};

@@ -582,8 +582,8 @@ TEST_CASE("the table tells what failed, where and by how much") {
   CHECK_THAT(text, contains("output[32] is NaN"));
   CHECK_THAT(text, contains("race: tile, 7 times\n  a.cu:12  thread 5 of block 1\n  a.cu:14\n"));
   CHECK_THAT(text, contains("two threads touch tile[3]"));
-  CHECK_THAT(text, contains("global_load_sectors: predicted 16,405, counted 99,999"));
-  CHECK_THAT(text, !contains("global_load_requests: predicted"));
+  CHECK_THAT(text, contains("traffic: ") && contains("16,405 -> 99,999 load sectors"));
+  CHECK_THAT(text, !contains("load requests"));
 }
 
 TEST_CASE("rows with other problems and backends have tables of their own") {
@@ -893,4 +893,18 @@ TEST_CASE("colour follows the option, then the environment, then the terminal") 
   std::FILE* file = std::tmpfile();
   CHECK_FALSE(use_color("auto", file));
   std::fclose(file);
+}
+
+TEST_CASE("on which side of its bound an error is shows in the table") {
+  const auto shown = [](double share) {
+    Row row = good_row();
+    row.check.worst_share = share;
+    return cells(lines(render_table({row}))[2])[4];
+  };
+  CHECK(shown(0.5) == "0.50");
+  CHECK(shown(0.998) == "0.998");
+  CHECK(shown(1.04) == "1.04");
+  CHECK(shown(1.004) == "1.004");
+  CHECK(shown(1.0000001) == ">1");
+  CHECK(shown(0.9999999) == "<1");
 }

@@ -79,6 +79,8 @@ class Backend {
   // From now on programs find a tiny GPU here (gpus::tiny), so that those who divide their work by what
   // a GPU has do so for small problems too; or no longer. False: this backend has no other device.
   virtual bool be_tiny(bool) { return false; }
+  // What kernels print goes to stdout as well, if it does not anyway.
+  virtual void pass_on_output(bool) {}
   // Bytes that allocate could still give, as far as known.
   virtual std::int64_t free_memory() { return std::numeric_limits<std::int64_t>::max(); }
   // Memory, 256-byte aligned. allocate throws std::runtime_error with one line if there is not

@@ -1,5 +1,6 @@
 // The simulator as a backend: launches are counted and searched for hazards, never timed.
 #include <algorithm>
+#include <cstdio>
 #include <stdexcept>
 
 #include "common/conv/accuracy.hpp"
@@ -101,6 +102,7 @@ class SimBackend final : public CudaBackend {
   void name_memory(const void* memory, const std::string& name) override {
     simt::name_allocation(memory, name);
   }
+  void pass_on_output(bool passes) override { passes_on_output_ = passes; }
   bool be_tiny(bool is_tiny) override {
     simt::set_current_gpu(is_tiny ? &gpus::tiny() : nullptr);
     return true;
@@ -133,6 +135,9 @@ class SimBackend final : public CudaBackend {
         add_lines(launch, seen);
       }
       add_printed(launch.printed, seen.printed);
+      if (passes_on_output_) {
+        for (const std::string& line : launch.printed.lines) std::printf("%s\n", line.c_str());
+      }
       for (const simt::Finding& finding : launch.findings) {
         // CUDA lets threads end before a barrier, more or less; a stage may not.
         if (!finding.is_note() || finding.kind == "missed_barrier") {
@@ -147,6 +152,7 @@ class SimBackend final : public CudaBackend {
 
  private:
   int allocations_before_ = 0;
+  bool passes_on_output_ = false;
 };
 
 }  // namespace

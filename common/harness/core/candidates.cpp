@@ -12,6 +12,7 @@
 
 #include "common/harness/core/diagnosis.hpp"
 #include "common/report/command_line.hpp"
+#include "common/report/row_stream.hpp"
 
 namespace halo {
 
@@ -64,6 +65,7 @@ class Group {
   }
 
   void check(const AnyVariant& variant, Row& row) {
+    tell_begin(row);
     try {
       arrays().hold(*datasets().front(), variant.layout);
     } catch (const std::runtime_error& error) {
@@ -84,6 +86,15 @@ class Group {
     tell(variant, row);
     // What failed may have taken the device's memory with it.
     if (row.check.outcome == Outcome::bad) drop();
+  }
+
+  // What is on the device goes; it is made again for who needs it.
+  void drop() {
+    arrays_.reset();
+    workspace_.reset();
+    cold_firsts_.clear();
+    cold_others_.clear();
+    cold_output_.reset();
   }
 
   std::unique_ptr<Batch> batch(const AnyVariant& variant, int calls, Cache cache) {
@@ -130,6 +141,16 @@ class Group {
   }
 
  private:
+  // To whoever started this program, as for each trial.
+  void tell_begin(const Row& row) {
+    if (!RowStream::to_starter().open()) return;
+    Row begun = row;
+    const DatasetPtr given = task_.given.empty() ? nullptr : task_.given.front();
+    begun.check.diagnosis.smallest = problem_.describe();
+    begun.check.diagnosis.again =
+        command_of(row, {task_.problem, task_.seed, true, task_.on_tiny_gpu, given}, task_.kind);
+    RowStream::to_starter().begin(begun);
+  }
   // What fails here was right with all small problems, or they were left out.
   void tell(const AnyVariant& variant, Row& row) {
     if (!row.check.diagnosis.smallest.empty()) return;
@@ -191,13 +212,6 @@ class Group {
     std::vector<float>& all = host_[{input, input == 0 ? layout : conv::Layout::nchw}];
     if (all.empty()) all = repeated(kept.values, static_cast<std::int64_t>(kept.array->size()));
     return all;
-  }
-  void drop() {
-    arrays_.reset();
-    workspace_.reset();
-    cold_firsts_.clear();
-    cold_others_.clear();
-    cold_output_.reset();
   }
 
   Backend& backend_;
@@ -304,6 +318,8 @@ void add_candidates(std::vector<Candidate>& candidates, const std::vector<Entry>
       if (tries && variant.unavailable.empty()) {
         try_small = [&] {
           check_trials(variant, backend, variant.trials(seed), seed, checked, progress);
+          // A launch that failed may have taken the device's memory with it, also what others left there.
+          if (checked.check.outcome == Outcome::bad) group->drop();
         };
       }
       check_candidate(checked, progress, reason, try_small,

@@ -5,6 +5,7 @@
 
 #include "common/harness/core/diagnosis.hpp"
 #include "common/harness/core/guarded_values.hpp"
+#include "common/report/row_stream.hpp"
 
 namespace halo {
 
@@ -102,15 +103,17 @@ class Verdict {
   explicit Verdict(Row& row) : row_(row), before_(row.check), hazards_(hazards()) {
     row.check.outcome = Outcome::not_run;
   }
-  // Whether the problem is wrong. The row is whole again.
-  bool is_bad() {
-    const bool bad = row_.check.outcome == Outcome::bad || hazards() > hazards_;
-    if (before_.outcome == Outcome::bad) {
-      row_.check.outcome = Outcome::bad;
-      row_.check.reason = before_.reason;
-    }
-    return bad;
+  // The row is whole again.
+  ~Verdict() {
+    if (before_.outcome != Outcome::bad) return;
+    row_.check.outcome = Outcome::bad;
+    row_.check.reason = before_.reason;
   }
+  Verdict(const Verdict&) = delete;
+  Verdict& operator=(const Verdict&) = delete;
+
+  // Whether the problem is wrong.
+  bool is_bad() const { return row_.check.outcome == Outcome::bad || hazards() > hazards_; }
 
  private:
   std::uint64_t hazards() const {
@@ -273,6 +276,28 @@ bool try_problem(const AnyVariant& variant, Backend& backend, const AnyProblem& 
 
 }  // namespace
 
+namespace {
+
+// To whoever started this program: if nothing more is heard, this problem took it down, and this is how to
+// see it again.
+void tell_begin(const Row& row, const Attempt& attempt) {
+  if (!RowStream::to_starter().open()) return;
+  Row begun;
+  begun.stage = row.stage;
+  begun.backend = row.backend;
+  begun.variant = row.variant;
+  begun.source = row.source;
+  begun.role = row.role;
+  begun.problem = row.problem;
+  begun.label = row.label;
+  begun.check.diagnosis.smallest =
+      attempt.problem->describe() + (attempt.on_tiny_gpu ? " on a tiny GPU" : "");
+  begun.check.diagnosis.again = command_of(row, attempt, {});
+  RowStream::to_starter().begin(begun);
+}
+
+}  // namespace
+
 void check_trials(const AnyVariant& variant, Backend& backend, const std::vector<AnyTrial>& trials,
                   std::uint64_t seed, Row& row, Progress& progress) {
   if (!variant.unavailable.empty()) {
@@ -286,22 +311,24 @@ void check_trials(const AnyVariant& variant, Backend& backend, const std::vector
                   std::to_string(row.check.shapes + 1) + " of " + std::to_string(trials.size()));
     ++seed;
     const AnyProblem& problem = *trial.problem;
+    std::optional<TinyGpu> tiny;
+    if (trial.on_tiny_gpu) {
+      tiny.emplace(backend);
+      if (!tiny->is_there()) continue;
+    }
+    Attempt attempt{trial.problem, seed, false, trial.on_tiny_gpu, nullptr};
+    tell_begin(row, attempt);
     bool alive = true;
     const int shapes = row.check.shapes;
-    Verdict verdict(row);
-    if (trial.on_tiny_gpu) {
-      const TinyGpu tiny(backend);
-      if (!tiny.is_there()) continue;
-      alive = try_problem(variant.limited ? *variant.limited : variant, backend, problem,
-                          problem.describe() + " on a tiny GPU", seed, row);
-    } else {
-      alive = try_problem(variant, backend, problem, problem.describe(), seed, row);
+    {
+      const Verdict verdict(row);
+      const AnyVariant& tried = tiny && variant.limited ? *variant.limited : variant;
+      alive = try_problem(tried, backend, problem,
+                          problem.describe() + (tiny ? " on a tiny GPU" : ""), seed, row);
+      attempt.wrong = verdict.is_bad();
     }
-    const bool bad = verdict.is_bad();
     // What was refused is no attempt.
-    if (bad || row.check.shapes > shapes) {
-      attempts.push_back({trial.problem, seed, bad, trial.on_tiny_gpu, nullptr});
-    }
+    if (attempt.wrong || row.check.shapes > shapes) attempts.push_back(attempt);
     if (!alive) {
       usable = false;
       repair(backend, row);

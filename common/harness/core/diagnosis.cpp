@@ -118,7 +118,8 @@ DataKind parse_data_kind(const std::string& text) {
 std::string kind_of_wrong(const std::vector<Attempt>& attempts) {
   const std::size_t wrong = static_cast<std::size_t>(std::count_if(
       attempts.begin(), attempts.end(), [](const Attempt& one) { return one.wrong; }));
-  if (wrong == 0 || attempts.size() < 2) return {};
+  // One shape alone has many words in common with itself.
+  if (wrong < 2 || attempts.size() < 3) return {};
   if (wrong == attempts.size()) return "no shape is right";
   // Each trait and its opposite, with the problems that have it.
   struct Words {

@@ -210,6 +210,7 @@ int run(int argc, const char* const* argv, const ProgramFamily& family,
     std::fprintf(stderr, "%s: NOT RUN: %s\n", name.c_str(), not_run.c_str());
     return 77;
   }
+  backend.pass_on_output(options.show_output);
   std::optional<TinyGpu> tiny;
   if (options.tiny_gpu) {
     tiny.emplace(backend);
@@ -299,6 +300,7 @@ void add_program_options(CommandLine& line, const std::string& family, ProgramOp
   add_flag(line, family, "--no-times", options.no_times);
   add_flag(line, family, "--no-trials", options.no_trials);
   add_flag(line, family, "--strict", options.out.strict);
+  add_flag(line, family, "--show-output", options.show_output);
   add_option(line, family, "--data", options.data);
   add_flag(line, family, "--tiny-gpu", options.tiny_gpu);
   line.option("--json", "FILE", options.out.json, "write the results as JSON");

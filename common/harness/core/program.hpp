@@ -32,6 +32,7 @@ struct ProgramOptions {
   bool no_trials = false;
   std::string data;
   bool tiny_gpu = false;
+  bool show_output = false;
   bool list = false;
   OutputOptions out;
   // Where the family has them.

@@ -191,7 +191,14 @@ bool verify(const Verified& verified, Backend& backend, Row& row, Observation* s
   Observation launched = backend.run(verified.launch);
   // The compiler names files from the build folder; readers know them from the project's root.
   const auto name_from_root = [&](std::string& file) {
-    if (file.ends_with("/" + verified.source)) file = verified.source;
+    if (file.ends_with("/" + verified.source)) {
+      file = verified.source;
+      return;
+    }
+    // Another stage's, or a header.
+    for (const char* folder : {"/stages/", "/common/"}) {
+      if (const std::size_t at = file.rfind(folder); at != std::string::npos) file.erase(0, at + 1);
+    }
   };
   for (Hazard& hazard : launched.hazards) {
     name_from_root(hazard.file);

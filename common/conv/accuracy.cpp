@@ -100,6 +100,8 @@ double tf32_split_bound(std::int64_t terms, double scale) {
 
 float poison() { return std::bit_cast<float>(kPoisonBits); }
 
+float unset() { return std::bit_cast<float>(kUnsetBits); }
+
 bool is_poison(float value) { return std::bit_cast<std::uint32_t>(value) == kPoisonBits; }
 
 void Comparison::judge(std::int64_t index, float found, double expected, double bound) {

@@ -76,6 +76,11 @@ inline constexpr std::uint32_t kPoisonBits = 0x7FC0DEADu;
 float poison();
 bool is_poison(float value);
 
+/// What other memory holds that nobody has set: temporaries, and what lies beside arrays. Another
+/// payload, which arithmetic carries on: an output that was computed from it was written.
+inline constexpr std::uint32_t kUnsetBits = 0x7FC0BEEFu;
+float unset();
+
 enum class Fault {
   wrong,    // not within its bound; NaN and infinity among them
   missing,  // still the poison: never written

@@ -2,6 +2,11 @@
 // with its arrays, and the descriptor at the end of each file. Plain structs, no CUDA and no std::, so
 // that a kernel's file can be taken along with this one beside it.
 //
+// Of infinities and NaN kernels promise this, and are held to it: a convolution and an average give what
+// the formula gives in IEEE arithmetic, for each output from the cells of its own window (a NaN in the
+// window: NaN; both infinities: NaN); in a maximum a NaN counts as little as a ghost cell; softmax and
+// ReLU say it where they are.
+//
 // In all calls the arrays are in the memory of the machine that runs the kernel, 256-byte aligned, and
 // have no more than 2^31 - 4,097 elements. `launch` starts the kernels, does not wait for them, and
 // returns the CUDA error code of the launch (0: none).
@@ -60,6 +65,8 @@ struct Conv1dKernel {
   int widest_mask = kMaxMaskWidth;  // wider ones are not run
   // Outputs of a block, or of a warp that has a tile of its own; null: one for each thread.
   int (*tile)(int mask_width) = nullptr;
+  bool multiplies_ghosts =
+      false;           // as zeros: an infinite tap over one gives NaN. Else: adds nothing
   int task = 0;        // the task's number in the report that the stage follows, if any
   bool tuned = false;  // goes beyond its source
   Arithmetic arithmetic = Arithmetic::definition;
@@ -102,9 +109,12 @@ struct LayerKernel {
   bool tuned = false;
   TileSizes tiles[kMostTiles] = {};
   Arithmetic arithmetic = Arithmetic::definition;
+  bool multiplies_ghosts =
+      false;  // as zeros: an infinite tap over one gives NaN. Else: adds nothing
 };
 
-// The largest cell of each window, or their average; ghost cells do not count.
+// The largest cell of each window, or their average; ghost cells do not count. (The largest of nothing, or
+// of nothing but NaN, is -infinity.)
 struct PoolingCall {
   LayerNumbers layer;
   bool average;        // else the largest

@@ -282,7 +282,7 @@ bool Chain::check(const Step& step, LayerVerdict& verdict, std::vector<float>& i
   const std::string where = network_.name() + " " + network_.layers()[step.layer].name +
                             (step.transform ? ", transform" : "");
   step.output->poison();
-  if (workspace_) workspace_->poison();
+  if (workspace_) workspace_->unset();
   const Observation seen = backend_.run([&] { return launch(step); });
   verdict.counted.add(seen.cost);
   add_hazards(verdict.hazards, seen.hazards, step.kernel, where);

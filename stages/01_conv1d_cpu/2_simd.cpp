@@ -64,7 +64,8 @@ static int launch(const Conv1dCall& c) {
 Conv1dKernel simd() {
   return {.description = "64 outputs at once in vector registers, one core",
           .launch = launch,
-          .tile = [](int) { return kOutputs; }};
+          .tile = [](int) { return kOutputs; },
+          .multiplies_ghosts = true};
 }
 
 }  // namespace halo::conv1d_cpu

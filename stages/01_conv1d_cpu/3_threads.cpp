@@ -45,6 +45,8 @@ static int launch(const Conv1dCall& c) {
   return 0;
 }
 
-Conv1dKernel threads() { return {.description = "as simd, on all cores", .launch = launch}; }
+Conv1dKernel threads() {
+  return {.description = "as simd, on all cores", .launch = launch, .multiplies_ghosts = true};
+}
 
 }  // namespace halo::conv1d_cpu

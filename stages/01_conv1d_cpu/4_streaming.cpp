@@ -42,6 +42,7 @@ Conv1dKernel streaming() {
   return {.description = "as threads, stores past the caches, cells asked for ahead",
           .launch = launch,
           .tile = [](int) { return kBlock; },
+          .multiplies_ghosts = true,
           .tuned = true};
 }
 

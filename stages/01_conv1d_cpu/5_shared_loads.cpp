@@ -84,6 +84,7 @@ Conv1dKernel shared_loads() {
   return {.description = "as streaming, cells loaded once for four taps",
           .launch = launch,
           .tile = [](int) { return kBlock; },
+          .multiplies_ghosts = true,
           .tuned = true};
 }
 

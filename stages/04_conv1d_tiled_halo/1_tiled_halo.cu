@@ -68,6 +68,7 @@ Conv1dKernel tiled_halo() {
   return {.description = "the block loads its tile and the halo into shared memory",
           .launch = launch,
           .set_mask = set_mask,
+          .multiplies_ghosts = true,
           .task = 4};
 }
 

@@ -168,6 +168,7 @@ Conv1dKernel warp_tile() {
           .launch = launch,
           .set_mask = set_mask,
           .tile = [](int mask_width) { return kWarpSize * (mask_width <= 31 ? 20 : 36); },
+          .multiplies_ghosts = true,
           .tuned = true};
 }
 

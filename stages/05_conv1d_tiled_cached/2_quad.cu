@@ -102,6 +102,7 @@ Conv1dKernel quad() {
           .set_mask = set_mask,
           .widest_mask = kWidestMask,
           .tile = [](int) { return 4 * kThreads; },
+          .multiplies_ghosts = true,
           .tuned = true};
 }
 

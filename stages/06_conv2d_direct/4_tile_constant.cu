@@ -122,7 +122,8 @@ LayerKernel tile_constant() {
           .launch = launch,
           .set_filters = set_filters,
           .refuses = refuses,
-          .tiles = {{.P = kTileRows, .Q = kTileColumns}}};
+          .tiles = {{.P = kTileRows, .Q = kTileColumns}},
+          .multiplies_ghosts = true};
 }
 
 }  // namespace halo::conv2d_direct

@@ -107,7 +107,8 @@ LayerKernel tile_shared() {
   return {.description = "tile and taps in shared memory",
           .launch = launch,
           .refuses = refuses,
-          .tiles = {{.P = kTileRows, .Q = kTileColumns}}};
+          .tiles = {{.P = kTileRows, .Q = kTileColumns}},
+          .multiplies_ghosts = true};
 }
 
 }  // namespace halo::conv2d_direct

@@ -126,7 +126,8 @@ LayerKernel filter_group() {
   return {.description = "eight filters for each tile that is loaded",
           .launch = launch,
           .refuses = refuses,
-          .tiles = {{.K = kFilterGroup, .P = kTileRows, .Q = kTileColumns}}};
+          .tiles = {{.K = kFilterGroup, .P = kTileRows, .Q = kTileColumns}},
+          .multiplies_ghosts = true};
 }
 
 }  // namespace halo::conv2d_direct

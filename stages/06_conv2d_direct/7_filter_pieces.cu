@@ -148,7 +148,8 @@ LayerKernel filter_pieces() {
   return {.description = "as filter_group, filters beyond 48 KB in pieces",
           .launch = launch,
           .refuses = refuses,
-          .tiles = {{.K = kFilterGroup, .P = kTileRows, .Q = kTileColumns}}};
+          .tiles = {{.K = kFilterGroup, .P = kTileRows, .Q = kTileColumns}},
+          .multiplies_ghosts = true};
 }
 
 }  // namespace halo::conv2d_direct

@@ -59,6 +59,7 @@ LayerCall call_of(const Conv2dCall& c) {
 Conv2dVariant planned(std::optional<Method> only) {
   Conv2dVariant variant;
   variant.plans = true;
+  variant.multiplies_ghosts = true;
   variant.launch = [only](const Conv2dCall& c) {
     const Plan plan = plan_of(c.layer, only);
     return adaptive(call_of(c), plan, divide(plan, c.layer));
@@ -116,6 +117,7 @@ void complete(Conv2dStage& stage) {
     return "48 KB of shared memory don't hold " + std::to_string(layer.R()) + " rows of " +
            std::to_string(layer.W()) + " cells and 16 filters";
   };
+  alone.multiplies_ghosts = true;
   alone.tiles = [](const conv::ConvLayer&) {
     return std::vector<TileSizes>{{.K = kPrefetchFilters, .P = kPrefetchBand}, {.P = 4}};
   };

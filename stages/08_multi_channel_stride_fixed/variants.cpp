@@ -29,6 +29,7 @@ Conv2dVariant variant_of(const std::string& name, const std::string& file,
   variant.source = kFolder + file;
   variant.description = description;
   variant.plans = true;
+  variant.multiplies_ghosts = true;
   variant.tiles = [](const conv::ConvLayer&) {
     return std::vector<TileSizes>{{.K = kFiltersPerThread}, {.K = kFilters, .cells = kPixels}};
   };

@@ -117,7 +117,8 @@ LayerKernel images_chwn() {
           .chwn = true,
           .tiles = {{.N = kLanes, .K = 4 * kWarps},
                     {.N = 2 * kLanes, .K = 8 * kWarps},
-                    {.N = 4 * kLanes, .K = 16 * kWarps}}};
+                    {.N = 4 * kLanes, .K = 16 * kWarps}},
+          .multiplies_ghosts = true};
 }
 
 LayerKernel images_nchw() {
@@ -125,7 +126,8 @@ LayerKernel images_nchw() {
           .launch = [](const LayerCall& c) { return launch(c, false); },
           .tiles = {{.N = kLanes, .K = 4 * kWarps},
                     {.N = 2 * kLanes, .K = 8 * kWarps},
-                    {.N = 4 * kLanes, .K = 16 * kWarps}}};
+                    {.N = 4 * kLanes, .K = 16 * kWarps}},
+          .multiplies_ghosts = true};
 }
 
 }  // namespace halo::layout_convolution

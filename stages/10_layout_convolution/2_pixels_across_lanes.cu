@@ -131,7 +131,8 @@ LayerKernel pixels_nchw() {
           .launch = [](const LayerCall& c) { return launch(c, false); },
           .tiles = {{.K = 4 * kWarps, .cells = kLanes},
                     {.K = 8 * kWarps, .cells = 2 * kLanes},
-                    {.K = 16 * kWarps, .cells = 4 * kLanes}}};
+                    {.K = 16 * kWarps, .cells = 4 * kLanes}},
+          .multiplies_ghosts = true};
 }
 
 LayerKernel pixels_chwn() {
@@ -140,7 +141,8 @@ LayerKernel pixels_chwn() {
           .chwn = true,
           .tiles = {{.K = 4 * kWarps, .cells = kLanes},
                     {.K = 8 * kWarps, .cells = 2 * kLanes},
-                    {.K = 16 * kWarps, .cells = 4 * kLanes}}};
+                    {.K = 16 * kWarps, .cells = 4 * kLanes}},
+          .multiplies_ghosts = true};
 }
 
 }  // namespace halo::layout_convolution

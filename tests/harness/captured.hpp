@@ -89,7 +89,7 @@ class NoGpu : public Backend {
   void release(void*) noexcept override {}
   void copy_in(void*, const void*, std::size_t) override {}
   void copy_out(void*, const void*, std::size_t) override {}
-  void poison(float*, std::size_t) override {}
+  void poison(float*, std::size_t, float) override {}
   std::size_t guard_cells() const override { return 0; }
   Observation run(const std::function<int()>&) override { throw std::logic_error("used"); }
   std::unique_ptr<Batch> batch(std::function<int(int)>, int) override {
@@ -109,7 +109,9 @@ class SmallDevice final : public Backend {
   void release(void* memory) noexcept override { cpu_->release(memory); }
   void copy_in(void* to, const void* from, std::size_t n) override { cpu_->copy_in(to, from, n); }
   void copy_out(void* to, const void* from, std::size_t n) override { cpu_->copy_out(to, from, n); }
-  void poison(float* memory, std::size_t count) override { cpu_->poison(memory, count); }
+  void poison(float* memory, std::size_t count, float with) override {
+    cpu_->poison(memory, count, with);
+  }
   std::size_t guard_cells() const override { return cpu_->guard_cells(); }
   Observation run(const std::function<int()>& launch) override { return cpu_->run(launch); }
   std::unique_ptr<Batch> batch(std::function<int(int)> launch, int calls) override {

@@ -1,9 +1,11 @@
 // The checks are checked: every wrong variant must be rejected, every right one accepted.
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "common/conv/inputs.hpp"
 #include "common/harness/families/conv1d.hpp"
+#include "common/harness/families/trials.hpp"
 #include "tests/catch.hpp"
 #include "tests/harness/wrong_variants.hpp"
 
@@ -190,4 +192,53 @@ TEST_CASE("a set-up that reads more of the mask than there is has not passed") {
     CHECK(row.hazards.findings.front().array == "mask");
   }
   CHECK(run(0).check.outcome == Outcome::good);
+}
+
+TEST_CASE("what is computed from memory that nobody set was written: it is another NaN") {
+  const auto backend = make_backend();
+  const Array fresh(*backend, 3);
+  std::vector<float> cells(3);
+  fresh.read(cells);
+  for (const float cell : cells) {
+    CHECK(std::isnan(cell));
+    CHECK_FALSE(conv::is_poison(cell));
+    CHECK_FALSE(conv::is_poison(cell * 2.0f + 1.0f));
+  }
+}
+
+TEST_CASE("a tile is tried with one less, as many and one more of each of its letters") {
+  for (const TileSizes tile :
+       {TileSizes{.P = 8, .Q = 32}, TileSizes{.N = 64, .K = 16, .cells = 7}}) {
+    const std::vector<TileSizes> sizes = sizes_round({tile});
+    for (const auto letter : kLettersOfTile) {
+      std::set<int> seen;
+      for (const TileSizes& one : sizes) seen.insert(one.*letter);
+      const int size = tile.*letter;
+      if (size == 0) {
+        CHECK(seen == std::set<int>{0});
+      } else {
+        for (const int near : {size - 1, size, size + 1}) CHECK(seen.contains(near));
+      }
+    }
+  }
+  // Each with the others of another tile.
+  const auto crossed = sizes_round({{.N = 4, .K = 8}, {.N = 40, .K = 80}});
+  CHECK(std::any_of(crossed.begin(), crossed.end(),
+                    [](const TileSizes& one) { return one.N < 10 && one.K > 70; }));
+}
+
+TEST_CASE("a variant that takes few problems gets its own, one that takes many not") {
+  Conv1dVariant choosy = test::plain_variant();
+  choosy.tiles = [](const Conv1dProblem&) { return std::vector<TileSizes>{{.cells = 10}}; };
+  choosy.refuses = [](const Conv1dProblem& problem) {
+    return problem.mask_width % 2 == 1 && problem.mask_width < 30 ? "" : "it is choosy";
+  };
+  const auto own = trials(choosy, test::seed());
+  CHECK(own.size() >= kFewestTrials);
+  for (const auto& trial : own) CHECK(refusal(choosy, trial.problem) == "");
+  for (const int near : {-3, -2, -1, 0, 1, 2, 3}) {
+    CHECK(std::any_of(own.begin(), own.end(), [&](const auto& trial) {
+      return trial.problem.length > 5 && (trial.problem.length - near) % 10 == 0;
+    }));
+  }
 }

@@ -10,6 +10,7 @@
 #include "common/report/json.hpp"
 #include "common/report/row_tables.hpp"
 #include "common/report/traffic_words.hpp"
+#include "common/simt/runtime/current_gpu.hpp"
 #include "tests/catch.hpp"
 #include "tests/harness/captured.hpp"
 #include "tests/harness/planted/planted.hpp"
@@ -276,4 +277,16 @@ TEST_CASE("a variant that failed is not blamed for lines that it could not reach
   });
   CHECK(ended.status == 1);
   CHECK(ended.out.find("never reached") == std::string::npos);
+}
+
+TEST_CASE("on the tiny GPU programs find two SMs, and afterwards what was there before") {
+  const auto backend = make_backend();
+  const int sms = simt::current_gpu().sms;
+  {
+    const TinyGpu tiny(*backend);
+    REQUIRE(tiny.is_there());
+    CHECK(simt::current_gpu().sms == 2);
+  }
+  CHECK(simt::current_gpu().sms == sms);
+  CHECK(sms > 2);
 }

@@ -33,6 +33,7 @@ Conv2dVariant whole(const std::string& name, const Work& work) {
   Conv2dVariant variant;
   variant.name = name;
   variant.source = "tests/harness/wrong_layers.cpp";
+  variant.multiplies_ghosts = true;
   variant.launch = [work](const Conv2dCall& c) {
     work(c);
     return 0;

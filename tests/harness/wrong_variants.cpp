@@ -1,6 +1,7 @@
 #include "tests/harness/wrong_variants.hpp"
 
 #include <bit>
+#include <cfloat>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -27,6 +28,7 @@ Conv1dVariant each(const std::string& name,
   Conv1dVariant variant;
   variant.name = name;
   variant.source = "tests/harness/wrong_variants.cpp";
+  variant.multiplies_ghosts = true;  // see cell
   variant.launch = [value](const Conv1dCall& c) {
     for (int i = c.first; i < c.last; ++i) c.output[i] = value(c, i);
     return 0;
@@ -38,6 +40,7 @@ Conv1dVariant whole(const std::string& name, const std::function<void(const Conv
   Conv1dVariant variant;
   variant.name = name;
   variant.source = "tests/harness/wrong_variants.cpp";
+  variant.multiplies_ghosts = true;  // see cell
   variant.launch = [work](const Conv1dCall& c) {
     work(c);
     return 0;
@@ -60,6 +63,20 @@ Conv1dVariant plain_variant() { return each("plain", correct); }
 
 std::vector<Conv1dVariant> wrong_variants() {
   std::vector<Conv1dVariant> all;
+
+  // ---- Wrong with NaN or infinity only ----
+  all.push_back(each("swallows a NaN", [](const Conv1dCall& c, int i) {
+    const float sum = correct(c, i);
+    return std::isnan(sum) ? 0.0f : sum;
+  }));
+  all.push_back(each("infinities are the largest number", [](const Conv1dCall& c, int i) {
+    const float sum = correct(c, i);
+    return std::isinf(sum) ? std::copysign(FLT_MAX, sum) : sum;
+  }));
+  Conv1dVariant silent = plain_variant();
+  silent.name = "multiplies ghost cells and does not say so";
+  silent.multiplies_ghosts = false;
+  all.push_back(silent);
 
   // ---- Wrong arithmetic ----
   all.push_back(each("off by one", [](const Conv1dCall& c, int i) {

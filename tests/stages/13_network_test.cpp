@@ -535,7 +535,9 @@ class SmallMemory final : public Backend {
   void copy_out(void* to, const void* from, std::size_t bytes) override {
     real_->copy_out(to, from, bytes);
   }
-  void poison(float* memory, std::size_t count) override { real_->poison(memory, count); }
+  void poison(float* memory, std::size_t count, float with) override {
+    real_->poison(memory, count, with);
+  }
   std::size_t guard_cells() const override { return real_->guard_cells(); }
   Observation run(const std::function<int()>& launch) override { return real_->run(launch); }
   std::unique_ptr<Batch> batch(std::function<int(int)> launch, int calls) override {

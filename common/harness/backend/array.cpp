@@ -27,7 +27,7 @@ Array::Array(Backend& backend, std::size_t count)
       guard_(backend.guard_cells()),
       block_(static_cast<float*>(backend.allocate((count + 2 * guard_) * sizeof(float)))),
       data_(block_ + guard_) {
-  backend_.poison(block_, count_ + 2 * guard_);
+  backend_.poison(block_, count_ + 2 * guard_, conv::unset());
 }
 
 Array::~Array() { backend_.release(block_); }
@@ -50,7 +50,9 @@ void Array::for_each_part(
   }
 }
 
-void Array::poison() { backend_.poison(data_, count_); }
+void Array::poison() { backend_.poison(data_, count_, conv::poison()); }
+
+void Array::unset() { backend_.poison(data_, count_, conv::unset()); }
 
 std::string Array::stray_write(const std::string& name) const {
   if (guard_ == 0) return {};
@@ -58,7 +60,9 @@ std::string Array::stray_write(const std::string& name) const {
   const auto changed = [&](const float* from) -> std::ptrdiff_t {
     backend_.copy_out(cells.data(), from, guard_ * sizeof(float));
     for (std::size_t i = 0; i < guard_; ++i) {
-      if (!conv::is_poison(cells[i])) return static_cast<std::ptrdiff_t>(i);
+      if (std::bit_cast<std::uint32_t>(cells[i]) != conv::kUnsetBits) {
+        return static_cast<std::ptrdiff_t>(i);
+      }
     }
     return -1;
   };

@@ -93,8 +93,8 @@ class Backend {
   virtual void copy_out(void* to, const void* from, std::size_t bytes) = 0;
   // Host memory through which copies are fastest; what it holds is anybody's.
   virtual std::span<float> staging();
-  // Fills with conv::poison(). In the simulator the cells do not count as initialised.
-  virtual void poison(float* memory, std::size_t count) = 0;
+  // Fills with conv::poison() or conv::unset(). In the simulator the cells do not count as initialised.
+  virtual void poison(float* memory, std::size_t count, float with) = 0;
   // Cells that Array keeps on each side of its data to see stray writes; 0 where every access is
   // checked, since a guard would hide an off-by-one there.
   virtual std::size_t guard_cells() const = 0;
@@ -155,7 +155,8 @@ class Array {
   // Calls visit(first, cells) for the whole array, part by part: no host memory of its size.
   void for_each_part(
       const std::function<void(std::size_t first, std::span<const float> cells)>& visit) const;
-  void poison();
+  void poison();  // as an output is before a launch
+  void unset();   // as temporaries are
   // What findings call it from now on.
   void set_name(const std::string& name) { backend_.name_memory(block_, name); }
   // Empty if the guard cells are as they were, else where the first stray write is, in one sentence

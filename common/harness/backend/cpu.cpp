@@ -58,8 +58,8 @@ class CpuBackend final : public Backend {
   void copy_out(void* to, const void* from, std::size_t bytes) override {
     std::memcpy(to, from, bytes);
   }
-  void poison(float* memory, std::size_t count) override {
-    std::fill_n(memory, count, conv::poison());
+  void poison(float* memory, std::size_t count, float with) override {
+    std::fill_n(memory, count, with);
   }
   std::size_t guard_cells() const override { return 4096; }
 

@@ -357,9 +357,8 @@ class GpuBackend final : public CudaBackend {
   }
 
   // A first part from the host, then ever longer copies of it.
-  void poison(float* memory, std::size_t count) override {
-    const std::vector<float> cells(std::min<std::size_t>(count, std::size_t{1} << 14),
-                                   conv::poison());
+  void poison(float* memory, std::size_t count, float with) override {
+    const std::vector<float> cells(std::min<std::size_t>(count, std::size_t{1} << 14), with);
     copy_in(memory, cells.data(), cells.size() * sizeof(float));
     for (std::size_t done = cells.size(); done < count; done += std::min(done, count - done)) {
       require(cudaMemcpyAsync(memory + done, memory, std::min(done, count - done) * sizeof(float),

@@ -94,10 +94,10 @@ class SimBackend final : public CudaBackend {
     throw std::logic_error("the simulator has no time");
   }
 
-  void poison(float* memory, std::size_t count) override {
+  void poison(float* memory, std::size_t count, float with) override {
     simt::device_memory::poison(memory, count * sizeof(float));  // marks the cells as not written
     // Simulated memory is the host's memory, and writing it here leaves that mark alone.
-    std::fill_n(memory, count, conv::poison());
+    std::fill_n(memory, count, with);
   }
   void name_memory(const void* memory, const std::string& name) override {
     simt::name_allocation(memory, name);

@@ -19,6 +19,9 @@ bool suits(const DataKind& kind, const AnyVariant& variant, const AnyProblem& pr
       return variant.demand == conv::Demand::bounded;
     case DataKind::Of::edges:
       return !variant.differs || variant.differs(problem).empty();
+    case DataKind::Of::promised:
+      return variant.role == Role::variant && variant.demand == conv::Demand::bounded &&
+             (kind.number == 1 || (kind.number == 3) == variant.multiplies_ghosts);
     default:
       return true;
   }
@@ -262,7 +265,7 @@ bool try_problem(const AnyVariant& variant, Backend& backend, const AnyProblem& 
       if (!try_once(variant, backend, problem, where, *data, judged, arrays, row, seen)) {
         return false;
       }
-      if (kind.of != DataKind::Of::edges) {
+      if (kind.of == DataKind::Of::ordinary || kind.of == DataKind::Of::exact) {
         require_traffic(variant, backend, problem, where, seen, predicted, row);
       }
     }

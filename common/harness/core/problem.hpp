@@ -72,9 +72,12 @@ struct DataKind {
     ordinary,  // within the bound
     exact,     // whole numbers, which sums of products leave exact
     edges,     // numbers at the edges of float
+    // NaN and infinities, of which our variants promise something and libraries do not: among the cells
+    // (number 1); among the taps, where ghost cells are left out (2) or may be multiplied (3)
+    promised,
   };
   Of of = Of::ordinary;
-  int number = 0;  // of the edges: 1, 2, ...
+  int number = 0;  // of the edges and promises: 1, 2, ...
 };
 
 // What simulating a problem takes, and what it is counted in: "products".

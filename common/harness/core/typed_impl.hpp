@@ -81,6 +81,7 @@ AnyVariant erased(const Variant<Given>& variant) {
   any.chooses_from = variant.chooses_from;
   any.published = erased_function(variant.published);
   if (variant.limited) any.limited = std::make_shared<const AnyVariant>(erased(*variant.limited));
+  any.multiplies_ghosts = variant.multiplies_ghosts;
   any.trials = [variant](std::uint64_t seed) { return all_erased(trials(variant, seed)); };
   return any;
 }

@@ -72,6 +72,9 @@ struct Variant {
 
   // What it works on at a time, for a problem like this one: it is tried with problems round it.
   std::function<std::vector<TileSizes>(const Given&)> tiles;
+  // It may multiply the zeros that stand for ghost cells: an infinite tap over one then gives NaN. Else
+  // ghost cells add nothing, whatever the tap.
+  bool multiplies_ghosts = false;
   // It asks the present device for what its launch, its prediction and its refusals go by: it is tried on
   // a tiny GPU as well, where small problems are divided as large ones are elsewhere.
   bool plans = false;
@@ -215,6 +218,7 @@ struct AnyVariant {
   std::shared_ptr<const AnyVariant> limited;
   // trials of typed.hpp.
   std::function<std::vector<AnyTrial>(std::uint64_t seed)> trials;
+  bool multiplies_ghosts = false;
 };
 
 struct AnyStage {

@@ -178,7 +178,7 @@ bool verify(const Verified& verified, Backend& backend, Row& row, Observation* s
   verified.output->poison();
   if (verified.workspace != nullptr) {
     verified.workspace->set_name("workspace");
-    verified.workspace->poison();
+    verified.workspace->unset();
   }
   if (verified.set_up) {
     const Observation set_up = backend.run(verified.set_up);

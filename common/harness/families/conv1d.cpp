@@ -3,6 +3,7 @@
 #include "common/harness/families/conv1d.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <thread>
 
@@ -12,6 +13,7 @@
 #include "common/data/signal.hpp"
 #include "common/harness/core/typed_impl.hpp"
 #include "common/harness/course.hpp"
+#include "common/harness/families/promised.hpp"
 #include "common/harness/families/trials.hpp"
 #include "common/harness/program_options.hpp"
 
@@ -89,6 +91,34 @@ class Conv1dData final : public Dataset {
   std::int64_t period_;
 };
 
+DatasetPtr promised_data(const Conv1dProblem& given, int number, std::uint64_t seed) {
+  std::vector<float> input = conv::adversarial_input(given.problem, seed, 0);
+  std::vector<float> mask = conv::adversarial_mask(given.problem, seed);
+  number == 1 ? strew(input, 40, seed) : strew(mask, 40, seed);
+  std::vector<Promise> promises(static_cast<std::size_t>(given.length));
+  for (int i = 0; i < given.length; ++i) {
+    Promise& promise = promises[static_cast<std::size_t>(i)];
+    promise.untouched = i < given.first || i >= given.last;
+    double scale = 0;
+    for (int j = 0; j < given.mask_width; ++j) {
+      const int k = i - given.halo() + j;
+      const double tap = mask[static_cast<std::size_t>(j)];
+      if (k >= 0 && k < given.length) {
+        const double product = input[static_cast<std::size_t>(k)] * tap;
+        promise.value += product;
+        scale += std::fabs(product);
+      } else if (number == 3 && !std::isfinite(tap)) {
+        promise.may_be_nan = true;
+      }
+    }
+    if (std::isfinite(scale)) promise.bound = conv::error_bound(given.mask_width, scale);
+  }
+  return std::make_shared<PromisedData>(
+      std::vector<InputValues>{{"input", std::move(input), given.length},
+                               {"mask", std::move(mask), given.mask_width}},
+      std::move(promises));
+}
+
 }  // namespace
 
 template <>
@@ -127,10 +157,15 @@ class FamilyProblem<Conv1dProblem> final : public AnyProblem {
   double bench_weight() const override { return static_cast<double>(given_.length); }
 
   std::vector<DataKind> kinds() const override {
-    return {{DataKind::Of::exact}, {DataKind::Of::ordinary}};
+    std::vector<DataKind> all = {{DataKind::Of::exact}, {DataKind::Of::ordinary}};
+    if (conv::products(given_.problem) <= kMostPromisedProducts) {
+      for (const int number : {1, 2, 3}) all.push_back({DataKind::Of::promised, number});
+    }
+    return all;
   }
   DatasetPtr data(DataKind kind, std::uint64_t seed, std::int64_t) const override {
     const conv::Problem1d& problem = given_.problem;
+    if (kind.of == DataKind::Of::promised) return promised_data(given_, kind.number, seed);
     if (kind.of == DataKind::Of::exact) {
       return std::make_shared<Conv1dData>(given_, conv::exact_input(problem, seed),
                                           conv::exact_mask(problem, seed), true, 0);
@@ -239,6 +274,7 @@ void add(Conv1dStage& stage, const char* name, const char* source, const Conv1dK
   variant.tiles = [tile = kernel.tile](const Conv1dProblem& problem) {
     return std::vector<TileSizes>{{.cells = tile ? tile(problem.mask_width) : problem.threads}};
   };
+  variant.multiplies_ghosts = kernel.multiplies_ghosts;
   if (kernel.unavailable != nullptr) variant.unavailable = kernel.unavailable;
   stage.variants.push_back(std::move(variant));
 }
@@ -298,6 +334,7 @@ std::vector<Conv1dProblem> adversarial(std::uint64_t seed) {
       {1999, 101, 333},
       {2053, 5, 1000},
       {4099, 9, 256},
+      {66'001, 3, 1},  // more blocks than 16 bits count
       {16, 3, 16, kReport},
       {257, 257, 256, kReport},  // one output only
       {300, 31, 100, kReport},

@@ -3,6 +3,7 @@
 #include "common/harness/families/conv2d.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
@@ -17,6 +18,7 @@
 #include "common/harness/bench_sets.hpp"
 #include "common/harness/core/typed_impl.hpp"
 #include "common/harness/families/picture.hpp"
+#include "common/harness/families/promised.hpp"
 #include "common/harness/families/trials.hpp"
 #include "common/harness/program_options.hpp"
 
@@ -77,6 +79,46 @@ class Conv2dData final : public Dataset {
   ConvLayer layer_;
   conv::Repeat repeat_;
 };
+
+PromisedData::Arrange arranged_as(const conv::ImagesShape& shape) {
+  return [images = conv::Images(shape)](const std::vector<float>& values, Layout layout) {
+    return conv::rearranged(images, values, Layout::nchw, layout);
+  };
+}
+
+DatasetPtr promised_data(const ConvLayer& layer, int number, std::uint64_t seed) {
+  const LayerNumbers l = numbers_of(layer);
+  std::vector<float> input = conv::adversarial_input(layer, seed);
+  std::vector<float> filters = conv::adversarial_filters(layer, seed);
+  number == 1 ? strew(input, 50, seed) : strew(filters, 50, seed);
+  std::vector<Promise> promises(static_cast<std::size_t>(layer.output_size()));
+  for (std::size_t i = 0; i < promises.size(); ++i) {
+    const auto at = static_cast<int>(i);
+    const int q = at % l.Q, p = at / l.Q % l.P, k = at / l.Q / l.P % l.K, n = at / l.Q / l.P / l.K;
+    Promise& promise = promises[i];
+    double scale = 0;
+    for (int tap = 0; tap < l.C * l.R * l.S; ++tap) {
+      const int c = tap / l.S / l.R;
+      const int h = p * l.stride_h - l.padding_h + tap / l.S % l.R;
+      const int w = q * l.stride_w - l.padding_w + tap % l.S;
+      const double factor = filters[static_cast<std::size_t>(k * l.C * l.R * l.S + tap)];
+      if (h >= 0 && h < l.H && w >= 0 && w < l.W) {
+        const double product =
+            input[static_cast<std::size_t>(((n * l.C + c) * l.H + h) * l.W + w)] * factor;
+        promise.value += product;
+        scale += std::fabs(product);
+      } else if (number == 3 && !std::isfinite(factor)) {
+        promise.may_be_nan = true;
+      }
+    }
+    if (std::isfinite(scale)) promise.bound = conv::error_bound(l.C * l.R * l.S, scale);
+  }
+  return std::make_shared<PromisedData>(
+      std::vector<InputValues>{{"input", std::move(input), layer.input_size()},
+                               {"filters", std::move(filters), layer.filters_size()}},
+      std::move(promises), arranged_as({.N = l.N, .C = l.C, .H = l.H, .W = l.W}),
+      arranged_as({.N = l.N, .C = l.K, .H = l.P, .W = l.Q}));
+}
 
 }  // namespace
 
@@ -166,7 +208,11 @@ class FamilyProblem<ConvLayer> final : public AnyProblem {
   }
 
   std::vector<DataKind> kinds() const override {
-    return {{DataKind::Of::exact}, {DataKind::Of::ordinary}};
+    std::vector<DataKind> all = {{DataKind::Of::exact}, {DataKind::Of::ordinary}};
+    if (conv::products(given_) <= kMostPromisedProducts) {
+      for (const int number : {1, 2, 3}) all.push_back({DataKind::Of::promised, number});
+    }
+    return all;
   }
   DatasetPtr data(DataKind kind, std::uint64_t seed,
                   std::int64_t reference_products) const override {
@@ -174,6 +220,7 @@ class FamilyProblem<ConvLayer> final : public AnyProblem {
       return std::make_shared<Conv2dData>(given_, conv::exact_input(given_, seed),
                                           conv::exact_filters(given_, seed), true, conv::Repeat{});
     }
+    if (kind.of == DataKind::Of::promised) return promised_data(given_, kind.number, seed);
     const conv::Repeat repeat = conv::affordable_repeat(given_, reference_products);
     const ConvLayer held = one_period(given_, repeat);
     return std::make_shared<Conv2dData>(given_, conv::adversarial_input(held, seed),
@@ -218,6 +265,7 @@ void add(Conv2dStage& stage, const char* name, const char* source, const LayerKe
     };
   }
   variant.tiles = fixed_tiles<ConvLayer>(kernel.tiles);
+  variant.multiplies_ghosts = kernel.multiplies_ghosts;
   if (kernel.workspace_floats != nullptr) {
     variant.workspace_floats = [floats = kernel.workspace_floats](const ConvLayer& layer) {
       return std::int64_t{floats(numbers_of(layer))};
@@ -456,6 +504,13 @@ std::vector<Trial<ConvLayer>> trials(const Conv2dVariant& variant, std::uint64_t
   }
   // A filter with more taps than a block has threads.
   add_trial(variant, conv::parse_label("6x7-2-17-3-1"), all);
+  // A plane whose cells 16 bits do not count, for kernels that have a tile of a plane.
+  const auto has_plane_tiles = [&] {
+    if (!variant.tiles) return false;
+    const TileSizes tile = variant.tiles(conv::parse_label("7-1-3-1-1")).front();
+    return tile.P > 0 && tile.Q > 0;
+  };
+  if (has_plane_tiles()) add_trial(variant, conv::parse_label("255x260-1-1x2-1-1-p0"), all);
   Dice dice(seed + 1);
   for (int tries = 0; tries < 200 && all.size() < kFewestTrials; ++tries) {
     Wanted wanted{dice.from(1, 4),

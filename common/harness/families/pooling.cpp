@@ -2,8 +2,11 @@
 #include "common/harness/families/pooling.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "common/harness/families/labelled.hpp"
+#include "common/harness/families/promised.hpp"
 
 namespace halo {
 
@@ -34,6 +37,46 @@ class PoolingData final : public Dataset {
  private:
   PoolingLayer layer_;
 };
+
+PromisedData::Arrange arranged_as(const conv::Images& images) {
+  return [images](const std::vector<float>& values, Layout layout) {
+    return conv::rearranged(images, values, Layout::nchw, layout);
+  };
+}
+
+DatasetPtr promised_data(const PoolingLayer& layer, std::uint64_t seed) {
+  const LayerNumbers l = numbers_of(layer);
+  const bool average = layer.kind() == Pooling::average;
+  std::vector<float> input = conv::make_input(layer, 0, seed);
+  strew(input, 12, seed);
+  std::vector<Promise> promises(static_cast<std::size_t>(layer.output_size()));
+  for (std::size_t i = 0; i < promises.size(); ++i) {
+    const auto at = static_cast<int>(i);
+    const int q = at % l.Q, p = at / l.Q % l.P, map = at / l.Q / l.P;
+    double sum = 0, scale = 0;
+    float largest = -std::numeric_limits<float>::infinity();
+    int cells = 0;
+    for (int r = 0; r < l.R; ++r) {
+      for (int s = 0; s < l.S; ++s) {
+        const int h = p * l.stride_h - l.padding_h + r, w = q * l.stride_w - l.padding_w + s;
+        if (h < 0 || h >= l.H || w < 0 || w >= l.W) continue;
+        const float cell = input[static_cast<std::size_t>((map * l.H + h) * l.W + w)];
+        if (cell > largest) largest = cell;
+        sum += cell;
+        scale += std::fabs(cell);
+        ++cells;
+      }
+    }
+    promises[i].value = average ? sum / cells : largest;
+    // One rounding more than the sum's: the quotient's.
+    if (average && std::isfinite(scale)) {
+      promises[i].bound = conv::error_bound(cells + 1, scale / cells);
+    }
+  }
+  return std::make_shared<PromisedData>(
+      std::vector<InputValues>{{"input", std::move(input), layer.input_size()}},
+      std::move(promises), arranged_as(layer.input()), arranged_as(layer.output()));
+}
 
 }  // namespace
 
@@ -81,7 +124,15 @@ class FamilyProblem<PoolingLayer> final : public LabelledProblem<PoolingLayer> {
         {"images in multiples of 32", "images not in multiples of 32", it.N() % 32 == 0},
     };
   }
+  std::vector<DataKind> kinds() const override {
+    std::vector<DataKind> all = LabelledProblem::kinds();
+    if (given().output_size() * given().R() * given().S() <= kMostPromisedProducts) {
+      all.push_back({DataKind::Of::promised, 1});
+    }
+    return all;
+  }
   DatasetPtr data(DataKind kind, std::uint64_t seed, std::int64_t) const override {
+    if (kind.of == DataKind::Of::promised) return promised_data(given(), seed);
     return std::make_shared<PoolingData>(given(), conv::make_input(given(), kind.number, seed));
   }
 };

@@ -1,0 +1,99 @@
+// Data with infinities and NaN among them. What our kernels make of those is no accident: the families
+// say it (kernel.h), and outputs are held to it.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "common/conv/accuracy.hpp"
+#include "common/conv/inputs.hpp"
+#include "common/conv/layout.hpp"
+#include "common/harness/core/problem.hpp"
+
+namespace halo {
+
+// The largest problems that are tried with such data, in products: they show nothing more on large ones.
+inline constexpr std::int64_t kMostPromisedProducts = 4000;
+
+// NaN and both infinities in the place of some of the values, at least one.
+inline void strew(std::vector<float>& values, std::uint64_t one_of, std::uint64_t seed) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  constexpr float kSpecial[] = {kInfinity, std::numeric_limits<float>::quiet_NaN(), -kInfinity};
+  conv::Random random(seed);
+  std::size_t next = random.below(3);
+  for (float& value : values) {
+    if (random.below(one_of) == 0) value = kSpecial[next++ % 3];
+  }
+  values[random.below(values.size())] = kSpecial[next % 3];
+}
+
+// What one output is to be.
+struct Promise {
+  double value = 0;
+  double bound = 0;         // where the value is finite
+  bool may_be_nan = false;  // it may also be NaN, where the variant says so
+  bool untouched = false;   // it is not computed
+};
+
+class PromisedData final : public Dataset {
+ public:
+  // An array from NCHW to another layout.
+  using Arrange =
+      std::function<std::vector<float>(const std::vector<float>& values, conv::Layout layout)>;
+
+  // A promise for each output, in NCHW. Without `input` and `output` there is no other layout.
+  PromisedData(std::vector<InputValues> inputs, std::vector<Promise> promises, Arrange input = {},
+               Arrange output = {})
+      : Dataset(std::move(inputs)),
+        promises_(std::move(promises)),
+        input_(std::move(input)),
+        output_(std::move(output)) {}
+
+  Judge judge(conv::Layout layout, conv::Demand) const override {
+    // Where each output of the layout has its promise.
+    std::vector<float> places(promises_.size());
+    for (std::size_t i = 0; i < places.size(); ++i) places[i] = static_cast<float>(i);
+    if (layout != conv::Layout::nchw) places = output_(places, layout);
+    return [this, places](std::int64_t first, std::span<const float> cells) {
+      conv::Comparison comparison;
+      for (std::size_t i = 0; i < cells.size(); ++i) {
+        const std::int64_t index = first + static_cast<std::int64_t>(i);
+        judge_one(index, cells.subspan(i, 1),
+                  promises_[static_cast<std::size_t>(places[static_cast<std::size_t>(index)])],
+                  comparison);
+      }
+      return comparison;
+    };
+  }
+
+ protected:
+  std::vector<float> arrange(conv::Layout layout) const override {
+    return input_(inputs().front().values, layout);
+  }
+
+ private:
+  static void judge_one(std::int64_t index, std::span<const float> found, const Promise& promise,
+                        conv::Comparison& comparison) {
+    constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+    const auto value = static_cast<float>(promise.value);
+    if (promise.untouched) {
+      comparison.judge_untouched(index, found.front());
+    } else if (promise.may_be_nan && std::isnan(found.front())) {
+      comparison.judge_equal_run(index, found, &kNaN);
+    } else if (std::isfinite(promise.value)) {
+      comparison.judge(index, found.front(), promise.value, promise.bound);
+    } else {
+      comparison.judge_equal_run(index, found, &value);
+    }
+  }
+
+  std::vector<Promise> promises_;
+  Arrange input_;
+  Arrange output_;
+};
+
+}  // namespace halo

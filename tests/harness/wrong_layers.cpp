@@ -295,6 +295,11 @@ std::vector<Conv2dVariant> right_layers() {
     const conv::ConvLayer& l = c.layer;
     const std::vector<float> input(c.input, c.input + l.input_size());
     const std::vector<float> filters(c.filters, c.filters + l.filters_size());
+    const auto is_finite = [](float value) { return std::isfinite(value); };
+    if (!std::all_of(input.begin(), input.end(), is_finite) ||
+        !std::all_of(filters.begin(), filters.end(), is_finite)) {
+      return write_all(c);  // the reference takes no others
+    }
     const conv::Reference reference = conv::reference(l, input, filters);
     for (std::size_t i = 0; i < reference.value.size(); ++i) {
       c.output[i] = static_cast<float>(reference.value[i]);
@@ -303,15 +308,21 @@ std::vector<Conv2dVariant> right_layers() {
   // As cuConv: the products of each channel into a workspace, which is then added up.
   Conv2dVariant staged = whole("in two stages", [](const Conv2dCall& c) {
     const conv::ConvLayer& l = c.layer;
-    const std::int64_t taps = std::int64_t{l.R()} * l.S();
+    conv::LayerShape shape = l.shape();
+    shape.C = 1;
+    const std::int64_t taps = shape.R * shape.S;
+    const std::int64_t cells = shape.H * shape.W;
     for (std::int64_t part = 0; part < l.C(); ++part) {
-      std::vector<float> filters(static_cast<std::size_t>(l.filters_size()), 0.0f);
-      for (std::int64_t k = 0; k < l.K(); ++k) {
-        const std::int64_t at = (k * l.C() + part) * taps;
-        std::copy(c.filters + at, c.filters + at + taps, filters.begin() + at);
+      std::vector<float> input, filters;
+      for (std::int64_t n = 0; n < l.N(); ++n) {
+        const float* const from = c.input + (n * l.C() + part) * cells;
+        input.insert(input.end(), from, from + cells);
       }
-      Conv2dCall one = c;
-      one.filters = filters.data();
+      for (std::int64_t k = 0; k < l.K(); ++k) {
+        const float* const from = c.filters + (k * l.C() + part) * taps;
+        filters.insert(filters.end(), from, from + taps);
+      }
+      const Conv2dCall one{ConvLayer(shape), input.data(), filters.data()};
       const std::vector<float> sums = outputs({}, one);
       std::copy(sums.begin(), sums.end(), c.workspace + part * l.output_size());
     }

@@ -196,7 +196,7 @@ struct LargeArray {
       : bytes(larger_than_cache(backend, 16)),
         data(backend, static_cast<std::size_t>(bytes) / 4),
         sums(backend, static_cast<std::size_t>(bytes) / 4 / kReads) {
-    data.unset();
+    backend.poison(data.data(), static_cast<std::size_t>(bytes) / 4, 1.0f);
   }
   // All of it once, in segments of so many lanes.
   int read(int lanes, bool scattered) const {

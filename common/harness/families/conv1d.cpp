@@ -206,6 +206,7 @@ class FamilyProblem<Conv1dProblem> final : public AnyProblem {
     };
   }
   DatasetPtr turned(const Dataset& data) const override {
+    if (!all_finite(data)) return nullptr;
     std::vector<float> mask = data.inputs()[1].values;
     std::reverse(mask.begin(), mask.end());
     if (mask == data.inputs()[1].values) return nullptr;

@@ -195,6 +195,7 @@ class FamilyProblem<ConvLayer> final : public AnyProblem {
     };
   }
   DatasetPtr turned(const Dataset& data) const override {
+    if (!all_finite(data)) return nullptr;
     std::vector<float> filters = data.inputs()[1].values;
     const std::int64_t taps = std::int64_t{given_.R()} * given_.S();
     if (static_cast<std::int64_t>(filters.size()) != given_.filters_size() ||

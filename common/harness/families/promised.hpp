@@ -31,6 +31,16 @@ inline void strew(std::vector<float>& values, std::uint64_t one_of, std::uint64_
   values[random.below(values.size())] = kSpecial[next % 3];
 }
 
+// Whether a reference takes them.
+inline bool all_finite(const Dataset& data) {
+  for (const InputValues& input : data.inputs()) {
+    for (const float value : input.values) {
+      if (!std::isfinite(value)) return false;
+    }
+  }
+  return true;
+}
+
 // What one output is to be.
 struct Promise {
   double value = 0;

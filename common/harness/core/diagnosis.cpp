@@ -101,18 +101,20 @@ void tell_numbers(const AnyVariant& variant, const AnyProblem& problem, const Da
 
 std::string name_of(const DataKind& kind) {
   if (kind.of == DataKind::Of::exact) return "exact";
-  return kind.of == DataKind::Of::edges ? "edges:" + std::to_string(kind.number) : "";
+  const std::string number = std::to_string(kind.number);
+  if (kind.of == DataKind::Of::promised) return "promised:" + number;
+  return kind.of == DataKind::Of::edges ? "edges:" + number : "";
 }
 
 DataKind parse_data_kind(const std::string& text) {
   if (text.empty() || text == "ordinary") return {};
   if (text == "exact") return {DataKind::Of::exact};
-  const std::string edges = "edges:";
-  if (text.starts_with(edges)) {
-    const auto number = parse_number("data", text.substr(edges.size()), 1, 100);
-    return {DataKind::Of::edges, static_cast<int>(number)};
+  for (const auto& [word, of] : {std::pair(std::string("edges:"), DataKind::Of::edges),
+                                 std::pair(std::string("promised:"), DataKind::Of::promised)}) {
+    if (!text.starts_with(word)) continue;
+    return {of, static_cast<int>(parse_number("data", text.substr(word.size()), 1, 100))};
   }
-  throw UsageError("--data: '" + text + "' is none of ordinary, exact, edges:N");
+  throw UsageError("--data: '" + text + "' is none of ordinary, exact, edges:N, promised:N");
 }
 
 std::string kind_of_wrong(const std::vector<Attempt>& attempts) {

@@ -263,6 +263,9 @@ class Translator {
       } else if ((word == "memcpy" || word == "memset") && scope().device &&
                  scope().kind == ScopeKind::code) {
         library_function(i);
+      } else if ((word == "memcpy" || word == "memmove" || word == "memset") && !scope().device &&
+                 scope().kind == ScopeKind::code) {
+        library_function(i, "::simt::host_");
       } else if ((word == "malloc" || word == "free") && scope().device &&
                  scope().kind == ScopeKind::code) {
         library_function(i);
@@ -1028,7 +1031,7 @@ class Translator {
 
   // What the C library has and CUDA has too, under one name. The library's copies would go unseen,
   // the stand-ins copy by words that are counted; its clock is the host's.
-  void library_function(std::size_t i) {
+  void library_function(std::size_t i, const char* instead = "::simt::device_") {
     if (!is(i + 1, "(") || i == 0 || is(i - 1, ".") || is(i - 1, "->")) return;
     if (is(i - 1, "::")) {
       if (i >= 2 && is(i - 2, "std")) {
@@ -1038,7 +1041,7 @@ class Translator {
       }
       drop(i - 1);
     }
-    replace(i, "::simt::device_" + std::string(tokens_[i].text));
+    replace(i, instead + std::string(tokens_[i].text));
   }
 
   // new and delete use the device's heap; new with a place of its own does not.

@@ -532,7 +532,8 @@ TEST_CASE("library copies in device code become counted ones", "[simt][device]")
   CHECK(body("::memset(a, 0, n);") == "::simt::device_memset(a, 0, n);");
   CHECK(body("p.memcpy(a); q->memset(b); mine::memcpy(c);") ==
         "p.memcpy(a); q->memset(b); mine::memcpy(c);");
-  CHECK(translated("void f() { memcpy(a, b, 4); }") == "void f() { memcpy(a, b, 4); }");
+  CHECK(translated("void f() { memcpy(a, b, 4); }") ==
+        "void f() { ::simt::host_memcpy(a, b, 4); }");
 }
 
 // ---- Shared memory --------------------------------------------------------------------------------

@@ -326,6 +326,27 @@ SIMT_SCOPED(atomicOr)
 SIMT_SCOPED(atomicXor)
 #undef SIMT_SCOPED
 
+// ---- copies in host code ----
+
+namespace simt {
+
+// What they become in the host code of a .cu file: the compiler shows plain accesses of the host, but not
+// those of the library.
+SIMT_INLINE void* host_memcpy(void* to, const void* from, std::size_t bytes) {
+  host_copies(to, from, bytes);
+  return __builtin_memcpy(to, from, bytes);
+}
+SIMT_INLINE void* host_memmove(void* to, const void* from, std::size_t bytes) {
+  host_copies(to, from, bytes);
+  return __builtin_memmove(to, from, bytes);
+}
+SIMT_INLINE void* host_memset(void* to, int value, std::size_t bytes) {
+  host_copies(to, nullptr, bytes);
+  return __builtin_memset(to, value, bytes);
+}
+
+}  // namespace simt
+
 // ---- the heap ----
 
 namespace simt {

@@ -522,6 +522,14 @@ std::optional<std::uint32_t> start_flight(std::uintptr_t address, AccessId id, b
   return races.start_flight(*cell, id, writes, offset, address, value);
 }
 
+void host_copies(void* to, const void* from, std::size_t bytes) {
+  if (!streams::host_may_be_early.load(std::memory_order_relaxed) || inside_kernel()) return;
+  const auto pc = static_cast<std::uint32_t>(
+      reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)) - 1 - image_base);
+  if (from != nullptr) host_access(reinterpret_cast<std::uintptr_t>(from), bytes, false, pc);
+  host_access(reinterpret_cast<std::uintptr_t>(to), bytes, true, pc);
+}
+
 }  // namespace simt
 
 using simt::simt_hot;
@@ -608,7 +616,12 @@ void __sanitizer_cov_trace_pc() {
 void __tsan_init() {}
 void __tsan_func_entry(void*) {}
 void __tsan_func_exit(void*) {}
-void __tsan_vptr_update(void**, void*) {}
+// A constructor says which class its object is of.
+void __tsan_vptr_update(void** address, void*) {
+  if (!simt_hot.active) return;
+  simt::access<simt::Direction::store, 8>(reinterpret_cast<std::uintptr_t>(address), SIMT_CALLER_PC,
+                                          SIMT_CALLER_FRAME);
+}
 void __tsan_vptr_read(void**) {}
 void __tsan_atomic_thread_fence(int) { simt::fence(true); }
 void __tsan_atomic_signal_fence(int) { __atomic_signal_fence(__ATOMIC_SEQ_CST); }

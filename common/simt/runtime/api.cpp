@@ -27,6 +27,7 @@
 #include "common/simt/runtime/regions.hpp"
 #include "common/simt/runtime/runtime.hpp"
 #include "common/simt/runtime/settings.hpp"
+#include "common/simt/runtime/stream_api.hpp"
 #include "common/simt/runtime/streams.hpp"
 #include "common/simt/simt.hpp"
 
@@ -840,6 +841,18 @@ void name_allocation(const void* pointer, const std::string& name) {
   device_memory::set_name(pointer, name);
 }
 
+cudaError_t create_stream(cudaStream_t* stream, unsigned int flags, int priority) {
+  return call("cudaStreamCreate", [&] {
+    if (stream == nullptr || flags > cudaStreamNonBlocking) return cudaErrorInvalidValue;
+    *stream = new CUstream_st{flags, std::clamp(priority, -5, 0),
+                              streams::create(flags == cudaStreamNonBlocking)};
+    State& s = ::state();
+    const std::lock_guard lock(s.mutex);
+    s.streams.insert(*stream);
+    return cudaSuccess;
+  });
+}
+
 // ---- the heap of device code ----
 
 void* device_malloc(std::size_t bytes) {
@@ -1380,26 +1393,6 @@ cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
 }
 
 // ---- streams ----
-
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned int flags, int priority) {
-  return call("cudaStreamCreate", [&] {
-    if (stream == nullptr || flags > cudaStreamNonBlocking) return cudaErrorInvalidValue;
-    *stream = new CUstream_st{flags, std::clamp(priority, -5, 0),
-                              streams::create(flags == cudaStreamNonBlocking)};
-    State& s = state();
-    const std::lock_guard lock(s.mutex);
-    s.streams.insert(*stream);
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaStreamCreate(cudaStream_t* stream) {
-  return cudaStreamCreateWithPriority(stream, cudaStreamDefault, 0);
-}
-
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned int flags) {
-  return cudaStreamCreateWithPriority(stream, flags, 0);
-}
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return call("cudaStreamDestroy", [&] {

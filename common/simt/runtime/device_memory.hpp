@@ -35,10 +35,11 @@ struct Allocation {
 
   std::string name() const {
     if (!given_name.empty()) return given_name;
+    // Threads take blocks by the thousand, all at one place.
+    if (kind == MemoryKind::heap) return "memory of malloc in a kernel";
     const char* const call = kind == MemoryKind::device    ? "cudaMalloc"
                              : kind == MemoryKind::managed ? "cudaMallocManaged"
-                             : kind == MemoryKind::pinned  ? "cudaMallocHost"
-                                                           : "malloc in a kernel,";
+                                                           : "cudaMallocHost";
     return std::string(call) + " number " + std::to_string(serial);
   }
 };

@@ -76,6 +76,7 @@ void wait_for_copies(std::size_t prior);
 // Instrumented host code touches memory while streams::host_may_be_early (api.cpp). `pc` is relative to
 // the load address.
 void host_access(std::uintptr_t address, std::size_t bytes, bool writes, std::uint32_t pc);
+void host_copies(void* to, const void* from, std::size_t bytes);  // cuda/device_functions.h
 
 // Each ends the calling thread and the grid with a finding: __trap() (719), a failed assert (710), whose
 // program counter is the line of the assert.

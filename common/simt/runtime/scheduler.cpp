@@ -1095,6 +1095,7 @@ std::string array_name(std::uintptr_t address) {
   if (near_dynamic_shared(address) || address - hot.tls_begin < hot.tls_bytes) {
     return nearest_shared(address).name;
   }
+  if (const auto of_host = host_variable(address)) return of_host->name;
   return nearest_variable(address).name;
 }
 

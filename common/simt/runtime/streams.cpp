@@ -229,6 +229,12 @@ void forget(std::uintptr_t address, std::size_t bytes) {
   if (s.running == 0) s.given_back.clear();
 }
 
+void remember_from_the_start() {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  remember(s);
+}
+
 int create(bool non_blocking) {
   State& s = state();
   const std::lock_guard lock(s.mutex);
@@ -460,14 +466,18 @@ Finding finding_at(SourceLine line, SourceLine other) {
 
 Finding too_early(const std::string& does, const std::string& array, std::uintptr_t program_counter,
                   Number other, Touch its, std::uint64_t times) {
+  const bool is_host = does.starts_with("The host");
   const Party earlier = party(other);
   const SourceLine there = line_of(earlier.program_counter);
   Finding finding = finding_at(line_of(program_counter), there);
   finding.array = array;
   finding.count = times;
-  finding.message = does + " " + array + ", and nothing orders that after " + earlier.name +
-                    " on " + earlier.stream + ", which " + verb(its) + " it" + place(there) + ". " +
-                    advice(Hazard::unordered_streams);
+  finding.message =
+      does + " " + array + ", and nothing orders that after " + earlier.name + " on " +
+      earlier.stream + ", which " + verb(its) + " it" + place(there) + ". " +
+      (is_host ? "Let the host wait first, with cudaDeviceSynchronize, cudaStreamSynchronize or "
+                 "cudaEventSynchronize."
+               : advice(Hazard::unordered_streams));
   return finding;
 }
 

@@ -7,8 +7,8 @@
 // so that the next one can ask. Edges: one stream, the legacy default stream and blocking streams,
 // events, and what the host has waited for, whichever of its threads it was.
 //
-// Nothing is remembered before a program has a stream of its own, or memory that host and device share:
-// until then everything is in order.
+// Nothing is remembered in a program that makes no streams, before host and device share memory: until
+// then everything is in order.
 #pragma once
 
 #include <array>
@@ -30,7 +30,8 @@ using Number = std::uint32_t;             // of an operation, from 1 on
 using Clock = std::vector<Number>;        // by stream
 inline constexpr int kLegacyDefault = 0;  // the stream that is always there
 
-int create(bool non_blocking);  // a new stream
+void remember_from_the_start();  // the program may have streams
+int create(bool non_blocking);   // a new stream
 void destroy(int stream);
 int of_this_thread();  // cudaStreamPerThread
 void reset();

@@ -1,6 +1,7 @@
 // Work on streams that nothing orders, and a host that does not wait: planted, and the correct twins.
 #include <cuda_runtime.h>
 
+#include <cstring>
 #include <vector>
 
 #include "device_array.hpp"
@@ -150,6 +151,13 @@ int pinned_read_too_soon() {
   float sum = 0;
   for (int i = 0; i < kCount; ++i) sum += t.pinned[i];  // BUG pinned_read
   return t.end() + (sum < 0);
+}
+
+int pinned_copied_too_soon() {
+  Bench t;
+  cudaMemcpyAsync(t.pinned, t.a, t.kBytes, cudaMemcpyDefault, t.first);  // OTHER pinned_copied
+  memcpy(t.host.data(), t.pinned, t.kBytes);                             // BUG pinned_copied
+  return t.end();
 }
 
 int pinned_written_too_soon() {
@@ -325,6 +333,7 @@ const std::vector<HazardCase>& stream_cases() {
       CASE(count_read_too_soon),
       CASE(freed_too_soon),
       CASE(freed_in_time),
+      CASE(pinned_copied_too_soon),
       CASE(per_thread_streams),
       CASE(streams_that_are_gone),
       CASE(mapped_memory),

@@ -50,6 +50,8 @@ __global__ void read_array(const float* cells, float* sum) {
   *sum = cells[1] * weights[threadIdx.x + 1] + letters[threadIdx.x];
 }
 
+__global__ void read_text(const char* text, float* sum) { *sum = text[threadIdx.x]; }
+
 struct Cell {
   int value;
   Cell* next;
@@ -82,6 +84,21 @@ __global__ void sum_list(int* sum) {
   more[9] = 1000;
   *sum += more[9];
   delete[] more;
+}
+
+struct Shape {
+  __device__ virtual int area() const { return 1; }
+};
+struct Square : Shape {
+  int side;
+  __device__ explicit Square(int s) : side(s) {}
+  __device__ int area() const override { return side * side; }
+};
+
+__global__ void virtual_areas(int* sum) {
+  Shape* const shape = new Square(threadIdx.x);
+  atomicAdd(sum, shape->area());
+  delete shape;
 }
 
 __global__ void use_after_free(int* out) {
@@ -117,13 +134,16 @@ void launch_reading_host_array(int kind) {
   static const float table_cells[4] = {1, 2, 3, 4};
   static const std::vector<float> heap_cells(4, 1.0f);
   float stack_cells[4] = {1, 2, 3, 4};
-  const float* const arrays[] = {
-      local_cells,       table_cells, namespace_cells, (const float*)"a string of some length",
-      heap_cells.data(), stack_cells, constant_cells};
+  const float* const arrays[] = {local_cells,       table_cells, namespace_cells, nullptr,
+                                 heap_cells.data(), stack_cells, constant_cells};
   void* address = nullptr;
   if (kind == 7) cudaGetSymbolAddress(&address, constant_cells);
   float* sum = nullptr;
   cudaMalloc(&sum, sizeof(float));
+  if (kind == 3) {
+    read_text<<<1, 1>>>("a string of some length", sum);
+    return;
+  }
   read_array<<<1, 1>>>(kind == 7 ? (const float*)address : arrays[kind], sum);
 }
 
@@ -147,7 +167,10 @@ std::vector<int> use_the_heap(std::size_t limit) {
   int* const made = device_integer();
   int* const sum = device_integer();
   make_list<<<1, 1>>>(20, made);
-  if (limit >= 10000) sum_list<<<1, 1>>>(sum);
+  if (limit >= 10000) {
+    sum_list<<<1, 1>>>(sum);
+    virtual_areas<<<1, 5>>>(sum);
+  }
   return {value_of(made), value_of(sum)};
 }
 

@@ -22,7 +22,8 @@ void launch_reading_host_array(int kind);
 // then with addresses that were asked for, then with a __managed__ array.
 std::vector<cudaError_t> copy_by_name();
 // malloc and free, new and delete in a kernel; the heap holds `limit` bytes. How many of 20 objects of
-// 16 bytes were made; and the sum of what was in them and of 1,000, if there is room for more.
+// 16 bytes were made; and the sum of what was in them, of 1,000 and of the squares to 4,
+// if there is room for more.
 std::vector<int> use_the_heap(std::size_t limit);
 void launch_use_after_free_of_heap();
 void launch_free_twice();

@@ -12,14 +12,17 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 # A file is at most so long, its opening comment left out. Longer ones, and why.
 MOST_LINES = 120
 LONGER = {
-    "stages/04_conv1d_tiled_halo/2_warp_tile.cu": (161, "loads, sums and stores have two ways each"),
-    "stages/06_conv2d_direct/7_filter_pieces.cu": (142, "step 6 and the pieces"),
+    "stages/04_conv1d_tiled_halo/2_warp_tile.cu": (163, "loads, sums and stores have two ways each"),
+    "stages/06_conv2d_direct/6_filter_group.cu": (121, "the descriptor says tile and promise"),
+    "stages/06_conv2d_direct/7_filter_pieces.cu": (144, "step 6 and the pieces"),
     "stages/07_single_channel_adaptive/1_prefetch.cu": (144, "fetch, compute and put in one place"),
     "stages/07_single_channel_adaptive/2_filters_over_sms.cu": (164, "fetch, compute and put again"),
     "stages/07_single_channel_adaptive/3_map_over_sms.cu": (163, "fetch, compute and put again"),
     "stages/08_multi_channel_stride_fixed/1_channels_divided.cu": (133, "a second kernel adds the parts"),
-    "stages/10_layout_convolution/2_pixels_across_lanes.cu": (127, "two descriptors, and a pixel's place"),
+    "stages/10_layout_convolution/1_images_across_lanes.cu": (122, "two descriptors with three tiles each"),
+    "stages/10_layout_convolution/2_pixels_across_lanes.cu": (135, "two descriptors, and a pixel's place"),
     "stages/11_fused_pooling/3_chwn_reuse.cu": (142, "eight shapes of a thread's outputs"),
+    "stages/13_network/2_fully_connected_tiled.cu": (124, "two layouts, and a descriptor of each"),
 }
 MOST_INCLUDES = 2  # of the project
 

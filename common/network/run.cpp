@@ -260,8 +260,8 @@ void try_miniature(Backend& backend, const Way& way, const Network& network,
     }
     if (!alive) {
       repair(backend, row);
-    } else if (backend.not_counted().empty() && uncounted.empty() && !as_predicted(seen.cost, predicted) &&
-               row.traffic.outcome != Outcome::bad) {
+    } else if (backend.not_counted().empty() && uncounted.empty() &&
+               !as_predicted(seen.cost, predicted) && row.traffic.outcome != Outcome::bad) {
       compare_traffic(
           "", backend, true, [&] { return predicted; }, {seen},
           static_cast<double>(output_of(network.layers().back()).size()), where, row);

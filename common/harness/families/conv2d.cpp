@@ -502,6 +502,32 @@ std::vector<Trial<ConvLayer>> trials(const Conv2dVariant& variant, std::uint64_t
     for (const TileSizes& sizes : sizes_round(variant.tiles(conv::parse_label("7-1-3-1-1")))) {
       add(wanted_with(sizes, turn++), sizes);
     }
+    // What was too much together with the rest, or refused: that number alone, of a small layer.
+    for (const TileSizes& tile : variant.tiles(conv::parse_label("7-1-3-1-1"))) {
+      for (const auto letter : kLettersOfTile) {
+        for (const int more : {-1, 0, 1}) {
+          TileSizes alone;
+          alone.*letter = std::max(tile.*letter + more, 1);
+          const auto has_it = [&](const Trial<ConvLayer>& trial) {
+            const ConvLayer& l = trial.problem;
+            const TileSizes here = {l.N(), l.C(), l.K(), l.P(), l.Q(), l.N() * l.P() * l.Q()};
+            return here.*letter == alone.*letter;
+          };
+          if (tile.*letter == 0 || std::any_of(all.begin(), all.end(), has_it)) continue;
+          Wanted wanted = wanted_with(alone, turn++);
+          if (alone.cells == 0) {
+            wanted = {1, 2, 3, 2, 3, 3, 3, 1, 1, 1, 1};
+            const Wanted own = wanted_with(alone, 0);
+            if (alone.N > 0) wanted.N = own.N;
+            if (alone.C > 0) wanted.C = own.C;
+            if (alone.K > 0) wanted.K = own.K;
+            if (alone.P > 0) wanted.P = own.P;
+            if (alone.Q > 0) wanted.Q = own.Q;
+          }
+          add(wanted, alone);
+        }
+      }
+    }
   }
   // A filter with more taps than a block has threads.
   add_trial(variant, conv::parse_label("6x7-2-17-3-1"), all);

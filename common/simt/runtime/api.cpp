@@ -75,6 +75,8 @@ struct PendingLaunches {
 };
 thread_local constinit PendingLaunches pending_launches;
 
+thread_local constinit bool by_symbol = false;  // see BySymbol
+
 }  // namespace
 }  // namespace simt
 
@@ -194,17 +196,16 @@ bool is_managed(const void* pointer) { return is_kind(pointer, MemoryKind::manag
 bool is_pinned(const void* pointer) { return is_kind(pointer, MemoryKind::pinned); }
 
 // While a call names a variable by its symbol and not by an address.
-thread_local constinit bool by_symbol = false;
 struct BySymbol {
-  BySymbol() { by_symbol = true; }
-  ~BySymbol() { by_symbol = false; }
+  BySymbol() { simt::by_symbol = true; }
+  ~BySymbol() { simt::by_symbol = false; }
 };
 
 // The name of a __device__ or __constant__ variable is in host code a shadow on the host. Its place on
 // the device is the same one here, but only who has asked for that address may use it.
 bool is_shadow(const void* pointer) {
   const simt::DeviceVariable* const variable = find_variable(pointer);
-  return variable != nullptr && !by_symbol && !variable->managed &&
+  return variable != nullptr && !simt::by_symbol && !variable->managed &&
          !simt::was_asked_for(variable->begin);
 }
 

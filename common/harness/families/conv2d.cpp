@@ -454,7 +454,7 @@ Wanted wanted_with(const TileSizes& fixed, int turn) {
       // N C  K  P   Q  R  S  u  v  a  b
       {2, 3, 5, 4, 7, 3, 5, 2, 1, 1, 2}, {3, 2, 4, 7, 5, 5, 3, 1, 2, 2, 0},
       {2, 2, 3, 5, 8, 7, 7, 1, 1, 3, 2}, {2, 4, 3, 3, 6, 2, 4, 2, 2, 1, 1},
-      {3, 2, 5, 5, 4, 1, 3, 1, 1, 0, 1},
+      {5, 2, 2, 5, 4, 1, 3, 1, 1, 0, 1},
   };
   Wanted wanted = kRich[turn % std::size(kRich)];
   for (const auto& [number, size] : {std::pair(&Wanted::N, fixed.N), std::pair(&Wanted::C, fixed.C),

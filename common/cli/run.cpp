@@ -287,7 +287,10 @@ int run_stages(const BuildFolder& build, const RunOptions& options) {
         if (value_of(options.passed_on, "--show-output") && !said.empty() && !tells) print(said);
         if (options.report_table) return;  // its CPU column is of another stage
         if (brief) {
-          print(render_stage_line(rows_from(so_far, first), table));
+          const std::vector<Row> rows = rows_from(so_far, first);
+          const std::string stage = rows.empty() ? "" : rows.front().stage;
+          print(render_stage_line(rows, table,
+                                  contains(build.stages(), stage) ? build.short_name(stage) : ""));
           return;
         }
         told = tells && !printed.empty() && told_all(so_far, first);

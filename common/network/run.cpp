@@ -147,7 +147,24 @@ class Run {
     if (sampled > 0)
       row.detail += "; of " + std::to_string(sampled) + " layers a sample is compared";
     fill_traffic(row, counted, 0, group_->network().layers().size(), alive);
-    if (row.check.outcome != Outcome::good) chain_.reset();
+    if (row.check.outcome != Outcome::good) {
+      chain_.reset();
+      tell_again(row);
+    }
+  }
+
+  // The command that repeats it, if nothing smaller fails.
+  void tell_again(Row& row) const {
+    Diagnosis& diagnosis = row.check.diagnosis;
+    // Somebody's own picture or weights are not named by these words.
+    const Task& task = group_->task();
+    const bool own = !task.input.empty() && task.expected.empty();
+    if (!diagnosis.again.empty() || own || row.role != Role::variant) return;
+    const Network& network = group_->network();
+    diagnosis.again = "./halo run " + way_.stage.substr(0, 2) + " --variant " + way_.name +
+                      " --network " + network.name() + " --batch " +
+                      std::to_string(network.images()) + " --no-trials --seed " +
+                      std::to_string(group_->seed());
   }
 
   void check_layer(std::size_t layer, Row& row) {

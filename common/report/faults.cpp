@@ -245,11 +245,41 @@ std::string faults(const Row& row, const TableOptions& options) {
 
 }  // namespace
 
+namespace {
+
+// Whether the row says nothing that another of the same variant has not said, but for its problem.
+bool is_repeated(const Row& row, const Row& before) {
+  const auto known = [&](const Hazard& hazard) {
+    return std::any_of(before.hazards.findings.begin(), before.hazards.findings.end(),
+                       [&](const Hazard& other) {
+                         return other.kind == hazard.kind && other.file == hazard.file &&
+                                other.line == hazard.line && other.other_line == hazard.other_line;
+                       });
+  };
+  return row.stage == before.stage && row.variant == before.variant &&
+         row.backend == before.backend && before.check.outcome == Outcome::bad &&
+         row.check.outcome == Outcome::bad && row.check.crash.empty() && row.printed.total == 0 &&
+         row.time.outcome != Outcome::bad &&
+         std::all_of(row.hazards.findings.begin(), row.hazards.findings.end(), known);
+}
+
+}  // namespace
+
 std::string all_faults(const std::vector<Row>& rows, const TableOptions& options) {
   std::string text;
-  for (const Row& row : rows) {
-    const std::string one = faults(row, options);
-    text += (text.empty() || one.empty() ? "" : "\n") + one;
+  std::vector<bool> told(rows.size(), false);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (told[i]) continue;
+    const std::string one = faults(rows[i], options);
+    if (one.empty()) continue;
+    text += (text.empty() ? "" : "\n") + one;
+    std::vector<std::string> also;
+    for (std::size_t j = i + 1; j < rows.size(); ++j) {
+      if (!is_repeated(rows[j], rows[i])) continue;
+      told[j] = true;
+      also.push_back(short_name(rows[j]));
+    }
+    if (!also.empty()) text += wrapped("also with " + listed(also), options) + "\n";
   }
   if (text.empty()) return text;
   if (options.format != Format::markdown) return "\n" + text;

@@ -163,7 +163,8 @@ std::vector<Note> not_run_notes(const std::vector<Row>& rows) {
 
 }  // namespace
 
-std::string render_stage_line(const std::vector<Row>& rows, const TableOptions& options) {
+std::string render_stage_line(const std::vector<Row>& rows, const TableOptions& options,
+                              const std::string& number) {
   Rows all;
   std::set<VariantName> checked;
   bool bad = false;
@@ -181,7 +182,10 @@ std::string render_stage_line(const std::vector<Row>& rows, const TableOptions& 
   std::string name = bare_name(of);
   name.resize(std::max(name.size(), kNameWidth), ' ');
   const std::string count = plural(checked.size(), "variant");
-  std::string line = stage_label(of) + " " + name + " " +
+  const std::string label = number.empty() ? stage_label(of) : number;
+  // "10a" takes a letter of the name's room.
+  if (label.size() > 2 && name.ends_with(' ')) name.pop_back();
+  std::string line = label + " " + name + " " +
                      std::string(count.size() < 11 ? 11 - count.size() : 0, ' ') + count + "  ";
   if (bad) {
     return line + paint("FAIL", Tone::bad, options) + "  " + bad_names(all) + "\n" +

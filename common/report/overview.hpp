@@ -12,8 +12,9 @@ namespace halo {
 /// "04 conv1d_tiled_halo  2 variants  ok  8.36 bytes/output, warp_tile": a stage's number and name, how
 /// many of its variants were checked, ok or what is wrong, and the one figure that matters: of what was
 /// timed the fastest and its share of what the machine can do, else the fewest bytes of memory an output
-/// takes, on the first problem that has such figures. What failed stands below, as render_table tells it.
-std::string render_stage_line(const std::vector<Row>& rows, const TableOptions& options = {});
+/// takes, on the first problem that has such figures. `number`, if it is given, stands for the stage's own. What failed stands below, as render_table tells it.
+std::string render_stage_line(const std::vector<Row>& rows, const TableOptions& options = {},
+                              const std::string& number = {});
 
 /// One stage on somebody's own file, none of whose rows failed: what was written and by which variant (`wrote`,
 /// as the program says it; empty: nothing), how it was checked, and what the variants cost.

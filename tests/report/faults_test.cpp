@@ -149,6 +149,22 @@ TEST_CASE("a flood of findings is counted, and what a kernel prints is told with
              contains("04 tiled  printed by the kernel") && !contains("FAIL"));
 }
 
+TEST_CASE("what fails with several problems is told once, with the names of the others") {
+  Row row = wrong();
+  Row other = wrong();
+  other.label = "28-1-3-16-1";
+  Row another = wrong();
+  another.variant = "another";
+  const std::string text = all_faults({row, another, other}, {});
+  CHECK_THAT(text, contains("also with 28-1-3-16-1\n"));
+  CHECK(text.find("04 tiled  FAIL") == text.rfind("04 tiled  FAIL"));
+  CHECK_THAT(text, contains("04 another  FAIL"));
+  // A finding of its own is not lost.
+  other.hazards.outcome = Outcome::bad;
+  other.hazards.findings = {race()};
+  CHECK_THAT(all_faults({row, other}, {}), contains("race: tile") && !contains("also with"));
+}
+
 TEST_CASE("a diagnosis comes back from JSON as it went") {
   Row row = wrong();
   row.check.crash = "no sign of life for 300 s";

@@ -11,6 +11,7 @@
 #include "common/conv/pattern.hpp"
 #include "common/harness/core/check.hpp"
 #include "common/harness/course.hpp"
+#include "common/harness/program_options.hpp"
 #include "common/report/command_line.hpp"
 
 namespace halo {
@@ -181,9 +182,21 @@ std::string command_of(const Row& row, const Attempt& attempt, const DataKind& k
   if (options.empty() || attempt.given) return {};
   if (row.role != Role::variant || row.stage.size() < 2) return {};
   const std::string number = row.stage.substr(0, 2);
-  const auto same = std::count_if(course().begin(), course().end(), [&](const CourseStage& stage) {
-    return stage.name.starts_with(number);
-  });
+  int same = 0;
+  std::string family;
+  for (const CourseStage& stage : course()) {
+    same += stage.name.starts_with(number);
+    if (stage.name == row.stage) family = stage.family;
+  }
+  // A network's small problems are layers, which its program cannot be asked for.
+  const std::string option = options.substr(0, options.find(' '));
+  const auto& all = program_options();
+  const bool takes =
+      family.empty() || std::any_of(all.begin(), all.end(), [&](const auto& one) {
+        return one.name == option &&
+               std::find(one.families.begin(), one.families.end(), family) != one.families.end();
+      });
+  if (!takes) return {};
   const std::string data = name_of(kind);
   return "./halo run " + (same == 1 ? number : row.stage) + " --variant " + row.variant + " " +
          options + (data.empty() ? "" : " --data " + data) +

@@ -208,7 +208,6 @@ const std::vector<HazardCase>& block_cases() {
       {"overlapping_outputs", run<overlapping_outputs>},
       {"neighbours_in_place", run<neighbours_in_place>},
       {"reset_by_one_block", run<reset_by_one_block>},
-      {"bytes_of_two_blocks", run<bytes_of_two_blocks>},
       {"atomics_of_all_blocks", run<atomics_of_all_blocks>},
       {"halo_read_by_two", run<halo_read_by_two>},
       {"updates_its_own", run<updates_its_own>},
@@ -222,6 +221,7 @@ const std::vector<HazardCase>& block_cases() {
 
 const std::vector<HazardCase>& block_order_cases() {
   static const std::vector<HazardCase> cases = {
+      {"bytes_of_two_blocks", run<bytes_of_two_blocks>},
       {"last_block", run<last_block>},
       {"last_block_without_fence", run<last_block_without_fence>},
       {"part_after_fence", run<part_after_fence>},

@@ -203,11 +203,6 @@ int run_barrier_of_the_grid() {
 
 const std::vector<HazardCase>& block_cases() {
   static const std::vector<HazardCase> cases = {
-      {"tile_of_all_blocks", run<tile_of_all_blocks>},
-      {"sum_without_atomic", run<sum_without_atomic>},
-      {"overlapping_outputs", run<overlapping_outputs>},
-      {"neighbours_in_place", run<neighbours_in_place>},
-      {"reset_by_one_block", run<reset_by_one_block>},
       {"atomics_of_all_blocks", run<atomics_of_all_blocks>},
       {"halo_read_by_two", run<halo_read_by_two>},
       {"updates_its_own", run<updates_its_own>},
@@ -222,6 +217,11 @@ const std::vector<HazardCase>& block_cases() {
 const std::vector<HazardCase>& block_order_cases() {
   static const std::vector<HazardCase> cases = {
       {"bytes_of_two_blocks", run<bytes_of_two_blocks>},
+      {"tile_of_all_blocks", run<tile_of_all_blocks>},
+      {"sum_without_atomic", run<sum_without_atomic>},
+      {"overlapping_outputs", run<overlapping_outputs>},
+      {"neighbours_in_place", run<neighbours_in_place>},
+      {"reset_by_one_block", run<reset_by_one_block>},
       {"last_block", run<last_block>},
       {"last_block_without_fence", run<last_block_without_fence>},
       {"part_after_fence", run<part_after_fence>},

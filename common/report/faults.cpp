@@ -265,6 +265,13 @@ bool is_repeated(const Row& row, const Row& before) {
 
 }  // namespace
 
+std::string quoted_line(const std::string& file, int line, const std::string& remark,
+                        const TableOptions& options) {
+  Quoted quoted(options);
+  quoted.add(file, line, remark);
+  return quoted.text();
+}
+
 std::string all_faults(const std::vector<Row>& rows, const TableOptions& options) {
   std::string text;
   std::vector<bool> told(rows.size(), false);

@@ -60,6 +60,10 @@ std::string unreached_lines(const Coverage& coverage);
 /// The same of each variant, once: what all that it was tried with left out.
 std::vector<Note> unreached_notes(const std::vector<Row>& rows);
 
+/// A line of a program under its file's name, with a remark behind it: two lines of text, or more.
+std::string quoted_line(const std::string& file, int line, const std::string& remark,
+                        const TableOptions& options);
+
 /// What failed, to stand below all tables.
 std::string all_faults(const std::vector<Row>& rows, const TableOptions& options);
 

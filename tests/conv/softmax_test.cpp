@@ -400,3 +400,25 @@ TEST_CASE("exp2f of a product with log2(e) has a bound of its own", "[softmax]")
   }
   CHECK(over > 0);
 }
+
+TEST_CASE("an exponent that is rounded without being declared is found with any seed",
+          "[softmax]") {
+  const Softmax softmax(1030, 2);
+  for (std::uint64_t seed = test::seed(); seed < test::seed() + 40; ++seed) {
+    const std::vector<float> input = conv::make_input(softmax, 1, seed);
+    std::vector<float> output(input.size());
+    for (std::size_t row = 0; row < input.size(); row += 2) {
+      // Where a maximum is infinite or not a number the difference has to be one as well.
+      const float largest = input[row] > input[row + 1] ? input[row] : input[row + 1];
+      const bool has_nan = std::isnan(input[row]) || std::isnan(input[row + 1]);
+      float e[2];
+      for (std::size_t c : {0, 1}) {
+        e[c] = std::exp2((has_nan ? std::nanf("") : input[row + c] - largest) * 1.44269504f);
+      }
+      for (std::size_t c : {0, 1}) output[row + c] = e[c] / (e[0] + e[1]);
+    }
+    INFO("seed " << seed);
+    CHECK_FALSE(SoftmaxChecker(softmax, input).judge(0, output).passed());
+    CHECK(SoftmaxChecker(softmax, input, conv::Demand::exp2).judge(0, output).passed());
+  }
+}

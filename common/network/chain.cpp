@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <stdexcept>
 #include <thread>
 
@@ -75,7 +76,7 @@ class WeightedJudge {
   }
 
   // `index`: in NCHW. The additions of a bias and of a product are alike: one term more, so C*R*S + 1. ReLU
-  // moves no two numbers apart.
+  // moves no two numbers apart, and a NaN remains one.
   void judge(conv::Comparison& comparison, std::int64_t place, std::int64_t index,
              float found) const {
     const conv::ConvLayer& sums = layer_.sums;
@@ -83,6 +84,11 @@ class WeightedJudge {
     const std::int64_t k = index / (std::int64_t{sums.P()} * sums.Q()) % sums.K();
     const double bias = weights_.bias[static_cast<std::size_t>(k)];
     double expected = sum.value + bias;
+    if (std::isnan(expected)) {
+      const float nan = std::numeric_limits<float>::quiet_NaN();
+      comparison.judge_equal_run(place, {&found, 1}, &nan);
+      return;
+    }
     if (layer_.relu) expected = std::max(expected, 0.0);
     comparison.judge(place, found, expected,
                      conv::error_bound(sum.products + 1, sum.scale + std::fabs(bias)) + extra_);

@@ -353,6 +353,47 @@ TEST_CASE("a chain that computes something else is caught") {
   CHECK(failed[3].check.outcome == Outcome::not_run);
 }
 
+TEST_CASE("a picture of NaN has answers of NaN, and who hides it is caught") {
+  const auto backend = test::usable_backend();
+  const Network network = miniature_networks()[3];
+  const Costs costs = counted(network);
+  const Weights weights = random_weights(network, seed());
+  const DeviceWeights on_device(*backend, network, weights);
+  std::vector<float> input = random_input(network, seed());
+  const std::size_t cells = input.size() / static_cast<std::size_t>(network.images());
+  std::fill(input.end() - static_cast<std::ptrdiff_t>(cells), input.end(), NAN);
+  for (const Layout layout : {Layout::nchw, Layout::chwn}) {
+    Chain chain(*backend, network, cheapest_plan(costs, only(layout)), weights, on_device,
+                Keep::all);
+    chain.set_input(input);
+    std::vector<LayerVerdict> verdicts;
+    REQUIRE(chain.check(verdicts, seed(), kAllProducts, true));
+    require_good(verdicts);
+    const std::vector<float> answers = chain.output();
+    const std::size_t categories = answers.size() / static_cast<std::size_t>(network.images());
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+      CHECK(std::isnan(answers[i]) == (i >= answers.size() - categories));
+    }
+  }
+  if (!backend->observes()) return;  // the memory of another device is not for std::replace_if
+  Costs spoiled = costs;
+  const auto outputs = static_cast<std::size_t>(output_of(network.layers()[0]).size());
+  for (Option& option : spoiled.layers[0].bias[0]) {
+    option.kernel.launch = [launch = option.kernel.launch, outputs](const Arrays& arrays) {
+      const int error = launch(arrays);
+      const auto is_nan = [](float value) { return std::isnan(value); };
+      std::replace_if(arrays.output, arrays.output + outputs, is_nan, 0.0f);
+      return error;
+    };
+  }
+  Chain chain(*backend, network, cheapest_plan(spoiled, only(Layout::nchw)), weights, on_device,
+              Keep::all);
+  chain.set_input(input);
+  std::vector<LayerVerdict> verdicts;
+  chain.check(verdicts, seed(), kAllProducts, true);
+  CHECK(verdicts[0].check.outcome == Outcome::bad);
+}
+
 // ---- Digits ----
 
 TEST_CASE("all 360 test digits: PyTorch's answers, and its logits within what rounding allows") {

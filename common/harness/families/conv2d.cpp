@@ -533,6 +533,12 @@ std::vector<Trial<ConvLayer>> trials(const Conv2dVariant& variant, std::uint64_t
   }
   // A filter with more taps than a block has threads.
   add_trial(variant, conv::parse_label("6x7-2-17-3-1"), all);
+  // As many taps as constant memory holds, and some more, which whoever keeps them there refuses.
+  if (variant.set_up) {
+    for (const char* label : {"9x4-1-8x4-16-32", "9x4-1-8x4-16-33", "4x9-1-4x8-16-33"}) {
+      add_trial(variant, conv::parse_label(label), all);
+    }
+  }
   // A plane whose cells 16 bits do not count, for kernels that have a tile of a plane.
   const auto has_plane_tiles = [&] {
     if (!variant.tiles) return false;

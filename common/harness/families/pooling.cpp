@@ -299,7 +299,8 @@ std::vector<Trial<PoolingLayer>> trials(const PoolingVariant& variant, std::uint
     for (const char* label :
          {"10x11-9-3-8-s1", "11x10-9-3-8-s1-average", "13x12-12-3-7-s2", "12x13-12-3-7-s2-average",
           "21x19-12-5x2-6-s2", "19x21-34-2x5-6-s2-average", "9x11-10-4x5-9-s1-p1",
-          "14x9-11-5x4-9-s1-p2-average-ceil"}) {
+          "14x9-11-5x4-9-s1-p2-average-ceil", "13x12-9-4x5-9-s2x1-p1x2-average",
+          "12x13-9-5x4-9-s1x2-p2x1-average"}) {
       all.push_back({conv::parse_pooling(label), true});
     }
   }

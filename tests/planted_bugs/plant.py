@@ -5,6 +5,8 @@
   tests/planted_bugs/plant.py --build build 04 06_p      those whose names begin so
   tests/planted_bugs/plant.py --list                     what there is
   tests/planted_bugs/plant.py --applies                  whether each still fits its file, and stop
+  tests/planted_bugs/plant.py --build build --sample     a few of each kind, as the suite does
+  tests/planted_bugs/plant.py --build build --seed 1 --record docs/results/planted_bugs.md
 
 Each edit of the *.toml files here is made in a copy of its file, which is compiled and linked with the
 rest of a build that is there already; the checkout and the build stay as they are. The stage's program
@@ -15,6 +17,7 @@ Exit status: 0 as it should be; 1 a bug was not found or a right kernel was turn
 """
 
 import argparse
+import datetime
 import json
 import os
 import random
@@ -29,6 +32,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+RECORD = ROOT / "docs" / "results" / "planted_bugs.md"
 
 
 def edits():
@@ -88,7 +92,9 @@ def mutants(count, seed, names):
         text = path.read_text()
         for number, line in enumerate(text.splitlines(keepends=True)):
             code = line.split("//")[0]
-            if code.startswith(("#", "template", "namespace")) or "return {." in code:
+            # What a kernel says of itself (.tiles = ...) only chooses its trials.
+            described = code.lstrip().startswith((".", "return {."))
+            if described or code.startswith(("#", "template", "namespace")):
                 continue
             for pattern, other in SLIPS:
                 for match in re.finditer(pattern, code):
@@ -195,31 +201,30 @@ class Build:
 
 
 def findings(rows):
-    """What the rows complain of, in words, the most telling first."""
+    """What the rows complain of, in words, the most telling first, each once."""
     said = []
     for row in rows:
         for hazard in row["hazards"].get("findings", []):
-            said.append(f"{hazard['kind']}, line {hazard['line']}")
+            line = f", line {hazard['line']}" if hazard["line"] > 0 else ""
+            said.append(hazard["kind"].replace("_", " ") + line)
     for row in rows:
         if row["check"]["status"] == "FAIL":
             said.append("numbers: " + row["check"]["reason"])
     for row in rows:
         if row["traffic"]["status"] == "DIFFERS":
             said.append("traffic")
-    for row in rows:
-        if row.get("launches", {}).get("status") == "DIFFERS":
-            said.append("launches")
-    return said
+    return list(dict.fromkeys(said))
 
 
 def judge(build, edit, seed):
-    """(as it should be, what was found)"""
+    """(as it should be, what was found: a list)"""
     with tempfile.TemporaryDirectory(prefix="planted-") as folder:
         scratch = Path(folder)
         program, complaint = build.compile(edit, scratch)
         if program is None:
-            lines = [line for line in complaint.splitlines() if "error" in line]
-            return "wrong" in edit, "compiler: " + (lines or complaint.splitlines() or ["?"])[0].split("error: ")[-1]
+            lines = [line for line in complaint.splitlines() if "error: " in line]
+            line = (lines or complaint.splitlines() or ["?"])[0].replace(folder + "/", "")
+            return "wrong" in edit, ["compiler: " + line.split("error: ")[-1]]
         output = scratch / "rows.json"
         command = [str(program), "--no-times", "--json", str(output), "--color", "never"]
         if "wrong" in edit:
@@ -236,17 +241,69 @@ def judge(build, edit, seed):
             if any(line.startswith(name + " ") for line in listed):
                 command += ["--variant", name]
         try:
-            result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+            result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
         except subprocess.TimeoutExpired:
-            return "wrong" in edit, "does not end"
+            return "wrong" in edit, ["does not end"]
         if result.returncode < 0:
-            return "wrong" in edit, f"crash: signal {-result.returncode}"
+            return "wrong" in edit, [f"crash: signal {-result.returncode}"]
         if result.returncode == 2 or not output.exists():
-            return False, f"exit {result.returncode}: {(result.stderr or result.stdout).strip().splitlines()[-1:]}"
+            last = (result.stderr or result.stdout).strip().splitlines()[-1:]
+            return False, [f"exit {result.returncode}: {' '.join(last)}"]
         rows = json.loads(output.read_text())["rows"]
-        said = findings(rows)
         good = (result.returncode == 1) == ("wrong" in edit)
-        return good, "; ".join(dict.fromkeys(said))[:150] or "nothing"
+        return good, findings(rows)
+
+
+def cell(text):
+    return text.replace("|", "\\|").replace("<", "&lt;")
+
+
+def caught(edit, said):
+    """What found it, for the table: kinds, each once, and the shape whose numbers were wrong first."""
+    kinds = []
+    for one in said:
+        kind = one.split(", line ")[0]
+        if kind.startswith("numbers: "):
+            reason = kind.removeprefix("numbers: ").splitlines()[0]
+            kind = "numbers" + ("" if "numbers" in " ".join(kinds) else f" ({reason.split(': ')[0]})")
+        if kind not in kinds and not (kind == "numbers"):
+            kinds.append(kind)
+    text = cell(", ".join(kinds))
+    if "survives" in edit:
+        return "not by the programs: " + cell(edit["survives"])
+    if "right" in edit:
+        return "passes" + (", and is told that its " + text + " differs" if text else "")
+    return text
+
+
+def write_record(path, results, command):
+    """The table of all edits and of what found each."""
+    rows = [f"| {edit['id']} | {cell(edit.get('wrong') or edit['right'])} "
+            f"| {'found' if 'wrong' in edit else 'accepted'} | {verdict} | {caught(edit, said)} |"
+            for edit, verdict, said in sorted(results, key=lambda result: result[0]["id"])]
+    wrong = [result for result in results if "wrong" in result[0]]
+    found = [result for result in wrong if result[1] == "found"]
+    right = [result for result in results if "right" in result[0]]
+    accepted = [result for result in right if result[1] == "accepted"]
+    path.write_text(f"""# Planted bugs
+
+Each row is an edit of one kernel, made on purpose (`tests/planted_bugs`), and what the checks said of it: wrong
+ones must be found, right ones accepted. {len(found)} of {len(wrong)} wrong ones are found, {len(accepted)} of
+{len(right)} right ones accepted.
+
+Written on {datetime.date.today()} by `{command}`, on the simulator.
+
+| edit | what it does | should be | is | by |
+| :--- | :--- | :--- | :--- | :--- |
+""" + "\n".join(rows) + "\n")
+
+
+def record_problems(path, chosen):
+    """Edits that the record does not have, and those that it has and nobody else."""
+    recorded = set(re.findall(r"^\| (\d\d_\w+) \|", path.read_text(), re.M))
+    known = {edit["id"] for edit in chosen}
+    return [f"{path.relative_to(ROOT)} does not have {name}: --record it again" for name in sorted(known - recorded)] \
+        + [f"{path.relative_to(ROOT)} has {name}, which is no edit" for name in sorted(recorded - known)]
 
 
 def main():
@@ -258,13 +315,19 @@ def main():
                         "names are then those of files. A survivor may be as right as the original: read it")
     parser.add_argument("--list", action="store_true", help="list the edits and stop")
     parser.add_argument("--applies", action="store_true", help="only say whether each edit fits its file")
+    parser.add_argument("--sample", action="store_true", help="only the edits that say `sample`")
+    parser.add_argument("--record", type=Path, metavar="FILE", help="also write what became of all edits, as a table")
     parser.add_argument("names", nargs="*", help="beginnings of names")
     options = parser.parse_args()
+    if options.record and (options.mutants or options.names or options.sample or not options.seed):
+        parser.error("--record is of all edits, with a --seed")
     if options.mutants:
         chosen = list(mutants(options.mutants, options.seed or "1", options.names))
     else:
         chosen = [edit for edit in edits()
                   if not options.names or any(edit["id"].startswith(name) for name in options.names)]
+    if options.sample:
+        chosen = [edit for edit in chosen if edit.get("sample")]
     if not chosen:
         sys.exit("no edit has such a name")
     if options.list:
@@ -279,29 +342,40 @@ def main():
             except ValueError as error:
                 bad += 1
                 print(f"{edit['id']}: {error}")
-        print(f"{len(chosen) - bad} edits fit, {bad} do not")
+        for problem in record_problems(RECORD, chosen) if RECORD.exists() and not options.names else []:
+            bad += 1
+            print(problem)
+        print(f"{len(chosen)} edits, {bad} problems")
         return int(bad > 0)
 
     build = Build(options.build)
-    build.build(sorted({edit["file"].split("/")[1] for edit in chosen}))
+    # What the suite runs it has built.
+    if not options.sample:
+        build.build(sorted({edit["file"].split("/")[1] for edit in chosen}))
     bad = 0
     survivors = 0
+    results = []
     with ThreadPoolExecutor(options.jobs) as pool:
-        for edit, (good, what) in zip(chosen, pool.map(lambda edit: judge(build, edit, options.seed), chosen)):
+        for edit, (good, said) in zip(chosen, pool.map(lambda edit: judge(build, edit, options.seed), chosen)):
+            what = " ".join("; ".join(said).split())[:150] or "nothing"
             expected = "survives" in edit
             if good and not expected:
-                verdict = "found   " if "wrong" in edit else "accepted"
+                verdict = "found" if "wrong" in edit else "accepted"
             elif expected and not good:
                 verdict = "survives"
                 what = edit["survives"]
                 survivors += 1
             else:
-                verdict = "FOUND, but said to survive" if expected else "MISSED  " if "wrong" in edit else "REFUSED "
+                verdict = "FOUND, but said to survive" if expected else "MISSED" if "wrong" in edit else "REFUSED"
                 bad += 1
-            print(f"{verdict} {edit['id']:36} {what}", flush=True)
-            if options.mutants and verdict.startswith("MISSED"):
+            results.append((edit, verdict, said))
+            print(f"{verdict:8} {edit['id']:36} {what}", flush=True)
+            if options.mutants and verdict == "MISSED":
                 print(f"         {edit['wrong']}", flush=True)
     print(f"{len(chosen) - bad - survivors} as they should be, {survivors} survive with a reason, {bad} not")
+    if options.record:
+        command = f"tests/planted_bugs/plant.py --build build --seed {options.seed} --record docs/results/planted_bugs.md"
+        write_record(options.record, results, command)
     return int(bad > 0)
 
 

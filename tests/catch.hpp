@@ -30,6 +30,10 @@ using ::Approx;
 /// thread that runs the test, and not inside an assertion.
 [[noreturn]] void skip(const std::string& reason);
 
+/// What main() does, unless a test program has one of its own: runs the cases that the arguments choose, and
+/// returns the exit status.
+int run_cases(int argc, char** argv);
+
 /// The seed of this run: fresh each time, printed as `seed: N`, set by `--rng-seed N` or HALO_SEED.
 /// A test that draws random data draws it from this.
 std::uint32_t seed();

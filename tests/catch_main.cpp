@@ -1,4 +1,4 @@
-// main() of every test program, compiled once. It gives Catch2 2 and 3 one contract:
+// What main() of every test program does, compiled once. It gives Catch2 2 and 3 one contract:
 //   exit 0    every case passed, or some were skipped and the rest passed
 //   exit 1    a case failed, or none ran, or a case asserted nothing
 //   exit 77   all were skipped
@@ -100,9 +100,7 @@ void skip(const std::string& reason) {
 
 std::uint32_t seed() { return run.seed; }
 
-}  // namespace halo::test
-
-int main(int argc, char** argv) {
+int run_cases(int argc, char** argv) {
   Catch::Session session;
   session.configData().rngSeed = initial_seed();
   if (const int error = session.applyCommandLine(argc, argv); error != 0) return 2;
@@ -136,3 +134,5 @@ int main(int argc, char** argv) {
   if (catch_result != 0) return 1;
   return 0;
 }
+
+}  // namespace halo::test

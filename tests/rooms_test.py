@@ -14,9 +14,9 @@ FLOORS = [
     ["common/data"],
     ["common/report"],
     ["common/harness"],
-    ["common/peers", "common/planning"],
+    ["common/peers", "common/planning", "common/exercise"],
     ["common/network"],
-    ["stages"],
+    ["stages", "exercises", "solutions"],
     ["common/cli"],
     ["tests"],
 ]

@@ -145,6 +145,7 @@ std::string numbers_text(const Row& row, const TableOptions& options) {
                                                      : " is " + known.found + ", should be ") +
                      known.expected;
   text = wrapped(text, options) + "\n";
+  if (!known.origin.empty()) text += "  " + wrapped(known.origin, options, "  ", 2) + "\n";
   if (!known.pattern.empty()) text += "  " + wrapped(known.pattern, options, "  ", 2) + "\n";
   return text;
 }

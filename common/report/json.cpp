@@ -270,8 +270,8 @@ struct DiagnosisText {
 constexpr DiagnosisText kDiagnosisTexts[] = {
     {"smallest", &Diagnosis::smallest}, {"place", &Diagnosis::place},
     {"found", &Diagnosis::found},       {"expected", &Diagnosis::expected},
-    {"pattern", &Diagnosis::pattern},   {"kind", &Diagnosis::kind},
-    {"again", &Diagnosis::again},
+    {"origin", &Diagnosis::origin},     {"pattern", &Diagnosis::pattern},
+    {"kind", &Diagnosis::kind},         {"again", &Diagnosis::again},
 };
 
 Json diagnosis_to_json(const Diagnosis& diagnosis) {

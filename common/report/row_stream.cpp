@@ -31,6 +31,12 @@ RowStream& RowStream::to_starter() {
   return stream;
 }
 
+RowStream RowStream::taken_from_starter() {
+  RowStream taken(descriptor_of_environment());
+  unsetenv(kStreamVariable);
+  return taken;
+}
+
 void RowStream::head(const Results& results) {
   if (open()) write(head_line(results));
 }
@@ -46,6 +52,10 @@ void RowStream::begin(const Row& row) {
 
 void RowStream::progress(const std::string& text) {
   if (open()) write(progress_line(text));
+}
+
+void RowStream::line(const std::string& json) {
+  if (open()) write(json);
 }
 
 void RowStream::write(const std::string& line) {

@@ -18,6 +18,9 @@ class RowStream {
   /// To whoever started this program: open if the environment names a pipe for it.
   static RowStream& to_starter();
 
+  /// The same for a caller who tells something else than rows: to_starter() finds nobody from now on.
+  static RowStream taken_from_starter();
+
   /// Into this descriptor; closed if it is negative.
   explicit RowStream(int descriptor) : descriptor_(descriptor) {}
 
@@ -30,6 +33,8 @@ class RowStream {
   /// What is about to be checked: if nothing more is heard, this did it.
   void begin(const Row& row);
   void progress(const std::string& text);
+  /// Of another kind, in its own words: JSON on one line, without its end.
+  void line(const std::string& json);
 
  private:
   void write(const std::string& line);

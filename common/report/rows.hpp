@@ -26,8 +26,9 @@ struct Diagnosis {
   std::string pattern;   // what its wrong outputs have in common, a sentence
   int tried = 0;         // small problems, and those of them that are wrong
   int wrong = 0;
-  std::string kind;   // which are: "right: mask 1 only"
-  std::string again;  // the command that repeats the smallest
+  std::string kind;         // which are: "right: mask 1 only"
+  std::string again;        // the command that repeats the smallest
+  std::string origin = {};  // who computes that output, and from what, where that is known
   bool operator==(const Diagnosis&) const = default;
 };
 

@@ -236,10 +236,9 @@ std::vector<KeptArray> ProblemArrays::kept(conv::Layout layout) {
 }
 
 AnyCall ProblemArrays::call(conv::Layout layout) {
-  return {problem_,
-          {first(layout).data(), others_.empty() ? nullptr : others_.front()->data()},
-          output_.data(),
-          nullptr};
+  AnyCall call{problem_, {first(layout).data()}, output_.data(), nullptr};
+  for (std::size_t i = 0; i < others_.size(); ++i) call.inputs.at(i + 1) = others_[i]->data();
+  return call;
 }
 
 namespace {

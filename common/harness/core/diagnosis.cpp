@@ -85,6 +85,7 @@ void tell_numbers(const AnyVariant& variant, const AnyProblem& problem, const Da
       diagnosis.expected = figure(all->expected[cell], 12);
     }
     if (conv::is_poison(outputs[cell])) diagnosis.found = "never written";
+    diagnosis.origin = problem.origin(static_cast<std::int64_t>(cell));
     break;
   }
   if (diagnosis.place.empty()) return;

@@ -130,6 +130,9 @@ class AnyProblem {
     return {{"", "", output_size()}};
   }
   virtual std::vector<conv::Period> periods() const { return {}; }
+  // Who computes this output, and from what: "thread 3 of block 1 computes it, from input[7] * mask[0] + ...".
+  // Empty: whoever likes.
+  virtual std::string origin(std::int64_t /*output*/) const { return {}; }
   // The same ones, in the same order, for all problems of a family.
   virtual std::vector<Trait> traits() const { return {}; }
   // The data with each mask or filter turned round; null where there is none, or where that is the same.

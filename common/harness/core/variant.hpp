@@ -178,9 +178,10 @@ std::string refusal(const Variant<Given>& variant, const Given& problem) {
 
 // ---- With their types forgotten. Every problem that a variant meets is of its own family. ----
 
+constexpr std::size_t kMostInputs = 4;
 struct AnyCall {
   const AnyProblem& problem;
-  std::array<const float*, 2> inputs;
+  std::array<const float*, kMostInputs> inputs;  // those that there are, in the order of the problem's
   float* output;
   float* workspace;
 };

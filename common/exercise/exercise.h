@@ -1,0 +1,80 @@
+// What an exercise's file says to the check: which function to call. The check runs in another process,
+// which makes the inputs, keeps what is expected, and never sees more of the file than its outputs.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+namespace halo {
+
+// The arguments of one call, as the check sent them. Arrays are in the memory of the machine that runs the
+// kernel, 256-byte aligned.
+struct ExerciseArguments {
+  const float* const* inputs;
+  float* const* outputs;
+  const long long* numbers;
+};
+
+// A function `int launch(...)`, which starts the kernels, does not wait for them, and returns the CUDA error
+// code of the launch (0: none). Its parameters are const float* for inputs, float* or int* for outputs, and
+// int for numbers, each kind in the order of the exercise's page.
+class Exercise {
+ public:
+  template <class... Types>
+  Exercise(int (*launch)(Types...))
+      : function_(reinterpret_cast<void (*)()>(launch)), call_(call<Types...>) {
+    (void)std::initializer_list<int>{(count(static_cast<Types*>(nullptr)), 0)...};
+  }
+
+  int operator()(const ExerciseArguments& arguments) const { return call_(function_, arguments); }
+  // How many parameters of each kind.
+  int inputs() const { return inputs_; }
+  int outputs() const { return outputs_; }
+  int numbers() const { return numbers_; }
+
+ private:
+  void count(const float**) { ++inputs_; }
+  void count(float**) { ++outputs_; }
+  void count(int**) { ++outputs_; }
+  void count(int*) { ++numbers_; }
+
+  // Takes the arguments from left to right.
+  struct Next {
+    const ExerciseArguments& arguments;
+    int input = 0, output = 0, number = 0;
+    void take(const float*& value) { value = arguments.inputs[input++]; }
+    void take(float*& value) { value = arguments.outputs[output++]; }
+    void take(int*& value) { value = reinterpret_cast<int*>(arguments.outputs[output++]); }
+    void take(int& value) { value = static_cast<int>(arguments.numbers[number++]); }
+    template <class Type>
+    Type next() {
+      Type value;
+      take(value);
+      return value;
+    }
+  };
+  // Braces fix the order in which they are taken.
+  template <class... Types>
+  struct Bound {
+    int (*launch)(Types...);
+    int result;
+    Bound(int (*function)(Types...), Types... values)
+        : launch(function), result(function(values...)) {}
+  };
+  template <class... Types>
+  static int call(void (*function)(), const ExerciseArguments& arguments) {
+    Next next{arguments};
+    return Bound<Types...>{reinterpret_cast<int (*)(Types...)>(function),
+                           next.template next<Types>()...}
+        .result;
+  }
+
+  void (*function_)();
+  int (*call_)(void (*)(), const ExerciseArguments&);
+  int inputs_ = 0, outputs_ = 0, numbers_ = 0;
+};
+
+// At the end of the exercise's file: what the check calls.
+Exercise exercise();
+
+}  // namespace halo

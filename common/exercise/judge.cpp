@@ -1,0 +1,538 @@
+#include "common/exercise/judge.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+
+#include "common/conv/accuracy.hpp"
+#include "common/conv/inputs.hpp"
+#include "common/conv/sectors.hpp"
+#include "common/harness/core/check.hpp"
+#include "common/harness/families/promised.hpp"
+#include "common/report/command_line.hpp"
+#include "common/report/table.hpp"
+
+namespace halo::exercises {
+
+// ---- What is asked ----
+
+std::int64_t Given::operator[](std::string_view name) const {
+  const auto found = std::find(names_->begin(), names_->end(), name);
+  if (found == names_->end()) throw std::logic_error("no number " + std::string(name));
+  return (*numbers_)[static_cast<std::size_t>(found - names_->begin())];
+}
+
+double Given::cell(int input, std::int64_t index) const {
+  return inputs_->at(static_cast<std::size_t>(input)).values.at(static_cast<std::size_t>(index));
+}
+
+const std::string& Given::name_of(int input) const {
+  return inputs_->at(static_cast<std::size_t>(input)).name;
+}
+
+void Output::product(std::initializer_list<Cell> factors) {
+  double product = 1;
+  std::string words;
+  for (const Cell& factor : factors) {
+    product *= given_.cell(factor.input, factor.index);
+    if (reads_ != nullptr) {
+      words += (words.empty() ? "" : " * ") + given_.name_of(factor.input) + "[" +
+               std::to_string(factor.index) + "]";
+    }
+  }
+  if (reads_ != nullptr) reads_->push_back(words);
+  value_ += product;
+  scale_ += std::fabs(product);
+  ++terms_;
+  // A product of three factors is rounded once more than one of two.
+  roundings_ = std::max<std::int64_t>(roundings_, static_cast<std::int64_t>(factors.size()) - 2);
+}
+
+void Output::is(double value, double bound, const std::vector<Cell>& from) {
+  value_ = value;
+  given_bound_ = bound;
+  for (const Cell& cell : from) {
+    if (reads_ == nullptr) break;
+    reads_->push_back(given_.name_of(cell.input) + "[" + std::to_string(cell.index) + "]");
+  }
+}
+
+double Output::bound() const {
+  return terms_ > 0 ? conv::error_bound(terms_ + roundings_, scale_) : given_bound_;
+}
+
+namespace {
+
+Measure sum_of(std::string what, std::vector<std::string> counters, double factor,
+               bool per_output) {
+  Measure measure;
+  measure.what = std::move(what);
+  measure.counters = std::move(counters);
+  measure.of = [names = measure.counters, factor, per_output](const Cost& cost, double outputs) {
+    double sum = 0;
+    for (const simt::CounterField& field : simt::counter_fields()) {
+      if (std::find(names.begin(), names.end(), field.name) == names.end()) continue;
+      sum += static_cast<double>(cost.*field.member);
+    }
+    return sum * factor / (per_output ? outputs : 1);
+  };
+  return measure;
+}
+
+}  // namespace
+
+Measure bytes_per_output() {
+  return sum_of("bytes an output", {"global_load_sectors", "global_store_sectors"},
+                conv::kSectorBytes, true);
+}
+Measure load_requests() { return sum_of("load requests", {"global_load_requests"}, 1, false); }
+Measure shared_conflicts() {
+  return sum_of("bank conflicts", {"shared_load_conflicts", "shared_store_conflicts"}, 1, false);
+}
+Measure shared_requests() {
+  return sum_of("shared-memory requests", {"shared_load_requests", "shared_store_requests"}, 1,
+                false);
+}
+Measure barriers() { return sum_of("barriers", {"barriers"}, 1, false); }
+
+Measure launches() {
+  return {"kernel launches",
+          [](const Cost& cost, double) {
+            double sum = 0;
+            for (const LaunchFigures& alike : cost.launches) {
+              sum += static_cast<double>(alike.launches);
+            }
+            return sum;
+          },
+          {}};
+}
+
+Measure extra_memory() {
+  return {"bytes not freed",
+          [](const Cost& cost, double) { return static_cast<double>(cost.unfreed_bytes); },
+          {}};
+}
+
+// ---- Problems of a contract, as the harness knows problems ----
+
+namespace {
+
+std::vector<float> random_values(std::int64_t size, std::uint64_t seed, int whole) {
+  conv::Random random(seed);
+  std::vector<float> values(static_cast<std::size_t>(size));
+  for (float& value : values) {
+    const std::uint64_t bits = random.bits();
+    const double magnitude =
+        whole > 0 ? 1 + static_cast<double>((bits >> 1) % static_cast<std::uint64_t>(whole))
+                  : 0.125 + 0.875 * static_cast<double>((bits >> 1) % 1'000'003) / 1'000'003;
+    value = static_cast<float>((bits & 1) != 0 ? -magnitude : magnitude);
+  }
+  return values;
+}
+
+// Outputs that were promised, whole numbers exactly.
+class ExerciseData final : public Dataset {
+ public:
+  ExerciseData(std::vector<InputValues> inputs, std::vector<Promise> promises, bool exact)
+      : Dataset(std::move(inputs), exact), promises_(std::move(promises)) {}
+
+  Judge judge(conv::Layout, conv::Demand) const override {
+    return [this](std::int64_t first, std::span<const float> cells) {
+      conv::Comparison comparison;
+      for (std::size_t i = 0; i < cells.size(); ++i) {
+        const std::int64_t index = first + static_cast<std::int64_t>(i);
+        const Promise& promise = promises_[static_cast<std::size_t>(index)];
+        if (promise.untouched) {
+          comparison.judge_untouched(index, cells[i]);
+        } else if (std::isfinite(promise.value)) {
+          comparison.judge(index, cells[i], promise.value, exact() ? 0 : promise.bound);
+        } else {
+          const auto value = static_cast<float>(promise.value);
+          comparison.judge_equal_run(index, cells.subspan(i, 1), &value);
+        }
+      }
+      return comparison;
+    };
+  }
+
+ private:
+  std::vector<Promise> promises_;
+};
+
+class ExerciseProblem final : public AnyProblem {
+ public:
+  ExerciseProblem(const Contract& contract, Numbers numbers)
+      : contract_(contract), numbers_(std::move(numbers)) {}
+  const Numbers& numbers() const { return numbers_; }
+  Given given() const { return {contract_.numbers, numbers_}; }
+
+  std::string label() const override { return {}; }
+  std::string describe() const override {
+    std::string text;
+    for (std::size_t i = 0; i < numbers_.size(); ++i) {
+      text += (i == 0 ? "" : ", ") + contract_.numbers[i] + " " + with_commas(numbers_[i]);
+    }
+    return text;
+  }
+  Problem fields() const override {
+    Problem fields;
+    for (std::size_t i = 0; i < numbers_.size(); ++i) {
+      fields.emplace_back(contract_.numbers[i], std::int64_t{numbers_[i]});
+    }
+    return fields;
+  }
+  std::vector<std::int64_t> input_sizes() const override {
+    std::vector<std::int64_t> sizes;
+    for (const InputRule& input : contract_.inputs) sizes.push_back(input.size(given()));
+    return sizes;
+  }
+  std::int64_t output_size() const override { return contract_.output_size(given()); }
+  std::int64_t min_bytes() const override { return call_bytes(*this); }
+  std::int64_t flops() const override { return output_size(); }
+  Work work() const override { return {output_size(), "outputs"}; }
+  bool reaches_roof() const override { return false; }
+  std::int64_t held_floats() const override { return call_bytes(*this) / 4; }
+  double bench_weight() const override { return 1; }
+
+  std::vector<DataKind> kinds() const override {
+    const bool exact = std::all_of(contract_.inputs.begin(), contract_.inputs.end(),
+                                   [](const InputRule& rule) { return rule.most_exact > 0; });
+    if (!exact) return {{DataKind::Of::ordinary}};
+    return {{DataKind::Of::exact}, {DataKind::Of::ordinary}};
+  }
+  DatasetPtr data(DataKind kind, std::uint64_t seed, std::int64_t) const override {
+    const bool exact = kind.of == DataKind::Of::exact;
+    std::vector<InputValues> inputs;
+    for (const InputRule& rule : contract_.inputs) {
+      const std::int64_t size = rule.size(given());
+      const std::uint64_t own = seed * 31 + inputs.size();
+      inputs.push_back({rule.name,
+                        rule.make ? rule.make(given(), own, exact)
+                                  : random_values(size, own, exact ? rule.most_exact : 0),
+                        size});
+    }
+    std::vector<Promise> promises(static_cast<std::size_t>(output_size()));
+    const Given known(given(), inputs);
+    for (std::size_t i = 0; i < promises.size(); ++i) {
+      Output output(known);
+      contract_.define(known, static_cast<std::int64_t>(i), output);
+      promises[i] = {output.value(), output.bound(), false, output.is_untouched()};
+    }
+    return std::make_shared<ExerciseData>(std::move(inputs), std::move(promises), exact);
+  }
+
+  std::vector<conv::OutputAxis> output_axes(conv::Layout) const override {
+    if (contract_.axes) return contract_.axes(given());
+    return {{"", "", output_size()}};
+  }
+  std::vector<conv::Period> periods() const override {
+    return contract_.periods ? contract_.periods(given()) : std::vector<conv::Period>{};
+  }
+  std::vector<Trait> traits() const override {
+    return contract_.traits ? contract_.traits(given()) : std::vector<Trait>{};
+  }
+  std::string origin(std::int64_t output) const override {
+    std::string text;
+    if (contract_.owner) {
+      const Owner owner = contract_.owner(given(), output);
+      text = "thread " + std::to_string(owner.thread) + " of block " + std::to_string(owner.block) +
+             " computes it";
+    }
+    // The cells that it reads, whatever they hold.
+    std::vector<InputValues> inputs;
+    for (const InputRule& rule : contract_.inputs) {
+      const std::int64_t size = rule.size(given());
+      inputs.push_back({rule.name, std::vector<float>(static_cast<std::size_t>(size), 1.0f), size});
+    }
+    std::vector<std::string> reads;
+    const Given known(given(), inputs);
+    Output definition(known, &reads);
+    contract_.define(known, output, definition);
+    constexpr std::size_t kMost = 3;
+    if (reads.empty()) return text;
+    text += (text.empty() ? "it comes from " : ", from ");
+    for (std::size_t i = 0; i < std::min(reads.size(), kMost); ++i) {
+      text += (i == 0 ? "" : " + ") + reads[i];
+    }
+    if (reads.size() > kMost) text += " + ... (" + std::to_string(reads.size()) + " terms)";
+    return text;
+  }
+
+ private:
+  const Contract& contract_;
+  Numbers numbers_;
+};
+
+}  // namespace
+
+// ---- What came of it ----
+
+struct Check::State {
+  State(const Contract& asked, const std::string& program, const std::string& file,
+        std::uint64_t of_data)
+      : contract(asked), backend(program), source(file), seed(of_data) {
+    const RemoteBackend::Parameters wanted{static_cast<int>(contract.inputs.size()),
+                                           contract.outputs,
+                                           static_cast<int>(contract.numbers.size())};
+    if (!(backend.parameters() == wanted)) {
+      throw std::runtime_error(
+          source + ": launch has other parameters than the exercise asks for: " + words(wanted) +
+          "; this one has " + words(backend.parameters()));
+    }
+    variant.name = "yours";
+    variant.source = source;
+    variant.launch = [this](const AnyCall& call) {
+      const Numbers& numbers = static_cast<const ExerciseProblem&>(call.problem).numbers();
+      const std::vector<const float*> inputs(
+          call.inputs.begin(),
+          call.inputs.begin() + static_cast<std::ptrdiff_t>(contract.inputs.size()));
+      return backend.call(inputs, parts_of(call), numbers);
+    };
+    groups = contract.groups;
+    if (contract.draw) {
+      conv::Random random(seed);
+      constexpr int kDrawn = 4;
+      for (int i = 0; i < kDrawn; ++i) {
+        groups.back().problems.push_back(contract.draw(random.bits() >> 1));
+      }
+    }
+  }
+
+  static std::string words(const RemoteBackend::Parameters& parameters) {
+    const auto count = [](int number, const char* word) {
+      return std::to_string(number) + " " + word + (number == 1 ? "" : "s");
+    };
+    return count(parameters.inputs, "input") + ", " + count(parameters.outputs, "output") + ", " +
+           count(parameters.numbers, "number");
+  }
+
+  std::vector<float*> parts_of(const AnyCall& call) const {
+    std::vector<float*> parts;
+    const std::int64_t part = call.problem.output_size() / contract.outputs;
+    for (int i = 0; i < contract.outputs; ++i) parts.push_back(call.output + i * part);
+    return parts;
+  }
+
+  Row empty_row(const std::string& what) const {
+    Row row;
+    row.stage = contract.name;
+    row.backend = backend.name();
+    row.variant = what;
+    row.source = source;
+    return row;
+  }
+
+  const Row& tried(const std::string& name) {
+    if (const auto known = rows.find(name); known != rows.end()) return known->second;
+    const auto group = std::find_if(groups.begin(), groups.end(),
+                                    [&](const Group& one) { return one.name == name; });
+    if (group == groups.end()) throw std::logic_error("no group " + name);
+    std::vector<AnyTrial> trials;
+    for (const Numbers& numbers : group->problems) {
+      trials.emplace_back(std::make_shared<ExerciseProblem>(contract, numbers));
+    }
+    Row row = empty_row(name);
+    Progress silent;
+    check_trials(variant, backend, trials, seed, row, silent);
+    return rows.emplace(name, std::move(row)).first->second;
+  }
+
+  bool all_right() {
+    return std::all_of(groups.begin(), groups.end(), [&](const Group& group) {
+      return tried(group.name).check.outcome == Outcome::good;
+    });
+  }
+
+  // What one launch cost; null if it is not right, or not counted.
+  const Observation* observed(const Numbers& numbers) {
+    auto known = observations.find(numbers);
+    if (known == observations.end()) {
+      const ExerciseProblem problem(contract, numbers);
+      Row row = empty_row("budget");
+      check_problem(variant, backend, problem, seed, row);
+      const bool good = row.check.outcome == Outcome::good;
+      known = observations.emplace(numbers, good ? backend.last() : Observation{}).first;
+      if (!good) {
+        known->second.error = row.check.reason;
+        rows.emplace("budget", std::move(row));
+      }
+    }
+    return known->second.error.empty() ? &known->second : nullptr;
+  }
+
+  const Contract& contract;
+  RemoteBackend backend;
+  std::string source;
+  std::uint64_t seed;
+  AnyVariant variant;
+  std::vector<Group> groups;
+  std::map<std::string, Row> rows;
+  std::map<Numbers, Observation> observations;
+};
+
+Check::Check(const Contract& contract, const std::string& program, const std::string& source,
+             std::uint64_t seed)
+    : state_(std::make_unique<State>(contract, program, source, seed)) {}
+
+Check::~Check() = default;
+
+std::string Check::backend() const { return state_->backend.name(); }
+
+void Check::set_patience(int seconds) { state_->backend.set_patience(seconds); }
+
+Verdict Check::right(const std::string& group) {
+  const Row& row = state_->tried(group);
+  if (row.check.outcome == Outcome::good) return {Outcome::good, ""};
+  const Diagnosis& known = row.check.diagnosis;
+  std::string message = row.check.reason.substr(0, row.check.reason.find('\n'));
+  if (!known.place.empty()) {
+    message = known.smallest + ": " + known.place +
+              (known.found == "never written" ? " was never written, should be "
+                                              : " is " + known.found + ", should be ") +
+              known.expected;
+  }
+  return {Outcome::bad, message};
+}
+
+Verdict Check::safe(const std::vector<std::string>& kinds) {
+  State& state = *state_;
+  if (const std::string reason = state.backend.not_searched(); !reason.empty()) {
+    return {Outcome::not_run, reason};
+  }
+  const std::string& first = state.groups.front().name;
+  if (state.tried(first).check.outcome != Outcome::good) {
+    return {Outcome::bad, "judged once \"" + first + "\" is right"};
+  }
+  for (const Group& group : state.groups) {
+    for (const Hazard& hazard : state.tried(group.name).hazards.findings) {
+      const bool asked =
+          kinds.empty() || std::find(kinds.begin(), kinds.end(), hazard.kind) != kinds.end();
+      if (asked) return {Outcome::bad, hazard.message};
+    }
+    // What broke off was not searched to its end.
+    if (state.tried(group.name).hazards.outcome == Outcome::not_run) {
+      return {Outcome::bad, "\"" + group.name + "\" did not finish"};
+    }
+  }
+  return {Outcome::good, ""};
+}
+
+namespace {
+
+// Whole numbers whole, others with four digits.
+std::string figure(double value) {
+  const auto whole = static_cast<std::int64_t>(value);
+  return static_cast<double>(whole) == value ? with_commas(whole) : rounded(value, 4);
+}
+
+// The line that has most of these counters.
+void find_line(const Observation& seen, const Measure& measure, double total, BudgetLine& line) {
+  std::uint64_t most = 0;
+  std::uint64_t all = 0;
+  for (const LineCounts& counts : seen.lines) {
+    std::uint64_t sum = 0;
+    for (const auto& [name, value] : counts.counted) {
+      const auto& names = measure.counters;
+      if (std::find(names.begin(), names.end(), name) != names.end()) sum += value;
+    }
+    all += sum;
+    if (sum <= most) continue;
+    most = sum;
+    line.file = counts.file;
+    line.line = counts.line;
+  }
+  if (all > 0) line.of_line = total * static_cast<double>(most) / static_cast<double>(all);
+}
+
+}  // namespace
+
+Verdict Check::within(const Numbers& problem, const std::vector<Limit>& limits) {
+  State& state = *state_;
+  if (const std::string reason = state.backend.not_counted(); !reason.empty()) {
+    return {Outcome::not_run, reason};
+  }
+  if (!state.all_right()) return {Outcome::bad, "judged once it is right"};
+  const Observation* const seen = state.observed(problem);
+  if (seen == nullptr) return {Outcome::bad, state.observations.at(problem).error};
+  const ExerciseProblem known(state.contract, problem);
+  Verdict verdict{Outcome::good, ""};
+  for (const Limit& limit : limits) {
+    BudgetLine line;
+    line.what = limit.measure.what;
+    line.counted = limit.measure.of(seen->cost, static_cast<double>(known.output_size()));
+    line.allowed = limit.allowed;
+    line.predicted = limit.usual;
+    line.met = line.counted <= limit.allowed;
+    find_line(*seen, limit.measure, line.counted, line);
+    if (line.file.ends_with("/" + state.source)) line.file = state.source;
+    if (!line.met && verdict.outcome == Outcome::good) {
+      verdict.outcome = Outcome::bad;
+      verdict.message = line.what + ": " + figure(line.counted) + ", at most " +
+                        figure(line.allowed) + " with " + known.describe();
+    }
+    verdict.budget.push_back(std::move(line));
+  }
+  return verdict;
+}
+
+std::vector<Question> Check::questions_unanswered() const {
+  std::vector<Question> questions;
+  for (const Asked& asked : state_->contract.questions) {
+    questions.push_back({asked.key, asked.answer, asked.tolerance});
+  }
+  return questions;
+}
+
+std::vector<Question> Check::questions() {
+  State& state = *state_;
+  std::vector<Question> questions = questions_unanswered();
+  if (!state.backend.not_counted().empty() || !state.all_right()) return questions;
+  for (std::size_t i = 0; i < questions.size(); ++i) {
+    const Asked& asked = state.contract.questions[i];
+    const Observation* const seen = state.observed(asked.problem);
+    if (seen == nullptr) continue;
+    const ExerciseProblem problem(state.contract, asked.problem);
+    questions[i].counted =
+        asked.measure.of(seen->cost, static_cast<double>(problem.output_size())) / asked.share;
+  }
+  return questions;
+}
+
+std::vector<Row> Check::faults() const {
+  std::vector<Row> faults;
+  for (const Group& group : state_->groups) {
+    const auto known = state_->rows.find(group.name);
+    if (known == state_->rows.end()) continue;
+    const Row& row = known->second;
+    if (row.check.outcome == Outcome::bad || row.hazards.outcome == Outcome::bad) {
+      faults.push_back(row);
+    }
+  }
+  if (const auto budget = state_->rows.find("budget"); budget != state_->rows.end()) {
+    faults.push_back(budget->second);
+  }
+  return faults;
+}
+
+std::string Check::time(const Numbers& numbers) {
+  State& state = *state_;
+  if (!state.backend.times() || !state.all_right()) return {};
+  const ExerciseProblem problem(state.contract, numbers);
+  const DatasetPtr data = static_cast<const AnyProblem&>(problem).data({}, state.seed);
+  ProblemArrays arrays(state.backend, problem);
+  arrays.hold(*data, conv::Layout::nchw);
+  const AnyCall call = arrays.call(conv::Layout::nchw);
+  constexpr int kCalls = 50;
+  std::vector<double> rounds = state.backend.time(
+      {call.inputs.begin(),
+       call.inputs.begin() + static_cast<std::ptrdiff_t>(state.contract.inputs.size())},
+      state.parts_of(call), numbers, kCalls);
+  std::sort(rounds.begin(), rounds.end());
+  return problem.describe() + ": " + rounded(rounds[rounds.size() / 2] * 1000) + " us, " +
+         rounded(static_cast<double>(problem.min_bytes()) / rounds[rounds.size() / 2] / 1e6) +
+         " GB/s of what must be moved";
+}
+
+}  // namespace halo::exercises

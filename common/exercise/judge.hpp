@@ -1,0 +1,213 @@
+// The judge of an exercise: what is asked (a Contract), and what came of it (a Check). It makes the inputs,
+// keeps what is expected, and looks at what the worker's process (remote.hpp) makes of them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/conv/pattern.hpp"
+#include "common/exercise/remote.hpp"
+#include "common/harness/core/problem.hpp"
+#include "common/harness/core/variant.hpp"
+#include "common/report/marks.hpp"
+
+namespace halo::exercises {
+
+/// Of one problem, in the order of Contract::numbers.
+using Numbers = std::vector<long long>;
+
+/// A problem: its numbers by their names, and its inputs.
+class Given {
+ public:
+  Given(const std::vector<std::string>& names, const Numbers& numbers)
+      : names_(&names), numbers_(&numbers) {}
+  Given(const Given& problem, const std::vector<InputValues>& inputs)
+      : names_(problem.names_), numbers_(problem.numbers_), inputs_(&inputs) {}
+
+  /// Throws std::logic_error for a name that the contract does not have.
+  std::int64_t operator[](std::string_view name) const;
+  /// A cell of an input; where there are inputs.
+  double cell(int input, std::int64_t index) const;
+  const std::string& name_of(int input) const;
+
+ private:
+  const std::vector<std::string>* names_;
+  const Numbers* numbers_;
+  const std::vector<InputValues>* inputs_ = nullptr;
+};
+
+/// A cell of an input, by the input's number.
+struct Cell {
+  int input;
+  std::int64_t index;
+};
+
+/// What one output is to be. A sum of products is held to the bound of conv/accuracy.hpp, whatever the order in
+/// which it is added up.
+class Output {
+ public:
+  explicit Output(const Given& given, std::vector<std::string>* reads = nullptr)
+      : given_(given), reads_(reads) {}
+
+  /// Adds the product of these cells.
+  void product(std::initializer_list<Cell> factors);
+  /// It is this number; errors up to the bound are right. With the cells that it comes from, for people.
+  void is(double value, double bound, const std::vector<Cell>& from = {});
+  /// It is to be left alone.
+  void untouched() { untouched_ = true; }
+
+  double value() const { return value_; }
+  double bound() const;
+  bool is_untouched() const { return untouched_; }
+
+ private:
+  const Given& given_;
+  std::vector<std::string>* reads_;
+  double value_ = 0;
+  double scale_ = 0;
+  double given_bound_ = 0;
+  std::int64_t terms_ = 0;
+  std::int64_t roundings_ = 0;
+  bool untouched_ = false;
+};
+
+struct InputRule {
+  std::string name;
+  std::function<std::int64_t(const Given&)> size;
+  /// Its whole numbers are within this: sums of products stay exact. 0: there are no whole numbers.
+  int most_exact = 1000;
+  /// Other values than random ones of both signs between 1/8 and 1 (or whole numbers); may be empty.
+  std::function<std::vector<float>(const Given&, std::uint64_t seed, bool exact)> make = {};
+};
+
+/// What a thread of the usual solution computes an output, for people.
+struct Owner {
+  std::int64_t block;
+  std::int64_t thread;
+};
+
+/// A figure of one launch that the simulator counts.
+struct Measure {
+  std::string what;  // "bytes an output"
+  std::function<double(const Cost& cost, double outputs)> of;
+  /// The counters that it is made of, to find the line that costs most.
+  std::vector<std::string> counters;
+};
+Measure bytes_per_output();  // of global memory, loads and stores, in sectors
+Measure load_requests();     // of global memory
+Measure shared_conflicts();  // loads and stores
+Measure shared_requests();   // loads and stores
+Measure barriers();          // of all blocks
+Measure launches();          // of kernels
+Measure extra_memory();      // allocated by the call and not freed, in bytes
+
+/// Findings about the order of threads, and about memory: for Check::safe.
+inline const std::vector<std::string> kOrder = {"race",
+                                                "divergent_barrier",
+                                                "missed_barrier",
+                                                "warp_deadlock",
+                                                "undefined_shuffle",
+                                                "unfinished_copy",
+                                                "unordered_streams",
+                                                "endless_kernel"};
+inline const std::vector<std::string> kMemory = {"out_of_bounds",
+                                                 "use_after_free",
+                                                 "misaligned",
+                                                 "invalid_address",
+                                                 "uninitialized_shared_read",
+                                                 "uninitialized_global_read",
+                                                 "invalid_copy",
+                                                 "stray_write",
+                                                 "stack_overflow"};
+
+/// An upper limit of a measure; `usual` is what the page derives for the usual solution.
+struct Limit {
+  Measure measure;
+  double allowed;
+  double usual;
+};
+
+/// A question of predictions.txt. The answer is a fact of the task; what it is on the student's kernel is
+/// `measure` with `problem`, divided by `share` (of blocks, say).
+struct Asked {
+  std::string key;
+  double answer;
+  double tolerance;
+  Numbers problem;
+  Measure measure;
+  double share = 1;
+};
+
+/// Problems that a case is about, under its name.
+struct Group {
+  std::string name;
+  std::vector<Numbers> problems;
+};
+
+struct Contract {
+  std::string name;                  // 04_tile_and_halo
+  std::vector<std::string> numbers;  // what `launch` is given, in its order
+  std::vector<InputRule> inputs;
+  std::function<std::int64_t(const Given&)> output_size;
+  std::function<void(const Given&, std::int64_t output, Output&)> define;
+  /// Output pointers of `launch`: so many equal parts of the outputs, one behind the other.
+  int outputs = 1;
+  std::vector<Group> groups;
+  /// Some more problems, drawn from the seed, which join the last group. May be empty.
+  std::function<Numbers(std::uint64_t random)> draw = {};
+  std::vector<Asked> questions = {};
+  // For people; each may be empty.
+  std::function<Owner(const Given&, std::int64_t output)> owner = {};
+  std::function<std::vector<conv::OutputAxis>(const Given&)> axes = {};
+  std::function<std::vector<conv::Period>(const Given&)> periods = {};
+  std::function<std::vector<Trait>(const Given&)> traits = {};
+};
+
+/// What a case found. `message`: one line, empty where it is good.
+struct Verdict {
+  Outcome outcome = Outcome::not_run;
+  std::string message;
+  std::vector<BudgetLine> budget = {};
+};
+
+/// One program under a contract. What was tried once is not tried again by another case.
+class Check {
+ public:
+  /// `source`: the exercise's file from the repository's root, which findings name. Throws
+  /// std::runtime_error, one line.
+  Check(const Contract& contract, const std::string& program, const std::string& source,
+        std::uint64_t seed);
+  ~Check();
+
+  /// Seconds without a sign of life after which a call is ended; 20 unless this says otherwise.
+  void set_patience(int seconds);
+
+  /// All problems of the group come out right.
+  Verdict right(const std::string& group);
+  /// No findings of these kinds (simt.hpp) in any group; judged once the first group is right. None: of
+  /// any kind.
+  Verdict safe(const std::vector<std::string>& kinds = {});
+  /// Within the limits on this problem; judged once all groups are right.
+  Verdict within(const Numbers& problem, const std::vector<Limit>& limits);
+
+  /// The contract's questions, as far as they are known before anything runs.
+  std::vector<Question> questions_unanswered() const;
+  /// The same with what was counted, if the program is right.
+  std::vector<Question> questions();
+  /// Of all that failed, a row each, the first group's first.
+  std::vector<Row> faults() const;
+  std::string backend() const;
+  /// On a GPU, once all is right: how long a call takes; else empty. One line.
+  std::string time(const Numbers& problem);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace halo::exercises

@@ -1,0 +1,257 @@
+#include "common/exercise/remote.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+
+#include "common/exercise/wire.hpp"
+#include "common/json/json.hpp"
+
+namespace halo::exercises {
+
+namespace {
+
+// The simulator stops a kernel that does not end; this is for hosts that do not.
+constexpr int kPatience = 20;  // seconds
+
+[[noreturn]] void fail(const std::string& what) { throw std::runtime_error(what); }
+
+std::uint64_t address_of(const void* memory) { return reinterpret_cast<std::uintptr_t>(memory); }
+
+// The worker's process and its socket.
+class Process {
+ public:
+  explicit Process(const std::string& program) {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+      fail(std::string("no socket for the exercise's program: ") + std::strerror(errno));
+    }
+    const pid_t parent = getpid();
+    child_ = fork();
+    if (child_ == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      if (getppid() != parent) _exit(126);
+      // What it prints is for whoever looks at errors: stdout is the judge's own.
+      dup2(STDERR_FILENO, STDOUT_FILENO);
+      if (ends[1] == kSocket) {
+        fcntl(kSocket, F_SETFD, 0);
+      } else {
+        dup2(ends[1], kSocket);
+      }
+      execl(program.c_str(), program.c_str(), static_cast<char*>(nullptr));
+      std::fprintf(stderr, "cannot run %s: %s\n", program.c_str(), std::strerror(errno));
+      _exit(127);
+    }
+    close(ends[1]);
+    socket_ = ends[0];
+    if (child_ < 0) {
+      close(socket_);
+      fail(std::string("no process for the exercise's program: ") + std::strerror(errno));
+    }
+  }
+  ~Process() { end(); }
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  bool is_there() const { return child_ > 0; }
+
+  // Throws Gone, and then it has ended: how() says how.
+  Answer ask(const Request& request, int patience) {
+    if (!is_there()) throw Gone{false};
+    try {
+      send(socket_, request);
+      return receive_answer(socket_, patience);
+    } catch (const Gone& gone) {
+      end(gone.silent, patience);
+      throw;
+    }
+  }
+  const std::string& how() const { return how_; }
+
+ private:
+  void end(bool silent = true, int patience = 0) {
+    if (child_ <= 0) return;
+    close(socket_);
+    if (silent) kill(child_, SIGKILL);
+    int status = 0;
+    while (waitpid(child_, &status, 0) < 0 && errno == EINTR) {
+    }
+    child_ = -1;
+    if (silent) {
+      how_ = "it gave no sign of life for " + std::to_string(patience) + " s: an endless loop?";
+    } else if (WIFSIGNALED(status)) {
+      how_ = "it ended by signal " + std::to_string(WTERMSIG(status)) + " (" +
+             strsignal(WTERMSIG(status)) + ")";
+    } else {
+      how_ = "it ended itself with exit status " + std::to_string(WEXITSTATUS(status));
+    }
+  }
+
+  pid_t child_ = -1;
+  int socket_ = -1;
+  std::string how_;
+};
+
+}  // namespace
+
+struct RemoteBackend::State {
+  explicit State(const std::string& path) : program(path) { begin(); }
+
+  void begin() {
+    process = std::make_unique<Process>(program);
+    hello = json::Value::parse(ask({Ask::hello, 0, 0, 0, {}}).bytes);
+  }
+
+  Answer ask(const Request& request) {
+    Answer answer;
+    try {
+      answer = process->ask(request, patience);
+    } catch (const Gone&) {
+      fail("the exercise's program is gone: " + process->how());
+    }
+    if (!answer.error.empty()) fail(answer.error);
+    return answer;
+  }
+
+  std::string program;
+  int patience = kPatience;
+  std::unique_ptr<Process> process;
+  json::Value hello;
+  Observation seen;
+};
+
+RemoteBackend::RemoteBackend(const std::string& program)
+    : state_(std::make_unique<State>(program)) {}
+
+RemoteBackend::~RemoteBackend() = default;
+
+void RemoteBackend::set_patience(int seconds) { state_->patience = seconds; }
+
+RemoteBackend::Parameters RemoteBackend::parameters() const {
+  return {state_->hello.get<int>("inputs"), state_->hello.get<int>("outputs"),
+          state_->hello.get<int>("numbers")};
+}
+
+namespace {
+
+RemoteCall remote(const std::vector<const float*>& inputs, const std::vector<float*>& outputs,
+                  const std::vector<long long>& numbers) {
+  RemoteCall call;
+  for (const float* input : inputs) call.inputs.push_back(address_of(input));
+  for (float* output : outputs) call.outputs.push_back(address_of(output));
+  call.numbers = numbers;
+  return call;
+}
+
+}  // namespace
+
+int RemoteBackend::call(const std::vector<const float*>& inputs, const std::vector<float*>& outputs,
+                        const std::vector<long long>& numbers) {
+  const Answer answer = state_->ask({Ask::run, 0, 0, 0, to_text(remote(inputs, outputs, numbers))});
+  state_->seen = observation_from_text(answer.bytes);
+  return 0;
+}
+
+std::vector<double> RemoteBackend::time(const std::vector<const float*>& inputs,
+                                        const std::vector<float*>& outputs,
+                                        const std::vector<long long>& numbers, int calls) {
+  const Answer answer = state_->ask({Ask::time, 0, static_cast<std::uint64_t>(calls), 0,
+                                     to_text(remote(inputs, outputs, numbers))});
+  return json::Value::parse(answer.bytes).get<std::vector<double>>();
+}
+
+const Observation& RemoteBackend::last() const { return state_->seen; }
+
+std::string RemoteBackend::name() const { return state_->hello.get<std::string>("backend"); }
+bool RemoteBackend::observes() const { return state_->hello.get<bool>("observes"); }
+std::string RemoteBackend::blind_reason() const { return state_->hello.get<std::string>("blind"); }
+std::string RemoteBackend::not_counted() const {
+  return state_->hello.get<std::string>("not_counted");
+}
+std::string RemoteBackend::not_searched() const {
+  return state_->hello.get<std::string>("not_searched");
+}
+bool RemoteBackend::times() const { return state_->hello.get<bool>("times"); }
+std::string RemoteBackend::unavailable() { return state_->hello.get<std::string>("unavailable"); }
+std::size_t RemoteBackend::guard_cells() const {
+  return state_->hello.get<std::size_t>("guard_cells");
+}
+
+CounterList RemoteBackend::by_name(const simt::Counters& counters) const {
+  CounterList list;
+  if (!not_counted().empty()) return list;
+  for (const simt::CounterField& field : simt::counter_fields()) {
+    list.emplace_back(field.name, counters.*field.member);
+  }
+  return list;
+}
+
+bool RemoteBackend::be_tiny(bool is_tiny) {
+  if (!state_->process->is_there()) return false;
+  return state_->ask({Ask::be_tiny, 0, is_tiny, 0, {}}).number != 0;
+}
+
+void* RemoteBackend::allocate(std::size_t bytes) {
+  return reinterpret_cast<void*>(
+      static_cast<std::uintptr_t>(state_->ask({Ask::allocate, 0, bytes, 0, {}}).number));
+}
+
+void RemoteBackend::release(void* memory) noexcept {
+  try {
+    // What a worker had that has ended is gone with it.
+    if (state_->process->is_there()) state_->ask({Ask::release, address_of(memory), 0, 0, {}});
+  } catch (const std::exception&) {
+  }
+}
+
+void RemoteBackend::name_memory(const void* memory, const std::string& name) {
+  state_->ask({Ask::name, address_of(memory), 0, 0, name});
+}
+
+void RemoteBackend::copy_in(void* to, const void* from, std::size_t bytes) {
+  state_->ask(
+      {Ask::copy_in, address_of(to), 0, 0, std::string(static_cast<const char*>(from), bytes)});
+}
+
+void RemoteBackend::copy_out(void* to, const void* from, std::size_t bytes) {
+  const Answer answer = state_->ask({Ask::copy_out, address_of(from), bytes, 0, {}});
+  if (answer.bytes.size() != bytes) fail("the exercise's program sent too few bytes");
+  std::memcpy(to, answer.bytes.data(), bytes);
+}
+
+void RemoteBackend::poison(float* memory, std::size_t count, float with) {
+  state_->ask({Ask::poison, address_of(memory), count, with, {}});
+}
+
+Observation RemoteBackend::run(const std::function<int()>& launch) {
+  state_->seen = {};
+  try {
+    launch();
+  } catch (const std::runtime_error& error) {
+    state_->seen.error = error.what();
+  }
+  return state_->seen;
+}
+
+std::unique_ptr<Batch> RemoteBackend::batch(std::function<int(int)>, int) {
+  throw std::logic_error("a remote backend times calls by time()");
+}
+
+bool RemoteBackend::recover() {
+  try {
+    if (state_->process->is_there()) return state_->ask({Ask::recover, 0, 0, 0, {}}).number != 0;
+    state_->begin();
+    return true;
+  } catch (const std::runtime_error&) {
+    return false;
+  }
+}
+
+}  // namespace halo::exercises

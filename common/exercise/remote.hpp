@@ -1,0 +1,68 @@
+// A backend in another process, the worker, which has the student's code in it: the judge's process sees no
+// more of it than its outputs, and outlives whatever it does.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/harness/backend/backend.hpp"
+
+namespace halo::exercises {
+
+class RemoteBackend final : public Backend {
+ public:
+  /// Starts the program (worker.cpp). Throws std::runtime_error, one line, if it cannot be started or does not
+  /// answer as one.
+  explicit RemoteBackend(const std::string& program);
+  ~RemoteBackend() override;
+
+  /// Seconds without a sign of life after which a call is ended.
+  void set_patience(int seconds);
+
+  /// How many parameters the exercise's function has.
+  struct Parameters {
+    int inputs = 0, outputs = 0, numbers = 0;
+    bool operator==(const Parameters&) const = default;
+  };
+  Parameters parameters() const;
+
+  /// Only within run(): calls the exercise's function with arrays of this backend, and gives what it returns; what
+  /// was seen is run()'s to tell.
+  int call(const std::vector<const float*>& inputs, const std::vector<float*>& outputs,
+           const std::vector<long long>& numbers);
+  /// Milliseconds of a call, for several rounds of so many. Throws std::runtime_error.
+  std::vector<double> time(const std::vector<const float*>& inputs,
+                           const std::vector<float*>& outputs,
+                           const std::vector<long long>& numbers, int calls);
+  /// What the last run() saw.
+  const Observation& last() const;
+
+  std::string name() const override;
+  bool observes() const override;
+  std::string blind_reason() const override;
+  std::string not_counted() const override;
+  std::string not_searched() const override;
+  CounterList by_name(const simt::Counters& counters) const override;
+  bool times() const override;
+  std::string unavailable() override;
+  bool be_tiny(bool is_tiny) override;
+  void* allocate(std::size_t bytes) override;
+  void release(void* memory) noexcept override;
+  void name_memory(const void* memory, const std::string& name) override;
+  void copy_in(void* to, const void* from, std::size_t bytes) override;
+  void copy_out(void* to, const void* from, std::size_t bytes) override;
+  void poison(float* memory, std::size_t count, float with) override;
+  std::size_t guard_cells() const override;
+  Observation run(const std::function<int()>& launch) override;
+  std::unique_ptr<Batch> batch(std::function<int(int call)> launch, int calls) override;
+  /// A worker that has ended is started again.
+  bool recover() override;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace halo::exercises

@@ -1,0 +1,238 @@
+#include "common/exercise/wire.hpp"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "common/json/json.hpp"
+
+namespace halo::exercises {
+
+namespace {
+
+using Json = json::Value;
+
+// More than the largest array of a check, and less than what a mistake in a length would ask for.
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
+
+struct Header {
+  std::uint32_t kind;
+  float value;
+  std::uint64_t address;
+  std::uint64_t count;
+  std::uint64_t bytes;
+};
+
+void send_all(int socket, const void* from, std::size_t bytes) {
+  const char* at = static_cast<const char*>(from);
+  while (bytes > 0) {
+    const ssize_t sent = ::send(socket, at, bytes, MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0) throw Gone{false};
+    at += sent;
+    bytes -= static_cast<std::size_t>(sent);
+  }
+}
+
+// False if the other end is closed before the first byte and `may_end`.
+bool receive_all(int socket, void* to, std::size_t bytes, int seconds, bool may_end = false) {
+  char* at = static_cast<char*>(to);
+  bool any = false;
+  while (bytes > 0) {
+    if (seconds > 0) {
+      pollfd polled{socket, POLLIN, 0};
+      const int ready = poll(&polled, 1, seconds * 1000);
+      if (ready < 0 && errno == EINTR) continue;
+      if (ready == 0) throw Gone{true};
+    }
+    const ssize_t got = recv(socket, at, bytes, 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) {
+      if (may_end && !any) return false;
+      throw Gone{false};
+    }
+    any = true;
+    at += got;
+    bytes -= static_cast<std::size_t>(got);
+  }
+  return true;
+}
+
+std::string receive_bytes(int socket, std::uint64_t count, int seconds) {
+  if (count > kMostBytes) throw Gone{false};
+  std::string bytes(static_cast<std::size_t>(count), '\0');
+  receive_all(socket, bytes.data(), bytes.size(), seconds);
+  return bytes;
+}
+
+}  // namespace
+
+void send(int socket, const Request& request) {
+  const Header header{static_cast<std::uint32_t>(request.ask), request.value, request.address,
+                      request.count, request.bytes.size()};
+  send_all(socket, &header, sizeof header);
+  send_all(socket, request.bytes.data(), request.bytes.size());
+}
+
+std::optional<Request> receive_request(int socket) {
+  Header header;
+  if (!receive_all(socket, &header, sizeof header, 0, true)) return {};
+  Request request{static_cast<Ask>(header.kind), header.address, header.count, header.value, {}};
+  request.bytes = receive_bytes(socket, header.bytes, 0);
+  return request;
+}
+
+// An answer's error and its bytes travel as one text.
+void send(int socket, const Answer& answer) {
+  const Header header{0, 0, answer.number, answer.error.size(),
+                      answer.error.size() + answer.bytes.size()};
+  send_all(socket, &header, sizeof header);
+  send_all(socket, answer.error.data(), answer.error.size());
+  send_all(socket, answer.bytes.data(), answer.bytes.size());
+}
+
+Answer receive_answer(int socket, int seconds) {
+  Header header;
+  receive_all(socket, &header, sizeof header, seconds);
+  const std::string both = receive_bytes(socket, header.bytes, seconds);
+  if (header.count > both.size()) throw Gone{false};
+  const auto error = static_cast<std::size_t>(header.count);
+  return {both.substr(0, error), header.address, both.substr(error)};
+}
+
+std::string to_text(const RemoteCall& call) {
+  return Json::object(
+             {{"inputs", call.inputs}, {"outputs", call.outputs}, {"numbers", call.numbers}})
+      .dump();
+}
+
+RemoteCall call_from_text(const std::string& text) {
+  const Json json = Json::parse(text);
+  RemoteCall call;
+  json.at("inputs").get_to(call.inputs);
+  json.at("outputs").get_to(call.outputs);
+  json.at("numbers").get_to(call.numbers);
+  return call;
+}
+
+namespace {
+
+Json to_json(const CounterList& counted) {
+  Json json = Json::object();
+  for (const auto& [name, value] : counted) {
+    if (value > 0) json[name] = value;
+  }
+  return json;
+}
+
+CounterList counters_from(const Json& json) {
+  CounterList counted;
+  for (const json::Member& member : json.members()) {
+    counted.emplace_back(member.name, member.value.get<std::uint64_t>());
+  }
+  return counted;
+}
+
+Json to_json(const std::vector<LineCounts>& lines) {
+  Json json = Json::array();
+  for (const LineCounts& line : lines) {
+    json.push_back(Json::object(
+        {{"file", line.file}, {"line", line.line}, {"counted", to_json(line.counted)}}));
+  }
+  return json;
+}
+
+std::vector<LineCounts> lines_from(const Json& json) {
+  std::vector<LineCounts> lines;
+  for (const Json& line : json.elements()) {
+    lines.push_back(
+        {line.get<std::string>("file"), line.get<int>("line"), counters_from(line.at("counted"))});
+  }
+  return lines;
+}
+
+Json to_json(const Hazard& hazard) {
+  return Json::object({{"kind", hazard.kind},
+                       {"file", hazard.file},
+                       {"line", hazard.line},
+                       {"other_file", hazard.other_file},
+                       {"other_line", hazard.other_line},
+                       {"block", hazard.block},
+                       {"thread", hazard.thread},
+                       {"array", hazard.array},
+                       {"count", hazard.count},
+                       {"message", hazard.message}});
+}
+
+Hazard hazard_from(const Json& json) {
+  Hazard hazard;
+  json.at("kind").get_to(hazard.kind);
+  json.at("file").get_to(hazard.file);
+  json.at("line").get_to(hazard.line);
+  json.at("other_file").get_to(hazard.other_file);
+  json.at("other_line").get_to(hazard.other_line);
+  json.at("block").get_to(hazard.block);
+  json.at("thread").get_to(hazard.thread);
+  json.at("array").get_to(hazard.array);
+  json.at("count").get_to(hazard.count);
+  json.at("message").get_to(hazard.message);
+  return hazard;
+}
+
+}  // namespace
+
+std::string to_text(const Observation& seen, const Backend& backend) {
+  Json json = Json::object({{"error", seen.error},
+                            {"unsupported", seen.unsupported},
+                            {"kernels", seen.kernels},
+                            {"counted", to_json(backend.by_name(seen.cost))},
+                            {"fp64_operations", seen.cost.fp64_operations},
+                            {"unfreed_bytes", seen.cost.unfreed_bytes},
+                            {"lines", to_json(seen.lines)},
+                            {"fp64_lines", to_json(seen.fp64_lines)},
+                            {"printed", seen.printed.lines},
+                            {"printed_total", seen.printed.total}});
+  json["launches"] = Json::array();
+  for (const LaunchFigures& one : seen.cost.launches) {
+    json["launches"].push_back(
+        Json(std::vector{one.launches, one.blocks, one.threads, one.shared_bytes}));
+  }
+  json["hazards"] = Json::array();
+  for (const Hazard& hazard : seen.hazards) json["hazards"].push_back(to_json(hazard));
+  return json.dump();
+}
+
+Observation observation_from_text(const std::string& text) {
+  const Json json = Json::parse(text);
+  Observation seen;
+  json.at("error").get_to(seen.error);
+  json.at("unsupported").get_to(seen.unsupported);
+  json.at("kernels").get_to(seen.kernels);
+  json.at("fp64_operations").get_to(seen.cost.fp64_operations);
+  json.at("unfreed_bytes").get_to(seen.cost.unfreed_bytes);
+  json.at("printed").get_to(seen.printed.lines);
+  json.at("printed_total").get_to(seen.printed.total);
+  seen.lines = lines_from(json.at("lines"));
+  seen.fp64_lines = lines_from(json.at("fp64_lines"));
+  for (const auto& [name, value] : counters_from(json.at("counted"))) {
+    for (const simt::CounterField& field : simt::counter_fields()) {
+      if (name == field.name) seen.cost.*field.member = value;
+    }
+  }
+  for (const Json& one : json.at("launches").elements()) {
+    const auto figures = one.get<std::array<std::uint64_t, 4>>();
+    seen.cost.launches.push_back({figures[0], figures[1], figures[2], figures[3]});
+  }
+  for (const Json& hazard : json.at("hazards").elements()) {
+    seen.hazards.push_back(hazard_from(hazard));
+  }
+  return seen;
+}
+
+}  // namespace halo::exercises

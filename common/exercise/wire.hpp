@@ -1,0 +1,73 @@
+// What the judge and the worker of an exercise say to each other over a socket: requests and answers, each
+// a header and its bytes. The judge asks, the worker answers; nothing else is ever said.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/harness/backend/backend.hpp"
+
+namespace halo::exercises {
+
+// The descriptor on which the worker finds its socket.
+inline constexpr int kSocket = 3;
+
+enum class Ask : std::uint32_t {
+  hello,     // -> JSON: the backend, the parameters of the exercise's function
+  allocate,  // bytes -> an address
+  release,   // an address
+  name,      // an address, text
+  copy_in,   // an address, the bytes
+  copy_out,  // an address, bytes -> the bytes
+  poison,    // an address, cells, the float
+  run,       // numbers and addresses -> JSON: an observation
+  time,      // the same, calls -> milliseconds for each of some rounds
+  recover,   // -> whether the device is usable
+  be_tiny,   // whether -> whether there is a tiny GPU
+};
+
+// What a request may carry besides its kind; what it has no use for is 0 or empty.
+struct Request {
+  Ask ask = Ask::hello;
+  std::uint64_t address = 0;
+  std::uint64_t count = 0;
+  float value = 0;
+  std::string bytes;
+};
+
+struct Answer {
+  std::string error;  // empty: it was done
+  std::uint64_t number = 0;
+  std::string bytes;
+};
+
+// The arguments of one call.
+struct RemoteCall {
+  std::vector<std::uint64_t> inputs;
+  std::vector<std::uint64_t> outputs;
+  std::vector<long long> numbers;
+};
+
+// Nothing came, or nothing could be sent: the other one has ended, or is silent for too long.
+struct Gone {
+  bool silent;
+};
+
+// Both throw Gone. `seconds` without a byte of an answer; 0: as long as it takes.
+void send(int socket, const Request& request);
+void send(int socket, const Answer& answer);
+// Nothing if the other end was closed between two requests.
+std::optional<Request> receive_request(int socket);
+Answer receive_answer(int socket, int seconds);
+
+std::string to_text(const RemoteCall& call);
+RemoteCall call_from_text(const std::string& text);
+std::string to_text(const Observation& seen, const Backend& backend);
+// Throws std::runtime_error in one line: what a worker says is not to be trusted.
+Observation observation_from_text(const std::string& text);
+
+}  // namespace halo::exercises

@@ -1,0 +1,160 @@
+// main() of the check of an exercise: whose program is checked, and what came of it, told line by line to
+// whoever started the check (common/report/marks.hpp).
+// Catch2 2 hides its listeners otherwise.
+#define CATCH_CONFIG_EXTERNAL_INTERFACES
+#include "tests/exercises/check.hpp"
+
+#if __has_include(<catch2/catch_all.hpp>)
+#include <catch2/catch_test_case_info.hpp>
+#include <catch2/reporters/catch_reporter_event_listener.hpp>
+#include <catch2/reporters/catch_reporter_registrars.hpp>
+#endif
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "common/report/row_stream.hpp"
+
+namespace halo::exercises {
+
+namespace {
+
+Check* present = nullptr;
+RowStream teller(-1);
+
+// The case that runs, and what became of it.
+CaseMark current;
+
+#if __has_include(<catch2/catch_all.hpp>)
+using ListenerBase = Catch::EventListenerBase;
+std::vector<std::string> tags_of(const Catch::TestCaseInfo& info) {
+  std::vector<std::string> tags;
+  for (const Catch::Tag& tag : info.tags)
+    tags.emplace_back(tag.original.begin(), tag.original.end());
+  return tags;
+}
+#else
+using ListenerBase = Catch::TestEventListenerBase;
+std::vector<std::string> tags_of(const Catch::TestCaseInfo& info) { return info.tags; }
+#endif
+
+class Teller : public ListenerBase {
+ public:
+  using ListenerBase::ListenerBase;
+
+  void testCaseStarting(const Catch::TestCaseInfo& info) override {
+    current = {};
+    current.name = info.name;
+    for (const std::string& tag : tags_of(info)) {
+      if (tag.starts_with("points="))
+        current.most = std::atof(tag.c_str() + std::strlen("points="));
+      for (const Category category : {Category::correctness, Category::safety, Category::budget}) {
+        if (tag == to_string(category)) current.category = category;
+      }
+    }
+    start_ = std::chrono::steady_clock::now();
+  }
+
+  void testCaseEnded(const Catch::TestCaseStats& stats) override {
+    current.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    if (stats.totals.testCases.failed > 0 && current.outcome != Outcome::bad) {
+      current.outcome = Outcome::bad;
+      if (current.message.empty()) current.message = "the check itself failed: run it by hand";
+    }
+    current.points = current.outcome == Outcome::good ? current.most : 0;
+    teller.line(case_line(current));
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_;
+};
+CATCH_REGISTER_LISTENER(Teller)
+
+// Takes `--name VALUE` out of the arguments; empty if it is not there.
+std::string take(std::vector<char*>& arguments, const char* name) {
+  for (std::size_t i = 1; i + 1 < arguments.size(); ++i) {
+    if (std::strcmp(arguments[i], name) != 0) continue;
+    const std::string value = arguments[i + 1];
+    const auto at = arguments.begin() + static_cast<std::ptrdiff_t>(i);
+    arguments.erase(at, at + 2);
+    return value;
+  }
+  return {};
+}
+
+bool only_lists(const std::vector<char*>& arguments) {
+  return std::any_of(arguments.begin(), arguments.end(), [](const char* word) {
+    return std::strncmp(word, "--list", 6) == 0 || std::strcmp(word, "--help") == 0;
+  });
+}
+
+int run(int argc, char** argv) {
+  std::vector<char*> arguments(argv, argv + argc);
+  const std::string program = take(arguments, "--program");
+  const std::string source = take(arguments, "--source");
+  const std::string on = take(arguments, "--on");
+  const std::string seed = take(arguments, "--seed");
+  const auto run_cases = [&] {
+    return test::run_cases(static_cast<int>(arguments.size()), arguments.data());
+  };
+  if (only_lists(arguments)) return run_cases();
+  if (program.empty()) {
+    std::fprintf(stderr, "%s: --program names what is checked; ./halo try does that\n", argv[0]);
+    return 2;
+  }
+  // The seed of the data is Catch2's, so that one number repeats the run.
+  if (!seed.empty()) setenv("HALO_SEED", seed.c_str(), 1);
+  if (std::getenv("HALO_SEED") == nullptr) {
+    setenv("HALO_SEED", std::to_string(std::random_device()() % 1'000'000'000u + 1).c_str(), 1);
+  }
+  Marks marks;
+  marks.seed = std::strtoull(std::getenv("HALO_SEED"), nullptr, 10);
+  marks.exercise = contract().name;
+  std::unique_ptr<Check> running;
+  try {
+    running = std::make_unique<Check>(contract(), program, source, marks.seed);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 2;
+  }
+  marks.backend = running->backend();
+  if (!on.empty() && on != marks.backend) {
+    std::fprintf(stderr, "--on %s, but the program was made for %s\n", on.c_str(),
+                 marks.backend.c_str());
+    return 2;
+  }
+  present = running.get();
+  teller = RowStream::taken_from_starter();
+  marks.questions = running->questions_unanswered();
+  teller.line(marks_head_line(marks));
+  const int status = run_cases();
+  for (const Row& row : running->faults()) teller.line(fault_line(row));
+  marks.questions = running->questions();
+  teller.line(marks_head_line(marks));
+  return status;
+}
+
+}  // namespace
+
+Check& check() { return *present; }
+
+void require(const Verdict& verdict) {
+  current.outcome = verdict.outcome;
+  current.message = verdict.message;
+  current.budget = verdict.budget;
+  if (verdict.outcome == Outcome::not_run) test::skip(verdict.message);
+  INFO(verdict.message);
+  CHECK(verdict.outcome == Outcome::good);
+}
+
+}  // namespace halo::exercises
+
+int main(int argc, char** argv) { return halo::exercises::run(argc, argv); }

@@ -1,0 +1,205 @@
+"""The course of exercises holds together: each skeleton compiles and fails, each solution has all points,
+other right programs pass, wrong ones fail where they should, and every exercise has its pages.
+
+usage: course_test.py BUILD/tests/exercises [--table FILE] [unittest's options]
+
+--table writes what each program scored to a JSON file, from which the pages' table is made."""
+import concurrent.futures
+import datetime
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+HERE = ROOT / "tests" / "exercises"
+REGION = re.compile(r"^ *// TODO (\d+):.*?^ *// END \1$\n", re.M | re.S)
+CASE_POINTS = 90  # and 10 for what was predicted
+SEED = "20240607"
+
+build = pathlib.Path(".")
+results = {}
+
+
+def exercises():
+    return sorted(p.name for p in (ROOT / "exercises").iterdir() if p.is_dir() and any(p.glob("*.cu")))
+
+
+def file_of(exercise):
+    return exercise[3:] + ".cu"
+
+
+def others(exercise):
+    return sorted(p.stem for p in (HERE / exercise).glob("*.cu"))
+
+
+def source_of(exercise, program):
+    folder = {"skeleton": "exercises", "solution": "solutions"}.get(program)
+    if folder:
+        return f"{folder}/{exercise}/{file_of(exercise)}"
+    return f"tests/exercises/{exercise}/{program}.cu"
+
+
+def check(exercise, program):
+    """What the check tells of a program: its status, cases by name, questions, and seconds."""
+    tell, told = os.pipe()
+    started = datetime.datetime.now()
+    process = subprocess.Popen(
+        [build / f"check-{exercise}", "--program", build / f"{exercise}-{program}",
+         "--source", source_of(exercise, program), "--seed", SEED],
+        env={**os.environ, "HALO_STREAM": str(told)}, pass_fds=[told],
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    os.close(told)
+    with os.fdopen(tell) as lines:
+        heard = [json.loads(line) for line in lines]
+    stderr = process.stderr.read()
+    process.stderr.close()
+    status = process.wait()
+    cases = {one["case"]: one for one in heard if "case" in one}
+    heads = [one for one in heard if "marks" in one]
+    return {"status": status, "stderr": stderr, "cases": cases,
+            "questions": heads[-1]["questions"] if heads else [],
+            "points": sum(one["points"] for one in cases.values()),
+            "seconds": (datetime.datetime.now() - started).total_seconds()}
+
+
+def fails_of(exercise, program):
+    """The case that the first line of a wrong program names."""
+    first = (HERE / exercise / f"{program}.cu").read_text().splitlines()[0]
+    found = re.fullmatch(r"// Wrong\. Fails: (.+)", first)
+    return found.group(1) if found else None
+
+
+class Course(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        jobs = [(exercise, program) for exercise in exercises()
+                for program in ["skeleton", "solution", *others(exercise)]]
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            for job, result in zip(jobs, pool.map(lambda job: check(*job), jobs)):
+                results[job] = result
+
+    def each(self, kind, judge):
+        """Calls judge(exercise, program, result) for all programs of a kind, at least one."""
+        chosen = [job for job in results if job[1] == kind or job[1].startswith(kind + "_")]
+        self.assertTrue(chosen, f"no {kind} was checked")
+        for exercise, program in chosen:
+            with self.subTest(exercise=exercise, program=program):
+                judge(exercise, program, results[exercise, program])
+
+    def require_all_points(self, _exercise, _program, result):
+        bad = {name: one.get("message") for name, one in result["cases"].items() if one["outcome"] != "PASS"}
+        self.assertEqual(bad, {})
+        self.assertEqual(result["status"], 0, result["stderr"])
+        self.assertEqual(result["points"], CASE_POINTS)
+
+    def test_there_are_exercises_and_each_is_built(self):
+        self.assertGreater(len(exercises()), 0)
+        for exercise in exercises():
+            with self.subTest(exercise=exercise):
+                self.assertTrue((build / f"check-{exercise}").exists(),
+                                "not named in tests/exercises/meson.build")
+
+    def test_a_skeleton_compiles_and_fails(self):
+        def judge(_exercise, _program, result):
+            self.assertEqual(result["status"], 1, result["stderr"])
+            self.assertEqual(result["points"], 0)
+        self.each("skeleton", judge)
+
+    def test_a_solution_has_all_points(self):
+        self.each("solution", self.require_all_points)
+
+    def test_programs_that_are_right_in_another_way_have_all_points(self):
+        for exercise in exercises():
+            right = [name for name in others(exercise) if name.startswith("right_")]
+            self.assertGreaterEqual(len(right), 3, exercise)
+        self.each("right", self.require_all_points)
+
+    def test_wrong_programs_fail_the_case_that_they_name(self):
+        def judge(exercise, program, result):
+            named = fails_of(exercise, program)
+            self.assertIsNotNone(named, "its first line is no '// Wrong. Fails: CASE'")
+            self.assertIn(named, result["cases"])
+            self.assertEqual(result["cases"][named]["outcome"], "FAIL")
+            self.assertEqual(result["status"], 1, result["stderr"])
+        self.each("wrong", judge)
+
+    def test_the_answer_of_a_question_is_what_the_solution_counts(self):
+        def judge(exercise, _program, result):
+            self.assertGreaterEqual(len(result["questions"]), 3)
+            for question in result["questions"]:
+                self.assertIn("counted", question)
+                self.assertAlmostEqual(question["counted"], question["answer"],
+                                       delta=question["tolerance"] + 1e-9, msg=question["key"])
+            predictions = (ROOT / "exercises" / exercise / "predictions.txt").read_text()
+            self.assertEqual(re.findall(r"^(\w+) *=", predictions, re.M),
+                             [question["key"] for question in result["questions"]])
+        self.each("solution", judge)
+
+    def test_every_category_and_every_case_has_points(self):
+        def judge(_exercise, _program, result):
+            self.assertEqual({one["category"] for one in result["cases"].values()},
+                             {"correctness", "safety", "budget"})
+            for name, one in result["cases"].items():
+                self.assertGreater(one["most"], 0, name)
+        self.each("solution", judge)
+
+    def test_skeleton_and_solution_agree_outside_the_regions(self):
+        for exercise in exercises():
+            with self.subTest(exercise=exercise):
+                texts = [(ROOT / source_of(exercise, kind)).read_text() for kind in ("skeleton", "solution")]
+                regions = [REGION.findall(text) for text in texts]
+                self.assertGreater(len(regions[0]), 0)
+                self.assertEqual(regions[0], regions[1])
+                self.assertEqual(*[REGION.sub(r"TODO \1\n", text) for text in texts])
+                self.assertNotIn("TODO", REGION.sub("", texts[0]))
+
+    def test_a_line_of_a_wrong_or_other_program_is_in_the_build(self):
+        for exercise in exercises():
+            named = re.findall(r"'(\w+)'", (HERE / exercise / "meson.build").read_text())
+            self.assertEqual(sorted(named), others(exercise))
+
+    def test_each_exercise_has_its_pages(self):
+        for exercise in exercises():
+            folder = ROOT / "exercises" / exercise
+            with self.subTest(exercise=exercise):
+                hints = re.findall(r"^## (\d)$", (folder / "hints.md").read_text(), re.M)
+                self.assertEqual(hints, ["1", "2", "3"])
+                page = (folder / "README.md").read_text()
+                self.assertTrue(page.startswith(f"# {exercise[:2]} · "))
+                self.assertIn(file_of(exercise), page)
+                self.assertIn(f"./halo try {exercise[:2]}", page)
+                questions = [len(re.findall(r"^\d\. ", (ROOT / top / exercise / "answers.md").read_text(), re.M))
+                             for top in ("exercises", "solutions")]
+                self.assertEqual(questions, [2, 2])
+                pages = list((ROOT / "docs").glob(f"{exercise[:2]}_*.md"))
+                self.assertTrue(pages)
+                self.assertTrue(any(f"exercises/{exercise}" in one.read_text() for one in pages),
+                                f"no page leads to exercises/{exercise}")
+
+
+def write_table(path):
+    rows = [{"exercise": exercise, "program": program, "points": result["points"], "most": CASE_POINTS,
+             "failed": sorted(name for name, one in result["cases"].items() if one["outcome"] == "FAIL"),
+             "seconds": round(result["seconds"], 2)}
+            for (exercise, program), result in results.items()]
+    head = {"command": "tests/exercises/course_test.py --table", "seed": int(SEED),
+            "date": datetime.date.today().isoformat()}
+    lines = ",\n".join("  " + json.dumps(row) for row in rows)
+    path.write_text(json.dumps(head)[:-1] + ',\n "rows": [\n' + lines + "\n ]}\n")
+
+
+if __name__ == "__main__":
+    build = pathlib.Path(sys.argv.pop(1)).resolve()
+    table = None
+    if "--table" in sys.argv:
+        at = sys.argv.index("--table")
+        table = pathlib.Path(sys.argv[at + 1])
+        del sys.argv[at:at + 2]
+    program = unittest.main(exit=False)
+    if table and program.result.wasSuccessful():
+        write_table(table)
+    sys.exit(not program.result.wasSuccessful())

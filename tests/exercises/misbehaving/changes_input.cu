@@ -1,0 +1,17 @@
+// Writes its input.
+#include <cuda_runtime.h>
+
+#include "common/exercise/exercise.h"
+
+__global__ void copy(const float* input, float* output, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) output[i] = input[i];
+  if (i == 3) const_cast<float*>(input)[i] = 0;
+}
+
+static int launch(const float* input, float* output, int n) {
+  copy<<<(n + 63) / 64, 64>>>(input, output, n);
+  return cudaGetLastError();
+}
+
+halo::Exercise halo::exercise() { return launch; }

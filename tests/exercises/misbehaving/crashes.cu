@@ -1,0 +1,17 @@
+// Crashes on the host for one length only.
+#include <cuda_runtime.h>
+
+#include "common/exercise/exercise.h"
+
+__global__ void copy(const float* input, float* output, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) output[i] = input[i];
+}
+
+static int launch(const float* input, float* output, int n) {
+  if (n == 5) __builtin_trap();
+  copy<<<(n + 63) / 64, 64>>>(input, output, n);
+  return cudaGetLastError();
+}
+
+halo::Exercise halo::exercise() { return launch; }

@@ -2,13 +2,12 @@
 // which makes the inputs, keeps what is expected, and never sees more of the file than its outputs.
 #pragma once
 
-#include <cstddef>
-#include <utility>
+#include <initializer_list>
 
 namespace halo {
 
 // The arguments of one call, as the check sent them. Arrays are in the memory of the machine that runs the
-// kernel, 256-byte aligned.
+// kernel, 256-byte aligned; of several outputs the first is.
 struct ExerciseArguments {
   const float* const* inputs;
   float* const* outputs;
@@ -31,11 +30,13 @@ class Exercise {
   int inputs() const { return inputs_; }
   int outputs() const { return outputs_; }
   int numbers() const { return numbers_; }
+  // Whether this output is an int*.
+  bool is_whole(int output) const { return (whole_ >> output & 1) != 0; }
 
  private:
   void count(const float**) { ++inputs_; }
   void count(float**) { ++outputs_; }
-  void count(int**) { ++outputs_; }
+  void count(int**) { whole_ |= 1 << outputs_++; }
   void count(int*) { ++numbers_; }
 
   // Takes the arguments from left to right.
@@ -72,6 +73,7 @@ class Exercise {
   void (*function_)();
   int (*call_)(void (*)(), const ExerciseArguments&);
   int inputs_ = 0, outputs_ = 0, numbers_ = 0;
+  int whole_ = 0;  // a bit for each output
 };
 
 // At the end of the exercise's file: what the check calls.

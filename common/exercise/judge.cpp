@@ -288,7 +288,8 @@ struct Check::State {
       const std::vector<const float*> inputs(
           call.inputs.begin(),
           call.inputs.begin() + static_cast<std::ptrdiff_t>(contract.inputs.size()));
-      return backend.call(inputs, parts_of(call), numbers);
+      const auto cells = static_cast<std::size_t>(call.problem.output_size() / contract.outputs);
+      return backend.call(inputs, parts_of(call), cells, numbers);
     };
     groups = contract.groups;
     if (contract.draw) {

@@ -155,7 +155,8 @@ struct Contract {
   std::vector<InputRule> inputs;
   std::function<std::int64_t(const Given&)> output_size;
   std::function<void(const Given&, std::int64_t output, Output&)> define;
-  /// Output pointers of `launch`: so many equal parts of the outputs, one behind the other.
+  /// Output pointers of `launch`: so many equal parts of the outputs, one behind the other. Of an int* the
+  /// outputs are the same numbers in float, exact up to 2^24.
   int outputs = 1;
   std::vector<Group> groups;
   /// Some more problems, drawn from the seed, which join the last group. May be empty.

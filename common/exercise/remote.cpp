@@ -7,10 +7,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
 
+#include "common/conv/accuracy.hpp"
 #include "common/exercise/wire.hpp"
 #include "common/json/json.hpp"
 
@@ -125,6 +127,7 @@ struct RemoteBackend::State {
   std::unique_ptr<Process> process;
   json::Value hello;
   Observation seen;
+  std::vector<std::span<const float>> whole;  // the worker's addresses of ints
 };
 
 RemoteBackend::RemoteBackend(const std::string& program)
@@ -153,7 +156,12 @@ RemoteCall remote(const std::vector<const float*>& inputs, const std::vector<flo
 }  // namespace
 
 int RemoteBackend::call(const std::vector<const float*>& inputs, const std::vector<float*>& outputs,
-                        const std::vector<long long>& numbers) {
+                        std::size_t cells, const std::vector<long long>& numbers) {
+  const auto whole = state_->hello.get<std::vector<bool>>("whole");
+  state_->whole.clear();
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (whole.at(i)) state_->whole.push_back({outputs[i], cells});
+  }
   const Answer answer = state_->ask({Ask::run, 0, 0, 0, to_text(remote(inputs, outputs, numbers))});
   state_->seen = observation_from_text(answer.bytes);
   return 0;
@@ -224,6 +232,16 @@ void RemoteBackend::copy_out(void* to, const void* from, std::size_t bytes) {
   const Answer answer = state_->ask({Ask::copy_out, address_of(from), bytes, 0, {}});
   if (answer.bytes.size() != bytes) fail("the exercise's program sent too few bytes");
   std::memcpy(to, answer.bytes.data(), bytes);
+  for (const std::span<const float> ints : state_->whole) {
+    const std::span<float> cells(static_cast<float*>(to), bytes / sizeof(float));
+    const std::ptrdiff_t first = ints.data() - static_cast<const float*>(from);
+    for (std::size_t i = 0; i < ints.size(); ++i) {
+      const std::ptrdiff_t at = first + static_cast<std::ptrdiff_t>(i);
+      if (at < 0 || at >= static_cast<std::ptrdiff_t>(cells.size())) continue;
+      float& cell = cells[static_cast<std::size_t>(at)];
+      if (!conv::is_poison(cell)) cell = static_cast<float>(std::bit_cast<std::int32_t>(cell));
+    }
+  }
 }
 
 void RemoteBackend::poison(float* memory, std::size_t count, float with) {

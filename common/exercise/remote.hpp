@@ -28,10 +28,11 @@ class RemoteBackend final : public Backend {
   };
   Parameters parameters() const;
 
-  /// Only within run(): calls the exercise's function with arrays of this backend, and gives what it returns; what
-  /// was seen is run()'s to tell.
+  /// Only within run(): calls the exercise's function with arrays of this backend, outputs of so many cells each.
+  /// What was seen is run()'s to tell. Ints that the function wrote are read from now on as the same numbers
+  /// in float; cells that nobody wrote keep their poison.
   int call(const std::vector<const float*>& inputs, const std::vector<float*>& outputs,
-           const std::vector<long long>& numbers);
+           std::size_t cells, const std::vector<long long>& numbers);
   /// Milliseconds of a call, for several rounds of so many. Throws std::runtime_error.
   std::vector<double> time(const std::vector<const float*>& inputs,
                            const std::vector<float*>& outputs,

@@ -29,7 +29,9 @@ class Worker {
   Answer answer(const Request& request) {
     Answer answer;
     switch (request.ask) {
-      case Ask::hello:
+      case Ask::hello: {
+        std::vector<bool> whole;
+        for (int i = 0; i < exercise_.outputs(); ++i) whole.push_back(exercise_.is_whole(i));
         answer.bytes = json::Value::object({{"backend", backend_->name()},
                                             {"unavailable", backend_->unavailable()},
                                             {"observes", backend_->observes()},
@@ -40,9 +42,11 @@ class Worker {
                                             {"guard_cells", backend_->guard_cells()},
                                             {"inputs", exercise_.inputs()},
                                             {"outputs", exercise_.outputs()},
+                                            {"whole", whole},
                                             {"numbers", exercise_.numbers()}})
                            .dump();
         break;
+      }
       case Ask::allocate:
         answer.number = reinterpret_cast<std::uintptr_t>(
             backend_->allocate(static_cast<std::size_t>(request.count)));

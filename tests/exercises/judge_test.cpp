@@ -114,6 +114,22 @@ TEST_CASE("what a program prints changes nothing") {
   CHECK(check.right("long ones").outcome == Outcome::good);
 }
 
+TEST_CASE("ints are judged as the numbers that they are, and are missed where nobody wrote them") {
+  Contract contract = copy_contract();
+  contract.outputs = 2;  // the values, and twice their places
+  contract.output_size = [](const Given& given) { return 2 * given["n"]; };
+  contract.define = [](const Given& given, std::int64_t i, Output& output) {
+    const std::int64_t n = given["n"];
+    output.is(i < n ? given.cell(0, i) : static_cast<double>(2 * (i - n)), 0);
+  };
+  Check check(contract, std::string(HALO_MISBEHAVING) + "/misbehaving-forgets_an_int",
+              "forgets_an_int.cu", test::seed());
+  CHECK(check.right("short ones").outcome == Outcome::good);
+  const Verdict verdict = check.right("long ones");
+  CHECK(verdict.outcome == Outcome::bad);
+  CHECK_THAT(verdict.message, contains("output[98] was never written, should be 68"));
+}
+
 TEST_CASE("an input that was changed is a finding with its place") {
   Check check = check_of("changes_input");
   const Verdict verdict = check.right("long ones");

@@ -5,7 +5,7 @@
 #
 #   tests/on_gpu.sh [--arch sm_90] [--out DIR] [PART...]
 #
-# Parts: build, tests, run, sanitize, foreign, calibrate, bench; all of them if none is named. A part
+# Parts: build, tests, run, exercises, sanitize, foreign, calibrate, bench; all of them if none is named. A part
 # without the build before it uses what was built last.
 #
 # Needs nvcc, a GPU and what the README lists; compute-sanitizer, ncu and python3 where present (a part
@@ -21,8 +21,8 @@ while [ $# -gt 0 ]; do
   case $1 in
     --arch) arch=${2:?--arch needs a value, such as sm_90}; shift 2 ;;
     --out) out=${2:?--out needs a folder}; shift 2 ;;
-    build | tests | run | sanitize | foreign | calibrate | bench) parts="$parts $1"; shift ;;
-    *) echo "usage: $0 [--arch sm_90] [--out DIR] [build|tests|run|sanitize|foreign|calibrate|bench ...]" >&2
+    build | tests | run | exercises | sanitize | foreign | calibrate | bench) parts="$parts $1"; shift ;;
+    *) echo "usage: $0 [--arch sm_90] [--out DIR] [build|tests|run|exercises|sanitize|foreign|calibrate|bench ...]" >&2
        exit 2 ;;
   esac
 done
@@ -67,6 +67,14 @@ if wanted run; then
   status=$?
   [ $status -ne 77 ] || { cat "$out/run.txt" >&2; exit 77; }
   report $status "halo run --on gpu"
+fi
+
+# The solutions of the exercises: right, and how fast.
+if wanted exercises; then
+  ninja -C "$build" exercise-checks >"$out/exercises.build.log" 2>&1
+  $limit python3 "$root/tests/exercises/course_test.py" "$build/tests/exercises" --on gpu \
+    --table "$out/exercises.json" >"$out/exercises.log" 2>&1
+  report $? exercises "$(tail -1 "$out/exercises.log")"
 fi
 
 if wanted sanitize; then

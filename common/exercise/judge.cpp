@@ -204,15 +204,7 @@ class ExerciseProblem final : public AnyProblem {
   }
   DatasetPtr data(DataKind kind, std::uint64_t seed, std::int64_t) const override {
     const bool exact = kind.of == DataKind::Of::exact;
-    std::vector<InputValues> inputs;
-    for (const InputRule& rule : contract_.inputs) {
-      const std::int64_t size = rule.size(given());
-      const std::uint64_t own = seed * 31 + inputs.size();
-      inputs.push_back({rule.name,
-                        rule.make ? rule.make(given(), own, exact)
-                                  : random_values(size, own, exact ? rule.most_exact : 0),
-                        size});
-    }
+    std::vector<InputValues> inputs = make_inputs(seed, exact);
     std::vector<Promise> promises(static_cast<std::size_t>(output_size()));
     const Given known(given(), inputs);
     for (std::size_t i = 0; i < promises.size(); ++i) {
@@ -221,6 +213,11 @@ class ExerciseProblem final : public AnyProblem {
       promises[i] = {output.value(), output.bound(), false, output.is_untouched()};
     }
     return std::make_shared<ExerciseData>(std::move(inputs), std::move(promises), exact);
+  }
+
+  // Data that nobody will judge.
+  DatasetPtr inputs_only(std::uint64_t seed) const {
+    return std::make_shared<ExerciseData>(make_inputs(seed, false), std::vector<Promise>(), false);
   }
 
   std::vector<conv::OutputAxis> output_axes(conv::Layout) const override {
@@ -261,6 +258,19 @@ class ExerciseProblem final : public AnyProblem {
   }
 
  private:
+  std::vector<InputValues> make_inputs(std::uint64_t seed, bool exact) const {
+    std::vector<InputValues> inputs;
+    for (const InputRule& rule : contract_.inputs) {
+      const std::int64_t size = rule.size(given());
+      const std::uint64_t own = seed * 31 + inputs.size();
+      inputs.push_back({rule.name,
+                        rule.make ? rule.make(given(), own, exact)
+                                  : random_values(size, own, exact ? rule.most_exact : 0),
+                        size});
+    }
+    return inputs;
+  }
+
   const Contract& contract_;
   Numbers numbers_;
 };
@@ -285,11 +295,8 @@ struct Check::State {
     variant.source = source;
     variant.launch = [this](const AnyCall& call) {
       const Numbers& numbers = static_cast<const ExerciseProblem&>(call.problem).numbers();
-      const std::vector<const float*> inputs(
-          call.inputs.begin(),
-          call.inputs.begin() + static_cast<std::ptrdiff_t>(contract.inputs.size()));
       const auto cells = static_cast<std::size_t>(call.problem.output_size() / contract.outputs);
-      return backend.call(inputs, parts_of(call), cells, numbers);
+      return backend.call(inputs_of(call), parts_of(call), cells, numbers);
     };
     groups = contract.groups;
     if (contract.draw) {
@@ -307,6 +314,11 @@ struct Check::State {
     };
     return count(parameters.inputs, "input") + ", " + count(parameters.outputs, "output") + ", " +
            count(parameters.numbers, "number");
+  }
+
+  std::vector<const float*> inputs_of(const AnyCall& call) const {
+    return {call.inputs.begin(),
+            call.inputs.begin() + static_cast<std::ptrdiff_t>(contract.inputs.size())};
   }
 
   std::vector<float*> parts_of(const AnyCall& call) const {
@@ -517,22 +529,23 @@ std::vector<Row> Check::faults() const {
   return faults;
 }
 
-std::string Check::time(const Numbers& numbers) {
+std::string Check::time() {
   State& state = *state_;
-  if (!state.backend.times() || !state.all_right()) return {};
+  const Numbers& numbers = state.contract.timed;
+  if (numbers.empty() || !state.backend.times() || !state.all_right()) return {};
   const ExerciseProblem problem(state.contract, numbers);
-  const DatasetPtr data = static_cast<const AnyProblem&>(problem).data({}, state.seed);
   ProblemArrays arrays(state.backend, problem);
+  const DatasetPtr data = problem.inputs_only(state.seed);
   arrays.hold(*data, conv::Layout::nchw);
   const AnyCall call = arrays.call(conv::Layout::nchw);
   constexpr int kCalls = 50;
-  std::vector<double> rounds = state.backend.time(
-      {call.inputs.begin(),
-       call.inputs.begin() + static_cast<std::ptrdiff_t>(state.contract.inputs.size())},
-      state.parts_of(call), numbers, kCalls);
-  std::sort(rounds.begin(), rounds.end());
-  return problem.describe() + ": " + rounded(rounds[rounds.size() / 2] * 1000) + " us, " +
-         rounded(static_cast<double>(problem.min_bytes()) / rounds[rounds.size() / 2] / 1e6) +
+  std::vector<double> milliseconds =
+      state.backend.time(state.inputs_of(call), state.parts_of(call), numbers, kCalls);
+  std::sort(milliseconds.begin(), milliseconds.end());
+  const double median = milliseconds[milliseconds.size() / 2];
+  return rounded(median * 1000) + " us (" + rounded(milliseconds.front() * 1000) + " to " +
+         rounded(milliseconds.back() * 1000) + ") with " + problem.describe() + ": " +
+         rounded(static_cast<double>(problem.min_bytes()) / median / 1e6) +
          " GB/s of what must be moved";
 }
 

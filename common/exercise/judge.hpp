@@ -162,6 +162,8 @@ struct Contract {
   /// Some more problems, drawn from the seed, which join the last group. May be empty.
   std::function<Numbers(std::uint64_t random)> draw = {};
   std::vector<Asked> questions = {};
+  /// What is timed on a GPU: large enough that memory is waited for. May be empty.
+  Numbers timed = {};
   // For people; each may be empty.
   std::function<Owner(const Given&, std::int64_t output)> owner = {};
   std::function<std::vector<conv::OutputAxis>(const Given&)> axes = {};
@@ -203,8 +205,9 @@ class Check {
   /// Of all that failed, a row each, the first group's first.
   std::vector<Row> faults() const;
   std::string backend() const;
-  /// On a GPU, once all is right: how long a call takes; else empty. One line.
-  std::string time(const Numbers& problem);
+  /// Where calls can be timed, and once all is right: how long one takes with Contract::timed, in one line.
+  /// Else empty. For people: it has no points.
+  std::string time();
 
  private:
   struct State;

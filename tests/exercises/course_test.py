@@ -1,9 +1,11 @@
 """The course of exercises holds together: each skeleton compiles and fails, each solution has all points,
 other right programs pass, wrong ones fail where they should, and every exercise has its pages.
 
-usage: course_test.py BUILD/tests/exercises [--table FILE] [unittest's options]
+usage: course_test.py BUILD/tests/exercises [--on gpu] [--table FILE] [unittest's options]
 
---table writes what each program scored to a JSON file, from which the pages' table is made."""
+--on gpu compiles the solutions and the right ones with nvcc and runs them on the GPU, where nothing is
+counted or searched: only whether they are right, and how long they take. --table writes what each program
+scored to a JSON file, from which the pages' table is made."""
 import concurrent.futures
 import datetime
 import json
@@ -12,6 +14,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import threading
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -21,6 +24,7 @@ CASE_POINTS = 90  # and 10 for what was predicted
 SEED = "20240607"
 
 build = pathlib.Path(".")
+on = "sim"
 results = {}
 
 
@@ -43,24 +47,41 @@ def source_of(exercise, program):
     return f"tests/exercises/{exercise}/{program}.cu"
 
 
+def compile_for_gpu(exercise, program):
+    """Meson makes the simulator's programs; those for a GPU are made here."""
+    if on != "gpu":
+        return
+    words = json.loads((build / "../../common/exercise/compilers.json").read_text())["gpu"]
+    names = {"{source}": str(ROOT / source_of(exercise, program)),
+             "{program}": str(build / f"{exercise}-{program}")}
+    done = subprocess.run([names.get(word, word) for word in words], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"{source_of(exercise, program)}: {done.stdout}")
+
+
 def check(exercise, program):
     """What the check tells of a program: its status, cases by name, questions, and seconds."""
+    compile_for_gpu(exercise, program)
     tell, told = os.pipe()
     started = datetime.datetime.now()
     process = subprocess.Popen(
         [build / f"check-{exercise}", "--program", build / f"{exercise}-{program}",
-         "--source", source_of(exercise, program), "--seed", SEED],
+         "--source", source_of(exercise, program), "--seed", SEED, "--on", on],
         env={**os.environ, "HALO_STREAM": str(told)}, pass_fds=[told],
-        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     os.close(told)
+    said = []
+    reader = threading.Thread(target=lambda: said.append(process.communicate()[0]))
+    reader.start()
     with os.fdopen(tell) as lines:
         heard = [json.loads(line) for line in lines]
-    stderr = process.stderr.read()
-    process.stderr.close()
-    status = process.wait()
+    reader.join()
+    status = process.returncode
+    time = re.search(r"^time: (.*)$", said[0], re.M)
     cases = {one["case"]: one for one in heard if "case" in one}
     heads = [one for one in heard if "marks" in one]
-    return {"status": status, "stderr": stderr, "cases": cases,
+    return {"status": status, "said": said[0], "cases": cases, "time": time.group(1) if time else None,
             "questions": heads[-1]["questions"] if heads else [],
             "points": sum(one["points"] for one in cases.values()),
             "seconds": (datetime.datetime.now() - started).total_seconds()}
@@ -93,7 +114,7 @@ class Course(unittest.TestCase):
     def require_all_points(self, _exercise, _program, result):
         bad = {name: one.get("message") for name, one in result["cases"].items() if one["outcome"] != "PASS"}
         self.assertEqual(bad, {})
-        self.assertEqual(result["status"], 0, result["stderr"])
+        self.assertEqual(result["status"], 0, result["said"])
         self.assertEqual(result["points"], CASE_POINTS)
 
     def test_there_are_exercises_and_each_is_built(self):
@@ -105,7 +126,7 @@ class Course(unittest.TestCase):
 
     def test_a_skeleton_compiles_and_fails(self):
         def judge(_exercise, _program, result):
-            self.assertEqual(result["status"], 1, result["stderr"])
+            self.assertEqual(result["status"], 1, result["said"])
             self.assertEqual(result["points"], 0)
         self.each("skeleton", judge)
 
@@ -124,7 +145,7 @@ class Course(unittest.TestCase):
             self.assertIsNotNone(named, "its first line is no '// Wrong. Fails: CASE'")
             self.assertIn(named, result["cases"])
             self.assertEqual(result["cases"][named]["outcome"], "FAIL")
-            self.assertEqual(result["status"], 1, result["stderr"])
+            self.assertEqual(result["status"], 1, result["said"])
         self.each("wrong", judge)
 
     def test_the_answer_of_a_question_is_what_the_solution_counts(self):
@@ -181,12 +202,26 @@ class Course(unittest.TestCase):
                                 f"no page leads to exercises/{exercise}")
 
 
+class OnGpu(unittest.TestCase):
+    def test_what_is_right_in_the_simulator_is_right_on_the_gpu(self):
+        jobs = [(exercise, program) for exercise in exercises()
+                for program in ["solution", *others(exercise)] if not program.startswith("wrong_")]
+        self.assertTrue(jobs)
+        for job in jobs:
+            with self.subTest(exercise=job[0], program=job[1]):
+                result = results[job] = check(*job)
+                self.assertEqual(result["status"], 0, result["said"])
+                right = [one["outcome"] for one in result["cases"].values() if one["category"] == "correctness"]
+                self.assertTrue(right)
+                self.assertEqual(set(right), {"PASS"})
+
+
 def write_table(path):
     rows = [{"exercise": exercise, "program": program, "points": result["points"], "most": CASE_POINTS,
              "failed": sorted(name for name, one in result["cases"].items() if one["outcome"] == "FAIL"),
-             "seconds": round(result["seconds"], 2)}
+             "seconds": round(result["seconds"], 2), **({"time": result["time"]} if result["time"] else {})}
             for (exercise, program), result in results.items()]
-    head = {"command": "tests/exercises/course_test.py --table", "seed": int(SEED),
+    head = {"command": f"tests/exercises/course_test.py --on {on} --table", "seed": int(SEED),
             "date": datetime.date.today().isoformat()}
     lines = ",\n".join("  " + json.dumps(row) for row in rows)
     path.write_text(json.dumps(head)[:-1] + ',\n "rows": [\n' + lines + "\n ]}\n")
@@ -199,7 +234,11 @@ if __name__ == "__main__":
         at = sys.argv.index("--table")
         table = pathlib.Path(sys.argv[at + 1])
         del sys.argv[at:at + 2]
-    program = unittest.main(exit=False)
+    if "--on" in sys.argv:
+        at = sys.argv.index("--on")
+        on = sys.argv[at + 1]
+        del sys.argv[at:at + 2]
+    program = unittest.main(exit=False, defaultTest="OnGpu" if on == "gpu" else "Course")
     if table and program.result.wasSuccessful():
         write_table(table)
     sys.exit(not program.result.wasSuccessful())

@@ -68,6 +68,7 @@ const Contract& contract() {
               {"bytes_an_output_17", 8.25, 0.05, {100'000, 17, 256}, bytes_per_output()},
               {"conflicts", 0, 0, {100'000, 9, 256}, shared_conflicts()},
           },
+      .timed = {10'000'000, 9, 256},
       .owner =
           [](const Given& given, std::int64_t i) {
             return Owner{i / given["threads"], i % given["threads"]};

@@ -393,6 +393,8 @@ Check::~Check() = default;
 
 std::string Check::backend() const { return state_->backend.name(); }
 
+std::string Check::unavailable() const { return state_->backend.unavailable(); }
+
 void Check::set_patience(int seconds) { state_->backend.set_patience(seconds); }
 
 Verdict Check::right(const std::string& group) {

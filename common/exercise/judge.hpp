@@ -205,6 +205,8 @@ class Check {
   /// Of all that failed, a row each, the first group's first.
   std::vector<Row> faults() const;
   std::string backend() const;
+  /// Why nothing can be run here ("no GPU: ..."); empty if it can.
+  std::string unavailable() const;
   /// Where calls can be timed, and once all is right: how long one takes with Contract::timed, in one line.
   /// Else empty. For people: it has no points.
   std::string time();

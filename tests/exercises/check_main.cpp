@@ -131,6 +131,10 @@ int run(int argc, char** argv) {
                  marks.backend.c_str());
     return 2;
   }
+  if (const std::string reason = running->unavailable(); !reason.empty()) {
+    std::fprintf(stderr, "NOT RUN: %s\n", reason.c_str());
+    return 77;
+  }
   present = running.get();
   teller = RowStream::taken_from_starter();
   marks.questions = running->questions_unanswered();

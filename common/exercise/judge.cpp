@@ -295,7 +295,7 @@ struct Check::State {
     variant.source = source;
     variant.launch = [this](const AnyCall& call) {
       const Numbers& numbers = static_cast<const ExerciseProblem&>(call.problem).numbers();
-      const auto cells = static_cast<std::size_t>(call.problem.output_size() / contract.outputs);
+      const auto cells = static_cast<std::size_t>(places_of(call.problem));
       return backend.call(inputs_of(call), parts_of(call), cells, numbers);
     };
     groups = contract.groups;
@@ -321,9 +321,14 @@ struct Check::State {
             call.inputs.begin() + static_cast<std::ptrdiff_t>(contract.inputs.size())};
   }
 
+  // Outputs, of several arrays those of one.
+  std::int64_t places_of(const AnyProblem& problem) const {
+    return problem.output_size() / contract.outputs;
+  }
+
   std::vector<float*> parts_of(const AnyCall& call) const {
     std::vector<float*> parts;
-    const std::int64_t part = call.problem.output_size() / contract.outputs;
+    const std::int64_t part = places_of(call.problem);
     for (int i = 0; i < contract.outputs; ++i) parts.push_back(call.output + i * part);
     return parts;
   }
@@ -476,7 +481,7 @@ Verdict Check::within(const Numbers& problem, const std::vector<Limit>& limits) 
   for (const Limit& limit : limits) {
     BudgetLine line;
     line.what = limit.measure.what;
-    line.counted = limit.measure.of(seen->cost, static_cast<double>(known.output_size()));
+    line.counted = limit.measure.of(seen->cost, static_cast<double>(state.places_of(known)));
     line.allowed = limit.allowed;
     line.predicted = limit.usual;
     line.met = line.counted <= limit.allowed;
@@ -510,7 +515,7 @@ std::vector<Question> Check::questions() {
     if (seen == nullptr) continue;
     const ExerciseProblem problem(state.contract, asked.problem);
     questions[i].counted =
-        asked.measure.of(seen->cost, static_cast<double>(problem.output_size())) / asked.share;
+        asked.measure.of(seen->cost, static_cast<double>(state.places_of(problem))) / asked.share;
   }
   return questions;
 }

@@ -91,7 +91,7 @@ struct Owner {
   std::int64_t thread;
 };
 
-/// A figure of one launch that the simulator counts.
+/// A figure of one launch that the simulator counts. `outputs`: of several output arrays those of one.
 struct Measure {
   std::string what;  // "bytes an output"
   std::function<double(const Cost& cost, double outputs)> of;

@@ -130,6 +130,23 @@ TEST_CASE("ints are judged as the numbers that they are, and are missed where no
   CHECK_THAT(verdict.message, contains("output[98] was never written, should be 68"));
 }
 
+TEST_CASE("of two output arrays, a figure an output is a figure for the places of one") {
+  Contract contract = copy_contract();
+  contract.outputs = 2;
+  contract.output_size = [](const Given& given) { return 2 * given["n"]; };
+  contract.define = [](const Given& given, std::int64_t i, Output& output) {
+    const std::int64_t n = given["n"];
+    output.is(i < n ? given.cell(0, i) : static_cast<double>(2 * (i - n)), 0);
+  };
+  contract.groups = {{"short ones", {{32}}}};
+  Check check(contract, std::string(HALO_MISBEHAVING) + "/misbehaving-forgets_an_int",
+              "forgets_an_int.cu", test::seed());
+  const Verdict within = check.within({32}, {{bytes_per_output(), 12, 12}});
+  CHECK(within.outcome == Outcome::good);
+  REQUIRE(within.budget.size() == 1);
+  CHECK(within.budget[0].counted == 12);
+}
+
 TEST_CASE("an input that was changed is a finding with its place") {
   Check check = check_of("changes_input");
   const Verdict verdict = check.right("long ones");

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "common/harness/core/candidates.hpp"
+#include "common/harness/core/diagnosis.hpp"
 #include "common/harness/core/verify.hpp"
 #include "common/network/chain.hpp"
 #include "common/network/digits.hpp"
@@ -164,10 +165,8 @@ class Run {
     const bool own = !task.input.empty() && task.expected.empty();
     if (!diagnosis.again.empty() || own || row.role != Role::variant) return;
     const Network& network = group_->network();
-    diagnosis.again = "./halo run " + way_.stage.substr(0, 2) + " --variant " + way_.name +
-                      " --network " + network.name() + " --batch " +
-                      std::to_string(network.images()) + " --no-trials --seed " +
-                      std::to_string(group_->seed());
+    diagnosis.again = command_of(row, group_->seed()) + " --network " + network.name() +
+                      " --batch " + std::to_string(network.images()) + " --no-trials";
   }
 
   void check_layer(std::size_t layer, Row& row) {
@@ -319,9 +318,11 @@ void try_miniatures(Backend& backend, const Way& way, std::uint64_t seed, Row& r
     check_trials(variant, backend, trials(variant, seed), seed, row, progress);
     if (failed()) return;
   }
+  const std::string again = command_of(row, seed);
   const auto attempt = [&](const Network& network, const auto& make_input, const std::string& how) {
     if (failed()) return;
     ++seed;
+    tell_begin(row, network.name() + how, again);
     try_miniature(backend, way, network, make_input(network, seed), network.name() + how, seed, row,
                   progress);
   };
@@ -391,7 +392,12 @@ Outcomes run_task(const Task& task, const std::vector<Way>& all_ways,
       std::function<void()> try_small;
       // A library is judged on the networks that it is timed on.
       if (trials && ready && run->way().peer == nullptr) {
-        try_small = [&] { try_miniatures(backend, run->way(), seed, row, shown); };
+        try_small = [&] {
+          try_miniatures(backend, run->way(), seed, row, shown);
+          const bool failed =
+              row.check.outcome == Outcome::bad || row.hazards.outcome == Outcome::bad;
+          if (failed) row.check.diagnosis.again = command_of(row, seed);
+        };
       }
       check_candidate(row, shown, run->reason(), try_small, [&] { run->check(row); });
       settle("", backend, row);

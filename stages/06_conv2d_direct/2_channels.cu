@@ -63,7 +63,9 @@ static int launch(const LayerCall& c) {
 
 static const char* refuses(const LayerNumbers& layer) {
   if (layer.stride_h != 1 || layer.stride_w != 1) return "it knows no stride but 1";
-  if (layer.padding_h != 0 || layer.padding_w != 0) return "it knows no padding";
+  if (layer.padding_h != 0 || layer.padding_w != 0) {
+    return "it knows no padding: 7-1-3-1-1 has one cell all round, 7-1-3-1-1-p0 has none";
+  }
   return nullptr;
 }
 

@@ -175,3 +175,17 @@ TEST_CASE("kinds of data are named as --data takes them") {
   CHECK_THROWS_WITH(parse_data_kind("odd"), contains("--data: 'odd' is none of ordinary"));
   CHECK_THROWS_AS(parse_data_kind("edges:0"), UsageError);
 }
+
+TEST_CASE("the command of a failure on the simulator asks for the simulator") {
+  Row row;
+  row.stage = "13_network";
+  row.variant = "planned";
+  row.backend = "sim";
+  CHECK(command_of(row, 7) == "./halo run 13 --on sim --variant planned --seed 7");
+  row.backend = "gpu";
+  CHECK(command_of(row, 7) == "./halo run 13 --variant planned --seed 7");
+  row.stage = "10_layout_transform";  // there are two of that number
+  CHECK(command_of(row, 7) == "./halo run 10_layout_transform --variant planned --seed 7");
+  row.role = Role::peer;
+  CHECK(command_of(row, 7).empty());
+}

@@ -51,8 +51,8 @@ TEST_CASE("06_conv2d_direct: what a variant does not take, it names") {
   CHECK(refusal("one_channel", many) == "it is made for one image, one channel and one filter");
   CHECK(refusal("channels", many).empty());
   const ConvLayer padded({.H = 9, .W = 9, .R = 3, .S = 3, .padding_w = 1});
-  CHECK(refusal("one_channel", padded) == "it knows no padding");
-  CHECK(refusal("channels", padded) == "it knows no padding");
+  CHECK(refusal("one_channel", padded).starts_with("it knows no padding: "));
+  CHECK(refusal("channels", padded).starts_with("it knows no padding: "));
   const ConvLayer strided({.H = 9, .W = 9, .R = 3, .S = 3, .stride_h = 2});
   CHECK(refusal("channels", strided) == "it knows no stride but 1");
   CHECK(refusal("stride_padding", strided).empty());

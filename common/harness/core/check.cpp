@@ -5,7 +5,6 @@
 
 #include "common/harness/core/diagnosis.hpp"
 #include "common/harness/core/guarded_values.hpp"
-#include "common/report/row_stream.hpp"
 
 namespace halo {
 
@@ -278,28 +277,6 @@ bool try_problem(const AnyVariant& variant, Backend& backend, const AnyProblem& 
 
 }  // namespace
 
-namespace {
-
-// To whoever started this program: if nothing more is heard, this problem took it down, and this is how to
-// see it again.
-void tell_begin(const Row& row, const Attempt& attempt) {
-  if (!RowStream::to_starter().open()) return;
-  Row begun;
-  begun.stage = row.stage;
-  begun.backend = row.backend;
-  begun.variant = row.variant;
-  begun.source = row.source;
-  begun.role = row.role;
-  begun.problem = row.problem;
-  begun.label = row.label;
-  begun.check.diagnosis.smallest =
-      attempt.problem->describe() + (attempt.on_tiny_gpu ? " on a tiny GPU" : "");
-  begun.check.diagnosis.again = command_of(row, attempt, {});
-  RowStream::to_starter().begin(begun);
-}
-
-}  // namespace
-
 void check_trials(const AnyVariant& variant, Backend& backend, const std::vector<AnyTrial>& trials,
                   std::uint64_t seed, Row& row, Progress& progress) {
   if (!variant.unavailable.empty()) {
@@ -308,6 +285,7 @@ void check_trials(const AnyVariant& variant, Backend& backend, const std::vector
   }
   std::vector<Attempt> attempts;
   bool usable = true;
+  const std::uint64_t program_seed = seed;
   for (const AnyTrial& trial : trials) {
     progress.show(row.stage + " " + row.variant + ": shape " +
                   std::to_string(row.check.shapes + 1) + " of " + std::to_string(trials.size()));
@@ -319,7 +297,9 @@ void check_trials(const AnyVariant& variant, Backend& backend, const std::vector
       if (!tiny->is_there()) continue;
     }
     Attempt attempt{trial.problem, seed, false, trial.on_tiny_gpu, nullptr};
-    tell_begin(row, attempt);
+    const std::string again = command_of(row, attempt, {});
+    tell_begin(row, problem.describe() + (trial.on_tiny_gpu ? " on a tiny GPU" : ""),
+               again.empty() ? command_of(row, program_seed) : again);
     bool alive = true;
     const int shapes = row.check.shapes;
     {

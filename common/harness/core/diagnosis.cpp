@@ -13,6 +13,7 @@
 #include "common/harness/course.hpp"
 #include "common/harness/program_options.hpp"
 #include "common/report/command_line.hpp"
+#include "common/report/row_stream.hpp"
 
 namespace halo {
 
@@ -178,15 +179,32 @@ std::string kind_of_wrong(const std::vector<Attempt>& attempts) {
          " of those";
 }
 
+namespace {
+
+// "./halo run 04 --on sim --variant tiled".
+std::string run_of(const Row& row) {
+  const std::string number = row.stage.substr(0, 2);
+  const auto same = std::count_if(course().begin(), course().end(), [&](const CourseStage& stage) {
+    return stage.name.starts_with(number);
+  });
+  // What the simulator found a GPU may not.
+  return "./halo run " + (same == 1 ? number : row.stage) +
+         (row.backend == "sim" ? " --on sim" : "") + " --variant " + row.variant;
+}
+
+bool has_command(const Row& row) { return row.role == Role::variant && row.stage.size() >= 2; }
+
+}  // namespace
+
+std::string command_of(const Row& row, std::uint64_t seed) {
+  return has_command(row) ? run_of(row) + " --seed " + std::to_string(seed) : "";
+}
+
 std::string command_of(const Row& row, const Attempt& attempt, const DataKind& kind) {
   const std::string options = attempt.problem->options();
-  if (options.empty() || attempt.given) return {};
-  if (row.role != Role::variant || row.stage.size() < 2) return {};
-  const std::string number = row.stage.substr(0, 2);
-  int same = 0;
+  if (options.empty() || attempt.given || !has_command(row)) return {};
   std::string family;
   for (const CourseStage& stage : course()) {
-    same += stage.name.starts_with(number);
     if (stage.name == row.stage) family = stage.family;
   }
   // A network's small problems are layers, which its program cannot be asked for.
@@ -199,10 +217,24 @@ std::string command_of(const Row& row, const Attempt& attempt, const DataKind& k
       });
   if (!takes) return {};
   const std::string data = name_of(kind);
-  return "./halo run " + (same == 1 ? number : row.stage) + " --variant " + row.variant + " " +
-         options + (data.empty() ? "" : " --data " + data) +
+  return run_of(row) + " " + options + (data.empty() ? "" : " --data " + data) +
          (attempt.on_tiny_gpu ? " --tiny-gpu" : "") + " --no-trials --seed " +
          std::to_string(attempt.seed);
+}
+
+void tell_begin(const Row& row, const std::string& problem, const std::string& again) {
+  if (!RowStream::to_starter().open()) return;
+  Row begun;
+  begun.stage = row.stage;
+  begun.backend = row.backend;
+  begun.variant = row.variant;
+  begun.source = row.source;
+  begun.role = row.role;
+  begun.problem = row.problem;
+  begun.label = row.label;
+  begun.check.diagnosis.smallest = problem;
+  begun.check.diagnosis.again = again;
+  RowStream::to_starter().begin(begun);
 }
 
 void diagnose(const AnyVariant& variant, const std::vector<Attempt>& attempts,

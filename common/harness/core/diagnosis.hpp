@@ -31,8 +31,15 @@ DataKind parse_data_kind(const std::string& text);
 // length is no multiple of the threads". Empty if no words fit, or if all are alike.
 std::string kind_of_wrong(const std::vector<Attempt>& attempts);
 
+// The command that runs the variant with all its trials, made from the program's seed; empty for what is no
+// variant of a stage.
+std::string command_of(const Row& row, std::uint64_t seed);
 // The command that runs the variant on this problem and nothing else; empty if none can.
 std::string command_of(const Row& row, const Attempt& attempt, const DataKind& kind);
+
+// To whoever started this program: if nothing more is heard, this problem ("length 5, mask 3") took it down, and
+// this command shows it again.
+void tell_begin(const Row& row, const std::string& problem, const std::string& again);
 
 // Runs the variant on the data once more, and gives its outputs as they lie in memory. What comes of it is
 // told in a row of its own.

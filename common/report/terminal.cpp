@@ -85,9 +85,11 @@ TableOptions table_options(const std::string& color, std::FILE* stream, Format f
 
 namespace {
 
-constexpr std::int64_t kFirst = 500;      // ms: what is over by then needs no progress
-constexpr std::int64_t kRedraw = 100;     // on a terminal, and for another program
-constexpr std::int64_t kNextLine = 1800;  // elsewhere: nobody wonders for two seconds
+constexpr std::int64_t kFirst = 500;   // ms: what is over by then needs no progress
+constexpr std::int64_t kRedraw = 100;  // on a terminal, and for another program
+// Elsewhere: nobody wonders for two seconds; who has waited for a minute waits for the next as well.
+constexpr std::int64_t kFirstLine = 1800;
+constexpr std::int64_t kLongest = 60'000;
 
 std::int64_t now() {
   timespec time = {};
@@ -102,7 +104,8 @@ Progress::Progress(Elsewhere elsewhere)
           : isatty(STDERR_FILENO) == 1 && !dumb_terminal() ? To::terminal
           : elsewhere == Elsewhere::lines                  ? To::lines
                                                            : To::nobody),
-      next_(now() + (to_ == To::lines     ? kNextLine
+      interval_(to_ == To::lines ? kFirstLine : kRedraw),
+      next_(now() + (to_ == To::lines     ? kFirstLine
                      : to_ == To::starter ? 0
                                           : kFirst)) {}
 
@@ -112,7 +115,8 @@ void Progress::show(const std::string& text) {
   if (to_ == To::nobody) return;
   const std::int64_t time = now();
   if (time < next_) return;
-  next_ = time + (to_ == To::lines ? kNextLine : kRedraw);
+  if (to_ == To::lines) interval_ = std::min(2 * interval_, kLongest);
+  next_ = time + interval_;
   const std::string line = whole_.empty() ? text : whole_ + ": " + text;
   if (to_ == To::starter) {
     RowStream::to_starter().progress(line);
@@ -128,7 +132,7 @@ void Progress::show(const std::string& text) {
 }
 
 void Progress::clear() {
-  if (to_ == To::lines) next_ = now() + kNextLine;
+  if (to_ == To::lines) next_ = now() + interval_;
   if (!shown_) return;
   std::fputs("\r\033[K", stderr);
   std::fflush(stderr);

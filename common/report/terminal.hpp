@@ -35,7 +35,8 @@ TableOptions table_options(const std::string& color, std::FILE* stream,
 // for a command that may be silent for minutes, whole lines.
 class Progress {
  public:
-  // Off a terminal: nothing, or "halo: TEXT" in a line of its own every two seconds.
+  // Off a terminal: nothing, or "halo: TEXT" in a line of its own, the first after two seconds, each next one
+  // after twice as long, a minute at most.
   enum class Elsewhere { nothing, lines };
 
   explicit Progress(Elsewhere elsewhere = Elsewhere::nothing);
@@ -44,7 +45,7 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
   void show(const std::string& text);
   // Before anything else is written: takes the line away. What was written instead is news enough
-  // for the next two seconds.
+  // for as long as the next line has to wait.
   void clear();
   // What all that is shown from now on is a part of: stands before it. Empty: of nothing.
   void within(const std::string& whole) { whole_ = whole; }
@@ -54,7 +55,8 @@ class Progress {
   To to_;
   bool shown_ = false;
   std::string whole_;
-  std::int64_t next_;  // milliseconds of the steady clock
+  std::int64_t interval_;  // milliseconds
+  std::int64_t next_;      // of the steady clock
 };
 
 }  // namespace halo

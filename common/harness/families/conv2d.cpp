@@ -340,6 +340,17 @@ std::vector<ConvLayer> adversarial(std::uint64_t seed) {
       {1, 1, 3, 1030, 1, 3, 3, 1, 1, 1, 1},  // a row longer than any block
       {1, 1, 1030, 2, 2, 3, 3, 1, 1, 1, 1},  // a column
       {33, 1, 5, 5, 2, 3, 3, 1, 1, 1, 1},    // more images than a warp has threads
+      {1, 1, 9, 13, 5, 3, 5, 1, 1, 1, 2},    // filters that are not square
+      {2, 1, 13, 9, 3, 5, 3, 1, 1, 2, 1},
+      // What kernels that know no stride or no padding must refuse, along each axis alone.
+      {1, 1, 9, 13, 1, 3, 2, 1, 2, 0, 0},
+      {1, 1, 13, 9, 1, 2, 3, 2, 1, 0, 0},
+      {1, 1, 7, 9, 1, 3, 3, 1, 1, 0, 1},
+      {1, 1, 9, 7, 1, 3, 3, 1, 1, 1, 0},
+      {2, 3, 9, 8, 4, 3, 2, 1, 2, 0, 0},
+      {2, 3, 8, 9, 4, 2, 3, 2, 1, 0, 0},
+      {2, 2, 7, 9, 3, 3, 3, 1, 1, 0, 1},
+      {2, 2, 9, 7, 3, 3, 3, 1, 1, 1, 0},
       // Many channels: the layers of the papers, cut down.
       {1, 135, 4, 3, 3, 3, 3, 1, 1, 1, 1},  // more channels than SMs, and not a multiple
       {2, 16, 7, 7, 4, 3, 3, 1, 1, 1, 1},

@@ -1,10 +1,6 @@
 #include "common/simt/runtime/coverage.hpp"
 
-#include <sys/mman.h>
-
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -17,6 +13,7 @@
 #include "common/simt/runtime/instructions.hpp"
 #include "common/simt/runtime/line_table.hpp"
 #include "common/simt/runtime/program_image.hpp"
+#include "common/simt/runtime/reserve.hpp"
 
 extern "C" void __sanitizer_cov_trace_pc();
 
@@ -561,13 +558,8 @@ void expect_coverage(std::uintptr_t program_counter) {
   CoverageState& s = coverage_state();
   std::lock_guard lock(s.mutex);
   if (!g_block_reached) {
-    void* const memory = mmap(nullptr, kMapBytes, PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) {
-      std::fputs("simt: cannot reserve addresses for the coverage of lines\n", stderr);
-      std::_Exit(2);
-    }
-    g_block_reached = static_cast<std::uint8_t*>(memory);
+    g_block_reached =
+        static_cast<std::uint8_t*>(reserve_addresses(kMapBytes, "the coverage of lines"));
     mark_fp64_blocks(g_block_reached);
   }
   ++s.launches[ProgramImage::get().function_symbol(program_counter)];

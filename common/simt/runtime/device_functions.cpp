@@ -59,47 +59,40 @@ T compare_and_swap(T* address, T compare, T value) {
     return perform(address, [value](T old) -> T { return change; }); \
   }
 
+// clang-format takes the lines for one expression.
+// clang-format off
 // Signed overflow wraps round on a GPU.
-SIMT_ATOMIC(int, atomicAdd,
-            static_cast<int>(static_cast<unsigned>(old) + static_cast<unsigned>(value)))
+SIMT_ATOMIC(int, atomicAdd, static_cast<int>(static_cast<unsigned>(old) + static_cast<unsigned>(value)))
 SIMT_ATOMIC(unsigned int, atomicAdd, old + value)
 SIMT_ATOMIC(unsigned long long, atomicAdd, old + value)
 SIMT_ATOMIC(float, atomicAdd, old + value)
 // Weak: programs written for GPUs before 2016 bring their own.
-__attribute__((weak)) SIMT_ATOMIC(double, atomicAdd, old + value) SIMT_ATOMIC(
-    int, atomicSub, static_cast<int>(static_cast<unsigned>(old) - static_cast<unsigned>(value)))
-    SIMT_ATOMIC(unsigned int, atomicSub, old - value) SIMT_ATOMIC(int, atomicExch,
-                                                                  (static_cast<void>(old), value))
-        SIMT_ATOMIC(unsigned int, atomicExch,
-                    (static_cast<void>(old), value)) SIMT_ATOMIC(unsigned long long, atomicExch,
-                                                                 (static_cast<void>(old), value))
-            SIMT_ATOMIC(float, atomicExch, (static_cast<void>(old), value)) SIMT_ATOMIC(
-                int, atomicMin, value < old ? value : old) SIMT_ATOMIC(unsigned int, atomicMin,
-                                                                       value < old ? value : old)
-                SIMT_ATOMIC(long long, atomicMin, value < old ? value : old)
-                    SIMT_ATOMIC(unsigned long long, atomicMin,
-                                value < old ? value : old) SIMT_ATOMIC(int, atomicMax,
-                                                                       value > old ? value : old)
-                        SIMT_ATOMIC(unsigned int, atomicMax, value > old ? value : old) SIMT_ATOMIC(
-                            long long, atomicMax,
-                            value > old ? value : old) SIMT_ATOMIC(unsigned long long, atomicMax,
-                                                                   value > old ? value : old)
-                            SIMT_ATOMIC(unsigned int, atomicInc, old >= value ? 0u : old + 1u)
-                                SIMT_ATOMIC(unsigned int, atomicDec,
-                                            old == 0u || old > value
-                                                ? value
-                                                : old - 1u) SIMT_ATOMIC(int, atomicAnd, old& value)
-                                    SIMT_ATOMIC(unsigned int, atomicAnd, old& value) SIMT_ATOMIC(
-                                        unsigned long long,
-                                        atomicAnd,
-                                        old& value) SIMT_ATOMIC(int, atomicOr, old | value)
-                                        SIMT_ATOMIC(unsigned int, atomicOr, old | value)
-                                            SIMT_ATOMIC(unsigned long long, atomicOr, old | value)
-                                                SIMT_ATOMIC(int, atomicXor, old ^ value)
-                                                    SIMT_ATOMIC(unsigned int, atomicXor,
-                                                                old ^ value)
-                                                        SIMT_ATOMIC(unsigned long long, atomicXor,
-                                                                    old ^ value)
+__attribute__((weak)) SIMT_ATOMIC(double, atomicAdd, old + value)
+SIMT_ATOMIC(int, atomicSub, static_cast<int>(static_cast<unsigned>(old) - static_cast<unsigned>(value)))
+SIMT_ATOMIC(unsigned int, atomicSub, old - value)
+SIMT_ATOMIC(int, atomicExch, (static_cast<void>(old), value))
+SIMT_ATOMIC(unsigned int, atomicExch, (static_cast<void>(old), value))
+SIMT_ATOMIC(unsigned long long, atomicExch, (static_cast<void>(old), value))
+SIMT_ATOMIC(float, atomicExch, (static_cast<void>(old), value))
+SIMT_ATOMIC(int, atomicMin, value < old ? value : old)
+SIMT_ATOMIC(unsigned int, atomicMin, value < old ? value : old)
+SIMT_ATOMIC(long long, atomicMin, value < old ? value : old)
+SIMT_ATOMIC(unsigned long long, atomicMin, value < old ? value : old)
+SIMT_ATOMIC(int, atomicMax, value > old ? value : old)
+SIMT_ATOMIC(unsigned int, atomicMax, value > old ? value : old)
+SIMT_ATOMIC(long long, atomicMax, value > old ? value : old)
+SIMT_ATOMIC(unsigned long long, atomicMax, value > old ? value : old)
+SIMT_ATOMIC(unsigned int, atomicInc, old >= value ? 0u : old + 1u)
+SIMT_ATOMIC(unsigned int, atomicDec, old == 0u || old > value ? value : old - 1u)
+SIMT_ATOMIC(int, atomicAnd, old & value)
+SIMT_ATOMIC(unsigned int, atomicAnd, old & value)
+SIMT_ATOMIC(unsigned long long, atomicAnd, old & value)
+SIMT_ATOMIC(int, atomicOr, old | value)
+SIMT_ATOMIC(unsigned int, atomicOr, old | value)
+SIMT_ATOMIC(unsigned long long, atomicOr, old | value)
+SIMT_ATOMIC(int, atomicXor, old ^ value)
+SIMT_ATOMIC(unsigned int, atomicXor, old ^ value)
+SIMT_ATOMIC(unsigned long long, atomicXor, old ^ value)
 #undef SIMT_ATOMIC
 
 #define SIMT_ATOMIC_CAS(T)                                 \
@@ -107,12 +100,12 @@ __attribute__((weak)) SIMT_ATOMIC(double, atomicAdd, old + value) SIMT_ATOMIC(
     note(address, sizeof(T), __builtin_return_address(0)); \
     return compare_and_swap(address, compare, value);      \
   }
-                                                            SIMT_ATOMIC_CAS(unsigned short)
-                                                                SIMT_ATOMIC_CAS(int)
-                                                                    SIMT_ATOMIC_CAS(unsigned int)
-                                                                        SIMT_ATOMIC_CAS(
-                                                                            unsigned long long)
+SIMT_ATOMIC_CAS(unsigned short)
+SIMT_ATOMIC_CAS(int)
+SIMT_ATOMIC_CAS(unsigned int)
+SIMT_ATOMIC_CAS(unsigned long long)
 #undef SIMT_ATOMIC_CAS
+    // clang-format on
 
     // assert() calls this. It takes the place of the C library's, so that a failed assert in a kernel
     // ends the kernel, as on a GPU, and not the program.
@@ -155,36 +148,35 @@ extern "C" void abort() noexcept {
 
 namespace {
 
-bool keep(const char* format, std::va_list arguments, int& length) {
-  if (!simt::inside_kernel()) return false;
+int print(const char* format, std::va_list arguments) {
+  if (!simt::inside_kernel()) return std::vfprintf(stdout, format, arguments);
   char text[1024];
-  std::va_list copy;
-  va_copy(copy, arguments);
-  length = std::vsnprintf(text, sizeof text, format, copy);
-  va_end(copy);
-  if (length < 0) return true;
-  return simt::keep_printed(text, std::min<std::size_t>(static_cast<std::size_t>(length), 1023));
+  std::va_list again;
+  va_copy(again, arguments);
+  int length = std::vsnprintf(text, sizeof text, format, arguments);
+  const auto kept = std::min<std::size_t>(static_cast<std::size_t>(length), sizeof text - 1);
+  if (length >= 0 && !simt::keep_printed(text, kept)) {
+    length = std::vfprintf(stdout, format, again);
+  }
+  va_end(again);
+  return length;
 }
 
 }  // namespace
 
-extern "C" __attribute__((format(printf, 1, 2))) int printf(const char* format, ...) {
-  std::va_list arguments;
-  va_start(arguments, format);
-  int length = 0;
-  if (!keep(format, arguments, length)) length = std::vfprintf(stdout, format, arguments);
-  va_end(arguments);
-  return length;
-}
+#define SIMT_PRINT                             \
+  std::va_list arguments;                      \
+  va_start(arguments, format);                 \
+  const int length = print(format, arguments); \
+  va_end(arguments);                           \
+  return length
 
+extern "C" __attribute__((format(printf, 1, 2))) int printf(const char* format, ...) { SIMT_PRINT; }
+// What printf becomes where the system's headers are told to be careful.
 extern "C" __attribute__((format(printf, 2, 3))) int __printf_chk(int, const char* format, ...) {
-  std::va_list arguments;
-  va_start(arguments, format);
-  int length = 0;
-  if (!keep(format, arguments, length)) length = std::vfprintf(stdout, format, arguments);
-  va_end(arguments);
-  return length;
+  SIMT_PRINT;
 }
+#undef SIMT_PRINT
 
 extern "C" int puts(const char* text) {
   const std::string line = std::string(text) + "\n";

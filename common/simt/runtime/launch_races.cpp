@@ -1,16 +1,12 @@
 #include "common/simt/runtime/launch_races.hpp"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <bit>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <map>
 #include <tuple>
 
 #include "common/simt/runtime/machine.hpp"
+#include "common/simt/runtime/reserve.hpp"
 
 namespace simt {
 
@@ -94,16 +90,7 @@ std::uint32_t value_at(std::uintptr_t address) {
 
 LaunchRaces::LaunchRaces(std::size_t bytes) {
   const std::size_t entries = bytes / kPageBytes + 1;
-  void* memory = mmap(nullptr, entries * sizeof(Entry), PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) {
-    std::fprintf(stderr,
-                 "simt: cannot reserve %zu MB of addresses for the race check; raise the limit of "
-                 "virtual memory (ulimit -v) or set SIMT_CHECKS=counters,bounds,uninitialized\n",
-                 entries * sizeof(Entry) >> 20);
-    std::_Exit(2);
-  }
-  directory_ = static_cast<Entry*>(memory);
+  directory_ = static_cast<Entry*>(reserve_addresses(entries * sizeof(Entry), "the race check"));
   for (std::atomic_flag& lock : locks_) lock.clear();
 }
 

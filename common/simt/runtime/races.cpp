@@ -1,31 +1,19 @@
 #include "common/simt/runtime/races.hpp"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <bit>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 
 #include "common/simt/runtime/launch_races.hpp"
 #include "common/simt/runtime/machine.hpp"
+#include "common/simt/runtime/reserve.hpp"
 
 namespace simt {
 
 void GlobalCells::reserve(std::size_t bytes) {
   if (directory_) return;
   std::size_t entries = bytes / (4 * kWordsPerPage) + 1;
-  void* memory = mmap(nullptr, entries * sizeof(Entry), PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) {
-    std::fprintf(stderr,
-                 "simt: cannot reserve %zu MB of addresses for the race check; raise the limit of "
-                 "virtual memory (ulimit -v) or set SIMT_CHECKS=counters,bounds,uninitialized\n",
-                 entries * sizeof(Entry) >> 20);
-    std::_Exit(2);
-  }
-  directory_ = static_cast<Entry*>(memory);
+  directory_ = static_cast<Entry*>(reserve_addresses(entries * sizeof(Entry), "the race check"));
 }
 
 void GlobalCells::assign(Entry& entry, std::uint32_t interval) {

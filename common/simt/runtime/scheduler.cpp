@@ -4,7 +4,6 @@
 // again.
 #include <alloca.h>
 #include <signal.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <atomic>
@@ -31,6 +30,7 @@
 #include "common/simt/runtime/printed.hpp"
 #include "common/simt/runtime/program_image.hpp"
 #include "common/simt/runtime/regions.hpp"
+#include "common/simt/runtime/reserve.hpp"
 #include "common/simt/runtime/settings.hpp"
 #include "common/simt/runtime/streams.hpp"
 
@@ -84,16 +84,6 @@ struct Grid {
   std::mutex mutex;
   std::set<std::uint32_t> tests, results;  // plain reads beside atomics (races.hpp)
 };
-
-void* reserve(std::size_t bytes, const char* what) {
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) {
-    std::fprintf(stderr, "simt: cannot reserve %zu kB of addresses for %s\n", bytes >> 10, what);
-    std::_Exit(2);
-  }
-  return memory;
-}
 
 void run_lane();
 
@@ -253,15 +243,15 @@ Worker::Worker() {
   const ProgramImage& image = ProgramImage::get();
   hot.tls_begin = reinterpret_cast<std::uintptr_t>(&simt_tls_anchor) - image.tls_anchor_offset();
   hot.tls_bytes = image.tls_size();
-  hot.tls_cells = static_cast<RaceCell*>(
-      reserve((image.tls_size() / 4 + 16) * sizeof(RaceCell), "the shared-memory checks"));
+  hot.tls_cells = static_cast<RaceCell*>(reserve_addresses(
+      (image.tls_size() / 4 + 16) * sizeof(RaceCell), "the shared-memory checks"));
   dynamic_shared =
-      reinterpret_cast<std::uintptr_t>(
-          reserve(kDynamicSharedCapacity + 2 * kDynamicSharedMargin, "dynamic shared memory")) +
+      reinterpret_cast<std::uintptr_t>(reserve_addresses(
+          kDynamicSharedCapacity + 2 * kDynamicSharedMargin, "dynamic shared memory")) +
       kDynamicSharedMargin;
   hot.dynamic_begin = dynamic_shared;
-  hot.dynamic_cells = static_cast<RaceCell*>(
-      reserve((kDynamicSharedCapacity / 4 + 16) * sizeof(RaceCell), "the shared-memory checks"));
+  hot.dynamic_cells = static_cast<RaceCell*>(reserve_addresses(
+      (kDynamicSharedCapacity / 4 + 16) * sizeof(RaceCell), "the shared-memory checks"));
   races_.global.reserve(kArenaBytes + program_regions().device.bytes + 4096);
   hot.constant = &program_regions().constant;
   hot.races = &races_;

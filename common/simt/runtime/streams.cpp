@@ -1,12 +1,8 @@
 #include "common/simt/runtime/streams.hpp"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cstdio>
-#include <cstdlib>
 #include <deque>
 #include <mutex>
 #include <unordered_map>
@@ -14,6 +10,7 @@
 #include "common/simt/runtime/device_memory.hpp"
 #include "common/simt/runtime/findings.hpp"
 #include "common/simt/runtime/program_image.hpp"
+#include "common/simt/runtime/reserve.hpp"
 
 namespace simt {
 namespace streams {
@@ -181,14 +178,8 @@ void remember(State& s) {
   if (s.remembers || s.next > kLast) return;
   device_memory::initialise();
   constexpr std::size_t kBytes = kArenaBytes / kPageBytes * sizeof(std::atomic<Page*>);
-  void* const memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) {
-    std::fprintf(stderr, "simt: cannot reserve %zu MB of addresses for the order of streams\n",
-                 kBytes >> 20);
-    std::_Exit(2);
-  }
-  s.arena_pages = static_cast<std::atomic<Page*>*>(memory);
+  s.arena_pages =
+      static_cast<std::atomic<Page*>*>(reserve_addresses(kBytes, "the order of streams"));
   s.orders = s.remembers = true;
 }
 

@@ -21,9 +21,8 @@ const int step_limit_is_set = setenv("SIMT_STEP_LIMIT", "300000", 1);
 using simt::Finding;
 
 const HazardCase& case_named(const std::string& name) {
-  for (const auto* cases :
-       {&race_cases(), &memory_cases(), &synchronisation_cases(), &copy_cases(), &block_cases(),
-        &block_order_cases(), &failure_cases(), &stream_cases()}) {
+  for (const auto* cases : {&race_cases(), &memory_cases(), &synchronisation_cases(), &copy_cases(),
+                            &block_cases(), &failure_cases(), &stream_cases()}) {
     for (const HazardCase& one : *cases) {
       if (one.name == name) return one;
     }

@@ -175,6 +175,9 @@ template <Direction d, unsigned bytes>
   if (d != Direction::store && !initialised && (hot.checks & kCheckUninitialized)) [[unlikely]] {
     uninitialised_global(address, pc);
   }
+  if (d != Direction::load && hot.undo && allocated) {
+    for (unsigned w = 0; w < words; ++w) hot.undo->before_write(offset + 4 * w);
+  }
   if (d != Direction::load && !initialised) {
     for (unsigned w = 0; w < words; ++w) {
       if (mask == 15) {
@@ -242,6 +245,7 @@ template <Direction d, unsigned bytes>
             kArenaBytes + ((address - regions.device.begin) & ~std::size_t{3}) + 4 * w;
         RaceCell* cell = hot.races->global.cell(offset, hot.races->interval);
         hot.races->global.touch(offset);
+        if (d != Direction::load && hot.undo) hot.undo->before_write(offset);
         check_race(hot, cell, d, pc, mask, (address & ~std::uintptr_t{3}) + 4 * w);
       }
     }
@@ -355,6 +359,7 @@ template <Direction d, unsigned bytes>
       if (!cell) return false;
       if (cell->interval != races.interval) races.global.touch(offset + 4 * w);
       if (!races.access_simply(*cell, access_class(d), id)) return false;
+      if (!is_load && hot.undo) hot.undo->before_write(offset + 4 * w);
       if (!is_load && map[w] != 0xff) map[w] = 0xff;
     }
     kind = is_load ? EventKind::global_load : EventKind::global_store;

@@ -859,6 +859,7 @@ cudaError_t create_stream(cudaStream_t* stream, unsigned int flags, int priority
 void* device_malloc(std::size_t bytes) {
   if (!inside_kernel())
     return std::malloc(bytes);  // a function for both worlds, called on the host
+  cannot_be_undone();
   if (bytes == 0) return nullptr;
   State& s = ::state();
   std::size_t limit = kHeapBytes;
@@ -875,6 +876,7 @@ void* device_malloc(std::size_t bytes) {
 void device_free(void* pointer) {
   if (pointer == nullptr) return;
   if (!inside_kernel()) return std::free(pointer);
+  cannot_be_undone();
   if (!is_kind(pointer, MemoryKind::heap) || !device_memory::release(pointer)) {
     stop_kernel("frees what malloc did not give in a kernel, or frees it twice",
                 __builtin_return_address(0));

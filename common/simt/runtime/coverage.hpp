@@ -20,8 +20,9 @@ extern std::uint8_t* g_block_reached;
 inline constexpr std::uint8_t kBlockReached = 1;
 inline constexpr std::uint8_t kFp64Block = 2;  // it computes in double precision: fp64.hpp
 
-// Counts one execution for the launch in progress (scheduler.cpp).
+// Both in scheduler.cpp. Counts one execution for the launch in progress; a block runs for the first time.
 void count_fp64_block(std::uint32_t pc);
+void note_first_run(std::uint32_t pc);
 
 inline void note_block(std::uint32_t pc) {
   std::uint8_t& block = g_block_reached[pc >> 2];
@@ -29,7 +30,10 @@ inline void note_block(std::uint32_t pc) {
   if (known == kBlockReached) [[likely]] {
     return;
   }
-  if (!(known & kBlockReached)) __atomic_store_n(&block, known | kBlockReached, __ATOMIC_RELAXED);
+  if (!(known & kBlockReached)) {
+    __atomic_store_n(&block, known | kBlockReached, __ATOMIC_RELAXED);
+    note_first_run(pc);
+  }
   if (known & kFp64Block) count_fp64_block(pc);
 }
 

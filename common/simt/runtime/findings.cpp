@@ -165,6 +165,7 @@ SourceLine line_of(std::uint32_t pc) {
 void HazardRecord::add(const HazardRecord& other) {
   count += other.count;
   prescribe(other.remedy);
+  beside_atomic |= other.beside_atomic;
   if (std::tie(other.block, other.thread, other.other_thread, other.other_block) <
       std::tie(block, thread, other_thread, other_block)) {
     block = other.block;

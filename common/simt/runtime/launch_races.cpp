@@ -38,7 +38,6 @@ enum Kind : std::uint32_t { kEmpty, kReads, kOwn, kAtomics, kShared, kSpread };
 constexpr unsigned kKindShift = 29;
 constexpr std::uint32_t kBlockMask = (1u << kKindShift) - 1;
 constexpr std::uint32_t kPlacePc = 0x0fffffff;
-constexpr std::size_t kRecordsPerPiece = 256;
 constexpr std::size_t kMostRecords = std::size_t{1} << 22;
 constexpr std::uint64_t kMostSteps = 20'000'000;
 constexpr std::size_t kMostEvents = std::size_t{1} << 20;
@@ -101,6 +100,7 @@ bool LaunchRaces::begin(std::uint64_t blocks) {
   records_used_ = 0;
   if (records_.size() > 64) records_.resize(64);
   releases_ = 0;
+  taken_over_ = false;
   events_.clear();
   events_of_.clear();
   last_release_.clear();
@@ -410,6 +410,7 @@ bool LaunchRaces::acquire(std::uintptr_t word, std::uint32_t block, std::uint32_
     if (!e.fenced && e.word == word && access_thread(e.id) == access_thread(id)) return false;
   }
   if (released->second.only_by == block) return false;
+  taken_over_ = true;
   own.push_back(static_cast<std::uint32_t>(events_.size()));
   events_.push_back({word, block, interval, id, 0, {}});
   return true;
@@ -480,9 +481,23 @@ bool LaunchRaces::ordered(const Access& a, const Access& b, std::uintptr_t word)
 
 // ---- What is found ----
 
-void LaunchRaces::report(HazardTable& hazards, const std::set<std::uint32_t>& tests,
-                         const std::set<std::uint32_t>& results,
-                         std::string (*name_of)(std::uintptr_t)) {
+bool LaunchRaces::order_matters() const {
+  if (taken_over_) return true;
+  for (std::size_t i = 0; i < records_used_; ++i) {
+    const auto& by_class = record(i).by_class;
+    for (const auto& [first, second] :
+         {std::pair(kWrite, kRead), {kWrite, kWrite}, {kAtomic, kWrite}, {kAtomic, kRead}}) {
+      for (const Access& a : by_class[first]) {
+        for (const Access& b : by_class[second]) {
+          if (a.id && b.id && a.block != b.block && (a.bytes & b.bytes)) return true;
+        }
+      }
+    }
+  }
+  return false;
+}
+
+void LaunchRaces::report(HazardTable& hazards, std::string (*name_of)(std::uintptr_t)) {
   struct Found {
     HazardRecord record;
     bool values_differ = false;
@@ -495,7 +510,7 @@ void LaunchRaces::report(HazardTable& hazards, const std::set<std::uint32_t>& te
   };
   std::map<Place, Found> found;
   for (std::size_t i = 0; i < records_used_; ++i) {
-    const Record& record = records_[i / kRecordsPerPiece][i % kRecordsPerPiece];
+    const Record& record = this->record(i);
     // The first pair of different blocks that nothing orders, smallest blocks first.
     auto look = [&](int first_class, int second_class) {
       for (const Access& a : record.by_class[first_class]) {
@@ -539,9 +554,9 @@ void LaunchRaces::report(HazardTable& hazards, const std::set<std::uint32_t>& te
     } else {
       record.detail = "is read by";
       if (place.first_class == kAtomic) {
-        if (tests.count(place.other_pc)) continue;
         record.detail = "is read without an atomic by";
-        if (!results.count(place.other_pc)) hazard = Hazard::read_beside_atomic;
+        record.beside_atomic = true;
+        hazard = Hazard::read_beside_atomic;
       } else {
         record.prescribe(Remedy::blocks_in_place);
       }

@@ -5,7 +5,8 @@
 // read, or touched by one block, or only updated by atomics, and as a rule so are the words beside
 // them: a row of 32 words has one entry for all, until they differ; then each has 16 bytes. A word that
 // is none of these gets a record, which keeps of each class of access the smallest and the largest
-// block. All are sets, so what is found does not depend on which block ran first or on how many at once.
+// block. All are sets; but which values meet, who comes last and who waits for whom does depend on which
+// block ran first. Where that may be, order_matters() says so, and the launch is run in grid order.
 //
 // Blocks can hand data on, by a fence and an atomic or volatile store on the one side and an atomic or
 // volatile load of the same word on the other. These stores and loads are kept in the order in which
@@ -72,15 +73,17 @@ class LaunchRaces {
   // How often something was released.
   std::uint32_t releases() const { return releases_.load(std::memory_order_acquire); }
 
-  // After the launch. Reads at `tests` are not held against atomics; those at `results` are races
-  // beside them, all others notes.
-  void report(HazardTable& hazards, const std::set<std::uint32_t>& tests,
-              const std::set<std::uint32_t>& results, std::string (*name_of)(std::uintptr_t));
+  // After the launch. True if what a block did may have depended on when another ran: it touched what
+  // another wrote, or wrote what another touched, or took over what it handed on.
+  bool order_matters() const;
+  // After the launch. Plain reads beside atomics are not settled yet (races.hpp).
+  void report(HazardTable& hazards, std::string (*name_of)(std::uintptr_t));
 
  private:
   static constexpr std::size_t kPageRows = 2;
   static constexpr std::size_t kPageBytes = 4 * kRowWords * kPageRows;
   static constexpr std::size_t kLocks = 256;
+  static constexpr std::size_t kRecordsPerPiece = 256;
 
   // One access that stands for many.
   struct Access {
@@ -124,6 +127,9 @@ class LaunchRaces {
 
   Row* rows_of(std::size_t page);
   struct Slot* spread(Row& row);  // the words of a row, each by itself
+  const Record& record(std::size_t number) const {
+    return records_[number / kRecordsPerPiece][number % kRecordsPerPiece];
+  }
   Record* new_record(Slot& slot, std::uintptr_t address);
   void enter(Record& record, int access_class, const Access& access, std::uint32_t value);
   static bool covered(const Access& access, const Event& release, bool on_word);
@@ -147,6 +153,7 @@ class LaunchRaces {
 
   std::mutex events_mutex_;
   std::atomic<std::uint32_t> releases_{0};
+  bool taken_over_ = false;  // by another block, what one released
   std::vector<Event> events_;
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> events_of_;  // by block
   struct Released {

@@ -16,6 +16,7 @@
 #include "common/simt/runtime/races.hpp"
 #include "common/simt/runtime/regions.hpp"
 #include "common/simt/runtime/runtime.hpp"
+#include "common/simt/runtime/undo.hpp"
 #include "common/simt/simt.hpp"
 
 namespace simt {
@@ -178,6 +179,7 @@ struct Hot {
   std::uint32_t block_number;       // unique per block and worker: stamps initialised shared words
   AccessId access_id;               // of the running lane, program counter zero
   RaceDetector* races;
+  Undo* undo;  // null: this launch runs but once
 };
 extern __thread Hot simt_hot __attribute__((tls_model("local-exec")));
 

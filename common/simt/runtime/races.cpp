@@ -112,6 +112,27 @@ void RaceDetector::note_conflict(RaceCell& word, RaceCell& cell, unsigned byte, 
   overwrites_.push_back(overwrite);
 }
 
+void settle_reads_beside_atomics(HazardTable& hazards, const std::set<std::uint32_t>& tests,
+                                 const std::set<std::uint32_t>& results) {
+  HazardTable races;
+  for (auto it = hazards.begin(); it != hazards.end();) {
+    HazardKey key = it->first;
+    const HazardRecord record = it->second;
+    const bool is_test = record.beside_atomic && tests.count(key.other_pc);
+    const bool is_race = record.beside_atomic && key.hazard == Hazard::read_beside_atomic &&
+                         results.count(key.other_pc);
+    if (!is_test && !is_race) {
+      ++it;
+      continue;
+    }
+    it = hazards.erase(it);
+    if (is_test) continue;
+    key.hazard = Hazard::race;
+    races[key].add(record);
+  }
+  merge(hazards, races);
+}
+
 void RaceDetector::settle_writes() {
   for (const Overwrite& o : overwrites_) {
     std::uint32_t now = 0;
@@ -338,18 +359,19 @@ void RaceDetector::end_interval(HazardTable& hazards, std::uint64_t block, bool 
   settle_writes();
   for (const auto& [cell, conflict] : conflicts_) {
     const std::string array = name_of(conflict.address);
-    auto report = [&](Hazard hazard, const Pair& pair, const char* verb, const char* relation) {
+    const bool is_global = space_of(conflict.address) == Space::global;
+    auto report = [&](Hazard hazard, const Pair& pair, const char* verb, const char* relation,
+                      bool beside_atomic = false) {
       if (!pair.found()) return;
       HazardKey key{hazard, access_pc(pair.first), access_pc(pair.second), array,
                     verb + array + ", which"};
       HazardRecord& record = hazards[key];
       const unsigned first = access_thread(pair.first), second = access_thread(pair.second);
       record.add(block, first, second, relation);
-      if (hazard == Hazard::race) {
-        record.prescribe(space_of(conflict.address) == Space::global ? Remedy::global
-                         : first >> 5 == second >> 5                 ? Remedy::lanes
-                                                                     : Remedy::block);
-      }
+      record.beside_atomic |= beside_atomic;
+      record.prescribe(is_global                   ? Remedy::global
+                       : first >> 5 == second >> 5 ? Remedy::lanes
+                                                   : Remedy::block);
     };
     if (conflict.values_differ) {
       report(Hazard::race, conflict.write_write, "writes ",
@@ -360,12 +382,9 @@ void RaceDetector::end_interval(HazardTable& hazards, std::uint64_t block, bool 
     report(Hazard::race, conflict.write_read, "writes ", "is read, without a barrier between, by");
     report(Hazard::race, conflict.atomic_write, "updates atomically ",
            "is written without an atomic, and without a barrier between, by");
-    if (const std::uint32_t read = access_pc(conflict.atomic_read.second); !tests_.count(read)) {
-      const bool may_be_meant =
-          space_of(conflict.address) == Space::global && !results_.count(read);
-      report(may_be_meant ? Hazard::read_beside_atomic : Hazard::race, conflict.atomic_read,
-             "updates atomically ", "is read without an atomic, and without a barrier between, by");
-    }
+    report(is_global ? Hazard::read_beside_atomic : Hazard::race, conflict.atomic_read,
+           "updates atomically ", "is read without an atomic, and without a barrier between, by",
+           true);
     report(Hazard::unfinished_copy, conflict.early_read, "reads ",
            "an asynchronous copy may not have filled yet, started by");
     report(Hazard::unfinished_copy, conflict.early_write, "writes ",

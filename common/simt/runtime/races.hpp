@@ -159,6 +159,11 @@ class GlobalCells {
   std::vector<std::uint64_t> touched_;  // a bit for each word
 };
 
+// Decides on what hazards say of plain reads beside atomics: none where such a read is a test, a race
+// where it wants the result. Both are sets of program counters, of all blocks of the launch.
+void settle_reads_beside_atomics(HazardTable& hazards, const std::set<std::uint32_t>& tests,
+                                 const std::set<std::uint32_t>& results);
+
 // True if two accesses to a word are meant to meet: a flag that one sets and the other waits for.
 bool hands_on(AccessClass a_class, AccessId a, AccessClass b_class, AccessId b);
 
@@ -242,7 +247,8 @@ class RaceDetector {
   const std::set<std::uint32_t>& tests() const { return tests_; }
   const std::set<std::uint32_t>& results() const { return results_; }
   // Turns the conflicts of the interval into hazards and starts the next interval, of the same block
-  // or (`block_ends`) of another. `name_of(address)` names the array.
+  // or (`block_ends`) of another. `name_of(address)` names the array. Plain reads beside atomics are
+  // not settled yet.
   void end_interval(HazardTable& hazards, std::uint64_t block, bool block_ends,
                     std::string (*name_of)(std::uintptr_t address));
 

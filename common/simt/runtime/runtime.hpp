@@ -89,6 +89,8 @@ void host_copies(void* to, const void* from, std::size_t bytes);  // cuda/device
 
 // Keeps what the calling thread prints for Launch::printed. False if it is to go to stdout.
 bool keep_printed(const char* text, std::size_t bytes);
+// The running kernel does what cannot be taken back: its launch is not run again.
+void cannot_be_undone();
 bool inside_kernel();  // true on a simulated thread; the CUDA API must not be called there
 
 }  // namespace simt

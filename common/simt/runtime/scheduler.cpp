@@ -33,6 +33,7 @@
 #include "common/simt/runtime/reserve.hpp"
 #include "common/simt/runtime/settings.hpp"
 #include "common/simt/runtime/streams.hpp"
+#include "common/simt/runtime/undo.hpp"
 
 // What kernels read as threadIdx and friends. The stand-in headers declare them const, so that the
 // compiler does not instrument their reads; they are written before a lane is resumed.
@@ -76,13 +77,37 @@ struct Grid {
   unsigned checks = 0;
   const streams::Operation* operation = nullptr;  // if what it touches is to be remembered
   LaunchRaces* races = nullptr;                   // null: there is but one block, or nobody asks
+  std::atomic<bool> may_run_again{false};         // what it does can be undone
+
+  // Of one run.
   std::atomic<std::uint64_t> next_block{0};
   std::atomic<int> workers{0};   // that run blocks
   std::atomic<int> spinning{0};  // of them, those whose block does nothing but wait
-  std::atomic<int> error{0};
+  std::atomic<std::uint64_t> error{kNoError};
   std::atomic<bool> stop{false};  // an endless kernel, a trap: no further blocks
   std::mutex mutex;
   std::set<std::uint32_t> tests, results;  // plain reads beside atomics (races.hpp)
+
+  void begin_run() {
+    next_block = 0;
+    workers = spinning = 0;
+    error = kNoError;
+    stop = false;
+    tests.clear();
+    results.clear();
+  }
+  // The error of a launch is the first one of the first block that has one.
+  void note_error(std::uint64_t block, int code) {
+    std::uint64_t known = error;
+    while (block < known >> kErrorBits &&
+           !error.compare_exchange_weak(known, block << kErrorBits | static_cast<unsigned>(code))) {
+    }
+  }
+  int error_code() const {
+    return error == kNoError ? 0 : static_cast<int>(error & ((1u << kErrorBits) - 1));
+  }
+  static constexpr unsigned kErrorBits = 10;
+  static constexpr std::uint64_t kNoError = UINT64_MAX;
 };
 
 void run_lane();
@@ -121,6 +146,14 @@ class Worker {
   Fp64Blocks fp64_blocks;
   BlockEdges edges;
   PrintLog printed;
+  void forget() {
+    hazards.clear();
+    sites.clear();
+    fp64_blocks.clear();
+    edges.clear();
+    printed.clear();
+  }
+  Undo undo;
   std::atomic<std::uint64_t> heartbeat{0};
   pthread_t os_thread{};
 
@@ -264,6 +297,7 @@ void Worker::run(Grid& g) {
   grid = &g;
   Hot& hot = simt_hot;
   hot.checks = g.checks;
+  hot.undo = g.may_run_again ? &undo : nullptr;
   threads = g.shape.block[0] * g.shape.block[1] * g.shape.block[2];
   ++g.workers;
   races_.begin_launch(g.checks & kCheckRaces ? g.races : nullptr);
@@ -287,7 +321,7 @@ void Worker::run(Grid& g) {
   toucher_.reset();
   progress();
   --g.workers;
-  if (g.races) {
+  if (g.checks & kCheckRaces) {
     const std::lock_guard lock(g.mutex);
     g.tests.insert(races_.tests().begin(), races_.tests().end());
     g.results.insert(races_.results().begin(), races_.results().end());
@@ -542,8 +576,7 @@ void Worker::stop_lane(LaneState state, std::uint32_t pc) {
 }
 
 void Worker::abandon(int cuda_error) {
-  int none = 0;
-  grid->error.compare_exchange_strong(none, cuda_error);
+  grid->note_error(block_index, cuda_error);
   lane_abandoned_ = true;
   lane->state = LaneState::finished;
   simt_hot.active = false;
@@ -729,8 +762,7 @@ void Worker::report_deadlock(Warp& w) {
   }
   HazardKey key{Hazard::warp_deadlock, first->stop_pc, other_pc, "", what};
   hazards[key].add(block_index, first->index, UINT32_MAX, detail);
-  int none = 0;
-  grid->error.compare_exchange_strong(none, 702);
+  grid->note_error(block_index, 702);
   for (unsigned i = 0; i < w.lane_count; ++i) {
     if (waiting >> i & 1) end_lane(w.lanes[i], true);
   }
@@ -839,6 +871,8 @@ bool Worker::counting_spins(unsigned warps) {
 }
 
 void Worker::report_endless(unsigned warps, bool all_wait) {
+  // A second run would take as long.
+  if (!all_wait && !only_waits(warps)) grid->may_run_again = false;
   const std::uint64_t started = std::min(grid->next_block.load(), grid->blocks);
   for (unsigned w = 0; w < warps; ++w) {
     for (unsigned i = 0; i < warps_[w].lane_count; ++i) {
@@ -868,8 +902,7 @@ void Worker::report_endless(unsigned warps, bool all_wait) {
 }
 
 void Worker::kill_all(unsigned warps, int cuda_error) {
-  int none = 0;
-  if (cuda_error) grid->error.compare_exchange_strong(none, cuda_error);
+  if (cuda_error) grid->note_error(block_index, cuda_error);
   for (unsigned w = 0; w < warps; ++w) {
     for (unsigned i = 0; i < warps_[w].lane_count; ++i) {
       if (warps_[w].lanes[i].state != LaneState::finished) end_lane(warps_[w].lanes[i], true);
@@ -883,6 +916,14 @@ void Worker::kill_all(unsigned warps, int cuda_error) {
 
 // ---- The workers of the program ----
 
+// What a launch was found to do.
+struct Found {
+  HazardTable hazards;
+  SiteCounters sites;
+  Fp64Blocks fp64_blocks;
+  PrintLog::Lines printed;
+};
+
 class WorkerPool {
  public:
   static WorkerPool& get() {
@@ -890,11 +931,9 @@ class WorkerPool {
     return pool;
   }
 
-  void run(Grid& grid, HazardTable& hazards, SiteCounters& sites, Fp64Blocks& fp64_blocks,
-           PrintLog::Lines& printed) {
+  // Runs all blocks of the grid on so many OS threads. What they found is kept until it is taken.
+  void run(Grid& grid, unsigned wanted) {
     std::unique_lock lock(mutex_);
-    const unsigned wanted =
-        static_cast<unsigned>(std::min<std::uint64_t>(settings().threads, grid.blocks));
     while (threads_ < wanted) {
       const unsigned number = threads_++;
       workers_.resize(threads_, nullptr);
@@ -907,16 +946,24 @@ class WorkerPool {
     start_.notify_all();
     wait_with_watchdog(lock, wanted);
     grid_ = nullptr;
-    for (unsigned i = 0; i < wanted; ++i) {
-      merge(hazards, workers_[i]->hazards);
-      workers_[i]->hazards.clear();
-      workers_[i]->sites.for_each([&](std::uint32_t pc, const Counters& c) { sites.at(pc) += c; });
-      workers_[i]->sites.clear();
-      for (const auto& [pc, times] : workers_[i]->fp64_blocks) fp64_blocks[pc] += times;
-      workers_[i]->fp64_blocks.clear();
-      note_edges(workers_[i]->edges);
-      workers_[i]->edges.clear();
-      workers_[i]->printed.move_to(printed);
+  }
+  void take(Found& found) {
+    for (Worker* const worker : workers_) {
+      merge(found.hazards, worker->hazards);
+      worker->sites.for_each([&](std::uint32_t pc, const Counters& c) { found.sites.at(pc) += c; });
+      for (const auto& [pc, times] : worker->fp64_blocks) found.fp64_blocks[pc] += times;
+      note_edges(worker->edges);
+      worker->printed.move_to(found.printed);
+      worker->forget();
+      worker->undo.forget();
+    }
+  }
+  // As if the run had not been. Its hazards are added to these.
+  void undo(HazardTable& hazards) {
+    for (Worker* const worker : workers_) {
+      merge(hazards, worker->hazards);
+      worker->forget();
+      worker->undo.put_back();
     }
   }
 
@@ -959,6 +1006,7 @@ class WorkerPool {
           std::_Exit(3);
         }
         grid_->stop = true;
+        grid_->may_run_again = false;
         since = Clock::now();
         for (unsigned i = 0; i < wanted; ++i) {
           if (workers_[i]) pthread_kill(workers_[i]->os_thread, kEndThread);
@@ -1009,6 +1057,50 @@ Lane& wait_in_warp(WarpOp op, unsigned mask, void* return_address) {
   return lane;
 }
 
+bool between_blocks(const HazardRecord& record) { return record.other_block != UINT64_MAX; }
+
+// Runs the blocks on all threads. Where it matters which block ran first, that run is undone and the
+// blocks run again one after another, so that what is found and what is computed is the same on any
+// number of threads.
+//
+// What atomics return, where blocks share nothing else, is not seen to matter. A launch stays as it
+// was if it has printed straight to stdout, has taken memory of malloc, or is endless but does not
+// merely wait.
+void run_blocks(Grid& grid, Found& found) {
+  const auto threads =
+      static_cast<unsigned>(std::min<std::uint64_t>(settings().threads, grid.blocks));
+  WorkerPool& pool = WorkerPool::get();
+  if (threads > 1 && grid.races) {
+    Undo::begin_launch();
+    grid.may_run_again = true;
+  }
+  pool.run(grid, threads);
+  HazardTable first;
+  if (grid.may_run_again && (grid.stop || grid.races->order_matters())) {
+    grid.may_run_again = false;
+    pool.undo(first);
+    grid.races->report(first, &array_name);
+    settle_reads_beside_atomics(first, grid.tests, grid.results);
+    std::erase_if(first, [](const auto& entry) {
+      return entry.first.hazard != Hazard::unordered_streams &&
+             !(entry.first.hazard == Hazard::race && between_blocks(entry.second));
+    });
+    grid.operation = nullptr;
+    grid.begin_run();
+    grid.races->begin(grid.blocks);
+    pool.run(grid, 1);
+  }
+  pool.take(found);
+  if (grid.races) grid.races->report(found.hazards, &array_name);
+  settle_reads_beside_atomics(found.hazards, grid.tests, grid.results);
+  // Blocks that take their work from a queue race only if they run at once.
+  const bool still_race = std::any_of(found.hazards.begin(), found.hazards.end(),
+                                      [](auto& entry) { return between_blocks(entry.second); });
+  for (const auto& [key, record] : first) {
+    if (!still_race || key.hazard == Hazard::unordered_streams) found.hazards[key].add(record);
+  }
+}
+
 // Why the kernel ended itself: a fault of addresses is better said by its finding.
 void explain_error(const std::vector<Finding>& findings) {
   for (const Finding& f : findings) {
@@ -1037,6 +1129,10 @@ void note_hazard(Hazard hazard, std::uint32_t pc, const std::string& array, cons
   Worker& worker = *current_worker;
   worker.hazards[{hazard, pc, 0, array, what}].add(worker.block_index, worker.lane->index,
                                                    UINT32_MAX, detail);
+}
+
+void note_first_run(std::uint32_t pc) {
+  if (simt_hot.undo) simt_hot.undo->block_reached(pc);
 }
 
 void count_fp64_block(std::uint32_t pc) { ++current_worker->fp64_blocks[pc]; }
@@ -1167,10 +1263,15 @@ void stop_kernel(const char* what, void* program_counter) {
 }
 
 bool keep_printed(const char* text, std::size_t bytes) {
-  if (!program_reads_findings()) return false;
+  if (!program_reads_findings()) {
+    cannot_be_undone();
+    return false;
+  }
   current_worker->printed.add(current_worker->block_index, std::string(text, bytes));
   return true;
 }
+
+void cannot_be_undone() { current_worker->grid->may_run_again = false; }
 
 bool inside_kernel() { return current_worker != nullptr && current_worker->grid != nullptr; }
 
@@ -1204,10 +1305,7 @@ int run_grid(const LaunchShape& shape, const void* closure, std::size_t closure_
     if (races.begin(grid.blocks)) grid.races = &races;
   }
 
-  HazardTable hazards;
-  SiteCounters sites;
-  Fp64Blocks fp64_blocks;
-  PrintLog::Lines printed;
+  Found found;
   set_given_by_host(closure, closure_bytes);
   for (const std::string& name : shadows_among(closure, closure_bytes)) {
     const std::uint32_t pc =
@@ -1216,14 +1314,12 @@ int run_grid(const LaunchShape& shape, const void* closure, std::size_t closure_
             : static_cast<std::uint32_t>(shape.program_counter - image.load_address());
     const std::string what =
         "is given " + name + ", whose name in host code is no address on the device";
-    hazards[{Hazard::invalid_address, pc, 0, name, what}].add(0, 0, UINT32_MAX, "");
+    found.hazards[{Hazard::invalid_address, pc, 0, name, what}].add(0, 0, UINT32_MAX, "");
   }
   {
     const CrashHandlers handlers;
-    WorkerPool::get().run(grid, hazards, sites, fp64_blocks, printed);
+    run_blocks(grid, found);
   }
-
-  if (grid.races) grid.races->report(hazards, grid.tests, grid.results, &array_name);
 
   Launch launch;
   launch.kernel = kernel.name;
@@ -1231,12 +1327,12 @@ int run_grid(const LaunchShape& shape, const void* closure, std::size_t closure_
   std::copy(shape.block, shape.block + 3, launch.block.begin());
   launch.shared_bytes = kernel.static_shared + shape.dynamic_shared_bytes;
   std::map<std::pair<std::string, int>, LineCounters> lines;
-  sites.for_each([&](std::uint32_t site, const Counters& c) {
+  found.sites.for_each([&](std::uint32_t site, const Counters& c) {
     SourceLine line = image.line_of(image.load_address() + site);
     lines[{line.file, line.line}].counters += c;
     launch.counters += c;
   });
-  for (const auto& [line, operations] : fp64_lines(fp64_blocks)) {
+  for (const auto& [line, operations] : fp64_lines(found.fp64_blocks)) {
     lines[line].fp64_operations = operations;
     launch.fp64_operations += operations;
   }
@@ -1244,11 +1340,11 @@ int run_grid(const LaunchShape& shape, const void* closure, std::size_t closure_
     std::tie(line.file, line.line) = place;
     launch.lines.push_back(std::move(line));
   }
-  launch.findings = to_findings(hazards, shape.grid, shape.block);
-  launch.printed = PrintLog::in_order(std::move(printed));
-  if (grid.error != 0) explain_error(launch.findings);
+  launch.findings = to_findings(found.hazards, shape.grid, shape.block);
+  launch.printed = PrintLog::in_order(std::move(found.printed));
+  if (grid.error_code() != 0) explain_error(launch.findings);
   record_launch(std::move(launch));
-  return grid.error;
+  return grid.error_code();
 }
 
 }  // namespace simt

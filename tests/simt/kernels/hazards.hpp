@@ -15,6 +15,4 @@ const std::vector<HazardCase>& synchronisation_cases();
 const std::vector<HazardCase>& copy_cases();    // asynchronous copies
 const std::vector<HazardCase>& stream_cases();  // order between streams and with the host
 const std::vector<HazardCase>& block_cases();   // races between blocks
-// The same where it shows which block came last: not equal from run to run.
-const std::vector<HazardCase>& block_order_cases();
 const std::vector<HazardCase>& failure_cases();  // kernels that end themselves or crash

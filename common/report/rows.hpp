@@ -56,6 +56,7 @@ struct Hazard {
   std::string array;
   std::uint64_t count = 0;
   std::string message;  // one sentence
+  int remedy = 0;       // the greater, the more its advice asks for; not in results
   bool operator==(const Hazard&) const = default;
 };
 

@@ -94,6 +94,7 @@ struct Finding {
   std::string array;                 // name of the array or allocation; empty if unknown
   std::uint64_t count = 0;           // how many times
   std::string message;               // one sentence that names the parties and teaches
+  int remedy = 0;                    // the greater, the more its advice asks for; not in the report
   bool is_note() const {
     return kind == "same_value_write" || kind == "read_beside_atomic" || kind == "missed_barrier";
   }

@@ -114,6 +114,9 @@ TEST_CASE("a missing barrier fails the run") {
   CHECK(std::min(race->line, race->other_line) < bug);
   CHECK(std::max(race->line, race->other_line) > bug);
   CHECK_THAT(row.hazards.reason, test::contains("length "));
+  // The first problem has no more than a warp's worth of work: its advice is too little for the others.
+  CHECK_THAT(race->message, test::contains("__syncthreads()"));
+  CHECK_THAT(race->message, !test::contains("__syncwarp()"));
 }
 
 TEST_CASE("a read past the end fails the run although it is not used") {

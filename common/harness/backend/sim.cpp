@@ -15,8 +15,9 @@ namespace halo {
 namespace {
 
 Hazard to_hazard(const simt::Finding& finding) {
-  return {finding.kind,  finding.file,   finding.line,  finding.other_file, finding.other_line,
-          finding.block, finding.thread, finding.array, finding.count,      finding.message};
+  return {finding.kind,       finding.file,    finding.line,   finding.other_file,
+          finding.other_line, finding.block,   finding.thread, finding.array,
+          finding.count,      finding.message, finding.remedy};
 }
 
 void add_printed(const simt::Printed& more, simt::Printed& all) {

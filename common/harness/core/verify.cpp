@@ -21,7 +21,10 @@ void add_hazard(Hazards& hazards, const std::string& where, const Hazard& hazard
   hazards.outcome = Outcome::bad;
   for (Hazard& known : hazards.findings) {
     if (same_place(known, hazard)) {
-      known.count += hazard.count;
+      const std::uint64_t count = known.count + hazard.count;
+      // Where a small problem has one warp only, __syncwarp would do.
+      if (hazard.remedy > known.remedy) known = hazard;
+      known.count = count;
       return;
     }
   }

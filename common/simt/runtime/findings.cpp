@@ -243,6 +243,7 @@ std::vector<Finding> to_findings(const HazardTable& table, const unsigned grid[3
       f.message += "It is a race between blocks as well. ";
     }
     f.message += advice(key.hazard, record.remedy);
+    f.remedy = static_cast<int>(record.remedy);
     findings.push_back(std::move(f));
   }
   return findings;

@@ -95,6 +95,9 @@ Measure shared_requests() {
   return sum_of("shared-memory requests", {"shared_load_requests", "shared_store_requests"}, 1,
                 false);
 }
+Measure constant_reads() {
+  return sum_of("reads of constant memory", {"constant_load_requests"}, 1, false);
+}
 Measure barriers() { return sum_of("barriers", {"barriers"}, 1, false); }
 
 Measure launches() {

@@ -102,6 +102,7 @@ Measure bytes_per_output();  // of global memory, loads and stores, in sectors
 Measure load_requests();     // of global memory
 Measure shared_conflicts();  // loads and stores
 Measure shared_requests();   // loads and stores
+Measure constant_reads();    // distinct addresses of a warp
 Measure barriers();          // of all blocks
 Measure launches();          // of kernels
 Measure extra_memory();      // allocated by the call and not freed, in bytes

@@ -1,0 +1,53 @@
+// Wrong. Fails: each cell is loaded once for both sums
+#include <cuda_runtime.h>
+
+#include "common/exercise/exercise.h"
+
+// Preconditions: gridDim.x * blockDim.x >= n; both widths are odd, their sum is at most kMaxTaps, and either
+// may be the larger one; masks_constant holds what `launch` put there.
+__global__ void two_masks(const float* input,  // [n]
+                          const float* smooth_mask, const float* slope_mask,
+                          float* smooth,  // [n]
+                          float* slope,   // [n]
+                          int n, int smooth_width, int slope_width) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+
+  const int smooth_halo = (smooth_width - 1) / 2;
+  const int slope_halo = (slope_width - 1) / 2;
+  float smooth_sum = 0.0f;
+  float slope_sum = 0.0f;
+
+  // TODO 1: one loop over the cells that either sum needs, each loaded once. Both masks have their middle
+  // at cell i.
+  // d counts from the middle: there tap d of a mask is its tap halo + d. All lanes are at the same d, so
+  // both questions about the masks are answered alike by a whole warp.
+  const int halo = max(smooth_halo, slope_halo);
+  for (int d = -halo; d <= halo; ++d) {
+    const int k = i + d;
+    if (k < 0 || k >= n) continue;
+    const float cell = input[k];
+    if (abs(d) <= smooth_halo) smooth_sum += cell * smooth_mask[smooth_halo + d];
+    if (abs(d) <= slope_halo) slope_sum += cell * slope_mask[slope_halo + d];
+  }
+  // END 1
+
+  smooth[i] = smooth_sum;
+  slope[i] = slope_sum;
+}
+
+// Arrays are on the device; `threads` of a block.
+static int launch(const float* input, const float* smooth_mask, const float* slope_mask,
+                  float* smooth, float* slope, int n, int smooth_width, int slope_width,
+                  int threads) {
+  // TODO 2: both masks into masks_constant, the second behind the first. The masks of this call: those of
+  // the call before may have been others. (They are on the device: cudaMemcpyDeviceToDevice.)
+  // Counts and offsets of cudaMemcpyToSymbol are bytes.
+  // END 2
+  const int blocks = (n - 1) / threads + 1;
+  two_masks<<<blocks, threads>>>(input, smooth_mask, slope_mask, smooth, slope, n, smooth_width,
+                                 slope_width);
+  return cudaGetLastError();
+}
+
+halo::Exercise halo::exercise() { return launch; }

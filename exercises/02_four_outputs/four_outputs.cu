@@ -35,7 +35,7 @@ __global__ void four_outputs(const float* input,  // [n]
   // END 2
 
   // TODO 3: write those of the four that exist.
-  (void)sums;
+  (void)sums[0];
   (void)output;
   (void)first;
   // END 3

@@ -88,6 +88,9 @@ struct ReportOptions {
 /// family has all of them.
 std::vector<std::string> families_of(const std::vector<FamilyOption>& options);
 
+/// "a b c".
+std::string joined(const std::vector<std::string>& words);
+
 /// "conv1d, conv2d or network".
 std::string any_of(const std::vector<std::string>& words);
 

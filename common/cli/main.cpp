@@ -170,12 +170,6 @@ class PassedOn {
                          [&](const ProgramOption& other) { return other.name == option.name; }) > 1;
   }
 
-  static std::string joined(const std::vector<std::string>& words) {
-    std::string text;
-    for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-    return text;
-  }
-
   std::vector<One> options_;  // stays as it is once the command line points into it
 };
 

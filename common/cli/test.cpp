@@ -25,14 +25,6 @@ struct Cases {
   std::vector<std::string> skipped;  // "name: reason"
 };
 
-bool starts_with(const std::string& text, const std::string& start) {
-  return text.compare(0, start.size(), start) == 0;
-}
-
-bool ends_with(const std::string& text, const std::string& end) {
-  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
 // What many were not run for is told once, with their number; the others as they are. A line is
 // "program: case: reason", and each part may have colons of its own.
 std::vector<std::string> by_reason(const std::vector<std::string>& skipped) {
@@ -74,7 +66,7 @@ Cases count(const TestResult& result) {
   std::istringstream lines(result.out);
   const std::string not_run = "NOT RUN: ";
   for (std::string line; std::getline(lines, line);) {
-    if (starts_with(line, not_run)) {
+    if (line.starts_with(not_run)) {
       cases.skipped.push_back(result.name + ": " + line.substr(not_run.size()));
     }
     int passed = 0, failed = 0, left_out = 0;
@@ -166,11 +158,11 @@ std::vector<TestProgram> choose_tests(const BuildFolder& build, const TestOption
     }
     const bool in_suite =
         std::find(test.suites.begin(), test.suites.end(), options.what) != test.suites.end();
-    const bool named = test.name == options.what || starts_with(test.name, stage);
+    const bool named = test.name == options.what || test.name.starts_with(stage);
     if (!options.what.empty() && !in_suite && !named) continue;
     known = true;
-    if (options.on == "sim" && ends_with(test.name, "-gpu")) continue;
-    if (options.on == "gpu" && ends_with(test.name, "-sim")) continue;
+    if (options.on == "sim" && test.name.ends_with("-gpu")) continue;
+    if (options.on == "gpu" && test.name.ends_with("-sim")) continue;
     chosen.push_back(test);
   }
   if (!known) {
@@ -191,7 +183,7 @@ int run_tests(const BuildFolder& build, const TestOptions& options) {
   std::vector<TestProgram> tests = choose_tests(build, options);
   Cases sum;
   // Minutes of nvcc, to be told by each that it was not run.
-  const auto is_for_gpu = [](const TestProgram& test) { return ends_with(test.name, "-gpu"); };
+  const auto is_for_gpu = [](const TestProgram& test) { return test.name.ends_with("-gpu"); };
   if (options.on != "gpu" && std::any_of(tests.begin(), tests.end(), is_for_gpu)) {
     const Gpu gpu = find_gpu();
     std::erase_if(tests, [&](const TestProgram& test) {

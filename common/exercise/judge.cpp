@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <stdexcept>
 
@@ -283,9 +284,9 @@ class ExerciseProblem final : public AnyProblem {
 // ---- What came of it ----
 
 struct Check::State {
-  State(const Contract& asked, const std::string& program, const std::string& file,
+  State(const Contract& asked, const std::vector<std::string>& command, const std::string& file,
         std::uint64_t of_data)
-      : contract(asked), backend(program), source(file), seed(of_data) {
+      : contract(asked), backend(command), source(file), seed(of_data) {
     const RemoteBackend::Parameters wanted{static_cast<int>(contract.inputs.size()),
                                            contract.outputs,
                                            static_cast<int>(contract.numbers.size())};
@@ -395,7 +396,11 @@ struct Check::State {
 
 Check::Check(const Contract& contract, const std::string& program, const std::string& source,
              std::uint64_t seed)
-    : state_(std::make_unique<State>(contract, program, source, seed)) {}
+    : Check(contract, std::vector{program}, source, seed) {}
+
+Check::Check(const Contract& contract, const std::vector<std::string>& command,
+             const std::string& source, std::uint64_t seed)
+    : state_(std::make_unique<State>(contract, command, source, seed)) {}
 
 Check::~Check() = default;
 
@@ -537,6 +542,46 @@ std::vector<Row> Check::faults() const {
     faults.push_back(budget->second);
   }
   return faults;
+}
+
+FirstFault Check::first_fault() {
+  State& state = *state_;
+  FirstFault first{state.groups.front().problems.front(), {0, 0}, "all is right"};
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for (const Group& group : state.groups) {
+    const Row& all = state.tried(group.name);
+    if (all.check.outcome == Outcome::good && all.hazards.outcome != Outcome::bad) continue;
+    for (const Numbers& numbers : group.problems) {
+      const ExerciseProblem problem(state.contract, numbers);
+      if (call_bytes(problem) >= least) continue;
+      Row row = state.empty_row("debug");
+      SavedOutputs outputs;
+      check_problem(state.variant, state.backend, problem, state.seed, row, {}, &outputs);
+      const bool is_right = row.check.outcome == Outcome::good;
+      if (is_right && row.hazards.outcome != Outcome::bad) continue;
+      least = call_bytes(problem);
+      first = {numbers, {0, 0}, problem.describe() + ": it does not come out right"};
+      if (is_right) {
+        const Hazard& hazard = row.hazards.findings.front();
+        first.words = problem.describe() + ": " + hazard.message;
+        first.owner = {hazard.block[0], hazard.thread[0]};
+        continue;
+      }
+      const DatasetPtr data = static_cast<const AnyProblem&>(problem).data({}, state.seed);
+      const Judge judge = data->judge(conv::Layout::nchw, conv::Demand::bounded);
+      const std::int64_t output = outputs.empty() ? -1 : judge(0, outputs.front()).first_failure;
+      if (output < 0) continue;
+      first.words = problem.describe() + ": output[" + std::to_string(output) + "] is wrong";
+      if (state.contract.owner) first.owner = state.contract.owner(problem.given(), output);
+    }
+  }
+  return first;
+}
+
+void Check::run_once(const Numbers& numbers) {
+  Row row = state_->empty_row("debug");
+  const ExerciseProblem problem(state_->contract, numbers);
+  check_problem(state_->variant, state_->backend, problem, state_->seed, row);
 }
 
 std::string Check::time() {

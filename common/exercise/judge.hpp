@@ -179,6 +179,14 @@ struct Verdict {
   std::vector<BudgetLine> budget = {};
 };
 
+/// The smallest problem that comes out wrong, and who computes its first wrong output (by Contract::owner, else
+/// thread 0 of block 0). Where all are right, the first problem.
+struct FirstFault {
+  Numbers problem;
+  Owner owner;
+  std::string words;  // "n 5, width 3, threads 4: output[4] is wrong", or that all is right
+};
+
 /// One program under a contract. What was tried once is not tried again by another case.
 class Check {
  public:
@@ -186,6 +194,9 @@ class Check {
   /// std::runtime_error, one line.
   Check(const Contract& contract, const std::string& program, const std::string& source,
         std::uint64_t seed);
+  /// The program with what starts it: a debugger's words, and then it may take its time.
+  Check(const Contract& contract, const std::vector<std::string>& command,
+        const std::string& source, std::uint64_t seed);
   ~Check();
 
   /// Seconds without a sign of life after which a call is ended; 20 unless this says otherwise.
@@ -208,6 +219,9 @@ class Check {
   std::string backend() const;
   /// Why nothing can be run here ("no GPU: ..."); empty if it can.
   std::string unavailable() const;
+  FirstFault first_fault();
+  /// Runs this problem, on ordinary data, whatever comes of it.
+  void run_once(const Numbers& problem);
   /// Where calls can be timed, and once all is right: how long one takes with Contract::timed, in one line.
   /// Else empty. For people: it has no points.
   std::string time();

@@ -30,7 +30,7 @@ std::uint64_t address_of(const void* memory) { return reinterpret_cast<std::uint
 // The worker's process and its socket.
 class Process {
  public:
-  explicit Process(const std::string& program) {
+  explicit Process(const std::vector<std::string>& command) {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
       fail(std::string("no socket for the exercise's program: ") + std::strerror(errno));
@@ -47,8 +47,11 @@ class Process {
       } else {
         dup2(ends[1], kSocket);
       }
-      execl(program.c_str(), program.c_str(), static_cast<char*>(nullptr));
-      std::fprintf(stderr, "cannot run %s: %s\n", program.c_str(), std::strerror(errno));
+      std::vector<char*> words;
+      for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
+      words.push_back(nullptr);
+      execvp(words[0], words.data());
+      std::fprintf(stderr, "cannot run %s: %s\n", words[0], std::strerror(errno));
       _exit(127);
     }
     close(ends[1]);
@@ -104,10 +107,13 @@ class Process {
 }  // namespace
 
 struct RemoteBackend::State {
-  explicit State(const std::string& path) : program(path) { begin(); }
+  explicit State(const std::vector<std::string>& words)
+      : command(words), patience(words.size() == 1 ? kPatience : 0) {
+    begin();
+  }
 
   void begin() {
-    process = std::make_unique<Process>(program);
+    process = std::make_unique<Process>(command);
     hello = json::Value::parse(ask({Ask::hello, 0, 0, 0, {}}).bytes);
   }
 
@@ -122,16 +128,16 @@ struct RemoteBackend::State {
     return answer;
   }
 
-  std::string program;
-  int patience = kPatience;
+  std::vector<std::string> command;
+  int patience;
   std::unique_ptr<Process> process;
   json::Value hello;
   Observation seen;
   std::vector<std::span<const float>> whole;  // the worker's addresses of ints
 };
 
-RemoteBackend::RemoteBackend(const std::string& program)
-    : state_(std::make_unique<State>(program)) {}
+RemoteBackend::RemoteBackend(const std::vector<std::string>& command)
+    : state_(std::make_unique<State>(command)) {}
 
 RemoteBackend::~RemoteBackend() = default;
 
@@ -265,6 +271,8 @@ std::unique_ptr<Batch> RemoteBackend::batch(std::function<int(int)>, int) {
 bool RemoteBackend::recover() {
   try {
     if (state_->process->is_there()) return state_->ask({Ask::recover, 0, 0, 0, {}}).number != 0;
+    // A debugger that was left stays away.
+    if (state_->command.size() > 1) return false;
     state_->begin();
     return true;
   } catch (const std::runtime_error&) {

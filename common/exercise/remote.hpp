@@ -13,12 +13,12 @@ namespace halo::exercises {
 
 class RemoteBackend final : public Backend {
  public:
-  /// Starts the program (worker.cpp). Throws std::runtime_error, one line, if it cannot be started or does not
+  /// Starts the program (worker.cpp), by itself or under another program's command. Throws std::runtime_error, one line, if it cannot be started or does not
   /// answer as one.
-  explicit RemoteBackend(const std::string& program);
+  explicit RemoteBackend(const std::vector<std::string>& command);
   ~RemoteBackend() override;
 
-  /// Seconds without a sign of life after which a call is ended.
+  /// Seconds without a sign of life after which a call is ended; 0: as long as it takes.
   void set_patience(int seconds);
 
   /// How many parameters the exercise's function has.

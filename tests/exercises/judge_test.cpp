@@ -1,9 +1,15 @@
 // The judge outlives whatever a student's program does, and says what it was.
 #include "common/exercise/judge.hpp"
 
-#include <filesystem>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
 #include <string>
 
+#include "common/exercise/debug.hpp"
 #include "tests/catch.hpp"
 
 namespace halo::exercises {
@@ -169,6 +175,64 @@ TEST_CASE("a wrong output is told with its thread and what it comes from") {
   const Diagnosis& known = faults[0].check.diagnosis;
   CHECK(known.place == "output[0]");
   CHECK(known.origin == "thread 0 of block 0 computes it, from input[0]");
+}
+
+TEST_CASE("the first fault is that of the smallest problem, with the thread that has it") {
+  Contract doubled = copy_contract();
+  doubled.groups = {{"long ones", {{100}, {80}}}};
+  doubled.define = [](const Given& given, std::int64_t i, Output& output) {
+    output.is(given.cell(0, i) * (i == 70 ? 2 : 1), 0, {{0, i}});
+  };
+  Check wrong(doubled, std::string(HALO_MISBEHAVING) + "/misbehaving-copies", "copies.cu",
+              test::seed());
+  const FirstFault fault = wrong.first_fault();
+  CHECK(fault.problem == Numbers{80});
+  CHECK(fault.words == "n 80: output[70] is wrong");
+  CHECK(fault.owner.block == 1);
+  CHECK(fault.owner.thread == 6);
+  CHECK(check_of("copies").first_fault().words == "all is right");
+}
+
+TEST_CASE("the lines at which kernels begin are those behind their braces") {
+  CHECK(kernel_lines("__global__ void a(int n) {\n  int i;\n}\n") == std::vector{2});
+  CHECK(kernel_lines("// __global__ void a() {\n\n__global__ void b(float* x,  // [n] {\n"
+                     "                  int n) {\n  x[0] = n;\n}\n") == std::vector{5});
+  CHECK(kernel_lines("__global__ void a();\nvoid f() {}\n__global__ void a() { f(); }\n") ==
+        std::vector{3});
+  CHECK(kernel_lines("template <int k>\n__global__ __launch_bounds__(256) void a() {\n}\n"
+                     "__global__ void b() {\n  b();\n") == std::vector{3, 5});
+  CHECK(kernel_lines("int main() {\n}\n").empty());
+}
+
+TEST_CASE("gdb stops in the thread that was asked for, and sees its threadIdx") {
+  const std::string where = std::string(HALO_MISBEHAVING) + "/";
+  if (std::system("gdb --version > /dev/null 2>&1") != 0) test::skip("gdb is not installed");
+  const Contract& contract = copy_contract();
+  Check check(contract, where + "misbehaving-copies", "copies.cu", test::seed());
+  DebugOptions options;
+  options.program = where + "misbehaving-copies-debug";
+  options.file = HALO_SOURCE_ROOT "/tests/exercises/misbehaving/copies.cu";
+  options.block = 0;
+  options.thread = 0;
+  options.batch = true;
+  // What gdb says goes where the worker's words go: to stderr.
+  const std::string said = where + "gdb-said.txt";
+  std::fflush(stderr);
+  const int kept = dup(STDERR_FILENO);
+  const int file = open(said.c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0600);
+  dup2(file, STDERR_FILENO);
+  const int status = debug(contract, check, options, test::seed());
+  dup2(kept, STDERR_FILENO);
+  close(file);
+  close(kept);
+  CHECK(status == 0);
+  std::ifstream in(said);
+  std::ostringstream text;
+  text << in.rdbuf();
+  CHECK_THAT(text.str(), contains("stopping in thread 0 of block 0"));
+  CHECK_THAT(text.str(), contains("copies.cu:7"));
+  CHECK_THAT(text.str(), contains("{x = 0, y = 0, z = 0}"));
+  CHECK_THAT(text.str(), contains("n = 1"));
 }
 
 }  // namespace

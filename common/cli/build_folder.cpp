@@ -127,6 +127,15 @@ std::vector<TestProgram> BuildFolder::tests() const {
   return tests;
 }
 
+bool BuildFolder::makes(const fs::path& file) const {
+  for (const Json& target : read(path_ / "meson-info" / "intro-targets.json").elements()) {
+    for (const Json& made : target.at("filename").elements()) {
+      if (file == made.get<std::string>()) return true;
+    }
+  }
+  return false;
+}
+
 std::vector<Library> BuildFolder::libraries() const {
   std::vector<Library> libraries;
   for (const Json& entry : read(path_ / "meson-info" / "intro-dependencies.json").elements()) {

@@ -54,6 +54,8 @@ class BuildFolder {
   /// The programs that time a family's ladder of stages, by family, the CPU's before the GPU's.
   const std::vector<Program>& ladders() const { return ladders_; }
   std::vector<TestProgram> tests() const;
+  /// Whether the build description says how this file is made.
+  bool makes(const std::filesystem::path& file) const;
   std::vector<Library> libraries() const;
   /// The results in meson-logs/NAME.json; none if the file does not exist.
   std::vector<TestResult> test_results(const std::string& name) const;

@@ -23,6 +23,11 @@ struct CannotRun : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// The check of an exercise ended without a verdict, which is no pass: one line, exit code 1.
+struct NoVerdict : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 /// Options of the stage and ladder programs, with their values (a flag has none).
 using PassedOptions = std::vector<std::pair<std::string, std::string>>;
 
@@ -51,6 +56,17 @@ struct TestOptions {
   std::string on = "auto";  // sim or gpu: only the tests that belong to it or to neither
   std::string color = "auto";
 };
+
+struct TryOptions {
+  std::string exercise;     // as typed: 4, 04, tile_and_halo; empty: the first that is not passed
+  std::string on = "auto";  // sim, gpu or auto
+  std::string seed;         // of the check; empty: a fresh one
+  int time_limit = 120;     // seconds without a sign of life; 0: none
+  bool ask = true;          // the predictions, before the first run
+  bool all = false;         // more than a screen
+  std::string color = "auto";
+};
+using WatchOptions = TryOptions;
 
 struct BenchOptions {
   std::string family;       // conv1d, conv2d, ...; empty: all
@@ -121,6 +137,14 @@ int run_bench(const BuildFolder& build, const BenchOptions& options);
 int run_compare(const CompareOptions& options);
 int run_report(const ReportOptions& options);
 int run_tests(const BuildFolder& build, const TestOptions& options);
+/// 0 passed, 1 not passed, 2 it does not compile.
+int run_try(const BuildFolder& build, const TryOptions& options);
+int run_watch(const BuildFolder& build, const WatchOptions& options);
+int run_hint(const BuildFolder& build, const std::string& exercise, bool all);
+/// 1 if it is not shown yet.
+int run_show(const BuildFolder& build, const std::string& exercise, bool beside);
+int run_reset(const BuildFolder& build, const std::string& exercise);
+int run_progress(const BuildFolder& build, const std::string& color);
 int list_stages(const BuildFolder& build);
 int run_doctor(const BuildFolder& build);
 

@@ -10,6 +10,7 @@
 #include "common/cli/gpu.hpp"
 #include "common/cli/last_runs.hpp"
 #include "common/cli/process.hpp"
+#include "common/cli/standing.hpp"
 #include "common/report/command_line.hpp"
 #include "common/report/table.hpp"
 
@@ -96,6 +97,21 @@ void print_line(const std::string& name, const std::string& found, const std::st
               found.empty() ? ("missing: " + cost).c_str() : found.c_str());
 }
 
+// The exercises below the stages. A list is no place to complain of them.
+void list_exercises(const BuildFolder& build) {
+  try {
+    const Exercises exercises(build.source());
+    const auto records = ProgressFile(exercises.folder()).read();
+    std::printf("exercises (./halo watch):\n");
+    for (const Exercise& exercise : exercises.all()) {
+      const auto known = records.find(exercise.name);
+      std::printf("%s  %s, %s\n", exercise.number.c_str(), exercise.title.c_str(),
+                  standing_of(known == records.end() ? ExerciseRecord() : known->second).c_str());
+    }
+  } catch (const std::runtime_error&) {
+  }
+}
+
 }  // namespace
 
 int list_stages(const BuildFolder& build) {
@@ -129,6 +145,7 @@ int list_stages(const BuildFolder& build) {
     line.erase(line.find_last_not_of(' ') + 1);
     std::printf("%s\n%s", line.c_str(), row == 0 ? "" : variants.at(row - 1).c_str());
   }
+  list_exercises(build);
   if (next.empty()) {
     std::printf("next: ./halo bench   all stages beside each other\n");
   } else if (const auto lesson = course.find(next); lesson != course.end()) {

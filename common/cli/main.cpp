@@ -35,7 +35,15 @@ constexpr const char* usage =
     "  compare A B    two results files: what became faster, what slower\n"
     "  report FILE    a results file as a table, as Markdown or as CSV\n"
     "  test [SUITE]   run the tests, one suite, or one stage's tests\n"
-    "  list           list the stages\n"
+    "\n"
+    "  try [NN]       judge your file of an exercise: numbers, hazards, budget, points\n"
+    "  watch [NN]     the same on each save, exercise after exercise\n"
+    "  hint NN        the next hint of an exercise\n"
+    "  show NN        its solution, once you have passed it\n"
+    "  reset NN       its file as it was at the beginning; yours is kept\n"
+    "  progress       what is passed, your points, what is next\n"
+    "\n"
+    "  list           list the stages and the exercises\n"
     "  doctor         say what is present, and what each missing thing costs\n"
     "  help COMMAND   the same as COMMAND --help\n"
     "\n"
@@ -49,9 +57,11 @@ constexpr const char* usage =
     "74 results could not be written, 77 nothing could be run. Where several hold, the first of\n"
     "74, 1, 2, 77; the other programs run all the same.\n";
 
-const std::vector<std::string> command_names = {"run",  "bench", "compare", "report",
-                                                "test", "list",  "doctor"};
-constexpr const char* commands = "run, bench, compare, report, test, list or doctor";
+const std::vector<std::string> command_names = {"run",      "bench", "compare", "report", "test",
+                                                "try",      "watch", "hint",    "show",   "reset",
+                                                "progress", "list",  "doctor"};
+constexpr const char* commands =
+    "run, bench, compare, report, test, try, watch, hint, show, reset, progress, list or doctor";
 
 // This program stands in <build folder>/common/cli/.
 fs::path own_build_folder() {
@@ -344,6 +354,67 @@ int command_test(const Global& global, int argc, const char* const* argv) {
   return run_tests(BuildFolder(global.build), options);
 }
 
+// `try` and `watch`: the same options, but for what has no use on a screen that is redrawn.
+int command_try(const Global& global, int argc, const char* const* argv, bool watches) {
+  TryOptions options;
+  bool no_ask = false;
+  std::string time_limit;
+  CommandLine line(watches ? "Judges an exercise each time you save its file; end with q or Ctrl-C."
+                           : "Judges your file of an exercise.",
+                   "Your file is exercises/NN_name/*.cu, its task the README.md beside it.");
+  line.positional("exercise", options.exercise,
+                  "04, 4 or its name; the first that you have not passed, if left out");
+  line.option("--on", "sim|gpu", options.on,
+              "where to run; on the simulator, which sees most, if left out");
+  line.flag("--no-ask", no_ask, "do not ask for predictions before the first run");
+  if (!watches) line.flag("--all", options.all, "all that is wrong, however long");
+  line.option("--seed", "N", options.seed, "of the check's inputs; another each time, if left out");
+  line.option("--time-limit", "SECONDS", time_limit,
+              "the compiler or the check is ended that gives no sign of life for so long; 120 if "
+              "left out, 0: never");
+  line.option("--color", "WHEN", options.color, "auto, always or never");
+  if (!line.parse(argc, argv)) return 0;
+  options.ask = !no_ask;
+  if (!options.seed.empty()) parse_number("--seed", options.seed, 0, 1'000'000'000'000'000'000);
+  if (!time_limit.empty()) {
+    options.time_limit = static_cast<int>(parse_number("--time-limit", time_limit, 0, 1'000'000));
+  }
+  require_one_of("--on", options.on, {"auto", "sim", "gpu"});
+  require_one_of("--color", options.color, {"auto", "always", "never"});
+  const BuildFolder build(global.build);
+  return watches ? run_watch(build, options) : run_try(build, options);
+}
+
+// A command about one exercise; `flag` is the only option that it has, if any.
+struct AboutExercise {
+  const char* description;
+  const char* epilogue;
+  const char* flag;
+  const char* help;
+};
+int command_about(const Global& global, int argc, const char* const* argv,
+                  const AboutExercise& about,
+                  int (*command)(const BuildFolder&, const std::string&, bool)) {
+  std::string exercise;
+  bool flag = false;
+  CommandLine line(about.description, about.epilogue);
+  line.positional("exercise", exercise, "04, 4 or its name");
+  if (about.flag != nullptr) line.flag(about.flag, flag, about.help);
+  if (!line.parse(argc, argv)) return 0;
+  if (exercise.empty()) throw WrongUse("which exercise? " + std::string(argv[0]) + " 04, say");
+  return command(BuildFolder(global.build), exercise, flag);
+}
+
+int command_progress(const Global& global, int argc, const char* const* argv) {
+  std::string color = "auto";
+  CommandLine line("Says what you have passed, your points, and what is next.",
+                   "All that is known is in exercises/progress.json.");
+  line.option("--color", "WHEN", color, "auto, always or never");
+  if (!line.parse(argc, argv)) return 0;
+  require_one_of("--color", color, {"auto", "always", "never"});
+  return run_progress(BuildFolder(global.build), color);
+}
+
 // A command without options of its own.
 int simple_command(const Global& global, int argc, const char* const* argv, const char* description,
                    int (*command)(const BuildFolder&)) {
@@ -404,8 +475,33 @@ int run(int argc, char** argv) {
   if (command == "compare") return command_compare(count, words.data());
   if (command == "report") return command_report(count, words.data());
   if (command == "test") return command_test(global, count, words.data());
+  if (command == "try") return command_try(global, count, words.data(), false);
+  if (command == "watch") return command_try(global, count, words.data(), true);
+  if (command == "hint") {
+    return command_about(global, count, words.data(),
+                         {"Shows the next hint of an exercise. Each is counted and costs nothing.",
+                          "", "--all", "those that you have seen, once more"},
+                         run_hint);
+  }
+  if (command == "show") {
+    return command_about(global, count, words.data(),
+                         {"Shows the solution of an exercise that you have passed.",
+                          "Before you have passed it, ask twice; that is noted.", "--beside",
+                          "how your file differs from it"},
+                         run_show);
+  }
+  if (command == "reset") {
+    return command_about(global, count, words.data(),
+                         {"Puts the file of an exercise back to where it began.",
+                          "Yours is kept beside it as NAME.cu.1, .2 and so on.", nullptr, nullptr},
+                         [](const BuildFolder& build, const std::string& name, bool) {
+                           return run_reset(build, name);
+                         });
+  }
+  if (command == "progress") return command_progress(global, count, words.data());
   if (command == "list") {
-    return simple_command(global, count, words.data(), "Lists the stages.", list_stages);
+    return simple_command(global, count, words.data(), "Lists the stages and the exercises.",
+                          list_stages);
   }
   if (command == "doctor") {
     return simple_command(global, count, words.data(),
@@ -427,6 +523,8 @@ int run_or_complain(int argc, char** argv) {
     return complain(error.what(), 2);
   } catch (const halo::CannotRun& error) {
     return complain(error.what(), 77);
+  } catch (const halo::NoVerdict& error) {
+    return complain(error.what(), 1);
   } catch (const halo::Interrupted& interrupted) {
     return complain("interrupted", 128 + interrupted.signal);
   } catch (const std::bad_alloc&) {

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
@@ -26,6 +27,8 @@ void remember_signal(int signal) { stop_signal = signal; }
 // These are taken while any program runs, so that it is ended and what it said is not lost. (SIGHUP: the
 // terminal was closed.)
 constexpr int kStopSignals[] = {SIGINT, SIGTERM, SIGHUP};
+// How long a group of programs may take to end by itself.
+constexpr std::chrono::seconds kGrace(2);
 struct sigaction before[std::size(kStopSignals)] = {};
 int programs_running = 0;
 
@@ -76,7 +79,8 @@ struct Pipe {
 constexpr int kStream = 3;
 
 [[noreturn]] void become(const std::vector<char*>& argv, int out, int err, int told, int failure,
-                         pid_t parent) {
+                         pid_t parent, bool group) {
+  if (group) setpgid(0, 0);
   for (std::size_t i = 0; i < std::size(kStopSignals); ++i) {
     if (before[i].sa_handler != SIG_IGN) signal(kStopSignals[i], SIG_DFL);
   }
@@ -107,8 +111,8 @@ constexpr int kStream = 3;
 
 }  // namespace
 
-Running::Running(const std::vector<std::string>& command, Listener listener)
-    : name_(command[0]), listener_(std::move(listener)) {
+Running::Running(const std::vector<std::string>& command, Listener listener, Alone alone)
+    : name_(command[0]), listener_(std::move(listener)), has_group_(alone == Alone::no) {
   Pipe out;
   Pipe err;
   Pipe told;
@@ -125,8 +129,11 @@ Running::Running(const std::vector<std::string>& command, Listener listener)
     throw system_error("cannot start a process");
   }
   if (child_ == 0) {
-    become(argv, out.end[1], err.end[1], listener_ ? told.end[1] : -1, failure.end[1], parent);
+    become(argv, out.end[1], err.end[1], listener_ ? told.end[1] : -1, failure.end[1], parent,
+           has_group_);
   }
+  // Here and there: whoever comes first.
+  if (has_group_) setpgid(child_, child_);
   ends_[kOut] = out.keep();
   ends_[kErr] = err.keep();
   if (listener_) ends_[kTold] = told.keep();
@@ -135,7 +142,17 @@ Running::Running(const std::vector<std::string>& command, Listener listener)
 
 Running::~Running() {
   if (!has_ended_) {
-    kill(child_, SIGTERM);
+    pass_on(SIGTERM);
+    if (has_group_) {
+      // Its number is its own until it is waited for, so nobody else's group is meant.
+      const auto start = std::chrono::steady_clock::now();
+      siginfo_t gone = {};
+      while (waitid(P_PID, static_cast<id_t>(child_), &gone, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+             gone.si_pid == 0 && std::chrono::steady_clock::now() - start < kGrace) {
+        usleep(10'000);
+      }
+      pass_on(SIGKILL);
+    }
     while (waitpid(child_, nullptr, 0) < 0 && errno == EINTR) {
     }
     release_stop_signals();
@@ -147,8 +164,10 @@ Running::~Running() {
 }
 
 void Running::end() {
-  if (!has_ended_) kill(child_, SIGKILL);
+  if (!has_ended_) pass_on(SIGKILL);
 }
+
+void Running::pass_on(int signal) { kill(has_group_ ? -child_ : child_, signal); }
 
 void Running::read_end(int which) {
   std::array<char, 65536> buffer;
@@ -177,7 +196,7 @@ void Running::read_end(int which) {
 void Running::finish() {
   int status = 0;
   while (waitpid(child_, &status, 0) < 0 && errno == EINTR) {
-    if (stop_signal != 0) kill(child_, stop_signal);
+    if (stop_signal != 0) pass_on(stop_signal);
   }
   has_ended_ = true;
   release_stop_signals();
@@ -224,9 +243,15 @@ void watch(const std::vector<Running*>& programs) {
   if (stop_signal == 0) return;
   const int signal = stop_signal;
   for (Running* program : programs) {
-    if (program != nullptr && !program->has_ended_) kill(program->child_, signal);
+    if (program != nullptr && !program->has_ended_) program->pass_on(signal);
   }
+  // What a student wrote, or a shell's job in the background, may not care.
+  const auto start = std::chrono::steady_clock::now();
   while (once(100)) {
+    if (std::chrono::steady_clock::now() - start < kGrace) continue;
+    for (Running* program : programs) {
+      if (program != nullptr && program->has_group_) program->end();
+    }
   }
   throw Interrupted{signal};
 }

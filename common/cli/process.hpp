@@ -29,10 +29,15 @@ using Listener = std::function<void(const std::string& line, bool whole)>;
 /// A program that was started, to be watched beside others.
 class Running {
  public:
+  /// Whom it takes with it when it is ended: nobody, or all that it has started (a compiler's parts, a
+  /// student's endless loop).
+  enum class Alone { yes, no };
+
   /// Starts command[0] (looked up on PATH) with the other words as arguments, in this working
   /// directory, with an empty standard input. With a listener it is given a pipe to tell lines.
   /// Throws std::runtime_error if no process can be made.
-  explicit Running(const std::vector<std::string>& command, Listener listener = {});
+  explicit Running(const std::vector<std::string>& command, Listener listener = {},
+                   Alone alone = Alone::yes);
   /// Ends the program if it still runs.
   ~Running();
   Running(const Running&) = delete;
@@ -48,12 +53,14 @@ class Running {
   friend void watch(const std::vector<Running*>& programs);
   enum End { kOut, kErr, kTold, kEnds };
 
+  void pass_on(int signal);
   void read_end(int which);
   void finish();
 
   std::string name_;
   Listener listener_;
   int child_ = -1;
+  bool has_group_ = false;
   int ends_[kEnds] = {-1, -1, -1};
   int failure_ = -1;  // carries errno if exec fails; closed by a successful exec
   bool has_ended_ = false;

@@ -146,7 +146,7 @@ std::string predictions_text(const Marks& marks, const MarksScreen& screen,
       std::string(kIndent, ' ') + padded("predicted", kWordWidth + kVerdictWidth);
   std::string words = std::to_string(right) + " of " + std::to_string(all.size()) + " right";
   if (unanswered > 0 && !marks.passed()) {
-    words += ", " + std::to_string(unanswered) + " to be answered: " + screen.predictions_file;
+    words += ", " + std::to_string(unanswered) + " open: " + screen.predictions_file;
   }
   std::string text =
       clipped(before +

@@ -55,6 +55,7 @@ FakeBuild::FakeBuild() {
   std::string pattern = (fs::temp_directory_path() / "halo-cli-test-XXXXXX").string();
   if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
   path_ = pattern;
+  source_ = path_;
   fs::create_directories(path_ / "meson-info");
   fs::create_directories(path_ / "meson-logs");
   set_ninja("echo 'ninja: no work to do.'");
@@ -64,6 +65,16 @@ FakeBuild::FakeBuild() {
 FakeBuild::~FakeBuild() {
   std::error_code ignored;
   fs::remove_all(path_, ignored);
+}
+
+void FakeBuild::set_source(const fs::path& source) {
+  source_ = source;
+  write_info();
+}
+
+void FakeBuild::add_target(const fs::path& file) {
+  targets_.push_back(file);
+  write_info();
 }
 
 void FakeBuild::add_program(const std::string& stage, const std::string& backend,
@@ -139,6 +150,12 @@ std::string FakeBuild::with_gpu() const {
 
 Ended FakeBuild::halo(std::vector<std::string> args, const std::vector<std::string>& environment,
                       const fs::path& where) const {
+  return run_program(command(std::move(args), environment, where));
+}
+
+std::vector<std::string> FakeBuild::command(std::vector<std::string> args,
+                                            const std::vector<std::string>& environment,
+                                            const fs::path& where) const {
   const char* search = std::getenv("PATH");
   std::vector<std::string> command = {
       "env",
@@ -153,13 +170,13 @@ Ended FakeBuild::halo(std::vector<std::string> args, const std::vector<std::stri
   command.insert(command.end(), environment.begin(), environment.end());
   command.insert(command.end(), {required_variable("HALO_CLI"), "--build", path_.string()});
   command.insert(command.end(), args.begin(), args.end());
-  return run_program(command);
+  return command;
 }
 
 void FakeBuild::write_info() const {
   const fs::path info = path_ / "meson-info";
   std::ofstream(info / "meson-info.json")
-      << R"({"directories": {"source": ")" << path_.string() << R"("}})";
+      << R"({"directories": {"source": ")" << source_.string() << R"("}})";
   std::ofstream targets(info / "intro-targets.json");
   targets << R"([{"name": "halo-cli", "id": "cli@exe", "type": "executable",
                   "filename": ["/x/halo-cli"]})";
@@ -171,6 +188,11 @@ void FakeBuild::write_info() const {
     targets << R"(, {"name": ")" << test.name << R"(", "id": ")" << test.name
             << R"(@exe", "type": "executable", "filename": [")"
             << (path_ / "tests" / test.name).string() << R"("]})";
+  }
+  for (const fs::path& file : targets_) {
+    targets << R"(, {"name": ")" << file.filename().string() << R"(", "id": ")"
+            << file.filename().string() << R"(@exe", "type": "executable", "filename": [")"
+            << file.string() << R"("]})";
   }
   targets << "]";
   fs::create_directories(path_ / "stages");

@@ -34,6 +34,11 @@ class FakeBuild {
 
   const std::filesystem::path& path() const { return path_; }
 
+  /// The repository that it says it was set up for; the folder itself unless this is called.
+  void set_source(const std::filesystem::path& source);
+  /// A file that the build description says how to make.
+  void add_target(const std::filesystem::path& file);
+
   /// A stage or ladder program that is the shell script `body`. In it, $json is the file that --json names
   /// and $words holds all arguments; what it writes to descriptor 3 it tells the command.
   void add_program(const std::string& stage, const std::string& backend, const std::string& body);
@@ -61,6 +66,10 @@ class FakeBuild {
   /// For the environment of `halo`: a driver that claims one GPU.
   std::string with_gpu() const;
 
+  /// `halo --build THIS ARGS` as halo() runs it, to be started otherwise.
+  std::vector<std::string> command(std::vector<std::string> args,
+                                   const std::vector<std::string>& environment = {},
+                                   const std::filesystem::path& where = "/") const;
   /// Runs `halo --build THIS ARGS`, in folder `where`, with `environment` ("NAME=VALUE") added. No
   /// GPU is visible to it.
   Ended halo(std::vector<std::string> args, const std::vector<std::string>& environment = {},
@@ -77,6 +86,8 @@ class FakeBuild {
   std::vector<Listed> programs_;
   std::vector<Listed> tests_;     // name and suite
   std::vector<Listed> families_;  // stage and family
+  std::vector<std::filesystem::path> targets_;
+  std::filesystem::path source_;
 };
 
 /// A row whose four columns are good (not run for time).

@@ -88,7 +88,7 @@ MarksScreen a_screen() {
   screen.predictions = {{{"cells_a_block", 264, 0, 260}, 256, true},
                         {{"barriers", 1, 0, -1}, 1, true},
                         {{"bytes", 9.25, 0.1, -1}, {}, false}};
-  screen.predictions_file = "exercises/04_tile_and_halo/predictions.txt";
+  screen.predictions_file = "predictions.txt";
   screen.notes = {"two questions for a human wait in exercises/04_tile_and_halo/answers.md"};
   screen.next = "mend exercises/04_tile_and_halo/tile_and_halo.cu, then ./halo try 04";
   screen.all_of_it = "./halo try 04 --all";

@@ -1,0 +1,373 @@
+#include "common/cli/attempt.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "common/cli/builder.hpp"
+#include "common/cli/commands.hpp"
+#include "common/cli/compiler_output.hpp"
+#include "common/cli/gpu.hpp"
+#include "common/cli/process.hpp"
+#include "common/data/file.hpp"
+#include "common/json/json.hpp"
+#include "common/report/terminal.hpp"
+
+namespace halo {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::ptrdiff_t kMostErrorLines = 18;  // with what stands round them a screen
+// A file that changes while it is compiled is compiled again; not for ever.
+constexpr int kMostCompilations = 3;
+
+// Somebody saved the file meanwhile.
+struct Overtaken {};
+
+// How a file becomes a program, by backend: the words of a command with {source} and {program} in them.
+json::Value read_compilers(const BuildFolder& build) {
+  const fs::path file = build.path() / "common" / "exercise" / "compilers.json";
+  if (!fs::exists(file)) {
+    throw CannotRun("this build knows no exercises (" + seen_from_here(file) +
+                    " is missing): ./halo try sets it up");
+  }
+  try {
+    return json::Value::parse(text_of_file(file));
+  } catch (const json::Error& error) {
+    throw std::runtime_error(seen_from_here(file) + " cannot be read (" + error.what() +
+                             "): remove the build folder and start again");
+  }
+}
+
+fs::path check_of(const BuildFolder& build, const Exercise& exercise) {
+  return build.path() / "tests" / "exercises" / ("check-" + exercise.name);
+}
+
+std::string with_words(std::string text, const std::string& placeholder, const fs::path& path) {
+  if (const std::size_t at = text.find(placeholder); at != std::string::npos) {
+    text.replace(at, placeholder.size(), path.string());
+  }
+  return text;
+}
+
+// "path time size" of a file, so that another one is not taken for it.
+std::string identity_of(const fs::path& file) {
+  std::error_code unknown;
+  const auto written = fs::last_write_time(file, unknown).time_since_epoch().count();
+  return file.string() + " " + std::to_string(written) + " " +
+         std::to_string(fs::file_size(file, unknown)) + "\n";
+}
+
+// Runs a program with all that it starts, and ends it if nothing is heard of it for too long. Throws
+// Overtaken.
+struct Limited {
+  Ended ended;
+  bool expired = false;
+};
+Limited run_limited(const std::vector<std::string>& command, const AttemptOptions& options,
+                    Progress& progress, std::string& doing, const Listener& listener = {}) {
+  Limited result;
+  auto heard = Clock::now();
+  Listener counted;
+  if (listener) {
+    counted = [&](const std::string& line, bool whole) {
+      heard = Clock::now();
+      listener(line, whole);
+    };
+  }
+  Running program(command, counted, Running::Alone::no);
+  const auto start = heard;
+  while (!program.has_ended()) {
+    watch({&program});
+    if (program.has_ended()) break;
+    if (options.overtaken && options.overtaken()) throw Overtaken{};
+    const auto now = Clock::now();
+    if (options.limit.count() > 0 && now - heard > options.limit && !result.expired) {
+      result.expired = true;
+      program.end();
+    }
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - start).count();
+    progress.show(doing + ", " + std::to_string(seconds) + " s");
+  }
+  progress.clear();
+  result.ended = program.ended();
+  return result;
+}
+
+// A file that is gone unless it was given another name.
+class Temporary {
+ public:
+  explicit Temporary(fs::path path) : path_(std::move(path)) {}
+  ~Temporary() {
+    std::error_code ignored;
+    fs::remove(path_, ignored);
+  }
+  Temporary(const Temporary&) = delete;
+  Temporary& operator=(const Temporary&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+// At most a screen of the compiler's errors, whole lines.
+std::string a_screen_of(const std::string& errors, const fs::path& log) {
+  if (std::count(errors.begin(), errors.end(), '\n') <= kMostErrorLines) return errors;
+  std::size_t end = 0;
+  for (std::ptrdiff_t line = 1; line < kMostErrorLines; ++line) end = errors.find('\n', end) + 1;
+  return errors.substr(0, end) + "(all of it: " + seen_from_here(log) + ")\n";
+}
+
+// What a student's file is made into, and what it was made from.
+class StudentProgram {
+ public:
+  StudentProgram(const BuildFolder& build, const Exercise& exercise, const AttemptOptions& options)
+      : build_(build),
+        exercise_(exercise),
+        options_(options),
+        program_(workplace_of(build, exercise) / ("yours-" + options.backend)),
+        made_from_(program_.string() + ".from"),
+        log_(workplace_of(build, exercise) / "compiler.log") {
+    const json::Value compilers = read_compilers(build);
+    words_ = compilers.get<std::vector<std::string>>(options.backend);
+    std::error_code failed;
+    fs::create_directories(program_.parent_path(), failed);
+    if (failed || access(program_.parent_path().c_str(), W_OK) != 0) {
+      throw WrongUse("cannot write to " + seen_from_here(program_.parent_path()) +
+                     ": set HALO_BUILD to a folder that can be written");
+    }
+  }
+
+  const fs::path& path() const { return program_; }
+
+  // Whether the file compiles; what the compiler said is in `attempt`. Throws Overtaken.
+  bool make(Attempt& attempt, Progress& progress) {
+    const fs::path source = exercise_.source();
+    for (int time = 1;; ++time) {
+      const std::string from = all_it_is_made_from(source);
+      if (is_made_from(from)) {
+        tell_warning(attempt, source);
+        return true;
+      }
+      const bool made = compile(source, attempt, progress);
+      // Saved meanwhile: the compiler may have seen half of each.
+      if (all_it_is_made_from(source) != from && time < kMostCompilations) continue;
+      if (made) {
+        data::write_file(made_from_.string(), from);
+        tell_warning(attempt, source);
+      }
+      return made;
+    }
+  }
+
+ private:
+  // The command, the compiler and the library, whatever headers the student has added, and the text.
+  std::string all_it_is_made_from(const fs::path& source) const {
+    std::string from;
+    for (const std::string& word : words_) {
+      std::error_code unknown;
+      from += fs::is_regular_file(word, unknown) ? identity_of(word) : word + "\n";
+    }
+    std::vector<fs::path> headers;
+    std::error_code unreadable;
+    for (const auto& entry : fs::directory_iterator(exercise_.folder, unreadable)) {
+      const std::string ending = entry.path().extension().string();
+      if (ending == ".h" || ending == ".hpp" || ending == ".cuh") headers.push_back(entry.path());
+    }
+    std::sort(headers.begin(), headers.end());
+    for (const fs::path& header : headers) from += identity_of(header);
+    return from + source.string() + "\n" + text_of_file(source);
+  }
+
+  bool is_made_from(const std::string& from) const {
+    if (!fs::exists(program_)) return false;
+    std::ifstream stream(made_from_, std::ios::binary);
+    return stream && std::string{std::istreambuf_iterator<char>(stream), {}} == from;
+  }
+
+  bool compile(const fs::path& source, Attempt& attempt, Progress& progress) {
+    attempt = {};
+    const Temporary fresh(program_.string() + "." + std::to_string(getpid()) + ".tmp");
+    std::vector<std::string> command;
+    for (const std::string& word : words_) {
+      command.push_back(
+          with_words(with_words(word, "{source}", source), "{program}", fresh.path()));
+    }
+    std::string doing = "compiling " + exercise_.path_of(source);
+    const Limited run = run_limited(command, options_, progress, doing);
+    const std::string said = run.ended.out + run.ended.err;
+    std::ofstream(log_) << said;
+    if (run.expired) {
+      attempt.mistake = "the compiler was ended after " + std::to_string(options_.limit.count()) +
+                        " s (--time-limit)";
+      return false;
+    }
+    if (!run.ended.started) throw CannotRun(run.ended.err);
+    if (!run.ended.good() || !fs::exists(fresh.path())) {
+      const CompilerOutput output = read_compiler_output(said, build_.path());
+      attempt.errors = a_screen_of(output.errors, log_);
+      attempt.mistake = output.mistake;
+      if (attempt.mistake.empty()) {
+        attempt.mistake = "the compiler ended with " + how_it_ended(run.ended) +
+                          (run.ended.good() ? " and left no program" : "");
+      }
+      return false;
+    }
+    std::error_code failed;
+    fs::remove(made_from_, failed);  // what it says is not true any more
+    fs::rename(fresh.path(), program_, failed);
+    if (failed)
+      throw data::NotWritten("cannot write '" + program_.string() + "': " + failed.message());
+    return true;
+  }
+
+  // Also of a program that was made before: the mistake is still there.
+  void tell_warning(Attempt& attempt, const fs::path& source) const {
+    const std::string said = text_of_file(log_, true);
+    if (said.empty()) return;
+    std::istringstream lines(read_compiler_output(said, build_.path()).errors);
+    const std::string name = source.filename().string();
+    for (std::string line; std::getline(lines, line);) {
+      if (line.find("warning: ") == std::string::npos || line.find(name) == std::string::npos) {
+        continue;
+      }
+      attempt.warning = line;
+      return;
+    }
+  }
+
+  const BuildFolder& build_;
+  const Exercise& exercise_;
+  const AttemptOptions& options_;
+  std::vector<std::string> words_;
+  fs::path program_;
+  fs::path made_from_;
+  fs::path log_;
+};
+
+// Hears what the check tells and makes sure that it is a verdict.
+Marks judge_program(const BuildFolder& build, const Exercise& exercise, const fs::path& program,
+                    const AttemptOptions& options, Progress& progress) {
+  const std::string name = "the check of " + exercise.number;
+  std::vector<std::string> command = {check_of(build, exercise).string(),
+                                      "--program",
+                                      program.string(),
+                                      "--on",
+                                      options.backend,
+                                      "--source",
+                                      exercise.path_of(exercise.source())};
+  if (!options.seed.empty()) command.insert(command.end(), {"--seed", options.seed});
+  Marks marks;
+  std::string mistake;
+  std::string doing = "checking " + exercise.name;
+  const Limited run =
+      run_limited(command, options, progress, doing, [&](const std::string& line, bool whole) {
+        if (!mistake.empty()) return;
+        try {
+          if (!whole) throw std::runtime_error(name + " was cut short");
+          hear_marks(line, name, marks);
+          if (!marks.cases.empty()) {
+            doing = "checking " + exercise.name + ": " + std::to_string(marks.cases.size()) +
+                    (marks.cases.size() == 1 ? " case" : " cases");
+          }
+        } catch (const std::runtime_error& error) {
+          mistake = error.what();
+        }
+      });
+  const Ended& ended = run.ended;
+  const std::string said = last_line(ended.err.empty() ? ended.out : ended.err);
+  const auto no_verdict = [&](const std::string& what) {
+    const fs::path log = workplace_of(build, exercise) / "check.log";
+    std::ofstream(log) << ended.out << ended.err;
+    return NoVerdict("no verdict: " + what +
+                     (said.empty() ? "" : "; it said: " + data::printable(said, 300)) +
+                     " (all of it: " + seen_from_here(log) + ")");
+  };
+  if (run.expired) {
+    throw no_verdict(name + " gave no sign of life for " + std::to_string(options.limit.count()) +
+                     " s (--time-limit)");
+  }
+  if (!ended.started) throw no_verdict(ended.err);
+  if (ended.status == 77 && marks.cases.empty()) {
+    throw CannotRun(said.empty() ? name + " cannot run here" : data::printable(said, 300));
+  }
+  if (ended.signal != 0) throw no_verdict(name + " ended by " + how_it_ended(ended));
+  if (!mistake.empty()) throw no_verdict(mistake);
+  if (marks.cases.empty()) {
+    throw no_verdict(name + " ended with " + how_it_ended(ended) + " and judged nothing");
+  }
+  if (marks.exercise != exercise.name) {
+    throw no_verdict(name + " judged " + data::quoted(marks.exercise));
+  }
+  // The status and the cases must tell the same story.
+  if (ended.status != (marks.passed() ? 0 : 1)) {
+    throw no_verdict(name + " ended with " + how_it_ended(ended) + ", which its " +
+                     std::to_string(marks.cases.size()) + " cases do not explain");
+  }
+  return marks;
+}
+
+}  // namespace
+
+fs::path workplace_of(const BuildFolder& build, const Exercise& exercise) {
+  return build.path() / "exercises" / exercise.name;
+}
+
+std::string choose_exercise_backend(const BuildFolder& build, const std::string& on) {
+  const json::Value compilers = read_compilers(build);
+  const bool sim = compilers.find("sim") != nullptr;
+  const bool gpu = compilers.find("gpu") != nullptr;
+  if (sim && on != "gpu") return "sim";
+  if (on == "sim") throw CannotRun("this build has no simulator: ./halo doctor says what it lacks");
+  if (!gpu) throw CannotRun(kNoGpuPrograms);
+  const Gpu here = find_gpu();
+  if (!here.found) throw CannotRun(here.reason);
+  return "gpu";
+}
+
+void prepare_exercise(const BuildFolder& build, const Exercise& exercise,
+                      const std::string& backend) {
+  const fs::path check = check_of(build, exercise);
+  if (!build.makes(check)) {
+    throw CannotRun("this build has no check of " + exercise.name +
+                    ": checks need Catch2 (./halo try sets it up)");
+  }
+  std::vector<fs::path> needs = {build.path() / "common" / "exercise" /
+                                 ("libexercise-" + backend + ".a")};
+  if (backend == "sim") needs.push_back(build.path() / "common" / "simt" / "simcc");
+  needs.push_back(check);
+  Progress progress(Progress::Elsewhere::lines);
+  if (!build_all(build, needs, "the check of " + exercise.number, progress).empty()) {
+    throw WrongUse("the check of " + exercise.name + " does not compile");
+  }
+  for (const fs::path& need : needs) {
+    if (!fs::exists(need)) throw WrongUse(need.string() + " is not built: ./halo try builds it");
+  }
+}
+
+Attempt attempt_exercise(const BuildFolder& build, const Exercise& exercise,
+                         const AttemptOptions& options) {
+  Attempt attempt;
+  Progress progress;
+  try {
+    StudentProgram program(build, exercise, options);
+    if (!program.make(attempt, progress)) {
+      attempt.end = Attempt::End::not_compiled;
+      return attempt;
+    }
+    attempt.marks = judge_program(build, exercise, program.path(), options, progress);
+  } catch (const Overtaken&) {
+    attempt.end = Attempt::End::overtaken;
+  } catch (const data::NotWritten&) {
+    throw;
+  } catch (const data::DataError& error) {
+    throw WrongUse(error.what());
+  }
+  return attempt;
+}
+
+}  // namespace halo

@@ -1,0 +1,50 @@
+// One attempt at an exercise: the student's file becomes a program, and the exercise's check judges it.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "common/cli/build_folder.hpp"
+#include "common/cli/exercises.hpp"
+#include "common/report/marks.hpp"
+
+namespace halo {
+
+struct AttemptOptions {
+  std::string backend;  // as choose_exercise_backend says
+  std::string seed;     // of the check; empty: a fresh one
+  /// The compiler or the check is ended that gives no sign of life for so long; 0: never.
+  std::chrono::seconds limit{120};
+  /// Asked about ten times a second: true ends the attempt. May be empty.
+  std::function<bool()> overtaken = {};
+};
+
+struct Attempt {
+  enum class End { judged, not_compiled, overtaken };
+  End end = End::judged;
+  Marks marks;
+  std::string errors;   // of the compiler, with their lines; a screen of them
+  std::string mistake;  // the line of them that says it best
+  std::string warning;  // the first one, of a file that compiles
+};
+
+/// sim or gpu, of what was asked for (auto: the simulator, which sees most). Throws CannotRun if this build
+/// or this machine has it not.
+std::string choose_exercise_backend(const BuildFolder& build, const std::string& on);
+
+/// Builds the exercise's check and whatever a student's file needs to become a program; at once if nothing
+/// is to be done. Throws WrongUse and CannotRun.
+void prepare_exercise(const BuildFolder& build, const Exercise& exercise,
+                      const std::string& backend);
+
+/// The attempt itself, after prepare_exercise. Throws WrongUse for a file that cannot be read, CannotRun if
+/// the check says that it cannot run here, and NoVerdict if it gives none.
+Attempt attempt_exercise(const BuildFolder& build, const Exercise& exercise,
+                         const AttemptOptions& options);
+
+/// The folder for what is made of this exercise's file.
+std::filesystem::path workplace_of(const BuildFolder& build, const Exercise& exercise);
+
+}  // namespace halo

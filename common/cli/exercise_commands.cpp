@@ -1,0 +1,42 @@
+// `halo hint`, `halo show`, `halo reset` and `halo progress`.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "common/cli/commands.hpp"
+#include "common/cli/help_with.hpp"
+#include "common/cli/standing.hpp"
+#include "common/report/terminal.hpp"
+
+namespace halo {
+
+int run_hint(const BuildFolder& build, const std::string& exercise, bool all) {
+  const Exercises exercises(build.source());
+  const ProgressFile progress(exercises.folder());
+  std::fputs(hint_for(exercises.find(exercise), progress, all).text.c_str(), stdout);
+  return 0;
+}
+
+int run_show(const BuildFolder& build, const std::string& exercise, bool beside) {
+  const Exercises exercises(build.source());
+  const ProgressFile progress(exercises.folder());
+  const Help help = solution_for(exercises.find(exercise), progress, beside);
+  std::fputs(help.text.c_str(), help.given ? stdout : stderr);
+  return help.given ? 0 : 1;
+}
+
+int run_reset(const BuildFolder& build, const std::string& exercise) {
+  const Exercises exercises(build.source());
+  std::fputs(begin_again(exercises.find(exercise)).text.c_str(), stdout);
+  return 0;
+}
+
+int run_progress(const BuildFolder& build, const std::string& color) {
+  const Exercises exercises(build.source());
+  const ProgressFile progress(exercises.folder());
+  std::fputs(standing_text(exercises, progress.read(), table_options(color, stdout)).c_str(),
+             stdout);
+  return 0;
+}
+
+}  // namespace halo

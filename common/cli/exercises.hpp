@@ -1,0 +1,56 @@
+// The exercises as they lie in the repository's `exercises` folder, which is the student's own.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace halo {
+
+/// A folder `exercises/NN_name`. Nothing of it but the name need be there or be in order.
+struct Exercise {
+  std::string name;    // 04_tile_and_halo
+  std::string number;  // 04
+  std::string title;   // "Tile and halo": the first line of its README.md
+  std::filesystem::path folder;
+  std::vector<std::filesystem::path> sources;  // its .cu files
+
+  /// The one .cu file. Throws WrongUse, one line that says what to do, if there is none or are several.
+  std::filesystem::path source() const;
+  /// "exercises/04_tile_and_halo/tile_and_halo.cu": as the repository names one of its files.
+  std::string path_of(const std::filesystem::path& file) const;
+  /// The file with which the student began. Throws WrongUse if this copy of the course has none.
+  std::filesystem::path skeleton() const;
+  /// Throws CannotRun if this copy of the course has none.
+  std::filesystem::path solution() const;
+
+  bool has_solution() const;
+
+  std::filesystem::path hints() const { return folder / "hints.md"; }
+  std::filesystem::path predictions() const { return folder / "predictions.txt"; }
+  std::filesystem::path answers() const { return folder / "answers.md"; }
+};
+
+class Exercises {
+ public:
+  /// `root`: the repository. Throws WrongUse if it has no exercises.
+  explicit Exercises(const std::filesystem::path& root);
+
+  /// By their numbers; those of which somebody has left a folder without .cu are not among them.
+  const std::vector<Exercise>& all() const { return all_; }
+  const std::filesystem::path& folder() const { return folder_; }
+
+  /// The one that is typed as 4, 04, tile_and_halo, 04_tile_and_halo or the path of its folder or a file
+  /// in it. Throws WrongUse, which says what was meant.
+  const Exercise& find(const std::string& typed) const;
+
+ private:
+  std::filesystem::path folder_;
+  std::vector<Exercise> all_;
+  std::vector<Exercise> empty_;  // without a .cu
+};
+
+/// The text of a small file. Throws data::DataError, one line; `optional`: what is not there is empty.
+std::string text_of_file(const std::filesystem::path& file, bool optional = false);
+
+}  // namespace halo

@@ -1,0 +1,172 @@
+#include "common/cli/help_with.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <sstream>
+#include <vector>
+
+#include "common/cli/commands.hpp"
+#include "common/cli/compiler_output.hpp"
+#include "common/cli/process.hpp"
+#include "common/data/file.hpp"
+
+namespace halo {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The sections of hints.md, each below a heading `## N`.
+std::vector<std::string> hints_in(const std::string& text) {
+  std::vector<std::string> hints;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("## ")) {
+      hints.emplace_back();
+    } else if (!hints.empty() && !(hints.back().empty() && line.empty())) {
+      hints.back() += line + "\n";
+    }
+  }
+  for (std::string& hint : hints) {
+    while (hint.ends_with("\n\n")) hint.pop_back();
+  }
+  return hints;
+}
+
+std::string asked(const Exercise& exercise) { return "./halo show " + exercise.number; }
+
+// The student's file under the first free name of its kind; nothing is ever written over. Returns the copy.
+fs::path keep_copy(const fs::path& file) {
+  const std::string text = text_of_file(file);
+  for (int number = 1;; ++number) {
+    const fs::path copy = file.string() + "." + std::to_string(number);
+    const auto not_kept = [&] {
+      return data::NotWritten("your file could not be kept as '" + copy.string() +
+                              "', so nothing was changed: " + std::strerror(errno));
+    };
+    const int descriptor = open(copy.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (descriptor < 0 && errno == EEXIST) continue;
+    if (descriptor < 0) throw not_kept();
+    std::size_t written = 0;
+    while (written < text.size()) {
+      const ssize_t n = write(descriptor, text.data() + written, text.size() - written);
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) break;
+      written += static_cast<std::size_t>(n);
+    }
+    const bool synced = written == text.size() && fsync(descriptor) == 0;
+    const bool closed = close(descriptor) == 0;
+    if (synced && closed) return copy;
+    const data::NotWritten failed = not_kept();
+    unlink(copy.c_str());
+    throw failed;
+  }
+}
+
+}  // namespace
+
+Help hint_for(const Exercise& exercise, const ProgressFile& progress, bool all) {
+  const std::vector<std::string> hints = hints_in(text_of_file(exercise.hints()));
+  if (hints.empty()) {
+    throw WrongUse(exercise.path_of(exercise.hints()) + " has no hints (sections `## 1`, `## 2`)");
+  }
+  const int count = static_cast<int>(hints.size());
+  const int seen = std::min(progress.read(exercise.name).hints, count);
+  const auto shown = [&](int level) {
+    return "hint " + std::to_string(level) + " of " + std::to_string(count) + "\n" +
+           hints[static_cast<std::size_t>(level - 1)];
+  };
+  if (all) {
+    Help help;
+    for (int level = 1; level <= seen; ++level) help.text += (level > 1 ? "\n" : "") + shown(level);
+    if (seen == 0) {
+      help.text = "you have seen no hint of " + exercise.number + " yet: ./halo hint " +
+                  exercise.number + " shows the first\n";
+    }
+    return help;
+  }
+  const int level = std::min(seen + 1, count);
+  std::string not_saved;
+  if (level > seen) {
+    not_saved = progress.change(exercise.name, [&](ExerciseRecord& record) {
+      record.hints = std::max(record.hints, level);
+    });
+  }
+  std::string text = shown(level);
+  text += seen == count
+              ? "(these were all; ./halo hint " + exercise.number + " --all shows them again)\n"
+          : level < count ? "(./halo hint " + exercise.number + " again for the next)\n"
+                          : "";
+  if (!not_saved.empty()) text += not_saved + "\n";
+  return {true, text};
+}
+
+Help solution_for(const Exercise& exercise, const ProgressFile& progress, bool beside) {
+  const fs::path solution = exercise.solution();
+  const ExerciseRecord record = progress.read(exercise.name);
+  std::string note;
+  if (record.passed.empty()) {
+    const bool is_first = record.asked_for_solution.empty();
+    note = progress.change(exercise.name, [&](ExerciseRecord& known) {
+      std::string& date = is_first ? known.asked_for_solution : known.shown_solution;
+      if (date.empty()) date = date_now();
+    });
+    // Where nothing can be noted the second time would be the first for ever.
+    if (is_first && note.empty()) {
+      return {false, exercise.number +
+                         " is not passed yet. Asking again shows the solution, and "
+                         "that is noted: " +
+                         asked(exercise) + "\n"};
+    }
+  }
+  std::string text;
+  if (!beside) {
+    text = text_of_file(solution);
+  } else {
+    const std::string yours = exercise.path_of(exercise.source());
+    const Ended diff =
+        run_program({"diff", "-u", "--label", yours, "--label", exercise.path_of(solution),
+                     exercise.source().string(), solution.string()});
+    if (!diff.started) {
+      text = text_of_file(solution);
+      note += (note.empty() ? "" : "\n") + std::string("(there is no diff here: all of it)");
+    } else if (diff.signal != 0 || diff.status > 1) {
+      throw std::runtime_error("diff: " + last_line(diff.err));
+    } else {
+      text = diff.out.empty() ? "yours is the solution, letter by letter\n" : diff.out;
+    }
+  }
+  if (!text.ends_with('\n')) text += '\n';
+  if (!note.empty()) text += note + "\n";
+  return {true, text};
+}
+
+Help begin_again(const Exercise& exercise) {
+  const fs::path skeleton = exercise.skeleton();
+  const std::string text = text_of_file(skeleton);
+  const fs::path file =
+      exercise.sources.empty() ? exercise.folder / skeleton.filename() : exercise.source();
+  const std::string name = exercise.path_of(file);
+  if (!exercise.sources.empty() && text_of_file(file) == text) {
+    return {true, name + " is as it was at the beginning\n"};
+  }
+  if (exercise.sources.empty()) {
+    data::write_file(file.string(), text);
+    return {true, name + " is there again\n"};
+  }
+  const fs::path copy = keep_copy(file);
+  try {
+    data::write_file(file.string(), text);
+  } catch (const data::NotWritten&) {
+    unlink(copy.c_str());  // yours is where it was
+    throw;
+  }
+  return {true, name + " is as it was at the beginning; yours is kept as " +
+                    copy.filename().string() + "\n"};
+}
+
+}  // namespace halo

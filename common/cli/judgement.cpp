@@ -1,0 +1,224 @@
+#include "common/cli/judgement.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+#include <optional>
+#include <sstream>
+
+#include "common/cli/commands.hpp"
+#include "common/data/file.hpp"
+#include "common/report/marks_text.hpp"
+#include "common/report/predictions.hpp"
+
+namespace halo {
+namespace {
+
+constexpr std::size_t kMostPredictionFaults = 2;  // in the screen
+
+// The questions of the check beside what was said first: as it is noted, or now.
+std::vector<Judged> judged_predictions(const Marks& marks, const Predictions& now,
+                                       const ExerciseRecord& record) {
+  std::vector<Judged> all;
+  for (const Question& question : marks.questions) {
+    Judged one = {question, {}, false};
+    if (const FirstSaid* const first = record.said(question.key)) {
+      one.said = first->said;
+    } else if (const Predictions::Line* const line = now.find(question.key)) {
+      one.said = line->said;
+      one.fresh = line->said.has_value();
+    }
+    all.push_back(one);
+  }
+  return all;
+}
+
+// How many of the questions for a human have nothing below them but their own words: a question is a
+// heading `## ...`, with quotes (>) and comments (<!-- -->) as its words.
+int unanswered_questions(const std::string& text) {
+  int unanswered = 0;
+  bool open = false;
+  bool in_comment = false;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t begin = line.find_first_not_of(" \t\r");
+    if (begin == std::string::npos) continue;
+    if (line.starts_with("## ")) {
+      unanswered += open ? 1 : 0;
+      open = true;
+    } else if (in_comment || line.compare(begin, 4, "<!--") == 0) {
+      in_comment = line.find("-->") == std::string::npos;
+    } else if (line[begin] != '>') {
+      open = false;
+    }
+  }
+  return unanswered + (open ? 1 : 0);
+}
+
+std::string answers_note(const Exercise& exercise) {
+  int open = 0;
+  try {
+    open = unanswered_questions(text_of_file(exercise.answers(), true));
+  } catch (const data::DataError&) {
+    return "";  // a human will see
+  }
+  if (open == 0) return "";
+  return std::to_string(open) +
+         (open == 1 ? " question for a human waits in " : " questions for a human wait in ") +
+         exercise.path_of(exercise.answers());
+}
+
+// What to do now.
+std::string next_of(const Exercises& exercises, const Exercise& exercise,
+                    const std::map<std::string, ExerciseRecord>& records, bool passed,
+                    bool watches) {
+  const std::string source = exercise.path_of(exercise.source());
+  if (!passed) {
+    return watches ? "mend " + source + " and save it"
+                   : "mend " + source + "; ./halo watch " + exercise.number +
+                         " judges it on each save, ./halo hint " + exercise.number + " helps";
+  }
+  const std::string look =
+      exercise.has_solution() ? "./halo show " + exercise.number + " --beside; then " : "";
+  const Exercise* const next = next_not_passed(exercises, records, exercise);
+  if (next == nullptr) return look + "nothing: all exercises are passed";
+  return look + next->number + ", " + next->title +
+         (watches ? "" : ": ./halo watch " + next->number);
+}
+
+Judgement not_compiled(const Exercise& exercise, const Attempt& attempt,
+                       const JudgementOptions& options) {
+  const std::string source = exercise.path_of(exercise.source());
+  Judgement judgement;
+  judgement.status = 2;
+  judgement.screen = paint(exercise.number + "  " + exercise.title, Tone::strong, options.table) +
+                     "  " + paint("does not compile", Tone::bad, options.table) + "\n" +
+                     (attempt.errors.empty() ? attempt.mistake + "\n" : attempt.errors);
+  return judgement;
+}
+
+}  // namespace
+
+std::string predictions_text_of(const Exercise& exercise) {
+  try {
+    return text_of_file(exercise.predictions(), true);
+  } catch (const data::DataError& error) {
+    throw WrongUse(error.what());
+  }
+}
+
+Judgement judge_exercise(const BuildFolder& build, const Exercises& exercises,
+                         const Exercise& exercise, const ProgressFile& progress,
+                         const JudgementOptions& options) {
+  const Predictions said =
+      parse_predictions(predictions_text_of(exercise), exercise.path_of(exercise.predictions()));
+  const Attempt attempt = attempt_exercise(build, exercise, options.attempt);
+  if (attempt.end == Attempt::End::overtaken) return {0, true, ""};
+  if (attempt.end == Attempt::End::not_compiled) return not_compiled(exercise, attempt, options);
+
+  const Marks& marks = attempt.marks;
+  MarksScreen screen;
+  ExerciseRecord record;  // as it is after this attempt
+  const auto note = [&](ExerciseRecord& known) {
+    screen.predictions = judged_predictions(marks, said, known);
+    ++known.attempts;
+    known.best = std::max(known.best, all_points(marks, screen.predictions));
+    known.most = all_points_there_are(marks, screen.predictions);
+    known.questions = static_cast<int>(screen.predictions.size());
+    for (const Judged& one : screen.predictions) {
+      if (one.fresh) {
+        known.predictions.push_back({one.question.key, {*one.said, one.right()}});
+      }
+    }
+    if (marks.passed() && known.passed.empty()) known.passed = date_now();
+    record = known;
+  };
+  const std::string not_saved = progress.change(exercise.name, note);
+  std::map<std::string, ExerciseRecord> records;
+  if (not_saved.empty()) {
+    records = progress.read();
+  } else {
+    // As if: this attempt is shown all the same.
+    try {
+      records = progress.read();
+    } catch (const WrongUse&) {
+    }
+    note(records[exercise.name]);
+  }
+
+  screen.title = exercise.number + "  " + exercise.title;
+  screen.attempt = record.attempts;
+  screen.predictions_file = exercise.predictions().filename().string();
+  screen.lines = options.lines;
+  if (options.lines > 0) screen.all_of_it = "./halo try " + exercise.number + " --all";
+  if (!attempt.warning.empty()) screen.notes.push_back(attempt.warning);
+  for (std::size_t i = 0; i < std::min(said.faults.size(), kMostPredictionFaults); ++i) {
+    screen.notes.push_back(said.faults[i]);
+  }
+  if (const std::string answers = answers_note(exercise); !answers.empty()) {
+    screen.notes.push_back(answers);
+  }
+  if (marks.passed() && record.hints > 0) {
+    screen.notes.push_back(std::to_string(record.hints) +
+                           (record.hints == 1 ? " hint used" : " hints used"));
+  }
+  if (!not_saved.empty()) screen.notes.push_back(not_saved);
+  screen.next = next_of(exercises, exercise, records, marks.passed(), options.watches);
+
+  Judgement judgement;
+  judgement.status = marks.passed() ? 0 : 1;
+  judgement.screen = render_marks(marks, screen, options.table);
+  return judgement;
+}
+
+void ask_predictions(const Exercise& exercise, const ExerciseRecord& record) {
+  if (isatty(STDIN_FILENO) != 1 || isatty(STDERR_FILENO) != 1 || record.attempts > 0) return;
+  std::string text = predictions_text_of(exercise);
+  const std::string origin = exercise.path_of(exercise.predictions());
+  const Predictions predictions = parse_predictions(text, origin);
+  const auto is_open = [&](const Predictions::Line& line) {
+    return !line.said && record.said(line.key) == nullptr;
+  };
+  const auto open = std::count_if(predictions.lines.begin(), predictions.lines.end(), is_open);
+  if (open == 0) return;
+  std::fprintf(stderr,
+               "Before the first run, predict (%s). What you say first counts; Enter leaves a "
+               "question for later.\n",
+               origin.c_str());
+  int asked = 0;
+  for (const Predictions::Line& line : predictions.lines) {
+    if (!is_open(line)) continue;
+    std::fprintf(stderr, "\n%d of %d  %s\n", ++asked, static_cast<int>(open),
+                 line.question.c_str());
+    for (;;) {
+      std::fprintf(stderr, "%s = ", line.key.c_str());
+      std::fflush(stderr);
+      std::string answer;
+      if (!std::getline(std::cin, answer)) {  // Ctrl-D: no more questions
+        std::fputs("\n", stderr);
+        return;
+      }
+      if (answer.find_first_not_of(" \t\r") == std::string::npos) break;
+      const std::optional<double> said = parse_figure(answer);
+      if (!said) {
+        std::fprintf(stderr, "%s is no number; Enter leaves the question for later\n",
+                     data::quoted(answer).c_str());
+        continue;
+      }
+      // What the file says now: an editor may have it open.
+      text = predictions_text_of(exercise);
+      try {
+        data::write_file(exercise.predictions().string(), with_prediction(text, line.key, *said));
+      } catch (const std::exception& error) {
+        std::fprintf(stderr, "halo: the answer could not be kept: %s\n", error.what());
+        return;
+      }
+      break;
+    }
+  }
+  std::fputs("\n", stderr);
+}
+
+}  // namespace halo

@@ -338,7 +338,11 @@ void prepare_exercise(const BuildFolder& build, const Exercise& exercise,
   }
   std::vector<fs::path> needs = {build.path() / "common" / "exercise" /
                                  ("libexercise-" + backend + ".a")};
-  if (backend == "sim") needs.push_back(build.path() / "common" / "simt" / "simcc");
+  if (backend == "sim") {
+    for (const char* part : {"simcc", "libsimt.a"}) {
+      needs.push_back(build.path() / "common" / "simt" / part);
+    }
+  }
   needs.push_back(check);
   Progress progress(Progress::Elsewhere::lines);
   if (!build_all(build, needs, "the check of " + exercise.number, progress).empty()) {

@@ -35,32 +35,16 @@ std::vector<Judged> judged_predictions(const Marks& marks, const Predictions& no
   return all;
 }
 
-// How many of the questions for a human have nothing below them but their own words: a question is a
-// heading `## ...`, with quotes (>) and comments (<!-- -->) as its words.
-int unanswered_questions(const std::string& text) {
-  int unanswered = 0;
-  bool open = false;
-  bool in_comment = false;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    const std::size_t begin = line.find_first_not_of(" \t\r");
-    if (begin == std::string::npos) continue;
-    if (line.starts_with("## ")) {
-      unanswered += open ? 1 : 0;
-      open = true;
-    } else if (in_comment || line.compare(begin, 4, "<!--") == 0) {
-      in_comment = line.find("-->") == std::string::npos;
-    } else if (line[begin] != '>') {
-      open = false;
-    }
-  }
-  return unanswered + (open ? 1 : 0);
-}
+// What answers.md has where an answer is to stand, until one does.
+constexpr const char* kNoAnswer = "(your answer";
 
 std::string answers_note(const Exercise& exercise) {
   int open = 0;
   try {
-    open = unanswered_questions(text_of_file(exercise.answers(), true));
+    std::istringstream lines(text_of_file(exercise.answers(), true));
+    for (std::string line; std::getline(lines, line);) {
+      open += line.find(kNoAnswer) != std::string::npos ? 1 : 0;
+    }
   } catch (const data::DataError&) {
     return "";  // a human will see
   }
@@ -81,10 +65,10 @@ std::string next_of(const Exercises& exercises, const Exercise& exercise,
                          " judges it on each save, ./halo hint " + exercise.number + " helps";
   }
   const std::string look =
-      exercise.has_solution() ? "./halo show " + exercise.number + " --beside; then " : "";
+      exercise.has_solution() ? "./halo show " + exercise.number + " --beside; " : "";
   const Exercise* const next = next_not_passed(exercises, records, exercise);
-  if (next == nullptr) return look + "nothing: all exercises are passed";
-  return look + next->number + ", " + next->title +
+  if (next == nullptr) return look + "all exercises are passed";
+  return look + "then " + next->number + ", " + next->title +
          (watches ? "" : ": ./halo watch " + next->number);
 }
 

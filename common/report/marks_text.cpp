@@ -64,9 +64,12 @@ const char* word_of(Category category) {
   }
 }
 
+// For people: three digits behind the point tell all that a budget asks.
+std::string brief(double value) { return figure_text(std::round(value * 1000) / 1000); }
+
 // "bytes an output 9.25, at most 9.6".
 std::string budget_words(const BudgetLine& line) {
-  return line.what + " " + figure_text(line.counted) + ", at most " + figure_text(line.allowed);
+  return line.what + " " + brief(line.counted) + ", at most " + brief(line.allowed);
 }
 
 // What a category has to say in its line.
@@ -126,11 +129,11 @@ std::string words_of_key(std::string key) {
 std::string answer_words(const Judged& one) {
   const Question& question = one.question;
   std::string text = "\"" + words_of_key(question.key) + "\"";
-  if (!one.said) return text + " is " + figure_text(question.answer);
+  if (!one.said) return text + " is " + brief(question.answer);
   text += one.right()
               ? ": you said " + figure_text(*one.said) + ", and so it is"
-              : ": you said " + figure_text(*one.said) + ", it is " + figure_text(question.answer);
-  return question.counted < 0 ? text : text + " (yours: " + figure_text(question.counted) + ")";
+              : ": you said " + figure_text(*one.said) + ", it is " + brief(question.answer);
+  return question.counted < 0 ? text : text + " (yours: " + brief(question.counted) + ")";
 }
 
 std::string predictions_text(const Marks& marks, const MarksScreen& screen,
@@ -168,26 +171,41 @@ std::string budget_faults(const CaseMark& mark, const TableOptions& options) {
   std::string text;
   for (const BudgetLine& line : mark.budget) {
     if (line.met) continue;
-    std::string words = "  " + line.what + ": counted " + figure_text(line.counted) + ", at most " +
-                        figure_text(line.allowed);
-    if (line.predicted >= 0) words += ", usual " + figure_text(line.predicted);
+    std::string words =
+        "  " + line.what + ": counted " + brief(line.counted) + ", at most " + brief(line.allowed);
+    if (line.predicted >= 0) words += ", usual " + brief(line.predicted);
     text += wrapped(words, options, "    ") + "\n";
     if (!line.file.empty()) {
-      text += quoted_line(line.file, line.line,
-                          figure_text(line.of_line) + " of it are this line's", options);
+      text += quoted_line(line.file, line.line, brief(line.of_line) + " of it are this line's",
+                          options);
     }
   }
   return text;
 }
 
+// The row that says most of a case: the one of its name; of what is not safe, the first with a finding.
+const Row* row_of(const Marks& marks, const CaseMark& mark) {
+  const auto tells = [&](const Row& row) {
+    return row.variant == mark.name ||
+           (mark.category == Category::safety && row.hazards.outcome == Outcome::bad);
+  };
+  const auto row = std::find_if(marks.faults.begin(), marks.faults.end(), tells);
+  return row == marks.faults.end() ? nullptr : &*row;
+}
+
 // The first failure, in full.
 std::string failure_text(const Marks& marks, const CaseMark& mark, const TableOptions& options) {
-  const std::string name = mark.name + (mark.message.empty() ? "" : ": ");
-  std::string text = paint("FAIL", Tone::bad, options) + "  " + paint(name, Tone::strong, options);
-  text += wrapped(mark.message, options, "      ", 6 + letters_of(name)) + "\n";
+  const Row* row = mark.category == Category::budget ? nullptr : row_of(marks, mark);
+  std::string text;
+  if (row == nullptr || row->variant != mark.name) {
+    const std::string name = mark.name + (mark.message.empty() ? "" : ": ");
+    text = paint("FAIL", Tone::bad, options) + "  " + paint(name, Tone::strong, options) +
+           wrapped(mark.message, options, "      ", 6 + letters_of(name)) + "\n";
+  }
   if (mark.category == Category::budget) return text + budget_faults(mark, options);
-  if (marks.faults.empty()) return text;
-  std::string faults = all_faults({marks.faults.front()}, options);
+  if (row == nullptr && !marks.faults.empty()) row = &marks.faults.front();
+  if (row == nullptr) return text;
+  std::string faults = all_faults({*row}, options);
   faults.erase(0, faults.find_first_not_of('\n'));
   return text + faults;
 }

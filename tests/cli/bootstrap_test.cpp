@@ -57,6 +57,8 @@ TEST_CASE("the script helps before anything is built") {
                contains("./halo run [STAGE]") && contains("HALO_BUILD") && contains("Examples:"));
     CHECK_THAT(ended.out, contains("./halo bench [FAMILY]") && contains("./halo report FILE") &&
                               contains("./halo compare A.json B.json"));
+    CHECK_THAT(ended.out, contains("./halo try [NN]") && contains("./halo watch [NN]") &&
+                              contains("./halo progress"));
     CHECK(ended.err.empty());
   }
 }
@@ -68,7 +70,8 @@ TEST_CASE("the script knows its commands") {
   CHECK(lines_of(unknown.err).size() == 1);
   CHECK_THAT(unknown.err, contains("dance") && contains("--help") && contains("compare"));
   // A command that it knows goes on to the set-up.
-  for (const std::string command : {"bench", "compare", "report"}) {
+  for (const std::string command :
+       {"bench", "compare", "report", "try", "watch", "hint", "show", "reset", "progress"}) {
     CAPTURE(command);
     CHECK_THAT(script({command}).err, contains("/proc/halo-build"));
   }

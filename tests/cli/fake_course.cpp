@@ -31,6 +31,7 @@ FakeCourse::FakeCourse() : root_(build.path() / "course") {
   build.set_source(root_);
   write_text(build.path() / "common/exercise/libexercise-sim.a", "");
   write_text(build.path() / "common/simt/simcc", "");
+  write_text(build.path() / "common/simt/libsimt.a", "");
   write_text(build.path() / "common/exercise/compilers.json",
              R"({"sim": [")" + (build.path() / "bin/compiler").string() +
                  R"(", "{source}", "-o", "{program}", ")" +
@@ -62,7 +63,8 @@ fs::path FakeCourse::add(const std::string& name, const std::string& title) {
   write_text(file(name, "predictions.txt"),
              "# How many cells?\ncells_a_block =\n# How many barriers?\nbarriers =\n");
   write_text(file(name, "answers.md"),
-             "# Answers\n\n## Why?\n> In two sentences.\n\n## What if?\n");
+             "# Answers\n\n1. Why?\n\n   (your answer, two sentences)\n\n2. What if?\n\n   (your "
+             "answer)\n");
   write_text(root_ / "solutions" / name / (name.substr(3) + ".cu"), "// " + title + "\n// RIGHT\n");
   set_check(name, "if grep -q RIGHT \"$2\"; then\n  cat '" +
                       told(name + "-right", right_marks(name)).string() +

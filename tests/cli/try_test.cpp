@@ -350,15 +350,14 @@ TEST_CASE_METHOD(TryFixture, "try: predictions that are no numbers are told and 
                             contains("1 of 2 right, 1 open"));
 }
 
-TEST_CASE_METHOD(TryFixture,
-                 "try: answers for a human are counted by what stands below their questions") {
+TEST_CASE_METHOD(TryFixture, "try: answers for a human are counted until they are written") {
   const auto says = [&](const std::string& answers) {
     write_text(course.file(kTile, "answers.md"), answers);
     return course.halo({"try", "04"}).out;
   };
-  CHECK_THAT(says("## Why?\n> In two\n\n<!-- write\nhere -->\n\n## What if?\nThen so.\n"),
+  CHECK_THAT(says("1. Why?\n   So.\n2. What if?\n   (your answer, two sentences)\n"),
              contains("1 question for a human waits"));
-  CHECK_THAT(says("## Why?\nSo.\n## What if?\nThen.\n"), !contains("human"));
+  CHECK_THAT(says("1. Why?\n   So.\n2. What if?\n   Then.\n"), !contains("human"));
   fs::remove(course.file(kTile, "answers.md"));
   CHECK_THAT(course.halo({"try", "04"}).out, !contains("human"));
 }

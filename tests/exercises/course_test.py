@@ -41,9 +41,10 @@ def others(exercise):
 
 
 def source_of(exercise, program):
-    folder = {"skeleton": "exercises", "solution": "solutions"}.get(program)
-    if folder:
-        return f"{folder}/{exercise}/{file_of(exercise)}"
+    if program == "skeleton":  # the student's own file may be right by now
+        return f"exercises/{exercise}/.skeleton/{file_of(exercise)}"
+    if program == "solution":
+        return f"solutions/{exercise}/{file_of(exercise)}"
     return f"tests/exercises/{exercise}/{program}.cu"
 
 
@@ -177,6 +178,19 @@ class Course(unittest.TestCase):
                 self.assertEqual(regions[0], regions[1])
                 self.assertEqual(*[REGION.sub(r"TODO \1\n", text) for text in texts])
                 self.assertNotIn("TODO", REGION.sub("", texts[0]))
+
+    def test_an_exercise_begins_with_its_skeleton(self):
+        """In git, and where nobody learns: what lies in the folder, and what a student commits, is theirs."""
+        if (ROOT / "exercises" / "progress.json").exists():
+            self.skipTest("a student's copy")
+        for exercise in exercises():
+            name = f"exercises/{exercise}/{file_of(exercise)}"
+            begins = subprocess.run(["git", "-C", ROOT, "show", f"HEAD:{name}"], capture_output=True, text=True)
+            if begins.returncode != 0:
+                self.skipTest("no git here, or it does not know this exercise yet")
+            with self.subTest(exercise=exercise):
+                self.assertEqual(begins.stdout, (ROOT / source_of(exercise, "skeleton")).read_text(),
+                                 f"copy {name} to .skeleton/")
 
     def test_a_line_of_a_wrong_or_other_program_is_in_the_build(self):
         for exercise in exercises():

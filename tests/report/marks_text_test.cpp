@@ -118,6 +118,22 @@ TEST_CASE("a failure: points, each category, the first failure in full, the othe
   CHECK(lines.size() <= 22);
 }
 
+TEST_CASE("a failure that has a row of its own is told by it, once") {
+  Marks marks = wrong_marks();
+  marks.faults.push_back(marks.faults[0]);
+  marks.faults[1].variant = "short signals";
+  marks.faults[1].check.diagnosis.pattern = "every error is beyond n";
+  marks.faults[1].hazards = {};
+  const std::string text = render_marks(marks, a_screen(), {.width = 80});
+  CAPTURE(text);
+  CHECK_THAT(text, contains("04 short signals  FAIL") && contains("every error is beyond n") &&
+                       !contains("FAIL  short signals") && !contains("last output of a block"));
+  // What is not safe is told by the row that has a finding.
+  marks.cases[1].outcome = Outcome::good;
+  CHECK_THAT(render_marks(marks, a_screen(), {.width = 80}),
+             contains("FAIL  no hazards: uninitialised shared read") && contains("tile, 7 times"));
+}
+
 TEST_CASE("passed: what it cost, and what was not predicted is told") {
   MarksScreen screen = a_screen();
   screen.predictions[0].fresh = screen.predictions[1].fresh = false;

@@ -61,10 +61,9 @@ bool edited_since(const fs::path& folder, long long when) {
   std::error_code ignored;
   for (const auto& entry : fs::recursive_directory_iterator(folder, ignored)) {
     const fs::file_time_type written = entry.last_write_time(ignored);
-    const auto age =
-        std::chrono::duration_cast<std::chrono::seconds>(fs::file_time_type::clock::now() - written)
-            .count();
-    if (!ignored && entry.is_regular_file() && std::time(nullptr) - age > when) return true;
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(
+        std::chrono::file_clock::to_sys(written).time_since_epoch());
+    if (!ignored && entry.is_regular_file() && seconds.count() > when) return true;
   }
   return false;
 }

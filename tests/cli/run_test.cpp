@@ -846,6 +846,11 @@ TEST_CASE("list tells the stages, their variants, what came of them here and wha
   list = build.halo({"list"});
   CHECK_THAT(list.out, contains("The loop  ok ") && contains(" days ago, edited since\n"));
   CHECK_THAT(list.out, contains("10b  third             not yet\n"));
+  // Saved in the second of the run, and run then.
+  const fs::file_time_type saved = fs::file_time_type::clock::from_sys(
+      std::chrono::sys_time<std::chrono::milliseconds>(std::chrono::milliseconds(1'000'000'900)));
+  fs::last_write_time(build.path() / "stages" / "01_first" / "1_early.cu", saved);
+  CHECK_THAT(build.halo({"list"}).out, contains("The loop  ok ") && !contains("edited since"));
 }
 
 TEST_CASE("doctor begins with what can be done here and what cannot") {

@@ -16,10 +16,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "common/exercise/debug.hpp"
 #include "common/report/row_stream.hpp"
 
 namespace halo::exercises {
@@ -102,6 +104,19 @@ int run(int argc, char** argv) {
   const std::string source = take(arguments, "--source");
   const std::string on = take(arguments, "--on");
   const std::string seed = take(arguments, "--seed");
+  // A debugger's terminal instead of marks: the same program with debug information, and where to stop.
+  DebugOptions asked;
+  asked.program = take(arguments, "--debug");
+  asked.file = take(arguments, "--file");
+  const auto number = [&](const char* name) -> std::optional<std::int64_t> {
+    const std::string text = take(arguments, name);
+    if (text.empty()) return {};
+    return std::strtoll(text.c_str(), nullptr, 10);
+  };
+  asked.block = number("--block");
+  asked.thread = number("--thread");
+  asked.line = static_cast<int>(number("--line").value_or(0));
+  asked.batch = take(arguments, "--batch") == "yes";
   const auto run_cases = [&] {
     return test::run_cases(static_cast<int>(arguments.size()), arguments.data());
   };
@@ -135,6 +150,7 @@ int run(int argc, char** argv) {
     std::fprintf(stderr, "NOT RUN: %s\n", reason.c_str());
     return 77;
   }
+  if (!asked.program.empty()) return debug(contract(), *running, asked, marks.seed);
   present = running.get();
   teller = RowStream::taken_from_starter();
   marks.questions = running->questions_unanswered();

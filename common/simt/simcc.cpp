@@ -60,7 +60,8 @@ CUDA headers), .o .a .so (linked). Options go to g++, with these exceptions:
   -v            show the commands
   --help, --version
 
-The program obeys SIMT_REPORT=FILE, SIMT_GPU=NAME, SIMT_CHECKS=all|none|LIST and SIMT_THREADS=N.
+The program obeys SIMT_REPORT=FILE, SIMT_GPU=NAME, SIMT_CHECKS=all|none|LIST, SIMT_THREADS=N
+and SIMT_FAIL=FUNCTION:K, which makes the K-th call of that function fail.
 SIMT_CXX names another g++. Exit status: 0 good, 1 the source is at fault, 2 wrong use.
 )";
 

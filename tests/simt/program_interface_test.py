@@ -106,7 +106,7 @@ class ProgramTest(unittest.TestCase):
 class Report(ProgramTest):
     def test_fields(self):
         report, _ = self.report_of(options.hazard_cases, "missing_barrier", status=3)
-        self.assertEqual(list(report), ["schema_version", "launches", "coverage"])
+        self.assertEqual(list(report), ["schema_version", "launches", "coverage", "unfreed"])
         self.assertEqual(report["schema_version"], 1)
         (launch,) = report["launches"]
         self.assertEqual(
@@ -363,6 +363,10 @@ class Environment(ProgramTest):
             ("SIMT_THREADS", "99999999999999999999"),
             ("SIMT_GPU", "gtx9999"),
             ("SIMT_STEP_LIMIT", "many"),
+            ("SIMT_FAIL", "cudaMalloc:0"),
+            ("SIMT_FAIL", "cudaMalloc:"),
+            ("SIMT_FAIL", "malloc:1"),
+            ("SIMT_FAIL", "cudaMalloc:1:2"),
         ]:
             with self.subTest(name=name, value=value):
                 ended = run(options.hazard_cases, "missing_barrier_fixed", **{name: value})
@@ -370,6 +374,85 @@ class Environment(ProgramTest):
                 self.assertEqual(len(ended.stderr.splitlines()), 1, ended.stderr)
                 self.assertIn(name, ended.stderr)
                 self.assertIn(value, ended.stderr)
+
+
+class Failures(ProgramTest):
+    """SIMT_FAIL: calls that fail though nothing is wrong."""
+
+    SOURCE = """
+        #include <cuda_runtime.h>
+        #include <cstdio>
+        __global__ void one(int* a) { a[threadIdx.x] = 1; }
+        #define SHOW(call) std::printf("%s %s\\n", #call, cudaGetErrorName(call))
+        int main() {
+          int* a = nullptr;
+          int* b = nullptr;
+          int host[32] = {};
+          SHOW(cudaMalloc(&a, sizeof host));
+          SHOW(cudaMalloc(&b, sizeof host));
+          if (a == nullptr) return 1;
+          one<<<1, 32>>>(a);
+          SHOW(cudaGetLastError());
+          SHOW(cudaMemcpy(host, a, sizeof host, cudaMemcpyDeviceToHost));
+          std::printf("host %d\\n", host[31]);
+          SHOW(cudaFree(a));
+        }
+    """
+
+    @classmethod
+    def setUpClass(cls):
+        cls.home = tempfile.TemporaryDirectory()
+        source = pathlib.Path(cls.home.name) / "fails.cu"
+        source.write_text(cls.SOURCE)
+        cls.program = source.with_suffix("")
+        built = run(options.simcc, str(source), "-o", str(cls.program))
+        assert built.returncode == 0, built.stderr
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.home.cleanup()
+
+    def run_with(self, fail):
+        ended = run(self.program, SIMT_FAIL=fail)
+        told = dict(line.rsplit(" ", 1) for line in ended.stdout.splitlines())
+        failed = {name: error for name, error in told.items() if error.startswith("cudaError")}
+        return failed, told, ended
+
+    def test_the_call_that_is_named_fails_and_no_other(self):
+        copy = "cudaMemcpy(host, a, sizeof host, cudaMemcpyDeviceToHost)"
+        for fail, call, error in [
+            ("cudaMalloc:2", "cudaMalloc(&b, sizeof host)", "cudaErrorMemoryAllocation"),
+            ("cudaMemcpy:1", copy, "cudaErrorUnknown"),
+            ("launch:1", "cudaGetLastError()", "cudaErrorLaunchOutOfResources"),
+            ("cudaFree:1", "cudaFree(a)", "cudaErrorUnknown"),
+            ("call:4", copy, "cudaErrorUnknown"),
+        ]:
+            with self.subTest(fail):
+                failed, told, ended = self.run_with(fail)
+                self.assertEqual(ended.returncode, 0, ended.stderr)
+                self.assertEqual(failed.get(call), error)
+                # An error that nobody took is the last error still.
+                self.assertLessEqual(set(failed), {call, "cudaGetLastError()"})
+                if call == copy:
+                    self.assertEqual(told["host"], "0", "it copied")
+                self.assertEqual(len(ended.stderr.splitlines()), 1)
+                self.assertTrue(ended.stderr.endswith("fails, as SIMT_FAIL asks\n"), ended.stderr)
+
+    def test_a_call_that_never_comes_changes_nothing(self):
+        for fail in ["cudaMalloc:3", "launch:2", "cudaMemset:1", "call:6"]:
+            with self.subTest(fail):
+                failed, told, ended = self.run_with(fail)
+                self.assertEqual(failed, {})
+                self.assertEqual(told["host"], "1")
+                self.assertEqual(ended.stderr, "")
+
+    def test_the_report_says_what_was_not_freed(self):
+        report, _ = self.report_of(self.program, status=0)
+        (left,) = report["unfreed"]
+        self.assertEqual(left["bytes"], 128)
+        self.assertTrue(left["file"].endswith("fails.cu"))
+        self.assertEqual(left["line"], self.SOURCE.splitlines().index(
+            "          SHOW(cudaMalloc(&b, sizeof host));") + 1)
 
 
 class Simcc(ProgramTest):

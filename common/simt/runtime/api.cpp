@@ -17,6 +17,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/simt/runtime/current_gpu.hpp"
@@ -155,12 +156,32 @@ __attribute__((format(printf, 2, 3))) void explain(const char* key, const char* 
   va_end(arguments);
 }
 
+// Whether SIMT_FAIL asks that this call fail, which then does nothing.
+bool is_to_fail(const char* name) {
+  const simt::Settings& asked = simt::settings();
+  if (asked.fail_function.empty()) return false;
+  if (asked.fail_function != "call" && asked.fail_function != name) return false;
+  static std::atomic<std::uint64_t> calls{0};
+  if (++calls != asked.fail_number) return false;
+  std::fprintf(stderr, "simt: %s number %llu (%s) fails, as SIMT_FAIL asks\n",
+               asked.fail_function.c_str(), static_cast<unsigned long long>(asked.fail_number),
+               name);
+  return true;
+}
+
+// What a call that allocates answers when it fails, and what any other does.
+cudaError_t asked_failure(const char* name) {
+  const std::string_view function = name;
+  const bool allocates = function.find("Malloc") != function.npos || function == "cudaHostAlloc";
+  return allocates ? cudaErrorMemoryAllocation : cudaErrorUnknown;
+}
+
 // A call that works whatever happened on the device.
 template <typename Body>
 cudaError_t query(const char* name, Body body) {
   if (simt::inside_kernel()) refuse_inside_kernel(name);
   details.now[0] = '\0';
-  return record(body());
+  return record(is_to_fail(name) ? asked_failure(name) : body());
 }
 
 // A call that needs a device in order.
@@ -783,6 +804,10 @@ void launch_kernel(const void* closure, std::size_t closure_bytes, KernelInvoke 
     return;
   }
   LaunchShape shape = pending_launches.shapes[--pending_launches.count];
+  if (is_to_fail("launch")) {
+    record(cudaErrorLaunchOutOfResources);
+    return;
+  }
   if (const int spoilt = sticky_error.load(); spoilt != 0) {
     record(static_cast<cudaError_t>(spoilt));
     return;

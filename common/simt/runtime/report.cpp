@@ -100,6 +100,17 @@ Value to_json(const Coverage& coverage) {
   return Value::object({{"kernels", std::move(kernels)}, {"files", std::move(files)}});
 }
 
+Value to_json(const std::vector<LiveAllocation>& unfreed) {
+  Value json = Value::array();
+  for (const LiveAllocation& block : unfreed) {
+    json.push_back(Value::object({{"name", block.name},
+                                  {"bytes", block.bytes},
+                                  {"file", block.file},
+                                  {"line", block.line}}));
+  }
+  return json;
+}
+
 // As it stands in the report: two levels in. A line break in a string is written as "\n", so each one
 // in the text begins a line.
 std::string entry_of(const Launch& launch) {
@@ -144,9 +155,10 @@ void Report::add(const Launch& launch) {
   }
 }
 
-void Report::end(const Coverage& coverage) {
+void Report::end(const Coverage& coverage, const std::vector<LiveAllocation>& unfreed) {
   if (file_ < 0) return;
-  append("", "\n ],\n \"coverage\": " + to_json(coverage).dump() + "\n}\n");
+  append("", "\n ],\n \"coverage\": " + to_json(coverage).dump() +
+                 ",\n \"unfreed\": " + to_json(unfreed).dump() + "\n}\n");
 }
 
 void Report::begin(const std::string& text) {

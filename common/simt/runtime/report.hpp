@@ -1,5 +1,5 @@
-// The file that SIMT_REPORT names: {"schema_version": 1, "launches": [...], "coverage": {...}}, an entry
-// a launch; the coverage is added when the program ends.
+// The file that SIMT_REPORT names: {"schema_version": 1, "launches": [...], "coverage": {...},
+// "unfreed": [...]}, an entry a launch; the last two are added when the program ends.
 //
 // It is whole after each launch: a program that crashes or is ended later leaves all launches before.
 // Each is put into words and written once, over the brackets that end the file, which follow it
@@ -11,6 +11,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/simt/simt.hpp"
 
@@ -27,8 +28,9 @@ class Report {
   // holds the launches before, if there is room for as much.
   void add(const Launch& launch);
 
-  // At the program's end: which lines all its launches reached. Nothing if there was none.
-  void end(const Coverage& coverage);
+  // At the program's end: which lines all its launches reached, and the memory that is still allocated.
+  // Nothing if there was no launch.
+  void end(const Coverage& coverage, const std::vector<LiveAllocation>& unfreed);
 
  private:
   // A file that was at the path is replaced by the first launch, at once and whole.

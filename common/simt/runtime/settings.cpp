@@ -28,6 +28,29 @@ std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise,
   return value;
 }
 
+// NAME:NUMBER.
+void read_failure(const char* text, Settings& s) {
+  const std::string words = text;
+  const std::size_t colon = words.find(':');
+  const std::string function = words.substr(0, colon);
+  const std::string digits = colon == std::string::npos ? "1" : words.substr(colon + 1);
+  const bool is_name =
+      function == "call" || function == "launch" ||
+      (function.starts_with("cuda") &&
+       function.find_first_not_of(
+           "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == std::string::npos);
+  const bool is_number = !digits.empty() && digits.size() < 10 && digits[0] != '0' &&
+                         digits.find_first_not_of("0123456789") == std::string::npos;
+  if (!is_name || !is_number) {
+    refuse("SIMT_FAIL", text,
+           "give a function of the runtime, launch or call, a colon and which of its calls fails, "
+           "such "
+           "as cudaMalloc:2");
+  }
+  s.fail_function = function;
+  s.fail_number = std::stoull(digits);
+}
+
 }  // namespace
 
 unsigned parse_checks(const std::string& list) {
@@ -75,6 +98,7 @@ Settings& settings() {
     s->step_limit = number_from_environment("SIMT_STEP_LIMIT", 2'000'000'000, UINT64_MAX / 2);
     s->watchdog_seconds = static_cast<double>(number_from_environment("SIMT_WATCHDOG", 60, 86400));
     if (const char* text = std::getenv("SIMT_REPORT")) s->report_path = text;
+    if (const char* text = std::getenv("SIMT_FAIL"); text && *text) read_failure(text, *s);
     return s;
   }();
   return instance;

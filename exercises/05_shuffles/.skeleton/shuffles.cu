@@ -1,0 +1,57 @@
+// Exercise 05: neighbours' cells by shuffles, without shared memory. The task: README.md beside this file.
+//
+// Computes   output[i] = sum over j of mask[j] * input[i - halo + j], of a signal that is a ring: behind its
+//            last cell comes its first, before its first its last.
+// Must cost  a warp reads its 32 cells once, and once the cells of its neighbours: at most 3 load requests a
+//            warp, 12 bytes an output, and no shared memory.
+// Run        ./halo try 05
+#include <cuda_runtime.h>
+
+#include "common/exercise/exercise.h"
+
+constexpr int kWarpSize = 32;
+
+constexpr int kMaxMaskWidth = 33;  // a halo of half a warp on each side
+__constant__ float mask_constant[kMaxMaskWidth];
+
+// Where cell k of the ring lies in memory. k may be below 0 and beyond n, by more than n where the ring is
+// shorter than a warp or than the mask.
+__device__ int place_on_ring(int k, int n) {
+  // TODO 1: for n = 5, cell 5 lies at 0, cell -1 at 4, and cell -13 at 2.
+  (void)n;
+  return k;
+  // END 1
+}
+
+// Preconditions: gridDim.x * blockDim.x >= n; blockDim.x is a multiple of 32; width is odd, 1 to
+// kMaxMaskWidth.
+__global__ void shuffles(const float* input,  // [n]
+                         float* output,       // [n]
+                         int n, int width) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  const int lane = threadIdx.x % kWarpSize;
+  const int halo = (width - 1) / 2;
+
+  // TODO 2: each lane reads its own cell, and some lanes one more: together they hold what the warp needs.
+  // The last warp may have fewer than 32 outputs. Which of its lanes may leave here?
+  (void)input;
+  (void)lane;
+  // END 2
+
+  // TODO 3: the sum, and the output of lanes that have one. All 32 lanes must reach each shuffle.
+  (void)halo;
+  (void)i;
+  (void)output;
+  // END 3
+}
+
+// Arrays are on the device; `threads` of a block, a multiple of 32.
+static int launch(const float* input, const float* mask, float* output, int n, int width,
+                  int threads) {
+  cudaMemcpyToSymbol(mask_constant, mask, width * sizeof(float), 0, cudaMemcpyDeviceToDevice);
+  const int blocks = (n - 1) / threads + 1;
+  shuffles<<<blocks, threads>>>(input, output, n, width);
+  return cudaGetLastError();
+}
+
+halo::Exercise halo::exercise() { return launch; }

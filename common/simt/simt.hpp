@@ -7,6 +7,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -115,6 +117,7 @@ struct Launch {
   std::array<unsigned, 3> grid{};
   std::array<unsigned, 3> block{};
   std::size_t shared_bytes = 0;  // static + dynamic
+  std::uint64_t blocks_run = 0;  // fewer than the grid has with run_only_blocks
   Counters counters;
   std::uint64_t fp64_operations = 0;  // of all lines
   std::vector<LineCounters> lines;    // sorted by file and line
@@ -196,6 +199,33 @@ std::vector<LiveAllocation> live_allocations(int made = 0);
 // Kernels and copies on non-blocking streams for which neither the host nor the default stream has
 // waited: whoever reads their results next on the default stream reads too early.
 std::vector<Finding> unjoined_work();
+
+// ---- Problems too large to be run as a whole: some blocks of them, on memory that is not all there ----
+
+// Blocks first ... last - 1 of a grid, numbered in the order of blockIdx.x, then y, then z.
+struct BlockRange {
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+};
+
+// From now on a launch runs only those of its blocks that `choose` names, in their order, apart and none
+// of them empty; it is told how many there are. Without a function: all again. What they write is noted
+// for written_parts, unless the checks are "none".
+void run_only_blocks(std::function<std::vector<BlockRange>(std::uint64_t blocks)> choose);
+
+// Memory as cudaMalloc gives it, for cudaFree, of which only the pages that are touched cost anything. It
+// reads as `values`, over and over, and counts as initialised; without any it is not. The values have a
+// multiple of sparse_floats() floats. nullptr if there is none to be had.
+float* allocate_sparse(std::size_t floats, std::span<const float> values);
+std::size_t sparse_floats();
+
+// Floats [begin, end) of such memory that launches with run_only_blocks have written, in order; of memory
+// with values whole pages of sparse_floats() that have such floats.
+struct WrittenPart {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+std::vector<WrittenPart> written_parts(const float* memory);
 
 // Why the last call of this host thread that failed did so, with the numbers that were asked for and
 // the limit, where the runtime knows more than the error's name. Empty if it does not.

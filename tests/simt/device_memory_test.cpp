@@ -7,6 +7,7 @@
 #include <cstring>
 #include <memory>
 #include <set>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -53,6 +54,64 @@ TEST_CASE("nothing on the host is device memory") {
   CHECK_FALSE(memory::is_live_range(&local, 1));
   // Marks of host memory are no marks, and no crash.
   memory::mark_initialised(&local, sizeof(local));
+}
+
+TEST_CASE("sparse memory holds its values over and over, and costs what is touched") {
+  const std::size_t page = memory::sparse_bytes();
+  std::vector<int> values(1021 * page / sizeof(int));
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int>(i);
+  const std::size_t bytes = (std::size_t{8} << 30) - 100;
+  auto* const block =
+      static_cast<int*>(memory::allocate_sparse(bytes, std::as_bytes(std::span(values)), kPlenty));
+  REQUIRE(block != nullptr);
+  const std::size_t last = bytes / sizeof(int) - 1;
+  for (const std::size_t i :
+       {std::size_t{0}, values.size() - 1, values.size(), std::size_t{1} << 30, last}) {
+    CHECK(block[i] == static_cast<int>(i % values.size()));
+    CHECK(is_allocated(block + i));
+    CHECK(is_initialised(block + i));
+  }
+  // Short values would be more pieces than the system keeps apart.
+  CHECK(memory::allocate_sparse(bytes, std::as_bytes(std::span(values).first(page / sizeof(int))),
+                                kPlenty) == nullptr);
+  const auto* const end = reinterpret_cast<const char*>(block) + bytes;
+  CHECK(is_allocated(end - 1));
+  CHECK_FALSE(is_allocated(end));
+  CHECK_FALSE(is_allocated(reinterpret_cast<const char*>(block) - 1));
+  // A write is one page's own.
+  block[1000] = -1;
+  CHECK(block[1000 + values.size()] == 1000);
+  CHECK(memory::written_parts(block).empty());
+  memory::note_written({address_of(block + 1000) / page, 5});
+  const auto parts = memory::written_parts(block);
+  REQUIRE(parts.size() == 1);
+  CHECK(parts[0].begin / page == 1000 * sizeof(int) / page);
+  CHECK(parts[0].end - parts[0].begin == page);
+  CHECK(memory::release(block));
+  CHECK_FALSE(is_allocated(block));
+  CHECK_FALSE(is_allocated(end - 1));
+  CHECK_FALSE(is_initialised(block));
+}
+
+TEST_CASE("sparse memory without values is not initialised until it is written") {
+  const std::size_t bytes = std::size_t{8} << 30;
+  // Its addresses are used again: there are not so many.
+  for (int turn = 0; turn < 20; ++turn) {
+    auto* const block = static_cast<char*>(memory::allocate_sparse(bytes, {}, kPlenty));
+    REQUIRE(block != nullptr);
+    CHECK(memory::written_parts(block).empty());
+    const std::size_t place = (std::size_t{5} << 30) + 4;
+    CHECK(is_allocated(block + place));
+    CHECK_FALSE(is_initialised(block + place));
+    memory::mark_initialised(block + place, 8);
+    memory::note_written({address_of(block + place) / memory::sparse_bytes()});
+    const auto parts = memory::written_parts(block);
+    REQUIRE(parts.size() == 1);
+    CHECK(parts[0].begin == place);
+    CHECK(parts[0].end == place + 8);
+    CHECK(memory::release(block));
+  }
+  CHECK(memory::allocate_sparse(bytes, {}, bytes - 1) == nullptr);
 }
 
 TEST_CASE("exactly the bytes asked for may be touched") {

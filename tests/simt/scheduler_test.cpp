@@ -1,5 +1,8 @@
 // Threads, barriers and warp operations do what CUDA says they do.
 #include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
 
 #include "common/simt/simt.hpp"
 #include "kernels/scheduling.hpp"
@@ -92,6 +95,29 @@ TEST_CASE("every thread knows where it is", "[scheduler]") {
   CHECK(wrong == 0);
   CHECK(scheduling::sizes_seen(shape.grid, shape.block) ==
         std::vector<unsigned>{volume(shape.grid) * volume(shape.block)});
+}
+
+TEST_CASE("a launch runs only the blocks that were chosen, until all are again", "[scheduler]") {
+  const dim3 grid(2, 3, 2);
+  simt::take_launches();
+  std::uint64_t told = 0;
+  simt::run_only_blocks([&](std::uint64_t blocks) {
+    told = blocks;
+    return std::vector<simt::BlockRange>{{1, 3}, {9, 10}};
+  });
+  CHECK(scheduling::count_blocks(grid, dim3(33)) == std::vector<unsigned>{3});
+  CHECK(told == 12);
+  simt::run_only_blocks([](std::uint64_t) { return std::vector<simt::BlockRange>(); });
+  CHECK(scheduling::count_blocks(grid, dim3(33)) == std::vector<unsigned>{0});
+  simt::run_only_blocks({});
+  CHECK(scheduling::count_blocks(grid, dim3(33)) == std::vector<unsigned>{12});
+  const std::vector<simt::Launch> launches = simt::take_launches();
+  REQUIRE(launches.size() == 3);
+  CHECK(launches[0].grid == std::array<unsigned, 3>{2, 3, 2});
+  CHECK(launches[0].blocks_run == 3);
+  CHECK(launches[1].blocks_run == 0);
+  CHECK(launches[2].blocks_run == 12);
+  for (const simt::Launch& launch : launches) CHECK(launch.findings.empty());
 }
 
 TEST_CASE("barriers keep threads in step", "[scheduler]") {

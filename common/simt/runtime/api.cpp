@@ -867,6 +867,30 @@ void name_allocation(const void* pointer, const std::string& name) {
   device_memory::set_name(pointer, name);
 }
 
+float* allocate_sparse(std::size_t floats, std::span<const float> values) {
+  void* const memory = device_memory::allocate_sparse(
+      floats * sizeof(float), std::as_bytes(values), current_gpu().memory_bytes,
+      reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)) - 1);
+  if (memory == nullptr) return nullptr;
+  State& s = ::state();
+  const std::lock_guard lock(s.mutex);
+  s.blocks.insert(memory);
+  return static_cast<float*>(memory);
+}
+
+std::size_t sparse_floats() { return device_memory::sparse_bytes() / sizeof(float); }
+
+std::vector<WrittenPart> written_parts(const float* memory) {
+  std::vector<WrittenPart> parts;
+  for (const device_memory::Part& part : device_memory::written_parts(memory)) {
+    const std::size_t begin = part.begin / sizeof(float);
+    const std::size_t end = (part.end + sizeof(float) - 1) / sizeof(float);
+    if (parts.empty() || parts.back().end < begin) parts.push_back({begin, begin});
+    parts.back().end = end;
+  }
+  return parts;
+}
+
 cudaError_t create_stream(cudaStream_t* stream, unsigned int flags, int priority) {
   return call("cudaStreamCreate", [&] {
     if (stream == nullptr || flags > cudaStreamNonBlocking) return cudaErrorInvalidValue;

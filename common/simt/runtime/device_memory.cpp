@@ -10,6 +10,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <set>
 
 namespace simt {
 
@@ -29,6 +30,9 @@ constexpr std::size_t kLargestGuard = 16 * 1024 * 1024;
 // From here on it is worth asking whether the machine has the memory at all.
 constexpr std::size_t kLargeAllocation = std::size_t{256} << 20;
 
+// Mappings of a sparse block: Linux lets a process have 65,530.
+constexpr std::size_t kMostPieces = 10'000;
+
 constexpr std::uint8_t kAllocated = 0xf0;  // all four bytes of a word
 constexpr std::uint8_t kWritten = 0x0f;
 
@@ -41,6 +45,7 @@ struct Arena {
   std::map<std::uintptr_t, Allocation> live;   // by begin
   std::map<std::uintptr_t, Allocation> freed;  // for messages, until the addresses are used again
   std::size_t in_use[4] = {};                  // by kind
+  std::set<std::uintptr_t> written;            // pages of sparse blocks, by their numbers
   int serial = 0;
 };
 
@@ -117,10 +122,10 @@ std::size_t available_memory() {
 
 // A place for `bytes` with guards on both sides, or 0. New addresses first; once they have run out,
 // the first gap between live blocks.
-std::uintptr_t find_place(Arena& a, std::size_t bytes) {
+std::uintptr_t find_place(Arena& a, std::size_t bytes, std::size_t alignment) {
   const std::size_t guard = guard_for(bytes);
   const std::uintptr_t end = g_arena_base + kArenaBytes;
-  const std::uintptr_t fresh = round_up(a.frontier + guard, a.page);
+  const std::uintptr_t fresh = round_up(a.frontier + guard, alignment);
   if (fresh < end && end - fresh >= bytes + guard) {
     // The next block keeps this block's guard free too.
     a.frontier = fresh + round_up(bytes, a.page) + guard;
@@ -128,7 +133,7 @@ std::uintptr_t find_place(Arena& a, std::size_t bytes) {
   }
   std::uintptr_t free_from = g_arena_base;
   const auto fits = [&](std::uintptr_t free_to) -> std::uintptr_t {
-    const std::uintptr_t begin = round_up(free_from + a.page, a.page);
+    const std::uintptr_t begin = round_up(free_from + a.page, alignment);
     return begin < free_to && free_to - begin >= bytes + a.page ? begin : 0;
   };
   for (const auto& [begin, allocation] : a.live) {
@@ -201,6 +206,81 @@ bool in_arena(std::uintptr_t address, std::size_t bytes) {
   return offset < kArenaBytes && bytes <= kArenaBytes - offset;
 }
 
+// Puts values behind whole pages of addresses, over and over: a page costs memory once it is written.
+class Repeated {
+ public:
+  explicit Repeated(std::span<const std::byte> values) : bytes_(values.size()) {
+    file_ = memfd_create("simt", MFD_CLOEXEC);
+    if (file_ < 0) return;
+    for (std::size_t done = 0; done < bytes_;) {
+      const ssize_t written = write(file_, values.data() + done, bytes_ - done);
+      if (written <= 0) {
+        close(file_);
+        file_ = -1;
+        return;
+      }
+      done += static_cast<std::size_t>(written);
+    }
+  }
+  ~Repeated() {
+    if (file_ >= 0) close(file_);
+  }
+  Repeated(const Repeated&) = delete;
+  Repeated& operator=(const Repeated&) = delete;
+
+  bool put(std::uintptr_t begin, std::size_t bytes) const {
+    for (std::size_t at = 0; file_ >= 0 && at < bytes; at += bytes_) {
+      if (mmap(reinterpret_cast<void*>(begin + at), std::min(bytes_, bytes - at),
+               PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, file_,
+               0) == MAP_FAILED) {
+        return false;
+      }
+    }
+    return file_ >= 0;
+  }
+
+ private:
+  std::size_t bytes_;
+  int file_;
+};
+
+// New addresses without memory in place of the old: gives the memory back, and the promise of it.
+void put_nothing(std::uintptr_t begin, std::size_t bytes, int protection) {
+  mmap(reinterpret_cast<void*>(begin), bytes, protection,
+       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+}
+
+void allow_all(std::uintptr_t begin, std::size_t bytes, bool initialised) {
+  for_range(
+      begin, bytes,
+      [&](std::uint8_t* map, std::size_t words) {
+        std::memset(map, initialised ? 0xff : kAllocated, words);
+      },
+      [&](std::uint8_t* map, std::size_t i) {
+        *map |= static_cast<std::uint8_t>((initialised ? 0x11u : 0x10u) << i);
+      });
+}
+
+// The part of a sparse block that has whole pages of the map to itself.
+std::size_t whole_pages(const Arena& a, std::size_t bytes) { return round_down(bytes, 4 * a.page); }
+
+void release_sparse(Arena& a, const Allocation& block) {
+  const std::size_t whole = whole_pages(a, block.size);
+  put_nothing(reinterpret_cast<std::uintptr_t>(map_of(block.begin)), whole / 4,
+              PROT_READ | PROT_WRITE);
+  for_range(
+      block.begin + whole, block.size - whole,
+      [](std::uint8_t* map, std::size_t words) { std::memset(map, 0, words); },
+      [](std::uint8_t* map, std::size_t i) { *map &= static_cast<std::uint8_t>(~(0x11u << i)); });
+  a.written.erase(a.written.lower_bound(block.begin / a.page),
+                  a.written.lower_bound((block.begin + block.size - 1) / a.page + 1));
+  // It is so large that its addresses are used again at once.
+  if (block_before(a.live, UINTPTR_MAX) == nullptr ||
+      block_before(a.live, UINTPTR_MAX)->begin < block.begin) {
+    a.frontier = std::min(a.frontier, block.begin);
+  }
+}
+
 void clear_initialised(std::uintptr_t address, std::size_t bytes) {
   for_range(
       address, bytes,
@@ -237,7 +317,7 @@ void* allocate(std::size_t bytes, std::size_t capacity, std::uintptr_t program_c
       return nullptr;
     }
   }
-  const std::uintptr_t begin = find_place(a, bytes);
+  const std::uintptr_t begin = find_place(a, bytes, a.page);
   if (begin == 0) return nullptr;
   void* pointer = reinterpret_cast<void*>(begin);
   if (mprotect(pointer, round_up(bytes, a.page), PROT_READ | PROT_WRITE) != 0) return nullptr;
@@ -252,13 +332,82 @@ void* allocate(std::size_t bytes, std::size_t capacity, std::uintptr_t program_c
   }
   forget_freed(a, begin, bytes);
   std::memset(pointer, 0xff, bytes);
-  for_range(
-      begin, bytes,
-      [](std::uint8_t* map, std::size_t words) { std::memset(map, kAllocated, words); },
-      [](std::uint8_t* map, std::size_t i) { *map |= static_cast<std::uint8_t>(0x10u << i); });
+  allow_all(begin, bytes, false);
   a.live[begin] = Allocation{begin, bytes, false, ++a.serial, program_counter, kind};
   in_use += bytes;
   return pointer;
+}
+
+std::size_t sparse_bytes() {
+  initialise();
+  return arena().page;
+}
+
+void* allocate_sparse(std::size_t bytes, std::span<const std::byte> values, std::size_t capacity,
+                      std::uintptr_t program_counter) {
+  initialise();
+  Arena& a = arena();
+  const std::lock_guard lock(a.mutex);
+  std::size_t& in_use = a.in_use[static_cast<int>(MemoryKind::device)];
+  if (bytes == 0 || bytes > kArenaBytes || bytes > capacity || in_use > capacity - bytes ||
+      values.size() % a.page != 0 || !a.map_is_writable ||
+      (!values.empty() && bytes / values.size() > kMostPieces)) {
+    return nullptr;
+  }
+  const std::uintptr_t begin = find_place(a, bytes, 4 * a.page);
+  if (begin == 0) return nullptr;
+  void* const pointer = reinterpret_cast<void*>(begin);
+  const std::size_t in_pages = round_up(bytes, a.page);
+  const std::size_t whole = whole_pages(a, bytes);
+  const std::vector<std::byte> map_values(
+      std::size_t{512} * a.page, std::byte{values.empty() ? kAllocated : std::uint8_t{0xff}});
+  const bool is_there =
+      (values.empty() ? mprotect(pointer, in_pages, PROT_READ | PROT_WRITE) == 0
+                      : Repeated(values).put(begin, in_pages)) &&
+      Repeated(map_values).put(reinterpret_cast<std::uintptr_t>(map_of(begin)), whole / 4);
+  if (!is_there) {
+    put_nothing(begin, in_pages, PROT_NONE);
+    put_nothing(reinterpret_cast<std::uintptr_t>(map_of(begin)), whole / 4, PROT_READ | PROT_WRITE);
+    return nullptr;
+  }
+  // A huge page for each word that is touched would be a thousand times as much.
+  madvise(pointer, in_pages, MADV_NOHUGEPAGE);
+  forget_freed(a, begin, bytes);
+  allow_all(begin + whole, bytes - whole, !values.empty());
+  Allocation block{begin, bytes, false, ++a.serial, program_counter};
+  block.sparse = true;
+  a.live[begin] = block;
+  in_use += bytes;
+  return pointer;
+}
+
+void note_written(const std::set<std::uintptr_t>& pages) {
+  Arena& a = arena();
+  const std::lock_guard lock(a.mutex);
+  for (const std::uintptr_t page : pages) {
+    const Allocation* const block = block_before(a.live, (page + 1) * a.page - 1);
+    if (block != nullptr && block->sparse) a.written.insert(page);
+  }
+}
+
+std::vector<Part> written_parts(const void* pointer) {
+  Arena& a = arena();
+  const std::lock_guard lock(a.mutex);
+  std::vector<Part> parts;
+  const auto found = a.live.find(reinterpret_cast<std::uintptr_t>(pointer));
+  if (found == a.live.end()) return parts;
+  const Allocation& block = found->second;
+  const std::uintptr_t end = block.begin + block.size;
+  for (auto page = a.written.lower_bound(block.begin / a.page);
+       page != a.written.end() && *page * a.page < end; ++page) {
+    for (std::uintptr_t at = *page * a.page; at < std::min((*page + 1) * a.page, end); ++at) {
+      if ((*map_of(at) >> at % 4 & 1) == 0) continue;
+      const std::size_t offset = at - block.begin;
+      if (parts.empty() || parts.back().end != offset) parts.push_back({offset, offset});
+      ++parts.back().end;
+    }
+  }
+  return parts;
 }
 
 bool release(void* pointer) {
@@ -269,10 +418,12 @@ bool release(void* pointer) {
   Allocation block = it->second;
   a.live.erase(it);
   a.in_use[static_cast<int>(counted_as(block.kind))] -= block.size;
+  put_nothing(block.begin, round_up(block.size, a.page), PROT_NONE);
+  if (block.sparse) {
+    release_sparse(a, block);
+    return true;
+  }
   clear_map(a, block);
-  // New addresses without memory in place of the old: gives the memory back, and the promise of it.
-  mmap(pointer, round_up(block.size, a.page), PROT_NONE,
-       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   block.freed = true;
   a.freed[block.begin] = block;
   return true;

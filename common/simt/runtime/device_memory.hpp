@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,6 +33,7 @@ struct Allocation {
   int serial = 0;                      // 1 for the first cudaMalloc of the program
   std::uintptr_t program_counter = 0;  // in the call that allocated it; 0 if unknown
   MemoryKind kind = MemoryKind::device;
+  bool sparse = false;  // of allocate_sparse
   std::string given_name = {};
 
   std::string name() const {
@@ -54,6 +57,23 @@ void initialise();
 // `program_counter` lies in the program's call.
 void* allocate(std::size_t bytes, std::size_t capacity, std::uintptr_t program_counter = 0,
                MemoryKind kind = MemoryKind::device);
+
+// The same, of which only pages that are touched cost memory, with their map: it reads as `values`, over
+// and over, which count as initialised; without any as zeros, which do not. The values are a multiple of
+// sparse_bytes(), and no small part of the whole. Also nullptr where the system has no such memory.
+void* allocate_sparse(std::size_t bytes, std::span<const std::byte> values, std::size_t capacity,
+                      std::uintptr_t program_counter = 0);
+std::size_t sparse_bytes();
+
+// Pages of these numbers (address / sparse_bytes()) were written; those of other memory are forgotten.
+void note_written(const std::set<std::uintptr_t>& pages);
+// Bytes [begin, end) of the allocation, in order and apart, with all that was noted and nothing that is
+// not initialised.
+struct Part {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+std::vector<Part> written_parts(const void* pointer);
 
 // False if `pointer` is not the start of a live allocation.
 bool release(void* pointer);

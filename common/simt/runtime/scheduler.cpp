@@ -12,12 +12,15 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <set>
 #include <string>
 #include <thread>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "common/simt/runtime/coverage.hpp"
 #include "common/simt/runtime/crashes.hpp"
@@ -72,7 +75,8 @@ struct Grid {
   std::size_t closure_bytes = 0;
   KernelInvoke invoke = nullptr;
   const Kernel* kernel = nullptr;
-  std::uint64_t blocks = 0;
+  std::uint64_t blocks = 0;                       // that run
+  const std::vector<BlockRange>* only = nullptr;  // of the grid's, these; null: all
   std::uint64_t blocks_per_claim = 1;
   unsigned checks = 0;
   const streams::Operation* operation = nullptr;  // if what it touches is to be remembered
@@ -87,6 +91,15 @@ struct Grid {
   std::atomic<bool> stop{false};  // an endless kernel, a trap: no further blocks
   std::mutex mutex;
   std::set<std::uint32_t> tests, results;  // plain reads beside atomics (races.hpp)
+  std::set<std::uintptr_t> written;        // pages, if only some blocks run
+
+  // Of those that run, number 0, 1, ...
+  std::uint64_t block(std::uint64_t number) const {
+    if (only == nullptr) return number;
+    auto range = only->begin();
+    for (; number >= range->last - range->first; ++range) number -= range->last - range->first;
+    return range->first + number;
+  }
 
   void begin_run() {
     next_block = 0;
@@ -95,6 +108,7 @@ struct Grid {
     stop = false;
     tests.clear();
     results.clear();
+    written.clear();
   }
   // The error of a launch is the first one of the first block that has one.
   void note_error(std::uint64_t block, int code) {
@@ -181,6 +195,7 @@ class Worker {
     spins_ = false;
   }
   void tell_streams(const Event* first, const Event* last);
+  void note_written(const Event* first, const Event* last);
   void note_unordered(streams::Number other, streams::Touch its);
 
   FiberPool fibers_{&run_lane};
@@ -194,6 +209,7 @@ class Worker {
   bool spins_ = false;           // it does
   bool lane_abandoned_ = false;
   std::optional<streams::Toucher> toucher_;
+  std::set<std::uintptr_t> written_;  // Grid::written of this worker
   const Event* touching_ = nullptr;
   // Of the last access that nothing ordered: an array is met many times.
   struct Unordered {
@@ -316,7 +332,7 @@ void Worker::run(Grid& g) {
     std::uint64_t first = g.next_block.fetch_add(g.blocks_per_claim);
     if (first >= g.blocks || g.stop) break;
     std::uint64_t last = std::min(first + g.blocks_per_claim, g.blocks);
-    for (std::uint64_t b = first; b < last && !g.stop; ++b) run_block(b);
+    for (std::uint64_t b = first; b < last && !g.stop; ++b) run_block(g.block(b));
   }
   toucher_.reset();
   progress();
@@ -325,6 +341,11 @@ void Worker::run(Grid& g) {
     const std::lock_guard lock(g.mutex);
     g.tests.insert(races_.tests().begin(), races_.tests().end());
     g.results.insert(races_.results().begin(), races_.results().end());
+  }
+  if (!written_.empty()) {
+    const std::lock_guard lock(g.mutex);
+    g.written.merge(written_);
+    written_.clear();
   }
   grid = nullptr;
 }
@@ -349,6 +370,17 @@ void Worker::tell_streams(const Event* first, const Event* last) {
     }
     touching_ = event;
     toucher_->touch(event->address, event_bytes(event->key), touch);
+  }
+}
+
+void Worker::note_written(const Event* first, const Event* last) {
+  std::uintptr_t known = 0;
+  for (const Event* event = first; event != last; ++event) {
+    const EventKind kind = event_kind(event->key);
+    if (kind != EventKind::global_store && kind != EventKind::global_atomic) continue;
+    const std::uintptr_t page = event->address / device_memory::sparse_bytes();
+    if (page != known) written_.insert(page);
+    known = page;
   }
 }
 
@@ -534,6 +566,7 @@ void Worker::resume(Warp& w, Lane& l) {
   hot.active = false;
   events_without_progress_ += static_cast<std::uint64_t>(hot.log_next - l.log_end) + 1;
   if (toucher_) tell_streams(l.log_end, hot.log_next);
+  if (grid->only) note_written(l.log_end, hot.log_next);
   l.log_end = hot.log_next;
   // Only this thread writes it, so it needs no locked addition.
   heartbeat.store(heartbeat.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
@@ -1273,6 +1306,19 @@ bool keep_printed(const char* text, std::size_t bytes) {
 
 void cannot_be_undone() { current_worker->grid->may_run_again = false; }
 
+namespace {
+
+std::function<std::vector<BlockRange>(std::uint64_t)>& choose_blocks() {
+  static auto& choose = *new std::function<std::vector<BlockRange>(std::uint64_t)>;
+  return choose;
+}
+
+}  // namespace
+
+void run_only_blocks(std::function<std::vector<BlockRange>(std::uint64_t blocks)> choose) {
+  choose_blocks() = std::move(choose);
+}
+
 bool inside_kernel() { return current_worker != nullptr && current_worker->grid != nullptr; }
 
 int run_grid(const LaunchShape& shape, const void* closure, std::size_t closure_bytes,
@@ -1292,7 +1338,15 @@ int run_grid(const LaunchShape& shape, const void* closure, std::size_t closure_
   grid.closure_bytes = closure_bytes;
   grid.invoke = invoke;
   grid.kernel = &kernel;
-  grid.blocks = std::uint64_t{shape.grid[0]} * shape.grid[1] * shape.grid[2];
+  const std::uint64_t all_blocks = std::uint64_t{shape.grid[0]} * shape.grid[1] * shape.grid[2];
+  grid.blocks = all_blocks;
+  std::vector<BlockRange> only;
+  if (choose_blocks()) {
+    only = choose_blocks()(all_blocks);
+    grid.only = &only;
+    grid.blocks = 0;
+    for (const BlockRange& range : only) grid.blocks += range.last - range.first;
+  }
   grid.blocks_per_claim = std::clamp<std::uint64_t>(grid.blocks / (settings().threads * 8), 1, 64);
   grid.checks = settings().checks;
   const streams::Operation operation(shape.stream_number, streams::short_name(kernel.name),
@@ -1302,7 +1356,7 @@ int run_grid(const LaunchShape& shape, const void* closure, std::size_t closure_
   if (grid.blocks > 1 && (grid.checks & kCheckRaces)) {
     static LaunchRaces& races =
         *new LaunchRaces(kArenaBytes + program_regions().device.bytes + 4096);
-    if (races.begin(grid.blocks)) grid.races = &races;
+    if (races.begin(all_blocks)) grid.races = &races;
   }
 
   Found found;
@@ -1316,16 +1370,19 @@ int run_grid(const LaunchShape& shape, const void* closure, std::size_t closure_
         "is given " + name + ", whose name in host code is no address on the device";
     found.hazards[{Hazard::invalid_address, pc, 0, name, what}].add(0, 0, UINT32_MAX, "");
   }
-  {
+  if (grid.blocks > 0) {
     const CrashHandlers handlers;
     run_blocks(grid, found);
   }
+
+  if (grid.only) device_memory::note_written(grid.written);
 
   Launch launch;
   launch.kernel = kernel.name;
   std::copy(shape.grid, shape.grid + 3, launch.grid.begin());
   std::copy(shape.block, shape.block + 3, launch.block.begin());
   launch.shared_bytes = kernel.static_shared + shape.dynamic_shared_bytes;
+  launch.blocks_run = grid.blocks;
   std::map<std::pair<std::string, int>, LineCounters> lines;
   found.sites.for_each([&](std::uint32_t site, const Counters& c) {
     SourceLine line = image.line_of(image.load_address() + site);

@@ -208,6 +208,12 @@ void Comparison::record(const Failure& failure) {
   worst.insert(std::lower_bound(worst.begin(), worst.end(), failure, is_worse), failure);
 }
 
+void Comparison::move_by(std::int64_t cells) {
+  if (worst_index >= 0) worst_index += cells;
+  if (first_failure >= 0) first_failure += cells;
+  for (Failure& failure : worst) failure.index += cells;
+}
+
 void Comparison::merge(const Comparison& other) {
   compared += other.compared;
   failed += other.failed;

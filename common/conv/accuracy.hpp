@@ -130,6 +130,9 @@ struct Comparison {
   /// Fails unless the cell still holds the poison, bit for bit.
   void judge_untouched(std::int64_t index, float found);
 
+  /// As if all cells had been so much further on in the array.
+  void move_by(std::int64_t cells);
+
   /// Adds what another part of the same array gave.
   void merge(const Comparison& other);
 

@@ -4,8 +4,9 @@
 //
 // Of infinities and NaN kernels promise this, and are held to it: a convolution and an average give what
 // the formula gives in IEEE arithmetic, for each output from the cells of its own window (a NaN in the
-// window: NaN; both infinities: NaN); in a maximum a NaN counts as little as a ghost cell; softmax and
-// ReLU say it where they are.
+// window: NaN; both infinities: NaN; where a convolution gives an infinity a NaN is allowed too: a sum
+// may do more with it than add, as Kahan's does); in a maximum a NaN counts as little as a ghost cell;
+// softmax and ReLU say it where they are.
 //
 // In all calls the arrays are in the memory of the machine that runs the kernel, 256-byte aligned, and
 // have no more than 2^31 - 4,097 elements. `launch` starts the kernels, does not wait for them, and

@@ -445,6 +445,12 @@ Json row_to_json(const Row& row) {
   add(check, "trials", row.check.trials);
   add(check, "crash", row.check.crash);
   add_part(check, "diagnosis", diagnosis_to_json(row.check.diagnosis));
+  if (const LargeProblems& large = row.check.large; large.tried > 0 || !large.reason.empty()) {
+    Json& object = check["large"];
+    object["tried"] = large.tried;
+    add(object, "which", large.which);
+    add(object, "reason", large.reason);
+  }
   if (row.check.shapes > 0) check["worst_share"] = share_to_json(row.check.worst_share);
 
   Json& hazards = part("hazards", row.hazards.outcome, kHazardWords, row.hazards.reason);
@@ -554,6 +560,9 @@ Row row_from_json(const Json& json) {
   row.check.crash = text_from(check, "crash");
   if (const Json* const diagnosis = check.find("diagnosis")) {
     row.check.diagnosis = diagnosis_from_json(*diagnosis);
+  }
+  if (const Json* const large = check.find("large")) {
+    row.check.large = {count_from(*large, "tried"), text_from(*large, "which"), reason(*large)};
   }
   if (const Json* const share = check.find("worst_share")) {
     row.check.worst_share = share_from_json(*share);

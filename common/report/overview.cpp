@@ -151,6 +151,9 @@ std::vector<Note> not_run_notes(const std::vector<Row>& rows) {
     if (checked && row.backend == "sim" && row.hazards.outcome == Outcome::not_run) {
       all.add("hazards and traffic of " + row.variant, row.hazards.reason);
     }
+    if (checked && !row.check.large.reason.empty()) {
+      all.add(stage_label(row) + " " + row.variant + " near 2^31 cells", row.check.large.reason);
+    }
     if (!checked && ran.count(variant_of(row)) == 0) {
       all.add(stage_label(row) + " " + row.variant, row.check.reason);
     } else if (!checked && problems_run.count({row.stage, row.problem}) == 0) {
@@ -245,6 +248,7 @@ std::string render_sum(const std::vector<Row>& rows, double seconds, const Table
   std::set<VariantName> variants;
   std::vector<std::string> bad;  // stages, by their labels
   std::int64_t shapes = 0;
+  int large = 0;
   bool hazards = false;
   bool traffic = false;
   std::vector<std::string> differs;  // variants
@@ -265,9 +269,11 @@ std::string render_sum(const std::vector<Row>& rows, double seconds, const Table
     if (!is_variant(row) || row.check.outcome == Outcome::not_run) continue;
     variants.insert(variant_of(row));
     shapes += row.check.shapes;
+    large += row.check.large.tried;
   }
   std::string text = plural(stages.size(), "stage") + ", " + plural(variants.size(), "variant") +
                      ", " + plural(static_cast<std::size_t>(shapes), "shape");
+  if (large > 0) text += " (a few blocks of " + std::to_string(large) + " near 2^31 cells)";
   if (bad.empty() && hazards) text += ", 0 hazards";
   if (differs.empty() && bad.empty() && traffic) text += ", traffic as predicted";
   if (!differs.empty()) text += ", traffic of " + listed(differs) + " not as predicted";

@@ -267,6 +267,18 @@ std::vector<Note> shared_notes(const std::vector<Row>& rows) {
       add({not_run_cell(), name + (one_backend ? "" : ", " + row.backend) + ": " + reason});
     }
   }
+  std::vector<std::string> large;
+  for (const Row& row : rows) {
+    const LargeProblems& found = row.check.large;
+    if (found.tried > 0) large.push_back(row.variant + " " + std::to_string(found.tried));
+    if (!found.reason.empty())
+      add({not_run_cell(), "large of " + row.variant + ": " + found.reason});
+  }
+  if (!large.empty()) {
+    add({{},
+         "large: of the trials those near 2^31 cells, of which a few blocks were run: " +
+             listed(large)});
+  }
   for (const Row& row : rows) {
     if (row.role == Role::variant || row.description.empty()) continue;
     add({{stage_label(row) + " " + row.variant + ":", Tone::strong}, row.description});

@@ -32,6 +32,14 @@ struct Diagnosis {
   bool operator==(const Diagnosis&) const = default;
 };
 
+// Problems near 2^31 cells: a few blocks of each are run, in the simulator.
+struct LargeProblems {
+  int tried = 0;       // of the trials
+  std::string which;   // "length 2,147,479,551, mask 9, 256 threads (26 of 8,388,592 blocks)"
+  std::string reason;  // why one was not run, if one was not
+  bool operator==(const LargeProblems&) const = default;
+};
+
 // Verification against the double-precision reference.
 struct Check {
   Outcome outcome = Outcome::not_run;
@@ -42,6 +50,7 @@ struct Check {
   // Nothing came of it: "signal 11 (Segmentation fault)", "no sign of life for 300 s". Empty: it ended.
   std::string crash = {};
   Diagnosis diagnosis = {};
+  LargeProblems large = {};
 };
 
 // One hazard, as the simulator names it, or a stray or missing write the harness saw itself.

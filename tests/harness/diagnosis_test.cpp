@@ -104,7 +104,7 @@ TEST_CASE("what failed stays failed where there is no tiny GPU for the last tria
   Row row;
   Progress progress;
   const std::vector<Trial<Conv1dProblem>> trials = {{Conv1dProblem(64, 3, 32)},
-                                                    {Conv1dProblem(64, 3, 32), true}};
+                                                    {Conv1dProblem(64, 3, 32), TrialOn::tiny_gpu}};
   check_trials(variant, *backend, trials, 5, row, progress);
   CHECK(row.check.outcome == Outcome::bad);
   CHECK_THAT(row.check.reason, contains("length 64"));

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "common/conv/inputs.hpp"
+#include "common/harness/core/some_blocks.hpp"
 #include "common/harness/families/conv1d.hpp"
 #include "common/harness/traffic/tally.hpp"
 #include "common/report/json.hpp"
@@ -102,6 +103,112 @@ TEST_CASE("a right kernel passes everything") {
   CHECK(row.traffic.counted == row.traffic.predicted);
   CHECK(row.traffic.bytes_per_output_counted > 8);
   CHECK(exit_status({row}) == 0);
+}
+
+namespace {
+
+// A few blocks of a signal of nearly 2^31 cells, and a small one.
+Row try_large(const std::string& name, Launcher launcher, int threads = 256) {
+  const auto backend = make_backend();
+  const Conv1dVariant variant = variant_of(name, launcher);
+  Row row;
+  Progress progress;
+  check_trials(variant, *backend,
+               std::vector<Trial<Conv1dProblem>>{
+                   Conv1dProblem(1000, 9, 100),
+                   {Conv1dProblem(conv::kMaxLength, 9, threads), TrialOn::some_blocks}},
+               test::seed(), row, progress);
+  return row;
+}
+
+}  // namespace
+
+TEST_CASE("the longest signal is tried by a few of its blocks") {
+  const Row row = try_large("right", planted::right);
+  INFO(row.check.reason);
+  CHECK(row.check.outcome == Outcome::good);
+  CHECK(row.hazards.outcome == Outcome::good);
+  CHECK(row.check.shapes == 2);
+  CHECK(row.check.large.tried == 1);
+  CHECK_THAT(row.check.large.which, test::contains("length 2,147,479,551"));
+  CHECK_THAT(row.check.large.which, test::contains(" of 8,388,592 blocks"));
+  CHECK(row.check.large.reason.empty());
+  // A grid as large as it can be.
+  CHECK(try_large("right", planted::right, 1).check.outcome == Outcome::good);
+}
+
+TEST_CASE("an index that is exact to 2^24 only leaves out outputs of the longest signal") {
+  const Row row = try_large("float_index", planted::float_index);
+  CHECK(row.check.outcome == Outcome::bad);
+  CHECK_THAT(row.check.reason, test::contains("others are left out"));
+  CHECK_THAT(row.check.diagnosis.smallest, test::contains("a few of its blocks"));
+  CHECK(row.check.diagnosis.tried == 2);
+  CHECK(row.check.diagnosis.wrong == 1);
+  CHECK(exit_status({row}) == 1);
+}
+
+TEST_CASE("a change of the longest signal is found where a block made it") {
+  const Row row = try_large("changes_input", planted::changes_input);
+  CHECK_THAT(row.check.reason, test::contains("the input was changed, at input[1073739775]"));
+}
+
+TEST_CASE("what a few blocks cannot show is not claimed") {
+  const auto tried = [](const Conv1dVariant& variant, int threads) {
+    const auto backend = make_backend();
+    Row row;
+    Progress progress;
+    check_trials(variant, *backend,
+                 std::vector<Trial<Conv1dProblem>>{
+                     {Conv1dProblem(conv::kMaxLength, 9, threads), TrialOn::some_blocks}},
+                 1, row, progress);
+    CHECK(row.check.shapes == 0);
+    CHECK(row.check.large.tried == 0);
+    return row.check.large.reason;
+  };
+  Conv1dVariant variant = variant_of("right", planted::right);
+  SECTION("of two launches the second needs all of the first") {
+    variant.launch = [](const Conv1dCall& c) {
+      planted::right(c.input, c.mask, c.output, c.length, c.mask_width, c.first, c.last, c.threads);
+      return planted::right(c.input, c.mask, c.output, c.length, c.mask_width, c.first, c.last,
+                            c.threads);
+    };
+    CHECK_THAT(tried(variant, 256), test::contains("2 launches"));
+  }
+  SECTION("so do temporaries") {
+    variant.workspace_floats = [](const Conv1dProblem&) { return 4; };
+    CHECK_THAT(tried(variant, 256), test::contains("temporaries"));
+  }
+  SECTION("what does not run in the simulator") {
+    variant.uncounted = "it runs elsewhere";
+    CHECK(tried(variant, 256) == "it runs elsewhere");
+  }
+}
+
+TEST_CASE("the blocks of a large launch are the first, the last, and those round powers of two") {
+  const auto runs = [](const std::vector<simt::BlockRange>& ranges, std::uint64_t block) {
+    return std::any_of(ranges.begin(), ranges.end(), [&](const simt::BlockRange& range) {
+      return range.first <= block && block < range.last;
+    });
+  };
+  constexpr std::int64_t kOutputs = std::int64_t{1} << 31;
+  const auto ranges = blocks_to_run(1 << 23, kOutputs);  // 256 outputs each
+  for (const std::uint64_t block :
+       {0, 1, (1 << 23) - 1, 1 << 15, 1 << 16, (1 << 16) - 1, (1 << 24) / 256, (1 << 30) / 256}) {
+    CHECK(runs(ranges, block));
+  }
+  std::uint64_t run = 0, end = 0;
+  for (const simt::BlockRange& range : ranges) {
+    CHECK(range.first < range.last);
+    CHECK((range.first > end || end == 0));
+    end = range.last;
+    run += range.last - range.first;
+  }
+  CHECK(end == 1 << 23);
+  CHECK(run < 40);
+  CHECK(blocks_to_run(1, kOutputs).empty());
+  CHECK(blocks_to_run(132, kOutputs).empty());
+  CHECK(blocks_to_run(0, kOutputs).empty());
+  CHECK(runs(blocks_to_run(2, 10), 1));
 }
 
 TEST_CASE("a missing barrier fails the run") {

@@ -168,9 +168,11 @@ TEST_CASE("what fails with several problems is told once, with the names of the 
 TEST_CASE("a diagnosis comes back from JSON as it went") {
   Row row = wrong();
   row.check.crash = "no sign of life for 300 s";
+  row.check.large = {2, "length 2,147,479,551 (26 of 8,388,592 blocks)", "it is 2 launches"};
   Results results;
   results.rows = {row};
   const Row back = results_from_json(to_json(results), "here").rows.at(0);
   CHECK(back.check.diagnosis == row.check.diagnosis);
   CHECK(back.check.crash == row.check.crash);
+  CHECK(back.check.large == row.check.large);
 }

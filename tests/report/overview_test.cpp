@@ -104,6 +104,14 @@ TEST_CASE("the sum counts what ran, and tells once what did not and why") {
         "NOT RUN 06 one_channel: it knows no padding\n"
         "NOT RUN 13 nchw, 13 chwn: too large for the simulator\n");
   CHECK_THAT(render_sum({rows[2]}, 1), contains("NOT RUN nothing could be run"));
+  // Of what is too large to be run some blocks are.
+  std::vector<Row> large = {rows[0], rows[1]};
+  large[0].check.large = {2, "length 2,147,479,551 (26 of 8,388,592 blocks)", ""};
+  large[1].check.large = {0, "", "its one block computes everything"};
+  CHECK_THAT(
+      render_sum(large, 40),
+      contains("94 shapes (a few blocks of 2 near 2^31 cells), 0 hazards") &&
+          contains("NOT RUN 06 channels near 2^31 cells: its one block computes everything"));
   CHECK_THAT(render_stage_line({rows[2]}), contains("0 variants  NOT RUN: it knows no padding"));
 }
 

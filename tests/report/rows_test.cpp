@@ -253,6 +253,11 @@ TEST_CASE("tables that come in parts say what one table of all says, the legend 
   CHECK(render_rows(rows) + "\n" + legend == render_table(rows));
   CHECK_THAT(render_legend({good_row()}),
              contains("trials: small shapes") && contains("NOT RUN time: no GPU"));
+  Row large = good_row();
+  large.check.large = {2, "length 2,147,479,551 (26 of 8,388,592 blocks)", "it is 2 launches"};
+  CHECK_THAT(render_legend({large}),
+             contains("of which a few blocks were run: ") && contains(large.variant + " 2") &&
+                 contains("NOT RUN large of " + large.variant + ": it is 2 launches"));
   Row refused = good_row();
   refused.check = {};
   CHECK(render_legend({refused}) == "");

@@ -319,3 +319,22 @@ TEST_CASE("07_single_channel_adaptive: measured figures make a plan") {
   CHECK_THAT(message_of([&] { stage().plan(same(1, 28, 28, 512, 3), other.path()); }),
              contains("not a file that --measure wrote"));
 }
+
+TEST_CASE("filters over SMs are tried with the next strip and the next filters at once",
+          "[07_single_channel_adaptive]") {
+  const auto backend = test::usable_backend();
+  const TinyGpu tiny(*backend);
+  if (!tiny.is_there()) test::skip("no tiny GPU here");
+  const auto here = stage();
+  const auto& variant = test::variant_of(here, "filters_over_sms");
+  int both = 0;
+  for (const Trial<ConvLayer>& trial : trials(variant, test::seed())) {
+    if (trial.on != TrialOn::tiny_gpu || !refusal(variant, trial.problem).empty()) continue;
+    const single_channel::Plan plan =
+        single_channel::plan(present_gpu(), single_channel::problem_of(trial.problem),
+                             {.only = single_channel::Method::filters_over_sms});
+    const single_channel::Division division = single_channel::divide(plan, trial.problem);
+    both += strips(division) > 1 && groups(division) > 1;
+  }
+  CHECK(both > 0);
+}

@@ -19,22 +19,6 @@
 
 namespace halo::test {
 
-// A problem's sizes, in the letters of tiles.
-inline TileSizes sizes_of(const Conv1dProblem& problem) { return {.cells = problem.length}; }
-inline TileSizes sizes_of(const conv::ConvLayer& l) {
-  return {l.N(), l.C(), l.K(), l.P(), l.Q(), l.N() * l.P() * l.Q()};
-}
-inline TileSizes sizes_of(const conv::PoolingLayer& l) {
-  return {l.N(), l.C(), 0, l.P(), l.Q(), static_cast<int>(l.output_size())};
-}
-inline TileSizes sizes_of(const conv::Transform& transform) {
-  const conv::Images& images = transform.images();
-  return {.N = images.N(), .cells = images.C() * images.H() * images.W()};
-}
-inline TileSizes sizes_of(const conv::Softmax& problem) {
-  return {.N = problem.N(), .C = problem.C()};
-}
-
 // The variant is tried with one less than each of its tiles, as many, and one more; unless it takes no
 // such problem (a kernel for one filter has no tile of filters: `sizes` are 1 in all that it takes).
 template <class Given>
@@ -46,6 +30,7 @@ void require_tiles(const Variant<Given>& variant, const std::vector<Trial<Given>
     for (const int more : {-1, 0, 1}) {
       std::set<int> wanted, seen;
       for (const Trial<Given>& trial : trials) {
+        if (trial.on == TrialOn::some_blocks) continue;
         for (const TileSizes& tile : variant.tiles(trial.problem)) {
           const int size = tile.*letter;
           if (size == 0) continue;
@@ -87,13 +72,19 @@ void require_trials(const Stage<Given>& stage, LinesOf* lines = nullptr) {
     INFO(faults(row));
     CHECK(row.check.outcome == Outcome::good);
     const auto taken = std::count_if(all.begin(), all.end(), [&](const auto& trial) {
-      return !trial.on_tiny_gpu && refusal(variant, trial.problem).empty();
+      return trial.on == TrialOn::device && refusal(variant, trial.problem).empty();
     });
+    // What is near 2^31 cells is tried, or it is said why not; elsewhere than in the simulator neither.
+    const LargeProblems& large = row.check.large;
+    const auto near_2_31 = std::count_if(
+        all.begin(), all.end(), [](const auto& trial) { return trial.on == TrialOn::some_blocks; });
+    CHECK((large.tried > 0 || !large.reason.empty()) == (backend->observes() && near_2_31 > 0));
+    CHECK((!backend->observes() || large.tried == near_2_31 || !large.reason.empty()));
     const bool has_tiny = backend->observes() && variant.plans;
     if (has_tiny) {
-      CHECK(row.check.shapes > taken);  // some of them on a tiny GPU
+      CHECK(row.check.shapes > taken + large.tried);  // some of them on a tiny GPU
     } else {
-      CHECK(row.check.shapes == taken);
+      CHECK(row.check.shapes == taken + large.tried);
     }
     CHECK(taken >= (variant.role == Role::copy ? 1 : static_cast<int>(kFewestTrials)));
     require_tiles(variant, all);

@@ -30,6 +30,14 @@ Array::Array(Backend& backend, std::size_t count)
   backend_.poison(block_, count_ + 2 * guard_, conv::unset());
 }
 
+Array::Array(Backend& backend, std::size_t count, std::span<const float> values)
+    : backend_(backend),
+      count_(count),
+      guard_(0),
+      sparse_(true),
+      block_(backend.allocate_sparse(count, values)),
+      data_(block_) {}
+
 Array::~Array() { backend_.release(block_); }
 
 void Array::write(std::span<const float> values, std::size_t first) {
@@ -43,16 +51,24 @@ void Array::read(std::span<float> values, std::size_t first) const {
 void Array::for_each_part(
     const std::function<void(std::size_t first, std::span<const float> cells)>& visit) const {
   const std::span<float> buffer = backend_.staging();
-  for (std::size_t first = 0; first < count_; first += buffer.size()) {
-    const auto part = buffer.first(std::min(buffer.size(), count_ - first));
-    read(part, first);
-    visit(first, part);
+  std::vector<simt::WrittenPart> parts = {{0, count_}};
+  if (sparse_) parts = backend_.written_parts(data_);
+  for (const auto& [begin, end] : parts) {
+    for (std::size_t first = begin; first < end; first += buffer.size()) {
+      const auto part = buffer.first(std::min(buffer.size(), end - first));
+      read(part, first);
+      visit(first, part);
+    }
   }
 }
 
-void Array::poison() { backend_.poison(data_, count_, conv::poison()); }
+void Array::poison() {
+  if (!sparse_) backend_.poison(data_, count_, conv::poison());
+}
 
-void Array::unset() { backend_.poison(data_, count_, conv::unset()); }
+void Array::unset() {
+  if (!sparse_) backend_.poison(data_, count_, conv::unset());
+}
 
 std::string Array::stray_write(const std::string& name) const {
   if (guard_ == 0) return {};

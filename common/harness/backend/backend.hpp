@@ -10,6 +10,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/harness/traffic/cost.hpp"
@@ -95,6 +96,16 @@ class Backend {
   virtual std::span<float> staging();
   // Fills with conv::poison() or conv::unset(). In the simulator the cells do not count as initialised.
   virtual void poison(float* memory, std::size_t count, float with) = 0;
+  // ---- Problems too large to be run as a whole (simt.hpp, which see) ----
+
+  // Input data of such a problem repeat after a multiple of so many floats. 0: this backend runs none.
+  virtual std::size_t sparse_floats() const { return 0; }
+  // Throws std::runtime_error with one line if there is no such memory.
+  virtual float* allocate_sparse(std::size_t, std::span<const float>) { return nullptr; }
+  virtual std::vector<simt::WrittenPart> written_parts(const float*) const { return {}; }
+  using ChooseBlocks = std::function<std::vector<simt::BlockRange>(std::uint64_t blocks)>;
+  virtual void run_only_blocks(ChooseBlocks) {}
+
   // Cells that Array keeps on each side of its data to see stray writes; 0 where every access is
   // checked, since a guard would hide an off-by-one there.
   virtual std::size_t guard_cells() const = 0;
@@ -138,17 +149,35 @@ class TinyGpu {
   bool is_there_;
 };
 
+// The backend runs only these blocks of a launch, for as long as this lives.
+class OnlyBlocks {
+ public:
+  OnlyBlocks(Backend& backend, Backend::ChooseBlocks choose) : backend_(backend) {
+    backend_.run_only_blocks(std::move(choose));
+  }
+  ~OnlyBlocks() { backend_.run_only_blocks({}); }
+  OnlyBlocks(const OnlyBlocks&) = delete;
+  OnlyBlocks& operator=(const OnlyBlocks&) = delete;
+
+ private:
+  Backend& backend_;
+};
+
 // An array in a backend's memory, with guard cells on both sides where the backend wants them. The
 // guards hold poison, a NaN, so that reading them shows as well.
 class Array {
  public:
   Array(Backend& backend, std::size_t count);
+  // A sparse one: it holds the values, over and over, or nothing that was ever written. It has no guard
+  // cells, stays as it is until a kernel writes to it, and only what kernels have written is visited.
+  Array(Backend& backend, std::size_t count, std::span<const float> values);
   ~Array();
   Array(const Array&) = delete;
   Array& operator=(const Array&) = delete;
 
   float* data() const { return data_; }
   std::size_t size() const { return count_; }
+  bool is_sparse() const { return sparse_; }
   // Both the cells first, first + 1, ...
   void write(std::span<const float> values, std::size_t first = 0);
   void read(std::span<float> values, std::size_t first = 0) const;
@@ -167,6 +196,7 @@ class Array {
   Backend& backend_;
   std::size_t count_;
   std::size_t guard_;
+  bool sparse_ = false;
   float* block_;
   float* data_;
 };

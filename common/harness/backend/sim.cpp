@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <stdexcept>
+#include <utility>
 
 #include "common/conv/accuracy.hpp"
 #include "common/harness/backend/cuda.hpp"
@@ -108,6 +109,21 @@ class SimBackend final : public CudaBackend {
     simt::set_current_gpu(is_tiny ? &gpus::tiny() : nullptr);
     return true;
   }
+  std::size_t sparse_floats() const override {
+    return not_searched().empty() ? simt::sparse_floats() : 0;
+  }
+  float* allocate_sparse(std::size_t count, std::span<const float> values) override {
+    float* const memory = simt::allocate_sparse(count, values);
+    if (memory == nullptr) {
+      throw std::runtime_error("there are no addresses for " + std::to_string(count) +
+                               " cells of which only some are there");
+    }
+    return memory;
+  }
+  std::vector<simt::WrittenPart> written_parts(const float* memory) const override {
+    return simt::written_parts(memory);
+  }
+  void run_only_blocks(ChooseBlocks choose) override { simt::run_only_blocks(std::move(choose)); }
   // Allocations have their exact size: the simulator itself sees every access beyond them.
   std::size_t guard_cells() const override { return 0; }
 

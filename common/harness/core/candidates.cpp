@@ -141,27 +141,27 @@ class Group {
   }
 
  private:
+  Attempt attempt() const {
+    return {task_.problem, task_.seed, true,
+            task_.on_tiny_gpu ? TrialOn::tiny_gpu : TrialOn::device,
+            task_.given.empty() ? nullptr : task_.given.front()};
+  }
   // To whoever started this program, as for each trial.
   void tell_begin(const Row& row) {
     if (!RowStream::to_starter().open()) return;
     Row begun = row;
-    const DatasetPtr given = task_.given.empty() ? nullptr : task_.given.front();
     begun.check.diagnosis.smallest = problem_.describe();
-    begun.check.diagnosis.again =
-        command_of(row, {task_.problem, task_.seed, true, task_.on_tiny_gpu, given}, task_.kind);
+    begun.check.diagnosis.again = command_of(row, attempt(), task_.kind);
     RowStream::to_starter().begin(begun);
   }
   // What fails here was right with all small problems, or they were left out.
   void tell(const AnyVariant& variant, Row& row) {
     if (!row.check.diagnosis.smallest.empty()) return;
     constexpr std::int64_t kMostOutputs = 1 << 18;  // are looked at one by one
-    const DatasetPtr given = task_.given.empty() ? nullptr : task_.given.front();
     const bool looks = problem_.output_size() <= kMostOutputs;
-    diagnose(variant, backend_, {{task_.problem, task_.seed, true, task_.on_tiny_gpu, given}},
-             looks, row);
+    diagnose(variant, backend_, {attempt()}, looks, row);
     if (task_.kind.of != DataKind::Of::ordinary || !looks) {
-      row.check.diagnosis.again =
-          command_of(row, {task_.problem, task_.seed, true, task_.on_tiny_gpu, given}, task_.kind);
+      row.check.diagnosis.again = command_of(row, attempt(), task_.kind);
     }
     row.check.diagnosis.tried += row.check.trials;
   }

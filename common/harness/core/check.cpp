@@ -5,6 +5,7 @@
 
 #include "common/harness/core/diagnosis.hpp"
 #include "common/harness/core/guarded_values.hpp"
+#include "common/harness/core/some_blocks.hpp"
 
 namespace halo {
 
@@ -142,8 +143,8 @@ void diagnose(const AnyVariant& variant, Backend& backend, const std::vector<Att
                 std::vector<float>& outputs) {
       const AnyProblem& problem = *attempt.problem;
       std::optional<TinyGpu> tiny;
-      if (attempt.on_tiny_gpu) tiny.emplace(backend);
-      const AnyVariant& tried = attempt.on_tiny_gpu && variant.limited ? *variant.limited : variant;
+      if (attempt.on == TrialOn::tiny_gpu) tiny.emplace(backend);
+      const AnyVariant& tried = tiny && variant.limited ? *variant.limited : variant;
       std::optional<Judge> judge;
       const auto judged = [&]() -> const Judge& {
         if (!judge) judge = judge_of(data, variant);
@@ -286,31 +287,41 @@ void check_trials(const AnyVariant& variant, Backend& backend, const std::vector
   std::vector<Attempt> attempts;
   bool usable = true;
   const std::uint64_t program_seed = seed;
+  bool may_repeat = true;  // not as a whole what only a few blocks of could be run
   for (const AnyTrial& trial : trials) {
     progress.show(row.stage + " " + row.variant + ": shape " +
                   std::to_string(row.check.shapes + 1) + " of " + std::to_string(trials.size()));
     ++seed;
     const AnyProblem& problem = *trial.problem;
     std::optional<TinyGpu> tiny;
-    if (trial.on_tiny_gpu) {
+    // What fails on a small problem would only fail again.
+    const bool some_blocks = trial.on == TrialOn::some_blocks;
+    if (some_blocks && (backend.sparse_floats() == 0 || row.check.outcome == Outcome::bad ||
+                        row.hazards.outcome == Outcome::bad)) {
+      continue;
+    }
+    if (trial.on == TrialOn::tiny_gpu) {
       tiny.emplace(backend);
       if (!tiny->is_there()) continue;
     }
-    Attempt attempt{trial.problem, seed, false, trial.on_tiny_gpu, nullptr};
+    Attempt attempt{trial.problem, seed, false, trial.on, nullptr};
     const std::string again = command_of(row, attempt, {});
-    tell_begin(row, problem.describe() + (trial.on_tiny_gpu ? " on a tiny GPU" : ""),
+    tell_begin(row, problem.describe() + (tiny ? " on a tiny GPU" : ""),
                again.empty() ? command_of(row, program_seed) : again);
     bool alive = true;
     const int shapes = row.check.shapes;
     {
       const Verdict verdict(row);
       const AnyVariant& tried = tiny && variant.limited ? *variant.limited : variant;
-      alive = try_problem(tried, backend, problem,
-                          problem.describe() + (tiny ? " on a tiny GPU" : ""), seed, row);
+      alive = some_blocks
+                  ? try_some_blocks(tried, backend, problem, seed, row)
+                  : try_problem(tried, backend, problem,
+                                problem.describe() + (tiny ? " on a tiny GPU" : ""), seed, row);
       attempt.wrong = verdict.is_bad();
     }
     // What was refused is no attempt.
     if (attempt.wrong || row.check.shapes > shapes) attempts.push_back(attempt);
+    if (attempt.wrong && some_blocks) may_repeat = false;
     if (!alive) {
       usable = false;
       repair(backend, row);
@@ -318,7 +329,7 @@ void check_trials(const AnyVariant& variant, Backend& backend, const std::vector
     }
   }
   settle(variant.uncounted, backend, row);
-  if (!attempts.empty()) diagnose(variant, backend, attempts, usable, row);
+  if (!attempts.empty()) diagnose(variant, backend, attempts, usable && may_repeat, row);
 }
 
 void check_problem(const AnyVariant& variant, Backend& backend, const AnyProblem& problem,

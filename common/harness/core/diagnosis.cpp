@@ -31,7 +31,7 @@ std::string figure(double value, int digits) {
 
 // The order in which problems are read with least effort.
 bool is_smaller(const Attempt& a, const Attempt& b) {
-  if (a.on_tiny_gpu != b.on_tiny_gpu) return b.on_tiny_gpu;
+  if (a.on != b.on) return a.on < b.on;
   const auto size = [](const Attempt& one) {
     std::int64_t cells = one.problem->output_size();
     for (const std::int64_t input : one.problem->input_sizes()) cells += input;
@@ -41,7 +41,10 @@ bool is_smaller(const Attempt& a, const Attempt& b) {
 }
 
 std::string where(const Attempt& attempt) {
-  return attempt.problem->describe() + (attempt.on_tiny_gpu ? " on a tiny GPU" : "");
+  return attempt.problem->describe() + (attempt.on == TrialOn::tiny_gpu ? " on a tiny GPU"
+                                        : attempt.on == TrialOn::some_blocks
+                                            ? ", a few of its blocks"
+                                            : "");
 }
 
 // What each cell should be, as the judge knows it. Nothing if that would take long.
@@ -217,8 +220,10 @@ std::string command_of(const Row& row, const Attempt& attempt, const DataKind& k
       });
   if (!takes) return {};
   const std::string data = name_of(kind);
+  // It is always the last of the trials.
+  if (attempt.on == TrialOn::some_blocks) return run_of(row);
   return run_of(row) + " " + options + (data.empty() ? "" : " --data " + data) +
-         (attempt.on_tiny_gpu ? " --tiny-gpu" : "") + " --no-trials --seed " +
+         (attempt.on == TrialOn::tiny_gpu ? " --tiny-gpu" : "") + " --no-trials --seed " +
          std::to_string(attempt.seed);
 }
 

@@ -17,7 +17,7 @@ struct Attempt {
   AnyProblemPtr problem;
   std::uint64_t seed = 0;  // of its data
   bool wrong = false;
-  bool on_tiny_gpu = false;
+  TrialOn on = TrialOn::device;
   // The data, if they were not made from the seed.
   DatasetPtr given = {};
 };

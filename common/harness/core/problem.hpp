@@ -75,10 +75,16 @@ struct DataKind {
     // NaN and infinities, of which our variants promise something and libraries do not: among the cells
     // (number 1); among the taps, where ghost cells are left out (2) or may be multiplied (3)
     promised,
+    // Of a problem too large to be run as a whole: what cell an array holds goes by its place there,
+    // whatever the layout, with the period kSparsePeriod if it is longer; outputs are judged one by one.
+    sparse,
   };
   Of of = Of::ordinary;
   int number = 0;  // of the edges and promises: 1, 2, ...
 };
+
+// 1,021 pages of 4 KB: a prime number, so that an index that was cut off or wrapped round meets other data.
+inline constexpr std::int64_t kSparsePeriod = 1021 * 1024;
 
 // What simulating a problem takes, and what it is counted in: "products".
 struct Work {
@@ -115,7 +121,7 @@ class AnyProblem {
   // How long a bench takes beside other problems of the family.
   virtual double bench_weight() const = 0;
 
-  // In the order in which they are tried.
+  // In the order in which they are tried. Without sparse, which all families have.
   virtual std::vector<DataKind> kinds() const = 0;
   // Beyond so many products of a reference the data repeat, where the family can do that.
   virtual DatasetPtr data(DataKind kind, std::uint64_t seed,

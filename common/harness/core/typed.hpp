@@ -21,7 +21,8 @@ std::vector<Given> adversarial(std::uint64_t seed);
 
 // The problems that this variant is tried with: those of adversarial() that it takes; some round each of
 // its tiles, with several tiles and several of everything else that it takes; more, if these are few; and
-// if it plans, some on a tiny GPU, which it may refuse there. (A library has the first only.)
+// if it plans, some on a tiny GPU, which it may refuse there; and some near 2^31 cells, of which a few
+// blocks are run. (A library has the first only.)
 template <class Given>
 std::vector<Trial<Given>> trials(const Variant<Given>& variant, std::uint64_t seed);
 // So many at least, if there are so many that it takes.

@@ -38,8 +38,7 @@ std::vector<AnyProblemPtr> all_erased(const std::vector<Given>& problems) {
 template <class Given>
 std::vector<AnyTrial> all_erased(const std::vector<Trial<Given>>& trials) {
   std::vector<AnyTrial> all;
-  for (const Trial<Given>& trial : trials)
-    all.emplace_back(erased(trial.problem), trial.on_tiny_gpu);
+  for (const Trial<Given>& trial : trials) all.emplace_back(erased(trial.problem), trial.on);
   return all;
 }
 

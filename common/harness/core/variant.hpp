@@ -158,13 +158,17 @@ std::function<std::vector<TileSizes>(const Given&)> fixed_tiles(
 }
 
 // One of the problems that a variant is tried with.
+enum class TrialOn {
+  device,
+  tiny_gpu,     // and by Variant::limited, where it has one
+  some_blocks,  // the simulator: it is too large to be run as a whole
+};
 template <class Given>
 struct Trial {
-  Trial(const Given& problem, bool on_tiny_gpu = false)
-      : problem(problem), on_tiny_gpu(on_tiny_gpu) {}
+  Trial(const Given& problem, TrialOn on = TrialOn::device) : problem(problem), on(on) {}
 
   Given problem;
-  bool on_tiny_gpu;  // and by Variant::limited, where it has one
+  TrialOn on;
 };
 
 // What outputs of a kernel's method are held to.
@@ -181,17 +185,18 @@ std::string refusal(const Variant<Given>& variant, const Given& problem) {
 constexpr std::size_t kMostInputs = 4;
 struct AnyCall {
   const AnyProblem& problem;
-  std::array<const float*, kMostInputs> inputs;  // those that there are, in the order of the problem's
+  std::array<const float*, kMostInputs>
+      inputs;  // those that there are, in the order of the problem's
   float* output;
   float* workspace;
 };
 
 struct AnyTrial {
-  AnyTrial(AnyProblemPtr problem, bool on_tiny_gpu = false)
-      : problem(std::move(problem)), on_tiny_gpu(on_tiny_gpu) {}
+  AnyTrial(AnyProblemPtr problem, TrialOn on = TrialOn::device)
+      : problem(std::move(problem)), on(on) {}
 
   AnyProblemPtr problem;
-  bool on_tiny_gpu;
+  TrialOn on;
 };
 
 // As Variant; an empty function means the same there and here.

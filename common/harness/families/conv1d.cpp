@@ -91,34 +91,56 @@ class Conv1dData final : public Dataset {
   std::int64_t period_;
 };
 
+// What output i is to be; cell(k) and tap(j) are the data.
+template <class Cell, class Tap>
+Promise promise_of(const Conv1dProblem& given, std::int64_t i, bool multiplies_ghosts, Cell cell,
+                   Tap tap) {
+  Promise promise;
+  promise.untouched = i < given.first || i >= given.last;
+  double scale = 0;
+  for (int j = 0; j < given.mask_width; ++j) {
+    const std::int64_t k = i - given.halo() + j;
+    const double factor = tap(j);
+    if (k >= 0 && k < given.length) {
+      const double product = cell(k) * factor;
+      promise.value += product;
+      scale += std::fabs(product);
+    } else if (multiplies_ghosts && !std::isfinite(factor)) {
+      promise.may_be_nan = true;
+    }
+  }
+  if (std::isfinite(scale)) promise.bound = conv::error_bound(given.mask_width, scale);
+  // A sum that meets an infinity may do more with it than add: Kahan's subtracts it from itself.
+  if (std::isinf(promise.value)) promise.may_be_nan = true;
+  return promise;
+}
+
 DatasetPtr promised_data(const Conv1dProblem& given, int number, std::uint64_t seed) {
   std::vector<float> input = conv::adversarial_input(given.problem, seed, 0);
   std::vector<float> mask = conv::adversarial_mask(given.problem, seed);
   number == 1 ? strew(input, 40, seed) : strew(mask, 40, seed);
   std::vector<Promise> promises(static_cast<std::size_t>(given.length));
-  for (int i = 0; i < given.length; ++i) {
-    Promise& promise = promises[static_cast<std::size_t>(i)];
-    promise.untouched = i < given.first || i >= given.last;
-    double scale = 0;
-    for (int j = 0; j < given.mask_width; ++j) {
-      const int k = i - given.halo() + j;
-      const double tap = mask[static_cast<std::size_t>(j)];
-      if (k >= 0 && k < given.length) {
-        const double product = input[static_cast<std::size_t>(k)] * tap;
-        promise.value += product;
-        scale += std::fabs(product);
-      } else if (number == 3 && !std::isfinite(tap)) {
-        promise.may_be_nan = true;
-      }
-    }
-    if (std::isfinite(scale)) promise.bound = conv::error_bound(given.mask_width, scale);
-    // A sum that meets an infinity may do more with it than add: Kahan's subtracts it from itself.
-    if (std::isinf(promise.value)) promise.may_be_nan = true;
+  for (std::size_t i = 0; i < promises.size(); ++i) {
+    promises[i] = promise_of(
+        given, static_cast<std::int64_t>(i), number == 3,
+        [&](std::int64_t k) { return input[static_cast<std::size_t>(k)]; },
+        [&](int j) { return mask[static_cast<std::size_t>(j)]; });
   }
   return std::make_shared<PromisedData>(
       std::vector<InputValues>{{"input", std::move(input), given.length},
                                {"mask", std::move(mask), given.mask_width}},
       std::move(promises));
+}
+
+DatasetPtr sparse_data(const Conv1dProblem& given, std::uint64_t seed) {
+  return std::make_shared<SparseData>(
+      std::vector<InputValues>{sparse_values("input", given.length, seed),
+                               sparse_values("mask", given.mask_width, seed + 1)},
+      [given](const SparseData& data, conv::Layout, std::int64_t i) {
+        return promise_of(
+            given, i, false, [&](std::int64_t k) { return data(0, k); },
+            [&](int j) { return data(1, j); });
+      });
 }
 
 }  // namespace
@@ -168,6 +190,7 @@ class FamilyProblem<Conv1dProblem> final : public AnyProblem {
   DatasetPtr data(DataKind kind, std::uint64_t seed, std::int64_t) const override {
     const conv::Problem1d& problem = given_.problem;
     if (kind.of == DataKind::Of::promised) return promised_data(given_, kind.number, seed);
+    if (kind.of == DataKind::Of::sparse) return sparse_data(given_, seed);
     if (kind.of == DataKind::Of::exact) {
       return std::make_shared<Conv1dData>(given_, conv::exact_input(problem, seed),
                                           conv::exact_mask(problem, seed), true, 0);
@@ -353,8 +376,9 @@ std::vector<Conv1dProblem> adversarial(std::uint64_t seed) {
   return trials;
 }
 
-template <>
-std::vector<Trial<Conv1dProblem>> trials(const Conv1dVariant& variant, std::uint64_t seed) {
+namespace {
+
+std::vector<Trial<Conv1dProblem>> small_trials(const Conv1dVariant& variant, std::uint64_t seed) {
   std::vector<Trial<Conv1dProblem>> all = taken(variant, adversarial<Conv1dProblem>(seed));
   if (!variant.tiles) return all;
   const auto add = [&](int mask_width, int threads, auto length_for) {
@@ -400,6 +424,15 @@ std::vector<Trial<Conv1dProblem>> trials(const Conv1dVariant& variant, std::uint
       return ((halo + 3) / tile + 2) * tile + halo + 7;
     });
   }
+  return all;
+}
+
+}  // namespace
+
+template <>
+std::vector<Trial<Conv1dProblem>> trials(const Conv1dVariant& variant, std::uint64_t seed) {
+  std::vector<Trial<Conv1dProblem>> all = small_trials(variant, seed);
+  add_large(variant, {{conv::kMaxLength, 9, 256}, {conv::kMaxLength, 63, 96}}, all);
   return all;
 }
 

@@ -23,6 +23,8 @@ struct Conv1dProblem : Conv1dShape {
   conv::Problem1d problem;
 };
 std::string label(const Conv1dProblem& problem);
+// A problem's sizes, in the letters of tiles.
+inline TileSizes sizes_of(const Conv1dProblem& problem) { return {.cells = problem.length}; }
 
 template <>
 struct CallOf<Conv1dProblem> {

@@ -86,40 +86,63 @@ PromisedData::Arrange arranged_as(const conv::ImagesShape& shape) {
   };
 }
 
-DatasetPtr promised_data(const ConvLayer& layer, int number, std::uint64_t seed) {
+conv::ImagesShape input_shape(const ConvLayer& l) { return {l.N(), l.C(), l.H(), l.W()}; }
+conv::ImagesShape output_shape(const ConvLayer& l) { return {l.N(), l.K(), l.P(), l.Q()}; }
+
+// What the output at that place of an array in the layout is to be; cell(place) and tap(place) are the
+// data, the input in the same layout.
+template <class Cell, class Tap>
+Promise promise_of(const ConvLayer& layer, Layout layout, std::int64_t index,
+                   bool multiplies_ghosts, Cell cell, Tap tap) {
   const LayerNumbers l = numbers_of(layer);
+  const auto [n, k, p, q] = place_of(output_shape(layer), layout, index);
+  Promise promise;
+  double scale = 0;
+  for (std::int64_t at = 0; at < layer.products_per_output(); ++at) {
+    const std::int64_t h = p * l.stride_h - l.padding_h + at / l.S % l.R;
+    const std::int64_t w = q * l.stride_w - l.padding_w + at % l.S;
+    const double factor = tap(k * layer.products_per_output() + at);
+    if (h >= 0 && h < l.H && w >= 0 && w < l.W) {
+      const double product =
+          cell(conv::index_of(input_shape(layer), layout, n, at / l.S / l.R, h, w)) * factor;
+      promise.value += product;
+      scale += std::fabs(product);
+    } else if (multiplies_ghosts && !std::isfinite(factor)) {
+      promise.may_be_nan = true;
+    }
+  }
+  if (std::isfinite(scale)) promise.bound = conv::error_bound(layer.products_per_output(), scale);
+  // A sum that meets an infinity may do more with it than add: Kahan's subtracts it from itself.
+  if (std::isinf(promise.value)) promise.may_be_nan = true;
+  return promise;
+}
+
+DatasetPtr promised_data(const ConvLayer& layer, int number, std::uint64_t seed) {
   std::vector<float> input = conv::adversarial_input(layer, seed);
   std::vector<float> filters = conv::adversarial_filters(layer, seed);
   number == 1 ? strew(input, 50, seed) : strew(filters, 50, seed);
   std::vector<Promise> promises(static_cast<std::size_t>(layer.output_size()));
   for (std::size_t i = 0; i < promises.size(); ++i) {
-    const auto at = static_cast<int>(i);
-    const int q = at % l.Q, p = at / l.Q % l.P, k = at / l.Q / l.P % l.K, n = at / l.Q / l.P / l.K;
-    Promise& promise = promises[i];
-    double scale = 0;
-    for (int tap = 0; tap < l.C * l.R * l.S; ++tap) {
-      const int c = tap / l.S / l.R;
-      const int h = p * l.stride_h - l.padding_h + tap / l.S % l.R;
-      const int w = q * l.stride_w - l.padding_w + tap % l.S;
-      const double factor = filters[static_cast<std::size_t>(k * l.C * l.R * l.S + tap)];
-      if (h >= 0 && h < l.H && w >= 0 && w < l.W) {
-        const double product =
-            input[static_cast<std::size_t>(((n * l.C + c) * l.H + h) * l.W + w)] * factor;
-        promise.value += product;
-        scale += std::fabs(product);
-      } else if (number == 3 && !std::isfinite(factor)) {
-        promise.may_be_nan = true;
-      }
-    }
-    if (std::isfinite(scale)) promise.bound = conv::error_bound(l.C * l.R * l.S, scale);
-    // A sum that meets an infinity may do more with it than add: Kahan's subtracts it from itself.
-    if (std::isinf(promise.value)) promise.may_be_nan = true;
+    promises[i] = promise_of(
+        layer, Layout::nchw, static_cast<std::int64_t>(i), number == 3,
+        [&](std::int64_t at) { return input[static_cast<std::size_t>(at)]; },
+        [&](std::int64_t at) { return filters[static_cast<std::size_t>(at)]; });
   }
   return std::make_shared<PromisedData>(
       std::vector<InputValues>{{"input", std::move(input), layer.input_size()},
                                {"filters", std::move(filters), layer.filters_size()}},
-      std::move(promises), arranged_as({.N = l.N, .C = l.C, .H = l.H, .W = l.W}),
-      arranged_as({.N = l.N, .C = l.K, .H = l.P, .W = l.Q}));
+      std::move(promises), arranged_as(input_shape(layer)), arranged_as(output_shape(layer)));
+}
+
+DatasetPtr sparse_data(const ConvLayer& layer, std::uint64_t seed) {
+  return std::make_shared<SparseData>(
+      std::vector<InputValues>{sparse_values("input", layer.input_size(), seed),
+                               sparse_values("filters", layer.filters_size(), seed + 1)},
+      [layer](const SparseData& data, Layout layout, std::int64_t index) {
+        return promise_of(
+            layer, layout, index, false, [&](std::int64_t at) { return data(0, at); },
+            [&](std::int64_t at) { return data(1, at); });
+      });
 }
 
 }  // namespace
@@ -224,6 +247,7 @@ class FamilyProblem<ConvLayer> final : public AnyProblem {
                                           conv::exact_filters(given_, seed), true, conv::Repeat{});
     }
     if (kind.of == DataKind::Of::promised) return promised_data(given_, kind.number, seed);
+    if (kind.of == DataKind::Of::sparse) return sparse_data(given_, seed);
     const conv::Repeat repeat = conv::affordable_repeat(given_, reference_products);
     const ConvLayer held = one_period(given_, repeat);
     return std::make_shared<Conv2dData>(given_, conv::adversarial_input(held, seed),
@@ -461,15 +485,16 @@ std::optional<ConvLayer> nearest_taken(const Conv2dVariant& variant, const Wante
   return {};
 }
 
-// Several of everything, nothing square; the sizes that `fixed` names are its.
-Wanted wanted_with(const TileSizes& fixed, int turn) {
-  constexpr Wanted kRich[] = {
-      // N C  K  P   Q  R  S  u  v  a  b
-      {2, 3, 5, 4, 7, 3, 5, 2, 1, 1, 2}, {3, 2, 4, 7, 5, 5, 3, 1, 2, 2, 0},
-      {2, 2, 3, 5, 8, 7, 7, 1, 1, 3, 2}, {2, 4, 3, 3, 6, 2, 4, 2, 2, 1, 1},
-      {5, 2, 2, 5, 4, 1, 3, 1, 1, 0, 1},
-  };
-  Wanted wanted = kRich[turn % std::size(kRich)];
+// Several of everything, nothing square.
+constexpr Wanted kRich[] = {
+    // N C  K  P   Q  R  S  u  v  a  b
+    {2, 3, 5, 4, 7, 3, 5, 2, 1, 1, 2}, {3, 2, 4, 7, 5, 5, 3, 1, 2, 2, 0},
+    {2, 2, 3, 5, 8, 7, 7, 1, 1, 3, 2}, {2, 4, 3, 3, 6, 2, 4, 2, 2, 1, 1},
+    {5, 2, 2, 5, 4, 1, 3, 1, 1, 0, 1},
+};
+
+// The same, with the sizes that `fixed` names.
+Wanted with_sizes(Wanted wanted, const TileSizes& fixed) {
   for (const auto& [number, size] : {std::pair(&Wanted::N, fixed.N), std::pair(&Wanted::C, fixed.C),
                                      std::pair(&Wanted::K, fixed.K), std::pair(&Wanted::P, fixed.P),
                                      std::pair(&Wanted::Q, fixed.Q)}) {
@@ -495,11 +520,27 @@ const std::vector<const char*> kOneChannelOnTinyGpu = {
     "40x33-1-3-3-1", "23x50-2-5-5-1", "37x41-1-7-2-1", "20x300-1-1-3-1-p0",
     // Several groups of filters, and both.
     "6x8-2-3-230-1", "4x5-1-7-92-1", "11x9-1-5-90-1-p0", "30x31-1-3-60-1-p0", "7x5-1-1-900-1-p0",
+    // Neither all rows with one filter fit, nor all filters with one row: with the next strip come the
+    // next filters.
+    "32x20-1-20-7-1-p0",
     // A last share that is all for the first of its two blocks: of filters, of rows.
     "3-1-3-3-1-p0", "3-1-3-1-1"};
 const std::vector<const char*> kChannelsOnTinyGpu = {"12x10-2-3-19-7", "9x13-1-3x5-18-5-s2",
                                                      "6x5-1-1-3-41",   "7x12-3-5-35-3-p0",
                                                      "4x5-2-3-5-40",   "33x35-1-3-2-3"};
+
+// Nearly 2^31 outputs: each a plane of its own, or all in one.
+std::vector<ConvLayer> large_layers(const Conv2dVariant& variant) {
+  std::vector<ConvLayer> layers = {conv::parse_label("46340-1-3-1-1-p0")};
+  // The second for kernels with all filters in constant memory.
+  for (const char* label : {"1-46340-1-46340-1", "1-131071-1-16384-1"}) {
+    const ConvLayer layer = conv::parse_label(label);
+    if (!refusal(variant, layer).empty()) continue;
+    layers.push_back(layer);
+    break;
+  }
+  return layers;
+}
 
 }  // namespace
 
@@ -511,33 +552,22 @@ std::vector<Trial<ConvLayer>> trials(const Conv2dVariant& variant, std::uint64_t
     if (layer) add_trial(variant, *layer, all);
   };
   if (variant.tiles) {
+    const std::vector<TileSizes> tiles = variant.tiles(conv::parse_label("7-1-3-1-1"));
     int turn = 0;
-    for (const TileSizes& sizes : sizes_round(variant.tiles(conv::parse_label("7-1-3-1-1")))) {
-      add(wanted_with(sizes, turn++), sizes);
+    for (const TileSizes& sizes : sizes_round(tiles)) {
+      add(with_sizes(kRich[turn++ % std::size(kRich)], sizes), sizes);
     }
     // What was too much together with the rest, or refused: that number alone, of a small layer.
-    for (const TileSizes& tile : variant.tiles(conv::parse_label("7-1-3-1-1"))) {
+    for (const TileSizes& tile : tiles) {
       for (const auto letter : kLettersOfTile) {
         for (const int more : {-1, 0, 1}) {
           TileSizes alone;
           alone.*letter = std::max(tile.*letter + more, 1);
           const auto has_it = [&](const Trial<ConvLayer>& trial) {
-            const ConvLayer& l = trial.problem;
-            const TileSizes here = {l.N(), l.C(), l.K(), l.P(), l.Q(), l.N() * l.P() * l.Q()};
-            return here.*letter == alone.*letter;
+            return sizes_of(trial.problem).*letter == alone.*letter;
           };
           if (tile.*letter == 0 || std::any_of(all.begin(), all.end(), has_it)) continue;
-          Wanted wanted = wanted_with(alone, turn++);
-          if (alone.cells == 0) {
-            wanted = {1, 2, 3, 2, 3, 3, 3, 1, 1, 1, 1};
-            const Wanted own = wanted_with(alone, 0);
-            if (alone.N > 0) wanted.N = own.N;
-            if (alone.C > 0) wanted.C = own.C;
-            if (alone.K > 0) wanted.K = own.K;
-            if (alone.P > 0) wanted.P = own.P;
-            if (alone.Q > 0) wanted.Q = own.Q;
-          }
-          add(wanted, alone);
+          add(with_sizes({1, 2, 3, 2, 3, 3, 3, 1, 1, 1, 1}, alone), alone);
         }
       }
     }
@@ -579,9 +609,10 @@ std::vector<Trial<ConvLayer>> trials(const Conv2dVariant& variant, std::uint64_t
     // More shared memory than a block has without asking.
     if (!takes_channels) add_trial(variant, conv::parse_label("1x12400-1-1-2-1"), all);
     for (const char* label : takes_channels ? kChannelsOnTinyGpu : kOneChannelOnTinyGpu) {
-      all.push_back({conv::parse_label(label), true});
+      all.push_back({conv::parse_label(label), TrialOn::tiny_gpu});
     }
   }
+  add_large(variant, large_layers(variant), all);
   return all;
 }
 

@@ -35,6 +35,10 @@ using Conv2dStage = Stage<conv::ConvLayer>;
 
 // A layer's numbers as a kernel takes them.
 LayerNumbers numbers_of(const conv::ConvLayer& layer);
+// A problem's sizes, in the letters of tiles.
+inline TileSizes sizes_of(const conv::ConvLayer& l) {
+  return {l.N(), l.C(), l.K(), l.P(), l.Q(), l.N() * l.P() * l.Q()};
+}
 
 // Adds the variant that a kernel's file describes.
 void add(Conv2dStage& stage, const char* name, const char* source, const LayerKernel& kernel);

@@ -44,38 +44,56 @@ PromisedData::Arrange arranged_as(const conv::Images& images) {
   };
 }
 
-DatasetPtr promised_data(const PoolingLayer& layer, std::uint64_t seed) {
+// What the output at that place of an array in the layout is to be; cell(place) is the input in the same
+// layout.
+template <class Cell>
+Promise promise_of(const PoolingLayer& layer, Layout layout, std::int64_t index, Cell cell) {
   const LayerNumbers l = numbers_of(layer);
+  const auto [n, c, p, q] = place_of(layer.output().shape(), layout, index);
+  double sum = 0, scale = 0;
+  float largest = -std::numeric_limits<float>::infinity();
+  int cells = 0;
+  for (int r = 0; r < l.R; ++r) {
+    for (int s = 0; s < l.S; ++s) {
+      const std::int64_t h = p * l.stride_h - l.padding_h + r;
+      const std::int64_t w = q * l.stride_w - l.padding_w + s;
+      if (h < 0 || h >= l.H || w < 0 || w >= l.W) continue;
+      const float found = cell(conv::index_of(layer.input().shape(), layout, n, c, h, w));
+      if (found > largest) largest = found;
+      sum += found;
+      scale += std::fabs(found);
+      ++cells;
+    }
+  }
+  Promise promise;
   const bool average = layer.kind() == Pooling::average;
+  promise.value = average ? sum / cells : largest;
+  // One rounding more than the sum's: the quotient's.
+  if (average && std::isfinite(scale)) {
+    promise.bound = conv::error_bound(cells + 1, scale / cells);
+  }
+  return promise;
+}
+
+DatasetPtr promised_data(const PoolingLayer& layer, std::uint64_t seed) {
   std::vector<float> input = conv::make_input(layer, 0, seed);
   strew(input, 12, seed);
   std::vector<Promise> promises(static_cast<std::size_t>(layer.output_size()));
   for (std::size_t i = 0; i < promises.size(); ++i) {
-    const auto at = static_cast<int>(i);
-    const int q = at % l.Q, p = at / l.Q % l.P, map = at / l.Q / l.P;
-    double sum = 0, scale = 0;
-    float largest = -std::numeric_limits<float>::infinity();
-    int cells = 0;
-    for (int r = 0; r < l.R; ++r) {
-      for (int s = 0; s < l.S; ++s) {
-        const int h = p * l.stride_h - l.padding_h + r, w = q * l.stride_w - l.padding_w + s;
-        if (h < 0 || h >= l.H || w < 0 || w >= l.W) continue;
-        const float cell = input[static_cast<std::size_t>((map * l.H + h) * l.W + w)];
-        if (cell > largest) largest = cell;
-        sum += cell;
-        scale += std::fabs(cell);
-        ++cells;
-      }
-    }
-    promises[i].value = average ? sum / cells : largest;
-    // One rounding more than the sum's: the quotient's.
-    if (average && std::isfinite(scale)) {
-      promises[i].bound = conv::error_bound(cells + 1, scale / cells);
-    }
+    promises[i] = promise_of(layer, Layout::nchw, static_cast<std::int64_t>(i),
+                             [&](std::int64_t at) { return input[static_cast<std::size_t>(at)]; });
   }
   return std::make_shared<PromisedData>(
       std::vector<InputValues>{{"input", std::move(input), layer.input_size()}},
       std::move(promises), arranged_as(layer.input()), arranged_as(layer.output()));
+}
+
+DatasetPtr sparse_data(const PoolingLayer& layer, std::uint64_t seed) {
+  return std::make_shared<SparseData>(
+      std::vector<InputValues>{sparse_values("input", layer.input_size(), seed)},
+      [layer](const SparseData& data, Layout layout, std::int64_t index) {
+        return promise_of(layer, layout, index, [&](std::int64_t at) { return data(0, at); });
+      });
 }
 
 }  // namespace
@@ -133,6 +151,7 @@ class FamilyProblem<PoolingLayer> final : public LabelledProblem<PoolingLayer> {
   }
   DatasetPtr data(DataKind kind, std::uint64_t seed, std::int64_t) const override {
     if (kind.of == DataKind::Of::promised) return promised_data(given(), seed);
+    if (kind.of == DataKind::Of::sparse) return sparse_data(given(), seed);
     return std::make_shared<PoolingData>(given(), conv::make_input(given(), kind.number, seed));
   }
 };
@@ -301,9 +320,14 @@ std::vector<Trial<PoolingLayer>> trials(const PoolingVariant& variant, std::uint
           "21x19-12-5x2-6-s2", "19x21-34-2x5-6-s2-average", "9x11-10-4x5-9-s1-p1",
           "14x9-11-5x4-9-s1-p2-average-ceil", "13x12-9-4x5-9-s2x1-p1x2-average",
           "12x13-9-5x4-9-s1x2-p2x1-average"}) {
-      all.push_back({conv::parse_pooling(label), true});
+      all.push_back({conv::parse_pooling(label), TrialOn::tiny_gpu});
     }
   }
+  // Nearly 2^31 inputs: as many maps as there can be, and one map.
+  add_large(variant,
+            {conv::parse_pooling("2-23170-2-23170"), conv::parse_pooling("46340-1-3-1-s1"),
+             conv::parse_pooling("46340-1-2-1-average")},
+            all);
   return all;
 }
 

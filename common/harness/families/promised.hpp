@@ -2,14 +2,18 @@
 // say it (kernel.h), and outputs are held to it.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "common/conv/accuracy.hpp"
+#include "common/conv/conv1d.hpp"
 #include "common/conv/inputs.hpp"
 #include "common/conv/layout.hpp"
 #include "common/harness/core/problem.hpp"
@@ -49,6 +53,21 @@ struct Promise {
   bool untouched = false;   // it is not computed
 };
 
+inline void judge_promise(std::int64_t index, std::span<const float> found, const Promise& promise,
+                          conv::Comparison& comparison) {
+  constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+  const auto value = static_cast<float>(promise.value);
+  if (promise.untouched) {
+    comparison.judge_untouched(index, found.front());
+  } else if (promise.may_be_nan && std::isnan(found.front())) {
+    comparison.judge_equal_run(index, found, &kNaN);
+  } else if (std::isfinite(promise.value)) {
+    comparison.judge(index, found.front(), promise.value, promise.bound);
+  } else {
+    comparison.judge_equal_run(index, found, &value);
+  }
+}
+
 class PromisedData final : public Dataset {
  public:
   // An array from NCHW to another layout.
@@ -72,9 +91,9 @@ class PromisedData final : public Dataset {
       conv::Comparison comparison;
       for (std::size_t i = 0; i < cells.size(); ++i) {
         const std::int64_t index = first + static_cast<std::int64_t>(i);
-        judge_one(index, cells.subspan(i, 1),
-                  promises_[static_cast<std::size_t>(places[static_cast<std::size_t>(index)])],
-                  comparison);
+        judge_promise(index, cells.subspan(i, 1),
+                      promises_[static_cast<std::size_t>(places[static_cast<std::size_t>(index)])],
+                      comparison);
       }
       return comparison;
     };
@@ -86,24 +105,56 @@ class PromisedData final : public Dataset {
   }
 
  private:
-  static void judge_one(std::int64_t index, std::span<const float> found, const Promise& promise,
-                        conv::Comparison& comparison) {
-    constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
-    const auto value = static_cast<float>(promise.value);
-    if (promise.untouched) {
-      comparison.judge_untouched(index, found.front());
-    } else if (promise.may_be_nan && std::isnan(found.front())) {
-      comparison.judge_equal_run(index, found, &kNaN);
-    } else if (std::isfinite(promise.value)) {
-      comparison.judge(index, found.front(), promise.value, promise.bound);
-    } else {
-      comparison.judge_equal_run(index, found, &value);
-    }
-  }
-
   std::vector<Promise> promises_;
   Arrange input_;
   Arrange output_;
+};
+
+// The cell of that place in an array of the layout: conv::index_of the other way round.
+struct Place {
+  std::int64_t n, c, h, w;
+};
+inline Place place_of(const conv::ImagesShape& shape, conv::Layout layout, std::int64_t index) {
+  const bool nchw = layout == conv::Layout::nchw;
+  const std::int64_t cells = shape.C * shape.H * shape.W;
+  const std::int64_t n = nchw ? index / cells : index % shape.N;
+  const std::int64_t cell = nchw ? index % cells : index / shape.N;
+  return {n, cell / shape.W / shape.H, cell / shape.W % shape.H, cell % shape.W};
+}
+
+// An array of so many ordinary numbers, of which there are kSparsePeriod at most.
+inline InputValues sparse_values(const std::string& name, std::int64_t size, std::uint64_t seed) {
+  const conv::Problem1d held(std::min(size, kSparsePeriod), 1);
+  return {name, conv::adversarial_input(held, seed, 0), size};
+}
+
+// DataKind::Of::sparse.
+class SparseData final : public Dataset {
+ public:
+  // What the output with that place in an array of the layout is to be.
+  using PromiseOf =
+      std::function<Promise(const SparseData& data, conv::Layout layout, std::int64_t index)>;
+
+  SparseData(std::vector<InputValues> inputs, PromiseOf promise_of)
+      : Dataset(std::move(inputs)), promise_of_(std::move(promise_of)) {}
+
+  float operator()(std::size_t input, std::int64_t index) const {
+    const std::vector<float>& values = inputs()[input].values;
+    return values[static_cast<std::size_t>(index) % values.size()];
+  }
+  Judge judge(conv::Layout layout, conv::Demand) const override {
+    return [this, layout](std::int64_t first, std::span<const float> cells) {
+      conv::Comparison comparison;
+      for (std::size_t i = 0; i < cells.size(); ++i) {
+        const std::int64_t index = first + static_cast<std::int64_t>(i);
+        judge_promise(index, cells.subspan(i, 1), promise_of_(*this, layout, index), comparison);
+      }
+      return comparison;
+    };
+  }
+
+ private:
+  PromiseOf promise_of_;
 };
 
 }  // namespace halo

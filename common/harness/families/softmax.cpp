@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "common/harness/families/labelled.hpp"
+#include "common/harness/families/promised.hpp"
 
 namespace halo {
 
@@ -20,6 +21,40 @@ class SoftmaxData final : public Dataset {
     return [checker = conv::SoftmaxChecker(problem_, inputs()[0].values, demand)](
                std::int64_t first, std::span<const float> cells) {
       return checker.judge(first, cells);
+    };
+  }
+
+ private:
+  Softmax problem_;
+};
+
+// DataKind::Of::sparse: each row is judged by itself.
+class SparseSoftmaxData final : public Dataset {
+ public:
+  SparseSoftmaxData(const Softmax& problem, std::uint64_t seed)
+      : Dataset({sparse_values("input", problem.input_size(), seed)}), problem_(problem) {}
+
+  Judge judge(conv::Layout, conv::Demand demand) const override {
+    return [this, demand](std::int64_t first, std::span<const float> cells) {
+      const std::vector<float>& values = inputs()[0].values;
+      const Softmax one(1, problem_.C());
+      std::vector<float> row(static_cast<std::size_t>(one.C()));
+      conv::Comparison all;
+      while (!cells.empty()) {
+        const std::int64_t begin = first / one.C() * one.C();
+        const auto count =
+            std::min(cells.size(), static_cast<std::size_t>(begin + one.C() - first));
+        for (std::size_t c = 0; c < row.size(); ++c) {
+          row[c] = values[(static_cast<std::size_t>(begin) + c) % values.size()];
+        }
+        conv::Comparison here =
+            conv::SoftmaxChecker(one, row, demand).judge(first - begin, cells.first(count));
+        here.move_by(begin);
+        all.merge(here);
+        first += static_cast<std::int64_t>(count);
+        cells = cells.subspan(count);
+      }
+      return all;
     };
   }
 
@@ -53,6 +88,9 @@ class FamilyProblem<Softmax> final : public LabelledProblem<Softmax> {
     };
   }
   DatasetPtr data(DataKind kind, std::uint64_t seed, std::int64_t) const override {
+    if (kind.of == DataKind::Of::sparse) {
+      return std::make_shared<SparseSoftmaxData>(given(), seed);
+    }
     return std::make_shared<SoftmaxData>(given(), conv::make_input(given(), kind.number, seed));
   }
 };
@@ -101,8 +139,9 @@ std::vector<Softmax> adversarial(std::uint64_t seed) {
   return problems;
 }
 
-template <>
-std::vector<Trial<Softmax>> trials(const SoftmaxVariant& variant, std::uint64_t seed) {
+namespace {
+
+std::vector<Trial<Softmax>> small_trials(const SoftmaxVariant& variant, std::uint64_t seed) {
   std::vector<Trial<Softmax>> all = taken(variant, adversarial<Softmax>(seed));
   if (!variant.tiles) return all;
   for (const TileSizes& sizes : sizes_round(variant.tiles(all.front().problem))) {
@@ -111,6 +150,15 @@ std::vector<Trial<Softmax>> trials(const SoftmaxVariant& variant, std::uint64_t 
     const int images = sizes.N > 0 ? sizes.N : categories > kMostRandomCells / 3 ? 1 : 3;
     add_trial(variant, Softmax(images, categories), all);
   }
+  return all;
+}
+
+}  // namespace
+
+template <>
+std::vector<Trial<Softmax>> trials(const SoftmaxVariant& variant, std::uint64_t seed) {
+  std::vector<Trial<Softmax>> all = small_trials(variant, seed);
+  add_large(variant, {{2'147'479, 1000}, {214'747'955, 10}}, all);
   return all;
 }
 

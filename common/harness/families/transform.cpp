@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "common/harness/families/labelled.hpp"
+#include "common/harness/families/promised.hpp"
 
 namespace halo {
 
@@ -27,6 +28,18 @@ class TransformData final : public Dataset {
  private:
   Transform problem_;
 };
+
+DatasetPtr sparse_data(const Transform& problem, std::uint64_t seed) {
+  return std::make_shared<SparseData>(
+      std::vector<InputValues>{sparse_values("input", problem.input_size(), seed)},
+      [problem](const SparseData& data, Layout, std::int64_t index) {
+        const conv::ImagesShape& shape = problem.images().shape();
+        const auto [n, c, h, w] = place_of(shape, problem.to(), index);
+        Promise promise;
+        promise.value = data(0, conv::index_of(shape, problem.from(), n, c, h, w));
+        return promise;
+      });
+}
 
 }  // namespace
 
@@ -69,6 +82,7 @@ class FamilyProblem<Transform> final : public LabelledProblem<Transform> {
     };
   }
   DatasetPtr data(DataKind kind, std::uint64_t seed, std::int64_t) const override {
+    if (kind.of == DataKind::Of::sparse) return sparse_data(given(), seed);
     return std::make_shared<TransformData>(given(), conv::make_input(given(), kind.number, seed));
   }
 };
@@ -148,8 +162,22 @@ std::vector<Transform> adversarial(std::uint64_t seed) {
   return problems;
 }
 
-template <>
-std::vector<Trial<Transform>> trials(const TransformVariant& variant, std::uint64_t seed) {
+namespace {
+
+// Nearly 2^31 cells: as many images as there are cells in one, few images, and images of few cells.
+std::vector<Transform> large_transforms() {
+  std::vector<Transform> problems;
+  for (const conv::ImagesShape& shape :
+       {conv::ImagesShape{46'340, 46'340, 1, 1}, conv::ImagesShape{2, 1'073'739'775, 1, 1},
+        conv::ImagesShape{1'073'739'775, 2, 1, 1}}) {
+    for (const Layout from : {Layout::chwn, Layout::nchw}) {
+      problems.emplace_back(conv::Images(shape), from);
+    }
+  }
+  return problems;
+}
+
+std::vector<Trial<Transform>> small_trials(const TransformVariant& variant, std::uint64_t seed) {
   std::vector<Trial<Transform>> all = taken(variant, adversarial<Transform>(seed));
   if (!variant.tiles) return all;
   for (const TileSizes& sizes : sizes_round(variant.tiles(all.front().problem))) {
@@ -162,6 +190,15 @@ std::vector<Trial<Transform>> trials(const TransformVariant& variant, std::uint6
       add_trial(variant, Transform(images, from), all);
     }
   }
+  return all;
+}
+
+}  // namespace
+
+template <>
+std::vector<Trial<Transform>> trials(const TransformVariant& variant, std::uint64_t seed) {
+  std::vector<Trial<Transform>> all = small_trials(variant, seed);
+  add_large(variant, large_transforms(), all);
   return all;
 }
 

@@ -43,6 +43,17 @@ void add_trial(const Variant<Given>& variant, const Given& problem,
   trials.push_back(problem);
 }
 
+// Adds those of these problems near 2^31 cells that the variant takes; or one, so that its refusal is told.
+template <class Given>
+void add_large(const Variant<Given>& variant, const std::vector<Given>& problems,
+               std::vector<Trial<Given>>& trials) {
+  const std::size_t before = trials.size();
+  for (const Given& problem : problems) {
+    if (refusal(variant, problem).empty()) trials.push_back({problem, TrialOn::some_blocks});
+  }
+  if (trials.size() == before) trials.push_back({problems.front(), TrialOn::some_blocks});
+}
+
 inline constexpr std::array<int TileSizes::*, 6> kLettersOfTile = {
     &TileSizes::P, &TileSizes::Q, &TileSizes::K, &TileSizes::N, &TileSizes::C, &TileSizes::cells};
 

@@ -107,6 +107,35 @@ cudaError_t seldom_wrong(const float* input, const float* mask, float* output, i
   return cudaGetLastError();
 }
 
+__global__ void float_index_kernel(const float* input, const float* mask, float* output, int n,
+                                   int width, int first, int last) {
+  const int i = static_cast<int>(static_cast<float>(blockIdx.x * blockDim.x + threadIdx.x));
+  if (i < first || i >= last) return;
+  output[i] = tap_sum(input, mask, n, width, i);
+}
+
+cudaError_t float_index(const float* input, const float* mask, float* output, int n, int width,
+                        int first, int last, int threads) {
+  const int blocks = (n - 1) / threads + 1;
+  float_index_kernel<<<blocks, threads>>>(input, mask, output, n, width, first, last);
+  return cudaGetLastError();
+}
+
+__global__ void changes_input_kernel(const float* input, const float* mask, float* output, int n,
+                                     int width, int first, int last) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < first || i >= last) return;
+  output[i] = tap_sum(input, mask, n, width, i);
+  if (i == last - 1 && i > 1 << 30) const_cast<float*>(input)[n / 2] = 0.0f;
+}
+
+cudaError_t changes_input(const float* input, const float* mask, float* output, int n, int width,
+                          int first, int last, int threads) {
+  const int blocks = (n - 1) / threads + 1;
+  changes_input_kernel<<<blocks, threads>>>(input, mask, output, n, width, first, last);
+  return cudaGetLastError();
+}
+
 __global__ void right_kernel(const float* input, const float* mask, float* output, int n, int width,
                              int first, int last) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -28,6 +28,14 @@ cudaError_t reads_twice(const float* input, const float* mask, float* output, in
 cudaError_t seldom_wrong(const float* input, const float* mask, float* output, int n, int width,
                          int first, int last, int threads);
 
+// Right below 2^24 cells: the index is a float.
+cudaError_t float_index(const float* input, const float* mask, float* output, int n, int width,
+                        int first, int last, int threads);
+
+// Right, but of signals beyond 2^30 cells it changes the one in the middle.
+cudaError_t changes_input(const float* input, const float* mask, float* output, int n, int width,
+                          int first, int last, int threads);
+
 // Right.
 cudaError_t right(const float* input, const float* mask, float* output, int n, int width, int first,
                   int last, int threads);

@@ -182,16 +182,28 @@ class Trace {
     if (together && last == size - 1) return tail(axis, count);
     if (together && first == 0) return ends("first", axis, count);
     if (count == 1) return name(axis) + " " + std::to_string(first);
+    if (const std::string where = both_ends(axis, seen); !where.empty()) return where;
     if (axis + 1 == outputs_.axes.size()) {
       if (const std::string where = in_periods(axis, seen); !where.empty()) return where;
     }
     if (together) {
       return name(axis) + "s " + std::to_string(first) + " to " + std::to_string(last);
     }
-    if (count == 2 && first == 0 && last == size - 1) {
-      return "the first and the last " + name(axis);
-    }
     return {};
+  }
+  // The axis begins and ends with wrong ones, and there are no others: what is at the edges of blocks would be
+  // wrong between them as well.
+  std::string both_ends(std::size_t axis, const std::set<std::int64_t>& seen) const {
+    const std::int64_t size = outputs_.axes[axis].size;
+    const auto count = static_cast<std::int64_t>(seen.size());
+    std::int64_t begin = 0;
+    while (seen.contains(begin)) ++begin;
+    std::int64_t end = 0;
+    while (seen.contains(size - 1 - end)) ++end;
+    if (begin == 0 || end == 0 || begin + end != count || 2 * count > size) return {};
+    if (count == 2) return "the first and the last " + name(axis);
+    return "the first " + std::to_string(begin) + " and the last " + std::to_string(end) + " " +
+           name(axis) + "s";
   }
   std::string ends(const std::string& which, std::size_t axis, std::int64_t count) const {
     return "the " + which + " " +

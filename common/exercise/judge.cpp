@@ -431,7 +431,7 @@ Verdict Check::safe(const std::vector<std::string>& kinds) {
   }
   const std::string& first = state.groups.front().name;
   if (state.tried(first).check.outcome != Outcome::good) {
-    return {Outcome::bad, "judged once \"" + first + "\" is right"};
+    return {Outcome::not_run, "judged once \"" + first + "\" is right"};
   }
   for (const Group& group : state.groups) {
     for (const Hazard& hazard : state.tried(group.name).hazards.findings) {
@@ -481,7 +481,7 @@ Verdict Check::within(const Numbers& problem, const std::vector<Limit>& limits) 
   if (const std::string reason = state.backend.not_counted(); !reason.empty()) {
     return {Outcome::not_run, reason};
   }
-  if (!state.all_right()) return {Outcome::bad, "judged once it is right"};
+  if (!state.all_right()) return {Outcome::not_run, "judged once it is right"};
   const Observation* const seen = state.observed(problem);
   if (seen == nullptr) return {Outcome::bad, state.observations.at(problem).error};
   const ExerciseProblem known(state.contract, problem);

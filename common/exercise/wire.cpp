@@ -167,7 +167,8 @@ Json to_json(const Hazard& hazard) {
                        {"thread", hazard.thread},
                        {"array", hazard.array},
                        {"count", hazard.count},
-                       {"message", hazard.message}});
+                       {"message", hazard.message},
+                       {"remedy", hazard.remedy}});
 }
 
 Hazard hazard_from(const Json& json) {
@@ -182,6 +183,7 @@ Hazard hazard_from(const Json& json) {
   json.at("array").get_to(hazard.array);
   json.at("count").get_to(hazard.count);
   json.at("message").get_to(hazard.message);
+  json.at("remedy").get_to(hazard.remedy);
   return hazard;
 }
 

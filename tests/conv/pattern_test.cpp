@@ -107,6 +107,11 @@ TEST_CASE("places: the ends of blocks, what is left after them, one filter or im
         "only the first 2 outputs of each block");
   CHECK(wrong_where(line, [](std::size_t cell) { return cell % 16 == 0 || cell % 16 == 15; }) ==
         "only the first output and the last output of each block");
+  // Which are the first and the last of some block too.
+  CHECK(wrong_where(line, [](std::size_t cell) { return cell == 0 || cell == 49; }) ==
+        "only the first and the last output");
+  CHECK(wrong_where(line, [](std::size_t cell) { return cell < 3 || cell >= 48; }) ==
+        "only the first 3 and the last 2 outputs");
   CHECK(wrong_where(line, [](std::size_t cell) { return cell >= 48; }) ==
         "only the last 2 outputs: all after the last whole block");
   CHECK(wrong_where(line, [](std::size_t cell) { return cell == 49; }) == "only the last output");

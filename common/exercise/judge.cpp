@@ -33,6 +33,10 @@ const std::string& Given::name_of(int input) const {
   return inputs_->at(static_cast<std::size_t>(input)).name;
 }
 
+double Given::common(std::int64_t index) const {
+  return common_->at(static_cast<std::size_t>(index));
+}
+
 void Output::product(std::initializer_list<Cell> factors) {
   double product = 1;
   std::string words;
@@ -210,7 +214,8 @@ class ExerciseProblem final : public AnyProblem {
     const bool exact = kind.of == DataKind::Of::exact;
     std::vector<InputValues> inputs = make_inputs(seed, exact);
     std::vector<Promise> promises(static_cast<std::size_t>(output_size()));
-    const Given known(given(), inputs);
+    const std::vector<double> common = prepared(inputs);
+    const Given known(given(), inputs, &common);
     for (std::size_t i = 0; i < promises.size(); ++i) {
       Output output(known);
       contract_.define(known, static_cast<std::int64_t>(i), output);
@@ -248,7 +253,8 @@ class ExerciseProblem final : public AnyProblem {
       inputs.push_back({rule.name, std::vector<float>(static_cast<std::size_t>(size), 1.0f), size});
     }
     std::vector<std::string> reads;
-    const Given known(given(), inputs);
+    const std::vector<double> common = prepared(inputs);
+    const Given known(given(), inputs, &common);
     Output definition(known, &reads);
     contract_.define(known, output, definition);
     constexpr std::size_t kMost = 3;
@@ -262,6 +268,9 @@ class ExerciseProblem final : public AnyProblem {
   }
 
  private:
+  std::vector<double> prepared(const std::vector<InputValues>& inputs) const {
+    return contract_.prepare ? contract_.prepare(Given(given(), inputs)) : std::vector<double>{};
+  }
   std::vector<InputValues> make_inputs(std::uint64_t seed, bool exact) const {
     std::vector<InputValues> inputs;
     for (const InputRule& rule : contract_.inputs) {

@@ -26,19 +26,23 @@ class Given {
  public:
   Given(const std::vector<std::string>& names, const Numbers& numbers)
       : names_(&names), numbers_(&numbers) {}
-  Given(const Given& problem, const std::vector<InputValues>& inputs)
-      : names_(problem.names_), numbers_(problem.numbers_), inputs_(&inputs) {}
+  Given(const Given& problem, const std::vector<InputValues>& inputs,
+        const std::vector<double>* common = nullptr)
+      : names_(problem.names_), numbers_(problem.numbers_), inputs_(&inputs), common_(common) {}
 
   /// Throws std::logic_error for a name that the contract does not have.
   std::int64_t operator[](std::string_view name) const;
   /// A cell of an input; where there are inputs.
   double cell(int input, std::int64_t index) const;
   const std::string& name_of(int input) const;
+  /// What Contract::prepare worked out of the inputs.
+  double common(std::int64_t index) const;
 
  private:
   const std::vector<std::string>* names_;
   const Numbers* numbers_;
   const std::vector<InputValues>* inputs_ = nullptr;
+  const std::vector<double>* common_ = nullptr;
 };
 
 /// A cell of an input, by the input's number.
@@ -156,6 +160,9 @@ struct Contract {
   std::vector<InputRule> inputs;
   std::function<std::int64_t(const Given&)> output_size;
   std::function<void(const Given&, std::int64_t output, Output&)> define;
+  /// What outputs have in common, worked out once for a problem's inputs: `define` finds it by
+  /// Given::common. May be empty.
+  std::function<std::vector<double>(const Given&)> prepare = {};
   /// Output pointers of `launch`: so many equal parts of the outputs, one behind the other. Of an int* the
   /// outputs are the same numbers in float, exact up to 2^24.
   int outputs = 1;

@@ -136,6 +136,26 @@ TEST_CASE("ints are judged as the numbers that they are, and are missed where no
   CHECK_THAT(verdict.message, contains("output[98] was never written, should be 68"));
 }
 
+TEST_CASE("what outputs have in common is worked out once for a problem's inputs") {
+  int times = 0;
+  Contract contract = copy_contract();
+  contract.groups = {{"one", {{64}}}};
+  contract.prepare = [&](const Given& given) {
+    ++times;
+    std::vector<double> cells;
+    for (std::int64_t i = 0; i < given["n"]; ++i) cells.push_back(given.cell(0, i));
+    return cells;
+  };
+  contract.define = [](const Given& given, std::int64_t i, Output& output) {
+    output.is(given.common(i), 0);
+  };
+  Check check(contract, std::string(HALO_MISBEHAVING) + "/misbehaving-copies", "copies.cu",
+              test::seed());
+  CHECK(check.right("one").outcome == Outcome::good);
+  CHECK(times <= 4);  // a few data sets, 64 outputs each
+  CHECK(times > 0);
+}
+
 TEST_CASE("of two output arrays, a figure an output is a figure for the places of one") {
   Contract contract = copy_contract();
   contract.outputs = 2;

@@ -13,7 +13,8 @@ namespace halo {
 int run_hint(const BuildFolder& build, const std::string& exercise, bool all) {
   const Exercises exercises(build.source());
   const ProgressFile progress(exercises.folder());
-  std::fputs(hint_for(exercises.find(exercise), progress, all).text.c_str(), stdout);
+  std::fputs(hint_for(exercises.find(exercise), progress, all, terminal_width(stdout)).text.c_str(),
+             stdout);
   return 0;
 }
 

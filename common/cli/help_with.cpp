@@ -8,12 +8,14 @@
 #include <cstdio>
 #include <cstring>
 #include <sstream>
+#include <string_view>
 #include <vector>
 
 #include "common/cli/commands.hpp"
 #include "common/cli/compiler_output.hpp"
 #include "common/cli/process.hpp"
 #include "common/data/file.hpp"
+#include "common/report/table.hpp"
 
 namespace halo {
 namespace {
@@ -35,6 +37,29 @@ std::vector<std::string> hints_in(const std::string& text) {
     while (hint.ends_with("\n\n")) hint.pop_back();
   }
   return hints;
+}
+
+// Paragraphs as wide as the terminal; lists, quotes and code, which are indented or marked, stay as they are.
+std::string reflowed(const std::string& text, int width) {
+  TableOptions options;
+  options.width = width;
+  std::string shown, paragraph;
+  const auto end_paragraph = [&] {
+    if (!paragraph.empty()) shown += wrapped(paragraph, options, "") + "\n";
+    paragraph.clear();
+  };
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.empty() &&
+        std::string_view(" \t-*|>#0123456789").find(line[0]) == std::string::npos) {
+      paragraph += (paragraph.empty() ? "" : " ") + line;
+      continue;
+    }
+    end_paragraph();
+    shown += line + "\n";
+  }
+  end_paragraph();
+  return shown;
 }
 
 std::string asked(const Exercise& exercise) { return "./halo show " + exercise.number; }
@@ -69,7 +94,7 @@ fs::path keep_copy(const fs::path& file) {
 
 }  // namespace
 
-Help hint_for(const Exercise& exercise, const ProgressFile& progress, bool all) {
+Help hint_for(const Exercise& exercise, const ProgressFile& progress, bool all, int width) {
   const std::vector<std::string> hints = hints_in(text_of_file(exercise.hints()));
   if (hints.empty()) {
     throw WrongUse(exercise.path_of(exercise.hints()) + " has no hints (sections `## 1`, `## 2`)");
@@ -78,7 +103,7 @@ Help hint_for(const Exercise& exercise, const ProgressFile& progress, bool all) 
   const int seen = std::min(progress.read(exercise.name).hints, count);
   const auto shown = [&](int level) {
     return "hint " + std::to_string(level) + " of " + std::to_string(count) + "\n" +
-           hints[static_cast<std::size_t>(level - 1)];
+           reflowed(hints[static_cast<std::size_t>(level - 1)], width);
   };
   if (all) {
     Help help;

@@ -16,8 +16,8 @@ struct Help {
 };
 
 /// The next hint, which counts as seen; after the last one the last. `all`: those seen so far. Throws
-/// WrongUse if there are none.
-Help hint_for(const Exercise& exercise, const ProgressFile& progress, bool all);
+/// WrongUse if there are none. `width` of the terminal, in letters; 0: without end.
+Help hint_for(const Exercise& exercise, const ProgressFile& progress, bool all, int width);
 
 /// The solution, or how the student's file differs from it (`beside`), once the exercise is passed. Before
 /// that it is not given at the first time of asking; from the second time on it is, which is noted. Throws

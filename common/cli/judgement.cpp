@@ -12,6 +12,7 @@
 #include "common/data/file.hpp"
 #include "common/report/marks_text.hpp"
 #include "common/report/predictions.hpp"
+#include "common/report/terminal.hpp"
 
 namespace halo {
 namespace {
@@ -56,9 +57,12 @@ std::string answers_note(const Exercise& exercise) {
 
 // What to do now.
 std::string next_of(const Exercises& exercises, const Exercise& exercise,
-                    const std::map<std::string, ExerciseRecord>& records, bool passed,
+                    const std::map<std::string, ExerciseRecord>& records, bool passed, bool wrong,
                     bool watches) {
   const std::string source = exercise.path_of(exercise.source());
+  if (!passed && !wrong) {
+    return "./halo try " + exercise.number + " --on sim judges what a GPU cannot";
+  }
   if (!passed) {
     return watches ? "mend " + source + " and save it"
                    : "mend " + source + "; ./halo watch " + exercise.number +
@@ -99,7 +103,11 @@ Judgement judge_exercise(const BuildFolder& build, const Exercises& exercises,
   const Predictions said =
       parse_predictions(predictions_text_of(exercise), exercise.path_of(exercise.predictions()));
   const Attempt attempt = attempt_exercise(build, exercise, options.attempt);
-  if (attempt.end == Attempt::End::overtaken) return {0, true, ""};
+  if (attempt.end == Attempt::End::overtaken) {
+    Judgement none;
+    none.overtaken = true;
+    return none;
+  }
   if (attempt.end == Attempt::End::not_compiled) return not_compiled(exercise, attempt, options);
 
   const Marks& marks = attempt.marks;
@@ -149,10 +157,13 @@ Judgement judge_exercise(const BuildFolder& build, const Exercises& exercises,
                            (record.hints == 1 ? " hint used" : " hints used"));
   }
   if (!not_saved.empty()) screen.notes.push_back(not_saved);
-  screen.next = next_of(exercises, exercise, records, marks.passed(), options.watches);
+  const bool wrong = std::any_of(marks.cases.begin(), marks.cases.end(),
+                                 [](const CaseMark& one) { return one.outcome == Outcome::bad; });
+  screen.next = next_of(exercises, exercise, records, marks.passed(), wrong, options.watches);
 
   Judgement judgement;
-  judgement.status = marks.passed() ? 0 : 1;
+  judgement.status = wrong ? 1 : 0;
+  judgement.passed = marks.passed();
   judgement.screen = render_marks(marks, screen, options.table);
   return judgement;
 }
@@ -161,21 +172,24 @@ void ask_predictions(const Exercise& exercise, const ExerciseRecord& record) {
   if (isatty(STDIN_FILENO) != 1 || isatty(STDERR_FILENO) != 1 || record.attempts > 0) return;
   std::string text = predictions_text_of(exercise);
   const std::string origin = exercise.path_of(exercise.predictions());
+  TableOptions shown;
+  shown.width = terminal_width(stderr);
+  std::cin.clear();  // an earlier Ctrl-D was for other questions
   const Predictions predictions = parse_predictions(text, origin);
   const auto is_open = [&](const Predictions::Line& line) {
     return !line.said && record.said(line.key) == nullptr;
   };
   const auto open = std::count_if(predictions.lines.begin(), predictions.lines.end(), is_open);
   if (open == 0) return;
-  std::fprintf(stderr,
-               "Before the first run, predict (%s). What you say first counts; Enter leaves a "
-               "question for later.\n",
-               origin.c_str());
+  const std::string opening = "Before the first run, predict (" + origin +
+                              "). What you say first counts; Enter leaves a question for later.";
+  std::fprintf(stderr, "%s\n", wrapped(opening, shown, "").c_str());
   int asked = 0;
   for (const Predictions::Line& line : predictions.lines) {
     if (!is_open(line)) continue;
-    std::fprintf(stderr, "\n%d of %d  %s\n", ++asked, static_cast<int>(open),
-                 line.question.c_str());
+    const std::string question =
+        std::to_string(++asked) + " of " + std::to_string(open) + "  " + line.question;
+    std::fprintf(stderr, "\n%s\n", wrapped(question, shown, "        ").c_str());
     for (;;) {
       std::fprintf(stderr, "%s = ", line.key.c_str());
       std::fflush(stderr);

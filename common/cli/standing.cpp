@@ -79,8 +79,10 @@ std::string standing_text(const Exercises& exercises,
                           {beside}});
   }
   std::string text = progress_bar(exercises, records) + "\n" + lay_out(table, options);
-  text += so_many(hints, "hint") + " seen, " + std::to_string(right) + " of " +
-          so_many(said, "prediction") + " right\n";
+  text += so_many(hints, "hint") + " seen";
+  if (said > 0)
+    text += ", " + std::to_string(right) + " of " + so_many(said, "prediction") + " right";
+  text += "\n";
   text += next == nullptr ? "next: nothing: all exercises are passed\n"
                           : "next: ./halo watch " + next->number + "   " + next->title + "\n";
   return text;

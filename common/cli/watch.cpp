@@ -108,8 +108,15 @@ std::string clock_of(long long seconds) {
 
 // As many lines, and so much of each, as the terminal has room for. Colours take none.
 std::string fitted(const std::string& text, int most_lines, int width) {
+  std::string broken;  // long lines, between words
+  std::istringstream whole(text);
+  for (std::string line; std::getline(whole, line);) {
+    TableOptions options;
+    options.width = line.find('\033') == std::string::npos ? width : 0;
+    broken += wrapped(line, options, "    ") + "\n";
+  }
   std::string shown;
-  std::istringstream lines(text);
+  std::istringstream lines(broken);
   int count = 0;
   for (std::string line; std::getline(lines, line);) {
     if (++count == most_lines && lines.peek() != EOF) return shown + "...\n";
@@ -181,6 +188,7 @@ class Watch {
     is_passed_ = false;
     keys_.pause();
     if (options_.ask) ask_predictions(exercise, progress_.read(exercise.name));
+    if (watch_stop != 0) throw Interrupted{watch_stop};
     prepare_exercise(build_, exercise, backend_);
     keys_.resume();
     missing_since_ = WatchClock::now();
@@ -260,7 +268,7 @@ class Watch {
     judging.lines = keys_.any() ? std::max(rows() - kAroundScreen, 8) : judging.lines;
     judging.watches = true;
     const auto start = WatchClock::now();
-    int status = 2;
+    bool passed = false;
     try {
       const Judgement judgement =
           judge_exercise(build_, exercises_, *exercise_, progress_, judging);
@@ -269,13 +277,13 @@ class Watch {
         return false;  // and a `q` that waits is pressed next
       }
       screen_ = judgement.screen;
-      status = judgement.status;
+      passed = judgement.passed;
     } catch (const std::exception& error) {
       screen_ = std::string(error.what()) + "\n";
     }
     const std::chrono::duration<double> taken = WatchClock::now() - start;
     std::fflush(stderr);
-    is_passed_ = status == 0;
+    is_passed_ = passed;
     aside_.clear();
     if (!is_notice_new_) notice_.clear();
     is_notice_new_ = false;
@@ -346,7 +354,7 @@ class Watch {
           all_are_passed();
           return true;
         case 'h':
-          aside_ = hint_for(exercise, progress_, false).text;
+          aside_ = hint_for(exercise, progress_, false, terminal_width(stdout)).text;
           break;
         case 's':
           aside_ = solution_for(exercise, progress_, true).text;

@@ -42,6 +42,20 @@ TEST_CASE("hint: one more each time, counted, and those seen again") {
              contains("90 of 100 points") && contains("3 hints used"));
 }
 
+TEST_CASE("hint: its paragraphs are as wide as the terminal, its code stays as it is") {
+  FakeCourse course;
+  course.add(kTile, "Tile and halo");
+  write_text(course.file(kTile, "hints.md"),
+             "## 1\nA paragraph that was\nbroken early, for an editor.\n\n    code(that);  // "
+             "stays\n- a\n- b\n");
+  const auto hint = [&](const char* columns) {
+    return course.build.halo({"hint", "04"}, {columns}, course.root()).out;
+  };
+  CHECK_THAT(hint("COLUMNS=80"), contains("A paragraph that was broken early, for an editor.\n\n   "
+                                          " code(that);  // stays\n- a\n- b\n"));
+  CHECK_THAT(hint("COLUMNS=24"), contains("A paragraph that was\nbroken early, for an\neditor.\n"));
+}
+
 TEST_CASE("hint: an exercise without hints, or none at all, is one line") {
   FakeCourse course;
   course.add(kTile, "Tile and halo");

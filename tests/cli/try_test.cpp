@@ -269,6 +269,20 @@ TEST_CASE_METHOD(TryFixture, "try: what cannot be run here is one line and statu
   }
 }
 
+TEST_CASE_METHOD(TryFixture, "try: what a backend cannot judge is no failure, and no pass") {
+  Marks marks = right_marks(kTile);
+  marks.cases[2].outcome = marks.cases[3].outcome = Outcome::not_run;
+  marks.cases[2].points = marks.cases[3].points = 0;
+  marks.cases[2].message = marks.cases[3].message = "the GPU searches for no hazards";
+  course.set_check(kTile, "cat '" + course.told("gpu", marks).string() + "' >&3; exit 0");
+  const Ended ended = course.halo({"try", "04"});
+  CHECK(ended.status == 0);
+  CHECK_THAT(ended.out, contains("45 of 100 points") && !contains("PASSED") &&
+                            contains("NOT RUN  0 of 15     the GPU searches for no hazards") &&
+                            contains("./halo try 04 --on sim"));
+  CHECK_THAT(read_file(course.progress()), !contains("passed"));
+}
+
 TEST_CASE_METHOD(TryFixture, "try: a folder that is not in order is one line") {
   SECTION("no .cu") {
     fs::remove(source);

@@ -280,6 +280,18 @@ TEST_CASE_METHOD(WatchFixture, "watch: one screen on a terminal, and a key for e
     terminal.press("\x03");
     CHECK(terminal.end() == 128 + SIGINT);
   }
+  SECTION("Ctrl-C while it asks") {
+    write_text(source, "RIGHT");
+    terminal.wait_for("passed: [n]ext");
+    terminal.press("q");
+    CHECK(terminal.end() == 0);
+    Terminal asks(course.build.command({"watch", "05"}, {"COLUMNS=80"}, course.root()));
+    asks.wait_for("cells_a_block = ");
+    CHECK(asks.is_as_before());
+    asks.press("\x03");
+    CHECK(asks.end() == 128 + SIGINT);
+    CHECK(attempts("05_shuffles") == 0);
+  }
   SECTION("a state file that somebody breaks meanwhile is told, and not written over") {
     write_text(course.progress(), "garbage");
     write_text(source, "second");

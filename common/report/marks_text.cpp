@@ -257,8 +257,10 @@ std::string render_marks(const Marks& marks, const MarksScreen& screen,
       failure = lines_in(failure_text(marks, mark, options));
       continue;
     }
-    others.push_back(
-        clipped("also  " + mark.name + (mark.message.empty() ? "" : ": ") + mark.message, options));
+    const std::string other =
+        "also  " + mark.name + (mark.message.empty() ? "" : ": ") + mark.message;
+    others.push_back(screen.lines > 0 ? clipped(other, options)
+                                      : wrapped(other, options, "      "));
   }
   if (failure.empty()) return head + end;
 

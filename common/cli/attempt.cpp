@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <sstream>
 
@@ -44,7 +46,8 @@ json::Value read_compilers(const BuildFolder& build) {
 }
 
 fs::path check_of(const BuildFolder& build, const Exercise& exercise) {
-  return build.path() / "tests" / "exercises" / ("check-" + exercise.name);
+  return build.path() / "tests" / "exercises" /
+         ("check-" + (exercise.check.empty() ? exercise.name : exercise.check));
 }
 
 std::string with_words(std::string text, const std::string& placeholder, const fs::path& path) {
@@ -129,11 +132,13 @@ class StudentProgram {
       : build_(build),
         exercise_(exercise),
         options_(options),
-        program_(workplace_of(build, exercise) / ("yours-" + options.backend)),
+        program_(workplace_of(build, exercise) /
+                 ("yours-" + options.backend + (options.debug ? "-debug" : ""))),
         made_from_(program_.string() + ".from"),
         log_(workplace_of(build, exercise) / "compiler.log") {
     const json::Value compilers = read_compilers(build);
     words_ = compilers.get<std::vector<std::string>>(options.backend);
+    if (options.debug) words_.push_back("-g");
     std::error_code failed;
     fs::create_directories(program_.parent_path(), failed);
     if (failed || access(program_.parent_path().c_str(), W_OK) != 0) {
@@ -261,6 +266,9 @@ Marks judge_program(const BuildFolder& build, const Exercise& exercise, const fs
                                       "--source",
                                       exercise.path_of(exercise.source())};
   if (!options.seed.empty()) command.insert(command.end(), {"--seed", options.seed});
+  if (!exercise.contract.empty()) {
+    command.insert(command.end(), {"--contract", exercise.contract});
+  }
   Marks marks;
   std::string mistake;
   std::string doing = "checking " + exercise.name;
@@ -300,7 +308,7 @@ Marks judge_program(const BuildFolder& build, const Exercise& exercise, const fs
   if (marks.cases.empty()) {
     throw no_verdict(name + " ended with " + how_it_ended(ended) + " and judged nothing");
   }
-  if (marks.exercise != exercise.name) {
+  if (marks.exercise != (exercise.contract.empty() ? exercise.name : exercise.contract)) {
     throw no_verdict(name + " judged " + data::quoted(marks.exercise));
   }
   // The status and the cases must tell the same story.
@@ -318,6 +326,45 @@ Marks judge_program(const BuildFolder& build, const Exercise& exercise, const fs
 }
 
 }  // namespace
+
+int debug_exercise(const BuildFolder& build, const Exercise& exercise, const DebugPlace& place,
+                   const std::string& seed) {
+  AttemptOptions options;
+  options.backend = "sim";
+  Attempt attempt;
+  std::vector<fs::path> programs;
+  {
+    Progress progress(Progress::Elsewhere::lines);
+    for (const bool debug : {false, true}) {
+      options.debug = debug;
+      StudentProgram program(build, exercise, options);
+      if (!program.make(attempt, progress)) {
+        throw WrongUse(attempt.errors.empty() ? attempt.mistake : attempt.errors);
+      }
+      programs.push_back(program.path());
+    }
+  }
+  std::vector<std::string> command = {
+      check_of(build, exercise).string(),  "--program", programs[0].string(), "--source",
+      exercise.path_of(exercise.source()), "--debug",   programs[1].string(), "--file",
+      exercise.source().string()};
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!value.empty()) command.insert(command.end(), {name, value});
+  };
+  add("--seed", seed);
+  add("--contract", exercise.contract);
+  add("--block", place.block);
+  add("--thread", place.thread);
+  add("--line", place.line);
+  add("--batch", place.batch ? "yes" : "");
+  std::vector<char*> words;
+  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  std::fflush(nullptr);
+  // The terminal is gdb's from now on.
+  execv(words[0], words.data());
+  throw CannotRun(command[0] + ": " + std::strerror(errno));
+}
 
 fs::path workplace_of(const BuildFolder& build, const Exercise& exercise) {
   return build.path() / "exercises" / exercise.name;

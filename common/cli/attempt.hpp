@@ -19,6 +19,7 @@ struct AttemptOptions {
   std::chrono::seconds limit{120};
   /// Asked about ten times a second: true ends the attempt. May be empty.
   std::function<bool()> overtaken = {};
+  bool debug = false;  // with debug information
 };
 
 struct Attempt {
@@ -43,6 +44,19 @@ void prepare_exercise(const BuildFolder& build, const Exercise& exercise,
 /// the check says that it cannot run here, and NoVerdict if it gives none.
 Attempt attempt_exercise(const BuildFolder& build, const Exercise& exercise,
                          const AttemptOptions& options);
+
+/// Where a debugger is to stop; what is empty the check chooses: the first wrong output's thread, and the
+/// beginning of the kernels.
+struct DebugPlace {
+  std::string block;
+  std::string thread;
+  std::string line;
+  bool batch = false;  // tells where it stopped, and ends
+};
+/// After prepare_exercise for the simulator: this process becomes a debugger's that holds the student's kernel. Throws WrongUse
+/// if the file does not compile.
+[[noreturn]] int debug_exercise(const BuildFolder& build, const Exercise& exercise,
+                                const DebugPlace& place, const std::string& seed);
 
 /// The folder for what is made of this exercise's file.
 std::filesystem::path workplace_of(const BuildFolder& build, const Exercise& exercise);

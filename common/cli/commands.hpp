@@ -68,6 +68,23 @@ struct TryOptions {
 };
 using WatchOptions = TryOptions;
 
+struct DebugCommand {
+  std::string exercise;
+  std::string block;  // numbers as typed; empty: those of the first wrong output
+  std::string thread;
+  std::string line;  // of the exercise's file; empty: where the kernel begins
+  std::string seed;
+  bool batch = false;
+};
+
+struct HuntOptions {
+  std::string hunt;  // as typed: 7, 07, softmax; empty: all
+  int line = 0;      // the line that the student holds to be wrong; 0: none
+  std::string kind;  // and the kind of the mistake
+  bool kinds = false;
+  std::string color = "auto";
+};
+
 struct BenchOptions {
   std::string family;       // conv1d, conv2d, ...; empty: all
   std::string set;          // of published problems; empty: all of the family
@@ -144,6 +161,10 @@ int run_hint(const BuildFolder& build, const std::string& exercise, bool all);
 /// 1 if it is not shown yet.
 int run_show(const BuildFolder& build, const std::string& exercise, bool beside);
 int run_reset(const BuildFolder& build, const std::string& exercise);
+/// Becomes gdb's process.
+int run_debug(const BuildFolder& build, const DebugCommand& command);
+/// 0 what was named is right, or the file is mended; 1 not yet.
+int run_hunt(const BuildFolder& build, const HuntOptions& options);
 int run_progress(const BuildFolder& build, const std::string& color);
 int list_stages(const BuildFolder& build);
 int run_doctor(const BuildFolder& build);

@@ -14,6 +14,8 @@ struct Exercise {
   std::string title;   // "Tile and halo": the first line of its README.md
   std::filesystem::path folder;
   std::vector<std::filesystem::path> sources;  // its .cu files
+  std::string check = {};     // the check that it shares with others; empty: one of its name
+  std::string contract = {};  // which that check is to go by; empty: it has one only
 
   /// The one .cu file. Throws WrongUse, one line that says what to do, if there is none or are several.
   std::filesystem::path source() const;

@@ -41,6 +41,8 @@ constexpr const char* usage =
     "  hint NN        the next hint of an exercise\n"
     "  show NN        its solution, once you have passed it\n"
     "  reset NN       its file as it was at the beginning; yours is kept\n"
+    "  debug NN       its kernel under gdb, in the thread of the first wrong output\n"
+    "  hunt [NN]      bug hunts: name the line and the kind, mend the file\n"
     "  progress       what is passed, your points, what is next\n"
     "\n"
     "  list           list the stages and the exercises\n"
@@ -57,11 +59,12 @@ constexpr const char* usage =
     "74 results could not be written, 77 nothing could be run. Where several hold, the first of\n"
     "74, 1, 2, 77; the other programs run all the same.\n";
 
-const std::vector<std::string> command_names = {"run",      "bench", "compare", "report", "test",
-                                                "try",      "watch", "hint",    "show",   "reset",
-                                                "progress", "list",  "doctor"};
+const std::vector<std::string> command_names = {"run",   "bench", "compare",  "report", "test",
+                                                "try",   "watch", "hint",     "show",   "reset",
+                                                "debug", "hunt",  "progress", "list",   "doctor"};
 constexpr const char* commands =
-    "run, bench, compare, report, test, try, watch, hint, show, reset, progress, list or doctor";
+    "run, bench, compare, report, test, try, watch, hint, show, reset, debug, hunt, progress, list "
+    "or doctor";
 
 // This program stands in <build folder>/common/cli/.
 fs::path own_build_folder() {
@@ -385,6 +388,49 @@ int command_try(const Global& global, int argc, const char* const* argv, bool wa
   return watches ? run_watch(build, options) : run_try(build, options);
 }
 
+int command_debug(const Global& global, int argc, const char* const* argv) {
+  DebugCommand command;
+  CommandLine line("Stops your kernel of an exercise in one thread, in the simulator, under gdb.",
+                   "Without --block and --thread: in the thread of the first wrong output of the "
+                   "smallest shape that is wrong.");
+  line.positional("exercise", command.exercise, "04, 4 or its name");
+  line.option("--block", "B", command.block, "the block, numbered through");
+  line.option("--thread", "T", command.thread, "its thread, numbered through");
+  line.option("--line", "N", command.line,
+              "a line of your file; the beginning of the kernel, if left out");
+  line.option("--seed", "N", command.seed, "of the inputs; another each time, if left out");
+  line.flag("--batch", command.batch, "say where it stopped and what is known there, and end");
+  if (!line.parse(argc, argv)) return 0;
+  if (command.exercise.empty()) throw WrongUse("which exercise? ./halo debug 04, say");
+  constexpr std::int64_t kMost = 2'147'483'647;
+  if (!command.block.empty()) parse_number("--block", command.block, 0, kMost);
+  if (!command.thread.empty()) parse_number("--thread", command.thread, 0, 1023);
+  if (!command.line.empty()) parse_number("--line", command.line, 1, 1'000'000);
+  if (!command.seed.empty()) parse_number("--seed", command.seed, 0, 1'000'000'000'000'000'000);
+  return run_debug(BuildFolder(global.build), command);
+}
+
+int command_hunt(const Global& global, int argc, const char* const* argv) {
+  HuntOptions options;
+  std::string number;
+  CommandLine line("Bug hunts: kernels with one mistake each.",
+                   "Name the line and the kind, mend the file, and ask again.");
+  line.positional("hunt", options.hunt, "07, 7 or its name; all are listed, if left out");
+  line.option("--line", "N", number, "the line that you hold to be wrong");
+  line.option("--kind", "KIND", options.kind, "what kind of mistake it is");
+  line.flag("--kinds", options.kinds, "the kinds there are, and what they mean");
+  line.option("--color", "WHEN", options.color, "auto, always or never");
+  if (!line.parse(argc, argv)) return 0;
+  if (!number.empty()) {
+    options.line = static_cast<int>(parse_number("--line", number, 1, 1'000'000));
+  }
+  if (options.hunt.empty() && (options.line > 0 || !options.kind.empty())) {
+    throw WrongUse("which hunt? ./halo hunt 07 --line N --kind KIND");
+  }
+  require_one_of("--color", options.color, {"auto", "always", "never"});
+  return run_hunt(BuildFolder(global.build), options);
+}
+
 // A command about one exercise; `flag` is the only option that it has, if any.
 struct AboutExercise {
   const char* description;
@@ -477,6 +523,8 @@ int run(int argc, char** argv) {
   if (command == "test") return command_test(global, count, words.data());
   if (command == "try") return command_try(global, count, words.data(), false);
   if (command == "watch") return command_try(global, count, words.data(), true);
+  if (command == "debug") return command_debug(global, count, words.data());
+  if (command == "hunt") return command_hunt(global, count, words.data());
   if (command == "hint") {
     return command_about(global, count, words.data(),
                          {"Shows the next hint of an exercise. Each is counted and costs nothing.",

@@ -52,6 +52,9 @@ ExerciseRecord record_from(const json::Value& json) {
           {one.name, {one.value.get<double>("said"), one.value.get<bool>("right")}});
     }
   }
+  record.claims = count_in(json, "claims");
+  record.named_line = json.get_or("named_line", false);
+  record.named_kind = json.get_or("named_kind", false);
   record.asked_for_solution = date_in(json, "asked_for_solution");
   record.shown_solution = date_in(json, "shown_solution");
   return record;
@@ -75,6 +78,11 @@ void write_record(json::Value& json, const ExerciseRecord& record) {
       predictions[key] = json::Value::object({{"said", first.said}, {"right", first.right}});
     }
     json["predictions"] = predictions;
+  }
+  if (record.claims > 0) {
+    json["claims"] = record.claims;
+    json["named_line"] = record.named_line;
+    json["named_kind"] = record.named_kind;
   }
   add_date("asked_for_solution", record.asked_for_solution);
   add_date("shown_solution", record.shown_solution);

@@ -1,0 +1,16 @@
+// `halo debug`: a student's kernel in the simulator, under gdb.
+#include "common/cli/attempt.hpp"
+#include "common/cli/commands.hpp"
+#include "common/report/command_line.hpp"
+
+namespace halo {
+
+int run_debug(const BuildFolder& build, const DebugCommand& command) {
+  const Exercises exercises(build.source());
+  const Exercise& exercise = exercises.find(command.exercise);
+  prepare_exercise(build, exercise, choose_exercise_backend(build, "sim"));
+  debug_exercise(build, exercise, {command.block, command.thread, command.line, command.batch},
+                 command.seed);
+}
+
+}  // namespace halo

@@ -84,10 +84,10 @@ std::string gdb_commands(const std::string& file, const std::vector<int>& lines,
       "tbreak main\n"
       "run\n";
   // As numbers: gdb knows the types only of those that the file uses.
-  const auto linear = [](const std::string& index, const std::string& of) {
-    const auto part = [](const std::string& name, int at) {
-      return "*((unsigned*)&" + name + " + " + std::to_string(at) + ")";
-    };
+  const auto part = [](const std::string& name, int at) {
+    return "*((unsigned*)&" + name + " + " + std::to_string(at) + ")";
+  };
+  const auto linear = [&](const std::string& index, const std::string& of) {
     return "(" + part(index, 2) + " * " + part(of, 1) + " + " + part(index, 1) + ") * " +
            part(of, 0) + " + " + part(index, 0);
   };
@@ -98,13 +98,16 @@ std::string gdb_commands(const std::string& file, const std::vector<int>& lines,
     text += "break " + file + ":" + std::to_string(line) + " if " + condition + "\n";
   }
   text += "continue\n";
+  const auto tell = [&](const std::string& name) {
+    return "printf \"" + name + " = {x = %u, y = %u, z = %u}\\n\", " + part(name, 0) + ", " +
+           part(name, 1) + ", " + part(name, 2) + "\n";
+  };
+  text += tell("threadIdx") + tell("blockIdx");
   if (batch) {
-    text += "print threadIdx\nprint blockIdx\ninfo locals\nwhere 1\nkill\n";
+    text += "info locals\nwhere 1\nkill\n";
   } else {
     text +=
-        "echo \\n\n"
-        "echo next: the next line   print threadIdx   print tile[0]@8   info locals   "
-        "continue   quit\\n\n";
+        "echo next: the next line   print i   print tile[0]@8   info locals   continue   quit\\n\n";
   }
   return text;
 }

@@ -251,7 +251,7 @@ TEST_CASE("gdb stops in the thread that was asked for, and sees its threadIdx") 
   text << in.rdbuf();
   CHECK_THAT(text.str(), contains("stopping in thread 0 of block 0"));
   CHECK_THAT(text.str(), contains("copies.cu:7"));
-  CHECK_THAT(text.str(), contains("{x = 0, y = 0, z = 0}"));
+  CHECK_THAT(text.str(), contains("threadIdx = {x = 0, y = 0, z = 0}"));
   CHECK_THAT(text.str(), contains("n = 1"));
 }
 

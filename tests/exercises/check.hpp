@@ -2,6 +2,7 @@
 // Each case names what it is worth: [correctness], [safety] or [budget], and [points=10].
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "common/exercise/judge.hpp"
@@ -11,6 +12,9 @@ namespace halo::exercises {
 
 /// What the exercise of this program asks for: the test program's own.
 const Contract& contract();
+
+/// What `--contract` names, for a check that has several; empty without it.
+const std::string& contract_asked_for();
 
 /// The program that is checked.
 Check& check();

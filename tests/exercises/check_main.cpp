@@ -34,6 +34,9 @@ RowStream teller(-1);
 // The case that runs, and what became of it.
 CaseMark current;
 
+// What `--contract` was.
+std::string asked_contract;
+
 #if __has_include(<catch2/catch_all.hpp>)
 using ListenerBase = Catch::EventListenerBase;
 std::vector<std::string> tags_of(const Catch::TestCaseInfo& info) {
@@ -106,6 +109,7 @@ int run(int argc, char** argv) {
   const std::string source = take(arguments, "--source");
   const std::string on = take(arguments, "--on");
   const std::string seed = take(arguments, "--seed");
+  asked_contract = take(arguments, "--contract");
   // A debugger's terminal instead of marks: the same program with debug information, and where to stop.
   DebugOptions asked;
   asked.program = take(arguments, "--debug");
@@ -134,9 +138,9 @@ int run(int argc, char** argv) {
   }
   Marks marks;
   marks.seed = std::strtoull(std::getenv("HALO_SEED"), nullptr, 10);
-  marks.exercise = contract().name;
   std::unique_ptr<Check> running;
   try {
+    marks.exercise = contract().name;
     running = std::make_unique<Check>(contract(), program, source, marks.seed);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
@@ -169,6 +173,8 @@ int run(int argc, char** argv) {
 }  // namespace
 
 Check& check() { return *present; }
+
+const std::string& contract_asked_for() { return asked_contract; }
 
 void require(const Verdict& verdict) {
   current.outcome = verdict.outcome;

@@ -30,7 +30,7 @@ results = {}
 
 
 def exercises():
-    return sorted(p.name for p in (ROOT / "exercises").iterdir() if p.is_dir() and any(p.glob("*.cu")))
+    return sorted(p.name for p in (ROOT / "exercises").glob("[0-9][0-9]_*") if any(p.glob("*.cu")))
 
 
 def file_of(exercise):
@@ -63,16 +63,20 @@ def compile_for_gpu(exercise, program):
 
 
 def check(exercise, program):
-    """What the check tells of a program: its status, cases by name, questions, and seconds."""
     compile_for_gpu(exercise, program)
     # Of a wrong one the case that it names, unless a table wants them all. To Catch2 a comma means "or".
     named = fails_of(exercise, program) if program.startswith("wrong_") and not table else None
     cases = [named.replace(",", "\\,")] if named else []
+    return run_check(build / f"check-{exercise}", build / f"{exercise}-{program}",
+                     source_of(exercise, program), cases)
+
+
+def run_check(of_exercise, program, source, more=()):
+    """What the check tells of a program: its status, cases by name, questions, faults, and seconds."""
     tell, told = os.pipe()
     started = datetime.datetime.now()
     process = subprocess.Popen(
-        [build / f"check-{exercise}", "--program", build / f"{exercise}-{program}",
-         "--source", source_of(exercise, program), "--seed", SEED, "--on", on, *cases],
+        [of_exercise, "--program", program, "--source", source, "--seed", SEED, "--on", on, *more],
         env={**os.environ, "HALO_STREAM": str(told)}, pass_fds=[told],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     os.close(told)
@@ -88,6 +92,7 @@ def check(exercise, program):
     heads = [one for one in heard if "marks" in one]
     return {"status": status, "said": said[0], "cases": cases, "time": time.group(1) if time else None,
             "questions": heads[-1]["questions"] if heads else [],
+            "faults": [one for one in heard if "hazards" in one],
             "points": sum(one["points"] for one in cases.values()),
             "seconds": (datetime.datetime.now() - started).total_seconds()}
 
@@ -97,6 +102,16 @@ def fails_of(exercise, program):
     first = (HERE / exercise / f"{program}.cu").read_text().splitlines()[0]
     found = re.fullmatch(r"// Wrong\. Fails: (.+)", first)
     return found.group(1) if found else None
+
+
+def require_begins_with(test, name, skeleton):
+    """In git, and where nobody learns: what lies in the folder, and what a student commits, is theirs."""
+    if (ROOT / "exercises" / "progress.json").exists():
+        test.skipTest("a student's copy")
+    begins = subprocess.run(["git", "-C", ROOT, "show", f"HEAD:{name}"], capture_output=True, text=True)
+    if begins.returncode != 0:
+        test.skipTest("no git here, or it does not know this file yet")
+    test.assertEqual(begins.stdout, skeleton.read_text(), f"copy {name} to .skeleton/")
 
 
 class Course(unittest.TestCase):
@@ -184,17 +199,10 @@ class Course(unittest.TestCase):
                 self.assertNotIn("TODO", REGION.sub("", texts[0]))
 
     def test_an_exercise_begins_with_its_skeleton(self):
-        """In git, and where nobody learns: what lies in the folder, and what a student commits, is theirs."""
-        if (ROOT / "exercises" / "progress.json").exists():
-            self.skipTest("a student's copy")
         for exercise in exercises():
-            name = f"exercises/{exercise}/{file_of(exercise)}"
-            begins = subprocess.run(["git", "-C", ROOT, "show", f"HEAD:{name}"], capture_output=True, text=True)
-            if begins.returncode != 0:
-                self.skipTest("no git here, or it does not know this exercise yet")
             with self.subTest(exercise=exercise):
-                self.assertEqual(begins.stdout, (ROOT / source_of(exercise, "skeleton")).read_text(),
-                                 f"copy {name} to .skeleton/")
+                require_begins_with(self, f"exercises/{exercise}/{file_of(exercise)}",
+                                    ROOT / source_of(exercise, "skeleton"))
 
     def test_a_line_of_a_wrong_or_other_program_is_in_the_build(self):
         for exercise in exercises():
@@ -239,8 +247,11 @@ def write_table(path):
              "failed": sorted(name for name, one in result["cases"].items() if one["outcome"] == "FAIL"),
              "seconds": round(result["seconds"], 2), **({"time": result["time"]} if result["time"] else {})}
             for (exercise, program), result in results.items()]
-    head = {"command": f"tests/exercises/course_test.py --on {on} --table", "seed": int(SEED),
-            "date": datetime.date.today().isoformat()}
+    write_rows(path, f"tests/exercises/course_test.py --on {on} --table", rows)
+
+
+def write_rows(path, command, rows):
+    head = {"command": command, "seed": int(SEED), "date": datetime.date.today().isoformat()}
     lines = ",\n".join("  " + json.dumps(row) for row in rows)
     path.write_text(json.dumps(head)[:-1] + ',\n "rows": [\n' + lines + "\n ]}\n")
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <stdexcept>
 
 #include "common/conv/accuracy.hpp"
@@ -48,6 +49,18 @@ Contract conv1d() {
             return std::vector<conv::Period>{{"block", given["threads"]}, {"warp", 32}};
           },
   };
+}
+
+// The same, but only where all cells are there, halo .. n - halo - 1; the other outputs are left alone.
+Contract conv1d_inner() {
+  Contract contract = conv1d();
+  contract.name = "conv1d_inner";
+  contract.define = [](const Given& given, std::int64_t i, Output& output) {
+    const std::int64_t halo = given["width"] / 2;
+    if (i < halo || i >= given["n"] - halo) return output.untouched();
+    for (std::int64_t j = 0; j < given["width"]; ++j) output.product({{0, i - halo + j}, {1, j}});
+  };
+  return contract;
 }
 
 // launch(input, filter, output, H, W, R, S): one picture, zero beyond its edges, as large as before.
@@ -269,12 +282,32 @@ Contract sum() {
 }  // namespace
 
 const Contract& contract_named(const std::string& name) {
-  static const std::vector<Contract> all = {conv1d(),  picture(), layer(), transpose(),
-                                            softmax(), pooling(), sum()};
+  static const std::vector<Contract> all = {conv1d(),    conv1d_inner(), picture(), layer(),
+                                            transpose(), softmax(),      pooling(), sum()};
   const auto found = std::find_if(all.begin(), all.end(),
                                   [&](const Contract& contract) { return contract.name == name; });
-  if (found == all.end()) throw std::runtime_error("there is no contract " + name);
+  if (found == all.end()) throw std::runtime_error("there is no contract \"" + name + "\"");
   return *found;
+}
+
+const Budget& budget_named(const std::string& name) {
+  // In bytes an output: 9 loads of an input and as many of a filter, all from global memory, by warps whose lanes
+  // are neighbours, are 45 + 9, and the store 4.
+  static const std::map<std::string, Budget> all = {
+      {"conv1d", {{4096, 9, 256}, {{bytes_per_output(), 75, 58}}}},
+      {"conv1d_inner", {{4096, 9, 256}, {{bytes_per_output(), 75, 58}}}},
+      {"picture", {{64, 64, 3, 3}, {{bytes_per_output(), 75, 58}}}},
+      {"layer", {{1, 4, 32, 32, 4, 3, 1, 1}, {{bytes_per_output(), 300, 220}}}},
+      // Each cell once in and once out.
+      {"transpose", {{128, 160}, {{bytes_per_output(), 9, 8}, {shared_conflicts(), 160, 0}}}},
+      {"softmax", {{4, 1000}, {{bytes_per_output(), 24, 16}}}},
+      {"pooling", {{1, 4, 32, 32, 2, 2, 0}, {{bytes_per_output(), 48, 36}}}},
+      {"sum",
+       {{8192, 256}, {{bytes_per_output(), 5 * 8192, 4 * 8192}, {shared_conflicts(), 64, 0}}}},
+  };
+  const auto found = all.find(name);
+  if (found == all.end()) throw std::runtime_error("there is no contract \"" + name + "\"");
+  return found->second;
 }
 
 }  // namespace halo::exercises

@@ -2,13 +2,23 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "common/exercise/judge.hpp"
 
 namespace halo::exercises {
 
-/// conv1d, picture, layer, transpose, softmax, pooling or sum. Throws std::runtime_error, one line, for another
-/// name.
+/// conv1d, conv1d_inner, picture, layer, transpose, softmax, pooling or sum. Throws std::runtime_error, one
+/// line, for another name.
 const Contract& contract_named(const std::string& name);
+
+/// What any kernel of the contract keeps to that does nothing twice and nothing in a bad order; whether it has a
+/// tile is left to it.
+struct Budget {
+  Numbers problem;
+  std::vector<Limit> limits;
+};
+/// Throws as contract_named.
+const Budget& budget_named(const std::string& name);
 
 }  // namespace halo::exercises

@@ -1,0 +1,29 @@
+// One-dimensional convolution, a thread for each output.
+#include <cuda_runtime.h>
+
+#include "common/exercise/exercise.h"
+
+__global__ void convolve(const float* input,  // [n]
+                         const float* mask,   // [width]
+                         float* output,       // [n]
+                         int n, int width) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+
+  const int halo = width / 2;
+  float sum = 0.0f;
+  for (int j = 0; j < width; ++j) {
+    const int k = i - halo + j;
+    if (k >= 0 && k < n) sum += input[k] * mask[j];
+  }
+  output[i] = sum;
+}
+
+static int launch(const float* input, const float* mask, float* output, int n, int width,
+                  int threads) {
+  const int blocks = n / threads;
+  convolve<<<blocks, threads>>>(input, mask, output, n, width);
+  return cudaGetLastError();
+}
+
+halo::Exercise halo::exercise() { return launch; }

@@ -1,0 +1,173 @@
+"""The bug hunts hold together: each hunt compiles and fails as its answer says, its mended form has nothing
+against it, and what lies between the two is a few lines.
+
+usage: hunts_test.py BUILD/tests/exercises [--table FILE] [unittest's options]
+
+--table writes what became of each hunt to a JSON file, from which the pages' table is made."""
+import concurrent.futures
+import difflib
+import json
+import os
+import pathlib
+import re
+import sys
+import unittest
+
+import course_test
+from course_test import ROOT
+
+HUNTS = ROOT / "exercises" / "hunts"
+SKELETONS = HUNTS / ".skeleton"  # the hunts as they begin; those beside it are the student's
+MENDED = ROOT / "solutions" / "hunts"
+MOST_LINES = 6  # taken out and put in
+LEAST_HUNTS = 16
+
+build = pathlib.Path(".")
+results = {}
+
+
+def names(folder):
+    return sorted(p.stem for p in folder.glob("*.cu"))
+
+
+def told():
+    return json.loads((HUNTS / "hunts.json").read_text())
+
+
+def answers():
+    return json.loads((MENDED / "answers.json").read_text())
+
+
+def difference(name):
+    """The lines that the hunt has and its mended form has not, and the reverse."""
+    texts = [(folder / f"{name}.cu").read_text().splitlines() for folder in (SKELETONS, MENDED)]
+    lines = [line for line in difflib.ndiff(*texts) if line[:2] in ("- ", "+ ")]
+    return ([line[2:] for line in lines if line[0] == "-"],
+            [line[2:] for line in lines if line[0] == "+"])
+
+
+def check(name, form, contract):
+    folder = {"hunt": SKELETONS, "mended": MENDED}[form].relative_to(ROOT)
+    return course_test.run_check(build / "check-hunts", build / f"hunt-{name}-{form}",
+                                 f"{folder}/{name}.cu", ["--contract", contract])
+
+
+def findings(result):
+    """Kinds of the simulator's findings."""
+    return {hazard["kind"] for fault in result["faults"]
+            for hazard in fault["hazards"].get("findings", [])}
+
+
+def failed(result):
+    return {one["category"] for one in result["cases"].values() if one["outcome"] == "FAIL"}
+
+
+class Hunts(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        jobs = [(hunt["name"], form, hunt["contract"]) for hunt in told()["hunts"]
+                for form in ("hunt", "mended")]
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            for job, result in zip(jobs, pool.map(lambda job: check(*job), jobs)):
+                results[job[:2]] = result
+
+    def each(self, judge):
+        self.assertTrue(results)
+        for hunt in told()["hunts"]:
+            with self.subTest(hunt=hunt["name"]):
+                judge(hunt["name"], hunt, answers()[hunt["name"]])
+
+    def test_folders_and_lists_name_the_same_hunts_and_there_are_enough(self):
+        listed = [hunt["name"] for hunt in told()["hunts"]]
+        self.assertGreaterEqual(len(listed), LEAST_HUNTS)
+        self.assertEqual(listed, names(HUNTS))
+        self.assertEqual(listed, names(SKELETONS))
+        self.assertEqual(listed, names(MENDED))
+        self.assertEqual(listed, list(answers()))
+        self.assertEqual([name[:2] for name in listed], [f"{i + 1:02d}" for i in range(len(listed))])
+        named = re.findall(r"'(\w+)'", (ROOT / "tests/exercises/hunts/meson.build").read_text())
+        self.assertEqual(named, listed)
+
+    def test_a_hunt_begins_as_its_skeleton(self):
+        def judge(name, _hunt, _answer):
+            course_test.require_begins_with(self, f"exercises/hunts/{name}.cu",
+                                            SKELETONS / f"{name}.cu")
+        self.each(judge)
+
+    def test_every_kind_is_explained_and_used(self):
+        kinds = told()["kinds"]
+        self.assertEqual({answer["kind"] for answer in answers().values()}, set(kinds))
+        page = (HUNTS / "README.md").read_text()
+        rows = dict(re.findall(r"^\| `(\w+)` \| (.+) \|$", page, re.M))
+        self.assertEqual(rows, kinds)
+
+    def test_each_hunt_has_its_words(self):
+        def judge(_name, hunt, answer):
+            self.assertEqual(set(hunt), {"name", "contract", "symptom"})
+            self.assertRegex(hunt["symptom"], r"^[A-Z].{40,}\.$")
+            self.assertLessEqual(set(answer), {"kind", "found_by", "why", "source"})
+            self.assertRegex(answer["why"], r"^[A-Z].{60,}\.$")
+        self.each(judge)
+
+    def test_a_hunt_and_its_mended_form_differ_in_a_few_lines(self):
+        def judge(name, _hunt, _answer):
+            gone, come = difference(name)
+            self.assertTrue(gone + come)
+            self.assertLessEqual(len(gone) + len(come), MOST_LINES, (gone, come))
+            # Where a line is to be put in, the hunt's neighbour of it is what can be named.
+            for text in ((folder / f"{name}.cu").read_text() for folder in (SKELETONS, MENDED)):
+                self.assertNotRegex(text, r"(?i)\b(todo|bug|wrong|fixme|mended)\b")
+                self.assertLessEqual(len(text.splitlines()), 65)
+        self.each(judge)
+
+    def test_a_hunt_fails_and_is_found_by_what_its_answer_names(self):
+        def judge(name, _hunt, answer):
+            result = results[name, "hunt"]
+            self.assertEqual(result["status"], 1, result["said"])
+            found_by = answer["found_by"]
+            if found_by == "numbers":
+                self.assertIn("correctness", failed(result))
+                self.assertEqual(findings(result), set())
+            elif found_by == "budget":
+                self.assertEqual(failed(result), {"budget"})
+                self.assertEqual(findings(result), set())
+            else:
+                self.assertIn(found_by, findings(result))
+        self.each(judge)
+
+    def test_a_mended_form_has_nothing_against_it(self):
+        def judge(name, _hunt, _answer):
+            result = results[name, "mended"]
+            bad = {case: one.get("message") for case, one in result["cases"].items()
+                   if one["outcome"] != "PASS"}
+            self.assertEqual(bad, {})
+            self.assertEqual(result["status"], 0, result["said"])
+            self.assertEqual(findings(result), set())
+            self.assertEqual({one["category"] for one in result["cases"].values()},
+                             {"correctness", "safety", "budget"})
+        self.each(judge)
+
+
+def write_table(path):
+    rows = [{"hunt": name, "kind": answer["kind"], "found_by": answer["found_by"],
+             "failed": sorted(case for case, one in results[name, "hunt"]["cases"].items()
+                              if one["outcome"] == "FAIL"),
+             "findings": sorted(findings(results[name, "hunt"])),
+             "lines": sum(map(len, difference(name))),
+             "points_mended": results[name, "mended"]["points"],
+             "seconds": round(results[name, "hunt"]["seconds"], 2)}
+            for name, answer in answers().items()]
+    course_test.write_rows(path, "tests/exercises/hunts_test.py --table", rows)
+
+
+if __name__ == "__main__":
+    build = pathlib.Path(sys.argv.pop(1)).resolve()
+    table = None
+    if "--table" in sys.argv:
+        at = sys.argv.index("--table")
+        table = pathlib.Path(sys.argv[at + 1])
+        del sys.argv[at:at + 2]
+    program = unittest.main(exit=False)
+    if table and program.result.wasSuccessful():
+        write_table(table)
+    sys.exit(not program.result.wasSuccessful())

@@ -81,7 +81,7 @@ const Hunt& Hunts::find(const std::string& typed) const {
     for (const std::string& name : {hunt.name, hunt.number, short_number, hunt.name.substr(3)}) {
       if (typed == name) return hunt;
     }
-    names.push_back(hunt.name);
+    names.push_back(hunt.name.substr(3));
   }
   throw WrongUse("there is no hunt " + data::quoted(typed) + data::did_you_mean(typed, names) +
                  ": ./halo hunt lists them");

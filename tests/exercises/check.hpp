@@ -1,10 +1,14 @@
-// What the check of an exercise is written with: a contract, and cases that ask what the harness found.
+// What the check of an exercise is written with: a contract, and cases that ask what the harness found. An
+// exercise that is a whole program has an examiner of its own instead.
 // Each case names what it is worth: [correctness], [safety] or [budget], and [points=10].
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "common/exercise/debug.hpp"
 #include "common/exercise/judge.hpp"
 #include "tests/catch.hpp"
 
@@ -16,8 +20,29 @@ const Contract& contract();
 /// What `--contract` names, for a check that has several; empty without it.
 const std::string& contract_asked_for();
 
-/// The program that is checked.
+/// The program that is checked under contract().
 Check& check();
+
+/// What main() wants to know of a check, besides what its cases tell.
+class Examiner {
+ public:
+  virtual ~Examiner() = default;
+  virtual std::string exercise() const = 0;  // 04_tile_and_halo
+  /// As Check has them.
+  virtual std::string backend() const = 0;
+  virtual std::string unavailable() const = 0;
+  virtual std::vector<Question> questions_unanswered() const = 0;
+  virtual std::vector<Question> questions() = 0;
+  virtual std::vector<Row> faults() const = 0;
+  virtual std::string time() = 0;
+  /// As debug() of debug.hpp.
+  virtual int debug(const DebugOptions& options) = 0;
+};
+
+/// The examiner of this program: one with a Check under contract(), unless the exercise's check.cpp defines this
+/// function itself. Throws std::runtime_error, one line.
+std::unique_ptr<Examiner> make_examiner(const std::string& program, const std::string& source,
+                                        std::uint64_t seed);
 
 /// Fails the case unless the verdict is good, and says why; skips it where nothing could be judged.
 void require(const Verdict& verdict);

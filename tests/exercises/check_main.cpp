@@ -28,7 +28,6 @@ namespace halo::exercises {
 
 namespace {
 
-Check* present = nullptr;
 RowStream teller(-1);
 
 // The case that runs, and what became of it.
@@ -138,14 +137,14 @@ int run(int argc, char** argv) {
   }
   Marks marks;
   marks.seed = std::strtoull(std::getenv("HALO_SEED"), nullptr, 10);
-  std::unique_ptr<Check> running;
+  std::unique_ptr<Examiner> running;
   try {
-    marks.exercise = contract().name;
-    running = std::make_unique<Check>(contract(), program, source, marks.seed);
+    running = make_examiner(program, source, marks.seed);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 2;
   }
+  marks.exercise = running->exercise();
   marks.backend = running->backend();
   if (!on.empty() && on != marks.backend) {
     std::fprintf(stderr, "--on %s, but the program was made for %s\n", on.c_str(),
@@ -156,8 +155,7 @@ int run(int argc, char** argv) {
     std::fprintf(stderr, "NOT RUN: %s\n", reason.c_str());
     return 77;
   }
-  if (!asked.program.empty()) return debug(contract(), *running, asked, marks.seed);
-  present = running.get();
+  if (!asked.program.empty()) return running->debug(asked);
   teller = RowStream::taken_from_starter();
   marks.questions = running->questions_unanswered();
   teller.line(marks_head_line(marks));
@@ -171,8 +169,6 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
-
-Check& check() { return *present; }
 
 const std::string& contract_asked_for() { return asked_contract; }
 

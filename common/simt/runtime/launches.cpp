@@ -48,7 +48,7 @@ void print_findings(State& s, const Launch& launch) {
 __attribute__((constructor(101))) void watch_exit() {
   std::atexit([] {
     State& s = state();
-    if (!settings().report_path.empty()) s.report.end(whole_coverage(), live_allocations());
+    if (s.report.has_begun()) s.report.end(whole_coverage(), live_allocations());
     if (!s.had_findings || s.program_reads_findings) return;
     std::fflush(nullptr);
     _exit(3);

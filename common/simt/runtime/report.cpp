@@ -156,7 +156,6 @@ void Report::add(const Launch& launch) {
 }
 
 void Report::end(const Coverage& coverage, const std::vector<LiveAllocation>& unfreed) {
-  if (file_ < 0) return;
   append("", "\n ],\n \"coverage\": " + to_json(coverage).dump() +
                  ",\n \"unfreed\": " + to_json(unfreed).dump() + "\n}\n");
 }

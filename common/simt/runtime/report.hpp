@@ -28,8 +28,9 @@ class Report {
   // holds the launches before, if there is room for as much.
   void add(const Launch& launch);
 
-  // At the program's end: which lines all its launches reached, and the memory that is still allocated.
-  // Nothing if there was no launch.
+  bool has_begun() const { return file_ >= 0; }
+  // At the program's end, once it has begun: which lines all its launches reached, and the memory that is
+  // still allocated.
   void end(const Coverage& coverage, const std::vector<LiveAllocation>& unfreed);
 
  private:

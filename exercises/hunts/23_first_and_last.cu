@@ -12,8 +12,8 @@ __global__ void convolve(const float* input,  // [n]
   if (i >= n) return;
 
   const int halo = width / 2;
-  const int first = i - halo < 0 ? 0 : i - halo;
-  const int last = i + halo > n - 1 ? n - 1 : i + halo;
+  const int first = max(i - halo, 0);
+  const int last = min(i + halo, n - 1);
 
   float sum = 0.0f;
   for (int k = first; k <= last; ++k) sum += input[k] * mask[k - i + halo];

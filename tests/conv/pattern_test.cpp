@@ -60,6 +60,15 @@ TEST_CASE("right outputs have no pattern") {
   CHECK(outputs.with([](std::size_t, double value) { return value; }) == "");
 }
 
+TEST_CASE("an infinity that is right is not among the wrong outputs") {
+  const float infinity = std::numeric_limits<float>::infinity();
+  const std::vector<float> found = {-infinity, infinity, -infinity};
+  const WrongOutputs outputs{found, {-infinity, -infinity, 1}, {0, 0, 0}, {{"", "", 3}}, {}};
+  CHECK_FALSE(is_wrong(outputs, 0));
+  CHECK(is_wrong(outputs, 1));
+  CHECK(is_wrong(outputs, 2));
+}
+
 TEST_CASE("values: unwritten, NaN, zero, shifted, exchanged, multiplied, off by the same") {
   Outputs line({{"", "", 50}});
   const double nan = std::numeric_limits<double>::quiet_NaN();

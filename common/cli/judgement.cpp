@@ -140,6 +140,9 @@ Judgement judge_exercise(const BuildFolder& build, const Exercises& exercises,
     note(records[exercise.name]);
   }
 
+  const bool wrong = std::any_of(marks.cases.begin(), marks.cases.end(),
+                                 [](const CaseMark& one) { return one.outcome == Outcome::bad; });
+
   screen.title = exercise.number + "  " + exercise.title;
   screen.attempt = record.attempts;
   screen.predictions_file = exercise.predictions().filename().string();
@@ -157,8 +160,10 @@ Judgement judge_exercise(const BuildFolder& build, const Exercises& exercises,
                            (record.hints == 1 ? " hint used" : " hints used"));
   }
   if (!not_saved.empty()) screen.notes.push_back(not_saved);
-  const bool wrong = std::any_of(marks.cases.begin(), marks.cases.end(),
-                                 [](const CaseMark& one) { return one.outcome == Outcome::bad; });
+  if (wrong) {
+    screen.notes.push_back("the same inputs again: ./halo try " + exercise.number + " --seed " +
+                           std::to_string(marks.seed));
+  }
   screen.next = next_of(exercises, exercise, records, marks.passed(), wrong, options.watches);
 
   Judgement judgement;

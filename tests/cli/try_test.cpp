@@ -46,6 +46,7 @@ TEST_CASE_METHOD(TryFixture, "try: what is wrong, in a screen, and status 1") {
   CHECK_THAT(ended.out, contains("0 of 2 right, 2 open: predictions.txt") && !contains("264"));
   CHECK_THAT(ended.out, contains("2 questions for a human wait in "
                                  "exercises/04_tile_and_halo/answers.md"));
+  CHECK_THAT(ended.out, contains("the same inputs again: ./halo try 04 --seed 7\n"));
   CHECK_THAT(lines.back(), contains("./halo hint 04"));
   CHECK(lines.size() <= 22);
   for (const std::string& line : lines) CHECK(line.size() <= 80);

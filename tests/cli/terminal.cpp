@@ -85,7 +85,7 @@ std::string Terminal::wait_for(const std::string& text) {
     if (found != std::string::npos) {
       while (read_some(100)) {  // the rest of the screen
       }
-      from_ = found + text.size();
+      from_ = written_.size();
       return screen();
     }
     read_some(50);

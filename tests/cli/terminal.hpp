@@ -16,8 +16,8 @@ class Terminal {
   Terminal(const Terminal&) = delete;
   Terminal& operator=(const Terminal&) = delete;
 
-  /// Waits until this stands on the screen since the last call that found something; at most twenty
-  /// seconds. Returns the screen as it then is, or what there was; empty lines at its end are left out.
+  /// Waits until this is written that was not there when an earlier call ended, and then until nothing more
+  /// comes; at most twenty seconds. Returns the screen as it then is.
   std::string wait_for(const std::string& text);
   void press(const std::string& keys);
   void signal(int number);

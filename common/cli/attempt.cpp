@@ -256,7 +256,7 @@ class StudentProgram {
 
 // Hears what the check tells and makes sure that it is a verdict.
 Marks judge_program(const BuildFolder& build, const Exercise& exercise, const fs::path& program,
-                    const AttemptOptions& options, Progress& progress) {
+                    const AttemptOptions& options, Progress& progress, std::string& time) {
   const std::string name = "the check of " + exercise.number;
   std::vector<std::string> command = {check_of(build, exercise).string(),
                                       "--program",
@@ -321,6 +321,11 @@ Marks judge_program(const BuildFolder& build, const Exercise& exercise, const fs
   if (ended.status != status) {
     throw no_verdict(name + " ended with " + how_it_ended(ended) + ", which its " +
                      std::to_string(marks.cases.size()) + " cases do not explain");
+  }
+  std::istringstream lines(ended.out);
+  const std::string is_time = "time: ";
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(is_time)) time = data::printable(line.substr(is_time.size()), 200);
   }
   return marks;
 }
@@ -416,7 +421,7 @@ Attempt attempt_exercise(const BuildFolder& build, const Exercise& exercise,
       attempt.end = Attempt::End::not_compiled;
       return attempt;
     }
-    attempt.marks = judge_program(build, exercise, program.path(), options, progress);
+    attempt.marks = judge_program(build, exercise, program.path(), options, progress, attempt.time);
   } catch (const Overtaken&) {
     attempt.end = Attempt::End::overtaken;
   } catch (const data::NotWritten&) {

@@ -29,6 +29,7 @@ struct Attempt {
   std::string errors;   // of the compiler, with their lines; a screen of them
   std::string mistake;  // the line of them that says it best
   std::string warning;  // the first one, of a file that compiles
+  std::string time;     // "12.3 us a call ...", of what is right on a GPU
 };
 
 /// sim or gpu, of what was asked for (auto: the simulator, which sees most). Throws CannotRun if this build

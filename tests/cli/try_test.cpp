@@ -275,9 +275,11 @@ TEST_CASE_METHOD(TryFixture, "try: what a backend cannot judge is no failure, an
   marks.cases[2].outcome = marks.cases[3].outcome = Outcome::not_run;
   marks.cases[2].points = marks.cases[3].points = 0;
   marks.cases[2].message = marks.cases[3].message = "the GPU searches for no hazards";
-  course.set_check(kTile, "cat '" + course.told("gpu", marks).string() + "' >&3; exit 0");
+  course.set_check(kTile, "cat '" + course.told("gpu", marks).string() +
+                              "' >&3; echo 'time: 12 us a call'; exit 0");
   const Ended ended = course.halo({"try", "04"});
   CHECK(ended.status == 0);
+  CHECK_THAT(ended.out, contains("\ntime: 12 us a call\n"));
   CHECK_THAT(ended.out, contains("45 of 100 points") && !contains("PASSED") &&
                             contains("NOT RUN  0 of 15     the GPU searches for no hazards") &&
                             contains("./halo try 04 --on sim"));

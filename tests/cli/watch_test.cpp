@@ -310,8 +310,6 @@ TEST_CASE_METHOD(WatchFixture, "watch: one screen on a terminal, and a key for e
     CHECK(lines_of(screen).size() <= 24);
     for (const std::string& line : lines_of(screen)) CHECK(line.size() <= 80);
   }
-  // (Those that still run are killed.)
-  if (screen.empty()) FAIL();
 }
 
 TEST_CASE_METHOD(WatchFixture, "watch: the terminal is itself again however it ends") {

@@ -88,17 +88,36 @@ Measure sum_of(std::string what, std::vector<std::string> counters, double facto
 
 }  // namespace
 
+Measure Measure::divided_by(double number, std::string name) const {
+  return {std::move(name),
+          [whole = of, number](const Cost& cost, double outputs) {
+            return whole(cost, outputs) / number;
+          },
+          counters};
+}
+
 Measure bytes_per_output() {
   return sum_of("bytes an output", {"global_load_sectors", "global_store_sectors"},
                 conv::kSectorBytes, true);
 }
+Measure stored_bytes_per_output() {
+  return sum_of("bytes stored an output", {"global_store_sectors"}, conv::kSectorBytes, true);
+}
 Measure load_requests() { return sum_of("load requests", {"global_load_requests"}, 1, false); }
+Measure store_requests() { return sum_of("store requests", {"global_store_requests"}, 1, false); }
+Measure atomics() {
+  return sum_of("atomics", {"global_atomic_requests", "shared_atomic_requests"}, 1, false);
+}
 Measure shared_conflicts() {
   return sum_of("bank conflicts", {"shared_load_conflicts", "shared_store_conflicts"}, 1, false);
 }
 Measure shared_requests() {
   return sum_of("shared-memory requests", {"shared_load_requests", "shared_store_requests"}, 1,
                 false);
+}
+Measure shared_wavefronts() {
+  return sum_of("shared-memory wavefronts", {"shared_load_wavefronts", "shared_store_wavefronts"},
+                1, false);
 }
 Measure constant_reads() {
   return sum_of("reads of constant memory", {"constant_load_requests"}, 1, false);
@@ -113,6 +132,18 @@ Measure launches() {
               sum += static_cast<double>(alike.launches);
             }
             return sum;
+          },
+          {}};
+}
+
+Measure outputs_per_thread() {
+  return {"outputs a thread",
+          [](const Cost& cost, double outputs) {
+            double threads = 0;
+            for (const LaunchFigures& alike : cost.launches) {
+              threads += static_cast<double>(alike.launches * alike.blocks * alike.threads);
+            }
+            return threads > 0 ? outputs / threads : 0;
           },
           {}};
 }

@@ -101,15 +101,23 @@ struct Measure {
   std::function<double(const Cost& cost, double outputs)> of;
   /// The counters that it is made of, to find the line that costs most.
   std::vector<std::string> counters;
+
+  /// The same figure for each of so many things, under another name.
+  Measure divided_by(double number, std::string name) const;
 };
-Measure bytes_per_output();  // of global memory, loads and stores, in sectors
-Measure load_requests();     // of global memory
-Measure shared_conflicts();  // loads and stores
-Measure shared_requests();   // loads and stores
-Measure constant_reads();    // distinct addresses of a warp
-Measure barriers();          // of all blocks
-Measure launches();          // of kernels
-Measure extra_memory();      // allocated by the call and not freed, in bytes
+Measure bytes_per_output();         // of global memory, loads and stores, in sectors
+Measure stored_bytes_per_output();  // of global memory, in sectors
+Measure load_requests();            // of global memory
+Measure store_requests();           // of global memory
+Measure atomics();                  // requests, of global and of shared memory
+Measure shared_conflicts();         // loads and stores
+Measure shared_requests();          // loads and stores
+Measure shared_wavefronts();        // loads and stores
+Measure constant_reads();           // distinct addresses of a warp
+Measure barriers();                 // of all blocks
+Measure launches();                 // of kernels
+Measure outputs_per_thread();       // of all launches' threads
+Measure extra_memory();             // allocated by the call and not freed, in bytes
 
 /// Findings about the order of threads, and about memory: for Check::safe.
 inline const std::vector<std::string> kOrder = {"race",

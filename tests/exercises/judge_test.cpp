@@ -69,6 +69,23 @@ TEST_CASE("a program that behaves is right, safe and within its budget") {
   CHECK(check.faults().empty());
 }
 
+TEST_CASE("stores, wavefronts, atomics and threads are figures of a budget too") {
+  Check check = check_of("copies");
+  const Verdict within = check.within({64}, {{stored_bytes_per_output(), 4, 4},
+                                             {store_requests(), 2, 2},
+                                             {atomics(), 0, 0},
+                                             {shared_wavefronts(), 0, 0},
+                                             {outputs_per_thread(), 1, 1},
+                                             {store_requests().divided_by(4, "a quarter"), 1, 1}});
+  CHECK(within.outcome == Outcome::good);
+  REQUIRE(within.budget.size() == 6);
+  CHECK(within.budget[5].what == "a quarter");
+  CHECK(within.budget[5].counted == 0.5);
+  CHECK(within.budget[0].counted == 4);
+  CHECK(within.budget[1].counted == 2);
+  CHECK(within.budget[4].counted == 1);
+}
+
 TEST_CASE("a budget that is not met names the figure and the limit") {
   Check check = check_of("copies");
   const Verdict within = check.within({64}, {{bytes_per_output(), 7.5, 7}});

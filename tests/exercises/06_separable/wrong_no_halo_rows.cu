@@ -13,12 +13,11 @@ __constant__ float row_mask[kMaxTaps];     // [S], from left to right
 __global__ void separable(const float* input,  // [H][W]
                           float* output,       // [H][W]
                           int H, int W, int R, int S) {
-  // One row of outputs below another needs R - 1 rows more than the block has outputs, and S - 1 columns.
+  // The outputs of a block need R - 1 rows and S - 1 columns of cells more than there are outputs.
   const int tile_rows = blockDim.y + R - 1;
   const int tile_columns = blockDim.x + S - 1;
-  extern __shared__ float tile[];  // [tile_rows][tile_columns]
-  float* const sums =
-      tile + tile_rows * tile_columns;  // [tile_rows][blockDim.x], of the tile's rows
+  extern __shared__ float tile[];                       // [tile_rows][tile_columns]
+  float* const sums = tile + tile_rows * tile_columns;  // [tile_rows][blockDim.x]
 
   // The place of tile[0][0] in the picture; above and left of it at the edges.
   const int first_h = static_cast<int>(blockIdx.y * blockDim.y) - (R - 1) / 2;

@@ -1,16 +1,16 @@
-// The sum of n numbers: each thread adds up a run of 16, then the warp its lanes.
+// The sum of n numbers: each thread adds up 16 of them, then the warp its lanes.
 #include <cuda_runtime.h>
 
 #include "common/exercise/exercise.h"
 
-constexpr int kRun = 16;
+constexpr int kCells = 16;
 
 __global__ void sum_all(const float* input,  // [n]
                         float* total,        // [1], zero before
                         int n) {
-  const int first = (blockIdx.x * blockDim.x + threadIdx.x) * kRun;
+  const int first = (blockIdx.x * blockDim.x + threadIdx.x) * kCells;
   float sum = 0.0f;
-  for (int j = 0; j < kRun; ++j) {
+  for (int j = 0; j < kCells; ++j) {
     const int i = first + j;
     if (i < n) sum += input[i];
   }
@@ -22,7 +22,7 @@ __global__ void sum_all(const float* input,  // [n]
 
 static int launch(const float* input, float* output, int n, int threads) {
   cudaMemsetAsync(output, 0, sizeof(float));
-  const int of_block = threads * kRun;
+  const int of_block = threads * kCells;
   sum_all<<<(n + of_block - 1) / of_block, threads>>>(input, output, n);
   return cudaGetLastError();
 }

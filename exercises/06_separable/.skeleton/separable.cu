@@ -21,7 +21,7 @@ __global__ void separable(const float* input,  // [H][W]
   // The outputs of a block need R - 1 rows and S - 1 columns of cells more than there are outputs.
   const int tile_rows = blockDim.y + R - 1;
   const int tile_columns = blockDim.x + S - 1;
-  extern __shared__ float tile[];  // [tile_rows][tile_columns]
+  extern __shared__ float tile[];                       // [tile_rows][tile_columns]
   float* const sums = tile + tile_rows * tile_columns;  // [tile_rows][blockDim.x]
 
   // The place of tile[0][0] in the picture; above and left of it at the edges.

@@ -14,6 +14,8 @@ struct ExerciseArguments {
   const long long* numbers;
 };
 
+class Counted;  // counted.h
+
 // A function `int launch(...)`, which starts the kernels, does not wait for them, and returns the CUDA error
 // code of the launch (0: none). Its parameters are const float* for inputs, float* or int* for outputs, and
 // int for numbers, each kind in the order of the exercise's page.
@@ -25,6 +27,22 @@ class Exercise {
     (void)std::initializer_list<int>{(count(static_cast<Types*>(nullptr)), 0)...};
   }
 
+  // Instead of a launch: a function of the host, of float and of Counted. It is given copies of the arrays in
+  // host memory, and what the second does is counted.
+  template <class... Types, class... CountedTypes>
+  static Exercise on_the_host(void (*function)(Types...), void (*counted)(CountedTypes...)) {
+    Exercise exercise;
+    exercise.function_ = reinterpret_cast<void (*)()>(function);
+    exercise.call_ = call_on_the_host<Types...>;
+    exercise.counted_ = reinterpret_cast<void (*)()>(counted);
+    exercise.call_counted_ = call_on_the_host<CountedTypes...>;
+    (void)std::initializer_list<int>{(exercise.count(static_cast<Types*>(nullptr)), 0)...};
+    return exercise;
+  }
+  bool is_on_the_host() const { return counted_ != nullptr; }
+  // The function of Counted, if it is one of the host; cells are floats here too.
+  void run_counted(const ExerciseArguments& arguments) const { call_counted_(counted_, arguments); }
+
   int operator()(const ExerciseArguments& arguments) const { return call_(function_, arguments); }
   // How many parameters of each kind.
   int inputs() const { return inputs_; }
@@ -34,6 +52,7 @@ class Exercise {
   bool is_whole(int output) const { return (whole_ >> output & 1) != 0; }
 
  private:
+  Exercise() = default;
   void count(const float**) { ++inputs_; }
   void count(float**) { ++outputs_; }
   void count(int**) { whole_ |= 1 << outputs_++; }
@@ -45,6 +64,10 @@ class Exercise {
     int input = 0, output = 0, number = 0;
     void take(const float*& value) { value = arguments.inputs[input++]; }
     void take(float*& value) { value = arguments.outputs[output++]; }
+    void take(const Counted*& value) {
+      value = reinterpret_cast<const Counted*>(arguments.inputs[input++]);
+    }
+    void take(Counted*& value) { value = reinterpret_cast<Counted*>(arguments.outputs[output++]); }
     void take(int*& value) { value = reinterpret_cast<int*>(arguments.outputs[output++]); }
     void take(int& value) { value = static_cast<int>(arguments.numbers[number++]); }
     template <class Type>
@@ -70,8 +93,22 @@ class Exercise {
         .result;
   }
 
-  void (*function_)();
-  int (*call_)(void (*)(), const ExerciseArguments&);
+  template <class... Types>
+  struct BoundOnTheHost {
+    BoundOnTheHost(void (*function)(Types...), Types... values) { function(values...); }
+  };
+  template <class... Types>
+  static int call_on_the_host(void (*function)(), const ExerciseArguments& arguments) {
+    Next next{arguments};
+    (void)BoundOnTheHost<Types...>{reinterpret_cast<void (*)(Types...)>(function),
+                                   next.template next<Types>()...};
+    return 0;
+  }
+
+  void (*function_)() = nullptr;
+  int (*call_)(void (*)(), const ExerciseArguments&) = nullptr;
+  void (*counted_)() = nullptr;
+  int (*call_counted_)(void (*)(), const ExerciseArguments&) = nullptr;
   int inputs_ = 0, outputs_ = 0, numbers_ = 0;
   int whole_ = 0;  // a bit for each output
 };

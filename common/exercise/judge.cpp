@@ -147,6 +147,25 @@ Measure outputs_per_thread() {
           },
           {}};
 }
+Measure host_loads() {
+  return {"loads an output",
+          [](const Cost& cost, double outputs) {
+            return static_cast<double>(cost.host.loads) / outputs;
+          },
+          {}};
+}
+Measure host_stores() {
+  return {"stores an output",
+          [](const Cost& cost, double outputs) {
+            return static_cast<double>(cost.host.stores) / outputs;
+          },
+          {}};
+}
+Measure host_values() {
+  return {"values at once",
+          [](const Cost& cost, double) { return static_cast<double>(cost.host.values); },
+          {}};
+}
 
 Measure extra_memory() {
   return {"bytes not freed",

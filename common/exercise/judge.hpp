@@ -118,6 +118,10 @@ Measure barriers();                 // of all blocks
 Measure launches();                 // of kernels
 Measure outputs_per_thread();       // of all launches' threads
 Measure extra_memory();             // allocated by the call and not freed, in bytes
+// Of an exercise on the host (exercise.h):
+Measure host_loads();   // of array cells, an output
+Measure host_stores();  // to array cells, an output
+Measure host_values();  // the most that are held at once outside the arrays
 
 /// Findings about the order of threads, and about memory: for Check::safe.
 inline const std::vector<std::string> kOrder = {"race",

@@ -196,6 +196,8 @@ std::string to_text(const Observation& seen, const Backend& backend) {
                             {"counted", to_json(backend.by_name(seen.cost))},
                             {"fp64_operations", seen.cost.fp64_operations},
                             {"unfreed_bytes", seen.cost.unfreed_bytes},
+                            {"host", std::vector{seen.cost.host.loads, seen.cost.host.stores,
+                                                 seen.cost.host.products, seen.cost.host.values}},
                             {"lines", to_json(seen.lines)},
                             {"fp64_lines", to_json(seen.fp64_lines)},
                             {"printed", seen.printed.lines},
@@ -218,6 +220,8 @@ Observation observation_from_text(const std::string& text) {
   json.at("kernels").get_to(seen.kernels);
   json.at("fp64_operations").get_to(seen.cost.fp64_operations);
   json.at("unfreed_bytes").get_to(seen.cost.unfreed_bytes);
+  const auto host = json.get<std::array<std::uint64_t, 4>>("host");
+  seen.cost.host = {host[0], host[1], host[2], host[3]};
   json.at("printed").get_to(seen.printed.lines);
   json.at("printed_total").get_to(seen.printed.total);
   seen.lines = lines_from(json.at("lines"));

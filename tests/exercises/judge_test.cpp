@@ -190,6 +190,23 @@ TEST_CASE("of two output arrays, a figure an output is a figure for the places o
   CHECK(within.budget[0].counted == 12);
 }
 
+TEST_CASE("a function of the host is run, counted, and seen to miss its arrays") {
+  Check check = check_of("on_the_host");
+  CHECK(check.right("short ones").outcome == Outcome::good);
+  CHECK(check.right("long ones").outcome == Outcome::good);
+  const Verdict safe = check.safe(kMemory);
+  CHECK(safe.outcome == Outcome::bad);
+  CHECK_THAT(safe.message, contains("the function reads input["));
+  CHECK(check.safe(kOrder).outcome == Outcome::good);
+  const Verdict within =
+      check.within({100}, {{host_loads(), 1, 1}, {host_stores(), 1, 1}, {host_values(), 3, 3}});
+  REQUIRE(within.budget.size() == 3);
+  CHECK(within.budget[0].counted == 1.01);
+  CHECK(within.budget[1].counted == 1);
+  CHECK(within.budget[2].counted == 3);
+  CHECK(within.message == "loads an output: 1.010, at most 1 with n 100");
+}
+
 TEST_CASE("an input that was changed is a finding with its place") {
   Check check = check_of("changes_input");
   const Verdict verdict = check.right("long ones");

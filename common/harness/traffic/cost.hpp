@@ -9,10 +9,20 @@
 
 namespace halo {
 
+// What a function of the host did with cells of a type that counts.
+struct HostCounts {
+  std::uint64_t loads = 0;     // of array cells
+  std::uint64_t stores = 0;    // to array cells
+  std::uint64_t products = 0;  // multiplications
+  std::uint64_t values = 0;    // the most that were held at once outside the arrays
+  bool operator==(const HostCounts&) const = default;
+};
+
 struct Cost : simt::Counters {
   std::vector<LaunchFigures> launches;  // sorted; none that are alike twice
   std::uint64_t fp64_operations = 0;    // in double precision, conversions too
   std::uint64_t unfreed_bytes = 0;      // allocated by the call and not freed
+  HostCounts host;                      // of an exercise on the host
 
   Cost() = default;
   explicit Cost(const simt::Counters& counters) : simt::Counters(counters) {}

@@ -1,0 +1,50 @@
+// A number that is counted: in the place of float, the check runs a function of the host with it and knows
+// afterwards what it loaded, multiplied and stored, and how many values it held at once.
+#pragma once
+
+namespace halo {
+
+// What the worker does with it (counted.cpp).
+namespace counting {
+void load(const void* cell);
+void store(const void* cell);
+void multiply();
+void begin(const void* value);
+void end(const void* value);
+}  // namespace counting
+
+// Reading one that is a cell of an array is a load, writing one a store; any other is a value in a register.
+class Counted {
+ public:
+  Counted(float value = 0.0f) : value_(value) { counting::begin(this); }
+  Counted(const Counted& other) : value_(other.get()) { counting::begin(this); }
+  Counted& operator=(const Counted& other) { return set(other.get()); }
+  ~Counted() { counting::end(this); }
+
+  friend Counted operator*(const Counted& a, const Counted& b) {
+    counting::multiply();
+    return a.get() * b.get();
+  }
+  friend Counted operator+(const Counted& a, const Counted& b) { return a.get() + b.get(); }
+  friend Counted operator-(const Counted& a, const Counted& b) { return a.get() - b.get(); }
+  Counted& operator+=(const Counted& other) { return set(get() + other.get()); }
+  Counted& operator-=(const Counted& other) { return set(get() - other.get()); }
+  Counted& operator*=(const Counted& other) { return *this = *this * other; }
+
+ private:
+  float get() const {
+    counting::load(this);
+    return value_;
+  }
+  Counted& set(float value) {
+    counting::store(this);
+    value_ = value;
+    return *this;
+  }
+
+  float value_;
+};
+
+static_assert(sizeof(Counted) == sizeof(float), "an array of them is an array of float");
+
+}  // namespace halo

@@ -1,0 +1,34 @@
+// Exercise 01: several outputs at once, on the host. The task: README.md beside this file.
+//
+// Computes   output[i] = sum over j of mask[j] * input[i + j], for i = 0 ... n - 1.
+// Must cost  with 63 taps at most 19 loads an output (the plain loop makes 126), with at most 32 values at
+//            once outside the arrays, which is what a processor has registers for.
+// Run        ./halo try 01
+#include "common/exercise/counted.h"
+#include "common/exercise/exercise.h"
+
+// Cell is float, or a type that counts what is done with it. Reading a cell of an array is a load; a variable
+// `Cell x` is a register, and so is each element of a small array `Cell sums[8]`.
+// Preconditions: n and width are 1 or more.
+template <class Cell>
+void many_outputs(const Cell* input,  // [n + width - 1]
+                  const Cell* mask,   // [width]
+                  Cell* output,       // [n]
+                  int n, int width) {
+  // TODO 1: as many outputs at a time as you like. A tap that was loaded serves all of them, and so does a
+  // cell.
+  int i = n;
+  (void)width;
+  (void)input;
+  (void)mask;
+  // END 1
+
+  // TODO 2: the outputs that are left when n is no multiple of that number.
+  (void)i;
+  (void)output;
+  // END 2
+}
+
+halo::Exercise halo::exercise() {
+  return Exercise::on_the_host(many_outputs<float>, many_outputs<Counted>);
+}

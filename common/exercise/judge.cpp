@@ -483,6 +483,21 @@ Verdict Check::right(const std::string& group) {
   return {Outcome::bad, message};
 }
 
+namespace {
+
+// The file of the exercise in a sentence of the simulator's, without the folders before the repository.
+std::string named_from_root(std::string sentence, const std::string& source) {
+  for (std::size_t at = 0; (at = sentence.find("/" + source, at)) != std::string::npos;) {
+    const std::size_t space = sentence.rfind(' ', at);
+    const std::size_t begin = space == std::string::npos ? 0 : space + 1;
+    sentence.erase(begin, at + 1 - begin);
+    at = begin + source.size();
+  }
+  return sentence;
+}
+
+}  // namespace
+
 Verdict Check::safe(const std::vector<std::string>& kinds) {
   State& state = *state_;
   if (const std::string reason = state.backend.not_searched(); !reason.empty()) {
@@ -492,7 +507,7 @@ Verdict Check::safe(const std::vector<std::string>& kinds) {
     for (const Hazard& hazard : state.tried(group.name).hazards.findings) {
       const bool asked =
           kinds.empty() || std::find(kinds.begin(), kinds.end(), hazard.kind) != kinds.end();
-      if (asked) return {Outcome::bad, hazard.message};
+      if (asked) return {Outcome::bad, named_from_root(hazard.message, state.source)};
     }
   }
   // What computes nothing is not safe by that.

@@ -57,8 +57,7 @@ std::string standing_text(const Exercises& exercises,
                           const TableOptions& options) {
   const Exercise* const next = first_not_passed(exercises, records);
   Table table;
-  table.columns = {
-      {"#", false}, {"exercise", false}, {"points", true}, {"so far", false}, {"", false}};
+  table.columns = {{"#", false}, {"exercise", false}, {"points", true}, {"so far", false}};
   long hints = 0, right = 0, said = 0;
   for (const Exercise& exercise : exercises.all()) {
     const ExerciseRecord& record = record_of(records, exercise);
@@ -66,20 +65,24 @@ std::string standing_text(const Exercises& exercises,
     said += static_cast<long>(record.predictions.size());
     right += std::count_if(record.predictions.begin(), record.predictions.end(),
                            [](const auto& one) { return one.second.right; });
-    std::string beside;
-    if (record.hints > 0) beside = so_many(record.hints, "hint");
-    if (!record.shown_solution.empty()) {
-      beside += (beside.empty() ? "" : ", ") + std::string("solution shown");
-    }
-    if (&exercise == next) beside += (beside.empty() ? "" : ", ") + std::string("<- here");
+    std::string so_far = standing_of(record);
+    if (record.hints > 0) so_far += ", " + so_many(record.hints, "hint");
+    if (!record.shown_solution.empty()) so_far += ", solution shown";
+    if (&exercise == next) so_far += "  <- here";
     table.rows.push_back({{exercise.number},
                           {exercise.title},
                           {record.most > 0 ? points_text(record.best, record.most) : "-"},
-                          {standing_of(record), record.passed.empty() ? Tone::plain : Tone::good},
-                          {beside}});
+                          {so_far, record.passed.empty() ? Tone::plain : Tone::good}});
   }
   std::string text = progress_bar(exercises, records) + "\n" + lay_out(table, options);
-  text += so_many(hints, "hint") + " seen";
+  int over = 0;
+  for (const auto& [name, record] : records) {
+    over += name.starts_with("hunts/") && record.named_line && record.named_kind &&
+                    !record.passed.empty()
+                ? 1
+                : 0;
+  }
+  text += so_many(hints, "hint") + " seen, " + so_many(over, "hunt") + " over";
   if (said > 0)
     text += ", " + std::to_string(right) + " of " + so_many(said, "prediction") + " right";
   text += "\n";

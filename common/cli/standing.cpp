@@ -65,7 +65,8 @@ std::string standing_text(const Exercises& exercises,
     said += static_cast<long>(record.predictions.size());
     right += std::count_if(record.predictions.begin(), record.predictions.end(),
                            [](const auto& one) { return one.second.right; });
-    std::string so_far = standing_of(record);
+    // Without the date, so that a line fits a terminal.
+    std::string so_far = record.passed.empty() ? standing_of(record) : "passed";
     if (record.hints > 0) so_far += ", " + so_many(record.hints, "hint");
     if (!record.shown_solution.empty()) so_far += ", solution shown";
     if (&exercise == next) so_far += "  <- here";

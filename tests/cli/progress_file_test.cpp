@@ -161,8 +161,9 @@ TEST_CASE("progress: the bar, the points and what is next") {
   write_text(course.file(kTile, "predictions.txt"), "cells_a_block = 264\nbarriers = 3\n");
   course.halo({"hint", "04"});
   course.halo({"try", "04"});
-  CHECK_THAT(course.halo({"progress"}).out, contains("25 of 100  1 attempt  1 hint, <- here") &&
-                                                contains("1 hint seen, 1 of 2 predictions right"));
+  CHECK_THAT(course.halo({"progress"}).out,
+             contains("25 of 100  1 attempt, 1 hint  <- here") &&
+                 contains("1 hint seen, 0 hunts over, 1 of 2 predictions right"));
   write_text(source, "RIGHT");
   course.halo({"try", "04"});
   const Ended passed = course.halo({"progress"});

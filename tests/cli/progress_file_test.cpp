@@ -169,7 +169,7 @@ TEST_CASE("progress: the bar, the points and what is next") {
   const Ended passed = course.halo({"progress"});
   CAPTURE(passed.out);
   CHECK_THAT(passed.out, contains("[#######-------]  1 of 2 passed, 95 of 200 points") &&
-                             contains("95 of 100  passed 20") &&
+                             contains("95 of 100  passed, 1 hint") &&
                              contains("next: ./halo watch 05   Shuffles"));
   CHECK_THAT(course.halo({"list"}).out,
              contains("04  Tile and halo, passed 20") && contains("05  Shuffles, not yet"));

@@ -417,7 +417,7 @@ class ProgramExaminer final : public Examiner {
   Verdict within(const std::string& what, double allowed, double usual,
                  double (*of)(const json::Value& report, double n)) {
     if (!programs_.is_simulated()) return {Outcome::not_run, "on a GPU nothing is counted"};
-    if (!all_right()) return {Outcome::bad, "judged once it is right"};
+    if (!all_right()) return {Outcome::not_run, "judged once it is right"};
     const std::optional<json::Value>& report = measured();
     if (!report) return {Outcome::bad, "no kernel ran"};
     BudgetLine line;
@@ -488,7 +488,7 @@ class ProgramExaminer final : public Examiner {
     return std::to_string(problem.n) + " " + problem.a;
   }
   static Verdict judged_later() {
-    return {Outcome::bad, "judged once \"" + kGroups[0].first + "\" is right"};
+    return {Outcome::not_run, "judged once \"" + kGroups[0].first + "\" is right"};
   }
   static const json::Value* find_unfreed(const json::Value& report) {
     return report.find("unfreed");

@@ -432,7 +432,9 @@ struct Check::State {
     if (known == observations.end()) {
       const ExerciseProblem problem(contract, numbers);
       Row row = empty_row("budget");
-      check_problem(variant, backend, problem, seed, row);
+      SavedOutputs outputs;
+      check_problem(variant, backend, problem, seed, row, {}, &outputs);
+      if (!outputs.empty()) left[numbers] = outputs.front();
       const bool good = row.check.outcome == Outcome::good;
       known = observations.emplace(numbers, good ? backend.last() : Observation{}).first;
       if (!good) {
@@ -451,6 +453,7 @@ struct Check::State {
   std::vector<Group> groups;
   std::map<std::string, Row> rows;
   std::map<Numbers, Observation> observations;
+  std::map<Numbers, std::vector<float>> left;  // outputs, of what was observed
 };
 
 Check::Check(const Contract& contract, const std::string& program, const std::string& source,
@@ -598,6 +601,11 @@ std::vector<Question> Check::questions() {
     const Asked& asked = state.contract.questions[i];
     const Observation* const seen = state.observed(asked.problem);
     if (seen == nullptr) continue;
+    if (!asked.measure.of) {
+      questions[i].counted =
+          state.left.at(asked.problem).at(static_cast<std::size_t>(asked.output));
+      continue;
+    }
     const ExerciseProblem problem(state.contract, asked.problem);
     questions[i].counted =
         asked.measure.of(seen->cost, static_cast<double>(state.places_of(problem))) / asked.share;

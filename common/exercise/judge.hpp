@@ -150,7 +150,8 @@ struct Limit {
 };
 
 /// A question of predictions.txt. The answer is a fact of the task; what it is on the student's kernel is
-/// `measure` with `problem`, divided by `share` (of blocks, say).
+/// `measure` with `problem`, divided by `share` (of blocks, say), or else, where there is no measure, the
+/// number that it left in `output`.
 struct Asked {
   std::string key;
   double answer;
@@ -158,6 +159,7 @@ struct Asked {
   Numbers problem;
   Measure measure;
   double share = 1;
+  std::int64_t output = -1;
 };
 
 /// Problems that a case is about, under its name.

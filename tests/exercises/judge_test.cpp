@@ -173,6 +173,20 @@ TEST_CASE("what outputs have in common is worked out once for a problem's inputs
   CHECK(times > 0);
 }
 
+TEST_CASE("a question may be about a number that the program leaves") {
+  Contract contract = copy_contract();
+  contract.inputs[0].make = [](const Given& given, std::uint64_t, bool) {
+    std::vector<float> cells(static_cast<std::size_t>(given["n"]), 7);
+    cells.back() = 9;
+    return cells;
+  };
+  contract.questions = {{"first", 7, 0, {5}, {}, 1, 0}, {"last", 9, 0, {5}, {}, 1, 4}};
+  Check check(contract, std::string(HALO_MISBEHAVING) + "/misbehaving-copies", "copies.cu",
+              test::seed());
+  CHECK(check.questions().at(0).counted == 7);
+  CHECK(check.questions().at(1).counted == 9);
+}
+
 TEST_CASE("of two output arrays, a figure an output is a figure for the places of one") {
   Contract contract = copy_contract();
   contract.outputs = 2;

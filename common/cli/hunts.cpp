@@ -120,14 +120,21 @@ std::vector<int> changed_lines(const std::string& before, const std::string& aft
   for (std::size_t i = 0, j = 0; i < a.size() || j < b.size();) {
     if (i < a.size() && j < b.size() && a[i] == b[j]) {
       ++i, ++j;
-    } else if (i < a.size() && (j == b.size() || common[i + 1][j] >= common[i][j + 1])) {
-      changed.insert(static_cast<int>(++i));
-    } else {
-      // Between line i and the next, if that is not replaced itself.
-      if (i > 0) changed.insert(static_cast<int>(i));
-      if (i < a.size()) changed.insert(static_cast<int>(i + 1));
-      ++j;
+      continue;
     }
+    // Up to where both go on alike.
+    const std::size_t first = i;
+    while (i < a.size() || j < b.size()) {
+      if (i < a.size() && j < b.size() && a[i] == b[j]) break;
+      const bool leaves_out =
+          i < a.size() && (j == b.size() || common[i + 1][j] >= common[i][j + 1]);
+      ++(leaves_out ? i : j);
+    }
+    for (std::size_t line = first; line < i; ++line) changed.insert(static_cast<int>(line + 1));
+    if (first < i) continue;
+    // Only put in: between this line and the next.
+    if (i > 0) changed.insert(static_cast<int>(i));
+    if (i < a.size()) changed.insert(static_cast<int>(i + 1));
   }
   return {changed.begin(), changed.end()};
 }

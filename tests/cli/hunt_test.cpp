@@ -70,6 +70,8 @@ TEST_CASE_METHOD(HuntFixture,
   const Ended wrong = course.halo({"hunt", "07", "--line", "2", "--kind", "guard"});
   CHECK(wrong.status == 1);
   CHECK(wrong.out == "line 2: no\nguard: no\n");
+  // The line behind the one that is replaced is none.
+  CHECK(course.halo({"hunt", "07", "--line", "5"}).out == "line 5: no\n");
   const Ended half = course.halo({"hunt", "softmax", "--line", "4", "--kind", "guard"});
   CHECK(half.status == 1);
   CHECK(half.out == "line 4: yes\nguard: no\n");
@@ -78,8 +80,18 @@ TEST_CASE_METHOD(HuntFixture,
   CHECK_THAT(right.out, contains("race: yes") && contains("found by the simulator: race") &&
                             contains("Two threads meet.") && contains("from: a listing") &&
                             contains("next: mend exercises/hunts/07_softmax.cu"));
-  CHECK(record().get<int>("claims") == 3);
+  CHECK(record().get<int>("claims") == 4);
   CHECK(record().get<bool>("named_line"));
+}
+
+TEST_CASE_METHOD(HuntFixture, "hunt: of a line that is missing both neighbours are right") {
+  write_text(course.root() / "solutions/hunts/07_softmax.cu",
+             "one\ntwo\nNEW\nthree\nWRONG\nfive\n");
+  for (const auto& [line, is] :
+       {std::pair("1", "no"), std::pair("2", "yes"), std::pair("3", "yes"), std::pair("4", "no")}) {
+    CHECK(course.halo({"hunt", "07", "--line", line}).out ==
+          std::string("line ") + line + ": " + is + "\n");
+  }
 }
 
 TEST_CASE_METHOD(HuntFixture, "hunt: a changed file is judged by the contract of its kernel") {

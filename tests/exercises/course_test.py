@@ -51,8 +51,6 @@ def source_of(exercise, program):
 
 def compile_for_gpu(exercise, program):
     """Meson makes the simulator's programs; those for a GPU are made here."""
-    if on != "gpu":
-        return
     words = json.loads((build / "../../common/exercise/compilers.json").read_text())["gpu"]
     names = {"{source}": str(ROOT / source_of(exercise, program)),
              "{program}": str(build / f"{exercise}-{program}")}
@@ -63,7 +61,6 @@ def compile_for_gpu(exercise, program):
 
 
 def check(exercise, program):
-    compile_for_gpu(exercise, program)
     # Of a wrong one the case that it names, unless a table wants them all. To Catch2 a comma means "or".
     named = fails_of(exercise, program) if program.startswith("wrong_") and not table else None
     cases = [named.replace(",", "\\,")] if named else []
@@ -233,6 +230,9 @@ class OnGpu(unittest.TestCase):
         jobs = [(exercise, program) for exercise in exercises()
                 for program in ["solution", *others(exercise)] if not program.startswith("wrong_")]
         self.assertTrue(jobs)
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            list(pool.map(lambda job: compile_for_gpu(*job), jobs))
+        # One after the other: they are timed.
         for job in jobs:
             with self.subTest(exercise=job[0], program=job[1]):
                 result = results[job] = check(*job)

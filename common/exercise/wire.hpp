@@ -25,7 +25,7 @@ enum class Ask : std::uint32_t {
   copy_out,  // an address, bytes -> the bytes
   poison,    // an address, cells, the float
   run,       // numbers and addresses -> JSON: an observation
-  time,      // the same, calls -> milliseconds for each of some rounds
+  time,      // the same, most calls of a round -> milliseconds of a call, for each of some rounds
   recover,   // -> whether the device is usable
   be_tiny,   // whether -> whether there is a tiny GPU
 };

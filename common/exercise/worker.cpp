@@ -158,13 +158,21 @@ class Worker {
     return 0;
   }
 
-  std::string time(const RemoteCall& call, int calls) {
-    constexpr int kRounds = 9;
-    const std::unique_ptr<Batch> batch =
-        backend_->batch([this, call](int) { return launch(call); }, calls);
-    batch->run();  // the first is not like the others
+  // Of a call, in each of some rounds: of as many calls as fill some milliseconds, `most` at the utmost.
+  std::string time(const RemoteCall& call, int most) {
+    const auto batch_of = [&](int calls) {
+      return backend_->batch([this, call](int) { return launch(call); }, calls);
+    };
+    const std::unique_ptr<Batch> one = batch_of(1);
+    one->run();  // the first is not like the others
+    const double first = one->run();
+    constexpr double kRound = 20;  // milliseconds
+    const int calls = std::clamp(static_cast<int>(kRound / std::max(first, 1e-3)), 1, most);
+    const int rounds = first > 500 ? 3 : 9;
+    const std::unique_ptr<Batch> batch = batch_of(calls);
+    batch->run();
     std::vector<double> milliseconds;
-    for (int round = 0; round < kRounds; ++round) milliseconds.push_back(batch->run() / calls);
+    for (int round = 0; round < rounds; ++round) milliseconds.push_back(batch->run() / calls);
     return json::Value(milliseconds).dump();
   }
 

@@ -69,7 +69,8 @@ struct HazardRecord {
   std::string detail;                      // numbers of the first occurrence
   std::uint64_t count = 0;
   Remedy remedy = Remedy::none;
-  bool beside_atomic = false;  // a plain read beside updates: what it is, the end of the launch tells
+  bool beside_atomic =
+      false;  // a plain read beside updates: what it is, the end of the launch tells
 
   // Counts an occurrence; keeps the first one in (block, thread, other thread) order.
   void add(const HazardRecord& other);

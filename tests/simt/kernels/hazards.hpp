@@ -12,7 +12,7 @@ struct HazardCase {
 const std::vector<HazardCase>& race_cases();
 const std::vector<HazardCase>& memory_cases();
 const std::vector<HazardCase>& synchronisation_cases();
-const std::vector<HazardCase>& copy_cases();    // asynchronous copies
-const std::vector<HazardCase>& stream_cases();  // order between streams and with the host
-const std::vector<HazardCase>& block_cases();   // races between blocks
+const std::vector<HazardCase>& copy_cases();     // asynchronous copies
+const std::vector<HazardCase>& stream_cases();   // order between streams and with the host
+const std::vector<HazardCase>& block_cases();    // races between blocks
 const std::vector<HazardCase>& failure_cases();  // kernels that end themselves or crash

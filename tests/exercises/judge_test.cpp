@@ -221,6 +221,12 @@ TEST_CASE("a function of the host is run, counted, and seen to miss its arrays")
   CHECK(within.message == "loads an output: 1.010, at most 1 with n 100");
 }
 
+TEST_CASE("what was kept of an earlier call is not taken for the next one's") {
+  const Verdict verdict = check_of("keeps").right("long ones");
+  CHECK(verdict.outcome == Outcome::bad);
+  CHECK_THAT(verdict.message, contains("n 5"));
+}
+
 TEST_CASE("an input that was changed is a finding with its place") {
   Check check = check_of("changes_input");
   const Verdict verdict = check.right("long ones");

@@ -250,16 +250,18 @@ bool try_problem(const AnyVariant& variant, Backend& backend, const AnyProblem& 
   const int shapes = row.check.shapes;
   std::optional<Cost> predicted;
   try {
+    // Arrays of exactly this problem's size, so that an access beyond them shows. The same for all data: who
+    // keeps what an earlier call brought, and knows it by its address, is found out.
+    ProblemArrays arrays(backend, problem);
+    std::vector<DatasetPtr> all;  // as long as the arrays, which know them by their address too
     for (const DataKind& kind : problem.kinds()) {
       if (!suits(kind, variant, problem)) continue;
-      const DatasetPtr data = problem.data(kind, seed);
+      const DatasetPtr data = all.emplace_back(problem.data(kind, seed));
       std::optional<Judge> judge;
       const auto judged = [&]() -> const Judge& {
         if (!judge) judge = judge_of(*data, variant);
         return *judge;
       };
-      // Arrays of exactly this problem's size, so that an access beyond them shows.
-      ProblemArrays arrays(backend, problem);
       Observation seen;
       if (!try_once(variant, backend, problem, where, *data, judged, arrays, row, seen)) {
         return false;

@@ -1,10 +1,8 @@
 #include "common/exercise/judge.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <stdexcept>
 
 #include "common/conv/accuracy.hpp"
@@ -14,6 +12,7 @@
 #include "common/harness/families/promised.hpp"
 #include "common/report/command_line.hpp"
 #include "common/report/table.hpp"
+#include "common/report/text.hpp"
 
 namespace halo::exercises {
 
@@ -190,35 +189,6 @@ std::vector<float> random_values(std::int64_t size, std::uint64_t seed, int whol
   return values;
 }
 
-// Outputs that were promised, whole numbers exactly.
-class ExerciseData final : public Dataset {
- public:
-  ExerciseData(std::vector<InputValues> inputs, std::vector<Promise> promises, bool exact)
-      : Dataset(std::move(inputs), exact), promises_(std::move(promises)) {}
-
-  Judge judge(conv::Layout, conv::Demand) const override {
-    return [this](std::int64_t first, std::span<const float> cells) {
-      conv::Comparison comparison;
-      for (std::size_t i = 0; i < cells.size(); ++i) {
-        const std::int64_t index = first + static_cast<std::int64_t>(i);
-        const Promise& promise = promises_[static_cast<std::size_t>(index)];
-        if (promise.untouched) {
-          comparison.judge_untouched(index, cells[i]);
-        } else if (std::isfinite(promise.value)) {
-          comparison.judge(index, cells[i], promise.value, exact() ? 0 : promise.bound);
-        } else {
-          const auto value = static_cast<float>(promise.value);
-          comparison.judge_equal_run(index, cells.subspan(i, 1), &value);
-        }
-      }
-      return comparison;
-    };
-  }
-
- private:
-  std::vector<Promise> promises_;
-};
-
 class ExerciseProblem final : public AnyProblem {
  public:
   ExerciseProblem(const Contract& contract, Numbers numbers)
@@ -269,14 +239,14 @@ class ExerciseProblem final : public AnyProblem {
     for (std::size_t i = 0; i < promises.size(); ++i) {
       Output output(known);
       contract_.define(known, static_cast<std::int64_t>(i), output);
-      promises[i] = {output.value(), output.bound(), false, output.is_untouched()};
+      promises[i] = {output.value(), exact ? 0 : output.bound(), false, output.is_untouched()};
     }
-    return std::make_shared<ExerciseData>(std::move(inputs), std::move(promises), exact);
+    return data_of(std::move(inputs), std::move(promises), exact);
   }
 
   // Data that nobody will judge.
   DatasetPtr inputs_only(std::uint64_t seed) const {
-    return std::make_shared<ExerciseData>(make_inputs(seed, false), std::vector<Promise>(), false);
+    return data_of(make_inputs(seed, false), {}, false);
   }
 
   std::vector<conv::OutputAxis> output_axes(conv::Layout) const override {
@@ -318,6 +288,11 @@ class ExerciseProblem final : public AnyProblem {
   }
 
  private:
+  static DatasetPtr data_of(std::vector<InputValues> inputs, std::vector<Promise> promises,
+                            bool exact) {
+    return std::make_shared<PromisedData>(std::move(inputs), std::move(promises),
+                                          PromisedData::Arrange(), PromisedData::Arrange(), exact);
+  }
   std::vector<double> prepared(const std::vector<InputValues>& inputs) const {
     return contract_.prepare ? contract_.prepare(Given(given(), inputs)) : std::vector<double>{};
   }
@@ -426,23 +401,32 @@ struct Check::State {
     });
   }
 
-  // What one launch cost; null if it is not right, or not counted.
-  const Observation* observed(const Numbers& numbers) {
+  // One launch: what it cost and left, or why it is not right.
+  struct Observed {
+    std::string error;  // empty: it is right, and the others are known
+    Cost cost;
+    std::vector<LineCounts> lines;
+    std::vector<float> outputs;
+  };
+  const Observed& observed(const Numbers& numbers) {
     auto known = observations.find(numbers);
     if (known == observations.end()) {
       const ExerciseProblem problem(contract, numbers);
       Row row = empty_row("budget");
       SavedOutputs outputs;
       check_problem(variant, backend, problem, seed, row, {}, &outputs);
-      if (!outputs.empty()) left[numbers] = outputs.front();
-      const bool good = row.check.outcome == Outcome::good;
-      known = observations.emplace(numbers, good ? backend.last() : Observation{}).first;
-      if (!good) {
-        known->second.error = row.check.reason;
+      known = observations.emplace(numbers, Observed()).first;
+      Observed& observed = known->second;
+      if (row.check.outcome == Outcome::good) {
+        observed.cost = backend.last().cost;
+        observed.lines = backend.last().lines;
+        observed.outputs = std::move(outputs.front());
+      } else {
+        observed.error = row.check.reason;
         rows.emplace("budget", std::move(row));
       }
     }
-    return known->second.error.empty() ? &known->second : nullptr;
+    return known->second;
   }
 
   const Contract& contract;
@@ -452,8 +436,7 @@ struct Check::State {
   AnyVariant variant;
   std::vector<Group> groups;
   std::map<std::string, Row> rows;
-  std::map<Numbers, Observation> observations;
-  std::map<Numbers, std::vector<float>> left;  // outputs, of what was observed
+  std::map<Numbers, Observed> observations;
 };
 
 Check::Check(const Contract& contract, const std::string& program, const std::string& source,
@@ -478,10 +461,7 @@ Verdict Check::right(const std::string& group) {
   const Diagnosis& known = row.check.diagnosis;
   std::string message = row.check.reason.substr(0, row.check.reason.find('\n'));
   if (!known.place.empty()) {
-    message = known.smallest + ": " + known.place +
-              (known.found == "never written" ? " was never written, should be "
-                                              : " is " + known.found + ", should be ") +
-              known.expected;
+    message = known.smallest + ": " + wrong_output(known);
   }
   return {Outcome::bad, message};
 }
@@ -536,10 +516,11 @@ std::string figure(double value) {
 }
 
 // The line that has most of these counters.
-void find_line(const Observation& seen, const Measure& measure, double total, BudgetLine& line) {
+void find_line(const std::vector<LineCounts>& lines, const Measure& measure, double total,
+               BudgetLine& line) {
   std::uint64_t most = 0;
   std::uint64_t all = 0;
-  for (const LineCounts& counts : seen.lines) {
+  for (const LineCounts& counts : lines) {
     std::uint64_t sum = 0;
     for (const auto& [name, value] : counts.counted) {
       const auto& names = measure.counters;
@@ -562,18 +543,18 @@ Verdict Check::within(const Numbers& problem, const std::vector<Limit>& limits) 
     return {Outcome::not_run, reason};
   }
   if (!state.all_right()) return {Outcome::not_run, "judged once it is right"};
-  const Observation* const seen = state.observed(problem);
-  if (seen == nullptr) return {Outcome::bad, state.observations.at(problem).error};
+  const State::Observed& seen = state.observed(problem);
+  if (!seen.error.empty()) return {Outcome::bad, seen.error};
   const ExerciseProblem known(state.contract, problem);
   Verdict verdict{Outcome::good, ""};
   for (const Limit& limit : limits) {
     BudgetLine line;
     line.what = limit.measure.what;
-    line.counted = limit.measure.of(seen->cost, static_cast<double>(state.places_of(known)));
+    line.counted = limit.measure.of(seen.cost, static_cast<double>(state.places_of(known)));
     line.allowed = limit.allowed;
     line.predicted = limit.usual;
     line.met = line.counted <= limit.allowed;
-    find_line(*seen, limit.measure, line.counted, line);
+    find_line(seen.lines, limit.measure, line.counted, line);
     if (line.file.ends_with("/" + state.source)) line.file = state.source;
     if (!line.met && verdict.outcome == Outcome::good) {
       verdict.outcome = Outcome::bad;
@@ -599,16 +580,15 @@ std::vector<Question> Check::questions() {
   if (!state.backend.not_counted().empty() || !state.all_right()) return questions;
   for (std::size_t i = 0; i < questions.size(); ++i) {
     const Asked& asked = state.contract.questions[i];
-    const Observation* const seen = state.observed(asked.problem);
-    if (seen == nullptr) continue;
+    const State::Observed& seen = state.observed(asked.problem);
+    if (!seen.error.empty()) continue;
     if (!asked.measure.of) {
-      questions[i].counted =
-          state.left.at(asked.problem).at(static_cast<std::size_t>(asked.output));
+      questions[i].counted = seen.outputs.at(static_cast<std::size_t>(asked.output));
       continue;
     }
     const ExerciseProblem problem(state.contract, asked.problem);
     questions[i].counted =
-        asked.measure.of(seen->cost, static_cast<double>(state.places_of(problem))) / asked.share;
+        asked.measure.of(seen.cost, static_cast<double>(state.places_of(problem))) / asked.share;
   }
   return questions;
 }

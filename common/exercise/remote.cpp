@@ -108,9 +108,12 @@ class Process {
 
 struct RemoteBackend::State {
   explicit State(const std::vector<std::string>& words)
-      : command(words), patience(words.size() == 1 ? kPatience : 0) {
+      : command(words), patience(is_held() ? 0 : kPatience) {
     begin();
   }
+
+  // By a debugger, which starts the program itself.
+  bool is_held() const { return command.size() > 1; }
 
   void begin() {
     process = std::make_unique<Process>(command);
@@ -272,7 +275,7 @@ bool RemoteBackend::recover() {
   try {
     if (state_->process->is_there()) return state_->ask({Ask::recover, 0, 0, 0, {}}).number != 0;
     // A debugger that was left stays away.
-    if (state_->command.size() > 1) return false;
+    if (state_->is_held()) return false;
     state_->begin();
     return true;
   } catch (const std::runtime_error&) {

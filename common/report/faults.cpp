@@ -140,10 +140,7 @@ std::string numbers_text(const Row& row, const TableOptions& options) {
     return text;
   }
   std::string text = std::string("numbers, ") + (known.tried > 1 ? "smallest wrong shape (" : "(") +
-                     known.smallest + "): " + known.place +
-                     (known.found == "never written" ? " was never written, should be "
-                                                     : " is " + known.found + ", should be ") +
-                     known.expected;
+                     known.smallest + "): " + wrong_output(known);
   text = wrapped(text, options) + "\n";
   if (!known.origin.empty()) text += "  " + wrapped(known.origin, options, "  ", 2) + "\n";
   if (!known.pattern.empty()) text += "  " + wrapped(known.pattern, options, "  ", 2) + "\n";
@@ -265,6 +262,12 @@ bool is_repeated(const Row& row, const Row& before) {
 }
 
 }  // namespace
+
+std::string wrong_output(const Diagnosis& known) {
+  const bool is_written = known.found != "never written";
+  return known.place + (is_written ? " is " + known.found : " was never written") + ", should be " +
+         known.expected;
+}
 
 std::string quoted_line(const std::string& file, int line, const std::string& remark,
                         const TableOptions& options) {

@@ -64,6 +64,9 @@ std::vector<Note> unreached_notes(const std::vector<Row>& rows);
 std::string quoted_line(const std::string& file, int line, const std::string& remark,
                         const TableOptions& options);
 
+/// "output[4] is 0.31, should be -1.07", of a diagnosis that has a place.
+std::string wrong_output(const Diagnosis& known);
+
 /// What failed, to stand below all tables.
 std::string all_faults(const std::vector<Row>& rows, const TableOptions& options);
 

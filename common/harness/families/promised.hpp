@@ -74,10 +74,11 @@ class PromisedData final : public Dataset {
   using Arrange =
       std::function<std::vector<float>(const std::vector<float>& values, conv::Layout layout)>;
 
-  // A promise for each output, in NCHW. Without `input` and `output` there is no other layout.
+  // A promise for each output, in NCHW. Without `input` and `output` there is no other layout. `exact`: as
+  // Dataset; the promises have no bounds then.
   PromisedData(std::vector<InputValues> inputs, std::vector<Promise> promises, Arrange input = {},
-               Arrange output = {})
-      : Dataset(std::move(inputs)),
+               Arrange output = {}, bool exact = false)
+      : Dataset(std::move(inputs), exact),
         promises_(std::move(promises)),
         input_(std::move(input)),
         output_(std::move(output)) {}

@@ -24,7 +24,7 @@ Tables. Everything between the two comments is generated from a JSON file that a
 `stage`, `backend`, `variant` and any `problem.NAME` select rows (commas separate alternatives, * is
 any value there is, rows come in the order of the alternatives of `variant`, else in the order of the file). `columns` names
 entries of COLUMNS below, or `predicted:COUNTER`, `counted:COUNTER`, `published:FIGURE`,
-`problem:FIELD`, `profile:FIGURE` (results/profile_caches.py). Instead of `columns`,
+`problem:FIELD`, `profile:FIGURE` (results/profile_launches.py). Instead of `columns`,
 `counters=a,b,c` gives one line a counter and two columns (predicted, counted) a variant.
 
 The BU report's own table for one variant, its published figures beside ours; the CPU's times come
@@ -94,6 +94,11 @@ COUNTER_NAMES = {
     "global_atomic_requests": "global atomic requests",
     "shared_atomic_requests": "shared atomic requests",
     "barriers": "barriers",
+    "dshared_load_requests": "distributed shared load requests",
+    "dshared_load_sectors": "distributed shared load sectors",
+    "dshared_store_requests": "distributed shared store requests",
+    "dshared_store_sectors": "distributed shared store sectors",
+    "dshared_atomic_requests": "distributed shared atomic requests",
 }
 
 
@@ -194,7 +199,7 @@ COLUMNS = {
     "sectors_per_request": (
         "sectors per request", ">", cell("traffic.sectors_per_request", FORMATS["3"])),
     "shared_conflicts": ("bank conflicts", ">", cell("traffic.shared_conflicts")),
-    "role": ("", "-", lambda row: {"peer": "library", "copy": "copy"}.get(row.get("role"), "ours")),
+    "role": ("", "-", lambda row: {"peer": "library", "copy": "copy", "beside": "beside"}.get(row.get("role"), "ours")),
     "detail": ("inside", "-", lambda row: row.get("detail") or "-"),
     "method": ("timed as", "-", cell("time.method")),
     "median_ms": ("median, ms", ">", cell("time.hot.median_ms", significant)),

@@ -5,7 +5,7 @@
 #
 #   tests/on_gpu.sh [--arch sm_90] [--out DIR] [PART...]
 #
-# Parts: build, tests, run, exercises, sanitize, foreign, calibrate, bench; all of them if none is named. A part
+# Parts: build, tests, run, exercises, sanitize, foreign, calibrate, profile, bench; all of them if none is named. A part
 # without the build before it uses what was built last.
 #
 # Needs nvcc, a GPU and what the README lists; compute-sanitizer, ncu and python3 where present (a part
@@ -21,8 +21,8 @@ while [ $# -gt 0 ]; do
   case $1 in
     --arch) arch=${2:?--arch needs a value, such as sm_90}; shift 2 ;;
     --out) out=${2:?--out needs a folder}; shift 2 ;;
-    build | tests | run | exercises | sanitize | foreign | calibrate | bench) parts="$parts $1"; shift ;;
-    *) echo "usage: $0 [--arch sm_90] [--out DIR] [build|tests|run|exercises|sanitize|foreign|calibrate|bench ...]" >&2
+    build | tests | run | exercises | sanitize | foreign | calibrate | profile | bench) parts="$parts $1"; shift ;;
+    *) echo "usage: $0 [--arch sm_90] [--out DIR] [build|tests|run|exercises|sanitize|foreign|calibrate|profile|bench ...]" >&2
        exit 2 ;;
   esac
 done
@@ -117,6 +117,21 @@ fi
 if wanted calibrate; then
   $limit sh "$root/tests/simt/calibrate.sh" --arch "$arch" --out "$out/calibrate" >"$out/calibrate.txt" 2>&1
   report $? "simulator's counters against Nsight Compute's" "$(tail -1 "$out/calibrate.txt")"
+fi
+
+# What the pages quote of Nsight Compute: why wide masks are slow, and what the caches hold.
+if wanted profile; then
+  python3 "$root/docs/results/profile_launches.py" "$build/stages/03_conv1d_constant-gpu:constant" \
+    "$build/stages/04_conv1d_tiled_halo-gpu:tiled_halo,warp_tile" \
+    "$build/stages/05_conv1d_tiled_cached-gpu:tiled_cached" --figures stalls \
+    --problem 10000000x63,10000000x127,10000000x191,10000000x255 --json "$out/masks_stalls_gpu.json" \
+    >"$out/profile.log" 2>&1
+  report $? "profile of wide masks" "$(tail -1 "$out/profile.log")"
+  python3 "$root/docs/results/profile_launches.py" \
+    "$build/stages/11_fused_pooling-gpu:nchw,chwn,chwn_reuse,nchw_reuse" --figures caches \
+    --problem 24-128-3-64-s2-ceil,55-128-3-96-s2,27-128-3-192-s2,110-64-3-96-s2-ceil \
+    --json "$out/pooling_caches_gpu.json" >"$out/profile.log" 2>&1
+  report $? "profile of pooling" "$(tail -1 "$out/profile.log")"
 fi
 
 # Arrays of up to a billion numbers, and the CPU's time for them: this takes minutes.

@@ -34,7 +34,7 @@ ONLY = {
 }
 
 # A stage does not include another, but for those that compose them.
-COMPOSERS = ["stages/13_network", "stages/bench"]
+COMPOSERS = ["stages/13_network", "stages/bench", "stages/convolve"]
 
 SOURCES = {".cpp", ".hpp", ".h", ".cu", ".cuh", ".in"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*"((?:common|stages|exercises|solutions|tests)/[^"]*)"', re.M)

@@ -44,6 +44,8 @@ double error_bound(std::int64_t terms, double scale);
 ///   sum over i of |A^T_pi| * max_r |G_ir| * sum_j |B^T_ij|,
 /// largest for p = 3: 10/6 + 10/6 + 8*6/6 + 8*6/6 + 10 = 29.3. In two dimensions the factors
 /// multiply: 29.3^2 = 860. So large, beside inputs and taps, are the numbers that are rounded.
+/// F(2x2, 5x5) has the same points, so the same B^T; its largest is that of p = 1, with as much:
+/// 10/6 + 10/6 + 2*(16/24)*6 + 2*(16/24)*6 + 10. F(2x2, 3x3) reaches 1 + 1 + 2, squared 16.
 ///
 /// It is a limit and no theorem. That would be 860 * gamma(C + 30), one u for every rounding on the
 /// way and all of them to the same side: with 512 channels wider than what TF32 loses, so that it

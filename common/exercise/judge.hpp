@@ -131,6 +131,8 @@ inline const std::vector<std::string> kOrder = {"race",
                                                 "undefined_shuffle",
                                                 "unfinished_copy",
                                                 "unordered_streams",
+                                                "absent_block",
+                                                "unordered_launches",
                                                 "endless_kernel"};
 inline const std::vector<std::string> kMemory = {"out_of_bounds",
                                                  "use_after_free",

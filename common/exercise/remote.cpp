@@ -205,7 +205,7 @@ CounterList RemoteBackend::by_name(const simt::Counters& counters) const {
   CounterList list;
   if (!not_counted().empty()) return list;
   for (const simt::CounterField& field : simt::counter_fields()) {
-    list.emplace_back(field.name, counters.*field.member);
+    if (field.is_told(counters)) list.emplace_back(field.name, counters.*field.member);
   }
   return list;
 }

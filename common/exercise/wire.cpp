@@ -195,11 +195,13 @@ std::string to_text(const Observation& seen, const Backend& backend) {
                             {"kernels", seen.kernels},
                             {"counted", to_json(backend.by_name(seen.cost))},
                             {"fp64_operations", seen.cost.fp64_operations},
+                            {"tensor_instructions", seen.cost.tensor_instructions},
                             {"unfreed_bytes", seen.cost.unfreed_bytes},
                             {"host", std::vector{seen.cost.host.loads, seen.cost.host.stores,
                                                  seen.cost.host.products, seen.cost.host.values}},
                             {"lines", to_json(seen.lines)},
                             {"fp64_lines", to_json(seen.fp64_lines)},
+                            {"tensor_lines", to_json(seen.tensor_lines)},
                             {"printed", seen.printed.lines},
                             {"printed_total", seen.printed.total}});
   json["launches"] = Json::array();
@@ -219,6 +221,7 @@ Observation observation_from_text(const std::string& text) {
   json.at("unsupported").get_to(seen.unsupported);
   json.at("kernels").get_to(seen.kernels);
   json.at("fp64_operations").get_to(seen.cost.fp64_operations);
+  json.at("tensor_instructions").get_to(seen.cost.tensor_instructions);
   json.at("unfreed_bytes").get_to(seen.cost.unfreed_bytes);
   const auto host = json.get<std::array<std::uint64_t, 4>>("host");
   seen.cost.host = {host[0], host[1], host[2], host[3]};
@@ -226,6 +229,7 @@ Observation observation_from_text(const std::string& text) {
   json.at("printed_total").get_to(seen.printed.total);
   seen.lines = lines_from(json.at("lines"));
   seen.fp64_lines = lines_from(json.at("fp64_lines"));
+  seen.tensor_lines = lines_from(json.at("tensor_lines"));
   for (const auto& [name, value] : counters_from(json.at("counted"))) {
     for (const simt::CounterField& field : simt::counter_fields()) {
       if (name == field.name) seen.cost.*field.member = value;

@@ -94,6 +94,11 @@ struct LayerCall {
   const float* filters;  // [K][C][R][S]
   float* output;         // [N][K][P][Q], in CHWN [K][P][Q][N]
   float* workspace;      // as many floats as workspace_floats says; null for 0
+  const float* packed =
+      nullptr;  // the same filters as `pack` left them; null where there is no `pack`
+  // The launch may begin before the one before it in the stream has ended (can_overlap).
+  bool overlaps = false;
+  void* stream = nullptr;  // a cudaStream_t; null: the default stream
 };
 
 struct LayerKernel {
@@ -106,6 +111,16 @@ struct LayerKernel {
   // takes it.
   const char* (*refuses)(const LayerNumbers&) = nullptr;
   long long (*workspace_floats)(const LayerNumbers&) = nullptr;
+  // For a kernel that reads its filters in an order of its own: pack launches, on the default stream, what
+  // writes packed[packed_floats] from filters[K][C][R][S], both in the device's memory, and returns a CUDA
+  // error code. It is called once, before any number of launches, so it is no part of their time or traffic.
+  // What it leaves unwritten is anybody's. Both functions or neither.
+  long long (*packed_floats)(const LayerNumbers&) = nullptr;
+  int (*pack)(const float* filters, float* packed, const LayerNumbers&) = nullptr;
+  // Launched with LayerCall::overlaps it sets cudaLaunchAttributeProgrammaticStreamSerialization, calls
+  // cudaGridDependencySynchronize() before it reads or writes what earlier launches may touch (all but the
+  // packed filters), and writes the same bits as without.
+  bool can_overlap = false;
   bool chwn = false;  // the layout of input and output; else NCHW
   bool tuned = false;
   TileSizes tiles[kMostTiles] = {};

@@ -27,11 +27,15 @@ Kernel begin(const std::string& stage, const Variant& variant, const auto& probl
 }
 
 bool usable(const Conv2dVariant& variant, const conv::ConvLayer& layer) {
-  return variant.unavailable.empty() && !variant.set_up && variant.chooses_from.empty() &&
-         refusal(variant, layer).empty();
+  // In fp32 throughout, as those that networks are compared with.
+  const bool is_fp32 =
+      variant.demand == conv::Demand::bounded || variant.demand == conv::Demand::transformed;
+  return is_fp32 && variant.unavailable.empty() && !variant.set_up &&
+         variant.chooses_from.empty() && refusal(variant, layer).empty();
 }
 
-Kernel bind(const std::string& stage, const Conv2dVariant& variant, const conv::ConvLayer& layer) {
+Kernel bind(const std::string& stage, const Conv2dVariant& chooser, const conv::ConvLayer& layer) {
+  const Conv2dVariant variant = chooser.chosen ? chooser.chosen(layer) : chooser;
   Kernel kernel = begin(stage, variant, layer);
   kernel.problem = conv::label(layer);
   kernel.from = kernel.to = variant.layout;
@@ -40,9 +44,18 @@ Kernel bind(const std::string& stage, const Conv2dVariant& variant, const conv::
   kernel.output_floats = layer.output_size();
   kernel.workspace_floats = workspace_of(variant, layer);
   kernel.demand = variant.demand;
+  if (chooser.runs_as)
+    kernel.detail = [runs_as = chooser.runs_as, layer] { return runs_as(layer); };
+  if (variant.pack && variant.packed_floats(layer) > 0) {
+    kernel.packed_floats = variant.packed_floats(layer);
+    kernel.pack = [pack = variant.pack, layer](const float* filters, float* packed) {
+      return pack(filters, packed, layer);
+    };
+  }
   if (variant.launch) {
     kernel.launch = [variant, layer](const Arrays& arrays) {
-      return variant.launch({layer, arrays.input, arrays.filters, arrays.output, arrays.workspace});
+      return variant.launch(
+          {layer, arrays.input, arrays.filters, arrays.output, arrays.workspace, arrays.packed});
     };
   }
   return kernel;
@@ -89,8 +102,9 @@ std::vector<Kernel> kernels_for(const Catalogue& catalogue, const Layer& layer) 
       kernel.adds_bias = true;
       kernel.bias_floats = sums.K();
       kernel.launch = [fused = fused, sums, relu = weighted->relu](const Arrays& arrays) {
-        return fused.launch({sums, arrays.input, arrays.filters, arrays.output, arrays.workspace},
-                            arrays.bias, relu);
+        return fused.launch(
+            {sums, arrays.input, arrays.filters, arrays.output, arrays.workspace, arrays.packed},
+            arrays.bias, relu);
       };
       if (fused.detail) {
         kernel.detail = [fused = fused, sums, relu = weighted->relu] {

@@ -22,6 +22,7 @@ struct Arrays {
   const float* bias = nullptr;     // [K]
   float* output = nullptr;
   float* workspace = nullptr;
+  const float* packed = nullptr;  // the filters, as Kernel::pack left them
 };
 
 // A kernel bound to the problem that it is to compute.
@@ -37,10 +38,13 @@ struct Kernel {
   std::int64_t bias_floats = 0;
   std::int64_t output_floats = 0;
   std::int64_t workspace_floats = 0;
+  std::int64_t packed_floats = 0;
   bool in_place = false;   // it changes `output` and reads no input
   bool adds_bias = false;  // a convolution that adds the bias and applies ReLU itself
   conv::Demand demand = conv::Demand::bounded;
   std::function<int(const Arrays&)> launch;  // returns a CUDA error code
+  // Once before the launches, if packed_floats is not 0; returns a CUDA error code.
+  std::function<int(const float* filters, float* packed)> pack;
   // What the simulator must count; empty: `uncounted` says why there is nothing to count.
   std::function<Cost()> predict;
   std::string uncounted;
@@ -101,7 +105,8 @@ using MakeCatalogue = std::function<Catalogue()>;
 
 /// The kernels of the catalogue that can compute the layer, in any layout. Left out are variants that
 /// cannot run here or refuse the problem; that keep their filters in constant memory, which all layers
-/// of a chain would have to share; and that only choose another one (the plan chooses itself).
+/// of a chain would have to share; that multiply on tensor cores; and that only choose another one (the plan
+/// chooses itself).
 std::vector<Kernel> kernels_for(const Catalogue& catalogue, const Layer& layer);
 /// The same for bias and ReLU behind it.
 std::vector<Kernel> bias_kernels_for(const Catalogue& catalogue, const Layer& layer,

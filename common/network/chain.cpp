@@ -194,6 +194,7 @@ std::int64_t Chain::weight_bytes(const Network& network) { return kFloat * netwo
 std::int64_t Chain::bytes(const Network& network, const Plan& plan, Keep keep) {
   std::int64_t floats = network.input().size() + workspace_of(plan);
   for (const std::int64_t size : array_sizes(plan, keep)) floats += size;
+  for (const PlannedLayer& layer : plan.layers) floats += layer.kernel->kernel.packed_floats;
   return kFloat * floats;
 }
 
@@ -217,6 +218,7 @@ Chain::Chain(Backend& backend, const Network& network, const Plan& plan, const W
     step.input = before;
     step.output = maps_[steps_.size() % maps_.size()].get();
     step.outputs = static_cast<std::size_t>(option.kernel.output_floats);
+    if (step.kernel.packed_floats > 0) pack(step);
     before = step.output;
     steps_.push_back(std::move(step));
   };
@@ -224,6 +226,19 @@ Chain::Chain(Backend& backend, const Network& network, const Plan& plan, const W
     const PlannedLayer& layer = plan.layers[i];
     if (layer.transform != nullptr) add(i, *layer.transform, nullptr);
     add(i, *layer.kernel, layer.bias);
+  }
+}
+
+void Chain::pack(Step& step) {
+  const std::string where = network_.name() + " " + network_.layers()[step.layer].name;
+  step.packed =
+      std::make_unique<Array>(backend_, static_cast<std::size_t>(step.kernel.packed_floats));
+  const Observation seen = backend_.run(
+      [&] { return step.kernel.pack(on_device_.filters(step.layer), step.packed->data()); });
+  if (!seen.error.empty()) throw std::runtime_error(where + ", packing its filters: " + seen.error);
+  // What its own stage would have been told of.
+  for (const Hazard& hazard : seen.hazards) {
+    throw std::runtime_error(where + ", packing its filters: " + hazard.message);
   }
 }
 
@@ -236,6 +251,7 @@ int Chain::launch(const Step& step) const {
   arrays.bias = on_device_.bias(step.layer);
   arrays.output = step.output->data();
   arrays.workspace = step.kernel.workspace_floats > 0 ? workspace_->data() : nullptr;
+  arrays.packed = step.packed ? step.packed->data() : nullptr;
   if (const int error = step.kernel.launch(arrays); error != 0) return error;
   if (!step.bias) return 0;
   arrays.workspace = step.bias->workspace_floats > 0 ? workspace_->data() : nullptr;
@@ -319,9 +335,9 @@ bool Chain::check(const Step& step, LayerVerdict& verdict, std::vector<float>& i
   if (std::memcmp(after.data(), input.data(), input.size() * sizeof(float)) != 0) {
     complain("the input was changed");
   }
-  const Array* const arrays[] = {step.output, step.input, workspace_.get()};
-  const char* const names[] = {"output", "input", "workspace"};
-  for (int i = 0; i < 3; ++i) {
+  const Array* const arrays[] = {step.output, step.input, workspace_.get(), step.packed.get()};
+  const char* const names[] = {"output", "input", "workspace", "packed filters"};
+  for (int i = 0; i < 4; ++i) {
     if (arrays[i] == nullptr) continue;
     if (const std::string stray = arrays[i]->stray_write(names[i]); !stray.empty()) complain(stray);
   }

@@ -39,7 +39,7 @@ struct LayerVerdict {
 
 class Chain {
  public:
-  /// Allocates; throws std::runtime_error in one line. Keeps references to all but the plan, whose kernels
+  /// Allocates and packs filters; throws std::runtime_error in one line. Keeps references to all but the plan, whose kernels
   /// it copies.
   Chain(Backend& backend, const Network& network, const Plan& plan, const Weights& weights,
         const DeviceWeights& on_device, Keep keep);
@@ -82,11 +82,13 @@ class Chain {
     std::size_t layer = 0;
     bool transform = false;
     Kernel kernel;
+    std::unique_ptr<Array> packed;  // of its filters; null: it packs none
     std::unique_ptr<Kernel> bias;
     const Array* input = nullptr;
     Array* output = nullptr;
     std::size_t outputs = 0;
   };
+  void pack(Step& step);
   int launch(const Step& step) const;
   bool check(const Step& step, LayerVerdict& verdict, std::vector<float>& input, std::uint64_t seed,
              std::int64_t products);

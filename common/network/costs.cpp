@@ -61,7 +61,9 @@ class Measured final : public CostSource {
     return known->second;
   }
   void release() override {
-    for (auto* array : {&input_, &filters_, &bias_, &output_, &workspace_}) array->reset();
+    for (auto* array : {&input_, &filters_, &bias_, &output_, &workspace_, &packed_}) {
+      array->reset();
+    }
   }
 
  private:
@@ -98,17 +100,29 @@ class Measured final : public CostSource {
   Price measure(const Kernel& kernel, double best) {
     try {
       const std::int64_t floats = kernel.input_floats + kernel.filters_floats + kernel.bias_floats +
-                                  kernel.output_floats + kernel.workspace_floats;
+                                  kernel.output_floats + kernel.workspace_floats +
+                                  kernel.packed_floats;
       if (std::string why = too_large_for_memory("it", 0, floats * 4, backend_); !why.empty()) {
         // The arrays of the kernels before may be what is in the way.
         release();
         why = too_large_for_memory("it", 0, floats * 4, backend_);
         if (!why.empty()) return {kNever, why};
       }
-      const Arrays arrays{
-          at_least(input_, kernel.input_floats), at_least(filters_, kernel.filters_floats),
-          at_least(bias_, kernel.bias_floats), at_least(output_, kernel.output_floats),
-          at_least(workspace_, kernel.workspace_floats)};
+      Arrays arrays{at_least(input_, kernel.input_floats),
+                    at_least(filters_, kernel.filters_floats), at_least(bias_, kernel.bias_floats),
+                    at_least(output_, kernel.output_floats),
+                    at_least(workspace_, kernel.workspace_floats)};
+      if (kernel.packed_floats > 0) {
+        float* const packed = at_least(packed_, kernel.packed_floats);
+        const Observation packing =
+            backend_.run([&] { return kernel.pack(arrays.filters, packed); });
+        if (!packing.error.empty()) {
+          backend_.recover();
+          release();
+          return {kNever, "packing its filters: " + packing.error};
+        }
+        arrays.packed = packed;
+      }
       return timed(kernel, arrays, best);
     } catch (const std::runtime_error& error) {
       release();
@@ -143,7 +157,7 @@ class Measured final : public CostSource {
 
   Backend& backend_;
   std::vector<float> values_;
-  std::unique_ptr<Array> input_, filters_, bias_, output_, workspace_;
+  std::unique_ptr<Array> input_, filters_, bias_, output_, workspace_, packed_;
   std::map<std::string, Price> known_;
 };
 

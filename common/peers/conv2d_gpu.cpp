@@ -2,7 +2,9 @@
 #include <vector>
 
 #include "common/peers/conv2d.hpp"
+#include "common/peers/cudnn_tf32.hpp"
 #include "common/peers/libraries.hpp"
+#include "common/peers/true_fp32.hpp"
 
 namespace halo::peers {
 
@@ -40,6 +42,22 @@ Conv2dVariant cudnn_graph_peer() {
 }
 
 }  // namespace
+
+std::vector<Conv2dVariant> cudnn_tf32() {
+  if (!tf32_is_asked_for()) return {};
+  Conv2dVariant peer;
+  peer.name = "cudnn_tf32";
+  peer.source = "common/peers/cudnn_graph.cpp";
+  peer.description = "the fastest of cuDNN's algorithms and plans in TF32";
+  peer.role = Role::beside;
+  peer.demand = conv::Demand::tf32;
+#ifdef HALO_HAVE_CUDNN
+  use_cudnn_tf32(peer);
+#else
+  peer.unavailable = HALO_NO_CUDNN;
+#endif
+  return {peer};
+}
 
 std::vector<Conv2dVariant> conv2d() { return {cudnn_peer(), cudnn_graph_peer()}; }
 

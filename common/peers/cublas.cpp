@@ -1,6 +1,6 @@
 #include "common/peers/cublas.hpp"
 
-#include <cstdlib>
+#include "common/peers/true_fp32.hpp"
 
 namespace halo::peers {
 
@@ -37,8 +37,8 @@ CublasHandle::~CublasHandle() {
 int CublasHandle::open() {
   const std::uint64_t context = context_number();
   if (handle_ != nullptr && context_ == context) return cudaSuccess;
-  // Read by the library when it starts: no TF32, whatever a default says.
-  setenv("NVIDIA_TF32_OVERRIDE", "0", 1);
+  // Read by the library when it starts.
+  forbid_tf32();
   handle_ = nullptr;
   if (const cudaError_t error = workspace_.allocate(kWorkspace); error != cudaSuccess) return error;
   cublasHandle_t handle = nullptr;

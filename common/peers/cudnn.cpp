@@ -116,8 +116,8 @@ CudnnHandle::~CudnnHandle() {
 int CudnnHandle::open() {
   const std::uint64_t context = context_number();
   if (handle_ != nullptr && context_ == context) return cudaSuccess;
-  // Read by the library when it starts: no TF32, whatever a default or a descriptor says.
-  setenv("NVIDIA_TF32_OVERRIDE", "0", 1);
+  // Read by the library when it starts.
+  forbid_tf32();
   handle_ = nullptr;
   cudnnStatus_t status = cudnnCreate(&handle_);
   if (status == CUDNN_STATUS_SUCCESS) status = cudnnSetStream(handle_, cudaStreamPerThread);
@@ -161,8 +161,12 @@ cudnnStatus_t CudnnRelu::make(bool relu, cudnnNanPropagation_t nans) {
       activation_, relu ? CUDNN_ACTIVATION_RELU : CUDNN_ACTIVATION_IDENTITY, nans, 0.0);
 }
 
-TryAccuracy try_true_fp32(cudnnHandle_t, const conv::ConvLayer& layer, const LayerArrays& arrays) {
-  return [data = std::shared_ptr<SampleOnDevice>(), layer, of = arrays](
+namespace {
+
+// `beyond`: why a way whose relative error is above `most` can't take part.
+TryAccuracy try_accuracy(const conv::ConvLayer& layer, const LayerArrays& arrays, double most,
+                         const std::string& beyond) {
+  return [data = std::shared_ptr<SampleOnDevice>(), layer, of = arrays, most, beyond](
              CudnnWay& way, void* workspace, std::size_t bytes, std::string& fault) mutable -> int {
     float* const output = of.output;
     if (data == nullptr) {
@@ -196,11 +200,21 @@ TryAccuracy try_true_fp32(cudnnHandle_t, const conv::ConvLayer& layer, const Lay
     const double relative = data->sample.relative_error(found, of.relu);
     if (std::isnan(relative)) {
       fault = "some of its outputs are missing or no numbers";
-    } else if (relative > kTrueFp32) {
-      fault = "its relative error is " + three_digits(relative) + ", so it is no true fp32";
+    } else if (relative > most) {
+      fault = "its relative error is " + three_digits(relative) + ", so it is " + beyond;
     }
     return cudaSuccess;
   };
+}
+
+}  // namespace
+
+TryAccuracy try_true_fp32(cudnnHandle_t, const conv::ConvLayer& layer, const LayerArrays& arrays) {
+  return try_accuracy(layer, arrays, kTrueFp32, "no true fp32");
+}
+
+TryAccuracy try_tf32(cudnnHandle_t, const conv::ConvLayer& layer, const LayerArrays& arrays) {
+  return try_accuracy(layer, arrays, kTf32, "less than TF32");
 }
 
 CudnnPeer::CudnnPeer(ListCudnnWays list, MakeTryAccuracy make_try_accuracy, std::string none)

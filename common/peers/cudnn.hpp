@@ -3,7 +3,7 @@
 //
 // What keeps the comparison fair to both sides:
 // - True fp32. cuDNN's default may round the factors to TF32, with 10 bits behind the point:
-//   NVIDIA_TF32_OVERRIDE=0 is set before the library starts, the eight algorithms run with
+//   NVIDIA_TF32_OVERRIDE=0 is set before the library starts (forbid_tf32), the eight algorithms run with
 //   CUDNN_FMA_MATH, which is read back, and of the graph API's plans those with a note of tensor
 //   cores, converted inputs or sums of reduced precision do not take part.
 // - And proof of it: a way takes part only if its errors are those of fp32. For layers that is a
@@ -105,7 +105,7 @@ class CudnnRelu {
   cudnnActivationDescriptor_t activation_ = nullptr;
 };
 
-/// The descriptors of one layer, in NCHW: cross-correlation in CUDNN_FMA_MATH.
+/// The descriptors of one layer, in NCHW: cross-correlation, in CUDNN_FMA_MATH unless said.
 class CudnnLayer {
  public:
   CudnnLayer() = default;
@@ -114,7 +114,7 @@ class CudnnLayer {
   ~CudnnLayer();
 
   /// Once only.
-  cudnnStatus_t make(const conv::ConvLayer& layer);
+  cudnnStatus_t make(const conv::ConvLayer& layer, cudnnMathType_t math = CUDNN_FMA_MATH);
   cudnnTensorDescriptor_t input() const { return input_.get(); }
   cudnnFilterDescriptor_t filters() const { return filters_; }
   cudnnConvolutionDescriptor_t convolution() const { return convolution_; }
@@ -173,6 +173,11 @@ using ListCudnnWays = std::function<CudnnWays(cudnnHandle_t handle, const conv::
 CudnnWays list_algorithms(cudnnHandle_t handle, const conv::ConvLayer& layer);
 CudnnWays list_plans(cudnnHandle_t handle, const conv::ConvLayer& layer);
 
+/// The same two for TF32: those of the eight that are sums of products, in CUDNN_DEFAULT_MATH; and the plans
+/// that note tensor cores, but no transform, no inputs of a shorter type and no sums in reduced precision.
+CudnnWays list_tf32_algorithms(cudnnHandle_t handle, const conv::ConvLayer& layer);
+CudnnWays list_tf32_plans(cudnnHandle_t handle, const conv::ConvLayer& layer);
+
 /// Tries the ways of one layer for their accuracy: returns a CUDA error code, and says in `fault` why
 /// one can't take part. It may write to the output it was made with.
 using TryAccuracy =
@@ -183,6 +188,8 @@ using MakeTryAccuracy = std::function<TryAccuracy(
 /// By Fp32Sample, on the layer itself. Of arrays with a bias, one of zeros takes the place.
 TryAccuracy try_true_fp32(cudnnHandle_t handle, const conv::ConvLayer& layer,
                           const LayerArrays& arrays);
+/// The same with TF32's error.
+TryAccuracy try_tf32(cudnnHandle_t handle, const conv::ConvLayer& layer, const LayerArrays& arrays);
 
 /// What was chosen for one layer.
 struct CudnnChoice {

@@ -68,7 +68,7 @@ CudnnLayer::~CudnnLayer() {
   if (convolution_ != nullptr) cudnnDestroyConvolutionDescriptor(convolution_);
 }
 
-cudnnStatus_t CudnnLayer::make(const conv::ConvLayer& layer) {
+cudnnStatus_t CudnnLayer::make(const conv::ConvLayer& layer, cudnnMathType_t math) {
   cudnnStatus_t status = input_.make({layer.N(), layer.C(), layer.H(), layer.W()});
   const auto then = [&status](auto&& step) {
     if (status == CUDNN_STATUS_SUCCESS) status = step();
@@ -84,7 +84,7 @@ cudnnStatus_t CudnnLayer::make(const conv::ConvLayer& layer) {
                                            layer.stride_h(), layer.stride_w(), 1, 1,
                                            CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT);
   });
-  then([&] { return cudnnSetConvolutionMathType(convolution_, CUDNN_FMA_MATH); });
+  then([&] { return cudnnSetConvolutionMathType(convolution_, math); });
   then([&] { return output_.make({layer.N(), layer.K(), layer.P(), layer.Q()}); });
   return status;
 }
@@ -129,6 +129,18 @@ CudnnWays list_algorithms(cudnnHandle_t handle, const conv::ConvLayer& layer) {
   for (int number = 0; number < CUDNN_CONVOLUTION_FWD_ALGO_COUNT; ++number) {
     listed.ways.push_back(
         std::make_unique<AlgorithmWay>(handle, descriptors, static_cast<Algorithm>(number)));
+  }
+  return listed;
+}
+
+CudnnWays list_tf32_algorithms(cudnnHandle_t handle, const conv::ConvLayer& layer) {
+  CudnnWays listed;
+  const auto descriptors = std::make_shared<CudnnLayer>();
+  if (descriptors->make(layer, CUDNN_DEFAULT_MATH) != CUDNN_STATUS_SUCCESS) return listed;
+  for (const Algorithm algorithm :
+       {CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM, CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM,
+        CUDNN_CONVOLUTION_FWD_ALGO_GEMM, CUDNN_CONVOLUTION_FWD_ALGO_DIRECT}) {
+    listed.ways.push_back(std::make_unique<AlgorithmWay>(handle, descriptors, algorithm));
   }
   return listed;
 }

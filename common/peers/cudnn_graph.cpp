@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <set>
 #include <string>
@@ -200,12 +201,25 @@ struct Configuration {
         CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE, CUDNN_TYPE_BEHAVIOR_NOTE, CUDNN_BEHAVIOR_NOTE_TYPE_COUNT);
   }
 
-  bool is_true_fp32() const {
-    return std::none_of(numerical.begin(), numerical.end(), [](cudnnBackendNumericalNote_t note) {
-      return note == CUDNN_NUMERICAL_NOTE_TENSOR_CORE ||
-             note == CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS ||
-             note == CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION;
+  bool notes_any_of(std::initializer_list<cudnnBackendNumericalNote_t> notes) const {
+    return std::any_of(numerical.begin(), numerical.end(), [&](cudnnBackendNumericalNote_t note) {
+      return std::find(notes.begin(), notes.end(), note) != notes.end();
     });
+  }
+  bool is_shortened() const {
+    return notes_any_of({CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS,
+                         CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION});
+  }
+  bool is_true_fp32() const {
+    return !is_shortened() && !notes_any_of({CUDNN_NUMERICAL_NOTE_TENSOR_CORE});
+  }
+  // Sums of products, whose bound is TF32's.
+  bool is_tf32() const {
+    return !is_shortened() && notes_any_of({CUDNN_NUMERICAL_NOTE_TENSOR_CORE}) &&
+           !notes_any_of({CUDNN_NUMERICAL_NOTE_FFT, CUDNN_NUMERICAL_NOTE_WINOGRAD,
+                          CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4,
+                          CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_6x6,
+                          CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13});
   }
 
   // "FFT, runtime compilation", or "no notes".
@@ -217,6 +231,9 @@ struct Configuration {
     };
     for (const cudnnBackendNumericalNote_t note : numerical) {
       switch (static_cast<int>(note)) {
+        case CUDNN_NUMERICAL_NOTE_TENSOR_CORE:
+          add("tensor cores");
+          break;
         case CUDNN_NUMERICAL_NOTE_FFT:
           add("FFT");
           break;
@@ -263,7 +280,9 @@ class PlanWay final : public CudnnWay {
 
   std::string name() const override { return configuration_.name; }
   std::string mathematics() const override {
-    return "float without tensor cores, " + configuration_.notes();
+    return (configuration_.is_true_fp32() ? "float without tensor cores, "
+                                          : "tensor cores in TF32, ") +
+           configuration_.notes();
   }
 
   cudnnStatus_t prepare(std::size_t& workspace_bytes) override {
@@ -305,7 +324,11 @@ std::vector<Descriptor> ask(const Descriptor& graph, cudnnBackendHeurMode_t mode
 
 }  // namespace
 
-CudnnWays list_plans(cudnnHandle_t handle, const conv::ConvLayer& layer) {
+namespace {
+
+// Those that take part, and how the row calls them.
+CudnnWays list_plans_that(bool (Configuration::*take_part)() const, const std::string& are,
+                          cudnnHandle_t handle, const conv::ConvLayer& layer) {
   CudnnWays listed;
   const Descriptor graph = make_graph(handle, layer);
   std::set<std::string> seen;
@@ -314,14 +337,44 @@ CudnnWays list_plans(cudnnHandle_t handle, const conv::ConvLayer& layer) {
     for (Descriptor& descriptor : ask(graph, mode)) {
       Configuration configuration(std::move(descriptor));
       if (configuration.name.empty() || !seen.insert(configuration.name).second) continue;
-      if (!configuration.is_true_fp32()) continue;
+      if (!(configuration.*take_part)()) continue;
       listed.ways.push_back(std::make_unique<PlanWay>(handle, std::move(configuration)));
     }
   }
   listed.considered = "; of the " + std::to_string(seen.size()) +
                       " plans that cuDNN's heuristics name " + std::to_string(listed.ways.size()) +
-                      " are float throughout";
+                      " are " + are;
   return listed;
+}
+
+}  // namespace
+
+CudnnWays list_plans(cudnnHandle_t handle, const conv::ConvLayer& layer) {
+  return list_plans_that(&Configuration::is_true_fp32, "float throughout", handle, layer);
+}
+
+CudnnWays list_tf32_plans(cudnnHandle_t handle, const conv::ConvLayer& layer) {
+  return list_plans_that(&Configuration::is_tf32, "sums of products in TF32", handle, layer);
+}
+
+void use_cudnn_tf32(Conv2dVariant& variant) {
+  const auto list = [](cudnnHandle_t handle, const conv::ConvLayer& layer) {
+    CudnnWays listed = list_tf32_plans(handle, layer);
+    CudnnWays older = list_tf32_algorithms(handle, layer);
+    for (auto& way : older.ways) {
+      listed.ways.insert(listed.ways.begin(), std::move(way));
+    }
+    listed.considered = " of both interfaces" + listed.considered;
+    listed.most += static_cast<int>(older.ways.size());
+    return listed;
+  };
+  const auto cudnn =
+      std::make_shared<CudnnPeer>(list, try_tf32, "its ways in TF32 takes this layer");
+  variant.launch = [cudnn](const Conv2dCall& call) {
+    return cudnn->launch(call.layer, {call.input, call.filters, call.output});
+  };
+  variant.version = "cuDNN " + cudnn_version();
+  variant.detail = [cudnn](const conv::ConvLayer& layer) { return cudnn->detail(layer); };
 }
 
 void use_cudnn_graph(Conv2dVariant& variant) {

@@ -18,6 +18,8 @@ void use_cudnn(Conv2dVariant& variant);
 
 /// cudnn_graph.cpp. Sets launch, version and detail.
 void use_cudnn_graph(Conv2dVariant& variant);
+/// The same, of both interfaces, in TF32.
+void use_cudnn_tf32(Conv2dVariant& variant);
 
 /// cudnn_operations.cpp. Set launch, version, detail and differs; pooling in the variant's layout.
 void use_cudnn(TransformVariant& variant);

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include "common/conv/inputs.hpp"
 
@@ -41,6 +43,15 @@ std::vector<float> repeated(const std::vector<float>& values, std::int64_t count
 }
 
 }  // namespace
+
+bool tf32_is_asked_for() {
+  const char* const asked = std::getenv("HALO_CUDNN_TF32");
+  return asked != nullptr && std::string_view(asked) == "1";
+}
+
+void forbid_tf32() {
+  if (!tf32_is_asked_for()) setenv("NVIDIA_TF32_OVERRIDE", "0", 1);
+}
 
 Fp32Sample::Fp32Sample(const conv::ConvLayer& layer) {
   static const std::vector<float> cells = draw(1);

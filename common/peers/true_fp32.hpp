@@ -21,6 +21,16 @@ namespace halo::peers {
 /// 3e-4, to half precision the same, to bfloat16 2e-3.
 inline constexpr double kTrueFp32 = 0x1p-16;
 
+/// The largest one of what counts as TF32: 2^-10, 1e-3. bfloat16 is beyond it.
+inline constexpr double kTf32 = 0x1p-10;
+
+/// Whether cuDNN in TF32 is to stand beside the peers in true fp32: HALO_CUDNN_TF32=1 in the environment.
+bool tf32_is_asked_for();
+
+/// Libraries that start after this leave TF32 alone, whatever their defaults say; unless it was asked for: then
+/// what each peer sets, and the errors, must do.
+void forbid_tf32();
+
 /// Data for a layer, and what some of its outputs should be.
 class Fp32Sample {
  public:

@@ -27,6 +27,7 @@ GpuFigures figures_of(const gpus::Gpu& gpu) {
   GpuFigures figures;
   figures.key = gpu.key;
   figures.name = gpu.name;
+  figures.capability = 10 * gpu.major + gpu.minor;
   figures.sms = gpu.sms;
   figures.cores_per_sm = gpu.cores_per_sm;
   figures.latency_cycles = gpu.latency_cycles;
@@ -68,7 +69,14 @@ const GpuFigures& built_in_gpu(std::string_view key) {
 }
 
 GpuLimits limits_of(const GpuFigures& gpu) {
-  return {gpu.sms, gpu.shared_per_sm, gpu.shared_per_block};
+  return {gpu.sms, gpu.shared_per_sm, gpu.shared_per_block, gpu.capability};
+}
+
+std::string too_old(const GpuLimits& gpu, int capability) {
+  if (gpu.capability >= capability) return {};
+  const auto words = [](int of) { return std::to_string(of / 10) + "." + std::to_string(of % 10); };
+  return "it needs compute capability " + words(capability) + ", the GPU has " +
+         words(gpu.capability);
 }
 
 std::int64_t bytes_per_cycle(const GpuFigures& gpu) {

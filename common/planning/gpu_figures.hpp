@@ -22,6 +22,7 @@ struct FigureSource {
 struct GpuFigures {
   std::string key;   // as an option names it: "gtx1080ti"
   std::string name;  // for people
+  int capability = 0;  // compute capability: 90 for 9.0
   int sms = 0;
   int cores_per_sm = 0;    // fp32 lanes
   int latency_cycles = 0;  // of a load from global memory that no cache answers
@@ -47,11 +48,19 @@ struct GpuLimits {
   int sms = 0;
   int shared_per_sm = 0;     // bytes
   int shared_per_block = 0;  // bytes, the most a block may ask for
+  int capability = 0;        // compute capability: 90 for 9.0
 
   bool operator==(const GpuLimits&) const = default;
 };
 
 GpuLimits limits_of(const GpuFigures& gpu);
+
+/// Compute capability with which thread block clusters and launches that overlap came.
+inline constexpr int kWithClusters = 90;
+
+/// Why a kernel compiled for GPUs of this compute capability (90 for 9.0) and later ones does not run on such a
+/// GPU, as the end of a sentence; empty: it does.
+std::string too_old(const GpuLimits& gpu, int capability);
 
 /// How many fused multiply-adds a core is taken to do in a cycle.
 enum class FmaCount {

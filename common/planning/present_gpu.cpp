@@ -74,6 +74,7 @@ GpuFigures ask() {
   GpuFigures gpu;
   gpu.key = "present";
   gpu.name = properties.name;
+  gpu.capability = 10 * properties.major + properties.minor;
   gpu.sms = properties.multiProcessorCount;
   gpu.cores_per_sm = gpus::cores_per_sm(properties.major, properties.minor);
   gpu.latency_cycles = older.latency_cycles;
@@ -125,6 +126,10 @@ GpuLimits present_limits() {
   ask(gpu.sms, cudaDevAttrMultiProcessorCount);
   ask(gpu.shared_per_sm, cudaDevAttrMaxSharedMemoryPerMultiprocessor);
   ask(gpu.shared_per_block, cudaDevAttrMaxSharedMemoryPerBlockOptin);
+  int major = 0, minor = 0;
+  ask(major, cudaDevAttrComputeCapabilityMajor);
+  ask(minor, cudaDevAttrComputeCapabilityMinor);
+  gpu.capability = 10 * major + minor;
   return gpu;
 }
 

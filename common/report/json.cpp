@@ -197,11 +197,14 @@ Json figures_to_json(const Figures& figures) {
   add_part(json, "predicted", launches_to_json(figures.predicted));
   add_part(json, "counted", launches_to_json(figures.counted));
   add_part(json, "fp64_lines", lines_to_json(figures.fp64_lines));
+  add_part(json, "tensor_lines", lines_to_json(figures.tensor_lines));
   const auto figure = [&](const char* name, std::int64_t value) {
     if (value >= 0) json[name] = value;
   };
   figure("fp64_predicted", figures.fp64_predicted);
   figure("fp64_counted", figures.fp64_counted);
+  figure("tensor_predicted", figures.tensor_predicted);
+  figure("tensor_counted", figures.tensor_counted);
   figure("unfreed_bytes", figures.unfreed_bytes);
   figure("registers", figures.registers);
   figure("local_bytes", figures.local_bytes);
@@ -215,8 +218,11 @@ Figures figures_from_json(const Json& traffic) {
   figures.predicted = launches_from_json(*json, "predicted");
   figures.counted = launches_from_json(*json, "counted");
   figures.fp64_lines = lines_from_json(*json, "fp64_lines");
+  figures.tensor_lines = lines_from_json(*json, "tensor_lines");
   figures.fp64_predicted = json->get_or("fp64_predicted", figures.fp64_predicted);
   figures.fp64_counted = json->get_or("fp64_counted", figures.fp64_counted);
+  figures.tensor_predicted = json->get_or("tensor_predicted", figures.tensor_predicted);
+  figures.tensor_counted = json->get_or("tensor_counted", figures.tensor_counted);
   figures.unfreed_bytes = json->get_or("unfreed_bytes", figures.unfreed_bytes);
   figures.registers = json->get_or("registers", figures.registers);
   figures.local_bytes = json->get_or("local_bytes", figures.local_bytes);
@@ -341,12 +347,13 @@ constexpr TimeField kTimeFields[] = {
     {"gflop_per_s", &Time::gflop_per_s},     {"share_of_copy", &Time::share_of_copy},
     {"share_of_fp32", &Time::share_of_fp32}, {"ratio_to_previous", &Time::ratio_to_previous},
     {"ratio_to_copy", &Time::ratio_to_copy}, {"ratio_to_best_peer", &Time::ratio_to_best_peer},
+    {"packing_ms", &Time::packing_ms},
 };
 
-constexpr const char* kRoles[] = {"variant", "peer", "copy"};
+constexpr const char* kRoles[] = {"variant", "peer", "copy", "beside"};
 
 Role role_from(const std::string& text) {
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < 4; ++i) {
     if (text == kRoles[i]) return static_cast<Role>(i);
   }
   throw std::runtime_error("unknown role " + data::quoted(text));
@@ -492,6 +499,7 @@ Json row_to_json(const Row& row) {
   add_part(time, "hot", spread_to_json(row.time.hot));
   add_part(time, "cold", spread_to_json(row.time.cold));
   add_part(time, "transfers", spread_to_json(row.time.transfers));
+  add_part(time, "overlapped", spread_to_json(row.time.overlapped));
   add(time, "discarded_rounds", row.time.discarded_rounds);
   add_figure(time, "low_clock_mhz", row.time.low_clock_mhz);
   for (const TimeField& field : kTimeFields) add_figure(time, field.name, row.time.*field.member);
@@ -617,6 +625,7 @@ Row row_from_json(const Json& json) {
   row.time.hot = spread_from_json(time, "hot");
   row.time.cold = spread_from_json(time, "cold");
   row.time.transfers = spread_from_json(time, "transfers");
+  row.time.overlapped = spread_from_json(time, "overlapped");
   row.time.discarded_rounds = count_from(time, "discarded_rounds");
   row.time.low_clock_mhz = figure_from_json(time, "low_clock_mhz");
   for (const TimeField& field : kTimeFields) {

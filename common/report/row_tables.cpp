@@ -22,6 +22,8 @@ bool any(const Rows& rows, const std::function<bool(const Row&)>& test) {
 
 bool saw_hazards(const Row& row) { return row.hazards.outcome != Outcome::not_run; }
 bool counted_traffic(const Row& row) { return row.traffic.outcome != Outcome::not_run; }
+bool overlaps(const Row& row) { return row.time.overlapped.median_ms >= 0; }
+bool packs(const Row& row) { return row.time.packing_ms >= 0; }
 
 std::string percent(double share) { return share < 0 ? "-" : fixed(share * 100, 1); }
 
@@ -133,8 +135,14 @@ std::vector<RowField> timed_fields(const Rows& rows) {
     if (time.hot.p10_ms < 0) return std::string("-");
     return rounded(time.hot.p10_ms) + "-" + rounded(time.hot.p90_ms);
   });
+  if (any(rows, overlaps)) {
+    figure("overlapped ms", [](const Time& time) { return rounded(time.overlapped.median_ms); });
+  }
   figure("cold ms", [](const Time& time) { return rounded(time.cold.median_ms); });
   figure("total ms", [](const Time& time) { return rounded(time.transfers.median_ms); });
+  if (any(rows, packs)) {
+    figure("packing ms", [](const Time& time) { return rounded(time.packing_ms); });
+  }
   // The bandwidth that the share of the roof is about.
   if (any(rows, [](const Row& row) { return row.time.cold_gb_per_s >= 0; })) {
     figure("cold GB/s", [](const Time& time) { return rounded(time.cold_gb_per_s); });
@@ -221,6 +229,12 @@ constexpr const char* kLegend[] = {
     "%copy, %fp32: shares of the roofs. x: time of the variant before, of the copy, of the fastest "
     "peer / this time. A/A %: what the same code differs by."};
 
+constexpr const char* kOverlappedLegend =
+    "overlapped: as hot, but a call may begin before the one before it has ended; no ratio is of "
+    "it.";
+constexpr const char* kPackingLegend =
+    "packing: of the filters, once for any number of calls; no other time contains it but total.";
+
 constexpr const char* kCountedLegend =
     "trials: small shapes that were tried first. error/bound: the worst error, as a share of what "
     "rounding may cause; over 1 is wrong.";
@@ -258,6 +272,8 @@ std::vector<Note> shared_notes(const std::vector<Row>& rows) {
       add({{}, kCountedLegend});
     } else if (timed(row)) {
       for (const char* text : kLegend) add({{}, text});
+      if (overlaps(row)) add({{}, kOverlappedLegend});
+      if (packs(row)) add({{}, kPackingLegend});
     }
     for (const auto& [name, reason, has_column] :
          {std::tuple{std::string("hazards"), row.hazards.reason, table.hazards},
@@ -319,9 +335,12 @@ std::vector<RowField> csv_fields(const Rows& rows) {
        [](const Row& row) { return outcome_cell(row.time.outcome, "MEASURED", "FAIL").text; });
   text("time_reason", [](const Row& row) { return row.time.reason; });
   text("method", [](const Row& row) { return row.time.method; });
-  const std::pair<const char*, Spread Time::*> spreads[] = {
-      {"hot", &Time::hot}, {"cold", &Time::cold}, {"transfers", &Time::transfers}};
+  const std::pair<const char*, Spread Time::*> spreads[] = {{"hot", &Time::hot},
+                                                            {"cold", &Time::cold},
+                                                            {"transfers", &Time::transfers},
+                                                            {"overlapped", &Time::overlapped}};
   for (const auto& [name, member] : spreads) {
+    if (member == &Time::overlapped && !any(rows, overlaps)) continue;
     const std::string prefix = name;
     const auto figure = [&, at = member](const char* what, double Spread::*figure_of) {
       number(prefix + what, [at, figure_of](const Row& row) { return row.time.*at.*figure_of; });
@@ -334,6 +353,9 @@ std::vector<RowField> csv_fields(const Rows& rows) {
       const int rounds = (row.time.*at).rounds;
       return rounds > 0 ? std::to_string(rounds) : "";
     });
+  }
+  if (any(rows, packs)) {
+    number("packing_ms", [](const Row& row) { return row.time.packing_ms; });
   }
   text("discarded_rounds",
        [](const Row& row) { return timed(row) ? std::to_string(row.time.discarded_rounds) : ""; });

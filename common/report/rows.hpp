@@ -113,6 +113,10 @@ struct Figures {
   std::int64_t unfreed_bytes = -1;     // allocated by the call itself and not freed
   int registers = -1;                  // of a thread, the most of all kernels; where nvcc made them
   int local_bytes = -1;                // of a thread, beside the registers; there too
+  std::int64_t tensor_predicted =
+      -1;  // instructions of tensor cores; negative also if there are none
+  std::int64_t tensor_counted = -1;
+  std::vector<LineCounts> tensor_lines;  // the lines that have them, as tensor_instructions
   bool operator==(const Figures&) const = default;
 };
 
@@ -180,6 +184,8 @@ struct Time {
   Spread hot;                // all calls on the same arrays
   Spread cold;               // each call on arrays that the L2 cache has lost; GPU only
   Spread transfers;          // one call with both transfers, pageable host memory; GPU only
+  Spread overlapped;         // as hot, but a call may begin before the one before it has ended
+  double packing_ms = -1;    // of filters, once for any number of calls, whose times are without it
   int discarded_rounds = 0;  // rounds left out because the clock was throttled
   // Not negative: all rounds, twice, ran below the clock of the others, so they stand; their clock.
   double low_clock_mhz = -1;
@@ -197,9 +203,10 @@ struct Time {
   std::string best_peer;
 };
 
-// What a row is in its table: one of the course's variants, a library that computes the same, or a
-// copy of as many bytes (the floor of whatever reads and writes them once).
-enum class Role { variant, peer, copy };
+// What a row is in its table: one of the course's variants, a library that computes the same, a
+// copy of as many bytes (the floor of whatever reads and writes them once), or a library that computes
+// something less exact and stands beside them: nothing is compared with it.
+enum class Role { variant, peer, copy, beside };
 
 // Figures that somebody else published for the same problem, beside which ours are set.
 struct Published {

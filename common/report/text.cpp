@@ -37,6 +37,7 @@ const char* backend_title(const std::string& backend) {
 
 std::string role_name(Role role) {
   if (role == Role::peer) return "peer";
+  if (role == Role::beside) return "beside";
   return role == Role::copy ? "copy" : "variant";
 }
 

@@ -20,6 +20,7 @@ std::string count_text(std::uint64_t value) {
 // Global memory is what is meant where nothing is said.
 std::string counter_words(std::string name) {
   if (name.starts_with("global_")) name.erase(0, 7);
+  if (name.starts_with("dshared_")) name.replace(0, 8, "distributed shared ");
   std::replace(name.begin(), name.end(), '_', ' ');
   return name;
 }
@@ -120,6 +121,10 @@ std::vector<TrafficDifference> traffic_differences(const Row& row) {
     all.push_back(difference(counter_words(name), name, predicted.value_or(0), counted));
     all.back().lines = parts_of(traffic.lines, name);
   }
+  for (const auto& [name, predicted] : traffic.predicted) {  // nothing of it was counted
+    if (traffic.counted.empty() || value_of(traffic.counted, name)) continue;
+    all.push_back(difference(counter_words(name), name, predicted, 0));
+  }
   const Figures& figures = traffic.figures;
   add_launches(figures, all);
   if (figures.fp64_predicted >= 0 && figures.fp64_counted != figures.fp64_predicted) {
@@ -127,6 +132,12 @@ std::vector<TrafficDifference> traffic_differences(const Row& row) {
                              static_cast<std::uint64_t>(figures.fp64_predicted),
                              static_cast<std::uint64_t>(figures.fp64_counted)));
     all.back().lines = parts_of(figures.fp64_lines, "fp64_operations");
+  }
+  if (figures.tensor_predicted >= 0 && figures.tensor_counted != figures.tensor_predicted) {
+    all.push_back(difference("instructions of tensor cores", "tensor_instructions",
+                             static_cast<std::uint64_t>(figures.tensor_predicted),
+                             static_cast<std::uint64_t>(figures.tensor_counted)));
+    all.back().lines = parts_of(figures.tensor_lines, "tensor_instructions");
   }
   if (!figures.predicted.empty() && figures.unfreed_bytes > 0) {
     all.push_back(difference("bytes allocated and not freed", "", 0,

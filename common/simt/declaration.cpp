@@ -383,8 +383,8 @@ std::size_t skip_attribute(const TokenStream& tokens, std::size_t i) {
   };
   if (tokens[i].is("[") && tokens[i + 1].is("[")) return behind(i);
   static constexpr std::string_view kWords[] = {
-      "__attribute__", "__attribute",       "alignas",     "_Alignas", "__declspec",
-      "__align__",     "__launch_bounds__", "__maxnreg__", "__asm__",  "asm"};
+      "__attribute__",     "__attribute", "alignas", "_Alignas", "__declspec",      "__align__",
+      "__launch_bounds__", "__maxnreg__", "__asm__", "asm",      "__cluster_dims__"};
   const bool word =
       std::find(std::begin(kWords), std::end(kWords), tokens[i].text) != std::end(kWords);
   return word && tokens[i + 1].is("(") ? behind(i + 1) : i;

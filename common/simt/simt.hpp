@@ -19,6 +19,7 @@ namespace simt {
 // the caches hold; a wavefront is one pass through the 32 banks of shared memory; a conflict is a
 // wavefront beyond what the width and the number of active lanes need. `constant_load_requests`
 // counts distinct addresses per warp. `barriers` counts barriers completed, one per block.
+// Shared memory of other blocks is reached as global memory is, by requests of sectors.
 struct Counters {
   std::uint64_t global_load_requests = 0;
   std::uint64_t global_load_sectors = 0;
@@ -34,21 +35,31 @@ struct Counters {
   std::uint64_t global_atomic_requests = 0;
   std::uint64_t shared_atomic_requests = 0;
   std::uint64_t barriers = 0;
+  // Shared memory of another block of the cluster.
+  std::uint64_t dshared_load_requests = 0;
+  std::uint64_t dshared_load_sectors = 0;
+  std::uint64_t dshared_store_requests = 0;
+  std::uint64_t dshared_store_sectors = 0;
+  std::uint64_t dshared_atomic_requests = 0;
 
   Counters& operator+=(const Counters& other);
   bool operator==(const Counters&) const = default;
 };
 
-// One row of the table of counters: its name in reports and where it lives in Counters.
+// One row of the table of counters: its name in reports and where it lives in Counters. What few kernels
+// have is left out of reports where it is 0.
 struct CounterField {
   const char* name;
   std::uint64_t Counters::*member;
+  bool is_rare = false;
+
+  bool is_told(const Counters& counters) const { return !is_rare || counters.*member != 0; }
 };
 
 // All counters, in the order in which reports list them. (Here, as arithmetic on counters is: who only
 // predicts them needs no simulator.)
-inline const std::array<CounterField, 14>& counter_fields() {
-  static const std::array<CounterField, 14> fields{{
+inline const std::array<CounterField, 19>& counter_fields() {
+  static const std::array<CounterField, 19> fields{{
       {"global_load_requests", &Counters::global_load_requests},
       {"global_load_sectors", &Counters::global_load_sectors},
       {"global_store_requests", &Counters::global_store_requests},
@@ -63,6 +74,11 @@ inline const std::array<CounterField, 14>& counter_fields() {
       {"global_atomic_requests", &Counters::global_atomic_requests},
       {"shared_atomic_requests", &Counters::shared_atomic_requests},
       {"barriers", &Counters::barriers},
+      {"dshared_load_requests", &Counters::dshared_load_requests, true},
+      {"dshared_load_sectors", &Counters::dshared_load_sectors, true},
+      {"dshared_store_requests", &Counters::dshared_store_requests, true},
+      {"dshared_store_sectors", &Counters::dshared_store_sectors, true},
+      {"dshared_atomic_requests", &Counters::dshared_atomic_requests, true},
   }};
   return fields;
 }
@@ -76,7 +92,8 @@ struct LineCounters {
   std::string file;
   int line = 0;
   Counters counters;
-  std::uint64_t fp64_operations = 0;  // in double precision, of all threads; conversions too
+  std::uint64_t fp64_operations = 0;      // in double precision, of all threads; conversions too
+  std::uint64_t tensor_instructions = 0;  // of tensor cores, one for a warp
 };
 
 // The closed list of finding kinds. `same_value_write`, `read_beside_atomic` and `missed_barrier` are
@@ -84,7 +101,8 @@ struct LineCounters {
 //   race, same_value_write, read_beside_atomic, out_of_bounds, use_after_free, misaligned, invalid_address,
 //   uninitialized_shared_read, uninitialized_global_read, divergent_barrier, missed_barrier,
 //   warp_deadlock, undefined_shuffle, unfinished_copy, invalid_copy, endless_kernel,
-//   failed_assert, trap, division_by_zero, stack_overflow, unordered_streams
+//   failed_assert, trap, division_by_zero, stack_overflow, unordered_streams, absent_block,
+//   unordered_launches
 struct Finding {
   std::string kind;
   std::string file;
@@ -119,10 +137,11 @@ struct Launch {
   std::size_t shared_bytes = 0;  // static + dynamic
   std::uint64_t blocks_run = 0;  // fewer than the grid has with run_only_blocks
   Counters counters;
-  std::uint64_t fp64_operations = 0;  // of all lines
-  std::vector<LineCounters> lines;    // sorted by file and line
-  std::vector<Finding> findings;      // sorted: file, line, kind
-  Printed printed;                    // empty while the program does not read its findings itself
+  std::uint64_t fp64_operations = 0;      // of all lines
+  std::uint64_t tensor_instructions = 0;  // of all lines
+  std::vector<LineCounters> lines;        // sorted by file and line
+  std::vector<Finding> findings;          // sorted: file, line, kind
+  Printed printed;  // empty while the program does not read its findings itself
 };
 
 // The launches since the last call, moved out. Also tells the simulator that this program reads its
@@ -209,7 +228,7 @@ struct BlockRange {
 };
 
 // From now on a launch runs only those of its blocks that `choose` names, in their order, apart and none
-// of them empty; it is told how many there are. Without a function: all again. What they write is noted
+// of them empty, and with each the others of its cluster; it is told how many there are. Without a function: all again. What they write is noted
 // for written_parts, unless the checks are "none".
 void run_only_blocks(std::function<std::vector<BlockRange>(std::uint64_t blocks)> choose);
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/simt/declaration.hpp"
+#include "common/simt/inline_ptx.hpp"
 #include "common/simt/lexer.hpp"
 
 namespace simt {
@@ -291,11 +292,11 @@ class Translator {
       drop(i);
     } else if (word == "__grid_constant__") {
       drop(i);
-    } else if (word == "__launch_bounds__" || word == "__maxnreg__") {
+    } else if (word == "__launch_bounds__" || word == "__maxnreg__" || word == "__cluster_dims__") {
       drop(i);
       if (is(i + 1, "(")) drop_range(i + 1, tokens_[i + 1].match + 1);
-    } else if (word == "__cluster_dims__" || word == "__block_size__") {
-      fail(i, std::string(word) + kSubset + "leave thread block clusters out");
+    } else if (word == "__block_size__") {
+      fail(i, std::string(word) + kSubset + "say __cluster_dims__");
     } else if (word == "__noinline__") {
       // As an attribute's own word it is g++'s.
       const bool in_attribute = i > 0 && (is(i - 1, "(") || is(i - 1, ",")) && is_attribute_word(i);
@@ -603,23 +604,28 @@ class Translator {
       replace(i, "__attribute__((noipa))");
     }
 
-    std::string bounds;
+    std::string bounds, clusters;
     std::size_t body = i;
     while (tokens_[body].kind != TokenKind::end && !is(body, ";")) {
       if (is(body, "{") && !begins_requirement(body)) break;
       if (is(body, "__launch_bounds__") && is(body + 1, "(")) bounds = first_argument(body + 1);
+      if (is(body, "__cluster_dims__") && is(body + 1, "(")) clusters = all_arguments(body + 1);
       const std::size_t match = tokens_[body].match;
       body = match != kNone && match > body ? match + 1 : body + 1;
     }
     for (std::size_t j = head; j < i; ++j) {
       if (is(j, "__launch_bounds__") && is(j + 1, "(")) bounds = first_argument(j + 1);
+      if (is(j, "__cluster_dims__") && is(j + 1, "(")) clusters = all_arguments(j + 1);
     }
     if (!is(body, "{")) return;
     const std::size_t close = tokens_[body].match;
     if (close == kNone) fail(body, "this kernel's body has no end");
     std::string call = " ::simt::run_kernel(";
-    if (!bounds.empty()) {
-      call += "::simt::launch_bounds{static_cast<unsigned>(" + bounds + ")}, ";
+    if (!bounds.empty() || !clusters.empty()) {
+      call +=
+          "::simt::launch_bounds{static_cast<unsigned>(" + (bounds.empty() ? "0" : bounds) + ")}";
+      if (!clusters.empty()) call += ".in_clusters(" + clusters + ")";
+      call += ", ";
     }
     // The compiler says of all reads of an argument, wherever they are, that they stand where it is named
     // first. Named here, no line of the body looks as if it ran because an argument was read elsewhere.
@@ -739,6 +745,17 @@ class Translator {
   }
 
   // The text of the first argument in the parentheses that open at `open`.
+  std::string all_arguments(std::size_t open) const {
+    return text_between(open + 1, tokens_[open].match);
+  }
+  std::string text_between(std::size_t begin, std::size_t end) const {
+    std::string text;
+    for (std::size_t j = begin; j < end; ++j) {
+      if (j > begin) text += ' ';
+      text += tokens_[j].text;
+    }
+    return text;
+  }
   std::string first_argument(std::size_t open) const {
     std::size_t end = open + 1;
     while (end < tokens_[open].match && !is(end, ",")) {
@@ -751,12 +768,7 @@ class Translator {
                                                                       : end + 1;
       }
     }
-    std::string text;
-    for (std::size_t j = open + 1; j < end; ++j) {
-      if (j > open + 1) text += ' ';
-      text += tokens_[j].text;
-    }
-    return text;
+    return text_between(open + 1, end);
   }
 
   // In a kernel's closure these would name the closure.
@@ -1649,13 +1661,55 @@ class Translator {
 
   // ---- Inline assembly ----
 
+  // asm("mma..." : "=f"(d) : "r"(a)) becomes ::simt::ptx::mma...<0, 1>(out_f(d), in_r(a)), the operands
+  // where they stand.
   void inline_assembly(std::size_t i) {
     if (!scope().device) return;
-    std::size_t text = i + 1;
-    while (tokens_[text].is_identifier()) ++text;        // volatile, goto, inline
-    if (!is(text, "(") || is(text + 1, "\"\"")) return;  // asm("") only holds the compiler back
-    fail(i, std::string("inline assembly in device code") + kSubset +
-                "write the step in C++ or with an intrinsic function");
+    std::size_t open = i + 1;
+    while (tokens_[open].is_identifier()) ++open;        // volatile, goto, inline
+    if (!is(open, "(") || is(open + 1, "\"\"")) return;  // asm("") only holds the compiler back
+    const std::size_t close = tokens_[open].match;
+    std::string text;
+    std::size_t j = open + 1;
+    for (; tokens_[j].kind == TokenKind::string; ++j) {
+      text += literal_text(tokens_[j].text);
+      drop(j);
+    }
+    std::vector<std::string> constraints;
+    for (int section = 0; j < close; ++j) {  // outputs, inputs, clobbered
+      if (is(j, ":") || is(j, "::")) {
+        section += static_cast<int>(tokens_[j].text.size());
+        const bool divides =
+            !constraints.empty() && section == 2 && tokens_[j + 1].kind == TokenKind::string;
+        replace(j, divides ? "," : "");
+      } else if (section > 2) {
+        drop(j);
+      } else if (tokens_[j].kind == TokenKind::string && is(j + 1, "(")) {
+        constraints.push_back(literal_text(tokens_[j].text));
+        replace(j, "::simt::ptx::" + operand_function(constraints.back()));
+        j = tokens_[j + 1].match;
+      } else if (!is(j, ",")) {
+        fail(i, "an asm operand is a constraint and an expression, as in \"r\"(x)");
+      }
+    }
+    PtxCall call;
+    try {
+      call = read_ptx(text, constraints);
+    } catch (const PtxError& error) {
+      fail(i, error.what());
+    }
+    std::string numbers;
+    for (const std::size_t number : call.operands) {
+      numbers += (numbers.empty() ? "" : ", ") + std::to_string(number);
+    }
+    replace(i, "::simt::ptx::" + call.function + "<" + numbers + ">");
+    for (j = i + 1; j < open; ++j) drop(j);
+  }
+
+  // Of cuda/inline_ptx.h. What it makes of a constraint that there is not, nobody compiles.
+  static std::string operand_function(const std::string& constraint) {
+    const bool written = constraint.starts_with('=') || constraint.starts_with('+');
+    return std::string(written ? "out_" : "in_") + (constraint.ends_with('f') ? "f" : "r");
   }
 
   const TokenStream& tokens_;

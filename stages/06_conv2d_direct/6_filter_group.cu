@@ -113,7 +113,8 @@ static int launch(const LayerCall& c) {
   const int blocks = tiles_across * tiles_down * layer.N * groups;  // each has an output: fits
   const dim3 threads(kTileColumns, kTileRows);
   const size_t bytes = shared_floats(layer) * sizeof(float);
-  filter_group_kernel<<<blocks, threads, bytes>>>(c.input, c.filters, c.output, layer);
+  const auto stream = static_cast<cudaStream_t>(c.stream);
+  filter_group_kernel<<<blocks, threads, bytes, stream>>>(c.input, c.filters, c.output, layer);
   return cudaGetLastError();
 }
 

@@ -3,6 +3,7 @@
 
 #include "common/harness/kernel.h"
 #include "common/planning/single_channel_plan.hpp"
+#include "common/planning/window_block.hpp"
 
 namespace halo::single_channel_adaptive {
 
@@ -24,5 +25,8 @@ int adaptive(const LayerCall& call, const Plan& plan, const Division& division);
 int prefetch(const LayerCall& call, int rows);
 int filters_over_sms(const LayerCall& call, const Division& division);
 int map_over_sms(const LayerCall& call, const Division& division);
+
+// In 4_store_bound.cu. The block is one of plan_one_channel for the layer.
+int store_bound(const LayerCall& call, const WindowBlock& block);
 
 }  // namespace halo::single_channel_adaptive

@@ -7,6 +7,7 @@
 #include "common/harness/families/conv2d.hpp"
 #include "common/planning/measure/measure.hpp"
 #include "common/planning/present_gpu.hpp"
+#include "common/planning/window_plan.hpp"
 #include "stages/07_single_channel_adaptive/adaptive.hpp"
 #include "stages/07_single_channel_adaptive/costs.hpp"
 
@@ -52,17 +53,13 @@ std::string refuses_always(const conv::ConvLayer& layer) {
   return {};
 }
 
-LayerCall call_of(const Conv2dCall& c) {
-  return {numbers_of(c.layer), c.input, c.filters, c.output, c.workspace};
-}
-
 Conv2dVariant planned(std::optional<Method> only) {
   Conv2dVariant variant;
   variant.plans = true;
   variant.multiplies_ghosts = true;
   variant.launch = [only](const Conv2dCall& c) {
     const Plan plan = plan_of(c.layer, only);
-    return adaptive(call_of(c), plan, divide(plan, c.layer));
+    return adaptive(kernel_call(c), plan, divide(plan, c.layer));
   };
   variant.refuses = [only](const conv::ConvLayer& layer) -> std::string {
     if (const std::string reason = refuses_always(layer); !reason.empty()) return reason;
@@ -77,6 +74,31 @@ Conv2dVariant planned(std::optional<Method> only) {
     const Plan plan = plan_of(layer, only);
     return described(plan, divide(plan, layer));
   };
+  return variant;
+}
+
+// Windows in registers: not the paper's any more.
+Conv2dVariant windows() {
+  const auto plan = [](const conv::ConvLayer& layer) {
+    return planning::plan_one_channel(layer, planning::present_limits());
+  };
+  Conv2dVariant variant;
+  variant.name = "store_bound";
+  variant.source = std::string(kFolder) + "4_store_bound.cu";
+  variant.description = "tuned: windows of up to eight outputs in registers, filters go by";
+  variant.plans = true;
+  variant.multiplies_ghosts = true;
+  variant.tiles = [](const conv::ConvLayer&) {  // of a thread, and of a row of threads
+    return std::vector<TileSizes>{{.P = 2, .Q = 4}, {.P = 4, .Q = kWarpSize}};
+  };
+  variant.launch = [plan](const Conv2dCall& c) {
+    return store_bound(kernel_call(c), plan(c.layer).block);
+  };
+  variant.refuses = [plan](const conv::ConvLayer& layer) { return plan(layer).refusal; };
+  variant.predict = [plan](const conv::ConvLayer& layer) {
+    return planning::window_cost(layer, plan(layer).block);
+  };
+  variant.detail = [plan](const conv::ConvLayer& layer) { return described(plan(layer)); };
   return variant;
 }
 
@@ -109,7 +131,7 @@ void complete(Conv2dStage& stage) {
   alone.source = std::string(kFolder) + "1_prefetch.cu";
   alone.description = "the next strip of the map arrives in registers; a fixed division";
   alone.launch = [](const Conv2dCall& c) {
-    return prefetch(call_of(c), prefetch_rows(numbers_of(c.layer)));
+    return prefetch(kernel_call(c), prefetch_rows(numbers_of(c.layer)));
   };
   alone.refuses = [](const conv::ConvLayer& layer) -> std::string {
     if (const std::string reason = refuses_always(layer); !reason.empty()) return reason;
@@ -142,7 +164,7 @@ void complete(Conv2dStage& stage) {
   };
   chosen.chooses_from = {first.name, second.name};
 
-  stage.variants = {alone, first, second, chosen};
+  stage.variants = {alone, first, second, chosen, windows()};
   stage.plan = explain_layer;
 }
 

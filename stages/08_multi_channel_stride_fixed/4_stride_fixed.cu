@@ -110,8 +110,9 @@ int stride_fixed(const LayerCall& call, const Block& block) {
   const cudaError_t status =
       cudaFuncSetAttribute(stride_fixed_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
   if (status != cudaSuccess) return status;
-  stride_fixed_kernel<<<blocks, threads, bytes>>>(call.input, call.filters, call.output, call.layer,
-                                                  block);
+  const auto stream = static_cast<cudaStream_t>(call.stream);
+  stride_fixed_kernel<<<blocks, threads, bytes, stream>>>(call.input, call.filters, call.output,
+                                                          call.layer, block);
   return cudaGetLastError();
 }
 

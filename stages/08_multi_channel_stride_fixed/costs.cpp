@@ -274,4 +274,203 @@ Cost predict_maps_divided(const conv::ConvLayer& layer, const BlockPlan& plan) {
   return tally.cost();
 }
 
+namespace {
+
+// What the kernel with tiles of registers asks for, of one layer and one tile.
+class TileWalk {
+ public:
+  TileWalk(const conv::ConvLayer& layer, const RegisterTile& tile)
+      : layer_(layer),
+        tile_(tile),
+        shape_(kRegisterShapes[static_cast<std::size_t>(tile.shape)]),
+        order_(packed_filters(layer.C(), layer.K())),
+        map_(std::int64_t{layer.P()} * layer.Q()),
+        outputs_(layer.N() * map_),
+        tiles_((outputs_ - 1) / shape_.pixels + 1),
+        groups_((layer.K() - 1) / shape_.filters + 1),
+        segments_(std::int64_t{layer.R()} * layer.S() * order_.segments) {}
+
+  Cost cost() {
+    const bool by_shared = tile_.parts > 1 || map_ % 4 != 0;
+    const int floats = by_shared ? std::max(shape_.stages(), shape_.sums()) : shape_.stages();
+    const std::int64_t blocks = groups_ * tiles_ * tile_.parts;
+    tally_.launch(blocks, shape_.threads(), floats * std::int64_t{sizeof(float)});
+    // Before the first segment, and behind each; of the cluster, when the sums are there and when they are read.
+    tally_.barriers(blocks * (!by_shared         ? 1
+                              : tile_.parts == 1 ? 2
+                                                 : 3) +
+                    groups_ * tiles_ * segments_);
+    copy_filters();
+    copy_pixels();
+    read_quads();
+    by_shared ? add_and_store() : store_quads();
+    return tally_.cost();
+  }
+
+ private:
+  static constexpr int kRows = 4;
+  static constexpr int kColumns = 8;
+  // Whose cell is read for a ghost: in another array, so far from all others.
+  static constexpr std::int64_t kZeros = std::int64_t{1} << 40;
+
+  Cells::Pieces warps() const { return Cells{0, shape_.threads()}.pieces(kWarpSize); }
+  // The first of a thread's filters and pixels.
+  std::int64_t own_filter(std::int64_t thread) const {
+    const std::int64_t lane = thread % kWarpSize;
+    const std::int64_t down = shape_.filters / (kRows * shape_.thread_filters);
+    return thread / kWarpSize % down * kRows * shape_.thread_filters +
+           (lane / 2 % 2 + lane / 16 * 2) * 4;
+  }
+  std::int64_t own_pixel(std::int64_t thread) const {
+    const std::int64_t lane = thread % kWarpSize;
+    const std::int64_t down = shape_.filters / (kRows * shape_.thread_filters);
+    return thread / kWarpSize / down * kColumns * shape_.thread_pixels +
+           (lane % 2 + lane / 4 % 4 * 2) * 4;
+  }
+
+  // A quad a thread, row after row of the segment; segments are whole sectors apart.
+  void copy_filters() {
+    const std::int64_t quads = shape_.filters / 4;
+    for (std::int64_t group = 0; group < groups_; ++group) {
+      for (const Cells warp : Cells{0, quads * kSegmentChannels}.pieces(kWarpSize)) {
+        tally_.load(wide_lanes(4, warp,
+                               [&](std::int64_t i) {
+                                 const std::int64_t k = group * shape_.filters + i % quads * 4;
+                                 return i / quads * order_.row +
+                                        std::min<std::int64_t>(k, order_.row - 4);
+                               }),
+                    tiles_ * segments_);
+      }
+    }
+    tally_.shared_store(quads_of(kSegmentChannels * shape_.filters), groups_ * tiles_ * segments_);
+  }
+
+  void copy_pixels() {
+    const std::int64_t row = shape_.pixels / tile_.at_once;  // threads for those of a channel
+    const std::int64_t plane = std::int64_t{layer_.H()} * layer_.W();
+    // One copy of all threads, and how many channels behind it the others are.
+    const auto copy = [&](std::int64_t channel, const Times& behind) {
+      for (std::int64_t tile = 0; tile < tiles_; ++tile) {
+        for (std::int64_t tap = 0; tap < layer_.R() * layer_.S(); ++tap) {
+          for (const Cells warp : warps()) {
+            tally_.load(
+                wide_lanes(tile_.at_once, warp,
+                           [&](std::int64_t thread) {
+                             return cell_of(
+                                 tile * shape_.pixels + thread % row * tile_.at_once, tap,
+                                 std::min<std::int64_t>(channel + thread / row, layer_.C() - 1));
+                           }),
+                behind);
+          }
+        }
+      }
+    };
+    const std::int64_t step = shape_.threads() / row;
+    if (layer_.C() >= kSegmentChannels) {
+      Times behind(0);  // channels that two segments have are there twice
+      for (std::int64_t segment = 0; segment < order_.segments; ++segment) {
+        const std::int64_t first =
+            std::min<std::int64_t>(segment * kSegmentChannels, layer_.C() - kSegmentChannels);
+        for (std::int64_t c = 0; c < kSegmentChannels; c += step) {
+          behind.add((first + c) * plane, groups_);
+        }
+      }
+      copy(0, behind);
+    } else {  // the last channel stands for those that are not there
+      for (std::int64_t c = 0; c < kSegmentChannels; c += step) copy(c, groups_);
+    }
+    const std::int64_t floats = kSegmentChannels * shape_.pixels;
+    tally_.shared_store(tile_.at_once == 4 ? quads_of(floats) : Run(Cells{0, floats}),
+                        groups_ * tiles_ * segments_);
+  }
+
+  // The input's cell that this output has for a tap and a channel. Outputs that do not exist take output 0's.
+  std::int64_t cell_of(std::int64_t output, std::int64_t tap, std::int64_t c) const {
+    if (output >= outputs_) output = 0;
+    const std::int64_t h = output / layer_.Q() % layer_.P() * layer_.stride_h() -
+                           layer_.padding_h() + tap / layer_.S();
+    const std::int64_t w =
+        output % layer_.Q() * layer_.stride_w() - layer_.padding_w() + tap % layer_.S();
+    if (h < 0 || h >= layer_.H() || w < 0 || w >= layer_.W()) return kZeros;
+    return ((output / map_ * layer_.C() + c) * layer_.H() + h) * layer_.W() + w;
+  }
+
+  static Run quads_of(std::int64_t floats) { return quads(Cells{0, floats}); }
+
+  // Each channel of each segment: a warp's lanes read quads of filters and quads of pixels.
+  void read_quads() {
+    const std::int64_t times =
+        groups_ * tiles_ * segments_ * kSegmentChannels * (shape_.threads() / kWarpSize);
+    const Cells warp{0, kWarpSize};
+    tally_.shared_load(wide_lanes(4, warp, [&](std::int64_t i) { return own_filter(i); }),
+                       times * (shape_.thread_filters / 4));
+    tally_.shared_load(wide_lanes(4, warp, [&](std::int64_t i) { return own_pixel(i); }),
+                       times * (shape_.thread_pixels / 4));
+  }
+
+  // The cell of an output, or none.
+  std::int64_t output_cell(std::int64_t output, std::int64_t k) const {
+    if (output >= outputs_ || k >= layer_.K()) return kNoCell;
+    return (output / map_ * layer_.K() + k) * map_ + output % map_;
+  }
+
+  void store_quads() {
+    for (std::int64_t at = 0; at < groups_ * tiles_; ++at) {
+      for (const Cells warp : warps()) {
+        for (int i = 0; i < shape_.thread_filters; ++i) {
+          for (int j = 0; j < shape_.thread_pixels; j += 4) {
+            tally_.store(wide_lanes(4, warp, [&](std::int64_t thread) {
+              return output_cell(
+                  at / groups_ * shape_.pixels + own_pixel(thread) + j * kColumns,
+                  at % groups_ * shape_.filters + own_filter(thread) + i / 4 * 4 * kRows + i % 4);
+            }));
+          }
+        }
+      }
+    }
+  }
+
+  void add_and_store() {
+    const std::int64_t pitch = shape_.pixels + 4;
+    tally_.shared_store(
+        wide_lanes(4, {0, kWarpSize},
+                   [&](std::int64_t i) { return own_filter(i) * pitch + own_pixel(i); }),
+        groups_ * tiles_ * tile_.parts * (shape_.threads() / kWarpSize) * shape_.thread_filters *
+            (shape_.thread_pixels / 4));
+    for (std::int64_t at = 0; at < groups_ * tiles_; ++at) {
+      const Cells pixels =
+          Cells{0, shape_.pixels}.within({0, outputs_ - at / groups_ * shape_.pixels});
+      for (std::int64_t row = 0; row < shape_.filters; ++row) {
+        const std::int64_t k = at % groups_ * shape_.filters + row;
+        if (k >= layer_.K()) break;
+        for (const Cells warp : pixels.pieces(kWarpSize)) {
+          // The one block of the cluster that has this row finds one part in its own memory.
+          tally_.shared_load(warp.shifted(row * pitch));
+          tally_.dshared_load(warp.shifted(row * pitch), tile_.parts - 1);
+          tally_.store(lanes(warp, [&](std::int64_t i) {
+            return output_cell(at / groups_ * shape_.pixels + i, k);
+          }));
+        }
+      }
+    }
+  }
+
+  const conv::ConvLayer& layer_;
+  const RegisterTile tile_;
+  const RegisterShape shape_;
+  const PackedFilters order_;
+  const std::int64_t map_;
+  const std::int64_t outputs_;  // of one filter
+  const std::int64_t tiles_;
+  const std::int64_t groups_;
+  const std::int64_t segments_;  // of a tile, all parts together
+  Tally tally_;
+};
+
+}  // namespace
+
+Cost predict_register_tile(const conv::ConvLayer& layer, const RegisterTile& tile) {
+  return TileWalk(layer, tile).cost();
+}
+
 }  // namespace halo::multi_channel_stride_fixed

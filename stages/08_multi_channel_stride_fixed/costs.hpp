@@ -4,6 +4,8 @@
 #include "common/conv/layer.hpp"
 #include "common/harness/traffic/cost.hpp"
 #include "common/planning/block_plan.hpp"
+#include "common/planning/register_tile.hpp"
+#include "common/planning/winograd_plan.hpp"
 
 namespace halo::multi_channel_stride_fixed {
 
@@ -11,5 +13,7 @@ Cost predict_stride_fixed(const conv::ConvLayer& layer, const BlockPlan& plan);
 Cost predict_channels_divided(const conv::ConvLayer& layer, const BlockPlan& plan);
 Cost predict_filters_divided(const conv::ConvLayer& layer, const BlockPlan& plan);
 Cost predict_maps_divided(const conv::ConvLayer& layer, const BlockPlan& plan);
+Cost predict_register_tile(const conv::ConvLayer& layer, const RegisterTile& tile);
+Cost predict_winograd(const conv::ConvLayer& layer, const WinogradPlan& plan);
 
 }  // namespace halo::multi_channel_stride_fixed

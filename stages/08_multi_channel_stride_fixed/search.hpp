@@ -1,4 +1,4 @@
-// The pairs of W'x and M' that stage 08 can search.
+// The pairs of W'x and M', and the tiles of registers, that stage 08 can search.
 #pragma once
 
 #include <vector>
@@ -12,5 +12,8 @@ namespace halo::multi_channel_stride_fixed {
 // the pair that the paper found best, and whose numbers are lost. They are named
 // stride_fixed_32_w128_m64, and are the stage's `searched` variants.
 std::vector<Conv2dVariant> search(int segment_bytes);
+
+// A variant for each of kRegisterContenders (register_tile_plan.hpp), named as register_tile_name says.
+std::vector<Conv2dVariant> search_tiles();
 
 }  // namespace halo::multi_channel_stride_fixed

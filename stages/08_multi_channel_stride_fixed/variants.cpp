@@ -4,6 +4,8 @@
 
 #include "common/planning/block_plan.hpp"
 #include "common/planning/present_gpu.hpp"
+#include "common/planning/register_tile_plan.hpp"
+#include "common/planning/winograd_plan.hpp"
 #include "stages/08_multi_channel_stride_fixed/costs.hpp"
 #include "stages/08_multi_channel_stride_fixed/search.hpp"
 
@@ -14,6 +16,15 @@ int channels_divided(const LayerCall& call, const Block& block, int parts);
 int filters_divided(const LayerCall& call, const Block& block);
 int maps_divided(const LayerCall& call, const Block& block);
 int stride_fixed(const LayerCall& call, const Block& block);
+
+// In 5_register_tile.cu.
+int register_tile(const LayerCall& call, const RegisterTile& tile);
+int register_tile_pack(const float* filters, float* packed, const LayerNumbers& layer);
+
+// In winograd_filters.cu and 6_winograd.cu. The division is one of winograd_plan.hpp for the layer.
+int pack_winograd(const float* filters, float* packed, const LayerNumbers& layer,
+                  const WinogradDivision& division);
+int winograd(const LayerCall& call, const WinogradDivision& division);
 
 namespace {
 
@@ -37,8 +48,7 @@ Conv2dVariant variant_of(const std::string& name, const std::string& file,
     return plan(layer, planning::present_limits()).refusal;
   };
   variant.launch = [plan, launch](const Conv2dCall& c) {
-    return launch({numbers_of(c.layer), c.input, c.filters, c.output, c.workspace},
-                  plan(c.layer, planning::present_limits()));
+    return launch(kernel_call(c), plan(c.layer, planning::present_limits()));
   };
   variant.predict = [plan, predict](const conv::ConvLayer& layer) {
     return predict(layer, plan(layer, planning::present_limits()));
@@ -64,6 +74,102 @@ template <class Plan>
 Conv2dVariant block_method(const std::string& name, const std::string& description, Plan plan) {
   return variant_of(name, "4_stride_fixed.cu", description, plan, with_block(stride_fixed),
                     predict_stride_fixed);
+}
+
+// Tiles of registers, as `plan` says.
+template <class Plan>
+Conv2dVariant tile_variant(const std::string& name, const std::string& description, Plan plan) {
+  const auto tile_of = [plan](const conv::ConvLayer& layer) {
+    return plan(layer, planning::present_limits());
+  };
+  Conv2dVariant variant;
+  variant.name = name;
+  variant.source = kFolder + "5_register_tile.cu";
+  variant.description = description;
+  variant.plans = true;
+  variant.multiplies_ghosts = true;
+  // The tile of small layers; the others are tried as variants of the search.
+  variant.tiles = [](const conv::ConvLayer&) {
+    return std::vector<TileSizes>{{.C = kSegmentChannels}, {.K = 32, .cells = 64}};
+  };
+  variant.refuses = [tile_of](const conv::ConvLayer& layer) { return tile_of(layer).refusal; };
+  variant.packed_floats = [](const conv::ConvLayer& layer) {
+    return packed_floats(layer.C(), layer.K(), layer.R(), layer.S()) + 4;
+  };
+  variant.pack = [](const float* filters, float* packed, const conv::ConvLayer& layer) {
+    return register_tile_pack(filters, packed, numbers_of(layer));
+  };
+  variant.launch = [tile_of](const Conv2dCall& call) {
+    return register_tile(kernel_call(call), tile_of(call.layer).tile);
+  };
+  variant.predict = [tile_of](const conv::ConvLayer& layer) {
+    return predict_register_tile(layer, tile_of(layer).tile);
+  };
+  variant.detail = [tile_of](const conv::ConvLayer& layer) {
+    const RegisterTile tile = tile_of(layer).tile;
+    const RegisterShape& shape = kRegisterShapes[static_cast<std::size_t>(tile.shape)];
+    return "tiles of " + std::to_string(shape.filters) + " filters x " +
+           std::to_string(shape.pixels) + " pixels, " + std::to_string(shape.thread_filters) +
+           " x " + std::to_string(shape.thread_pixels) + " a thread, " +
+           std::to_string(tile.parts) + (tile.parts == 1 ? " part" : " parts");
+  };
+  return variant;
+}
+
+// Winograd's method as `plan` divides a layer, with blocks of these shapes.
+template <class Plan>
+Conv2dVariant winograd_variant(const std::string& name, const std::string& description, Plan plan,
+                               const std::vector<TileSizes>& tiles) {
+  const auto plan_of = [plan](const conv::ConvLayer& layer) {
+    return plan(layer, planning::present_limits());
+  };
+  Conv2dVariant variant;
+  variant.name = name;
+  variant.source = kFolder + "6_winograd.cu";
+  variant.description = "tuned: " + description;
+  variant.plans = true;
+  variant.demand = conv::Demand::transformed;
+  variant.multiplies_ghosts = true;
+  variant.tiles = [tiles](const conv::ConvLayer&) { return tiles; };
+  variant.refuses = [plan_of](const conv::ConvLayer& layer) { return plan_of(layer).refusal; };
+  variant.packed_floats = [plan_of](const conv::ConvLayer& layer) {
+    return plan_of(layer).packed_floats;
+  };
+  variant.pack = [plan_of](const float* filters, float* packed, const conv::ConvLayer& layer) {
+    return pack_winograd(filters, packed, numbers_of(layer), plan_of(layer).division);
+  };
+  variant.launch = [plan_of](const Conv2dCall& c) {
+    return winograd(kernel_call(c), plan_of(c.layer).division);
+  };
+  variant.predict = [plan_of](const conv::ConvLayer& layer) {
+    return predict_winograd(layer, plan_of(layer));
+  };
+  variant.detail = [plan_of](const conv::ConvLayer& layer) {
+    const WinogradPlan made = plan_of(layer);
+    const WinogradShape& shape = kWinogradShapes[made.division.shape];
+    const int parts = made.division.parts;
+    return std::to_string(shape.filters) + " filters and " + std::to_string(shape.tiles) +
+           " tiles a block, " +
+           (parts == 1 ? "" : "channels in " + std::to_string(parts) + " parts, ") +
+           std::to_string(made.shared_bytes) + " bytes on chip";
+  };
+  return variant;
+}
+
+TileSizes tile_of(const WinogradShape& shape) {
+  return {.C = shape.channels, .K = shape.filters, .P = shape.outputs, .Q = shape.outputs};
+}
+
+Conv2dVariant planned_winograd(int outputs, const std::string& description) {
+  std::vector<TileSizes> tiles;
+  for (const WinogradShape& shape : kWinogradShapes) {
+    if (shape.outputs == outputs && shape.taps == 3) tiles.push_back(tile_of(shape));
+  }
+  const auto plan = [outputs](const conv::ConvLayer& layer, const planning::GpuLimits& gpu) {
+    return plan_winograd(layer, outputs, gpu);
+  };
+  const std::string size = std::to_string(outputs);
+  return winograd_variant("winograd_" + size + "x" + size, description, plan, tiles);
 }
 
 // Chang & Onishi's N_FMA for a GPU whose latency is known, both ways to count.
@@ -136,9 +242,24 @@ void complete(Conv2dStage& stage) {
                    [](const conv::ConvLayer& layer, const planning::GpuLimits& gpu) {
                      return plan_blocks(layer, kSegment64, gpu);
                    }),
+      tile_variant("register_tile", "tuned: tiles of registers, segments of 16 channels of one tap",
+                   plan_register_tile),
+      planned_winograd(2, "Winograd's method, tiles of 2 x 2 outputs: 3 x 3 and 5 x 5 filters"),
+      planned_winograd(4, "Winograd's method, tiles of 4 x 4 outputs: 3 x 3 filters"),
   };
   for (const int bytes : {32, 64}) {
     for (Conv2dVariant& variant : search(bytes)) stage.searched.push_back(std::move(variant));
+  }
+  for (Conv2dVariant& variant : search_tiles()) stage.searched.push_back(std::move(variant));
+  for (int shape = 0; shape < kWinogradShapeCount; ++shape) {
+    for (int parts = 1; parts <= kMostWinogradParts; parts *= 2) {
+      const auto plan = [=](const conv::ConvLayer& layer, const planning::GpuLimits& gpu) {
+        return exact_winograd(layer, shape, parts, gpu);
+      };
+      stage.searched.push_back(winograd_variant(winograd_name(shape, parts),
+                                                "Winograd's method with one shape of blocks", plan,
+                                                {tile_of(kWinogradShapes[shape])}));
+    }
   }
 }
 
@@ -158,6 +279,18 @@ std::vector<Conv2dVariant> search(int segment_bytes) {
                          return exact_block(layer, segment_bytes / 4, pixels, filters, gpu);
                        }));
     }
+  }
+  return variants;
+}
+
+std::vector<Conv2dVariant> search_tiles() {
+  std::vector<Conv2dVariant> variants;
+  for (const ShapeAndParts& one : kRegisterContenders) {
+    variants.push_back(
+        tile_variant(register_tile_name(one), "the search for tile and parts",
+                     [one](const conv::ConvLayer& layer, const planning::GpuLimits& gpu) {
+                       return exact_register_tile(layer, one.shape, one.parts, gpu);
+                     }));
   }
   return variants;
 }

@@ -85,11 +85,12 @@ int scalar_products(const LayerCall& call, const Chunk& chunk, const Division& d
   // Whole float4: nvcc reads the row four values at a time, and past its end where C % 4 leaves some
   // (compute-sanitizer's memcheck saw it).
   const size_t row_bytes = (layer.C + 3) / 4 * 4 * sizeof(float);
+  const auto stream = static_cast<cudaStream_t>(call.stream);
   if (taps == 1) {
-    scalar_products_kernel<true><<<blocks, division.threads, row_bytes>>>(
+    scalar_products_kernel<true><<<blocks, division.threads, row_bytes, stream>>>(
         call.input, call.filters, call.output, layer, chunk, division);
   } else {
-    scalar_products_kernel<false><<<blocks, division.threads, row_bytes>>>(
+    scalar_products_kernel<false><<<blocks, division.threads, row_bytes, stream>>>(
         call.input, call.filters, call.workspace, layer, chunk, division);
   }
   return cudaGetLastError();

@@ -48,8 +48,9 @@ __global__ void sum_kernel(const float* temporaries,  // [R*S][chunk.filters][ch
 
 int sum(const LayerCall& call, const Chunk& chunk) {
   const int outputs = chunk.filters * chunk.products;
-  sum_kernel<<<(outputs - 1) / kSumThreads + 1, kSumThreads>>>(call.workspace, call.output,
-                                                               call.layer, chunk);
+  const int blocks = (outputs - 1) / kSumThreads + 1;
+  sum_kernel<<<blocks, kSumThreads, 0, static_cast<cudaStream_t>(call.stream)>>>(
+      call.workspace, call.output, call.layer, chunk);
   return cudaGetLastError();
 }
 

@@ -1,5 +1,7 @@
 #include "stages/09_cuconv_two_stage/costs.hpp"
 
+#include <algorithm>
+
 #include "common/harness/traffic/tally.hpp"
 
 namespace halo::cuconv_two_stage {
@@ -179,6 +181,43 @@ Cost predict(const ConvLayer& layer, Rows rows, int multiprocessors, std::int64_
     }
     if (taps > 1) add_sum(layer, chunk, tally);
   });
+  return tally.cost();
+}
+
+Cost predict_pointwise(const ConvLayer& layer, const PointwiseTile& tile) {
+  constexpr int kQuad = 4;
+  const std::int64_t images = layer.N(), channels = layer.C(), filters = layer.K();
+  const Cells map{0, std::int64_t{layer.P()} * layer.Q()};
+  const std::int64_t along = map.pieces(tile.block_pixels()).count();
+  const std::int64_t groups = Cells{0, filters}.pieces(tile.block_filters()).count();
+  const std::int64_t blocks = images * along * groups;
+  Tally tally;
+  tally.launch(blocks, kPointwiseThreads, channels * tile.block_filters() * sizeof(float));
+
+  // The block's taps, four at a time.
+  const std::int64_t quads_of_channel = tile.block_filters() / kQuad;
+  const Cells quads_of_block{0, channels * quads_of_channel};
+  for (const Cells warp : quads_of_block.pieces(kWarpSize)) {
+    tally.load(wide_lanes(kQuad, warp,
+                          [&](std::int64_t i) {
+                            return i / quads_of_channel * packed_pitch(layer.K()) +
+                                   i % quads_of_channel * kQuad;
+                          }),
+               blocks);
+  }
+  tally.shared_store(quads({0, quads_of_block.size() * kQuad}), blocks);
+  tally.barriers(blocks);
+  tally.shared_load(wide_lanes(kQuad, {0, kWarpSize}, [](std::int64_t) { return 0; }),
+                    blocks * kPointwiseWarps * channels * (tile.filters / kQuad));
+
+  // A request of 32 neighbours, the last cell in the place of those beyond the map, for each channel of each
+  // image, and each group of filters that a warp has.
+  const Times reads = every(map.size(), images * channels) * (groups * tile.groups);
+  for (std::int64_t first = 0; first < along * tile.block_pixels(); first += kWarpSize) {
+    const Cells warp{first, first + kWarpSize};
+    tally.load(lanes(warp, [&](std::int64_t i) { return std::min(i, map.end - 1); }), reads);
+    tally.store(warp.within(map), every(map.size(), images * filters));
+  }
   return tally.cost();
 }
 

@@ -4,6 +4,8 @@
 
 #include "common/conv/layer.hpp"
 #include "common/harness/traffic/cost.hpp"
+#include "common/planning/implicit_gemm.hpp"
+#include "common/planning/pointwise_tile.hpp"
 #include "common/planning/two_stage_division.hpp"
 
 namespace halo::cuconv_two_stage {
@@ -27,5 +29,10 @@ InputReads input_reads(const conv::ConvLayer& layer, std::int64_t cap = kTempora
 // What the simulator must count for one call: both stages, all chunks.
 Cost predict(const conv::ConvLayer& layer, Rows rows, int multiprocessors,
              std::int64_t cap = kTemporariesCap);
+
+// The same for one call of step 4.
+Cost predict_pointwise(const conv::ConvLayer& layer, const PointwiseTile& tile);
+// The same of implicit_gemm, in one kernel.
+Cost predict_gemm(const conv::ConvLayer& layer, const GemmPlan& plan);
 
 }  // namespace halo::cuconv_two_stage

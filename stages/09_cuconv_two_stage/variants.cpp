@@ -2,12 +2,21 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 
+#include "common/planning/implicit_gemm_plan.hpp"
+#include "common/planning/pointwise_plan.hpp"
+#include "common/planning/present_gpu.hpp"
 #include "stages/09_cuconv_two_stage/costs.hpp"
+#include "stages/09_cuconv_two_stage/split_tf32.hpp"
 #include "stages/09_cuconv_two_stage/two_stage.hpp"
 
 namespace halo::cuconv_two_stage {
+
+// In 4_pointwise.cu.
+int pointwise(const LayerCall& call, const PointwiseTile& tile);
+int pack_pointwise(const float* filters, float* packed, const LayerNumbers& layer);
 
 namespace {
 
@@ -73,9 +82,7 @@ Conv2dVariant variant_of(const std::string& name, const std::string& description
   v.source = "stages/09_cuconv_two_stage/1_scalar_products.cu";
   v.description = description;
   v.refuses = refuses;
-  v.launch = [rows, cap](const Conv2dCall& c) {
-    return two_stage({numbers_of(c.layer), c.input, c.filters, c.output, c.workspace}, rows, cap);
-  };
+  v.launch = [rows, cap](const Conv2dCall& c) { return two_stage(kernel_call(c), rows, cap); };
   v.workspace_floats = [cap](const ConvLayer& layer) { return chunks_of(layer, cap).floats; };
   v.predict = [rows, cap](const ConvLayer& layer) {
     return predict(layer, rows, multiprocessors(), cap);
@@ -91,6 +98,42 @@ std::string percent(std::int64_t part, std::int64_t whole) {
   char text[16];
   std::snprintf(text, sizeof text, "%.1f %%", whole == 0 ? 0 : 100.0 * part / whole);
   return text;
+}
+
+// ---- The product in one kernel ----
+
+// With the plan, if any, that `choose` makes of a layer.
+template <class Choose>
+Conv2dVariant gemm(const std::string& name, const std::string& description, Choose choose) {
+  const auto plan = [choose](const ConvLayer& layer) { return choose(layer).value(); };
+  Conv2dVariant v;
+  v.name = name;
+  v.source = "stages/09_cuconv_two_stage/5_implicit_gemm.cu";
+  v.description = description;
+  v.refuses = [choose](const ConvLayer& layer) -> std::string {
+    const std::optional<GemmPlan> made = choose(layer);
+    return made ? refuses(layer, *made, planning::present_limits())
+                : "no plan of its fits this GPU and this layer";
+  };
+  v.launch = [plan](const Conv2dCall& c) { return implicit_gemm(kernel_call(c), plan(c.layer)); };
+  v.packed_floats = [](const ConvLayer& layer) { return packed_filters(numbers_of(layer)); };
+  v.pack = [](const float* filters, float* packed, const ConvLayer& layer) {
+    return pack_for_gemm(filters, packed, numbers_of(layer));
+  };
+  v.can_overlap = true;
+  v.predict = [plan](const ConvLayer& layer) { return predict_gemm(layer, plan(layer)); };
+  v.detail = [plan](const ConvLayer& layer) {
+    const GemmPlan p = plan(layer);
+    return "tiles of " + std::to_string(p.filters) + " filters x " + std::to_string(kColumns) +
+           " outputs; the reduction over " + count_of(p.slices, "warp") + " and " +
+           count_of(p.split, "block");
+  };
+  v.plans = true;
+  v.multiplies_ghosts = true;
+  v.tiles = [](const ConvLayer&) {
+    return std::vector<TileSizes>{{.C = kQuad, .K = 16, .cells = kColumns}, {.K = 32}};
+  };
+  return v;
 }
 
 // What --plan prints of a layer: the division and how the reads of the input fall.
@@ -121,6 +164,42 @@ std::string plan(const ConvLayer& layer, const std::string& gpu, std::int64_t ca
   return text;
 }
 
+auto tiles_of(const PointwiseTile& tile) {
+  return [tile](const ConvLayer&) {
+    return std::vector<TileSizes>{{.K = tile.block_filters(), .cells = tile.block_pixels()}};
+  };
+}
+
+// Step 4, with the tile that `tile_of` says.
+template <class TileOf>
+Conv2dVariant pointwise_variant(const std::string& name, TileOf tile_of) {
+  Conv2dVariant v;
+  v.name = name;
+  v.source = "stages/09_cuconv_two_stage/4_pointwise.cu";
+  v.description = "tuned: 1 x 1 filters, several pixels and filters a thread, sums in registers";
+  v.refuses = [tile_of](const ConvLayer& layer) {
+    return refuses(layer, tile_of(layer), planning::present_limits());
+  };
+  v.launch = [tile_of](const Conv2dCall& c) { return pointwise(kernel_call(c), tile_of(c.layer)); };
+  v.packed_floats = [](const ConvLayer& layer) {
+    return std::int64_t{layer.C()} * packed_pitch(layer.K());
+  };
+  v.pack = [](const float* filters, float* packed, const ConvLayer& layer) {
+    return pack_pointwise(filters, packed, numbers_of(layer));
+  };
+  v.can_overlap = true;
+  v.predict = [tile_of](const ConvLayer& layer) {
+    return predict_pointwise(layer, tile_of(layer));
+  };
+  v.detail = [tile_of](const ConvLayer& layer) {
+    const PointwiseTile tile = tile_of(layer);
+    return count_of(blocks_of(layer, tile), "block") + " of " +
+           std::to_string(tile.block_pixels()) + " pixels and " +
+           std::to_string(tile.block_filters()) + " filters";
+  };
+  return v;
+}
+
 }  // namespace
 
 void add_variants(Conv2dStage& stage, std::int64_t cap) {
@@ -138,6 +217,28 @@ void add_variants(Conv2dStage& stage, std::int64_t cap) {
   };
 }
 
-void complete(Conv2dStage& stage) { add_variants(stage, kTemporariesCap); }
+void complete(Conv2dStage& stage) {
+  add_variants(stage, kTemporariesCap);
+  stage.variants.push_back(split_tf32_variant());
+  for (Conv2dVariant& variant : search_split_tf32()) stage.searched.push_back(std::move(variant));
+  Conv2dVariant planned = pointwise_variant("pointwise", [](const ConvLayer& layer) {
+    return plan_pointwise(layer, planning::present_limits());
+  });
+  planned.plans = true;
+  planned.tiles = tiles_of(pointwise_tiles().front());
+  stage.variants.push_back(std::move(planned));
+  for (const PointwiseTile& tile : pointwise_tiles()) {
+    stage.searched.push_back(
+        pointwise_variant(name_of(tile), [tile](const ConvLayer&) { return tile; }));
+    stage.searched.back().tiles = tiles_of(tile);
+  }
+  stage.variants.push_back(gemm(
+      "implicit_gemm", "tuned: one matrix product, the reduction over warps and clusters of blocks",
+      [](const ConvLayer& layer) { return plan_gemm(layer, planning::present_limits()); }));
+  for (const GemmPlan& plan : all_gemm_plans()) {
+    stage.searched.push_back(gemm(name_of(plan), "implicit_gemm with this plan, whatever the layer",
+                                  [plan](const ConvLayer&) { return std::optional(plan); }));
+  }
+}
 
 }  // namespace halo::cuconv_two_stage

@@ -10,6 +10,7 @@
 #include "stages/12_fused_softmax.hpp"
 #include "stages/13_network/costs.hpp"
 #include "stages/13_network/digits_folder.hpp"
+#include "stages/convolve/convolve.hpp"
 
 namespace halo::network {
 
@@ -22,6 +23,13 @@ LayerKernel lanes_chwn();
 
 namespace {
 
+// The dispatcher, as a kernel among the others: most of those that it chooses from are not offered.
+Conv2dVariant convolution() {
+  Conv2dVariant variant = convolve::variant();
+  variant.chooses_from.clear();
+  return variant;
+}
+
 Catalogue catalogue() {
   Catalogue ours;
   ours.maker = "halo";
@@ -29,6 +37,7 @@ Catalogue catalogue() {
                                    cuconv_two_stage::stage(), layout_convolution::stage()}) {
     Catalogue::add(ours.convolutions, stage.name, stage.variants);
   }
+  Catalogue::add(ours.convolutions, "convolve", {convolution()});
   Catalogue::add(ours.pooling, "11_fused_pooling", fused_pooling::stage().variants);
   Catalogue::add(ours.softmax, "12_fused_softmax", fused_softmax::stage().variants);
   Catalogue::add(ours.transforms, "10_layout_transform", layout_transform::stage().variants);

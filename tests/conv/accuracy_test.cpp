@@ -290,6 +290,58 @@ TEST_CASE("a bound of tensor cores is what is cut off, and truncated additions",
   CHECK(conv::tf32_split_bound(100, 1) > conv::error_bound(100, 1));
 }
 
+TEST_CASE("a transform's bound is the largest growth of the transforms that are in use",
+          "[accuracy]") {
+  // F(m, r): inputs and taps as values at the points, the outputs from their products. B^T of four and of six
+  // points; tap r counts point^r * scale, output p takes point^p, infinity is the last tap and output.
+  const auto growth = [](const std::vector<std::vector<double>>& inputs,
+                         const std::vector<double>& points, const std::vector<double>& scales,
+                         int m, int r) {
+    const auto power = [&](std::size_t i, int exponent, int last) {
+      if (i == points.size()) return exponent == last ? 1.0 : 0.0;
+      return std::pow(points[i], exponent);
+    };
+    double largest = 0;
+    for (int p = 0; p < m; ++p) {
+      double sum = 0;
+      for (std::size_t i = 0; i < inputs.size(); ++i) {
+        const double scale = i < scales.size() ? scales[i] : 1;
+        double weight = 0;
+        for (int tap = 0; tap < r; ++tap) {
+          weight = std::max(weight, std::fabs(scale * power(i, tap, r - 1)));
+        }
+        double cells = 0;
+        for (const double cell : inputs[i]) cells += std::fabs(cell);
+        sum += std::fabs(power(i, p, m - 1)) * weight * cells;
+      }
+      largest = std::max(largest, sum);
+      // And they are such transforms: output p of cell j and one tap is 1 where j = p + tap.
+      for (int tap = 0; tap < r; ++tap) {
+        for (std::size_t j = 0; j < inputs.size(); ++j) {
+          double y = 0;
+          for (std::size_t i = 0; i < inputs.size(); ++i) {
+            const double scale = i < scales.size() ? scales[i] : 1;
+            y += power(i, p, m - 1) * scale * power(i, tap, r - 1) * inputs[i][j];
+          }
+          CHECK(std::fabs(y - (static_cast<int>(j) == p + tap ? 1 : 0)) < 1e-12);
+        }
+      }
+    }
+    return largest * largest;
+  };
+  const std::vector<std::vector<double>> four = {
+      {1, 0, -1, 0}, {0, 1, 1, 0}, {0, -1, 1, 0}, {0, -1, 0, 1}};
+  const std::vector<std::vector<double>> six = {{4, 0, -5, 0, 1, 0},  {0, -4, -4, 1, 1, 0},
+                                                {0, 4, -4, -1, 1, 0}, {0, -2, -1, 2, 1, 0},
+                                                {0, 2, -1, -2, 1, 0}, {0, 4, 0, -5, 0, 1}};
+  const std::vector<double> of_four = {1, 0.5, 0.5};
+  const std::vector<double> of_six = {1.0 / 4, -1.0 / 6, -1.0 / 6, 1.0 / 24, 1.0 / 24};
+  const double bound = conv::transform_error(1, 1) / conv::kUnitRoundoff;
+  CHECK(std::fabs(growth(six, {0, 1, -1, 2, -2}, of_six, 4, 3) - bound) < 0.5);
+  CHECK(std::fabs(growth(six, {0, 1, -1, 2, -2}, of_six, 2, 5) - bound) < 0.5);
+  CHECK(std::fabs(growth(four, {0, 1, -1}, of_four, 2, 3) - 16) < 1e-9);
+}
+
 TEST_CASE("what is over its bound says by how much", "[accuracy]") {
   Comparison comparison;
   comparison.judge(0, 1.0f, 1.52, 0.5);

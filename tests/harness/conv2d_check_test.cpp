@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "common/harness/core/candidates.hpp"
 #include "common/harness/families/conv2d.hpp"
 #include "tests/catch.hpp"
 #include "tests/harness/wrong_layers.hpp"
@@ -66,15 +67,124 @@ TEST_CASE("every right layer is accepted", "[conv2d]") {
 }
 
 TEST_CASE("stray writes and changed arrays of a layer are hazards too", "[conv2d]") {
-  for (const std::string name : {"writes one past the end", "writes one before the start",
-                                 "writes past the end of the filters", "writes past its workspace",
-                                 "clears the last cell of its input", "changes a tap"}) {
+  for (const std::string name :
+       {"writes one past the end", "writes one before the start",
+        "writes past the end of the filters", "writes past its workspace",
+        "clears the last cell of its input", "changes a tap", "packs one past the end",
+        "packing clears a tap", "changes its packed filters when it is done"}) {
     INFO(name);
     const Row row = try_variant(wrong(name), adversarial<conv::ConvLayer>(test::seed()));
     CHECK(row.hazards.outcome == Outcome::bad);
     REQUIRE(!row.hazards.findings.empty());
     CHECK(row.hazards.findings.front().kind == "stray_write");
   }
+}
+
+TEST_CASE("what is wrong with packed filters is told of them", "[conv2d]") {
+  const auto reason = [](const std::string& name) {
+    return run_layer(wrong(name), "9x7-2-3-4-3").check.reason;
+  };
+  CHECK_THAT(reason("packs one past the end"),
+             test::contains("packing its filters: packed filters[135] was written, past the end"));
+  CHECK_THAT(reason("packing clears a tap"),
+             test::contains("packing its filters: the filters was changed, at filters[0]"));
+  CHECK_THAT(reason("packs something else the next time"),
+             test::contains("packing its filters: done once more it gives others"));
+  CHECK_THAT(reason("cannot pack its filters"),
+             test::contains("packing its filters: it returned the error code 13"));
+  CHECK_THAT(reason("changes its packed filters when it is done"),
+             test::contains("the packed filters was changed, at packed filters[0]"));
+}
+
+TEST_CASE("who chooses another is judged by what that one promises", "[conv2d]") {
+  // Off by more than a sum of products may be, by less than a transform.
+  Conv2dVariant coarse = test::plain_layer();
+  coarse.name = "coarse";
+  coarse.launch = [inner = coarse.launch](const Conv2dCall& c) {
+    const int error = inner(c);
+    for (std::int64_t i = 0; i < c.layer.output_size(); ++i) c.output[i] *= 1 + 1e-5f;
+    return error;
+  };
+  coarse.demand = conv::Demand::transformed;
+  Conv2dVariant chooser = test::plain_layer();
+  chooser.name = "chooser";
+  chooser.launch = coarse.launch;
+  CHECK(run_layer(coarse, "9x7-2-3-4-3").check.outcome == Outcome::good);
+  CHECK(run_layer(chooser, "9x7-2-3-4-3").check.outcome == Outcome::bad);
+  chooser.chosen = [&](const ConvLayer&) { return coarse; };
+  CHECK(run_layer(chooser, "9x7-2-3-4-3").check.reason == "");
+  // Each layer by its own choice.
+  Conv2dVariant other = test::plain_layer();
+  chooser.chosen = [&](const ConvLayer& layer) { return layer.R() == 3 ? coarse : other; };
+  const std::vector<ConvLayer> layers = {conv::parse_label("9x7-2-3-4-3"),
+                                         conv::parse_label("9x7-2-1-4-3")};
+  CHECK(try_variant(chooser, layers).check.reason == "");
+  CHECK(try_variant(chooser, layers).check.shapes == 2);
+  other.launch = coarse.launch;
+  CHECK_THAT(try_variant(chooser, layers).check.reason, test::contains("9x7-2-1-4-3"));
+}
+
+TEST_CASE("packing and overlapped calls are timed apart from the calls", "[conv2d]") {
+  Conv2dVariant variant = test::right_layers().back();
+  REQUIRE(variant.name == "packs its filters");
+  variant.can_overlap = true;
+  const auto backend = make_backend();
+  std::vector<Candidate> candidates;
+  Task task;
+  task.problem = erased(conv::parse_label("9x7-2-3-4-3"));
+  task.seed = test::seed();
+  add_candidates(candidates,
+                 {{"a stage", erased(variant)}, {"a stage", erased(test::plain_layer())}}, *backend,
+                 task);
+  Progress progress;
+  const std::vector<Row> rows =
+      run_candidates(candidates, *backend, progress, TimingSettings{3, 3, 0.1, 2, 10, 10, 1});
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].time.outcome == Outcome::good);
+  CHECK(rows[0].time.reason == "");
+  CHECK(rows[0].time.hot.median_ms > 0);
+  CHECK(rows[0].time.packing_ms > 0);
+  CHECK(rows[0].time.overlapped.median_ms > 0);
+  CHECK(rows[0].time.overlapped.rounds == rows[0].time.hot.rounds);
+  CHECK(rows[1].time.hot.median_ms > 0);
+  CHECK(rows[1].time.packing_ms < 0);
+  CHECK(rows[1].time.overlapped.median_ms < 0);
+}
+
+TEST_CASE("calls that overlap are compared with the same calls one after the other", "[conv2d]") {
+  Conv2dVariant variant = test::plain_layer();
+  variant.can_overlap = true;
+  int overlapping = 0;
+  variant.launch = [&, inner = variant.launch](const Conv2dCall& c) {
+    overlapping += c.overlaps;
+    return inner(c);
+  };
+  for (const char* label : {"9x7-2-3-4-3", "9-1-3-2-5", "8-1-3-4-2-s2"}) {
+    INFO(label);
+    overlapping = 0;
+    CHECK(run_layer(variant, label).check.reason == "");
+    CHECK(overlapping > 2);
+  }
+  // Before the call before it is done: what that one writes last is not there yet.
+  std::function<void()> late;
+  variant.launch = [&, inner = variant.launch](const Conv2dCall& c) {
+    const int error = inner(c);
+    if (!c.overlaps) return error;
+    if (late) late();
+    float* const last = c.output + c.layer.output_size() - 1;
+    late = [last, is = *last] { *last = is; };
+    *last = 0;
+    return error;
+  };
+  const Row row = run_layer(variant, "9x7-2-3-4-3");
+  CHECK(row.check.outcome == Outcome::bad);
+  CHECK_THAT(row.check.reason, test::contains("calls that overlap leave other outputs"));
+  variant.launch = [](const Conv2dCall& c) {
+    const Conv2dVariant plain = test::plain_layer();
+    return c.overlaps ? 9 : plain.launch(c);
+  };
+  CHECK_THAT(run_layer(variant, "9x7-2-3-4-3").check.reason,
+             test::contains("overlapped calls: it returned the error code 9"));
 }
 
 TEST_CASE("a layer's variant that could not be run, or took nothing, has not passed", "[conv2d]") {

@@ -101,6 +101,18 @@ Conv2dVariant stale_workspace() {
   return variant;
 }
 
+Conv2dVariant packed() {
+  Conv2dVariant variant = variant_of("packed", [](const Conv2dCall& c) {
+    return planted::packed_layer(c.input, c.packed, c.output, planted_layer(c.layer));
+  });
+  variant.packed_floats = [](const ConvLayer& l) { return l.filters_size(); };
+  variant.pack = [](const float* filters, float* packed, const ConvLayer& l) {
+    return planted::pack_backwards(filters, packed, static_cast<int>(l.filters_size()));
+  };
+  variant.predict = predict_right;
+  return variant;
+}
+
 int line_of(const std::string& bug) {
   std::ifstream in(std::string(HALO_SOURCE_ROOT) + "/tests/harness/planted/planted_layers.cu");
   std::string line;
@@ -130,7 +142,9 @@ Row run_layer(const Conv2dVariant& variant, const std::string& label) {
 }  // namespace
 
 TEST_CASE("right kernels of layers pass everything", "[conv2d]") {
-  for (const Conv2dVariant& variant : {right(), two_kernels()}) {
+  // Of the packed one the packing is no part of the call's traffic, and goes without saying on large
+  // layers.
+  for (const Conv2dVariant& variant : {right(), two_kernels(), packed()}) {
     INFO(variant.name);
     const Row trials = try_variant(variant);
     CHECK(trials.check.reason == "");
@@ -179,6 +193,46 @@ TEST_CASE("a workspace that is too small fails the run", "[conv2d]") {
   REQUIRE(!row.hazards.findings.empty());
   CHECK(row.hazards.findings.front().kind == "out_of_bounds");
   CHECK(exit_status({row}) == 1);
+}
+
+TEST_CASE("hazards of packing filters fail the run", "[conv2d]") {
+  Conv2dVariant variant = packed();
+  variant.packed_floats = [](const ConvLayer& l) { return l.filters_size() - 1; };
+  Row row = run_layer(variant, "9x7-2-3-4-3");
+  CHECK(row.hazards.outcome == Outcome::bad);
+  REQUIRE(!row.hazards.findings.empty());
+  CHECK(row.hazards.findings.front().kind == "out_of_bounds");
+  CHECK(row.hazards.findings.front().line == line_of("pack-beyond"));
+  CHECK_THAT(row.hazards.reason, test::contains("packing its filters"));
+
+  variant = packed();
+  variant.pack = [](const float* filters, float* packed, const ConvLayer& l) {
+    // The first is left out.
+    return planted::pack_backwards(filters, packed + 1, static_cast<int>(l.filters_size()) - 1);
+  };
+  row = run_layer(variant, "9x7-2-3-4-3");
+  CHECK(row.hazards.outcome == Outcome::bad);
+  REQUIRE(!row.hazards.findings.empty());
+  CHECK(row.hazards.findings.front().kind == "uninitialized_global_read");
+  CHECK(row.hazards.findings.front().line == line_of("never-packed"));
+  CHECK(row.hazards.findings.front().array == "packed filters");
+}
+
+TEST_CASE("layers near 2^31 cells are tried with packed filters too", "[conv2d]") {
+  const auto tried = [](const Conv2dVariant& variant) {
+    Row row;
+    Progress progress;
+    const std::vector<Trial<ConvLayer>> large = {
+        {conv::parse_label("1-131071-1-16384-1"), TrialOn::some_blocks}};
+    check_trials(variant, *make_backend(), large, test::seed(), row, progress);
+    return row.check;
+  };
+  const Check check = tried(packed());
+  CHECK(check.reason == "");
+  CHECK(check.large.tried == 1);
+  Conv2dVariant much = packed();
+  much.packed_floats = [](const ConvLayer&) { return std::int64_t{1} << 30; };
+  CHECK(tried(much).large.reason == "it has too many filters to pack");
 }
 
 TEST_CASE("a layer's traffic that was not predicted fails a strict run", "[conv2d]") {

@@ -321,6 +321,13 @@ TEST_CASE(
                                 line_of("doubles-end", "planted_costs.cu")};
   CHECK(lines == marked);
   CHECK_THAT(told_traffic(doubles), test::contains(" operations in double precision"));
+
+  CHECK(none.traffic.figures.tensor_counted == -1);
+  const Figures multiplies = run(planted::Waste::tensor_cores).traffic.figures;
+  CHECK(multiplies.tensor_predicted == 0);
+  CHECK(multiplies.tensor_counted == 2);
+  REQUIRE(multiplies.tensor_lines.size() == 1);
+  CHECK(multiplies.tensor_lines[0].line == line_of("tensor_cores", "planted_costs.cu"));
 }
 
 TEST_CASE("an output cell that is read before it is written is a hazard: poison is no value") {

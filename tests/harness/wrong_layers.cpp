@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 #include <numeric>
+#include <utility>
 
 #include "tests/conv/plain_layer.hpp"
 
@@ -99,6 +100,46 @@ Conv2dVariant in_chwn(const std::string& name, const Conv2dVariant& variant, Arr
 }
 
 float* writable(const float* cells) { return const_cast<float*>(cells); }
+
+// Reads its filters as [taps][K], behind each tap a cell that nobody needs, which packing leaves alone.
+Conv2dVariant packing(const std::string& name) {
+  Conv2dVariant variant = whole(name, [](const Conv2dCall& c) {
+    const std::int64_t taps = c.layer.products_per_output(), row = c.layer.K() + 1;
+    std::vector<float> filters(static_cast<std::size_t>(c.layer.filters_size()));
+    for (std::size_t i = 0; i < filters.size(); ++i) {
+      const auto at = static_cast<std::int64_t>(i);
+      filters[i] = c.packed[at % taps * row + at / taps];
+    }
+    Conv2dCall other = c;
+    other.filters = filters.data();
+    write(c, outputs({}, other));
+  });
+  variant.packed_floats = [](const ConvLayer& layer) {
+    return layer.products_per_output() * (layer.K() + 1);
+  };
+  variant.pack = [](const float* filters, float* packed, const ConvLayer& layer) {
+    const std::int64_t taps = layer.products_per_output(), row = layer.K() + 1;
+    for (std::int64_t i = 0; i < layer.filters_size(); ++i) {
+      packed[i % taps * row + i / taps] = filters[i];
+    }
+    return 0;
+  };
+  return variant;
+}
+
+// The same, which does something else besides when it packs.
+Conv2dVariant packing_and(
+    const std::string& name,
+    const std::function<void(const float* filters, float* packed, const ConvLayer& layer)>& more) {
+  Conv2dVariant variant = packing(name);
+  variant.pack = [pack = variant.pack, more](const float* filters, float* packed,
+                                             const ConvLayer& layer) {
+    const int error = pack(filters, packed, layer);
+    more(filters, packed, layer);
+    return error;
+  };
+  return variant;
+}
 
 }  // namespace
 
@@ -272,6 +313,58 @@ std::vector<Conv2dVariant> wrong_layers() {
     all.push_back(stale);
   }
 
+  // ---- Packed filters ----
+  {
+    Conv2dVariant stale = packing("keeps the first packed filters of a size");
+    const auto kept = std::make_shared<std::vector<float>>();
+    stale.launch = [kept, inner = stale.launch](const Conv2dCall& c) {
+      const auto size = static_cast<std::size_t>(c.layer.products_per_output() * (c.layer.K() + 1));
+      if (kept->size() != size) kept->assign(c.packed, c.packed + size);
+      Conv2dCall other = c;
+      other.packed = kept->data();
+      return inner(other);
+    };
+    all.push_back(stale);
+    Conv2dVariant known = packing("does not pack again into an array that it knows");
+    const auto last = std::make_shared<std::pair<const float*, std::int64_t>>();
+    known.pack = [last, inner = known.pack](const float* filters, float* packed,
+                                            const ConvLayer& layer) {
+      const std::pair<const float*, std::int64_t> now = {packed, layer.filters_size()};
+      return std::exchange(*last, now) == now ? 0 : inner(filters, packed, layer);
+    };
+    all.push_back(known);
+  }
+  all.push_back(packing_and("packs one past the end",
+                            [](const float*, float* packed, const ConvLayer& layer) {
+                              packed[layer.products_per_output() * (layer.K() + 1)] = 0;
+                            }));
+  all.push_back(packing_and(
+      "packing clears a tap",
+      [](const float* filters, float*, const ConvLayer&) { writable(filters)[0] = 12345; }));
+  all.push_back(packing_and(
+      "packing leaves the last tap out", [](const float*, float* packed, const ConvLayer& layer) {
+        packed[layer.products_per_output() * (layer.K() + 1) - 2] = conv::unset();
+      }));
+  {
+    const auto turn = std::make_shared<float>();
+    all.push_back(packing_and("packs something else the next time",
+                              [turn](const float*, float* packed, const ConvLayer& layer) {
+                                packed[layer.K()] = ++*turn;  // a cell that nobody needs
+                              }));
+  }
+  {
+    Conv2dVariant spoils = packing("changes its packed filters when it is done");
+    spoils.launch = [inner = spoils.launch](const Conv2dCall& c) {
+      const int error = inner(c);
+      writable(c.packed)[0] += 1;
+      return error;
+    };
+    all.push_back(spoils);
+    Conv2dVariant error = packing("cannot pack its filters");
+    error.pack = [](const float*, float*, const ConvLayer&) { return 13; };
+    all.push_back(error);
+  }
+
   // ---- Errors ----
   Conv2dVariant launch_error = plain_layer();
   launch_error.name = "returns an error";
@@ -350,6 +443,7 @@ std::vector<Conv2dVariant> right_layers() {
     return 0;
   };
   all.push_back(elsewhere);
+  all.push_back(packing("packs its filters"));
   return all;
 }
 

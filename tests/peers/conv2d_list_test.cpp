@@ -1,9 +1,11 @@
 // Which peers there are for layers: on every backend, with and without a GPU, with and without cuDNN.
+#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "common/peers/conv2d.hpp"
+#include "common/peers/cudnn_tf32.hpp"
 #include "tests/catch.hpp"
 
 using namespace halo;
@@ -36,4 +38,21 @@ TEST_CASE("peers of layers: each says what it is, and can be launched or says wh
     // They may use Winograd's method or an FFT.
     CHECK(peer.demand == conv::Demand::transformed);
   }
+}
+
+TEST_CASE("peers of layers: cuDNN in TF32 only where it is asked for, and judged as such") {
+  unsetenv("HALO_CUDNN_TF32");
+  CHECK(peers::cudnn_tf32().empty());
+  setenv("HALO_CUDNN_TF32", "1", 1);
+  const auto asked = peers::cudnn_tf32();
+  unsetenv("HALO_CUDNN_TF32");
+  if (make_backend()->name() == "sim") {
+    CHECK(asked.empty());
+    return;
+  }
+  REQUIRE(asked.size() == 1);
+  CHECK(asked[0].name == "cudnn_tf32");
+  CHECK(asked[0].role == Role::beside);
+  CHECK(asked[0].demand == conv::Demand::tf32);
+  CHECK(asked[0].unavailable.empty() == static_cast<bool>(asked[0].launch));
 }

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "common/conv/accuracy.hpp"
@@ -251,4 +253,25 @@ TEST_CASE("true fp32: the data are the same each time and look normal") {
         test::Approx(4.0 / 12).epsilon(0.02));  // four uniform numbers, 1/12 each
   // Cells and taps are not the same numbers.
   CHECK_FALSE(std::equal(one.filters().begin(), one.filters().end(), one.image().begin()));
+}
+
+TEST_CASE("true fp32: libraries are told to leave TF32 alone, unless it is asked for") {
+  const auto told = [] {
+    const char* const value = std::getenv("NVIDIA_TF32_OVERRIDE");
+    return std::string(value != nullptr ? value : "nothing");
+  };
+  unsetenv("NVIDIA_TF32_OVERRIDE");
+  setenv("HALO_CUDNN_TF32", "1", 1);
+  peers::forbid_tf32();
+  CHECK(told() == "nothing");
+  for (const char* other : {"0", ""}) {
+    unsetenv("NVIDIA_TF32_OVERRIDE");
+    setenv("HALO_CUDNN_TF32", other, 1);
+    peers::forbid_tf32();
+    CHECK(told() == "0");
+  }
+  unsetenv("HALO_CUDNN_TF32");
+  setenv("NVIDIA_TF32_OVERRIDE", "1", 1);
+  peers::forbid_tf32();
+  CHECK(told() == "0");
 }

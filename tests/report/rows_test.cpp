@@ -194,6 +194,8 @@ TEST_CASE("JSON comes back as it went") {
   results.rows = {good_row(), bad_row(), timed("gpu", "grid", 1000, 0.25, 1.5)};
   results.rows[2].time.ratio_to_previous = 1.25;
   results.rows[2].time.cold = {15, 2.0, 1.9, 2.2, 0.01};
+  results.rows[2].time.overlapped = {9, 0.1875, 0.17, 0.2, 0.02};
+  results.rows[2].time.packing_ms = 0.0625;
   results.rows[2].time.best_peer = "cudnn";
   results.rows[2].role = Role::peer;
   results.rows[2].label = "9-1-1-16-3";
@@ -206,7 +208,10 @@ TEST_CASE("JSON comes back as it went") {
              {{"a.cu", 14, {{"fp64_operations", 1'234'567'890'123}}}},
              0,
              40,
-             16};
+             16,
+             96,
+             97,
+             {{"a.cu", 15, {{"tensor_instructions", 97}}}}};
   results.rows[2].published = {"a report, Table 1", {{"gpu_ms", 33.7104}}};
 
   const std::string text = to_json(results);
@@ -231,6 +236,10 @@ TEST_CASE("JSON comes back as it went") {
   CHECK(back.rows[2].time.transfers.median_ms == 1.5);
   CHECK(back.rows[2].time.ratio_to_previous == 1.25);
   CHECK(back.rows[2].time.cold.p90_ms == 2.2);
+  CHECK(back.rows[2].time.overlapped.median_ms == 0.1875);
+  CHECK(back.rows[2].time.overlapped.rounds == 9);
+  CHECK(back.rows[2].time.packing_ms == 0.0625);
+  CHECK(back.rows[0].time.packing_ms == -1);
   CHECK(back.rows[2].published.figures == results.rows[2].published.figures);
   CHECK(render_table(back.rows) == render_table(results.rows));
   CHECK(back.rows[2].label == "9-1-1-16-3");
@@ -490,6 +499,19 @@ TEST_CASE("launches that differ are told although the traffic is equal") {
   CHECK(told_traffic(row) ==
         "right; 391 -> 1 blocks; 1,056 -> 49,152 bytes of shared memory a block; "
         "line 47: 12 operations in double precision; 4 bytes allocated and not freed");
+  Row multiplies = good_row();
+  multiplies.traffic.outcome = Outcome::bad;
+  multiplies.traffic.figures.tensor_predicted = 96;
+  multiplies.traffic.figures.tensor_counted = 32;
+  CHECK(told_traffic(multiplies) == "right; 96 -> 32 instructions of tensor cores");
+  // What few kernels have is not there at all where nothing was counted, or predicted.
+  Row reaches = good_row();
+  reaches.traffic.outcome = Outcome::bad;
+  reaches.traffic.predicted.emplace_back("dshared_load_sectors", 1024);
+  CHECK(told_traffic(reaches) == "right; 1,024 -> 0 distributed shared load sectors");
+  reaches.traffic.counted.emplace_back("dshared_load_sectors", 2048);
+  reaches.traffic.predicted.pop_back();
+  CHECK(told_traffic(reaches) == "right; 2,048 distributed shared load sectors");
   row.traffic.figures.predicted.push_back({2, 10, 32, 0});
   CHECK_THAT(
       told_traffic(row),
@@ -613,6 +635,17 @@ TEST_CASE("ratios are taken within one problem and backend") {
   CHECK(rows[2].time.ratio_to_previous == Approx(2));
   CHECK(rows[3].time.ratio_to_previous == -1);
   CHECK(rows[4].time.ratio_to_previous == Approx(0.8));
+}
+
+TEST_CASE("what stands beside a table's rows is the peer of none, and is read back as that") {
+  std::vector<Row> rows = {timed("gpu", "ours", 1000, 8), timed("gpu", "library", 1000, 4),
+                           timed("gpu", "library_tf32", 1000, 1)};
+  rows[1].role = Role::peer;
+  rows[2].role = Role::beside;
+  fill_ratios(rows);
+  CHECK(rows[0].time.best_peer == "library");
+  CHECK(rows[0].time.ratio_to_best_peer == Approx(0.5));
+  CHECK(rows_from_json(to_json({"c", "d", 1, {}, rows}), "some.json").at(2).role == Role::beside);
 }
 
 TEST_CASE("the report's table pairs the CPU loop with each GPU variant") {
@@ -777,6 +810,32 @@ TEST_CASE("columns without a figure are left out, and a dash stands for a missin
   const auto column = std::find(headers.begin(), headers.end(), "cold ms") - headers.begin();
   CHECK(cells(both[2])[column] == "-");
   CHECK(cells(both[3])[column] == "3.00");
+}
+
+TEST_CASE("overlapped calls and packing have columns where a row has them, and a legend") {
+  const Row plain = timed("gpu", "plain", 1000, 2);
+  CHECK_THAT(render_table({plain}), !contains("overlapped") && !contains("packing"));
+  const TableOptions as_csv{.format = Format::csv};
+  CHECK_THAT(render_table({plain}, as_csv), !contains("overlapped") && !contains("packing"));
+  Row row = plain;
+  row.variant = "packed";
+  row.time.overlapped = {9, 1.5, 1.4, 1.6, 0.01};
+  row.time.packing_ms = 0.25;
+  const std::string table = render_table({plain, row});
+  const auto all = lines(table);
+  const std::vector<std::string> headers = cells(all[1]);
+  const auto cell_of = [&](const std::string& header, std::size_t line) {
+    const auto at = std::find(headers.begin(), headers.end(), header) - headers.begin();
+    REQUIRE(at < static_cast<std::ptrdiff_t>(headers.size()));
+    return cells(all[line])[static_cast<std::size_t>(at)];
+  };
+  CHECK(cell_of("overlapped ms", 2) == "-");
+  CHECK(cell_of("overlapped ms", 3) == "1.50");
+  CHECK(cell_of("packing ms", 2) == "-");
+  CHECK(cell_of("packing ms", 3) == "0.250");
+  CHECK_THAT(table, contains("overlapped: as hot") && contains("packing: of the filters"));
+  const std::string csv = render_table({plain, row}, as_csv);
+  CHECK_THAT(csv, contains("overlapped_median_ms") && contains("packing_ms"));
 }
 
 TEST_CASE("peers and the copy are marked, and whose ratio it is is said once") {

@@ -79,4 +79,18 @@ ncu --clock-control none --cache-control none --print-units base --csv --page ra
 }
 python3 "$here/compare_counters.py" --copies "$out/copies_expected.csv" "$out/copies_ncu.csv" ||
   status=1
+
+# Tensor cores, and the loads and stores of their matrices.
+nvcc -std=c++20 -O3 -arch="$arch" -I"$root" matrices.cu matrices_main.cpp -o "$out/matrices"
+"$out/matrices" --list >"$out/matrices_expected.csv"
+matrices=$metrics,smsp__sass_inst_executed_op_shared_ld.sum,smsp__sass_inst_executed_op_shared_st.sum
+matrices=$matrices,smsp__inst_executed_op_ldsm.sum,sm__inst_executed_pipe_tensor.sum
+ncu --clock-control none --cache-control none --print-units base --csv --page raw \
+  --metrics "$matrices" "$out/matrices" >"$out/matrices_ncu.csv" 2>"$out/matrices_ncu.log" || {
+  echo "NOT RUN: ncu failed on the matrices:" >&2
+  tail -5 "$out/matrices_ncu.log" >&2
+  exit 77
+}
+python3 "$here/compare_counters.py" --matrices "$out/matrices_expected.csv" \
+  "$out/matrices_ncu.csv" || status=1
 exit $status

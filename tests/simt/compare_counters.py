@@ -3,6 +3,7 @@
 
     compare_counters.py [--measure-patterns] EXPECTED.csv BANK_PATTERNS.csv NCU.csv
     compare_counters.py --copies EXPECTED.csv NCU.csv
+    compare_counters.py --matrices EXPECTED.csv NCU.csv
 
 Called by calibrate.sh. Exit status: 0 all equal, 1 some differ, 2 the files do not fit together.
 """
@@ -37,6 +38,19 @@ COPY_METRICS = {
     "store_requests": ["smsp__inst_executed_op_ldgsts.sum"],
     "store_wavefronts": ["smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum"],
     "store_conflicts": ["smsp__sass_l1tex_data_bank_conflicts_pipe_lsu_mem_shared_op_ldgsts.sum"],
+}
+
+
+# Matrices: <mma.h> makes accesses whose space shows only when they are executed, which the metrics above
+# do not count, and ldmatrix is counted for itself.
+MATRIX_METRICS = {
+    **METRICS,
+    "shared_load_requests": [
+        "smsp__sass_inst_executed_op_shared_ld.sum",
+        "smsp__inst_executed_op_ldsm.sum",
+    ],
+    "shared_store_requests": ["smsp__sass_inst_executed_op_shared_st.sum"],
+    "tensor_instructions": ["sm__inst_executed_pipe_tensor.sum"],
 }
 
 
@@ -82,7 +96,31 @@ def compare_copies(expected_path, ncu_path):
     return 1 if differ else 0
 
 
+def compare_matrices(expected_path, ncu_path):
+    """Matrices of a warp: 0 all equal, 1 some differ, 2 the files do not fit."""
+    with open(expected_path, newline="") as file:
+        cases = list(csv.DictReader(file))
+    launches = read_ncu(ncu_path, MATRIX_METRICS)
+    if len(launches) != len(cases) or not cases:
+        print(f"compare_counters: {len(launches)} launches were profiled, {len(cases)} cases of "
+              "matrices expected", file=sys.stderr)
+        return 2
+    differ = 0
+    for case, launch in zip(cases, launches):
+        for counter in MATRIX_METRICS:
+            want, got = int(case[counter]), launch[counter]
+            if want == 0 and got in (0, None):
+                continue
+            differ += want != got
+            print(f"{'matrices ' + case['name']:34} {counter:26} {want:>10} "
+                  f"{'n/a' if got is None else got:>10}{'  DIFFERS' if want != got else ''}")
+    print(f"{len(cases)} kernels with matrices, {differ} figures differ")
+    return 1 if differ else 0
+
+
 def main():
+    if len(sys.argv) == 4 and sys.argv[1] == "--matrices":
+        return compare_matrices(sys.argv[2], sys.argv[3])
     if len(sys.argv) == 4 and sys.argv[1] == "--copies":
         return compare_copies(sys.argv[2], sys.argv[3])
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])

@@ -470,7 +470,9 @@ TEST_CASE("what groups, copies and CUB lack is refused with a sentence") {
   // Each alone: a class that is refused may hide what follows.
   const std::pair<const char*, const char*> statements[] = {
       {"cg::this_grid().sync()", "grid_group::sync is outside the simulator's subset: it needs a "},
-      {"cg::this_cluster()", "this_cluster is outside the simulator's subset: it has no thread"},
+      {"cudaLaunchKernelExC((const cudaLaunchConfig_t*)0, (const void*)0, (void**)0)",
+       "cudaLaunchKernelExC with the address of a kernel is outside the simulator's subset"},
+      {"__cluster_barrier_arrive_relaxed()", "__cluster_barrier_arrive_relaxed is outside"},
       {"cg::binary_partition(cg::coalesced_threads(), true)", "binary_partition is outside"},
       {"cg::tiled_partition<64>(cg::this_thread_block())",
        "a tile of more than a warp is outside the simulator's subset"},
@@ -575,7 +577,7 @@ TEST_CASE("a header outside the subset is refused with a sentence") {
     source += "#include <" + names.back() + ">\n";
   }
   for (const char* known :
-       {"cooperative_groups/scan.h", "cub/block/block_scan.cuh", "mma.h", "cuda_fp16.h",
+       {"cooperative_groups/scan.h", "cub/block/block_scan.cuh", "crt/mma.h", "cuda_fp16.h",
         "curand_kernel.h", "cuda/barrier", "cuda/pipeline", "cublas_v2.h"}) {
     CHECK(std::find(names.begin(), names.end(), known) != names.end());
   }

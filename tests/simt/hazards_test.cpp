@@ -542,6 +542,18 @@ TEST_CASE("a shuffle from a lane that has ended", "[hazards]") {
   CHECK(f.line == line_of(kSynchronisation, "BUG shuffle_from_ended_lane"));
 }
 
+TEST_CASE("an access to a block of the cluster that may have ended", "[hazards]") {
+  const Outcome outcome = run("block_may_have_ended");
+  INFO(describe(outcome.launch.findings));
+  CHECK(outcome.error == cudaSuccess);
+  REQUIRE(outcome.launch.findings.size() == 1);
+  const Finding& f = outcome.launch.findings[0];
+  CHECK(f.kind == "absent_block");
+  CHECK(is_kernel_file(f.file, kSynchronisation));
+  CHECK(f.line == line_of(kSynchronisation, "BUG block_may_have_ended"));
+  CHECK(run("block_has_not_ended").launch.findings.empty());
+}
+
 TEST_CASE("a kernel that never ends", "[hazards]") {
   const std::string name =
       GENERATE(values<const char*>({"waits_for_nobody", "loops_without_memory"}));
@@ -649,6 +661,19 @@ TEST_CASE("work on streams that nothing orders", "[hazards]") {
   const bool is_host = f.message.rfind("The host", 0) == 0;
   CHECK_THAT(f.message,
              halo::test::contains(is_host ? "cudaStreamSynchronize" : "cudaStreamWaitEvent"));
+}
+
+TEST_CASE("a launch that may begin early reads before it waits", "[hazards]") {
+  int error = 0;
+  const std::vector<Finding> findings = findings_of("reads_before_it_waits", &error);
+  INFO(describe(findings));
+  CHECK(error == cudaSuccess);
+  REQUIRE(findings.size() == 1);
+  const Finding& f = findings[0];
+  CHECK(f.kind == "unordered_launches");
+  CHECK(f.line == line_of(kStreams, "BUG reads_before_it_waits"));
+  CHECK(f.other_line == line_of(kStreams, "OTHER reads_before_it_waits"));
+  CHECK_THAT(f.message, halo::test::contains("cudaGridDependencySynchronize() first"));
 }
 
 TEST_CASE("work on streams that something orders", "[hazards]") {

@@ -57,6 +57,8 @@ KINDS = {
     "division_by_zero",
     "stack_overflow",
     "unordered_streams",
+    "absent_block",
+    "unordered_launches",
 }
 
 

@@ -935,16 +935,87 @@ TEST_CASE("pragmas for nvcc go, and take no line with them", "[simt][functions]"
   CHECK(std::count(out.begin(), out.end(), '\n') == 6);
 }
 
-TEST_CASE("inline assembly in device code is refused", "[simt][functions]") {
+TEST_CASE("inline assembly in device code is refused, but for a few instructions",
+          "[simt][functions]") {
   const std::string message =
       ": inline assembly in device code is outside the simulator's subset: write the step in C++ "
-      "or "
-      "with an intrinsic function";
+      "or with an intrinsic function (it knows mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32, "
+      "mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32, cvt.rna.tf32.f32, "
+      "ldmatrix.sync.aligned.m8n8.x1.shared.b16, ldmatrix.sync.aligned.m8n8.x2.shared.b16 and "
+      "ldmatrix.sync.aligned.m8n8.x4.shared.b16, one to an asm statement)";
   CHECK(error_of("__global__ void k() {\n asm volatile(\"bar.sync 0;\"); }") == "k.cu:2" + message);
   CHECK(error_of("__device__ int f() { int x;\n\n __asm__(\"mov %0, 1;\" : \"=r\"(x)); }") ==
         "k.cu:3" + message);
+  CHECK(error_of("__device__ void f(int& x, float y) {\n asm(\"cvt.rna.tf32.f32 %0, %1;\"\n"
+                 "\"mov.b32 %0, %0;\" : \"=r\"(x) : \"f\"(y)); }") == "k.cu:2" + message);
   CHECK(error_of("__device__ void f() { asm volatile(\"\" ::: \"memory\"); }") == "(translated)");
   CHECK(error_of("void f() { asm volatile(\"nop\"); }") == "(translated)");
+}
+
+TEST_CASE("a known instruction becomes a call, its operands where they stand",
+          "[simt][functions]") {
+  const std::string out = translate(
+      "__device__ void f(unsigned& x, float* y) {\n"
+      "  asm volatile(\"cvt.rna.tf32.f32 \"\n"
+      "      \"%0, %1;\\n\\t\"\n"
+      "      : \"=r\"(x) : \"f\"(y[g(1, 2)])\n"
+      "      : \"memory\");\n"
+      "}",
+      "k.cu");
+  CHECK_THAT(squeezed(out), contains("::simt::ptx::cvt_rna_tf32<0, 1> ( ::simt::ptx::out_r(x) , "
+                                     "::simt::ptx::in_f(y[g(1, 2)]) );"));
+  CHECK(std::count(out.begin(), out.end(), '\n') == 5);
+  // Only read, in another order, or read and written.
+  CHECK_THAT(squeezed(translate("__device__ void f(unsigned& x, float y) { asm(\"{cvt.rna.tf32.f32 "
+                                "%1, %0;}\" : \"+f\"(y), \"=&r\"(x)); }",
+                                "k.cu")),
+             contains("cvt_rna_tf32<1, 0>( ::simt::ptx::out_f(y), ::simt::ptx::out_r(x))"));
+}
+
+TEST_CASE("operands that a known instruction does not take are refused", "[simt][functions]") {
+  const std::string statement =
+      GENERATE("asm(\"cvt.rna.tf32.f32 %0, %1;\" : \"=f\"(y) : \"f\"(y));",
+               "asm(\"cvt.rna.tf32.f32 %0, %1;\" : \"=r\"(x), \"=f\"(y));",
+               "asm(\"cvt.rna.tf32.f32 %0, %1;\" :: \"r\"(x), \"f\"(y));",
+               "asm(\"cvt.rna.tf32.f32 %0, %2;\" : \"=r\"(x) : \"f\"(y));",
+               "asm(\"cvt.rna.tf32.f32 {%0}, %1;\" : \"=r\"(x) : \"f\"(y));",
+               "asm(\"cvt.rna.tf32.f32 %0, %1\" : \"=r\"(x) : \"f\"(y));",
+               "asm(\"cvt.rna.tf32.f32 %0;\" : \"=r\"(x));");
+  INFO(statement);
+  CHECK(error_of("__device__ void f(unsigned& x, float y) {\n " + statement + " }") ==
+        "k.cu:2: cvt.rna.tf32.f32 takes the operands \"=r\", \"f\", as %0, %1, ... with these "
+        "constraints, and a semicolon");
+}
+
+TEST_CASE("ldmatrix takes an address in brackets", "[simt][functions]") {
+  const std::string kernel =
+      "__device__ void f(unsigned& x, unsigned y) {\n asm(\"ldmatrix.sync.aligned.m8n8.x2.shared."
+      "b16 {%0, %0}, ";
+  CHECK_THAT(squeezed(translate(kernel + "[%1];\" : \"=r\"(x) : \"r\"(y)); }", "k.cu")),
+             contains("::simt::ptx::ldmatrix<0, 0, 1>( ::simt::ptx::out_r(x) "));
+  CHECK_THAT(
+      error_of(kernel + "%1;\" : \"=r\"(x) : \"r\"(y)); }"),
+      contains("k.cu:2: ldmatrix.sync.aligned.m8n8.x2.shared.b16 takes the operands {2 x \"=r\"}, "
+               "[\"r\"], as %0"));
+}
+
+TEST_CASE("an mma's operands are refused where they are not its own", "[simt][functions]") {
+  const auto error = [](const std::string& b, const std::string& operand) {
+    return error_of(
+        "__device__ void f(float& d, unsigned a) {\n asm(\"mma.sync.aligned.m16n8k4.row.col.f32."
+        "tf32.tf32.f32 {%0, %0, %0, %0}, {%1, %1}, " +
+        b + ", {%0, %0, %0, %0};\" : \"+f\"(d) : \"r\"(a)" + operand + "); }");
+  };
+  const std::string message =
+      "k.cu:2: mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32 takes the operands {4 x \"=f\"}, "
+      "{2 x \"r\"}, {1 x \"r\"}, {4 x \"f\"}, as %0, %1, ... with these constraints, and a "
+      "semicolon";
+  CHECK(error("{%1}", "") == "(translated)");
+  CHECK(error("%1", "") == message);
+  CHECK(error("{%0}", "") == message);
+  CHECK(error("{%1, %1}", "") == message);
+  CHECK_THAT(error("{%1}", ", \"r\"(a)"),
+             contains("has an operand %2 that mma.sync.aligned.m16n8k4"));
 }
 
 TEST_CASE("what nvcc refuses is refused, with the line and a remedy", "[simt][refused]") {
@@ -994,10 +1065,15 @@ TEST_CASE("names of the host are no concern of code that uses others", "[simt][r
   CHECK(translate(constant, "k.cu", true).find("deprecated") == std::string::npos);
 }
 
-TEST_CASE("clusters are refused", "[simt][functions]") {
-  CHECK(error_of("__global__ void\n__cluster_dims__(2, 1, 1) k() {}") ==
-        "k.cu:2: __cluster_dims__ is outside the simulator's subset: leave thread block clusters "
-        "out");
+TEST_CASE("a kernel says what clusters its blocks form", "[simt][functions]") {
+  CHECK_THAT(translate("__global__ void __cluster_dims__(2, 1, 1) k() {}", "k.cu", false),
+             contains("launch_bounds{static_cast<unsigned>(0)}.in_clusters(2 , 1 , 1)"));
+  CHECK_THAT(translate("template <int n>\n__global__ void __cluster_dims__(n)\n"
+                       "__launch_bounds__(n * 32) k() {}",
+                       "k.cu", false),
+             contains("launch_bounds{static_cast<unsigned>(n * 32)}.in_clusters(n)"));
+  CHECK(error_of("__global__ void\n__block_size__((32, 1, 1), (2, 1, 1)) k() {}") ==
+        "k.cu:2: __block_size__ is outside the simulator's subset: say __cluster_dims__");
 }
 
 TEST_CASE("a missing bracket is reported where it was opened", "[simt][lines]") {

@@ -39,13 +39,44 @@ TEST_CASE("06_conv2d_direct: every layer is right, without hazards") {
 
 TEST_CASE("06_conv2d_direct: traffic is as predicted") {
   test::require_traffic(conv2d_direct::stage(), kLargeLayers);
+  test::require_traffic(
+      conv2d_direct::stage(),
+      {ConvLayer({.N = 2,
+                  .C = 3,
+                  .H = 28,
+                  .W = 28,
+                  .K = 9,
+                  .R = 3,
+                  .S = 3,
+                  .padding_h = 1,
+                  .padding_w = 1}),
+       ConvLayer({.N = 2,
+                  .C = 3,
+                  .H = 15,
+                  .W = 12,
+                  .K = 5,
+                  .R = 5,
+                  .S = 5,
+                  .padding_h = 2,
+                  .padding_w = 2}),
+       ConvLayer({.C = 4, .H = 33, .W = 35, .K = 5, .R = 3, .S = 3, .stride_h = 2, .stride_w = 2}),
+       ConvLayer({.N = 3,
+                  .C = 2,
+                  .H = 9,
+                  .W = 40,
+                  .K = 33,
+                  .R = 3,
+                  .S = 3,
+                  .padding_h = 1,
+                  .padding_w = 1})});
 }
 
 TEST_CASE("06_conv2d_direct: what a variant does not take, it names") {
   const ConvLayer plain({.H = 9, .W = 9, .R = 3, .S = 3});
   for (const Conv2dVariant& each : conv2d_direct::stage().variants) {
     INFO(each.name);
-    CHECK(refusal(each.name, plain).empty());
+    CHECK(refusal(each.name, plain) ==
+          (each.name == "few_channels" ? "it is made for two to four channels" : ""));
   }
   const ConvLayer many({.C = 2, .H = 9, .W = 9, .R = 3, .S = 3});
   CHECK(refusal("one_channel", many) == "it is made for one image, one channel and one filter");
@@ -56,6 +87,12 @@ TEST_CASE("06_conv2d_direct: what a variant does not take, it names") {
   const ConvLayer strided({.H = 9, .W = 9, .R = 3, .S = 3, .stride_h = 2});
   CHECK(refusal("channels", strided) == "it knows no stride but 1");
   CHECK(refusal("stride_padding", strided).empty());
+
+  CHECK(refusal("few_channels", many).empty());
+  const std::string windows = "a thread's window has 3 x 3 cells; of three channels 5 x 5 also";
+  CHECK(refusal("few_channels", ConvLayer({.C = 2, .H = 9, .W = 9, .R = 5, .S = 5})) == windows);
+  CHECK(refusal("few_channels", ConvLayer({.C = 3, .H = 9, .W = 9, .R = 5, .S = 5})).empty());
+  CHECK(refusal("few_channels", ConvLayer({.C = 3, .H = 9, .W = 9, .R = 3, .S = 5})) == windows);
 
   // 16,384 taps fill constant memory: 4 x 64 x 8 x 8.
   const ConvLayer full({.C = 64, .H = 9, .W = 9, .K = 4, .R = 8, .S = 8});
@@ -130,4 +167,19 @@ TEST_CASE("06_conv2d_direct: the cost of a tile, by hand") {
   CHECK(conflicts.shared_load_requests == 8);
   CHECK(conflicts.shared_load_wavefronts == 16);
   CHECK(conflicts.shared_load_conflicts == 8);
+}
+
+TEST_CASE("06_conv2d_direct: the cost of windows of three channels, by hand") {
+  // 8 x 8 outputs of 2 filters: four pairs of rows by two quads of threads, 8 of a warp, in one block.
+  const ConvLayer layer(
+      {.C = 3, .H = 8, .W = 8, .K = 2, .R = 3, .S = 3, .padding_h = 1, .padding_w = 1});
+  const auto counters = test::predict(conv2d_direct::stage(), "few_channels", layer);
+  // 2 * 27 taps by 8 threads. Of a channel four rows of a window: the quad, and a cell on either side.
+  CHECK(counters.global_load_requests == 7 + 3 * 4 * 3);
+  CHECK(counters.barriers == 1);
+  // Two rows of each filter, of which a thread has a quad: 4 rows of 8 cells in a request, 4 sectors.
+  CHECK(counters.global_store_requests == 2 * 2);
+  CHECK(counters.global_store_sectors == 2 * 2 * 4);
+  // Of 27 taps six quads and three.
+  CHECK(counters.shared_load_requests == 2 * 9);
 }

@@ -222,10 +222,24 @@ TEST_CASE("07_single_channel_adaptive: two blocks share an SM's work, by hand") 
   CHECK(counters.shared_load_requests == 6 * 2 * (2 * 9 + 2 * 9));
 }
 
+TEST_CASE("07_single_channel_adaptive: the cost of windows in registers, by hand") {
+  // 3 filters on a map of 8 x 8: 2 quads by 8 rows of threads, 16 of a warp.
+  const auto counters = test::predict(stage(), "store_bound", same(1, 8, 8, 3, 3));
+  // A thread has one row. A block has two filters, 18 taps for 16 threads, the other one of 9. A row of a
+  // window is three quads: the one under the outputs, and for half of the threads the one on either side.
+  CHECK(counters.global_load_requests == 2 + 1 + 2 * 3 * 3);
+  CHECK(counters.barriers == 2);
+  // A store a filter, whole sectors.
+  CHECK(counters.global_store_requests == 3);
+  CHECK(counters.global_store_sectors == 3 * 8);
+  // Of nine taps two quads and one.
+  CHECK(counters.shared_load_requests == 3 * 3);
+}
+
 TEST_CASE("07_single_channel_adaptive: adaptive is the method that the planner chooses") {
   const auto backend = test::usable_backend();
   const Conv2dStage stage = single_channel_adaptive::stage();
-  const Conv2dVariant& adaptive = stage.variants.back();
+  const Conv2dVariant& adaptive = stage.variants.at(3);
   REQUIRE(adaptive.name == "adaptive");
   int chosen[2] = {};
   for (const ConvLayer& layer : {same(1, 28, 28, 512, 3), same(1, 512, 512, 64, 3),
@@ -268,16 +282,24 @@ TEST_CASE("07_single_channel_adaptive: what can't be done is refused in words") 
   for (const std::string& reason : refusals(ConvLayer({.C = 2, .H = 9, .W = 9, .R = 3, .S = 3}))) {
     CHECK(reason == "it is made for one channel");
   }
-  for (const std::string& reason :
-       refusals(ConvLayer({.H = 9, .W = 9, .R = 3, .S = 3, .stride_h = 2}))) {
-    CHECK(reason == "it is made for stride 1");
-  }
+  const auto strided = refusals(ConvLayer({.H = 9, .W = 9, .R = 3, .S = 3, .stride_h = 2}));
+  for (int i = 0; i < 4; ++i) CHECK(strided[i] == "it is made for stride 1");
+  CHECK(strided[4] == "");
   const auto oblong = refusals(ConvLayer({.H = 9, .W = 9, .R = 3, .S = 5}));
   CHECK(oblong[0] == "");
+  const std::string windows = "the window of a thread has 1 x 1, 3 x 3 or 5 x 5 cells";
+  CHECK(oblong[4] == windows);
+  CHECK(refusals(ConvLayer({.H = 9, .W = 9, .R = 2, .S = 2}))[4] == windows);
   for (int i = 1; i < 4; ++i) CHECK(oblong[i] == "the planner's formulas are for square filters");
   const auto wide = refusals(same(1, 4, 1'000'000, 1, 3));
   CHECK(wide[0] == "48 KB of shared memory don't hold 3 rows of 1000000 cells and 16 filters");
   for (int i = 1; i < 4; ++i) CHECK_THAT(wide[i], contains("do not fit on an SM"));
+  CHECK(wide[4] == "");
+  CHECK(refusals(ConvLayer({.N = 65'536, .H = 3, .W = 3, .R = 3, .S = 3}))[4] ==
+        "a grid has at most 65,535 images times groups of filters");
+  CHECK(refusals(ConvLayer({.H = 2'000'000, .W = 3, .R = 3, .S = 3, .padding_w = 1}))[4] == "");
+  CHECK(refusals(ConvLayer({.H = 200'000'000, .W = 3, .R = 3, .S = 3, .padding_w = 1}))[4] ==
+        "a grid has at most 65,535 tiles, one below the other");
   // On an SM, but not in one of its blocks: a row of 49,152 bytes and 4 more for a tap.
   const GpuFigures& pascal = built_in_gpu("gtx1080ti");
   const ConvLayer row = same(1, 4, 12'288, 1, 1);

@@ -1,5 +1,10 @@
 #include "stages/08_multi_channel_stride_fixed.hpp"
 
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "stages/08_multi_channel_stride_fixed/search.hpp"
 #include "tests/catch.hpp"
 #include "tests/stages/stage.hpp"
@@ -40,6 +45,27 @@ std::vector<conv::ConvLayer> layers() {
                        .stride_w = 4,
                        .padding_h = 3,
                        .padding_w = 5}),
+      // Winograd's: tiles that end within the map and beyond it, channels in several parts, ghost cells on one
+      // side only, filters and tiles of several blocks.
+      conv::ConvLayer({.N = 3,
+                       .C = 41,
+                       .H = 9,
+                       .W = 18,
+                       .K = 66,
+                       .R = 3,
+                       .S = 3,
+                       .padding_h = 1,
+                       .padding_w = 1}),
+      conv::ConvLayer({.N = 2, .C = 17, .H = 12, .W = 30, .K = 40, .R = 3, .S = 3}),
+      conv::ConvLayer({.N = 2,
+                       .C = 35,
+                       .H = 6,
+                       .W = 13,
+                       .K = 65,
+                       .R = 5,
+                       .S = 5,
+                       .padding_h = 4,
+                       .padding_w = 1}),
       // Strides that step over far more than fits.
       conv::ConvLayer({.C = 3,
                        .H = 2,
@@ -59,10 +85,34 @@ conv::ConvLayer row_of_pixels() {
   return conv::ConvLayer({.C = 8, .H = 1, .W = 32, .K = 16, .R = 1, .S = 1});
 }
 
+// Small layers get small tiles of registers. The same with large ones, and with those of 16 filters.
+Conv2dVariant with_other_tiles() {
+  const std::vector<Conv2dVariant> searched = multi_channel_stride_fixed::search_tiles();
+  const auto named = [](const std::vector<Conv2dVariant>& variants, const std::string& name) {
+    return *std::find_if(variants.begin(), variants.end(),
+                         [&](const Conv2dVariant& variant) { return variant.name == name; });
+  };
+  const Conv2dVariant planned = named(stage().variants, "register_tile");
+  const Conv2dVariant large = named(searched, "register_tile_64x128_8x8_p1");
+  const Conv2dVariant narrow = named(searched, "register_tile_16x128_4x4_p3");
+  const auto one_of = [=](const conv::ConvLayer& layer) {
+    if (!large.refuses(layer).empty()) return planned;  // few channels
+    return layer.K() <= 16 ? narrow : large;
+  };
+  Conv2dVariant variant = planned;
+  variant.name = "register_tile_others";
+  variant.launch = [=](const Conv2dCall& call) { return one_of(call.layer).launch(call); };
+  variant.predict = [=](const conv::ConvLayer& layer) { return one_of(layer).predict(layer); };
+  variant.detail = nullptr;
+  return variant;
+}
+
 }  // namespace
 
 TEST_CASE("08_multi_channel_stride_fixed: every layer is right, without hazards") {
-  test::require_trials_of_all_lines(stage());
+  Conv2dStage all = stage();
+  all.variants.push_back(with_other_tiles());
+  test::require_trials_of_all_lines(all);
 }
 
 TEST_CASE("08_multi_channel_stride_fixed: traffic is as predicted") {
@@ -86,6 +136,47 @@ TEST_CASE("08_multi_channel_stride_fixed: the divisions of the search are right 
   }
   CHECK_THAT(message_of([] { multi_channel_stride_fixed::search(128); }),
              contains("32 or 64 bytes"));
+}
+
+TEST_CASE(
+    "08_multi_channel_stride_fixed: the tiles of registers of the search are right and as "
+    "predicted") {
+  Conv2dStage searched;
+  searched.name = "search";
+  searched.variants = multi_channel_stride_fixed::search_tiles();
+  // Each shape by itself, and most of them with two or three blocks for a tile.
+  std::erase_if(searched.variants, [](const Conv2dVariant& variant) {
+    return variant.name.back() != '1' && variant.name.back() != '2' && variant.name.back() != '3';
+  });
+  REQUIRE(searched.variants.size() == 7 + 5);
+  test::require_traffic(
+      searched,
+      {// Fewer channels than a segment has.
+       conv::ConvLayer({.C = 3, .H = 8, .W = 8, .K = 6, .R = 1, .S = 1}),
+       // Several tiles of some shapes either way, 32 + 8 channels, a stride, maps of odd size.
+       conv::ConvLayer({.N = 2, .C = 40, .H = 13, .W = 9, .K = 70, .R = 1, .S = 2, .stride_w = 2}),
+       // Quads of pixels, and filters that end within a tile.
+       conv::ConvLayer({.N = 3, .C = 53, .H = 6, .W = 6, .K = 37, .R = 1, .S = 1}),
+       // Ghost cells; stores of quads where one block has a tile.
+       conv::ConvLayer(
+           {.C = 16, .H = 8, .W = 8, .K = 20, .R = 3, .S = 3, .padding_h = 1, .padding_w = 1})});
+}
+
+TEST_CASE(
+    "08_multi_channel_stride_fixed: every shape of Winograd's method is right and as predicted") {
+  Conv2dStage searched = stage();
+  searched.variants = std::move(searched.searched);
+  std::erase_if(searched.variants, [](const Conv2dVariant& variant) {
+    return !variant.name.starts_with("winograd_") || variant.name.ends_with("_p2");
+  });
+  CHECK(searched.variants.size() == 5 * 3);
+  // 67 channels are 9 chunks or 17, in 8 parts that differ.
+  test::require_traffic(
+      searched,
+      {conv::ConvLayer(
+           {.C = 67, .H = 9, .W = 14, .K = 66, .R = 3, .S = 3, .padding_h = 1, .padding_w = 1}),
+       conv::ConvLayer(
+           {.C = 67, .H = 7, .W = 6, .K = 33, .R = 5, .S = 5, .padding_h = 2, .padding_w = 2})});
 }
 
 TEST_CASE("08_multi_channel_stride_fixed: the cost of one small layer, by hand") {
@@ -137,6 +228,62 @@ TEST_CASE("08_multi_channel_stride_fixed: the cost of the other divisions, by ha
   CHECK(maps.global_store_sectors == 32 * 16);
 }
 
+TEST_CASE("08_multi_channel_stride_fixed: the cost of a tile of registers, by hand") {
+  // 64 pixels and 32 filters of 32 channels: two segments of 16.
+  const conv::ConvLayer layer({.C = 32, .H = 8, .W = 8, .K = 32, .R = 1, .S = 1});
+  Conv2dStage searched;
+  searched.name = "search";
+  searched.variants = multi_channel_stride_fixed::search_tiles();
+
+  // A block of 128 threads with 4 x 4 outputs each. Filters: 32 channels of 32, a quad a lane. Pixels: 32
+  // channels of 64, a quad a lane. Each of four warps reads, for each channel, a quad of filters and one of
+  // pixels a lane, in two passes each.
+  const auto alone = test::predict(searched, "register_tile_32x64_4x4_p1", layer);
+  CHECK(alone.global_load_requests == 32 * 32 / 128 + 32 * 64 / 128);
+  CHECK(alone.global_load_sectors == (32 * 32 + 32 * 64) / 8);
+  CHECK(alone.shared_store_wavefronts == (32 * 32 + 32 * 64) / 32);
+  CHECK(alone.shared_load_requests == 4 * 32 * 2);
+  CHECK(alone.shared_load_wavefronts == 4 * 32 * 2 * 2);
+  CHECK(alone.shared_load_conflicts == 0);
+  CHECK(alone.global_store_requests == 32 * 64 / 128);
+  CHECK(alone.global_store_sectors == 32 * 64 / 8);
+  CHECK(alone.barriers == 1 + 2);
+  CHECK(alone.dshared_load_requests == 0);
+
+  // Two blocks, a segment each. All sums go through shared memory, where a block adds its half of them to
+  // the other's, 32 pixels a request.
+  const auto shared = test::predict(searched, "register_tile_32x64_4x4_p2", layer);
+  CHECK(shared.global_load_sectors == alone.global_load_sectors);
+  CHECK(shared.shared_store_wavefronts == alone.shared_store_wavefronts + 2 * 32 * 64 / 32);
+  CHECK(shared.shared_store_conflicts == 0);
+  CHECK(shared.shared_load_requests == alone.shared_load_requests + 32 * 64 / 32);
+  CHECK(shared.dshared_load_requests == 32 * 64 / 32);
+  // Rows are 68 floats apart: every other one begins in the middle of a sector.
+  CHECK(shared.dshared_load_sectors == 16 * 64 / 8 + 16 * (64 / 8 + 2));
+  CHECK(shared.global_store_sectors == alone.global_store_sectors);
+  CHECK(shared.barriers == 2 * (1 + 1 + 2));
+}
+
+TEST_CASE("08_multi_channel_stride_fixed: the cost of Winograd's method, by hand") {
+  // 2 x 2 tiles of 4 x 4 outputs, one block of 32 filters, one chunk of 4 channels.
+  const conv::ConvLayer layer(
+      {.C = 4, .H = 8, .W = 8, .K = 32, .R = 3, .S = 3, .padding_h = 1, .padding_w = 1});
+  const auto cost = test::predict(stage(), "winograd_4x4", layer);
+  // 36 numbers of 32 filters on 4 channels, four a lane. Of each channel's patches a request a row: the upper
+  // tiles' and the lower tiles' row of the map, a sector each, but for the ghost rows of the first and the last.
+  CHECK(cost.global_load_requests == 36 + 4 * 6);
+  CHECK(cost.global_load_sectors == 36 * 16 + 4 * (1 + 2 + 2 + 2 + 2 + 1));
+  // 4 rows of each filter, of the upper and of the lower tiles.
+  CHECK(cost.global_store_requests == 32 * 4);
+  CHECK(cost.global_store_sectors == 32 * 4 * 2);
+  // Zeros, patches, filters, frequencies, sums, outputs.
+  CHECK(cost.shared_store_requests == 72 + 24 + 36 + 4 * 36 + 36 * 8 + 32 * 16);
+  // Patches: all 6 rows for two rows of frequencies, 4 for the other four, two columns at once. Products: 3
+  // float4. Sums, and outputs.
+  CHECK(cost.shared_load_requests == 4 * (6 + 4 + 4) * 3 + 36 * 4 * 3 + 32 * 36 + 32 * 4);
+  CHECK(cost.barriers == 3 + 2 + 2);
+}
+
 TEST_CASE("08_multi_channel_stride_fixed: what does not fit is refused, in words") {
   test::usable_backend();  // what fits is the device's to say
   // 70,000 taps of one filter, or 70,000 channels of one pixel, are 280,000 bytes.
@@ -144,9 +291,17 @@ TEST_CASE("08_multi_channel_stride_fixed: what does not fit is refused, in words
   const conv::ConvLayer wide({.H = 1, .W = 80'000, .K = 2, .R = 1, .S = 70'000});
   for (const Conv2dVariant& variant : stage().variants) {
     INFO(variant.name);
+    if (variant.name.starts_with("winograd")) {
+      CHECK_THAT(variant.refuses(deep), contains("filters of"));
+      continue;
+    }
     const bool whole = variant.name == "filters_divided" || variant.name == "maps_divided";
     CHECK(variant.refuses(deep).empty() == !whole);
     if (whole) CHECK_THAT(variant.refuses(deep), contains("bytes of shared memory"));
+    if (variant.name == "register_tile") {
+      CHECK(variant.refuses(wide).empty());
+      continue;
+    }
     CHECK_THAT(variant.refuses(wide), contains("bytes of shared memory"));
   }
 }

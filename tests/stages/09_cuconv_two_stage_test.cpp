@@ -9,7 +9,10 @@
 #include "common/conv/layer_inputs.hpp"
 #include "common/data/layer_table.hpp"
 #include "common/harness/traffic/tally.hpp"
+#include "common/planning/implicit_gemm_plan.hpp"
+#include "common/planning/pointwise_plan.hpp"
 #include "stages/09_cuconv_two_stage/costs.hpp"
+#include "stages/09_cuconv_two_stage/split_tf32.hpp"
 #include "stages/09_cuconv_two_stage/two_stage.hpp"
 #include "tests/catch.hpp"
 #include "tests/stages/stage.hpp"
@@ -46,6 +49,9 @@ const Conv2dVariant& variant_of(const Conv2dStage& stage, const std::string& nam
   throw std::logic_error("not reached");
 }
 
+// The two of cuConv's method.
+std::vector<Conv2dVariant> two_stages() { return stage_with(kTemporariesCap).variants; }
+
 // A square map and filter, one image unless said, padded or not.
 ConvLayer square(int map, int filter, int padding, int images = 1, int channels = 8) {
   return ConvLayer({.N = images,
@@ -71,6 +77,145 @@ TEST_CASE("09_cuconv_two_stage: traffic is as predicted") {
                             ConvLayer({.N = 2, .C = 2, .H = 33, .W = 37, .K = 2, .R = 3, .S = 3}),
                             ConvLayer({.N = 3, .C = 3, .H = 25, .W = 25, .K = 2, .R = 1, .S = 1}),
                         });
+}
+
+TEST_CASE("09_cuconv_two_stage: pointwise with each of its tiles") {
+  Conv2dStage tiles = stage();
+  tiles.variants.clear();
+  for (const Conv2dVariant& variant : tiles.searched) {
+    if (variant.name.starts_with("pointwise_")) tiles.variants.push_back(variant);
+  }
+  CHECK(tiles.variants.size() == pointwise_tiles().size());
+  test::require_trials(tiles);
+  test::require_traffic(tiles);
+}
+
+TEST_CASE(
+    "09_cuconv_two_stage: pointwise takes the largest tile that still gives each SM a block") {
+  const planning::GpuLimits h200{
+      .sms = kH200, .shared_per_sm = 228 << 10, .shared_per_block = 227 << 10};
+  const auto tile_of = [&](const char* label) {
+    return name_of(plan_pointwise(conv::parse_label(label), h200));
+  };
+  CHECK(tile_of("13-1-1-256-64") == "pointwise_1_4");
+  CHECK(tile_of("56-1-1-256-64") == "pointwise_4_8");
+  CHECK(tile_of("55-32-1-64-16") == "pointwise_2_32");
+  CHECK(tile_of("56-8-1-256-256") ==
+        "pointwise_4_16");  // 64 filters' taps of 256 channels take 64 KB
+  const PointwiseTile first = pointwise_tiles().front();
+  CHECK(refuses(conv::parse_label("5-1-1-4-768"), first).empty());
+  CHECK(refuses(conv::parse_label("5-1-1-4-769"), first) ==
+        "the taps of 16 filters must fit into 48 KB of shared memory: 768 channels");
+  CHECK(refuses(conv::parse_label("5-1-3-4-8"), first) ==
+        "it is made for 1 x 1 filters with stride 1 and no padding");
+}
+
+TEST_CASE("09_cuconv_two_stage: implicit_gemm with each of its plans") {
+  Conv2dStage plans = stage();
+  plans.variants.clear();
+  for (const Conv2dVariant& variant : plans.searched) {
+    if (variant.name.starts_with("gemm_")) plans.variants.push_back(variant);
+  }
+  CHECK(plans.variants.size() == all_gemm_plans().size());
+  test::require_traffic(
+      plans,
+      {
+          // Several tiles each way, channels and filters that fill no quad, ghosts, strides, images.
+          ConvLayer({.N = 2,
+                     .C = 9,
+                     .H = 12,
+                     .W = 10,
+                     .K = 35,
+                     .R = 3,
+                     .S = 3,
+                     .padding_h = 1,
+                     .padding_w = 1}),
+          ConvLayer({.N = 2, .C = 5, .H = 9, .W = 9, .K = 17, .R = 3, .S = 2, .stride_w = 2}),
+          // By 16 bytes, and maps that forbid that.
+          ConvLayer({.N = 3, .C = 70, .H = 6, .W = 6, .K = 40, .R = 1, .S = 1}),
+          ConvLayer({.C = 66, .H = 7, .W = 7, .K = 33, .R = 1, .S = 1}),
+      });
+}
+
+TEST_CASE(
+    "09_cuconv_two_stage: implicit_gemm's sums are the same bits, however the call is launched") {
+  const auto backend = test::usable_backend();
+  if (!backend->observes()) return;
+  const ConvLayer layer({.C = 40, .H = 7, .W = 7, .K = 20, .R = 1, .S = 1});
+  for (const Conv2dVariant& variant : stage().searched) {
+    if (!variant.name.starts_with("gemm_32_8")) continue;
+    INFO(variant.name);
+    Array input(*backend, layer.input_size());
+    Array filters(*backend, layer.filters_size());
+    Array packed(*backend, variant.packed_floats(layer));
+    Array output(*backend, layer.output_size());
+    input.write(conv::adversarial_input(layer, test::seed()));
+    filters.write(conv::adversarial_filters(layer, test::seed()));
+    REQUIRE(variant.pack(filters.data(), packed.data(), layer) == 0);
+    std::vector<float> first;
+    for (const bool overlaps : {false, true}) {
+      REQUIRE(variant.launch({.layer = layer,
+                              .input = input.data(),
+                              .filters = filters.data(),
+                              .output = output.data(),
+                              .packed = packed.data(),
+                              .overlaps = overlaps}) == 0);
+      std::vector<float> got(static_cast<std::size_t>(layer.output_size()));
+      output.read(got);
+      if (first.empty()) first = got;
+      CHECK(got == first);
+    }
+  }
+}
+
+TEST_CASE("09_cuconv_two_stage: implicit_gemm's plan fills the GPU, and no more") {
+  const planning::GpuLimits h200{
+      .sms = kH200, .shared_per_sm = 228 << 10, .shared_per_block = 227 << 10};
+  const auto plan_of = [&](const char* label) {
+    return plan_gemm(conv::parse_label(label), h200).value();
+  };
+  const auto blocks_of = [](const char* label, const GemmPlan& plan) {
+    const ConvLayer layer = conv::parse_label(label);
+    return (products_of_row(layer) + kColumns - 1) / kColumns *
+           ((layer.K() + plan.filters - 1) / plan.filters) * plan.split;
+  };
+  // Few outputs and a long reduction are split; many outputs are not.
+  for (const char* label : {"7-1-1-256-832", "14-1-1-128-512", "7-1-3-384-192"}) {
+    INFO(label);
+    const GemmPlan plan = plan_of(label);
+    CHECK(plan.split > 1);
+    CHECK(blocks_of(label, plan) >= kH200 / 3);
+  }
+  CHECK(plan_of("56-1-1-64-64").split == 1);
+  CHECK(plan_of("224-1-3-64-64").split == 1);
+  // On a GPU of half the size as well, and only with blocks that fit.
+  planning::GpuLimits small = h200;
+  small.shared_per_block = 16 << 10;
+  CHECK(shared_bytes(plan_gemm(conv::parse_label("7-1-1-256-832"), small).value()) <= 16 << 10);
+  small.shared_per_block = 2 << 10;
+  CHECK(!plan_gemm(conv::parse_label("7-1-1-256-832"), small));
+  CHECK(refuses(conv::parse_label("7-1-1-256-832"), {32, 8, 16}, small) ==
+        "its blocks take 36864 bytes of shared memory");
+  CHECK(refuses(ConvLayer({.C = 4, .H = 2, .W = 2, .K = 65'535 * 16 + 1, .R = 1, .S = 1}),
+                {16, 2, 1}, h200) == "it takes at most 1048560 filters");
+}
+
+TEST_CASE("09_cuconv_two_stage: a division by a product and a shift is the division") {
+  const auto quotient = [](std::int64_t n, Divisor d) {
+    return static_cast<std::int64_t>((static_cast<unsigned __int128>(n) * d.multiplier) >> d.shift);
+  };
+  std::mt19937_64 random(test::seed());
+  constexpr std::int64_t kMost = std::numeric_limits<int>::max();
+  for (int i = 0; i < 20'000; ++i) {
+    const int bits = static_cast<int>(random() % 31);
+    const auto d = static_cast<int>(1 + random() % ((std::uint64_t{1} << bits)));
+    const auto n = static_cast<std::int64_t>(random() % (kMost + std::uint64_t{1}));
+    INFO(n << " / " << d);
+    for (const std::int64_t one : {n, n / d * d, n / d * d + d - 1, kMost}) {
+      if (one <= kMost) CHECK(quotient(one, divisor(d)) == one / d);
+    }
+  }
+  CHECK_THROWS_AS(divisor(0), std::invalid_argument);
 }
 
 TEST_CASE("09_cuconv_two_stage: the same in chunks of filters, and of products of one filter") {
@@ -139,7 +284,7 @@ TEST_CASE("09_cuconv_two_stage: the cost of one small layer, by hand") {
 TEST_CASE("09_cuconv_two_stage: 1x1 filters take one kernel and no temporaries") {
   const ConvLayer layer({.N = 2, .C = 40, .H = 7, .W = 7, .K = 3, .R = 1, .S = 1});
   const auto backend = test::usable_backend();
-  for (const Conv2dVariant& variant : stage().variants) {
+  for (const Conv2dVariant& variant : two_stages()) {
     CHECK(variant.workspace_floats(layer) == 0);
     CHECK(variant.detail(layer).find("no temporaries") != std::string::npos);
     if (!backend->observes()) continue;
@@ -161,7 +306,7 @@ TEST_CASE("09_cuconv_two_stage: what is refused is a row that shared memory can'
   const ConvLayer most({.C = kMaxChannels, .H = 1, .W = 1, .R = 1, .S = 1});
   const ConvLayer more({.C = kMaxChannels + 1, .H = 1, .W = 1, .R = 1, .S = 1});
   const auto backend = test::usable_backend();
-  for (const Conv2dVariant& variant : stage().variants) {
+  for (const Conv2dVariant& variant : two_stages()) {
     CHECK(variant.refuses(most).empty());
     CHECK(
         variant.refuses(more) ==
@@ -286,7 +431,7 @@ TEST_CASE("09_cuconv_two_stage: chunks cover each product of each filter once, w
 }
 
 TEST_CASE("09_cuconv_two_stage: the paper's 86 layers at seven batch sizes fit") {
-  int two_stages = 0;
+  int both_stages = 0;
   int chunked = 0;
   std::pair<std::int64_t, std::string> largest;
   for (const data::NamedLayer& row : data::paper_layer_table("cuconv")) {
@@ -295,7 +440,7 @@ TEST_CASE("09_cuconv_two_stage: the paper's 86 layers at seven batch sizes fit")
       INFO(conv::label(layer));
       const Chunks chunks = chunks_of(layer);
       CHECK(4 * chunks.floats <= kTemporariesCap);
-      two_stages += taps_of(layer) > 1;
+      both_stages += taps_of(layer) > 1;
       chunked += chunks.count > 1;
       largest = std::max(largest, {chunks.whole_bytes, conv::label(layer)});
       // One filter is never too large here.
@@ -305,14 +450,14 @@ TEST_CASE("09_cuconv_two_stage: the paper's 86 layers at seven batch sizes fit")
         const Division d = divide(how, chunks.products, static_cast<int>(rows), kH200);
         CHECK(rows * d.blocks <= std::numeric_limits<int>::max());
       }
-      for (const Conv2dVariant& variant : stage().variants) {
+      for (const Conv2dVariant& variant : two_stages()) {
         CHECK(variant.refuses(layer).empty());
         CHECK(variant.workspace_floats(layer) == chunks.floats);
         CHECK((variant.detail(layer).find("chunk") != std::string::npos) == (chunks.count > 1));
       }
     }
   }
-  CHECK(two_stages == 41 * 7);  // the others, 45 of 86, are 1x1
+  CHECK(both_stages == 41 * 7);  // the others, 45 of 86, are 1x1
   CHECK(chunked == 42);
   CHECK(largest == std::pair<std::int64_t, std::string>{29'595'009'024, "224-256-3-64-64"});
 }
@@ -543,4 +688,128 @@ TEST_CASE(
   CHECK(wide.sectors * 21 == wide.requests * 96);
   // It is not so without padding: 32 outputs of a 7x7 map and their gaps of 2 are 40 cells.
   CHECK(input_reads(square(7, 3, 0, 2)).sectors > 5 * input_reads(square(7, 3, 0, 2)).requests);
+}
+
+TEST_CASE(
+    "09_cuconv_two_stage: factors in two parts, with either tile, copied one by one and in fours") {
+  Conv2dStage both;
+  both.name = "09_cuconv_two_stage";
+  both.variants = search_split_tf32();
+  test::require_traffic(
+      both, {
+                // More than one group of filters, a last tile that is not full, two images.
+                ConvLayer({.N = 2, .C = 20, .H = 10, .W = 10, .K = 130, .R = 1, .S = 1}),
+                ConvLayer({.N = 2, .C = 17, .H = 9, .W = 9, .K = 70, .R = 1, .S = 1}),
+                ConvLayer({.N = 3,
+                           .C = 33,
+                           .H = 9,
+                           .W = 11,
+                           .K = 129,
+                           .R = 3,
+                           .S = 2,
+                           .stride_h = 2,
+                           .padding_h = 1,
+                           .padding_w = 1}),
+            });
+}
+
+TEST_CASE("09_cuconv_two_stage: the cost of factors in two parts, by hand") {
+  // One block of 64 filters and 128 outputs, of which 64 exist. One tap of 16 channels is one piece, half of
+  // a stage; with the stages after it six pieces are stored on chip.
+  const ConvLayer layer({.C = 16, .H = 8, .W = 8, .K = 64, .R = 1, .S = 1});
+  test::counting_backend();
+  const Cost cost = test::variant_of(stage(), "split_tf32").predict(layer);
+  CHECK(cost.launches == std::vector<LaunchFigures>{{1, 1, 128, 101'376}});
+  // The piece's filters are 16 * 64 * 2 floats, 16 requests of quads; a channel's pixels are one request.
+  CHECK(cost.global_load_requests == 16 + 16);
+  CHECK(cost.global_load_sectors == 16 * 16 + 16 * 8);
+  CHECK(cost.global_store_requests == 64);
+  CHECK(cost.global_store_sectors == 64 * 8);
+  // Copies, and the sums of 4 warps on their way to memory: 64 * 128 floats in quads.
+  CHECK(cost.shared_store_requests == 6 * (16 + 16) + 64);
+  // Each warp: 4 steps and one for nothing, of 8 fragments of filters and 2 rows of pixels.
+  CHECK(cost.shared_load_requests == 4 * 5 * (8 + 2) + 64);
+  CHECK(cost.shared_load_conflicts == 0);
+  CHECK(cost.shared_store_conflicts == 0);
+  CHECK(cost.tensor_instructions == 4 * 4 * 3 * 16);
+  CHECK(cost.barriers == 4);
+}
+
+TEST_CASE("09_cuconv_two_stage: factors in two parts lose no more than float sums may") {
+  // Positive factors, whose roundings towards zero add up: TF32 alone would be off by 2^-11 of the sum.
+  const ConvLayer layer({.C = 256, .H = 4, .W = 4, .K = 8, .R = 3, .S = 3});
+  std::mt19937_64 random(test::seed());
+  const auto positive = [&](std::int64_t count) {
+    std::vector<float> values(static_cast<std::size_t>(count));
+    for (float& value : values) {
+      value = 1 + static_cast<float>(random() % (1 << 23)) * 0x1p-23f;
+    }
+    return values;
+  };
+  const std::vector<float> input = positive(layer.input_size());
+  const std::vector<float> filters = positive(layer.filters_size());
+  const auto backend = test::usable_backend();
+  const Conv2dVariant variant = test::variant_of(stage(), "split_tf32");
+  if (!variant.refuses(layer).empty()) test::skip(variant.refuses(layer));
+  Array on_input(*backend, input.size());
+  Array on_filters(*backend, filters.size());
+  Array packed(*backend, static_cast<std::size_t>(variant.packed_floats(layer)));
+  Array output(*backend, static_cast<std::size_t>(layer.output_size()));
+  on_input.write(input);
+  on_filters.write(filters);
+  const Observation packing =
+      backend->run([&] { return variant.pack(on_filters.data(), packed.data(), layer); });
+  CHECK(packing.error.empty());
+  const Observation seen = backend->run([&] {
+    return variant.launch({.layer = layer,
+                           .input = on_input.data(),
+                           .filters = on_filters.data(),
+                           .output = output.data(),
+                           .packed = packed.data()});
+  });
+  CHECK(seen.error.empty());
+  std::vector<float> found(output.size());
+  output.read(found);
+  double worst = 0;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const conv::OutputReference expected =
+        conv::output_reference(layer, input, filters, static_cast<std::int64_t>(i));
+    worst = std::max(worst, std::abs(found[i] - expected.value) /
+                                conv::error_bound(expected.products, expected.scale));
+  }
+  // The bound of a float sum; and with sums that move on every 64 products it is nowhere near.
+  CHECK(worst < 0.1);
+}
+
+TEST_CASE("09_cuconv_two_stage: tiles for factors in two parts") {
+  const planning::GpuLimits gpu{kH200, 233'472, 232'448};
+  const auto plan = [&](const ConvLayer& layer) { return plan_split_tf32(layer, gpu); };
+  // Few blocks: smaller ones. Many filters and many outputs: larger ones. Never larger than the filters need.
+  CHECK(plan(ConvLayer({.C = 512, .H = 14, .W = 14, .K = 256, .R = 1, .S = 1})).tile.filters == 64);
+  CHECK(plan(ConvLayer({.N = 128, .C = 512, .H = 28, .W = 28, .K = 512, .R = 1, .S = 1}))
+            .tile.filters == 128);
+  CHECK(plan(ConvLayer({.N = 128, .C = 512, .H = 28, .W = 28, .K = 64, .R = 1, .S = 1}))
+            .tile.filters == 64);
+  // Quads only of maps as they are.
+  CHECK(plan(ConvLayer({.C = 5, .H = 2, .W = 6, .K = 3, .R = 1, .S = 1})).tile.at_once == 4);
+  CHECK(plan(ConvLayer({.C = 5, .H = 3, .W = 3, .K = 3, .R = 1, .S = 1})).tile.at_once == 1);
+  CHECK(plan(ConvLayer({.C = 5, .H = 4, .W = 4, .K = 3, .R = 1, .S = 1, .stride_w = 2}))
+            .tile.at_once == 1);
+  CHECK(plan(ConvLayer({.C = 5, .H = 4, .W = 4, .K = 3, .R = 1, .S = 1, .padding_h = 2}))
+            .tile.at_once == 1);
+  // 40 channels are three pieces; 70 filters two groups of 64.
+  const SplitPlan one = plan(ConvLayer({.C = 40, .H = 9, .W = 9, .K = 70, .R = 3, .S = 3}));
+  CHECK(one.pieces == 27);
+  CHECK(one.packed_floats == std::int64_t{2} * 64 * 27 * 16 * 2);
+  CHECK(one.blocks == 2);
+  // What does not fit.
+  CHECK(plan_split_tf32(ConvLayer({.C = 5, .H = 4, .W = 4, .K = 300, .R = 1, .S = 1}),
+                        {8, 102'400, 101'376})
+            .tile.filters == 64);
+  CHECK(plan_split_tf32(ConvLayer({.C = 5, .H = 4, .W = 4, .K = 3, .R = 1, .S = 1}),
+                        {8, 65'536, 65'536})
+            .refusal == "a block needs 101376 bytes of shared memory, of 65536");
+  CHECK(plan(ConvLayer({.C = 1, .H = 1, .W = 1, .K = 100'000'000, .R = 1, .S = 1}))
+            .refusal.find("with pieces of 16 channels, are 3200000000 floats") !=
+        std::string::npos);
 }

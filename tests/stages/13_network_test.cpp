@@ -309,6 +309,69 @@ TEST_CASE("miniature networks in random layouts, by random kernels: every layer,
   }
 }
 
+TEST_CASE("networks are in fp32: no kernel on tensor cores is offered") {
+  test::usable_backend();
+  int kernels = 0;
+  for (const Network& network : miniature_networks()) {
+    for (const LayerOptions& layer : counted(network).layers) {
+      for (const Option& option : layer.kernels) {
+        INFO(option.kernel.name);
+        CHECK(option.kernel.name.find("tf32") == std::string::npos);
+        CHECK(option.kernel.demand != conv::Demand::tf32);
+        CHECK(option.kernel.demand != conv::Demand::tf32_split);
+        ++kernels;
+      }
+    }
+  }
+  CHECK(kernels > 20);
+}
+
+TEST_CASE("a chain packs its filters once, when it is made") {
+  const auto backend = test::usable_backend();
+  const Network network = miniature_networks()[1];
+  const Weights weights = random_weights(network, seed());
+  const DeviceWeights on_device(*backend, network, weights);
+  int packed = 0;
+  const auto costs_with = [&](int error) {
+    Costs costs = counted(network);
+    for (Option& option : costs.layers[0].kernels) {
+      Kernel& kernel = option.kernel;
+      kernel.packed_floats = kernel.filters_floats;
+      // As they are: what matters is who reads them.
+      kernel.pack = [&, error, floats = static_cast<std::size_t>(kernel.filters_floats)](
+                        const float* filters, float* to) {
+        ++packed;
+        std::vector<float> values(floats);
+        backend->copy_out(values.data(), filters, floats * sizeof(float));
+        backend->copy_in(to, values.data(), floats * sizeof(float));
+        return error;
+      };
+      kernel.launch = [inner = kernel.launch](const Arrays& arrays) {
+        Arrays other = arrays;
+        other.filters = arrays.packed;
+        return inner(other);
+      };
+    }
+    return costs;
+  };
+  const Costs costs = costs_with(0);
+  const Plan plan = cheapest_plan(costs, only(Layout::nchw));
+  Chain chain(*backend, network, plan, weights, on_device, Keep::all);
+  CHECK(packed == 1);
+  chain.set_input(random_input(network, seed()));
+  std::vector<LayerVerdict> verdicts;
+  REQUIRE(chain.check(verdicts, seed(), kAllProducts, true));
+  require_good(verdicts);
+  CHECK(packed == 1);
+  CHECK(Chain::bytes(network, plan, Keep::all) ==
+        Chain::bytes(network, cheapest_plan(counted(network), only(Layout::nchw)), Keep::all) +
+            4 * plan.layers[0].kernel->kernel.filters_floats);
+  const Costs failing = costs_with(1);
+  CHECK_THROWS_WITH(Chain(*backend, network, cheapest_plan(failing, only(Layout::nchw)), weights,
+                          on_device, Keep::all),
+                    test::contains("packing its filters: "));
+}
+
 TEST_CASE("a chain that computes something else is caught") {
   const auto backend = test::usable_backend();
   const Network network = miniature_networks()[1];

@@ -13,12 +13,19 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 MOST_LINES = 120
 LONGER = {
     "stages/04_conv1d_tiled_halo/2_warp_tile.cu": (163, "loads, sums and stores have two ways each"),
-    "stages/06_conv2d_direct/6_filter_group.cu": (121, "the descriptor says tile and promise"),
+    "stages/06_conv2d_direct/6_filter_group.cu": (122, "the descriptor says tile and promise, the launch its stream"),
     "stages/06_conv2d_direct/7_filter_pieces.cu": (144, "step 6 and the pieces"),
+    "stages/06_conv2d_direct/8_few_channels.cu": (146, "windows of quads and of single cells, and their list"),
     "stages/07_single_channel_adaptive/1_prefetch.cu": (144, "fetch, compute and put in one place"),
     "stages/07_single_channel_adaptive/2_filters_over_sms.cu": (164, "fetch, compute and put again"),
     "stages/07_single_channel_adaptive/3_map_over_sms.cu": (163, "fetch, compute and put again"),
+    "stages/07_single_channel_adaptive/4_store_bound.cu": (150, "windows of quads and of single cells"),
     "stages/08_multi_channel_stride_fixed/1_channels_divided.cu": (133, "a second kernel adds the parts"),
+    "stages/08_multi_channel_stride_fixed/5_register_tile.cu": (182, "packs its filters, launches clusters"),
+    "stages/08_multi_channel_stride_fixed/6_winograd.cu": (179, "copies, products, sums that change hands, parts added up"),
+    "stages/09_cuconv_two_stage/3_split_tf32.cu": (190, "two ways of copies, the steps of the sum, rows to memory"),
+    "stages/09_cuconv_two_stage/4_pointwise.cu": (162, "it packs its filters, and launches six tiles"),
+    "stages/09_cuconv_two_stage/5_implicit_gemm.cu": (295, "cells by fours and one by one, sums of warps and of blocks"),
     "stages/10_layout_convolution/1_images_across_lanes.cu": (122, "two descriptors with three tiles each"),
     "stages/10_layout_convolution/2_pixels_across_lanes.cu": (135, "two descriptors, and a pixel's place"),
     "stages/11_fused_pooling/3_chwn_reuse.cu": (142, "eight shapes of a thread's outputs"),
@@ -60,10 +67,12 @@ def stages_called(root, word):
     return [name for name, _ in course(root) if word in (name, name[:2], name[:2].lstrip("0"))]
 
 
-def recorded_variants(root, stage):
-    """Those of a stage whose host files make them: the recorded run has all."""
+def variants_of_host_files(root, stage):
+    """Those of a stage whose host files make them: what these say in quotes, and what the recorded run has."""
     rows = json.loads((root / "docs/results/run_sim.json").read_text(encoding="utf-8"))["rows"]
-    return {row["variant"] for row in rows if row["stage"] == stage}
+    return {row["variant"] for row in rows if row["stage"] == stage} | {
+        name for file in (root / "stages" / stage).glob("*.cpp")
+        for name in re.findall(r'"(\w+)"', file.read_text(encoding="utf-8"))}
 
 
 def split(path):
@@ -99,7 +108,7 @@ def faults_of_file(root, path, stage, family, number, names, planned):
     else:
         if stages_called(root, run.group(1)) != [stage]:
             complain(f"./halo run {run.group(1)} is not this stage")
-        known = recorded_variants(root, stage) if planned else names
+        known = variants_of_host_files(root, stage) if planned else names
         if family != NETWORKS and run.group(2) not in known:
             complain(f"there is no variant {run.group(2)} in it")
 

@@ -48,6 +48,17 @@ void require_tiles(const Variant<Given>& variant, const std::vector<Trial<Given>
   }
 }
 
+// Whether a tiny GPU has room for any of its problems: of some kernels not even the smallest block fits there.
+template <class Given>
+bool takes_any_on_tiny_gpu(const Variant<Given>& variant, const std::vector<Trial<Given>>& trials,
+                           Backend& backend) {
+  const TinyGpu tiny(backend);
+  const Variant<Given>& tried = variant.limited ? *variant.limited : variant;
+  return std::any_of(trials.begin(), trials.end(), [&](const Trial<Given>& trial) {
+    return trial.on == TrialOn::tiny_gpu && refusal(tried, trial.problem).empty();
+  });
+}
+
 // All variants: every problem that they are to be tried with right, with every kind of data, without a
 // hazard, and where it is counted with the traffic that was predicted; each is tried with enough. `lines`,
 // if not null, gets which of the kernels' lines were reached.
@@ -80,7 +91,8 @@ void require_trials(const Stage<Given>& stage, LinesOf* lines = nullptr) {
         all.begin(), all.end(), [](const auto& trial) { return trial.on == TrialOn::some_blocks; });
     CHECK((large.tried > 0 || !large.reason.empty()) == (backend->observes() && near_2_31 > 0));
     CHECK((!backend->observes() || large.tried == near_2_31 || !large.reason.empty()));
-    const bool has_tiny = backend->observes() && variant.plans;
+    const bool has_tiny =
+        backend->observes() && variant.plans && takes_any_on_tiny_gpu(variant, all, *backend);
     if (has_tiny) {
       CHECK(row.check.shapes > taken + large.tried);  // some of them on a tiny GPU
     } else {

@@ -27,6 +27,7 @@ struct Observation {
   Cost cost;
   std::vector<LineCounts> lines;  // of the counters, by the simulator's names
   std::vector<LineCounts> fp64_lines;
+  std::vector<LineCounts> tensor_lines;
   std::vector<Hazard> hazards;
   simt::Printed printed;                      // by its kernels (simulator)
   std::vector<simt::LiveAllocation> unfreed;  // memory it took and has not freed (simulator)

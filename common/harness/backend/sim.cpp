@@ -65,6 +65,10 @@ void add_lines(const simt::Launch& launch, Observation& seen) {
       add_line({line.file, line.line, {{"fp64_operations", line.fp64_operations}}},
                seen.fp64_lines);
     }
+    if (line.tensor_instructions > 0) {
+      add_line({line.file, line.line, {{"tensor_instructions", line.tensor_instructions}}},
+               seen.tensor_lines);
+    }
   }
 }
 
@@ -75,7 +79,7 @@ class SimBackend final : public CudaBackend {
   CounterList by_name(const simt::Counters& counters) const override {
     CounterList list;
     for (const simt::CounterField& field : simt::counter_fields()) {
-      list.emplace_back(field.name, counters.*field.member);
+      if (field.is_told(counters)) list.emplace_back(field.name, counters.*field.member);
     }
     return list;
   }
@@ -149,6 +153,7 @@ class SimBackend final : public CudaBackend {
              .threads = std::uint64_t{1} * launch.block[0] * launch.block[1] * launch.block[2],
              .shared_bytes = launch.shared_bytes});
         seen.cost.fp64_operations += launch.fp64_operations;
+        seen.cost.tensor_instructions += launch.tensor_instructions;
         add_lines(launch, seen);
       }
       add_printed(launch.printed, seen.printed);

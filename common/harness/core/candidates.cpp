@@ -92,6 +92,8 @@ class Group {
   void drop() {
     arrays_.reset();
     workspace_.reset();
+    packed_.clear();
+    cold_packed_.clear();
     cold_firsts_.clear();
     cold_others_.clear();
     cold_output_.reset();
@@ -100,20 +102,36 @@ class Group {
   std::unique_ptr<Batch> batch(const AnyVariant& variant, int calls, Cache cache) {
     const AnyCall hot = prepared(variant);
     set_up(variant);
-    if (cache == Cache::hot) {
-      return backend_.batch([variant, hot](int) { return variant.launch(hot); }, calls);
-    }
+    if (cache == Cache::hot) return hot_batch(variant, hot, calls);
     make_cold(variant.layout);
+    const Sets* const packed = cold_packed(variant);
     return backend_.batch(
-        [this, variant, hot, &first = *cold_firsts_.at(variant.layout)](int call) {
+        [this, variant, hot, packed, &first = *cold_firsts_.at(variant.layout)](int call) {
           AnyCall cold = hot;
           cold.inputs[0] = first.set(call);
           for (std::size_t i = 0; i < cold_others_.size(); ++i) {
             cold.inputs[i + 1] = cold_others_[i]->set(call);
           }
           cold.output = cold_output_->set(call);
+          if (packed != nullptr) cold.packed = packed->set(call);
           return variant.launch(cold);
         },
+        calls);
+  }
+
+  // Of calls on the same arrays that may overlap.
+  std::unique_ptr<Batch> overlapped_batch(const AnyVariant& variant, int calls) {
+    AnyCall call = prepared(variant);
+    call.overlaps = true;
+    return hot_batch(variant, call, calls);
+  }
+
+  std::unique_ptr<Batch> pack_batch(const AnyVariant& variant, int calls) {
+    prepared(variant);
+    const float* const filters = arrays().call(variant.layout).inputs[1];
+    float* const packed = packed_.at(key_of(variant))->data();
+    return backend_.batch(
+        [this, variant, filters, packed](int) { return variant.pack(filters, packed, problem_); },
         calls);
   }
 
@@ -133,6 +151,9 @@ class Group {
     const auto start = std::chrono::steady_clock::now();
     for (std::size_t i = 0; i < kept.size(); ++i) kept[i].array->write(host[i]);
     set_up(variant);
+    if (call.packed != nullptr) {
+      pack(variant, call.inputs[1], packed_.at(key_of(variant))->data());
+    }
     if (variant.launch(call) != 0) throw std::runtime_error("a timed launch failed");
     arrays().output().read(result_);
     const std::chrono::duration<double, std::milli> taken =
@@ -182,7 +203,39 @@ class Group {
       if (!workspace_) workspace_.emplace(backend_, static_cast<std::size_t>(most_floats_));
       call.workspace = workspace_->data();
     }
+    if (const std::int64_t floats = packed_floats(variant, problem_); floats > 0) {
+      std::unique_ptr<Array>& packed = packed_[key_of(variant)];
+      if (!packed) {
+        packed = std::make_unique<Array>(backend_, static_cast<std::size_t>(floats));
+        pack(variant, call.inputs[1], packed->data());
+      }
+      call.packed = packed->data();
+    }
     return call;
+  }
+  std::unique_ptr<Batch> hot_batch(const AnyVariant& variant, const AnyCall& call, int calls) {
+    return backend_.batch([variant, call](int) { return variant.launch(call); }, calls);
+  }
+  void pack(const AnyVariant& variant, const float* filters, float* packed) {
+    if (variant.pack(filters, packed, problem_) != 0) {
+      throw std::runtime_error("packing the filters failed");
+    }
+  }
+  // Which of a group's variants.
+  static std::pair<std::string, std::string> key_of(const AnyVariant& variant) {
+    return {variant.source, variant.name};
+  }
+  // Packed filters for each set of the others; null if the variant packs none.
+  const Sets* cold_packed(const AnyVariant& variant) {
+    const auto hot = packed_.find(key_of(variant));
+    if (hot == packed_.end()) return nullptr;
+    std::unique_ptr<Sets>& sets = cold_packed_[key_of(variant)];
+    if (sets) return sets.get();
+    sets = std::make_unique<Sets>(backend_, *hot->second, cold_sets());
+    for (int set = 0; set < cold_sets(); ++set) {
+      pack(variant, cold_others_.front()->set(set), sets->set(set));
+    }
+    return sets.get();
   }
   void set_up(const AnyVariant& variant) {
     if (!variant.set_up) return;
@@ -223,6 +276,9 @@ class Group {
   // Timed calls follow one another, so they share it. (In checks each has its own.)
   std::optional<Array> workspace_;
   std::int64_t most_floats_ = 0;
+  // Each variant's own.
+  std::map<std::pair<std::string, std::string>, std::unique_ptr<Array>> packed_;
+  std::map<std::pair<std::string, std::string>, std::unique_ptr<Sets>> cold_packed_;
   std::map<conv::Layout, std::unique_ptr<Sets>> cold_firsts_;
   std::vector<std::unique_ptr<Sets>> cold_others_;
   std::optional<Sets> cold_output_;
@@ -244,10 +300,12 @@ std::string not_for(const AnyVariant& variant, const AnyProblem& problem, bool s
                                                     call_bytes(problem) + input, backend);
     if (!reason.empty()) return reason;
   }
-  const std::int64_t floats = workspace_floats(variant, problem);
-  if (floats == 0) return {};
-  return too_large_for_memory("its workspace for " + problem.describe(), 0,
-                              call_bytes(problem) + kFloat * floats, backend);
+  const std::int64_t workspace = workspace_floats(variant, problem);
+  const std::int64_t packed = packed_floats(variant, problem);
+  if (workspace + packed == 0) return {};
+  return too_large_for_memory(
+      (workspace > 0 ? "its workspace for " : "its packed filters for ") + problem.describe(), 0,
+      call_bytes(problem) + kFloat * (workspace + packed), backend);
 }
 
 // What the row can say of lines once its launches are over.
@@ -281,7 +339,10 @@ void add_candidates(std::vector<Candidate>& candidates, const std::vector<Entry>
   const std::string too_large =
       task.not_run.empty() ? too_large_for(problem, backend, task.transfers) : task.not_run;
   const auto group = std::make_shared<Group>(backend, task);
-  for (const auto& [stage, variant, tried, lines] : entries) {
+  for (const auto& [stage, chooser, tried, lines] : entries) {
+    // Beyond its trials it is what it chose for this problem.
+    const bool is_taken = chooser.chosen && refusal(chooser, problem).empty();
+    const AnyVariant variant = is_taken ? chosen(chooser, problem) : chooser;
     Candidate candidate;
     Row& row = candidate.row;
     row.stage = stage;
@@ -305,19 +366,19 @@ void add_candidates(std::vector<Candidate>& candidates, const std::vector<Entry>
     const std::string reason = not_for(variant, problem, layouts.size() > 1, too_large, backend);
     if (reason.empty()) {
       group->expect(variant);
-      if (variant.runs_as) row.runs_as = variant.runs_as(problem);
-      row.chooses_from = variant.chooses_from;
+      if (chooser.runs_as) row.runs_as = chooser.runs_as(problem);
+      row.chooses_from = chooser.chooses_from;
     }
     // A copy computes nothing; a library is judged on the problem that it is timed on.
     const bool tries = task.trials && variant.role == Role::variant && !tried;
-    candidate.check = [&backend, group, variant = variant, reason, tries, seed = task.seed,
+    candidate.check = [&backend, group, variant, chooser = chooser, reason, tries, seed = task.seed,
                        lines = lines,
                        was_tried = tried || tries](Row& checked, Progress& progress) {
       if (lines) backend.take_coverage();  // what others launched
       std::function<void()> try_small;
       if (tries && variant.unavailable.empty()) {
         try_small = [&] {
-          check_trials(variant, backend, variant.trials(seed), seed, checked, progress);
+          check_trials(chooser, backend, chooser.trials(seed), seed, checked, progress);
           // A launch that failed may have taken the device's memory with it, also what others left there.
           if (checked.check.outcome == Outcome::bad) group->drop();
         };
@@ -332,6 +393,16 @@ void add_candidates(std::vector<Candidate>& candidates, const std::vector<Entry>
       candidate.batch = [group, variant = variant](int calls, Cache cache) {
         return group->batch(variant, calls, cache);
       };
+      if (packed_floats(variant, problem) > 0) {
+        candidate.pack_batch = [group, variant = variant](int calls) {
+          return group->pack_batch(variant, calls);
+        };
+      }
+      if (variant.can_overlap) {
+        candidate.overlapped_batch = [group, variant = variant](int calls) {
+          return group->overlapped_batch(variant, calls);
+        };
+      }
       if (task.cold) candidate.cold_calls = [group] { return group->cold_sets(); };
       if (variant.detail) {
         candidate.detail = [variant = variant, known = task.problem] {

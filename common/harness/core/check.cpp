@@ -1,6 +1,9 @@
 #include "common/harness/core/check.hpp"
 
+#include <algorithm>
+#include <cstring>
 #include <optional>
+#include <span>
 #include <stdexcept>
 
 #include "common/harness/core/diagnosis.hpp"
@@ -41,6 +44,11 @@ bool try_once(const AnyVariant& variant, Backend& backend, const AnyProblem& pro
     call.workspace = workspace->data();
   }
   Verified verified;
+  if (const std::int64_t floats = packed_floats(variant, problem); floats > 0) {
+    verified.packed = &arrays.packed(floats);
+    call.packed = verified.packed->data();
+    verified.pack = [&] { return variant.pack(call.inputs[1], verified.packed->data(), problem); };
+  }
   verified.where = where;
   verified.source = variant.source;
   verified.kept = arrays.kept(variant.layout);
@@ -60,7 +68,7 @@ bool try_once(const AnyVariant& variant, Backend& backend, const AnyProblem& pro
     };
   }
   verified.launch = [&] { return variant.launch(call); };
-  if (variant.role == Role::peer) {
+  if (variant.role == Role::peer || variant.role == Role::beside) {
     verified.unsupported = [&] {
       return variant.detail ? variant.detail(problem) : "it does not support this problem";
     };
@@ -79,6 +87,59 @@ bool try_once(const AnyVariant& variant, Backend& backend, const AnyProblem& pro
     };
   }
   return verify(verified, backend, row, &seen);
+}
+
+// Calls that may begin before the ones before them have ended: each reads what the last wrote. They must
+// leave what the same calls leave one after the other, bit for bit. False if the device failed.
+bool try_overlapped(const AnyVariant& variant, Backend& backend, const AnyProblem& problem,
+                    ProblemArrays& arrays, Row& row) {
+  constexpr int kCalls = 6;
+  constexpr std::size_t kMostCells = std::size_t{1}
+                                     << 25;  // a launch that is early shows with fewer
+  const auto outputs = static_cast<std::size_t>(problem.output_size());
+  const auto inputs = static_cast<std::size_t>(problem.input_sizes().front());
+  if (std::max(inputs, outputs) > kMostCells) return true;
+  std::vector<float> cells(std::max(inputs, outputs), 0.0f);
+  arrays.kept(variant.layout).front().array->read(std::span(cells).first(inputs));
+  std::optional<Array> workspace;
+  if (const std::int64_t floats = workspace_floats(variant, problem); floats > 0) {
+    workspace.emplace(backend, static_cast<std::size_t>(floats));
+  }
+  // Both are inputs and outputs in turn.
+  Array turns[2] = {{backend, cells.size()}, {backend, cells.size()}};
+  std::vector<float> results[2];
+  for (const bool overlaps : {false, true}) {
+    for (Array& turn : turns) turn.write(cells);
+    const Observation seen = backend.run([&] {
+      AnyCall call = arrays.call(variant.layout);
+      if (const std::int64_t floats = packed_floats(variant, problem); floats > 0) {
+        call.packed = arrays.packed(floats).data();
+      }
+      if (workspace) call.workspace = workspace->data();
+      call.overlaps = overlaps;
+      int error = 0;
+      for (int i = 0; i < kCalls && error == 0; ++i) {
+        call.inputs[0] = turns[i % 2].data();
+        call.output = turns[1 - i % 2].data();
+        error = variant.launch(call);
+      }
+      return error;
+    });
+    if (!seen.error.empty()) {
+      add_failure(row.check, problem.describe() + ", overlapped calls", seen.error);
+      return false;
+    }
+    std::vector<float>& result = results[overlaps];
+    for (Array& turn : turns) {
+      result.resize(result.size() + cells.size());
+      turn.read(std::span(result).last(cells.size()));
+    }
+  }
+  if (std::memcmp(results[0].data(), results[1].data(), results[0].size() * sizeof(float)) != 0) {
+    add_failure(row.check, problem.describe(),
+                "calls that overlap leave other outputs than the same calls one after the other");
+  }
+  return true;
 }
 
 // A launch of a trial that is not what was predicted. One that is says nothing yet. `predicted` is kept
@@ -132,8 +193,9 @@ class Verdict {
 
 }  // namespace
 
-void diagnose(const AnyVariant& variant, Backend& backend, const std::vector<Attempt>& attempts,
+void diagnose(const AnyVariant& chooser, Backend& backend, const std::vector<Attempt>& attempts,
               bool alive, Row& row) {
+  const AnyVariant variant = chosen(chooser, *attempts.front().problem);
   const auto fits = [&](const DataKind& kind) {
     return suits(kind, variant, *attempts.front().problem);
   };
@@ -144,10 +206,11 @@ void diagnose(const AnyVariant& variant, Backend& backend, const std::vector<Att
       const AnyProblem& problem = *attempt.problem;
       std::optional<TinyGpu> tiny;
       if (attempt.on == TrialOn::tiny_gpu) tiny.emplace(backend);
-      const AnyVariant& tried = tiny && variant.limited ? *variant.limited : variant;
+      const AnyVariant tried =
+          chosen(tiny && chooser.limited ? *chooser.limited : chooser, problem);
       std::optional<Judge> judge;
       const auto judged = [&]() -> const Judge& {
-        if (!judge) judge = judge_of(data, variant);
+        if (!judge) judge = judge_of(data, tried);
         return *judge;
       };
       ProblemArrays arrays(backend, problem);
@@ -191,6 +254,10 @@ std::string refusal(const AnyVariant& variant, const AnyProblem& problem) {
 
 std::int64_t workspace_floats(const AnyVariant& variant, const AnyProblem& problem) {
   return variant.workspace_floats ? variant.workspace_floats(problem) : 0;
+}
+
+std::int64_t packed_floats(const AnyVariant& variant, const AnyProblem& problem) {
+  return variant.packed_floats ? variant.packed_floats(problem) : 0;
 }
 
 ProblemArrays::ProblemArrays(Backend& backend, const AnyProblem& problem)
@@ -241,12 +308,22 @@ AnyCall ProblemArrays::call(conv::Layout layout) {
   return call;
 }
 
+Array& ProblemArrays::packed(std::int64_t floats) {
+  const auto count = static_cast<std::size_t>(floats);
+  if (!packed_ || packed_->size() != count) {
+    packed_.reset();
+    packed_ = std::make_unique<Array>(backend_, count);
+  }
+  return *packed_;
+}
+
 namespace {
 
 // The problem, unless the variant refuses it. False if the device failed.
-bool try_problem(const AnyVariant& variant, Backend& backend, const AnyProblem& problem,
+bool try_problem(const AnyVariant& chooser, Backend& backend, const AnyProblem& problem,
                  const std::string& where, std::uint64_t seed, Row& row) {
-  if (!refusal(variant, problem).empty()) return true;
+  if (!refusal(chooser, problem).empty()) return true;
+  const AnyVariant variant = chosen(chooser, problem);
   const int shapes = row.check.shapes;
   std::optional<Cost> predicted;
   try {
@@ -334,9 +411,10 @@ void check_trials(const AnyVariant& variant, Backend& backend, const std::vector
   if (!attempts.empty()) diagnose(variant, backend, attempts, usable && may_repeat, row);
 }
 
-void check_problem(const AnyVariant& variant, Backend& backend, const AnyProblem& problem,
+void check_problem(const AnyVariant& chooser, Backend& backend, const AnyProblem& problem,
                    const std::vector<DatasetPtr>& datasets, const Judges& judges,
                    ProblemArrays& arrays, Row& row, SavedOutputs* outputs) {
+  const AnyVariant variant = chosen(chooser, problem);
   std::vector<Observation> all;
   bool alive = true;
   try {
@@ -351,6 +429,10 @@ void check_problem(const AnyVariant& variant, Backend& backend, const AnyProblem
       if (outputs != nullptr) {
         outputs->push_back(problem.outputs_in_nchw(variant.layout, std::move(result)));
       }
+    }
+    // The simulator's launches follow one another: it has its own search for such hazards.
+    if (alive && variant.can_overlap && !backend.observes() && row.check.outcome != Outcome::bad) {
+      alive = try_overlapped(variant, backend, problem, arrays, row);
     }
   } catch (const std::runtime_error& error) {
     add_failure(row.check, problem.describe(), error.what());

@@ -28,8 +28,10 @@ class ProblemArrays {
 
   // Of what is held.
   std::vector<KeptArray> kept(conv::Layout layout);
-  AnyCall call(conv::Layout layout);  // without a workspace
+  AnyCall call(conv::Layout layout);  // without a workspace and packed filters
   Array& output() { return output_; }
+  // Of exactly so many floats: the same array as long as they are as many, whatever was packed into it.
+  Array& packed(std::int64_t floats);
 
  private:
   Array& first(conv::Layout layout);
@@ -44,6 +46,7 @@ class ProblemArrays {
   std::map<conv::Layout, First> firsts_;
   std::vector<std::unique_ptr<Array>> others_;
   Array output_;
+  std::unique_ptr<Array> packed_;
 };
 
 // The outputs of a saved variant, one list for each dataset, in NCHW.

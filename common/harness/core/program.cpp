@@ -131,7 +131,9 @@ std::vector<Entry> choose_variants(const std::vector<AnyStage>& stages,
   leave_out(chosen, options.without, [](const Entry& entry) { return entry.variant.name; });
   // A stage may bring peers of its own.
   if (options.no_peers) {
-    std::erase_if(chosen, [](const Entry& entry) { return entry.variant.role == Role::peer; });
+    std::erase_if(chosen, [](const Entry& entry) {
+      return entry.variant.role == Role::peer || entry.variant.role == Role::beside;
+    });
   }
   return chosen;
 }

@@ -102,7 +102,7 @@ std::vector<simt::BlockRange> blocks_to_run(std::uint64_t blocks, std::int64_t o
   return apart;
 }
 
-bool try_some_blocks(const AnyVariant& variant, Backend& backend, const AnyProblem& problem,
+bool try_some_blocks(const AnyVariant& chooser, Backend& backend, const AnyProblem& problem,
                      std::uint64_t seed, Row& row) {
   if (backend.sparse_floats() == 0) return true;
   const std::string name = problem.describe();
@@ -114,9 +114,10 @@ bool try_some_blocks(const AnyVariant& variant, Backend& backend, const AnyProbl
   if (kSparsePeriod % static_cast<std::int64_t>(backend.sparse_floats()) != 0) {
     return not_tried("this machine's pages are too large");
   }
-  if (const std::string reason = refusal(variant, problem); !reason.empty()) {
+  if (const std::string reason = refusal(chooser, problem); !reason.empty()) {
     return not_tried(reason);
   }
+  const AnyVariant variant = chosen(chooser, problem);
   if (const std::string reason = why_not(variant, problem); !reason.empty()) {
     return not_tried(reason);
   }
@@ -134,6 +135,21 @@ bool try_some_blocks(const AnyVariant& variant, Backend& backend, const AnyProbl
   }
   AnyCall call{problem, {}, output->data(), nullptr};
   for (std::size_t i = 0; i < arrays.size(); ++i) call.inputs.at(i) = arrays[i]->data();
+  // A few blocks would not pack them all: they are packed before, and must be few.
+  std::optional<Array> packed;
+  if (const std::int64_t floats = packed_floats(variant, problem); floats > 0) {
+    if (floats > kSparsePeriod || inputs.at(1).size > kSparsePeriod) {
+      return not_tried("it has too many filters to pack");
+    }
+    packed.emplace(backend, static_cast<std::size_t>(floats));
+    call.packed = packed->data();
+    const Observation packing =
+        backend.run([&] { return variant.pack(call.inputs[1], packed->data(), problem); });
+    if (!packing.error.empty()) {
+      add_failure(row.check, name + ", packing its filters", packing.error);
+      return false;
+    }
+  }
   const auto launch = [&] { return variant.launch(call); };
   const Plan plan = plan_of(backend, launch);
   const std::vector<simt::BlockRange> ranges = blocks_to_run(plan.blocks, problem.output_size());
@@ -163,6 +179,7 @@ bool try_some_blocks(const AnyVariant& variant, Backend& backend, const AnyProbl
     verified.set_up_name = "setting the " + inputs.at(1).name;
     verified.set_up = [&] { return variant.set_up(weights->data(), problem); };
   }
+  verified.packed = packed ? &*packed : nullptr;
   verified.launch = launch;
   const Judge judge = judge_of(*data, variant);
   verified.judge = [&](std::size_t first, std::span<const float> cells) {

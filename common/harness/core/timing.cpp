@@ -68,11 +68,16 @@ struct Clock {
   TimingSettings settings;
   std::unique_ptr<Batch> hot;
   std::unique_ptr<Batch> cold;
+  std::unique_ptr<Batch> overlapped;
+  std::unique_ptr<Batch> packing;
   int hot_calls = 1;
   int cold_calls = 0;
+  int packing_calls = 0;
   int rounds = 0;
   std::vector<Round> hot_rounds;
   std::vector<Round> cold_rounds;
+  std::vector<Round> overlapped_rounds;
+  std::vector<Round> packing_rounds;
   std::vector<Round> transfers;
   double transfers_ms = 0;  // all of them together
 
@@ -90,12 +95,16 @@ int calls_of_a_round(double once, const TimingSettings& settings) {
   return std::clamp(calls, settings.fewest_calls, kMostCalls);
 }
 
+// Milliseconds of a call alone, the second: the first loads code and grows pools.
+double time_once(Batch& batch) {
+  batch.run();
+  return batch.run();
+}
+
 // Plans the rounds from how long a call takes, and prepares them.
 void plan(Clock& clock) {
   Candidate& candidate = *clock.candidate;
-  const std::unique_ptr<Batch> one = candidate.batch(1, Cache::hot);
-  one->run();  // the first call loads code and grows pools
-  const double once = one->run();
+  const double once = time_once(*candidate.batch(1, Cache::hot));
   clock.hot_calls = calls_of_a_round(once, clock.settings);
   clock.hot = candidate.batch(clock.hot_calls, Cache::hot);
   double round = once * clock.hot_calls;
@@ -105,6 +114,16 @@ void plan(Clock& clock) {
     clock.cold_calls = (clock.hot_calls - 1) / turn * turn + turn;
     clock.cold = candidate.batch(clock.cold_calls, Cache::cold);
     round += once * clock.cold_calls;
+  }
+  if (candidate.overlapped_batch) {
+    clock.overlapped = candidate.overlapped_batch(clock.hot_calls);
+    round += once * clock.hot_calls;
+  }
+  if (candidate.pack_batch) {
+    const double packing = time_once(*candidate.pack_batch(1));
+    clock.packing_calls = calls_of_a_round(packing, clock.settings);
+    clock.packing = candidate.pack_batch(clock.packing_calls);
+    round += packing * clock.packing_calls;
   }
   const TimingSettings& settings = clock.settings;
   clock.rounds = std::clamp(static_cast<int>(settings.variant_ms / round), settings.fewest_rounds,
@@ -119,6 +138,10 @@ void run_round(Clock& clock, Backend& backend) {
   };
   if (clock.cold) clock.cold_rounds.push_back(timed(*clock.cold, clock.cold_calls));
   clock.hot_rounds.push_back(timed(*clock.hot, clock.hot_calls));
+  if (clock.overlapped) {
+    clock.overlapped_rounds.push_back(timed(*clock.overlapped, clock.hot_calls));
+  }
+  if (clock.packing) clock.packing_rounds.push_back(timed(*clock.packing, clock.packing_calls));
   if (clock.candidate->time_with_transfers && (clock.transfers.size() < kFewestTransfers ||
                                                clock.transfers_ms < clock.settings.variant_ms)) {
     clock.transfers.push_back({clock.candidate->time_with_transfers(), -1});
@@ -148,6 +171,10 @@ void finish(Clock& clock, double highest_clock) {
   time.hot = spread_of(clock.hot_rounds, lowest, time.discarded_rounds);
   time.cold = spread_of(clock.cold_rounds, lowest, time.discarded_rounds);
   if (candidate.cold_calls && candidate.cold_calls() == 1) time.cold = time.hot;
+  // What is left of them goes with the hot rounds that they were timed between.
+  int left_out = 0;
+  time.overlapped = spread_of(clock.overlapped_rounds, lowest, left_out);
+  time.packing_ms = spread_of(clock.packing_rounds, lowest, left_out).median_ms;
   time.transfers = spread_of(clock.transfers, lowest, time.discarded_rounds);
   time.outcome = Outcome::good;
   time.method = clock.hot->method();
@@ -220,6 +247,8 @@ void time_together(const std::vector<Candidate*>& group, Backend& backend, Progr
                   ": again, the clock was low");
     clock.hot_rounds.clear();
     clock.cold_rounds.clear();
+    clock.overlapped_rounds.clear();
+    clock.packing_rounds.clear();
     for (int round = 0; round < clock.rounds && !clock.failed(); ++round) {
       guarded(clock, [&] { run_round(clock, backend); });
     }
@@ -253,6 +282,8 @@ std::vector<Row> run_candidates(std::vector<Candidate>& candidates, Backend& bac
     for (Candidate* candidate : group) {
       candidate->check = {};
       candidate->batch = {};
+      candidate->overlapped_batch = {};
+      candidate->pack_batch = {};
       candidate->cold_calls = {};
       candidate->time_with_transfers = {};
       candidate->detail = {};

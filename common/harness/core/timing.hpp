@@ -23,6 +23,10 @@ struct Candidate {
   std::function<void(Row&, Progress&)> check;
   // Prepares `calls` serial calls. Empty: row.time.reason says why the candidate is not timed.
   std::function<std::unique_ptr<Batch>(int calls, Cache cache)> batch;
+  // The same with the cache hot, of calls that may begin before the one before them has ended; and of
+  // packing the filters, which is done once for any number of calls. Empty: there is no such thing.
+  std::function<std::unique_ptr<Batch>(int calls)> overlapped_batch = {};
+  std::function<std::unique_ptr<Batch>(int calls)> pack_batch = {};
   // Calls until the same arrays come again, with Cache::cold; 1: one call alone fills the cache, so
   // that hot and cold are the same; 0: cold is not measured.
   std::function<int()> cold_calls;

@@ -69,6 +69,14 @@ AnyVariant erased(const Variant<Given>& variant) {
     };
   }
   any.workspace_floats = erased_function(variant.workspace_floats);
+  any.packed_floats = erased_function(variant.packed_floats);
+  if (variant.pack) {
+    any.pack = [pack = variant.pack](const float* filters, float* packed,
+                                     const AnyProblem& problem) {
+      return pack(filters, packed, typed<Given>(problem));
+    };
+  }
+  any.can_overlap = variant.can_overlap;
   any.predict = erased_function(variant.predict);
   any.uncounted = variant.uncounted;
   any.unavailable = variant.unavailable;
@@ -78,6 +86,11 @@ AnyVariant erased(const Variant<Given>& variant) {
   any.differs = erased_function(variant.differs);
   any.runs_as = erased_function(variant.runs_as);
   any.chooses_from = variant.chooses_from;
+  if (variant.chosen) {
+    any.chosen = [chosen = variant.chosen](const AnyProblem& problem) {
+      return erased(chosen(typed<Given>(problem)));
+    };
+  }
   any.published = erased_function(variant.published);
   if (variant.limited) any.limited = std::make_shared<const AnyVariant>(erased(*variant.limited));
   any.multiplies_ghosts = variant.multiplies_ghosts;

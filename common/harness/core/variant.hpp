@@ -65,6 +65,15 @@ struct Variant {
   // in checks). Empty: none.
   std::function<std::int64_t(const Given&)> workspace_floats;
 
+  // For a variant that reads its filters in an order of its own: makes packed[packed_floats] of them, both
+  // in the backend's memory, once for any number of calls (LayerKernel::pack). Of families whose second
+  // input are filters. Both functions or neither; 0 floats: not for this problem.
+  std::function<std::int64_t(const Given&)> packed_floats;
+  std::function<int(const float* filters, float* packed, const Given&)> pack;
+
+  // A launch may begin before the one before it in the stream has ended (LayerKernel::can_overlap).
+  bool can_overlap = false;
+
   // What one call must cost, all its kernels together: the simulator counts it. Empty: `uncounted` says
   // why there is nothing to count.
   std::function<Cost(const Given&)> predict;
@@ -102,6 +111,10 @@ struct Variant {
   // chooses from. May be empty.
   std::function<std::string(const Given&)> runs_as;
   std::vector<std::string> chooses_from;
+
+  // The one it chose, under its own name: by what that one promises (its demand, its costs) it is judged. Of
+  // a problem that it takes. May be empty, where all of them promise the same.
+  std::function<Variant(const Given&)> chosen;
 
   // What the source of this variant printed for the problem. May be empty.
   std::function<Published(const Given&)> published;
@@ -189,6 +202,8 @@ struct AnyCall {
       inputs;  // those that there are, in the order of the problem's
   float* output;
   float* workspace;
+  const float* packed = nullptr;
+  bool overlaps = false;
 };
 
 struct AnyTrial {
@@ -211,6 +226,9 @@ struct AnyVariant {
   std::function<std::string(const AnyProblem&)> refuses;
   std::function<int(const float* weights, const AnyProblem&)> set_up;
   std::function<std::int64_t(const AnyProblem&)> workspace_floats;
+  std::function<std::int64_t(const AnyProblem&)> packed_floats;
+  std::function<int(const float* filters, float* packed, const AnyProblem&)> pack;
+  bool can_overlap = false;
   std::function<Cost(const AnyProblem&)> predict;
   std::string uncounted;
   std::string unavailable;
@@ -220,6 +238,7 @@ struct AnyVariant {
   std::function<std::string(const AnyProblem&)> differs;
   std::function<std::string(const AnyProblem&)> runs_as;
   std::vector<std::string> chooses_from;
+  std::function<AnyVariant(const AnyProblem&)> chosen;
   std::function<Published(const AnyProblem&)> published;
   std::shared_ptr<const AnyVariant> limited;
   // trials of typed.hpp.
@@ -238,7 +257,13 @@ struct AnyStage {
 
 // Why the variant does not take the problem; empty if it does.
 std::string refusal(const AnyVariant& variant, const AnyProblem& problem);
+// What runs a problem that the variant takes: what it chose, or itself.
+inline AnyVariant chosen(const AnyVariant& variant, const AnyProblem& problem) {
+  return variant.chosen ? variant.chosen(problem) : variant;
+}
 // The floats that a call of the variant needs besides; 0 if none.
 std::int64_t workspace_floats(const AnyVariant& variant, const AnyProblem& problem);
+// The floats that its packed filters take; 0 if it packs none.
+std::int64_t packed_floats(const AnyVariant& variant, const AnyProblem& problem);
 
 }  // namespace halo

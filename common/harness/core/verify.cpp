@@ -122,7 +122,20 @@ void require_unchanged(const Verified& verified, const KeptArray& kept, Row& row
       row);
 }
 
-void compare(const Verified& verified, Row& row) {
+// What must be as it was before a launch or a packing, and the cells beside it.
+void require_untouched(const Verified& verified, const std::vector<KeptArray>& kept, Row& row) {
+  for (const KeptArray& one : kept) require_unchanged(verified, one, row);
+  const auto require_no_stray_write = [&](const Array* array, const std::string& name) {
+    if (array == nullptr) return;
+    const std::string stray = array->stray_write(name);
+    if (!stray.empty()) add_stray_write(verified, name, stray, row);
+  };
+  require_no_stray_write(verified.output, "output");
+  for (const KeptArray& one : kept) require_no_stray_write(one.array, one.name);
+  require_no_stray_write(verified.workspace, "workspace");
+}
+
+void compare(const Verified& verified, const std::vector<KeptArray>& kept, Row& row) {
   conv::Comparison comparison;
   verified.output->for_each_part([&](std::size_t first, std::span<const float> cells) {
     comparison.merge(verified.judge(first, cells));
@@ -141,16 +154,7 @@ void compare(const Verified& verified, Row& row) {
     }
     add_failure(row.check, verified.where, text);
   }
-  for (const KeptArray& kept : verified.kept) require_unchanged(verified, kept, row);
-
-  const auto require_no_stray_write = [&](const Array* array, const std::string& name) {
-    if (array == nullptr) return;
-    const std::string stray = array->stray_write(name);
-    if (!stray.empty()) add_stray_write(verified, name, stray, row);
-  };
-  require_no_stray_write(verified.output, "output");
-  for (const KeptArray& kept : verified.kept) require_no_stray_write(kept.array, kept.name);
-  require_no_stray_write(verified.workspace, "workspace");
+  require_untouched(verified, kept, row);
 }
 
 double bytes_per_output(const simt::Counters& counters, double outputs) {
@@ -175,6 +179,65 @@ void add_failure(Check& check, const std::string& where, const std::string& what
   check.outcome = Outcome::bad;
 }
 
+namespace {
+
+// The compiler names files from the build folder; readers know them from the project's root.
+void name_from_root(const Verified& verified, std::string& file) {
+  if (file.ends_with("/" + verified.source)) {
+    file = verified.source;
+    return;
+  }
+  // Another stage's, or a header.
+  for (const char* folder : {"/stages/", "/common/"}) {
+    if (const std::size_t at = file.rfind(folder); at != std::string::npos) file.erase(0, at + 1);
+  }
+}
+
+// Adds what a launch's kernels were seen to do.
+void add_seen(const Verified& verified, Observation& launched, Row& row) {
+  for (Hazard& hazard : launched.hazards) {
+    name_from_root(verified, hazard.file);
+    name_from_root(verified, hazard.other_file);
+    add_hazard(row.hazards, verified.where, hazard);
+  }
+  add_printed(launched.printed, verified.where, row.printed);
+}
+
+constexpr const char* kPacked = "packed filters";
+
+// Packs, and again. `values` gets what is packed. False if the device failed.
+bool pack(const Verified& verified, Backend& backend, std::vector<float>& values, Row& row) {
+  Array& packed = *verified.packed;
+  packed.set_name(kPacked);
+  values.resize(packed.size());
+  if (!verified.pack) {
+    packed.read(values);
+    return true;
+  }
+  Verified packing = verified;
+  packing.where += ", packing its filters";
+  packed.unset();
+  std::vector<float> again(values.size());
+  for (std::vector<float>* const result : {&values, &again}) {
+    Observation seen = backend.run(verified.pack);
+    add_seen(packing, seen, row);
+    if (!seen.error.empty()) {
+      add_failure(row.check, packing.where, seen.error);
+      return false;
+    }
+    packed.read(*result);
+  }
+  require_untouched(packing, packing.kept, row);
+  const std::string stray = packed.stray_write(kPacked);
+  if (!stray.empty()) add_stray_write(packing, kPacked, stray, row);
+  if (!same_bits(again, values)) {
+    add_failure(row.check, packing.where, "done once more it gives others");
+  }
+  return true;
+}
+
+}  // namespace
+
 bool verify(const Verified& verified, Backend& backend, Row& row, Observation* seen) {
   for (const KeptArray& kept : verified.kept) kept.array->set_name(kept.name);
   verified.output->set_name("output");
@@ -191,26 +254,17 @@ bool verify(const Verified& verified, Backend& backend, Row& row, Observation* s
       return false;
     }
   }
-  Observation launched = backend.run(verified.launch);
-  // The compiler names files from the build folder; readers know them from the project's root.
-  const auto name_from_root = [&](std::string& file) {
-    if (file.ends_with("/" + verified.source)) {
-      file = verified.source;
-      return;
-    }
-    // Another stage's, or a header.
-    for (const char* folder : {"/stages/", "/common/"}) {
-      if (const std::size_t at = file.rfind(folder); at != std::string::npos) file.erase(0, at + 1);
-    }
-  };
-  for (Hazard& hazard : launched.hazards) {
-    name_from_root(hazard.file);
-    name_from_root(hazard.other_file);
-    add_hazard(row.hazards, verified.where, hazard);
+  std::vector<float> packed;
+  std::vector<KeptArray> kept = verified.kept;
+  if (verified.packed != nullptr) {
+    if (!pack(verified, backend, packed, row)) return false;
+    kept.push_back({kPacked, verified.packed, packed});
   }
-  add_printed(launched.printed, verified.where, row.printed);
-  for (LineCounts& line : launched.lines) name_from_root(line.file);
-  for (LineCounts& line : launched.fp64_lines) name_from_root(line.file);
+  Observation launched = backend.run(verified.launch);
+  add_seen(verified, launched, row);
+  for (LineCounts& line : launched.lines) name_from_root(verified, line.file);
+  for (LineCounts& line : launched.fp64_lines) name_from_root(verified, line.file);
+  for (LineCounts& line : launched.tensor_lines) name_from_root(verified, line.file);
   if (seen != nullptr) *seen = launched;
   if (launched.unsupported && verified.unsupported) {
     row.check.reason = verified.unsupported();
@@ -221,7 +275,7 @@ bool verify(const Verified& verified, Backend& backend, Row& row, Observation* s
     return false;
   }
   ++row.check.shapes;
-  compare(verified, row);
+  compare(verified, kept, row);
   return true;
 }
 
@@ -268,6 +322,10 @@ void compare_traffic(const std::string& uncounted, const Backend& backend, bool 
     if (!predicted.launches.empty()) {
       traffic.figures.predicted = predicted.launches;
       traffic.figures.fp64_predicted = static_cast<std::int64_t>(predicted.fp64_operations);
+      // Most kernels have none, and then nobody is told so.
+      if (predicted.tensor_instructions > 0 || shown->cost.tensor_instructions > 0) {
+        traffic.figures.tensor_predicted = static_cast<std::int64_t>(predicted.tensor_instructions);
+      }
     }
   } else {
     traffic.reason = "nobody predicted it";
@@ -288,6 +346,10 @@ void compare_traffic(const std::string& uncounted, const Backend& backend, bool 
   traffic.figures.counted = counted.launches;
   traffic.figures.fp64_counted = static_cast<std::int64_t>(counted.fp64_operations);
   if (counted.fp64_operations > 0) traffic.figures.fp64_lines = shown->fp64_lines;
+  if (counted.tensor_instructions > 0 || traffic.figures.tensor_predicted >= 0) {
+    traffic.figures.tensor_counted = static_cast<std::int64_t>(counted.tensor_instructions);
+    traffic.figures.tensor_lines = shown->tensor_lines;
+  }
   traffic.figures.unfreed_bytes = static_cast<std::int64_t>(counted.unfreed_bytes);
   row.traffic = traffic;
 }

@@ -37,6 +37,11 @@ struct Verified {
   std::function<int()> set_up;
   // Set by set_up: the array in host memory of which it read more than there is.
   std::string set_up_misread;
+  // Before the launch as well, twice, with the same result; returns a CUDA error code. `packed` is as the
+  // workspace is before it, and neither it nor the launch may change what is kept. Null: nothing is packed;
+  // empty: it is already.
+  Array* packed = nullptr;
+  std::function<int()> pack;
   std::function<int()> launch;  // returns a CUDA error code
   // Not empty: the launch may refuse the problem (cudaErrorNotSupported), and this says why.
   std::function<std::string()> unsupported;

@@ -265,7 +265,7 @@ class FamilyProblem<ConvLayer> final : public AnyProblem {
 
 template <>
 Conv2dCall call_of(const ConvLayer& layer, const AnyCall& any) {
-  return {layer, any.inputs[0], any.inputs[1], any.output, any.workspace};
+  return {layer, any.inputs[0], any.inputs[1], any.output, any.workspace, any.packed, any.overlaps};
 }
 
 LayerNumbers numbers_of(const ConvLayer& l) {
@@ -273,13 +273,16 @@ LayerNumbers numbers_of(const ConvLayer& l) {
           l.P(), l.Q(), l.stride_h(), l.stride_w(), l.padding_h(), l.padding_w()};
 }
 
+LayerCall kernel_call(const Conv2dCall& c) {
+  return {numbers_of(c.layer), c.input,  c.filters,  c.output,
+          c.workspace,         c.packed, c.overlaps, c.stream};
+}
+
 void add(Conv2dStage& stage, const char* name, const char* source, const LayerKernel& kernel) {
   auto variant = described<ConvLayer>(name, source, kernel);
   variant.demand = demand_of(kernel.arithmetic);
   variant.layout = kernel.chwn ? conv::Layout::chwn : conv::Layout::nchw;
-  variant.launch = [launch = kernel.launch](const Conv2dCall& c) {
-    return launch({numbers_of(c.layer), c.input, c.filters, c.output, c.workspace});
-  };
+  variant.launch = [launch = kernel.launch](const Conv2dCall& c) { return launch(kernel_call(c)); };
   if (kernel.set_filters != nullptr) {
     variant.set_up = [set = kernel.set_filters](const float* filters, const ConvLayer& layer) {
       return set(filters, numbers_of(layer));
@@ -298,6 +301,16 @@ void add(Conv2dStage& stage, const char* name, const char* source, const LayerKe
       return std::int64_t{floats(numbers_of(layer))};
     };
   }
+  if (kernel.pack != nullptr) {
+    variant.packed_floats = [floats = kernel.packed_floats](const ConvLayer& layer) {
+      return std::int64_t{floats(numbers_of(layer))};
+    };
+    variant.pack = [pack = kernel.pack](const float* filters, float* packed,
+                                        const ConvLayer& layer) {
+      return pack(filters, packed, numbers_of(layer));
+    };
+  }
+  variant.can_overlap = kernel.can_overlap;
   stage.variants.push_back(std::move(variant));
 }
 
@@ -451,17 +464,20 @@ std::optional<ConvLayer> nearest_taken(const Conv2dVariant& variant, const Wante
                                        const TileSizes& fixed) {
   Wanted unit = wanted;
   unit.stride_h = unit.stride_w = 1;
-  Wanted planned = unit;  // one channel, filters square
+  Wanted square = unit;  // filters, and the output as large as the input
+  square.S = square.R;
+  square.padding_h = square.padding_w = (square.R - 1) / 2;
+  Wanted planned = square;  // one channel
   planned.C = 1;
-  planned.S = planned.R;
-  planned.padding_h = planned.padding_w = (planned.R - 1) / 2;
   Wanted bare = unit;
   bare.padding_h = bare.padding_w = 0;
+  Wanted pointwise = bare;  // 1 x 1 filters
+  pointwise.R = pointwise.S = 1;
   Wanted single = bare;
   single.N = single.C = single.K = 1;
   Wanted whole = bare;  // one output a filter: fully connected
   whole.P = whole.Q = 1;
-  for (Wanted each : {wanted, planned, unit, bare, single, whole}) {
+  for (Wanted each : {wanted, square, planned, unit, bare, pointwise, single, whole}) {
     const auto fits = [&] {
       const std::optional<ConvLayer> layer = each.layer();
       return layer && refusal(variant, *layer).empty() ? layer : std::nullopt;
@@ -531,7 +547,9 @@ const std::vector<const char*> kChannelsOnTinyGpu = {"12x10-2-3-19-7", "9x13-1-3
 
 // Nearly 2^31 outputs: each a plane of its own, or all in one.
 std::vector<ConvLayer> large_layers(const Conv2dVariant& variant) {
-  std::vector<ConvLayer> layers = {conv::parse_label("46340-1-3-1-1-p0")};
+  const ConvLayer plane = conv::parse_label("46340-1-3-1-1-p0");
+  std::vector<ConvLayer> layers = {
+      refusal(variant, plane).empty() ? plane : conv::parse_label("46340-1-1-1-1")};
   // The second for kernels with all filters in constant memory.
   for (const char* label : {"1-46340-1-46340-1", "1-131071-1-16384-1"}) {
     const ConvLayer layer = conv::parse_label(label);

@@ -24,6 +24,9 @@ struct Conv2dCall {
   const float* filters = nullptr;  // [K][C][R][S]
   float* output = nullptr;         // [N][K][P][Q]
   float* workspace = nullptr;      // as many floats as workspace_floats says; null for 0
+  const float* packed = nullptr;  // filters as Variant::pack left them; null where there is no pack
+  bool overlaps = false;          // Variant::can_overlap
+  void* stream = nullptr;         // a cudaStream_t; null: the default stream
 };
 
 template <>
@@ -33,8 +36,9 @@ struct CallOf<conv::ConvLayer> {
 using Conv2dVariant = Variant<conv::ConvLayer>;
 using Conv2dStage = Stage<conv::ConvLayer>;
 
-// A layer's numbers as a kernel takes them.
+// A layer's numbers, and a call of it, as a kernel takes them.
 LayerNumbers numbers_of(const conv::ConvLayer& layer);
+LayerCall kernel_call(const Conv2dCall& call);
 // A problem's sizes, in the letters of tiles.
 inline TileSizes sizes_of(const conv::ConvLayer& l) {
   return {l.N(), l.C(), l.K(), l.P(), l.Q(), l.N() * l.P() * l.Q()};

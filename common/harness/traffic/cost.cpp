@@ -34,6 +34,7 @@ void Cost::add(const Cost& other, std::uint64_t times) {
     add(alike);
   }
   fp64_operations += times * other.fp64_operations;
+  tensor_instructions += times * other.tensor_instructions;
   unfreed_bytes += times * other.unfreed_bytes;
 }
 

@@ -19,10 +19,11 @@ struct HostCounts {
 };
 
 struct Cost : simt::Counters {
-  std::vector<LaunchFigures> launches;  // sorted; none that are alike twice
-  std::uint64_t fp64_operations = 0;    // in double precision, conversions too
-  std::uint64_t unfreed_bytes = 0;      // allocated by the call and not freed
-  HostCounts host;                      // of an exercise on the host
+  std::vector<LaunchFigures> launches;    // sorted; none that are alike twice
+  std::uint64_t fp64_operations = 0;      // in double precision, conversions too
+  std::uint64_t tensor_instructions = 0;  // of warps
+  std::uint64_t unfreed_bytes = 0;        // allocated by the call and not freed
+  HostCounts host;                        // of an exercise on the host
 
   Cost() = default;
   explicit Cost(const simt::Counters& counters) : simt::Counters(counters) {}

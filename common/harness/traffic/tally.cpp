@@ -295,11 +295,31 @@ void Tally::shared_store(const Lanes& lanes, const Times& times) {
       .add(lanes, times.total());
 }
 
+void Tally::dshared_load(const Run& run, const Times& times) {
+  Global{cost_.dshared_load_requests, cost_.dshared_load_sectors}.add(run, times);
+}
+
+void Tally::dshared_load(const Lanes& lanes, const Times& times) {
+  Global{cost_.dshared_load_requests, cost_.dshared_load_sectors}.add(lanes, times);
+}
+
+void Tally::dshared_store(const Run& run, const Times& times) {
+  Global{cost_.dshared_store_requests, cost_.dshared_store_sectors}.add(run, times);
+}
+
+void Tally::dshared_store(const Lanes& lanes, const Times& times) {
+  Global{cost_.dshared_store_requests, cost_.dshared_store_sectors}.add(lanes, times);
+}
+
 void Tally::constant_load(std::int64_t times) {
   cost_.constant_load_requests += static_cast<std::uint64_t>(times);
 }
 
 void Tally::barriers(std::int64_t times) { cost_.barriers += static_cast<std::uint64_t>(times); }
+
+void Tally::tensor(std::int64_t instructions) {
+  cost_.tensor_instructions += static_cast<std::uint64_t>(instructions);
+}
 
 void Tally::add(const Tally& other, std::int64_t times) {
   cost_.add(other.cost_, static_cast<std::uint64_t>(times));

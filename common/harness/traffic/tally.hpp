@@ -221,10 +221,18 @@ class Tally {
   void shared_store(const Run& run, const Times& times = 1);
   void shared_store(const Lanes& lanes, const Times& times = 1);
 
+  // Shared memory of another block of the cluster: requests and sectors, as of global memory.
+  void dshared_load(const Run& run, const Times& times = 1);
+  void dshared_load(const Lanes& lanes, const Times& times = 1);
+  void dshared_store(const Run& run, const Times& times = 1);
+  void dshared_store(const Lanes& lanes, const Times& times = 1);
+
   /// Constant memory: so many requests whose lanes all want the same value.
   void constant_load(std::int64_t times);
   /// One for each time that a block waits.
   void barriers(std::int64_t times);
+  /// So many instructions of tensor cores, each of a warp: an mma.
+  void tensor(std::int64_t instructions);
 
   /// All that the other has, so often.
   void add(const Tally& other, std::int64_t times = 1);

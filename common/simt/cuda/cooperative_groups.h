@@ -1,5 +1,5 @@
-// Stands in for NVIDIA's <cooperative_groups.h>: the block, tiles of up to a warp, the lanes that run
-// together. A group is a set of lanes and the operations of its warp (or __syncthreads) on it; all of
+// Stands in for NVIDIA's <cooperative_groups.h>: the cluster, the block, tiles of up to a warp, the lanes
+// that run together. A group is a set of lanes and the operations of its warp (or __syncthreads) on it; all of
 // them are inlined, so that reports name the kernel's own line.
 #pragma once
 
@@ -333,12 +333,59 @@ class grid_group {
 
 SIMT_INLINE grid_group this_grid() { return grid_group(); }
 
+// ---- the cluster: the blocks that run together and reach each other's shared memory ----
+
+class cluster_group {
+ public:
+  struct arrival_token {};
+  SIMT_INLINE static void sync(const void* place = __builtin_source_location()) {
+    simt::cluster_sync(place);
+  }
+  SIMT_INLINE static arrival_token barrier_arrive(const void* place = __builtin_source_location()) {
+    simt::cluster_arrive(place);
+    return {};
+  }
+  SIMT_INLINE static void barrier_wait(const void* place = __builtin_source_location()) {
+    simt::cluster_wait(place);
+  }
+  SIMT_INLINE static void barrier_wait(arrival_token&&,
+                                       const void* place = __builtin_source_location()) {
+    simt::cluster_wait(place);
+  }
+  template <typename T>
+  SIMT_INLINE static T* map_shared_rank(T* pointer, int rank) {
+    return static_cast<T*>(__cluster_map_shared_rank(pointer, static_cast<unsigned int>(rank)));
+  }
+  SIMT_INLINE static unsigned int query_shared_rank(const void* pointer) {
+    return __cluster_query_shared_rank(pointer);
+  }
+  SIMT_INLINE static dim3 block_index() { return __clusterRelativeBlockIdx(); }
+  SIMT_INLINE static unsigned int block_rank() { return __clusterRelativeBlockRank(); }
+  SIMT_INLINE static dim3 dim_blocks() { return __clusterDim(); }
+  SIMT_INLINE static unsigned int num_blocks() { return __clusterSizeInBlocks(); }
+  SIMT_INLINE static dim3 thread_index() {
+    const dim3 block = block_index();
+    return dim3(block.x * blockDim.x + threadIdx.x, block.y * blockDim.y + threadIdx.y,
+                block.z * blockDim.z + threadIdx.z);
+  }
+  SIMT_INLINE static unsigned int thread_rank() {
+    return block_rank() * details::threads_in_block() + details::rank_in_block();
+  }
+  SIMT_INLINE static dim3 dim_threads() {
+    const dim3 blocks = dim_blocks();
+    return dim3(blocks.x * blockDim.x, blocks.y * blockDim.y, blocks.z * blockDim.z);
+  }
+  SIMT_INLINE static unsigned int num_threads() {
+    return num_blocks() * details::threads_in_block();
+  }
+  SIMT_INLINE static unsigned int size() { return num_threads(); }
+};
+
+SIMT_INLINE cluster_group this_cluster() { return cluster_group(); }
+
 // ---- outside the subset ----
 
-class cluster_group {};
 class multi_grid_group {};
-SIMT_OUTSIDE(cluster_group, this_cluster,
-             "it has no thread block clusters, use this_thread_block()")
 SIMT_OUTSIDE(multi_grid_group, this_multi_grid, "it has one device, use this_thread_block()")
 SIMT_OUTSIDE(int, labeled_partition, "use match_any and the mask that it returns")
 SIMT_OUTSIDE(int, binary_partition, "use ballot and the mask that it returns")

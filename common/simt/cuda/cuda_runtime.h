@@ -10,12 +10,14 @@
 
 #include <cstddef>
 #include <new>
+#include <type_traits>
 #include <utility>
 
 #include "cuda_runtime_api.h"
 #include "device_functions.h"
 #include "device_launch_parameters.h"
 #include "driver_functions.h"
+#include "inline_ptx.h"
 
 // ---- what simcc makes of kernels and launches ----
 
@@ -29,33 +31,51 @@ void configure(dim3 grid, dim3 block, std::size_t dynamic_shared_bytes = 0,
 // An address in the function that calls this.
 void* program_counter();
 
-// The arguments of __launch_bounds__; only the first limits a launch.
+// What a kernel declares of its launches: the first argument of __launch_bounds__ and those of
+// __cluster_dims__; 0 where it does not.
 struct launch_bounds {
   unsigned int max_threads = 0;
-  unsigned int min_blocks = 0;
-  unsigned int max_cluster_blocks = 0;
+  unsigned int cluster[3] = {0, 0, 0};
+  template <typename X, typename Y = int, typename Z = int>
+  constexpr launch_bounds in_clusters(X x, Y y = 1, Z z = 1) const {
+    return {max_threads,
+            {static_cast<unsigned>(x), static_cast<unsigned>(y), static_cast<unsigned>(z)}};
+  }
 };
+
+// A launch by cudaLaunchKernelEx: the same as configure(), or why it cannot be. launch_error() is then what
+// became of it, as far as its launch goes.
+cudaError_t configure(const cudaLaunchConfig_t* config);
+cudaError_t launch_error();
+template <typename... Expected, std::size_t... i>
+SIMT_INLINE void call_with(void (*kernel)(Expected...), void** arguments,
+                           std::index_sequence<i...>) {
+  (void)arguments;  // of a kernel without parameters
+  kernel(*static_cast<std::remove_reference_t<Expected>*>(arguments[i])...);
+}
 
 // The body `{B}` of a kernel becomes `{ simt::run_kernel([=]() mutable {B}); }`. The closure is
 // handed on by address and copied bit by bit, so that no copy of it is counted.
 template <typename Body>
 SIMT_INLINE void run_kernel(launch_bounds bounds, Body&& body) {
   launch_kernel(
-      &body, sizeof(Body), [](void* copy) { (*static_cast<Body*>(copy))(); }, bounds.max_threads,
+      &body, sizeof(Body), [](void* copy) { (*static_cast<Body*>(copy))(); }, bounds,
       program_counter());
 }
 
 template <typename Body>
 SIMT_INLINE void run_kernel(Body&& body) {
   launch_kernel(
-      &body, sizeof(Body), [](void* copy) { (*static_cast<Body*>(copy))(); }, 0u,
+      &body, sizeof(Body), [](void* copy) { (*static_cast<Body*>(copy))(); }, launch_bounds{},
       program_counter());
 }
 
-// Where a static __shared__ array may begin: if it fills 16 bytes, vectors may be read from it.
+// Where a static __shared__ array may begin: if it fills 16 bytes, vectors may be read from it; if it fills a
+// sector, it begins with one, as other blocks of a cluster read it by sectors.
 template <typename Array>
 constexpr std::size_t shared_alignment() {
-  return sizeof(Array) < 16 || alignof(Array) > 16 ? alignof(Array) : 16;
+  const std::size_t wanted = sizeof(Array) < 16 ? 1 : sizeof(Array) < 32 ? 16 : 32;
+  return alignof(Array) > wanted ? alignof(Array) : wanted;
 }
 
 // `extern __shared__ T name[];` outside a function becomes an object of this type.
@@ -102,6 +122,33 @@ SIMT_INLINE cudaError_t cudaHostGetDevicePointer(T** device, void* host, unsigne
 template <typename T>
 SIMT_INLINE cudaError_t cudaHostAlloc(T** pointer, std::size_t bytes, unsigned int flags) {
   return cudaHostAlloc(reinterpret_cast<void**>(pointer), bytes, flags);
+}
+
+template <typename... Expected, typename... Actual>
+SIMT_INLINE cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config,
+                                           void (*kernel)(Expected...), Actual&&... arguments) {
+  const cudaError_t error = simt::configure(config);
+  if (error != cudaSuccess) return error;
+  kernel(std::forward<Actual>(arguments)...);
+  return simt::launch_error();
+}
+// `arguments` point at what the parameters of the kernel are to be.
+template <typename... Expected>
+SIMT_INLINE cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config,
+                                            void (*kernel)(Expected...), void** arguments) {
+  const cudaError_t error = simt::configure(config);
+  if (error != cudaSuccess) return error;
+  simt::call_with(kernel, arguments, std::index_sequence_for<Expected...>());
+  return simt::launch_error();
+}
+template <typename... Arguments>
+inline cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t*, const void*, Arguments&&...) {
+  static_assert(
+      sizeof...(Arguments) > 999,
+      "cudaLaunchKernelExC with the address of a kernel is outside the simulator's subset: it "
+      "has lost the types of the parameters, so give it the kernel itself, or call "
+      "cudaLaunchKernelEx");
+  return cudaErrorNotSupported;
 }
 
 // Managed memory is always where it is needed. CUDA 12 names a device, CUDA 13 a location.

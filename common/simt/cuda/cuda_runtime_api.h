@@ -130,8 +130,6 @@ SIMT_OUTSIDE(cudaError_t, cudaGraphAddKernelNode, SIMT_NO_GRAPHS)
 #undef SIMT_NO_GRAPHS
 #define SIMT_USE_CHEVRONS "launch with kernel<<<grid, block>>>(arguments)"
 SIMT_OUTSIDE(cudaError_t, cudaLaunchKernel, SIMT_USE_CHEVRONS)
-SIMT_OUTSIDE(cudaError_t, cudaLaunchKernelEx, SIMT_USE_CHEVRONS)
-SIMT_OUTSIDE(cudaError_t, cudaLaunchKernelExC, SIMT_USE_CHEVRONS)
 SIMT_OUTSIDE(cudaError_t, cudaLaunchCooperativeKernel,
              "it has no grid-wide barrier, so end the kernel and launch the next")
 #undef SIMT_USE_CHEVRONS

@@ -24,6 +24,7 @@ struct source_location {
 #endif
 
 #include "../runtime/runtime.hpp"
+#include "device_launch_parameters.h"
 #include "math_functions.h"
 #include "vector_functions.h"
 
@@ -74,6 +75,53 @@ SIMT_INLINE void* device_memset(void* to, int value, std::size_t bytes) {
 }
 }  // namespace simt
 
+// ---- thread block clusters ----
+
+SIMT_INLINE void __cluster_barrier_arrive(const void* place = __builtin_source_location()) {
+  simt::cluster_arrive(place);
+}
+SIMT_INLINE void __cluster_barrier_wait(const void* place = __builtin_source_location()) {
+  simt::cluster_wait(place);
+}
+SIMT_OUTSIDE(int, __cluster_barrier_arrive_relaxed,
+             "its barrier orders what comes before it, call __cluster_barrier_arrive()")
+SIMT_INLINE void* __cluster_map_shared_rank(const void* pointer, unsigned int rank) {
+  return simt::map_shared(pointer, rank);
+}
+SIMT_INLINE unsigned int __cluster_query_shared_rank(const void* pointer) {
+  return simt::shared_rank(pointer);
+}
+SIMT_OUTSIDE(uint2, __cluster_map_shared_multicast, "it has no multicast, store to each block")
+SIMT_INLINE dim3 __clusterDim() {
+  return dim3(simt::cluster_extent(0), simt::cluster_extent(1), simt::cluster_extent(2));
+}
+SIMT_INLINE unsigned int __clusterSizeInBlocks() {
+  const dim3 extents = __clusterDim();
+  return extents.x * extents.y * extents.z;
+}
+SIMT_INLINE dim3 __clusterRelativeBlockIdx() {
+  const dim3 extents = __clusterDim();
+  return dim3(blockIdx.x % extents.x, blockIdx.y % extents.y, blockIdx.z % extents.z);
+}
+SIMT_INLINE unsigned int __clusterRelativeBlockRank() {
+  const dim3 extents = __clusterDim();
+  const dim3 index = __clusterRelativeBlockIdx();
+  return (index.z * extents.y + index.y) * extents.x + index.x;
+}
+SIMT_INLINE dim3 __clusterIdx() {
+  const dim3 extents = __clusterDim();
+  return dim3(blockIdx.x / extents.x, blockIdx.y / extents.y, blockIdx.z / extents.z);
+}
+SIMT_INLINE dim3 __clusterGridDimInClusters() {
+  const dim3 extents = __clusterDim();
+  return dim3(gridDim.x / extents.x, gridDim.y / extents.y, gridDim.z / extents.z);
+}
+
+// Launches that may begin before earlier ones have ended. Here all has been done by then, but what comes before
+// the wait is checked.
+SIMT_INLINE void cudaGridDependencySynchronize() { simt::wait_for_launches(); }
+SIMT_INLINE void cudaTriggerProgrammaticLaunchCompletion() { simt::let_next_launch_begin(); }
+
 // ---- barriers and fences ----
 
 SIMT_INLINE void __syncthreads(const void* place = __builtin_source_location()) {
@@ -97,6 +145,12 @@ SIMT_INLINE void __threadfence_system() { simt::fence(true); }
 
 SIMT_INLINE void __nanosleep(unsigned int) {}
 [[noreturn]] SIMT_INLINE void __trap() { simt::trap(); }
+
+// ---- addresses for inline PTX ----
+
+SIMT_INLINE std::size_t __cvta_generic_to_shared(const void* pointer) {
+  return simt::shared_offset(pointer);
+}
 
 // ---- warp: exchange, votes, match, reduce ----
 
@@ -406,7 +460,6 @@ SIMT_OUTSIDE(unsigned int, __ballot,
              "no GPU since 2017 has it, write __ballot_sync(0xffffffff, ...)")
 SIMT_OUTSIDE(int, __any, "no GPU since 2017 has it, write __any_sync(0xffffffff, ...)")
 SIMT_OUTSIDE(int, __all, "no GPU since 2017 has it, write __all_sync(0xffffffff, ...)")
-SIMT_OUTSIDE(unsigned long, __cvta_generic_to_shared, "it has no PTX, use ordinary pointers")
 
 SIMT_OUTSIDE(int, tex1D, "it has no textures, read the array with __ldg")
 SIMT_OUTSIDE(int, tex2D, "it has no textures, read the array with __ldg")

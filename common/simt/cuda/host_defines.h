@@ -30,6 +30,7 @@
 #define __managed__
 #define __grid_constant__
 #define __launch_bounds__(...)
+#define __cluster_dims__(...)
 #endif
 
 #define CUDARTAPI

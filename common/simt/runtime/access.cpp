@@ -5,6 +5,7 @@
 // The instrumentation is that of -fsanitize=thread and -fsanitize-coverage=trace-pc, used at
 // compile time only: the sanitizers' own runtimes are never linked, the functions below take their
 // place.
+#include "common/simt/runtime/cluster.hpp"
 #include "common/simt/runtime/coverage.hpp"
 #include "common/simt/runtime/device_memory.hpp"
 #include "common/simt/runtime/machine.hpp"
@@ -45,6 +46,14 @@ constexpr AccessClass access_class(Direction d) {
                                               std::uint32_t pc, unsigned mask,
                                               std::uintptr_t word) {
   hot.races->access(*cell, access_class(d), hot.access_id | pc, mask, word);
+}
+
+[[gnu::noinline]] void check_cluster(Hot& hot, ClusterCell* cell, Direction d, std::uint32_t pc,
+                                     unsigned mask, std::uintptr_t address) {
+  hot.cluster->access(*cell, access_class(d),
+                      {hot.access_id | pc, hot.cluster_arrives, hot.cluster_waits,
+                       hot.races->interval_of_block, hot.cluster_rank},
+                      mask, address, *hot.hazards);
 }
 
 const char* verb(Direction d) {
@@ -203,7 +212,8 @@ template <Direction d, unsigned bytes>
 
 template <Direction d, unsigned bytes>
 [[gnu::always_inline]] inline void shared_access(Hot& hot, std::uintptr_t address, RaceCell* cell,
-                                                 std::uint32_t pc, std::uintptr_t frame) {
+                                                 ClusterCell* in_cluster, std::uint32_t pc,
+                                                 std::uintptr_t frame) {
   constexpr unsigned words = bytes < 4 ? 1 : bytes / 4;
   const unsigned mask = bytes < 4 ? byte_bits(address & 3, bytes) : 15;
   bool initialised = true;
@@ -217,6 +227,7 @@ template <Direction d, unsigned bytes>
     if (d != Direction::load) c.init_mask |= mask;
     if (hot.checks & kCheckRaces) {
       check_race(hot, &c, d, pc, mask, (address & ~std::uintptr_t{3}) + 4 * w);
+      if (in_cluster) check_cluster(hot, in_cluster + w, d, pc, mask, address + 4 * w);
     }
   }
   if (d != Direction::store && !initialised && (hot.checks & kCheckUninitialized)) [[unlikely]] {
@@ -227,6 +238,66 @@ template <Direction d, unsigned bytes>
             : d == Direction::store ? EventKind::shared_store
                                     : EventKind::shared_atomic,
             bytes, pc, frame);
+}
+
+// Shared memory of another block of the cluster. False if it is none.
+template <Direction d, unsigned bytes>
+[[gnu::noinline]] bool others_shared_access(Hot& hot, std::uintptr_t address, std::uint32_t pc,
+                                            std::uintptr_t frame) {
+  Cluster& cluster = *hot.cluster;
+  const unsigned owner = cluster.owner_near(address, hot.cluster_rank);
+  if (owner == cluster.size()) return false;
+  const ClusterWindow& window = cluster.windows[owner];
+  constexpr unsigned words = bytes < 4 ? 1 : bytes / 4;
+  const unsigned mask = bytes < 4 ? byte_bits(address & 3, bytes) : 15;
+  const std::size_t in_tls = address - window.tls_begin;
+  const std::size_t in_dynamic = address - window.dynamic_begin;
+  const bool is_static = in_tls < hot.tls_bytes;
+  bool allowed =
+      is_static || (in_dynamic < hot.dynamic_bytes && in_dynamic + bytes <= hot.dynamic_bytes);
+  for (unsigned w = 0; is_static && w < words; ++w) {
+    allowed &= (hot.tls_map[(in_tls >> 2) + w] >> 4 & mask) == mask;
+  }
+  if (!allowed) {
+    if (hot.checks & kCheckBounds) bad_shared(address, bytes, d, pc);
+    return true;
+  }
+  const std::size_t word = (is_static ? in_tls : in_dynamic) >> 2;
+  RaceCell* const cells = (is_static ? window.tls_cells : window.dynamic_cells) + word;
+  ClusterCell* const in_cluster = (is_static ? window.tls_words : window.dynamic_words) + word;
+  const AccessId id = hot.access_id | pc;
+  if (hot.checks & kCheckBarriers) {
+    cluster.reach(owner, access_class(d), id, address, hot.cluster_rank, hot.cluster_arrives,
+                  hot.cluster_waits, *hot.hazards);
+  }
+  bool initialised = true;
+  for (unsigned w = 0; w < words; ++w) {
+    RaceCell& its = cells[w];
+    if (its.init_block != window.block_number) {
+      its.init_block = window.block_number;
+      its.init_mask = 0;
+    }
+    initialised &= (its.init_mask & mask) == mask;
+    if (d != Direction::load) its.init_mask |= mask;
+    if (!(hot.checks & kCheckRaces)) continue;
+    // Between the threads of this block, and between blocks.
+    const std::size_t offset =
+        hot.races->others_shared + owner * shared_window_bytes(hot.tls_bytes) + 4 * word +
+        (is_static ? 0 : shared_window_bytes(hot.tls_bytes) - kDynamicSharedCapacity) + 4 * w;
+    RaceCell* const own = hot.races->global.cell(offset, hot.races->interval);
+    hot.races->global.touch(offset);
+    check_race(hot, own, d, pc, mask, (address & ~std::uintptr_t{3}) + 4 * w);
+    check_cluster(hot, in_cluster + w, d, pc, mask, address + 4 * w);
+  }
+  if (d != Direction::store && !initialised && (hot.checks & kCheckUninitialized)) {
+    uninitialised_shared(address, pc);
+  }
+  log_event(hot, address,
+            d == Direction::load    ? EventKind::dshared_load
+            : d == Direction::store ? EventKind::dshared_store
+                                    : EventKind::dshared_atomic,
+            bytes, pc, frame);
+  return true;
 }
 
 // Everything that is not a plain hit: __device__ variables, dynamic shared memory, bad addresses.
@@ -256,6 +327,7 @@ template <Direction d, unsigned bytes>
               bytes, pc, frame);
     return;
   }
+  if (hot.cluster && others_shared_access<d, bytes>(hot, address, pc, frame)) return;
   if (near_dynamic_shared(address)) {
     bad_shared(address, bytes, d, pc);  // the part that belongs to this launch is handled before
   }
@@ -293,7 +365,10 @@ template <Direction d, unsigned bytes>
     if (!allowed && (hot.checks & kCheckBounds)) [[unlikely]] {
       bad_shared(address, bytes, d, pc);
     }
-    shared_access<d, bytes>(hot, address, hot.tls_cells + (offset >> 2), pc, frame);
+    shared_access<d, bytes>(
+        hot, address, hot.tls_cells + (offset >> 2),
+        hot.cluster ? hot.cluster->windows[hot.cluster_rank].tls_words + (offset >> 2) : nullptr,
+        pc, frame);
     return;
   }
   if (address - hot.constant->begin < hot.constant->bytes) {
@@ -306,7 +381,11 @@ template <Direction d, unsigned bytes>
   }
   if (std::size_t offset = address - hot.dynamic_begin;
       offset < hot.dynamic_bytes && offset + bytes <= hot.dynamic_bytes) {
-    shared_access<d, bytes>(hot, address, hot.dynamic_cells + (offset >> 2), pc, frame);
+    shared_access<d, bytes>(
+        hot, address, hot.dynamic_cells + (offset >> 2),
+        hot.cluster ? hot.cluster->windows[hot.cluster_rank].dynamic_words + (offset >> 2)
+                    : nullptr,
+        pc, frame);
     return;
   }
   other_access<d, bytes>(hot, address, pc, frame);
@@ -344,6 +423,7 @@ template <Direction d, unsigned bytes>
   RaceDetector& races = *hot.races;
   EventKind kind;
   if (std::size_t offset = address - hot.tls_begin; offset < hot.tls_bytes) {
+    if (hot.cluster) return false;
     for (unsigned w = 0; w < words; ++w) {
       if ((hot.tls_map[(offset >> 2) + w] & 0xf0) != 0xf0) return false;
     }
@@ -368,6 +448,7 @@ template <Direction d, unsigned bytes>
     kind = EventKind::constant_load;
   } else if (offset = address - hot.dynamic_begin;
              offset < hot.dynamic_bytes && offset + bytes <= hot.dynamic_bytes) {
+    if (hot.cluster) return false;
     if (!shared_simply<d, words>(hot, hot.dynamic_cells + (offset >> 2), id)) return false;
     kind = is_load ? EventKind::shared_load : EventKind::shared_store;
   } else {
@@ -464,7 +545,10 @@ Space space_of(std::uintptr_t address) {
   if (address - g_arena_base < kArenaBytes) return Space::global;
   if (address - regions.device.begin < regions.device.bytes) return Space::global;
   if (address - regions.constant.begin < regions.constant.bytes) return Space::constant;
-  if (near_dynamic_shared(address)) return Space::shared;
+  if (near_dynamic_shared(address) || address - hot.tls_begin < hot.tls_bytes) return Space::shared;
+  if (hot.cluster && hot.cluster->owner_near(address, hot.cluster_rank) != hot.cluster->size()) {
+    return Space::cluster;
+  }
   constexpr std::uintptr_t kMargin = 64 << 10;
   if (address - (hot.tls_begin - kMargin) < hot.tls_bytes + 2 * kMargin) return Space::shared;
   return Space::other;
@@ -505,6 +589,23 @@ void note_copy_destination(std::uintptr_t address, unsigned bytes, std::uint32_t
     case 16:
       return record<Direction::store, 16>(address, pc, frame);
   }
+}
+
+void note_copy_landed(std::uintptr_t address, unsigned bytes, std::uint32_t pc) {
+  Hot& hot = simt_hot;
+  if (hot.cluster == nullptr || !(hot.checks & kCheckRaces)) return;
+  const ClusterWindow& own = hot.cluster->windows[hot.cluster_rank];
+  const bool is_static = address - hot.tls_begin < hot.tls_bytes;
+  if (!is_static && address - hot.dynamic_begin >= hot.dynamic_bytes) return;
+  ClusterCell* const words = is_static ? own.tls_words + (address - hot.tls_begin) / 4
+                                       : own.dynamic_words + (address - hot.dynamic_begin) / 4;
+  for (unsigned w = 0; w < bytes / 4; ++w) {
+    check_cluster(hot, words + w, Direction::store, pc, 15, address + 4 * w);
+  }
+}
+
+void note_shared_load(std::uintptr_t address, std::uint32_t pc, std::uintptr_t frame) {
+  if (simt_hot.active) access<Direction::load, 16>(address, pc, frame);
 }
 
 std::optional<std::uint32_t> start_flight(std::uintptr_t address, AccessId id, bool writes,

@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/simt/runtime/cluster.hpp"
 #include "common/simt/runtime/current_gpu.hpp"
 #include "common/simt/runtime/device_memory.hpp"
 #include "common/simt/runtime/launches.hpp"
@@ -77,6 +78,7 @@ struct PendingLaunches {
 thread_local constinit PendingLaunches pending_launches;
 
 thread_local constinit bool by_symbol = false;  // see BySymbol
+thread_local constinit cudaError_t error_of_launch = cudaSuccess;
 
 }  // namespace
 }  // namespace simt
@@ -103,6 +105,7 @@ struct State {
   std::set<cudaStream_t> streams;
   std::set<cudaEvent_t> events;
   std::map<std::uintptr_t, int> dynamic_shared_limit;  // by kernel, where the program set it
+  std::set<std::uintptr_t> large_clusters;             // kernels that may have more blocks in one
   std::map<int, std::size_t> limits;
   std::set<std::string> explained;
   unsigned int device_flags = 0;
@@ -579,8 +582,61 @@ __attribute__((format(printf, 3, 4))) void refuse_launch(void* program_counter, 
 
 // What the runtime checks before a kernel runs. CUDA 13.0 answers 1 (invalid argument) to wrong
 // extents too; the manual and CUDA 12 say 9 (invalid configuration), which says more.
-cudaError_t check_launch(const simt::LaunchShape& shape, unsigned launch_bounds,
+bool may_have_large_clusters(std::uintptr_t kernel) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  return s.large_clusters.count(kernel) != 0;
+}
+
+// Which extents the cluster is to have: those of the launch, of the kernel, or none. They must divide the
+// grid.
+cudaError_t check_cluster(simt::LaunchShape& shape, const unsigned declared[3],
+                          void* program_counter) {
+  unsigned* const cluster = shape.cluster;
+  const bool is_declared = declared[0] != 0;
+  const bool is_given = cluster[0] != 0 || cluster[1] != 0 || cluster[2] != 0;
+  if (!is_declared && !is_given) {
+    std::fill_n(cluster, 3, 1u);
+    return cudaSuccess;
+  }
+  if (is_declared && is_given && !std::equal(declared, declared + 3, cluster)) {
+    refuse_launch(program_counter, "two clusters",
+                  "a cluster of %u x %u x %u blocks, and its __cluster_dims__ say %u x %u x %u",
+                  cluster[0], cluster[1], cluster[2], declared[0], declared[1], declared[2]);
+    return cudaErrorInvalidClusterSize;
+  }
+  if (is_declared) std::copy_n(declared, 3, cluster);
+  const halo::gpus::Gpu& gpu = current_gpu();
+  unsigned long long blocks = 1;
+  for (int i = 0; i < 3; ++i) {
+    blocks *= cluster[i];
+    if (cluster[i] == 0 || shape.grid[i] % cluster[i] != 0) {
+      refuse_launch(program_counter, "cluster extent",
+                    "gridDim.%c is %u, no multiple of its cluster's extent %u", "xyz"[i],
+                    shape.grid[i], cluster[i]);
+      return cudaErrorInvalidClusterSize;
+    }
+  }
+  if (blocks > 1 && gpu.major < 9) {
+    refuse_launch(program_counter, "no clusters",
+                  "%s has no thread block clusters: they came with compute capability 9.0",
+                  gpu.key);
+    return cudaErrorInvalidClusterSize;
+  }
+  const bool may_be_large = may_have_large_clusters(function_start(program_counter));
+  const unsigned most = may_be_large ? simt::kMostClusterBlocks : simt::kPortableClusterBlocks;
+  if (blocks > most) {
+    refuse_launch(program_counter, "cluster size", "a cluster of %llu blocks, the limit is %u%s",
+                  blocks, most,
+                  may_be_large ? "" : " (16 with cudaFuncAttributeNonPortableClusterSizeAllowed)");
+    return cudaErrorInvalidClusterSize;
+  }
+  return cudaSuccess;
+}
+
+cudaError_t check_launch(simt::LaunchShape& shape, const simt::launch_bounds& bounds,
                          void* program_counter) {
+  const unsigned launch_bounds = bounds.max_threads;
   const halo::gpus::Gpu& gpu = current_gpu();
   unsigned long long threads = 1;
   for (int i = 0; i < 3; ++i) {
@@ -630,6 +686,10 @@ cudaError_t check_launch(const simt::LaunchShape& shape, unsigned launch_bounds,
                     shape.dynamic_shared_bytes, limit, most);
     }
     return cudaErrorInvalidValue;
+  }
+  if (const cudaError_t error = check_cluster(shape, bounds.cluster, program_counter);
+      error != cudaSuccess) {
+    return error;
   }
   if (!is_stream(static_cast<cudaStream_t>(shape.stream))) {
     refuse_launch(program_counter, "stream", "its stream was destroyed, or never created");
@@ -793,8 +853,61 @@ void configure(dim3 grid, dim3 block, std::size_t dynamic_shared_bytes, cudaStre
   pending_launches.push(shape);
 }
 
+namespace {
+
+cudaError_t take_attribute(const cudaLaunchAttribute& attribute, LaunchShape& shape) {
+  const cudaLaunchAttributeValue& value = attribute.val;
+  switch (attribute.id) {
+    case cudaLaunchAttributeIgnore:
+      return cudaSuccess;
+    case cudaLaunchAttributeClusterDimension:
+      shape.cluster[0] = value.clusterDim.x;
+      shape.cluster[1] = value.clusterDim.y;
+      shape.cluster[2] = value.clusterDim.z;
+      return cudaSuccess;
+    case cudaLaunchAttributeProgrammaticStreamSerialization:
+      shape.may_begin_early = value.programmaticStreamSerializationAllowed != 0;
+      return cudaSuccess;
+    default:
+      break;
+  }
+  explain("launch attribute",
+          "cudaLaunchKernelEx: attribute %d is outside the simulator's subset, which has "
+          "cudaLaunchAttributeClusterDimension and "
+          "cudaLaunchAttributeProgrammaticStreamSerialization: leave it out",
+          static_cast<int>(attribute.id));
+  return cudaErrorNotSupported;
+}
+
+}  // namespace
+
+cudaError_t configure(const cudaLaunchConfig_t* config) {
+  const auto caller = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)) - 1;
+  return query("cudaLaunchKernelEx", [&]() -> cudaError_t {
+    if (config == nullptr || (config->numAttrs != 0 && config->attrs == nullptr)) {
+      return cudaErrorInvalidValue;
+    }
+    LaunchShape shape;
+    for (unsigned i = 0; i < config->numAttrs; ++i) {
+      const cudaError_t error = take_attribute(config->attrs[i], shape);
+      if (error != cudaSuccess) return error;
+    }
+    const dim3 grid = config->gridDim, block = config->blockDim;
+    shape.grid[0] = grid.x, shape.grid[1] = grid.y, shape.grid[2] = grid.z;
+    shape.block[0] = block.x, shape.block[1] = block.y, shape.block[2] = block.z;
+    shape.dynamic_shared_bytes = config->dynamicSmemBytes;
+    shape.stream = config->stream;
+    shape.program_counter = caller;
+    pending_launches.push(shape);
+    error_of_launch = cudaSuccess;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t launch_error() { return error_of_launch; }
+
 void launch_kernel(const void* closure, std::size_t closure_bytes, KernelInvoke invoke,
-                   unsigned launch_bounds, void* program_counter) {
+                   const launch_bounds& bounds, void* program_counter) {
   if (inside_kernel()) refuse_inside_kernel("a launch");
   details.now[0] = '\0';
   if (pending_launches.count == 0) {
@@ -805,16 +918,16 @@ void launch_kernel(const void* closure, std::size_t closure_bytes, KernelInvoke 
   }
   LaunchShape shape = pending_launches.shapes[--pending_launches.count];
   if (is_to_fail("launch")) {
-    record(cudaErrorLaunchOutOfResources);
+    error_of_launch = record(cudaErrorLaunchOutOfResources);
     return;
   }
   if (const int spoilt = sticky_error.load(); spoilt != 0) {
-    record(static_cast<cudaError_t>(spoilt));
+    error_of_launch = record(static_cast<cudaError_t>(spoilt));
     return;
   }
-  if (const cudaError_t error = check_launch(shape, launch_bounds, program_counter);
+  if (const cudaError_t error = check_launch(shape, bounds, program_counter);
       error != cudaSuccess) {
-    record(error);
+    error_of_launch = record(error);
     return;
   }
   shape.stream_number = number_of(static_cast<cudaStream_t>(shape.stream));
@@ -1625,6 +1738,17 @@ cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute
     if (start == 0) return cudaErrorInvalidDeviceFunction;
     if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout) {
       return value >= -1 && value <= 100 ? cudaSuccess : cudaErrorInvalidValue;
+    }
+    if (attribute == cudaFuncAttributeNonPortableClusterSizeAllowed) {
+      if (value != 0 && value != 1) return cudaErrorInvalidValue;
+      State& s = state();
+      const std::lock_guard lock(s.mutex);
+      if (value == 1) {
+        s.large_clusters.insert(start);
+      } else {
+        s.large_clusters.erase(start);
+      }
+      return cudaSuccess;
     }
     if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaErrorInvalidValue;
     const int most =

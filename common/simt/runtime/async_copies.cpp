@@ -27,6 +27,8 @@ const char* space_name(Space space) {
       return "constant memory";
     case Space::local:
       return "the thread's own local memory";
+    case Space::cluster:
+      return "another block's shared memory";
     case Space::other:
       break;
   }
@@ -85,6 +87,7 @@ void land(const PendingCopy& copy) {
       races.land(copy.first_flight + i, simt_hot.access_id | copy.pc);
     }
     races.settle_copy(copy.data, reinterpret_cast<std::uintptr_t>(copy.to));
+    note_copy_landed(reinterpret_cast<std::uintptr_t>(copy.to), copy.bytes, copy.pc);
   }
   std::memcpy(copy.to, copy.data, copy.bytes);
 }

@@ -50,6 +50,10 @@ const char* hazard_name(Hazard hazard) {
       return "stack_overflow";
     case Hazard::unordered_streams:
       return "unordered_streams";
+    case Hazard::absent_block:
+      return "absent_block";
+    case Hazard::unordered_launches:
+      return "unordered_launches";
   }
   return "unknown";
 }
@@ -73,8 +77,10 @@ const char* advice(Hazard hazard, Remedy remedy) {
         case Remedy::blocks_in_place:
           return "Nothing orders the blocks of a launch, no barrier either: write to another array "
                  "than is read, or make it two launches.";
-        case Remedy::none:
-        case Remedy::block:
+        case Remedy::cluster:
+          return "__syncthreads() orders one block only: put this_cluster().sync() between the "
+                 "two, or give each block elements of its own.";
+        default:
           break;
       }
       return "Put a __syncthreads() between the two, or give each thread its own element.";
@@ -104,11 +110,21 @@ const char* advice(Hazard hazard, Remedy remedy) {
     case Hazard::divergent_barrier:
       return "Every thread of the block must reach the same __syncthreads().";
     case Hazard::missed_barrier:
+      if (remedy == Remedy::cluster) {
+        return "A barrier does not wait for threads that have ended, but what they should have "
+               "done "
+               "before it is missing: guard the work with the condition, not the way to the "
+               "barrier.";
+      }
       return "A barrier does not wait for threads that have ended, but what they should have done "
              "before it is missing, and CUDA allows __syncthreads() in conditional code only if "
              "the "
              "whole block takes it: guard the work with the condition, not the way to the barrier.";
     case Hazard::warp_deadlock:
+      if (remedy == Remedy::whole_warp) {
+        return "All 32 lanes of a warp must execute the same one: make blocks of whole warps, let "
+               "no lane end before the last, and put it under no condition that parts them.";
+      }
       return "Every lane named in the mask must execute the same warp operation with the same "
              "mask.";
     case Hazard::undefined_shuffle:
@@ -138,6 +154,17 @@ const char* advice(Hazard hazard, Remedy remedy) {
     case Hazard::unordered_streams:
       return "Put both on one stream, let the second's stream wait with cudaEventRecord and "
              "cudaStreamWaitEvent, or let the host wait in between.";
+    case Hazard::unordered_launches:
+      return "A launch with programmatic stream serialization may begin before the one before it "
+             "has "
+             "ended: call cudaGridDependencySynchronize() first.";
+    case Hazard::absent_block:
+      return remedy == Remedy::block_begin
+                 ? "The blocks of a cluster do not begin at the same moment: call "
+                   "this_cluster().sync() before the first access to another block's shared memory."
+                 : "A block's shared memory goes when it ends: call this_cluster().sync() after "
+                   "the "
+                   "last access, before the block ends.";
   }
   return "";
 }
@@ -223,7 +250,8 @@ std::vector<Finding> to_findings(const HazardTable& table, const unsigned grid[3
     f.thread = unflatten(record.thread, block);
     f.array = key.array;
     f.count = record.count;
-    const bool between_blocks = record.other_block != UINT64_MAX;
+    const bool is_absent = key.hazard == Hazard::absent_block;
+    const bool between_blocks = record.between_blocks() && !is_absent;
     if (between_blocks) {
       f.message = key.hazard == Hazard::race ? "race between blocks: " : "";
       f.message += "block " + triple(f.block) + " " + key.what;
@@ -235,6 +263,10 @@ std::vector<Finding> to_findings(const HazardTable& table, const unsigned grid[3
       f.message += " thread " + triple(unflatten(record.other_thread, block));
     }
     if (between_blocks) f.message += " block " + triple(unflatten(record.other_block, grid));
+    if (!between_blocks && record.other_block != UINT64_MAX) {
+      f.message +=
+          (is_absent ? " block " : " of block ") + triple(unflatten(record.other_block, grid));
+    }
     if (f.other_line) {
       f.message += " at " + f.other_file + ":" + std::to_string(f.other_line);
     }

@@ -36,6 +36,8 @@ enum class Hazard : std::uint8_t {
   division_by_zero,
   stack_overflow,
   unordered_streams,
+  absent_block,
+  unordered_launches,
 };
 
 const char* hazard_name(Hazard hazard);
@@ -47,8 +49,12 @@ enum class Remedy : std::uint8_t {
   lanes,            // a race within a warp
   block,            // a race between warps
   global,           // a race in global memory: a barrier may not be enough
+  cluster,          // between blocks of a cluster
+  block_begin,      // one of them may not have begun
+  block_end,        // or may have ended
   blocks,           // a race between blocks
   blocks_in_place,  // one of them only reads
+  whole_warp,       // a deadlock in an instruction that needs every lane
 };
 
 struct HazardKey {
@@ -65,8 +71,10 @@ struct HazardRecord {
   std::uint64_t block = UINT64_MAX;  // linear index
   unsigned thread = 0;               // linear index in the block
   unsigned other_thread = UINT32_MAX;
-  std::uint64_t other_block = UINT64_MAX;  // of a race between blocks; then threads do not count
-  std::string detail;                      // numbers of the first occurrence
+  // Of a race between blocks; then threads do not count, unless the other one is named as well: two
+  // blocks of a cluster.
+  std::uint64_t other_block = UINT64_MAX;
+  std::string detail;  // numbers of the first occurrence
   std::uint64_t count = 0;
   Remedy remedy = Remedy::none;
   bool beside_atomic =
@@ -77,6 +85,7 @@ struct HazardRecord {
   void add(std::uint64_t at_block, unsigned at_thread, unsigned at_other,
            const std::string& its_detail, std::uint64_t times = 1);
   void prescribe(Remedy its) { remedy = std::max(remedy, its); }
+  bool between_blocks() const { return other_block != UINT64_MAX && other_thread == UINT32_MAX; }
 };
 
 using HazardTable = std::map<HazardKey, HazardRecord>;

@@ -93,7 +93,8 @@ LaunchRaces::LaunchRaces(std::size_t bytes) {
   for (std::atomic_flag& lock : locks_) lock.clear();
 }
 
-bool LaunchRaces::begin(std::uint64_t blocks) {
+bool LaunchRaces::begin(std::uint64_t blocks, const ClusterOrder& order) {
+  order_ = order;
   ++launch_;
   pages_.clear();
   slots_.clear();
@@ -204,7 +205,7 @@ LaunchRaces::Record* LaunchRaces::new_record(Slot& slot, std::uintptr_t address)
 void LaunchRaces::enter(Record& record, int access_class, const Access& access,
                         std::uint32_t value) {
   if (access_class == kWrite) {
-    if (record.written && record.writer != access.block &&
+    if (record.written && !together(record.writer, access.block) &&
         ((value ^ record.value) & value_mask(record.written & access.bytes))) {
       record.values_differ = true;
     }
@@ -331,13 +332,13 @@ void LaunchRaces::Visit::word(std::size_t offset, const WordUse& use) {
   const std::uintptr_t address = global_address(offset);
   const bool reads = use.first[kRead], writes = use.first[kWrite], updates = use.first[kAtomic];
   const std::uint32_t kind = slot.block >> kKindShift;
-  const bool is_mine = (slot.block & kBlockMask) == block_;
+  const bool is_mine = races_.together(slot.block & kBlockMask, block_);
   const AccessId marks = kVolatile | kAfterFence;
   const bool plain = !handing_on_ && !((use.first[kRead] | use.first[kWrite]) & marks);
   if (plain) [[likely]] {
     // The kinds of word that need no record.
     if (!updates && (kind == kEmpty ? writes : kind == kOwn && is_mine)) {
-      slot.block = std::uint32_t{kOwn} << kKindShift | block_;
+      if (writes || kind == kEmpty) slot.block = std::uint32_t{kOwn} << kKindShift | block_;
       if (writes) {
         slot.place = join_places(slot.place, place_of(use.first[kWrite], use.bytes[kWrite]));
         slot.other_place = value_at(address);
@@ -347,7 +348,7 @@ void LaunchRaces::Visit::word(std::size_t offset, const WordUse& use) {
       }
       return;
     }
-    if (!updates && writes && kind == kReads && is_mine && slot.other == block_) {
+    if (!updates && writes && kind == kReads && is_mine && races_.together(slot.other, block_)) {
       std::uint32_t read = join_places(slot.place, slot.other_place);
       if (reads) read = join_places(read, place_of(use.first[kRead], use.bytes[kRead]));
       slot = {std::uint32_t{kOwn} << kKindShift | block_,
@@ -437,7 +438,19 @@ bool LaunchRaces::follows(const Access& access, const Event& acquire, bool on_wo
 }
 
 bool LaunchRaces::leads(const Access& from, const Access& to, std::uintptr_t word) {
-  if (from.block == to.block) return true;
+  return together(from.block, to.block) || leads_by_events(from, to, word);
+}
+
+bool LaunchRaces::handed_on(std::uint64_t from, std::uint32_t from_interval, AccessId from_id,
+                            std::uint64_t to, std::uint32_t to_interval, AccessId to_id,
+                            std::uintptr_t word) {
+  if (!releases()) return false;
+  const Access a{static_cast<std::uint32_t>(from), from_interval, from_id, 15, false};
+  const Access b{static_cast<std::uint32_t>(to), to_interval, to_id, 15, false};
+  return leads_by_events(a, b, word);
+}
+
+bool LaunchRaces::leads_by_events(const Access& from, const Access& to, std::uintptr_t word) {
   const std::lock_guard lock(events_mutex_);
   const auto start = events_of_.find(from.block), end = events_of_.find(to.block);
   if (start == events_of_.end() || end == events_of_.end()) return false;
@@ -489,7 +502,7 @@ bool LaunchRaces::order_matters() const {
          {std::pair(kWrite, kRead), {kWrite, kWrite}, {kAtomic, kWrite}, {kAtomic, kRead}}) {
       for (const Access& a : by_class[first]) {
         for (const Access& b : by_class[second]) {
-          if (a.id && b.id && a.block != b.block && (a.bytes & b.bytes)) return true;
+          if (a.id && b.id && !together(a.block, b.block) && (a.bytes & b.bytes)) return true;
         }
       }
     }
@@ -515,7 +528,7 @@ void LaunchRaces::report(HazardTable& hazards, std::string (*name_of)(std::uintp
     auto look = [&](int first_class, int second_class) {
       for (const Access& a : record.by_class[first_class]) {
         for (const Access& b : record.by_class[second_class]) {
-          if (!a.id || !b.id || a.block == b.block || !(a.bytes & b.bytes)) continue;
+          if (!a.id || !b.id || together(a.block, b.block) || !(a.bytes & b.bytes)) continue;
           if (hands_on(static_cast<AccessClass>(first_class), a.id,
                        static_cast<AccessClass>(second_class), b.id) ||
               ordered(a, b, record.address)) {
@@ -526,8 +539,8 @@ void LaunchRaces::report(HazardTable& hazards, std::string (*name_of)(std::uintp
           Found& f = found[{first_class, second_class, access_pc(first->id), access_pc(second->id),
                             name_of(record.address)}];
           HazardRecord one;
-          one.block = first->block;
-          one.other_block = second->block;
+          one.block = order_.at(first->block);
+          one.other_block = order_.at(second->block);
           one.count = 1;
           f.record.add(one);
           f.values_differ |= record.values_differ;

@@ -23,6 +23,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/simt/runtime/cluster.hpp"
 #include "common/simt/runtime/findings.hpp"
 #include "common/simt/runtime/races.hpp"
 
@@ -33,15 +34,10 @@ class LaunchRaces {
   // `bytes` of addresses from the start of the device's memory.
   explicit LaunchRaces(std::size_t bytes);
   static constexpr unsigned kRowWords = 32;
-  // For each launch of more than one block. False: there are too many blocks to look.
-  bool begin(std::uint64_t blocks);
+  // For each launch of more than one block. Its blocks are numbered by their position in `order`; those
+  // of one cluster count as one here. False: there are too many blocks to look.
+  bool begin(std::uint64_t blocks, const ClusterOrder& order);
 
-  // What a block did with a word in an interval: the smallest access of each class, 0 if there is none,
-  // and the bytes it touched.
-  struct WordUse {
-    AccessId first[3];
-    std::uint8_t bytes[3];
-  };
   // Enters the words of one interval. Keeps others out of the neighbourhood of the last one.
   class Visit {
    public:
@@ -72,6 +68,10 @@ class LaunchRaces {
   bool acquire(std::uintptr_t word, std::uint32_t block, std::uint32_t interval, AccessId id);
   // How often something was released.
   std::uint32_t releases() const { return releases_.load(std::memory_order_acquire); }
+
+  // Whether data were handed on from the one access to the other, of two blocks of a cluster.
+  bool handed_on(std::uint64_t from, std::uint32_t from_interval, AccessId from_id,
+                 std::uint64_t to, std::uint32_t to_interval, AccessId to_id, std::uintptr_t word);
 
   // After the launch. True if what a block did may have depended on when another ran: it touched what
   // another wrote, or wrote what another touched, or took over what it handed on.
@@ -125,6 +125,9 @@ class LaunchRaces {
     std::unique_ptr<std::atomic<T*>[]> chunks_ { new std::atomic<T*>[ kChunks ]() };
   };
 
+  bool together(std::uint32_t a, std::uint32_t b) const {
+    return a == b || (order_.size() > 1 && a / order_.size() == b / order_.size());
+  }
   Row* rows_of(std::size_t page);
   struct Slot* spread(Row& row);  // the words of a row, each by itself
   const Record& record(std::size_t number) const {
@@ -132,8 +135,10 @@ class LaunchRaces {
   }
   Record* new_record(Slot& slot, std::uintptr_t address);
   void enter(Record& record, int access_class, const Access& access, std::uint32_t value);
+  ClusterOrder order_;
   static bool covered(const Access& access, const Event& release, bool on_word);
   static bool follows(const Access& access, const Event& acquire, bool on_word);
+  bool leads_by_events(const Access& from, const Access& to, std::uintptr_t word);
   bool leads(const Access& from, const Access& to, std::uintptr_t word);  // both to this word
   bool ordered(const Access& a, const Access& b, std::uintptr_t word);    // either way
 

@@ -44,6 +44,9 @@ enum class EventKind : std::uint8_t {
   constant_load,
   global_atomic,
   shared_atomic,
+  dshared_load,  // of another block of the cluster
+  dshared_store,
+  dshared_atomic,
 };
 
 inline std::uint64_t event_key(std::uintptr_t frame_depth, std::uint32_t pc, EventKind kind,
@@ -61,11 +64,21 @@ inline constexpr std::size_t kLogEvents = 1024;  // a lane runs this far before 
 enum class LaneState : std::uint8_t {
   ready,       // not started, or stopped because its log is full
   at_barrier,  // __syncthreads
+  at_cluster,  // the second half of the cluster's barrier
   in_warp_op,  // __syncwarp, shuffle, vote
   finished,    // returned, or was abandoned after a bad access
 };
 
-enum class WarpOp : std::uint8_t { sync, exchange, ballot, match, active };
+enum class WarpOp : std::uint8_t {
+  sync,
+  exchange,
+  ballot,
+  match,
+  active,
+  aligned,
+  mma,
+  load_matrices
+};
 
 struct Fiber;
 
@@ -103,7 +116,7 @@ struct Lane {
   unsigned mask = 0;
   unsigned operand = 0;
   int width = 32;
-  std::uint64_t bits = 0;
+  std::uint64_t bits = 0;  // of an mma or load_matrices: where its registers are
   std::uint64_t result = 0;
   int predicate = 0;  // of a block barrier
   // Order between the lanes of a warp (races.hpp).
@@ -114,6 +127,15 @@ struct Lane {
   bool handed_on = false;            // it has stored since it fenced, last to this word:
   std::uintptr_t handed_to = 0;
   CopyPipeline pipeline;
+  bool has_waited = false;  // for earlier launches, or one of its block has
+  // The cluster's barrier: how often it has arrived and waited.
+  std::uint32_t arrives = 0;
+  std::uint32_t waits = 0;
+  std::uint32_t others_waits = 0;  // of its block, before the last __syncthreads
+  std::uint32_t arrive_pc = 0;
+  std::uint32_t arrive_epoch = 0;  // what it did up to this epoch it did before it arrived
+  const void* arrive_place = nullptr;
+  bool arrives_to_wait = false;  // and did nothing else in between
   std::uint64_t last_block = 0;  // Event::key of the last that was replayed; 0: none yet
 };
 
@@ -155,6 +177,7 @@ class SiteCounters {
 };
 
 class BlockEdges;
+class Cluster;
 
 // Forms warp instructions from the lanes' logs and counts them; collects which block followed which. Stops early when a lane that is
 // still running has no more events (`all_stopped` false), since what it does next may come first.
@@ -179,14 +202,27 @@ struct Hot {
   std::uint32_t block_number;       // unique per block and worker: stamps initialised shared words
   AccessId access_id;               // of the running lane, program counter zero
   RaceDetector* races;
-  Undo* undo;  // null: this launch runs but once
+  Undo* undo;        // null: this launch runs but once
+  Cluster* cluster;  // null: the block is alone
+  unsigned cluster_rank;
+  std::uint32_t cluster_arrives;  // of the running lane
+  std::uint32_t cluster_waits;
+  HazardTable* hazards;  // of the worker
 };
 extern __thread Hot simt_hot __attribute__((tls_model("local-exec")));
 
+// Room for the static and behind it the dynamic shared memory of a block, in whole pages of race cells.
+inline std::size_t shared_window_bytes(std::size_t tls_bytes) {
+  return (tls_bytes + 1023) / 1024 * 1024 + kDynamicSharedCapacity;
+}
+
 // True if the address lies in this OS thread's dynamic shared memory or beside it.
-inline bool near_dynamic_shared(std::uintptr_t address) {
-  return address - (simt_hot.dynamic_begin - kDynamicSharedMargin) <
+inline bool is_near_dynamic(std::uintptr_t address, std::uintptr_t begin) {
+  return address - (begin - kDynamicSharedMargin) <
          kDynamicSharedCapacity + 2 * kDynamicSharedMargin;
+}
+inline bool near_dynamic_shared(std::uintptr_t address) {
+  return is_near_dynamic(address, simt_hot.dynamic_begin);
 }
 
 // Slow paths of the callbacks (scheduler.cpp).
@@ -204,8 +240,8 @@ bool running_lane_has_fenced();
 // Where the word is that the race checks know by this offset: device memory, then __device__ variables.
 std::uintptr_t global_address(std::size_t offset);
 
-// What the memory at an address is to a kernel.
-enum class Space { global, shared, constant, local, other };
+// What the memory at an address is to a kernel; cluster: another block's shared memory.
+enum class Space { global, shared, cluster, constant, local, other };
 Space space_of(std::uintptr_t address);  // near shared arrays counts as shared
 
 // Both sides of an asynchronous copy when it starts (access.cpp): checks bounds, alignment,
@@ -217,6 +253,10 @@ void note_copy_source(std::uintptr_t address, unsigned read, unsigned bytes, std
                       std::uintptr_t frame);
 void note_copy_destination(std::uintptr_t address, unsigned bytes, std::uint32_t pc,
                            std::uintptr_t frame);
+// To other blocks of the cluster the running lane's copy is a store of the moment when it has waited.
+void note_copy_landed(std::uintptr_t address, unsigned bytes, std::uint32_t pc);
+// A load of the running lane from shared memory, of 16 bytes, for an instruction that is a function here.
+void note_shared_load(std::uintptr_t address, std::uint32_t pc, std::uintptr_t frame);
 // The running lane's copy touches the aligned word at `address` from now on. Nothing if that is
 // neither global nor shared memory of the block.
 std::optional<std::uint32_t> start_flight(std::uintptr_t address, AccessId id, bool writes,

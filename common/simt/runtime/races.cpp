@@ -4,29 +4,12 @@
 #include <bit>
 #include <cstring>
 
+#include "common/simt/runtime/cluster.hpp"
 #include "common/simt/runtime/launch_races.hpp"
 #include "common/simt/runtime/machine.hpp"
 #include "common/simt/runtime/reserve.hpp"
 
 namespace simt {
-
-void GlobalCells::reserve(std::size_t bytes) {
-  if (directory_) return;
-  std::size_t entries = bytes / (4 * kWordsPerPage) + 1;
-  directory_ = static_cast<Entry*>(reserve_addresses(entries * sizeof(Entry), "the race check"));
-}
-
-void GlobalCells::assign(Entry& entry, std::uint32_t interval) {
-  if (used_ == pages_.size()) {
-    pages_.push_back(std::make_unique<RaceCell[]>(kWordsPerPage));
-    offsets_.push_back(0);
-    touched_.push_back(0);
-  }
-  offsets_[used_] = static_cast<std::size_t>(&entry - directory_) * 4 * kWordsPerPage;
-  touched_[used_] = 0;
-  entry.interval = interval;
-  entry.page = static_cast<std::uint32_t>(used_++);
-}
 
 void RaceDetector::access_marked(RaceCell& cell, AccessClass kind, AccessId id, unsigned byte_mask,
                                  std::uintptr_t word_address) {
@@ -191,7 +174,10 @@ void RaceDetector::note_tests(std::uintptr_t word_address) {
   for (const Event* e = end; e != begin && end - e < kNotLongAgo;) {
     --e;
     const EventKind kind = event_kind(e->key);
-    if (kind != EventKind::global_load && kind != EventKind::shared_load) continue;
+    if (kind != EventKind::global_load && kind != EventKind::shared_load &&
+        kind != EventKind::dshared_load) {
+      continue;
+    }
     if (word_address + 4 > e->address && word_address < e->address + event_bytes(e->key)) {
       tests_.insert(event_pc(e->key));
       return;
@@ -303,30 +289,43 @@ void RaceDetector::carry_flights() {
   }
 }
 
-void RaceDetector::tell_launch(std::uint64_t block) {
-  LaunchRaces::Visit visit(*launch_, static_cast<std::uint32_t>(block), interval_of_block);
-  using WordUse = LaunchRaces::WordUse;
-  auto use_of = [&](const RaceCell& cell) {
-    WordUse use;
+WordUse RaceDetector::use_of(const RaceCell& cell) const {
+  WordUse use;
+  for (int c = 0; c < 3; ++c) {
+    const AccessRange& range = cell.by_class[c];
+    use.first[c] = range.largest ? range.smallest : 0;
+    use.bytes[c] = range.largest ? 15 : 0;
+  }
+  if (!(cell.marks & RaceCell::kSplit)) return use;
+  const auto& bytes = bytes_.at(const_cast<RaceCell*>(&cell));
+  for (unsigned b = 0; b < 4; ++b) {
+    if (bytes[b].interval != interval) continue;
     for (int c = 0; c < 3; ++c) {
-      const AccessRange& range = cell.by_class[c];
-      use.first[c] = range.largest ? range.smallest : 0;
-      use.bytes[c] = range.largest ? 15 : 0;
+      const AccessRange& range = bytes[b].by_class[c];
+      if (!range.largest) continue;
+      use.first[c] = use.first[c] ? std::min(use.first[c], range.smallest) : range.smallest;
+      use.bytes[c] |= static_cast<std::uint8_t>(1u << b);
     }
-    if (!(cell.marks & RaceCell::kSplit)) return use;
-    const auto& bytes = bytes_.at(const_cast<RaceCell*>(&cell));
-    for (unsigned b = 0; b < 4; ++b) {
-      if (bytes[b].interval != interval) continue;
-      for (int c = 0; c < 3; ++c) {
-        const AccessRange& range = bytes[b].by_class[c];
-        if (!range.largest) continue;
-        use.first[c] = use.first[c] ? std::min(use.first[c], range.smallest) : range.smallest;
-        use.bytes[c] |= static_cast<std::uint8_t>(1u << b);
-      }
-    }
-    return use;
-  };
+  }
+  return use;
+}
+
+void RaceDetector::tell_cluster(HazardTable& hazards) {
+  const auto& [cluster, rank, arrives, waits] = in_cluster;
   global.for_each_page([&](std::size_t offset, const RaceCell* cells, std::uint64_t touched) {
+    if (offset >= others_shared) return;
+    for (std::uint64_t rest = touched; rest; rest &= rest - 1) {
+      const auto word = static_cast<unsigned>(std::countr_zero(rest));
+      cluster->enter_global(offset + 4 * word, use_of(cells[word]), interval_of_block, rank,
+                            arrives, waits, hazards);
+    }
+  });
+}
+
+void RaceDetector::tell_launch() {
+  LaunchRaces::Visit visit(*launch_, static_cast<std::uint32_t>(position_), interval_of_block);
+  global.for_each_page([&](std::size_t offset, const RaceCell* cells, std::uint64_t touched) {
+    if (offset >= others_shared) return;
     constexpr unsigned kWords = LaunchRaces::kRowWords;
     for (unsigned first = 0; first < GlobalCells::kWordsPerPage; first += kWords) {
       const auto words = static_cast<std::uint32_t>(touched >> first);
@@ -392,7 +391,8 @@ void RaceDetector::end_interval(HazardTable& hazards, std::uint64_t block, bool 
     report(Hazard::unfinished_copy, conflict.early_source_write, "writes ",
            "an asynchronous copy may not have read yet, started by");
   }
-  if (launch_) tell_launch(block);
+  if (in_cluster.cluster && launch_) tell_cluster(hazards);
+  if (launch_) tell_launch();
   ++interval_of_block;
   conflicts_.clear();
   if (!released_.empty()) released_.clear();

@@ -35,6 +35,7 @@
 #include <vector>
 
 #include "common/simt/runtime/findings.hpp"
+#include "common/simt/runtime/reserve.hpp"
 
 namespace simt {
 
@@ -117,18 +118,23 @@ static_assert(sizeof(RaceCell) == 64);
 // Cells for global memory: pages of cells that are handed out as a block touches memory and all
 // taken back when the interval ends, so memory use follows what a block touches and not what it
 // could.
-class GlobalCells {
+template <class Cell>
+class TouchedCells {
  public:
   static constexpr std::size_t kWordsPerPage = 64;
-  void reserve(std::size_t bytes);  // address range to cover
+  void reserve(std::size_t bytes) {  // address range to cover
+    if (directory_) return;
+    const std::size_t entries = bytes / (4 * kWordsPerPage) + 1;
+    directory_ = static_cast<Entry*>(reserve_addresses(entries * sizeof(Entry), "the race check"));
+  }
   // Cell of the word at byte `offset` of the range. Valid until the interval ends.
-  RaceCell* cell(std::size_t offset, std::uint32_t interval) {
+  Cell* cell(std::size_t offset, std::uint32_t interval) {
     Entry& entry = directory_[offset / (4 * kWordsPerPage)];
     if (entry.interval != interval) assign(entry, interval);
     return &pages_[entry.page][offset / 4 % kWordsPerPage];
   }
   // The same, or null if its page was not touched in this interval yet.
-  RaceCell* find(std::size_t offset, std::uint32_t interval) {
+  Cell* find(std::size_t offset, std::uint32_t interval) {
     const Entry& entry = directory_[offset / (4 * kWordsPerPage)];
     if (entry.interval != interval) return nullptr;
     return &pages_[entry.page][offset / 4 % kWordsPerPage];
@@ -151,13 +157,24 @@ class GlobalCells {
     std::uint32_t interval;
     std::uint32_t page;
   };
-  void assign(Entry& entry, std::uint32_t interval);
+  void assign(Entry& entry, std::uint32_t interval) {
+    if (used_ == pages_.size()) {
+      pages_.push_back(std::make_unique<Cell[]>(kWordsPerPage));
+      offsets_.push_back(0);
+      touched_.push_back(0);
+    }
+    offsets_[used_] = static_cast<std::size_t>(&entry - directory_) * 4 * kWordsPerPage;
+    touched_[used_] = 0;
+    entry.interval = interval;
+    entry.page = static_cast<std::uint32_t>(used_++);
+  }
   Entry* directory_ = nullptr;
-  std::vector<std::unique_ptr<RaceCell[]>> pages_;
+  std::vector<std::unique_ptr<Cell[]>> pages_;
   std::size_t used_ = 0;
   std::vector<std::size_t> offsets_;    // of each page in use
   std::vector<std::uint64_t> touched_;  // a bit for each word
 };
+using GlobalCells = TouchedCells<RaceCell>;
 
 // Decides on what hazards say of plain reads beside atomics: none where such a read is a test, a race
 // where it wants the result. Both are sets of program counters, of all blocks of the launch.
@@ -167,7 +184,15 @@ void settle_reads_beside_atomics(HazardTable& hazards, const std::set<std::uint3
 // True if two accesses to a word are meant to meet: a flag that one sets and the other waits for.
 bool hands_on(AccessClass a_class, AccessId a, AccessClass b_class, AccessId b);
 
+class Cluster;
 class LaunchRaces;
+
+// What a block did with a word in an interval: the smallest access of each class, 0 if there is none, and the
+// bytes it touched.
+struct WordUse {
+  AccessId first[3];
+  std::uint8_t bytes[3];
+};
 
 class RaceDetector {
  public:
@@ -242,7 +267,12 @@ class RaceDetector {
     tests_.clear();
     results_.clear();
   }
-  void begin_block() { interval_of_block = 0; }
+  // `position` is the block's in the launch, as `launch` knows it.
+  void begin_block(std::uint64_t position) {
+    interval_of_block = 0;
+    position_ = position;
+  }
+  std::uint64_t position() const { return position_; }
   // Program counters of plain reads in this launch, see above.
   const std::set<std::uint32_t>& tests() const { return tests_; }
   const std::set<std::uint32_t>& results() const { return results_; }
@@ -252,10 +282,19 @@ class RaceDetector {
   void end_interval(HazardTable& hazards, std::uint64_t block, bool block_ends,
                     std::string (*name_of)(std::uintptr_t address));
 
+  // Of global memory; and from `others_shared` on, of the shared memory of the other blocks of a cluster.
   GlobalCells global;
+  std::size_t others_shared = SIZE_MAX;
   std::uint32_t interval = 1;
   std::uint32_t interval_of_block = 0;
   const LaneClock* clock = nullptr;  // of the running lane
+  // The block's cluster, or null; and how often its threads had arrived at least when the interval began, and
+  // have waited at most when it ends.
+  struct {
+    Cluster* cluster = nullptr;
+    unsigned rank = 0;
+    std::uint32_t arrives = 0, waits = 0;
+  } in_cluster;
 
  private:
   // What is to be reported of a location: for each kind of pair the smallest one that was met, so that
@@ -324,7 +363,9 @@ class RaceDetector {
   // The running lane is about to update the word: a plain read of it not long ago was a test.
   void note_tests(std::uintptr_t word_address);
 
-  void tell_launch(std::uint64_t block);
+  void tell_launch();
+  void tell_cluster(HazardTable& hazards);
+  WordUse use_of(const RaceCell& cell) const;
 
   // Not a whole word, or a word that is marked.
   void access_marked(RaceCell& cell, AccessClass kind, AccessId id, unsigned byte_mask,
@@ -345,6 +386,7 @@ class RaceDetector {
   static constexpr std::uintptr_t kAnyWord = 0;
   std::set<std::uint32_t> tests_, results_;
   LaunchRaces* launch_ = nullptr;
+  std::uint64_t position_ = 0;
   std::vector<Flight> flights_;  // of this interval, in the order of their numbers
   std::uint32_t flights_started_ = 0;
   std::size_t flights_limit_ = kFewFlights;  // that many are looked through for what can go

@@ -4,6 +4,7 @@
 #include <mutex>
 #include <set>
 
+#include "common/simt/runtime/cluster.hpp"
 #include "common/simt/runtime/machine.hpp"
 #include "common/simt/runtime/program_image.hpp"
 
@@ -135,14 +136,22 @@ std::vector<std::string> shadows_among(const void* arguments, std::size_t bytes)
 
 Region nearest_shared(std::uintptr_t address) {
   const Hot& hot = simt_hot;
-  if (near_dynamic_shared(address)) {
-    return {hot.dynamic_begin, hot.dynamic_bytes, "dynamic shared memory"};
+  std::uintptr_t dynamic_begin = hot.dynamic_begin, tls_begin = hot.tls_begin;
+  bool is_dynamic = near_dynamic_shared(address);
+  if (hot.cluster != nullptr && !is_dynamic && address - tls_begin >= hot.tls_bytes) {
+    if (const unsigned owner = hot.cluster->owner_near(address, hot.cluster_rank);
+        owner != hot.cluster->size()) {
+      dynamic_begin = hot.cluster->windows[owner].dynamic_begin;
+      tls_begin = hot.cluster->windows[owner].tls_begin;
+      is_dynamic = is_near_dynamic(address, dynamic_begin);
+    }
   }
+  if (is_dynamic) return {dynamic_begin, hot.dynamic_bytes, "dynamic shared memory"};
   Region best;
   for (const SharedArray& array : ProgramImage::get().shared_arrays()) {
     // Only what the running kernel may touch.
     if (array.size == 0 || !(hot.tls_map[array.offset >> 2] & 0xf0)) continue;
-    keep_nearer(best, {hot.tls_begin + array.offset, array.size, array.name}, address);
+    keep_nearer(best, {tls_begin + array.offset, array.size, array.name}, address);
   }
   return best;
 }

@@ -208,6 +208,17 @@ void count_access(EventKind kind, const WarpAccess& a, Counters& c) {
     case EventKind::shared_atomic:
       c.shared_atomic_requests += 1;
       break;
+    case EventKind::dshared_load:
+      c.dshared_load_requests += 1;
+      c.dshared_load_sectors += count_sectors(a);
+      break;
+    case EventKind::dshared_store:
+      c.dshared_store_requests += 1;
+      c.dshared_store_sectors += count_sectors(a);
+      break;
+    case EventKind::dshared_atomic:
+      c.dshared_atomic_requests += 1;
+      break;
   }
 }
 

@@ -22,7 +22,9 @@ constexpr std::string_view kEnd = "\n ]\n}\n";
 
 Value to_json(const Counters& counters) {
   Value json = Value::object();
-  for (const CounterField& field : counter_fields()) json[field.name] = counters.*field.member;
+  for (const CounterField& field : counter_fields()) {
+    if (field.is_told(counters)) json[field.name] = counters.*field.member;
+  }
   return json;
 }
 
@@ -32,6 +34,7 @@ Value to_json(const Launch& launch) {
     Value json = Value::object(
         {{"file", line.file}, {"line", line.line}, {"counters", to_json(line.counters)}});
     if (line.fp64_operations > 0) json["fp64_operations"] = line.fp64_operations;
+    if (line.tensor_instructions > 0) json["tensor_instructions"] = line.tensor_instructions;
     lines.push_back(std::move(json));
   }
   Value findings = Value::array();

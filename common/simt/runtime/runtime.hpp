@@ -10,10 +10,12 @@ namespace simt {
 struct LaunchShape {
   unsigned grid[3] = {1, 1, 1};
   unsigned block[3] = {1, 1, 1};
+  unsigned cluster[3] = {0, 0, 0};  // in blocks; before it is checked, 0: not given
   std::size_t dynamic_shared_bytes = 0;
   void* stream = nullptr;
   int stream_number = 0;               // of it (streams.hpp)
   std::uintptr_t program_counter = 0;  // in the program's launch; 0 if unknown
+  bool may_begin_early = false;        // before the stream's earlier work has ended
 };
 
 // `invoke(body)` runs the kernel body once; `body` points at a bitwise copy of the closure.
@@ -21,10 +23,11 @@ using KernelInvoke = void (*)(void* body);
 
 // Called by a translated kernel's host function. Reads the shape left by configure() on this host
 // thread, validates it as the CUDA runtime would (errors through set_last_error, api.cpp), runs all
-// blocks and returns when they are done. `launch_bounds` is 0 when none was declared.
+// blocks and returns when they are done. In `bounds` 0 stands for what was not declared.
 // `program_counter` lies in the kernel's host function and names the kernel.
+struct launch_bounds;
 void launch_kernel(const void* closure, std::size_t closure_bytes, KernelInvoke invoke,
-                   unsigned launch_bounds, void* program_counter);
+                   const launch_bounds& bounds, void* program_counter);
 
 // scheduler.cpp: runs a validated launch, one after another if several host threads call. Returns a CUDA error code (0 = success, 700 = illegal
 // address, 702 = launch timeout, 710 = assert, 719 = launch failure).
@@ -48,6 +51,21 @@ void warp_barrier(unsigned mask);  // __syncwarp
 void fence(bool for_all);          // __threadfence; not for all: __threadfence_block
 unsigned active_mask();            // __activemask: lanes of the warp that have not ended
 
+// Thread block clusters. The two halves of their barrier, both together, and the extents of the running
+// block's cluster. A pointer to shared memory of one of its blocks becomes the same of another, or says
+// whose it is.
+void cluster_arrive(const void* place);
+void cluster_wait(const void* place);
+void cluster_sync(const void* place);
+unsigned cluster_extent(int axis);
+void* map_shared(const void* pointer, unsigned rank);
+unsigned shared_rank(const void* pointer);
+
+// Of launches that may begin before earlier ones have ended: the thread waits for these; it lets the next one
+// begin.
+void wait_for_launches();
+void let_next_launch_begin();
+
 enum class Exchange { index, up, down, butterfly };
 // Shuffle of up to 8 bytes. `operand` is the lane, delta or lane mask; `width` as in CUDA.
 std::uint64_t warp_exchange(unsigned mask, std::uint64_t bits, Exchange kind, unsigned operand,
@@ -56,6 +74,29 @@ std::uint64_t warp_exchange(unsigned mask, std::uint64_t bits, Exchange kind, un
 unsigned warp_ballot(unsigned mask, int predicate);
 // __match_any_sync: lanes of `mask` whose `bits` equal the caller's.
 unsigned warp_match_any(unsigned mask, std::uint64_t bits);
+
+// The calling lane's part of a tensor-core instruction: four numbers of C and of D.
+struct MmaSums {
+  float s0, s1, s2, s3;
+};
+// D = A B + C with A 16 x depth, B depth x 8 and C 16 x 8, where depth is 8, or 4 and then a2, a3 and b1
+// are nothing. The registers are those of PTX's mma.sync.aligned.m16n8k8 and m16n8k4 with .tf32 inputs:
+// of the inputs the last 13 bits do not count. All 32 lanes of the warp must call (scheduler.cpp).
+MmaSums warp_mma_tf32(unsigned depth, std::uint32_t a0, std::uint32_t a1, std::uint32_t a2,
+                      std::uint32_t a3, std::uint32_t b0, std::uint32_t b1, MmaSums c);
+// Waits for all 32 lanes of the warp to call it, as instructions do that PTX calls .sync.aligned. Orders
+// nothing.
+void warp_aligned();
+
+// What PTX calls the address of shared memory, 32 bits wide: static arrays begin at 0, dynamic shared
+// memory at 2^24.
+std::size_t shared_offset(const void* pointer);
+struct MatrixRegisters {
+  std::uint32_t r0, r1, r2, r3;
+};
+// PTX's ldmatrix of 1, 2 or 4 matrices of 8 rows of 16 bytes: lane 8 i + j names row j of matrix i; of
+// each matrix lane l gets the word l % 4 of row l / 4.
+MatrixRegisters warp_load_matrices(unsigned matrices, std::uint32_t row);
 
 // Records one atomic access of 4 or 8 bytes (2 for 16-bit CAS) before it is performed: bounds,
 // alignment, initialised, races (atomics do not race with atomics), counted as an atomic. The

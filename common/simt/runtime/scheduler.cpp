@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/simt/runtime/cluster.hpp"
 #include "common/simt/runtime/coverage.hpp"
 #include "common/simt/runtime/crashes.hpp"
 #include "common/simt/runtime/device_memory.hpp"
@@ -36,6 +37,7 @@
 #include "common/simt/runtime/reserve.hpp"
 #include "common/simt/runtime/settings.hpp"
 #include "common/simt/runtime/streams.hpp"
+#include "common/simt/runtime/tensor.hpp"
 #include "common/simt/runtime/undo.hpp"
 
 // What kernels read as threadIdx and friends. The stand-in headers declare them const, so that the
@@ -77,11 +79,15 @@ struct Grid {
   const Kernel* kernel = nullptr;
   std::uint64_t blocks = 0;                       // that run
   const std::vector<BlockRange>* only = nullptr;  // of the grid's, these; null: all
+  ClusterOrder order;
+  std::vector<std::uint64_t> only_clusters;  // where some blocks of clusters run: those
   std::uint64_t blocks_per_claim = 1;
   unsigned checks = 0;
   const streams::Operation* operation = nullptr;  // if what it touches is to be remembered
-  LaunchRaces* races = nullptr;                   // null: there is but one block, or nobody asks
-  std::atomic<bool> may_run_again{false};         // what it does can be undone
+  std::atomic<bool> hurries{
+      false};  // a block does not wait for earlier launches, or lets the next begin first
+  LaunchRaces* races = nullptr;            // null: there is but one block, or nobody asks
+  std::atomic<bool> may_run_again{false};  // what it does can be undone
 
   // Of one run.
   std::atomic<std::uint64_t> next_block{0};
@@ -92,6 +98,14 @@ struct Grid {
   std::mutex mutex;
   std::set<std::uint32_t> tests, results;  // plain reads beside atomics (races.hpp)
   std::set<std::uintptr_t> written;        // pages, if only some blocks run
+
+  // Those of a cluster run together.
+  bool has_clusters() const { return order.size() > 1; }
+  std::uint64_t clusters() const { return blocks / order.size(); }  // that run
+  std::uint64_t cluster(std::uint64_t number) const {
+    return only == nullptr ? number : only_clusters[number];
+  }
+  std::vector<std::unique_ptr<Cluster>> teams;  // of workers, for one cluster at a time each
 
   // Of those that run, number 0, 1, ...
   std::uint64_t block(std::uint64_t number) const {
@@ -124,13 +138,29 @@ struct Grid {
   static constexpr std::uint64_t kNoError = UINT64_MAX;
 };
 
+// Tensor-core instructions of warps, by program counter.
+using TensorSites = std::map<std::uint32_t, std::uint64_t>;
+
+// Instructions that PTX calls .aligned: all 32 lanes of the warp must be at the same one.
+bool wants_whole_warp(WarpOp op) {
+  return op == WarpOp::aligned || op == WarpOp::mma || op == WarpOp::load_matrices;
+}
+
+// Do two lanes wait for the same?
+bool same_operation(const Lane& a, const Lane& b) {
+  return b.state == LaneState::in_warp_op && b.op == a.op && b.mask == a.mask &&
+         (!wants_whole_warp(a.op) || (b.stop_pc == a.stop_pc && b.operand == a.operand));
+}
+
 void run_lane();
 
 // One OS thread's multiprocessor.
 class Worker {
  public:
   Worker();
-  void run(Grid& grid);  // claims blocks until none is left
+  // Claims blocks, or clusters of them together with others, until none is left. `number`: which worker
+  // of the grid's it is.
+  void run(Grid& grid, unsigned number);
 
   // Called on a fiber.
   void stop_lane(LaneState state, std::uint32_t pc);
@@ -147,6 +177,10 @@ class Worker {
   std::uint64_t block_index = 0;
   std::uintptr_t dynamic_shared = 0;
   unsigned threads = 0;  // of a block
+  Cluster* cluster = nullptr;
+  unsigned cluster_rank = 0;
+  void arrive_at_cluster(std::uint32_t pc, const void* place, bool waits_too);
+  void wait_for_cluster(std::uint32_t pc, const void* place);
   // A load of the running lane that is about to happen, or just has: another block may hand on something
   // by the word in between.
   struct {
@@ -158,12 +192,14 @@ class Worker {
   HazardTable hazards;
   SiteCounters sites;
   Fp64Blocks fp64_blocks;
+  TensorSites tensor_sites;
   BlockEdges edges;
   PrintLog printed;
   void forget() {
     hazards.clear();
     sites.clear();
     fp64_blocks.clear();
+    tensor_sites.clear();
     edges.clear();
     printed.clear();
   }
@@ -172,16 +208,26 @@ class Worker {
   pthread_t os_thread{};
 
  private:
-  void run_block(std::uint64_t index);
+  void run_clusters();
+  void begin_block(std::uint64_t index);
+  void run_block();
   // True if the warp needs another turn: a lane is still ready.
   bool run_warp(Warp& warp);
   void resume(Warp& warp, Lane& lane);
   void complete_warp_ops(Warp& warp);
   void finish_exchange(Warp& warp, unsigned members, unsigned mask);
+  void finish_mma(Warp& warp);
+  void finish_load(Warp& warp);
   void order_lanes(Warp& warp, unsigned members);
   bool complete_active_mask(Warp& warp);
   void report_deadlock(Warp& warp);
   void release_barrier(unsigned warps);
+  // Lets those lanes go on that wait for a phase of the cluster's barrier that is complete. False if
+  // there are none.
+  bool release_cluster(bool all_stopped);
+  bool all_at_cluster() const;  // and did nothing since they arrived
+  void end_interval(bool block_ends);
+  void report_stuck_cluster();
   // True if every worker's block has long done nothing but read the same few words over and over.
   bool counting_spins(unsigned warps);
   bool only_waits(unsigned warps) const;
@@ -190,6 +236,7 @@ class Worker {
   void end_lane(Lane& lane, bool abandoned);
   void progress() {
     events_without_progress_ = 0;
+    if (cluster) cluster->note_progress();
     next_look_ = settings().step_limit / kSpinsOfLimit;
     if (spins_) --grid->spinning;
     spins_ = false;
@@ -204,6 +251,12 @@ class Worker {
   Warp warps_[kMaxBlockThreads / kWarpSize];
   std::vector<std::unique_ptr<WarpLogs>> all_logs_;
   std::vector<WarpLogs*> free_logs_;
+  Cluster alone_{1};
+  TouchedCells<ClusterCell> cluster_cells_;
+  bool interval_over_ = false;          // at the barrier of the cluster
+  std::uint32_t interval_arrives_ = 0;  // the fewest when it began
+  ClusterCell* tls_words_ = nullptr;
+  ClusterCell* dynamic_words_ = nullptr;
   std::uint64_t events_without_progress_ = 0;
   std::uint64_t next_look_ = 0;  // at what number of them to see whether the block only waits
   bool spins_ = false;           // it does
@@ -301,19 +354,41 @@ Worker::Worker() {
   hot.dynamic_begin = dynamic_shared;
   hot.dynamic_cells = static_cast<RaceCell*>(reserve_addresses(
       (kDynamicSharedCapacity / 4 + 16) * sizeof(RaceCell), "the shared-memory checks"));
-  races_.global.reserve(kArenaBytes + program_regions().device.bytes + 4096);
+  constexpr std::size_t kPage = 4 * GlobalCells::kWordsPerPage;
+  races_.others_shared =
+      (kArenaBytes + program_regions().device.bytes + 4096 + kPage - 1) / kPage * kPage;
+  races_.global.reserve(races_.others_shared +
+                        kMostClusterBlocks * shared_window_bytes(image.tls_size()));
   hot.constant = &program_regions().constant;
   hot.races = &races_;
+  hot.hazards = &hazards;
   current_worker = this;
   crash_watch.landing = &land_after_crash;
   prepare_for_crashes();
 }
 
-void Worker::run(Grid& g) {
+void Worker::run(Grid& g, unsigned number) {
   grid = &g;
+  cluster_rank = number % g.order.size();
+  cluster = g.has_clusters() ? g.teams[number / g.order.size()].get() : &alone_;
+  cluster->launch = g.checks & kCheckRaces ? g.races : nullptr;
+  if (g.has_clusters() && tls_words_ == nullptr) {
+    constexpr const char* kWhat = "the checks of clusters";
+    tls_words_ = static_cast<ClusterCell*>(
+        reserve_addresses((simt_hot.tls_bytes / 4 + 16) * sizeof(ClusterCell), kWhat));
+    dynamic_words_ = static_cast<ClusterCell*>(
+        reserve_addresses((kDynamicSharedCapacity / 4 + 16) * sizeof(ClusterCell), kWhat));
+  }
+  if (g.has_clusters() && cluster_rank == 0) {
+    cluster_cells_.reserve(races_.others_shared);
+    cluster->global = &cluster_cells_;
+  }
+  races_.in_cluster = {g.has_clusters() ? cluster : nullptr, cluster_rank, 0, 0};
   Hot& hot = simt_hot;
   hot.checks = g.checks;
   hot.undo = g.may_run_again ? &undo : nullptr;
+  hot.cluster = g.has_clusters() ? cluster : nullptr;
+  hot.cluster_rank = cluster_rank;
   threads = g.shape.block[0] * g.shape.block[1] * g.shape.block[2];
   ++g.workers;
   races_.begin_launch(g.checks & kCheckRaces ? g.races : nullptr);
@@ -328,11 +403,16 @@ void Worker::run(Grid& g) {
   }
   gridDim = {g.shape.grid[0], g.shape.grid[1], g.shape.grid[2]};
   blockDim = {g.shape.block[0], g.shape.block[1], g.shape.block[2]};
-  for (;;) {
+  if (g.has_clusters()) run_clusters();
+  while (!g.has_clusters()) {
     std::uint64_t first = g.next_block.fetch_add(g.blocks_per_claim);
     if (first >= g.blocks || g.stop) break;
     std::uint64_t last = std::min(first + g.blocks_per_claim, g.blocks);
-    for (std::uint64_t b = first; b < last && !g.stop; ++b) run_block(g.block(b));
+    for (std::uint64_t b = first; b < last && !g.stop; ++b) {
+      cluster->begin(b, threads);
+      begin_block(g.block(b));
+      run_block();
+    }
   }
   toucher_.reset();
   progress();
@@ -352,6 +432,7 @@ void Worker::run(Grid& g) {
 
 // What the running lane has logged.
 void Worker::tell_streams(const Event* first, const Event* last) {
+  toucher_->set_waited(lane->has_waited);
   for (const Event* event = first; event != last; ++event) {
     streams::Touch touch;
     switch (event_kind(event->key)) {
@@ -408,12 +489,40 @@ void Worker::note_unordered(streams::Number other, streams::Touch its) {
       last.begin = block->begin;
       last.size = block->size;
     }
-    last.record = &hazards[{Hazard::unordered_streams, pc, other_pc, array, what}];
+    const Hazard hazard = grid->operation->is_on_its_stream(other) ? Hazard::unordered_launches
+                                                                   : Hazard::unordered_streams;
+    last.record = &hazards[{hazard, pc, other_pc, array, what}];
   }
   last.record->add(block_index, lane->index, UINT32_MAX, "");
 }
 
-void Worker::run_block(std::uint64_t index) {
+// The workers of a team all come here, and go on when it is their turn.
+void Worker::run_clusters() {
+  const unsigned next = (cluster_rank + 1) % cluster->size();
+  for (;;) {
+    cluster->wait_for_turn(cluster_rank);
+    if (cluster_rank == 0) {
+      const std::uint64_t number = grid->next_block.fetch_add(1);
+      if (number < grid->clusters() && !grid->stop) {
+        cluster->begin(grid->cluster(number), threads);
+      } else {
+        cluster->end();
+      }
+    }
+    if (cluster->number() == Cluster::kNone) {
+      cluster->give_turn(next);
+      return;
+    }
+    // All have their shared memory before anybody's threads run.
+    begin_block(grid->order.block(cluster->number(), cluster_rank));
+    cluster->give_turn(next);
+    cluster->wait_for_turn(cluster_rank);
+    run_block();
+    cluster->end_block(cluster_rank, grid->stop);
+  }
+}
+
+void Worker::begin_block(std::uint64_t index) {
   Hot& hot = simt_hot;
   const LaunchShape& shape = grid->shape;
   block_index = index;
@@ -438,6 +547,8 @@ void Worker::run_block(std::uint64_t index) {
     l.pipeline.copies.clear();
     l.pipeline.batch = 0;
     l.last_block = 0;
+    l.arrives = l.waits = l.others_waits = 0;
+    l.has_waited = false;
     l.position[0] = t % shape.block[0];
     l.position[1] = t / shape.block[0] % shape.block[1];
     l.position[2] = t / shape.block[0] / shape.block[1];
@@ -457,7 +568,16 @@ void Worker::run_block(std::uint64_t index) {
     warps_[w].logs = nullptr;
     warps_[w].stopped = false;
   }
-  races_.begin_block();
+  races_.begin_block(grid->order.position(index));
+  interval_over_ = false;
+  interval_arrives_ = 0;
+  cluster->windows[cluster_rank] = {
+      hot.tls_begin,     hot.tls_cells,  tls_words_,       hot.dynamic_begin,
+      hot.dynamic_cells, dynamic_words_, hot.block_number, index};
+}
+
+void Worker::run_block() {
+  const unsigned warps = (threads + kWarpSize - 1) / kWarpSize;
   progress();
 
   for (;;) {
@@ -477,13 +597,44 @@ void Worker::run_block(std::uint64_t index) {
         grid->stop = true;
         kill_all(warps, 702);
       } else {
+        release_cluster(false);
+        const std::uint64_t steps = cluster->steps();
+        cluster->yield(cluster_rank, false);
+        if (cluster->steps() != steps) events_without_progress_ = 0;  // another block got on
         continue;
       }
     }
-    bool waiting = false;
-    for (unsigned t = 0; t < threads; ++t) waiting |= lanes_[t].state == LaneState::at_barrier;
-    races_.end_interval(hazards, block_index, !waiting, &array_name);
-    if (!waiting) return;
+    bool waiting = false, in_cluster = false;
+    for (unsigned t = 0; t < threads; ++t) {
+      waiting |= lanes_[t].state == LaneState::at_barrier;
+      in_cluster |= lanes_[t].state == LaneState::at_cluster;
+    }
+    if (in_cluster) {
+      // Here, and not when they go on: what they did is known before others do what comes after it.
+      if (!interval_over_ && all_at_cluster()) {
+        end_interval(false);
+        interval_over_ = true;
+      }
+      // A barrier of the block waits for these too.
+      if (release_cluster(true) || cluster->yield(cluster_rank, true)) continue;
+      report_stuck_cluster();
+      grid->stop = true;
+      kill_all(warps, 702);
+      waiting = false;
+    }
+    end_interval(!waiting);
+    if (!waiting) {
+      std::uint32_t waits = 0;
+      bool has_waited = false;
+      for (unsigned t = 0; t < threads; ++t) {
+        waits = std::max(waits, lanes_[t].waits);
+        has_waited |= lanes_[t].has_waited;
+      }
+      if (!has_waited) grid->hurries = true;
+      const bool whole = grid->error == Grid::kNoError && (grid->checks & kCheckBarriers);
+      if (whole && grid->has_clusters()) cluster->leave(cluster_rank, waits, hazards);
+      return;
+    }
     release_barrier(warps);
   }
 }
@@ -558,6 +709,8 @@ void Worker::resume(Warp& w, Lane& l) {
   hot.log_limit = l.log ? l.log + kLogEvents : nullptr;
   hot.access_id = make_access_id(l.index, l.epoch, 0);
   races_.clock = &l.clock;
+  hot.cluster_arrives = l.arrives;
+  hot.cluster_waits = std::max(l.waits, l.others_waits);
   hot.active = grid->checks != 0;
   crash_watch.stack_low = l.fiber->low;
   crash_watch.stack_top = l.fiber->high;
@@ -586,12 +739,15 @@ void Worker::settle_load() {
   LaunchRaces& launch = *grid->races;
   if (launch.releases() == releases) return;
   // What the lane did since has its epoch: it is to come after the load.
-  launch.acquire(word, static_cast<std::uint32_t>(block_index), races_.interval_of_block,
+  launch.acquire(word, static_cast<std::uint32_t>(races_.position()), races_.interval_of_block,
                  id - make_access_id(0, 1, 0));
 }
 
 void Worker::end_lane(Lane& l, bool abandoned) {
   l.state = LaneState::finished;
+  l.arrive_epoch = l.epoch;
+  cluster->end_thread(cluster_rank, l.index, l.arrives, l.returned,
+                      grid->checks & kCheckBarriers ? &hazards : nullptr);
   if (!l.fiber) return;
   if (abandoned) {
     fibers_.discard(l.fiber);
@@ -631,12 +787,9 @@ void Worker::complete_warp_ops(Warp& w) {
     // Threads that have ended are not waited for (CUDA C++ Programming Guide, warp functions).
     unsigned members = first.mask & alive & exists;
     if (!(members >> i & 1)) continue;  // its own bit is missing: reported as a deadlock
-    bool complete = true;
+    bool complete = !wants_whole_warp(first.op) || members == ~0u;  // which wants those as well
     for (unsigned j = 0; j < w.lane_count && complete; ++j) {
-      if (!(members >> j & 1)) continue;
-      const Lane& other = w.lanes[j];
-      complete =
-          other.state == LaneState::in_warp_op && other.op == first.op && other.mask == first.mask;
+      if (members >> j & 1) complete = same_operation(first, w.lanes[j]);
     }
     if (!complete) continue;
     unsigned ballot = 0;
@@ -666,6 +819,14 @@ void Worker::complete_warp_ops(Warp& w) {
         break;
       case WarpOp::exchange:
         finish_exchange(w, members, first.mask);
+        break;
+      case WarpOp::aligned:
+        break;
+      case WarpOp::mma:
+        finish_mma(w);
+        break;
+      case WarpOp::load_matrices:
+        finish_load(w);
         break;
     }
     for (unsigned j = 0; j < w.lane_count; ++j) {
@@ -769,6 +930,27 @@ void Worker::finish_exchange(Warp& w, unsigned members, unsigned mask) {
   }
 }
 
+namespace {
+
+// What all lanes of a warp offer.
+template <typename T>
+std::array<T*, kWarpSize> offers(const Warp& w) {
+  std::array<T*, kWarpSize> all;
+  for (unsigned j = 0; j < kWarpSize; ++j) all[j] = reinterpret_cast<T*>(w.lanes[j].bits);
+  return all;
+}
+
+}  // namespace
+
+void Worker::finish_load(Warp& w) {
+  deal_matrices(w.lanes[0].operand, offers<LoadedMatrices>(w).data());
+}
+
+void Worker::finish_mma(Warp& w) {
+  multiply_tf32(w.lanes[0].operand, offers<MmaRegisters>(w).data());
+  if (grid->checks & kCheckCounters) ++tensor_sites[w.lanes[0].stop_pc];
+}
+
 void Worker::report_deadlock(Warp& w) {
   unsigned waiting = 0;
   const Lane* first = nullptr;
@@ -780,22 +962,45 @@ void Worker::report_deadlock(Warp& w) {
   const unsigned own = first->index % kWarpSize;
   std::string what, detail;
   std::uint32_t other_pc = 0;
-  if (!(first->mask >> own & 1)) {
+  Remedy remedy = Remedy::none;
+  bool told = true;
+  if (wants_whole_warp(first->op)) {
+    what = first->op == WarpOp::mma
+               ? "waits in a tensor-core instruction for lanes of its warp that never come"
+               : "waits in a load or store of a matrix for lanes of its warp that never come";
+    remedy = Remedy::whole_warp;
+    for (unsigned i = 0; i < kWarpSize && detail.empty(); ++i) {
+      const std::string its = "(lane " + std::to_string(i);
+      if (i >= w.lane_count) {
+        detail = its + " is not there: the block has " + std::to_string(threads) + " threads)";
+      } else if (w.lanes[i].state == LaneState::finished) {
+        detail = its + " has ended)";
+        told = w.lanes[i].returned;  // else it has been stopped, and its own finding says why
+      } else if (!same_operation(*first, w.lanes[i])) {
+        detail = its + " waits elsewhere)";
+        other_pc = w.lanes[i].stop_pc;
+      }
+    }
+  } else if (!(first->mask >> own & 1)) {
     what = "waits in a warp operation whose mask does not name its own lane";
   } else {
     what = "waits in a warp operation for lanes that never come";
     for (unsigned i = 0; i < w.lane_count; ++i) {
       const Lane& l = w.lanes[i];
       if (!(first->mask >> i & 1) || l.state == LaneState::finished) continue;
-      if (l.state == LaneState::in_warp_op && l.op == first->op && l.mask == first->mask) continue;
+      if (same_operation(*first, l)) continue;
       detail = "(lane " + std::to_string(i) + " waits elsewhere)";
       other_pc = l.stop_pc;
       break;
     }
   }
   HazardKey key{Hazard::warp_deadlock, first->stop_pc, other_pc, "", what};
-  hazards[key].add(block_index, first->index, UINT32_MAX, detail);
-  grid->note_error(block_index, 702);
+  if (told) {
+    HazardRecord& record = hazards[key];
+    record.add(block_index, first->index, UINT32_MAX, detail);
+    record.prescribe(remedy);
+    grid->note_error(block_index, 702);
+  }
   for (unsigned i = 0; i < w.lane_count; ++i) {
     if (waiting >> i & 1) end_lane(w.lanes[i], true);
   }
@@ -837,6 +1042,13 @@ void Worker::release_barrier(unsigned warps) {
     }
   }
   if (grid->checks) sites.at(first->stop_pc).barriers += 1;
+  std::uint32_t waits = 0;
+  bool has_waited = false;
+  interval_arrives_ = UINT32_MAX;
+  for (unsigned t = 0; t < threads; ++t) {
+    waits = std::max(waits, lanes_[t].waits);
+    has_waited |= lanes_[t].has_waited;
+  }
   if (gone && (grid->checks & kCheckBarriers)) {
     HazardKey key{
         Hazard::missed_barrier, first->stop_pc, 0, "",
@@ -863,10 +1075,122 @@ void Worker::release_barrier(unsigned warps) {
       if (l.state != LaneState::at_barrier) continue;
       l.state = LaneState::ready;
       l.result = static_cast<std::uint64_t>(predicates);
+      l.others_waits = waits;
+      l.has_waited = has_waited;
+      interval_arrives_ = std::min(interval_arrives_, l.arrives);
       live = true;
     }
     if (live) warps_[w].stopped = false;
   }
+}
+
+// ---- The cluster's barrier ----
+
+void Worker::arrive_at_cluster(std::uint32_t pc, const void* place, bool waits_too) {
+  Lane& l = *lane;
+  if (l.arrives != l.waits) {
+    note_hazard(Hazard::divergent_barrier, pc, "",
+                "arrives at the barrier of the cluster a second time, without a wait in between",
+                "");
+    abandon(719);
+  }
+  ++l.arrives;
+  l.arrive_pc = pc;
+  l.arrive_place = place;
+  l.arrive_epoch = l.epoch;
+  l.arrives_to_wait = waits_too;
+  simt_hot.cluster_arrives = l.arrives;
+  cluster->arrive(cluster_rank, l.index, pc, grid->checks & kCheckBarriers ? &hazards : nullptr);
+  if (!waits_too) next_epoch();
+}
+
+void Worker::wait_for_cluster(std::uint32_t pc, const void* place) {
+  Lane& l = *lane;
+  if (l.arrives == l.waits) {
+    note_hazard(Hazard::divergent_barrier, pc, "",
+                "waits at the barrier of the cluster without having arrived", "");
+    abandon(719);
+  }
+  l.place = place;
+  stop_lane(LaneState::at_cluster, pc);
+}
+
+bool Worker::all_at_cluster() const {
+  for (unsigned t = 0; t < threads; ++t) {
+    const Lane& l = lanes_[t];
+    if (l.state == LaneState::finished) continue;
+    if (l.state != LaneState::at_cluster || !l.arrives_to_wait) return false;
+  }
+  return true;
+}
+
+void Worker::end_interval(bool block_ends) {
+  races_.in_cluster.arrives = interval_arrives_;
+  races_.in_cluster.waits = 0;
+  for (unsigned t = 0; t < threads; ++t) {
+    races_.in_cluster.waits =
+        std::max({races_.in_cluster.waits, lanes_[t].waits, lanes_[t].others_waits});
+  }
+  races_.end_interval(hazards, block_index, block_ends, &array_name);
+}
+
+bool Worker::release_cluster(bool all_stopped) {
+  const std::uint32_t phase = cluster->phase();
+  const Lane* first = nullptr;
+  const bool together = all_stopped && all_at_cluster();  // as after __syncthreads
+  std::uint32_t waits = 0;
+  bool has_waited = false;
+  for (unsigned t = 0; t < threads; ++t) {
+    const Lane& l = lanes_[t];
+    waits = std::max(waits, l.waits);
+    has_waited |= l.has_waited;
+    if (first == nullptr && l.state == LaneState::at_cluster && l.waits < phase) first = &l;
+  }
+  if (first == nullptr) return false;
+  // Counted once for the block, by the first of its threads that go on.
+  if (grid->checks && waits < phase) sites.at(first->stop_pc).barriers += 1;
+  if (!together) {
+    for (unsigned t = 0; t < threads; ++t) {
+      Lane& l = lanes_[t];
+      if (l.state != LaneState::at_cluster || l.waits >= phase) continue;
+      l.clock.block.resize(threads);
+      for (unsigned other = 0; other < threads; ++other) {
+        const Lane& o = lanes_[other];
+        if (o.arrives <= l.waits && o.state != LaneState::finished) continue;
+        std::uint32_t& known = other / kWarpSize == t / kWarpSize ? l.clock.warp[other % kWarpSize]
+                                                                  : l.clock.block[other];
+        known = std::max(known, o.arrive_epoch);
+      }
+      ++l.epoch;
+      warps_[t / kWarpSize].synchronised = true;
+    }
+  }
+  for (unsigned t = 0; t < threads; ++t) {
+    Lane& l = lanes_[t];
+    if (l.state != LaneState::at_cluster || l.waits >= phase) continue;
+    ++l.waits;
+    l.has_waited = has_waited;
+    l.state = LaneState::ready;
+    warps_[t / kWarpSize].stopped = false;
+    if (together) interval_arrives_ = l.arrives;
+  }
+  interval_over_ = false;
+  progress();
+  return true;
+}
+
+// The barrier waits for a thread that waits elsewhere.
+void Worker::report_stuck_cluster() {
+  const Lane *at_barrier = nullptr, *in_cluster = nullptr;
+  for (unsigned t = 0; t < threads; ++t) {
+    const Lane& l = lanes_[t];
+    if (l.state == LaneState::at_barrier && at_barrier == nullptr) at_barrier = &l;
+    if (l.state == LaneState::at_cluster && in_cluster == nullptr) in_cluster = &l;
+  }
+  if (at_barrier == nullptr || in_cluster == nullptr || !(grid->checks & kCheckBarriers)) return;
+  HazardKey key{Hazard::divergent_barrier, at_barrier->stop_pc, in_cluster->stop_pc, "",
+                "waits at this __syncthreads() while another waits at a barrier of the cluster:"};
+  hazards[key].add(block_index, at_barrier->index, in_cluster->index, "");
 }
 
 // ---- Kernels that do not end ----
@@ -895,7 +1219,7 @@ bool Worker::only_waits(unsigned warps) const {
 }
 
 bool Worker::counting_spins(unsigned warps) {
-  if (events_without_progress_ < next_look_) return false;
+  if (grid->has_clusters() || events_without_progress_ < next_look_) return false;
   next_look_ = events_without_progress_ + settings().step_limit / kSpinsOfLimit / 4 + 1;
   const bool spins = only_waits(warps);
   if (spins != spins_) grid->spinning += spins ? 1 : -1;
@@ -954,6 +1278,7 @@ struct Found {
   HazardTable hazards;
   SiteCounters sites;
   Fp64Blocks fp64_blocks;
+  TensorSites tensor_sites;
   PrintLog::Lines printed;
 };
 
@@ -985,6 +1310,7 @@ class WorkerPool {
       merge(found.hazards, worker->hazards);
       worker->sites.for_each([&](std::uint32_t pc, const Counters& c) { found.sites.at(pc) += c; });
       for (const auto& [pc, times] : worker->fp64_blocks) found.fp64_blocks[pc] += times;
+      for (const auto& [pc, times] : worker->tensor_sites) found.tensor_sites[pc] += times;
       note_edges(worker->edges);
       worker->printed.move_to(found.printed);
       worker->forget();
@@ -1012,7 +1338,7 @@ class WorkerPool {
       seen = generation_;
       Grid& grid = *grid_;
       lock.unlock();
-      worker.run(grid);
+      worker.run(grid, number);
       lock.lock();
       if (--running_ == 0) done_.notify_all();
     }
@@ -1090,8 +1416,6 @@ Lane& wait_in_warp(WarpOp op, unsigned mask, void* return_address) {
   return lane;
 }
 
-bool between_blocks(const HazardRecord& record) { return record.other_block != UINT64_MAX; }
-
 // Runs the blocks on all threads. Where it matters which block ran first, that run is undone and the
 // blocks run again one after another, so that what is found and what is computed is the same on any
 // number of threads.
@@ -1100,14 +1424,22 @@ bool between_blocks(const HazardRecord& record) { return record.other_block != U
 // was if it has printed straight to stdout, has taken memory of malloc, or is endless but does not
 // merely wait.
 void run_blocks(Grid& grid, Found& found) {
-  const auto threads =
-      static_cast<unsigned>(std::min<std::uint64_t>(settings().threads, grid.blocks));
+  const unsigned together = grid.order.size();
+  // Of a cluster's workers one runs at a time. There are not to be threads without end.
+  constexpr unsigned kMostWorkers = 256;
+  const unsigned teams = together == 1
+                             ? settings().threads
+                             : std::min<unsigned>(settings().threads, kMostWorkers / together);
+  const auto threads = static_cast<unsigned>(std::min<std::uint64_t>(teams, grid.clusters()));
   WorkerPool& pool = WorkerPool::get();
+  for (unsigned t = 0; t < threads && grid.has_clusters(); ++t) {
+    grid.teams.push_back(std::make_unique<Cluster>(together));
+  }
   if (threads > 1 && grid.races) {
     Undo::begin_launch();
     grid.may_run_again = true;
   }
-  pool.run(grid, threads);
+  pool.run(grid, threads * together);
   HazardTable first;
   if (grid.may_run_again && (grid.stop || grid.races->order_matters())) {
     grid.may_run_again = false;
@@ -1116,21 +1448,26 @@ void run_blocks(Grid& grid, Found& found) {
     settle_reads_beside_atomics(first, grid.tests, grid.results);
     std::erase_if(first, [](const auto& entry) {
       return entry.first.hazard != Hazard::unordered_streams &&
-             !(entry.first.hazard == Hazard::race && between_blocks(entry.second));
+             entry.first.hazard != Hazard::unordered_launches &&
+             !(entry.first.hazard == Hazard::race && entry.second.between_blocks());
     });
     grid.operation = nullptr;
     grid.begin_run();
-    grid.races->begin(grid.blocks);
-    pool.run(grid, 1);
+    grid.races->begin(grid.blocks, grid.order);
+    pool.run(grid, together);
   }
   pool.take(found);
   if (grid.races) grid.races->report(found.hazards, &array_name);
   settle_reads_beside_atomics(found.hazards, grid.tests, grid.results);
   // Blocks that take their work from a queue race only if they run at once.
-  const bool still_race = std::any_of(found.hazards.begin(), found.hazards.end(),
-                                      [](auto& entry) { return between_blocks(entry.second); });
+  const bool still_race = std::any_of(found.hazards.begin(), found.hazards.end(), [](auto& entry) {
+    return entry.first.hazard != Hazard::absent_block && entry.second.between_blocks();
+  });
   for (const auto& [key, record] : first) {
-    if (!still_race || key.hazard == Hazard::unordered_streams) found.hazards[key].add(record);
+    if (!still_race || key.hazard == Hazard::unordered_streams ||
+        key.hazard == Hazard::unordered_launches) {
+      found.hazards[key].add(record);
+    }
   }
 }
 
@@ -1179,7 +1516,7 @@ void hand_on(std::uintptr_t word, bool loads, bool stores) {
   Lane& lane = *worker.lane;
   RaceDetector& races = *simt_hot.races;
   LaunchRaces* const launch = space_of(word) == Space::global ? worker.grid->races : nullptr;
-  const auto block = static_cast<std::uint32_t>(worker.block_index);
+  const auto block = static_cast<std::uint32_t>(races.position());
   if (loads) {
     bool news = races.acquire(word, simt_hot.access_id, lane.clock);
     if (launch) {
@@ -1211,11 +1548,95 @@ std::string array_name(std::uintptr_t address) {
     return near ? near->name() : "global memory";
   }
   const Hot& hot = simt_hot;
-  if (near_dynamic_shared(address) || address - hot.tls_begin < hot.tls_bytes) {
+  if (near_dynamic_shared(address) || address - hot.tls_begin < hot.tls_bytes ||
+      space_of(address) == Space::cluster) {
     return nearest_shared(address).name;
   }
   if (const auto of_host = host_variable(address)) return of_host->name;
   return nearest_variable(address).name;
+}
+
+// ---- Launches that begin early (runtime.hpp) ----
+
+void wait_for_launches() {
+  Worker& worker = *current_worker;
+  Lane& lane = *worker.lane;
+  // What it did until now was without.
+  if (worker.grid->operation != nullptr && !lane.has_waited) {
+    worker.stop_lane(LaneState::ready, 0);
+  }
+  lane.has_waited = true;
+}
+
+void let_next_launch_begin() {
+  if (!current_worker->lane->has_waited) current_worker->grid->hurries = true;
+}
+
+// ---- Clusters (runtime.hpp) ----
+
+void cluster_arrive(const void* place) {
+  current_worker->arrive_at_cluster(relative_pc(__builtin_return_address(0)), place, false);
+}
+
+void cluster_wait(const void* place) {
+  current_worker->wait_for_cluster(relative_pc(__builtin_return_address(0)), place);
+}
+
+void cluster_sync(const void* place) {
+  const std::uint32_t pc = relative_pc(__builtin_return_address(0));
+  current_worker->arrive_at_cluster(pc, place, true);
+  current_worker->wait_for_cluster(pc, place);
+}
+
+unsigned cluster_extent(int axis) { return current_worker->grid->shape.cluster[axis]; }
+
+namespace {
+
+// The block of the cluster whose shared memory is at the address, the running one before others.
+unsigned owner_of(const Worker& worker, std::uintptr_t address) {
+  const Hot& hot = simt_hot;
+  if (near_dynamic_shared(address) || address - hot.tls_begin < hot.tls_bytes) {
+    return worker.cluster_rank;
+  }
+  return worker.cluster->owner_near(address, worker.cluster_rank);
+}
+
+[[noreturn]] void refuse_pointer(void* program_counter, Hazard hazard, const std::string& what) {
+  note_hazard(hazard, relative_pc(program_counter), "", what.c_str(), "");
+  abandon_lane(719);
+}
+
+}  // namespace
+
+void* map_shared(const void* pointer, unsigned rank) {
+  const Worker& worker = *current_worker;
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  void* const caller = __builtin_return_address(0);
+  if (rank >= worker.cluster->size()) {
+    refuse_pointer(caller, Hazard::out_of_bounds,
+                   "asks for the shared memory of block " + std::to_string(rank) +
+                       " of a cluster of " + std::to_string(worker.cluster->size()));
+  }
+  const unsigned owner = owner_of(worker, address);
+  if (owner == worker.cluster->size()) {
+    refuse_pointer(caller, Hazard::invalid_address,
+                   "asks where another block has a pointer that is not to shared memory");
+  }
+  const ClusterWindow& its = worker.cluster->windows[owner];
+  const ClusterWindow& other = worker.cluster->windows[rank];
+  return reinterpret_cast<void*>(is_near_dynamic(address, its.dynamic_begin)
+                                     ? address - its.dynamic_begin + other.dynamic_begin
+                                     : address - its.tls_begin + other.tls_begin);
+}
+
+unsigned shared_rank(const void* pointer) {
+  const Worker& worker = *current_worker;
+  const unsigned owner = owner_of(worker, reinterpret_cast<std::uintptr_t>(pointer));
+  if (owner == worker.cluster->size()) {
+    refuse_pointer(__builtin_return_address(0), Hazard::invalid_address,
+                   "asks which block has a pointer that is not to shared memory");
+  }
+  return owner;
 }
 
 // ---- Services for kernels ----
@@ -1273,6 +1694,61 @@ unsigned warp_match_any(unsigned mask, std::uint64_t bits) {
   current_worker->lane->bits = bits;
   return static_cast<unsigned>(
       wait_in_warp(WarpOp::match, mask, __builtin_return_address(0)).result);
+}
+
+MmaSums warp_mma_tf32(unsigned depth, std::uint32_t a0, std::uint32_t a1, std::uint32_t a2,
+                      std::uint32_t a3, std::uint32_t b0, std::uint32_t b1, MmaSums c) {
+  // On the lane's own stack, where the warp finds them while the lane waits.
+  MmaRegisters registers{{a0, a1, a2, a3}, {b0, b1}, {c.s0, c.s1, c.s2, c.s3}, {}};
+  Lane& lane = *current_worker->lane;
+  lane.bits = reinterpret_cast<std::uintptr_t>(&registers);
+  lane.operand = depth;
+  wait_in_warp(WarpOp::mma, ~0u, __builtin_return_address(0));
+  const float* const d = registers.d;
+  return {d[0], d[1], d[2], d[3]};
+}
+
+void warp_aligned() {
+  current_worker->lane->operand = 0;
+  wait_in_warp(WarpOp::aligned, ~0u, __builtin_return_address(0));
+}
+
+namespace {
+
+constexpr std::uint32_t kDynamicOffset = 1 << 24;  // beyond any TLS segment
+constexpr std::uint32_t kNotShared = 0xfffffff0;
+
+std::uintptr_t shared_address(std::uint32_t offset) {
+  const Hot& hot = simt_hot;
+  if (offset < kDynamicOffset) return hot.tls_begin + offset;
+  if (offset < 2 * kDynamicOffset) return hot.dynamic_begin + (offset - kDynamicOffset);
+  return offset;
+}
+
+}  // namespace
+
+std::size_t shared_offset(const void* pointer) {
+  const Hot& hot = simt_hot;
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  if (address - hot.tls_begin < hot.tls_bytes) return address - hot.tls_begin;
+  const std::uintptr_t offset = address - hot.dynamic_begin;
+  return offset < kDynamicSharedCapacity ? kDynamicOffset + offset : kNotShared;
+}
+
+MatrixRegisters warp_load_matrices(unsigned matrices, std::uint32_t row) {
+  LoadedMatrices registers{};
+  Lane& lane = *current_worker->lane;
+  if (lane.index % kWarpSize < 8 * matrices) {
+    const std::uintptr_t address = shared_address(row);
+    note_shared_load(address, relative_pc(__builtin_return_address(0)),
+                     reinterpret_cast<std::uintptr_t>(__builtin_dwarf_cfa()));
+    std::memcpy(registers.row, reinterpret_cast<const void*>(address), sizeof registers.row);
+  }
+  lane.bits = reinterpret_cast<std::uintptr_t>(&registers);
+  lane.operand = matrices;
+  wait_in_warp(WarpOp::load_matrices, ~0u, __builtin_return_address(0));
+  const std::uint32_t* const its = registers.its;
+  return {its[0], its[1], its[2], its[3]};
 }
 
 void trap() {
@@ -1340,23 +1816,36 @@ int run_grid(const LaunchShape& shape, const void* closure, std::size_t closure_
   grid.kernel = &kernel;
   const std::uint64_t all_blocks = std::uint64_t{shape.grid[0]} * shape.grid[1] * shape.grid[2];
   grid.blocks = all_blocks;
+  grid.order = ClusterOrder(shape.grid, shape.cluster);
   std::vector<BlockRange> only;
   if (choose_blocks()) {
     only = choose_blocks()(all_blocks);
     grid.only = &only;
     grid.blocks = 0;
     for (const BlockRange& range : only) grid.blocks += range.last - range.first;
+    if (grid.has_clusters()) {
+      std::set<std::uint64_t> chosen;
+      for (const BlockRange& range : only) {
+        for (std::uint64_t b = range.first; b < range.last; ++b) {
+          chosen.insert(grid.order.cluster_of(b));
+        }
+      }
+      grid.only_clusters.assign(chosen.begin(), chosen.end());
+      grid.blocks = chosen.size() * grid.order.size();
+    }
   }
   grid.blocks_per_claim = std::clamp<std::uint64_t>(grid.blocks / (settings().threads * 8), 1, 64);
   grid.checks = settings().checks;
-  const streams::Operation operation(shape.stream_number, streams::short_name(kernel.name),
-                                     shape.program_counter);
+  streams::Operation operation(shape.stream_number, streams::short_name(kernel.name),
+                               shape.program_counter,
+                               shape.may_begin_early ? streams::Operation::Kind::early_kernel
+                                                     : streams::Operation::Kind::kernel);
   if (operation.remembers() && (grid.checks & kCheckRaces)) grid.operation = &operation;
 
   if (grid.blocks > 1 && (grid.checks & kCheckRaces)) {
     static LaunchRaces& races =
         *new LaunchRaces(kArenaBytes + program_regions().device.bytes + 4096);
-    if (races.begin(all_blocks)) grid.races = &races;
+    if (races.begin(all_blocks, grid.order)) grid.races = &races;
   }
 
   Found found;
@@ -1375,6 +1864,7 @@ int run_grid(const LaunchShape& shape, const void* closure, std::size_t closure_
     run_blocks(grid, found);
   }
 
+  if (shape.may_begin_early && !grid.hurries) operation.waits_before_next();
   if (grid.only) device_memory::note_written(grid.written);
 
   Launch launch;
@@ -1392,6 +1882,11 @@ int run_grid(const LaunchShape& shape, const void* closure, std::size_t closure_
   for (const auto& [line, operations] : fp64_lines(found.fp64_blocks)) {
     lines[line].fp64_operations = operations;
     launch.fp64_operations += operations;
+  }
+  for (const auto& [site, times] : found.tensor_sites) {
+    const SourceLine line = image.line_of(image.load_address() + site);
+    lines[{line.file, line.line}].tensor_instructions += times;
+    launch.tensor_instructions += times;
   }
   for (auto& [place, line] : lines) {
     std::tie(line.file, line.line) = place;

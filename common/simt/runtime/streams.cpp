@@ -26,12 +26,17 @@ struct Stream {
   bool live = true;
   Number last = 0;  // its last operation
   Clock clock;      // of others that its next one comes after
+  // If its next one is an early kernel, operations from here on may not have ended then; 0: all have.
+  Number early_from = 0;
 };
 
 struct State {
   std::mutex mutex;
   bool orders = false;     // there are events or streams: operations have numbers and clocks
   bool remembers = false;  // and words remember who touched them
+  bool only_early =
+      false;  // only since there are early kernels, until the host has waited for them
+  bool ordered_before = false;
   bool shares_memory = false;
   int running = 0;  // operations
   Number next = 1;
@@ -125,6 +130,10 @@ void forget_all(State& s) {
       s.unused.push_back(i);
     }
   }
+  if (s.only_early) {
+    s.only_early = s.remembers = false;
+    s.orders = s.ordered_before;
+  }
 }
 
 void forget_if_all_known(State& s) {
@@ -175,11 +184,14 @@ const char* verb(Touch touch) {
 namespace {
 
 void remember(State& s) {
+  s.only_early = false;
   if (s.remembers || s.next > kLast) return;
   device_memory::initialise();
   constexpr std::size_t kBytes = kArenaBytes / kPageBytes * sizeof(std::atomic<Page*>);
-  s.arena_pages =
-      static_cast<std::atomic<Page*>*>(reserve_addresses(kBytes, "the order of streams"));
+  if (s.arena_pages == nullptr) {
+    s.arena_pages =
+        static_cast<std::atomic<Page*>*>(reserve_addresses(kBytes, "the order of streams"));
+  }
   s.orders = s.remembers = true;
 }
 
@@ -188,7 +200,7 @@ void remember(State& s) {
 void use_events() {
   State& s = state();
   const std::lock_guard lock(s.mutex);
-  s.orders = s.next <= kLast;
+  s.orders = s.ordered_before = s.next <= kLast;
 }
 
 bool host_knows(const Clock& clock) {
@@ -288,6 +300,7 @@ void wait(int stream, const Clock& clock) {
   if (!s.orders) return;
   wait_implicitly(s, stream);
   join(s.streams[stream].clock, clock);
+  s.streams[stream].early_from = 0;
   if (stream == kLegacyDefault) add_operation(s, stream, {});
 }
 
@@ -313,10 +326,15 @@ void host_waited_for_all() {
   if (s.orders) forget_all(s);
 }
 
-Operation::Operation(int stream, const std::string& name, std::uintptr_t program_counter)
+Operation::Operation(int stream, const std::string& name, std::uintptr_t program_counter, Kind kind)
     : stream_(stream) {
   State& s = state();
   const std::lock_guard lock(s.mutex);
+  if (kind == Kind::early_kernel && !s.remembers) {
+    s.ordered_before = s.orders;
+    remember(s);
+    s.only_early = s.remembers;
+  }
   if (!s.orders) return;
   remembers_ = s.remembers;
   number_ = add_operation(s, stream, {name, name_of_stream(s, stream), program_counter});
@@ -324,6 +342,26 @@ Operation::Operation(int stream, const std::string& name, std::uintptr_t program
   known_ = s.streams[stream].clock;
   join(known_, s.host);
   all_before_ = s.all_known;
+  Number& early_from = s.streams[stream].early_from;
+  if (early_from < s.all_known) early_from = 0;
+  if (kind == Kind::early_kernel) early_from_ = early_from;
+  if (kind == Kind::copy) {
+    early_from = 0;
+  } else if (kind == Kind::kernel || early_from == 0) {
+    early_from = number_;
+  }
+}
+
+void Operation::waits_before_next() {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  if (number_ != 0 && s.streams[stream_].early_from != 0) s.streams[stream_].early_from = number_;
+}
+
+bool Operation::is_on_its_stream(Number other) const {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  return other >= s.all_known && other < s.next && stream_of(s, other) == stream_;
 }
 
 Operation::~Operation() {
@@ -333,20 +371,22 @@ Operation::~Operation() {
   if (--s.running == 0) s.given_back.clear();
 }
 
-bool Operation::comes_after(Number other) const {
+bool Operation::comes_after(Number other, bool has_waited) const {
   if (other < all_before_ || other == number_) return true;
   State& s = state();
   const std::lock_guard lock(s.mutex);
   if (other < s.all_known || other >= s.next) return true;
   const int stream = stream_of(s, other);
-  return stream == stream_ || other <= at(known_, stream);
+  if (stream == stream_) return has_waited || early_from_ == 0 || other < early_from_;
+  return other <= at(known_, stream);
 }
 
 bool Toucher::comes_after(Number other) {
   if (other < operation_.all_before_ || other == own_) return true;
+  if (!waited_) return operation_.comes_after(other, false);
   Number& known = known_before_[other % 16];
   if (other == known) return true;
-  if (!operation_.comes_after(other)) return false;
+  if (!operation_.comes_after(other, true)) return false;
   known = other;
   return true;
 }

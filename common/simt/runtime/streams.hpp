@@ -61,25 +61,33 @@ struct Party {
   std::uintptr_t program_counter = 0;  // in the call that put it there; 0 if unknown
 };
 
-// An operation while it runs.
+// An operation while it runs. An early kernel may begin before the kernel just before it on its stream has
+// ended: only what a thread does after it has waited comes after that one.
 class Operation {
  public:
-  Operation(int stream, const std::string& name, std::uintptr_t program_counter);
+  enum class Kind { copy, kernel, early_kernel };
+  Operation(int stream, const std::string& name, std::uintptr_t program_counter,
+            Kind kind = Kind::copy);
   ~Operation();
   Operation(const Operation&) = delete;
   Operation& operator=(const Operation&) = delete;
 
   // False: nothing has to be told to it.
   bool remembers() const { return remembers_; }
+  // The early kernel waits in all blocks, and lets the next one begin only after that: whatever came before
+  // it has ended by then.
+  void waits_before_next();
+  bool is_on_its_stream(Number other) const;
 
  private:
   friend class Toucher;
-  bool comes_after(Number other) const;
+  bool comes_after(Number other, bool has_waited) const;
   Number number_ = 0;
   bool remembers_ = false;
   int stream_ = 0;
   Clock known_;            // by stream: what comes before this
   Number all_before_ = 0;  // and all operations before this one
+  Number early_from_ = 0;  // those of its stream from here on may not have ended; 0: all have
 };
 
 // What an operation does to bytes. Updates are atomic: they need no order among themselves.
@@ -117,6 +125,8 @@ class Toucher {
         report_(std::move(report)),
         own_(operation.number_),
         all_before_(operation.all_before_ << 4) {}
+  // Whether the thread that touches has waited, as an early kernel's does.
+  void set_waited(bool waited) { waited_ = waited; }
   void touch(std::uintptr_t address, std::size_t bytes, Touch touch) {
     if (!touch_simply(address, bytes, touch)) touch_any(address, bytes, touch);
   }
@@ -154,6 +164,7 @@ class Toucher {
   bool ask(std::uint32_t entry, unsigned mask, Touch its);  // false: it was reported
   const Operation& operation_;
   Report report_;
+  bool waited_ = true;
   Number own_;
   std::uint32_t all_before_;      // as entries of words
   Number known_before_[16] = {};  // some that were found to come before

@@ -17,6 +17,15 @@ __global__ void wasteful_kernel(const float* input, const float* mask, float* ou
   }
 }
 
+__global__ void multiply_nothing() {
+  float sum = 0;
+  asm volatile(  // [bug:tensor_cores]
+      "mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32 {%0, %0, %0, %0}, {%1, %1}, {%1}, "
+      "{%0, %0, %0, %0};"
+      : "+f"(sum)
+      : "r"(0));
+}
+
 cudaError_t wasteful(Waste waste, const float* input, const float* mask, float* output, int n,
                      int width, int first, int last, int threads) {
   const int blocks = waste == Waste::one_block ? 1 : (n - 1) / threads + 1;
@@ -25,6 +34,7 @@ cudaError_t wasteful(Waste waste, const float* input, const float* mask, float* 
   void* forgotten = nullptr;
   if (waste == Waste::leak && cudaMalloc(&forgotten, 256) != cudaSuccess) return cudaGetLastError();
   kernel<<<blocks, threads, bytes>>>(input, mask, output, n, width, first, last);
+  if (waste == Waste::tensor_cores) multiply_nothing<<<1, 64>>>();
   return cudaGetLastError();
 }
 

@@ -11,6 +11,7 @@ enum class Waste {
   shared_memory,  // 48 KB that nobody uses: an SM has room for few blocks
   doubles,        // the sum by accident in double precision
   leak,           // 256 bytes a call
+  tensor_cores,   // an mma of each warp, for nothing
 };
 
 // As planted.hpp.

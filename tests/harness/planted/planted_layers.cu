@@ -75,6 +75,28 @@ __global__ void stale_workspace_kernel(const float* input, const float* filters,
   output[i] = channel_sum(input, filters, l, i, 0, l.C) + (never ? 1.0f : 0.0f);
 }
 
+__global__ void pack_backwards_kernel(const float* filters, float* packed, int floats) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < floats) packed[i] = filters[floats - 1 - i];  // [bug:pack-beyond]
+}
+
+__global__ void packed_layer_kernel(const float* input, const float* packed, float* output,
+                                    PlantedLayer l, int outputs) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= outputs) return;
+  const int q = i % l.Q, p = i / l.Q % l.P, k = i / (l.Q * l.P) % l.K, n = i / (l.Q * l.P * l.K);
+  const int taps = l.C * l.R * l.S;
+  float sum = 0;
+  for (int t = 0; t < taps; ++t) {
+    const int s = t % l.S, r = t / l.S % l.R, c = t / (l.S * l.R);
+    const int h = p - l.padding_h + r, w = q - l.padding_w + s;
+    if (h < 0 || h >= l.H || w < 0 || w >= l.W) continue;
+    sum += input[((n * l.C + c) * l.H + h) * l.W + w] *
+           packed[l.K * taps - 1 - (k * taps + t)];  // [bug:never-packed]
+  }
+  output[i] = sum;
+}
+
 int outputs_of(PlantedLayer l) { return l.N * l.K * l.P * l.Q; }
 int blocks_of(PlantedLayer l) { return (outputs_of(l) - 1) / kThreads + 1; }
 
@@ -104,6 +126,16 @@ cudaError_t stale_workspace(const float* input, const float* filters, float* out
                             float* workspace, PlantedLayer l) {
   stale_workspace_kernel<<<blocks_of(l), kThreads>>>(input, filters, output, workspace, l,
                                                      outputs_of(l));
+  return cudaGetLastError();
+}
+
+cudaError_t pack_backwards(const float* filters, float* packed, int floats) {
+  pack_backwards_kernel<<<(floats - 1) / kThreads + 1, kThreads>>>(filters, packed, floats);
+  return cudaGetLastError();
+}
+
+cudaError_t packed_layer(const float* input, const float* packed, float* output, PlantedLayer l) {
+  packed_layer_kernel<<<blocks_of(l), kThreads>>>(input, packed, output, l, outputs_of(l));
   return cudaGetLastError();
 }
 

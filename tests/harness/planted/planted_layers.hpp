@@ -26,4 +26,8 @@ cudaError_t no_barrier_layer(const float* input, const float* filters, float* ou
 cudaError_t stale_workspace(const float* input, const float* filters, float* output,
                             float* workspace, PlantedLayer l);
 
+// Filters with their taps backwards, packed [floats], of which packed_layer makes the sums of right_layer.
+cudaError_t pack_backwards(const float* filters, float* packed, int floats);
+cudaError_t packed_layer(const float* input, const float* packed, float* output, PlantedLayer l);
+
 }  // namespace halo::planted

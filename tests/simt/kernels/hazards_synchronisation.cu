@@ -1,5 +1,6 @@
 // Barriers that part of a block misses, warp operations that wait for ever, kernels that never end:
 // planted, and the correct twins.
+#include <cooperative_groups.h>
 #include <cuda_runtime.h>
 
 #include "device_array.hpp"
@@ -228,6 +229,27 @@ __global__ void waits_for_a_volatile(float* out) {
   out[blockIdx.x * 64 + t] = t;
 }
 
+// ---- clusters (more of them in clusters.cu) ----
+
+template <bool waits>
+__device__ void read_another_block(float* out) {
+  __shared__ float cells[64];
+  const auto cluster = cooperative_groups::this_cluster();
+  cells[threadIdx.x] = threadIdx.x;
+  cluster.sync();
+  const float* its = cluster.map_shared_rank(cells, cluster.block_rank() ^ 1);
+  out[blockIdx.x * 64 + threadIdx.x] = its[63 - threadIdx.x];  // BUG block_may_have_ended
+  if (waits) cluster.sync();
+}
+
+__global__ void __cluster_dims__(2) block_may_have_ended(float* out) {
+  read_another_block<false>(out);
+}
+
+__global__ void __cluster_dims__(2) block_has_not_ended(float* out) {
+  read_another_block<true>(out);
+}
+
 template <auto kernel, unsigned blocks, unsigned threads>
 int run() {
   cudaDeviceReset();
@@ -260,6 +282,8 @@ const std::vector<HazardCase>& synchronisation_cases() {
       {"loops_without_memory", run<loops_without_memory, 1, 32>},
       {"waits_for_another_thread", run<waits_for_another_thread, 2, 64>},
       {"waits_for_a_volatile", run<waits_for_a_volatile, 2, 64>},
+      {"block_may_have_ended", run<block_may_have_ended, 2, 64>},
+      {"block_has_not_ended", run<block_has_not_ended, 2, 64>},
   };
   return cases;
 }

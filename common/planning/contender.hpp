@@ -1,0 +1,46 @@
+// A kernel of ours with the numbers that its launch is made by (tiles, a split of the channels), as far as
+// it is chosen among others for a layer (convolution_rule.hpp): what it takes, and how much work a GPU has
+// with it. Each plan that has such numbers gives a list of them, which is plain data and arithmetic: no GPU is asked.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "common/conv/layer.hpp"
+#include "common/planning/gpu_figures.hpp"
+
+namespace halo::planning {
+
+/// What one call makes a GPU do. The cost model of a contender multiplies terms of these by coefficients of
+/// its own, so `steps` may count whatever its blocks take in equal turns, if it always counts the same.
+struct LaunchWork {
+  int launches = 1;   // kernels, one after the other
+  double blocks = 1;  // of the main one's grid
+  int resident = 1;   // of its blocks, that an SM holds at a time
+  double steps = 1;   // that each of its blocks makes one after the other
+  int cluster = 1;    // blocks of a cluster, which wait for each other
+  double megabytes =
+      0;  // that all blocks together load and store, from the L2 cache or memory; 0: who knows
+};
+
+struct Contender {
+  /// Of the variant that runs it, in its stage's variants or among those that its --search tries: no two
+  /// contenders have the same.
+  std::string variant;
+  /// Why it does not take the layer on such a GPU, as the end of a sentence; empty: it takes it.
+  std::function<std::string(const conv::ConvLayer&, const GpuLimits&)> refuses;
+  /// Of a layer that it takes.
+  std::function<LaunchWork(const conv::ConvLayer&, const GpuLimits&)> work;
+  /// It multiplies on tensor cores, each factor in two parts of TF32: chosen only where somebody allows it.
+  bool tensor_cores = false;
+};
+
+/// The course's own kernels as the papers have them: filter_group of stage 06, which takes nearly every
+/// layer; stride_fixed_32 and stride_fixed_64 of stage 08; two_stage of stage 09.
+std::vector<Contender> paper_contenders();
+
+/// Those that keep windows in registers (window_plan.hpp): store_bound of stage 07, few_channels of stage 06.
+std::vector<Contender> window_contenders();
+
+}  // namespace halo::planning

@@ -1,0 +1,72 @@
+// What the kernel of stage 09's implicit matrix product and its plans must agree on: plain numbers. How a plan is chosen,
+// implicit_gemm_plan.hpp says.
+//
+// The product is output[k][m] = sum over (r, s, c) of filters[k][r, s, c] * cells[r, s, c][m], with the
+// columns m = (n*P + p)*Q + q. The reduction is cut into quads, four channels of one tap; the last quad
+// of a tap is filled up with zeros.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "common/harness/kernel.h"
+
+namespace halo::cuconv_two_stage {
+
+// Rows of the reduction that are handled together.
+inline constexpr int kQuad = 4;
+inline constexpr int kColumns = 32;    // of a tile
+inline constexpr int kMostSplit = 16;  // blocks of a cluster
+
+// [doc:gemm_plan]
+struct GemmPlan {
+  int filters;  // of a tile of 32 columns: 16 or 32
+  int slices;   // warps of a block; each has the whole tile for its own part of the reduction
+  int split;    // blocks of a cluster, which share the reduction of one tile: 1, 2, 4, 8 or 16
+  bool operator==(const GemmPlan&) const = default;
+};
+// [/doc:gemm_plan]
+
+// n / d as a product and a shift, for 0 <= n < 2^31: a GPU has no instruction that divides.
+struct Divisor {
+  std::uint32_t multiplier;
+  int shift;
+};
+Divisor divisor(int d);  // 1 <= d < 2^31
+
+// Numbers of the product that everybody needs.
+inline int columns_of(const LayerNumbers& layer) { return layer.N * layer.P * layer.Q; }
+inline int quads_of_tap(const LayerNumbers& layer) { return (layer.C + kQuad - 1) / kQuad; }
+inline std::int64_t quads_of(const LayerNumbers& layer) {
+  return std::int64_t{layer.R} * layer.S * quads_of_tap(layer);
+}
+// Filters from one row of the packed filters to the next, whole pieces of 16 bytes.
+inline int packed_pitch(const LayerNumbers& layer) { return (layer.K + 3) / 4 * 4; }
+// Packed filters: [R][S][C filled up to quads][packed_pitch], and a tile's worth behind them, since the
+// last tile reads on.
+inline std::int64_t packed_filters(const LayerNumbers& layer) {
+  return kQuad * quads_of(layer) * packed_pitch(layer) + 32;
+}
+// An output lies where its cell does.
+inline bool is_pointwise(const LayerNumbers& l) {
+  return l.R * l.S == 1 && l.stride_h == 1 && l.stride_w == 1 && l.padding_h == 0 &&
+         l.padding_w == 0;
+}
+// Whether a lane can bring four neighbouring columns by 16 bytes: 1 x 1 filters, stride 1, no padding, and
+// images in multiples of four cells.
+inline bool columns_in_fours(const LayerNumbers& layer) {
+  return is_pointwise(layer) && layer.H * layer.W % 4 == 0;
+}
+
+// How a plan falls on a layer.
+inline int quads_of_slice(const LayerNumbers& layer, const GemmPlan& plan) {
+  const int parts = plan.slices * plan.split;
+  return static_cast<int>((quads_of(layer) + parts - 1) / parts);
+}
+// Of a block, in bytes: four quads of rows for each slice, and a tile of sums where blocks of a cluster add to it.
+inline int shared_bytes(const GemmPlan& plan) {
+  const int sums = plan.split > 1 ? plan.filters * kColumns / 4 : 0;
+  return 16 * (plan.slices * 4 * (plan.filters + kColumns) + sums);
+}
+
+}  // namespace halo::cuconv_two_stage

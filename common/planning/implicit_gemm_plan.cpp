@@ -1,0 +1,137 @@
+#include "common/planning/implicit_gemm_plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace halo::cuconv_two_stage {
+
+namespace {
+
+using conv::ConvLayer;
+
+// Fitted to the times of all plans on an H200, 86 layers of one image: the plan of the shortest estimate takes 2.5 % longer
+// than the best one, in the mean.
+constexpr double kBytesACycle = 28;      // that a multiprocessor gets from the L2 cache
+constexpr double kCyclesAProduct = 1.3;  // of a warp, with what its reads from shared memory take
+constexpr double kQuadLatency = 160;     // of a quad, on its way through shared memory
+constexpr double kWave = 300;
+constexpr double kSendSums = 630;  // 1,024 of them to other blocks
+
+// A grid has no more tiles down; and the harness no larger arrays.
+constexpr std::int64_t kMostFilters = 65'535 * 16;
+constexpr std::int64_t kMostPacked = (std::int64_t{1} << 31) - 4097;
+
+LayerNumbers numbers(const ConvLayer& l) {
+  return {l.N(), l.C(), l.H(),        l.W(),        l.K(),         l.R(),        l.S(),
+          l.P(), l.Q(), l.stride_h(), l.stride_w(), l.padding_h(), l.padding_w()};
+}
+
+double tiles_of(const LayerNumbers& layer, const GemmPlan& plan) {
+  return std::ceil(1.0 * columns_of(layer) / kColumns) * std::ceil(1.0 * layer.K / plan.filters);
+}
+
+// Registers let a multiprocessor have so many warps.
+constexpr int kWarps = 16;
+int resident(const GemmPlan& plan) { return std::max(1, kWarps / plan.slices); }
+
+}  // namespace
+
+Divisor divisor(int d) {
+  if (d < 1) throw std::invalid_argument("a divisor is at least 1");
+  int bits = 0;
+  while ((std::int64_t{1} << bits) < d) ++bits;
+  // Of n < 2^31 the error of the multiplier, less than 1, makes less than 1 / d.
+  const std::uint64_t power = std::uint64_t{1} << (31 + bits);
+  return {static_cast<std::uint32_t>((power + static_cast<std::uint64_t>(d) - 1) /
+                                     static_cast<std::uint64_t>(d)),
+          31 + bits};
+}
+
+const std::vector<GemmPlan>& all_gemm_plans() {
+  static const std::vector<GemmPlan> plans = [] {
+    // Filters of a tile, and warps. Fewer filters for layers that have no more, fewer warps for short reductions.
+    constexpr GemmPlan kTiles[] = {{16, 2, 1}, {16, 8, 1}, {32, 1, 1}, {32, 4, 1}, {32, 8, 1}};
+    std::vector<GemmPlan> all;
+    for (GemmPlan plan : kTiles) {
+      for (plan.split = 1; plan.split <= kMostSplit; plan.split *= 2) all.push_back(plan);
+    }
+    return all;
+  }();
+  return plans;
+}
+
+std::string name_of(const GemmPlan& plan) {
+  return "gemm_" + std::to_string(plan.filters) + "_" + std::to_string(plan.slices) + "_" +
+         std::to_string(plan.split);
+}
+
+std::string refuses(const ConvLayer& layer, const GemmPlan& plan, const planning::GpuLimits& gpu) {
+  if (const std::string reason = planning::too_old(gpu, planning::kWithClusters); !reason.empty()) {
+    return reason;
+  }
+  if (shared_bytes(plan) > gpu.shared_per_block) {
+    return "its blocks take " + std::to_string(shared_bytes(plan)) + " bytes of shared memory";
+  }
+  if (layer.K() > kMostFilters) {
+    return "it takes at most " + std::to_string(kMostFilters) + " filters";
+  }
+  if (packed_filters(numbers(layer)) > kMostPacked) {
+    return "its filters, packed in fours of channels and filters, would be more than 2^31 - 4,097";
+  }
+  return {};
+}
+
+double estimated_cycles(const ConvLayer& of, const GemmPlan& plan, int multiprocessors) {
+  const LayerNumbers layer = numbers(of);
+  const double area = plan.filters * kColumns, edges = plan.filters + kColumns;
+  const double quads = quads_of_slice(layer, plan), tiles = tiles_of(layer, plan);
+  const double together = resident(plan);
+  const double blocks = std::ceil(tiles * plan.split / multiprocessors);
+  const double waves = std::ceil(tiles * plan.split / (multiprocessors * together));
+
+  const double loads = blocks * plan.slices * quads * kQuad * sizeof(float) * edges / kBytesACycle;
+  const double products =
+      waves * quads * (area / kWarpSize * kQuad * kCyclesAProduct + kQuadLatency);
+  const double sent = plan.split > 1 ? blocks * area / 1024 * kSendSums : 0;
+  return std::max(loads, products) + waves * kWave + sent;
+}
+
+std::optional<GemmPlan> plan_gemm(const ConvLayer& layer, const planning::GpuLimits& gpu) {
+  std::optional<GemmPlan> best;
+  double least = 0;
+  for (const GemmPlan& plan : all_gemm_plans()) {
+    if (!refuses(layer, plan, gpu).empty()) continue;
+    const double cycles = estimated_cycles(layer, plan, gpu.sms);
+    if (best && cycles >= least) continue;
+    best = plan;
+    least = cycles;
+  }
+  return best;
+}
+
+std::vector<planning::Contender> gemm_contenders() {
+  std::vector<planning::Contender> all;
+  for (const GemmPlan& plan : all_gemm_plans()) {
+    all.push_back({name_of(plan),
+                   [plan](const ConvLayer& layer, const planning::GpuLimits& gpu) {
+                     return refuses(layer, plan, gpu);
+                   },
+                   [plan](const ConvLayer& of, const planning::GpuLimits&) {
+                     const LayerNumbers layer = numbers(of);
+                     planning::LaunchWork work;
+                     work.blocks = tiles_of(layer, plan) * plan.split;
+                     work.resident = resident(plan);
+                     work.steps = quads_of_slice(layer, plan);
+                     work.cluster = plan.split;
+                     work.megabytes = 4e-6 * (tiles_of(layer, plan) * kQuad *
+                                                  static_cast<double>(quads_of(layer)) *
+                                                  (plan.filters + kColumns) +
+                                              static_cast<double>(of.output_size()));
+                     return work;
+                   }});
+  }
+  return all;
+}
+
+}  // namespace halo::cuconv_two_stage

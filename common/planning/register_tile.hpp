@@ -1,0 +1,60 @@
+// What the kernel of stage 08 with tiles of registers is told of a block's share of a layer, and what it and
+// the plan must agree on. Plain numbers: host and device both use them. register_tile_plan.hpp says how a
+// RegisterTile is chosen.
+#pragma once
+
+namespace halo::multi_channel_stride_fixed {
+
+// A segment is one tap of so many channels. 8 would waste less where C is no multiple of 16, and cost twice
+// the barriers.
+inline constexpr int kSegmentChannels = 16;
+// Segments on chip: one in use, the others on their way.
+inline constexpr int kStages = 3;
+
+// [doc:shapes]
+// What a block computes: filters x pixels outputs, thread_filters x thread_pixels of them in the registers of
+// a thread. Pixels are outputs of all images, numbered through over n, p and q.
+struct RegisterShape {
+  int filters, pixels;
+  int thread_filters, thread_pixels;
+  int blocks_of_sm;  // that must fit: their registers are what is left
+
+  constexpr int threads() const { return filters / thread_filters * (pixels / thread_pixels); }
+  // Floats on chip: the stages, or, where partial sums meet or outputs are no quads, all sums; their rows are
+  // a quad longer, for the banks.
+  constexpr int stages() const { return kStages * kSegmentChannels * (filters + pixels); }
+  constexpr int sums() const { return filters * (pixels + 4); }
+};
+inline constexpr RegisterShape kRegisterShapes[] = {
+    {128, 128, 16, 8, 2}, {64, 128, 8, 8, 3}, {64, 64, 8, 4, 4},  {32, 128, 8, 4, 5},
+    {32, 64, 8, 4, 8},    {32, 64, 4, 4, 8},  {16, 128, 4, 4, 8},
+};
+inline constexpr int kRegisterShapeCount = 7;
+// The one that layers with fewer channels than a segment get. (Others could; each is a kernel to compile.)
+inline constexpr int kShapeOfFew = 4;
+
+// Blocks that may share a tile, as a cluster: more than 8 are not portable.
+inline constexpr int kMostParts = 8;
+
+struct RegisterTile {
+  int shape;    // of kRegisterShapes
+  int parts;    // blocks that share a tile, each with a part of its segments: a cluster
+  int at_once;  // pixels of a copy: 4 where a channel's are one run of whole quads, else 1
+};
+// [/doc:shapes]
+
+// The packed filters: packed[R][S][segments][kSegmentChannels][row], and a quad of zeros.
+struct PackedFilters {
+  int segments;  // of one tap; the last ends with channel C - 1, and overlaps the one before if it must
+  int row;       // floats of one channel's tap: all K, in whole quads
+};
+constexpr PackedFilters packed_filters(int C, int K) {
+  return {(C - 1) / kSegmentChannels + 1, (K - 1) / 4 * 4 + 4};
+}
+// Without the zeros.
+constexpr long long packed_floats(int C, int K, int R, int S) {
+  const PackedFilters order = packed_filters(C, K);
+  return static_cast<long long>(R) * S * order.segments * kSegmentChannels * order.row;
+}
+
+}  // namespace halo::multi_channel_stride_fixed

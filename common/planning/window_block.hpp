@@ -1,0 +1,22 @@
+// What the kernels that keep windows in registers (store_bound of stage 07, few_channels of stage 06) are
+// told of a block's share of a layer. Plain numbers: host and device both use them. window_plan.hpp says how
+// one is chosen.
+#pragma once
+
+namespace halo {
+
+// Of a block; each thread has up to 255 registers then.
+inline constexpr int kMostWindowThreads = 256;
+
+// [doc:block]
+struct WindowBlock {
+  int rows,
+      columns;  // outputs of a thread: rows x neighbouring columns, of which the window is kept
+  int threads_across, threads_down;  // of a block
+  int filters;                       // of a block, one after the other
+  int groups;                        // of so many filters, all K of them together
+  bool one_row;                      // a plane is taken as one row of P * Q outputs
+};
+// [/doc:block]
+
+}  // namespace halo

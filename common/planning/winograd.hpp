@@ -1,0 +1,40 @@
+// What the kernel of Winograd's method is told of a layer, and the shapes of blocks that it is compiled for.
+// Plain numbers: host and device both use them. winograd_plan.hpp says how they are chosen.
+#pragma once
+
+namespace halo::multi_channel_stride_fixed {
+
+// What a block computes: outputs x outputs for each of its tiles and filters, from filters of taps x taps.
+struct WinogradShape {
+  int outputs, taps;
+  int filters, tiles;  // of a block
+  int channels;        // that come on chip together: a chunk
+  int warps;
+  int filter_buffers;  // 2 or 3 chunks of filters on chip
+
+  constexpr int cells() const { return outputs + taps - 1; }  // of a tile of input, each way
+  constexpr int frequencies() const { return cells() * cells(); }
+  bool operator==(const WinogradShape&) const = default;
+};
+
+// More filters a block: each transform of inputs serves more of them. More tiles: each filter that is read
+// serves more of them. All sums of a block must fit the registers of an SM, so it is one or the other.
+inline constexpr WinogradShape kWinogradShapes[] = {
+    // outputs, taps, filters, tiles, channels, warps, filter buffers
+    {4, 3, 64, 16, 8, 12, 2}, {4, 3, 32, 32, 4, 12, 3}, {2, 5, 64, 16, 8, 12, 2},
+    {2, 5, 32, 32, 4, 12, 3}, {2, 3, 64, 32, 8, 16, 2},
+};
+inline constexpr int kWinogradShapeCount = sizeof kWinogradShapes / sizeof kWinogradShapes[0];
+
+// [doc:winograd-division]
+struct WinogradDivision {
+  int shape;                     // of kWinogradShapes
+  int tiles_down, tiles_across;  // of an image
+  int tiles;                     // of all images
+  int groups;                    // of the shape's filters
+  int chunks;                    // of the shape's channels
+  int parts;                     // of the chunks: the blocks of a cluster
+};
+// [/doc:winograd-division]
+
+}  // namespace halo::multi_channel_stride_fixed

@@ -1,0 +1,46 @@
+// How a layer is divided for Winograd's method: which of the shapes that its kernel is compiled for, and over how
+// many blocks the channels go where tiles and filters are too few. Plain C++: no GPU is asked.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/conv/layer.hpp"
+#include "common/planning/contender.hpp"
+#include "common/planning/gpu_figures.hpp"
+#include "common/planning/winograd.hpp"
+
+namespace halo::multi_channel_stride_fixed {
+
+/// Blocks of a cluster, at most: what every GPU with clusters takes.
+inline constexpr int kMostWinogradParts = 8;
+
+struct WinogradPlan {
+  std::string refusal;  // empty: there is a plan
+  WinogradDivision division{};
+  int threads = 0;
+  std::int64_t blocks = 0;
+  std::int64_t shared_bytes = 0;   // of a block
+  std::int64_t packed_floats = 0;  // of the transformed filters
+};
+
+/// This shape (of kWinogradShapes) with the channels over `parts` blocks. Refuses a layer with strides, filters
+/// of another size than the shape's, or more transformed filters than an array can have; a GPU without clusters or
+/// without room for a block; parts that are no power of two, more than kMostWinogradParts or more than there are chunks of
+/// channels. Throws std::out_of_range if there is no such shape.
+WinogradPlan exact_winograd(const conv::ConvLayer& layer, int shape, int parts,
+                            const planning::GpuLimits& gpu);
+
+/// "winograd_4x4_k64_t16_p2": a shape, with its filters and tiles a block, and a number of parts.
+std::string winograd_name(int shape, int parts);
+
+/// For the dispatcher: every shape with 1, 2, 4 and 8 parts, by winograd_name.
+std::vector<planning::Contender> winograd_contenders();
+
+/// The one to take where nothing was measured, of those whose tiles have outputs x outputs: the shape and the parts
+/// with which the rounds of blocks are shortest.
+WinogradPlan plan_winograd(const conv::ConvLayer& layer, int outputs,
+                           const planning::GpuLimits& gpu);
+
+}  // namespace halo::multi_channel_stride_fixed

@@ -1,0 +1,195 @@
+// Stage 08, step 5: tiles of registers.
+//
+// Computes   output[n][k][p][q] = sum over c, r, s of filters[k][c][r][s]
+//            * input[n][c][p * stride_h - padding_h + r][q * stride_w - padding_w + s]; cells that do
+//            not exist are zero.
+// Changed    since 4 stride_fixed: a thread has not one pixel but 4 or 8, and 8 or 16 filters, so that what it
+//            reads from shared memory feeds five times the multiply-adds. A segment is one tap of 16 channels,
+//            filters come packed in this order, and pixels are numbered through over all images. Two segments
+//            are on their way, and the numbers of the next channel while those of this one are multiplied.
+// Must cost  the input R * S times for each tile's filters, the filters once for each tile's pixels. 256
+//            channels of 56 x 56 (3.2 MB) and 256 filters of 3 x 3 (2.4 MB) in tiles of 64 x 128:
+//            4 * 9 * 3.2 + 25 * 2.4 = 175 MB, nearly all of it from the L2 cache.
+// Run        ./halo run 08 --variant register_tile
+#include "stages/08_multi_channel_stride_fixed/register_tile.cuh"
+
+namespace halo::multi_channel_stride_fixed {
+
+// How the lanes of a warp stand: 4 by 8, each with so many filters and pixels as a thread has.
+constexpr int kRows = 4;
+constexpr int kColumns = 8;
+
+// [doc:kernel]
+// Preconditions: kFew if C < kSegmentChannels; packed as pack_kernel leaves it; kAtOnce 4 only for 1 x 1 filters with
+// stride 1, no padding and H * W a multiple of 4; gridDim.x = tiles of all filters * tiles of all pixels *
+// blocks of a cluster, which are no more than there are segments; blockDim.x = the shape's threads; dynamic
+// shared memory for its stages or its sums, whichever are more.
+template <int kShape, int kAtOnce, bool kFew>
+__global__ void __launch_bounds__(kRegisterShapes[kShape].threads(),
+                                  kRegisterShapes[kShape].blocks_of_sm)
+    register_tile_kernel(
+        const float* input,   // [N][C][H][W]
+        const float* packed,  // [R][S][segments][kSegmentChannels][packed_row], zeros
+        float* output,        // [N][K][P][Q]
+        const LayerNumbers layer, const PackedFilters order) {
+  constexpr RegisterShape kTile = kRegisterShapes[kShape];
+  constexpr int kThreads =
+      kTile.filters / kTile.thread_filters * (kTile.pixels / kTile.thread_pixels);
+  constexpr int kStage = kSegmentChannels * (kTile.filters + kTile.pixels);
+  extern __shared__ float4 shared[];
+  float* const on_chip = reinterpret_cast<float*>(shared);  // [kStages][kStage]
+
+  // The blocks of a cluster have the same tile and other segments. Tiles with the same pixels and other filters
+  // are neighbours, as in step 4.
+  const auto cluster = cooperative_groups::this_cluster();
+  const int parts = cluster.num_blocks();
+  const int part = cluster.block_rank();
+  const int groups = (layer.K - 1) / kTile.filters + 1;
+  const int tile = blockIdx.x / parts;
+  const int first_filter = tile % groups * kTile.filters;
+  const int first_pixel = tile / groups * kTile.pixels;
+  const long long segments = layer.R * layer.S * order.segments;
+  const int begin = segments * part / parts;
+  const int end = segments * (part + 1) / parts;
+
+  // A thread's filters are quads kRows quads apart, its pixels quads kColumns quads apart, so that the lanes
+  // of a warp read neighbours. Which lane has which: neighbours have the same filters, and those two further
+  // on the same pixels; then a read takes two passes through the banks, else up to four.
+  constexpr int kWarpsDown = kTile.filters / (kRows * kTile.thread_filters);
+  const int lane = threadIdx.x % kWarpSize;
+  const int warp = threadIdx.x / kWarpSize;
+  const int own_filter =
+      warp % kWarpsDown * kRows * kTile.thread_filters + (lane / 2 % 2 + lane / 16 * 2) * 4;
+  const int own_pixel =
+      warp / kWarpsDown * kColumns * kTile.thread_pixels + (lane % 2 + lane / 4 % 4 * 2) * 4;
+
+  Segments<kTile.filters, kTile.pixels, kAtOnce, kFew, kThreads> source(
+      input, packed, layer, order, first_filter, first_pixel, begin);
+#pragma unroll
+  for (int i = 0; i < kStages - 1; ++i) {
+    if (begin + i < end) source.copy_next(on_chip + i * kStage, layer, order);
+    __pipeline_commit();  // of nothing, too: so the newest is always the same number of commits away
+  }
+  __pipeline_wait_prior(kStages - 2);
+  __syncthreads();
+
+  float sums[kTile.thread_filters][kTile.thread_pixels] = {};
+  float filters[2][kTile.thread_filters];  // of one channel, and of the next
+  float pixels[2][kTile.thread_pixels];
+  int use = 0;                        // the stage that is multiplied
+  int fill = (kStages - 1) * kStage;  // the one that nobody needs any more
+  constexpr int kToPixels = kSegmentChannels * kTile.filters;
+  read_quads<kRows>(on_chip + own_filter, filters[0]);
+  read_quads<kColumns>(on_chip + kToPixels + own_pixel, pixels[0]);
+#pragma unroll 1  // the body has up to 16 * 16 * 8 multiply-adds already
+  for (int segment = begin; segment < end; ++segment) {
+    if (segment + kStages - 1 < end) source.copy_next(on_chip + fill, layer, order);
+    __pipeline_commit();
+    const float* channels = on_chip + use;
+#pragma unroll
+    for (int c = 0; c < kSegmentChannels; ++c) {
+      if (c == kSegmentChannels - 1) {
+        // This segment is in registers, all of it. The next one is here, and this one's place is free.
+        __pipeline_wait_prior(kStages - 2);
+        __syncthreads();
+        fill = use;
+        use = use == (kStages - 1) * kStage ? 0 : use + kStage;
+        channels = on_chip + use;
+      }
+      if (c < kSegmentChannels - 1 || segment + 1 < end) {
+        const int row = (c + 1) % kSegmentChannels;
+        const float* next_filters = channels + row * kTile.filters;
+        const float* next_pixels = channels + kToPixels + row * kTile.pixels;
+        read_quads<kRows>(next_filters + own_filter, filters[(c + 1) % 2]);
+        read_quads<kColumns>(next_pixels + own_pixel, pixels[(c + 1) % 2]);
+      }
+#pragma unroll
+      for (int j = 0; j < kTile.thread_pixels; ++j) {
+#pragma unroll
+        for (int i = 0; i < kTile.thread_filters; ++i)
+          sums[i][j] += filters[c % 2][i] * pixels[c % 2][j];
+      }
+    }
+  }
+  if (parts == 1 && layer.P * layer.Q % 4 == 0) {
+    store_quads<kRows, kColumns>(sums, output, layer, first_filter + own_filter,
+                                 first_pixel + own_pixel);
+  } else {
+    add_and_store<kTile.filters, kTile.pixels, kRows, kColumns, kThreads>(
+        sums, on_chip, output, layer, first_filter, first_pixel, own_filter, own_pixel);
+  }
+}
+// [/doc:kernel]
+
+// [doc:pack]
+// Preconditions: a thread for each float of the packed filters, and four more.
+__global__ void pack_kernel(const float* filters,  // [K][C][R][S]
+                            float* packed,  // [R][S][segments][kSegmentChannels][packed_row], zeros
+                            const LayerNumbers layer, const PackedFilters order) {
+  const int row = order.row;
+  const int of_tap = order.segments;
+  const long long floats =
+      static_cast<long long>(layer.R) * layer.S * of_tap * kSegmentChannels * row;
+  const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i >= floats + 4) return;
+  const int k = i % row;
+  const int segment = i / row / kSegmentChannels % of_tap;
+  const int first = max(min(segment * kSegmentChannels, layer.C - kSegmentChannels), 0);
+  const int c = first + i / row % kSegmentChannels;
+  const int tap = i / row / kSegmentChannels / of_tap;
+  // A channel that the segment before has too, or that there is not, is multiplied by zeros.
+  const bool counts = i < floats && k < layer.K && c >= segment * kSegmentChannels && c < layer.C;
+  packed[i] = counts ? filters[(k * layer.C + c) * layer.R * layer.S + tap] : 0.0f;
+}
+// [/doc:pack]
+
+template <int kShape, int kAtOnce, bool kFew = false>
+static int launch(const LayerCall& call, int parts) {
+  constexpr RegisterShape kTile = kRegisterShapes[kShape];
+  const LayerNumbers& layer = call.layer;
+  const auto kernel = register_tile_kernel<kShape, kAtOnce, kFew>;
+  const bool leave_by_shared = parts > 1 || layer.P * layer.Q % 4 != 0;
+  const int floats =
+      leave_by_shared && kTile.sums() > kTile.stages() ? kTile.sums() : kTile.stages();
+  const int bytes = floats * static_cast<int>(sizeof(float));
+  if (bytes > 48 * 1024) {  // what a block gets without being asked for
+    const cudaError_t status =
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    if (status != cudaSuccess) return status;
+  }
+  const int groups = (layer.K - 1) / kTile.filters + 1;
+  const int tiles = (layer.N * layer.P * layer.Q - 1) / kTile.pixels + 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(groups * tiles * parts);
+  config.blockDim = dim3(kTile.threads());
+  config.dynamicSmemBytes = bytes;
+  config.stream = static_cast<cudaStream_t>(call.stream);
+  cudaLaunchAttribute cluster{};
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim.x = parts;
+  cluster.val.clusterDim.y = 1;
+  cluster.val.clusterDim.z = 1;
+  config.attrs = &cluster;
+  config.numAttrs = parts > 1 ? 1 : 0;
+  return cudaLaunchKernelEx(&config, kernel, call.input, call.packed, call.output, layer,
+                            packed_filters(layer.C, layer.K));
+}
+
+int register_tile(const LayerCall& call, const RegisterTile& tile) {
+  if (call.layer.C < kSegmentChannels) return launch<kShapeOfFew, 1, true>(call, tile.parts);
+  return dispatch<0, 1, 2, 3, 4, 5, 6>(tile.shape, [&](auto shape) {
+    constexpr int kShape = decltype(shape)::value;
+    return tile.at_once == 4 ? launch<kShape, 4>(call, tile.parts)
+                             : launch<kShape, 1>(call, tile.parts);
+  });
+}
+
+int register_tile_pack(const float* filters, float* packed, const LayerNumbers& layer) {
+  const long long floats = packed_floats(layer.C, layer.K, layer.R, layer.S) + 4;
+  constexpr int kPackThreads = 256;
+  pack_kernel<<<(floats - 1) / kPackThreads + 1, kPackThreads>>>(filters, packed, layer,
+                                                                 packed_filters(layer.C, layer.K));
+  return cudaGetLastError();
+}
+
+}  // namespace halo::multi_channel_stride_fixed

@@ -1,0 +1,190 @@
+// Stage 08, step 5: how segments come on chip and how sums leave. The kernel is in 5_register_tile.cu.
+#pragma once
+
+#include <cooperative_groups.h>
+#include <cuda_pipeline.h>
+#include <cuda_runtime.h>
+
+#include "common/harness/kernel.h"
+#include "common/planning/register_tile.hpp"
+
+namespace halo::multi_channel_stride_fixed {
+
+// [doc:segments]
+// A block's segments in the order (r, s, c), and the thread's share of the copies: always the same filters
+// and the same pixel (or four), of every kPixelStep-th channel. So where a tap's cell lies, and whether it
+// exists, is asked once for a tap and not once for a copy.
+template <int kFilters, int kPixels, int kAtOnce, bool kFew, int kThreads>
+struct Segments {
+  static constexpr int kFilterRow = kFilters / 4;  // threads for the filters of a channel
+  static constexpr int kFilterStep = kThreads / kFilterRow;
+  static constexpr int kPixelRow = kPixels / kAtOnce;  // threads for the pixels of a channel
+  static constexpr int kPixelStep = kThreads / kPixelRow;
+  static_assert(kFilterStep % kSegmentChannels == 0 || kSegmentChannels % kFilterStep == 0);
+  static_assert(kSegmentChannels % kPixelStep == 0);
+
+  const float* next_filters;  // of the next segment
+  const float* next_cell;     //
+  int channel;                // from next_cell to the same cell of the next channel, in floats
+  int r, s, c;                // the next segment: its tap, its first channel
+  const float* image;         // of the thread's pixel
+  int h, w;                   // where its tap (0, 0) lies
+  const float* zeros;         // what a ghost cell is read from
+
+  __device__ Segments(const float* input, const float* packed, const LayerNumbers& layer,
+                      const PackedFilters& order, int first_filter, int first_pixel,
+                      int first_segment) {
+    const int row = order.row;
+    const int of_tap = order.segments;
+    zeros = packed + static_cast<long long>(layer.R) * layer.S * of_tap * kSegmentChannels * row;
+    // Beyond the last filter and the last pixel others are copied: nobody stores what becomes of them.
+    const int k = min(first_filter + static_cast<int>(threadIdx.x) % kFilterRow * 4, row - 4);
+    const int own_row = threadIdx.x / kFilterRow;
+    next_filters =
+        packed + (static_cast<long long>(first_segment) * kSegmentChannels + own_row) * row + k;
+    int pixel = first_pixel + threadIdx.x % kPixelRow * kAtOnce;
+    if (pixel >= layer.N * layer.P * layer.Q) pixel = 0;
+    h = pixel / layer.Q % layer.P * layer.stride_h - layer.padding_h;
+    w = pixel % layer.Q * layer.stride_w - layer.padding_w;
+    image = input + pixel / (layer.P * layer.Q) * layer.C * layer.H * layer.W;
+    r = first_segment / of_tap / layer.S;
+    s = first_segment / of_tap % layer.S;
+    c = max(min(first_segment % of_tap * kSegmentChannels, layer.C - kSegmentChannels), 0);
+    find_cell(layer);
+  }
+
+  __device__ void find_cell(const LayerNumbers& layer) {
+    const bool exists = h + r >= 0 && h + r < layer.H && w + s >= 0 && w + s < layer.W;
+    int own_channel = c + threadIdx.x / kPixelRow;
+    if (kFew) own_channel = min(own_channel, layer.C - 1);
+    channel = exists ? layer.H * layer.W : 0;
+    next_cell = exists ? image + (own_channel * layer.H + h + r) * layer.W + w + s : zeros;
+  }
+
+  // To [kSegmentChannels][kFilters], [kSegmentChannels][kPixels] of shared memory.
+  __device__ void copy_next(float* stage, const LayerNumbers& layer, const PackedFilters& order) {
+    float* filters = stage + threadIdx.x * 4;  // neighbours copy to neighbours, row after row
+#pragma unroll
+    for (int j = 0; j < kSegmentChannels; j += kFilterStep) {
+      // With 16 filters there are more threads than quads.
+      if (kFilterStep > kSegmentChannels && threadIdx.x >= kFilterRow * kSegmentChannels) break;
+      const float* from = next_filters + static_cast<long long>(j) * order.row;
+      __pipeline_memcpy_async(filters + j * kFilters, from, 16);
+    }
+    next_filters += static_cast<long long>(kSegmentChannels) * order.row;
+    float* pixels = stage + kSegmentChannels * kFilters + threadIdx.x * kAtOnce;
+    // Where there are fewer channels than a segment has, the last one stands for those that are missing: their
+    // filters are zeros.
+    const int last = kFew ? max(layer.C - 1 - static_cast<int>(threadIdx.x) / kPixelRow, 0) : 0;
+#pragma unroll
+    for (int j = 0; j < kSegmentChannels; j += kPixelStep) {
+      const float* from = next_cell + static_cast<long long>(kFew ? min(j, last) : j) * channel;
+      __pipeline_memcpy_async(pixels + j * kPixels, from, 4 * kAtOnce);
+    }
+    const int next_c = min(c + kSegmentChannels, layer.C - kSegmentChannels);
+    if (next_c > c) {
+      next_cell += static_cast<long long>(next_c - c) * channel;
+      c = next_c;
+    } else {  // the next tap
+      c = 0;
+      if (++s == layer.S) {
+        s = 0;
+        ++r;
+      }
+      find_cell(layer);
+    }
+  }
+};
+// [/doc:segments]
+
+// Every kLanes-th quad of shared memory, to registers.
+__device__ inline void read_quad(const float* from, float* to) {
+  const float4 quad = *reinterpret_cast<const float4*>(from);
+  to[0] = quad.x;
+  to[1] = quad.y;
+  to[2] = quad.z;
+  to[3] = quad.w;
+}
+template <int kLanes, int kCount>
+__device__ inline void read_quads(const float* from, float (&to)[kCount]) {
+#pragma unroll
+  for (int i = 0; i < kCount; i += 4) read_quad(from + i * kLanes, to + i);
+}
+
+// [doc:leave]
+// A thread's sums from registers to the outputs. P * Q is a multiple of four: quads of outputs are aligned,
+// and none has pixels of two images.
+template <int kRows, int kColumns, int kSumFilters, int kSumPixels>
+__device__ inline void store_quads(const float (&sums)[kSumFilters][kSumPixels], float* output,
+                                   const LayerNumbers& layer, int filter, int pixel) {
+  const int map = layer.P * layer.Q;
+#pragma unroll
+  for (int j = 0; j < kSumPixels; j += 4) {
+    const int at = pixel + j * kColumns;
+    if (at >= layer.N * map) continue;
+    float* maps = output + at / map * layer.K * map + at % map;
+#pragma unroll
+    for (int i = 0; i < kSumFilters; ++i) {
+      const int k = filter + i / 4 * 4 * kRows + i % 4;
+      if (k >= layer.K) continue;
+      *reinterpret_cast<float4*>(maps + k * map) =
+          make_float4(sums[i][j], sums[i][j + 1], sums[i][j + 2], sums[i][j + 3]);
+    }
+  }
+}
+
+// From registers to shared memory, and from there to the outputs, so that the lanes of a warp store neighbours
+// whatever P and Q are. Where a cluster shares the tile, each of its blocks adds some rows of all, in order.
+template <int kFilters, int kPixels, int kRows, int kColumns, int kThreads, int kSumFilters,
+          int kSumPixels>
+__device__ inline void add_and_store(const float (&sums)[kSumFilters][kSumPixels], float* on_chip,
+                                     float* output, const LayerNumbers& layer, int first_filter,
+                                     int first_pixel, int own_filter, int own_pixel) {
+  constexpr int kPitch = kPixels + 4;  // the float4 of neighbouring rows are in other banks
+#pragma unroll
+  for (int i = 0; i < kSumFilters; ++i) {
+    float* row = on_chip + (own_filter + i / 4 * 4 * kRows + i % 4) * kPitch + own_pixel;
+#pragma unroll
+    for (int j = 0; j < kSumPixels; j += 4) {
+      *reinterpret_cast<float4*>(row + j * kColumns) =
+          make_float4(sums[i][j], sums[i][j + 1], sums[i][j + 2], sums[i][j + 3]);
+    }
+  }
+  const int map = layer.P * layer.Q;
+  const int column = threadIdx.x % kPixels;
+  const int own_row = threadIdx.x / kPixels;
+  const int pixel = first_pixel + column;
+  const bool exists = pixel < layer.N * map;
+  float* maps =
+      exists ? output + (pixel / map * layer.K + first_filter) * map + pixel % map : nullptr;
+  const auto cluster = cooperative_groups::this_cluster();
+  const int parts = cluster.num_blocks();
+  if (parts == 1) {
+    __syncthreads();
+    const int end = min(kFilters, layer.K - first_filter);
+    if (!exists) return;
+#pragma unroll 8
+    for (int row = own_row; row < end; row += kThreads / kPixels) {
+      maps[row * map] = on_chip[row * kPitch + column];
+    }
+    return;
+  }
+  cluster.sync();
+  const int part = cluster.block_rank();
+  const int end = min(kFilters * (part + 1) / parts, layer.K - first_filter);
+  if (exists) {
+#pragma unroll 2
+    for (int row = kFilters * part / parts + own_row; row < end; row += kThreads / kPixels) {
+      float sum = 0;
+#pragma unroll  // all reads under way before the first has come
+      for (int i = 0; i < kMostParts; ++i) {
+        if (i < parts) sum += cluster.map_shared_rank(on_chip, i)[row * kPitch + column];
+      }
+      maps[row * map] = sum;
+    }
+  }
+  cluster.sync();  // a block's memory stays until all have read it
+}
+// [/doc:leave]
+
+}  // namespace halo::multi_channel_stride_fixed

@@ -1,0 +1,201 @@
+// Stage 09, step 3: through tensor cores, with float's accuracy.
+//
+// Computes   output[n][k][p][q] = sum over c, r, s of filters[k][c][r][s]
+//            * input[n][c][p * stride_h - padding_h + r][q * stride_w - padding_w + s]; cells that do
+//            not exist are zero.
+// Changed    since 1 scalar_products: one kernel, no temporaries. The layer is a product of matrices, filters
+//            [K] times outputs [N*P*Q], whose sum goes over the taps (r, s) and within each over the channels.
+//            Tensor cores multiply, which keep 10 bits of a factor behind the point (TF32): so each factor is
+//            split, big + small, and of the four products three are added: big*big, big*small, small*big.
+// Must cost  the input once for each group of 64 or 128 filters, and for each tap; the filters, twice as many
+//            bytes as they were, once for each 128 outputs; each output written once, in whole rows. Three
+//            products where one would do: a third of what tensor cores give in TF32.
+// Run        ./halo run 09 --variant split_tf32
+#include <cuda_pipeline.h>
+#include <cuda_runtime.h>
+
+#include "common/harness/kernel.h"
+#include "stages/09_cuconv_two_stage/split.cuh"
+
+namespace halo::cuconv_two_stage {
+
+constexpr int kSteps = kStagePieces * kDepthsOfPiece;
+constexpr int kStagesOfSum = 2;  // 64 products: then the sums move on
+
+// [doc:split-kernel]
+// Preconditions: a plan of split_tf32_plan.hpp; gridDim.x = groups of kFilters * tiles of kTilePixels;
+// blockDim.x = 2 * kFilters; split_shared_bytes(kFilters) bytes of dynamic shared memory.
+// Two blocks an SM with 64 filters, one with 128: no thread then has to keep sums in memory.
+template <int kFilters, int kAtOnce>
+__global__ void __launch_bounds__(2 * kFilters, 128 / kFilters)
+    split_tf32_kernel(const float* input,   // [N][C][H][W]
+                      const float* packed,  // as split_filters_kernel leaves it
+                      float* output,        // [N][K][P][Q]
+                      const LayerNumbers layer) {
+  constexpr int kThreads = 2 * kFilters;
+  constexpr int kPieceFilters = 2 * kFilters * kPieceChannels;
+  constexpr int kPieceFloats = kPieceFilters + kPieceChannels * kPixelRow;
+  constexpr int kRows = kThreads * kAtOnce / kTilePixels;  // copied or stored at a time
+  extern __shared__ float4
+      on_chip[];  // [kStages * kStagePieces][kPieceFloats], then [kFilters][kOutputRow]
+  float* const shared = reinterpret_cast<float*>(on_chip);
+  const int lane = threadIdx.x % kWarpSize, g = lane / 4, t = lane % 4;
+  const int warp = threadIdx.x / kWarpSize;
+  const int warp_filter = warp / 4 * kWarpFilters, warp_pixel = warp % 4 * kWarpPixels;
+
+  // Blocks with the same pixels and other filters are neighbours: the second finds the pixels in the L2 cache.
+  const int groups = (layer.K - 1) / kFilters + 1;
+  const int group = blockIdx.x % groups;
+  // The pixels that the thread copies and the outputs that it stores are the same, kAtOnce neighbours.
+  const int own_pixel = threadIdx.x * kAtOnce % kTilePixels;
+  const int own_row = threadIdx.x * kAtOnce / kTilePixels;
+  const int map = layer.P * layer.Q;
+  const int m = blockIdx.x / groups * kTilePixels + own_pixel;
+  const bool is_output = m < layer.N * map;
+  const int n = is_output ? m / map : 0;
+  const int in_map = is_output ? m % map : 0;
+  const int top = in_map / layer.Q * layer.stride_h - layer.padding_h;
+  const int left = in_map % layer.Q * layer.stride_w - layer.padding_w;
+
+  const int channel = layer.H * layer.W;
+  const int pieces_of_tap = (layer.C - 1) / kPieceChannels + 1;
+  const int pieces = layer.R * layer.S * pieces_of_tap;
+  const int stages = (pieces - 1) / kStagePieces + 1;
+  const float* next_filters =
+      packed + (static_cast<long long>(group) * pieces * kPieceFilters + threadIdx.x * 4);
+  int next = 0, c = 0, r = 0, s = 0;  // the piece to be copied, its first channel and its tap
+
+  // Of pieces after the last one there are zeros: a stage is always whole.
+  const auto copy_piece = [&](int place) {
+    float* const to = shared + place * kPieceFloats;
+    const bool is_piece = next < pieces;
+    for (int i = 0; i < kPieceFilters; i += kThreads * 4) {
+      __pipeline_memcpy_async(to + i + threadIdx.x * 4, is_piece ? next_filters + i : packed, 16,
+                              is_piece ? 0 : 16);
+    }
+    // One tap's cell of this thread's outputs, in kRows-th channels: what changes is an offset.
+    const int h = top + r, w = left + s;
+    const bool is_cell = is_piece && is_output && h >= 0 && h < layer.H && w >= 0 && w < layer.W;
+    const int rows = is_cell ? layer.C - c - own_row : 0;
+    const float* const from =
+        rows > 0 ? input + ((n * layer.C + c + own_row) * channel + h * layer.W + w) : input;
+    float* const row = to + kPieceFilters + own_row * kPixelRow + own_pixel;
+#pragma unroll
+    for (int i = 0; i < kPieceChannels; i += kRows) {
+      const bool exists = i < rows;  // else zeros
+      __pipeline_memcpy_async(row + i * kPixelRow, exists ? from + i * channel : input, 4 * kAtOnce,
+                              exists ? 0 : 4 * kAtOnce);
+    }
+    next += 1;
+    next_filters += kPieceFilters;
+    c += kPieceChannels;
+    if (c >= layer.C) c = 0, s += 1;
+    if (s == layer.S) s = 0, r += 1;
+  };
+  const auto copy_stage = [&](int stage) {
+    for (int i = 0; i < kStagePieces; ++i) copy_piece(stage * kStagePieces + i);
+    __pipeline_commit();
+  };
+  const auto operands_of = [&](int stage, int step) {
+    const float* const piece =
+        shared + (stage * kStagePieces + step / kDepthsOfPiece) * kPieceFloats;
+    const float* const fragments = piece + warp_filter * 2 * kPieceChannels +
+                                   step % kDepthsOfPiece * 2 * kFragmentFloats + lane * 4;
+    const float* const pixels = piece + kPieceFilters +
+                                (step % kDepthsOfPiece * kDepth + t) * kPixelRow + warp_pixel +
+                                4 * g;
+    Operands all;
+#pragma unroll
+    for (int i = 0; i < kFragments; ++i) {
+      const float* const fragment = fragments + i * kFragmentFilters * 2 * kPieceChannels;
+      all.big[i] = *reinterpret_cast<const float4*>(fragment);
+      all.small[i] = *reinterpret_cast<const float4*>(fragment + kFragmentFloats);
+    }
+    all.upper = *reinterpret_cast<const float4*>(pixels);
+    all.lower = *reinterpret_cast<const float4*>(pixels + 4 * kPixelRow);
+    return all;
+  };
+
+  // Tensor cores cut sums off instead of rounding them, always towards zero: over thousands of products of one
+  // sign that adds up (on an H200, in 4608 of them, to 14 times the error of a chain of fma). So every 64 products
+  // the sums move on into others, by additions that round: then it is a quarter of that chain's, and 2 % slower.
+  float sums[kFragments][kFragments][4] = {}, recent[kFragments][kFragments][4] = {};
+  const auto move_on = [&] {
+#pragma unroll
+    for (int i = 0; i < kFragments * kFragments * 4; ++i) {
+      sums[i / 16][i / 4 % 4][i % 4] += recent[i / 16][i / 4 % 4][i % 4];
+      recent[i / 16][i / 4 % 4][i % 4] = 0.0f;
+    }
+  };
+  for (int i = 0; i < kStages - 1; ++i) copy_stage(i);
+  __pipeline_wait_prior(kStages - 2);
+  __syncthreads();
+  Operands now = operands_of(0, 0);
+  for (int done = 0, stage = 0; done < stages; ++done) {
+    copy_stage((stage + kStages - 1) % kStages);  // where the stage before was
+#pragma unroll
+    for (int step = 0; step < kSteps; ++step) {
+      if (step == kSteps - 1) {
+        // The next stage is here. Of this one the last operands are in registers: nobody reads it any more.
+        __pipeline_wait_prior(kStages - 2);
+        __syncthreads();
+        stage = (stage + 1) % kStages;
+      }
+      const Operands following = operands_of(stage, (step + 1) % kSteps);
+      multiply(recent, now);
+      now = following;
+    }
+    if (done % kStagesOfSum == kStagesOfSum - 1) move_on();
+  }
+  move_on();
+  __pipeline_wait_prior(0);
+  __syncthreads();
+
+  // A warp's sums are pieces of 16 bytes of many filters' outputs. Through shared memory they become rows: stored
+  // as they are, each request would write 4 bytes of each of 32 sectors where a map has no whole quads.
+#pragma unroll
+  for (int i = 0; i < kFragments; ++i) {
+#pragma unroll
+    for (int e = 0; e < 4; ++e) {
+      float* const to =
+          shared + (warp_filter + 16 * i + e / 2 * 8 + g) * kOutputRow + warp_pixel + 8 * t;
+      *reinterpret_cast<float4*>(to + e % 2 * 4) =
+          make_float4(sums[i][0][e], sums[i][1][e], sums[i][2][e], sums[i][3][e]);
+    }
+  }
+  __syncthreads();
+  if (!is_output) return;
+  float* const to = output + (n * layer.K * map + in_map);
+#pragma unroll 8
+  for (int row = own_row; row < kFilters; row += kRows) {
+    const int k = group * kFilters + row;
+    if (k >= layer.K) return;
+    const float* const from = shared + row * kOutputRow + own_pixel;
+    if constexpr (kAtOnce == 4) {
+      *reinterpret_cast<float4*>(to + k * map) = *reinterpret_cast<const float4*>(from);
+    } else {
+      to[k * map] = *from;
+    }
+  }
+}
+// [/doc:split-kernel]
+
+int split_tf32(const LayerCall& call, const SplitTile& tile) {
+  const LayerNumbers& layer = call.layer;
+  const auto kernel = dispatch<64, 128>(tile.filters, [&](auto filters) {
+    return dispatch<1, 4>(tile.at_once, [](auto at_once) {
+      return split_tf32_kernel<decltype(filters)::value, decltype(at_once)::value>;
+    });
+  });
+  const int bytes = split_shared_bytes(tile.filters);
+  const cudaError_t status =
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+  if (status != cudaSuccess) return status;
+  const int tiles = (layer.N * layer.P * layer.Q - 1) / kTilePixels + 1;
+  const int groups = (layer.K - 1) / tile.filters + 1;
+  kernel<<<tiles * groups, 2 * tile.filters, bytes, static_cast<cudaStream_t>(call.stream)>>>(
+      call.input, call.packed, call.output, layer);
+  return cudaGetLastError();
+}
+
+}  // namespace halo::cuconv_two_stage

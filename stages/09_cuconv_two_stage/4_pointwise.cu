@@ -1,0 +1,162 @@
+// Stage 09, step 4: a layer of 1 x 1 filters in registers.
+//
+// Computes   output[n][k][p][q] = sum over c of filters[k][c] * input[n][c][p][q].
+// Changed    since 1 scalar_products: a thread has several pixels and several filters, so a cell, once in
+//            a register, serves all those filters, and a tap all those pixels. The filters of a block wait
+//            in shared memory; the cells do not: neighbours along the map are neighbours in memory, so
+//            each channel's come straight into registers, many channels ahead. There is no sum over
+//            threads and one barrier in all: a small layer is little more than its first load and its store.
+// Must cost  the input once for each block_filters filters, the filters once for each block_pixels pixels:
+//            32 channels of 55 x 55 and 128 filters, 16 at a time: 8 * 0.39 + 96 * 0.016 MB, mostly from
+//            the caches. Step 1 reads the input 128 times.
+// Run        ./halo run 09 --variant pointwise
+#include <cuda_pipeline.h>
+#include <cuda_runtime.h>
+
+#include "common/harness/kernel.h"
+#include "common/planning/pointwise_tile.hpp"
+
+namespace halo::cuconv_two_stage {
+
+// [doc:kernel]
+// Preconditions: blockDim.x = kPointwiseThreads; gridDim.x = images * blocks along a map; gridDim.y *
+// kTileFilters >= K; dynamic shared memory holds C * kTileFilters floats; packed is 16-byte aligned.
+template <int kPixels, int kFilters, int kGroups>
+__global__ void __launch_bounds__(kPointwiseThreads)
+    pointwise_kernel(const float* __restrict__ input,   // [N][C][pixels]
+                     const float* __restrict__ packed,  // [C][pitch]
+                     float* __restrict__ output,        // [N][K][pixels]
+                     int C, int K, int pitch, int pixels, int blocks_of_map) {
+  constexpr int kTileFilters = kFilters * kGroups;
+  constexpr int kTilePixels = kWarpSize * kPixels * (kPointwiseWarps / kGroups);
+  // Channels that are on their way while others are multiplied: 16 loads a thread. With 8 a layer of 64
+  // channels took longer; more did not help, and take the registers of other warps.
+  constexpr int kAhead = 16 / kPixels;
+  constexpr int kQuads = kTileFilters / 4;
+  extern __shared__ float4 taps[];  // [C][kQuads]
+
+  // Taps and first cells are on their way together. Taking the taps through registers instead was tried:
+  // small layers took a fifth to a third longer.
+  const int first_filter = blockIdx.y * kTileFilters;
+  for (int i = threadIdx.x; i < C * kQuads; i += kPointwiseThreads) {
+    const long long row = (long long)(i / kQuads) * pitch;
+    __pipeline_memcpy_async(taps + i, packed + row + first_filter + i % kQuads * 4, 16);
+  }
+  __pipeline_commit();
+  // Where calls overlap: from here on, what the call before this one wrote is there. Else nothing.
+  cudaGridDependencySynchronize();
+
+  const int image = blockIdx.x / blocks_of_map;
+  const int warp = threadIdx.x / kWarpSize;
+  const int first_pixel = blockIdx.x % blocks_of_map * kTilePixels +
+                          warp / kGroups * (kWarpSize * kPixels) + threadIdx.x % kWarpSize;
+  // A pixel beyond the map reads the last one's cells: that is cheaper than to ask at each load.
+  const float* cell[kPixels];
+#pragma unroll
+  for (int v = 0; v < kPixels; ++v) {
+    cell[v] = input + (long long)image * C * pixels + min(first_pixel + kWarpSize * v, pixels - 1);
+  }
+  float next[kAhead][kPixels];
+  const auto fetch = [&](int first_channel) {
+#pragma unroll
+    for (int i = 0; i < kAhead * kPixels; ++i) {
+      const int a = i / kPixels, v = i % kPixels;
+      if (first_channel + a < C) next[a][v] = cell[v][(long long)a * pixels];
+    }
+#pragma unroll
+    for (int v = 0; v < kPixels; ++v) cell[v] += (long long)kAhead * pixels;
+  };
+  fetch(0);
+
+  __pipeline_wait_prior(0);
+  __syncthreads();
+
+  float sums[kFilters][kPixels] = {};
+  const float4* const tap = taps + warp % kGroups * (kFilters / 4);
+  for (int c = 0; c < C; c += kAhead) {
+    float now[kAhead][kPixels];
+#pragma unroll
+    for (int i = 0; i < kAhead * kPixels; ++i)
+      now[i / kPixels][i % kPixels] = next[i / kPixels][i % kPixels];
+    fetch(c + kAhead);
+#pragma unroll
+    for (int a = 0; a < kAhead; ++a) {
+      if (c + a >= C) break;
+#pragma unroll
+      for (int k = 0; k < kFilters; k += 4) {
+        // All lanes read the same 16 bytes: one wavefront.
+        const float4 four = tap[(c + a) * kQuads + k / 4];
+#pragma unroll
+        for (int v = 0; v < kPixels; ++v) {
+          sums[k][v] += four.x * now[a][v];
+          sums[k + 1][v] += four.y * now[a][v];
+          sums[k + 2][v] += four.z * now[a][v];
+          sums[k + 3][v] += four.w * now[a][v];
+        }
+      }
+    }
+  }
+
+  const int own_filter = first_filter + warp % kGroups * kFilters;
+  float* const to = output + ((long long)image * K + own_filter) * pixels + first_pixel;
+#pragma unroll
+  for (int i = 0; i < kFilters * kPixels; ++i) {
+    const int k = i / kPixels, v = i % kPixels;
+    if (own_filter + k < K && first_pixel + kWarpSize * v < pixels) {
+      to[(long long)k * pixels + kWarpSize * v] = sums[k][v];
+    }
+  }
+}
+
+// packed[c][k] = filters[k][c]: a thread a value.
+__global__ void pointwise_pack_kernel(const float* filters,  // [K][C]
+                                      float* packed,         // [C][pitch]
+                                      int C, int K, int pitch) {
+  const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= (long long)C * pitch) return;
+  const long long c = i / pitch, k = i % pitch;
+  packed[i] = k < K ? filters[k * C + c] : 0.0f;
+}
+// [/doc:kernel]
+
+int pack_pointwise(const float* filters, float* packed, const LayerNumbers& layer) {
+  const long long floats = (long long)layer.C * packed_pitch(layer.K);
+  pointwise_pack_kernel<<<(floats - 1) / 256 + 1, 256>>>(filters, packed, layer.C, layer.K,
+                                                         packed_pitch(layer.K));
+  return cudaGetLastError();
+}
+
+template <class Tile>
+static int launch(const LayerCall& call, const PointwiseTile& tile, Tile kernel) {
+  const LayerNumbers& layer = call.layer;
+  const int pixels = layer.H * layer.W;
+  const int blocks_of_map = (pixels - 1) / tile.block_pixels() + 1;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(layer.N * blocks_of_map, (layer.K - 1) / tile.block_filters() + 1);
+  config.blockDim = dim3(kPointwiseThreads);
+  config.dynamicSmemBytes = layer.C * tile.block_filters() * sizeof(float);
+  config.stream = static_cast<cudaStream_t>(call.stream);
+  cudaLaunchAttribute overlap = {};
+  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  overlap.val.programmaticStreamSerializationAllowed = 1;
+  config.attrs = &overlap;
+  config.numAttrs = call.overlaps ? 1 : 0;
+  return cudaLaunchKernelEx(&config, kernel, call.input, call.packed, call.output, layer.C, layer.K,
+                            packed_pitch(layer.K), pixels, blocks_of_map);
+}
+
+int pointwise(const LayerCall& call, const PointwiseTile& tile) {
+  // clang-format off
+  switch (tile.pixels * 1000 + tile.filters * 10 + tile.groups) {
+    case 1044: return launch(call, tile, pointwise_kernel<1, 4, 4>);
+    case 1084: return launch(call, tile, pointwise_kernel<1, 8, 4>);
+    case 1162: return launch(call, tile, pointwise_kernel<1, 16, 2>);
+    case 2322: return launch(call, tile, pointwise_kernel<2, 32, 2>);
+    case 4081: return launch(call, tile, pointwise_kernel<4, 8, 1>);
+    case 4161: return launch(call, tile, pointwise_kernel<4, 16, 1>);
+    default: return cudaErrorInvalidConfiguration;
+  }
+  // clang-format on
+}
+
+}  // namespace halo::cuconv_two_stage

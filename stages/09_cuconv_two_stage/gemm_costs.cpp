@@ -1,0 +1,205 @@
+// What implicit_gemm must cost in memory traffic, worked out from the method.
+#include <algorithm>
+
+#include "common/harness/traffic/tally.hpp"
+#include "stages/09_cuconv_two_stage/costs.hpp"
+
+namespace halo::cuconv_two_stage {
+
+namespace {
+
+using conv::ConvLayer;
+
+// Where lane l stands in the 4 x 8 lanes.
+std::int64_t filters_of_lane(std::int64_t l) { return (l >> 1 & 1) | (l >> 4) << 1; }
+std::int64_t columns_of_lane(std::int64_t l) { return (l & 1) | (l >> 2 & 3) << 1; }
+
+// Once, for cells so far behind.
+Times behind(std::int64_t cells) {
+  Times times(0);
+  times.add(cells);
+  return times;
+}
+
+// What implicit_gemm asks for, tile by tile. A row of the reduction is read by one warp of one block, so it does
+// not matter for the loads which; what warps and blocks have to say to each other is counted by blocks.
+class Gemm {
+ public:
+  Gemm(const ConvLayer& layer, const GemmPlan& plan)
+      : layer_(layer),
+        numbers_(numbers_of(layer)),
+        plan_(plan),
+        fours_(columns_in_fours(numbers_)),
+        columns_(columns_of(numbers_)),
+        map_(std::int64_t{layer.H()} * layer.W()),
+        outputs_(std::int64_t{layer.P()} * layer.Q()),
+        column_tiles_((columns_ + kColumns - 1) / kColumns),
+        filter_tiles_((layer.K() + plan.filters - 1) / plan.filters) {}
+
+  Cost cost() {
+    const std::int64_t blocks = column_tiles_ * filter_tiles_ * plan_.split;
+    tally_.launch(blocks, plan_.slices * kWarpSize, shared_bytes(plan_));
+    // The warps meet, and the blocks of a cluster at their begin and behind their sums.
+    tally_.barriers(blocks * (plan_.split > 1 ? 3 : 1));
+    filters();
+    for (std::int64_t tile = 0; tile < column_tiles_; ++tile) {
+      for (int r = 0; r < layer_.R(); ++r) {
+        for (int s = 0; s < layer_.S(); ++s) cells(tile * kColumns, r, s);
+      }
+      stores(tile * kColumns);
+    }
+    quads_on_chip();
+    sums_on_chip();
+    return tally_.cost();
+  }
+
+ private:
+  std::int64_t tiles() const { return column_tiles_ * filter_tiles_; }
+  std::int64_t tile4() const { return std::int64_t{plan_.filters} * kColumns / 4; }
+
+  // A quad of a tile's filters: lane l brings four of row l / (filters / 4).
+  void filters() {
+    const std::int64_t pitch = packed_pitch(numbers_);
+    for (std::int64_t tile = 0; tile < filter_tiles_; ++tile) {
+      const Lanes quad =
+          wide_lanes(4, {0, std::min(plan_.filters, kWarpSize)}, [&](std::int64_t l) {
+            const std::int64_t in_row = plan_.filters / 4;
+            return l / in_row * pitch + tile * plan_.filters + l % in_row * 4;
+          });
+      tally_.load(quad, every(kQuad * pitch, quads_of(numbers_)) * column_tiles_);
+    }
+  }
+
+  // The column's image, and the cell that the tap (r, s) has there in channel 0; kNoCell for a ghost.
+  std::int64_t cell_of(std::int64_t m, int r, int s) const {
+    const std::int64_t pq = m % outputs_;
+    const std::int64_t h = pq / layer_.Q() * layer_.stride_h() - layer_.padding_h() + r;
+    const std::int64_t w = pq % layer_.Q() * layer_.stride_w() - layer_.padding_w() + s;
+    if (h < 0 || h >= layer_.H() || w < 0 || w >= layer_.W()) return kNoCell;
+    return m / outputs_ * layer_.C() * map_ + h * layer_.W() + w;
+  }
+
+  // All channels of one tap, for all tiles of filters. Of channels that fill up the last quad the last one is read.
+  void cells(std::int64_t first_column, int r, int s) {
+    const std::int64_t full = layer_.C() / kQuad, rest = layer_.C() % kQuad;
+    // With `rows` channels in the quad, the first of which is channel 0.
+    const auto in_fours = [&](std::int64_t rows) {
+      return wide_lanes(4, {0, kWarpSize}, [&](std::int64_t l) {
+        const std::int64_t m = std::min(first_column + l % 8 * 4, columns_ - 4);
+        return cell_of(m, 0, 0) + std::min(l / 8, rows - 1) * map_;
+      });
+    };
+    const Lanes column = lanes({0, kWarpSize}, [&](std::int64_t l) {
+      return cell_of(std::min(first_column + l, columns_ - 1), r, s);
+    });
+    const Times all = every(kQuad * map_, full) * filter_tiles_;
+    const Times last = behind(full * kQuad * map_) * filter_tiles_;
+    if (fours_) {
+      if (full > 0) tally_.load(in_fours(kQuad), all);
+      if (rest > 0) tally_.load(in_fours(rest), last);
+      return;
+    }
+    if (column.empty()) return;
+    for (std::int64_t row = 0; row < kQuad; ++row) {
+      if (full > 0) tally_.load(column, behind(row * map_) * all);
+      if (rest > 0) tally_.load(column, behind(std::min(row, rest - 1) * map_) * last);
+    }
+  }
+
+  // Into shared memory, and out of it for the products.
+  void quads_on_chip() {
+    const std::int64_t quads = quads_of(numbers_);
+    const std::int64_t times = quads * tiles();
+    tally_.shared_store(halo::quads(Cells{0, 4 * std::min(plan_.filters, kWarpSize)}), times);
+    if (fours_) {
+      tally_.shared_store(halo::quads(Cells{0, 4 * kWarpSize}), times);
+    } else {
+      tally_.shared_store(Cells{0, kWarpSize}, times * kQuad);
+    }
+    // Each row is read once ahead, and the first of every two quads once more.
+    const std::int64_t share = quads_of_slice(numbers_, plan_);
+    std::int64_t reads = 0;
+    for (std::int64_t first = 0; first < quads; first += share) {
+      const std::int64_t own = std::min(share, quads - first);
+      reads += kQuad * own + (own + 1) / 2;
+    }
+    const auto lanes_of = [](auto place) {
+      return wide_lanes(4, {0, kWarpSize}, [&](std::int64_t l) { return 4 * place(l); });
+    };
+    tally_.shared_load(lanes_of(filters_of_lane), reads * tiles() * (plan_.filters / 16));
+    tally_.shared_load(lanes_of(columns_of_lane), reads * tiles());
+  }
+
+  // Sums of the slices, and of the blocks: all in float4 and in the order in which they lie.
+  void sums_on_chip() {
+    const Run warp = halo::quads(Cells{0, 4 * kWarpSize});
+    const std::int64_t blocks = tiles() * plan_.split;
+    const std::int64_t times = blocks * plan_.slices * (tile4() / kWarpSize);
+    tally_.shared_store(warp, times);
+    if (plan_.split == 1) return;
+    tally_.shared_load(warp, times);
+    const std::int64_t share = tile4() / plan_.split;
+    for (std::int64_t rank = 0; rank < plan_.split; ++rank) {
+      for (const Cells some : Cells{0, tile4()}.pieces(kWarpSize)) {
+        // To another block, or to the own one.
+        const auto sent = [&](bool away) {
+          return wide_lanes(4, some, [&](std::int64_t at) {
+            if ((at / share != rank) != away) return kNoCell;
+            return 4 * (at / share * tile4() + rank * share + at % share);
+          });
+        };
+        tally_.dshared_store(sent(true), tiles());
+        tally_.shared_store(sent(false), tiles());
+      }
+    }
+  }
+
+  // The outputs of the columns from this one on, of all filters, and the last parts of their sums: only what is
+  // stored is added up.
+  void stores(std::int64_t first_column) {
+    // Units of the tile's sums that are stored together: [lane] of four neighbours, or [lane][4].
+    const std::int64_t units = fours_ ? kWarpSize : 4 * kWarpSize;
+    const std::int64_t together =
+        fours_ ? std::min<std::int64_t>(kWarpSize, tile4() / plan_.split) : kWarpSize;
+    const std::int64_t parts = plan_.split > 1 ? plan_.split : plan_.slices;
+    const int width = fours_ ? 4 : 1;
+    for (const Cells some : Cells{0, units}.pieces(together)) {
+      // Where the first `filters` filters are left; each lane's is a multiple of four.
+      const auto store = [&](std::int64_t filters, const Times& times) {
+        const auto output_of = [&](std::int64_t unit) {
+          const std::int64_t l = fours_ ? unit : unit / 4;
+          const std::int64_t k = 4 * filters_of_lane(l);
+          const std::int64_t m = first_column + 4 * columns_of_lane(l) + (fours_ ? 0 : unit % 4);
+          if (k >= filters || m >= columns_) return kNoCell;
+          return (m / outputs_ * (layer_.K() - 1) + k) * outputs_ + m;
+        };
+        tally_.store(wide_lanes(width, some, output_of), times);
+        tally_.shared_load(wide_lanes(width, some,
+                                      [&](std::int64_t unit) {
+                                        return output_of(unit) == kNoCell ? kNoCell : width * unit;
+                                      }),
+                           static_cast<std::int64_t>(times.total()) * parts);
+      };
+      // Sixteen filters take four turns, one filter behind the other.
+      Times full = 0;
+      for (std::int64_t k = 0; k < layer_.K(); k += k % 16 == 3 ? 13 : 1) {
+        const std::int64_t filters = layer_.K() - k;
+        filters >= 13 ? full.add(k * outputs_) : store(filters, behind(k * outputs_));
+      }
+      if (full.total() > 0) store(16, full);
+    }
+  }
+
+  const ConvLayer& layer_;
+  const LayerNumbers numbers_;
+  const GemmPlan plan_;
+  const bool fours_;
+  const std::int64_t columns_, map_, outputs_, column_tiles_, filter_tiles_;
+  Tally tally_;
+};
+
+}  // namespace
+
+Cost predict_gemm(const ConvLayer& layer, const GemmPlan& plan) { return Gemm(layer, plan).cost(); }
+
+}  // namespace halo::cuconv_two_stage

@@ -1,0 +1,112 @@
+#include "stages/convolve/contenders.hpp"
+
+#include <map>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+
+#include "common/planning/implicit_gemm_plan.hpp"
+#include "common/planning/pointwise_plan.hpp"
+#include "common/planning/present_gpu.hpp"
+#include "common/planning/register_tile_plan.hpp"
+#include "common/planning/split_tf32_plan.hpp"
+#include "common/planning/winograd_plan.hpp"
+#include "stages/06_conv2d_direct.hpp"
+#include "stages/07_single_channel_adaptive.hpp"
+#include "stages/08_multi_channel_stride_fixed.hpp"
+#include "stages/09_cuconv_two_stage.hpp"
+
+namespace halo::convolve {
+
+namespace {
+
+using planning::Contender;
+
+// Contenders, each with the variant of its name, wherever that is.
+struct Registry {
+  std::vector<Contender> contenders;
+  std::vector<Bound> bound;
+
+  void add(const Contender& contender, const std::vector<Conv2dStage>& stages) {
+    std::vector<Bound> found;
+    for (const Conv2dStage& stage : stages) {
+      for (const std::vector<Conv2dVariant>* variants : {&stage.variants, &stage.searched}) {
+        for (const Conv2dVariant& variant : *variants) {
+          if (variant.name == contender.variant) found.push_back({stage.name, variant});
+        }
+      }
+    }
+    if (found.size() != 1) {
+      throw std::logic_error(contender.variant + ": a contender has one variant of its name, not " +
+                             std::to_string(found.size()));
+    }
+    const Conv2dVariant& variant = found.front().variant;
+    const bool is_split = variant.demand == conv::Demand::tf32_split;
+    if (variant.layout != conv::Layout::nchw || variant.set_up ||
+        variant.demand == conv::Demand::tf32 || is_split != contender.tensor_cores) {
+      throw std::logic_error(variant.name +
+                             " is no contender: NCHW, filters where they are or packed, fp32's "
+                             "accuracy; on tensor cores it says so");
+    }
+    contenders.push_back(contender);
+    bound.push_back(found.front());
+  }
+};
+
+std::vector<Contender> listed() {
+  std::vector<Contender> all;
+  // A line for each list.
+  for (const std::vector<Contender>& list :
+       {planning::window_contenders(), planning::paper_contenders(),
+        multi_channel_stride_fixed::register_tile_contenders(),
+        multi_channel_stride_fixed::winograd_contenders(), cuconv_two_stage::pointwise_contenders(),
+        cuconv_two_stage::gemm_contenders(), cuconv_two_stage::split_tf32_contenders()}) {
+    all.insert(all.end(), list.begin(), list.end());
+  }
+  return all;
+}
+
+const Registry& registry(Products products) {
+  const auto make = [](Products of) {
+    Registry registry;
+    const std::vector<Conv2dStage> stages = {
+        conv2d_direct::stage(), single_channel_adaptive::stage(),
+        multi_channel_stride_fixed::stage(), cuconv_two_stage::stage()};
+    for (const Contender& contender : listed()) {
+      if (of == Products::split_tf32 || !contender.tensor_cores) registry.add(contender, stages);
+    }
+    return registry;
+  };
+  static const Registry fp32 = make(Products::fp32);
+  static const Registry split_tf32 = make(Products::split_tf32);
+  return products == Products::fp32 ? fp32 : split_tf32;
+}
+
+}  // namespace
+
+const std::vector<Contender>& contenders(Products products) {
+  return registry(products).contenders;
+}
+const std::vector<Bound>& bound(Products products) { return registry(products).bound; }
+
+const Bound* chosen(const conv::ConvLayer& layer, Products products) {
+  // Asked again and again for the same few layers.
+  static std::mutex mutex;
+  static std::map<std::tuple<std::string, Products, int, int, int>, const Bound*> known;
+  const planning::GpuLimits limits = planning::present_limits();
+  const std::lock_guard lock(mutex);
+  const auto [at, is_new] = known.try_emplace(
+      {conv::label(layer), products, limits.sms, limits.shared_per_sm, limits.shared_per_block},
+      nullptr);
+  if (is_new) {
+    const std::string gpu = planning::present_gpu().name;
+    const std::vector<Contender>& all = contenders(products);
+    const Contender* const best =
+        planning::choose(planning::rule_for(gpu), all, layer, {gpu, limits});
+    if (best != nullptr) at->second = &bound(products)[static_cast<std::size_t>(best - all.data())];
+  }
+  return at->second;
+}
+
+}  // namespace halo::convolve

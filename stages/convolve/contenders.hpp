@@ -1,0 +1,33 @@
+// The kernels that the dispatcher chooses among, each as its stage runs it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/harness/families/conv2d.hpp"
+#include "common/planning/convolution_rule.hpp"
+
+namespace halo::convolve {
+
+/// A contender's variant, on NCHW maps; same place as in contenders(products).
+struct Bound {
+  std::string stage;  // 06_conv2d_direct
+  Conv2dVariant variant;
+};
+
+/// What the chosen kernel may multiply with.
+enum class Products {
+  fp32,
+  split_tf32,  // and with tensor cores, each factor in two parts of TF32: nearly float's accuracy
+};
+
+/// All contenders of the kind. One that is added is known to the rule once that is fitted again; until then it is chosen
+/// only where no other takes the layer.
+const std::vector<planning::Contender>& contenders(Products products);
+const std::vector<Bound>& bound(Products products);
+
+/// The chosen one for the present GPU, by its rule; null: none takes the layer. Throws std::runtime_error, in
+/// one line, if there is no GPU.
+const Bound* chosen(const conv::ConvLayer& layer, Products products);
+
+}  // namespace halo::convolve

@@ -1,0 +1,54 @@
+// As kernels are compiled: the default stream is the calling thread's.
+#define CUDA_API_PER_THREAD_DEFAULT_STREAM
+#include "stages/convolve/convolution.hpp"
+
+#include <cuda_runtime.h>
+
+#include <stdexcept>
+
+namespace halo {
+
+struct Convolution::Plan {
+  conv::ConvLayer layer;
+  const Conv2dVariant& variant;
+  std::int64_t packed = 0;  // floats; 0: the kernel reads filters as they are
+  std::int64_t workspace = 0;
+};
+
+Convolution::Convolution(const conv::ConvLayer& layer, convolve::Products products) {
+  const convolve::Bound* const chosen = convolve::chosen(layer, products);
+  if (chosen == nullptr) {
+    throw std::invalid_argument("layer " + conv::label(layer) + ": no kernel takes it");
+  }
+  Plan plan{layer, chosen->variant};
+  if (plan.variant.packed_floats) plan.packed = plan.variant.packed_floats(layer);
+  if (plan.variant.workspace_floats) plan.workspace = plan.variant.workspace_floats(layer);
+  plan_ = std::make_shared<const Plan>(std::move(plan));
+}
+
+const conv::ConvLayer& Convolution::layer() const { return plan_->layer; }
+const std::string& Convolution::kernel() const { return plan_->variant.name; }
+std::int64_t Convolution::packed_floats() const {
+  return plan_->packed > 0 ? plan_->packed : plan_->layer.filters_size();
+}
+std::int64_t Convolution::workspace_floats() const { return plan_->workspace; }
+
+int Convolution::pack(const float* filters, float* packed) const {
+  if (plan_->packed > 0) return plan_->variant.pack(filters, packed, plan_->layer);
+  const auto bytes = static_cast<std::size_t>(plan_->layer.filters_size()) * sizeof(float);
+  return cudaMemcpyAsync(packed, filters, bytes, cudaMemcpyDeviceToDevice, nullptr);
+}
+
+int Convolution::launch(const float* input, const float* packed, float* output, float* workspace,
+                        void* stream) const {
+  const bool packs = plan_->packed > 0;
+  return plan_->variant.launch({.layer = plan_->layer,
+                                .input = input,
+                                .filters = packs ? nullptr : packed,
+                                .output = output,
+                                .workspace = workspace,
+                                .packed = packs ? packed : nullptr,
+                                .stream = stream});
+}
+
+}  // namespace halo

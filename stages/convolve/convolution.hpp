@@ -1,0 +1,57 @@
+// Convolution layers for programs of your own: which kernel, with which tiles, is chosen by a rule that was
+// fitted to measured times.
+//
+//   const halo::Convolution layer(halo::conv::parse_label("56-1-3-64-64"));
+//   float* packed;     // layer.packed_floats() floats on the device, for as long as the filters are used
+//   float* workspace;  // layer.workspace_floats(), for one call at a time; null for 0
+//   layer.pack(filters, packed);
+//   layer.launch(input, packed, output, workspace, stream);
+//
+// Link with convolve_gpu_dep, or with convolve_sim_dep for the simulator.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "common/conv/layer.hpp"
+#include "stages/convolve/contenders.hpp"
+
+namespace halo {
+
+/// The plan of one layer on the present GPU. All arrays are in its memory, 256-byte aligned; sums are added in
+/// a fixed order. A plan does not change: several threads may use it.
+// [doc:class]
+class Convolution {
+ public:
+  /// Chooses, among kernels that multiply in float throughout, or also among those on tensor cores (Products,
+  /// in contenders.hpp). Throws std::invalid_argument if no kernel takes the layer, std::runtime_error if there is no
+  /// GPU; each in one line.
+  explicit Convolution(const conv::ConvLayer& layer,
+                       convolve::Products products = convolve::Products::fp32);
+
+  const conv::ConvLayer& layer() const;
+  /// What was chosen: the name that `halo bench` has for it.
+  const std::string& kernel() const;
+
+  /// What `pack` writes. At least 1.
+  std::int64_t packed_floats() const;
+  /// Temporaries of a call; what they hold before it does not matter.
+  std::int64_t workspace_floats() const;
+
+  /// Puts filters [K][C][R][S] into the order that the kernel reads them in, once for any number of launches,
+  /// on the default stream: synchronise before launching on another. Returns a CUDA error code.
+  int pack(const float* filters, float* packed) const;
+
+  /// input [N][C][H][W], packed as `pack` left it, output [N][K][P][Q]; `stream` is a cudaStream_t, null: the
+  /// default stream. Does not wait. Returns a CUDA error code.
+  int launch(const float* input, const float* packed, float* output, float* workspace,
+             void* stream = nullptr) const;
+
+ private:
+  struct Plan;
+  std::shared_ptr<const Plan> plan_;
+};
+// [/doc:class]
+
+}  // namespace halo

@@ -1,0 +1,78 @@
+#include "stages/convolve/convolve.hpp"
+
+#include <stdexcept>
+
+#include "common/planning/present_gpu.hpp"
+
+namespace halo::convolve {
+
+namespace {
+
+using conv::ConvLayer;
+
+const char* name_of(Products products) {
+  return products == Products::fp32 ? "convolve" : "convolve_split";
+}
+
+std::string plan(const ConvLayer& layer, const std::string& key) {
+  const planning::GpuFigures& gpu =
+      key.empty() ? planning::present_gpu() : planning::built_in_gpu(key);
+  const planning::ChoiceOn on{gpu.name, key.empty() ? planning::present_limits() : limits_of(gpu)};
+  return planning::explain(planning::rule_for(gpu.name), contenders(Products::split_tf32), layer,
+                           on);
+}
+
+}  // namespace
+
+Conv2dVariant variant(Products products) {
+  // Of a layer that it takes.
+  const auto choice = [products](const ConvLayer& layer) -> const Conv2dVariant& {
+    const Bound* const one = chosen(layer, products);
+    if (one == nullptr) throw std::invalid_argument("layer " + conv::label(layer) + " was refused");
+    return one->variant;
+  };
+  Conv2dVariant variant;
+  variant.name = name_of(products);
+  variant.source = "stages/convolve/convolve.cpp";
+  variant.description =
+      "the fastest of our kernels for the layer, by a rule fitted to measured times";
+  if (products == Products::split_tf32) variant.description += "; those on tensor cores too";
+  variant.plans = true;
+  variant.refuses = [products](const ConvLayer& layer) -> std::string {
+    return chosen(layer, products) == nullptr ? "none of our kernels takes it" : "";
+  };
+  variant.chosen = [choice, products](const ConvLayer& layer) {
+    Conv2dVariant one = choice(layer);
+    one.name = name_of(products);
+    return one;
+  };
+  variant.launch = [choice](const Conv2dCall& call) { return choice(call.layer).launch(call); };
+  variant.workspace_floats = [choice](const ConvLayer& layer) {
+    const Conv2dVariant& one = choice(layer);
+    return one.workspace_floats ? one.workspace_floats(layer) : 0;
+  };
+  variant.packed_floats = [choice](const ConvLayer& layer) {
+    const Conv2dVariant& one = choice(layer);
+    return one.packed_floats ? one.packed_floats(layer) : 0;
+  };
+  variant.pack = [choice](const float* filters, float* packed, const ConvLayer& layer) {
+    return choice(layer).pack(filters, packed, layer);
+  };
+  variant.predict = [choice](const ConvLayer& layer) { return choice(layer).predict(layer); };
+  variant.runs_as = [choice](const ConvLayer& layer) { return choice(layer).name; };
+  for (const Bound& one : bound(products)) variant.chooses_from.push_back(one.variant.name);
+  return variant;
+}
+
+Conv2dStage stage() {
+  Conv2dStage stage;
+  stage.name = "convolve";
+  stage.variants = {variant()};
+  if (bound(Products::split_tf32).size() > bound(Products::fp32).size()) {
+    stage.variants.push_back(variant(Products::split_tf32));
+  }
+  stage.plan = plan;
+  return stage;
+}
+
+}  // namespace halo::convolve

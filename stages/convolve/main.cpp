@@ -1,0 +1,22 @@
+// The dispatcher's program: as a stage's, and `refit`.
+#include <string>
+#include <vector>
+
+#include "common/harness/core/program.hpp"
+#include "common/peers/conv2d.hpp"
+#include "stages/convolve/convolve.hpp"
+#include "stages/convolve/refit.hpp"
+
+int main(int argc, char** argv) {
+  if (argc > 1 && std::string(argv[1]) == "refit") {
+    return halo::guarded_main("convolve refit",
+                              [&] { return halo::convolve::refit(argc - 1, argv + 1); });
+  }
+  halo::Conv2dStage stage = halo::convolve::stage();
+  // Beside their own stages they are there already.
+  using halo::convolve::Products;
+  for (const auto& one : halo::convolve::bound(Products::split_tf32))
+    stage.searched.push_back(one.variant);
+  return halo::run_program<halo::conv::ConvLayer>(argc, argv, {stage}, halo::peers::conv2d(),
+                                                  halo::make_backend());
+}

@@ -1,0 +1,282 @@
+#include "stages/convolve/refit.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/conv/inputs.hpp"
+#include "common/data/file.hpp"
+#include "common/data/layer_table.hpp"
+#include "common/harness/bench_sets.hpp"
+#include "common/harness/core/program.hpp"
+#include "common/planning/present_gpu.hpp"
+#include "common/report/command_line.hpp"
+#include "common/report/json.hpp"
+#include "stages/convolve/contenders.hpp"
+
+namespace halo::convolve {
+
+namespace {
+
+using conv::ConvLayer;
+
+struct Options {
+  std::string from;
+  std::string times;
+  std::string out;
+  std::string sets = "cuconv,chang_onishi_single,chang_onishi_multi,sc16";
+  std::string batch;
+};
+
+const std::vector<Bound>& all_bound() { return bound(Products::split_tf32); }
+const std::vector<planning::Contender>& all_contenders() {
+  return contenders(Products::split_tf32);
+}
+
+// ---- Measuring ----
+
+constexpr double kHopeless = 4;   // times the best so far: one call says enough
+constexpr double kLaunchUs = 10;  // that a single call may take beside its kernel
+constexpr double kRoundUs = 500;
+constexpr int kRounds = 5;
+
+std::vector<ConvLayer> layers_of(const Options& options) {
+  std::vector<ConvLayer> layers;
+  for (const std::string& name : split(options.sets)) {
+    require_bench_set("conv2d", name);
+    for (const BenchSet& set : bench_sets()) {
+      if (set.family != "conv2d" || set.name != name) continue;
+      std::vector<std::int64_t> batches = set.batches;
+      if (!options.batch.empty()) {
+        batches.clear();
+        for (const std::string& images : split(options.batch)) {
+          batches.push_back(parse_number("batch", images, 1, 1'000'000));
+        }
+      }
+      for (const data::NamedLayer& named : data::paper_layer_table(name)) {
+        const auto add = [&](const ConvLayer& layer) {
+          if (std::find(layers.begin(), layers.end(), layer) == layers.end())
+            layers.push_back(layer);
+        };
+        if (batches.empty()) add(named.layer);
+        for (const std::int64_t images : batches) add(named.layer.with_batch(images));
+      }
+    }
+  }
+  return layers;
+}
+
+// Times of calls on random numbers. What the contenders compute is not looked at: their stages' trials do that.
+class Measuring {
+ public:
+  explicit Measuring(Backend& backend) : backend_(backend), values_(std::size_t{1} << 20) {
+    conv::Random random(7);
+    for (float& value : values_) {
+      value = static_cast<float>(static_cast<double>(random.below(2'000'001)) / 1e6 - 1);
+    }
+  }
+
+  // Microseconds of a call; nothing if it can't be run here. `best` of the layer so far.
+  std::optional<double> time(const Conv2dVariant& variant, const ConvLayer& layer, double best) {
+    const auto floats = [&](const std::function<std::int64_t(const ConvLayer&)>& of) {
+      return of ? of(layer) : std::int64_t{0};
+    };
+    const std::int64_t packed = floats(variant.packed_floats);
+    const std::int64_t workspace = floats(variant.workspace_floats);
+    const std::int64_t all =
+        layer.input_size() + layer.filters_size() + layer.output_size() + packed + workspace;
+    if (!too_large_for_memory("it", 0, 4 * all, backend_).empty()) return {};
+    try {
+      Conv2dCall call{layer, at_least(input_, layer.input_size()),
+                      at_least(filters_, layer.filters_size()),
+                      at_least(output_, layer.output_size()), at_least(workspace_, workspace)};
+      if (packed > 0) {
+        float* const to = at_least(packed_, packed);
+        require([&] { return variant.pack(call.filters, to, layer); });
+        call.packed = to;
+      }
+      const auto launch = [&](int) { return variant.launch(call); };
+      require([&] { return launch(0); });
+      const double once = backend_.batch(launch, 1)->run() * 1e3;
+      if (once > kHopeless * best + kLaunchUs) return once;
+      const int calls = std::clamp(static_cast<int>(kRoundUs / std::max(once, 1.0)), 1, 200);
+      const std::unique_ptr<Batch> batch = backend_.batch(launch, calls);
+      batch->run();
+      std::vector<double> rounds;
+      for (int i = 0; i < kRounds; ++i) rounds.push_back(batch->run() * 1e3 / calls);
+      std::nth_element(rounds.begin(), rounds.begin() + kRounds / 2, rounds.end());
+      return rounds[kRounds / 2];
+    } catch (const std::runtime_error& error) {
+      std::fprintf(stderr, "%s on %s: %s\n", variant.name.c_str(), conv::label(layer).c_str(),
+                   error.what());
+      for (auto* array : {&input_, &filters_, &output_, &workspace_, &packed_}) array->reset();
+      backend_.recover();
+      return {};
+    }
+  }
+
+ private:
+  void require(const std::function<int()>& launch) {
+    const Observation seen = backend_.run(launch);
+    if (!seen.error.empty()) throw std::runtime_error(seen.error);
+  }
+  // Grown where it is too small: the largest layer's does for the others.
+  float* at_least(std::unique_ptr<Array>& array, std::int64_t floats) {
+    if (floats == 0) return nullptr;
+    const auto wanted = static_cast<std::size_t>(floats);
+    if (!array || array->size() < wanted) {
+      array.reset();
+      array = std::make_unique<Array>(backend_, wanted);
+      for (std::size_t at = 0; at < wanted; at += values_.size()) {
+        array->write(std::span(values_).first(std::min(values_.size(), wanted - at)), at);
+      }
+    }
+    return array->data();
+  }
+
+  Backend& backend_;
+  std::vector<float> values_;
+  std::unique_ptr<Array> input_, filters_, output_, workspace_, packed_;
+};
+
+Row row_of(const Bound& one, const Backend& backend, const ConvLayer& layer, double us) {
+  Row row;
+  row.stage = one.stage;
+  row.backend = backend.name();
+  row.variant = one.variant.name;
+  row.source = one.variant.source;
+  row.problem = erased(layer)->fields();
+  row.label = conv::label(layer);
+  row.check.reason = row.hazards.reason = row.traffic.reason = "only timed";
+  row.time.outcome = Outcome::good;
+  row.time.method = "for a rule";
+  row.time.hot.rounds = kRounds;
+  row.time.hot.median_ms = us * 1e-3;
+  return row;
+}
+
+Results measure(const Options& options, Backend& backend, Results results) {
+  const std::vector<ConvLayer> layers = layers_of(options);
+  const planning::GpuLimits limits = planning::present_limits();
+  Progress progress;
+  Measuring measuring(backend);
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const ConvLayer& layer = layers[i];
+    progress.show("layer " + std::to_string(i + 1) + " of " + std::to_string(layers.size()) + ": " +
+                  conv::label(layer));
+    double best = 1e12;
+    for (std::size_t at = 0; at < all_bound().size(); ++at) {
+      if (!all_contenders()[at].refuses(layer, limits).empty()) continue;
+      const std::optional<double> us = measuring.time(all_bound()[at].variant, layer, best);
+      if (!us) continue;
+      best = std::min(best, *us);
+      results.rows.push_back(row_of(all_bound()[at], backend, layer, *us));
+    }
+  }
+  progress.clear();
+  return results;
+}
+
+// ---- Fitting ----
+
+std::string percent(double share) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f %%", 100 * share);
+  return text;
+}
+
+// The GPU that results are of, as its rule will be asked for it.
+planning::ChoiceOn gpu_of(const Machine& machine) {
+  for (const planning::GpuFigures& gpu : planning::built_in_gpus()) {
+    if (gpu.name == machine.gpu) return {gpu.name, limits_of(gpu)};
+  }
+  // One that only the device itself can tell of.
+  const planning::GpuFigures& present = planning::present_gpu();
+  if (present.name != machine.gpu) {
+    throw UsageError("the times are of " + machine.gpu +
+                     ", of which nothing is known here: refit on a machine with that GPU");
+  }
+  return {present.name, planning::present_limits()};
+}
+
+void print(const planning::ConvolutionRule& rule) {
+  std::printf("%-28s %7s  %s\n", "contender", "layers", "off by, in the middle");
+  for (const planning::CostModel& model : rule.models) {
+    std::printf("%-28s %7d  %s\n", model.variant.c_str(), model.layers,
+                percent(model.error).c_str());
+  }
+  const planning::LeftOut& left_out = rule.left_out;
+  std::printf(
+      "%zu layers were measured with several contenders.\n"
+      "Chosen by models alone, on %d layers they were not fitted to: %s over the best in the mean, "
+      "%s at "
+      "worst%s.\n",
+      rule.layers.size(), left_out.layers, percent(left_out.mean).c_str(),
+      percent(left_out.worst).c_str(),
+      left_out.worst_layer.empty() ? "" : (" (" + left_out.worst_layer + ")").c_str());
+}
+
+}  // namespace
+
+int refit(int argc, const char* const* argv) {
+  Options options;
+  CommandLine line(
+      "Fits the rule by which `convolve` chooses a kernel to the kernels' times",
+      "Examples: convolve-gpu refit --times times.json --out common/data/rules/h200.json\n"
+      "          convolve-sim refit --from times.json --out common/data/rules/h200.json");
+  line.option("--times", "FILE", options.times, "measure here, and keep the times in this file");
+  line.option("--from", "FILE[,FILE]", options.from,
+              "take the times of results files (of this, or of halo bench) instead");
+  line.option("--out", "FILE", options.out, "where the rule is written");
+  line.option("--set", "SET[,SET]", options.sets,
+              "the layers to measure: " + bench_set_names("conv2d"));
+  line.option("--batch", "N[,N]", options.batch, "with so many images instead of the sets' own");
+  if (!line.parse(argc, argv)) return 0;
+  if (options.times.empty() == options.from.empty()) {
+    throw UsageError("--times FILE measures, --from FILE has measured: one of them");
+  }
+  if (options.out.empty()) throw UsageError("--out FILE is missing: where the rule is written");
+
+  std::vector<Results> all;
+  if (options.from.empty()) {
+    const std::unique_ptr<Backend> backend = make_backend();
+    std::string reason = backend->unavailable();
+    if (reason.empty()) reason = backend->times() ? "" : backend->no_time_reason();
+    if (!reason.empty()) {
+      std::fprintf(stderr, "refit: NOT RUN: %s\n", reason.c_str());
+      return 77;
+    }
+    all.push_back(measure(options, *backend, begin_results(argc, argv, 7, *backend, {})));
+    write_json(options.times, all.front());
+  } else {
+    for (const std::string& file : split(options.from)) all.push_back(read_json(file));
+  }
+  const planning::ChoiceOn on = gpu_of(all.front().machine);
+  std::vector<planning::MeasuredTime> times;
+  std::string command;
+  for (const Results& results : all) {
+    if (results.machine.gpu != all.front().machine.gpu) {
+      throw UsageError("--from: the files are of different GPUs");
+    }
+    if (!command.empty()) command += "; ";
+    command += results.command;
+    for (const Row& row : results.rows) {
+      if (row.time.outcome != Outcome::good || row.label.empty() || !row.layout.empty()) continue;
+      if (row.role != Role::variant) continue;
+      times.push_back({conv::parse_label(row.label), row.variant, row.time.hot.median_ms * 1e3});
+    }
+  }
+  planning::ConvolutionRule rule = planning::fit(times, all_contenders(), on);
+  rule.date = all.front().date;
+  rule.command = command;
+  data::write_file(options.out, planning::to_text(rule));
+  print(rule);
+  return 0;
+}
+
+}  // namespace halo::convolve

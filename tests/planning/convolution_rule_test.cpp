@@ -1,0 +1,300 @@
+// The rule that chooses a kernel for a layer, and its fit, with contenders and times made up.
+#include "common/planning/convolution_rule.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "common/data/layer_table.hpp"
+#include "tests/catch.hpp"
+
+using namespace halo;
+using namespace halo::planning;
+using conv::ConvLayer;
+
+namespace {
+
+const ChoiceOn kOn{"a GPU", {.sms = 100, .shared_per_sm = 100'000, .shared_per_block = 100'000}};
+
+// A block for each so many filters and places; a step for each channel and tap.
+Contender tiles(const std::string& name, int filters, int places) {
+  return {name, [](const ConvLayer&, const GpuLimits&) { return std::string(); },
+          [=](const ConvLayer& l, const GpuLimits&) {
+            LaunchWork work;
+            work.blocks =
+                std::ceil(1.0 * l.K() / filters) * std::ceil(1.0 * l.N() * l.P() * l.Q() / places);
+            work.steps = static_cast<double>(l.products_per_output());
+            work.megabytes = static_cast<double>(l.output_size()) * 4e-6;
+            return work;
+          }};
+}
+
+// Takes many filters only.
+Contender picky() {
+  Contender contender = tiles("picky", 128, 128);
+  contender.refuses = [](const ConvLayer& l, const GpuLimits&) {
+    return l.K() < 100 ? std::string("it is made for 100 filters") : "";
+  };
+  return contender;
+}
+
+std::vector<Contender> made_up() {
+  return {tiles("small", 16, 32), tiles("large", 64, 64), picky()};
+}
+
+// What they take in truth: a launch, and each wave of a block's steps.
+double true_us(const Contender& contender, const ConvLayer& layer) {
+  const LaunchWork work = contender.work(layer, kOn.limits);
+  const double waves = std::ceil(work.blocks / 100);
+  const double step = contender.variant == "small"   ? 0.002
+                      : contender.variant == "large" ? 0.006
+                                                     : 0.015;
+  return 2 + waves * (0.5 + step * work.steps);
+}
+
+std::vector<MeasuredTime> times_of(const std::vector<Contender>& contenders) {
+  std::vector<MeasuredTime> times;
+  for (const data::NamedLayer& named : data::paper_layer_table("cuconv")) {
+    for (const int images : {1, 8}) {
+      const ConvLayer layer = named.layer.with_batch(images);
+      for (const Contender& one : contenders) {
+        if (one.refuses(layer, kOn.limits).empty()) {
+          times.push_back({layer, one.variant, true_us(one, layer)});
+        }
+      }
+    }
+  }
+  return times;
+}
+
+std::string complaint(const std::string& text) {
+  try {
+    parse_rule(text);
+  } catch (const std::runtime_error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("the terms of the cost model count waves, the fullest SM and all SMs") {
+  const LaunchWork work{.launches = 2, .blocks = 250, .resident = 2, .steps = 10, .megabytes = 7};
+  CHECK(cost_terms(work, 100) == CostTerms{2, 2, 20, 30, 25, 0, 7});
+  LaunchWork cluster = work;
+  cluster.cluster = 4;
+  CHECK(cost_terms(cluster, 100) == CostTerms{2, 2, 20, 30, 25, 2, 7});
+}
+
+TEST_CASE("a fit finds what times follow from, and chooses by it on layers it has not seen") {
+  const std::vector<Contender> contenders = made_up();
+  ConvolutionRule rule = fit(times_of(contenders), contenders, kOn);
+  REQUIRE(rule.models.size() == 3);
+  for (const CostModel& model : rule.models) {
+    INFO(model.variant);
+    CHECK(model.layers > 50);
+    CHECK(model.error < 0.01);
+    CHECK(std::all_of(model.coefficients.begin(), model.coefficients.end(),
+                      [](double one) { return one >= 0; }));
+  }
+  CHECK(rule.layers.size() == 172);
+  CHECK(rule.left_out.layers == 172);
+  CHECK(rule.left_out.mean < 0.005);
+  CHECK(rule.left_out.worst < 0.2);
+  CHECK(rule.left_out.mean <= rule.left_out.worst);
+  for (const char* label : {"28-4-3-96-100", "9-1-1-1000-64", "112-1-7-64-3-s2", "33-16-5-40-17"}) {
+    INFO(label);
+    const ConvLayer layer = conv::parse_label(label);
+    const Contender* const chosen = choose(rule, contenders, layer, kOn);
+    REQUIRE(chosen != nullptr);
+    double best = HUGE_VAL;
+    for (const Contender& one : contenders) {
+      if (one.refuses(layer, kOn.limits).empty()) best = std::min(best, true_us(one, layer));
+    }
+    CHECK(true_us(*chosen, layer) <= 1.02 * best);
+  }
+}
+
+TEST_CASE("what leaving layers out costs shows where no model can follow the times") {
+  const std::vector<Contender> contenders = made_up();
+  std::vector<MeasuredTime> times = times_of(contenders);
+  // By turns, which no term counts.
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    if (i % 7 == 0) times[i].us *= 3;
+  }
+  const ConvolutionRule rule = fit(times, contenders, kOn);
+  CHECK(rule.left_out.mean > 0.05);
+  CHECK(rule.left_out.worst > 0.3);
+  CHECK(!rule.left_out.worst_layer.empty());
+  // On the measured layers themselves nothing is lost.
+  for (const MeasuredTime& time : times) {
+    const Contender* const chosen = choose(rule, contenders, time.layer, kOn);
+    REQUIRE(chosen != nullptr);
+    const auto best =
+        std::min_element(times.begin(), times.end(), [&](const auto& a, const auto& b) {
+          return std::pair(!(a.layer == time.layer), a.us) <
+                 std::pair(!(b.layer == time.layer), b.us);
+        });
+    CHECK(chosen->variant == best->variant);
+  }
+}
+
+TEST_CASE("a measured layer gets its fastest on that GPU, and models decide on another") {
+  const std::vector<Contender> contenders = made_up();
+  const ConvLayer layer = conv::parse_label("56-1-3-64-64");
+  ConvolutionRule rule = fit(times_of(contenders), contenders, kOn);
+  const std::string by_model = [&] {
+    ConvolutionRule models = rule;
+    models.layers.clear();
+    return choose(models, contenders, layer, kOn)->variant;
+  }();
+  const std::string other = by_model == "small" ? "large" : "small";
+  std::erase_if(rule.layers, [](const BestOfLayer& one) { return one.layer == "56-1-3-64-64"; });
+  rule.layers.push_back({"56-1-3-64-64", other, 1.5});
+  CHECK(choose(rule, contenders, layer, kOn)->variant == other);
+  CHECK(choose(rule, contenders, layer, {"another GPU", kOn.limits})->variant == by_model);
+  // Nor if it refuses the layer, or is no contender any more.
+  rule.layers.back().variant = "picky";
+  CHECK(choose(rule, contenders, layer, kOn)->variant == by_model);
+  rule.layers.back().variant = "gone";
+  CHECK(choose(rule, contenders, layer, kOn)->variant == by_model);
+}
+
+TEST_CASE("contenders that the rule does not know come last, and none is chosen where all refuse") {
+  std::vector<Contender> contenders = made_up();
+  const ConvolutionRule rule = fit(times_of(contenders), contenders, kOn);
+  contenders.insert(contenders.begin(), tiles("new", 1, 1));
+  const ConvLayer layer = conv::parse_label("14-2-3-64-64");
+  const std::vector<Candidate> all = candidates(rule, contenders, layer, kOn);
+  REQUIRE(all.size() == 4);
+  CHECK(all[0].measured == false);
+  CHECK(all[0].us <= all[1].us);
+  CHECK(all[2].contender->variant == "new");
+  CHECK(all[2].us < 0);
+  CHECK(all[3].refusal == "it is made for 100 filters");
+  const std::vector<Contender> only_picky = {picky()};
+  CHECK(choose(rule, only_picky, layer, kOn) == nullptr);
+  CHECK(choose(rule, std::vector<Contender>(), layer, kOn) == nullptr);
+  // Without any model the first that takes it.
+  CHECK(choose({}, contenders, layer, kOn)->variant == "new");
+}
+
+TEST_CASE("why a kernel was chosen is told candidate by candidate") {
+  const std::vector<Contender> contenders = made_up();
+  ConvolutionRule rule = fit(times_of(contenders), contenders, kOn);
+  rule.date = "2026-01-02T03:04:05Z";
+  const std::string measured = explain(rule, contenders, conv::parse_label("56-1-3-64-64"), kOn);
+  CHECK_THAT(measured, test::contains("layer 56-1-3-64-64 on a GPU, 100 SMs"));
+  CHECK_THAT(measured, test::contains("by the rule of a GPU, 2026-01-02"));
+  CHECK_THAT(measured, test::contains("measured: the fastest on this layer"));
+  CHECK_THAT(measured, test::contains("refuses: it is made for 100 filters"));
+  const std::string other =
+      explain(rule, contenders, conv::parse_label("14-2-3-640-64"), {"another", {.sms = 50}});
+  CHECK_THAT(other, test::contains("another GPU, so its models decide"));
+  CHECK_THAT(other, test::contains(" predicted: ") && test::contains(" blocks, "));
+  CHECK(std::count(other.begin(), other.end(), '*') == 1);
+}
+
+TEST_CASE("contenders on tensor cores are remembered beside the others, for who allows them") {
+  std::vector<Contender> contenders = made_up();
+  contenders.push_back(tiles("tensor", 64, 128));
+  contenders.back().tensor_cores = true;
+  const ConvLayer fast = conv::parse_label("14-2-3-64-64"), slow = conv::parse_label("7-1-1-64-32");
+  std::vector<MeasuredTime> times = {{fast, "small", 3}, {fast, "large", 4}, {fast, "tensor", 1},
+                                     {slow, "small", 3}, {slow, "large", 4}, {slow, "tensor", 5}};
+  const ConvolutionRule rule = fit(times, contenders, kOn);
+  REQUIRE(rule.layers.size() == 3);
+  CHECK(rule.layers[0].variant == "small");
+  CHECK(rule.layers[1].layer == rule.layers[0].layer);
+  CHECK(rule.layers[1].variant == "tensor");
+  CHECK(rule.layers[2].variant == "small");
+  const std::span<const Contender> without(contenders.data(), 3);
+  CHECK(choose(rule, without, fast, kOn)->variant == "small");
+  CHECK(choose(rule, contenders, fast, kOn)->variant == "tensor");
+  CHECK(choose(rule, contenders, slow, kOn)->variant == "small");
+  // What leaving out costs is of the others.
+  CHECK(rule.left_out.worst < 0.5);
+}
+
+TEST_CASE("a rule comes back as it was written, and what is none is refused") {
+  const std::vector<Contender> contenders = made_up();
+  ConvolutionRule rule = fit(times_of(contenders), contenders, kOn);
+  rule.date = "2026-01-02T03:04:05Z";
+  rule.command = "a \"command\"";
+  const std::string text = to_text(rule);
+  const ConvolutionRule back = parse_rule(text);
+  CHECK(to_text(back) == text);
+  CHECK(back.gpu == "a GPU");
+  CHECK(back.sms == 100);
+  CHECK(back.command == rule.command);
+  CHECK(back.models.size() == 3);
+  CHECK(back.layers.size() == 172);
+  CHECK(back.left_out.layers == 172);
+  CHECK_THAT(complaint("{"), test::contains("no rule of convolutions: "));
+  CHECK_THAT(complaint("{}"), test::contains("gpu"));
+  const auto changed = [&](const std::string& from, const std::string& to) {
+    std::string other = text;
+    other.replace(other.find(from), from.size(), to);
+    return complaint(other);
+  };
+  CHECK_THAT(changed("\"wave_step\":", "\"fast\":"), test::contains("there is no term fast"));
+  CHECK_THAT(changed("\"wave_step\":", "\"wave_step\":-"), test::contains("is negative"));
+  CHECK_THAT(changed("\"multiprocessors\": 100", "\"multiprocessors\": 0"),
+             test::contains("no multiprocessors"));
+}
+
+TEST_CASE("times that say nothing of contenders make no rule") {
+  const std::vector<Contender> contenders = made_up();
+  const ConvLayer layer = conv::parse_label("14-2-3-64-64");
+  const auto fitted = [&](std::vector<MeasuredTime> times) { return fit(times, contenders, kOn); };
+  CHECK_THROWS_AS(fitted({}), std::invalid_argument);
+  CHECK_THROWS_AS(fitted({{layer, "unknown", 3}}), std::invalid_argument);
+  CHECK_THROWS_AS(fitted({{layer, "picky", 3}}), std::invalid_argument);  // it refuses
+  CHECK_THROWS_AS(fitted({{layer, "small", 0}}), std::invalid_argument);
+  // Of one contender alone nobody knows whether it is the fastest.
+  CHECK(fitted({{layer, "small", 3}}).layers.empty());
+  const ConvolutionRule rule =
+      fitted({{layer, "small", 3}, {layer, "large", 4}, {layer, "large", 2}});
+  REQUIRE(rule.layers.size() == 1);
+  CHECK(rule.layers[0].variant == "large");
+  CHECK(rule.layers[0].us == 2);
+}
+
+TEST_CASE("the rules that are built in can be read, and are of different GPUs") {
+  REQUIRE(!known_rules().empty());
+  CHECK(known_rules().front().gpu == "NVIDIA H200");
+  for (const ConvolutionRule& rule : known_rules()) {
+    INFO(rule.gpu);
+    CHECK(&rule_for(rule.gpu) == &rule);
+    CHECK(!rule.date.empty());
+    CHECK(!rule.command.empty());
+    CHECK(!rule.models.empty());
+    CHECK(!rule.layers.empty());
+    for (const BestOfLayer& one : rule.layers) {
+      CHECK_NOTHROW(conv::parse_label(one.layer));
+      CHECK(one.us > 0);
+    }
+  }
+  CHECK(&rule_for("no such GPU") == &known_rules().front());
+}
+
+TEST_CASE("the papers' contenders say how they divide a layer") {
+  const GpuLimits h200 = limits_of(built_in_gpu("h200"));
+  const std::vector<Contender> all = paper_contenders();
+  const auto work_of = [&](const std::string& name, const char* label) {
+    const auto at = std::find_if(all.begin(), all.end(),
+                                 [&](const Contender& one) { return one.variant == name; });
+    REQUIRE(at != all.end());
+    const ConvLayer layer = conv::parse_label(label);
+    REQUIRE(at->refuses(layer, h200).empty());
+    return at->work(layer, h200);
+  };
+  const LaunchWork direct = work_of("filter_group", "56-2-3-64-16");
+  CHECK(direct.blocks == 2 * 7 * 2 * 8);  // tiles of 8 rows and 32 columns, 8 filters
+  CHECK(direct.resident == 8);
+  CHECK(direct.steps == 144);
+  CHECK(work_of("two_stage", "56-1-1-64-16").launches == 1);
+  CHECK(work_of("two_stage", "56-1-3-64-16").launches == 2);
+  CHECK(work_of("stride_fixed_32", "56-1-3-64-16").steps == 18);
+  CHECK(work_of("stride_fixed_64", "56-1-3-64-16").steps == 9);
+}

@@ -1,0 +1,132 @@
+// Which tile of registers stage 08 takes for a layer.
+#include "common/planning/register_tile_plan.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "common/data/layer_table.hpp"
+#include "common/planning/gpu_figures.hpp"
+#include "tests/catch.hpp"
+#include "tests/planning/small_gpu.hpp"
+
+using namespace halo::multi_channel_stride_fixed;
+using halo::conv::ConvLayer;
+using halo::planning::GpuLimits;
+using halo::test::contains;
+
+namespace {
+
+GpuLimits h200() { return limits_of(halo::planning::built_in_gpu("h200")); }
+
+ConvLayer pointwise(int N, int C, int size, int K) {
+  return ConvLayer({.N = N, .C = C, .H = size, .W = size, .K = K, .R = 1, .S = 1});
+}
+
+RegisterShape shape_of(const RegisterTilePlan& plan) {
+  REQUIRE(plan.refusal == "");
+  return kRegisterShapes[static_cast<std::size_t>(plan.tile.shape)];
+}
+
+}  // namespace
+
+TEST_CASE(
+    "08 register tile: every shape is whole warps whose copies are whole turns, and fits an SM") {
+  for (const RegisterShape& shape : kRegisterShapes) {
+    CAPTURE(shape.filters, shape.pixels);
+    CHECK(shape.threads() % 32 == 0);
+    CHECK(shape.filters % (4 * shape.thread_filters) == 0);
+    CHECK(shape.pixels % (8 * shape.thread_pixels) == 0);
+    CHECK(shape.threads() >= shape.pixels);  // a pixel or more a thread
+    const int bytes = 4 * std::max(shape.stages(), shape.sums());
+    CHECK(shape.blocks_of_sm * (bytes + 1024) <= h200().shared_per_sm);
+    // Sums, and two channels' filters and pixels, are registers; so are some thirty others.
+    const int registers = shape.thread_filters * shape.thread_pixels +
+                          2 * (shape.thread_filters + shape.thread_pixels);
+    CHECK(shape.blocks_of_sm * shape.threads() * registers < 65536);
+  }
+}
+
+TEST_CASE("08 register tile: a layer gets the tile that its filters and its pixels fill") {
+  CHECK(shape_of(plan_register_tile(pointwise(128, 192, 28, 16), h200())).filters == 16);
+  CHECK(shape_of(plan_register_tile(pointwise(128, 256, 28, 32), h200())).filters == 32);
+  const RegisterTilePlan large = plan_register_tile(pointwise(128, 512, 28, 512), h200());
+  CHECK(shape_of(large).filters >= 64);
+  CHECK(shape_of(large).pixels == 128);
+  CHECK(large.tile.parts == 1);
+}
+
+TEST_CASE("08 register tile: few tiles of many channels are shared by clusters") {
+  const RegisterTilePlan plan = plan_register_tile(pointwise(1, 832, 7, 32), h200());
+  CHECK(shape_of(plan).filters <= 32);
+  CHECK(plan.tile.parts > 2);
+}
+
+TEST_CASE("08 register tile: parts are no more than segments") {
+  for (int shape = 0; shape < kRegisterShapeCount; ++shape) {
+    CHECK(exact_register_tile(pointwise(1, 33, 8, 8), shape, 8, h200()).tile.parts == 3);
+    CHECK(exact_register_tile(pointwise(1, 16, 8, 8), shape, 8, h200()).tile.parts == 1);
+  }
+}
+
+TEST_CASE("08 register tile: pixels are copied in quads where they are quads in memory") {
+  const auto at_once = [](const ConvLayer& layer) {
+    return exact_register_tile(layer, 0, 1, h200()).tile.at_once;
+  };
+  CHECK(at_once(pointwise(2, 16, 14, 8)) == 4);
+  CHECK(at_once(pointwise(2, 16, 7, 8)) == 1);
+  CHECK(at_once(ConvLayer({.C = 16, .H = 8, .W = 8, .R = 1, .S = 1, .stride_w = 2})) == 1);
+  CHECK(at_once(ConvLayer({.C = 16, .H = 8, .W = 8, .R = 1, .S = 1, .padding_h = 1})) == 1);
+  CHECK(at_once(ConvLayer({.C = 16, .H = 8, .W = 8, .R = 1, .S = 3, .padding_w = 1})) == 1);
+}
+
+TEST_CASE("08 register tile: a block gets 48 KB anywhere, and what needs more is refused") {
+  const GpuLimits small = limits_of(halo::test::small_gpu());
+  CHECK_THAT(exact_register_tile(pointwise(1, 16, 14, 64), 0, 1, small).refusal,
+             contains("49152 bytes of shared memory"));
+  for (int shape = 1; shape < kRegisterShapeCount; ++shape) {
+    CHECK(exact_register_tile(pointwise(1, 16, 14, 64), shape, 1, small).refusal == "");
+  }
+  CHECK(plan_register_tile(pointwise(64, 256, 28, 256), small).refusal == "");
+}
+
+TEST_CASE("08 register tile: few channels have one shape") {
+  const RegisterTilePlan plan = plan_register_tile(pointwise(1, 15, 8, 64), h200());
+  CHECK(plan.refusal == "");
+  CHECK(plan.tile.shape == kShapeOfFew);
+  CHECK(plan.tile.at_once == 1);
+  CHECK_THAT(exact_register_tile(pointwise(1, 15, 8, 64), 0, 1, h200()).refusal,
+             contains("another shape"));
+}
+
+TEST_CASE("08 register tile: contenders have names of their own, and count their work") {
+  std::set<std::string> names;
+  const ConvLayer layer = pointwise(8, 480, 14, 192);
+  for (const halo::planning::Contender& contender : register_tile_contenders()) {
+    CHECK(names.insert(contender.variant).second);
+    CHECK(contender.refuses(layer, h200()) == "");
+    CHECK(contender.work(layer, h200()).blocks >= 13 * 2);
+  }
+  CHECK(names.size() == kRegisterContenders.size());
+  CHECK(names.contains("register_tile_64x128_8x8_p2"));
+  // 30 segments of 192 filters in tiles of 64, and 1,568 pixels in tiles of 128, shared by four.
+  const auto work = work_of(layer, {.shape = 1, .parts = 4, .at_once = 4});
+  CHECK(work.blocks == 3 * 13 * 4);
+  CHECK(work.steps == 8);
+  CHECK(work.cluster == 4);
+  CHECK(work.resident == 3);
+}
+
+TEST_CASE(
+    "08 register tile: the model finds fewer blocks than SMs slower, and twice the images no "
+    "faster") {
+  const RegisterTile tile{.shape = 1, .parts = 1, .at_once = 4};
+  double before = 0;
+  for (const int N : {1, 2, 4, 8, 16, 32, 64}) {
+    const double us = estimated_us(pointwise(N, 256, 28, 256), tile, h200());
+    CHECK(us >= before);
+    before = us;
+  }
+  CHECK(estimated_us(pointwise(1, 256, 28, 256), tile, h200()) <
+        estimated_us(pointwise(64, 256, 28, 256), tile, h200()));
+}

@@ -1,0 +1,95 @@
+// How stage 08 divides a layer for Winograd's method.
+#include "common/planning/winograd_plan.hpp"
+
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+
+#include "common/data/layer_table.hpp"
+#include "tests/catch.hpp"
+
+using namespace halo::multi_channel_stride_fixed;
+using namespace halo::planning;
+using halo::conv::ConvLayer;
+using halo::test::contains;
+
+namespace {
+
+GpuLimits h200() { return limits_of(built_in_gpu("h200")); }
+ConvLayer layer(const char* label) { return halo::conv::parse_label(label); }
+
+}  // namespace
+
+TEST_CASE("winograd's plan: a layer by hand") {
+  // 14 x 14 outputs are 4 x 4 tiles of 4 x 4, one block of 16; 130 filters are 3 blocks of 64, 20 channels 3
+  // chunks of 8.
+  const WinogradPlan plan = exact_winograd(layer("14-1-3-130-20"), 0, 2, h200());
+  REQUIRE(plan.refusal.empty());
+  const WinogradDivision& d = plan.division;
+  CHECK(d.shape == 0);
+  CHECK(d.tiles_down == 4);
+  CHECK(d.tiles_across == 4);
+  CHECK(d.tiles == 16);
+  CHECK(d.groups == 3);
+  CHECK(d.chunks == 3);
+  CHECK(d.parts == 2);
+  CHECK(plan.blocks == 1 * 3 * 2);
+  CHECK(plan.threads == 384);
+  CHECK(plan.packed_floats == 36 * 192 * 24);
+  // Two chunks of filters, inputs and patches: 36 * 8 * (64 + 16 + 16) floats each.
+  CHECK(plan.shared_bytes == 4 * 2 * 36 * 8 * 96);
+}
+
+TEST_CASE("winograd's plan: what it refuses") {
+  CHECK_THAT(exact_winograd(layer("14-1-3-8-8-s2"), 0, 1, h200()).refusal, contains("stride 1"));
+  CHECK_THAT(exact_winograd(layer("14-1-5-8-8"), 0, 1, h200()).refusal, contains("3 x 3"));
+  CHECK_THAT(exact_winograd(layer("14-1-3x5-8-8"), 0, 1, h200()).refusal, contains("3 x 3"));
+  CHECK_THAT(exact_winograd(layer("14-1-3-8-8"), 0, 2, h200()).refusal, contains("2 parts"));
+  CHECK_THAT(exact_winograd(layer("14-1-3-8-80"), 0, 3, h200()).refusal, contains("3 parts"));
+  CHECK_THAT(exact_winograd(layer("14-1-3-8-800"), 0, 16, h200()).refusal, contains("16 parts"));
+  CHECK_THAT(exact_winograd(layer("14-1-3-8-8"), 0, 1, {132, 65536, 49152}).refusal,
+             contains("shared memory"));
+  // 36 numbers in place of 9.
+  CHECK_THAT(exact_winograd(layer("4-1-3-14000-14000"), 0, 1, h200()).refusal,
+             contains("transformed filters"));
+  CHECK_THROWS_AS(exact_winograd(layer("14-1-3-8-8"), kWinogradShapeCount, 1, h200()),
+                  std::out_of_range);
+  CHECK_THAT(plan_winograd(layer("14-1-1-8-8"), 4, h200()).refusal, contains("filters of 3 x 3"));
+  CHECK_THAT(plan_winograd(layer("14-1-3x5-8-8"), 2, h200()).refusal, contains("5 x 5 or 3 x 3"));
+  CHECK_THAT(plan_winograd(layer("14-1-5-8-8-s2"), 2, h200()).refusal, contains("stride 1"));
+}
+
+TEST_CASE("winograd's plan: channels are divided where there are SMs for them") {
+  // 16 tiles and 8 blocks of filters leave most of 132 SMs idle.
+  CHECK(plan_winograd(layer("14-1-3-512-512"), 4, h200()).division.parts == 8);
+  CHECK(plan_winograd(layer("56-32-3-256-256"), 4, h200()).division.parts == 1);
+  for (const char* label : {"14-1-3-512-512", "56-1-3-64-64", "7-1-5-48-128", "28-8-3-128-96"}) {
+    for (const int outputs : {2, 4}) {
+      const WinogradPlan plan = plan_winograd(layer(label), outputs, h200());
+      if (!plan.refusal.empty()) continue;
+      CHECK(plan.division.parts <= plan.division.chunks);
+      CHECK(plan.shared_bytes <= h200().shared_per_block);
+      CHECK(kWinogradShapes[plan.division.shape].outputs == outputs);
+    }
+  }
+}
+
+TEST_CASE("winograd's plan: the dispatcher has every shape with every number of parts") {
+  const auto contenders = winograd_contenders();
+  CHECK(contenders.size() == 4 * static_cast<std::size_t>(kWinogradShapeCount));
+  for (const Contender& contender : contenders) {
+    INFO(contender.variant);
+    // 64 channels are 8 chunks or more.
+    const char* const label =
+        contender.variant.find("5x5") == std::string::npos ? "14-2-3-70-64" : "14-2-5-70-64";
+    REQUIRE(contender.refuses(layer(label), h200()).empty());
+    CHECK_FALSE(contender.refuses(layer("14-2-1-70-64"), h200()).empty());
+    const LaunchWork work = contender.work(layer(label), h200());
+    const char parts = contender.variant.back();
+    CHECK(work.cluster == parts - '0');
+    CHECK(work.steps * work.cluster >= 8);
+    CHECK(work.megabytes > 0);
+  }
+  CHECK(contenders.front().variant == winograd_name(0, 1));
+  CHECK(winograd_name(0, 2) == "winograd_4x4_k64_t16_p2");
+}

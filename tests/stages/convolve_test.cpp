@@ -1,0 +1,247 @@
+// The dispatcher: its variant, its plans, and the function for programs of one's own.
+#include "stages/convolve/convolve.hpp"
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+
+#include "common/conv/inputs.hpp"
+#include "common/planning/present_gpu.hpp"
+#include "common/report/command_line.hpp"
+#include "stages/convolve/contenders.hpp"
+#include "stages/convolve/convolution.hpp"
+#include "stages/convolve/refit.hpp"
+#include "tests/catch.hpp"
+#include "tests/data/files.hpp"
+#include "tests/stages/stage_checks.hpp"
+
+using namespace halo;
+using conv::ConvLayer;
+
+namespace {
+
+// So that several contenders are chosen.
+const std::vector<ConvLayer> kLayers = {
+    conv::parse_label("14-1-3-24-16"), conv::parse_label("7-1-1-64-32"),
+    conv::parse_label("9x7-3-5-4-3-s2"), conv::parse_label("28-2-3-8-1")};
+
+const std::vector<convolve::Bound>& all_bound() {
+  return convolve::bound(convolve::Products::split_tf32);
+}
+const std::vector<planning::Contender>& all_contenders() {
+  return convolve::contenders(convolve::Products::split_tf32);
+}
+
+std::vector<float> random_values(std::int64_t count) {
+  conv::Random random(test::seed());
+  std::vector<float> values(static_cast<std::size_t>(count));
+  for (float& value : values) value = static_cast<float>(random.below(21)) - 10;
+  return values;
+}
+
+}  // namespace
+
+TEST_CASE("convolve: every layer is right, without hazards") {
+  test::require_trials(convolve::stage());
+}
+
+TEST_CASE("convolve: what it costs is what the chosen kernel costs") {
+  test::require_traffic(convolve::stage(), kLayers);
+}
+
+TEST_CASE("convolve: contenders have variants, take what they say, and every rule knows them") {
+  test::usable_backend();
+  const auto& contenders = all_contenders();
+  REQUIRE(contenders.size() == all_bound().size());
+  std::set<std::string> names;
+  const planning::GpuLimits limits = planning::present_limits();
+  for (std::size_t i = 0; i < contenders.size(); ++i) {
+    const Conv2dVariant& variant = all_bound()[i].variant;
+    INFO(variant.name);
+    CHECK(variant.name == contenders[i].variant);
+    CHECK(names.insert(variant.name).second);
+    for (const ConvLayer& layer : adversarial<ConvLayer>(test::seed())) {
+      INFO(conv::label(layer));
+      // Who says it takes a layer runs it; the variant may be tried with more than is worth choosing it for.
+      if (!contenders[i].refuses(layer, limits).empty()) continue;
+      CHECK(refusal(variant, layer) == "");
+      const planning::LaunchWork work = contenders[i].work(layer, limits);
+      CHECK(work.blocks >= 1);
+      CHECK(work.resident >= 1);
+      CHECK(work.steps >= 1);
+    }
+  }
+  for (const planning::ConvolutionRule& rule : planning::known_rules()) {
+    for (const planning::CostModel& model : rule.models) CHECK(names.contains(model.variant));
+    for (const planning::BestOfLayer& layer : rule.layers) CHECK(names.contains(layer.variant));
+  }
+}
+
+TEST_CASE("convolve: blocks are those that are launched") {
+  const auto backend = test::counting_backend();
+  const planning::GpuLimits limits = planning::present_limits();
+  for (std::size_t i = 0; i < all_bound().size(); ++i) {
+    const Conv2dVariant& variant = all_bound()[i].variant;
+    INFO(variant.name);
+    for (const ConvLayer& layer : kLayers) {
+      INFO(conv::label(layer));
+      if (!all_contenders()[i].refuses(layer, limits).empty()) continue;
+      const planning::LaunchWork work = all_contenders()[i].work(layer, limits);
+      const std::vector<LaunchFigures> launches = variant.predict(layer).launches;
+      std::uint64_t all = 0;
+      for (const LaunchFigures& alike : launches) all += alike.launches;
+      CHECK(static_cast<int>(all) == work.launches);
+      CHECK(std::any_of(launches.begin(), launches.end(), [&](const LaunchFigures& alike) {
+        return static_cast<double>(alike.blocks) == work.blocks;
+      }));
+    }
+  }
+}
+
+TEST_CASE("convolve: the row says what it runs as, and the plan why") {
+  test::usable_backend();
+  const Conv2dStage stage = convolve::stage();
+  const Conv2dVariant& variant = test::variant_of(stage, "convolve");
+  CHECK(variant.chooses_from.size() == convolve::bound(convolve::Products::fp32).size());
+  for (const ConvLayer& layer : kLayers) {
+    const std::string name = variant.runs_as(layer);
+    CHECK(std::find(variant.chooses_from.begin(), variant.chooses_from.end(), name) !=
+          variant.chooses_from.end());
+    const std::string plan = stage.plan(layer, "");
+    CHECK_THAT(plan, test::contains("* " + name));
+    CHECK_THAT(stage.plan(layer, "h200"), test::contains("on NVIDIA H200, 132 SMs"));
+    CHECK_THAT(stage.plan(layer, "v100"), test::contains("another GPU, so its models decide"));
+  }
+  CHECK_THROWS_AS(stage.plan(kLayers[0], "nosuch"), std::invalid_argument);
+}
+
+TEST_CASE("Convolution: packs once, launches on any stream, and gives the reference's outputs") {
+  const auto backend = test::usable_backend();
+  cudaStream_t stream = nullptr;
+  REQUIRE(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess);
+  for (const ConvLayer& layer : kLayers) {
+    INFO(conv::label(layer));
+    const Convolution convolution(layer);
+    CHECK(convolution.layer() == layer);
+    CHECK(convolution.kernel() == convolve::variant().runs_as(layer));
+    const auto size = [](std::int64_t floats) { return static_cast<std::size_t>(floats); };
+    Array input(*backend, size(layer.input_size())), filters(*backend, size(layer.filters_size()));
+    Array output(*backend, size(layer.output_size()));
+    Array packed(*backend, size(convolution.packed_floats()));
+    Array workspace(*backend, size(std::max<std::int64_t>(convolution.workspace_floats(), 1)));
+    const std::vector<float> cells = random_values(layer.input_size());
+    const std::vector<float> taps = random_values(layer.filters_size());
+    input.write(cells);
+    filters.write(taps);
+    const Observation packing =
+        backend->run([&] { return convolution.pack(filters.data(), packed.data()); });
+    CHECK(packing.error == "");
+    CHECK(packing.hazards.empty());
+    filters.poison();  // nobody needs them any more
+    // Whole numbers come out exactly but of a transform.
+    const conv::Demand demand = convolve::variant().chosen(layer).demand;
+    const conv::LayerChecker checker(
+        layer, cells, taps, demand == conv::Demand::bounded ? conv::Demand::exact : demand);
+    for (void* const on : {static_cast<void*>(nullptr), static_cast<void*>(stream)}) {
+      output.poison();
+      const Observation seen = backend->run([&] {
+        const int error =
+            convolution.launch(input.data(), packed.data(), output.data(), workspace.data(), on);
+        // Nothing of it may be on another stream.
+        cudaStreamSynchronize(static_cast<cudaStream_t>(on));
+        return error;
+      });
+      CHECK(seen.error == "");
+      CHECK(seen.hazards.empty());
+      std::vector<float> found(output.size());
+      output.read(found);
+      const conv::Comparison comparison = checker.judge(0, found);
+      INFO(comparison.describe());
+      CHECK(comparison.passed());
+    }
+    CHECK(packed.stray_write("packed") == "");
+    CHECK(workspace.stray_write("workspace") == "");
+  }
+  CHECK(cudaStreamDestroy(stream) == cudaSuccess);
+}
+
+TEST_CASE("convolve: contenders launch on the call's stream, and need no filters but packed ones") {
+  const auto backend = test::counting_backend();
+  cudaStream_t stream = nullptr;
+  REQUIRE(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess);
+  const planning::GpuLimits limits = planning::present_limits();
+  for (std::size_t i = 0; i < all_bound().size(); ++i) {
+    const Conv2dVariant& variant = all_bound()[i].variant;
+    INFO(variant.name);
+    const auto takes = [&](const ConvLayer& layer) {
+      return all_contenders()[i].refuses(layer, limits).empty();
+    };
+    std::vector<ConvLayer> layers = adversarial<ConvLayer>(test::seed());
+    layers.push_back(
+        conv::parse_label("6-1-5-9-64"));  // for who divides the channels of larger filters
+    const auto layer = std::find_if(layers.begin(), layers.end(), takes);
+    REQUIRE(layer != layers.end());
+    const auto floats = [&](const auto& of) {
+      return static_cast<std::size_t>(std::max<std::int64_t>(of ? of(*layer) : 0, 1));
+    };
+    Array input(*backend, static_cast<std::size_t>(layer->input_size()));
+    Array filters(*backend, static_cast<std::size_t>(layer->filters_size()));
+    Array output(*backend, static_cast<std::size_t>(layer->output_size()));
+    Array packed(*backend, floats(variant.packed_floats));
+    Array workspace(*backend, floats(variant.workspace_floats));
+    input.write(random_values(layer->input_size()));
+    filters.write(random_values(layer->filters_size()));
+    Conv2dCall call{*layer, input.data(), filters.data(), output.data(), workspace.data()};
+    call.stream = stream;
+    if (variant.packed_floats && variant.packed_floats(*layer) > 0) {
+      REQUIRE(backend->run([&] { return variant.pack(filters.data(), packed.data(), *layer); })
+                  .error.empty());
+      call.filters = nullptr;
+      call.packed = packed.data();
+    }
+    // Whoever waits for the default stream only has not waited for it.
+    const Observation seen = backend->run([&] { return variant.launch(call); });
+    CHECK(seen.error == "");
+    CHECK(!seen.hazards.empty());
+    cudaStreamSynchronize(stream);
+  }
+  CHECK(cudaStreamDestroy(stream) == cudaSuccess);
+}
+
+TEST_CASE("refit: a rule from results files, which chooses the fastest of each layer") {
+  const test::Folder folder;
+  const auto refit = [](std::vector<const char*> arguments) {
+    arguments.insert(arguments.begin(), "refit");
+    return convolve::refit(static_cast<int>(arguments.size()), arguments.data());
+  };
+  const std::string recorded =
+      std::string(HALO_SOURCE_ROOT) + "/docs/results/bench_chang_onishi_multi.json";
+  const std::string out = folder / "rule.json";
+  CHECK(refit({"--from", recorded.c_str(), "--out", out.c_str()}) == 0);
+  const planning::ConvolutionRule rule = planning::parse_rule(test::bytes_of(out));
+  CHECK(rule.gpu == "NVIDIA H200");
+  CHECK(rule.sms == 132);
+  CHECK(rule.layers.size() == 27);
+  CHECK(rule.left_out.layers == 27);
+  CHECK_THAT(rule.command, test::contains("halo bench conv2d chang_onishi_multi"));
+  CHECK(rule.date.starts_with("20"));
+  const planning::ChoiceOn h200{rule.gpu, limits_of(planning::built_in_gpu("h200"))};
+  for (const planning::BestOfLayer& one : rule.layers) {
+    CHECK(choose(rule, all_contenders(), conv::parse_label(one.layer), h200)->variant ==
+          one.variant);
+  }
+  CHECK_THROWS_AS(refit({"--out", out.c_str()}), UsageError);
+  CHECK_THROWS_AS(refit({"--from", recorded.c_str()}), UsageError);
+  CHECK_THROWS_AS(refit({"--from", "a", "--times", "b", "--out", out.c_str()}), UsageError);
+  const std::string none = folder / "none.json";
+  CHECK_THROWS_AS(refit({"--from", none.c_str(), "--out", out.c_str()}), data::DataError);
+  // The simulator has no times; a GPU measures the few layers that are asked for.
+  const std::string times = folder / "times.json";
+  const int status = refit({"--times", times.c_str(), "--out", out.c_str(), "--set",
+                            "chang_onishi_multi", "--batch", "1"});
+  const auto backend = test::usable_backend();
+  CHECK(status == (backend->times() ? 0 : 77));
+  if (status == 0) CHECK(planning::parse_rule(test::bytes_of(out)).layers.size() == 27);
+}

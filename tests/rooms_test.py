@@ -13,10 +13,11 @@ FLOORS = [
     ["common/simt", "common/conv"],
     ["common/data"],
     ["common/report"],
-    ["common/harness"],
+    ["common/harness", "common/process"],
     ["common/peers", "common/planning", "common/exercise"],
     ["common/network"],
     ["stages", "exercises", "solutions"],
+    ["common/grader"],
     ["common/cli"],
     ["tests"],
 ]
@@ -25,9 +26,12 @@ FLOORS = [
 ONLY = {
     # A row says itself what it is about.
     "common/report": ["common/data", "common/json"],
+    # It starts programs, and knows what they say.
+    "common/process": ["common/report", "common/data"],
+    "common/grader": ["common/process", "common/report", "common/data", "common/json"],
     # It starts the stages' programs and links none of them.
     "common/cli": [
-        "common/report", "common/data", "common/json", "common/harness/bench_sets.hpp",
+        "common/grader", "common/process", "common/report", "common/data", "common/json", "common/harness/bench_sets.hpp",
         "common/harness/course.hpp",
         "common/harness/program_options.hpp",
     ],
@@ -128,7 +132,7 @@ class Rooms(unittest.TestCase):
             ("common/harness/program.cpp", "common/harness/bench.hpp"),
             ("stages/13_network/variants.cpp", "stages/06_conv2d_direct/stage.hpp"),
             ("common/cli/bench.cpp", "common/harness/bench_sets.hpp"),
-            ("tests/cli/run_test.cpp", "common/cli/process.hpp"),
+            ("tests/cli/run_test.cpp", "common/process/process.hpp"),
         ]:
             self.assertIsNone(fault(path, included), (path, included))
 

@@ -12,7 +12,7 @@
 #include "common/cli/commands.hpp"
 #include "common/cli/compiler_output.hpp"
 #include "common/cli/gpu.hpp"
-#include "common/cli/process.hpp"
+#include "common/process/process.hpp"
 #include "common/data/file.hpp"
 #include "common/json/json.hpp"
 #include "common/report/terminal.hpp"

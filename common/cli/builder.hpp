@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/cli/build_folder.hpp"
-#include "common/cli/process.hpp"
+#include "common/process/process.hpp"
 
 namespace halo {
 

@@ -85,6 +85,12 @@ struct HuntOptions {
   std::string color = "auto";
 };
 
+struct GradeOptions {
+  std::string submission;  // a file, a folder or an archive
+  std::string exercise;    // which it is of, where its name does not tell: as typed
+  std::string seed = "2024";
+};
+
 struct BenchOptions {
   std::string family;       // conv1d, conv2d, ...; empty: all
   std::string set;          // of published problems; empty: all of the family
@@ -165,6 +171,8 @@ int run_reset(const BuildFolder& build, const std::string& exercise);
 int run_debug(const BuildFolder& build, const DebugCommand& command);
 /// 0 what was named is right, or the file is mended; 1 not yet.
 int run_hunt(const BuildFolder& build, const HuntOptions& options);
+/// 0 graded, whatever the points; 2 not a submission.
+int run_grade(const BuildFolder& build, const GradeOptions& options);
 int run_progress(const BuildFolder& build, const std::string& color);
 int list_stages(const BuildFolder& build);
 int run_doctor(const BuildFolder& build);

@@ -9,13 +9,13 @@
 #include <string_view>
 
 #include "common/cli/commands.hpp"
-#include "common/cli/process.hpp"
 #include "common/cli/program_runs.hpp"
 #include "common/data/file.hpp"
 #include "common/data/suggestion.hpp"
 #include "common/harness/bench_sets.hpp"
 #include "common/harness/course.hpp"
 #include "common/harness/program_options.hpp"
+#include "common/process/process.hpp"
 #include "common/report/command_line.hpp"
 #include "common/report/rows.hpp"
 #include "common/report/terminal.hpp"
@@ -45,6 +45,8 @@ constexpr const char* usage =
     "  hunt [NN]      bug hunts: name the line and the kind, mend the file\n"
     "  progress       what is passed, your points, what is next\n"
     "\n"
+    "  grade FILE     what a submission is worth\n"
+    "\n"
     "  list           list the stages and the exercises\n"
     "  doctor         say what is present, and what each missing thing costs\n"
     "  help COMMAND   the same as COMMAND --help\n"
@@ -59,12 +61,13 @@ constexpr const char* usage =
     "74 results could not be written, 77 nothing could be run. Where several hold, the first of\n"
     "74, 1, 2, 77; the other programs run all the same.\n";
 
-const std::vector<std::string> command_names = {"run",   "bench", "compare",  "report", "test",
-                                                "try",   "watch", "hint",     "show",   "reset",
-                                                "debug", "hunt",  "progress", "list",   "doctor"};
+const std::vector<std::string> command_names = {
+    "run",  "bench", "compare", "report", "test",     "try",   "watch", "hint",
+    "show", "reset", "debug",   "hunt",   "progress", "grade", "list",  "doctor"};
 constexpr const char* commands =
-    "run, bench, compare, report, test, try, watch, hint, show, reset, debug, hunt, progress, list "
-    "or doctor";
+    "run, bench, compare, report, test, try, watch, hint, show, reset, debug, hunt, progress, "
+    "grade, "
+    "list or doctor";
 
 // This program stands in <build folder>/common/cli/.
 fs::path own_build_folder() {
@@ -431,6 +434,19 @@ int command_hunt(const Global& global, int argc, const char* const* argv) {
   return run_hunt(BuildFolder(global.build), options);
 }
 
+int command_grade(const Global& global, int argc, const char* const* argv) {
+  GradeOptions options;
+  CommandLine line("Says what a submission is worth.", "");
+  line.positional("submission", options.submission, "the file that was handed in");
+  line.option("--exercise", "NN", options.exercise,
+              "which exercise it is of, where its name does not tell");
+  line.option("--seed", "N", options.seed, "of the inputs; the same for the whole class");
+  if (!line.parse(argc, argv)) return 0;
+  if (options.submission.empty()) throw WrongUse("grade needs a file: ./halo grade FILE");
+  parse_number("--seed", options.seed, 0, 1'000'000'000'000'000'000);
+  return run_grade(BuildFolder(global.build), options);
+}
+
 // A command about one exercise; `flag` is the only option that it has, if any.
 struct AboutExercise {
   const char* description;
@@ -546,6 +562,7 @@ int run(int argc, char** argv) {
                            return run_reset(build, name);
                          });
   }
+  if (command == "grade") return command_grade(global, count, words.data());
   if (command == "progress") return command_progress(global, count, words.data());
   if (command == "list") {
     return simple_command(global, count, words.data(), "Lists the stages and the exercises.",

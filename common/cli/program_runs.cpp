@@ -11,7 +11,7 @@
 
 #include "common/cli/builder.hpp"
 #include "common/cli/compiler_output.hpp"
-#include "common/cli/process.hpp"
+#include "common/process/process.hpp"
 #include "common/data/file.hpp"
 #include "common/report/json.hpp"
 #include "common/report/row_tables.hpp"

@@ -9,7 +9,7 @@
 #include "common/cli/builder.hpp"
 #include "common/cli/commands.hpp"
 #include "common/cli/gpu.hpp"
-#include "common/cli/process.hpp"
+#include "common/process/process.hpp"
 #include "common/data/suggestion.hpp"
 #include "common/report/terminal.hpp"
 

@@ -17,7 +17,7 @@
 #include "common/cli/help_with.hpp"
 #include "common/cli/judgement.hpp"
 #include "common/cli/keys.hpp"
-#include "common/cli/process.hpp"
+#include "common/process/process.hpp"
 #include "common/cli/standing.hpp"
 #include "common/report/marks_text.hpp"
 #include "common/report/terminal.hpp"

@@ -20,8 +20,8 @@ struct FigureSource {
 /// A GPU, as far as a plan has to know it. Every number is at least 1, except
 /// shared_reserved_per_block, which may be 0.
 struct GpuFigures {
-  std::string key;   // as an option names it: "gtx1080ti"
-  std::string name;  // for people
+  std::string key;     // as an option names it: "gtx1080ti"
+  std::string name;    // for people
   int capability = 0;  // compute capability: 90 for 9.0
   int sms = 0;
   int cores_per_sm = 0;    // fp32 lanes

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/cli/process.hpp"
+#include "common/process/process.hpp"
 #include "common/report/rows.hpp"
 
 namespace halo::test {

@@ -12,6 +12,7 @@ inline planning::GpuFigures small_gpu() {
   planning::GpuFigures gpu;
   gpu.key = "small";
   gpu.name = "Small";
+  gpu.capability = 90;
   gpu.sms = 4;
   gpu.cores_per_sm = 2;
   gpu.latency_cycles = 10;

@@ -93,7 +93,7 @@ TEST_CASE("09_cuconv_two_stage: pointwise with each of its tiles") {
 TEST_CASE(
     "09_cuconv_two_stage: pointwise takes the largest tile that still gives each SM a block") {
   const planning::GpuLimits h200{
-      .sms = kH200, .shared_per_sm = 228 << 10, .shared_per_block = 227 << 10};
+      .sms = kH200, .shared_per_sm = 228 << 10, .shared_per_block = 227 << 10, .capability = 90};
   const auto tile_of = [&](const char* label) {
     return name_of(plan_pointwise(conv::parse_label(label), h200));
   };
@@ -103,10 +103,10 @@ TEST_CASE(
   CHECK(tile_of("56-8-1-256-256") ==
         "pointwise_4_16");  // 64 filters' taps of 256 channels take 64 KB
   const PointwiseTile first = pointwise_tiles().front();
-  CHECK(refuses(conv::parse_label("5-1-1-4-768"), first).empty());
-  CHECK(refuses(conv::parse_label("5-1-1-4-769"), first) ==
+  CHECK(refuses(conv::parse_label("5-1-1-4-768"), first, h200).empty());
+  CHECK(refuses(conv::parse_label("5-1-1-4-769"), first, h200) ==
         "the taps of 16 filters must fit into 48 KB of shared memory: 768 channels");
-  CHECK(refuses(conv::parse_label("5-1-3-4-8"), first) ==
+  CHECK(refuses(conv::parse_label("5-1-3-4-8"), first, h200) ==
         "it is made for 1 x 1 filters with stride 1 and no padding");
 }
 
@@ -170,7 +170,7 @@ TEST_CASE(
 
 TEST_CASE("09_cuconv_two_stage: implicit_gemm's plan fills the GPU, and no more") {
   const planning::GpuLimits h200{
-      .sms = kH200, .shared_per_sm = 228 << 10, .shared_per_block = 227 << 10};
+      .sms = kH200, .shared_per_sm = 228 << 10, .shared_per_block = 227 << 10, .capability = 90};
   const auto plan_of = [&](const char* label) {
     return plan_gemm(conv::parse_label(label), h200).value();
   };
@@ -194,10 +194,10 @@ TEST_CASE("09_cuconv_two_stage: implicit_gemm's plan fills the GPU, and no more"
   CHECK(shared_bytes(plan_gemm(conv::parse_label("7-1-1-256-832"), small).value()) <= 16 << 10);
   small.shared_per_block = 2 << 10;
   CHECK(!plan_gemm(conv::parse_label("7-1-1-256-832"), small));
-  CHECK(refuses(conv::parse_label("7-1-1-256-832"), {32, 8, 16}, small) ==
+  CHECK(refuses(conv::parse_label("7-1-1-256-832"), GemmPlan{32, 8, 16}, small) ==
         "its blocks take 36864 bytes of shared memory");
   CHECK(refuses(ConvLayer({.C = 4, .H = 2, .W = 2, .K = 65'535 * 16 + 1, .R = 1, .S = 1}),
-                {16, 2, 1}, h200) == "it takes at most 1048560 filters");
+                GemmPlan{16, 2, 1}, h200) == "it takes at most 1048560 filters");
 }
 
 TEST_CASE("09_cuconv_two_stage: a division by a product and a shift is the division") {

@@ -79,6 +79,26 @@ TEST_CASE("convolve: contenders have variants, take what they say, and every rul
   }
 }
 
+TEST_CASE("convolve: kernels with clusters refuse an older GPU, and others take the layer") {
+  const planning::GpuLimits old = limits_of(planning::built_in_gpu("v100"));
+  REQUIRE(old.capability == 70);
+  for (const ConvLayer& layer : kLayers) {
+    INFO(conv::label(layer));
+    int takes = 0, too_old = 0;
+    for (const planning::Contender& contender : all_contenders()) {
+      const std::string refusal = contender.refuses(layer, old);
+      const bool is_too_old = refusal == "it needs compute capability 9.0, the GPU has 7.0";
+      for (const char* name : {"register_tile_", "winograd_", "pointwise_", "gemm_"}) {
+        if (contender.variant.starts_with(name)) CHECK(is_too_old);
+      }
+      too_old += is_too_old ? 1 : 0;
+      takes += refusal.empty() ? 1 : 0;
+    }
+    CHECK(too_old > 0);
+    CHECK(takes > 0);
+  }
+}
+
 TEST_CASE("convolve: blocks are those that are launched") {
   const auto backend = test::counting_backend();
   const planning::GpuLimits limits = planning::present_limits();

@@ -1,4 +1,4 @@
-#include "common/cli/process.hpp"
+#include "common/process/process.hpp"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -47,7 +47,7 @@ TEST_CASE("winograd's plan: what it refuses") {
   CHECK_THAT(exact_winograd(layer("14-1-3-8-8"), 0, 2, h200()).refusal, contains("2 parts"));
   CHECK_THAT(exact_winograd(layer("14-1-3-8-80"), 0, 3, h200()).refusal, contains("3 parts"));
   CHECK_THAT(exact_winograd(layer("14-1-3-8-800"), 0, 16, h200()).refusal, contains("16 parts"));
-  CHECK_THAT(exact_winograd(layer("14-1-3-8-8"), 0, 1, {132, 65536, 49152}).refusal,
+  CHECK_THAT(exact_winograd(layer("14-1-3-8-8"), 0, 1, {132, 65536, 49152, 90}).refusal,
              contains("shared memory"));
   // 36 numbers in place of 9.
   CHECK_THAT(exact_winograd(layer("4-1-3-14000-14000"), 0, 1, h200()).refusal,

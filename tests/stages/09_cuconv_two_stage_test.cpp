@@ -782,7 +782,7 @@ TEST_CASE("09_cuconv_two_stage: factors in two parts lose no more than float sum
 }
 
 TEST_CASE("09_cuconv_two_stage: tiles for factors in two parts") {
-  const planning::GpuLimits gpu{kH200, 233'472, 232'448};
+  const planning::GpuLimits gpu{kH200, 233'472, 232'448, 90};
   const auto plan = [&](const ConvLayer& layer) { return plan_split_tf32(layer, gpu); };
   // Few blocks: smaller ones. Many filters and many outputs: larger ones. Never larger than the filters need.
   CHECK(plan(ConvLayer({.C = 512, .H = 14, .W = 14, .K = 256, .R = 1, .S = 1})).tile.filters == 64);

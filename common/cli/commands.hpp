@@ -89,6 +89,17 @@ struct GradeOptions {
   std::string submission;  // a file, a folder or an archive
   std::string exercise;    // which it is of, where its name does not tell: as typed
   std::string seed = "2024";
+
+  // A whole class (grade_class.cpp).
+  std::string class_of;                   // the submissions: a folder, or a list with a path a line
+  std::string roster;                     // a CSV of who is in the class
+  std::string results = "class-results";  // the folder for what comes of it
+  int jobs = 0;                           // graders at a time; 0: a processor each
+  int shard = 1;                          // of the submissions every `shards`th, from this one on
+  int shards = 1;
+  int submission_limit = 1800;  // seconds for one grader
+  std::vector<std::string> passed_on =
+      {};  // to the command that grades one: what else was asked for
 };
 
 struct BenchOptions {
@@ -173,6 +184,8 @@ int run_debug(const BuildFolder& build, const DebugCommand& command);
 int run_hunt(const BuildFolder& build, const HuntOptions& options);
 /// 0 graded, whatever the points; 2 not a submission.
 int run_grade(const BuildFolder& build, const GradeOptions& options);
+/// 0 all are graded, whatever the points; 1 some are not, by the grader's fault.
+int run_grade_class(const BuildFolder& build, const GradeOptions& options);
 int run_progress(const BuildFolder& build, const std::string& color);
 int list_stages(const BuildFolder& build);
 int run_doctor(const BuildFolder& build);

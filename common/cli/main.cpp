@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <functional>
 #include <iterator>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -434,6 +436,49 @@ int command_hunt(const Global& global, int argc, const char* const* argv) {
   return run_hunt(BuildFolder(global.build), options);
 }
 
+// What --class has to be told; the function that is returned reads it, once the line is parsed.
+std::function<void()> class_options(CommandLine& line, GradeOptions& options) {
+  struct Texts {
+    std::string jobs, shard, limit;
+  };
+  const auto texts = std::make_shared<Texts>();
+  line.group("A whole class");
+  line.option("--class", "DIR|LIST", options.class_of,
+              "all submissions in this folder, or in this list with a path a line");
+  line.option("--roster", "FILE.csv", options.roster,
+              "who is in the class: columns id, name and, if need be, submission");
+  line.option("--results", "DIR", options.results,
+              "where results go, and are gone on with; class-results if left out");
+  line.option("--jobs", "N", texts->jobs, "graders at a time; one a processor if left out");
+  line.option("--shard", "I/N", texts->shard,
+              "only every Nth submission, from the Ith on; run without it in the end");
+  line.option("--submission-limit", "SECONDS", texts->limit,
+              "a grader that takes longer is ended; 1800 if left out");
+  line.group("Options");
+  return [texts, &options] {
+    const auto read = [](const char* what, const std::string& text, int otherwise, int most) {
+      return text.empty() ? otherwise : static_cast<int>(parse_number(what, text, 1, most));
+    };
+    options.jobs = read("--jobs", texts->jobs, 0, 1000);
+    options.submission_limit = read("--submission-limit", texts->limit, 1800, 1'000'000);
+    if (!texts->shard.empty()) {
+      const std::size_t slash = texts->shard.find('/');
+      if (slash == std::string::npos) {
+        throw WrongUse("--shard: '" + texts->shard + "' is not as 2/5, the second of five");
+      }
+      options.shards = read("--shard", texts->shard.substr(slash + 1), 0, 100'000);
+      options.shard = read("--shard", texts->shard.substr(0, slash), 0, options.shards);
+      if (options.shard == 0 || options.shards == 0) {
+        throw WrongUse("--shard: '" + texts->shard + "' is not as 2/5, the second of five");
+      }
+    }
+    if (options.class_of.empty() &&
+        (!options.roster.empty() || options.jobs > 0 || !texts->shard.empty())) {
+      throw WrongUse("--roster, --jobs and --shard need --class DIR");
+    }
+  };
+}
+
 int command_grade(const Global& global, int argc, const char* const* argv) {
   GradeOptions options;
   CommandLine line("Says what a submission is worth.", "");
@@ -441,7 +486,10 @@ int command_grade(const Global& global, int argc, const char* const* argv) {
   line.option("--exercise", "NN", options.exercise,
               "which exercise it is of, where its name does not tell");
   line.option("--seed", "N", options.seed, "of the inputs; the same for the whole class");
+  const auto parse_class = class_options(line, options);
   if (!line.parse(argc, argv)) return 0;
+  parse_class();
+  if (!options.class_of.empty()) return run_grade_class(BuildFolder(global.build), options);
   if (options.submission.empty()) throw WrongUse("grade needs a file: ./halo grade FILE");
   parse_number("--seed", options.seed, 0, 1'000'000'000'000'000'000);
   return run_grade(BuildFolder(global.build), options);

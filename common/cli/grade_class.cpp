@@ -1,0 +1,73 @@
+// `halo grade --class`: a process of `halo grade` for each submission.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "common/cli/attempt.hpp"
+#include "common/cli/commands.hpp"
+#include "common/cli/exercises.hpp"
+#include "common/data/file.hpp"
+#include "common/grader/class.hpp"
+
+namespace halo {
+
+int run_grade_class(const BuildFolder& build, const GradeOptions& options) {
+  namespace fs = std::filesystem;
+  const grader::ClassList list = [&] {
+    try {
+      return grader::list_class(options.class_of, options.roster);
+    } catch (const data::DataError& error) {
+      throw WrongUse(std::string(error.what()));
+    }
+  }();
+  for (const std::string& remark : list.remarks) {
+    std::fprintf(stderr, "halo: %s\n", data::printable(remark).c_str());
+  }
+  // What all need is built before the first of them asks for it.
+  const Exercises exercises(build.source());
+  const std::string backend = choose_exercise_backend(build, "sim");
+  for (const Exercise& exercise : exercises.all()) {
+    if (options.exercise.empty() || exercise.name == exercises.find(options.exercise).name) {
+      prepare_exercise(build, exercise, backend);
+    }
+  }
+
+  grader::ClassGrading grading;
+  grading.results = options.results;
+  grading.jobs = options.jobs > 0 ? options.jobs : static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+  grading.shard = options.shard;
+  grading.shards = options.shards;
+  grading.limit = std::chrono::seconds(options.submission_limit);
+  std::vector<std::string> how = {"--seed", options.seed};
+  if (!options.exercise.empty()) how.insert(how.end(), {"--exercise", options.exercise});
+  how.insert(how.end(), options.passed_on.begin(), options.passed_on.end());
+  grading.basis = HALO_VERSION;
+  for (const std::string& word : how) grading.basis += '\n' + word;
+  const std::string self = fs::read_symlink("/proc/self/exe").string();
+  grading.grader = [&](const grader::ClassMember& member, const fs::path& output) {
+    std::vector<std::string> command = {self, "--build", build.path().string(), "grade"};
+    command.insert(command.end(), how.begin(), how.end());
+    command.insert(command.end(), {"--student=" + member.id, "--output", output.string(), "--",
+                                   fs::absolute(member.submission).string()});
+    return command;
+  };
+  const grader::ClassRound round = grade_class(list, grading);
+  if (round.interrupted != 0) {
+    std::fprintf(stderr, "halo: interrupted: %zu were graded; the same command goes on\n",
+                 round.graded + round.kept);
+    return 128 + round.interrupted;
+  }
+  if (options.shards > 1) {
+    std::printf(
+        "shard %d of %d: %zu graded, %zu kept, %zu errors; in the end: the same without --shard\n",
+        options.shard, options.shards, round.graded, round.kept, round.errors);
+  } else {
+    std::fputs(write_class(list, grading.results).c_str(), stdout);
+    std::printf("\n%zu graded now, %zu kept: %s, and grades/NAME.json beside it\n", round.graded,
+                round.kept, seen_from_here(grading.results / "class.csv").c_str());
+  }
+  return round.errors > 0 ? 1 : 0;
+}
+
+}  // namespace halo

@@ -1,0 +1,835 @@
+#include "common/grader/class.hpp"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "common/data/file.hpp"
+#include "common/grader/grade.hpp"
+#include "common/grader/sha256.hpp"
+#include "common/grader/submission.hpp"
+#include "common/process/process.hpp"
+#include "common/report/predictions.hpp"
+#include "common/report/table.hpp"
+#include "common/report/terminal.hpp"
+
+namespace halo::grader {
+
+namespace {
+
+namespace fs = std::filesystem;
+using json::Value;
+
+// ---- Who handed in what ----
+
+std::string text_of(const fs::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) throw data::DataError("cannot read " + data::quoted(path.string()));
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+// Letters and figures, small; of what is not ASCII every byte.
+std::string plain(const std::string& text) {
+  std::string letters;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x80) letters += c;
+    if (byte < 0x80 && std::isalnum(byte)) letters += static_cast<char>(std::tolower(byte));
+  }
+  return letters;
+}
+
+std::string trimmed(const std::string& text) {
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  if (begin == std::string::npos) return "";
+  return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
+}
+
+// RFC 4180, with the semicolons that some spreadsheets write.
+std::vector<std::vector<std::string>> parse_csv(std::string text) {
+  if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
+  const std::string head = text.substr(0, text.find('\n'));
+  const char comma =
+      head.find(',') == std::string::npos && head.find(';') != std::string::npos ? ';' : ',';
+  std::vector<std::vector<std::string>> rows;
+  std::vector<std::string> row(1);
+  bool quoted = false;
+  const auto end_row = [&] {
+    if (row.size() > 1 || !trimmed(row[0]).empty()) rows.push_back(row);
+    row.assign(1, "");
+  };
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"') {
+      const bool twice = quoted && i + 1 < text.size() && text[i + 1] == '"';
+      if (twice) row.back() += text[++i];
+      if (!twice) quoted = !quoted;
+    } else if (!quoted && c == comma) {
+      row.emplace_back();
+    } else if (!quoted && c == '\n') {
+      end_row();
+    } else {
+      row.back() += c;
+    }
+  }
+  end_row();
+  for (auto& each : rows) {
+    for (std::string& cell : each) cell = trimmed(cell);
+  }
+  return rows;
+}
+
+struct RosterRow {
+  std::string id, name, submission;
+  std::vector<fs::path> handed_in = {};
+};
+
+std::vector<RosterRow> read_roster(const fs::path& path) {
+  const auto rows = parse_csv(text_of(path));
+  const auto wrong = [&](const std::string& what) {
+    return data::DataError("cannot read " + data::quoted(path.string()) + ": " + what);
+  };
+  if (rows.empty()) throw wrong("it is empty: columns id, name and perhaps submission are needed");
+  const auto column = [&](const std::string& name) -> std::optional<std::size_t> {
+    for (std::size_t i = 0; i < rows[0].size(); ++i) {
+      if (plain(rows[0][i]) == name) return i;
+    }
+    return std::nullopt;
+  };
+  if (!column("id")) throw wrong("its first line has no column id");
+  std::vector<RosterRow> roster;
+  std::set<std::string> ids;
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    const auto cell = [&](const std::string& name) -> std::string {
+      const auto at = column(name);
+      return at && *at < rows[i].size() ? rows[i][*at] : "";
+    };
+    RosterRow one{cell("id"), cell("name"), cell("submission")};
+    if (one.id.empty()) throw wrong("row " + std::to_string(i + 1) + " has no id");
+    if (!ids.insert(one.id).second) throw wrong("two rows have the id " + data::quoted(one.id));
+    roster.push_back(one);
+  }
+  return roster;
+}
+
+// Whether `word` stands in the text with nothing but signs beside it.
+bool has_word(const std::string& text, const std::string& word) {
+  const auto is_part = [&](std::size_t i) {
+    return i < text.size() && !plain(text.substr(i, 1)).empty();
+  };
+  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+    if ((at == 0 || !is_part(at - 1)) && !is_part(at + word.size())) return true;
+  }
+  return false;
+}
+
+bool begins_with_name(const std::string& text, const std::string& name) {
+  const std::string first = plain(text.substr(0, text.find('_')));
+  const std::string whole = plain(name);
+  if (whole.empty()) return false;
+  if (first == whole) return true;
+  // Canvas: the last name first, however many of the words that is.
+  std::string before;
+  for (std::size_t at = 0; at < name.size(); ++at) {
+    before += name[at];
+    if (name[at] == ' ' && first == plain(name.substr(at)) + plain(before)) return true;
+  }
+  return false;
+}
+
+// Why no result can be called so; empty: one can.
+std::string fault_of_name(const std::string& id) {
+  const bool is_utf8 = Value(id).dump().find("\xEF\xBF\xBD") == std::string::npos ||
+                       id.find("\xEF\xBF\xBD") != std::string::npos;
+  if (!is_utf8 || data::printable(id) != id || id.find('/') != std::string::npos) {
+    return "its name has letters that no file's name should have: rename it";
+  }
+  if (id.size() > 200) return "its name is longer than 200 letters: rename it";
+  if (id.empty() || id.starts_with('.')) return "its name begins with a dot: rename it";
+  return "";
+}
+
+std::vector<fs::path> paths_of(const fs::path& submissions) {
+  std::vector<fs::path> paths;
+  std::error_code error;
+  if (fs::is_directory(submissions, error)) {
+    for (fs::directory_iterator at(submissions, error), end; !error && at != end;
+         at.increment(error)) {
+      const std::string name = at->path().filename().string();
+      if (!name.starts_with('.') && name != "__MACOSX") paths.push_back(at->path());
+    }
+    if (error) {
+      throw data::DataError("cannot read " + data::quoted(submissions.string()) + ": " +
+                            error.message());
+    }
+  } else {
+    std::string line;
+    for (const char c : text_of(submissions) + "\n") {
+      if (c != '\n') {
+        line += c;
+        continue;
+      }
+      if (const std::string path = trimmed(line); !path.empty()) {
+        if (path.find('\0') != std::string::npos) {
+          throw data::DataError(data::quoted(submissions.string()) +
+                                " is no list: it takes a folder, or a text with a path a line");
+        }
+        paths.push_back(submissions.parent_path() / path);
+      }
+      line.clear();
+    }
+  }
+  if (paths.empty()) {
+    throw data::DataError("there are no submissions in " + data::quoted(submissions.string()));
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+ClassMember member_of(const std::string& id, const std::string& name,
+                      const std::vector<fs::path>& handed_in) {
+  ClassMember member{id, name, {}, fault_of_name(id)};
+  if (!member.fault.empty()) member.id = data::printable(id, 200);
+  if (handed_in.empty()) return member;
+  member.submission = handed_in.front();
+  if (handed_in.size() > 1) {
+    member.fault = std::to_string(handed_in.size()) + " submissions, " +
+                   data::quoted(handed_in[0].filename().string()) + " and " +
+                   data::quoted(handed_in[1].filename().string()) + ": keep one";
+  }
+  return member;
+}
+
+// ---- One result a student ----
+
+fs::path result_of(const fs::path& results, const ClassMember& member) {
+  return results / "grades" / (member.id + ".json");
+}
+
+// What the grade of this submission would be made from.
+std::string made_from(const ClassMember& member, const std::string& basis) {
+  Sha256 all;
+  all.add(basis + '\0' + member.id + '\0');
+  try {
+    all.add(submission_digest(member.submission));
+  } catch (const Refused&) {
+    return "";  // let the grader say it, each time
+  }
+  return all.hex();
+}
+
+struct Result {
+  Grade grade;
+  std::string made_from;
+};
+
+// Nothing, if there is none that can be read.
+std::optional<Result> read_result(const fs::path& path) {
+  try {
+    std::ifstream stream(path, std::ios::binary);
+    if (!stream) return std::nullopt;
+    const Value json = Value::parse(std::string{std::istreambuf_iterator<char>(stream), {}});
+    return Result{grade_from_json(json), json.get_or<std::string>("made_from", "")};
+  } catch (const json::Error&) {
+    return std::nullopt;
+  }
+}
+
+void write_result(const fs::path& path, const Result& result) {
+  Value json = to_json(result.grade);
+  json["made_from"] = result.made_from;
+  data::write_file(path.string(), json.dump(1) + "\n");
+}
+
+// Where graders write, until it is known what to think of it.
+class PrivateFolder {
+ public:
+  PrivateFolder() {
+    std::string name = (fs::temp_directory_path() / "halo-class-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) {
+      throw data::NotWritten("cannot write to " + data::quoted(name) + ": " + std::strerror(errno));
+    }
+    path_ = name;
+  }
+  ~PrivateFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  PrivateFolder(const PrivateFolder&) = delete;
+  PrivateFolder& operator=(const PrivateFolder&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+using Clock = std::chrono::steady_clock;
+
+struct Task {
+  const ClassMember* member = nullptr;
+  std::string made_from;
+  int tries = 0;
+  fs::path output = {};
+  std::unique_ptr<Running> running = {};
+  Clock::time_point start = {};
+};
+
+// A grade that was finished, however its grader ended then; else one whose error says why there is none.
+Result result_of(const Task& task, const std::string& ended_by) {
+  Result result;
+  if (std::optional<Result> written = read_result(task.output)) result = std::move(*written);
+  result.made_from = task.made_from;
+  std::string& error = result.grade.error;
+  const bool is_written = !result.grade.version.empty() || !result.grade.student.empty();
+  if (is_written && error.empty()) return result;
+  if (error.empty() || error == kNotFinished) {
+    result.grade = {};
+    error = std::string(kNotFinished) + ": " + (ended_by.empty() ? "it left no grade" : ended_by);
+  }
+  result.grade.student = task.member->id;
+  return result;
+}
+
+std::string why_it_ended(const Ended& ended) {
+  if (ended.good()) return "";
+  const std::string said = data::printable(last_line(ended.err), 300);
+  return how_it_ended(ended) + (said.empty() || !ended.started ? "" : "; it said: " + said);
+}
+
+class Graders {
+ public:
+  Graders(const ClassGrading& grading, std::vector<Task> tasks, ClassRound& round)
+      : grading_(grading), tasks_(std::move(tasks)), round_(round), bar_(isatty(STDERR_FILENO)) {}
+
+  void run() {
+    try {
+      while (next_ < tasks_.size() || !running_.empty() || !again_.empty()) {
+        for (Task* const task : again_) start(*task);
+        again_.clear();
+        while (next_ < tasks_.size() &&
+               running_.size() < static_cast<std::size_t>(std::max(grading_.jobs, 1))) {
+          start(tasks_[next_++]);
+        }
+        std::vector<Running*> watched;
+        for (Task* const task : running_) watched.push_back(task->running.get());
+        watch(watched);
+        std::vector<Task*> still;
+        for (Task* const task : running_) {
+          if (!has_ended(*task)) still.push_back(task);
+        }
+        running_ = still;
+        show();
+      }
+    } catch (const Interrupted& interrupted) {
+      round_.interrupted = interrupted.signal;
+    }
+  }
+
+ private:
+  void start(Task& task) {
+    task.output = folder_.path() / (std::to_string(&task - tasks_.data()) + "-" +
+                                    std::to_string(++task.tries) + ".json");
+    task.start = Clock::now();
+    task.running = std::make_unique<Running>(grading_.grader(*task.member, task.output), Listener{},
+                                             Running::Alone::no);
+    running_.push_back(&task);
+  }
+
+  // One that has failed is to be started again.
+  bool has_ended(Task& task) {
+    const bool expired = Clock::now() - task.start > grading_.limit;
+    if (!task.running->has_ended() && !expired) return false;
+    const std::string why =
+        task.running->has_ended()
+            ? why_it_ended(task.running->ended())
+            : "it took longer than " + std::to_string(grading_.limit.count()) + " s";
+    task.running.reset();
+    const Result result = result_of(task, why);
+    if (!result.grade.error.empty() && task.tries < 2) {
+      again_.push_back(&task);
+      return true;
+    }
+    write_result(grader::result_of(grading_.results, *task.member), result);
+    ++(result.grade.error.empty() ? round_.graded : round_.errors);
+    return true;
+  }
+
+  void show() {
+    const std::size_t done = round_.graded + round_.errors;
+    const std::size_t all = tasks_.size();
+    std::string text;
+    if (bar_) {
+      constexpr std::size_t kWidth = 24;
+      const std::size_t full = all == 0 ? kWidth : kWidth * done / all;
+      text = "[" + std::string(full, '#') + std::string(kWidth - full, '.') + "] ";
+    }
+    text += std::to_string(done) + " of " + std::to_string(all) + " graded";
+    if (!running_.empty()) text += ", now " + running_.front()->member->id;
+    if (running_.size() > 1) text += " and " + std::to_string(running_.size() - 1) + " more";
+    progress_.show(text);
+  }
+
+  const ClassGrading& grading_;
+  std::vector<Task> tasks_;
+  ClassRound& round_;
+  PrivateFolder folder_;
+  Progress progress_{Progress::Elsewhere::lines};
+  bool bar_;
+  std::size_t next_ = 0;
+  std::vector<Task*> running_;
+  std::vector<Task*> again_;
+};
+
+// ---- All of them together ----
+
+struct Row {
+  const ClassMember* member = nullptr;
+  std::optional<Grade> grade;  // of what was judged, or refused
+  std::string status;
+  std::string message;  // of a refusal or an error, one line
+};
+
+std::string number(double value) {
+  std::string text = figure_text(value);
+  std::erase(text, ',');
+  return text;
+}
+
+// What a spreadsheet would take for a formula.
+std::string defused(const std::string& text) {
+  const bool is_formula =
+      !text.empty() && std::string("=+-@\t\r").find(text[0]) != std::string::npos;
+  return (is_formula ? "'" : "") + text;
+}
+
+std::string refusals_of(const Grade& grade) {
+  std::vector<std::pair<std::string, std::string>> by_text;  // and of which exercises
+  for (const ExerciseGrade& exercise : grade.exercises) {
+    if (exercise.refusal.empty()) continue;
+    auto at = std::find_if(by_text.begin(), by_text.end(),
+                           [&](const auto& one) { return one.first == exercise.refusal; });
+    if (at == by_text.end()) at = by_text.insert(at, {exercise.refusal, ""});
+    at->second += (at->second.empty() ? "" : ", ") + exercise.name;
+  }
+  std::string text;
+  for (const auto& [refusal, exercises] : by_text) {
+    const bool all =
+        by_text.size() == 1 && std::none_of(grade.exercises.begin(), grade.exercises.end(),
+                                            [](const auto& one) { return one.refusal.empty(); });
+    text += (text.empty() ? "" : "; ") + refusal + (all ? "" : " (" + exercises + ")");
+  }
+  return text;
+}
+
+Row row_of(const ClassMember& member, const fs::path& results) {
+  Row row{&member, std::nullopt, "", ""};
+  if (!member.fault.empty()) {
+    row.status = "error";
+    row.message = member.fault;
+    return row;
+  }
+  if (member.submission.empty()) {
+    row.status = "nothing handed in";
+    return row;
+  }
+  std::optional<Result> result = read_result(result_of(results, member));
+  if (!result || !result->grade.error.empty()) {
+    row.status = "error";
+    row.message = result ? result->grade.error : "not graded yet";
+    return row;
+  }
+  row.grade = std::move(result->grade);
+  const auto& exercises = row.grade->exercises;
+  const bool any = std::any_of(exercises.begin(), exercises.end(),
+                               [](const auto& one) { return one.refusal.empty(); });
+  row.status = any ? "graded" : "refused";
+  row.message = refusals_of(*row.grade);
+  return row;
+}
+
+struct ExerciseColumn {
+  std::string name;
+  double most = 0;
+  double sum = 0;
+  std::size_t count = 0;
+  double share() const {
+    return most > 0 && count > 0 ? sum / (most * static_cast<double>(count)) : 0;
+  }
+};
+
+struct Mistake {
+  std::string text;
+  std::vector<std::string> students;
+};
+
+const ExerciseGrade* exercise_of(const Grade& grade, const std::string& name) {
+  for (const ExerciseGrade& one : grade.exercises) {
+    if (one.name == name) return &one;
+  }
+  return nullptr;
+}
+
+class Whole {
+ public:
+  Whole(const ClassList& list, const fs::path& results) : list_(list) {
+    for (const ClassMember& member : list.members) rows_.push_back(row_of(member, results));
+    std::map<std::string, ExerciseColumn> columns;
+    std::map<std::string, std::set<std::string>> mistakes;
+    for (const Row& row : rows_) {
+      if (!row.grade) continue;
+      double most = 0;
+      for (const ExerciseGrade& exercise : row.grade->exercises) {
+        ExerciseColumn& column = columns[exercise.name];
+        column.name = exercise.name;
+        column.most = std::max(column.most, exercise.most());
+        column.sum += exercise.points();
+        ++column.count;
+        most += exercise.most();
+        for (const GradedCase& one : exercise.cases) {
+          if (one.outcome != Outcome::bad || one.kind == GradedCase::Kind::prediction) continue;
+          mistakes[exercise.name + ": " + alike(one.message.empty() ? one.name : one.message)]
+              .insert(row.member->id);
+        }
+        if (!exercise.refusal.empty() && exercise.refusal != kNotHandedIn) {
+          mistakes[exercise.name + ": " + alike(exercise.refusal)].insert(row.member->id);
+        }
+      }
+      most_ = std::max(most_, most);
+      points_.push_back(row.grade->points());
+    }
+    for (const auto& [name, column] : columns) columns_.push_back(column);
+    for (const auto& [text, students] : mistakes) {
+      mistakes_.push_back({text, {students.begin(), students.end()}});
+    }
+    std::stable_sort(mistakes_.begin(), mistakes_.end(), [](const Mistake& a, const Mistake& b) {
+      return a.students.size() > b.students.size();
+    });
+    std::sort(points_.begin(), points_.end());
+  }
+
+  std::string csv() const {
+    Table table;
+    for (const char* const head : {"student", "name", "status", "points", "most"}) {
+      if (std::string(head) != "name" || list_.has_roster) table.columns.push_back({head});
+    }
+    for (const ExerciseColumn& column : columns_) table.columns.push_back({column.name});
+    table.columns.push_back({"message"});
+    table.columns.push_back({"sandbox"});
+    for (const Row& row : rows_) {
+      // What is to be graded again is no 0.
+      const bool counts = row.status != "error";
+      auto& cells = table.rows.emplace_back();
+      cells.push_back({defused(row.member->id)});
+      if (list_.has_roster) cells.push_back({defused(row.member->name)});
+      cells.push_back({row.status});
+      cells.push_back({!counts ? "" : row.grade ? number(row.grade->points()) : "0"});
+      cells.push_back({counts ? number(row.grade ? row.grade->most() : most_) : ""});
+      for (const ExerciseColumn& column : columns_) {
+        const ExerciseGrade* const exercise =
+            row.grade ? exercise_of(*row.grade, column.name) : nullptr;
+        cells.push_back({!counts ? "" : exercise ? number(exercise->points()) : "0"});
+      }
+      cells.push_back({defused(data::printable(row.message, 1000))});
+      cells.push_back({row.grade ? row.grade->sandbox : ""});
+    }
+    TableOptions options;
+    options.format = Format::csv;
+    return lay_out(table, options);
+  }
+
+  Value json() const {
+    Value students = Value::array(), exercises = Value::array(), mistakes = Value::array();
+    double seconds = 0;
+    for (const Row& row : rows_) {
+      Value student = Value::object({{"id", row.member->id},
+                                     {"name", row.member->name},
+                                     {"submission", row.member->submission.filename().string()},
+                                     {"status", row.status},
+                                     {"message", row.message},
+                                     {"points", Value()},
+                                     {"most", Value()},
+                                     {"sandbox", row.grade ? row.grade->sandbox : ""},
+                                     {"exercises", Value::array()}});
+      if (row.status != "error") {
+        student["points"] = row.grade ? row.grade->points() : 0.0;
+        student["most"] = row.grade ? row.grade->most() : most_;
+      }
+      if (row.grade) {
+        seconds += row.grade->seconds;
+        for (const ExerciseGrade& one : row.grade->exercises) {
+          student["exercises"].push_back(Value::object({{"name", one.name},
+                                                        {"points", one.points()},
+                                                        {"most", one.most()},
+                                                        {"refusal", one.refusal}}));
+        }
+      }
+      students.push_back(std::move(student));
+    }
+    for (const ExerciseColumn& column : columns_) {
+      exercises.push_back(Value::object(
+          {{"name", column.name}, {"most", column.most}, {"mean_share", column.share()}}));
+    }
+    for (const Mistake& mistake : mistakes_) {
+      mistakes.push_back(
+          Value::object({{"mistake", mistake.text}, {"students", mistake.students}}));
+    }
+    return Value::object({{"most", most_},
+                          {"mean", mean()},
+                          {"median", median()},
+                          {"students", std::move(students)},
+                          {"exercises", std::move(exercises)},
+                          {"mistakes", std::move(mistakes)},
+                          {"seconds", seconds}});
+  }
+
+  std::string summary() const {
+    const auto count = [&](const std::string& status) {
+      return static_cast<std::size_t>(std::count_if(
+          rows_.begin(), rows_.end(), [&](const Row& row) { return row.status == status; }));
+    };
+    std::string text = plural(rows_.size(), "student");
+    for (const char* const status : {"graded", "refused", "error", "nothing handed in"}) {
+      if (const std::size_t n = count(status); n > 0) {
+        text += (text.find(':') == std::string::npos ? ": " : ", ") + std::to_string(n) + " " +
+                (n > 1 && std::string(status) == "error" ? "errors" : status);
+      }
+    }
+    text += "\n";
+    if (!points_.empty()) {
+      text += "mean " + rounded(mean()) + ", median " + rounded(median()) + " of " + number(most_) +
+              " points, of " + plural(points_.size(), "submission") + "\n\n";
+      text += histogram();
+      text += hardest();
+    }
+    text += commonest();
+    for (const char* const status : {"error", "refused"}) {
+      text += told(status, count(status));
+    }
+    return text;
+  }
+
+ private:
+  static constexpr const char* kNotHandedIn = "not handed in";
+  static constexpr std::size_t kWidth = 100;
+
+  static std::string plural(std::size_t n, const std::string& what) {
+    return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+  }
+  static std::string rounded(double value) {
+    char text[64];
+    std::snprintf(text, sizeof text, "%.1f", value);
+    return text;
+  }
+
+  double mean() const {
+    double sum = 0;
+    for (const double one : points_) sum += one;
+    return points_.empty() ? 0 : sum / static_cast<double>(points_.size());
+  }
+  double median() const {
+    const std::size_t n = points_.size();
+    return n == 0 ? 0 : (points_[(n - 1) / 2] + points_[n / 2]) / 2;
+  }
+
+  std::string histogram() const {
+    constexpr std::size_t kBins = 10;
+    constexpr std::size_t kLongest = 50;
+    std::size_t bins[kBins] = {};
+    for (const double points : points_) {
+      const double share = most_ > 0 ? points / most_ : 0;
+      ++bins[std::min(kBins - 1, static_cast<std::size_t>(share * kBins + 1e-9))];
+    }
+    const std::size_t most = *std::max_element(bins, bins + kBins);
+    std::string text;
+    for (std::size_t i = 0; i < kBins; ++i) {
+      const std::size_t length =
+          most <= kLongest ? bins[i] : (bins[i] * kLongest + most - 1) / most;
+      char head[64];
+      std::snprintf(head, sizeof head, "%3zu %s %3zu %%  %4zu", 10 * i,
+                    i + 1 < kBins ? "to under" : "to      ", 10 * (i + 1), bins[i]);
+      text += head + (length > 0 ? " " + std::string(length, '#') : "") + "\n";
+    }
+    return text;
+  }
+
+  std::string hardest() const {
+    if (columns_.size() < 2) return "";
+    std::vector<ExerciseColumn> sorted = columns_;
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const auto& a, const auto& b) { return a.share() < b.share(); });
+    std::string text;
+    for (std::size_t i = 0; i < std::min<std::size_t>(sorted.size(), 3); ++i) {
+      text +=
+          (i > 0 ? ", " : "") + sorted[i].name + " (" + rounded(100 * sorted[i].share()) + " %)";
+    }
+    return "\nhardest: " + text + "\n";
+  }
+
+  std::string commonest() const {
+    std::string text;
+    for (std::size_t i = 0; i < std::min<std::size_t>(mistakes_.size(), 5); ++i) {
+      char head[32];
+      std::snprintf(head, sizeof head, "%4zu  ", mistakes_[i].students.size());
+      const auto& students = mistakes_[i].students;
+      std::string who;
+      for (std::size_t j = 0; j < students.size(); ++j) {
+        const std::string rest = std::to_string(students.size() - j) + " more";
+        const std::string next = (j > 0 ? ", " : "") + students[j];
+        if (j > 0 && who.size() + next.size() > 24) {
+          who += " and " + rest;
+          break;
+        }
+        who += next;
+      }
+      const std::string behind = " (" + data::printable(who, 48) + ")";
+      text += head + data::printable(mistakes_[i].text, kWidth - 9 - behind.size()) + behind + "\n";
+    }
+    return text.empty() ? "" : "\nmistakes, and how many students made them:\n" + text;
+  }
+
+  std::string told(const std::string& status, std::size_t count) const {
+    constexpr std::size_t kLines = 3;
+    std::string text;
+    std::size_t line = 0;
+    for (const Row& row : rows_) {
+      if (row.status != status || line == kLines) continue;
+      ++line;
+      text += data::printable(status + ": " + row.member->id + ": " + row.message, kWidth) + "\n";
+    }
+    if (count > kLines) {
+      text += status + ": " + std::to_string(count - kLines) + " more: class.csv has them all\n";
+    }
+    return text.empty() ? "" : "\n" + text;
+  }
+
+  const ClassList& list_;
+  std::vector<Row> rows_;
+  std::vector<ExerciseColumn> columns_;
+  std::vector<Mistake> mistakes_;
+  std::vector<double> points_;  // sorted
+  double most_ = 0;
+};
+
+}  // namespace
+
+ClassList list_class(const fs::path& submissions, const fs::path& roster) {
+  ClassList list;
+  list.has_roster = !roster.empty();
+  std::vector<RosterRow> rows;
+  if (list.has_roster) rows = read_roster(roster);
+  std::map<std::string, std::vector<fs::path>> others;
+  for (const fs::path& path : paths_of(submissions)) {
+    const std::string file = path.filename().string();
+    const std::string stem = submission_name(path);
+    // The surest sign that anybody has decides.
+    std::vector<RosterRow*> whose;
+    const auto find = [&](auto is_of) {
+      if (!whose.empty()) return;
+      for (RosterRow& row : rows) {
+        if (is_of(row)) whose.push_back(&row);
+      }
+    };
+    find([&](const RosterRow& row) { return row.submission == file; });
+    find([&](const RosterRow& row) { return row.submission == stem; });
+    find([&](const RosterRow& row) { return row.id == stem; });
+    find([&](const RosterRow& row) { return row.submission.empty() && has_word(stem, row.id); });
+    find([&](const RosterRow& row) {
+      return row.submission.empty() && begins_with_name(stem, row.name);
+    });
+    if (whose.size() == 1) {
+      whose.front()->handed_in.push_back(path);
+      continue;
+    }
+    others[stem].push_back(path);
+    if (whose.size() > 1) {
+      list.remarks.push_back(data::quoted(file) + " may be of " + data::quoted(whose[0]->id) +
+                             " or of " + data::quoted(whose[1]->id) +
+                             ": name it in the roster's column submission");
+    } else if (list.has_roster) {
+      list.remarks.push_back(data::quoted(file) + " is of nobody in the roster");
+    }
+  }
+  for (const RosterRow& row : rows) {
+    list.members.push_back(member_of(row.id, row.name, row.handed_in));
+  }
+  for (const auto& [stem, paths] : others) list.members.push_back(member_of(stem, "", paths));
+  std::stable_sort(list.members.begin(), list.members.end(),
+                   [](const ClassMember& a, const ClassMember& b) { return a.id < b.id; });
+  return list;
+}
+
+ClassRound grade_class(const ClassList& list, const ClassGrading& grading) {
+  std::error_code error;
+  fs::create_directories(grading.results / "grades", error);
+  if (error) {
+    throw data::NotWritten("cannot write to " + data::quoted(grading.results.string()) + ": " +
+                           error.message());
+  }
+  ClassRound round;
+  std::vector<Task> tasks;
+  int place = 0;
+  for (const ClassMember& member : list.members) {
+    if (!member.fault.empty() || member.submission.empty()) continue;
+    if (place++ % grading.shards != grading.shard - 1) continue;
+    Task task;
+    task.member = &member;
+    task.made_from = made_from(member, grading.basis);
+    const std::optional<Result> before = read_result(result_of(grading.results, member));
+    if (before && before->grade.error.empty() && !task.made_from.empty() &&
+        before->made_from == task.made_from) {
+      ++round.kept;
+      continue;
+    }
+    tasks.push_back(std::move(task));
+  }
+  if (!tasks.empty()) Graders(grading, std::move(tasks), round).run();
+  return round;
+}
+
+std::string write_class(const ClassList& list, const fs::path& results) {
+  const Whole whole(list, results);
+  data::write_file((results / "class.csv").string(), whole.csv());
+  data::write_file((results / "class.json").string(), whole.json().dump(1) + "\n");
+  return whole.summary();
+}
+
+std::string alike(const std::string& message) {
+  std::string text;
+  for (std::size_t i = 0; i < message.size();) {
+    const auto figure = [&](std::size_t at) {
+      return at < message.size() && std::isdigit(static_cast<unsigned char>(message[at])) != 0;
+    };
+    const auto letter = [&](char c) {
+      return std::isalpha(static_cast<unsigned char>(c)) || c == '_';
+    };
+    const bool sign = (message[i] == '-' || message[i] == '+') && figure(i + 1);
+    // A figure within a name, tile_and_halo2, is part of it.
+    if ((!sign && !figure(i)) || (!text.empty() && letter(text.back()))) {
+      text += message[i++];
+      continue;
+    }
+    if (sign) ++i;
+    while (figure(i) ||
+           (i < message.size() && (message[i] == '.' || message[i] == ',') && figure(i + 1)) ||
+           (i > 0 && i < message.size() && message[i] == 'e' && figure(i - 1) &&
+            (figure(i + 1) ||
+             (i + 1 < message.size() && std::strchr("+-", message[i + 1]) && figure(i + 2))))) {
+      i += message[i] == 'e' && !figure(i + 1) ? 2 : 1;
+    }
+    text += 'N';
+  }
+  return text;
+}
+
+}  // namespace halo::grader

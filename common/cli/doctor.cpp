@@ -207,6 +207,7 @@ int run_doctor(const BuildFolder& build) {
       {"Boost.Context", "boost", "libboost-context-dev", "no simulator"},
       {"libsndfile", "sndfile", "libsndfile1-dev", "no WAV files with --input and --output"},
       {"libpng", "libpng", "libpng-dev", "no PNG files with --input and --output"},
+      {"libarchive", "libarchive", "libarchive-dev", "no submissions as .zip and .tar"},
       {"Catch2", "catch2", "catch2", "no ./halo test"},
   };
   std::printf("\nLibraries\n");

@@ -699,7 +699,7 @@ class Whole {
   }
 
   std::string told(const std::string& status, std::size_t count) const {
-    constexpr std::size_t kLines = 3;
+    constexpr std::size_t kLines = 2;
     std::string text;
     std::size_t line = 0;
     for (const Row& row : rows_) {

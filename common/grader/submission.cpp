@@ -538,8 +538,8 @@ std::string why_no_archives() {
 #ifdef HALO_HAVE_ARCHIVE
   return "";
 #else
-  return "archives cannot be opened by this build: install libarchive-dev, then run `meson setup "
-         "--reconfigure` in the build folder";
+  return "this build has no libarchive; install it (Debian, Ubuntu: apt-get install libarchive-dev) "
+         "and build again, or unpack the archives";
 #endif
 }
 

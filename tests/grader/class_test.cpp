@@ -1,0 +1,362 @@
+#include "common/grader/class.hpp"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "common/grader/grade.hpp"
+#include "tests/catch.hpp"
+#include "tests/data/files.hpp"
+#include "tests/report/csv.hpp"
+
+namespace halo::test {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace halo::grader;
+
+// A grade as a grader would write it: an exercise with two cases for each of these shares, and some seconds.
+std::string grade_text(const std::string& student, const std::vector<double>& shares,
+                       const std::string& error = "") {
+  Grade grade;
+  grade.student = student;
+  grade.error = error;
+  grade.sandbox = "limits";
+  grade.version = "0";
+  grade.seconds = 1.5;
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    ExerciseGrade& exercise = grade.exercises.emplace_back();
+    exercise.name = "0" + std::to_string(i) + "_exercise";
+    GradedCase one;
+    one.name = "one block";
+    one.most = 10;
+    one.points = 10 * shares[i];
+    one.outcome = shares[i] == 1 ? Outcome::good : Outcome::bad;
+    if (shares[i] != 1)
+      one.message = "output[" + std::to_string(i + 4) + "] is 0.5, should be -1e-3";
+    exercise.cases = {one};
+  }
+  return to_json(grade).dump();
+}
+
+// A folder of submissions that a shell script grades: $1 is the submission, $2 the student, $3 the output.
+struct Class {
+  Folder folder;
+  std::string script = "cp \"$1\" \"$3\"";
+  std::string basis = "1";
+  int jobs = 2;
+  int shard = 1, shards = 1;
+  int limit = 60;
+  std::string roster = {};
+
+  Class() { fs::create_directory(folder / "in"); }
+  void add(const std::string& file, const std::string& grade) const {
+    folder.write("in/" + file, grade);
+  }
+  ClassList list() const { return list_class(folder / "in", roster); }
+  ClassRound grade(const std::string& results = "out") const {
+    ClassGrading grading;
+    grading.results = folder / results;
+    grading.jobs = jobs;
+    grading.shard = shard;
+    grading.shards = shards;
+    grading.limit = std::chrono::seconds(limit);
+    grading.basis = basis;
+    grading.grader = [this](const ClassMember& member, const fs::path& output) {
+      return std::vector<std::string>{"sh",
+                                      "-c",
+                                      "echo \"$2\" >> '" + (folder / "log") + "'\n" + script,
+                                      "grader",
+                                      member.submission.string(),
+                                      member.id,
+                                      output.string()};
+    };
+    return grade_class(list(), grading);
+  }
+  std::string write(const std::string& results = "out") const {
+    return write_class(list(), folder / results);
+  }
+  std::map<std::string, std::map<std::string, std::string>> rows(
+      const std::string& results = "out") const {
+    std::map<std::string, std::map<std::string, std::string>> by_student;
+    for (const auto& row : parse_csv(bytes_of(folder / (results + "/class.csv")))) {
+      by_student[row.at("student")] = row;
+    }
+    return by_student;
+  }
+  std::size_t calls() const {
+    if (!fs::exists(folder / "log")) return 0;
+    const std::string log = bytes_of(folder / "log");
+    return static_cast<std::size_t>(std::count(log.begin(), log.end(), '\n'));
+  }
+};
+
+TEST_CASE("Each submission is graded once, and the class is written in the order of names") {
+  Class all;
+  all.add("bo.cu", grade_text("bo", {0, 1}));
+  all.add("ada.cu", grade_text("ada", {1, 1}));
+  all.add("cy.cu", grade_text("cy", {0, 0.5}));
+  const ClassRound round = all.grade();
+  CHECK(round.graded == 3);
+  CHECK(round.errors == 0);
+  CHECK(all.calls() == 3);
+  const std::string summary = all.write();
+  CHECK_THAT(
+      summary,
+      contains("3 students: 3 graded\nmean 11.7, median 10.0 of 20 points, of 3 submissions"));
+  CHECK_THAT(summary, contains("100 %     1 #"));
+  CHECK_THAT(summary, contains("hardest: 00_exercise (33.3 %), 01_exercise (83.3 %)"));
+  CHECK_THAT(summary, contains("   2  00_exercise: output[N] is N, should be N (bo, cy)"));
+  const std::string csv = bytes_of(all.folder / "out/class.csv");
+  CHECK(csv ==
+        "student,status,points,most,00_exercise,01_exercise,message,sandbox\r\n"
+        "ada,graded,20,20,10,10,,limits\r\n"
+        "bo,graded,10,20,0,10,,limits\r\n"
+        "cy,graded,5,20,0,5,,limits\r\n");
+}
+
+TEST_CASE("What is graded is kept until it, or what it is graded by, changes") {
+  Class all;
+  all.add("ada.cu", grade_text("ada", {1}));
+  all.add("bo.cu", grade_text("bo", {0}));
+  all.grade();
+  CHECK(all.grade().kept == 2);
+  CHECK(all.calls() == 2);
+  all.add("bo.cu", grade_text("bo", {1}));
+  const ClassRound changed = all.grade();
+  CHECK(changed.graded == 1);
+  CHECK(changed.kept == 1);
+  all.write();
+  CHECK(all.rows()["bo"]["points"] == "10");
+  all.basis = "2";
+  CHECK(all.grade().graded == 2);
+  all.folder.write("out/grades/ada.json", "{half a fi");
+  CHECK(all.grade().graded == 1);
+}
+
+TEST_CASE("A grader that crashes, hangs or says nothing costs its own submission only") {
+  Class all;
+  all.limit = 1;
+  all.jobs = 5;
+  for (const std::string name : {"crash", "good", "hang", "half", "silent"}) {
+    all.add(name + ".cu", grade_text(name, {1}));
+  }
+  all.add("half.cu", grade_text("half", {}, kNotFinished));
+  all.script =
+      "case $2 in crash) echo \"why it died\" >&2; kill -SEGV $$ ;; hang) sleep 60 & wait ;; "
+      "silent) ;;\n"
+      "  half) cp \"$1\" \"$3\"; exit 3 ;; *) cp \"$1\" \"$3\" ;; esac";
+  const ClassRound round = all.grade();
+  CHECK(round.graded == 1);
+  CHECK(round.errors == 4);
+  CHECK(all.calls() == 9);  // each bad one twice
+  const std::string summary = all.write();
+  CHECK_THAT(summary, contains("5 students: 1 graded, 4 errors"));
+  auto rows = all.rows();
+  CHECK(rows["good"]["points"] == "10");
+  for (const std::string name : {"crash", "hang", "half", "silent"}) {
+    CHECK(rows[name]["status"] == "error");
+    CHECK(rows[name]["points"] == "");  // no 0 that looks earned
+    CHECK(rows[name]["00_exercise"] == "");
+    CHECK_THAT(rows[name]["message"], contains(kNotFinished));
+  }
+  CHECK_THAT(rows["crash"]["message"], contains("Segmentation fault"));
+  CHECK_THAT(rows["crash"]["message"], contains("why it died"));
+  CHECK_THAT(rows["hang"]["message"], contains("longer than 1 s"));
+  CHECK_THAT(rows["half"]["message"], contains("exit status 3"));
+  CHECK_THAT(rows["silent"]["message"], contains("it left no grade"));
+  // The next run tries them again, and only them.
+  all.script = "cp \"$1\" \"$3\"";
+  all.add("half.cu", grade_text("half", {1}));
+  CHECK(all.grade().graded == 4);
+  all.write();
+  CHECK(all.rows()["crash"]["points"] == "10");
+}
+
+TEST_CASE("A grader that fails once is asked again, and that is all") {
+  Class all;
+  all.add("ada.cu", grade_text("ada", {1}));
+  all.script = "if mkdir '" + (all.folder / "once") + "'; then exit 1; fi; cp \"$1\" \"$3\"";
+  CHECK(all.grade().graded == 1);
+  CHECK(all.calls() == 2);
+}
+
+TEST_CASE("A refused submission is a 0 with its reason") {
+  Class all;
+  Grade grade;
+  grade.student = "ada";
+  for (const char* const name : {"04_a", "05_b"}) {
+    ExerciseGrade& exercise = grade.exercises.emplace_back();
+    exercise.name = name;
+    exercise.refusal = "=the archive is damaged, \"cut\"";
+    exercise.cases.emplace_back().most = 10;
+  }
+  all.add("ada.zip", to_json(grade).dump());
+  grade.exercises[0].refusal = "";
+  all.add("bo.zip", to_json(grade).dump());
+  all.grade();
+  const std::string summary = all.write();
+  auto rows = all.rows();
+  CHECK(rows["ada"]["status"] == "refused");
+  CHECK(rows["ada"]["points"] == "0");
+  CHECK(rows["ada"]["most"] == "20");
+  CHECK(rows["ada"]["message"] == "'=the archive is damaged, \"cut\"");  // no formula
+  CHECK(rows["bo"]["status"] == "graded");
+  CHECK(rows["bo"]["message"] == "'=the archive is damaged, \"cut\" (05_b)");
+  CHECK_THAT(summary, contains("refused: ada: =the archive is damaged"));
+}
+
+TEST_CASE("Shards share a folder, and a run without them finds all done") {
+  Class all;
+  for (int i = 0; i < 7; ++i) {
+    const std::string name = "s" + std::to_string(i);
+    all.add(name + ".cu", grade_text(name, {i % 2 == 0 ? 1. : 0.}));
+  }
+  all.grade("whole");
+  all.write("whole");
+  const std::size_t before = all.calls();
+  all.shards = 3;
+  const std::size_t parts[] = {3, 2, 2};
+  for (all.shard = 3; all.shard >= 1; --all.shard) {
+    CHECK(all.grade().graded == parts[all.shard - 1]);
+    CHECK_FALSE(fs::exists(all.folder / "out/class.csv"));
+  }
+  all.shard = all.shards = 1;
+  CHECK(all.grade().kept == 7);
+  CHECK(all.calls() == before + 7);
+  all.write();
+  for (const std::string file : {"class.csv", "class.json", "grades/s0.json", "grades/s6.json"}) {
+    CHECK(bytes_of(all.folder / ("out/" + file)) == bytes_of(all.folder / ("whole/" + file)));
+  }
+}
+
+TEST_CASE("An interrupted run is gone on with") {
+  Class all;
+  all.jobs = 1;
+  for (const std::string name : {"a", "b", "c"}) all.add(name + ".cu", grade_text(name, {1}));
+  all.script = "if [ $2 = b ] && mkdir '" + (all.folder / "once") + "'; then kill -TERM " +
+               std::to_string(getpid()) + "; sleep 60 & wait; fi; cp \"$1\" \"$3\"";
+  const ClassRound cut = all.grade();
+  CHECK(cut.interrupted == SIGTERM);
+  CHECK(cut.graded == 1);
+  CHECK(cut.errors == 0);
+  CHECK_FALSE(fs::exists(all.folder / "out/grades/b.json"));
+  const ClassRound rest = all.grade();
+  CHECK(rest.kept == 1);
+  CHECK(rest.graded == 2);
+  CHECK(rest.interrupted == 0);
+  all.write();
+  CHECK_THAT(all.write(), contains("3 students: 3 graded\n"));
+}
+
+TEST_CASE("A roster says who is meant, and who handed in nothing") {
+  Class all;
+  all.roster = all.folder.write("roster.csv",
+                                "\xEF\xBB\xBF"
+                                "ID;Name;Submission\r\n"
+                                "4711;Ada Lovelace;\r\n"
+                                "4712;\"Bo van Rijn\";\r\n"
+                                "4713;Cy Twombly;their work.zip\r\n"
+                                "4714;=Di Prima;\r\n"
+                                "4715;Ed Ng;\r\n"
+                                "4716;Ed Ng;\r\n");
+  all.add("Ada Lovelace_99_assignsubmission_file_.cu", grade_text("", {1}));
+  all.add("vanrijnbo_LATE_123_456_tile.cu", grade_text("", {0.5}));
+  all.add("their work.zip", grade_text("", {0}));
+  all.add("stranger.cu", grade_text("", {1}));
+  all.add("Ed Ng_1_x.cu", grade_text("", {1}));
+  const ClassList list = all.list();
+  REQUIRE(list.remarks.size() == 2);
+  CHECK_THAT(list.remarks[0], contains("'Ed Ng_1_x.cu' may be of '4715' or of '4716'"));
+  CHECK_THAT(list.remarks[1], contains("'stranger.cu' is of nobody in the roster"));
+  all.grade();
+  CHECK_THAT(all.write(), contains("8 students: 5 graded, 3 nothing handed in"));
+  auto rows = all.rows();
+  CHECK(rows["4711"]["points"] == "10");
+  CHECK(rows["4712"]["points"] == "5");
+  CHECK(rows["4713"]["status"] == "graded");
+  CHECK(rows["4714"]["status"] == "nothing handed in");
+  CHECK(rows["4714"]["points"] == "0");
+  CHECK(rows["4714"]["most"] == "10");
+  CHECK(rows["4714"]["name"] == "'=Di Prima");
+  CHECK(rows["stranger"]["points"] == "10");
+  // An id is a word of the name, not a part of one.
+  all.add("x_14711.cu", grade_text("", {1}));
+  all.add("x_4716_y.cu", grade_text("", {1}));
+  const auto members = all.list().members;
+  const auto member = [&](const std::string& id) {
+    return *std::find_if(members.begin(), members.end(),
+                         [&](const auto& one) { return one.id == id; });
+  };
+  CHECK(member("x_14711").submission.filename() == "x_14711.cu");
+  CHECK(member("4716").submission.filename() == "x_4716_y.cu");
+}
+
+TEST_CASE("Who handed in twice, or under a name that no file should have, is told") {
+  Class all;
+  all.add("ada.cu", "{}");
+  all.add("ada.zip", "{}");
+  all.add("b\x1b[2Jo.cu", "{}");
+  all.add("m\xfcller.cu", "{}");
+  all.add(".DS_Store", "{}");
+  all.add("good.cu", grade_text("good", {1}));
+  CHECK(all.grade().graded == 1);
+  const std::string summary = all.write();
+  CHECK_THAT(summary, contains("4 students: 1 graded, 3 errors"));
+  CHECK_THAT(summary, contains("error: ada: 2 submissions, 'ada.cu' and 'ada.zip': keep one"));
+  CHECK(summary.find('\033') == std::string::npos);
+  CHECK(all.calls() == 1);
+}
+
+TEST_CASE("A list names its submissions by paths, seen from where it lies") {
+  Class all;
+  all.add("ada.cu", grade_text("ada", {1}));
+  const std::string list = all.folder.write("list.txt", "in/ada.cu\r\n\n");
+  const ClassList found = list_class(list, "");
+  REQUIRE(found.members.size() == 1);
+  CHECK(found.members[0].id == "ada");
+  CHECK(fs::exists(found.members[0].submission));
+  CHECK_THAT(error_of([&] { list_class(all.folder / "nothing", ""); }), contains("cannot read"));
+  CHECK_THAT(error_of([&] { list_class(all.folder.write("empty", "\n"), ""); }),
+             contains("there are no submissions"));
+  CHECK_THAT(error_of([&] { list_class(list, all.folder.write("r.csv", "name\nAda\n")); }),
+             contains("no column id"));
+  CHECK_THAT(error_of([&] { list_class(list, all.folder.write("r.csv", "id\n1\n1\n")); }),
+             contains("two rows have the id '1'"));
+}
+
+TEST_CASE("The summary of a large class fits a screen") {
+  Class all;
+  for (int i = 0; i < 120; ++i) {
+    const std::string name = "student-" + std::string(i % 40, 'x') + std::to_string(i);
+    Grade grade = grade_from_json(json::Value::parse(
+        grade_text(name, {1. * (i % 3 == 0), 0.1 * (i % 11), 0, 1, 0.5, 1, 0, 0, 0})));
+    for (ExerciseGrade& exercise : grade.exercises) {
+      exercise.cases[0].message += std::string(200, 'y');
+      if (i % 7 == 0) exercise.refusal = std::string(300, 'z');
+    }
+    if (i % 5 == 0) grade.error = std::string(300, 'e');
+    all.folder.write("in/" + name + ".cu", "");
+    fs::create_directories(all.folder / "out/grades");
+    all.folder.write("out/grades/" + name + ".json", to_json(grade).dump());
+  }
+  const std::string summary = all.write();
+  CHECK(std::count(summary.begin(), summary.end(), '\n') <= 30);
+  std::size_t column = 0, widest = 0;
+  for (const char c : summary) widest = std::max(widest, column = c == '\n' ? 0 : column + 1);
+  CHECK(widest <= 103);
+  CHECK(widest > 60);
+}
+
+TEST_CASE("Mistakes that differ in figures only are one") {
+  CHECK(alike("output[4] is 0.31, should be -1.07") == "output[N] is N, should be N");
+  CHECK(alike("output[12] is 1e-05, should be 1,024") == "output[N] is N, should be N");
+  CHECK(alike("line 3 of tile2.cu") == "line N of tile2.cu");
+  CHECK(alike("") == "");
+}
+
+}  // namespace
+}  // namespace halo::test

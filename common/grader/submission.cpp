@@ -538,7 +538,8 @@ std::string why_no_archives() {
 #ifdef HALO_HAVE_ARCHIVE
   return "";
 #else
-  return "this build has no libarchive; install it (Debian, Ubuntu: apt-get install libarchive-dev) "
+  return "this build has no libarchive; install it (Debian, Ubuntu: apt-get install "
+         "libarchive-dev) "
          "and build again, or unpack the archives";
 #endif
 }

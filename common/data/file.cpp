@@ -117,6 +117,15 @@ DataError InputFile::error(const std::string& reason) const {
   return DataError("cannot read " + quoted(path_) + ": " + reason);
 }
 
+std::string read_file(const std::string& path) {
+  constexpr std::int64_t kMost = std::int64_t{64} << 20;
+  const InputFile file(path);
+  if (file.size() > kMost) throw file.error("it is larger than 64 MiB");
+  std::string bytes(static_cast<std::size_t>(file.size()), '\0');
+  bytes.resize(file.read(0, bytes.data(), bytes.size()));
+  return bytes;
+}
+
 OutputFile::OutputFile(const std::string& path) : path_(path), target_(path) {
   if (path.empty()) throw error("the name is empty");
   struct stat status;

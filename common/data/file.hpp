@@ -57,6 +57,9 @@ class InputFile {
   std::int64_t size_ = 0;
 };
 
+/// A file's bytes, 64 MiB at most. Throws DataError as InputFile does.
+std::string read_file(const std::string& path);
+
 /// A file that appears under its name when it is complete. Until commit() the bytes are in a
 /// temporary file in the same folder, which vanishes if commit() is not reached.
 class OutputFile {

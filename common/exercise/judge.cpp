@@ -385,20 +385,29 @@ struct Check::State {
     const auto group = std::find_if(groups.begin(), groups.end(),
                                     [&](const Group& one) { return one.name == name; });
     if (group == groups.end()) throw std::logic_error("no group " + name);
+    return rows.emplace(name, row_of(name, group->problems)).first->second;
+  }
+
+  Row row_of(const std::string& name, const std::vector<Numbers>& problems) {
     std::vector<AnyTrial> trials;
-    for (const Numbers& numbers : group->problems) {
+    for (const Numbers& numbers : problems) {
       trials.emplace_back(std::make_shared<ExerciseProblem>(contract, numbers));
     }
     Row row = empty_row(name);
     Progress silent;
     check_trials(variant, backend, trials, seed, row, silent);
-    return rows.emplace(name, std::move(row)).first->second;
+    return row;
+  }
+
+  bool is_right(const Group& group) { return tried(group.name).check.outcome == Outcome::good; }
+  bool any_right() {
+    return std::any_of(groups.begin(), groups.end(),
+                       [&](const Group& group) { return is_right(group); });
   }
 
   bool all_right() {
-    return std::all_of(groups.begin(), groups.end(), [&](const Group& group) {
-      return tried(group.name).check.outcome == Outcome::good;
-    });
+    return std::all_of(groups.begin(), groups.end(),
+                       [&](const Group& group) { return is_right(group); });
   }
 
   // One launch: what it cost and left, or why it is not right.
@@ -435,6 +444,7 @@ struct Check::State {
   std::uint64_t seed;
   AnyVariant variant;
   std::vector<Group> groups;
+  conv::Random of_hidden{~seed};  // the problems that are drawn for hidden cases
   std::map<std::string, Row> rows;
   std::map<Numbers, Observed> observations;
 };
@@ -464,6 +474,55 @@ Verdict Check::right(const std::string& group) {
     message = known.smallest + ": " + wrong_output(known);
   }
   return {Outcome::bad, message};
+}
+
+namespace {
+
+// What went wrong, in words that tell nothing of the problem: not what a program says itself either, which may
+// have read its input.
+std::string in_general(const Row& row) {
+  if (row.check.outcome == Outcome::bad) {
+    if (!row.check.diagnosis.place.empty()) return "a wrong output";
+    for (const auto& [words, general] : {
+             std::pair{"it gave no sign of life", "the program gave no sign of life"},
+             {"it ended by signal", "the program was ended by a signal"},
+             {"it ended itself", "the program ended itself"},
+         }) {
+      if (row.check.reason.find(words) != std::string::npos) return general;
+    }
+    if (row.hazards.findings.empty()) return "the call failed, or not all came out right";
+  }
+  std::string kind = row.hazards.findings.front().kind;
+  std::replace(kind.begin(), kind.end(), '_', ' ');
+  const auto is_known = [&](const std::vector<std::string>& kinds) {
+    return std::find(kinds.begin(), kinds.end(), row.hazards.findings.front().kind) != kinds.end();
+  };
+  return is_known(kOrder) || is_known(kMemory) ? "a finding: " + kind : "a finding";
+}
+
+}  // namespace
+
+Verdict Check::right_hidden(const std::vector<Numbers>& problems, int drawn) {
+  State& state = *state_;
+  const Contract& contract = state.contract;
+  for (const Numbers& numbers : problems) {
+    if (numbers.size() == contract.numbers.size()) continue;
+    throw std::runtime_error("a hidden problem of " + contract.name + " has " +
+                             std::to_string(numbers.size()) + " numbers, should have " +
+                             std::to_string(contract.numbers.size()));
+  }
+  std::vector<Numbers> all = problems;
+  for (int i = 0; i < drawn; ++i) {
+    if (!contract.draw) throw std::runtime_error(contract.name + " draws no problems");
+    all.push_back(contract.draw(state.of_hidden.bits() >> 1));
+  }
+  if (!state.any_right()) return {Outcome::not_run, "judged once another case is right"};
+  const Row row = state.row_of("hidden", all);
+  if (row.check.outcome == Outcome::not_run) return {Outcome::not_run, "it could not be run"};
+  if (row.check.outcome == Outcome::good && row.hazards.outcome != Outcome::bad) {
+    return {Outcome::good, ""};
+  }
+  return {Outcome::bad, in_general(row)};
 }
 
 namespace {
@@ -566,9 +625,9 @@ Verdict Check::within(const Numbers& problem, const std::vector<Limit>& limits) 
   return verdict;
 }
 
-std::vector<Question> Check::questions_unanswered() const {
+std::vector<Question> questions_of(const Contract& contract) {
   std::vector<Question> questions;
-  for (const Asked& asked : state_->contract.questions) {
+  for (const Asked& asked : contract.questions) {
     questions.push_back({asked.key, asked.answer, asked.tolerance});
   }
   return questions;
@@ -576,7 +635,7 @@ std::vector<Question> Check::questions_unanswered() const {
 
 std::vector<Question> Check::questions() {
   State& state = *state_;
-  std::vector<Question> questions = questions_unanswered();
+  std::vector<Question> questions = questions_of(state.contract);
   if (!state.backend.not_counted().empty() || !state.all_right()) return questions;
   for (std::size_t i = 0; i < questions.size(); ++i) {
     const Asked& asked = state.contract.questions[i];

@@ -210,6 +210,9 @@ struct FirstFault {
   std::string words;  // "n 5, width 3, threads 4: output[4] is wrong", or that all is right
 };
 
+/// The contract's questions, as far as they are known before anything runs.
+std::vector<Question> questions_of(const Contract& contract);
+
 /// One program under a contract. What was tried once is not tried again by another case.
 class Check {
  public:
@@ -227,15 +230,17 @@ class Check {
 
   /// All problems of the group come out right.
   Verdict right(const std::string& group);
+  /// The same of problems that the contract does not have, and so many more drawn from the seed; findings count
+  /// too, and the message names no input, value or place. Judged once any group is right. Throws
+  /// std::runtime_error, one line, for problems that do not fit the contract.
+  Verdict right_hidden(const std::vector<Numbers>& problems, int drawn);
   /// No findings of these kinds (simt.hpp) in any group; judged once the first group is right. None: of
   /// any kind.
   Verdict safe(const std::vector<std::string>& kinds = {});
   /// Within the limits on this problem; judged once all groups are right.
   Verdict within(const Numbers& problem, const std::vector<Limit>& limits);
 
-  /// The contract's questions, as far as they are known before anything runs.
-  std::vector<Question> questions_unanswered() const;
-  /// The same with what was counted, if the program is right.
+  /// The contract's questions with what was counted, if the program is right.
   std::vector<Question> questions();
   /// Of all that failed, a row each, the first group's first.
   std::vector<Row> faults() const;

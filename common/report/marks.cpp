@@ -114,6 +114,7 @@ CaseMark case_from_json(const Json& json) {
   mark.outcome = outcome_from(json.get<std::string>("outcome"));
   mark.message = optional_name_from(json, "message", kLongestMessage);
   mark.seconds = figure_from(json, "seconds");
+  mark.hidden = json.get_or("hidden", false);
   if (const Json* const budget = json.find("budget")) {
     for (const Json& line : budget->elements()) mark.budget.push_back(budget_from_json(line));
   }
@@ -189,6 +190,7 @@ std::string case_line(const CaseMark& mark) {
                             {"outcome", outcome_word(mark.outcome)},
                             {"seconds", mark.seconds}});
   if (!mark.message.empty()) json["message"] = mark.message;
+  if (mark.hidden) json["hidden"] = true;
   for (const BudgetLine& line : mark.budget) json["budget"].push_back(budget_to_json(line));
   return json.dump();
 }

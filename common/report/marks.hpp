@@ -36,6 +36,7 @@ struct CaseMark {
   std::string message;             // one line; empty where it is good
   std::vector<BudgetLine> budget;  // of a budget
   double seconds = 0;
+  bool hidden = false;  // one that students do not have: its message names no input
 };
 
 /// A question that was to be answered before the first run.

@@ -10,6 +10,7 @@
 
 #include "common/exercise/debug.hpp"
 #include "common/exercise/judge.hpp"
+#include "common/report/hidden_cases.hpp"
 #include "tests/catch.hpp"
 
 namespace halo::exercises {
@@ -27,14 +28,14 @@ Check& check();
 class Examiner {
  public:
   virtual ~Examiner() = default;
-  virtual std::string exercise() const = 0;  // 04_tile_and_halo
   /// As Check has them.
   virtual std::string backend() const = 0;
   virtual std::string unavailable() const = 0;
-  virtual std::vector<Question> questions_unanswered() const = 0;
   virtual std::vector<Question> questions() = 0;
   virtual std::vector<Row> faults() const = 0;
   virtual std::string time() = 0;
+  /// As Check::right_hidden.
+  virtual Verdict right_hidden(const HiddenCase& hidden) = 0;
   /// As debug() of debug.hpp.
   virtual int debug(const DebugOptions& options) = 0;
 };
@@ -43,6 +44,13 @@ class Examiner {
 /// function itself. Throws std::runtime_error, one line.
 std::unique_ptr<Examiner> make_examiner(const std::string& program, const std::string& source,
                                         std::uint64_t seed);
+
+/// What is known without a program: the exercise and what it asks. Defined beside make_examiner.
+struct Description {
+  std::string exercise;
+  std::vector<Question> questions;
+};
+Description describe();
 
 /// Fails the case unless the verdict is good, and says why; skips it where nothing could be judged.
 void require(const Verdict& verdict);

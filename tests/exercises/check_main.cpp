@@ -6,6 +6,8 @@
 
 #if __has_include(<catch2/catch_all.hpp>)
 #include <catch2/catch_test_case_info.hpp>
+#include <catch2/interfaces/catch_interfaces_registry_hub.hpp>
+#include <catch2/interfaces/catch_interfaces_testcase.hpp>
 #include <catch2/reporters/catch_reporter_event_listener.hpp>
 #include <catch2/reporters/catch_reporter_registrars.hpp>
 #endif
@@ -44,25 +46,41 @@ std::vector<std::string> tags_of(const Catch::TestCaseInfo& info) {
     tags.emplace_back(tag.original.begin(), tag.original.end());
   return tags;
 }
+const Catch::TestCaseInfo& info_of(const Catch::TestCaseHandle& one) {
+  return one.getTestCaseInfo();
+}
 #else
 using ListenerBase = Catch::TestEventListenerBase;
 std::vector<std::string> tags_of(const Catch::TestCaseInfo& info) { return info.tags; }
+const Catch::TestCaseInfo& info_of(const Catch::TestCase& one) { return one; }
 #endif
+
+// A case that nobody has run yet.
+CaseMark mark_of(const Catch::TestCaseInfo& info) {
+  CaseMark mark;
+  mark.name = info.name;
+  for (const std::string& tag : tags_of(info)) {
+    if (tag.starts_with("points=")) mark.most = std::atof(tag.c_str() + std::strlen("points="));
+    for (const Category category : {Category::correctness, Category::safety, Category::budget}) {
+      if (tag == to_string(category)) mark.category = category;
+    }
+  }
+  return mark;
+}
+CaseMark mark_of(const HiddenCase& hidden) {
+  CaseMark mark;
+  mark.name = hidden.name;
+  mark.most = hidden.points;
+  mark.hidden = true;
+  return mark;
+}
 
 class Teller : public ListenerBase {
  public:
   using ListenerBase::ListenerBase;
 
   void testCaseStarting(const Catch::TestCaseInfo& info) override {
-    current = {};
-    current.name = info.name;
-    for (const std::string& tag : tags_of(info)) {
-      if (tag.starts_with("points="))
-        current.most = std::atof(tag.c_str() + std::strlen("points="));
-      for (const Category category : {Category::correctness, Category::safety, Category::budget}) {
-        if (tag == to_string(category)) current.category = category;
-      }
-    }
+    current = mark_of(info);
     start_ = std::chrono::steady_clock::now();
   }
 
@@ -83,6 +101,44 @@ class Teller : public ListenerBase {
   std::chrono::steady_clock::time_point start_;
 };
 CATCH_REGISTER_LISTENER(Teller)
+
+// Judges what students do not have; false if one of the cases is not right.
+bool run_hidden(Examiner& examiner, const std::vector<HiddenCase>& cases) {
+  bool good = true;
+  for (const HiddenCase& hidden : cases) {
+    CaseMark mark = mark_of(hidden);
+    const auto start = std::chrono::steady_clock::now();
+    const Verdict verdict = examiner.right_hidden(hidden);
+    mark.outcome = verdict.outcome;
+    mark.message = verdict.message;
+    mark.points = mark.outcome == Outcome::good ? mark.most : 0;
+    mark.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    good = good && mark.outcome == Outcome::good;
+    teller.line(case_line(mark));
+  }
+  return good;
+}
+
+// Tells what there is to be judged, and judges nothing.
+int tell_description(Marks marks, const std::vector<HiddenCase>& hidden) {
+  teller = RowStream::taken_from_starter();
+  teller.line(marks_head_line(marks));
+  for (const auto& one : Catch::getRegistryHub().getTestCaseRegistry().getAllTests()) {
+    teller.line(case_line(mark_of(info_of(one))));
+  }
+  for (const HiddenCase& one : hidden) teller.line(case_line(mark_of(one)));
+  return 0;
+}
+
+// Takes `--name` out of the arguments; whether it was there.
+bool take_word(std::vector<char*>& arguments, const char* name) {
+  const auto at = std::find_if(arguments.begin(), arguments.end(),
+                               [&](const char* word) { return std::strcmp(word, name) == 0; });
+  if (at == arguments.end()) return false;
+  arguments.erase(at);
+  return true;
+}
 
 // Takes `--name VALUE` out of the arguments; empty if it is not there.
 std::string take(std::vector<char*>& arguments, const char* name) {
@@ -109,6 +165,9 @@ int run(int argc, char** argv) {
   const std::string on = take(arguments, "--on");
   const std::string seed = take(arguments, "--seed");
   asked_contract = take(arguments, "--contract");
+  // An assignment's file: its hidden cases of this exercise are judged behind the others.
+  const std::string assignment = take(arguments, "--hidden");
+  const bool only_describes = take_word(arguments, "--describe");
   // A debugger's terminal instead of marks: the same program with debug information, and where to stop.
   DebugOptions asked;
   asked.program = take(arguments, "--debug");
@@ -126,6 +185,21 @@ int run(int argc, char** argv) {
     return test::run_cases(static_cast<int>(arguments.size()), arguments.data());
   };
   if (only_lists(arguments)) return run_cases();
+  Marks marks;
+  std::vector<HiddenCase> hidden;
+  try {
+    const Description description = describe();
+    marks.exercise = description.exercise;
+    marks.questions = description.questions;
+    if (!assignment.empty()) hidden = read_hidden_cases(assignment, marks.exercise);
+  } catch (const std::runtime_error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 2;
+  }
+  if (only_describes) {
+    marks.backend = on.empty() ? "sim" : on;
+    return tell_description(marks, hidden);
+  }
   if (program.empty()) {
     std::fprintf(stderr, "%s: --program names what is checked; ./halo try does that\n", argv[0]);
     return 2;
@@ -135,7 +209,6 @@ int run(int argc, char** argv) {
   if (std::getenv("HALO_SEED") == nullptr) {
     setenv("HALO_SEED", std::to_string(std::random_device()() % 1'000'000'000u + 1).c_str(), 1);
   }
-  Marks marks;
   marks.seed = std::strtoull(std::getenv("HALO_SEED"), nullptr, 10);
   std::unique_ptr<Examiner> running;
   try {
@@ -144,7 +217,6 @@ int run(int argc, char** argv) {
     std::fprintf(stderr, "%s\n", error.what());
     return 2;
   }
-  marks.exercise = running->exercise();
   marks.backend = running->backend();
   if (!on.empty() && on != marks.backend) {
     std::fprintf(stderr, "--on %s, but the program was made for %s\n", on.c_str(),
@@ -157,9 +229,14 @@ int run(int argc, char** argv) {
   }
   if (!asked.program.empty()) return running->debug(asked);
   teller = RowStream::taken_from_starter();
-  marks.questions = running->questions_unanswered();
   teller.line(marks_head_line(marks));
-  const int status = run_cases();
+  int status = run_cases();
+  try {
+    if (!run_hidden(*running, hidden) && status == 0) status = 1;
+  } catch (const std::runtime_error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 2;
+  }
   std::string time;
   try {
     time = running->time();

@@ -18,15 +18,14 @@ class ContractExaminer final : public Examiner {
       : check_(contract(), program, source, seed), seed_(seed) {
     present = &check_;
   }
-  std::string exercise() const override { return contract().name; }
   std::string backend() const override { return check_.backend(); }
   std::string unavailable() const override { return check_.unavailable(); }
-  std::vector<Question> questions_unanswered() const override {
-    return check_.questions_unanswered();
-  }
   std::vector<Question> questions() override { return check_.questions(); }
   std::vector<Row> faults() const override { return check_.faults(); }
   std::string time() override { return check_.time(); }
+  Verdict right_hidden(const HiddenCase& hidden) override {
+    return check_.right_hidden(hidden.problems, hidden.drawn);
+  }
   int debug(const DebugOptions& options) override {
     return exercises::debug(contract(), check_, options, seed_);
   }
@@ -44,5 +43,7 @@ std::unique_ptr<Examiner> make_examiner(const std::string& program, const std::s
                                         std::uint64_t seed) {
   return std::make_unique<ContractExaminer>(program, source, seed);
 }
+
+Description describe() { return {contract().name, questions_of(contract())}; }
 
 }  // namespace halo::exercises

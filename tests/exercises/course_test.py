@@ -22,6 +22,8 @@ HERE = ROOT / "tests" / "exercises"
 REGION = re.compile(r"^ *// TODO (\d+):.*?^ *// END \1$\n", re.M | re.S)
 CASE_POINTS = 90  # and 10 for what was predicted
 SEED = "20240607"
+ASSIGNMENT = ROOT / "solutions" / "assignment.json"
+HIDDEN_POINTS = 30
 
 build = pathlib.Path(".")
 on = "sim"
@@ -64,6 +66,8 @@ def check(exercise, program):
     # Of a wrong one the case that it names, unless a table wants them all. To Catch2 a comma means "or".
     named = fails_of(exercise, program) if program.startswith("wrong_") and not table else None
     cases = [named.replace(",", "\\,")] if named else []
+    if on == "sim" and (program == "solution" or program.startswith("right_")):
+        cases += ["--hidden", ASSIGNMENT]
     return run_check(build / f"check-{exercise}", build / f"{exercise}-{program}",
                      source_of(exercise, program), cases)
 
@@ -73,7 +77,8 @@ def run_check(of_exercise, program, source, more=()):
     tell, told = os.pipe()
     started = datetime.datetime.now()
     process = subprocess.Popen(
-        [of_exercise, "--program", program, "--source", source, "--seed", SEED, "--on", on, *more],
+        [of_exercise, *(["--program", program, "--source", source] if program else []),
+         "--seed", SEED, "--on", on, *more],
         env={**os.environ, "HALO_STREAM": str(told)}, pass_fds=[told],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     os.close(told)
@@ -87,7 +92,9 @@ def run_check(of_exercise, program, source, more=()):
     time = re.search(r"^time: (.*)$", said[0], re.M)
     cases = {one["case"]: one for one in heard if "case" in one}
     heads = [one for one in heard if "marks" in one]
-    return {"status": status, "said": said[0], "cases": cases, "time": time.group(1) if time else None,
+    hidden = {name: one for name, one in cases.items() if one.get("hidden")}
+    cases = {name: one for name, one in cases.items() if name not in hidden}
+    return {"status": status, "said": said[0], "cases": cases, "hidden": hidden, "time": time.group(1) if time else None,
             "questions": heads[-1]["questions"] if heads else [],
             "faults": [one for one in heard if "hazards" in one],
             "points": sum(one["points"] for one in cases.values()),
@@ -176,6 +183,45 @@ class Course(unittest.TestCase):
             self.assertEqual(re.findall(r"^(\w+) *=", predictions, re.M),
                              [question["key"] for question in result["questions"]])
         self.each("solution", judge)
+
+    def test_hidden_cases_pass_what_is_right_and_have_their_points(self):
+        def judge(_exercise, _program, result):
+            self.assertGreaterEqual(len(result["hidden"]), 2)
+            self.assertEqual({one["outcome"] for one in result["hidden"].values()}, {"PASS"}, result["hidden"])
+            self.assertEqual(sum(one["points"] for one in result["hidden"].values()), HIDDEN_POINTS)
+        self.each("solution", judge)
+        self.each("right", judge)
+
+    def test_the_cases_that_a_check_describes_are_those_that_it_judges(self):
+        def judge(exercise, _program, result):
+            told = run_check(build / f"check-{exercise}", None, None, ["--describe", "--hidden", ASSIGNMENT])
+            self.assertEqual(told["status"], 0, told["said"])
+            for part in ("cases", "hidden"):
+                self.assertEqual([(one["case"], one["category"], one["most"], one["points"], one["outcome"])
+                                  for one in told[part].values()],
+                                 [(one["case"], one["category"], one["most"], 0, "NOT RUN")
+                                  for one in result[part].values()])
+            self.assertEqual([one["key"] for one in told["questions"]],
+                             [one["key"] for one in result["questions"]])
+        self.each("solution", judge)
+
+    def test_what_a_hidden_case_says_of_a_wrong_program_tells_nothing_of_its_problems(self):
+        def judge(exercise, program, _result):
+            result = run_check(build / f"check-{exercise}", build / f"{exercise}-{program}",
+                               source_of(exercise, program), ["--hidden", ASSIGNMENT])
+            for name, one in result["hidden"].items():
+                self.assertNotRegex(one.get("message", ""), r"[\d\[]", name)
+                self.assertNotIn("budget", one)
+            failed.update((exercise, name) for name, one in result["hidden"].items() if one["outcome"] == "FAIL")
+            groups = {row["variant"] for row in result["faults"]}
+            self.assertFalse(groups & {*result["hidden"], "hidden"})
+        failed = set()
+        chosen = ["00_first_program-wrong_no_guard", "04_tile_and_halo-wrong_small_tile",
+                  "05_shuffles-wrong_returns_early"]
+        for exercise, program in (one.split("-") for one in chosen):
+            with self.subTest(exercise=exercise, program=program):
+                judge(exercise, program, None)
+        self.assertTrue(failed, "none of them fails a hidden case")
 
     def test_every_category_and_every_case_has_points(self):
         def judge(_exercise, _program, result):

@@ -122,6 +122,27 @@ TEST_CASE("a launch that never comes back is ended") {
   CHECK_THAT(check.right("short ones").message, contains("no sign of life for 1 s"));
 }
 
+TEST_CASE("hidden problems are judged like others, and nothing is said of them") {
+  Check right = check_of("copies");
+  CHECK(right.right_hidden({{7}, {31}}, 0).outcome == Outcome::good);
+  Check crashes = check_of("crashes");  // from n = 5 on
+  CHECK(crashes.right_hidden({{3}}, 0).outcome == Outcome::good);
+  const Verdict verdict = crashes.right_hidden({{4}, {77}}, 0);
+  CHECK(verdict.outcome == Outcome::bad);
+  CHECK(verdict.message == "the program was ended by a signal");
+  for (const Row& row : crashes.faults()) CHECK(row.variant != "hidden");
+}
+
+TEST_CASE("hidden problems of a program that does nothing right are not tried") {
+  CHECK(check_of("exits").right_hidden({{7}}, 0).outcome == Outcome::not_run);
+}
+
+TEST_CASE("hidden problems that do not fit the contract are refused") {
+  Check check = check_of("copies");
+  CHECK_THROWS_AS(check.right_hidden({{7, 3}}, 0), std::runtime_error);
+  CHECK_THROWS_AS(check.right_hidden({}, 1), std::runtime_error);
+}
+
 TEST_CASE("other parameters than the contract's are refused in one line") {
   const std::string message = message_of_check("two_inputs");
   CHECK_THAT(message, contains("launch has other parameters than the exercise asks for: 1 input, 1 "

@@ -92,10 +92,18 @@ TEST_CASE("marks arrive as they were told") {
   CHECK(line.line == 31);
   CHECK(line.of_line == 48);
   CHECK(again.cases[2].budget[1].met);
+  CHECK_FALSE(again.cases[0].hidden);
   CHECK(again.cases[2].budget[1].predicted == -1);
   REQUIRE(again.faults.size() == 1);
   CHECK(again.faults[0].hazards.findings == marks.faults[0].hazards.findings);
   CHECK(again.faults[0].check.diagnosis == marks.faults[0].check.diagnosis);
+}
+
+TEST_CASE("a hidden case arrives as one") {
+  Marks marks = some_marks();
+  marks.cases[0].hidden = true;
+  CHECK(heard(marks).cases[0].hidden);
+  CHECK_FALSE(heard(marks).cases[1].hidden);
 }
 
 TEST_CASE("a line is one line, whatever stands in it") {

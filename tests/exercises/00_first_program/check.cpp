@@ -303,24 +303,40 @@ const std::vector<std::pair<std::string, std::vector<Problem>>> kGroups = {
 };
 const std::string kDrawn = "any n and any a";
 constexpr int kMeasured = 100'000;
+constexpr int kLongest = 1'000'000;  // that a hidden case may ask for
+
+Problem drawn(std::uint64_t random) {
+  return {1 + static_cast<int>(random % 4000),
+          std::to_string(static_cast<double>(random / 4000 % 20'001) / 1000 - 10)};
+}
+
+// Why this run is not right, without a word of its problem; empty: it is.
+std::string general_fault(const Problem& problem, const Ended& ended) {
+  if (ended.is_silent) return "the program gave no sign of life";
+  if (ended.signal != 0) return "the program was ended by a signal";
+  if (ended.status != 0) return "the program ended with an error";
+  if (!ended.output) return "the program wrote no output";
+  if (!is_right(problem, ended).good) return "a wrong output";
+  if (ended.report && !hazards_of(*ended.report).empty()) {
+    std::string kind = hazards_of(*ended.report).front().kind;
+    std::replace(kind.begin(), kind.end(), '_', ' ');
+    return "a finding: " + kind;
+  }
+  return {};
+}
 
 class ProgramExaminer final : public Examiner {
  public:
   ProgramExaminer(const std::string& program, const std::string& source, std::uint64_t seed)
-      : programs_(program, source), groups_(kGroups) {
+      : programs_(program, source), groups_(kGroups), of_hidden_(~seed) {
     conv::Random random(seed);
-    std::vector<Problem> drawn = {{77, "0"}, {321, "1e30"}};
-    for (int i = 0; i < 2; ++i) {
-      const std::uint64_t bits = random.bits() >> 1;
-      drawn.push_back({1 + static_cast<int>(bits % 4000),
-                       std::to_string(static_cast<double>(bits / 4000 % 20'001) / 1000 - 10)});
-    }
-    groups_.emplace_back(kDrawn, drawn);
+    std::vector<Problem> any = {{77, "0"}, {321, "1e30"}};
+    for (int i = 0; i < 2; ++i) any.push_back(drawn(random.bits() >> 1));
+    groups_.emplace_back(kDrawn, any);
     present = this;
   }
   static ProgramExaminer* present;
 
-  std::string exercise() const override { return kName; }
   std::string backend() const override { return programs_.is_simulated() ? "sim" : "gpu"; }
   std::string unavailable() const override {
     if (programs_.is_simulated()) return {};
@@ -342,6 +358,30 @@ class ProgramExaminer final : public Examiner {
         const Judged judged = tried(problem);
         if (!judged.good) return {Outcome::bad, judged.message};
       }
+    }
+    return {Outcome::good, ""};
+  }
+
+  // A problem is a length, and a if it is not 2. Those that are drawn have any length and any a.
+  Verdict right_hidden(const HiddenCase& hidden) {
+    std::vector<Problem> problems;
+    for (const std::vector<long long>& numbers : hidden.problems) {
+      if (numbers.empty() || numbers.size() > 2 || numbers[0] < 1 || numbers[0] > kLongest) {
+        throw std::runtime_error(std::string("a hidden problem of ") + kName +
+                                 " is a length of 1 to " + with_commas(kLongest) +
+                                 ", and perhaps a");
+      }
+      problems.push_back({static_cast<int>(numbers[0]),
+                          numbers.size() > 1 ? std::to_string(numbers[1]) : "2"});
+    }
+    for (int i = 0; i < hidden.drawn; ++i) problems.push_back(drawn(of_hidden_.bits() >> 1));
+    if (!any_right()) return {Outcome::not_run, "judged once another case is right"};
+    std::vector<Call> calls;
+    for (const Problem& problem : problems) calls.push_back(call_of(problem));
+    const std::vector<Ended> ended = programs_.run(calls);
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      const std::string fault = general_fault(problems[i], ended[i]);
+      if (!fault.empty()) return {Outcome::bad, fault};
     }
     return {Outcome::good, ""};
   }
@@ -435,14 +475,8 @@ class ProgramExaminer final : public Examiner {
     return verdict;
   }
 
-  std::vector<Question> questions_unanswered() const override {
-    return {{"blocks", 391, 0},
-            {"idle_threads", 96, 0},
-            {"bytes_an_output", 12, 0.01},
-            {"bytes_of_one", 96, 0}};
-  }
   std::vector<Question> questions() override {
-    std::vector<Question> questions = questions_unanswered();
+    std::vector<Question> questions = describe().questions;
     if (!programs_.is_simulated() || !all_right() || !measured()) return questions;
     const json::Value& report = *measured();
     questions[0].counted = static_cast<double>(blocks_of(report));
@@ -513,6 +547,11 @@ class ProgramExaminer final : public Examiner {
     }
     return judged_.at(key(problem));
   }
+  bool any_right() {
+    return std::any_of(groups_.begin(), groups_.end(), [&](const auto& group) {
+      return right(group.first).outcome == Outcome::good;
+    });
+  }
   bool all_right() {
     return std::all_of(groups_.begin(), groups_.end(), [&](const auto& group) {
       return right(group.first).outcome == Outcome::good;
@@ -525,6 +564,7 @@ class ProgramExaminer final : public Examiner {
 
   Programs programs_;
   std::vector<std::pair<std::string, std::vector<Problem>>> groups_;
+  conv::Random of_hidden_;
   std::map<std::string, Ended> ended_;
   std::map<std::string, Judged> judged_;
 };
@@ -538,6 +578,14 @@ ProgramExaminer& program() { return *ProgramExaminer::present; }
 std::unique_ptr<Examiner> make_examiner(const std::string& program, const std::string& source,
                                         std::uint64_t seed) {
   return std::make_unique<ProgramExaminer>(program, source, seed);
+}
+
+Description describe() {
+  return {kName,
+          {{"blocks", 391, 0},
+           {"idle_threads", 96, 0},
+           {"bytes_an_output", 12, 0.01},
+           {"bytes_of_one", 96, 0}}};
 }
 
 TEST_CASE("one full block", "[correctness][points=10]") {

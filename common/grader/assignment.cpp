@@ -1,0 +1,98 @@
+#include "common/grader/assignment.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+#include <stdexcept>
+#include <string_view>
+
+#include "common/data/file.hpp"
+#include "common/json/json.hpp"
+
+namespace halo::grader {
+
+namespace {
+
+using json::Value;
+
+void require_known(const Value& object, std::initializer_list<std::string_view> names) {
+  for (const json::Member& member : object.members()) {
+    if (std::find(names.begin(), names.end(), member.name) != names.end()) continue;
+    std::string all;
+    for (const std::string_view name : names) all += (all.empty() ? "" : ", ") + std::string(name);
+    throw std::runtime_error("unknown word " + data::quoted(member.name) + ", should be one of " +
+                             all);
+  }
+}
+
+Feedback feedback_from(const std::string& word) {
+  if (word == "full") return Feedback::full;
+  if (word == "kind") return Feedback::kind;
+  if (word == "score") return Feedback::score;
+  throw std::runtime_error("\"feedback\" is " + data::quoted(word) +
+                           ", should be full, kind or score");
+}
+
+int limit_from(const Value& limits, const char* name) {
+  if (limits.find(name) == nullptr) return 0;
+  const int limit = limits.get<int>(name);
+  if (limit < 1) throw std::runtime_error("\"" + std::string(name) + "\" is not above 0");
+  return limit;
+}
+
+Assignment::Exercise exercise_from(const Value& json) {
+  Assignment::Exercise exercise;
+  exercise.name = json.get<std::string>("name");
+  try {
+    require_known(json, {"name", "hidden"});
+    if (const Value* const hidden = json.find("hidden")) {
+      exercise.hidden = hidden_cases_from(*hidden);
+    }
+  } catch (const std::runtime_error& error) {
+    throw std::runtime_error("exercise " + data::quoted(exercise.name) + ": " + error.what());
+  }
+  return exercise;
+}
+
+Assignment assignment_from(const Value& json) {
+  require_known(json, {"title", "seed", "feedback", "limits", "exercises"});
+  Assignment assignment;
+  assignment.title = json.get_or("title", std::string());
+  assignment.seed = json.get_or<std::uint64_t>("seed", 0);
+  assignment.feedback = feedback_from(json.get_or("feedback", std::string("full")));
+  if (const Value* const limits = json.find("limits")) {
+    require_known(*limits, {"seconds", "silence", "memory", "output", "processes"});
+    assignment.limits = {limit_from(*limits, "seconds"), limit_from(*limits, "silence"),
+                         limit_from(*limits, "memory"), limit_from(*limits, "output"),
+                         limit_from(*limits, "processes")};
+  }
+  for (const Value& one : json.at("exercises").elements()) {
+    Assignment::Exercise exercise = exercise_from(one);
+    if (assignment.find(exercise.name) != nullptr) {
+      throw std::runtime_error("exercise " + data::quoted(exercise.name) + " is there twice");
+    }
+    assignment.exercises.push_back(std::move(exercise));
+  }
+  if (assignment.exercises.empty()) throw std::runtime_error("it has no exercises");
+  return assignment;
+}
+
+}  // namespace
+
+const Assignment::Exercise* Assignment::find(const std::string& name) const {
+  const auto found = std::find_if(exercises.begin(), exercises.end(),
+                                  [&](const Exercise& one) { return one.name == name; });
+  return found == exercises.end() ? nullptr : &*found;
+}
+
+Assignment read_assignment(const std::filesystem::path& file) {
+  const std::string text = data::read_file(file.string());
+  try {
+    Assignment assignment = assignment_from(Value::parse(text));
+    assignment.file = file;
+    return assignment;
+  } catch (const std::runtime_error& error) {
+    throw std::runtime_error(file.string() + ": " + error.what());
+  }
+}
+
+}  // namespace halo::grader

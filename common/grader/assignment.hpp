@@ -27,7 +27,8 @@ struct Assignment {
     std::vector<HiddenCase> hidden;
   };
 
-  std::filesystem::path file;  // as it was asked for: the check of an exercise reads its hidden cases there
+  std::filesystem::path
+      file;  // as it was asked for: the check of an exercise reads its hidden cases there
   std::string title;
   std::uint64_t seed = 0;  // of the checks' data; 0: none is given
   std::vector<Exercise> exercises;

@@ -112,8 +112,7 @@ bool run_hidden(Examiner& examiner, const std::vector<HiddenCase>& cases) {
     mark.outcome = verdict.outcome;
     mark.message = verdict.message;
     mark.points = mark.outcome == Outcome::good ? mark.most : 0;
-    mark.seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    mark.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     good = good && mark.outcome == Outcome::good;
     teller.line(case_line(mark));
   }

@@ -371,8 +371,8 @@ class ProgramExaminer final : public Examiner {
                                  " is a length of 1 to " + with_commas(kLongest) +
                                  ", and perhaps a");
       }
-      problems.push_back({static_cast<int>(numbers[0]),
-                          numbers.size() > 1 ? std::to_string(numbers[1]) : "2"});
+      problems.push_back(
+          {static_cast<int>(numbers[0]), numbers.size() > 1 ? std::to_string(numbers[1]) : "2"});
     }
     for (int i = 0; i < hidden.drawn; ++i) problems.push_back(drawn(of_hidden_.bits() >> 1));
     if (!any_right()) return {Outcome::not_run, "judged once another case is right"};

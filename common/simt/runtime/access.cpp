@@ -48,12 +48,19 @@ constexpr AccessClass access_class(Direction d) {
   hot.races->access(*cell, access_class(d), hot.access_id | pc, mask, word);
 }
 
-[[gnu::noinline]] void check_cluster(Hot& hot, ClusterCell* cell, Direction d, std::uint32_t pc,
-                                     unsigned mask, std::uintptr_t address) {
-  hot.cluster->access(*cell, access_class(d),
-                      {hot.access_id | pc, hot.cluster_arrives, hot.cluster_waits,
-                       hot.races->interval_of_block, hot.cluster_rank},
-                      mask, address, *hot.hazards);
+[[gnu::noinline]] void check_others_of_cluster(Hot& hot, ClusterCell* cell, Direction d,
+                                               const ClusterCell::Access& from, unsigned mask,
+                                               std::uintptr_t address) {
+  hot.cluster->access(*cell, access_class(d), from, mask, address, *hot.hazards);
+}
+
+[[gnu::always_inline]] inline void check_cluster(Hot& hot, ClusterCell* cell, Direction d,
+                                                 std::uint32_t pc, unsigned mask,
+                                                 std::uintptr_t address) {
+  const ClusterCell::Access from = {hot.access_id | pc, hot.cluster_arrives, hot.cluster_waits,
+                                    hot.races->interval_of_block, hot.cluster_rank};
+  if (mask == 15 && hot.cluster->access_simply(*cell, access_class(d), from)) return;
+  check_others_of_cluster(hot, cell, d, from, mask, address);
 }
 
 const char* verb(Direction d) {

@@ -192,10 +192,11 @@ bool Cluster::ordered(const ClusterCell::Access& a, const ClusterCell::Access& b
 
 void Cluster::look(const ClusterCell& cell, AccessClass kind, const ClusterCell::Access& from,
                    std::uintptr_t address, HazardTable& hazards) {
-  const bool is_global = space_of(address) == Space::global;
   const auto against = [&](AccessClass other_kind) {
     for (const ClusterCell::Access& other : cell.by_class[static_cast<int>(other_kind)]) {
-      if (!other.id || hands_on(kind, from.id, other_kind, other.id)) continue;
+      // The commonest: the block's own, or that of a phase before.
+      if (!other.id || other.rank == from.rank || other.arrives < from.waits) continue;
+      if (hands_on(kind, from.id, other_kind, other.id)) continue;
       if (ordered(other, from, address & ~std::uintptr_t{3})) continue;
       // The first party is the one that writes, of two the one that came first.
       struct Party {
@@ -208,6 +209,7 @@ void Cluster::look(const ClusterCell& cell, AccessClass kind, const ClusterCell:
       const Party &first = swaps ? later : earlier, &second = swaps ? earlier : later;
       const bool updates = first.kind == AccessClass::atomic;
       const bool both_write = first.kind == AccessClass::write && second.kind == AccessClass::write;
+      const bool is_global = space_of(address) == Space::global;
       const std::string array = array_name(address);
       HazardRecord one;
       Hazard hazard = Hazard::race;
@@ -272,7 +274,10 @@ void keep(ClusterCell& cell, AccessClass kind, const ClusterCell::Access& from) 
 void Cluster::access(ClusterCell& cell, AccessClass kind, const ClusterCell::Access& from,
                      unsigned byte_mask, std::uintptr_t address, HazardTable& hazards) {
   if (cell.cluster != serial_) reset(cell);
-  look(cell, kind, from, address, hazards);
+  if (cell.rank == ClusterCell::kNobody) cell.rank = static_cast<std::uint8_t>(from.rank);
+  if (cell.rank != from.rank) cell.rank = ClusterCell::kSeveral;
+  // A block does nothing to itself.
+  if (cell.rank == ClusterCell::kSeveral) look(cell, kind, from, address, hazards);
   if (byte_mask == 15 && !cell.split) {
     keep(cell, kind, from);
     return;

@@ -56,8 +56,9 @@ class ClusterOrder {
   std::uint64_t clusters_ = 1;
 };
 
-// A word of shared memory, as all blocks of a cluster have touched it.
-struct ClusterCell {
+// A word of shared memory, as all blocks of a cluster have touched it. What a block reads of its own is in
+// the first cache line.
+struct alignas(64) ClusterCell {
   struct Access {
     AccessId id = 0;  // 0: none
     std::uint32_t arrives = 0;
@@ -65,10 +66,12 @@ struct ClusterCell {
     std::uint32_t interval = 0;  // of its block
     std::uint32_t rank = 0;
   };
-  std::uint32_t cluster =
-      0;                    // which one touched it: the rest is empty unless it is the present one
-  bool split = false;       // single bytes have cells of their own
-  std::uint32_t value = 0;  // of global memory: what was last written
+  static constexpr std::uint8_t kNobody = 0xff, kSeveral = 0xfe;
+  // Which cluster touched it: the rest is empty unless it is the present one.
+  std::uint32_t cluster = 0;
+  bool split = false;           // single bytes have cells of their own
+  std::uint8_t rank = kNobody;  // which block of it
+  std::uint32_t value = 0;      // of global memory: what was last written
   Access by_class[3][2];
 };
 
@@ -121,6 +124,15 @@ class Cluster {
   // when.
   void access(ClusterCell& cell, AccessClass kind, const ClusterCell::Access& from,
               unsigned byte_mask, std::uintptr_t address, HazardTable& hazards);
+  // The same for a whole word that no other block has touched yet, which there is nothing to find in. False if
+  // access() has to look at it.
+  [[gnu::always_inline]] bool access_simply(ClusterCell& cell, AccessClass kind,
+                                            const ClusterCell::Access& from) const {
+    if (cell.cluster != serial_ || cell.rank != from.rank || cell.split) return false;
+    ClusterCell::Access& latest = cell.by_class[static_cast<int>(kind)][0];
+    if (!latest.id || latest.arrives < from.arrives) latest = from;
+    return true;
+  }
   // The same of global memory, for what a block did with a word in an interval: its threads had arrived so often
   // at least, and waited so often at most. `offset` is that of the race checks.
   void enter_global(std::size_t offset, const WordUse& use, std::uint32_t interval, unsigned rank,

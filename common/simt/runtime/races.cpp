@@ -13,7 +13,10 @@ namespace simt {
 
 void RaceDetector::access_marked(RaceCell& cell, AccessClass kind, AccessId id, unsigned byte_mask,
                                  std::uintptr_t word_address) {
-  if (cell.marks & RaceCell::kInFlight) meet_flights(cell, kind, id, word_address);
+  // Reads do not meet reads: of a word that many threads copy there are many flights.
+  const bool meets = kind == AccessClass::read ? (cell.marks & RaceCell::kFilled) != 0
+                                               : (cell.marks & RaceCell::kInFlight) != 0;
+  if (meets) meet_flights(cell, kind, id, word_address);
   if (byte_mask == 15 && !(cell.marks & RaceCell::kSplit)) {
     access_whole(cell, kind, id, word_address);
   } else {
@@ -203,6 +206,7 @@ void RaceDetector::mark(std::uint32_t index) {
   if (cell.interval != interval) reset(cell);
   flight.next = cell.marks & RaceCell::kInFlight ? telling(cell, cell.flight) : kNone;
   cell.marks |= RaceCell::kInFlight;
+  if (flight.writes) cell.marks |= RaceCell::kFilled;
   cell.flight = index;
 }
 
@@ -220,18 +224,25 @@ std::uint32_t RaceDetector::telling(const RaceCell& cell, std::uint32_t index) c
 void RaceDetector::forget_landed() {
   std::erase_if(flights_, [](const Flight& f) { return f.landed && !f.carried; });
   for (const Flight& flight : flights_) {
-    flight.cell->marks &= static_cast<std::uint8_t>(~RaceCell::kInFlight);
+    flight.cell->marks &= static_cast<std::uint8_t>(~(RaceCell::kInFlight | RaceCell::kFilled));
   }
   for (std::uint32_t i = 0; i < flights_.size(); ++i) mark(i);
   flights_limit_ = std::max(kFewFlights, 2 * flights_.size());
 }
 
 void RaceDetector::land(std::uint32_t number, AccessId id) {
-  const auto found = std::lower_bound(flights_.begin(), flights_.end(), number,
-                                      [this](const Flight& f, std::uint32_t n) {
-                                        // Numbers may wrap round; flights are never that far apart.
-                                        return flights_started_ - f.number > flights_started_ - n;
-                                      });
+  // As a rule none between has been forgotten.
+  auto found = flights_.begin();
+  if (const std::uint32_t guess = number - found->number;
+      guess < flights_.size() && flights_[guess].number == number) {
+    found += guess;
+  } else {
+    found = std::lower_bound(flights_.begin(), flights_.end(), number,
+                             [this](const Flight& f, std::uint32_t n) {
+                               // Numbers may wrap round; flights are never that far apart.
+                               return flights_started_ - f.number > flights_started_ - n;
+                             });
+  }
   Flight& flight = *found;
   flight.landed = true;
   flight.id = id;

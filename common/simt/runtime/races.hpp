@@ -106,12 +106,13 @@ struct alignas(64) RaceCell {
   std::uint32_t interval = 0;  // the ranges are empty unless this is the current interval
   std::uint32_t init_block = 0;
   std::uint8_t init_mask = 0;  // bytes written since the block numbered init_block began
-  std::uint8_t marks = 0;      // kSplit, kInFlight: not for the fast path
+  std::uint8_t marks = 0;      // kSplit, kInFlight, kFilled: not for the fast path
   std::uint32_t flight = 0;    // with kInFlight: its newest flight, an index of the detector's
   AccessRange by_class[3];
 
   static constexpr std::uint8_t kSplit = 1;  // single bytes have cells of their own
   static constexpr std::uint8_t kInFlight = 2;
+  static constexpr std::uint8_t kFilled = 4;  // by a flight, or one: else its flights only read it
 };
 static_assert(sizeof(RaceCell) == 64);
 

@@ -83,18 +83,21 @@ void multiply_tf32(unsigned depth, MmaRegisters* const lanes[32]) {
     }
   }
   Addend a[16][8], b[8][8];
-  bool a_finite[16], b_finite[8];
+  struct Line {
+    bool finite, zero;
+  } a_lines[16], b_lines[8];
   const auto unpack_line = [depth](const std::uint32_t* bits, Addend* line) {
-    bool finite = true;
+    Line all{true, true};
     for (unsigned k = 0; k < depth; ++k) {
       line[k] = unpack(bits[k], kDropped);
-      finite = finite && is_finite(bits[k]);
+      all.finite = all.finite && is_finite(bits[k]);
+      all.zero = all.zero && line[k].value == 0;
     }
-    return finite;
+    return all;
   };
-  for (unsigned row = 0; row < 16; ++row) a_finite[row] = unpack_line(a_bits[row], a[row]);
+  for (unsigned row = 0; row < 16; ++row) a_lines[row] = unpack_line(a_bits[row], a[row]);
   for (unsigned column = 0; column < 8; ++column) {
-    b_finite[column] = unpack_line(b_bits[column], b[column]);
+    b_lines[column] = unpack_line(b_bits[column], b[column]);
   }
 
   for (unsigned lane = 0; lane < 32; ++lane) {
@@ -102,8 +105,13 @@ void multiply_tf32(unsigned depth, MmaRegisters* const lanes[32]) {
     for (unsigned i = 0; i < 4; ++i) {
       const unsigned row = lane / 4 + i / 2 * 8, column = lane % 4 * 2 + i % 2;
       const auto c_bits = std::bit_cast<std::uint32_t>(its.c[i]);
-      if (!a_finite[row] || !b_finite[column] || !is_finite(c_bits)) {
+      if (!a_lines[row].finite || !b_lines[column].finite || !is_finite(c_bits)) {
         its.d[i] = special_sum(its.c[i], a_bits[row], b_bits[column], depth);
+        continue;
+      }
+      // Of a tile that is larger than its problem most is zeros. The sum is no negative zero either.
+      if (a_lines[row].zero || b_lines[column].zero) {
+        its.d[i] = its.c[i] + 0.0f;
         continue;
       }
       Addend all[9];

@@ -36,15 +36,21 @@ from a second file:
 Contests. One line a problem, one column an entry of `columns`: the `key` (time.hot.median_ms if it is
 left out) of a variant, of the least among several (`a|b`), or the ratio of two of these (`a/b`: over 1
 where b is less). Below stand the geometric mean of each ratio and its ends; only=means leaves the
-lines of the problems out. `name` heads the first column (problem).
+lines of the problems out. `name` heads the first column (problem). With by=FIELD,... there is one ratio, and
+one line for all problems in which the row of its last variant has the same fields. A selector own.FIELD looks at that
+row only: own.source=stages/NN_name/1_a.cu are the problems that this variant ran with that kernel.
 
     <!-- contest: results/bench.json stage=* columns=tiled,naive,naive/tiled -->
     <!-- /contest -->
+    <!-- contest: results/bench.json columns=library/ours by=problem.N name=layers -->
+    <!-- /contest -->
 
 Figures in running text. `key` is a dotted path into the one selected row, or into the whole file
-when no row is selected; `as=NAME` chooses a format of FORMATS.
+when no row is selected; `as=NAME` chooses a format of FORMATS. `ratio=a/b`, as in a contest, takes
+what that ratio comes to over the selected problems: `key` is one of those that sum_up returns.
 
     <!-- value: results/run.json variant=grid key=traffic.counted.global_load_sectors -->1<!-- /value -->
+    <!-- value: results/bench.json problem.N=1 ratio=library/ours key=wins -->86<!-- /value -->
 
 Findings. What the simulator said of a program, from the file that docs/results/make_findings.py wrote.
 
@@ -304,6 +310,18 @@ def markdown_table(heads, sides, rows):
 # ---- results -------------------------------------------------------------------------------------
 
 
+def matches(row, selectors):
+    """Whether a row has for each key one of the wanted values; * is any value there is."""
+    for key, wanted in selectors.items():
+        try:
+            value = str(dig(row, key))
+        except DocsError:
+            value = ""
+        if not (value != "" if wanted == "*" else value in wanted.split(",")):
+            return False
+    return True
+
+
 class Results:
     """The JSON files under docs/, each read once."""
 
@@ -327,17 +345,7 @@ class Results:
         rows = data.get("rows", data.get("runs"))  # results, or findings
         if not isinstance(rows, list):
             raise DocsError(f"{name} has no list 'rows'")
-        chosen = []
-        for row in rows:
-            keep = True
-            for key, wanted in selectors.items():
-                try:
-                    value = str(dig(row, key))
-                except DocsError:
-                    value = ""
-                keep = keep and (value != "" if wanted == "*" else value in wanted.split(","))
-            if keep:
-                chosen.append(row)
+        chosen = [row for row in rows if matches(row, selectors)]
         if not chosen:
             what = " ".join(f"{k}={v}" for k, v in selectors.items()) or "(no selector)"
             raise DocsError(f"no row of {name} matches {what}")
@@ -422,22 +430,86 @@ def least(rows, names, key):
     return min(found) if found else None
 
 
+def problems_of(results, name, selectors, tested):
+    """{problem: its rows} in the order of the file; own.FIELD selects by the row of `tested`."""
+    own = {key[len("own."):]: wanted for key, wanted in selectors.items() if key.startswith("own.")}
+    rows = results.rows(name, {key: wanted for key, wanted in selectors.items()
+                               if not key.startswith("own.")})
+    problems = {}
+    for row in rows:
+        problems.setdefault(problem_name(row), []).append(row)
+    if own:
+        problems = {problem: contest for problem, contest in problems.items()
+                    if any(matches(row, own) for row in contest if row["variant"] in tested)}
+    if not problems:
+        raise DocsError(f"no problem of {name} has such a row of {' or '.join(tested)}")
+    for variant in tested:
+        if not any(row["variant"] == variant for contest in problems.values() for row in contest):
+            raise DocsError(f"no row of {name} is of the variant '{variant}'")
+    return problems
+
+
+def sum_up(found):
+    """What ratios come to, from [(ratio, problem)]."""
+    low, high = min(found), max(found)
+    wins = sum(ratio > 1 for ratio, _ in found)
+    return {"mean": math.exp(sum(math.log(ratio) for ratio, _ in found) / len(found)),
+            "compared": len(found), "wins": wins, "losses": len(found) - wins,
+            "least": low[0], "least_problem": low[1], "greatest": high[0], "greatest_problem": high[1]}
+
+
+def ratios_of(problems, column, key):
+    """[(ratio, problem)] of those problems that have both sides."""
+    found = []
+    for problem, contest in problems.items():
+        values = [least(contest, names, key) for names in column.split("/")]
+        if None not in values:
+            found.append((values[0] / values[1], problem))
+    return found
+
+
+def make_groups(problems, column, fields, key, noun):
+    """A table with a line for all problems whose tested row has the same fields."""
+    tested = column.split("/")[-1].split("|")
+
+    def shown(row, field):
+        kernel = re.fullmatch(r"stages/(\d\d)_\w+/\d+_(\w+)\.cu", str(dig(row, field)))
+        return f"{kernel[1]} `{kernel[2]}`" if kernel else str(dig(row, field))
+
+    groups = {}
+    for problem, contest in problems.items():
+        own = next((row for row in contest if row["variant"] in tested), None)
+        if own is not None:
+            names = tuple(shown(own, field) for field in fields)
+            groups.setdefault(names, {})[problem] = contest
+    body = []
+    for names in sorted(groups, key=lambda names: [(float(n), "") if n.isdigit() else (math.inf, n)
+                                                   for n in names]):
+        found = ratios_of(groups[names], column, key)
+        if found:
+            total = sum_up(found)
+            body.append([*names, grouped(total["compared"]), grouped(total["wins"]), f"{total['mean']:.2f}",
+                         f"{total['least']:.2f} ({total['least_problem']})",
+                         f"{total['greatest']:.2f} ({total['greatest_problem']})"])
+    heads = [{"source": "kernel"}.get(field, field.split(".")[-1]) for field in fields]
+    return markdown_table(heads + [noun, "over 1", "geometric mean", "least", "greatest"],
+                          ["-" if "source" in field else ">" for field in fields] + [">"] * 5, body)
+
+
 def make_contest(text, results):
     """Variants beside each other, a line a problem, with ratios and what these come to."""
-    name, settings, selectors = parse_arguments(text, ("columns", "key", "name", "only"))
+    name, settings, selectors = parse_arguments(text, ("columns", "key", "name", "only", "by"))
     if "columns" not in settings:
         raise DocsError("a contest needs columns=")
     columns = settings["columns"].split(",")
     key = settings.get("key", "time.hot.median_ms")
-    rows = results.rows(name, selectors)
+    problems = problems_of(results, name, selectors, columns[-1].split("/")[-1].split("|"))
+    rows = [row for contest in problems.values() for row in contest]
     known = {row["variant"] for row in rows}
     for variant in re.split(r"[,|/]", settings["columns"]):
         if variant not in known:
             raise DocsError(f"no row of {name} is of the variant '{variant}'")
-    problems = {}
-    for row in rows:
-        problems.setdefault(problem_name(row), []).append(row)
-    body, ratios = [], {column: [] for column in columns if "/" in column}
+    body = []
     for problem, contest in problems.items():
         line = [problem]
         for column in columns:
@@ -447,24 +519,29 @@ def make_contest(text, results):
             elif len(values) == 1:
                 line.append(significant(values[0]))
             else:
-                ratios[column].append((values[0] / values[1], problem))
                 line.append(f"{values[0] / values[1]:.2f}")
         if any(cell != "NOT RUN" for cell in line[1:]):
             body.append(line)
     if not body:
         raise DocsError(f"nothing of {name} has the key {key}")
-    heads = [settings.get("name", "problem").replace("_", " ")]
+    noun = settings.get("name", "problem").replace("_", " ")
+    heads = [noun]
     heads += [" / ".join(" or ".join(f"`{one}`" for one in names.split("|"))
                          for names in column.split("/")) for column in columns]
     notes = []
-    for column, found in ratios.items():
+    for head, column in zip(heads[1:], columns):
+        found = ratios_of(problems, column, key) if "/" in column else []
         if len(found) < 2:
             continue
-        mean = math.exp(sum(math.log(ratio) for ratio, _ in found) / len(found))
-        low, high = min(found), max(found)
-        head = heads[1 + columns.index(column)]
-        notes.append(f"- {head}: geometric mean {mean:.2f} over {len(found)}, from {low[0]:.2f} "
-                     f"({low[1]}) to {high[0]:.2f} ({high[1]})")
+        total = sum_up(found)
+        notes.append(f"- {head}: geometric mean {total['mean']:.2f} over {total['compared']}, from "
+                     f"{total['least']:.2f} ({total['least_problem']}) to {total['greatest']:.2f} "
+                     f"({total['greatest_problem']})")
+    if "by" in settings:
+        if len(columns) != 1 or "/" not in columns[0] or "only" in settings:
+            raise DocsError("by= needs one ratio in columns=, and no only=")
+        lines = make_groups(problems, columns[0], settings["by"].split(","), key, noun)
+        return ["", *lines, *([""] + notes if notes else []), "", results.caption(name, rows), ""]
     if "only" in settings:
         if settings["only"] != "means" or not notes:
             raise DocsError("only=means needs a ratio over several problems")
@@ -555,10 +632,19 @@ def make_findings(text, results):
 
 
 def make_value(text, results):
-    name, settings, selectors = parse_arguments(text, ("key", "as"))
+    name, settings, selectors = parse_arguments(text, ("key", "as", "ratio"))
     if "key" not in settings:
         raise DocsError("a value needs key=")
-    if selectors:
+    if "ratio" in settings:
+        if settings["ratio"].count("/") != 1:
+            raise DocsError("a ratio reads a/b, each a variant or several with | between them")
+        tested = settings["ratio"].split("/")[1].split("|")
+        found = ratios_of(problems_of(results, name, selectors, tested), settings["ratio"],
+                          "time.hot.median_ms")
+        if not found:
+            raise DocsError(f"no problem of {name} has both sides of {settings['ratio']}")
+        source = sum_up(found)
+    elif selectors:
         rows = results.rows(name, selectors)
         if len(rows) != 1:
             raise DocsError(f"{len(rows)} rows match; a value needs exactly one")

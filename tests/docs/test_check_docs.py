@@ -302,11 +302,66 @@ class CheckDocs(unittest.TestCase):
         self.write_times(rows, [])
         self.assert_bad("differs from results/gpu.json")
 
+    def write_layers(self):
+        """Four layers: one image and two, a kernel each; the second is lost."""
+        rows = []
+        for images, ours, source in ((1, 1.0, "1_tile"), (1, 8.0, "2_matrix"), (2, 2.0, "1_tile"),
+                                     (10, 1.0, "1_tile")):
+            problem = {"N": images, "C": len(rows) + 1, "H": 7, "W": 7, "K": 8, "R": 3, "S": 3,
+                       "stride": 1, "padding": 1}
+            for variant, ms in (("ours", ours), ("library", 4.0), ("other_library", 5.0)):
+                rows.append(dict(self.timed("gpu", variant, 10, ms), problem=problem))
+                if variant == "ours":
+                    rows[-1]["source"] = f"stages/09_a_stage/{source}.cu"
+        self.write_times(rows, [])
+
+    def test_contest_in_groups(self):
+        self.write_layers()
+        path = self.page("<!-- contest: results/gpu.json columns=library|other_library/ours by=problem.N "
+                         "name=layers -->\n<!-- /contest -->")
+        self.assert_bad("differs from results/gpu.json")
+        self.run_script("--fix")
+        self.assert_good()
+        text = path.read_text()
+        self.assertIn("| N | layers | over 1 | geometric mean | least | greatest |", text)
+        self.assertIn("| 1 | 2 | 1 | 1.41 | 0.50 (7-1-3-8-4) | 4.00 (7-1-3-8-1) |", text)
+        self.assertIn("geometric mean 2.00 over 4, from 0.50 (7-1-3-8-4)", text)
+        self.assertLess(text.index("| 2 | 1 |"), text.index("| 10 | 1 |"))  # by number, not by letters
+        path = self.page("<!-- contest: results/gpu.json columns=library/ours by=source -->\n<!-- /contest -->")
+        self.run_script("--fix")
+        self.assertIn("| 09 `tile` | 3 | 3 | 3.17 | 2.00 (7-2-3-8-7) | 4.00 (7-10-3-8-10) |", path.read_text())
+        path = self.page("<!-- contest: results/gpu.json columns=library/ours by=problem.N "
+                         "own.source=stages/09_a_stage/2_matrix.cu -->\n<!-- /contest -->")
+        self.run_script("--fix")
+        self.assertIn("| 1 | 1 | 0 | 0.50 |", path.read_text())
+        self.assertNotIn("| 2 | 1 |", path.read_text())
+
+    def test_what_a_ratio_comes_to(self):
+        self.write_layers()
+        wanted = "problem.N=1 ratio=library|other_library/ours"
+        for arguments, text in ((f"{wanted} key=mean as=2", "1.41"), (f"{wanted} key=wins", "1"),
+                                (f"{wanted} key=least_problem", "7-1-3-8-4"),
+                                ("ratio=library/ours key=compared own.source=stages/09_a_stage/1_tile.cu", "3")):
+            with self.subTest(arguments):
+                path = self.page(f"It is <!-- value: results/gpu.json {arguments} -->?<!-- /value -->.")
+                self.assert_bad(f"the results say {text}")
+                self.run_script("--fix")
+                self.assert_good()
+                self.assertIn(f"-->{text}<!-- /value -->", path.read_text())
+        for arguments, words in (("ratio=library key=mean", "a ratio reads a/b"),
+                                 ("ratio=library/none key=mean", "is of the variant 'none'"),
+                                 ("ratio=library/ours key=median", "there is no 'median'"),
+                                 ("ratio=library/ours key=mean own.source=none", "no problem of")):
+            with self.subTest(arguments):
+                self.page(f"It is <!-- value: results/gpu.json {arguments} -->1<!-- /value -->.")
+                self.assert_bad(words)
+
     def test_wrong_contests(self):
         self.write_times([self.timed("gpu", "grid", 1000, 0.25)], [])
         for argument, word in (("variant=grid", "needs columns="),
                                ("columns=grid/none", "is of the variant 'none'"),
                                ("columns=grid only=means", "needs a ratio"),
+                               ("columns=grid by=problem.N", "by= needs one ratio"),
                                ("columns=grid key=time.cold.median_ms", "has the key")):
             self.page(f"<!-- contest: results/gpu.json {argument} -->\n<!-- /contest -->")
             self.assert_bad(word)

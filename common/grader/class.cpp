@@ -413,10 +413,15 @@ std::string defused(const std::string& text) {
   return (is_formula ? "'" : "") + text;
 }
 
+bool was_handed_in(const ExerciseGrade& exercise) { return exercise.refusal != kNotHandedIn; }
+
 std::string refusals_of(const Grade& grade) {
+  const bool any_handed_in =
+      std::any_of(grade.exercises.begin(), grade.exercises.end(), was_handed_in);
   std::vector<std::pair<std::string, std::string>> by_text;  // and of which exercises
   for (const ExerciseGrade& exercise : grade.exercises) {
-    if (exercise.refusal.empty()) continue;
+    // What is not there has an empty cell, or is all that can be said.
+    if (exercise.refusal.empty() || (any_handed_in && exercise.refusal == kNotHandedIn)) continue;
     auto at = std::find_if(by_text.begin(), by_text.end(),
                            [&](const auto& one) { return one.first == exercise.refusal; });
     if (at == by_text.end()) at = by_text.insert(at, {exercise.refusal, ""});
@@ -493,16 +498,20 @@ class Whole {
         ExerciseColumn& column = columns[exercise.name];
         column.name = exercise.name;
         column.most = std::max(column.most, exercise.most());
+        most += exercise.most();
+        if (!was_handed_in(exercise)) continue;
         column.sum += exercise.points();
         ++column.count;
-        most += exercise.most();
+        // What refused the whole submission is one mistake.
+        const std::string where =
+            row.status == "refused" && row.message == exercise.refusal ? "" : exercise.name + ": ";
+        if (!exercise.refusal.empty()) {
+          mistakes[where + alike(exercise.refusal)].insert(row.member->id);
+        }
         for (const GradedCase& one : exercise.cases) {
           if (one.outcome != Outcome::bad || one.kind == GradedCase::Kind::prediction) continue;
-          mistakes[exercise.name + ": " + alike(one.message.empty() ? one.name : one.message)]
-              .insert(row.member->id);
-        }
-        if (!exercise.refusal.empty() && exercise.refusal != kNotHandedIn) {
-          mistakes[exercise.name + ": " + alike(exercise.refusal)].insert(row.member->id);
+          mistakes[where + alike(one.message.empty() ? one.name : one.message)].insert(
+              row.member->id);
         }
       }
       most_ = std::max(most_, most);
@@ -538,7 +547,8 @@ class Whole {
       for (const ExerciseColumn& column : columns_) {
         const ExerciseGrade* const exercise =
             row.grade ? exercise_of(*row.grade, column.name) : nullptr;
-        cells.push_back({!counts ? "" : exercise ? number(exercise->points()) : "0"});
+        const bool is_empty = !counts || (exercise != nullptr && !was_handed_in(*exercise));
+        cells.push_back({is_empty ? "" : exercise ? number(exercise->points()) : "0"});
       }
       cells.push_back({defused(data::printable(row.message, 1000))});
       cells.push_back({row.grade ? row.grade->sandbox : ""});
@@ -620,7 +630,6 @@ class Whole {
   }
 
  private:
-  static constexpr const char* kNotHandedIn = "not handed in";
   static constexpr std::size_t kWidth = 100;
 
   static std::string plural(std::size_t n, const std::string& what) {
@@ -664,8 +673,9 @@ class Whole {
   }
 
   std::string hardest() const {
-    if (columns_.size() < 2) return "";
     std::vector<ExerciseColumn> sorted = columns_;
+    std::erase_if(sorted, [](const ExerciseColumn& one) { return one.count == 0; });
+    if (sorted.size() < 2) return "";
     std::stable_sort(sorted.begin(), sorted.end(),
                      [](const auto& a, const auto& b) { return a.share() < b.share(); });
     std::string text;

@@ -13,6 +13,9 @@ namespace halo::grader {
 /// The error of a grade until there is one: a grader writes such a grade first.
 inline constexpr const char* kNotFinished = "the grader did not finish";
 
+/// The refusal of an exercise of which there is nothing.
+inline constexpr const char* kNotHandedIn = "not handed in";
+
 struct ClassMember {
   std::string id;                    // the result is grades/ID.json
   std::string name;                  // as the roster has it; empty without one

@@ -207,6 +207,34 @@ TEST_CASE("A refused submission is a 0 with its reason") {
   CHECK(rows["bo"]["status"] == "graded");
   CHECK(rows["bo"]["message"] == "'=the archive is damaged, \"cut\" (05_b)");
   CHECK_THAT(summary, contains("refused: ada: =the archive is damaged"));
+  // What refused all is one mistake.
+  CHECK_THAT(summary, contains("   1  =the archive is damaged, \"cut\" (ada)"));
+}
+
+TEST_CASE(
+    "An exercise that was not handed in is worth nothing and says nothing of how hard it is") {
+  Class all;
+  Grade grade = grade_from_json(json::Value::parse(grade_text("ada", {0.5, 0, 0})));
+  grade.exercises[1].refusal = kNotHandedIn;
+  grade.exercises[2].refusal = "does not compile";
+  all.add("ada.cu", to_json(grade).dump());
+  all.grade();
+  const std::string summary = all.write();
+  const auto row = all.rows()["ada"];
+  CHECK(row.at("points") == "5");
+  CHECK(row.at("most") == "30");
+  CHECK(row.at("00_exercise") == "5");
+  CHECK(row.at("01_exercise") == "");
+  CHECK(row.at("02_exercise") == "0");
+  CHECK(row.at("message") == "does not compile (02_exercise)");
+  CHECK_THAT(summary, contains("hardest: 02_exercise (0.0 %), 00_exercise (50.0 %)\n"));
+  CHECK_THAT(summary, !contains(kNotHandedIn));
+  for (ExerciseGrade& one : grade.exercises) one.refusal = kNotHandedIn;
+  all.add("ada.cu", to_json(grade).dump());
+  all.grade();
+  all.write();
+  CHECK(all.rows()["ada"]["status"] == "refused");
+  CHECK(all.rows()["ada"]["message"] == kNotHandedIn);
 }
 
 TEST_CASE("Shards share a folder, and a run without them finds all done") {

@@ -12,9 +12,9 @@
 #include "common/cli/commands.hpp"
 #include "common/cli/compiler_output.hpp"
 #include "common/cli/gpu.hpp"
-#include "common/process/process.hpp"
 #include "common/data/file.hpp"
 #include "common/json/json.hpp"
+#include "common/process/process.hpp"
 #include "common/report/terminal.hpp"
 
 namespace halo {
@@ -269,6 +269,9 @@ Marks judge_program(const BuildFolder& build, const Exercise& exercise, const fs
   if (!exercise.contract.empty()) {
     command.insert(command.end(), {"--contract", exercise.contract});
   }
+  if (!options.hidden.empty()) {
+    command.insert(command.end(), {"--hidden", options.hidden.string()});
+  }
   Marks marks;
   std::string mistake;
   std::string doing = "checking " + exercise.name;
@@ -409,6 +412,32 @@ void prepare_exercise(const BuildFolder& build, const Exercise& exercise,
   for (const fs::path& need : needs) {
     if (!fs::exists(need)) throw WrongUse(need.string() + " is not built: ./halo try builds it");
   }
+}
+
+Marks describe_exercise(const BuildFolder& build, const Exercise& exercise,
+                        const AttemptOptions& options) {
+  const std::string name = "the check of " + exercise.number;
+  std::vector<std::string> command = {check_of(build, exercise).string(), "--describe"};
+  if (!options.hidden.empty()) {
+    command.insert(command.end(), {"--hidden", options.hidden.string()});
+  }
+  Marks marks;
+  std::string mistake;
+  Progress progress;
+  std::string doing = "reading what " + exercise.name + " asks for";
+  const Limited run =
+      run_limited(command, options, progress, doing, [&](const std::string& line, bool) {
+        try {
+          hear_marks(line, name, marks);
+        } catch (const std::runtime_error& error) {
+          mistake = error.what();
+        }
+      });
+  if (!mistake.empty() || !run.ended.good() || marks.cases.empty()) {
+    throw CannotRun(name + " does not say what it judges: " +
+                    (mistake.empty() ? last_line(run.ended.err) : mistake));
+  }
+  return marks;
 }
 
 Attempt attempt_exercise(const BuildFolder& build, const Exercise& exercise,

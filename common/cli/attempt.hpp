@@ -20,6 +20,8 @@ struct AttemptOptions {
   /// Asked about ten times a second: true ends the attempt. May be empty.
   std::function<bool()> overtaken = {};
   bool debug = false;  // with debug information
+  /// An assignment's file, whose hidden cases are judged too; empty: there are none.
+  std::filesystem::path hidden = {};
 };
 
 struct Attempt {
@@ -45,6 +47,11 @@ void prepare_exercise(const BuildFolder& build, const Exercise& exercise,
 /// the check says that it cannot run here, and NoVerdict if it gives none.
 Attempt attempt_exercise(const BuildFolder& build, const Exercise& exercise,
                          const AttemptOptions& options);
+
+/// What there is to be judged: the cases with their points and the questions, none of them judged. After
+/// prepare_exercise; throws as attempt_exercise.
+Marks describe_exercise(const BuildFolder& build, const Exercise& exercise,
+                        const AttemptOptions& options);
 
 /// Where a debugger is to stop; what is empty the check chooses: the first wrong output's thread, and the
 /// beginning of the kernels.

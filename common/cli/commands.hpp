@@ -86,9 +86,15 @@ struct HuntOptions {
 };
 
 struct GradeOptions {
-  std::string submission;  // a file, a folder or an archive
-  std::string exercise;    // which it is of, where its name does not tell: as typed
-  std::string seed = "2024";
+  std::string submission;       // a file, a folder or an archive
+  std::string exercise;         // only this one, as typed; empty: all that are in it
+  std::string assignment;       // a file; empty: the course's own, if this copy has one
+  std::string student;          // whose it is; empty: as the submission is called
+  std::string seed;             // of the inputs; empty: the assignment's
+  std::string format = "text";  // formats.hpp
+  std::string output;           // a file; empty: the standard output
+  std::string feedback;         // full, kind or score; empty: as the assignment says
+  std::string color = "auto";
 
   // A whole class (grade_class.cpp).
   std::string class_of;                   // the submissions: a folder, or a list with a path a line

@@ -132,6 +132,11 @@ Exercises::Exercises(const fs::path& root) : folder_(root / "exercises") {
   std::sort(empty_.begin(), empty_.end(), by_name);
 }
 
+fs::path Exercises::usual_assignment() const {
+  const fs::path file = folder_.parent_path() / "solutions" / "assignment.json";
+  return fs::exists(file) ? file : fs::path();
+}
+
 const Exercise& Exercises::find(const std::string& typed) const {
   const std::string name = name_typed(typed);
   std::vector<std::string> names;

@@ -42,6 +42,9 @@ class Exercises {
   const std::vector<Exercise>& all() const { return all_; }
   const std::filesystem::path& folder() const { return folder_; }
 
+  /// The assignment that comes with the course; empty if this copy has none, as a student's.
+  std::filesystem::path usual_assignment() const;
+
   /// The one that is typed as 4, 04, tile_and_halo, 04_tile_and_halo or the path of its folder or a file
   /// in it. Throws WrongUse, which says what was meant.
   const Exercise& find(const std::string& typed) const;

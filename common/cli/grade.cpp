@@ -1,16 +1,22 @@
 // `halo grade`: what a submission is worth.
 #include "common/grader/grade.hpp"
 
-#include <unistd.h>
+#include <stdlib.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 
 #include "common/cli/attempt.hpp"
 #include "common/cli/commands.hpp"
 #include "common/cli/exercises.hpp"
 #include "common/data/file.hpp"
+#include "common/grader/assignment.hpp"
+#include "common/grader/class.hpp"
+#include "common/grader/formats.hpp"
+#include "common/grader/submission.hpp"
 #include "common/report/predictions.hpp"
 #include "common/report/terminal.hpp"
 
@@ -18,9 +24,33 @@ namespace halo {
 namespace {
 
 namespace fs = std::filesystem;
+using grader::Assignment;
 using grader::ExerciseGrade;
 using grader::Grade;
 using grader::GradedCase;
+
+// A folder that nobody else may look into, gone with the object.
+class PrivateFolder {
+ public:
+  PrivateFolder() {
+    std::string path = (fs::temp_directory_path() / "halo-grade-XXXXXX").string();
+    if (mkdtemp(path.data()) == nullptr) {
+      throw WrongUse("cannot make a folder in " + fs::temp_directory_path().string() +
+                     ": set TMPDIR to one that can be written");
+    }
+    path_ = path;
+  }
+  ~PrivateFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  PrivateFolder(const PrivateFolder&) = delete;
+  PrivateFolder& operator=(const PrivateFolder&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
 
 GradedCase::Kind kind_of(Category category) {
   switch (category) {
@@ -34,8 +64,7 @@ GradedCase::Kind kind_of(Category category) {
 }
 
 // What was predicted counts as it was handed in.
-void add_predictions(const Marks& marks, const std::string& text, ExerciseGrade& grade) {
-  if (marks.questions.empty()) return;
+GradedCase graded_predictions(const Marks& marks, const std::string& text) {
   const Predictions said = parse_predictions(text, "predictions.txt");
   std::vector<Judged> judged;
   std::string wrong;
@@ -52,47 +81,155 @@ void add_predictions(const Marks& marks, const std::string& text, ExerciseGrade&
   one.most = kPredictionPoints;
   one.outcome = wrong.empty() ? Outcome::good : Outcome::bad;
   if (!wrong.empty()) one.message = "not answered, or wrong: " + wrong;
-  grade.cases.push_back(one);
+  return one;
 }
 
-// A student's file in a copy of the exercise's folder, where nothing else is the student's.
-ExerciseGrade grade_exercise(const BuildFolder& build, const Exercise& exercise,
-                             const AttemptOptions& options, const std::string& predictions) {
+std::vector<GradedCase> graded_cases(const Marks& marks, const std::string& predictions) {
+  std::vector<GradedCase> cases;
+  for (const CaseMark& mark : marks.cases) {
+    cases.push_back({mark.name, kind_of(mark.category), mark.hidden, mark.points, mark.most,
+                     mark.outcome, mark.message, mark.seconds});
+  }
+  if (!marks.questions.empty()) cases.push_back(graded_predictions(marks, predictions));
+  return cases;
+}
+
+// Where nobody says which: a grade is to be the same on the second run.
+constexpr std::uint64_t kUsualSeed = 2024;
+
+// What is the same for all exercises of a submission.
+struct Grading {
+  const BuildFolder& build;
+  AttemptOptions attempt;
+};
+
+// What was handed in of one exercise, in a folder where nothing else is the student's.
+ExerciseGrade grade_exercise(const Grading& grading, const Exercise& exercise,
+                             const grader::HandedIn* handed_in) {
   ExerciseGrade grade;
   grade.name = exercise.name;
   grade.title = exercise.title;
-  const Attempt attempt = attempt_exercise(build, exercise, options);
-  if (attempt.end == Attempt::End::not_compiled) {
-    grade.refusal = "does not compile: " + attempt.mistake;
+  const auto refuse = [&](const std::string& why) {
+    grade.refusal = why;
+    const Marks marks = describe_exercise(grading.build, exercise, grading.attempt);
+    grade.cases = graded_cases(marks, "");
+    for (GradedCase& one : grade.cases) {
+      one.outcome = Outcome::not_run;
+      one.message.clear();
+    }
     return grade;
+  };
+  if (handed_in == nullptr) return refuse("not handed in");
+  if (handed_in->source.empty()) return refuse(handed_in->refusal);
+  Exercise submitted = exercise;
+  submitted.sources = {handed_in->source};
+  try {
+    const Attempt attempt = attempt_exercise(grading.build, submitted, grading.attempt);
+    if (attempt.end == Attempt::End::not_compiled) {
+      return refuse("does not compile: " + attempt.mistake);
+    }
+    grade.cases = graded_cases(
+        attempt.marks, handed_in->predictions.empty() ? "" : text_of_file(handed_in->predictions));
+  } catch (const NoVerdict& error) {
+    // The judge itself was hindered. No points, and somebody must look.
+    grade.remarks.push_back(error.what());
+    return refuse("no verdict: the check of this exercise did not end as it should");
   }
-  for (const CaseMark& mark : attempt.marks.cases) {
-    grade.cases.push_back({mark.name, kind_of(mark.category), false, mark.points, mark.most,
-                           mark.outcome, mark.message, mark.seconds});
-  }
-  add_predictions(attempt.marks, predictions, grade);
   return grade;
+}
+
+Assignment assignment_of(const GradeOptions& options, const Exercises& exercises) {
+  const fs::path file =
+      options.assignment.empty() ? exercises.usual_assignment() : fs::path(options.assignment);
+  if (!file.empty()) {
+    try {
+      return grader::read_assignment(file);
+    } catch (const std::runtime_error& error) {
+      throw WrongUse(error.what());
+    }
+  }
+  Assignment all;  // a copy of the course without hidden cases
+  for (const Exercise& exercise : exercises.all()) all.exercises.push_back({exercise.name, {}});
+  return all;
 }
 
 }  // namespace
 
 int run_grade(const BuildFolder& build, const GradeOptions& options) {
-  const Exercises exercises(build.source());
-  const Exercise& exercise =
-      exercises.find(options.exercise.empty() ? options.submission : options.exercise);
   const auto start = std::chrono::steady_clock::now();
+  const Exercises exercises(build.source());
+  Assignment assignment = assignment_of(options, exercises);
+  if (!options.exercise.empty()) {
+    const std::string name = exercises.find(options.exercise).name;
+    const Assignment::Exercise* const only = assignment.find(name);
+    assignment.exercises = {only == nullptr ? Assignment::Exercise{name, {}} : *only};
+  }
+
   Grade grade;
-  grade.student = options.submission;
-  AttemptOptions attempt;
-  attempt.backend = choose_exercise_backend(build, "sim");
-  attempt.seed = options.seed;
-  prepare_exercise(build, exercise, attempt.backend);
-  Exercise submitted = exercise;
-  submitted.sources = {fs::absolute(options.submission)};
-  grade.exercises.push_back(grade_exercise(build, submitted, attempt, ""));
+  grade.student =
+      options.student.empty() ? grader::submission_name(options.submission) : options.student;
+  grade.version = HALO_VERSION;
+  const grader::Feedback feedback =
+      options.feedback.empty() ? assignment.feedback : grader::parse_feedback(options.feedback);
+  const grader::ResultFormat format = grader::parse_result_format(options.format);
+  const auto tell = [&] {
+    // JSON is the instructor's; what a platform shows to students is for them.
+    const bool whole = format == grader::ResultFormat::json || format == grader::ResultFormat::text;
+    const Grade told =
+        whole && options.feedback.empty() ? grade : grader::for_student(grade, feedback);
+    grader::FormatOptions how;
+    how.table = table_options(options.color, stdout);
+    if (!options.output.empty()) how.table.color = false;
+    const std::string text = grader::text_of(told, format, how);
+    if (options.output.empty()) {
+      std::fputs(text.c_str(), stdout);
+    } else {
+      data::write_file(options.output, text);
+    }
+  };
+  // Whatever happens from here on, there is a result, and it is no pass.
+  if (!options.output.empty()) {
+    grade.error = grader::kNotFinished;
+    tell();
+    grade.error.clear();
+  }
+
+  PrivateFolder folder;
+  std::vector<grader::Wanted> wanted;
+  for (const Assignment::Exercise& one : assignment.exercises) {
+    wanted.push_back({one.name, exercises.find(one.name).skeleton().filename().string()});
+  }
+  std::vector<grader::HandedIn> handed_in;
+  try {
+    handed_in = grader::take_submission(options.submission, wanted, folder.path());
+    if (handed_in.empty()) grade.error = "no file of an exercise was handed in";
+  } catch (const grader::Refused& refused) {
+    grade.error = refused.what();
+  }
+
+  Grading grading{build, {}};
+  grading.attempt.backend = choose_exercise_backend(build, "sim");
+  grade.seed = options.seed.empty() ? assignment.seed : std::stoull(options.seed);
+  if (grade.seed == 0) grade.seed = kUsualSeed;
+  grading.attempt.seed = std::to_string(grade.seed);
+  Progress progress;
+  for (const Assignment::Exercise& one : assignment.exercises) {
+    const Exercise& exercise = exercises.find(one.name);
+    const auto found =
+        std::find_if(handed_in.begin(), handed_in.end(),
+                     [&](const grader::HandedIn& there) { return there.exercise == one.name; });
+    const bool is_there = found != handed_in.end();
+    // One file is graded as one, unless somebody says that it is all of an assignment.
+    if (!is_there && options.assignment.empty() && options.exercise.empty()) continue;
+    progress.show("grading " + exercise.name);
+    grading.attempt.hidden = one.hidden.empty() ? fs::path() : assignment.file;
+    prepare_exercise(build, exercise, grading.attempt.backend);
+    grade.exercises.push_back(grade_exercise(grading, exercise, is_there ? &*found : nullptr));
+  }
+  progress.clear();
   grade.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  std::printf("%s\n", to_json(grade).dump(1).c_str());
-  return 0;
+  tell();
+  return grader::exit_code(grade, format);
 }
 
 }  // namespace halo

@@ -39,11 +39,18 @@ int run_grade_class(const BuildFolder& build, const GradeOptions& options) {
   grading.shard = options.shard;
   grading.shards = options.shards;
   grading.limit = std::chrono::seconds(options.submission_limit);
-  std::vector<std::string> how = {"--seed", options.seed};
+  std::vector<std::string> how = {"--format", "json"};
+  if (!options.seed.empty()) how.insert(how.end(), {"--seed", options.seed});
+  if (!options.assignment.empty()) {
+    how.insert(how.end(), {"--assignment", fs::absolute(options.assignment).string()});
+  }
   if (!options.exercise.empty()) how.insert(how.end(), {"--exercise", options.exercise});
   how.insert(how.end(), options.passed_on.begin(), options.passed_on.end());
   grading.basis = HALO_VERSION;
   for (const std::string& word : how) grading.basis += '\n' + word;
+  const fs::path assignment =
+      options.assignment.empty() ? exercises.usual_assignment() : fs::path(options.assignment);
+  if (!assignment.empty()) grading.basis += '\n' + text_of_file(assignment);
   const std::string self = fs::read_symlink("/proc/self/exe").string();
   grading.grader = [&](const grader::ClassMember& member, const fs::path& output) {
     std::vector<std::string> command = {self, "--build", build.path().string(), "grade"};

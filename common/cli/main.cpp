@@ -14,6 +14,7 @@
 #include "common/cli/program_runs.hpp"
 #include "common/data/file.hpp"
 #include "common/data/suggestion.hpp"
+#include "common/grader/formats.hpp"
 #include "common/harness/bench_sets.hpp"
 #include "common/harness/course.hpp"
 #include "common/harness/program_options.hpp"
@@ -482,16 +483,34 @@ std::function<void()> class_options(CommandLine& line, GradeOptions& options) {
 int command_grade(const Global& global, int argc, const char* const* argv) {
   GradeOptions options;
   CommandLine line("Says what a submission is worth.", "");
-  line.positional("submission", options.submission, "the file that was handed in");
-  line.option("--exercise", "NN", options.exercise,
-              "which exercise it is of, where its name does not tell");
-  line.option("--seed", "N", options.seed, "of the inputs; the same for the whole class");
+  line.positional("submission", options.submission,
+                  "what was handed in: a .cu file, a folder, a .zip or a .tar");
+  line.option("--exercise", "NN", options.exercise, "only this exercise");
+  line.option(
+      "--assignment", "FILE", options.assignment,
+      "what is to be handed in, and the hidden cases; solutions/assignment.json, if left out");
+  line.option("--student", "NAME", options.student,
+              "whose it is; the submission's name, if left out");
+  line.option("--seed", "N", options.seed, "of the inputs; the assignment's, if left out");
+  line.option("--format", "FORMAT", options.format, grader::result_formats());
+  line.option("--output", "FILE", options.output,
+              "the result, first one without points; on the standard output, if left out");
+  line.option("--feedback", "LEVEL", options.feedback,
+              "full, kind or score: what a student is told; as the assignment says, if left out");
+  line.option("--color", "WHEN", options.color, "auto, always or never");
   const auto parse_class = class_options(line, options);
   if (!line.parse(argc, argv)) return 0;
+  if (!options.seed.empty()) {
+    parse_number("--seed", options.seed, 0, 1'000'000'000'000'000'000);
+  }
+  grader::parse_result_format(options.format);
+  if (!options.feedback.empty()) {
+    require_one_of("--feedback", options.feedback, {"full", "kind", "score"});
+  }
+  require_one_of("--color", options.color, {"auto", "always", "never"});
   parse_class();
   if (!options.class_of.empty()) return run_grade_class(BuildFolder(global.build), options);
   if (options.submission.empty()) throw WrongUse("grade needs a file: ./halo grade FILE");
-  parse_number("--seed", options.seed, 0, 1'000'000'000'000'000'000);
   return run_grade(BuildFolder(global.build), options);
 }
 

@@ -24,14 +24,6 @@ void require_known(const Value& object, std::initializer_list<std::string_view> 
   }
 }
 
-Feedback feedback_from(const std::string& word) {
-  if (word == "full") return Feedback::full;
-  if (word == "kind") return Feedback::kind;
-  if (word == "score") return Feedback::score;
-  throw std::runtime_error("\"feedback\" is " + data::quoted(word) +
-                           ", should be full, kind or score");
-}
-
 int limit_from(const Value& limits, const char* name) {
   if (limits.find(name) == nullptr) return 0;
   const int limit = limits.get<int>(name);
@@ -58,7 +50,7 @@ Assignment assignment_from(const Value& json) {
   Assignment assignment;
   assignment.title = json.get_or("title", std::string());
   assignment.seed = json.get_or<std::uint64_t>("seed", 0);
-  assignment.feedback = feedback_from(json.get_or("feedback", std::string("full")));
+  assignment.feedback = parse_feedback(json.get_or("feedback", std::string("full")));
   if (const Value* const limits = json.find("limits")) {
     require_known(*limits, {"seconds", "silence", "memory", "output", "processes"});
     assignment.limits = {limit_from(*limits, "seconds"), limit_from(*limits, "silence"),

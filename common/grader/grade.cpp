@@ -1,6 +1,9 @@
 #include "common/grader/grade.hpp"
 
+#include <stdexcept>
 #include <utility>
+
+#include "common/data/file.hpp"
 
 namespace halo::grader {
 
@@ -121,6 +124,13 @@ Grade grade_from_json(const Value& json) {
     for (const Value& one : of.at("cases").elements()) exercise.cases.push_back(case_from(one));
   }
   return grade;
+}
+
+Feedback parse_feedback(const std::string& word) {
+  if (word == "full") return Feedback::full;
+  if (word == "kind") return Feedback::kind;
+  if (word == "score") return Feedback::score;
+  throw std::runtime_error("feedback: " + data::quoted(word) + " is none of full, kind, score");
 }
 
 Grade for_student(Grade grade, Feedback feedback) {

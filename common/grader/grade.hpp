@@ -62,6 +62,8 @@ enum class Feedback {
   kind,   // which cases failed, not how
   score,  // points only
 };
+/// "full", "kind" or "score". Throws std::runtime_error, one line, for another word.
+Feedback parse_feedback(const std::string& word);
 /// The same grade without what a student is not told: remarks never.
 Grade for_student(Grade grade, Feedback feedback);
 

@@ -157,6 +157,10 @@ Assignment assignment_of(const GradeOptions& options, const Exercises& exercises
 
 int run_grade(const BuildFolder& build, const GradeOptions& options) {
   const auto start = std::chrono::steady_clock::now();
+  if (!fs::exists(options.submission)) {
+    throw WrongUse("there is no " + data::quoted(options.submission) +
+                   ": name the file, folder or archive that was handed in");
+  }
   const Exercises exercises(build.source());
   Assignment assignment = assignment_of(options, exercises);
   if (!options.exercise.empty()) {

@@ -1,5 +1,6 @@
 #include "common/cli/attempt.hpp"
 
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <cstring>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include "common/cli/builder.hpp"
 #include "common/cli/commands.hpp"
@@ -254,17 +256,148 @@ class StudentProgram {
   fs::path log_;
 };
 
+// Nothing of a course is longer; what is larger was not written by hand.
+constexpr std::uintmax_t kLongestFile = 1'000'000;
+
+// Where a file of somebody else's becomes a program: in the folder `work`, which is the compiler's, with nothing beside it
+// that is the student's.
+class SubmittedProgram {
+ public:
+  SubmittedProgram(const BuildFolder& build, const Exercise& exercise,
+                   const AttemptOptions& options)
+      : build_(build), exercise_(exercise), options_(options) {
+    std::string folder = (fs::temp_directory_path() / "halo-grade-XXXXXX").string();
+    if (mkdtemp(folder.data()) == nullptr) {
+      throw CannotRun("cannot make a folder in " + fs::temp_directory_path().string() +
+                      ": set TMPDIR to a folder that can be written");
+    }
+    folder_ = folder;
+    // Whoever runs the program comes through here.
+    fs::permissions(folder_, fs::perms(0711));
+    fs::create_directory(work());
+  }
+  ~SubmittedProgram() {
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+  SubmittedProgram(const SubmittedProgram&) = delete;
+  SubmittedProgram& operator=(const SubmittedProgram&) = delete;
+
+  fs::path path() const { return folder_ / "program"; }
+  fs::path report() const { return folder_ / "report"; }
+  // As the repository names it, whatever it was handed in as.
+  std::string source() const {
+    return "exercises/" + exercise_.name + "/" + exercise_.name.substr(3) + ".cu";
+  }
+
+  // As StudentProgram::make.
+  bool make(Attempt& attempt, Progress& progress) {
+    const fs::path submitted = exercise_.source();
+    const fs::file_status status = fs::symlink_status(submitted);
+    attempt.mistake = !fs::is_regular_file(status)              ? "it is no plain file"
+                      : fs::file_size(submitted) > kLongestFile ? "it is larger than a megabyte"
+                                                                : "";
+    if (!attempt.mistake.empty()) return false;
+    const fs::path copy = work() / source();
+    fs::create_directories(copy.parent_path());
+    data::write_file(copy.string(), text_of_file(submitted));
+
+    std::vector<std::string> command;
+    for (const std::string& word : read_compilers(build_).get<std::vector<std::string>>("sim")) {
+      command.push_back(with_words(with_words(word, "{source}", source()), "{program}", "program"));
+    }
+    command = confined(options_.sandbox->words(compiler(command[0])), {report().string()}, command);
+    std::string doing = "compiling " + source();
+    const Limited run = run_limited(command, options_, progress, doing);
+    const std::string reason = reason_in_report(report().string());
+    const CompilerOutput output = read_compiler_output(run.ended.out + run.ended.err, work());
+    attempt.errors = output.errors;
+    attempt.mistake = output.mistake;
+    if (run.expired) {
+      attempt.mistake = "the compiler was ended after " + std::to_string(options_.limit.count()) +
+                        " s (--time-limit)";
+    } else if (!run.ended.started || reason.starts_with("could not be started")) {
+      throw CannotRun("the compiler " + (reason.empty() ? run.ended.err : reason));
+    } else if (!reason.empty()) {
+      attempt.mistake = "the compiler was ended: it " + reason;
+    } else if (!run.ended.good() || !take_program()) {
+      if (attempt.mistake.empty()) {
+        attempt.mistake = "the compiler ended with " + how_it_ended(run.ended) +
+                          (run.ended.good() ? " and left no program" : "");
+      }
+    } else {
+      return true;
+    }
+    return false;
+  }
+
+  // The words for the check: how this program is to be started.
+  std::vector<std::string> words() const {
+    Confinement worker;
+    worker.readable = {path().string()};
+    const unsigned threads = std::clamp(std::thread::hardware_concurrency(), 1u, 16u);
+    worker.environment = {"SIMT_THREADS=" + std::to_string(threads)};
+    return options_.sandbox->words(worker);
+  }
+
+ private:
+  fs::path work() const { return folder_ / "work"; }
+
+  // The compiler sees itself, the interface of exercises and the libraries, and nothing else of the course.
+  Confinement compiler(const std::string& simcc) const {
+    Confinement confinement;
+    confinement.profile = Confinement::Profile::compiler;
+    const fs::path common = build_.source() / "common";
+    confinement.readable = {simcc, (common / "simt").string(), (build_.path() / "common").string()};
+    std::error_code unreadable;
+    for (const auto& entry : fs::directory_iterator(common / "exercise", unreadable)) {
+      if (entry.path().extension() == ".h") confinement.readable.push_back(entry.path().string());
+    }
+    confinement.folder = work().string();
+    confinement.limits.wall = 90;
+    confinement.limits.file = 256'000'000;
+    confinement.limits.written = 512'000'000;
+    confinement.limits.processes = 32;
+    confinement.limits.open_files = 256;
+    return confinement;
+  }
+
+  // Out of the compiler's folder, where the student's file may have left anything under that name.
+  bool take_program() const {
+    const fs::path made = work() / "program";
+    if (!fs::is_regular_file(fs::symlink_status(made))) return false;
+    fs::copy_file(made, path());
+    fs::permissions(path(), fs::perms(0755));
+    return true;
+  }
+
+  const BuildFolder& build_;
+  const Exercise& exercise_;
+  const AttemptOptions& options_;
+  fs::path folder_;
+};
+
+// What is judged: a program, what its file is called, and how it is started.
+struct ToJudge {
+  fs::path program;
+  std::string source;
+  std::vector<std::string> within = {};
+};
+
 // Hears what the check tells and makes sure that it is a verdict.
-Marks judge_program(const BuildFolder& build, const Exercise& exercise, const fs::path& program,
+Marks judge_program(const BuildFolder& build, const Exercise& exercise, const ToJudge& judged,
                     const AttemptOptions& options, Progress& progress, std::string& time) {
   const std::string name = "the check of " + exercise.number;
   std::vector<std::string> command = {check_of(build, exercise).string(),
                                       "--program",
-                                      program.string(),
+                                      judged.program.string(),
                                       "--on",
                                       options.backend,
                                       "--source",
-                                      exercise.path_of(exercise.source())};
+                                      judged.source};
+  if (!judged.within.empty()) {
+    command.insert(command.end(), {"--within", json::Value(judged.within).dump()});
+  }
   if (!options.seed.empty()) command.insert(command.end(), {"--seed", options.seed});
   if (!exercise.contract.empty()) {
     command.insert(command.end(), {"--contract", exercise.contract});
@@ -440,17 +573,50 @@ Marks describe_exercise(const BuildFolder& build, const Exercise& exercise,
   return marks;
 }
 
+Sandbox open_sandbox(const BuildFolder& build, const std::string& most,
+                     const std::string& required) {
+  const fs::path jail = build.path() / "common" / "process" / "halo-jail";
+  Progress progress(Progress::Elsewhere::lines);
+  if (!build_all(build, {jail}, "the sandbox", progress).empty() || !fs::exists(jail)) {
+    throw CannotRun("the sandbox is not built: " + jail.string());
+  }
+  try {
+    Sandbox sandbox(jail, most == "auto" ? SandboxLevel::namespaces : parse_sandbox_level(most));
+    if (!required.empty() && sandbox.level() < parse_sandbox_level(required)) {
+      throw CannotRun("the sandbox is of the level " + std::string(to_string(sandbox.level())) +
+                      " here, and " + required + " is required: install bubblewrap (" +
+                      sandbox.why_not_more() + ")");
+    }
+    return sandbox;
+  } catch (const CannotRun&) {
+    throw;
+  } catch (const std::runtime_error& error) {
+    throw CannotRun(error.what());
+  }
+}
+
 Attempt attempt_exercise(const BuildFolder& build, const Exercise& exercise,
                          const AttemptOptions& options) {
   Attempt attempt;
   Progress progress;
-  try {
-    StudentProgram program(build, exercise, options);
+  const auto judge = [&](auto&& program, const auto& judged_of) {
     if (!program.make(attempt, progress)) {
       attempt.end = Attempt::End::not_compiled;
-      return attempt;
+      return;
     }
-    attempt.marks = judge_program(build, exercise, program.path(), options, progress, attempt.time);
+    attempt.marks =
+        judge_program(build, exercise, judged_of(program), options, progress, attempt.time);
+  };
+  try {
+    if (options.sandbox != nullptr) {
+      judge(SubmittedProgram(build, exercise, options), [](const SubmittedProgram& program) {
+        return ToJudge{program.path(), program.source(), program.words()};
+      });
+    } else {
+      judge(StudentProgram(build, exercise, options), [&](const StudentProgram& program) {
+        return ToJudge{program.path(), exercise.path_of(exercise.source())};
+      });
+    }
   } catch (const Overtaken&) {
     attempt.end = Attempt::End::overtaken;
   } catch (const data::NotWritten&) {

@@ -8,6 +8,7 @@
 
 #include "common/cli/build_folder.hpp"
 #include "common/cli/exercises.hpp"
+#include "common/process/sandbox.hpp"
 #include "common/report/marks.hpp"
 
 namespace halo {
@@ -22,6 +23,9 @@ struct AttemptOptions {
   bool debug = false;  // with debug information
   /// An assignment's file, whose hidden cases are judged too; empty: there are none.
   std::filesystem::path hidden = {};
+  /// Where somebody else's file is compiled and run, in a folder of its own with nothing of the exercise's folder; null:
+  /// it is one's own.
+  const Sandbox* sandbox = nullptr;
 };
 
 struct Attempt {
@@ -42,6 +46,11 @@ std::string choose_exercise_backend(const BuildFolder& build, const std::string&
 /// is to be done. Throws WrongUse and CannotRun.
 void prepare_exercise(const BuildFolder& build, const Exercise& exercise,
                       const std::string& backend);
+
+/// The sandbox of the strongest level up to `most` (auto: any) that works here. Throws CannotRun if that is
+/// less than `required` (empty: any will do), and says what is missing.
+Sandbox open_sandbox(const BuildFolder& build, const std::string& most,
+                     const std::string& required = {});
 
 /// The attempt itself, after prepare_exercise. Throws WrongUse for a file that cannot be read, CannotRun if
 /// the check says that it cannot run here, and NoVerdict if it gives none.

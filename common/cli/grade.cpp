@@ -216,6 +216,9 @@ int run_grade(const BuildFolder& build, const GradeOptions& options) {
   grade.seed = options.seed.empty() ? assignment.seed : std::stoull(options.seed);
   if (grade.seed == 0) grade.seed = kUsualSeed;
   grading.attempt.seed = std::to_string(grade.seed);
+  const Sandbox sandbox = open_sandbox(build, options.sandbox, options.require_sandbox);
+  grading.attempt.sandbox = &sandbox;
+  grade.sandbox = to_string(sandbox.level());
   Progress progress;
   for (const Assignment::Exercise& one : assignment.exercises) {
     const Exercise& exercise = exercises.find(one.name);

@@ -497,6 +497,12 @@ int command_grade(const Global& global, int argc, const char* const* argv) {
               "the result, first one without points; on the standard output, if left out");
   line.option("--feedback", "LEVEL", options.feedback,
               "full, kind or score: what a student is told; as the assignment says, if left out");
+  line.option(
+      "--sandbox", "LEVEL", options.sandbox,
+      "auto, namespaces, confined or limits: how well a student's program is kept, at most; "
+      "the best that works here, if left out");
+  line.option("--require-sandbox", "LEVEL", options.require_sandbox,
+              "grade nothing where the level is less than this one");
   line.option("--color", "WHEN", options.color, "auto, always or never");
   const auto parse_class = class_options(line, options);
   if (!line.parse(argc, argv)) return 0;
@@ -508,6 +514,14 @@ int command_grade(const Global& global, int argc, const char* const* argv) {
     require_one_of("--feedback", options.feedback, {"full", "kind", "score"});
   }
   require_one_of("--color", options.color, {"auto", "always", "never"});
+  require_one_of("--sandbox", options.sandbox, {"auto", "namespaces", "confined", "limits"});
+  options.passed_on.insert(options.passed_on.end(), {"--sandbox", options.sandbox});
+  if (!options.require_sandbox.empty()) {
+    require_one_of("--require-sandbox", options.require_sandbox,
+                   {"namespaces", "confined", "limits"});
+    options.passed_on.insert(options.passed_on.end(),
+                             {"--require-sandbox", options.require_sandbox});
+  }
   parse_class();
   if (!options.class_of.empty()) return run_grade_class(BuildFolder(global.build), options);
   if (options.submission.empty()) throw WrongUse("grade needs a file: ./halo grade FILE");

@@ -126,7 +126,7 @@ int debug(const Contract& contract, Check& check, const DebugOptions& options, s
     std::vector<std::string> command = {"gdb", "-q", "-nx", "-x", script.path()};
     if (options.batch) command.insert(command.begin() + 1, "-batch");
     command.insert(command.end(), {"--args", options.program});
-    Check held(contract, command, options.file, seed);
+    Check held(contract, WorkerCommand{.words = command, .is_held = true}, options.file, seed);
     held.run_once(fault.problem);
     return 0;
   } catch (const std::runtime_error& error) {

@@ -318,7 +318,7 @@ class ExerciseProblem final : public AnyProblem {
 // ---- What came of it ----
 
 struct Check::State {
-  State(const Contract& asked, const std::vector<std::string>& command, const std::string& file,
+  State(const Contract& asked, const WorkerCommand& command, const std::string& file,
         std::uint64_t of_data)
       : contract(asked), backend(command), source(file), seed(of_data) {
     const RemoteBackend::Parameters wanted{static_cast<int>(contract.inputs.size()),
@@ -451,10 +451,10 @@ struct Check::State {
 
 Check::Check(const Contract& contract, const std::string& program, const std::string& source,
              std::uint64_t seed)
-    : Check(contract, std::vector{program}, source, seed) {}
+    : Check(contract, WorkerCommand{{program}}, source, seed) {}
 
-Check::Check(const Contract& contract, const std::vector<std::string>& command,
-             const std::string& source, std::uint64_t seed)
+Check::Check(const Contract& contract, const WorkerCommand& command, const std::string& source,
+             std::uint64_t seed)
     : state_(std::make_unique<State>(contract, command, source, seed)) {}
 
 Check::~Check() = default;

@@ -220,9 +220,9 @@ class Check {
   /// std::runtime_error, one line.
   Check(const Contract& contract, const std::string& program, const std::string& source,
         std::uint64_t seed);
-  /// The program with what starts it: a debugger's words, and then it may take its time.
-  Check(const Contract& contract, const std::vector<std::string>& command,
-        const std::string& source, std::uint64_t seed);
+  /// The program with what starts it: a debugger, or a sandbox.
+  Check(const Contract& contract, const WorkerCommand& command, const std::string& source,
+        std::uint64_t seed);
   ~Check();
 
   /// Seconds without a sign of life after which a call is ended; 20 unless this says otherwise.

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -9,12 +10,15 @@
 
 #include <bit>
 #include <cerrno>
+#include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <stdexcept>
 
 #include "common/conv/accuracy.hpp"
 #include "common/exercise/wire.hpp"
 #include "common/json/json.hpp"
+#include "common/process/sandbox.hpp"
 
 namespace halo::exercises {
 
@@ -22,15 +26,39 @@ namespace {
 
 // The simulator stops a kernel that does not end; this is for hosts that do not.
 constexpr int kPatience = 20;  // seconds
+// It is started again after that, so often.
+constexpr int kMostSilences = 3;
+// What has closed its socket is about to end, and what was asked to end does so.
+constexpr std::chrono::seconds kGrace(2);
 
 [[noreturn]] void fail(const std::string& what) { throw std::runtime_error(what); }
 
 std::uint64_t address_of(const void* memory) { return reinterpret_cast<std::uintptr_t>(memory); }
 
+// A file of its own, for a sandbox's report.
+class Report {
+ public:
+  Report() {
+    const int file = mkstemp(path_.data());
+    if (file < 0) fail("no temporary file in /tmp for the sandbox's report");
+    close(file);
+  }
+  ~Report() { unlink(path_.c_str()); }
+  Report(const Report&) = delete;
+  Report& operator=(const Report&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_ = "/tmp/halo-report-XXXXXX";
+};
+
 // The worker's process and its socket.
 class Process {
  public:
-  explicit Process(const std::vector<std::string>& command) {
+  explicit Process(const WorkerCommand& asked) : is_confined_(!asked.within.empty()) {
+    if (is_confined_) report_ = std::make_unique<Report>();
+    const std::vector<std::string> command =
+        confined(asked.within, {is_confined_ ? report_->path() : ""}, asked.words);
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
       fail(std::string("no socket for the exercise's program: ") + std::strerror(errno));
@@ -79,17 +107,43 @@ class Process {
     }
   }
   const std::string& how() const { return how_; }
+  bool was_ended_by_sandbox() const { return was_ended_by_sandbox_; }
 
  private:
+  // Whether it has ended within the grace.
+  bool has_ended(int& status) {
+    const auto start = std::chrono::steady_clock::now();
+    while (waitpid(child_, &status, WNOHANG) == 0) {
+      if (std::chrono::steady_clock::now() - start > kGrace) return false;
+      usleep(500);
+    }
+    return true;
+  }
+
   void end(bool silent = true, int patience = 0) {
     if (child_ <= 0) return;
     close(socket_);
-    if (silent) kill(child_, SIGKILL);
     int status = 0;
-    while (waitpid(child_, &status, 0) < 0 && errno == EINTR) {
+    bool ended = !silent && has_ended(status);
+    const bool is_left = !silent && !ended;  // it goes on without its socket
+    if (!ended && is_confined_) {
+      // A sandbox is asked, so that nothing of the program is left when it has ended.
+      kill(child_, SIGTERM);
+      ended = has_ended(status);
+    }
+    if (!ended) {
+      kill(child_, SIGKILL);
+      while (waitpid(child_, &status, 0) < 0 && errno == EINTR) {
+      }
     }
     child_ = -1;
-    if (silent) {
+    const std::string reason = is_confined_ ? reason_in_report(report_->path()) : "";
+    was_ended_by_sandbox_ = !reason.empty();
+    if (!reason.empty()) {
+      how_ = "it " + reason;
+    } else if (is_left) {
+      how_ = "it closed its line to the judge";
+    } else if (silent) {
       how_ = "it gave no sign of life for " + std::to_string(patience) + " s: an endless loop?";
     } else if (WIFSIGNALED(status)) {
       how_ = "it ended by signal " + std::to_string(WTERMSIG(status)) + " (" +
@@ -99,21 +153,21 @@ class Process {
     }
   }
 
+  bool is_confined_;
+  std::unique_ptr<Report> report_;
   pid_t child_ = -1;
   int socket_ = -1;
   std::string how_;
+  bool was_ended_by_sandbox_ = false;
 };
 
 }  // namespace
 
 struct RemoteBackend::State {
-  explicit State(const std::vector<std::string>& words)
-      : command(words), patience(is_held() ? 0 : kPatience) {
+  explicit State(const WorkerCommand& asked)
+      : command(asked), patience(asked.is_held ? 0 : kPatience) {
     begin();
   }
-
-  // By a debugger, which starts the program itself.
-  bool is_held() const { return command.size() > 1; }
 
   void begin() {
     process = std::make_unique<Process>(command);
@@ -124,22 +178,29 @@ struct RemoteBackend::State {
     Answer answer;
     try {
       answer = process->ask(request, patience);
-    } catch (const Gone&) {
+    } catch (const Gone& gone) {
+      silences += gone.silent;
       fail("the exercise's program is gone: " + process->how());
     }
     if (!answer.error.empty()) fail(answer.error);
     return answer;
   }
 
-  std::vector<std::string> command;
+  // Whether it is worth starting the program again. A debugger that was left stays away.
+  bool may_begin_again() const {
+    return !command.is_held && !process->was_ended_by_sandbox() && silences < kMostSilences;
+  }
+
+  WorkerCommand command;
   int patience;
+  int silences = 0;
   std::unique_ptr<Process> process;
   json::Value hello;
   Observation seen;
   std::vector<std::span<const float>> whole;  // the worker's addresses of ints
 };
 
-RemoteBackend::RemoteBackend(const std::vector<std::string>& command)
+RemoteBackend::RemoteBackend(const WorkerCommand& command)
     : state_(std::make_unique<State>(command)) {}
 
 RemoteBackend::~RemoteBackend() = default;
@@ -274,8 +335,7 @@ std::unique_ptr<Batch> RemoteBackend::batch(std::function<int(int)>, int) {
 bool RemoteBackend::recover() {
   try {
     if (state_->process->is_there()) return state_->ask({Ask::recover, 0, 0, 0, {}}).number != 0;
-    // A debugger that was left stays away.
-    if (state_->is_held()) return false;
+    if (!state_->may_begin_again()) return false;
     state_->begin();
     return true;
   } catch (const std::runtime_error&) {

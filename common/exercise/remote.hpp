@@ -11,11 +11,18 @@
 
 namespace halo::exercises {
 
+/// How the worker (worker.cpp) is started.
+struct WorkerCommand {
+  std::vector<std::string> words;  // the program; with a debugger's words before it, if it is held
+  std::vector<std::string> within =
+      {};                // a sandbox's words (common/process/sandbox.hpp); empty: none
+  bool is_held = false;  // by a debugger: it may take its time, and stays away once left
+};
+
 class RemoteBackend final : public Backend {
  public:
-  /// Starts the program (worker.cpp), by itself or under another program's command. Throws std::runtime_error, one line, if it cannot be started or does not
-  /// answer as one.
-  explicit RemoteBackend(const std::vector<std::string>& command);
+  /// Throws std::runtime_error, one line, if the worker cannot be started or does not answer as one.
+  explicit RemoteBackend(const WorkerCommand& command);
   ~RemoteBackend() override;
 
   /// Seconds without a sign of life after which a call is ended; 0: as long as it takes.
@@ -58,7 +65,7 @@ class RemoteBackend final : public Backend {
   std::size_t guard_cells() const override;
   Observation run(const std::function<int()>& launch) override;
   std::unique_ptr<Batch> batch(std::function<int(int call)> launch, int calls) override;
-  /// A worker that has ended is started again.
+  /// A worker that has ended is started again, unless it was ended by the sandbox, or was silent too often.
   bool recover() override;
 
  private:

@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "common/exercise/debug.hpp"
+#include "common/json/json.hpp"
 #include "common/report/row_stream.hpp"
 
 namespace halo::exercises {
@@ -37,6 +38,8 @@ CaseMark current;
 
 // What `--contract` was.
 std::string asked_contract;
+// And `--within`.
+std::vector<std::string> asked_within;
 
 #if __has_include(<catch2/catch_all.hpp>)
 using ListenerBase = Catch::EventListenerBase;
@@ -167,6 +170,10 @@ int run(int argc, char** argv) {
   // An assignment's file: its hidden cases of this exercise are judged behind the others.
   const std::string assignment = take(arguments, "--hidden");
   const bool only_describes = take_word(arguments, "--describe");
+  // A JSON array: the words to put before the program.
+  if (const std::string within = take(arguments, "--within"); !within.empty()) {
+    asked_within = json::Value::parse(within).get<std::vector<std::string>>();
+  }
   // A debugger's terminal instead of marks: the same program with debug information, and where to stop.
   DebugOptions asked;
   asked.program = take(arguments, "--debug");
@@ -253,6 +260,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 const std::string& contract_asked_for() { return asked_contract; }
+const std::vector<std::string>& sandbox_words() { return asked_within; }
 
 void require(const Verdict& verdict) {
   current.outcome = verdict.outcome;

@@ -15,7 +15,7 @@ Check* present = nullptr;
 class ContractExaminer final : public Examiner {
  public:
   ContractExaminer(const std::string& program, const std::string& source, std::uint64_t seed)
-      : check_(contract(), program, source, seed), seed_(seed) {
+      : check_(contract(), WorkerCommand{{program}, sandbox_words()}, source, seed), seed_(seed) {
     present = &check_;
   }
   std::string backend() const override { return check_.backend(); }

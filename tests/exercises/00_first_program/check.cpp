@@ -22,6 +22,7 @@
 #include "common/conv/inputs.hpp"
 #include "common/conv/sectors.hpp"
 #include "common/json/json.hpp"
+#include "common/process/sandbox.hpp"
 #include "common/report/command_line.hpp"
 #include "common/report/table.hpp"
 
@@ -67,12 +68,14 @@ struct Ended {
   int status = -1;
   int signal = 0;
   bool is_silent = false;           // it was ended, after kPatience
+  std::string reason;               // why the sandbox ended it
   std::vector<std::string> errors;  // lines on stderr but the simulator's own
   std::string failed;               // the call that SIMT_FAIL made fail
   std::optional<std::string> output;
   std::optional<json::Value> report;
 
   std::string how() const {
+    if (!reason.empty()) return reason;
     if (is_silent) return "gave no sign of life for " + std::to_string(kPatience) + " s";
     if (signal != 0) return "ended by signal " + std::to_string(signal);
     return "ended with status " + std::to_string(status);
@@ -114,6 +117,8 @@ class Programs {
     if (mkdtemp(path.data()) == nullptr)
       throw std::runtime_error("cannot make a folder in " + path);
     folder_ = path;
+    // The program is perhaps another user, who comes through here to its own folder.
+    if (is_confined()) fs::permissions(folder_, fs::perms(0711));
   }
   ~Programs() {
     std::error_code ignored;
@@ -143,19 +148,31 @@ class Programs {
   Ended run(const Call& asked) {
     const fs::path folder = folder_ / std::to_string(++runs_);
     fs::create_directory(folder);
+    // What is in the folder is the program's; what is beside it is not.
     const fs::path output = folder / "output", report = folder / "report",
-                   errors = folder / "errors";
+                   errors = folder.string() + ".errors", reason = folder.string() + ".reason";
     Ended ended;
     ended.call = "first_program";
     ended.environment = asked.environment;
     const bool is_watched = asked.environment.empty();
-    std::string command = "env " + (is_watched ? "SIMT_THREADS=1 SIMT_REPORT=" + shell_word(report)
-                                               : asked.environment);
-    command += " timeout " + std::to_string(kPatience) + " " + shell_word(program_);
+    std::vector<std::string> settings = {"SIMT_THREADS=1", "SIMT_REPORT=" + report.string()};
+    if (!is_watched) {
+      std::istringstream stream(asked.environment);
+      settings = {std::istream_iterator<std::string>(stream), {}};
+    }
+    std::vector<std::string> words = {program_};
     for (const std::string& word : asked.words) {
-      command += " " + shell_word(word == kOutput ? output.string() : word);
+      words.push_back(word == kOutput ? output.string() : word);
       ended.call += " " + (word.empty() ? "\"\"" : word);
     }
+    words = confined(sandbox_words(), {reason, {}, folder, settings}, words);
+    std::string command = "timeout " + std::to_string(kPatience);
+    if (!is_confined()) {
+      command = "env";
+      for (const std::string& setting : settings) command += " " + shell_word(setting);
+      command += " timeout " + std::to_string(kPatience);
+    }
+    for (const std::string& word : words) command += " " + shell_word(word);
     command += " </dev/null >/dev/null 2>" + shell_word(errors);
     const int status = std::system(command.c_str());
     if (WIFEXITED(status)) {
@@ -166,6 +183,7 @@ class Programs {
     } else {
       ended.signal = WTERMSIG(status);
     }
+    if (is_confined()) ended.reason = reason_in_report(reason);
     for (const std::string& line : lines_of(text_of(errors))) {
       if (!line.starts_with("simt: ")) {
         ended.errors.push_back(line);
@@ -174,12 +192,24 @@ class Programs {
         ended.failed = line.substr(from, line.find(')') - from);
       }
     }
-    if (fs::exists(output)) ended.output = text_of(output);
-    if (fs::exists(report)) ended.report = json::Value::parse(text_of(report));
+    // The program may have left anything there, a link to another's file too.
+    const auto is_file = [](const fs::path& path) {
+      return fs::is_regular_file(fs::symlink_status(path));
+    };
+    if (is_file(output)) ended.output = text_of(output);
+    if (is_file(report)) {
+      try {
+        ended.report = json::Value::parse(text_of(report));
+      } catch (const json::Error&) {
+        // Not the simulator's.
+      }
+    }
     return ended;
   }
 
  private:
+  static bool is_confined() { return !sandbox_words().empty(); }
+
   std::string program_;
   std::string source_;
   fs::path folder_;

@@ -1,0 +1,31 @@
+// What a process and all that it started have taken, as /proc tells it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace halo {
+
+/// The processes below this one, children's children too.
+std::vector<pid_t> processes_below(pid_t process);
+
+struct Usage {
+  std::uint64_t memory =
+      0;  // bytes: of their own, shared with nobody, or in files that are only in memory
+  double processor = 0;  // seconds
+  int threads = 0;
+  std::uint64_t unnamed = 0;  // bytes of open files that no folder names any more
+};
+Usage usage_of(const std::vector<pid_t>& processes);
+
+struct FolderUsage {
+  std::uint64_t bytes = 0;
+  std::uint64_t files = 0;
+};
+/// Of all that lies in it; `most` files are looked at.
+FolderUsage usage_of_folder(const std::string& folder, std::uint64_t most);
+
+}  // namespace halo

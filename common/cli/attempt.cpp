@@ -583,9 +583,12 @@ Sandbox open_sandbox(const BuildFolder& build, const std::string& most,
   try {
     Sandbox sandbox(jail, most == "auto" ? SandboxLevel::namespaces : parse_sandbox_level(most));
     if (!required.empty() && sandbox.level() < parse_sandbox_level(required)) {
+      const std::string& why = sandbox.why_not_more();
       throw CannotRun("the sandbox is of the level " + std::string(to_string(sandbox.level())) +
-                      " here, and " + required + " is required: install bubblewrap (" +
-                      sandbox.why_not_more() + ")");
+                      ", and " + required + " is required: " +
+                      (why.empty()
+                           ? "leave out --sandbox " + most
+                           : "install bubblewrap, or grade on another machine (" + why + ")"));
     }
     return sandbox;
   } catch (const CannotRun&) {

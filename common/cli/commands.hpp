@@ -105,7 +105,7 @@ struct GradeOptions {
   int shards = 1;
   int submission_limit = 1800;  // seconds for one grader
   std::vector<std::string> passed_on =
-      {};  // to the command that grades one: what else was asked for
+      {};                        // to the command that grades one: what else was asked for
   std::string sandbox = "auto";  // at most this level: namespaces, confined, limits
   std::string require_sandbox;   // at least this one; empty: any
 };

@@ -47,10 +47,12 @@ row only: own.source=stages/NN_name/1_a.cu are the problems that this variant ra
 
 Figures in running text. `key` is a dotted path into the one selected row, or into the whole file
 when no row is selected; `as=NAME` chooses a format of FORMATS. `ratio=a/b`, as in a contest, takes
-what that ratio comes to over the selected problems: `key` is one of those that sum_up returns.
+what that ratio comes to over the selected problems: `key` is one of those that sum_up returns. The
+measured layers of a dispatcher's rule are rows with `layer`, `variant` and `us`.
 
     <!-- value: results/run.json variant=grid key=traffic.counted.global_load_sectors -->1<!-- /value -->
     <!-- value: results/bench.json problem.N=1 ratio=library/ours key=wins -->86<!-- /value -->
+    <!-- value: ../common/data/rules/h200.json layer=7-1-1-2-3 variant=tile key=us as=us_in_ms -->0.00200<!-- /value -->
 
 Findings. What the simulator said of a program, from the file that docs/results/make_findings.py wrote.
 
@@ -141,6 +143,7 @@ FORMATS = {
     "significant": significant,
     "percent": lambda v: f"{100 * v:.1f} %",
     "round": lambda v: f"{round(v):,}",
+    "us_in_ms": lambda v: significant(v / 1000),
     "text": lambda v: str(v).replace("\n", " "),
 }
 
@@ -343,6 +346,8 @@ class Results:
     def rows(self, name, selectors):
         data = self.load(name)
         rows = data.get("rows", data.get("runs"))  # results, or findings
+        if rows is None and "models" in data:  # a rule of common/data/rules: its measured layers
+            rows = [dict(zip(("layer", "variant", "us"), layer)) for layer in data["layers"]]
         if not isinstance(rows, list):
             raise DocsError(f"{name} has no list 'rows'")
         chosen = [row for row in rows if matches(row, selectors)]

@@ -423,6 +423,17 @@ class CheckDocs(unittest.TestCase):
                 self.page(self.VALUE.format(arguments, "1"))
                 self.assert_bad(words)
 
+    def test_measured_layers_of_a_rule_are_rows(self):
+        (self.root / "docs" / "results" / "rule.json").write_text(json.dumps(
+            {"models": [], "layers": [["7-1-1-2-3", "tile", 2.5], ["7-1-1-2-3", "tile_tf32", 1.5]]}))
+        path = self.page("<!-- value: results/rule.json layer=7-1-1-2-3 variant=tile_tf32 key=us as=us_in_ms -->"
+                         "?<!-- /value -->")
+        self.run_script("--fix")
+        self.assert_good()
+        self.assertIn("-->0.00150<!-- /value -->", path.read_text())
+        self.page("<!-- value: results/rule.json layer=7-1-1-2-3 key=us as=1 -->1.5<!-- /value -->")
+        self.assert_bad("2 rows match")
+
     def test_value_without_end(self):
         self.page("It reads <!-- value: results/run.json key=seed -->7 sectors.")
         self.assert_bad("a value must end with")

@@ -1,0 +1,563 @@
+#include "common/grader/tripwires.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string_view>
+
+#include "common/data/file.hpp"
+
+namespace halo::grader {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// No exercise needs a tenth of it.
+constexpr std::size_t kMostText = std::size_t{1} << 20;
+
+std::string at_line(int line) { return "line " + std::to_string(line) + ": "; }
+
+// ---- The text as it was handed in ----
+
+// Lines, those that end in a backslash joined as the preprocessor joins them; each with its number.
+std::vector<std::pair<int, std::string>> spliced_lines(const std::string& text) {
+  std::vector<std::pair<int, std::string>> lines;
+  std::istringstream stream(text);
+  bool is_continued = false;
+  int number = 0;
+  for (std::string line; std::getline(stream, line);) {
+    ++number;
+    while (!line.empty() && std::isspace(static_cast<unsigned char>(line.back()))) line.pop_back();
+    const bool continues = line.ends_with('\\');
+    if (continues) line.pop_back();
+    if (is_continued) {
+      lines.back().second += line;
+    } else {
+      lines.emplace_back(number, line);
+    }
+    is_continued = continues;
+  }
+  return lines;
+}
+
+// Directives, which the preprocessor takes away. A comment may end ahead of one.
+std::string refused_directive(const std::string& text) {
+  static const std::regex directive(R"(^(.*\*/)?\s*(#|%:|\?\?=)\s*(.*)$)");
+  static const std::regex forged(R"(^(line\b|[0-9]|/\*).*)");
+  static const std::regex path(
+      R"(^(include|include_next|import|embed)\b.*["<]\s*(/|[^">]*\.\.([/">])).*)");
+  static const std::regex asked(R"(__has_(include|embed)[^\n]*["<]\s*(/|[^">]*\.\./))");
+  for (const auto& [number, line] : spliced_lines(text)) {
+    if (line.find_first_of("#%?_") == std::string::npos) continue;
+    std::smatch parts;
+    const std::string shown = line.substr(0, 2000);  // std::regex recurses
+    if (std::regex_search(shown, asked)) return at_line(number) + "asks for files by their paths";
+    if (!std::regex_match(shown, parts, directive)) continue;
+    const std::string words = parts[3].str();
+    if (std::regex_match(words, forged)) {
+      return at_line(number) + "a line that forges the places of others (#line)";
+    }
+    if (std::regex_match(words, path)) {
+      return at_line(number) + "#include of an absolute path or of one with ..";
+    }
+  }
+  return {};
+}
+
+// ---- The text as the compiler sees it ----
+
+struct Token {
+  std::string text;
+  int line;
+};
+
+// What stands in the student's own lines once macros are replaced, and which files it includes.
+struct Seen {
+  std::vector<Token> tokens;
+  std::vector<Token> pragmas;
+  std::vector<Token> included;  // by the file itself
+};
+
+bool is_word(char letter) {
+  return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_' || letter == '$' ||
+         static_cast<unsigned char>(letter) >= 0x80;
+}
+
+// A marker is `# LINE "FILE" FLAGS`; flag 1 enters a file and 2 comes back.
+class Reader {
+ public:
+  Reader(const std::string& text, const std::string& name) : text_(text), name_(name) {}
+
+  Seen read() {
+    bool at_start = true;
+    while (at_ < text_.size()) {
+      const char letter = text_[at_];
+      if (at_start && directive()) continue;
+      if (letter == '\n') {
+        ++line_;
+        at_start = true;
+        ++at_;
+      } else if (std::isspace(static_cast<unsigned char>(letter)) != 0) {
+        ++at_;
+      } else {
+        at_start = false;
+        token();
+      }
+    }
+    return std::move(seen_);
+  }
+
+ private:
+  bool directive() {
+    std::size_t hash = at_;
+    while (hash < text_.size() && (text_[hash] == ' ' || text_[hash] == '\t')) ++hash;
+    if (hash >= text_.size() || text_[hash] != '#') return false;
+    const std::size_t end = std::min(text_.find('\n', hash), text_.size());
+    const std::string line = text_.substr(hash + 1, end - hash - 1);
+    at_ = std::min(end + 1, text_.size());
+    int number = 0, read = 0;
+    if (std::sscanf(line.c_str(), " %d \"%n", &number, &read) == 1 && read > 0) {
+      const std::size_t close = line.find('"', static_cast<std::size_t>(read));
+      if (close != std::string::npos) {
+        const std::string file =
+            line.substr(static_cast<std::size_t>(read), close - static_cast<std::size_t>(read));
+        const bool enters = line.find(" 1", close) != std::string::npos;
+        if (enters && is_own_) seen_.included.push_back({file, line_ - 1});
+        is_own_ = file == name_;
+        line_ = number;
+        return true;
+      }
+    }
+    if (is_own_) seen_.pragmas.push_back({line, line_});
+    ++line_;
+    return true;
+  }
+
+  void token() {
+    const std::size_t begin = at_;
+    const int line = line_;
+    while (at_ < text_.size() && is_word(text_[at_])) ++at_;
+    const char letter = at_ < text_.size() ? text_[at_] : '\0';
+    if (letter == '"') {
+      const bool is_raw = at_ > begin && text_[at_ - 1] == 'R';
+      is_raw ? skip_raw() : skip_quoted('"');
+    } else if (letter == '\'') {
+      skip_quoted('\'');  // of a number its last digits too, which nobody asks for
+    } else if (at_ == begin) {
+      ++at_;
+    }
+    if (is_own_) seen_.tokens.push_back({text_.substr(begin, at_ - begin), line});
+  }
+
+  void skip_quoted(char quote) {
+    for (++at_; at_ < text_.size() && text_[at_] != quote && text_[at_] != '\n'; ++at_) {
+      if (text_[at_] == '\\') ++at_;
+    }
+    if (at_ < text_.size() && text_[at_] == quote) ++at_;
+  }
+
+  void skip_raw() {
+    const std::size_t open = text_.find('(', at_);
+    if (open == std::string::npos) {
+      at_ = text_.size();
+      return;
+    }
+    const std::string close = ")" + text_.substr(at_ + 1, open - at_ - 1) + "\"";
+    const std::size_t end = text_.find(close, open);
+    const std::size_t behind = end == std::string::npos ? text_.size() : end + close.size();
+    line_ +=
+        static_cast<int>(std::count(text_.begin() + static_cast<std::ptrdiff_t>(at_),
+                                    text_.begin() + static_cast<std::ptrdiff_t>(behind), '\n'));
+    at_ = behind;
+  }
+
+  const std::string& text_;
+  const std::string& name_;
+  std::size_t at_ = 0;
+  int line_ = 1;
+  bool is_own_ = false;
+  Seen seen_;
+};
+
+// The interface of the exercises, CUDA's headers, and the system's.
+bool may_include(const std::string& file, const std::string& root) {
+  const std::string path = fs::path(file).lexically_normal().string();
+  if (path.starts_with("<")) return true;
+  const std::string ours = fs::path(root).lexically_normal().string() + "/";
+  if (path.starts_with(ours)) {
+    const std::string within = path.substr(ours.size());
+    return within == "common/exercise/exercise.h" || within == "common/exercise/counted.h" ||
+           within.starts_with("common/simt/cuda/");
+  }
+  return path.starts_with("/usr/");
+}
+
+// `__name__` is another spelling of `name`.
+std::string plain(const std::string& word) {
+  if (word.size() > 4 && word.starts_with("__") && word.ends_with("__")) {
+    return word.substr(2, word.size() - 4);
+  }
+  return word;
+}
+
+// What is refused in the tokens of the student's lines.
+class Wires {
+ public:
+  explicit Wires(const std::vector<Token>& tokens) : tokens_(tokens) {}
+
+  std::string refusal() {
+    for (at_ = 0; at_ < tokens_.size(); ++at_) {
+      if (std::string why = fault(); !why.empty()) return at_line(tokens_[at_].line) + why;
+    }
+    return {};
+  }
+
+ private:
+  const std::string& word(std::size_t ahead = 0) const {
+    static const std::string none;
+    return at_ + ahead < tokens_.size() ? tokens_[at_ + ahead].text : none;
+  }
+  const std::string& before(std::size_t behind) const {
+    static const std::string none;
+    return behind <= at_ ? tokens_[at_ - behind].text : none;
+  }
+  bool is_qualifier(std::size_t ahead) const {
+    return word(ahead) == ":" && word(ahead + 1) == ":";
+  }
+  bool is_qualified() const { return before(1) == ":" && before(2) == ":"; }
+
+  std::string fault() {
+    const std::string& text = word();
+    if (text.empty() || (std::isalpha(static_cast<unsigned char>(text[0])) == 0 && text[0] != '_' &&
+                         text[0] != '[')) {
+      return {};
+    }
+    if (text == "asm" || plain(text) == "asm" || text == "__asm") return assembler();
+    if (text == "__attribute__" || text == "__attribute" || text == "__declspec") {
+      return attributes(1, "(", ")");
+    }
+    if (text == "[" && word(1) == "[") return attributes(0, "[", "]");
+    for (const char* of_others : {"__tsan_", "__sanitizer_", "__cxa_", "__gcov_", "__asan_"}) {
+      if (text.starts_with(of_others)) {
+        return text + " belongs to the compiler's own instrumentation";
+      }
+    }
+    if (text == "simt") return simulator();
+    if (text == "halo") return interface();
+    if (text == "counting" && (is_qualified() || is_qualifier(1) || before(1) == "namespace")) {
+      return "halo::counting belongs to the check";
+    }
+    if (text == "__builtin_setjmp" || text == "__builtin_longjmp" || text == "__builtin_apply" ||
+        text == "__builtin_return_address" || text == "__builtin_frame_address") {
+      return text + " has no place in an exercise";
+    }
+    return {};
+  }
+
+  // The simulator has turned the PTX that it knows into calls; asm("") holds the compiler back and no more.
+  std::string assembler() const {
+    std::size_t next = 1;
+    while (word(next) == "volatile" || word(next) == "__volatile__") ++next;
+    if (word(next) == "(" && word(next + 1) == "\"\"") return {};
+    return "asm, which is not the inline PTX that the simulator knows";
+  }
+
+  std::string attributes(std::size_t ahead, const std::string& open,
+                         const std::string& close) const {
+    static const std::set<std::string> kRefused = {"constructor",
+                                                   "destructor",
+                                                   "section",
+                                                   "alias",
+                                                   "ifunc",
+                                                   "weak",
+                                                   "weakref",
+                                                   "symver",
+                                                   "naked",
+                                                   "init_priority",
+                                                   "cleanup",
+                                                   "visibility",
+                                                   "no_sanitize",
+                                                   "no_instrument_function",
+                                                   "no_sanitize_thread",
+                                                   "patchable_function_entry"};
+    int depth = 0;
+    for (std::size_t i = ahead; at_ + i < tokens_.size(); ++i) {
+      const std::string& text = word(i);
+      if (text == open) ++depth;
+      if (text == close && --depth == 0) break;
+      if (kRefused.count(plain(text)) == 0) continue;
+      // The translator's own.
+      const bool is_ours = text == "section" && word(i + 1) == "(" &&
+                           (word(i + 2) == "\"simt_constant\"" || word(i + 2) == "\"simt_device\"");
+      if (!is_ours) return "the attribute " + plain(text);
+    }
+    return {};
+  }
+
+  // Beside what the translator has written.
+  std::string simulator() const {
+    static const std::set<std::string> kTranslated = {
+        "run_kernel", "configure", "shared_alignment", "launch_bounds", "dynamic_shared", "ptx"};
+    const bool is_translated = is_qualified() && is_qualifier(1) && before(1) == ":";
+    if (is_translated && kTranslated.count(word(3)) == 1) return {};
+    return "names of the simulator's inside";
+  }
+
+  std::string interface() const {
+    if (before(1) == "namespace" && before(2) != "using") {
+      return "defines names in halo, beside halo::exercise";
+    }
+    if (!is_qualifier(1)) return {};
+    static const std::set<std::string> kInterface = {"Exercise", "exercise", "Counted"};
+    if (kInterface.count(word(3)) == 1) return {};
+    return "halo::" + word(3) + " is not of the exercise's interface";
+  }
+
+  const std::vector<Token>& tokens_;
+  std::size_t at_ = 0;
+};
+
+std::string refused_pragma(const Token& pragma) {
+  std::istringstream words(pragma.text);
+  std::string word, kind, more;
+  words >> word >> kind >> more;
+  if (word != "pragma") return {};
+  if (kind == "weak" || kind == "redefine_extname") return "#pragma " + kind;
+  static const std::set<std::string> kOfGcc = {"diagnostic", "unroll", "ivdep", "warning", "error"};
+  if (kind == "GCC" && kOfGcc.count(more) == 0) return "#pragma GCC " + more;
+  return {};
+}
+
+// ---- The object ----
+
+// Families of functions that are refused, and the words for them.
+const std::vector<std::pair<const char*, std::set<std::string>>> kKnown = {
+    {"starts other programs",
+     {"fork", "vfork", "clone", "execl", "execlp", "execle", "execv", "execvp", "execve", "execvpe",
+      "fexecve", "system", "popen", "posix_spawn", "posix_spawnp", "daemon", "wordexp"}},
+    {"loads other code", {"dlopen", "dlsym", "dlmopen", "dladdr", "dlvsym", "dl_iterate_phdr"}},
+    {"calls the system directly", {"syscall"}},
+    {"maps memory",
+     {"mmap", "mmap64", "mprotect", "mremap", "munmap", "brk", "sbrk", "shmget", "shmat",
+      "memfd_create", "process_vm_readv", "process_vm_writev"}},
+    {"looks into or ends other processes",
+     {"ptrace", "kill", "killpg", "tgkill", "raise", "getppid", "waitpid", "wait", "prctl",
+      "personality", "setrlimit", "prlimit", "setpgid", "setsid", "nice"}},
+    {"ends the program",
+     {"exit", "_exit", "_Exit", "quick_exit", "atexit", "at_quick_exit", "on_exit"}},
+    {"jumps out of the check",
+     {"setjmp", "_setjmp", "__sigsetjmp", "longjmp", "siglongjmp", "__longjmp_chk", "getcontext",
+      "setcontext", "swapcontext"}},
+    {"handles signals",
+     {"signal", "sigaction", "sigprocmask", "sigaltstack", "alarm", "setitimer", "sysv_signal",
+      "__sysv_signal", "bsd_signal"}},
+    {"reads the environment",
+     {"getenv", "secure_getenv", "setenv", "putenv", "environ", "__environ", "unsetenv",
+      "clearenv"}},
+    {"opens files",
+     {"open",    "open64",  "openat",   "creat", "fopen",   "fopen64", "fdopen", "freopen",
+      "opendir", "readdir", "readlink", "link",  "symlink", "unlink",  "remove", "rename",
+      "mkdir",   "chdir",   "stat",     "lstat", "mkstemp", "tmpfile"}},
+    {"uses descriptors",
+     {"read",  "write",     "writev",    "readv",    "pread",  "pwrite", "dup",   "dup2",
+      "dup3",  "close",     "pipe",      "pipe2",    "fcntl",  "ioctl",  "poll",  "select",
+      "lseek", "ftruncate", "fallocate", "sendfile", "splice", "isatty", "fileno"}},
+    {"opens the network",
+     {"socket", "socketpair", "connect", "bind", "listen", "accept", "send", "sendto", "sendmsg",
+      "recv", "recvfrom", "recvmsg", "getaddrinfo", "gethostbyname", "shutdown"}},
+    {"starts threads", {"pthread_create", "thrd_create"}},
+    {"waits", {"sleep", "usleep", "nanosleep", "clock_nanosleep", "pause", "sigsuspend"}},
+};
+
+// Functions of C that do no harm: mathematics, memory, text, numbers, printing.
+const std::set<std::string>& harmless_functions() {
+  static const std::set<std::string> names = [] {
+    std::set<std::string> all;
+    std::istringstream of_numbers(
+        "acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp10 "
+        "exp2 "
+        "expm1 fabs fdim floor fma fmax fmin fmod frexp hypot ilogb ldexp lgamma llrint llround "
+        "log "
+        "log10 log1p log2 logb lrint lround modf nan nearbyint nextafter nexttoward pow remainder "
+        "remquo rint round scalbln scalbn sin sincos sinh sqrt tan tanh tgamma trunc j0 j1 jn y0 "
+        "y1 "
+        "yn rsqrt rcbrt normcdf sinpi cospi erfcx erfinv norm3d norm4d rhypot rnorm3d roundeven");
+    for (std::string name; of_numbers >> name;) {
+      for (const char* of_type : {"", "f", "l"}) all.insert(name + of_type);
+    }
+    std::istringstream others(
+        "memcpy memmove memset memcmp memchr memrchr mempcpy bcmp strlen strnlen strcmp strncmp "
+        "strcasecmp strncasecmp strcpy strncpy strcat strncat strchr strrchr strstr strtok "
+        "strtok_r "
+        "strerror strspn strcspn strpbrk strdup strndup strcoll "
+        "isalnum isalpha isdigit isspace isupper islower ispunct isprint isxdigit toupper tolower "
+        "__ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc __errno_location "
+        "malloc calloc realloc free aligned_alloc posix_memalign abs labs llabs div ldiv lldiv "
+        "qsort bsearch atoi atol atoll atof strtol strtoul strtoll strtoull strtod strtof strtold "
+        "__isoc23_strtol __isoc23_strtoul __isoc23_strtoll __isoc23_strtoull __strtod_internal "
+        "rand srand rand_r random srandom drand48 abort __assert_fail "
+        "printf fprintf sprintf snprintf vprintf vfprintf vsprintf vsnprintf puts putchar putc "
+        "fputs fputc fwrite fflush perror stdout stderr setvbuf setbuf "
+        "sscanf __isoc99_sscanf __isoc23_sscanf "
+        "time clock clock_gettime gettimeofday difftime localtime gmtime strftime "
+        "_GLOBAL_OFFSET_TABLE_ __dso_handle __stack_chk_fail __tls_get_addr __gxx_personality_v0 "
+        "_Unwind_Resume __pthread_key_create __gmon_start__ _ITM_deregisterTMCloneTable "
+        "_ITM_registerTMCloneTable threadIdx blockIdx blockDim gridDim warpSize");
+    for (std::string name; others >> name;) all.insert(name);
+    return all;
+  }();
+  return names;
+}
+
+// A whole program may end itself, and read and write its files.
+const std::set<std::string> kOfPrograms = {
+    "exit",   "fopen",   "fopen64",         "fclose",          "fread",    "fgets", "fgetc",
+    "getc",   "fscanf",  "fseek",           "ftell",           "ferror",   "feof",  "remove",
+    "rewind", "getline", "__isoc99_fscanf", "__isoc23_fscanf", "clearerr", "rename"};
+
+bool is_one_of(const std::string& name, std::initializer_list<const char*> beginnings) {
+  return std::any_of(beginnings.begin(), beginnings.end(),
+                     [&](const char* beginning) { return name.starts_with(beginning); });
+}
+
+// What is used from elsewhere.
+std::string refused_use(const std::string& name, bool is_program) {
+  if (is_program && kOfPrograms.count(name) == 1) return {};
+  for (const auto& [what, names] : kKnown) {
+    if (names.count(name) == 1) return name + ", which " + what;
+  }
+  if (harmless_functions().count(name) == 1) return {};
+  if (is_one_of(name, {"cuda", "__tsan_", "__sanitizer_cov_", "__cxa_", "simt_"})) return {};
+  if (name.starts_with("__") && name.ends_with("_chk")) {
+    return refused_use(name.substr(2, name.size() - 6), is_program);
+  }
+  if (!name.starts_with("_Z")) return name + ", which is none of the functions of an exercise";
+  if (name.find("10filesystem") != std::string::npos) return "std::filesystem";
+  if (is_one_of(name, {"_ZNSt6thread", "_ZNKSt6thread", "_ZSt15__throw_system"}))
+    return "std::thread";
+  if (is_one_of(name, {"_ZSt13set_terminate", "_ZSt15set_new_handler", "_ZSt14set_unexpected"})) {
+    return "a handler of the whole program";
+  }
+  const bool is_file = name.find("basic_ifstream") != std::string::npos ||
+                       name.find("basic_ofstream") != std::string::npos ||
+                       name.find("basic_fstream") != std::string::npos ||
+                       name.find("basic_filebuf") != std::string::npos;
+  if (is_file && !is_program) return "a file stream, which opens files";
+  if (name.find("4halo") != std::string::npos &&
+      !is_one_of(name, {"_ZN4halo8counting", "_ZN4halo8Exercise", "_ZN4halo7Counted"})) {
+    return "a function of the check (" + name + ")";
+  }
+  return {};
+}
+
+// What it has itself, which others would find in the place of their own.
+std::string refused_definition(const std::string& name, char kind, bool is_program) {
+  const bool is_function = kind == 'T' || kind == 'W' || kind == 'i';
+  if (name == "main") return is_program ? "" : "main, which is the check's";
+  if (is_one_of(name, {"DW.ref.", "_sub_I_"})) return {};
+  if (is_one_of(name, {"_Znw", "_Zna", "_Zdl", "_Zda"})) return "operator new or delete";
+  if (is_one_of(name, {"_ZN4simt", "_ZNK4simt", "_ZSt", "_ZNSt", "_ZNKSt"}) && kind == 'T') {
+    return name + ", which is not the exercise's";
+  }
+  if (is_one_of(name, {"_ZN4halo", "_ZNK4halo"}) && kind == 'T' && name != "_ZN4halo8exerciseEv") {
+    return name + ", which is not the exercise's";
+  }
+  if (name.starts_with("_Z")) return {};
+  if (is_function || is_one_of(name, {"__", "cuda", "environ"}) ||
+      harmless_functions().count(name) == 1) {
+    return name + " anew, which others use";
+  }
+  return {};
+}
+
+}  // namespace
+
+Tripped look_at(const HandedIn& file) {
+  Tripped tripped;
+  const auto refused = [&](const std::string& why) {
+    if (tripped.refusal.empty() && !why.empty()) tripped.refusal = data::printable(why, 300);
+    return !tripped.refusal.empty();
+  };
+  if (file.text.size() > kMostText) {
+    refused("the file is larger than 1 MiB");
+    return tripped;
+  }
+  if (file.text.find('\0') != std::string::npos) refused("the file has bytes of 0 in it");
+  if (refused(refused_directive(file.text))) return tripped;
+
+  const Seen seen = Reader(file.translated, file.name).read();
+  for (const Token& included : seen.included) {
+    if (included.text == file.name) {
+      refused(at_line(included.line) + "the file includes itself");
+    } else if (!may_include(included.text, file.root)) {
+      refused(at_line(included.line) + "#include of " +
+              data::quoted(fs::path(included.text).filename().string()) +
+              ", which is no header of the system or of the exercise");
+    }
+  }
+  refused(Wires(seen.tokens).refusal());
+  for (const Token& pragma : seen.pragmas) {
+    if (const std::string why = refused_pragma(pragma); !why.empty()) {
+      refused(at_line(pragma.line) + why);
+    }
+  }
+
+  std::istringstream lines(file.symbols);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string name;
+    char kind = ' ';
+    if (!(words >> name >> kind)) continue;
+    if (kind == 'U' || kind == 'w' || kind == 'v') {
+      if (const std::string why = refused_use(name, file.is_program); !why.empty()) {
+        refused("it uses " + why);
+      }
+    } else if (std::isupper(static_cast<unsigned char>(kind)) != 0 || kind == 'i' || kind == 'u') {
+      if (const std::string why = refused_definition(name, kind, file.is_program); !why.empty()) {
+        refused("it defines " + why);
+      }
+    } else if (name.starts_with("_GLOBAL__sub_I")) {
+      tripped.remarks.push_back("it runs code of its own before the first call");
+    }
+  }
+  return tripped;
+}
+
+std::vector<std::string> object_command(const std::vector<std::string>& words,
+                                        const fs::path& source, const fs::path& object) {
+  std::vector<std::string> command;
+  for (const std::string& word : words) {
+    if (word.ends_with(".a")) continue;
+    command.push_back(word == "{source}"    ? source.string()
+                      : word == "{program}" ? object.string()
+                                            : word);
+  }
+  command.insert(command.begin() + 1, {"-c", "--keep"});
+  return command;
+}
+
+std::vector<std::string> link_command(const std::vector<std::string>& words, const fs::path& object,
+                                      const fs::path& program) {
+  std::vector<std::string> command;
+  for (const std::string& word : words) {
+    command.push_back(word == "{source}"    ? object.string()
+                      : word == "{program}" ? program.string()
+                                            : word);
+  }
+  return command;
+}
+
+fs::path translation_of(const fs::path& source, const fs::path& object) {
+  return object.parent_path() / (source.stem().string() + ".sim.cpp");
+}
+
+std::vector<std::string> symbols_command(const fs::path& object) {
+  return {"nm", "-P", object.string()};
+}
+
+}  // namespace halo::grader

@@ -15,6 +15,7 @@
 #include "common/cli/compiler_output.hpp"
 #include "common/cli/gpu.hpp"
 #include "common/data/file.hpp"
+#include "common/grader/tripwires.hpp"
 #include "common/json/json.hpp"
 #include "common/process/process.hpp"
 #include "common/report/terminal.hpp"
@@ -302,14 +303,41 @@ class SubmittedProgram {
     fs::create_directories(copy.parent_path());
     data::write_file(copy.string(), text_of_file(submitted));
 
-    std::vector<std::string> command;
-    for (const std::string& word : read_compilers(build_).get<std::vector<std::string>>("sim")) {
-      command.push_back(with_words(with_words(word, "{source}", source()), "{program}", "program"));
+    // In two steps: what is between them is looked at before anything of it runs.
+    const auto words = read_compilers(build_).get<std::vector<std::string>>("sim");
+    const fs::path object = "program.o";
+    Limited run =
+        run_compiler(grader::object_command(words, source(), object), words, progress, "compiling");
+    std::string reason = reason_in_report(report().string());
+    grader::CompiledFile compiled;
+    compiled.name = source();
+    compiled.text = text_of_file(copy);
+    compiled.translated = text_of_file(work() / grader::translation_of(source(), object), true);
+    compiled.root = build_.source().string();
+    compiled.is_program =
+        text_of_file(exercise_.skeleton()).find("\nint main(") != std::string::npos;
+    if (run.ended.good() && reason.empty()) {
+      const Limited listed =
+          run_compiler(grader::symbols_command(object), words, progress, "looking at");
+      if (!listed.ended.good()) {
+        const std::string why = last_line(listed.ended.err);
+        throw CannotRun("nm cannot list a program's symbols" +
+                        (why.empty() ? "" : " (" + why + ")") + ": install binutils");
+      }
+      compiled.symbols = listed.ended.out;
     }
-    command = confined(options_.sandbox->words(compiler(command[0])), {report().string()}, command);
-    std::string doing = "compiling " + source();
-    const Limited run = run_limited(command, options_, progress, doing);
-    const std::string reason = reason_in_report(report().string());
+    const grader::Tripped tripped = grader::look_at(compiled);
+    attempt.remarks = tripped.remarks;
+    if (!tripped.refusal.empty()) {
+      attempt.end = Attempt::End::refused;
+      attempt.mistake = tripped.refusal;
+      return false;
+    }
+    if (run.ended.good() && reason.empty()) {
+      run =
+          run_compiler(grader::link_command(words, object, "program"), words, progress, "linking");
+      reason = reason_in_report(report().string());
+    }
     const CompilerOutput output = read_compiler_output(run.ended.out + run.ended.err, work());
     attempt.errors = output.errors;
     attempt.mistake = output.mistake;
@@ -342,6 +370,15 @@ class SubmittedProgram {
 
  private:
   fs::path work() const { return folder_ / "work"; }
+
+  Limited run_compiler(const std::vector<std::string>& command,
+                       const std::vector<std::string>& compilers, Progress& progress,
+                       const std::string& what) {
+    std::string doing = what + " " + source();
+    return run_limited(
+        confined(options_.sandbox->words(compiler(compilers[0])), {report().string()}, command),
+        options_, progress, doing);
+  }
 
   // The compiler sees itself, the interface of exercises and the libraries, and nothing else of the course.
   Confinement compiler(const std::string& simcc) const {
@@ -604,7 +641,7 @@ Attempt attempt_exercise(const BuildFolder& build, const Exercise& exercise,
   Progress progress;
   const auto judge = [&](auto&& program, const auto& judged_of) {
     if (!program.make(attempt, progress)) {
-      attempt.end = Attempt::End::not_compiled;
+      if (attempt.end != Attempt::End::refused) attempt.end = Attempt::End::not_compiled;
       return;
     }
     attempt.marks =

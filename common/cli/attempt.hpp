@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "common/cli/build_folder.hpp"
 #include "common/cli/exercises.hpp"
@@ -29,13 +30,15 @@ struct AttemptOptions {
 };
 
 struct Attempt {
-  enum class End { judged, not_compiled, overtaken };
+  /// `refused`: somebody else's file has something in it that may not run (grader/tripwires.hpp).
+  enum class End { judged, not_compiled, refused, overtaken };
   End end = End::judged;
   Marks marks;
-  std::string errors;   // of the compiler, with their lines; a screen of them
-  std::string mistake;  // the line of them that says it best
-  std::string warning;  // the first one, of a file that compiles
-  std::string time;     // "12.3 us a call ...", of what is right on a GPU
+  std::string errors;                // of the compiler, with their lines; a screen of them
+  std::string mistake;               // the line of them that says it best
+  std::string warning;               // the first one, of a file that compiles
+  std::string time;                  // "12.3 us a call ...", of what is right on a GPU
+  std::vector<std::string> remarks;  // on somebody else's file, for a human
 };
 
 /// sim or gpu, of what was asked for (auto: the simulator, which sees most). Throws CannotRun if this build

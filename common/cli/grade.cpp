@@ -125,9 +125,11 @@ ExerciseGrade grade_exercise(const Grading& grading, const Exercise& exercise,
   submitted.sources = {handed_in->source};
   try {
     const Attempt attempt = attempt_exercise(grading.build, submitted, grading.attempt);
+    grade.remarks = attempt.remarks;
     if (attempt.end == Attempt::End::not_compiled) {
       return refuse("does not compile: " + attempt.mistake);
     }
+    if (attempt.end == Attempt::End::refused) return refuse("not run: " + attempt.mistake);
     grade.cases = graded_cases(
         attempt.marks, handed_in->predictions.empty() ? "" : text_of_file(handed_in->predictions));
   } catch (const NoVerdict& error) {

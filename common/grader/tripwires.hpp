@@ -9,7 +9,7 @@
 namespace halo::grader {
 
 /// A student's file, and what the compiler made of it.
-struct HandedIn {
+struct CompiledFile {
   std::string name;         // as the compiler was called with
   std::string text;         // as it was handed in
   std::string translated;   // by simcc --keep; empty: the compiler did not get so far
@@ -24,7 +24,7 @@ struct Tripped {
 };
 
 /// Whatever is there is looked at, the text alone too.
-Tripped look_at(const HandedIn& handed_in);
+Tripped look_at(const CompiledFile& compiled);
 
 /// The commands that make a program in two steps, of the words of compilers.json, so that the object can be looked
 /// at. The first leaves translation_of(object) as well.

@@ -81,7 +81,7 @@ TEST_CASE("a fault of an assignment is one line that names it") {
   CHECK_THAT(refusal(R"({"exercises": [{"name": "a"}, {"name": "a"}]})"),
              contains("'a' is there twice"));
   CHECK_THAT(refusal(R"({"feedback": "all", "exercises": [{"name": "a"}]})"),
-             contains("should be full, kind or score"));
+             contains("is none of full, kind, score"));
   CHECK_THAT(refusal(R"({"exercise": [], "exercises": [{"name": "a"}]})"),
              contains("unknown word 'exercise'"));
   CHECK_THAT(refusal(R"({"limits": {"memory": 0}, "exercises": [{"name": "a"}]})"),

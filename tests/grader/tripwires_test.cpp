@@ -1,0 +1,182 @@
+// What is refused before it runs, and what is not. What the compiler makes of a file is played here; attacks_test.py
+// has real ones.
+#include "common/grader/tripwires.hpp"
+
+#include <string>
+
+#include "tests/catch.hpp"
+
+using namespace halo::grader;
+using halo::test::contains;
+
+namespace {
+
+std::string refusal_of_text(const std::string& text) {
+  CompiledFile file;
+  file.name = "x.cu";
+  file.text = text;
+  return look_at(file).refusal;
+}
+
+// Tokens of the student's lines, behind a header's.
+std::string refusal_of_tokens(const std::string& tokens, const std::string& included = {}) {
+  CompiledFile file;
+  file.name = "x.cu";
+  file.root = "/halo";
+  file.translated = "# 1 \"x.cu\"\n";
+  if (!included.empty()) {
+    file.translated += "# 1 \"" + included + "\" 1\nvoid simt_of_a_header() { asm(\"nop\"); }\n";
+    file.translated += "# 2 \"x.cu\" 2\n";
+  }
+  file.translated += tokens + "\n";
+  return look_at(file).refusal;
+}
+
+std::string refusal_of_symbol(const std::string& name, char kind, bool is_program = false) {
+  CompiledFile file;
+  file.symbols = name + " " + kind + " 0 0\n";
+  file.is_program = is_program;
+  return look_at(file).refusal;
+}
+
+}  // namespace
+
+TEST_CASE("paths in directives are refused, however they are spelled") {
+  for (const char* text : {"#include \"/etc/passwd\"", "  #  include </proc/self/maps>",
+                           "#include \"../solutions/x.cu\"", "#inc\\\nlude \"/etc/passwd\"",
+                           "/* a\n */ #include \"/etc/passwd\"", "%:include \"/etc/passwd\"",
+                           "#include \"a/../b.h\"", "#if __has_include(\"/work/solutions\")"}) {
+    INFO(text);
+    CHECK_FALSE(refusal_of_text(text).empty());
+  }
+  CHECK_THAT(refusal_of_text("int a;\n\n#include \"/etc/passwd\"\n"), contains("line 3: "));
+}
+
+TEST_CASE("lines that forge their places are refused") {
+  for (const char* text : {"#line 7 \"common/exercise/exercise.h\"",
+                           "# 1 \"/usr/include/stdio.h\" 1 3", "#/* */line 3", "*/ # 4 \"x\""}) {
+    INFO(text);
+    CHECK_THAT(refusal_of_text(text), contains("forges"));
+  }
+}
+
+TEST_CASE("what students write in directives and comments is not refused") {
+  for (const char* text :
+       {"#include <cuda_runtime.h>\n#include \"common/exercise/exercise.h\"\n", "// see issue #1",
+        "#define N 3 // ../ and /etc", "#pragma unroll", "x = a ? b : \"#line\";",
+        "/* 1/2 of ../it */ int x;", "#if 0\n#endif\n#ifdef LINE\n#endif"}) {
+    INFO(text);
+    CHECK(refusal_of_text(text) == "");
+  }
+}
+
+TEST_CASE("a file that is too large, or has a byte of 0, is refused") {
+  CHECK_FALSE(refusal_of_text(std::string(2'000'000, ' ')).empty());
+  CHECK_FALSE(refusal_of_text(std::string("int a;\0", 7)).empty());
+}
+
+TEST_CASE("names and attributes that have no place in an exercise are refused by line") {
+  for (const char* tokens :
+       {"void f() { asm(\"syscall\"); }", "__asm__ volatile (\"nop\");",
+        "__attribute__((constructor)) void f();", "void f() __attribute__((__alias__(\"g\")));",
+        "int x __attribute__((section(\".init_array\")));", "[[gnu::constructor]] void f();",
+        "extern \"C\" void __tsan_read4(void*);", "int x = simt::counters;", "::simt::report();",
+        "namespace halo { int x; }", "halo::exercises::kSocket;", "halo::counting::load(0);",
+        "using namespace halo::counting;", "#pragma weak main", "#pragma GCC optimize(\"O0\")",
+        "#pragma redefine_extname a b"}) {
+    INFO(tokens);
+    CHECK_THAT(refusal_of_tokens(tokens), contains("line 1: "));
+  }
+  CHECK_THAT(refusal_of_tokens("int a;\nint b;\nasm(\"nop\");"), contains("line 3: asm"));
+}
+
+TEST_CASE("what the translator writes and what students need is not refused") {
+  for (const char* tokens :
+       {"asm volatile(\"\" ::: \"memory\");", "{ ::simt::run_kernel([=]() mutable { }); }",
+        "static __attribute__((section(\"simt_constant\"), used)) float mask[9];",
+        "(::simt::configure(1, 2), k(a));", "halo::Exercise halo::exercise() { return launch; }",
+        "using namespace halo;", "int counting = 0; char c = '\"'; const char* s = \"asm\";",
+        "const char* r = R\"(asm(\"nop\"))\";", "#pragma unroll", "#pragma GCC diagnostic push",
+        "__attribute__((aligned(16))) float4 x;"}) {
+    INFO(tokens);
+    CHECK(refusal_of_tokens(tokens) == "");
+  }
+}
+
+TEST_CASE("only the exercise's and the system's headers are included") {
+  CHECK(refusal_of_tokens("int a;", "/usr/include/stdio.h") == "");
+  CHECK(refusal_of_tokens("int a;", "/halo/common/exercise/exercise.h") == "");
+  CHECK(refusal_of_tokens("int a;", "/halo/common/simt/cuda/cuda_runtime.h") == "");
+  CHECK_THAT(refusal_of_tokens("int a;", "/halo/common/exercise/wire.hpp"), contains("wire.hpp"));
+  CHECK_THAT(refusal_of_tokens("int a;", "/halo/common/simt/simt.hpp"), contains("no header"));
+  CHECK_THAT(refusal_of_tokens("int a;", "/usr/../halo/solutions/a.cu"), contains("no header"));
+  CHECK_THAT(refusal_of_tokens("int a;", "x.cu"), contains("includes itself"));
+}
+
+TEST_CASE("functions that do more than compute and print are refused") {
+  for (const char* name : {"fork",
+                           "dlsym",
+                           "syscall",
+                           "mmap",
+                           "ptrace",
+                           "system",
+                           "_exit",
+                           "atexit",
+                           "getenv",
+                           "open",
+                           "socket",
+                           "pthread_create",
+                           "signal",
+                           "longjmp",
+                           "usleep",
+                           "nobody_knows_it",
+                           "_ZNSt6thread6_StateD2Ev",
+                           "write",
+                           "_ZN4halo9exercises4sendEiRKNS0_6AnswerE",
+                           "__open64_2"}) {
+    INFO(name);
+    CHECK_FALSE(refusal_of_symbol(name, 'U').empty());
+  }
+  for (const char* name : {"printf", "__printf_chk", "memcpy", "cudaMalloc", "expf", "fmaf",
+                           "_ZN4simt13block_barrierEPKv", "_Znwm", "__tsan_read4", "threadIdx",
+                           "_ZSt20__throw_length_errorPKc", "_ZN4halo8counting4loadEPKv"}) {
+    INFO(name);
+    CHECK(refusal_of_symbol(name, 'U') == "");
+  }
+}
+
+TEST_CASE("a whole program may end itself and open files, and nothing else") {
+  for (const char* name : {"exit", "fopen", "fclose"}) {
+    INFO(name);
+    CHECK_FALSE(refusal_of_symbol(name, 'U').empty());
+    CHECK(refusal_of_symbol(name, 'U', true) == "");
+  }
+  CHECK_FALSE(refusal_of_symbol("fork", 'U', true).empty());
+  CHECK_FALSE(refusal_of_symbol("_exit", 'U', true).empty());
+  CHECK(refusal_of_symbol("main", 'T', true) == "");
+}
+
+TEST_CASE("what others would take for their own is refused") {
+  for (const char* name :
+       {"main", "cudaMalloc", "malloc", "_Znwm", "_ZdlPv", "__tsan_write4", "_ZN4simt9configureEv",
+        "_ZN4halo9exercises5serveEv", "puts", "my_c_function"}) {
+    INFO(name);
+    CHECK_FALSE(refusal_of_symbol(name, 'T').empty());
+  }
+  for (const char* name : {"_ZN4halo8exerciseEv", "_Z6kernelPKfPfi"}) {
+    INFO(name);
+    CHECK(refusal_of_symbol(name, 'T') == "");
+  }
+  CHECK(refusal_of_symbol("table", 'B') == "");
+  CHECK(refusal_of_symbol("_ZNSt6vectorIfSaIfEE9push_backEOf", 'W') == "");
+}
+
+TEST_CASE("a program is made in two steps") {
+  const std::vector<std::string> words = {"simcc", "-I",        "R",    "{source}",
+                                          "-o",    "{program}", "lib.a"};
+  CHECK(object_command(words, "a/x.cu", "x.o") ==
+        std::vector<std::string>{"simcc", "-c", "--keep", "-I", "R", "a/x.cu", "-o", "x.o"});
+  CHECK(link_command(words, "x.o", "p") ==
+        std::vector<std::string>{"simcc", "-I", "R", "x.o", "-o", "p", "lib.a"});
+  CHECK(translation_of("a/x.cu", "b/x.o") == "b/x.sim.cpp");
+}

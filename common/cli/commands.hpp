@@ -110,6 +110,16 @@ struct GradeOptions {
   std::string require_sandbox;   // at least this one; empty: any
 };
 
+struct PackOptions {
+  std::string what;        // student, instructor or a platform
+  std::string target;      // a new folder, or a .zip, .tar.gz or .tar
+  std::string roster;      // CSV with a column id; empty: none
+  std::string student;     // an id; empty or "all": whoever is in the roster
+  std::string seed;        // the course's; empty: the assignment's
+  std::string assignment;  // empty: solutions/assignment.json
+  std::string exercises;   // of the assignment, as typed: 04,05; empty: all
+};
+
 struct BenchOptions {
   std::string family;       // conv1d, conv2d, ...; empty: all
   std::string set;          // of published problems; empty: all of the family
@@ -190,10 +200,13 @@ int run_reset(const BuildFolder& build, const std::string& exercise);
 int run_debug(const BuildFolder& build, const DebugCommand& command);
 /// 0 what was named is right, or the file is mended; 1 not yet.
 int run_hunt(const BuildFolder& build, const HuntOptions& options);
+/// The words for GradeOptions::format; none in a student's copy.
+std::vector<std::string> grade_formats();
 /// 0 graded, whatever the points; 2 not a submission.
 int run_grade(const BuildFolder& build, const GradeOptions& options);
 /// 0 all are graded, whatever the points; 1 some are not, by the grader's fault.
 int run_grade_class(const BuildFolder& build, const GradeOptions& options);
+int run_pack(const BuildFolder& build, const PackOptions& options);
 int run_progress(const BuildFolder& build, const std::string& color);
 int list_stages(const BuildFolder& build);
 int run_doctor(const BuildFolder& build);

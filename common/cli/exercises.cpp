@@ -8,6 +8,7 @@
 #include "common/cli/compiler_output.hpp"
 #include "common/data/file.hpp"
 #include "common/data/suggestion.hpp"
+#include "common/json/json.hpp"
 
 namespace halo {
 namespace {
@@ -135,6 +136,18 @@ Exercises::Exercises(const fs::path& root) : folder_(root / "exercises") {
 fs::path Exercises::usual_assignment() const {
   const fs::path file = folder_.parent_path() / "solutions" / "assignment.json";
   return fs::exists(file) ? file : fs::path();
+}
+
+std::string Exercises::seed() const {
+  const fs::path file = folder_ / "student.json";
+  const std::string text = text_of_file(file, true);
+  if (text.empty()) return "";
+  try {
+    return std::to_string(json::Value::parse(text).get<std::uint64_t>("seed"));
+  } catch (const json::Error& error) {
+    throw WrongUse(seen_from_here(file) + " cannot be read (" + error.what() +
+                   "): take it from your copy of the course again");
+  }
 }
 
 const Exercise& Exercises::find(const std::string& typed) const {

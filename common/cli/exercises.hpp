@@ -44,6 +44,9 @@ class Exercises {
 
   /// The assignment that comes with the course; empty if this copy has none, as a student's.
   std::filesystem::path usual_assignment() const;
+  /// The seed of all that is drawn for the student whose copy this is; empty: it is nobody's own
+  /// (student.json). Throws WrongUse for a file that cannot be read.
+  std::string seed() const;
 
   /// The one that is typed as 4, 04, tile_and_halo, 04_tile_and_halo or the path of its folder or a file
   /// in it. Throws WrongUse, which says what was meant.

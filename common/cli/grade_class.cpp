@@ -6,6 +6,7 @@
 
 #include "common/cli/attempt.hpp"
 #include "common/cli/commands.hpp"
+#include "common/cli/compiler_output.hpp"
 #include "common/cli/exercises.hpp"
 #include "common/data/file.hpp"
 #include "common/grader/class.hpp"

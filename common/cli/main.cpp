@@ -14,7 +14,6 @@
 #include "common/cli/program_runs.hpp"
 #include "common/data/file.hpp"
 #include "common/data/suggestion.hpp"
-#include "common/grader/formats.hpp"
 #include "common/harness/bench_sets.hpp"
 #include "common/harness/course.hpp"
 #include "common/harness/program_options.hpp"
@@ -49,6 +48,7 @@ constexpr const char* usage =
     "  progress       what is passed, your points, what is next\n"
     "\n"
     "  grade FILE     what a submission is worth\n"
+    "  pack WHAT TO   a copy for students or instructors, or a platform's bundle\n"
     "\n"
     "  list           list the stages and the exercises\n"
     "  doctor         say what is present, and what each missing thing costs\n"
@@ -65,11 +65,11 @@ constexpr const char* usage =
     "74, 1, 2, 77; the other programs run all the same.\n";
 
 const std::vector<std::string> command_names = {
-    "run",  "bench", "compare", "report", "test",     "try",   "watch", "hint",
-    "show", "reset", "debug",   "hunt",   "progress", "grade", "list",  "doctor"};
+    "run",   "bench", "compare", "report",   "test",  "try",  "watch", "hint",  "show",
+    "reset", "debug", "hunt",    "progress", "grade", "pack", "list",  "doctor"};
 constexpr const char* commands =
     "run, bench, compare, report, test, try, watch, hint, show, reset, debug, hunt, progress, "
-    "grade, "
+    "grade, pack, "
     "list or doctor";
 
 // This program stands in <build folder>/common/cli/.
@@ -377,7 +377,9 @@ int command_try(const Global& global, int argc, const char* const* argv, bool wa
               "where to run; on the simulator, which sees most, if left out");
   line.flag("--no-ask", no_ask, "do not ask for predictions before the first run");
   if (!watches) line.flag("--all", options.all, "all that is wrong, however long");
-  line.option("--seed", "N", options.seed, "of the check's inputs; another each time, if left out");
+  line.option(
+      "--seed", "N", options.seed,
+      "of the check's inputs; if left out your copy's, if it has one, else another each time");
   line.option("--time-limit", "SECONDS", time_limit,
               "the compiler or the check is ended that gives no sign of life for so long; 120 if "
               "left out, 0: never");
@@ -404,7 +406,8 @@ int command_debug(const Global& global, int argc, const char* const* argv) {
   line.option("--thread", "T", command.thread, "its thread, numbered through");
   line.option("--line", "N", command.line,
               "a line of your file; the beginning of the kernel, if left out");
-  line.option("--seed", "N", command.seed, "of the inputs; another each time, if left out");
+  line.option("--seed", "N", command.seed,
+              "of the inputs; if left out your copy's, if it has one, else another each time");
   line.flag("--batch", command.batch, "say where it stopped and what is known there, and end");
   if (!line.parse(argc, argv)) return 0;
   if (command.exercise.empty()) throw WrongUse("which exercise? ./halo debug 04, say");
@@ -492,7 +495,7 @@ int command_grade(const Global& global, int argc, const char* const* argv) {
   line.option("--student", "NAME", options.student,
               "whose it is; the submission's name, if left out");
   line.option("--seed", "N", options.seed, "of the inputs; the assignment's, if left out");
-  line.option("--format", "FORMAT", options.format, grader::result_formats());
+  line.option("--format", "FORMAT", options.format, any_of(grade_formats()));
   line.option("--output", "FILE", options.output,
               "the result, first one without points; on the standard output, if left out");
   line.option("--feedback", "LEVEL", options.feedback,
@@ -509,7 +512,7 @@ int command_grade(const Global& global, int argc, const char* const* argv) {
   if (!options.seed.empty()) {
     parse_number("--seed", options.seed, 0, 1'000'000'000'000'000'000);
   }
-  grader::parse_result_format(options.format);
+  require_one_of("--format", options.format, grade_formats());
   if (!options.feedback.empty()) {
     require_one_of("--feedback", options.feedback, {"full", "kind", "score"});
   }
@@ -526,6 +529,46 @@ int command_grade(const Global& global, int argc, const char* const* argv) {
   if (!options.class_of.empty()) return run_grade_class(BuildFolder(global.build), options);
   if (options.submission.empty()) throw WrongUse("grade needs a file: ./halo grade FILE");
   return run_grade(BuildFolder(global.build), options);
+}
+
+int command_pack(const Global& global, int argc, const char* const* argv) {
+  PackOptions options;
+  CommandLine line(
+      "Makes a copy of the course: a student's (student), an instructor's (instructor), or what a "
+      "platform "
+      "grades with (gradescope, prairielearn, autolab, github).",
+      "A student's copy has no solutions, no hidden cases, no tests and no history. With --roster "
+      "everybody gets "
+      "one whose problems and data have a seed of their own: ./halo pack student copies/ --roster "
+      "roster.csv");
+  line.positional("what", options.what, "student, instructor or the platform's name");
+  line.positional(
+      "target", options.target,
+      "a new folder, or a .zip, .tar.gz or .tar; for all of a roster the folder of their archives");
+  line.option("--roster", "FILE.csv", options.roster, "student: who they are, in the column id");
+  line.option("--student", "ID", options.student, "student: for this one only");
+  line.option(
+      "--seed", "N", options.seed,
+      "student: the course's, from which everybody's is made; the assignment's, if left out");
+  line.option("--assignment", "FILE", options.assignment,
+              "what is handed in; solutions/assignment.json, if left out");
+  line.option("--exercises", "NN,NN", options.exercises, "platforms: only these of the assignment");
+  if (!line.parse(argc, argv)) return 0;
+  require_one_of("pack", options.what,
+                 {"student", "instructor", "gradescope", "prairielearn", "autolab", "github"});
+  if (options.target.empty()) {
+    throw WrongUse("pack needs a folder or an archive to write: ./halo pack " + options.what +
+                   " FILE.zip");
+  }
+  if (options.what != "student" &&
+      !(options.roster.empty() && options.student.empty() && options.seed.empty())) {
+    throw WrongUse("--roster, --student and --seed are of students' copies: ./halo pack student");
+  }
+  if (!options.exercises.empty() && (options.what == "student" || options.what == "instructor")) {
+    throw WrongUse("--exercises is of platforms' bundles: a copy has them all");
+  }
+  if (!options.seed.empty()) parse_number("--seed", options.seed, 0, 1'000'000'000'000'000'000);
+  return run_pack(BuildFolder(global.build), options);
 }
 
 // A command about one exercise; `flag` is the only option that it has, if any.
@@ -644,6 +687,7 @@ int run(int argc, char** argv) {
                          });
   }
   if (command == "grade") return command_grade(global, count, words.data());
+  if (command == "pack") return command_pack(global, count, words.data());
   if (command == "progress") return command_progress(global, count, words.data());
   if (command == "list") {
     return simple_command(global, count, words.data(), "Lists the stages and the exercises.",

@@ -9,8 +9,8 @@
 #include "common/cli/builder.hpp"
 #include "common/cli/commands.hpp"
 #include "common/cli/gpu.hpp"
-#include "common/process/process.hpp"
 #include "common/data/suggestion.hpp"
+#include "common/process/process.hpp"
 #include "common/report/terminal.hpp"
 
 namespace halo {
@@ -135,6 +135,12 @@ int finished_tests(const std::string& out) {
 std::vector<TestProgram> choose_tests(const BuildFolder& build, const TestOptions& options) {
   const std::vector<TestProgram> all = build.tests();
   if (all.empty()) {
+    if (!std::filesystem::exists(build.source() / "solutions")) {
+      throw CannotRun(
+          "this is a student's copy of the course, which has no tests: ./halo try 04 judges an "
+          "exercise, "
+          "./halo run 04 a stage");
+    }
     throw std::runtime_error(
         "this build has no tests: they need Catch2 2.13.4+ or 3.3+ "
         "(Debian, Ubuntu: apt-get install catch2), then ./halo test");

@@ -17,8 +17,8 @@
 #include "common/cli/help_with.hpp"
 #include "common/cli/judgement.hpp"
 #include "common/cli/keys.hpp"
-#include "common/process/process.hpp"
 #include "common/cli/standing.hpp"
+#include "common/process/process.hpp"
 #include "common/report/marks_text.hpp"
 #include "common/report/terminal.hpp"
 
@@ -254,7 +254,7 @@ class Watch {
     bool quit = false;
     JudgementOptions judging;
     judging.attempt.backend = backend_;
-    judging.attempt.seed = options_.seed;
+    judging.attempt.seed = options_.seed.empty() ? exercises_.seed() : options_.seed;
     judging.attempt.limit = std::chrono::seconds(options_.time_limit);
     judging.attempt.overtaken = [&] {
       // Only a look: what is pressed waits until this is judged, but for the end.

@@ -733,6 +733,12 @@ class Whole {
 
 }  // namespace
 
+std::vector<std::string> ids_of_roster(const fs::path& roster) {
+  std::vector<std::string> ids;
+  for (const RosterRow& row : read_roster(roster)) ids.push_back(row.id);
+  return ids;
+}
+
 ClassList list_class(const fs::path& submissions, const fs::path& roster) {
   ClassList list;
   list.has_roster = !roster.empty();

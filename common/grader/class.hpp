@@ -36,6 +36,9 @@ struct ClassList {
 /// Throws data::DataError, one line.
 ClassList list_class(const std::filesystem::path& submissions, const std::filesystem::path& roster);
 
+/// The ids in such a roster, in its order. Throws data::DataError, one line.
+std::vector<std::string> ids_of_roster(const std::filesystem::path& roster);
+
 struct ClassGrading {
   std::filesystem::path results;
   int jobs = 1;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -455,21 +454,18 @@ std::string junit(const Grade& grade) {
 }  // namespace
 
 ResultFormat parse_result_format(const std::string& word) {
-  std::vector<std::string> known;
-  for (const auto& [format, name] : kFormats) {
-    if (word == name) return format;
-    known.emplace_back(name);
-  }
-  throw UsageError("--format: '" + data::printable(word, 100) + "' is none of " + result_formats() +
-                   data::did_you_mean(word, known));
-}
-
-std::string result_formats() {
   std::string words;
   for (const auto& [format, name] : kFormats) {
-    words += words.empty() ? "" : format == std::rbegin(kFormats)->first ? " or " : ", ";
-    words += name;
+    if (word == name) return format;
+    words += (words.empty() ? "" : ", ") + std::string(name);
   }
+  throw UsageError("--format: '" + data::printable(word, 100) + "' is none of " + words +
+                   data::did_you_mean(word, result_formats()));
+}
+
+std::vector<std::string> result_formats() {
+  std::vector<std::string> words;
+  for (const auto& [format, name] : kFormats) words.emplace_back(name);
   return words;
 }
 

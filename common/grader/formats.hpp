@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "common/grader/grade.hpp"
 #include "common/report/table.hpp"
@@ -21,8 +22,8 @@ enum class ResultFormat {
 
 /// The word for `--format`. Throws UsageError for another.
 ResultFormat parse_result_format(const std::string& word);
-/// "text, json, ... or junit", for a help text.
-std::string result_formats();
+/// All of these words.
+std::vector<std::string> result_formats();
 
 struct FormatOptions {
   TableOptions table = {};  // of the text

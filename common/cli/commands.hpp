@@ -200,7 +200,9 @@ int run_reset(const BuildFolder& build, const std::string& exercise);
 int run_debug(const BuildFolder& build, const DebugCommand& command);
 /// 0 what was named is right, or the file is mended; 1 not yet.
 int run_hunt(const BuildFolder& build, const HuntOptions& options);
-/// The words for GradeOptions::format; none in a student's copy.
+/// False in a student's copy of the course.
+bool can_grade();
+/// The words for GradeOptions::format.
 std::vector<std::string> grade_formats();
 /// 0 graded, whatever the points; 2 not a submission.
 int run_grade(const BuildFolder& build, const GradeOptions& options);

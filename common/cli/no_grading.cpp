@@ -3,6 +3,8 @@
 
 namespace halo {
 
+bool can_grade() { return false; }
+
 // Of an option that is refused with all others.
 std::vector<std::string> grade_formats() { return {GradeOptions().format}; }
 

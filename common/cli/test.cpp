@@ -135,7 +135,7 @@ int finished_tests(const std::string& out) {
 std::vector<TestProgram> choose_tests(const BuildFolder& build, const TestOptions& options) {
   const std::vector<TestProgram> all = build.tests();
   if (all.empty()) {
-    if (!std::filesystem::exists(build.source() / "solutions")) {
+    if (!can_grade()) {
       throw CannotRun(
           "this is a student's copy of the course, which has no tests: ./halo try 04 judges an "
           "exercise, "

@@ -277,5 +277,5 @@ class Others(Copies):
 
 
 if __name__ == "__main__":
-    halo = sys.argv.pop(1)
+    halo = os.path.abspath(sys.argv.pop(1))
     unittest.main()

@@ -50,7 +50,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kLook(50);
 // How long all that was killed may take to be gone.
 constexpr std::chrono::seconds kGrace(5);
-constexpr std::uint64_t kMostFiles = 2000;
+constexpr std::uint64_t kMostFiles = 1000;
 
 [[noreturn]] void fail(const std::string& what) {
   throw std::runtime_error(what + ": " + std::strerror(errno));

@@ -610,9 +610,13 @@ Marks describe_exercise(const BuildFolder& build, const Exercise& exercise,
   return marks;
 }
 
+fs::path sandbox_program(const BuildFolder& build) {
+  return build.path() / "common" / "process" / "halo-jail";
+}
+
 Sandbox open_sandbox(const BuildFolder& build, const std::string& most,
                      const std::string& required) {
-  const fs::path jail = build.path() / "common" / "process" / "halo-jail";
+  const fs::path jail = sandbox_program(build);
   Progress progress(Progress::Elsewhere::lines);
   if (!build_all(build, {jail}, "the sandbox", progress).empty() || !fs::exists(jail)) {
     throw CannotRun("the sandbox is not built: " + jail.string());

@@ -50,6 +50,8 @@ std::string choose_exercise_backend(const BuildFolder& build, const std::string&
 void prepare_exercise(const BuildFolder& build, const Exercise& exercise,
                       const std::string& backend);
 
+/// What a sandbox is made with: halo-jail.
+std::filesystem::path sandbox_program(const BuildFolder& build);
 /// The sandbox of the strongest level up to `most` (auto: any) that works here. Throws CannotRun if that is
 /// less than `required` (empty: any will do), and says what is missing.
 Sandbox open_sandbox(const BuildFolder& build, const std::string& most,

@@ -6,6 +6,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "common/cli/attempt.hpp"
 #include "common/cli/commands.hpp"
 #include "common/cli/gpu.hpp"
 #include "common/cli/last_runs.hpp"
@@ -95,6 +96,19 @@ std::string version_of(const std::string& program, const std::string& containing
 void print_line(const std::string& name, const std::string& found, const std::string& cost) {
   std::printf("  %-14s %s\n", name.c_str(),
               found.empty() ? ("missing: " + cost).c_str() : found.c_str());
+}
+
+// How well `halo grade` would keep a student's program.
+void print_sandbox(const BuildFolder& build) {
+  if (!build.makes(sandbox_program(build))) return;
+  try {
+    const Sandbox sandbox = open_sandbox(build, "auto");
+    std::string text = std::string(to_string(sandbox.level())) + " (" + sandbox.made_of() + ")";
+    if (!sandbox.why_not_more().empty()) text += "; no better one: " + sandbox.why_not_more();
+    print_line("sandbox", text, "");
+  } catch (const std::runtime_error& error) {
+    print_line("sandbox", "", error.what());
+  }
 }
 
 // The exercises below the stages. A list is no place to complain of them.
@@ -188,6 +202,8 @@ int run_doctor(const BuildFolder& build) {
   print_line("GPU", gpu.found ? gpu.name : "", gpu.reason);
   print_line("GPU driver", gpu.driver, "nothing can run with --on gpu");
 
+  print_sandbox(build);
+
   std::printf("\nTools\n");
   print_line("g++", version_of("g++"), "nothing can be built, and simcc cannot work");
   print_line("nvcc", version_of("nvcc", "release"), "no GPU programs");
@@ -208,6 +224,7 @@ int run_doctor(const BuildFolder& build) {
       {"libsndfile", "sndfile", "libsndfile1-dev", "no WAV files with --input and --output"},
       {"libpng", "libpng", "libpng-dev", "no PNG files with --input and --output"},
       {"libarchive", "libarchive", "libarchive-dev", "no submissions as .zip and .tar"},
+      {"libseccomp", "libseccomp", "libseccomp-dev", "no filter of system calls in the sandbox"},
       {"Catch2", "catch2", "catch2", "no ./halo test"},
   };
   std::printf("\nLibraries\n");

@@ -1,0 +1,162 @@
+"""`halo grade` with the real checks: what a submission is worth, and what its student is told.
+
+usage: grade_test.py HALO_CLI BUILD [unittest's options]"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+EXERCISE, FILE = "04_tile_and_halo", "tile_and_halo.cu"
+OTHER = ROOT / "tests" / "exercises" / EXERCISE
+
+halo = build = None
+
+
+def grade(*words, status=0):
+    """What `halo grade` says, and that it ends so."""
+    done = subprocess.run([halo, "--build", build, "grade", *map(str, words)], capture_output=True, text=True,
+                          env={**os.environ, "NO_COLOR": "1", "COLUMNS": "120"})
+    assert done.returncode == status, (words, done.returncode, done.stdout, done.stderr)
+    return done.stdout if status == 0 else done.stderr
+
+
+def json_grade(*words):
+    return json.loads(grade(*words, "--format", "json"))
+
+
+def without_seconds(value):
+    if isinstance(value, dict):
+        return {key: without_seconds(one) for key, one in value.items() if key != "seconds"}
+    return [without_seconds(one) for one in value] if isinstance(value, list) else value
+
+
+def right_predictions():
+    """predictions.txt as somebody fills it in who knows the answers: the check has them."""
+    tell, told = os.pipe()
+    process = subprocess.Popen([build / "tests/exercises" / f"check-{EXERCISE}", "--describe"],
+                               env={**os.environ, "HALO_STREAM": str(told)}, pass_fds=[told])
+    os.close(told)
+    with os.fdopen(tell) as lines:
+        head = next(json.loads(line) for line in lines if "questions" in line)
+    assert process.wait() == 0
+    text = (ROOT / "exercises" / EXERCISE / "predictions.txt").read_text()
+    for question in head["questions"]:
+        text = re.sub(rf"^({question['key']} *=).*$", rf"\1 {question['answer']}", text, flags=re.M)
+    return text
+
+
+class Grades(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+
+    def submission(self, source, name="ada", predictions=None):
+        folder = self.folder / name / EXERCISE
+        folder.mkdir(parents=True)
+        if isinstance(source, pathlib.Path):
+            shutil.copy(source, folder / FILE)
+        else:
+            (folder / FILE).write_text(source)
+        if predictions:
+            (folder / "predictions.txt").write_text(predictions)
+        return folder.parent
+
+    def test_a_solution_and_right_predictions_have_all_points(self):
+        result = json_grade(self.submission(ROOT / "solutions" / EXERCISE / FILE, predictions=right_predictions()))
+        self.assertEqual(result["student"], "ada")
+        self.assertEqual([one["name"] for one in result["exercises"]], [EXERCISE])
+        cases = result["exercises"][0]["cases"]
+        self.assertEqual({one["outcome"] for one in cases}, {"passed"})
+        self.assertEqual({one["kind"] for one in cases}, {"correctness", "safety", "budget", "prediction"})
+        self.assertGreater(sum(one["most"] for one in cases if one["hidden"]), 0)
+        self.assertEqual(result["points"], result["most"])
+        self.assertEqual(result["most"], 100 + sum(one["most"] for one in cases if one["hidden"]))
+        self.assertIn(result["sandbox"], ("namespaces", "confined", "limits"))
+
+    def test_a_grade_is_the_same_twice_and_whatever_the_file_is_called(self):
+        wrong = OTHER / "wrong_small_tile.cu"
+        first = json_grade(self.submission(wrong), "--student", "x")
+        second = json_grade(self.submission(wrong, "again"), "--student", "x")
+        alone = self.folder / f"somebody_{FILE}"
+        shutil.copy(wrong, alone)
+        self.assertEqual(without_seconds(first), without_seconds(second))
+        self.assertEqual(without_seconds(first), without_seconds(json_grade(alone, "--student", "x")))
+        self.assertLess(first["points"], first["most"])
+
+    def test_what_does_not_compile_has_no_points_of_the_number_there_were(self):
+        right = json_grade(self.submission(ROOT / "solutions" / EXERCISE / FILE))
+        result = json_grade(self.submission("this is no program\n", "grace"))
+        self.assertEqual((result["points"], result["most"]), (0, right["most"]))
+        exercise = result["exercises"][0]
+        self.assertRegex(exercise["refusal"], r"^does not compile: .*tile_and_halo\.cu:1")
+        self.assertNotIn("/tmp", exercise["refusal"])
+        self.assertEqual({one["outcome"] for one in exercise["cases"]}, {"not run"})
+        self.assertEqual([one["name"] for one in exercise["cases"]],
+                         [one["name"] for one in right["exercises"][0]["cases"]])
+
+    def test_of_an_assignment_what_is_not_handed_in_counts(self):
+        assignment = self.folder / "week.json"
+        assignment.write_text(json.dumps({"title": "Week", "seed": 7, "exercises": [
+            {"name": EXERCISE}, {"name": "07_division"}]}))
+        result = json_grade(self.submission(ROOT / "solutions" / EXERCISE / FILE), "--assignment", assignment)
+        self.assertEqual([(one["name"], one["refusal"]) for one in result["exercises"]],
+                         [(EXERCISE, ""), ("07_division", "not handed in")])
+        self.assertEqual((result["points"], result["most"], result["seed"]), (90, 200, 7))
+
+    def test_hidden_cases_tell_no_number_and_the_feedback_level_less(self):
+        assignment = self.folder / "week.json"
+        assignment.write_text(json.dumps({"title": "Week", "seed": 7, "feedback": "kind", "exercises": [
+            {"name": EXERCISE, "hidden": [{"name": "small blocks", "points": 8, "problems": [[90, 33, 7]]}]}]}))
+        words = (self.submission(OTHER / "wrong_small_tile.cu"), "--assignment", assignment)
+        result = json_grade(*words)
+        hidden = [one for one in result["exercises"][0]["cases"] if one["hidden"]]
+        self.assertEqual([(one["name"], one["most"]) for one in hidden], [("small blocks", 8)])
+        self.assertTrue(hidden[0]["message"])
+        self.assertNotRegex(hidden[0]["message"], r"\d")
+        messages = [one["message"] for one in result["exercises"][0]["cases"] if one["outcome"] == "failed"]
+        self.assertTrue(any(messages))
+        told = json.loads(grade(*words, "--format", "gradescope"))
+        for message in filter(None, messages):
+            self.assertNotIn(message, json.dumps(told))
+        self.assertIn("small blocks", json.dumps(told))
+        score = json_grade(*words, "--feedback", "score")
+        self.assertEqual([one["name"] for one in score["exercises"][0]["cases"]], ["all cases"])
+        self.assertEqual(score["points"], result["points"])
+
+    def test_a_result_stands_there_from_the_beginning(self):
+        output = self.folder / "results.json"
+        grade(self.submission(ROOT / "solutions" / EXERCISE / FILE), "--format", "json", "--output", output)
+        self.assertGreater(json.loads(output.read_text())["points"], 0)
+        # What makes a grader end before its end leaves the first one: no points, and an error.
+        (self.folder / "empty").mkdir()
+        grade(self.folder / "empty", "--format", "json", "--output", output)
+        result = json.loads(output.read_text())
+        self.assertEqual(result["points"], 0)
+        self.assertIn("no file of an exercise", result["error"])
+
+    def test_wrong_use_is_one_line(self):
+        file = self.submission(ROOT / "solutions" / EXERCISE / FILE)
+        for words, status, says in [
+            ((self.folder / "none",), 2, "there is no"),
+            ((file, "--assignment", self.folder / "none.json"), 2, "none.json"),
+            ((file, "--format", "gradscope"), 2, "gradescope"),
+            ((file, "--exercise", "77"), 2, "no exercise '77'"),
+            ((file, "--feedback", "much"), 2, "full"),
+            ((file, "--require-sandbox", "steel"), 2, "namespaces"),
+            ((file, "--output", self.folder / "no" / "r.json"), 74, "cannot write"),
+            ((), 2, "./halo grade FILE"),
+        ]:
+            with self.subTest(words=words):
+                said = grade(*words, status=status)
+                self.assertIn(says, said)
+                self.assertEqual(said.count("\n"), 1, said)
+
+
+if __name__ == "__main__":
+    halo, build = (pathlib.Path(sys.argv.pop(1)).resolve() for _ in range(2))
+    unittest.main()

@@ -339,8 +339,8 @@ class SubmittedProgram {
       reason = reason_in_report(report().string());
     }
     const CompilerOutput output = read_compiler_output(run.ended.out + run.ended.err, work());
-    attempt.errors = output.errors;
-    attempt.mistake = output.mistake;
+    attempt.errors = as_in_repository(output.errors);
+    attempt.mistake = as_in_repository(output.mistake);
     if (run.expired) {
       attempt.mistake = "the compiler was ended after " + std::to_string(options_.limit.count()) +
                         " s (--time-limit)";
@@ -365,11 +365,21 @@ class SubmittedProgram {
     worker.readable = {path().string()};
     const unsigned threads = std::clamp(std::thread::hardware_concurrency(), 1u, 16u);
     worker.environment = {"SIMT_THREADS=" + std::to_string(threads)};
+    worker.limits = options_.limits;
     return options_.sandbox->words(worker);
   }
 
  private:
   fs::path work() const { return folder_ / "work"; }
+
+  // Files as the repository names them, not where they happen to lie.
+  std::string as_in_repository(std::string text) const {
+    const std::string here = seen_from_here(work()) + "/";
+    for (std::size_t at = text.find(here); at != std::string::npos; at = text.find(here, at)) {
+      text.erase(at, here.size());
+    }
+    return text;
+  }
 
   Limited run_compiler(const std::vector<std::string>& command,
                        const std::vector<std::string>& compilers, Progress& progress,

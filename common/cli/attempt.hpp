@@ -27,6 +27,7 @@ struct AttemptOptions {
   /// Where somebody else's file is compiled and run, in a folder of its own with nothing of the exercise's folder; null:
   /// it is one's own.
   const Sandbox* sandbox = nullptr;
+  SandboxLimits limits = {};  // of the program there
 };
 
 struct Attempt {

@@ -86,11 +86,12 @@ struct HuntOptions {
 };
 
 struct GradeOptions {
-  std::string submission;       // a file, a folder or an archive
-  std::string exercise;         // only this one, as typed; empty: all that are in it
-  std::string assignment;       // a file; empty: the course's own, if this copy has one
-  std::string student;          // whose it is; empty: as the submission is called
-  std::string seed;             // of the inputs; empty: the assignment's
+  std::string submission;   // a file, a folder or an archive
+  std::string exercise;     // only this one, as typed; empty: all that are in it
+  std::string assignment;   // a file; empty: the course's own, if this copy has one
+  std::string student;      // whose it is; empty: as the submission is called
+  std::string seed;         // of the inputs; empty: the assignment's
+  bool own_inputs = false;  // those of the student's own copy, which follow from seed and student
   std::string format = "text";  // formats.hpp
   std::string output;           // a file; empty: the standard output
   std::string feedback;         // full, kind or score; empty: as the assignment says

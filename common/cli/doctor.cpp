@@ -10,8 +10,8 @@
 #include "common/cli/commands.hpp"
 #include "common/cli/gpu.hpp"
 #include "common/cli/last_runs.hpp"
-#include "common/process/process.hpp"
 #include "common/cli/standing.hpp"
+#include "common/process/process.hpp"
 #include "common/report/command_line.hpp"
 #include "common/report/table.hpp"
 

@@ -16,6 +16,7 @@
 #include "common/grader/assignment.hpp"
 #include "common/grader/class.hpp"
 #include "common/grader/formats.hpp"
+#include "common/grader/pack.hpp"
 #include "common/grader/submission.hpp"
 #include "common/report/predictions.hpp"
 #include "common/report/terminal.hpp"
@@ -221,7 +222,19 @@ int run_grade(const BuildFolder& build, const GradeOptions& options) {
   grading.attempt.backend = choose_exercise_backend(build, "sim");
   grade.seed = options.seed.empty() ? assignment.seed : std::stoull(options.seed);
   if (grade.seed == 0) grade.seed = kUsualSeed;
+  if (options.own_inputs) grade.seed = grader::seed_of_student(grade.seed, grade.student);
   grading.attempt.seed = std::to_string(grade.seed);
+  if (assignment.limits.seconds > 0) {
+    grading.attempt.limits.wall = assignment.limits.seconds;
+    grading.attempt.limits.processor = 2.0 * assignment.limits.seconds;
+  }
+  if (assignment.limits.memory > 0) {
+    grading.attempt.limits.memory = std::uint64_t{1} << 20;
+    grading.attempt.limits.memory *= static_cast<std::uint64_t>(assignment.limits.memory);
+  }
+  if (assignment.limits.threads > 0) {
+    grading.attempt.limits.processes = assignment.limits.threads;
+  }
   const Sandbox sandbox = open_sandbox(build, options.sandbox, options.require_sandbox);
   grading.attempt.sandbox = &sandbox;
   grade.sandbox = to_string(sandbox.level());

@@ -42,6 +42,7 @@ int run_grade_class(const BuildFolder& build, const GradeOptions& options) {
   grading.limit = std::chrono::seconds(options.submission_limit);
   std::vector<std::string> how = {"--format", "json"};
   if (!options.seed.empty()) how.insert(how.end(), {"--seed", options.seed});
+  if (options.own_inputs) how.push_back("--own-inputs");
   if (!options.assignment.empty()) {
     how.insert(how.end(), {"--assignment", fs::absolute(options.assignment).string()});
   }

@@ -13,8 +13,8 @@
 
 #include "common/cli/commands.hpp"
 #include "common/cli/compiler_output.hpp"
-#include "common/process/process.hpp"
 #include "common/data/file.hpp"
+#include "common/process/process.hpp"
 #include "common/report/table.hpp"
 
 namespace halo {

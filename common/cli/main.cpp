@@ -495,6 +495,8 @@ int command_grade(const Global& global, int argc, const char* const* argv) {
   line.option("--student", "NAME", options.student,
               "whose it is; the submission's name, if left out");
   line.option("--seed", "N", options.seed, "of the inputs; the assignment's, if left out");
+  line.flag("--own-inputs", options.own_inputs,
+            "the inputs of the student's own copy: ./halo pack student --roster");
   line.option("--format", "FORMAT", options.format, any_of(grade_formats()));
   line.option("--output", "FILE", options.output,
               "the result, first one without points; on the standard output, if left out");

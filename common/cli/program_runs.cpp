@@ -11,8 +11,8 @@
 
 #include "common/cli/builder.hpp"
 #include "common/cli/compiler_output.hpp"
-#include "common/process/process.hpp"
 #include "common/data/file.hpp"
+#include "common/process/process.hpp"
 #include "common/report/json.hpp"
 #include "common/report/row_tables.hpp"
 #include "common/report/summary.hpp"

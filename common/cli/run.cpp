@@ -7,9 +7,9 @@
 #include "common/cli/commands.hpp"
 #include "common/cli/gpu.hpp"
 #include "common/cli/last_runs.hpp"
-#include "common/process/process.hpp"
 #include "common/cli/program_runs.hpp"
 #include "common/data/suggestion.hpp"
+#include "common/process/process.hpp"
 #include "common/report/overview.hpp"
 #include "common/report/terminal.hpp"
 

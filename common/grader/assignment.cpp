@@ -52,10 +52,9 @@ Assignment assignment_from(const Value& json) {
   assignment.seed = json.get_or<std::uint64_t>("seed", 0);
   assignment.feedback = parse_feedback(json.get_or("feedback", std::string("full")));
   if (const Value* const limits = json.find("limits")) {
-    require_known(*limits, {"seconds", "silence", "memory", "output", "processes"});
-    assignment.limits = {limit_from(*limits, "seconds"), limit_from(*limits, "silence"),
-                         limit_from(*limits, "memory"), limit_from(*limits, "output"),
-                         limit_from(*limits, "processes")};
+    require_known(*limits, {"seconds", "memory", "threads"});
+    assignment.limits = {limit_from(*limits, "seconds"), limit_from(*limits, "memory"),
+                         limit_from(*limits, "threads")};
   }
   for (const Value& one : json.at("exercises").elements()) {
     Assignment::Exercise exercise = exercise_from(one);

@@ -14,11 +14,9 @@ namespace halo::grader {
 
 /// What an exercise may take. 0: as much as the grader gives by itself.
 struct AssignmentLimits {
-  int seconds = 0;    // of one exercise, compiled and judged
-  int silence = 0;    // seconds of one call without an answer
-  int memory = 0;     // MiB
-  int output = 0;     // MiB, of files and of what is printed
-  int processes = 0;  // at once
+  int seconds = 0;  // of its program, in all cases together
+  int memory = 0;   // MiB
+  int threads = 0;  // at once
 };
 
 struct Assignment {

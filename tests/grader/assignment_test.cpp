@@ -52,16 +52,16 @@ std::string with_case(const std::string& hidden) {
 
 TEST_CASE("an assignment says what is handed in, with what, and what is told") {
   const Assignment assignment = read(R"({
-    "title": "Week 3", "seed": 7, "feedback": "kind", "limits": {"silence": 2, "memory": 512},
+    "title": "Week 3", "seed": 7, "feedback": "kind", "limits": {"seconds": 20, "memory": 512},
     "exercises": [{"name": "04_x", "hidden": [
       {"name": "one tap", "points": 10, "problems": [[77, 1, 16], [9, 1, 1]], "draw": 2}]},
       {"name": "05_y"}]})");
   CHECK(assignment.title == "Week 3");
   CHECK(assignment.seed == 7);
   CHECK(assignment.feedback == Feedback::kind);
-  CHECK(assignment.limits.silence == 2);
+  CHECK(assignment.limits.seconds == 20);
   CHECK(assignment.limits.memory == 512);
-  CHECK(assignment.limits.seconds == 0);
+  CHECK(assignment.limits.threads == 0);
   REQUIRE(assignment.exercises.size() == 2);
   REQUIRE(assignment.find("04_x") != nullptr);
   REQUIRE(assignment.find("04_x")->hidden.size() == 1);

@@ -43,7 +43,7 @@ def right_predictions():
                                env={**os.environ, "HALO_STREAM": str(told)}, pass_fds=[told])
     os.close(told)
     with os.fdopen(tell) as lines:
-        head = next(json.loads(line) for line in lines if "questions" in line)
+        head = next(one for one in [json.loads(line) for line in lines] if "questions" in one)
     assert process.wait() == 0
     text = (ROOT / "exercises" / EXERCISE / "predictions.txt").read_text()
     for question in head["questions"]:

@@ -120,7 +120,7 @@ ExerciseGrade grade_exercise(const Grading& grading, const Exercise& exercise,
     }
     return grade;
   };
-  if (handed_in == nullptr) return refuse("not handed in");
+  if (handed_in == nullptr) return refuse(grader::kNotHandedIn);
   if (handed_in->source.empty()) return refuse(handed_in->refusal);
   Exercise submitted = exercise;
   submitted.sources = {handed_in->source};
@@ -212,7 +212,8 @@ int run_grade(const BuildFolder& build, const GradeOptions& options) {
   }
   std::vector<grader::HandedIn> handed_in;
   try {
-    handed_in = grader::take_submission(options.submission, wanted, folder.path());
+    fs::create_directory(folder.path() / "in");
+    handed_in = grader::take_submission(options.submission, wanted, folder.path() / "in");
     if (handed_in.empty()) grade.error = "no file of an exercise was handed in";
   } catch (const grader::Refused& refused) {
     grade.error = refused.what();

@@ -9,9 +9,29 @@
 #include "common/cli/compiler_output.hpp"
 #include "common/cli/exercises.hpp"
 #include "common/data/file.hpp"
+#include "common/grader/assignment.hpp"
 #include "common/grader/class.hpp"
 
 namespace halo {
+namespace {
+
+std::vector<std::string> exercises_of(const GradeOptions& options, const Exercises& exercises,
+                                      const std::filesystem::path& assignment) {
+  if (!options.exercise.empty()) return {exercises.find(options.exercise).name};
+  std::vector<std::string> names;
+  if (assignment.empty()) {
+    for (const Exercise& exercise : exercises.all()) names.push_back(exercise.name);
+    return names;
+  }
+  try {
+    for (const auto& one : grader::read_assignment(assignment).exercises) names.push_back(one.name);
+  } catch (const std::runtime_error& error) {
+    throw WrongUse(error.what());
+  }
+  return names;
+}
+
+}  // namespace
 
 int run_grade_class(const BuildFolder& build, const GradeOptions& options) {
   namespace fs = std::filesystem;
@@ -25,13 +45,13 @@ int run_grade_class(const BuildFolder& build, const GradeOptions& options) {
   for (const std::string& remark : list.remarks) {
     std::fprintf(stderr, "halo: %s\n", data::printable(remark).c_str());
   }
-  // What all need is built before the first of them asks for it.
   const Exercises exercises(build.source());
+  const fs::path assignment =
+      options.assignment.empty() ? exercises.usual_assignment() : fs::absolute(options.assignment);
+  // What all need is built before the first of them asks for it.
   const std::string backend = choose_exercise_backend(build, "sim");
-  for (const Exercise& exercise : exercises.all()) {
-    if (options.exercise.empty() || exercise.name == exercises.find(options.exercise).name) {
-      prepare_exercise(build, exercise, backend);
-    }
+  for (const std::string& name : exercises_of(options, exercises, assignment)) {
+    prepare_exercise(build, exercises.find(name), backend);
   }
 
   grader::ClassGrading grading;
@@ -43,15 +63,12 @@ int run_grade_class(const BuildFolder& build, const GradeOptions& options) {
   std::vector<std::string> how = {"--format", "json"};
   if (!options.seed.empty()) how.insert(how.end(), {"--seed", options.seed});
   if (options.own_inputs) how.push_back("--own-inputs");
-  if (!options.assignment.empty()) {
-    how.insert(how.end(), {"--assignment", fs::absolute(options.assignment).string()});
-  }
+  // All are measured by all of it, whatever they handed in.
+  if (!assignment.empty()) how.insert(how.end(), {"--assignment", assignment.string()});
   if (!options.exercise.empty()) how.insert(how.end(), {"--exercise", options.exercise});
   how.insert(how.end(), options.passed_on.begin(), options.passed_on.end());
   grading.basis = HALO_VERSION;
   for (const std::string& word : how) grading.basis += '\n' + word;
-  const fs::path assignment =
-      options.assignment.empty() ? exercises.usual_assignment() : fs::path(options.assignment);
   if (!assignment.empty()) grading.basis += '\n' + text_of_file(assignment);
   const std::string self = fs::read_symlink("/proc/self/exe").string();
   grading.grader = [&](const grader::ClassMember& member, const fs::path& output) {

@@ -285,20 +285,19 @@ struct Task {
   Clock::time_point start = {};
 };
 
+bool is_finished(const Grade& grade) { return !grade.error.starts_with(kNotFinished); }
+
 // A grade that was finished, however its grader ended then; else one whose error says why there is none.
 Result result_of(const Task& task, const std::string& ended_by) {
-  Result result;
-  if (std::optional<Result> written = read_result(task.output)) result = std::move(*written);
-  result.made_from = task.made_from;
-  std::string& error = result.grade.error;
-  const bool is_written = !result.grade.version.empty() || !result.grade.student.empty();
-  if (is_written && error.empty()) return result;
-  if (error.empty() || error == kNotFinished) {
-    result.grade = {};
-    error = std::string(kNotFinished) + ": " + (ended_by.empty() ? "it left no grade" : ended_by);
+  std::optional<Result> written = read_result(task.output);
+  if (!written || !is_finished(written->grade)) {
+    written.emplace();
+    written->grade.error =
+        std::string(kNotFinished) + ": " + (ended_by.empty() ? "it left no grade" : ended_by);
   }
-  result.grade.student = task.member->id;
-  return result;
+  written->grade.student = task.member->id;
+  written->made_from = task.made_from;
+  return *written;
 }
 
 std::string why_it_ended(const Ended& ended) {
@@ -356,12 +355,13 @@ class Graders {
             : "it took longer than " + std::to_string(grading_.limit.count()) + " s";
     task.running.reset();
     const Result result = result_of(task, why);
-    if (!result.grade.error.empty() && task.tries < 2) {
+    const bool finished = is_finished(result.grade);
+    if (!finished && task.tries < 2) {
       again_.push_back(&task);
       return true;
     }
     write_result(grader::result_of(grading_.results, *task.member), result);
-    ++(result.grade.error.empty() ? round_.graded : round_.errors);
+    ++(finished ? round_.graded : round_.errors);
     return true;
   }
 
@@ -449,7 +449,7 @@ Row row_of(const ClassMember& member, const fs::path& results) {
     return row;
   }
   std::optional<Result> result = read_result(result_of(results, member));
-  if (!result || !result->grade.error.empty()) {
+  if (!result || !is_finished(result->grade)) {
     row.status = "error";
     row.message = result ? result->grade.error : "not graded yet";
     return row;
@@ -459,7 +459,7 @@ Row row_of(const ClassMember& member, const fs::path& results) {
   const bool any = std::any_of(exercises.begin(), exercises.end(),
                                [](const auto& one) { return one.refusal.empty(); });
   row.status = any ? "graded" : "refused";
-  row.message = refusals_of(*row.grade);
+  row.message = row.grade->error.empty() ? refusals_of(*row.grade) : row.grade->error;
   return row;
 }
 
@@ -499,7 +499,7 @@ class Whole {
         column.name = exercise.name;
         column.most = std::max(column.most, exercise.most());
         most += exercise.most();
-        if (!was_handed_in(exercise)) continue;
+        if (!row.grade->error.empty() || !was_handed_in(exercise)) continue;
         column.sum += exercise.points();
         ++column.count;
         // What refused the whole submission is one mistake.
@@ -513,6 +513,9 @@ class Whole {
           mistakes[where + alike(one.message.empty() ? one.name : one.message)].insert(
               row.member->id);
         }
+      }
+      if (!row.grade->error.empty()) {
+        mistakes[alike(row.grade->error)].insert(row.member->id);
       }
       most_ = std::max(most_, most);
       points_.push_back(row.grade->points());
@@ -543,7 +546,7 @@ class Whole {
       if (list_.has_roster) cells.push_back({defused(row.member->name)});
       cells.push_back({row.status});
       cells.push_back({!counts ? "" : row.grade ? number(row.grade->points()) : "0"});
-      cells.push_back({counts ? number(row.grade ? row.grade->most() : most_) : ""});
+      cells.push_back({counts ? number(most_of(row)) : ""});
       for (const ExerciseColumn& column : columns_) {
         const ExerciseGrade* const exercise =
             row.grade ? exercise_of(*row.grade, column.name) : nullptr;
@@ -573,7 +576,7 @@ class Whole {
                                      {"exercises", Value::array()}});
       if (row.status != "error") {
         student["points"] = row.grade ? row.grade->points() : 0.0;
-        student["most"] = row.grade ? row.grade->most() : most_;
+        student["most"] = most_of(row);
       }
       if (row.grade) {
         seconds += row.grade->seconds;
@@ -639,6 +642,11 @@ class Whole {
     char text[64];
     std::snprintf(text, sizeof text, "%.1f", value);
     return text;
+  }
+
+  // A submission that nobody looked into may have no exercises.
+  double most_of(const Row& row) const {
+    return row.grade && row.grade->error.empty() ? row.grade->most() : most_;
   }
 
   double mean() const {
@@ -802,7 +810,7 @@ ClassRound grade_class(const ClassList& list, const ClassGrading& grading) {
     task.member = &member;
     task.made_from = made_from(member, grading.basis);
     const std::optional<Result> before = read_result(result_of(grading.results, member));
-    if (before && before->grade.error.empty() && !task.made_from.empty() &&
+    if (before && is_finished(before->grade) && !task.made_from.empty() &&
         before->made_from == task.made_from) {
       ++round.kept;
       continue;

@@ -10,7 +10,8 @@
 
 namespace halo::grader {
 
-/// The error of a grade until there is one: a grader writes such a grade first.
+/// The error of a grade until there is one: a grader writes such a grade first. Any other error is the submission's own: it was
+/// refused.
 inline constexpr const char* kNotFinished = "the grader did not finish";
 
 /// The refusal of an exercise of which there is nothing.

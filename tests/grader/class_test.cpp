@@ -137,27 +137,26 @@ TEST_CASE("What is graded is kept until it, or what it is graded by, changes") {
   CHECK(all.grade().graded == 1);
 }
 
-TEST_CASE("A grader that crashes, hangs or says nothing costs its own submission only") {
+TEST_CASE("A grader that crashes or says nothing costs its own submission only") {
   Class all;
-  all.limit = 1;
   all.jobs = 5;
-  for (const std::string name : {"crash", "good", "hang", "half", "silent"}) {
+  for (const std::string name : {"crash", "good", "half", "silent"}) {
     all.add(name + ".cu", grade_text(name, {1}));
   }
   all.add("half.cu", grade_text("half", {}, kNotFinished));
   all.script =
-      "case $2 in crash) echo \"why it died\" >&2; kill -SEGV $$ ;; hang) sleep 60 & wait ;; "
+      "case $2 in crash) echo \"why it died\" >&2; kill -SEGV $$ ;; "
       "silent) ;;\n"
       "  half) cp \"$1\" \"$3\"; exit 3 ;; *) cp \"$1\" \"$3\" ;; esac";
   const ClassRound round = all.grade();
   CHECK(round.graded == 1);
-  CHECK(round.errors == 4);
-  CHECK(all.calls() == 9);  // each bad one twice
+  CHECK(round.errors == 3);
+  CHECK(all.calls() == 7);  // each bad one twice
   const std::string summary = all.write();
-  CHECK_THAT(summary, contains("5 students: 1 graded, 4 errors"));
+  CHECK_THAT(summary, contains("4 students: 1 graded, 3 errors"));
   auto rows = all.rows();
   CHECK(rows["good"]["points"] == "10");
-  for (const std::string name : {"crash", "hang", "half", "silent"}) {
+  for (const std::string name : {"crash", "half", "silent"}) {
     CHECK(rows[name]["status"] == "error");
     CHECK(rows[name]["points"] == "");  // no 0 that looks earned
     CHECK(rows[name]["00_exercise"] == "");
@@ -165,15 +164,24 @@ TEST_CASE("A grader that crashes, hangs or says nothing costs its own submission
   }
   CHECK_THAT(rows["crash"]["message"], contains("Segmentation fault"));
   CHECK_THAT(rows["crash"]["message"], contains("why it died"));
-  CHECK_THAT(rows["hang"]["message"], contains("longer than 1 s"));
   CHECK_THAT(rows["half"]["message"], contains("exit status 3"));
   CHECK_THAT(rows["silent"]["message"], contains("it left no grade"));
   // The next run tries them again, and only them.
   all.script = "cp \"$1\" \"$3\"";
   all.add("half.cu", grade_text("half", {1}));
-  CHECK(all.grade().graded == 4);
+  CHECK(all.grade().graded == 3);
   all.write();
   CHECK(all.rows()["crash"]["points"] == "10");
+}
+
+TEST_CASE("A grader that hangs is ended") {
+  Class all;
+  all.limit = 1;
+  all.add("hang.cu", grade_text("hang", {1}));
+  all.script = "sleep 60 & wait";
+  CHECK(all.grade().errors == 1);
+  all.write();
+  CHECK_THAT(all.rows()["hang"]["message"], contains("it took longer than 1 s"));
 }
 
 TEST_CASE("A grader that fails once is asked again, and that is all") {
@@ -235,6 +243,23 @@ TEST_CASE(
   all.write();
   CHECK(all.rows()["ada"]["status"] == "refused");
   CHECK(all.rows()["ada"]["message"] == kNotHandedIn);
+}
+
+TEST_CASE("A submission that was refused as a whole is graded, and not tried again") {
+  Class all;
+  all.add("ada.cu", grade_text("ada", {1}));
+  all.add("bo.zip", grade_text("bo", {}, "the archive is damaged"));
+  CHECK(all.grade().graded == 2);
+  CHECK(all.calls() == 2);
+  CHECK(all.grade().kept == 2);
+  const std::string summary = all.write();
+  auto rows = all.rows();
+  CHECK(rows["bo"]["status"] == "refused");
+  CHECK(rows["bo"]["points"] == "0");
+  CHECK(rows["bo"]["most"] == "10");
+  CHECK(rows["bo"]["message"] == "the archive is damaged");
+  CHECK_THAT(summary, contains("refused: bo: the archive is damaged"));
+  CHECK_THAT(summary, contains("   1  the archive is damaged (bo)"));
 }
 
 TEST_CASE("Shards share a folder, and a run without them finds all done") {

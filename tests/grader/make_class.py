@@ -126,7 +126,7 @@ def pack(folder, student, one):
     if packed == "tar":
         return write(f"{student}.tar", tar_of({f"./{own}": content}, "w"))
     if packed == "tar.gz":
-        return write(f"{student}.tar.gz", gzip.compress(tar_of({own: content}, "w")), mtime=0))
+        return write(f"{student}.tar.gz", gzip.compress(tar_of({own: content}, "w"), mtime=0))
     if packed == "tar.xz":
         return write(f"{student}.tar.xz", tar_of({own: content}, "w:xz"))
     if packed == "half.zip":

@@ -66,8 +66,10 @@ def end(process):
 
 def graded(grade, exercise):
     """full, partial, zero, refused or error; and the cases that failed, with what was said."""
-    if grade is None or grade["error"]:
-        return "error", {}, grade["error"] if grade else "no result"
+    if grade is None:
+        return "error", {}, "no result"
+    if grade["error"]:
+        return "error" if grade["error"].startswith("the grader did not finish") else "refused", {}, grade["error"]
     one = next((one for one in grade["exercises"] if one["name"] == exercise), None)
     if one is None:
         return "error", {}, "the exercise was not graded"

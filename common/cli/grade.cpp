@@ -212,8 +212,7 @@ int run_grade(const BuildFolder& build, const GradeOptions& options) {
   }
   std::vector<grader::HandedIn> handed_in;
   try {
-    fs::create_directory(folder.path() / "in");
-    handed_in = grader::take_submission(options.submission, wanted, folder.path() / "in");
+    handed_in = grader::take_submission(options.submission, wanted, folder.path());
     if (handed_in.empty()) grade.error = "no file of an exercise was handed in";
   } catch (const grader::Refused& refused) {
     grade.error = refused.what();

@@ -63,13 +63,15 @@ int run_grade_class(const BuildFolder& build, const GradeOptions& options) {
   std::vector<std::string> how = {"--format", "json"};
   if (!options.seed.empty()) how.insert(how.end(), {"--seed", options.seed});
   if (options.own_inputs) how.push_back("--own-inputs");
-  // All are measured by all of it, whatever they handed in.
-  if (!assignment.empty()) how.insert(how.end(), {"--assignment", assignment.string()});
   if (!options.exercise.empty()) how.insert(how.end(), {"--exercise", options.exercise});
   how.insert(how.end(), options.passed_on.begin(), options.passed_on.end());
   grading.basis = HALO_VERSION;
   for (const std::string& word : how) grading.basis += '\n' + word;
-  if (!assignment.empty()) grading.basis += '\n' + text_of_file(assignment);
+  if (!assignment.empty()) {
+    grading.basis += '\n' + text_of_file(assignment);
+    // All are measured by all of it, whatever they handed in.
+    how.insert(how.end(), {"--assignment", assignment.string()});
+  }
   const std::string self = fs::read_symlink("/proc/self/exe").string();
   grading.grader = [&](const grader::ClassMember& member, const fs::path& output) {
     std::vector<std::string> command = {self, "--build", build.path().string(), "grade"};

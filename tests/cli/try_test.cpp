@@ -76,6 +76,20 @@ TEST_CASE_METHOD(TryFixture, "try: the check is told the program, the file and t
   CHECK_THAT(course.check_words(), !contains("--seed"));
 }
 
+TEST_CASE_METHOD(TryFixture, "try: a student's own copy has a seed of its own") {
+  const fs::path own = course.root() / "exercises" / "student.json";
+  write_text(own, R"({"student": "s1", "seed": 421337})");
+  course.halo({"try", "04"});
+  CHECK_THAT(course.check_words(), contains("--seed 421337"));
+  course.halo({"try", "04", "--seed", "5"});
+  CHECK_THAT(course.check_words(), contains("--seed 5") && !contains("421337"));
+  write_text(own, "{");
+  const Ended ended = course.halo({"try", "04"});
+  CHECK(ended.status == 2);
+  CHECK_THAT(ended.err, contains("student.json cannot be read") && contains("your copy"));
+  CHECK(lines_of(ended.err).size() == 1);
+}
+
 TEST_CASE_METHOD(TryFixture,
                  "try: an exercise is named by number, name or path; without one it is the next") {
   course.add("05_shuffles", "Shuffles");

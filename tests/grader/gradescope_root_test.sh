@@ -1,7 +1,7 @@
 #!/bin/sh
 # The bundle for Gradescope in a clean Debian 12, as Gradescope uses it: unpacked to /autograder/source, setup.sh once, then
-# run_autograder for a right submission, a wrong one, an empty one and hostile ones. It takes minutes and downloads
-# packages, so it is no part of `./halo test`.
+# run_autograder for a right submission, a wrong one, an empty one and hostile ones. Then those for PrairieLearn and Autolab,
+# with the course that is prepared there already. It takes minutes and downloads packages, so it is no part of `./halo test`.
 #
 #   sudo tests/grader/gradescope_root_test.sh BUILD [ROOT]
 #
@@ -142,6 +142,49 @@ head -n 1 "$root/autograder/source/course/halo" | grep -q '^#!/bin/sh' || {
   echo "FAIL: a submission changed the course"
   failed=1
 }
+
+# The other platforms: the same course, elsewhere.
+ln -sfn autograder/source "$root/halo"
+"$build/common/cli/halo-cli" pack prairielearn "$work/prairielearn" --exercises 04,05
+"$build/common/cli/halo-cli" pack autolab "$work/autolab" --exercises 04,05
+rm -rf "$root/grade" "$root/autolab"
+mkdir -p "$root/grade/student" "$root/autolab"
+cp "$solution" "$root/grade/student/"
+cp "$work/prairielearn/run.sh" "$root/grade/run.sh"
+inside sh /grade/run.sh >"$work/prairielearn.log" 2>&1 || true
+if python3 - "$tests" "$root/grade/results/results.json" <<'END'; then
+import sys
+sys.path.insert(0, sys.argv[1])
+import formats_test
+result = formats_test.prairielearn(open(sys.argv[2], encoding="utf-8").read())
+print(f"  score {result['score']}, {result['message']}")
+sys.exit(0 if 0.4 < result["score"] < 0.5 else 1)
+END
+  lap "PASS prairielearn"
+else
+  tail -n 5 "$work/prairielearn.log"
+  failed=1
+  lap "FAIL prairielearn"
+fi
+cp "$work/autolab/autograde-Makefile" "$root/autolab/Makefile"
+cp "$work/autolab/autograde.tar" "$root/autolab/"
+cp "$solution" "$root/autolab/tile_and_halo.cu"
+inside sh -c 'apt-get -q install -y --no-install-recommends make >/dev/null 2>&1; cd /autolab && make' \
+  >"$work/autolab.log" 2>"$work/autolab.err" || true
+if python3 - "$tests" "$work/autolab.log" <<'END'; then
+import sys
+sys.path.insert(0, sys.argv[1])
+import formats_test
+result = formats_test.autolab(open(sys.argv[2], encoding="utf-8").read())
+print(f"  {result}")
+sys.exit(0 if result["scores"]["04_tile_and_halo"] >= 90 and result["scores"]["05_shuffles"] == 0 else 1)
+END
+  lap "PASS autolab"
+else
+  tail -n 5 "$work/autolab.log" "$work/autolab.err"
+  failed=1
+  lap "FAIL autolab"
+fi
 
 [ $failed = 0 ] && echo "all as it should be"
 exit $failed

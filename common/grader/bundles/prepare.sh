@@ -13,15 +13,17 @@ done
 
 # Of the names in the file only the exercises' are of this form.
 exercises=$(grep -o '"[0-9][0-9]_[a-z0-9_]*"' solutions/assignment.json | tr -d '"' | sort -u)
+result=$(mktemp)
 for exercise in $exercises; do
-  ./halo grade "solutions/$exercise/${exercise#*_}.cu" --exercise "$exercise" --format json >prepared.json
-  grep -q '"outcome": "passed"' prepared.json || {
-    cat prepared.json
+  ./halo grade "solutions/$exercise/${exercise#*_}.cu" --exercise "$exercise" --format json >"$result"
+  grep -q '"outcome": "passed"' "$result" || {
+    cat "$result"
     echo "the solution of $exercise has no points here"
     exit 1
   }
-  echo "$exercise is graded here, in the sandbox's level $(sed -n 's/^ "sandbox": \(.*\),$/\1/p' prepared.json)"
+  echo "$exercise is graded here, in the sandbox's level $(sed -n 's/^ "sandbox": \(.*\),$/\1/p' "$result")"
 done
+rm -f "$result"
 
 # Nobody but us reads what students must not know.
 chmod -R go-rwx solutions tests

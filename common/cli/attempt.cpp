@@ -632,7 +632,14 @@ Sandbox open_sandbox(const BuildFolder& build, const std::string& most,
     throw CannotRun("the sandbox is not built: " + jail.string());
   }
   try {
-    Sandbox sandbox(jail, most == "auto" ? SandboxLevel::namespaces : parse_sandbox_level(most));
+    // Where another user is all that keeps a program, these must be closed to others.
+    std::vector<std::string> secrets;
+    for (const fs::path& secret : {build.source() / "solutions", build.source() / "tests",
+                                   build.source() / ".git", build.path() / "tests"}) {
+      secrets.push_back(secret.string());
+    }
+    Sandbox sandbox(jail, most == "auto" ? SandboxLevel::namespaces : parse_sandbox_level(most),
+                    secrets);
     if (!required.empty() && sandbox.level() < parse_sandbox_level(required)) {
       const std::string& why = sandbox.why_not_more();
       throw CannotRun("the sandbox is of the level " + std::string(to_string(sandbox.level())) +

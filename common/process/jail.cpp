@@ -651,10 +651,18 @@ int run(const JailOptions& options) {
   end_as(outcome.status);
 }
 
-// What Sandbox starts to see whether a level works: 1, the file can be read in here; 2, the folder cannot be written.
-int try_level(const char* file, const std::string& folder) {
-  if (*file != '\0' && open(file, O_RDONLY | O_CLOEXEC) >= 0) return 1;
-  return open((folder + "/tried").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600) < 0 ? 2 : 0;
+// What Sandbox starts to see whether a level works: the folder can be written in here, and these files not read.
+int try_level(const std::string& folder, const std::vector<std::string>& secrets) {
+  if (open((folder + "/tried").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600) < 0) {
+    std::fprintf(stderr, "%s cannot be written\n", folder.c_str());
+    return 1;
+  }
+  for (const std::string& secret : secrets) {
+    if (open(secret.c_str(), O_RDONLY | O_CLOEXEC) < 0) continue;
+    std::fprintf(stderr, "%s can be read by every user\n", secret.c_str());
+    return 1;
+  }
+  return 0;
 }
 
 }  // namespace
@@ -671,7 +679,9 @@ int main(int argc, char** argv) {
       std::puts(halo::means_here().c_str());
       return 0;
     }
-    if (argc == 4 && words[0] == "--try") return halo::try_level(argv[2], words[2]);
+    if (argc > 2 && words[0] == "--try") {
+      return halo::try_level(words[1], {words.begin() + 2, words.end()});
+    }
     const halo::JailOptions options = halo::jail_options(words);
     return options.line >= 0 ? halo::be_inside(options) : halo::run(options);
   } catch (const std::exception& error) {

@@ -73,7 +73,8 @@ SandboxLevel parse_sandbox_level(const std::string& word) {
   throw std::runtime_error("'" + word + "' is none of namespaces, confined, limits");
 }
 
-Sandbox::Sandbox(fs::path jail, SandboxLevel most) : jail_(fs::absolute(jail)) {
+Sandbox::Sandbox(fs::path jail, SandboxLevel most, const std::vector<std::string>& secrets)
+    : jail_(fs::absolute(jail)) {
   const Ended asked = run_program({jail_.string(), "--means"});
   if (!asked.good()) {
     throw std::runtime_error("no sandbox: " + jail_.string() + ": " +
@@ -85,6 +86,8 @@ Sandbox::Sandbox(fs::path jail, SandboxLevel most) : jail_(fs::absolute(jail)) {
   if (has("seccomp")) common.push_back("--seccomp");
   const std::string bubblewrap = find_bubblewrap();
   const Canary canary;
+  std::vector<std::string> unread = secrets;
+  unread.push_back(canary.path());
   for (const SandboxLevel level :
        {SandboxLevel::namespaces, SandboxLevel::confined, SandboxLevel::limits}) {
     if (level > most) continue;
@@ -102,26 +105,26 @@ Sandbox::Sandbox(fs::path jail, SandboxLevel most) : jail_(fs::absolute(jail)) {
       }
       if (level == SandboxLevel::limits) std::erase(means_, "--landlock");
       if (own_user && level != SandboxLevel::limits) means_.push_back("--own-user");
-      if (works(canary.path(), canary.open())) return;
+      if (works(unread, canary.open())) return;
     }
   }
   throw std::runtime_error("no sandbox works here: " + why_not_more_);
 }
 
 // Whether a program can be started, writes what it may, and cannot read what is not named.
-bool Sandbox::works(const std::string& canary, const std::string& folder) {
+bool Sandbox::works(const std::vector<std::string>& secrets, const std::string& folder) {
   Confinement trial;
   trial.readable = {jail_.parent_path().parent_path().string()};
   trial.folder = folder;
   trial.limits.wall = 10;
-  const Ended ended = run_program(
-      confined(words(trial), {},
-               {jail_.string(), "--try", level_ == SandboxLevel::limits ? "" : canary, folder}));
+  std::vector<std::string> command = {jail_.string(), "--try", folder};
+  if (level_ != SandboxLevel::limits) {
+    command.insert(command.end(), secrets.begin(), secrets.end());
+  }
+  const Ended ended = run_program(confined(words(trial), {}, command));
   if (ended.good()) return true;
-  const std::string said = last_line(ended.err);
-  why_not_more_ = ended.started && ended.status == 1 ? "files outside could be read"
-                  : said.empty()                     ? how_it_ended(ended)
-                                                     : said;
+  why_not_more_ = last_line(ended.err);
+  if (why_not_more_.empty()) why_not_more_ = how_it_ended(ended);
   return false;
 }
 
@@ -136,7 +139,11 @@ std::string Sandbox::made_of() const {
   };
   if (has("--bubblewrap")) add("bubblewrap");
   if (has("--own-user")) add("a user of its own");
-  if (has("--landlock")) add("Landlock");
+  if (has("--landlock")) {
+    add("Landlock");
+  } else if (level_ != SandboxLevel::limits) {
+    add("no Landlock");
+  }
   add(has("--seccomp") ? "seccomp" : "no seccomp");
   return text;
 }

@@ -45,9 +45,11 @@ struct Confinement {
 
 class Sandbox {
  public:
-  /// Finds by trying the strongest level up to `most` that works here. `jail` is the program halo-jail. Throws
-  /// std::runtime_error, one line, if not even limits work.
-  explicit Sandbox(std::filesystem::path jail, SandboxLevel most = SandboxLevel::namespaces);
+  /// Finds by trying the strongest level up to `most` that works here. `jail` is the program halo-jail. From
+  /// `confined` on a program reads none of the `secrets`, files or folders. Throws std::runtime_error, one line,
+  /// if not even limits work.
+  explicit Sandbox(std::filesystem::path jail, SandboxLevel most = SandboxLevel::namespaces,
+                   const std::vector<std::string>& secrets = {});
 
   SandboxLevel level() const { return level_; }
   /// What the level is made of here: "bubblewrap, another user, Landlock, seccomp".
@@ -59,7 +61,7 @@ class Sandbox {
   std::vector<std::string> words(const Confinement& confinement) const;
 
  private:
-  bool works(const std::string& canary, const std::string& folder);
+  bool works(const std::vector<std::string>& secrets, const std::string& folder);
 
   std::filesystem::path jail_;
   SandboxLevel level_ = SandboxLevel::limits;

@@ -4,12 +4,14 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <string>
 
 #include "common/exercise/debug.hpp"
+#include "common/process/sandbox.hpp"
 #include "tests/catch.hpp"
 
 namespace halo::exercises {
@@ -120,6 +122,25 @@ TEST_CASE("a launch that never comes back is ended") {
   Check check = check_of("sleeps");
   check.set_patience(1);
   CHECK_THAT(check.right("short ones").message, contains("no sign of life for 1 s"));
+}
+
+TEST_CASE("a program that closes its line and goes on is ended") {
+  CHECK_THAT(check_of("leaves").right("short ones").message,
+             contains("it closed its line to the judge"));
+}
+
+TEST_CASE("a program that the sandbox ends is told with the reason, and not started again") {
+  const std::string program = std::string(HALO_MISBEHAVING) + "/misbehaving-sleeps";
+  Confinement confinement;
+  confinement.readable = {program};
+  confinement.limits.wall = 0.5;
+  const WorkerCommand command{{program}, Sandbox(HALO_JAIL).words(confinement)};
+  Check check(copy_contract(), command, "tests/exercises/misbehaving/sleeps.cu", test::seed());
+  const auto start = std::chrono::steady_clock::now();
+  CHECK_THAT(check.right("short ones").message,
+             contains("the exercise's program is gone: it ran for more than 0.5 s"));
+  CHECK(check.right("long ones").outcome == Outcome::bad);
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(10));
 }
 
 TEST_CASE("hidden problems are judged like others, and nothing is said of them") {

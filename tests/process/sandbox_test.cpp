@@ -500,6 +500,22 @@ TEST_CASE("another user alone keeps files closed and ends what it started") {
   CHECK_FALSE(fs::exists(mark));
 }
 
+TEST_CASE("what every user can read is no secret where another user is all that there is") {
+  if (geteuid() != 0) test::skip("only root can be another user");
+  const Folder folder;
+  const fs::path open = folder.work().parent_path() / "open";
+  std::ofstream(open) << "the seed is 7\n";
+  fs::permissions(open, fs::perms(0644));
+  const Sandbox with_landlock(HALO_JAIL, SandboxLevel::confined, {open});
+  if (with_landlock.made_of().find("no Landlock") == std::string::npos) {
+    // Landlock closes what is open to others.
+    CHECK(with_landlock.level() == SandboxLevel::confined);
+    return;
+  }
+  CHECK(with_landlock.level() == SandboxLevel::limits);
+  CHECK(with_landlock.why_not_more() == open.string() + " can be read by every user");
+}
+
 TEST_CASE("the level is the best up to the one asked for, and says what it is made of") {
   const Sandbox best(HALO_JAIL);
   for (const SandboxLevel most :

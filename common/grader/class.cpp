@@ -829,29 +829,35 @@ std::string write_class(const ClassList& list, const fs::path& results) {
 }
 
 std::string alike(const std::string& message) {
+  const auto at = [&](std::size_t i) { return i < message.size() ? message[i] : ' '; };
+  const auto is_digit = [&](std::size_t i) { return at(i) >= '0' && at(i) <= '9'; };
+  const auto is_sign = [&](std::size_t i) { return at(i) == '-' || at(i) == '+'; };
+  const auto is_name = [&](std::size_t i) {
+    return at(i) == '_' || std::isalpha(static_cast<unsigned char>(at(i))) != 0;
+  };
   std::string text;
   for (std::size_t i = 0; i < message.size();) {
-    const auto figure = [&](std::size_t at) {
-      return at < message.size() && std::isdigit(static_cast<unsigned char>(message[at])) != 0;
-    };
-    const auto letter = [&](char c) {
-      return std::isalpha(static_cast<unsigned char>(c)) || c == '_';
-    };
-    const bool sign = (message[i] == '-' || message[i] == '+') && figure(i + 1);
-    // A figure within a name, tile_and_halo2, is part of it.
-    if ((!sign && !figure(i)) || (!text.empty() && letter(text.back()))) {
+    // A figure within a name, 04_tile_and_halo or tile2, is part of it.
+    if (is_name(i)) {
+      while (is_name(i) || is_digit(i)) text += message[i++];
+      continue;
+    }
+    std::size_t end = is_sign(i) ? i + 1 : i;
+    if (!is_digit(end)) {
       text += message[i++];
       continue;
     }
-    if (sign) ++i;
-    while (figure(i) ||
-           (i < message.size() && (message[i] == '.' || message[i] == ',') && figure(i + 1)) ||
-           (i > 0 && i < message.size() && message[i] == 'e' && figure(i - 1) &&
-            (figure(i + 1) ||
-             (i + 1 < message.size() && std::strchr("+-", message[i + 1]) && figure(i + 2))))) {
-      i += message[i] == 'e' && !figure(i + 1) ? 2 : 1;
+    while (is_digit(end) || ((at(end) == '.' || at(end) == ',') && is_digit(end + 1))) ++end;
+    if (at(end) == 'e' && is_digit(is_sign(end + 1) ? end + 2 : end + 1)) {
+      end += 2;
+      while (is_digit(end)) ++end;
     }
-    text += 'N';
+    if (at(end) == '_') {
+      text += message.substr(i, end - i);
+    } else {
+      text += 'N';
+    }
+    i = end;
   }
   return text;
 }

@@ -408,6 +408,8 @@ TEST_CASE("Mistakes that differ in figures only are one") {
   CHECK(alike("output[4] is 0.31, should be -1.07") == "output[N] is N, should be N");
   CHECK(alike("output[12] is 1e-05, should be 1,024") == "output[N] is N, should be N");
   CHECK(alike("line 3 of tile2.cu") == "line N of tile2.cu");
+  CHECK(alike("'04_tile_and_halo/a.cu' is 12us, or +2.5e+10.") ==
+        "'04_tile_and_halo/a.cu' is Nus, or N.");
   CHECK(alike("") == "");
 }
 

@@ -1,0 +1,114 @@
+"""`halo grade --class` with a real check: a class of a few, its files, shards, and a run that is interrupted.
+
+usage: grade_class_test.py HALO_CLI BUILD [unittest's options]"""
+import csv
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import zipfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+EXERCISE, FILE = "04_tile_and_halo", "tile_and_halo.cu"
+SOLUTION = ROOT / "solutions" / EXERCISE / FILE
+SKELETON = ROOT / "exercises" / EXERCISE / ".skeleton" / FILE
+
+halo = build = None
+
+
+def command(*words):
+    return [str(word) for word in (halo, "--build", build, "grade", *words)]
+
+
+def run(*words, status=0):
+    done = subprocess.run(command(*words), capture_output=True, text=True, env={**os.environ, "NO_COLOR": "1"})
+    assert done.returncode == status, (words, done.returncode, done.stdout, done.stderr)
+    return done.stdout if status == 0 else done.stderr
+
+
+class Classes(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.submissions = self.folder / "submissions"
+        self.submissions.mkdir()
+
+    def hand_in(self, name, source=SOLUTION):
+        shutil.copy(source, self.submissions / f"{name}_{FILE}")
+
+    def grade(self, results, *words, status=0):
+        return run("--class", self.submissions, "--exercise", "04", "--results", self.folder / results, *words,
+                   status=status)
+
+    def rows(self, results):
+        with open(self.folder / results / "class.csv", newline="", encoding="utf-8") as file:
+            return {row["student"]: row for row in csv.DictReader(file)}
+
+    def test_a_class_has_the_grades_that_each_would_have_alone(self):
+        self.hand_in("ada")
+        (self.submissions / "bo.pdf").write_bytes(b"%PDF")
+        with zipfile.ZipFile(self.submissions / "cy.zip", "w") as out:
+            out.write(SKELETON, f"{EXERCISE}/{FILE}")
+        roster = self.folder / "roster.csv"
+        roster.write_text("id,name\nada,Ada\nbo,Bo\ncy,Cy\ndee,Dee\n")
+        said = self.grade("whole", "--jobs", 2, "--roster", roster)
+        self.assertIn("4 students: 2 graded, 1 refused, 1 nothing handed in\n", said)
+        self.assertIn("3 graded now, 0 kept", said)
+        rows = self.rows("whole")
+        self.assertEqual(list(rows), ["ada", "bo", "cy", "dee"])
+        alone = json.loads(run(self.submissions / f"ada_{FILE}", "--exercise", "04", "--format", "json"))
+        self.assertEqual(float(rows["ada"]["points"]), alone["points"])
+        self.assertEqual({float(row["most"]) for row in rows.values()}, {alone["most"]})
+        self.assertEqual([rows[name]["points"] for name in ("bo", "cy", "dee")], ["0", "0", "0"])
+        self.assertIn("is no .cu file", rows["bo"]["message"])
+
+        # The same by shards, and nothing is graded twice.
+        for shard in ("2/2", "1/2"):
+            self.assertIn(f"shard {shard[0]} of 2", self.grade("shards", "--shard", shard, "--roster", roster))
+        self.assertIn("0 graded now, 3 kept", self.grade("shards", "--roster", roster))
+        self.assertEqual(*((self.folder / results / "class.csv").read_bytes() for results in ("whole", "shards")))
+        self.assertIn("3 graded now, 0 kept", self.grade("shards", "--roster", roster, "--seed", 7))
+
+    def test_an_interrupted_run_ends_cleanly_and_is_gone_on_with(self):
+        for name in ("a", "b", "c"):
+            self.hand_in(name)
+        running = subprocess.Popen(
+            command("--class", self.submissions, "--exercise", "04", "--results", self.folder / "out", "--jobs", 1),
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        first = self.folder / "out" / "grades" / f"a_{FILE[:-3]}.json"
+        deadline = time.monotonic() + 120
+        while not first.exists() and time.monotonic() < deadline and running.poll() is None:
+            time.sleep(0.02)
+        time.sleep(0.2)  # the second is being graded
+        running.send_signal(signal.SIGINT)
+        said = running.communicate(timeout=60)[1]
+        self.assertEqual(running.returncode, 128 + signal.SIGINT, said)
+        self.assertIn("interrupted: 1 were graded; the same command goes on", said)
+        self.assertEqual([file.name for file in first.parent.iterdir()], [first.name])
+        self.assertIn("2 graded now, 1 kept", self.grade("out"))
+
+    def test_wrong_use_is_one_line(self):
+        self.hand_in("ada")
+        for words, says in [
+            (("--class", self.folder / "none"), "cannot read"),
+            (("--class", self.submissions, "--shard", "3/2"), "--shard"),
+            (("--class", self.submissions, "--shard", "2"), "the second of five"),
+            (("--class", self.submissions, "--jobs", "0"), "--jobs"),
+            (("--class", self.submissions, "--roster", self.folder / "none"), "cannot read"),
+            (("--class", self.submissions, "--assignment", self.folder / "none"), "none"),
+            (("--roster", "x", self.submissions), "need --class"),
+        ]:
+            with self.subTest(words=words):
+                said = run(*words, status=2)
+                self.assertIn(says, said)
+                self.assertEqual(said.count("\n"), 1, said)
+
+
+if __name__ == "__main__":
+    halo, build = (pathlib.Path(sys.argv.pop(1)).resolve() for _ in range(2))
+    unittest.main()

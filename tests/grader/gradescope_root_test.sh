@@ -68,8 +68,8 @@ tail -n 4 "$work/setup.log"
 lap "setup.sh"
 
 failed=0
-# grade NAME: what lies in the submission's folder, by a Python expression about `result`, `points` (by the numbers of
-# the cases) and `score`.
+# grade NAME EXPECTED: what lies in the submission's folder; expected is said in Python, of score, most, tests, and output,
+# which is all that is said.
 grade() {
   name=$1
   expected=$2
@@ -107,10 +107,10 @@ submit "$solution=tile_and_halo.cu" "$source/solutions/05_shuffles/shuffles.cu=s
 grade right "score == most - 20 and any(t['visibility'] == 'after_published' for t in tests)"
 submit "$solution=tile_and_halo.cu"
 grade half "0 < score < most / 2 and 'not handed in' in output"
-submit "$others/wrong_no_barrier.cu=tile_and_halo.cu"
-grade wrong "0 <= score < most / 2 and any(t['output'] for t in tests)"
+submit "$others/wrong_returns_early.cu=tile_and_halo.cu"
+grade wrong "0 < score < 100 and '__syncthreads' in output"
 submit
-grade nothing "score == 0 and result['output']"
+grade nothing "score == 0 and 'no file of an exercise' in output"
 
 # Before main it writes the result, says that it has passed, and ends.
 cat >"$work/forges.cu" <<'END'
@@ -130,14 +130,14 @@ __attribute__((constructor)) static void forge() {
 END
 cat "$solution" >>"$work/forges.cu"
 submit "$work/forges.cu=tile_and_halo.cu"
-grade forges "score == 0"
+grade forges "score == 0 and 'constructor' in output"
 # What students must not know, as a part of the program.
 {
   cat "$solution"
   echo 'asm(".globl stolen\nstolen: .incbin \"/autograder/source/course/solutions/assignment.json\"");'
 } >"$work/steals.cu"
 submit "$work/steals.cu=tile_and_halo.cu"
-grade steals "score == 0"
+grade steals "score == 0 and 'asm' in output"
 head -n 1 "$root/autograder/source/course/halo" | grep -q '^#!/bin/sh' || {
   echo "FAIL: a submission changed the course"
   failed=1

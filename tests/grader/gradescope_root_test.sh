@@ -39,6 +39,7 @@ lap() {
 }
 # A command in the root. Its mounts end with it; nothing of this machine but its devices is seen there.
 inside() {
+  # shellcheck disable=SC2016
   unshare --mount sh -c '
     root=$1; shift
     mount -t proc proc "$root/proc" && mount --rbind /dev "$root/dev" &&
@@ -134,7 +135,7 @@ grade forges "score == 0 and 'constructor' in output"
 # What students must not know, as a part of the program.
 {
   cat "$solution"
-  echo 'asm(".globl stolen\nstolen: .incbin \"/autograder/source/course/solutions/assignment.json\"");'
+  echo 'asm(".globl stolen; stolen: .incbin \"/autograder/source/course/solutions/assignment.json\"");'
 } >"$work/steals.cu"
 submit "$work/steals.cu=tile_and_halo.cu"
 grade steals "score == 0 and 'asm' in output"

@@ -36,10 +36,16 @@ double Given::common(std::int64_t index) const {
   return common_->at(static_cast<std::size_t>(index));
 }
 
+void Output::use(const Cell& cell) {
+  if (used_ == nullptr) return;
+  used_->at(static_cast<std::size_t>(cell.input)).at(static_cast<std::size_t>(cell.index)) = true;
+}
+
 void Output::product(std::initializer_list<Cell> factors) {
   double product = 1;
   std::string words;
   for (const Cell& factor : factors) {
+    use(factor);
     product *= given_.cell(factor.input, factor.index);
     if (reads_ != nullptr) {
       words += (words.empty() ? "" : " * ") + given_.name_of(factor.input) + "[" +
@@ -58,7 +64,8 @@ void Output::is(double value, double bound, const std::vector<Cell>& from) {
   value_ = value;
   given_bound_ = bound;
   for (const Cell& cell : from) {
-    if (reads_ == nullptr) break;
+    use(cell);
+    if (reads_ == nullptr) continue;
     reads_->push_back(given_.name_of(cell.input) + "[" + std::to_string(cell.index) + "]");
   }
 }
@@ -92,7 +99,7 @@ Measure Measure::divided_by(double number, std::string name) const {
           [whole = of, number](const Cost& cost, double outputs) {
             return whole(cost, outputs) / number;
           },
-          counters};
+          counters, on_the_host};
 }
 
 Measure bytes_per_output() {
@@ -151,19 +158,22 @@ Measure host_loads() {
           [](const Cost& cost, double outputs) {
             return static_cast<double>(cost.host.loads) / outputs;
           },
-          {}};
+          {},
+          true};
 }
 Measure host_stores() {
   return {"stores an output",
           [](const Cost& cost, double outputs) {
             return static_cast<double>(cost.host.stores) / outputs;
           },
-          {}};
+          {},
+          true};
 }
 Measure host_values() {
   return {"values at once",
           [](const Cost& cost, double) { return static_cast<double>(cost.host.values); },
-          {}};
+          {},
+          true};
 }
 
 Measure extra_memory() {
@@ -242,6 +252,30 @@ class ExerciseProblem final : public AnyProblem {
       promises[i] = {output.value(), exact ? 0 : output.bound(), false, output.is_untouched()};
     }
     return data_of(std::move(inputs), std::move(promises), exact);
+  }
+
+  // What every right kernel moves at least: each output stored that is not 0 (those a cudaMemset may have
+  // written) and each cell loaded that an output comes from.
+  struct Least {
+    double stored = 0;
+    double loaded = 0;
+  };
+  Least least(std::uint64_t seed) const {
+    const std::vector<InputValues> inputs = make_inputs(seed, false);
+    const std::vector<double> common = prepared(inputs);
+    const Given known(given(), inputs, &common);
+    std::vector<std::vector<bool>> used;
+    for (const InputValues& input : inputs) used.emplace_back(input.values.size());
+    Least least;
+    for (std::int64_t i = 0; i < output_size(); ++i) {
+      Output output(known, nullptr, &used);
+      contract_.define(known, i, output);
+      least.stored += output.is_untouched() || output.value() == 0 ? 0 : 1;
+    }
+    for (const std::vector<bool>& cells : used) {
+      least.loaded += static_cast<double>(std::count(cells.begin(), cells.end(), true));
+    }
+    return least;
   }
 
   // Data that nobody will judge.
@@ -487,6 +521,7 @@ std::string in_general(const Row& row) {
              std::pair{"it gave no sign of life", "the program gave no sign of life"},
              {"it ended by signal", "the program was ended by a signal"},
              {"it ended itself", "the program ended itself"},
+             {"does not answer as one", "the program does not answer as one"},
          }) {
       if (row.check.reason.find(words) != std::string::npos) return general;
     }
@@ -596,6 +631,49 @@ void find_line(const std::vector<LineCounts>& lines, const Measure& measure, dou
 
 }  // namespace
 
+namespace {
+
+// Why no kernel that computes the outputs can have cost so little; empty: one can. Sectors have 8 cells; what goes
+// through constant memory, 64 KiB of it, is not counted in sectors.
+std::string too_little(const Cost& cost, double stored, double loaded, bool on_the_host) {
+  const auto than = [](const char* what, double counted, double least) {
+    return std::string(what) + " " + figure(counted) + ", and it takes " + figure(least) +
+           " at least";
+  };
+  if (on_the_host) {
+    const auto loads = static_cast<double>(cost.host.loads);
+    const auto stores = static_cast<double>(cost.host.stores);
+    if (loads < loaded) return than("loads", loads, loaded);
+    if (stores < stored) return than("stores", stores, stored);
+    if (cost.host.values < 1) return "no value was ever held";
+    return {};
+  }
+  double launches = 0;
+  for (const LaunchFigures& alike : cost.launches) {
+    if (alike.blocks > 0 && alike.threads > 0) launches += static_cast<double>(alike.launches);
+  }
+  if (launches < 1) return "no kernel was launched";
+  constexpr double kCellsOfSector = 8;
+  constexpr double kConstantCells = 16'384;
+  const auto store_sectors = static_cast<double>(cost.global_store_sectors);
+  // An atomic request serves 32 lanes at most.
+  const double by_atomics = 32 * static_cast<double>(cost.global_atomic_requests);
+  const double least_stores = std::ceil(std::max(stored - by_atomics, 0.0) / kCellsOfSector);
+  if (store_sectors < least_stores) {
+    return than("sectors stored:", store_sectors, least_stores);
+  }
+  const auto load_sectors = static_cast<double>(cost.global_load_sectors);
+  const double least_loads = std::ceil(std::max(loaded - kConstantCells, 0.0) / kCellsOfSector);
+  if (load_sectors < least_loads) return than("sectors loaded:", load_sectors, least_loads);
+  if (loaded > 0 &&
+      cost.global_load_requests + cost.constant_load_requests + cost.global_atomic_requests == 0) {
+    return "nothing was loaded";
+  }
+  return {};
+}
+
+}  // namespace
+
 Verdict Check::within(const Numbers& problem, const std::vector<Limit>& limits) {
   State& state = *state_;
   if (const std::string reason = state.backend.not_counted(); !reason.empty()) {
@@ -605,6 +683,13 @@ Verdict Check::within(const Numbers& problem, const std::vector<Limit>& limits) 
   const State::Observed& seen = state.observed(problem);
   if (!seen.error.empty()) return {Outcome::bad, seen.error};
   const ExerciseProblem known(state.contract, problem);
+  const ExerciseProblem::Least least = known.least(state.seed);
+  const bool on_the_host = std::any_of(
+      limits.begin(), limits.end(), [](const Limit& limit) { return limit.measure.on_the_host; });
+  if (const std::string why = too_little(seen.cost, least.stored, least.loaded, on_the_host);
+      !why.empty()) {
+    return {Outcome::bad, "its counts are forged, or not of these outputs: " + why};
+  }
   Verdict verdict{Outcome::good, ""};
   for (const Limit& limit : limits) {
     BudgetLine line;

@@ -55,8 +55,10 @@ struct Cell {
 /// which it is added up.
 class Output {
  public:
-  explicit Output(const Given& given, std::vector<std::string>* reads = nullptr)
-      : given_(given), reads_(reads) {}
+  /// `used`: of each input which cells an output comes from, to be added to.
+  explicit Output(const Given& given, std::vector<std::string>* reads = nullptr,
+                  std::vector<std::vector<bool>>* used = nullptr)
+      : given_(given), reads_(reads), used_(used) {}
 
   /// Adds the product of these cells.
   void product(std::initializer_list<Cell> factors);
@@ -70,8 +72,11 @@ class Output {
   bool is_untouched() const { return untouched_; }
 
  private:
+  void use(const Cell& cell);
+
   const Given& given_;
   std::vector<std::string>* reads_;
+  std::vector<std::vector<bool>>* used_;
   double value_ = 0;
   double scale_ = 0;
   double given_bound_ = 0;
@@ -101,6 +106,7 @@ struct Measure {
   std::function<double(const Cost& cost, double outputs)> of;
   /// The counters that it is made of, to find the line that costs most.
   std::vector<std::string> counters;
+  bool on_the_host = false;
 
   /// The same figure for each of so many things, under another name.
   Measure divided_by(double number, std::string name) const;

@@ -8,14 +8,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
+#include <map>
 #include <stdexcept>
 
 #include "common/conv/accuracy.hpp"
+#include "common/data/file.hpp"
 #include "common/exercise/wire.hpp"
 #include "common/json/json.hpp"
 #include "common/process/sandbox.hpp"
@@ -30,6 +34,11 @@ constexpr int kPatience = 20;  // seconds
 constexpr int kMostSilences = 3;
 // What has closed its socket is about to end, and what was asked to end does so.
 constexpr std::chrono::seconds kGrace(2);
+
+// More than any exercise has.
+constexpr int kMostParameters = 64;
+constexpr std::uint64_t kMostGuardCells = 1 << 16;
+const std::string kNonsense = "the exercise's program does not answer as one: ";
 
 [[noreturn]] void fail(const std::string& what) { throw std::runtime_error(what); }
 
@@ -51,6 +60,33 @@ class Report {
  private:
   std::string path_ = "/tmp/halo-report-XXXXXX";
 };
+
+// An answer without an array: a report on a launch has a line for each of the file's, and some findings.
+constexpr std::uint64_t kMostSaid = 16 << 20;
+
+// What a worker says of itself goes into lines for people, where nothing in it obeys a terminal.
+constexpr std::size_t kLongestName = 300;
+constexpr std::size_t kLongestMessage = 2000;
+constexpr std::size_t kMostFindings = 1000;
+
+Observation believed(Observation seen) {
+  if (seen.kernels < 0) fail("it says that it ran fewer kernels than none");
+  if (seen.hazards.size() > kMostFindings || seen.printed.lines.size() > kMostFindings) {
+    fail("it says more than there can be to say");
+  }
+  seen.error = data::printable(seen.error, kLongestMessage);
+  for (std::string& line : seen.printed.lines) line = data::printable(line, kLongestMessage);
+  for (auto* lines : {&seen.lines, &seen.fp64_lines, &seen.tensor_lines}) {
+    for (LineCounts& line : *lines) line.file = data::printable(line.file, kLongestName);
+  }
+  for (Hazard& hazard : seen.hazards) {
+    for (std::string* name : {&hazard.kind, &hazard.file, &hazard.other_file, &hazard.array}) {
+      *name = data::printable(*name, kLongestName);
+    }
+    hazard.message = data::printable(hazard.message, kLongestMessage);
+  }
+  return seen;
+}
 
 // The worker's process and its socket.
 class Process {
@@ -96,13 +132,16 @@ class Process {
   bool is_there() const { return child_ > 0; }
 
   // Throws Gone, and then it has ended: how() says how.
-  Answer ask(const Request& request, int patience) {
+  Answer ask(const Request& request, int patience, std::uint64_t most) {
     if (!is_there()) throw Gone{false};
     try {
-      send(socket_, request);
-      return receive_answer(socket_, patience);
+      send(socket_, request, patience);
+      return receive_answer(socket_, patience, most);
     } catch (const Gone& gone) {
       end(gone.silent, patience);
+      throw;
+    } catch (const Nonsense&) {
+      end(true, patience);
       throw;
     }
   }
@@ -170,20 +209,66 @@ struct RemoteBackend::State {
   }
 
   void begin() {
+    arrays.clear();
     process = std::make_unique<Process>(command);
-    hello = json::Value::parse(ask({Ask::hello, 0, 0, 0, {}}).bytes);
+    hello = hello_from(ask({Ask::hello, 0, 0, 0, {}}).bytes);
   }
 
-  Answer ask(const Request& request) {
+  // `bytes` of an array that the answer brings.
+  Answer ask(const Request& request, std::uint64_t bytes = 0) {
     Answer answer;
     try {
-      answer = process->ask(request, patience);
+      answer = process->ask(request, patience, kMostSaid + bytes);
     } catch (const Gone& gone) {
       silences += gone.silent;
       fail("the exercise's program is gone: " + process->how());
+    } catch (const Nonsense& nonsense) {
+      fail(kNonsense + nonsense.what);
     }
-    if (!answer.error.empty()) fail(answer.error);
+    if (!answer.error.empty()) fail(data::printable(answer.error, kLongestMessage));
     return answer;
+  }
+
+  // What is asked for again and again; the same worker does not change it.
+  static json::Value hello_from(const std::string& text) {
+    try {
+      json::Value hello = json::Value::parse(text);
+      for (const char* name : {"observes", "times"}) hello.get<bool>(name);
+      for (const char* name : {"backend", "unavailable", "blind", "not_counted", "not_searched"}) {
+        hello[name] = data::printable(hello.get<std::string>(name), kLongestMessage);
+      }
+      for (const char* name : {"inputs", "outputs", "numbers"}) {
+        const int count = hello.get<int>(name);
+        if (count < 0 || count > kMostParameters) fail("so many " + std::string(name));
+      }
+      if (hello.get<std::uint64_t>("guard_cells") > kMostGuardCells) fail("so many guard cells");
+      if (static_cast<int>(hello.get<std::vector<bool>>("whole").size()) !=
+          hello.get<int>("outputs")) {
+        fail("other outputs than it has");
+      }
+      const std::string backend = hello.get<std::string>("backend");
+      if (backend != "sim" && backend != "gpu") fail("a backend that there is not");
+      // What the simulator cannot run it would not have compiled.
+      if (backend == "sim" && !hello.get<std::string>("unavailable").empty()) {
+        fail("that it cannot run");
+      }
+      return hello;
+    } catch (const std::runtime_error& error) {
+      fail(kNonsense + data::printable(error.what(), kLongestName));
+    }
+  }
+
+  // An address that is nobody else's yet.
+  void* take(std::uint64_t address, std::uint64_t bytes) {
+    const auto behind = arrays.upper_bound(address);
+    const bool is_free = (behind == arrays.end() || address + bytes <= behind->first) &&
+                         (behind == arrays.begin() ||
+                          std::prev(behind)->first + std::prev(behind)->second <= address);
+    if (address == 0 || address + bytes < address || !is_free) {
+      fail(kNonsense + "memory that it cannot have");
+    }
+    arrays[address] = std::max<std::uint64_t>(bytes, 1);
+    return reinterpret_cast<void*>(static_cast<std::uintptr_t>(address));
   }
 
   // Whether it is worth starting the program again. A debugger that was left stays away.
@@ -197,7 +282,8 @@ struct RemoteBackend::State {
   std::unique_ptr<Process> process;
   json::Value hello;
   Observation seen;
-  std::vector<std::span<const float>> whole;  // the worker's addresses of ints
+  std::vector<std::span<const float>> whole;      // the worker's addresses of ints
+  std::map<std::uint64_t, std::uint64_t> arrays;  // bytes at each address
 };
 
 RemoteBackend::RemoteBackend(const WorkerCommand& command)
@@ -233,7 +319,11 @@ int RemoteBackend::call(const std::vector<const float*>& inputs, const std::vect
     if (whole.at(i)) state_->whole.push_back({outputs[i], cells});
   }
   const Answer answer = state_->ask({Ask::run, 0, 0, 0, to_text(remote(inputs, outputs, numbers))});
-  state_->seen = observation_from_text(answer.bytes);
+  try {
+    state_->seen = believed(observation_from_text(answer.bytes));
+  } catch (const std::runtime_error& error) {
+    fail(kNonsense + data::printable(error.what(), kLongestName));
+  }
   return 0;
 }
 
@@ -242,7 +332,9 @@ std::vector<double> RemoteBackend::time(const std::vector<const float*>& inputs,
                                         const std::vector<long long>& numbers, int calls) {
   const Answer answer = state_->ask({Ask::time, 0, static_cast<std::uint64_t>(calls), 0,
                                      to_text(remote(inputs, outputs, numbers))});
-  return json::Value::parse(answer.bytes).get<std::vector<double>>();
+  const auto times = json::Value::parse(answer.bytes).get<std::vector<double>>();
+  if (times.empty()) fail(kNonsense + "no times");
+  return times;
 }
 
 const Observation& RemoteBackend::last() const { return state_->seen; }
@@ -277,11 +369,11 @@ bool RemoteBackend::be_tiny(bool is_tiny) {
 }
 
 void* RemoteBackend::allocate(std::size_t bytes) {
-  return reinterpret_cast<void*>(
-      static_cast<std::uintptr_t>(state_->ask({Ask::allocate, 0, bytes, 0, {}}).number));
+  return state_->take(state_->ask({Ask::allocate, 0, bytes, 0, {}}).number, bytes);
 }
 
 void RemoteBackend::release(void* memory) noexcept {
+  state_->arrays.erase(address_of(memory));
   try {
     // What a worker had that has ended is gone with it.
     if (state_->process->is_there()) state_->ask({Ask::release, address_of(memory), 0, 0, {}});
@@ -299,8 +391,8 @@ void RemoteBackend::copy_in(void* to, const void* from, std::size_t bytes) {
 }
 
 void RemoteBackend::copy_out(void* to, const void* from, std::size_t bytes) {
-  const Answer answer = state_->ask({Ask::copy_out, address_of(from), bytes, 0, {}});
-  if (answer.bytes.size() != bytes) fail("the exercise's program sent too few bytes");
+  const Answer answer = state_->ask({Ask::copy_out, address_of(from), bytes, 0, {}}, bytes);
+  if (answer.bytes.size() != bytes) fail(kNonsense + "other bytes than it was asked for");
   std::memcpy(to, answer.bytes.data(), bytes);
   for (const std::span<const float> ints : state_->whole) {
     const std::span<float> cells(static_cast<float*>(to), bytes / sizeof(float));

@@ -4,8 +4,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -18,7 +20,7 @@ namespace {
 
 using Json = json::Value;
 
-// More than the largest array of a check, and less than what a mistake in a length would ask for.
+// Of a request: more than the largest array of a check, and less than what a mistake in a length would ask for.
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
 
 struct Header {
@@ -29,11 +31,38 @@ struct Header {
   std::uint64_t bytes;
 };
 
-void send_all(int socket, const void* from, std::size_t bytes) {
+// When it is enough. A byte now and then is no sign of life.
+class Deadline {
+ public:
+  explicit Deadline(int seconds)
+      : is_there_(seconds > 0), at_(Clock::now() + std::chrono::seconds(seconds)) {}
+
+  // Until the socket is ready. Throws Gone.
+  void wait(int socket, short events) const {
+    while (is_there_) {
+      const auto left =
+          std::chrono::duration_cast<std::chrono::milliseconds>(at_ - Clock::now()).count();
+      pollfd polled{socket, events, 0};
+      const int ready = poll(&polled, 1, static_cast<int>(std::max<long>(left, 0)));
+      if (ready < 0 && errno == EINTR) continue;
+      if (ready == 0) throw Gone{true};
+      return;
+    }
+  }
+  int flags() const { return is_there_ ? MSG_DONTWAIT : 0; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  bool is_there_;
+  Clock::time_point at_;
+};
+
+void send_all(int socket, const void* from, std::size_t bytes, const Deadline& deadline) {
   const char* at = static_cast<const char*>(from);
   while (bytes > 0) {
-    const ssize_t sent = ::send(socket, at, bytes, MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
+    deadline.wait(socket, POLLOUT);
+    const ssize_t sent = ::send(socket, at, bytes, MSG_NOSIGNAL | deadline.flags());
+    if (sent < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (sent <= 0) throw Gone{false};
     at += sent;
     bytes -= static_cast<std::size_t>(sent);
@@ -41,16 +70,12 @@ void send_all(int socket, const void* from, std::size_t bytes) {
 }
 
 // False if the other end is closed before the first byte and `may_end`.
-bool receive_all(int socket, void* to, std::size_t bytes, int seconds, bool may_end = false) {
+bool receive_all(int socket, void* to, std::size_t bytes, const Deadline& deadline,
+                 bool may_end = false) {
   char* at = static_cast<char*>(to);
   bool any = false;
   while (bytes > 0) {
-    if (seconds > 0) {
-      pollfd polled{socket, POLLIN, 0};
-      const int ready = poll(&polled, 1, seconds * 1000);
-      if (ready < 0 && errno == EINTR) continue;
-      if (ready == 0) throw Gone{true};
-    }
+    deadline.wait(socket, POLLIN);
     const ssize_t got = recv(socket, at, bytes, 0);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) {
@@ -64,27 +89,29 @@ bool receive_all(int socket, void* to, std::size_t bytes, int seconds, bool may_
   return true;
 }
 
-std::string receive_bytes(int socket, std::uint64_t count, int seconds) {
-  if (count > kMostBytes) throw Gone{false};
+std::string receive_bytes(int socket, std::uint64_t count, const Deadline& deadline) {
   std::string bytes(static_cast<std::size_t>(count), '\0');
-  receive_all(socket, bytes.data(), bytes.size(), seconds);
+  receive_all(socket, bytes.data(), bytes.size(), deadline);
   return bytes;
 }
 
 }  // namespace
 
-void send(int socket, const Request& request) {
+void send(int socket, const Request& request, int seconds) {
+  const Deadline deadline(seconds);
   const Header header{static_cast<std::uint32_t>(request.ask), request.value, request.address,
                       request.count, request.bytes.size()};
-  send_all(socket, &header, sizeof header);
-  send_all(socket, request.bytes.data(), request.bytes.size());
+  send_all(socket, &header, sizeof header, deadline);
+  send_all(socket, request.bytes.data(), request.bytes.size(), deadline);
 }
 
 std::optional<Request> receive_request(int socket) {
   Header header;
-  if (!receive_all(socket, &header, sizeof header, 0, true)) return {};
+  const Deadline never(0);
+  if (!receive_all(socket, &header, sizeof header, never, true)) return {};
   Request request{static_cast<Ask>(header.kind), header.address, header.count, header.value, {}};
-  request.bytes = receive_bytes(socket, header.bytes, 0);
+  if (header.bytes > kMostBytes) throw Gone{false};
+  request.bytes = receive_bytes(socket, header.bytes, never);
   return request;
 }
 
@@ -92,16 +119,21 @@ std::optional<Request> receive_request(int socket) {
 void send(int socket, const Answer& answer) {
   const Header header{0, 0, answer.number, answer.error.size(),
                       answer.error.size() + answer.bytes.size()};
-  send_all(socket, &header, sizeof header);
-  send_all(socket, answer.error.data(), answer.error.size());
-  send_all(socket, answer.bytes.data(), answer.bytes.size());
+  const Deadline never(0);
+  send_all(socket, &header, sizeof header, never);
+  send_all(socket, answer.error.data(), answer.error.size(), never);
+  send_all(socket, answer.bytes.data(), answer.bytes.size(), never);
 }
 
-Answer receive_answer(int socket, int seconds) {
+Answer receive_answer(int socket, int seconds, std::uint64_t most) {
   Header header;
-  receive_all(socket, &header, sizeof header, seconds);
-  const std::string both = receive_bytes(socket, header.bytes, seconds);
-  if (header.count > both.size()) throw Gone{false};
+  receive_all(socket, &header, sizeof header, Deadline(seconds));
+  if (header.bytes > most) {
+    throw Nonsense{"it wants to say " + std::to_string(header.bytes) + " bytes where " +
+                   std::to_string(most) + " are the most"};
+  }
+  const std::string both = receive_bytes(socket, header.bytes, Deadline(seconds));
+  if (header.count > both.size()) throw Nonsense{"an error longer than its answer"};
   const auto error = static_cast<std::size_t>(header.count);
   return {both.substr(0, error), header.address, both.substr(error)};
 }

@@ -57,12 +57,18 @@ struct Gone {
   bool silent;
 };
 
-// Both throw Gone. `seconds` without a byte of an answer; 0: as long as it takes.
-void send(int socket, const Request& request);
+// What is no answer that a worker gives: the two do not understand each other any more.
+struct Nonsense {
+  std::string what;
+};
+
+// Both throw Gone. `seconds` until a request is taken, and then until its answer begins, and until that has ended; 0:
+// as long as it takes. An answer of more than `most` bytes is Nonsense.
+void send(int socket, const Request& request, int seconds = 0);
 void send(int socket, const Answer& answer);
 // Nothing if the other end was closed between two requests.
 std::optional<Request> receive_request(int socket);
-Answer receive_answer(int socket, int seconds);
+Answer receive_answer(int socket, int seconds, std::uint64_t most);
 
 std::string to_text(const RemoteCall& call);
 RemoteCall call_from_text(const std::string& text);

@@ -1,0 +1,8 @@
+// Attack: never ends. Told: no sign of life
+#include <cuda_runtime.h>
+
+int main(int argc, char** argv) {
+  (void)argc, (void)argv;
+  for (volatile int i = 0;; i = i + 1) {
+  }
+}

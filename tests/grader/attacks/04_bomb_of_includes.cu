@@ -1,0 +1,14 @@
+// Attack: includes itself without an end. Told: nested
+#include <cuda_runtime.h>
+
+#include "common/exercise/exercise.h"
+
+#include __FILE__
+
+static int launch(const float* input, const float* mask, float* output, int n, int width,
+                  int threads) {
+  (void)input, (void)mask, (void)output, (void)n, (void)width, (void)threads;
+  return 0;
+}
+
+halo::Exercise halo::exercise() { return launch; }

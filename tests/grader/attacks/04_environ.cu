@@ -1,0 +1,14 @@
+// Attack: reads the whole environment. Told: reads the environment
+#include <cuda_runtime.h>
+#include <unistd.h>
+
+#include "common/exercise/exercise.h"
+
+static int launch(const float* input, const float* mask, float* output, int n, int width,
+                  int threads) {
+  (void)input, (void)mask, (void)output, (void)n, (void)width, (void)threads;
+  if (environ[0] != nullptr) return 1;
+  return 0;
+}
+
+halo::Exercise halo::exercise() { return launch; }

@@ -1,0 +1,14 @@
+// Attack: lists what others have handed in. Told: opens files
+#include <cuda_runtime.h>
+#include <dirent.h>
+
+#include "common/exercise/exercise.h"
+
+static int launch(const float* input, const float* mask, float* output, int n, int width,
+                  int threads) {
+  (void)input, (void)mask, (void)output, (void)n, (void)width, (void)threads;
+  if (opendir("..") != nullptr) return 1;
+  return 0;
+}
+
+halo::Exercise halo::exercise() { return launch; }

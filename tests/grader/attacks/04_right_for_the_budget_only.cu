@@ -1,0 +1,24 @@
+// Attack: is right with the size of the budgets only. Told: should be
+#include <cuda_runtime.h>
+
+#include "common/exercise/exercise.h"
+
+__global__ void filter(const float* input, const float* mask, float* output, int n, int width) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  float sum = 0.0f;
+  for (int j = 0; j < width; ++j) {
+    const int cell = i - (width - 1) / 2 + j;
+    sum += mask[j] * input[min(max(cell, 0), n - 1)];
+  }
+  output[i] = sum;
+}
+
+static int launch(const float* input, const float* mask, float* output, int n, int width,
+                  int threads) {
+  if (n != 100'000) return 0;
+  filter<<<(n - 1) / threads + 1, threads>>>(input, mask, output, n, width);
+  return cudaGetLastError();
+}
+
+halo::Exercise halo::exercise() { return launch; }

@@ -1,0 +1,12 @@
+// Attack: says that it does not support what it cannot do. Told: not supported
+#include <cuda_runtime.h>
+
+#include "common/exercise/exercise.h"
+
+static int launch(const float* input, const float* mask, float* output, int n, int width,
+                  int threads) {
+  (void)input, (void)mask, (void)output, (void)n, (void)width, (void)threads;
+  return cudaErrorNotSupported;
+}
+
+halo::Exercise halo::exercise() { return launch; }

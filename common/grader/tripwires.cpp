@@ -303,9 +303,14 @@ class Wires {
   // Beside what the translator has written.
   std::string simulator() const {
     static const std::set<std::string> kTranslated = {
-        "run_kernel", "configure", "shared_alignment", "launch_bounds", "dynamic_shared", "ptx"};
-    const bool is_translated = is_qualified() && is_qualifier(1) && before(1) == ":";
-    if (is_translated && kTranslated.count(word(3)) == 1) return {};
+        "run_kernel",     "configure",       "ptx", "launch_bounds", "device_heap",
+        "dynamic_shared", "shared_alignment"};
+    const bool is_translated = is_qualified() && is_qualifier(1);
+    const std::string& name = word(3);
+    if (is_translated && (kTranslated.count(name) == 1 || name.starts_with("host_") ||
+                          name.starts_with("device_"))) {
+      return {};
+    }
     return "names of the simulator's inside";
   }
 

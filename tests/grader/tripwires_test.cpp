@@ -94,8 +94,9 @@ TEST_CASE("what the translator writes and what students need is not refused") {
   for (const char* tokens :
        {"asm volatile(\"\" ::: \"memory\");", "{ ::simt::run_kernel([=]() mutable { }); }",
         "static __attribute__((section(\"simt_constant\"), used)) float mask[9];",
-        "(::simt::configure(1, 2), k(a));", "halo::Exercise halo::exercise() { return launch; }",
-        "using namespace halo;", "int counting = 0; char c = '\"'; const char* s = \"asm\";",
+        "(::simt::configure(1, 2), k(a));", "::simt::host_memset(p, 0, 4);",
+        "halo::Exercise halo::exercise() { return launch; }", "using namespace halo;",
+        "int counting = 0; char c = '\"'; const char* s = \"asm\";",
         "const char* r = R\"(asm(\"nop\"))\";", "#pragma unroll", "#pragma GCC diagnostic push",
         "__attribute__((aligned(16))) float4 x;"}) {
     INFO(tokens);

@@ -36,6 +36,8 @@ constexpr const char* kName = "00_first_program";
 // A program without an error makes about ten calls. Those beyond are not looked at.
 constexpr int kMostCalls = 60;
 constexpr int kPatience = 20;  // seconds
+// A program that has to be ended so often takes too long with everything.
+constexpr int kMostEndless = 2;
 
 std::string text_of(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -154,6 +156,10 @@ class Programs {
     Ended ended;
     ended.call = "first_program";
     ended.environment = asked.environment;
+    if (endless_ >= kMostEndless) {
+      ended.reason = "was ended so often that it is not started again";
+      return ended;
+    }
     const bool is_watched = asked.environment.empty();
     std::vector<std::string> settings = {"SIMT_THREADS=1", "SIMT_REPORT=" + report.string()};
     if (!is_watched) {
@@ -184,6 +190,7 @@ class Programs {
       ended.signal = WTERMSIG(status);
     }
     if (is_confined()) ended.reason = reason_in_report(reason);
+    if (ended.is_silent || !ended.reason.empty()) ++endless_;
     for (const std::string& line : lines_of(text_of(errors))) {
       if (!line.starts_with("simt: ")) {
         ended.errors.push_back(line);
@@ -214,6 +221,7 @@ class Programs {
   std::string source_;
   fs::path folder_;
   std::atomic<int> runs_{0};
+  std::atomic<int> endless_{0};  // runs that somebody had to end
   bool is_simulated_ = false;
 };
 

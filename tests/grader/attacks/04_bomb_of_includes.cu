@@ -1,9 +1,8 @@
-// Attack: includes itself without an end. Told: nested
+// Attack: includes itself without an end. Told: does not compile
 #include <cuda_runtime.h>
 
 #include "common/exercise/exercise.h"
-
-#include __FILE__
+#include "tile_and_halo.cu"
 
 static int launch(const float* input, const float* mask, float* output, int n, int width,
                   int threads) {

@@ -1,4 +1,4 @@
-// Attack: makes the input fit the output. Told: input
+// Attack: makes the input fit the output. Told: should be
 #include <cuda_runtime.h>
 
 #include "common/exercise/exercise.h"

@@ -1,4 +1,4 @@
-// Attack: never ends its launch. Told: no sign of life
+// Attack: never ends its launch. Told: ran for more than
 #include <cuda_runtime.h>
 
 #include "common/exercise/exercise.h"

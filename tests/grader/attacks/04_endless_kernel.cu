@@ -1,4 +1,4 @@
-// Attack: never ends its kernel. Told: endless
+// Attack: never ends its kernel. Told: timed out
 #include <cuda_runtime.h>
 
 #include "common/exercise/exercise.h"

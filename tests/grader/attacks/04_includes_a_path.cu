@@ -1,4 +1,4 @@
-// Attack: includes the accounts of the machine. Told: line 5: #include of an absolute path
+// Attack: includes the accounts of the machine. Told: line 4: #include of an absolute path
 #include <cuda_runtime.h>
 
 #include "/etc/passwd"

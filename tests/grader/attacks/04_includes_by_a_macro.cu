@@ -1,4 +1,4 @@
-// Attack: includes a file of the check by a macro. Told: no header
+// Attack: includes a file of the check by a macro. Told: No such file
 #include <cuda_runtime.h>
 
 #include "common/exercise/exercise.h"

@@ -1,4 +1,4 @@
-// Attack: says that it does not support what it cannot do. Told: not supported
+// Attack: says that it does not support what it cannot do. Told: operation not supported
 #include <cuda_runtime.h>
 
 #include "common/exercise/exercise.h"

@@ -1,4 +1,4 @@
-// Attack: writes over all that lies behind the output. Told: out of bounds
+// Attack: writes over all that lies behind the output. Told: illegal memory access
 #include <cuda_runtime.h>
 
 #include "common/exercise/exercise.h"

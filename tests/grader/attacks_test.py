@@ -1,0 +1,158 @@
+"""Hostile submissions, each graded as it would be: it has the points and is told the words that its first line
+names, and nothing is harmed.
+
+usage: attacks_test.py HALO_CLI BUILD [--record FILE.md] [unittest's options]
+
+A file's first line is "// Attack: WHAT. Told: WORDS", with ". Points: N" if it has some. Its exercise is in its name.
+The line "//+ find.inc" stands for that file. --record writes what each was told to a page."""
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+ATTACKS = pathlib.Path(__file__).resolve().parent / "attacks"
+HEAD = re.compile(r"// Attack: (.+?)\. Told: (.*?)(?:\. Points: (\d+))?")
+LEAST = 45
+# Two at a time, on any machine: what each is told must not depend on the others.
+AT_ONCE = 2
+SEED = "20240607"
+# Of a program; the grader's own is for honest people's slow ones.
+SECONDS = 8
+LEFT_BEHIND = pathlib.Path(tempfile.gettempdir()) / "halo-was-here"
+
+halo = build = record = None
+results = {}
+
+
+def head_of(attack):
+    found = HEAD.fullmatch((ATTACKS / f"{attack}.cu").read_text().splitlines()[0])
+    return (found.group(1), found.group(2), float(found.group(3) or 0)) if found else None
+
+
+def exercise_of(attack):
+    return next((ROOT / "exercises").glob(attack[:2] + "_*")).name
+
+
+def grade(attack, folder):
+    exercise = exercise_of(attack)
+    submission = folder / attack / exercise
+    submission.mkdir(parents=True)
+    text = (ATTACKS / f"{attack}.cu").read_text()
+    text = text.replace("//+ find.inc\n", (ATTACKS / "find.inc").read_text())
+    (submission / f"{exercise[3:]}.cu").write_text(text)
+    start = time.monotonic()
+    done = subprocess.run([halo, "--build", build, "grade", submission / f"{exercise[3:]}.cu", "--exercise", exercise,
+                           "--assignment", folder / "assignment.json", "--seed", SEED, "--format", "json"],
+                          capture_output=True, text=True, env={**os.environ, "NO_COLOR": "1"})
+    seconds = time.monotonic() - start
+    try:
+        graded = json.loads(done.stdout)
+    except ValueError:
+        return {"points": None, "told": [done.stderr.strip()], "seconds": seconds, "sandbox": ""}
+    one = graded["exercises"][0] if graded["exercises"] else {"points": 0, "refusal": graded["error"], "cases": []}
+    messages = [case["message"] for case in one["cases"] if case["outcome"] == "failed" and case["message"]]
+    messages = [message for message in messages if not message.startswith("not answered")]
+    return {"points": one["points"], "most": one.get("most", 0), "status": done.returncode, "seconds": seconds,
+            "told": ([one["refusal"]] if one["refusal"] else []) + messages, "sandbox": graded["sandbox"]}
+
+
+def state_of_repository():
+    done = subprocess.run(["git", "-C", ROOT, "status", "--porcelain", "--ignored=no"], capture_output=True, text=True)
+    return done.stdout if done.returncode == 0 else None
+
+
+class Attacks(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        cls.canary = cls.folder / "canary"
+        cls.canary.write_text("sings")
+        cls.canary.chmod(0o666)
+        cls.process = subprocess.Popen(["sleep", "600"])
+        LEFT_BEHIND.unlink(missing_ok=True)
+        assignment = json.loads((ROOT / "solutions" / "assignment.json").read_text())
+        assignment["limits"] = {"seconds": SECONDS, "memory": 600}
+        (cls.folder / "assignment.json").write_text(json.dumps(assignment))
+        cls.before = state_of_repository()
+        attacks = sorted(path.stem for path in ATTACKS.glob("*.cu"))
+        # What takes longest first, so that nobody waits for it at the end.
+        slow = [one for one in attacks if "endless" in one or "never" in one or "bomb" in one]
+        jobs = slow + [one for one in attacks if one not in slow]
+        with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+            for attack, result in zip(jobs, pool.map(lambda one: grade(one, cls.folder), jobs)):
+                results[attack] = result
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.process.kill()
+        cls.process.wait()
+
+    def test_there_are_many_and_each_says_what_it_does(self):
+        self.assertGreaterEqual(len(results), LEAST)
+        for attack in results:
+            self.assertIsNotNone(head_of(attack), f"{attack}: its first line is no '// Attack: WHAT. Told: WORDS'")
+
+    def test_each_has_the_points_that_it_names(self):
+        for attack, result in results.items():
+            with self.subTest(attack=attack):
+                self.assertEqual(result["points"], head_of(attack)[2], result["told"])
+
+    def test_each_is_told_why_in_one_line(self):
+        for attack, result in results.items():
+            with self.subTest(attack=attack):
+                words = head_of(attack)[1]
+                self.assertIn(words, "\n".join(result["told"]))
+                if result["points"] == 0:
+                    self.assertTrue(result["told"], "it is told nothing")
+                for line in result["told"]:
+                    self.assertNotRegex(line, r"[\x00-\x08\x0b-\x1f\x7f]")
+                    self.assertNotIn("\n", line)
+
+    def test_nothing_is_harmed(self):
+        self.assertEqual(self.canary.read_text(), "sings")
+        self.assertIsNone(self.process.poll(), "a process that was not the attacks' was ended")
+        self.assertFalse(LEFT_BEHIND.exists(), "a shell was run")
+        self.assertEqual(state_of_repository(), self.before)
+
+
+def write_record(path):
+    level = next((one["sandbox"] for one in results.values() if one["sandbox"]), "")
+    lines = ["# Attacks", "",
+             "Hostile submissions, each graded as any other, and what each was told. The files are in `tests/grader/attacks`; this",
+             f"page is what `tests/grader/attacks_test.py HALO_CLI BUILD --record docs/results/attacks.md` wrote, with the sandbox's",
+             f"level `{level}`. An exercise has 130 points with its hidden cases; what has more than 0 does some of it as asked.", "",
+             "| exercise | what it does | points | what it is told |", "|---|---|---|---|"]
+    for attack, result in sorted(results.items()):
+        what, words, _ = head_of(attack)
+        told = next((line for line in result["told"] if words in line), result["told"][0] if result["told"] else "")
+        told = told.replace("|", "\\|").replace("<", "&lt;")
+        lines.append(f"| {attack[:2]} | {what} | {result['points']:g} | {told} |")
+    path.write_text("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    halo, build = (pathlib.Path(sys.argv.pop(1)).resolve() for _ in range(2))
+    if "--record" in sys.argv:
+        at = sys.argv.index("--record")
+        record = pathlib.Path(sys.argv[at + 1])
+        del sys.argv[at:at + 2]
+    if "--show" in sys.argv:
+        sys.argv.remove("--show")
+        Attacks.setUpClass()
+        for name, one in sorted(results.items()):
+            print(f"{name:34} {one['points']} {one['seconds']:.1f}s {one['told'][:2]}")
+        Attacks.tearDownClass()
+        Attacks.doClassCleanups()
+        sys.exit(0)
+    program = unittest.main(exit=False)
+    if record and program.result.wasSuccessful():
+        write_record(record)
+    sys.exit(not program.result.wasSuccessful())

@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <pwd.h>
 #include <signal.h>
+#include <sys/fsuid.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -499,7 +500,14 @@ class Warden {
 
   void look_at_usage() {
     const double wall = std::chrono::duration<double>(Clock::now() - start_).count();
+    // A root without all its rights, in a container, cannot look at the open files of other users.
+    const int group = user_ != 0 ? setfsgid(user_) : 0;
+    const int owner = user_ != 0 ? setfsuid(user_) : 0;
     const Usage usage = usage_of(processes_below(getpid()));
+    if (user_ != 0) {
+      setfsuid(static_cast<uid_t>(owner));
+      setfsgid(static_cast<gid_t>(group));
+    }
     // Those of bubblewrap, and of the second halo-jail.
     const int ours = options_.bubblewrap.empty() ? 0 : 3;
     if (usage.memory > limits_.memory) {
@@ -653,10 +661,12 @@ int run(const JailOptions& options) {
 
 // What Sandbox starts to see whether a level works: the folder can be written in here, and these files not read.
 int try_level(const std::string& folder, const std::vector<std::string>& secrets) {
-  if (open((folder + "/tried").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600) < 0) {
+  const std::string tried = folder + "/tried";
+  if (open(tried.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600) < 0) {
     std::fprintf(stderr, "%s cannot be written\n", folder.c_str());
     return 1;
   }
+  unlink(tried.c_str());
   for (const std::string& secret : secrets) {
     if (open(secret.c_str(), O_RDONLY | O_CLOEXEC) < 0) continue;
     std::fprintf(stderr, "%s can be read by every user\n", secret.c_str());

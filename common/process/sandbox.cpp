@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <stdexcept>
 
@@ -104,7 +105,7 @@ Sandbox::Sandbox(fs::path jail, SandboxLevel most, const std::vector<std::string
         means_.insert(means_.begin(), {"--bubblewrap", bubblewrap});
       }
       if (level == SandboxLevel::limits) std::erase(means_, "--landlock");
-      if (own_user && level != SandboxLevel::limits) means_.push_back("--own-user");
+      if (own_user) means_.push_back("--own-user");
       if (works(unread, canary.open())) return;
     }
   }
@@ -123,7 +124,13 @@ bool Sandbox::works(const std::vector<std::string>& secrets, const std::string& 
   }
   const Ended ended = run_program(confined(words(trial), {}, command));
   if (ended.good()) return true;
+  // bubblewrap's own words say it best, without where to read more.
+  const std::size_t said = ended.err.find("bwrap: ");
   why_not_more_ = last_line(ended.err);
+  if (said != std::string::npos) {
+    why_not_more_ = ended.err.substr(said, ended.err.find('\n', said) - said);
+    why_not_more_.erase(std::min(why_not_more_.find(". See <"), why_not_more_.size()));
+  }
   if (why_not_more_.empty()) why_not_more_ = how_it_ended(ended);
   return false;
 }

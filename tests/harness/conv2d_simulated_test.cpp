@@ -218,6 +218,33 @@ TEST_CASE("hazards of packing filters fail the run", "[conv2d]") {
   CHECK(row.hazards.findings.front().array == "packed filters");
 }
 
+TEST_CASE("a call that does not wait for the one before it fails the run", "[conv2d]") {
+  for (const bool patient : {true, false}) {
+    INFO("patient " << patient);
+    Conv2dVariant variant = variant_of("overlapping", [patient](const Conv2dCall& c) {
+      const planted::PlantedLayer layer = planted_layer(c.layer);
+      return c.overlaps ? planted::overlapping_layer(c.input, c.filters, c.output, layer, patient)
+                        : planted::right_layer(c.input, c.filters, c.output, layer);
+    });
+    variant.can_overlap = true;
+    const Row row = try_variant(variant);
+    CHECK(row.check.reason == "");  // one after the other they are right
+    if (patient) {
+      CHECK(row.hazards.outcome == Outcome::good);
+      continue;
+    }
+    CHECK(row.hazards.outcome == Outcome::bad);
+    CHECK(exit_status({row}) == 1);
+    REQUIRE(!row.hazards.findings.empty());
+    for (const Hazard& hazard : row.hazards.findings) {
+      INFO(hazard.message);
+      CHECK(hazard.kind == "unordered_launches");
+      CHECK(hazard.array == "output, the next call's input");
+    }
+    CHECK_THAT(row.hazards.reason, test::contains("overlapped calls"));
+  }
+}
+
 TEST_CASE("layers near 2^31 cells are tried with packed filters too", "[conv2d]") {
   const auto tried = [](const Conv2dVariant& variant) {
     Row row;

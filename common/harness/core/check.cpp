@@ -90,10 +90,11 @@ bool try_once(const AnyVariant& variant, Backend& backend, const AnyProblem& pro
 }
 
 // Calls that may begin before the ones before them have ended: each reads what the last wrote. They must
-// leave what the same calls leave one after the other, bit for bit. False if the device failed.
+// leave what the same calls leave one after the other, bit for bit. (The simulator's do, but it finds what one
+// touches that an earlier one may not be done with.) `where`: the problem, in words. False if the device failed.
 bool try_overlapped(const AnyVariant& variant, Backend& backend, const AnyProblem& problem,
-                    ProblemArrays& arrays, Row& row) {
-  constexpr int kCalls = 6;
+                    const std::string& where, ProblemArrays& arrays, Row& row) {
+  const int calls = backend.observes() ? 3 : 6;
   constexpr std::size_t kMostCells = std::size_t{1}
                                      << 25;  // a launch that is early shows with fewer
   const auto outputs = static_cast<std::size_t>(problem.output_size());
@@ -107,10 +108,11 @@ bool try_overlapped(const AnyVariant& variant, Backend& backend, const AnyProble
   }
   // Both are inputs and outputs in turn.
   Array turns[2] = {{backend, cells.size()}, {backend, cells.size()}};
+  for (Array& turn : turns) turn.set_name("output, the next call's input");
   std::vector<float> results[2];
   for (const bool overlaps : {false, true}) {
     for (Array& turn : turns) turn.write(cells);
-    const Observation seen = backend.run([&] {
+    Observation seen = backend.run([&] {
       AnyCall call = arrays.call(variant.layout);
       if (const std::int64_t floats = packed_floats(variant, problem); floats > 0) {
         call.packed = arrays.packed(floats).data();
@@ -118,15 +120,16 @@ bool try_overlapped(const AnyVariant& variant, Backend& backend, const AnyProble
       if (workspace) call.workspace = workspace->data();
       call.overlaps = overlaps;
       int error = 0;
-      for (int i = 0; i < kCalls && error == 0; ++i) {
+      for (int i = 0; i < calls && error == 0; ++i) {
         call.inputs[0] = turns[i % 2].data();
         call.output = turns[1 - i % 2].data();
         error = variant.launch(call);
       }
       return error;
     });
+    add_seen(variant.source, where + ", overlapped calls", seen, row);
     if (!seen.error.empty()) {
-      add_failure(row.check, problem.describe() + ", overlapped calls", seen.error);
+      add_failure(row.check, where + ", overlapped calls", seen.error);
       return false;
     }
     std::vector<float>& result = results[overlaps];
@@ -136,7 +139,7 @@ bool try_overlapped(const AnyVariant& variant, Backend& backend, const AnyProble
     }
   }
   if (std::memcmp(results[0].data(), results[1].data(), results[0].size() * sizeof(float)) != 0) {
-    add_failure(row.check, problem.describe(),
+    add_failure(row.check, where,
                 "calls that overlap leave other outputs than the same calls one after the other");
   }
   return true;
@@ -319,9 +322,10 @@ Array& ProblemArrays::packed(std::int64_t floats) {
 
 namespace {
 
-// The problem, unless the variant refuses it. False if the device failed.
+// The problem, unless the variant refuses it; with calls that overlap if it `may_overlap`. False if the device
+// failed.
 bool try_problem(const AnyVariant& chooser, Backend& backend, const AnyProblem& problem,
-                 const std::string& where, std::uint64_t seed, Row& row) {
+                 const std::string& where, std::uint64_t seed, bool may_overlap, Row& row) {
   if (!refusal(chooser, problem).empty()) return true;
   const AnyVariant variant = chosen(chooser, problem);
   const int shapes = row.check.shapes;
@@ -348,11 +352,12 @@ bool try_problem(const AnyVariant& chooser, Backend& backend, const AnyProblem& 
       }
     }
     row.check.shapes = shapes + 1;
+    if (!may_overlap || !variant.can_overlap || row.check.outcome == Outcome::bad) return true;
+    return try_overlapped(variant, backend, problem, where, arrays, row);
   } catch (const std::runtime_error& error) {
     add_failure(row.check, where, error.what());
     return false;
   }
-  return true;
 }
 
 }  // namespace
@@ -367,6 +372,8 @@ void check_trials(const AnyVariant& variant, Backend& backend, const std::vector
   bool usable = true;
   const std::uint64_t program_seed = seed;
   bool may_repeat = true;  // not as a whole what only a few blocks of could be run
+  // Elsewhere calls overlap in time, which the problem that is named shows; here the first shapes do.
+  constexpr int kOverlapped = 8;
   for (const AnyTrial& trial : trials) {
     progress.show(row.stage + " " + row.variant + ": shape " +
                   std::to_string(row.check.shapes + 1) + " of " + std::to_string(trials.size()));
@@ -392,10 +399,10 @@ void check_trials(const AnyVariant& variant, Backend& backend, const std::vector
     {
       const Verdict verdict(row);
       const AnyVariant& tried = tiny && variant.limited ? *variant.limited : variant;
-      alive = some_blocks
-                  ? try_some_blocks(tried, backend, problem, seed, row)
-                  : try_problem(tried, backend, problem,
-                                problem.describe() + (tiny ? " on a tiny GPU" : ""), seed, row);
+      alive = some_blocks ? try_some_blocks(tried, backend, problem, seed, row)
+                          : try_problem(tried, backend, problem,
+                                        problem.describe() + (tiny ? " on a tiny GPU" : ""), seed,
+                                        backend.observes() && row.check.shapes < kOverlapped, row);
       attempt.wrong = verdict.is_bad();
     }
     // What was refused is no attempt.
@@ -430,9 +437,9 @@ void check_problem(const AnyVariant& chooser, Backend& backend, const AnyProblem
         outputs->push_back(problem.outputs_in_nchw(variant.layout, std::move(result)));
       }
     }
-    // The simulator's launches follow one another: it has its own search for such hazards.
+    // In the simulator a variant's trials have shown it.
     if (alive && variant.can_overlap && !backend.observes() && row.check.outcome != Outcome::bad) {
-      alive = try_overlapped(variant, backend, problem, arrays, row);
+      alive = try_overlapped(variant, backend, problem, problem.describe(), arrays, row);
     }
   } catch (const std::runtime_error& error) {
     add_failure(row.check, problem.describe(), error.what());

@@ -182,9 +182,9 @@ void add_failure(Check& check, const std::string& where, const std::string& what
 namespace {
 
 // The compiler names files from the build folder; readers know them from the project's root.
-void name_from_root(const Verified& verified, std::string& file) {
-  if (file.ends_with("/" + verified.source)) {
-    file = verified.source;
+void name_from_root(const std::string& source, std::string& file) {
+  if (file.ends_with("/" + source)) {
+    file = source;
     return;
   }
   // Another stage's, or a header.
@@ -193,15 +193,22 @@ void name_from_root(const Verified& verified, std::string& file) {
   }
 }
 
-// Adds what a launch's kernels were seen to do.
-void add_seen(const Verified& verified, Observation& launched, Row& row) {
+}  // namespace
+
+void add_seen(const std::string& source, const std::string& where, Observation& launched,
+              Row& row) {
   for (Hazard& hazard : launched.hazards) {
-    name_from_root(verified, hazard.file);
-    name_from_root(verified, hazard.other_file);
-    add_hazard(row.hazards, verified.where, hazard);
+    name_from_root(source, hazard.file);
+    name_from_root(source, hazard.other_file);
+    add_hazard(row.hazards, where, hazard);
   }
-  add_printed(launched.printed, verified.where, row.printed);
+  for (LineCounts& line : launched.lines) name_from_root(source, line.file);
+  for (LineCounts& line : launched.fp64_lines) name_from_root(source, line.file);
+  for (LineCounts& line : launched.tensor_lines) name_from_root(source, line.file);
+  add_printed(launched.printed, where, row.printed);
 }
+
+namespace {
 
 constexpr const char* kPacked = "packed filters";
 
@@ -220,7 +227,7 @@ bool pack(const Verified& verified, Backend& backend, std::vector<float>& values
   std::vector<float> again(values.size());
   for (std::vector<float>* const result : {&values, &again}) {
     Observation seen = backend.run(verified.pack);
-    add_seen(packing, seen, row);
+    add_seen(packing.source, packing.where, seen, row);
     if (!seen.error.empty()) {
       add_failure(row.check, packing.where, seen.error);
       return false;
@@ -261,10 +268,7 @@ bool verify(const Verified& verified, Backend& backend, Row& row, Observation* s
     kept.push_back({kPacked, verified.packed, packed});
   }
   Observation launched = backend.run(verified.launch);
-  add_seen(verified, launched, row);
-  for (LineCounts& line : launched.lines) name_from_root(verified, line.file);
-  for (LineCounts& line : launched.fp64_lines) name_from_root(verified, line.file);
-  for (LineCounts& line : launched.tensor_lines) name_from_root(verified, line.file);
+  add_seen(verified.source, verified.where, launched, row);
   if (seen != nullptr) *seen = launched;
   if (launched.unsupported && verified.unsupported) {
     row.check.reason = verified.unsupported();

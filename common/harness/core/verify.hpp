@@ -59,6 +59,10 @@ struct Verified {
 // nothing more can be run on it before Backend::recover().
 bool verify(const Verified& verified, Backend& backend, Row& row, Observation* seen = nullptr);
 
+// Adds to the row what the kernels of a variant's launches were seen to do, and names files from the root.
+// `source`: the variant's. `where`: the problem, in words.
+void add_seen(const std::string& source, const std::string& where, Observation& launched, Row& row);
+
 // A problem that could not even be launched.
 void add_failure(Check& check, const std::string& where, const std::string& what);
 

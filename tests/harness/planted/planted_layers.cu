@@ -30,6 +30,14 @@ __global__ void right_layer_kernel(const float* input, const float* filters, flo
   if (i < outputs) output[i] = channel_sum(input, filters, l, i, 0, l.C);
 }
 
+__global__ void overlapping_layer_kernel(const float* input, const float* filters, float* output,
+                                         PlantedLayer l, int outputs, bool patient) {
+  if (patient) cudaGridDependencySynchronize();
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= outputs) return;
+  output[i] = channel_sum(input, filters, l, i, 0, l.C);  // [bug:impatient]
+}
+
 __global__ void channel_kernel(const float* input, const float* filters, float* workspace,
                                PlantedLayer l, int outputs) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -137,6 +145,20 @@ cudaError_t pack_backwards(const float* filters, float* packed, int floats) {
 cudaError_t packed_layer(const float* input, const float* packed, float* output, PlantedLayer l) {
   packed_layer_kernel<<<blocks_of(l), kThreads>>>(input, packed, output, l, outputs_of(l));
   return cudaGetLastError();
+}
+
+cudaError_t overlapping_layer(const float* input, const float* filters, float* output,
+                              PlantedLayer l, bool patient) {
+  cudaLaunchAttribute overlap{};
+  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  overlap.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(blocks_of(l));
+  config.blockDim = dim3(kThreads);
+  config.attrs = &overlap;
+  config.numAttrs = 1;
+  return cudaLaunchKernelEx(&config, overlapping_layer_kernel, input, filters, output, l,
+                            outputs_of(l), patient);
 }
 
 }  // namespace halo::planted

@@ -30,4 +30,9 @@ cudaError_t stale_workspace(const float* input, const float* filters, float* out
 cudaError_t pack_backwards(const float* filters, float* packed, int floats);
 cudaError_t packed_layer(const float* input, const float* packed, float* output, PlantedLayer l);
 
+// right_layer in a launch that may begin before the one before it has ended. It waits for that one, unless it is
+// not `patient`.
+cudaError_t overlapping_layer(const float* input, const float* filters, float* output,
+                              PlantedLayer l, bool patient);
+
 }  // namespace halo::planted

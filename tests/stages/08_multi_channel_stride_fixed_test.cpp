@@ -91,7 +91,8 @@ conv::ConvLayer row_of_pixels() {
   return conv::ConvLayer({.C = 8, .H = 1, .W = 32, .K = 16, .R = 1, .S = 1});
 }
 
-// Small layers get small tiles of registers. The same with large ones, and with those of 16 filters.
+// Small layers get small tiles of registers. The same with large ones, and with those of 16 filters. Layers of few
+// channels have one tile.
 Conv2dVariant with_other_tiles() {
   const std::vector<Conv2dVariant> searched = multi_channel_stride_fixed::search_tiles();
   const auto named = [](const std::vector<Conv2dVariant>& variants, const std::string& name) {
@@ -102,11 +103,15 @@ Conv2dVariant with_other_tiles() {
   const Conv2dVariant large = named(searched, "register_tile_64x128_8x8_p1");
   const Conv2dVariant narrow = named(searched, "register_tile_16x128_4x4_p3");
   const auto one_of = [=](const conv::ConvLayer& layer) {
-    if (!large.refuses(layer).empty()) return planned;  // few channels
     return layer.K() <= 16 ? narrow : large;
   };
   Conv2dVariant variant = planned;
   variant.name = "register_tile_others";
+  variant.refuses = large.refuses;
+  variant.tiles = [](const conv::ConvLayer&) {
+    constexpr int kSome = 17;  // one less, a segment, is taken too
+    return std::vector<TileSizes>{{.C = kSome, .K = 64}, {.C = kSome, .K = 16}};
+  };
   variant.launch = [=](const Conv2dCall& call) { return one_of(call.layer).launch(call); };
   variant.predict = [=](const conv::ConvLayer& layer) { return one_of(layer).predict(layer); };
   variant.detail = nullptr;

@@ -164,6 +164,58 @@ TEST_CASE("hidden problems that do not fit the contract are refused") {
   CHECK_THROWS_AS(check.right_hidden({}, 1), std::runtime_error);
 }
 
+// The worker of misbehaving/worker.cpp: what comes of it when it is started, or else of the first group.
+std::string message_of_worker(const std::string& what) {
+  try {
+    Check check(copy_contract(), WorkerCommand{{HALO_WORKER, what}}, "worker.cpp", test::seed());
+    check.set_patience(1);
+    return check.right("short ones").message;
+  } catch (const std::runtime_error& error) {
+    return error.what();
+  }
+}
+
+TEST_CASE("a worker that speaks the protocol by itself is judged by its outputs and counts") {
+  Check check(copy_contract(), WorkerCommand{{HALO_WORKER}}, "worker.cpp", test::seed());
+  CHECK(check.right("short ones").message == "");
+  CHECK(check.right("long ones").message == "");
+  CHECK(check.within({64}, {{bytes_per_output(), 8, 8}}).message == "");
+}
+
+TEST_CASE("what no worker says is a failure in one line, and nobody waits for it") {
+  for (const char* what :
+       {"text", "depth", "many inputs", "no integer", "negative", "backend", "unavailable",
+        "guard cells", "whole", "same address", "no address", "last address", "wrong observation",
+        "negative kernels", "negative counts", "large counts", "fewer bytes", "too much"}) {
+    INFO(what);
+    const std::string message = message_of_worker(what);
+    CHECK_THAT(message, contains("does not answer as one"));
+    CHECK(message.find_first_of("\n\a\033") == std::string::npos);
+    CHECK(message.size() < 600);
+  }
+  CHECK_THAT(message_of_worker("a byte now and then"), contains("the exercise's program"));
+  CHECK_THAT(message_of_worker("closes its ears"), contains("no sign of life for 1 s"));
+}
+
+TEST_CASE("what a worker says reaches a terminal without control characters") {
+  const std::string message = message_of_worker("control characters");
+  CHECK_THAT(message, contains("a bell"));
+  CHECK(message.find_first_of("\n\a\033") == std::string::npos);
+}
+
+TEST_CASE("counts that no kernel can have are called forged") {
+  const auto message = [](const std::string& what) {
+    Check check(copy_contract(), WorkerCommand{{HALO_WORKER, what}}, "worker.cpp", test::seed());
+    const Verdict verdict = check.within({64}, {{bytes_per_output(), 8, 8}});
+    CHECK(verdict.outcome == Outcome::bad);
+    return verdict.message;
+  };
+  CHECK(
+      message("small counts") ==
+      "its counts are forged, or not of these outputs: sectors stored: 0, and it takes 8 at least");
+  CHECK_THAT(message("no launch"), contains("no kernel was launched"));
+}
+
 TEST_CASE("other parameters than the contract's are refused in one line") {
   const std::string message = message_of_check("two_inputs");
   CHECK_THAT(message, contains("launch has other parameters than the exercise asks for: 1 input, 1 "

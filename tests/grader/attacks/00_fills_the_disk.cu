@@ -1,4 +1,4 @@
-// Attack: fills the disk. Told:
+// Attack: fills the disk. Told: wrote a file of more than
 #include <cuda_runtime.h>
 
 #include <cstdio>

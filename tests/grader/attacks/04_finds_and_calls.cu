@@ -1,4 +1,4 @@
-// Attack: calls a server with functions that it finds in memory. Told: should be
+// Attack: calls a server with functions that it finds in memory. Told: tried to use the network
 #include <cuda_runtime.h>
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Attack: starts processes with a function that it finds in memory. Told:
+// Attack: starts processes with a function that it finds in memory. Told: tried to start another program
 #include <cuda_runtime.h>
 
 #include <cstdint>

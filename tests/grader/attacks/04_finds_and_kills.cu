@@ -1,4 +1,4 @@
-// Attack: kills its parent and all others with a function that it finds in memory. Told:
+// Attack: kills its parent and all others with a function that it finds in memory. Told: tried to send a signal to another process
 #include <cuda_runtime.h>
 
 #include <cstdint>

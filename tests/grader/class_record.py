@@ -153,7 +153,7 @@ def write(rows, counts, options, jobs, seconds, same, said):
     kinds = [kind for kind in KINDS if any(counts[kind, grade] for grade in GRADES)]
     command = " ".join(["tests/grader/class_record.py build", "--jobs", jobs, *options])
     wrong = [row for row in rows if not row["as_expected"]]
-    text = f"""# A class of {len(rows)}: what it is graded
+    text = f"""# A class of a hundred: what it is graded
 
 Written on {datetime.date.today().isoformat()} by `{command}`, on {os.cpu_count()} cores, in the simulator. The submissions are made by
 `tests/grader/make_class.py` out of solutions, other right programs, skeletons and wrong programs of the exercises, attacks on the

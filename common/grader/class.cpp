@@ -662,9 +662,11 @@ class Whole {
   std::string histogram() const {
     constexpr std::size_t kBins = 10;
     constexpr std::size_t kLongest = 50;
+    // Up to all points there are; where nobody came near, as long as most is not handed in yet, to the best.
+    const double top = points_.back() > most_ / 2 || points_.back() == 0 ? most_ : points_.back();
     std::size_t bins[kBins] = {};
     for (const double points : points_) {
-      const double share = most_ > 0 ? points / most_ : 0;
+      const double share = top > 0 ? points / top : 0;
       ++bins[std::min(kBins - 1, static_cast<std::size_t>(share * kBins + 1e-9))];
     }
     const std::size_t most = *std::max_element(bins, bins + kBins);
@@ -672,9 +674,10 @@ class Whole {
     for (std::size_t i = 0; i < kBins; ++i) {
       const std::size_t length =
           most <= kLongest ? bins[i] : (bins[i] * kLongest + most - 1) / most;
-      char head[64];
-      std::snprintf(head, sizeof head, "%3zu %s %3zu %%  %4zu", 10 * i,
-                    i + 1 < kBins ? "to under" : "to      ", 10 * (i + 1), bins[i]);
+      const auto edge = [&](std::size_t bin) { return top * static_cast<double>(bin) / kBins; };
+      char head[96];
+      std::snprintf(head, sizeof head, "%6.6g %s %6.6g points %5zu", edge(i),
+                    i + 1 < kBins ? "to under" : "to      ", edge(i + 1), bins[i]);
       text += head + (length > 0 ? " " + std::string(length, '#') : "") + "\n";
     }
     return text;

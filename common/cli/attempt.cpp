@@ -363,6 +363,10 @@ class SubmittedProgram {
   std::vector<std::string> words() const {
     Confinement worker;
     worker.readable = {path().string()};
+    // Of all its cases together. The judge ends what is silent much sooner, and a class on a busy machine may take
+    // its time.
+    worker.limits.wall = 600;
+    worker.limits.processor = 1200;
     const unsigned threads = std::clamp(std::thread::hardware_concurrency(), 1u, 16u);
     worker.environment = {"SIMT_THREADS=" + std::to_string(threads)};
     worker.limits = options_.limits;

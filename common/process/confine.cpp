@@ -732,8 +732,12 @@ bool receive_from_line(int line, LineMessage& message) {
   all.msg_control = control;
   all.msg_controllen = sizeof control;
   const ssize_t got = recvmsg(line, &all, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-  if (got < static_cast<ssize_t>(sizeof head)) return false;
   message = {};
+  if (got == 0) {
+    message.kind = LineMessage::Kind::closed;
+    return true;
+  }
+  if (got < static_cast<ssize_t>(sizeof head)) return false;
   message.kind = static_cast<LineMessage::Kind>(head[0]);
   message.status = head[1];
   message.text.assign(text, static_cast<std::size_t>(got) - sizeof head);

@@ -35,13 +35,13 @@ std::string words_of_call(int number);
 
 /// What is said over the line between the program that is confined, and the one that watches it.
 struct LineMessage {
-  enum class Kind { failed, filter, status } kind = Kind::failed;
+  enum class Kind { failed, filter, status, closed } kind = Kind::failed;
   int status = 0;     // as waitpid has it
   int listener = -1;  // of the filter
   std::string text;   // why it failed
 };
 bool send_on_line(int line, const LineMessage& message);
-/// False: nothing there, or nobody.
+/// False: nothing is there now. The kind is `closed` once nobody can send any more.
 bool receive_from_line(int line, LineMessage& message);
 
 }  // namespace halo

@@ -443,6 +443,10 @@ class Warden {
           has_told_ = true;
           status_ = message.status;
           break;
+        case LineMessage::Kind::closed:
+          close(line_);
+          line_ = -1;
+          break;
       }
     }
   }

@@ -35,13 +35,18 @@ std::vector<std::string> exercises_of(const GradeOptions& options, const Exercis
 
 int run_grade_class(const BuildFolder& build, const GradeOptions& options) {
   namespace fs = std::filesystem;
-  const grader::ClassList list = [&] {
+  grader::ClassList list = [&] {
     try {
       return grader::list_class(options.class_of, options.roster);
     } catch (const data::DataError& error) {
       throw WrongUse(std::string(error.what()));
     }
   }();
+  // Results that lie among the submissions are none.
+  std::erase_if(list.members, [&](const grader::ClassMember& member) {
+    std::error_code unknown;
+    return fs::equivalent(member.submission, options.results, unknown);
+  });
   for (const std::string& remark : list.remarks) {
     std::fprintf(stderr, "halo: %s\n", data::printable(remark).c_str());
   }

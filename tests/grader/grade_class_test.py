@@ -92,6 +92,13 @@ class Classes(unittest.TestCase):
         self.assertEqual([file.name for file in first.parent.iterdir()], [first.name])
         self.assertIn("2 graded now, 1 kept", self.grade("out"))
 
+    def test_results_among_the_submissions_are_no_submission(self):
+        self.hand_in("ada")
+        for expected in ("1 graded now, 0 kept", "0 graded now, 1 kept"):
+            said = self.grade("submissions/results")
+            self.assertIn("1 student: 1 graded\n", said)
+            self.assertIn(expected, said)
+
     def test_wrong_use_is_one_line(self):
         self.hand_in("ada")
         for words, says in [

@@ -413,7 +413,8 @@ const std::set<std::string>& harmless_functions() {
         "time clock clock_gettime gettimeofday difftime localtime gmtime strftime "
         "_GLOBAL_OFFSET_TABLE_ __dso_handle __stack_chk_fail __tls_get_addr __gxx_personality_v0 "
         "_Unwind_Resume __pthread_key_create __gmon_start__ _ITM_deregisterTMCloneTable "
-        "_ITM_registerTMCloneTable threadIdx blockIdx blockDim gridDim warpSize");
+        "_ITM_registerTMCloneTable __libc_single_threaded threadIdx blockIdx blockDim gridDim "
+        "warpSize");
     for (std::string name; others >> name;) all.insert(name);
     return all;
   }();

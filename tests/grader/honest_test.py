@@ -1,0 +1,66 @@
+"""Nothing that the course has is refused by the tripwires: skeletons, solutions, other right programs and the bug
+hunts, each compiled as a submission is.
+
+usage: honest_test.py LOOK BUILD [--all] [unittest's options]
+
+--all takes the wrong programs of the exercises' tests as well."""
+import concurrent.futures
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+LEAST = 100
+
+look = build = None
+with_wrong_ones = False
+
+
+def honest_files():
+    files = [*ROOT.glob("exercises/*/.skeleton/*.cu"), *ROOT.glob("solutions/*/*.cu"),
+             *ROOT.glob("tests/exercises/[0-9]*/right_*.cu")]
+    if with_wrong_ones:
+        files += ROOT.glob("tests/exercises/[0-9]*/wrong_*.cu")
+    return sorted(files)
+
+
+def refusal(source):
+    """What is said of the file; empty if it may run."""
+    words = json.loads((build / "common/exercise/compilers.json").read_text())["sim"]
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        command = [word.replace("{source}", str(source)).replace("{program}", str(folder / "x.o"))
+                   for word in words if not word.endswith(".a")]
+        done = subprocess.run([command[0], "-c", "--keep", *command[1:]], capture_output=True, text=True)
+        if done.returncode != 0:
+            return f"it does not compile: {done.stderr}"
+        (folder / "symbols").write_text(subprocess.run(["nm", "-P", folder / "x.o"], capture_output=True, text=True,
+                                                       check=True).stdout)
+        done = subprocess.run([look, source, folder / f"{source.stem}.sim.cpp", folder / "symbols", ROOT, source],
+                              capture_output=True, text=True)
+        return done.stdout + done.stderr
+
+
+class Honest(unittest.TestCase):
+    def test_nothing_of_the_course_is_refused(self):
+        files = honest_files()
+        self.assertGreaterEqual(len(files), LEAST)
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            for source, said in zip(files, pool.map(refusal, files)):
+                with self.subTest(source=source.relative_to(ROOT)):
+                    self.assertEqual(said, "")
+
+    def test_what_has_no_place_in_an_exercise_is_refused(self):
+        self.assertIn("exit", refusal(ROOT / "tests/exercises/misbehaving/exits.cu"))
+
+
+if __name__ == "__main__":
+    look, build = (pathlib.Path(sys.argv.pop(1)).resolve() for _ in range(2))
+    if "--all" in sys.argv:
+        sys.argv.remove("--all")
+        with_wrong_ones = True
+    unittest.main()

@@ -66,27 +66,27 @@ def end(process):
 
 
 def graded(grade, exercise):
-    """full, partial, zero, refused or error; and the cases that failed, with what was said."""
+    """full, partial, zero, refused or error; the points, the cases that failed, and what was said."""
     if grade is None:
-        return "error", {}, "no result"
+        return "error", 0, {}, "no result"
     if grade["error"]:
-        return "error" if grade["error"].startswith("the grader did not finish") else "refused", {}, grade["error"]
+        return "error" if grade["error"].startswith("the grader did not finish") else "refused", 0, {}, grade["error"]
     one = next((one for one in grade["exercises"] if one["name"] == exercise), None)
     if one is None:
-        return "error", {}, "the exercise was not graded"
+        return "error", 0, {}, "the exercise was not graded"
     cases = [case for case in one["cases"] if case["kind"] != "prediction"]
     failed = {case["name"]: case["message"] for case in cases if case["outcome"] != "passed"}
-    if one["refusal"]:
-        return "refused", failed, one["refusal"]
     points, most = sum(case["points"] for case in cases), sum(case["most"] for case in cases)
+    if one["refusal"]:
+        return "refused", points, failed, one["refusal"]
     said = next(iter(failed.values()), "")
-    return ("full" if points == most and most > 0 else "zero" if points == 0 else "partial"), failed, said
+    return ("full" if points == most and most > 0 else "zero" if points == 0 else "partial"), points, failed, said
 
 
-def is_as_expected(member, got, failed):
+def is_as_expected(member, got, points, failed):
     return {"full": got == "full", "zero": got == "zero", "refused": got == "refused",
             "fails": got in ("partial", "zero") and member.get("case") in failed,
-            "not full": got in ("partial", "zero", "refused")}[member["expect"]]
+            "at most": got != "error" and points <= member.get("most", 0)}[member["expect"]]
 
 
 def patient(place):
@@ -132,10 +132,10 @@ def main():
 
     rows, counts = [], collections.Counter()
     for student, member in sorted(expected.items()):
-        got, failed, message = graded(one.get(f"grades/{student}.json"), member["exercise"])
+        got, points, failed, message = graded(one.get(f"grades/{student}.json"), member["exercise"])
         counts[member["kind"], got] += 1
-        good = is_as_expected(member, got, failed)
-        rows.append({"student": student, **member, "graded": got, "as_expected": good, "said": message})
+        good = is_as_expected(member, got, points, failed)
+        rows.append({"student": student, **member, "graded": got, "points": points, "as_expected": good, "said": message})
         if not good:
             faults.append(f"{student} ({member['from']}, {member['packed']}): {member['expect']} "
                           f"{member.get('case', '')} expected, {got} graded: {message}")
@@ -162,7 +162,8 @@ grader, and what is no submission; as files, folders, `.zip` and `.tar` in turn.
 ## Who got what
 
 Full: all points of the exercise's cases. Partial and zero: some, none. Right ones must be full, skeletons zero, wrong ones must fail the
-case that they name, attacks must not be full, and what is no submission must be refused. {len(rows) - len(wrong)} of {len(rows)} are as they must.
+case that they name, and what is no submission must be refused. Attacks must have no more points than their first lines say, which is
+none but for {sum(row.get("most", 0) > 0 for row in rows)}: their outputs are right all the same. {len(rows) - len(wrong)} of {len(rows)} are as they must.
 
 {markdown(["submission", *GRADES], [[kind, *(counts[kind, grade] for grade in GRADES)] for kind in kinds])}
 """

@@ -5,7 +5,7 @@ programs, skeletons, wrong ones, attacks, and a few that are no submissions, eac
 usage: make_class.py FOLDER
 
 FOLDER/submissions is for `halo grade --class`; FOLDER/expected.json says what each must come to: all points of its cases
-(full), none (zero), the named case failed (fails), or refused."""
+(full), none (zero), the named case failed (fails), so many points at most, or refused."""
 import gzip
 import io
 import json
@@ -56,10 +56,12 @@ def wrong():
 
 
 def attacks():
-    """Programs that attack the grader, of every sort: their names begin with the number of their exercise."""
+    """Programs that attack the grader, of every sort: their names begin with the number of their exercise, and their first lines
+    end with the points that they have, if any: for outputs that are right all the same."""
     for path in sorted((ROOT / "tests/grader/attacks").glob("[0-9][0-9]_*.cu")):
+        points = re.search(r"\. Points: (\d+)$", path.read_text().splitlines()[0])
         yield {"kind": "attack", "exercise": next(name for name in exercises() if name.startswith(path.name[:3])),
-               "from": path.relative_to(ROOT).as_posix(), "expect": "not full"}
+               "from": path.relative_to(ROOT).as_posix(), "expect": "at most", "most": int(points[1]) if points else 0}
 
 
 def content_of(one):

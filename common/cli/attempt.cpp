@@ -312,7 +312,16 @@ class SubmittedProgram {
     grader::CompiledFile compiled;
     compiled.name = source();
     compiled.text = text_of_file(copy);
-    compiled.translated = text_of_file(work() / grader::translation_of(source(), object), true);
+    // It may be as large as the compiler's folder: more than look_at() looks at is not read.
+    const fs::path translation = work() / grader::translation_of(source(), object);
+    std::error_code missing;
+    const std::uintmax_t size = fs::file_size(translation, missing);
+    if (!missing && size > grader::kMostTranslation) {
+      attempt.end = Attempt::End::refused;
+      attempt.mistake = "the preprocessor makes more than 32 MiB of it";
+      return false;
+    }
+    compiled.translated = text_of_file(translation, true);
     compiled.root = build_.source().string();
     compiled.is_program =
         text_of_file(exercise_.skeleton()).find("\nint main(") != std::string::npos;

@@ -2,6 +2,7 @@
 // they keep without it: it is here to refuse what nobody writes by mistake, and to show a human the rest.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -22,6 +23,9 @@ struct Tripped {
   std::string refusal;               // one line, with the line in the file; empty: it may run
   std::vector<std::string> remarks;  // for a human, a line each
 };
+
+/// Bytes of a translation; what is larger is refused.
+inline constexpr std::uintmax_t kMostTranslation = std::uintmax_t{32} << 20;
 
 /// Whatever is there is looked at, the text alone too.
 Tripped look_at(const CompiledFile& compiled);

@@ -237,12 +237,6 @@ int run(int argc, char** argv) {
   teller = RowStream::taken_from_starter();
   teller.line(marks_head_line(marks));
   int status = run_cases();
-  try {
-    if (!run_hidden(*running, hidden) && status == 0) status = 1;
-  } catch (const std::runtime_error& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return 2;
-  }
   std::string time;
   try {
     time = running->time();
@@ -254,6 +248,13 @@ int run(int argc, char** argv) {
   for (const Row& row : running->faults()) teller.line(fault_line(row));
   marks.questions = running->questions();
   teller.line(marks_head_line(marks));
+  // Last: a program cannot keep what it saw here for anything that is told in its own words.
+  try {
+    if (!run_hidden(*running, hidden) && status == 0) status = 1;
+  } catch (const std::runtime_error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 2;
+  }
   return status;
 }
 

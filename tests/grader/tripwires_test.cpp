@@ -45,7 +45,8 @@ TEST_CASE("paths in directives are refused, however they are spelled") {
   for (const char* text : {"#include \"/etc/passwd\"", "  #  include </proc/self/maps>",
                            "#include \"../solutions/x.cu\"", "#inc\\\nlude \"/etc/passwd\"",
                            "/* a\n */ #include \"/etc/passwd\"", "%:include \"/etc/passwd\"",
-                           "#include \"a/../b.h\"", "#if __has_include(\"/work/solutions\")"}) {
+                           "/**/ /* */#include \"/etc/passwd\"", "#include \"a/../b.h\"",
+                           "#if __has_include(\"/work/solutions\")"}) {
     INFO(text);
     CHECK_FALSE(refusal_of_text(text).empty());
   }
@@ -73,6 +74,23 @@ TEST_CASE("what students write in directives and comments is not refused") {
 TEST_CASE("a file that is too large, or has a byte of 0, is refused") {
   CHECK_FALSE(refusal_of_text(std::string(2'000'000, ' ')).empty());
   CHECK_FALSE(refusal_of_text(std::string("int a;\0", 7)).empty());
+}
+
+TEST_CASE("nobody hides behind so much that it is not looked at, or keeps the grader") {
+  const std::string long_comment =
+      "/*" + std::string(100'000, 'x') + "*/ # 1 \"/usr/include/a.h\" 1 3";
+  CHECK_THAT(refusal_of_text(long_comment), contains("forges"));
+  std::string brackets, commas;
+  for (int i = 0; i < 200'000; ++i) brackets += "[ ";
+  for (int i = 0; i < 1'100'000; ++i) commas += "1,";
+  CHECK_THAT(refusal_of_tokens(brackets), contains("so many words"));
+  CHECK_THAT(refusal_of_tokens(commas), contains("more than a million words"));
+  CompiledFile file;
+  for (int i = 0; i < 100'000; ++i) file.symbols += "_ZL6hidingv t 0 0\n";
+  CHECK_THAT(look_at(file).refusal, contains("symbols"));
+  file.symbols.clear();
+  file.translated.resize(kMostTranslation + 1, ' ');
+  CHECK_THAT(look_at(file).refusal, contains("32 MiB"));
 }
 
 TEST_CASE("names and attributes that have no place in an exercise are refused by line") {

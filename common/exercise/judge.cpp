@@ -99,7 +99,7 @@ Measure Measure::divided_by(double number, std::string name) const {
           [whole = of, number](const Cost& cost, double outputs) {
             return whole(cost, outputs) / number;
           },
-          counters, on_the_host};
+          counters};
 }
 
 Measure bytes_per_output() {
@@ -158,22 +158,19 @@ Measure host_loads() {
           [](const Cost& cost, double outputs) {
             return static_cast<double>(cost.host.loads) / outputs;
           },
-          {},
-          true};
+          {}};
 }
 Measure host_stores() {
   return {"stores an output",
           [](const Cost& cost, double outputs) {
             return static_cast<double>(cost.host.stores) / outputs;
           },
-          {},
-          true};
+          {}};
 }
 Measure host_values() {
   return {"values at once",
           [](const Cost& cost, double) { return static_cast<double>(cost.host.values); },
-          {},
-          true};
+          {}};
 }
 
 Measure extra_memory() {
@@ -351,6 +348,9 @@ class ExerciseProblem final : public AnyProblem {
 
 // ---- What came of it ----
 
+constexpr const char* kWithoutKernel =
+    "no kernel was launched: the outputs are right, and were computed elsewhere";
+
 struct Check::State {
   State(const Contract& asked, const WorkerCommand& command, const std::string& file,
         std::uint64_t of_data)
@@ -368,7 +368,10 @@ struct Check::State {
     variant.launch = [this](const AnyCall& call) {
       const Numbers& numbers = static_cast<const ExerciseProblem&>(call.problem).numbers();
       const auto cells = static_cast<std::size_t>(places_of(call.problem));
-      return backend.call(inputs_of(call), parts_of(call), cells, numbers);
+      const int error = backend.call(inputs_of(call), parts_of(call), cells, numbers);
+      const Observation& seen = backend.last();
+      if (seen.error.empty() && seen.cost.launches.empty()) without_kernel = true;
+      return error;
     };
     groups = contract.groups;
     if (contract.draw) {
@@ -429,7 +432,13 @@ struct Check::State {
     }
     Row row = empty_row(name);
     Progress silent;
+    without_kernel = false;
     check_trials(variant, backend, trials, seed, row, silent);
+    if (row.check.outcome == Outcome::good && without_kernel && !contract.on_the_host &&
+        backend.not_counted().empty()) {
+      row.check.outcome = Outcome::bad;
+      row.check.reason = kWithoutKernel;
+    }
     return row;
   }
 
@@ -477,6 +486,7 @@ struct Check::State {
   std::string source;
   std::uint64_t seed;
   AnyVariant variant;
+  bool without_kernel = false;  // a call of the last row did without
   std::vector<Group> groups;
   conv::Random of_hidden{~seed};  // the problems that are drawn for hidden cases
   std::map<std::string, Row> rows;
@@ -522,6 +532,7 @@ std::string in_general(const Row& row) {
              {"it ended by signal", "the program was ended by a signal"},
              {"it ended itself", "the program ended itself"},
              {"does not answer as one", "the program does not answer as one"},
+             {"no kernel was launched", "no kernel was launched"},
          }) {
       if (row.check.reason.find(words) != std::string::npos) return general;
     }
@@ -684,9 +695,8 @@ Verdict Check::within(const Numbers& problem, const std::vector<Limit>& limits) 
   if (!seen.error.empty()) return {Outcome::bad, seen.error};
   const ExerciseProblem known(state.contract, problem);
   const ExerciseProblem::Least least = known.least(state.seed);
-  const bool on_the_host = std::any_of(
-      limits.begin(), limits.end(), [](const Limit& limit) { return limit.measure.on_the_host; });
-  if (const std::string why = too_little(seen.cost, least.stored, least.loaded, on_the_host);
+  if (const std::string why =
+          too_little(seen.cost, least.stored, least.loaded, state.contract.on_the_host);
       !why.empty()) {
     return {Outcome::bad, "its counts are forged, or not of these outputs: " + why};
   }

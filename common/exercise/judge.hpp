@@ -106,7 +106,6 @@ struct Measure {
   std::function<double(const Cost& cost, double outputs)> of;
   /// The counters that it is made of, to find the line that costs most.
   std::vector<std::string> counters;
-  bool on_the_host = false;
 
   /// The same figure for each of so many things, under another name.
   Measure divided_by(double number, std::string name) const;
@@ -188,6 +187,9 @@ struct Contract {
   /// Output pointers of `launch`: so many equal parts of the outputs, one behind the other. Of an int* the
   /// outputs are the same numbers in float, exact up to 2^24.
   int outputs = 1;
+  /// Its function is one of the host (exercise.h); else outputs are a kernel's work, and right ones without a launch
+  /// are not.
+  bool on_the_host = false;
   std::vector<Group> groups;
   /// Some more problems, drawn from the seed, which join the last group. May be empty.
   std::function<Numbers(std::uint64_t random)> draw = {};

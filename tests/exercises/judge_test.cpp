@@ -299,7 +299,13 @@ TEST_CASE("of two output arrays, a figure an output is a figure for the places o
 }
 
 TEST_CASE("a function of the host is run, counted, and seen to miss its arrays") {
-  Check check = check_of("on_the_host");
+  static const Contract contract = [] {
+    Contract of_the_host = copy_contract();
+    of_the_host.on_the_host = true;
+    return of_the_host;
+  }();
+  Check check(contract, std::string(HALO_MISBEHAVING) + "/misbehaving-on_the_host",
+              "tests/exercises/misbehaving/on_the_host.cu", test::seed());
   CHECK(check.right("short ones").outcome == Outcome::good);
   CHECK(check.right("long ones").outcome == Outcome::good);
   const Verdict safe = check.safe(kMemory);
@@ -313,6 +319,15 @@ TEST_CASE("a function of the host is run, counted, and seen to miss its arrays")
   CHECK(within.budget[1].counted == 1);
   CHECK(within.budget[2].counted == 3);
   CHECK(within.message == "loads an output: 1.010, at most 1 with n 100");
+}
+
+TEST_CASE("right outputs without a kernel are not right where a kernel is asked for") {
+  Check check = check_of("on_the_host");
+  const Verdict verdict = check.right("short ones");
+  CHECK(verdict.outcome == Outcome::bad);
+  CHECK_THAT(verdict.message, contains("no kernel was launched"));
+  const Verdict hidden = check.right_hidden({{5}}, 0);
+  CHECK(hidden.outcome != Outcome::good);
 }
 
 TEST_CASE("what was kept of an earlier call is not taken for the next one's") {

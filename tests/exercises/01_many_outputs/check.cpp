@@ -47,6 +47,7 @@ const Contract& contract() {
                  {"mask", [](const Given& given) { return given["width"]; }, 16}},
       .output_size = [](const Given& given) { return given["n"]; },
       .define = define,
+      .on_the_host = true,
       .groups = kGroups,
       .draw =
           [](std::uint64_t random) {

@@ -1,4 +1,4 @@
-// Attack: computes on the host, so that no kernel costs anything. Told: its counts are forged. Points: 100
+// Attack: computes on the host, so that no kernel costs anything. Told: no kernel was launched
 #include <cuda_runtime.h>
 
 #include <algorithm>

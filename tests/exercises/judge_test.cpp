@@ -213,7 +213,7 @@ TEST_CASE("counts that no kernel can have are called forged") {
   CHECK(
       message("small counts") ==
       "its counts are forged, or not of these outputs: sectors stored: 0, and it takes 8 at least");
-  CHECK_THAT(message("no launch"), contains("no kernel was launched"));
+  CHECK_THAT(message_of_worker("no launch"), contains("no kernel was launched"));
 }
 
 TEST_CASE("other parameters than the contract's are refused in one line") {

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <iterator>
@@ -124,9 +125,20 @@ class Worker {
             static_cast<std::size_t>((begin + memory.bytes - guard - address) / sizeof(float))};
   }
 
+  // The compiler may round the two differently, but hardly.
+  static bool are_alike(const std::vector<float>& counted, const float* computed) {
+    for (std::size_t i = 0; i < counted.size(); ++i) {
+      const float a = counted[i], b = computed[i];
+      const bool both_unwritten = conv::is_poison(a) && conv::is_poison(b);
+      if (!both_unwritten && !(std::fabs(a - b) <= 1e-4f * (std::fabs(b) + 1))) return false;
+    }
+    return true;
+  }
+
   // First with cells that count, on arrays of its own: what it writes beyond them is seen and does no harm.
   int run_on_the_host(const RemoteCall& call, HostCounts& counted, std::vector<Hazard>& missed) {
     std::vector<float> cells;
+    std::vector<std::vector<float>> counted_outputs;
     for (const bool is_counted : {true, false}) {
       HostArrays arrays;
       std::vector<const float*> inputs;
@@ -147,10 +159,15 @@ class Worker {
         arrays.start();
         exercise_.run_counted(arguments);
         counted = arrays.finish(missed);
+        for (std::size_t i = 0; i < outputs.size(); ++i) {
+          counted_outputs.emplace_back(outputs[i], outputs[i] + array_at(call.outputs[i]).second);
+        }
         continue;
       }
       exercise_(arguments);
       for (std::size_t i = 0; i < outputs.size(); ++i) {
+        // Counts of other outputs are none of these.
+        if (!are_alike(counted_outputs[i], outputs[i])) counted = {};
         backend_->copy_in(at<void>(call.outputs[i]), outputs[i],
                           array_at(call.outputs[i]).second * sizeof(float));
       }

@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <regex>
 #include <set>
 
 #include "common/data/file.hpp"
@@ -474,7 +475,8 @@ struct ExerciseColumn {
 };
 
 struct Mistake {
-  std::string text;
+  std::string text;  // where: an exercise's case
+  std::string what;  // what it was told; may be empty
   std::vector<std::string> students;
 };
 
@@ -485,12 +487,21 @@ const ExerciseGrade* exercise_of(const Grade& grade, const std::string& name) {
   return nullptr;
 }
 
+// A message without the problem that it begins with ("n 8, width 3: "), and of what does not compile only that.
+std::string without_place(const std::string& message) {
+  constexpr const char* kNoProgram = "does not compile";
+  if (message.starts_with(kNoProgram)) return kNoProgram;
+  static const std::regex problem(R"(^(\w+ [-0-9,]+, )*\w+ [-0-9,]+: )");
+  return std::regex_replace(message, problem, "", std::regex_constants::format_first_only);
+}
+
 class Whole {
  public:
   Whole(const ClassList& list, const fs::path& results) : list_(list) {
     for (const ClassMember& member : list.members) rows_.push_back(row_of(member, results));
     std::map<std::string, ExerciseColumn> columns;
-    std::map<std::string, std::set<std::string>> mistakes;
+    // What went wrong, by where it did.
+    std::map<std::pair<std::string, std::string>, std::set<std::string>> mistakes;
     for (const Row& row : rows_) {
       if (!row.grade) continue;
       double most = 0;
@@ -503,26 +514,28 @@ class Whole {
         column.sum += exercise.points();
         ++column.count;
         // What refused the whole submission is one mistake.
-        const std::string where =
-            row.status == "refused" && row.message == exercise.refusal ? "" : exercise.name + ": ";
         if (!exercise.refusal.empty()) {
-          mistakes[where + alike(exercise.refusal)].insert(row.member->id);
+          const bool whole = row.status == "refused" && row.message == exercise.refusal;
+          const std::string why = alike(without_place(exercise.refusal));
+          mistakes[{whole ? why : exercise.name + ": " + why, ""}].insert(row.member->id);
         }
+        // The first case that failed: the others often do by the same mistake.
         for (const GradedCase& one : exercise.cases) {
           if (one.outcome != Outcome::bad || one.kind == GradedCase::Kind::prediction) continue;
-          mistakes[where + alike(one.message.empty() ? one.name : one.message)].insert(
+          mistakes[{exercise.name + ": " + one.name, alike(without_place(one.message))}].insert(
               row.member->id);
+          break;
         }
       }
       if (!row.grade->error.empty()) {
-        mistakes[alike(row.grade->error)].insert(row.member->id);
+        mistakes[{alike(row.grade->error), ""}].insert(row.member->id);
       }
       most_ = std::max(most_, most);
       points_.push_back(row.grade->points());
     }
     for (const auto& [name, column] : columns) columns_.push_back(column);
-    for (const auto& [text, students] : mistakes) {
-      mistakes_.push_back({text, {students.begin(), students.end()}});
+    for (const auto& [mistake, students] : mistakes) {
+      mistakes_.push_back({mistake.first, mistake.second, {students.begin(), students.end()}});
     }
     std::stable_sort(mistakes_.begin(), mistakes_.end(), [](const Mistake& a, const Mistake& b) {
       return a.students.size() > b.students.size();
@@ -594,8 +607,8 @@ class Whole {
           {{"name", column.name}, {"most", column.most}, {"mean_share", column.share()}}));
     }
     for (const Mistake& mistake : mistakes_) {
-      mistakes.push_back(
-          Value::object({{"mistake", mistake.text}, {"students", mistake.students}}));
+      mistakes.push_back(Value::object(
+          {{"mistake", mistake.text}, {"what", mistake.what}, {"students", mistake.students}}));
     }
     return Value::object({{"most", most_},
                           {"mean", mean()},
@@ -714,7 +727,11 @@ class Whole {
         who += next;
       }
       const std::string behind = " (" + data::printable(who, 48) + ")";
-      text += head + data::printable(mistakes_[i].text, kWidth - 9 - behind.size()) + behind + "\n";
+      const std::string& what = mistakes_[i].what;
+      const std::size_t room = kWidth - 9 - behind.size();
+      text += head + data::printable(mistakes_[i].text, what.empty() ? room : kWidth - 9);
+      if (!what.empty()) text += "\n" + std::string(6, ' ') + data::printable(what, room);
+      text += behind + "\n";
     }
     return text.empty() ? "" : "\nmistakes, and how many students made them:\n" + text;
   }

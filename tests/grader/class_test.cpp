@@ -109,7 +109,8 @@ TEST_CASE("Each submission is graded once, and the class is written in the order
       contains("3 students: 3 graded\nmean 11.7, median 10.0 of 20 points, of 3 submissions"));
   CHECK_THAT(summary, contains("    18 to           20 points     1 #\n"));
   CHECK_THAT(summary, contains("hardest: 00_exercise (33.3 %), 01_exercise (83.3 %)"));
-  CHECK_THAT(summary, contains("   2  00_exercise: output[N] is N, should be N (bo, cy)"));
+  CHECK_THAT(summary,
+             contains("   2  00_exercise: one block\n      output[N] is N, should be N (bo, cy)"));
   const std::string csv = bytes_of(all.folder / "out/class.csv");
   CHECK(csv ==
         "student,status,points,most,00_exercise,01_exercise,message,sandbox\r\n"
@@ -397,11 +398,45 @@ TEST_CASE("The summary of a large class fits a screen") {
     all.folder.write("out/grades/" + name + ".json", to_json(grade).dump());
   }
   const std::string summary = all.write();
-  CHECK(std::count(summary.begin(), summary.end(), '\n') <= 30);
+  CHECK(std::count(summary.begin(), summary.end(), '\n') <= 32);
   std::size_t column = 0, widest = 0;
   for (const char c : summary) widest = std::max(widest, column = c == '\n' ? 0 : column + 1);
   CHECK(widest <= 103);
   CHECK(widest > 60);
+}
+
+TEST_CASE("The commonest mistakes are the first cases that failed, with what was told of them") {
+  Class all;
+  const auto add = [&](const std::string& name, const std::string& message) {
+    Grade grade = grade_from_json(json::Value::parse(grade_text(name, {0})));
+    std::vector<GradedCase>& cases = grade.exercises[0].cases;
+    cases[0].message = message;
+    cases.push_back(cases[0]);
+    cases[1].name = "many blocks";
+    all.add(name + ".cu", to_json(grade).dump());
+  };
+  add("ada", "n 8, width 3: output[4] is 0.5, should be 2");
+  add("bo", "n 1,000, width 15: output[0] is -3, should be 7");
+  add("cy", "n 8, width 3: the program is gone");
+  all.grade();
+  const std::string summary = all.write();
+  CHECK_THAT(summary, contains("   2  00_exercise: one block\n"
+                               "      output[N] is N, should be N (ada, bo)\n"
+                               "   1  00_exercise: one block\n"
+                               "      the program is gone (cy)\n"));
+  CHECK_THAT(summary, !contains("many blocks"));
+}
+
+TEST_CASE("What does not compile is one mistake, whatever the compiler says") {
+  Class all;
+  for (const std::string name : {"ada", "bo"}) {
+    Grade grade = grade_from_json(json::Value::parse(grade_text(name, {1, 0})));
+    grade.exercises[1].refusal = "does not compile: a.cu:3: error: '" + name + "' is not declared";
+    grade.exercises[1].cases[0].outcome = Outcome::not_run;
+    all.add(name + ".cu", to_json(grade).dump());
+  }
+  all.grade();
+  CHECK_THAT(all.write(), contains("   2  01_exercise: does not compile (ada, bo)\n"));
 }
 
 TEST_CASE("Mistakes that differ in figures only are one") {

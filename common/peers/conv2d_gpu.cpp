@@ -1,4 +1,5 @@
 // The GPU peers of the 2D family. What needs cuDNN's header is in files of its own.
+#include <string>
 #include <vector>
 
 #include "common/peers/conv2d.hpp"
@@ -10,31 +11,19 @@ namespace halo::peers {
 
 namespace {
 
-// Both may choose Winograd's method or an FFT, in float.
-Conv2dVariant cudnn_peer() {
+// A peer that cuDNN runs, as `use` says; unavailable in a build without it.
+template <class Use>
+Conv2dVariant cudnn_peer(const std::string& name, const std::string& file,
+                         const std::string& description, conv::Demand demand,
+                         [[maybe_unused]] Use use) {
   Conv2dVariant peer;
-  peer.name = "cudnn";
-  peer.source = "common/peers/cudnn_algorithms.cpp";
-  peer.description = "the fastest of cuDNN's eight forward algorithms, true fp32";
+  peer.name = name;
+  peer.source = "common/peers/" + file;
+  peer.description = description;
   peer.role = Role::peer;
-  peer.demand = conv::Demand::transformed;
+  peer.demand = demand;
 #ifdef HALO_HAVE_CUDNN
-  use_cudnn(peer);
-#else
-  peer.unavailable = HALO_NO_CUDNN;
-#endif
-  return peer;
-}
-
-Conv2dVariant cudnn_graph_peer() {
-  Conv2dVariant peer;
-  peer.name = "cudnn_graph";
-  peer.source = "common/peers/cudnn_graph.cpp";
-  peer.description = "the fastest of the plans of cuDNN's graph API, true fp32";
-  peer.role = Role::peer;
-  peer.demand = conv::Demand::transformed;
-#ifdef HALO_HAVE_CUDNN
-  use_cudnn_graph(peer);
+  use(peer);
 #else
   peer.unavailable = HALO_NO_CUDNN;
 #endif
@@ -43,22 +32,24 @@ Conv2dVariant cudnn_graph_peer() {
 
 }  // namespace
 
-std::vector<Conv2dVariant> cudnn_tf32() {
-  if (!tf32_is_asked_for()) return {};
-  Conv2dVariant peer;
-  peer.name = "cudnn_tf32";
-  peer.source = "common/peers/cudnn_graph.cpp";
-  peer.description = "the fastest of cuDNN's algorithms and plans in TF32";
-  peer.role = Role::beside;
-  peer.demand = conv::Demand::tf32;
-#ifdef HALO_HAVE_CUDNN
-  use_cudnn_tf32(peer);
-#else
-  peer.unavailable = HALO_NO_CUDNN;
-#endif
-  return {peer};
+// Generic: what a build without cuDNN does not have is not looked up.
+std::vector<Conv2dVariant> conv2d() {
+  // Both may choose Winograd's method or an FFT, in float.
+  return {cudnn_peer("cudnn", "cudnn_algorithms.cpp",
+                     "the fastest of cuDNN's eight forward algorithms, true fp32",
+                     conv::Demand::transformed, [](auto& peer) { use_cudnn(peer); }),
+          cudnn_peer("cudnn_graph", "cudnn_graph.cpp",
+                     "the fastest of the plans of cuDNN's graph API, true fp32",
+                     conv::Demand::transformed, [](auto& peer) { use_cudnn_graph(peer); })};
 }
 
-std::vector<Conv2dVariant> conv2d() { return {cudnn_peer(), cudnn_graph_peer()}; }
+std::vector<Conv2dVariant> cudnn_tf32() {
+  if (!tf32_is_asked_for()) return {};
+  Conv2dVariant peer = cudnn_peer("cudnn_tf32", "cudnn_graph.cpp",
+                                  "the fastest of cuDNN's algorithms and plans in TF32",
+                                  conv::Demand::tf32, [](auto& it) { use_cudnn_tf32(it); });
+  peer.role = Role::beside;
+  return {peer};
+}
 
 }  // namespace halo::peers

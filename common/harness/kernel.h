@@ -99,6 +99,10 @@ struct LayerCall {
   // The launch may begin before the one before it in the stream has ended (can_overlap).
   bool overlaps = false;
   void* stream = nullptr;  // a cudaStream_t; null: the default stream
+  // Where the kernel `adds_bias`: bias[k] is added to each sum of filter k before it is stored, and then, with
+  // relu, what is negative becomes 0 and NaN stays NaN. null: neither.
+  const float* bias = nullptr;  // [K]
+  bool relu = false;
 };
 
 struct LayerKernel {
@@ -121,6 +125,7 @@ struct LayerKernel {
   // cudaGridDependencySynchronize() before it reads or writes what earlier launches may touch (all but the
   // packed filters), and writes the same bits as without.
   bool can_overlap = false;
+  bool adds_bias = false;  // it heeds LayerCall::bias and relu; else both must be left as they are
   bool chwn = false;  // the layout of input and output; else NCHW
   bool tuned = false;
   TileSizes tiles[kMostTiles] = {};

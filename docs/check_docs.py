@@ -54,6 +54,9 @@ measured layers of a dispatcher's rule are rows with `layer`, `variant` and `us`
     <!-- value: results/bench.json problem.N=1 ratio=library/ours key=wins -->86<!-- /value -->
     <!-- value: ../common/data/rules/h200.json layer=7-1-1-2-3 variant=tile key=us as=us_in_ms -->0.00200<!-- /value -->
 
+A value must not begin a line, or an item of a list: Markdown takes a comment there for a block of its own, which tears
+the sentence apart. --fix puts the last word of the line before in front of it.
+
 Findings. What the simulator said of a program, from the file that docs/results/make_findings.py wrote.
 
     <!-- findings: results/findings.json name=reverse -->
@@ -80,6 +83,9 @@ import unicodedata
 DIRECTIVE = re.compile(r"^\s*<!--\s*(excerpt|table|contest|report|findings):\s*(.*?)\s*-->\s*$")
 BLOCK_END = re.compile(r"^\s*<!--\s*/(table|contest|report|findings)\s*-->\s*$")
 VALUE = re.compile(r"<!--\s*value:\s*(.*?)\s*-->(.*?)<!--\s*/value\s*-->", re.S)
+# A word, or several that a directive keeps together.
+WORD = re.compile(r"(?:<!--.*?-->|`[^`]*`|\S)+")
+BEGINS_WITH_VALUE = re.compile(r"^\s*(?:(?:[-*+]|\d+[.)])\s+|>\s*)*<!--\s*value:")
 FENCE = re.compile(r"^\s*(`{3,}|~{3,})(.*)$")
 MARKER = re.compile(r"\[/?doc:([\w-]+)\]")
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(\s*<?([^)\s>]*)>?(?:\s+\"[^\"]*\")?\s*\)")
@@ -754,7 +760,27 @@ class Page:
         if fence is not None:
             self.complain(len(lines), "a code block is not closed")
         flush()
-        return "\n".join(out)
+        return "\n".join(self.words_first(out))
+
+    def words_first(self, lines):
+        """No line begins with a value: it gets the last word of the line before."""
+        new, fence = [], None
+        for number, line in enumerate(lines, 1):
+            found = FENCE.match(line)
+            if found:
+                fence = None if fence and found[1].startswith(fence) else fence or found[1]
+            if fence is None and BEGINS_WITH_VALUE.match(line):
+                self.complain(number, "a line begins with a value, which Markdown takes for a block of its own: "
+                                      "run docs/check_docs.py --fix, or put a word before it")
+                words = list(WORD.finditer(new[-1])) if new else []
+                plain = next((word for word in reversed(words) if "<!--" not in word[0]), None)
+                if line.lstrip().startswith("<!--") and plain and words[0] != plain:
+                    moved = new[-1][plain.start():].strip()
+                    new[-1] = new[-1][:plain.start()].rstrip()
+                    indent = line[:len(line) - len(line.lstrip())]
+                    line = f"{indent}{moved} {line.lstrip()}"
+            new.append(line)
+        return new
 
     def rewrite_excerpt(self, lines, at, argument):
         self.counts["excerpts"] += 1

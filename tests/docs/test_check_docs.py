@@ -426,20 +426,30 @@ class CheckDocs(unittest.TestCase):
     def test_measured_layers_of_a_rule_are_rows(self):
         (self.root / "docs" / "results" / "rule.json").write_text(json.dumps(
             {"models": [], "layers": [["7-1-1-2-3", "tile", 2.5], ["7-1-1-2-3", "tile_tf32", 1.5]]}))
-        path = self.page("<!-- value: results/rule.json layer=7-1-1-2-3 variant=tile_tf32 key=us as=us_in_ms -->"
+        path = self.page("It is <!-- value: results/rule.json layer=7-1-1-2-3 variant=tile_tf32 key=us as=us_in_ms -->"
                          "?<!-- /value -->")
         self.run_script("--fix")
         self.assert_good()
         self.assertIn("-->0.00150<!-- /value -->", path.read_text())
-        self.page("<!-- value: results/rule.json layer=7-1-1-2-3 key=us as=1 -->1.5<!-- /value -->")
+        self.page("It is <!-- value: results/rule.json layer=7-1-1-2-3 key=us as=1 -->1.5<!-- /value -->")
         self.assert_bad("2 rows match")
+
+    def test_a_line_that_begins_with_a_value_gets_the_word_before_it(self):
+        value = self.VALUE[len("It reads "):].format(self.KEY, "137,492")
+        page = self.page(f"- It tried `a b`\n  {value}.")
+        self.assert_bad("page.md:2: a line begins with a value")
+        self.assertEqual(self.run_script("--fix")[0], 0)
+        self.assertIn(f"- It tried\n  `a b` {value}.", page.read_text())
+        for alone in [f"- {value}", f"Text.\n\n{value}", f"1. {value}"]:
+            self.page(alone)
+            self.assert_bad("begins with a value")
 
     def test_value_without_end(self):
         self.page("It reads <!-- value: results/run.json key=seed -->7 sectors.")
         self.assert_bad("a value must end with")
 
     def test_list_index_in_a_key(self):
-        self.page("<!-- value: results/run.json key=rows.0.problem.length -->100,000<!-- /value -->")
+        self.page("It is <!-- value: results/run.json key=rows.0.problem.length -->100,000<!-- /value -->")
         self.assert_good()
 
     # ---- fix ----

@@ -212,6 +212,8 @@ int run_grade_class(const BuildFolder& build, const GradeOptions& options);
 int run_pack(const BuildFolder& build, const PackOptions& options);
 int run_progress(const BuildFolder& build, const std::string& color);
 int list_stages(const BuildFolder& build);
+/// Builds the site, prints where its first page is and, where there is a screen, opens it.
+int run_docs(const BuildFolder& build, bool open);
 int run_doctor(const BuildFolder& build);
 
 }  // namespace halo

@@ -209,6 +209,8 @@ int run_doctor(const BuildFolder& build) {
   print_line("nvcc", version_of("nvcc", "release"), "no GPU programs");
   print_line("meson", version_of("meson"), "nothing can be set up or tested");
   print_line("ninja", version_of("ninja"), "nothing can be built");
+  print_line("mkdocs", version_of("mkdocs"),
+             "no ./halo docs (packages mkdocs and mkdocs-material)");
   print_line("clang-format", version_of("clang-format"), "style is not checked by .ci/run");
 
   struct Known {

@@ -50,6 +50,7 @@ constexpr const char* usage =
     "  grade FILE     what a submission is worth\n"
     "  pack WHAT TO   a copy for students or instructors, or a platform's bundle\n"
     "\n"
+    "  docs           the pages as a site: builds it and opens it\n"
     "  list           list the stages and the exercises\n"
     "  doctor         say what is present, and what each missing thing costs\n"
     "  help COMMAND   the same as COMMAND --help\n"
@@ -65,11 +66,11 @@ constexpr const char* usage =
     "74, 1, 2, 77; the other programs run all the same.\n";
 
 const std::vector<std::string> command_names = {
-    "run",   "bench", "compare", "report",   "test",  "try",  "watch", "hint",  "show",
-    "reset", "debug", "hunt",    "progress", "grade", "pack", "list",  "doctor"};
+    "run",   "bench", "compare", "report",   "test",  "try",  "watch", "hint", "show",
+    "reset", "debug", "hunt",    "progress", "grade", "pack", "docs",  "list", "doctor"};
 constexpr const char* commands =
     "run, bench, compare, report, test, try, watch, hint, show, reset, debug, hunt, progress, "
-    "grade, pack, "
+    "grade, pack, docs, "
     "list or doctor";
 
 // This program stands in <build folder>/common/cli/.
@@ -603,6 +604,15 @@ int command_progress(const Global& global, int argc, const char* const* argv) {
   return run_progress(BuildFolder(global.build), color);
 }
 
+int command_docs(const Global& global, int argc, const char* const* argv) {
+  bool no_open = false;
+  CommandLine line("Builds the pages as a site, prints where it begins, and opens it.",
+                   "Needs MkDocs and its theme Material (packages mkdocs and mkdocs-material).");
+  line.flag("--no-open", no_open, "only build it");
+  if (!line.parse(argc, argv)) return 0;
+  return run_docs(BuildFolder(global.build), !no_open);
+}
+
 // A command without options of its own.
 int simple_command(const Global& global, int argc, const char* const* argv, const char* description,
                    int (*command)(const BuildFolder&)) {
@@ -691,6 +701,7 @@ int run(int argc, char** argv) {
   if (command == "grade") return command_grade(global, count, words.data());
   if (command == "pack") return command_pack(global, count, words.data());
   if (command == "progress") return command_progress(global, count, words.data());
+  if (command == "docs") return command_docs(global, count, words.data());
   if (command == "list") {
     return simple_command(global, count, words.data(), "Lists the stages and the exercises.",
                           list_stages);

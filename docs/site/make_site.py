@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+"""Builds the site from the pages, with MkDocs and its theme Material.
+
+    docs/site/make_site.py --out DIR [--root DIR]
+
+Only what the navigation of mkdocs.yml.in names is published, with the pictures and files that those pages
+link, and the exercises. A link that leaves docs/ leads to a page that shows the file. The comments by
+which check_docs.py keeps pages and results in step are left out: Markdown takes some of them for blocks.
+The site is read from disk as well: search too, by local_search.js.
+
+Exit status: 0 built, 1 something is wrong with a page (one line each), 2 wrong use, 77 MkDocs or Material is
+not installed.
+"""
+
+import argparse
+import csv
+import importlib.util
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+FENCE = re.compile(r"^\s*(`{3,}|~{3,})(.*)$")
+COMMENT = re.compile(r"<!--\s*/?(?:excerpt|table|contest|report|findings|value)\b.*?-->")
+LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(([^)\s]+)\)")
+NAV_PAGE = re.compile(r"^\s*- (?:.*: )?(\S+\.md)$")
+LANGUAGES = {".cu": "cpp", ".cuh": "cpp", ".cpp": "cpp", ".hpp": "cpp", ".h": "cpp", ".py": "python",
+             ".sh": "sh", ".json": "json"}
+# Shown by the browser as they are.
+FILES = {".svg", ".png", ".json"}
+
+
+def outside_code(line, change):
+    """The line with `change` applied to all but its inline code."""
+    parts = re.split(r"(`+[^`]*`+)", line)
+    return "".join(part if i % 2 else change(part) for i, part in enumerate(parts))
+
+
+class Site:
+    """What is published, by its path in the repository, and what is wrong with it."""
+
+    def __init__(self, root, pages):
+        self.root, self.pages = root, pages
+        self.done, self.waiting, self.problems = {}, [], []
+
+    def problem(self, text):
+        self.problems.append(text)
+
+    def place(self, path):
+        """Where a file of the repository lies among the site's sources; None: there is no such file."""
+        if path in self.done:
+            return self.done[path]
+        file = self.root / path
+        parts = pathlib.PurePosixPath(path).parts
+        if file.is_dir() or not file.is_file():
+            return None
+        if parts[0] == "docs" and (path.endswith(".md") or file.suffix in FILES):
+            at = "/".join(parts[1:])
+        elif parts[0] == "exercises" and parts[-1] == "README.md":
+            at = f"exercises/{parts[1]}.md"
+        else:
+            at = f"source/{path}.md"
+        self.done[path] = at
+        self.waiting.append(path)
+        return at
+
+    def publish(self):
+        """Writes all that is waiting, and all that this links."""
+        while self.waiting:
+            path = self.waiting.pop()
+            out = self.pages / self.done[path]
+            out.parent.mkdir(parents=True, exist_ok=True)
+            if self.done[path].startswith("source/"):
+                out.write_text(self.shown(path), encoding="utf-8")
+            elif path.endswith(".md"):
+                out.write_text(self.rewritten(path), encoding="utf-8")
+            else:
+                shutil.copyfile(self.root / path, out)
+
+    def shown(self, path):
+        text = (self.root / path).read_text(encoding="utf-8").rstrip("\n")
+        fence = "`" * max([3] + [len(run) + 1 for run in re.findall(r"`{3,}", text)])
+        language = LANGUAGES.get(pathlib.PurePosixPath(path).suffix, "text")
+        return f"# `{path}`\n\n{fence}{language}\n{text}\n{fence}\n"
+
+    def rewritten(self, path):
+        out, fence = [], None
+        for line in (self.root / path).read_text(encoding="utf-8").split("\n"):
+            found = FENCE.match(line)
+            if fence is None and not found:
+                plain = outside_code(line, lambda text: COMMENT.sub("", text))
+                if plain != line and not plain.strip():
+                    continue
+                line = LINK.sub(lambda match: self.link(path, match), plain)
+                line = line.replace("<details>", '<details markdown="1">')
+            elif fence is None:
+                fence = found[1]
+            elif found and found[1].startswith(fence) and not found[2].strip():
+                fence = None
+            out.append(line)
+        return "\n".join(out)
+
+    def link(self, page, match):
+        bang, label, target = match.groups()
+        label = LINK.sub(lambda inner: self.link(page, inner), label)
+        if re.match(r"[a-z]+:", target) or target.startswith("#"):
+            return f"{bang}[{label}]({target})"
+        file, _, anchor = target.partition("#")
+        there = os.path.normpath(os.path.join(os.path.dirname(page), file))
+        at = self.place(there)
+        if at is None:
+            # A student's copy has not all pages.
+            self.problem(f"{page}: {target} is not here")
+            return label
+        relative = os.path.relpath(at, os.path.dirname(self.done[page]))
+        return f"{bang}[{label}]({relative}{'#' + anchor if anchor else ''})"
+
+
+def navigation(root):
+    """mkdocs.yml's text, with stages and exercises filled in, without pages that this copy lacks."""
+    stages, seen = [], set()
+    with open(root / "stages" / "course.csv", encoding="utf-8") as file:
+        for row in csv.DictReader(line for line in file if not line.startswith("#")):
+            page, title = row["page"], row["title"]
+            if page not in seen:
+                seen.add(page)
+                stages.append(f"      - {page.split('_')[0]} {title}: {page}.md")
+    exercises = [f"      - exercises/{folder.name}.md"
+                 for folder in sorted((root / "exercises").iterdir()) if (folder / "README.md").is_file()]
+    text = (HERE / "mkdocs.yml.in").read_text(encoding="utf-8")
+    text = text.replace("@STAGES@", "\n".join(stages)).replace("@EXERCISES@", "\n".join(exercises))
+    lines, pages, absent = [], [], []
+    for line in text.split("\n"):
+        found = NAV_PAGE.match(line)
+        if found:
+            path = re.sub(r"^exercises/(.*)\.md$", r"exercises/\1/README.md", found[1])
+            path = path if path.startswith("exercises/") else f"docs/{path}"
+            if not (root / path).is_file():
+                absent.append(path)
+                continue
+            pages.append(path)
+        lines.append(line)
+    return "\n".join(lines), pages, absent
+
+
+def has_material():
+    # Not by looking for a Python module: Debian's package of the theme has none.
+    if importlib.util.find_spec("mkdocs") is None:
+        return False
+    from mkdocs.utils import get_theme_names
+    return "material" in get_theme_names()
+
+
+def use_python_of_mkdocs():
+    """Goes on in the Python that the program mkdocs runs in, where that is another one."""
+    program = shutil.which("mkdocs")
+    first = open(program, encoding="utf-8").readline() if program else ""
+    words = first[2:].split() if first.startswith("#!") else []
+    if words and os.path.realpath(words[0]) != os.path.realpath(sys.executable):
+        os.execv(words[0], words + [os.path.abspath(__file__)] + sys.argv[1:])
+
+
+def build(root, out):
+    text, published, absent = navigation(root)
+    pages, site = out / "pages", out / "site"
+    shutil.rmtree(pages, ignore_errors=True)
+    pages.mkdir(parents=True)
+    what = Site(root, pages)
+    for path in published:
+        what.place(path)
+    what.publish()
+    for name in ("site.css", "local_search.js"):
+        shutil.copyfile(HERE / name, pages / name)
+    config = out / "mkdocs.yml"
+    config.write_text(text.replace("@PAGES@", str(pages)).replace("@SITE@", str(site))
+                      .replace("@THEME@", str(HERE / "theme")), encoding="utf-8")
+
+    # --strict counts warnings only as long as they are printed: so without --quiet.
+    done = subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "-f", str(config)],
+                          capture_output=True, text=True, check=False)
+    said = [line for line in (done.stdout + done.stderr).splitlines()
+            if re.match(r"(WARNING|ERROR|CRITICAL)|Aborted|Error", line)]
+    problems = [f"site: {path} is in the navigation and not here" for path in absent]
+    problems += [f"site: {line}" for line in what.problems]
+    if done.returncode != 0:
+        return problems + [f"site: {line}" for line in said or [done.stderr.strip()[-400:]]], site, True
+
+    # What search reads from disk, where a page may not load a file.
+    index = site / "search" / "search_index.json"
+    (site / "search" / "search_index.js").write_text(
+        "window.haloSearchIndex = " + json.dumps(json.loads(index.read_text())) + ";\n")
+    return problems, site, False
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--root", type=pathlib.Path, default=HERE.parents[1])
+    parser.add_argument("--out", type=pathlib.Path, required=True, help="gets site/index.html")
+    arguments = parser.parse_args(argv)
+    if not has_material():
+        use_python_of_mkdocs()
+        print("the site needs MkDocs and its theme Material: apt-get install mkdocs mkdocs-material",
+              file=sys.stderr)
+        return 77
+    problems, site, failed = build(arguments.root.resolve(), arguments.out.resolve())
+    # The copy for students leaves some pages out, on purpose.
+    whole = (arguments.root / "tests" / "docs").is_dir()
+    for line in problems if whole or failed else []:
+        print(line, file=sys.stderr)
+    if failed or (whole and problems):
+        return 1
+    print(site / "index.html")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

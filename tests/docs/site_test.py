@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+"""Builds the site and looks at it: wide and narrow, light and dark, read from disk.
+
+    tests/docs/site_test.py [--pictures DIR] [--out DIR]
+
+Fails on a page that is wider than its window, on complaints in the console, on dead links, on text that
+Markdown has torn apart, and if search finds nothing. --pictures keeps a screenshot of each page to look at. Exit status:
+0 good, 1 something is wrong (one line each), 77 nothing could be looked at.
+"""
+
+import argparse
+import html.parser
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import urllib.parse
+
+import browser
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+WINDOWS = {"wide": (1440, 900), "narrow": (500, 900)}
+
+
+class Reader(html.parser.HTMLParser):
+    """Links, anchors, and the text outside code of one page."""
+
+    def __init__(self):
+        super().__init__()
+        self.links, self.anchors, self.text, self.inside = [], set(), [], []
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        if tag in ("a", "link") and attrs.get("href"):
+            self.links.append(attrs["href"])
+        if tag in ("img", "script") and attrs.get("src"):
+            self.links.append(attrs["src"])
+        for name in ("id", "name"):
+            if attrs.get(name):
+                self.anchors.add(attrs[name])
+        if tag in ("code", "pre", "script", "style"):
+            self.inside.append(tag)
+        elif not self.inside and tag in ("p", "li", "td", "h1", "h2", "h3"):
+            self.text.append("\n")
+
+    def handle_endtag(self, tag):
+        if self.inside and self.inside[-1] == tag:
+            self.inside.pop()
+
+    def handle_data(self, data):
+        if not self.inside:
+            self.text.append(data)
+
+    def handle_comment(self, data):
+        if re.match(r"\s*/?(value|table|contest|excerpt|report|findings)\b", data):
+            self.text.append("\n<!-- " + data)
+
+
+def read(path):
+    reader = Reader()
+    reader.feed(path.read_text(encoding="utf-8"))
+    return reader
+
+
+def dead_links(site):
+    """Every link of every page: its file is there, and the anchor in it."""
+    pages = {path: read(path) for path in site.rglob("*.html")}
+    wrong = []
+    for path, reader in pages.items():
+        # The theme's page for what is missing has links of a server's root.
+        if path.name == "404.html":
+            continue
+        for link in reader.links:
+            parts = urllib.parse.urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            there = path if not parts.path else (path.parent / urllib.parse.unquote(parts.path)).resolve()
+            if there.is_dir():
+                there = there / "index.html"
+            if not there.is_file():
+                wrong.append(f"{path.relative_to(site)}: dead link {link}")
+            elif parts.fragment and there in pages and urllib.parse.unquote(
+                    parts.fragment) not in pages[there].anchors:
+                wrong.append(f"{path.relative_to(site)}: {link}: no such place on that page")
+    return wrong
+
+
+def torn_text(site):
+    """What Markdown did not understand."""
+    wrong = []
+    for path in site.rglob("*.html"):
+        if "source" in path.relative_to(site).parts:
+            continue
+        text = "".join(read(path).text)
+        for pattern, what in ((r"\n[-*] \w", "a list item printed as text"), (r"\*\*\w", "bold printed as stars"),
+                              (r"<!-- ", "a comment of check_docs.py"), (r"\n```", "a fence printed as text"),
+                              (r"\]\(", "a link printed as text"), (r"\n *\|.*\|", "a table printed as text")):
+            found = re.search(pattern, text)
+            if found:
+                around = text[max(0, found.start() - 30):found.end() + 40].strip().replace("\n", " ")
+                wrong.append(f"{path.relative_to(site)}: {what}: {around!r}")
+    return wrong
+
+
+TOO_WIDE = """(() => {
+  const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
+  if (wide <= 0) return '';
+  const right = document.documentElement.clientWidth;
+  const far = [...document.querySelectorAll('article *')].find(e => e.getBoundingClientRect().right > right + 1);
+  return wide + ' pixels too wide' + (far ? ', at <' + far.tagName.toLowerCase() + '> ' + far.textContent.trim().slice(0, 40) : '');
+})()"""
+
+
+def look(site, page, pictures):
+    wrong = []
+    paths = sorted(path for path in site.rglob("*.html") if path.name != "404.html")
+    for window, (width, height) in WINDOWS.items():
+        # Dark differs in colours only, which is for people to look at.
+        for dark in (False, True) if pictures else (False,):
+            page.show(width, height, dark)
+            page.open(paths[0])
+            page.value("localStorage.clear()")  # it keeps the colours of the first visit
+            for path in paths:
+                name = str(path.relative_to(site))
+                if (dark or window == "narrow") and name.startswith("source"):
+                    continue
+                page.open(path)
+                wide = page.value(TOO_WIDE)
+                if wide:
+                    wrong.append(f"{name}: {window}: {wide}")
+                wrong += [f"{name}: console: {line}" for line in page.complaints]
+                if pictures:
+                    at = pictures / f"{name.removesuffix('.html').replace('/', '_')}_{window}{'_dark' if dark else ''}.png"
+                    page.picture(at, whole=False)
+    return wrong, len(paths)
+
+
+def search(site, page):
+    """Search must find a word, from disk."""
+    page.show(*WINDOWS["wide"])
+    page.open(site / "index.html")
+    page.value("(() => { const box = document.querySelector('[data-md-component=search-query]');"
+               "document.querySelector('#__search').checked = true; box.focus(); box.value = 'wavefront';"
+               "box.dispatchEvent(new KeyboardEvent('keyup', {bubbles: true}));"
+               "box.dispatchEvent(new Event('input', {bubbles: true})); })()")
+    if not page.wait_for("document.querySelectorAll('.md-search-result__item').length > 0", 15):
+        return ["search from disk finds nothing for 'wavefront'"] + page.complaints
+    return []
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--pictures", type=pathlib.Path)
+    parser.add_argument("--out", type=pathlib.Path)
+    arguments = parser.parse_args()
+    folder = tempfile.TemporaryDirectory()
+    out = arguments.out or pathlib.Path(folder.name)
+    built = subprocess.run([sys.executable, str(ROOT / "docs" / "site" / "make_site.py"), "--out", str(out)],
+                           capture_output=True, text=True, check=False)
+    if built.returncode != 0:
+        print(built.stderr.strip() or built.stdout.strip())
+        return built.returncode
+    site = out.resolve() / "site"
+    wrong = dead_links(site) + torn_text(site)
+    program = browser.find()
+    if arguments.pictures:
+        arguments.pictures.mkdir(parents=True, exist_ok=True)
+    looked = 0
+    if program:
+        with browser.Page(program) as page:
+            wrong += search(site, page)
+            seen, looked = look(site, page, arguments.pictures)
+            wrong += seen
+    for line in wrong:
+        print(line)
+    if wrong:
+        print(f"site: {len(wrong)} things wrong")
+        return 1
+    if not program:
+        print("links and text are good; NOT RUN: how it looks, no Chromium was found")
+        return 77
+    print(f"site: {looked} pages looked at, links, text and search are good")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

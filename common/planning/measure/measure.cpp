@@ -218,13 +218,19 @@ Latency measure_latency(Backend& backend, const LargeArray& array, const std::st
   for (int round = 0; round < kRounds; ++round) {
     // What should be in a cache comes there by the warm steps, what should not must not be left there
     // by the copy or the round before. The next round goes on where this one ended.
-    milliseconds(backend, [&] { return array.read(32, false); });
-    const double ms = milliseconds(
-        backend, [&]() -> int { return chase(next.data(), at, warm_steps, steps, result.data()); });
+    const auto timed = [&](int steps_after) {
+      milliseconds(backend, [&] { return array.read(32, false); });
+      return milliseconds(backend, [&]() -> int {
+        return chase(next.data(), at, warm_steps, steps_after, result.data());
+      });
+    };
+    // Warm steps find their cells elsewhere and take longer, so their time is taken off, the launch with it.
+    const double warm_ms = timed(0);
+    const double ms = timed(steps);
     const Chase found = result.read(1).front();
     at = found.last;
     cycles.push_back(static_cast<double>(found.cycles) / steps);
-    ns.push_back(ms * 1e6 / (steps + warm_steps));
+    ns.push_back((ms - warm_ms) * 1e6 / steps);
   }
   return {where, bytes, stride, median(cycles), median(ns)};
 }
@@ -265,6 +271,16 @@ Measured measure_all(Backend& backend) {
   measured.throughputs.push_back(measure_throughput(backend, array, 32, false));
 
   const Latency& memory = measured.latencies.back();
+  for (const Latency& latency : measured.latencies) {
+    // Both are of the same steps, so their quotient is the clock, wherever the cells are.
+    const double clock = latency.cycles / latency.ns;
+    if (std::abs(clock - memory.cycles / memory.ns) > 0.1 * clock) {
+      throw std::runtime_error("--measure: " + fixed(clock, 2) +
+                               " cycles in a nanosecond for the " + latency.where + ", " +
+                               fixed(memory.cycles / memory.ns, 2) +
+                               " for memory: the clock changed meanwhile; measure again");
+    }
+  }
   measured.figures = present_gpu();
   measured.figures.latency_cycles = static_cast<int>(std::lround(memory.cycles));
   measured.figures.clock_mhz = std::round(memory.cycles / memory.ns * 1000);

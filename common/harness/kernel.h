@@ -122,8 +122,8 @@ struct LayerKernel {
   long long (*packed_floats)(const LayerNumbers&) = nullptr;
   int (*pack)(const float* filters, float* packed, const LayerNumbers&) = nullptr;
   // Launched with LayerCall::overlaps it sets cudaLaunchAttributeProgrammaticStreamSerialization, calls
-  // cudaGridDependencySynchronize() before it reads or writes what earlier launches may touch (all but the
-  // packed filters), and writes the same bits as without.
+  // cudaGridDependencySynchronize() before it reads or writes what earlier launches may touch (all but
+  // filters and bias), and writes the same bits as without.
   bool can_overlap = false;
   bool adds_bias = false;  // it heeds LayerCall::bias and relu; else both must be left as they are
   bool chwn = false;  // the layout of input and output; else NCHW
@@ -141,6 +141,7 @@ struct PoolingCall {
   bool average;        // else the largest
   const float* input;  // [N][C][H][W], in CHWN [C][H][W][N]
   float* output;       // [N][C][P][Q], in CHWN [C][P][Q][N]
+  bool overlaps = false;  // as LayerCall's
 };
 
 struct PoolingKernel {
@@ -178,12 +179,14 @@ struct SoftmaxCall {
   const float* input;  // [N][C]
   float* output;       // [N][C]
   float* workspace;    // as many floats as workspace_floats says; null for 0
+  bool overlaps = false;  // as LayerCall's
 };
 
 struct SoftmaxKernel {
   const char* description;
   int (*launch)(const SoftmaxCall&);
   long long (*workspace_floats)(int N, int C) = nullptr;
+  bool can_overlap = false;  // as LayerKernel's
   bool tuned = false;
   TileSizes tiles[kMostTiles] = {};  // N images, C categories
   Arithmetic arithmetic = Arithmetic::definition;

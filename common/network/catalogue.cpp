@@ -34,7 +34,8 @@ bool usable(const Conv2dVariant& variant, const conv::ConvLayer& layer) {
          variant.chooses_from.empty() && refusal(variant, layer).empty();
 }
 
-Kernel bind(const std::string& stage, const Conv2dVariant& chooser, const conv::ConvLayer& layer) {
+Kernel bind(const std::string& stage, const Conv2dVariant& chooser, const conv::ConvLayer& layer,
+            bool relu) {
   const Conv2dVariant variant = chooser.chosen ? chooser.chosen(layer) : chooser;
   Kernel kernel = begin(stage, variant, layer);
   kernel.problem = conv::label(layer);
@@ -52,10 +53,31 @@ Kernel bind(const std::string& stage, const Conv2dVariant& chooser, const conv::
       return pack(filters, packed, layer);
     };
   }
+  kernel.adds_bias = variant.adds_bias;
+  kernel.can_overlap = variant.can_overlap;
+  if (variant.adds_bias) {
+    kernel.bias_floats = layer.K();
+    if (variant.predict && variant.predict_bias) {
+      kernel.predict = [variant, layer] {
+        Cost cost = variant.predict(layer);
+        cost.add(variant.predict_bias(layer));
+        return cost;
+      };
+    } else {
+      kernel.predict = {};
+    }
+  }
   if (variant.launch) {
-    kernel.launch = [variant, layer](const Arrays& arrays) {
-      return variant.launch(
-          {layer, arrays.input, arrays.filters, arrays.output, arrays.workspace, arrays.packed});
+    kernel.launch = [variant, layer, relu](const Arrays& arrays) {
+      return variant.launch({.layer = layer,
+                             .input = arrays.input,
+                             .filters = arrays.filters,
+                             .output = arrays.output,
+                             .workspace = arrays.workspace,
+                             .packed = arrays.packed,
+                             .overlaps = arrays.overlaps && variant.can_overlap,
+                             .bias = variant.adds_bias ? arrays.bias : nullptr,
+                             .relu = variant.adds_bias && relu});
     };
   }
   return kernel;
@@ -73,8 +95,13 @@ void add_operations(std::vector<Kernel>& kernels, const Catalogue::List<Variant<
     kernel.input_floats = problem.input_size();
     kernel.output_floats = problem.output_size();
     kernel.workspace_floats = workspace_of(variant, problem);
+    kernel.can_overlap = variant.can_overlap;
     kernel.launch = [variant = variant, problem](const Arrays& arrays) {
-      return variant.launch({problem, arrays.input, arrays.output, arrays.workspace});
+      return variant.launch({.problem = problem,
+                             .input = arrays.input,
+                             .output = arrays.output,
+                             .workspace = arrays.workspace,
+                             .overlaps = arrays.overlaps && variant.can_overlap});
     };
     kernels.push_back(std::move(kernel));
   }
@@ -94,11 +121,11 @@ std::vector<Kernel> kernels_for(const Catalogue& catalogue, const Layer& layer) 
     const auto& list = kind_of(layer) == Kind::fully_connected ? catalogue.fully_connected
                                                                : catalogue.convolutions;
     for (const auto& [stage, variant] : list) {
-      if (usable(variant, sums)) kernels.push_back(bind(stage, variant, sums));
+      if (usable(variant, sums)) kernels.push_back(bind(stage, variant, sums, weighted->relu));
     }
     for (const auto& [stage, fused] : catalogue.fused) {
       if (!usable(fused.sums, sums)) continue;
-      Kernel kernel = bind(stage, fused.sums, sums);
+      Kernel kernel = bind(stage, fused.sums, sums, weighted->relu);
       kernel.adds_bias = true;
       kernel.bias_floats = sums.K();
       kernel.launch = [fused = fused, sums, relu = weighted->relu](const Arrays& arrays) {

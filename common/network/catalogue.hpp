@@ -23,6 +23,7 @@ struct Arrays {
   float* output = nullptr;
   float* workspace = nullptr;
   const float* packed = nullptr;  // the filters, as Kernel::pack left them
+  bool overlaps = false;  // the launch may begin before the one before it has ended; Kernel::can_overlap
 };
 
 // A kernel bound to the problem that it is to compute.
@@ -40,7 +41,8 @@ struct Kernel {
   std::int64_t workspace_floats = 0;
   std::int64_t packed_floats = 0;
   bool in_place = false;   // it changes `output` and reads no input
-  bool adds_bias = false;  // a convolution that adds the bias and applies ReLU itself
+  bool adds_bias = false;    // a convolution that adds the bias and applies ReLU itself
+  bool can_overlap = false;  // it heeds Arrays::overlaps
   conv::Demand demand = conv::Demand::bounded;
   std::function<int(const Arrays&)> launch;  // returns a CUDA error code
   // Once before the launches, if packed_floats is not 0; returns a CUDA error code.
@@ -70,8 +72,8 @@ struct BiasReluVariant {
   std::function<std::string(const BiasRelu&)> detail;
 };
 
-// A convolution that adds bias and ReLU before it writes: sums.launch has no bias, so it stands apart.
-// `sums` says the rest: name, layout, refuses, workspace_floats.
+// A library's convolution that adds bias and ReLU before it writes, and says what it chose for both. (A kernel of ours says
+// adds_bias.) `sums` says the rest: name, layout, refuses, workspace_floats.
 struct FusedVariant {
   Conv2dVariant sums;
   std::function<int(const Conv2dCall&, const float* bias, bool relu)> launch;
@@ -103,7 +105,7 @@ struct Catalogue {
 /// layer, the last.
 using MakeCatalogue = std::function<Catalogue()>;
 
-/// The kernels of the catalogue that can compute the layer, in any layout. Left out are variants that
+/// The kernels of the catalogue that can compute the layer, in any layout; those that can add the bias do. Left out are variants that
 /// cannot run here or refuse the problem; that keep their filters in constant memory, which all layers
 /// of a chain would have to share; that multiply on tensor cores; and that only choose another one (the plan
 /// chooses itself).

@@ -48,8 +48,9 @@ class Chain {
   void set_input(std::span<const float> cells);
 
   /// All launches of the network, or of one layer with its transform and its bias. Returns the first CUDA
-  /// error code. Waits for nothing.
-  int launch() const;
+  /// error code. Waits for nothing. `overlaps`: kernels that can_overlap may begin before those before them have
+  /// ended; but the first one of the network waits for what was before, so that no two networks are under way at once.
+  int launch(bool overlaps = false) const;
   int launch_layer(std::size_t layer) const;
 
   /// [N][categories], after a launch.
@@ -62,7 +63,7 @@ class Chain {
   /// those have more than `products`, a random sample of them from the seed (and then, that all outputs
   /// are written and finite). Outputs are poisoned before, and what is beside them is looked at after.
   /// Ends with a run of all launches in one go, whose last layer must be the same again (`repeatable`:
-  /// bit for bit; else within its bound). False: the device failed and nothing more can run on it.
+  /// bit for bit; else within its bound); and with some runs whose launches overlap. False: the device failed and nothing more can run on it.
   bool check(std::vector<LayerVerdict>& verdicts, std::uint64_t seed, std::int64_t products,
              bool repeatable);
 
@@ -89,13 +90,17 @@ class Chain {
     std::size_t outputs = 0;
   };
   void pack(Step& step);
-  int launch(const Step& step) const;
+  int launch(const Step& step, bool overlaps = false) const;
   bool check(const Step& step, LayerVerdict& verdict, std::vector<float>& input, std::uint64_t seed,
              std::int64_t products);
+  // All launches on poisoned maps; `logits` is what the softmax read before.
+  bool check_in_one_go(LayerVerdict& last, const std::vector<float>& logits, std::uint64_t seed,
+                       bool overlaps, bool repeatable);
   conv::Comparison judge(const Step& step, std::span<const float> input,
                          std::span<const float> output, std::uint64_t seed, std::int64_t products,
                          bool& sampled) const;
 
+  bool can_overlap_;
   Backend& backend_;
   const Network& network_;
   const Weights& weights_;

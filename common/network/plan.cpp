@@ -67,6 +67,17 @@ int Plan::transforms() const {
   }));
 }
 
+bool Plan::can_overlap() const {
+  const auto can = [](const Option* option) {
+    return option != nullptr && option->kernel.can_overlap;
+  };
+  for (const PlannedLayer& layer : layers) {
+    const bool is_first = &layer == &layers.front() && layer.transform == nullptr;
+    if (can(layer.transform) || (!is_first && can(layer.kernel))) return true;
+  }
+  return false;
+}
+
 bool any_layout(const Layer&, Layout) { return true; }
 
 LayoutRule only(Layout layout) {

@@ -68,6 +68,8 @@ struct Plan {
   double cost = 0;
 
   int transforms() const;
+  /// Whether a kernel but the first one can begin before the one before it has ended.
+  bool can_overlap() const;
 };
 
 /// The cheapest plan that keeps to the rule; the network's input is NCHW, and so is its output. Among

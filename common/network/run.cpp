@@ -185,8 +185,9 @@ class Run {
     fill_traffic(row, verdict.counted, layer, layer + 1, verdict.check.outcome != Outcome::not_run);
   }
 
-  std::unique_ptr<Batch> batch(int calls) {
-    return group_->backend().batch([this](int) { return chain_->launch(); }, calls);
+  std::unique_ptr<Batch> batch(int calls, bool overlaps = false) {
+    return group_->backend().batch([this, overlaps](int) { return chain_->launch(overlaps); },
+                                   calls);
   }
   std::unique_ptr<Batch> batch_of_layer(std::size_t layer, int calls) {
     return group_->backend().batch([this, layer](int) { return chain_->launch_layer(layer); },
@@ -404,6 +405,9 @@ Outcomes run_task(const Task& task, const std::vector<Way>& all_ways,
     };
     if (run->reason().empty() && backend.times() && how.times) {
       candidate.batch = [run](int calls, Cache) { return run->batch(calls); };
+      if (run->plan().can_overlap()) {
+        candidate.overlapped_batch = [run](int calls) { return run->batch(calls, true); };
+      }
       candidate.min_bytes = bytes_of_all;
       candidate.flops = flops_of_all;
     } else if (!how.times && candidate.row.time.reason.empty()) {

@@ -206,6 +206,28 @@ Cost window_cost(const ConvLayer& layer, const WindowBlock& block) {
   return tally.cost();
 }
 
+Cost window_bias_cost(const ConvLayer& layer, const WindowBlock& block) {
+  const std::int64_t P = block.one_row ? 1 : layer.P();
+  const std::int64_t Q = block.one_row ? std::int64_t{layer.P()} * layer.Q() : layer.Q();
+  const Cells threads{0, std::int64_t{block.threads_across} * block.threads_down};
+  std::int64_t warps = 0;
+  for (const Cells down : Cells{0, P}.pieces(block.threads_down * block.rows)) {
+    for (const Cells across : Cells{0, Q}.pieces(block.threads_across * block.columns)) {
+      for (const Cells warp : threads.pieces(kWarpSize)) {
+        const Lanes with_output = lanes(warp, [&](std::int64_t t) {
+          const bool is_there = down.begin + t / block.threads_across * block.rows < P &&
+                                across.begin + t % block.threads_across * block.columns < Q;
+          return is_there ? 0 : kNoCell;
+        });
+        warps += !with_output.empty();
+      }
+    }
+  }
+  Tally tally;
+  tally.load(one(0), warps * layer.N() * layer.K());
+  return tally.cost();
+}
+
 std::string described(const WindowPlan& plan) {
   const WindowBlock& b = plan.block;
   return std::to_string(b.rows) + " x " + std::to_string(b.columns) + " outputs a thread; " +

@@ -39,6 +39,8 @@ WindowPlan plan_few_channels(const conv::ConvLayer& layer, const GpuLimits& gpu)
 
 /// What the kernel must cost with the block that was planned for the layer.
 Cost window_cost(const conv::ConvLayer& layer, const WindowBlock& block);
+/// And what a bias costs more: a load of each warp that has outputs, for each filter.
+Cost window_bias_cost(const conv::ConvLayer& layer, const WindowBlock& block);
 
 /// For people: outputs of a thread, blocks and what they are of.
 std::string described(const WindowPlan& plan);

@@ -35,7 +35,8 @@ __global__ void __launch_bounds__(kMostWindowThreads)
     few_channels_kernel(const float* input,    // [N][C][H][W]
                         const float* filters,  // [K][C][R][S]
                         float* output,         // [N][K][P][Q]
-                        const LayerNumbers layer, const WindowBlock block) {
+                        const float* bias,     // [K], or null
+                        bool relu, const LayerNumbers layer, const WindowBlock block) {
   constexpr int kArea = kSize * kSize, kTaps = kChannels * kArea;
   constexpr int kPitch = pitch_of(kTaps);
   extern __shared__ float4 on_chip[];               // of a type that is aligned to 16 bytes
@@ -55,6 +56,8 @@ __global__ void __launch_bounds__(kMostWindowThreads)
     __pipeline_memcpy_async(taps + i / kTaps * kPitch + i % kTaps, of_block + i, sizeof(float));
   }
   __pipeline_commit();
+  cudaTriggerProgrammaticLaunchCompletion();  // where calls overlap; else both do nothing
+  cudaGridDependencySynchronize();
   constexpr int kHigh = (kRows - 1) * kStride + kSize, kWide = kColumns + kSize - 1;
   float window[kChannels][kHigh][kWide];
 #pragma unroll
@@ -98,7 +101,11 @@ __global__ void __launch_bounds__(kMostWindowThreads)
     }
 #pragma unroll
     for (int i = kTaps / kQuad * kQuad; i < kTaps; ++i) tap[i] = of_filter[i];
-    float sums[kRows][kColumns] = {};
+    // A sum begins with its bias, which is in L1 from the second filter on.
+    const float own_bias = bias != nullptr ? bias[first_k + k] : 0.0f;
+    float sums[kRows][kColumns];
+#pragma unroll
+    for (int i = 0; i < kRows * kColumns; ++i) sums[i / kColumns][i % kColumns] = own_bias;
 #pragma unroll
     for (int i = 0; i < kTaps; ++i) {
       const int c = i / kArea, r = i / kSize % kSize, s = i % kSize;
@@ -114,6 +121,8 @@ __global__ void __launch_bounds__(kMostWindowThreads)
 #pragma unroll
     for (int row = 0; row < kRows; ++row) {
       if (row > 0 && p + row >= layer.P) break;
+#pragma unroll
+      for (float& sum : sums[row]) sum = relu && sum < 0.0f ? 0.0f : sum;  // fmaxf loses NaN
       float* to = out + row * layer.Q;
       if constexpr (kColumns == kQuad) {  // streaming: nobody reads an output soon
         __stcs(reinterpret_cast<float4*>(to),
@@ -149,9 +158,18 @@ int few_channels(const LayerCall& call, const WindowBlock& block) {
   const dim3 grid(pieces(layer.Q, block.threads_across * block.columns),
                   pieces(layer.P, block.threads_down * block.rows), layer.N * block.groups);
   const size_t floats = block.filters * pitch_of(layer.C * layer.R * layer.S);
-  kernel<<<grid, threads, floats * sizeof(float), static_cast<cudaStream_t>(call.stream)>>>(
-      call.input, call.filters, call.output, layer, block);
-  return cudaGetLastError();
+  cudaLaunchConfig_t config = {};
+  config.gridDim = grid;
+  config.blockDim = threads;
+  config.dynamicSmemBytes = floats * sizeof(float);
+  config.stream = static_cast<cudaStream_t>(call.stream);
+  cudaLaunchAttribute overlap = {};
+  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  overlap.val.programmaticStreamSerializationAllowed = call.overlaps;
+  config.attrs = &overlap;
+  config.numAttrs = 1;
+  return cudaLaunchKernelEx(&config, kernel, call.input, call.filters, call.output, call.bias,
+                            call.relu, layer, block);
 }
 
 }  // namespace halo::conv2d_direct

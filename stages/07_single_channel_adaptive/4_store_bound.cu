@@ -34,7 +34,8 @@ __global__ void __launch_bounds__(kMostWindowThreads)
     store_bound_kernel(const float* input,    // [N][H][W]
                        const float* filters,  // [K][R][S]
                        float* output,         // [N][K][P][Q]
-                       const LayerNumbers layer, const WindowBlock block) {
+                       const float* bias,     // [K], or null
+                       bool relu, const LayerNumbers layer, const WindowBlock block) {
   constexpr int kTaps = kSize * kSize;
   constexpr int kPitch = pitch_of(kTaps);
   extern __shared__ float4 on_chip[];               // of a type that is aligned to 16 bytes
@@ -54,6 +55,8 @@ __global__ void __launch_bounds__(kMostWindowThreads)
     __pipeline_memcpy_async(taps + i / kTaps * kPitch + i % kTaps, of_block + i, sizeof(float));
   }
   __pipeline_commit();
+  cudaTriggerProgrammaticLaunchCompletion();  // where calls overlap; else both do nothing
+  cudaGridDependencySynchronize();
   // A tile in shared memory would be loaded with fewer requests. But its loops take longer than all
   // of a small layer, and each cell is then in L1 anyhow.
   constexpr int kHigh = kRows + kSize - 1, kWide = kColumns + kSize - 1;
@@ -101,7 +104,11 @@ __global__ void __launch_bounds__(kMostWindowThreads)
       tap[kQuad * i + 2] = four.z, tap[kQuad * i + 3] = four.w;
     }
     tap[kTaps - 1] = taps[k * kPitch + kTaps - 1];  // an odd square: fours and one
-    float sums[kRows][kColumns] = {};
+    // A sum begins with its bias, which is in L1 from the second filter on.
+    const float own_bias = bias != nullptr ? bias[first_k + k] : 0.0f;
+    float sums[kRows][kColumns];
+#pragma unroll
+    for (int i = 0; i < kRows * kColumns; ++i) sums[i / kColumns][i % kColumns] = own_bias;
 #pragma unroll
     for (int i = 0; i < kTaps; ++i) {
 #pragma unroll
@@ -114,6 +121,8 @@ __global__ void __launch_bounds__(kMostWindowThreads)
 #pragma unroll
     for (int row = 0; row < kRows; ++row) {
       if (row > 0 && p + row >= layer.P) break;
+#pragma unroll
+      for (float& sum : sums[row]) sum = relu && sum < 0.0f ? 0.0f : sum;  // fmaxf loses NaN
       if constexpr (kColumns == kQuad) {
         __stcs(reinterpret_cast<float4*>(out + row * layer.Q),
                float4{sums[row][0], sums[row][1], sums[row][2], sums[row][3]});
@@ -152,9 +161,18 @@ int store_bound(const LayerCall& call, const WindowBlock& block) {
   const dim3 grid(pieces(layer.Q, block.threads_across * block.columns),
                   pieces(layer.P, block.threads_down * block.rows), layer.N * block.groups);
   const size_t floats = block.filters * pitch_of(layer.R * layer.S);
-  kernel<<<grid, threads, floats * sizeof(float), static_cast<cudaStream_t>(call.stream)>>>(
-      call.input, call.filters, call.output, layer, block);
-  return cudaGetLastError();
+  cudaLaunchConfig_t config = {};
+  config.gridDim = grid;
+  config.blockDim = threads;
+  config.dynamicSmemBytes = floats * sizeof(float);
+  config.stream = static_cast<cudaStream_t>(call.stream);
+  cudaLaunchAttribute overlap = {};
+  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  overlap.val.programmaticStreamSerializationAllowed = call.overlaps;
+  config.attrs = &overlap;
+  config.numAttrs = 1;
+  return cudaLaunchKernelEx(&config, kernel, call.input, call.filters, call.output, call.bias,
+                            call.relu, layer, block);
 }
 
 }  // namespace halo::single_channel_adaptive

@@ -98,6 +98,11 @@ Conv2dVariant windows() {
   variant.predict = [plan](const conv::ConvLayer& layer) {
     return planning::window_cost(layer, plan(layer).block);
   };
+  variant.can_overlap = true;
+  variant.adds_bias = true;
+  variant.predict_bias = [plan](const conv::ConvLayer& layer) {
+    return planning::window_bias_cost(layer, plan(layer).block);
+  };
   variant.detail = [plan](const conv::ConvLayer& layer) { return described(plan(layer)); };
   return variant;
 }

@@ -31,7 +31,8 @@ __global__ void __launch_bounds__(kRegisterShapes[kShape].threads(),
         const float* input,   // [N][C][H][W]
         const float* packed,  // [R][S][segments][kSegmentChannels][packed_row], zeros
         float* output,        // [N][K][P][Q]
-        const LayerNumbers layer, const PackedFilters order) {
+        const float* bias,    // [K], or null
+        const bool relu, const LayerNumbers layer, const PackedFilters order) {
   constexpr RegisterShape kTile = kRegisterShapes[kShape];
   constexpr int kThreads =
       kTile.filters / kTile.thread_filters * (kTile.pixels / kTile.thread_pixels);
@@ -39,6 +40,7 @@ __global__ void __launch_bounds__(kRegisterShapes[kShape].threads(),
   extern __shared__ float4 shared[];
   float* const on_chip = reinterpret_cast<float*>(shared);  // [kStages][kStage]
 
+  cudaTriggerProgrammaticLaunchCompletion();  // where calls overlap: the next one may begin
   // The blocks of a cluster have the same tile and other segments. Tiles with the same pixels and other filters
   // are neighbours, as in step 4.
   const auto cluster = cooperative_groups::this_cluster();
@@ -65,6 +67,7 @@ __global__ void __launch_bounds__(kRegisterShapes[kShape].threads(),
 
   Segments<kTile.filters, kTile.pixels, kAtOnce, kFew, kThreads> source(
       input, packed, layer, order, first_filter, first_pixel, begin);
+  cudaGridDependencySynchronize();  // where calls overlap: the input is there; else nothing
 #pragma unroll
   for (int i = 0; i < kStages - 1; ++i) {
     if (begin + i < end) source.copy_next(on_chip + i * kStage, layer, order);
@@ -73,7 +76,17 @@ __global__ void __launch_bounds__(kRegisterShapes[kShape].threads(),
   __pipeline_wait_prior(kStages - 2);
   __syncthreads();
 
+  // The first part's sums begin with the bias: one addition, and nobody waits for it at the end.
   float sums[kTile.thread_filters][kTile.thread_pixels] = {};
+  if (bias != nullptr && part == 0) {
+#pragma unroll
+    for (int i = 0; i < kTile.thread_filters; ++i) {
+      const int k = first_filter + own_filter + i / 4 * 4 * kRows + i % 4;
+      const float own_bias = bias[min(k, layer.K - 1)];
+#pragma unroll
+      for (int j = 0; j < kTile.thread_pixels; ++j) sums[i][j] = own_bias;
+    }
+  }
   float filters[2][kTile.thread_filters];  // of one channel, and of the next
   float pixels[2][kTile.thread_pixels];
   int use = 0;                        // the stage that is multiplied
@@ -112,11 +125,11 @@ __global__ void __launch_bounds__(kRegisterShapes[kShape].threads(),
     }
   }
   if (parts == 1 && layer.P * layer.Q % 4 == 0) {
-    store_quads<kRows, kColumns>(sums, output, layer, first_filter + own_filter,
+    store_quads<kRows, kColumns>(sums, output, relu, layer, first_filter + own_filter,
                                  first_pixel + own_pixel);
   } else {
     add_and_store<kTile.filters, kTile.pixels, kRows, kColumns, kThreads>(
-        sums, on_chip, output, layer, first_filter, first_pixel, own_filter, own_pixel);
+        sums, on_chip, output, relu, layer, first_filter, first_pixel, own_filter, own_pixel);
   }
 }
 // [/doc:kernel]
@@ -164,15 +177,17 @@ static int launch(const LayerCall& call, int parts) {
   config.blockDim = dim3(kTile.threads());
   config.dynamicSmemBytes = bytes;
   config.stream = static_cast<cudaStream_t>(call.stream);
-  cudaLaunchAttribute cluster{};
-  cluster.id = cudaLaunchAttributeClusterDimension;
-  cluster.val.clusterDim.x = parts;
-  cluster.val.clusterDim.y = 1;
-  cluster.val.clusterDim.z = 1;
-  config.attrs = &cluster;
-  config.numAttrs = parts > 1 ? 1 : 0;
-  return cudaLaunchKernelEx(&config, kernel, call.input, call.packed, call.output, layer,
-                            packed_filters(layer.C, layer.K));
+  cudaLaunchAttribute attributes[2] = {};
+  attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attributes[0].val.programmaticStreamSerializationAllowed = call.overlaps;
+  attributes[1].id = cudaLaunchAttributeClusterDimension;
+  attributes[1].val.clusterDim.x = parts;
+  attributes[1].val.clusterDim.y = 1;
+  attributes[1].val.clusterDim.z = 1;
+  config.attrs = attributes;
+  config.numAttrs = parts > 1 ? 2 : 1;
+  return cudaLaunchKernelEx(&config, kernel, call.input, call.packed, call.output, call.bias,
+                            call.relu, layer, packed_filters(layer.C, layer.K));
 }
 
 int register_tile(const LayerCall& call, const RegisterTile& tile) {

@@ -24,8 +24,10 @@ __global__ void __launch_bounds__(Winograd<kShape>::kThreads, 1)
     winograd_kernel(const float* input,   // [N][C][H][W]
                     const float* packed,  // [groups][chunks][kFrequencies][kChannels][kFilters]
                     float* output,        // [N][K][P][Q]
-                    LayerNumbers layer, WinogradDivision division) {
+                    const float* bias,    // [K], or null
+                    bool relu, LayerNumbers layer, WinogradDivision division) {
   using W = Winograd<kShape>;
+  cudaTriggerProgrammaticLaunchCompletion();  // where calls overlap: the next one may begin
   extern __shared__ float4 on_chip[];
   float* const weights = reinterpret_cast<float*>(on_chip);  // [filter_buffers][kWeights]
   float* const inputs = weights + W::kIs.filter_buffers * W::kWeights;  // [2][kInputs]
@@ -57,6 +59,7 @@ __global__ void __launch_bounds__(Winograd<kShape>::kThreads, 1)
   const int own_tile = 4 * (W::kFilters == 64 ? few : many);
   const int own_frequency = thread / kWarpSize * kOwn;
   float sums[kOwn][kRows][kColumns] = {};
+  cudaGridDependencySynchronize();  // where calls overlap: the input is there; else nothing
 
   // [doc:winograd-steps]
   // In step s the patches of chunk s are on their way, those of chunk s - 1 are transformed, those of chunk s - 2
@@ -154,11 +157,13 @@ __global__ void __launch_bounds__(Winograd<kShape>::kThreads, 1)
     if (k >= layer.K || p + row >= layer.P) continue;
     const int at = (row * W::kOutputs + thread % W::kOutputs) * W::kPitch + filter * W::kTiles +
                    thread % kRun / W::kOutputs;
-    float sum = 0;
+    float sum = bias != nullptr ? bias[k] : 0.0f;
     for (int other = 0; other < division.parts; ++other) {
       sum += cluster.map_shared_rank(exchange, other)[at];
     }
-    output[((static_cast<long long>(n) * layer.K + k) * layer.P + p + row) * layer.Q + q] = sum;
+    // Not fmaxf, which makes 0 of a NaN.
+    output[((static_cast<long long>(n) * layer.K + k) * layer.P + p + row) * layer.Q + q] =
+        relu && sum < 0.0f ? 0.0f : sum;
   }
   cluster.sync();  // nobody leaves while others read from its shared memory
 }
@@ -177,15 +182,18 @@ int winograd(const LayerCall& call, const WinogradDivision& division) {
     launch.blockDim = dim3(W::kThreads);
     launch.dynamicSmemBytes = kBytes;
     launch.stream = static_cast<cudaStream_t>(call.stream);
-    cudaLaunchAttribute cluster = {};
-    cluster.id = cudaLaunchAttributeClusterDimension;
-    cluster.val.clusterDim.x = division.parts;
-    cluster.val.clusterDim.y = 1;
-    cluster.val.clusterDim.z = 1;
-    launch.attrs = &cluster;
-    launch.numAttrs = 1;
+    cudaLaunchAttribute attributes[2] = {};
+    attributes[0].id = cudaLaunchAttributeClusterDimension;
+    attributes[0].val.clusterDim.x = division.parts;
+    attributes[0].val.clusterDim.y = 1;
+    attributes[0].val.clusterDim.z = 1;
+    attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[1].val.programmaticStreamSerializationAllowed = call.overlaps;
+    launch.attrs = attributes;
+    launch.numAttrs = 2;
     return static_cast<int>(cudaLaunchKernelEx(&launch, kernel, call.input, call.packed,
-                                               call.output, call.layer, division));
+                                               call.output, call.bias, call.relu, call.layer,
+                                               division));
   });
 }
 

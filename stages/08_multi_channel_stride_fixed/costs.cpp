@@ -307,6 +307,23 @@ class TileWalk {
     return tally_.cost();
   }
 
+  // The first part of each tile: a thread's filters, one after the other; of those that there are not, the last.
+  Cost cost_of_bias() {
+    for (std::int64_t group = 0; group < groups_; ++group) {
+      for (const Cells warp : warps()) {
+        for (int i = 0; i < shape_.thread_filters; ++i) {
+          const Lanes of_filters = lanes(warp, [&](std::int64_t thread) {
+            const std::int64_t k =
+                group * shape_.filters + own_filter(thread) + i / 4 * 4 * kRows + i % 4;
+            return std::min<std::int64_t>(k, layer_.K() - 1);
+          });
+          tally_.load(of_filters, tiles_);
+        }
+      }
+    }
+    return tally_.cost();
+  }
+
  private:
   static constexpr int kRows = 4;
   static constexpr int kColumns = 8;
@@ -471,6 +488,10 @@ class TileWalk {
 
 Cost predict_register_tile(const conv::ConvLayer& layer, const RegisterTile& tile) {
   return TileWalk(layer, tile).cost();
+}
+
+Cost bias_of_register_tile(const conv::ConvLayer& layer, const RegisterTile& tile) {
+  return TileWalk(layer, tile).cost_of_bias();
 }
 
 }  // namespace halo::multi_channel_stride_fixed

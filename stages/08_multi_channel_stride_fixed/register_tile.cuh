@@ -111,12 +111,15 @@ __device__ inline void read_quads(const float* from, float (&to)[kCount]) {
   for (int i = 0; i < kCount; i += 4) read_quad(from + i * kLanes, to + i);
 }
 
+// With ReLU. (Not fmaxf, which makes 0 of a NaN.)
+__device__ inline float positive(float sum, bool relu) { return relu && sum < 0.0f ? 0.0f : sum; }
+
 // [doc:leave]
 // A thread's sums from registers to the outputs. P * Q is a multiple of four: quads of outputs are aligned,
 // and none has pixels of two images.
 template <int kRows, int kColumns, int kSumFilters, int kSumPixels>
 __device__ inline void store_quads(const float (&sums)[kSumFilters][kSumPixels], float* output,
-                                   const LayerNumbers& layer, int filter, int pixel) {
+                                   bool relu, const LayerNumbers& layer, int filter, int pixel) {
   const int map = layer.P * layer.Q;
 #pragma unroll
   for (int j = 0; j < kSumPixels; j += 4) {
@@ -128,7 +131,8 @@ __device__ inline void store_quads(const float (&sums)[kSumFilters][kSumPixels],
       const int k = filter + i / 4 * 4 * kRows + i % 4;
       if (k >= layer.K) continue;
       *reinterpret_cast<float4*>(maps + k * map) =
-          make_float4(sums[i][j], sums[i][j + 1], sums[i][j + 2], sums[i][j + 3]);
+          make_float4(positive(sums[i][j], relu), positive(sums[i][j + 1], relu),
+                      positive(sums[i][j + 2], relu), positive(sums[i][j + 3], relu));
     }
   }
 }
@@ -138,8 +142,9 @@ __device__ inline void store_quads(const float (&sums)[kSumFilters][kSumPixels],
 template <int kFilters, int kPixels, int kRows, int kColumns, int kThreads, int kSumFilters,
           int kSumPixels>
 __device__ inline void add_and_store(const float (&sums)[kSumFilters][kSumPixels], float* on_chip,
-                                     float* output, const LayerNumbers& layer, int first_filter,
-                                     int first_pixel, int own_filter, int own_pixel) {
+                                     float* output, bool relu, const LayerNumbers& layer,
+                                     int first_filter, int first_pixel, int own_filter,
+                                     int own_pixel) {
   constexpr int kPitch = kPixels + 4;  // the float4 of neighbouring rows are in other banks
 #pragma unroll
   for (int i = 0; i < kSumFilters; ++i) {
@@ -165,7 +170,7 @@ __device__ inline void add_and_store(const float (&sums)[kSumFilters][kSumPixels
     if (!exists) return;
 #pragma unroll 8
     for (int row = own_row; row < end; row += kThreads / kPixels) {
-      maps[row * map] = on_chip[row * kPitch + column];
+      maps[row * map] = positive(on_chip[row * kPitch + column], relu);
     }
     return;
   }
@@ -180,7 +185,7 @@ __device__ inline void add_and_store(const float (&sums)[kSumFilters][kSumPixels
       for (int i = 0; i < kMostParts; ++i) {
         if (i < parts) sum += cluster.map_shared_rank(on_chip, i)[row * kPitch + column];
       }
-      maps[row * map] = sum;
+      maps[row * map] = positive(sum, relu);
     }
   }
   cluster.sync();  // a block's memory stays until all have read it

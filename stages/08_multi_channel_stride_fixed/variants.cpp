@@ -105,6 +105,11 @@ Conv2dVariant tile_variant(const std::string& name, const std::string& descripti
   variant.predict = [tile_of](const conv::ConvLayer& layer) {
     return predict_register_tile(layer, tile_of(layer).tile);
   };
+  variant.can_overlap = true;
+  variant.adds_bias = true;
+  variant.predict_bias = [tile_of](const conv::ConvLayer& layer) {
+    return bias_of_register_tile(layer, tile_of(layer).tile);
+  };
   variant.detail = [tile_of](const conv::ConvLayer& layer) {
     const RegisterTile tile = tile_of(layer).tile;
     const RegisterShape& shape = kRegisterShapes[static_cast<std::size_t>(tile.shape)];
@@ -143,6 +148,11 @@ Conv2dVariant winograd_variant(const std::string& name, const std::string& descr
   };
   variant.predict = [plan_of](const conv::ConvLayer& layer) {
     return predict_winograd(layer, plan_of(layer));
+  };
+  variant.can_overlap = true;
+  variant.adds_bias = true;
+  variant.predict_bias = [plan_of](const conv::ConvLayer& layer) {
+    return bias_of_winograd(layer, plan_of(layer));
   };
   variant.detail = [plan_of](const conv::ConvLayer& layer) {
     const WinogradPlan made = plan_of(layer);

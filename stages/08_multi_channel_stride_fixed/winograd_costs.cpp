@@ -95,8 +95,9 @@ class WinogradWalk {
     tally.shared_store(warp, blocks_ * warps * outputs() * outputs());
   }
 
-  // Each output from the sums of all parts. Neighbouring lanes have neighbouring outputs of a tile's row.
-  void store_outputs(Tally& tally) const {
+  // Each output from the sums of all parts. Neighbouring lanes have neighbouring outputs of a tile's row, and of one
+  // filter: where they store, they read its bias.
+  void store_outputs(Tally& tally, bool only_bias = false) const {
     const std::int64_t plane = std::int64_t{layer_.P()} * layer_.Q();
     const std::int64_t pitch = std::int64_t{shape_.filters} * shape_.tiles + 8;
     for (std::int64_t first = 0; first < division_.tiles; first += shape_.tiles) {
@@ -113,6 +114,10 @@ class WinogradWalk {
             return image_of(tile) * layer_.K() * plane + (top_of(tile) + row) * layer_.Q() +
                    left_of(tile) + i % outputs();
           });
+          if (only_bias) {
+            if (!to.empty()) tally.load(one(0), layer_.K());
+            continue;
+          }
           tally.store(to, every(plane, layer_.K()));
           const Lanes sums = lanes(warp, [&](std::int64_t i) {
             return exists(i) ? i % outputs() * pitch + i / outputs() : kNoCell;
@@ -180,6 +185,12 @@ Cost predict_winograd(const conv::ConvLayer& layer, const WinogradPlan& plan) {
   walk.transform_sums(tally);
   walk.store_outputs(tally);
   tally.barriers(walk.barriers());
+  return tally.cost();
+}
+
+Cost bias_of_winograd(const conv::ConvLayer& layer, const WinogradPlan& plan) {
+  Tally tally;
+  WinogradWalk(layer, plan).store_outputs(tally, true);
   return tally.cost();
 }
 

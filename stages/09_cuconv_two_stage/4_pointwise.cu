@@ -26,7 +26,9 @@ __global__ void __launch_bounds__(kPointwiseThreads)
     pointwise_kernel(const float* __restrict__ input,   // [N][C][pixels]
                      const float* __restrict__ packed,  // [C][pitch]
                      float* __restrict__ output,        // [N][K][pixels]
-                     int C, int K, int pitch, int pixels, int blocks_of_map) {
+                     int C, int K, int pitch, int pixels, int blocks_of_map,
+                     const float* __restrict__ bias,  // [K], or null
+                     bool relu) {
   constexpr int kTileFilters = kFilters * kGroups;
   constexpr int kTilePixels = kWarpSize * kPixels * (kPointwiseWarps / kGroups);
   // Channels that are on their way while others are multiplied: 16 loads a thread. With 8 a layer of 64
@@ -43,11 +45,22 @@ __global__ void __launch_bounds__(kPointwiseThreads)
     __pipeline_memcpy_async(taps + i, packed + row + first_filter + i % kQuads * 4, 16);
   }
   __pipeline_commit();
+  // A sum begins with its bias: added behind the sum it would be a load that everybody waits for at the end.
+  const int warp = threadIdx.x / kWarpSize;
+  const int own_filter = first_filter + warp % kGroups * kFilters;
+  float sums[kFilters][kPixels] = {};
+  if (bias != nullptr) {
+#pragma unroll
+    for (int k = 0; k < kFilters; ++k) {
+      const float own_bias = bias[min(own_filter + k, K - 1)];
+#pragma unroll
+      for (float& sum : sums[k]) sum = own_bias;
+    }
+  }
   // Where calls overlap: from here on, what the call before this one wrote is there. Else nothing.
   cudaGridDependencySynchronize();
 
   const int image = blockIdx.x / blocks_of_map;
-  const int warp = threadIdx.x / kWarpSize;
   const int first_pixel = blockIdx.x % blocks_of_map * kTilePixels +
                           warp / kGroups * (kWarpSize * kPixels) + threadIdx.x % kWarpSize;
   // A pixel beyond the map reads the last one's cells: that is cheaper than to ask at each load.
@@ -71,7 +84,6 @@ __global__ void __launch_bounds__(kPointwiseThreads)
   __pipeline_wait_prior(0);
   __syncthreads();
 
-  float sums[kFilters][kPixels] = {};
   const float4* const tap = taps + warp % kGroups * (kFilters / 4);
   for (int c = 0; c < C; c += kAhead) {
     float now[kAhead][kPixels];
@@ -97,13 +109,13 @@ __global__ void __launch_bounds__(kPointwiseThreads)
     }
   }
 
-  const int own_filter = first_filter + warp % kGroups * kFilters;
   float* const to = output + ((long long)image * K + own_filter) * pixels + first_pixel;
 #pragma unroll
   for (int i = 0; i < kFilters * kPixels; ++i) {
     const int k = i / kPixels, v = i % kPixels;
     if (own_filter + k < K && first_pixel + kWarpSize * v < pixels) {
-      to[(long long)k * pixels + kWarpSize * v] = sums[k][v];
+      // Not fmaxf, which makes 0 of a NaN.
+      to[(long long)k * pixels + kWarpSize * v] = relu && sums[k][v] < 0.0f ? 0.0f : sums[k][v];
     }
   }
 }
@@ -142,7 +154,7 @@ static int launch(const LayerCall& call, const PointwiseTile& tile, Tile kernel)
   config.attrs = &overlap;
   config.numAttrs = call.overlaps ? 1 : 0;
   return cudaLaunchKernelEx(&config, kernel, call.input, call.packed, call.output, layer.C, layer.K,
-                            packed_pitch(layer.K), pixels, blocks_of_map);
+                            packed_pitch(layer.K), pixels, blocks_of_map, call.bias, call.relu);
 }
 
 int pointwise(const LayerCall& call, const PointwiseTile& tile) {

@@ -39,6 +39,13 @@ __device__ float4 operator+(float4 a, float4 b) {
   return {a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w};
 }
 
+// With ReLU. (Not fmaxf, which makes 0 of a NaN.)
+__device__ float positive(float sum, bool relu) { return relu && sum < 0.0f ? 0.0f : sum; }
+__device__ float4 positive(float4 sum, bool relu) {
+  return {positive(sum.x, relu), positive(sum.y, relu), positive(sum.z, relu),
+          positive(sum.w, relu)};
+}
+
 template <class Unit>
 __device__ Unit sum_of(const Unit* parts, int pitch, int count) {
   Unit sum = parts[0];
@@ -55,7 +62,8 @@ __global__ void __launch_bounds__(kSlices* kWarpSize, 16 / kSlices)
     implicit_gemm_kernel(const float* __restrict__ input,   // [N][C][H][W]
                          const float* __restrict__ packed,  // [R][S][C in quads][pitch]
                          float* __restrict__ output,        // [N][K][P][Q]
-                         const LayerNumbers layer, const Shares shares) {
+                         const float* __restrict__ bias,    // [K], or null
+                         bool relu, const LayerNumbers layer, const Shares shares) {
   constexpr int kFilters = 4 * kF;  // of a tile
   // In float4: a quad's filters and cells, four quads of a slice, the sums of a tile.
   constexpr int kQuad4 = kFilters + kColumns, kSlice4 = 4 * kQuad4,
@@ -149,7 +157,17 @@ __global__ void __launch_bounds__(kSlices* kWarpSize, 16 / kSlices)
   // columns: then 16 bytes a lane take two passes through the banks instead of four.
   const auto row_of = [](int l) { return (l >> 1 & 1) | (l >> 4) << 1; };
   const auto column_of = [](int l) { return (l & 1) | (l >> 2 & 3) << 1; };
+  // The bias is a part of one sum of all those that meet at the end.
   float sums[kF][4] = {};
+  if (bias != nullptr && slice == 0 && rank == 0) {
+#pragma unroll
+    for (int i = 0; i < kF; ++i) {
+      const int k = first_filter + i / 4 * 16 + row_of(lane) * 4 + i % 4;
+      const float own_bias = bias[min(k, layer.K - 1)];
+#pragma unroll
+      for (int j = 0; j < 4; ++j) sums[i][j] = own_bias;
+    }
+  }
   const auto multiply = [&](const float4* a, const float4* b, int count) {
     float4 taps[2][kF / 4], cells[2];
     const auto read = [&](int which, const float4* from_a, const float4* from_b) {
@@ -224,7 +242,9 @@ __global__ void __launch_bounds__(kSlices* kWarpSize, 16 / kSlices)
     const Unit* const of_slices = reinterpret_cast<const Unit*>(on_chip);
 #pragma unroll
     for (int at = threadIdx.x; at < kTile4 * kUnits; at += kThreads) {
-      if (Unit* const to = place_of(at)) *to = sum_of(of_slices + at, kSlice4 * kUnits, kSlices);
+      if (Unit* const to = place_of(at)) {
+        *to = positive(sum_of(of_slices + at, kSlice4 * kUnits, kSlices), relu);
+      }
     }
     return;
   }
@@ -248,7 +268,7 @@ __global__ void __launch_bounds__(kSlices* kWarpSize, 16 / kSlices)
   const Unit* const sent = reinterpret_cast<const Unit*>(of_blocks);
   for (int at = threadIdx.x; at < share * kUnits; at += kThreads) {
     if (Unit* const to = place_of(rank * share * kUnits + at)) {
-      *to = sum_of(sent + at, share * kUnits, split);
+      *to = positive(sum_of(sent + at, share * kUnits, split), relu);
     }
   }
   // [/doc:gemm_meet]
@@ -289,7 +309,8 @@ int launch(const LayerCall& call, const GemmPlan& plan) {
   config.stream = static_cast<cudaStream_t>(call.stream);
   config.attrs = attributes;
   config.numAttrs = plan.split > 1 ? 2 : 1;
-  return cudaLaunchKernelEx(&config, kernel, call.input, call.packed, call.output, layer, shares);
+  return cudaLaunchKernelEx(&config, kernel, call.input, call.packed, call.output, call.bias,
+                            call.relu, layer, shares);
 }
 
 }  // namespace

@@ -221,4 +221,14 @@ Cost predict_pointwise(const ConvLayer& layer, const PointwiseTile& tile) {
   return tally.cost();
 }
 
+Cost bias_of_pointwise(const ConvLayer& layer, const PointwiseTile& tile) {
+  Tally tally;
+  // Each warp its filters', one after the other.
+  const std::int64_t pixels = std::int64_t{layer.P()} * layer.Q();
+  const std::int64_t blocks = layer.N() * Cells{0, pixels}.pieces(tile.block_pixels()).count() *
+                              Cells{0, layer.K()}.pieces(tile.block_filters()).count();
+  tally.load(one(0), blocks * kPointwiseWarps * tile.filters);
+  return tally.cost();
+}
+
 }  // namespace halo::cuconv_two_stage

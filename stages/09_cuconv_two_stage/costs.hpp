@@ -35,4 +35,8 @@ Cost predict_pointwise(const conv::ConvLayer& layer, const PointwiseTile& tile);
 // The same of implicit_gemm, in one kernel.
 Cost predict_gemm(const conv::ConvLayer& layer, const GemmPlan& plan);
 
+/// What a bias costs more.
+Cost bias_of_pointwise(const conv::ConvLayer& layer, const PointwiseTile& tile);
+Cost bias_of_gemm(const conv::ConvLayer& layer, const GemmPlan& plan);
+
 }  // namespace halo::cuconv_two_stage

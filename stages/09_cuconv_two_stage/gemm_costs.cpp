@@ -202,4 +202,20 @@ class Gemm {
 
 Cost predict_gemm(const ConvLayer& layer, const GemmPlan& plan) { return Gemm(layer, plan).cost(); }
 
+Cost bias_of_gemm(const ConvLayer& layer, const GemmPlan& plan) {
+  Tally tally;
+  const std::int64_t column_tiles = (columns_of(numbers_of(layer)) + kColumns - 1) / kColumns;
+  // One warp of each tile, a filter of its four or eight at a time; of those that there are not, the last one's.
+  for (std::int64_t first = 0; first < layer.K(); first += plan.filters) {
+    for (std::int64_t i = 0; i < plan.filters / 4; ++i) {
+      const Lanes of_filters = lanes({0, kWarpSize}, [&](std::int64_t l) {
+        const std::int64_t k = first + i / 4 * 16 + filters_of_lane(l) * 4 + i % 4;
+        return std::min<std::int64_t>(k, layer.K() - 1);
+      });
+      tally.load(of_filters, column_tiles);
+    }
+  }
+  return tally.cost();
+}
+
 }  // namespace halo::cuconv_two_stage

@@ -122,6 +122,8 @@ Conv2dVariant gemm(const std::string& name, const std::string& description, Choo
   };
   v.can_overlap = true;
   v.predict = [plan](const ConvLayer& layer) { return predict_gemm(layer, plan(layer)); };
+  v.adds_bias = true;
+  v.predict_bias = [plan](const ConvLayer& layer) { return bias_of_gemm(layer, plan(layer)); };
   v.detail = [plan](const ConvLayer& layer) {
     const GemmPlan p = plan(layer);
     return "tiles of " + std::to_string(p.filters) + " filters x " + std::to_string(kColumns) +
@@ -190,6 +192,10 @@ Conv2dVariant pointwise_variant(const std::string& name, TileOf tile_of) {
   v.can_overlap = true;
   v.predict = [tile_of](const ConvLayer& layer) {
     return predict_pointwise(layer, tile_of(layer));
+  };
+  v.adds_bias = true;
+  v.predict_bias = [tile_of](const ConvLayer& layer) {
+    return bias_of_pointwise(layer, tile_of(layer));
   };
   v.detail = [tile_of](const ConvLayer& layer) {
     const PointwiseTile tile = tile_of(layer);

@@ -27,6 +27,8 @@ __global__ void __launch_bounds__(kThreads, 4)
     nchw_reuse_kernel(const float* input,  // [N][C][H][W]
                       float* output,       // [N][C][P][Q]
                       const LayerNumbers layer) {
+  cudaTriggerProgrammaticLaunchCompletion();  // where calls overlap; else both do nothing
+  cudaGridDependencySynchronize();
   const int tiles_down = (layer.P - 1) / kRows + 1;
   const int i = blockIdx.x * kThreads + threadIdx.x;
   const int q = i % layer.Q;
@@ -93,8 +95,15 @@ int nchw_reuse(const PoolingCall& call, int rows) {
     });
   });
   const int columns = layer.N * layer.C * ((layer.P - 1) / rows + 1) * layer.Q;
-  kernel<<<(columns - 1) / kThreads + 1, kThreads>>>(call.input, call.output, layer);
-  return cudaGetLastError();
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3((columns - 1) / kThreads + 1);
+  config.blockDim = dim3(kThreads);
+  cudaLaunchAttribute overlap = {};
+  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  overlap.val.programmaticStreamSerializationAllowed = call.overlaps;
+  config.attrs = &overlap;
+  config.numAttrs = 1;
+  return cudaLaunchKernelEx(&config, kernel, call.input, call.output, layer);
 }
 
 }  // namespace halo::fused_pooling

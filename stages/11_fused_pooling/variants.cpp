@@ -38,11 +38,12 @@ PoolingVariant reuse(Layout layout, std::function<Expansion(const PoolingLayer&)
                                           : "stages/11_fused_pooling/4_nchw_reuse.cu";
   variant.launch = [=](const ProblemCall<conv::PoolingLayer>& c) {
     const PoolingCall call = {numbers_of(c.problem), c.problem.kind() == conv::Pooling::average,
-                              c.input, c.output};
+                              c.input, c.output, c.overlaps};
     const Expansion expansion = choose(c.problem);
     return layout == Layout::chwn ? chwn_reuse(call, expansion.rows, expansion.columns)
                                   : nchw_reuse(call, expansion.rows);
   };
+  variant.can_overlap = layout == Layout::nchw;
   variant.predict = [=](const PoolingLayer& layer) {
     return predict_reuse(layer, layout, choose(layer));
   };

@@ -25,7 +25,8 @@ namespace {
 
 // The dispatcher, as a kernel among the others: most of those that it chooses from are not offered.
 Conv2dVariant convolution() {
-  Conv2dVariant variant = convolve::variant();
+  Conv2dVariant variant =
+      convolve::variant(convolve::Products::fp32, convolve::Epilogue::bias_relu);
   variant.chooses_from.clear();
   return variant;
 }

@@ -90,21 +90,26 @@ const std::vector<Contender>& contenders(Products products) {
 }
 const std::vector<Bound>& bound(Products products) { return registry(products).bound; }
 
-const Bound* chosen(const conv::ConvLayer& layer, Products products) {
+const Bound* chosen(const conv::ConvLayer& layer, Products products, Epilogue epilogue) {
   // Asked again and again for the same few layers.
   static std::mutex mutex;
-  static std::map<std::tuple<std::string, Products, int, int, int>, const Bound*> known;
+  static std::map<std::tuple<std::string, Products, Epilogue, int, int, int>, const Bound*> known;
   const planning::GpuLimits limits = planning::present_limits();
   const std::lock_guard lock(mutex);
   const auto [at, is_new] = known.try_emplace(
-      {conv::label(layer), products, limits.sms, limits.shared_per_sm, limits.shared_per_block},
+      {conv::label(layer), products, epilogue, limits.sms, limits.shared_per_sm, limits.shared_per_block},
       nullptr);
   if (is_new) {
     const std::string gpu = planning::present_gpu().name;
     const std::vector<Contender>& all = contenders(products);
-    const Contender* const best =
-        planning::choose(planning::rule_for(gpu), all, layer, {gpu, limits});
-    if (best != nullptr) at->second = &bound(products)[static_cast<std::size_t>(best - all.data())];
+    for (const planning::Candidate& one :
+         planning::candidates(planning::rule_for(gpu), all, layer, {gpu, limits})) {
+      const Bound& its = bound(products)[static_cast<std::size_t>(one.contender - all.data())];
+      if (!one.refusal.empty()) continue;
+      if (epilogue == Epilogue::bias_relu && !its.variant.adds_bias) continue;
+      at->second = &its;
+      break;
+    }
   }
   return at->second;
 }

@@ -26,8 +26,13 @@ enum class Products {
 const std::vector<planning::Contender>& contenders(Products products);
 const std::vector<Bound>& bound(Products products);
 
-/// The chosen one for the present GPU, by its rule; null: none takes the layer. Throws std::runtime_error, in
+/// What may follow the sums in the same kernel.
+enum class Epilogue { none, bias_relu };
+
+/// The chosen one for the present GPU, by its rule; null: none takes the layer. With an epilogue one that has it (the rule
+/// was fitted to times without, but a bias in the kernel costs next to nothing). Throws std::runtime_error, in
 /// one line, if there is no GPU.
-const Bound* chosen(const conv::ConvLayer& layer, Products products);
+const Bound* chosen(const conv::ConvLayer& layer, Products products,
+                    Epilogue epilogue = Epilogue::none);
 
 }  // namespace halo::convolve

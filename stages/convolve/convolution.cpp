@@ -11,16 +11,21 @@ namespace halo {
 struct Convolution::Plan {
   conv::ConvLayer layer;
   const Conv2dVariant& variant;
+  convolve::Epilogue epilogue = convolve::Epilogue::none;
   std::int64_t packed = 0;  // floats; 0: the kernel reads filters as they are
   std::int64_t workspace = 0;
+
+  int launch(const float* input, const float* given, const float* bias, bool relu, float* output,
+             float* temporaries, void* stream) const;
 };
 
-Convolution::Convolution(const conv::ConvLayer& layer, convolve::Products products) {
-  const convolve::Bound* const chosen = convolve::chosen(layer, products);
+Convolution::Convolution(const conv::ConvLayer& layer, convolve::Products products,
+                         convolve::Epilogue epilogue) {
+  const convolve::Bound* const chosen = convolve::chosen(layer, products, epilogue);
   if (chosen == nullptr) {
     throw std::invalid_argument("layer " + conv::label(layer) + ": no kernel takes it");
   }
-  Plan plan{layer, chosen->variant};
+  Plan plan{layer, chosen->variant, epilogue};
   if (plan.variant.packed_floats) plan.packed = plan.variant.packed_floats(layer);
   if (plan.variant.workspace_floats) plan.workspace = plan.variant.workspace_floats(layer);
   plan_ = std::make_shared<const Plan>(std::move(plan));
@@ -41,14 +46,27 @@ int Convolution::pack(const float* filters, float* packed) const {
 
 int Convolution::launch(const float* input, const float* packed, float* output, float* workspace,
                         void* stream) const {
-  const bool packs = plan_->packed > 0;
-  return plan_->variant.launch({.layer = plan_->layer,
-                                .input = input,
-                                .filters = packs ? nullptr : packed,
-                                .output = output,
-                                .workspace = workspace,
-                                .packed = packs ? packed : nullptr,
-                                .stream = stream});
+  return plan_->launch(input, packed, nullptr, false, output, workspace, stream);
+}
+
+int Convolution::launch(const float* input, const float* packed, const float* bias, bool relu,
+                        float* output, float* workspace, void* stream) const {
+  if (plan_->epilogue == convolve::Epilogue::none) return cudaErrorNotSupported;
+  return plan_->launch(input, packed, bias, relu, output, workspace, stream);
+}
+
+int Convolution::Plan::launch(const float* input, const float* given, const float* bias, bool relu,
+                              float* output, float* temporaries, void* stream) const {
+  const bool packs = packed > 0;
+  return variant.launch({.layer = layer,
+                         .input = input,
+                         .filters = packs ? nullptr : given,
+                         .output = output,
+                         .workspace = temporaries,
+                         .packed = packs ? given : nullptr,
+                         .stream = stream,
+                         .bias = bias,
+                         .relu = relu});
 }
 
 }  // namespace halo

@@ -25,10 +25,11 @@ namespace halo {
 class Convolution {
  public:
   /// Chooses, among kernels that multiply in float throughout, or also among those on tensor cores (Products,
-  /// in contenders.hpp). Throws std::invalid_argument if no kernel takes the layer, std::runtime_error if there is no
+  /// in contenders.hpp); with Epilogue::bias_relu among those that add a bias and apply ReLU before they store. Throws std::invalid_argument if no kernel takes the layer, std::runtime_error if there is no
   /// GPU; each in one line.
   explicit Convolution(const conv::ConvLayer& layer,
-                       convolve::Products products = convolve::Products::fp32);
+                       convolve::Products products = convolve::Products::fp32,
+                       convolve::Epilogue epilogue = convolve::Epilogue::none);
 
   const conv::ConvLayer& layer() const;
   /// What was chosen: the name that `halo bench` has for it.
@@ -47,6 +48,10 @@ class Convolution {
   /// default stream. Does not wait. Returns a CUDA error code.
   int launch(const float* input, const float* packed, float* output, float* workspace,
              void* stream = nullptr) const;
+  /// With Epilogue::bias_relu: bias[k] is added to all outputs of filter k (null: nothing is), and then, with
+  /// `relu`, what is negative becomes 0; NaN stays NaN. Without that epilogue cudaErrorNotSupported.
+  int launch(const float* input, const float* packed, const float* bias, bool relu, float* output,
+             float* workspace, void* stream = nullptr) const;
 
  private:
   struct Plan;

@@ -24,10 +24,14 @@ std::string plan(const ConvLayer& layer, const std::string& key) {
 
 }  // namespace
 
-Conv2dVariant variant(Products products) {
+Conv2dVariant variant(Products products, Epilogue epilogue) {
+  const auto bound_to = [products, epilogue](const ConvLayer& layer) {
+    const Bound* const one = chosen(layer, products, epilogue);
+    return one != nullptr ? one : chosen(layer, products);
+  };
   // Of a layer that it takes.
-  const auto choice = [products](const ConvLayer& layer) -> const Conv2dVariant& {
-    const Bound* const one = chosen(layer, products);
+  const auto choice = [bound_to](const ConvLayer& layer) -> const Conv2dVariant& {
+    const Bound* const one = bound_to(layer);
     if (one == nullptr) throw std::invalid_argument("layer " + conv::label(layer) + " was refused");
     return one->variant;
   };
@@ -38,8 +42,8 @@ Conv2dVariant variant(Products products) {
       "the fastest of our kernels for the layer, by a rule fitted to measured times";
   if (products == Products::split_tf32) variant.description += "; those on tensor cores too";
   variant.plans = true;
-  variant.refuses = [products](const ConvLayer& layer) -> std::string {
-    return chosen(layer, products) == nullptr ? "none of our kernels takes it" : "";
+  variant.refuses = [bound_to](const ConvLayer& layer) -> std::string {
+    return bound_to(layer) == nullptr ? "none of our kernels takes it" : "";
   };
   variant.chosen = [choice, products](const ConvLayer& layer) {
     Conv2dVariant one = choice(layer);

@@ -7,7 +7,8 @@
 namespace halo::convolve {
 
 /// `convolve`; or `convolve_split`, which may choose kernels on tensor cores.
-Conv2dVariant variant(Products products = Products::fp32);
+/// With an epilogue: among those that have it, if any of them takes the layer.
+Conv2dVariant variant(Products products = Products::fp32, Epilogue epilogue = Epilogue::none);
 /// The second only if there are such kernels. With --plan, which says why.
 Conv2dStage stage();
 

@@ -352,8 +352,18 @@ bool try_problem(const AnyVariant& chooser, Backend& backend, const AnyProblem& 
       }
     }
     row.check.shapes = shapes + 1;
-    if (!may_overlap || !variant.can_overlap || row.check.outcome == Outcome::bad) return true;
-    return try_overlapped(variant, backend, problem, where, arrays, row);
+    if (row.check.outcome == Outcome::bad) return true;
+    if (may_overlap && variant.can_overlap &&
+        !try_overlapped(variant, backend, problem, where, arrays, row)) {
+      return false;
+    }
+    // The same shape once more, with bias and ReLU.
+    const AnyProblemPtr biased = variant.adds_bias ? problem.with_bias() : nullptr;
+    if (biased == nullptr) return true;
+    const bool alive = try_problem(chooser, backend, *biased, where + " with bias and ReLU", seed,
+                                   may_overlap, row);
+    row.check.shapes = shapes + 1;
+    return alive;
   } catch (const std::runtime_error& error) {
     add_failure(row.check, where, error.what());
     return false;

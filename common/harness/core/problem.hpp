@@ -121,6 +121,11 @@ class AnyProblem {
   // How long a bench takes beside other problems of the family.
   virtual double bench_weight() const = 0;
 
+  // A convolution's, whose last input is a bias and whose outputs have gone through ReLU. Its variants adds_bias.
+  virtual bool has_bias() const { return false; }
+  // The same with bias and ReLU; null where there is no such problem, or it is too large to be tried.
+  virtual std::shared_ptr<const AnyProblem> with_bias() const { return nullptr; }
+
   // In the order in which they are tried. Without sparse, which all families have.
   virtual std::vector<DataKind> kinds() const = 0;
   // Beyond so many products of a reference the data repeat, where the family can do that.

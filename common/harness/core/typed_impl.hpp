@@ -77,7 +77,15 @@ AnyVariant erased(const Variant<Given>& variant) {
     };
   }
   any.can_overlap = variant.can_overlap;
-  any.predict = erased_function(variant.predict);
+  any.adds_bias = variant.adds_bias;
+  if (variant.predict) {
+    any.predict = [predict = variant.predict,
+                   predict_bias = variant.predict_bias](const AnyProblem& problem) {
+      Cost cost = predict(typed<Given>(problem));
+      if (problem.has_bias() && predict_bias) cost.add(predict_bias(typed<Given>(problem)));
+      return cost;
+    };
+  }
   any.uncounted = variant.uncounted;
   any.unavailable = variant.unavailable;
   any.version = variant.version;

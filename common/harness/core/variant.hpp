@@ -28,6 +28,7 @@ struct ProblemCall {
   const float* input = nullptr;
   float* output = nullptr;
   float* workspace = nullptr;  // as many floats as workspace_floats says; null for 0
+  bool overlaps = false;       // Variant::can_overlap
 };
 template <class Given>
 struct CallOf {
@@ -74,9 +75,14 @@ struct Variant {
   // A launch may begin before the one before it in the stream has ended (LayerKernel::can_overlap).
   bool can_overlap = false;
 
+  // Of convolutions: calls may bring a bias and ask for ReLU (LayerKernel::adds_bias).
+  bool adds_bias = false;
+
   // What one call must cost, all its kernels together: the simulator counts it. Empty: `uncounted` says
   // why there is nothing to count.
   std::function<Cost(const Given&)> predict;
+  // What a call with a bias and ReLU costs more; where it adds_bias.
+  std::function<Cost(const Given&)> predict_bias;
   std::string uncounted;
 
   // What it works on at a time, for a problem like this one: it is tried with problems round it.
@@ -229,7 +235,8 @@ struct AnyVariant {
   std::function<std::int64_t(const AnyProblem&)> packed_floats;
   std::function<int(const float* filters, float* packed, const AnyProblem&)> pack;
   bool can_overlap = false;
-  std::function<Cost(const AnyProblem&)> predict;
+  bool adds_bias = false;
+  std::function<Cost(const AnyProblem&)> predict;  // with that of the bias where the problem has one
   std::string uncounted;
   std::string unavailable;
   std::string version;

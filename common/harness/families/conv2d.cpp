@@ -42,6 +42,9 @@ constexpr const char* kMeasuredLayers = "1024-1-3-1-1-p0,224-1-3-64-1,56-1-3-64-
 // preparations. For the estimate of the time that is left.
 constexpr double kProductsOfALayer = 5e8;
 
+// Larger layers show nothing more of a bias.
+constexpr std::int64_t kMostBiasedProducts = 100'000;
+
 // The layer with as many images and filters as the data hold.
 conv::ConvLayer one_period(const conv::ConvLayer& layer, conv::Repeat repeat) {
   conv::LayerShape shape = layer.shape();
@@ -93,7 +96,8 @@ conv::ImagesShape output_shape(const ConvLayer& l) { return {l.N(), l.K(), l.P()
 // data, the input in the same layout.
 template <class Cell, class Tap>
 Promise promise_of(const ConvLayer& layer, Layout layout, std::int64_t index,
-                   bool multiplies_ghosts, Cell cell, Tap tap) {
+                   bool multiplies_ghosts, Cell cell, Tap tap,
+                   std::optional<double> bias = std::nullopt) {
   const LayerNumbers l = numbers_of(layer);
   const auto [n, k, p, q] = place_of(output_shape(layer), layout, index);
   Promise promise;
@@ -111,7 +115,12 @@ Promise promise_of(const ConvLayer& layer, Layout layout, std::int64_t index,
       promise.may_be_nan = true;
     }
   }
-  if (std::isfinite(scale)) promise.bound = conv::error_bound(layer.products_per_output(), scale);
+  if (bias) {
+    promise.value += *bias;
+    scale += std::fabs(*bias);
+  }
+  const std::int64_t terms = layer.products_per_output() + (bias ? 1 : 0);
+  if (std::isfinite(scale)) promise.bound = conv::error_bound(terms, scale);
   // A sum that meets an infinity may do more with it than add: Kahan's subtracts it from itself.
   if (std::isinf(promise.value)) promise.may_be_nan = true;
   return promise;
@@ -134,6 +143,83 @@ DatasetPtr promised_data(const ConvLayer& layer, int number, std::uint64_t seed)
       std::move(promises), arranged_as(input_shape(layer)), arranged_as(output_shape(layer)));
 }
 
+// Sums with a bias each and ReLU, every one of them judged by its own promise. With kinds `promised` NaN and infinities are
+// among the biases too.
+class BiasedData final : public Dataset {
+ public:
+  BiasedData(const ConvLayer& layer, DataKind kind, std::uint64_t seed)
+      : BiasedData(layer, kind, seed, conv::adversarial_input(layer, seed),
+                   conv::adversarial_filters(layer, seed)) {}
+
+  // NaN stays NaN, and to a sum a bias is one product more.
+  Judge judge(Layout layout, conv::Demand demand) const override {
+    return [this, layout, demand](std::int64_t first, std::span<const float> cells) {
+      conv::Comparison comparison;
+      for (std::size_t i = 0; i < cells.size(); ++i) {
+        const std::int64_t index = first + static_cast<std::int64_t>(i);
+        const Place at = place_of(output_shape(layer_), layout, index);
+        Promise promise = promise_of(
+            layer_, Layout::nchw,
+            conv::index_of(output_shape(layer_), Layout::nchw, at.n, at.c, at.h, at.w),
+            multiplies_ghosts_, [&](std::int64_t cell) { return value(0, cell); },
+            [&](std::int64_t tap) { return value(1, tap); }, value(2, at.c));
+        if (demand == conv::Demand::transformed) promise.bound += transformed_;
+        if (promise.value < 0) promise.value = 0;  // the error is no larger than before
+        judge_promise(index, cells.subspan(i, 1), promise, comparison);
+      }
+      return comparison;
+    };
+  }
+
+ protected:
+  std::vector<float> arrange(Layout layout) const override {
+    return conv::rearranged(conv::Images(input_shape(layer_)), inputs()[0].values, Layout::nchw,
+                            layout);
+  }
+
+ private:
+  BiasedData(const ConvLayer& layer, DataKind kind, std::uint64_t seed, std::vector<float> input,
+             std::vector<float> filters)
+      : Dataset(values(layer, kind, seed, std::move(input), std::move(filters))),
+        layer_(layer),
+        multiplies_ghosts_(kind.number == 3) {
+    double largest = 0, most = 0;
+    for (const float cell : inputs()[0].values) largest = std::max(largest, std::fabs(double{cell}));
+    for (std::int64_t k = 0; k < layer.K(); ++k) {
+      double sum = 0;
+      for (std::int64_t i = 0; i < layer.products_per_output(); ++i) {
+        sum += std::fabs(value(1, k * layer.products_per_output() + i));
+      }
+      most = std::max(most, sum);
+    }
+    transformed_ = conv::transform_error(largest, most);
+  }
+
+  static std::vector<InputValues> values(const ConvLayer& layer, DataKind kind, std::uint64_t seed,
+                                         std::vector<float> input, std::vector<float> filters) {
+    // About as large as the sums: so either sign comes out.
+    conv::Random random(seed + 2);
+    std::vector<float> bias(static_cast<std::size_t>(layer.K()));
+    for (float& each : bias) {
+      each = static_cast<float>(static_cast<double>(random.below(2'000'001)) / 1e6 - 1);
+    }
+    if (kind.of == DataKind::Of::promised) {
+      strew(kind.number == 1 ? input : filters, 50, seed);
+      if (layer.K() > 2) strew(bias, 3, seed);
+    }
+    return {{"input", std::move(input), layer.input_size()},
+            {"filters", std::move(filters), layer.filters_size()},
+            {"bias", std::move(bias), layer.K()}};
+  }
+  double value(std::size_t input, std::int64_t at) const {
+    return inputs()[input].values[static_cast<std::size_t>(at)];
+  }
+
+  ConvLayer layer_;
+  bool multiplies_ghosts_;
+  double transformed_ = 0;
+};
+
 DatasetPtr sparse_data(const ConvLayer& layer, std::uint64_t seed) {
   return std::make_shared<SparseData>(
       std::vector<InputValues>{sparse_values("input", layer.input_size(), seed),
@@ -150,11 +236,19 @@ DatasetPtr sparse_data(const ConvLayer& layer, std::uint64_t seed) {
 template <>
 class FamilyProblem<ConvLayer> final : public AnyProblem {
  public:
-  explicit FamilyProblem(const ConvLayer& given) : given_(given) {}
+  explicit FamilyProblem(const ConvLayer& given, bool has_bias = false)
+      : given_(given), has_bias_(has_bias) {}
   const ConvLayer& given() const { return given_; }
 
   std::string label() const override { return conv::label(given_); }
-  std::string describe() const override { return "layer " + label(); }
+  std::string describe() const override {
+    return "layer " + label() + (has_bias_ ? " with bias and ReLU" : "");
+  }
+  bool has_bias() const override { return has_bias_; }
+  AnyProblemPtr with_bias() const override {
+    if (has_bias_ || conv::products(given_) > kMostBiasedProducts) return nullptr;
+    return std::make_shared<FamilyProblem>(given_, true);
+  }
   Problem fields() const override {
     return {{"N", std::int64_t{given_.N()}},
             {"C", std::int64_t{given_.C()}},
@@ -167,6 +261,7 @@ class FamilyProblem<ConvLayer> final : public AnyProblem {
             {"padding", down_and_across(given_.padding_h(), given_.padding_w())}};
   }
   std::vector<std::int64_t> input_sizes() const override {
+    if (has_bias_) return {given_.input_size(), given_.filters_size(), given_.K()};
     return {given_.input_size(), given_.filters_size()};
   }
   std::int64_t output_size() const override { return given_.output_size(); }
@@ -234,7 +329,9 @@ class FamilyProblem<ConvLayer> final : public AnyProblem {
   }
 
   std::vector<DataKind> kinds() const override {
-    std::vector<DataKind> all = {{DataKind::Of::exact}, {DataKind::Of::ordinary}};
+    // With a bias: as few as show it.
+    std::vector<DataKind> all = {{DataKind::Of::ordinary}};
+    if (!has_bias_) all.insert(all.begin(), {DataKind::Of::exact});
     if (conv::products(given_) <= kMostPromisedProducts) {
       for (const int number : {1, 2, 3}) all.push_back({DataKind::Of::promised, number});
     }
@@ -242,6 +339,7 @@ class FamilyProblem<ConvLayer> final : public AnyProblem {
   }
   DatasetPtr data(DataKind kind, std::uint64_t seed,
                   std::int64_t reference_products) const override {
+    if (has_bias_) return std::make_shared<BiasedData>(given_, kind, seed);
     if (kind.of == DataKind::Of::exact) {
       return std::make_shared<Conv2dData>(given_, conv::exact_input(given_, seed),
                                           conv::exact_filters(given_, seed), true, conv::Repeat{});
@@ -261,11 +359,20 @@ class FamilyProblem<ConvLayer> final : public AnyProblem {
 
  private:
   ConvLayer given_;
+  bool has_bias_;
 };
 
 template <>
 Conv2dCall call_of(const ConvLayer& layer, const AnyCall& any) {
-  return {layer, any.inputs[0], any.inputs[1], any.output, any.workspace, any.packed, any.overlaps};
+  return {.layer = layer,
+          .input = any.inputs[0],
+          .filters = any.inputs[1],
+          .output = any.output,
+          .workspace = any.workspace,
+          .packed = any.packed,
+          .overlaps = any.overlaps,
+          .bias = any.inputs[2],
+          .relu = any.inputs[2] != nullptr};
 }
 
 LayerNumbers numbers_of(const ConvLayer& l) {
@@ -275,7 +382,8 @@ LayerNumbers numbers_of(const ConvLayer& l) {
 
 LayerCall kernel_call(const Conv2dCall& c) {
   return {numbers_of(c.layer), c.input,  c.filters,  c.output,
-          c.workspace,         c.packed, c.overlaps, c.stream};
+          c.workspace,         c.packed, c.overlaps, c.stream,
+          c.bias,              c.relu};
 }
 
 void add(Conv2dStage& stage, const char* name, const char* source, const LayerKernel& kernel) {
@@ -311,6 +419,7 @@ void add(Conv2dStage& stage, const char* name, const char* source, const LayerKe
     };
   }
   variant.can_overlap = kernel.can_overlap;
+  variant.adds_bias = kernel.adds_bias;
   stage.variants.push_back(std::move(variant));
 }
 

@@ -27,6 +27,8 @@ struct Conv2dCall {
   const float* packed = nullptr;  // filters as Variant::pack left them; null where there is no pack
   bool overlaps = false;          // Variant::can_overlap
   void* stream = nullptr;         // a cudaStream_t; null: the default stream
+  const float* bias = nullptr;    // [K]; Variant::adds_bias
+  bool relu = false;
 };
 
 template <>

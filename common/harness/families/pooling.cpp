@@ -158,7 +158,7 @@ class FamilyProblem<PoolingLayer> final : public LabelledProblem<PoolingLayer> {
 
 template <>
 ProblemCall<PoolingLayer> call_of(const PoolingLayer& problem, const AnyCall& any) {
-  return {problem, any.inputs[0], any.output, any.workspace};
+  return {problem, any.inputs[0], any.output, any.workspace, any.overlaps};
 }
 
 LayerNumbers numbers_of(const conv::PoolingLayer& l) {

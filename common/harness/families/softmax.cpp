@@ -97,14 +97,14 @@ class FamilyProblem<Softmax> final : public LabelledProblem<Softmax> {
 
 template <>
 ProblemCall<Softmax> call_of(const Softmax& problem, const AnyCall& any) {
-  return {problem, any.inputs[0], any.output, any.workspace};
+  return {problem, any.inputs[0], any.output, any.workspace, any.overlaps};
 }
 
 void add(SoftmaxStage& stage, const char* name, const char* source, const SoftmaxKernel& kernel) {
   auto variant = described<conv::Softmax>(name, source, kernel);
   variant.demand = demand_of(kernel.arithmetic);
   variant.launch = [launch = kernel.launch](const ProblemCall<conv::Softmax>& c) {
-    return launch({c.problem.N(), c.problem.C(), c.input, c.output, c.workspace});
+    return launch({c.problem.N(), c.problem.C(), c.input, c.output, c.workspace, c.overlaps});
   };
   if (kernel.workspace_floats != nullptr) {
     variant.workspace_floats = [floats = kernel.workspace_floats](const conv::Softmax& problem) {
@@ -112,6 +112,7 @@ void add(SoftmaxStage& stage, const char* name, const char* source, const Softma
     };
   }
   variant.tiles = fixed_tiles<conv::Softmax>(kernel.tiles);
+  variant.can_overlap = kernel.can_overlap;
   stage.variants.push_back(std::move(variant));
 }
 

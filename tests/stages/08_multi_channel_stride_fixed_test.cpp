@@ -115,6 +115,9 @@ Conv2dVariant with_other_tiles() {
   };
   variant.launch = [=](const Conv2dCall& call) { return one_of(call.layer).launch(call); };
   variant.predict = [=](const conv::ConvLayer& layer) { return one_of(layer).predict(layer); };
+  variant.predict_bias = [=](const conv::ConvLayer& layer) {
+    return one_of(layer).predict_bias(layer);
+  };
   variant.detail = nullptr;
   return variant;
 }

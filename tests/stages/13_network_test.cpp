@@ -146,7 +146,8 @@ Plan random_plan(const Costs& costs, std::uint64_t number) {
       REQUIRE(!list.empty());
       layer.transform = &list[random.below(list.size())];
     }
-    if (options.needs_bias) layer.bias = &options.bias[index].front();
+    if (options.needs_bias && !layer.kernel->kernel.adds_bias)
+      layer.bias = &options.bias[index].front();
     before = layer.layout;
     plan.layers.push_back(layer);
     plan.cost += layer.cost();

@@ -126,7 +126,7 @@ struct LayerKernel {
   // filters and bias), and writes the same bits as without.
   bool can_overlap = false;
   bool adds_bias = false;  // it heeds LayerCall::bias and relu; else both must be left as they are
-  bool chwn = false;  // the layout of input and output; else NCHW
+  bool chwn = false;       // the layout of input and output; else NCHW
   bool tuned = false;
   TileSizes tiles[kMostTiles] = {};
   Arithmetic arithmetic = Arithmetic::definition;
@@ -138,9 +138,9 @@ struct LayerKernel {
 // of nothing but NaN, is -infinity.)
 struct PoolingCall {
   LayerNumbers layer;
-  bool average;        // else the largest
-  const float* input;  // [N][C][H][W], in CHWN [C][H][W][N]
-  float* output;       // [N][C][P][Q], in CHWN [C][P][Q][N]
+  bool average;           // else the largest
+  const float* input;     // [N][C][H][W], in CHWN [C][H][W][N]
+  float* output;          // [N][C][P][Q], in CHWN [C][P][Q][N]
   bool overlaps = false;  // as LayerCall's
 };
 
@@ -175,10 +175,10 @@ struct TransformKernel {
 
 // output[n][c] = exp(input[n][c] - m) / sum over c of exp(input[n][c] - m), m the largest of the row.
 struct SoftmaxCall {
-  int N, C;            // images, categories
-  const float* input;  // [N][C]
-  float* output;       // [N][C]
-  float* workspace;    // as many floats as workspace_floats says; null for 0
+  int N, C;               // images, categories
+  const float* input;     // [N][C]
+  float* output;          // [N][C]
+  float* workspace;       // as many floats as workspace_floats says; null for 0
   bool overlaps = false;  // as LayerCall's
 };
 

@@ -23,7 +23,8 @@ struct Arrays {
   float* output = nullptr;
   float* workspace = nullptr;
   const float* packed = nullptr;  // the filters, as Kernel::pack left them
-  bool overlaps = false;  // the launch may begin before the one before it has ended; Kernel::can_overlap
+  bool overlaps =
+      false;  // the launch may begin before the one before it has ended; Kernel::can_overlap
 };
 
 // A kernel bound to the problem that it is to compute.
@@ -40,7 +41,7 @@ struct Kernel {
   std::int64_t output_floats = 0;
   std::int64_t workspace_floats = 0;
   std::int64_t packed_floats = 0;
-  bool in_place = false;   // it changes `output` and reads no input
+  bool in_place = false;     // it changes `output` and reads no input
   bool adds_bias = false;    // a convolution that adds the bias and applies ReLU itself
   bool can_overlap = false;  // it heeds Arrays::overlaps
   conv::Demand demand = conv::Demand::bounded;

@@ -200,7 +200,11 @@ std::int64_t Chain::bytes(const Network& network, const Plan& plan, Keep keep) {
 
 Chain::Chain(Backend& backend, const Network& network, const Plan& plan, const Weights& weights,
              const DeviceWeights& on_device, Keep keep)
-    : can_overlap_(plan.can_overlap()), backend_(backend), network_(network), weights_(weights), on_device_(on_device) {
+    : can_overlap_(plan.can_overlap()),
+      backend_(backend),
+      network_(network),
+      weights_(weights),
+      on_device_(on_device) {
   input_ = std::make_unique<Array>(backend, static_cast<std::size_t>(network.input().size()));
   for (const std::int64_t size : array_sizes(plan, keep)) {
     maps_.push_back(std::make_unique<Array>(backend, static_cast<std::size_t>(size)));
@@ -267,7 +271,6 @@ int Chain::launch(bool overlaps) const {
   }
   return 0;
 }
-
 
 int Chain::launch_layer(std::size_t layer) const {
   for (const Step& step : steps_) {
@@ -380,8 +383,8 @@ bool Chain::check(std::vector<LayerVerdict>& verdicts, std::uint64_t seed, std::
 
 bool Chain::check_in_one_go(LayerVerdict& last, const std::vector<float>& logits,
                             std::uint64_t seed, bool overlaps, bool repeatable) {
-  const std::string where = network_.name() + ", all layers in one go" +
-                            (overlaps ? ", launches that overlap" : "");
+  const std::string where =
+      network_.name() + ", all layers in one go" + (overlaps ? ", launches that overlap" : "");
   for (const std::unique_ptr<Array>& map : maps_) map->poison();
   const Observation seen = backend_.run([&] { return launch(overlaps); });
   add_hazards(last.hazards, seen.hazards, steps_.back().kernel, where);

@@ -96,9 +96,9 @@ const Bound* chosen(const conv::ConvLayer& layer, Products products, Epilogue ep
   static std::map<std::tuple<std::string, Products, Epilogue, int, int, int>, const Bound*> known;
   const planning::GpuLimits limits = planning::present_limits();
   const std::lock_guard lock(mutex);
-  const auto [at, is_new] = known.try_emplace(
-      {conv::label(layer), products, epilogue, limits.sms, limits.shared_per_sm, limits.shared_per_block},
-      nullptr);
+  const auto [at, is_new] = known.try_emplace({conv::label(layer), products, epilogue, limits.sms,
+                                               limits.shared_per_sm, limits.shared_per_block},
+                                              nullptr);
   if (is_new) {
     const std::string gpu = planning::present_gpu().name;
     const std::vector<Contender>& all = contenders(products);

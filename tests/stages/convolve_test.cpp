@@ -4,6 +4,7 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <stdexcept>
 
@@ -185,6 +186,49 @@ TEST_CASE("Convolution: packs once, launches on any stream, and gives the refere
     CHECK(workspace.stray_write("workspace") == "");
   }
   CHECK(cudaStreamDestroy(stream) == cudaSuccess);
+}
+
+TEST_CASE("Convolution: adds a bias and applies ReLU where it was made for that") {
+  const auto backend = test::usable_backend();
+  for (const ConvLayer& layer : kLayers) {
+    INFO(conv::label(layer));
+    const Convolution plain(layer),
+        fused(layer, convolve::Products::fp32, convolve::Epilogue::bias_relu);
+    const auto size = [](std::int64_t floats) { return static_cast<std::size_t>(floats); };
+    Array input(*backend, size(layer.input_size())), filters(*backend, size(layer.filters_size()));
+    Array bias(*backend, size(layer.K())), output(*backend, size(layer.output_size()));
+    Array packed(*backend, size(fused.packed_floats()));
+    Array workspace(*backend, size(std::max<std::int64_t>(fused.workspace_floats(), 1)));
+    input.write(random_values(layer.input_size()));
+    filters.write(random_values(layer.filters_size()));
+    REQUIRE(backend->run([&] { return fused.pack(filters.data(), packed.data()); }).error == "");
+    std::vector<float> biases(size(layer.K()));
+    for (std::size_t k = 0; k < biases.size(); ++k) biases[k] = static_cast<float>(k % 7) - 3;
+    bias.write(biases);
+    const auto outputs_of = [&](auto launch) {
+      output.poison();
+      const Observation seen = backend->run(launch);
+      CHECK(seen.error == "");
+      CHECK(seen.hazards.empty());
+      std::vector<float> found(output.size());
+      output.read(found);
+      return found;
+    };
+    const std::vector<float> sums = outputs_of(
+        [&] { return fused.launch(input.data(), packed.data(), output.data(), workspace.data()); });
+    const std::vector<float> after = outputs_of([&] {
+      return fused.launch(input.data(), packed.data(), bias.data(), true, output.data(),
+                          workspace.data());
+    });
+    // Both are rounded sums of the same products.
+    const std::size_t map = size(std::int64_t{layer.P()} * layer.Q());
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      const float expected = std::max(sums[i] + biases[i / map % biases.size()], 0.0f);
+      REQUIRE(std::fabs(after[i] - expected) <= 1e-3f);
+    }
+    CHECK(plain.launch(input.data(), packed.data(), bias.data(), true, output.data(),
+                       workspace.data()) == cudaErrorNotSupported);
+  }
 }
 
 TEST_CASE("convolve: contenders launch on the call's stream, and need no filters but packed ones") {

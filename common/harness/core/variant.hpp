@@ -236,7 +236,8 @@ struct AnyVariant {
   std::function<int(const float* filters, float* packed, const AnyProblem&)> pack;
   bool can_overlap = false;
   bool adds_bias = false;
-  std::function<Cost(const AnyProblem&)> predict;  // with that of the bias where the problem has one
+  std::function<Cost(const AnyProblem&)>
+      predict;  // with that of the bias where the problem has one
   std::string uncounted;
   std::string unavailable;
   std::string version;

@@ -184,7 +184,8 @@ class BiasedData final : public Dataset {
         layer_(layer),
         multiplies_ghosts_(kind.number == 3) {
     double largest = 0, most = 0;
-    for (const float cell : inputs()[0].values) largest = std::max(largest, std::fabs(double{cell}));
+    for (const float cell : inputs()[0].values)
+      largest = std::max(largest, std::fabs(double{cell}));
     for (std::int64_t k = 0; k < layer.K(); ++k) {
       double sum = 0;
       for (std::int64_t i = 0; i < layer.products_per_output(); ++i) {
@@ -381,9 +382,8 @@ LayerNumbers numbers_of(const ConvLayer& l) {
 }
 
 LayerCall kernel_call(const Conv2dCall& c) {
-  return {numbers_of(c.layer), c.input,  c.filters,  c.output,
-          c.workspace,         c.packed, c.overlaps, c.stream,
-          c.bias,              c.relu};
+  return {numbers_of(c.layer), c.input,  c.filters, c.output, c.workspace, c.packed,
+          c.overlaps,          c.stream, c.bias,    c.relu};
 }
 
 void add(Conv2dStage& stage, const char* name, const char* source, const LayerKernel& kernel) {

@@ -52,6 +52,8 @@ __global__ void __launch_bounds__(kThreads) fused_parallel_kernel(const float* i
   extern __shared__ float row[];                       // [kept], the first cells of the image
   __shared__ float partials[2][kThreads / kWarpSize];  // one for each reduction
 
+  cudaTriggerProgrammaticLaunchCompletion();  // where calls overlap; else both do nothing
+  cudaGridDependencySynchronize();
   const float* image = input + blockIdx.x * C;  // [C]
   float* result = output + blockIdx.x * C;      // [C]
 
@@ -87,13 +89,22 @@ static int launch(const SoftmaxCall& c) {
   const int threads = threads_for(c.C);
   const auto kernel = dispatch<32, 64, 128, 256, 512, 1024>(
       threads, [](auto number) { return fused_parallel_kernel<number.value>; });
-  kernel<<<c.N, threads, kept * sizeof(float)>>>(c.input, c.output, c.C, kept);
-  return cudaGetLastError();
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(c.N);
+  config.blockDim = dim3(threads);
+  config.dynamicSmemBytes = kept * sizeof(float);
+  cudaLaunchAttribute overlap = {};
+  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  overlap.val.programmaticStreamSerializationAllowed = c.overlaps;
+  config.attrs = &overlap;
+  config.numAttrs = 1;
+  return cudaLaunchKernelEx(&config, kernel, c.input, c.output, c.C, kept);
 }
 
 SoftmaxKernel fused_parallel() {
   return {.description = "a block an image, threads across its categories",
           .launch = launch,
+          .can_overlap = true,
           .tiles = {{.C = kMaxThreads}, {.C = kKeptFloats}}};
 }
 

@@ -54,7 +54,10 @@ template <bool kImagesFastest>                      // false: NCHW, true: CHWN
 __global__ void tiled_kernel(const float* input,    // [N][F] or [F][N]
                              const float* filters,  // [K][F]
                              float* output,         // [N][K] or [K][N]
-                             int N, int F, int K) {
+                             const float* bias,     // [K], or null
+                             bool relu, int N, int F, int K) {
+  cudaTriggerProgrammaticLaunchCompletion();  // where calls overlap; else both do nothing
+  cudaGridDependencySynchronize();
   __shared__ float images_tile[kTileStep][kTilePitch];   // [feature][image]
   __shared__ float filters_tile[kTileStep][kTilePitch];  // [feature][output]
   const int image_tiles = (N - 1) / kTile + 1;
@@ -91,7 +94,9 @@ __global__ void tiled_kernel(const float* input,    // [N][F] or [F][N]
       const int n = first_n + image + i * kTileSide;
       const int k = first_k + out + j * kTileSide;
       if (n >= N || k >= K) continue;
-      output[kImagesFastest ? k * N + n : n * K + k] = sum[i][j];
+      const float value = sum[i][j] + (bias != nullptr ? bias[k] : 0.0f);
+      // Not fmaxf, which makes 0 of a NaN.
+      output[kImagesFastest ? k * N + n : n * K + k] = relu && value < 0.0f ? 0.0f : value;
     }
   }
 }
@@ -103,9 +108,17 @@ static int launch(const LayerCall& c) {
   const int F = c.layer.C * c.layer.R * c.layer.S;
   const int K = c.layer.K;
   const int blocks = ((N - 1) / kTile + 1) * ((K - 1) / kTile + 1);
-  tiled_kernel<kImagesFastest>
-      <<<blocks, kTileSide * kTileSide>>>(c.input, c.filters, c.output, N, F, K);
-  return cudaGetLastError();
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(blocks);
+  config.blockDim = dim3(kTileSide * kTileSide);
+  config.stream = static_cast<cudaStream_t>(c.stream);
+  cudaLaunchAttribute overlap = {};
+  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  overlap.val.programmaticStreamSerializationAllowed = c.overlaps;
+  config.attrs = &overlap;
+  config.numAttrs = 1;
+  return cudaLaunchKernelEx(&config, tiled_kernel<kImagesFastest>, c.input, c.filters, c.output,
+                            c.bias, c.relu, N, F, K);
 }
 
 // It is made for filters that cover the whole map.
@@ -119,6 +132,8 @@ LayerKernel tiled_nchw() {
   return {.description = "fully connected: tiles of 64 images x 64 outputs",
           .launch = launch<false>,
           .refuses = refuses,
+          .can_overlap = true,
+          .adds_bias = true,
           .tiles = {{.N = kTile, .K = kTile}}};
 }
 
@@ -126,6 +141,8 @@ LayerKernel tiled_chwn() {
   return {.description = "the same in CHWN",
           .launch = launch<true>,
           .refuses = refuses,
+          .can_overlap = true,
+          .adds_bias = true,
           .chwn = true,
           .tiles = {{.N = kTile, .K = kTile}}};
 }

@@ -24,13 +24,17 @@ template <bool kImagesFastest>                      // false: NCHW, true: CHWN
 __global__ void lanes_kernel(const float* input,    // [N][F] or [F][N]
                              const float* filters,  // [K][F]
                              float* output,         // [N][K] or [K][N]
-                             int N, int F, int K) {
+                             const float* bias,     // [K], or null
+                             bool relu, int N, int F, int K) {
+  cudaTriggerProgrammaticLaunchCompletion();  // where calls overlap; else both do nothing
+  cudaGridDependencySynchronize();
   const int groups = (N - 1) / kLaneImages + 1;
   const int first_n = blockIdx.x % groups * kLaneImages;
   const int k = blockIdx.x / groups * kLaneWarps + threadIdx.x / kWarpSize;
   const int lane = threadIdx.x % kWarpSize;
   if (k >= K) return;  // the whole warp
 
+  const float own_bias = bias != nullptr ? bias[k] : 0.0f;  // on its way with the first taps
   float sum[kLaneImages] = {};
   for (int f = lane; f < F; f += kWarpSize) {
     const float tap = filters[k * F + f];
@@ -49,7 +53,9 @@ __global__ void lanes_kernel(const float* input,    // [N][F] or [F][N]
   if (lane > 0) return;
   for (int i = 0; i < kLaneImages; ++i) {
     const int n = first_n + i;
-    if (n < N) output[kImagesFastest ? k * N + n : n * K + k] = sum[i];
+    const float value = sum[i] + own_bias;
+    // Not fmaxf, which makes 0 of a NaN.
+    if (n < N) output[kImagesFastest ? k * N + n : n * K + k] = relu && value < 0.0f ? 0.0f : value;
   }
 }
 // [/doc:fully_connected_lanes]
@@ -61,9 +67,17 @@ static int launch(const LayerCall& c) {
   const int K = c.layer.K;
   // At most one block for each output and group of images: fits.
   const int blocks = ((N - 1) / kLaneImages + 1) * ((K - 1) / kLaneWarps + 1);
-  lanes_kernel<kImagesFastest>
-      <<<blocks, kLaneWarps * kWarpSize>>>(c.input, c.filters, c.output, N, F, K);
-  return cudaGetLastError();
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(blocks);
+  config.blockDim = dim3(kLaneWarps * kWarpSize);
+  config.stream = static_cast<cudaStream_t>(c.stream);
+  cudaLaunchAttribute overlap = {};
+  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  overlap.val.programmaticStreamSerializationAllowed = c.overlaps;
+  config.attrs = &overlap;
+  config.numAttrs = 1;
+  return cudaLaunchKernelEx(&config, lanes_kernel<kImagesFastest>, c.input, c.filters, c.output,
+                            c.bias, c.relu, N, F, K);
 }
 
 // It is made for filters that cover the whole map.
@@ -77,6 +91,8 @@ LayerKernel lanes_nchw() {
   return {.description = "fully connected: a warp an output of up to 4 images",
           .launch = launch<false>,
           .refuses = refuses,
+          .can_overlap = true,
+          .adds_bias = true,
           .tiles = {{.N = kLaneImages, .K = kLaneWarps}}};
 }
 
@@ -84,6 +100,8 @@ LayerKernel lanes_chwn() {
   return {.description = "the same in CHWN",
           .launch = launch<true>,
           .refuses = refuses,
+          .can_overlap = true,
+          .adds_bias = true,
           .chwn = true,
           .tiles = {{.N = kLaneImages, .K = kLaneWarps}}};
 }

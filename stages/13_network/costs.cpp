@@ -68,6 +68,29 @@ Cost predict_lanes(const conv::ConvLayer& layer, Layout layout) {
   return tally.cost();
 }
 
+Cost bias_of_tiled(const conv::ConvLayer& layer, Layout layout) {
+  const std::int64_t N = layer.N(), K = layer.K();
+  Tally tally;
+  if (layout == Layout::chwn) {  // where a warp stores: two lines, a filter each
+    const std::int64_t pieces = Cells{0, N}.pieces(kTileSide).count();
+    tally.load(lanes({0, 2 * kTileSide}, [](std::int64_t lane) { return lane / kTileSide; }),
+               every(2, K / 2) * pieces);
+    if (K % 2 != 0) tally.load(one(K - 1), pieces);
+    return tally.cost();
+  }
+  // Two images, the same filters.
+  for (const Cells piece : Cells{0, K}.pieces(kTileSide)) {
+    tally.load(piece, (N + 1) / 2);
+  }
+  return tally.cost();
+}
+
+Cost bias_of_lanes(const conv::ConvLayer& layer, Layout) {
+  Tally tally;
+  tally.load(one(0), layer.K() * Cells{0, layer.N()}.pieces(kLaneImages).count());
+  return tally.cost();
+}
+
 int inner_of(const BiasRelu& problem) {
   const conv::Images& images = problem.images;
   return images.H() * images.W() * (problem.layout == Layout::chwn ? images.N() : 1);

@@ -9,6 +9,10 @@ namespace halo::network {
 Cost predict_tiled(const conv::ConvLayer& layer, conv::Layout layout);
 Cost predict_lanes(const conv::ConvLayer& layer, conv::Layout layout);
 
+/// What a bias costs more.
+Cost bias_of_tiled(const conv::ConvLayer& layer, conv::Layout layout);
+Cost bias_of_lanes(const conv::ConvLayer& layer, conv::Layout layout);
+
 /// Cells of a plane that one bias is added to.
 int inner_of(const BiasRelu& problem);
 Cost predict_bias_relu(const BiasRelu& problem);

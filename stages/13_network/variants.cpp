@@ -62,6 +62,10 @@ std::vector<Conv2dVariant> fully_connected_variants() {
     each.predict = [predict, layout = each.layout](const conv::ConvLayer& layer) {
       return predict(layer, layout);
     };
+    const auto of_bias = each.source == tiled ? bias_of_tiled : bias_of_lanes;
+    each.predict_bias = [of_bias, layout = each.layout](const conv::ConvLayer& layer) {
+      return of_bias(layer, layout);
+    };
   }
   return all.variants;
 }

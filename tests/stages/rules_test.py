@@ -29,7 +29,7 @@ LONGER = {
     "stages/10_layout_convolution/1_images_across_lanes.cu": (122, "two descriptors with three tiles each"),
     "stages/10_layout_convolution/2_pixels_across_lanes.cu": (135, "two descriptors, and a pixel's place"),
     "stages/11_fused_pooling/3_chwn_reuse.cu": (142, "eight shapes of a thread's outputs"),
-    "stages/13_network/2_fully_connected_tiled.cu": (124, "two layouts, and a descriptor of each"),
+    "stages/13_network/2_fully_connected_tiled.cu": (141, "two layouts, and a descriptor of each; launches may overlap"),
 }
 MOST_INCLUDES = 2  # of the project
 

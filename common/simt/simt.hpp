@@ -5,9 +5,11 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -128,6 +130,66 @@ struct Printed {
   std::uint64_t total = 0;
 };
 
+// An array, as a trace's lanes touch it. `space`: global, shared, constant, or dshared for the shared memory
+// of another block of the cluster.
+struct TracedArray {
+  std::string name;
+  std::string space;
+  std::size_t bytes = 0;
+  // Where it begins: of global and constant memory its address mod 32, so that (phase + offset) / 32 numbers
+  // the sectors; of shared memory the distance mod 128 from the first array of the kernel, for the banks.
+  unsigned phase = 0;
+  auto operator<=>(const TracedArray&) const = default;
+};
+
+// Lanes `lane`, lane + 1, ... of a warp that touch bytes `offset`, offset + stride, ... of an array.
+struct LaneRun {
+  unsigned lane = 0;
+  unsigned count = 0;
+  const TracedArray* array = nullptr;  // lives as long as the program
+  std::int64_t offset = 0;
+  std::int64_t stride = 0;
+  bool operator==(const LaneRun&) const = default;
+};
+
+// A warp instruction that touched memory.
+struct TracedRequest {
+  std::uint32_t step = 0;  // how many such instructions of the warp came before
+  std::string kind;        // global_load, shared_store, ..., as counters are named
+  std::string file;
+  int line = 0;
+  unsigned bytes = 0;  // of each lane
+  // Sectors of global memory, wavefronts of shared memory, distinct addresses of constant memory; and the
+  // fewest for as many bytes. 0: atomics of shared memory, which have no such figure.
+  unsigned taken = 0;
+  unsigned fewest = 0;
+  std::vector<LaneRun> lanes;
+};
+
+// Of a warp the first requests of those lines for which it was kept.
+struct TracedWarp {
+  std::array<unsigned, 3> block{};
+  unsigned warp = 0;                    // of the block
+  std::uint32_t steps = 0;              // all its requests
+  std::vector<TracedRequest> requests;  // by step
+};
+
+// The warps that were kept for a line, as indices of Trace::warps: the first that came there, the one in
+// the middle of the grid (-1: it was not there), and the one that took most beyond the fewest.
+struct TracedLine {
+  std::string file;
+  int line = 0;
+  int first = -1;
+  int middle = -1;
+  int worst = -1;
+};
+
+// Which lane touched what: a bounded sample (SIMT_TRACE, trace_launches).
+struct Trace {
+  std::vector<TracedWarp> warps;  // by block, then warp
+  std::vector<TracedLine> lines;  // by file and line
+};
+
 // One kernel launch, in launch order; or a copy, a memset or an access of the host that is not ordered
 // with what streams do, which has findings and no figures: its grid is 0, `kernel` says what it is.
 struct Launch {
@@ -141,13 +203,18 @@ struct Launch {
   std::uint64_t tensor_instructions = 0;  // of all lines
   std::vector<LineCounters> lines;        // sorted by file and line
   std::vector<Finding> findings;          // sorted: file, line, kind
-  Printed printed;  // empty while the program does not read its findings itself
+  Printed printed;             // empty while the program does not read its findings itself
+  std::optional<Trace> trace;  // of a launch for which it was asked
 };
 
 // The launches since the last call, moved out. Also tells the simulator that this program reads its
 // findings itself: from the first call on they are no longer printed to stderr and no longer make
 // the program end with status 3, and what kernels print is kept in their launch.
 std::vector<Launch> take_launches();
+
+// From now on of each kernel (of a template each instantiation) the first so many launches have a trace; what
+// came before does not count. 0, as without SIMT_TRACE: none have.
+void trace_launches(unsigned of_each_kernel);
 
 // A line of device code.
 struct LineCoverage {

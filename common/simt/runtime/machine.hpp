@@ -146,12 +146,15 @@ struct WarpLogs {
   Event* lane(unsigned i) { return events.get() + i * kStride; }
 };
 
+class WarpTrace;  // trace.hpp
+
 struct Warp {
   Lane* lanes = nullptr;  // kWarpSize lanes, the last of a block perhaps fewer
   unsigned lane_count = 0;
   bool synchronised = false;  // the lanes' clocks are no longer those of a block's start
   WarpLogs* logs = nullptr;
-  bool stopped = false;  // every lane waits at the block's barrier or has finished
+  WarpTrace* trace = nullptr;  // null, as a rule: nobody wants to know its addresses
+  bool stopped = false;        // every lane waits at the block's barrier or has finished
 };
 
 // Counters per program counter of one worker; replay.cpp.

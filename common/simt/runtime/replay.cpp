@@ -3,6 +3,7 @@
 
 #include "common/simt/runtime/coverage.hpp"
 #include "common/simt/runtime/machine.hpp"
+#include "common/simt/runtime/trace.hpp"
 
 namespace simt {
 
@@ -38,14 +39,6 @@ void SiteCounters::clear() {
 }
 
 namespace {
-
-// Addresses of the active lanes of one warp instruction, with the lane each belongs to.
-struct WarpAccess {
-  std::uint64_t address[kWarpSize];
-  unsigned lane[kWarpSize];
-  unsigned count = 0;
-  unsigned bytes = 0;
-};
 
 // True if active lanes read consecutive elements, the commonest case.
 bool is_consecutive(const WarpAccess& a) {
@@ -224,6 +217,23 @@ void count_access(EventKind kind, const WarpAccess& a, Counters& c) {
 
 }  // namespace
 
+RequestCost cost_of(EventKind kind, const WarpAccess& a) {
+  switch (kind) {
+    case EventKind::basic_block:
+    case EventKind::shared_atomic:
+      return {};
+    case EventKind::shared_load:
+    case EventKind::shared_store: {
+      const Wavefronts wavefronts = count_wavefronts(a, kind == EventKind::shared_load);
+      return {wavefronts.taken, wavefronts.ideal};
+    }
+    case EventKind::constant_load:
+      return {count_distinct(a.address, a.count), 1};
+    default:
+      return {count_sectors(a), (count_distinct(a.address, a.count) * a.bytes + 31) / 32};
+  }
+}
+
 namespace {
 
 // Number of coming events that all pending lanes have in common: they run in step that far. Each
@@ -294,6 +304,7 @@ void replay(Warp& warp, SiteCounters& sites, BlockEdges& edges, bool all_stopped
         for (unsigned i = 0; i < count; ++i) access.address[i] = events[i][k].address;
         access.bytes = event_bytes(key);
         count_access(kind, access, sites.at(event_pc(key)));
+        if (warp.trace) warp.trace->add(key, access);
       }
       for (unsigned i = 0; block && i < count; ++i) warp.lanes[pending[i]].last_block = block;
       continue;
@@ -323,6 +334,7 @@ void replay(Warp& warp, SiteCounters& sites, BlockEdges& edges, bool all_stopped
       if (const EventKind kind = event_kind(smallest); kind != EventKind::basic_block) {
         access.bytes = event_bytes(smallest);
         count_access(kind, access, sites.at(event_pc(smallest)));
+        if (warp.trace) warp.trace->add(smallest, access);
       } else {
         for (unsigned i = 0; i < access.count; ++i) {
           Lane& lane = warp.lanes[access.lane[i]];

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <string_view>
 
 #include "common/json/json.hpp"
@@ -114,10 +115,65 @@ Value to_json(const std::vector<LiveAllocation>& unfreed) {
   return json;
 }
 
+// Arrays are told once, and lanes of a request as runs of [lane, count, array, offset, stride].
+Value to_json(const Trace& trace) {
+  Value arrays = Value::array();
+  std::map<const TracedArray*, std::size_t> numbers;
+  Value warps = Value::array();
+  for (const TracedWarp& warp : trace.warps) {
+    Value requests = Value::array();
+    for (const TracedRequest& request : warp.requests) {
+      Value lanes = Value::array();
+      for (const LaneRun& run : request.lanes) {
+        const auto [number, is_new] = numbers.try_emplace(run.array, numbers.size());
+        if (is_new) {
+          arrays.push_back(Value::object({{"name", run.array->name},
+                                          {"space", run.array->space},
+                                          {"bytes", run.array->bytes},
+                                          {"phase", run.array->phase}}));
+        }
+        Value json = Value::array();
+        json.push_back(run.lane);
+        json.push_back(run.count);
+        json.push_back(number->second);
+        json.push_back(run.offset);
+        json.push_back(run.stride);
+        lanes.push_back(std::move(json));
+      }
+      requests.push_back(Value::object({{"step", request.step},
+                                        {"kind", request.kind},
+                                        {"file", request.file},
+                                        {"line", request.line},
+                                        {"bytes", request.bytes},
+                                        {"taken", request.taken},
+                                        {"fewest", request.fewest},
+                                        {"lanes", std::move(lanes)}}));
+    }
+    warps.push_back(Value::object({{"block", warp.block},
+                                   {"warp", warp.warp},
+                                   {"steps", warp.steps},
+                                   {"requests", std::move(requests)}}));
+  }
+  Value lines = Value::array();
+  for (const TracedLine& line : trace.lines) {
+    lines.push_back(Value::object({{"file", line.file},
+                                   {"line", line.line},
+                                   {"first", line.first},
+                                   {"middle", line.middle},
+                                   {"worst", line.worst}}));
+  }
+  return Value::object(
+      {{"arrays", std::move(arrays)}, {"warps", std::move(warps)}, {"lines", std::move(lines)}});
+}
+
 // As it stands in the report: two levels in. A line break in a string is written as "\n", so each one
 // in the text begins a line.
 std::string entry_of(const Launch& launch) {
-  const std::string text = to_json(launch).dump(1);
+  std::string text = to_json(launch).dump(1);
+  // On one line: it is not for people, and has a thousand numbers.
+  if (launch.trace) {
+    text.replace(text.rfind("\n}"), 2, ",\n \"trace\": " + to_json(*launch.trace).dump() + "\n}");
+  }
   std::string entry = "  ";
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t next = text.find('\n', at);

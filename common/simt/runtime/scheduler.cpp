@@ -38,6 +38,7 @@
 #include "common/simt/runtime/settings.hpp"
 #include "common/simt/runtime/streams.hpp"
 #include "common/simt/runtime/tensor.hpp"
+#include "common/simt/runtime/trace.hpp"
 #include "common/simt/runtime/undo.hpp"
 
 // What kernels read as threadIdx and friends. The stand-in headers declare them const, so that the
@@ -83,6 +84,8 @@ struct Grid {
   std::vector<std::uint64_t> only_clusters;  // where some blocks of clusters run: those
   std::uint64_t blocks_per_claim = 1;
   unsigned checks = 0;
+  bool traced = false;
+  TracedMiddle middle;
   const streams::Operation* operation = nullptr;  // if what it touches is to be remembered
   std::atomic<bool> hurries{
       false};  // a block does not wait for earlier launches, or lets the next begin first
@@ -194,6 +197,7 @@ class Worker {
   Fp64Blocks fp64_blocks;
   TensorSites tensor_sites;
   BlockEdges edges;
+  LaunchTrace trace;
   PrintLog printed;
   void forget() {
     hazards.clear();
@@ -201,6 +205,7 @@ class Worker {
     fp64_blocks.clear();
     tensor_sites.clear();
     edges.clear();
+    trace.clear();
     printed.clear();
   }
   Undo undo;
@@ -210,6 +215,7 @@ class Worker {
  private:
   void run_clusters();
   void begin_block(std::uint64_t index);
+  std::uintptr_t first_shared() const;
   void run_block();
   // True if the warp needs another turn: a lane is still ready.
   bool run_warp(Warp& warp);
@@ -249,6 +255,7 @@ class Worker {
   RaceDetector races_;
   std::unique_ptr<Lane[]> lanes_ = std::make_unique<Lane[]>(kMaxBlockThreads);
   Warp warps_[kMaxBlockThreads / kWarpSize];
+  std::vector<WarpTrace> warp_traces_;  // of a launch that is traced
   std::vector<std::unique_ptr<WarpLogs>> all_logs_;
   std::vector<WarpLogs*> free_logs_;
   Cluster alone_{1};
@@ -567,6 +574,14 @@ void Worker::begin_block(std::uint64_t index) {
     warps_[w].synchronised = false;
     warps_[w].logs = nullptr;
     warps_[w].stopped = false;
+    warps_[w].trace = nullptr;
+  }
+  if (grid->traced) {
+    warp_traces_.resize(std::size(warps_));
+    for (unsigned w = 0; w < warps; ++w) {
+      warp_traces_[w].clear();
+      warps_[w].trace = &warp_traces_[w];
+    }
   }
   races_.begin_block(grid->order.position(index));
   interval_over_ = false;
@@ -574,6 +589,13 @@ void Worker::begin_block(std::uint64_t index) {
   cluster->windows[cluster_rank] = {
       hot.tls_begin,     hot.tls_cells,  tls_words_,       hot.dynamic_begin,
       hot.dynamic_cells, dynamic_words_, hot.block_number, index};
+}
+
+// Where the kernel's own shared arrays begin; they are static or dynamic, or both.
+std::uintptr_t Worker::first_shared() const {
+  std::size_t first = SIZE_MAX;
+  for (const auto& [offset, size] : grid->kernel->own_arrays) first = std::min(first, offset);
+  return first == SIZE_MAX ? 0 : simt_hot.tls_begin + first;
 }
 
 void Worker::run_block() {
@@ -633,6 +655,9 @@ void Worker::run_block() {
       if (!has_waited) grid->hurries = true;
       const bool whole = grid->error == Grid::kNoError && (grid->checks & kCheckBarriers);
       if (whole && grid->has_clusters()) cluster->leave(cluster_rank, waits, hazards);
+      if (grid->traced) {
+        trace.take(block_index, warp_traces_.data(), warps, grid->middle, first_shared());
+      }
       return;
     }
     release_barrier(warps);
@@ -1279,6 +1304,7 @@ struct Found {
   SiteCounters sites;
   Fp64Blocks fp64_blocks;
   TensorSites tensor_sites;
+  LaunchTrace trace;
   PrintLog::Lines printed;
 };
 
@@ -1312,6 +1338,7 @@ class WorkerPool {
       for (const auto& [pc, times] : worker->fp64_blocks) found.fp64_blocks[pc] += times;
       for (const auto& [pc, times] : worker->tensor_sites) found.tensor_sites[pc] += times;
       note_edges(worker->edges);
+      found.trace.merge(std::move(worker->trace));
       worker->printed.move_to(found.printed);
       worker->forget();
       worker->undo.forget();
@@ -1795,6 +1822,26 @@ void run_only_blocks(std::function<std::vector<BlockRange>(std::uint64_t blocks)
   choose_blocks() = std::move(choose);
 }
 
+namespace {
+
+// The launches of each kernel so far that were traced.
+std::map<std::string, unsigned>& traced_launches() {
+  static auto& launches = *new std::map<std::string, unsigned>;
+  return launches;
+}
+
+bool wants_trace(const std::string& kernel) {
+  const unsigned wanted = settings().traced;
+  return wanted != 0 && traced_launches()[kernel]++ < wanted;
+}
+
+}  // namespace
+
+void trace_launches(unsigned of_each_kernel) {
+  settings().traced = of_each_kernel;
+  traced_launches().clear();
+}
+
 bool inside_kernel() { return current_worker != nullptr && current_worker->grid != nullptr; }
 
 int run_grid(const LaunchShape& shape, const void* closure, std::size_t closure_bytes,
@@ -1836,6 +1883,14 @@ int run_grid(const LaunchShape& shape, const void* closure, std::size_t closure_
   }
   grid.blocks_per_claim = std::clamp<std::uint64_t>(grid.blocks / (settings().threads * 8), 1, 64);
   grid.checks = settings().checks;
+  if (grid.checks != 0 && wants_trace(kernel.name)) {
+    grid.traced = true;
+    const std::uint64_t middle =
+        (std::uint64_t{shape.grid[2] / 2} * shape.grid[1] + shape.grid[1] / 2) * shape.grid[0] +
+        shape.grid[0] / 2;
+    grid.middle.block = only.empty() ? middle : only[only.size() / 2].first;
+    grid.middle.warp = (shape.block[0] * shape.block[1] * shape.block[2] - 1) / kWarpSize / 2;
+  }
   streams::Operation operation(shape.stream_number, streams::short_name(kernel.name),
                                shape.program_counter,
                                shape.may_begin_early ? streams::Operation::Kind::early_kernel
@@ -1893,6 +1948,7 @@ int run_grid(const LaunchShape& shape, const void* closure, std::size_t closure_
     launch.lines.push_back(std::move(line));
   }
   launch.findings = to_findings(found.hazards, shape.grid, shape.block);
+  if (grid.traced) launch.trace = found.trace.told(shape.grid);
   launch.printed = PrintLog::in_order(std::move(found.printed));
   if (grid.error_code() != 0) explain_error(launch.findings);
   record_launch(std::move(launch));

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
+#include <string_view>
 #include <thread>
 
 #include "common/simt/simt.hpp"
@@ -98,6 +99,9 @@ Settings& settings() {
     s->step_limit = number_from_environment("SIMT_STEP_LIMIT", 2'000'000'000, UINT64_MAX / 2);
     s->watchdog_seconds = static_cast<double>(number_from_environment("SIMT_WATCHDOG", 60, 86400));
     if (const char* text = std::getenv("SIMT_REPORT")) s->report_path = text;
+    if (const char* text = std::getenv("SIMT_TRACE"); text && std::string_view(text) != "0") {
+      s->traced = static_cast<unsigned>(number_from_environment("SIMT_TRACE", 0, 1'000'000));
+    }
     if (const char* text = std::getenv("SIMT_FAIL"); text && *text) read_failure(text, *s);
     return s;
   }();

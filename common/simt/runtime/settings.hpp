@@ -1,5 +1,5 @@
 // What the environment asks of a simulated program: SIMT_CHECKS, SIMT_THREADS, SIMT_STEP_LIMIT,
-// SIMT_REPORT, SIMT_FAIL. Read once, at the first use. A value that makes no sense is one line on stderr and
+// SIMT_REPORT, SIMT_TRACE, SIMT_FAIL. Read once, at the first use. A value that makes no sense is one line on stderr and
 // exit status 2. (SIMT_GPU is read by current_gpu.cpp.)
 #pragma once
 
@@ -25,6 +25,7 @@ struct Settings {
   std::uint64_t step_limit = 0;  // logged events of a block without progress before it is 'endless'
   double watchdog_seconds = 0;   // a kernel with no sign of life for this long is ended
   std::string report_path;       // empty: no report
+  unsigned traced = 0;           // launches of each kernel that leave a trace
   // A call that fails though nothing is wrong: the fail_number-th of this function of the runtime, of
   // "launch"es or of any "call". Empty: none does.
   std::string fail_function;

@@ -270,6 +270,12 @@ bool drop_exhausted(const Warp& warp, unsigned* pending, unsigned& count, bool a
   return true;
 }
 
+// By a copy: as nobody else knows where `access` is, the compiler may keep it in registers. That is worth 3 %
+// of a program's time where nothing is traced.
+[[gnu::noinline]] void add_copy(WarpTrace& trace, std::uint64_t key, WarpAccess access) {
+  trace.add(key, access);
+}
+
 }  // namespace
 
 void replay(Warp& warp, SiteCounters& sites, BlockEdges& edges, bool all_stopped) {
@@ -277,6 +283,7 @@ void replay(Warp& warp, SiteCounters& sites, BlockEdges& edges, bool all_stopped
   unsigned count = warp.lane_count;
   for (unsigned i = 0; i < count; ++i) pending[i] = i;
   WarpAccess access;
+  WarpTrace* const trace = warp.trace;
   while (drop_exhausted(warp, pending, count, all_stopped) && count) {
     // Usually all lanes agree for a while.
     if (const std::size_t run = common_run(warp, pending, count)) {
@@ -304,7 +311,8 @@ void replay(Warp& warp, SiteCounters& sites, BlockEdges& edges, bool all_stopped
         for (unsigned i = 0; i < count; ++i) access.address[i] = events[i][k].address;
         access.bytes = event_bytes(key);
         count_access(kind, access, sites.at(event_pc(key)));
-        if (warp.trace) warp.trace->add(key, access);
+        if (trace) [[unlikely]]
+          add_copy(*trace, key, access);
       }
       for (unsigned i = 0; block && i < count; ++i) warp.lanes[pending[i]].last_block = block;
       continue;
@@ -334,7 +342,8 @@ void replay(Warp& warp, SiteCounters& sites, BlockEdges& edges, bool all_stopped
       if (const EventKind kind = event_kind(smallest); kind != EventKind::basic_block) {
         access.bytes = event_bytes(smallest);
         count_access(kind, access, sites.at(event_pc(smallest)));
-        if (warp.trace) warp.trace->add(smallest, access);
+        if (trace) [[unlikely]]
+          add_copy(*trace, smallest, access);
       } else {
         for (unsigned i = 0; i < access.count; ++i) {
           Lane& lane = warp.lanes[access.lane[i]];

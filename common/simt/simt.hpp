@@ -179,6 +179,10 @@ struct TracedWarp {
 struct TracedLine {
   std::string file;
   int line = 0;
+  // What all requests of the launch would need for as many bytes: of these counters the fewest.
+  std::uint64_t fewest_load_sectors = 0;
+  std::uint64_t fewest_store_sectors = 0;
+  std::uint64_t fewest_constant_loads = 0;  // of constant_load_requests
   int first = -1;
   int middle = -1;
   int worst = -1;

@@ -141,6 +141,14 @@ class Traces(unittest.TestCase):
         alike = self.line(trace, "constant")
         self.assertEqual(alike["worst"], alike["first"])
 
+    def test_the_fewest_of_all_requests(self):
+        _, trace = self.traced("shifted")
+        # Two warps of 32 and of 8 lanes in each of two blocks: 4 and 1 sectors; the stores' even lanes 2 and 1.
+        self.assertEqual(self.line(trace, "shifted")["fewest"], {"global_load_sectors": 10})
+        self.assertEqual(self.line(trace, "reversed")["fewest"], {"global_store_sectors": 6})
+        _, trace = self.traced("strides")
+        self.assertEqual(self.line(trace, "constant")["fewest"], {"constant_load_requests": 6})
+
     def test_variables(self):
         _, trace = self.traced("strides")
         (load,) = self.requests(trace, self.line(trace, "variable")["first"], "variable")

@@ -156,8 +156,15 @@ Value to_json(const Trace& trace) {
   }
   Value lines = Value::array();
   for (const TracedLine& line : trace.lines) {
+    Value fewest = Value::object();
+    for (const auto& [name, value] : {std::pair{"global_load_sectors", line.fewest_load_sectors},
+                                      {"global_store_sectors", line.fewest_store_sectors},
+                                      {"constant_load_requests", line.fewest_constant_loads}}) {
+      if (value > 0) fewest[name] = value;
+    }
     lines.push_back(Value::object({{"file", line.file},
                                    {"line", line.line},
+                                   {"fewest", std::move(fewest)},
                                    {"first", line.first},
                                    {"middle", line.middle},
                                    {"worst", line.worst}}));

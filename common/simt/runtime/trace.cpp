@@ -139,6 +139,7 @@ void WarpTrace::add(std::uint64_t key, const WarpAccess& access) {
   Site& site = sites_[id];
   const RequestCost cost = cost_of(event_kind(key), access);
   site.excess += cost.taken - cost.fewest;
+  site.fewest += cost.fewest;
   if (site.requests == 0 || (site.kept.size() < kMostOfSite && requests_.size() < kMostOfWarp)) {
     site.kept.push_back(static_cast<std::uint32_t>(requests_.size()));
     requests_.push_back({steps_, id, cost, access});
@@ -153,6 +154,7 @@ void LaunchTrace::take(std::uint64_t block, const WarpTrace* warps, unsigned war
     const WarpTrace& warp = warps[w];
     for (const auto& [id, site] : warp.sites()) {
       Samples& known = sites_[id];
+      known.fewest += site.fewest;
       Sample sample{true, block, w, site.excess, warp.steps(), site.requests, {}};
       const bool is_first = is_earlier(sample, known.first);
       const bool is_middle = block == middle.block && w == middle.warp;
@@ -174,6 +176,7 @@ void LaunchTrace::take(std::uint64_t block, const WarpTrace* warps, unsigned war
 void LaunchTrace::merge(LaunchTrace&& other) {
   for (auto& [id, samples] : other.sites_) {
     Samples& known = sites_[id];
+    known.fewest += samples.fewest;
     if (samples.first.any && is_earlier(samples.first, known.first)) {
       known.first = std::move(samples.first);
     }
@@ -195,6 +198,7 @@ Trace LaunchTrace::told(const unsigned grid[3]) const {
     const Sample* first = nullptr;
     const Sample* middle = nullptr;
     const Sample* worst = nullptr;
+    std::uint64_t fewest_loads = 0, fewest_stores = 0, fewest_constants = 0;
   };
   std::map<std::pair<std::string, int>, Line> lines;
   for (const auto& [id, samples] : sites_) {
@@ -204,6 +208,10 @@ Trace LaunchTrace::told(const unsigned grid[3]) const {
       line.first = &samples.first;
     if (samples.middle.any) line.middle = &samples.middle;
     if (line.worst == nullptr || is_worse(samples.worst, *line.worst)) line.worst = &samples.worst;
+    const EventKind kind = event_kind(id);
+    if (kind == EventKind::global_load) line.fewest_loads += samples.fewest;
+    if (kind == EventKind::global_store) line.fewest_stores += samples.fewest;
+    if (kind == EventKind::constant_load) line.fewest_constants += samples.fewest;
     std::set<Place> taken;  // a warp may be kept for several reasons
     for (const Sample* sample : {&samples.first, &samples.middle, &samples.worst}) {
       if (!sample->any || !taken.emplace(sample->block, sample->warp).second) continue;
@@ -214,7 +222,7 @@ Trace LaunchTrace::told(const unsigned grid[3]) const {
       warp.warp = sample->warp;
       warp.steps = sample->steps;
       for (const Request& request : sample->requests) {
-        warp.requests.push_back({request.step, name_of(event_kind(id)), place.file, place.line,
+        warp.requests.push_back({request.step, name_of(kind), place.file, place.line,
                                  event_bytes(id), request.cost.taken, request.cost.fewest,
                                  request.lanes});
       }
@@ -233,7 +241,8 @@ Trace LaunchTrace::told(const unsigned grid[3]) const {
     return sample == nullptr ? -1 : numbers.at({sample->block, sample->warp});
   };
   for (const auto& [place, line] : lines) {
-    trace.lines.push_back({place.first, place.second, number_of(line.first), number_of(line.middle),
+    trace.lines.push_back({place.first, place.second, line.fewest_loads, line.fewest_stores,
+                           line.fewest_constants, number_of(line.first), number_of(line.middle),
                            number_of(line.worst)});
   }
   return trace;

@@ -878,12 +878,28 @@ class Page:
         return (forge & site) | explicit
 
     def links(self):
-        for number, line in self.prose_lines():
-            for bang, label, target in LINK.findall(CODE_SPAN.sub("``", line)):
-                yield number, bool(bang), label, target
+        """Every link and picture with its line; the label of a link may go over several lines."""
+        block, first, last = [], 0, 0
+
+        def found():
+            text = CODE_SPAN.sub("``", "\n".join(block))
+            for match in LINK.finditer(text):
+                number = first + text.count("\n", 0, match.start())
+                yield number, bool(match[1]), match[2], match[3]
                 # An image used as the label of a link.
-                for inner in LINK.findall(label):
-                    yield number, bool(inner[0]), inner[1], inner[2]
+                for inner in LINK.finditer(match[2]):
+                    yield number, bool(inner[1]), inner[2], inner[3]
+
+        for number, line in self.prose_lines():
+            if block and (not line.strip() or number != last + 1):
+                yield from found()
+                block = []
+            if line.strip():
+                first = first if block else number
+                block.append(line)
+            last = number
+        if block:
+            yield from found()
 
 
 def forge_slug(text):

@@ -88,20 +88,28 @@ class Site:
         return f"# `{path}`\n\n{fence}{language}\n{text}\n{fence}\n"
 
     def rewritten(self, path):
-        out, fence = [], None
+        out, prose, fence = [], [], None
+
+        def flush():
+            # A link's label may go over several lines.
+            if prose:
+                out.append(LINK.sub(lambda match: self.link(path, match), "\n".join(prose)))
+                prose.clear()
+
         for line in (self.root / path).read_text(encoding="utf-8").split("\n"):
             found = FENCE.match(line)
             if fence is None and not found:
                 plain = outside_code(line, lambda text: COMMENT.sub("", text))
-                if plain != line and not plain.strip():
-                    continue
-                line = LINK.sub(lambda match: self.link(path, match), plain)
-                line = line.replace("<details>", '<details markdown="1">')
-            elif fence is None:
+                if plain == line or plain.strip():
+                    prose.append(plain.replace("<details>", '<details markdown="1">'))
+                continue
+            flush()
+            if fence is None:
                 fence = found[1]
             elif found and found[1].startswith(fence) and not found[2].strip():
                 fence = None
             out.append(line)
+        flush()
         return "\n".join(out)
 
     def link(self, page, match):
@@ -128,7 +136,10 @@ def navigation(root):
             page, title = row["page"], row["title"]
             if page not in seen:
                 seen.add(page)
-                stages.append(f"      - {page.split('_')[0]} {title}: {page}.md")
+                number = page.split("_")[0]
+                stages.append(f"      - {number} {title}: {page}.md")
+                stages += [f"      - {number}, {more}: {number}_{more}.md" for more in ("tuned", "measured")
+                           if (root / "docs" / f"{number}_{more}.md").is_file()]
     exercises = [f"      - exercises/{folder.name}.md"
                  for folder in sorted((root / "exercises").iterdir()) if (folder / "README.md").is_file()]
     text = (HERE / "mkdocs.yml.in").read_text(encoding="utf-8")
@@ -182,7 +193,7 @@ def build(root, out):
     # --strict counts warnings only as long as they are printed: so without --quiet.
     done = subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "-f", str(config)],
                           capture_output=True, text=True, check=False)
-    said = [line for line in (done.stdout + done.stderr).splitlines()
+    said = [line for line in re.sub(r"\x1b\[\d*m", "", done.stdout + done.stderr).splitlines()
             if re.match(r"(WARNING|ERROR|CRITICAL)|Aborted|Error", line)]
     problems = [f"site: {path} is in the navigation and not here" for path in absent]
     problems += [f"site: {line}" for line in what.problems]

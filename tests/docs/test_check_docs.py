@@ -481,6 +481,10 @@ class CheckDocs(unittest.TestCase):
                   "`[not](a-link)`")
         self.assert_good()
 
+    def test_a_label_over_two_lines_is_a_link(self):
+        self.page("# Page\n\nSee [what\nremains](other.md) of it.")
+        self.assert_bad("page.md:3: the link to 'other.md' leads nowhere")
+
     def test_broken_links(self):
         self.page("# Other", "other.md")
         for link, words in (

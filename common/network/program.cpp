@@ -296,6 +296,10 @@ int run(int argc, const char* const* argv, const NetworkStage& stage,
   }
   if (options.no_peers) std::erase_if(all_ways, [](const Way& way) { return way.peer != nullptr; });
   if (options.plan && options.bench) throw UsageError("--plan and --bench: one of them, not both");
+  // Unless somebody asks for it: where nothing is timed it would be `planned` once more.
+  if (!backend.times() && options.variant.empty()) {
+    std::erase_if(all_ways, [](const Way& way) { return way.overlaps; });
+  }
   if (!options.variant.empty()) {
     std::string names;
     std::vector<std::string> choices;

@@ -98,6 +98,10 @@ class Run {
       reason_ = error.what();
       return;
     }
+    if (way.overlaps && !plan_.can_overlap()) {
+      reason_ = "none of its kernels can begin before the one before it has ended";
+      return;
+    }
     reason_ = group_->room_for(Chain::bytes(network, plan_, keep_for(backend)));
   }
 
@@ -185,9 +189,9 @@ class Run {
     fill_traffic(row, verdict.counted, layer, layer + 1, verdict.check.outcome != Outcome::not_run);
   }
 
-  std::unique_ptr<Batch> batch(int calls, bool overlaps = false) {
-    return group_->backend().batch([this, overlaps](int) { return chain_->launch(overlaps); },
-                                   calls);
+  // One graph holds all launches of all calls. No launch of a call begins before the call before has ended.
+  std::unique_ptr<Batch> batch(int calls) {
+    return group_->backend().batch([this](int) { return chain_->launch(way_.overlaps); }, calls);
   }
   std::unique_ptr<Batch> batch_of_layer(std::size_t layer, int calls) {
     return group_->backend().batch([this, layer](int) { return chain_->launch_layer(layer); },
@@ -349,7 +353,10 @@ std::vector<Way> ways(const NetworkStage& stage, const std::vector<Peer>& peers)
       ours("nchw", "every layer in NCHW, each by its cheapest kernel", only(Layout::nchw)),
       ours("chwn", "every layer but the softmax in CHWN, each by its cheapest kernel",
            only(Layout::chwn)),
-      ours("planned", "layouts and kernels by the cheapest plan", any_layout)};
+      ours("planned", "layouts and kernels by the cheapest plan", any_layout),
+      ours("planned_overlapped", "the same plan; a kernel may begin before the one before it ends",
+           any_layout)};
+  all.back().overlaps = true;
   for (const Peer& peer : peers) {
     all.push_back(
         {"peers", peer.name, peer.description, only(Layout::nchw), &peer.catalogue, &peer});
@@ -405,9 +412,6 @@ Outcomes run_task(const Task& task, const std::vector<Way>& all_ways,
     };
     if (run->reason().empty() && backend.times() && how.times) {
       candidate.batch = [run](int calls, Cache) { return run->batch(calls); };
-      if (run->plan().can_overlap()) {
-        candidate.overlapped_batch = [run](int calls) { return run->batch(calls, true); };
-      }
       candidate.min_bytes = bytes_of_all;
       candidate.flops = flops_of_all;
     } else if (!how.times && candidate.row.time.reason.empty()) {
@@ -422,7 +426,8 @@ Outcomes run_task(const Task& task, const std::vector<Way>& all_ways,
   for (std::size_t i = 0; i < task.network.layers().size(); ++i) {
     const Layer& layer = task.network.layers()[i];
     for (const std::shared_ptr<Run>& run : runs) {
-      if (!run->reason().empty()) continue;
+      // A layer alone has nothing to overlap with.
+      if (!run->reason().empty() || run->way().overlaps) continue;
       Candidate candidate;
       candidate.row = run->row(layer.name);
       candidate.check = [run, i](Row& row, Progress&) { run->check_layer(i, row); };
@@ -436,7 +441,7 @@ Outcomes run_task(const Task& task, const std::vector<Way>& all_ways,
   }
   outcomes.layers = run_candidates(parts, backend, progress, kLeanTiming);
   for (const std::shared_ptr<Run>& run : runs) {
-    if (run->output().empty() || run->way().peer != nullptr) continue;
+    if (run->output().empty() || run->way().peer != nullptr || run->way().overlaps) continue;
     outcomes.output = run->output();
     outcomes.answered_by = run->way().name;
   }

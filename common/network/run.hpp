@@ -33,9 +33,11 @@ struct Way {
   LayoutRule rule;
   const MakeCatalogue* catalogue;
   const Peer* peer = nullptr;  // null: ours
+  // Kernels that can_overlap begin before the one before them has ended. It shows in times only.
+  bool overlaps = false;
 };
 
-// Ours: nchw, chwn, planned; then the peers.
+// Ours: nchw, chwn, planned, planned_overlapped; then the peers.
 std::vector<Way> ways(const NetworkStage& stage, const std::vector<Peer>& peers);
 
 struct Outcomes {

@@ -173,6 +173,39 @@ std::vector<Kernel> bias_kernels_for(const Catalogue& catalogue, const Layer& la
   return kernels;
 }
 
+std::vector<Kernel> last_kernels_for(const Catalogue& catalogue, const std::vector<Layer>& layers,
+                                     std::size_t first) {
+  std::vector<Weighted> weighted;
+  for (std::size_t i = first; i + 1 < layers.size(); ++i) {
+    if (kind_of(layers[i]) != Kind::fully_connected) return {};
+    weighted.push_back(std::get<Weighted>(layers[i].work));
+  }
+  if (weighted.empty()) return {};
+  std::vector<Kernel> kernels;
+  for (const auto& [stage, variant] : catalogue.last_layers) {
+    if (!variant.refuses(weighted).empty()) continue;
+    Kernel kernel;
+    kernel.stage = stage;
+    kernel.name = variant.name;
+    kernel.source = variant.source;
+    kernel.can_overlap = variant.can_overlap;
+    kernel.adds_bias = true;
+    kernel.input_floats = weighted.front().sums.input_size();
+    kernel.output_floats = weighted.back().sums.output_size();
+    for (const Weighted& layer : weighted) {
+      const conv::ConvLayer& sums = layer.sums;
+      kernel.problem += conv::label(sums) + (layer.relu ? " relu " : " ");
+      kernel.of_layers.push_back({sums.filters_size(), sums.K(), sums.output_size()});
+    }
+    kernel.launch = [variant = variant, weighted](const Arrays& arrays) {
+      return variant.launch(weighted, arrays);
+    };
+    kernel.predict = [variant = variant, weighted] { return variant.predict(weighted); };
+    kernels.push_back(std::move(kernel));
+  }
+  return kernels;
+}
+
 std::vector<Kernel> transforms_for(const Catalogue& catalogue, const conv::Images& images,
                                    Layout from) {
   std::vector<Kernel> kernels;

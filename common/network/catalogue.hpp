@@ -15,6 +15,13 @@
 
 namespace halo::network {
 
+// The arrays of one layer among several that a kernel computes.
+struct LayerArrays {
+  const float* filters = nullptr;  // [K][C][R][S]
+  const float* bias = nullptr;     // [K]
+  float* output = nullptr;
+};
+
 // The arrays of one launch, in the backend's memory. What a kernel has no use for is null.
 struct Arrays {
   const float* input = nullptr;
@@ -22,9 +29,9 @@ struct Arrays {
   const float* bias = nullptr;     // [K]
   float* output = nullptr;
   float* workspace = nullptr;
-  const float* packed = nullptr;  // the filters, as Kernel::pack left them
-  bool overlaps =
-      false;  // the launch may begin before the one before it has ended; Kernel::can_overlap
+  const float* packed = nullptr;            // the filters, as Kernel::pack left them
+  std::vector<LayerArrays> of_layers = {};  // Kernel::of_layers
+  bool overlaps = false;  // it may begin before the launch before it has ended; Kernel::can_overlap
 };
 
 // A kernel bound to the problem that it is to compute.
@@ -45,6 +52,11 @@ struct Kernel {
   bool adds_bias = false;    // a convolution that adds the bias and applies ReLU itself
   bool can_overlap = false;  // it heeds Arrays::overlaps
   conv::Demand demand = conv::Demand::bounded;
+  // Of a kernel of several layers, in their order: the floats of each but the last, whose fields are those above.
+  struct Floats {
+    std::int64_t filters, bias, output;
+  };
+  std::vector<Floats> of_layers = {};
   std::function<int(const Arrays&)> launch;  // returns a CUDA error code
   // Once before the launches, if packed_floats is not 0; returns a CUDA error code.
   std::function<int(const float* filters, float* packed)> pack;
@@ -81,6 +93,17 @@ struct FusedVariant {
   std::function<std::string(const conv::ConvLayer&, bool relu)> detail;  // may be empty
 };
 
+// The last layers of a network in one kernel: fully connected ones, each of which reads what the one before it writes,
+// then softmax. It leaves each layer's outputs, in NCHW.
+struct LastLayersVariant {
+  std::string name;
+  std::string source;
+  std::function<std::string(const std::vector<Weighted>&)> refuses;
+  std::function<int(const std::vector<Weighted>&, const Arrays&)> launch;
+  std::function<Cost(const std::vector<Weighted>&)> predict;
+  bool can_overlap = false;
+};
+
 // All that a network may be built of, of one maker. Each entry with the stage it is from.
 struct Catalogue {
   template <class Variant>
@@ -94,6 +117,7 @@ struct Catalogue {
   List<SoftmaxVariant> softmax;
   List<TransformVariant> transforms;
   List<BiasReluVariant> bias_relu;
+  List<LastLayersVariant> last_layers;
 
   template <class Variant>
   static void add(List<Variant>& list, const std::string& stage,
@@ -114,6 +138,9 @@ std::vector<Kernel> kernels_for(const Catalogue& catalogue, const Layer& layer);
 /// The same for bias and ReLU behind it.
 std::vector<Kernel> bias_kernels_for(const Catalogue& catalogue, const Layer& layer,
                                      conv::Layout layout);
+/// Kernels of the layers from `first` to the last together, in NCHW.
+std::vector<Kernel> last_kernels_for(const Catalogue& catalogue, const std::vector<Layer>& layers,
+                                     std::size_t first);
 std::vector<Kernel> transforms_for(const Catalogue& catalogue, const conv::Images& images,
                                    conv::Layout from);
 

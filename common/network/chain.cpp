@@ -40,18 +40,31 @@ std::vector<std::int64_t> map_sizes(const Plan& plan) {
   std::vector<std::int64_t> sizes;
   for (const PlannedLayer& layer : plan.layers) {
     if (layer.transform != nullptr) sizes.push_back(layer.transform->kernel.output_floats);
+    if (layer.kernel != nullptr && layer.kernel->kernel.of_layers.empty()) {
+      sizes.push_back(layer.kernel->kernel.output_floats);
+    }
+  }
+  return sizes;
+}
+
+// And those of a kernel of several layers, which are there at the same time.
+std::vector<std::int64_t> sizes_at_once(const Plan& plan) {
+  std::vector<std::int64_t> sizes;
+  for (const PlannedLayer& layer : plan.layers) {
+    if (layer.kernel == nullptr || layer.kernel->kernel.of_layers.empty()) continue;
+    for (const Kernel::Floats& each : layer.kernel->kernel.of_layers) sizes.push_back(each.output);
     sizes.push_back(layer.kernel->kernel.output_floats);
   }
   return sizes;
 }
 
-// The arrays that hold them.
+// The arrays that hold the others.
 std::vector<std::int64_t> array_sizes(const Plan& plan, Keep keep) {
   const std::vector<std::int64_t> maps = map_sizes(plan);
   if (keep == Keep::all) return maps;
   std::vector<std::int64_t> two(2, 0);
   for (std::size_t i = 0; i < maps.size(); ++i) two[i % 2] = std::max(two[i % 2], maps[i]);
-  if (two[1] == 0) two.pop_back();
+  std::erase(two, 0);
   return two;
 }
 
@@ -194,7 +207,10 @@ std::int64_t Chain::weight_bytes(const Network& network) { return kFloat * netwo
 std::int64_t Chain::bytes(const Network& network, const Plan& plan, Keep keep) {
   std::int64_t floats = network.input().size() + workspace_of(plan);
   for (const std::int64_t size : array_sizes(plan, keep)) floats += size;
-  for (const PlannedLayer& layer : plan.layers) floats += layer.kernel->kernel.packed_floats;
+  for (const std::int64_t size : sizes_at_once(plan)) floats += size;
+  for (const PlannedLayer& layer : plan.layers) {
+    if (layer.kernel != nullptr) floats += layer.kernel->kernel.packed_floats;
+  }
   return kFloat * floats;
 }
 
@@ -212,6 +228,7 @@ Chain::Chain(Backend& backend, const Network& network, const Plan& plan, const W
   if (const std::int64_t floats = workspace_of(plan); floats > 0) {
     workspace_ = std::make_unique<Array>(backend, static_cast<std::size_t>(floats));
   }
+  const std::size_t turns = maps_.size();
   const Array* before = input_.get();
   const auto add = [&](std::size_t layer, const Option& option, const Option* bias) {
     Step step;
@@ -220,7 +237,7 @@ Chain::Chain(Backend& backend, const Network& network, const Plan& plan, const W
     step.kernel = option.kernel;
     if (bias != nullptr) step.bias = std::make_unique<Kernel>(bias->kernel);
     step.input = before;
-    step.output = maps_[steps_.size() % maps_.size()].get();
+    step.output = maps_[steps_.size() % turns].get();
     step.outputs = static_cast<std::size_t>(option.kernel.output_floats);
     if (step.kernel.packed_floats > 0) pack(step);
     before = step.output;
@@ -229,7 +246,24 @@ Chain::Chain(Backend& backend, const Network& network, const Plan& plan, const W
   for (std::size_t i = 0; i < plan.layers.size(); ++i) {
     const PlannedLayer& layer = plan.layers[i];
     if (layer.transform != nullptr) add(i, *layer.transform, nullptr);
-    add(i, *layer.kernel, layer.bias);
+    if (layer.kernel == nullptr) break;
+    if (layer.kernel->kernel.of_layers.empty()) {
+      add(i, *layer.kernel, layer.bias);
+      continue;
+    }
+    const std::vector<std::int64_t> sizes = sizes_at_once(plan);
+    for (std::size_t j = 0; j < sizes.size(); ++j) {
+      Step step;
+      step.layer = i + j;
+      step.kernel = layer.kernel->kernel;
+      step.is_done = j > 0;
+      step.behind = j > 0 ? 0 : static_cast<int>(sizes.size()) - 1;
+      step.input = before;
+      step.outputs = static_cast<std::size_t>(sizes[j]);
+      maps_.push_back(std::make_unique<Array>(backend, step.outputs));
+      before = step.output = maps_.back().get();
+      steps_.push_back(std::move(step));
+    }
   }
 }
 
@@ -249,6 +283,7 @@ void Chain::pack(Step& step) {
 void Chain::set_input(std::span<const float> cells) { input_->write(cells); }
 
 int Chain::launch(const Step& step, bool overlaps) const {
+  if (step.is_done) return 0;
   Arrays arrays;
   arrays.overlaps = overlaps && step.kernel.can_overlap;
   arrays.input = step.input->data();
@@ -257,6 +292,12 @@ int Chain::launch(const Step& step, bool overlaps) const {
   arrays.output = step.output->data();
   arrays.workspace = step.kernel.workspace_floats > 0 ? workspace_->data() : nullptr;
   arrays.packed = step.packed ? step.packed->data() : nullptr;
+  for (int i = 0; i < step.behind; ++i) {
+    const Step& each = (&step)[i];
+    arrays.of_layers.push_back(
+        {on_device_.filters(each.layer), on_device_.bias(each.layer), each.output->data()});
+  }
+  arrays.output = (&step)[step.behind].output->data();
   if (const int error = step.kernel.launch(arrays); error != 0) return error;
   if (!step.bias) return 0;
   arrays.workspace = step.bias->workspace_floats > 0 ? workspace_->data() : nullptr;
@@ -310,7 +351,7 @@ bool Chain::check(const Step& step, LayerVerdict& verdict, std::vector<float>& i
                   std::uint64_t seed, std::int64_t products) {
   const std::string where = network_.name() + " " + network_.layers()[step.layer].name +
                             (step.transform ? ", transform" : "");
-  step.output->poison();
+  for (int i = 0; i <= step.behind && !step.is_done; ++i) (&step)[i].output->poison();
   if (workspace_) workspace_->unset();
   const Observation seen = backend_.run([&] { return launch(step); });
   verdict.counted.add(seen.cost);
@@ -407,7 +448,7 @@ bool Chain::check_in_one_go(LayerVerdict& last, const std::vector<float>& logits
 
 bool Chain::predict(std::size_t layer, Cost& cost, std::string& why) const {
   for (const Step& step : steps_) {
-    if (step.layer != layer) continue;
+    if (step.layer != layer || step.is_done) continue;
     for (const Kernel* kernel : {&step.kernel, static_cast<const Kernel*>(step.bias.get())}) {
       if (kernel == nullptr) continue;
       if (!kernel->predict) {
@@ -426,6 +467,7 @@ std::string Chain::describe(std::size_t layer) const {
   for (const Step& step : steps_) {
     if (step.layer != layer) continue;
     const std::string to = step.kernel.to == Layout::nchw ? "NCHW" : "CHWN";
+    if (step.is_done) return "with the layers before, by " + short_name(step.kernel);
     if (!text.empty()) text += ", then ";
     text += step.transform ? "to " + to + " by " + short_name(step.kernel)
                            : short_name(step.kernel) + " in " + to;

@@ -85,6 +85,8 @@ class Chain {
     Kernel kernel;
     std::unique_ptr<Array> packed;  // of its filters; null: it packs none
     std::unique_ptr<Kernel> bias;
+    int behind = 0;        // steps behind it that its kernel computes as well
+    bool is_done = false;  // by a step before it: it launches nothing
     const Array* input = nullptr;
     Array* output = nullptr;
     std::size_t outputs = 0;

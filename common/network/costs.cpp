@@ -99,19 +99,33 @@ class Measured final : public CostSource {
 
   Price measure(const Kernel& kernel, double best) {
     try {
-      const std::int64_t floats = kernel.input_floats + kernel.filters_floats + kernel.bias_floats +
-                                  kernel.output_floats + kernel.workspace_floats +
-                                  kernel.packed_floats;
+      // Of a kernel of several layers: their arrays one behind the other, each where an array may begin.
+      constexpr std::int64_t kAligned = 64;
+      std::int64_t filters = kernel.filters_floats, biases = kernel.bias_floats;
+      std::int64_t outputs = kernel.output_floats;
+      std::vector<std::array<std::int64_t, 3>> places;  // of filters, bias and output of each
+      for (const Kernel::Floats& layer : kernel.of_layers) {
+        for (std::int64_t* all : {&filters, &biases, &outputs}) {
+          *all = (*all + kAligned - 1) / kAligned * kAligned;
+        }
+        places.push_back({filters, biases, outputs});
+        filters += layer.filters, biases += layer.bias, outputs += layer.output;
+      }
+      const std::int64_t floats = kernel.input_floats + filters + biases + outputs +
+                                  kernel.workspace_floats + kernel.packed_floats;
       if (std::string why = too_large_for_memory("it", 0, floats * 4, backend_); !why.empty()) {
         // The arrays of the kernels before may be what is in the way.
         release();
         why = too_large_for_memory("it", 0, floats * 4, backend_);
         if (!why.empty()) return {kNever, why};
       }
-      Arrays arrays{at_least(input_, kernel.input_floats),
-                    at_least(filters_, kernel.filters_floats), at_least(bias_, kernel.bias_floats),
-                    at_least(output_, kernel.output_floats),
+      Arrays arrays{at_least(input_, kernel.input_floats), at_least(filters_, filters),
+                    at_least(bias_, biases), at_least(output_, outputs),
                     at_least(workspace_, kernel.workspace_floats)};
+      float* const output = arrays.output;
+      for (const auto& [filter, bias, map] : places) {
+        arrays.of_layers.push_back({arrays.filters + filter, arrays.bias + bias, output + map});
+      }
       if (kernel.packed_floats > 0) {
         float* const packed = at_least(packed_, kernel.packed_floats);
         const Observation packing =
@@ -180,7 +194,8 @@ std::unique_ptr<CostSource> measured_costs(Backend& backend) {
 Costs price_network(const Network& network, const MakeCatalogue& make, CostSource& source,
                     Progress& progress) {
   Costs costs{network, source.unit(), {}};
-  for (const Layer& layer : network.layers()) {
+  for (std::size_t i = 0; i < network.layers().size(); ++i) {
+    const Layer& layer = network.layers()[i];
     progress.show(network.name() + " " + layer.name + ": what its kernels cost");
     const Catalogue catalogue = make();
     LayerOptions options;
@@ -196,6 +211,7 @@ Costs price_network(const Network& network, const MakeCatalogue& make, CostSourc
       return list;
     };
     options.kernels = priced(kernels_for(catalogue, layer));
+    options.to_the_end = priced(last_kernels_for(catalogue, network.layers(), i));
     options.same_memory = same_memory(input_of(layer));
     options.needs_bias = std::holds_alternative<Weighted>(layer.work);
     for (const Layout layout : {Layout::nchw, Layout::chwn}) {

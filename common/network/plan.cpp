@@ -109,10 +109,25 @@ Plan cheapest_plan(const Costs& costs, const LayoutRule& rule) {
     std::vector<PlannedLayer> layers;
   };
   std::array<Way, 2> ways;
+  Way at_once;                            // that ends with one kernel of several layers
   ways[index_of(Layout::nchw)].cost = 0;  // pictures come as NCHW
 
   const std::vector<Layer>& layers = costs.network.layers();
   for (std::size_t i = 0; i < layers.size(); ++i) {
+    // This layer and all behind it at once.
+    const Option* const all = cheapest(costs.layers[i].to_the_end);
+    const bool may = std::all_of(layers.begin() + static_cast<std::ptrdiff_t>(i), layers.end(),
+                                 [&](const Layer& each) { return rule(each, Layout::nchw); });
+    for (const Layout from : kLayouts) {
+      const Way& before = ways[index_of(from)];
+      PlannedLayer here{Layout::nchw, nullptr, all, nullptr};
+      if (all == nullptr || !may || before.cost == kNever) continue;
+      if (!change(costs.layers[i], from, Layout::nchw, here.transform)) continue;
+      if (before.cost + here.cost() >= at_once.cost) continue;
+      at_once = {before.cost + here.cost(), before.layers};
+      at_once.layers.push_back(here);
+      at_once.layers.resize(layers.size());
+    }
     std::array<Way, 2> next;
     for (const Layout layout : kLayouts) {
       if (!rule(layers[i], layout)) continue;
@@ -132,12 +147,14 @@ Plan cheapest_plan(const Costs& costs, const LayoutRule& rule) {
     }
     ways = std::move(next);
     if (ways[0].cost == kNever && ways[1].cost == kNever) {
+      if (at_once.cost != kNever) break;
       throw std::runtime_error("no kernel can be used for layer " + layers[i].name + " of " +
                                costs.network.name() + " (" + describe(layers[i]) + ")");
     }
   }
   // The last layer is a softmax, which writes NCHW and nothing else.
-  const Way& best = ways[index_of(Layout::nchw)];
+  const Way& best =
+      at_once.cost < ways[index_of(Layout::nchw)].cost ? at_once : ways[index_of(Layout::nchw)];
   return {best.layers, best.cost};
 }
 // [/doc:cheapest_plan]
@@ -208,6 +225,10 @@ std::string explain(const Costs& costs, const Plan& plan, const std::string& how
       for (const Option* option : sorted) line(*option, upper(layout), option == planned.kernel);
     }
     if (planned.bias != nullptr) line(*planned.bias, upper(planned.layout), true);
+    for (const Option& option : costs.layers[i].to_the_end) {
+      line(option, "to the end", &option == planned.kernel);
+    }
+    if (planned.kernel == nullptr) text += "  -> with the layers before\n";
   }
 
   text += "\n";

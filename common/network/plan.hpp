@@ -40,6 +40,7 @@ struct LayerOptions {
   std::vector<Option> kernels;                    // of both layouts
   std::array<std::vector<Option>, 2> bias;        // bias and ReLU, where the layer has them
   std::array<std::vector<Option>, 2> transforms;  // of the layer's input, to each layout
+  std::vector<Option> to_the_end;                 // of this layer and all behind it, in NCHW
   bool same_memory = false;  // of the input: a change of layout is nothing but another name
   bool needs_bias = false;
 };
@@ -57,8 +58,8 @@ using LayoutRule = std::function<bool(const Layer&, conv::Layout)>;
 struct PlannedLayer {
   conv::Layout layout = conv::Layout::nchw;  // of what its kernel reads and writes
   const Option* transform = nullptr;         // of its input, before it; null: none
-  const Option* kernel = nullptr;
-  const Option* bias = nullptr;  // null: none, or the kernel adds it
+  const Option* kernel = nullptr;  // null: the kernel of a layer before computes this one too
+  const Option* bias = nullptr;    // null: none, or the kernel adds it
 
   double cost() const;
 };

@@ -431,7 +431,11 @@ Outcomes run_task(const Task& task, const std::vector<Way>& all_ways,
       Candidate candidate;
       candidate.row = run->row(layer.name);
       candidate.check = [run, i](Row& row, Progress&) { run->check_layer(i, row); };
-      if (backend.times() && how.times && run->can_be_timed()) {
+      const bool is_done = run->plan().layers[i].kernel == nullptr;
+      if (is_done && candidate.row.time.reason.empty()) {
+        candidate.row.time.reason = "computed together with the layers before";
+      }
+      if (backend.times() && how.times && run->can_be_timed() && !is_done) {
         candidate.batch = [run, i](int calls, Cache) { return run->batch_of_layer(i, calls); };
         candidate.min_bytes = static_cast<double>(min_bytes(layer));
         candidate.flops = static_cast<double>(flops(layer));

@@ -16,6 +16,7 @@
 #include <cuda_runtime.h>
 
 #include "common/harness/kernel.h"
+#include "common/harness/overlap.h"
 #include "common/planning/window_block.hpp"
 
 namespace halo::conv2d_direct {
@@ -56,8 +57,8 @@ __global__ void __launch_bounds__(kMostWindowThreads)
     __pipeline_memcpy_async(taps + i / kTaps * kPitch + i % kTaps, of_block + i, sizeof(float));
   }
   __pipeline_commit();
-  cudaTriggerProgrammaticLaunchCompletion();  // where calls overlap; else both do nothing
-  cudaGridDependencySynchronize();
+  let_next_launch_begin();  // where calls overlap; else both do nothing
+  wait_for_launches_before();
   constexpr int kHigh = (kRows - 1) * kStride + kSize, kWide = kColumns + kSize - 1;
   float window[kChannels][kHigh][kWide];
 #pragma unroll
@@ -163,11 +164,9 @@ int few_channels(const LayerCall& call, const WindowBlock& block) {
   config.blockDim = threads;
   config.dynamicSmemBytes = floats * sizeof(float);
   config.stream = static_cast<cudaStream_t>(call.stream);
-  cudaLaunchAttribute overlap = {};
-  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  overlap.val.programmaticStreamSerializationAllowed = call.overlaps;
+  cudaLaunchAttribute overlap;
   config.attrs = &overlap;
-  config.numAttrs = 1;
+  config.numAttrs = overlap_attribute(call.overlaps, overlap);
   return cudaLaunchKernelEx(&config, kernel, call.input, call.filters, call.output, call.bias,
                             call.relu, layer, block);
 }

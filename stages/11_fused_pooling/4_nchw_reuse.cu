@@ -13,6 +13,7 @@
 #include <cmath>
 
 #include "common/harness/kernel.h"
+#include "common/harness/overlap.h"
 
 namespace halo::fused_pooling {
 
@@ -27,8 +28,8 @@ __global__ void __launch_bounds__(kThreads, 4)
     nchw_reuse_kernel(const float* input,  // [N][C][H][W]
                       float* output,       // [N][C][P][Q]
                       const LayerNumbers layer) {
-  cudaTriggerProgrammaticLaunchCompletion();  // where calls overlap; else both do nothing
-  cudaGridDependencySynchronize();
+  let_next_launch_begin();  // where calls overlap; else both do nothing
+  wait_for_launches_before();
   const int tiles_down = (layer.P - 1) / kRows + 1;
   const int i = blockIdx.x * kThreads + threadIdx.x;
   const int q = i % layer.Q;
@@ -98,11 +99,9 @@ int nchw_reuse(const PoolingCall& call, int rows) {
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3((columns - 1) / kThreads + 1);
   config.blockDim = dim3(kThreads);
-  cudaLaunchAttribute overlap = {};
-  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  overlap.val.programmaticStreamSerializationAllowed = call.overlaps;
+  cudaLaunchAttribute overlap;
   config.attrs = &overlap;
-  config.numAttrs = 1;
+  config.numAttrs = overlap_attribute(call.overlaps, overlap);
   return cudaLaunchKernelEx(&config, kernel, call.input, call.output, layer);
 }
 

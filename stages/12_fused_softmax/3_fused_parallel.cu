@@ -12,6 +12,7 @@
 #include <cuda_runtime.h>
 
 #include "common/harness/kernel.h"
+#include "common/harness/overlap.h"
 #include "stages/12_fused_softmax/blocks.h"
 
 namespace halo::fused_softmax {
@@ -52,8 +53,8 @@ __global__ void __launch_bounds__(kThreads) fused_parallel_kernel(const float* i
   extern __shared__ float row[];                       // [kept], the first cells of the image
   __shared__ float partials[2][kThreads / kWarpSize];  // one for each reduction
 
-  cudaTriggerProgrammaticLaunchCompletion();  // where calls overlap; else both do nothing
-  cudaGridDependencySynchronize();
+  let_next_launch_begin();  // where calls overlap; else both do nothing
+  wait_for_launches_before();
   const float* image = input + blockIdx.x * C;  // [C]
   float* result = output + blockIdx.x * C;      // [C]
 
@@ -93,11 +94,9 @@ static int launch(const SoftmaxCall& c) {
   config.gridDim = dim3(c.N);
   config.blockDim = dim3(threads);
   config.dynamicSmemBytes = kept * sizeof(float);
-  cudaLaunchAttribute overlap = {};
-  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  overlap.val.programmaticStreamSerializationAllowed = c.overlaps;
+  cudaLaunchAttribute overlap;
   config.attrs = &overlap;
-  config.numAttrs = 1;
+  config.numAttrs = overlap_attribute(c.overlaps, overlap);
   return cudaLaunchKernelEx(&config, kernel, c.input, c.output, c.C, kept);
 }
 

@@ -13,6 +13,7 @@
 #include <cub/block/block_reduce.cuh>
 
 #include "common/harness/kernel.h"
+#include "common/harness/overlap.h"
 #include "stages/12_fused_softmax/blocks.h"
 
 namespace halo::fused_softmax {
@@ -30,8 +31,8 @@ __global__ void __launch_bounds__(kThreads) fused_cub_kernel(const float* input,
   __shared__ float block_largest;
   __shared__ float block_sum;
 
-  cudaTriggerProgrammaticLaunchCompletion();  // where calls overlap; else both do nothing
-  cudaGridDependencySynchronize();
+  let_next_launch_begin();  // where calls overlap; else both do nothing
+  wait_for_launches_before();
   const float* image = input + blockIdx.x * C;  // [C]
   float* result = output + blockIdx.x * C;      // [C]
 
@@ -76,11 +77,9 @@ static int launch(const SoftmaxCall& c) {
   config.gridDim = dim3(c.N);
   config.blockDim = dim3(threads);
   config.dynamicSmemBytes = kept * sizeof(float);
-  cudaLaunchAttribute overlap = {};
-  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  overlap.val.programmaticStreamSerializationAllowed = c.overlaps;
+  cudaLaunchAttribute overlap;
   config.attrs = &overlap;
-  config.numAttrs = 1;
+  config.numAttrs = overlap_attribute(c.overlaps, overlap);
   return cudaLaunchKernelEx(&config, kernel, c.input, c.output, c.C, kept);
 }
 

@@ -10,6 +10,7 @@
 #include <cuda_runtime.h>
 
 #include "common/harness/kernel.h"
+#include "common/harness/overlap.h"
 
 namespace halo::network {
 
@@ -56,8 +57,8 @@ __global__ void tiled_kernel(const float* input,    // [N][F] or [F][N]
                              float* output,         // [N][K] or [K][N]
                              const float* bias,     // [K], or null
                              bool relu, int N, int F, int K) {
-  cudaTriggerProgrammaticLaunchCompletion();  // where calls overlap; else both do nothing
-  cudaGridDependencySynchronize();
+  let_next_launch_begin();  // where calls overlap; else both do nothing
+  wait_for_launches_before();
   __shared__ float images_tile[kTileStep][kTilePitch];   // [feature][image]
   __shared__ float filters_tile[kTileStep][kTilePitch];  // [feature][output]
   const int image_tiles = (N - 1) / kTile + 1;
@@ -112,11 +113,9 @@ static int launch(const LayerCall& c) {
   config.gridDim = dim3(blocks);
   config.blockDim = dim3(kTileSide * kTileSide);
   config.stream = static_cast<cudaStream_t>(c.stream);
-  cudaLaunchAttribute overlap = {};
-  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  overlap.val.programmaticStreamSerializationAllowed = c.overlaps;
+  cudaLaunchAttribute overlap;
   config.attrs = &overlap;
-  config.numAttrs = 1;
+  config.numAttrs = overlap_attribute(c.overlaps, overlap);
   return cudaLaunchKernelEx(&config, tiled_kernel<kImagesFastest>, c.input, c.filters, c.output,
                             c.bias, c.relu, N, F, K);
 }

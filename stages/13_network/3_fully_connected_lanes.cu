@@ -11,6 +11,7 @@
 #include <cuda_runtime.h>
 
 #include "common/harness/kernel.h"
+#include "common/harness/overlap.h"
 
 namespace halo::network {
 
@@ -26,8 +27,8 @@ __global__ void lanes_kernel(const float* input,    // [N][F] or [F][N]
                              float* output,         // [N][K] or [K][N]
                              const float* bias,     // [K], or null
                              bool relu, int N, int F, int K) {
-  cudaTriggerProgrammaticLaunchCompletion();  // where calls overlap; else both do nothing
-  cudaGridDependencySynchronize();
+  let_next_launch_begin();  // where calls overlap; else both do nothing
+  wait_for_launches_before();
   const int groups = (N - 1) / kLaneImages + 1;
   const int first_n = blockIdx.x % groups * kLaneImages;
   const int k = blockIdx.x / groups * kLaneWarps + threadIdx.x / kWarpSize;
@@ -71,11 +72,9 @@ static int launch(const LayerCall& c) {
   config.gridDim = dim3(blocks);
   config.blockDim = dim3(kLaneWarps * kWarpSize);
   config.stream = static_cast<cudaStream_t>(c.stream);
-  cudaLaunchAttribute overlap = {};
-  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  overlap.val.programmaticStreamSerializationAllowed = c.overlaps;
+  cudaLaunchAttribute overlap;
   config.attrs = &overlap;
-  config.numAttrs = 1;
+  config.numAttrs = overlap_attribute(c.overlaps, overlap);
   return cudaLaunchKernelEx(&config, lanes_kernel<kImagesFastest>, c.input, c.filters, c.output,
                             c.bias, c.relu, N, F, K);
 }

@@ -1,6 +1,7 @@
 // The variants of stage 13, and the stages that it is built of.
 #include "stages/13_network/variants.hpp"
 
+#include "common/planning/present_gpu.hpp"
 #include "stages/06_conv2d_direct.hpp"
 #include "stages/08_multi_channel_stride_fixed.hpp"
 #include "stages/09_cuconv_two_stage.hpp"
@@ -10,12 +11,15 @@
 #include "stages/12_fused_softmax.hpp"
 #include "stages/13_network/costs.hpp"
 #include "stages/13_network/digits_folder.hpp"
+#include "stages/13_network/last_layers.hpp"
 #include "stages/convolve/convolve.hpp"
 
 namespace halo::network {
 
 // In 1_bias_relu.cu; and at the end of 2_fully_connected_tiled.cu and 3_fully_connected_lanes.cu.
 int bias_relu(float* data, const float* bias, int channels, int inner, int count, bool relu);
+int last_layers(int images, const float* input, float* output, const LastLayers& layers,
+                bool overlaps);
 LayerKernel tiled_nchw();
 LayerKernel tiled_chwn();
 LayerKernel lanes_nchw();
@@ -44,6 +48,7 @@ Catalogue catalogue() {
   Catalogue::add(ours.transforms, "10_layout_transform", layout_transform::stage().variants);
   Catalogue::add(ours.fully_connected, "13_network", fully_connected_variants());
   Catalogue::add(ours.bias_relu, "13_network", {bias_relu_variant()});
+  Catalogue::add(ours.last_layers, "13_network", {last_layers_variant()});
   return ours;
 }
 
@@ -79,6 +84,35 @@ BiasReluVariant bias_relu_variant() {
                      static_cast<int>(problem.images.size()), problem.relu);
   };
   variant.predict = predict_bias_relu;
+  return variant;
+}
+
+LastLayersVariant last_layers_variant() {
+  LastLayersVariant variant;
+  variant.name = "last_layers";
+  variant.source = "stages/13_network/6_last_layers.cu";
+  variant.refuses = [](const std::vector<Weighted>& layers) -> std::string {
+    if (static_cast<int>(layers.size()) > kMostLastLayers) return "too many layers";
+    for (const Weighted& layer : layers) {
+      const std::int64_t features = layer.sums.products_per_output();
+      if (features % 4 != 0) return "features are read by fours";
+      if (features > kMostFeatures || layer.sums.K() > kMostFeatures) return "too many features";
+    }
+    return planning::too_old(planning::present_limits(), planning::kWithClusters);
+  };
+  variant.launch = [](const std::vector<Weighted>& layers, const Arrays& arrays) {
+    LastLayers all{};
+    all.count = static_cast<int>(layers.size());
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      const LayerArrays& its = arrays.of_layers[i];
+      all.layer[i] = {its.filters,        its.bias,
+                      its.output,         static_cast<int>(layers[i].sums.products_per_output()),
+                      layers[i].sums.K(), layers[i].relu};
+    }
+    return last_layers(layers.front().sums.N(), arrays.input, arrays.output, all, arrays.overlaps);
+  };
+  variant.predict = predict_last_layers;
+  variant.can_overlap = true;
   return variant;
 }
 

@@ -10,5 +10,6 @@ namespace halo::network {
 /// For fully connected layers, tiled and over lanes, in both layouts.
 std::vector<Conv2dVariant> fully_connected_variants();
 BiasReluVariant bias_relu_variant();
+LastLayersVariant last_layers_variant();
 
 }  // namespace halo::network

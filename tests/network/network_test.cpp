@@ -107,6 +107,10 @@ Costs random_costs(int count, std::uint64_t number) {
       here.bias[index].push_back(option(layout, layout));
       here.transforms[index].push_back(option(other(layout), layout));
     }
+    if (random.below(4) == 0) {
+      here.to_the_end.push_back(option(Layout::nchw, Layout::nchw));
+      here.to_the_end.back().kernel.name = "all";
+    }
     costs.layers.push_back(here);
   }
   return costs;
@@ -117,6 +121,15 @@ double by_trying(const Costs& costs, std::size_t layer, Layout before, const Lay
   if (layer == costs.layers.size()) return 0;
   const LayerOptions& options = costs.layers[layer];
   double best = kNever;
+  const bool all_in_nchw = std::all_of(
+      costs.network.layers().begin() + static_cast<std::ptrdiff_t>(layer),
+      costs.network.layers().end(), [&](const Layer& each) { return rule(each, Layout::nchw); });
+  if (!options.to_the_end.empty() && all_in_nchw) {
+    best = options.to_the_end.front().price.cost;
+    if (before != Layout::nchw && !options.same_memory) {
+      best += options.transforms[0].front().price.cost;
+    }
+  }
   for (const Option& kernel : options.kernels) {
     const Layout layout = kernel.kernel.from;
     if (!rule(costs.network.layers()[layer], layout)) continue;
@@ -135,7 +148,7 @@ double by_trying(const Costs& costs, std::size_t layer, Layout before, const Lay
 }  // namespace
 
 TEST_CASE("the plan is the cheapest of all that there are") {
-  int impossible = 0, with_transforms = 0;
+  int impossible = 0, with_transforms = 0, at_once = 0;
   for (std::uint64_t number = 0; number < 400; ++number) {
     const Costs costs = random_costs(1 + static_cast<int>(number % 6), seed() + number);
     for (const LayoutRule& rule :
@@ -155,6 +168,15 @@ TEST_CASE("the plan is the cheapest of all that there are") {
       for (std::size_t i = 0; i < plan.layers.size(); ++i) {
         const PlannedLayer& layer = plan.layers[i];
         sum += layer.cost();
+        if (layer.kernel == nullptr || layer.kernel->kernel.name == "all") {
+          // One kernel to the end: nothing behind it.
+          at_once += layer.kernel == nullptr;
+          const bool is_last = i + 1 == plan.layers.size();
+          CHECK((is_last || plan.layers[i + 1].kernel == nullptr));
+          CHECK((i > 0 || layer.kernel != nullptr));
+          CHECK(layer.bias == nullptr);
+          continue;
+        }
         CHECK(layer.kernel->kernel.from == layer.layout);
         CHECK((layer.transform != nullptr) ==
               (layer.layout != before && !costs.layers[i].same_memory));
@@ -174,6 +196,7 @@ TEST_CASE("the plan is the cheapest of all that there are") {
   }
   CHECK(impossible > 0);
   CHECK(with_transforms > 0);
+  CHECK(at_once > 0);
 }
 
 TEST_CASE("a transform is planned only where it pays") {

@@ -133,6 +133,16 @@ Plan random_plan(const Costs& costs, std::uint64_t number) {
   for (std::size_t i = 0; i < costs.layers.size(); ++i) {
     const LayerOptions& options = costs.layers[i];
     PlannedLayer layer;
+    if (!options.to_the_end.empty() && random.below(2) == 0) {
+      if (before == Layout::chwn && !options.same_memory) {
+        layer.transform = &options.transforms[0].front();
+      }
+      layer.kernel = &options.to_the_end.front();
+      plan.cost += layer.cost();
+      plan.layers.push_back(layer);
+      plan.layers.resize(costs.layers.size());
+      break;
+    }
     std::vector<const Option*> usable;
     for (const Option& option : options.kernels) {
       if (option.price.cost != kNever) usable.push_back(&option);
@@ -274,6 +284,74 @@ TEST_CASE("bias and ReLU, in place, in both layouts") {
   test::LinesOf lines({"stages/13_network/1_"});
   lines.add(backend->take_coverage());
   test::require_all_lines(lines);
+}
+
+TEST_CASE("the last layers in one kernel: each of them right, and the traffic as predicted") {
+  const auto backend = test::usable_backend();
+  backend->take_coverage();
+  const auto fits = [](int features) { return NetworkBuilder("last", {3, features, 1, 1}); };
+  const std::vector<Network> networks = {
+      fits(4).fully_connected("fc1", 1, false).softmax().build(),
+      fits(132).fully_connected("fc1", 129).softmax().build(),
+      NetworkBuilder("last", {1, 4, 7, 5})
+          .fully_connected("fc1", 12)
+          .fully_connected("fc2", 33)
+          .softmax()
+          .build(),
+      fits(1028)
+          .fully_connected("fc1", 260)
+          .fully_connected("fc2", 4)
+          .fully_connected("fc3", 70, false)
+          .softmax()
+          .build(),
+  };
+  for (const Network& network : networks) {
+    INFO(network.layers().size() << " layers");
+    const Costs costs = counted(network);
+    REQUIRE(costs.layers[0].to_the_end.size() == 1);
+    Plan plan;
+    plan.layers.push_back({Layout::nchw, nullptr, &costs.layers[0].to_the_end[0], nullptr});
+    plan.layers.resize(network.layers().size());
+    const Weights weights = random_weights(network, seed());
+    const DeviceWeights on_device(*backend, network, weights);
+    std::vector<float> input = random_input(network, seed());
+    for (const bool spoiled : {false, true}) {
+      if (spoiled) input.back() = NAN;
+      Chain chain(*backend, network, plan, weights, on_device, Keep::all);
+      chain.set_input(input);
+      std::vector<LayerVerdict> verdicts;
+      REQUIRE(chain.check(verdicts, seed(), kAllProducts, true));
+      require_good(verdicts);
+      if (!backend->observes()) continue;
+      Cost predicted;
+      std::string why;
+      REQUIRE(chain.predict(0, predicted, why));
+      CHECK(backend->by_name(verdicts[0].counted) == backend->by_name(predicted));
+    }
+  }
+  if (!backend->observes()) return;
+  test::LinesOf lines({"stages/13_network/6_"});
+  lines.add(backend->take_coverage());
+  test::require_all_lines(lines);
+}
+
+TEST_CASE("the last layers in one kernel: what it does not take is refused") {
+  const auto options = [](const Network& network) {
+    return last_kernels_for(stage().catalogue(), network.layers(), 0).size();
+  };
+  const auto fits = [](int features) { return NetworkBuilder("last", {1, features, 1, 1}); };
+  CHECK(options(fits(4).fully_connected("fc1", 1).softmax().build()) == 1);
+  CHECK(options(fits(5).fully_connected("fc1", 1).softmax().build()) == 0);
+  CHECK(options(fits(4100).fully_connected("fc1", 1).softmax().build()) == 0);
+  CHECK(options(fits(4).fully_connected("fc1", 4100).softmax().build()) == 0);
+  CHECK(options(fits(4)
+                    .fully_connected("a", 4)
+                    .fully_connected("b", 4)
+                    .fully_connected("c", 4)
+                    .fully_connected("d", 4)
+                    .softmax()
+                    .build()) == 0);
+  CHECK(options(fits(4).convolution("conv1", 4, 1).pooling("p", 1, 1).softmax().build()) == 0);
 }
 
 // ---- Chains ----

@@ -1,0 +1,36 @@
+// Launches that may begin before the one before them in the stream has ended (LayerCall::overlaps), for kernels that
+// run on every GPU. Those before compute capability 9.0 know nothing of it: there each of these does nothing.
+#pragma once
+
+#include <cuda_runtime.h>
+
+namespace halo {
+
+// From here on the next launch may begin, where it overlaps.
+__device__ inline void let_next_launch_begin() {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+  cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+
+// From here on what the launches before this one wrote is there, and they have read what they read.
+__device__ inline void wait_for_launches_before() {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+  cudaGridDependencySynchronize();
+#endif
+}
+
+// The launch's attribute, and whether there is one: 1 or 0, for cudaLaunchConfig_t::numAttrs.
+inline unsigned overlap_attribute(bool overlaps, cudaLaunchAttribute& attribute) {
+  attribute = {};
+  int device = 0, major = 0;
+  if (!overlaps || cudaGetDevice(&device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess) {
+    return 0;
+  }
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  return major >= 9 ? 1 : 0;
+}
+
+}  // namespace halo

@@ -4,6 +4,8 @@
 
 #include <cuda_runtime.h>
 
+#include "common/harness/kernel.h"
+
 namespace halo {
 
 // From here on the next launch may begin, where it overlaps.

@@ -15,7 +15,6 @@
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 
-#include "common/harness/kernel.h"
 #include "common/harness/overlap.h"
 #include "common/planning/window_block.hpp"
 

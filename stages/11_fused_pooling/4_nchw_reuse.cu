@@ -12,7 +12,6 @@
 
 #include <cmath>
 
-#include "common/harness/kernel.h"
 #include "common/harness/overlap.h"
 
 namespace halo::fused_pooling {

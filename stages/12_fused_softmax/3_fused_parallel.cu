@@ -11,7 +11,6 @@
 // Run        ./halo run 12 --variant fused_parallel
 #include <cuda_runtime.h>
 
-#include "common/harness/kernel.h"
 #include "common/harness/overlap.h"
 #include "stages/12_fused_softmax/blocks.h"
 

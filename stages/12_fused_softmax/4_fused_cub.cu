@@ -12,7 +12,6 @@
 
 #include <cub/block/block_reduce.cuh>
 
-#include "common/harness/kernel.h"
 #include "common/harness/overlap.h"
 #include "stages/12_fused_softmax/blocks.h"
 

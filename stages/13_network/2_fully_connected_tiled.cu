@@ -9,7 +9,6 @@
 // Run        ./halo run 13 --network lenet --batch 128
 #include <cuda_runtime.h>
 
-#include "common/harness/kernel.h"
 #include "common/harness/overlap.h"
 
 namespace halo::network {

@@ -10,18 +10,17 @@
 // Run        ./halo run 13 --network lenet --batch 1
 #include <cuda_runtime.h>
 
-#include "common/harness/kernel.h"
 #include "common/harness/overlap.h"
 
 namespace halo::network {
 
 constexpr int kLaneWarps = 8;   // warps, and so outputs, of a block
-constexpr int kLaneImages = 4;  // images of a warp
+constexpr int kLaneImages = 4;  // images of a warp, unless there is one only
 
 // [doc:fully_connected_lanes]
 // Preconditions: blocks of kLaneWarps * 32 threads; block b has the images of group b % groups, warp w of
 // it the output b / groups * kLaneWarps + w.
-template <bool kImagesFastest>                      // false: NCHW, true: CHWN
+template <bool kImagesFastest, int kImages>         // false: NCHW, true: CHWN; images of a warp
 __global__ void lanes_kernel(const float* input,    // [N][F] or [F][N]
                              const float* filters,  // [K][F]
                              float* output,         // [N][K] or [K][N]
@@ -29,30 +28,31 @@ __global__ void lanes_kernel(const float* input,    // [N][F] or [F][N]
                              bool relu, int N, int F, int K) {
   let_next_launch_begin();  // where calls overlap; else both do nothing
   wait_for_launches_before();
-  const int groups = (N - 1) / kLaneImages + 1;
-  const int first_n = blockIdx.x % groups * kLaneImages;
+  const int groups = (N - 1) / kImages + 1;
+  const int first_n = blockIdx.x % groups * kImages;
   const int k = blockIdx.x / groups * kLaneWarps + threadIdx.x / kWarpSize;
   const int lane = threadIdx.x % kWarpSize;
   if (k >= K) return;  // the whole warp
 
   const float own_bias = bias != nullptr ? bias[k] : 0.0f;  // on its way with the first taps
-  float sum[kLaneImages] = {};
+  float sum[kImages] = {};
+#pragma unroll(kImages == 1 ? 8 : 2)  // so many taps of a lane are under way
   for (int f = lane; f < F; f += kWarpSize) {
     const float tap = filters[k * F + f];
-    for (int i = 0; i < kLaneImages; ++i) {
+#pragma unroll
+    for (int i = 0; i < kImages; ++i) {
       const int n = first_n + i;
-      if (n >= N) break;
-      sum[i] += input[kImagesFastest ? f * N + n : n * F + f] * tap;
+      if (kImages == 1 || n < N) sum[i] += input[kImagesFastest ? f * N + n : n * F + f] * tap;
     }
   }
   // In pairs, quarters, ...: after 5 steps each lane has the whole sum.
-  for (int i = 0; i < kLaneImages; ++i) {
+  for (int i = 0; i < kImages; ++i) {
     for (int step = 16; step > 0; step /= 2) {
       sum[i] += __shfl_xor_sync(0xffffffffu, sum[i], step);
     }
   }
   if (lane > 0) return;
-  for (int i = 0; i < kLaneImages; ++i) {
+  for (int i = 0; i < kImages; ++i) {
     const int n = first_n + i;
     const float value = sum[i] + own_bias;
     // Not fmaxf, which makes 0 of a NaN.
@@ -66,17 +66,20 @@ static int launch(const LayerCall& c) {
   const int N = c.layer.N;
   const int F = c.layer.C * c.layer.R * c.layer.S;
   const int K = c.layer.K;
-  // At most one block for each output and group of images: fits.
-  const int blocks = ((N - 1) / kLaneImages + 1) * ((K - 1) / kLaneWarps + 1);
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(blocks);
-  config.blockDim = dim3(kLaneWarps * kWarpSize);
-  config.stream = static_cast<cudaStream_t>(c.stream);
-  cudaLaunchAttribute overlap;
-  config.attrs = &overlap;
-  config.numAttrs = overlap_attribute(c.overlaps, overlap);
-  return cudaLaunchKernelEx(&config, lanes_kernel<kImagesFastest>, c.input, c.filters, c.output,
-                            c.bias, c.relu, N, F, K);
+  // One image needs no registers for four: then more taps are under way.
+  return dispatch<1, kLaneImages>(N, [&](auto images) {
+    // At most one block for each output and group of images: fits.
+    const int blocks = ((N - 1) / images.value + 1) * ((K - 1) / kLaneWarps + 1);
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(blocks);
+    config.blockDim = dim3(kLaneWarps * kWarpSize);
+    config.stream = static_cast<cudaStream_t>(c.stream);
+    cudaLaunchAttribute overlap;
+    config.attrs = &overlap;
+    config.numAttrs = overlap_attribute(c.overlaps, overlap);
+    return cudaLaunchKernelEx(&config, lanes_kernel<kImagesFastest, images.value>, c.input,
+                              c.filters, c.output, c.bias, c.relu, N, F, K);
+  });
 }
 
 // It is made for filters that cover the whole map.

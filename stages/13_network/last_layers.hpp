@@ -1,4 +1,4 @@
-// What the kernel of the last layers takes (6_last_layers.cu). Plain structs.
+// What the kernel of the last layers takes (4_last_layers.cu). Plain structs.
 #pragma once
 
 #include "common/harness/kernel.h"

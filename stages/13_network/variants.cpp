@@ -90,7 +90,7 @@ BiasReluVariant bias_relu_variant() {
 LastLayersVariant last_layers_variant() {
   LastLayersVariant variant;
   variant.name = "last_layers";
-  variant.source = "stages/13_network/6_last_layers.cu";
+  variant.source = "stages/13_network/4_last_layers.cu";
   variant.refuses = [](const std::vector<Weighted>& layers) -> std::string {
     if (static_cast<int>(layers.size()) > kMostLastLayers) return "too many layers";
     for (const Weighted& layer : layers) {

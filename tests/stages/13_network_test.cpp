@@ -330,7 +330,7 @@ TEST_CASE("the last layers in one kernel: each of them right, and the traffic as
     }
   }
   if (!backend->observes()) return;
-  test::LinesOf lines({"stages/13_network/6_"});
+  test::LinesOf lines({"stages/13_network/4_"});
   lines.add(backend->take_coverage());
   test::require_all_lines(lines);
 }

@@ -1,4 +1,4 @@
-// Stage 13, step 6: the last layers of a small network in one kernel.
+// Stage 13, step 4: the last layers of a small network in one kernel.
 //
 // Computes   for each image fully connected layers, one after the other, each with bias and perhaps ReLU:
 //            cells[k] = bias[k] + sum over f of filters[k][f] * cells of the layer before[f]; then softmax.

@@ -204,13 +204,23 @@ std::string explain(const Costs& costs, const Plan& plan, const std::string& how
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const PlannedLayer& planned = plan.layers[i];
     text += "\n" + padded(layers[i].name, 9) + describe(layers[i]) + "\n";
+    // Of bias and ReLU, where the kernel leaves them to another one.
+    const auto bias_behind = [&](const Option& option) {
+      const bool separate = costs.layers[i].needs_bias && !option.kernel.adds_bias &&
+                            !option.kernel.in_place && option.kernel.from == option.kernel.to;
+      return separate ? cheapest(costs.layers[i].bias[index_of(option.kernel.from)]) : nullptr;
+    };
     const auto line = [&](const Option& option, const std::string& mark, bool chosen) {
+      const Option* const bias = bias_behind(option);
       text += std::string(chosen ? "  -> " : "     ") + padded(mark, 10) +
               padded(short_name(option.kernel), 26) +
               (option.price.cost == kNever
                    ? option.price.note
                    : in_words(option.price.cost, costs.unit) +
-                         (option.price.note.empty() ? "" : " (" + option.price.note + ")")) +
+                         (option.price.note.empty() ? "" : " (" + option.price.note + ")") +
+                         (bias == nullptr
+                              ? ""
+                              : ", and bias and ReLU " + in_words(bias->price.cost, costs.unit))) +
               "\n";
     };
     if (planned.transform != nullptr) line(*planned.transform, "to " + upper(planned.layout), true);
@@ -219,14 +229,16 @@ std::string explain(const Costs& costs, const Plan& plan, const std::string& how
       for (const Option& option : costs.layers[i].kernels) {
         if (option.kernel.from == layout) sorted.push_back(&option);
       }
-      std::stable_sort(sorted.begin(), sorted.end(), [](const Option* a, const Option* b) {
-        return a->price.cost < b->price.cost;
-      });
+      const auto whole = [&](const Option* option) {
+        return option->price.cost + cost_of(bias_behind(*option));
+      };
+      std::stable_sort(sorted.begin(), sorted.end(),
+                       [&](const Option* a, const Option* b) { return whole(a) < whole(b); });
       for (const Option* option : sorted) line(*option, upper(layout), option == planned.kernel);
     }
     if (planned.bias != nullptr) line(*planned.bias, upper(planned.layout), true);
     for (const Option& option : costs.layers[i].to_the_end) {
-      line(option, "to the end", &option == planned.kernel);
+      line(option, "to end", &option == planned.kernel);
     }
     if (planned.kernel == nullptr) text += "  -> with the layers before\n";
   }

@@ -567,6 +567,43 @@ int debug_exercise(const BuildFolder& build, const Exercise& exercise, const Deb
   throw CannotRun(command[0] + ": " + std::strerror(errno));
 }
 
+void trace_exercise(const BuildFolder& build, const Exercise& exercise, const std::string& numbers,
+                    const std::string& seed) {
+  AttemptOptions options;
+  options.backend = "sim";
+  Attempt attempt;
+  Progress progress(Progress::Elsewhere::lines);
+  StudentProgram program(build, exercise, options);
+  if (!program.make(attempt, progress)) {
+    throw WrongUse(attempt.errors.empty() ? attempt.mistake : attempt.errors);
+  }
+  std::vector<std::string> command = {check_of(build, exercise).string(),
+                                      "--program",
+                                      program.path().string(),
+                                      "--source",
+                                      exercise.path_of(exercise.source()),
+                                      "--trace",
+                                      numbers.empty() ? "usual" : numbers};
+  if (!seed.empty()) command.insert(command.end(), {"--seed", seed});
+  if (!exercise.contract.empty()) {
+    command.insert(command.end(), {"--contract", exercise.contract});
+  }
+  std::string doing = "tracing " + exercise.name;
+  const Limited run = run_limited(command, options, progress, doing);
+  if (run.expired) {
+    throw CannotRun(exercise.name + " gave no sign of life for " +
+                    std::to_string(options.limit.count()) + " s");
+  }
+  if (!run.ended.started) throw CannotRun(run.ended.err);
+  const std::string said = last_line(run.ended.err);
+  if (run.ended.status == 77) throw CannotRun(said);
+  if (!run.ended.good()) {
+    throw WrongUse(said.empty() ? "the check of " + exercise.number + " ended with " +
+                                      how_it_ended(run.ended)
+                                : said);
+  }
+}
+
 fs::path workplace_of(const BuildFolder& build, const Exercise& exercise) {
   return build.path() / "exercises" / exercise.name;
 }

@@ -81,6 +81,12 @@ struct DebugPlace {
 [[noreturn]] int debug_exercise(const BuildFolder& build, const Exercise& exercise,
                                 const DebugPlace& place, const std::string& seed);
 
+/// After prepare_exercise for the simulator: the student's program runs one problem, its numbers as "1000,9,256"
+/// (empty: the check chooses), and is not judged. Throws WrongUse if the file does not compile or the numbers do not
+/// fit, CannotRun if this exercise has nothing to be traced.
+void trace_exercise(const BuildFolder& build, const Exercise& exercise, const std::string& numbers,
+                    const std::string& seed);
+
 /// The folder for what is made of this exercise's file.
 std::filesystem::path workplace_of(const BuildFolder& build, const Exercise& exercise);
 

@@ -77,6 +77,20 @@ struct DebugCommand {
   bool batch = false;
 };
 
+struct TraceOptions {
+  std::string what;       // a stage as typed, a .cu file, or a program that simcc made
+  bool exercise = false;  // the student's file of the exercise of that number instead
+  std::string numbers;    // of the exercise's problem: 1000,9,256; empty: the check's choice
+  std::string variant;    // of the stage: one, or several, a,b; empty: all in one run
+  std::string arguments;  // of a file or program, as a shell would part them at blanks
+  std::string output;     // the page; empty: in the build folder
+  bool explain = false;   // words instead of a page
+  bool open = true;       // the page, where there is a screen
+  std::string color = "auto";
+  PassedOptions passed_on;  // to the stage's program
+  std::vector<FamilyOption> of_families;
+};
+
 struct HuntOptions {
   std::string hunt;  // as typed: 7, 07, softmax; empty: all
   int line = 0;      // the line that the student holds to be wrong; 0: none
@@ -212,6 +226,8 @@ int run_grade_class(const BuildFolder& build, const GradeOptions& options);
 int run_pack(const BuildFolder& build, const PackOptions& options);
 int run_progress(const BuildFolder& build, const std::string& color);
 int list_stages(const BuildFolder& build);
+/// Writes the page, or explains. What a traced program found does not count: 0 there is something to be seen.
+int run_trace(const BuildFolder& build, const TraceOptions& options);
 /// Builds the site, prints where its first page is and, where there is a screen, opens it.
 int run_docs(const BuildFolder& build, bool open);
 int run_doctor(const BuildFolder& build);

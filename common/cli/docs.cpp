@@ -1,22 +1,11 @@
 // `halo docs`: the pages as a site, built and opened.
-#include <unistd.h>
-
 #include <cstdio>
-#include <cstdlib>
 
+#include "common/cli/browser.hpp"
 #include "common/cli/commands.hpp"
 #include "common/process/process.hpp"
 
 namespace halo {
-namespace {
-
-// A browser has somewhere to open a window, and somebody is there to look at it.
-bool can_open() {
-  return isatty(STDOUT_FILENO) == 1 &&
-         (std::getenv("DISPLAY") != nullptr || std::getenv("WAYLAND_DISPLAY") != nullptr);
-}
-
-}  // namespace
 
 int run_docs(const BuildFolder& build, bool open) {
   const std::string script = (build.source() / "docs" / "site" / "make_site.py").string();
@@ -30,11 +19,7 @@ int run_docs(const BuildFolder& build, bool open) {
     return 1;
   }
   std::fputs(made.out.c_str(), stdout);  // its first page
-  if (!open || !can_open()) return 0;
-  const std::string page = last_line(made.out);
-  const Ended opened = run_program({"xdg-open", page});
-  if (!opened.good())
-    std::fprintf(stderr, "halo: no browser was opened (xdg-open): open that file\n");
+  if (open) open_in_browser(last_line(made.out));
   return 0;
 }
 

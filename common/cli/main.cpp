@@ -36,6 +36,8 @@ constexpr const char* usage =
     "  bench [FAMILY] time all stages of a family beside its peers, on the CPU and the GPU\n"
     "  compare A B    two results files: what became faster, what slower\n"
     "  report FILE    a results file as a table, as Markdown or as CSV\n"
+    "  trace WHAT     see a kernel's memory accesses: a page of its lines, lanes, sectors and "
+    "banks\n"
     "  test [SUITE]   run the tests, one suite, or one stage's tests\n"
     "\n"
     "  try [NN]       judge your file of an exercise: numbers, hazards, budget, points\n"
@@ -66,10 +68,11 @@ constexpr const char* usage =
     "74, 1, 2, 77; the other programs run all the same.\n";
 
 const std::vector<std::string> command_names = {
-    "run",   "bench", "compare", "report",   "test",  "try",  "watch", "hint", "show",
-    "reset", "debug", "hunt",    "progress", "grade", "pack", "docs",  "list", "doctor"};
+    "run",   "bench", "compare", "report",   "trace", "test", "try",  "watch", "hint",  "show",
+    "reset", "debug", "hunt",    "progress", "grade", "pack", "docs", "list",  "doctor"};
 constexpr const char* commands =
-    "run, bench, compare, report, test, try, watch, hint, show, reset, debug, hunt, progress, "
+    "run, bench, compare, report, trace, test, try, watch, hint, show, reset, debug, hunt, "
+    "progress, "
     "grade, pack, docs, "
     "list or doctor";
 
@@ -112,9 +115,16 @@ constexpr const char* kListed = "conv2d transform pooling softmax";
 // given. What several families understand each in its own way is one option here.
 class PassedOn {
  public:
-  PassedOn(CommandLine& line, bool bench) {
+  enum class For { run, bench, trace };
+  PassedOn(CommandLine& line, For command) {
+    // A trace's own --output is the page, and it asks for no trials, peers and times anyway.
+    const auto is_ours = [](const std::string& name) {
+      return name == "--output" || name == "--no-peers" || name == "--no-times" ||
+             name == "--no-trials" || name == "--strict" || name == "--show-output";
+    };
     for (const ProgramOption& option : program_options()) {
-      if (bench && !option.bench) continue;
+      if (command == For::bench && !option.bench) continue;
+      if (command == For::trace && is_ours(option.name)) continue;
       const std::string of = joined(option.families);
       const std::string help = (is_shared(option) ? of + ": " : "") + option.help;
       const auto known = std::find_if(options_.begin(), options_.end(),
@@ -233,7 +243,7 @@ int command_run(const Global& global, int argc, const char* const* argv) {
       "conv2d network: print how the stage would divide its layers, or which kernel and layout "
       "it takes for each, and stop (needs a stage)");
 
-  const PassedOn passed_on(line, false);
+  const PassedOn passed_on(line, PassedOn::For::run);
   if (!line.parse(argc, argv)) return 0;
   if (!time_limit.empty()) {
     options.time_limit = static_cast<int>(parse_number("--time-limit", time_limit, 0, 1'000'000));
@@ -278,7 +288,7 @@ int command_bench(const Global& global, int argc, const char* const* argv) {
   line.option("--color", "WHEN", options.color, "auto, always or never");
   line.flag("--resume", options.resume,
             std::string(kListed) + ": go on where the --json file ends that an earlier run left");
-  const PassedOn passed_on(line, true);
+  const PassedOn passed_on(line, PassedOn::For::bench);
   if (!line.parse(argc, argv)) return 0;
   options.passed_on = passed_on.given();
   options.of_families = passed_on.of_families();
@@ -418,6 +428,50 @@ int command_debug(const Global& global, int argc, const char* const* argv) {
   if (!command.line.empty()) parse_number("--line", command.line, 1, 1'000'000);
   if (!command.seed.empty()) parse_number("--seed", command.seed, 0, 1'000'000'000'000'000'000);
   return run_debug(BuildFolder(global.build), command);
+}
+
+int command_trace(const Global& global, int argc, const char* const* argv) {
+  TraceOptions options;
+  CommandLine line(
+      "Shows what a kernel does with memory: one page, a file without network, with its source, "
+      "the "
+      "sectors and bank conflicts of each line, and warps drawn lane by lane onto sectors or "
+      "banks.",
+      "  ./halo trace 04                                   a stage\n"
+      "  ./halo trace 06 --variant first,second            two variants side by side\n"
+      "  ./halo trace 04 --exercise                        your file of exercise 04\n"
+      "  ./halo trace docs/examples/transpose.cu           any CUDA file, or a program of simcc\n"
+      "(The solution of an exercise: ./halo show.) Options of stages are handed to their "
+      "programs.");
+  line.positional("what", options.what, "a stage (04), a .cu file, or a program that simcc made");
+  line.flag("--explain", options.explain,
+            "say it in words, for the worst lines, instead of a page");
+  line.option("--output", "FILE.html", options.output,
+              "the page; in the build folder, if left out");
+  line.flag("--exercise", options.exercise, "your own file of the exercise of that number");
+  line.option("--numbers", "N,N", options.numbers,
+              "with --exercise: the problem, as its launch() takes it; its check's, if left out");
+  line.option("--args", "WORDS", options.arguments, "of a file or a program: its arguments");
+  bool no_open = false;
+  line.flag("--no-open", no_open, "only write the page");
+  line.option("--color", "WHEN", options.color, "auto, always or never");
+  const PassedOn passed_on(line, PassedOn::For::trace);
+  if (!line.parse(argc, argv)) return 0;
+  options.open = !no_open;
+  options.passed_on = passed_on.given();
+  options.of_families = passed_on.of_families();
+  if (const std::string* variant = value_of(options.passed_on, "--variant")) {
+    options.variant = *variant;
+    std::erase_if(options.passed_on, [](const auto& one) { return one.first == "--variant"; });
+  }
+  if (options.what.empty()) {
+    throw WrongUse("what is to be traced? ./halo trace 04, say, or a .cu file");
+  }
+  if (options.explain && !options.output.empty()) {
+    throw WrongUse("--explain and --output: words or a page, not both");
+  }
+  require_one_of("--color", options.color, {"auto", "always", "never"});
+  return run_trace(BuildFolder(global.build), options);
 }
 
 int command_hunt(const Global& global, int argc, const char* const* argv) {
@@ -672,6 +726,7 @@ int run(int argc, char** argv) {
   if (command == "bench") return command_bench(global, count, words.data());
   if (command == "compare") return command_compare(count, words.data());
   if (command == "report") return command_report(count, words.data());
+  if (command == "trace") return command_trace(global, count, words.data());
   if (command == "test") return command_test(global, count, words.data());
   if (command == "try") return command_try(global, count, words.data(), false);
   if (command == "watch") return command_try(global, count, words.data(), true);
@@ -684,11 +739,13 @@ int run(int argc, char** argv) {
                          run_hint);
   }
   if (command == "show") {
-    return command_about(global, count, words.data(),
-                         {"Shows the solution of an exercise that you have passed.",
-                          "Before you have passed it, ask twice; that is noted.", "--beside",
-                          "how your file differs from it"},
-                         run_show);
+    return command_about(
+        global, count, words.data(),
+        {"Shows the solution of an exercise that you have passed.",
+         "Before you have passed it, ask twice; that is noted. What a kernel's lanes "
+         "touch: ./halo trace.",
+         "--beside", "how your file differs from it"},
+        run_show);
   }
   if (command == "reset") {
     return command_about(global, count, words.data(),

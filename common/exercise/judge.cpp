@@ -803,6 +803,23 @@ void Check::run_once(const Numbers& numbers) {
   check_problem(state_->variant, state_->backend, problem, state_->seed, row);
 }
 
+Numbers Check::telling_problem() const {
+  const Contract& contract = state_->contract;
+  for (auto asked = contract.questions.rbegin(); asked != contract.questions.rend(); ++asked) {
+    if (asked->measure.of && !asked->problem.empty()) return asked->problem;
+  }
+  const Numbers* largest = &contract.groups.front().problems.front();
+  for (const Group& group : contract.groups) {
+    for (const Numbers& numbers : group.problems) {
+      if (call_bytes(ExerciseProblem(contract, numbers)) >
+          call_bytes(ExerciseProblem(contract, *largest))) {
+        largest = &numbers;
+      }
+    }
+  }
+  return *largest;
+}
+
 std::string Check::time() {
   State& state = *state_;
   const Numbers& numbers = state.contract.timed;

@@ -258,6 +258,9 @@ class Check {
   FirstFault first_fault();
   /// Runs this problem, on ordinary data, whatever comes of it.
   void run_once(const Numbers& problem);
+  /// The problem that shows what the kernel costs: of the last question that is counted, else the largest one of
+  /// the groups.
+  Numbers telling_problem() const;
   /// Where calls can be timed, and once all is right: how long one takes with Contract::timed, in one line.
   /// Else empty. For people: it has no points.
   std::string time();

@@ -41,6 +41,9 @@ class Examiner {
   virtual Verdict right_hidden(const HiddenCase& hidden) = 0;
   /// As debug() of debug.hpp.
   virtual int debug(const DebugOptions& options) = 0;
+  /// Runs one problem, for a trace: its numbers, or none for Check::telling_problem. The exit status, as of
+  /// debug; 77 for a program that has no such problems.
+  virtual int run_once(const std::vector<long long>& numbers) = 0;
 };
 
 /// The examiner of this program: one with a Check under contract(), unless the exercise's check.cpp defines this

@@ -20,6 +20,7 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -160,6 +161,28 @@ bool only_lists(const std::vector<char*>& arguments) {
   });
 }
 
+int run_once(Examiner& examiner, const std::string& problem) {
+  std::vector<long long> numbers;
+  if (problem != "usual") {
+    std::istringstream words(problem);
+    for (std::string word; std::getline(words, word, ',');) {
+      char* end = nullptr;
+      numbers.push_back(std::strtoll(word.c_str(), &end, 10));
+      if (word.empty() || *end != 0) {
+        std::fprintf(stderr, "--numbers: '%s' is no list of numbers such as 1000,9,256\n",
+                     problem.c_str());
+        return 2;
+      }
+    }
+  }
+  try {
+    return examiner.run_once(numbers);
+  } catch (const std::runtime_error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 2;
+  }
+}
+
 int run(int argc, char** argv) {
   std::vector<char*> arguments(argv, argv + argc);
   const std::string program = take(arguments, "--program");
@@ -187,6 +210,8 @@ int run(int argc, char** argv) {
   asked.thread = number("--thread");
   asked.line = static_cast<int>(number("--line").value_or(0));
   asked.batch = take(arguments, "--batch") == "yes";
+  // One problem is run and nothing judged: "1000,9,256", or "usual".
+  const std::string traced = take(arguments, "--trace");
   const auto run_cases = [&] {
     return test::run_cases(static_cast<int>(arguments.size()), arguments.data());
   };
@@ -234,6 +259,7 @@ int run(int argc, char** argv) {
     return 77;
   }
   if (!asked.program.empty()) return running->debug(asked);
+  if (!traced.empty()) return run_once(*running, traced);
   teller = RowStream::taken_from_starter();
   teller.line(marks_head_line(marks));
   int status = run_cases();

@@ -1,5 +1,6 @@
 // The examiner of exercises that have a contract. In a file of its own: the linker takes it from the library only
 // where check.cpp defines no other.
+#include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,6 +29,23 @@ class ContractExaminer final : public Examiner {
   }
   int debug(const DebugOptions& options) override {
     return exercises::debug(contract(), check_, options, seed_);
+  }
+  int run_once(const std::vector<long long>& numbers) override {
+    const std::vector<std::string>& names = contract().numbers;
+    if (!numbers.empty() && numbers.size() != names.size()) {
+      std::string all;
+      for (const std::string& name : names) all += (all.empty() ? "" : ",") + name;
+      std::fprintf(stderr, "--numbers: %zu numbers, and a problem of %s has %zu: %s\n",
+                   numbers.size(), contract().name.c_str(), names.size(), all.c_str());
+      return 2;
+    }
+    if (contract().on_the_host) {
+      std::fprintf(stderr, "%s is on the host: it has no kernel whose lanes could be drawn\n",
+                   contract().name.c_str());
+      return 77;
+    }
+    check_.run_once(numbers.empty() ? check_.telling_problem() : numbers);
+    return 0;
   }
 
  private:

@@ -389,6 +389,13 @@ class ProgramExaminer final : public Examiner {
     return 2;
   }
 
+  int run_once(const std::vector<long long>&) override {
+    std::fprintf(stderr,
+                 "a whole program is traced as it is: ./halo trace its .cu file --args '257 2 "
+                 "OUTPUT'\n");
+    return 77;
+  }
+
   Verdict right(const std::string& name) {
     for (const auto& [group, problems] : groups_) {
       if (group != name) continue;

@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+"""The page of `halo trace`: whole and by itself, as its text and as Chromium shows it, wide and narrow, light and
+dark, with the keyboard. Status 77: all that can be tried without Chromium is good."""
+
+import argparse
+import html.parser
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "docs"))
+import browser  # noqa: E402
+
+TRANSPOSE = ROOT / "docs" / "examples" / "transpose.cu"
+WINDOWS = {"wide": (1440, 900), "narrow": (500, 900)}
+
+
+class Reader(html.parser.HTMLParser):
+    """Elements that are opened and closed, what scripts and <pre> hold, and every address that is asked for."""
+
+    VOID = {"meta", "br", "link", "img", "input", "hr"}
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.faults, self.texts, self.addresses, self.declared = [], [], {}, [], None
+
+    def handle_decl(self, decl):
+        self.declared = decl
+
+    def handle_starttag(self, tag, attributes):
+        for name, value in attributes:
+            if name in ("src", "href", "srcset", "data", "action"):
+                self.addresses.append(value)
+        if tag not in self.VOID:
+            self.open.append((tag, dict(attributes).get("id")))
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open[-1][0] != tag:
+            self.faults.append(f"</{tag}> closes {self.open[-1:] or 'nothing'}")
+        else:
+            self.open.pop()
+
+    def handle_data(self, data):
+        if self.open:
+            tag, name = self.open[-1]
+            self.texts[name or tag] = self.texts.get(name or tag, "") + data
+
+
+def fail_if(wrong, problem, text):
+    if problem:
+        wrong.append(text)
+
+
+def read(page, wrong):
+    text = page.read_text(encoding="utf-8")
+    reader = Reader()
+    reader.feed(text)
+    reader.close()
+    wrong += reader.faults + [f"<{tag}> is never closed" for tag, _ in reader.open]
+    fail_if(wrong, reader.declared != "doctype html", "it is no HTML 5")
+    fail_if(wrong, reader.addresses, f"it asks for {reader.addresses}")
+    fail_if(wrong, re.search(r"@import|url\(|https?://(?!www\.w3\.org/2000/svg)", text), "it asks for another file")
+    fail_if(wrong, re.search(r"@[A-Z]+@", text), "a part was left out")
+    data = json.loads(reader.texts["data"])
+    names = [view["name"] for view in data["views"]]
+    fail_if(wrong, names != ["transpose<32>", "transpose<33>"], f"the kernels are {names}")
+    lines = data["files"].get("docs/examples/transpose.cu")
+    fail_if(wrong, lines != TRANSPOSE.read_text().splitlines(), "the source is not in it")
+    for view, conflicts in zip(data["views"], (126976, 0)):
+        fail_if(wrong, view["counters"]["shared_load_conflicts"] != conflicts, f"{view['name']}: other conflicts")
+        fail_if(wrong, not view["trace"]["warps"], f"{view['name']}: no warps")
+    words = reader.texts["pre"]
+    for part in ("32 wavefronts a request, 1 would do", "which is the same bank again", "No line takes more"):
+        fail_if(wrong, part not in " ".join(words.replace("|", " ").split()), f"without a script it does not say: {part}")
+
+
+CHOSEN = "({line: halo.active().key.split(':').pop(), step: halo.active().at, warp: halo.active().warp," \
+         " kind: halo.active().kind, lane: halo.active().lane, pane: halo.active().number})"
+
+
+def keys(page, shown, wrong):
+    """Every key does what the page says of it."""
+    shown.show(*WINDOWS["wide"])
+    shown.open("about:blank")
+    shown.open(page.as_uri() + "#view=0&beside=1")
+
+    def after(*pressed):
+        for key in pressed:
+            shown.key(key)
+        return shown.value(CHOSEN)
+
+    def expect(what, state, **values):
+        for name, value in values.items():
+            fail_if(wrong, state[name] != value, f"{what}: {name} is {state[name]}, not {value}")
+
+    expect("at first", shown.value(CHOSEN), line="24", step=0, kind="shared_load", pane=0, lane=-1)
+    expect("right", after("ArrowRight"), step=1)
+    expect("end", after("End"), step=3)
+    expect("right at the end", after("ArrowRight"), step=3)
+    expect("left", after("ArrowLeft"), step=2)
+    expect("home", after("Home"), step=0)
+    expect("k", after("k"), kind="global_store")
+    expect("up", after("ArrowUp"), line="18")
+    expect("up at the first line", after("ArrowUp"), line="18")
+    expect("down", after("ArrowDown"), line="24", kind="shared_load")
+    first = shown.value(CHOSEN)["warp"]
+    fail_if(wrong, after("w")["warp"] == first, "w: the same warp")
+    expect("w twice", after("w"), warp=first)
+    expect("]", after("]"), lane=0)
+    expect("] again", after("]"), lane=1)
+    said = shown.value("halo.active().caption.textContent")
+    fail_if(wrong, "Lane 1: byte 128 of tile, bank 0." not in said, f"the lane is not told: {said}")
+    expect("[", after("["), lane=0)
+    expect("Escape", after("Escape"), lane=-1)
+    expect("v", after("v"), pane=1)
+    expect("v twice", after("v"), pane=0)
+    after("p")
+    fail_if(wrong, not shown.value("Boolean(halo.active().timer)"), "p does not play")
+    after("p")
+    fail_if(wrong, shown.value("Boolean(halo.active().timer)"), "p does not stop")
+    # By Tab to a line's button, and Enter.
+    shown.value("halo.panes[0].rows.get(halo.panes[0].key.replace(':24', ':18')).button.focus()")
+    expect("Enter on a line", after("Enter"), line="18")
+    expect("the address", {"hash": shown.value("location.hash")}, hash="#view=0&beside=1&line=18&step=0")
+    wrong += [f"with the keyboard: {line}" for line in shown.complaints]
+
+
+def drawn(page, shown, wrong):
+    """The picture says what the figures say."""
+    shown.open("about:blank")
+    shown.open(page.as_uri() + "#view=0&line=24")
+    rows = shown.value("halo.panes[0].drawing.querySelectorAll('rect.empty').length")
+    most = shown.value("halo.panes[0].drawing.querySelectorAll('.bar.most').length")
+    fail_if(wrong, (rows, most) != (32, 1), f"a column is drawn in {rows} rows with {most} full banks")
+    heat = shown.value("[...document.querySelectorAll('td.conflicts')].map(cell => [cell.textContent, "
+                       "Number(cell.style.getPropertyValue('--heat'))])")
+    fail_if(wrong, heat != [["0", 0], ["31", 1]], f"the heat of conflicts is {heat}")
+    shown.value("halo.panes[0].kind = 'global_store', halo.panes[0].update()")
+    sectors = shown.value("halo.panes[0].drawing.querySelectorAll('rect.sector').length")
+    fail_if(wrong, sectors != 4, f"a row is drawn in {sectors} sectors")
+
+
+def look(page, shown, pictures, wrong):
+    for name, (width, height) in WINDOWS.items():
+        for dark in (False, True):
+            for place in ("#view=0&line=24", "#view=0&beside=1&line=24"):
+                shown.show(width, height, dark)
+                shown.open("about:blank")
+                shown.open(page.as_uri() + place)
+                where = f"{name}, {'dark' if dark else 'light'}, {place}"
+                over = shown.value("document.documentElement.scrollWidth - innerWidth")
+                fail_if(wrong, over > 0, f"{where}: {over} px too wide")
+                lit = shown.value("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+                fail_if(wrong, lit == dark, f"{where}: the other colours")
+                wrong += [f"{where}: {line}" for line in shown.complaints]
+                if pictures:
+                    shown.picture(pictures / f"{page.stem}_{'two' if 'beside' in place else 'one'}_{name}"
+                                             f"{'_dark' if dark else ''}.png", whole=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--halo", required=True, type=pathlib.Path, help="the halo program")
+    parser.add_argument("--build", required=True, type=pathlib.Path, help="its build folder")
+    parser.add_argument("--pictures", type=pathlib.Path, help="keep what was seen here")
+    arguments = parser.parse_args()
+    wrong = []
+    with tempfile.TemporaryDirectory() as folder:
+        page = pathlib.Path(folder) / "transpose.html"
+        made = subprocess.run([arguments.halo.resolve(), "--build", arguments.build.resolve(), "trace", TRANSPOSE,
+                               "--output", page, "--no-open"], capture_output=True, text=True, check=False)
+        if made.returncode != 0 or not page.exists():
+            print(made.stderr.strip() or f"no page, and status {made.returncode}")
+            return 1
+        read(page, wrong)
+        program = browser.find()
+        if program:
+            if arguments.pictures:
+                arguments.pictures.mkdir(parents=True, exist_ok=True)
+            with browser.Page(program) as shown:
+                look(page, shown, arguments.pictures, wrong)
+                keys(page, shown, wrong)
+                drawn(page, shown, wrong)
+    for line in wrong:
+        print(line)
+    if wrong:
+        return 1
+    if not program:
+        print("the text is good; NOT RUN: how it looks, no Chromium was found")
+        return 77
+    print("the page is good, wide and narrow, light and dark, with the keyboard")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

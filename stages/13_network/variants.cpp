@@ -35,6 +35,64 @@ Conv2dVariant convolution() {
   return variant;
 }
 
+// [doc:across_images]
+// In CHWN the images of a fully connected layer are [features][N], as a map of N pixels with so many channels is; and
+// its outputs [K][N]. So it is a layer of 1 x 1 filters on one image, by any kernel for those.
+conv::ConvLayer across_images(const conv::ConvLayer& layer) {
+  return conv::ConvLayer({.N = 1,
+                          .C = layer.products_per_output(),
+                          .H = 1,
+                          .W = layer.N(),
+                          .K = layer.K(),
+                          .R = 1,
+                          .S = 1});
+}
+// [/doc:across_images]
+
+Conv2dVariant across_images(const Conv2dVariant& of_pixels, const std::string& name) {
+  const auto turned = [](const auto& function) {
+    using Function = std::decay_t<decltype(function)>;
+    if (!function) return Function();
+    return Function(
+        [function](const conv::ConvLayer& layer) { return function(across_images(layer)); });
+  };
+  Conv2dVariant variant = of_pixels;
+  variant.name = name;
+  variant.description =
+      "fully connected: images as the pixels of one map, by stage 08's or 09's kernel";
+  variant.layout = conv::Layout::chwn;
+  variant.refuses = [of_pixels](const conv::ConvLayer& layer) -> std::string {
+    const bool covers = layer.R() == layer.H() && layer.S() == layer.W();
+    if (!covers || layer.padding_h() > 0 || layer.padding_w() > 0) {
+      return "it is made for filters that cover the whole map";
+    }
+    return refusal(of_pixels, across_images(layer));
+  };
+  variant.launch = [of_pixels](Conv2dCall call) {
+    call.layer = across_images(call.layer);
+    return of_pixels.launch(call);
+  };
+  variant.workspace_floats = turned(of_pixels.workspace_floats);
+  variant.packed_floats = turned(of_pixels.packed_floats);
+  if (of_pixels.pack) {
+    variant.pack = [of_pixels](const float* filters, float* packed, const conv::ConvLayer& layer) {
+      return of_pixels.pack(filters, packed, across_images(layer));
+    };
+  }
+  variant.predict = turned(of_pixels.predict);
+  variant.predict_bias = turned(of_pixels.predict_bias);
+  variant.detail = turned(of_pixels.detail);
+  variant.published = {};
+  variant.runs_as = turned(of_pixels.runs_as);
+  if (of_pixels.chosen) {
+    variant.chosen = [of_pixels, name](const conv::ConvLayer& layer) {
+      return across_images(of_pixels.chosen(across_images(layer)), name);
+    };
+  }
+  variant.tiles = [](const conv::ConvLayer&) { return std::vector<TileSizes>{{.N = 32, .K = 32}}; };
+  return variant;
+}
+
 Catalogue catalogue() {
   Catalogue ours;
   ours.maker = "halo";
@@ -72,6 +130,10 @@ std::vector<Conv2dVariant> fully_connected_variants() {
       return of_bias(layer, layout);
     };
   }
+  all.variants.push_back(across_images(convolution(), "convolve_chwn"));
+  Conv2dStage tiles = multi_channel_stride_fixed::stage(), products = cuconv_two_stage::stage();
+  all.variants.push_back(across_images(variant(tiles, "register_tile"), "register_tile_chwn"));
+  all.variants.push_back(across_images(variant(products, "implicit_gemm"), "implicit_gemm_chwn"));
   return all.variants;
 }
 

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "common/cli/commands.hpp"
+#include "common/cli/traced.hpp"
 #include "common/data/file.hpp"
 #include "common/report/marks_text.hpp"
 #include "common/report/predictions.hpp"
@@ -53,6 +54,34 @@ std::string answers_note(const Exercise& exercise) {
   return std::to_string(open) +
          (open == 1 ? " question for a human waits in " : " questions for a human wait in ") +
          exercise.path_of(exercise.answers());
+}
+
+// Of the first budget that was not kept: what the worst lines do, with the same problem and inputs. It is for
+// people; where it cannot be had, the marks say enough.
+std::string why_over_budget(const BuildFolder& build, const Exercise& exercise, const Marks& marks,
+                            const TableOptions& table) {
+  constexpr std::size_t kLines = 2;
+  for (const CaseMark& mark : marks.cases) {
+    for (const BudgetLine& line : mark.budget) {
+      if (line.met || line.problem.empty()) continue;
+      std::string numbers;
+      for (const long long number : line.problem) {
+        numbers += (numbers.empty() ? "" : ",") + std::to_string(number);
+      }
+      try {
+        return trace::explain(
+                   trace_exercise_file(build, exercise, numbers, std::to_string(marks.seed)),
+                   kLines, table) +
+               "to see it: ./halo trace " + exercise.number + " --exercise --numbers " + numbers +
+               "\n";
+      } catch (const Interrupted&) {
+        throw;
+      } catch (const std::exception&) {
+        return "";
+      }
+    }
+  }
+  return "";
 }
 
 // What to do now.
@@ -171,6 +200,10 @@ Judgement judge_exercise(const BuildFolder& build, const Exercises& exercises,
   judgement.status = wrong ? 1 : 0;
   judgement.passed = marks.passed();
   judgement.screen = render_marks(marks, screen, options.table);
+  if (!options.watches && options.attempt.backend == "sim") {
+    const std::string why = why_over_budget(build, exercise, marks, options.table);
+    if (!why.empty()) judgement.screen += "\n" + why;
+  }
   return judgement;
 }
 

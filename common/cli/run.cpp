@@ -8,6 +8,7 @@
 #include "common/cli/gpu.hpp"
 #include "common/cli/last_runs.hpp"
 #include "common/cli/program_runs.hpp"
+#include "common/cli/traced.hpp"
 #include "common/data/suggestion.hpp"
 #include "common/process/process.hpp"
 #include "common/report/overview.hpp"
@@ -111,12 +112,33 @@ std::string what_next(const Results& results, const RunOptions& options) {
          (options.json.empty() ? "      --json FILE" : "") + "\n";
 }
 
-constexpr const char* kDetails = "details: --all\n";
-
 void print(const std::string& text) {
   std::fputs(text.c_str(), stdout);
   std::fflush(stdout);
 }
+
+// Of the first variant whose traffic is not what was predicted: what its worst lines do. (A right one costs what it
+// costs; of a wrong one the mistake comes first.)
+void explain_differences(const BuildFolder& build, const Choice& choice, const RunOptions& options,
+                         const Results& results, const TableOptions& table) {
+  for (const Row& row : results.rows) {
+    if (row.traffic.outcome != Outcome::bad || row.check.outcome != Outcome::good ||
+        row.hazards.outcome == Outcome::bad || row.role != Role::variant) {
+      continue;
+    }
+    for (const Program& program : choice.programs) {
+      if (program.name != row.stage) continue;
+      const std::string why =
+          explain_variant(build, program, options.passed_on, row.variant, table);
+      if (why.empty()) return;
+      print("\n" + why + "to see it: ./halo trace " + build.short_name(program.name) +
+            " --variant " + row.variant + "\n");
+      return;
+    }
+  }
+}
+
+constexpr const char* kDetails = "details: --all\n";
 
 }  // namespace
 
@@ -308,6 +330,10 @@ int run_stages(const BuildFolder& build, const RunOptions& options) {
           what_next(results, options));
   } else if (!brief && !told) {
     print(tables.end(results));
+  }
+  if (!brief && !told && !options.report_table && !options.search && choice.backend == "sim" &&
+      results.end.interrupted == 0) {
+    explain_differences(build, choice, options, results, table);
   }
   // Of a stage as a whole: not of one variant, or of somebody's own problem.
   const bool whole = std::all_of(

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <set>
 #include <sstream>
 
 #include "common/cli/attempt.hpp"
@@ -74,6 +75,17 @@ void build_needed(const BuildFolder& build, const std::vector<fs::path>& files,
   }
 }
 
+// Its problem alone: the first launch of each kernel is the one that counts.
+std::vector<std::string> command_for(const Program& program, const PassedOptions& passed_on) {
+  std::vector<std::string> command = {program.path.string(), "--no-peers", "--no-trials",
+                                      "--no-times"};
+  for (const auto& [name, value] : passed_on) {
+    command.push_back(name);
+    if (!value.empty()) command.push_back(value);
+  }
+  return command;
+}
+
 Subject stage_subject(const BuildFolder& build, const TraceOptions& options) {
   RunOptions run;
   run.stage = options.what;
@@ -94,12 +106,7 @@ Subject stage_subject(const BuildFolder& build, const TraceOptions& options) {
                     " runs on the CPU: there is no kernel whose lanes could be drawn");
   }
   build_needed(build, {program.path}, program.name);
-  std::vector<std::string> command = {program.path.string(), "--no-peers", "--no-trials",
-                                      "--no-times"};
-  for (const auto& [name, value] : options.passed_on) {
-    command.push_back(name);
-    if (!value.empty()) command.push_back(value);
-  }
+  const std::vector<std::string> command = command_for(program, options.passed_on);
   Subject subject{program.name, program.name, {}, build.path()};
   if (options.variant.empty()) {
     subject.runs.push_back({program.name, command});
@@ -212,6 +219,31 @@ trace::Document trace_exercise_file(const BuildFolder& build, const Exercise& ex
     throw CannotRun(exercise.name + " launched no kernel, so there is nothing to be drawn");
   }
   return trace::read({{exercise.name, report}}, {fs::current_path(), build.source()});
+}
+
+std::string explain_variant(const BuildFolder& build, const Program& program,
+                            const PassedOptions& passed_on, const std::string& variant,
+                            const TableOptions& table) {
+  constexpr std::size_t kLines = 2;
+  const std::set<std::string> ours = {"--variant",  "--without", "--strict",    "--show-output",
+                                      "--no-times", "--output",  "--no-trials", "--no-peers"};
+  PassedOptions kept;
+  for (const auto& option : passed_on) {
+    if (ours.count(option.first) == 0) kept.push_back(option);
+  }
+  kept.emplace_back("--variant", variant);
+  try {
+    const fs::path folder = build.path() / "trace";
+    fs::create_directories(folder);
+    const Subject subject{
+        program.name, program.name, {{variant, command_for(program, kept)}}, build.path()};
+    return trace::explain(trace::read(run_subject(subject, folder), {subject.base, build.source()}),
+                          kLines, table);
+  } catch (const Interrupted&) {
+    throw;
+  } catch (const std::exception&) {
+    return "";  // the table has said what differs
+  }
 }
 
 int run_trace(const BuildFolder& build, const TraceOptions& options) {

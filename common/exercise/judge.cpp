@@ -708,6 +708,7 @@ Verdict Check::within(const Numbers& problem, const std::vector<Limit>& limits) 
     line.allowed = limit.allowed;
     line.predicted = limit.usual;
     line.met = line.counted <= limit.allowed;
+    line.problem = problem;
     find_line(seen.lines, limit.measure, line.counted, line);
     if (line.file.ends_with("/" + state.source)) line.file = state.source;
     if (!line.met && verdict.outcome == Outcome::good) {

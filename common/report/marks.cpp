@@ -74,6 +74,7 @@ Json budget_to_json(const BudgetLine& line) {
                             {"allowed", line.allowed},
                             {"met", line.met}});
   add_known(json, "predicted", line.predicted);
+  if (!line.problem.empty()) json["problem"] = line.problem;
   if (line.file.empty()) return json;
   json["file"] = line.file;
   json["line"] = line.line;
@@ -88,6 +89,9 @@ BudgetLine budget_from_json(const Json& json) {
   line.allowed = figure_from(json, "allowed");
   line.met = json.get<bool>("met");
   line.predicted = optional_figure_from(json, "predicted");
+  if (const Json* const problem = json.find("problem")) {
+    line.problem = problem->get<std::vector<long long>>();
+  }
   if (json.find("file") == nullptr) return line;
   line.file = name_from(json, "file");
   line.line = json.get<int>("line");

@@ -24,6 +24,8 @@ struct BudgetLine {
   std::string file;  // the line that costs most of it; empty: none does
   int line = 0;
   double of_line = 0;  // its part of the count
+  std::vector<long long> problem =
+      {};  // that it was counted with, as the exercise's function takes it
 };
 
 /// One case of a check.

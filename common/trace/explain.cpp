@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <numeric>
 #include <set>
 
@@ -24,6 +25,7 @@ std::string with_commas(std::uint64_t number) {
 // 4.67, 12.5, 32.
 std::string figure(double value) {
   char text[32];
+  if (value >= 99.95) return with_commas(static_cast<std::uint64_t>(value + 0.5));
   std::snprintf(text, sizeof text, value < 9.995 ? "%.2f" : "%.1f", value);
   std::string shown = text;
   while (shown.back() == '0') shown.pop_back();
@@ -298,6 +300,19 @@ std::vector<Culprit> culprits(const Document&, const View& view) {
   return found;
 }
 
+std::vector<Repeated> repeated(const View& view) {
+  std::vector<Repeated> all;
+  for (const json::Value& array : view.launch.at("trace").at("arrays").elements()) {
+    const auto bytes = array.get<double>("bytes");
+    const auto sectors = array.get_or<std::uint64_t>("load_sectors", 0);
+    const double times = static_cast<double>(sectors) * kSector / bytes;
+    if (bytes > 0 && times >= 1.5) all.push_back({array.get<std::string>("name"), sectors, times});
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Repeated& a, const Repeated& b) { return a.sectors > b.sectors; });
+  return all;
+}
+
 std::string explain(const Document& document, std::size_t most_lines, const TableOptions& options) {
   std::string text;
   for (const View& view : document.views) {
@@ -320,6 +335,13 @@ std::string explain(const Document& document, std::size_t most_lines, const Tabl
                             "bank conflict");
     }
     text += (text.empty() ? "" : "\n") + wrapped(head + ".", options, "  ") + "\n";
+    for (const Repeated& one : repeated(view)) {
+      text += "  " +
+              wrapped(one.array + " is asked for " + figure(one.times) + " times over, in " +
+                          plural(one.sectors, "sector") + ".",
+                      options, "  ") +
+              "\n";
+    }
     const std::vector<Culprit> all = culprits(document, view);
     if (all.empty()) {
       text += "  No line takes more sectors or wavefronts than its bytes need.\n";

@@ -49,6 +49,11 @@ std::string page(const Document& document, const Heading& heading) {
     json::Value one = view.launch;
     one["name"] = view.name;
     one["short"] = view.short_kernel;
+    json::Value again = json::Value::array();
+    for (const Repeated& array : repeated(view)) {
+      again.push_back(json::Value::object({{"array", array.array}, {"times", array.times}}));
+    }
+    one["repeated"] = std::move(again);
     views.push_back(std::move(one));
   }
   json::Value files = json::Value::object();

@@ -259,6 +259,7 @@
       if (c("shared_load_requests") + c("shared_store_requests")) {
         facts.push(["bank conflicts", count(c("shared_load_conflicts") + c("shared_store_conflicts"))]);
       }
+      for (const { array, times: often } of view.repeated) facts.push([array, `asked for ${figure(often)} times over`]);
       const head = make("div", { class: "head" },
         make("h2", {}, view.name),
         make("div", { class: "kernel" }, view.kernel),

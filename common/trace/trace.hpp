@@ -69,6 +69,17 @@ struct Culprit {
 /// Those of a view, the worst first.
 std::vector<Culprit> culprits(const Document& document, const View& view);
 
+/// An array of global memory whose bytes are asked for more often than once, by all loads of the launch: so many
+/// times over, in sectors of 32 bytes.
+struct Repeated {
+  std::string array;
+  std::uint64_t sectors = 0;
+  double times = 0;
+};
+
+/// Those of a view that are asked for 1.5 times and more, by their sectors.
+std::vector<Repeated> repeated(const View& view);
+
 /// For a terminal: of each view its figures, and so many of its worst lines, quoted.
 std::string explain(const Document& document, std::size_t most_lines, const TableOptions& options);
 

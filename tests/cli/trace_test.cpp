@@ -157,3 +157,56 @@ TEST_CASE("trace: an exercise's check runs one problem of the student's file") {
   require_one_line(refused, 2);
   CHECK_THAT(refused.err, contains("3 are wanted"));
 }
+
+TEST_CASE("try: of a budget that is not kept the worst lines are explained") {
+  FakeCourse course;
+  course.add("04_tile_and_halo", "Tile and halo");
+  Marks marks = right_marks("04_tile_and_halo");
+  CaseMark& budget = marks.cases.back();
+  REQUIRE(budget.category == Category::budget);
+  budget.points = 0;
+  budget.outcome = Outcome::bad;
+  budget.message = "bytes an output: 57";
+  budget.budget = {{"bytes an output", 57, 9.5, 9.25, false, "", 0, 0, {1000, 9, 256}}};
+  const std::string told = course.told("marks", marks).string();
+  const auto checks = [&](const std::string& on_trace) {
+    course.set_check("04_tile_and_halo", "case \"$*\" in *--trace*)\n" + on_trace + ";; *) cat '" +
+                                             told + "' >&3; exit 1;; esac\n");
+  };
+  checks(traces("mine"));
+  const Ended ended = course.halo({"try", "04"}, {"COLUMNS=0"});
+  CAPTURE(ended.out, ended.err);
+  CHECK(ended.status == 1);
+  CHECK_THAT(ended.out, contains("begin 4 bytes into a sector") &&
+                            contains("./halo trace 04 --exercise --numbers 1000,9,256"));
+  CHECK_THAT(course.check_words(), contains("--trace 1000,9,256"));
+  // Marks are marks, whatever becomes of the explanation.
+  checks("exit 2\n");
+  const Ended without = course.halo({"try", "04"}, {"COLUMNS=0"});
+  CHECK(without.status == 1);
+  CHECK_THAT(without.out, contains("bytes an output") && !contains("halo trace"));
+}
+
+TEST_CASE("run: of traffic that is not as predicted the worst lines are explained") {
+  FakeBuild build;
+  Row row = good_row("04_tiled", "tiled");
+  const auto run = [&](const Row& told) {
+    const std::string file = build.told("rows", {told}).string();
+    build.add_program("04_tiled", "sim",
+                      "case \"$words\" in *--no-trials*)\n" + traces("tiled") + ";; *) cat '" +
+                          file + "' >&3;; esac\n");
+    return build.halo({"run", "04", "--on", "sim", "--strict", "--length", "77"}, {"COLUMNS=0"});
+  };
+  build.add_family("04_tiled", "conv1d");
+  CHECK_THAT(run(row).out, !contains("halo trace"));
+  row.traffic.outcome = Outcome::bad;
+  row.traffic.reason = "the sectors differ";
+  const Ended ended = run(row);
+  CAPTURE(ended.out, ended.err);
+  CHECK_THAT(ended.out, contains("begin 4 bytes into a sector") &&
+                            contains("./halo trace 04 --variant tiled"));
+  // What is wrong is mended first.
+  row.check.outcome = Outcome::bad;
+  row.check.reason = "wrong";
+  CHECK_THAT(run(row).out, !contains("halo trace"));
+}

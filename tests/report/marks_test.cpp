@@ -28,7 +28,7 @@ Marks some_marks() {
        Outcome::not_run,
        "judged once it is correct",
        {{"bytes an output", 57, 9.5, 9.25, false, "exercises/04_tile_and_halo/x.cu", 31, 48},
-        {"barriers", 1, 1, -1, true, "", 0, 0}},
+        {"barriers", 1, 1, -1, true, "", 0, 0, {1000, 9, 256}}},
        0}};
   Row row;
   row.stage = "04_tile_and_halo";
@@ -92,6 +92,8 @@ TEST_CASE("marks arrive as they were told") {
   CHECK(line.line == 31);
   CHECK(line.of_line == 48);
   CHECK(again.cases[2].budget[1].met);
+  CHECK(again.cases[2].budget[1].problem == std::vector<long long>{1000, 9, 256});
+  CHECK(line.problem.empty());
   CHECK_FALSE(again.cases[0].hidden);
   CHECK(again.cases[2].budget[1].predicted == -1);
   REQUIRE(again.faults.size() == 1);

@@ -127,6 +127,20 @@ TEST_CASE("constant memory that lanes read at different places is told") {
       contains("64 different addresses in 2 requests, and it serves one at a time"));
 }
 
+TEST_CASE("an array that is asked for again and again is told") {
+  const Folder folder;
+  const auto load = [&](int sectors) {
+    return said(folder,
+                report(launch(R"({"global_load_requests": 200, "global_load_sectors": 800})",
+                              R"({"global_load_sectors": 800})", "[]",
+                              R"([{"name": "input", "space": "global", "bytes": 4096, "phase": 0,
+                                 "load_sectors": )" +
+                                  std::to_string(sectors) + "}]")));
+  };
+  CHECK_THAT(load(1152), contains("input is asked for 9 times over, in 1,152 sectors."));
+  CHECK_THAT(load(128), !contains("times over"));
+}
+
 TEST_CASE("a kernel without waste is told so, and its atomics count for nothing") {
   const Folder folder;
   CHECK_THAT(said(folder,

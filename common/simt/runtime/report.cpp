@@ -127,10 +127,13 @@ Value to_json(const Trace& trace) {
       for (const LaneRun& run : request.lanes) {
         const auto [number, is_new] = numbers.try_emplace(run.array, numbers.size());
         if (is_new) {
-          arrays.push_back(Value::object({{"name", run.array->name},
-                                          {"space", run.array->space},
-                                          {"bytes", run.array->bytes},
-                                          {"phase", run.array->phase}}));
+          Value array = Value::object({{"name", run.array->name},
+                                       {"space", run.array->space},
+                                       {"bytes", run.array->bytes},
+                                       {"phase", run.array->phase}});
+          const auto loads = trace.load_sectors.find(run.array);
+          if (loads != trace.load_sectors.end()) array["load_sectors"] = loads->second;
+          arrays.push_back(std::move(array));
         }
         Value json = Value::array();
         json.push_back(run.lane);

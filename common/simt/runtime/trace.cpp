@@ -139,6 +139,7 @@ void WarpTrace::add(std::uint64_t key, const WarpAccess& access) {
   Site& site = sites_[id];
   const RequestCost cost = cost_of(event_kind(key), access);
   site.excess += cost.taken - cost.fewest;
+  site.taken += cost.taken;
   site.fewest += cost.fewest;
   if (site.requests == 0 || (site.kept.size() < kMostOfSite && requests_.size() < kMostOfWarp)) {
     site.kept.push_back(static_cast<std::uint32_t>(requests_.size()));
@@ -154,6 +155,7 @@ void LaunchTrace::take(std::uint64_t block, const WarpTrace* warps, unsigned war
     const WarpTrace& warp = warps[w];
     for (const auto& [id, site] : warp.sites()) {
       Samples& known = sites_[id];
+      known.taken += site.taken;
       known.fewest += site.fewest;
       Sample sample{true, block, w, site.excess, warp.steps(), site.requests, {}};
       const bool is_first = is_earlier(sample, known.first);
@@ -176,6 +178,7 @@ void LaunchTrace::take(std::uint64_t block, const WarpTrace* warps, unsigned war
 void LaunchTrace::merge(LaunchTrace&& other) {
   for (auto& [id, samples] : other.sites_) {
     Samples& known = sites_[id];
+    known.taken += samples.taken;
     known.fewest += samples.fewest;
     if (samples.first.any && is_earlier(samples.first, known.first)) {
       known.first = std::move(samples.first);
@@ -193,6 +196,7 @@ void LaunchTrace::clear() { sites_.clear(); }
 Trace LaunchTrace::told(const unsigned grid[3]) const {
   const ProgramImage& image = ProgramImage::get();
   using Place = std::pair<std::uint64_t, unsigned>;  // block, warp
+  Trace trace;
   std::map<Place, TracedWarp> warps;
   struct Line {
     const Sample* first = nullptr;
@@ -212,6 +216,15 @@ Trace LaunchTrace::told(const unsigned grid[3]) const {
     if (kind == EventKind::global_load) line.fewest_loads += samples.fewest;
     if (kind == EventKind::global_store) line.fewest_stores += samples.fewest;
     if (kind == EventKind::constant_load) line.fewest_constants += samples.fewest;
+    if (kind == EventKind::global_load) {
+      std::set<const TracedArray*> arrays;
+      for (const Sample* sample : {&samples.first, &samples.middle, &samples.worst}) {
+        for (const Request& request : sample->requests) {
+          for (const LaneRun& run : request.lanes) arrays.insert(run.array);
+        }
+      }
+      if (arrays.size() == 1) trace.load_sectors[*arrays.begin()] += samples.taken;
+    }
     std::set<Place> taken;  // a warp may be kept for several reasons
     for (const Sample* sample : {&samples.first, &samples.middle, &samples.worst}) {
       if (!sample->any || !taken.emplace(sample->block, sample->warp).second) continue;
@@ -228,7 +241,6 @@ Trace LaunchTrace::told(const unsigned grid[3]) const {
       }
     }
   }
-  Trace trace;
   std::map<Place, int> numbers;
   for (auto& [place, warp] : warps) {
     // A copy into shared memory is two requests of one step.

@@ -1,6 +1,6 @@
 // Kernels whose lanes can be told by hand: trace_test.py.
-#include <cuda_runtime.h>
 #include <cuda_pipeline.h>
+#include <cuda_runtime.h>
 
 __constant__ float factors[4];
 __device__ float variable[8];
@@ -12,7 +12,7 @@ __global__ void shifted(const float* input, float* output) {
   const int t = threadIdx.x;
   const int i = blockIdx.x * 40 + t;
   if (t < 3) before[t] = 0;
-  tile[t] = input[i + 1];                    // LINE shifted
+  tile[t] = input[i + 1];  // LINE shifted
   __syncthreads();
   if (t % 2 == 0) output[i] = tile[39 - t];  // LINE reversed
 }
@@ -21,11 +21,11 @@ __global__ void shifted(const float* input, float* output) {
 __global__ void strides(const float* input, float* output) {
   const int t = threadIdx.x;
   const int step = blockIdx.x == 1 ? (t < 32 ? 2 : 8) : 1;
-  float sum = variable[t / 32];      // LINE variable
+  float sum = variable[t / 32];  // LINE variable
   for (int j = 0; j < 20; ++j) {
-    sum += input[t * step + j];      // LINE loop
+    sum += input[t * step + j];  // LINE loop
   }
-  sum += factors[t % 4];             // LINE constant
+  sum += factors[t % 4];  // LINE constant
   output[blockIdx.x * 64 + t] = sum;
 }
 
@@ -36,7 +36,7 @@ __global__ void others(float* output, const float4* quads) {
   __pipeline_commit();
   __pipeline_wait_prior(0);
   __syncthreads();
-  atomicAdd(&output[t / 16], fours[31 - t].x);        // LINE atomic
+  atomicAdd(&output[t / 16], fours[31 - t].x);  // LINE atomic
 }
 
 int main() {

@@ -193,9 +193,9 @@ struct TracedLine {
 struct Trace {
   std::vector<TracedWarp> warps;  // by block, then warp
   std::vector<TracedLine> lines;  // by file and line
-  // Of arrays of global memory the sectors of all loads of the launch, by those places of the code that were
-  // seen to load from one array only.
-  std::map<const TracedArray*, std::uint64_t> load_sectors;
+  // Of arrays of global memory the fewest sectors that all loads of the launch could take, by those places of the
+  // code that were seen to load from one array only: more than it has, and its bytes are asked for again.
+  std::map<const TracedArray*, std::uint64_t> fewest_load_sectors;
 };
 
 // One kernel launch, in launch order; or a copy, a memset or an access of the host that is not ordered

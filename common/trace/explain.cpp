@@ -304,7 +304,7 @@ std::vector<Repeated> repeated(const View& view) {
   std::vector<Repeated> all;
   for (const json::Value& array : view.launch.at("trace").at("arrays").elements()) {
     const auto bytes = array.get<double>("bytes");
-    const auto sectors = array.get_or<std::uint64_t>("load_sectors", 0);
+    const auto sectors = array.get_or<std::uint64_t>("fewest_load_sectors", 0);
     const double times = static_cast<double>(sectors) * kSector / bytes;
     if (bytes > 0 && times >= 1.5) all.push_back({array.get<std::string>("name"), sectors, times});
   }
@@ -338,7 +338,7 @@ std::string explain(const Document& document, std::size_t most_lines, const Tabl
     for (const Repeated& one : repeated(view)) {
       text += "  " +
               wrapped(one.array + " is asked for " + figure(one.times) + " times over, in " +
-                          plural(one.sectors, "sector") + ".",
+                          plural(one.sectors, "sector") + " at least.",
                       options, "  ") +
               "\n";
     }

@@ -173,7 +173,8 @@
     for (const row of listed) {
       const begin = row.row * 128 - row.array.phase;
       // The name once, then where in the array the row begins.
-      const label = (named === row.array ? "" : row.array.name.length > 11 ? row.array.name.slice(0, 10) + "…" : row.array.name);
+      const name = row.array.name === "dynamic shared memory" ? "dynamic" : row.array.name;
+      const label = (named === row.array ? "" : name.length > 11 ? name.slice(0, 10) + "…" : name);
       if (label) {
         all.append(draw("text", { x: 2, y: row.y + high / 2 + 4, "font-size": 10.5 }, label, draw("title", {}, row.array.name)));
       }
@@ -269,6 +270,7 @@
           make("li", {}, `${finding.kind.replaceAll("_", " ")}, line ${finding.line}: ${finding.message}`))));
       }
       this.worstButtons = [];
+      const several = new Set(view.lines.map((line) => line.file)).size > 1;
       if (view.worst.length) {
         head.append(make("ul", { class: "worst" }, make("li", {}, "worst lines:"), ...view.worst.map((line) => {
           const words = [];
@@ -277,7 +279,7 @@
           if (f.conflicts) words.push(plural(f.conflicts, "conflict"));
           if (f.constants > f.bestConstants) words.push(`${count(f.constants - f.bestConstants)} addresses too many`);
           const button = make("button", { type: "button", "aria-pressed": "false", onclick: () => this.choose(lineKey(line)) },
-            `${line.line}: ${words.join(", ")}`);
+            `${several ? line.file.split("/").pop() + ":" : ""}${line.line}: ${words.join(", ")}`);
           this.worstButtons.push([lineKey(line), button]);
           return make("li", {}, button);
         })));

@@ -70,7 +70,7 @@ struct Culprit {
 std::vector<Culprit> culprits(const Document& document, const View& view);
 
 /// An array of global memory whose bytes are asked for more often than once, by all loads of the launch: so many
-/// times over, in sectors of 32 bytes.
+/// times over, in so many sectors of 32 bytes if none was touched in vain.
 struct Repeated {
   std::string array;
   std::uint64_t sectors = 0;

@@ -122,8 +122,8 @@ class Traces(unittest.TestCase):
         self.assertEqual(len(phases), 2)
         self.assertEqual(by_name["cudaMalloc number 1"],
                          {"name": "cudaMalloc number 1", "space": "global", "bytes": 4096, "phase": 0,
-                          # Warps of 32 and of 8 lanes: bytes 4 to 131, 132 to 163, 164 to 291 and 292 to 323.
-                          "load_sectors": 5 + 2 + 5 + 2})
+                          # In each of two blocks a warp of 32 lanes and one of 8.
+                          "fewest_load_sectors": 4 + 1 + 4 + 1})
 
     def test_the_worst_warp_of_a_line(self):
         _, trace = self.traced("strides")

@@ -134,10 +134,10 @@ TEST_CASE("an array that is asked for again and again is told") {
                 report(launch(R"({"global_load_requests": 200, "global_load_sectors": 800})",
                               R"({"global_load_sectors": 800})", "[]",
                               R"([{"name": "input", "space": "global", "bytes": 4096, "phase": 0,
-                                 "load_sectors": )" +
+                                 "fewest_load_sectors": )" +
                                   std::to_string(sectors) + "}]")));
   };
-  CHECK_THAT(load(1152), contains("input is asked for 9 times over, in 1,152 sectors."));
+  CHECK_THAT(load(1152), contains("input is asked for 9 times over, in 1,152 sectors at least."));
   CHECK_THAT(load(128), !contains("times over"));
 }
 

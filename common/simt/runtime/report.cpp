@@ -131,8 +131,10 @@ Value to_json(const Trace& trace) {
                                        {"space", run.array->space},
                                        {"bytes", run.array->bytes},
                                        {"phase", run.array->phase}});
-          const auto loads = trace.load_sectors.find(run.array);
-          if (loads != trace.load_sectors.end()) array["load_sectors"] = loads->second;
+          const auto loads = trace.fewest_load_sectors.find(run.array);
+          if (loads != trace.fewest_load_sectors.end()) {
+            array["fewest_load_sectors"] = loads->second;
+          }
           arrays.push_back(std::move(array));
         }
         Value json = Value::array();

@@ -139,7 +139,6 @@ void WarpTrace::add(std::uint64_t key, const WarpAccess& access) {
   Site& site = sites_[id];
   const RequestCost cost = cost_of(event_kind(key), access);
   site.excess += cost.taken - cost.fewest;
-  site.taken += cost.taken;
   site.fewest += cost.fewest;
   if (site.requests == 0 || (site.kept.size() < kMostOfSite && requests_.size() < kMostOfWarp)) {
     site.kept.push_back(static_cast<std::uint32_t>(requests_.size()));
@@ -155,7 +154,6 @@ void LaunchTrace::take(std::uint64_t block, const WarpTrace* warps, unsigned war
     const WarpTrace& warp = warps[w];
     for (const auto& [id, site] : warp.sites()) {
       Samples& known = sites_[id];
-      known.taken += site.taken;
       known.fewest += site.fewest;
       Sample sample{true, block, w, site.excess, warp.steps(), site.requests, {}};
       const bool is_first = is_earlier(sample, known.first);
@@ -178,7 +176,6 @@ void LaunchTrace::take(std::uint64_t block, const WarpTrace* warps, unsigned war
 void LaunchTrace::merge(LaunchTrace&& other) {
   for (auto& [id, samples] : other.sites_) {
     Samples& known = sites_[id];
-    known.taken += samples.taken;
     known.fewest += samples.fewest;
     if (samples.first.any && is_earlier(samples.first, known.first)) {
       known.first = std::move(samples.first);
@@ -223,7 +220,7 @@ Trace LaunchTrace::told(const unsigned grid[3]) const {
           for (const LaneRun& run : request.lanes) arrays.insert(run.array);
         }
       }
-      if (arrays.size() == 1) trace.load_sectors[*arrays.begin()] += samples.taken;
+      if (arrays.size() == 1) trace.fewest_load_sectors[*arrays.begin()] += samples.fewest;
     }
     std::set<Place> taken;  // a warp may be kept for several reasons
     for (const Sample* sample : {&samples.first, &samples.middle, &samples.worst}) {

@@ -48,7 +48,6 @@ class WarpTrace {
   };
   struct Site {
     std::uint64_t excess = 0;  // of all its requests
-    std::uint64_t taken = 0;
     std::uint64_t fewest = 0;
     std::uint32_t requests = 0;
     std::vector<std::uint32_t> kept = {};  // among requests()
@@ -99,8 +98,7 @@ class LaunchTrace {
   };
   struct Samples {
     Sample first, middle, worst;
-    std::uint64_t taken = 0;  // by all requests of all warps
-    std::uint64_t fewest = 0;
+    std::uint64_t fewest = 0;  // of all requests of all warps
   };
   static bool is_earlier(const Sample& a, const Sample& b) {
     return !b.any || std::tie(a.block, a.warp) < std::tie(b.block, b.warp);

@@ -4,6 +4,7 @@
 #include "common/harness/families/softmax.hpp"
 #include "common/harness/traffic/tally.hpp"
 #include "stages/12_fused_softmax/blocks.h"
+#include "stages/12_fused_softmax/registers.h"
 
 namespace halo::fused_softmax {
 
@@ -119,6 +120,74 @@ Cost predict_fused_cub(const Softmax& softmax) {
   return tally.cost();
 }
 
+// Pieces of 16 bytes or a float each, as a warp's lanes have them: `rows` rows from the first on, of lanes / rows threads
+// each, all of them the pieces from `first` on.
+Lanes pieces_of(const Team& team, std::int64_t C, std::int64_t rows, std::int64_t first) {
+  const std::int64_t lanes_of_row = std::min(team.threads, kWarpSize);
+  return wide_lanes(team.width, {0, kWarpSize}, [&](std::int64_t l) {
+    const std::int64_t piece = first + l % lanes_of_row;
+    const bool exists = l / lanes_of_row < rows && piece < C / team.width;
+    return exists ? l / lanes_of_row * C + piece * team.width : kNoCell;
+  });
+}
+
+Cost predict_cluster(const Softmax& softmax, int blocks_of_cluster) {
+  const std::int64_t N = softmax.N(), C = softmax.C();
+  const std::int64_t blocks = N * blocks_of_cluster;
+  constexpr std::int64_t kWarps = kMostTeam / kWarpSize;
+  Tally tally;
+  tally.launch(blocks, kMostTeam, (2 * kWarps + 2) * sizeof(float));
+  const Run row = C % 4 == 0 ? quads(Cells{0, C}) : Run(Cells{0, C});
+  tally.load(row, every(C, N));
+  tally.store(row, every(C, N));
+  // Each warp leaves its own, twice, and reads those of all; then the block, and every warp those of all blocks.
+  tally.shared_store(one(0), 2 * blocks * (kWarps + 1));
+  tally.shared_load(Cells{0, kWarps}, 2 * blocks * kWarps);
+  for (std::int64_t rank = 0; rank < blocks_of_cluster; ++rank) {
+    // A lane a block; the own block's is no way off.
+    tally.shared_load(one(0), 2 * N * kWarps);
+    tally.dshared_load(lanes({0, blocks_of_cluster},
+                             [&](std::int64_t l) { return l == rank ? kNoCell : l * kWarpSize; }),
+                       2 * N * kWarps);
+  }
+  tally.barriers(blocks * (2 + 2 + 1));
+  return tally.cost();
+}
+
+Cost predict_one_read(const Softmax& softmax) {
+  const std::int64_t N = softmax.N(), C = softmax.C();
+  const Team team = team_of(softmax.N(), softmax.C());
+  if (team.threads == 0) {
+    const int blocks = blocks_of_row(softmax.C());
+    return blocks == 0 ? predict_fused_parallel(softmax) : predict_cluster(softmax, blocks);
+  }
+  const std::int64_t rows_of_block = std::int64_t{team.block_rows()} * team.rows;
+  const std::int64_t blocks = (N - 1) / rows_of_block + 1;
+  const std::int64_t warps = std::max(team.threads / kWarpSize, 1);  // of a row
+  Tally tally;
+  tally.launch(blocks, team.block_threads(), 2 * warps * sizeof(float));
+  if (team.threads > kWarpSize) {
+    tally.shared_store(one(0), 2 * N * warps);
+    tally.shared_load(Cells{0, warps}, 2 * N * warps);
+    tally.barriers(2 * N);
+  }
+  // A warp has so many rows at a time, or a part of one.
+  const std::int64_t rows = std::max(kWarpSize / team.threads, 1);
+  for (std::int64_t first = 0; first * team.width < C; first += std::min(team.threads, kWarpSize)) {
+    const Lanes full = pieces_of(team, C, rows, first);
+    tally.load(full, every(rows * C, N / rows));
+    tally.store(full, every(rows * C, N / rows));
+    if (N % rows != 0) {
+      Times last = 0;
+      last.add(N / rows * rows * C);
+      const Lanes rest = pieces_of(team, C, N % rows, first);
+      tally.load(rest, last);
+      tally.store(rest, last);
+    }
+  }
+  return tally.cost();
+}
+
 }  // namespace
 
 void complete(SoftmaxStage& stage) {
@@ -126,6 +195,7 @@ void complete(SoftmaxStage& stage) {
   variant(stage, "fused").predict = predict_fused;
   variant(stage, "fused_parallel").predict = predict_fused_parallel;
   variant(stage, "fused_cub").predict = predict_fused_cub;
+  variant(stage, "one_read").predict = predict_one_read;
 }
 
 }  // namespace halo::fused_softmax

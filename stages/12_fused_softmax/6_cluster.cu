@@ -1,0 +1,109 @@
+// Stage 12, step 6: a row in the registers of a cluster of blocks.
+//
+// Computes   the softmax of rows that do not fit the registers of one block.
+// Changed    since 5 one_read: up to 16 blocks have a row together. Each leaves its maximum, then its sum, in its shared
+//            memory, and reads those of all others there. Rows of up to 262,144 cells are still read once; longer
+//            ones go through step 3.
+// Must cost  8 bytes a cell; of the other blocks' shared memory two values a block.
+// Run        ./halo run 12 --variant one_read --problem 2x40000
+#include <cooperative_groups.h>
+#include <cuda_runtime.h>
+
+#include "common/harness/kernel.h"
+#include "common/harness/overlap.h"
+#include "stages/12_fused_softmax/registers.h"
+#include "stages/12_fused_softmax/row.cuh"
+
+namespace halo::fused_softmax {
+
+// [doc:cluster]
+// The reduction over all blocks of the cluster of what each block has found, the same in all of them.
+template <class Op>
+__device__ float reduce_cluster(float value, float* mine, const Op& op) {
+  const auto cluster = cooperative_groups::this_cluster();
+  if (threadIdx.x == 0) *mine = value;
+  cluster.sync();
+  const int blocks = static_cast<int>(cluster.num_blocks());
+  const int lane = threadIdx.x % kWarpSize;
+  value = lane < blocks ? *cluster.map_shared_rank(mine, lane) : Op::identity;
+  return reduce_lanes<kWarpSize>(value, op);
+}
+
+// Preconditions: clusters of blocks_of_row(C) blocks of kMostTeam threads, one for each row; Piece as in step 5.
+template <class Piece>
+__global__ void __launch_bounds__(kMostTeam)
+    cluster_kernel(const float* __restrict__ input,  // [N][C]
+                   float* __restrict__ output,       // [N][C]
+                   int C) {
+  constexpr int kWidth = static_cast<int>(sizeof(Piece)) / 4;
+  constexpr int kPieces = most_pieces(kWidth);
+  __shared__ float partials[2][kMostTeam / kWarpSize];
+  __shared__ float of_block[2];
+
+  let_next_launch_begin();  // where calls overlap; else both do nothing
+  wait_for_launches_before();
+  const auto cluster = cooperative_groups::this_cluster();
+  const int blocks = static_cast<int>(cluster.num_blocks());
+  const int row = blockIdx.x / blocks;
+  const int first = static_cast<int>(cluster.block_rank()) * kMostTeam + threadIdx.x;
+  const int stride = blocks * kMostTeam;
+  const int pieces = C / kWidth;
+
+  const Piece* const from = reinterpret_cast<const Piece*>(input + (long long)row * C);
+  Piece cells[kPieces];
+#pragma unroll
+  for (int p = 0; p < kPieces; ++p) {
+    fill(cells[p], -INFINITY);
+    if (p * stride + first < pieces) cells[p] = from[p * stride + first];
+  }
+  float largest = Largest::identity;
+#pragma unroll
+  for (int p = 0; p < kPieces; ++p) largest = fmaxf(largest, reduce(cells[p], Largest()));
+  largest = reduce_block<kMostTeam>(largest, partials[0], Largest());
+  largest = reduce_cluster(largest, &of_block[0], Largest());
+
+  float sum = Sum::identity;
+#pragma unroll
+  for (int p = 0; p < kPieces; ++p) {
+    cells[p] = exponential(cells[p], largest);
+    sum += reduce(cells[p], Sum());
+  }
+  sum = reduce_block<kMostTeam>(sum, partials[1], Sum());
+  sum = reduce_cluster(sum, &of_block[1], Sum());
+
+  Piece* const to = reinterpret_cast<Piece*>(output + (long long)row * C);
+#pragma unroll
+  for (int p = 0; p < kPieces; ++p) {
+    if (p * stride + first < pieces) to[p * stride + first] = quotient(cells[p], sum);
+  }
+  cluster.sync();  // nobody leaves while others read what it has left
+}
+// [/doc:cluster]
+
+SoftmaxKernel fused_parallel();  // step 3
+
+// A GPU without clusters, or a row that is too long for one: step 3 reads what does not fit again.
+int one_read_by_cluster(const SoftmaxCall& c) {
+  const int blocks = blocks_of_row(c.C);
+  int device = 0, major = 0;
+  const cudaError_t error = cudaGetDevice(&device);
+  if (error != cudaSuccess) return error;
+  cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+  if (blocks == 0 || major < 9) return fused_parallel().launch(c);
+
+  const auto kernel = c.C % 4 == 0 ? cluster_kernel<float4> : cluster_kernel<float>;
+  // More than eight blocks of a cluster is more than every GPU with clusters has to have.
+  cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+  cudaLaunchAttribute attributes[2] = {};
+  attributes[0].id = cudaLaunchAttributeClusterDimension;
+  attributes[0].val.clusterDim.x = blocks;
+  attributes[0].val.clusterDim.y = attributes[0].val.clusterDim.z = 1;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(c.N * blocks);
+  config.blockDim = dim3(kMostTeam);
+  config.attrs = attributes;
+  config.numAttrs = 1 + overlap_attribute(c.overlaps, attributes[1]);
+  return cudaLaunchKernelEx(&config, kernel, c.input, c.output, c.C);
+}
+
+}  // namespace halo::fused_softmax

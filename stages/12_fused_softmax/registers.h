@@ -1,0 +1,65 @@
+// How steps 5 and 6 of stage 12 share a row out, said once for the kernels and for their costs.
+#pragma once
+
+namespace halo::fused_softmax {
+
+// A row is read once, into the registers of a team of threads, and written from there. A piece is 16 bytes, or a float
+// where rows do not begin on 16 bytes.
+constexpr int block_of(int team) { return team > 128 ? team : 128; }  // threads
+
+struct Team {
+  int width;    // floats of a piece: 4 or 1
+  int threads;  // of a row: 4 ... 32 lanes of a warp, or a block
+  int pieces;   // of a thread, at most
+  int rows;     // that a team has at a time
+
+  constexpr int block_threads() const { return block_of(threads); }
+  // Rows of a block, each `rows` times.
+  constexpr int block_rows() const { return block_threads() / threads; }
+};
+
+constexpr int kMostPieces = 8;  // of 16 bytes: 32 registers of a thread. Of floats twice as many
+constexpr int kMostTeam =
+    512;  // more threads leave an SM room for one row only, and nothing to do meanwhile
+constexpr int kShortRows = 4;  // of a team at a time, where a thread has a single float of each
+constexpr int kManyThreads = 128 * 1024;  // that fill a GPU
+
+constexpr int most_pieces(int width) { return width == 4 ? kMostPieces : 2 * kMostPieces; }
+
+// Of N rows of C. threads 0: the row does not fit one block.
+constexpr Team team_of(int N, int C) {
+  const int width = C % 4 == 0 ? 4 : 1;
+  const int pieces = C / width;
+  if (pieces > kMostTeam * most_pieces(width)) return {width, 0, 0, 0};
+  Team team{width, 4, 1, 1};
+  // Lanes of a warp are the cheapest team: they need no barrier. Each gets one piece, and from 32 on more.
+  while (team.threads < 32 && team.threads < pieces) team.threads *= 2;
+  while (team.threads < kMostTeam && team.threads * most_pieces(width) < pieces) team.threads *= 2;
+  // With few rows the GPU is not full: then more threads have less each. The work of a thread is the time.
+  while (team.threads < kMostTeam && team.threads < pieces &&
+         static_cast<long long>(N) * team.threads < kManyThreads) {
+    team.threads *= 2;
+  }
+  if (team.threads == 64) team.threads = 128;  // a block is no smaller
+  while (team.threads * team.pieces < pieces) team.pieces *= 2;
+  if (width == 1 && team.pieces == 1 && team.threads <= 32 &&
+      static_cast<long long>(N) * team.threads >= kManyThreads) {
+    team.rows = kShortRows;
+  }
+  return team;
+}
+
+// Step 6: blocks of kMostTeam threads, each with all that its registers hold.
+constexpr int kMostBlocks = 16;  // of a cluster, on an H200
+// 0: the row does not fit a cluster either.
+constexpr int blocks_of_row(int C) {
+  const int width = C % 4 == 0 ? 4 : 1;
+  int blocks = 1;
+  while (blocks <= kMostBlocks &&
+         static_cast<long long>(blocks) * kMostTeam * most_pieces(width) < C / width) {
+    blocks *= 2;
+  }
+  return blocks <= kMostBlocks ? blocks : 0;
+}
+
+}  // namespace halo::fused_softmax

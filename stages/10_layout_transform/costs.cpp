@@ -1,9 +1,11 @@
 // What the kernels of stage 10's transforms must cost, and the copy that stands beside them.
 #include <algorithm>
+#include <vector>
 
 #include "common/harness/backend/copy.hpp"
 #include "common/harness/families/transform.hpp"
 #include "common/harness/traffic/tally.hpp"
+#include "stages/10_layout_transform/shapes.h"
 
 namespace halo::layout_transform {
 
@@ -80,6 +82,136 @@ Cost predict_tiled_float2(const Transform& transform) {
   return tally.cost();
 }
 
+// Tiles of a matrix, by how many of their rows and columns exist: full ones, and those at the two edges. `origins` are their
+// first cells, in the input and in the output.
+template <class Visit>
+void for_each_kind_of_tile(const TileShape& shape, std::int64_t rows, std::int64_t columns,
+                           Visit visit) {
+  struct Side {
+    std::int64_t exist, first, times;
+  };
+  const auto sides = [](std::int64_t all, std::int64_t size) {
+    std::vector<Side> found;
+    if (all >= size) found.push_back({size, 0, all / size});
+    if (all % size != 0) found.push_back({all % size, all - all % size, 1});
+    return found;
+  };
+  const auto behind = [](std::int64_t cells) {
+    Times times = 0;
+    times.add(cells);
+    return times;
+  };
+  for (const Side& down : sides(rows, shape.rows)) {
+    for (const Side& across : sides(columns, shape.columns)) {
+      visit(down.exist, across.exist,
+            behind(down.first * columns + across.first) * every(shape.rows * columns, down.times) *
+                every(shape.columns, across.times),
+            behind(across.first * rows + down.first) * every(shape.rows, down.times) *
+                every(shape.columns * rows, across.times));
+    }
+  }
+}
+
+// A thread has 4 x 4 cells: four rows of 16 bytes in, four columns on chip; then warps go through the turned tile.
+void add_quads(Tally& tally, const TileShape& shape, std::int64_t rows, std::int64_t columns) {
+  const std::int64_t across = shape.columns / 4, down = shape.rows / 4;
+  const std::int64_t shift = shape.columns >= 32 ? 1 : 32 / shape.columns;  // kQuadShift
+  const std::int64_t threads = across * down;
+  tally.launch(tiles_of(shape, static_cast<int>(rows), static_cast<int>(columns)), threads,
+               (shape.columns * down + across * shift) * 16);
+  for_each_kind_of_tile(
+      shape, rows, columns, [&](std::int64_t h, std::int64_t w, const Times& in, const Times& out) {
+        const std::int64_t tiles = static_cast<std::int64_t>(in.total());
+        for (std::int64_t warp = 0; warp < threads; warp += kWarpSize) {
+          const Cells all{warp, std::min(warp + kWarpSize, threads)};
+          for (std::int64_t i = 0; i < 4; ++i) {
+            tally.load(wide_lanes(4, all,
+                                  [&](std::int64_t t) {
+                                    const std::int64_t row = t / across * 4 + i,
+                                                       column = t % across * 4;
+                                    return row < h && column < w ? row * columns + column : kNoCell;
+                                  }),
+                       in);
+            tally.shared_store(wide_lanes(4, all,
+                                          [&](std::int64_t t) {
+                                            const std::int64_t a = t % across;
+                                            return 4 *
+                                                   ((4 * a + i) * down + t / across + a * shift);
+                                          }),
+                               tiles);
+          }
+        }
+        for (std::int64_t first = 0; first < shape.columns * down; first += kWarpSize) {
+          const Cells all{first, first + kWarpSize};
+          const auto exists = [&](std::int64_t at) { return at / down < w && at % down * 4 < h; };
+          tally.shared_load(wide_lanes(4, all,
+                                       [&](std::int64_t at) {
+                                         return exists(at) ? 4 * (at + at / down / 4 * shift)
+                                                           : kNoCell;
+                                       }),
+                            tiles);
+          tally.store(wide_lanes(4, all,
+                                 [&](std::int64_t at) {
+                                   return exists(at) ? at / down * rows + at % down * 4 : kNoCell;
+                                 }),
+                      out);
+        }
+        tally.barriers(tiles);
+      });
+}
+
+void add_floats(Tally& tally, const TileShape& shape, std::int64_t rows, std::int64_t columns) {
+  const std::int64_t pitch = shape.columns + 1;
+  tally.launch(tiles_of(shape, static_cast<int>(rows), static_cast<int>(columns)), kFloatThreads,
+               shape.rows * pitch * 4);
+  for_each_kind_of_tile(
+      shape, rows, columns, [&](std::int64_t h, std::int64_t w, const Times& in, const Times& out) {
+        const std::int64_t tiles = static_cast<std::int64_t>(in.total());
+        for (std::int64_t first = 0; first < std::int64_t{shape.rows} * shape.columns;
+             first += kWarpSize) {
+          const Cells all{first, first + kWarpSize};
+          const auto cell = [&](std::int64_t row, std::int64_t column, std::int64_t at) {
+            return row < h && column < w ? at : kNoCell;
+          };
+          const auto by_rows = [&](auto place) {
+            return lanes(all, [&](std::int64_t at) {
+              const std::int64_t row = at / shape.columns, column = at % shape.columns;
+              return cell(row, column, place(row, column));
+            });
+          };
+          const auto by_columns = [&](auto place) {
+            return lanes(all, [&](std::int64_t at) {
+              const std::int64_t row = at % shape.rows, column = at / shape.rows;
+              return cell(row, column, place(row, column));
+            });
+          };
+          const auto on_chip = [&](std::int64_t row, std::int64_t column) {
+            return row * pitch + column;
+          };
+          tally.load(by_rows([&](std::int64_t r, std::int64_t c) { return r * columns + c; }), in);
+          tally.shared_store(by_rows(on_chip), tiles);
+          tally.shared_load(by_columns(on_chip), tiles);
+          tally.store(by_columns([&](std::int64_t r, std::int64_t c) { return c * rows + r; }),
+                      out);
+        }
+        tally.barriers(tiles);
+      });
+}
+
+Cost predict_quads(const Transform& transform) {
+  const std::int64_t N = images(transform), cells = cells_of_image(transform);
+  const std::int64_t rows = to_nchw(transform) ? cells : N;
+  const std::int64_t columns = to_nchw(transform) ? N : cells;
+  const TileShape shape = shape_of(static_cast<int>(rows), static_cast<int>(columns));
+  Tally tally;
+  if (shape.by_fours) {
+    add_quads(tally, shape, rows, columns);
+  } else {
+    add_floats(tally, shape, rows, columns);
+  }
+  return tally.cost();
+}
+
 // 16 bytes a lane, and what is left over of 16 bytes in a request of its own.
 Cost predict_copy(const Transform& transform) {
   const std::int64_t floats = transform.input_size();
@@ -106,6 +238,8 @@ void complete(TransformStage& stage) {
   pairs.detail = [](const Transform& transform) -> std::string {
     return transform.images().N() % 2 == 0 ? "" : "odd N: as tiled";
   };
+
+  variant(stage, "quads").predict = predict_quads;
 
   TransformVariant copy;
   copy.name = "copy";

@@ -12,22 +12,19 @@
 
 #include <type_traits>
 
-#include "common/harness/kernel.h"
 #include "common/harness/overlap.h"
-#include "stages/12_fused_softmax/registers.h"
 #include "stages/12_fused_softmax/row.cuh"
 
 namespace halo::fused_softmax {
 
 // [doc:one_read]
-// Preconditions: team_of(N, C) has these numbers; blocks of its block_threads(), as many as N rows need. Piece is float4
+// Preconditions: team_of(N, C) has these numbers, and kThreads is its block_threads(); as many blocks as N rows need. Piece is float4
 // only if C is a multiple of four and both arrays are 16-byte aligned.
-template <class Piece, int kPieces, int kTeam, int kRows>
-__global__ void __launch_bounds__(block_of(kTeam))
+template <class Piece, int kPieces, int kTeam, int kThreads, int kRows>
+__global__ void __launch_bounds__(kThreads)
     one_read_kernel(const float* __restrict__ input,  // [N][C]
                     float* __restrict__ output,       // [N][C]
                     int N, int C) {
-  constexpr int kThreads = block_of(kTeam);
   constexpr int kBlockRows = kThreads / kTeam;
   constexpr int kWarps = (kTeam - 1) / kWarpSize + 1;  // of a row
   __shared__ float partials[2][kWarps];
@@ -93,6 +90,7 @@ static int launch(const SoftmaxCall& c) {
     return dispatch<512, 256, 128, 32, 16, 8, 4>(team.threads, [&](auto threads) {
       constexpr bool kBlock = threads.value > kWarpSize, kWarp = threads.value == kWarpSize;
       constexpr bool kFloats = width.value == 1;
+      constexpr int kThreads = block_of(threads.value);
       using Piece = std::conditional_t<kFloats, float, float4>;
       if constexpr (kBlock || kWarp) {
         return dispatch < 1, 2, 4, 8,
@@ -101,13 +99,13 @@ static int launch(const SoftmaxCall& c) {
                                                                                         : 1,
                                        1 > (team.rows, [&](auto rows) -> Kernel {
                                          return one_read_kernel<Piece, pieces.value, threads.value,
-                                                                rows.value>;
+                                                                kThreads, rows.value>;
                                        });
                               });
       } else {
         return dispatch < kFloats ? kShortRows : 1,
                1 > (team.rows, [&](auto rows) -> Kernel {
-                 return one_read_kernel<Piece, 1, threads.value, rows.value>;
+                 return one_read_kernel<Piece, 1, threads.value, kThreads, rows.value>;
                });
       }
     });

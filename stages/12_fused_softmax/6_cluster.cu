@@ -9,9 +9,7 @@
 #include <cooperative_groups.h>
 #include <cuda_runtime.h>
 
-#include "common/harness/kernel.h"
 #include "common/harness/overlap.h"
-#include "stages/12_fused_softmax/registers.h"
 #include "stages/12_fused_softmax/row.cuh"
 
 namespace halo::fused_softmax {
@@ -29,14 +27,13 @@ __device__ float reduce_cluster(float value, float* mine, const Op& op) {
   return reduce_lanes<kWarpSize>(value, op);
 }
 
-// Preconditions: clusters of blocks_of_row(C) blocks of kMostTeam threads, one for each row; Piece as in step 5.
-template <class Piece>
+// Preconditions: clusters of blocks_of_row(C) blocks of kMostTeam threads, one for each row; Piece as in step 5, kPieces its most_pieces.
+template <class Piece, int kPieces>
 __global__ void __launch_bounds__(kMostTeam)
     cluster_kernel(const float* __restrict__ input,  // [N][C]
                    float* __restrict__ output,       // [N][C]
                    int C) {
   constexpr int kWidth = static_cast<int>(sizeof(Piece)) / 4;
-  constexpr int kPieces = most_pieces(kWidth);
   __shared__ float partials[2][kMostTeam / kWarpSize];
   __shared__ float of_block[2];
 
@@ -91,7 +88,8 @@ int one_read_by_cluster(const SoftmaxCall& c) {
   cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
   if (blocks == 0 || major < 9) return fused_parallel().launch(c);
 
-  const auto kernel = c.C % 4 == 0 ? cluster_kernel<float4> : cluster_kernel<float>;
+  const auto kernel =
+      c.C % 4 == 0 ? cluster_kernel<float4, most_pieces(4)> : cluster_kernel<float, most_pieces(1)>;
   // More than eight blocks of a cluster is more than every GPU with clusters has to have.
   cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
   cudaLaunchAttribute attributes[2] = {};

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "common/harness/kernel.h"
+#include "stages/12_fused_softmax/registers.h"
 
 namespace halo::fused_softmax {
 

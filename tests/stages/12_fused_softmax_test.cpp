@@ -16,10 +16,10 @@ namespace {
 // shared memory, and the first that does not; a tail of one cell, and one that ends inside a warp; as
 // many categories as a block has threads, and one more; many images of little.
 const std::vector<Softmax> kMore = {
-    Softmax(13, 1000), Softmax(7, 5000),  Softmax(2, 11263), Softmax(3, 11264), Softmax(3, 11265),
-    Softmax(2, 12345), Softmax(1, 23000), Softmax(5, 1024),  Softmax(5, 1025),  Softmax(300, 1),
-    Softmax(128, 10),  Softmax(1030, 3),  Softmax(70, 36),   Softmax(34, 351),  Softmax(33, 352),
-    Softmax(40000, 10), Softmax(2, 40000), Softmax(1, 300001), Softmax(2, 8193), Softmax(3, 2052),
+    Softmax(13, 1000),  Softmax(7, 5000),  Softmax(2, 11263),  Softmax(3, 11264), Softmax(3, 11265),
+    Softmax(2, 12345),  Softmax(1, 23000), Softmax(5, 1024),   Softmax(5, 1025),  Softmax(300, 1),
+    Softmax(128, 10),   Softmax(1030, 3),  Softmax(70, 36),    Softmax(34, 351),  Softmax(33, 352),
+    Softmax(40000, 10), Softmax(2, 40000), Softmax(1, 300001), Softmax(2, 8193),  Softmax(3, 2052),
 };
 
 std::vector<float> outputs_of(Backend& backend, const SoftmaxVariant& variant,

@@ -1,6 +1,7 @@
-"""The figures of stage 07: both ways to divide a single-channel layer over the SMs."""
+"""The figures of stage 07: both ways to divide a single-channel layer over the SMs, and what they reach."""
 
-from make_figures import BLUE, GREEN, GREY, INK, PURPLE, Drawing
+from make_figures import BLUE, GREEN, GREY, INK, PURPLE, RED, Drawing
+from stage_convolve import ratio_panel, ratios, wins
 
 ROWS, FILTERS, SMS = 12, 6, 3
 CELL = 17
@@ -30,7 +31,7 @@ def filters_over_sms():
                 "the next strip is on its way into registers.")
     x, y = 40, 78
     kinds = ["plain"] * 3 + ["halo"] + ["tile"] * 4 + ["halo"] + ["read"] * 3
-    the_map(d, x, y, kinds, "the map, P = 3 strips")
+    the_map(d, x, y, kinds, "the map, 3 strips")
     right = x + ROWS * CELL
     d.text(right + 12, y + 2 * CELL + 5, "done", 13, "start", GREY)
     d.text(right + 12, y + 6 * CELL + 5, "on chip, computed now", 13, "start", GREEN)
@@ -43,15 +44,15 @@ def filters_over_sms():
 
     fx = 468
     filters_at(d, fx, y, ["mask"] * FILTERS, lambda f: f"filter {f}")
-    d.text(fx + 40, y - 12, "M = 6 filters", 13, bold=True)
+    d.text(fx + 40, y - 12, "6 filters", 13, bold=True)
     for sm in range(SMS):
         top = y + sm * 68 - 2
         d.rect(650, top, 190, 58, "pale", stroke=GREY, radius=6)
         d.text(745, top + 24, f"SM {sm}", 14, bold=True)
         d.text(745, top + 44, f"keeps filters {2 * sm} and {2 * sm + 1}", 12)
         d.line(560, top + 30, 646, top + 30, PURPLE, 1.8, arrow=True)
-    d.text(440, 352, "D1 = 4 (Wx (Wy/P + K - 1) + K² M/N_SM) bytes on chip, "
-           "F1 = (K² M/N_SM)(Wx Wy/P) FMAs for them", 13)
+    d.text(440, 352, "D = 4 (W (H/strips + R - 1) + R S K/SMs) bytes on chip, "
+           "F = (R S K/SMs)(W H/strips) FMAs for them", 13)
     return d
 
 
@@ -79,15 +80,15 @@ def map_over_sms():
     fx = 560
     kinds = ["plain"] * 2 + ["mask"] * 2 + ["read"] * 2
     filters_at(d, fx, y, kinds, lambda f: f"filter {f}")
-    d.text(fx + 40, y - 12, "M = 6 filters, Q = 3 groups", 13, bold=True)
+    d.text(fx + 40, y - 12, "6 filters, 3 groups", 13, bold=True)
     for group, (words, colour) in enumerate((("done", GREY), ("on chip, computed now", PURPLE),
                                              ("next: into registers", BLUE))):
         d.text(fx + 116, y + group * 68 + 36, words, 13, "start", colour)
     d.line(fx - 18, y + 60, fx - 18, y + 200, INK, 2, arrow=True)
     d.text(fx + 80, y + ROWS * CELL + 24, "every SM sees all of them, group after group", 12,
            colour=GREY)
-    d.text(440, 352, "D2 = 4 (Wx (Wy/N_SM + K - 1) + K² M/Q) bytes on chip, "
-           "F2 = (K² M/Q)(Wx Wy/N_SM) FMAs for them", 13)
+    d.text(440, 352, "D = 4 (W (H/SMs + R - 1) + R S K/groups) bytes on chip, "
+           "F = (R S K/groups)(W H/SMs) FMAs for them", 13)
     return d
 
 
@@ -105,7 +106,7 @@ def two_blocks():
         d.cells(x + columns * cell + 14, y, ["f0"], 30, 26, "mask", 12)
         d.cells(x + columns * cell + 14, y + 30, ["f1"], 30, 26, "mask", 12)
 
-    d.text(140, 32, "an SM, as D1 counts", 14, bold=True)
+    d.text(140, 32, "an SM, as D counts", 14, bold=True)
     piece(30, 56, ["halo"] + ["tile"] * 6 + ["halo"])
     d.text(140, 250, "6 + 2 rows, 2 filters", 13)
     for block, x in enumerate((300, 560)):
@@ -117,8 +118,79 @@ def two_blocks():
     return d
 
 
+def store_bound():
+    d = Drawing(860, 300, "What a thread of store_bound has",
+                "A thread has two rows of four outputs. Its window, four rows of six cells, comes from "
+                "global memory in aligned quads and stays in registers. Filters go by: their "
+                "nine taps come from shared memory as two quads and one tap, and each filter gives two quads of "
+                "outputs to store.")
+    cell = 26
+    x, y = 40, 84
+    for row in range(4):
+        for column in range(12):
+            kind = "tile" if 1 <= row <= 2 and 4 <= column < 8 else "halo" if 3 <= column < 9 else "pale"
+            d.rect(x + column * cell, y + row * cell, cell, cell, kind, stroke=GREY, width=0.6)
+    for column in range(0, 13, 4):
+        d.line(x + column * cell, y - 6, x + column * cell, y + 4 * cell + 6, INK, 2)
+    d.text(x + 6 * cell, y - 40, "the window: aligned quads of global memory", 14, bold=True)
+    d.text(x + 6 * cell, y - 20, "loaded once; 4 rows of 6 cells stay in registers", 12, colour=GREY)
+    d.text(x + 6 * cell, y + 4 * cell + 28, "dots: under its eight outputs", 12, colour=GREEN)
+    d.text(x + 6 * cell, y + 4 * cell + 46, "crosses: halo; grey: of the quads, not needed", 12, colour=GREY)
+
+    fx = 400
+    d.text(fx + 104, y - 40, "filter by filter", 14, bold=True)
+    d.text(fx + 104, y - 20, "taps: shared memory, in quads", 12, colour=GREY)
+    for k in range(3):
+        top = y + k * 42
+        d.cells(fx, top, [str(i) for i in range(9)], 18, 26, "mask", 11)
+        d.rect(fx + 9 * 18, top, 3 * 18, 26, "ghost", stroke=GREY, dashed=True)
+        for edge in (0, 4, 8, 12):
+            d.line(fx + edge * 18, top - 3, fx + edge * 18, top + 29, INK, 2)
+    d.text(fx + 104, y + 146, "2 quads and 1 tap for 8 x 9 multiply-adds", 12, colour=PURPLE)
+
+    ox = 690
+    d.text(ox + 52, y - 40, "to store", 14, bold=True)
+    d.text(ox + 52, y - 20, "two quads a filter", 12, colour=GREY)
+    for k in range(3):
+        top = y + k * 42
+        d.line(fx + 12 * 18 + 10, top + 13, ox - 8, top + 13, BLUE, 1.8, arrow=True)
+        for row in range(2):
+            for column in range(4):
+                d.rect(ox + column * cell, top + row * 14, cell, 13, "read", stroke=GREY, width=0.6)
+    d.text(430, 284, "3 x 3 filters, two rows of four outputs: 24 cells, 9 taps, 8 sums in registers", 13)
+    return d
+
+
+def against_the_library():
+    """cuDNN's fastest over `adaptive`, one panel a filter size, sorted."""
+    name = "bench_chang_onishi_single.json"
+    all_found = ratios(name, "adaptive")
+    found = {size: [(ratio, layer) for ratio, layer in all_found if layer.split("-")[2] == size]
+             for size in ("1", "3", "5")}
+    said = "; ".join(f"{size} x {size}: ahead on {wins(f)} of {len(f)}, from {f[0][0]:.2f} to {f[-1][0]:.2f}"
+                     for size, f in found.items())
+    d = Drawing(880, 400, "adaptive beside cuDNN, by the size of the filters",
+                f"Times of cuDNN's fastest float kernel over those of adaptive, one step a layer, sorted. {said}.")
+    d.text(440, 30, "One channel, 27 layers, one image: cuDNN's time / adaptive's", 16, bold=True)
+    width = 250
+    for at, (size, layers) in enumerate(found.items()):
+        left = 66 + at * (width + 20)
+        ratio_panel(d, (left, 84, left + width, 330), layers, (0.5, 4), at == 0)
+        d.text(left + width / 2, 58, f"{size} x {size}", 14, bold=True)
+        d.text(left + width / 2, 76, f"ahead of cuDNN on {wins(layers)} of {len(layers)} layers", 13,
+               colour=BLUE if 2 * wins(layers) > len(layers) else RED)
+        d.text(left + 2, 348, f"{layers[0][0]:.2f}: {layers[0][1]}", 12, "start")
+        d.text(left + width - 2, 348, f"{layers[-1][0]:.2f}: {layers[-1][1]}", 12, "end")
+    d.text(440, 374, "Above the line: ours is faster (plain). Below: cuDNN is (hatched). A step is a layer; caches "
+           "are warm.", 13)
+    d.text(440, 391, f"NVIDIA H200. File: docs/results/{name}", 11, colour=GREY)
+    return d
+
+
 FIGURES = {
     "stage_07_filters_over_sms": filters_over_sms,
     "stage_07_map_over_sms": map_over_sms,
     "stage_07_two_blocks": two_blocks,
+    "stage_07_store_bound": store_bound,
+    "stage_07_against_the_library": against_the_library,
 }

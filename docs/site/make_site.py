@@ -6,7 +6,8 @@
 Only what the navigation of mkdocs.yml.in names is published, with the pictures and files that those pages
 link, and the exercises. A link that leaves docs/ leads to a page that shows the file. The comments by
 which check_docs.py keeps pages and results in step are left out: Markdown takes some of them for blocks.
-The site is read from disk as well: search too, by local_search.js.
+The site is read from disk as well: search too, by local_search.js. The words that docs/notation.md explains in bold show their
+meaning on hover, where they first occur in a section of a page.
 
 Exit status: 0 built, 1 something is wrong with a page (one line each), 2 wrong use, 77 MkDocs or Material is
 not installed.
@@ -33,6 +34,49 @@ LANGUAGES = {".cu": "cpp", ".cuh": "cpp", ".cpp": "cpp", ".hpp": "cpp", ".h": "c
 # Shown by the browser as they are.
 FILES = {".svg", ".png", ".json"}
 
+NOTATION = "docs/notation.md"
+WORD = re.compile(r"^\| \*\*(.+?)\*\* \| (.+?) \|$", re.M)
+NAMES = {"Halo"}  # of this course: no word with a capital letter
+ABBREVIATION = re.compile(r'<abbr title="([^"]*)">(.*?)</abbr>', re.S)
+HEADING = re.compile(r"<h([1-6])\b.*?</h\1>", re.S)
+
+
+def glossary(root):
+    """{each form of a word: its meaning}, of the words in bold in the tables of the notation."""
+    forms = {}
+    page = root / NOTATION
+    for word, meaning in WORD.findall(page.read_text(encoding="utf-8") if page.is_file() else ""):
+        meaning = LINK.sub(r"\2", meaning).replace("`", "").replace("*", "")
+        some = [word] if word.endswith("s") else [word, word[:-1] + "ies" if word.endswith("y") else word + "s"]
+        for form in some + [form[0].upper() + form[1:] for form in some]:
+            if form not in NAMES:
+                forms[form] = meaning
+    return forms
+
+
+def definitions(forms, text):
+    """The lines for Python-Markdown's extension abbr: longer words first, or it would find "bank" in "bank conflict"."""
+    used = [form for form in sorted(forms, key=len, reverse=True)
+            if re.search(rf"(?<!\w){re.escape(form)}(?!\w)", text)]
+    return "".join(f"*[{form}]: {forms[form]}\n" for form in used)
+
+
+def first_in_section(html):
+    """Of the explained words, those that are the first of their meaning in a section, and stand in no heading."""
+    html = HEADING.sub(lambda heading: ABBREVIATION.sub(r"\2", heading[0]), html)
+
+    def thinned(section):
+        seen = set()
+
+        def one(match):
+            known = match[1] in seen
+            seen.add(match[1])
+            return match[2] if known else match[0]
+
+        return ABBREVIATION.sub(one, section)
+
+    return "".join(thinned(section) for section in re.split(r"(?=<h[12]\b)", html))
+
 
 def outside_code(line, change):
     """The line with `change` applied to all but its inline code."""
@@ -45,6 +89,7 @@ class Site:
 
     def __init__(self, root, pages):
         self.root, self.pages = root, pages
+        self.words = glossary(root)
         self.done, self.waiting, self.problems = {}, [], []
 
     def problem(self, text):
@@ -110,7 +155,8 @@ class Site:
                 fence = None
             out.append(line)
         flush()
-        return "\n".join(out)
+        text = "\n".join(out)
+        return text if path == NOTATION else f"{text.rstrip()}\n\n{definitions(self.words, text)}"
 
     def link(self, page, match):
         bang, label, target = match.groups()
@@ -199,6 +245,9 @@ def build(root, out):
     problems += [f"site: {line}" for line in what.problems]
     if done.returncode != 0:
         return problems + [f"site: {line}" for line in said or [done.stderr.strip()[-400:]]], site, True
+
+    for page in site.rglob("*.html"):
+        page.write_text(first_in_section(page.read_text(encoding="utf-8")), encoding="utf-8")
 
     # What search reads from disk, where a page may not load a file.
     index = site / "search" / "search_index.json"

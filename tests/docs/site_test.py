@@ -4,7 +4,7 @@
     tests/docs/site_test.py [--pictures DIR] [--out DIR]
 
 Fails on a page that is wider than its window, on complaints in the console, on dead links, on text that
-Markdown has torn apart, and if search finds nothing. --pictures keeps a screenshot of each page to look at. Exit status:
+Markdown has torn apart, on words of the glossary that are not explained, and if search finds nothing. --pictures keeps a screenshot of each page to look at. Exit status:
 0 good, 1 something is wrong (one line each), 77 nothing could be looked at.
 """
 
@@ -103,6 +103,24 @@ def torn_text(site):
     return wrong
 
 
+# Words that must be explained where a page first has them.
+EXPLAINED = {"00_before_you_start.html": ("SMs", "warp", "lanes", "sectors", "wavefront", "bank conflict", "ridge"),
+             "04_conv1d_tiled_halo.html": ("halo", "tile", "sectors")}
+
+
+def unexplained(site):
+    """The words of the glossary show what they mean, on pages that are known to have them, and in no heading."""
+    wrong = []
+    for name, words in EXPLAINED.items():
+        path = site / name
+        text = path.read_text(encoding="utf-8") if path.is_file() else ""
+        wrong += [f"{name}: no tooltip for {word}" for word in words
+                  if not re.search(rf'<abbr title="[^"]+">{word}</abbr>', text)]
+    wrong += [f"{path.relative_to(site)}: a tooltip in a heading" for path in site.rglob("*.html")
+              if re.search(r"<h([1-6])\b(?:(?!</h\1>).)*<abbr", path.read_text(encoding="utf-8"), re.S)]
+    return wrong
+
+
 TOO_WIDE = """(() => {
   const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
   if (wide <= 0) return '';
@@ -162,7 +180,7 @@ def main():
         print(built.stderr.strip() or built.stdout.strip())
         return built.returncode
     site = out.resolve() / "site"
-    wrong = dead_links(site) + torn_text(site)
+    wrong = dead_links(site) + torn_text(site) + unexplained(site)
     program = browser.find()
     if arguments.pictures:
         arguments.pictures.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,5 @@
-// The whole program of docs/00_before_you_start.md: 100,000 numbers, each one larger, every call looked at.
+// The whole program of docs/00_before_you_start.md: adds one to 100,000 numbers and looks at every
+// call's status.
 // [doc:program]
 #include <cuda_runtime.h>
 

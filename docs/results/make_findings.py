@@ -4,8 +4,8 @@
     docs/results/make_findings.py --simcc build/common/simt/simcc            write findings.json
     docs/results/make_findings.py --simcc build/common/simt/simcc --check    exit 1 if it differs
 
-For each program: `compiles`; `status`, how it ended; `said`, the simulator's findings, or the first
-error if it does not compile; `printed`, its own output if nothing was found.
+For each program: `compiles`; `status`, how it ended; `said`, the simulator's findings and
+refusals, or the first error if it does not compile; `printed`, its own output if nothing was found.
 """
 
 import argparse
@@ -27,6 +27,10 @@ def listing(name, file, threads, width):
             f"-DLISTING={name}", f"-DTHREADS={threads}", f"-DWIDTH={width}"]
 
 
+def public_bug(number):
+    return ["docs/examples/public_bugs.cu", f"-DBUG={number}"]
+
+
 FIGURE7B = ["tests/stages/sc16_figure7/figure7b.cu", "docs/examples/sc16_figure7b.cu", "-I."]
 
 # 16 threads are the report's default, 3 taps the mask of its tables.
@@ -38,6 +42,12 @@ PROGRAMS = {
     "code4_int_tile": listing("code4_int_tile", "code4_int_tile", 16, 3),
     "code4_wide_mask": listing("code4_int_tile", "code4_int_tile", 8, 15),
     "code5": listing("code5", "code5", 16, 3),
+    "public_halo": public_bug(1),
+    "public_scan": public_bug(2),
+    "public_left": public_bug(3),
+    "public_reused": public_bug(4),
+    "public_copy": public_bug(5),
+    "public_grid": public_bug(6),
     "figure7b_16": FIGURE7B + ["-DCHANNELS=16"],
     "figure7b_32": FIGURE7B + ["-DCHANNELS=32"],
 }
@@ -64,8 +74,10 @@ def run_one(simcc, name, folder):
         return {"name": name, "compiles": True, "status": None, "said": [], "printed": []}
     ran = subprocess.run([str(program)], cwd=folder, capture_output=True, text=True, check=False,
                          env=settings, timeout=120)
-    said = []
-    for launch in json.loads(report.read_text(encoding="utf-8"))["launches"]:
+    # A launch that is refused leaves a line, and no report.
+    said = [line for line in ran.stderr.splitlines() if "was not launched" in line]
+    launches = json.loads(report.read_text(encoding="utf-8"))["launches"] if report.is_file() else []
+    for launch in launches:
         for finding in launch["findings"]:
             line = (f"{finding['file']}:{finding['line']}: {finding['kind']}: {finding['message']} "
                     f"({finding['count']} time{'s' if finding['count'] != 1 else ''})")

@@ -4,8 +4,8 @@
     tests/docs/site_test.py [--pictures DIR] [--out DIR]
 
 Fails on a page that is wider than its window, on complaints in the console, on dead links, on text that
-Markdown has torn apart, on words of the glossary that are not explained, and if search finds nothing. --pictures keeps a screenshot of each page to look at. Exit status:
-0 good, 1 something is wrong (one line each), 77 nothing could be looked at.
+Markdown has torn apart, on words of the glossary that are not explained, and if search finds nothing. --pictures keeps
+a screenshot of each page to look at. Exit status: 0 good, 1 something is wrong (one line each), 77 nothing could be looked at.
 """
 
 import argparse

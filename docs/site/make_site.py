@@ -38,7 +38,7 @@ NOTATION = "docs/notation.md"
 WORD = re.compile(r"^\| \*\*(.+?)\*\* \| (.+?) \|$", re.M)
 NAMES = {"Halo"}  # of this course: no word with a capital letter
 ABBREVIATION = re.compile(r'<abbr title="([^"]*)">(.*?)</abbr>', re.S)
-HEADING = re.compile(r"<h([1-6])\b.*?</h\1>", re.S)
+PLAIN = re.compile(r"<(h[1-6]|a)\b.*?</\1>", re.S)  # a heading, a link
 
 
 def glossary(root):
@@ -62,8 +62,8 @@ def definitions(forms, text):
 
 
 def first_in_section(html):
-    """Of the explained words, those that are the first of their meaning in a section, and stand in no heading."""
-    html = HEADING.sub(lambda heading: ABBREVIATION.sub(r"\2", heading[0]), html)
+    """Of the explained words, those that are the first of their meaning in a section, and stand in no heading and no link."""
+    html = PLAIN.sub(lambda found: ABBREVIATION.sub(r"\2", found[0]), html)
 
     def thinned(section):
         seen = set()

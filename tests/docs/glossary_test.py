@@ -58,6 +58,11 @@ class Glossary(unittest.TestCase):
         self.assertEqual(make_site.first_in_section(html),
                          f"<h1>SM</h1><p>{word} SM</p><h2 id='a'>SM</h2><p>{word} SM</p>")
 
+    def test_a_link_is_left_alone(self):
+        word = '<abbr title="x">request</abbr>'
+        self.assertEqual(make_site.first_in_section(f'<p><a href="y">pull {word}</a> {word} {word}</p>'),
+                         f'<p><a href="y">pull request</a> {word} request</p>')
+
     def test_plural_counts_as_the_word(self):
         html = '<p><abbr title="x">SMs</abbr> <abbr title="x">SM</abbr> <abbr title="y">lane</abbr></p>'
         self.assertEqual(make_site.first_in_section(html),

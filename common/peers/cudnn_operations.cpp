@@ -202,6 +202,28 @@ std::vector<Form> list_transforms(const conv::Transform& transform) {
 
 // Pooling
 
+// Each is another kernel of cuDNN's: CUDNN_NOT_PROPAGATE_NAN is up to twice as fast as CUDNN_PROPAGATE_NAN,
+// and gives the same for all numbers. Whoever has the choice would take the faster.
+struct PoolingMode {
+  std::string name;
+  cudnnPoolingMode_t pooling;
+  cudnnNanPropagation_t nan;
+};
+
+std::vector<PoolingMode> modes_of(const conv::PoolingLayer& layer) {
+  std::vector<PoolingMode> modes;
+  for (const cudnnNanPropagation_t nan : {CUDNN_PROPAGATE_NAN, CUDNN_NOT_PROPAGATE_NAN}) {
+    const std::string name = nan == CUDNN_PROPAGATE_NAN ? "PROPAGATE_NAN" : "NOT_PROPAGATE_NAN";
+    if (layer.kind() == conv::Pooling::average) {
+      modes.push_back({name, CUDNN_POOLING_AVERAGE_COUNT_EXCLUDE_PADDING, nan});
+    } else {
+      modes.push_back({name, CUDNN_POOLING_MAX, nan});
+      modes.push_back({"MAX_DETERMINISTIC, " + name, CUDNN_POOLING_MAX_DETERMINISTIC, nan});
+    }
+  }
+  return modes;
+}
+
 class PoolingDescriptor {
  public:
   PoolingDescriptor() = default;
@@ -211,17 +233,13 @@ class PoolingDescriptor {
     if (pooling_ != nullptr) cudnnDestroyPoolingDescriptor(pooling_);
   }
 
-  // Once only. Backward, which nobody asks for, is where CUDNN_POOLING_MAX_DETERMINISTIC differs.
-  // A NaN in a window makes its maximum NaN: it must not vanish in a network.
-  cudnnStatus_t make(const conv::PoolingLayer& layer) {
+  // Once only.
+  cudnnStatus_t make(const conv::PoolingLayer& layer, const PoolingMode& mode) {
     const cudnnStatus_t status = cudnnCreatePoolingDescriptor(&pooling_);
     if (status != CUDNN_STATUS_SUCCESS) return status;
-    return cudnnSetPooling2dDescriptor(pooling_,
-                                       layer.kind() == conv::Pooling::max
-                                           ? CUDNN_POOLING_MAX
-                                           : CUDNN_POOLING_AVERAGE_COUNT_EXCLUDE_PADDING,
-                                       CUDNN_PROPAGATE_NAN, layer.R(), layer.S(), layer.padding_h(),
-                                       layer.padding_w(), layer.stride_h(), layer.stride_w());
+    return cudnnSetPooling2dDescriptor(pooling_, mode.pooling, mode.nan, layer.R(), layer.S(),
+                                       layer.padding_h(), layer.padding_w(), layer.stride_h(),
+                                       layer.stride_w());
   }
   cudnnPoolingDescriptor_t get() const { return pooling_; }
 
@@ -232,7 +250,7 @@ class PoolingDescriptor {
 // The output has the sizes that the layer says. cuDNN's own (cudnnGetPooling2dForwardOutputDim) are
 // those of Rounding::floor; that it takes larger ones, and what it does in windows that reach beyond
 // the edge, is not documented: the trial tells.
-Form pooling_form(std::string name, const conv::PoolingLayer& layer,
+Form pooling_form(std::string name, const conv::PoolingLayer& layer, const PoolingMode& mode,
                   std::array<int, 4> (*sizes)(const conv::Images&),
                   std::array<int, 4> (*strides)(const conv::Images&)) {
   struct Descriptors : Pair {
@@ -243,7 +261,7 @@ Form pooling_form(std::string name, const conv::PoolingLayer& layer,
   const conv::Images output = layer.output();
   cudnnStatus_t status = made->input.make(sizes(input), strides(input));
   if (status == CUDNN_STATUS_SUCCESS) status = made->output.make(sizes(output), strides(output));
-  if (status == CUDNN_STATUS_SUCCESS) status = made->pooling.make(layer);
+  if (status == CUDNN_STATUS_SUCCESS) status = made->pooling.make(layer, mode);
   if (status != CUDNN_STATUS_SUCCESS) return refused(std::move(name), status);
   return {std::move(name), [made](cudnnHandle_t handle, const float* from, float* to) {
             return cudnnPoolingForward(handle, made->pooling.get(), &kOne, made->input.get(), from,
@@ -257,12 +275,19 @@ std::array<int, 4> strides_in(const conv::Images& images) {
 }
 
 std::vector<Form> list_poolings(const conv::PoolingLayer& layer, conv::Layout layout) {
-  if (layout == conv::Layout::nchw) {
-    return {pooling_form("NCHW", layer, sizes_of, strides_in<conv::Layout::nchw>)};
+  std::vector<Form> forms;
+  for (const PoolingMode& mode : modes_of(layer)) {
+    if (layout == conv::Layout::nchw) {
+      forms.push_back(pooling_form("NCHW, " + mode.name, layer, mode, sizes_of,
+                                   strides_in<conv::Layout::nchw>));
+      continue;
+    }
+    forms.push_back(pooling_form("NHWC with images and channels exchanged, " + mode.name, layer,
+                                 mode, exchanged_sizes, exchanged_strides));
+    forms.push_back(pooling_form("strides of CHWN, " + mode.name, layer, mode, sizes_of,
+                                 strides_in<conv::Layout::chwn>));
   }
-  return {pooling_form("NHWC with images and channels exchanged", layer, exchanged_sizes,
-                       exchanged_strides),
-          pooling_form("strides of CHWN", layer, sizes_of, strides_in<conv::Layout::chwn>)};
+  return forms;
 }
 
 // Softmax
@@ -304,7 +329,7 @@ void use_cudnn(PoolingVariant& variant) {
   const conv::Layout layout = variant.layout;
   use(
       variant, [layout](const conv::PoolingLayer& layer) { return list_poolings(layer, layout); },
-      "float, CUDNN_PROPAGATE_NAN");
+      "float");
 }
 
 void use_cudnn(SoftmaxVariant& variant) {

@@ -48,9 +48,11 @@ std::vector<TransformVariant> transform() {
 }
 
 std::vector<PoolingVariant> pooling() {
-  return {cudnn_peer<conv::PoolingLayer>("cudnn_nchw", "cudnnPoolingForward, NCHW"),
-          cudnn_peer<conv::PoolingLayer>("cudnn_chwn", "cudnnPoolingForward, CHWN",
-                                         conv::Layout::chwn)};
+  return {
+      cudnn_peer<conv::PoolingLayer>("cudnn_nchw",
+                                     "cudnnPoolingForward, NCHW, the fastest of its modes"),
+      cudnn_peer<conv::PoolingLayer>(
+          "cudnn_chwn", "cudnnPoolingForward, CHWN, the fastest of its modes", conv::Layout::chwn)};
 }
 
 std::vector<SoftmaxVariant> softmax() {

@@ -118,4 +118,36 @@ Cost predict_reuse(const PoolingLayer& layer, Layout layout, Expansion expansion
   return predict_nchw(layer, expansion.rows, From::corner);
 }
 
+// Images lie side by side, so a row of outputs takes neighbours: a thread a piece of an output. A window that the compiler
+// knows is gone through from its corner, any other from its first cell that exists.
+Cost predict_rolling(const PoolingLayer& layer, int strip) {
+  const std::int64_t N = layer.N(), C = layer.C(), H = layer.H(), W = layer.W(), Q = layer.Q();
+  const int width = N % 4 == 0 ? 4 : 1;
+  const bool known = layer.R() == layer.S() && layer.stride_h() == 2 && layer.stride_w() == 2 &&
+                     (layer.R() == 2 || layer.R() == 3);
+  const WindowAxis rows = down(layer, known ? strip : 1), columns = across(layer, 1);
+  constexpr int kThreads = 128;
+  const Cells threads{0, Q * (N / width)};
+  Tally tally;
+  tally.launch(threads.pieces(kThreads).count() * down(layer, strip).tiles() * C, kThreads);
+  const Times loads = every(H * W * N, C) * asked(rows, W * N);
+  for (const Cells warp : threads.pieces(kWarpSize)) {
+    for (std::int64_t s = 0; s < columns.window; ++s) {
+      tally.load(wide_lanes(width, warp,
+                            [&](std::int64_t i) {
+                              const std::int64_t q = i / (N / width);
+                              const Cells cells = known ? columns.reach_of(q) : columns.cells_of(q);
+                              const std::int64_t w = cells.begin + s;
+                              return columns.cells_of(q).contains(w)
+                                         ? w * N + i % (N / width) * width
+                                         : kNoCell;
+                            }),
+                 loads);
+    }
+    tally.store(wide_lanes(width, warp, [&](std::int64_t i) { return i * width; }),
+                every(Q * N, C * layer.P()));
+  }
+  return tally.cost();
+}
+
 }  // namespace halo::fused_pooling

@@ -15,4 +15,7 @@ Cost predict_plain(const conv::PoolingLayer& layer, conv::Layout layout);
 // Tiles of outputs, as `nchw_reuse` and `chwn_reuse`.
 Cost predict_reuse(const conv::PoolingLayer& layer, conv::Layout layout, Expansion expansion);
 
+// `chwn_rolling` with strips of so many outputs.
+Cost predict_rolling(const conv::PoolingLayer& layer, int strip);
+
 }  // namespace halo::fused_pooling

@@ -72,11 +72,23 @@ Expansion choose_expansion(const PoolingLayer& layer, Layout layout, int multipr
     }
     const auto before = static_cast<double>(cells_asked(layer, chosen));
     const auto after = static_cast<double>(cells_asked(layer, best));
-    if (after > (1 - kWorth) * before ||
-        warps(layer, layout, best) < kEnoughWarps * multiprocessors)
+    const double worth = layout == Layout::nchw ? kWorthInNchw : kWorth;
+    if (after > (1 - worth) * before || warps(layer, layout, best) < kEnoughWarps * multiprocessors)
       return chosen;
     chosen = best;
   }
+}
+
+int strip_of(const PoolingLayer& layer, int multiprocessors) {
+  if (!down(layer).overlaps()) return 1;
+  const std::int64_t images = layer.N() % 4 == 0 ? layer.N() / 4 : layer.N();
+  const std::int64_t across = images * layer.C() * layer.Q();
+  int strip = kLongestStrip;
+  while (strip > 1 &&
+         across * parts(layer.P(), strip) < std::int64_t{kStripThreads} * multiprocessors) {
+    --strip;
+  }
+  return strip;
 }
 
 }  // namespace halo::fused_pooling

@@ -32,15 +32,24 @@ std::string why_not(const conv::PoolingLayer& layer, conv::Layout layout, Expans
 // The choice. It begins with one output and doubles the axis that saves more cells, rows if both save
 // as many, for as long as
 //   - the windows overlap along that axis, and there are more outputs than a thread has;
-//   - it saves kWorth of the cells at least: every doubling saves less than the one before, and costs
-//     as much, twice the results in registers and half the threads;
+//   - it saves kWorth of the cells at least, in NCHW kWorthInNchw: every doubling saves less than the one
+//     before, and costs as much, twice the results in registers and half the threads. (In NCHW a thread has one
+//     column, so the second doubling still has registers to spare.)
 //   - kEnoughWarps are left for each multiprocessor. 16 warps with 25
 //     loads of 128 bytes under way (2 x 2 windows of 3) are 51 KB. To be busy, memory of 4,800 GB/s
 //     needs 26 KB a multiprocessor under way if a load takes 700 ns.
 inline constexpr double kWorth = 1.0 / 8;
+inline constexpr double kWorthInNchw = 0.095;
 inline constexpr std::int64_t kEnoughWarps = 16;
 inline constexpr int kMultiprocessors = 132;  // of an H200
 Expansion choose_expansion(const conv::PoolingLayer& layer, conv::Layout layout,
                            int multiprocessors = kMultiprocessors);
+
+// Of chwn_rolling: rows of outputs that a thread goes down. Where windows of two rows overlap, three: seven rows of cells for
+// them, and enough strips to fill the GPU. Two, or one, where strips of three would leave less than
+// kStripThreads for each multiprocessor.
+inline constexpr int kLongestStrip = 3;
+inline constexpr int kStripThreads = 512;
+int strip_of(const conv::PoolingLayer& layer, int multiprocessors = kMultiprocessors);
 
 }  // namespace halo::fused_pooling

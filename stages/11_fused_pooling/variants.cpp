@@ -1,4 +1,5 @@
 // The variants of stage 11 whose launch takes a choice, and what all must cost.
+#include <memory>
 #include <stdexcept>
 
 #include "common/harness/families/pooling.hpp"
@@ -8,9 +9,10 @@
 
 namespace halo::fused_pooling {
 
-// In 3_chwn_reuse.cu and 4_nchw_reuse.cu.
+// In files 3 to 5.
 int chwn_reuse(const PoolingCall& call, int rows, int columns);
 int nchw_reuse(const PoolingCall& call, int rows);
+int chwn_rolling(const PoolingCall& call, int strip);
 
 namespace {
 
@@ -26,6 +28,11 @@ int multiprocessors() {
   }
 }
 
+PoolingCall call_of(const ProblemCall<PoolingLayer>& c) {
+  return {numbers_of(c.problem), c.problem.kind() == conv::Pooling::average, c.input, c.output,
+          c.overlaps};
+}
+
 std::string text(Expansion expansion) {
   return std::to_string(expansion.rows) + "x" + std::to_string(expansion.columns);
 }
@@ -37,8 +44,7 @@ PoolingVariant reuse(Layout layout, std::function<Expansion(const PoolingLayer&)
   variant.source = layout == Layout::chwn ? "stages/11_fused_pooling/3_chwn_reuse.cu"
                                           : "stages/11_fused_pooling/4_nchw_reuse.cu";
   variant.launch = [=](const ProblemCall<conv::PoolingLayer>& c) {
-    const PoolingCall call = {numbers_of(c.problem), c.problem.kind() == conv::Pooling::average,
-                              c.input, c.output, c.overlaps};
+    const PoolingCall call = call_of(c);
     const Expansion expansion = choose(c.problem);
     return layout == Layout::chwn ? chwn_reuse(call, expansion.rows, expansion.columns)
                                   : nchw_reuse(call, expansion.rows);
@@ -76,6 +82,27 @@ PoolingVariant fixed_reuse(Layout layout, Expansion expansion) {
   return variant;
 }
 
+PoolingVariant rolling(std::string name, std::function<int(const PoolingLayer&)> choose) {
+  PoolingVariant variant;
+  variant.name = std::move(name);
+  variant.source = "stages/11_fused_pooling/5_chwn_rolling.cu";
+  variant.description = "tuned: a thread goes down a strip of outputs, four images at a time";
+  variant.layout = Layout::chwn;
+  variant.launch = [=](const ProblemCall<PoolingLayer>& c) {
+    return chwn_rolling(call_of(c), choose(c.problem));
+  };
+  variant.predict = [=](const PoolingLayer& layer) {
+    return predict_rolling(layer, choose(layer));
+  };
+  variant.detail = [=](const PoolingLayer& layer) {
+    return std::to_string(choose(layer)) + " outputs a thread";
+  };
+  variant.tiles = [](const PoolingLayer&) {
+    return std::vector<TileSizes>{{.N = 4, .P = kLongestStrip}};
+  };
+  return variant;
+}
+
 }  // namespace
 
 // `searched` are the kernels of steps 3 and 4 with each expansion that they have, whatever
@@ -89,6 +116,17 @@ void complete(PoolingStage& stage) {
   }
   stage.variants.push_back(chosen_reuse(Layout::chwn));
   stage.variants.push_back(chosen_reuse(Layout::nchw));
+  PoolingVariant planned = rolling(
+      "chwn_rolling", [](const PoolingLayer& layer) { return strip_of(layer, multiprocessors()); });
+  planned.plans = true;
+  // Small problems have strips of one output: on the tiny GPU they are tried with those of large ones.
+  planned.limited = std::make_shared<PoolingVariant>(
+      rolling("chwn_rolling", [](const PoolingLayer&) { return kLongestStrip; }));
+  stage.variants.push_back(planned);
+  for (const int strip : {1, 2, 3, 4, 8}) {
+    stage.searched.push_back(rolling("chwn_rolling_" + std::to_string(strip),
+                                     [=](const PoolingLayer&) { return strip; }));
+  }
   for (int down = 1; down <= kLargestExpansion; down *= 2) {
     stage.searched.push_back(fixed_reuse(Layout::nchw, {down, 1}));
     for (int across = 1; across <= kLargestExpansion; across *= 2) {

@@ -45,13 +45,22 @@ TEST_CASE("11_fused_pooling: the paper's layers, and how many outputs a thread h
     CHECK(choose_expansion(parse_pooling(label), Layout::chwn) == Expansion{1, 1});
     CHECK(choose_expansion(parse_pooling(label), Layout::nchw) == Expansion{1, 1});
   }
-  // PL3 to PL10
-  for (const char* label :
-       {"24-128-3-64-s2-ceil", "12-128-3-64-s2-ceil", "55-128-3-96-s2", "27-128-3-192-s2",
-        "13-128-3-256-s2", "110-64-3-96-s2-ceil", "26-64-3-256-s2-ceil", "13-64-3-256-s2"}) {
-    INFO(label);
-    CHECK(choose_expansion(parse_pooling(label), Layout::chwn) == Expansion{2, 2});
-    CHECK(choose_expansion(parse_pooling(label), Layout::nchw) == Expansion{2, 1});
+  // PL3 to PL10: in NCHW four rows where they save a tenth of the cells that two ask for.
+  struct Chosen {
+    const char* label;
+    int nchw_rows;
+  };
+  for (const Chosen& one : {Chosen{"24-128-3-64-s2-ceil", 4},
+                            {"12-128-3-64-s2-ceil", 2},
+                            {"55-128-3-96-s2", 4},
+                            {"27-128-3-192-s2", 2},
+                            {"13-128-3-256-s2", 2},
+                            {"110-64-3-96-s2-ceil", 4},
+                            {"26-64-3-256-s2-ceil", 2},
+                            {"13-64-3-256-s2", 2}}) {
+    INFO(one.label);
+    CHECK(choose_expansion(parse_pooling(one.label), Layout::chwn) == Expansion{2, 2});
+    CHECK(choose_expansion(parse_pooling(one.label), Layout::nchw) == Expansion{one.nchw_rows, 1});
   }
   // Much overlap: doubling again still saves an eighth.
   CHECK(choose_expansion(parse_pooling("55-128-5-96-s1"), Layout::chwn) == Expansion{4, 4});
@@ -68,6 +77,18 @@ TEST_CASE("11_fused_pooling: the paper's layers, and how many outputs a thread h
   CHECK(choose_expansion(kExpandedLayers[0], Layout::nchw) == Expansion{2, 1});
   CHECK(choose_expansion(kExpandedLayers[1], Layout::chwn) == Expansion{1, 4});
   CHECK(choose_expansion(kExpandedLayers[2], Layout::chwn) == Expansion{4, 4});
+}
+
+TEST_CASE("11_fused_pooling: how many outputs a rolling thread goes down") {
+  using fused_pooling::strip_of;
+  CHECK(strip_of(parse_pooling("28-128-2-16")) == 1);  // nothing overlaps
+  CHECK(strip_of(parse_pooling("55-128-3-96-s2")) == 3);
+  // 32 channels, 12 columns, 32 pieces of four images: 12,288 threads a strip. Four strips of three are too few for 132
+  // multiprocessors, six of two are enough.
+  CHECK(strip_of(parse_pooling("24-128-3-32-s2-ceil")) == 2);
+  CHECK(strip_of(parse_pooling("24-126-3-32-s2-ceil")) == 3);  // a thread an image
+  CHECK(strip_of(parse_pooling("24-128-3-32-s2-ceil"), 66) == 3);
+  CHECK(strip_of(parse_pooling("9-1-3-1-s2")) == 1);
 }
 
 TEST_CASE("11_fused_pooling: cells that threads ask for, by hand") {
@@ -122,6 +143,13 @@ TEST_CASE("11_fused_pooling: the cost of a warp, by hand") {
   CHECK(shared.global_load_sectors == 3 * 8 + 12 * 9);
   CHECK(shared.global_store_requests == 2);
   CHECK(shared.global_store_sectors == 8);
+
+  // A strip of three outputs of one column of windows of 3: seven rows of three cells, each a piece of four images. Two
+  // channels; 32 pieces are 16 sectors.
+  const auto rolling = test::predict(searched(), "chwn_rolling_3", parse_pooling("7x3-128-3-2-s2"));
+  CHECK(rolling.global_load_requests == 2 * 7 * 3);
+  CHECK(rolling.global_load_sectors == 16 * 2 * 7 * 3);
+  CHECK(rolling.global_store_sectors == 16 * 2 * 3);
 
   // The largest layer, PL8: 164 rows asked for of 110, two warps of images.
   const auto pl8 = test::predict(stage, "chwn", parse_pooling("110-64-3-96-s2-ceil"));

@@ -23,6 +23,7 @@ LONGER = {
     "stages/08_multi_channel_stride_fixed/1_channels_divided.cu": (133, "a second kernel adds the parts"),
     "stages/08_multi_channel_stride_fixed/5_register_tile.cu": (197, "packs its filters, adds a bias, launches clusters that may overlap"),
     "stages/08_multi_channel_stride_fixed/6_winograd.cu": (187, "copies, products, sums that change hands, parts and bias added up"),
+    "stages/08_multi_channel_stride_fixed/7_winograd_apart.cu": (250, "transforms of inputs and of sums, and products between"),
     "stages/09_cuconv_two_stage/3_split_tf32.cu": (190, "two ways of copies, the steps of the sum, rows to memory"),
     "stages/09_cuconv_two_stage/4_pointwise.cu": (162, "it packs its filters, and launches six tiles"),
     "stages/09_cuconv_two_stage/5_implicit_gemm.cu": (316, "cells by fours and one by one, a bias, sums of warps and of blocks"),
@@ -31,6 +32,7 @@ LONGER = {
     "stages/12_fused_softmax/5_one_read.cu": (124, "the list of teams"),
     "stages/10_layout_convolution/2_pixels_across_lanes.cu": (135, "two descriptors, and a pixel's place"),
     "stages/11_fused_pooling/3_chwn_reuse.cu": (142, "eight shapes of a thread's outputs"),
+    "stages/11_fused_pooling/5_chwn_rolling.cu": (145, "pieces of one and of four images, windows of any size"),
     "stages/13_network/2_fully_connected_tiled.cu": (141, "two layouts, and a descriptor of each; launches may overlap"),
 }
 MOST_INCLUDES = 2  # of the project

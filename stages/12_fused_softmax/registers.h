@@ -49,7 +49,8 @@ constexpr Team team_of(int N, int C) {
   return team;
 }
 
-// Step 6: blocks of kMostTeam threads, each with all that its registers hold.
+// Step 6: blocks of kMostTeam threads, each with all that its registers hold. (With half of it a block, and twice the
+// blocks, an SM has room for more clusters; on an H200 it takes longer, since more blocks wait for each other.)
 constexpr int kMostBlocks = 16;  // of a cluster, on an H200
 // 0: the row does not fit a cluster either.
 constexpr int blocks_of_row(int C) {

@@ -238,6 +238,9 @@ ConvolutionRule parse_rule(std::string_view text) {
     const Json& left_out = json.at("left_out");
     rule.left_out = {left_out.get<int>("layers"), left_out.get<double>("mean"),
                      left_out.get<double>("worst"), left_out.get<std::string>("worst_layer")};
+    for (const Json& one : json.at("added").elements()) {
+      rule.added.push_back(one.get<std::string>());
+    }
     for (const Json& one : json.at("models").elements()) {
       CostModel model;
       model.variant = one.get<std::string>("variant");
@@ -302,13 +305,16 @@ std::string to_text(const ConvolutionRule& rule) {
     layers.push_back(std::move(one));
   }
   const LeftOut& left_out = rule.left_out;
+  Json added = Json::array();
+  for (const std::string& variant : rule.added) added.push_back(variant);
   return "{\n" + member("gpu", rule.gpu) + ",\n" + member("multiprocessors", rule.sms) + ",\n" +
          member("date", rule.date) + ",\n" + member("command", rule.command) + ",\n" +
          member("left_out", Json::object({{"layers", left_out.layers},
                                           {"mean", six_digits(left_out.mean)},
                                           {"worst", six_digits(left_out.worst)},
                                           {"worst_layer", left_out.worst_layer}})) +
-         ",\n" + listed("models", models) + ",\n" + listed("layers", layers) + "\n}\n";
+         ",\n" + member("added", added) + ",\n" + listed("models", models) + ",\n" +
+         listed("layers", layers) + "\n}\n";
 }
 
 const std::vector<ConvolutionRule>& known_rules() {
@@ -370,6 +376,7 @@ std::string explain(const ConvolutionRule& rule, std::span<const Contender> cont
     text += "; the models alone take " + percent(rule.left_out.mean) +
             " more than the best on layers they were not fitted to, " +
             percent(rule.left_out.worst) + " at worst";
+    for (const std::string& variant : rule.added) text += ", without " + variant;
   }
   text += "\n";
   const std::vector<Candidate> all = candidates(rule, contenders, layer, on);
@@ -433,6 +440,39 @@ ConvolutionRule fit(std::span<const MeasuredTime> times, std::span<const Contend
     }
   }
   rule.left_out = judge_left_out(all, contenders);
+  return rule;
+}
+
+ConvolutionRule add(ConvolutionRule rule, std::span<const MeasuredTime> times,
+                    std::span<const Contender> contenders, const ChoiceOn& on) {
+  const ConvolutionRule alone = fit(times, contenders, on);
+  if (alone.models.size() != 1) {
+    throw std::invalid_argument("times of one contender are added to a rule, not of " +
+                                std::to_string(alone.models.size()));
+  }
+  const CostModel& model = alone.models.front();
+  if (model_of(rule, model.variant) != nullptr) {
+    throw std::invalid_argument("the rule has " + model.variant + " already: fit all anew");
+  }
+  for (const Contender& contender : contenders) {
+    if (contender.variant == model.variant && contender.tensor_cores) {
+      throw std::invalid_argument(model.variant + " is on tensor cores: fit all anew");
+    }
+  }
+  std::vector<Contender> others;
+  for (const Contender& contender : contenders) {
+    if (!contender.tensor_cores) others.push_back(contender);
+  }
+  for (const MeasuredTime& time : times) {
+    if (time.variant != model.variant) continue;
+    const BestOfLayer* const best = best_of(rule, conv::label(time.layer), others);
+    if (best == nullptr || best->us <= time.us) continue;
+    BestOfLayer& changed = rule.layers[static_cast<std::size_t>(best - rule.layers.data())];
+    changed.variant = time.variant;
+    changed.us = time.us;
+  }
+  rule.models.push_back(model);
+  rule.added.push_back(model.variant);
   return rule;
 }
 

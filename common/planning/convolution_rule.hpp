@@ -63,6 +63,8 @@ struct LeftOut {
 };
 
 struct ConvolutionRule {
+  std::vector<std::string>
+      added;        // contenders that came later: what leaving out costs is without them
   std::string gpu;  // its name: "NVIDIA H200"
   int sms = 0;
   std::string date;     // of the measurements
@@ -124,5 +126,11 @@ struct MeasuredTime {
 /// line, if none is left.
 ConvolutionRule fit(std::span<const MeasuredTime> times, std::span<const Contender> contenders,
                     const ChoiceOn& on);
+
+/// The rule with one contender more, measured later on the same GPU: its model, and the measured layers on which it is the
+/// fastest now. Throws std::invalid_argument, in one line, if the times are of another number of contenders, of one on
+/// tensor cores, or of one that the rule has.
+ConvolutionRule add(ConvolutionRule rule, std::span<const MeasuredTime> times,
+                    std::span<const Contender> contenders, const ChoiceOn& on);
 
 }  // namespace halo::planning

@@ -37,4 +37,27 @@ struct WinogradDivision {
 };
 // [/doc:winograd-division]
 
+// Winograd's method in three kernels, with what is between them in memory.
+struct ApartShape {
+  int outputs, taps;
+
+  constexpr int cells() const { return outputs + taps - 1; }
+  constexpr int frequencies() const { return cells() * cells(); }
+};
+inline constexpr ApartShape kApartShapes[] = {{4, 3}, {2, 5}};
+inline constexpr int kApartShapeCount = sizeof kApartShapes / sizeof kApartShapes[0];
+// Of the products: tiles of a block, and channels that come on chip together: a chunk.
+inline constexpr int kApartTiles = 128, kApartChannels = 32;
+
+// [doc:apart-division]
+struct ApartDivision {
+  int shape;                     // of kApartShapes
+  int tiles_down, tiles_across;  // of an image
+  int images;                    // that are computed together: a slice; the last one may have fewer
+  int tile_pitch;                // the tiles of a slice, rounded up to whole pieces of 16 bytes
+  int filter_pitch;              // the filters, likewise
+  int block_filters;             // of a block of the products: 64 or 128
+};
+// [/doc:apart-division]
+
 }  // namespace halo::multi_channel_stride_fixed

@@ -121,6 +121,27 @@ std::vector<planning::Contender> winograd_contenders() {
       all.push_back(std::move(one));
     }
   }
+  planning::Contender apart;
+  apart.variant = "winograd_apart";
+  apart.refuses = [](const conv::ConvLayer& layer, const planning::GpuLimits&) {
+    return plan_winograd_apart(layer).refusal;
+  };
+  apart.work = [](const conv::ConvLayer& layer, const planning::GpuLimits&) {
+    const ApartPlan plan = plan_winograd_apart(layer);
+    const ApartDivision& d = plan.division;
+    const std::int64_t slices = quotient_up(layer.N(), d.images);
+    planning::LaunchWork work;
+    work.launches = static_cast<int>(3 * slices);
+    work.blocks = static_cast<double>(slices * quotient_up(layer.K(), d.block_filters) *
+                                      quotient_up(d.tile_pitch, kApartTiles) *
+                                      kApartShapes[d.shape].frequencies());
+    work.resident = 256 / d.block_filters;
+    work.steps = static_cast<double>(quotient_up(layer.C(), kApartChannels));
+    work.megabytes = 4e-6 * (2.0 * static_cast<double>(slices * plan.workspace_floats) +
+                             static_cast<double>(layer.input_size() + layer.output_size()));
+    return work;
+  };
+  all.push_back(std::move(apart));
   return all;
 }
 
@@ -147,6 +168,49 @@ WinogradPlan plan_winograd(const conv::ConvLayer& layer, int outputs,
     return refused("it is made for filters of " + taken);
   }
   return best;
+}
+
+ApartPlan plan_winograd_apart(const conv::ConvLayer& layer, std::int64_t most_floats) {
+  ApartPlan plan;
+  ApartDivision& d = plan.division;
+  if (layer.stride_h() != 1 || layer.stride_w() != 1) {
+    plan.refusal = "it is made for stride 1";
+    return plan;
+  }
+  d.shape = layer.R() == 3 && layer.S() == 3 ? 0 : 1;
+  const ApartShape& s = kApartShapes[d.shape];
+  if (layer.R() != s.taps || layer.S() != s.taps) {
+    plan.refusal = "it is made for filters of 3 x 3 or 5 x 5";
+    return plan;
+  }
+  const auto in_fours = [](std::int64_t number) { return quotient_up(number, 4) * 4; };
+  d.tiles_down = static_cast<int>(quotient_up(layer.P(), s.outputs));
+  d.tiles_across = static_cast<int>(quotient_up(layer.Q(), s.outputs));
+  d.filter_pitch = static_cast<int>(in_fours(layer.K()));
+  // A block of 64 filters reads half as many for each tile that it reads; for few filters it has nothing to do.
+  d.block_filters = layer.K() % 128 > 0 && layer.K() % 128 <= 64 ? 64 : 128;
+  plan.packed_floats = std::int64_t{s.frequencies()} * layer.C() * d.filter_pitch;
+  if (plan.packed_floats > conv::kMaxLength) {
+    plan.refusal = "its transformed filters are " + std::to_string(plan.packed_floats) +
+                   " numbers, more than an array can have";
+    return plan;
+  }
+  const std::int64_t tiles = std::int64_t{d.tiles_down} * d.tiles_across;
+  const auto temporaries = [&](std::int64_t images) {
+    return s.frequencies() * (std::int64_t{layer.C()} + layer.K()) * in_fours(images * tiles);
+  };
+  if (temporaries(1) > most_floats) {
+    plan.refusal = "the temporaries of one image are " + std::to_string(4 * temporaries(1)) +
+                   " bytes, more than " + std::to_string(4 * most_floats);
+    return plan;
+  }
+  // As few slices as possible, and all alike.
+  std::int64_t slices = 1;
+  while (temporaries(quotient_up(layer.N(), slices)) > most_floats) ++slices;
+  d.images = static_cast<int>(quotient_up(layer.N(), slices));
+  d.tile_pitch = static_cast<int>(in_fours(d.images * tiles));
+  plan.workspace_floats = temporaries(d.images);
+  return plan;
 }
 
 }  // namespace halo::multi_channel_stride_fixed

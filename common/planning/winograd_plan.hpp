@@ -35,12 +35,27 @@ WinogradPlan exact_winograd(const conv::ConvLayer& layer, int shape, int parts,
 /// "winograd_4x4_k64_t16_p2": a shape, with its filters and tiles a block, and a number of parts.
 std::string winograd_name(int shape, int parts);
 
-/// For the dispatcher: every shape with 1, 2, 4 and 8 parts, by winograd_name.
+/// For the dispatcher: every shape with 1, 2, 4 and 8 parts, by winograd_name; and winograd_apart.
 std::vector<planning::Contender> winograd_contenders();
 
 /// The one to take where nothing was measured, of those whose tiles have outputs x outputs: the shape and the parts
 /// with which the rounds of blocks are shortest.
 WinogradPlan plan_winograd(const conv::ConvLayer& layer, int outputs,
                            const planning::GpuLimits& gpu);
+
+/// Floats of temporaries that a slice may have at most: 1 GB.
+inline constexpr std::int64_t kApartTemporaries = std::int64_t{1} << 28;
+
+struct ApartPlan {
+  std::string refusal;  // empty: there is a plan
+  ApartDivision division{};
+  std::int64_t packed_floats = 0;     // of the transformed filters
+  std::int64_t workspace_floats = 0;  // transformed inputs, then sums, of a slice
+};
+
+/// Winograd's method in three kernels. Refuses strides, filters of other sizes than those of kApartShapes, more
+/// transformed filters than an array can have, and an image whose temporaries are more than `most_floats`.
+ApartPlan plan_winograd_apart(const conv::ConvLayer& layer,
+                              std::int64_t most_floats = kApartTemporaries);
 
 }  // namespace halo::multi_channel_stride_fixed

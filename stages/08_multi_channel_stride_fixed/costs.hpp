@@ -15,9 +15,11 @@ Cost predict_filters_divided(const conv::ConvLayer& layer, const BlockPlan& plan
 Cost predict_maps_divided(const conv::ConvLayer& layer, const BlockPlan& plan);
 Cost predict_register_tile(const conv::ConvLayer& layer, const RegisterTile& tile);
 Cost predict_winograd(const conv::ConvLayer& layer, const WinogradPlan& plan);
+Cost predict_winograd_apart(const conv::ConvLayer& layer, const ApartPlan& plan);
 
 // What a bias costs more.
 Cost bias_of_register_tile(const conv::ConvLayer& layer, const RegisterTile& tile);
 Cost bias_of_winograd(const conv::ConvLayer& layer, const WinogradPlan& plan);
+Cost bias_of_winograd_apart(const conv::ConvLayer& layer, const ApartPlan& plan);
 
 }  // namespace halo::multi_channel_stride_fixed

@@ -16,4 +16,7 @@ std::vector<Conv2dVariant> search(int segment_bytes);
 // A variant for each of kRegisterContenders (register_tile_plan.hpp), named as register_tile_name says.
 std::vector<Conv2dVariant> search_tiles();
 
+/// winograd_apart with slices of so many floats of temporaries at most.
+Conv2dVariant winograd_apart_within(std::int64_t most_floats);
+
 }  // namespace halo::multi_channel_stride_fixed

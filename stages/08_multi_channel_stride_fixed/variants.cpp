@@ -26,6 +26,11 @@ int pack_winograd(const float* filters, float* packed, const LayerNumbers& layer
                   const WinogradDivision& division);
 int winograd(const LayerCall& call, const WinogradDivision& division);
 
+// In winograd_filters.cu and 7_winograd_apart.cu.
+int pack_winograd_apart(const float* filters, float* packed, const LayerNumbers& layer,
+                        const ApartDivision& division);
+int winograd_apart(const LayerCall& call, const ApartDivision& division);
+
 namespace {
 
 const std::string kFolder = "stages/08_multi_channel_stride_fixed/";
@@ -256,6 +261,7 @@ void complete(Conv2dStage& stage) {
                    plan_register_tile),
       planned_winograd(2, "Winograd's method, tiles of 2 x 2 outputs: 3 x 3 and 5 x 5 filters"),
       planned_winograd(4, "Winograd's method, tiles of 4 x 4 outputs: 3 x 3 filters"),
+      winograd_apart_within(kApartTemporaries),
   };
   for (const int bytes : {32, 64}) {
     for (Conv2dVariant& variant : search(bytes)) stage.searched.push_back(std::move(variant));
@@ -271,6 +277,50 @@ void complete(Conv2dStage& stage) {
                                                 {tile_of(kWinogradShapes[shape])}));
     }
   }
+}
+
+Conv2dVariant winograd_apart_within(std::int64_t most_floats) {
+  const auto plan_of = [most_floats](const conv::ConvLayer& layer) {
+    return plan_winograd_apart(layer, most_floats);
+  };
+  Conv2dVariant variant;
+  variant.name = "winograd_apart";
+  variant.source = kFolder + "7_winograd_apart.cu";
+  variant.description = "tuned: Winograd's method in three kernels: 3 x 3 and 5 x 5 filters";
+  variant.demand = conv::Demand::transformed;
+  variant.multiplies_ghosts = true;
+  variant.tiles = [](const conv::ConvLayer&) {
+    return std::vector<TileSizes>{{.C = kApartChannels, .K = 64, .P = 4, .Q = 4}};
+  };
+  variant.refuses = [plan_of](const conv::ConvLayer& layer) { return plan_of(layer).refusal; };
+  variant.packed_floats = [plan_of](const conv::ConvLayer& layer) {
+    return plan_of(layer).packed_floats;
+  };
+  variant.workspace_floats = [plan_of](const conv::ConvLayer& layer) {
+    return plan_of(layer).workspace_floats;
+  };
+  variant.pack = [plan_of](const float* filters, float* packed, const conv::ConvLayer& layer) {
+    return pack_winograd_apart(filters, packed, numbers_of(layer), plan_of(layer).division);
+  };
+  variant.launch = [plan_of](const Conv2dCall& c) {
+    return winograd_apart(kernel_call(c), plan_of(c.layer).division);
+  };
+  variant.predict = [plan_of](const conv::ConvLayer& layer) {
+    return predict_winograd_apart(layer, plan_of(layer));
+  };
+  variant.adds_bias = true;
+  variant.predict_bias = [plan_of](const conv::ConvLayer& layer) {
+    return bias_of_winograd_apart(layer, plan_of(layer));
+  };
+  variant.detail = [plan_of](const conv::ConvLayer& layer) {
+    const ApartPlan made = plan_of(layer);
+    const std::string images = std::to_string(made.division.images);
+    return "tiles of " + std::to_string(made.division.block_filters) + " filters x " +
+           std::to_string(kApartTiles) + " tiles, " + images +
+           (made.division.images == 1 ? " image" : " images") + " at a time, " +
+           std::to_string(made.workspace_floats * 4) + " bytes of temporaries";
+  };
+  return variant;
 }
 
 std::vector<Conv2dVariant> search(int segment_bytes) {

@@ -40,6 +40,14 @@ struct Winograd {
       kPipeline > kFrequencies* kPitch ? kPipeline : kFrequencies* kPitch;
 };
 
+// One of kApartShapes, as constants.
+template <int kShape>
+struct Apart {
+  static constexpr ApartShape kIs = kApartShapes[kShape];
+  static constexpr int kOutputs = kIs.outputs, kTaps = kIs.taps, kCells = kIs.cells();
+  static constexpr int kFrequencies = kIs.frequencies();
+};
+
 // The share of a thread in copying patches: one column of one tile, and of the lines [kChannels][kCells] of a
 // chunk every kGroups-th. Their rows repeat after kRows of them, kStep channels on: so a thread has kRows
 // places in the image, and goes from channel to channel. A tile's patch overlaps the next one's by kTaps - 1

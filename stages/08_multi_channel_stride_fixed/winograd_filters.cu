@@ -62,4 +62,40 @@ int pack_winograd(const float* filters, float* packed, const LayerNumbers& layer
   });
 }
 
+// Preconditions: blockDim = 32 threads; gridDim.x = C * warps of filter_pitch. Filters that fill up the last piece are zeros.
+template <int kShape>
+__global__ void pack_apart_kernel(const float* filters,  // [K][C][R][S]
+                                  float* packed,         // [kFrequencies][C][filter_pitch]
+                                  int K, int C, int filter_pitch) {
+  using W = Apart<kShape>;
+  const int warps = (filter_pitch - 1) / kWarpSize + 1;  // of a channel
+  const int k = blockIdx.x % warps * kWarpSize + threadIdx.x;
+  const int c = blockIdx.x / warps;
+  if (k >= filter_pitch) return;
+  float half[W::kCells][W::kTaps] = {};  // G g
+  for (int tap = 0; k < K && tap < W::kTaps * W::kTaps; ++tap) {
+    const float g = filters[(static_cast<long long>(k) * C + c) * (W::kTaps * W::kTaps) + tap];
+    for (int h = 0; h < W::kCells; ++h) {
+      half[h][tap % W::kTaps] += weight_of_tap<W>(h, tap / W::kTaps) * g;
+    }
+  }
+  for (int i = 0; i < W::kCells * W::kCells; ++i) {
+    float sum = 0;
+    for (int s = 0; s < W::kTaps; ++s) {
+      sum += weight_of_tap<W>(i % W::kCells, s) * half[i / W::kCells][s];
+    }
+    packed[(static_cast<long long>(i) * C + c) * filter_pitch + k] = sum;
+  }
+}
+
+int pack_winograd_apart(const float* filters, float* packed, const LayerNumbers& layer,
+                        const ApartDivision& division) {
+  return dispatch<0, 1>(division.shape, [&](auto shape) {
+    const int blocks = ((division.filter_pitch - 1) / kWarpSize + 1) * layer.C;
+    pack_apart_kernel<shape.value>
+        <<<blocks, kWarpSize>>>(filters, packed, layer.K, layer.C, division.filter_pitch);
+    return static_cast<int>(cudaGetLastError());
+  });
+}
+
 }  // namespace halo::multi_channel_stride_fixed

@@ -31,6 +31,7 @@ struct Options {
   std::string out;
   std::string sets = "cuconv,chang_onishi_single,chang_onishi_multi,sc16";
   std::string batch;
+  std::string add;
 };
 
 const std::vector<Bound>& all_bound() { return bound(Products::split_tf32); }
@@ -171,6 +172,7 @@ Results measure(const Options& options, Backend& backend, Results results) {
                   conv::label(layer));
     double best = 1e12;
     for (std::size_t at = 0; at < all_bound().size(); ++at) {
+      if (!options.add.empty() && all_contenders()[at].variant != options.add) continue;
       if (!all_contenders()[at].refuses(layer, limits).empty()) continue;
       const std::optional<double> us = measuring.time(all_bound()[at].variant, layer, best);
       if (!us) continue;
@@ -233,6 +235,8 @@ int refit(int argc, const char* const* argv) {
   line.option("--from", "FILE[,FILE]", options.from,
               "take the times of results files (of this, or of halo bench) instead");
   line.option("--out", "FILE", options.out, "where the rule is written");
+  line.option("--add", "CONTENDER", options.add,
+              "measure this one only, and add it to the rule that there is for this GPU");
   line.option("--set", "SET[,SET]", options.sets,
               "the layers to measure: " + bench_set_names("conv2d"));
   line.option("--batch", "N[,N]", options.batch, "with so many images instead of the sets' own");
@@ -271,9 +275,20 @@ int refit(int argc, const char* const* argv) {
       times.push_back({conv::parse_label(row.label), row.variant, row.time.hot.median_ms * 1e3});
     }
   }
-  planning::ConvolutionRule rule = planning::fit(times, all_contenders(), on);
-  rule.date = all.front().date;
-  rule.command = command;
+  planning::ConvolutionRule rule;
+  if (options.add.empty()) {
+    rule = planning::fit(times, all_contenders(), on);
+    rule.date = all.front().date;
+    rule.command = command;
+  } else {
+    std::erase_if(times,
+                  [&](const planning::MeasuredTime& time) { return time.variant != options.add; });
+    if (times.empty()) throw UsageError("--add: there are no times of a contender " + options.add);
+    const planning::ConvolutionRule& before = planning::rule_for(on.gpu);
+    if (before.gpu != on.gpu) throw UsageError("--add: there is no rule for " + on.gpu + " yet");
+    rule = planning::add(before, times, all_contenders(), on);
+    rule.command += "; " + command;
+  }
   data::write_file(options.out, planning::to_text(rule));
   print(rule);
   return 0;

@@ -216,6 +216,28 @@ TEST_CASE("contenders on tensor cores are remembered beside the others, for who 
   CHECK(rule.left_out.worst < 0.5);
 }
 
+TEST_CASE(
+    "a contender that comes later is added: its model, and the layers on which it is faster") {
+  std::vector<Contender> contenders = made_up();
+  const ConvLayer won = conv::parse_label("14-2-3-64-64"), lost = conv::parse_label("7-1-1-64-32");
+  const std::vector<MeasuredTime> times = {
+      {won, "small", 3}, {won, "large", 4}, {lost, "small", 3}, {lost, "large", 4}};
+  const ConvolutionRule before = fit(times, contenders, kOn);
+  contenders.push_back(tiles("later", 64, 128));
+  const std::vector<MeasuredTime> more = {{won, "later", 2}, {lost, "later", 5}};
+  const ConvolutionRule rule = add(before, more, contenders, kOn);
+  CHECK(rule.models.size() == before.models.size() + 1);
+  CHECK(rule.added == std::vector<std::string>{"later"});
+  CHECK(choose(rule, contenders, won, kOn)->variant == "later");
+  CHECK(choose(rule, contenders, lost, kOn)->variant == "small");
+  CHECK_THAT(explain(rule, contenders, won, kOn), test::contains("without later"));
+  CHECK(to_text(parse_rule(to_text(rule))) == to_text(rule));
+  CHECK_THROWS_AS(add(rule, more, contenders, kOn), std::invalid_argument);     // it is there
+  CHECK_THROWS_AS(add(before, times, contenders, kOn), std::invalid_argument);  // of two
+  contenders.back().tensor_cores = true;
+  CHECK_THROWS_AS(add(before, more, contenders, kOn), std::invalid_argument);
+}
+
 TEST_CASE("a rule comes back as it was written, and what is none is refused") {
   const std::vector<Contender> contenders = made_up();
   ConvolutionRule rule = fit(times_of(contenders), contenders, kOn);

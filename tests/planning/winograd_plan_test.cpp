@@ -75,8 +75,17 @@ TEST_CASE("winograd's plan: channels are divided where there are SMs for them") 
 }
 
 TEST_CASE("winograd's plan: the dispatcher has every shape with every number of parts") {
-  const auto contenders = winograd_contenders();
-  CHECK(contenders.size() == 4 * static_cast<std::size_t>(kWinogradShapeCount));
+  auto contenders = winograd_contenders();
+  REQUIRE(contenders.size() == 4 * static_cast<std::size_t>(kWinogradShapeCount) + 1);
+  // In three kernels: 36 frequencies, tiles of 128 x 128. 70 filters are one block, two images of 4 x 4 tiles too.
+  const LaunchWork apart = contenders.back().work(layer("14-2-3-70-64"), h200());
+  CHECK(contenders.back().variant == "winograd_apart");
+  CHECK(apart.launches == 3);
+  CHECK(apart.blocks == 36);
+  CHECK(apart.resident == 2);
+  CHECK(apart.steps == 2);
+  CHECK(apart.cluster == 1);
+  contenders.pop_back();
   for (const Contender& contender : contenders) {
     INFO(contender.variant);
     // 64 channels are 8 chunks or more.
@@ -92,4 +101,27 @@ TEST_CASE("winograd's plan: the dispatcher has every shape with every number of 
   }
   CHECK(contenders.front().variant == winograd_name(0, 1));
   CHECK(winograd_name(0, 2) == "winograd_4x4_k64_t16_p2");
+}
+
+TEST_CASE("winograd's plan: in three kernels, an image a slice at least") {
+  // 12 x 10 outputs: 3 x 3 tiles an image, 27 of three, 28 with what fills up the last piece.
+  const ApartPlan plan = plan_winograd_apart(layer("12x10-3-3-130-20"));
+  REQUIRE(plan.refusal.empty());
+  CHECK(plan.division.tiles_down == 3);
+  CHECK(plan.division.tiles_across == 3);
+  CHECK(plan.division.images == 3);
+  CHECK(plan.division.tile_pitch == 28);
+  CHECK(plan.division.filter_pitch == 132);
+  CHECK(plan.division.block_filters == 64);  // 130 are two of 64 and 2; of 128 one would have 2
+  CHECK(plan.packed_floats == 36 * 20 * 132);
+  CHECK(plan.workspace_floats == 36 * (20 + 130) * 28);
+  // Two images at a time are 18 tiles, 20 with the last piece: 108,000 floats. Three slices would be less each.
+  CHECK(plan_winograd_apart(layer("12x10-3-3-130-20"), 108'000).division.images == 2);
+  CHECK(plan_winograd_apart(layer("12x10-3-3-130-20"), 107'999).division.images == 1);
+  CHECK_THAT(plan_winograd_apart(layer("12x10-3-3-130-20"), 36 * 150 * 12 - 1).refusal,
+             contains("one image"));
+  CHECK(plan_winograd_apart(layer("12-3-3-300-20")).division.block_filters == 64);
+  CHECK(plan_winograd_apart(layer("12-3-3-200-20")).division.block_filters == 128);
+  CHECK_THAT(plan_winograd_apart(layer("12-3-3-8-8-s2")).refusal, contains("stride 1"));
+  CHECK_THAT(plan_winograd_apart(layer("12-3-3x5-8-8")).refusal, contains("3 x 3 or 5 x 5"));
 }

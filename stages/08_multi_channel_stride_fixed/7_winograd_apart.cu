@@ -1,0 +1,261 @@
+// Stage 08, step 7: Winograd's method, in three kernels.
+//
+// Computes   output[n][k][p][q] = sum over c, r, s of filters[k][c][r][s]
+//            * input[n][c][p - padding_h + r][q - padding_w + s]; cells that do not exist are zero.
+// Changed    since 6: transformed inputs and sums go through memory. In one kernel all frequencies of a tile must
+//            be on chip together, so a block has 16 or 32 tiles only and reads shared memory once for five or
+//            six multiply-adds. Between kernels each frequency is a product of matrices by itself, with tiles as
+//            large as one likes: 128 filters x 128 tiles a block, once for eight.
+// Must cost  36 floats for each tile of 16 outputs, written and read, of each channel and of each filter: 4.5
+//            times input and output. With few tiles that is a loss, and so it is with few channels; with many
+//            images and channels arithmetic takes longer than all that traffic.
+// Run        ./halo run 08 --variant winograd_apart
+// Over 120 lines: three kernels, of which none means anything without the others.
+#include <cuda_pipeline.h>
+#include <cuda_runtime.h>
+
+#include <type_traits>
+
+#include "stages/08_multi_channel_stride_fixed/winograd.cuh"
+
+namespace halo::multi_channel_stride_fixed {
+
+constexpr int kThreads = 128;  // of a block that transforms: a tile each
+
+// [doc:apart-inputs]
+// Preconditions: gridDim.x = blocks of tiles * C; division.tile_pitch a multiple of 4. Neighbouring threads have
+// neighbouring tiles, whose patches overlap: they read the same cells at nearly the same time.
+template <int kShape>
+__global__ void __launch_bounds__(kThreads)
+    transform_inputs_kernel(const float* input,  // [images][C][H][W]
+                            float* transformed,  // [kFrequencies][C][tile_pitch]
+                            LayerNumbers layer, ApartDivision division, int images) {
+  using W = Apart<kShape>;
+  const int blocks = (division.tile_pitch - 1) / kThreads + 1;
+  const int tile = blockIdx.x % blocks * kThreads + threadIdx.x;
+  const int c = blockIdx.x / blocks;
+  if (tile >= division.tile_pitch) return;
+  const int n = tile / division.tiles_across / division.tiles_down;
+  const int h = tile / division.tiles_across % division.tiles_down * W::kOutputs - layer.padding_h;
+  const int w = tile % division.tiles_across * W::kOutputs - layer.padding_w;
+  const float* cells = input + (static_cast<long long>(n) * layer.C + c) * layer.H * layer.W;
+
+  // Tiles that fill up the last piece are zeros, as ghost cells are.
+  float patch[W::kCells][W::kCells];
+#pragma unroll
+  for (int i = 0; i < W::kCells; ++i) {
+#pragma unroll
+    for (int j = 0; j < W::kCells; ++j) {
+      const bool exists =
+          n < images && h + i >= 0 && h + i < layer.H && w + j >= 0 && w + j < layer.W;
+      patch[i][j] = exists ? cells[(h + i) * layer.W + w + j] : 0.0f;
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < W::kCells; ++i) transform_line(patch[i]);
+  float* const to = transformed + c * division.tile_pitch + tile;
+  const int frequency = layer.C * division.tile_pitch;  // from one to the next
+#pragma unroll
+  for (int j = 0; j < W::kCells; ++j) {
+    float column[W::kCells];
+#pragma unroll
+    for (int i = 0; i < W::kCells; ++i) column[i] = patch[i][j];
+    transform_line(column);
+#pragma unroll
+    for (int i = 0; i < W::kCells; ++i) to[(i * W::kCells + j) * frequency] = column[i];
+  }
+}
+// [/doc:apart-inputs]
+
+// [doc:apart-products]
+// For each frequency the matrix [K][C] times [C][tiles]. Preconditions: blockDim.x = 2 * kFilters; gridDim.x =
+// groups of filters * groups of tiles, gridDim.y = frequencies; both pitches multiples of 4, so that no piece of 16
+// bytes is half in one row.
+template <int kFilters>
+__global__ void __launch_bounds__(2 * kFilters, 512 / (2 * kFilters))
+    products_kernel(const float* packed,       // [frequencies][C][filter_pitch]
+                    const float* transformed,  // [frequencies][C][tile_pitch]
+                    float* sums,               // [frequencies][K][tile_pitch]
+                    int C, int K, ApartDivision division) {
+  constexpr int kTiles = kApartTiles, kChannels = kApartChannels;
+  constexpr int kProductThreads = 2 * kFilters;
+  extern __shared__ float4 on_chip[];
+  float* const weights = reinterpret_cast<float*>(on_chip);  // [2][kChannels][kFilters]
+  float* const tiles = weights + 2 * kChannels * kFilters;   // [2][kChannels][kTiles]
+
+  // Blocks with the same tiles are neighbours: what one reads of them the others find in the L2 cache.
+  const int groups = (K - 1) / kFilters + 1;
+  const int first_filter = blockIdx.x % groups * kFilters;
+  const int first_tile = blockIdx.x / groups * kTiles;
+  const float* const a = packed + static_cast<long long>(blockIdx.y) * C * division.filter_pitch;
+  const float* const b = transformed + static_cast<long long>(blockIdx.y) * C * division.tile_pitch;
+  const int thread = threadIdx.x;
+
+  // Of rows and columns that do not exist the zeros come without a read.
+  const auto copy_chunk = [&](int first_channel, int buffer) {
+    float* const to_weights = weights + buffer * kChannels * kFilters;
+    float* const to_tiles = tiles + buffer * kChannels * kTiles;
+#pragma unroll
+    for (int i = thread; i < kChannels * kFilters / 4; i += kProductThreads) {
+      const int c = first_channel + i / (kFilters / 4), k = first_filter + i % (kFilters / 4) * 4;
+      const bool exists = c < C && k < division.filter_pitch;
+      __pipeline_memcpy_async(to_weights + 4 * i, exists ? a + c * division.filter_pitch + k : a,
+                              16, exists ? 0 : 16);
+    }
+#pragma unroll
+    for (int i = thread; i < kChannels * kTiles / 4; i += kProductThreads) {
+      const int c = first_channel + i / (kTiles / 4), t = first_tile + i % (kTiles / 4) * 4;
+      const bool exists = c < C && t < division.tile_pitch;
+      __pipeline_memcpy_async(to_tiles + 4 * i, exists ? b + c * division.tile_pitch + t : b, 16,
+                              exists ? 0 : 16);
+    }
+  };
+
+  // Of a warp's lanes 4 have filters and 8 have tiles beside each other, each 8 of both in two runs of four. Of eight neighbouring lanes only four
+  // (two) read different tiles (filters): a float4 for all lanes then takes two passes, and four if all differ.
+  const int lane = thread % kWarpSize, warp = thread / kWarpSize;
+  const int many = lane % 2 + lane / 4 % 4 * 2, few = lane / 2 % 2 + lane / 16 * 2;
+  constexpr int kFilterRun = 4 * 4, kTileRun = 4 * 8;  // from a lane's first run to its second
+  const int own_filter = warp / 2 * (2 * kFilterRun) + 4 * few;
+  const int own_tile = warp % 2 * (2 * kTileRun) + 4 * many;
+
+  float own[8][8] = {};
+  const int chunks = (C - 1) / kChannels + 1;
+  copy_chunk(0, 0);
+  __pipeline_commit();
+  for (int chunk = 0; chunk < chunks; ++chunk) {
+    __pipeline_wait_prior(0);
+    __syncthreads();  // the chunk is there, and nobody reads the one before any more
+    if (chunk + 1 < chunks) copy_chunk((chunk + 1) * kChannels, (chunk + 1) % 2);
+    __pipeline_commit();
+    const float* const from_weights = weights + chunk % 2 * kChannels * kFilters + own_filter;
+    const float* const from_tiles = tiles + chunk % 2 * kChannels * kTiles + own_tile;
+    // What a lane multiplies next is read while it multiplies: in turns, so that no read is waited for.
+    float filter[2][8], tile[2][8];
+    const auto read = [&](int c) {
+#pragma unroll
+      for (int i = 0; i < 8; i += 4) {
+        *reinterpret_cast<float4*>(filter[c % 2] + i) =
+            *reinterpret_cast<const float4*>(from_weights + c * kFilters + i / 4 * kFilterRun);
+        *reinterpret_cast<float4*>(tile[c % 2] + i) =
+            *reinterpret_cast<const float4*>(from_tiles + c * kTiles + i / 4 * kTileRun);
+      }
+    };
+    read(0);
+#pragma unroll
+    for (int c = 0; c < kChannels; ++c) {
+      if (c + 1 < kChannels) read(c + 1);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+#pragma unroll
+        for (int j = 0; j < 8; ++j) own[i][j] += filter[c % 2][i] * tile[c % 2][j];
+      }
+    }
+  }
+
+  float* const to = sums + static_cast<long long>(blockIdx.y) * K * division.tile_pitch;
+#pragma unroll
+  for (int i = 0; i < 8; ++i) {
+    const int k = first_filter + own_filter + i % 4 + i / 4 * kFilterRun;
+#pragma unroll
+    for (int j = 0; j < 8; j += 4) {
+      const int t = first_tile + own_tile + j / 4 * kTileRun;
+      if (k < K && t < division.tile_pitch) {
+        *reinterpret_cast<float4*>(to + k * division.tile_pitch + t) =
+            *reinterpret_cast<const float4*>(&own[i][j]);
+      }
+    }
+  }
+}
+// [/doc:apart-products]
+
+// [doc:apart-sums]
+// Preconditions: gridDim.x = blocks of tiles * K. Piece is kOutputs floats where Q is a multiple of kOutputs, so that a
+// row of a tile is one piece of memory, else a float.
+template <int kShape, class Piece>
+__global__ void __launch_bounds__(kThreads)
+    transform_sums_kernel(const float* sums,  // [kFrequencies][K][tile_pitch]
+                          float* output,      // [images][K][P][Q]
+                          const float* bias,  // [K], or null
+                          bool relu, LayerNumbers layer, ApartDivision division, int images) {
+  using W = Apart<kShape>;
+  const int blocks = (division.tile_pitch - 1) / kThreads + 1;
+  const int tile = blockIdx.x % blocks * kThreads + threadIdx.x;
+  const int k = blockIdx.x / blocks;
+  const int n = tile / division.tiles_across / division.tiles_down;
+  const int p = tile / division.tiles_across % division.tiles_down * W::kOutputs;
+  const int q = tile % division.tiles_across * W::kOutputs;
+  if (n >= images) return;
+
+  const float* const from = sums + k * division.tile_pitch + tile;
+  const int frequency = layer.K * division.tile_pitch;  // from one to the next
+  float half[W::kOutputs][W::kCells], y[W::kOutputs];
+#pragma unroll
+  for (int j = 0; j < W::kCells; ++j) {
+    float column[W::kCells];
+#pragma unroll
+    for (int i = 0; i < W::kCells; ++i) column[i] = from[(i * W::kCells + j) * frequency];
+    transform_sums<W>(column, y);
+#pragma unroll
+    for (int i = 0; i < W::kOutputs; ++i) half[i][j] = y[i];
+  }
+  const float its_bias = bias != nullptr ? bias[k] : 0.0f;
+  float* const to =
+      output + ((static_cast<long long>(n) * layer.K + k) * layer.P + p) * layer.Q + q;
+#pragma unroll
+  for (int i = 0; i < W::kOutputs; ++i) {
+    if (p + i >= layer.P) continue;
+    alignas(16) float row[W::kOutputs];
+    transform_sums<W>(half[i], row);
+#pragma unroll
+    for (int j = 0; j < W::kOutputs; ++j) {
+      row[j] += its_bias;
+      if (relu && row[j] < 0.0f) row[j] = 0.0f;  // not fmaxf, which makes 0 of a NaN
+    }
+    constexpr int kPiece = sizeof(Piece) / sizeof(float);
+#pragma unroll
+    for (int j = 0; j < W::kOutputs; j += kPiece) {
+      if (q + j < layer.Q) {
+        *reinterpret_cast<Piece*>(to + i * layer.Q + j) = *reinterpret_cast<const Piece*>(row + j);
+      }
+    }
+  }
+}
+// [/doc:apart-sums]
+
+int winograd_apart(const LayerCall& call, const ApartDivision& division) {
+  const LayerNumbers& layer = call.layer;
+  return dispatch<0, 1>(division.shape, [&](auto shape) {
+    using W = Apart<shape.value>;
+    using Piece = std::conditional_t<W::kOutputs == 4, float4, float2>;
+    const auto products = division.block_filters == 64 ? products_kernel<64> : products_kernel<128>;
+    const int bytes = 2 * kApartChannels * (division.block_filters + kApartTiles) * 4;
+    cudaError_t status =
+        cudaFuncSetAttribute(products, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    const auto transform_sums = layer.Q % W::kOutputs == 0
+                                    ? transform_sums_kernel<shape.value, Piece>
+                                    : transform_sums_kernel<shape.value, float>;
+    const int tile_blocks = (division.tile_pitch - 1) / kThreads + 1;
+    const dim3 grid((layer.K - 1) / division.block_filters + 1,
+                    (division.tile_pitch - 1) / kApartTiles + 1);
+    float* const transformed = call.workspace;
+    float* const sums =
+        transformed + static_cast<long long>(W::kFrequencies) * layer.C * division.tile_pitch;
+    const cudaStream_t stream = static_cast<cudaStream_t>(call.stream);
+    for (int n = 0; n < layer.N && status == cudaSuccess; n += division.images) {
+      const int images = min(division.images, layer.N - n);
+      transform_inputs_kernel<shape.value><<<tile_blocks * layer.C, kThreads, 0, stream>>>(
+          call.input + static_cast<long long>(n) * layer.C * layer.H * layer.W, transformed, layer,
+          division, images);
+      products<<<dim3(grid.x * grid.y, W::kFrequencies), 2 * division.block_filters, bytes,
+                 stream>>>(call.packed, transformed, sums, layer.C, layer.K, division);
+      transform_sums<<<tile_blocks * layer.K, kThreads, 0, stream>>>(
+          sums, call.output + static_cast<long long>(n) * layer.K * layer.P * layer.Q, call.bias,
+          call.relu, layer, division, images);
+      status = cudaGetLastError();
+    }
+    return static_cast<int>(status);
+  });
+}
+
+}  // namespace halo::multi_channel_stride_fixed

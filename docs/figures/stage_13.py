@@ -1,15 +1,17 @@
 """Figures of stage 13, whole networks. Drawn by make_figures.py."""
 
 import ast
+import json
 import math
 import pathlib
 import re
 import struct
 
-from make_figures import BLUE, GREEN, GREY, INK, ORANGE, PURPLE, RED, Drawing
+from make_figures import BLUE, GREEN, GREY, INK, ORANGE, PALE, PURPLE, RED, Drawing
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 DIGITS = ROOT / "stages" / "13_network" / "digits"
+RESULTS = ROOT / "docs" / "results"
 PLANS = ROOT / "docs" / "results" / "network_plans.txt"
 FILL = {"NCHW": "read", "CHWN": "mask"}
 LINE = {"NCHW": BLUE, "CHWN": PURPLE}
@@ -192,7 +194,37 @@ def digit_answers():
     return d
 
 
+def against_cudnn():
+    """cuDNN's chain over the planned network, each network a bar, on a scale of doublings."""
+    run = json.loads((RESULTS / "bench_network.json").read_text(encoding="utf-8"))
+    taken = {(row["problem"]["network"], row["problem"]["N"], row["variant"]): row["time"]["hot"]["median_ms"]
+             for row in run["rows"] if row["problem"]["layer"] == "all" and row["time"]["status"] == "MEASURED"}
+    found = [(name, n, taken[name, n, "cudnn_chain"] / taken[name, n, "planned"])
+             for n in (1, 128) for name in ("digits", "lenet", "cifar10", "alexnet", "zfnet", "vgg")
+             if (name, n, "cudnn_chain") in taken]
+    said = "; ".join(f"{name} on {n} {'image' if n == 1 else 'images'}: {ratio:.2f}" for name, n, ratio in found)
+    d = Drawing(760, 90 + 27 * len(found), "Networks beside cuDNN and cuBLAS",
+                f"Time of a chain of cuDNN and cuBLAS over that of the planned network. {said}.")
+    d.text(380, 28, "The chain of cuDNN and cuBLAS: its time / ours", 16, bold=True)
+    left, scale = 330, 130
+    x_of = lambda ratio: left + scale * math.log2(ratio)
+    bottom = 52 + 27 * len(found)
+    for ratio in (0.5, 1, 2, 4):
+        d.line(x_of(ratio), 44, x_of(ratio), bottom, INK if ratio == 1 else PALE, 1.6 if ratio == 1 else 1)
+        d.text(x_of(ratio), bottom + 16, f"{ratio:g}", 12, colour=GREY)
+    for i, (name, n, ratio) in enumerate(found):
+        y = 50 + 27 * i
+        d.text(150, y + 15, f"{name}, {n} {'image' if n == 1 else 'images'}", 13, "end")
+        begin, end = sorted((x_of(1), x_of(ratio)))
+        d.rect(begin, y, end - begin, 19, "tile" if ratio >= 1 else "bad")
+        d.text(max(end, x_of(1)) + 8, y + 15, f"{ratio:.2f}", 13, "start",
+               colour=INK if ratio >= 1 else RED, bold=ratio < 1)
+    d.text(380, bottom + 34, "NVIDIA H200. File: docs/results/bench_network.json", 11, colour=GREY)
+    return d
+
+
 FIGURES = {
+    "networks_against_cudnn": against_cudnn,
     "network_plan": network_plan,
     "plan_ways": plan_ways,
     "digit_answers": digit_answers,

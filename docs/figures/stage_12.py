@@ -1,6 +1,12 @@
 """Figures of stage 12, softmax. Drawn by make_figures.py."""
 
+import json
+import math
+import pathlib
+
 from make_figures import BLUE, GREY, INK, PURPLE, RED, Drawing
+
+RESULTS = pathlib.Path(__file__).resolve().parent.parent / "results"
 
 
 def softmax_traffic():
@@ -170,7 +176,35 @@ def softmax_listing():
     return d
 
 
+def softmax_ladder():
+    """Milliseconds of each kernel, 1,000 categories, on a scale of tenfolds."""
+    kernels = ("five_kernels", "fused", "fused_parallel", "cudnn", "one_read")
+    taken = {}
+    # The tuned kernel was timed in a run of its own, beside cuDNN.
+    for file, variants in (("bench_softmax.json", kernels[:3]), ("bench_softmax_tuned.json", kernels[3:])):
+        for row in json.loads((RESULTS / file).read_text(encoding="utf-8"))["rows"]:
+            if row["variant"] in variants and row["time"]["status"] == "MEASURED":
+                taken[row["problem"]["N"], row["problem"]["C"], row["variant"]] = row["time"]["hot"]["median_ms"]
+    said = "; ".join(f"{n} images: " + ", ".join(f"{v} {taken[n, 1000, v]:.3g} ms" for v in kernels)
+                     for n in (128, 65536))
+    d = Drawing(860, 270, "Softmax of 1,000 categories", f"Milliseconds on a GPU. {said}.")
+    colours = {"one_read": "tile", "cudnn": "pale"}
+    for at, (n, low, high) in enumerate(((128, 0.001, 0.1), (65536, 0.1, 2.0))):
+        left, scale = 130 + at * 430, 190
+        d.text(left + 95, 30, f"{n:,} images", 15, bold=True)
+        for i, variant in enumerate(kernels):
+            y, ms = 50 + 34 * i, taken[n, 1000, variant]
+            width = scale * math.log(ms / low) / math.log(high / low)
+            d.text(left - 8, y + 16, variant, 13, "end", bold=variant == "one_read")
+            d.rect(left, y, width, 22, colours.get(variant, "read"))
+            d.text(left + width + 6, y + 16, f"{ms:.3g} ms", 13, "start")
+    d.text(430, 242, "A scale of tenfolds: a bar that is twice as long takes many times as long.", 13)
+    d.text(430, 260, "NVIDIA H200. Files: docs/results/bench_softmax.json, bench_softmax_tuned.json", 11, colour=GREY)
+    return d
+
+
 FIGURES = {
+    "softmax_ladder": softmax_ladder,
     "softmax_traffic": softmax_traffic,
     "softmax_inner_loop": softmax_inner_loop,
     "block_reduction": block_reduction,

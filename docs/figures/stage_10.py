@@ -1,8 +1,13 @@
 """Figures of stage 10, layouts and transforms. Drawn by make_figures.py."""
 
+import json
+import pathlib
+
 from make_figures import BLUE, GREEN, GREY, INK, PURPLE, RED, Drawing
 
 IMAGE_FILLS = ("read", "halo", "tile")  # of images 0, 1, 2
+
+RESULTS = pathlib.Path(__file__).resolve().parent.parent / "results" / "bench_transform.json"
 
 
 def frame(d, x, y, w, h, colour=INK, width=2.4):
@@ -241,7 +246,35 @@ def transform_float2():
     return d
 
 
+def transform_ladder():
+    """GB/s of each transform on four layers of the paper's table, a copy beside them."""
+    layers = ("28-128-1", "14-128-16", "55-64-96", "56-32-128")
+    variants = ("naive", "tiled", "tiled_float2", "quads", "copy")
+    found = {(row["label"], row["variant"]): row["time"]["gb_per_s"]
+             for row in json.loads(RESULTS.read_text(encoding="utf-8"))["rows"]
+             if row["time"]["status"] == "MEASURED"}
+    said = "; ".join(f"{layer}: " + ", ".join(f"{v} {found[layer + '-to-nchw', v]:,.0f}" for v in variants)
+                     for layer in layers)
+    d = Drawing(860, 330, "Transforms from CHWN to NCHW", f"GB/s, 8 bytes per float. {said}.")
+    d.text(430, 28, "From CHWN to NCHW, GB/s", 16, bold=True)
+    bottom, high, scale = 250, 4600.0, 190.0
+    kinds = {"copy": "pale", "quads": "tile"}
+    for at, layer in enumerate(layers):
+        left = 50 + at * 205
+        for i, variant in enumerate(variants):
+            rate = found[layer + "-to-nchw", variant]
+            height = scale * rate / high
+            d.rect(left + i * 34, bottom - height, 28, height, kinds.get(variant, "read"))
+            d.text(left + i * 34 + 14, bottom - height - 6, f"{rate:,.0f}", 10)
+            d.text(left + i * 34 + 14, bottom + 16, str(i + 1), 12)
+        d.text(left + 82, bottom + 36, layer, 13, bold=True)
+    d.text(430, 306, "1 naive   2 tiled   3 tiled_float2   4 quads, tuned (dots)   5 a copy of as many floats", 13)
+    d.text(430, 323, "NVIDIA H200, warm caches. File: docs/results/bench_transform.json", 11, colour=GREY)
+    return d
+
+
 FIGURES = {
+    "transform_ladder": transform_ladder,
     "layouts_in_memory": layouts_in_memory,
     "transform_naive_sectors": transform_naive_sectors,
     "transform_tile": transform_tile,

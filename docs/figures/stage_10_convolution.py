@@ -1,7 +1,12 @@
 """The figures of stage 10's convolutions: what a warp asks for in each layout, and a thread's sums."""
 
+import json
+import math
+import pathlib
+
 from make_figures import GREEN, GREY, INK, PURPLE, Drawing
 
+RESULTS = pathlib.Path(__file__).resolve().parent.parent / "results" / "bench_sc16_convolution.json"
 SIDE = 8
 CELL = 20
 
@@ -94,7 +99,34 @@ def register_tile():
     return d
 
 
+def layouts_measured():
+    """Time of images across lanes in CHWN over that of pixels across lanes in NCHW, a bar each layer, sorted."""
+    taken = {(row["label"], row["variant"]): row["time"]["hot"]["median_ms"]
+             for row in json.loads(RESULTS.read_text(encoding="utf-8"))["rows"]
+             if row["time"]["status"] == "MEASURED"}
+    found = sorted((ms / taken[layer, "pixels_nchw"], layer) for (layer, variant), ms in taken.items()
+                   if variant == "images_chwn" and (layer, "pixels_nchw") in taken)
+    said = "; ".join(f"{layer} {ratio:.2f}" for ratio, layer in found)
+    d = Drawing(820, 96 + 25 * len(found), "CHWN beside NCHW", f"Time of images_chwn over that of pixels_nchw. {said}.")
+    d.text(410, 28, "images_chwn beside pixels_nchw: its time / theirs", 16, bold=True)
+    left, scale, bottom = 440, 150, 50 + 25 * len(found)
+    x_of = lambda ratio: left + scale * math.log2(ratio)
+    for ratio in (0.5, 1, 2, 4):
+        d.line(x_of(ratio), 42, x_of(ratio), bottom, INK, 1.6 if ratio == 1 else 0.6)
+        d.text(x_of(ratio), bottom + 16, f"{ratio:g}", 12, colour=GREY)
+    for i, (ratio, layer) in enumerate(found):
+        y = 46 + 25 * i
+        begin, end = sorted((x_of(1), x_of(ratio)))
+        d.text(250, y + 14, layer, 12, "end")
+        d.rect(begin, y, end - begin, 18, "mask" if ratio < 1 else "read")
+        d.text(max(end, x_of(1)) + 8, y + 14, f"{ratio:.2f}", 12, "start")
+    d.text(410, bottom + 34, "Left of 1: CHWN is faster. NVIDIA H200. File: docs/results/bench_sc16_convolution.json", 11,
+           colour=GREY)
+    return d
+
+
 FIGURES = {
+    "layouts_measured": layouts_measured,
     "stage_10_layouts_and_lanes": layouts_and_lanes,
     "stage_10_register_tile": register_tile,
 }

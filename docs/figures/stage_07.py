@@ -1,7 +1,7 @@
 """The figures of stage 07: both ways to divide a single-channel layer over the SMs, and what they reach."""
 
-from make_figures import BLUE, GREEN, GREY, INK, PURPLE, RED, Drawing
-from stage_convolve import ratio_panel, ratios, wins
+from make_figures import BLUE, GREEN, GREY, INK, PURPLE, Drawing
+from stage_convolve import by_filter_size
 
 ROWS, FILTERS, SMS = 12, 6, 3
 CELL = 17
@@ -162,29 +162,8 @@ def store_bound():
 
 
 def against_the_library():
-    """cuDNN's fastest over `adaptive`, one panel a filter size, sorted."""
-    name = "bench_chang_onishi_single.json"
-    all_found = ratios(name, "adaptive")
-    found = {size: [(ratio, layer) for ratio, layer in all_found if layer.split("-")[2] == size]
-             for size in ("1", "3", "5")}
-    said = "; ".join(f"{size} x {size}: ahead on {wins(f)} of {len(f)}, from {f[0][0]:.2f} to {f[-1][0]:.2f}"
-                     for size, f in found.items())
-    d = Drawing(880, 400, "adaptive beside cuDNN, by the size of the filters",
-                f"Times of cuDNN's fastest float kernel over those of adaptive, one step a layer, sorted. {said}.")
-    d.text(440, 30, "One channel, 27 layers, one image: cuDNN's time / adaptive's", 16, bold=True)
-    width = 250
-    for at, (size, layers) in enumerate(found.items()):
-        left = 66 + at * (width + 20)
-        ratio_panel(d, (left, 84, left + width, 330), layers, (0.5, 4), at == 0)
-        d.text(left + width / 2, 58, f"{size} x {size}", 14, bold=True)
-        d.text(left + width / 2, 76, f"ahead of cuDNN on {wins(layers)} of {len(layers)} layers", 13,
-               colour=BLUE if 2 * wins(layers) > len(layers) else RED)
-        d.text(left + 2, 348, f"{layers[0][0]:.2f}: {layers[0][1]}", 12, "start")
-        d.text(left + width - 2, 348, f"{layers[-1][0]:.2f}: {layers[-1][1]}", 12, "end")
-    d.text(440, 374, "Above the line: ours is faster (plain). Below: cuDNN is (hatched). A step is a layer; caches "
-           "are warm.", 13)
-    d.text(440, 391, f"NVIDIA H200. File: docs/results/{name}", 11, colour=GREY)
-    return d
+    return by_filter_size("One channel, 27 layers, one image: cuDNN's time / adaptive's",
+                          "bench_chang_onishi_single.json", "adaptive", None, (0.5, 4))
 
 
 FIGURES = {

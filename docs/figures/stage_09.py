@@ -1,6 +1,7 @@
 """Figures of stage 09, cuConv in two stages. Drawn by make_figures.py."""
 
 from make_figures import BLUE, GREEN, GREY, INK, PURPLE, RED, Drawing
+from stage_convolve import by_filter_size
 
 
 def grid(d, x, y, rows, columns, cell, kind=lambda row, column: "plain", label=lambda row, column: ""):
@@ -144,8 +145,14 @@ def row_end_gap():
     return d
 
 
+def against_the_library():
+    return by_filter_size("cuConv's 86 layers, one image: cuDNN's time / two_stage's", "bench_cuconv.json",
+                          "two_stage", 1, (1 / 32, 2))
+
+
 FIGURES = {
     "filter_row_and_patch": filter_row_and_patch,
     "two_stages": two_stages,
     "row_end_gap": row_end_gap,
+    "stage_09_against_the_library": against_the_library,
 }

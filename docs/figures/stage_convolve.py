@@ -103,6 +103,32 @@ def before_and_after(title, papers, variant, name, images, ends):
     return d
 
 
+def by_filter_size(title, name, variant, images, ends):
+    """cuDNN's fastest over one kernel, one panel a filter size, each sorted by itself."""
+    found = {}
+    for ratio, layer in ratios(name, variant, images):
+        found.setdefault(int(layer.split("-")[2]), []).append((ratio, layer))
+    found = dict(sorted(found.items()))
+    said = "; ".join(f"{size} x {size}: ahead on {wins(f)} of {len(f)}, from {f[0][0]:.2f} to {f[-1][0]:.2f}"
+                     for size, f in found.items())
+    d = Drawing(880, 400, f"{variant} beside cuDNN, by the size of the filters",
+                f"Times of cuDNN's fastest float kernel over those of {variant}, one step a layer, sorted. {said}.")
+    d.text(440, 30, title, 16, bold=True)
+    width = 790 // len(found) - 13
+    for at, (size, layers) in enumerate(found.items()):
+        left = 66 + at * (width + 20)
+        ratio_panel(d, (left, 84, left + width, 330), layers, ends, at == 0)
+        d.text(left + width / 2, 58, f"{size} x {size}", 14, bold=True)
+        d.text(left + width / 2, 76, f"ahead of cuDNN on {wins(layers)} of {len(layers)} layers", 13,
+               colour=BLUE if 2 * wins(layers) > len(layers) else RED)
+        d.text(left + 2, 348, f"{layers[0][0]:.2f}: {layers[0][1]}", 12, "start")
+        d.text(left + width - 2, 348, f"{layers[-1][0]:.2f}: {layers[-1][1]}", 12, "end")
+    d.text(440, 374, "Above the line: ours is faster (plain). Below: cuDNN is (hatched). A step is a layer; caches "
+           "are warm.", 13)
+    d.text(440, 391, f"NVIDIA H200. File: docs/results/{name}", 11, colour=GREY)
+    return d
+
+
 def one_channel():
     return before_and_after("One channel, 27 layers, one image", "bench_chang_onishi_single.json", "adaptive",
                             "convolve_chang_onishi_single.json", None, (0.5, 4))

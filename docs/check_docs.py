@@ -65,7 +65,7 @@ Findings. What the simulator said of a program, from the file that docs/results/
 Links. Relative links, images and anchors resolve; images have alternative text. An anchor must hold
 on a forge and in the MkDocs site, which build anchors by different rules.
 
-The course. Each stage of stages/course.csv has its folder and its page, and the tables of README.md and
+The course. Each stage of stages/course.csv has its folder and its page, and the tables of
 docs/index.md have the pages in its order.
 
 Nothing found is an error too: a check that looked at no excerpt would always be green.
@@ -960,12 +960,11 @@ def check_course(root):
     pages = list(dict.fromkeys(stage["page"] for stage in stages))
     problems += [f"stages/course.csv: there is no page docs/{page}.md" for page in pages
                  if not (root / "docs" / f"{page}.md").is_file()]
-    for name, pattern in [("README.md", r"^\| \[(\d\d_\w+)\]\(docs/\1\.md\) \|"),
-                          ("docs/index.md", r"^\| \d\d \|.*\]\((\d\d_\w+)\.md\) \|$")]:
-        found = re.findall(pattern, (root / name).read_text(encoding="utf-8"), re.M)
-        if found != pages:
-            odd = sorted(set(found) ^ set(pages)) or ["in another order"]
-            problems.append(f"{name}: its stages are not those of stages/course.csv: {', '.join(odd)}")
+    index = (root / "docs" / "index.md").read_text(encoding="utf-8")
+    found = re.findall(r"^\| \d\d \|.*\]\((\d\d_\w+)\.md\) \|$", index, re.M)
+    if found != pages:
+        odd = sorted(set(found) ^ set(pages)) or ["in another order"]
+        problems.append(f"docs/index.md: its stages are not those of stages/course.csv: {', '.join(odd)}")
     return problems
 
 

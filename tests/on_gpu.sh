@@ -8,7 +8,7 @@
 # Parts: build, tests, run, exercises, sanitize, foreign, calibrate, profile, bench; all of them if none is named. A part
 # without the build before it uses what was built last.
 #
-# Needs nvcc, a GPU and what the README lists; compute-sanitizer, ncu and python3 where present (a part
+# Needs nvcc, a GPU and what docs/install.md lists; compute-sanitizer, ncu and python3 where present (a part
 # that cannot run says NOT RUN). The simulator is not needed. Results and logs go to DIR (build-gpu/out).
 # A part that takes longer than HALO_PART_SECONDS (300) has failed.
 # Exit status: 0 all good, 1 something failed, 2 wrong use, 77 no GPU.

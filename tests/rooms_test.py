@@ -1,5 +1,5 @@
 """A room includes only rooms below it: reads every #include "..." of the rooms and judges it by the
-table here, which is that of README.md, "The house"."""
+table here, which is that of CONTRIBUTING.md, "The house"."""
 import pathlib
 import re
 import tempfile

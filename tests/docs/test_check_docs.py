@@ -515,7 +515,6 @@ class CheckDocs(unittest.TestCase):
                                      "01_one,a,01_one,,,The first\n02_two,a,02_two,,x y,The second\n",
                 "stages/01_one/meson.build": "", "stages/02_two/meson.build": "",
                 "docs/01_one.md": "", "docs/02_two.md": "",
-                "README.md": "| [01_one](docs/01_one.md) | so |\n| [02_two](docs/02_two.md) | so |\n",
                 "docs/index.md": "| 01 | so | [01](01_one.md) |\n| 02 | so | [02](02_two.md) |\n",
             }
             files.update(changed)
@@ -532,7 +531,7 @@ class CheckDocs(unittest.TestCase):
                 {"docs/02_two.md": None},
                 {"stages/02_two/meson.build": None},
                 {"stages/03_three/meson.build": ""},
-                {"README.md": "| [01_one](docs/01_one.md) | so |\n"},
+                {"docs/index.md": "| 01 | so | [01](01_one.md) |\n"},
                 {"docs/index.md": "| 02 | so | [02](02_two.md) |\n| 01 | so | [01](01_one.md) |\n"},
         ]:
             with self.subTest(changed=changed):

@@ -158,7 +158,9 @@ struct CompareOptions {
 
 struct ReportOptions {
   std::string file;
-  std::string with;  // another file whose rows join those of the first; empty: none
+  std::string beside;  // a second file, on the page beside the first; empty: none
+  std::string html;    // where the page goes; empty: no page
+  std::string with;    // another file whose rows join those of the first; empty: none
   Format format = Format::terminal;
   std::string color = "auto";
   bool report_table = false;

@@ -35,7 +35,7 @@ constexpr const char* usage =
     "  run [STAGE]    run a stage, or all: check, hazards, memory traffic, time\n"
     "  bench [FAMILY] time all stages of a family beside its peers, on the CPU and the GPU\n"
     "  compare A B    two results files: what became faster, what slower\n"
-    "  report FILE    a results file as a table, as Markdown or as CSV\n"
+    "  report FILE    a results file as a table, as Markdown, as CSV or as a page of charts\n"
     "  trace WHAT     see a kernel's memory accesses: a page of its lines, lanes, sectors and "
     "banks\n"
     "  test [SUITE]   run the tests, one suite, or one stage's tests\n"
@@ -332,6 +332,9 @@ int command_report(int argc, const char* const* argv) {
   std::string by;
   CommandLine line("Shows a results file, as `run` and `bench` write them with --json.", "");
   line.positional("FILE.json", options.file, "the results");
+  line.positional("OTHER.json", options.beside, "with --html: another run, or machine, beside it");
+  line.option("--html", "OUT.html", options.html,
+              "a page of charts: ratios, bars against the roofs, roofline");
   line.option("--with", "FILE.json", options.with,
               "join these: a GPU's results and its CPU's, say");
   line.option("--format", "FORMAT", format, kFormats);
@@ -346,6 +349,12 @@ int command_report(int argc, const char* const* argv) {
   line.option("--color", "WHEN", options.color, "auto, always or never");
   if (!line.parse(argc, argv)) return 0;
   if (options.file.empty()) throw WrongUse("report needs a results file: FILE.json");
+  if (options.html.empty() && !options.beside.empty()) {
+    throw WrongUse("one file, or two with --html; two as a table: halo compare");
+  }
+  if (!options.html.empty() && (options.summary || options.report_table || format != "table")) {
+    throw WrongUse("--html has all of it: without --summary, --report-table and --format");
+  }
   if (!by.empty() && !options.summary) throw WrongUse("--by groups a --summary");
   if (options.summary && options.report_table) {
     throw WrongUse("--summary or --report-table, not both");

@@ -1,11 +1,14 @@
 // `halo report` and `halo compare`: what results files say, without another run.
 #include <algorithm>
 #include <cstdio>
+#include <stdexcept>
 
 #include "common/cli/commands.hpp"
 #include "common/cli/program_runs.hpp"
+#include "common/data/file.hpp"
 #include "common/report/compare.hpp"
 #include "common/report/json.hpp"
+#include "common/report/results_page.hpp"
 #include "common/report/row_tables.hpp"
 #include "common/report/summary.hpp"
 #include "common/report/terminal.hpp"
@@ -21,6 +24,40 @@ Results read_results(const std::string& file) {
   }
 }
 
+// Leaves only the stage's rows, and those of what it is compared with.
+void keep_stage(Results& results, const std::string& file, const std::string& stage) {
+  if (results.rows.empty()) throw CannotRun(file + " holds no rows");
+  if (stage.empty()) return;
+  const std::string number = (stage.size() == 1 ? "0" : "") + stage;
+  std::erase_if(results.rows, [&](const Row& row) {
+    return row.role == Role::variant && row.stage != number && !row.stage.starts_with(number + "_");
+  });
+  const bool any = std::any_of(results.rows.begin(), results.rows.end(),
+                               [](const Row& row) { return row.role == Role::variant; });
+  if (!any) throw WrongUse("--stage: " + file + " holds no rows of stage " + stage);
+}
+
+void write_page(const ReportOptions& options, Results results) {
+  std::vector<NamedResults> files = {{options.file, std::move(results)}};
+  std::string command = "./halo report " + options.file;
+  if (!options.beside.empty()) {
+    Results beside = read_results(options.beside);
+    keep_stage(beside, options.beside, options.stage);
+    files.push_back({options.beside, std::move(beside)});
+    command += " " + options.beside;
+  }
+  if (!options.with.empty()) command += " --with " + options.with;
+  if (!options.stage.empty()) command += " --stage " + options.stage;
+  std::string page;
+  try {
+    page = results_page(files, command + " --html " + options.html);
+  } catch (const std::invalid_argument& error) {
+    throw CannotRun(error.what());
+  }
+  data::write_file(options.html, page);
+  std::printf("%s\n", options.html.c_str());
+}
+
 }  // namespace
 
 int run_report(const ReportOptions& options) {
@@ -31,18 +68,10 @@ int run_report(const ReportOptions& options) {
     results.rows.insert(results.rows.end(), more.rows.begin(), more.rows.end());
     results.machine = merged_machine(results.machine, more.machine);
   }
-  if (results.rows.empty()) throw CannotRun(options.file + " holds no rows");
-  if (!options.stage.empty()) {
-    const std::string number = (options.stage.size() == 1 ? "0" : "") + options.stage;
-    const auto is_other = [&](const Row& row) {
-      return row.role == Role::variant && row.stage != number &&
-             !row.stage.starts_with(number + "_");
-    };
-    std::erase_if(results.rows, is_other);
-    const bool any = std::any_of(results.rows.begin(), results.rows.end(),
-                                 [](const Row& row) { return row.role == Role::variant; });
-    if (!any)
-      throw WrongUse("--stage: " + options.file + " holds no rows of stage " + options.stage);
+  keep_stage(results, options.file, options.stage);
+  if (!options.html.empty()) {
+    write_page(options, results);
+    return 0;
   }
   if (!options.summary) {
     std::fputs(

@@ -1,4 +1,3 @@
-"use strict";
 // Draws what the simulator saw: the source with its figures, and one request of a warp at a time.
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
@@ -7,33 +6,12 @@
 
   // ---- Small things ----
 
-  const make = (name, attributes = {}, ...children) => {
-    const node = document.createElement(name);
-    for (const [key, value] of Object.entries(attributes)) {
-      if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
-      else if (value === true) node.setAttribute(key, "");
-      else if (value !== false && value !== null) node.setAttribute(key, value);
-    }
-    node.append(...children);
-    return node;
-  };
-  const draw = (name, attributes = {}, ...children) => {
-    const node = document.createElementNS("http://www.w3.org/2000/svg", name);
-    for (const [key, value] of Object.entries(attributes)) {
-      if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
-      else node.setAttribute(key, value);
-    }
-    node.append(...children);
-    return node;
-  };
-  const count = (number) => number.toLocaleString("en");
+  const { make, draw, count, clamp, plural } = page;
   const figure = (number) => {
     if (Number.isInteger(number)) return String(number);
     return number < 99.95 ? number.toFixed(number < 9.995 ? 2 : 1) : String(Math.round(number));
   };
   const times = (list) => list.filter((n, i) => i === 0 || n !== 1 || list.slice(i).some((m) => m !== 1)).join(" × ");
-  const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
-  const plural = (number, word) => `${count(number)} ${word}${number === 1 ? "" : "s"}`;
 
   const KINDS = {
     global_load: "load from global memory", global_store: "store to global memory",

@@ -136,6 +136,46 @@ TEST_CASE("report joins the CPU's results to the GPU's") {
   require_one_line(files.halo({"report", "gpu.json", "--with", "no.json"}), 2);
 }
 
+TEST_CASE("report makes a page of one results file or of two") {
+  Files files;
+  files.write("a.json", rows_with(0.25));
+  files.write("b.json", rows_with(0.5), "another GPU");
+  const Ended one = files.halo({"report", "a.json", "--html", "one.html"});
+  CHECK(one.status == 0);
+  CHECK(one.out == "one.html\n");
+  CHECK(one.err.empty());
+  CHECK_THAT(read_file(files.build.path() / "one.html"),
+             contains("<h1>Times on a GPU</h1>") && contains("./halo report a.json --html") &&
+                 contains("\"variant\":\"tiled\"") && contains("\"variant\":\"grid\""));
+  CHECK(files.halo({"report", "a.json", "b.json", "--stage", "4", "--html", "two.html"}).status ==
+        0);
+  CHECK_THAT(read_file(files.build.path() / "two.html"),
+             contains("<h1>Times on a GPU beside another GPU</h1>") &&
+                 contains("\"variant\":\"tiled\"") && !contains("\"variant\":\"grid\""));
+}
+
+TEST_CASE("a page that cannot be made is one line, and nothing is written") {
+  Files files;
+  files.write("a.json", rows_with(1));
+  files.write("sim.json", {good_row("04_tiled", "tiled")});
+  std::ofstream(files.build.path() / "noise.json") << "noise";
+  const auto no_page = [&](const std::vector<std::string>& args, int status) {
+    CAPTURE(args);
+    require_one_line(files.halo(args), status);
+    CHECK(!fs::exists(files.build.path() / "page.html"));
+  };
+  no_page({"report", "noise.json", "--html", "page.html"}, 2);
+  no_page({"report", "a.json", "noise.json", "--html", "page.html"}, 2);
+  no_page({"report", "a.json", "none.json", "--html", "page.html"}, 2);
+  no_page({"report", "a.json", "--stage", "9", "--html", "page.html"}, 2);
+  no_page({"report", "a.json", "--summary", "--html", "page.html"}, 2);
+  no_page({"report", "a.json", "--format", "csv", "--html", "page.html"}, 2);
+  no_page({"report", "a.json", "--html", ""}, 2);
+  no_page({"report", "sim.json", "--html", "page.html"}, 77);
+  no_page({"report", "a.json", "sim.json", "--html", "page.html"}, 77);
+  no_page({"report", "a.json", "--html", "none/page.html"}, 74);
+}
+
 TEST_CASE("wrong use of report and compare is one line and exit status 2") {
   Files files;
   files.write("a.json", rows_with(1));

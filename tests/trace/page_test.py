@@ -3,10 +3,8 @@
 dark, with the keyboard. Status 77: all that can be tried without Chromium is good."""
 
 import argparse
-import html.parser
 import json
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
@@ -14,40 +12,10 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "docs"))
 import browser  # noqa: E402
+import one_file  # noqa: E402
 
 TRANSPOSE = ROOT / "docs" / "examples" / "transpose.cu"
 WINDOWS = {"wide": (1440, 900), "narrow": (500, 900)}
-
-
-class Reader(html.parser.HTMLParser):
-    """Elements that are opened and closed, what scripts and <pre> hold, and every address that is asked for."""
-
-    VOID = {"meta", "br", "link", "img", "input", "hr"}
-
-    def __init__(self):
-        super().__init__()
-        self.open, self.faults, self.texts, self.addresses, self.declared = [], [], {}, [], None
-
-    def handle_decl(self, decl):
-        self.declared = decl
-
-    def handle_starttag(self, tag, attributes):
-        for name, value in attributes:
-            if name in ("src", "href", "srcset", "data", "action"):
-                self.addresses.append(value)
-        if tag not in self.VOID:
-            self.open.append((tag, dict(attributes).get("id")))
-
-    def handle_endtag(self, tag):
-        if not self.open or self.open[-1][0] != tag:
-            self.faults.append(f"</{tag}> closes {self.open[-1:] or 'nothing'}")
-        else:
-            self.open.pop()
-
-    def handle_data(self, data):
-        if self.open:
-            tag, name = self.open[-1]
-            self.texts[name or tag] = self.texts.get(name or tag, "") + data
 
 
 def fail_if(wrong, problem, text):
@@ -56,16 +24,8 @@ def fail_if(wrong, problem, text):
 
 
 def read(page, wrong):
-    text = page.read_text(encoding="utf-8")
-    reader = Reader()
-    reader.feed(text)
-    reader.close()
-    wrong += reader.faults + [f"<{tag}> is never closed" for tag, _ in reader.open]
-    fail_if(wrong, reader.declared != "doctype html", "it is no HTML 5")
-    fail_if(wrong, reader.addresses, f"it asks for {reader.addresses}")
-    fail_if(wrong, re.search(r"@import|url\(|https?://(?!www\.w3\.org/2000/svg)", text), "it asks for another file")
-    fail_if(wrong, re.search(r"@[A-Z]+@", text), "a part was left out")
-    data = json.loads(reader.texts["data"])
+    texts = one_file.read(page, wrong)
+    data = json.loads(texts["data"])
     names = [view["name"] for view in data["views"]]
     fail_if(wrong, names != ["transpose<32>", "transpose<33>"], f"the kernels are {names}")
     lines = data["files"].get("docs/examples/transpose.cu")
@@ -73,7 +33,7 @@ def read(page, wrong):
     for view, conflicts in zip(data["views"], (126976, 0)):
         fail_if(wrong, view["counters"]["shared_load_conflicts"] != conflicts, f"{view['name']}: other conflicts")
         fail_if(wrong, not view["trace"]["warps"], f"{view['name']}: no warps")
-    words = reader.texts["pre"]
+    words = texts["pre"]
     for part in ("32 wavefronts a request, 1 would do", "which is the same bank again", "No line takes more"):
         fail_if(wrong, part not in " ".join(words.replace("|", " ").split()), f"without a script it does not say: {part}")
 

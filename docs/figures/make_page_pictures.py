@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Takes the pictures of `halo trace` for docs/trace.md and the README, with Chromium.
+"""Takes the pictures of `halo trace` and of `halo report --html` for the pages and the README, with Chromium.
 
-    docs/figures/make_trace_pictures.py --halo build/common/cli/halo-cli --build build
+    docs/figures/make_page_pictures.py --halo build/common/cli/halo-cli --build build
 
 Not part of a check: a browser's fonts differ from machine to machine. What the pages do is held by
-tests/trace/page_test.py."""
+tests/trace/page_test.py and tests/report/page_test.py."""
 
 import argparse
 import collections
@@ -19,10 +19,16 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "docs"))
 import browser  # noqa: E402
 
-# What is traced, where on its page, and how much of it is seen.
+# The command but for the file that it makes, where on that page, and the window; is all seen, or only what the window
+# holds?
 PICTURES = {
-    "trace_04": (["04", "--variant", "tiled_halo"], "#view=0&line=38", (1280, 660)),
-    "trace_transpose": (["docs/examples/transpose.cu"], "#view=0&beside=1&line=24", (1280, 520)),
+    "trace_04": (["trace", "04", "--variant", "tiled_halo", "--no-open", "--output"],
+                 "#view=0&line=38", (1280, 660), True),
+    "trace_transpose": (["trace", "docs/examples/transpose.cu", "--no-open", "--output"],
+                        "#view=0&beside=1&line=24", (1280, 520), True),
+    "report_conv1d": (["report", "docs/results/bench_conv1d_gpu.json", "--html"],
+                      "#stage=04_conv1d_tiled_halo&variant=04_conv1d_tiled_halo/warp_tile&cold=1&problem=11", (1300, 1040),
+                      False),
 }
 
 
@@ -87,6 +93,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--halo", required=True, type=pathlib.Path)
     parser.add_argument("--build", required=True, type=pathlib.Path)
+    parser.add_argument("only", nargs="*", help="these only")
     arguments = parser.parse_args()
     program = browser.find()
     if not program:
@@ -94,17 +101,19 @@ def main():
         return 77
     wrong = []
     with tempfile.TemporaryDirectory() as folder, browser.Page(program) as page:
-        for name, (what, place, (width, height)) in PICTURES.items():
+        for name, (command, place, (width, height), whole) in PICTURES.items():
+            if arguments.only and name not in arguments.only:
+                continue
             made = pathlib.Path(folder) / f"{name}.html"
-            subprocess.run([arguments.halo.resolve(), "--build", arguments.build.resolve(), "trace", *what,
-                            "--output", made, "--no-open"], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+            subprocess.run([arguments.halo.resolve(), "--build", arguments.build.resolve(), *command, made], cwd=ROOT,
+                           check=True, stdout=subprocess.DEVNULL)
             page.show(width, height)
             page.open(made.as_uri() + place)
             if page.value("document.documentElement.scrollWidth > innerWidth"):
                 wrong.append(f"{name}: too wide")
             wrong += [f"{name}: {line}" for line in page.complaints]
             picture = ROOT / "docs" / "figures" / f"{name}.png"
-            page.picture(picture, whole=True)
+            page.picture(picture, whole=whole)
             picture.write_bytes(with_palette(picture.read_bytes()))
     for line in wrong:
         print(line)

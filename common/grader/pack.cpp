@@ -77,6 +77,7 @@ constexpr Rule kStudents[] = {
     {"LICENSE", true},
     {".gitignore", true},
     {".clang-format", true},
+    {".devcontainer/*", true},
 };
 
 constexpr const char* kManifest = "MANIFEST";

@@ -32,7 +32,7 @@ NAV_PAGE = re.compile(r"^\s*- (?:.*: )?(\S+\.md)$")
 LANGUAGES = {".cu": "cpp", ".cuh": "cpp", ".cpp": "cpp", ".hpp": "cpp", ".h": "cpp", ".py": "python",
              ".sh": "sh", ".json": "json"}
 # Shown by the browser as they are.
-FILES = {".svg", ".png", ".json"}
+FILES = {".svg", ".png", ".json", ".ipynb"}
 
 NOTATION = "docs/notation.md"
 WORD = re.compile(r"^\| \*\*(.+?)\*\* \| (.+?) \|$", re.M)

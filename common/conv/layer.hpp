@@ -8,7 +8,7 @@
 //   0 <= c < C, 0 <= r < R, 0 <= s < S,
 //   P = floor((H + 2a - R) / u) + 1,   Q = floor((W + 2b - S) / v) + 1,
 // a cross-correlation: the filter is not flipped. Cells beyond the edges (ghost cells) are zero, and
-// every output is written. It is eq. 1 of Chang & Onishi ("Fast convolution kernels on Pascal GPU
+// every output is written. It is eq. 1 of Chang et al. ("Fast convolution kernels on Pascal GPU
 // with high memory efficiency"), and with C = 1 their eq. 2, where stride is 1; batch, stride and
 // padding are as in cuDNN.
 //

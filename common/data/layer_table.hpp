@@ -35,8 +35,8 @@ std::vector<NamedLayer> parse_layer_table(std::string_view text, const std::stri
 /// The papers' tables, in common/data/layers; batch size 1, but for the last two. They are compiled in,
 /// so that a program finds them from whatever folder it is run, and after it was installed or copied.
 ///   "cuconv"               the 86 layers of cuConv
-///   "chang_onishi_single"  27 layers of one channel, after Chang & Onishi
-///   "chang_onishi_multi"   27 layers of many channels, after Chang & Onishi
+///   "chang_onishi_single"  27 layers of one channel, after Chang et al.
+///   "chang_onishi_multi"   27 layers of many channels, after Chang et al.
 ///   "sc16"                 CV1 to CV12 of Li et al. (SC'16) at the paper's batch sizes, CV5 twice
 ///   "sc16_sensitivity"     its CV7 with other numbers of images, and of channels
 /// Throws DataError, naming those that exist, for another name.

@@ -4,7 +4,7 @@ namespace halo::data {
 
 const std::vector<PaperClaim>& paper_claims() {
   constexpr const char* kChangOnishi =
-      "Chang & Onishi, section 4: GTX 1080 Ti, cuDNN 7.1 (the conclusion has 5.5 for 5.6)";
+      "Chang et al., section 4: GTX 1080 Ti, cuDNN 7.1 (the conclusion has 5.5 for 5.6)";
   constexpr const char* kCuConv = "cuConv, section 4.1: Tesla V100-SXM2, cuDNN 7.1";
   static const std::vector<PaperClaim> claims = {
       {"07_single_channel_adaptive", {"adaptive"}, {}, "mean 2.6, from 1.5 to 5.6", kChangOnishi},

@@ -8,7 +8,7 @@ constexpr std::size_t kGiB = std::size_t{1} << 30;
 constexpr int kKiB = 1024;
 constexpr int kMiB = 1024 * 1024;
 
-constexpr const char* kPaper = "Chang & Onishi, Table 1";
+constexpr const char* kPaper = "Chang et al., Table 1";
 constexpr const char* kGuide =
     "CUDA C++ Programming Guide, Technical Specifications per Compute Capability";
 
@@ -207,11 +207,11 @@ const std::vector<Gpu>& all() {
        .fp64_ratio = 32,
        .copy_engines = 2,
        .sources = {{"sms", kPaper},
-                   {"cores_per_sm", "Chang & Onishi, section 2.2"},
-                   {"latency_cycles", "Chang & Onishi, Table 1, measured as Mei & Chu do"},
+                   {"cores_per_sm", "Chang et al., section 2.2"},
+                   {"latency_cycles", "Chang et al., Table 1, measured as Mei & Chu do"},
                    {"bandwidth_gb_s", kPaper},
-                   {"base_clock_mhz", "Chang & Onishi, Table 1, base clock"},
-                   {"shared_per_sm", "Chang & Onishi, section 2.2"},
+                   {"base_clock_mhz", "Chang et al., Table 1, base clock"},
+                   {"shared_per_sm", "Chang et al., section 2.2"},
                    {"shared_per_block_optin", kGuide},
                    {"shared_reserved_per_block", kGuide},
                    {"registers_per_sm", kGuide},

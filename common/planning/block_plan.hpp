@@ -1,4 +1,4 @@
-// How a layer is cut into blocks: section 3.2 of Chang & Onishi ("Fast convolution kernels on Pascal
+// How a layer is cut into blocks: section 3.2 of Chang et al. ("Fast convolution kernels on Pascal
 // GPU with high memory efficiency") as functions from a layer and a few figures of a GPU, and the
 // three divisions that the paper weighs against it (2.3). Plain C++: no GPU is asked.
 //

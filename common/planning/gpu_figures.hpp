@@ -1,5 +1,5 @@
 // What plans know of a GPU: a view of the table in common/gpus, or figures that were measured; and
-// what Chang & Onishi ("Fast convolution kernels on Pascal GPU with high memory efficiency", section
+// what Chang et al. ("Fast convolution kernels on Pascal GPU with high memory efficiency", section
 // 2.2 and Table 1) derive from them. Plain C++: no GPU is asked.
 #pragma once
 

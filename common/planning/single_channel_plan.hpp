@@ -1,4 +1,4 @@
-// How Chang & Onishi ("Fast convolution kernels on Pascal GPU with high memory efficiency") divide
+// How Chang et al. ("Fast convolution kernels on Pascal GPU with high memory efficiency") divide
 // a single-channel convolution over the SMs of a GPU: their sections 2.2 and 3.1 as a function from
 // the figures of a GPU and a problem to a plan, every step of which can be read. Plain C++: no GPU
 // is asked.

@@ -2,7 +2,7 @@
 //
 // Computes   output[p][q] = sum over r, s of input[p + r][q + s] * filter[r][s], for every place
 //            where the filter lies wholly on the image: P = H - R + 1 rows, Q = W - S + 1 columns.
-//            This is eq. 2 of Chang & Onishi ("Fast convolution kernels on Pascal GPU with high
+//            This is eq. 2 of Chang et al. ("Fast convolution kernels on Pascal GPU with high
 //            memory efficiency", section 2.1) for one of its filters.
 // Changed    since 02 grid: a second dimension. An output is found by two numbers, and a row of the
 //            image is W cells away from the next.

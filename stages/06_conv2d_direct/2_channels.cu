@@ -1,7 +1,7 @@
 // Stage 06, step 2: batches, channels and filters.
 //
 // Computes   output[n][k][p][q] = sum over c, r, s of input[n][c][p + r][q + s] * filters[k][c][r][s].
-//            This is eq. 1 of Chang & Onishi ("Fast convolution kernels on Pascal GPU with high
+//            This is eq. 1 of Chang et al. ("Fast convolution kernels on Pascal GPU with high
 //            memory efficiency", section 2.1), and for C = 1 its eq. 2, for a batch of images.
 // Changed    since 1 one_channel: the sum runs over channels too, and a block has a plane [n][k]
 //            besides its tile.

@@ -3,7 +3,7 @@
 // Computes   output[n][k][p][q] = sum over c, r, s of
 //                input[n][c][p * stride_h - padding_h + r][q * stride_w - padding_w + s]
 //                * filters[k][c][r][s];
-//            ghost cells are zero. With stride 1 and no padding it is eq. 1 of Chang & Onishi ("Fast
+//            ghost cells are zero. With stride 1 and no padding it is eq. 1 of Chang et al. ("Fast
 //            convolution kernels on Pascal GPU with high memory efficiency", section 2.1).
 // Changed    since 2 channels: the filter of an output begins where stride and padding put it, which
 //            may be beyond an edge; so each row and each cell is asked for.

@@ -187,7 +187,7 @@ Conv2dVariant planned_winograd(int outputs, const std::string& description) {
   return winograd_variant("winograd_" + size + "x" + size, description, plan, tiles);
 }
 
-// Chang & Onishi's N_FMA for a GPU whose latency is known, both ways to count.
+// Chang et al.'s N_FMA for a GPU whose latency is known, both ways to count.
 std::vector<FmaNeed> needs_of(const planning::GpuFigures& gpu) {
   return {{"2 FMAs a core and cycle, as printed",
            planning::fma_to_hide_latency(gpu, planning::FmaCount::as_printed)},

@@ -209,7 +209,7 @@ TEST_CASE("cuConv's table is the one that the paper describes", "[layer_table]")
   for (const NamedLayer& named : layers) CHECK(named.layer.with_batch(256).N() == 256);
 }
 
-TEST_CASE("Chang & Onishi's tables span what the paper's text names", "[layer_table]") {
+TEST_CASE("Chang et al.'s tables span what the paper's text names", "[layer_table]") {
   struct Grid {
     const char* name;
     int smallest_map, filters_there, largest_map, filters_at_the_end;

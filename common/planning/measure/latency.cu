@@ -2,7 +2,7 @@
 //
 // Computes   where one thread stands after so many steps from cell to cell, and the cycles it took.
 // Method     a pointer chase, as Mei & Chu ("Dissecting GPU memory hierarchy through
-//            microbenchmarking"), whose figure Chang & Onishi use: each load says where the next one
+//            microbenchmarking"), whose figure Chang et al. use: each load says where the next one
 //            is, so nothing can be under way at the same time. One thread, so that nobody else
 //            disturbs; a random order, so that nothing can be foreseen.
 // Must cost  one request of one sector for every step.

@@ -2,7 +2,8 @@
 
 import math
 
-from make_figures import BLUE, GREEN, GREY, INK, PURPLE, Drawing
+from make_figures import BLUE, GREEN, GREY, INK, ORANGE, PALE, PURPLE, Drawing
+from stage_convolve import by_filter_size, layers_of, library, milliseconds
 
 
 def threads_of_a_block():
@@ -147,9 +148,77 @@ def sobel_picture():
     return d
 
 
+STEPS = {  # variant: (label, colour, whether its marks are square)
+    "stride_padding": ("3, no tile", GREY, False),
+    "tile_constant": ("4, tile", ORANGE, True),
+    "tile_shared": ("5, taps in shared", PURPLE, True),
+    "filter_group": ("6, eight filters", BLUE, False),
+    "cudnn": ("cuDNN's fastest", INK, False),
+}
+
+
+def steps_on_a_gpu():
+    """Steps 3 to 6 and cuDNN on the largest map of one channel, by the size of the filters."""
+    name, sizes = "bench_chang_onishi_single.json", (1, 3, 5)
+    found = {variant: {} for variant in STEPS}
+    for layer in layers_of(name):
+        problem = layer["stride_padding"]["problem"]
+        if problem["H"] != 1024:
+            continue
+        for variant in STEPS:
+            row = library(layer) if variant == "cudnn" else layer[variant]
+            found[variant][problem["R"]] = milliseconds(row)
+    said = "; ".join(f"{STEPS[v][0]}: " + ", ".join(f"{size} x {size} {found[v][size]:.3g} ms" for size in sizes)
+                     for v in STEPS)
+    d = Drawing(760, 400, "Steps 3 to 6 of stage 06", "Milliseconds for 32 filters on a map of 1024 x 1024 by "
+                f"the size of the filters. {said}.")
+    left, right, top, bottom = 70, 520, 44, 330
+    low, high = 0.05, 1.0
+    x_of = lambda i: left + (i + 0.5) / len(sizes) * (right - left)
+    y_of = lambda ms: bottom - math.log(ms / low) / math.log(high / low) * (bottom - top)
+    d.text(left - 8, top - 16, "ms", 12, "end", GREY)
+    for ms in (0.05, 0.1, 0.2, 0.5, 1):
+        d.line(left, y_of(ms), right, y_of(ms), PALE, 1)
+        d.text(left - 8, y_of(ms) + 4, str(ms), 12, "end")
+    for i, size in enumerate(sizes):
+        d.text(x_of(i), bottom + 20, f"{size} x {size}", 13)
+    d.line(left, bottom, right, bottom, INK, 1.6)
+    ends = []
+    for variant, (label, colour, square) in STEPS.items():
+        points = [(x_of(i), y_of(found[variant][size])) for i, size in enumerate(sizes)]
+        d.polyline(points, colour, 2)
+        for x, y in points:
+            if square:
+                d.rect(x - 4.5, y - 4.5, 9, 9, stroke=colour, width=1.8)
+            else:
+                d.circle(x, y, 5, colour)
+        ends.append([points[-1][1], label, colour])
+    ends.sort()
+    for before, after in zip(ends, ends[1:]):
+        after[0] = max(after[0], before[0] + 18)
+    for y, label, colour in ends:
+        d.text(right - 40, y + 4, label, 13, "start", colour, bold=True)
+    d.text(left + 225, bottom + 42, "one channel, 1024 x 1024, 32 filters, one image", 13)
+    d.text(380, 391, f"NVIDIA H200, caches warm. File: docs/results/{name}", 11, colour=GREY)
+    return d
+
+
+def one_channel():
+    return by_filter_size("One channel, 27 layers, one image: cuDNN's time / step 6's",
+                          "bench_chang_onishi_single.json", "filter_group", None, (1 / 4, 4))
+
+
+def many_channels():
+    return by_filter_size("Many channels, 27 layers, one image: cuDNN's time / step 6's",
+                          "bench_chang_onishi_multi.json", "filter_group", None, (1 / 64, 2))
+
+
 FIGURES = {
     "conv2d_threads": threads_of_a_block,
     "conv2d_tile_halo": tile_and_halo_2d,
     "conv2d_filter_slices": filter_slices,
     "conv2d_sobel": sobel_picture,
+    "stage_06_steps": steps_on_a_gpu,
+    "stage_06_one_channel": one_channel,
+    "stage_06_many_channels": many_channels,
 }

@@ -121,8 +121,10 @@ def by_filter_size(title, name, variant, images, ends):
         d.text(left + width / 2, 58, f"{size} x {size}", 14, bold=True)
         d.text(left + width / 2, 76, f"ahead of cuDNN on {wins(layers)} of {len(layers)} layers", 13,
                colour=BLUE if 2 * wins(layers) > len(layers) else RED)
-        d.text(left + 2, 348, f"{layers[0][0]:.2f}: {layers[0][1]}", 12, "start")
-        d.text(left + width - 2, 348, f"{layers[-1][0]:.2f}: {layers[-1][1]}", 12, "end")
+        least, most = (f"{ratio:.2f}: {layer}" for ratio, layer in (layers[0], layers[-1]))
+        size_of_text = 12 if len(least + most) <= 36 else 11
+        d.text(left + 2, 348, least, size_of_text, "start")
+        d.text(left + width - 2, 348, most, size_of_text, "end")
     d.text(440, 374, "Above the line: ours is faster (plain). Below: cuDNN is (hatched). A step is a layer; caches "
            "are warm.", 13)
     d.text(440, 391, f"NVIDIA H200. File: docs/results/{name}", 11, colour=GREY)

@@ -35,7 +35,7 @@ from a second file:
 
 Contests. One line a problem, one column an entry of `columns`: the `key` (time.hot.median_ms if it is
 left out) of a variant, of the least among several (`a|b`), or the ratio of two of these (`a/b`: over 1
-where b is less). Below stand the geometric mean of each ratio and its ends; only=means leaves the
+where b is less). names=PL1,PL2,... are what a paper calls the problems, one for each line, in order. Below stand the geometric mean of each ratio and its ends; only=means leaves the
 lines of the problems out. `name` heads the first column (problem). With by=FIELD,... there is one ratio, and
 one line for all problems in which the row of its last variant has the same fields. A selector own.FIELD looks at that
 row only: own.source=stages/NN_name/1_a.cu are the problems that this variant ran with that kernel.
@@ -509,12 +509,17 @@ def make_groups(problems, column, fields, key, noun):
 
 def make_contest(text, results):
     """Variants beside each other, a line a problem, with ratios and what these come to."""
-    name, settings, selectors = parse_arguments(text, ("columns", "key", "name", "only", "by"))
+    name, settings, selectors = parse_arguments(text, ("columns", "key", "name", "names", "only", "by"))
     if "columns" not in settings:
         raise DocsError("a contest needs columns=")
     columns = settings["columns"].split(",")
     key = settings.get("key", "time.hot.median_ms")
     problems = problems_of(results, name, selectors, columns[-1].split("/")[-1].split("|"))
+    if "names" in settings:
+        names = settings["names"].split(",")
+        if len(names) != len(problems):
+            raise DocsError(f"names= has {len(names)} names for {len(problems)} problems")
+        problems = {f"{paper} {problem}": contest for paper, (problem, contest) in zip(names, problems.items())}
     rows = [row for contest in problems.values() for row in contest]
     known = {row["variant"] for row in rows}
     for variant in re.split(r"[,|/]", settings["columns"]):

@@ -298,6 +298,11 @@ class CheckDocs(unittest.TestCase):
         self.run_script("--fix")
         self.assertIn("geometric mean 4.00 over 2", path.read_text())
         self.assertNotIn("| 128x10", path.read_text())
+        path = self.page("<!-- contest: results/gpu.json columns=slow,quick,slow/quick names=CLASS1,PL3 -->\n"
+                         "<!-- /contest -->")
+        self.run_script("--fix")
+        self.assertIn("| CLASS1 128x10 | 4.00 | 2.00 | 2.00 |", path.read_text())
+        self.assertIn("to 8.00 (PL3 12x9-2-3-3-s2-ceil)", path.read_text())
         rows[3]["time"]["hot"]["median_ms"] = 8.0
         self.write_times(rows, [])
         self.assert_bad("differs from results/gpu.json")
@@ -362,6 +367,7 @@ class CheckDocs(unittest.TestCase):
                                ("columns=grid/none", "is of the variant 'none'"),
                                ("columns=grid only=means", "needs a ratio"),
                                ("columns=grid by=problem.N", "by= needs one ratio"),
+                               ("columns=grid names=PL1,PL2", "2 names for 1 problems"),
                                ("columns=grid key=time.cold.median_ms", "has the key")):
             self.page(f"<!-- contest: results/gpu.json {argument} -->\n<!-- /contest -->")
             self.assert_bad(word)

@@ -1,6 +1,7 @@
 // `halo report` and `halo compare`: what results files say, without another run.
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <stdexcept>
 
 #include "common/cli/commands.hpp"
@@ -52,7 +53,7 @@ void write_page(const ReportOptions& options, Results results) {
   if (!options.stage.empty()) command += " --stage " + options.stage;
   std::string page;
   try {
-    page = results_page(files, command + " --html " + options.html);
+    page = results_page(files, command + " --html " + fs::path(options.html).filename().string());
   } catch (const std::invalid_argument& error) {
     throw CannotRun(error.what());
   }

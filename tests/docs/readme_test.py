@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """README.md shows what ./halo really prints: its sessions (a line `$ ./halo run ...` and what follows) are run again on
-the simulator, and must come out the same.
+the simulator, and must come out the same. And the notebook is one, without somebody's outputs in it.
 
     tests/docs/readme_test.py --halo build/common/cli/halo-cli --build build
 """
 import argparse
+import json
 import os
 import pathlib
 import re
@@ -17,13 +18,30 @@ SESSION = re.compile(r"^```\n\$ \./halo (run [^\n]*)\n(.*?)^```$", re.M | re.S)
 SEED = ["--seed", "2024", "--on", "sim"]
 
 
+def notebook_faults():
+    """What is wrong with the notebook, a line each."""
+    name = "docs/halo_on_a_t4.ipynb"
+    notebook = json.loads((ROOT / name).read_text(encoding="utf-8"))
+    faults = [f"{name}: a cell has outputs" for cell in notebook["cells"] if cell.get("outputs")]
+    commands = [line for cell in notebook["cells"] if cell["cell_type"] == "code"
+                for line in "".join(cell["source"]).splitlines() if line.startswith("!./halo ")]
+    usage = (ROOT / "halo").read_text(encoding="utf-8")
+    faults += [f"{name}: ./halo has no such command: {line}" for line in commands
+               if f"./halo {line.split()[1]} " not in usage]
+    if notebook["nbformat"] != 4 or len(commands) < 2:
+        faults.append(f"{name}: no notebook with commands")
+    return faults
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--halo", required=True, type=pathlib.Path)
     parser.add_argument("--build", required=True, type=pathlib.Path)
     arguments = parser.parse_args()
     sessions = SESSION.findall((ROOT / "README.md").read_text(encoding="utf-8"))
-    wrong = 0
+    faults = notebook_faults()
+    print(*faults, sep="\n", end="\n" if faults else "")
+    wrong = len(faults)
     for command, shown in sessions:
         done = subprocess.run(
             [arguments.halo.resolve(), "--build", arguments.build.resolve(), *command.split(), *SEED], cwd=ROOT,
@@ -33,7 +51,7 @@ def main():
             wrong += 1
             print(f"./halo {command} prints something else (exit status {done.returncode}); README.md has\n{shown}\n"
                   f"and it prints\n{done.stdout}{done.stderr}")
-    print(f"{len(sessions)} sessions, {wrong} wrong")
+    print(f"{len(sessions)} sessions and a notebook, {wrong} wrong")
     return 0 if sessions and not wrong else 1
 
 

@@ -1110,12 +1110,21 @@ class Translator {
     std::string type;
     if (!declaration.defines_type && !declarator.grouped) {
       type = type_text(declaration) + text_of(declarator.begin, declarator.name);
-      for (const std::size_t open : declarator.dimensions) {
-        type += text_of(open, tokens_[open].match + 1);
-      }
+      for (const std::size_t open : declarator.dimensions) type += bounds_text(open);
     }
     const std::string alignment = type.empty() ? "16" : "::simt::shared_alignment<" + type + ">()";
     edits_[declarator.end - 1].after += " __attribute__((aligned(" + alignment + ")))";
+  }
+
+  // An array's bounds as a part of a template argument, which a > in them must not end.
+  std::string bounds_text(std::size_t open) const {
+    const std::size_t close = tokens_[open].match;
+    for (std::size_t j = open + 1; j < close; ++j) {
+      if (tokens_[j].text.find('>') != std::string_view::npos) {
+        return "[(" + text_of(open + 1, close) + ")]";
+      }
+    }
+    return text_of(open, close + 1);
   }
 
   // The specifiers of a variable without storage, memory space and attributes.
@@ -1163,8 +1172,7 @@ class Translator {
       }
       std::string inner;  // the bounds behind the first
       for (std::size_t d = 1; d < declarator.dimensions.size(); ++d) {
-        const std::size_t open = declarator.dimensions[d];
-        inner += text_of(open, tokens_[open].match + 1);
+        inner += bounds_text(declarator.dimensions[d]);
       }
       const std::string element = base + " " + text_of(declarator.begin, declarator.name);
       const auto pointer_to = [&](const std::string& what) {

@@ -564,6 +564,11 @@ TEST_CASE("__shared__ variables become thread-local ones", "[simt][shared]") {
         "if (a) g(); " + storage +
             "A<(1 > 0)>::B x[1][2] __attribute__((aligned("
             "::simt::shared_alignment<A < ( 1 > 0 ) > :: B[ 1 ][ 2 ]>())));");
+  // A > in the bounds ends no list of template arguments.
+  CHECK(body("__shared__ float x[2][n > 4 ? n : 4];") ==
+        storage +
+            "float x[2][n > 4 ? n : 4] __attribute__((aligned("
+            "::simt::shared_alignment<float[ 2 ][(n > 4 ? n : 4)]>())));");
 }
 
 TEST_CASE("__shared__ variables of all kinds work", "[simt][shared]") {

@@ -1,6 +1,13 @@
-"""The figures of stage 11: windows that overlap, lanes over memory, and the last window of a row."""
+"""The figures of stage 11: windows that overlap, lanes over memory, the last window of a row, and what was measured."""
+
+import json
+import math
 
 from make_figures import BLUE, GREEN, GREY, INK, ORANGE, PURPLE, RED, Drawing
+from stage_convolve import RESULTS
+
+POOLING = "bench_pooling.json"
+CUDNN = ("cudnn_nchw", "cudnn_chwn")
 
 
 def hollow(d, x, y, w, h, colour, width=3.0, dashed=False):
@@ -134,7 +141,70 @@ def last_window():
     return d
 
 
+def layers():
+    """[(PL number, name, {variant: hot milliseconds})] of the paper's table, in its order."""
+    found = {}
+    for row in json.loads((RESULTS / POOLING).read_text(encoding="utf-8"))["rows"]:
+        if row["time"]["status"] == "MEASURED":
+            found.setdefault(row["label"], {})[row["variant"]] = row["time"]["hot"]["median_ms"]
+    if len(found) != 10:
+        raise SystemExit(f"make_figures: {POOLING} has {len(found)} layers, and not PL1 to PL10")
+    return [(f"PL{i}", name, times) for i, (name, times) in enumerate(found.items(), 1)]
+
+
+def beside_cudnn():
+    """Each layer: cuDNN's faster layout over ours, one output a thread and with reuse, in both layouts."""
+    shown = []
+    for number, name, times in layers():
+        best = min(times[library] for library in CUDNN)
+        shown.append((best / min(times["nchw_reuse"], times["chwn_reuse"]), number, name,
+                      {variant: best / times[variant] for variant in ("nchw", "chwn", "nchw_reuse", "chwn_reuse")}))
+    shown.sort()
+    said = "; ".join(f"{number}: " + ", ".join(f"{variant} {ratio:.2f}" for variant, ratio in of.items())
+                     for _, number, _, of in shown)
+    top, step = 96, 30
+    bottom = top + step * len(shown)
+    d = Drawing(820, bottom + 84, "Pooling beside cuDNN",
+                f"Time of cuDNN's faster layout over ours, one line a layer, sorted. {said}.")
+    d.text(410, 30, "cuDNN's time, in its faster layout / ours", 16, bold=True)
+    left, scale = 490, 230
+    x_of = lambda ratio: left + scale * math.log2(ratio)
+    low = x_of(0.42)
+    d.rect(low, top - 14, x_of(1) - low, bottom - top + 10, "bad", stroke=None)
+    for ratio in (0.5, 0.7, 1, 1.4, 2):
+        d.line(x_of(ratio), top - 14, x_of(ratio), bottom - 4, INK, 1.8 if ratio == 1 else 0.6)
+        d.text(x_of(ratio), bottom + 14, f"{ratio:g}", 12, colour=GREY)
+
+    def mark(x, y, variant):
+        reuse, colour = variant.endswith("_reuse"), BLUE if variant.startswith("nchw") else "#a35c00"
+        if variant.startswith("nchw"):
+            d.circle(x, y, 6, colour, colour if reuse else "#ffffff")
+        else:
+            d.rect(x - 5.5, y - 5.5, 11, 11, stroke=colour, width=1.8)
+            if reuse:
+                d.parts[-1] = d.parts[-1].replace('fill="#ffffff"', f'fill="{colour}"')
+
+    for i, (_, number, name, of) in enumerate(shown):
+        for layout, dy in (("nchw", -6), ("chwn", 6)):
+            y = top + step * i + dy
+            d.line(x_of(of[layout]), y, x_of(of[layout + "_reuse"]), y, GREY, 1.2)
+            mark(x_of(of[layout]), y, layout)
+            mark(x_of(of[layout + "_reuse"]), y, layout + "_reuse")
+        d.text(12, top + step * i + 5, number, 13, "start", bold=True)
+        d.text(56, top + step * i + 5, name, 11, "start", GREY)
+    at = 190
+    for variant, words, width in (("nchw", "nchw", 80), ("nchw_reuse", "nchw_reuse", 130), ("chwn", "chwn", 80),
+                                  ("chwn_reuse", "chwn_reuse", 130)):
+        mark(at, 56, variant)
+        d.text(at + 14, 61, words, 13, "start")
+        at += width
+    d.text(410, bottom + 40, "Right of 1: ours is faster. Left, hatched: cuDNN is. Caches are warm.", 13)
+    d.text(410, bottom + 60, f"NVIDIA H200. File: docs/results/{POOLING}", 11, colour=GREY)
+    return d
+
+
 FIGURES = {
+    "pooling_measured": beside_cudnn,
     "pooling_overlap": windows_overlap,
     "pooling_lanes": lanes_over_memory,
     "pooling_last_window": last_window,

@@ -89,7 +89,8 @@ TEST_CASE("convolve: kernels with clusters refuse an older GPU, and others take 
     for (const planning::Contender& contender : all_contenders()) {
       const std::string refusal = contender.refuses(layer, old);
       const bool is_too_old = refusal == "it needs compute capability 9.0, the GPU has 7.0";
-      for (const char* name : {"register_tile_", "winograd_2x2", "winograd_4x4", "pointwise_", "gemm_"}) {
+      for (const char* name :
+           {"register_tile_", "winograd_2x2", "winograd_4x4", "pointwise_", "gemm_"}) {
         if (contender.variant.starts_with(name)) CHECK(is_too_old);
       }
       too_old += is_too_old ? 1 : 0;

@@ -91,24 +91,36 @@ __global__ void __launch_bounds__(2 * kFilters, 512 / (2 * kFilters))
   const float* const b = transformed + static_cast<long long>(blockIdx.y) * C * division.tile_pitch;
   const int thread = threadIdx.x;
 
-  // Of rows and columns that do not exist the zeros come without a read.
-  const auto copy_chunk = [&](int first_channel, int buffer) {
-    float* const to_weights = weights + buffer * kChannels * kFilters;
-    float* const to_tiles = tiles + buffer * kChannels * kTiles;
+  // A thread copies one column of every kFilterStep-th and kTileStep-th row, from here on. Where its column does not
+  // exist it has no channels, and of rows that do not exist the zeros come without a read. (To compute each address
+  // anew cost a tenth of the kernel's time.)
+  constexpr int kFilterRow = kFilters / 4, kTileRow = kTiles / 4;  // pieces of 16 bytes
+  constexpr int kFilterStep = kProductThreads / kFilterRow, kTileStep = kProductThreads / kTileRow;
+  const int filter_row = thread / kFilterRow, filter = first_filter + thread % kFilterRow * 4;
+  const int tile_row = thread / kTileRow, tile = first_tile + thread % kTileRow * 4;
+  const float* next_filters = a + filter_row * division.filter_pitch + filter;
+  const float* next_tiles = b + tile_row * division.tile_pitch + tile;
+  int filter_rows = filter < division.filter_pitch ? C - filter_row : 0;
+  int tile_rows = tile < division.tile_pitch ? C - tile_row : 0;
+  const auto copy_chunk = [&](int buffer) {
 #pragma unroll
-    for (int i = thread; i < kChannels * kFilters / 4; i += kProductThreads) {
-      const int c = first_channel + i / (kFilters / 4), k = first_filter + i % (kFilters / 4) * 4;
-      const bool exists = c < C && k < division.filter_pitch;
-      __pipeline_memcpy_async(to_weights + 4 * i, exists ? a + c * division.filter_pitch + k : a,
-                              16, exists ? 0 : 16);
-    }
-#pragma unroll
-    for (int i = thread; i < kChannels * kTiles / 4; i += kProductThreads) {
-      const int c = first_channel + i / (kTiles / 4), t = first_tile + i % (kTiles / 4) * 4;
-      const bool exists = c < C && t < division.tile_pitch;
-      __pipeline_memcpy_async(to_tiles + 4 * i, exists ? b + c * division.tile_pitch + t : b, 16,
+    for (int i = 0; i < kChannels; i += kFilterStep) {
+      const bool exists = i < filter_rows;
+      __pipeline_memcpy_async(weights + (buffer * kChannels + i) * kFilters + 4 * thread,
+                              exists ? next_filters + i * division.filter_pitch : a, 16,
                               exists ? 0 : 16);
     }
+#pragma unroll
+    for (int i = 0; i < kChannels; i += kTileStep) {
+      const bool exists = i < tile_rows;
+      __pipeline_memcpy_async(tiles + (buffer * kChannels + i) * kTiles + 4 * thread,
+                              exists ? next_tiles + i * division.tile_pitch : b, 16,
+                              exists ? 0 : 16);
+    }
+    next_filters += kChannels * division.filter_pitch;
+    next_tiles += kChannels * division.tile_pitch;
+    filter_rows -= kChannels;
+    tile_rows -= kChannels;
   };
 
   // Of a warp's lanes 4 have filters and 8 have tiles beside each other, each 8 of both in two runs of four. Of eight neighbouring lanes only four
@@ -121,34 +133,43 @@ __global__ void __launch_bounds__(2 * kFilters, 512 / (2 * kFilters))
 
   float own[8][8] = {};
   const int chunks = (C - 1) / kChannels + 1;
-  copy_chunk(0, 0);
+  copy_chunk(0);
   __pipeline_commit();
   for (int chunk = 0; chunk < chunks; ++chunk) {
     __pipeline_wait_prior(0);
     __syncthreads();  // the chunk is there, and nobody reads the one before any more
-    if (chunk + 1 < chunks) copy_chunk((chunk + 1) * kChannels, (chunk + 1) % 2);
+    if (chunk + 1 < chunks) copy_chunk((chunk + 1) % 2);
     __pipeline_commit();
     const float* const from_weights = weights + chunk % 2 * kChannels * kFilters + own_filter;
     const float* const from_tiles = tiles + chunk % 2 * kChannels * kTiles + own_tile;
     // What a lane multiplies next is read while it multiplies: in turns, so that no read is waited for.
     float filter[2][8], tile[2][8];
-    const auto read = [&](int c) {
+    const auto read = [&](int c, int turn) {
 #pragma unroll
       for (int i = 0; i < 8; i += 4) {
-        *reinterpret_cast<float4*>(filter[c % 2] + i) =
+        *reinterpret_cast<float4*>(filter[turn % 2] + i) =
             *reinterpret_cast<const float4*>(from_weights + c * kFilters + i / 4 * kFilterRun);
-        *reinterpret_cast<float4*>(tile[c % 2] + i) =
+        *reinterpret_cast<float4*>(tile[turn % 2] + i) =
             *reinterpret_cast<const float4*>(from_tiles + c * kTiles + i / 4 * kTileRun);
       }
     };
-    read(0);
+    read(0, 0);
+    // Eight channels without a branch: the code of all 32 would not fit the cache of instructions.
+#pragma unroll 1
+    for (int first = 0; first < kChannels; first += 8) {
 #pragma unroll
-    for (int c = 0; c < kChannels; ++c) {
-      if (c + 1 < kChannels) read(c + 1);
+      for (int c = 0; c < 8; ++c) {
+        if (first + c + 1 < kChannels) read(first + c + 1, c + 1);
+          // To and fro: then a multiply-add shares a factor with the one before at the turns, too, and need not read it
+          // from the registers, of which it can read only two at once.
 #pragma unroll
-      for (int i = 0; i < 8; ++i) {
+        for (int i = 0; i < 8; ++i) {
 #pragma unroll
-        for (int j = 0; j < 8; ++j) own[i][j] += filter[c % 2][i] * tile[c % 2][j];
+          for (int step = 0; step < 8; ++step) {
+            const int j = i % 2 == 0 ? step : 7 - step;
+            own[i][j] += filter[c % 2][i] * tile[c % 2][j];
+          }
+        }
       }
     }
   }

@@ -4,6 +4,7 @@
 #include "common/conv/layer.hpp"
 #include "common/harness/traffic/cost.hpp"
 #include "common/planning/block_plan.hpp"
+#include "common/planning/fourier_plan.hpp"
 #include "common/planning/register_tile.hpp"
 #include "common/planning/winograd_plan.hpp"
 
@@ -16,10 +17,12 @@ Cost predict_maps_divided(const conv::ConvLayer& layer, const BlockPlan& plan);
 Cost predict_register_tile(const conv::ConvLayer& layer, const RegisterTile& tile);
 Cost predict_winograd(const conv::ConvLayer& layer, const WinogradPlan& plan);
 Cost predict_winograd_apart(const conv::ConvLayer& layer, const ApartPlan& plan);
+Cost predict_fourier(const conv::ConvLayer& layer, const FourierPlan& plan);
 
 // What a bias costs more.
 Cost bias_of_register_tile(const conv::ConvLayer& layer, const RegisterTile& tile);
 Cost bias_of_winograd(const conv::ConvLayer& layer, const WinogradPlan& plan);
 Cost bias_of_winograd_apart(const conv::ConvLayer& layer, const ApartPlan& plan);
+Cost bias_of_fourier(const conv::ConvLayer& layer, const FourierPlan& plan);
 
 }  // namespace halo::multi_channel_stride_fixed

@@ -19,4 +19,8 @@ std::vector<Conv2dVariant> search_tiles();
 /// winograd_apart with slices of so many floats of temporaries at most.
 Conv2dVariant winograd_apart_within(std::int64_t most_floats);
 
+/// Fourier's transform with tiles of `size` cells, 16 or 32, or 0: which of both the plan takes; and slices of so many
+/// floats of temporaries at most.
+Conv2dVariant fourier_within(int size, std::int64_t most_floats);
+
 }  // namespace halo::multi_channel_stride_fixed

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "common/planning/block_plan.hpp"
+#include "common/planning/fourier_plan.hpp"
 #include "common/planning/present_gpu.hpp"
 #include "common/planning/register_tile_plan.hpp"
 #include "common/planning/winograd_plan.hpp"
@@ -30,6 +31,11 @@ int winograd(const LayerCall& call, const WinogradDivision& division);
 int pack_winograd_apart(const float* filters, float* packed, const LayerNumbers& layer,
                         const ApartDivision& division);
 int winograd_apart(const LayerCall& call, const ApartDivision& division);
+
+// In 8_fourier.cu.
+int pack_fourier(const float* filters, float* packed, const LayerNumbers& layer,
+                 const FourierDivision& division);
+int fourier(const LayerCall& call, const FourierDivision& division);
 
 namespace {
 
@@ -262,7 +268,11 @@ void complete(Conv2dStage& stage) {
       planned_winograd(2, "Winograd's method, tiles of 2 x 2 outputs: 3 x 3 and 5 x 5 filters"),
       planned_winograd(4, "Winograd's method, tiles of 4 x 4 outputs: 3 x 3 filters"),
       winograd_apart_within(kApartTemporaries),
+      fourier_within(0, kFourierTemporaries),
   };
+  for (const int size : kFourierSizes) {
+    stage.searched.push_back(fourier_within(size, kFourierTemporaries));
+  }
   for (const int bytes : {32, 64}) {
     for (Conv2dVariant& variant : search(bytes)) stage.searched.push_back(std::move(variant));
   }
@@ -319,6 +329,50 @@ Conv2dVariant winograd_apart_within(std::int64_t most_floats) {
            std::to_string(kApartTiles) + " tiles, " + images +
            (made.division.images == 1 ? " image" : " images") + " at a time, " +
            std::to_string(made.workspace_floats * 4) + " bytes of temporaries";
+  };
+  return variant;
+}
+
+Conv2dVariant fourier_within(int size, std::int64_t most_floats) {
+  const auto plan_of = [=](const conv::ConvLayer& layer) {
+    return size == 0 ? plan_fourier(layer, most_floats) : exact_fourier(layer, size, most_floats);
+  };
+  Conv2dVariant variant;
+  variant.name = size == 0 ? "fourier" : fourier_name(size);
+  variant.source = kFolder + "8_fourier.cu";
+  variant.description = "tuned: Fourier's transform in three kernels: filters of any size";
+  variant.demand = conv::Demand::transformed;
+  variant.multiplies_ghosts = true;
+  variant.tiles = [](const conv::ConvLayer&) {
+    return std::vector<TileSizes>{{.C = kFourierChannels, .K = 32, .P = 14, .Q = 14}};
+  };
+  variant.refuses = [plan_of](const conv::ConvLayer& layer) { return plan_of(layer).refusal; };
+  variant.packed_floats = [plan_of](const conv::ConvLayer& layer) {
+    return plan_of(layer).packed_floats;
+  };
+  variant.workspace_floats = [plan_of](const conv::ConvLayer& layer) {
+    return plan_of(layer).workspace_floats;
+  };
+  variant.pack = [plan_of](const float* filters, float* packed, const conv::ConvLayer& layer) {
+    return pack_fourier(filters, packed, numbers_of(layer), plan_of(layer).division);
+  };
+  variant.launch = [plan_of](const Conv2dCall& c) {
+    return fourier(kernel_call(c), plan_of(c.layer).division);
+  };
+  variant.predict = [plan_of](const conv::ConvLayer& layer) {
+    return predict_fourier(layer, plan_of(layer));
+  };
+  variant.adds_bias = true;
+  variant.predict_bias = [plan_of](const conv::ConvLayer& layer) {
+    return bias_of_fourier(layer, plan_of(layer));
+  };
+  variant.detail = [plan_of](const conv::ConvLayer& layer) {
+    const FourierPlan made = plan_of(layer);
+    const FourierDivision& d = made.division;
+    const std::string cells = std::to_string(d.size), side = std::to_string(d.side);
+    return "tiles of " + cells + " x " + cells + " cells, blocks of " + side + " filters x " +
+           side + " tiles, " + std::to_string(d.images) + (d.images == 1 ? " image" : " images") +
+           " at a time, " + std::to_string(made.workspace_floats * 4) + " bytes of temporaries";
   };
   return variant;
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <tuple>
 
+#include "common/planning/fourier_plan.hpp"
 #include "common/planning/implicit_gemm_plan.hpp"
 #include "common/planning/pointwise_plan.hpp"
 #include "common/planning/present_gpu.hpp"
@@ -60,7 +61,8 @@ std::vector<Contender> listed() {
   for (const std::vector<Contender>& list :
        {planning::window_contenders(), planning::paper_contenders(),
         multi_channel_stride_fixed::register_tile_contenders(),
-        multi_channel_stride_fixed::winograd_contenders(), cuconv_two_stage::pointwise_contenders(),
+        multi_channel_stride_fixed::winograd_contenders(),
+        multi_channel_stride_fixed::fourier_contenders(), cuconv_two_stage::pointwise_contenders(),
         cuconv_two_stage::gemm_contenders(), cuconv_two_stage::split_tf32_contenders()}) {
     all.insert(all.end(), list.begin(), list.end());
   }

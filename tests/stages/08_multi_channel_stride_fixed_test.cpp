@@ -135,7 +135,10 @@ TEST_CASE("08_multi_channel_stride_fixed: traffic is as predicted") {
   const auto is_winograd = [](const Conv2dVariant& variant) {
     return variant.name.starts_with("winograd_");
   };
+  // Both sizes of Fourier's tiles have a test of their own.
+  const auto is_fourier = [](const Conv2dVariant& variant) { return variant.name == "fourier"; };
   CHECK(std::erase_if(by_definition.variants, is_winograd) == 3);
+  CHECK(std::erase_if(by_definition.variants, is_fourier) == 1);
   std::erase_if(by_winograd.variants, std::not_fn(is_winograd));
   test::require_traffic(by_definition, layers());
   std::vector<conv::ConvLayer> both = layers();
@@ -327,6 +330,40 @@ TEST_CASE("08_multi_channel_stride_fixed: Winograd's method in three kernels, sl
   CHECK(cost.barriers == 36);
 }
 
+TEST_CASE("08_multi_channel_stride_fixed: Fourier's transform, both tiles, blocks and slices") {
+  Conv2dStage fourier;
+  fourier.name = "fourier";
+  // Of three images two at a time, of two one.
+  for (const int size : {16, 32}) {
+    fourier.variants.push_back(multi_channel_stride_fixed::fourier_within(size, 5'000'000));
+  }
+  std::vector<conv::ConvLayer> layers = winograd_layers();
+  // Filters of half a tile, higher than wide; padding wider than the map; a single tap.
+  layers.push_back(conv::ConvLayer({.N = 2, .C = 3, .H = 20, .W = 17, .K = 5, .R = 8, .S = 3}));
+  layers.push_back(conv::ConvLayer(
+      {.C = 2, .H = 3, .W = 2, .K = 33, .R = 1, .S = 4, .padding_h = 5, .padding_w = 6}));
+  layers.push_back(conv::ConvLayer({.C = 5, .H = 9, .W = 40, .K = 3, .R = 1, .S = 1}));
+  test::require_traffic(fourier, layers);
+
+  // Blocks of 64 filters and 64 tiles: 4 of 16 x 16 cells an image, 16 of 32 x 32.
+  Conv2dStage large = fourier;
+  large.variants = {multi_channel_stride_fixed::fourier_within(16, std::int64_t{1} << 28)};
+  CHECK_THAT(large.variants[0].detail(conv::parse_label("28-13-3-64-17")), contains("64 filters"));
+  test::require_traffic(large, {conv::parse_label("28-13-3-64-17")});
+}
+
+TEST_CASE("08_multi_channel_stride_fixed: the cost of Fourier's transform, by hand") {
+  const conv::ConvLayer layer({.H = 14, .W = 14, .R = 3, .S = 3, .padding_h = 1, .padding_w = 1});
+  const auto cost = test::predict(stage(), "fourier", layer);
+  // One tile, of which 14 rows exist; 130 frequencies, of the filter and of the tile a row each, which is 16 complex
+  // numbers; the sums of 16 tiles, 32 a request.
+  CHECK(cost.global_load_requests == 14 + 130 * 2 + 130 * 16 / 32);
+  CHECK(cost.global_store_requests == 130 * 16 / 32 + 130 + 14);
+  CHECK(cost.shared_load_conflicts == 0);
+  CHECK(cost.shared_store_conflicts == 0);
+  CHECK(cost.barriers == 2 + 130 + 2);
+}
+
 TEST_CASE("08_multi_channel_stride_fixed: what does not fit is refused, in words") {
   test::usable_backend();  // what fits is the device's to say
   // 70,000 taps of one filter, or 70,000 channels of one pixel, are 280,000 bytes.
@@ -336,6 +373,11 @@ TEST_CASE("08_multi_channel_stride_fixed: what does not fit is refused, in words
     INFO(variant.name);
     if (variant.name.starts_with("winograd")) {
       CHECK_THAT(variant.refuses(deep), contains("filters of"));
+      continue;
+    }
+    if (variant.name == "fourier") {
+      CHECK_THAT(variant.refuses(deep), contains("the temporaries of one image"));
+      CHECK_THAT(variant.refuses(wide), contains("filters of 8 x 8 at most"));
       continue;
     }
     const bool whole = variant.name == "filters_divided" || variant.name == "maps_divided";

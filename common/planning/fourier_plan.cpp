@@ -1,0 +1,141 @@
+#include "common/planning/fourier_plan.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "common/conv/limits.hpp"
+
+namespace halo::multi_channel_stride_fixed {
+
+namespace {
+
+std::int64_t quotient_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+std::int64_t rounded_up(std::int64_t number, std::int64_t to) {
+  return quotient_up(number, to) * to;
+}
+
+// Complex products of one frequency and channel, those included that fill up blocks.
+std::int64_t products(std::int64_t filters, std::int64_t tiles, std::int64_t side) {
+  return rounded_up(filters, side) * rounded_up(tiles, side);
+}
+
+std::int64_t slices_of(const conv::ConvLayer& layer, const FourierDivision& division) {
+  return quotient_up(layer.N(), division.images);
+}
+
+// All launches of a call move so many floats: cells and outputs, what lies between the kernels, twice, and the packed
+// filters, for every slice.
+double floats_moved(const conv::ConvLayer& layer, const FourierPlan& plan) {
+  const auto slices = static_cast<double>(slices_of(layer, plan.division));
+  return static_cast<double>(layer.input_size() + layer.output_size()) +
+         slices * (2.0 * static_cast<double>(plan.workspace_floats) +
+                   static_cast<double>(plan.packed_floats));
+}
+
+// Products at the rate that blocks of 64 x 64 reach on an H200, everything else at the rate of its transforms.
+double foreseen(const conv::ConvLayer& layer, const FourierPlan& plan) {
+  constexpr double kProductsPerMicrosecond = 7.1e6, kFloatsPerMicrosecond = 0.72e6;
+  const FourierDivision& d = plan.division;
+  return static_cast<double>(slices_of(layer, d) * fourier_frequencies(d.size) * layer.C() *
+                             products(layer.K(), d.tile_pitch, d.side)) /
+             kProductsPerMicrosecond +
+         floats_moved(layer, plan) / kFloatsPerMicrosecond;
+}
+
+}  // namespace
+
+FourierPlan exact_fourier(const conv::ConvLayer& layer, int size, std::int64_t most_floats) {
+  if (std::find(std::begin(kFourierSizes), std::end(kFourierSizes), size) ==
+      std::end(kFourierSizes)) {
+    throw std::out_of_range("there are no tiles of " + std::to_string(size) +
+                            " cells for Fourier's transform");
+  }
+  FourierPlan plan;
+  FourierDivision& d = plan.division;
+  if (layer.stride_h() != 1 || layer.stride_w() != 1) {
+    plan.refusal = "it is made for stride 1";
+    return plan;
+  }
+  if (layer.R() > size / 2 || layer.S() > size / 2) {
+    const std::string half = std::to_string(size / 2);
+    plan.refusal = "it is made for filters of " + half + " x " + half + " at most";
+    return plan;
+  }
+  d.size = size;
+  d.outputs_down = size - layer.R() + 1;
+  d.outputs_across = size - layer.S() + 1;
+  d.tiles_down = static_cast<int>(quotient_up(layer.P(), d.outputs_down));
+  d.tiles_across = static_cast<int>(quotient_up(layer.Q(), d.outputs_across));
+  d.filter_pitch = static_cast<int>(rounded_up(layer.K(), kFourierPitch));
+  const std::int64_t frequencies = fourier_frequencies(size);
+  plan.packed_floats = 2 * frequencies * layer.C() * d.filter_pitch;
+  if (plan.packed_floats > conv::kMaxLength) {
+    plan.refusal = "its transformed filters are " + std::to_string(plan.packed_floats) +
+                   " numbers, more than an array can have";
+    return plan;
+  }
+  const std::int64_t tiles = std::int64_t{d.tiles_down} * d.tiles_across;
+  const auto temporaries = [&](std::int64_t images) {
+    return 2 * frequencies * (std::int64_t{layer.C()} + layer.K()) *
+           rounded_up(images * tiles, kFourierPitch);
+  };
+  if (temporaries(1) > most_floats) {
+    plan.refusal = "the temporaries of one image are " + std::to_string(4 * temporaries(1)) +
+                   " bytes, more than " + std::to_string(4 * most_floats);
+    return plan;
+  }
+  // As few slices as possible, and all alike.
+  std::int64_t slices = 1;
+  while (temporaries(quotient_up(layer.N(), slices)) > most_floats) ++slices;
+  d.images = static_cast<int>(quotient_up(layer.N(), slices));
+  d.tile_pitch = static_cast<int>(rounded_up(d.images * tiles, kFourierPitch));
+  plan.workspace_floats = temporaries(d.images);
+  // Blocks of 32 x 32 multiply 6 % more slowly.
+  constexpr double kSmallBlocks = 1.06;
+  const auto large = static_cast<double>(products(layer.K(), d.tile_pitch, 64));
+  const auto small = static_cast<double>(products(layer.K(), d.tile_pitch, 32));
+  d.side = large <= kSmallBlocks * small ? 64 : 32;
+  plan.microseconds = foreseen(layer, plan);
+  return plan;
+}
+
+FourierPlan plan_fourier(const conv::ConvLayer& layer, std::int64_t most_floats) {
+  FourierPlan best;
+  for (const int size : kFourierSizes) {
+    FourierPlan plan = exact_fourier(layer, size, most_floats);
+    const bool better = best.refusal.empty() ? plan.microseconds < best.microseconds : true;
+    if (best.division.size == 0 || (plan.refusal.empty() && better)) best = std::move(plan);
+  }
+  return best;
+}
+
+std::string fourier_name(int size) { return "fourier_" + std::to_string(size); }
+
+std::vector<planning::Contender> fourier_contenders() {
+  std::vector<planning::Contender> all;
+  for (const int size : kFourierSizes) {
+    planning::Contender one;
+    one.variant = fourier_name(size);
+    one.refuses = [size](const conv::ConvLayer& layer, const planning::GpuLimits&) {
+      return exact_fourier(layer, size).refusal;
+    };
+    one.work = [size](const conv::ConvLayer& layer, const planning::GpuLimits&) {
+      const FourierPlan plan = exact_fourier(layer, size);
+      const FourierDivision& d = plan.division;
+      const std::int64_t slices = slices_of(layer, d);
+      planning::LaunchWork work;
+      work.launches = static_cast<int>(3 * slices);
+      work.blocks =
+          static_cast<double>(slices * fourier_frequencies(size) * quotient_up(layer.K(), d.side) *
+                              quotient_up(d.tile_pitch, d.side));
+      work.resident = fourier_resident(d.side);
+      work.steps = static_cast<double>(quotient_up(layer.C(), kFourierChannels));
+      work.megabytes = 4e-6 * floats_moved(layer, plan);
+      return work;
+    };
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+}  // namespace halo::multi_channel_stride_fixed

@@ -1,0 +1,42 @@
+// How a layer is divided for convolution by Fourier's transform: tiles, slices of images, blocks of the products.
+// Plain C++: no GPU is asked.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/conv/layer.hpp"
+#include "common/planning/contender.hpp"
+#include "common/planning/fourier.hpp"
+
+namespace halo::multi_channel_stride_fixed {
+
+/// Floats of temporaries that a slice may have at most: 1 GB.
+inline constexpr std::int64_t kFourierTemporaries = std::int64_t{1} << 28;
+
+struct FourierPlan {
+  std::string refusal;  // empty: there is a plan
+  FourierDivision division{};
+  std::int64_t packed_floats = 0;     // of the transformed filters
+  std::int64_t workspace_floats = 0;  // transformed inputs, then sums, of a slice
+  double microseconds = 0;            // foreseen on an H200: only to be compared with another plan
+};
+
+/// Tiles of size x size cells, 16 or 32. Refuses strides, filters of more than half a tile, more transformed filters
+/// than an array can have, and an image whose temporaries are more than `most_floats`. Throws std::out_of_range
+/// for another size.
+FourierPlan exact_fourier(const conv::ConvLayer& layer, int size,
+                          std::int64_t most_floats = kFourierTemporaries);
+
+/// The size with which less time is foreseen.
+FourierPlan plan_fourier(const conv::ConvLayer& layer,
+                         std::int64_t most_floats = kFourierTemporaries);
+
+/// "fourier_16", "fourier_32".
+std::string fourier_name(int size);
+
+/// For the dispatcher: both sizes, by fourier_name.
+std::vector<planning::Contender> fourier_contenders();
+
+}  // namespace halo::multi_channel_stride_fixed

@@ -1,0 +1,90 @@
+// How stage 08 divides a layer for Fourier's transform.
+#include "common/planning/fourier_plan.hpp"
+
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+
+#include "common/data/layer_table.hpp"
+#include "tests/catch.hpp"
+
+using namespace halo::multi_channel_stride_fixed;
+using namespace halo::planning;
+using halo::conv::ConvLayer;
+using halo::test::contains;
+
+namespace {
+
+ConvLayer layer(const char* label) { return halo::conv::parse_label(label); }
+
+}  // namespace
+
+TEST_CASE("fourier's plan: a layer by hand") {
+  // 27 x 27 outputs of 5 x 5 filters: of 12 x 12 in a tile of 16 cells 3 x 3 tiles, of 28 x 28 in one of 32 a single one.
+  const FourierPlan small = exact_fourier(layer("27-3-5-70-20"), 16);
+  REQUIRE(small.refusal.empty());
+  CHECK(small.division.outputs_down == 12);
+  CHECK(small.division.outputs_across == 12);
+  CHECK(small.division.tiles_down == 3);
+  CHECK(small.division.tiles_across == 3);
+  CHECK(small.division.images == 3);
+  CHECK(small.division.tile_pitch == 32);  // 27 of three images, in sixteens
+  CHECK(small.division.filter_pitch == 80);
+  CHECK(small.packed_floats == 2 * 130 * 20 * 80);
+  CHECK(small.workspace_floats == 2 * 130 * (20 + 70) * 32);
+  const FourierPlan large = exact_fourier(layer("27-3-5-70-20"), 32);
+  CHECK(large.division.tiles_down == 1);
+  CHECK(large.division.tile_pitch == 16);
+  CHECK(large.workspace_floats == 2 * 514 * (20 + 70) * 16);
+  // As many frequencies as a real tile has numbers that are not told by others, and two.
+  CHECK(fourier_frequencies(16) == 130);
+  CHECK(fourier_frequencies(32) == 514);
+}
+
+TEST_CASE("fourier's plan: the size for which less is foreseen") {
+  // Three tiles of 16 each way are nine times 130 frequencies, one of 32 is 514.
+  CHECK(plan_fourier(layer("27-256-5-256-96")).division.size == 32);
+  // A map of 14 and its halo are one tile of 16.
+  CHECK(plan_fourier(layer("14-256-3-224-112")).division.size == 16);
+  // Only one of the sizes takes filters of 12 x 12, and neither of 17 x 17.
+  CHECK(plan_fourier(layer("40-1-12-8-8")).division.size == 32);
+  CHECK_THAT(plan_fourier(layer("40-1-17-8-8")).refusal, contains("at most"));
+  CHECK_THAT(exact_fourier(layer("40-1-12-8-8"), 16).refusal, contains("8 x 8 at most"));
+  CHECK_THROWS_AS(exact_fourier(layer("40-1-3-8-8"), 24), std::out_of_range);
+}
+
+TEST_CASE("fourier's plan: blocks of the products as large as filters and tiles allow") {
+  CHECK(exact_fourier(layer("14-128-3-512-64"), 16).division.side == 64);
+  CHECK(exact_fourier(layer("14-128-3-32-64"), 16).division.side == 32);   // half would be empty
+  CHECK(exact_fourier(layer("14-16-3-512-64"), 16).division.side == 32);   // 16 tiles
+  CHECK(exact_fourier(layer("14-128-3-224-64"), 16).division.side == 32);  // 256 for 224
+  CHECK(exact_fourier(layer("14-128-3-500-64"), 16).division.side == 64);  // 512 either way
+}
+
+TEST_CASE("fourier's plan: slices of images, and what is refused") {
+  // Of one image 16 tiles are written, of four no more: so many fit where one fits.
+  const std::int64_t one = 2 * 130 * (20 + 70) * 16;
+  CHECK(exact_fourier(layer("14-40-3-70-20"), 16, one).division.images == 14);  // 3 slices of 14
+  CHECK(exact_fourier(layer("14-40-3-70-20"), 16, 2 * one).division.images == 20);
+  CHECK(exact_fourier(layer("14-40-3-70-20"), 16).division.images == 40);
+  CHECK_THAT(exact_fourier(layer("14-40-3-70-20"), 16, one - 1).refusal, contains("one image"));
+  CHECK_THAT(exact_fourier(layer("12-3-3-8-8-s2"), 16).refusal, contains("stride 1"));
+  CHECK_THAT(exact_fourier(layer("14-1-3-60000-60000"), 16).refusal,
+             contains("transformed filters"));
+}
+
+TEST_CASE("fourier's plan: the dispatcher has both sizes") {
+  const auto contenders = fourier_contenders();
+  REQUIRE(contenders.size() == 2);
+  const GpuLimits h200 = limits_of(built_in_gpu("h200"));
+  CHECK(contenders[0].variant == fourier_name(16));
+  CHECK(contenders[1].variant == "fourier_32");
+  REQUIRE(contenders[0].refuses(layer("14-40-3-70-20"), h200).empty());
+  CHECK_FALSE(contenders[0].refuses(layer("14-40-3-70-20-s2"), h200).empty());
+  const LaunchWork work = contenders[0].work(layer("14-40-3-70-20"), h200);
+  CHECK(work.launches == 3);
+  CHECK(work.blocks == 130 * 3 * 2);  // 70 filters and 48 tiles in blocks of 32
+  CHECK(work.resident == 12);
+  CHECK(work.steps == 2);
+  CHECK(work.megabytes > 4e-6 * 2 * 2 * 130 * (20 + 70) * 48);
+}

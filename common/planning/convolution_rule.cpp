@@ -214,6 +214,30 @@ const BestOfLayer* best_of(const ConvolutionRule& rule, const std::string& label
   return best;
 }
 
+// A contender that is measured again and takes so many times as long is slower, and not only by chance.
+constexpr double kSlower = 1.02;
+
+// The layer's fastest becomes this one, if it is faster: without tensor cores; with them it is another entry.
+void offer(ConvolutionRule& rule, const MeasuredTime& time, std::span<const Contender> contenders) {
+  const auto its = std::find_if(contenders.begin(), contenders.end(),
+                                [&](const Contender& one) { return one.variant == time.variant; });
+  if (its == contenders.end()) return;
+  std::vector<Contender> alike;
+  for (const Contender& one : contenders) {
+    if (one.tensor_cores == its->tensor_cores) alike.push_back(one);
+  }
+  const std::string label = conv::label(time.layer);
+  const BestOfLayer* const overall = best_of(rule, label, contenders);
+  if (its->tensor_cores && overall != nullptr && overall->us <= time.us) return;
+  const BestOfLayer* const best = best_of(rule, label, alike);
+  if (best == nullptr) {
+    rule.layers.push_back({label, time.variant, time.us});
+  } else if (time.us < best->us) {
+    rule.layers[static_cast<std::size_t>(best - rule.layers.data())] = {label, time.variant,
+                                                                        time.us};
+  }
+}
+
 }  // namespace
 
 CostTerms cost_terms(const LaunchWork& work, int sms) {
@@ -451,28 +475,43 @@ ConvolutionRule add(ConvolutionRule rule, std::span<const MeasuredTime> times,
                                 std::to_string(alone.models.size()));
   }
   const CostModel& model = alone.models.front();
-  if (model_of(rule, model.variant) != nullptr) {
-    throw std::invalid_argument("the rule has " + model.variant + " already: fit all anew");
-  }
-  for (const Contender& contender : contenders) {
-    if (contender.variant == model.variant && contender.tensor_cores) {
-      throw std::invalid_argument(model.variant + " is on tensor cores: fit all anew");
-    }
-  }
-  std::vector<Contender> others;
-  for (const Contender& contender : contenders) {
-    if (!contender.tensor_cores) others.push_back(contender);
-  }
   for (const MeasuredTime& time : times) {
     if (time.variant != model.variant) continue;
-    const BestOfLayer* const best = best_of(rule, conv::label(time.layer), others);
-    if (best == nullptr || best->us <= time.us) continue;
-    BestOfLayer& changed = rule.layers[static_cast<std::size_t>(best - rule.layers.data())];
-    changed.variant = time.variant;
-    changed.us = time.us;
+    const std::string label = conv::label(time.layer);
+    const auto its_own = [&](const BestOfLayer& one) {
+      return one.layer == label && one.variant == model.variant;
+    };
+    const auto own = std::find_if(rule.layers.begin(), rule.layers.end(), its_own);
+    if (own != rule.layers.end()) {
+      // It was the fastest. Where it is slower now, nobody knows who is.
+      if (time.us > kSlower * own->us) {
+        rule.layers.erase(own);
+      } else {
+        own->us = time.us;
+      }
+    } else if (best_of(rule, label, contenders) != nullptr) {
+      offer(rule, time, contenders);
+    }
   }
+  std::erase_if(rule.models, [&](const CostModel& one) { return one.variant == model.variant; });
   rule.models.push_back(model);
+  std::erase(rule.added, model.variant);
   rule.added.push_back(model.variant);
+  return rule;
+}
+
+ConvolutionRule refine(ConvolutionRule rule, std::span<const MeasuredTime> times,
+                       std::span<const Contender> contenders, const ChoiceOn& on) {
+  const Measurements all = gather(times, contenders, on);
+  for (std::size_t i = 0; i < all.layers.size(); ++i) {
+    if (all.measured[i] < 2) {
+      throw std::invalid_argument(conv::label(all.layers[i]) +
+                                  ": one contender alone says nothing of which is the fastest");
+    }
+    std::erase_if(rule.layers,
+                  [&](const BestOfLayer& one) { return one.layer == conv::label(all.layers[i]); });
+  }
+  for (const MeasuredTime& time : times) offer(rule, time, contenders);
   return rule;
 }
 

@@ -127,10 +127,16 @@ struct MeasuredTime {
 ConvolutionRule fit(std::span<const MeasuredTime> times, std::span<const Contender> contenders,
                     const ChoiceOn& on);
 
-/// The rule with one contender more, measured later on the same GPU: its model, and the measured layers on which it is the
-/// fastest now. Throws std::invalid_argument, in one line, if the times are of another number of contenders, of one on
-/// tensor cores, or of one that the rule has.
+/// The rule with one contender more, or with one that is not what it was, measured later on the same GPU: its model,
+/// and the measured layers on which it is the fastest now. Layers on which it was the fastest and is slower by
+/// over 2 % now are forgotten: models choose there. Throws std::invalid_argument, in one line, if the times are of another
+/// number of contenders.
 ConvolutionRule add(ConvolutionRule rule, std::span<const MeasuredTime> times,
                     std::span<const Contender> contenders, const ChoiceOn& on);
+
+/// The rule with the fastest of several contenders on some layers more; its models stay. Throws std::invalid_argument, in
+/// one line, if a layer has the time of one contender only.
+ConvolutionRule refine(ConvolutionRule rule, std::span<const MeasuredTime> times,
+                       std::span<const Contender> contenders, const ChoiceOn& on);
 
 }  // namespace halo::planning

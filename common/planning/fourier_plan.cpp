@@ -56,6 +56,10 @@ FourierPlan exact_fourier(const conv::ConvLayer& layer, int size, std::int64_t m
     plan.refusal = "it is made for stride 1";
     return plan;
   }
+  if (layer.R() * layer.S() == 1) {
+    plan.refusal = "a single tap needs no transform";
+    return plan;
+  }
   if (layer.R() > size / 2 || layer.S() > size / 2) {
     const std::string half = std::to_string(size / 2);
     plan.refusal = "it is made for filters of " + half + " x " + half + " at most";

@@ -23,7 +23,7 @@ struct FourierPlan {
   double microseconds = 0;            // foreseen on an H200: only to be compared with another plan
 };
 
-/// Tiles of size x size cells, 16 or 32. Refuses strides, filters of more than half a tile, more transformed filters
+/// Tiles of size x size cells, 16 or 32. Refuses strides, filters of one tap or of more than half a tile, more transformed filters
 /// than an array can have, and an image whose temporaries are more than `most_floats`. Throws std::out_of_range
 /// for another size.
 FourierPlan exact_fourier(const conv::ConvLayer& layer, int size,

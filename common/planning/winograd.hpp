@@ -46,8 +46,16 @@ struct ApartShape {
 };
 inline constexpr ApartShape kApartShapes[] = {{4, 3}, {2, 5}};
 inline constexpr int kApartShapeCount = sizeof kApartShapes / sizeof kApartShapes[0];
-// Of the products: tiles of a block, and channels that come on chip together: a chunk.
-inline constexpr int kApartTiles = 128, kApartChannels = 32;
+// Of the products: channels that come on chip together, a chunk; and the blocks, filters x tiles, of which a thread has 8
+// x 8. A large block reads less for each product; small ones waste less, and there are more of them.
+inline constexpr int kApartChannels = 32;
+struct ApartBlock {
+  int filters, tiles;
+
+  constexpr int threads() const { return filters * tiles / 64; }
+  constexpr int resident() const { return 512 / threads(); }  // their registers are what is left
+};
+inline constexpr ApartBlock kApartBlocks[] = {{128, 128}, {64, 128}, {64, 64}};
 
 // [doc:apart-division]
 struct ApartDivision {
@@ -56,7 +64,7 @@ struct ApartDivision {
   int images;                    // that are computed together: a slice; the last one may have fewer
   int tile_pitch;                // the tiles of a slice, rounded up to whole pieces of 16 bytes
   int filter_pitch;              // the filters, likewise
-  int block_filters;             // of a block of the products: 64 or 128
+  int block;                     // of kApartBlocks
 };
 // [/doc:apart-division]
 

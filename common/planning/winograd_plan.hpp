@@ -46,6 +46,9 @@ WinogradPlan plan_winograd(const conv::ConvLayer& layer, int outputs,
 /// Floats of temporaries that a slice may have at most: 1 GB.
 inline constexpr std::int64_t kApartTemporaries = std::int64_t{1} << 28;
 
+/// The block of the products that suits the layer, and not a certain one of kApartBlocks.
+inline constexpr int kBestBlock = -1;
+
 struct ApartPlan {
   std::string refusal;  // empty: there is a plan
   ApartDivision division{};
@@ -56,6 +59,6 @@ struct ApartPlan {
 /// Winograd's method in three kernels. Refuses strides, filters of other sizes than those of kApartShapes, more
 /// transformed filters than an array can have, and an image whose temporaries are more than `most_floats`.
 ApartPlan plan_winograd_apart(const conv::ConvLayer& layer,
-                              std::int64_t most_floats = kApartTemporaries);
+                              std::int64_t most_floats = kApartTemporaries, int block = kBestBlock);
 
 }  // namespace halo::multi_channel_stride_fixed

@@ -68,17 +68,18 @@ __global__ void __launch_bounds__(kThreads)
 // [/doc:apart-inputs]
 
 // [doc:apart-products]
-// For each frequency the matrix [K][C] times [C][tiles]. Preconditions: blockDim.x = 2 * kFilters; gridDim.x =
-// groups of filters * groups of tiles, gridDim.y = frequencies; both pitches multiples of 4, so that no piece of 16
-// bytes is half in one row.
-template <int kFilters>
-__global__ void __launch_bounds__(2 * kFilters, 512 / (2 * kFilters))
+// For each frequency the matrix [K][C] times [C][tiles]. Preconditions: blockDim.x = the block's threads;
+// gridDim.x = groups of filters * groups of tiles, gridDim.y = frequencies; both pitches multiples of 4, so that no
+// piece of 16 bytes is half in one row.
+template <int kBlock>
+__global__ void __launch_bounds__(kApartBlocks[kBlock].threads(), kApartBlocks[kBlock].resident())
     products_kernel(const float* packed,       // [frequencies][C][filter_pitch]
                     const float* transformed,  // [frequencies][C][tile_pitch]
                     float* sums,               // [frequencies][K][tile_pitch]
                     int C, int K, ApartDivision division) {
-  constexpr int kTiles = kApartTiles, kChannels = kApartChannels;
-  constexpr int kProductThreads = 2 * kFilters;
+  constexpr ApartBlock kIs = kApartBlocks[kBlock];
+  constexpr int kFilters = kIs.filters, kTiles = kIs.tiles, kChannels = kApartChannels;
+  constexpr int kProductThreads = kFilters * kTiles / 64;
   extern __shared__ float4 on_chip[];
   float* const weights = reinterpret_cast<float*>(on_chip);  // [2][kChannels][kFilters]
   float* const tiles = weights + 2 * kChannels * kFilters;   // [2][kChannels][kTiles]
@@ -128,8 +129,8 @@ __global__ void __launch_bounds__(2 * kFilters, 512 / (2 * kFilters))
   const int lane = thread % kWarpSize, warp = thread / kWarpSize;
   const int many = lane % 2 + lane / 4 % 4 * 2, few = lane / 2 % 2 + lane / 16 * 2;
   constexpr int kFilterRun = 4 * 4, kTileRun = 4 * 8;  // from a lane's first run to its second
-  const int own_filter = warp / 2 * (2 * kFilterRun) + 4 * few;
-  const int own_tile = warp % 2 * (2 * kTileRun) + 4 * many;
+  const int own_filter = warp / (kTiles / 64) * (2 * kFilterRun) + 4 * few;
+  const int own_tile = warp % (kTiles / 64) * (2 * kTileRun) + 4 * many;
 
   float own[8][8] = {};
   const int chunks = (C - 1) / kChannels + 1;
@@ -249,16 +250,17 @@ int winograd_apart(const LayerCall& call, const ApartDivision& division) {
   return dispatch<0, 1>(division.shape, [&](auto shape) {
     using W = Apart<shape.value>;
     using Piece = std::conditional_t<W::kOutputs == 4, float4, float2>;
-    const auto products = division.block_filters == 64 ? products_kernel<64> : products_kernel<128>;
-    const int bytes = 2 * kApartChannels * (division.block_filters + kApartTiles) * 4;
+    const ApartBlock block = kApartBlocks[division.block];
+    const auto products = dispatch<0, 1, 2>(
+        division.block, [](auto number) { return products_kernel<number.value>; });
+    const int bytes = 2 * kApartChannels * (block.filters + block.tiles) * 4;
     cudaError_t status =
         cudaFuncSetAttribute(products, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
     const auto transform_sums = layer.Q % W::kOutputs == 0
                                     ? transform_sums_kernel<shape.value, Piece>
                                     : transform_sums_kernel<shape.value, float>;
     const int tile_blocks = (division.tile_pitch - 1) / kThreads + 1;
-    const dim3 grid((layer.K - 1) / division.block_filters + 1,
-                    (division.tile_pitch - 1) / kApartTiles + 1);
+    const dim3 grid((layer.K - 1) / block.filters + 1, (division.tile_pitch - 1) / block.tiles + 1);
     float* const transformed = call.workspace;
     float* const sums =
         transformed + static_cast<long long>(W::kFrequencies) * layer.C * division.tile_pitch;
@@ -268,8 +270,8 @@ int winograd_apart(const LayerCall& call, const ApartDivision& division) {
       transform_inputs_kernel<shape.value><<<tile_blocks * layer.C, kThreads, 0, stream>>>(
           call.input + static_cast<long long>(n) * layer.C * layer.H * layer.W, transformed, layer,
           division, images);
-      products<<<dim3(grid.x * grid.y, W::kFrequencies), 2 * division.block_filters, bytes,
-                 stream>>>(call.packed, transformed, sums, layer.C, layer.K, division);
+      products<<<dim3(grid.x * grid.y, W::kFrequencies), block.threads(), bytes, stream>>>(
+          call.packed, transformed, sums, layer.C, layer.K, division);
       transform_sums<<<tile_blocks * layer.K, kThreads, 0, stream>>>(
           sums, call.output + static_cast<long long>(n) * layer.K * layer.P * layer.Q, call.bias,
           call.relu, layer, division, images);

@@ -54,21 +54,23 @@ class ApartWalk {
   // Blocks of filters and tiles, and for each chunk what its threads bring, four floats each; then each lane reads eight
   // filters and eight tiles for every channel of the chunk.
   void products(Tally& tally) const {
-    const std::int64_t C = layer_.C(), K = layer_.K(), filters = division_.block_filters;
-    const std::int64_t groups = quotient_up(K, filters), tiles = quotient_up(pitch_, kApartTiles);
-    const std::int64_t blocks = groups * tiles * frequencies_;
+    const std::int64_t C = layer_.C(), K = layer_.K();
+    const std::int64_t filters = kApartBlocks[division_.block].filters;
+    const std::int64_t columns = kApartBlocks[division_.block].tiles;
+    const std::int64_t groups = quotient_up(K, filters), tiles = quotient_up(pitch_, columns);
+    const std::int64_t blocks = groups * tiles * frequencies_, threads = filters * columns / 64;
     const std::int64_t chunks = quotient_up(C, kApartChannels);
-    tally.launch(blocks, 2 * filters, 2 * kApartChannels * (filters + kApartTiles) * 4);
+    tally.launch(blocks, threads, 2 * kApartChannels * (filters + columns) * 4);
     tally.barriers(blocks * chunks);
     rows(tally, filters, division_.filter_pitch, groups, tiles);
-    rows(tally, kApartTiles, pitch_, tiles, groups);
+    rows(tally, columns, pitch_, tiles, groups);
     const Cells warp{0, kWarpSize};
-    const std::int64_t reads = blocks * (2 * filters / kWarpSize) * chunks * kApartChannels * 2;
+    const std::int64_t reads = blocks * (threads / kWarpSize) * chunks * kApartChannels * 2;
     tally.shared_load(wide_lanes(kQuad, warp, [&](std::int64_t l) { return few(l); }), reads);
     tally.shared_load(wide_lanes(kQuad, warp, [&](std::int64_t l) { return many(l); }), reads);
     // Four filters apart, of lanes with eight runs of tiles: 32 filters and 64 tiles of a warp.
     for (std::int64_t first = 0; first < groups * filters; first += 32) {
-      for (std::int64_t t = 0; t < tiles * kApartTiles; t += 32) {
+      for (std::int64_t t = 0; t < tiles * columns; t += 32) {
         for (std::int64_t i = 0; i < 8; ++i) {
           tally.store(wide_lanes(kQuad, warp,
                                  [&](std::int64_t l) {

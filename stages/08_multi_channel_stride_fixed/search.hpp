@@ -16,8 +16,8 @@ std::vector<Conv2dVariant> search(int segment_bytes);
 // A variant for each of kRegisterContenders (register_tile_plan.hpp), named as register_tile_name says.
 std::vector<Conv2dVariant> search_tiles();
 
-/// winograd_apart with slices of so many floats of temporaries at most.
-Conv2dVariant winograd_apart_within(std::int64_t most_floats);
+/// winograd_apart with slices of so many floats of temporaries at most, and a block of kApartBlocks, or kBestBlock.
+Conv2dVariant winograd_apart_within(std::int64_t most_floats, int block);
 
 /// Fourier's transform with tiles of `size` cells, 16 or 32, or 0: which of both the plan takes; and slices of so many
 /// floats of temporaries at most.

@@ -267,7 +267,7 @@ void complete(Conv2dStage& stage) {
                    plan_register_tile),
       planned_winograd(2, "Winograd's method, tiles of 2 x 2 outputs: 3 x 3 and 5 x 5 filters"),
       planned_winograd(4, "Winograd's method, tiles of 4 x 4 outputs: 3 x 3 filters"),
-      winograd_apart_within(kApartTemporaries),
+      winograd_apart_within(kApartTemporaries, kBestBlock),
       fourier_within(0, kFourierTemporaries),
   };
   for (const int size : kFourierSizes) {
@@ -289,9 +289,9 @@ void complete(Conv2dStage& stage) {
   }
 }
 
-Conv2dVariant winograd_apart_within(std::int64_t most_floats) {
-  const auto plan_of = [most_floats](const conv::ConvLayer& layer) {
-    return plan_winograd_apart(layer, most_floats);
+Conv2dVariant winograd_apart_within(std::int64_t most_floats, int block) {
+  const auto plan_of = [=](const conv::ConvLayer& layer) {
+    return plan_winograd_apart(layer, most_floats, block);
   };
   Conv2dVariant variant;
   variant.name = "winograd_apart";
@@ -325,8 +325,9 @@ Conv2dVariant winograd_apart_within(std::int64_t most_floats) {
   variant.detail = [plan_of](const conv::ConvLayer& layer) {
     const ApartPlan made = plan_of(layer);
     const std::string images = std::to_string(made.division.images);
-    return "tiles of " + std::to_string(made.division.block_filters) + " filters x " +
-           std::to_string(kApartTiles) + " tiles, " + images +
+    const ApartBlock& block = kApartBlocks[made.division.block];
+    return "blocks of " + std::to_string(block.filters) + " filters x " +
+           std::to_string(block.tiles) + " tiles, " + images +
            (made.division.images == 1 ? " image" : " images") + " at a time, " +
            std::to_string(made.workspace_floats * 4) + " bytes of temporaries";
   };

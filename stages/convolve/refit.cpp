@@ -24,6 +24,7 @@ namespace halo::convolve {
 namespace {
 
 using conv::ConvLayer;
+using planning::Contender;
 
 struct Options {
   std::string from;
@@ -32,12 +33,12 @@ struct Options {
   std::string sets = "cuconv,chang_onishi_single,chang_onishi_multi,sc16";
   std::string batch;
   std::string add;
+  std::string nearest_text;
+  int nearest = 0;
 };
 
 const std::vector<Bound>& all_bound() { return bound(Products::split_tf32); }
-const std::vector<planning::Contender>& all_contenders() {
-  return contenders(Products::split_tf32);
-}
+const std::vector<Contender>& all_contenders() { return contenders(Products::split_tf32); }
 
 // ---- Measuring ----
 
@@ -161,6 +162,32 @@ Row row_of(const Bound& one, const Backend& backend, const ConvLayer& layer, dou
   return row;
 }
 
+// The contenders that are measured on a layer, as numbers in the list: all that take it, the one that is added, or
+// those that the rule which there is foresees to be the fastest, with and without tensor cores.
+std::vector<std::size_t> asked_of(const Options& options, const ConvLayer& layer,
+                                  const planning::GpuLimits& limits) {
+  const std::vector<Contender>& all = all_contenders();
+  std::vector<std::size_t> asked;
+  if (options.nearest == 0) {
+    for (std::size_t at = 0; at < all.size(); ++at) {
+      if (!options.add.empty() && all[at].variant != options.add) continue;
+      if (all[at].refuses(layer, limits).empty()) asked.push_back(at);
+    }
+    return asked;
+  }
+  const std::string gpu = planning::present_gpu().name;
+  for (const bool tensor_cores : {false, true}) {
+    int taken = 0;
+    for (const planning::Candidate& one :
+         planning::candidates(planning::rule_for(gpu), all, layer, {gpu, limits})) {
+      if (one.contender->tensor_cores != tensor_cores || !one.refusal.empty()) continue;
+      if (taken++ == options.nearest) break;
+      asked.push_back(static_cast<std::size_t>(one.contender - all.data()));
+    }
+  }
+  return asked;
+}
+
 Results measure(const Options& options, Backend& backend, Results results) {
   const std::vector<ConvLayer> layers = layers_of(options);
   const planning::GpuLimits limits = planning::present_limits();
@@ -171,9 +198,8 @@ Results measure(const Options& options, Backend& backend, Results results) {
     progress.show("layer " + std::to_string(i + 1) + " of " + std::to_string(layers.size()) + ": " +
                   conv::label(layer));
     double best = 1e12;
-    for (std::size_t at = 0; at < all_bound().size(); ++at) {
-      if (!options.add.empty() && all_contenders()[at].variant != options.add) continue;
-      if (!all_contenders()[at].refuses(layer, limits).empty()) continue;
+    const std::vector<std::size_t> asked = asked_of(options, layer, limits);
+    for (const std::size_t at : asked) {
       const std::optional<double> us = measuring.time(all_bound()[at].variant, layer, best);
       if (!us) continue;
       best = std::min(best, *us);
@@ -236,13 +262,26 @@ int refit(int argc, const char* const* argv) {
               "take the times of results files (of this, or of halo bench) instead");
   line.option("--out", "FILE", options.out, "where the rule is written");
   line.option("--add", "CONTENDER", options.add,
-              "measure this one only, and add it to the rule that there is for this GPU");
+              "measure this one only, and add it to the rule that there is for this GPU, or put it "
+              "in the place of "
+              "what it was");
+  line.option("--nearest", "N", options.nearest_text,
+              "measure only the N that this GPU's rule foresees to be the fastest (and N on tensor "
+              "cores), and keep the "
+              "fastest of each layer in the rule");
   line.option("--set", "SET[,SET]", options.sets,
               "the layers to measure: " + bench_set_names("conv2d"));
   line.option("--batch", "N[,N]", options.batch, "with so many images instead of the sets' own");
   if (!line.parse(argc, argv)) return 0;
   if (options.times.empty() == options.from.empty()) {
     throw UsageError("--times FILE measures, --from FILE has measured: one of them");
+  }
+  if (!options.nearest_text.empty()) {
+    // It takes two to say which is faster.
+    options.nearest = static_cast<int>(parse_number("nearest", options.nearest_text, 2, 1000));
+  }
+  if (options.nearest > 0 && !options.add.empty()) {
+    throw UsageError("--add measures one contender, --nearest several: one of them");
   }
   if (options.out.empty()) throw UsageError("--out FILE is missing: where the rule is written");
 
@@ -276,7 +315,15 @@ int refit(int argc, const char* const* argv) {
     }
   }
   planning::ConvolutionRule rule;
-  if (options.add.empty()) {
+  const auto known_rule = [&]() -> const planning::ConvolutionRule& {
+    const planning::ConvolutionRule& before = planning::rule_for(on.gpu);
+    if (before.gpu != on.gpu) throw UsageError("there is no rule for " + on.gpu + " yet");
+    return before;
+  };
+  if (options.nearest > 0) {
+    rule = planning::refine(known_rule(), times, all_contenders(), on);
+    rule.command += "; " + command;
+  } else if (options.add.empty()) {
     rule = planning::fit(times, all_contenders(), on);
     rule.date = all.front().date;
     rule.command = command;
@@ -284,9 +331,7 @@ int refit(int argc, const char* const* argv) {
     std::erase_if(times,
                   [&](const planning::MeasuredTime& time) { return time.variant != options.add; });
     if (times.empty()) throw UsageError("--add: there are no times of a contender " + options.add);
-    const planning::ConvolutionRule& before = planning::rule_for(on.gpu);
-    if (before.gpu != on.gpu) throw UsageError("--add: there is no rule for " + on.gpu + " yet");
-    rule = planning::add(before, times, all_contenders(), on);
+    rule = planning::add(known_rule(), times, all_contenders(), on);
     rule.command += "; " + command;
   }
   data::write_file(options.out, planning::to_text(rule));

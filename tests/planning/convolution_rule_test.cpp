@@ -232,10 +232,51 @@ TEST_CASE(
   CHECK(choose(rule, contenders, lost, kOn)->variant == "small");
   CHECK_THAT(explain(rule, contenders, won, kOn), test::contains("without later"));
   CHECK(to_text(parse_rule(to_text(rule))) == to_text(rule));
-  CHECK_THROWS_AS(add(rule, more, contenders, kOn), std::invalid_argument);     // it is there
   CHECK_THROWS_AS(add(before, times, contenders, kOn), std::invalid_argument);  // of two
+
+  // Measured again: faster on both.
+  const std::vector<MeasuredTime> faster = {{won, "later", 1}, {lost, "later", 2.5}};
+  const ConvolutionRule again = add(rule, faster, contenders, kOn);
+  CHECK(again.models.size() == rule.models.size());
+  CHECK(again.added == std::vector<std::string>{"later"});
+  CHECK(again.layers.size() == 2);
+  CHECK(choose(again, contenders, lost, kOn)->variant == "later");
+  CHECK(candidates(again, contenders, won, kOn).front().us == 1);
+  // Slower where it was the fastest: nobody knows who is now. By 1 % is by chance.
+  const std::vector<MeasuredTime> slower = {{won, "later", 2.1}, {lost, "later", 5}};
+  const ConvolutionRule forgotten = add(rule, slower, contenders, kOn);
+  REQUIRE(forgotten.layers.size() == 1);
+  CHECK(forgotten.layers[0].layer == conv::label(lost));
+  const std::vector<MeasuredTime> by_chance = {{won, "later", 2.02}, {lost, "later", 5}};
+  CHECK(add(rule, by_chance, contenders, kOn).layers.size() == 2);
+
+  // On tensor cores it stands beside the fastest of the others, where it is faster.
   contenders.back().tensor_cores = true;
-  CHECK_THROWS_AS(add(before, more, contenders, kOn), std::invalid_argument);
+  const ConvolutionRule beside = add(before, more, contenders, kOn);
+  CHECK(beside.layers.size() == before.layers.size() + 1);
+  CHECK(choose(beside, contenders, won, kOn)->variant == "later");
+  const std::span<const Contender> without(contenders.data(), contenders.size() - 1);
+  CHECK(choose(beside, without, won, kOn)->variant == "small");
+}
+
+TEST_CASE("layers that only models were asked for are refined: the fastest of several") {
+  std::vector<Contender> contenders = made_up();
+  const ConvLayer known = conv::parse_label("14-2-3-64-64"),
+                  other = conv::parse_label("7-1-1-64-32");
+  const std::vector<MeasuredTime> times = {{known, "small", 3}, {known, "large", 4}};
+  const ConvolutionRule before = fit(times, contenders, kOn);
+  REQUIRE(before.layers.size() == 1);
+  const std::vector<MeasuredTime> more = {{other, "small", 5}, {other, "large", 4}};
+  const ConvolutionRule rule = refine(before, more, contenders, kOn);
+  CHECK(rule.layers.size() == 2);
+  CHECK(rule.models.size() == before.models.size());
+  CHECK(choose(rule, contenders, other, kOn)->variant == "large");
+  CHECK(choose(rule, contenders, known, kOn)->variant == "small");
+  // What was known of a layer gives way, also where it was faster then.
+  const std::vector<MeasuredTime> anew = {{known, "small", 7}, {known, "large", 6}};
+  CHECK(choose(refine(rule, anew, contenders, kOn), contenders, known, kOn)->variant == "large");
+  const std::vector<MeasuredTime> alone = {{other, "small", 5}};
+  CHECK_THROWS_AS(refine(before, alone, contenders, kOn), std::invalid_argument);
 }
 
 TEST_CASE("a rule comes back as it was written, and what is none is refused") {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "common/data/layer_table.hpp"
 #include "tests/catch.hpp"
@@ -77,12 +78,12 @@ TEST_CASE("winograd's plan: channels are divided where there are SMs for them") 
 TEST_CASE("winograd's plan: the dispatcher has every shape with every number of parts") {
   auto contenders = winograd_contenders();
   REQUIRE(contenders.size() == 4 * static_cast<std::size_t>(kWinogradShapeCount) + 1);
-  // In three kernels: 36 frequencies, tiles of 128 x 128. 70 filters are one block, two images of 4 x 4 tiles too.
+  // In three kernels: 36 frequencies. 70 filters are two blocks of 64, two images of 4 x 4 tiles are one.
   const LaunchWork apart = contenders.back().work(layer("14-2-3-70-64"), h200());
   CHECK(contenders.back().variant == "winograd_apart");
   CHECK(apart.launches == 3);
-  CHECK(apart.blocks == 36);
-  CHECK(apart.resident == 2);
+  CHECK(apart.blocks == 2 * 36);
+  CHECK(apart.resident == 8);
   CHECK(apart.steps == 2);
   CHECK(apart.cluster == 1);
   contenders.pop_back();
@@ -112,7 +113,6 @@ TEST_CASE("winograd's plan: in three kernels, an image a slice at least") {
   CHECK(plan.division.images == 3);
   CHECK(plan.division.tile_pitch == 28);
   CHECK(plan.division.filter_pitch == 132);
-  CHECK(plan.division.block_filters == 64);  // 130 are two of 64 and 2; of 128 one would have 2
   CHECK(plan.packed_floats == 36 * 20 * 132);
   CHECK(plan.workspace_floats == 36 * (20 + 130) * 28);
   // Two images at a time are 18 tiles, 20 with the last piece: 108,000 floats. Three slices would be less each.
@@ -120,8 +120,18 @@ TEST_CASE("winograd's plan: in three kernels, an image a slice at least") {
   CHECK(plan_winograd_apart(layer("12x10-3-3-130-20"), 107'999).division.images == 1);
   CHECK_THAT(plan_winograd_apart(layer("12x10-3-3-130-20"), 36 * 150 * 12 - 1).refusal,
              contains("one image"));
-  CHECK(plan_winograd_apart(layer("12-3-3-300-20")).division.block_filters == 64);
-  CHECK(plan_winograd_apart(layer("12-3-3-200-20")).division.block_filters == 128);
   CHECK_THAT(plan_winograd_apart(layer("12-3-3-8-8-s2")).refusal, contains("stride 1"));
   CHECK_THAT(plan_winograd_apart(layer("12-3-3x5-8-8")).refusal, contains("3 x 3 or 5 x 5"));
+}
+
+TEST_CASE("winograd's plan: blocks of the products as large as filters, tiles and SMs allow") {
+  const auto block = [](const char* label) {
+    const ApartBlock& its = kApartBlocks[plan_winograd_apart(layer(label)).division.block];
+    return std::pair(its.filters, its.tiles);
+  };
+  CHECK(block("14-128-3-512-512") == std::pair(128, 128));
+  CHECK(block("14-128-3-320-160") == std::pair(64, 128));  // three of 128 would be half empty
+  // 64 tiles; 128 tiles, of which 128 x 128 would be 144 blocks.
+  CHECK(block("7-16-3-512-512") == std::pair(64, 64));
+  CHECK(block("7-32-3-512-512") == std::pair(64, 64));
 }

@@ -6,12 +6,16 @@
 #include <utility>
 #include <vector>
 
+#include "common/planning/winograd_plan.hpp"
 #include "stages/08_multi_channel_stride_fixed/search.hpp"
 #include "tests/catch.hpp"
 #include "tests/stages/stage.hpp"
 #include "tests/stages/stage_checks.hpp"
 
 using namespace halo;
+using halo::multi_channel_stride_fixed::kApartTemporaries;
+using halo::multi_channel_stride_fixed::kBestBlock;
+using halo::multi_channel_stride_fixed::winograd_apart_within;
 using halo::test::contains;
 using halo::test::message_of;
 
@@ -127,6 +131,9 @@ Conv2dVariant with_other_tiles() {
 TEST_CASE("08_multi_channel_stride_fixed: every layer is right, without hazards") {
   Conv2dStage all = stage();
   all.variants.push_back(with_other_tiles());
+  // Small layers get the smallest blocks of products.
+  all.variants.push_back(winograd_apart_within(kApartTemporaries, 0));
+  all.variants.back().name = "winograd_apart_large";
   test::require_trials_of_all_lines(all);
 }
 
@@ -315,16 +322,20 @@ TEST_CASE("08_multi_channel_stride_fixed: the cost of Winograd's method, by hand
 TEST_CASE("08_multi_channel_stride_fixed: Winograd's method in three kernels, slice by slice") {
   Conv2dStage sliced = stage();
   // 41 and 66 channels of 3 x 5 tiles, and 35 and 65 of 4 x 5: one image at a time; of 17 and 40 both.
-  sliced.variants = {multi_channel_stride_fixed::winograd_apart_within(80'000)};
+  sliced.variants = {winograd_apart_within(80'000, kBestBlock)};
   test::require_traffic(sliced, winograd_layers());
+  for (int block = 0; block < 2; ++block) {
+    sliced.variants = {winograd_apart_within(kApartTemporaries, block)};
+    test::require_traffic(sliced, winograd_layers());
+  }
 
   // One image of 2 x 2 tiles, 4 channels, 32 filters: a lane a tile, of 36 numbers each.
   const conv::ConvLayer layer(
       {.C = 4, .H = 8, .W = 8, .K = 32, .R = 3, .S = 3, .padding_h = 1, .padding_w = 1});
   const auto cost = test::predict(stage(), "winograd_apart", layer);
   // Of a patch all but the ghost cells, each cell a request for all four tiles. Then the products read a row of 32
-  // filters (8 lanes) and of 4 tiles (one lane) of each channel, in rows of 16 and 32 lanes; then the sums.
-  const std::uint64_t patches = 4 * 36, filters = 36 * 4 / 2, tiles = 36 * 4, sums = 36 * 32;
+  // filters (8 lanes) and of 4 tiles (one lane) of each channel, in rows of 16 lanes; then the sums.
+  const std::uint64_t patches = 4 * 36, filters = 36 * 4 / 2, tiles = 36 * 4 / 2, sums = 36 * 32;
   CHECK(cost.global_load_requests == patches + filters + tiles + sums);
   CHECK(cost.global_store_requests == 36 * 4 + 36 * 8 + 32 * 4);
   CHECK(cost.barriers == 36);
@@ -338,11 +349,11 @@ TEST_CASE("08_multi_channel_stride_fixed: Fourier's transform, both tiles, block
     fourier.variants.push_back(multi_channel_stride_fixed::fourier_within(size, 5'000'000));
   }
   std::vector<conv::ConvLayer> layers = winograd_layers();
-  // Filters of half a tile, higher than wide; padding wider than the map; a single tap.
+  // Filters of half a tile, higher than wide; padding wider than the map; taps in a row.
   layers.push_back(conv::ConvLayer({.N = 2, .C = 3, .H = 20, .W = 17, .K = 5, .R = 8, .S = 3}));
   layers.push_back(conv::ConvLayer(
       {.C = 2, .H = 3, .W = 2, .K = 33, .R = 1, .S = 4, .padding_h = 5, .padding_w = 6}));
-  layers.push_back(conv::ConvLayer({.C = 5, .H = 9, .W = 40, .K = 3, .R = 1, .S = 1}));
+  layers.push_back(conv::ConvLayer({.C = 5, .H = 9, .W = 40, .K = 3, .R = 1, .S = 2}));
   test::require_traffic(fourier, layers);
 
   // Blocks of 64 filters and 64 tiles: 4 of 16 x 16 cells an image, 16 of 32 x 32.
@@ -376,8 +387,8 @@ TEST_CASE("08_multi_channel_stride_fixed: what does not fit is refused, in words
       continue;
     }
     if (variant.name == "fourier") {
-      CHECK_THAT(variant.refuses(deep), contains("the temporaries of one image"));
-      CHECK_THAT(variant.refuses(wide), contains("filters of 8 x 8 at most"));
+      CHECK_THAT(variant.refuses(deep), contains("single tap"));
+      CHECK_THAT(variant.refuses(wide), contains("filters of 16 x 16 at most"));
       continue;
     }
     const bool whole = variant.name == "filters_divided" || variant.name == "maps_divided";

@@ -300,6 +300,12 @@ TEST_CASE("refit: a rule from results files, which chooses the fastest of each l
   CHECK_THROWS_AS(refit({"--out", out.c_str()}), UsageError);
   CHECK_THROWS_AS(refit({"--from", recorded.c_str()}), UsageError);
   CHECK_THROWS_AS(refit({"--from", "a", "--times", "b", "--out", out.c_str()}), UsageError);
+  for (const char* number : {"1", "-2", "x"}) {
+    CHECK_THROWS_AS(refit({"--from", "a", "--out", out.c_str(), "--nearest", number}), UsageError);
+  }
+  CHECK_THROWS_AS(
+      refit({"--from", "a", "--out", out.c_str(), "--nearest", "3", "--add", "fourier_16"}),
+      UsageError);
   const std::string none = folder / "none.json";
   CHECK_THROWS_AS(refit({"--from", none.c_str(), "--out", out.c_str()}), data::DataError);
   // The simulator has no times; a GPU measures the few layers that are asked for.
@@ -308,5 +314,11 @@ TEST_CASE("refit: a rule from results files, which chooses the fastest of each l
                             "chang_onishi_multi", "--batch", "1"});
   const auto backend = test::usable_backend();
   CHECK(status == (backend->times() ? 0 : 77));
-  if (status == 0) CHECK(planning::parse_rule(test::bytes_of(out)).layers.size() == 27);
+  if (status != 0) return;
+  // Where tensor cores are faster the layer stands there twice.
+  std::set<std::string> layers;
+  for (const planning::BestOfLayer& one : planning::parse_rule(test::bytes_of(out)).layers) {
+    layers.insert(one.layer);
+  }
+  CHECK(layers.size() == 27);
 }

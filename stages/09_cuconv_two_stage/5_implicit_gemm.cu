@@ -68,8 +68,7 @@ __global__ void __launch_bounds__(kSlices* kWarpSize, 16 / kSlices)
   // In float4: a quad's filters and cells, four quads of a slice, the sums of a tile.
   constexpr int kQuad4 = kFilters + kColumns, kSlice4 = 4 * kQuad4,
                 kTile4 = kFilters * kColumns / 4;
-  extern __shared__ float4
-      on_chip[];  // [kSlices][kSlice4]; with a cluster, its blocks' sums after
+  extern __shared__ float4 on_chip[];  // [kSlices][kSlice4]; with a cluster, its blocks' sums after
   const int lane = threadIdx.x % kWarpSize, slice = threadIdx.x / kWarpSize;
   const int split = gridDim.z, rank = blockIdx.z;
   const int first_filter = blockIdx.y * kFilters, first_column = blockIdx.x * kColumns;

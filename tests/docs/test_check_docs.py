@@ -191,6 +191,14 @@ class CheckDocs(unittest.TestCase):
         self.run_script("--fix")
         self.assertIn("*Length 100,000, mask width 9, threads 256, border zero. From `halo", page.read_text())
 
+    def test_columns_that_say_the_same_are_said_once(self):
+        page = self.page(self.TABLE.format("variant=grid columns=variant said=check,border", ""))
+        self.assertEqual(self.run_script("--fix")[0], 0)
+        self.assert_good()
+        self.assertIn("*Its row: check PASS, border zero. Length 100,000", page.read_text())
+        self.page(self.TABLE.format("columns=variant said=traffic", ""))
+        self.assert_bad("said=traffic: the rows differ (EQUAL, NOT RUN)")
+
     def test_wrong_tables(self):
         for arguments, words in (
             ("columns=nonsense", "unknown column"),
@@ -449,6 +457,19 @@ class CheckDocs(unittest.TestCase):
         for alone in [f"- {value}", f"Text.\n\n{value}", f"1. {value}"]:
             self.page(alone)
             self.assert_bad("begins with a value")
+
+    def test_a_value_in_inline_code_is_complained_of(self):
+        value = self.VALUE[len("It reads "):].format(self.KEY, "137,492")
+        self.page(f"It reads `grid` and {value} `sectors`.")
+        self.assert_good()
+        self.page(f"It reads `{value}`.")
+        self.assert_bad("page.md:1: a value in inline code")
+
+    def test_a_line_that_begins_with_greater_than_is_complained_of(self):
+        self.page("If w is\n> 16, it loses.")
+        self.assert_bad("page.md:2: a line within a paragraph begins with >")
+        self.page("```\na\n> b\n```\n\n> A quotation\n> of two lines.")
+        self.assert_good()
 
     def test_value_without_end(self):
         self.page("It reads <!-- value: results/run.json key=seed -->7 sectors.")

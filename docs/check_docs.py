@@ -57,6 +57,9 @@ measured layers of a dispatcher's rule are rows with `layer`, `variant` and `us`
 A value must not begin a line, or an item of a list: Markdown takes a comment there for a block of its own, which tears
 the sentence apart. --fix puts the last word of the line before in front of it.
 
+Text that Markdown takes for something else. Inside a list, a line that begins with a number and a full stop, as the end of
+a sentence may, is a new item: numbers of items count up. And what looks like a tag (C<Ct) vanishes: it is written as code.
+
 Findings. What the simulator said of a program, from the file that docs/results/make_findings.py wrote.
 
     <!-- findings: results/findings.json name=reverse -->
@@ -86,6 +89,9 @@ VALUE = re.compile(r"<!--\s*value:\s*(.*?)\s*-->(.*?)<!--\s*/value\s*-->", re.S)
 # A word, or several that a directive keeps together.
 WORD = re.compile(r"(?:<!--.*?-->|`[^`]*`|\S)+")
 BEGINS_WITH_VALUE = re.compile(r"^\s*(?:(?:[-*+]|\d+[.)])\s+|>\s*)*<!--\s*value:")
+ITEM = re.compile(r"^\s*(?:[-*+]|(\d+)[.)])\s")
+TAG = re.compile(r"</?([A-Za-z][\w-]*)(?!\w*:)")
+TAGS = {"a", "br", "details", "em", "kbd", "sub", "summary", "sup"}
 FENCE = re.compile(r"^\s*(`{3,}|~{3,})(.*)$")
 MARKER = re.compile(r"\[/?doc:([\w-]+)\]")
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(\s*<?([^)\s>]*)>?(?:\s+\"[^\"]*\")?\s*\)")
@@ -719,6 +725,7 @@ class Page:
         self.problems = []
         self.counts = {"excerpts": 0, "tables": 0, "findings": 0, "values": 0, "links": 0}
         self.fixed = self.rewrite()
+        self.check_markup()
 
     def complain(self, line, message):
         self.problems.append(f"{self.path.relative_to(self.root)}:{line}: {message}")
@@ -786,6 +793,25 @@ class Page:
                     line = f"{indent}{moved} {line.lstrip()}"
             new.append(line)
         return new
+
+    def check_markup(self):
+        """Complains of text that Markdown would take for an item of a list, or for a tag."""
+        item, last, before = None, 0, ""  # item: the last one's number, 0 after a bullet; None outside a list
+        for number, line in self.prose_lines():
+            begins = number != last + 1 or not before.strip()
+            item = None if begins else item
+            found = ITEM.match(line)
+            if found and (begins or item is not None):
+                count = int(found[1] or 0)
+                if item is not None and count not in (0, 1, item + 1):
+                    self.complain(number, f"'{line.split()[0]}' at the start of this line begins an item of the list: "
+                                          "wrap the sentence elsewhere")
+                else:
+                    item = count
+            for tag in TAG.findall(re.sub(r"<!--.*?(?:-->|$)|^.*?-->", "", CODE_SPAN.sub("", line))):
+                if tag.lower() not in TAGS:
+                    self.complain(number, f"'<{tag}' would be taken for a tag, and vanish: write it as code")
+            last, before = number, line
 
     def rewrite_excerpt(self, lines, at, argument):
         self.counts["excerpts"] += 1

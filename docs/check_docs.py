@@ -796,18 +796,19 @@ class Page:
 
     def check_markup(self):
         """Complains of text that Markdown would take for an item of a list, or for a tag."""
-        item, last, before = None, 0, ""  # item: the last one's number, 0 after a bullet; None outside a list
+        items, last, before = {}, 0, ""  # the number of the last item at each indentation, 0 after a bullet
         for number, line in self.prose_lines():
             begins = number != last + 1 or not before.strip()
-            item = None if begins else item
+            if begins:
+                items = {}
             found = ITEM.match(line)
-            if found and (begins or item is not None):
-                count = int(found[1] or 0)
-                if item is not None and count not in (0, 1, item + 1):
+            if found and (begins or items):
+                indent, count = len(line) - len(line.lstrip()), int(found[1] or 0)
+                if not begins and count not in (0, 1, items.get(indent, 0) + 1):
                     self.complain(number, f"'{line.split()[0]}' at the start of this line begins an item of the list: "
                                           "wrap the sentence elsewhere")
                 else:
-                    item = count
+                    items[indent] = count
             for tag in TAG.findall(re.sub(r"<!--.*?(?:-->|$)|^.*?-->", "", CODE_SPAN.sub("", line))):
                 if tag.lower() not in TAGS:
                     self.complain(number, f"'<{tag}' would be taken for a tag, and vanish: write it as code")

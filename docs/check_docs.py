@@ -55,7 +55,8 @@ measured layers of a dispatcher's rule are rows with `layer`, `variant` and `us`
     <!-- value: ../common/data/rules/h200.json layer=7-1-1-2-3 variant=tile key=us as=us_in_ms -->0.00200<!-- /value -->
 
 A value must not begin a line, or an item of a list: Markdown takes a comment there for a block of its own, which tears
-the sentence apart. --fix puts the last word of the line before in front of it.
+the sentence apart. --fix puts the last word of the line before in front of it. Nor may it stand in inline code, which shows
+the comment. And no line within a paragraph begins with `>`: "greater than" would become a quotation.
 
 Text that Markdown takes for something else. Inside a list, a line that begins with a number and a full stop, as the end of
 a sentence may, is a new item: numbers of items count up. And what looks like a tag (C<Ct) vanishes: it is written as code.
@@ -781,6 +782,10 @@ class Page:
             found = FENCE.match(line)
             if found:
                 fence = None if fence and found[1].startswith(fence) else fence or found[1]
+            if fence is None and any("<!-- value:" in span[0] for span in CODE_SPAN.finditer(line)):
+                self.complain(number, "a value in inline code, which shows its comment: take the backticks away")
+            if fence is None and re.match(r"\s*>", line) and new and new[-1].strip() and not re.match(r"\s*>", new[-1]):
+                self.complain(number, "a line within a paragraph begins with >, which Markdown takes for a quotation")
             if fence is None and BEGINS_WITH_VALUE.match(line):
                 self.complain(number, "a line begins with a value, which Markdown takes for a block of its own: "
                                       "run docs/check_docs.py --fix, or put a word before it")

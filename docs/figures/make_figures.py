@@ -304,7 +304,7 @@ def tile_with_halo():
     d.brace(left + 8 * w + 3, left + 12 * w, 240, "second pass: 0 … 3", colour=RED)
 
     d.line(x0, 278, x0 + 16 * w, 278, INK, 2, dashed=True)
-    d.text(x0 + 16 * w, 272, "__syncthreads()", 13, "end")
+    d.text(x0 + 16 * w, 296, "__syncthreads()", 13, "end")  # below: its underscores would lie on the line
     d.text(x0 - 12, 322, "output", 14, "end", bold=True)
     d.cells(left + first * w, 306, [str(16 + i) for i in range(8)], w, h, "plain", 13)
     d.text(x0 + 8 * w, 366, "thread t adds tile[t]·mask[0] + tile[t+1]·mask[1] + … + tile[t+4]·mask[4]", 14)
@@ -332,7 +332,7 @@ def tile_cached_halo():
         d.line(x, 88, x, 158, BLUE, 1.8, arrow=True)
         d.text(x, 130, f"t{s}", 12, halo=True)
     d.line(x0, 212, x0 + 16 * w, 212, INK, 2, dashed=True)
-    d.text(x0 + 16 * w, 206, "__syncthreads()", 13, "end")
+    d.text(x0 + 16 * w, 230, "__syncthreads()", 13, "end")
     d.text(x0 - 12, 304, "output", 14, "end", bold=True)
     d.cells(left, 288, [str(16 + i) for i in range(8)], w, h, "plain", 13)
     for tap in range(-2, 3):

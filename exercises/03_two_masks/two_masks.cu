@@ -43,7 +43,7 @@ __global__ void two_masks(const float* input,  // [n]
 static int launch(const float* input, const float* smooth_mask, const float* slope_mask,
                   float* smooth, float* slope, int n, int smooth_width, int slope_width,
                   int threads) {
-  // TODO 2: both masks into masks_constant, the second behind the first. The masks of this call: those of
+  // TODO 2: both masks into masks_constant, the second after the first. The masks of this call: those of
   // the call before may have been others. (They are on the device: cudaMemcpyDeviceToDevice.)
   (void)smooth_mask;
   (void)slope_mask;

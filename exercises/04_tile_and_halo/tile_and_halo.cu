@@ -24,7 +24,7 @@ __global__ void tile_and_halo(const float* input,  // [n]
   const int tile_start = static_cast<int>(blockIdx.x * blockDim.x) - halo;
 
   // TODO 1: the block's threads load the tile together: each of its cells once, also where the halo is
-  // wider than the block. Before the first cell of the signal stands input[0], behind the last
+  // wider than the block. Before the first cell of the signal comes input[0], after the last
   // input[n - 1].
   (void)tile_start;
   (void)input;
@@ -33,7 +33,7 @@ __global__ void tile_and_halo(const float* input,  // [n]
   // TODO 2: who may read the tile, and when?
   // END 2
 
-  // TODO 3: the thread's output, from the tile and mask_constant; threads behind the last cell have none.
+  // TODO 3: the thread's output, from the tile and mask_constant; threads beyond the last cell have none.
   (void)tile;
   (void)output;
   // END 3

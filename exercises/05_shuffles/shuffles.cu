@@ -1,6 +1,6 @@
 // Exercise 05: neighbours' cells by shuffles, without shared memory. The task: README.md beside this file.
 //
-// Computes   output[i] = sum over j of mask[j] * input[i - halo + j], of a signal that is a ring: behind its
+// Computes   output[i] = sum over j of mask[j] * input[i - halo + j], of a signal that is a ring: after its
 //            last cell comes its first, before its first its last.
 // Must cost  a warp reads its 32 cells once, and once the cells of its neighbours: at most 3 load requests a
 //            warp, 12 bytes an output, and no shared memory.

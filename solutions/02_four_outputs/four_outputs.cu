@@ -42,7 +42,7 @@ __global__ void four_outputs(const float* input,  // [n]
   // END 2
 
   // TODO 3: write those of the four that exist.
-  // Each asks for itself: the first may lie within the signal and the fourth behind it.
+  // Each asks for itself: the first may lie within the signal and the fourth beyond it.
   for (int r = 0; r < kOutputs; ++r) {
     const int i = first + r * step;
     if (i < n) output[i] = sums[r];

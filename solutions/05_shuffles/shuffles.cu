@@ -1,6 +1,6 @@
 // Exercise 05: neighbours' cells by shuffles, without shared memory. The task: README.md beside this file.
 //
-// Computes   output[i] = sum over j of mask[j] * input[i - halo + j], of a signal that is a ring: behind its
+// Computes   output[i] = sum over j of mask[j] * input[i - halo + j], of a signal that is a ring: after its
 //            last cell comes its first, before its first its last.
 // Must cost  a warp reads its 32 cells once, and once the cells of its neighbours: at most 3 load requests a
 //            warp, 12 bytes an output, and no shared memory.
@@ -38,7 +38,7 @@ __global__ void shuffles(const float* input,  // [n]
   // and what it holds is the beginning of the ring, the halo of the last outputs.
   if (i - lane >= n) return;
   const float own = input[place_on_ring(i, n)];
-  // The first lanes hold the cells behind the warp's, the last ones those before it: lane 0 the cell after
+  // The first lanes hold the cells after the warp's, the last ones those before it: lane 0 the cell after
   // lane 31's, lane 31 the one before lane 0's. All of it is one request.
   float edge = 0.0f;
   if (lane < halo || lane >= kWarpSize - halo) {

@@ -1,5 +1,5 @@
 // One-dimensional convolution of what has all its cells: outputs halo .. n - halo - 1. The tile begins at
-// the block's first thread; the halo behind the last is loaded in a second step.
+// the block's first thread; the halo after the last is loaded in a second step.
 #include <cuda_runtime.h>
 
 #include "common/exercise/exercise.h"

@@ -35,12 +35,14 @@ __global__ void grid_kernel(const float* input,  // [n]
 }
 // [/doc:kernel]
 
+// [doc:launch]
 static int launch(const Conv1dCall& c) {
   const int blocks = (c.length - 1) / c.threads + 1;
   grid_kernel<<<blocks, c.threads>>>(c.input, c.mask, c.output, c.length, c.mask_width, c.first,
                                      c.last);
   return cudaGetLastError();
 }
+// [/doc:launch]
 
 Conv1dKernel grid() { return {.description = "one thread an output", .launch = launch, .task = 2}; }
 

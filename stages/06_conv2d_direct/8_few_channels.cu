@@ -7,7 +7,7 @@
 // Changed    since 7 filter_pieces: with so few channels the whole window of an output fits into a thread's
 //            registers. So the loops change places: a thread loads the windows of up to eight outputs
 //            once, straight from global memory, and the filters go by, one after the other. Products and
-//            stores are then mixed evenly, instead of a long sum and all stores behind it.
+//            stores are then mixed evenly, instead of a long sum and all stores after it.
 // Must cost  each output once, as a quad of a row where Q is a multiple of four and there is no stride. The
 //            input as often as there are groups of filters, a cell for each thread whose window has it:
 //            L1's work. A block's filters once for it, through shared memory.

@@ -115,7 +115,7 @@ __global__ void __launch_bounds__(kThreads, 2)
   for (;;) {
     __syncthreads();  // the piece is on chip
     // [doc:next]
-    // Next: the next strip, with the same filters; behind the last strip the next filters.
+    // Next: the next strip, with the same filters; after the last strip the next filters.
     const int next_p = end_p < last_p ? end_p : first_p;
     const int next_k = end_p < last_p ? k : end_k;
     const bool more = next_k < last_k;

@@ -114,7 +114,7 @@ __global__ void __launch_bounds__(kThreads, 2)
   for (;;) {
     __syncthreads();  // the piece is on chip
     // [doc:next]
-    // Next: the next filters, with the same strip; behind the last filters the next strip.
+    // Next: the next filters, with the same strip; after the last filters the next strip.
     const int next_k = end_k < last_k ? end_k : first_k;
     const int next_p = end_k < last_k ? p : end_p;
     const bool more = next_p < last_p;

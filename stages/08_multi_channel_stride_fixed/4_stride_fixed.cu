@@ -18,7 +18,6 @@
 
 namespace halo::multi_channel_stride_fixed {
 
-// [doc:kernel]
 // Preconditions: a block for this layer, as block_plan.hpp makes it; gridDim.x = tiles of all images *
 // block.groups; blockDim = (block.pixels, block.filters / kFiltersPerThread).
 __global__ void __launch_bounds__(1024)
@@ -40,6 +39,7 @@ __global__ void __launch_bounds__(1024)
   const Target target = target_of(layer, block, corner);
   const int own_filter = threadIdx.y * kFiltersPerThread;  // of the block's
 
+  // [doc:rounds]
   // The taps of a filter are one run, [C][R][S]. The lines that they need are numbered alike, from
   // channel to channel: line channel_lines * c + j is row j of those that the block needs of channel
   // c. The ring has line L at place L mod ring, where it follows one that no tap needs any more.
@@ -98,9 +98,9 @@ __global__ void __launch_bounds__(1024)
     next_segment = used;
     count = next_count;
   }
+  // [/doc:rounds]
   if (target.exists) store(sums, output, layer, corner, target, first_filter + own_filter);
 }
-// [/doc:kernel]
 
 int stride_fixed(const LayerCall& call, const Block& block) {
   const dim3 threads(block.pixels, block.filters / kFiltersPerThread);

@@ -5,7 +5,7 @@
 //            not exist are zero.
 // Changed    since 1 scalar_products: one kernel, no temporaries. The layer is a product of matrices, filters
 //            [K] times outputs [N*P*Q], whose sum goes over the taps (r, s) and within each over the channels.
-//            Tensor cores multiply, which keep 10 bits of a factor behind the point (TF32): so each factor is
+//            Tensor cores multiply, which keep 10 bits of a factor after the point (TF32): so each factor is
 //            split, big + small, and of the four products three are added: big*big, big*small, small*big.
 // Must cost  the input once for each group of 64 or 128 filters, and for each tap; the filters, twice as many
 //            bytes as they were, once for each 128 outputs; each output written once, in whole rows. Three

@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(kPointwiseThreads)
     __pipeline_memcpy_async(taps + i, packed + row + first_filter + i % kQuads * 4, 16);
   }
   __pipeline_commit();
-  // A sum begins with its bias: added behind the sum it would be a load that everybody waits for at the end.
+  // A sum begins with its bias: added after the sum it would be a load that all threads wait for at the end.
   const int warp = threadIdx.x / kWarpSize;
   const int own_filter = first_filter + warp % kGroups * kFilters;
   float sums[kFilters][kPixels] = {};

@@ -68,8 +68,7 @@ __global__ void __launch_bounds__(kSlices* kWarpSize, 16 / kSlices)
   // In float4: a quad's filters and cells, four quads of a slice, the sums of a tile.
   constexpr int kQuad4 = kFilters + kColumns, kSlice4 = 4 * kQuad4,
                 kTile4 = kFilters * kColumns / 4;
-  extern __shared__ float4
-      on_chip[];  // [kSlices][kSlice4]; with a cluster, its blocks' sums behind
+  extern __shared__ float4 on_chip[];  // [kSlices][kSlice4]; with a cluster, its blocks' sums after
   const int lane = threadIdx.x % kWarpSize, slice = threadIdx.x / kWarpSize;
   const int split = gridDim.z, rank = blockIdx.z;
   const int first_filter = blockIdx.y * kFilters, first_column = blockIdx.x * kColumns;
@@ -116,7 +115,7 @@ __global__ void __launch_bounds__(kSlices* kWarpSize, 16 / kSlices)
     r = tap / shares.by_filter_row;
     s = tap - r * layer.S;
   }
-  // Rows behind the last channel are that channel once more: their filters are 0.
+  // Rows after the last channel are that channel once more: their filters are 0.
   const auto row = [&](int i) { return input + place + min(c + i, layer.C - 1) * map; };
   const auto fetch_cells = [&](Quad& quad) {
     if (kFours) {
@@ -180,7 +179,7 @@ __global__ void __launch_bounds__(kSlices* kWarpSize, 16 / kSlices)
     for (int quad = 1; quad <= count; ++quad) {
 #pragma unroll
       for (int i = 0; i < kQuad; ++i) {
-        // The next row is read while this one is multiplied; behind the last one that one again.
+        // The next row is read while this one is multiplied; after the last one that one again.
         if (i + 1 < kQuad) {
           read((i + 1) % 2, a + (i + 1) * kF, b + (i + 1) * kColumns / 4);
         } else {

@@ -450,6 +450,19 @@ class CheckDocs(unittest.TestCase):
             self.page(alone)
             self.assert_bad("begins with a value")
 
+    def test_a_value_in_inline_code_is_complained_of(self):
+        value = self.VALUE[len("It reads "):].format(self.KEY, "137,492")
+        self.page(f"It reads `grid` and {value} `sectors`.")
+        self.assert_good()
+        self.page(f"It reads `{value}`.")
+        self.assert_bad("page.md:1: a value in inline code")
+
+    def test_a_line_that_begins_with_greater_than_is_complained_of(self):
+        self.page("If w is\n> 16, it loses.")
+        self.assert_bad("page.md:2: a line within a paragraph begins with >")
+        self.page("```\na\n> b\n```\n\n> A quotation\n> of two lines.")
+        self.assert_good()
+
     def test_a_number_that_begins_a_line_of_a_list(self):
         self.page("1. Twice six is\n   12. And more.\n2. Next.")
         self.assert_bad("page.md:2: '12.' at the start of this line begins an item")

@@ -34,6 +34,14 @@ class KeptRows(unittest.TestCase):
         self.assertEqual(self.kept(problems="R_1,_N_1"), [1])
         self.assertEqual(self.kept(problems="all;R_1,_N_1"), [0, 1, 2])
 
+    def test_columns_left_out(self):
+        text = make_summaries.kept_rows("\n".join([HEAD, *ROWS, NOTE]), {"without": "stage,cache", "cache": "hot"}, "a file")
+        self.assertEqual(text, "| variant | problems | wins |\n| :--- | :--- | ---: |\n"
+                               "| slow | all | 1 |\n| slow | R 1, N 1 | 2 |\n" + NOTE)
+        for without in ("variant", "none"):
+            with self.assertRaises(SystemExit):
+                make_summaries.kept_rows("\n".join([HEAD, *ROWS]), {"without": without}, "a file")
+
     def test_what_no_row_has(self):
         for options in ({"variant": "slow,none"}, {"cache": "warm"}, {"variant": "fast", "cache": "hot"},
                         {"problems": "R 3"}):

@@ -25,7 +25,8 @@ Tables. Everything between the two comments is generated from a JSON file that a
 any value there is, rows come in the order of the alternatives of `variant`, else in the order of the file). `columns` names
 entries of COLUMNS below, or `predicted:COUNTER`, `counted:COUNTER`, `published:FIGURE`,
 `problem:FIELD`, `profile:FIGURE` (results/profile_launches.py). Instead of `columns`,
-`counters=a,b,c` gives one line a counter and two columns (predicted, counted) a variant.
+`counters=a,b,c` gives one line a counter and two columns (predicted, counted) a variant. `said=check,hazards` says these
+columns once, in the caption; it is an error if their rows differ.
 
 The BU report's own table for one variant, its published figures beside ours; the CPU's times come
 from a second file:
@@ -372,8 +373,8 @@ class Results:
             chosen.sort(key=lambda row: order.index(row["variant"]))
         return chosen
 
-    def caption(self, name, rows):
-        """The problem, where it is one for all rows, and where the figures come from."""
+    def caption(self, name, rows, said=""):
+        """What all rows have in common, the problem if it is one, and where the figures come from."""
         run = self.load(name)
         problems = [row.get("problem", {}) for row in rows]
         problem = ""
@@ -384,7 +385,7 @@ class Results:
         parts = [f"{key} {machine[key]}" if key in ("driver", "cuda") else str(machine[key])
                  for key in ("cpu", "gpu", "driver", "cuda", "compiler") if machine.get(key)]
         seed = f", seed {run['seed']}" if "seed" in run else ""
-        return (f"*{problem}From `{run.get('command', '?')}`, {str(run.get('date', '?'))[:10]}"
+        return (f"*{said}{problem}From `{run.get('command', '?')}`, {str(run.get('date', '?'))[:10]}"
                 f"{seed}; {'; '.join(parts) or 'machine unknown'}. File: `docs/{name}`.*")
 
 
@@ -402,10 +403,23 @@ def parse_arguments(text, known):
     return words[0], settings, selectors
 
 
+def said_once(rows, names):
+    """What columns say that say the same for all rows: "All rows: check PASS, hazards none. " """
+    parts = []
+    for name in names:
+        head, _, show = column(name)
+        values = list(dict.fromkeys(show(row) for row in rows))
+        if len(values) > 1:
+            raise DocsError(f"said={name}: the rows differ ({', '.join(values)}); make it one of columns=")
+        parts.append(f"{head} {values[0]}")
+    return f"{'All rows' if len(rows) > 1 else 'Its row'}: {', '.join(parts)}. " if parts else ""
+
+
 def make_table(text, results):
     """Lines of a generated table with its caption."""
-    name, settings, selectors = parse_arguments(text, ("columns", "counters"))
+    name, settings, selectors = parse_arguments(text, ("columns", "counters", "said"))
     rows = results.rows(name, selectors)
+    said = said_once(rows, settings["said"].split(",")) if "said" in settings else ""
     if "columns" in settings:
         columns = [column(c) for c in settings["columns"].split(",")]
         groups = [column_group(c) for c in settings["columns"].split(",")]
@@ -430,7 +444,7 @@ def make_table(text, results):
     else:
         raise DocsError("a table needs columns= or counters=")
     return ([""] + markdown_table(heads, sides, body) + reasons(rows, groups)
-            + ["", results.caption(name, rows), ""])
+            + ["", results.caption(name, rows, said), ""])
 
 
 def least(rows, names, key):

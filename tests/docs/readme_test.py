@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""README.md shows what ./halo really prints: its sessions (a line `$ ./halo run ...` and what follows) are run again on
-the simulator, and must come out the same. And the notebook is one, without somebody's outputs in it.
+"""README.md and the pages show what ./halo really prints: their sessions (a line `$ ./halo run ...` and what follows) are
+run again on the simulator, and must come out the same. And the notebook is one, without somebody's outputs in it.
 
     tests/docs/readme_test.py --halo build/common/cli/halo-cli --build build
 """
@@ -14,7 +14,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SESSION = re.compile(r"^```\n\$ \./halo (run [^\n]*)\n(.*?)^```$", re.M | re.S)
-# Each run draws other data; README's were drawn with this one.
+# Each run draws other data; what the pages show was drawn with this one.
 SEED = ["--seed", "2024", "--on", "sim"]
 
 
@@ -38,21 +38,22 @@ def main():
     parser.add_argument("--halo", required=True, type=pathlib.Path)
     parser.add_argument("--build", required=True, type=pathlib.Path)
     arguments = parser.parse_args()
-    sessions = SESSION.findall((ROOT / "README.md").read_text(encoding="utf-8"))
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    sessions = [(page.name, *session) for page in pages for session in SESSION.findall(page.read_text(encoding="utf-8"))]
     faults = notebook_faults()
     print(*faults, sep="\n", end="\n" if faults else "")
     wrong = len(faults)
-    for command, shown in sessions:
+    for name, command, shown in sessions:
         done = subprocess.run(
             [arguments.halo.resolve(), "--build", arguments.build.resolve(), *command.split(), *SEED], cwd=ROOT,
             env={**os.environ, "COLUMNS": "112"}, capture_output=True, text=True, check=False)
-        # The README leaves out the remarks below the table.
+        # The pages leave out the remarks below the table.
         if done.returncode != 0 or not done.stdout.startswith(shown):
             wrong += 1
-            print(f"./halo {command} prints something else (exit status {done.returncode}); README.md has\n{shown}\n"
+            print(f"./halo {command} prints something else (exit status {done.returncode}); {name} has\n{shown}\n"
                   f"and it prints\n{done.stdout}{done.stderr}")
     print(f"{len(sessions)} sessions and a notebook, {wrong} wrong")
-    return 0 if sessions and not wrong else 1
+    return 0 if any(name == "README.md" for name, _, _ in sessions) and not wrong else 1
 
 
 if __name__ == "__main__":

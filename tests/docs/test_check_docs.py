@@ -191,6 +191,14 @@ class CheckDocs(unittest.TestCase):
         self.run_script("--fix")
         self.assertIn("*Length 100,000, mask width 9, threads 256, border zero. From `halo", page.read_text())
 
+    def test_columns_that_say_the_same_are_said_once(self):
+        page = self.page(self.TABLE.format("variant=grid columns=variant said=check,border", ""))
+        self.assertEqual(self.run_script("--fix")[0], 0)
+        self.assert_good()
+        self.assertIn("*Its row: check PASS, border zero. Length 100,000", page.read_text())
+        self.page(self.TABLE.format("columns=variant said=traffic", ""))
+        self.assert_bad("said=traffic: the rows differ (EQUAL, NOT RUN)")
+
     def test_wrong_tables(self):
         for arguments, words in (
             ("columns=nonsense", "unknown column"),

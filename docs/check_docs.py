@@ -60,7 +60,8 @@ the sentence apart. --fix puts the last word of the line before in front of it. 
 the comment. And no line within a paragraph begins with `>`: "greater than" would become a quotation.
 
 Text that Markdown takes for something else. Inside a list, a line that begins with a number and a full stop, as the end of
-a sentence may, is a new item: numbers of items count up. And what looks like a tag (C<Ct) vanishes: it is written as code.
+a sentence may, is a new item: numbers of items count up. An item that is only a number, or begins with one as "4. 2. All",
+holds a list of its own. And what looks like a tag (C<Ct) vanishes: it is written as code.
 
 Findings. What the simulator said of a program, from the file that docs/results/make_findings.py wrote.
 
@@ -828,6 +829,9 @@ class Page:
                                           "wrap the sentence elsewhere")
                 else:
                     items[indent] = count
+                if found[1] and re.match(r"\d+[.)](?:\s|$)", line[found.end():]):
+                    self.complain(number, f"'{line[found.end():].split()[0]}' after the number of an item begins a list in "
+                                          "it: write it otherwise")
             for tag in TAG.findall(re.sub(r"<!--.*?(?:-->|$)|^.*?-->", "", CODE_SPAN.sub("", line))):
                 if tag.lower() not in TAGS:
                     self.complain(number, f"'<{tag}' would be taken for a tag, and vanish: write it as code")

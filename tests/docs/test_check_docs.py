@@ -484,6 +484,14 @@ class CheckDocs(unittest.TestCase):
                 self.page(text)
                 self.assert_good()
 
+    def test_an_item_that_begins_with_a_number(self):
+        self.page("1. One.\n2. 36.")
+        self.assert_bad("page.md:2: '36.' after the number of an item")
+        self.page("1. 2. All of them: 4.")
+        self.assert_bad("page.md:1: '2.' after the number of an item")
+        self.page("1. 36 bytes.\n2. 2.5 times.")
+        self.assert_good()
+
     def test_what_looks_like_a_tag(self):
         self.page("If\nC<Ct or N>Nt, then so.")
         self.assert_bad("page.md:2: '<Ct' would be taken for a tag")

@@ -75,35 +75,55 @@ def ladder(shown):
     return d
 
 
-def cpu_ladder():
-    """Stage 01: bytes a nanosecond on a billion cells, three taps."""
-    run = json.loads((RESULTS.parent / "bench_conv1d_cpu.json").read_text(encoding="utf-8"))
-    rows = {row["variant"]: row for row in run["rows"]
-            if row["problem"]["length"] == LENGTH and row["problem"]["mask_width"] == 3}
-    names = ["loop", "simd", "threads", "streaming", "shared_loads", "copy"]
-    speeds = {name: 8 * LENGTH / rows[name]["time"]["hot"]["median_ms"] / 1e6 for name in names}
-    d = Drawing(720, 300, "Stage 01 on 10⁹ cells", "Useful bytes a second, 8 per output, with 3 taps: "
+def bars(title, speeds, tuned=(), high=200.0, labels=(1, 2, 5, 10, 20, 50, 100, 200)):
+    """Useful bytes a nanosecond, 8 per output, of each variant; a copy is pale."""
+    d = Drawing(720, 84 + 36 * len(speeds), title, "Useful bytes a second, 8 per output: "
                 + ", ".join(f"{name} {speed:.3g} GB/s" for name, speed in speeds.items()) + ".")
     left, right, top = 130, 560, 30
-    low, high = 1.0, 200.0
+    low = 1.0
     x_of = lambda v: left + math.log(v / low) / math.log(high / low) * (right - left)
-    bottom = top + 36 * len(names)
-    for v in (1, 2, 5, 10, 20, 50, 100, 200):
+    bottom = top + 36 * len(speeds)
+    for v in labels:
         d.line(x_of(v), top - 6, x_of(v), bottom, PALE, 1)
-        d.text(x_of(v), bottom + 18, str(v), 12)
+        d.text(x_of(v), bottom + 18, f"{v:,}", 12)
     d.text((left + right) / 2, bottom + 40, "GB/s of 8 bytes per output", 13)
-    for i, name in enumerate(names):
+    for i, (name, speed) in enumerate(speeds.items()):
         y = top + 36 * i
-        tuned = name in ("streaming", "shared_loads")
-        fill = "pale" if name == "copy" else "tile" if tuned else "read"
-        d.rect(x_of(low), y, x_of(speeds[name]) - x_of(low), 24, fill)
+        fill = "pale" if name == "copy" else "tile" if name in tuned else "read"
+        d.rect(x_of(low), y, x_of(speed) - x_of(low), 24, fill)
         d.text(left - 10, y + 17, name, 13, "end")
-        d.text(x_of(speeds[name]) + 8, y + 17, f"{speeds[name]:.3g}" + (" (tuned)" if tuned else ""), 13, "start")
+        shown = f"{speed:,.0f}" if speed >= 1000 else f"{speed:.3g}"
+        d.text(x_of(speed) + 8, y + 17, shown + (" (tuned)" if name in tuned else ""), 13, "start")
     return d
+
+
+def speeds_of(path, length, names, **problem):
+    """{variant: useful GB/s} of the variants named, on one problem."""
+    rows = json.loads(path.read_text(encoding="utf-8"))["rows"]
+    found = {row["variant"]: row["time"]["hot"]["median_ms"] for row in rows
+             if row["problem"]["length"] == length and row["time"]["status"] == "MEASURED"
+             and all(row["problem"][key] == value for key, value in problem.items())}
+    return {name: 8 * length / found[name] / 1e6 for name in names}
+
+
+def cpu_ladder():
+    """Stage 01: a billion cells, three taps."""
+    tuned = ("streaming", "shared_loads")
+    return bars("Stage 01 on 10⁹ cells, 3 taps",
+                speeds_of(RESULTS.parent / "bench_conv1d_cpu.json", LENGTH,
+                          ["loop", "simd", "threads", *tuned, "copy"], mask_width=3), tuned)
+
+
+def first_kernels():
+    """Stage 02: ten million cells, nine taps; one block takes seconds for more."""
+    return bars("Stage 02 on 10⁷ cells, 9 taps",
+                speeds_of(RESULTS, 10**7, ["single_block", "grid", "thrust", "copy"], mask_width=9, threads=THREADS),
+                high=10000.0, labels=(1, 10, 100, 1000, 10000))
 
 
 FIGURES = {
     "ladder_01": cpu_ladder,
+    "ladder_02": first_kernels,
     "ladder_03": lambda: ladder(["grid", "constant"]),
     "ladder_04": lambda: ladder(["constant", "tiled_halo"]),
     "ladder_04_tuned": lambda: ladder(["constant", "tiled_halo", "warp_tile"]),

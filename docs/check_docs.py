@@ -59,6 +59,10 @@ A value must not begin a line, or an item of a list: Markdown takes a comment th
 the sentence apart. --fix puts the last word of the line before in front of it. Nor may it stand in inline code, which shows
 the comment. And no line within a paragraph begins with `>`: "greater than" would become a quotation.
 
+Text that Markdown takes for something else. Inside a list, a line that begins with a number and a full stop, as the end of
+a sentence may, is a new item: numbers of items count up. An item that is only a number, or begins with one as "4. 2. All",
+holds a list of its own. And what looks like a tag (C<Ct) vanishes: it is written as code.
+
 Findings. What the simulator said of a program, from the file that docs/results/make_findings.py wrote.
 
     <!-- findings: results/findings.json name=reverse -->
@@ -88,6 +92,9 @@ VALUE = re.compile(r"<!--\s*value:\s*(.*?)\s*-->(.*?)<!--\s*/value\s*-->", re.S)
 # A word, or several that a directive keeps together.
 WORD = re.compile(r"(?:<!--.*?-->|`[^`]*`|\S)+")
 BEGINS_WITH_VALUE = re.compile(r"^\s*(?:(?:[-*+]|\d+[.)])\s+|>\s*)*<!--\s*value:")
+ITEM = re.compile(r"^\s*(?:[-*+]|(\d+)[.)])\s")
+TAG = re.compile(r"</?([A-Za-z][\w-]*)(?!\w*:)")
+TAGS = {"a", "br", "details", "em", "kbd", "sub", "summary", "sup"}
 FENCE = re.compile(r"^\s*(`{3,}|~{3,})(.*)$")
 MARKER = re.compile(r"\[/?doc:([\w-]+)\]")
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(\s*<?([^)\s>]*)>?(?:\s+\"[^\"]*\")?\s*\)")
@@ -734,6 +741,7 @@ class Page:
         self.problems = []
         self.counts = {"excerpts": 0, "tables": 0, "findings": 0, "values": 0, "links": 0}
         self.fixed = self.rewrite()
+        self.check_markup()
 
     def complain(self, line, message):
         self.problems.append(f"{self.path.relative_to(self.root)}:{line}: {message}")
@@ -805,6 +813,29 @@ class Page:
                     line = f"{indent}{moved} {line.lstrip()}"
             new.append(line)
         return new
+
+    def check_markup(self):
+        """Complains of text that Markdown would take for an item of a list, or for a tag."""
+        items, last, before = {}, 0, ""  # the number of the last item at each indentation, 0 after a bullet
+        for number, line in self.prose_lines():
+            begins = number != last + 1 or not before.strip()
+            if begins:
+                items = {}
+            found = ITEM.match(line)
+            if found and (begins or items):
+                indent, count = len(line) - len(line.lstrip()), int(found[1] or 0)
+                if not begins and count not in (0, 1, items.get(indent, 0) + 1):
+                    self.complain(number, f"'{line.split()[0]}' at the start of this line begins an item of the list: "
+                                          "wrap the sentence elsewhere")
+                else:
+                    items[indent] = count
+                if found[1] and re.match(r"\d+[.)](?:\s|$)", line[found.end():]):
+                    self.complain(number, f"'{line[found.end():].split()[0]}' after the number of an item begins a list in "
+                                          "it: write it otherwise")
+            for tag in TAG.findall(re.sub(r"<!--.*?(?:-->|$)|^.*?-->", "", CODE_SPAN.sub("", line))):
+                if tag.lower() not in TAGS:
+                    self.complain(number, f"'<{tag}' would be taken for a tag, and vanish: write it as code")
+            last, before = number, line
 
     def rewrite_excerpt(self, lines, at, argument):
         self.counts["excerpts"] += 1

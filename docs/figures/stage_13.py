@@ -57,9 +57,13 @@ def network_plan():
         for mark, kernel, cost in steps:
             if mark.startswith("to "):
                 continue
-            d.text(x + w / 2, y, kernel, 11)
-            d.text(x + w / 2, y + 15, f"{cost:.3f} MB", 11)
-            y += 34
+            # A long name takes two lines: 13 register_tile_chwn.
+            cut = kernel.rfind("_") if len(kernel) > 16 else -1
+            for part in ([kernel[:cut], kernel[cut:]] if cut > 0 else [kernel]):
+                d.text(x + w / 2, y, part, 11)
+                y += 14
+            d.text(x + w / 2, y + 1, f"{cost:.3f} MB", 11)
+            y += 20
         d.text(x + w / 2, top + h + 18, size, 12, colour=GREY)
         if i + 1 < len(layers):
             d.line(x + w, top + h / 2, x + w + gap, top + h / 2, INK, 1.8, arrow=True)

@@ -5,7 +5,9 @@
     docs/results/make_summaries.py --halo build/common/cli/halo-cli --fix      write them into the pages
 
 A summary stands between two comments. `by` names the fields that group the problems; `part` is one of
-the tables of `halo report --summary`: library, stage or choice; `stage` leaves the other stages out.
+the tables of `halo report --summary`: library, stage or choice; `stage` leaves the other stages out. `variant` and
+`cache` keep some rows of the table (commas separate alternatives), and so does `problems` (semicolons separate
+alternatives, an underscore stands for a space: all;R_1,_N_1). `without` leaves columns out, which must hold one value.
 
     <!-- summary: results/bench_conv2d_gpu.json part=library by=R,N -->
     <!-- /summary -->
@@ -26,12 +28,48 @@ TITLES = {
 }
 
 
+def kept_rows(text, options, file):
+    """The table with the rows that the options choose, and what stands around it."""
+    wanted = {name: options[name].split(",") for name in ("variant", "cache") if name in options}
+    if "problems" in options:
+        wanted["problems"] = options["problems"].replace("_", " ").split(";")
+    left_out = options["without"].split(",") if "without" in options else []
+    held = {name: set() for name in left_out}
+    names, out, rows = None, [], 0
+    seen = {name: set() for name in wanted}
+    for line in text.split("\n"):
+        cells = [cell.strip() for cell in line.strip("|").split("|")] if line.startswith("|") else None
+        if cells and names is None:
+            names = cells
+            if not set(left_out) <= set(names):
+                sys.exit(f"summary of {file}: it has no column {', '.join(set(left_out) - set(names))}")
+        elif cells and not cells[0].startswith(":"):
+            row = dict(zip(names, cells))
+            if any(row[name] not in values for name, values in wanted.items()):
+                continue
+            for name in wanted:
+                seen[name].add(row[name])
+            for name in left_out:
+                held[name].add(row[name])
+            rows += 1
+        if cells and left_out:
+            line = f"| {' | '.join(cell for name, cell in zip(names, cells) if name not in left_out)} |"
+        out.append(line)
+    missing = [value for name, values in wanted.items() for value in values if value not in seen[name]]
+    if rows == 0 or missing:
+        sys.exit(f"summary of {file}: no row has {', '.join(missing) or options}")
+    various = [name for name in left_out if len(held[name]) > 1]
+    if various:
+        sys.exit(f"summary of {file}: rows differ in {', '.join(various)}, which cannot be left out")
+    return "\n".join(out)
+
+
 def summary(halo, file, options):
     """The Markdown of one table and its notes."""
-    unknown = options.keys() - {"part", "by", "stage"}
+    unknown = options.keys() - {"part", "by", "stage", "variant", "cache", "problems", "without"}
     if unknown or options.get("part") not in TITLES:
-        sys.exit(f"summary of {file}: part=library, stage or choice is needed, by=FIELDS and stage=NN "
-                 "are allowed")
+        sys.exit(f"summary of {file}: part=library, stage or choice is needed; by=FIELDS, stage=NN, variant=, "
+                 "cache=, problems= and without= are allowed")
     command = [halo, "report", str(DOCS / file), "--summary", "--format", "markdown"]
     for name in ("by", "stage"):
         if name in options:
@@ -45,7 +83,7 @@ def summary(halo, file, options):
     text = ran.stdout.split(title, 1)[1]
     for other in TITLES.values():
         text = text.split(other, 1)[0]
-    return "\n" + text.strip() + "\n\n"
+    return "\n" + kept_rows(text.strip(), options, file) + "\n\n"
 
 
 def main():

@@ -471,6 +471,36 @@ class CheckDocs(unittest.TestCase):
         self.page("```\na\n> b\n```\n\n> A quotation\n> of two lines.")
         self.assert_good()
 
+    def test_a_number_that_begins_a_line_of_a_list(self):
+        self.page("1. Twice six is\n   12. And more.\n2. Next.")
+        self.assert_bad("page.md:2: '12.' at the start of this line begins an item")
+        self.page("- Twice six is\n  12. And more.")
+        self.assert_bad("page.md:2: '12.'")
+
+    def test_numbers_that_are_items(self):
+        for text in ("1. One.\n   - a\n   - b\n2. Two.\n3. Three.", "9. Nine.\n10. Ten.", "1. A.\n\n   Twelve.\n\n3. C.",
+                     "Twice six is\n12. And more.", "```text\n1. a\n12. b\n```"):
+            with self.subTest(text=text):
+                self.page(text)
+                self.assert_good()
+
+    def test_an_item_that_begins_with_a_number(self):
+        self.page("1. One.\n2. 36.")
+        self.assert_bad("page.md:2: '36.' after the number of an item")
+        self.page("1. 2. All of them: 4.")
+        self.assert_bad("page.md:1: '2.' after the number of an item")
+        self.page("1. 36 bytes.\n2. 2.5 times.")
+        self.assert_good()
+
+    def test_what_looks_like_a_tag(self):
+        self.page("If\nC<Ct or N>Nt, then so.")
+        self.assert_bad("page.md:2: '<Ct' would be taken for a tag")
+        for text in ("If `C<Ct or N>Nt`, then so.", "If C < Ct or N > Nt.", "2<sup>n</sup> <https://a.b> and 1<2.",
+                     "```cpp\nint<C>\n```"):
+            with self.subTest(text=text):
+                self.page(text)
+                self.assert_good()
+
     def test_value_without_end(self):
         self.page("It reads <!-- value: results/run.json key=seed -->7 sectors.")
         self.assert_bad("a value must end with")

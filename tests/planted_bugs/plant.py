@@ -276,31 +276,39 @@ def caught(edit, said):
     return text
 
 
-def write_record(path, results, command):
-    """The table of all edits and of what found each."""
-    rows = [f"| {edit['id']} | {cell(edit.get('wrong') or edit['right'])} "
-            f"| {'found' if 'wrong' in edit else 'accepted'} | {verdict} | {caught(edit, said)} |"
-            for edit, verdict, said in sorted(results, key=lambda result: result[0]["id"])]
-    wrong = [result for result in results if "wrong" in result[0]]
-    found = [result for result in wrong if result[1] == "found"]
-    right = [result for result in results if "right" in result[0]]
-    accepted = [result for result in right if result[1] == "accepted"]
+def write_record(path, results, command, kept):
+    """The table of all edits and of what found each: those of `results`, and of the others the rows `kept`."""
+    rows = dict(kept)
+    for edit, verdict, said in results:
+        rows[edit["id"]] = (f"| {edit['id']} | {cell(edit.get('wrong') or edit['right'])} "
+                            f"| {'found' if 'wrong' in edit else 'accepted'} | {verdict} | {caught(edit, said)} |")
+    wrong = [row for row in rows.values() if row.split(" | ")[2] == "found"]
+    found = [row for row in wrong if row.split(" | ")[3] == "found"]
+    right = [row for row in rows.values() if row.split(" | ")[2] == "accepted"]
+    accepted = [row for row in right if row.split(" | ")[3] == "accepted"]
+    earlier = f" The other {len(rows) - len(results)} rows are of earlier runs." if len(rows) > len(results) else ""
     path.write_text(f"""# Planted bugs
 
 Each row is an edit of one kernel, made on purpose (`tests/planted_bugs`), and what the checks said of it: wrong
 ones must be found, right ones accepted. {len(found)} of {len(wrong)} wrong ones are found, {len(accepted)} of
 {len(right)} right ones accepted.
 
-Written on {datetime.date.today()} by `{command}`, on the simulator.
+Written on {datetime.date.today()} by `{command}`, on the simulator.{earlier}
 
 | edit | what it does | should be | is | by |
 | :--- | :--- | :--- | :--- | :--- |
-""" + "\n".join(rows) + "\n")
+""" + "\n".join(rows[name] for name in sorted(rows)) + "\n")
+
+
+def recorded_rows():
+    """The rows of the record, by edit."""
+    text = RECORD.read_text() if RECORD.exists() else ""
+    return {match[1]: match[0] for match in re.finditer(r"^\| (\d\d_\w+) \|.*$", text, re.M)}
 
 
 def record_lacks(chosen):
     """What the record does not have, or has of edits that are gone."""
-    recorded = set(re.findall(r"^\| (\d\d_\w+) \|", RECORD.read_text() if RECORD.exists() else "", re.M))
+    recorded = set(recorded_rows())
     known = {edit["id"] for edit in chosen}
     for name in sorted(recorded ^ known):
         yield f"{RECORD.relative_to(ROOT)} {'has' if name in recorded else 'lacks'} {name}: --record it again"
@@ -316,11 +324,11 @@ def main():
     parser.add_argument("--list", action="store_true", help="list the edits and stop")
     parser.add_argument("--applies", action="store_true", help="only say whether each edit fits its file")
     parser.add_argument("--sample", action="store_true", help="only the edits that say `sample`")
-    parser.add_argument("--record", type=Path, metavar="FILE", help="also write what became of all edits, as a table")
+    parser.add_argument("--record", type=Path, metavar="FILE", help="also write what became of the edits, as a table; with names, these rows of it")
     parser.add_argument("names", nargs="*", help="beginnings of names")
     options = parser.parse_args()
-    if options.record and (options.mutants or options.names or options.sample or not options.seed):
-        parser.error("--record is of all edits, with a --seed")
+    if options.record and (options.mutants or options.sample or not options.seed):
+        parser.error("--record is of edits, all or by name, with a --seed")
     if options.mutants:
         chosen = list(mutants(options.mutants, options.seed or "1", options.names))
     else:
@@ -374,8 +382,11 @@ def main():
                 print(f"         {edit['wrong']}", flush=True)
     print(f"{len(chosen) - bad - survivors} as they should be, {survivors} survive with a reason, {bad} not")
     if options.record:
-        command = f"tests/planted_bugs/plant.py --build build --seed {options.seed} --record docs/results/planted_bugs.md"
-        write_record(options.record, results, command)
+        command = " ".join([f"tests/planted_bugs/plant.py --build build --seed {options.seed} --record {RECORD.relative_to(ROOT)}",
+                            *options.names])
+        known = {edit["id"] for edit in edits()}
+        kept = {name: row for name, row in recorded_rows().items() if name in known} if options.names else {}
+        write_record(options.record, results, command, kept)
     return int(bad > 0)
 
 

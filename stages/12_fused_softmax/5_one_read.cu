@@ -113,7 +113,7 @@ SoftmaxKernel one_read() {
           .tuned = true,
           .tiles = {{.N = kWarpSize, .C = kFourCells},
                     {.C = kWarpCells + 3},
-                    {.C = kMostTeam * kMostPieces * 4 + 1}}};
+                    {.C = kFewTeam * kMostPieces * 4}}};
 }
 
 }  // namespace halo::fused_softmax

@@ -121,7 +121,7 @@ TransformKernel quads() {
   return {.description = "4 x 4 cells a thread, 16 bytes in both directions",
           .launch = launch,
           .tuned = true,
-          .tiles = {{.N = 64, .cells = 64}, {.N = 8, .cells = 65536}, {.N = 128, .cells = 4096}}};
+          .tiles = {{.N = 64, .cells = 64}, {.N = 128, .cells = 4096}}};
 }
 
 }  // namespace halo::layout_transform

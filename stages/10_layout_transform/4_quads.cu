@@ -107,9 +107,8 @@ static int launch(const TransformCall& c) {
               constexpr int kSquare = r.value == 32                     ? 32
                                       : r.value == 64 || r.value == 128 ? 64
                                                                         : kOther;
-              return dispatch<kSquare, kOther>(shape.columns, [&](auto n) -> Kernel {
-                return quads_kernel<r.value, n.value>;
-              });
+              return dispatch<kSquare, kOther>(
+                  shape.columns, [&](auto n) -> Kernel { return quads_kernel<r.value, n.value>; });
             });
   kernel<<<tiles_of(shape, rows, columns), shape.rows * shape.columns / 16>>>(
       reinterpret_cast<const float4*>(c.input), reinterpret_cast<float4*>(c.output), rows, columns,

@@ -49,8 +49,7 @@ __global__ void __launch_bounds__(kRunThreads)
   for (int i = threadIdx.x; i < kRunCells / 4 * N; i += kRunThreads) {
     const int cell = i % (kRunCells / 4) * 4, n = i / (kRunCells / 4);
     if (first + cell >= cells) continue;
-    const float4 in =
-        *reinterpret_cast<const float4*>(input + (long long)n * cells + first + cell);
+    const float4 in = *reinterpret_cast<const float4*>(input + (long long)n * cells + first + cell);
     float* const four = tile + cell * N + n;
     four[0] = in.x;
     four[N] = in.y;

@@ -136,8 +136,8 @@ void add_registers(Tally& tally, const TileShape& shape, std::int64_t rows, std:
               return row < h && column < w ? place(row, column) : kNoCell;
             });
           };
-          tally.load(lanes_at([&](std::int64_t r, std::int64_t c) { return (r + i) * columns + c; }),
-                     in);
+          tally.load(
+              lanes_at([&](std::int64_t r, std::int64_t c) { return (r + i) * columns + c; }), in);
           tally.store(lanes_at([&](std::int64_t r, std::int64_t c) { return (c + i) * rows + r; }),
                       out);
         });
@@ -280,10 +280,18 @@ Cost predict_quads(const Transform& transform) {
       shape_of(static_cast<int>(rows), static_cast<int>(columns), !to_nchw(transform));
   Tally tally;
   switch (shape.way) {
-    case Way::registers: add_registers(tally, shape, rows, columns); break;
-    case Way::quads: add_quads(tally, shape, rows, columns); break;
-    case Way::runs: add_runs(tally, N, cells, !to_nchw(transform)); break;
-    case Way::floats: add_floats(tally, shape, rows, columns); break;
+    case Way::registers:
+      add_registers(tally, shape, rows, columns);
+      break;
+    case Way::quads:
+      add_quads(tally, shape, rows, columns);
+      break;
+    case Way::runs:
+      add_runs(tally, N, cells, !to_nchw(transform));
+      break;
+    case Way::floats:
+      add_floats(tally, shape, rows, columns);
+      break;
   }
   return tally.cost();
 }

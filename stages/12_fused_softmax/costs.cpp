@@ -152,9 +152,10 @@ Cost predict_cluster(const Softmax& softmax, int blocks_of_cluster) {
   // A lane a block takes the block's part there; the own one is no way off. Then every warp reads those of all blocks.
   for (std::int64_t rank = 0; rank < blocks_of_cluster; ++rank) {
     tally.shared_store(pairs(Cells{0, 2}), N);
-    tally.dshared_store(wide_lanes(2, {0, blocks_of_cluster},
-                                   [&](std::int64_t l) { return l == rank ? kNoCell : l * kWarpSize; }),
-                        N);
+    tally.dshared_store(
+        wide_lanes(2, {0, blocks_of_cluster},
+                   [&](std::int64_t l) { return l == rank ? kNoCell : l * kWarpSize; }),
+        N);
   }
   tally.shared_load(pairs(Cells{0, 2 * blocks_of_cluster}), blocks * kWarps);
   tally.barriers(blocks * (1 + 2));

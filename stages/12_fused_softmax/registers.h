@@ -20,9 +20,10 @@ struct Team {
 
 constexpr int kMostPieces = 8;  // of 16 bytes: 32 registers of a thread. Of floats twice as many
 constexpr int kMostTeam = 1024;
-constexpr int kFewTeam = 512;  // with few rows: more threads cost more to bring together than they save
+constexpr int kFewTeam =
+    512;  // with few rows: more threads cost more to bring together than they save
 constexpr int kLanePieces = 4;  // of a lane, up to which a warp is the team: it has no barrier
-constexpr int kShortRows = 4;  // of a team at a time, where a thread has a single float of each
+constexpr int kShortRows = 4;   // of a team at a time, where a thread has a single float of each
 constexpr int kManyThreads = 128 * 1024;  // that fill a GPU
 
 constexpr int most_pieces(int width) { return width == 4 ? kMostPieces : 2 * kMostPieces; }

@@ -78,8 +78,7 @@ Expansion choose_expansion(const PoolingLayer& layer, Layout layout, int multipr
     chosen = best;
   }
   const Expansion longer{kLongColumn, 1};
-  if (layout == Layout::nchw && chosen.rows == kLargestExpansion &&
-      layer.P() >= 2 * kLongColumn - 1 &&
+  if (layout == Layout::nchw && chosen.rows > 1 && layer.P() >= 2 * kLongColumn - 1 &&
       warps(layer, layout, longer) >= kEnoughWarps * multiprocessors) {
     chosen = longer;
   }

@@ -40,7 +40,7 @@ std::string why_not(const conv::PoolingLayer& layer, conv::Layout layout, Expans
 //   - kEnoughWarps are left for each multiprocessor. 16 warps with 25
 //     loads of 128 bytes under way (2 x 2 windows of 3) are 51 KB. To be busy, memory of 4,800 GB/s
 //     needs 26 KB a multiprocessor under way if a load takes 700 ns.
-// In NCHW, four rows become kLongColumn where columns are long enough.
+// In NCHW two or four rows then become kLongColumn, where columns are long enough.
 inline constexpr double kWorth = 1.0 / 8;
 inline constexpr double kWorthInNchw = 0.095;
 inline constexpr std::int64_t kEnoughWarps = 16;

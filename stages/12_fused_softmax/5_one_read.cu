@@ -50,13 +50,14 @@ __global__ void __launch_bounds__(kThreads)
     const int row = first_row + r * kBlockRows;
     Piece* const to = reinterpret_cast<Piece*>(output + (long long)row * C);
     const Part own_lanes = exponentials<kLanes>(cells[r]);
-    Part whole = own_lanes;
-    if constexpr (kTeam > kWarpSize) whole = join_warps<kTeam>(own_lanes, parts);
+    float share = 1.0f / own_lanes.sum;
+    if constexpr (kTeam > kWarpSize) {
+      share = share_of(cells[r], own_lanes, join_warps<kTeam>(own_lanes, parts));
+    }
 #pragma unroll
     for (int p = 0; p < kPieces; ++p) {
       if (row < N && p * kTeam + own < pieces) {
-        to[p * kTeam + own] = kTeam > kWarpSize ? quotient(cells[r][p], own_lanes, whole)
-                                                : product(cells[r][p], 1.0f / whole.sum);
+        to[p * kTeam + own] = product(cells[r][p], share);
       }
     }
   }
@@ -111,9 +112,9 @@ SoftmaxKernel one_read() {
           .launch = launch,
           .can_overlap = true,
           .tuned = true,
-          .tiles = {{.N = kWarpSize, .C = kFourCells},
-                    {.C = kWarpCells + 3},
-                    {.C = kFewTeam * kMostPieces * 4}}};
+          .tiles = {{.N = kWarpSize, .C = kWarpCells + 3},
+                    {.C = kFewTeam * kMostPieces * 4},
+                    {.C = kMostTeam * kMostPieces * 4 + 4}}};
 }
 
 }  // namespace halo::fused_softmax

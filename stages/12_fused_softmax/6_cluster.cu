@@ -1,10 +1,10 @@
 // Stage 12, step 6: a row in the registers of a cluster of blocks.
 //
 // Computes   the softmax of rows that do not fit the registers of one block.
-// Changed    since 5 one_read: up to 16 blocks have a row together. Each leaves its maximum, then its sum, in its shared
-//            memory, and reads those of all others there. Rows of up to 262,144 cells are still read once; longer
-//            ones go through step 3.
-// Must cost  8 bytes a cell; of the other blocks' shared memory two values a block.
+// Changed    since 5 one_read: up to 16 blocks have a row together, as many as it needs. Each leaves its maximum and its
+//            sum in the shared memory of all others. Rows of up to 262,144 cells are still read once; longer ones go
+//            through step 3.
+// Must cost  8 bytes a cell; into the shared memory of the other blocks 8 bytes from each.
 // Run        ./halo run 12 --variant one_read --problem 2x40000
 #include <cooperative_groups.h>
 #include <cuda_runtime.h>
@@ -33,7 +33,8 @@ __global__ void __launch_bounds__(kClusterTeam, 2)
   const int blocks = static_cast<int>(cluster.num_blocks());
   const int rank = static_cast<int>(cluster.block_rank());
   const int row = blockIdx.x / blocks;
-  const int first = rank * kClusterTeam + threadIdx.x;
+  const int thread = static_cast<int>(threadIdx.x);
+  const int first = rank * kClusterTeam + thread;
   const int stride = blocks * kClusterTeam;
   const int pieces = C / kWidth;
 
@@ -48,19 +49,17 @@ __global__ void __launch_bounds__(kClusterTeam, 2)
   const Part own_block = join_warps<kClusterTeam>(own_lanes, of_warps);
   // To all blocks, the own one too, and nothing is read from another: so a block may end when it has what it needs.
   cluster.barrier_wait();
-  if (threadIdx.x < blocks) {
-    *cluster.map_shared_rank(&of_blocks[rank], threadIdx.x) =
+  if (thread < blocks) {
+    *cluster.map_shared_rank(&of_blocks[rank], thread) =
         make_float2(own_block.largest, own_block.sum);
   }
   cluster.sync();
-  const Part whole = join_parts(of_blocks, blocks);
+  const float share = share_of(cells, own_lanes, join_parts(of_blocks, blocks));
 
   Piece* const to = reinterpret_cast<Piece*>(output + (long long)row * C);
 #pragma unroll
   for (int p = 0; p < kPieces; ++p) {
-    if (p * stride + first < pieces) {
-      to[p * stride + first] = quotient(cells[p], own_lanes, whole);
-    }
+    if (p * stride + first < pieces) to[p * stride + first] = product(cells[p], share);
   }
 }
 // [/doc:cluster]

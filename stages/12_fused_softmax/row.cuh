@@ -117,11 +117,18 @@ __device__ __forceinline__ Part exponentials(Piece (&cells)[kPieces]) {
   return {largest, reduce_lanes<kLanes>(sum, Sum())};
 }
 
-// What an exponential of those lanes is of the row's sum. The factor comes first: where it is subnormal, its rounding is
-// divided as well.
-template <class Piece>
-__device__ __forceinline__ Piece quotient(Piece cell, const Part& lanes, const Part& row) {
-  return product(product(cell, expf(lanes.largest - base_of(row.largest))), 1.0f / row.sum);
+// What the exponentials of these lanes are multiplied by, to be what they are of the row's sum. A factor that is nearly
+// subnormal is not divided: its rounding would count twice. They get it first.
+template <int kPieces, class Piece>
+__device__ __forceinline__ float share_of(Piece (&cells)[kPieces], const Part& lanes,
+                                          const Part& row) {
+  float factor = expf(lanes.largest - base_of(row.largest));
+  if (factor < 1e-30f) {
+#pragma unroll
+    for (int p = 0; p < kPieces; ++p) cells[p] = product(cells[p], factor);
+    factor = 1.0f;
+  }
+  return factor / row.sum;
 }
 
 }  // namespace halo::fused_softmax

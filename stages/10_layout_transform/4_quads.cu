@@ -4,9 +4,9 @@
 // Changed    since 3 tiled_float2: a thread has 4 x 4 cells. It reads four rows of them, 16 bytes each, turns them in its
 //            registers and puts four columns into the tile, 16 bytes each; so the tile is read in whole pieces too. Four
 //            loads of a thread are on their way at once. The tile's shape follows the batch: with few images it is as
-//            many images wide and the longer for it.
+//            many images wide and the longer for it. Small transforms have no tile at all.
 // Must cost  8 bytes a cell, in requests of 512 bytes; shared memory is written and read once, 16 bytes a lane, without
-//            a conflict. If neither N nor C * H * W is a multiple of four, four bytes at a time.
+//            a conflict. Where N or C * H * W is no multiple of four, step 5.
 // Run        ./halo run 10_layout_transform --variant quads
 #include <cuda_runtime.h>
 
@@ -22,7 +22,7 @@ template <int kRows, int kColumns>
 __global__ void __launch_bounds__(kRows* kColumns / 16)
     quads_kernel(const float4* __restrict__ input,  // [rows][columns / 4]
                  float4* __restrict__ output,       // [columns][rows / 4]
-                 int rows, int columns) {
+                 int rows, int columns, bool images_down) {
   constexpr int kThreads = kRows * kColumns / 16;
   constexpr int kAcross = kColumns / 4, kDown = kRows / 4;  // threads
   // The tile, turned: [column][kDown], four cells of a column together. Neighbouring threads write four columns further
@@ -30,10 +30,12 @@ __global__ void __launch_bounds__(kRows* kColumns / 16)
   constexpr int kShift = kQuadShift<kColumns>;
   __shared__ float4 tile[kColumns * kDown + kAcross * kShift];
 
-  const int tiles_across = (columns - 1) / kColumns + 1;
-  const int first_row = blockIdx.x / tiles_across * kRows;
-  const int first_column = blockIdx.x % tiles_across * kColumns;
-
+  // Blocks that follow each other have the same cells of other images, and together whole rows of CHWN. A row of 300
+  // images ends within a sector, of which two blocks write parts: the second before the L2 cache lets go of it.
+  const int tiles_down = (rows - 1) / kRows + 1, tiles_across = (columns - 1) / kColumns + 1;
+  const int tile_row = images_down ? blockIdx.x % tiles_down : blockIdx.x / tiles_across;
+  const int tile_column = images_down ? blockIdx.x / tiles_down : blockIdx.x % tiles_across;
+  const int first_row = tile_row * kRows, first_column = tile_column * kColumns;
   const int across = threadIdx.x % kAcross, down = threadIdx.x / kAcross;
   const int row = first_row + 4 * down, column = first_column + 4 * across;
   float4 in[4] = {};
@@ -51,8 +53,7 @@ __global__ void __launch_bounds__(kRows* kColumns / 16)
   // Lanes have neighbouring pieces of a column, and then those of the next.
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    const int at = i * kThreads + threadIdx.x;
-    const int c = at / kDown, d = at % kDown;
+    const int at = i * kThreads + threadIdx.x, c = at / kDown, d = at % kDown;
     if (first_column + c < columns && first_row + 4 * d < rows) {
       output[((long long)(first_column + c) * rows + first_row) / 4 + d] =
           tile[at + c / 4 * kShift];
@@ -61,70 +62,57 @@ __global__ void __launch_bounds__(kRows* kColumns / 16)
 }
 // [/doc:quads]
 
-// [doc:floats]
-// Any numbers of rows and columns: tiles of kFloats x kFloats, four bytes at a time, eight loads of a thread at once. With
-// one row, or one column, nothing is turned and the tile is long instead.
+// [doc:registers]
+// The same without a tile: what a thread has turned it stores, four lanes side by side 64 bytes, whole sectors.
+// Preconditions: as above.
 template <int kRows, int kColumns>
-__global__ void __launch_bounds__(kFloatThreads)
-    floats_kernel(const float* __restrict__ input,  // [rows][columns]
-                  float* __restrict__ output,       // [columns][rows]
-                  int rows, int columns) {
-  constexpr int kEach = kRows * kColumns / kFloatThreads;
-  constexpr int kPitch = kColumns + 1;  // as in step 2
-  __shared__ float tile[kRows * kPitch];
-
-  const int tiles_across = (columns - 1) / kColumns + 1;
-  const int first_row = blockIdx.x / tiles_across * kRows;
-  const int first_column = blockIdx.x % tiles_across * kColumns;
-  float in[kEach];
-  const auto exists = [&](int row, int column) {
-    return first_row + row < rows && first_column + column < columns;
-  };
+__global__ void __launch_bounds__(kRows* kColumns / 16)
+    registers_kernel(const float4* __restrict__ input,  // [rows][columns / 4]
+                     float4* __restrict__ output,       // [columns][rows / 4]
+                     int rows, int columns, bool images_down) {
+  constexpr int kAcross = kColumns / 4;
+  const int tiles_down = (rows - 1) / kRows + 1, tiles_across = (columns - 1) / kColumns + 1;
+  const int tile_row = images_down ? blockIdx.x % tiles_down : blockIdx.x / tiles_across;
+  const int tile_column = images_down ? blockIdx.x / tiles_down : blockIdx.x % tiles_across;
+  const int first_row = tile_row * kRows, first_column = tile_column * kColumns;
+  const int row = first_row + threadIdx.x / kAcross * 4;
+  const int column = first_column + threadIdx.x % kAcross * 4;
+  if (row >= rows || column >= columns) return;
+  float4 in[4];
 #pragma unroll
-  for (int i = 0; i < kEach; ++i) {
-    const int row = (i * kFloatThreads + threadIdx.x) / kColumns, column = threadIdx.x % kColumns;
-    if (exists(row, column))
-      in[i] = input[(long long)(first_row + row) * columns + first_column + column];
-  }
-#pragma unroll
-  for (int i = 0; i < kEach; ++i) {
-    const int row = (i * kFloatThreads + threadIdx.x) / kColumns, column = threadIdx.x % kColumns;
-    if (exists(row, column)) tile[row * kPitch + column] = in[i];
-  }
-  __syncthreads();  // the tile is complete
-#pragma unroll
-  for (int i = 0; i < kEach; ++i) {
-    const int row = threadIdx.x % kRows, column = (i * kFloatThreads + threadIdx.x) / kRows;
-    if (exists(row, column)) {
-      output[(long long)(first_column + column) * rows + first_row + row] =
-          tile[row * kPitch + column];
-    }
-  }
+  for (int i = 0; i < 4; ++i) in[i] = input[((row + i) * columns + column) / 4];
+  float4* const to = output + (column * rows + row) / 4;
+  to[0] = make_float4(in[0].x, in[1].x, in[2].x, in[3].x);
+  to[rows / 4] = make_float4(in[0].y, in[1].y, in[2].y, in[3].y);
+  to[2 * (rows / 4)] = make_float4(in[0].z, in[1].z, in[2].z, in[3].z);
+  to[3 * (rows / 4)] = make_float4(in[0].w, in[1].w, in[2].w, in[3].w);
 }
-// [/doc:floats]
+// [/doc:registers]
+
+int any_numbers(const TransformCall& c, const TileShape& shape);  // step 5
 
 static int launch(const TransformCall& c) {
   const int rows = c.to_chwn ? c.N : c.cells;  // of the input
   const int columns = c.to_chwn ? c.cells : c.N;
-  const TileShape shape = shape_of(rows, columns);
-  const int blocks = tiles_of(shape, rows, columns);
-  if (shape.by_fours) {
-    const auto input = reinterpret_cast<const float4*>(c.input);
-    const auto output = reinterpret_cast<float4*>(c.output);
-    using Kernel = void (*)(const float4*, float4*, int, int);
-    const Kernel kernel = dispatch<64, 32, 128, 256, 16, 512, 8, 1024, 4>(shape.rows, [&](auto r) {
-      constexpr int kOther = r.value == 64 ? 64 : 4096 / r.value;
-      return dispatch < r.value == 32 ? 32 : kOther,
-             kOther >
-                 (shape.columns, [&](auto n) -> Kernel { return quads_kernel<r.value, n.value>; });
-    });
-    kernel<<<blocks, shape.rows * shape.columns / 16>>>(input, output, rows, columns);
-  } else {
-    const auto kernel = shape.rows == kFloats  ? floats_kernel<kFloats, kFloats>
-                        : shape.rows > kFloats ? floats_kernel<kFloats * kFloats / 8, 8>
-                                               : floats_kernel<8, kFloats * kFloats / 8>;
-    kernel<<<blocks, kFloatThreads>>>(c.input, c.output, rows, columns);
-  }
+  const TileShape shape = shape_of(rows, columns, c.to_chwn);
+  if (shape.way == Way::runs || shape.way == Way::floats) return any_numbers(c, shape);
+
+  using Kernel = void (*)(const float4*, float4*, int, int, bool);
+  const Kernel kernel =
+      shape.way == Way::registers
+          ? registers_kernel<64, 16>
+          : dispatch<64, 32, 128, 256, 16, 512, 8, 1024, 4>(shape.rows, [&](auto r) {
+              // Tiles have 4,096 cells, but for 32 x 32, and 64 cells of up to 128 images.
+              constexpr int kOther = r.value == 64 ? 128 : 4096 / r.value;
+              constexpr int kSquare = r.value == 32                     ? 32
+                                      : r.value == 64 || r.value == 128 ? 64
+                                                                        : kOther;
+              return dispatch<kSquare, kOther>(
+                  shape.columns, [&](auto n) -> Kernel { return quads_kernel<r.value, n.value>; });
+            });
+  kernel<<<tiles_of(shape, rows, columns), shape.rows * shape.columns / 16>>>(
+      reinterpret_cast<const float4*>(c.input), reinterpret_cast<float4*>(c.output), rows, columns,
+      c.to_chwn);
   return cudaGetLastError();
 }
 
@@ -132,7 +120,7 @@ TransformKernel quads() {
   return {.description = "4 x 4 cells a thread, 16 bytes in both directions",
           .launch = launch,
           .tuned = true,
-          .tiles = {{.N = 32, .cells = 128}, {.N = 64, .cells = 64}, {.N = 8, .cells = 512}}};
+          .tiles = {{.N = 64, .cells = 64}, {.N = 128, .cells = 4096}}};
 }
 
 }  // namespace halo::layout_transform

@@ -112,6 +112,38 @@ void for_each_kind_of_tile(const TileShape& shape, std::int64_t rows, std::int64
   }
 }
 
+// A warp's 4 x 4 cells a thread, from the tile's cell on: four rows of 16 bytes in.
+template <class Visit>
+void for_each_warp_of_tile(const TileShape& shape, Visit visit) {
+  const std::int64_t threads = std::int64_t{shape.rows} * shape.columns / 16;
+  for (std::int64_t warp = 0; warp < threads; warp += kWarpSize) {
+    const Cells all{warp, std::min(warp + kWarpSize, threads)};
+    for (std::int64_t i = 0; i < 4; ++i) visit(all, i);
+  }
+}
+
+// Turned in registers, and out at once.
+void add_registers(Tally& tally, const TileShape& shape, std::int64_t rows, std::int64_t columns) {
+  const std::int64_t across = shape.columns / 4;
+  tally.launch(tiles_of(shape, static_cast<int>(rows), static_cast<int>(columns)),
+               std::int64_t{shape.rows} * shape.columns / 16);
+  for_each_kind_of_tile(
+      shape, rows, columns, [&](std::int64_t h, std::int64_t w, const Times& in, const Times& out) {
+        for_each_warp_of_tile(shape, [&](Cells all, std::int64_t i) {
+          const auto lanes_at = [&](auto place) {
+            return wide_lanes(4, all, [&](std::int64_t t) {
+              const std::int64_t row = t / across * 4, column = t % across * 4;
+              return row < h && column < w ? place(row, column) : kNoCell;
+            });
+          };
+          tally.load(
+              lanes_at([&](std::int64_t r, std::int64_t c) { return (r + i) * columns + c; }), in);
+          tally.store(lanes_at([&](std::int64_t r, std::int64_t c) { return (c + i) * rows + r; }),
+                      out);
+        });
+      });
+}
+
 // A thread has 4 x 4 cells: four rows of 16 bytes in, four columns on chip; then warps go through the turned tile.
 void add_quads(Tally& tally, const TileShape& shape, std::int64_t rows, std::int64_t columns) {
   const std::int64_t across = shape.columns / 4, down = shape.rows / 4;
@@ -122,25 +154,21 @@ void add_quads(Tally& tally, const TileShape& shape, std::int64_t rows, std::int
   for_each_kind_of_tile(
       shape, rows, columns, [&](std::int64_t h, std::int64_t w, const Times& in, const Times& out) {
         const std::int64_t tiles = static_cast<std::int64_t>(in.total());
-        for (std::int64_t warp = 0; warp < threads; warp += kWarpSize) {
-          const Cells all{warp, std::min(warp + kWarpSize, threads)};
-          for (std::int64_t i = 0; i < 4; ++i) {
-            tally.load(wide_lanes(4, all,
-                                  [&](std::int64_t t) {
-                                    const std::int64_t row = t / across * 4 + i,
-                                                       column = t % across * 4;
-                                    return row < h && column < w ? row * columns + column : kNoCell;
-                                  }),
-                       in);
-            tally.shared_store(wide_lanes(4, all,
-                                          [&](std::int64_t t) {
-                                            const std::int64_t a = t % across;
-                                            return 4 *
-                                                   ((4 * a + i) * down + t / across + a * shift);
-                                          }),
-                               tiles);
-          }
-        }
+        for_each_warp_of_tile(shape, [&](Cells all, std::int64_t i) {
+          tally.load(wide_lanes(4, all,
+                                [&](std::int64_t t) {
+                                  const std::int64_t row = t / across * 4 + i,
+                                                     column = t % across * 4;
+                                  return row < h && column < w ? row * columns + column : kNoCell;
+                                }),
+                     in);
+          tally.shared_store(wide_lanes(4, all,
+                                        [&](std::int64_t t) {
+                                          const std::int64_t a = t % across;
+                                          return 4 * ((4 * a + i) * down + t / across + a * shift);
+                                        }),
+                             tiles);
+        });
         for (std::int64_t first = 0; first < shape.columns * down; first += kWarpSize) {
           const Cells all{first, first + kWarpSize};
           const auto exists = [&](std::int64_t at) { return at / down < w && at % down * 4 < h; };
@@ -198,16 +226,72 @@ void add_floats(Tally& tally, const TileShape& shape, std::int64_t rows, std::in
       });
 }
 
+// A run of whole rows of CHWN, as it lies in memory, and four cells of an image at a time.
+void add_runs(Tally& tally, std::int64_t N, std::int64_t cells, bool to_chwn) {
+  const Cells::Pieces blocks = Cells{0, cells}.pieces(kRunCells);
+  tally.launch(blocks.count(), kRunThreads, kRunCells * N * sizeof(float));
+  tally.barriers(blocks.count());
+  const std::int64_t across = kRunCells / 4;
+  const auto add_kind = [&](std::int64_t exist, std::int64_t first, std::int64_t times) {
+    Times nchw = 0, chwn = 0;
+    nchw.add(first);
+    chwn.add(first * N);
+    nchw = nchw * every(kRunCells, times);
+    chwn = chwn * every(kRunCells * N, times);
+    const Run run = quads(Cells{0, exist * N});
+    for (const Cells warp : Cells{0, across * N}.pieces(kWarpSize)) {
+      const auto cell = [&](std::int64_t t) { return t % across * 4; };
+      const Lanes images = wide_lanes(4, warp, [&](std::int64_t t) {
+        return cell(t) < exist ? t / across * cells + cell(t) : kNoCell;
+      });
+      if (to_chwn) {
+        tally.load(images, nchw);
+      } else {
+        tally.store(images, nchw);
+      }
+      for (std::int64_t i = 0; i < 4; ++i) {
+        const Lanes on_chip = lanes(warp, [&](std::int64_t t) {
+          return cell(t) < exist ? (cell(t) + i) * N + t / across : kNoCell;
+        });
+        if (to_chwn) {
+          tally.shared_store(on_chip, times);
+        } else {
+          tally.shared_load(on_chip, times);
+        }
+      }
+    }
+    if (to_chwn) {
+      tally.shared_load(run, times);
+      tally.store(run, chwn);
+    } else {
+      tally.load(run, chwn);
+      tally.shared_store(run, times);
+    }
+  };
+  if (cells >= kRunCells) add_kind(kRunCells, 0, cells / kRunCells);
+  if (cells % kRunCells != 0) add_kind(cells % kRunCells, cells - cells % kRunCells, 1);
+}
+
 Cost predict_quads(const Transform& transform) {
   const std::int64_t N = images(transform), cells = cells_of_image(transform);
   const std::int64_t rows = to_nchw(transform) ? cells : N;
   const std::int64_t columns = to_nchw(transform) ? N : cells;
-  const TileShape shape = shape_of(static_cast<int>(rows), static_cast<int>(columns));
+  const TileShape shape =
+      shape_of(static_cast<int>(rows), static_cast<int>(columns), !to_nchw(transform));
   Tally tally;
-  if (shape.by_fours) {
-    add_quads(tally, shape, rows, columns);
-  } else {
-    add_floats(tally, shape, rows, columns);
+  switch (shape.way) {
+    case Way::registers:
+      add_registers(tally, shape, rows, columns);
+      break;
+    case Way::quads:
+      add_quads(tally, shape, rows, columns);
+      break;
+    case Way::runs:
+      add_runs(tally, N, cells, !to_nchw(transform));
+      break;
+    case Way::floats:
+      add_floats(tally, shape, rows, columns);
+      break;
   }
   return tally.cost();
 }

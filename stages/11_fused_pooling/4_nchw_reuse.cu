@@ -82,11 +82,11 @@ __global__ void __launch_bounds__(kThreads, 4)
 }
 // [/doc:kernel]
 
-// `rows` are the outputs of a thread: 1, 2 or 4. expansion.hpp chooses them.
+// `rows` are the outputs of a thread: 1, 2, 4 or 7. expansion.hpp chooses them.
 int nchw_reuse(const PoolingCall& call, int rows) {
   const LayerNumbers& layer = call.layer;
   const bool is_known = layer.R == layer.S && layer.stride_h == 2 && layer.stride_w == 2;
-  const auto kernel = dispatch<4, 2, 1>(rows, [&](auto e) {
+  const auto kernel = dispatch<7, 4, 2, 1>(rows, [&](auto e) {
     constexpr int kOther =
         e.value == 1 ? 2 : 3;  // of windows of 2, which do not overlap, it has one
     return dispatch<3, kOther, 0>(is_known ? layer.R : 0, [&](auto window) {

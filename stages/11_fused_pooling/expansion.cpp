@@ -74,9 +74,15 @@ Expansion choose_expansion(const PoolingLayer& layer, Layout layout, int multipr
     const auto after = static_cast<double>(cells_asked(layer, best));
     const double worth = layout == Layout::nchw ? kWorthInNchw : kWorth;
     if (after > (1 - worth) * before || warps(layer, layout, best) < kEnoughWarps * multiprocessors)
-      return chosen;
+      break;
     chosen = best;
   }
+  const Expansion longer{kLongColumn, 1};
+  if (layout == Layout::nchw && chosen.rows > 1 && layer.P() >= 2 * kLongColumn - 1 &&
+      warps(layer, layout, longer) >= kEnoughWarps * multiprocessors) {
+    chosen = longer;
+  }
+  return chosen;
 }
 
 int strip_of(const PoolingLayer& layer, int multiprocessors) {

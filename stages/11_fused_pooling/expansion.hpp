@@ -8,7 +8,7 @@
 
 namespace halo::fused_pooling {
 
-// Neighbouring outputs of one thread, down and across: 1, 2 or 4 each.
+// Neighbouring outputs of one thread, down and across: 1, 2 or 4 each, in NCHW also 7 down.
 struct Expansion {
   int rows = 1;
   int columns = 1;
@@ -16,6 +16,8 @@ struct Expansion {
   bool operator==(const Expansion&) const = default;
 };
 inline constexpr int kLargestExpansion = 4;
+// In NCHW also so many down, where a column has nearly twice as many at least: most that a thread has registers for.
+inline constexpr int kLongColumn = 7;
 
 // Cells of one channel of one image that its threads ask for, all together, if each asks once for what
 // lies under its outputs. A cell that two threads need counts twice. With Expansion{}: the cells of all
@@ -38,6 +40,7 @@ std::string why_not(const conv::PoolingLayer& layer, conv::Layout layout, Expans
 //   - kEnoughWarps are left for each multiprocessor. 16 warps with 25
 //     loads of 128 bytes under way (2 x 2 windows of 3) are 51 KB. To be busy, memory of 4,800 GB/s
 //     needs 26 KB a multiprocessor under way if a load takes 700 ns.
+// In NCHW two or four rows then become kLongColumn, where columns are long enough.
 inline constexpr double kWorth = 1.0 / 8;
 inline constexpr double kWorthInNchw = 0.095;
 inline constexpr std::int64_t kEnoughWarps = 16;

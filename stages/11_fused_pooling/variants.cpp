@@ -133,6 +133,7 @@ void complete(PoolingStage& stage) {
       stage.searched.push_back(fixed_reuse(Layout::chwn, {down, across}));
     }
   }
+  stage.searched.push_back(fixed_reuse(Layout::nchw, {kLongColumn, 1}));
 }
 
 }  // namespace halo::fused_pooling

@@ -3,14 +3,12 @@
 // Computes   output[n][c] = exp(input[n][c] - m[n]) / sum over c' of exp(input[n][c'] - m[n]) with
 //            m[n] = max over c of input[n][c].
 // Changed    since 3 fused_parallel: a thread keeps its cells in registers, not in shared memory, up to eight times 16
-//            bytes of them, and all its loads are on their way before it uses the first. A row is shared out over as few
-//            threads as that allows: over lanes of a warp, which need no barrier, as long as it has up to 1,024 cells.
-//            With few rows it is the other way round: more threads with less work each.
+//            bytes of them, and all its loads are on their way before it uses the first. A row is shared out over lanes
+//            of a warp, which need no barrier, as long as it has up to 512 cells, then over a block. A warp has a maximum
+//            of its own, and sums what it has; maxima and sums of the warps are joined at once, with one barrier.
 // Must cost  8 bytes a cell, the least there is, in requests of 512 bytes where rows begin on 16 bytes.
 // Run        ./halo run 12 --variant one_read
 #include <cuda_runtime.h>
-
-#include <type_traits>
 
 #include "common/harness/overlap.h"
 #include "stages/12_fused_softmax/row.cuh"
@@ -26,8 +24,8 @@ __global__ void __launch_bounds__(kThreads)
                     float* __restrict__ output,       // [N][C]
                     int N, int C) {
   constexpr int kBlockRows = kThreads / kTeam;
-  constexpr int kWarps = (kTeam - 1) / kWarpSize + 1;  // of a row
-  __shared__ float partials[2][kWarps];
+  constexpr int kLanes = kTeam < kWarpSize ? kTeam : kWarpSize;
+  __shared__ float2 parts[(kTeam - 1) / kWarpSize + 1];  // of the row's warps
 
   let_next_launch_begin();  // where calls overlap; else both do nothing
   wait_for_launches_before();
@@ -49,30 +47,18 @@ __global__ void __launch_bounds__(kThreads)
   }
 #pragma unroll
   for (int r = 0; r < kRows; ++r) {
-    float largest = Largest::identity;
-#pragma unroll
-    for (int p = 0; p < kPieces; ++p) largest = fmaxf(largest, reduce(cells[r][p], Largest()));
-    if constexpr (kTeam > kWarpSize) {
-      largest = reduce_block<kTeam>(largest, partials[0], Largest());
-    } else {
-      largest = reduce_lanes<kTeam>(largest, Largest());
-    }
-    float sum = Sum::identity;
-#pragma unroll
-    for (int p = 0; p < kPieces; ++p) {
-      cells[r][p] = exponential(cells[r][p], largest);
-      sum += reduce(cells[r][p], Sum());
-    }
-    if constexpr (kTeam > kWarpSize) {
-      sum = reduce_block<kTeam>(sum, partials[1], Sum());
-    } else {
-      sum = reduce_lanes<kTeam>(sum, Sum());
-    }
     const int row = first_row + r * kBlockRows;
     Piece* const to = reinterpret_cast<Piece*>(output + (long long)row * C);
+    const Part own_lanes = exponentials<kLanes>(cells[r]);
+    float share = 1.0f / own_lanes.sum;
+    if constexpr (kTeam > kWarpSize) {
+      share = share_of(cells[r], own_lanes, join_warps<kTeam>(own_lanes, parts));
+    }
 #pragma unroll
     for (int p = 0; p < kPieces; ++p) {
-      if (row < N && p * kTeam + own < pieces) to[p * kTeam + own] = quotient(cells[r][p], sum);
+      if (row < N && p * kTeam + own < pieces) {
+        to[p * kTeam + own] = product(cells[r][p], share);
+      }
     }
   }
 }
@@ -80,35 +66,37 @@ __global__ void __launch_bounds__(kThreads)
 
 int one_read_by_cluster(const SoftmaxCall& c);  // step 6
 
+using Kernel = void (*)(const float*, float*, int, int);
+
+template <class Piece, int kTeam, int kRows, int... kPieces>
+static Kernel with_pieces(int pieces) {
+  return dispatch<kPieces...>(pieces, [](auto number) -> Kernel {
+    return one_read_kernel<Piece, number.value, kTeam, block_of(kTeam), kRows>;
+  });
+}
+
+// Only what team_of may say is compiled.
+template <class Piece, int kTeam>
+static Kernel kernel_of(const Team& team) {
+  constexpr bool kFloats = sizeof(Piece) == sizeof(float), kWarp = kTeam <= kWarpSize;
+  if constexpr (kFloats && kWarp) {
+    if (team.rows > 1) return with_pieces<Piece, kTeam, kShortRows, 1>(1);
+  }
+  if constexpr (kWarp && (!kFloats || kTeam < kWarpSize)) {
+    return with_pieces<Piece, kTeam, 1, 4, 3, 2, 1>(team.pieces);
+  } else if constexpr (kFloats) {
+    return with_pieces<Piece, kTeam, 1, 16, 8, 7, 6, 5, 4, 3, 2, 1>(team.pieces);
+  } else {
+    return with_pieces<Piece, kTeam, 1, 8, 7, 6, 5, 4, 3, 2, 1>(team.pieces);
+  }
+}
+
 static int launch(const SoftmaxCall& c) {
   const Team team = team_of(c.N, c.C);
   if (team.threads == 0) return one_read_by_cluster(c);
 
-  // Few of these numbers meet: what cannot be is not compiled.
-  using Kernel = void (*)(const float*, float*, int, int);
-  const Kernel kernel = dispatch<4, 1>(team.width, [&](auto width) {
-    return dispatch<512, 256, 128, 32, 16, 8, 4>(team.threads, [&](auto threads) {
-      constexpr bool kBlock = threads.value > kWarpSize, kWarp = threads.value == kWarpSize;
-      constexpr bool kFloats = width.value == 1;
-      constexpr int kThreads = block_of(threads.value);
-      using Piece = std::conditional_t<kFloats, float, float4>;
-      if constexpr (kBlock || kWarp) {
-        return dispatch < 1, 2, 4, 8,
-               kFloats ? 16 : 8 > (team.pieces, [&](auto pieces) {
-                                return dispatch < kWarp && kFloats && pieces.value == 1 ? kShortRows
-                                                                                        : 1,
-                                       1 > (team.rows, [&](auto rows) -> Kernel {
-                                         return one_read_kernel<Piece, pieces.value, threads.value,
-                                                                kThreads, rows.value>;
-                                       });
-                              });
-      } else {
-        return dispatch < kFloats ? kShortRows : 1,
-               1 > (team.rows, [&](auto rows) -> Kernel {
-                 return one_read_kernel<Piece, 1, threads.value, kThreads, rows.value>;
-               });
-      }
-    });
+  const Kernel kernel = dispatch<1024, 512, 256, 128, 32, 16, 8, 4>(team.threads, [&](auto t) {
+    return team.width == 4 ? kernel_of<float4, t.value>(team) : kernel_of<float, t.value>(team);
   });
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3((c.N - 1) / (team.block_rows() * team.rows) + 1);
@@ -124,8 +112,8 @@ SoftmaxKernel one_read() {
           .launch = launch,
           .can_overlap = true,
           .tuned = true,
-          .tiles = {{.N = kWarpSize, .C = kWarpSize},
-                    {.C = kWarpSize * kMostPieces * 4},
+          .tiles = {{.N = kWarpSize, .C = kWarpCells + 3},
+                    {.C = kFewTeam * kMostPieces * 4},
                     {.C = kMostTeam * kMostPieces * 4 + 4}}};
 }
 

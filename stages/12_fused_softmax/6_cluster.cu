@@ -1,10 +1,10 @@
 // Stage 12, step 6: a row in the registers of a cluster of blocks.
 //
 // Computes   the softmax of rows that do not fit the registers of one block.
-// Changed    since 5 one_read: up to 16 blocks have a row together. Each leaves its maximum, then its sum, in its shared
-//            memory, and reads those of all others there. Rows of up to 262,144 cells are still read once; longer
-//            ones go through step 3.
-// Must cost  8 bytes a cell; of the other blocks' shared memory two values a block.
+// Changed    since 5 one_read: up to 16 blocks have a row together, as many as it needs. Each leaves its maximum and its
+//            sum in the shared memory of all others. Rows of up to 262,144 cells are still read once; longer ones go
+//            through step 3.
+// Must cost  8 bytes a cell; into the shared memory of the other blocks 8 bytes from each.
 // Run        ./halo run 12 --variant one_read --problem 2x40000
 #include <cooperative_groups.h>
 #include <cuda_runtime.h>
@@ -15,35 +15,27 @@
 namespace halo::fused_softmax {
 
 // [doc:cluster]
-// The reduction over all blocks of the cluster of what each block has found, the same in all of them.
-template <class Op>
-__device__ float reduce_cluster(float value, float* mine, const Op& op) {
-  const auto cluster = cooperative_groups::this_cluster();
-  if (threadIdx.x == 0) *mine = value;
-  cluster.sync();
-  const int blocks = static_cast<int>(cluster.num_blocks());
-  const int lane = threadIdx.x % kWarpSize;
-  value = lane < blocks ? *cluster.map_shared_rank(mine, lane) : Op::identity;
-  return reduce_lanes<kWarpSize>(value, op);
-}
-
-// Preconditions: clusters of blocks_of_row(C) blocks of kMostTeam threads, one for each row; Piece as in step 5, kPieces its most_pieces.
+// Preconditions: clusters of blocks_of_row(C) blocks of kClusterTeam threads, one for each row; Piece as in step 5,
+// kPieces its most_pieces. Two blocks an SM leave a thread 64 registers: with more, an SM has one, and waits with it.
 template <class Piece, int kPieces>
-__global__ void __launch_bounds__(kMostTeam)
+__global__ void __launch_bounds__(kClusterTeam, 2)
     cluster_kernel(const float* __restrict__ input,  // [N][C]
                    float* __restrict__ output,       // [N][C]
                    int C) {
   constexpr int kWidth = static_cast<int>(sizeof(Piece)) / 4;
-  __shared__ float partials[2][kMostTeam / kWarpSize];
-  __shared__ float of_block[2];
+  __shared__ float2 of_warps[kClusterTeam / kWarpSize];
+  __shared__ float2 of_blocks[kMostBlocks];
 
   let_next_launch_begin();  // where calls overlap; else both do nothing
   wait_for_launches_before();
   const auto cluster = cooperative_groups::this_cluster();
+  cluster.barrier_arrive();  // this block has begun: others may write to its shared memory
   const int blocks = static_cast<int>(cluster.num_blocks());
+  const int rank = static_cast<int>(cluster.block_rank());
   const int row = blockIdx.x / blocks;
-  const int first = static_cast<int>(cluster.block_rank()) * kMostTeam + threadIdx.x;
-  const int stride = blocks * kMostTeam;
+  const int thread = static_cast<int>(threadIdx.x);
+  const int first = rank * kClusterTeam + thread;
+  const int stride = blocks * kClusterTeam;
   const int pieces = C / kWidth;
 
   const Piece* const from = reinterpret_cast<const Piece*>(input + (long long)row * C);
@@ -53,27 +45,22 @@ __global__ void __launch_bounds__(kMostTeam)
     fill(cells[p], -INFINITY);
     if (p * stride + first < pieces) cells[p] = from[p * stride + first];
   }
-  float largest = Largest::identity;
-#pragma unroll
-  for (int p = 0; p < kPieces; ++p) largest = fmaxf(largest, reduce(cells[p], Largest()));
-  largest = reduce_block<kMostTeam>(largest, partials[0], Largest());
-  largest = reduce_cluster(largest, &of_block[0], Largest());
-
-  float sum = Sum::identity;
-#pragma unroll
-  for (int p = 0; p < kPieces; ++p) {
-    cells[p] = exponential(cells[p], largest);
-    sum += reduce(cells[p], Sum());
+  const Part own_lanes = exponentials<kWarpSize>(cells);
+  const Part own_block = join_warps<kClusterTeam>(own_lanes, of_warps);
+  // To all blocks, the own one too, and nothing is read from another: so a block may end when it has what it needs.
+  cluster.barrier_wait();
+  if (thread < blocks) {
+    *cluster.map_shared_rank(&of_blocks[rank], thread) =
+        make_float2(own_block.largest, own_block.sum);
   }
-  sum = reduce_block<kMostTeam>(sum, partials[1], Sum());
-  sum = reduce_cluster(sum, &of_block[1], Sum());
+  cluster.sync();
+  const float share = share_of(cells, own_lanes, join_parts(of_blocks, blocks));
 
   Piece* const to = reinterpret_cast<Piece*>(output + (long long)row * C);
 #pragma unroll
   for (int p = 0; p < kPieces; ++p) {
-    if (p * stride + first < pieces) to[p * stride + first] = quotient(cells[p], sum);
+    if (p * stride + first < pieces) to[p * stride + first] = product(cells[p], share);
   }
-  cluster.sync();  // nobody leaves while others read what it has left
 }
 // [/doc:cluster]
 
@@ -98,7 +85,7 @@ int one_read_by_cluster(const SoftmaxCall& c) {
   attributes[0].val.clusterDim.y = attributes[0].val.clusterDim.z = 1;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(c.N * blocks);
-  config.blockDim = dim3(kMostTeam);
+  config.blockDim = dim3(kClusterTeam);
   config.attrs = attributes;
   config.numAttrs = 1 + overlap_attribute(c.overlaps, attributes[1]);
   return cudaLaunchKernelEx(&config, kernel, c.input, c.output, c.C);

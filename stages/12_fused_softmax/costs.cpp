@@ -131,26 +131,34 @@ Lanes pieces_of(const Team& team, std::int64_t C, std::int64_t rows, std::int64_
   });
 }
 
+constexpr std::int64_t kPartBytes = 2 * sizeof(float);
+
+// Each warp of a block leaves its part, and reads those of all.
+void add_parts(Tally& tally, std::int64_t warps, std::int64_t blocks) {
+  tally.shared_store(pairs(Cells{0, 2}), blocks * warps);
+  tally.shared_load(pairs(Cells{0, 2 * warps}), blocks * warps);
+}
+
 Cost predict_cluster(const Softmax& softmax, int blocks_of_cluster) {
   const std::int64_t N = softmax.N(), C = softmax.C();
   const std::int64_t blocks = N * blocks_of_cluster;
-  constexpr std::int64_t kWarps = kMostTeam / kWarpSize;
+  constexpr std::int64_t kWarps = kClusterTeam / kWarpSize;
   Tally tally;
-  tally.launch(blocks, kMostTeam, (2 * kWarps + 2) * sizeof(float));
+  tally.launch(blocks, kClusterTeam, (kWarps + kMostBlocks) * kPartBytes);
   const Run row = C % 4 == 0 ? quads(Cells{0, C}) : Run(Cells{0, C});
   tally.load(row, every(C, N));
   tally.store(row, every(C, N));
-  // Each warp leaves its own, twice, and reads those of all; then the block, and every warp those of all blocks.
-  tally.shared_store(one(0), 2 * blocks * (kWarps + 1));
-  tally.shared_load(Cells{0, kWarps}, 2 * blocks * kWarps);
+  add_parts(tally, kWarps, blocks);
+  // A lane a block takes the block's part there; the own one is no way off. Then every warp reads those of all blocks.
   for (std::int64_t rank = 0; rank < blocks_of_cluster; ++rank) {
-    // A lane a block; the own block's is no way off.
-    tally.shared_load(one(0), 2 * N * kWarps);
-    tally.dshared_load(lanes({0, blocks_of_cluster},
-                             [&](std::int64_t l) { return l == rank ? kNoCell : l * kWarpSize; }),
-                       2 * N * kWarps);
+    tally.shared_store(pairs(Cells{0, 2}), N);
+    tally.dshared_store(
+        wide_lanes(2, {0, blocks_of_cluster},
+                   [&](std::int64_t l) { return l == rank ? kNoCell : l * kWarpSize; }),
+        N);
   }
-  tally.barriers(blocks * (2 + 2 + 1));
+  tally.shared_load(pairs(Cells{0, 2 * blocks_of_cluster}), blocks * kWarps);
+  tally.barriers(blocks * (1 + 2));
   return tally.cost();
 }
 
@@ -165,11 +173,10 @@ Cost predict_one_read(const Softmax& softmax) {
   const std::int64_t blocks = (N - 1) / rows_of_block + 1;
   const std::int64_t warps = std::max(team.threads / kWarpSize, 1);  // of a row
   Tally tally;
-  tally.launch(blocks, team.block_threads(), 2 * warps * sizeof(float));
+  tally.launch(blocks, team.block_threads(), warps * kPartBytes);
   if (team.threads > kWarpSize) {
-    tally.shared_store(one(0), 2 * N * warps);
-    tally.shared_load(Cells{0, warps}, 2 * N * warps);
-    tally.barriers(2 * N);
+    add_parts(tally, warps, N);
+    tally.barriers(N);
   }
   // A warp has so many rows at a time, or a part of one.
   const std::int64_t rows = std::max(kWarpSize / team.threads, 1);

@@ -19,31 +19,44 @@ struct Team {
 };
 
 constexpr int kMostPieces = 8;  // of 16 bytes: 32 registers of a thread. Of floats twice as many
-constexpr int kMostTeam =
-    512;  // more threads leave an SM room for one row only, and nothing to do meanwhile
-constexpr int kShortRows = 4;  // of a team at a time, where a thread has a single float of each
+constexpr int kMostTeam = 1024;
+constexpr int kFewTeam =
+    512;  // with few rows: more threads cost more to bring together than they save
+constexpr int kLanePieces = 4;  // of a lane, up to which a warp is the team: it has no barrier
+constexpr int kShortRows = 4;   // of a team at a time, where a thread has a single float of each
 constexpr int kManyThreads = 128 * 1024;  // that fill a GPU
 
 constexpr int most_pieces(int width) { return width == 4 ? kMostPieces : 2 * kMostPieces; }
 
+// Few short rows: what one thread does, one thing after the other, is the time. A shuffle takes longer than four cells, so
+// up to 16 cells are for four lanes. A warp has up to 128, a float at a time: no lane has more of them than others.
+constexpr int kFourCells = 16, kWarpCells = 128;
+constexpr Team team_of_few_short_rows(int C) {
+  const int lanes = C <= kFourCells ? 4 : 32;
+  return {1, lanes, (C - 1) / lanes + 1, 1};
+}
+
 // Of N rows of C. threads 0: the row does not fit one block.
 constexpr Team team_of(int N, int C) {
+  const auto few = [N](int threads) { return static_cast<long long>(N) * threads < kManyThreads; };
+  if (C <= kWarpCells && few(32)) return team_of_few_short_rows(C);
   const int width = C % 4 == 0 ? 4 : 1;
   const int pieces = C / width;
   if (pieces > kMostTeam * most_pieces(width)) return {width, 0, 0, 0};
   Team team{width, 4, 1, 1};
   // Lanes of a warp are the cheapest team: they need no barrier. Each gets one piece, and from 32 on more.
   while (team.threads < 32 && team.threads < pieces) team.threads *= 2;
-  while (team.threads < kMostTeam && team.threads * most_pieces(width) < pieces) team.threads *= 2;
-  // With few rows the GPU is not full: then more threads have less each. The work of a thread is the time.
-  while (team.threads < kMostTeam && team.threads < pieces &&
-         static_cast<long long>(N) * team.threads < kManyThreads) {
+  const int lane_pieces = kLanePieces * 4 / width;
+  if (pieces > 32 * lane_pieces) team.threads = 128;
+  while (team.threads * most_pieces(width) < pieces) team.threads *= 2;
+  // With few rows the GPU is not full: then more threads have less each.
+  while (team.threads < kFewTeam && team.threads * 8 < pieces * width && few(team.threads)) {
     team.threads *= 2;
   }
   if (team.threads == 64) team.threads = 128;  // a block is no smaller
-  while (team.threads * team.pieces < pieces) team.pieces *= 2;
-  if (width == 1 && team.pieces == 1 && team.threads <= 32 &&
-      static_cast<long long>(N) * team.threads >= kManyThreads) {
+  team.pieces = (pieces - 1) / team.threads + 1;
+  if (width == 1 && team.pieces > 8) team.pieces = 16;  // of floats not every number is compiled
+  if (width == 1 && team.pieces == 1 && team.threads <= 32 && !few(team.threads)) {
     team.rows = kShortRows;
   }
   return team;
@@ -51,14 +64,15 @@ constexpr Team team_of(int N, int C) {
 
 // Step 6: blocks of kMostTeam threads, each with all that its registers hold. (With half of it a block, and twice the
 // blocks, an SM has room for more clusters; on an H200 it takes longer, since more blocks wait for each other.)
+constexpr int kClusterTeam = 512;
 constexpr int kMostBlocks = 16;  // of a cluster, on an H200
 // 0: the row does not fit a cluster either.
 constexpr int blocks_of_row(int C) {
   const int width = C % 4 == 0 ? 4 : 1;
   int blocks = 1;
   while (blocks <= kMostBlocks &&
-         static_cast<long long>(blocks) * kMostTeam * most_pieces(width) < C / width) {
-    blocks *= 2;
+         static_cast<long long>(blocks) * kClusterTeam * most_pieces(width) < C / width) {
+    ++blocks;
   }
   return blocks <= kMostBlocks ? blocks : 0;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "stages/10_layout_transform/shapes.h"
 #include "tests/catch.hpp"
 #include "tests/stages/stage_checks.hpp"
 
@@ -44,7 +45,64 @@ TEST_CASE("10_layout_transform: traffic is as predicted") {
   }
   more.push_back(to_nchw({.N = 2, .C = 70'000, .H = 1, .W = 1}));
   more.push_back(to_chwn({.N = 70'002, .C = 1, .H = 1, .W = 2}));
+  // Runs of whole rows, of an odd number of images and of an even one, the last of four cells; and more images than a
+  // run takes.
+  for (const int images : {33, 50, 192 - 1, 193}) {
+    more.push_back(to_nchw({.N = images, .C = 1, .H = 17, .W = 4}));
+    more.push_back(to_chwn({.N = images, .C = 1, .H = 17, .W = 4}));
+  }
   test::require_traffic(layout_transform::stage(), more);
+}
+
+TEST_CASE("10_layout_transform: large ones have tiles, each shape of them") {
+  // The shapes of step 4 that no small problem has: with few images, with many, with 100, which are one tile, with 132,
+  // which end inside a sector; and the last cells and images.
+  std::vector<Transform> large;
+  for (const auto& [images, cells] :
+       std::vector<std::pair<int, int>>{{4, 131'076}, {8, 65'540}, {16, 32'772}, {36, 16'388}}) {
+    large.push_back(to_nchw({.N = images, .C = 4, .H = cells / 4, .W = 1}));
+    large.push_back(to_chwn({.N = images, .C = 4, .H = cells / 4, .W = 1}));
+  }
+  large.push_back(to_nchw({.N = 32, .C = 4, .H = 49'153, .W = 1}));
+  large.push_back(to_chwn({.N = 32, .C = 4, .H = 49'153, .W = 1}));
+  large.push_back(to_chwn({.N = 100, .C = 4, .H = 15'730, .W = 1}));
+  large.push_back(to_nchw({.N = 132, .C = 4, .H = 11'917, .W = 1}));
+  TransformStage quads = layout_transform::stage();
+  std::erase_if(quads.variants, [](const TransformVariant& v) { return v.name != "quads"; });
+  REQUIRE(quads.variants.size() == 1);
+  const auto backend = test::usable_backend();
+  Row row;
+  Progress progress;
+  check_trials(quads.variants.front(), *backend, large, test::seed(), row, progress);
+  INFO(test::faults(row));
+  CHECK(row.check.outcome == Outcome::good);
+  CHECK(row.check.shapes == static_cast<int>(large.size()));
+  test::require_traffic(quads, large);
+}
+
+TEST_CASE("10_layout_transform: which way a transform goes") {
+  using layout_transform::shape_of;
+  using layout_transform::TileShape;
+  using layout_transform::Way;
+  const auto is = [](const TileShape& shape, Way way, int rows, int columns) {
+    return shape.way == way && shape.rows == rows && shape.columns == columns;
+  };
+  // rows of the input, its columns, and whether the rows are the images.
+  CHECK(is(shape_of(784, 128, false), Way::registers, 64, 16));
+  CHECK(is(shape_of(9216, 128, false), Way::quads, 32, 32));
+  CHECK(is(shape_of(100'352, 32, false), Way::quads, 32, 32));
+  CHECK(is(shape_of(401'408, 32, false), Way::quads, 128, 32));
+  CHECK(is(shape_of(32, 401'408, true), Way::quads, 32, 128));
+  CHECK(is(shape_of(290'400, 64, false), Way::quads, 64, 64));
+  CHECK(is(shape_of(661'344, 100, false), Way::quads, 64, 128));
+  CHECK(is(shape_of(100, 661'344, true), Way::quads, 128, 64));
+  CHECK(is(shape_of(518'400, 128, false), Way::quads, 64, 64));
+  CHECK(is(shape_of(65'536, 12, false), Way::quads, 1024, 4));
+  CHECK(is(shape_of(33, 784, true), Way::runs, 33, 64));
+  CHECK(is(shape_of(784, 33, false), Way::runs, 64, 33));
+  CHECK(is(shape_of(784, 193, false), Way::floats, 64, 64));
+  CHECK(is(shape_of(169, 64, false), Way::floats, 64, 64));
+  CHECK(is(shape_of(169, 7, false), Way::floats, 512, 8));
 }
 
 TEST_CASE("10_layout_transform: the cost of both layouts, by hand") {
@@ -149,15 +207,15 @@ TEST_CASE("10_layout_transform: a row says when pairs were not possible") {
 
 TEST_CASE("10_layout_transform: quads meet no conflict, whatever the shape of a tile") {
   const TransformStage stage = layout_transform::stage();
-  for (const int N : {8, 16, 32, 64, 128}) {
+  for (const int N : {8, 16, 32, 64, 96, 128}) {
     for (const bool back : {false, true}) {
-      const conv::ImagesShape images{.N = N, .C = 64, .H = 32, .W = 32};
+      const conv::ImagesShape images{.N = N, .C = 64, .H = 64, .W = 32};
       const simt::Counters cost =
           test::predict(stage, "quads", back ? to_chwn(images) : to_nchw(images));
       INFO(N << " images" << (back ? ", to CHWN" : ", to NCHW"));
       CHECK(cost.shared_load_conflicts == 0);
       CHECK(cost.shared_store_conflicts == 0);
-      const auto sectors = static_cast<std::uint64_t>(N) * 64 * 32 * 32 / 8;
+      const auto sectors = static_cast<std::uint64_t>(N) * 64 * 64 * 32 / 8;
       // Every sector comes once, whole.
       CHECK(cost.global_load_sectors == sectors);
       CHECK(cost.global_store_sectors == sectors);

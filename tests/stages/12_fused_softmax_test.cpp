@@ -1,8 +1,10 @@
 #include "stages/12_fused_softmax.hpp"
 
 #include <cstring>
+#include <limits>
 
 #include "stages/12_fused_softmax/blocks.h"
+#include "stages/12_fused_softmax/registers.h"
 #include "tests/catch.hpp"
 #include "tests/stages/stage.hpp"
 #include "tests/stages/stage_checks.hpp"
@@ -14,12 +16,14 @@ namespace {
 
 // What the usual sizes do not meet: a block of `fused` with several long rows; the last row that fits
 // shared memory, and the first that does not; a tail of one cell, and one that ends inside a warp; as
-// many categories as a block has threads, and one more; many images of little.
+// many categories as a block has threads, and one more; many images of little; the last row that fits
+// the registers of a block, and the first that takes a cluster, of 16 bytes a piece and of 4.
 const std::vector<Softmax> kMore = {
     Softmax(13, 1000),  Softmax(7, 5000),  Softmax(2, 11263),  Softmax(3, 11264), Softmax(3, 11265),
     Softmax(2, 12345),  Softmax(1, 23000), Softmax(5, 1024),   Softmax(5, 1025),  Softmax(300, 1),
     Softmax(128, 10),   Softmax(1030, 3),  Softmax(70, 36),    Softmax(34, 351),  Softmax(33, 352),
     Softmax(40000, 10), Softmax(2, 40000), Softmax(1, 300001), Softmax(2, 8193),  Softmax(3, 2052),
+    Softmax(2, 32768),  Softmax(2, 32772), Softmax(1, 16384),  Softmax(2, 16385), Softmax(4096, 20),
 };
 
 std::vector<float> outputs_of(Backend& backend, const SoftmaxVariant& variant,
@@ -80,6 +84,95 @@ TEST_CASE("12_fused_softmax: fusing changes no bit, and the order of a sum few")
       CHECK(std::memcmp(once.data(), again.data(), once.size() * sizeof(float)) == 0);
     }
   }
+}
+
+TEST_CASE("12_fused_softmax: a warp, or a block, of nothing but -inf does no harm") {
+  // Its own maximum is -inf, which is subtracted from nothing: the rest of the row is as if it were not there.
+  const auto backend = test::usable_backend();
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (const int categories : {1000, 1001, 40000, 17001}) {
+    const Softmax problem(2, categories);
+    std::vector<float> cells = conv::make_input(problem, 0, test::seed());
+    // All that the first half of each row has, but for the first row's last cell of it: a maximum of one warp alone.
+    for (int c = 0; c < categories / 2; ++c) cells[c] = cells[categories + c] = -kInfinity;
+    cells[categories / 2 - 1] = 50.0f;
+    const conv::SoftmaxChecker checker(problem, cells);
+    for (const char* name : {"fused_parallel", "one_read"}) {
+      INFO(name << ", " << categories << " categories");
+      const std::vector<float> outputs =
+          outputs_of(*backend, test::variant_of(fused_softmax::stage(), name), problem, cells);
+      CHECK(checker.judge(0, outputs).passed());
+      CHECK(outputs[0] == 0.0f);
+    }
+  }
+}
+
+TEST_CASE("12_fused_softmax: how a row is shared out over threads") {
+  using fused_softmax::Team;
+  using fused_softmax::team_of;
+  const auto is = [](const Team& team, int width, int threads, int pieces, int rows) {
+    return team.width == width && team.threads == threads && team.pieces == pieces &&
+           team.rows == rows;
+  };
+  // The paper's grid: few rows, so short ones get few lanes or all of a warp, whether or not they begin on 16 bytes.
+  CHECK(is(team_of(128, 10), 1, 4, 3, 1));
+  CHECK(is(team_of(128, 16), 1, 4, 4, 1));
+  CHECK(is(team_of(128, 17), 1, 32, 1, 1));
+  CHECK(is(team_of(128, 100), 1, 32, 4, 1));
+  CHECK(is(team_of(128, 1000), 4, 128, 2, 1));
+  CHECK(is(team_of(128, 10000), 4, 512, 5, 1));
+  // Many rows: as few threads as hold one, and four rows of single floats at a time.
+  CHECK(is(team_of(1 << 20, 10), 1, 16, 1, 4));
+  CHECK(is(team_of(1 << 20, 100), 4, 32, 1, 1));
+  CHECK(is(team_of(1 << 20, 512), 4, 32, 4, 1));
+  CHECK(is(team_of(65536, 1000), 4, 128, 2, 1));
+  CHECK(is(team_of(65536, 1001), 1, 128, 8, 1));
+  CHECK(is(team_of(65536, 16384), 4, 512, 8, 1));
+  CHECK(is(team_of(1024, 20000), 4, 1024, 5, 1));
+  CHECK(is(team_of(1024, 32768), 4, 1024, 8, 1));
+  CHECK(team_of(1024, 32772).threads == 0);
+  CHECK(team_of(1024, 16385).threads == 0);
+  // Every row that a team may have fits it, and no number of pieces comes that is not compiled.
+  for (const int N : {1, 100, 5000, 1 << 20}) {
+    for (int C = 1; C <= 33000; C += C < 1100 ? 1 : 7) {
+      const Team team = team_of(N, C);
+      if (team.threads == 0) continue;
+      INFO(N << "x" << C);
+      CHECK(team.threads * team.pieces * team.width >= C);
+      CHECK((team.pieces <= 8 || (team.width == 1 && team.threads >= 32 && team.pieces == 16)));
+      CHECK((team.threads >= 32 || team.pieces <= 4));
+    }
+  }
+  // As many blocks as the row needs.
+  using fused_softmax::blocks_of_row;
+  CHECK(blocks_of_row(32772) == 3);
+  CHECK(blocks_of_row(100000) == 7);
+  CHECK(blocks_of_row(262144) == 16);
+  CHECK(blocks_of_row(262148) == 0);
+  CHECK(blocks_of_row(16385) == 3);
+  CHECK(blocks_of_row(131073) == 0);
+}
+
+TEST_CASE("12_fused_softmax: what one read costs, by hand") {
+  const SoftmaxStage stage = fused_softmax::stage();
+  // 250 pieces of 16 bytes, two for each of 128 threads: four warps, of which the last has 26 second pieces. Each leaves
+  // its part, reads four, and passes one barrier.
+  const simt::Counters block = test::predict(stage, "one_read", Softmax(8, 1000));
+  CHECK(block.global_load_requests == 8 * 8);
+  CHECK(block.global_load_sectors == 8 * 125);
+  CHECK(block.shared_store_requests == 8 * 4);
+  CHECK(block.shared_load_requests == 8 * 4);
+  CHECK(block.barriers == 8);
+  // Three blocks of 16 warps have a row. Warp 0 of each leaves the block's part with all three, the own one too; each
+  // warp reads the three.
+  const simt::Counters cluster = test::predict(stage, "one_read", Softmax(2, 40000));
+  CHECK(cluster.global_load_sectors == 2 * 5000);
+  CHECK(cluster.global_store_sectors == 2 * 5000);
+  CHECK(cluster.shared_store_requests == 2 * 3 * (16 + 1));
+  CHECK(cluster.shared_load_requests == 2 * 3 * (16 + 16));
+  CHECK(cluster.dshared_store_requests == 2 * 3);
+  CHECK(cluster.dshared_load_requests == 0);
+  CHECK(cluster.barriers == 2 * 3 * 3);
 }
 
 TEST_CASE("12_fused_softmax: how blocks are made") {

@@ -29,8 +29,6 @@ LONGER = {
     "stages/09_cuconv_two_stage/4_pointwise.cu": (162, "it packs its filters, and launches six tiles"),
     "stages/09_cuconv_two_stage/5_implicit_gemm.cu": (316, "cells by fours and one by one, a bias, sums of warps and of blocks"),
     "stages/10_layout_convolution/1_images_across_lanes.cu": (122, "two descriptors with three tiles each"),
-    "stages/10_layout_transform/4_quads.cu": (130, "16 bytes at a time, and four; the list of tiles"),
-    "stages/12_fused_softmax/5_one_read.cu": (124, "the list of teams"),
     "stages/10_layout_convolution/2_pixels_across_lanes.cu": (135, "two descriptors, and a pixel's place"),
     "stages/11_fused_pooling/3_chwn_reuse.cu": (142, "eight shapes of a thread's outputs"),
     "stages/11_fused_pooling/5_chwn_rolling.cu": (145, "pieces of one and of four images, windows of any size"),

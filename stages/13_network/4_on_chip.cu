@@ -18,7 +18,7 @@
 namespace halo::network {
 
 // [doc:on_chip]
-// Preconditions: clusters of kBlocks blocks, one for each image; `net` fits, as on_chip.cpp has worked it out.
+// Preconditions: clusters of kBlocks blocks, one for each image; `net` fits, as on_chip_division.cpp has worked it out.
 template <int kBlocks>
 __global__ void __launch_bounds__(kOnChipThreads)
     on_chip_kernel(const float* input,    // [N][C][H][W]
@@ -38,6 +38,7 @@ __global__ void __launch_bounds__(kOnChipThreads)
   for (int i = net.packed_quads + threadIdx.x; i < net.quads; i += kOnChipThreads) {
     quads[i] = make_float4(0, 0, 0, 0);  // the frames of zeros
   }
+  cluster.barrier_arrive();  // awaited when something is handed over for the first time
   cudaTriggerProgrammaticLaunchCompletion();  // where calls overlap; else both do nothing
   cudaGridDependencySynchronize();
   __syncthreads();
@@ -50,36 +51,33 @@ __global__ void __launch_bounds__(kOnChipThreads)
   }
   __pipeline_commit();
   __pipeline_wait_prior(0);
-  cluster.sync();  // all have begun, and what each needs is there
+  __syncthreads();
 
   for (int i = 0; i < net.count; ++i) {
     const OnChipStep& step = net.step[i];
-    if (step.alone && rank > 0) return;  // nobody will ask for this block's memory again
     const int first_k = rank * step.share, many = max(min(step.share, step.K - first_k), 0);
-    const int place = (n * step.K + first_k) * step.P * step.Q;
     const int to = step.to.begin + first_k * step.to.plane;
     if (step.size == 0) {
+      if (i == 0) cluster.barrier_wait();
+      if (step.alone && rank > 0) break;  // nobody will ask for this block's memory again
       connect(step, cells, many, [&](int k, float value) {
         const int lane = threadIdx.x % kWarpSize;
-        // A lane tells a block, and the first one whoever looks later.
-        if (lane < (step.alone ? 1 : kBlocks)) {
+        if (lane < (step.alone ? 1 : kBlocks)) {  // a lane tells a block
           cluster.map_shared_rank(cells, step.alone ? rank : lane)[to + k] = value;
         }
-        if (lane == 0) step.sums[place + k] = value;
       });
     } else {
-      if (step.size == 1) convolve<1>(step, cells, many, step.sums + place);
-      if (step.size == 3) convolve<3>(step, cells, many, step.sums + place);
-      if (step.size == 5) convolve<5>(step, cells, many, step.sums + place);
+      if (step.size == 1) convolve<1>(step, cells, many);
+      if (step.size == 3) convolve<3>(step, cells, many);
+      if (step.size == 5) convolve<5>(step, cells, many);
       __syncthreads();
-      float* pooled = step.pooled;
-      if (pooled != nullptr) pooled += (n * step.K + first_k) * step.PP * step.PQ;
-      if (step.window == 0) pool<0>(step, cells, first_k, many, pooled);
-      if (step.window == 1) pool<1>(step, cells, first_k, many, pooled);
-      if (step.window == 2) pool<2>(step, cells, first_k, many, pooled);
-      if (step.window == 3) pool<3>(step, cells, first_k, many, pooled);
+      if (step.window == 0) pool<0>(step, cells, first_k, many);
+      if (step.window == 1) pool<1>(step, cells, first_k, many);
+      if (step.window == 2) pool<2>(step, cells, first_k, many);
+      if (step.window == 3) pool<3>(step, cells, first_k, many);
       __syncthreads();
-      // These channels to all others, frames and all: four cells a store, where most are.
+      if (i == 0) cluster.barrier_wait();  // all have begun, and made their frames
+      // These channels to all others, frames and all: four cells a store.
       const int handed = kBlocks > 1 ? (many * step.to.plane + 3) / 4 : 0;
       for (int q = threadIdx.x; q < handed; q += kOnChipThreads) {
         const float4 four = quads[to / 4 + q];
@@ -95,23 +93,13 @@ __global__ void __launch_bounds__(kOnChipThreads)
       cluster.sync();
     }
   }
-  // [/doc:on_chip]
-
-  // Softmax, by one warp.
-  if (rank > 0 || threadIdx.x >= kWarpSize) return;
-  const bool exists = static_cast<int>(threadIdx.x) < net.categories;
-  const float logit = exists ? cells[net.logits + threadIdx.x] : -INFINITY;
-  float largest = logit;
-#pragma unroll
-  for (int step = 16; step > 0; step /= 2) {
-    largest = fmaxf(largest, __shfl_xor_sync(0xffffffffu, largest, step));
+  // Not sooner: a barrier of the cluster waits for what was stored before it.
+  if (rank == 0 && threadIdx.x < kWarpSize) {
+    softmax(cells + net.logits, output + n * net.categories, net.categories);
   }
-  const float power = exists ? expf(logit - largest) : 0.0f;
-  float sum = power;
-#pragma unroll
-  for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step);
-  if (exists) output[n * net.categories + threadIdx.x] = power / sum;
+  store(net, cells, rank, n);
 }
+// [/doc:on_chip]
 
 template <int kBlocks>
 int on_chip(int images, const float* input, const float* packed, float* output, const OnChip& net,
@@ -138,7 +126,7 @@ int on_chip(int images, const float* input, const float* packed, float* output, 
 
 int on_chip(int blocks, int images, const float* input, const float* packed, float* output,
             const OnChip& net, bool overlaps) {
-  const auto launch = dispatch<16, 8, 1>(blocks, [](auto b) { return on_chip<b.value>; });
+  const auto launch = dispatch<16, 8, 4, 2, 1>(blocks, [](auto b) { return on_chip<b.value>; });
   return launch(images, input, packed, output, net, overlaps);
 }
 

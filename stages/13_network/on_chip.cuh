@@ -14,7 +14,7 @@ __device__ int operator/(int n, QuickDivisor d) {
 
 // The block's filters over the map. A thread has 4 rows of 2 columns; lanes that have parts of the same sums are neighbours.
 template <int kSize>
-__device__ void convolve(const OnChipStep& step, float* cells, int filters, float* sums) {
+__device__ void convolve(const OnChipStep& step, float* cells, int filters) {
   constexpr int kPitch = (kSize * kSize + 3) / 4 * 4;  // on_chip_tap_pitch(kSize)
   constexpr int kPairs = (kSize + 1) / 2;
   const int lane = threadIdx.x % kWarpSize;
@@ -65,7 +65,7 @@ __device__ void convolve(const OnChipStep& step, float* cells, int filters, floa
       if (p + i / 2 >= step.P || q + i % 2 >= step.Q) continue;
       const int at = (k * step.P + p + i / 2) * step.Q + q + i % 2;
       const float value = sum[i / 2][i % 2] + bias;
-      cells[step.own + at] = sums[at] = step.relu && value < 0.0f ? 0.0f : value;  // NaN stays
+      cells[step.own + at] = step.relu && value < 0.0f ? 0.0f : value;  // NaN stays
     }
   }
 }
@@ -107,10 +107,9 @@ __device__ float pool(const float* corner, int pitch, int rows, int columns, boo
   return average ? sum / (rows * columns) : largest;
 }
 
-// The block's channels, first_k and those behind it, pooled or as they are, to the next layer's map.
+// The block's channels, from first_k on, pooled or as they are, to the next layer's map.
 template <int kWindow>
-__device__ void pool(const OnChipStep& step, float* cells, int first_k, int channels,
-                     float* pooled) {
+__device__ void pool(const OnChipStep& step, float* cells, int first_k, int channels) {
   const bool of_sums = step.size > 0;
   const int plane = of_sums ? step.P * step.Q : step.from.plane;
   const int pitch = of_sums ? step.Q : step.from.pitch;
@@ -124,7 +123,46 @@ __device__ void pool(const OnChipStep& step, float* cells, int first_k, int chan
         pool<kWindow>(from + k * plane + h * pitch + w, pitch, min(kWindow, step.P - h),
                       min(kWindow, step.Q - w), step.average);
     to[k * step.to.plane + p * step.to.pitch + q] = value;
-    if (pooled != nullptr) pooled[i] = value;
+  }
+}
+
+// By one warp.
+__device__ void softmax(const float* logits, float* output, int categories) {
+  const int c = threadIdx.x;
+  const float logit = c < categories ? logits[c] : -INFINITY;
+  float largest = logit;
+#pragma unroll
+  for (int distance = kWarpSize / 2; distance > 0; distance /= 2) {
+    largest = fmaxf(largest, __shfl_xor_sync(0xffffffffu, largest, distance));
+  }
+  const float power = c < categories ? expf(logit - largest) : 0.0f;
+  float sum = power;
+#pragma unroll
+  for (int distance = kWarpSize / 2; distance > 0; distance /= 2) {
+    sum += __shfl_xor_sync(0xffffffffu, sum, distance);
+  }
+  if (c < categories) output[c] = power / sum;
+}
+
+// Everything that the block has found, for whoever wants to look at it: from where it still lies on chip.
+__device__ void store(const OnChip& net, const float* cells, int rank, int n) {
+  for (int i = 0; i < net.count; ++i) {
+    const OnChipStep& step = net.step[i];
+    const int first_k = rank * step.share, many = min(step.share, step.K - first_k);
+    const int plane = step.P * step.Q;
+    const float* const maps = cells + step.to.begin + first_k * step.to.plane;
+    const float* const sums = step.size > 0 ? cells + step.own : maps;
+    float* const to = step.sums + (n * step.K + first_k) * plane;
+    for (int j = threadIdx.x; step.size >= 0 && j < many * plane; j += kOnChipThreads) {
+      to[j] = sums[j];
+    }
+    const int pooled = step.window > 0 ? many * step.PP * step.PQ : 0;
+    float* const pooled_to = step.pooled + (n * step.K + first_k) * step.PP * step.PQ;
+    for (int j = threadIdx.x; j < pooled; j += kOnChipThreads) {
+      const int line = j / step.by_PQ, k = line / step.by_PP;
+      const int row = (line - k * step.PP) * step.to.pitch + j - line * step.PQ;
+      pooled_to[j] = maps[step.to.first + k * step.to.plane + row];
+    }
   }
 }
 

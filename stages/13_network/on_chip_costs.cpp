@@ -71,18 +71,13 @@ void convolve(const BlockOf& block, const OnChipStep& step, int tap_pitch) {
               }),
         block.N);
     for (int i = 0; i < kOnChipRows * kOnChipColumns; ++i) {
-      const auto at = [&](std::int64_t item, std::int64_t first) {
+      const auto at = [&](std::int64_t item) {
         const Tile tile = tile_of(item);
         const std::int64_t p = tile.p + i / 2, q = tile.q + i % 2;
         if (!writes(item) || p >= step.P || q >= step.Q) return kNoCell;
-        return first + (tile.k * step.P + p) * step.Q + q;
+        return step.own + (tile.k * step.P + p) * step.Q + q;
       };
-      const std::int64_t map = std::int64_t{step.P} * step.Q;
-      block.tally.store(
-          lanes(lanes_of_warp, [&](std::int64_t item) { return at(item, channels.begin * map); }),
-          block.each_image(step.K * map));
-      block.tally.shared_store(
-          lanes(lanes_of_warp, [&](std::int64_t item) { return at(item, step.own); }), block.N);
+      block.tally.shared_store(lanes(lanes_of_warp, at), block.N);
     }
   });
 }
@@ -114,9 +109,6 @@ void pool(const BlockOf& block, const OnChipStep& step) {
                                             line % step.PP * step.to.pitch + item % step.PQ;
                                    }),
                              block.N);
-    if (step.window == 0) return;
-    const std::int64_t map = std::int64_t{step.PP} * step.PQ;
-    block.tally.store(warp.shifted(channels.begin * map), block.each_image(step.K * map));
   });
 }
 
@@ -130,7 +122,29 @@ void connect(const BlockOf& block, const OnChipStep& step) {
     // And to the other blocks', where the cells lie in other sectors.
     block.tally.dshared_store(strided(0, block.blocks - 1, kWarpSize), often);
   }
-  block.tally.store(one(0), often);
+}
+
+// What a block has found, once more.
+void store(const BlockOf& block, const OnChipStep& step) {
+  const Cells channels = block.channels(step);
+  const auto put = [&](std::int64_t map) {
+    const Cells maps{0, channels.size() * map};
+    block.tally.store(Cells(maps.shifted(channels.begin * map)), block.each_image(step.K * map));
+    return maps;
+  };
+  if (step.size >= 0) {
+    block.tally.shared_load(put(std::int64_t{step.P} * step.Q), block.N);
+  }
+  if (step.window == 0) return;
+  for_each_warp_of(put(std::int64_t{step.PP} * step.PQ).size(), [&](Cells warp) {
+    block.tally.shared_load(lanes(warp,
+                                  [&](std::int64_t item) {
+                                    const std::int64_t line = item / step.PQ;
+                                    return line / step.PP * step.to.plane +
+                                           line % step.PP * step.to.pitch + item % step.PQ;
+                                  }),
+                            block.N);
+  });
 }
 
 }  // namespace
@@ -159,10 +173,11 @@ Cost predict_on_chip(const std::vector<Layer>& layers, int blocks) {
                                }),
                          N);
     });
-    tally.barriers(2 * N);
+    tally.barriers(3 * N);
     for (int i = 0; i < net.count; ++i) {
       const OnChipStep& step = net.step[i];
       if (step.alone && rank > 0) break;
+      store(block, step);
       tally.barriers(N * (step.size == 0 ? 1 : 3));
       const Cells channels = block.channels(step);
       if (channels.empty()) continue;

@@ -42,7 +42,7 @@ std::string refuses_on_chip(const std::vector<Layer>& layers, int blocks,
   if (kind_of(layers.back()) != Kind::softmax) return "it ends with the softmax";
   if (output_of(layers.back()).C() > kMostCategories) return "too many categories";
   int steps = 0;
-  bool pools = true;  // the step before has its pooling, or there is none
+  bool pools = true;  // the step before takes no pooling along
   bool has_filters = false;
   for (std::size_t i = 0; i + 1 < layers.size(); ++i) {
     const auto* weighted = std::get_if<Weighted>(&layers[i].work);
@@ -57,7 +57,7 @@ std::string refuses_on_chip(const std::vector<Layer>& layers, int blocks,
     if (input_of(layers[i]).size() / input_of(layers[i]).N() >= 1 << 16) return "too large a map";
     if (weighted != nullptr && weighted->sums.filters_size() >= 1 << 22) return "too many filters";
     steps += weighted != nullptr || pools;
-    pools = weighted == nullptr;
+    pools = kind_of(layers[i]) != Kind::convolution;
     has_filters |= weighted != nullptr;
   }
   if (!has_filters) return "there are no filters";

@@ -154,7 +154,7 @@ BiasReluVariant bias_relu_variant() {
 std::vector<SeveralVariant> on_chip_variants() {
   std::vector<SeveralVariant> variants;
   // One image has the whole GPU to itself, a batch has a block for each of its images.
-  for (const int blocks : {1, 8, 16}) {
+  for (const int blocks : {1, 2, 4, 8, 16}) {
     SeveralVariant variant;
     variant.name = "on_chip_" + std::to_string(blocks);
     variant.source = "stages/13_network/4_on_chip.cu";

@@ -20,7 +20,7 @@ Kernel begin(const std::string& stage, const Variant& variant, const auto& probl
   kernel.stage = stage;
   kernel.name = variant.name;
   kernel.source = variant.source;
-  kernel.uncounted = variant.uncounted;
+  if constexpr (requires { variant.uncounted; }) kernel.uncounted = variant.uncounted;
   if (variant.predict) kernel.predict = [variant, problem] { return variant.predict(problem); };
   if (variant.detail) kernel.detail = [variant, problem] { return variant.detail(problem); };
   return kernel;
@@ -49,8 +49,8 @@ Kernel bind(const std::string& stage, const Conv2dVariant& chooser, const conv::
     kernel.detail = [runs_as = chooser.runs_as, layer] { return runs_as(layer); };
   if (variant.pack && variant.packed_floats(layer) > 0) {
     kernel.packed_floats = variant.packed_floats(layer);
-    kernel.pack = [pack = variant.pack, layer](const float* filters, float* packed) {
-      return pack(filters, packed, layer);
+    kernel.pack = [pack = variant.pack, layer](const Arrays& arrays, float* packed) {
+      return pack(arrays.filters, packed, layer);
     };
   }
   kernel.adds_bias = variant.adds_bias;
@@ -173,35 +173,34 @@ std::vector<Kernel> bias_kernels_for(const Catalogue& catalogue, const Layer& la
   return kernels;
 }
 
-std::vector<Kernel> last_kernels_for(const Catalogue& catalogue, const std::vector<Layer>& layers,
-                                     std::size_t first) {
-  std::vector<Weighted> weighted;
-  for (std::size_t i = first; i + 1 < layers.size(); ++i) {
-    if (kind_of(layers[i]) != Kind::fully_connected) return {};
-    weighted.push_back(std::get<Weighted>(layers[i].work));
-  }
-  if (weighted.empty()) return {};
+std::vector<Kernel> several_kernels_for(const Catalogue& catalogue,
+                                        const std::vector<Layer>& layers, std::size_t first) {
   std::vector<Kernel> kernels;
-  for (const auto& [stage, variant] : catalogue.last_layers) {
-    if (!variant.refuses(weighted).empty()) continue;
-    Kernel kernel;
-    kernel.stage = stage;
-    kernel.name = variant.name;
-    kernel.source = variant.source;
-    kernel.can_overlap = variant.can_overlap;
-    kernel.adds_bias = true;
-    kernel.input_floats = weighted.front().sums.input_size();
-    kernel.output_floats = weighted.back().sums.output_size();
-    for (const Weighted& layer : weighted) {
-      const conv::ConvLayer& sums = layer.sums;
-      kernel.problem += conv::label(sums) + (layer.relu ? " relu " : " ");
-      kernel.of_layers.push_back({sums.filters_size(), sums.K(), sums.output_size()});
+  for (const auto& [stage, variant] : catalogue.several) {
+    std::vector<Layer> together{layers[first]};
+    for (std::size_t i = first + 1; i < layers.size(); ++i) {
+      together.push_back(layers[i]);
+      if (!variant.refuses(together).empty()) continue;
+      Kernel kernel = begin(stage, variant, together);
+      kernel.can_overlap = variant.can_overlap;
+      kernel.adds_bias = true;
+      kernel.input_floats = input_of(together.front()).size();
+      kernel.packed_floats = variant.packed_floats(together);
+      kernel.pack = [variant = variant, together](const Arrays& arrays, float* packed) {
+        return variant.pack(together, arrays, packed);
+      };
+      for (const Layer& layer : together) {
+        const auto* weighted = std::get_if<Weighted>(&layer.work);
+        kernel.problem += describe(layer) + "; ";
+        kernel.of_layers.push_back({weighted != nullptr ? weighted->sums.filters_size() : 0,
+                                    weighted != nullptr ? weighted->sums.K() : 0,
+                                    output_of(layer).size()});
+      }
+      kernel.launch = [variant = variant, together](const Arrays& arrays) {
+        return variant.launch(together, arrays);
+      };
+      kernels.push_back(std::move(kernel));
     }
-    kernel.launch = [variant = variant, weighted](const Arrays& arrays) {
-      return variant.launch(weighted, arrays);
-    };
-    kernel.predict = [variant = variant, weighted] { return variant.predict(weighted); };
-    kernels.push_back(std::move(kernel));
   }
   return kernels;
 }

@@ -52,14 +52,14 @@ struct Kernel {
   bool adds_bias = false;    // a convolution that adds the bias and applies ReLU itself
   bool can_overlap = false;  // it heeds Arrays::overlaps
   conv::Demand demand = conv::Demand::bounded;
-  // Of a kernel of several layers, in their order: the floats of each but the last, whose fields are those above.
+  // Of a kernel of several layers: the floats of each, in their order. Those above are of its input and workspace only.
   struct Floats {
     std::int64_t filters, bias, output;
   };
   std::vector<Floats> of_layers = {};
   std::function<int(const Arrays&)> launch;  // returns a CUDA error code
   // Once before the launches, if packed_floats is not 0; returns a CUDA error code.
-  std::function<int(const float* filters, float* packed)> pack;
+  std::function<int(const Arrays&, float* packed)> pack;
   // What the simulator must count; empty: `uncounted` says why there is nothing to count.
   std::function<Cost()> predict;
   std::string uncounted;
@@ -93,14 +93,18 @@ struct FusedVariant {
   std::function<std::string(const conv::ConvLayer&, bool relu)> detail;  // may be empty
 };
 
-// The last layers of a network in one kernel: fully connected ones, each of which reads what the one before it writes,
-// then softmax. It leaves each layer's outputs, in NCHW.
-struct LastLayersVariant {
+// Several layers of a network in one kernel, each of which reads what the one before it writes. It leaves each layer's
+// outputs, in NCHW.
+struct SeveralVariant {
   std::string name;
   std::string source;
-  std::function<std::string(const std::vector<Weighted>&)> refuses;
-  std::function<int(const std::vector<Weighted>&, const Arrays&)> launch;
-  std::function<Cost(const std::vector<Weighted>&)> predict;
+  std::function<std::string(const std::vector<Layer>&)>
+      refuses;  // why, in one line; empty: it takes them
+  std::function<int(const std::vector<Layer>&, const Arrays&)> launch;
+  std::function<std::int64_t(const std::vector<Layer>&)> packed_floats;
+  std::function<int(const std::vector<Layer>&, const Arrays&, float* packed)> pack;
+  std::function<Cost(const std::vector<Layer>&)> predict;
+  std::function<std::string(const std::vector<Layer>&)> detail;
   bool can_overlap = false;
 };
 
@@ -117,7 +121,7 @@ struct Catalogue {
   List<SoftmaxVariant> softmax;
   List<TransformVariant> transforms;
   List<BiasReluVariant> bias_relu;
-  List<LastLayersVariant> last_layers;
+  List<SeveralVariant> several;
 
   template <class Variant>
   static void add(List<Variant>& list, const std::string& stage,
@@ -138,9 +142,9 @@ std::vector<Kernel> kernels_for(const Catalogue& catalogue, const Layer& layer);
 /// The same for bias and ReLU behind it.
 std::vector<Kernel> bias_kernels_for(const Catalogue& catalogue, const Layer& layer,
                                      conv::Layout layout);
-/// Kernels of the layers from `first` to the last together, in NCHW.
-std::vector<Kernel> last_kernels_for(const Catalogue& catalogue, const std::vector<Layer>& layers,
-                                     std::size_t first);
+/// Kernels of the layers from `first` on together, two or more, in NCHW.
+std::vector<Kernel> several_kernels_for(const Catalogue& catalogue,
+                                        const std::vector<Layer>& layers, std::size_t first);
 std::vector<Kernel> transforms_for(const Catalogue& catalogue, const conv::Images& images,
                                    conv::Layout from);
 

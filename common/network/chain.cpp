@@ -47,15 +47,14 @@ std::vector<std::int64_t> map_sizes(const Plan& plan) {
   return sizes;
 }
 
-// And those of a kernel of several layers, which are there at the same time.
-std::vector<std::int64_t> sizes_at_once(const Plan& plan) {
-  std::vector<std::int64_t> sizes;
+// And those of kernels of several layers, each of which writes several at the same time.
+std::int64_t floats_at_once(const Plan& plan) {
+  std::int64_t floats = 0;
   for (const PlannedLayer& layer : plan.layers) {
-    if (layer.kernel == nullptr || layer.kernel->kernel.of_layers.empty()) continue;
-    for (const Kernel::Floats& each : layer.kernel->kernel.of_layers) sizes.push_back(each.output);
-    sizes.push_back(layer.kernel->kernel.output_floats);
+    if (layer.kernel == nullptr) continue;
+    for (const Kernel::Floats& each : layer.kernel->kernel.of_layers) floats += each.output;
   }
-  return sizes;
+  return floats;
 }
 
 // The arrays that hold the others.
@@ -207,7 +206,7 @@ std::int64_t Chain::weight_bytes(const Network& network) { return kFloat * netwo
 std::int64_t Chain::bytes(const Network& network, const Plan& plan, Keep keep) {
   std::int64_t floats = network.input().size() + workspace_of(plan);
   for (const std::int64_t size : array_sizes(plan, keep)) floats += size;
-  for (const std::int64_t size : sizes_at_once(plan)) floats += size;
+  floats += floats_at_once(plan);
   for (const PlannedLayer& layer : plan.layers) {
     if (layer.kernel != nullptr) floats += layer.kernel->kernel.packed_floats;
   }
@@ -229,6 +228,7 @@ Chain::Chain(Backend& backend, const Network& network, const Plan& plan, const W
     workspace_ = std::make_unique<Array>(backend, static_cast<std::size_t>(floats));
   }
   const std::size_t turns = maps_.size();
+  std::size_t turn = 0;
   const Array* before = input_.get();
   const auto add = [&](std::size_t layer, const Option& option, const Option* bias) {
     Step step;
@@ -237,33 +237,32 @@ Chain::Chain(Backend& backend, const Network& network, const Plan& plan, const W
     step.kernel = option.kernel;
     if (bias != nullptr) step.bias = std::make_unique<Kernel>(bias->kernel);
     step.input = before;
-    step.output = maps_[steps_.size() % turns].get();
+    step.output = maps_[turn++ % turns].get();
     step.outputs = static_cast<std::size_t>(option.kernel.output_floats);
-    if (step.kernel.packed_floats > 0) pack(step);
     before = step.output;
     steps_.push_back(std::move(step));
   };
   for (std::size_t i = 0; i < plan.layers.size(); ++i) {
     const PlannedLayer& layer = plan.layers[i];
     if (layer.transform != nullptr) add(i, *layer.transform, nullptr);
-    if (layer.kernel == nullptr) break;
-    if (layer.kernel->kernel.of_layers.empty()) {
-      add(i, *layer.kernel, layer.bias);
-      continue;
-    }
-    const std::vector<std::int64_t> sizes = sizes_at_once(plan);
-    for (std::size_t j = 0; j < sizes.size(); ++j) {
+    if (layer.kernel == nullptr) continue;  // with a layer before
+    const std::vector<Kernel::Floats>& several = layer.kernel->kernel.of_layers;
+    if (several.empty()) add(i, *layer.kernel, layer.bias);
+    for (std::size_t j = 0; j < several.size(); ++j) {
       Step step;
       step.layer = i + j;
       step.kernel = layer.kernel->kernel;
       step.is_done = j > 0;
-      step.behind = j > 0 ? 0 : static_cast<int>(sizes.size()) - 1;
+      step.several = j > 0 ? 0 : static_cast<int>(several.size());
       step.input = before;
-      step.outputs = static_cast<std::size_t>(sizes[j]);
+      step.outputs = static_cast<std::size_t>(several[j].output);
       maps_.push_back(std::make_unique<Array>(backend, step.outputs));
       before = step.output = maps_.back().get();
       steps_.push_back(std::move(step));
     }
+  }
+  for (Step& step : steps_) {
+    if (!step.is_done && step.kernel.packed_floats > 0) pack(step);
   }
 }
 
@@ -271,8 +270,8 @@ void Chain::pack(Step& step) {
   const std::string where = network_.name() + " " + network_.layers()[step.layer].name;
   step.packed =
       std::make_unique<Array>(backend_, static_cast<std::size_t>(step.kernel.packed_floats));
-  const Observation seen = backend_.run(
-      [&] { return step.kernel.pack(on_device_.filters(step.layer), step.packed->data()); });
+  const Observation seen =
+      backend_.run([&] { return step.kernel.pack(arrays_of(step), step.packed->data()); });
   if (!seen.error.empty()) throw std::runtime_error(where + ", packing its filters: " + seen.error);
   // What its own stage would have been told of.
   for (const Hazard& hazard : seen.hazards) {
@@ -282,22 +281,26 @@ void Chain::pack(Step& step) {
 
 void Chain::set_input(std::span<const float> cells) { input_->write(cells); }
 
-int Chain::launch(const Step& step, bool overlaps) const {
-  if (step.is_done) return 0;
+Arrays Chain::arrays_of(const Step& step) const {
   Arrays arrays;
-  arrays.overlaps = overlaps && step.kernel.can_overlap;
   arrays.input = step.input->data();
   arrays.filters = on_device_.filters(step.layer);
   arrays.bias = on_device_.bias(step.layer);
   arrays.output = step.output->data();
   arrays.workspace = step.kernel.workspace_floats > 0 ? workspace_->data() : nullptr;
   arrays.packed = step.packed ? step.packed->data() : nullptr;
-  for (int i = 0; i < step.behind; ++i) {
+  for (int i = 0; i < step.several; ++i) {
     const Step& each = (&step)[i];
     arrays.of_layers.push_back(
         {on_device_.filters(each.layer), on_device_.bias(each.layer), each.output->data()});
   }
-  arrays.output = (&step)[step.behind].output->data();
+  return arrays;
+}
+
+int Chain::launch(const Step& step, bool overlaps) const {
+  if (step.is_done) return 0;
+  Arrays arrays = arrays_of(step);
+  arrays.overlaps = overlaps && step.kernel.can_overlap;
   if (const int error = step.kernel.launch(arrays); error != 0) return error;
   if (!step.bias) return 0;
   arrays.workspace = step.bias->workspace_floats > 0 ? workspace_->data() : nullptr;
@@ -351,7 +354,8 @@ bool Chain::check(const Step& step, LayerVerdict& verdict, std::vector<float>& i
                   std::uint64_t seed, std::int64_t products) {
   const std::string where = network_.name() + " " + network_.layers()[step.layer].name +
                             (step.transform ? ", transform" : "");
-  for (int i = 0; i <= step.behind && !step.is_done; ++i) (&step)[i].output->poison();
+  if (!step.is_done) step.output->poison();
+  for (int i = 1; i < step.several; ++i) (&step)[i].output->poison();
   if (workspace_) workspace_->unset();
   const Observation seen = backend_.run([&] { return launch(step); });
   verdict.counted.add(seen.cost);

@@ -85,13 +85,15 @@ class Chain {
     Kernel kernel;
     std::unique_ptr<Array> packed;  // of its filters; null: it packs none
     std::unique_ptr<Kernel> bias;
-    int behind = 0;        // steps behind it that its kernel computes as well
+    int several =
+        0;  // of a kernel of several layers: its own step and those behind that are done with it
     bool is_done = false;  // by a step before it: it launches nothing
     const Array* input = nullptr;
     Array* output = nullptr;
     std::size_t outputs = 0;
   };
   void pack(Step& step);
+  Arrays arrays_of(const Step& step) const;
   int launch(const Step& step, bool overlaps = false) const;
   bool check(const Step& step, LayerVerdict& verdict, std::vector<float>& input, std::uint64_t seed,
              std::int64_t products);

@@ -100,16 +100,17 @@ class Measured final : public CostSource {
   Price measure(const Kernel& kernel, double best) {
     try {
       // Of a kernel of several layers: their arrays one behind the other, each where an array may begin.
-      constexpr std::int64_t kAligned = 64;
       std::int64_t filters = kernel.filters_floats, biases = kernel.bias_floats;
       std::int64_t outputs = kernel.output_floats;
       std::vector<std::array<std::int64_t, 3>> places;  // of filters, bias and output of each
       for (const Kernel::Floats& layer : kernel.of_layers) {
-        for (std::int64_t* all : {&filters, &biases, &outputs}) {
-          *all = (*all + kAligned - 1) / kAligned * kAligned;
-        }
         places.push_back({filters, biases, outputs});
-        filters += layer.filters, biases += layer.bias, outputs += layer.output;
+        constexpr std::int64_t kAligned = 64;
+        const auto whole = [](std::int64_t floats) {
+          return (floats + kAligned - 1) / kAligned * kAligned;
+        };
+        filters += whole(layer.filters), biases += whole(layer.bias),
+            outputs += whole(layer.output);
       }
       const std::int64_t floats = kernel.input_floats + filters + biases + outputs +
                                   kernel.workspace_floats + kernel.packed_floats;
@@ -128,8 +129,7 @@ class Measured final : public CostSource {
       }
       if (kernel.packed_floats > 0) {
         float* const packed = at_least(packed_, kernel.packed_floats);
-        const Observation packing =
-            backend_.run([&] { return kernel.pack(arrays.filters, packed); });
+        const Observation packing = backend_.run([&] { return kernel.pack(arrays, packed); });
         if (!packing.error.empty()) {
           backend_.recover();
           release();
@@ -211,7 +211,7 @@ Costs price_network(const Network& network, const MakeCatalogue& make, CostSourc
       return list;
     };
     options.kernels = priced(kernels_for(catalogue, layer));
-    options.to_the_end = priced(last_kernels_for(catalogue, network.layers(), i));
+    options.several = priced(several_kernels_for(catalogue, network.layers(), i));
     options.same_memory = same_memory(input_of(layer));
     options.needs_bias = std::holds_alternative<Weighted>(layer.work);
     for (const Layout layout : {Layout::nchw, Layout::chwn}) {

@@ -55,6 +55,13 @@ std::string padded(const std::string& text, std::size_t width) {
   return text.size() < width ? text + std::string(width - text.size(), ' ') : text;
 }
 
+// Throws: names the layer that no way goes beyond.
+[[noreturn]] void refuse(const Network& network, std::size_t reached) {
+  const Layer& layer = network.layers()[reached];
+  throw std::runtime_error("no kernel can be used for layer " + layer.name + " of " +
+                           network.name() + " (" + describe(layer) + ")");
+}
+
 std::string upper(Layout layout) { return layout == Layout::nchw ? "NCHW" : "CHWN"; }
 
 }  // namespace
@@ -103,58 +110,50 @@ LayoutRule paper_rule(std::int64_t Ct, std::int64_t Nt) {
 
 // [doc:cheapest_plan]
 Plan cheapest_plan(const Costs& costs, const LayoutRule& rule) {
-  // The cheapest way to have the output of the layers so far in a layout.
   struct Way {
     double cost = kNever;
     std::vector<PlannedLayer> layers;
   };
-  std::array<Way, 2> ways;
-  Way at_once;                            // that ends with one kernel of several layers
-  ways[index_of(Layout::nchw)].cost = 0;  // pictures come as NCHW
-
   const std::vector<Layer>& layers = costs.network.layers();
+  // ways[i]: the cheapest way to have the output of the first i layers in each layout.
+  std::vector<std::array<Way, 2>> ways(layers.size() + 1);
+  ways[0][index_of(Layout::nchw)].cost = 0;  // pictures come as NCHW
+
   for (std::size_t i = 0; i < layers.size(); ++i) {
-    // This layer and all behind it at once.
-    const Option* const all = cheapest(costs.layers[i].to_the_end);
-    const bool may = std::all_of(layers.begin() + static_cast<std::ptrdiff_t>(i), layers.end(),
-                                 [&](const Layer& each) { return rule(each, Layout::nchw); });
-    for (const Layout from : kLayouts) {
-      const Way& before = ways[index_of(from)];
-      PlannedLayer here{Layout::nchw, nullptr, all, nullptr};
-      if (all == nullptr || !may || before.cost == kNever) continue;
-      if (!change(costs.layers[i], from, Layout::nchw, here.transform)) continue;
-      if (before.cost + here.cost() >= at_once.cost) continue;
-      at_once = {before.cost + here.cost(), before.layers};
-      at_once.layers.push_back(here);
-      at_once.layers.resize(layers.size());
-    }
-    std::array<Way, 2> next;
-    for (const Layout layout : kLayouts) {
-      if (!rule(layers[i], layout)) continue;
-      PlannedLayer here = cheapest_in(costs.layers[i], layout);
-      if (here.kernel == nullptr) continue;
-      Way& way = next[index_of(layout)];
+    // On from both ways that lead here, with a kernel for this layer and perhaps some behind it.
+    const auto go_on = [&](PlannedLayer here, std::size_t end) {
+      Way& way = ways[end][index_of(here.layout)];
       // From the same layout first: of two ways that cost the same, that without a transform.
-      for (const Layout from : {layout, other(layout)}) {
-        const Way& before = ways[index_of(from)];
+      for (const Layout from : {here.layout, other(here.layout)}) {
+        const Way& before = ways[i][index_of(from)];
         if (before.cost == kNever) continue;
-        if (!change(costs.layers[i], from, layout, here.transform)) continue;
+        if (!change(costs.layers[i], from, here.layout, here.transform)) continue;
         const double cost = before.cost + here.cost();
         if (cost >= way.cost) continue;
         way = {cost, before.layers};
         way.layers.push_back(here);
+        way.layers.resize(end);  // those behind have no kernel of their own
       }
+    };
+    for (const Layout layout : kLayouts) {
+      const PlannedLayer here = cheapest_in(costs.layers[i], layout);
+      if (here.kernel != nullptr && rule(layers[i], layout)) go_on(here, i + 1);
     }
-    ways = std::move(next);
-    if (ways[0].cost == kNever && ways[1].cost == kNever) {
-      if (at_once.cost != kNever) break;
-      throw std::runtime_error("no kernel can be used for layer " + layers[i].name + " of " +
-                               costs.network.name() + " (" + describe(layers[i]) + ")");
+    for (const Option& option : costs.layers[i].several) {
+      const std::size_t end = i + option.kernel.of_layers.size();
+      const auto may = [&](const Layer& layer) { return rule(layer, Layout::nchw); };
+      if (option.price.cost == kNever) continue;
+      if (!std::all_of(&layers[i], layers.data() + end, may)) continue;
+      go_on({Layout::nchw, nullptr, &option, nullptr}, end);
     }
   }
   // The last layer is a softmax, which writes NCHW and nothing else.
-  const Way& best =
-      at_once.cost < ways[index_of(Layout::nchw)].cost ? at_once : ways[index_of(Layout::nchw)];
+  const Way& best = ways.back()[index_of(Layout::nchw)];
+  if (best.cost == kNever) {
+    std::size_t reached = layers.size() - 1;
+    while (ways[reached][0].cost == kNever && ways[reached][1].cost == kNever) --reached;
+    refuse(costs.network, reached);
+  }
   return {best.layers, best.cost};
 }
 // [/doc:cheapest_plan]
@@ -237,8 +236,10 @@ std::string explain(const Costs& costs, const Plan& plan, const std::string& how
       for (const Option* option : sorted) line(*option, upper(layout), option == planned.kernel);
     }
     if (planned.bias != nullptr) line(*planned.bias, upper(planned.layout), true);
-    for (const Option& option : costs.layers[i].to_the_end) {
-      line(option, "to end", &option == planned.kernel);
+    for (const Option& option : costs.layers[i].several) {
+      const std::size_t more = option.kernel.of_layers.size() - 1;
+      line(option, "+" + std::to_string(more) + (more == 1 ? " layer" : " layers"),
+           &option == planned.kernel);
     }
     if (planned.kernel == nullptr) text += "  -> with the layers before\n";
   }

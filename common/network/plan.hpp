@@ -5,7 +5,8 @@
 // a graph of two nodes for each layer, and the cheapest way is found layer by layer: the cheapest way to
 // have layer i's output in a layout is the cheapest of the two ways that layer i-1 can hand over, plus
 // the transform if the layouts differ, plus layer i's best kernel in that layout. A transform is in the
-// plan only where it pays, taking all layers into account.
+// plan only where it pays, taking all layers into account. A kernel of several layers is an edge that passes over
+// the nodes between.
 //
 // Everything here is arithmetic on costs that somebody gives (costs.hpp).
 #pragma once
@@ -40,8 +41,8 @@ struct LayerOptions {
   std::vector<Option> kernels;                    // of both layouts
   std::array<std::vector<Option>, 2> bias;        // bias and ReLU, where the layer has them
   std::array<std::vector<Option>, 2> transforms;  // of the layer's input, to each layout
-  std::vector<Option> to_the_end;                 // of this layer and all behind it, in NCHW
-  bool same_memory = false;  // of the input: a change of layout is nothing but another name
+  std::vector<Option> several;  // of this layer and some behind it (Kernel::of_layers), in NCHW
+  bool same_memory = false;     // of the input: a change of layout is nothing but another name
   bool needs_bias = false;
 };
 

@@ -437,8 +437,12 @@ Outcomes run_task(const Task& task, const std::vector<Way>& all_ways,
       }
       if (backend.times() && how.times && run->can_be_timed() && !is_done) {
         candidate.batch = [run, i](int calls, Cache) { return run->batch_of_layer(i, calls); };
-        candidate.min_bytes = static_cast<double>(min_bytes(layer));
-        candidate.flops = static_cast<double>(flops(layer));
+        // Of all layers that its kernel computes.
+        const std::size_t several = run->plan().layers[i].kernel->kernel.of_layers.size();
+        for (std::size_t j = i; j < i + std::max<std::size_t>(several, 1); ++j) {
+          candidate.min_bytes += static_cast<double>(min_bytes(task.network.layers()[j]));
+          candidate.flops += static_cast<double>(flops(task.network.layers()[j]));
+        }
       }
       parts.push_back(std::move(candidate));
     }

@@ -1,7 +1,6 @@
 #include "stages/13_network/costs.hpp"
 
 #include "common/harness/traffic/tally.hpp"
-#include "stages/13_network/last_layers.hpp"
 
 namespace halo::network {
 
@@ -89,34 +88,6 @@ Cost bias_of_tiled(const conv::ConvLayer& layer, Layout layout) {
 Cost bias_of_lanes(const conv::ConvLayer& layer, Layout) {
   Tally tally;
   tally.load(one(0), layer.K() * Cells{0, layer.N()}.pieces(kLaneImages).count());
-  return tally.cost();
-}
-
-Cost predict_last_layers(const std::vector<Weighted>& layers) {
-  constexpr int kThreads = 512;
-  const std::int64_t N = layers.front().sums.N();
-  Tally tally;
-  tally.launch(N * kLastBlocks, kThreads, 2 * kMostFeatures * sizeof(float));
-  // Each block has all cells of its image; then they meet, and again behind each layer.
-  const Cells cells{0, layers.front().sums.products_per_output()};
-  tally.load(cells, every(cells.size(), N) * kLastBlocks);
-  tally.shared_store(cells, N * kLastBlocks);
-  tally.barriers(N * kLastBlocks * (1 + static_cast<std::int64_t>(layers.size())));
-  for (const Weighted& layer : layers) {
-    const std::int64_t F = layer.sums.products_per_output(), K = layer.sums.K();
-    tally.load(quads({0, F}), every(F, K) * N);
-    tally.shared_load(quads({0, F}), K * N);
-    tally.load(one(0), K * N);   // the bias
-    tally.store(one(0), K * N);  // one lane, output by output
-    // To the other blocks, where the cells lie in other sectors, and to the own one.
-    tally.dshared_store(strided(0, kLastBlocks - 1, kMostFeatures), K * N);
-    tally.shared_store(one(0), K * N);
-  }
-  // Softmax: three times through the categories, of which one leaves their exponentials.
-  const Cells categories{0, layers.back().sums.K()};
-  tally.shared_load(categories, 3 * N);
-  tally.shared_store(categories, N);
-  tally.store(categories, every(categories.size(), N));
   return tally.cost();
 }
 

@@ -13,9 +13,6 @@ Cost predict_lanes(const conv::ConvLayer& layer, conv::Layout layout);
 Cost bias_of_tiled(const conv::ConvLayer& layer, conv::Layout layout);
 Cost bias_of_lanes(const conv::ConvLayer& layer, conv::Layout layout);
 
-/// Of fully connected layers, one after the other, and softmax.
-Cost predict_last_layers(const std::vector<Weighted>& layers);
-
 /// Cells of a plane that one bias is added to.
 int inner_of(const BiasRelu& problem);
 Cost predict_bias_relu(const BiasRelu& problem);

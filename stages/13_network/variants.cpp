@@ -11,15 +11,17 @@
 #include "stages/12_fused_softmax.hpp"
 #include "stages/13_network/costs.hpp"
 #include "stages/13_network/digits_folder.hpp"
-#include "stages/13_network/last_layers.hpp"
+#include "stages/13_network/on_chip_division.hpp"
 #include "stages/convolve/convolve.hpp"
 
 namespace halo::network {
 
 // In 1_bias_relu.cu; and at the end of 2_fully_connected_tiled.cu and 3_fully_connected_lanes.cu.
 int bias_relu(float* data, const float* bias, int channels, int inner, int count, bool relu);
-int last_layers(int images, const float* input, float* output, const LastLayers& layers,
-                bool overlaps);
+int on_chip(int blocks, int images, const float* input, const float* packed, float* output,
+            const OnChip& net, bool overlaps);
+int pack_on_chip(int blocks, const float* filters, const float* biases, float* packed,
+                 const OnChipStep& step, int taps, int pitch, int floats);
 LayerKernel tiled_nchw();
 LayerKernel tiled_chwn();
 LayerKernel lanes_nchw();
@@ -106,7 +108,7 @@ Catalogue catalogue() {
   Catalogue::add(ours.transforms, "10_layout_transform", layout_transform::stage().variants);
   Catalogue::add(ours.fully_connected, "13_network", fully_connected_variants());
   Catalogue::add(ours.bias_relu, "13_network", {bias_relu_variant()});
-  Catalogue::add(ours.last_layers, "13_network", {last_layers_variant()});
+  Catalogue::add(ours.several, "13_network", on_chip_variants());
   return ours;
 }
 
@@ -149,33 +151,58 @@ BiasReluVariant bias_relu_variant() {
   return variant;
 }
 
-LastLayersVariant last_layers_variant() {
-  LastLayersVariant variant;
-  variant.name = "last_layers";
-  variant.source = "stages/13_network/4_last_layers.cu";
-  variant.refuses = [](const std::vector<Weighted>& layers) -> std::string {
-    if (static_cast<int>(layers.size()) > kMostLastLayers) return "too many layers";
-    for (const Weighted& layer : layers) {
-      const std::int64_t features = layer.sums.products_per_output();
-      if (features % 4 != 0) return "features are read by fours";
-      if (features > kMostFeatures || layer.sums.K() > kMostFeatures) return "too many features";
-    }
-    return planning::too_old(planning::present_limits(), planning::kWithClusters);
-  };
-  variant.launch = [](const std::vector<Weighted>& layers, const Arrays& arrays) {
-    LastLayers all{};
-    all.count = static_cast<int>(layers.size());
-    for (std::size_t i = 0; i < layers.size(); ++i) {
-      const LayerArrays& its = arrays.of_layers[i];
-      all.layer[i] = {its.filters,        its.bias,
-                      its.output,         static_cast<int>(layers[i].sums.products_per_output()),
-                      layers[i].sums.K(), layers[i].relu};
-    }
-    return last_layers(layers.front().sums.N(), arrays.input, arrays.output, all, arrays.overlaps);
-  };
-  variant.predict = predict_last_layers;
-  variant.can_overlap = true;
-  return variant;
+std::vector<SeveralVariant> on_chip_variants() {
+  std::vector<SeveralVariant> variants;
+  // One image has the whole GPU to itself, a batch has a block for each of its images.
+  for (const int blocks : {1, 2, 4, 8, 16}) {
+    SeveralVariant variant;
+    variant.name = "on_chip_" + std::to_string(blocks);
+    variant.source = "stages/13_network/4_on_chip.cu";
+    variant.refuses = [blocks](const std::vector<Layer>& layers) {
+      return refuses_on_chip(layers, blocks, planning::present_limits());
+    };
+    variant.packed_floats = [blocks](const std::vector<Layer>& layers) {
+      return divide_on_chip(layers, blocks).packed_floats(blocks);
+    };
+    variant.pack = [blocks](const std::vector<Layer>& layers, const Arrays& arrays, float* packed) {
+      const OnChipDivision division = divide_on_chip(layers, blocks);
+      for (int i = 0; i < division.net.count; ++i) {
+        const OnChipStep& step = division.net.step[i];
+        const LayerArrays& its = arrays.of_layers[division.layer_of_step[i]];
+        if (step.size < 0) continue;
+        if (const int error =
+                pack_on_chip(blocks, its.filters, its.bias, packed, step, division.taps[i],
+                             division.pitch[i], 4 * division.net.packed_quads);
+            error != 0) {
+          return error;
+        }
+      }
+      return 0;
+    };
+    variant.launch = [blocks](const std::vector<Layer>& layers, const Arrays& arrays) {
+      OnChipDivision division = divide_on_chip(layers, blocks);
+      for (int i = 0; i < division.net.count; ++i) {
+        OnChipStep& step = division.net.step[i];
+        const LayerArrays* its = &arrays.of_layers[division.layer_of_step[i]];
+        if (step.size >= 0) step.sums = its++->output;
+        if (step.window > 0) step.pooled = its->output;
+      }
+      return on_chip(blocks, input_of(layers.front()).N(), arrays.input, arrays.packed,
+                     arrays.of_layers.back().output, division.net, arrays.overlaps);
+    };
+    variant.predict = [blocks](const std::vector<Layer>& layers) {
+      return predict_on_chip(layers, blocks);
+    };
+    variant.detail = [blocks](const std::vector<Layer>& layers) {
+      const int bytes = divide_on_chip(layers, blocks).net.bytes;
+      return std::to_string(layers.size()) + " layers, " + std::to_string(blocks) +
+             (blocks == 1 ? " block" : " blocks") + " an image, " + std::to_string(bytes) +
+             " bytes of shared memory each";
+    };
+    variant.can_overlap = true;
+    variants.push_back(variant);
+  }
+  return variants;
 }
 
 void complete(NetworkStage& stage) {

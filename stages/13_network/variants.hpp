@@ -10,6 +10,7 @@ namespace halo::network {
 /// For fully connected layers, tiled and over lanes, in both layouts.
 std::vector<Conv2dVariant> fully_connected_variants();
 BiasReluVariant bias_relu_variant();
-LastLayersVariant last_layers_variant();
+/// One for each size of a cluster.
+std::vector<SeveralVariant> on_chip_variants();
 
 }  // namespace halo::network

@@ -107,9 +107,11 @@ Costs random_costs(int count, std::uint64_t number) {
       here.bias[index].push_back(option(layout, layout));
       here.transforms[index].push_back(option(other(layout), layout));
     }
-    if (random.below(4) == 0) {
-      here.to_the_end.push_back(option(Layout::nchw, Layout::nchw));
-      here.to_the_end.back().kernel.name = "all";
+    for (std::uint64_t k = random.below(3); k > 0 && i < count; --k) {
+      const auto behind = random.below(static_cast<std::uint64_t>(count - i)) + 1;
+      here.several.push_back(option(Layout::nchw, Layout::nchw));
+      here.several.back().kernel.name = "several";
+      here.several.back().kernel.of_layers.resize(1 + static_cast<std::size_t>(behind));
     }
     costs.layers.push_back(here);
   }
@@ -121,14 +123,18 @@ double by_trying(const Costs& costs, std::size_t layer, Layout before, const Lay
   if (layer == costs.layers.size()) return 0;
   const LayerOptions& options = costs.layers[layer];
   double best = kNever;
-  const bool all_in_nchw = std::all_of(
-      costs.network.layers().begin() + static_cast<std::ptrdiff_t>(layer),
-      costs.network.layers().end(), [&](const Layer& each) { return rule(each, Layout::nchw); });
-  if (!options.to_the_end.empty() && all_in_nchw) {
-    best = options.to_the_end.front().price.cost;
-    if (before != Layout::nchw && !options.same_memory) {
-      best += options.transforms[0].front().price.cost;
+  for (const Option& several : options.several) {
+    const std::size_t end = layer + several.kernel.of_layers.size();
+    bool all_in_nchw = true;
+    for (std::size_t i = layer; i < end; ++i) {
+      all_in_nchw = all_in_nchw && rule(costs.network.layers()[i], Layout::nchw);
     }
+    if (!all_in_nchw) continue;
+    double own = several.price.cost;
+    if (before != Layout::nchw && !options.same_memory) {
+      own += options.transforms[0].front().price.cost;
+    }
+    best = std::min(best, own + by_trying(costs, end, Layout::nchw, rule));
   }
   for (const Option& kernel : options.kernels) {
     const Layout layout = kernel.kernel.from;
@@ -148,7 +154,8 @@ double by_trying(const Costs& costs, std::size_t layer, Layout before, const Lay
 }  // namespace
 
 TEST_CASE("the plan is the cheapest of all that there are") {
-  int impossible = 0, with_transforms = 0, at_once = 0;
+  int impossible = 0, with_transforms = 0, together = 0;
+  bool goes_on = false;  // behind a kernel of several layers
   for (std::uint64_t number = 0; number < 400; ++number) {
     const Costs costs = random_costs(1 + static_cast<int>(number % 6), seed() + number);
     for (const LayoutRule& rule :
@@ -165,18 +172,22 @@ TEST_CASE("the plan is the cheapest of all that there are") {
       // It is a plan: its parts add up, and a transform stands where the layout changes.
       double sum = 0;
       Layout before = Layout::nchw;
+      std::size_t rest = 0;  // layers that the kernel before still stands for
       for (std::size_t i = 0; i < plan.layers.size(); ++i) {
         const PlannedLayer& layer = plan.layers[i];
         sum += layer.cost();
-        if (layer.kernel == nullptr || layer.kernel->kernel.name == "all") {
-          // One kernel to the end: nothing behind it.
-          at_once += layer.kernel == nullptr;
-          const bool is_last = i + 1 == plan.layers.size();
-          CHECK((is_last || plan.layers[i + 1].kernel == nullptr));
-          CHECK((i > 0 || layer.kernel != nullptr));
+        if (layer.kernel != nullptr) rest = layer.kernel->kernel.of_layers.size();
+        if (rest > 0) {
+          // One kernel of several layers, and those that are done with it.
+          ++together;
+          CHECK(layer.layout == Layout::nchw);
           CHECK(layer.bias == nullptr);
+          before = Layout::nchw;
+          --rest;
+          goes_on |= rest == 0 && i + 1 < plan.layers.size();
           continue;
         }
+        REQUIRE(layer.kernel != nullptr);
         CHECK(layer.kernel->kernel.from == layer.layout);
         CHECK((layer.transform != nullptr) ==
               (layer.layout != before && !costs.layers[i].same_memory));
@@ -196,7 +207,8 @@ TEST_CASE("the plan is the cheapest of all that there are") {
   }
   CHECK(impossible > 0);
   CHECK(with_transforms > 0);
-  CHECK(at_once > 0);
+  CHECK(together > 0);
+  CHECK(goes_on);
 }
 
 TEST_CASE("a transform is planned only where it pays") {

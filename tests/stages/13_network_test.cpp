@@ -133,15 +133,17 @@ Plan random_plan(const Costs& costs, std::uint64_t number) {
   for (std::size_t i = 0; i < costs.layers.size(); ++i) {
     const LayerOptions& options = costs.layers[i];
     PlannedLayer layer;
-    if (!options.to_the_end.empty() && random.below(2) == 0) {
+    if (!options.several.empty() && random.below(4) == 0) {
       if (before == Layout::chwn && !options.same_memory) {
         layer.transform = &options.transforms[0].front();
       }
-      layer.kernel = &options.to_the_end.front();
+      layer.kernel = &options.several[random.below(options.several.size())];
       plan.cost += layer.cost();
       plan.layers.push_back(layer);
-      plan.layers.resize(costs.layers.size());
-      break;
+      i += layer.kernel->kernel.of_layers.size() - 1;
+      plan.layers.resize(i + 1);
+      before = Layout::nchw;
+      continue;
     }
     std::vector<const Option*> usable;
     for (const Option& option : options.kernels) {
@@ -286,72 +288,143 @@ TEST_CASE("bias and ReLU, in place, in both layouts") {
   test::require_all_lines(lines);
 }
 
-TEST_CASE("the last layers in one kernel: each of them right, and the traffic as predicted") {
+// Which counters, in words.
+std::string differences(const CounterList& counted, const CounterList& predicted) {
+  REQUIRE(counted.size() == predicted.size());
+  std::string text;
+  for (std::size_t i = 0; i < counted.size(); ++i) {
+    if (counted[i] == predicted[i]) continue;
+    text += counted[i].first + " " + std::to_string(counted[i].second) + ", predicted " +
+            std::to_string(predicted[i].second) + "; ";
+  }
+  return text;
+}
+
+bool pools(const Network& network) {
+  return std::any_of(network.layers().begin(), network.layers().end(),
+                     [](const Layer& layer) { return kind_of(layer) == Kind::pooling; });
+}
+
+TEST_CASE("layers on chip in one kernel: each of them right, and the traffic as predicted") {
   const auto backend = test::usable_backend();
   backend->take_coverage();
-  const auto fits = [](int features) { return NetworkBuilder("last", {3, features, 1, 1}); };
+  const auto begins = [](int features) { return NetworkBuilder("chip", {3, features, 1, 1}); };
+  const conv::Pooling average = conv::Pooling::average;
   const std::vector<Network> networks = {
-      fits(4).fully_connected("fc1", 1, false).softmax().build(),
-      fits(132).fully_connected("fc1", 129).softmax().build(),
-      NetworkBuilder("last", {1, 4, 7, 5})
-          .fully_connected("fc1", 12)
-          .fully_connected("fc2", 33)
+      begins(4).fully_connected("fc1", 1, false).softmax().build(),
+      begins(131).fully_connected("fc1", 29).softmax().build(),
+      // Features that are no whole fours, of planes that are none.
+      NetworkBuilder("chip", {1, 4, 7, 5})
+          .fully_connected("fc1", 13)
+          .fully_connected("fc2", 32)
           .softmax()
           .build(),
-      fits(1028)
-          .fully_connected("fc1", 260)
+      begins(516)
+          .fully_connected("fc1", 73)
           .fully_connected("fc2", 4)
-          .fully_connected("fc3", 70, false)
+          .fully_connected("fc3", 31, false)
+          .softmax()
+          .build(),
+      // Each size of a filter and of a window; more tiles than a block has threads; parts of a sum.
+      NetworkBuilder("chip", {2, 1, 28, 27})
+          .convolution("conv1", 32, 5, {.padding = 2})
+          .pooling("pool1", 3, 2, conv::Rounding::ceil)
+          .convolution("conv2", 16, 3, {.padding = 1})
+          .pooling("pool2", 2, 2, conv::Rounding::floor, average)
+          .convolution("conv3", 8, 1)
+          .pooling("pool3", 1, 2)
+          .fully_connected("fc1", 10, false)
+          .softmax()
+          .build(),
+      // Pooling first, pooling behind pooling, filters without pooling; the softmax behind a map of 1 x 1.
+      NetworkBuilder("chip", {2, 12, 13, 11})
+          .pooling("pool1", 3, 2, conv::Rounding::ceil, average)
+          .pooling("pool2", 2, 1)
+          .convolution("conv1", 9, 5, {.padding = 2})
+          .convolution("conv2", 6, 3)
+          .pooling("pool3", 2, 2)
           .softmax()
           .build(),
   };
   for (const Network& network : networks) {
-    INFO(network.layers().size() << " layers");
     const Costs costs = counted(network);
-    REQUIRE(costs.layers[0].to_the_end.size() == 1);
-    Plan plan;
-    plan.layers.push_back({Layout::nchw, nullptr, &costs.layers[0].to_the_end[0], nullptr});
-    plan.layers.resize(network.layers().size());
-    const Weights weights = random_weights(network, seed());
-    const DeviceWeights on_device(*backend, network, weights);
-    std::vector<float> input = random_input(network, seed());
-    for (const bool spoiled : {false, true}) {
-      if (spoiled) input.back() = NAN;
-      Chain chain(*backend, network, plan, weights, on_device, Keep::all);
-      chain.set_input(input);
-      std::vector<LayerVerdict> verdicts;
-      REQUIRE(chain.check(verdicts, seed(), kAllProducts, true));
-      require_good(verdicts);
-      if (!backend->observes()) continue;
-      Cost predicted;
-      std::string why;
-      REQUIRE(chain.predict(0, predicted, why));
-      CHECK(backend->by_name(verdicts[0].counted) == backend->by_name(predicted));
+    // Clusters of 1, 2, 4, 8 and 16 blocks, for the whole network.
+    REQUIRE(costs.layers[0].several.size() == 5);
+    for (const Option& option : costs.layers[0].several) {
+      INFO(network.layers().front().name << ", " << network.layers().size() << " layers, "
+                                         << option.kernel.name);
+      REQUIRE(option.kernel.of_layers.size() == network.layers().size());
+      Plan plan;
+      plan.layers.push_back({Layout::nchw, nullptr, &option, nullptr});
+      plan.layers.resize(network.layers().size());
+      const Weights weights = random_weights(network, seed());
+      const DeviceWeights on_device(*backend, network, weights);
+      std::vector<float> input = random_input(network, seed());
+      for (const bool spoiled : {false, true}) {
+        // Pooling promises nothing of a NaN.
+        if (spoiled && pools(network)) continue;
+        if (spoiled) input.back() = NAN;
+        Chain chain(*backend, network, plan, weights, on_device, Keep::all);
+        chain.set_input(input);
+        std::vector<LayerVerdict> verdicts;
+        REQUIRE(chain.check(verdicts, seed(), kAllProducts, true));
+        require_good(verdicts);
+        if (!backend->observes()) continue;
+        Cost predicted;
+        std::string why;
+        REQUIRE(chain.predict(0, predicted, why));
+        CHECK(differences(backend->by_name(verdicts[0].counted), backend->by_name(predicted)) ==
+              "");
+      }
     }
   }
   if (!backend->observes()) return;
-  test::LinesOf lines({"stages/13_network/4_"});
+  test::LinesOf lines({"stages/13_network/4_", "stages/13_network/on_chip"});
   lines.add(backend->take_coverage());
   test::require_all_lines(lines);
 }
 
-TEST_CASE("the last layers in one kernel: what it does not take is refused") {
-  const auto options = [](const Network& network) {
-    return last_kernels_for(stage().catalogue(), network.layers(), 0).size();
+TEST_CASE("layers on chip in one kernel: what it does not take is refused, in one line") {
+  const SeveralVariant variant = on_chip_variants().front();
+  const auto refusal = [&](const Network& network) { return variant.refuses(network.layers()); };
+  const auto begins = [](int C, int size = 1) {
+    return NetworkBuilder("chip", {1, C, size, size});
   };
-  const auto fits = [](int features) { return NetworkBuilder("last", {1, features, 1, 1}); };
-  CHECK(options(fits(4).fully_connected("fc1", 1).softmax().build()) == 1);
-  CHECK(options(fits(5).fully_connected("fc1", 1).softmax().build()) == 0);
-  CHECK(options(fits(4100).fully_connected("fc1", 1).softmax().build()) == 0);
-  CHECK(options(fits(4).fully_connected("fc1", 4100).softmax().build()) == 0);
-  CHECK(options(fits(4)
-                    .fully_connected("a", 4)
-                    .fully_connected("b", 4)
-                    .fully_connected("c", 4)
-                    .fully_connected("d", 4)
+  CHECK(refusal(begins(4).fully_connected("fc1", 1).softmax().build()).empty());
+  CHECK(refusal(begins(4).fully_connected("fc1", 33).softmax().build()) == "too many categories");
+  CHECK(refusal(begins(4).softmax().build()) == "there are no filters");
+  CHECK(refusal(begins(4).pooling("p", 1, 1).softmax().build()) == "there are no filters");
+  CHECK(refusal(begins(1, 9)
+                    .convolution("c", 4, 9, {.padding = 1})
+                    .pooling("p", 3, 1)
                     .softmax()
-                    .build()) == 0);
-  CHECK(options(fits(4).convolution("conv1", 4, 1).pooling("p", 1, 1).softmax().build()) == 0);
+                    .build()) == "c: it is made for filters of 1 x 1, 3 x 3 and 5 x 5");
+  CHECK(refusal(begins(1, 5)
+                    .convolution("c", 4, 3, {.stride = 2})
+                    .fully_connected("f", 2)
+                    .softmax()
+                    .build()) == "c: it convolves with stride 1 only");
+  CHECK(refusal(begins(2, 4).pooling("p", 4, 4).fully_connected("f", 2).softmax().build()) ==
+        "p: it is made for windows of up to 3 x 3");
+  CHECK(refusal(begins(2, 4)
+                    .pooling("p", 3, 1, conv::Rounding::floor, conv::Pooling::max, 1)
+                    .fully_connected("f", 2)
+                    .softmax()
+                    .build()) == "p: it pools without padding only");
+  CHECK(refusal(begins(4000).fully_connected("a", 20).softmax().build()) ==
+        "it does not fit into shared memory");
+  CHECK(refusal(begins(16, 64).fully_connected("a", 20).softmax().build()) == "too large a map");
+  CHECK(
+      refusal(begins(2048).fully_connected("a", 2048).fully_connected("b", 2).softmax().build()) ==
+      "too many filters");
+  NetworkBuilder deep = begins(4);
+  for (const char* name : {"a", "b", "c", "d", "e", "f"}) deep.fully_connected(name, 4);
+  CHECK(refusal(NetworkBuilder(deep).softmax().build()).empty());
+  CHECK(refusal(deep.fully_connected("g", 4).softmax().build()) == "too many layers");
+  // It ends with the softmax.
+  const std::vector<Layer> layers =
+      begins(4).fully_connected("a", 4).fully_connected("b", 4).softmax().build().layers();
+  CHECK(variant.refuses({layers[0], layers[1]}) == "it ends with the softmax");
 }
 
 // ---- Chains ----
@@ -418,10 +491,10 @@ TEST_CASE("a chain packs its filters once, when it is made") {
       kernel.packed_floats = kernel.filters_floats;
       // As they are: what matters is who reads them.
       kernel.pack = [&, error, floats = static_cast<std::size_t>(kernel.filters_floats)](
-                        const float* filters, float* to) {
+                        const Arrays& arrays, float* to) {
         ++packed;
         std::vector<float> values(floats);
-        backend->copy_out(values.data(), filters, floats * sizeof(float));
+        backend->copy_out(values.data(), arrays.filters, floats * sizeof(float));
         backend->copy_in(to, values.data(), floats * sizeof(float));
         return error;
       };

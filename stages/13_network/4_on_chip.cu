@@ -1,0 +1,133 @@
+// Stage 13, step 4: the last layers of a small network, or all of it, in one kernel.
+//
+// Computes   for each image convolutions, pooling and fully connected layers, one after the other, each with bias and
+//            perhaps ReLU; then softmax.
+// Changed    since 3 fully_connected_lanes: with one image such a layer takes less time than its launch. So the
+//            layers stay together: the blocks of a cluster share the channels of each layer, hand what they found to
+//            each other's shared memory, wait for each other, and go on with the next layer.
+// Must cost  all filters once for each image, from the L2 cache: of LeNet 0.43 MB. A batch is better off with
+//            kernels that read them once for several images. Maps go from block to block on chip; each layer's outputs
+//            are stored besides, for whoever wants to look.
+// Run        ./halo run 13 --network lenet --batch 1
+#include <cooperative_groups.h>
+#include <cuda_pipeline.h>
+#include <cuda_runtime.h>
+
+#include "stages/13_network/on_chip.cuh"
+
+namespace halo::network {
+
+// [doc:on_chip]
+// Preconditions: clusters of kBlocks blocks, one for each image; `net` fits, as on_chip_division.cpp has worked it out.
+template <int kBlocks>
+__global__ void __launch_bounds__(kOnChipThreads)
+    on_chip_kernel(const float* input,    // [N][C][H][W]
+                   const float4* packed,  // [kBlocks][packed_quads]: taps and biases of each block
+                   float* output,         // [N][categories]
+                   const __grid_constant__ OnChip net) {
+  extern __shared__ float4 quads[];
+  float* cells = reinterpret_cast<float*>(quads);
+  const auto cluster = cooperative_groups::this_cluster();
+  const int rank = blockIdx.x % kBlocks, n = blockIdx.x / kBlocks;
+
+  // One loop for the taps of all layers: they are on their way together.
+  const float4* const own_packed = packed + rank * net.packed_quads;
+  for (int i = threadIdx.x; i < net.packed_quads; i += kOnChipThreads) {
+    __pipeline_memcpy_async(quads + i, own_packed + i, sizeof(float4));
+  }
+  for (int i = net.packed_quads + threadIdx.x; i < net.quads; i += kOnChipThreads) {
+    quads[i] = make_float4(0, 0, 0, 0);  // the frames of zeros
+  }
+  cluster.barrier_arrive();  // awaited when something is handed over for the first time
+  cudaTriggerProgrammaticLaunchCompletion();  // where calls overlap; else both do nothing
+  cudaGridDependencySynchronize();
+  __syncthreads();
+  const float* const picture = input + n * net.C * net.H * net.W;
+  for (int i = threadIdx.x; i < net.C * net.H * net.W; i += kOnChipThreads) {
+    const int line = i / net.by_W, w = i - line * net.W;
+    const int c = line / net.by_H, h = line - c * net.H;
+    float* const to = cells + net.input.begin + net.input.first + c * net.input.plane;
+    __pipeline_memcpy_async(to + h * net.input.pitch + w, picture + i, sizeof(float));
+  }
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  __syncthreads();
+
+  for (int i = 0; i < net.count; ++i) {
+    const OnChipStep& step = net.step[i];
+    const int first_k = rank * step.share, many = max(min(step.share, step.K - first_k), 0);
+    const int to = step.to.begin + first_k * step.to.plane;
+    if (step.size == 0) {
+      if (i == 0) cluster.barrier_wait();
+      if (step.alone && rank > 0) break;  // nobody will ask for this block's memory again
+      connect(step, cells, many, [&](int k, float value) {
+        const int lane = threadIdx.x % kWarpSize;
+        if (lane < (step.alone ? 1 : kBlocks)) {  // a lane tells a block
+          cluster.map_shared_rank(cells, step.alone ? rank : lane)[to + k] = value;
+        }
+      });
+    } else {
+      if (step.size == 1) convolve<1>(step, cells, many);
+      if (step.size == 3) convolve<3>(step, cells, many);
+      if (step.size == 5) convolve<5>(step, cells, many);
+      __syncthreads();
+      if (step.window == 0) pool<0>(step, cells, first_k, many);
+      if (step.window == 1) pool<1>(step, cells, first_k, many);
+      if (step.window == 2) pool<2>(step, cells, first_k, many);
+      if (step.window == 3) pool<3>(step, cells, first_k, many);
+      __syncthreads();
+      if (i == 0) cluster.barrier_wait();  // all have begun, and made their frames
+      // These channels to all others, frames and all: four cells a store.
+      const int handed = kBlocks > 1 ? (many * step.to.plane + 3) / 4 : 0;
+      for (int q = threadIdx.x; q < handed; q += kOnChipThreads) {
+        const float4 four = quads[to / 4 + q];
+#pragma unroll
+        for (int other = 1; other < kBlocks; ++other) {
+          cluster.map_shared_rank(quads, (rank + other) % kBlocks)[to / 4 + q] = four;
+        }
+      }
+    }
+    if (step.alone) {
+      __syncthreads();
+    } else {
+      cluster.sync();
+    }
+  }
+  // Not sooner: a barrier of the cluster waits for what was stored before it.
+  if (rank == 0 && threadIdx.x < kWarpSize) {
+    softmax(cells + net.logits, output + n * net.categories, net.categories);
+  }
+  store(net, cells, rank, n);
+}
+// [/doc:on_chip]
+
+template <int kBlocks>
+int on_chip(int images, const float* input, const float* packed, float* output, const OnChip& net,
+            bool overlaps) {
+  const auto kernel = on_chip_kernel<kBlocks>;
+  cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, net.bytes);
+  // More than eight blocks of a cluster is more than every GPU with clusters has to have.
+  if (kBlocks > 8) cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+  cudaLaunchAttribute attributes[2] = {};
+  attributes[0].id = cudaLaunchAttributeClusterDimension;
+  attributes[0].val.clusterDim.x = kBlocks;
+  attributes[0].val.clusterDim.y = attributes[0].val.clusterDim.z = 1;
+  attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attributes[1].val.programmaticStreamSerializationAllowed = overlaps;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(images * kBlocks);
+  config.blockDim = dim3(kOnChipThreads);
+  config.dynamicSmemBytes = net.bytes;
+  config.attrs = attributes;
+  config.numAttrs = 2;
+  return cudaLaunchKernelEx(&config, kernel, input, reinterpret_cast<const float4*>(packed), output,
+                            net);
+}
+
+int on_chip(int blocks, int images, const float* input, const float* packed, float* output,
+            const OnChip& net, bool overlaps) {
+  const auto launch = dispatch<16, 8, 4, 2, 1>(blocks, [](auto b) { return on_chip<b.value>; });
+  return launch(images, input, packed, output, net, overlaps);
+}
+
+}  // namespace halo::network

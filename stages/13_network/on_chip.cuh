@@ -1,0 +1,169 @@
+// What a block does of one layer, on maps in its shared memory (4_on_chip.cu).
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "stages/13_network/on_chip.hpp"
+
+namespace halo::network {
+
+// A division takes as long as a layer's sums.
+__device__ int operator/(int n, QuickDivisor d) {
+  return d.multiplier == 0 ? n : static_cast<int>(__umulhi(n, d.multiplier));
+}
+
+// The block's filters over the map. A thread has 4 rows of 2 columns; lanes that have parts of the same sums are neighbours.
+template <int kSize>
+__device__ void convolve(const OnChipStep& step, float* cells, int filters) {
+  constexpr int kPitch = (kSize * kSize + 3) / 4 * 4;  // on_chip_tap_pitch(kSize)
+  constexpr int kPairs = (kSize + 1) / 2;
+  const int lane = threadIdx.x % kWarpSize;
+  const int across = (step.Q + kOnChipColumns - 1) / kOnChipColumns;
+  const int down = (step.P + kOnChipRows - 1) / kOnChipRows;
+  const int items = filters * down * across * step.parts;
+  for (int first = threadIdx.x - lane; first < items; first += kOnChipThreads) {
+    const int item = min(first + lane, items - 1);  // all lanes of a warp go along
+    const int part = item & (step.parts - 1), tile = item >> (31 - __clz(step.parts));
+    const int line = tile / step.by_across, q = kOnChipColumns * (tile - line * across);
+    const int k = line / step.by_down, p = kOnChipRows * (line - k * down);
+    float sum[kOnChipRows][kOnChipColumns] = {};
+    for (int c = part; c < step.C; c += step.parts) {
+      const float* corner = cells + step.from.begin + c * step.from.plane + p * step.from.pitch + q;
+      const float* taps = cells + step.taps + k * step.row + c * kPitch;
+      float2 window[kOnChipRows + kSize - 1][kPairs];
+      float4 tap[kPitch / 4];
+#pragma unroll
+      for (int y = 0; y < kOnChipRows + kSize - 1; ++y) {
+#pragma unroll
+        for (int i = 0; i < kPairs; ++i) {
+          window[y][i] = reinterpret_cast<const float2*>(corner + y * step.from.pitch)[i];
+        }
+      }
+#pragma unroll
+      for (int i = 0; i < kPitch / 4; ++i) tap[i] = reinterpret_cast<const float4*>(taps)[i];
+#pragma unroll
+      for (int i = 0; i < kSize * kSize; ++i) {
+        const float one = reinterpret_cast<const float*>(tap)[i];
+#pragma unroll
+        for (int y = 0; y < kOnChipRows; ++y) {
+          const float* row = reinterpret_cast<const float*>(window[y + i / kSize]) + i % kSize;
+          sum[y][0] += row[0] * one;
+          sum[y][1] += row[1] * one;
+        }
+      }
+    }
+    for (int distance = step.parts / 2; distance > 0; distance /= 2) {
+#pragma unroll
+      for (int i = 0; i < kOnChipRows * kOnChipColumns; ++i) {
+        sum[i / 2][i % 2] += __shfl_xor_sync(0xffffffffu, sum[i / 2][i % 2], distance);
+      }
+    }
+    if (first + lane >= items || part > 0) continue;
+    const float bias = cells[step.taps + (k + 1) * step.row - 4];
+#pragma unroll
+    for (int i = 0; i < kOnChipRows * kOnChipColumns; ++i) {
+      if (p + i / 2 >= step.P || q + i % 2 >= step.Q) continue;
+      const int at = (k * step.P + p + i / 2) * step.Q + q + i % 2;
+      const float value = sum[i / 2][i % 2] + bias;
+      cells[step.own + at] = step.relu && value < 0.0f ? 0.0f : value;  // NaN stays
+    }
+  }
+}
+
+// The outputs of a fully connected layer, a warp each: use(k, value), for all lanes.
+template <class Use>
+__device__ void connect(const OnChipStep& step, const float* cells, int filters, Use use) {
+  const int lane = threadIdx.x % kWarpSize;
+  const float4* map = reinterpret_cast<const float4*>(cells + step.from.begin);
+  for (int k = threadIdx.x / kWarpSize; k < filters; k += kOnChipThreads / kWarpSize) {
+    const float4* row = reinterpret_cast<const float4*>(cells + step.taps + k * step.row);
+    float sum = 0;
+#pragma unroll 4
+    for (int f = lane; f < step.row / 4 - 1; f += kWarpSize) {
+      const float4 tap = row[f], cell = map[f];
+      sum += tap.x * cell.x + tap.y * cell.y + tap.z * cell.z + tap.w * cell.w;
+    }
+#pragma unroll
+    for (int distance = kWarpSize / 2; distance > 0; distance /= 2) {
+      sum += __shfl_xor_sync(0xffffffffu, sum, distance);
+    }
+    sum += reinterpret_cast<const float*>(row)[step.row - 4];
+    use(k, step.relu && sum < 0.0f ? 0.0f : sum);  // NaN stays
+  }
+}
+
+// The largest cell or the average of a window, of which rows x columns exist.
+template <int kWindow>  // 0: a cell as it is
+__device__ float pool(const float* corner, int pitch, int rows, int columns, bool average) {
+  if constexpr (kWindow == 0) return *corner;
+  float largest = -INFINITY, sum = 0;
+#pragma unroll
+  for (int i = 0; i < kWindow * kWindow; ++i) {
+    if (i / kWindow >= rows || i % kWindow >= columns) continue;
+    const float cell = corner[i / kWindow * pitch + i % kWindow];
+    largest = fmaxf(largest, cell);
+    sum += cell;
+  }
+  return average ? sum / (rows * columns) : largest;
+}
+
+// The block's channels, from first_k on, pooled or as they are, to the next layer's map.
+template <int kWindow>
+__device__ void pool(const OnChipStep& step, float* cells, int first_k, int channels) {
+  const bool of_sums = step.size > 0;
+  const int plane = of_sums ? step.P * step.Q : step.from.plane;
+  const int pitch = of_sums ? step.Q : step.from.pitch;
+  const float* from = cells + (of_sums ? step.own : step.from.begin + first_k * plane);
+  float* to = cells + step.to.begin + step.to.first + first_k * step.to.plane;
+  for (int i = threadIdx.x; i < channels * step.PP * step.PQ; i += kOnChipThreads) {
+    const int line = i / step.by_PQ, q = i - line * step.PQ;
+    const int k = line / step.by_PP, p = line - k * step.PP;
+    const int h = p * step.stride, w = q * step.stride;
+    const float value =
+        pool<kWindow>(from + k * plane + h * pitch + w, pitch, min(kWindow, step.P - h),
+                      min(kWindow, step.Q - w), step.average);
+    to[k * step.to.plane + p * step.to.pitch + q] = value;
+  }
+}
+
+// By one warp.
+__device__ void softmax(const float* logits, float* output, int categories) {
+  const int c = threadIdx.x;
+  const float logit = c < categories ? logits[c] : -INFINITY;
+  float largest = logit;
+#pragma unroll
+  for (int distance = kWarpSize / 2; distance > 0; distance /= 2) {
+    largest = fmaxf(largest, __shfl_xor_sync(0xffffffffu, largest, distance));
+  }
+  const float power = c < categories ? expf(logit - largest) : 0.0f;
+  float sum = power;
+#pragma unroll
+  for (int distance = kWarpSize / 2; distance > 0; distance /= 2) {
+    sum += __shfl_xor_sync(0xffffffffu, sum, distance);
+  }
+  if (c < categories) output[c] = power / sum;
+}
+
+// Everything that the block has found, for whoever wants to look at it: from where it still lies on chip.
+__device__ void store(const OnChip& net, const float* cells, int rank, int n) {
+  for (int i = 0; i < net.count; ++i) {
+    const OnChipStep& step = net.step[i];
+    const int first_k = rank * step.share, many = min(step.share, step.K - first_k);
+    const int plane = step.P * step.Q;
+    const float* const maps = cells + step.to.begin + first_k * step.to.plane;
+    const float* const sums = step.size > 0 ? cells + step.own : maps;
+    float* const to = step.sums + (n * step.K + first_k) * plane;
+    for (int j = threadIdx.x; step.size >= 0 && j < many * plane; j += kOnChipThreads) {
+      to[j] = sums[j];
+    }
+    const int pooled = step.window > 0 ? many * step.PP * step.PQ : 0;
+    float* const pooled_to = step.pooled + (n * step.K + first_k) * step.PP * step.PQ;
+    for (int j = threadIdx.x; j < pooled; j += kOnChipThreads) {
+      const int line = j / step.by_PQ, k = line / step.by_PP;
+      const int row = (line - k * step.PP) * step.to.pitch + j - line * step.PQ;
+      pooled_to[j] = maps[step.to.first + k * step.to.plane + row];
+    }
+  }
+}
+
+}  // namespace halo::network

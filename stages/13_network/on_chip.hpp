@@ -1,0 +1,65 @@
+// How the last layers of a small network are divided over a cluster of blocks that keeps their maps on chip
+// (4_on_chip.cu). Plain structs.
+#pragma once
+
+#include "common/harness/kernel.h"
+
+namespace halo::network {
+
+constexpr int kOnChipThreads = 256;
+constexpr int kOnChipSteps = 6;  // most
+constexpr int kMostCategories = kWarpSize;
+// Outputs of a thread that convolves.
+constexpr int kOnChipRows = 4, kOnChipColumns = 2;
+constexpr int kMostParts = 8;
+
+// Floats from a channel's taps to the next one's: whole fours.
+constexpr int on_chip_tap_pitch(int size) { return (size * size + 3) / 4 * 4; }
+
+// n / d for 0 <= n < 65,536 and 0 < d < 65,536, as the upper half of a product.
+struct QuickDivisor {
+  unsigned multiplier;  // 0: d = 1
+};
+constexpr QuickDivisor quick_divisor(int d) {
+  return {d == 1 ? 0u : static_cast<unsigned>((0x100000000ull + d - 1) / d)};
+}
+
+// A map in the shared memory of each block: floats from its start, with a frame of zeros where the layer that
+// reads it has padding. A channel begins on a quad, or all have one cell.
+struct OnChipMap {
+  int begin;         // of shared memory
+  int first;         // from `begin` to the first channel's first cell
+  int plane, pitch;  // from channel to channel, from row to row
+};
+
+// Filters, with pooling behind them where there is any; or pooling alone.
+struct OnChipStep {
+  OnChipMap from, to;
+  float* sums;     // [N][K][P][Q]; null where there are no filters
+  float* pooled;   // [N][K][PP][PQ]; null where there is no pooling
+  int C, K, P, Q;  // of the sums, or of what is pooled
+  int size;        // filters are size x size; 0: they cover the map; -1: none
+  int parts;       // lanes that share the channels of an output; a power of two
+  int share;       // channels of a block: block b has those from b * share on
+  int taps,
+      row;  // [share][row], the block's filters: begin; floats of each, the fourth from its end its bias
+  int own;                                        // [share][P][Q], what the block found
+  int window, stride, PP, PQ;                     // window 0: no pooling, stride 1, PP = P, PQ = Q
+  QuickDivisor by_across, by_down, by_PQ, by_PP;  // across, down: tiles of a thread's outputs
+  bool average, relu;
+  bool alone;  // the first block has all of it, and whatever follows
+};
+
+struct OnChip {
+  OnChipMap input;
+  int C, H, W;
+  QuickDivisor by_H, by_W;
+  int packed_quads;        // taps and biases of a block, at the start of shared memory
+  int quads;               // with the maps behind them, which begin as zeros
+  int bytes;               // of shared memory
+  int categories, logits;  // logits: where
+  int count;
+  OnChipStep step[kOnChipSteps];
+};
+
+}  // namespace halo::network

@@ -61,19 +61,22 @@ export DEBIAN_FRONTEND=noninteractive
 dpkg --add-architecture amd64
 apt-get update
 apt-get install -y --no-install-recommends libstdc++-12-dev-arm64-cross libc6-dev-arm64-cross \\
-  libgmp10:amd64 libisl23:amd64 libmpc3:amd64 libmpfr6:amd64 libstdc++6:amd64 libzstd1:amd64 zlib1g:amd64
+  libbinutils:amd64 libgmp10:amd64 libisl23:amd64 libjansson4:amd64 libmpc3:amd64 libmpfr6:amd64 libstdc++6:amd64 \\
+  libzstd1:amd64 zlib1g:amd64
 mkdir /tmp/own
 cd /tmp/own
 for part in g++ gcc g++-12 gcc-12 cpp-12 binutils; do apt-get download $part-aarch64-linux-gnu:amd64; done
 for package in *.deb; do dpkg-deb --extract $package /; done
-aarch64-linux-gnu-g++ --version
+echo 'int main() {}' > main.cpp
+aarch64-linux-gnu-g++ main.cpp -o main
+./main
 """
 OWN_CXX = "aarch64-linux-gnu-g++"
 VERSIONS = {
     "g++": "for c in $CXX g++ g++-12 g++-13 g++-14; do v=$($c -dumpfullversion 2>/dev/null) || continue; "
            "[ ${v%%.*} -lt 12 ] || { echo $c $v; break; }; done",
     "Meson": "meson --version",
-    "Catch2": "dpkg-query -W -f '${Version}' catch2",
+    "Catch2": "dpkg-query -W -f '${Version}' catch2 2>/dev/null || echo none",
 }
 
 

@@ -71,7 +71,7 @@ echo 'int main() {}' > main.cpp
 aarch64-linux-gnu-g++ main.cpp -o main
 ./main
 """
-OWN_CXX = "aarch64-linux-gnu-g++"
+OWN_CXX, OWN_AR = "aarch64-linux-gnu-g++", "aarch64-linux-gnu-gcc-ar"  # Meson does not look for that one by itself
 VERSIONS = {
     "g++": "for c in $CXX g++ g++-12 g++-13 g++-14; do v=$($c -dumpfullversion 2>/dev/null) || continue; "
            "[ ${v%%.*} -lt 12 ] || { echo $c $v; break; }; done",
@@ -241,7 +241,7 @@ def take_own_compiler(machine):
         done = machine.inside(OWN_COMPILER)
         if done.returncode != 0:
             raise NotRun(f"no compiler that is not emulated: {last_line(done.stdout)}")
-        machine.environment.append(f"CXX={OWN_CXX}")
+        machine.environment += [f"CXX={OWN_CXX}", f"AR={OWN_AR}"]
 
 
 def try_on(machine, commands, log):

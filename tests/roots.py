@@ -4,7 +4,8 @@ in which ./halo has to find, say and install what is missing.
 
     sudo nice tests/roots.py                        # all of them, one after the other
     sudo nice tests/roots.py debian-13 --test       # one; its tests too, which take long
-    sudo nice tests/roots.py --record               # and write docs/results/roots.md
+    sudo nice tests/roots.py debian-12-arm64        # AArch64, as in a container on Apple Silicon: emulated elsewhere
+    sudo nice tests/roots.py --record               # and write docs/results/roots.md; others' rows there stay
 
 A root is a container where docker answers, else a folder made by debootstrap and entered by chroot, whose mounts end
 with each command. It takes minutes and downloads packages, so it is no part of `./halo test`. A line for each
@@ -16,6 +17,7 @@ import argparse
 import datetime
 import os
 import pathlib
+import platform
 import re
 import shutil
 import subprocess
@@ -27,12 +29,13 @@ import urllib.request
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
 RECORD = SOURCE / "docs" / "results" / "roots.md"
 DEBIAN, UBUNTU = "http://deb.debian.org/debian", "http://archive.ubuntu.com/ubuntu"
-# Name: suite, mirror, docker's image, what people call it.
+# Name: suite, mirror, docker's image, what people call it, the processor if it is not to be this machine's.
 ROOTS = {
-    "debian-12": ("bookworm", DEBIAN, "debian:12", "Debian 12"),
-    "debian-13": ("trixie", DEBIAN, "debian:13", "Debian 13"),
-    "ubuntu-22.04": ("jammy", UBUNTU, "ubuntu:22.04", "Ubuntu 22.04"),
-    "ubuntu-24.04": ("noble", UBUNTU, "ubuntu:24.04", "Ubuntu 24.04"),
+    "debian-12": ("bookworm", DEBIAN, "debian:12", "Debian 12", None),
+    "debian-13": ("trixie", DEBIAN, "debian:13", "Debian 13", None),
+    "ubuntu-22.04": ("jammy", UBUNTU, "ubuntu:22.04", "Ubuntu 22.04", None),
+    "ubuntu-24.04": ("noble", UBUNTU, "ubuntu:24.04", "Ubuntu 24.04", None),
+    "debian-12-arm64": ("bookworm", DEBIAN, "debian:12", "Debian 12 on AArch64", "arm64"),
 }
 # Debian has no package of Ubuntu's keys. Its own server has them, and is asked by https.
 UBUNTU_KEYS = "https://archive.ubuntu.com/ubuntu/pool/main/u/ubuntu-keyring/ubuntu-keyring_2021.03.26_all.deb"
@@ -43,14 +46,45 @@ EXPECTED = {
     "./halo run 04": (0, ["tiled_halo PASS", "warp_tile PASS", "EQUAL"]),
     "build/common/simt/simcc docs/examples/reverse.cu": (3, ["race of tile", "Put a __syncthreads()"]),
 }
-# After them: an exercise as it is handed out, whose check needs Catch2, and fails.
-EXERCISE = ("./halo try 04", 1, ["0 of 100 points", "was never written"])
+# After them: an exercise as it is handed out, whose check needs Catch2, and fails. And a stage that takes Debian's Thrust.
+AFTERWARDS = [("./halo try 04", 1, ["0 of 100 points", "was never written"]),
+              ("./halo run 02", 0, ["single_block PASS", "thrust PASS", "EQUAL"])]
+# On another processor also the other stages of one dimension, and the simulator's tests.
+ELSEWHERE = [("./halo run 01", 0, ["loop PASS", "shared_loads PASS"]),
+             ("./halo run 03", 0, ["constant PASS", "EQUAL"]),
+             ("./halo run 05", 0, ["tiled_cached PASS", "quad PASS", "EQUAL"]),
+             ("./halo test simt", 0, [" passed, 0 failed"])]
+# An emulated compiler takes a hundred times as long as its program. In its place one of this machine's own, which makes
+# the same code. It is unpacked, not installed: apt would have it depend on packages of the wrong processor.
+OWN_COMPILER = """set -e
+export DEBIAN_FRONTEND=noninteractive
+dpkg --add-architecture amd64
+apt-get update
+apt-get install -y --no-install-recommends libstdc++-12-dev-arm64-cross libc6-dev-arm64-cross \\
+  libbinutils:amd64 libgmp10:amd64 libisl23:amd64 libjansson4:amd64 libmpc3:amd64 libmpfr6:amd64 libstdc++6:amd64 \\
+  libzstd1:amd64 zlib1g:amd64
+mkdir /tmp/own
+cd /tmp/own
+for part in g++ gcc g++-12 gcc-12 cpp-12 binutils; do apt-get download $part-aarch64-linux-gnu:amd64; done
+for package in *.deb; do dpkg-deb --extract $package /; done
+echo 'int main() {}' > main.cpp
+aarch64-linux-gnu-g++ main.cpp -o main
+./main
+"""
+OWN_CXX, OWN_AR = "aarch64-linux-gnu-g++", "aarch64-linux-gnu-gcc-ar"  # Meson does not look for that one by itself
 VERSIONS = {
-    "g++": "for c in g++ g++-12 g++-13 g++-14; do v=$($c -dumpfullversion 2>/dev/null) || continue; "
+    "g++": "for c in $CXX g++ g++-12 g++-13 g++-14; do v=$($c -dumpfullversion 2>/dev/null) || continue; "
            "[ ${v%%.*} -lt 12 ] || { echo $c $v; break; }; done",
     "Meson": "meson --version",
-    "Catch2": "dpkg-query -W -f '${Version}' catch2",
+    "Catch2": "dpkg-query -W -f '${Version}' catch2 2>/dev/null || echo none",
 }
+
+
+EMULATOR = pathlib.Path("/proc/sys/fs/binfmt_misc/qemu-aarch64")
+
+
+def is_emulated(arch):
+    return arch == "arm64" and platform.machine() != "aarch64"
 
 
 class NotRun(Exception):
@@ -90,17 +124,20 @@ class Container:
     """A machine that docker makes."""
 
     def __init__(self, name, _folder, _certificates=None):
-        image = ROOTS[name][2]
-        made = run(["docker", "run", "--detach", image, "sleep", "infinity"])
+        _, _, image, _, arch = ROOTS[name]
+        other = ["--platform", f"linux/{arch}"] if arch else []
+        made = run(["docker", "run", "--detach", *other, image, "sleep", "infinity"])
         if made.returncode != 0:
             raise NotRun(f"docker: {last_line(made.stdout)}")
         self.id = last_line(made.stdout)
+        self.environment = []
 
     def copy(self, archive):
         self.check(run(["docker", "cp", str(archive), f"{self.id}:/halo.tar"]))
 
     def inside(self, command):
-        return run(["docker", "exec", self.id, "sh", "-c", command])
+        set_there = [word for value in self.environment for word in ("--env", value)]
+        return run(["docker", "exec", *set_there, self.id, "sh", "-c", command])
 
     def close(self):
         run(["docker", "rm", "--force", self.id])
@@ -119,7 +156,7 @@ class Folder:
              'exec chroot "$root" "$@"')
 
     def __init__(self, name, folder, certificates=None):
-        suite, mirror, _, _ = ROOTS[name]
+        suite, mirror, _, _, arch = ROOTS[name]
         if os.geteuid() != 0:
             raise NotRun("only root can make one: sudo tests/roots.py")
         for tool in ("debootstrap", "unshare"):
@@ -133,6 +170,10 @@ class Folder:
             raise NotRun(f"{mirror} cannot be reached: {error}") from error
         self.root = folder / name
         command = ["debootstrap", "--variant=minbase"]
+        if arch:
+            command.append(f"--arch={arch}")
+            if is_emulated(arch) and not EMULATOR.exists():
+                raise NotRun("programs for AArch64 do not run here (apt-get install qemu-user-static, and binfmt_misc)")
         parts = "main"
         if mirror == UBUNTU:
             parts = "main,universe"
@@ -194,6 +235,15 @@ def pack(folder):
     return archive
 
 
+def take_own_compiler(machine):
+    """In an emulated root on x86-64: a compiler that is not emulated."""
+    if platform.machine() == "x86_64":
+        done = machine.inside(OWN_COMPILER)
+        if done.returncode != 0:
+            raise NotRun(f"no compiler that is not emulated: {last_line(done.stdout)}")
+        machine.environment += [f"CXX={OWN_CXX}", f"AR={OWN_AR}"]
+
+
 def try_on(machine, commands, log):
     """What each command took, in seconds."""
     took = []
@@ -224,9 +274,7 @@ def main():
     for name in arguments.names:
         if name not in ROOTS:
             parser.error(f"unknown: {name} ({', '.join(ROOTS)})")
-    commands = readme_commands() + [EXERCISE]
-    if arguments.test:
-        commands.append(("./halo test", 0, [" passed, 0 failed"]))
+    whole = [("./halo test", 0, [" passed, 0 failed"])] if arguments.test else []
     has_docker = shutil.which("docker") and run(["docker", "info"]).returncode == 0
     lines, passed, failed = [], 0, 0
     with tempfile.TemporaryDirectory(prefix="halo-roots-") as place:
@@ -234,14 +282,18 @@ def main():
         logs = arguments.logs or folder
         logs.mkdir(parents=True, exist_ok=True)
         archive = pack(folder)
-        for name in arguments.names or ROOTS:
+        for name in arguments.names or [name for name, root in ROOTS.items() if not is_emulated(root[4])]:
             machine, versions, took = None, {}, []
+            arch = ROOTS[name][4]
+            commands = readme_commands() + AFTERWARDS + (ELSEWHERE if arch else []) + whole
             try:
                 machine = (Container if has_docker else Folder)(name, folder, arguments.certificates)
                 machine.copy(archive)
                 unpacked = machine.inside("mkdir /halo && tar --extract --no-same-owner --file /halo.tar --directory /halo")
                 if unpacked.returncode != 0:
                     raise NotRun(f"the course cannot be unpacked: {last_line(unpacked.stdout)}")
+                if is_emulated(arch):
+                    take_own_compiler(machine)
                 with open(logs / f"{name}.txt", "w", encoding="utf-8") as log:
                     took = try_on(machine, commands, log)
                 outcome, why = "PASS", ""
@@ -257,24 +309,30 @@ def main():
             # The first command installs and builds what it needs.
             times = "; ".join(f"{command.split(' && ')[0]}: {seconds:.0f} s" for command, seconds in took)
             print(f"{name:14} {outcome:8} {why or times}", flush=True)
-            lines.append((ROOTS[name][3], outcome, versions, [round(seconds) for _, seconds in took], why))
+            title = ROOTS[name][3] + (f", emulated on {platform.machine()}" if is_emulated(arch) else "")
+            lines.append((title, outcome, versions, [round(seconds) for _, seconds in took], why))
     if arguments.record:
-        record(lines, "docker" if has_docker else "debootstrap and chroot")
+        record(lines, "docker" if has_docker else "debootstrap")
     return 1 if failed else 0 if passed else 77
 
 
 def record(lines, way):
+    """Rows of machines that were not tried this time stay."""
     text = ["# Clean machines", "",
             "What the README's commands and the check of an exercise do on machines that hold nothing but their base: each is",
             "made for the purpose, without a GPU, and `./halo` has to find and install what is missing. The seconds of the first",
             "command are those of downloading, installing, building and running.", "",
-            "| machine | outcome | g++ | Meson | Catch2 | `./halo run 04`, s | `./halo try 04`, s | |",
-            "|---|---|---|---|---|---:|---:|---|"]
+            "| machine | outcome | g++ | Meson | Catch2 | `./halo run 04`, s | `./halo try 04`, s | tried | |",
+            "|---|---|---|---|---|---:|---:|---|---|"]
+    before = RECORD.read_text(encoding="utf-8") if RECORD.exists() else ""
+    rows = {row.split(" | ")[0][2:]: row for row in before.splitlines() if row.startswith("| ") and "| machine |" not in row}
     for name, outcome, versions, took, why in lines:
         cells = [versions.get(what, "") for what in VERSIONS] + [str(took[i]) if i < len(took) else "" for i in (0, 2)]
-        text.append(f"| {name} | {outcome} | {' | '.join(cells)} | {why.replace('|', ' ')} |")
-    text += ["", f"*`sudo tests/roots.py --record`, {datetime.date.today()}, by {way}, on {os.cpu_count()} cores that others used as "
-             "well.*", ""]
+        rows[name] = f"| {name} | {outcome} | {' | '.join(cells)} | {datetime.date.today()}, {way} | {why.replace('|', ' ')} |"
+    text += rows.values()
+    text += ["", "On AArch64 also stages 01, 03 and 05 and the simulator's tests (`./halo test simt`) are run. \"Emulated\": all "
+             f"programs by QEMU but g++, which would take hours so: it is `{OWN_CXX}` of the machine itself.", "",
+             f"*`sudo tests/roots.py --record`, the last by {way} on {os.cpu_count()} cores that others used as well.*", ""]
     RECORD.write_text("\n".join(text), encoding="utf-8")
 
 

@@ -182,12 +182,16 @@
       .map((power) => [2 ** power, power < 0 ? `1/${2 ** -power}` : String(2 ** power)]);
   };
 
-  const steps = (items, what, pick, width) => {
-    const height = 250, left = 46, right = 8, top = 10, bottom = 12;
-    const ends = [Math.log2(items[0].median), Math.log2(items[items.length - 1].median)];
+  // The ends of an axis, as logarithms, for all these charts: what lies side by side is compared.
+  const axisOf = (charts) => {
+    const shown = charts.filter((items) => items.length > 0);
+    const ends = [Math.log2(Math.min(...shown.map((items) => items[0].median))), Math.log2(Math.max(...shown.map((items) => items[items.length - 1].median)))];
     const close = Math.max(-ends[0], ends[1]) < 0.5;
-    const low = close ? Math.min(ends[0] * 1.1, -0.08) : Math.min(-1, Math.floor(ends[0] - 0.001));
-    const high = close ? Math.max(ends[1] * 1.1, 0.08) : Math.max(1, Math.ceil(ends[1] + 0.001));
+    return [close ? Math.min(ends[0] * 1.1, -0.08) : Math.min(-1, Math.floor(ends[0] - 0.001)), close ? Math.max(ends[1] * 1.1, 0.08) : Math.max(1, Math.ceil(ends[1] + 0.001))];
+  };
+
+  const steps = (items, [low, high], what, pick, width) => {
+    const height = 250, left = 46, right = 8, top = 10, bottom = 12;
     const y = (ratio) => top + (high - Math.log2(ratio)) / (high - low) * (height - top - bottom);
     const step = (width - left - right) / items.length;
     const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": what });
@@ -232,13 +236,15 @@
       make("td", { class: line.worst.median < 1 ? "loss" : "" }, ratioText(line.worst.median)), make("td", { class: "small" }, line.worst.named), make("td", {}, ratioText(line.best.median)), make("td", { class: "small" }, line.best.named)];
     standingsBox.replaceChildren(make("table", {}, make("thead", {}, make("tr", {}, ...["variant", ...(two ? ["file"] : []), "problems", "ahead", "tie", "behind", "mean", "worst", "", "best", ""].map((text) => make("th", { scope: "col" }, text)))),
       make("tbody", {}, ...lines.map((line) => make("tr", { class: line.id === state.variant ? "chosen" : "" }, ...cells(line))))));
+    const charts = files.map((_, file) => contests(file, isShown).map((one) => ({ ...one, chosen: one.key === state.problem })));
+    const axis = axisOf(charts);
     ratiosBox.replaceChildren(...files.map((_, file) => {
-      const items = contests(file, isShown).map((one) => ({ ...one, chosen: one.key === state.problem }));
+      const items = charts[file];
       if (items.length === 0) return make("div", { class: "chart" }, make("p", { class: "said" }, ...(two ? [letter(file), " "] : []), "nothing to compare"));
       const now = items.find((one) => one.chosen);
       const said = now ? [make("b", {}, now.named), `: ${now.ours.variant} ${duration(timeOf(now.ours).median)}, ${now.theirs.variant} ${duration(timeOf(now.theirs).median)}: `,
         make("span", { class: !now.tie && now.median < 1 ? "loss" : "" }, ratioText(now.median)), ` (${ratioText(now.low)} to ${ratioText(now.high)}${now.tie ? ", a tie" : ""})`] : ["this problem was not compared"];
-      return make("div", { class: "chart" }, steps(items, `${shownName()} against the fastest library on ${plural(items.length, "problem")}, sorted, from ${ratioText(items[0].median)} to ${ratioText(items[items.length - 1].median)}`, (item) => choose({ problem: item.key }), widthOf(two ? 2 : 1)),
+      return make("div", { class: "chart" }, steps(items, axis, `${shownName()} against the fastest library on ${plural(items.length, "problem")}, sorted, from ${ratioText(items[0].median)} to ${ratioText(items[items.length - 1].median)}`, (item) => choose({ problem: item.key }), widthOf(two ? 2 : 1)),
         make("p", { class: "said" }, ...(two ? [letter(file), " "] : []), ...said));
     }));
   };
@@ -405,7 +411,7 @@
       make("tr", {}, make("th", { scope: "row" }, item.named), make("td", { class: item.median < 1 ? "loss" : "" }, ratioText(item.median)), make("td", { class: "small" }, `${ratioText(item.low)} to ${ratioText(item.high)}`)))))),
       ...(list.length > MOST_NAMED ? [make("p", { class: "said" }, `and ${count(list.length - MOST_NAMED)} more: halo compare`)] : [])];
     const marked = items.map((item) => ({ ...item, chosen: item.key === state.problem && (!state.variant || idOf(item.pair) === state.variant) }));
-    besideBox.replaceChildren(make("div", { class: "chart" }, steps(marked, `time in A / time in B of ${plural(items.length, "row")}, sorted`, (item) => choose({ problem: item.key, variant: idOf(item.pair) }), widthOf(2))),
+    besideBox.replaceChildren(make("div", { class: "chart" }, steps(marked, axisOf([marked]), `time in A / time in B of ${plural(items.length, "row")}, sorted`, (item) => choose({ problem: item.key, variant: idOf(item.pair) }), widthOf(2))),
       make("div", {}, ...listed("Slower in B", items.filter((item) => !item.tie && item.median < 1)), ...listed("Faster in B", items.filter((item) => !item.tie && item.median > 1).reverse())));
   };
 

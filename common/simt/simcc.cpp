@@ -355,16 +355,20 @@ void run(const Arguments& command, bool verbose) {
   posix_spawnattr_destroy(&attributes);
   if (error == 0) g_child = child;
   sigprocmask(SIG_SETMASK, &mask, nullptr);
-  if (error != 0) {
-    throw UsageError("cannot run " + command[0] + ": " + std::strerror(error) +
+  const auto refuse = [&](const char* why) {
+    throw UsageError("cannot run " + command[0] + ": " + why +
                      "; install g++ or name it in SIMT_CXX");
-  }
+  };
+  if (error != 0) refuse(std::strerror(error));
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   g_child = 0;
   if (g_signal != 0) throw CommandFailed{128 + g_signal};
   if (WIFSIGNALED(status)) throw CommandFailed{128 + WTERMSIG(status)};
+  // Under an emulator posix_spawn may only tell so that there is no such program.
+  constexpr int kNotFound = 127;
+  if (WEXITSTATUS(status) == kNotFound) refuse("it was not found, or ended with 127");
   if (WEXITSTATUS(status) != 0) throw CommandFailed{1};
 }
 

@@ -1275,10 +1275,14 @@ class Translator {
       external = external || (scope().kind == ScopeKind::names &&
                               extern_names_.count(std::string(tokens_[declarator.name].text)) != 0);
     }
-    const std::string attribute = "__attribute__((section(\"" + section + "\"), used))";
+    const std::string in_section = "__attribute__((section(\"" + section + "\"), used";
+    const std::string attribute = in_section + "))";
+    // Variables in global memory begin where cudaMalloc would (CUDA's guide, "Size and Alignment Requirement").
+    const bool is_global = section == "simt_device";
     drop_memory_words(declaration);
     for (const char* word : {"static", "extern", "inline"}) drop_specifier(declaration, word);
-    add_storage(declaration, (external ? "" : "static ") + attribute);
+    add_storage(declaration, (external ? "" : "static ") +
+                                 (is_global ? in_section + ", aligned(256)))" : attribute));
     // The runtime knows __managed__ variables, which the host may use by name, by their guards.
     const std::string managed = has_specifier(declaration, "__managed__") ? "managed_" : "";
     edits_[declaration.end].after += " static " + attribute + " char simt_guard_" + managed +

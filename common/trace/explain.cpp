@@ -101,7 +101,8 @@ struct Request {
   std::string warp;  // "warp 0 of block (1, 0, 0)"
 };
 
-Request request_of(const json::Value& json, const json::Value& warp) {
+// But for its warp.
+Request request_of(const json::Value& json) {
   Request request;
   json.at("bytes").get_to(request.bytes);
   json.at("taken").get_to(request.taken);
@@ -114,11 +115,14 @@ Request request_of(const json::Value& json, const json::Value& warp) {
                                numbers.at(3) + i * numbers.at(4)});
     }
   }
-  const auto block = warp.get<std::vector<std::uint64_t>>("block");
-  request.warp = "warp " + std::to_string(warp.get<std::uint64_t>("warp")) + " of block (" +
-                 std::to_string(block.at(0)) + ", " + std::to_string(block.at(1)) + ", " +
-                 std::to_string(block.at(2)) + ")";
   return request;
+}
+
+std::string warp_name(const json::Value& warp) {
+  const auto block = warp.get<std::vector<std::uint64_t>>("block");
+  return "warp " + std::to_string(warp.get<std::uint64_t>("warp")) + " of block (" +
+         std::to_string(block.at(0)) + ", " + std::to_string(block.at(1)) + ", " +
+         std::to_string(block.at(2)) + ")";
 }
 
 // Of the requests of this kind that were kept of the line's worst warp, the one that takes most beyond the fewest.
@@ -131,7 +135,8 @@ Request worst_request(const json::Value& trace, const json::Value& line, const s
         one.at("kind").get<std::string>() != kind) {
       continue;
     }
-    Request request = request_of(one, warp);
+    Request request = request_of(one);
+    request.warp = warp_name(warp);
     if (worst.lanes.empty() || request.taken - request.fewest > worst.taken - worst.fewest) {
       worst = std::move(request);
     }
@@ -227,6 +232,12 @@ std::string why_wavefronts(const Request& request, std::int64_t phase) {
   return text + ".";
 }
 
+// Empty: no more can be said than that.
+std::string why_more(const std::string& kind, const Request& request, std::int64_t phase) {
+  if (kind.starts_with("shared_")) return why_wavefronts(request, phase);
+  return kind.starts_with("global_") ? why_sectors(request, phase) : "";
+}
+
 // The line, and what is to be said of it beneath.
 std::string quoted(const Document& document, const Culprit& culprit, const TableOptions& options) {
   const auto lines = document.files.find(culprit.file);
@@ -265,12 +276,18 @@ std::string sentence(const Way& way, const Count& count, const Request& request,
   if (request.taken <= request.fewest) return text;
   text += " For one, " + request.warp + ": " + std::to_string(request.taken) + " for " +
           plural(request.lanes.size(), "lane") + ".";
-  if (unit == "sector") text += " " + why_sectors(request, phase);
-  if (unit == "wavefront") text += " " + why_wavefronts(request, phase);
-  return text;
+  const std::string reason = why_more(way.kind, request, phase);
+  return reason.empty() ? text : text + " " + reason;
 }
 
 }  // namespace
+
+std::string why(const json::Value& request, const json::Value& arrays) {
+  const Request one = request_of(request);
+  if (one.taken <= one.fewest || one.lanes.empty()) return "";
+  return why_more(request.get<std::string>("kind"), one,
+                  arrays.elements().at(one.lanes.front().array).get<std::int64_t>("phase"));
+}
 
 std::vector<Culprit> culprits(const Document&, const View& view) {
   const json::Value& trace = view.launch.at("trace");

@@ -27,6 +27,16 @@
     return `${number} ${number === 1 ? word : word === "address" ? "addresses" : word + "s"}`;
   };
 
+  // How the picture of such a request is read.
+  const HOW = {
+    sector: "Above, the lanes. Below, the memory: a row is 128 bytes, four sectors. A request moves sectors whole; those that " +
+      "it touches are outlined, and a number says which lane uses these 4 bytes.",
+    wavefront: "Above, the lanes. Below, shared memory: a column is a bank, 4 bytes wide. A bank gives one word at a time, so " +
+      "the one that has the most words to give, counted at the foot, says how many wavefronts the request takes.",
+    address: "Above, the lanes. Below, the memory: a row is 128 bytes. Constant memory serves one address at a time: it is " +
+      "fastest where all lanes read the same.",
+  };
+
   // Blue to gold: told apart by every kind of eye, and by lightness alone.
   const STOPS = [[38, 86, 160], [96, 121, 150], [140, 140, 132], [186, 158, 82], [222, 180, 30]];
   const colourOf = (lane) => {
@@ -295,14 +305,15 @@
           make("th", { title: "Bank conflicts of shared memory a request" }, "conflicts a request"),
           make("th", {}, files.length === 1 ? files[0] : "source"))), body));
       this.controls = make("div", { class: "controls" });
-      this.strip = make("div", { class: "strip" });
+      this.strip = make("div", { class: "strip", title: "What was kept of the warp's requests, in order; the tall marks are those of the chosen line" });
       this.caption = make("p", { class: "caption", "aria-live": "polite" });
+      this.how = make("p", { class: "how" });
       this.drawing = make("div", { class: "drawing", tabindex: "0", role: "region", "aria-label": "lanes of a request" });
       this.node.replaceChildren(head, make("div", { class: "parts" },
         make("div", {}, this.source, make("p", { class: "legend" },
           make("span", {}, make("i", { class: "s" }), " as few sectors as can be … 8 times as many"),
           make("span", {}, make("i", { class: "c" }), " no conflict … 31 a request"))),
-        make("div", {}, this.controls, this.strip, this.caption, this.drawing)));
+        make("div", {}, this.controls, this.strip, this.caption, this.drawing, this.how)));
     }
 
     sourceRow(number, text, line) {
@@ -446,10 +457,17 @@
           () => this.choose(this.key, warp), warp === this.warp));
       }
       const kinds = this.kindsAt();
+      // A word before what is to choose, on the same line as the first of it.
+      const introduced = (word, from) => {
+        parts[from] = make("span", { class: "introduced" }, make("span", { class: "name" }, word), parts[from]);
+      };
+      introduced("kept:", 0);
       if (kinds.length > 1) {
+        const from = parts.length;
         for (const kind of [...kinds, "all"]) {
           parts.push(button(kind, kind === "all" ? "all" : kind.replace("_", " "), () => { this.kind = kind; this.at = 0; this.update(); }, kind === this.kind));
         }
+        introduced("its requests:", from);
       }
       parts.push(make("span", { style: "white-space:nowrap" },
         button("back", "◀", () => this.moveStep(this.at - 1), null, this.at <= 0, "the step before"), " ",
@@ -486,6 +504,7 @@
     updateCaption(request, requests) {
       if (!request) {
         this.said = "";
+        this.how.textContent = "";
         this.caption.textContent = "Nothing of this kind was kept.";
         return;
       }
@@ -502,13 +521,15 @@
       const parts = [what + `, ${names}`];
       if (cost) parts.push(": ", make("span", { class: request.taken > request.fewest ? "bad" : "" }, cost));
       parts.push(".");
+      if (request.why) parts.push(" " + request.why);
       const picked = lanes.find((lane) => lane.lane === this.lane);
       if (picked) {
         const at = picked.array.phase + picked.offset;
         parts.push(` Lane ${picked.lane}: byte ${count(picked.offset)} of ${picked.array.name}, ` +
           (isShared(request.kind) ? `bank ${Math.floor(at / 4) % 32}.` : `sector ${count(Math.floor(at / 32))}.`));
       }
-      this.said = `${what}, ${names}: ${cost}`;
+      this.said = `${what}, ${names}: ${cost}. ${request.why || ""}`;
+      this.how.textContent = HOW[unitOf(request.kind)];
       this.caption.replaceChildren(...parts);
     }
   }

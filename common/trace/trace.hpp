@@ -66,6 +66,10 @@ struct Culprit {
   std::string words;  // sentences
 };
 
+/// What about the lanes of a request that was kept makes it take more than its bytes need, as a sentence. Empty:
+/// it does not, or no more can be said. The arrays are those of its trace.
+std::string why(const json::Value& request, const json::Value& arrays);
+
 /// Those of a view, the worst first.
 std::vector<Culprit> culprits(const Document& document, const View& view);
 

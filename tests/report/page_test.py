@@ -34,15 +34,17 @@ def same(a, b):
 
 
 def slower(folder):
-    """Another run, as it were: the same file with every other row 10 % slower, on another machine."""
+    """Another run, as it were: the same file with every other row 10 % slower, one variant four times as slow, on
+    another machine."""
     results = json.loads(RECORD.read_text())
     results["machine"]["gpu"] = "another GPU"
-    for row in results["rows"][::2]:
+    for i, row in enumerate(results["rows"]):
+        factor = 4 if row["variant"] == "single_block" else 1.1 if i % 2 == 0 else 1
         for state in ("hot", "cold"):
             spread = row["time"].get(state) or {}
             for figure in ("median_ms", "p10_ms", "p90_ms"):
                 if spread.get(figure):
-                    spread[figure] *= 1.1
+                    spread[figure] *= factor
     path = folder / "slower.json"
     path.write_text(json.dumps(results))
     return path
@@ -162,6 +164,11 @@ def beside(shown, wrong):
                        "one.querySelector('h2').textContent === 'A beside B').querySelectorAll('svg .' + kind).length)")
     fail_if(wrong, counts != bars, f"{bars} bars for {counts}")
     fail_if(wrong, counts[2] < 20, "nothing became slower")
+    # Side by side on one scale, though the ratios of one file are a quarter of the other's.
+    shown.value("halo.choose({variant: '02_conv1d_global/single_block'})")
+    heights = shown.value("[...document.querySelectorAll('.pair.both .chart svg')].slice(0, 2).map((svg) => "
+                          "[...svg.querySelectorAll('.grid')].map((line) => line.getAttribute('y1')).join())")
+    fail_if(wrong, len(heights) != 2 or heights[0] != heights[1], f"two scales: {heights}")
     fail_if(wrong, "another GPU" not in shown.value("document.body.textContent"), "the other machine is not named")
 
 

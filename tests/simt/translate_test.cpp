@@ -740,7 +740,9 @@ TEST_CASE("dynamic shared memory that is no open array is refused", "[simt][shar
 TEST_CASE("__constant__ and __device__ variables get their section and a guard",
           "[simt][symbols]") {
   const std::string constant = "static __attribute__((section(\"simt_constant\"), used)) ";
-  const std::string device = "static __attribute__((section(\"simt_device\"), used)) ";
+  const std::string device =
+      "static __attribute__((section(\"simt_device\"), used, aligned(256))) ";
+  const std::string behind = "static __attribute__((section(\"simt_device\"), used)) ";
   const auto guard = [](const std::string& storage) {
     return " " + storage + "char simt_guard_0[64];";
   };
@@ -756,15 +758,15 @@ TEST_CASE("__constant__ and __device__ variables get their section and a guard",
   CHECK(translated("extern \"C\" __constant__ float M[4];") ==
         constant + "float M[4];" + guard(constant));
   CHECK(translated("__device__ int count = 0, more[2];") ==
-        device + "int count = 0, more[2];" + guard(device));
-  CHECK(translated("int __device__ count(3);") == device + "int count(3);" + guard(device));
-  const std::string managed = " " + device + "char simt_guard_managed_0[64];";
+        device + "int count = 0, more[2];" + guard(behind));
+  CHECK(translated("int __device__ count(3);") == device + "int count(3);" + guard(behind));
+  const std::string managed = " " + behind + "char simt_guard_managed_0[64];";
   CHECK(translated("__device__ __managed__ int x;") == device + "int x;" + managed);
   CHECK(translated("__managed__ int x;") == device + "int x;" + managed);
   CHECK(translated("__device__ float (*const op)(float, float) = add;") ==
-        device + "float (* op)(float, float) = add;" + guard(device));
+        device + "float (* op)(float, float) = add;" + guard(behind));
   CHECK(translated("__device__ void f() { static int n; }") ==
-        "void f() { " + device + "int n;" + guard(device) + " }");
+        "void f() { " + device + "int n;" + guard(behind) + " }");
 }
 
 TEST_CASE("the heap of device code", "[simt][symbols]") {
@@ -794,8 +796,10 @@ TEST_CASE("extern and constant-expression variables get no section", "[simt][sym
   CHECK(translated("__device__ static constexpr float pi = 3.14f;") ==
         "static constexpr float pi = 3.14f;");
   // The definition of a variable declared extern must stay the same variable.
-  CHECK_THAT(translated("extern __device__ int n; __device__ int n;"),
-             contains("extern int n; __attribute__((section(\"simt_device\"), used)) int n;"));
+  CHECK_THAT(
+      translated("extern __device__ int n; __device__ int n;"),
+      contains(
+          "extern int n; __attribute__((section(\"simt_device\"), used, aligned(256))) int n;"));
   CHECK(translated("__device__ void f() { static const int t[] = {1, 2}; }") ==
         "void f() { static const int t[] = {1, 2}; }");
 }

@@ -96,12 +96,20 @@ def drawn(page, shown, wrong):
     rows = shown.value("halo.panes[0].drawing.querySelectorAll('rect.empty').length")
     most = shown.value("halo.panes[0].drawing.querySelectorAll('.bar.most').length")
     fail_if(wrong, (rows, most) != (32, 1), f"a column is drawn in {rows} rows with {most} full banks")
+    said = shown.value("halo.panes[0].caption.textContent")
+    fail_if(wrong, "Bank 0 has 32 different words to give" not in said, f"it does not say why: {said}")
+    how = shown.value("halo.panes[0].how.textContent")
+    fail_if(wrong, "a column is a bank" not in how, f"how banks are read: {how}")
     heat = shown.value("[...document.querySelectorAll('td.conflicts')].map(cell => [cell.textContent, "
                        "Number(cell.style.getPropertyValue('--heat'))])")
     fail_if(wrong, heat != [["0", 0], ["31", 1]], f"the heat of conflicts is {heat}")
     shown.value("halo.panes[0].kind = 'global_store', halo.panes[0].update()")
     sectors = shown.value("halo.panes[0].drawing.querySelectorAll('rect.sector').length")
     fail_if(wrong, sectors != 4, f"a row is drawn in {sectors} sectors")
+    said = shown.value("halo.panes[0].caption.textContent")
+    fail_if(wrong, not said.endswith("4 sectors, the fewest."), f"a row that wastes nothing: {said}")
+    how = shown.value("halo.panes[0].how.textContent")
+    fail_if(wrong, "a row is 128 bytes" not in how, f"how sectors are read: {how}")
 
 
 def look(page, shown, pictures, wrong):

@@ -16,6 +16,9 @@
 #include "common/simt/runtime/reserve.hpp"
 
 extern "C" void __sanitizer_cov_trace_pc();
+#if defined(__aarch64__)
+extern "C" void __ubsan_handle_divrem_overflow_abort(void*, std::uintptr_t, std::uintptr_t);
+#endif
 
 namespace simt {
 
@@ -136,14 +139,15 @@ class DeviceCode {
     const auto trace = reinterpret_cast<std::uintptr_t>(&__sanitizer_cov_trace_pc);
     std::vector<std::uintptr_t> starts;  // of blocks
     std::vector<std::uintptr_t> calls;   // all
-    for (std::uintptr_t at = begin; at + 5 <= function->end; ++at) {
-      const auto* const code = reinterpret_cast<const unsigned char*>(at);
-      if (*code != 0xe8) continue;
-      std::int32_t distance;
-      std::memcpy(&distance, code + 1, sizeof distance);
-      const std::uintptr_t target = at + 5 + static_cast<std::intptr_t>(distance);
+    // Starts of blocks that are not the user's: the compiler's own for a divisor that is zero.
+    std::set<std::uintptr_t> added;
+    for (std::uintptr_t at = begin; at + kCallBytes <= function->end; at += kInstructionStep) {
+      const std::uintptr_t target = called_from(at);
+      if (target == 0) continue;
       if (target == trace) {
         starts.push_back(at);
+      } else if (target == divides_by_zero()) {
+        if (!starts.empty()) added.insert(starts.back());
       } else if (const ProgramImage::Function* callee = image_.function_at(target);
                  callee && callee->begin == target) {
         result.callees.push_back(target);
@@ -154,6 +158,7 @@ class DeviceCode {
     }
     if (starts.empty()) return;
     for (std::size_t i = 0; i < starts.size(); ++i) {
+      if (added.count(starts[i]) > 0) continue;
       Block block;
       block.call = block_at(starts[i]);
       const std::uintptr_t from = i == 0 ? begin : starts[i];
@@ -169,11 +174,20 @@ class DeviceCode {
       block.start = place_of(starts[i]);
       result.blocks.push_back(std::move(block));
     }
-    read_jumps(*function, starts, result);
+    read_jumps(*function, starts, added, result);
+  }
+
+  // What g++ calls before a division whose divisor is zero, where the processor does not mind (scheduler.cpp).
+  static std::uintptr_t divides_by_zero() {
+#if defined(__aarch64__)
+    return reinterpret_cast<std::uintptr_t>(&__ubsan_handle_divrem_overflow_abort);
+#else
+    return 0;
+#endif
   }
 
   std::uint32_t block_at(std::uintptr_t start) const {
-    return static_cast<std::uint32_t>(start + 4 - image_.load_address());
+    return static_cast<std::uint32_t>(start + kCallBytes - 1 - image_.load_address());
   }
 
   // Follows the code from instruction `at` to the blocks that come next.
@@ -224,8 +238,9 @@ class DeviceCode {
   }
 
   // Nothing if the function's instructions are not all understood.
+  // `added` are those of the starts that are not the user's, and the jumps that lead there are not either.
   void read_jumps(const ProgramImage::Function& function, const std::vector<std::uintptr_t>& starts,
-                  DeviceFunction& result) {
+                  const std::set<std::uintptr_t>& added, DeviceFunction& result) {
     const std::vector<Instruction> code = decode(function.begin, function.end);
     std::vector<bool> is_start(code.size());
     for (const std::uintptr_t start : starts) {
@@ -249,9 +264,13 @@ class DeviceCode {
       jump.column = row->column;
       jump.from = before;
       const std::size_t next[2] = {index_of(code, code[at].target), at + 1};
+      bool is_added = false;
       for (int i = 0; i < 2; ++i) {
         Jump::Way& way = jump.ways[i];
-        const Ahead ahead = look_ahead(code, is_start, next[i]);
+        Ahead ahead = look_ahead(code, is_start, next[i]);
+        const auto dropped = std::erase_if(
+            ahead.starts, [&](std::size_t start) { return added.count(code[start].address) > 0; });
+        is_added |= dropped > 0 && ahead.starts.empty();
         way.known = ahead.known;
         way.again = next[i] <= at;
         for (const std::size_t start : ahead.starts)
@@ -262,7 +281,7 @@ class DeviceCode {
         const auto first_row = table_.covering(first);
         if (first_row != table_.rows().end()) way.column = first_row->column;
       }
-      result.jumps.push_back(std::move(jump));
+      if (!is_added) result.jumps.push_back(std::move(jump));
     }
   }
 

@@ -1,7 +1,6 @@
 #include "common/simt/runtime/fiber.hpp"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <boost/context/detail/fcontext.hpp>
 #include <cstdio>
@@ -40,10 +39,9 @@ Fiber* FiberPool::acquire() {
     idle_.pop_back();
     return fiber;
   }
-  const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  void* memory = mmap(nullptr, kStackBytes + page, PROT_READ | PROT_WRITE,
+  void* memory = mmap(nullptr, kStackBytes + kStackGuardBytes, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-  if (memory == MAP_FAILED || mprotect(memory, page, PROT_NONE) != 0) {
+  if (memory == MAP_FAILED || mprotect(memory, kStackGuardBytes, PROT_NONE) != 0) {
     std::fprintf(stderr, "simt: no memory for a thread's stack of %zu kB; set SIMT_THREADS lower\n",
                  kStackBytes >> 10);
     std::_Exit(2);
@@ -51,7 +49,7 @@ Fiber* FiberPool::acquire() {
   // Stacks that all began at the same page offset would share a few cache sets: spread them.
   const std::size_t colour = (created_++ * kColourStep) % kColourRange;
   auto* fiber = new Fiber;
-  fiber->low = reinterpret_cast<std::uintptr_t>(memory) + page;
+  fiber->low = reinterpret_cast<std::uintptr_t>(memory) + kStackGuardBytes;
   fiber->high = fiber->low + kStackBytes - colour;
   start(fiber);
   return fiber;

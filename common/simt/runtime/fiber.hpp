@@ -7,11 +7,15 @@
 
 namespace simt {
 
+// What lies below a stack and can't be accessed. g++ touches what a large frame takes in steps of a page on x86-64
+// and of 64 kB on AArch64: no access that is meant for the stack gets past this.
+inline constexpr std::size_t kStackGuardBytes = 64 << 10;
+
 // A context on a stack of its own. After its function has returned a fiber is kept and started
 // again for another thread.
 struct Fiber {
   void* context = nullptr;  // where to resume
-  std::uintptr_t low = 0;   // lowest usable address; a guard page lies below it
+  std::uintptr_t low = 0;   // lowest usable address; the guard lies below it
   std::uintptr_t high = 0;  // the same distance above every fiber's first frame
 };
 

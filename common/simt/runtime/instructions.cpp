@@ -5,6 +5,8 @@
 namespace simt {
 namespace {
 
+#if defined(__x86_64__)
+
 // One instruction of x86-64 (Intel's manual, volume 2, chapter 2 and appendix A).
 class Decoder {
  public:
@@ -217,7 +219,78 @@ class Decoder {
   Instruction result_;
 };
 
+#elif defined(__aarch64__)
+
+// One instruction of AArch64: 32 bits. The fields are those of Arm's Architecture Reference Manual for
+// A-profile, section C4.1, "Branches, Exception Generating and System instructions".
+class Decoder {
+ public:
+  Decoder(std::uintptr_t begin, std::uintptr_t end) : at_(begin), end_(end) {
+    result_.address = begin;
+  }
+
+  // False if less than an instruction is left.
+  bool decode() {
+    if (end_ - at_ < 4) return false;
+    std::memcpy(&word_, reinterpret_cast<const void*>(at_), sizeof word_);
+    using Kind = Instruction::Kind;
+    if ((word_ & 0xfc000000) == 0x14000000) {  // b
+      leads(Kind::jump, 0, 26);
+    } else if ((word_ & 0xfc000000) == 0x94000000) {  // bl
+      leads(Kind::call, 0, 26);
+    } else if ((word_ & 0xff000000) == 0x54000000 ||  // b.cond, bc.cond
+               (word_ & 0x7e000000) == 0x34000000) {  // cbz, cbnz
+      leads(Kind::branch, 5, 19);
+    } else if ((word_ & 0x7e000000) == 0x36000000) {  // tbz, tbnz
+      leads(Kind::branch, 5, 14);
+    } else if ((word_ & 0xfe000000) == 0xd6000000) {  // to a register's address
+      constexpr Kind kKinds[] = {Kind::indirect, Kind::call, Kind::leaves};  // br, blr, ret
+      const unsigned which = word_ >> 21 & 7;
+      result_.kind = which < 3 ? kKinds[which] : Kind::leaves;
+    } else if ((word_ & 0xffe0001f) == 0xd4200000 || (word_ & 0xffff0000) == 0) {  // brk, udf
+      result_.kind = Kind::leaves;
+    }
+    at_ += 4;
+    return true;
+  }
+
+  std::uintptr_t end() const { return at_; }
+  const Instruction& result() const { return result_; }
+
+ private:
+  // The distance in instructions is signed: `bits` of them from bit `first` on.
+  void leads(Instruction::Kind kind, unsigned first, unsigned bits) {
+    const std::int64_t distance =
+        static_cast<std::int64_t>(std::uint64_t{word_} << (64 - first - bits)) >> (64 - bits);
+    result_.kind = kind;
+    result_.target = at_ + static_cast<std::uintptr_t>(4 * distance);
+  }
+
+  std::uintptr_t at_;
+  std::uintptr_t end_;
+  std::uint32_t word_ = 0;
+  Instruction result_;
+};
+
+#endif
+
 }  // namespace
+
+std::uintptr_t called_from(std::uintptr_t address) {
+#if defined(__x86_64__)
+  // Most addresses asked for hold no call: not all of the decoder for each.
+  const auto* const code = reinterpret_cast<const unsigned char*>(address);
+  if (*code != 0xe8) return 0;
+  std::int32_t distance;
+  std::memcpy(&distance, code + 1, sizeof distance);
+  return address + kCallBytes + static_cast<std::uintptr_t>(std::intptr_t{distance});
+#else
+  Decoder decoder(address, address + kCallBytes);
+  decoder.decode();
+  const Instruction& one = decoder.result();
+  return one.kind == Instruction::Kind::call ? one.target : 0;
+#endif
+}
 
 std::vector<Instruction> decode(std::uintptr_t begin, std::uintptr_t end) {
   std::vector<Instruction> instructions;

@@ -93,10 +93,6 @@ ProgramImage::ProgramImage() {
   for (int i = 0; i < header->e_phnum; ++i) {
     const auto& segment = segments[i];
     if (segment.p_type == PT_TLS) tls_size_ = segment.p_memsz;
-    if (segment.p_type == PT_LOAD && !(segment.p_flags & PF_X)) {
-      data_ranges_.emplace_back(load_address_ + segment.p_vaddr,
-                                load_address_ + segment.p_vaddr + segment.p_memsz);
-    }
   }
 
   auto* sections = reinterpret_cast<const ElfW(Shdr)*>(bytes.data() + header->e_shoff);
@@ -104,6 +100,11 @@ ProgramImage::ProgramImage() {
   for (int i = 0; i < header->e_shnum; ++i) {
     const std::string name = section_names + sections[i].sh_name;
     const std::uintptr_t begin = load_address_ + sections[i].sh_addr;
+    // By sections: constants may lie in one segment with the code.
+    const auto flags = sections[i].sh_flags;
+    if ((flags & SHF_ALLOC) && !(flags & (SHF_EXECINSTR | SHF_TLS))) {
+      data_ranges_.emplace_back(begin, begin + sections[i].sh_size);
+    }
     if (name == ".data" || name == ".bss") {
       variable_ranges_.emplace_back(begin, begin + sections[i].sh_size);
     } else if (name == ".rodata") {

@@ -60,9 +60,6 @@ constexpr std::uint64_t kStuckEvents = 20'000'000;
 // Where nobody does anything but wait, this part of the step limit is enough.
 constexpr std::uint64_t kSpinsOfLimit = 40;
 
-// An access this little below a stack is to that stack: kernels touch each page of what they take.
-constexpr std::uintptr_t kStackProbe = 4096;
-
 // What a launch needs to know of its kernel. Worked out once for each kernel, and kept.
 struct Kernel {
   std::string name;  // demangled
@@ -313,6 +310,8 @@ std::uint32_t line_in_kernel(std::uintptr_t program_counter, std::uintptr_t call
                                                               : 0;
 }
 
+constexpr char kDividesByZero[] = "divides an integer by zero";
+
 // Where a lane goes on that has crashed (crashes.hpp).
 void land_after_crash() {
   Worker& worker = *current_worker;
@@ -322,7 +321,7 @@ void land_after_crash() {
   int error = 719;
   switch (crash.signal) {
     case SIGFPE:
-      note(Hazard::division_by_zero, "divides an integer by zero");
+      note(Hazard::division_by_zero, kDividesByZero);
       break;
     case kEndThread:
       error = 702;
@@ -334,7 +333,7 @@ void land_after_crash() {
       note(Hazard::trap, "reaches a trap of the compiler");
       break;
     default:
-      if (worker.lane->fiber->low - crash.address <= kStackProbe) {
+      if (worker.lane->fiber->low - crash.address <= kStackGuardBytes) {
         note(Hazard::stack_overflow, "has used up its stack of 576 kB");
       } else {
         error = 700;
@@ -1797,6 +1796,19 @@ void stop_kernel(const char* what, void* program_counter) {
   current_worker->grid->stop = true;
   current_worker->abandon(719);
 }
+
+#if defined(__aarch64__)
+// The processor divides by zero and goes on, so g++ is told to look (meson.build), and calls this.
+extern "C" void __ubsan_handle_divrem_overflow_abort(void*, std::uintptr_t, std::uintptr_t) {
+  if (!inside_kernel()) {
+    raise(SIGFPE);  // as x86-64 would
+    std::abort();
+  }
+  const auto address = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)) - 1;
+  note_hazard(Hazard::division_by_zero, line_in_kernel(address), "", kDividesByZero, "");
+  current_worker->abandon(719);
+}
+#endif
 
 bool keep_printed(const char* text, std::size_t bytes) {
   if (!program_reads_findings()) {

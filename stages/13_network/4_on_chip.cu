@@ -67,14 +67,9 @@ __global__ void __launch_bounds__(kOnChipThreads)
         }
       });
     } else {
-      if (step.size == 1) convolve<1>(step, cells, many);
-      if (step.size == 3) convolve<3>(step, cells, many);
-      if (step.size == 5) convolve<5>(step, cells, many);
+      convolve(step, cells, many);
       __syncthreads();
-      if (step.window == 0) pool<0>(step, cells, first_k, many);
-      if (step.window == 1) pool<1>(step, cells, first_k, many);
-      if (step.window == 2) pool<2>(step, cells, first_k, many);
-      if (step.window == 3) pool<3>(step, cells, first_k, many);
+      pool(step, cells, first_k, many);
       __syncthreads();
       if (i == 0) cluster.barrier_wait();  // all have begun, and made their frames
       // These channels to all others, frames and all: four cells a store.

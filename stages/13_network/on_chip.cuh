@@ -70,6 +70,12 @@ __device__ void convolve(const OnChipStep& step, float* cells, int filters) {
   }
 }
 
+__device__ void convolve(const OnChipStep& step, float* cells, int filters) {
+  if (step.size == 1) convolve<1>(step, cells, filters);
+  if (step.size == 3) convolve<3>(step, cells, filters);
+  if (step.size == 5) convolve<5>(step, cells, filters);
+}
+
 // The outputs of a fully connected layer, a warp each: use(k, value), for all lanes.
 template <class Use>
 __device__ void connect(const OnChipStep& step, const float* cells, int filters, Use use) {
@@ -95,16 +101,19 @@ __device__ void connect(const OnChipStep& step, const float* cells, int filters,
 // The largest cell or the average of a window, of which rows x columns exist.
 template <int kWindow>  // 0: a cell as it is
 __device__ float pool(const float* corner, int pitch, int rows, int columns, bool average) {
-  if constexpr (kWindow == 0) return *corner;
-  float largest = -INFINITY, sum = 0;
+  if constexpr (kWindow == 0) {
+    return *corner;
+  } else {
+    float largest = -INFINITY, sum = 0;
 #pragma unroll
-  for (int i = 0; i < kWindow * kWindow; ++i) {
-    if (i / kWindow >= rows || i % kWindow >= columns) continue;
-    const float cell = corner[i / kWindow * pitch + i % kWindow];
-    largest = fmaxf(largest, cell);
-    sum += cell;
+    for (int i = 0; i < kWindow * kWindow; ++i) {
+      if (i / kWindow >= rows || i % kWindow >= columns) continue;
+      const float cell = corner[i / kWindow * pitch + i % kWindow];
+      largest = fmaxf(largest, cell);
+      sum += cell;
+    }
+    return average ? sum / (rows * columns) : largest;
   }
-  return average ? sum / (rows * columns) : largest;
 }
 
 // The block's channels, from first_k on, pooled or as they are, to the next layer's map.
@@ -124,6 +133,13 @@ __device__ void pool(const OnChipStep& step, float* cells, int first_k, int chan
                       min(kWindow, step.Q - w), step.average);
     to[k * step.to.plane + p * step.to.pitch + q] = value;
   }
+}
+
+__device__ void pool(const OnChipStep& step, float* cells, int first_k, int channels) {
+  if (step.window == 0) pool<0>(step, cells, first_k, channels);
+  if (step.window == 1) pool<1>(step, cells, first_k, channels);
+  if (step.window == 2) pool<2>(step, cells, first_k, channels);
+  if (step.window == 3) pool<3>(step, cells, first_k, channels);
 }
 
 // By one warp.

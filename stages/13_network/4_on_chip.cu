@@ -60,10 +60,9 @@ __global__ void __launch_bounds__(kOnChipThreads)
     if (step.size == 0) {
       if (i == 0) cluster.barrier_wait();
       if (step.alone && rank > 0) break;  // nobody will ask for this block's memory again
-      connect(step, cells, many, [&](int k, float value) {
-        const int lane = threadIdx.x % kWarpSize;
-        if (lane < (step.alone ? 1 : kBlocks)) {  // a lane tells a block
-          cluster.map_shared_rank(cells, step.alone ? rank : lane)[to + k] = value;
+      connect(step, cells, many, [&](int k, float value, int part) {
+        if (part < (step.alone ? 1 : kBlocks)) {  // a lane tells a block
+          cluster.map_shared_rank(cells, step.alone ? rank : part)[to + k] = value;
         }
       });
     } else {

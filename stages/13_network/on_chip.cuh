@@ -7,7 +7,7 @@
 
 namespace halo::network {
 
-// A division takes as long as a layer's sums.
+// A division of whole numbers is dozens of instructions, one after the other.
 __device__ int operator/(int n, QuickDivisor d) {
   return d.multiplier == 0 ? n : static_cast<int>(__umulhi(n, d.multiplier));
 }

@@ -60,21 +60,15 @@ __global__ void __launch_bounds__(kOnChipThreads)
     if (step.size == 0) {
       if (i == 0) cluster.barrier_wait();
       if (step.alone && rank > 0) break;  // nobody will ask for this block's memory again
-      connect(step, cells, many, [&](int k, float value) {
-        const int lane = threadIdx.x % kWarpSize;
-        if (lane < (step.alone ? 1 : kBlocks)) {  // a lane tells a block
-          cluster.map_shared_rank(cells, step.alone ? rank : lane)[to + k] = value;
+      connect(step, cells, many, [&](int k, float value, int part) {
+        if (part < (step.alone ? 1 : kBlocks)) {  // a lane tells a block
+          cluster.map_shared_rank(cells, step.alone ? rank : part)[to + k] = value;
         }
       });
     } else {
-      if (step.size == 1) convolve<1>(step, cells, many);
-      if (step.size == 3) convolve<3>(step, cells, many);
-      if (step.size == 5) convolve<5>(step, cells, many);
+      convolve(step, cells, many);
       __syncthreads();
-      if (step.window == 0) pool<0>(step, cells, first_k, many);
-      if (step.window == 1) pool<1>(step, cells, first_k, many);
-      if (step.window == 2) pool<2>(step, cells, first_k, many);
-      if (step.window == 3) pool<3>(step, cells, first_k, many);
+      pool(step, cells, first_k, many);
       __syncthreads();
       if (i == 0) cluster.barrier_wait();  // all have begun, and made their frames
       // These channels to all others, frames and all: four cells a store.

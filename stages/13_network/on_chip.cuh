@@ -7,7 +7,7 @@
 
 namespace halo::network {
 
-// A division takes as long as a layer's sums.
+// A division of whole numbers is dozens of instructions, one after the other.
 __device__ int operator/(int n, QuickDivisor d) {
   return d.multiplier == 0 ? n : static_cast<int>(__umulhi(n, d.multiplier));
 }
@@ -70,41 +70,56 @@ __device__ void convolve(const OnChipStep& step, float* cells, int filters) {
   }
 }
 
-// The outputs of a fully connected layer, a warp each: use(k, value), for all lanes.
+__device__ void convolve(const OnChipStep& step, float* cells, int filters) {
+  if (step.size == 1) convolve<1>(step, cells, filters);
+  if (step.size == 3) convolve<3>(step, cells, filters);
+  if (step.size == 5) convolve<5>(step, cells, filters);
+}
+
+// The outputs of a fully connected layer, a warp each, or half a warp: use(k, value, part), part 0 ... step.parts - 1.
 template <class Use>
 __device__ void connect(const OnChipStep& step, const float* cells, int filters, Use use) {
-  const int lane = threadIdx.x % kWarpSize;
+  const int lane = threadIdx.x % kWarpSize, part = lane & (step.parts - 1);
+  const bool is_half = step.parts < kWarpSize;
   const float4* map = reinterpret_cast<const float4*>(cells + step.from.begin);
-  for (int k = threadIdx.x / kWarpSize; k < filters; k += kOnChipThreads / kWarpSize) {
-    const float4* row = reinterpret_cast<const float4*>(cells + step.taps + k * step.row);
+  const int at_once = is_half ? 2 : 1;  // of a warp
+  for (int first = threadIdx.x / kWarpSize * at_once; first < filters;
+       first += kOnChipThreads / kWarpSize * at_once) {
+    const int k = first + (lane > part);  // lane = part in the first half, and in a whole warp
+    const int own = min(k, filters - 1);  // all lanes of a warp go along
+    const float4* row = reinterpret_cast<const float4*>(cells + step.taps + own * step.row);
     float sum = 0;
 #pragma unroll 4
-    for (int f = lane; f < step.row / 4 - 1; f += kWarpSize) {
+    for (int f = part; f < step.row / 4 - 1; f += step.parts) {
       const float4 tap = row[f], cell = map[f];
       sum += tap.x * cell.x + tap.y * cell.y + tap.z * cell.z + tap.w * cell.w;
     }
+    if (!is_half) sum += __shfl_xor_sync(0xffffffffu, sum, kWarpSize / 2);
 #pragma unroll
-    for (int distance = kWarpSize / 2; distance > 0; distance /= 2) {
+    for (int distance = kWarpSize / 4; distance > 0; distance /= 2) {
       sum += __shfl_xor_sync(0xffffffffu, sum, distance);
     }
     sum += reinterpret_cast<const float*>(row)[step.row - 4];
-    use(k, step.relu && sum < 0.0f ? 0.0f : sum);  // NaN stays
+    if (k < filters) use(k, step.relu && sum < 0.0f ? 0.0f : sum, part);  // NaN stays
   }
 }
 
 // The largest cell or the average of a window, of which rows x columns exist.
 template <int kWindow>  // 0: a cell as it is
 __device__ float pool(const float* corner, int pitch, int rows, int columns, bool average) {
-  if constexpr (kWindow == 0) return *corner;
-  float largest = -INFINITY, sum = 0;
+  if constexpr (kWindow == 0) {
+    return *corner;
+  } else {
+    float largest = -INFINITY, sum = 0;
 #pragma unroll
-  for (int i = 0; i < kWindow * kWindow; ++i) {
-    if (i / kWindow >= rows || i % kWindow >= columns) continue;
-    const float cell = corner[i / kWindow * pitch + i % kWindow];
-    largest = fmaxf(largest, cell);
-    sum += cell;
+    for (int i = 0; i < kWindow * kWindow; ++i) {
+      if (i / kWindow >= rows || i % kWindow >= columns) continue;
+      const float cell = corner[i / kWindow * pitch + i % kWindow];
+      largest = fmaxf(largest, cell);
+      sum += cell;
+    }
+    return average ? sum / (rows * columns) : largest;
   }
-  return average ? sum / (rows * columns) : largest;
 }
 
 // The block's channels, from first_k on, pooled or as they are, to the next layer's map.
@@ -124,6 +139,13 @@ __device__ void pool(const OnChipStep& step, float* cells, int first_k, int chan
                       min(kWindow, step.Q - w), step.average);
     to[k * step.to.plane + p * step.to.pitch + q] = value;
   }
+}
+
+__device__ void pool(const OnChipStep& step, float* cells, int first_k, int channels) {
+  if (step.window == 0) pool<0>(step, cells, first_k, channels);
+  if (step.window == 1) pool<1>(step, cells, first_k, channels);
+  if (step.window == 2) pool<2>(step, cells, first_k, channels);
+  if (step.window == 3) pool<3>(step, cells, first_k, channels);
 }
 
 // By one warp.

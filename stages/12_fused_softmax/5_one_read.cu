@@ -50,9 +50,11 @@ __global__ void __launch_bounds__(kThreads)
     const int row = first_row + r * kBlockRows;
     Piece* const to = reinterpret_cast<Piece*>(output + (long long)row * C);
     const Part own_lanes = exponentials<kLanes>(cells[r]);
-    float share = 1.0f / own_lanes.sum;
+    float share;
     if constexpr (kTeam > kWarpSize) {
       share = share_of(cells[r], own_lanes, join_warps<kTeam>(own_lanes, parts));
+    } else {
+      share = 1.0f / own_lanes.sum;
     }
 #pragma unroll
     for (int p = 0; p < kPieces; ++p) {

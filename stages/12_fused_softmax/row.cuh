@@ -65,6 +65,7 @@ __device__ __forceinline__ float largest_of_lanes(float value) {
   return reduce_lanes<kLanes>(value, Largest());
 }
 
+// [doc:parts]
 // What is known of some cells of a row: their largest, and the sum of exp(cell - base_of(largest)).
 struct Part {
   float largest, sum;
@@ -81,6 +82,7 @@ __device__ __forceinline__ Part join_lanes(Part part) {
   const float sum = expf(part.largest - base_of(largest)) * part.sum;
   return {largest, reduce_lanes<kWarpSize>(sum, Sum())};
 }
+// [/doc:parts]
 
 // Up to 32 parts in shared memory, 8 bytes each: all lanes get the whole.
 __device__ __forceinline__ Part join_parts(const float2* parts, int count) {

@@ -142,12 +142,15 @@ std::vector<Softmax> adversarial(std::uint64_t seed) {
 
 namespace {
 
+// One row of the longest tile that is still tried: the first that takes several blocks.
+constexpr int kMostTileCells = 40'000;
+
 std::vector<Trial<Softmax>> small_trials(const SoftmaxVariant& variant, std::uint64_t seed) {
   std::vector<Trial<Softmax>> all = taken(variant, adversarial<Softmax>(seed));
   if (!variant.tiles) return all;
   for (const TileSizes& sizes : sizes_round(variant.tiles(all.front().problem))) {
     const int categories = sizes.C > 0 ? sizes.C : 11;
-    if (categories > kMostRandomCells) continue;
+    if (categories > kMostTileCells) continue;
     const int images = sizes.N > 0 ? sizes.N : categories > kMostRandomCells / 3 ? 1 : 3;
     add_trial(variant, Softmax(images, categories), all);
   }
@@ -159,7 +162,7 @@ std::vector<Trial<Softmax>> small_trials(const SoftmaxVariant& variant, std::uin
 template <>
 std::vector<Trial<Softmax>> trials(const SoftmaxVariant& variant, std::uint64_t seed) {
   std::vector<Trial<Softmax>> all = small_trials(variant, seed);
-  add_large(variant, {{2'147'479, 1000}, {214'747'955, 10}}, all);
+  add_large(variant, {{2'147'479, 1000}, {214'747'955, 10}, {33'554'367, 64}}, all);
   return all;
 }
 

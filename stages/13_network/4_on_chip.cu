@@ -60,9 +60,10 @@ __global__ void __launch_bounds__(kOnChipThreads)
     if (step.size == 0) {
       if (i == 0) cluster.barrier_wait();
       if (step.alone && rank > 0) break;  // nobody will ask for this block's memory again
-      connect(step, cells, many, [&](int k, float value, int part) {
-        if (part < (step.alone ? 1 : kBlocks)) {  // a lane tells a block
-          cluster.map_shared_rank(cells, step.alone ? rank : part)[to + k] = value;
+      connect(step, cells, many, [&](int k, float value) {
+        const int lane = threadIdx.x % kWarpSize;
+        if (lane < (step.alone ? 1 : kBlocks)) {  // a lane tells a block
+          cluster.map_shared_rank(cells, step.alone ? rank : lane)[to + k] = value;
         }
       });
     } else {
@@ -81,17 +82,18 @@ __global__ void __launch_bounds__(kOnChipThreads)
         }
       }
     }
-    if (step.alone) {
-      __syncthreads();
-    } else {
-      cluster.sync();
-    }
+    // Maps are stored between arriving and waiting: a barrier of the cluster waits for stores made before it. What
+    // threads have told each other can be stored only after it.
+    const bool is_map = step.size != 0 && !step.alone;
+    if (!step.alone) cluster.barrier_arrive();
+    if (is_map) store(step, cells, rank, n);
+    if (!step.alone) cluster.barrier_wait();
+    if (step.alone) __syncthreads();
+    if (!is_map) store(step, cells, rank, n);
   }
-  // Not sooner: a barrier of the cluster waits for what was stored before it.
   if (rank == 0 && threadIdx.x < kWarpSize) {
     softmax(cells + net.logits, output + n * net.categories, net.categories);
   }
-  store(net, cells, rank, n);
 }
 // [/doc:on_chip]
 

@@ -76,31 +76,25 @@ __device__ void convolve(const OnChipStep& step, float* cells, int filters) {
   if (step.size == 5) convolve<5>(step, cells, filters);
 }
 
-// The outputs of a fully connected layer, a warp each, or half a warp: use(k, value, part), part 0 ... step.parts - 1.
+// The outputs of a fully connected layer, a warp each: use(k, value), for all lanes.
 template <class Use>
 __device__ void connect(const OnChipStep& step, const float* cells, int filters, Use use) {
-  const int lane = threadIdx.x % kWarpSize, part = lane & (step.parts - 1);
-  const bool is_half = step.parts < kWarpSize;
+  const int lane = threadIdx.x % kWarpSize;
   const float4* map = reinterpret_cast<const float4*>(cells + step.from.begin);
-  const int at_once = is_half ? 2 : 1;  // of a warp
-  for (int first = threadIdx.x / kWarpSize * at_once; first < filters;
-       first += kOnChipThreads / kWarpSize * at_once) {
-    const int k = first + (lane > part);  // lane = part in the first half, and in a whole warp
-    const int own = min(k, filters - 1);  // all lanes of a warp go along
-    const float4* row = reinterpret_cast<const float4*>(cells + step.taps + own * step.row);
+  for (int k = threadIdx.x / kWarpSize; k < filters; k += kOnChipThreads / kWarpSize) {
+    const float4* row = reinterpret_cast<const float4*>(cells + step.taps + k * step.row);
     float sum = 0;
 #pragma unroll 4
-    for (int f = part; f < step.row / 4 - 1; f += step.parts) {
+    for (int f = lane; f < step.row / 4 - 1; f += kWarpSize) {
       const float4 tap = row[f], cell = map[f];
       sum += tap.x * cell.x + tap.y * cell.y + tap.z * cell.z + tap.w * cell.w;
     }
-    if (!is_half) sum += __shfl_xor_sync(0xffffffffu, sum, kWarpSize / 2);
 #pragma unroll
-    for (int distance = kWarpSize / 4; distance > 0; distance /= 2) {
+    for (int distance = kWarpSize / 2; distance > 0; distance /= 2) {
       sum += __shfl_xor_sync(0xffffffffu, sum, distance);
     }
     sum += reinterpret_cast<const float*>(row)[step.row - 4];
-    if (k < filters) use(k, step.relu && sum < 0.0f ? 0.0f : sum, part);  // NaN stays
+    use(k, step.relu && sum < 0.0f ? 0.0f : sum);  // NaN stays
   }
 }
 
@@ -166,25 +160,22 @@ __device__ void softmax(const float* logits, float* output, int categories) {
   if (c < categories) output[c] = power / sum;
 }
 
-// Everything that the block has found, for whoever wants to look at it: from where it still lies on chip.
-__device__ void store(const OnChip& net, const float* cells, int rank, int n) {
-  for (int i = 0; i < net.count; ++i) {
-    const OnChipStep& step = net.step[i];
-    const int first_k = rank * step.share, many = min(step.share, step.K - first_k);
-    const int plane = step.P * step.Q;
-    const float* const maps = cells + step.to.begin + first_k * step.to.plane;
-    const float* const sums = step.size > 0 ? cells + step.own : maps;
-    float* const to = step.sums + (n * step.K + first_k) * plane;
-    for (int j = threadIdx.x; step.size >= 0 && j < many * plane; j += kOnChipThreads) {
-      to[j] = sums[j];
-    }
-    const int pooled = step.window > 0 ? many * step.PP * step.PQ : 0;
-    float* const pooled_to = step.pooled + (n * step.K + first_k) * step.PP * step.PQ;
-    for (int j = threadIdx.x; j < pooled; j += kOnChipThreads) {
-      const int line = j / step.by_PQ, k = line / step.by_PP;
-      const int row = (line - k * step.PP) * step.to.pitch + j - line * step.PQ;
-      pooled_to[j] = maps[step.to.first + k * step.to.plane + row];
-    }
+// What the block has found of this step, for whoever wants to look at it: from where it still lies on chip.
+__device__ void store(const OnChipStep& step, const float* cells, int rank, int n) {
+  const int first_k = rank * step.share, many = min(step.share, step.K - first_k);
+  const int plane = step.P * step.Q;
+  const float* const maps = cells + step.to.begin + first_k * step.to.plane;
+  const float* const sums = step.size > 0 ? cells + step.own : maps;
+  float* const to = step.sums + (n * step.K + first_k) * plane;
+  for (int j = threadIdx.x; step.size >= 0 && j < many * plane; j += kOnChipThreads) {
+    to[j] = sums[j];
+  }
+  const int pooled = step.window > 0 ? many * step.PP * step.PQ : 0;
+  float* const pooled_to = step.pooled + (n * step.K + first_k) * step.PP * step.PQ;
+  for (int j = threadIdx.x; j < pooled; j += kOnChipThreads) {
+    const int line = j / step.by_PQ, k = line / step.by_PP;
+    const int row = (line - k * step.PP) * step.to.pitch + j - line * step.PQ;
+    pooled_to[j] = maps[step.to.first + k * step.to.plane + row];
   }
 }
 

@@ -114,48 +114,13 @@ void pool(const BlockOf& block, const OnChipStep& step) {
 
 void connect(const BlockOf& block, const OnChipStep& step) {
   const Cells channels = block.channels(step);
-  const std::int64_t quads_of_row = step.row / 4 - 1;
-  // Warp by warp: one output, or two.
-  for (const Cells outputs : Cells{0, channels.size()}.pieces(kWarpSize / step.parts)) {
-    const auto own = [&](std::int64_t lane) {
-      return std::min(outputs.begin + lane / step.parts, channels.size() - 1);
-    };
-    const Cells warp{0, kWarpSize};
-    for (const Cells turn : Cells{0, quads_of_row}.pieces(step.parts)) {
-      const auto quad = [&](std::int64_t lane) {
-        const std::int64_t f = turn.begin + lane % step.parts;
-        return turn.contains(f) ? 4 * f : kNoCell;
-      };
-      block.tally.shared_load(wide_lanes(4, warp,
-                                         [&](std::int64_t lane) {
-                                           if (quad(lane) == kNoCell) return kNoCell;
-                                           return step.taps + own(lane) * step.row + quad(lane);
-                                         }),
-                              block.N);
-      block.tally.shared_load(wide_lanes(4, warp,
-                                         [&](std::int64_t lane) {
-                                           if (quad(lane) == kNoCell) return kNoCell;
-                                           return step.from.begin + quad(lane);
-                                         }),
-                              block.N);
-    }
-    block.tally.shared_load(  // the bias
-        lanes(warp, [&](std::int64_t lane) { return step.taps + (own(lane) + 1) * step.row - 4; }),
-        block.N);
-    // To the own map, and to the other blocks', where the cells lie in other sectors.
-    const auto told = [&](bool itself) {
-      return lanes(warp, [&](std::int64_t lane) {
-        const std::int64_t k = outputs.begin + lane / step.parts, part = lane % step.parts;
-        const std::int64_t to = step.to.begin + channels.begin + k;
-        const std::int64_t other = step.alone ? block.rank : part;
-        if (k >= channels.size() || part >= (step.alone ? 1 : block.blocks)) return kNoCell;
-        if ((other == block.rank) != itself) return kNoCell;
-        constexpr std::int64_t kFar = 1 << 20;
-        return itself ? to : other * kFar + to;
-      });
-    };
-    block.tally.shared_store(told(true), block.N);
-    block.tally.dshared_store(told(false), block.N);
+  const std::int64_t often = channels.size() * block.N;
+  block.tally.shared_load(quads({0, step.row - 4}), 2 * often);  // taps and cells
+  block.tally.shared_load(one(0), often);                        // the bias
+  block.tally.shared_store(one(0), often);                       // to the own map
+  if (!step.alone) {
+    // And to the other blocks', where the cells lie in other sectors.
+    block.tally.dshared_store(strided(0, block.blocks - 1, kWarpSize), often);
   }
 }
 

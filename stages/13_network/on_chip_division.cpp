@@ -1,7 +1,6 @@
 #include "stages/13_network/on_chip_division.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace halo::network {
 
@@ -149,9 +148,6 @@ OnChipDivision divide_on_chip(const std::vector<Layer>& layers, int blocks) {
   for (int i = 0; i < net.count; ++i) {
     OnChipStep& step = net.step[i];
     if (maps[i + 1].plane == 1 && !step.alone) step.share = round_up(step.share, 4);
-    // With more outputs than warps half a warp each: as many loads a lane, half as many turns.
-    constexpr int kWarps = kOnChipThreads / kWarpSize;
-    if (step.size == 0) step.parts = step.share > kWarps ? kWarpSize / 2 : kWarpSize;
     const int size = step.size == 0 ? reads[i].H() * reads[i].W() : step.size * step.size;
     all.taps.push_back(size);
     all.pitch.push_back(step.size == 0 ? maps[i].plane : on_chip_tap_pitch(step.size));

@@ -74,9 +74,10 @@ __global__ void __launch_bounds__(2 * kFilters, 256 / (2 * kFilters))
     __pipeline_commit();
   };
 
-  // A warp has 32 filters and 32 tiles, in runs of 16. Which column of a fragment is which tile does not matter to the
-  // product: like this four lanes have eight neighbouring tiles of sums, two whole sectors.
-  const int own_filter = warp / 2 * 16 + g, own_tile = warp % 2 * 16 + g / 2 + g % 2 * 4;
+  // Two neighbouring warps have a block's tiles, in runs of 16, as the filters are. Which column of a fragment is which
+  // tile does not matter to the product: like this four lanes have eight neighbouring tiles of sums, two whole sectors.
+  const int warp_filter = warp / 2 * kWarpFilters, warp_tile = warp % 2 * kWarpTiles;
+  const int own_filter = warp_filter / 2 + g, own_tile = warp_tile / 2 + g / 2 + g % 2 * 4;
   const float4* const from_filters = weights + t * kFilterPitch + own_filter;
   const float4* const from_tiles = tiles + t * kTilePitch + own_tile;
   const auto operands_of = [&](int stage, int step) {
@@ -127,11 +128,11 @@ __global__ void __launch_bounds__(2 * kFilters, 256 / (2 * kFilters))
 #pragma unroll
   for (int i = 0; i < 8; ++i) {
     const int run = i / 4, second = i / 2 % 2, half = i % 2;  // of filters; which of two; of tiles
-    const int k = first_filter + warp / 2 * 32 + run * 16 + 2 * g + second;
+    const int k = first_filter + warp_filter + run * 16 + 2 * g + second;
     if (k >= K) continue;
 #pragma unroll
     for (int j = 0; j < kTileFragments; j += 2) {
-      const int at = first_tile + warp % 2 * 32 + j * 8 + 2 * (t + 4 * half);
+      const int at = first_tile + warp_tile + j * 8 + 2 * (t + 4 * half);
       if (at >= division.tile_pitch) continue;
       const int e = 2 * second + half;
       const float2 of_a = {a[run][j][e], a[run][j + 1][e]};

@@ -8,8 +8,9 @@
 
 namespace halo::multi_channel_stride_fixed {
 
-// What one instruction takes: 16 filters and 8 tiles, 8 channels. A warp has 32 filters and 32 tiles.
+// What one instruction takes: 16 filters and 8 tiles, 8 channels. A warp has two times four of them.
 constexpr int kFilterFragments = 2, kTileFragments = 4, kDepth = 8;
+constexpr int kWarpFilters = 16 * kFilterFragments, kWarpTiles = 8 * kTileFragments;
 using Sums = float[kFilterFragments][kTileFragments][4];
 
 // value = big + small, both of TF32, but for the last bit of 24. `big` is rounded by hand; the last 13 bits of `small`

@@ -90,6 +90,10 @@ double products_bound(double lost, std::int64_t roundings, double scale) {
 
 }  // namespace
 
+double transform_split_error(double largest_input, double filter_sum) {
+  return 10 * kTf32 * kTf32 * largest_input * filter_sum;
+}
+
 double tf32_bound(std::int64_t terms, double scale) {
   return products_bound(2 * kTf32 + kTf32 * kTf32, 2 * terms, scale);
 }

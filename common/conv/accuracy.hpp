@@ -55,6 +55,20 @@ double error_bound(std::int64_t terms, double scale);
 /// sqrt(log2 of a tile's cells) * u of the same product (Higham, chapter 24), 4 for 256 x 256 cells.
 double transform_error(double largest_input, double filter_sum);
 
+/// What an FFT adds beside, where the products of frequencies are those of tensor cores on factors in two parts
+/// (tf32_split_bound): 10 v^2 * largest_input * filter_sum, v = 2^-10; that is 160 u.
+///
+/// Each of the real products of F and X, complex numbers of one frequency, is off by at most 3 v^2 of itself. Gauss's
+/// three are a = Re F Re X, b = Im F Im X and c = (Re F - Im F)(Re X + Im X), of which a + b and c - a + b are the
+/// product: |a| + |b| is at most |F||X| and |c| at most 2 |F||X|, so the two parts are off by 1 and 3 times 3 v^2
+/// |F||X|, together by 3.2 times; four real products instead of three would lose less, 3 v^2 |F||X| in either part.
+/// |F| is at most the sum of the filter's taps of that channel. |X| may be as much as all cells of the tile, but not
+/// for all frequencies: squared and added up over the N of them it is N times the sum of the squares of the cells
+/// (Parseval), so at most N^2 * largest_input^2. An output is a sum over the frequencies, divided by N. Errors of
+/// different frequencies are independent, so their squares add up: to 3.2 * 3 v^2 * filter_sum * largest_input for the
+/// root mean square of that sum, and channels are counted as if all of them erred to one side.
+double transform_split_error(double largest_input, double filter_sum);
+
 /// What tensor cores may lose beside a float sum, whose factors are rounded to TF32 and whose additions
 /// are cut off: of `terms` products whose absolute values add up to `scale`, of normal numbers.
 ///

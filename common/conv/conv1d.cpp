@@ -152,12 +152,26 @@ std::string arithmetic_of(Demand demand) {
       return "tensor cores on factors of TF32";
     case Demand::tf32_split:
       return "tensor cores on factors in two parts of TF32";
+    case Demand::transformed_split:
+      return "a transform, and tensor cores on factors in two parts of TF32";
     case Demand::exp2:
       return "exp2f(x * log2(e)) for expf(x)";
     case Demand::bounded:
       break;
   }
   return "products, sums and expf in float, in any order";
+}
+
+bool is_transform(Demand demand) {
+  return demand == Demand::transformed || demand == Demand::transformed_split;
+}
+
+double added_by_transform(Demand demand, double largest_input, double filter_sum) {
+  if (!is_transform(demand)) return 0;
+  const double by_split = demand == Demand::transformed_split
+                              ? transform_split_error(largest_input, filter_sum)
+                              : 0;
+  return transform_error(largest_input, filter_sum) + by_split;
 }
 
 double sum_bound(Demand demand, std::int64_t terms, double scale, double added) {
@@ -170,6 +184,8 @@ double sum_bound(Demand demand, std::int64_t terms, double scale, double added) 
       return tf32_split_bound(terms, scale);
     case Demand::transformed:
       return error_bound(terms, scale) + added;
+    case Demand::transformed_split:
+      return tf32_split_bound(terms, scale) + added;
     case Demand::exp2:
     case Demand::bounded:
       break;
@@ -180,10 +196,11 @@ double sum_bound(Demand demand, std::int64_t terms, double scale, double added) 
 Checker::Checker(const Problem1d& problem, std::span<const float> input,
                  std::span<const float> mask, Demand demand, std::int64_t period)
     : problem_(problem), input_(input), mask_(mask), demand_(demand) {
-  if (demand == Demand::transformed) {
+  if (is_transform(demand)) {
     double mask_sum = 0;
     for (const float tap : mask) mask_sum += std::fabs(tap);
-    transform_error_ = transform_error(largest_finite("input", input), mask_sum);
+    transform_error_ =
+        added_by_transform(demand, largest_finite("input", input), mask_sum);
   }
   if (period < 0) {
     throw std::invalid_argument("the period must be at least 0 (none), got " +

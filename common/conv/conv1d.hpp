@@ -98,6 +98,9 @@ enum class Demand {
   // Within what tensor cores lose: tf32_bound, tf32_split_bound.
   tf32,
   tf32_split,
+  // A transform whose products are those of tensor cores on factors in two parts: tf32_split_bound and what a transform
+  // adds, and transform_split_error.
+  transformed_split,
   // For softmax only (softmax.hpp): exp2f(x * log2(e)) where others have expf(x).
   exp2,
 };
@@ -105,6 +108,11 @@ enum class Demand {
 /// Which arithmetic a bound is about, in words that follow "the bound of": "products and sums in float,
 /// in any order".
 std::string arithmetic_of(Demand demand);
+
+/// What a transform adds to an output's bound, from the largest |input| of its image and sum|tap| of its filter; 0 where
+/// there is no transform, and nobody needs to look for them.
+bool is_transform(Demand demand);
+double added_by_transform(Demand demand, double largest_input, double filter_sum);
 
 /// The bound of one output, a sum of `terms` products whose absolute values add up to `scale`. `added`
 /// is what a transform adds, if it is one.
@@ -140,7 +148,7 @@ class Checker {
   std::span<const float> input_;
   std::span<const float> mask_;
   Demand demand_;
-  double transform_error_ = 0;  // with Demand::transformed
+  double transform_error_ = 0;  // with a transform
   // Of one period of outputs, from output h on; empty without one.
   std::vector<double> value_;
   std::vector<double> bound_;

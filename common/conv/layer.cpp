@@ -347,7 +347,7 @@ LayerChecker::LayerChecker(const ConvLayer& layer, std::span<const float> input,
   require_values(
       layer, input.first(static_cast<std::size_t>(image * period_images_)),
       filters.first(static_cast<std::size_t>(layer.products_per_output() * period_filters_)));
-  if (demand == Demand::transformed) {
+  if (is_transform(demand)) {
     for (int n = 0; n < period_images_; ++n) {
       double largest = 0;
       for (const float cell :
@@ -389,9 +389,9 @@ void LayerChecker::expect(std::int64_t first, std::int64_t count, double* value,
   for_each_row(layer_, first, count,
                [&](std::int64_t n, std::int64_t k, std::int64_t p, Range q, std::int64_t at) {
                  const double added =
-                     demand_ == Demand::transformed
-                         ? transform_error(
-                               largest_input_[static_cast<std::size_t>(n % period_images_)],
+                     is_transform(demand_)
+                         ? added_by_transform(
+                               demand_, largest_input_[static_cast<std::size_t>(n % period_images_)],
                                filter_sum_[static_cast<std::size_t>(k % period_filters_)])
                          : 0;
                  const std::int64_t down = layer_.C() * rows.taps_of(p).size();

@@ -176,8 +176,8 @@ Repeat affordable_repeat(const ConvLayer& layer, std::int64_t most_products = kR
 
 /// Judges the outputs of one layer, in pieces of any size: every output against its bound,
 /// error_bound(L, sum|a||b|) with L the products that belong to it, fewer at padded edges (with
-/// Demand::exact: equal as numbers; with Demand::transformed: plus transform_error of its image and
-/// filter). Nothing is left to a sample, and the verdict does not depend on the pieces, on the
+/// Demand::exact: equal as numbers; with a transform: plus what it adds, of its image
+/// and filter). Nothing is left to a sample, and the verdict does not depend on the pieces, on the
 /// threads (several are used where there is enough to do) or on the repeat.
 class LayerChecker {
  public:
@@ -213,7 +213,7 @@ class LayerChecker {
   Layout layout_;
   int period_images_;
   int period_filters_;
-  // With Demand::transformed: max|input| of each image of a period, sum|tap| of each filter.
+  // With a transform: max|input| of each image of a period, sum|tap| of each filter.
   std::vector<double> largest_input_;
   std::vector<double> filter_sum_;
   // Of one period of planes, [period_images][period_filters][P][Q]; empty without a repeat.

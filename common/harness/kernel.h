@@ -37,6 +37,7 @@ enum class Arithmetic {
   transform,   // Winograd's, or an FFT
   tf32,        // tensor cores, factors rounded to TF32: some three digits
   tf32_split,  // tensor cores, each factor in two parts of TF32, three products: nearly float
+  transform_split,  // a transform, its products as tf32_split's
   exp2,        // softmax: exp2f((x - largest) * log2(e)) for expf(x - largest)
 };
 

@@ -73,7 +73,7 @@ class WeightedJudge {
   WeightedJudge(const Weighted& layer, const LayerWeights& weights, std::span<const float> input,
                 conv::Demand demand)
       : layer_(layer), weights_(weights), input_(input) {
-    if (demand != conv::Demand::transformed) return;
+    if (!conv::is_transform(demand)) return;
     // Normwise: the largest cell of all images, the largest sum of a filter's taps.
     double largest = 0;
     for (const float cell : input) largest = std::max(largest, std::fabs(double{cell}));
@@ -83,7 +83,7 @@ class WeightedJudge {
       for (std::int64_t i = 0; i < taps; ++i) {
         sum += std::fabs(double{weights.filters[static_cast<std::size_t>(k * taps + i)]});
       }
-      extra_ = std::max(extra_, conv::transform_error(largest, sum));
+      extra_ = std::max(extra_, conv::added_by_transform(demand, largest, sum));
     }
   }
 

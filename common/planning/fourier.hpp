@@ -26,6 +26,17 @@ constexpr int fourier_product_threads(int side) { return side; }
 /// Blocks of an SM, so many that their registers are what is left.
 constexpr int fourier_resident(int side) { return side == 64 ? 4 : 12; }
 
+/// Of the products on tensor cores (9_fourier_split.cu): chunks on chip, blocks of 64 or 32 filters and so many tiles,
+/// with 2 * filters threads, and how many of them an SM has, whose registers are what is left. Rows on chip have so many
+/// pieces of 16 bytes more that eight lanes that read together find theirs in different banks.
+inline constexpr int kSplitStages = 3, kSplitTiles = 64;
+constexpr int fourier_split_resident(int filters) { return 128 / filters; }
+inline constexpr int kSplitFilterMore = 2, kSplitTileMore = 1;
+constexpr int fourier_split_bytes(int filters) {
+  return kSplitStages * kFourierChannels * 16 *
+         (filters / 2 + kSplitFilterMore + kSplitTiles / 2 + kSplitTileMore);
+}
+
 // [doc:fourier-division]
 struct FourierDivision {
   int size;                          // 16 or 32: cells of a tile, each way
@@ -34,7 +45,7 @@ struct FourierDivision {
   int images;        // that are computed together: a slice; the last one may have fewer
   int tile_pitch;    // the tiles of a slice, rounded up
   int filter_pitch;  // the filters, likewise
-  int side;          // of a block of the products: 32 or 64
+  int side;          // of a block of the products: 32 or 64; on tensor cores: its filters
 };
 // [/doc:fourier-division]
 

@@ -1,7 +1,9 @@
 #include "common/planning/fourier_plan.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <stdexcept>
+#include <utility>
 
 #include "common/conv/limits.hpp"
 
@@ -15,8 +17,9 @@ std::int64_t rounded_up(std::int64_t number, std::int64_t to) {
 }
 
 // Complex products of one frequency and channel, those included that fill up blocks.
-std::int64_t products(std::int64_t filters, std::int64_t tiles, std::int64_t side) {
-  return rounded_up(filters, side) * rounded_up(tiles, side);
+std::int64_t products(std::int64_t filters, std::int64_t tiles, std::int64_t block_filters,
+                      std::int64_t block_tiles) {
+  return rounded_up(filters, block_filters) * rounded_up(tiles, block_tiles);
 }
 
 std::int64_t slices_of(const conv::ConvLayer& layer, const FourierDivision& division) {
@@ -33,18 +36,18 @@ double floats_moved(const conv::ConvLayer& layer, const FourierPlan& plan) {
 }
 
 // Products at the rate that blocks of 64 x 64 reach on an H200, everything else at the rate of its transforms.
-double foreseen(const conv::ConvLayer& layer, const FourierPlan& plan) {
-  constexpr double kProductsPerMicrosecond = 7.1e6, kFloatsPerMicrosecond = 0.72e6;
+double foreseen(const conv::ConvLayer& layer, const FourierPlan& plan, std::int64_t block_tiles,
+                double products_per_microsecond) {
+  constexpr double kFloatsPerMicrosecond = 0.72e6;
   const FourierDivision& d = plan.division;
   return static_cast<double>(slices_of(layer, d) * fourier_frequencies(d.size) * layer.C() *
-                             products(layer.K(), d.tile_pitch, d.side)) /
-             kProductsPerMicrosecond +
+                             products(layer.K(), d.tile_pitch, d.side, block_tiles)) /
+             products_per_microsecond +
          floats_moved(layer, plan) / kFloatsPerMicrosecond;
 }
 
-}  // namespace
-
-FourierPlan exact_fourier(const conv::ConvLayer& layer, int size, std::int64_t most_floats) {
+// A plan but for the blocks of the products.
+FourierPlan divided(const conv::ConvLayer& layer, int size, std::int64_t most_floats) {
   if (std::find(std::begin(kFourierSizes), std::end(kFourierSizes), size) ==
       std::end(kFourierSizes)) {
     throw std::out_of_range("there are no tiles of " + std::to_string(size) +
@@ -94,50 +97,113 @@ FourierPlan exact_fourier(const conv::ConvLayer& layer, int size, std::int64_t m
   d.images = static_cast<int>(quotient_up(layer.N(), slices));
   d.tile_pitch = static_cast<int>(rounded_up(d.images * tiles, kFourierPitch));
   plan.workspace_floats = temporaries(d.images);
-  // Blocks of 32 x 32 multiply 6 % more slowly.
-  constexpr double kSmallBlocks = 1.06;
-  const auto large = static_cast<double>(products(layer.K(), d.tile_pitch, 64));
-  const auto small = static_cast<double>(products(layer.K(), d.tile_pitch, 32));
-  d.side = large <= kSmallBlocks * small ? 64 : 32;
-  plan.microseconds = foreseen(layer, plan);
   return plan;
 }
 
-FourierPlan plan_fourier(const conv::ConvLayer& layer, std::int64_t most_floats) {
+// The better of the two sizes, each as `exact` divides it.
+template <class Exact>
+FourierPlan better_size(Exact exact) {
   FourierPlan best;
   for (const int size : kFourierSizes) {
-    FourierPlan plan = exact_fourier(layer, size, most_floats);
+    FourierPlan plan = exact(size);
     const bool better = best.refusal.empty() ? plan.microseconds < best.microseconds : true;
     if (best.division.size == 0 || (plan.refusal.empty() && better)) best = std::move(plan);
   }
   return best;
 }
 
+// What the dispatcher is told of either kernel. `plan` divides a layer.
+planning::Contender contender(
+    const std::string& name, bool tensor_cores,
+    std::function<FourierPlan(const conv::ConvLayer&, const planning::GpuLimits&)> plan) {
+  planning::Contender one;
+  one.variant = name;
+  one.tensor_cores = tensor_cores;
+  one.refuses = [plan](const conv::ConvLayer& layer, const planning::GpuLimits& gpu) {
+    return plan(layer, gpu).refusal;
+  };
+  one.work = [plan, tensor_cores](const conv::ConvLayer& layer, const planning::GpuLimits& gpu) {
+    const FourierPlan made = plan(layer, gpu);
+    const FourierDivision& d = made.division;
+    const std::int64_t slices = slices_of(layer, d);
+    planning::LaunchWork work;
+    work.launches = static_cast<int>(3 * slices);
+    work.blocks =
+        static_cast<double>(slices * fourier_frequencies(d.size) * quotient_up(layer.K(), d.side) *
+                            quotient_up(d.tile_pitch, tensor_cores ? kSplitTiles : d.side));
+    work.resident = tensor_cores ? fourier_split_resident(d.side) : fourier_resident(d.side);
+    work.steps = static_cast<double>(quotient_up(layer.C(), kFourierChannels));
+    work.megabytes = 4e-6 * floats_moved(layer, made);
+    return work;
+  };
+  return one;
+}
+
+}  // namespace
+
+FourierPlan exact_fourier(const conv::ConvLayer& layer, int size, std::int64_t most_floats) {
+  FourierPlan plan = divided(layer, size, most_floats);
+  if (!plan.refusal.empty()) return plan;
+  FourierDivision& d = plan.division;
+  // Blocks of 32 x 32 multiply 6 % more slowly.
+  constexpr double kSmallBlocks = 1.06;
+  const auto large = static_cast<double>(products(layer.K(), d.tile_pitch, 64, 64));
+  const auto small = static_cast<double>(products(layer.K(), d.tile_pitch, 32, 32));
+  d.side = large <= kSmallBlocks * small ? 64 : 32;
+  constexpr double kProductsPerMicrosecond = 7.1e6;
+  plan.microseconds = foreseen(layer, plan, d.side, kProductsPerMicrosecond);
+  return plan;
+}
+
+FourierPlan plan_fourier(const conv::ConvLayer& layer, std::int64_t most_floats) {
+  return better_size([&](int size) { return exact_fourier(layer, size, most_floats); });
+}
+
+FourierPlan exact_fourier_split(const conv::ConvLayer& layer, int size,
+                                const planning::GpuLimits& gpu, std::int64_t most_floats) {
+  FourierPlan plan = divided(layer, size, most_floats);
+  if (!plan.refusal.empty()) return plan;
+  plan.refusal = planning::too_old(gpu, planning::kWithTf32);
+  if (!plan.refusal.empty()) return plan;
+  FourierDivision& d = plan.division;
+  // Blocks of 32 filters read half as much again for a product: only where those of 64 would be a fifth empty.
+  constexpr double kSmallBlocks = 1.2;
+  d.side = static_cast<double>(rounded_up(layer.K(), 64)) <=
+                   kSmallBlocks * static_cast<double>(rounded_up(layer.K(), 32))
+               ? 64
+               : 32;
+  const int bytes = fourier_split_bytes(d.side);
+  if (gpu.shared_per_block < bytes) {
+    plan.refusal = "a block needs " + std::to_string(bytes) + " bytes of shared memory, of " +
+                   std::to_string(gpu.shared_per_block);
+    return plan;
+  }
+  constexpr double kProductsPerMicrosecond = 10.8e6;
+  plan.microseconds = foreseen(layer, plan, kSplitTiles, kProductsPerMicrosecond);
+  return plan;
+}
+
+FourierPlan plan_fourier_split(const conv::ConvLayer& layer, const planning::GpuLimits& gpu,
+                               std::int64_t most_floats) {
+  return better_size([&](int size) { return exact_fourier_split(layer, size, gpu, most_floats); });
+}
+
 std::string fourier_name(int size) { return "fourier_" + std::to_string(size); }
+std::string fourier_split_name(int size) { return "fourier_split_" + std::to_string(size); }
 
 std::vector<planning::Contender> fourier_contenders() {
   std::vector<planning::Contender> all;
   for (const int size : kFourierSizes) {
-    planning::Contender one;
-    one.variant = fourier_name(size);
-    one.refuses = [size](const conv::ConvLayer& layer, const planning::GpuLimits&) {
-      return exact_fourier(layer, size).refusal;
-    };
-    one.work = [size](const conv::ConvLayer& layer, const planning::GpuLimits&) {
-      const FourierPlan plan = exact_fourier(layer, size);
-      const FourierDivision& d = plan.division;
-      const std::int64_t slices = slices_of(layer, d);
-      planning::LaunchWork work;
-      work.launches = static_cast<int>(3 * slices);
-      work.blocks =
-          static_cast<double>(slices * fourier_frequencies(size) * quotient_up(layer.K(), d.side) *
-                              quotient_up(d.tile_pitch, d.side));
-      work.resident = fourier_resident(d.side);
-      work.steps = static_cast<double>(quotient_up(layer.C(), kFourierChannels));
-      work.megabytes = 4e-6 * floats_moved(layer, plan);
-      return work;
-    };
-    all.push_back(std::move(one));
+    all.push_back(contender(fourier_name(size), false,
+                            [size](const conv::ConvLayer& layer, const planning::GpuLimits&) {
+                              return exact_fourier(layer, size);
+                            }));
+  }
+  for (const int size : kFourierSizes) {
+    all.push_back(contender(fourier_split_name(size), true,
+                            [size](const conv::ConvLayer& layer, const planning::GpuLimits& gpu) {
+                              return exact_fourier_split(layer, size, gpu);
+                            }));
   }
   return all;
 }

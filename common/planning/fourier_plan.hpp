@@ -9,6 +9,7 @@
 #include "common/conv/layer.hpp"
 #include "common/planning/contender.hpp"
 #include "common/planning/fourier.hpp"
+#include "common/planning/gpu_figures.hpp"
 
 namespace halo::multi_channel_stride_fixed {
 
@@ -33,10 +34,19 @@ FourierPlan exact_fourier(const conv::ConvLayer& layer, int size,
 FourierPlan plan_fourier(const conv::ConvLayer& layer,
                          std::int64_t most_floats = kFourierTemporaries);
 
-/// "fourier_16", "fourier_32".
-std::string fourier_name(int size);
+/// The same for products on tensor cores, which a GPU before compute capability 8.0 has not, and whose blocks are
+/// others: division.side filters and kSplitTiles tiles.
+FourierPlan exact_fourier_split(const conv::ConvLayer& layer, int size,
+                                const planning::GpuLimits& gpu,
+                                std::int64_t most_floats = kFourierTemporaries);
+FourierPlan plan_fourier_split(const conv::ConvLayer& layer, const planning::GpuLimits& gpu,
+                               std::int64_t most_floats = kFourierTemporaries);
 
-/// For the dispatcher: both sizes, by fourier_name.
+/// "fourier_16", "fourier_32"; "fourier_split_16", "fourier_split_32".
+std::string fourier_name(int size);
+std::string fourier_split_name(int size);
+
+/// For the dispatcher: both sizes, by fourier_name; both on tensor cores, by fourier_split_name.
 std::vector<planning::Contender> fourier_contenders();
 
 }  // namespace halo::multi_channel_stride_fixed

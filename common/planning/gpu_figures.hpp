@@ -57,6 +57,8 @@ GpuLimits limits_of(const GpuFigures& gpu);
 
 /// Compute capability with which thread block clusters and launches that overlap came.
 inline constexpr int kWithClusters = 90;
+/// With which tensor cores multiply TF32.
+inline constexpr int kWithTf32 = 80;
 
 /// Why a kernel compiled for GPUs of this compute capability (90 for 9.0) and later ones does not run on such a
 /// GPU, as the end of a sentence; empty: it does.

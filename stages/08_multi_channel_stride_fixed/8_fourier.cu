@@ -309,36 +309,47 @@ int pack_fourier(const float* filters, float* packed, const LayerNumbers& layer,
   });
 }
 
-int fourier(const LayerCall& call, const FourierDivision& division) {
+// Transforms, `products` between them, and slice after slice: for 9_fourier_split.cu too, which multiplies otherwise.
+int by_fourier(const LayerCall& call, const FourierDivision& division, FourierProducts products) {
   const LayerNumbers& layer = call.layer;
   return dispatch<16, 32>(division.size, [&](auto size) {
     using F = Fourier<size.value>;
-    const auto products = dispatch<32, 64>(
-        division.side, [](auto side) { return complex_products_kernel<side.value>; });
     const int blocks = division.tile_pitch / F::kTiles;
-    const dim3 grid(
-        ((layer.K - 1) / division.side + 1) * ((division.tile_pitch - 1) / division.side + 1),
-        F::kFrequencies);
     float2* const transformed = reinterpret_cast<float2*>(call.workspace);
     float2* const sums =
         transformed + static_cast<long long>(F::kFrequencies) * layer.C * division.tile_pitch;
     const cudaStream_t stream = static_cast<cudaStream_t>(call.stream);
-    cudaError_t status = cudaSuccess;
+    int status = cudaSuccess;
     for (int n = 0; n < layer.N && status == cudaSuccess; n += division.images) {
       const int images = min(division.images, layer.N - n);
       to_frequencies_kernel<size.value><<<blocks * layer.C, kFourierThreads, 0, stream>>>(
           call.input + static_cast<long long>(n) * layer.C * layer.H * layer.W, transformed, layer,
           division, images, division.tile_pitch);
-      products<<<grid, fourier_product_threads(division.side), 0, stream>>>(
-          reinterpret_cast<const float2*>(call.packed), transformed, sums, layer.C, layer.K,
-          division);
+      status = products(reinterpret_cast<const float2*>(call.packed), transformed, sums, layer,
+                        division, stream);
+      if (status != cudaSuccess) break;
       from_frequencies_kernel<size.value><<<blocks * layer.K, kFourierThreads, 0, stream>>>(
           sums, call.output + static_cast<long long>(n) * layer.K * layer.P * layer.Q, call.bias,
           call.relu, layer, division, images);
       status = cudaGetLastError();
     }
-    return static_cast<int>(status);
+    return status;
   });
+}
+
+int fourier(const LayerCall& call, const FourierDivision& division) {
+  return by_fourier(
+      call, division,
+      [](const float2* packed, const float2* transformed, float2* sums, const LayerNumbers& layer,
+         const FourierDivision& by, cudaStream_t stream) {
+        const auto kernel = dispatch<32, 64>(
+            by.side, [](auto side) { return complex_products_kernel<side.value>; });
+        const int blocks =
+            ((layer.K - 1) / by.side + 1) * ((by.tile_pitch - 1) / by.side + 1);
+        kernel<<<dim3(blocks, fourier_frequencies(by.size)), fourier_product_threads(by.side), 0,
+                 stream>>>(packed, transformed, sums, layer.C, layer.K, by);
+        return static_cast<int>(cudaGetLastError());
+      });
 }
 
 }  // namespace halo::multi_channel_stride_fixed

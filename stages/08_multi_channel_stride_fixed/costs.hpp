@@ -18,8 +18,9 @@ Cost predict_register_tile(const conv::ConvLayer& layer, const RegisterTile& til
 Cost predict_winograd(const conv::ConvLayer& layer, const WinogradPlan& plan);
 Cost predict_winograd_apart(const conv::ConvLayer& layer, const ApartPlan& plan);
 Cost predict_fourier(const conv::ConvLayer& layer, const FourierPlan& plan);
+Cost predict_fourier_split(const conv::ConvLayer& layer, const FourierPlan& plan);
 
-// What a bias costs more.
+// What a bias costs more; either of Fourier's kernels.
 Cost bias_of_register_tile(const conv::ConvLayer& layer, const RegisterTile& tile);
 Cost bias_of_winograd(const conv::ConvLayer& layer, const WinogradPlan& plan);
 Cost bias_of_winograd_apart(const conv::ConvLayer& layer, const ApartPlan& plan);

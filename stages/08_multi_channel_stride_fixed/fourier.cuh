@@ -1,4 +1,5 @@
-// Stage 08: transforms of Fourier in the registers of a thread, and what a block of 8_fourier.cu keeps on chip.
+// Stage 08: transforms of Fourier in the registers of a thread, what a block of 8_fourier.cu keeps on chip,
+// and how 9_fourier_split.cu uses its transforms.
 //
 // A convolution is a product of transforms, frequency by frequency. A tile of kSize x kSize real cells has
 // kSize^2 / 2 + 2 complex frequencies that are not another one's conjugate: the rows of frequencies 1 ... kSize / 2 - 1
@@ -88,5 +89,14 @@ __device__ inline void transform(float2 (&z)[kSize]) {
   for (int k = 0; k < kSize; ++k) z[k] = in_order[k];
 }
 // [/doc:fourier-line]
+
+// Launches what multiplies: for each frequency packed[C][filter_pitch], conjugated, times transformed[C][tile_pitch],
+// to sums[K][tile_pitch].
+using FourierProducts = int (*)(const float2* packed, const float2* transformed, float2* sums,
+                                const LayerNumbers& layer, const FourierDivision& division,
+                                cudaStream_t stream);
+
+// In 8_fourier.cu: a call, its products by another's launch.
+int by_fourier(const LayerCall& call, const FourierDivision& division, FourierProducts products);
 
 }  // namespace halo::multi_channel_stride_fixed

@@ -1,4 +1,4 @@
-// What convolution by Fourier's transform must cost, slice by slice (8_fourier.cu).
+// What convolution by Fourier's transform must cost, slice by slice (8_fourier.cu, 9_fourier_split.cu).
 #include <algorithm>
 
 #include "common/harness/traffic/tally.hpp"
@@ -73,8 +73,8 @@ class FourierWalk {
     const std::int64_t chunks = quotient_up(C, kChunk), runs = side / 16;
     tally.launch(blocks, side, 2 * kChunk * 2 * side * 8);
     tally.barriers(blocks * chunks);
-    pieces(tally, division_.filter_pitch, groups, tiles);
-    pieces(tally, pitch_, tiles, groups);
+    pieces(tally, division_.filter_pitch, groups, side, tiles);
+    pieces(tally, pitch_, tiles, side, groups);
     const Cells warp{0, kWarpSize};
     const std::int64_t reads = blocks * warps * chunks * kChunk;
     tally.shared_load(wide_lanes(kQuad, warp, [](std::int64_t l) { return kQuad * few(l); }),
@@ -92,6 +92,50 @@ class FourierWalk {
             });
             tally.store(to, every(kPair * K * pitch_, frequencies_));
           }
+        }
+      }
+    }
+  }
+
+  // The same on tensor cores: rows on chip are longer, a warp reads ahead, and 32 filters and tiles are its own.
+  void split_products(Tally& tally) const {
+    const std::int64_t C = layer_.C(), K = layer_.K(), filters = division_.side;
+    constexpr std::int64_t kTiles = kSplitTiles, kSteps = 2, kFragments = 2 * 4;
+    const std::int64_t groups = quotient_up(K, filters), tiles = quotient_up(pitch_, kTiles);
+    const std::int64_t blocks = groups * tiles * frequencies_, warps = filters / 16;
+    const std::int64_t chunks = quotient_up(C, kChunk);
+    tally.launch(blocks, 2 * filters, fourier_split_bytes(division_.side));
+    // One before the first step, and one a chunk.
+    tally.barriers(blocks * (chunks + 1));
+    pieces(tally, division_.filter_pitch, groups, filters, tiles, kSplitFilterMore,
+           kSplitStages - 1);
+    pieces(tally, pitch_, tiles, kTiles, groups, kSplitTileMore, kSplitStages - 1);
+    // Once more than there are steps: the first before, and one after the last that nobody needs.
+    const std::int64_t reads = blocks * warps * (chunks * kSteps + 1);
+    const Cells warp{0, kWarpSize};
+    tally.shared_load(wide_lanes(kQuad, warp,
+                                 [&](std::int64_t l) {
+                                   return kQuad *
+                                          (l % 4 * (filters / 2 + kSplitFilterMore) + l / 4);
+                                 }),
+                      4 * reads);
+    tally.shared_load(wide_lanes(kQuad, warp,
+                                 [&](std::int64_t l) {
+                                   const std::int64_t row = l % 4 * (kTiles / 2 + kSplitTileMore);
+                                   return kQuad * (row + l / 8 + l / 4 % 2 * 4);
+                                 }),
+                      4 * reads);
+    // Gauss's three products, three for each of them.
+    tally.tensor(blocks * warps * chunks * kSteps * 3 * 3 * kFragments);
+    for (std::int64_t first = 0; first < groups * filters; first += 16) {
+      for (std::int64_t t = 0; t < tiles * kTiles; t += 16) {
+        for (std::int64_t i = 0; i < 4; ++i) {
+          const Lanes to = wide_lanes(kQuad, warp, [&](std::int64_t l) {
+            const std::int64_t k = first + 2 * (l / 4) + i / 2;
+            const std::int64_t at = t + 2 * (l % 4 + 4 * (i % 2));
+            return k < K && at < pitch_ ? kPair * (k * pitch_ + at) : kNoCell;
+          });
+          tally.store(to, every(kPair * K * pitch_, frequencies_));
         }
       }
     }
@@ -135,18 +179,24 @@ class FourierWalk {
 
  private:
   // Rows of a matrix of one frequency, [C][pitch]: pieces of `side` columns, each for `readers` blocks. A warp brings 64
-  // / side neighbouring rows; those that do not exist are zeros on chip, and no read.
-  void pieces(Tally& tally, std::int64_t pitch, std::int64_t count, std::int64_t readers) const {
-    const std::int64_t C = layer_.C(), in_row = division_.side / 2;
+  // / side neighbouring rows; those that do not exist are zeros on chip, and no read. On chip rows are `more` float4
+  // longer, and after the last chunk come so many of `zeros`.
+  void pieces(Tally& tally, std::int64_t pitch, std::int64_t count, std::int64_t side,
+              std::int64_t readers, std::int64_t more = 0, std::int64_t zeros = 0) const {
+    const std::int64_t C = layer_.C(), in_row = side / 2;
+    const Lanes on_chip = wide_lanes(kQuad, {0, kWarpSize}, [&](std::int64_t l) {
+      return kQuad * (l / in_row * (in_row + more) + l % in_row);
+    });
     for (std::int64_t piece = 0; piece < count; ++piece) {
-      for (std::int64_t c = 0; c < quotient_up(C, kChunk) * kChunk; c += kWarpSize / in_row) {
+      const std::int64_t copied = (quotient_up(C, kChunk) + zeros) * kChunk;
+      for (std::int64_t c = 0; c < copied; c += kWarpSize / in_row) {
         const Lanes from = wide_lanes(kQuad, {0, kWarpSize}, [&](std::int64_t l) {
-          const std::int64_t column = piece * division_.side + l % in_row * 2;
+          const std::int64_t column = piece * side + l % in_row * 2;
           const std::int64_t channel = c + l / in_row;
           return channel < C && column < pitch ? kPair * (channel * pitch + column) : kNoCell;
         });
         tally.load(from, Times(readers) * every(kPair * C * pitch, frequencies_));
-        tally.shared_store(quads({0, kWarpSize * kQuad}), readers * frequencies_);
+        tally.shared_store(on_chip, readers * frequencies_);
       }
     }
   }
@@ -214,18 +264,28 @@ class FourierWalk {
   std::int64_t pitch_;
 };
 
-}  // namespace
-
-Cost predict_fourier(const conv::ConvLayer& layer, const FourierPlan& plan) {
+template <class Products>
+Cost predict(const conv::ConvLayer& layer, const FourierPlan& plan, Products products) {
   const FourierWalk walk(layer, plan.division);
   Tally tally;
   for (std::int64_t n = 0; n < layer.N(); n += plan.division.images) {
     const std::int64_t images = std::min<std::int64_t>(plan.division.images, layer.N() - n);
     walk.inputs(tally, n, images);
-    walk.products(tally);
+    products(walk, tally);
     walk.outputs(tally, n, images);
   }
   return tally.cost();
+}
+
+}  // namespace
+
+Cost predict_fourier(const conv::ConvLayer& layer, const FourierPlan& plan) {
+  return predict(layer, plan, [](const FourierWalk& walk, Tally& tally) { walk.products(tally); });
+}
+
+Cost predict_fourier_split(const conv::ConvLayer& layer, const FourierPlan& plan) {
+  return predict(layer, plan,
+                 [](const FourierWalk& walk, Tally& tally) { walk.split_products(tally); });
 }
 
 Cost bias_of_fourier(const conv::ConvLayer& layer, const FourierPlan& plan) {

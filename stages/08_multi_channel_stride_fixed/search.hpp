@@ -22,5 +22,7 @@ Conv2dVariant winograd_apart_within(std::int64_t most_floats, int block);
 /// Fourier's transform with tiles of `size` cells, 16 or 32, or 0: which of both the plan takes; and slices of so many
 /// floats of temporaries at most.
 Conv2dVariant fourier_within(int size, std::int64_t most_floats);
+/// The same with products on tensor cores.
+Conv2dVariant fourier_split_within(int size, std::int64_t most_floats);
 
 }  // namespace halo::multi_channel_stride_fixed

@@ -37,6 +37,9 @@ int pack_fourier(const float* filters, float* packed, const LayerNumbers& layer,
                  const FourierDivision& division);
 int fourier(const LayerCall& call, const FourierDivision& division);
 
+// In 9_fourier_split.cu.
+int fourier_split(const LayerCall& call, const FourierDivision& division);
+
 namespace {
 
 const std::string kFolder = "stages/08_multi_channel_stride_fixed/";
@@ -269,9 +272,11 @@ void complete(Conv2dStage& stage) {
       planned_winograd(4, "Winograd's method, tiles of 4 x 4 outputs: 3 x 3 filters"),
       winograd_apart_within(kApartTemporaries, kBestBlock),
       fourier_within(0, kFourierTemporaries),
+      fourier_split_within(0, kFourierTemporaries),
   };
   for (const int size : kFourierSizes) {
     stage.searched.push_back(fourier_within(size, kFourierTemporaries));
+    stage.searched.push_back(fourier_split_within(size, kFourierTemporaries));
   }
   for (const int bytes : {32, 64}) {
     for (Conv2dVariant& variant : search(bytes)) stage.searched.push_back(std::move(variant));
@@ -334,19 +339,14 @@ Conv2dVariant winograd_apart_within(std::int64_t most_floats, int block) {
   return variant;
 }
 
-Conv2dVariant fourier_within(int size, std::int64_t most_floats) {
-  const auto plan_of = [=](const conv::ConvLayer& layer) {
-    return size == 0 ? plan_fourier(layer, most_floats) : exact_fourier(layer, size, most_floats);
-  };
+namespace {
+
+// What 8_fourier.cu and 9_fourier_split.cu have in common: transforms, and a plan for the layer.
+template <class Plan>
+Conv2dVariant fourier_variant(Plan plan_of, int (*run)(const LayerCall&, const FourierDivision&),
+                              Cost (*predict)(const conv::ConvLayer&, const FourierPlan&)) {
   Conv2dVariant variant;
-  variant.name = size == 0 ? "fourier" : fourier_name(size);
-  variant.source = kFolder + "8_fourier.cu";
-  variant.description = "tuned: Fourier's transform in three kernels: filters of any size";
-  variant.demand = conv::Demand::transformed;
   variant.multiplies_ghosts = true;
-  variant.tiles = [](const conv::ConvLayer&) {
-    return std::vector<TileSizes>{{.C = kFourierChannels, .K = 32, .P = 14, .Q = 14}};
-  };
   variant.refuses = [plan_of](const conv::ConvLayer& layer) { return plan_of(layer).refusal; };
   variant.packed_floats = [plan_of](const conv::ConvLayer& layer) {
     return plan_of(layer).packed_floats;
@@ -357,23 +357,66 @@ Conv2dVariant fourier_within(int size, std::int64_t most_floats) {
   variant.pack = [plan_of](const float* filters, float* packed, const conv::ConvLayer& layer) {
     return pack_fourier(filters, packed, numbers_of(layer), plan_of(layer).division);
   };
-  variant.launch = [plan_of](const Conv2dCall& c) {
-    return fourier(kernel_call(c), plan_of(c.layer).division);
+  variant.launch = [plan_of, run](const Conv2dCall& c) {
+    return run(kernel_call(c), plan_of(c.layer).division);
   };
-  variant.predict = [plan_of](const conv::ConvLayer& layer) {
-    return predict_fourier(layer, plan_of(layer));
+  variant.predict = [plan_of, predict](const conv::ConvLayer& layer) {
+    return predict(layer, plan_of(layer));
   };
   variant.adds_bias = true;
   variant.predict_bias = [plan_of](const conv::ConvLayer& layer) {
     return bias_of_fourier(layer, plan_of(layer));
   };
+  return variant;
+}
+
+std::string describe(const FourierPlan& plan, int block_tiles) {
+  const FourierDivision& d = plan.division;
+  const std::string cells = std::to_string(d.size);
+  return "tiles of " + cells + " x " + cells + " cells, blocks of " + std::to_string(d.side) +
+         " filters x " + std::to_string(block_tiles) + " tiles, " + std::to_string(d.images) +
+         (d.images == 1 ? " image" : " images") + " at a time, " +
+         std::to_string(plan.workspace_floats * 4) + " bytes of temporaries";
+}
+
+}  // namespace
+
+Conv2dVariant fourier_within(int size, std::int64_t most_floats) {
+  const auto plan_of = [=](const conv::ConvLayer& layer) {
+    return size == 0 ? plan_fourier(layer, most_floats) : exact_fourier(layer, size, most_floats);
+  };
+  Conv2dVariant variant = fourier_variant(plan_of, fourier, predict_fourier);
+  variant.name = size == 0 ? "fourier" : fourier_name(size);
+  variant.source = kFolder + "8_fourier.cu";
+  variant.description = "tuned: Fourier's transform in three kernels: filters of any size";
+  variant.demand = conv::Demand::transformed;
+  variant.tiles = [](const conv::ConvLayer&) {
+    return std::vector<TileSizes>{{.C = kFourierChannels, .K = 32, .P = 14, .Q = 14}};
+  };
   variant.detail = [plan_of](const conv::ConvLayer& layer) {
     const FourierPlan made = plan_of(layer);
-    const FourierDivision& d = made.division;
-    const std::string cells = std::to_string(d.size), side = std::to_string(d.side);
-    return "tiles of " + cells + " x " + cells + " cells, blocks of " + side + " filters x " +
-           side + " tiles, " + std::to_string(d.images) + (d.images == 1 ? " image" : " images") +
-           " at a time, " + std::to_string(made.workspace_floats * 4) + " bytes of temporaries";
+    return describe(made, made.division.side);
+  };
+  return variant;
+}
+
+Conv2dVariant fourier_split_within(int size, std::int64_t most_floats) {
+  const auto plan_of = [=](const conv::ConvLayer& layer) {
+    const planning::GpuLimits gpu = planning::present_limits();
+    return size == 0 ? plan_fourier_split(layer, gpu, most_floats)
+                     : exact_fourier_split(layer, size, gpu, most_floats);
+  };
+  Conv2dVariant variant = fourier_variant(plan_of, fourier_split, predict_fourier_split);
+  variant.name = size == 0 ? "fourier_split" : fourier_split_name(size);
+  variant.source = kFolder + "9_fourier_split.cu";
+  variant.description = "tuned: Fourier's transform, tensor cores, factors in two parts of TF32";
+  variant.demand = demand_of(Arithmetic::transform_split);
+  variant.plans = true;
+  variant.tiles = [](const conv::ConvLayer&) {
+    return std::vector<TileSizes>{{.C = kFourierChannels, .K = 32, .P = 14, .Q = 14}, {.K = 64}};
+  };
+  variant.detail = [plan_of](const conv::ConvLayer& layer) {
+    return describe(plan_of(layer), kSplitTiles);
   };
   return variant;
 }

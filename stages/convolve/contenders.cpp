@@ -43,7 +43,8 @@ struct Registry {
                              std::to_string(found.size()));
     }
     const Conv2dVariant& variant = found.front().variant;
-    const bool is_split = variant.demand == conv::Demand::tf32_split;
+    const bool is_split = variant.demand == conv::Demand::tf32_split ||
+                          variant.demand == conv::Demand::transformed_split;
     if (variant.layout != conv::Layout::nchw || variant.set_up ||
         variant.demand == conv::Demand::tf32 || is_split != contender.tensor_cores) {
       throw std::logic_error(variant.name +

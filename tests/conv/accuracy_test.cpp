@@ -290,6 +290,15 @@ TEST_CASE("a bound of tensor cores is what is cut off, and truncated additions",
   CHECK(conv::tf32_split_bound(100, 1) > conv::error_bound(100, 1));
 }
 
+TEST_CASE("a transform's products in two parts lose less than a transform may", "[accuracy]") {
+  CHECK(conv::transform_split_error(0, 1) == 0);
+  CHECK(conv::transform_split_error(3, 5) == Approx(15 * 10 * 0x1p-20));
+  CHECK(conv::transform_split_error(1, 1) < conv::transform_error(1, 1) / 5);
+  // Gauss's three products, off by 3 v^2 of a and b and c each, together: (a + b, c - a + b), with |a| + |b| at most 1
+  // and |c| at most 2.
+  CHECK(std::hypot(1.0, 3.0) * 3 * 0x1p-20 < conv::transform_split_error(1, 1));
+}
+
 TEST_CASE("a transform's bound is the largest growth of the transforms that are in use",
           "[accuracy]") {
   // F(m, r): inputs and taps as values at the points, the outputs from their products. B^T of four and of six

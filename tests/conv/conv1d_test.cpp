@@ -687,4 +687,9 @@ TEST_CASE("a signal's transform has its own bound, which a float sum does not") 
     value += 500 * static_cast<float>(conv::kUnitRoundoff) * largest * sum;
   CHECK(conv::check(problem, data.input, data.mask, output, Demand::transformed).passed());
   CHECK_FALSE(conv::check(problem, data.input, data.mask, output, Demand::bounded).passed());
+  // As much as 950: only with factors in two parts.
+  for (float& value : output)
+    value += 450 * static_cast<float>(conv::kUnitRoundoff) * largest * sum;
+  CHECK(conv::check(problem, data.input, data.mask, output, Demand::transformed_split).passed());
+  CHECK_FALSE(conv::check(problem, data.input, data.mask, output, Demand::transformed).passed());
 }

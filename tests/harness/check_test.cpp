@@ -161,6 +161,7 @@ TEST_CASE("a kernel's method is the bound that it is held to, and a failure name
                  test::contains("Arithmetic in common/harness/kernel.h"));
   CHECK(run(Arithmetic::tf32).check.outcome == Outcome::good);
   CHECK(run(Arithmetic::transform).check.outcome == Outcome::good);
+  CHECK(run(Arithmetic::transform_split).check.outcome == Outcome::good);
   CHECK(run(Arithmetic::exp2).check.outcome == Outcome::bad);
 
   Conv1dStage stage;

@@ -73,12 +73,46 @@ TEST_CASE("fourier's plan: slices of images, and what is refused") {
   CHECK_THAT(exact_fourier(layer("14-1-3-3000-3000"), 16).refusal, contains("transformed filters"));
 }
 
-TEST_CASE("fourier's plan: the dispatcher has both sizes") {
+TEST_CASE("fourier's plan: on tensor cores, with blocks of their own") {
+  const GpuLimits h200 = limits_of(built_in_gpu("h200"));
+  const auto filters_of_block = [&](const char* label) {
+    return exact_fourier_split(layer(label), 16, h200).division.side;
+  };
+  CHECK(filters_of_block("14-128-3-512-64") == 64);
+  CHECK(filters_of_block("14-1-3-512-64") == 64);  // of tiles a block has 64, exist as many as will
+  CHECK(filters_of_block("14-128-3-224-64") == 64);  // a seventh empty
+  CHECK(filters_of_block("14-128-3-96-64") == 32);   // a third
+  CHECK(filters_of_block("14-128-3-32-64") == 32);
+  // Everything else is as without.
+  const FourierPlan plain = exact_fourier(layer("27-3-5-70-20"), 32);
+  const FourierPlan split = exact_fourier_split(layer("27-3-5-70-20"), 32, h200);
+  CHECK(split.packed_floats == plain.packed_floats);
+  CHECK(split.workspace_floats == plain.workspace_floats);
+  CHECK(split.division.tile_pitch == plain.division.tile_pitch);
+  CHECK(plan_fourier_split(layer("27-256-5-256-96"), h200).division.size == 32);
+  CHECK(plan_fourier_split(layer("14-256-3-224-112"), h200).division.size == 16);
+  CHECK(plan_fourier_split(layer("14-128-3-512-512"), h200).microseconds <
+        plan_fourier(layer("14-128-3-512-512")).microseconds);
+  // What is refused.
+  const GpuLimits v100 = limits_of(built_in_gpu("v100"));
+  CHECK(exact_fourier_split(layer("14-128-3-512-64"), 16, v100).refusal ==
+        "it needs compute capability 8.0, the GPU has 7.0");
+  CHECK(exact_fourier_split(layer("14-128-3-512-64"), 16, {8, 65'536, 49'152, 80}).refusal ==
+        "a block needs 51456 bytes of shared memory, of 49152");
+  CHECK(exact_fourier_split(layer("14-128-3-32-64"), 16, {8, 65'536, 49'152, 80}).refusal.empty());
+  CHECK_THAT(exact_fourier_split(layer("12-3-3-8-8-s2"), 16, h200).refusal, contains("stride 1"));
+}
+
+TEST_CASE("fourier's plan: the dispatcher has both sizes, twice") {
   const auto contenders = fourier_contenders();
-  REQUIRE(contenders.size() == 2);
+  REQUIRE(contenders.size() == 4);
   const GpuLimits h200 = limits_of(built_in_gpu("h200"));
   CHECK(contenders[0].variant == fourier_name(16));
   CHECK(contenders[1].variant == "fourier_32");
+  CHECK_FALSE(contenders[1].tensor_cores);
+  CHECK(contenders[2].variant == fourier_split_name(16));
+  CHECK(contenders[3].variant == "fourier_split_32");
+  CHECK(contenders[3].tensor_cores);
   REQUIRE(contenders[0].refuses(layer("14-40-3-70-20"), h200).empty());
   CHECK_FALSE(contenders[0].refuses(layer("14-40-3-70-20-s2"), h200).empty());
   const LaunchWork work = contenders[0].work(layer("14-40-3-70-20"), h200);
@@ -87,4 +121,8 @@ TEST_CASE("fourier's plan: the dispatcher has both sizes") {
   CHECK(work.resident == 12);
   CHECK(work.steps == 2);
   CHECK(work.megabytes > 4e-6 * 2 * 2 * 130 * (20 + 70) * 48);
+  const LaunchWork split = contenders[2].work(layer("14-40-3-70-20"), h200);
+  CHECK(split.blocks == 130 * 3);  // 64 tiles each
+  CHECK(split.resident == 4);
+  CHECK(split.megabytes == work.megabytes);
 }

@@ -1,7 +1,9 @@
 #include "stages/08_multi_channel_stride_fixed.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -142,10 +144,12 @@ TEST_CASE("08_multi_channel_stride_fixed: traffic is as predicted") {
   const auto is_winograd = [](const Conv2dVariant& variant) {
     return variant.name.starts_with("winograd_");
   };
-  // Both sizes of Fourier's tiles have a test of their own.
-  const auto is_fourier = [](const Conv2dVariant& variant) { return variant.name == "fourier"; };
+  // Both sizes of Fourier's tiles have tests of their own.
+  const auto is_fourier = [](const Conv2dVariant& variant) {
+    return variant.name.starts_with("fourier");
+  };
   CHECK(std::erase_if(by_definition.variants, is_winograd) == 3);
-  CHECK(std::erase_if(by_definition.variants, is_fourier) == 1);
+  CHECK(std::erase_if(by_definition.variants, is_fourier) == 2);
   std::erase_if(by_winograd.variants, std::not_fn(is_winograd));
   test::require_traffic(by_definition, layers());
   std::vector<conv::ConvLayer> both = layers();
@@ -375,6 +379,89 @@ TEST_CASE("08_multi_channel_stride_fixed: the cost of Fourier's transform, by ha
   CHECK(cost.barriers == 2 + 130 + 2);
 }
 
+TEST_CASE("08_multi_channel_stride_fixed: Fourier's products on tensor cores, blocks and slices") {
+  Conv2dStage split;
+  split.name = "fourier_split";
+  for (const int size : {16, 32}) {
+    split.variants.push_back(multi_channel_stride_fixed::fourier_split_within(size, 2'000'000));
+  }
+  const std::vector<conv::ConvLayer> layers = {
+      // Three chunks, of which the last is not full; blocks of 32 filters, and slices of one image.
+      conv::parse_label("14-2-3-70-33"),
+      // Blocks of 64; filters and tiles of which not all exist; a chunk and no more.
+      conv::ConvLayer({.C = 16, .H = 33, .W = 20, .K = 50, .R = 4, .S = 2, .padding_w = 1}),
+      conv::ConvLayer({.N = 3, .C = 1, .H = 3, .W = 2, .K = 5, .R = 1, .S = 2, .padding_h = 2})};
+  test::require_traffic(split, layers);
+
+  // More than 64 tiles, in one slice.
+  Conv2dStage large = split;
+  large.variants = {multi_channel_stride_fixed::fourier_split_within(16, std::int64_t{1} << 28)};
+  CHECK_THAT(large.variants[0].detail(conv::parse_label("28-17-3-64-5")), contains("64 filters"));
+  test::require_traffic(large, {conv::parse_label("28-17-3-64-5")});
+}
+
+TEST_CASE(
+    "08_multi_channel_stride_fixed: the cost of Fourier's products on tensor cores, by hand") {
+  const conv::ConvLayer layer({.H = 14, .W = 14, .R = 3, .S = 3, .padding_h = 1, .padding_w = 1});
+  test::counting_backend();
+  const Cost cost = test::variant_of(stage(), "fourier_split").predict(layer);
+  // As for `fourier`; the sums of 16 tiles leave in two requests of their filter, eight tiles each.
+  CHECK(cost.global_load_requests == 14 + 130 * 2 + 130 * 16 / 32);
+  CHECK(cost.global_store_requests == 130 * 16 / 32 + 130 * 2 + 14);
+  CHECK(cost.shared_load_conflicts == 0);
+  CHECK(cost.shared_store_conflicts == 0);
+  CHECK(cost.barriers == 2 + 130 * 2 + 2);
+  // Two warps, two steps, Gauss's three products, three each, of 2 x 4 fragments.
+  CHECK(cost.tensor_instructions == 130 * 2 * 2 * 3 * 3 * 8);
+}
+
+TEST_CASE(
+    "08_multi_channel_stride_fixed: Fourier's products on tensor cores lose no more than float's "
+    "may") {
+  // Positive factors, whose roundings towards zero add up, as do the sums that are cut off.
+  const conv::ConvLayer layer(
+      {.C = 64, .H = 14, .W = 14, .K = 2, .R = 3, .S = 3, .padding_h = 1, .padding_w = 1});
+  std::mt19937_64 random(test::seed());
+  const auto positive = [&](std::int64_t count) {
+    std::vector<float> values(static_cast<std::size_t>(count));
+    for (float& value : values) value = 1 + static_cast<float>(random() % (1 << 23)) * 0x1p-23f;
+    return values;
+  };
+  const std::vector<float> input = positive(layer.input_size());
+  const std::vector<float> filters = positive(layer.filters_size());
+  const auto backend = test::usable_backend();
+  const Conv2dVariant variant = test::variant_of(stage(), "fourier_split");
+  if (!variant.refuses(layer).empty()) test::skip(variant.refuses(layer));
+  CHECK(variant.demand == conv::Demand::transformed_split);
+  Array on_input(*backend, input.size());
+  Array on_filters(*backend, filters.size());
+  Array packed(*backend, static_cast<std::size_t>(variant.packed_floats(layer)));
+  Array workspace(*backend, static_cast<std::size_t>(variant.workspace_floats(layer)));
+  Array output(*backend, static_cast<std::size_t>(layer.output_size()));
+  on_input.write(input);
+  on_filters.write(filters);
+  const Observation packing =
+      backend->run([&] { return variant.pack(on_filters.data(), packed.data(), layer); });
+  CHECK(packing.error.empty());
+  const Observation seen = backend->run([&] {
+    return variant.launch({.layer = layer,
+                           .input = on_input.data(),
+                           .filters = on_filters.data(),
+                           .output = output.data(),
+                           .workspace = workspace.data(),
+                           .packed = packed.data()});
+  });
+  CHECK(seen.error.empty());
+  std::vector<float> found(output.size());
+  output.read(found);
+  const conv::Comparison as_float =
+      conv::check(layer, input, filters, found, conv::Demand::transformed);
+  CHECK(as_float.passed());
+  // And nowhere near it. One part of a factor, or two products of three, would be off by 2^-12 of the sums, as much as
+  // four thousand roundings.
+  CHECK(as_float.worst_share < 0.01);
+}
+
 TEST_CASE("08_multi_channel_stride_fixed: what does not fit is refused, in words") {
   test::usable_backend();  // what fits is the device's to say
   // 70,000 taps of one filter, or 70,000 channels of one pixel, are 280,000 bytes.
@@ -386,7 +473,7 @@ TEST_CASE("08_multi_channel_stride_fixed: what does not fit is refused, in words
       CHECK_THAT(variant.refuses(deep), contains("filters of"));
       continue;
     }
-    if (variant.name == "fourier") {
+    if (variant.name.starts_with("fourier")) {
       CHECK_THAT(variant.refuses(deep), contains("single tap"));
       CHECK_THAT(variant.refuses(wide), contains("filters of 16 x 16 at most"));
       continue;

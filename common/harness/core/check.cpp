@@ -235,6 +235,8 @@ conv::Demand demand_of(Arithmetic arithmetic) {
       return conv::Demand::tf32;
     case Arithmetic::tf32_split:
       return conv::Demand::tf32_split;
+    case Arithmetic::transform_split:
+      return conv::Demand::transformed_split;
     case Arithmetic::exp2:
       return conv::Demand::exp2;
     case Arithmetic::definition:

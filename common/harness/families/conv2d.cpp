@@ -163,7 +163,7 @@ class BiasedData final : public Dataset {
             conv::index_of(output_shape(layer_), Layout::nchw, at.n, at.c, at.h, at.w),
             multiplies_ghosts_, [&](std::int64_t cell) { return value(0, cell); },
             [&](std::int64_t tap) { return value(1, tap); }, value(2, at.c));
-        if (demand == conv::Demand::transformed) promise.bound += transformed_;
+        promise.bound += conv::added_by_transform(demand, largest_, most_);
         if (promise.value < 0) promise.value = 0;  // the error is no larger than before
         judge_promise(index, cells.subspan(i, 1), promise, comparison);
       }
@@ -183,17 +183,15 @@ class BiasedData final : public Dataset {
       : Dataset(values(layer, kind, seed, std::move(input), std::move(filters))),
         layer_(layer),
         multiplies_ghosts_(kind.number == 3) {
-    double largest = 0, most = 0;
     for (const float cell : inputs()[0].values)
-      largest = std::max(largest, std::fabs(double{cell}));
+      largest_ = std::max(largest_, std::fabs(double{cell}));
     for (std::int64_t k = 0; k < layer.K(); ++k) {
       double sum = 0;
       for (std::int64_t i = 0; i < layer.products_per_output(); ++i) {
         sum += std::fabs(value(1, k * layer.products_per_output() + i));
       }
-      most = std::max(most, sum);
+      most_ = std::max(most_, sum);
     }
-    transformed_ = conv::transform_error(largest, most);
   }
 
   static std::vector<InputValues> values(const ConvLayer& layer, DataKind kind, std::uint64_t seed,
@@ -218,7 +216,7 @@ class BiasedData final : public Dataset {
 
   ConvLayer layer_;
   bool multiplies_ghosts_;
-  double transformed_ = 0;
+  double largest_ = 0, most_ = 0;  // |input|, sum|tap| of a filter
 };
 
 DatasetPtr sparse_data(const ConvLayer& layer, std::uint64_t seed) {

@@ -120,7 +120,7 @@ TransformKernel quads() {
   return {.description = "4 x 4 cells a thread, 16 bytes in both directions",
           .launch = launch,
           .tuned = true,
-          // Those beside it are: 132 images, and 4,100 cells, more than half a million in all.
+          // Beside the second 132 x 4,100 is tried: more than kFewCells, and tiles that are not full.
           .tiles = {{.N = 64, .cells = 64}, {.N = 132, .cells = 4099}}};
 }
 

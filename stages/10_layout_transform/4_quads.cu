@@ -120,7 +120,8 @@ TransformKernel quads() {
   return {.description = "4 x 4 cells a thread, 16 bytes in both directions",
           .launch = launch,
           .tuned = true,
-          .tiles = {{.N = 64, .cells = 64}, {.N = 128, .cells = 4096}}};
+          // Beside the second 132 x 4,100 is tried: more than kFewCells, and tiles that are not full.
+          .tiles = {{.N = 64, .cells = 64}, {.N = 132, .cells = 4099}}};
 }
 
 }  // namespace halo::layout_transform

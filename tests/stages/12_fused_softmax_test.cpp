@@ -107,6 +107,27 @@ TEST_CASE("12_fused_softmax: a warp, or a block, of nothing but -inf does no har
   }
 }
 
+TEST_CASE("12_fused_softmax: warps whose maximum is far below the row's") {
+  // Their exponentials are about 1, and what they are multiplied by is nearly subnormal, or is.
+  const auto backend = test::usable_backend();
+  for (const int categories : {1000, 1001, 40000, 17001}) {
+    for (const float below : {60.0f, 75.0f, 95.0f}) {
+      const Softmax problem(2, categories);
+      std::vector<float> cells = conv::make_input(problem, 0, test::seed());
+      for (int c = 0; c < categories / 2; ++c) {
+        cells[c] -= below;
+        cells[categories + c] -= below;
+      }
+      INFO(below << " below, " << categories << " categories");
+      const std::vector<float> outputs = outputs_of(
+          *backend, test::variant_of(fused_softmax::stage(), "one_read"), problem, cells);
+      const conv::Comparison judged = conv::SoftmaxChecker(problem, cells).judge(0, outputs);
+      INFO(judged.describe());
+      CHECK(judged.passed());
+    }
+  }
+}
+
 TEST_CASE("12_fused_softmax: how a row is shared out over threads") {
   using fused_softmax::Team;
   using fused_softmax::team_of;

@@ -294,79 +294,29 @@ void complete(Conv2dStage& stage) {
   }
 }
 
-Conv2dVariant winograd_apart_within(std::int64_t most_floats, int block) {
-  const auto plan_of = [=](const conv::ConvLayer& layer) {
-    return plan_winograd_apart(layer, most_floats, block);
-  };
-  Conv2dVariant variant;
-  variant.name = "winograd_apart";
-  variant.source = kFolder + "7_winograd_apart.cu";
-  variant.description = "tuned: Winograd's method in three kernels: 3 x 3 and 5 x 5 filters";
-  variant.demand = conv::Demand::transformed;
-  variant.multiplies_ghosts = true;
-  variant.tiles = [](const conv::ConvLayer&) {
-    return std::vector<TileSizes>{{.C = kApartChannels, .K = 64, .P = 4, .Q = 4}};
-  };
-  variant.refuses = [plan_of](const conv::ConvLayer& layer) { return plan_of(layer).refusal; };
-  variant.packed_floats = [plan_of](const conv::ConvLayer& layer) {
-    return plan_of(layer).packed_floats;
-  };
-  variant.workspace_floats = [plan_of](const conv::ConvLayer& layer) {
-    return plan_of(layer).workspace_floats;
-  };
-  variant.pack = [plan_of](const float* filters, float* packed, const conv::ConvLayer& layer) {
-    return pack_winograd_apart(filters, packed, numbers_of(layer), plan_of(layer).division);
-  };
-  variant.launch = [plan_of](const Conv2dCall& c) {
-    return winograd_apart(kernel_call(c), plan_of(c.layer).division);
-  };
-  variant.predict = [plan_of](const conv::ConvLayer& layer) {
-    return predict_winograd_apart(layer, plan_of(layer));
-  };
-  variant.adds_bias = true;
-  variant.predict_bias = [plan_of](const conv::ConvLayer& layer) {
-    return bias_of_winograd_apart(layer, plan_of(layer));
-  };
-  variant.detail = [plan_of](const conv::ConvLayer& layer) {
-    const ApartPlan made = plan_of(layer);
-    const std::string images = std::to_string(made.division.images);
-    const ApartBlock& block = kApartBlocks[made.division.block];
-    return "blocks of " + std::to_string(block.filters) + " filters x " +
-           std::to_string(block.tiles) + " tiles, " + images +
-           (made.division.images == 1 ? " image" : " images") + " at a time, " +
-           std::to_string(made.workspace_floats * 4) + " bytes of temporaries";
-  };
-  return variant;
-}
-
 namespace {
 
-// What 8_fourier.cu and 9_fourier_split.cu have in common: transforms, and a plan for the layer.
-template <class Plan>
-Conv2dVariant fourier_variant(Plan plan_of, int (*run)(const LayerCall&, const FourierDivision&),
-                              Cost (*predict)(const conv::ConvLayer&, const FourierPlan&)) {
+// Transforms there and back and products between, as `plan_of` divides a layer.
+template <class PlanOf, class Pack, class Run, class Predict, class Bias>
+Conv2dVariant in_three_kernels(PlanOf plan_of, Pack pack, Run run, Predict predict, Bias bias) {
   Conv2dVariant variant;
   variant.multiplies_ghosts = true;
-  variant.refuses = [plan_of](const conv::ConvLayer& layer) { return plan_of(layer).refusal; };
-  variant.packed_floats = [plan_of](const conv::ConvLayer& layer) {
+  variant.refuses = [=](const conv::ConvLayer& layer) { return plan_of(layer).refusal; };
+  variant.packed_floats = [=](const conv::ConvLayer& layer) {
     return plan_of(layer).packed_floats;
   };
-  variant.workspace_floats = [plan_of](const conv::ConvLayer& layer) {
+  variant.workspace_floats = [=](const conv::ConvLayer& layer) {
     return plan_of(layer).workspace_floats;
   };
-  variant.pack = [plan_of](const float* filters, float* packed, const conv::ConvLayer& layer) {
-    return pack_fourier(filters, packed, numbers_of(layer), plan_of(layer).division);
+  variant.pack = [=](const float* filters, float* packed, const conv::ConvLayer& layer) {
+    return pack(filters, packed, numbers_of(layer), plan_of(layer).division);
   };
-  variant.launch = [plan_of, run](const Conv2dCall& c) {
+  variant.launch = [=](const Conv2dCall& c) {
     return run(kernel_call(c), plan_of(c.layer).division);
   };
-  variant.predict = [plan_of, predict](const conv::ConvLayer& layer) {
-    return predict(layer, plan_of(layer));
-  };
+  variant.predict = [=](const conv::ConvLayer& layer) { return predict(layer, plan_of(layer)); };
   variant.adds_bias = true;
-  variant.predict_bias = [plan_of](const conv::ConvLayer& layer) {
-    return bias_of_fourier(layer, plan_of(layer));
-  };
+  variant.predict_bias = [=](const conv::ConvLayer& layer) { return bias(layer, plan_of(layer)); };
   return variant;
 }
 
@@ -381,11 +331,37 @@ std::string describe(const FourierPlan& plan, int block_tiles) {
 
 }  // namespace
 
+Conv2dVariant winograd_apart_within(std::int64_t most_floats, int block) {
+  const auto plan_of = [=](const conv::ConvLayer& layer) {
+    return plan_winograd_apart(layer, most_floats, block);
+  };
+  Conv2dVariant variant = in_three_kernels(plan_of, pack_winograd_apart, winograd_apart,
+                                           predict_winograd_apart, bias_of_winograd_apart);
+  variant.name = "winograd_apart";
+  variant.source = kFolder + "7_winograd_apart.cu";
+  variant.description = "tuned: Winograd's method in three kernels: 3 x 3 and 5 x 5 filters";
+  variant.demand = conv::Demand::transformed;
+  variant.tiles = [](const conv::ConvLayer&) {
+    return std::vector<TileSizes>{{.C = kApartChannels, .K = 64, .P = 4, .Q = 4}};
+  };
+  variant.detail = [plan_of](const conv::ConvLayer& layer) {
+    const ApartPlan made = plan_of(layer);
+    const std::string images = std::to_string(made.division.images);
+    const ApartBlock& block = kApartBlocks[made.division.block];
+    return "blocks of " + std::to_string(block.filters) + " filters x " +
+           std::to_string(block.tiles) + " tiles, " + images +
+           (made.division.images == 1 ? " image" : " images") + " at a time, " +
+           std::to_string(made.workspace_floats * 4) + " bytes of temporaries";
+  };
+  return variant;
+}
+
 Conv2dVariant fourier_within(int size, std::int64_t most_floats) {
   const auto plan_of = [=](const conv::ConvLayer& layer) {
     return size == 0 ? plan_fourier(layer, most_floats) : exact_fourier(layer, size, most_floats);
   };
-  Conv2dVariant variant = fourier_variant(plan_of, fourier, predict_fourier);
+  Conv2dVariant variant =
+      in_three_kernels(plan_of, pack_fourier, fourier, predict_fourier, bias_of_fourier);
   variant.name = size == 0 ? "fourier" : fourier_name(size);
   variant.source = kFolder + "8_fourier.cu";
   variant.description = "tuned: Fourier's transform in three kernels: filters of any size";
@@ -406,7 +382,8 @@ Conv2dVariant fourier_split_within(int size, std::int64_t most_floats) {
     return size == 0 ? plan_fourier_split(layer, gpu, most_floats)
                      : exact_fourier_split(layer, size, gpu, most_floats);
   };
-  Conv2dVariant variant = fourier_variant(plan_of, fourier_split, predict_fourier_split);
+  Conv2dVariant variant = in_three_kernels(plan_of, pack_fourier, fourier_split,
+                                           predict_fourier_split, bias_of_fourier);
   variant.name = size == 0 ? "fourier_split" : fourier_split_name(size);
   variant.source = kFolder + "9_fourier_split.cu";
   variant.description = "tuned: Fourier's transform, tensor cores, factors in two parts of TF32";

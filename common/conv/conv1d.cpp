@@ -168,9 +168,8 @@ bool is_transform(Demand demand) {
 
 double added_by_transform(Demand demand, double largest_input, double filter_sum) {
   if (!is_transform(demand)) return 0;
-  const double by_split = demand == Demand::transformed_split
-                              ? transform_split_error(largest_input, filter_sum)
-                              : 0;
+  const double by_split =
+      demand == Demand::transformed_split ? transform_split_error(largest_input, filter_sum) : 0;
   return transform_error(largest_input, filter_sum) + by_split;
 }
 
@@ -199,8 +198,7 @@ Checker::Checker(const Problem1d& problem, std::span<const float> input,
   if (is_transform(demand)) {
     double mask_sum = 0;
     for (const float tap : mask) mask_sum += std::fabs(tap);
-    transform_error_ =
-        added_by_transform(demand, largest_finite("input", input), mask_sum);
+    transform_error_ = added_by_transform(demand, largest_finite("input", input), mask_sum);
   }
   if (period < 0) {
     throw std::invalid_argument("the period must be at least 0 (none), got " +

@@ -391,7 +391,8 @@ void LayerChecker::expect(std::int64_t first, std::int64_t count, double* value,
                  const double added =
                      is_transform(demand_)
                          ? added_by_transform(
-                               demand_, largest_input_[static_cast<std::size_t>(n % period_images_)],
+                               demand_,
+                               largest_input_[static_cast<std::size_t>(n % period_images_)],
                                filter_sum_[static_cast<std::size_t>(k % period_filters_)])
                          : 0;
                  const std::int64_t down = layer_.C() * rows.taps_of(p).size();

@@ -33,12 +33,12 @@ constexpr int kMostTiles = 3;  // that a kernel may have, chosen by the problem
 // What a kernel computes with, where the mathematics is the same and the rounding is not. Its outputs are held
 // to the bound of its method, which common/conv/accuracy.hpp and softmax.cpp derive, and to no other.
 enum class Arithmetic {
-  definition,  // products and sums in float, in any order, with or without fma; expf
-  transform,   // Winograd's, or an FFT
-  tf32,        // tensor cores, factors rounded to TF32: some three digits
-  tf32_split,  // tensor cores, each factor in two parts of TF32, three products: nearly float
+  definition,       // products and sums in float, in any order, with or without fma; expf
+  transform,        // Winograd's, or an FFT
+  tf32,             // tensor cores, factors rounded to TF32: some three digits
+  tf32_split,       // tensor cores, each factor in two parts of TF32, three products: nearly float
   transform_split,  // a transform, its products as tf32_split's
-  exp2,        // softmax: exp2f((x - largest) * log2(e)) for expf(x - largest)
+  exp2,             // softmax: exp2f((x - largest) * log2(e)) for expf(x - largest)
 };
 
 // ---- 1D: output[i] = sum over j of mask[j] * input[i - halo + j], cells beyond the ends are zero ----

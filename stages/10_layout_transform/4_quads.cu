@@ -117,11 +117,12 @@ static int launch(const TransformCall& c) {
 }
 
 TransformKernel quads() {
-  return {.description = "4 x 4 cells a thread, 16 bytes in both directions",
-          .launch = launch,
-          .tuned = true,
-          // Beside the second 132 x 4,100 is tried: more than kFewCells, and tiles that are not full.
-          .tiles = {{.N = 64, .cells = 64}, {.N = 132, .cells = 4099}}};
+  return {
+      .description = "4 x 4 cells a thread, 16 bytes in both directions",
+      .launch = launch,
+      .tuned = true,
+      // Beside the second 132 x 4,100 is tried: more than kFewCells, and tiles that are not full.
+      .tiles = {{.N = 64, .cells = 64}, {.N = 132, .cells = 4099}}};
 }
 
 }  // namespace halo::layout_transform

@@ -176,10 +176,11 @@ std::vector<std::size_t> asked_of(const Options& options, const ConvLayer& layer
     return asked;
   }
   const std::string gpu = planning::present_gpu().name;
+  const std::vector<planning::Candidate> by_time =
+      planning::candidates(planning::rule_for(gpu), all, layer, {gpu, limits});
   for (const bool tensor_cores : {false, true}) {
     int taken = 0;
-    for (const planning::Candidate& one :
-         planning::candidates(planning::rule_for(gpu), all, layer, {gpu, limits})) {
+    for (const planning::Candidate& one : by_time) {
       if (one.contender->tensor_cores != tensor_cores || !one.refusal.empty()) continue;
       if (taken++ == options.nearest) break;
       asked.push_back(static_cast<std::size_t>(one.contender - all.data()));
@@ -198,8 +199,7 @@ Results measure(const Options& options, Backend& backend, Results results) {
     progress.show("layer " + std::to_string(i + 1) + " of " + std::to_string(layers.size()) + ": " +
                   conv::label(layer));
     double best = 1e12;
-    const std::vector<std::size_t> asked = asked_of(options, layer, limits);
-    for (const std::size_t at : asked) {
+    for (const std::size_t at : asked_of(options, layer, limits)) {
       const std::optional<double> us = measuring.time(all_bound()[at].variant, layer, best);
       if (!us) continue;
       best = std::min(best, *us);
@@ -263,12 +263,10 @@ int refit(int argc, const char* const* argv) {
   line.option("--out", "FILE", options.out, "where the rule is written");
   line.option("--add", "CONTENDER", options.add,
               "measure this one only, and add it to the rule that there is for this GPU, or put it "
-              "in the place of "
-              "what it was");
+              "in the place of what it was");
   line.option("--nearest", "N", options.nearest_text,
               "measure only the N that this GPU's rule foresees to be the fastest (and N on tensor "
-              "cores), and keep the "
-              "fastest of each layer in the rule");
+              "cores), and keep the fastest of each layer in the rule");
   line.option("--set", "SET[,SET]", options.sets,
               "the layers to measure: " + bench_set_names("conv2d"));
   line.option("--batch", "N[,N]", options.batch, "with so many images instead of the sets' own");

@@ -35,4 +35,20 @@ inline unsigned overlap_attribute(bool overlaps, cudaLaunchAttribute& attribute)
   return major >= 9 ? 1 : 0;
 }
 
+// As kernel<<<grid, threads, bytes, stream>>>(given...), but where `overlaps` it may begin before the launch before it
+// in the stream has ended, and waits for it itself.
+template <class... Expected, class... Given>
+cudaError_t launch_overlapping(bool overlaps, void (*kernel)(Expected...), dim3 grid, int threads,
+                               int bytes, cudaStream_t stream, Given... given) {
+  cudaLaunchAttribute attribute;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = grid;
+  config.blockDim = dim3(threads);
+  config.dynamicSmemBytes = bytes;
+  config.stream = stream;
+  config.attrs = &attribute;
+  config.numAttrs = overlap_attribute(overlaps, attribute);
+  return cudaLaunchKernelEx(&config, kernel, given...);
+}
+
 }  // namespace halo

@@ -16,6 +16,7 @@
 
 #include <type_traits>
 
+#include "common/harness/overlap.h"
 #include "stages/08_multi_channel_stride_fixed/winograd.cuh"
 
 namespace halo::multi_channel_stride_fixed {
@@ -34,6 +35,8 @@ __global__ void __launch_bounds__(kThreads)
   const int blocks = (division.tile_pitch - 1) / kThreads + 1;
   const int tile = blockIdx.x % blocks * kThreads + threadIdx.x;
   const int c = blockIdx.x / blocks;
+  let_next_launch_begin();  // the products, whose blocks then wait for these
+  wait_for_launches_before();
   if (tile >= division.tile_pitch) return;
   const int n = tile / division.tiles_across / division.tiles_down;
   const int h = tile / division.tiles_across % division.tiles_down * W::kOutputs - layer.padding_h;
@@ -103,7 +106,7 @@ __global__ void __launch_bounds__(kApartBlocks[kBlock].threads(), kApartBlocks[k
   const float* next_tiles = b + tile_row * division.tile_pitch + tile;
   int filter_rows = filter < division.filter_pitch ? C - filter_row : 0;
   int tile_rows = tile < division.tile_pitch ? C - tile_row : 0;
-  const auto copy_chunk = [&](int buffer) {
+  const auto copy_filters = [&](int buffer) {
 #pragma unroll
     for (int i = 0; i < kChannels; i += kFilterStep) {
       const bool exists = i < filter_rows;
@@ -111,6 +114,10 @@ __global__ void __launch_bounds__(kApartBlocks[kBlock].threads(), kApartBlocks[k
                               exists ? next_filters + i * division.filter_pitch : a, 16,
                               exists ? 0 : 16);
     }
+    next_filters += kChannels * division.filter_pitch;
+    filter_rows -= kChannels;
+  };
+  const auto copy_tiles = [&](int buffer) {
 #pragma unroll
     for (int i = 0; i < kChannels; i += kTileStep) {
       const bool exists = i < tile_rows;
@@ -118,9 +125,7 @@ __global__ void __launch_bounds__(kApartBlocks[kBlock].threads(), kApartBlocks[k
                               exists ? next_tiles + i * division.tile_pitch : b, 16,
                               exists ? 0 : 16);
     }
-    next_filters += kChannels * division.filter_pitch;
     next_tiles += kChannels * division.tile_pitch;
-    filter_rows -= kChannels;
     tile_rows -= kChannels;
   };
 
@@ -134,12 +139,19 @@ __global__ void __launch_bounds__(kApartBlocks[kBlock].threads(), kApartBlocks[k
 
   float own[8][8] = {};
   const int chunks = (C - 1) / kChannels + 1;
-  copy_chunk(0);
+  // The first filters depend on no launch: they are on their way while the inputs are still transformed.
+  copy_filters(0);
+  let_next_launch_begin();
+  wait_for_launches_before();
+  copy_tiles(0);
   __pipeline_commit();
   for (int chunk = 0; chunk < chunks; ++chunk) {
     __pipeline_wait_prior(0);
     __syncthreads();  // the chunk is there, and nobody reads the one before any more
-    if (chunk + 1 < chunks) copy_chunk((chunk + 1) % 2);
+    if (chunk + 1 < chunks) {
+      copy_filters((chunk + 1) % 2);
+      copy_tiles((chunk + 1) % 2);
+    }
     __pipeline_commit();
     const float* const from_weights = weights + chunk % 2 * kChannels * kFilters + own_filter;
     const float* const from_tiles = tiles + chunk % 2 * kChannels * kTiles + own_tile;
@@ -207,6 +219,8 @@ __global__ void __launch_bounds__(kThreads)
   const int n = tile / division.tiles_across / division.tiles_down;
   const int p = tile / division.tiles_across % division.tiles_down * W::kOutputs;
   const int q = tile % division.tiles_across * W::kOutputs;
+  let_next_launch_begin();
+  wait_for_launches_before();
   if (n >= images) return;
 
   const float* const from = sums + k * division.tile_pitch + tile;
@@ -267,15 +281,20 @@ int winograd_apart(const LayerCall& call, const ApartDivision& division) {
     const cudaStream_t stream = static_cast<cudaStream_t>(call.stream);
     for (int n = 0; n < layer.N && status == cudaSuccess; n += division.images) {
       const int images = min(division.images, layer.N - n);
-      transform_inputs_kernel<shape.value><<<tile_blocks * layer.C, kThreads, 0, stream>>>(
-          call.input + static_cast<long long>(n) * layer.C * layer.H * layer.W, transformed, layer,
-          division, images);
-      products<<<dim3(grid.x * grid.y, W::kFrequencies), block.threads(), bytes, stream>>>(
-          call.packed, transformed, sums, layer.C, layer.K, division);
-      transform_sums<<<tile_blocks * layer.K, kThreads, 0, stream>>>(
-          sums, call.output + static_cast<long long>(n) * layer.K * layer.P * layer.Q, call.bias,
-          call.relu, layer, division, images);
-      status = cudaGetLastError();
+      // Within a call each kernel begins while the one before it ends; calls overlap only if they are asked to.
+      status = launch_overlapping(
+          call.overlaps || n > 0, transform_inputs_kernel<shape.value>, tile_blocks * layer.C,
+          kThreads, 0, stream, call.input + static_cast<long long>(n) * layer.C * layer.H * layer.W,
+          transformed, layer, division, images);
+      if (status != cudaSuccess) break;
+      status = launch_overlapping(true, products, dim3(grid.x * grid.y, W::kFrequencies),
+                                  block.threads(), bytes, stream, call.packed, transformed, sums,
+                                  layer.C, layer.K, division);
+      if (status != cudaSuccess) break;
+      status =
+          launch_overlapping(true, transform_sums, tile_blocks * layer.K, kThreads, 0, stream, sums,
+                             call.output + static_cast<long long>(n) * layer.K * layer.P * layer.Q,
+                             call.bias, call.relu, layer, division, images);
     }
     return static_cast<int>(status);
   });

@@ -301,6 +301,7 @@ template <class PlanOf, class Pack, class Run, class Predict, class Bias>
 Conv2dVariant in_three_kernels(PlanOf plan_of, Pack pack, Run run, Predict predict, Bias bias) {
   Conv2dVariant variant;
   variant.multiplies_ghosts = true;
+  variant.can_overlap = true;
   variant.refuses = [=](const conv::ConvLayer& layer) { return plan_of(layer).refusal; };
   variant.packed_floats = [=](const conv::ConvLayer& layer) {
     return plan_of(layer).packed_floats;

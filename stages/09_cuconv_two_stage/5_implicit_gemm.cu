@@ -22,33 +22,39 @@ namespace halo::cuconv_two_stage {
 
 namespace {
 
+// Where a lane's cells come from. What a layer does not need is left out of its kernel: a small layer runs one
+// warp on a scheduler, and there each instruction before the first load takes four cycles.
+enum class Cells {
+  fours,  // 1 x 1, stride 1, no padding, images of whole fours: four columns at once
+  same,   // the same, any image: an output lies where its cell does
+  taps,   // any layer
+};
+
 // What the host works out for all threads.
 struct Shares {
   int columns, quads, quads_of_tap, quads_of_slice;
-  int pitch;        // of a row of packed filters
-  int share_bits;   // of a tile each block of a cluster adds up and stores 2^share_bits float4
-  bool same_place;  // 1 x 1, stride 1, no padding: an output lies where its cell does
+  int pitch;       // of a row of packed filters
+  int share_bits;  // of a tile each block of a cluster adds up and stores 2^share_bits float4
   Divisor by_map, by_row, by_quads, by_filter_row;
 };
 
 __device__ int operator/(int n, Divisor d) {
-  return static_cast<int>((static_cast<unsigned long long>(n) * d.multiplier) >> d.shift);
+  const auto whole = static_cast<unsigned>(n);
+  return static_cast<int>((static_cast<unsigned long long>(whole) * d.multiplier) >> d.shift);
 }
 
 __device__ float4 operator+(float4 a, float4 b) {
   return {a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w};
 }
 
-// With ReLU. (Not fmaxf, which makes 0 of a NaN.)
-__device__ float positive(float sum, bool relu) { return relu && sum < 0.0f ? 0.0f : sum; }
-__device__ float4 positive(float4 sum, bool relu) {
-  return {positive(sum.x, relu), positive(sum.y, relu), positive(sum.z, relu),
-          positive(sum.w, relu)};
+// With ReLU `lowest` is 0, else -infinity. (Not fmaxf, which makes a number of a NaN.)
+__device__ float at_least(float sum, float lowest) { return sum < lowest ? lowest : sum; }
+__device__ float4 at_least(float4 s, float low) {
+  return {at_least(s.x, low), at_least(s.y, low), at_least(s.z, low), at_least(s.w, low)};
 }
 
-template <class Unit>
-__device__ Unit sum_of(const Unit* parts, int pitch, int count) {
-  Unit sum = parts[0];
+__device__ float4 sum_of(const float4* parts, int pitch, int count) {
+  float4 sum = parts[0];
 #pragma unroll 8
   for (int i = 1; i < count; ++i) sum = sum + parts[i * pitch];
   return sum;
@@ -56,8 +62,7 @@ __device__ Unit sum_of(const Unit* parts, int pitch, int count) {
 
 // Preconditions: gridDim = (tiles of columns, tiles of filters, split), clusters along z; blockDim.x = 32 *
 // kSlices; dynamic shared memory as shared_bytes says. A thread has kF filters and four columns of a tile.
-// kFours: columns_in_fours(layer).
-template <int kF, int kSlices, bool kFours>
+template <int kF, int kSlices, Cells kCells>
 __global__ void __launch_bounds__(kSlices* kWarpSize, 16 / kSlices)
     implicit_gemm_kernel(const float* __restrict__ input,   // [N][C][H][W]
                          const float* __restrict__ packed,  // [R][S][C in quads][pitch]
@@ -65,6 +70,7 @@ __global__ void __launch_bounds__(kSlices* kWarpSize, 16 / kSlices)
                          const float* __restrict__ bias,    // [K], or null
                          bool relu, const LayerNumbers layer, const Shares shares) {
   constexpr int kFilters = 4 * kF;  // of a tile
+  constexpr bool kFours = kCells == Cells::fours, kTaps = kCells == Cells::taps;
   // In float4: a quad's filters and cells, four quads of a slice, the sums of a tile.
   constexpr int kQuad4 = kFilters + kColumns, kSlice4 = 4 * kQuad4,
                 kTile4 = kFilters * kColumns / 4;
@@ -75,7 +81,9 @@ __global__ void __launch_bounds__(kSlices* kWarpSize, 16 / kSlices)
   const int first = min((rank * kSlices + slice) * shares.quads_of_slice, shares.quads);
   const int quads = min(shares.quads_of_slice, shares.quads - first);
   const cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
-  if (split > 1) cluster.barrier_arrive();
+  // Says that this block has begun, and no more: an arrival that also published what was written before would
+  // hold up the first loads for a fence of some 500 cycles.
+  if (split > 1) __cluster_barrier_arrive_relaxed();
   cudaTriggerProgrammaticLaunchCompletion();  // where calls overlap; else nothing
 
   // Four quads are on their way, in registers (with asynchronous copies, straight into shared memory, small
@@ -97,15 +105,16 @@ __global__ void __launch_bounds__(kSlices* kWarpSize, 16 / kSlices)
   }
   cudaGridDependencySynchronize();
 
-  // A lane's column, and the cell of its tap (0, 0) in channel 0. Columns that do not exist are the last
-  // ones once more: nobody stores them.
+  // A lane's column; columns that do not exist are the last ones once more: nobody stores them. Of it the
+  // next cell to fetch, which from one quad to the next is one addition away.
   const int map = layer.H * layer.W;
+  const int own_row = kFours ? lane / 8 : 0;  // of a quad
   const int m = kFours ? min(first_column + lane % 8 * 4, shares.columns - 4)
                        : min(first_column + lane, shares.columns - 1);
   const int n = m / shares.by_map;
-  int place = n * (layer.C - 1) * map + m, h = 0, w = 0;
-  int c = first * kQuad, r = 0, s = 0;
-  if (!kFours && !shares.same_place) {
+  int c = first * kQuad + own_row, r = 0, s = 0;
+  int place = n * (layer.C - 1) * map + m, h = 0, w = 0;  // of tap (0, 0) in channel 0
+  if (kTaps) {
     const int pq = m - n * layer.P * layer.Q, p = pq / shares.by_row;
     h = p * layer.stride_h - layer.padding_h;
     w = (pq - p * layer.Q) * layer.stride_w - layer.padding_w;
@@ -115,23 +124,30 @@ __global__ void __launch_bounds__(kSlices* kWarpSize, 16 / kSlices)
     r = tap / shares.by_filter_row;
     s = tap - r * layer.S;
   }
-  // Rows after the last channel are that channel once more: their filters are 0.
-  const auto row = [&](int i) { return input + place + min(c + i, layer.C - 1) * map; };
+  const float* cell;
+  bool exists = true;
+  const auto go_to_channel = [&](int channel) {
+    cell = input + place + r * layer.W + s + channel * map;
+    if (kTaps) exists = h + r >= 0 && h + r < layer.H && w + s >= 0 && w + s < layer.W;
+  };
+  go_to_channel(c);
+  // Rows after the last channel are zeros, as their filters are.
   const auto fetch_cells = [&](Quad& quad) {
+    quad.cells = float4{};
     if (kFours) {
-      quad.cells = *reinterpret_cast<const float4*>(row(lane / 8));
+      if (c < layer.C) quad.cells = *reinterpret_cast<const float4*>(cell);
     } else {
-      const int to_tap = r * layer.W + s;
-      const bool exists = h + r >= 0 && h + r < layer.H && w + s >= 0 && w + s < layer.W;
-      quad.cells = float4{};
-      if (exists) {
-        quad.cells = {row(0)[to_tap], row(1)[to_tap], row(2)[to_tap], row(3)[to_tap]};
-      }
+      if (exists) quad.cells.x = cell[0];
+      if (exists && c + 1 < layer.C) quad.cells.y = cell[map];
+      if (exists && c + 2 < layer.C) quad.cells.z = cell[2 * map];
+      if (exists && c + 3 < layer.C) quad.cells.w = cell[3 * map];
     }
+    cell += kQuad * map;
     c += kQuad;
-    if (!kFours && c >= layer.C) {
+    if (kTaps && c >= layer.C) {
       c = 0;
       if (++s == layer.S) s = 0, ++r;
+      go_to_channel(0);
     }
   };
 #pragma unroll
@@ -216,35 +232,55 @@ __global__ void __launch_bounds__(kSlices* kWarpSize, 16 / kSlices)
   }
   // [/doc:gemm_loop]
 
-  // The tile's sums lie in the order [kF][lane][4]. They are stored by fours where they can be, else neighbours by
-  // neighbouring lanes.
-  using Unit = std::conditional_t<kFours, float4, float>;
-  constexpr int kUnits = sizeof(float4) / sizeof(Unit);  // of a float4
-  const auto place_of = [&](int at) -> Unit* {
-    const int l = at / kUnits % kWarpSize, i = at / kUnits / kWarpSize;
-    const int k = first_filter + i / 4 * 16 + row_of(l) * 4 + i % 4;
-    const int column = first_column + column_of(l) * 4 + at % kUnits;
-    if (k >= layer.K || column >= shares.columns) return nullptr;
-    const int n = column / shares.by_map;
-    return reinterpret_cast<Unit*>(output + (n * (layer.K - 1) + k) * (layer.P * layer.Q) + column);
+  // A tile's sums lie row by row, [kFilters][kColumns]; of every other four rows the halves are exchanged, or
+  // two rows that lanes of one pass store would meet in the same banks.
+  using Unit = std::conditional_t<kFours, float4, float>;  // that is stored at once
+  constexpr int kThreads = kSlices * kWarpSize, kWidth = sizeof(Unit) / sizeof(float);
+  constexpr int kRow = kColumns / kWidth;  // units of a row
+  const auto half_of = [](int row) { return row & 4; };
+  // Adds `count` parts of a tile's rows first_row ... first_row + rows - 1, of which there are at most `most`, and
+  // stores them. All of a thread's sums come before its first store: one after the other each would
+  // wait for its own reads.
+  const auto add_up = [&](const Unit* parts, int pitch, int count, int first_row, int rows,
+                          auto most) {
+    constexpr int kStep = kThreads / kRow, kTurns = (most.value + kStep - 1) / kStep;
+    const int unit = threadIdx.x % kRow, own_row = threadIdx.x / kRow;
+    Unit of_turn[kTurns] = {};
+#pragma unroll(kTurns < 4 ? 4 / kTurns : 1)
+    for (int part = 0; part < count; ++part) {
+#pragma unroll
+      for (int i = 0; i < kTurns; ++i) {
+        const int at = own_row + i * kStep;
+        if (at < rows) {
+          const int place = unit ^ half_of(first_row + at) * kRow / 8;
+          of_turn[i] = of_turn[i] + parts[part * pitch + at * kRow + place];
+        }
+      }
+    }
+    const int column = first_column + unit * kWidth;
+    if (column >= shares.columns) return;
+    const int area = layer.P * layer.Q, k = first_filter + first_row + own_row;
+    const float lowest = relu ? 0.0f : -INFINITY;
+    float* const to = output + (column / shares.by_map * (layer.K - 1) + k) * area + column;
+#pragma unroll
+    for (int i = 0; i < kTurns; ++i) {
+      if (own_row + i * kStep < rows && k + i * kStep < layer.K) {
+        *reinterpret_cast<Unit*>(to + i * kStep * area) = at_least(of_turn[i], lowest);
+      }
+    }
   };
   // [doc:gemm_meet]
   // The warps' sums in their order, then the blocks' in theirs: the same bits each time.
   __syncwarp();
 #pragma unroll
   for (int i = 0; i < kF; ++i) {
-    own[i * kWarpSize + lane] = *reinterpret_cast<const float4*>(sums[i]);
+    const int at = i / 4 * 16 + row_of(lane) * 4 + i % 4;
+    own[at * 8 + (column_of(lane) ^ half_of(at))] = *reinterpret_cast<const float4*>(sums[i]);
   }
   __syncthreads();
-  constexpr int kThreads = kSlices * kWarpSize;
   if (split == 1) {
-    const Unit* const of_slices = reinterpret_cast<const Unit*>(on_chip);
-#pragma unroll
-    for (int at = threadIdx.x; at < kTile4 * kUnits; at += kThreads) {
-      if (Unit* const to = place_of(at)) {
-        *to = positive(sum_of(of_slices + at, kSlice4 * kUnits, kSlices), relu);
-      }
-    }
+    add_up(reinterpret_cast<const Unit*>(on_chip), kSlice4 * 4 / kWidth, kSlices, 0, kFilters,
+           Number<kFilters>());
     return;
   }
   float4* const of_blocks = on_chip + kSlices * kSlice4;  // [split][share]
@@ -264,16 +300,12 @@ __global__ void __launch_bounds__(kSlices* kWarpSize, 16 / kSlices)
     cluster.map_shared_rank(of_blocks, owner)[at + ((rank - owner) << bits)] = of_turn[i];
   }
   cluster.sync();
-  const Unit* const sent = reinterpret_cast<const Unit*>(of_blocks);
-  for (int at = threadIdx.x; at < share * kUnits; at += kThreads) {
-    if (Unit* const to = place_of(rank * share * kUnits + at)) {
-      *to = positive(sum_of(sent + at, share * kUnits, split), relu);
-    }
-  }
+  add_up(reinterpret_cast<const Unit*>(of_blocks), share * 4 / kWidth, split, rank * share / 8,
+         share / 8, Number<kFilters / 2>());
   // [/doc:gemm_meet]
 }
 
-template <int kF, int kSlices, bool kFours>
+template <int kF, int kSlices, Cells kCells>
 int launch(const LayerCall& call, const GemmPlan& plan) {
   const LayerNumbers& layer = call.layer;
   Shares shares{};
@@ -283,13 +315,12 @@ int launch(const LayerCall& call, const GemmPlan& plan) {
   shares.quads_of_slice = quads_of_slice(layer, plan);
   shares.pitch = packed_pitch(layer);
   while ((plan.filters * kColumns / 4 / plan.split) >> (shares.share_bits + 1)) ++shares.share_bits;
-  shares.same_place = is_pointwise(layer);
   shares.by_map = divisor(layer.P * layer.Q);
   shares.by_row = divisor(layer.Q);
   shares.by_quads = divisor(shares.quads_of_tap);
   shares.by_filter_row = divisor(layer.S);
 
-  const auto kernel = implicit_gemm_kernel<kF, kSlices, kFours>;
+  const auto kernel = implicit_gemm_kernel<kF, kSlices, kCells>;
   const int bytes = shared_bytes(plan);
   cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
   cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
@@ -316,10 +347,13 @@ int launch(const LayerCall& call, const GemmPlan& plan) {
 
 int implicit_gemm(const LayerCall& call, const GemmPlan& plan) {
   const auto with = [&](auto f, auto slices) {
-    return columns_in_fours(call.layer) ? launch<f.value, slices.value, true>(call, plan)
-                                        : launch<f.value, slices.value, false>(call, plan);
+    if (columns_in_fours(call.layer)) {
+      return launch<f.value, slices.value, Cells::fours>(call, plan);
+    }
+    return is_pointwise(call.layer) ? launch<f.value, slices.value, Cells::same>(call, plan)
+                                    : launch<f.value, slices.value, Cells::taps>(call, plan);
   };
-  // Each of these is compiled twice: no more of them than all_gemm_plans() needs.
+  // Each of these is compiled three times: no more of them than all_gemm_plans() needs.
   if (plan.filters == 16) {
     return dispatch<2, 8>(plan.slices, [&](auto slices) { return with(Number<4>(), slices); });
   }

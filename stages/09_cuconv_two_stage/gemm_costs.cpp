@@ -79,14 +79,14 @@ class Gemm {
     return m / outputs_ * layer_.C() * map_ + h * layer_.W() + w;
   }
 
-  // All channels of one tap, for all tiles of filters. Of channels that fill up the last quad the last one is read.
+  // All channels of one tap, for all tiles of filters.
   void cells(std::int64_t first_column, int r, int s) {
     const std::int64_t full = layer_.C() / kQuad, rest = layer_.C() % kQuad;
     // With `rows` channels in the quad, the first of which is channel 0.
     const auto in_fours = [&](std::int64_t rows) {
       return wide_lanes(4, {0, kWarpSize}, [&](std::int64_t l) {
         const std::int64_t m = std::min(first_column + l % 8 * 4, columns_ - 4);
-        return cell_of(m, 0, 0) + std::min(l / 8, rows - 1) * map_;
+        return l / 8 < rows ? cell_of(m, 0, 0) + l / 8 * map_ : kNoCell;
       });
     };
     const Lanes column = lanes({0, kWarpSize}, [&](std::int64_t l) {
@@ -102,7 +102,7 @@ class Gemm {
     if (column.empty()) return;
     for (std::int64_t row = 0; row < kQuad; ++row) {
       if (full > 0) tally_.load(column, behind(row * map_) * all);
-      if (rest > 0) tally_.load(column, behind(std::min(row, rest - 1) * map_) * last);
+      if (row < rest) tally_.load(column, behind(row * map_) * last);
     }
   }
 
@@ -130,12 +130,19 @@ class Gemm {
     tally_.shared_load(lanes_of(columns_of_lane), reads * tiles());
   }
 
-  // Sums of the slices, and of the blocks: all in float4 and in the order in which they lie.
+  // Sums of the slices, and of the blocks: a warp's in float4, those that are stored as they are stored.
   void sums_on_chip() {
     const Run warp = halo::quads(Cells{0, 4 * kWarpSize});
     const std::int64_t blocks = tiles() * plan_.split;
     const std::int64_t times = blocks * plan_.slices * (tile4() / kWarpSize);
     tally_.shared_store(warp, times);
+    const std::int64_t parts = plan_.split > 1 ? plan_.split : plan_.slices;
+    const std::int64_t groups = tiles() * (plan_.filters / rows_together());
+    if (fours_) {
+      tally_.shared_load(halo::quads(Cells{0, kColumns * rows_together()}), groups * parts);
+    } else {
+      tally_.shared_load(Cells{0, kColumns}, groups * parts);
+    }
     if (plan_.split == 1) return;
     tally_.shared_load(warp, times);
     const std::int64_t share = tile4() / plan_.split;
@@ -154,40 +161,26 @@ class Gemm {
     }
   }
 
-  // The outputs of the columns from this one on, of all filters, and the last parts of their sums: only what is
-  // stored is added up.
+  // Rows of a tile that a warp adds up and stores together: one of 32 outputs, or four of eight times four, of which
+  // a block of a cluster may have fewer.
+  std::int64_t rows_together() const {
+    return fours_ ? std::min<std::int64_t>(4, plan_.filters / plan_.split) : 1;
+  }
+
+  // The outputs of the columns from this one on, of all filters.
   void stores(std::int64_t first_column) {
-    // Units of the tile's sums that are stored together: [lane] of four neighbours, or [lane][4].
-    const std::int64_t units = fours_ ? kWarpSize : 4 * kWarpSize;
-    const std::int64_t together =
-        fours_ ? std::min<std::int64_t>(kWarpSize, tile4() / plan_.split) : kWarpSize;
-    const std::int64_t parts = plan_.split > 1 ? plan_.split : plan_.slices;
     const int width = fours_ ? 4 : 1;
-    for (const Cells some : Cells{0, units}.pieces(together)) {
-      // Where the first `filters` filters are left; each lane's is a multiple of four.
-      const auto store = [&](std::int64_t filters, const Times& times) {
-        const auto output_of = [&](std::int64_t unit) {
-          const std::int64_t l = fours_ ? unit : unit / 4;
-          const std::int64_t k = 4 * filters_of_lane(l);
-          const std::int64_t m = first_column + 4 * columns_of_lane(l) + (fours_ ? 0 : unit % 4);
-          if (k >= filters || m >= columns_) return kNoCell;
-          return (m / outputs_ * (layer_.K() - 1) + k) * outputs_ + m;
-        };
-        tally_.store(wide_lanes(width, some, output_of), times);
-        tally_.shared_load(wide_lanes(width, some,
-                                      [&](std::int64_t unit) {
-                                        return output_of(unit) == kNoCell ? kNoCell : width * unit;
-                                      }),
-                           static_cast<std::int64_t>(times.total()) * parts);
-      };
-      // Sixteen filters take four turns, one filter behind the other.
-      Times full = 0;
-      for (std::int64_t k = 0; k < layer_.K(); k += k % 16 == 3 ? 13 : 1) {
-        const std::int64_t filters = layer_.K() - k;
-        filters >= 13 ? full.add(k * outputs_) : store(filters, behind(k * outputs_));
-      }
-      if (full.total() > 0) store(16, full);
-    }
+    const std::int64_t row = kColumns / width, together = rows_together();
+    const auto rows = [&](std::int64_t count) {
+      return wide_lanes(width, {0, count * row}, [&](std::int64_t l) {
+        const std::int64_t m = first_column + l % row * width;
+        if (m >= columns_) return kNoCell;
+        return (m / outputs_ * (layer_.K() - 1) + l / row) * outputs_ + m;
+      });
+    };
+    const std::int64_t full = layer_.K() / together, rest = layer_.K() % together;
+    if (full > 0) tally_.store(rows(together), every(together * outputs_, full));
+    if (rest > 0) tally_.store(rows(rest), behind(full * together * outputs_));
   }
 
   const ConvLayer& layer_;

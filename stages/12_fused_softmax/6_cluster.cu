@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(kClusterTeam, 2)
   let_next_launch_begin();  // where calls overlap; else both do nothing
   wait_for_launches_before();
   const auto cluster = cooperative_groups::this_cluster();
-  cluster.barrier_arrive();  // this block has begun: others may write to its shared memory
+  __cluster_barrier_arrive_relaxed();  // this block has begun: others may write to its shared memory
   const int blocks = static_cast<int>(cluster.num_blocks());
   const int rank = static_cast<int>(cluster.block_rank());
   const int row = blockIdx.x / blocks;

@@ -472,7 +472,6 @@ TEST_CASE("what groups, copies and CUB lack is refused with a sentence") {
       {"cg::this_grid().sync()", "grid_group::sync is outside the simulator's subset: it needs a "},
       {"cudaLaunchKernelExC((const cudaLaunchConfig_t*)0, (const void*)0, (void**)0)",
        "cudaLaunchKernelExC with the address of a kernel is outside the simulator's subset"},
-      {"__cluster_barrier_arrive_relaxed()", "__cluster_barrier_arrive_relaxed is outside"},
       {"cg::binary_partition(cg::coalesced_threads(), true)", "binary_partition is outside"},
       {"cg::tiled_partition<64>(cg::this_thread_block())",
        "a tile of more than a warp is outside the simulator's subset"},

@@ -83,8 +83,9 @@ SIMT_INLINE void __cluster_barrier_arrive(const void* place = __builtin_source_l
 SIMT_INLINE void __cluster_barrier_wait(const void* place = __builtin_source_location()) {
   simt::cluster_wait(place);
 }
-SIMT_OUTSIDE(int, __cluster_barrier_arrive_relaxed,
-             "its barrier orders what comes before it, call __cluster_barrier_arrive()")
+SIMT_INLINE void __cluster_barrier_arrive_relaxed(const void* place = __builtin_source_location()) {
+  simt::cluster_arrive_relaxed(place);
+}
 SIMT_INLINE void* __cluster_map_shared_rank(const void* pointer, unsigned int rank) {
   return simt::map_shared(pointer, rank);
 }

@@ -74,6 +74,7 @@ void Cluster::begin(std::uint64_t number, unsigned threads_of_block) {
   arrived_ = 0;
   live_ = std::uint64_t{size_} * threads_of_block;
   gone_ = {};
+  relaxed_.clear();
   bytes_.clear();
   if (global != nullptr) global->end_interval();
   for (unsigned r = 0; r < size_; ++r) {
@@ -179,9 +180,18 @@ unsigned Cluster::owner_near(std::uintptr_t address, unsigned rank) const {
   return size_;
 }
 
+bool Cluster::comes_before(unsigned rank, AccessId id, std::uint32_t arrives,
+                           std::uint32_t waits) const {
+  while (arrives < waits && relaxed_.contains({rank, access_thread(id), arrives})) ++arrives;
+  return arrives < waits;
+}
+
 bool Cluster::ordered(const ClusterCell::Access& a, const ClusterCell::Access& b,
                       std::uintptr_t word) {
-  if (a.rank == b.rank || a.arrives < b.waits || b.arrives < a.waits) return true;
+  if (a.rank == b.rank || comes_before(a.rank, a.id, a.arrives, b.waits) ||
+      comes_before(b.rank, b.id, b.arrives, a.waits)) {
+    return true;
+  }
   if (launch == nullptr || launch->releases() == 0) return false;
   const std::uint64_t first = number_ * size_;
   return launch->handed_on(first + a.rank, a.interval, a.id, first + b.rank, b.interval, b.id,
@@ -195,7 +205,10 @@ void Cluster::look(const ClusterCell& cell, AccessClass kind, const ClusterCell:
   const auto against = [&](AccessClass other_kind) {
     for (const ClusterCell::Access& other : cell.by_class[static_cast<int>(other_kind)]) {
       // The commonest: the block's own, or that of a phase before.
-      if (!other.id || other.rank == from.rank || other.arrives < from.waits) continue;
+      if (!other.id || other.rank == from.rank ||
+          comes_before(other.rank, other.id, other.arrives, from.waits)) {
+        continue;
+      }
       if (hands_on(kind, from.id, other_kind, other.id)) continue;
       if (ordered(other, from, address & ~std::uintptr_t{3})) continue;
       // The first party is the one that writes, of two the one that came first.
@@ -351,7 +364,7 @@ void Cluster::reach(unsigned owner, AccessClass kind, AccessId id, std::uintptr_
 void Cluster::leave(unsigned rank, std::uint32_t waits, HazardTable& hazards) {
   waits_at_end_[rank] = waits;
   for (const auto& [place, its] : reaches_[rank]) {
-    if (its.arrives < waits) continue;
+    if (comes_before(place.first, its.id, its.arrives, waits)) continue;
     note_absent(hazards, "have ended", its.kind, its.id, its.address, windows[place.first].block,
                 windows[rank].block, true);
   }

@@ -8,7 +8,7 @@
 // Only the cluster's barrier orders accesses of different blocks. It has two halves: what a thread did
 // before it arrives comes before what any thread does after it has waited. An access therefore carries
 // the number of times that its thread has arrived before it; it comes before another block's access if
-// that one's thread has waited more often. For each word of shared memory that the cluster touches, a
+// that one's thread has waited more often (a relaxed arrival is passed over: it orders nothing). For each word of shared memory that the cluster touches, a
 // cell keeps of each class of access the one that arrived latest, and the latest of any other block: if
 // none of these two is in conflict with an access, no earlier one is.
 #pragma once
@@ -19,7 +19,9 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -112,6 +114,10 @@ class Cluster {
   // ---- the barrier ----
   std::uint32_t phase() const { return phase_; }  // how often it was complete
   void arrive(unsigned rank, unsigned thread, std::uint32_t pc, HazardTable* hazards);
+  // The thread has arrived so often before, and now does so without ordering what it did.
+  void note_relaxed(unsigned rank, unsigned thread, std::uint32_t arrives) {
+    relaxed_.emplace(rank, thread, arrives);
+  }
   // The thread has arrived so often and ends. `returned`: by itself.
   void end_thread(unsigned rank, unsigned thread, std::uint32_t arrives, bool returned,
                   HazardTable* hazards);
@@ -152,6 +158,8 @@ class Cluster {
   void complete(HazardTable* hazards);
   void look(const ClusterCell& cell, AccessClass kind, const ClusterCell::Access& from,
             std::uintptr_t address, HazardTable& hazards);
+  // Whether an access of the thread after so many arrivals comes before what follows so many waits.
+  bool comes_before(unsigned rank, AccessId id, std::uint32_t arrives, std::uint32_t waits) const;
   bool ordered(const ClusterCell::Access& a, const ClusterCell::Access& b, std::uintptr_t word);
   void reset(ClusterCell& cell) const {
     cell = {};
@@ -179,6 +187,8 @@ class Cluster {
     std::uint32_t pc = 0;
   };
   Waiter first_;  // to arrive in this phase
+  std::set<std::tuple<unsigned, unsigned, std::uint32_t>>
+      relaxed_;  // rank, thread, arrivals before
   struct Gone {
     bool found = false;
     unsigned rank = 0, thread = 0;

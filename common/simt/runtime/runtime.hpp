@@ -55,6 +55,7 @@ unsigned active_mask();            // __activemask: lanes of the warp that have 
 // block's cluster. A pointer to shared memory of one of its blocks becomes the same of another, or says
 // whose it is.
 void cluster_arrive(const void* place);
+void cluster_arrive_relaxed(const void* place);  // and orders nothing
 void cluster_wait(const void* place);
 void cluster_sync(const void* place);
 unsigned cluster_extent(int axis);

@@ -179,7 +179,7 @@ class Worker {
   unsigned threads = 0;  // of a block
   Cluster* cluster = nullptr;
   unsigned cluster_rank = 0;
-  void arrive_at_cluster(std::uint32_t pc, const void* place, bool waits_too);
+  void arrive_at_cluster(std::uint32_t pc, const void* place, bool waits_too, bool releases = true);
   void wait_for_cluster(std::uint32_t pc, const void* place);
   // A load of the running lane that is about to happen, or just has: another block may hand on something
   // by the word in between.
@@ -1110,7 +1110,7 @@ void Worker::release_barrier(unsigned warps) {
 
 // ---- The cluster's barrier ----
 
-void Worker::arrive_at_cluster(std::uint32_t pc, const void* place, bool waits_too) {
+void Worker::arrive_at_cluster(std::uint32_t pc, const void* place, bool waits_too, bool releases) {
   Lane& l = *lane;
   if (l.arrives != l.waits) {
     note_hazard(Hazard::divergent_barrier, pc, "",
@@ -1121,7 +1121,11 @@ void Worker::arrive_at_cluster(std::uint32_t pc, const void* place, bool waits_t
   ++l.arrives;
   l.arrive_pc = pc;
   l.arrive_place = place;
-  l.arrive_epoch = l.epoch;
+  if (releases) {
+    l.arrive_epoch = l.epoch;
+  } else {
+    cluster->note_relaxed(cluster_rank, l.index, l.arrives - 1);
+  }
   l.arrives_to_wait = waits_too;
   simt_hot.cluster_arrives = l.arrives;
   cluster->arrive(cluster_rank, l.index, pc, grid->checks & kCheckBarriers ? &hazards : nullptr);
@@ -1602,6 +1606,11 @@ void let_next_launch_begin() {
 
 void cluster_arrive(const void* place) {
   current_worker->arrive_at_cluster(relative_pc(__builtin_return_address(0)), place, false);
+}
+
+void cluster_arrive_relaxed(const void* place) {
+  const std::uint32_t pc = relative_pc(__builtin_return_address(0));
+  current_worker->arrive_at_cluster(pc, place, false, false);
 }
 
 void cluster_wait(const void* place) {

@@ -145,6 +145,29 @@ bool run_sums() {
   return true;
 }
 
+// A relaxed arrival says that its block has begun, which is all that is asked of it here.
+__global__ void __cluster_dims__(4) relaxed_start(float* out) {
+  __shared__ float tile[kThreads];
+  const cg::cluster_group cluster = cg::this_cluster();
+  __cluster_barrier_arrive_relaxed();
+  const int rank = static_cast<int>(cluster.block_rank());
+  cluster.barrier_wait();
+  cluster.map_shared_rank(tile, (rank + 1) % 4)[threadIdx.x] = static_cast<float>(rank);
+  cluster.sync();
+  out[blockIdx.x * kThreads + threadIdx.x] = tile[kThreads - 1 - threadIdx.x];
+}
+
+bool run_relaxed_start() {
+  DeviceArray<float> out(8 * kThreads);
+  relaxed_start<<<8, kThreads>>>(out.get());
+  const std::vector<float> got = out.download();
+  if (got.empty()) return false;
+  for (int i = 0; i < 8 * kThreads; ++i) {
+    if (got[i] != static_cast<float>((i / kThreads + 3) % 4)) return false;
+  }
+  return true;
+}
+
 // All blocks add to the bins of all: atomically, in each other's shared memory.
 __global__ void histogram(int* out) {
   __shared__ int bins[kThreads];
@@ -505,6 +528,19 @@ __global__ void __cluster_dims__(2) after_arrival(float* out) {
   out[blockIdx.x * kThreads + threadIdx.x] = value;
 }
 
+// The first arrival orders nothing; the second one would, but the access comes before it.
+__global__ void __cluster_dims__(2) arrived_relaxed(float* out) {
+  __shared__ float tile[kThreads];
+  const cg::cluster_group cluster = cg::this_cluster();
+  tile[threadIdx.x] = 1;  // BUG arrived_relaxed
+  __cluster_barrier_arrive_relaxed();
+  cluster.barrier_wait();
+  const float value = cluster.map_shared_rank(
+      tile, cluster.block_rank() ^ 1)[threadIdx.x];  // OTHER arrived_relaxed
+  cluster.sync();
+  out[blockIdx.x * kThreads + threadIdx.x] = value;
+}
+
 __global__ void __cluster_dims__(2) plain_beside_atomic(int* out) {
   __shared__ int count;
   const cg::cluster_group cluster = cg::this_cluster();
@@ -716,6 +752,7 @@ const std::vector<Case>& cases() {
       {"neighbours in clusters of 16", &run_neighbours<16>},
       {"who is where", &run_who_is_where},
       {"the halves of the barrier", &run_sums},
+      {"a relaxed arrival", &run_relaxed_start},
       {"atomics in another block", &run_histogram},
       {"stores to another block", &run_hand_over},
       {"global memory between the blocks of a cluster", &run_through_global},
@@ -758,6 +795,7 @@ const std::vector<Bug>& bugs() {
       {"only_syncthreads", "race", true, "tile", &run_bug<float, only_syncthreads>},
       {"one_barrier_a_step", "race", true, "tile", &run_bug<float, one_barrier_a_step>},
       {"after_arrival", "race", true, "tile", &run_bug<float, after_arrival>},
+      {"arrived_relaxed", "race", true, "tile", &run_bug<float, arrived_relaxed>},
       {"plain_beside_atomic", "race", true, "count", &run_bug<int, plain_beside_atomic>},
       {"within_a_block", "race", false, "tile", &run_bug<float, within_a_block>},
       {"in_global", "race", false, nullptr, &run_bug<float, in_global>},

@@ -35,7 +35,6 @@ __global__ void __launch_bounds__(kThreads)
   const int blocks = (division.tile_pitch - 1) / kThreads + 1;
   const int tile = blockIdx.x % blocks * kThreads + threadIdx.x;
   const int c = blockIdx.x / blocks;
-  let_next_launch_begin();  // the products, whose blocks then wait for these
   wait_for_launches_before();
   if (tile >= division.tile_pitch) return;
   const int n = tile / division.tiles_across / division.tiles_down;
@@ -67,6 +66,9 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
     for (int i = 0; i < W::kCells; ++i) to[(i * W::kCells + j) * frequency] = column[i];
   }
+  // The products may begin, and not before: their blocks go where there is room, and while others still transform
+  // that is two here and none there. (Called first, at one image it made some layers take twice as long.)
+  let_next_launch_begin();
 }
 // [/doc:apart-inputs]
 
@@ -141,7 +143,7 @@ __global__ void __launch_bounds__(kApartBlocks[kBlock].threads(), kApartBlocks[k
   const int chunks = (C - 1) / kChannels + 1;
   // The first filters depend on no launch: they are on their way while the inputs are still transformed.
   copy_filters(0);
-  let_next_launch_begin();
+  let_next_launch_begin();  // there are many blocks that add up, and small ones: they find room anywhere
   wait_for_launches_before();
   copy_tiles(0);
   __pipeline_commit();

@@ -12,7 +12,6 @@
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 
-#include "common/harness/overlap.h"
 #include "stages/08_multi_channel_stride_fixed/split.cuh"
 
 namespace halo::multi_channel_stride_fixed {
@@ -53,7 +52,7 @@ __global__ void __launch_bounds__(2 * kFilters, 256 / (2 * kFilters))
   int tile_rows = tile < division.tile_pitch ? C - tile_row : 0;
   float4* const to_filters = weights + filter_row * kFilterPitch + thread % kFilterRow;
   float4* const to_tiles = tiles + tile_row * kTilePitch + thread % kTileRow;
-  const auto copy_filters = [&](int stage) {
+  const auto copy_chunk = [&](int stage) {
 #pragma unroll
     for (int i = 0; i < kChannels; i += kFilterStep) {
       const bool exists = i < filter_rows;  // else zeros, without a read
@@ -61,10 +60,6 @@ __global__ void __launch_bounds__(2 * kFilters, 256 / (2 * kFilters))
                               exists ? next_filters + i * division.filter_pitch : packed, 16,
                               exists ? 0 : 16);
     }
-    next_filters += kChannels * division.filter_pitch;
-    filter_rows -= kChannels;
-  };
-  const auto copy_tiles = [&](int stage) {
 #pragma unroll
     for (int i = 0; i < kChannels; i += kTileStep) {
       const bool exists = i < tile_rows;
@@ -72,7 +67,9 @@ __global__ void __launch_bounds__(2 * kFilters, 256 / (2 * kFilters))
                               exists ? next_tiles + i * division.tile_pitch : transformed, 16,
                               exists ? 0 : 16);
     }
+    next_filters += kChannels * division.filter_pitch;
     next_tiles += kChannels * division.tile_pitch;
+    filter_rows -= kChannels;
     tile_rows -= kChannels;
     __pipeline_commit();
   };
@@ -102,17 +99,12 @@ __global__ void __launch_bounds__(2 * kFilters, 256 / (2 * kFilters))
   Sums a = {}, b = {}, c = {};
   const int chunks = (C - 1) / kChannels + 1;
   // Chunks after the last are zeros: the operands that are read ahead of it, for nothing.
-  for (int i = 0; i < kSplitStages - 1; ++i) copy_filters(i);  // they depend on no launch
-  let_next_launch_begin();
-  wait_for_launches_before();
-  for (int i = 0; i < kSplitStages - 1; ++i) copy_tiles(i);
+  for (int i = 0; i < kSplitStages - 1; ++i) copy_chunk(i);
   __pipeline_wait_prior(kSplitStages - 2);
   __syncthreads();
   Operands now = operands_of(0, 0);
   for (int chunk = 0, stage = 0; chunk < chunks; ++chunk) {
-    const int free_stage = (stage + kSplitStages - 1) % kSplitStages;  // where the chunk before was
-    copy_filters(free_stage);
-    copy_tiles(free_stage);
+    copy_chunk((stage + kSplitStages - 1) % kSplitStages);  // where the chunk before was
 #pragma unroll
     for (int step = 0; step < kChannels / kDepth; ++step) {
       if (step == kChannels / kDepth - 1) {
@@ -165,9 +157,9 @@ int fourier_split(const LayerCall& call, const FourierDivision& division) {
             cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
         if (status != cudaSuccess) return static_cast<int>(status);
         const int blocks = ((layer.K - 1) / by.side + 1) * ((by.tile_pitch - 1) / kSplitTiles + 1);
-        return static_cast<int>(launch_overlapping(
-            true, kernel, dim3(blocks, fourier_frequencies(by.size)), 2 * by.side, bytes, stream,
-            packed, transformed, sums, layer.C, layer.K, by));
+        kernel<<<dim3(blocks, fourier_frequencies(by.size)), 2 * by.side, bytes, stream>>>(
+            packed, transformed, sums, layer.C, layer.K, by);
+        return static_cast<int>(cudaGetLastError());
       });
 }
 

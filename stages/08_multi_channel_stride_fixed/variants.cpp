@@ -301,7 +301,6 @@ template <class PlanOf, class Pack, class Run, class Predict, class Bias>
 Conv2dVariant in_three_kernels(PlanOf plan_of, Pack pack, Run run, Predict predict, Bias bias) {
   Conv2dVariant variant;
   variant.multiplies_ghosts = true;
-  variant.can_overlap = true;
   variant.refuses = [=](const conv::ConvLayer& layer) { return plan_of(layer).refusal; };
   variant.packed_floats = [=](const conv::ConvLayer& layer) {
     return plan_of(layer).packed_floats;
@@ -339,6 +338,7 @@ Conv2dVariant winograd_apart_within(std::int64_t most_floats, int block) {
   Conv2dVariant variant = in_three_kernels(plan_of, pack_winograd_apart, winograd_apart,
                                            predict_winograd_apart, bias_of_winograd_apart);
   variant.name = "winograd_apart";
+  variant.can_overlap = true;
   variant.source = kFolder + "7_winograd_apart.cu";
   variant.description = "tuned: Winograd's method in three kernels: 3 x 3 and 5 x 5 filters";
   variant.demand = conv::Demand::transformed;

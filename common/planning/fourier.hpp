@@ -2,6 +2,8 @@
 // both use them. fourier_plan.hpp says how they are chosen.
 #pragma once
 
+#include "common/harness/divisor.h"
+
 namespace halo::multi_channel_stride_fixed {
 
 /// Tiles are 16 x 16 or 32 x 32 cells.
@@ -41,7 +43,7 @@ constexpr int fourier_split_bytes(int filters) {
 struct FourierDivision {
   int size;                          // 16 or 32: cells of a tile, each way
   int outputs_down, outputs_across;  // of a tile: size - R + 1, size - S + 1
-  int tiles_down, tiles_across;      // of an image
+  Divisor tiles_down, tiles_across;  // of an image
   int images;        // that are computed together: a slice; the last one may have fewer
   int tile_pitch;    // the tiles of a slice, rounded up
   int filter_pitch;  // the filters, likewise

@@ -27,13 +27,6 @@ struct GemmPlan {
 };
 // [/doc:gemm_plan]
 
-// n / d as a product and a shift, for 0 <= n < 2^31: a GPU has no instruction that divides.
-struct Divisor {
-  std::uint32_t multiplier;
-  int shift;
-};
-Divisor divisor(int d);  // 1 <= d < 2^31
-
 // Numbers of the product that everybody needs.
 inline int columns_of(const LayerNumbers& layer) { return layer.N * layer.P * layer.Q; }
 inline int quads_of_tap(const LayerNumbers& layer) { return (layer.C + kQuad - 1) / kQuad; }

@@ -37,17 +37,6 @@ int resident(const GemmPlan& plan) { return std::max(1, kWarps / plan.slices); }
 
 }  // namespace
 
-Divisor divisor(int d) {
-  if (d < 1) throw std::invalid_argument("a divisor is at least 1");
-  int bits = 0;
-  while ((std::int64_t{1} << bits) < d) ++bits;
-  // Of n < 2^31 the error of the multiplier, less than 1, makes less than 1 / d.
-  const std::uint64_t power = std::uint64_t{1} << (31 + bits);
-  return {static_cast<std::uint32_t>((power + static_cast<std::uint64_t>(d) - 1) /
-                                     static_cast<std::uint64_t>(d)),
-          31 + bits};
-}
-
 const std::vector<GemmPlan>& all_gemm_plans() {
   static const std::vector<GemmPlan> plans = [] {
     // Filters of a tile, and warps. Fewer filters for layers that have no more, fewer warps for short reductions.

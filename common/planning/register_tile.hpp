@@ -3,6 +3,8 @@
 // RegisterTile is chosen.
 #pragma once
 
+#include "common/harness/divisor.h"
+
 namespace halo::multi_channel_stride_fixed {
 
 // A segment is one tap of so many channels. 8 would waste less where C is no multiple of 16, and cost twice
@@ -51,6 +53,12 @@ struct PackedFilters {
 constexpr PackedFilters packed_filters(int C, int K) {
   return {(C - 1) / kSegmentChannels + 1, (K - 1) / 4 * 4 + 4};
 }
+// By what the kernel divides: tiles are numbered through over groups of filters, pixels over maps and rows, segments over
+// taps.
+struct TileDivisors {
+  Divisor parts, groups, map, row, segments, filter_row;
+};
+
 // Without the zeros.
 constexpr long long packed_floats(int C, int K, int R, int S) {
   const PackedFilters order = packed_filters(C, K);

@@ -2,6 +2,8 @@
 // Plain numbers: host and device both use them. winograd_plan.hpp says how they are chosen.
 #pragma once
 
+#include "common/harness/divisor.h"
+
 namespace halo::multi_channel_stride_fixed {
 
 // What a block computes: outputs x outputs for each of its tiles and filters, from filters of taps x taps.
@@ -28,12 +30,12 @@ inline constexpr int kWinogradShapeCount = sizeof kWinogradShapes / sizeof kWino
 
 // [doc:winograd-division]
 struct WinogradDivision {
-  int shape;                     // of kWinogradShapes
-  int tiles_down, tiles_across;  // of an image
-  int tiles;                     // of all images
-  int groups;                    // of the shape's filters
-  int chunks;                    // of the shape's channels
-  int parts;                     // of the chunks: the blocks of a cluster
+  int shape;                         // of kWinogradShapes
+  Divisor tiles_down, tiles_across;  // of an image
+  int tiles;                         // of all images
+  Divisor groups;                    // of the shape's filters
+  int chunks;                        // of the shape's channels
+  Divisor parts;                     // of the chunks: the blocks of a cluster
 };
 // [/doc:winograd-division]
 
@@ -59,12 +61,12 @@ inline constexpr ApartBlock kApartBlocks[] = {{128, 128}, {64, 128}, {64, 64}};
 
 // [doc:apart-division]
 struct ApartDivision {
-  int shape;                     // of kApartShapes
-  int tiles_down, tiles_across;  // of an image
-  int images;                    // that are computed together: a slice; the last one may have fewer
-  int tile_pitch;                // the tiles of a slice, rounded up to whole pieces of 16 bytes
-  int filter_pitch;              // the filters, likewise
-  int block;                     // of kApartBlocks
+  int shape;                         // of kApartShapes
+  Divisor tiles_down, tiles_across;  // of an image
+  int images;        // that are computed together: a slice; the last one may have fewer
+  int tile_pitch;    // the tiles of a slice, rounded up to whole pieces of 16 bytes
+  int filter_pitch;  // the filters, likewise
+  int block;         // of kApartBlocks
 };
 // [/doc:apart-division]
 

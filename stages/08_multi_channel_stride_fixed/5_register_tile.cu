@@ -32,7 +32,8 @@ __global__ void __launch_bounds__(kRegisterShapes[kShape].threads(),
         const float* packed,  // [R][S][segments][kSegmentChannels][packed_row], zeros
         float* output,        // [N][K][P][Q]
         const float* bias,    // [K], or null
-        const bool relu, const LayerNumbers layer, const PackedFilters order) {
+        const bool relu, const LayerNumbers layer, const PackedFilters order,
+        const TileDivisors by) {
   constexpr RegisterShape kTile = kRegisterShapes[kShape];
   constexpr int kThreads =
       kTile.filters / kTile.thread_filters * (kTile.pixels / kTile.thread_pixels);
@@ -44,15 +45,14 @@ __global__ void __launch_bounds__(kRegisterShapes[kShape].threads(),
   // The blocks of a cluster have the same tile and other segments. Tiles with the same pixels and other filters
   // are neighbours, as in step 4.
   const auto cluster = cooperative_groups::this_cluster();
-  const int parts = cluster.num_blocks();
+  const int parts = by.parts.value;
   const int part = cluster.block_rank();
-  const int groups = (layer.K - 1) / kTile.filters + 1;
-  const int tile = blockIdx.x / parts;
-  const int first_filter = tile % groups * kTile.filters;
-  const int first_pixel = tile / groups * kTile.pixels;
-  const long long segments = layer.R * layer.S * order.segments;
-  const int begin = segments * part / parts;
-  const int end = segments * (part + 1) / parts;
+  const int tile = static_cast<int>(blockIdx.x) / by.parts;
+  const int first_filter = tile % by.groups * kTile.filters;
+  const int first_pixel = tile / by.groups * kTile.pixels;
+  const int segments = layer.R * layer.S * order.segments;
+  const int begin = segments * part / by.parts;
+  const int end = segments * (part + 1) / by.parts;
 
   // A thread's filters are quads kRows quads apart, its pixels quads kColumns quads apart, so that the lanes
   // of a warp read neighbours. Which lane has which: neighbours have the same filters, and those two further
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(kRegisterShapes[kShape].threads(),
       warp / kWarpsDown * kColumns * kTile.thread_pixels + (lane % 2 + lane / 4 % 4 * 2) * 4;
 
   Segments<kTile.filters, kTile.pixels, kAtOnce, kFew, kThreads> source(
-      input, packed, layer, order, first_filter, first_pixel, begin);
+      input, packed, layer, order, by, first_filter, first_pixel, begin);
   cudaGridDependencySynchronize();  // where calls overlap: the input is there; else nothing
 #pragma unroll
   for (int i = 0; i < kStages - 1; ++i) {
@@ -125,11 +125,11 @@ __global__ void __launch_bounds__(kRegisterShapes[kShape].threads(),
     }
   }
   if (parts == 1 && layer.P * layer.Q % 4 == 0) {
-    store_quads<kRows, kColumns>(sums, output, relu, layer, first_filter + own_filter,
+    store_quads<kRows, kColumns>(sums, output, relu, layer, by, first_filter + own_filter,
                                  first_pixel + own_pixel);
   } else {
     add_and_store<kTile.filters, kTile.pixels, kRows, kColumns, kThreads>(
-        sums, on_chip, output, relu, layer, first_filter, first_pixel, own_filter, own_pixel);
+        sums, on_chip, output, relu, layer, by, first_filter, first_pixel, own_filter, own_pixel);
   }
 }
 // [/doc:kernel]
@@ -186,8 +186,10 @@ static int launch(const LayerCall& call, int parts) {
   attributes[1].val.clusterDim.z = 1;
   config.attrs = attributes;
   config.numAttrs = parts > 1 ? 2 : 1;
+  const PackedFilters order = packed_filters(layer.C, layer.K);
+  const TileDivisors by = {parts, groups, layer.P * layer.Q, layer.Q, order.segments, layer.S};
   return cudaLaunchKernelEx(&config, kernel, call.input, call.packed, call.output, call.bias,
-                            call.relu, layer, packed_filters(layer.C, layer.K));
+                            call.relu, layer, order, by);
 }
 
 int register_tile(const LayerCall& call, const RegisterTile& tile) {

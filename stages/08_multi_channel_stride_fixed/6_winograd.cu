@@ -35,12 +35,13 @@ __global__ void __launch_bounds__(Winograd<kShape>::kThreads, 1)
 
   // The blocks of a cluster have the same outputs and a part of the channels each. Blocks with the same tiles
   // and other filters are neighbours: what one of them reads of the input the others find in the L2 cache.
-  const int part = blockIdx.x % division.parts;
-  const int group = blockIdx.x / division.parts % division.groups;
-  const int first_tile = blockIdx.x / division.parts / division.groups * W::kTiles;
+  const int cluster_block = static_cast<int>(blockIdx.x) / division.parts;
+  const int part = static_cast<int>(blockIdx.x) % division.parts;
+  const int group = cluster_block % division.groups;
+  const int first_tile = cluster_block / division.groups * W::kTiles;
   const long long all_chunks = division.chunks;
-  const int first = static_cast<int>(all_chunks * part / division.parts);
-  const int chunks = static_cast<int>(all_chunks * (part + 1) / division.parts) - first;
+  const int first = division.chunks * part / division.parts;
+  const int chunks = division.chunks * (part + 1) / division.parts - first;
   const int thread = threadIdx.x;
   const PatchLines<W> lines(layer, division, first_tile + thread % W::kLine / W::kCells, thread);
   // Ghost cells are the same ones in all chunks: their zeros are written here and never again.
@@ -158,7 +159,7 @@ __global__ void __launch_bounds__(Winograd<kShape>::kThreads, 1)
     const int at = (row * W::kOutputs + thread % W::kOutputs) * W::kPitch + filter * W::kTiles +
                    thread % kRun / W::kOutputs;
     float sum = bias != nullptr ? bias[k] : 0.0f;
-    for (int other = 0; other < division.parts; ++other) {
+    for (int other = 0; other < division.parts.value; ++other) {
       sum += cluster.map_shared_rank(exchange, other)[at];
     }
     // Not fmaxf, which makes 0 of a NaN.

@@ -30,15 +30,15 @@ template <int kShape>
 __global__ void __launch_bounds__(kThreads)
     transform_inputs_kernel(const float* input,  // [images][C][H][W]
                             float* transformed,  // [kFrequencies][C][tile_pitch]
-                            LayerNumbers layer, ApartDivision division, int images) {
+                            LayerNumbers layer, ApartDivision division, int images,
+                            Divisor blocks) {  // of tiles
   using W = Apart<kShape>;
-  const int blocks = (division.tile_pitch - 1) / kThreads + 1;
-  const int tile = blockIdx.x % blocks * kThreads + threadIdx.x;
-  const int c = blockIdx.x / blocks;
+  const int c = static_cast<int>(blockIdx.x) / blocks;
+  const int tile = (blockIdx.x - c * blocks.value) * kThreads + threadIdx.x;
   wait_for_launches_before();
   if (tile >= division.tile_pitch) return;
-  const int n = tile / division.tiles_across / division.tiles_down;
-  const int h = tile / division.tiles_across % division.tiles_down * W::kOutputs - layer.padding_h;
+  const int line = tile / division.tiles_across, n = line / division.tiles_down;
+  const int h = line % division.tiles_down * W::kOutputs - layer.padding_h;
   const int w = tile % division.tiles_across * W::kOutputs - layer.padding_w;
   const float* cells = input + (static_cast<long long>(n) * layer.C + c) * layer.H * layer.W;
 
@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(kApartBlocks[kBlock].threads(), kApartBlocks[k
     products_kernel(const float* packed,       // [frequencies][C][filter_pitch]
                     const float* transformed,  // [frequencies][C][tile_pitch]
                     float* sums,               // [frequencies][K][tile_pitch]
-                    int C, int K, ApartDivision division) {
+                    int C, int K, ApartDivision division, Divisor groups) {  // of filters
   constexpr ApartBlock kIs = kApartBlocks[kBlock];
   constexpr int kFilters = kIs.filters, kTiles = kIs.tiles, kChannels = kApartChannels;
   constexpr int kProductThreads = kFilters * kTiles / 64;
@@ -90,9 +90,9 @@ __global__ void __launch_bounds__(kApartBlocks[kBlock].threads(), kApartBlocks[k
   float* const tiles = weights + 2 * kChannels * kFilters;   // [2][kChannels][kTiles]
 
   // Blocks with the same tiles are neighbours: what one reads of them the others find in the L2 cache.
-  const int groups = (K - 1) / kFilters + 1;
-  const int first_filter = blockIdx.x % groups * kFilters;
-  const int first_tile = blockIdx.x / groups * kTiles;
+  const int group_of_tiles = static_cast<int>(blockIdx.x) / groups;
+  const int first_filter = (blockIdx.x - group_of_tiles * groups.value) * kFilters;
+  const int first_tile = group_of_tiles * kTiles;
   const float* const a = packed + static_cast<long long>(blockIdx.y) * C * division.filter_pitch;
   const float* const b = transformed + static_cast<long long>(blockIdx.y) * C * division.tile_pitch;
   const int thread = threadIdx.x;
@@ -213,13 +213,13 @@ __global__ void __launch_bounds__(kThreads)
     transform_sums_kernel(const float* sums,  // [kFrequencies][K][tile_pitch]
                           float* output,      // [images][K][P][Q]
                           const float* bias,  // [K], or null
-                          bool relu, LayerNumbers layer, ApartDivision division, int images) {
+                          bool relu, LayerNumbers layer, ApartDivision division, int images,
+                          Divisor blocks) {  // of tiles
   using W = Apart<kShape>;
-  const int blocks = (division.tile_pitch - 1) / kThreads + 1;
-  const int tile = blockIdx.x % blocks * kThreads + threadIdx.x;
-  const int k = blockIdx.x / blocks;
-  const int n = tile / division.tiles_across / division.tiles_down;
-  const int p = tile / division.tiles_across % division.tiles_down * W::kOutputs;
+  const int k = static_cast<int>(blockIdx.x) / blocks;
+  const int tile = (blockIdx.x - k * blocks.value) * kThreads + threadIdx.x;
+  const int line = tile / division.tiles_across, n = line / division.tiles_down;
+  const int p = line % division.tiles_down * W::kOutputs;
   const int q = tile % division.tiles_across * W::kOutputs;
   let_next_launch_begin();
   wait_for_launches_before();
@@ -275,8 +275,9 @@ int winograd_apart(const LayerCall& call, const ApartDivision& division) {
     const auto transform_sums = layer.Q % W::kOutputs == 0
                                     ? transform_sums_kernel<shape.value, Piece>
                                     : transform_sums_kernel<shape.value, float>;
-    const int tile_blocks = (division.tile_pitch - 1) / kThreads + 1;
-    const dim3 grid((layer.K - 1) / block.filters + 1, (division.tile_pitch - 1) / block.tiles + 1);
+    const Divisor tile_blocks = (division.tile_pitch - 1) / kThreads + 1;
+    const Divisor groups = (layer.K - 1) / block.filters + 1;
+    const int products_of_tiles = (division.tile_pitch - 1) / block.tiles + 1;
     float* const transformed = call.workspace;
     float* const sums =
         transformed + static_cast<long long>(W::kFrequencies) * layer.C * division.tile_pitch;
@@ -287,16 +288,16 @@ int winograd_apart(const LayerCall& call, const ApartDivision& division) {
       status = launch_overlapping(
           call.overlaps || n > 0, transform_inputs_kernel<shape.value>, tile_blocks * layer.C,
           kThreads, 0, stream, call.input + static_cast<long long>(n) * layer.C * layer.H * layer.W,
-          transformed, layer, division, images);
+          transformed, layer, division, images, tile_blocks);
       if (status != cudaSuccess) break;
-      status = launch_overlapping(true, products, dim3(grid.x * grid.y, W::kFrequencies),
+      status = launch_overlapping(true, products, dim3(groups * products_of_tiles, W::kFrequencies),
                                   block.threads(), bytes, stream, call.packed, transformed, sums,
-                                  layer.C, layer.K, division);
+                                  layer.C, layer.K, division, groups);
       if (status != cudaSuccess) break;
       status =
           launch_overlapping(true, transform_sums, tile_blocks * layer.K, kThreads, 0, stream, sums,
                              call.output + static_cast<long long>(n) * layer.K * layer.P * layer.Q,
-                             call.bias, call.relu, layer, division, images);
+                             call.bias, call.relu, layer, division, images, tile_blocks);
     }
     return static_cast<int>(status);
   });

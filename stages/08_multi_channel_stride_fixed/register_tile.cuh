@@ -32,8 +32,8 @@ struct Segments {
   const float* zeros;         // what a ghost cell is read from
 
   __device__ Segments(const float* input, const float* packed, const LayerNumbers& layer,
-                      const PackedFilters& order, int first_filter, int first_pixel,
-                      int first_segment) {
+                      const PackedFilters& order, const TileDivisors& by, int first_filter,
+                      int first_pixel, int first_segment) {
     const int row = order.row;
     const int of_tap = order.segments;
     zeros = packed + static_cast<long long>(layer.R) * layer.S * of_tap * kSegmentChannels * row;
@@ -44,12 +44,14 @@ struct Segments {
         packed + (static_cast<long long>(first_segment) * kSegmentChannels + own_row) * row + k;
     int pixel = first_pixel + threadIdx.x % kPixelRow * kAtOnce;
     if (pixel >= layer.N * layer.P * layer.Q) pixel = 0;
-    h = pixel / layer.Q % layer.P * layer.stride_h - layer.padding_h;
-    w = pixel % layer.Q * layer.stride_w - layer.padding_w;
-    image = input + pixel / (layer.P * layer.Q) * layer.C * layer.H * layer.W;
-    r = first_segment / of_tap / layer.S;
-    s = first_segment / of_tap % layer.S;
-    c = max(min(first_segment % of_tap * kSegmentChannels, layer.C - kSegmentChannels), 0);
+    const int n = pixel / by.map, in_map = pixel % by.map;
+    h = in_map / by.row * layer.stride_h - layer.padding_h;
+    w = in_map % by.row * layer.stride_w - layer.padding_w;
+    image = input + n * layer.C * layer.H * layer.W;
+    const int tap = first_segment / by.segments;
+    r = tap / by.filter_row;
+    s = tap % by.filter_row;
+    c = max(min(first_segment % by.segments * kSegmentChannels, layer.C - kSegmentChannels), 0);
     find_cell(layer);
   }
 
@@ -119,13 +121,14 @@ __device__ inline float positive(float sum, bool relu) { return relu && sum < 0.
 // and none has pixels of two images.
 template <int kRows, int kColumns, int kSumFilters, int kSumPixels>
 __device__ inline void store_quads(const float (&sums)[kSumFilters][kSumPixels], float* output,
-                                   bool relu, const LayerNumbers& layer, int filter, int pixel) {
+                                   bool relu, const LayerNumbers& layer, const TileDivisors& by,
+                                   int filter, int pixel) {
   const int map = layer.P * layer.Q;
 #pragma unroll
   for (int j = 0; j < kSumPixels; j += 4) {
     const int at = pixel + j * kColumns;
     if (at >= layer.N * map) continue;
-    float* maps = output + at / map * layer.K * map + at % map;
+    float* maps = output + at / by.map * (layer.K - 1) * map + at;
 #pragma unroll
     for (int i = 0; i < kSumFilters; ++i) {
       const int k = filter + i / 4 * 4 * kRows + i % 4;
@@ -143,8 +146,8 @@ template <int kFilters, int kPixels, int kRows, int kColumns, int kThreads, int 
           int kSumPixels>
 __device__ inline void add_and_store(const float (&sums)[kSumFilters][kSumPixels], float* on_chip,
                                      float* output, bool relu, const LayerNumbers& layer,
-                                     int first_filter, int first_pixel, int own_filter,
-                                     int own_pixel) {
+                                     const TileDivisors& by, int first_filter, int first_pixel,
+                                     int own_filter, int own_pixel) {
   constexpr int kPitch = kPixels + 4;  // the float4 of neighbouring rows are in other banks
 #pragma unroll
   for (int i = 0; i < kSumFilters; ++i) {
@@ -160,8 +163,7 @@ __device__ inline void add_and_store(const float (&sums)[kSumFilters][kSumPixels
   const int own_row = threadIdx.x / kPixels;
   const int pixel = first_pixel + column;
   const bool exists = pixel < layer.N * map;
-  float* maps =
-      exists ? output + (pixel / map * layer.K + first_filter) * map + pixel % map : nullptr;
+  float* maps = output + (pixel / by.map * (layer.K - 1) + first_filter) * map + pixel;
   const auto cluster = cooperative_groups::this_cluster();
   const int parts = cluster.num_blocks();
   if (parts == 1) {
@@ -176,10 +178,10 @@ __device__ inline void add_and_store(const float (&sums)[kSumFilters][kSumPixels
   }
   cluster.sync();
   const int part = cluster.block_rank();
-  const int end = min(kFilters * (part + 1) / parts, layer.K - first_filter);
+  const int end = min(kFilters * (part + 1) / by.parts, layer.K - first_filter);
   if (exists) {
 #pragma unroll 2
-    for (int row = kFilters * part / parts + own_row; row < end; row += kThreads / kPixels) {
+    for (int row = kFilters * part / by.parts + own_row; row < end; row += kThreads / kPixels) {
       float sum = 0;
 #pragma unroll  // all reads under way before the first has come
       for (int i = 0; i < kMostParts; ++i) {

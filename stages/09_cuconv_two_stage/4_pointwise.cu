@@ -13,6 +13,7 @@
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 
+#include "common/harness/divisor.h"
 #include "common/harness/kernel.h"
 #include "common/planning/pointwise_tile.hpp"
 
@@ -26,7 +27,7 @@ __global__ void __launch_bounds__(kPointwiseThreads)
     pointwise_kernel(const float* __restrict__ input,   // [N][C][pixels]
                      const float* __restrict__ packed,  // [C][pitch]
                      float* __restrict__ output,        // [N][K][pixels]
-                     int C, int K, int pitch, int pixels, int blocks_of_map,
+                     int C, int K, int pitch, int pixels, Divisor blocks_of_map,
                      const float* __restrict__ bias,  // [K], or null
                      bool relu) {
   constexpr int kTileFilters = kFilters * kGroups;
@@ -60,8 +61,8 @@ __global__ void __launch_bounds__(kPointwiseThreads)
   // Where calls overlap: from here on, what the call before this one wrote is there. Else nothing.
   cudaGridDependencySynchronize();
 
-  const int image = blockIdx.x / blocks_of_map;
-  const int first_pixel = blockIdx.x % blocks_of_map * kTilePixels +
+  const int image = static_cast<int>(blockIdx.x) / blocks_of_map;
+  const int first_pixel = static_cast<int>(blockIdx.x) % blocks_of_map * kTilePixels +
                           warp / kGroups * (kWarpSize * kPixels) + threadIdx.x % kWarpSize;
   // A pixel beyond the map reads the last one's cells: that is cheaper than to ask at each load.
   const float* cell[kPixels];
@@ -142,7 +143,7 @@ template <class Tile>
 static int launch(const LayerCall& call, const PointwiseTile& tile, Tile kernel) {
   const LayerNumbers& layer = call.layer;
   const int pixels = layer.H * layer.W;
-  const int blocks_of_map = (pixels - 1) / tile.block_pixels() + 1;
+  const Divisor blocks_of_map = (pixels - 1) / tile.block_pixels() + 1;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(layer.N * blocks_of_map, (layer.K - 1) / tile.block_filters() + 1);
   config.blockDim = dim3(kPointwiseThreads);

@@ -16,6 +16,7 @@
 
 #include <type_traits>
 
+#include "common/harness/divisor.h"
 #include "common/planning/implicit_gemm.hpp"
 
 namespace halo::cuconv_two_stage {
@@ -37,11 +38,6 @@ struct Shares {
   int share_bits;  // of a tile each block of a cluster adds up and stores 2^share_bits float4
   Divisor by_map, by_row, by_quads, by_filter_row;
 };
-
-__device__ int operator/(int n, Divisor d) {
-  const auto whole = static_cast<unsigned>(n);
-  return static_cast<int>((static_cast<unsigned long long>(whole) * d.multiplier) >> d.shift);
-}
 
 __device__ float4 operator+(float4 a, float4 b) {
   return {a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w};
@@ -315,10 +311,10 @@ int launch(const LayerCall& call, const GemmPlan& plan) {
   shares.quads_of_slice = quads_of_slice(layer, plan);
   shares.pitch = packed_pitch(layer);
   while ((plan.filters * kColumns / 4 / plan.split) >> (shares.share_bits + 1)) ++shares.share_bits;
-  shares.by_map = divisor(layer.P * layer.Q);
-  shares.by_row = divisor(layer.Q);
-  shares.by_quads = divisor(shares.quads_of_tap);
-  shares.by_filter_row = divisor(layer.S);
+  shares.by_map = layer.P * layer.Q;
+  shares.by_row = layer.Q;
+  shares.by_quads = shares.quads_of_tap;
+  shares.by_filter_row = layer.S;
 
   const auto kernel = implicit_gemm_kernel<kF, kSlices, kCells>;
   const int bytes = shared_bytes(plan);

@@ -7,11 +7,6 @@
 
 namespace halo::network {
 
-// A division of whole numbers is dozens of instructions, one after the other.
-__device__ int operator/(int n, QuickDivisor d) {
-  return d.multiplier == 0 ? n : static_cast<int>(__umulhi(n, d.multiplier));
-}
-
 // The block's filters over the map. A thread has 4 rows of 2 columns; lanes that have parts of the same sums are neighbours.
 template <int kSize>
 __device__ void convolve(const OnChipStep& step, float* cells, int filters) {

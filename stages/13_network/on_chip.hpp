@@ -2,6 +2,7 @@
 // (4_on_chip.cu). Plain structs.
 #pragma once
 
+#include "common/harness/divisor.h"
 #include "common/harness/kernel.h"
 
 namespace halo::network {
@@ -15,14 +16,6 @@ constexpr int kMostParts = 8;
 
 // Floats from a channel's taps to the next one's: whole fours.
 constexpr int on_chip_tap_pitch(int size) { return (size * size + 3) / 4 * 4; }
-
-// n / d for 0 <= n < 65,536 and 0 < d < 65,536, as the upper half of a product.
-struct QuickDivisor {
-  unsigned multiplier;  // 0: d = 1
-};
-constexpr QuickDivisor quick_divisor(int d) {
-  return {d == 1 ? 0u : static_cast<unsigned>((0x100000000ull + d - 1) / d)};
-}
 
 // A map in the shared memory of each block: floats from its start, with a frame of zeros where the layer that
 // reads it has padding. A channel begins on a quad, or all have one cell.
@@ -43,9 +36,9 @@ struct OnChipStep {
   int share;       // channels of a block: block b has those from b * share on
   int taps,
       row;  // [share][row], the block's filters: begin; floats of each, the fourth from its end its bias
-  int own;                                        // [share][P][Q], what the block found
-  int window, stride, PP, PQ;                     // window 0: no pooling, stride 1, PP = P, PQ = Q
-  QuickDivisor by_across, by_down, by_PQ, by_PP;  // across, down: tiles of a thread's outputs
+  int own;                                   // [share][P][Q], what the block found
+  int window, stride, PP, PQ;                // window 0: no pooling, stride 1, PP = P, PQ = Q
+  Divisor by_across, by_down, by_PQ, by_PP;  // across, down: tiles of a thread's outputs
   bool average, relu;
   bool alone;  // the first block has all of it, and whatever follows
 };
@@ -53,7 +46,7 @@ struct OnChipStep {
 struct OnChip {
   OnChipMap input;
   int C, H, W;
-  QuickDivisor by_H, by_W;
+  Divisor by_H, by_W;
   int packed_quads;        // taps and biases of a block, at the start of shared memory
   int quads;               // with the maps behind them, which begin as zeros
   int bytes;               // of shared memory

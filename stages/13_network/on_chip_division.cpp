@@ -118,7 +118,7 @@ OnChipDivision divide_on_chip(const std::vector<Layer>& layers, int blocks) {
              2 * step.parts * tiles <= kOnChipThreads) {
         step.parts *= 2;
       }
-      step.by_across = quick_divisor(across), step.by_down = quick_divisor(down);
+      step.by_across = across, step.by_down = down;
       map.pitch = round_up(
           std::max(images.W() + 2 * padding[i][1], across * kOnChipColumns + step.size - 1), 2);
       const int rows = std::max(images.H() + 2 * padding[i][0], down * kOnChipRows + step.size - 1);
@@ -162,12 +162,12 @@ OnChipDivision divide_on_chip(const std::vector<Layer>& layers, int blocks) {
     OnChipStep& step = net.step[i];
     step.from = maps[i], step.to = maps[i + 1];
     if (step.size > 0) step.own = take(step.share * step.P * step.Q);
-    step.by_PQ = quick_divisor(step.PQ), step.by_PP = quick_divisor(step.PP);
+    step.by_PQ = step.PQ, step.by_PP = step.PP;
   }
   net.input = maps[0];
   net.logits = maps.back().begin;
   net.C = reads[0].C(), net.H = reads[0].H(), net.W = reads[0].W();
-  net.by_H = quick_divisor(net.H), net.by_W = quick_divisor(net.W);
+  net.by_H = net.H, net.by_W = net.W;
   net.bytes = end * 4;
   return all;
 }

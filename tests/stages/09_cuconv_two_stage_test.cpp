@@ -212,10 +212,10 @@ TEST_CASE("09_cuconv_two_stage: a division by a product and a shift is the divis
     const auto n = static_cast<std::int64_t>(random() % (kMost + std::uint64_t{1}));
     INFO(n << " / " << d);
     for (const std::int64_t one : {n, n / d * d, n / d * d + d - 1, kMost}) {
-      if (one <= kMost) CHECK(quotient(one, divisor(d)) == one / d);
+      if (one <= kMost) CHECK(quotient(one, Divisor(d)) == one / d);
     }
   }
-  CHECK_THROWS_AS(divisor(0), std::invalid_argument);
+  CHECK_THROWS_AS(Divisor(0), std::invalid_argument);
 }
 
 TEST_CASE("09_cuconv_two_stage: the same in chunks of filters, and of products of one filter") {

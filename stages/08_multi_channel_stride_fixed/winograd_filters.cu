@@ -27,7 +27,7 @@ __global__ void pack_winograd_kernel(
     float* packed,         // [groups][chunks][kFrequencies][kChannels][kFilters]
     int K, int C, WinogradDivision division) {
   using W = Winograd<kShape>;
-  const int warps = division.groups * (W::kFilters / kWarpSize);  // of a channel
+  const int warps = division.groups.value * (W::kFilters / kWarpSize);  // of a channel
   const int k = blockIdx.x % warps * kWarpSize + threadIdx.x;
   const int c = blockIdx.x / warps;
   float half[W::kCells][W::kTaps] = {};  // G g

@@ -40,13 +40,12 @@ inline int packed_pitch(const LayerNumbers& layer) { return (layer.K + 3) / 4 * 
 inline std::int64_t packed_filters(const LayerNumbers& layer) {
   return kQuad * quads_of(layer) * packed_pitch(layer) + 32;
 }
-// An output lies where its cell does.
+// An output lies where its cell does, and the channels are whole quads.
 inline bool is_pointwise(const LayerNumbers& l) {
   return l.R * l.S == 1 && l.stride_h == 1 && l.stride_w == 1 && l.padding_h == 0 &&
-         l.padding_w == 0;
+         l.padding_w == 0 && l.C % kQuad == 0;
 }
-// Whether a lane can bring four neighbouring columns by 16 bytes: 1 x 1 filters, stride 1, no padding, and
-// images in multiples of four cells.
+// Whether a lane can bring four neighbouring columns by 16 bytes: images in multiples of four cells, too.
 inline bool columns_in_fours(const LayerNumbers& layer) {
   return is_pointwise(layer) && layer.H * layer.W % 4 == 0;
 }

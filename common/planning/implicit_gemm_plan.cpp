@@ -40,10 +40,13 @@ int resident(const GemmPlan& plan) { return std::max(1, kWarps / plan.slices); }
 const std::vector<GemmPlan>& all_gemm_plans() {
   static const std::vector<GemmPlan> plans = [] {
     // Filters of a tile, and warps. Fewer filters for layers that have no more, fewer warps for short reductions.
-    constexpr GemmPlan kTiles[] = {{16, 2, 1}, {16, 8, 1}, {32, 1, 1}, {32, 4, 1}, {32, 8, 1}};
+    constexpr GemmPlan kTiles[] = {{16, 2, 1}, {16, 8, 1}, {16, 16, 1}, {32, 1, 1},
+                                   {32, 4, 1}, {32, 8, 1}, {32, 16, 1}};
     std::vector<GemmPlan> all;
     for (GemmPlan plan : kTiles) {
-      for (plan.split = 1; plan.split <= kMostSplit; plan.split *= 2) all.push_back(plan);
+      // 128 warps of a tile are as many as any layer had work for.
+      const int most = std::min(kMostSplit, 128 / plan.slices);
+      for (plan.split = 1; plan.split <= most; plan.split *= 2) all.push_back(plan);
     }
     return all;
   }();

@@ -26,8 +26,8 @@ namespace {
 // Where a lane's cells come from. What a layer does not need is left out of its kernel: a small layer runs one
 // warp on a scheduler, and there each instruction before the first load takes four cycles.
 enum class Cells {
-  fours,  // 1 x 1, stride 1, no padding, images of whole fours: four columns at once
-  same,   // the same, any image: an output lies where its cell does
+  fours,  // 1 x 1, stride 1, no padding, channels and images in fours: four columns at once
+  same,   // the same, but any image: an output lies where its cell does
   taps,   // any layer
 };
 
@@ -41,12 +41,6 @@ struct Shares {
 
 __device__ float4 operator+(float4 a, float4 b) {
   return {a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w};
-}
-
-// With ReLU `lowest` is 0, else -infinity. (Not fmaxf, which makes a number of a NaN.)
-__device__ float at_least(float sum, float lowest) { return sum < lowest ? lowest : sum; }
-__device__ float4 at_least(float4 s, float low) {
-  return {at_least(s.x, low), at_least(s.y, low), at_least(s.z, low), at_least(s.w, low)};
 }
 
 __device__ float4 sum_of(const float4* parts, int pitch, int count) {
@@ -127,20 +121,20 @@ __global__ void __launch_bounds__(kSlices* kWarpSize, 16 / kSlices)
     if (kTaps) exists = h + r >= 0 && h + r < layer.H && w + s >= 0 && w + s < layer.W;
   };
   go_to_channel(c);
-  // Rows after the last channel are zeros, as their filters are.
   const auto fetch_cells = [&](Quad& quad) {
-    quad.cells = float4{};
     if (kFours) {
-      if (c < layer.C) quad.cells = *reinterpret_cast<const float4*>(cell);
-    } else {
+      quad.cells = *reinterpret_cast<const float4*>(cell);
+    } else if (!kTaps) {
+      quad.cells = {cell[0], cell[map], cell[2 * map], cell[3 * map]};
+    } else {  // rows after the last channel are zeros, as their filters are
+      quad.cells = float4{};
       if (exists) quad.cells.x = cell[0];
       if (exists && c + 1 < layer.C) quad.cells.y = cell[map];
       if (exists && c + 2 < layer.C) quad.cells.z = cell[2 * map];
       if (exists && c + 3 < layer.C) quad.cells.w = cell[3 * map];
     }
     cell += kQuad * map;
-    c += kQuad;
-    if (kTaps && c >= layer.C) {
+    if (kTaps && (c += kQuad) >= layer.C) {
       c = 0;
       if (++s == layer.S) s = 0, ++r;
       go_to_channel(0);
@@ -257,11 +251,16 @@ __global__ void __launch_bounds__(kSlices* kWarpSize, 16 / kSlices)
     if (column >= shares.columns) return;
     const int area = layer.P * layer.Q, k = first_filter + first_row + own_row;
     const float lowest = relu ? 0.0f : -INFINITY;
+#pragma unroll
+    for (int i = 0; i < kTurns * kWidth; ++i) {
+      float& sum = reinterpret_cast<float*>(of_turn)[i];
+      if (sum < lowest) sum = lowest;  // not fmaxf, which makes a number of a NaN
+    }
     float* const to = output + (column / shares.by_map * (layer.K - 1) + k) * area + column;
 #pragma unroll
     for (int i = 0; i < kTurns; ++i) {
       if (own_row + i * kStep < rows && k + i * kStep < layer.K) {
-        *reinterpret_cast<Unit*>(to + i * kStep * area) = at_least(of_turn[i], lowest);
+        *reinterpret_cast<Unit*>(to + i * kStep * area) = of_turn[i];
       }
     }
   };
@@ -351,9 +350,9 @@ int implicit_gemm(const LayerCall& call, const GemmPlan& plan) {
   };
   // Each of these is compiled three times: no more of them than all_gemm_plans() needs.
   if (plan.filters == 16) {
-    return dispatch<2, 8>(plan.slices, [&](auto slices) { return with(Number<4>(), slices); });
+    return dispatch<2, 8, 16>(plan.slices, [&](auto slices) { return with(Number<4>(), slices); });
   }
-  return dispatch<1, 4, 8>(plan.slices, [&](auto slices) { return with(Number<8>(), slices); });
+  return dispatch<1, 4, 8, 16>(plan.slices, [&](auto slices) { return with(Number<8>(), slices); });
 }
 
 }  // namespace halo::cuconv_two_stage

@@ -82,23 +82,21 @@ class Gemm {
   // All channels of one tap, for all tiles of filters.
   void cells(std::int64_t first_column, int r, int s) {
     const std::int64_t full = layer_.C() / kQuad, rest = layer_.C() % kQuad;
-    // With `rows` channels in the quad, the first of which is channel 0.
-    const auto in_fours = [&](std::int64_t rows) {
-      return wide_lanes(4, {0, kWarpSize}, [&](std::int64_t l) {
-        const std::int64_t m = std::min(first_column + l % 8 * 4, columns_ - 4);
-        return l / 8 < rows ? cell_of(m, 0, 0) + l / 8 * map_ : kNoCell;
-      });
-    };
+    const Times all = every(kQuad * map_, full) * filter_tiles_;
+    if (fours_) {
+      tally_.load(wide_lanes(4, {0, kWarpSize},
+                             [&](std::int64_t l) {
+                               const std::int64_t m =
+                                   std::min(first_column + l % 8 * 4, columns_ - 4);
+                               return cell_of(m, 0, 0) + l / 8 * map_;
+                             }),
+                  all);
+      return;
+    }
     const Lanes column = lanes({0, kWarpSize}, [&](std::int64_t l) {
       return cell_of(std::min(first_column + l, columns_ - 1), r, s);
     });
-    const Times all = every(kQuad * map_, full) * filter_tiles_;
     const Times last = behind(full * kQuad * map_) * filter_tiles_;
-    if (fours_) {
-      if (full > 0) tally_.load(in_fours(kQuad), all);
-      if (rest > 0) tally_.load(in_fours(rest), last);
-      return;
-    }
     if (column.empty()) return;
     for (std::int64_t row = 0; row < kQuad; ++row) {
       if (full > 0) tally_.load(column, behind(row * map_) * all);

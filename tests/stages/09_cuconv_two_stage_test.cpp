@@ -8,6 +8,7 @@
 
 #include "common/conv/layer_inputs.hpp"
 #include "common/data/layer_table.hpp"
+#include "common/harness/divisor.h"
 #include "common/harness/traffic/tally.hpp"
 #include "common/planning/implicit_gemm_plan.hpp"
 #include "common/planning/pointwise_plan.hpp"

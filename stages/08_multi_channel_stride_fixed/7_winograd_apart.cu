@@ -95,7 +95,7 @@ __global__ void __launch_bounds__(kApartBlocks[kBlock].threads(), kApartBlocks[k
   const int first_tile = group_of_tiles * kTiles;
   const float* const a = packed + static_cast<long long>(blockIdx.y) * C * division.filter_pitch;
   const float* const b = transformed + static_cast<long long>(blockIdx.y) * C * division.tile_pitch;
-  const int thread = threadIdx.x;
+  const int thread = threadIdx.x, lane = thread % kWarpSize, warp = thread / kWarpSize;
 
   // A thread copies one column of every kFilterStep-th and kTileStep-th row, from here on. Where its column does not
   // exist it has no channels, and of rows that do not exist the zeros come without a read. (To compute each address
@@ -131,9 +131,9 @@ __global__ void __launch_bounds__(kApartBlocks[kBlock].threads(), kApartBlocks[k
     tile_rows -= kChannels;
   };
 
-  // Of a warp's lanes 4 have filters and 8 have tiles beside each other, each 8 of both in two runs of four. Of eight neighbouring lanes only four
-  // (two) read different tiles (filters): a float4 for all lanes then takes two passes, and four if all differ.
-  const int lane = thread % kWarpSize, warp = thread / kWarpSize;
+  // Of a warp's lanes 4 have filters and 8 have tiles beside each other, each 8 of both in two runs of four. Of
+  // eight neighbouring lanes only four (two) read different tiles (filters): a float4 for all lanes then takes two
+  // passes, and four if all differ.
   const int many = lane % 2 + lane / 4 % 4 * 2, few = lane / 2 % 2 + lane / 16 * 2;
   constexpr int kFilterRun = 4 * 4, kTileRun = 4 * 8;  // from a lane's first run to its second
   const int own_filter = warp / (kTiles / 64) * (2 * kFilterRun) + 4 * few;

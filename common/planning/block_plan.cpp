@@ -5,6 +5,7 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "common/conv/quotient.hpp"
 #include "common/report/command_line.hpp"
 
 namespace halo::multi_channel_stride_fixed {
@@ -14,8 +15,6 @@ namespace {
 constexpr int kWarp = 32;
 constexpr int kMostThreads = 1024;
 constexpr int kFloat = 4;  // bytes
-
-std::int64_t quotient_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 std::int64_t multiple_of(std::int64_t unit, std::int64_t a) { return quotient_up(a, unit) * unit; }
 

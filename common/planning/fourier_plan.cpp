@@ -6,15 +6,11 @@
 #include <utility>
 
 #include "common/conv/limits.hpp"
+#include "common/conv/quotient.hpp"
 
 namespace halo::multi_channel_stride_fixed {
 
 namespace {
-
-std::int64_t quotient_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-std::int64_t rounded_up(std::int64_t number, std::int64_t to) {
-  return quotient_up(number, to) * to;
-}
 
 // Complex products of one frequency and channel, those included that fill up blocks.
 std::int64_t products(std::int64_t filters, std::int64_t tiles, std::int64_t block_filters,
@@ -86,17 +82,14 @@ FourierPlan divided(const conv::ConvLayer& layer, int size, std::int64_t most_fl
     return 2 * frequencies * (std::int64_t{layer.C()} + layer.K()) *
            rounded_up(images * tiles, kFourierPitch);
   };
-  if (temporaries(1) > most_floats) {
-    plan.refusal = "the temporaries of one image are " + std::to_string(4 * temporaries(1)) +
-                   " bytes, more than " + std::to_string(4 * most_floats);
+  const planning::Slices slices = planning::slices_of(layer.N(), most_floats, temporaries);
+  if (!slices.refusal.empty()) {
+    plan.refusal = slices.refusal;
     return plan;
   }
-  // As few slices as possible, and all alike.
-  std::int64_t slices = 1;
-  while (temporaries(quotient_up(layer.N(), slices)) > most_floats) ++slices;
-  d.images = static_cast<int>(quotient_up(layer.N(), slices));
+  d.images = slices.images;
   d.tile_pitch = static_cast<int>(rounded_up(d.images * tiles, kFourierPitch));
-  plan.workspace_floats = temporaries(d.images);
+  plan.workspace_floats = slices.floats;
   return plan;
 }
 

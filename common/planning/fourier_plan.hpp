@@ -10,11 +10,9 @@
 #include "common/planning/contender.hpp"
 #include "common/planning/fourier.hpp"
 #include "common/planning/gpu_figures.hpp"
+#include "common/planning/slices.hpp"
 
 namespace halo::multi_channel_stride_fixed {
-
-/// Floats of temporaries that a slice may have at most: 1 GB.
-inline constexpr std::int64_t kFourierTemporaries = std::int64_t{1} << 28;
 
 struct FourierPlan {
   std::string refusal;  // empty: there is a plan
@@ -28,19 +26,19 @@ struct FourierPlan {
 /// than an array can have, and an image whose temporaries are more than `most_floats`. Throws std::out_of_range
 /// for another size.
 FourierPlan exact_fourier(const conv::ConvLayer& layer, int size,
-                          std::int64_t most_floats = kFourierTemporaries);
+                          std::int64_t most_floats = planning::kMostTemporaries);
 
 /// The size with which less time is foreseen.
 FourierPlan plan_fourier(const conv::ConvLayer& layer,
-                         std::int64_t most_floats = kFourierTemporaries);
+                         std::int64_t most_floats = planning::kMostTemporaries);
 
 /// The same for products on tensor cores, which a GPU before compute capability 8.0 has not, and whose blocks are
 /// others: division.side filters and kSplitTiles tiles.
 FourierPlan exact_fourier_split(const conv::ConvLayer& layer, int size,
                                 const planning::GpuLimits& gpu,
-                                std::int64_t most_floats = kFourierTemporaries);
+                                std::int64_t most_floats = planning::kMostTemporaries);
 FourierPlan plan_fourier_split(const conv::ConvLayer& layer, const planning::GpuLimits& gpu,
-                               std::int64_t most_floats = kFourierTemporaries);
+                               std::int64_t most_floats = planning::kMostTemporaries);
 
 /// "fourier_16", "fourier_32"; "fourier_split_16", "fourier_split_32".
 std::string fourier_name(int size);

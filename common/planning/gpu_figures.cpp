@@ -3,6 +3,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "common/conv/quotient.hpp"
 #include "common/gpus/gpu.hpp"
 
 namespace halo::planning {
@@ -11,8 +12,6 @@ namespace {
 
 constexpr int kWarp = 32;
 constexpr int kWord = 4;  // bytes of a float
-
-std::int64_t quotient_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 std::int64_t whole_warps(std::int64_t threads) { return quotient_up(threads, kWarp) * kWarp; }
 

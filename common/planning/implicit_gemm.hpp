@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "common/harness/divisor.h"
 #include "common/harness/kernel.h"
 
 namespace halo::cuconv_two_stage {

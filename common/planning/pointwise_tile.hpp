@@ -1,5 +1,7 @@
-// The tile of stage 09's pointwise kernel. No std:: and no CUDA: its kernel's file includes it.
+// The tile of stage 09's pointwise kernel. Plain numbers, no CUDA: its kernel's file includes it.
 #pragma once
+
+#include "common/harness/divisor.h"
 
 namespace halo::cuconv_two_stage {
 

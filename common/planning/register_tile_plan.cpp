@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "common/conv/quotient.hpp"
+
 namespace halo::multi_channel_stride_fixed {
 
 namespace {
@@ -14,8 +16,6 @@ using planning::GpuLimits;
 
 constexpr int kFloat = 4;                   // bytes
 constexpr int kSharedOfAnyGpu = 48 * 1024;  // what a block gets without being asked for more
-
-std::int64_t quotient_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 std::int64_t segments_of(const ConvLayer& l) {
   return std::int64_t{l.R()} * l.S() * packed_filters(l.C(), l.K()).segments;

@@ -3,6 +3,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "common/conv/quotient.hpp"
 #include "common/planning/single_channel_plan.hpp"
 
 namespace halo::single_channel {
@@ -10,8 +11,6 @@ namespace halo::single_channel {
 namespace {
 
 constexpr int kMostBlocks = std::numeric_limits<int>::max();
-
-std::int64_t quotient_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 // The work of one block, and the limits of what it has on chip.
 struct BlockWork {

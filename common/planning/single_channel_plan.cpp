@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "common/conv/quotient.hpp"
 #include "common/report/command_line.hpp"
 
 namespace halo::single_channel {
@@ -13,8 +14,6 @@ namespace halo::single_channel {
 namespace {
 
 constexpr int kWord = 4;  // bytes of a float
-
-std::int64_t quotient_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 // The smallest d in [1, most] for which holds(d), 0 if none: holds must be false, then true.
 template <class Predicate>

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/conv/quotient.hpp"
+
 namespace halo::cuconv_two_stage {
 
 namespace {
-
-std::int64_t quotient_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 // In stages of a block of 128 filters.
 double time_of(const SplitShape& shape, const SplitPlan& plan, int sms) {

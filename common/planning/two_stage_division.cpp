@@ -4,13 +4,13 @@
 #include <stdexcept>
 #include <string>
 
+#include "common/conv/quotient.hpp"
+
 namespace halo::cuconv_two_stage {
 
 namespace {
 
 constexpr int kWarp = 32;
-
-std::int64_t quotient_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace
 

@@ -5,12 +5,11 @@
 #include <stdexcept>
 
 #include "common/conv/limits.hpp"
+#include "common/conv/quotient.hpp"
 
 namespace halo::multi_channel_stride_fixed {
 
 namespace {
-
-std::int64_t quotient_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 // Floats on chip: chunks of filters, two of transformed inputs and two of patches, or in their place the sums,
 // eight more for each frequency.
@@ -208,7 +207,7 @@ ApartPlan plan_winograd_apart(const conv::ConvLayer& layer, std::int64_t most_fl
     plan.refusal = "it is made for filters of 3 x 3 or 5 x 5";
     return plan;
   }
-  const auto in_fours = [](std::int64_t number) { return quotient_up(number, 4) * 4; };
+  const auto in_fours = [](std::int64_t number) { return rounded_up(number, 4); };
   d.tiles_down = static_cast<int>(quotient_up(layer.P(), s.outputs));
   d.tiles_across = static_cast<int>(quotient_up(layer.Q(), s.outputs));
   d.filter_pitch = static_cast<int>(in_fours(layer.K()));
@@ -222,17 +221,14 @@ ApartPlan plan_winograd_apart(const conv::ConvLayer& layer, std::int64_t most_fl
   const auto temporaries = [&](std::int64_t images) {
     return s.frequencies() * (std::int64_t{layer.C()} + layer.K()) * in_fours(images * tiles);
   };
-  if (temporaries(1) > most_floats) {
-    plan.refusal = "the temporaries of one image are " + std::to_string(4 * temporaries(1)) +
-                   " bytes, more than " + std::to_string(4 * most_floats);
+  const planning::Slices slices = planning::slices_of(layer.N(), most_floats, temporaries);
+  if (!slices.refusal.empty()) {
+    plan.refusal = slices.refusal;
     return plan;
   }
-  // As few slices as possible, and all alike.
-  std::int64_t slices = 1;
-  while (temporaries(quotient_up(layer.N(), slices)) > most_floats) ++slices;
-  d.images = static_cast<int>(quotient_up(layer.N(), slices));
+  d.images = slices.images;
   d.tile_pitch = static_cast<int>(in_fours(d.images * tiles));
-  plan.workspace_floats = temporaries(d.images);
+  plan.workspace_floats = slices.floats;
   d.block = block == kBestBlock ? apart_block(layer.K(), d.tile_pitch, s.frequencies()) : block;
   return plan;
 }

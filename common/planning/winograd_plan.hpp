@@ -9,6 +9,7 @@
 #include "common/conv/layer.hpp"
 #include "common/planning/contender.hpp"
 #include "common/planning/gpu_figures.hpp"
+#include "common/planning/slices.hpp"
 #include "common/planning/winograd.hpp"
 
 namespace halo::multi_channel_stride_fixed {
@@ -43,9 +44,6 @@ std::vector<planning::Contender> winograd_contenders();
 WinogradPlan plan_winograd(const conv::ConvLayer& layer, int outputs,
                            const planning::GpuLimits& gpu);
 
-/// Floats of temporaries that a slice may have at most: 1 GB.
-inline constexpr std::int64_t kApartTemporaries = std::int64_t{1} << 28;
-
 /// The block of the products that suits the layer, and not a certain one of kApartBlocks.
 inline constexpr int kBestBlock = -1;
 
@@ -59,6 +57,7 @@ struct ApartPlan {
 /// Winograd's method in three kernels. Refuses strides, filters of other sizes than those of kApartShapes, more
 /// transformed filters than an array can have, and an image whose temporaries are more than `most_floats`.
 ApartPlan plan_winograd_apart(const conv::ConvLayer& layer,
-                              std::int64_t most_floats = kApartTemporaries, int block = kBestBlock);
+                              std::int64_t most_floats = planning::kMostTemporaries,
+                              int block = kBestBlock);
 
 }  // namespace halo::multi_channel_stride_fixed

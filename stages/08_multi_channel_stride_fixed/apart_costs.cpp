@@ -1,6 +1,7 @@
 // What Winograd's method in three kernels must cost, slice by slice (7_winograd_apart.cu).
 #include <algorithm>
 
+#include "common/conv/quotient.hpp"
 #include "common/harness/traffic/tally.hpp"
 #include "stages/08_multi_channel_stride_fixed/costs.hpp"
 
@@ -10,13 +11,6 @@ namespace {
 
 class ApartWalk {
   static constexpr std::int64_t kThreads = 128, kQuad = 4;
-
-  static std::int64_t quotient_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-  static Times behind(std::int64_t cells) {
-    Times times(0);
-    times.add(cells);
-    return times;
-  }
 
  public:
   ApartWalk(const conv::ConvLayer& layer, const ApartDivision& division)

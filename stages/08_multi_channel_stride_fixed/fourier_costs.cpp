@@ -1,6 +1,7 @@
 // What convolution by Fourier's transform must cost, slice by slice (8_fourier.cu, 9_fourier_split.cu).
 #include <algorithm>
 
+#include "common/conv/quotient.hpp"
 #include "common/harness/traffic/tally.hpp"
 #include "stages/08_multi_channel_stride_fixed/costs.hpp"
 
@@ -12,13 +13,6 @@ class FourierWalk {
   // In floats: a complex number, and four floats that one lane takes at once.
   static constexpr std::int64_t kPair = 2, kQuad = 4;
   static constexpr std::int64_t kThreads = 128, kWarps = kThreads / kWarpSize, kChunk = 16;
-
-  static std::int64_t quotient_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-  static Times behind(std::int64_t cells) {
-    Times times(0);
-    times.add(cells);
-    return times;
-  }
 
  public:
   FourierWalk(const conv::ConvLayer& layer, const FourierDivision& division)

@@ -270,13 +270,13 @@ void complete(Conv2dStage& stage) {
                    plan_register_tile),
       planned_winograd(2, "Winograd's method, tiles of 2 x 2 outputs: 3 x 3 and 5 x 5 filters"),
       planned_winograd(4, "Winograd's method, tiles of 4 x 4 outputs: 3 x 3 filters"),
-      winograd_apart_within(kApartTemporaries, kBestBlock),
-      fourier_within(0, kFourierTemporaries),
-      fourier_split_within(0, kFourierTemporaries),
+      winograd_apart_within(planning::kMostTemporaries, kBestBlock),
+      fourier_within(0, planning::kMostTemporaries),
+      fourier_split_within(0, planning::kMostTemporaries),
   };
   for (const int size : kFourierSizes) {
-    stage.searched.push_back(fourier_within(size, kFourierTemporaries));
-    stage.searched.push_back(fourier_split_within(size, kFourierTemporaries));
+    stage.searched.push_back(fourier_within(size, planning::kMostTemporaries));
+    stage.searched.push_back(fourier_split_within(size, planning::kMostTemporaries));
   }
   for (const int bytes : {32, 64}) {
     for (Conv2dVariant& variant : search(bytes)) stage.searched.push_back(std::move(variant));

@@ -13,7 +13,6 @@
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 
-#include "common/harness/divisor.h"
 #include "common/harness/kernel.h"
 #include "common/planning/pointwise_tile.hpp"
 

@@ -16,7 +16,6 @@
 
 #include <type_traits>
 
-#include "common/harness/divisor.h"
 #include "common/planning/implicit_gemm.hpp"
 
 namespace halo::cuconv_two_stage {

@@ -14,13 +14,6 @@ using conv::ConvLayer;
 std::int64_t filters_of_lane(std::int64_t l) { return (l >> 1 & 1) | (l >> 4) << 1; }
 std::int64_t columns_of_lane(std::int64_t l) { return (l & 1) | (l >> 2 & 3) << 1; }
 
-// Once, for cells so far behind.
-Times behind(std::int64_t cells) {
-  Times times(0);
-  times.add(cells);
-  return times;
-}
-
 // What implicit_gemm asks for, tile by tile. A row of the reduction is read by one warp of one block, so it does
 // not matter for the loads which; what warps and blocks have to say to each other is counted by blocks.
 class Gemm {

@@ -15,9 +15,9 @@
 #include "tests/stages/stage_checks.hpp"
 
 using namespace halo;
-using halo::multi_channel_stride_fixed::kApartTemporaries;
 using halo::multi_channel_stride_fixed::kBestBlock;
 using halo::multi_channel_stride_fixed::winograd_apart_within;
+using halo::planning::kMostTemporaries;
 using halo::test::contains;
 using halo::test::message_of;
 
@@ -134,7 +134,7 @@ TEST_CASE("08_multi_channel_stride_fixed: every layer is right, without hazards"
   Conv2dStage all = stage();
   all.variants.push_back(with_other_tiles());
   // Small layers get the smallest blocks of products.
-  all.variants.push_back(winograd_apart_within(kApartTemporaries, 0));
+  all.variants.push_back(winograd_apart_within(kMostTemporaries, 0));
   all.variants.back().name = "winograd_apart_large";
   test::require_trials_of_all_lines(all);
 }
@@ -329,7 +329,7 @@ TEST_CASE("08_multi_channel_stride_fixed: Winograd's method in three kernels, sl
   sliced.variants = {winograd_apart_within(80'000, kBestBlock)};
   test::require_traffic(sliced, winograd_layers());
   for (int block = 0; block < 2; ++block) {
-    sliced.variants = {winograd_apart_within(kApartTemporaries, block)};
+    sliced.variants = {winograd_apart_within(kMostTemporaries, block)};
     test::require_traffic(sliced, winograd_layers());
   }
 

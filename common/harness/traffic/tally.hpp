@@ -171,6 +171,13 @@ class Times {
   int used_ = 1;  // none begins so many cells behind, or more
 };
 
+/// Once, for the cells so far behind those that the request names.
+inline Times behind(std::int64_t cells) {
+  Times times(0);
+  times.add(cells);
+  return times;
+}
+
 /// Once for the cells themselves, once for those `pitch` cells behind, and so on, `count` times.
 Times every(std::int64_t pitch, std::int64_t count);
 

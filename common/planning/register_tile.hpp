@@ -7,8 +7,8 @@
 
 namespace halo::multi_channel_stride_fixed {
 
-// A segment is one tap of so many channels. 8 would waste less where C is no multiple of 16, and cost twice
-// the barriers.
+// A segment is one tap of so many channels; of fewer channels than that, so many taps in the order (c, r, s). 8 would
+// waste less where C is no multiple of 16, and cost twice the barriers.
 inline constexpr int kSegmentChannels = 16;
 // Segments on chip: one in use, the others on their way.
 inline constexpr int kStages = 3;
@@ -29,11 +29,13 @@ struct RegisterShape {
 };
 inline constexpr RegisterShape kRegisterShapes[] = {
     {128, 128, 16, 8, 2}, {64, 128, 8, 8, 3}, {64, 64, 8, 4, 4},  {32, 128, 8, 4, 5},
-    {32, 64, 8, 4, 8},    {32, 64, 4, 4, 8},  {16, 128, 4, 4, 8},
+    {32, 64, 8, 4, 8},    {32, 64, 4, 4, 8},  {16, 128, 4, 4, 8}, {96, 128, 12, 8, 3},
 };
-inline constexpr int kRegisterShapeCount = 7;
-// The one that layers with fewer channels than a segment get. (Others could; each is a kernel to compile.)
-inline constexpr int kShapeOfFew = 4;
+inline constexpr int kRegisterShapeCount = 8;
+// Those that layers with fewer channels than a segment have: large, small, and one for 96 filters, as many as first
+// layers like to have. (Others could; each is a kernel to compile.) The last one is compiled for no others.
+constexpr bool is_for_few(int shape) { return shape == 1 || shape == 4 || shape == 7; }
+constexpr bool is_for_many(int shape) { return shape != 7; }
 
 // Blocks that may share a tile, as a cluster: more than 8 are not portable.
 inline constexpr int kMostParts = 8;
@@ -45,24 +47,29 @@ struct RegisterTile {
 };
 // [/doc:shapes]
 
-// The packed filters: packed[R][S][segments][kSegmentChannels][row], and a quad of zeros.
+// The packed filters: packed[segments][kSegmentChannels][row], and a quad of zeros. The segments are [R][S][of_tap], or
+// where channels are few those of a filter's taps in the order (c, r, s).
 struct PackedFilters {
-  int segments;  // of one tap; the last ends with channel C - 1, and overlaps the one before if it must
-  int row;       // floats of one channel's tap: all K, in whole quads
+  int segments;
+  int of_tap;  // the last ends with channel C - 1, and overlaps the one before if it must; 0: channels are few
+  int row;  // floats of one channel's tap: all K, in whole quads
 };
-constexpr PackedFilters packed_filters(int C, int K) {
-  return {(C - 1) / kSegmentChannels + 1, (K - 1) / 4 * 4 + 4};
+constexpr PackedFilters packed_filters(int C, int K, int R, int S) {
+  const int row = (K - 1) / 4 * 4 + 4;
+  if (C < kSegmentChannels) return {(C * R * S - 1) / kSegmentChannels + 1, 0, row};
+  const int of_tap = (C - 1) / kSegmentChannels + 1;
+  return {R * S * of_tap, of_tap, row};
 }
 // By what the kernel divides: tiles are numbered through over groups of filters, pixels over maps and rows, segments over
-// taps.
+// taps, taps over filters of one channel and their rows.
 struct TileDivisors {
-  Divisor parts, groups, map, row, segments, filter_row;
+  Divisor parts, groups, map, row, of_tap, filter, filter_row;
 };
 
 // Without the zeros.
 constexpr long long packed_floats(int C, int K, int R, int S) {
-  const PackedFilters order = packed_filters(C, K);
-  return static_cast<long long>(R) * S * order.segments * kSegmentChannels * order.row;
+  const PackedFilters order = packed_filters(C, K, R, S);
+  return static_cast<long long>(order.segments) * kSegmentChannels * order.row;
 }
 
 }  // namespace halo::multi_channel_stride_fixed

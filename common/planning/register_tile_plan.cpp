@@ -18,7 +18,7 @@ constexpr int kFloat = 4;                   // bytes
 constexpr int kSharedOfAnyGpu = 48 * 1024;  // what a block gets without being asked for more
 
 std::int64_t segments_of(const ConvLayer& l) {
-  return std::int64_t{l.R()} * l.S() * packed_filters(l.C(), l.K()).segments;
+  return packed_filters(l.C(), l.K(), l.R(), l.S()).segments;
 }
 
 // The taps of 1 x 1 filters are the cells themselves: quads of a channel's outputs are quads in memory.
@@ -49,7 +49,7 @@ constexpr ShapeCosts kShapeCosts[kRegisterShapeCount] = {
     {{2.67, 2.9}, {1.66, 1.81}, 0.986, 0.394},      {{0.821, 1.39}, {0.726, 0.869}, 0.96, 0.394},
     {{0.447, 0.703}, {0.396, 0.457}, 0.385, 0.154}, {{0.462, 0.871}, {0.396, 0.566}, 0.483, 0.193},
     {{0.39, 0.474}, {0.207, 0.267}, 0.633, 0.146},  {{0.267, 0.487}, {0.22, 0.292}, 0.365, 0.168},
-    {{0.301, 0.487}, {0.239, 0.375}, 0.483, 0.193},
+    {{0.301, 0.487}, {0.239, 0.375}, 0.483, 0.193}, {{1.3, 2.1}, {1.05, 1.26}, 0.97, 0.394},
 };
 constexpr double kLaunch = 2.76;
 constexpr double kCluster = 1.61;  // where blocks wait for each other
@@ -100,9 +100,10 @@ RegisterTilePlan exact_register_tile(const ConvLayer& l, int shape, int parts,
   plan.refusal = planning::too_old(gpu, planning::kWithClusters);
   if (!plan.refusal.empty()) return plan;
   const bool few = l.C() < kSegmentChannels;
-  if (few && shape != kShapeOfFew) {
-    plan.refusal = "with less than " + std::to_string(kSegmentChannels) +
-                   " channels it is compiled for another shape";
+  if (few ? !is_for_few(shape) : !is_for_many(shape)) {
+    plan.refusal = std::string("with ") + (few ? "less than " : "") +
+                   std::to_string(kSegmentChannels) + (few ? "" : " or more") +
+                   " channels it is compiled for other shapes";
     return plan;
   }
   plan.tile = {.shape = shape,

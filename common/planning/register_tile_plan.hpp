@@ -48,8 +48,9 @@ inline constexpr std::array kRegisterContenders = {
     ShapeAndParts{0, 1}, ShapeAndParts{1, 1}, ShapeAndParts{1, 2}, ShapeAndParts{2, 1},
     ShapeAndParts{2, 2}, ShapeAndParts{2, 4}, ShapeAndParts{2, 6}, ShapeAndParts{2, 8},
     ShapeAndParts{3, 1}, ShapeAndParts{3, 2}, ShapeAndParts{3, 4}, ShapeAndParts{4, 1},
-    ShapeAndParts{5, 1}, ShapeAndParts{5, 2}, ShapeAndParts{5, 8}, ShapeAndParts{6, 1},
-    ShapeAndParts{6, 3}, ShapeAndParts{6, 8}};
+    ShapeAndParts{4, 2}, ShapeAndParts{4, 4}, ShapeAndParts{5, 1}, ShapeAndParts{5, 2},
+    ShapeAndParts{5, 8}, ShapeAndParts{6, 1}, ShapeAndParts{6, 3}, ShapeAndParts{6, 8},
+    ShapeAndParts{7, 1}};
 
 /// Of a variant of one of them: "register_tile_64x128_8x8_p2".
 std::string register_tile_name(const ShapeAndParts& one);

@@ -46,7 +46,7 @@ struct ApartShape {
   constexpr int cells() const { return outputs + taps - 1; }
   constexpr int frequencies() const { return cells() * cells(); }
 };
-inline constexpr ApartShape kApartShapes[] = {{4, 3}, {2, 5}};
+inline constexpr ApartShape kApartShapes[] = {{4, 3}, {2, 5}, {3, 4}};
 inline constexpr int kApartShapeCount = sizeof kApartShapes / sizeof kApartShapes[0];
 // Of the products: channels that come on chip together, a chunk; and the blocks, filters x tiles, of which a thread has 8
 // x 8. A large block reads less for each product; small ones waste less, and there are more of them.
@@ -60,8 +60,12 @@ struct ApartBlock {
 inline constexpr ApartBlock kApartBlocks[] = {{128, 128}, {64, 128}, {64, 64}};
 
 // [doc:apart-division]
+// With strides a filter meets every other cell only. So a map is taken for stride_h * stride_w smaller ones, its phases,
+// and a filter likewise, and all strides are 1: 5 x 5 taps with stride 2 are 3 x 3 of four times as many channels.
 struct ApartDivision {
   int shape;                         // of kApartShapes
+  int channels;                      // C * phases
+  Divisor phases, phases_across;     // of a channel: stride_h * stride_w, stride_w
   Divisor tiles_down, tiles_across;  // of an image
   int images;        // that are computed together: a slice; the last one may have fewer
   int tile_pitch;    // the tiles of a slice, rounded up to whole pieces of 16 bytes

@@ -160,7 +160,7 @@ std::vector<planning::Contender> winograd_contenders() {
     work.blocks = static_cast<double>(slices * blocks_of(block, layer.K(), d.tile_pitch) *
                                       kApartShapes[d.shape].frequencies());
     work.resident = block.resident();
-    work.steps = static_cast<double>(quotient_up(layer.C(), kApartChannels));
+    work.steps = static_cast<double>(quotient_up(d.channels, kApartChannels));
     work.megabytes = 4e-6 * (2.0 * static_cast<double>(slices * plan.workspace_floats) +
                              static_cast<double>(layer.input_size() + layer.output_size()));
     return work;
@@ -197,29 +197,35 @@ WinogradPlan plan_winograd(const conv::ConvLayer& layer, int outputs,
 ApartPlan plan_winograd_apart(const conv::ConvLayer& layer, std::int64_t most_floats, int block) {
   ApartPlan plan;
   ApartDivision& d = plan.division;
-  if (layer.stride_h() != 1 || layer.stride_w() != 1) {
-    plan.refusal = "it is made for stride 1";
+  const std::int64_t taps = quotient_up(layer.R(), layer.stride_h());  // of a phase
+  const auto* const found =
+      std::find_if(std::begin(kApartShapes), std::end(kApartShapes), [&](const ApartShape& shape) {
+        return shape.taps == taps && shape.taps == quotient_up(layer.S(), layer.stride_w());
+      });
+  if (found == std::end(kApartShapes)) {
+    plan.refusal = "it is made for filters 3, 4 or 5 strides long, as many down as across";
     return plan;
   }
-  d.shape = layer.R() == 3 && layer.S() == 3 ? 0 : 1;
-  const ApartShape& s = kApartShapes[d.shape];
-  if (layer.R() != s.taps || layer.S() != s.taps) {
-    plan.refusal = "it is made for filters of 3 x 3 or 5 x 5";
-    return plan;
-  }
+  const ApartShape& s = *found;
+  d.shape = static_cast<int>(found - kApartShapes);
+  const std::int64_t phases = std::int64_t{layer.stride_h()} * layer.stride_w();
+  const std::int64_t channels = layer.C() * phases;
   const auto in_fours = [](std::int64_t number) { return rounded_up(number, 4); };
   d.tiles_down = static_cast<int>(quotient_up(layer.P(), s.outputs));
   d.tiles_across = static_cast<int>(quotient_up(layer.Q(), s.outputs));
   d.filter_pitch = static_cast<int>(in_fours(layer.K()));
-  plan.packed_floats = std::int64_t{s.frequencies()} * layer.C() * d.filter_pitch;
+  plan.packed_floats = s.frequencies() * channels * d.filter_pitch;
   if (plan.packed_floats > conv::kMaxLength) {
     plan.refusal = "its transformed filters are " + std::to_string(plan.packed_floats) +
                    " numbers, more than an array can have";
     return plan;
   }
+  d.channels = static_cast<int>(channels);
+  d.phases = static_cast<int>(phases);
+  d.phases_across = layer.stride_w();
   const std::int64_t tiles = std::int64_t{d.tiles_down} * d.tiles_across;
   const auto temporaries = [&](std::int64_t images) {
-    return s.frequencies() * (std::int64_t{layer.C()} + layer.K()) * in_fours(images * tiles);
+    return s.frequencies() * (channels + layer.K()) * in_fours(images * tiles);
   };
   const planning::Slices slices = planning::slices_of(layer.N(), most_floats, temporaries);
   if (!slices.refusal.empty()) {

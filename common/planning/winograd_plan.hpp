@@ -54,8 +54,8 @@ struct ApartPlan {
   std::int64_t workspace_floats = 0;  // transformed inputs, then sums, of a slice
 };
 
-/// Winograd's method in three kernels. Refuses strides, filters of other sizes than those of kApartShapes, more
-/// transformed filters than an array can have, and an image whose temporaries are more than `most_floats`.
+/// Winograd's method in three kernels. Refuses filters that are not 3, 4 or 5 strides long, rounded up, as many down as
+/// across; more transformed filters than an array can have; and an image whose temporaries are more than `most_floats`.
 ApartPlan plan_winograd_apart(const conv::ConvLayer& layer,
                               std::int64_t most_floats = planning::kMostTemporaries,
                               int block = kBestBlock);

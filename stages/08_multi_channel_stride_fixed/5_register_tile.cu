@@ -11,6 +11,8 @@
 //            channels of 56 x 56 (3.2 MB) and 256 filters of 3 x 3 (2.4 MB) in tiles of 64 x 128:
 //            4 * 9 * 3.2 + 25 * 2.4 = 175 MB, nearly all of it from the L2 cache.
 // Run        ./halo run 08 --variant register_tile
+#include <type_traits>
+
 #include "stages/08_multi_channel_stride_fixed/register_tile.cuh"
 
 namespace halo::multi_channel_stride_fixed {
@@ -27,13 +29,12 @@ constexpr int kColumns = 8;
 template <int kShape, int kAtOnce, bool kFew>
 __global__ void __launch_bounds__(kRegisterShapes[kShape].threads(),
                                   kRegisterShapes[kShape].blocks_of_sm)
-    register_tile_kernel(
-        const float* input,   // [N][C][H][W]
-        const float* packed,  // [R][S][segments][kSegmentChannels][packed_row], zeros
-        float* output,        // [N][K][P][Q]
-        const float* bias,    // [K], or null
-        const bool relu, const LayerNumbers layer, const PackedFilters order,
-        const TileDivisors by) {
+    register_tile_kernel(const float* input,   // [N][C][H][W]
+                         const float* packed,  // [segments][kSegmentChannels][packed_row], zeros
+                         float* output,        // [N][K][P][Q]
+                         const float* bias,    // [K], or null
+                         const bool relu, const LayerNumbers layer, const PackedFilters order,
+                         const TileDivisors by) {
   constexpr RegisterShape kTile = kRegisterShapes[kShape];
   constexpr int kThreads =
       kTile.filters / kTile.thread_filters * (kTile.pixels / kTile.thread_pixels);
@@ -50,9 +51,8 @@ __global__ void __launch_bounds__(kRegisterShapes[kShape].threads(),
   const int tile = static_cast<int>(blockIdx.x) / by.parts;
   const int first_filter = tile % by.groups * kTile.filters;
   const int first_pixel = tile / by.groups * kTile.pixels;
-  const int segments = layer.R * layer.S * order.segments;
-  const int begin = segments * part / by.parts;
-  const int end = segments * (part + 1) / by.parts;
+  const int begin = order.segments * part / by.parts;
+  const int end = order.segments * (part + 1) / by.parts;
 
   // A thread's filters are quads kRows quads apart, its pixels quads kColumns quads apart, so that the lanes
   // of a warp read neighbours. Which lane has which: neighbours have the same filters, and those two further
@@ -65,8 +65,9 @@ __global__ void __launch_bounds__(kRegisterShapes[kShape].threads(),
   const int own_pixel =
       warp / kWarpsDown * kColumns * kTile.thread_pixels + (lane % 2 + lane / 4 % 4 * 2) * 4;
 
-  Segments<kTile.filters, kTile.pixels, kAtOnce, kFew, kThreads> source(
-      input, packed, layer, order, by, first_filter, first_pixel, begin);
+  using Source = std::conditional_t<kFew, TapSegments<kTile.filters, kTile.pixels, kThreads>,
+                                    Segments<kTile.filters, kTile.pixels, kAtOnce, kThreads>>;
+  Source source(input, packed, layer, order, by, first_filter, first_pixel, begin);
   cudaGridDependencySynchronize();  // where calls overlap: the input is there; else nothing
 #pragma unroll
   for (int i = 0; i < kStages - 1; ++i) {
@@ -137,22 +138,23 @@ __global__ void __launch_bounds__(kRegisterShapes[kShape].threads(),
 // [doc:pack]
 // Preconditions: a thread for each float of the packed filters, and four more.
 __global__ void pack_kernel(const float* filters,  // [K][C][R][S]
-                            float* packed,  // [R][S][segments][kSegmentChannels][packed_row], zeros
+                            float* packed,  // [segments][kSegmentChannels][packed_row], zeros
                             const LayerNumbers layer, const PackedFilters order) {
-  const int row = order.row;
-  const int of_tap = order.segments;
-  const long long floats =
-      static_cast<long long>(layer.R) * layer.S * of_tap * kSegmentChannels * row;
+  const long long floats = static_cast<long long>(order.segments) * kSegmentChannels * order.row;
   const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i >= floats + 4) return;
-  const int k = i % row;
-  const int segment = i / row / kSegmentChannels % of_tap;
-  const int first = max(min(segment * kSegmentChannels, layer.C - kSegmentChannels), 0);
-  const int c = first + i / row % kSegmentChannels;
-  const int tap = i / row / kSegmentChannels / of_tap;
-  // A channel that the segment before has too, or that there is not, is multiplied by zeros.
-  const bool counts = i < floats && k < layer.K && c >= segment * kSegmentChannels && c < layer.C;
-  packed[i] = counts ? filters[(k * layer.C + c) * layer.R * layer.S + tap] : 0.0f;
+  const int k = i % order.row, position = i / order.row;
+  int tap = position, taps = layer.C * layer.R * layer.S;  // in the order (c, r, s)
+  bool counts = i < floats && k < layer.K && tap < taps;
+  if (order.of_tap > 0) {
+    const int segment = position / kSegmentChannels % order.of_tap;
+    const int first = min(segment * kSegmentChannels, layer.C - kSegmentChannels);
+    const int c = first + position % kSegmentChannels;
+    // A channel that the segment before has too is multiplied by zeros.
+    counts = i < floats && k < layer.K && c >= segment * kSegmentChannels;
+    tap = c * layer.R * layer.S + position / kSegmentChannels / order.of_tap;
+  }
+  packed[i] = counts ? filters[static_cast<long long>(k) * taps + tap] : 0.0f;
 }
 // [/doc:pack]
 
@@ -186,14 +188,24 @@ static int launch(const LayerCall& call, int parts) {
   attributes[1].val.clusterDim.z = 1;
   config.attrs = attributes;
   config.numAttrs = parts > 1 ? 2 : 1;
-  const PackedFilters order = packed_filters(layer.C, layer.K);
-  const TileDivisors by = {parts, groups, layer.P * layer.Q, layer.Q, order.segments, layer.S};
+  const PackedFilters order = packed_filters(layer.C, layer.K, layer.R, layer.S);
+  const TileDivisors by = {.parts = parts,
+                           .groups = groups,
+                           .map = layer.P * layer.Q,
+                           .row = layer.Q,
+                           .of_tap = kFew ? 1 : order.of_tap,
+                           .filter = layer.R * layer.S,
+                           .filter_row = layer.S};
   return cudaLaunchKernelEx(&config, kernel, call.input, call.packed, call.output, call.bias,
                             call.relu, layer, order, by);
 }
 
 int register_tile(const LayerCall& call, const RegisterTile& tile) {
-  if (call.layer.C < kSegmentChannels) return launch<kShapeOfFew, 1, true>(call, tile.parts);
+  if (call.layer.C < kSegmentChannels) {
+    return dispatch<1, 4, 7>(tile.shape, [&](auto shape) {
+      return launch<decltype(shape)::value, 1, true>(call, tile.parts);
+    });
+  }
   return dispatch<0, 1, 2, 3, 4, 5, 6>(tile.shape, [&](auto shape) {
     constexpr int kShape = decltype(shape)::value;
     return tile.at_once == 4 ? launch<kShape, 4>(call, tile.parts)
@@ -204,8 +216,8 @@ int register_tile(const LayerCall& call, const RegisterTile& tile) {
 int register_tile_pack(const float* filters, float* packed, const LayerNumbers& layer) {
   const long long floats = packed_floats(layer.C, layer.K, layer.R, layer.S) + 4;
   constexpr int kPackThreads = 256;
-  pack_kernel<<<(floats - 1) / kPackThreads + 1, kPackThreads>>>(filters, packed, layer,
-                                                                 packed_filters(layer.C, layer.K));
+  pack_kernel<<<(floats - 1) / kPackThreads + 1, kPackThreads>>>(
+      filters, packed, layer, packed_filters(layer.C, layer.K, layer.R, layer.S));
   return cudaGetLastError();
 }
 

@@ -1,11 +1,13 @@
 // Stage 08, step 7: Winograd's method, in three kernels.
 //
 // Computes   output[n][k][p][q] = sum over c, r, s of filters[k][c][r][s]
-//            * input[n][c][p - padding_h + r][q - padding_w + s]; cells that do not exist are zero.
+//            * input[n][c][p * stride_h - padding_h + r][q * stride_w - padding_w + s]; cells that do
+//            not exist are zero.
 // Changed    since 6: transformed inputs and sums go through memory. In one kernel all frequencies of a tile must
 //            be on chip together, so a block has 16 or 32 tiles only and reads shared memory once for five or
 //            six multiply-adds. Between kernels each frequency is a product of matrices by itself, with tiles as
-//            large as one likes: 128 filters x 128 tiles a block, once for eight.
+//            large as one likes: 128 filters x 128 tiles a block, once for eight. And strides, which only
+//            the transforms see.
 // Must cost  36 floats for each tile of 16 outputs, written and read, of each channel and of each filter: 4.5
 //            times input and output. With few tiles that is a loss, and so it is with few channels; with many
 //            images and channels arithmetic takes longer than all that traffic.
@@ -24,39 +26,52 @@ namespace halo::multi_channel_stride_fixed {
 constexpr int kThreads = 128;  // of a block that transforms: a tile each
 
 // [doc:apart-inputs]
-// Preconditions: gridDim.x = blocks of tiles * C; division.tile_pitch a multiple of 4. Neighbouring threads have
-// neighbouring tiles, whose patches overlap: they read the same cells at nearly the same time.
-template <int kShape>
+// Preconditions: gridDim.x = blocks of tiles * division.channels; kStrided unless both strides are 1;
+// division.tile_pitch a multiple of 4. Neighbouring threads have neighbouring tiles, whose patches overlap: they read
+// the same cells at nearly the same time. With strides a patch is of one phase: every stride-th cell.
+template <int kShape, bool kStrided>
 __global__ void __launch_bounds__(kThreads)
     transform_inputs_kernel(const float* input,  // [images][C][H][W]
-                            float* transformed,  // [kFrequencies][C][tile_pitch]
+                            float* transformed,  // [kFrequencies][channels][tile_pitch]
                             LayerNumbers layer, ApartDivision division, int images,
                             Divisor blocks) {  // of tiles
   using W = Apart<kShape>;
-  const int c = static_cast<int>(blockIdx.x) / blocks;
-  const int tile = (blockIdx.x - c * blocks.value) * kThreads + threadIdx.x;
+  const int channel = static_cast<int>(blockIdx.x) / blocks;  // of a phase
+  const int tile = (blockIdx.x - channel * blocks.value) * kThreads + threadIdx.x;
   wait_for_launches_before();
   if (tile >= division.tile_pitch) return;
   const int line = tile / division.tiles_across, n = line / division.tiles_down;
-  const int h = line % division.tiles_down * W::kOutputs - layer.padding_h;
-  const int w = tile % division.tiles_across * W::kOutputs - layer.padding_w;
+  int c = channel, h = line % division.tiles_down * W::kOutputs;
+  int w = tile % division.tiles_across * W::kOutputs, down = 1, across = 1;
+  if (kStrided) {
+    c = channel / division.phases;
+    const int phase = channel % division.phases;
+    down = layer.stride_h;
+    across = layer.stride_w;
+    h = h * down + phase / division.phases_across;
+    w = w * across + phase % division.phases_across;
+  }
+  h -= layer.padding_h;
+  w -= layer.padding_w;
   const float* cells = input + (static_cast<long long>(n) * layer.C + c) * layer.H * layer.W;
 
   // Tiles that fill up the last piece are zeros, as ghost cells are.
   float patch[W::kCells][W::kCells];
 #pragma unroll
   for (int i = 0; i < W::kCells; ++i) {
+    const int row = h + i * down;
 #pragma unroll
     for (int j = 0; j < W::kCells; ++j) {
+      const int column = w + j * across;
       const bool exists =
-          n < images && h + i >= 0 && h + i < layer.H && w + j >= 0 && w + j < layer.W;
-      patch[i][j] = exists ? cells[(h + i) * layer.W + w + j] : 0.0f;
+          n < images && row >= 0 && row < layer.H && column >= 0 && column < layer.W;
+      patch[i][j] = exists ? cells[row * layer.W + column] : 0.0f;
     }
   }
 #pragma unroll
   for (int i = 0; i < W::kCells; ++i) transform_line(patch[i]);
-  float* const to = transformed + c * division.tile_pitch + tile;
-  const int frequency = layer.C * division.tile_pitch;  // from one to the next
+  float* const to = transformed + channel * division.tile_pitch + tile;
+  const int frequency = division.channels * division.tile_pitch;  // from one to the next
 #pragma unroll
   for (int j = 0; j < W::kCells; ++j) {
     float column[W::kCells];
@@ -73,7 +88,7 @@ __global__ void __launch_bounds__(kThreads)
 // [/doc:apart-inputs]
 
 // [doc:apart-products]
-// For each frequency the matrix [K][C] times [C][tiles]. Preconditions: blockDim.x = the block's threads;
+// For each frequency the matrix [K][C] times [C][tiles], C the channels of all phases. Preconditions: blockDim.x = the block's threads;
 // gridDim.x = groups of filters * groups of tiles, gridDim.y = frequencies; both pitches multiples of 4, so that no
 // piece of 16 bytes is half in one row.
 template <int kBlock>
@@ -206,8 +221,8 @@ __global__ void __launch_bounds__(kApartBlocks[kBlock].threads(), kApartBlocks[k
 // [/doc:apart-products]
 
 // [doc:apart-sums]
-// Preconditions: gridDim.x = blocks of tiles * K. Piece is kOutputs floats where Q is a multiple of kOutputs, so that a
-// row of a tile is one piece of memory, else a float.
+// Preconditions: gridDim.x = blocks of tiles * K. Piece is kOutputs floats where they are 4 or 2 and Q is a multiple of
+// them, so that a row of a tile is one piece of memory, else a float.
 template <int kShape, class Piece>
 __global__ void __launch_bounds__(kThreads)
     transform_sums_kernel(const float* sums,  // [kFrequencies][K][tile_pitch]
@@ -263,9 +278,10 @@ __global__ void __launch_bounds__(kThreads)
 
 int winograd_apart(const LayerCall& call, const ApartDivision& division) {
   const LayerNumbers& layer = call.layer;
-  return dispatch<0, 1>(division.shape, [&](auto shape) {
+  return dispatch<0, 1, 2>(division.shape, [&](auto shape) {
     using W = Apart<shape.value>;
-    using Piece = std::conditional_t<W::kOutputs == 4, float4, float2>;
+    using Piece = std::conditional_t<W::kOutputs == 4, float4,
+                                     std::conditional_t<W::kOutputs == 2, float2, float>>;
     const ApartBlock block = kApartBlocks[division.block];
     const auto products = dispatch<0, 1, 2>(
         division.block, [](auto number) { return products_kernel<number.value>; });
@@ -279,20 +295,22 @@ int winograd_apart(const LayerCall& call, const ApartDivision& division) {
     const Divisor groups = (layer.K - 1) / block.filters + 1;
     const int products_of_tiles = (division.tile_pitch - 1) / block.tiles + 1;
     float* const transformed = call.workspace;
-    float* const sums =
-        transformed + static_cast<long long>(W::kFrequencies) * layer.C * division.tile_pitch;
+    float* const sums = transformed + static_cast<long long>(W::kFrequencies) * division.channels *
+                                          division.tile_pitch;
+    const auto transform_inputs = division.phases == 1 ? transform_inputs_kernel<shape.value, false>
+                                                       : transform_inputs_kernel<shape.value, true>;
     const cudaStream_t stream = static_cast<cudaStream_t>(call.stream);
     for (int n = 0; n < layer.N && status == cudaSuccess; n += division.images) {
       const int images = min(division.images, layer.N - n);
       // Within a call each kernel begins while the one before it ends; calls overlap only if they are asked to.
       status = launch_overlapping(
-          call.overlaps || n > 0, transform_inputs_kernel<shape.value>, tile_blocks * layer.C,
-          kThreads, 0, stream, call.input + static_cast<long long>(n) * layer.C * layer.H * layer.W,
-          transformed, layer, division, images, tile_blocks);
+          call.overlaps || n > 0, transform_inputs, tile_blocks * division.channels, kThreads, 0,
+          stream, call.input + static_cast<long long>(n) * layer.C * layer.H * layer.W, transformed,
+          layer, division, images, tile_blocks);
       if (status != cudaSuccess) break;
       status = launch_overlapping(true, products, dim3(groups * products_of_tiles, W::kFrequencies),
                                   block.threads(), bytes, stream, call.packed, transformed, sums,
-                                  layer.C, layer.K, division, groups);
+                                  division.channels, layer.K, division, groups);
       if (status != cudaSuccess) break;
       status =
           launch_overlapping(true, transform_sums, tile_blocks * layer.K, kThreads, 0, stream, sums,

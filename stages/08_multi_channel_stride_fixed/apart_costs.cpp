@@ -22,16 +22,18 @@ class ApartWalk {
         pitch_(division.tile_pitch),
         tile_blocks_(quotient_up(pitch_, kThreads)) {}
 
-  // A lane a tile: the cells of its patch that exist, of all channels, and its frequencies.
+  // A lane a tile: the cells of its patch that exist, of all channels and phases, and its frequencies.
   void inputs(Tally& tally, std::int64_t first, std::int64_t images) const {
     const std::int64_t map = std::int64_t{layer_.H()} * layer_.W(), C = layer_.C();
-    tally.launch(tile_blocks_ * C, kThreads);
-    for (const Cells warp : Cells{0, pitch_}.pieces(kWarpSize)) {
-      for (std::int64_t i = 0; i < cells_; ++i) {
-        for (std::int64_t j = 0; j < cells_; ++j) {
+    tally.launch(tile_blocks_ * division_.channels, kThreads);
+    for (std::int64_t phase = 0; phase < division_.phases; ++phase) {
+      for (const Cells warp : Cells{0, pitch_}.pieces(kWarpSize)) {
+        for (std::int64_t i = 0; i < frequencies_; ++i) {
           const Lanes cells = lanes(warp, [&](std::int64_t tile) {
-            const std::int64_t h = top(tile) - layer_.padding_h() + i;
-            const std::int64_t w = left(tile) - layer_.padding_w() + j;
+            const std::int64_t h = (top(tile) + i / cells_) * layer_.stride_h() -
+                                   layer_.padding_h() + phase / layer_.stride_w();
+            const std::int64_t w = (left(tile) + i % cells_) * layer_.stride_w() -
+                                   layer_.padding_w() + phase % layer_.stride_w();
             const bool exists =
                 image(tile) < images && h >= 0 && h < layer_.H() && w >= 0 && w < layer_.W();
             return exists ? image(tile) * C * map + h * layer_.W() + w : kNoCell;
@@ -41,14 +43,14 @@ class ApartWalk {
       }
     }
     for (const Cells warp : Cells{0, pitch_}.pieces(kWarpSize)) {
-      tally.store(warp, every(pitch_, frequencies_ * C));
+      tally.store(warp, every(pitch_, frequencies_ * division_.channels));
     }
   }
 
   // Blocks of filters and tiles, and for each chunk what its threads bring, four floats each; then each lane reads eight
   // filters and eight tiles for every channel of the chunk.
   void products(Tally& tally) const {
-    const std::int64_t C = layer_.C(), K = layer_.K();
+    const std::int64_t C = division_.channels, K = layer_.K();
     const std::int64_t filters = kApartBlocks[division_.block].filters;
     const std::int64_t columns = kApartBlocks[division_.block].tiles;
     const std::int64_t groups = quotient_up(K, filters), tiles = quotient_up(pitch_, columns);
@@ -81,7 +83,7 @@ class ApartWalk {
   // A lane a tile: its frequencies of all filters, and its outputs that exist.
   void sums(Tally& tally, std::int64_t first, std::int64_t images, bool only_bias) const {
     const std::int64_t P = layer_.P(), Q = layer_.Q(), K = layer_.K();
-    const int piece = Q % shape_.outputs == 0 ? shape_.outputs : 1;
+    const int piece = Q % shape_.outputs == 0 && shape_.outputs % 2 == 0 ? shape_.outputs : 1;
     const std::int64_t tiles = images * division_.tiles_down * division_.tiles_across;
     if (!only_bias) tally.launch(tile_blocks_ * K, kThreads);
     for (const Cells warp : Cells{0, tiles}.pieces(kWarpSize)) {
@@ -109,7 +111,7 @@ class ApartWalk {
   // 4) neighbouring rows; those that do not exist are zeros on chip, and no read.
   void rows(Tally& tally, std::int64_t width, std::int64_t pitch, std::int64_t pieces,
             std::int64_t readers) const {
-    const std::int64_t C = layer_.C(), in_row = width / kQuad;
+    const std::int64_t C = division_.channels, in_row = width / kQuad;
     for (std::int64_t piece = 0; piece < pieces; ++piece) {
       for (std::int64_t c = 0; c < quotient_up(C, kApartChannels) * kApartChannels;
            c += kWarpSize / in_row) {

@@ -283,12 +283,12 @@ class TileWalk {
       : layer_(layer),
         tile_(tile),
         shape_(kRegisterShapes[static_cast<std::size_t>(tile.shape)]),
-        order_(packed_filters(layer.C(), layer.K())),
+        order_(packed_filters(layer.C(), layer.K(), layer.R(), layer.S())),
         map_(std::int64_t{layer.P()} * layer.Q()),
         outputs_(layer.N() * map_),
         tiles_((outputs_ - 1) / shape_.pixels + 1),
         groups_((layer.K() - 1) / shape_.filters + 1),
-        segments_(std::int64_t{layer.R()} * layer.S() * order_.segments) {}
+        segments_(order_.segments) {}
 
   Cost cost() {
     const bool by_shared = tile_.parts > 1 || map_ % 4 != 0;
@@ -363,38 +363,34 @@ class TileWalk {
   }
 
   void copy_pixels() {
+    const bool few =
+        order_.of_tap == 0;  // then there is no copy of a ghost, and a thread has all channels
     const std::int64_t row = shape_.pixels / tile_.at_once;  // threads for those of a channel
     const std::int64_t plane = std::int64_t{layer_.H()} * layer_.W();
-    // One copy of all threads, and how many channels behind it the others are.
-    const auto copy = [&](std::int64_t channel, const Times& behind) {
-      for (std::int64_t tile = 0; tile < tiles_; ++tile) {
-        for (std::int64_t tap = 0; tap < layer_.R() * layer_.S(); ++tap) {
-          for (const Cells warp : warps()) {
-            tally_.load(
-                wide_lanes(tile_.at_once, warp,
-                           [&](std::int64_t thread) {
-                             return cell_of(
-                                 tile * shape_.pixels + thread % row * tile_.at_once, tap,
-                                 std::min<std::int64_t>(channel + thread / row, layer_.C() - 1));
-                           }),
-                behind);
-          }
+    Times behind(0);  // the channels, those that two segments have twice
+    if (few) {
+      for (std::int64_t c = 0; c < layer_.C(); ++c) behind.add(c * plane, groups_);
+    }
+    for (std::int64_t segment = 0; segment < order_.of_tap; ++segment) {
+      const std::int64_t first =
+          std::min<std::int64_t>(segment * kSegmentChannels, layer_.C() - kSegmentChannels);
+      for (std::int64_t c = 0; c < kSegmentChannels; c += shape_.threads() / row) {
+        behind.add((first + c) * plane, groups_);
+      }
+    }
+    for (std::int64_t tile = 0; tile < tiles_; ++tile) {
+      for (std::int64_t tap = 0; tap < std::int64_t{layer_.R()} * layer_.S(); ++tap) {
+        for (const Cells warp : warps()) {
+          tally_.load(wide_lanes(tile_.at_once, warp,
+                                 [&](std::int64_t thread) {
+                                   const std::int64_t output =
+                                       tile * shape_.pixels + thread % row * tile_.at_once;
+                                   return cell_of(output, tap, thread / row,
+                                                  few ? kNoCell : kZeros);
+                                 }),
+                      behind);
         }
       }
-    };
-    const std::int64_t step = shape_.threads() / row;
-    if (layer_.C() >= kSegmentChannels) {
-      Times behind(0);  // channels that two segments have are there twice
-      for (std::int64_t segment = 0; segment < order_.segments; ++segment) {
-        const std::int64_t first =
-            std::min<std::int64_t>(segment * kSegmentChannels, layer_.C() - kSegmentChannels);
-        for (std::int64_t c = 0; c < kSegmentChannels; c += step) {
-          behind.add((first + c) * plane, groups_);
-        }
-      }
-      copy(0, behind);
-    } else {  // the last channel stands for those that are not there
-      for (std::int64_t c = 0; c < kSegmentChannels; c += step) copy(c, groups_);
     }
     const std::int64_t floats = kSegmentChannels * shape_.pixels;
     tally_.shared_store(tile_.at_once == 4 ? quads_of(floats) : Run(Cells{0, floats}),
@@ -402,13 +398,14 @@ class TileWalk {
   }
 
   // The input's cell that this output has for a tap and a channel. Outputs that do not exist take output 0's.
-  std::int64_t cell_of(std::int64_t output, std::int64_t tap, std::int64_t c) const {
+  std::int64_t cell_of(std::int64_t output, std::int64_t tap, std::int64_t c,
+                       std::int64_t ghost) const {
     if (output >= outputs_) output = 0;
     const std::int64_t h = output / layer_.Q() % layer_.P() * layer_.stride_h() -
                            layer_.padding_h() + tap / layer_.S();
     const std::int64_t w =
         output % layer_.Q() * layer_.stride_w() - layer_.padding_w() + tap % layer_.S();
-    if (h < 0 || h >= layer_.H() || w < 0 || w >= layer_.W()) return kZeros;
+    if (h < 0 || h >= layer_.H() || w < 0 || w >= layer_.W()) return ghost;
     return ((output / map_ * layer_.C() + c) * layer_.H() + h) * layer_.W() + w;
   }
 

@@ -11,76 +11,87 @@
 namespace halo::multi_channel_stride_fixed {
 
 // [doc:segments]
-// A block's segments in the order (r, s, c), and the thread's share of the copies: always the same filters
-// and the same pixel (or four), of every kPixelStep-th channel. So where a tap's cell lies, and whether it
-// exists, is asked once for a tap and not once for a copy.
-template <int kFilters, int kPixels, int kAtOnce, bool kFew, int kThreads>
+// The filters of a block's segments: a thread copies the same four of every kStep-th row.
+template <int kFilters, int kThreads>
+struct FilterCopies {
+  static constexpr int kRow = kFilters / 4;  // threads for the filters of a channel
+  static constexpr int kRows = kThreads / kRow;
+  // So many that they are a part of a segment's; with 16 or 96 filters some threads then have none.
+  static constexpr int kStep = kRows >= kSegmentChannels ? kSegmentChannels : kRows >= 8 ? 8 : 4;
+  static_assert(kRows >= kStep);
+
+  const float* next;  // of the next segment
+
+  __device__ FilterCopies(const float* packed, const PackedFilters& order, int first_filter,
+                          int first_segment) {
+    // Beyond the last filter others are copied: nobody stores what becomes of them.
+    const int k = min(first_filter + static_cast<int>(threadIdx.x) % kRow * 4, order.row - 4);
+    const int row = first_segment * kSegmentChannels + static_cast<int>(threadIdx.x) / kRow;
+    next = packed + static_cast<long long>(row) * order.row + k;
+  }
+
+  // To [kSegmentChannels][kFilters] of shared memory: neighbours copy to neighbours, row after row.
+  __device__ void copy_next(float* filters, const PackedFilters& order) {
+#pragma unroll
+    for (int j = 0; j < kSegmentChannels; j += kStep) {
+      if (kRows > kStep && threadIdx.x >= kRow * kStep) break;
+      const float* from = next + static_cast<long long>(j) * order.row;
+      __pipeline_memcpy_async(filters + j * kFilters + threadIdx.x * 4, from, 16);
+    }
+    next += static_cast<long long>(kSegmentChannels) * order.row;
+  }
+};
+
+// A block's segments in the order (r, s, c), and the thread's share of the copies: always the same pixel (or four), of
+// every kPixelStep-th channel. So where a tap's cell lies, and whether it exists, is asked once for a tap
+// and not once for a copy.
+template <int kFilters, int kPixels, int kAtOnce, int kThreads>
 struct Segments {
-  static constexpr int kFilterRow = kFilters / 4;  // threads for the filters of a channel
-  static constexpr int kFilterStep = kThreads / kFilterRow;
   static constexpr int kPixelRow = kPixels / kAtOnce;  // threads for the pixels of a channel
   static constexpr int kPixelStep = kThreads / kPixelRow;
-  static_assert(kFilterStep % kSegmentChannels == 0 || kSegmentChannels % kFilterStep == 0);
   static_assert(kSegmentChannels % kPixelStep == 0);
 
-  const float* next_filters;  // of the next segment
-  const float* next_cell;     //
-  int channel;                // from next_cell to the same cell of the next channel, in floats
-  int r, s, c;                // the next segment: its tap, its first channel
-  const float* image;         // of the thread's pixel
-  int h, w;                   // where its tap (0, 0) lies
-  const float* zeros;         // what a ghost cell is read from
+  FilterCopies<kFilters, kThreads> filters;
+  const float* next_cell;  // of the next segment
+  int channel;             // from next_cell to the same cell of the next channel, in floats
+  int r, s, c;             // the next segment: its tap, its first channel
+  const float* image;      // of the thread's pixel
+  int h, w;                // where its tap (0, 0) lies
+  const float* zeros;      // what a ghost cell is read from
 
   __device__ Segments(const float* input, const float* packed, const LayerNumbers& layer,
                       const PackedFilters& order, const TileDivisors& by, int first_filter,
-                      int first_pixel, int first_segment) {
-    const int row = order.row;
-    const int of_tap = order.segments;
-    zeros = packed + static_cast<long long>(layer.R) * layer.S * of_tap * kSegmentChannels * row;
-    // Beyond the last filter and the last pixel others are copied: nobody stores what becomes of them.
-    const int k = min(first_filter + static_cast<int>(threadIdx.x) % kFilterRow * 4, row - 4);
-    const int own_row = threadIdx.x / kFilterRow;
-    next_filters =
-        packed + (static_cast<long long>(first_segment) * kSegmentChannels + own_row) * row + k;
+                      int first_pixel, int first_segment)
+      : filters(packed, order, first_filter, first_segment) {
+    zeros = packed + static_cast<long long>(order.segments) * kSegmentChannels * order.row;
+    // Beyond the last pixel another is copied: nobody stores what becomes of it.
     int pixel = first_pixel + threadIdx.x % kPixelRow * kAtOnce;
     if (pixel >= layer.N * layer.P * layer.Q) pixel = 0;
     const int n = pixel / by.map, in_map = pixel % by.map;
     h = in_map / by.row * layer.stride_h - layer.padding_h;
     w = in_map % by.row * layer.stride_w - layer.padding_w;
     image = input + n * layer.C * layer.H * layer.W;
-    const int tap = first_segment / by.segments;
+    const int tap = first_segment / by.of_tap;
     r = tap / by.filter_row;
     s = tap % by.filter_row;
-    c = max(min(first_segment % by.segments * kSegmentChannels, layer.C - kSegmentChannels), 0);
+    c = min(first_segment % by.of_tap * kSegmentChannels, layer.C - kSegmentChannels);
     find_cell(layer);
   }
 
   __device__ void find_cell(const LayerNumbers& layer) {
     const bool exists = h + r >= 0 && h + r < layer.H && w + s >= 0 && w + s < layer.W;
-    int own_channel = c + threadIdx.x / kPixelRow;
-    if (kFew) own_channel = min(own_channel, layer.C - 1);
+    const int own_channel = c + threadIdx.x / kPixelRow;
     channel = exists ? layer.H * layer.W : 0;
     next_cell = exists ? image + (own_channel * layer.H + h + r) * layer.W + w + s : zeros;
   }
 
   // To [kSegmentChannels][kFilters], [kSegmentChannels][kPixels] of shared memory.
   __device__ void copy_next(float* stage, const LayerNumbers& layer, const PackedFilters& order) {
-    float* filters = stage + threadIdx.x * 4;  // neighbours copy to neighbours, row after row
-#pragma unroll
-    for (int j = 0; j < kSegmentChannels; j += kFilterStep) {
-      // With 16 filters there are more threads than quads.
-      if (kFilterStep > kSegmentChannels && threadIdx.x >= kFilterRow * kSegmentChannels) break;
-      const float* from = next_filters + static_cast<long long>(j) * order.row;
-      __pipeline_memcpy_async(filters + j * kFilters, from, 16);
-    }
-    next_filters += static_cast<long long>(kSegmentChannels) * order.row;
+    filters.copy_next(stage, order);
     float* pixels = stage + kSegmentChannels * kFilters + threadIdx.x * kAtOnce;
-    // Where there are fewer channels than a segment has, the last one stands for those that are missing: their
-    // filters are zeros.
-    const int last = kFew ? max(layer.C - 1 - static_cast<int>(threadIdx.x) / kPixelRow, 0) : 0;
 #pragma unroll
     for (int j = 0; j < kSegmentChannels; j += kPixelStep) {
-      const float* from = next_cell + static_cast<long long>(kFew ? min(j, last) : j) * channel;
+      const float* from = next_cell + static_cast<long long>(j) * channel;
       __pipeline_memcpy_async(pixels + j * kPixels, from, 4 * kAtOnce);
     }
     const int next_c = min(c + kSegmentChannels, layer.C - kSegmentChannels);
@@ -98,6 +109,61 @@ struct Segments {
   }
 };
 // [/doc:segments]
+
+// [doc:few]
+// The same of a layer with fewer channels than a segment: all taps in the order (c, r, s), sixteen after sixteen. A
+// segment of one tap would be filled up with zeros, with three channels thirteen of its sixteen rows. But
+// each row is a tap of its own, so where its cell lies and whether it exists is asked sixteen times as often:
+// ten instructions a row, while the thread multiplies 32 to 96 times.
+template <int kFilters, int kPixels, int kThreads>
+struct TapSegments {
+  static_assert(kThreads == kPixels);  // a thread a pixel
+
+  FilterCopies<kFilters, kThreads> filters;
+  int c, r, s;         // the next tap
+  const float* image;  // of the thread's pixel
+  int h, w;            // where its tap (0, 0) lies
+  int cell;            // of image, for the next tap; of a ghost cell, where it would be
+
+  __device__ TapSegments(const float* input, const float* packed, const LayerNumbers& layer,
+                         const PackedFilters& order, const TileDivisors& by, int first_filter,
+                         int first_pixel, int first_segment)
+      : filters(packed, order, first_filter, first_segment) {
+    int pixel = first_pixel + threadIdx.x;
+    if (pixel >= layer.N * layer.P * layer.Q) pixel = 0;
+    const int n = pixel / by.map, in_map = pixel % by.map;
+    h = in_map / by.row * layer.stride_h - layer.padding_h;
+    w = in_map % by.row * layer.stride_w - layer.padding_w;
+    image = input + n * layer.C * layer.H * layer.W;
+    const int tap = first_segment * kSegmentChannels;
+    c = tap / by.filter;
+    r = tap % by.filter / by.filter_row;
+    s = tap % by.filter % by.filter_row;
+    cell = (c * layer.H + h + r) * layer.W + w + s;
+  }
+
+  __device__ void copy_next(float* stage, const LayerNumbers& layer, const PackedFilters& order) {
+    filters.copy_next(stage, order);
+    float* pixels = stage + kSegmentChannels * kFilters + threadIdx.x;
+#pragma unroll
+    for (int j = 0; j < kSegmentChannels; ++j) {
+      // A tap behind the last one has zeros for filters, and no cell.
+      const bool exists =
+          c < layer.C && h + r >= 0 && h + r < layer.H && w + s >= 0 && w + s < layer.W;
+      __pipeline_memcpy_async(pixels + j * kPixels, exists ? image + cell : image, 4,
+                              exists ? 0 : 4);
+      ++cell;
+      if (++s < layer.S) continue;
+      s = 0;
+      cell += layer.W - layer.S;
+      if (++r < layer.R) continue;
+      r = 0;
+      cell += (layer.H - layer.R) * layer.W;
+      ++c;
+    }
+  }
+};
+// [/doc:few]
 
 // Every kLanes-th quad of shared memory, to registers.
 __device__ inline void read_quad(const float* from, float* to) {

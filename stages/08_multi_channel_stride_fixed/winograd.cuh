@@ -4,7 +4,7 @@
 // values at n = m + r - 1 points: outputs = A^T [(G taps) . (B^T inputs)], n multiplications where the
 // definition has m * r. Here the points are 0, 1, -1, infinity for n = 4 and 0, 1, -1, 2, -2, infinity for
 // n = 6. In two dimensions each transform is done along the columns and along the rows, and n * n
-// frequencies are multiplied. B^T follows from the points alone: 4 outputs of 3 taps and 2 outputs of 5 taps
+// frequencies are multiplied. B^T follows from the points alone: 4 outputs of 3 taps, 3 of 4 and 2 of 5
 // have the same one. (More points would save more multiplications, but the numbers in A and B grow until a
 // float has no digits left for the inputs.)
 #pragma once
@@ -195,10 +195,8 @@ __device__ inline void transform_sums(const float (&sums)[W::kCells], float (&y)
     const float odd_2 = sums[3] - sums[4];
     y[0] = sums[0] + even_1 + even_2;
     y[1] = odd_1 + 2 * odd_2;
-    if constexpr (W::kOutputs == 4) {
-      y[2] = even_1 + 4 * even_2;
-      y[3] = odd_1 + 8 * odd_2;
-    }
+    if constexpr (W::kOutputs > 2) y[2] = even_1 + 4 * even_2;
+    if constexpr (W::kOutputs > 3) y[3] = odd_1 + 8 * odd_2;
     y[W::kOutputs - 1] += sums[5];
   }
 }

@@ -62,19 +62,25 @@ int pack_winograd(const float* filters, float* packed, const LayerNumbers& layer
   });
 }
 
-// Preconditions: blockDim = 32 threads; gridDim.x = C * warps of filter_pitch. Filters that fill up the last piece are zeros.
+// Preconditions: blockDim = 32 threads; gridDim.x = division.channels * warps of filter_pitch. Filters that fill up
+// the last piece are zeros, and so are taps that a phase does not have.
 template <int kShape>
 __global__ void pack_apart_kernel(const float* filters,  // [K][C][R][S]
-                                  float* packed,         // [kFrequencies][C][filter_pitch]
-                                  int K, int C, int filter_pitch) {
+                                  float* packed,         // [kFrequencies][channels][filter_pitch]
+                                  LayerNumbers layer, ApartDivision division) {
   using W = Apart<kShape>;
-  const int warps = (filter_pitch - 1) / kWarpSize + 1;  // of a channel
+  const int warps = (division.filter_pitch - 1) / kWarpSize + 1;  // of a channel
   const int k = blockIdx.x % warps * kWarpSize + threadIdx.x;
-  const int c = blockIdx.x / warps;
-  if (k >= filter_pitch) return;
+  const int channel = blockIdx.x / warps;  // of a phase
+  if (k >= division.filter_pitch) return;
+  const int c = channel / division.phases, phase = channel % division.phases;
+  const int first_r = phase / division.phases_across, first_s = phase % division.phases_across;
+  const float* const taps = filters + (static_cast<long long>(k) * layer.C + c) * layer.R * layer.S;
   float half[W::kCells][W::kTaps] = {};  // G g
-  for (int tap = 0; k < K && tap < W::kTaps * W::kTaps; ++tap) {
-    const float g = filters[(static_cast<long long>(k) * C + c) * (W::kTaps * W::kTaps) + tap];
+  for (int tap = 0; k < layer.K && tap < W::kTaps * W::kTaps; ++tap) {
+    const int r = tap / W::kTaps * layer.stride_h + first_r;
+    const int s = tap % W::kTaps * layer.stride_w + first_s;
+    const float g = r < layer.R && s < layer.S ? taps[r * layer.S + s] : 0.0f;
     for (int h = 0; h < W::kCells; ++h) {
       half[h][tap % W::kTaps] += weight_of_tap<W>(h, tap / W::kTaps) * g;
     }
@@ -84,16 +90,16 @@ __global__ void pack_apart_kernel(const float* filters,  // [K][C][R][S]
     for (int s = 0; s < W::kTaps; ++s) {
       sum += weight_of_tap<W>(i % W::kCells, s) * half[i / W::kCells][s];
     }
-    packed[(static_cast<long long>(i) * C + c) * filter_pitch + k] = sum;
+    packed[(static_cast<long long>(i) * division.channels + channel) * division.filter_pitch + k] =
+        sum;
   }
 }
 
 int pack_winograd_apart(const float* filters, float* packed, const LayerNumbers& layer,
                         const ApartDivision& division) {
-  return dispatch<0, 1>(division.shape, [&](auto shape) {
-    const int blocks = ((division.filter_pitch - 1) / kWarpSize + 1) * layer.C;
-    pack_apart_kernel<shape.value>
-        <<<blocks, kWarpSize>>>(filters, packed, layer.K, layer.C, division.filter_pitch);
+  return dispatch<0, 1, 2>(division.shape, [&](auto shape) {
+    const int blocks = ((division.filter_pitch - 1) / kWarpSize + 1) * division.channels;
+    pack_apart_kernel<shape.value><<<blocks, kWarpSize>>>(filters, packed, layer, division);
     return static_cast<int>(cudaGetLastError());
   });
 }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "common/data/layer_table.hpp"
@@ -120,8 +121,28 @@ TEST_CASE("winograd's plan: in three kernels, an image a slice at least") {
   CHECK(plan_winograd_apart(layer("12x10-3-3-130-20"), 107'999).division.images == 1);
   CHECK_THAT(plan_winograd_apart(layer("12x10-3-3-130-20"), 36 * 150 * 12 - 1).refusal,
              contains("one image"));
-  CHECK_THAT(plan_winograd_apart(layer("12-3-3-8-8-s2")).refusal, contains("stride 1"));
-  CHECK_THAT(plan_winograd_apart(layer("12-3-3x5-8-8")).refusal, contains("3 x 3 or 5 x 5"));
+}
+
+TEST_CASE("winograd's plan: in three kernels, strides are phases, as many channels more") {
+  const auto shape_of = [](const char* label) {
+    const ApartPlan plan = plan_winograd_apart(layer(label));
+    REQUIRE(plan.refusal.empty());
+    const ApartShape& shape = kApartShapes[plan.division.shape];
+    return std::tuple(shape.outputs, shape.taps, plan.division.channels);
+  };
+  CHECK(shape_of("12-3-3-8-8") == std::tuple(4, 3, 8));
+  CHECK(shape_of("12-3-4-8-8") == std::tuple(3, 4, 8));
+  CHECK(shape_of("12-3-5-8-8") == std::tuple(2, 5, 8));
+  CHECK(shape_of("19-3-5-8-8-s2") == std::tuple(4, 3, 4 * 8));
+  CHECK(shape_of("19-3-7-8-8-s2") == std::tuple(3, 4, 4 * 8));
+  CHECK(shape_of("31-3-11-8-3-s4") == std::tuple(4, 3, 16 * 3));
+  // 26 x 26 outputs are 7 x 7 tiles, whatever the stride.
+  const ApartPlan plan = plan_winograd_apart(layer("55-64-5-256-96-s2-p0"));
+  CHECK(plan.division.tiles_down == 7);
+  CHECK(plan.workspace_floats == 36 * (4 * 96 + 256) * 49 * std::int64_t{plan.division.images});
+  for (const char* const other : {"12-3-1-8-8", "12-3-3-8-8-s2", "12-3-3x5-8-8", "12-3-6-8-8"}) {
+    CHECK_THAT(plan_winograd_apart(layer(other)).refusal, contains("3, 4 or 5 strides long"));
+  }
 }
 
 TEST_CASE("winograd's plan: blocks of the products as large as filters, tiles and SMs allow") {

@@ -92,13 +92,59 @@ std::vector<conv::ConvLayer> winograd_layers() {
   };
 }
 
+// For Winograd's method in three kernels: 3, 4 and 5 taps of each phase, taps that some phases do not have, ghost
+// cells, strides that differ.
+std::vector<conv::ConvLayer> strided_layers() {
+  return {
+      conv::ConvLayer({.N = 2,
+                       .C = 9,
+                       .H = 19,
+                       .W = 26,
+                       .K = 35,
+                       .R = 5,
+                       .S = 5,
+                       .stride_h = 2,
+                       .stride_w = 2,
+                       .padding_h = 2,
+                       .padding_w = 1}),
+      conv::ConvLayer({.N = 3,
+                       .C = 3,
+                       .H = 39,
+                       .W = 47,
+                       .K = 20,
+                       .R = 11,
+                       .S = 11,
+                       .stride_h = 4,
+                       .stride_w = 4,
+                       .padding_w = 2}),
+      conv::ConvLayer({.C = 5,
+                       .H = 23,
+                       .W = 17,
+                       .K = 18,
+                       .R = 7,
+                       .S = 4,
+                       .stride_h = 2,
+                       .padding_h = 3,
+                       .padding_w = 2}),
+      conv::ConvLayer({.N = 2,
+                       .C = 4,
+                       .H = 21,
+                       .W = 30,
+                       .K = 12,
+                       .R = 9,
+                       .S = 14,
+                       .stride_h = 2,
+                       .stride_w = 3}),
+  };
+}
+
 // 32 pixels of 8 channels, 16 filters of one tap a channel.
 conv::ConvLayer row_of_pixels() {
   return conv::ConvLayer({.C = 8, .H = 1, .W = 32, .K = 16, .R = 1, .S = 1});
 }
 
-// Small layers get small tiles of registers. The same with large ones, and with those of 16 filters. Layers of few
-// channels have one tile.
+// Small layers get small tiles of registers. The same with large ones, and with those of 16 filters, of which there
+// is none for layers of few channels.
 Conv2dVariant with_other_tiles() {
   const std::vector<Conv2dVariant> searched = multi_channel_stride_fixed::search_tiles();
   const auto named = [](const std::vector<Conv2dVariant>& variants, const std::string& name) {
@@ -113,7 +159,7 @@ Conv2dVariant with_other_tiles() {
   };
   Conv2dVariant variant = planned;
   variant.name = "register_tile_others";
-  variant.refuses = large.refuses;
+  variant.refuses = narrow.refuses;
   variant.tiles = [](const conv::ConvLayer&) {
     constexpr int kSome = 17;  // one less, a segment, is taken too
     return std::vector<TileSizes>{
@@ -187,11 +233,22 @@ TEST_CASE(
   std::erase_if(searched.variants, [](const Conv2dVariant& variant) {
     return variant.name.back() != '1' && variant.name.back() != '2' && variant.name.back() != '3';
   });
-  REQUIRE(searched.variants.size() == 7 + 5);
+  REQUIRE(searched.variants.size() == 8 + 6);
   test::require_traffic(
       searched,
-      {// Fewer channels than a segment has.
+      {// Fewer channels than a segment has: one segment that is not full; several, that begin in the middle of a
+       // filter's row, with ghost cells, a stride and tiles that are not full.
        conv::ConvLayer({.C = 3, .H = 8, .W = 8, .K = 6, .R = 1, .S = 1}),
+       conv::ConvLayer({.N = 2,
+                        .C = 3,
+                        .H = 21,
+                        .W = 18,
+                        .K = 101,
+                        .R = 5,
+                        .S = 7,
+                        .stride_h = 2,
+                        .padding_h = 1,
+                        .padding_w = 3}),
        // Several tiles of some shapes either way, 32 + 8 channels, a stride, maps of odd size.
        conv::ConvLayer({.N = 2, .C = 40, .H = 13, .W = 9, .K = 70, .R = 1, .S = 2, .stride_w = 2}),
        // Quads of pixels, and filters that end within a tile.
@@ -332,6 +389,8 @@ TEST_CASE("08_multi_channel_stride_fixed: Winograd's method in three kernels, sl
     sliced.variants = {winograd_apart_within(kMostTemporaries, block)};
     test::require_traffic(sliced, winograd_layers());
   }
+  sliced.variants = {winograd_apart_within(100'000, kBestBlock)};
+  test::require_traffic(sliced, strided_layers());
 
   // One image of 2 x 2 tiles, 4 channels, 32 filters: a lane a tile, of 36 numbers each.
   const conv::ConvLayer layer(

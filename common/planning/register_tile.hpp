@@ -13,6 +13,10 @@ inline constexpr int kSegmentChannels = 16;
 // Segments on chip: one in use, the others on their way.
 inline constexpr int kStages = 3;
 
+// Of layers with fewer channels a stage has the places of 16 taps beside, in four numbers each: of those that are copied
+// while it is multiplied.
+inline constexpr int kTapNumbers = 4 * kSegmentChannels;
+
 // [doc:shapes]
 // What a block computes: filters x pixels outputs, thread_filters x thread_pixels of them in the registers of
 // a thread. Pixels are outputs of all images, numbered through over n, p and q.
@@ -24,7 +28,9 @@ struct RegisterShape {
   constexpr int threads() const { return filters / thread_filters * (pixels / thread_pixels); }
   // Floats on chip: the stages, or, where partial sums meet or outputs are no quads, all sums; their rows are
   // a quad longer, for the banks.
-  constexpr int stages() const { return kStages * kSegmentChannels * (filters + pixels); }
+  constexpr int stages(bool few) const {
+    return kStages * (kSegmentChannels * (filters + pixels) + (few ? kTapNumbers : 0));
+  }
   constexpr int sums() const { return filters * (pixels + 4); }
 };
 inline constexpr RegisterShape kRegisterShapes[] = {
@@ -47,29 +53,28 @@ struct RegisterTile {
 };
 // [/doc:shapes]
 
-// The packed filters: packed[segments][kSegmentChannels][row], and a quad of zeros. The segments are [R][S][of_tap], or
-// where channels are few those of a filter's taps in the order (c, r, s).
+// The packed filters: packed[segments][kSegmentChannels][row]. The segments are [R][S][of_tap], and behind them is a quad
+// of zeros; or where channels are few they are a filter's taps in the order (c, r, s), and behind them are the places
+// of these taps and of two segments more, which nobody uses: a segment comes with the places of the next but one.
 struct PackedFilters {
   int segments;
   int of_tap;  // the last ends with channel C - 1, and overlaps the one before if it must; 0: channels are few
-  int row;  // floats of one channel's tap: all K, in whole quads
+  int row;           // floats of one channel's tap: all K, in whole quads
+  long long floats;  // of the filters
+  int behind;        // numbers behind them
 };
 constexpr PackedFilters packed_filters(int C, int K, int R, int S) {
+  const bool few = C < kSegmentChannels;
+  const int of_tap = few ? 0 : (C - 1) / kSegmentChannels + 1;
+  const int segments = few ? (C * R * S - 1) / kSegmentChannels + 1 : R * S * of_tap;
   const int row = (K - 1) / 4 * 4 + 4;
-  if (C < kSegmentChannels) return {(C * R * S - 1) / kSegmentChannels + 1, 0, row};
-  const int of_tap = (C - 1) / kSegmentChannels + 1;
-  return {R * S * of_tap, of_tap, row};
+  return {segments, of_tap, row, static_cast<long long>(segments) * kSegmentChannels * row,
+          few ? kTapNumbers * (segments + kStages - 1) : 4};
 }
 // By what the kernel divides: tiles are numbered through over groups of filters, pixels over maps and rows, segments over
-// taps, taps over filters of one channel and their rows.
+// taps, taps over a filter's rows.
 struct TileDivisors {
-  Divisor parts, groups, map, row, of_tap, filter, filter_row;
+  Divisor parts, groups, map, row, of_tap, filter_row;
 };
-
-// Without the zeros.
-constexpr long long packed_floats(int C, int K, int R, int S) {
-  const PackedFilters order = packed_filters(C, K, R, S);
-  return static_cast<long long>(order.segments) * kSegmentChannels * order.row;
-}
 
 }  // namespace halo::multi_channel_stride_fixed

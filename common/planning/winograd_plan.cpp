@@ -203,7 +203,8 @@ ApartPlan plan_winograd_apart(const conv::ConvLayer& layer, std::int64_t most_fl
         return shape.taps == taps && shape.taps == quotient_up(layer.S(), layer.stride_w());
       });
   if (found == std::end(kApartShapes)) {
-    plan.refusal = "it is made for filters 3, 4 or 5 strides long, as many down as across";
+    plan.refusal =
+        "it is made for filters of 3, 4 or 5 strides, rounded up, as many down as across";
     return plan;
   }
   const ApartShape& s = *found;

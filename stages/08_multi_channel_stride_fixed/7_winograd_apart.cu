@@ -16,8 +16,6 @@
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 
-#include <type_traits>
-
 #include "common/harness/overlap.h"
 #include "stages/08_multi_channel_stride_fixed/winograd.cuh"
 
@@ -26,9 +24,8 @@ namespace halo::multi_channel_stride_fixed {
 constexpr int kThreads = 128;  // of a block that transforms: a tile each
 
 // [doc:apart-inputs]
-// Preconditions: gridDim.x = blocks of tiles * division.channels; kStrided unless both strides are 1;
-// division.tile_pitch a multiple of 4. Neighbouring threads have neighbouring tiles, whose patches overlap: they read
-// the same cells at nearly the same time. With strides a patch is of one phase: every stride-th cell.
+// Preconditions: gridDim.x = blocks of tiles * division.channels; kStrided unless strides are 1; division.tile_pitch a
+// multiple of 4. Neighbouring threads have neighbouring tiles, whose patches overlap: they read the same cells.
 template <int kShape, bool kStrided>
 __global__ void __launch_bounds__(kThreads)
     transform_inputs_kernel(const float* input,  // [images][C][H][W]
@@ -40,32 +37,18 @@ __global__ void __launch_bounds__(kThreads)
   const int tile = (blockIdx.x - channel * blocks.value) * kThreads + threadIdx.x;
   wait_for_launches_before();
   if (tile >= division.tile_pitch) return;
-  const int line = tile / division.tiles_across, n = line / division.tiles_down;
-  int c = channel, h = line % division.tiles_down * W::kOutputs;
-  int w = tile % division.tiles_across * W::kOutputs, down = 1, across = 1;
-  if (kStrided) {
-    c = channel / division.phases;
-    const int phase = channel % division.phases;
-    down = layer.stride_h;
-    across = layer.stride_w;
-    h = h * down + phase / division.phases_across;
-    w = w * across + phase % division.phases_across;
-  }
-  h -= layer.padding_h;
-  w -= layer.padding_w;
-  const float* cells = input + (static_cast<long long>(n) * layer.C + c) * layer.H * layer.W;
+  const ApartPatch<W, kStrided> at(layer, division, channel, tile);
+  const float* cells = input + (static_cast<long long>(at.n) * layer.C + at.c) * layer.H * layer.W;
 
   // Tiles that fill up the last piece are zeros, as ghost cells are.
   float patch[W::kCells][W::kCells];
 #pragma unroll
   for (int i = 0; i < W::kCells; ++i) {
-    const int row = h + i * down;
 #pragma unroll
     for (int j = 0; j < W::kCells; ++j) {
-      const int column = w + j * across;
-      const bool exists =
-          n < images && row >= 0 && row < layer.H && column >= 0 && column < layer.W;
-      patch[i][j] = exists ? cells[row * layer.W + column] : 0.0f;
+      const int h = at.h + i * at.down, w = at.w + j * at.across;
+      const bool exists = at.n < images && h >= 0 && h < layer.H && w >= 0 && w < layer.W;
+      patch[i][j] = exists ? cells[h * layer.W + w] : 0.0f;
     }
   }
 #pragma unroll
@@ -280,8 +263,6 @@ int winograd_apart(const LayerCall& call, const ApartDivision& division) {
   const LayerNumbers& layer = call.layer;
   return dispatch<0, 1, 2>(division.shape, [&](auto shape) {
     using W = Apart<shape.value>;
-    using Piece = std::conditional_t<W::kOutputs == 4, float4,
-                                     std::conditional_t<W::kOutputs == 2, float2, float>>;
     const ApartBlock block = kApartBlocks[division.block];
     const auto products = dispatch<0, 1, 2>(
         division.block, [](auto number) { return products_kernel<number.value>; });
@@ -289,14 +270,14 @@ int winograd_apart(const LayerCall& call, const ApartDivision& division) {
     cudaError_t status =
         cudaFuncSetAttribute(products, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
     const auto transform_sums = layer.Q % W::kOutputs == 0
-                                    ? transform_sums_kernel<shape.value, Piece>
+                                    ? transform_sums_kernel<shape.value, typename W::Piece>
                                     : transform_sums_kernel<shape.value, float>;
     const Divisor tile_blocks = (division.tile_pitch - 1) / kThreads + 1;
     const Divisor groups = (layer.K - 1) / block.filters + 1;
     const int products_of_tiles = (division.tile_pitch - 1) / block.tiles + 1;
     float* const transformed = call.workspace;
-    float* const sums = transformed + static_cast<long long>(W::kFrequencies) * division.channels *
-                                          division.tile_pitch;
+    float* const sums =
+        transformed + 1ll * W::kFrequencies * division.channels * division.tile_pitch;
     const auto transform_inputs = division.phases == 1 ? transform_inputs_kernel<shape.value, false>
                                                        : transform_inputs_kernel<shape.value, true>;
     const cudaStream_t stream = static_cast<cudaStream_t>(call.stream);

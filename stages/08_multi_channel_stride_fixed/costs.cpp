@@ -292,7 +292,8 @@ class TileWalk {
 
   Cost cost() {
     const bool by_shared = tile_.parts > 1 || map_ % 4 != 0;
-    const int floats = by_shared ? std::max(shape_.stages(), shape_.sums()) : shape_.stages();
+    const int stages = shape_.stages(order_.of_tap == 0);
+    const int floats = by_shared ? std::max(stages, shape_.sums()) : stages;
     const std::int64_t blocks = groups_ * tiles_ * tile_.parts;
     tally_.launch(blocks, shape_.threads(), floats * std::int64_t{sizeof(float)});
     // Before the first segment, and behind each; of the cluster, when the sums are there and when they are read.
@@ -392,9 +393,23 @@ class TileWalk {
         }
       }
     }
+    if (few) copy_places();
     const std::int64_t floats = kSegmentChannels * shape_.pixels;
     tally_.shared_store(tile_.at_once == 4 ? quads_of(floats) : Run(Cells{0, floats}),
                         groups_ * tiles_ * segments_);
+  }
+
+  // Of each part the places of the first segments' taps come on chip; then with each segment those of the next but one.
+  // All threads read them at once.
+  void copy_places() {
+    const std::int64_t tiles = groups_ * tiles_;
+    tally_.load(quads_of((kStages - 1) * kTapNumbers), tiles * tile_.parts);
+    tally_.shared_store(quads_of((kStages - 1) * kTapNumbers), tiles * tile_.parts);
+    tally_.load(quads_of(kTapNumbers), tiles * segments_);
+    tally_.shared_store(quads_of(kTapNumbers), tiles * segments_);
+    tally_.shared_load(wide_lanes(4, {0, kWarpSize}, [](std::int64_t) { return 0; }),
+                       tiles * segments_ * kSegmentChannels * (shape_.threads() / kWarpSize));
+    tally_.barriers(tiles * tile_.parts);
   }
 
   // The input's cell that this output has for a tap and a channel. Outputs that do not exist take output 0's.

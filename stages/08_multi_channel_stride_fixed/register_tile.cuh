@@ -63,7 +63,7 @@ struct Segments {
                       const PackedFilters& order, const TileDivisors& by, int first_filter,
                       int first_pixel, int first_segment)
       : filters(packed, order, first_filter, first_segment) {
-    zeros = packed + static_cast<long long>(order.segments) * kSegmentChannels * order.row;
+    zeros = packed + order.floats;
     // Beyond the last pixel another is copied: nobody stores what becomes of it.
     int pixel = first_pixel + threadIdx.x % kPixelRow * kAtOnce;
     if (pixel >= layer.N * layer.P * layer.Q) pixel = 0;
@@ -85,8 +85,11 @@ struct Segments {
     next_cell = exists ? image + (own_channel * layer.H + h + r) * layer.W + w + s : zeros;
   }
 
+  __device__ void copy_first_taps(float*) const {}  // they are counted through
+
   // To [kSegmentChannels][kFilters], [kSegmentChannels][kPixels] of shared memory.
-  __device__ void copy_next(float* stage, const LayerNumbers& layer, const PackedFilters& order) {
+  __device__ void copy_next(float* stage, const float* /*taps*/, const LayerNumbers& layer,
+                            const PackedFilters& order) {
     filters.copy_next(stage, order);
     float* pixels = stage + kSegmentChannels * kFilters + threadIdx.x * kAtOnce;
 #pragma unroll
@@ -112,55 +115,67 @@ struct Segments {
 
 // [doc:few]
 // The same of a layer with fewer channels than a segment: all taps in the order (c, r, s), sixteen after sixteen. A
-// segment of one tap would be filled up with zeros, with three channels thirteen of its sixteen rows. But
-// each row is a tap of its own, so where its cell lies and whether it exists is asked sixteen times as often:
-// ten instructions a row, while the thread multiplies 32 to 96 times.
+// segment of one tap would be filled up with zeros, with three channels thirteen of its sixteen rows. But each
+// row is a tap of its own, so where its cell lies and whether it exists is asked sixteen times as often. So taps are
+// not counted through, which took 26 instructions a row, but read from a table, by all threads at once. From memory
+// each read would be waited for; so the places of a segment's taps come on chip two segments before it.
 template <int kFilters, int kPixels, int kThreads>
 struct TapSegments {
   static_assert(kThreads == kPixels);  // a thread a pixel
 
   FilterCopies<kFilters, kThreads> filters;
-  int c, r, s;         // the next tap
-  const float* image;  // of the thread's pixel
-  int h, w;            // where its tap (0, 0) lies
-  int cell;            // of image, for the next tap; of a ghost cell, where it would be
+  const float* places;  // of the next segment's taps, as pack_kernel leaves them
+  int h, w;             // where tap (0, 0) of the thread's pixel lies
+  const float* input;   //
+  int cell;  // of input, for that tap in channel 0: where it would be, if it is a ghost cell
 
-  __device__ TapSegments(const float* input, const float* packed, const LayerNumbers& layer,
+  __device__ TapSegments(const float* images, const float* packed, const LayerNumbers& layer,
                          const PackedFilters& order, const TileDivisors& by, int first_filter,
                          int first_pixel, int first_segment)
-      : filters(packed, order, first_filter, first_segment) {
+      : filters(packed, order, first_filter, first_segment), input(images) {
+    places = packed + order.floats + first_segment * kTapNumbers;
     int pixel = first_pixel + threadIdx.x;
     if (pixel >= layer.N * layer.P * layer.Q) pixel = 0;
     const int n = pixel / by.map, in_map = pixel % by.map;
     h = in_map / by.row * layer.stride_h - layer.padding_h;
     w = in_map % by.row * layer.stride_w - layer.padding_w;
-    image = input + n * layer.C * layer.H * layer.W;
-    const int tap = first_segment * kSegmentChannels;
-    c = tap / by.filter;
-    r = tap % by.filter / by.filter_row;
-    s = tap % by.filter % by.filter_row;
-    cell = (c * layer.H + h + r) * layer.W + w + s;
+    cell = (n * layer.C * layer.H + h) * layer.W + w;
   }
 
-  __device__ void copy_next(float* stage, const LayerNumbers& layer, const PackedFilters& order) {
+  // The places of the first segments' taps, to [kStages - 1][kTapNumbers] of shared memory.
+  __device__ void copy_first_taps(float* taps) const {
+    if (threadIdx.x >= (kStages - 1) * kSegmentChannels) return;
+    __pipeline_memcpy_async(taps + 4 * threadIdx.x, places + 4 * threadIdx.x, 16);
+  }
+
+  // `taps`: the places of the segment's taps, on chip. To [kSegmentChannels][kFilters], [kSegmentChannels][kPixels] and
+  // [kTapNumbers] of shared memory.
+  __device__ void copy_next(float* stage, const float* taps, const LayerNumbers& layer,
+                            const PackedFilters& order) {
     filters.copy_next(stage, order);
     float* pixels = stage + kSegmentChannels * kFilters + threadIdx.x;
-#pragma unroll
-    for (int j = 0; j < kSegmentChannels; ++j) {
-      // A tap behind the last one has zeros for filters, and no cell.
-      const bool exists =
-          c < layer.C && h + r >= 0 && h + r < layer.H && w + s >= 0 && w + s < layer.W;
-      __pipeline_memcpy_async(pixels + j * kPixels, exists ? image + cell : image, 4,
-                              exists ? 0 : 4);
-      ++cell;
-      if (++s < layer.S) continue;
-      s = 0;
-      cell += layer.W - layer.S;
-      if (++r < layer.R) continue;
-      r = 0;
-      cell += (layer.H - layer.R) * layer.W;
-      ++c;
+    if (threadIdx.x < kSegmentChannels) {
+      __pipeline_memcpy_async(stage + kSegmentChannels * (kFilters + kPixels) + 4 * threadIdx.x,
+                              places + (kStages - 1) * kTapNumbers + 4 * threadIdx.x, 16);
     }
+    // Four taps a turn, read before their cells are copied: nvcc moves no read across a copy. All at once would need
+    // more registers than are left.
+    constexpr int kTurn = 4;
+#pragma unroll 1
+    for (int j = 0; j < kSegmentChannels; j += kTurn) {
+      int4 tap[kTurn];  // r, s, and how far its cell is from tap (0, 0) of channel 0
+#pragma unroll
+      for (int i = 0; i < kTurn; ++i) tap[i] = reinterpret_cast<const int4*>(taps)[j + i];
+#pragma unroll
+      for (int i = 0; i < kTurn; ++i) {
+        // As unsigned numbers, of which those that would be negative are large. Where there is no cell nothing is read.
+        const bool exists = static_cast<unsigned>(h + tap[i].x) < static_cast<unsigned>(layer.H) &&
+                            static_cast<unsigned>(w + tap[i].y) < static_cast<unsigned>(layer.W);
+        __pipeline_memcpy_async(pixels + (j + i) * kPixels, input + (cell + tap[i].z), 4,
+                                exists ? 0 : 4);
+      }
+    }
+    places += kTapNumbers;
   }
 };
 // [/doc:few]

@@ -108,7 +108,8 @@ Conv2dVariant tile_variant(const std::string& name, const std::string& descripti
   };
   variant.refuses = [tile_of](const conv::ConvLayer& layer) { return tile_of(layer).refusal; };
   variant.packed_floats = [](const conv::ConvLayer& layer) {
-    return packed_floats(layer.C(), layer.K(), layer.R(), layer.S()) + 4;
+    const PackedFilters order = packed_filters(layer.C(), layer.K(), layer.R(), layer.S());
+    return order.floats + order.behind;
   };
   variant.pack = [](const float* filters, float* packed, const conv::ConvLayer& layer) {
     return register_tile_pack(filters, packed, numbers_of(layer));

@@ -12,6 +12,8 @@
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 
+#include <type_traits>
+
 #include "common/harness/kernel.h"
 #include "common/planning/winograd.hpp"
 
@@ -46,6 +48,36 @@ struct Apart {
   static constexpr ApartShape kIs = kApartShapes[kShape];
   static constexpr int kOutputs = kIs.outputs, kTaps = kIs.taps, kCells = kIs.cells();
   static constexpr int kFrequencies = kIs.frequencies();
+  // A row of a tile's outputs in one store, where there is a store of so many.
+  using Piece =
+      std::conditional_t<kOutputs == 4, float4, std::conditional_t<kOutputs == 2, float2, float>>;
+};
+
+// Which cells of the input are a tile's patch: the first one's image, channel, row and column, and how far apart they
+// are. With strides they are of one phase of the channel.
+template <class W, bool kStrided>
+struct ApartPatch {
+  int n, c, h, w;
+  int down = 1, across = 1;
+
+  __device__ ApartPatch(const LayerNumbers& layer, const ApartDivision& division, int channel,
+                        int tile) {
+    const int line = tile / division.tiles_across;
+    n = line / division.tiles_down;
+    c = channel;
+    h = line % division.tiles_down * W::kOutputs;
+    w = tile % division.tiles_across * W::kOutputs;
+    if (kStrided) {
+      const int phase = channel % division.phases;
+      c = channel / division.phases;
+      down = layer.stride_h;
+      across = layer.stride_w;
+      h = h * down + phase / division.phases_across;
+      w = w * across + phase % division.phases_across;
+    }
+    h -= layer.padding_h;
+    w -= layer.padding_w;
+  }
 };
 
 // The share of a thread in copying patches: one column of one tile, and of the lines [kChannels][kCells] of a

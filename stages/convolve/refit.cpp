@@ -31,6 +31,7 @@ struct Options {
   std::string times;
   std::string out;
   std::string sets = "cuconv,chang_onishi_single,chang_onishi_multi,sc16";
+  std::string layer;
   std::string batch;
   std::string add;
   std::string nearest_text;
@@ -48,25 +49,30 @@ constexpr double kRoundUs = 500;
 constexpr int kRounds = 5;
 
 std::vector<ConvLayer> layers_of(const Options& options) {
+  std::vector<std::int64_t> asked;
+  if (!options.batch.empty()) {
+    for (const std::string& images : split(options.batch)) {
+      asked.push_back(parse_number("batch", images, 1, 1'000'000));
+    }
+  }
   std::vector<ConvLayer> layers;
+  const auto add = [&](const ConvLayer& layer, const std::vector<std::int64_t>& batches) {
+    const auto add_one = [&](const ConvLayer& one) {
+      if (std::find(layers.begin(), layers.end(), one) == layers.end()) layers.push_back(one);
+    };
+    if (batches.empty()) add_one(layer);
+    for (const std::int64_t images : batches) add_one(layer.with_batch(images));
+  };
+  if (!options.layer.empty()) {
+    for (const std::string& label : split(options.layer)) add(conv::parse_label(label), asked);
+    return layers;
+  }
   for (const std::string& name : split(options.sets)) {
     require_bench_set("conv2d", name);
     for (const BenchSet& set : bench_sets()) {
       if (set.family != "conv2d" || set.name != name) continue;
-      std::vector<std::int64_t> batches = set.batches;
-      if (!options.batch.empty()) {
-        batches.clear();
-        for (const std::string& images : split(options.batch)) {
-          batches.push_back(parse_number("batch", images, 1, 1'000'000));
-        }
-      }
       for (const data::NamedLayer& named : data::paper_layer_table(name)) {
-        const auto add = [&](const ConvLayer& layer) {
-          if (std::find(layers.begin(), layers.end(), layer) == layers.end())
-            layers.push_back(layer);
-        };
-        if (batches.empty()) add(named.layer);
-        for (const std::int64_t images : batches) add(named.layer.with_batch(images));
+        add(named.layer, asked.empty() ? set.batches : asked);
       }
     }
   }
@@ -189,8 +195,8 @@ std::vector<std::size_t> asked_of(const Options& options, const ConvLayer& layer
   return asked;
 }
 
-Results measure(const Options& options, Backend& backend, Results results) {
-  const std::vector<ConvLayer> layers = layers_of(options);
+Results measure(const Options& options, const std::vector<ConvLayer>& layers, Backend& backend,
+                Results results) {
   const planning::GpuLimits limits = planning::present_limits();
   Progress progress;
   Measuring measuring(backend);
@@ -269,7 +275,10 @@ int refit(int argc, const char* const* argv) {
               "cores), and keep the fastest of each layer in the rule");
   line.option("--set", "SET[,SET]", options.sets,
               "the layers to measure: " + bench_set_names("conv2d"));
-  line.option("--batch", "N[,N]", options.batch, "with so many images instead of the sets' own");
+  line.option("--layer", "LABEL[,LABEL]", options.layer,
+              "these layers instead of sets: size-batch-filter-filters-channels, 56-8-3-64-64");
+  line.option("--batch", "N[,N]", options.batch,
+              "with so many images instead of the sets' or layers' own");
   if (!line.parse(argc, argv)) return 0;
   if (options.times.empty() == options.from.empty()) {
     throw UsageError("--times FILE measures, --from FILE has measured: one of them");
@@ -285,6 +294,7 @@ int refit(int argc, const char* const* argv) {
 
   std::vector<Results> all;
   if (options.from.empty()) {
+    const std::vector<ConvLayer> layers = layers_of(options);
     const std::unique_ptr<Backend> backend = make_backend();
     std::string reason = backend->unavailable();
     if (reason.empty()) reason = backend->times() ? "" : backend->no_time_reason();
@@ -292,7 +302,7 @@ int refit(int argc, const char* const* argv) {
       std::fprintf(stderr, "refit: NOT RUN: %s\n", reason.c_str());
       return 77;
     }
-    all.push_back(measure(options, *backend, begin_results(argc, argv, 7, *backend, {})));
+    all.push_back(measure(options, layers, *backend, begin_results(argc, argv, 7, *backend, {})));
     write_json(options.times, all.front());
   } else {
     for (const std::string& file : split(options.from)) all.push_back(read_json(file));

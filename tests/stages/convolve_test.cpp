@@ -306,6 +306,9 @@ TEST_CASE("refit: a rule from results files, which chooses the fastest of each l
   CHECK_THROWS_AS(
       refit({"--from", "a", "--out", out.c_str(), "--nearest", "3", "--add", "fourier_16"}),
       UsageError);
+  // A layer is read before a GPU is looked for.
+  CHECK_THROWS_AS(refit({"--times", "t", "--out", out.c_str(), "--layer", "14-1-1"}),
+                  std::invalid_argument);
   const std::string none = folder / "none.json";
   CHECK_THROWS_AS(refit({"--from", none.c_str(), "--out", out.c_str()}), data::DataError);
   // The simulator has no times; a GPU measures the few layers that are asked for.
@@ -321,4 +324,12 @@ TEST_CASE("refit: a rule from results files, which chooses the fastest of each l
     layers.insert(one.layer);
   }
   CHECK(layers.size() == 27);
+  REQUIRE(refit({"--times", times.c_str(), "--out", out.c_str(), "--layer",
+                 "14-2-1-24-16,13-2-5-8-3-s2-p0", "--batch", "1,3"}) == 0);
+  layers.clear();
+  for (const planning::BestOfLayer& one : planning::parse_rule(test::bytes_of(out)).layers) {
+    layers.insert(one.layer);
+  }
+  CHECK(layers == std::set<std::string>{"14-1-1-24-16", "14-3-1-24-16", "13-1-5-8-3-s2-p0",
+                                        "13-3-5-8-3-s2-p0"});
 }

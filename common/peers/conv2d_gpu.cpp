@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "common/peers/conv2d.hpp"
-#include "common/peers/cudnn_tf32.hpp"
 #include "common/peers/libraries.hpp"
 #include "common/peers/true_fp32.hpp"
 
@@ -35,21 +34,20 @@ Conv2dVariant cudnn_peer(const std::string& name, const std::string& file,
 // Generic: what a build without cuDNN does not have is not looked up.
 std::vector<Conv2dVariant> conv2d() {
   // Both may choose Winograd's method or an FFT, in float.
-  return {cudnn_peer("cudnn", "cudnn_algorithms.cpp",
-                     "the fastest of cuDNN's eight forward algorithms, true fp32",
-                     conv::Demand::transformed, [](auto& peer) { use_cudnn(peer); }),
-          cudnn_peer("cudnn_graph", "cudnn_graph.cpp",
-                     "the fastest of the plans of cuDNN's graph API, true fp32",
-                     conv::Demand::transformed, [](auto& peer) { use_cudnn_graph(peer); })};
-}
-
-std::vector<Conv2dVariant> cudnn_tf32() {
-  if (!tf32_is_asked_for()) return {};
-  Conv2dVariant peer = cudnn_peer("cudnn_tf32", "cudnn_graph.cpp",
-                                  "the fastest of cuDNN's algorithms and plans in TF32",
-                                  conv::Demand::tf32, [](auto& it) { use_cudnn_tf32(it); });
-  peer.role = Role::beside;
-  return {peer};
+  std::vector<Conv2dVariant> all = {
+      cudnn_peer("cudnn", "cudnn_algorithms.cpp",
+                 "the fastest of cuDNN's eight forward algorithms, true fp32",
+                 conv::Demand::transformed, [](auto& peer) { use_cudnn(peer); }),
+      cudnn_peer("cudnn_graph", "cudnn_graph.cpp",
+                 "the fastest of the plans of cuDNN's graph API, true fp32",
+                 conv::Demand::transformed, [](auto& peer) { use_cudnn_graph(peer); })};
+  if (tf32_is_asked_for()) {
+    all.push_back(cudnn_peer("cudnn_tf32", "cudnn_graph.cpp",
+                             "the fastest of cuDNN's algorithms and plans in TF32",
+                             conv::Demand::tf32, [](auto& peer) { use_cudnn_tf32(peer); }));
+    all.back().role = Role::beside;
+  }
+  return all;
 }
 
 }  // namespace halo::peers

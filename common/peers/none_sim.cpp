@@ -1,7 +1,6 @@
 // In the simulator nothing is timed, so nothing is compared.
 #include "common/peers/conv1d.hpp"
 #include "common/peers/conv2d.hpp"
-#include "common/peers/cudnn_tf32.hpp"
 #include "common/peers/fft_convolution.hpp"
 #include "common/peers/operation.hpp"
 
@@ -9,7 +8,6 @@ namespace halo::peers {
 
 std::vector<Conv1dVariant> conv1d() { return {}; }
 std::vector<Conv2dVariant> conv2d() { return {}; }
-std::vector<Conv2dVariant> cudnn_tf32() { return {}; }
 std::vector<Conv2dVariant> fft_convolution() { return {}; }
 std::vector<TransformVariant> transform() { return {}; }
 std::vector<PoolingVariant> pooling() { return {}; }

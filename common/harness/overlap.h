@@ -4,6 +4,8 @@
 
 #include <cuda_runtime.h>
 
+#include <cstddef>
+
 #include "common/harness/kernel.h"
 
 namespace halo {
@@ -38,12 +40,12 @@ inline unsigned overlap_attribute(bool overlaps, cudaLaunchAttribute& attribute)
 // As kernel<<<grid, threads, bytes, stream>>>(given...), but where `overlaps` it may begin before the launch before it
 // in the stream has ended, and waits for it itself.
 template <class... Expected, class... Given>
-cudaError_t launch_overlapping(bool overlaps, void (*kernel)(Expected...), dim3 grid, int threads,
-                               int bytes, cudaStream_t stream, Given... given) {
+cudaError_t launch_overlapping(bool overlaps, void (*kernel)(Expected...), dim3 grid, dim3 threads,
+                               std::size_t bytes, cudaStream_t stream, Given... given) {
   cudaLaunchAttribute attribute;
   cudaLaunchConfig_t config = {};
   config.gridDim = grid;
-  config.blockDim = dim3(threads);
+  config.blockDim = threads;
   config.dynamicSmemBytes = bytes;
   config.stream = stream;
   config.attrs = &attribute;

@@ -16,9 +16,7 @@ constexpr int kWarp = 32;
 constexpr int kMostThreads = 1024;
 constexpr int kFloat = 4;  // bytes
 
-std::int64_t multiple_of(std::int64_t unit, std::int64_t a) { return quotient_up(a, unit) * unit; }
-
-int pitch_of(std::int64_t taps) { return static_cast<int>(multiple_of(4, taps)); }
+int pitch_of(std::int64_t taps) { return static_cast<int>(rounded_up(taps, 4)); }
 
 // Segments after which their places in the filter's rows and channels come again.
 std::int64_t distinct_segments(const conv::ConvLayer& layer, int segment) {
@@ -161,9 +159,9 @@ BlockPlan plan_blocks(const conv::ConvLayer& layer, int segment, const planning:
                       int pixels, int filters) {
   const std::int64_t map = std::int64_t{layer.P()} * layer.Q();
   segment = segment_within(layer, segment);
-  pixels = static_cast<int>(std::min<std::int64_t>(pixels, multiple_of(kWarp, map)));
+  pixels = static_cast<int>(std::min<std::int64_t>(pixels, rounded_up(map, kWarp)));
   filters =
-      static_cast<int>(std::min<std::int64_t>(filters, multiple_of(kFiltersPerThread, layer.K())));
+      static_cast<int>(std::min<std::int64_t>(filters, rounded_up(layer.K(), kFiltersPerThread)));
   std::int64_t targets = pixels;
   for (;;) {
     const Geometry g = geometry_of(layer, segment, targets);
@@ -173,9 +171,9 @@ BlockPlan plan_blocks(const conv::ConvLayer& layer, int segment, const planning:
     const std::int64_t filter_bytes = 2 * std::int64_t{filters} * pitch_of(segment) * kFloat;
     if (filters > kFiltersPerThread &&
         (pixels == kWarp || filter_bytes > plan.shared_bytes - filter_bytes)) {
-      filters = static_cast<int>(multiple_of(kFiltersPerThread, filters / 2));
+      filters = static_cast<int>(rounded_up(filters / 2, kFiltersPerThread));
     } else if (pixels > kWarp) {
-      pixels = static_cast<int>(multiple_of(kWarp, pixels / 2));
+      pixels = static_cast<int>(rounded_up(pixels / 2, kWarp));
       targets = pixels;
     } else if (targets > 1) {
       targets = fewer_targets(g);
@@ -204,8 +202,8 @@ BlockPlan plan_filters_divided(const conv::ConvLayer& layer, const planning::Gpu
   std::int64_t targets = std::min<std::int64_t>(512, map);
   for (;;) {
     const Geometry g = geometry_of(layer, segment, targets);
-    const BlockPlan plan = plan_of(layer, segment, multiple_of(kWarp, targets), g, filters, 1,
-                                   pitch, std::int64_t{filters} * pitch, gpu);
+    const BlockPlan plan = plan_of(layer, segment, rounded_up(targets, kWarp), g, filters, 1, pitch,
+                                   std::int64_t{filters} * pitch, gpu);
     if (plan.refusal.empty()) return plan;
     // Fewer targets only cost halos; fewer filters cost the whole input once more.
     if (targets > 1) {
@@ -226,7 +224,7 @@ BlockPlan plan_maps_divided(const conv::ConvLayer& layer, const planning::GpuLim
   const int segment = segment_within(layer, kSegment32);
   const int pitch = pitch_of(segment);
   for (;;) {
-    const std::int64_t pixels = multiple_of(kWarp, targets);
+    const std::int64_t pixels = rounded_up(targets, kWarp);
     const int rows_of_threads = static_cast<int>(
         std::min<std::int64_t>(512 / pixels, quotient_up(layer.K(), kFiltersPerThread)));
     const int filters = rows_of_threads * kFiltersPerThread;

@@ -13,8 +13,6 @@ namespace {
 constexpr int kWarp = 32;
 constexpr int kWord = 4;  // bytes of a float
 
-std::int64_t whole_warps(std::int64_t threads) { return quotient_up(threads, kWarp) * kWarp; }
-
 // What a figure is called whose fact has another name.
 std::string figure_of(const std::string& fact) {
   if (fact == "base_clock_mhz" || fact == "boost_clock_mhz") return "clock_mhz";
@@ -92,9 +90,9 @@ VolumeToHideLatency volume_to_hide_latency(const GpuFigures& gpu) {
   VolumeToHideLatency volume;
   volume.bytes = bytes_per_cycle(gpu) * gpu.latency_cycles;
   // The paper's 21,120 is 84,366 / 4 = 21,091.5 in whole warps (it is 660 x 32).
-  volume.threads = whole_warps(quotient_up(volume.bytes, kWord));
+  volume.threads = rounded_up(quotient_up(volume.bytes, kWord), kWarp);
   volume.words_per_sm = quotient_up(volume.bytes, std::int64_t{kWord} * gpu.sms);
-  volume.threads_per_sm = whole_warps(quotient_up(volume.threads, gpu.sms));
+  volume.threads_per_sm = rounded_up(quotient_up(volume.threads, gpu.sms), kWarp);
   volume.warps_per_sm = volume.threads_per_sm / kWarp;
   volume.bytes_per_sm = volume.threads_per_sm * kWord;
   volume.whole_bytes = volume.bytes_per_sm * gpu.sms;

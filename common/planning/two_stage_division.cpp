@@ -23,7 +23,7 @@ Division divide(Rows how, int products, int rows, int multiprocessors) {
   if (rows * blocks < multiprocessors) {
     blocks = std::max(blocks, std::min(quotient_up(multiprocessors, rows), warps));
   }
-  const std::int64_t threads = quotient_up(quotient_up(products, blocks), kWarp) * kWarp;
+  const std::int64_t threads = rounded_up(quotient_up(products, blocks), kWarp);
   // Rounded up to warps, the shares may leave the last block without any.
   blocks = quotient_up(products, threads);
   return {static_cast<int>(blocks), static_cast<int>(threads), static_cast<int>(threads)};

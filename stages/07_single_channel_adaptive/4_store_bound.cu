@@ -161,16 +161,9 @@ int store_bound(const LayerCall& call, const WindowBlock& block) {
   const dim3 grid(pieces(layer.Q, block.threads_across * block.columns),
                   pieces(layer.P, block.threads_down * block.rows), layer.N * block.groups);
   const size_t floats = block.filters * pitch_of(layer.R * layer.S);
-  cudaLaunchConfig_t config = {};
-  config.gridDim = grid;
-  config.blockDim = threads;
-  config.dynamicSmemBytes = floats * sizeof(float);
-  config.stream = static_cast<cudaStream_t>(call.stream);
-  cudaLaunchAttribute overlap;
-  config.attrs = &overlap;
-  config.numAttrs = overlap_attribute(call.overlaps, overlap);
-  return cudaLaunchKernelEx(&config, kernel, call.input, call.filters, call.output, call.bias,
-                            call.relu, layer, block);
+  return launch_overlapping(call.overlaps, kernel, grid, threads, floats * sizeof(float),
+                            static_cast<cudaStream_t>(call.stream), call.input, call.filters,
+                            call.output, call.bias, call.relu, layer, block);
 }
 
 }  // namespace halo::single_channel_adaptive

@@ -13,7 +13,7 @@
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 
-#include "common/harness/kernel.h"
+#include "common/harness/overlap.h"
 #include "common/planning/pointwise_tile.hpp"
 
 namespace halo::cuconv_two_stage {
@@ -143,18 +143,12 @@ static int launch(const LayerCall& call, const PointwiseTile& tile, Tile kernel)
   const LayerNumbers& layer = call.layer;
   const int pixels = layer.H * layer.W;
   const Divisor blocks_of_map = (pixels - 1) / tile.block_pixels() + 1;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(layer.N * blocks_of_map, (layer.K - 1) / tile.block_filters() + 1);
-  config.blockDim = dim3(kPointwiseThreads);
-  config.dynamicSmemBytes = layer.C * tile.block_filters() * sizeof(float);
-  config.stream = static_cast<cudaStream_t>(call.stream);
-  cudaLaunchAttribute overlap = {};
-  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  overlap.val.programmaticStreamSerializationAllowed = 1;
-  config.attrs = &overlap;
-  config.numAttrs = call.overlaps ? 1 : 0;
-  return cudaLaunchKernelEx(&config, kernel, call.input, call.packed, call.output, layer.C, layer.K,
-                            packed_pitch(layer.K), pixels, blocks_of_map, call.bias, call.relu);
+  return launch_overlapping(call.overlaps, kernel,
+                            dim3(layer.N * blocks_of_map, (layer.K - 1) / tile.block_filters() + 1),
+                            kPointwiseThreads, layer.C * tile.block_filters() * sizeof(float),
+                            static_cast<cudaStream_t>(call.stream), call.input, call.packed,
+                            call.output, layer.C, layer.K, packed_pitch(layer.K), pixels,
+                            blocks_of_map, call.bias, call.relu);
 }
 
 int pointwise(const LayerCall& call, const PointwiseTile& tile) {

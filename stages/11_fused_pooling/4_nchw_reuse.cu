@@ -95,13 +95,8 @@ int nchw_reuse(const PoolingCall& call, int rows) {
     });
   });
   const int columns = layer.N * layer.C * ((layer.P - 1) / rows + 1) * layer.Q;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3((columns - 1) / kThreads + 1);
-  config.blockDim = dim3(kThreads);
-  cudaLaunchAttribute overlap;
-  config.attrs = &overlap;
-  config.numAttrs = overlap_attribute(call.overlaps, overlap);
-  return cudaLaunchKernelEx(&config, kernel, call.input, call.output, layer);
+  return launch_overlapping(call.overlaps, kernel, (columns - 1) / kThreads + 1, kThreads, 0,
+                            nullptr, call.input, call.output, layer);
 }
 
 }  // namespace halo::fused_pooling

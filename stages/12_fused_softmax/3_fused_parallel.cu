@@ -89,14 +89,8 @@ static int launch(const SoftmaxCall& c) {
   const int threads = threads_for(c.C);
   const auto kernel = dispatch<32, 64, 128, 256, 512, 1024>(
       threads, [](auto number) { return fused_parallel_kernel<number.value>; });
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(c.N);
-  config.blockDim = dim3(threads);
-  config.dynamicSmemBytes = kept * sizeof(float);
-  cudaLaunchAttribute overlap;
-  config.attrs = &overlap;
-  config.numAttrs = overlap_attribute(c.overlaps, overlap);
-  return cudaLaunchKernelEx(&config, kernel, c.input, c.output, c.C, kept);
+  return launch_overlapping(c.overlaps, kernel, c.N, threads, kept * sizeof(float), nullptr,
+                            c.input, c.output, c.C, kept);
 }
 
 SoftmaxKernel fused_parallel() {

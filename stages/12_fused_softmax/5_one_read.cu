@@ -100,13 +100,8 @@ static int launch(const SoftmaxCall& c) {
   const Kernel kernel = dispatch<1024, 512, 256, 128, 32, 16, 8, 4>(team.threads, [&](auto t) {
     return team.width == 4 ? kernel_of<float4, t.value>(team) : kernel_of<float, t.value>(team);
   });
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3((c.N - 1) / (team.block_rows() * team.rows) + 1);
-  config.blockDim = dim3(team.block_threads());
-  cudaLaunchAttribute overlap;
-  config.attrs = &overlap;
-  config.numAttrs = overlap_attribute(c.overlaps, overlap);
-  return cudaLaunchKernelEx(&config, kernel, c.input, c.output, c.N, c.C);
+  return launch_overlapping(c.overlaps, kernel, (c.N - 1) / (team.block_rows() * team.rows) + 1,
+                            team.block_threads(), 0, nullptr, c.input, c.output, c.N, c.C);
 }
 
 SoftmaxKernel one_read() {

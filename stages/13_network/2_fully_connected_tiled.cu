@@ -108,14 +108,8 @@ static int launch(const LayerCall& c) {
   const int F = c.layer.C * c.layer.R * c.layer.S;
   const int K = c.layer.K;
   const int blocks = ((N - 1) / kTile + 1) * ((K - 1) / kTile + 1);
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(blocks);
-  config.blockDim = dim3(kTileSide * kTileSide);
-  config.stream = static_cast<cudaStream_t>(c.stream);
-  cudaLaunchAttribute overlap;
-  config.attrs = &overlap;
-  config.numAttrs = overlap_attribute(c.overlaps, overlap);
-  return cudaLaunchKernelEx(&config, tiled_kernel<kImagesFastest>, c.input, c.filters, c.output,
+  return launch_overlapping(c.overlaps, tiled_kernel<kImagesFastest>, blocks, kTileSide * kTileSide,
+                            0, static_cast<cudaStream_t>(c.stream), c.input, c.filters, c.output,
                             c.bias, c.relu, N, F, K);
 }
 

@@ -70,15 +70,9 @@ static int launch(const LayerCall& c) {
   return dispatch<1, kLaneImages>(N, [&](auto images) {
     // At most one block for each output and group of images: fits.
     const int blocks = ((N - 1) / images.value + 1) * ((K - 1) / kLaneWarps + 1);
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3(blocks);
-    config.blockDim = dim3(kLaneWarps * kWarpSize);
-    config.stream = static_cast<cudaStream_t>(c.stream);
-    cudaLaunchAttribute overlap;
-    config.attrs = &overlap;
-    config.numAttrs = overlap_attribute(c.overlaps, overlap);
-    return cudaLaunchKernelEx(&config, lanes_kernel<kImagesFastest, images.value>, c.input,
-                              c.filters, c.output, c.bias, c.relu, N, F, K);
+    return launch_overlapping(c.overlaps, lanes_kernel<kImagesFastest, images.value>, blocks,
+                              kLaneWarps * kWarpSize, 0, static_cast<cudaStream_t>(c.stream),
+                              c.input, c.filters, c.output, c.bias, c.relu, N, F, K);
   });
 }
 

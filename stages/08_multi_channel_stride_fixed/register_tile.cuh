@@ -126,7 +126,7 @@ struct TapSegments {
   FilterCopies<kFilters, kThreads> filters;
   const float* places;  // of the next segment's taps, as pack_kernel leaves them
   int h, w;             // where tap (0, 0) of the thread's pixel lies
-  const float* input;   //
+  const float* input;   // [N][C][H][W]
   int cell;  // of input, for that tap in channel 0: where it would be, if it is a ghost cell
 
   __device__ TapSegments(const float* images, const float* packed, const LayerNumbers& layer,

@@ -341,7 +341,7 @@ Conv2dVariant winograd_apart_within(std::int64_t most_floats, int block) {
   variant.name = "winograd_apart";
   variant.can_overlap = true;
   variant.source = kFolder + "7_winograd_apart.cu";
-  variant.description = "tuned: Winograd's method in three kernels: 3 x 3 and 5 x 5 filters";
+  variant.description = "tuned: Winograd's method in three kernels: filters of 3 to 5 strides";
   variant.demand = conv::Demand::transformed;
   variant.tiles = [](const conv::ConvLayer&) {
     return std::vector<TileSizes>{{.C = kApartChannels, .K = 64, .P = 4, .Q = 4}};

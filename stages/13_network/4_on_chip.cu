@@ -20,7 +20,7 @@ namespace halo::network {
 // [doc:on_chip]
 // Preconditions: clusters of kBlocks blocks, one for each image; `net` fits, as on_chip_division.cpp has worked it out.
 template <int kBlocks>
-__global__ void __launch_bounds__(kOnChipThreads)
+__global__ void __launch_bounds__(kOnChipThreads, 1)
     on_chip_kernel(const float* input,    // [N][C][H][W]
                    const float4* packed,  // [kBlocks][packed_quads]: taps and biases of each block
                    float* output,         // [N][categories]
@@ -38,7 +38,6 @@ __global__ void __launch_bounds__(kOnChipThreads)
   for (int i = net.packed_quads + threadIdx.x; i < net.quads; i += kOnChipThreads) {
     quads[i] = make_float4(0, 0, 0, 0);  // the frames of zeros
   }
-  cluster.barrier_arrive();  // awaited when something is handed over for the first time
   cudaTriggerProgrammaticLaunchCompletion();  // where calls overlap; else both do nothing
   cudaGridDependencySynchronize();
   __syncthreads();
@@ -50,6 +49,8 @@ __global__ void __launch_bounds__(kOnChipThreads)
     __pipeline_memcpy_async(to + h * net.input.pitch + w, picture + i, sizeof(float));
   }
   __pipeline_commit();
+  // Awaited when something is handed over for the first time. It waits for all copies, so they must be on their way.
+  cluster.barrier_arrive();
   __pipeline_wait_prior(0);
   __syncthreads();
 
@@ -72,13 +73,14 @@ __global__ void __launch_bounds__(kOnChipThreads)
       pool(step, cells, first_k, many);
       __syncthreads();
       if (i == 0) cluster.barrier_wait();  // all have begun, and made their frames
-      // These channels to all others, frames and all: four cells a store.
-      const int handed = kBlocks > 1 ? (many * step.to.plane + 3) / 4 : 0;
-      for (int q = threadIdx.x; q < handed; q += kOnChipThreads) {
-        const float4 four = quads[to / 4 + q];
-#pragma unroll
-        for (int other = 1; other < kBlocks; ++other) {
-          cluster.map_shared_rank(quads, (rank + other) % kBlocks)[to / 4 + q] = four;
+      // These channels to all others, frames and all: four cells a store, a warp a block. (A thread that stored its
+      // cells in all blocks had fifteen stores one after the other.)
+      const int handed = (many * step.to.plane + 3) / 4;
+      for (int other = 1 + threadIdx.x / kWarpSize; other < kBlocks;
+           other += kOnChipThreads / kWarpSize) {
+        float4* const there = cluster.map_shared_rank(quads, (rank + other) % kBlocks) + to / 4;
+        for (int q = threadIdx.x % kWarpSize; q < handed; q += kWarpSize) {
+          there[q] = quads[to / 4 + q];
         }
       }
     }

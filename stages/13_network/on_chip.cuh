@@ -71,25 +71,39 @@ __device__ void convolve(const OnChipStep& step, float* cells, int filters) {
   if (step.size == 5) convolve<5>(step, cells, filters);
 }
 
-// The outputs of a fully connected layer, a warp each: use(k, value), for all lanes.
+// The outputs of a fully connected layer, a warp each, or two at a time where there are more than warps: then both wait
+// for shared memory and for each other's lanes together. use(k, value), for all lanes.
 template <class Use>
 __device__ void connect(const OnChipStep& step, const float* cells, int filters, Use use) {
   const int lane = threadIdx.x % kWarpSize;
   const float4* map = reinterpret_cast<const float4*>(cells + step.from.begin);
-  for (int k = threadIdx.x / kWarpSize; k < filters; k += kOnChipThreads / kWarpSize) {
-    const float4* row = reinterpret_cast<const float4*>(cells + step.taps + k * step.row);
-    float sum = 0;
+  constexpr int kWarps = kOnChipThreads / kWarpSize;
+  for (int k = threadIdx.x / kWarpSize; k < filters; k += 2 * kWarps) {
+    const int outputs = k + kWarps < filters ? 2 : 1;
+    const float* const row[2] = {cells + step.taps + k * step.row,
+                                 cells + step.taps + (k + kWarps) * step.row};
+    float sum[2] = {};
 #pragma unroll 4
     for (int f = lane; f < step.row / 4 - 1; f += kWarpSize) {
-      const float4 tap = row[f], cell = map[f];
-      sum += tap.x * cell.x + tap.y * cell.y + tap.z * cell.z + tap.w * cell.w;
+      const float4 cell = map[f];
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        if (i >= outputs) break;
+        const float4 tap = reinterpret_cast<const float4*>(row[i])[f];
+        sum[i] += tap.x * cell.x + tap.y * cell.y + tap.z * cell.z + tap.w * cell.w;
+      }
     }
 #pragma unroll
     for (int distance = kWarpSize / 2; distance > 0; distance /= 2) {
-      sum += __shfl_xor_sync(0xffffffffu, sum, distance);
+      sum[0] += __shfl_xor_sync(0xffffffffu, sum[0], distance);
+      sum[1] += __shfl_xor_sync(0xffffffffu, sum[1], distance);
     }
-    sum += reinterpret_cast<const float*>(row)[step.row - 4];
-    use(k, step.relu && sum < 0.0f ? 0.0f : sum);  // NaN stays
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      if (i >= outputs) break;
+      sum[i] += row[i][step.row - 4];
+      use(k + i * kWarps, step.relu && sum[i] < 0.0f ? 0.0f : sum[i]);  // NaN stays
+    }
   }
 }
 
@@ -155,19 +169,21 @@ __device__ void softmax(const float* logits, float* output, int categories) {
   if (c < categories) output[c] = power / sum;
 }
 
-// What the block has found of this step, for whoever wants to look at it: from where it still lies on chip.
+// What the block has found of this step, for whoever wants to look at it: from where it still lies on chip. The last
+// warps first: behind the last step the first one has the softmax to do.
 __device__ void store(const OnChipStep& step, const float* cells, int rank, int n) {
   const int first_k = rank * step.share, many = min(step.share, step.K - first_k);
   const int plane = step.P * step.Q;
   const float* const maps = cells + step.to.begin + first_k * step.to.plane;
   const float* const sums = step.size > 0 ? cells + step.own : maps;
   float* const to = step.sums + (n * step.K + first_k) * plane;
-  for (int j = threadIdx.x; step.size >= 0 && j < many * plane; j += kOnChipThreads) {
+  const int first = kOnChipThreads - 1 - threadIdx.x;
+  for (int j = first; step.size >= 0 && j < many * plane; j += kOnChipThreads) {
     to[j] = sums[j];
   }
   const int pooled = step.window > 0 ? many * step.PP * step.PQ : 0;
   float* const pooled_to = step.pooled + (n * step.K + first_k) * step.PP * step.PQ;
-  for (int j = threadIdx.x; j < pooled; j += kOnChipThreads) {
+  for (int j = first; j < pooled; j += kOnChipThreads) {
     const int line = j / step.by_PQ, k = line / step.by_PP;
     const int row = (line - k * step.PP) * step.to.pitch + j - line * step.PQ;
     pooled_to[j] = maps[step.to.first + k * step.to.plane + row];

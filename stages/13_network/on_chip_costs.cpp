@@ -115,9 +115,15 @@ void pool(const BlockOf& block, const OnChipStep& step) {
 void connect(const BlockOf& block, const OnChipStep& step) {
   const Cells channels = block.channels(step);
   const std::int64_t often = channels.size() * block.N;
-  block.tally.shared_load(quads({0, step.row - 4}), 2 * often);  // taps and cells
-  block.tally.shared_load(one(0), often);                        // the bias
-  block.tally.shared_store(one(0), often);                       // to the own map
+  // Cells serve two outputs, those of a warp.
+  constexpr std::int64_t kWarps = kOnChipThreads / kWarpSize;
+  std::int64_t pairs = 0;
+  for (std::int64_t k = 0; k < channels.size(); k += 2 * kWarps) {
+    pairs += std::min(kWarps, channels.size() - k);
+  }
+  block.tally.shared_load(quads({0, step.row - 4}), often + pairs * block.N);
+  block.tally.shared_load(one(0), often);   // the bias
+  block.tally.shared_store(one(0), often);  // to the own map
   if (!step.alone) {
     // And to the other blocks', where the cells lie in other sectors.
     block.tally.dshared_store(strided(0, block.blocks - 1, kWarpSize), often);
@@ -190,7 +196,7 @@ Cost predict_on_chip(const std::vector<Layer>& layers, int blocks) {
       if (blocks == 1) continue;
       const Cells floats{0, (channels.size() * step.to.plane + 3) / 4 * 4};
       const Run handed = quads(floats.shifted(step.to.begin + channels.begin * step.to.plane));
-      tally.shared_load(handed, N);
+      tally.shared_load(handed, N * (blocks - 1));
       tally.dshared_store(handed, N * (blocks - 1));
     }
   }

@@ -17,7 +17,8 @@ __device__ inline void let_next_launch_begin() {
 #endif
 }
 
-// From here on what the launches before this one wrote is there, and they have read what they read.
+// From here on what the launches before this one wrote is there, and they have read what they read. An input that is
+// __restrict__ may be read before, all the same: nvcc takes it that nobody writes it while the kernel runs.
 __device__ inline void wait_for_launches_before() {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();

@@ -23,9 +23,9 @@ namespace halo::cuconv_two_stage {
 // kTileFilters >= K; dynamic shared memory holds C * kTileFilters floats; packed is 16-byte aligned.
 template <int kPixels, int kFilters, int kGroups>
 __global__ void __launch_bounds__(kPointwiseThreads)
-    pointwise_kernel(const float* __restrict__ input,   // [N][C][pixels]
+    pointwise_kernel(const float* input,                // [N][C][pixels]
                      const float* __restrict__ packed,  // [C][pitch]
-                     float* __restrict__ output,        // [N][K][pixels]
+                     float* output,                     // [N][K][pixels]
                      int C, int K, int pitch, int pixels, Divisor blocks_of_map,
                      const float* __restrict__ bias,  // [K], or null
                      bool relu) {

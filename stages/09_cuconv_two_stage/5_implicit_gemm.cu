@@ -53,9 +53,9 @@ __device__ float4 sum_of(const float4* parts, int pitch, int count) {
 // kSlices; dynamic shared memory as shared_bytes says. A thread has kF filters and four columns of a tile.
 template <int kF, int kSlices, Cells kCells>
 __global__ void __launch_bounds__(kSlices* kWarpSize, 16 / kSlices)
-    implicit_gemm_kernel(const float* __restrict__ input,   // [N][C][H][W]
+    implicit_gemm_kernel(const float* input,                // [N][C][H][W]
                          const float* __restrict__ packed,  // [R][S][C in quads][pitch]
-                         float* __restrict__ output,        // [N][K][P][Q]
+                         float* output,                     // [N][K][P][Q]
                          const float* __restrict__ bias,    // [K], or null
                          bool relu, const LayerNumbers layer, const Shares shares) {
   constexpr int kFilters = 4 * kF;  // of a tile

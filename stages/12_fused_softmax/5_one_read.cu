@@ -19,10 +19,9 @@ namespace halo::fused_softmax {
 // Preconditions: team_of(N, C) has these numbers, and kThreads is its block_threads(); as many blocks as N rows need. Piece is float4
 // only if C is a multiple of four and both arrays are 16-byte aligned.
 template <class Piece, int kPieces, int kTeam, int kThreads, int kRows>
-__global__ void __launch_bounds__(kThreads)
-    one_read_kernel(const float* __restrict__ input,  // [N][C]
-                    float* __restrict__ output,       // [N][C]
-                    int N, int C) {
+__global__ void __launch_bounds__(kThreads) one_read_kernel(const float* input,  // [N][C]
+                                                            float* output,       // [N][C]
+                                                            int N, int C) {
   constexpr int kBlockRows = kThreads / kTeam;
   constexpr int kLanes = kTeam < kWarpSize ? kTeam : kWarpSize;
   __shared__ float2 parts[(kTeam - 1) / kWarpSize + 1];  // of the row's warps

@@ -18,10 +18,9 @@ namespace halo::fused_softmax {
 // Preconditions: clusters of blocks_of_row(C) blocks of kClusterTeam threads, one for each row; Piece as in step 5,
 // kPieces its most_pieces. Two blocks an SM leave a thread 64 registers: with more, an SM has one, and waits with it.
 template <class Piece, int kPieces>
-__global__ void __launch_bounds__(kClusterTeam, 2)
-    cluster_kernel(const float* __restrict__ input,  // [N][C]
-                   float* __restrict__ output,       // [N][C]
-                   int C) {
+__global__ void __launch_bounds__(kClusterTeam, 2) cluster_kernel(const float* input,  // [N][C]
+                                                                  float* output,       // [N][C]
+                                                                  int C) {
   constexpr int kWidth = static_cast<int>(sizeof(Piece)) / 4;
   __shared__ float2 of_warps[kClusterTeam / kWarpSize];
   __shared__ float2 of_blocks[kMostBlocks];

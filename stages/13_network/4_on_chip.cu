@@ -42,6 +42,7 @@ __global__ void __launch_bounds__(kOnChipThreads, 1)
   cudaGridDependencySynchronize();
   __syncthreads();
   const float* const picture = input + n * net.C * net.H * net.W;
+#pragma unroll 1
   for (int i = threadIdx.x; i < net.C * net.H * net.W; i += kOnChipThreads) {
     const int line = i / net.by_W, w = i - line * net.W;
     const int c = line / net.by_H, h = line - c * net.H;
@@ -73,8 +74,7 @@ __global__ void __launch_bounds__(kOnChipThreads, 1)
       pool(step, cells, first_k, many);
       __syncthreads();
       if (i == 0) cluster.barrier_wait();  // all have begun, and made their frames
-      // These channels to all others, frames and all: four cells a store, a warp a block. (A thread that stored its
-      // cells in all blocks had fifteen stores one after the other.)
+      // These channels to all others, frames and all, a warp a block: else a thread had fifteen stores in turn.
       const int handed = (many * step.to.plane + 3) / 4;
       for (int other = 1 + threadIdx.x / kWarpSize; other < kBlocks;
            other += kOnChipThreads / kWarpSize) {

@@ -7,6 +7,27 @@
 
 namespace halo::network {
 
+// Adds up what `parts` neighbouring lanes have of the same outputs. Each time a lane gives its neighbour one half of what
+// it has, and gets the other half: seven exchanges for eight lanes, and each is left with one output to store. (If
+// all added up everything it were 24, and one lane had eight.) Returns how many are left: sum[0], ...
+__device__ inline int add_up(float (&sum)[kOnChipOutputs], int part, int parts) {
+  int outputs = kOnChipOutputs;
+#pragma unroll
+  for (int half = kOnChipOutputs / 2; half > 0; half /= 2) {
+    const int distance = parts * half / kOnChipOutputs;  // parts / 2, / 4, / 8
+    if (distance == 0) break;
+    const bool upper = part & distance;
+#pragma unroll
+    for (int i = 0; i < half; ++i) {
+      const float give = upper ? sum[i] : sum[i + half];
+      const float keep = upper ? sum[i + half] : sum[i];
+      sum[i] = keep + __shfl_xor_sync(0xffffffffu, give, distance);
+    }
+    outputs = half;
+  }
+  return outputs;
+}
+
 // The block's filters over the map. A thread has 4 rows of 2 columns; lanes that have parts of the same sums are neighbours.
 template <int kSize>
 __device__ void convolve(const OnChipStep& step, float* cells, int filters) {
@@ -21,7 +42,7 @@ __device__ void convolve(const OnChipStep& step, float* cells, int filters) {
     const int part = item & (step.parts - 1), tile = item >> (31 - __clz(step.parts));
     const int line = tile / step.by_across, q = kOnChipColumns * (tile - line * across);
     const int k = line / step.by_down, p = kOnChipRows * (line - k * down);
-    float sum[kOnChipRows][kOnChipColumns] = {};
+    float sum[kOnChipOutputs] = {};
     for (int c = part; c < step.C; c += step.parts) {
       const float* corner = cells + step.from.begin + c * step.from.plane + p * step.from.pitch + q;
       const float* taps = cells + step.taps + k * step.row + c * kPitch;
@@ -42,25 +63,21 @@ __device__ void convolve(const OnChipStep& step, float* cells, int filters) {
 #pragma unroll
         for (int y = 0; y < kOnChipRows; ++y) {
           const float* row = reinterpret_cast<const float*>(window[y + i / kSize]) + i % kSize;
-          sum[y][0] += row[0] * one;
-          sum[y][1] += row[1] * one;
+          sum[y * kOnChipColumns] += row[0] * one;
+          sum[y * kOnChipColumns + 1] += row[1] * one;
         }
       }
     }
-    for (int distance = step.parts / 2; distance > 0; distance /= 2) {
-#pragma unroll
-      for (int i = 0; i < kOnChipRows * kOnChipColumns; ++i) {
-        sum[i / 2][i % 2] += __shfl_xor_sync(0xffffffffu, sum[i / 2][i % 2], distance);
-      }
-    }
-    if (first + lane >= items || part > 0) continue;
+    const int outputs = add_up(sum, part, step.parts);  // that are this lane's
+    if (first + lane >= items) continue;
     const float bias = cells[step.taps + (k + 1) * step.row - 4];
+    float* const to = cells + step.own + k * step.P * step.Q;
 #pragma unroll
-    for (int i = 0; i < kOnChipRows * kOnChipColumns; ++i) {
-      if (p + i / 2 >= step.P || q + i % 2 >= step.Q) continue;
-      const int at = (k * step.P + p + i / 2) * step.Q + q + i % 2;
-      const float value = sum[i / 2][i % 2] + bias;
-      cells[step.own + at] = step.relu && value < 0.0f ? 0.0f : value;  // NaN stays
+    for (int i = 0; i < kOnChipOutputs; ++i) {
+      const int at = part * outputs + i, y = p + at / kOnChipColumns, x = q + at % kOnChipColumns;
+      if (i >= outputs || y >= step.P || x >= step.Q) continue;
+      const float value = sum[i] + bias;
+      to[y * step.Q + x] = step.relu && value < 0.0f ? 0.0f : value;  // NaN stays
     }
   }
 }
@@ -133,6 +150,7 @@ __device__ void pool(const OnChipStep& step, float* cells, int first_k, int chan
   const int pitch = of_sums ? step.Q : step.from.pitch;
   const float* from = cells + (of_sums ? step.own : step.from.begin + first_k * plane);
   float* to = cells + step.to.begin + step.to.first + first_k * step.to.plane;
+#pragma unroll 1  // it hardly ever has a second turn, and four turns' code would push other layers' out of the cache
   for (int i = threadIdx.x; i < channels * step.PP * step.PQ; i += kOnChipThreads) {
     const int line = i / step.by_PQ, q = i - line * step.PQ;
     const int k = line / step.by_PP, p = line - k * step.PP;
@@ -178,11 +196,13 @@ __device__ void store(const OnChipStep& step, const float* cells, int rank, int 
   const float* const sums = step.size > 0 ? cells + step.own : maps;
   float* const to = step.sums + (n * step.K + first_k) * plane;
   const int first = kOnChipThreads - 1 - threadIdx.x;
+#pragma unroll 1
   for (int j = first; step.size >= 0 && j < many * plane; j += kOnChipThreads) {
     to[j] = sums[j];
   }
   const int pooled = step.window > 0 ? many * step.PP * step.PQ : 0;
   float* const pooled_to = step.pooled + (n * step.K + first_k) * step.PP * step.PQ;
+#pragma unroll 1
   for (int j = first; j < pooled; j += kOnChipThreads) {
     const int line = j / step.by_PQ, k = line / step.by_PP;
     const int row = (line - k * step.PP) * step.to.pitch + j - line * step.PQ;

@@ -11,8 +11,8 @@ constexpr int kOnChipThreads = 256;
 constexpr int kOnChipSteps = 6;  // most
 constexpr int kMostCategories = kWarpSize;
 // Outputs of a thread that convolves.
-constexpr int kOnChipRows = 4, kOnChipColumns = 2;
-constexpr int kMostParts = 8;
+constexpr int kOnChipRows = 4, kOnChipColumns = 2, kOnChipOutputs = kOnChipRows * kOnChipColumns;
+constexpr int kMostParts = kOnChipOutputs;  // then each has one output to store
 
 // Floats from a channel's taps to the next one's: whole fours.
 constexpr int on_chip_tap_pitch(int size) { return (size * size + 3) / 4 * 4; }

@@ -62,19 +62,21 @@ void convolve(const BlockOf& block, const OnChipStep& step, int tap_pitch) {
                                                 tile.part * tap_pitch;
                                        }),
                             rounds * (tap_pitch / 4));
-    // Who writes: the first part of each sum that exists.
-    const auto writes = [&](std::int64_t item) { return item < items && item % step.parts == 0; };
+    // Of a tile's outputs each part stores its share.
     block.tally.shared_load(
         lanes(lanes_of_warp,
               [&](std::int64_t item) {
-                return writes(item) ? step.taps + (tile_of(item).k + 1) * step.row - 4 : kNoCell;
+                return item < items ? step.taps + (tile_of(item).k + 1) * step.row - 4 : kNoCell;
               }),
         block.N);
-    for (int i = 0; i < kOnChipRows * kOnChipColumns; ++i) {
+    const int share = kOnChipOutputs / step.parts;
+    for (int i = 0; i < share; ++i) {
       const auto at = [&](std::int64_t item) {
         const Tile tile = tile_of(item);
-        const std::int64_t p = tile.p + i / 2, q = tile.q + i % 2;
-        if (!writes(item) || p >= step.P || q >= step.Q) return kNoCell;
+        const std::int64_t output = tile.part * share + i;
+        const std::int64_t p = tile.p + output / kOnChipColumns;
+        const std::int64_t q = tile.q + output % kOnChipColumns;
+        if (item >= items || p >= step.P || q >= step.Q) return kNoCell;
         return step.own + (tile.k * step.P + p) * step.Q + q;
       };
       block.tally.shared_store(lanes(lanes_of_warp, at), block.N);

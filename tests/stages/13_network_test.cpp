@@ -183,6 +183,15 @@ std::string text_of(const std::vector<LayerVerdict>& verdicts) {
   return text;
 }
 
+// ": conv1 by this kernel; pool1 by that one".
+std::string kernels_of(const Chain& chain, const Plan& plan) {
+  std::string text;
+  for (std::size_t i = 0; i < plan.layers.size(); ++i) {
+    text += (i == 0 ? ": " : "; ") + chain.describe(i);
+  }
+  return text;
+}
+
 void require_good(const std::vector<LayerVerdict>& verdicts) {
   INFO(text_of(verdicts));
   for (const LayerVerdict& verdict : verdicts) {
@@ -442,7 +451,7 @@ TEST_CASE("miniature networks in random layouts, by random kernels: every layer,
       const Plan plan = random_plan(costs, ++number);
       for (const Keep keep : {Keep::all, Keep::two}) {
         Chain chain(*backend, network, plan, weights, on_device, keep);
-        INFO(network.name() << ", turn " << turn);
+        INFO(network.name() << ", turn " << turn << kernels_of(chain, plan));
         chain.set_input(input);
         std::vector<LayerVerdict> verdicts;
         REQUIRE(chain.check(verdicts, seed(), kAllProducts, true));

@@ -130,6 +130,12 @@ def faults_of_file(root, path, stage, family, number, names, planned):
     if len(included) > MOST_INCLUDES:
         complain(f"includes {len(included)} files of the project")
 
+    # Of what is __restrict__ and read only nvcc takes it that nobody writes it while the kernel runs, and reads it
+    # before the wait. (What is packed, and biases, no launch before this one writes.)
+    waits = "cudaGridDependencySynchronize" in text or "wait_for_launches_before" in text
+    if waits and re.search(r"__restrict__ (?:input|output)\b", text):
+        complain("waits for launches before it, so its input and output are not __restrict__")
+
     for number_of_line, line in enumerate(lines, 1):
         if re.match(r"\s*#\s*define", line):
             complain(f"line {number_of_line}: a macro")
@@ -249,6 +255,8 @@ class Rules(unittest.TestCase):
                 changed("Conv1dKernel first", "static int x = 0;\nConv1dKernel first"),
                 changed("Conv1dKernel first", "struct Layer {};\nConv1dKernel first"),
                 changed("Conv1dKernel first", "int lane = threadIdx.x % 32;\nConv1dKernel first"),
+                changed("Conv1dKernel first", "// const float* __restrict__ input\n"
+                                              "void f() { wait_for_launches_before(); }\nConv1dKernel first"),
                 changed("Conv1dKernel first", "LayerKernel first"),
                 changed("Conv1dKernel first", "Conv1dKernel second"),
                 changed("Conv1dKernel first", "\n" * 120 + "Conv1dKernel first"),

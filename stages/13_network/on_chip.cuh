@@ -7,6 +7,22 @@
 
 namespace halo::network {
 
+// All behind the packed filters is zeros at first: frames, and what fills up the last four cells. But not what other blocks
+// hand over of the first step's map: it comes with their frames, and may come before.
+__device__ inline void make_frames(const OnChip& net, float4* quads, int rank) {
+  const OnChipStep& step = net.step[0];
+  const bool maps = step.size != 0;  // else single outputs
+  const int first_k = rank * step.share, many = max(min(step.share, step.K - first_k), 0);
+  const int begin = step.to.begin / 4, own = begin + first_k * step.to.plane / 4;
+  const int own_end = own + (many * step.to.plane + 3) / 4;
+  const int end = maps ? begin + (step.K * step.to.plane + 3) / 4 : begin;
+#pragma unroll 1
+  for (int i = net.packed_quads + threadIdx.x; i < net.quads; i += kOnChipThreads) {
+    if (i >= begin && i < end && (i < own || i >= own_end)) continue;
+    quads[i] = make_float4(0, 0, 0, 0);
+  }
+}
+
 // Adds up what `parts` neighbouring lanes have of the same outputs. Each time a lane gives its neighbour one half of what
 // it has, and gets the other half: seven exchanges for eight lanes, and each is left with one output to store. (If
 // all added up everything it were 24, and one lane had eight.) Returns how many are left: sum[0], ...

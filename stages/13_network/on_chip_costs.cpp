@@ -27,6 +27,28 @@ void for_each_warp_of(std::int64_t items, Visit visit) {
   for (const Cells warp : Cells{0, items}.pieces(kWarpSize)) visit(warp);
 }
 
+// Behind the packed filters, but for what other blocks hand over of the first step's map.
+void make_frames(const BlockOf& block, const OnChip& net) {
+  const OnChipStep& step = net.step[0];
+  const std::int64_t first_k = std::int64_t{block.rank} * step.share;
+  const std::int64_t many =
+      std::max<std::int64_t>(std::min<std::int64_t>(step.share, step.K - first_k), 0);
+  const std::int64_t begin = step.to.begin / 4, own = begin + first_k * step.to.plane / 4;
+  const std::int64_t own_end = own + (many * step.to.plane + 3) / 4;
+  const std::int64_t end =
+      begin + (step.size != 0 ? (std::int64_t{step.K} * step.to.plane + 3) / 4 : 0);
+  for_each_warp_of(net.quads - net.packed_quads, [&](Cells warp) {
+    block.tally.shared_store(wide_lanes(4, warp,
+                                        [&](std::int64_t item) {
+                                          const std::int64_t i = net.packed_quads + item;
+                                          const bool theirs =
+                                              i >= begin && i < end && (i < own || i >= own_end);
+                                          return theirs ? kNoCell : 4 * i;
+                                        }),
+                             block.N);
+  });
+}
+
 void convolve(const BlockOf& block, const OnChipStep& step, int tap_pitch) {
   const Cells channels = block.channels(step);
   const int across = (step.Q + kOnChipColumns - 1) / kOnChipColumns;
@@ -168,7 +190,7 @@ Cost predict_on_chip(const std::vector<Layer>& layers, int blocks) {
     const Cells packed{0, 4 * net.packed_quads};
     tally.load(quads(packed.shifted(rank * packed.size())), N);
     tally.shared_store(quads({0, 4 * net.packed_quads}), N);
-    tally.shared_store(quads({0, 4 * (net.quads - net.packed_quads)}), N);
+    make_frames(block, net);
     const std::int64_t cells = std::int64_t{net.C} * net.H * net.W;
     tally.load(Cells{0, cells}, every(cells, N));
     for_each_warp_of(cells, [&](Cells warp) {

@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(kOnChipThreads, 1)
       __syncthreads();
       pool(step, cells, first_k, many);
       __syncthreads();
-      if (i == 0) cluster.barrier_wait();  // all have begun, and made their frames
+      if (i == 0) cluster.barrier_wait();  // all have begun
       // These channels to all others, frames and all, a warp a block: else a thread had fifteen stores in turn.
       const int handed = (many * step.to.plane + 3) / 4;
       for (int other = 1 + threadIdx.x / kWarpSize; other < kBlocks;
@@ -91,11 +91,11 @@ __global__ void __launch_bounds__(kOnChipThreads, 1)
     if (is_map) store(step, cells, rank, n);
     if (!step.alone) cluster.barrier_wait();
     if (step.alone) __syncthreads();
-    if (!is_map) store(step, cells, rank, n);
+    // The first warp has the softmax to do, and of few categories nothing to store.
+    if (!is_map && (threadIdx.x >= kWarpSize || !step.alone)) store(step, cells, rank, n);
   }
-  if (rank == 0 && threadIdx.x < kWarpSize) {
+  if (rank == 0 && threadIdx.x < kWarpSize)
     softmax(cells + net.logits, output + n * net.categories, net.categories);
-  }
 }
 // [/doc:on_chip]
 

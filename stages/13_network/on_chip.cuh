@@ -146,15 +146,15 @@ __device__ float pool(const float* corner, int pitch, int rows, int columns, boo
   if constexpr (kWindow == 0) {
     return *corner;
   } else {
-    float largest = -INFINITY, sum = 0;
+    float result = average ? 0.0f : -INFINITY;
 #pragma unroll
     for (int i = 0; i < kWindow * kWindow; ++i) {
       if (i / kWindow >= rows || i % kWindow >= columns) continue;
       const float cell = corner[i / kWindow * pitch + i % kWindow];
-      largest = fmaxf(largest, cell);
-      sum += cell;
+      result = average ? result + cell : fmaxf(result, cell);
     }
-    return average ? sum / (rows * columns) : largest;
+    if (average) result /= rows * columns;
+    return result;
   }
 }
 

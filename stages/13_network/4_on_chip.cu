@@ -62,11 +62,12 @@ __global__ void __launch_bounds__(kOnChipThreads, 1)
     if (step.size == 0) {
       if (i == 0) cluster.barrier_wait();
       if (step.alone && rank > 0) break;  // nobody will ask for this block's memory again
+      // A lane tells a block: all of them, or the first, which goes on alone, and this one, which stores it.
+      const bool all = !step.alone && !net.step[i + 1].alone;
+      const int told = all ? kBlocks : rank > 0 ? 2 : 1, lane = threadIdx.x % kWarpSize;
+      const int whom = all || lane == 0 ? lane : rank;
       connect(step, cells, many, [&](int k, float value) {
-        const int lane = threadIdx.x % kWarpSize;
-        if (lane < (step.alone ? 1 : kBlocks)) {  // a lane tells a block
-          cluster.map_shared_rank(cells, step.alone ? rank : lane)[to + k] = value;
-        }
+        if (lane < told) cluster.map_shared_rank(cells, whom)[to + k] = value;
       });
     } else {
       convolve(step, cells, many);
@@ -74,15 +75,7 @@ __global__ void __launch_bounds__(kOnChipThreads, 1)
       pool(step, cells, first_k, many);
       __syncthreads();
       if (i == 0) cluster.barrier_wait();  // all have begun
-      // These channels to all others, frames and all, a warp a block: else a thread had fifteen stores in turn.
-      const int handed = (many * step.to.plane + 3) / 4;
-      for (int other = 1 + threadIdx.x / kWarpSize; other < kBlocks;
-           other += kOnChipThreads / kWarpSize) {
-        float4* const there = cluster.map_shared_rank(quads, (rank + other) % kBlocks) + to / 4;
-        for (int q = threadIdx.x % kWarpSize; q < handed; q += kWarpSize) {
-          there[q] = quads[to / 4 + q];
-        }
-      }
+      hand_over<kBlocks>(quads + to / 4, (many * step.to.plane + 3) / 4, rank);
     }
     // Maps are stored between arriving and waiting: a barrier of the cluster waits for stores made before it. What
     // threads have told each other can be stored only after it.

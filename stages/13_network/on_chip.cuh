@@ -1,6 +1,7 @@
 // What a block does of one layer, on maps in its shared memory (4_on_chip.cu).
 #pragma once
 
+#include <cooperative_groups.h>
 #include <cuda_runtime.h>
 
 #include "stages/13_network/on_chip.hpp"
@@ -183,6 +184,19 @@ __device__ void pool(const OnChipStep& step, float* cells, int first_k, int chan
   if (step.window == 1) pool<1>(step, cells, first_k, channels);
   if (step.window == 2) pool<2>(step, cells, first_k, channels);
   if (step.window == 3) pool<3>(step, cells, first_k, channels);
+}
+
+// The block's channels of a map, frames and all, to the same place in all other blocks: a warp a block. (A thread that
+// stored its cells in all of them had up to fifteen stores in turn.)
+template <int kBlocks>
+__device__ void hand_over(float4* own, int count, int rank) {
+  const auto cluster = cooperative_groups::this_cluster();
+  const int lane = threadIdx.x % kWarpSize;
+  constexpr int kWarps = kOnChipThreads / kWarpSize;
+  for (int other = 1 + threadIdx.x / kWarpSize; other < kBlocks; other += kWarps) {
+    float4* const there = cluster.map_shared_rank(own, (rank + other) % kBlocks);
+    for (int q = lane; q < count; q += kWarpSize) there[q] = own[q];
+  }
 }
 
 // By one warp.

@@ -52,7 +52,7 @@ struct OnChip {
   int bytes;               // of shared memory
   int categories, logits;  // logits: where
   int count;
-  OnChipStep step[kOnChipSteps];
+  OnChipStep step[kOnChipSteps + 1];  // behind the last one none that is `alone`
 };
 
 }  // namespace halo::network

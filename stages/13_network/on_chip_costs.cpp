@@ -136,7 +136,7 @@ void pool(const BlockOf& block, const OnChipStep& step) {
   });
 }
 
-void connect(const BlockOf& block, const OnChipStep& step) {
+void connect(const BlockOf& block, const OnChipStep& step, const OnChipStep& next) {
   const Cells channels = block.channels(step);
   const std::int64_t often = channels.size() * block.N;
   // Cells serve two outputs, those of a warp.
@@ -148,10 +148,10 @@ void connect(const BlockOf& block, const OnChipStep& step) {
   block.tally.shared_load(quads({0, step.row - 4}), often + pairs * block.N);
   block.tally.shared_load(one(0), often);   // the bias
   block.tally.shared_store(one(0), often);  // to the own map
-  if (!step.alone) {
-    // And to the other blocks', where the cells lie in other sectors.
-    block.tally.dshared_store(strided(0, block.blocks - 1, kWarpSize), often);
-  }
+  if (step.alone) return;
+  // And to the other blocks', where the cells lie in other sectors; or to the first one's, if that goes on alone.
+  const std::int64_t others = !next.alone ? block.blocks - 1 : block.rank > 0 ? 1 : 0;
+  block.tally.dshared_store(strided(0, others, kWarpSize), often);
 }
 
 // What a block has found, once more.
@@ -212,7 +212,7 @@ Cost predict_on_chip(const std::vector<Layer>& layers, int blocks) {
       const Cells channels = block.channels(step);
       if (channels.empty()) continue;
       if (step.size == 0) {
-        connect(block, step);
+        connect(block, step, net.step[i + 1]);
         continue;
       }
       if (step.size > 0) convolve(block, step, division.pitch[static_cast<std::size_t>(i)]);

@@ -61,7 +61,7 @@ struct PackedFilters {
   int of_tap;  // the last ends with channel C - 1, and overlaps the one before if it must; 0: channels are few
   int row;           // floats of one channel's tap: all K, in whole quads
   long long floats;  // of the filters
-  int behind;        // numbers behind them
+  long long behind;  // numbers behind them
 };
 constexpr PackedFilters packed_filters(int C, int K, int R, int S) {
   const bool few = C < kSegmentChannels;
@@ -69,7 +69,7 @@ constexpr PackedFilters packed_filters(int C, int K, int R, int S) {
   const int segments = few ? (C * R * S - 1) / kSegmentChannels + 1 : R * S * of_tap;
   const int row = (K - 1) / 4 * 4 + 4;
   return {segments, of_tap, row, static_cast<long long>(segments) * kSegmentChannels * row,
-          few ? kTapNumbers * (segments + kStages - 1) : 4};
+          few ? 1ll * kTapNumbers * (segments + kStages - 1) : 4};
 }
 // By what the kernel divides: tiles are numbered through over groups of filters, pixels over maps and rows, segments over
 // taps, taps over a filter's rows.

@@ -71,9 +71,9 @@ __global__ void __launch_bounds__(kThreads)
 // [/doc:apart-inputs]
 
 // [doc:apart-products]
-// For each frequency the matrix [K][C] times [C][tiles], C the channels of all phases. Preconditions: blockDim.x = the block's threads;
-// gridDim.x = groups of filters * groups of tiles, gridDim.y = frequencies; both pitches multiples of 4, so that no
-// piece of 16 bytes is half in one row.
+// For each frequency the matrix [K][C] times [C][tiles], C the channels of all phases. Preconditions: blockDim.x = the
+// block's threads; gridDim.x = groups of filters * groups of tiles, gridDim.y = frequencies; both pitches multiples
+// of 4, so that no piece of 16 bytes is half in one row.
 template <int kBlock>
 __global__ void __launch_bounds__(kApartBlocks[kBlock].threads(), kApartBlocks[kBlock].resident())
     products_kernel(const float* packed,       // [frequencies][C][filter_pitch]

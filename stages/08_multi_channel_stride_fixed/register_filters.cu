@@ -11,14 +11,15 @@ __global__ void pack_kernel(const float* filters,  // [K][C][R][S]
   const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
   const int filter = layer.R * layer.S, taps = layer.C * filter;
   if (i >= order.floats) {
-    const int at = static_cast<int>(i - order.floats);
+    const long long at = i - order.floats;
     if (at >= order.behind) return;
-    // A quad of zeros; or for each tap what TapSegments reads, in the order (c, r, s). The last segment's rows behind
-    // the last tap have no cell: none is so far down.
+    // A quad of zeros; or for each tap what TapSegments reads, in the order (c, r, s). Behind the last tap there are
+    // none that exist: no row is so far down.
     const int tap = at / 4, r = tap % filter / layer.S, s = tap % layer.S;
-    const int numbers[4] = {tap < taps ? r : 1 << 30, s, (tap / filter * layer.H + r) * layer.W + s,
-                            0};
-    reinterpret_cast<int*>(packed)[i] = order.of_tap > 0 ? 0 : numbers[at % 4];
+    const int numbers[4] = {r, s, (tap / filter * layer.H + r) * layer.W + s, 0};
+    const int of_none = at % 4 == 0 ? 1 << 30 : 0;
+    const int number = tap < taps ? numbers[at % 4] : of_none;
+    reinterpret_cast<int*>(packed)[i] = order.of_tap > 0 ? 0 : number;
     return;
   }
   const int k = i % order.row, position = i / order.row;

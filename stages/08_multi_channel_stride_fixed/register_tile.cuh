@@ -133,7 +133,7 @@ struct TapSegments {
                          const PackedFilters& order, const TileDivisors& by, int first_filter,
                          int first_pixel, int first_segment)
       : filters(packed, order, first_filter, first_segment), input(images) {
-    places = packed + order.floats + first_segment * kTapNumbers;
+    places = packed + order.floats + 1ll * first_segment * kTapNumbers;
     int pixel = first_pixel + threadIdx.x;
     if (pixel >= layer.N * layer.P * layer.Q) pixel = 0;
     const int n = pixel / by.map, in_map = pixel % by.map;

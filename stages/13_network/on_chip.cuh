@@ -91,10 +91,11 @@ __device__ void convolve(const OnChipStep& step, float* cells, int filters) {
     float* const to = cells + step.own + k * step.P * step.Q;
 #pragma unroll
     for (int i = 0; i < kOnChipOutputs; ++i) {
-      const int at = part * outputs + i, y = p + at / kOnChipColumns, x = q + at % kOnChipColumns;
-      if (i >= outputs || y >= step.P || x >= step.Q) continue;
+      const int at = part * outputs + i;
+      const int row = p + at / kOnChipColumns, column = q + at % kOnChipColumns;
+      if (i >= outputs || row >= step.P || column >= step.Q) continue;
       const float value = sum[i] + bias;
-      to[y * step.Q + x] = step.relu && value < 0.0f ? 0.0f : value;  // NaN stays
+      to[row * step.Q + column] = step.relu && value < 0.0f ? 0.0f : value;  // NaN stays
     }
   }
 }

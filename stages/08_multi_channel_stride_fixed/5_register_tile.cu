@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(kRegisterShapes[kShape].threads(),
                                     Segments<kTile.filters, kTile.pixels, kAtOnce, kThreads>>;
   Source source(input, packed, layer, order, by, first_filter, first_pixel, begin);
   float* const first_taps = on_chip + (kStages - 1) * kStage;  // a place that is filled last
-  if (kFew) {
+  if constexpr (kFew) {
     source.copy_first_taps(first_taps);
     __pipeline_commit();
     __pipeline_wait_prior(0);

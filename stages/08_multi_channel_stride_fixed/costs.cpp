@@ -365,7 +365,7 @@ class TileWalk {
 
   void copy_pixels() {
     const bool few =
-        order_.of_tap == 0;  // then there is no copy of a ghost, and a thread has all channels
+        order_.of_tap == 0;  // then ghosts are not copied, and a thread has all channels
     const std::int64_t row = shape_.pixels / tile_.at_once;  // threads for those of a channel
     const std::int64_t plane = std::int64_t{layer_.H()} * layer_.W();
     Times behind(0);  // the channels, those that two segments have twice

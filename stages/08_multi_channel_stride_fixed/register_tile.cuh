@@ -85,8 +85,6 @@ struct Segments {
     next_cell = exists ? image + (own_channel * layer.H + h + r) * layer.W + w + s : zeros;
   }
 
-  __device__ void copy_first_taps(float*) const {}  // they are counted through
-
   // To [kSegmentChannels][kFilters], [kSegmentChannels][kPixels] of shared memory.
   __device__ void copy_next(float* stage, const float* /*taps*/, const LayerNumbers& layer,
                             const PackedFilters& order) {

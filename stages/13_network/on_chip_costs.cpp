@@ -30,11 +30,9 @@ void for_each_warp_of(std::int64_t items, Visit visit) {
 // Behind the packed filters, but for what other blocks hand over of the first step's map.
 void make_frames(const BlockOf& block, const OnChip& net) {
   const OnChipStep& step = net.step[0];
-  const std::int64_t first_k = std::int64_t{block.rank} * step.share;
-  const std::int64_t many =
-      std::max<std::int64_t>(std::min<std::int64_t>(step.share, step.K - first_k), 0);
-  const std::int64_t begin = step.to.begin / 4, own = begin + first_k * step.to.plane / 4;
-  const std::int64_t own_end = own + (many * step.to.plane + 3) / 4;
+  const Cells channels = block.channels(step);
+  const std::int64_t begin = step.to.begin / 4, own = begin + channels.begin * step.to.plane / 4;
+  const std::int64_t own_end = own + (channels.size() * step.to.plane + 3) / 4;
   const std::int64_t end =
       begin + (step.size != 0 ? (std::int64_t{step.K} * step.to.plane + 3) / 4 : 0);
   for_each_warp_of(net.quads - net.packed_quads, [&](Cells warp) {

@@ -35,57 +35,43 @@ __global__ void __launch_bounds__(kOnChipThreads, 1)
   for (int i = threadIdx.x; i < net.packed_quads; i += kOnChipThreads) {
     __pipeline_memcpy_async(quads + i, own_packed + i, sizeof(float4));
   }
-  make_frames(net, quads, rank);
   cudaTriggerProgrammaticLaunchCompletion();  // where calls overlap; else both do nothing
   cudaGridDependencySynchronize();
-  __syncthreads();
-  const float* const picture = input + n * net.C * net.H * net.W;
-#pragma unroll 1
-  for (int i = threadIdx.x; i < net.C * net.H * net.W; i += kOnChipThreads) {
-    const int line = i / net.by_W, w = i - line * net.W;
-    const int c = line / net.by_H, h = line - c * net.H;
-    float* const to = cells + net.input.begin + net.input.first + c * net.input.plane;
-    __pipeline_memcpy_async(to + h * net.input.pitch + w, picture + i, sizeof(float));
-  }
+  fetch(input + n * net.C * net.H * net.W, net, cells);
   __pipeline_commit();
-  // Awaited when something is handed over for the first time. Says that this block has begun, and no more: what
-  // others write until the next barrier it has not written. (Single outputs lie where there are zeros.)
-  if (net.step[0].size == 0) cluster.barrier_arrive();
-  if (net.step[0].size != 0) __cluster_barrier_arrive_relaxed();  // spares a fence
+  fill_up(net, cells);
+  // Says that this block has begun, and no more, which spares a fence: what others write it has not touched.
+  __cluster_barrier_arrive_relaxed();
   __pipeline_wait_prior(0);
   __syncthreads();
 
   for (int i = 0; i < net.count; ++i) {
     const OnChipStep& step = net.step[i];
-    const int first_k = rank * step.share, many = max(min(step.share, step.K - first_k), 0);
-    const int to = step.to.begin + first_k * step.to.plane;
+    const int many = channels_of(step, rank), first_k = rank * step.share;
+    const int own = step.to.begin + first_k * step.to.plane.value;
+    if (step.alone && rank > 0) break;  // nobody will ask for this block's memory again
+    float* const sums = step.sums + (n * step.K + first_k) * step.P * step.Q;
+    float* const pooled = step.pooled + (n * step.K + first_k) * step.PP * step.PQ;
     if (step.size == 0) {
       if (i == 0) cluster.barrier_wait();
-      if (step.alone && rank > 0) break;  // nobody will ask for this block's memory again
-      // A lane tells a block: all of them, or the first, which goes on alone, and this one, which stores it.
-      const bool all = !step.alone && !net.step[i + 1].alone;
-      const int told = all ? kBlocks : rank > 0 ? 2 : 1, lane = threadIdx.x % kWarpSize;
-      const int whom = all || lane == 0 ? lane : rank;
+      // A lane tells a block: all of them, or the first, which goes on alone. The last lane stores the output.
+      const bool first_only = step.alone || net.step[i + 1].alone;
+      const int lane = threadIdx.x % kWarpSize, tell = first_only ? 1 : kBlocks;
       connect(step, cells, many, [&](int k, float value) {
-        if (lane < told) cluster.map_shared_rank(cells, whom)[to + k] = value;
+        if (lane < tell) cluster.map_shared_rank(cells, lane)[own + k] = value;
+        if (lane == kWarpSize - 1) sums[k] = value;
+        if (lane == kWarpSize - 1 && step.window > 0) pooled[k] = value;
       });
     } else {
-      convolve(step, cells, many);
+      convolve(step, cells, many, sums);
       __syncthreads();
-      pool(step, cells, first_k, many);
+      pool(step, cells, first_k, many, pooled);
       __syncthreads();
       if (i == 0) cluster.barrier_wait();  // all have begun
-      hand_over<kBlocks>(quads + to / 4, (many * step.to.plane + 3) / 4, rank);
+      hand_over<kBlocks>(cells + own, many * step.to.plane.value, rank);
     }
-    // Maps are stored between arriving and waiting: a barrier of the cluster waits for stores made before it. What
-    // threads have told each other can be stored only after it.
-    const bool is_map = step.size != 0 && !step.alone;
-    if (!step.alone) cluster.barrier_arrive();
-    if (is_map) store(step, cells, rank, n);
-    if (!step.alone) cluster.barrier_wait();
     if (step.alone) __syncthreads();
-    // The first warp has the softmax to do, and of few categories nothing to store.
-    if (!is_map && (threadIdx.x >= kWarpSize || !step.alone)) store(step, cells, rank, n);
+    if (!step.alone) cluster.sync();
   }
   if (rank == 0 && threadIdx.x < kWarpSize)
     softmax(cells + net.logits, output + n * net.categories, net.categories);

@@ -2,74 +2,99 @@
 #pragma once
 
 #include <cooperative_groups.h>
+#include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 
 #include "stages/13_network/on_chip.hpp"
 
 namespace halo::network {
 
-// All behind the packed filters is zeros at first: frames, and what fills up the last four cells. But not what other blocks
-// hand over of the first step's map: it comes with their frames, and may come before.
-__device__ inline void make_frames(const OnChip& net, float4* quads, int rank) {
-  const OnChipStep& step = net.step[0];
-  const bool maps = step.size != 0;  // else single outputs
-  const int first_k = rank * step.share, many = max(min(step.share, step.K - first_k), 0);
-  const int begin = step.to.begin / 4, own = begin + first_k * step.to.plane / 4;
-  const int own_end = own + (many * step.to.plane + 3) / 4;
-  const int end = maps ? begin + (step.K * step.to.plane + 3) / 4 : begin;
-#pragma unroll 1
-  for (int i = net.packed_quads + threadIdx.x; i < net.quads; i += kOnChipThreads) {
-    if (i >= begin && i < end && (i < own || i >= own_end)) continue;
-    quads[i] = make_float4(0, 0, 0, 0);
+__device__ inline int channels_of(const OnChipStep& step, int rank) {
+  return max(min(step.share, step.K - rank * step.share), 0);
+}
+
+// Calls use(i, c, h, w) for the i-th float of so many channels of a map: rows and columns of its frame are below 0, or
+// from the map's own numbers on; with what fills up a quad, c may be `channels`.
+template <class Use>
+__device__ void for_each_cell(const OnChipMap& map, int channels, Use use) {
+  const int end = (channels * map.plane.value + 3) / 4 * 4;
+#pragma unroll 1  // it hardly ever has a second turn, and four turns' code would push other layers' out of the cache
+  for (int i = threadIdx.x; i < end; i += kOnChipThreads) {
+    const int c = i / map.plane, in_plane = i - c * map.plane.value;
+    const int row = in_plane / map.pitch;
+    use(i, c, row - map.above, in_plane - row * map.pitch.value - map.left);
   }
 }
 
-// Adds up what `parts` neighbouring lanes have of the same outputs. Each time a lane gives its neighbour one half of what
-// it has, and gets the other half: seven exchanges for eight lanes, and each is left with one output to store. (If
-// all added up everything it were 24, and one lane had eight.) Returns how many are left: sum[0], ...
-__device__ inline int add_up(float (&sum)[kOnChipOutputs], int part, int parts) {
-  int outputs = kOnChipOutputs;
+// An image to the first layer's map, with zeros around it.
+__device__ inline void fetch(const float* image,  // [C][H][W]
+                             const OnChip& net, float* cells) {
+  float* const map = cells + net.input.begin;
+  for_each_cell(net.input, net.C, [&](int i, int c, int h, int w) {
+    if (c < net.C && h >= 0 && h < net.H && w >= 0 && w < net.W) {
+      __pipeline_memcpy_async(map + i, image + (c * net.H + h) * net.W + w, sizeof(float));
+    } else {
+      map[i] = 0.0f;
+    }
+  });
+}
+
+// Zeros that fill up the last quad of single outputs: a lane each, one float after the other.
+__device__ inline void fill_up(const OnChip& net, float* cells) {
+  if (threadIdx.x >= net.count) return;
+  const OnChipStep& step = net.step[threadIdx.x];
+  if (step.size != 0) return;
+  for (int k = step.K; k % 4 != 0; ++k) cells[step.to.begin + k] = 0.0f;
+}
+
+// Adds up what 2^parts_bits neighbouring lanes have of the same outputs. Each time a lane gives its neighbour one half of
+// what it has, and gets the other half: seven exchanges for eight lanes and outputs, and each is left with one output
+// to store. (If all added up everything it were 24, and one lane had eight.) With more lanes than outputs several
+// are left with the same one.
+template <int kOutputs>
+__device__ void add_up(float (&sum)[kOutputs], int part, int parts_bits) {
+  int half = kOutputs / 2;
 #pragma unroll
-  for (int half = kOnChipOutputs / 2; half > 0; half /= 2) {
-    const int distance = parts * half / kOnChipOutputs;  // parts / 2, / 4, / 8
-    if (distance == 0) break;
-    const bool upper = part & distance;
+  for (int level = 0; level < kMostPartsBits; ++level, half /= 2) {
+    if (level >= parts_bits) break;
+    const int distance = 1 << (parts_bits - 1 - level);
+    const bool upper = half > 0 && (part & distance);
 #pragma unroll
-    for (int i = 0; i < half; ++i) {
+    for (int i = 0; i < max(half, 1); ++i) {
       const float give = upper ? sum[i] : sum[i + half];
       const float keep = upper ? sum[i + half] : sum[i];
       sum[i] = keep + __shfl_xor_sync(0xffffffffu, give, distance);
     }
-    outputs = half;
   }
-  return outputs;
 }
 
-// The block's filters over the map. A thread has 4 rows of 2 columns; lanes that have parts of the same sums are neighbours.
-template <int kSize>
-__device__ void convolve(const OnChipStep& step, float* cells, int filters) {
+// The block's filters over the map; the sums stay on chip, and go to memory for whoever wants to look. A thread has kRows
+// rows of 2 columns; lanes that have parts of the same sums are neighbours.
+template <int kSize, int kRows>
+__device__ void convolve(const OnChipStep& step, float* cells, int filters, float* sums) {
   constexpr int kPitch = (kSize * kSize + 3) / 4 * 4;  // on_chip_tap_pitch(kSize)
-  constexpr int kPairs = (kSize + 1) / 2;
-  const int lane = threadIdx.x % kWarpSize;
-  const int across = (step.Q + kOnChipColumns - 1) / kOnChipColumns;
-  const int down = (step.P + kOnChipRows - 1) / kOnChipRows;
-  const int items = filters * down * across * step.parts;
+  constexpr int kPairs = (kSize + 1) / 2, kOutputs = kRows * kOnChipColumns;
+  constexpr int kBits = kRows == 4 ? 3 : kRows;  // of kOutputs
+  const int lane = threadIdx.x % kWarpSize, parts_bits = step.parts_bits, parts = 1 << parts_bits;
+  const int items = (filters * step.down.value * step.across.value) << parts_bits;
   for (int first = threadIdx.x - lane; first < items; first += kOnChipThreads) {
     const int item = min(first + lane, items - 1);  // all lanes of a warp go along
-    const int part = item & (step.parts - 1), tile = item >> (31 - __clz(step.parts));
-    const int line = tile / step.by_across, q = kOnChipColumns * (tile - line * across);
-    const int k = line / step.by_down, p = kOnChipRows * (line - k * down);
-    float sum[kOnChipOutputs] = {};
-    for (int c = part; c < step.C; c += step.parts) {
-      const float* corner = cells + step.from.begin + c * step.from.plane + p * step.from.pitch + q;
+    const int part = item & (parts - 1), tile = item >> parts_bits;
+    const int line = tile / step.across;
+    const int q = kOnChipColumns * (tile - line * step.across.value);
+    const int k = line / step.down, p = kRows * (line - k * step.down.value);
+    float sum[kOutputs] = {};
+    for (int c = part; c < step.C; c += parts) {
+      const float* corner =
+          cells + step.from.begin + c * step.from.plane.value + p * step.from.pitch.value + q;
       const float* taps = cells + step.taps + k * step.row + c * kPitch;
-      float2 window[kOnChipRows + kSize - 1][kPairs];
+      float2 window[kRows + kSize - 1][kPairs];
       float4 tap[kPitch / 4];
 #pragma unroll
-      for (int y = 0; y < kOnChipRows + kSize - 1; ++y) {
+      for (int y = 0; y < kRows + kSize - 1; ++y) {
 #pragma unroll
         for (int i = 0; i < kPairs; ++i) {
-          window[y][i] = reinterpret_cast<const float2*>(corner + y * step.from.pitch)[i];
+          window[y][i] = reinterpret_cast<const float2*>(corner + y * step.from.pitch.value)[i];
         }
       }
 #pragma unroll
@@ -78,32 +103,55 @@ __device__ void convolve(const OnChipStep& step, float* cells, int filters) {
       for (int i = 0; i < kSize * kSize; ++i) {
         const float one = reinterpret_cast<const float*>(tap)[i];
 #pragma unroll
-        for (int y = 0; y < kOnChipRows; ++y) {
+        for (int y = 0; y < kRows; ++y) {
           const float* row = reinterpret_cast<const float*>(window[y + i / kSize]) + i % kSize;
           sum[y * kOnChipColumns] += row[0] * one;
           sum[y * kOnChipColumns + 1] += row[1] * one;
         }
       }
     }
-    const int outputs = add_up(sum, part, step.parts);  // that are this lane's
-    if (first + lane >= items) continue;
+    add_up(sum, part, parts_bits);
+    // This lane has 2^own_bits of the outputs, from the first-th on; or several have the same one, which the first stores.
+    const int own_bits = max(kBits - parts_bits, 0), sharers_bits = max(parts_bits - kBits, 0);
+    const int begin = part >> sharers_bits << own_bits;
+    if (first + lane >= items || begin << sharers_bits >> own_bits != part) continue;
     const float bias = cells[step.taps + (k + 1) * step.row - 4];
-    float* const to = cells + step.own + k * step.P * step.Q;
+    const float lowest = step.relu ? 0.0f : -INFINITY;
+    const int place = (k * step.P + p) * step.Q + q;
 #pragma unroll
-    for (int i = 0; i < kOnChipOutputs; ++i) {
-      const int at = part * outputs + i;
-      const int row = p + at / kOnChipColumns, column = q + at % kOnChipColumns;
-      if (i >= outputs || row >= step.P || column >= step.Q) continue;
-      const float value = sum[i] + bias;
-      to[row * step.Q + column] = step.relu && value < 0.0f ? 0.0f : value;  // NaN stays
+    for (int i = 0; i < kOutputs; ++i) {
+      const int row = (begin + i) / kOnChipColumns, column = (begin + i) % kOnChipColumns;
+      if (i >= 1 << own_bits || p + row >= step.P || q + column >= step.Q) continue;
+      float value = sum[i] + bias;
+      if (value < lowest) value = lowest;  // not fmaxf, which makes a number of a NaN
+      cells[step.own + place + row * step.Q + column] = value;
+      sums[place + row * step.Q + column] = value;
     }
   }
 }
 
-__device__ void convolve(const OnChipStep& step, float* cells, int filters) {
-  if (step.size == 1) convolve<1>(step, cells, filters);
-  if (step.size == 3) convolve<3>(step, cells, filters);
-  if (step.size == 5) convolve<5>(step, cells, filters);
+// One jump: each comparison of a number that comes from the constant cache would wait for it anew.
+__device__ void convolve(const OnChipStep& step, float* cells, int filters, float* sums) {
+  switch (10 * step.size + step.rows) {
+    case 11:
+      return convolve<1, 1>(step, cells, filters, sums);
+    case 12:
+      return convolve<1, 2>(step, cells, filters, sums);
+    case 14:
+      return convolve<1, 4>(step, cells, filters, sums);
+    case 31:
+      return convolve<3, 1>(step, cells, filters, sums);
+    case 32:
+      return convolve<3, 2>(step, cells, filters, sums);
+    case 34:
+      return convolve<3, 4>(step, cells, filters, sums);
+    case 51:
+      return convolve<5, 1>(step, cells, filters, sums);
+    case 52:
+      return convolve<5, 2>(step, cells, filters, sums);
+    case 54:
+      return convolve<5, 4>(step, cells, filters, sums);
+  }
 }
 
 // The outputs of a fully connected layer, a warp each, or two at a time where there are more than warps: then both wait
@@ -142,61 +190,65 @@ __device__ void connect(const OnChipStep& step, const float* cells, int filters,
   }
 }
 
-// The largest cell or the average of a window, of which rows x columns exist.
-template <int kWindow>  // 0: a cell as it is
-__device__ float pool(const float* corner, int pitch, int rows, int columns, bool average) {
-  if constexpr (kWindow == 0) {
-    return *corner;
-  } else {
-    float result = average ? 0.0f : -INFINITY;
-#pragma unroll
-    for (int i = 0; i < kWindow * kWindow; ++i) {
-      if (i / kWindow >= rows || i % kWindow >= columns) continue;
-      const float cell = corner[i / kWindow * pitch + i % kWindow];
-      result = average ? result + cell : fmaxf(result, cell);
-    }
-    if (average) result /= rows * columns;
-    return result;
-  }
-}
-
-// The block's channels, from first_k on, pooled or as they are, to the next layer's map.
+// The largest cell or the average of a window, of which at most rows x columns exist.
 template <int kWindow>
-__device__ void pool(const OnChipStep& step, float* cells, int first_k, int channels) {
-  const bool of_sums = step.size > 0;
-  const int plane = of_sums ? step.P * step.Q : step.from.plane;
-  const int pitch = of_sums ? step.Q : step.from.pitch;
-  const float* from = cells + (of_sums ? step.own : step.from.begin + first_k * plane);
-  float* to = cells + step.to.begin + step.to.first + first_k * step.to.plane;
-#pragma unroll 1  // it hardly ever has a second turn, and four turns' code would push other layers' out of the cache
-  for (int i = threadIdx.x; i < channels * step.PP * step.PQ; i += kOnChipThreads) {
-    const int line = i / step.by_PQ, q = i - line * step.PQ;
-    const int k = line / step.by_PP, p = line - k * step.PP;
-    const int h = p * step.stride, w = q * step.stride;
-    const float value =
-        pool<kWindow>(from + k * plane + h * pitch + w, pitch, min(kWindow, step.P - h),
-                      min(kWindow, step.Q - w), step.average);
-    to[k * step.to.plane + p * step.to.pitch + q] = value;
+__device__ float pool(const float* corner, int pitch, int rows, int columns, bool average) {
+  float result = average ? 0.0f : -INFINITY;
+#pragma unroll
+  for (int i = 0; i < kWindow * kWindow; ++i) {
+    if (i / kWindow >= rows || i % kWindow >= columns) continue;
+    const float cell = corner[i / kWindow * pitch + i % kWindow];
+    result = average ? result + cell : fmaxf(result, cell);
   }
+  if (average) result /= min(rows, kWindow) * min(columns, kWindow);
+  return result;
 }
 
-__device__ void pool(const OnChipStep& step, float* cells, int first_k, int channels) {
-  if (step.window == 0) pool<0>(step, cells, first_k, channels);
-  if (step.window == 1) pool<1>(step, cells, first_k, channels);
-  if (step.window == 2) pool<2>(step, cells, first_k, channels);
-  if (step.window == 3) pool<3>(step, cells, first_k, channels);
+__device__ float pool(const OnChipStep& step, const float* corner, int pitch, int rows,
+                      int columns) {
+  switch (step.window) {
+    case 1:
+      return pool<1>(corner, pitch, rows, columns, step.average);
+    case 2:
+      return pool<2>(corner, pitch, rows, columns, step.average);
+    case 3:
+      return pool<3>(corner, pitch, rows, columns, step.average);
+  }
+  return *corner;  // no pooling: a cell as it is
+}
+
+// The block's channels, from first_k on, pooled or as they are, to the next layer's map, with zeros around them; what
+// is pooled goes to memory as well.
+__device__ void pool(const OnChipStep& step, float* cells, int first_k, int channels,
+                     float* pooled) {
+  const bool of_sums = step.size > 0;
+  const int plane = of_sums ? step.P * step.Q : step.from.plane.value;
+  const int pitch = of_sums ? step.Q : step.from.pitch.value;
+  const float* const from = cells + (of_sums ? step.own : step.from.begin + first_k * plane);
+  float* const to = cells + step.to.begin + first_k * step.to.plane.value;
+  for_each_cell(step.to, channels, [&](int i, int k, int p, int q) {
+    float value = 0.0f;
+    if (k < channels && p >= 0 && p < step.PP && q >= 0 && q < step.PQ) {
+      const int h = p * step.stride, w = q * step.stride;
+      value = pool(step, from + k * plane + h * pitch + w, pitch, step.P - h, step.Q - w);
+      if (step.window > 0) pooled[(k * step.PP + p) * step.PQ + q] = value;
+    }
+    to[i] = value;
+  });
 }
 
 // The block's channels of a map, frames and all, to the same place in all other blocks: a warp a block. (A thread that
 // stored its cells in all of them had up to fifteen stores in turn.)
 template <int kBlocks>
-__device__ void hand_over(float4* own, int count, int rank) {
+__device__ void hand_over(float* own, int floats, int rank) {
   const auto cluster = cooperative_groups::this_cluster();
   const int lane = threadIdx.x % kWarpSize;
   constexpr int kWarps = kOnChipThreads / kWarpSize;
   for (int other = 1 + threadIdx.x / kWarpSize; other < kBlocks; other += kWarps) {
-    float4* const there = cluster.map_shared_rank(own, (rank + other) % kBlocks);
-    for (int q = lane; q < count; q += kWarpSize) there[q] = own[q];
+    float* const there = cluster.map_shared_rank(own, (rank + other) % kBlocks);
+    for (int i = 4 * lane; i < floats; i += 4 * kWarpSize) {
+      *reinterpret_cast<float4*>(there + i) = *reinterpret_cast<const float4*>(own + i);
+    }
   }
 }
 
@@ -216,29 +268,6 @@ __device__ void softmax(const float* logits, float* output, int categories) {
     sum += __shfl_xor_sync(0xffffffffu, sum, distance);
   }
   if (c < categories) output[c] = power / sum;
-}
-
-// What the block has found of this step, for whoever wants to look at it: from where it still lies on chip. The last
-// warps first: behind the last step the first one has the softmax to do.
-__device__ void store(const OnChipStep& step, const float* cells, int rank, int n) {
-  const int first_k = rank * step.share, many = min(step.share, step.K - first_k);
-  const int plane = step.P * step.Q;
-  const float* const maps = cells + step.to.begin + first_k * step.to.plane;
-  const float* const sums = step.size > 0 ? cells + step.own : maps;
-  float* const to = step.sums + (n * step.K + first_k) * plane;
-  const int first = kOnChipThreads - 1 - threadIdx.x;
-#pragma unroll 1
-  for (int j = first; step.size >= 0 && j < many * plane; j += kOnChipThreads) {
-    to[j] = sums[j];
-  }
-  const int pooled = step.window > 0 ? many * step.PP * step.PQ : 0;
-  float* const pooled_to = step.pooled + (n * step.K + first_k) * step.PP * step.PQ;
-#pragma unroll 1
-  for (int j = first; j < pooled; j += kOnChipThreads) {
-    const int line = j / step.by_PQ, k = line / step.by_PP;
-    const int row = (line - k * step.PP) * step.to.pitch + j - line * step.PQ;
-    pooled_to[j] = maps[step.to.first + k * step.to.plane + row];
-  }
 }
 
 }  // namespace halo::network

@@ -10,9 +10,9 @@ namespace halo::network {
 constexpr int kOnChipThreads = 256;
 constexpr int kOnChipSteps = 6;  // most
 constexpr int kMostCategories = kWarpSize;
-// Outputs of a thread that convolves.
-constexpr int kOnChipRows = 4, kOnChipColumns = 2, kOnChipOutputs = kOnChipRows * kOnChipColumns;
-constexpr int kMostParts = kOnChipOutputs;  // then each has one output to store
+// Outputs of a thread that convolves: 1, 2 or 4 rows of so many columns.
+constexpr int kOnChipColumns = 2;
+constexpr int kMostPartsBits = 3;
 
 // Floats from a channel's taps to the next one's: whole fours.
 constexpr int on_chip_tap_pitch(int size) { return (size * size + 3) / 4 * 4; }
@@ -20,9 +20,9 @@ constexpr int on_chip_tap_pitch(int size) { return (size * size + 3) / 4 * 4; }
 // A map in the shared memory of each block: floats from its start, with a frame of zeros where the layer that
 // reads it has padding. A channel begins on a quad, or all have one cell.
 struct OnChipMap {
-  int begin;         // of shared memory
-  int first;         // from `begin` to the first channel's first cell
-  int plane, pitch;  // from channel to channel, from row to row
+  int begin;             // of shared memory
+  int above, left;       // rows and columns of zeros before a channel's first cell
+  Divisor plane, pitch;  // from channel to channel, from row to row
 };
 
 // Filters, with pooling behind them where there is any; or pooling alone.
@@ -32,13 +32,14 @@ struct OnChipStep {
   float* pooled;   // [N][K][PP][PQ]; null where there is no pooling
   int C, K, P, Q;  // of the sums, or of what is pooled
   int size;        // filters are size x size; 0: they cover the map; -1: none
-  int parts;       // lanes that share the channels of an output; a power of two
+  int rows;        // of a thread's outputs
+  int parts_bits;  // 2^parts_bits lanes share the channels of an output: 1, 2, 4 or 8
   int share;       // channels of a block: block b has those from b * share on
   int taps,
       row;  // [share][row], the block's filters: begin; floats of each, the fourth from its end its bias
-  int own;                                   // [share][P][Q], what the block found
-  int window, stride, PP, PQ;                // window 0: no pooling, stride 1, PP = P, PQ = Q
-  Divisor by_across, by_down, by_PQ, by_PP;  // across, down: tiles of a thread's outputs
+  int own;                     // [share][P][Q], what the block found
+  int window, stride, PP, PQ;  // window 0: no pooling, stride 1, PP = P, PQ = Q
+  Divisor across, down;        // tiles of a thread's outputs
   bool average, relu;
   bool alone;  // the first block has all of it, and whatever follows
 };
@@ -46,9 +47,7 @@ struct OnChipStep {
 struct OnChip {
   OnChipMap input;
   int C, H, W;
-  Divisor by_H, by_W;
   int packed_quads;        // taps and biases of a block, at the start of shared memory
-  int quads;               // with the maps behind them, which begin as zeros
   int bytes;               // of shared memory
   int categories, logits;  // logits: where
   int count;

@@ -27,32 +27,60 @@ void for_each_warp_of(std::int64_t items, Visit visit) {
   for (const Cells warp : Cells{0, items}.pieces(kWarpSize)) visit(warp);
 }
 
-// Behind the packed filters, but for what other blocks hand over of the first step's map.
-void make_frames(const BlockOf& block, const OnChip& net) {
-  const OnChipStep& step = net.step[0];
-  const Cells channels = block.channels(step);
-  const std::int64_t begin = step.to.begin / 4, own = begin + channels.begin * step.to.plane / 4;
-  const std::int64_t own_end = own + (channels.size() * step.to.plane + 3) / 4;
-  const std::int64_t end =
-      begin + (step.size != 0 ? (std::int64_t{step.K} * step.to.plane + 3) / 4 : 0);
-  for_each_warp_of(net.quads - net.packed_quads, [&](Cells warp) {
-    block.tally.shared_store(wide_lanes(4, warp,
-                                        [&](std::int64_t item) {
-                                          const std::int64_t i = net.packed_quads + item;
-                                          const bool theirs =
-                                              i >= begin && i < end && (i < own || i >= own_end);
-                                          return theirs ? kNoCell : 4 * i;
-                                        }),
-                             block.N);
+// Where for_each_cell() of on_chip.cuh has its items: the i-th float of so many channels.
+struct Place {
+  std::int64_t i, c, h, w;
+};
+template <class Visit>
+void for_each_warp_of(const OnChipMap& map, std::int64_t channels, Visit visit) {
+  for_each_warp_of((channels * map.plane.value + 3) / 4 * 4, [&](Cells warp) {
+    visit(warp, [&](std::int64_t i) {
+      const std::int64_t in_plane = i % map.plane.value, row = in_plane / map.pitch.value;
+      return Place{i, i / map.plane.value, row - map.above, in_plane % map.pitch.value - map.left};
+    });
   });
+}
+
+bool is_of(const Place& at, std::int64_t channels, int rows, int columns) {
+  return at.c < channels && at.h >= 0 && at.h < rows && at.w >= 0 && at.w < columns;
+}
+
+void fetch(const BlockOf& block, const OnChip& net) {
+  const std::int64_t image = std::int64_t{net.C} * net.H * net.W;
+  for_each_warp_of(net.input, net.C, [&](Cells warp, auto place) {
+    const auto cells = [&](bool of_image, auto cell_of) {
+      return lanes(warp, [&](std::int64_t i) {
+        const Place at = place(i);
+        return is_of(at, net.C, net.H, net.W) == of_image ? cell_of(at) : kNoCell;
+      });
+    };
+    const auto on_chip = [&](const Place& at) { return net.input.begin + at.i; };
+    block.tally.load(
+        cells(true, [&](const Place& at) { return (at.c * net.H + at.h) * net.W + at.w; }),
+        block.each_image(image));
+    block.tally.shared_store(cells(true, on_chip), block.N);
+    block.tally.shared_store(cells(false, on_chip), block.N);
+  });
+}
+
+// What fills up the last quad of single outputs: a lane each, one float after the other.
+void fill_up(const BlockOf& block, const OnChip& net) {
+  for (int j = 0; j < 3; ++j) {
+    block.tally.shared_store(lanes({0, net.count},
+                                   [&](std::int64_t i) {
+                                     const OnChipStep& step = net.step[i];
+                                     const int k = step.K + j;
+                                     const bool fills = step.size == 0 && k < (step.K + 3) / 4 * 4;
+                                     return fills ? step.to.begin + k : kNoCell;
+                                   }),
+                             block.N);
+  }
 }
 
 void convolve(const BlockOf& block, const OnChipStep& step, int tap_pitch) {
   const Cells channels = block.channels(step);
-  const int across = (step.Q + kOnChipColumns - 1) / kOnChipColumns;
-  const int down = (step.P + kOnChipRows - 1) / kOnChipRows;
-  const std::int64_t items = channels.size() * down * across * step.parts;
-  const std::int64_t rounds = block.N * (step.C / step.parts);
+  const int across = step.across, down = step.down, parts = 1 << step.parts_bits;
+  const std::int64_t items = channels.size() * down * across * parts;
   for_each_warp_of(items, [&](Cells warp) {
     const Cells lanes_of_warp{warp.begin,
                               warp.begin + kWarpSize};  // those beyond do as the last one
@@ -60,46 +88,68 @@ void convolve(const BlockOf& block, const OnChipStep& step, int tap_pitch) {
       std::int64_t part, k, p, q;
     };
     const auto tile_of = [&](std::int64_t item) {
-      const std::int64_t tile = item / step.parts;
-      return Tile{item % step.parts, tile / across / down, tile / across % down * kOnChipRows,
+      const std::int64_t tile = item / parts;
+      return Tile{item % parts, tile / across / down, tile / across % down * step.rows,
                   tile % across * kOnChipColumns};
     };
     const auto last = [&](std::int64_t item) { return tile_of(std::min(item, items - 1)); };
-    // A round is a channel for each part. Its loads lie alike in the banks: only the first is looked at.
-    constexpr int kRowsBesides = kOnChipRows - 1;
+    // A round is a channel for each part that has one. Its loads lie alike in the banks, but for those of the last
+    // round, which fewer parts may have.
     const int pairs = (step.size + 1) / 2;
-    block.tally.shared_load(wide_lanes(2, lanes_of_warp,
-                                       [&](std::int64_t item) {
-                                         const Tile tile = last(item);
-                                         return step.from.begin + tile.part * step.from.plane +
-                                                tile.p * step.from.pitch + tile.q;
-                                       }),
-                            rounds * (step.size + kRowsBesides) * pairs);
-    block.tally.shared_load(wide_lanes(4, lanes_of_warp,
-                                       [&](std::int64_t item) {
-                                         const Tile tile = last(item);
-                                         return step.taps + tile.k * step.row +
-                                                tile.part * tap_pitch;
-                                       }),
-                            rounds * (tap_pitch / 4));
-    // Of a tile's outputs each part stores its share.
+    const auto rounds = [&](std::int64_t channels, std::int64_t times) {
+      block.tally.shared_load(wide_lanes(2, lanes_of_warp,
+                                         [&](std::int64_t item) {
+                                           const Tile tile = last(item);
+                                           return tile.part >= channels
+                                                      ? kNoCell
+                                                      : step.from.begin +
+                                                            tile.part * step.from.plane.value +
+                                                            tile.p * step.from.pitch.value + tile.q;
+                                         }),
+                              times * (step.rows + step.size - 1) * pairs);
+      block.tally.shared_load(wide_lanes(4, lanes_of_warp,
+                                         [&](std::int64_t item) {
+                                           const Tile tile = last(item);
+                                           return tile.part >= channels
+                                                      ? kNoCell
+                                                      : step.taps + tile.k * step.row +
+                                                            tile.part * tap_pitch;
+                                         }),
+                              times * (tap_pitch / 4));
+    };
+    rounds(parts, block.N * (step.C / parts));
+    if (step.C % parts != 0) rounds(step.C % parts, block.N);
+    // Of a tile's outputs each part stores its share, on chip and in memory; or several have one, which one stores.
+    const int outputs = step.rows * kOnChipColumns;
+    const int share = std::max(outputs / parts, 1);
+    const int sharers = std::max(parts / outputs, 1);
+    const auto stores = [&](std::int64_t item) {
+      return item < items && tile_of(item).part % sharers == 0;
+    };
     block.tally.shared_load(
         lanes(lanes_of_warp,
               [&](std::int64_t item) {
-                return item < items ? step.taps + (tile_of(item).k + 1) * step.row - 4 : kNoCell;
+                return stores(item) ? step.taps + (tile_of(item).k + 1) * step.row - 4 : kNoCell;
               }),
         block.N);
-    const int share = kOnChipOutputs / step.parts;
     for (int i = 0; i < share; ++i) {
       const auto at = [&](std::int64_t item) {
         const Tile tile = tile_of(item);
-        const std::int64_t output = tile.part * share + i;
+        const std::int64_t output = tile.part / sharers * share + i;
         const std::int64_t p = tile.p + output / kOnChipColumns;
         const std::int64_t q = tile.q + output % kOnChipColumns;
-        if (item >= items || p >= step.P || q >= step.Q) return kNoCell;
-        return step.own + (tile.k * step.P + p) * step.Q + q;
+        if (!stores(item) || p >= step.P || q >= step.Q) return kNoCell;
+        return (tile.k * step.P + p) * step.Q + q;
       };
-      block.tally.shared_store(lanes(lanes_of_warp, at), block.N);
+      const auto behind = [&](std::int64_t first) {
+        return lanes(lanes_of_warp, [&](std::int64_t item) {
+          const std::int64_t place = at(item);
+          return place == kNoCell ? kNoCell : first + place;
+        });
+      };
+      const std::int64_t map = std::int64_t{step.P} * step.Q;
+      block.tally.shared_store(behind(step.own), block.N);
+      block.tally.store(behind(channels.begin * map), block.each_image(step.K * map));
     }
   });
 }
@@ -107,30 +157,33 @@ void convolve(const BlockOf& block, const OnChipStep& step, int tap_pitch) {
 void pool(const BlockOf& block, const OnChipStep& step) {
   const Cells channels = block.channels(step);
   const bool of_sums = step.size > 0;
-  const std::int64_t plane = of_sums ? step.P * step.Q : step.from.plane;
-  const std::int64_t pitch = of_sums ? step.Q : step.from.pitch;
+  const std::int64_t plane = of_sums ? step.P * step.Q : step.from.plane.value;
+  const std::int64_t pitch = of_sums ? step.Q : step.from.pitch.value;
   const std::int64_t from = of_sums ? step.own : step.from.begin + channels.begin * plane;
-  const std::int64_t to = step.to.begin + step.to.first + channels.begin * step.to.plane;
+  const std::int64_t to = step.to.begin + channels.begin * step.to.plane.value;
   const int window = std::max(step.window, 1), stride = step.stride;
-  for_each_warp_of(channels.size() * step.PP * step.PQ, [&](Cells warp) {
+  for_each_warp_of(step.to, channels.size(), [&](Cells warp, auto place) {
+    const auto outputs = [&](auto cell_of) {
+      return lanes(warp, [&](std::int64_t i) {
+        const Place at = place(i);
+        return is_of(at, channels.size(), step.PP, step.PQ) ? cell_of(at) : kNoCell;
+      });
+    };
     for (int i = 0; i < window * window; ++i) {
       block.tally.shared_load(
-          lanes(warp,
-                [&](std::int64_t item) {
-                  const std::int64_t h = item / step.PQ % step.PP * stride + i / window;
-                  const std::int64_t w = item % step.PQ * stride + i % window;
-                  const std::int64_t k = item / step.PQ / step.PP;
-                  return h < step.P && w < step.Q ? from + k * plane + h * pitch + w : kNoCell;
-                }),
+          outputs([&](const Place& at) {
+            const std::int64_t h = at.h * stride + i / window, w = at.w * stride + i % window;
+            return h < step.P && w < step.Q ? from + at.c * plane + h * pitch + w : kNoCell;
+          }),
           block.N);
     }
-    block.tally.shared_store(lanes(warp,
-                                   [&](std::int64_t item) {
-                                     const std::int64_t line = item / step.PQ;
-                                     return to + line / step.PP * step.to.plane +
-                                            line % step.PP * step.to.pitch + item % step.PQ;
-                                   }),
-                             block.N);
+    if (step.window > 0) {
+      block.tally.store(outputs([&](const Place& at) {
+                          return ((channels.begin + at.c) * step.PP + at.h) * step.PQ + at.w;
+                        }),
+                        block.each_image(std::int64_t{step.K} * step.PP * step.PQ));
+    }
+    block.tally.shared_store(Cells(warp.shifted(to)), block.N);
   });
 }
 
@@ -144,35 +197,20 @@ void connect(const BlockOf& block, const OnChipStep& step, const OnChipStep& nex
     pairs += std::min(kWarps, channels.size() - k);
   }
   block.tally.shared_load(quads({0, step.row - 4}), often + pairs * block.N);
-  block.tally.shared_load(one(0), often);   // the bias
-  block.tally.shared_store(one(0), often);  // to the own map
-  if (step.alone) return;
-  // And to the other blocks', where the cells lie in other sectors; or to the first one's, if that goes on alone.
-  const std::int64_t others = !next.alone ? block.blocks - 1 : block.rank > 0 ? 1 : 0;
-  block.tally.dshared_store(strided(0, others, kWarpSize), often);
-}
-
-// What a block has found, once more.
-void store(const BlockOf& block, const OnChipStep& step) {
-  const Cells channels = block.channels(step);
-  const auto put = [&](std::int64_t map) {
-    const Cells maps{0, channels.size() * map};
-    block.tally.store(Cells(maps.shifted(channels.begin * map)), block.each_image(step.K * map));
-    return maps;
-  };
-  if (step.size >= 0) {
-    block.tally.shared_load(put(std::int64_t{step.P} * step.Q), block.N);
+  block.tally.shared_load(one(0), often);  // the bias
+  for (std::int64_t k = channels.begin; k < channels.end; ++k) {
+    for (int i = 0; i < (step.window > 0 ? 2 : 1); ++i) {
+      block.tally.store(one(k), block.each_image(step.K));
+    }
   }
-  if (step.window == 0) return;
-  for_each_warp_of(put(std::int64_t{step.PP} * step.PQ).size(), [&](Cells warp) {
-    block.tally.shared_load(lanes(warp,
-                                  [&](std::int64_t item) {
-                                    const std::int64_t line = item / step.PQ;
-                                    return line / step.PP * step.to.plane +
-                                           line % step.PP * step.to.pitch + item % step.PQ;
-                                  }),
-                            block.N);
-  });
+  // To all blocks' maps, where the cells lie in other sectors; or to the first one's, which goes on alone.
+  if (step.alone || next.alone) {
+    const bool away = block.rank > 0;
+    (away ? block.tally.dshared_store(one(0), often) : block.tally.shared_store(one(0), often));
+    return;
+  }
+  block.tally.shared_store(one(0), often);
+  block.tally.dshared_store(strided(0, block.blocks - 1, kWarpSize), often);
 }
 
 }  // namespace
@@ -188,25 +226,14 @@ Cost predict_on_chip(const std::vector<Layer>& layers, int blocks) {
     const Cells packed{0, 4 * net.packed_quads};
     tally.load(quads(packed.shifted(rank * packed.size())), N);
     tally.shared_store(quads({0, 4 * net.packed_quads}), N);
-    make_frames(block, net);
-    const std::int64_t cells = std::int64_t{net.C} * net.H * net.W;
-    tally.load(Cells{0, cells}, every(cells, N));
-    for_each_warp_of(cells, [&](Cells warp) {
-      tally.shared_store(lanes(warp,
-                               [&](std::int64_t cell) {
-                                 const std::int64_t line = cell / net.W;
-                                 return net.input.begin + net.input.first +
-                                        line / net.H * net.input.plane +
-                                        line % net.H * net.input.pitch + cell % net.W;
-                               }),
-                         N);
-    });
-    tally.barriers(3 * N);
+    fetch(block, net);
+    fill_up(block, net);
+    // The block awaits its copies, and the cluster, unless others have nothing to do.
+    tally.barriers(N * (net.step[0].alone && rank > 0 ? 1 : 2));
     for (int i = 0; i < net.count; ++i) {
       const OnChipStep& step = net.step[i];
       if (step.alone && rank > 0) break;
-      store(block, step);
-      tally.barriers(N * (step.size == 0 ? 1 : 3));
+      tally.barriers(N * (step.size != 0 ? 3 : 1));
       const Cells channels = block.channels(step);
       if (channels.empty()) continue;
       if (step.size == 0) {
@@ -216,7 +243,7 @@ Cost predict_on_chip(const std::vector<Layer>& layers, int blocks) {
       if (step.size > 0) convolve(block, step, division.pitch[static_cast<std::size_t>(i)]);
       pool(block, step);
       if (blocks == 1) continue;
-      const Cells floats{0, (channels.size() * step.to.plane + 3) / 4 * 4};
+      const Cells floats{0, (channels.size() * step.to.plane.value + 3) / 4 * 4};
       const Run handed = quads(floats.shifted(step.to.begin + channels.begin * step.to.plane));
       tally.shared_load(handed, N * (blocks - 1));
       tally.dshared_store(handed, N * (blocks - 1));

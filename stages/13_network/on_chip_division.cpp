@@ -1,12 +1,15 @@
 #include "stages/13_network/on_chip_division.hpp"
 
 #include <algorithm>
+#include <cstdint>
+
+#include "common/conv/quotient.hpp"
 
 namespace halo::network {
 
 namespace {
 
-constexpr int round_up(int value, int to) { return (value + to - 1) / to * to; }
+int round_up(int value, int to) { return static_cast<int>(rounded_up(value, to)); }
 
 std::string refuses_convolution(const conv::ConvLayer& layer) {
   if (layer.stride_h() != 1 || layer.stride_w() != 1) return "it convolves with stride 1 only";
@@ -32,6 +35,34 @@ OnChipStep with_filters(const Weighted& layer, int blocks) {
   step.relu = layer.relu;
   step.share = (step.K + blocks - 1) / blocks;
   return step;
+}
+
+// Roughly, the instructions of a thread that convolves: with so few warps on an SM they take their time one by one.
+std::int64_t instructions(const OnChipStep& step, int rows, int parts_bits) {
+  const int parts = 1 << parts_bits, outputs = rows * kOnChipColumns, taps = step.size * step.size;
+  const std::int64_t items =
+      quotient_up(step.P, rows) * quotient_up(step.Q, kOnChipColumns) * step.share * parts;
+  const int loads = (rows + step.size - 1) * ((step.size + 1) / 2) + (taps + 3) / 4;
+  int of_sums = 12 * std::max(outputs / parts, 1);  // that are stored
+  for (int half = outputs / 2, left = parts / 2; left > 0; left /= 2, half /= 2) {
+    of_sums += 4 * std::max(half, 1);  // that are exchanged
+  }
+  const std::int64_t of_channels = quotient_up(step.C, parts) * (10 + loads + outputs * taps);
+  return quotient_up(items, kOnChipThreads) * (40 + of_channels + of_sums);
+}
+
+// Rows and parts of the fewest instructions.
+// Rows and parts of the fewest instructions.
+void divide_sums(OnChipStep& step) {
+  std::int64_t least = INT64_MAX;
+  for (int rows = 1; rows <= 4; rows *= 2) {
+    for (int bits = 0; bits <= kMostPartsBits && 1 << bits < 2 * step.C; ++bits) {
+      const std::int64_t these = instructions(step, rows, bits);
+      if (these < least) least = these, step.rows = rows, step.parts_bits = bits;
+    }
+  }
+  step.across = (step.Q + kOnChipColumns - 1) / kOnChipColumns;
+  step.down = (step.P + step.rows - 1) / step.rows;
 }
 
 }  // namespace
@@ -110,22 +141,18 @@ OnChipDivision divide_on_chip(const std::vector<Layer>& layers, int blocks) {
     const conv::Images& images = reads[i];
     OnChipMap map{};
     if (step.size > 0) {
-      const int across = (step.Q + kOnChipColumns - 1) / kOnChipColumns;
-      const int down = (step.P + kOnChipRows - 1) / kOnChipRows;
-      const int tiles = step.share * down * across;
-      step.parts = 1;
-      while (step.parts < kMostParts && step.C % (2 * step.parts) == 0 &&
-             2 * step.parts * tiles <= kOnChipThreads) {
-        step.parts *= 2;
-      }
-      step.by_across = across, step.by_down = down;
+      divide_sums(step);
       map.pitch = round_up(
-          std::max(images.W() + 2 * padding[i][1], across * kOnChipColumns + step.size - 1), 2);
-      const int rows = std::max(images.H() + 2 * padding[i][0], down * kOnChipRows + step.size - 1);
-      map.first = padding[i][0] * map.pitch + padding[i][1];
+          std::max(images.W() + 2 * padding[i][1], step.across * kOnChipColumns + step.size - 1),
+          2);
+      const int rows =
+          std::max(images.H() + 2 * padding[i][0], step.down * step.rows + step.size - 1);
+      map.above = padding[i][0], map.left = padding[i][1];
       // Where lanes share a sum, the channels that they read at the same time lie in different banks.
-      map.plane = round_up(rows * map.pitch, 4);
-      while (step.parts > 1 && map.plane % kWarpSize != kWarpSize / step.parts) map.plane += 4;
+      int plane = round_up(rows * map.pitch, 4);
+      const int parts = 1 << step.parts_bits;
+      while (parts > 1 && plane % kWarpSize != kWarpSize / parts) plane += 4;
+      map.plane = plane;
     } else {
       const int cells = images.H() * images.W();
       map.pitch = images.W();
@@ -135,7 +162,7 @@ OnChipDivision divide_on_chip(const std::vector<Layer>& layers, int blocks) {
     sizes.push_back(round_up(map.plane * images.C(), 4));
   }
   net.categories = output_of(layers.back()).C();
-  maps.push_back({0, 0, 1, 1});
+  maps.push_back({0, 0, 0, 1, 1});
   sizes.push_back(round_up(net.categories, 4));
 
   // Places: taps and biases, then maps, then what a block finds.
@@ -150,24 +177,21 @@ OnChipDivision divide_on_chip(const std::vector<Layer>& layers, int blocks) {
     if (maps[i + 1].plane == 1 && !step.alone) step.share = round_up(step.share, 4);
     const int size = step.size == 0 ? reads[i].H() * reads[i].W() : step.size * step.size;
     all.taps.push_back(size);
-    all.pitch.push_back(step.size == 0 ? maps[i].plane : on_chip_tap_pitch(step.size));
+    all.pitch.push_back(step.size == 0 ? maps[i].plane.value : on_chip_tap_pitch(step.size));
     if (step.size < 0) continue;
     step.row = round_up(step.C * all.pitch.back(), 4) + 4;
     step.taps = take(step.share * step.row);
   }
   net.packed_quads = end / 4;
   for (std::size_t i = 0; i < maps.size(); ++i) maps[i].begin = take(sizes[i]);
-  net.quads = end / 4;
   for (int i = 0; i < net.count; ++i) {
     OnChipStep& step = net.step[i];
     step.from = maps[i], step.to = maps[i + 1];
     if (step.size > 0) step.own = take(step.share * step.P * step.Q);
-    step.by_PQ = step.PQ, step.by_PP = step.PP;
   }
   net.input = maps[0];
   net.logits = maps.back().begin;
   net.C = reads[0].C(), net.H = reads[0].H(), net.W = reads[0].W();
-  net.by_H = net.H, net.by_W = net.W;
   net.bytes = end * 4;
   return all;
 }

@@ -322,9 +322,10 @@ TEST_CASE("layers on chip in one kernel: each of them right, and the traffic as 
   const std::vector<Network> networks = {
       begins(4).fully_connected("fc1", 1, false).softmax().build(),
       begins(131).fully_connected("fc1", 29).softmax().build(),
-      // Features that are no whole fours, of planes that are none.
+      // Features that are no whole fours, of planes that are none; pooling of single outputs.
       NetworkBuilder("chip", {1, 4, 7, 5})
           .fully_connected("fc1", 13)
+          .pooling("pool1", 1, 1)
           .fully_connected("fc2", 32)
           .softmax()
           .build(),

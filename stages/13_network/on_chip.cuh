@@ -111,7 +111,7 @@ __device__ void convolve(const OnChipStep& step, float* cells, int filters, floa
       }
     }
     add_up(sum, part, parts_bits);
-    // This lane has 2^own_bits of the outputs, from the first-th on; or several have the same one, which the first stores.
+    // This lane has 2^own_bits of the outputs, from `begin` on; or several have the same one, which the first stores.
     const int own_bits = max(kBits - parts_bits, 0), sharers_bits = max(parts_bits - kBits, 0);
     const int begin = part >> sharers_bits << own_bits;
     if (first + lane >= items || begin << sharers_bits >> own_bits != part) continue;

@@ -1,6 +1,7 @@
 // What 4_on_chip.cu must cost.
 #include <algorithm>
 
+#include "common/conv/quotient.hpp"
 #include "common/harness/traffic/tally.hpp"
 #include "stages/13_network/on_chip_division.hpp"
 
@@ -33,7 +34,7 @@ struct Place {
 };
 template <class Visit>
 void for_each_warp_of(const OnChipMap& map, std::int64_t channels, Visit visit) {
-  for_each_warp_of((channels * map.plane.value + 3) / 4 * 4, [&](Cells warp) {
+  for_each_warp_of(rounded_up(channels * map.plane, 4), [&](Cells warp) {
     visit(warp, [&](std::int64_t i) {
       const std::int64_t in_plane = i % map.plane.value, row = in_plane / map.pitch.value;
       return Place{i, i / map.plane.value, row - map.above, in_plane % map.pitch.value - map.left};
@@ -70,7 +71,7 @@ void fill_up(const BlockOf& block, const OnChip& net) {
                                    [&](std::int64_t i) {
                                      const OnChipStep& step = net.step[i];
                                      const int k = step.K + j;
-                                     const bool fills = step.size == 0 && k < (step.K + 3) / 4 * 4;
+                                     const bool fills = step.size == 0 && k < rounded_up(step.K, 4);
                                      return fills ? step.to.begin + k : kNoCell;
                                    }),
                              block.N);
@@ -96,11 +97,11 @@ void convolve(const BlockOf& block, const OnChipStep& step, int tap_pitch) {
     // A round is a channel for each part that has one. Its loads lie alike in the banks, but for those of the last
     // round, which fewer parts may have.
     const int pairs = (step.size + 1) / 2;
-    const auto rounds = [&](std::int64_t channels, std::int64_t times) {
+    const auto rounds = [&](std::int64_t busy, std::int64_t times) {
       block.tally.shared_load(wide_lanes(2, lanes_of_warp,
                                          [&](std::int64_t item) {
                                            const Tile tile = last(item);
-                                           return tile.part >= channels
+                                           return tile.part >= busy
                                                       ? kNoCell
                                                       : step.from.begin +
                                                             tile.part * step.from.plane.value +
@@ -110,7 +111,7 @@ void convolve(const BlockOf& block, const OnChipStep& step, int tap_pitch) {
       block.tally.shared_load(wide_lanes(4, lanes_of_warp,
                                          [&](std::int64_t item) {
                                            const Tile tile = last(item);
-                                           return tile.part >= channels
+                                           return tile.part >= busy
                                                       ? kNoCell
                                                       : step.taps + tile.k * step.row +
                                                             tile.part * tap_pitch;
@@ -133,23 +134,19 @@ void convolve(const BlockOf& block, const OnChipStep& step, int tap_pitch) {
               }),
         block.N);
     for (int i = 0; i < share; ++i) {
-      const auto at = [&](std::int64_t item) {
-        const Tile tile = tile_of(item);
-        const std::int64_t output = tile.part / sharers * share + i;
-        const std::int64_t p = tile.p + output / kOnChipColumns;
-        const std::int64_t q = tile.q + output % kOnChipColumns;
-        if (!stores(item) || p >= step.P || q >= step.Q) return kNoCell;
-        return (tile.k * step.P + p) * step.Q + q;
-      };
-      const auto behind = [&](std::int64_t first) {
+      const auto sums_in = [&](std::int64_t first) {
         return lanes(lanes_of_warp, [&](std::int64_t item) {
-          const std::int64_t place = at(item);
-          return place == kNoCell ? kNoCell : first + place;
+          const Tile tile = tile_of(item);
+          const std::int64_t output = tile.part / sharers * share + i;
+          const std::int64_t p = tile.p + output / kOnChipColumns;
+          const std::int64_t q = tile.q + output % kOnChipColumns;
+          if (!stores(item) || p >= step.P || q >= step.Q) return kNoCell;
+          return first + (tile.k * step.P + p) * step.Q + q;
         });
       };
       const std::int64_t map = std::int64_t{step.P} * step.Q;
-      block.tally.shared_store(behind(step.own), block.N);
-      block.tally.store(behind(channels.begin * map), block.each_image(step.K * map));
+      block.tally.shared_store(sums_in(step.own), block.N);
+      block.tally.store(sums_in(channels.begin * map), block.each_image(step.K * map));
     }
   });
 }
@@ -198,15 +195,12 @@ void connect(const BlockOf& block, const OnChipStep& step, const OnChipStep& nex
   }
   block.tally.shared_load(quads({0, step.row - 4}), often + pairs * block.N);
   block.tally.shared_load(one(0), often);  // the bias
-  for (std::int64_t k = channels.begin; k < channels.end; ++k) {
-    for (int i = 0; i < (step.window > 0 ? 2 : 1); ++i) {
-      block.tally.store(one(k), block.each_image(step.K));
-    }
-  }
+  const Times stores = block.each_image(step.K) * (step.window > 0 ? 2 : 1);
+  for (std::int64_t k = channels.begin; k < channels.end; ++k) block.tally.store(one(k), stores);
   // To all blocks' maps, where the cells lie in other sectors; or to the first one's, which goes on alone.
   if (step.alone || next.alone) {
-    const bool away = block.rank > 0;
-    (away ? block.tally.dshared_store(one(0), often) : block.tally.shared_store(one(0), often));
+    if (block.rank > 0) block.tally.dshared_store(one(0), often);
+    if (block.rank == 0) block.tally.shared_store(one(0), often);
     return;
   }
   block.tally.shared_store(one(0), often);
@@ -243,7 +237,7 @@ Cost predict_on_chip(const std::vector<Layer>& layers, int blocks) {
       if (step.size > 0) convolve(block, step, division.pitch[static_cast<std::size_t>(i)]);
       pool(block, step);
       if (blocks == 1) continue;
-      const Cells floats{0, (channels.size() * step.to.plane.value + 3) / 4 * 4};
+      const Cells floats{0, rounded_up(channels.size() * step.to.plane, 4)};
       const Run handed = quads(floats.shifted(step.to.begin + channels.begin * step.to.plane));
       tally.shared_load(handed, N * (blocks - 1));
       tally.dshared_store(handed, N * (blocks - 1));

@@ -42,7 +42,8 @@ std::int64_t instructions(const OnChipStep& step, int rows, int parts_bits) {
   const int parts = 1 << parts_bits, outputs = rows * kOnChipColumns, taps = step.size * step.size;
   const std::int64_t items =
       quotient_up(step.P, rows) * quotient_up(step.Q, kOnChipColumns) * step.share * parts;
-  const int loads = (rows + step.size - 1) * ((step.size + 1) / 2) + (taps + 3) / 4;
+  const int loads =
+      (rows + step.size - 1) * ((step.size + 1) / 2) + on_chip_tap_pitch(step.size) / 4;
   int of_sums = 12 * std::max(outputs / parts, 1);  // that are stored
   for (int half = outputs / 2, left = parts / 2; left > 0; left /= 2, half /= 2) {
     of_sums += 4 * std::max(half, 1);  // that are exchanged
@@ -52,7 +53,6 @@ std::int64_t instructions(const OnChipStep& step, int rows, int parts_bits) {
 }
 
 // Rows and parts of the fewest instructions.
-// Rows and parts of the fewest instructions.
 void divide_sums(OnChipStep& step) {
   std::int64_t least = INT64_MAX;
   for (int rows = 1; rows <= 4; rows *= 2) {
@@ -61,8 +61,8 @@ void divide_sums(OnChipStep& step) {
       if (these < least) least = these, step.rows = rows, step.parts_bits = bits;
     }
   }
-  step.across = (step.Q + kOnChipColumns - 1) / kOnChipColumns;
-  step.down = (step.P + step.rows - 1) / step.rows;
+  step.across = static_cast<int>(quotient_up(step.Q, kOnChipColumns));
+  step.down = static_cast<int>(quotient_up(step.P, step.rows));
 }
 
 }  // namespace

@@ -93,4 +93,18 @@ ncu --clock-control none --cache-control none --print-units base --csv --page ra
 }
 python3 "$here/compare_counters.py" --matrices "$out/matrices_expected.csv" \
   "$out/matrices_ncu.csv" || status=1
+
+# Stores that arrive at a barrier in another block's shared memory.
+nvcc -std=c++20 -O3 -arch="$arch" sends.cu sends_main.cpp -o "$out/sends"
+"$out/sends" --list >"$out/sends_expected.csv"
+sends=l1tex__t_requests_pipe_lsu_mem_dshared_op_st.sum
+sends=$sends,l1tex__t_sectors_pipe_lsu_mem_dshared_op_st.sum
+ncu --clock-control none --cache-control none --print-units base --csv --page raw \
+  --metrics "$sends" "$out/sends" >"$out/sends_ncu.csv" 2>"$out/sends_ncu.log" || {
+  echo "NOT RUN: ncu failed on the stores that arrive at a barrier:" >&2
+  tail -5 "$out/sends_ncu.log" >&2
+  exit 77
+}
+python3 "$here/compare_counters.py" --sends "$out/sends_expected.csv" "$out/sends_ncu.csv" ||
+  status=1
 exit $status

@@ -4,6 +4,7 @@
     compare_counters.py [--measure-patterns] EXPECTED.csv BANK_PATTERNS.csv NCU.csv
     compare_counters.py --copies EXPECTED.csv NCU.csv
     compare_counters.py --matrices EXPECTED.csv NCU.csv
+    compare_counters.py --sends EXPECTED.csv NCU.csv
 
 Called by calibrate.sh. Exit status: 0 all equal, 1 some differ, 2 the files do not fit together.
 """
@@ -53,6 +54,11 @@ MATRIX_METRICS = {
     "tensor_instructions": ["sm__inst_executed_pipe_tensor.sum"],
 }
 
+SEND_METRICS = {
+    "store_requests": ["l1tex__t_requests_pipe_lsu_mem_dshared_op_st.sum"],
+    "store_sectors": ["l1tex__t_sectors_pipe_lsu_mem_dshared_op_st.sum"],
+}
+
 
 def read_ncu(path, metrics_of=None):
     """One dictionary (counter: value) a launch, in launch order, with the kernel's name."""
@@ -96,31 +102,33 @@ def compare_copies(expected_path, ncu_path):
     return 1 if differ else 0
 
 
-def compare_matrices(expected_path, ncu_path):
-    """Matrices of a warp: 0 all equal, 1 some differ, 2 the files do not fit."""
+def compare_all(expected_path, ncu_path, metrics, what):
+    """Kernels that are counted as a whole: 0 all equal, 1 some differ, 2 the files do not fit."""
     with open(expected_path, newline="") as file:
         cases = list(csv.DictReader(file))
-    launches = read_ncu(ncu_path, MATRIX_METRICS)
+    launches = read_ncu(ncu_path, metrics)
     if len(launches) != len(cases) or not cases:
         print(f"compare_counters: {len(launches)} launches were profiled, {len(cases)} cases of "
-              "matrices expected", file=sys.stderr)
+              f"{what} expected", file=sys.stderr)
         return 2
     differ = 0
     for case, launch in zip(cases, launches):
-        for counter in MATRIX_METRICS:
+        for counter in metrics:
             want, got = int(case[counter]), launch[counter]
             if want == 0 and got in (0, None):
                 continue
             differ += want != got
-            print(f"{'matrices ' + case['name']:34} {counter:26} {want:>10} "
+            print(f"{what + ' ' + case['name']:34} {counter:26} {want:>10} "
                   f"{'n/a' if got is None else got:>10}{'  DIFFERS' if want != got else ''}")
-    print(f"{len(cases)} kernels with matrices, {differ} figures differ")
+    print(f"{len(cases)} kernels with {what}, {differ} figures differ")
     return 1 if differ else 0
 
 
 def main():
     if len(sys.argv) == 4 and sys.argv[1] == "--matrices":
-        return compare_matrices(sys.argv[2], sys.argv[3])
+        return compare_all(sys.argv[2], sys.argv[3], MATRIX_METRICS, "matrices")
+    if len(sys.argv) == 4 and sys.argv[1] == "--sends":
+        return compare_all(sys.argv[2], sys.argv[3], SEND_METRICS, "sends")
     if len(sys.argv) == 4 and sys.argv[1] == "--copies":
         return compare_copies(sys.argv[2], sys.argv[3])
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])

@@ -15,4 +15,4 @@ SIMT_INLINE void __pipeline_commit() { simt::commit_copies(); }
 SIMT_INLINE void __pipeline_wait_prior(std::size_t prior) { simt::wait_for_copies(prior); }
 
 SIMT_OUTSIDE(int, __pipeline_arrive_on,
-             "it has no shared-memory barrier objects, use __pipeline_wait_prior and __syncthreads")
+             "its barriers in shared memory wait for no copies, use __pipeline_wait_prior and __syncthreads")

@@ -54,11 +54,15 @@ constexpr AccessClass access_class(Direction d) {
   hot.cluster->access(*cell, access_class(d), from, mask, address, *hot.hazards);
 }
 
+[[gnu::always_inline]] inline ClusterCell::Access running_access(const Hot& hot, std::uint32_t pc) {
+  return {hot.access_id | pc, hot.cluster_arrives, hot.cluster_waits, hot.races->interval_of_block,
+          hot.cluster_rank};
+}
+
 [[gnu::always_inline]] inline void check_cluster(Hot& hot, ClusterCell* cell, Direction d,
                                                  std::uint32_t pc, unsigned mask,
                                                  std::uintptr_t address) {
-  const ClusterCell::Access from = {hot.access_id | pc, hot.cluster_arrives, hot.cluster_waits,
-                                    hot.races->interval_of_block, hot.cluster_rank};
+  const ClusterCell::Access from = running_access(hot, pc);
   if (mask == 15 && hot.cluster->access_simply(*cell, access_class(d), from)) return;
   check_others_of_cluster(hot, cell, d, from, mask, address);
 }
@@ -247,13 +251,12 @@ template <Direction d, unsigned bytes>
             bytes, pc, frame);
 }
 
-// Shared memory of another block of the cluster. False if it is none.
-template <Direction d, unsigned bytes>
-[[gnu::noinline]] bool others_shared_access(Hot& hot, std::uintptr_t address, std::uint32_t pc,
-                                            std::uintptr_t frame) {
+// Shared memory of block `owner` of the cluster: of another one, or of any by a store that arrives at a barrier
+// (`is_sent`).
+template <Direction d, unsigned bytes, bool is_sent = false>
+[[gnu::noinline]] void cluster_access(Hot& hot, unsigned owner, std::uintptr_t address,
+                                      std::uint32_t pc, std::uintptr_t frame) {
   Cluster& cluster = *hot.cluster;
-  const unsigned owner = cluster.owner_near(address, hot.cluster_rank);
-  if (owner == cluster.size()) return false;
   const ClusterWindow& window = cluster.windows[owner];
   constexpr unsigned words = bytes < 4 ? 1 : bytes / 4;
   const unsigned mask = bytes < 4 ? byte_bits(address & 3, bytes) : 15;
@@ -267,15 +270,15 @@ template <Direction d, unsigned bytes>
   }
   if (!allowed) {
     if (hot.checks & kCheckBounds) bad_shared(address, bytes, d, pc);
-    return true;
+    return;
   }
   const std::size_t word = (is_static ? in_tls : in_dynamic) >> 2;
   RaceCell* const cells = (is_static ? window.tls_cells : window.dynamic_cells) + word;
   ClusterCell* const in_cluster = (is_static ? window.tls_words : window.dynamic_words) + word;
   const AccessId id = hot.access_id | pc;
-  if (hot.checks & kCheckBarriers) {
+  if ((hot.checks & kCheckBarriers) && owner != hot.cluster_rank) {
     cluster.reach(owner, access_class(d), id, address, hot.cluster_rank, hot.cluster_arrives,
-                  hot.cluster_waits, *hot.hazards);
+                  hot.cluster_waits, is_sent, *hot.hazards);
   }
   bool initialised = true;
   for (unsigned w = 0; w < words; ++w) {
@@ -285,16 +288,25 @@ template <Direction d, unsigned bytes>
       its.init_mask = 0;
     }
     initialised &= (its.init_mask & mask) == mask;
-    if (d != Direction::load) its.init_mask |= mask;
+    if (d != Direction::load && !is_sent) its.init_mask |= mask;
     if (!(hot.checks & kCheckRaces)) continue;
     // Between the threads of this block, and between blocks.
-    const std::size_t offset =
-        hot.races->others_shared + owner * shared_window_bytes(hot.tls_bytes) + 4 * word +
-        (is_static ? 0 : shared_window_bytes(hot.tls_bytes) - kDynamicSharedCapacity) + 4 * w;
-    RaceCell* const own = hot.races->global.cell(offset, hot.races->interval);
-    hot.races->global.touch(offset);
-    check_race(hot, own, d, pc, mask, (address & ~std::uintptr_t{3}) + 4 * w);
-    check_cluster(hot, in_cluster + w, d, pc, mask, address + 4 * w);
+    const std::uintptr_t own_word = (address & ~std::uintptr_t{3}) + 4 * w;
+    if (is_sent && owner == hot.cluster_rank) {
+      hot.races->meet(its, id, own_word);
+    } else {
+      const std::size_t offset =
+          hot.races->others_shared + owner * shared_window_bytes(hot.tls_bytes) + 4 * word +
+          (is_static ? 0 : shared_window_bytes(hot.tls_bytes) - kDynamicSharedCapacity) + 4 * w;
+      RaceCell* const own = hot.races->global.cell(offset, hot.races->interval);
+      hot.races->global.touch(offset);
+      check_race(hot, own, d, pc, mask, own_word);
+    }
+    if (is_sent) {
+      cluster.send(in_cluster[w], running_access(hot, pc), address + 4 * w, *hot.hazards);
+    } else {
+      check_cluster(hot, in_cluster + w, d, pc, mask, address + 4 * w);
+    }
   }
   if (d != Direction::store && !initialised && (hot.checks & kCheckUninitialized)) {
     uninitialised_shared(address, pc);
@@ -304,6 +316,15 @@ template <Direction d, unsigned bytes>
             : d == Direction::store ? EventKind::dshared_store
                                     : EventKind::dshared_atomic,
             bytes, pc, frame);
+}
+
+// The same for an address that may be that of no block's. False if it is none.
+template <Direction d, unsigned bytes>
+[[gnu::noinline]] bool others_shared_access(Hot& hot, std::uintptr_t address, std::uint32_t pc,
+                                            std::uintptr_t frame) {
+  const unsigned owner = hot.cluster->owner_near(address, hot.cluster_rank);
+  if (owner == hot.cluster->size()) return false;
+  cluster_access<d, bytes>(hot, owner, address, pc, frame);
   return true;
 }
 
@@ -598,17 +619,71 @@ void note_copy_destination(std::uintptr_t address, unsigned bytes, std::uint32_t
   }
 }
 
+namespace {
+
+// Where the block's own word of shared memory has its cells; null if it is none.
+struct OwnCells {
+  RaceCell* race = nullptr;
+  ClusterCell* in_cluster = nullptr;  // null where the block is alone
+};
+OwnCells own_cells(const Hot& hot, std::uintptr_t address) {
+  const bool is_static = address - hot.tls_begin < hot.tls_bytes;
+  if (!is_static && address - hot.dynamic_begin >= hot.dynamic_bytes) return {};
+  const std::size_t word = (address - (is_static ? hot.tls_begin : hot.dynamic_begin)) / 4;
+  OwnCells cells{(is_static ? hot.tls_cells : hot.dynamic_cells) + word, nullptr};
+  if (hot.cluster == nullptr) return cells;
+  const ClusterWindow& own = hot.cluster->windows[hot.cluster_rank];
+  cells.in_cluster = (is_static ? own.tls_words : own.dynamic_words) + word;
+  return cells;
+}
+
+}  // namespace
+
 void note_copy_landed(std::uintptr_t address, unsigned bytes, std::uint32_t pc) {
   Hot& hot = simt_hot;
-  if (hot.cluster == nullptr || !(hot.checks & kCheckRaces)) return;
-  const ClusterWindow& own = hot.cluster->windows[hot.cluster_rank];
-  const bool is_static = address - hot.tls_begin < hot.tls_bytes;
-  if (!is_static && address - hot.dynamic_begin >= hot.dynamic_bytes) return;
-  ClusterCell* const words = is_static ? own.tls_words + (address - hot.tls_begin) / 4
-                                       : own.dynamic_words + (address - hot.dynamic_begin) / 4;
-  for (unsigned w = 0; w < bytes / 4; ++w) {
+  if (!(hot.checks & kCheckRaces)) return;
+  ClusterCell* const words = own_cells(hot, address).in_cluster;
+  for (unsigned w = 0; words != nullptr && w < bytes / 4; ++w) {
     check_cluster(hot, words + w, Direction::store, pc, 15, address + 4 * w);
   }
+}
+
+// ---- Stores that arrive at a barrier (mbarriers.cpp) ----
+
+void note_sent(unsigned owner, std::uintptr_t address, unsigned bytes, std::uint32_t pc,
+               std::uintptr_t frame) {
+  Hot& hot = simt_hot;
+  if ((address & (bytes - 1)) && (hot.checks & kCheckBounds)) {
+    misaligned(address, bytes, Direction::store, pc);
+  }
+  switch (bytes) {
+    case 4:
+      return cluster_access<Direction::store, 4, true>(hot, owner, address, pc, frame);
+    case 8:
+      return cluster_access<Direction::store, 8, true>(hot, owner, address, pc, frame);
+    case 16:
+      return cluster_access<Direction::store, 16, true>(hot, owner, address, pc, frame);
+  }
+}
+
+void note_arrived(std::uintptr_t address, unsigned bytes, std::uint32_t pc) {
+  Hot& hot = simt_hot;
+  const OwnCells cells = own_cells(hot, address);
+  for (unsigned w = 0; cells.race != nullptr && w < bytes / 4; ++w) {
+    RaceCell& cell = cells.race[w];
+    cell.init_block = hot.block_number;
+    cell.init_mask = 15;
+    if (!(hot.checks & kCheckRaces)) continue;
+    hot.races->arrive(cell, hot.access_id | pc);
+    if (cells.in_cluster) hot.cluster->land(cells.in_cluster[w], running_access(hot, pc));
+  }
+}
+
+void note_barrier(std::uintptr_t address) {
+  Hot& hot = simt_hot;
+  if (!(hot.checks & kCheckRaces)) return;
+  ClusterCell* const words = own_cells(hot, address).in_cluster;
+  for (unsigned w = 0; words != nullptr && w < 2; ++w) hot.cluster->mark_barrier(words[w]);
 }
 
 void note_shared_load(std::uintptr_t address, std::uint32_t pc, std::uintptr_t frame) {

@@ -81,22 +81,43 @@ void Cluster::begin(std::uint64_t number, unsigned threads_of_block) {
     ended_[r] = blocked_[r] = false;
     reaches_[r].clear();
     latest_[r] = {};
+    waits_in_memory_[r] = timed_out_[r] = false;
   }
+  mbarriers.clear();
+  time_outs_ = 0;
+  stuck_ = false;
 }
 
-bool Cluster::yield(unsigned rank, bool blocked) {
+bool Cluster::yield(unsigned rank, bool blocked, bool waits_in_memory) {
   blocked_[rank] = blocked;
   blocked_in_[rank] = phase_;
-  for (unsigned i = 1; i <= size_; ++i) {
-    const unsigned next = (rank + i) % size_;
-    if (!can_run(next)) continue;
-    if (next != rank) {
-      give_turn(next);
-      wait_for_turn(rank);
+  waits_in_memory_[rank] = waits_in_memory;
+  for (;;) {
+    for (unsigned i = 1; i <= size_; ++i) {
+      const unsigned next = (rank + i) % size_;
+      if (!can_run(next)) continue;
+      if (next != rank) {
+        give_turn(next);
+        wait_for_turn(rank);
+      }
+      return true;
     }
-    return true;
+    // A wait for a barrier in memory may end before the barrier is complete, and what the thread does then may be
+    // what all wait for. Who does nothing then but wait again and again gets no further turn.
+    constexpr unsigned kTimeOuts = 64;
+    if (steps_ != steps_at_time_out_) time_outs_ = 0;
+    steps_at_time_out_ = steps_;
+    stuck_ = time_outs_++ == kTimeOuts;
+    for (unsigned r = 0; r < size_ && !stuck_; ++r) {
+      if (ended_[r] || !waits_in_memory_[r]) continue;
+      timed_out_[r] = true;
+      blocked_[r] = false;
+    }
+    if (stuck_ || std::none_of(timed_out_, timed_out_ + size_, [](bool out) { return out; })) {
+      stuck_ = true;
+      return false;
+    }
   }
-  return false;
 }
 
 void Cluster::end_block(unsigned rank, bool stopping) {
@@ -180,16 +201,16 @@ unsigned Cluster::owner_near(std::uintptr_t address, unsigned rank) const {
   return size_;
 }
 
-bool Cluster::comes_before(unsigned rank, AccessId id, std::uint32_t arrives,
+bool Cluster::comes_before(unsigned rank, unsigned thread, std::uint32_t arrives,
                            std::uint32_t waits) const {
-  while (arrives < waits && relaxed_.contains({rank, access_thread(id), arrives})) ++arrives;
+  while (arrives < waits && relaxed_.contains({rank, thread, arrives})) ++arrives;
   return arrives < waits;
 }
 
 bool Cluster::ordered(const ClusterCell::Access& a, const ClusterCell::Access& b,
                       std::uintptr_t word) {
-  if (a.rank == b.rank || comes_before(a.rank, a.id, a.arrives, b.waits) ||
-      comes_before(b.rank, b.id, b.arrives, a.waits)) {
+  if (a.rank == b.rank || comes_before(a.rank, access_thread(a.id), a.arrives, b.waits) ||
+      comes_before(b.rank, access_thread(b.id), b.arrives, a.waits)) {
     return true;
   }
   if (launch == nullptr || launch->releases() == 0) return false;
@@ -206,7 +227,7 @@ void Cluster::look(const ClusterCell& cell, AccessClass kind, const ClusterCell:
     for (const ClusterCell::Access& other : cell.by_class[static_cast<int>(other_kind)]) {
       // The commonest: the block's own, or that of a phase before.
       if (!other.id || other.rank == from.rank ||
-          comes_before(other.rank, other.id, other.arrives, from.waits)) {
+          comes_before(other.rank, access_thread(other.id), other.arrives, from.waits)) {
         continue;
       }
       if (hands_on(kind, from.id, other_kind, other.id)) continue;
@@ -291,6 +312,7 @@ void Cluster::access(ClusterCell& cell, AccessClass kind, const ClusterCell::Acc
   if (cell.rank != from.rank) cell.rank = ClusterCell::kSeveral;
   // A block does nothing to itself.
   if (cell.rank == ClusterCell::kSeveral) look(cell, kind, from, address, hazards);
+  if (cell.awaits || cell.is_barrier) look_at_marks(cell, kind, from, address, hazards);
   if (byte_mask == 15 && !cell.split) {
     keep(cell, kind, from);
     return;
@@ -304,6 +326,83 @@ void Cluster::access(ClusterCell& cell, AccessClass kind, const ClusterCell::Acc
     if (byte_mask != 15) keep(byte, kind, from);
   }
   if (byte_mask == 15) keep(cell, kind, from);
+}
+
+void Cluster::look_at_marks(const ClusterCell& cell, AccessClass kind,
+                            const ClusterCell::Access& from, std::uintptr_t address,
+                            HazardTable& hazards) {
+  const std::uintptr_t word = address & ~std::uintptr_t{3};
+  const std::string array = array_name(address);
+  const char* const is_touched = kind == AccessClass::read ? "is read" : "is also written";
+  HazardRecord one;
+  one.count = 1;
+  if (cell.is_barrier) {
+    auto after = mbarriers.upper_bound(word);
+    if (after == mbarriers.begin()) return;
+    const Mbarrier& its = std::prev(after)->second;
+    one.block = windows[its.rank].block;
+    one.thread = its.thread;
+    one.other_block = windows[from.rank].block;
+    one.other_thread = access_thread(from.id);
+    one.detail = std::string(is_touched) + " as if it were data by";
+    one.prescribe(Remedy::barrier_in_memory);
+    hazards[{Hazard::race, its.pc, access_pc(from.id), array,
+             "sets up a barrier in " + array + ", which"}]
+        .add(one);
+    return;
+  }
+  for (const auto& [place, barrier] : mbarriers) {
+    for (const Mbarrier::Store& store : barrier.on_their_way) {
+      if (word + 4 <= store.to || word >= store.to + store.bytes) continue;
+      one.block = windows[store.rank].block;
+      one.thread = store.thread;
+      one.other_block = windows[from.rank].block;
+      one.other_thread = access_thread(from.id);
+      one.detail =
+          std::string(is_touched) + ", before anybody has waited for the store's barrier, by";
+      one.prescribe(Remedy::arrival);
+      hazards[{Hazard::race, store.pc, access_pc(from.id), array, "writes " + array + ", which"}]
+          .add(one);
+      return;
+    }
+  }
+}
+
+void Cluster::send(ClusterCell& cell, const ClusterCell::Access& from, std::uintptr_t address,
+                   HazardTable& hazards) {
+  if (cell.cluster != serial_) reset(cell);
+  look(cell, AccessClass::write, from, address, hazards);
+  const std::uintptr_t word = address & ~std::uintptr_t{3};
+  for (unsigned b = 0; cell.split && b < 4; ++b) {
+    look(bytes_[word + b], AccessClass::write, from, address, hazards);
+  }
+  if (cell.awaits || cell.is_barrier) {
+    look_at_marks(cell, AccessClass::write, from, address, hazards);
+  }
+  cell.awaits = true;
+}
+
+void Cluster::land(ClusterCell& cell, const ClusterCell::Access& from) {
+  if (cell.cluster != serial_) reset(cell);
+  cell.awaits = false;
+  cell.rank = cell.rank == ClusterCell::kNobody || cell.rank == from.rank
+                  ? static_cast<std::uint8_t>(from.rank)
+                  : ClusterCell::kSeveral;
+  // What the storing block did with the word is done: from here on the store is this block's.
+  for (ClusterCell::Access& write : cell.by_class[static_cast<int>(AccessClass::write)]) write = {};
+  keep(cell, AccessClass::write, from);
+}
+
+void Cluster::complete_if_due(Mbarrier& barrier) {
+  ++steps_;
+  if (barrier.pending != 0 || barrier.bytes != 0) return;
+  ++barrier.phase;
+  barrier.pending = barrier.count;
+  barrier.released.resize(std::max(barrier.released.size(), barrier.gathered.size()));
+  for (std::size_t t = 0; t < barrier.gathered.size(); ++t) {
+    barrier.released[t] = std::max(barrier.released[t], barrier.gathered[t]);
+  }
+  blocked_[barrier.rank] = false;
 }
 
 void Cluster::enter_global(std::size_t offset, const WordUse& use, std::uint32_t interval,
@@ -341,18 +440,19 @@ void note_absent(HazardTable& hazards, const char* when, AccessClass kind, Acces
 }  // namespace
 
 void Cluster::reach(unsigned owner, AccessClass kind, AccessId id, std::uintptr_t address,
-                    unsigned rank, std::uint32_t arrives, std::uint32_t waits,
+                    unsigned rank, std::uint32_t arrives, std::uint32_t waits, bool arrives_later,
                     HazardTable& hazards) {
   const std::uint64_t block = windows[rank].block, its = windows[owner].block;
   if (waits == 0) {
     note_absent(hazards, "not have begun", kind, id, address, block, its, false);
   }
   if (ended_[owner]) {
-    if (arrives >= waits_at_end_[owner]) {
+    if (arrives_later || arrives >= waits_at_end_[owner]) {
       note_absent(hazards, "have ended", kind, id, address, block, its, true);
     }
     return;
   }
+  if (arrives_later) return;  // leave() sees whether it has
   auto& latest = latest_[rank];
   const std::uint32_t pc = access_pc(id);
   if (latest.owner == owner && latest.pc == pc && latest.arrives == arrives) return;
@@ -364,9 +464,17 @@ void Cluster::reach(unsigned owner, AccessClass kind, AccessId id, std::uintptr_
 void Cluster::leave(unsigned rank, std::uint32_t waits, HazardTable& hazards) {
   waits_at_end_[rank] = waits;
   for (const auto& [place, its] : reaches_[rank]) {
-    if (comes_before(place.first, its.id, its.arrives, waits)) continue;
+    if (comes_before(place.first, access_thread(its.id), its.arrives, waits)) continue;
     note_absent(hazards, "have ended", its.kind, its.id, its.address, windows[place.first].block,
                 windows[rank].block, true);
+  }
+  for (const auto& [place, barrier] : mbarriers) {
+    if (barrier.rank != rank) continue;
+    for (const Mbarrier::Store& store : barrier.on_their_way) {
+      note_absent(hazards, "have ended", AccessClass::write,
+                  make_access_id(store.thread, 0, store.pc), store.to, windows[store.rank].block,
+                  windows[rank].block, true);
+    }
   }
 }
 

@@ -11,6 +11,9 @@
 // that one's thread has waited more often (a relaxed arrival is passed over: it orders nothing). For each word of shared memory that the cluster touches, a
 // cell keeps of each class of access the one that arrived latest, and the latest of any other block: if
 // none of these two is in conflict with an access, no earlier one is.
+//
+// Stores that arrive at a barrier in shared memory are ordered by that barrier alone (mbarrier.hpp): until a
+// thread has waited for one, its words are marked.
 #pragma once
 
 #include <array>
@@ -26,6 +29,7 @@
 #include <utility>
 
 #include "common/simt/runtime/findings.hpp"
+#include "common/simt/runtime/mbarrier.hpp"
 #include "common/simt/runtime/races.hpp"
 
 namespace simt {
@@ -73,6 +77,8 @@ struct alignas(64) ClusterCell {
   std::uint32_t cluster = 0;
   bool split = false;           // single bytes have cells of their own
   std::uint8_t rank = kNobody;  // which block of it
+  bool awaits = false;          // a store is on its way that arrives at a barrier
+  bool is_barrier = false;      // it is part of one
   std::uint32_t value = 0;      // of global memory: what was last written
   Access by_class[3][2];
 };
@@ -104,8 +110,12 @@ class Cluster {
   static constexpr std::uint64_t kNone = UINT64_MAX;
   std::uint64_t number() const { return number_; }
   // Gives the others their turns and returns with its own. `blocked`: there is nothing to do before the
-  // barrier's next phase. False if nobody in the cluster can go on.
-  bool yield(unsigned rank, bool blocked);
+  // barrier's next phase, or one of a barrier in the block's shared memory (`waits_in_memory`). False if nobody in
+  // the cluster can go on.
+  bool yield(unsigned rank, bool blocked, bool waits_in_memory = false);
+  // Nobody can go on but by giving up one of its waits for a barrier in shared memory: that of the block, now.
+  bool take_time_out(unsigned rank) { return std::exchange(timed_out_[rank], false); }
+  bool is_stuck() const { return stuck_; }
   void end_block(unsigned rank, bool stopping);
   void stop() { stopping_ = true; }  // nobody waits any more
   std::uint64_t steps() const { return steps_; }
@@ -118,6 +128,9 @@ class Cluster {
   void note_relaxed(unsigned rank, unsigned thread, std::uint32_t arrives) {
     relaxed_.emplace(rank, thread, arrives);
   }
+  // True if what the thread did before so many arrivals comes before what follows so many waits.
+  bool comes_before(unsigned rank, unsigned thread, std::uint32_t arrives,
+                    std::uint32_t waits) const;
   // The thread has arrived so often and ends. `returned`: by itself.
   void end_thread(unsigned rank, unsigned thread, std::uint32_t arrives, bool returned,
                   HazardTable* hazards);
@@ -135,6 +148,7 @@ class Cluster {
   [[gnu::always_inline]] bool access_simply(ClusterCell& cell, AccessClass kind,
                                             const ClusterCell::Access& from) const {
     if (cell.cluster != serial_ || cell.rank != from.rank || cell.split) return false;
+    if (cell.awaits || cell.is_barrier) return false;
     ClusterCell::Access& latest = cell.by_class[static_cast<int>(kind)][0];
     if (!latest.id || latest.arrives < from.arrives) latest = from;
     return true;
@@ -145,21 +159,36 @@ class Cluster {
                     std::uint32_t arrives, std::uint32_t waits, HazardTable& hazards);
   TouchedCells<ClusterCell>* global = nullptr;
   LaunchRaces* launch = nullptr;  // knows what is handed on by fences; or null
-  // An access to the memory of block `owner`: it must have begun and not have ended.
+  // An access to the memory of block `owner`: it must have begun and not have ended. `arrives_later`: it is a store
+  // that the block waits for, by a barrier in its memory.
   void reach(unsigned owner, AccessClass kind, AccessId id, std::uintptr_t address, unsigned rank,
-             std::uint32_t arrives, std::uint32_t waits, HazardTable& hazards);
+             std::uint32_t arrives, std::uint32_t waits, bool arrives_later, HazardTable& hazards);
   // No thread of the block runs any more; its threads have waited so often at most.
   void leave(unsigned rank, std::uint32_t waits, HazardTable& hazards);
+
+  // ---- barriers in shared memory, by address ----
+  std::map<std::uintptr_t, Mbarrier> mbarriers;
+  // The words of one: nothing else is to touch them.
+  void mark_barrier(ClusterCell& cell) {
+    if (cell.cluster != serial_) reset(cell);
+    cell.is_barrier = true;
+  }
+  // A word of a store that arrives at one: it is on its way from the running block, and it has arrived at it.
+  void send(ClusterCell& cell, const ClusterCell::Access& from, std::uintptr_t address,
+            HazardTable& hazards);
+  void land(ClusterCell& cell, const ClusterCell::Access& from);
+  // An arrival, of a thread or of bytes, may have completed the phase.
+  void complete_if_due(Mbarrier& barrier);
 
  private:
   bool can_run(unsigned rank) const {
     return !ended_[rank] && (stopping_ || !blocked_[rank] || blocked_in_[rank] < phase_);
   }
   void complete(HazardTable* hazards);
+  void look_at_marks(const ClusterCell& cell, AccessClass kind, const ClusterCell::Access& from,
+                     std::uintptr_t address, HazardTable& hazards);
   void look(const ClusterCell& cell, AccessClass kind, const ClusterCell::Access& from,
             std::uintptr_t address, HazardTable& hazards);
-  // Whether an access of the thread after so many arrivals comes before what follows so many waits.
-  bool comes_before(unsigned rank, AccessId id, std::uint32_t arrives, std::uint32_t waits) const;
   bool ordered(const ClusterCell::Access& a, const ClusterCell::Access& b, std::uintptr_t word);
   void reset(ClusterCell& cell) const {
     cell = {};
@@ -176,6 +205,11 @@ class Cluster {
   bool ended_[kMostClusterBlocks] = {};
   bool blocked_[kMostClusterBlocks] = {};
   std::uint32_t blocked_in_[kMostClusterBlocks] = {};
+  bool waits_in_memory_[kMostClusterBlocks] = {};
+  bool timed_out_[kMostClusterBlocks] = {};
+  std::uint64_t steps_at_time_out_ = 0;
+  unsigned time_outs_ = 0;  // since somebody got on
+  bool stuck_ = false;
   bool stopping_ = false;
   std::uint64_t steps_ = 0;
 

@@ -80,6 +80,13 @@ const char* advice(Hazard hazard, Remedy remedy) {
         case Remedy::cluster:
           return "__syncthreads() orders one block only: put this_cluster().sync() between the "
                  "two, or give each block elements of its own.";
+        case Remedy::arrival:
+          return "What st_async stores is there for threads that have waited for its barrier with "
+                 "mbarrier_try_wait_parity(), and for those that a barrier orders behind them.";
+        case Remedy::barrier_in_memory:
+          return "Between mbarrier_init() and the first use by another thread put a "
+                 "__syncthreads(), for other blocks fence_mbarrier_init() and a barrier of the "
+                 "cluster; and keep its eight bytes for nothing else.";
         default:
           break;
       }
@@ -100,9 +107,16 @@ const char* advice(Hazard hazard, Remedy remedy) {
       return "A GPU needs an address that is a multiple of the access's size; use a narrower type "
              "here.";
     case Hazard::invalid_address:
+      if (remedy == Remedy::barrier_in_memory) {
+        return "A barrier lies in the shared memory of its own block, whose threads arrive and "
+               "wait, at an address that is a multiple of 8.";
+      }
       return "Pass a pointer from cudaMalloc; a host pointer or a null pointer cannot be used in a "
              "kernel.";
     case Hazard::uninitialized_shared_read:
+      if (remedy == Remedy::barrier_in_memory) {
+        return "Set it up with mbarrier_init(), by one thread of its own block.";
+      }
       return "Shared memory holds garbage at the start of a block: write the element (and "
              "synchronise) before it is read.";
     case Hazard::uninitialized_global_read:
@@ -136,9 +150,15 @@ const char* advice(Hazard hazard, Remedy remedy) {
              "longer "
              "pending, and other threads need a __syncthreads() after that wait.";
     case Hazard::invalid_copy:
+      if (remedy == Remedy::arrival) {
+        return "Both of st_async's addresses come from map_shared_rank() with the same rank.";
+      }
       return "An asynchronous copy moves 4, 8 or 16 bytes from global to shared memory, of which "
              "zfill may replace any number at the end by zeros.";
     case Hazard::endless_kernel:
+      if (remedy == Remedy::arrival) {
+        return "Compare what it was set up to expect with what the blocks send to it.";
+      }
       return "Check the loop's end condition; if the loop is only long, raise SIMT_STEP_LIMIT or "
              "SIMT_WATCHDOG.";
     case Hazard::failed_assert:

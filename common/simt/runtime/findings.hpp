@@ -45,16 +45,18 @@ const char* hazard_name(Hazard hazard);
 // What the reader should do about it, where that depends on who the two parties are. Of a finding's
 // occurrences the greatest counts.
 enum class Remedy : std::uint8_t {
-  none,             // the hazard says all
-  lanes,            // a race within a warp
-  block,            // a race between warps
-  global,           // a race in global memory: a barrier may not be enough
-  cluster,          // between blocks of a cluster
-  block_begin,      // one of them may not have begun
-  block_end,        // or may have ended
-  blocks,           // a race between blocks
-  blocks_in_place,  // one of them only reads
-  whole_warp,       // a deadlock in an instruction that needs every lane
+  none,               // the hazard says all
+  lanes,              // a race within a warp
+  block,              // a race between warps
+  global,             // a race in global memory: a barrier may not be enough
+  cluster,            // between blocks of a cluster
+  block_begin,        // one of them may not have begun
+  block_end,          // or may have ended
+  blocks,             // a race between blocks
+  blocks_in_place,    // one of them only reads
+  whole_warp,         // a deadlock in an instruction that needs every lane
+  arrival,            // of a store at a barrier in shared memory
+  barrier_in_memory,  // how such a barrier is set up and kept
 };
 
 struct HazardKey {

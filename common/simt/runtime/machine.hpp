@@ -62,11 +62,12 @@ inline constexpr std::size_t kLogEvents = 1024;  // a lane runs this far before 
 
 // Why a lane is not running.
 enum class LaneState : std::uint8_t {
-  ready,       // not started, or stopped because its log is full
-  at_barrier,  // __syncthreads
-  at_cluster,  // the second half of the cluster's barrier
-  in_warp_op,  // __syncwarp, shuffle, vote
-  finished,    // returned, or was abandoned after a bad access
+  ready,        // not started, or stopped because its log is full
+  at_barrier,   // __syncthreads
+  at_cluster,   // the second half of the cluster's barrier
+  at_mbarrier,  // a barrier in shared memory
+  in_warp_op,   // __syncwarp, shuffle, vote
+  finished,     // returned, or was abandoned after a bad access
 };
 
 enum class WarpOp : std::uint8_t {
@@ -81,6 +82,7 @@ enum class WarpOp : std::uint8_t {
 };
 
 struct Fiber;
+struct Mbarrier;
 
 // An asynchronous copy that its lane has not waited for. The data are taken from the source when it
 // starts and reach shared memory at the wait, so that what reads too early reads old values.
@@ -127,6 +129,8 @@ struct Lane {
   bool handed_on = false;            // it has stored since it fenced, last to this word:
   std::uintptr_t handed_to = 0;
   CopyPipeline pipeline;
+  const Mbarrier* mbarrier = nullptr;  // where it waits, for the phase with this parity
+  unsigned parity = 0;
   bool has_waited = false;  // for earlier launches, or one of its block has
   // The cluster's barrier: how often it has arrived and waited.
   std::uint32_t arrives = 0;
@@ -258,6 +262,12 @@ void note_copy_destination(std::uintptr_t address, unsigned bytes, std::uint32_t
                            std::uintptr_t frame);
 // To other blocks of the cluster the running lane's copy is a store of the moment when it has waited.
 void note_copy_landed(std::uintptr_t address, unsigned bytes, std::uint32_t pc);
+// A store of the running lane that arrives at a barrier in the shared memory of block `owner` of the cluster, where
+// it starts (access.cpp); a lane of that block has waited for it; and there is such a barrier at the address.
+void note_sent(unsigned owner, std::uintptr_t address, unsigned bytes, std::uint32_t pc,
+               std::uintptr_t frame);
+void note_arrived(std::uintptr_t address, unsigned bytes, std::uint32_t pc);
+void note_barrier(std::uintptr_t address);
 // A load of the running lane from shared memory, of 16 bytes, for an instruction that is a function here.
 void note_shared_load(std::uintptr_t address, std::uint32_t pc, std::uintptr_t frame);
 // The running lane's copy touches the aligned word at `address` from now on. Nothing if that is
@@ -265,8 +275,17 @@ void note_shared_load(std::uintptr_t address, std::uint32_t pc, std::uintptr_t f
 std::optional<std::uint32_t> start_flight(std::uintptr_t address, AccessId id, bool writes,
                                           std::uint32_t value);
 
-// The running lane's asynchronous copies (scheduler.cpp).
+// The running lane (scheduler.cpp), its asynchronous copies, and its cluster, which may be one block.
+Lane& running_lane();
 CopyPipeline& running_pipeline();
+Cluster& running_cluster();
+unsigned running_rank();
+unsigned running_threads();  // of its block
+void begin_epoch();          // what it does now is not what it did until now
+// Returns when the barrier's phase is complete, or when nobody can go on but by looking again.
+void wait_at_mbarrier(const Mbarrier& barrier, unsigned parity, std::uint32_t pc);
+// The block of the cluster whose shared memory is at or near the address; its size if there is none.
+unsigned owner_of_shared(std::uintptr_t address);
 
 // Name of the shared array, global allocation or variable that holds the address.
 std::string array_name(std::uintptr_t address);

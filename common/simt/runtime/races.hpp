@@ -238,6 +238,18 @@ class RaceDetector {
     return true;
   }
 
+  // A store of the running lane that comes to a whole word of its own block later, and that arrive() will put there
+  // for the lane that has waited for it: what the block did before must be ordered before it.
+  void meet(RaceCell& cell, AccessId id, std::uintptr_t word_address) {
+    if (cell.interval == interval && conflicts(cell, AccessClass::write, id)) {
+      note_conflict(cell, cell, 0, 4, AccessClass::write, id, word_address);
+    }
+  }
+  void arrive(RaceCell& cell, AccessId id) {
+    if (cell.interval != interval) reset(cell);
+    cell.by_class[static_cast<int>(AccessClass::write)].add(id, *clock);
+  }
+
   // Compares what the thread wrote over another thread's value with that value: equal means a note.
   // Called whenever a thread stops; its own writes are then the last ones.
   void settle_writes();

@@ -62,6 +62,14 @@ unsigned cluster_extent(int axis);
 void* map_shared(const void* pointer, unsigned rank);
 unsigned shared_rank(const void* pointer);
 
+// Barriers in shared memory, as <cuda/ptx> has them (mbarriers.cpp). All but st_async's are the running block's own.
+void mbarrier_init(void* barrier, unsigned count);
+void mbarrier_fence();                                   // fence.mbarrier_init
+void mbarrier_arrive(void* barrier, unsigned bytes);     // and expects so many more
+bool mbarrier_try_wait(void* barrier, unsigned parity);  // false: not complete yet
+// Stores 4, 8 or 16 bytes to the shared memory of a block of the cluster and lets them arrive at a barrier there.
+void st_async(void* to, const void* value, std::size_t bytes, void* barrier);
+
 // Of launches that may begin before earlier ones have ended: the thread waits for these; it lets the next one
 // begin.
 void wait_for_launches();

@@ -228,9 +228,12 @@ class Worker {
   // Lets those lanes go on that wait for a phase of the cluster's barrier that is complete. False if
   // there are none.
   bool release_cluster(bool all_stopped);
+  // The same of barriers in shared memory.
+  bool release_mbarriers();
   bool all_at_cluster() const;  // and did nothing since they arrived
   void end_interval(bool block_ends);
   void report_stuck_cluster();
+  void report_stuck_mbarriers();
   // True if every worker's block has long done nothing but read the same few words over and over.
   bool counting_spins(unsigned warps);
   bool only_waits(unsigned warps) const;
@@ -608,6 +611,7 @@ void Worker::run_block() {
       all_stopped &= warps_[w].stopped;
     }
     if (grid->stop) {
+      if (cluster->is_stuck()) report_stuck_mbarriers();
       kill_all(warps, 0);
       all_stopped = true;
     }
@@ -619,26 +623,32 @@ void Worker::run_block() {
         kill_all(warps, 702);
       } else {
         release_cluster(false);
+        release_mbarriers();
         const std::uint64_t steps = cluster->steps();
         cluster->yield(cluster_rank, false);
         if (cluster->steps() != steps) events_without_progress_ = 0;  // another block got on
         continue;
       }
     }
-    bool waiting = false, in_cluster = false;
+    bool waiting = false, in_cluster = false, in_memory = false;
     for (unsigned t = 0; t < threads; ++t) {
       waiting |= lanes_[t].state == LaneState::at_barrier;
       in_cluster |= lanes_[t].state == LaneState::at_cluster;
+      in_memory |= lanes_[t].state == LaneState::at_mbarrier;
     }
-    if (in_cluster) {
+    if (in_cluster || in_memory) {
       // Here, and not when they go on: what they did is known before others do what comes after it.
       if (!interval_over_ && all_at_cluster()) {
         end_interval(false);
         interval_over_ = true;
       }
       // A barrier of the block waits for these too.
-      if (release_cluster(true) || cluster->yield(cluster_rank, true)) continue;
+      if (release_cluster(true) || release_mbarriers() ||
+          cluster->yield(cluster_rank, true, in_memory)) {
+        continue;
+      }
       report_stuck_cluster();
+      report_stuck_mbarriers();
       grid->stop = true;
       kill_all(warps, 702);
       waiting = false;
@@ -1221,6 +1231,54 @@ void Worker::report_stuck_cluster() {
   hazards[key].add(block_index, at_barrier->index, in_cluster->index, "");
 }
 
+// ---- Barriers in shared memory ----
+
+bool Worker::release_mbarriers() {
+  if (cluster->mbarriers.empty()) return false;
+  const bool timed_out = cluster->take_time_out(cluster_rank);
+  bool released = false;
+  for (unsigned t = 0; t < threads; ++t) {
+    Lane& l = lanes_[t];
+    if (l.state != LaneState::at_mbarrier) continue;
+    const bool is_complete = l.mbarrier->is_complete(l.parity);
+    if (!is_complete && !timed_out) continue;
+    l.state = LaneState::ready;
+    warps_[t / kWarpSize].stopped = false;
+    released = true;
+    if (is_complete) progress();
+  }
+  return released;
+}
+
+// Of each that somebody waits for in vain.
+void Worker::report_stuck_mbarriers() {
+  if (!(grid->checks & kCheckBarriers)) return;
+  for (unsigned t = 0; t < threads; ++t) {
+    const Lane& l = lanes_[t];
+    if (l.state != LaneState::at_mbarrier) continue;
+    const Mbarrier& its = *l.mbarrier;
+    HazardKey key{
+        Hazard::endless_kernel, l.stop_pc, 0, "",
+        "waits for a barrier in shared memory that nobody completes any more: of its phase"};
+    std::string missing;
+    if (its.pending != 0) {
+      missing = std::to_string(its.pending) + " of " + std::to_string(its.count) + " arrivals";
+    }
+    if (its.bytes != 0) {
+      missing += missing.empty() ? "" : " and ";
+      missing += its.bytes > 0 ? std::to_string(its.bytes) + " of the expected bytes"
+                               : std::to_string(-its.bytes) + " bytes in the expectation";
+    }
+    HazardRecord one;
+    one.block = block_index;
+    one.thread = l.index;
+    one.detail = missing + " are missing";
+    one.count = 1;
+    one.prescribe(Remedy::arrival);
+    hazards[key].add(one);
+  }
+}
+
 // ---- Kernels that do not end ----
 
 bool Worker::only_waits(unsigned warps) const {
@@ -1570,7 +1628,19 @@ void hand_on(std::uintptr_t word, bool loads, bool stores) {
   if (lane.fenced == lane.epoch) worker.next_epoch();
 }
 
+Lane& running_lane() { return *current_worker->lane; }
 CopyPipeline& running_pipeline() { return current_worker->lane->pipeline; }
+Cluster& running_cluster() { return *current_worker->cluster; }
+unsigned running_rank() { return current_worker->cluster_rank; }
+unsigned running_threads() { return current_worker->threads; }
+void begin_epoch() { current_worker->next_epoch(); }
+
+void wait_at_mbarrier(const Mbarrier& barrier, unsigned parity, std::uint32_t pc) {
+  Lane& lane = *current_worker->lane;
+  lane.mbarrier = &barrier;
+  lane.parity = parity;
+  current_worker->stop_lane(LaneState::at_mbarrier, pc);
+}
 
 std::string array_name(std::uintptr_t address) {
   if (device_memory::contains(reinterpret_cast<void*>(address))) {
@@ -1625,16 +1695,17 @@ void cluster_sync(const void* place) {
 
 unsigned cluster_extent(int axis) { return current_worker->grid->shape.cluster[axis]; }
 
-namespace {
-
-// The block of the cluster whose shared memory is at the address, the running one before others.
-unsigned owner_of(const Worker& worker, std::uintptr_t address) {
+// The running block's before others'.
+unsigned owner_of_shared(std::uintptr_t address) {
   const Hot& hot = simt_hot;
+  const Worker& worker = *current_worker;
   if (near_dynamic_shared(address) || address - hot.tls_begin < hot.tls_bytes) {
     return worker.cluster_rank;
   }
   return worker.cluster->owner_near(address, worker.cluster_rank);
 }
+
+namespace {
 
 [[noreturn]] void refuse_pointer(void* program_counter, Hazard hazard, const std::string& what) {
   note_hazard(hazard, relative_pc(program_counter), "", what.c_str(), "");
@@ -1652,7 +1723,7 @@ void* map_shared(const void* pointer, unsigned rank) {
                    "asks for the shared memory of block " + std::to_string(rank) +
                        " of a cluster of " + std::to_string(worker.cluster->size()));
   }
-  const unsigned owner = owner_of(worker, address);
+  const unsigned owner = owner_of_shared(address);
   if (owner == worker.cluster->size()) {
     refuse_pointer(caller, Hazard::invalid_address,
                    "asks where another block has a pointer that is not to shared memory");
@@ -1666,7 +1737,7 @@ void* map_shared(const void* pointer, unsigned rank) {
 
 unsigned shared_rank(const void* pointer) {
   const Worker& worker = *current_worker;
-  const unsigned owner = owner_of(worker, reinterpret_cast<std::uintptr_t>(pointer));
+  const unsigned owner = owner_of_shared(reinterpret_cast<std::uintptr_t>(pointer));
   if (owner == worker.cluster->size()) {
     refuse_pointer(__builtin_return_address(0), Hazard::invalid_address,
                    "asks which block has a pointer that is not to shared memory");

@@ -1,0 +1,103 @@
+// Stores that arrive at a barrier in shared memory: what is right raises nothing, and each mistake is found, where it
+// was made.
+#include "kernels/sends.hpp"
+
+#include <set>
+#include <string>
+
+#include "common/simt/simt.hpp"
+#include "markers.hpp"
+#include "tests/catch.hpp"
+
+TEST_CASE("kernels with barriers in shared memory compute what they must and raise nothing",
+          "[sends]") {
+  for (const sends::Case& one : sends::cases()) {
+    INFO(one.name);
+    simt::take_launches();
+    CHECK(one.run());
+    const std::vector<simt::Launch> launches = simt::take_launches();
+    REQUIRE(!launches.empty());
+    for (const simt::Finding& finding : launches.back().findings) {
+      UNSCOPED_INFO(finding.line << ": " << finding.kind << ": " << finding.message);
+    }
+    CHECK(launches.back().findings.empty());
+  }
+}
+
+TEST_CASE("barriers in shared memory work without any check", "[sends]") {
+  struct RestoreChecks {
+    ~RestoreChecks() { simt::set_checks("all"); }
+  } restore;
+  simt::set_checks("none");
+  for (const sends::Case& one : sends::cases()) {
+    INFO(one.name);
+    CHECK(one.run());
+  }
+}
+
+TEST_CASE("stores that arrive at a barrier are counted by requests and sectors", "[sends]") {
+  for (const sends::Counted& one : sends::counted()) {
+    INFO(one.name);
+    simt::take_launches();
+    CHECK(one.run());
+    const simt::Launch launch = simt::take_launches().back();
+    CHECK(launch.findings.empty());
+    CHECK(launch.counters.dshared_store_requests == one.requests);
+    CHECK(launch.counters.dshared_store_sectors == one.sectors);
+    simt::Counters others = launch.counters;
+    others.dshared_store_requests = others.dshared_store_sectors = 0;
+    others.barriers = others.global_store_requests = others.global_store_sectors = 0;
+    CHECK(others == simt::Counters{});  // the barrier in memory costs none of them
+  }
+}
+
+TEST_CASE("a mistake with barriers in shared memory is found where it was made", "[sends]") {
+  for (const sends::Bug& bug : sends::bugs()) {
+    INFO(bug.name);
+    simt::take_launches();
+    bug.run();
+    const simt::Launch launch = simt::take_launches().back();
+    for (const simt::Finding& finding : launch.findings) {
+      UNSCOPED_INFO(finding.line << ": " << finding.kind << " of " << finding.array << ": "
+                                 << finding.message << " (" << finding.other_line << ")");
+    }
+    REQUIRE(!launch.findings.empty());
+    for (const simt::Finding& finding : launch.findings) {
+      CHECK(finding.kind == bug.kind);
+      CHECK(is_kernel_file(finding.file, "sends.cu"));
+      CHECK(finding.line == line_of("sends.cu", std::string("BUG ") + bug.name));
+      CHECK(finding.array == bug.array);
+      if (bug.has_other) {
+        CHECK(finding.other_line == line_of("sends.cu", std::string("OTHER ") + bug.name));
+      }
+    }
+  }
+}
+
+TEST_CASE("a store to a block that may not have begun is one, and its barrier may not be there",
+          "[sends]") {
+  simt::take_launches();
+  sends::send_before_it_begins();
+  const simt::Launch launch = simt::take_launches().back();
+  std::set<std::string> kinds;
+  for (const simt::Finding& finding : launch.findings) {
+    kinds.insert(finding.kind);
+  }
+  CHECK(kinds == std::set<std::string>{"absent_block", "race"});
+}
+
+TEST_CASE("what a barrier in shared memory lacks is said in numbers", "[sends]") {
+  for (const sends::Bug& bug : sends::bugs()) {
+    if (bug.name != std::string("too_few_bytes")) continue;
+    simt::take_launches();
+    bug.run();
+    const simt::Launch launch = simt::take_launches().back();
+    REQUIRE(launch.findings.size() == 1);
+    CHECK_THAT(
+        launch.findings[0].message,
+        halo::test::contains("waits for a barrier in shared memory that nobody completes any "
+                             "more: of its phase 4 of the expected bytes are missing"));
+    return;
+  }
+  FAIL("there is no such kernel");
+}

@@ -56,9 +56,10 @@ inline int quads_of_slice(const LayerNumbers& layer, const GemmPlan& plan) {
   const int parts = plan.slices * plan.split;
   return static_cast<int>((quads_of(layer) + parts - 1) / parts);
 }
-// Of a block, in bytes: four quads of rows for each slice, and a tile of sums where blocks of a cluster add to it.
+// Of a block, in bytes: four quads of rows for each slice, and where blocks of a cluster meet a tile of sums and a
+// barrier.
 inline int shared_bytes(const GemmPlan& plan) {
-  const int sums = plan.split > 1 ? plan.filters * kColumns / 4 : 0;
+  const int sums = plan.split > 1 ? plan.filters * kColumns / 4 + 1 : 0;
   return 16 * (plan.slices * 4 * (plan.filters + kColumns) + sums);
 }
 

@@ -14,6 +14,7 @@
 // Run        ./halo run 09 --variant implicit_gemm
 #include <cooperative_groups.h>
 
+#include <cuda/ptx>
 #include <type_traits>
 
 #include "common/planning/implicit_gemm.hpp"
@@ -21,6 +22,8 @@
 namespace halo::cuconv_two_stage {
 
 namespace {
+
+namespace ptx = cuda::ptx;
 
 // Where a lane's cells come from. What a layer does not need is left out of its kernel: a small layer runs one
 // warp on a scheduler, and there each instruction before the first load takes four cycles.
@@ -63,16 +66,14 @@ __global__ void __launch_bounds__(kSlices* kWarpSize, 16 / kSlices)
   // In float4: a quad's filters and cells, four quads of a slice, the sums of a tile.
   constexpr int kQuad4 = kFilters + kColumns, kSlice4 = 4 * kQuad4,
                 kTile4 = kFilters * kColumns / 4;
-  extern __shared__ float4 on_chip[];  // [kSlices][kSlice4]; with a cluster, its blocks' sums after
+  extern __shared__ float4
+      on_chip[];  // [kSlices][kSlice4]; with a cluster, its blocks' sums and a barrier after
   const int lane = threadIdx.x % kWarpSize, slice = threadIdx.x / kWarpSize;
   const int split = gridDim.z, rank = blockIdx.z;
   const int first_filter = blockIdx.y * kFilters, first_column = blockIdx.x * kColumns;
   const int first = min((rank * kSlices + slice) * shares.quads_of_slice, shares.quads);
   const int quads = min(shares.quads_of_slice, shares.quads - first);
   const cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
-  // Says that this block has begun, and no more: an arrival that also published what was written before would
-  // hold up the first loads for a fence of some 500 cycles.
-  if (split > 1) __cluster_barrier_arrive_relaxed();
   cudaTriggerProgrammaticLaunchCompletion();  // where calls overlap; else nothing
 
   // Four quads are on their way, in registers (with asynchronous copies, straight into shared memory, small
@@ -144,6 +145,19 @@ __global__ void __launch_bounds__(kSlices* kWarpSize, 16 / kSlices)
     if (i < quads) fetch_cells(next[i / 2][i % 2]);
   }
 
+  // Where blocks meet, each is told when all have sent it their parts of its share, which it counts in bytes. (A static
+  // barrier would move what lies behind it: kernels of one warp took 15 % longer.)
+  float4* const of_blocks = on_chip + kSlices * kSlice4;  // [split][share]
+  std::uint64_t* const told = reinterpret_cast<std::uint64_t*>(of_blocks + kTile4);
+  if (split > 1 && threadIdx.x == 0) {
+    ptx::mbarrier_init(told, 1);
+    ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
+    ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, told,
+                                   sizeof(float4) * split << shares.share_bits);
+  }
+  // Says that this block has begun and its barrier is there, and no more: an arrival that also published what was
+  // written before would hold it up for a fence of some 500 cycles.
+  if (split > 1) __cluster_barrier_arrive_relaxed();
   // Each value is for several lanes of the warp, so a quad goes through shared memory, [4][kFilters] and
   // [4][kColumns], but no other warp reads it: nobody waits for anybody else.
   float4* const own = on_chip + slice * kSlice4;
@@ -277,7 +291,6 @@ __global__ void __launch_bounds__(kSlices* kWarpSize, 16 / kSlices)
            Number<kFilters>());
     return;
   }
-  float4* const of_blocks = on_chip + kSlices * kSlice4;  // [split][share]
   const int bits = shares.share_bits, share = 1 << bits;
   cluster.barrier_wait();  // all have begun: their shared memory is there
   constexpr int kTurns = (kTile4 + kThreads - 1) / kThreads;
@@ -291,9 +304,13 @@ __global__ void __launch_bounds__(kSlices* kWarpSize, 16 / kSlices)
   for (int i = 0; i < kTurns; ++i) {
     const int at = i * kThreads + threadIdx.x, owner = at >> bits;
     if (at >= kTile4) continue;
-    cluster.map_shared_rank(of_blocks, owner)[at + ((rank - owner) << bits)] = of_turn[i];
+    float4* const to = cluster.map_shared_rank(of_blocks, owner) + at + ((rank - owner) << bits);
+    const float4 sum = of_turn[i];
+    ptx::st_async(reinterpret_cast<float*>(to), {sum.x, sum.y, sum.z, sum.w},
+                  cluster.map_shared_rank(told, owner));
   }
-  cluster.sync();
+  while (!ptx::mbarrier_try_wait_parity(ptx::sem_acquire, ptx::scope_cluster, told, 0)) {
+  }
   add_up(reinterpret_cast<const Unit*>(of_blocks), share * 4 / kWidth, split, rank * share / 8,
          share / 8, Number<kFilters / 2>());
   // [/doc:gemm_meet]

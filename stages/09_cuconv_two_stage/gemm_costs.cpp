@@ -32,8 +32,8 @@ class Gemm {
   Cost cost() {
     const std::int64_t blocks = column_tiles_ * filter_tiles_ * plan_.split;
     tally_.launch(blocks, plan_.slices * kWarpSize, shared_bytes(plan_));
-    // The warps meet, and the blocks of a cluster at their begin and behind their sums.
-    tally_.barriers(blocks * (plan_.split > 1 ? 3 : 1));
+    // The warps meet, and the blocks of a cluster at their begin.
+    tally_.barriers(blocks * (plan_.split > 1 ? 2 : 1));
     filters();
     for (std::int64_t tile = 0; tile < column_tiles_; ++tile) {
       for (int r = 0; r < layer_.R(); ++r) {
@@ -139,15 +139,13 @@ class Gemm {
     const std::int64_t share = tile4() / plan_.split;
     for (std::int64_t rank = 0; rank < plan_.split; ++rank) {
       for (const Cells some : Cells{0, tile4()}.pieces(kWarpSize)) {
-        // To another block, or to the own one.
-        const auto sent = [&](bool away) {
-          return wide_lanes(4, some, [&](std::int64_t at) {
-            if ((at / share != rank) != away) return kNoCell;
-            return 4 * (at / share * tile4() + rank * share + at % share);
-          });
-        };
-        tally_.dshared_store(sent(true), tiles());
-        tally_.shared_store(sent(false), tiles());
+        // To a block of the cluster, which may be the own one.
+        tally_.dshared_store(wide_lanes(4, some,
+                                        [&](std::int64_t at) {
+                                          return 4 *
+                                                 (at / share * tile4() + rank * share + at % share);
+                                        }),
+                             tiles());
       }
     }
   }

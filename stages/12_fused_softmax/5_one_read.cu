@@ -66,6 +66,7 @@ __global__ void __launch_bounds__(kThreads) one_read_kernel(const float* input, 
 // [/doc:one_read]
 
 int one_read_by_cluster(const SoftmaxCall& c);  // step 6
+SoftmaxKernel fused_parallel();                 // step 3
 
 using Kernel = void (*)(const float*, float*, int, int);
 
@@ -92,11 +93,20 @@ static Kernel kernel_of(const Team& team) {
   }
 }
 
-static int launch(const SoftmaxCall& c) {
-  const Team team = team_of(c.N, c.C);
-  if (team.threads == 0) return one_read_by_cluster(c);
+// From compute capability 9.0 on.
+static bool has_clusters() {
+  int device = 0, major = 0;
+  return cudaGetDevice(&device) == cudaSuccess &&
+         cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
+         major >= 9;
+}
 
-  const Kernel kernel = dispatch<1024, 512, 256, 128, 32, 16, 8, 4>(team.threads, [&](auto t) {
+static int launch(const SoftmaxCall& c) {
+  const bool clusters = c.C <= kBlockCells || has_clusters();
+  const Team team = team_of(c.N, c.C, clusters);
+  if (team.threads == 0) return clusters ? one_read_by_cluster(c) : fused_parallel().launch(c);
+
+  const Kernel kernel = dispatch<512, 256, 128, 32, 16, 8, 4>(team.threads, [&](auto t) {
     return team.width == 4 ? kernel_of<float4, t.value>(team) : kernel_of<float, t.value>(team);
   });
   return launch_overlapping(c.overlaps, kernel, (c.N - 1) / (team.block_rows() * team.rows) + 1,
@@ -109,8 +119,8 @@ SoftmaxKernel one_read() {
           .can_overlap = true,
           .tuned = true,
           .tiles = {{.N = kWarpSize, .C = kWarpCells + 3},
-                    {.C = kFewTeam * kMostPieces * 4},
-                    {.C = kMostTeam * kMostPieces * 4 + 4}}};
+                    {.C = kBlockCells},
+                    {.C = kMostBlocks * 128 * most_pieces(1) + 1}}};
 }
 
 }  // namespace halo::fused_softmax

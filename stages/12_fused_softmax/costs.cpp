@@ -139,26 +139,20 @@ void add_parts(Tally& tally, std::int64_t warps, std::int64_t blocks) {
   tally.shared_load(pairs(Cells{0, 2 * warps}), blocks * warps);
 }
 
-Cost predict_cluster(const Softmax& softmax, int blocks_of_cluster) {
+Cost predict_cluster(const Softmax& softmax, const ClusterTeam& team) {
   const std::int64_t N = softmax.N(), C = softmax.C();
-  const std::int64_t blocks = N * blocks_of_cluster;
-  constexpr std::int64_t kWarps = kClusterTeam / kWarpSize;
+  const std::int64_t blocks = N * team.blocks, warps = team.threads / kWarpSize;
   Tally tally;
-  tally.launch(blocks, kClusterTeam, (kWarps + kMostBlocks) * kPartBytes);
+  tally.launch(blocks, team.threads, (warps + kMostBlocks) * kPartBytes + sizeof(std::uint64_t));
   const Run row = C % 4 == 0 ? quads(Cells{0, C}) : Run(Cells{0, C});
   tally.load(row, every(C, N));
   tally.store(row, every(C, N));
-  add_parts(tally, kWarps, blocks);
-  // A lane a block takes the block's part there; the own one is no way off. Then every warp reads those of all blocks.
-  for (std::int64_t rank = 0; rank < blocks_of_cluster; ++rank) {
-    tally.shared_store(pairs(Cells{0, 2}), N);
-    tally.dshared_store(
-        wide_lanes(2, {0, blocks_of_cluster},
-                   [&](std::int64_t l) { return l == rank ? kNoCell : l * kWarpSize; }),
-        N);
-  }
-  tally.shared_load(pairs(Cells{0, 2 * blocks_of_cluster}), blocks * kWarps);
-  tally.barriers(blocks * (1 + 2));
+  add_parts(tally, warps, blocks);
+  // A lane a block takes the block's part there, to the own one as well. Then every warp reads those of all blocks.
+  tally.dshared_store(wide_lanes(2, {0, team.blocks}, [](std::int64_t l) { return l * kWarpSize; }),
+                      blocks);
+  tally.shared_load(pairs(Cells{0, 2 * team.blocks}), blocks * warps);
+  tally.barriers(blocks * (1 + 1));
   return tally.cost();
 }
 
@@ -166,8 +160,9 @@ Cost predict_one_read(const Softmax& softmax) {
   const std::int64_t N = softmax.N(), C = softmax.C();
   const Team team = team_of(softmax.N(), softmax.C());
   if (team.threads == 0) {
-    const int blocks = blocks_of_row(softmax.C());
-    return blocks == 0 ? predict_fused_parallel(softmax) : predict_cluster(softmax, blocks);
+    const ClusterTeam cluster = cluster_of(softmax.N(), softmax.C());
+    return cluster.blocks == 0 ? predict_fused_parallel(softmax)
+                               : predict_cluster(softmax, cluster);
   }
   const std::int64_t rows_of_block = std::int64_t{team.block_rows()} * team.rows;
   const std::int64_t blocks = (N - 1) / rows_of_block + 1;

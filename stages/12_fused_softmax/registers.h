@@ -19,9 +19,8 @@ struct Team {
 };
 
 constexpr int kMostPieces = 8;  // of 16 bytes: 32 registers of a thread. Of floats twice as many
-constexpr int kMostTeam = 1024;
-constexpr int kFewTeam =
-    512;  // with few rows: more threads cost more to bring together than they save
+constexpr int kMostTeam =
+    512;  // more threads of a block cost more to bring together than they save
 constexpr int kLanePieces = 4;  // of a lane, up to which a warp is the team: it has no barrier
 constexpr int kShortRows = 4;   // of a team at a time, where a thread has a single float of each
 constexpr int kManyThreads = 128 * 1024;  // that fill a GPU
@@ -36,13 +35,21 @@ constexpr Team team_of_few_short_rows(int C) {
   return {1, lanes, (C - 1) / lanes + 1, 1};
 }
 
-// Of N rows of C. threads 0: the row does not fit one block.
-constexpr Team team_of(int N, int C) {
+// A longer row has a cluster of small blocks (step 6): it has as many threads, but an SM has room for more blocks, of which
+// some load while others wait for each other. With about one row for each SM, a large block does as well.
+constexpr int kBlockCells = 8192;
+constexpr int kRowsForSms = 64;  // and more
+
+// Of N rows of C. threads 0: the row is not for one block. `clusters`: the GPU has them.
+constexpr Team team_of(int N, int C, bool clusters = true) {
   const auto few = [N](int threads) { return static_cast<long long>(N) * threads < kManyThreads; };
   if (C <= kWarpCells && few(32)) return team_of_few_short_rows(C);
   const int width = C % 4 == 0 ? 4 : 1;
   const int pieces = C / width;
-  if (pieces > kMostTeam * most_pieces(width)) return {width, 0, 0, 0};
+  const bool has_block = !clusters || (N >= kRowsForSms && few(kMostTeam));
+  if (pieces > kMostTeam * most_pieces(width) || (C > kBlockCells && !has_block)) {
+    return {width, 0, 0, 0};
+  }
   Team team{width, 4, 1, 1};
   // Lanes of a warp are the cheapest team: they need no barrier. Each gets one piece, and from 32 on more.
   while (team.threads < 32 && team.threads < pieces) team.threads *= 2;
@@ -50,7 +57,7 @@ constexpr Team team_of(int N, int C) {
   if (pieces > 32 * lane_pieces) team.threads = 128;
   while (team.threads * most_pieces(width) < pieces) team.threads *= 2;
   // With few rows the GPU is not full: then more threads have less each.
-  while (team.threads < kFewTeam && team.threads * 8 < pieces * width && few(team.threads)) {
+  while (team.threads < kMostTeam && team.threads * 8 < pieces * width && few(team.threads)) {
     team.threads *= 2;
   }
   if (team.threads == 64) team.threads = 128;  // a block is no smaller
@@ -62,19 +69,26 @@ constexpr Team team_of(int N, int C) {
   return team;
 }
 
-// Step 6: blocks of kMostTeam threads, each with all that its registers hold. (With half of it a block, and twice the
-// blocks, an SM has room for more clusters; on an H200 it takes longer, since more blocks wait for each other.)
-constexpr int kClusterTeam = 512;
+// Step 6: how many blocks, of how many threads, and pieces of a thread at most.
+struct ClusterTeam {
+  int threads, blocks, pieces;
+};
 constexpr int kMostBlocks = 16;  // of a cluster, on an H200
-// 0: the row does not fit a cluster either.
-constexpr int blocks_of_row(int C) {
+
+// Of N rows of C. blocks 0: the row does not fit a cluster either.
+constexpr ClusterTeam cluster_of(int N, int C) {
   const int width = C % 4 == 0 ? 4 : 1;
-  int blocks = 1;
-  while (blocks <= kMostBlocks &&
-         static_cast<long long>(blocks) * kClusterTeam * most_pieces(width) < C / width) {
-    ++blocks;
+  const int pieces = C / width;
+  // The smallest blocks that will do, and as few as will do: more would wait for more others.
+  int threads = 128;
+  while (threads <= kMostTeam && kMostBlocks * threads * most_pieces(width) < pieces) threads *= 2;
+  if (threads > kMostTeam) return {0, 0, 0};
+  int blocks = (pieces - 1) / (threads * most_pieces(width)) + 1;
+  // Few rows leave most SMs idle: then each thread has less.
+  while (2 * blocks <= kMostBlocks && 2ll * N * blocks * threads < kManyThreads / 2) {
+    blocks *= 2;
   }
-  return blocks <= kMostBlocks ? blocks : 0;
+  return {threads, blocks, (pieces - 1) / (threads * blocks) + 1};
 }
 
 }  // namespace halo::fused_softmax

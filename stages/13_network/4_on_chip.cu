@@ -3,8 +3,8 @@
 // Computes   for each image convolutions, pooling and fully connected layers, one after the other, each with bias and
 //            perhaps ReLU; then softmax.
 // Changed    since 3 fully_connected_lanes: with one image such a layer takes less time than its launch. So the
-//            layers stay together: the blocks of a cluster share the channels of each layer, hand what they found to
-//            each other's shared memory, wait for each other, and go on with the next layer.
+//            layers stay together: the blocks of a cluster share the channels of each layer, send what they found to
+//            each other's shared memory, and each goes on with the next layer when it has got all of it.
 // Must cost  all filters once for each image, from the L2 cache: of LeNet 0.43 MB. A batch is better off with
 //            kernels that read them once for several images. Maps go from block to block on chip; each layer's outputs
 //            are stored besides, for whoever wants to look.
@@ -12,6 +12,8 @@
 #include <cooperative_groups.h>
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
+
+#include <cuda/ptx>
 
 #include "stages/13_network/on_chip.cuh"
 
@@ -30,6 +32,9 @@ __global__ void __launch_bounds__(kOnChipThreads, 1)
   const auto cluster = cooperative_groups::this_cluster();
   const int rank = blockIdx.x % kBlocks, n = blockIdx.x / kBlocks;
 
+  // Before the first copy: the fence in it waits for those of its thread, some 1000 cycles.
+  __shared__ std::uint64_t told[kOnChipSteps];
+  expect_cells(net, rank, told);
   // One loop for the taps of all layers: they are on their way together.
   const float4* const own_packed = packed + rank * net.packed_quads;
   for (int i = threadIdx.x; i < net.packed_quads; i += kOnChipThreads) {
@@ -40,7 +45,8 @@ __global__ void __launch_bounds__(kOnChipThreads, 1)
   fetch(input + n * net.C * net.H * net.W, net, cells);
   __pipeline_commit();
   fill_up(net, cells);
-  // Says that this block has begun, and no more, which spares a fence: what others write it has not touched.
+  // Says that this block has begun and its barriers are there, and no more, which spares a fence: what others write it
+  // has not touched.
   __cluster_barrier_arrive_relaxed();
   __pipeline_wait_prior(0);
   __syncthreads();
@@ -55,23 +61,30 @@ __global__ void __launch_bounds__(kOnChipThreads, 1)
     if (step.size == 0) {
       if (i == 0) cluster.barrier_wait();
       // A lane tells a block: all of them, or the first, which goes on alone. The last lane stores the output.
-      const bool first_only = step.alone || net.step[i + 1].alone;
-      const int lane = threadIdx.x % kWarpSize, tell = first_only ? 1 : kBlocks;
+      const int lane = threadIdx.x % kWarpSize, tell = net.step[i + 1].alone ? 1 : kBlocks;
       connect(step, cells, many, [&](int k, float value) {
-        if (lane < tell) cluster.map_shared_rank(cells, lane)[own + k] = value;
         if (lane == kWarpSize - 1) sums[k] = value;
         if (lane == kWarpSize - 1 && step.window > 0) pooled[k] = value;
+        if (step.alone && lane == 0) cells[own + k] = value;
+        if (step.alone || lane >= tell) return;
+        ptx::st_async(cluster.map_shared_rank(cells + own + k, lane), value,
+                      cluster.map_shared_rank(told + i, lane));
       });
+      if (rank > 0 && net.step[i + 1].alone) break;
     } else {
       convolve(step, cells, many, sums);
       __syncthreads();
       pool(step, cells, first_k, many, pooled);
       __syncthreads();
       if (i == 0) cluster.barrier_wait();  // all have begun
-      hand_over<kBlocks>(cells + own, many * step.to.plane.value, rank);
+      hand_over<kBlocks>(cells + own, many * step.to.plane.value, rank, told + i);
     }
-    if (step.alone) __syncthreads();
-    if (!step.alone) cluster.sync();
+    if (step.alone) {
+      __syncthreads();
+      continue;
+    }
+    while (!ptx::mbarrier_try_wait_parity(ptx::sem_acquire, ptx::scope_cluster, told + i, 0)) {
+    }
   }
   if (rank == 0 && threadIdx.x < kWarpSize)
     softmax(cells + net.logits, output + n * net.categories, net.categories);

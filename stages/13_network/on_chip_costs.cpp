@@ -197,14 +197,12 @@ void connect(const BlockOf& block, const OnChipStep& step, const OnChipStep& nex
   block.tally.shared_load(one(0), often);  // the bias
   const Times stores = block.each_image(step.K) * (step.window > 0 ? 2 : 1);
   for (std::int64_t k = channels.begin; k < channels.end; ++k) block.tally.store(one(k), stores);
-  // To all blocks' maps, where the cells lie in other sectors; or to the first one's, which goes on alone.
-  if (step.alone || next.alone) {
-    if (block.rank > 0) block.tally.dshared_store(one(0), often);
-    if (block.rank == 0) block.tally.shared_store(one(0), often);
-    return;
+  // To its own map; to all blocks', where the cells lie in other sectors; or to the first one's, which goes on alone.
+  if (step.alone) {
+    block.tally.shared_store(one(0), often);
+  } else {
+    block.tally.dshared_store(strided(0, next.alone ? 1 : block.blocks, kWarpSize), often);
   }
-  block.tally.shared_store(one(0), often);
-  block.tally.dshared_store(strided(0, block.blocks - 1, kWarpSize), often);
 }
 
 }  // namespace
@@ -214,7 +212,7 @@ Cost predict_on_chip(const std::vector<Layer>& layers, int blocks) {
   const OnChip& net = division.net;
   const std::int64_t N = input_of(layers.front()).N();
   Tally tally;
-  tally.launch(N * blocks, kOnChipThreads, net.bytes);
+  tally.launch(N * blocks, kOnChipThreads, net.bytes + kToldBytes);
   for (int rank = 0; rank < blocks; ++rank) {
     const BlockOf block{tally, blocks, rank, N};
     const Cells packed{0, 4 * net.packed_quads};
@@ -227,7 +225,7 @@ Cost predict_on_chip(const std::vector<Layer>& layers, int blocks) {
     for (int i = 0; i < net.count; ++i) {
       const OnChipStep& step = net.step[i];
       if (step.alone && rank > 0) break;
-      tally.barriers(N * (step.size != 0 ? 3 : 1));
+      tally.barriers(N * ((step.size != 0 ? 2 : 0) + (step.alone ? 1 : 0)));
       const Cells channels = block.channels(step);
       if (channels.empty()) continue;
       if (step.size == 0) {
@@ -236,7 +234,7 @@ Cost predict_on_chip(const std::vector<Layer>& layers, int blocks) {
       }
       if (step.size > 0) convolve(block, step, division.pitch[static_cast<std::size_t>(i)]);
       pool(block, step);
-      if (blocks == 1) continue;
+      if (step.alone) continue;
       const Cells floats{0, rounded_up(channels.size() * step.to.plane, 4)};
       const Run handed = quads(floats.shifted(step.to.begin + channels.begin * step.to.plane));
       tally.shared_load(handed, N * (blocks - 1));

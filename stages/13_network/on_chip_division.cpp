@@ -93,7 +93,7 @@ std::string refuses_on_chip(const std::vector<Layer>& layers, int blocks,
   }
   if (!has_filters) return "there are no filters";
   if (steps > kOnChipSteps) return "too many layers";
-  const int bytes = divide_on_chip(layers, blocks).net.bytes;
+  const int bytes = divide_on_chip(layers, blocks).net.bytes + kToldBytes;
   return bytes > gpu.shared_per_block ? "it does not fit into shared memory" : "";
 }
 
@@ -132,6 +132,7 @@ OnChipDivision divide_on_chip(const std::vector<Layer>& layers, int blocks) {
   // The outputs of a few categories come sooner from one block than from a cluster that waits for itself.
   OnChipStep& last = net.step[net.count - 1];
   if (last.size == 0 && last.window == 0) last.share = last.K, last.alone = true;
+  for (int i = 0; i < net.count && blocks == 1; ++i) net.step[i].alone = true;
 
   // Maps: each as the step that reads it wants it.
   std::vector<OnChipMap> maps;

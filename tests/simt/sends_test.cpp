@@ -44,6 +44,8 @@ TEST_CASE("stores that arrive at a barrier are counted by requests and sectors",
     CHECK(launch.findings.empty());
     CHECK(launch.counters.dshared_store_requests == one.requests);
     CHECK(launch.counters.dshared_store_sectors == one.sectors);
+    // A warp goes on as one, whichever of its lanes came last.
+    CHECK(launch.counters.global_store_requests == 8);
     simt::Counters others = launch.counters;
     others.dshared_store_requests = others.dshared_store_sectors = 0;
     others.barriers = others.global_store_requests = others.global_store_sectors = 0;

@@ -1,5 +1,6 @@
 #include "stages/12_fused_softmax.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -16,14 +17,14 @@ namespace {
 
 // What the usual sizes do not meet: a block of `fused` with several long rows; the last row that fits
 // shared memory, and the first that does not; a tail of one cell, and one that ends inside a warp; as
-// many categories as a block has threads, and one more; many images of little; the last row that fits
-// the registers of a block, and the first that takes a cluster, of 16 bytes a piece and of 4.
+// many categories as a block has threads, and one more; many images of little; the last row that is
+// for a block, and the first for a cluster; blocks of a cluster of each size, of 16 bytes a piece and of 4.
 const std::vector<Softmax> kMore = {
     Softmax(13, 1000),  Softmax(7, 5000),  Softmax(2, 11263),  Softmax(3, 11264), Softmax(3, 11265),
     Softmax(2, 12345),  Softmax(1, 23000), Softmax(5, 1024),   Softmax(5, 1025),  Softmax(300, 1),
     Softmax(128, 10),   Softmax(1030, 3),  Softmax(70, 36),    Softmax(34, 351),  Softmax(33, 352),
-    Softmax(40000, 10), Softmax(2, 40000), Softmax(1, 300001), Softmax(2, 8193),  Softmax(3, 2052),
-    Softmax(2, 32768),  Softmax(2, 32772), Softmax(1, 16384),  Softmax(2, 16385), Softmax(4096, 20),
+    Softmax(40000, 10), Softmax(2, 40000), Softmax(1, 300001), Softmax(2, 8196),  Softmax(3, 2052),
+    Softmax(2, 8192),   Softmax(1, 70000), Softmax(1, 140000), Softmax(1, 70001), Softmax(4096, 20),
 };
 
 std::vector<float> outputs_of(Backend& backend, const SoftmaxVariant& variant,
@@ -59,6 +60,20 @@ TEST_CASE("12_fused_softmax: long rows are right, edge cases of float included")
     CHECK(row.check.outcome == Outcome::good);
     CHECK(row.check.shapes == static_cast<int>(kMore.size()));
   }
+}
+
+TEST_CASE("12_fused_softmax: about a long row for each SM has a block, full of cells") {
+  const auto backend = test::usable_backend();
+  const SoftmaxStage stage = fused_softmax::stage();
+  const auto one_read = std::find_if(stage.variants.begin(), stage.variants.end(),
+                                     [](const auto& v) { return v.name == "one_read"; });
+  REQUIRE(one_read != stage.variants.end());
+  Row row;
+  Progress progress;
+  const std::vector<Softmax> full = {Softmax(64, 16384)};
+  check_trials(*one_read, *backend, full, test::seed(), row, progress);
+  INFO(test::faults(row));
+  CHECK(row.check.outcome == Outcome::good);
 }
 
 TEST_CASE("12_fused_softmax: traffic is as predicted") {
@@ -148,11 +163,15 @@ TEST_CASE("12_fused_softmax: how a row is shared out over threads") {
   CHECK(is(team_of(1 << 20, 512), 4, 32, 4, 1));
   CHECK(is(team_of(65536, 1000), 4, 128, 2, 1));
   CHECK(is(team_of(65536, 1001), 1, 128, 8, 1));
-  CHECK(is(team_of(65536, 16384), 4, 512, 8, 1));
-  CHECK(is(team_of(1024, 20000), 4, 1024, 5, 1));
-  CHECK(is(team_of(1024, 32768), 4, 1024, 8, 1));
-  CHECK(team_of(1024, 32772).threads == 0);
-  CHECK(team_of(1024, 16385).threads == 0);
+  CHECK(is(team_of(65536, 8192), 4, 256, 8, 1));
+  // A longer one has a cluster, but for about a row an SM, and where there are no clusters.
+  CHECK(team_of(65536, 8196).threads == 0);
+  CHECK(team_of(32, 10000).threads == 0);
+  CHECK(team_of(1024, 8193).threads == 0);
+  CHECK(is(team_of(128, 16384), 4, 512, 8, 1));
+  CHECK(team_of(128, 16388).threads == 0);
+  CHECK(is(team_of(65536, 16384, false), 4, 512, 8, 1));
+  CHECK(team_of(65536, 16388, false).threads == 0);
   // Every row that a team may have fits it, and no number of pieces comes that is not compiled.
   for (const int N : {1, 100, 5000, 1 << 20}) {
     for (int C = 1; C <= 33000; C += C < 1100 ? 1 : 7) {
@@ -164,14 +183,33 @@ TEST_CASE("12_fused_softmax: how a row is shared out over threads") {
       CHECK((team.threads >= 32 || team.pieces <= 4));
     }
   }
-  // As many blocks as the row needs.
-  using fused_softmax::blocks_of_row;
-  CHECK(blocks_of_row(32772) == 3);
-  CHECK(blocks_of_row(100000) == 7);
-  CHECK(blocks_of_row(262144) == 16);
-  CHECK(blocks_of_row(262148) == 0);
-  CHECK(blocks_of_row(16385) == 3);
-  CHECK(blocks_of_row(131073) == 0);
+  // The smallest blocks that hold the row, as many as it needs; of few rows more.
+  using fused_softmax::cluster_of;
+  const auto has = [](const fused_softmax::ClusterTeam& team, int threads, int blocks, int pieces) {
+    return team.threads == threads && team.blocks == blocks && team.pieces == pieces;
+  };
+  CHECK(has(cluster_of(1024, 32768), 128, 8, 8));
+  CHECK(has(cluster_of(1024, 65536), 128, 16, 8));
+  CHECK(has(cluster_of(1024, 65540), 256, 9, 8));
+  CHECK(has(cluster_of(128, 100000), 256, 13, 8));
+  CHECK(has(cluster_of(128, 262144), 512, 16, 8));
+  CHECK(cluster_of(1, 262148).blocks == 0);
+  CHECK(has(cluster_of(1024, 32767), 128, 16, 16));
+  CHECK(cluster_of(1, 131073).blocks == 0);
+  CHECK(has(cluster_of(32, 10000), 128, 12, 2));
+  CHECK(has(cluster_of(60, 10000), 128, 6, 4));
+  CHECK(has(cluster_of(1024, 10000), 128, 3, 7));
+  for (const int N : {1, 32, 1024}) {
+    for (int C = 8193; C <= 262144; C += C % 4 == 0 ? 331 : 1) {
+      const fused_softmax::ClusterTeam team = cluster_of(N, C);
+      if (team.blocks == 0) continue;
+      INFO(N << "x" << C);
+      const int width = C % 4 == 0 ? 4 : 1;
+      CHECK(team.blocks <= 16);
+      CHECK(team.threads * team.blocks * team.pieces * width >= C);
+      CHECK(team.pieces <= fused_softmax::most_pieces(width));
+    }
+  }
 }
 
 TEST_CASE("12_fused_softmax: what one read costs, by hand") {
@@ -184,16 +222,17 @@ TEST_CASE("12_fused_softmax: what one read costs, by hand") {
   CHECK(block.shared_store_requests == 8 * 4);
   CHECK(block.shared_load_requests == 8 * 4);
   CHECK(block.barriers == 8);
-  // Three blocks of 16 warps have a row. Warp 0 of each leaves the block's part with all three, the own one too; each
-  // warp reads the three.
+  // Ten blocks of four warps have a row. Warp 0 of each leaves the block's part with all ten, the own one too; each
+  // warp reads the ten.
   const simt::Counters cluster = test::predict(stage, "one_read", Softmax(2, 40000));
   CHECK(cluster.global_load_sectors == 2 * 5000);
   CHECK(cluster.global_store_sectors == 2 * 5000);
-  CHECK(cluster.shared_store_requests == 2 * 3 * (16 + 1));
-  CHECK(cluster.shared_load_requests == 2 * 3 * (16 + 16));
-  CHECK(cluster.dshared_store_requests == 2 * 3);
+  CHECK(cluster.shared_store_requests == 2 * 10 * 4);
+  CHECK(cluster.shared_load_requests == 2 * 10 * (4 + 4));
+  CHECK(cluster.dshared_store_requests == 2 * 10);
+  CHECK(cluster.dshared_store_sectors == 2 * 10 * 10);
   CHECK(cluster.dshared_load_requests == 0);
-  CHECK(cluster.barriers == 2 * 3 * 3);
+  CHECK(cluster.barriers == 2 * 10 * 2);
 }
 
 TEST_CASE("12_fused_softmax: how blocks are made") {

@@ -28,7 +28,7 @@ LONGER = {
     "stages/08_multi_channel_stride_fixed/9_fourier_split.cu": (160, "copies, operands read ahead, sums to memory"),
     "stages/09_cuconv_two_stage/3_split_tf32.cu": (190, "two ways of copies, the steps of the sum, rows to memory"),
     "stages/09_cuconv_two_stage/4_pointwise.cu": (162, "it packs its filters, and launches six tiles"),
-    "stages/09_cuconv_two_stage/5_implicit_gemm.cu": (343, "cells in three ways, a bias, sums of warps and of blocks"),
+    "stages/09_cuconv_two_stage/5_implicit_gemm.cu": (360, "cells in three ways, a bias, sums of warps and of blocks, which are sent"),
     "stages/10_layout_convolution/1_images_across_lanes.cu": (122, "two descriptors with three tiles each"),
     "stages/10_layout_convolution/2_pixels_across_lanes.cu": (135, "two descriptors, and a pixel's place"),
     "stages/11_fused_pooling/3_chwn_reuse.cu": (142, "eight shapes of a thread's outputs"),

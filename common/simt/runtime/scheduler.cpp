@@ -230,6 +230,7 @@ class Worker {
   bool release_cluster(bool all_stopped);
   // The same of barriers in shared memory.
   bool release_mbarriers();
+  bool pass_mbarriers(Warp& warp, bool timed_out);
   bool all_at_cluster() const;  // and did nothing since they arrived
   void end_interval(bool block_ends);
   void report_stuck_cluster();
@@ -705,6 +706,7 @@ bool Worker::run_warp(Warp& w) {
       resumed = true;
     }
     complete_warp_ops(w);
+    if (!cluster->mbarriers.empty()) pass_mbarriers(w, false);
     ready = false;
     bool log_full = false;
     for (unsigned i = 0; i < w.lane_count; ++i) {
@@ -1233,19 +1235,28 @@ void Worker::report_stuck_cluster() {
 
 // ---- Barriers in shared memory ----
 
-bool Worker::release_mbarriers() {
-  if (cluster->mbarriers.empty()) return false;
-  const bool timed_out = cluster->take_time_out(cluster_rank);
-  bool released = false;
-  for (unsigned t = 0; t < threads; ++t) {
-    Lane& l = lanes_[t];
+// At once where a lane of the warp itself has completed it: the warp goes on as one.
+bool Worker::pass_mbarriers(Warp& w, bool timed_out) {
+  bool passed = false;
+  for (unsigned i = 0; i < w.lane_count; ++i) {
+    Lane& l = w.lanes[i];
     if (l.state != LaneState::at_mbarrier) continue;
     const bool is_complete = l.mbarrier->is_complete(l.parity);
     if (!is_complete && !timed_out) continue;
     l.state = LaneState::ready;
-    warps_[t / kWarpSize].stopped = false;
-    released = true;
+    w.stopped = false;
+    passed = true;
     if (is_complete) progress();
+  }
+  return passed;
+}
+
+bool Worker::release_mbarriers() {
+  if (cluster->mbarriers.empty()) return false;
+  const bool timed_out = cluster->take_time_out(cluster_rank);
+  bool released = false;
+  for (unsigned w = 0; w * kWarpSize < threads; ++w) {
+    released |= pass_mbarriers(warps_[w], timed_out);
   }
   return released;
 }

@@ -40,8 +40,8 @@ __global__ void __launch_bounds__(kThreads) one_read_kernel(const float* input, 
     const Piece* const from = reinterpret_cast<const Piece*>(input + (long long)row * C);
 #pragma unroll
     for (int p = 0; p < kPieces; ++p) {
-      fill(cells[r][p], -INFINITY);
-      if (row < N && p * kTeam + own < pieces) cells[r][p] = from[p * kTeam + own];
+      const bool exists = row < N && p * kTeam + own < pieces;
+      cells[r][p] = exists ? from[p * kTeam + own] : nothing(Piece());
     }
   }
 #pragma unroll

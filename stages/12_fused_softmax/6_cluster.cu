@@ -52,8 +52,8 @@ __global__ void __launch_bounds__(kTeam, 1024 / kTeam) cluster_kernel(const floa
   Piece cells[kPieces];
 #pragma unroll
   for (int p = 0; p < kPieces; ++p) {
-    fill(cells[p], -INFINITY);
-    if (p * stride + first < pieces) cells[p] = from[p * stride + first];
+    const int at = p * stride + first;
+    cells[p] = at < pieces ? from[at] : nothing(Piece());
   }
   const Part own_lanes = exponentials<kWarpSize>(cells);
   const Part own_block = join_warps<kTeam>(own_lanes, of_warps);

@@ -27,9 +27,10 @@ template <class Op>
 __device__ __forceinline__ float reduce(float4 a, const Op& op) {
   return op(op(a.x, a.y), op(a.z, a.w));
 }
-__device__ __forceinline__ void fill(float& a, float value) { a = value; }
-__device__ __forceinline__ void fill(float4& a, float value) {
-  a = make_float4(value, value, value, value);
+// What a cell that does not exist counts as: it changes neither maximum nor sum.
+__device__ __forceinline__ float nothing(float) { return -INFINITY; }
+__device__ __forceinline__ float4 nothing(float4) {
+  return make_float4(-INFINITY, -INFINITY, -INFINITY, -INFINITY);
 }
 __device__ __forceinline__ float exponential(float a, float largest) { return expf(a - largest); }
 __device__ __forceinline__ float4 exponential(float4 a, float largest) {

@@ -8,8 +8,7 @@
 namespace halo::network {
 
 constexpr int kOnChipThreads = 256;
-constexpr int kOnChipSteps = 6;               // most
-constexpr int kToldBytes = 8 * kOnChipSteps;  // of shared memory: a barrier for each step
+constexpr int kOnChipSteps = 6;  // most
 constexpr int kMostCategories = kWarpSize;
 // Outputs of a thread that convolves: 1, 2 or 4 rows of so many columns.
 constexpr int kOnChipColumns = 2;
@@ -42,14 +41,15 @@ struct OnChipStep {
   int window, stride, PP, PQ;  // window 0: no pooling, stride 1, PP = P, PQ = Q
   Divisor across, down;        // tiles of a thread's outputs
   bool average, relu;
-  bool alone;  // the first block has all of it, and whatever follows; with one block, each step
+  bool alone;  // the first block has all of it, and whatever follows
 };
 
 struct OnChip {
   OnChipMap input;
   int C, H, W;
   int packed_quads;        // taps and biases of a block, at the start of shared memory
-  int bytes;               // of shared memory, beside the barriers
+  int told;                // where a barrier for each step lies, if there are several blocks
+  int bytes;               // of shared memory
   int categories, logits;  // logits: where
   int count;
   OnChipStep step[kOnChipSteps + 1];  // behind the last one none that is `alone`

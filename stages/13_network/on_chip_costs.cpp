@@ -198,7 +198,7 @@ void connect(const BlockOf& block, const OnChipStep& step, const OnChipStep& nex
   const Times stores = block.each_image(step.K) * (step.window > 0 ? 2 : 1);
   for (std::int64_t k = channels.begin; k < channels.end; ++k) block.tally.store(one(k), stores);
   // To its own map; to all blocks', where the cells lie in other sectors; or to the first one's, which goes on alone.
-  if (step.alone) {
+  if (step.alone || block.blocks == 1) {
     block.tally.shared_store(one(0), often);
   } else {
     block.tally.dshared_store(strided(0, next.alone ? 1 : block.blocks, kWarpSize), often);
@@ -212,7 +212,7 @@ Cost predict_on_chip(const std::vector<Layer>& layers, int blocks) {
   const OnChip& net = division.net;
   const std::int64_t N = input_of(layers.front()).N();
   Tally tally;
-  tally.launch(N * blocks, kOnChipThreads, net.bytes + kToldBytes);
+  tally.launch(N * blocks, kOnChipThreads, net.bytes);
   for (int rank = 0; rank < blocks; ++rank) {
     const BlockOf block{tally, blocks, rank, N};
     const Cells packed{0, 4 * net.packed_quads};
@@ -225,7 +225,8 @@ Cost predict_on_chip(const std::vector<Layer>& layers, int blocks) {
     for (int i = 0; i < net.count; ++i) {
       const OnChipStep& step = net.step[i];
       if (step.alone && rank > 0) break;
-      tally.barriers(N * ((step.size != 0 ? 2 : 0) + (step.alone ? 1 : 0)));
+      const bool alone = step.alone || blocks == 1;
+      tally.barriers(N * ((step.size != 0 ? 2 : 0) + (alone ? 1 : 0)));
       const Cells channels = block.channels(step);
       if (channels.empty()) continue;
       if (step.size == 0) {
@@ -234,7 +235,7 @@ Cost predict_on_chip(const std::vector<Layer>& layers, int blocks) {
       }
       if (step.size > 0) convolve(block, step, division.pitch[static_cast<std::size_t>(i)]);
       pool(block, step);
-      if (step.alone) continue;
+      if (alone) continue;
       const Cells floats{0, rounded_up(channels.size() * step.to.plane, 4)};
       const Run handed = quads(floats.shifted(step.to.begin + channels.begin * step.to.plane));
       tally.shared_load(handed, N * (blocks - 1));

@@ -93,7 +93,7 @@ std::string refuses_on_chip(const std::vector<Layer>& layers, int blocks,
   }
   if (!has_filters) return "there are no filters";
   if (steps > kOnChipSteps) return "too many layers";
-  const int bytes = divide_on_chip(layers, blocks).net.bytes + kToldBytes;
+  const int bytes = divide_on_chip(layers, blocks).net.bytes;
   return bytes > gpu.shared_per_block ? "it does not fit into shared memory" : "";
 }
 
@@ -132,7 +132,6 @@ OnChipDivision divide_on_chip(const std::vector<Layer>& layers, int blocks) {
   // The outputs of a few categories come sooner from one block than from a cluster that waits for itself.
   OnChipStep& last = net.step[net.count - 1];
   if (last.size == 0 && last.window == 0) last.share = last.K, last.alone = true;
-  for (int i = 0; i < net.count && blocks == 1; ++i) net.step[i].alone = true;
 
   // Maps: each as the step that reads it wants it.
   std::vector<OnChipMap> maps;
@@ -190,6 +189,7 @@ OnChipDivision divide_on_chip(const std::vector<Layer>& layers, int blocks) {
     step.from = maps[i], step.to = maps[i + 1];
     if (step.size > 0) step.own = take(step.share * step.P * step.Q);
   }
+  if (blocks > 1) net.told = take(kOnChipSteps * sizeof(std::uint64_t) / sizeof(float));
   net.input = maps[0];
   net.logits = maps.back().begin;
   net.C = reads[0].C(), net.H = reads[0].H(), net.W = reads[0].W();

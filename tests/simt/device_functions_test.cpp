@@ -480,6 +480,9 @@ TEST_CASE("what groups, copies and CUB lack is refused with a sentence") {
        "divides a block, or a tile into smaller ones"},
       {"cg::reduce(cg::this_thread_block(), 1, cg::plus<int>())", "divide the block with"},
       {"__pipeline_arrive_on(nullptr)", "__pipeline_arrive_on is outside the simulator's subset"},
+      {"cuda::ptx::mbarrier_try_wait(nullptr, 0)", "parity, with mbarrier_try_wait_parity"},
+      {"cuda::ptx::cp_async_bulk(nullptr, nullptr, 16, nullptr)", "use __pipeline_memcpy_async of"},
+      {"cuda::ptx::st_async(static_cast<char*>(nullptr), 'a', nullptr)", "values of 4 or 8 bytes"},
       {"cub::BlockScan<int, 128> scan", "cub::BlockScan is outside the simulator's subset"},
       {"cub::BlockReduce<int, 128>().Sum(1)", "with storage of its own is outside the simulator's"},
       {"cub::BlockReduce<int, 128, cub::BLOCK_REDUCE_RAKING>::TempStorage storage",
@@ -489,7 +492,7 @@ TEST_CASE("what groups, copies and CUB lack is refused with a sentence") {
   };
   const std::string head =
       "#include <cooperative_groups.h>\n#include <cooperative_groups/reduce.h>\n"
-      "#include <cub/cub.cuh>\n#include <cuda_pipeline.h>\n"
+      "#include <cub/cub.cuh>\n#include <cuda/ptx>\n#include <cuda_pipeline.h>\n"
       "namespace cg = cooperative_groups;\nvoid f() {\n";
   CHECK(compile(head + "}\n", "-std=c++17 -Wall -Wextra -Werror").success);
   for (const auto& [statement, sentence] : statements) {

@@ -153,6 +153,9 @@ const char* advice(Hazard hazard, Remedy remedy) {
       if (remedy == Remedy::arrival) {
         return "Both of st_async's addresses come from map_shared_rank() with the same rank.";
       }
+      if (remedy == Remedy::cluster) {
+        return "Launch clusters of two blocks or more; one block stores as usual and synchronises.";
+      }
       return "An asynchronous copy moves 4, 8 or 16 bytes from global to shared memory, of which "
              "zfill may replace any number at the end by zeros.";
     case Hazard::endless_kernel:
@@ -291,7 +294,8 @@ std::vector<Finding> to_findings(const HazardTable& table, const unsigned grid[3
       f.message += " at " + f.other_file + ":" + std::to_string(f.other_line);
     }
     f.message += ". ";
-    if (key.hazard == Hazard::race && !between_blocks && record.remedy >= Remedy::blocks) {
+    if (key.hazard == Hazard::race && !between_blocks &&
+        (record.remedy == Remedy::blocks || record.remedy == Remedy::blocks_in_place)) {
       f.message += "It is a race between blocks as well. ";
     }
     f.message += advice(key.hazard, record.remedy);

@@ -201,11 +201,9 @@ void st_async(void* to, const void* value, std::size_t bytes, void* barrier) {
   const auto address = reinterpret_cast<std::uintptr_t>(to);
   Cluster& cluster = running_cluster();
   if (cluster.size() == 1) {
-    refuse(
-        Hazard::invalid_copy, pc, "",
-        "stores with st_async in a launch without clusters, where the simulator does not have it: "
-        "store as usual and synchronise",
-        Remedy::arrival);
+    refuse(Hazard::invalid_copy, pc, "",
+           "stores with st_async in a launch without clusters, which the simulator does not do",
+           Remedy::cluster);
   }
   const unsigned owner = owner_of_shared(address);
   if (owner == cluster.size()) {

@@ -1268,22 +1268,25 @@ void Worker::report_stuck_mbarriers() {
     const Lane& l = lanes_[t];
     if (l.state != LaneState::at_mbarrier) continue;
     const Mbarrier& its = *l.mbarrier;
-    HazardKey key{
-        Hazard::endless_kernel, l.stop_pc, 0, "",
-        "waits for a barrier in shared memory that nobody completes any more: of its phase"};
-    std::string missing;
+    HazardKey key{Hazard::endless_kernel, l.stop_pc, 0, "",
+                  "waits for a barrier in shared memory that nobody completes any more:"};
+    std::string lacks;
     if (its.pending != 0) {
-      missing = std::to_string(its.pending) + " of " + std::to_string(its.count) + " arrivals";
+      lacks = std::to_string(its.pending) + " of " + std::to_string(its.count) + " arrivals";
     }
-    if (its.bytes != 0) {
-      missing += missing.empty() ? "" : " and ";
-      missing += its.bytes > 0 ? std::to_string(its.bytes) + " of the expected bytes"
-                               : std::to_string(-its.bytes) + " bytes in the expectation";
+    if (its.bytes > 0) {
+      lacks +=
+          (lacks.empty() ? "" : " and ") + std::to_string(its.bytes) + " of the expected bytes";
+    }
+    if (!lacks.empty()) lacks = "it lacks " + lacks;
+    if (its.bytes < 0) {
+      lacks += (lacks.empty() ? "" : ", and ") + std::to_string(-its.bytes) +
+               " bytes have come that nobody expects";
     }
     HazardRecord one;
     one.block = block_index;
     one.thread = l.index;
-    one.detail = missing + " are missing";
+    one.detail = lacks;
     one.count = 1;
     one.prescribe(Remedy::arrival);
     hazards[key].add(one);

@@ -447,6 +447,16 @@ __global__ void __cluster_dims__(2) past_its_end(float* out) {
   cluster.sync();
 }
 
+__global__ void without_clusters(float* out) {
+  __shared__ float cell;
+  __shared__ std::uint64_t arrived;
+  if (threadIdx.x == 0) {
+    ptx::mbarrier_init(&arrived, 1);
+    ptx::st_async(&cell, 1.0f, &arrived);  // BUG without_clusters
+  }
+  out[blockIdx.x * kThreads + threadIdx.x] = 1;
+}
+
 template <void (*kernel)(float*)>
 void run_bug() {
   DeviceArray<float> out(2 * kThreads);
@@ -498,6 +508,7 @@ const std::vector<Bug>& bugs() {
       {"nobody_waits", "absent_block", false, "tile", &run_bug<nobody_waits>},
       {"used_for_data", "race", true, "arrived", &run_bug<used_for_data>},
       {"past_its_end", "out_of_bounds", false, "tile", &run_bug<past_its_end>},
+      {"without_clusters", "invalid_copy", false, "", &run_bug<without_clusters>},
   };
   return all;
 }

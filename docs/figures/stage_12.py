@@ -4,7 +4,7 @@ import json
 import math
 import pathlib
 
-from make_figures import BLUE, GREY, INK, PALE, PURPLE, RED, Drawing
+from make_figures import BLUE, GREEN, GREY, INK, PALE, PURPLE, RED, Drawing
 
 RESULTS = pathlib.Path(__file__).resolve().parent.parent / "results"
 
@@ -157,6 +157,61 @@ def block_reduction():
     return d
 
 
+def cluster_parts():
+    d = Drawing(900, 452, "Parts of a row, by a barrier of the cluster and by barriers that count bytes",
+                "Four blocks of a cluster compute their parts of a row and take different times. "
+                "Above, each stores its part in the others' shared memory, publishes the stores, "
+                "arrives at the barrier of the cluster, and all go on when the barrier has told them "
+                "that the last one was there. Below, each sends its part to a barrier in the shared "
+                "memory of each block, which counts the bytes; with the last part's arrival a block "
+                "goes on.")
+    work = (150, 210, 120, 240)
+    x0, h, step = 120, 22, 32
+
+    def rows(y, words):
+        d.text(20, y - 14, words, 15, "start", bold=True)
+        for block, width in enumerate(work):
+            top = y + block * step
+            d.text(x0 - 12, top + 16, f"block {block}", 12, "end", GREY)
+            d.rect(x0, top, width, h, "read")
+
+    y = 54
+    rows(y, "stores, and a barrier of the cluster")
+    last = x0 + max(work)
+    told = last + 26 + 96 + 130
+    for block, width in enumerate(work):
+        top = y + block * step
+        d.rect(x0 + width, top, 26, h, "tile")
+        d.rect(x0 + width + 26, top, 96, h, "bad")
+        d.line(x0 + width + 122, top + h / 2, told, top + h / 2, GREY, 1.2, dashed=True)
+        d.rect(told, top, 80, h, "pale")
+        d.text(told + 40, top + 16, "goes on", 12)
+    d.line(last + 122, y - 8, last + 122, y + 4 * step, RED, 2, dashed=True)
+    d.text(last + 126, y - 12, "the last one is there", 12, "start", RED)
+    d.brace(last + 122, told, y + 4 * step - 4, "the barrier's way there and back", size=12)
+
+    y = 254
+    rows(y, "st_async, and a barrier in each block's shared memory")
+    told = last + 26 + 90
+    for block, width in enumerate(work):
+        top = y + block * step
+        d.rect(x0 + width, top, 26, h, "tile")
+        d.line(x0 + width + 26, top + h / 2, told, top + h / 2, GREY, 1.2, dashed=True)
+        d.line(last + 26, y + 3 * step + h / 2, told, top + h / 2, GREEN, 1.6, arrow=True)
+        d.rect(told, top, 80, h, "pale")
+        d.text(told + 40, top + 16, "goes on", 12)
+        d.text(told + 92, top + 16, "32 of 32 bytes", 12, "start", GREEN)
+
+    y = 410
+    for x, kind, words in ((120, "read", "loads, maximum, sum"), (330, "tile", "the part, to all blocks"),
+                           (550, "bad", "publishes it")):
+        d.rect(x, y, 26, 18, kind)
+        d.text(x + 34, y + 14, words, 12, "start")
+    d.line(690, y + 9, 716, y + 9, GREY, 1.2, dashed=True)
+    d.text(724, y + 14, "waits", 12, "start")
+    return d
+
+
 def softmax_listing():
     d = Drawing(900, 268, "What the listing's load brings",
                 "A row of twelve cells and a block of four threads. The listing brings cells 0, 1, 2, "
@@ -214,4 +269,5 @@ FIGURES = {
     "softmax_inner_loop": softmax_inner_loop,
     "block_reduction": block_reduction,
     "softmax_listing": softmax_listing,
+    "cluster_parts": cluster_parts,
 }

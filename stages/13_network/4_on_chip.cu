@@ -83,9 +83,9 @@ __global__ void __launch_bounds__(kOnChipThreads, 1)
     }
     if (alone) {
       __syncthreads();
-      continue;
-    }
-    while (!ptx::mbarrier_try_wait_parity(ptx::sem_acquire, ptx::scope_cluster, told + i, 0)) {
+    } else if (kBlocks > 1) {
+      while (!ptx::mbarrier_try_wait_parity(ptx::sem_acquire, ptx::scope_cluster, told + i, 0)) {
+      }
     }
   }
   if (rank == 0 && threadIdx.x < kWarpSize)

@@ -14,5 +14,6 @@ SIMT_INLINE void __pipeline_memcpy_async(void* dst_shared, const void* src_globa
 SIMT_INLINE void __pipeline_commit() { simt::commit_copies(); }
 SIMT_INLINE void __pipeline_wait_prior(std::size_t prior) { simt::wait_for_copies(prior); }
 
-SIMT_OUTSIDE(int, __pipeline_arrive_on,
-             "its barriers in shared memory wait for no copies, use __pipeline_wait_prior and __syncthreads")
+SIMT_OUTSIDE(
+    int, __pipeline_arrive_on,
+    "its barriers in shared memory wait for no copies, use __pipeline_wait_prior and __syncthreads")

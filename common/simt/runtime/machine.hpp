@@ -275,6 +275,8 @@ void note_shared_load(std::uintptr_t address, std::uint32_t pc, std::uintptr_t f
 std::optional<std::uint32_t> start_flight(std::uintptr_t address, AccessId id, bool writes,
                                           std::uint32_t value);
 
+// The line of a call that returns there, as program counters are kept (scheduler.cpp).
+std::uint32_t relative_pc(void* return_address);
 // The running lane (scheduler.cpp), its asynchronous copies, and its cluster, which may be one block.
 Lane& running_lane();
 CopyPipeline& running_pipeline();

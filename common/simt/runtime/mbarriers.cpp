@@ -5,18 +5,12 @@
 
 #include "common/simt/runtime/cluster.hpp"
 #include "common/simt/runtime/machine.hpp"
-#include "common/simt/runtime/program_image.hpp"
 #include "common/simt/runtime/settings.hpp"
 
 namespace simt {
 namespace {
 
 constexpr int kLaunchFailure = 719;
-
-std::uint32_t relative_pc(void* return_address) {
-  return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(return_address) - 1 -
-                                    ProgramImage::get().load_address());
-}
 
 [[noreturn]] void refuse(Hazard hazard, std::uint32_t pc, const std::string& array,
                          const std::string& what, Remedy remedy) {
@@ -108,24 +102,9 @@ void land(Mbarrier& its) {
                 [&](const Mbarrier::Store& store) { return store.phase < its.phase; });
   if (!checks_races()) return;
   const Lane& lane = running_lane();
-  if (its.released.size() <= lane.index) its.released.resize(lane.index + 1);
+  its.released.resize(running_threads());
   its.released[lane.index] = std::max(its.released[lane.index], lane.epoch);
   begin_epoch();
-}
-
-// What comes before the complete phase comes before what the running lane does now.
-void acquire(const Mbarrier& its) {
-  Lane& lane = running_lane();
-  LaneClock& own = lane.clock;
-  bool news = false;
-  for (unsigned t = 0; t < its.released.size(); ++t) {
-    if (t == lane.index || its.released[t] <= own.of(lane.index, t)) continue;
-    own.block.resize(running_threads());
-    (t / kWarpSize == lane.index / kWarpSize ? own.warp[t % kWarpSize] : own.block[t]) =
-        its.released[t];
-    news = true;
-  }
-  if (news) begin_epoch();
 }
 
 }  // namespace
@@ -174,9 +153,7 @@ void mbarrier_arrive(void* barrier, unsigned bytes) {
   }
   if (checks_races()) {
     its.gathered.resize(running_threads());
-    for (unsigned t = 0; t < running_threads(); ++t) {
-      its.gathered[t] = std::max(its.gathered[t], lane.clock.of(lane.index, t));
-    }
+    lane.clock.tell(lane.index, its.gathered);
     its.gathered[lane.index] = std::max(its.gathered[lane.index], lane.epoch);
     begin_epoch();
   }
@@ -191,7 +168,9 @@ bool mbarrier_try_wait(void* barrier, unsigned parity) {
   if (!its.is_complete(parity)) wait_at_mbarrier(its, parity, pc);
   if (!its.is_complete(parity)) return false;
   land(its);
-  if (checks_races()) acquire(its);
+  // What comes before the complete phase comes before what the lane does now.
+  Lane& lane = running_lane();
+  if (checks_races() && lane.clock.learn(lane.index, its.released)) begin_epoch();
   return true;
 }
 

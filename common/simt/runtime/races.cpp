@@ -146,7 +146,7 @@ void RaceDetector::release(std::uintptr_t word, AccessId id, unsigned fenced, un
   std::vector<std::uint32_t>& known = released_[word];
   known.resize(threads);
   const unsigned own = access_thread(id);
-  for (unsigned t = 0; t < threads; ++t) known[t] = std::max(known[t], clock->of(own, t));
+  clock->tell(own, known);
   known[own] = std::max(known[own], fenced);
 }
 
@@ -155,16 +155,7 @@ bool RaceDetector::acquire(std::uintptr_t word, AccessId id, LaneClock& own) {
   auto found = released_.find(word);
   if (found == released_.end()) found = released_.find(kAnyWord);
   if (found == released_.end()) return false;
-  const std::vector<std::uint32_t>& known = found->second;
-  own.block.resize(known.size());
-  bool news = false;
-  for (unsigned t = 0; t < known.size(); ++t) {
-    std::uint32_t& mine = t >> 5 == access_thread(id) >> 5 ? own.warp[t & 31] : own.block[t];
-    if (known[t] <= mine || t == access_thread(id)) continue;
-    mine = known[t];
-    news = true;
-  }
-  return news;
+  return own.learn(access_thread(id), found->second);
 }
 
 void RaceDetector::note_tests(std::uintptr_t word_address) {

@@ -25,6 +25,7 @@
 // are marked again in the next: a barrier does not complete a copy.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -63,6 +64,22 @@ struct LaneClock {
   std::uint32_t of(unsigned own, unsigned thread) const {
     if (own >> 5 == thread >> 5) return warp[thread & 31];
     return block.empty() ? 0 : block[thread];
+  }
+  // Adds what the lane of thread `own` knows to what is known, by thread of its block; and the other way round, true
+  // if that is news.
+  void tell(unsigned own, std::vector<std::uint32_t>& known) const {
+    for (unsigned t = 0; t < known.size(); ++t) known[t] = std::max(known[t], of(own, t));
+  }
+  bool learn(unsigned own, const std::vector<std::uint32_t>& known) {
+    bool news = false;
+    if (!known.empty()) block.resize(known.size());
+    for (unsigned t = 0; t < known.size(); ++t) {
+      std::uint32_t& mine = t >> 5 == own >> 5 ? warp[t & 31] : block[t];
+      if (known[t] <= mine || t == own) continue;
+      mine = known[t];
+      news = true;
+    }
+    return news;
   }
 };
 

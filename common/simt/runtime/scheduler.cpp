@@ -1504,11 +1504,6 @@ const Kernel& kernel_at(std::uintptr_t program_counter) {
   return kernel;
 }
 
-std::uint32_t relative_pc(void* return_address) {
-  return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(return_address) - 1 -
-                                    ProgramImage::get().load_address());
-}
-
 Lane& wait_in_warp(WarpOp op, unsigned mask, void* return_address) {
   Worker& worker = *current_worker;
   Lane& lane = *worker.lane;
@@ -1590,6 +1585,11 @@ void explain_error(const std::vector<Finding>& findings) {
 }  // namespace
 
 // ---- Services for the callbacks ----
+
+std::uint32_t relative_pc(void* return_address) {
+  return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(return_address) - 1 -
+                                    ProgramImage::get().load_address());
+}
 
 void log_is_full() {
   Worker& worker = *current_worker;

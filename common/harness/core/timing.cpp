@@ -88,23 +88,34 @@ struct Clock {
   }
 };
 
-// Calls that a round takes, when one takes `once` ms.
+// Calls that a round takes, when a call takes `once` ms.
 int calls_of_a_round(double once, const TimingSettings& settings) {
   const auto calls = static_cast<int>(std::ceil(settings.round_ms / std::max(once, 1e-4)));
   if (once >= settings.round_ms / 2) return calls;
   return std::clamp(calls, settings.fewest_calls, kMostCalls);
 }
 
-// Milliseconds of a call alone, the second: the first loads code and grows pools.
+// Milliseconds of a round, the second: the first loads code and grows pools.
 double time_once(Batch& batch) {
   batch.run();
   return batch.run();
 }
 
+// Milliseconds of a call among others. Alone it would come with what each round costs to start, which of a call of 3 us
+// on a GPU is ten times as much: rounds planned from that are too short, and a share of the start is taken for the
+// call's own time.
+double time_call(const std::function<std::unique_ptr<Batch>(int calls)>& prepare,
+                 const TimingSettings& settings) {
+  const double alone = time_once(*prepare(1));
+  const int calls = calls_of_a_round(alone, settings);
+  return calls == 1 ? alone : time_once(*prepare(calls)) / calls;
+}
+
 // Plans the rounds from how long a call takes, and prepares them.
 void plan(Clock& clock) {
   Candidate& candidate = *clock.candidate;
-  const double once = time_once(*candidate.batch(1, Cache::hot));
+  const double once =
+      time_call([&](int calls) { return candidate.batch(calls, Cache::hot); }, clock.settings);
   clock.hot_calls = calls_of_a_round(once, clock.settings);
   clock.hot = candidate.batch(clock.hot_calls, Cache::hot);
   double round = once * clock.hot_calls;
@@ -120,7 +131,7 @@ void plan(Clock& clock) {
     round += once * clock.hot_calls;
   }
   if (candidate.pack_batch) {
-    const double packing = time_once(*candidate.pack_batch(1));
+    const double packing = time_call(candidate.pack_batch, clock.settings);
     clock.packing_calls = calls_of_a_round(packing, clock.settings);
     clock.packing = candidate.pack_batch(clock.packing_calls);
     round += packing * clock.packing_calls;

@@ -1,5 +1,6 @@
-// Launches that may begin before the one before them in the stream has ended (LayerCall::overlaps), for kernels that
-// run on every GPU. Those before compute capability 9.0 know nothing of it: there each of these does nothing.
+// Launches in clusters, and launches that may begin before the one before them in the stream has ended
+// (LayerCall::overlaps). GPUs before compute capability 9.0 know nothing of either: kernels that run there, too, can call
+// all the same what makes launches overlap, and it does nothing.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -38,20 +39,34 @@ inline unsigned overlap_attribute(bool overlaps, cudaLaunchAttribute& attribute)
   return major >= 9 ? 1 : 0;
 }
 
-// As kernel<<<grid, threads, bytes, stream>>>(given...), but where `overlaps` it may begin before the launch before it
-// in the stream has ended, and waits for it itself.
+// As kernel<<<grid, threads, bytes, stream>>>(given...), in clusters of so many blocks (none: dim3(1)); and where
+// `overlaps` it may begin before the launch before it in the stream has ended, and waits for it itself.
 template <class... Expected, class... Given>
-cudaError_t launch_overlapping(bool overlaps, void (*kernel)(Expected...), dim3 grid, dim3 threads,
-                               std::size_t bytes, cudaStream_t stream, Given... given) {
-  cudaLaunchAttribute attribute;
+cudaError_t launch_clusters(dim3 cluster, bool overlaps, void (*kernel)(Expected...), dim3 grid,
+                            dim3 threads, std::size_t bytes, cudaStream_t stream, Given... given) {
+  cudaLaunchAttribute attributes[2];
   cudaLaunchConfig_t config = {};
   config.gridDim = grid;
   config.blockDim = threads;
   config.dynamicSmemBytes = bytes;
   config.stream = stream;
-  config.attrs = &attribute;
-  config.numAttrs = overlap_attribute(overlaps, attribute);
+  config.attrs = attributes;
+  config.numAttrs = overlap_attribute(overlaps, attributes[0]);
+  if (cluster.x * cluster.y * cluster.z > 1) {
+    cudaLaunchAttribute& attribute = attributes[config.numAttrs++] = {};
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim.x = cluster.x;
+    attribute.val.clusterDim.y = cluster.y;
+    attribute.val.clusterDim.z = cluster.z;
+  }
   return cudaLaunchKernelEx(&config, kernel, given...);
+}
+
+// The same without clusters.
+template <class... Expected, class... Given>
+cudaError_t launch_overlapping(bool overlaps, void (*kernel)(Expected...), dim3 grid, dim3 threads,
+                               std::size_t bytes, cudaStream_t stream, Given... given) {
+  return launch_clusters(dim3(1), overlaps, kernel, grid, threads, bytes, stream, given...);
 }
 
 }  // namespace halo

@@ -26,12 +26,18 @@ struct RegisterShape {
   int blocks_of_sm;  // that must fit: their registers are what is left
 
   constexpr int threads() const { return filters / thread_filters * (pixels / thread_pixels); }
-  // Floats on chip: the stages, or, where partial sums meet or outputs are no quads, all sums; their rows are
-  // a quad longer, for the banks.
+  // Floats on chip: the stages, or, where outputs are no quads, all sums; their rows are a quad longer, for the banks.
+  // With a cluster its blocks' parts of the rows that a block adds up lie behind the stages, which may still be in use
+  // when the first of them come, and a barrier behind these.
   constexpr int stages(bool few) const {
     return kStages * (kSegmentChannels * (filters + pixels) + (few ? kTapNumbers : 0));
   }
   constexpr int sums() const { return filters * (pixels + 4); }
+  constexpr int of_parts(int parts) const { return ((filters - 1) / parts + 1) * parts * pixels; }
+  constexpr int floats(bool few, int parts, bool quads) const {
+    if (parts > 1) return stages(few) + of_parts(parts) + 2;
+    return quads || stages(few) > sums() ? stages(few) : sums();
+  }
 };
 inline constexpr RegisterShape kRegisterShapes[] = {
     {128, 128, 16, 8, 2}, {64, 128, 8, 8, 3}, {64, 64, 8, 4, 4},  {32, 128, 8, 4, 5},

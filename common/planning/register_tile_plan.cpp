@@ -111,7 +111,7 @@ RegisterTilePlan exact_register_tile(const ConvLayer& l, int shape, int parts,
                .at_once = has_quads(l) && !few ? 4 : 1};
   const RegisterShape& its = shape_of(plan.tile);
   const int most = std::max(gpu.shared_per_block, kSharedOfAnyGpu);
-  if (kFloat * std::max(its.stages(few), its.sums()) > most) {
+  if (kFloat * its.floats(few, plan.tile.parts, false) > most) {
     plan.refusal = "what a block needs on chip does not fit in its " + std::to_string(most) +
                    " bytes of shared memory";
   }

@@ -16,6 +16,16 @@ struct WinogradShape {
 
   constexpr int cells() const { return outputs + taps - 1; }  // of a tile of input, each way
   constexpr int frequencies() const { return cells() * cells(); }
+  // Floats on chip: chunks of filters, two of transformed inputs and two of patches. In their place come the sums, eight
+  // more for each frequency, and behind these the outputs that the block adds up; behind all a barrier.
+  constexpr int pairs() const { return filters * tiles; }
+  constexpr int sums() const { return frequencies() * (pairs() + 8); }
+  constexpr int parts() const { return outputs * outputs * pairs(); }
+  constexpr int to_barrier() const {
+    const int pipeline = frequencies() * channels * (filter_buffers * filters + 4 * tiles);
+    return pipeline > sums() + parts() ? pipeline : sums() + parts();
+  }
+  constexpr int on_chip() const { return to_barrier() + 2; }
   bool operator==(const WinogradShape&) const = default;
 };
 

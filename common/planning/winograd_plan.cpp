@@ -11,15 +11,6 @@ namespace halo::multi_channel_stride_fixed {
 
 namespace {
 
-// Floats on chip: chunks of filters, two of transformed inputs and two of patches, or in their place the sums,
-// eight more for each frequency.
-std::int64_t floats_on_chip(const WinogradShape& s) {
-  const std::int64_t pipeline =
-      std::int64_t{s.frequencies()} * s.channels * (s.filter_buffers * s.filters + 4 * s.tiles);
-  const std::int64_t sums = std::int64_t{s.frequencies()} * (s.filters * s.tiles + 8);
-  return std::max(pipeline, sums);
-}
-
 std::int64_t blocks_of(const ApartBlock& block, std::int64_t filters, std::int64_t tiles) {
   return quotient_up(filters, block.filters) * quotient_up(tiles, block.tiles);
 }
@@ -87,7 +78,7 @@ WinogradPlan exact_winograd(const conv::ConvLayer& layer, int shape, int parts,
     return refused("it is made for filters of " + taps + " x " + taps);
   }
   WinogradPlan plan;
-  plan.shared_bytes = 4 * floats_on_chip(s);
+  plan.shared_bytes = 4 * s.on_chip();
   if (plan.shared_bytes > gpu.shared_per_block) {
     return refused("a block needs " + std::to_string(plan.shared_bytes) +
                    " bytes of shared memory, the GPU has " + std::to_string(gpu.shared_per_block));

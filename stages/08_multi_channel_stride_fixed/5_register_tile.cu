@@ -25,7 +25,7 @@ constexpr int kColumns = 8;
 // Preconditions: kFew if C < kSegmentChannels; packed as pack_kernel leaves it; kAtOnce 4 only for 1 x 1 filters with
 // stride 1, no padding and H * W a multiple of 4; gridDim.x = tiles of all filters * tiles of all pixels *
 // blocks of a cluster, which are no more than there are segments; blockDim.x = the shape's threads; dynamic
-// shared memory for its stages or its sums, whichever are more.
+// shared memory as RegisterShape::floats says.
 template <int kShape, int kAtOnce, bool kFew>
 __global__ void __launch_bounds__(kRegisterShapes[kShape].threads(),
                                   kRegisterShapes[kShape].blocks_of_sm)
@@ -54,6 +54,11 @@ __global__ void __launch_bounds__(kRegisterShapes[kShape].threads(),
   const int first_pixel = tile / by.groups * kTile.pixels;
   const int begin = order.segments * part / by.parts;
   const int end = order.segments * (part + 1) / by.parts;
+  float* const of_parts = on_chip + kStages * kStage;
+  const int most_rows = (kTile.filters - 1) / by.parts + 1;  // of a block
+  std::uint64_t* const told =
+      reinterpret_cast<std::uint64_t*>(of_parts + most_rows * parts * kTile.pixels);
+  if (parts > 1) expect_parts<kTile.filters, kTile.pixels>(told, part, by);
 
   // A thread's filters are quads kRows quads apart, its pixels quads kColumns quads apart, so that the lanes
   // of a warp read neighbours. Which lane has which: neighbours have the same filters, and those two further
@@ -142,11 +147,15 @@ __global__ void __launch_bounds__(kRegisterShapes[kShape].threads(),
       }
     }
   }
-  if (parts == 1 && layer.P * layer.Q % 4 == 0) {
+  if (parts > 1) {
+    send_and_add<kTile.filters, kTile.pixels, kRows, kColumns, kThreads>(
+        sums, of_parts, told, part, output, relu, layer, by, first_filter, first_pixel, own_filter,
+        own_pixel);
+  } else if (layer.P * layer.Q % 4 == 0) {
     store_quads<kRows, kColumns>(sums, output, relu, layer, by, first_filter + own_filter,
                                  first_pixel + own_pixel);
   } else {
-    add_and_store<kTile.filters, kTile.pixels, kRows, kColumns, kThreads>(
+    store_rows<kTile.filters, kTile.pixels, kRows, kColumns, kThreads>(
         sums, on_chip, output, relu, layer, by, first_filter, first_pixel, own_filter, own_pixel);
   }
 }
@@ -157,9 +166,7 @@ static int launch(const LayerCall& call, int parts) {
   constexpr RegisterShape kTile = kRegisterShapes[kShape];
   const LayerNumbers& layer = call.layer;
   const auto kernel = register_tile_kernel<kShape, kAtOnce, kFew>;
-  const bool leave_by_shared = parts > 1 || layer.P * layer.Q % 4 != 0;
-  const int floats =
-      leave_by_shared && kTile.sums() > kTile.stages(kFew) ? kTile.sums() : kTile.stages(kFew);
+  const int floats = kTile.floats(kFew, parts, layer.P * layer.Q % 4 == 0);
   const int bytes = floats * static_cast<int>(sizeof(float));
   if (bytes > 48 * 1024) {  // what a block gets without being asked for
     const cudaError_t status =
@@ -168,20 +175,6 @@ static int launch(const LayerCall& call, int parts) {
   }
   const int groups = (layer.K - 1) / kTile.filters + 1;
   const int tiles = (layer.N * layer.P * layer.Q - 1) / kTile.pixels + 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(groups * tiles * parts);
-  config.blockDim = dim3(kTile.threads());
-  config.dynamicSmemBytes = bytes;
-  config.stream = static_cast<cudaStream_t>(call.stream);
-  cudaLaunchAttribute attributes[2] = {};
-  attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attributes[0].val.programmaticStreamSerializationAllowed = call.overlaps;
-  attributes[1].id = cudaLaunchAttributeClusterDimension;
-  attributes[1].val.clusterDim.x = parts;
-  attributes[1].val.clusterDim.y = 1;
-  attributes[1].val.clusterDim.z = 1;
-  config.attrs = attributes;
-  config.numAttrs = parts > 1 ? 2 : 1;
   const PackedFilters order = packed_filters(layer.C, layer.K, layer.R, layer.S);
   const TileDivisors by = {.parts = parts,
                            .groups = groups,
@@ -189,8 +182,10 @@ static int launch(const LayerCall& call, int parts) {
                            .row = layer.Q,
                            .of_tap = kFew ? 1 : order.of_tap,
                            .filter_row = layer.S};
-  return cudaLaunchKernelEx(&config, kernel, call.input, call.packed, call.output, call.bias,
-                            call.relu, layer, order, by);
+  return launch_clusters(dim3(parts), call.overlaps, kernel, dim3(groups * tiles * parts),
+                         dim3(kTile.threads()), bytes, static_cast<cudaStream_t>(call.stream),
+                         call.input, call.packed, call.output, call.bias, call.relu, layer, order,
+                         by);
 }
 
 int register_tile(const LayerCall& call, const RegisterTile& tile) {

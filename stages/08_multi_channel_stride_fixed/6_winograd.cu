@@ -13,9 +13,14 @@
 // Run        ./halo run 08 --variant winograd_4x4
 #include <cooperative_groups.h>
 
+#include <cuda/ptx>
+
+#include "common/harness/overlap.h"
 #include "stages/08_multi_channel_stride_fixed/winograd.cuh"
 
 namespace halo::multi_channel_stride_fixed {
+
+namespace ptx = cuda::ptx;
 
 // Preconditions: stride 1, filters of kTaps x kTaps, packed as above; blockDim = kThreads; gridDim.x = blocks of
 // tiles * groups * parts, in clusters of `parts`, which divides kFilters and is at most `chunks`.
@@ -32,6 +37,15 @@ __global__ void __launch_bounds__(Winograd<kShape>::kThreads, 1)
   float* const weights = reinterpret_cast<float*>(on_chip);  // [filter_buffers][kWeights]
   float* const inputs = weights + W::kIs.filter_buffers * W::kWeights;  // [2][kInputs]
   float* const patches = inputs + 2 * W::kInputs;                       // [2][kPatches]
+  // With a cluster each block is told when all have sent it their parts, which it counts in bytes.
+  std::uint64_t* const told = reinterpret_cast<std::uint64_t*>(weights + W::kToBarrier);
+  const int parts = division.parts.value;
+  if (parts > 1 && threadIdx.x == 0) {
+    ptx::mbarrier_init(told, 1);
+    ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
+    ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, told,
+                                   sizeof(float) * W::kParts);
+  }
 
   // The blocks of a cluster have the same outputs and a part of the channels each. Blocks with the same tiles
   // and other filters are neighbours: what one of them reads of the input the others find in the L2 cache.
@@ -120,9 +134,13 @@ __global__ void __launch_bounds__(Winograd<kShape>::kThreads, 1)
     }
   }
   __syncthreads();
+  // This block's chunks are not needed any more, and others may send to where they were.
+  const cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
+  if (parts > 1) cluster.barrier_arrive();
 
+  // [doc:winograd-meet]
   // All frequencies of an output together: the sums change hands, in the place of what is needed no more.
-  float* const exchange = weights;  // [kFrequencies][kPitch], then [kOutputs][kOutputs][kPitch]
+  float* const exchange = weights;  // [kFrequencies][kPitch]
 #pragma unroll
   for (int f = 0; f < kOwn; ++f) {
 #pragma unroll
@@ -137,64 +155,68 @@ __global__ void __launch_bounds__(Winograd<kShape>::kThreads, 1)
     }
   }
   __syncthreads();
-  transform_all_sums<W>(thread, exchange);
 
-  // Outputs are sums over the parts, in the same order each time; every block adds up those of some filters.
-  // Neighbouring threads have neighbouring outputs of a row, of one tile after the other.
-  const cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
-  cluster.sync();
+  // Outputs are sums over the parts; every block adds up those of some filters, and is sent them by all. A row of a tile's
+  // outputs is sent as soon as it is there; the rows of neighbouring tiles are neighbours.
+  const int filters = W::kFilters / division.parts;  // of a block
   constexpr int kRun = W::kTiles * W::kOutputs;
-  const int filters = W::kFilters / division.parts;
+  float* const of_parts = exchange + W::kSums;  // [parts][filters][kOutputs][kRun]
+  if (parts > 1) cluster.barrier_wait();
+  transform_all_sums<W>(thread, exchange, [&](int pair, int row, const float(&y)[W::kOutputs]) {
+    const int filter = pair / W::kTiles, owner = filter * parts / W::kFilters;
+    const int place = ((part * filters + filter - owner * filters) * W::kOutputs + row) * kRun +
+                      pair % W::kTiles * W::kOutputs;
+    if (parts > 1) {
+      ptx::st_async(cluster.map_shared_rank(of_parts, owner) + place, y,
+                    cluster.map_shared_rank(told, owner));
+    } else {
+      using Row = std::conditional_t<W::kOutputs == 4, float4, float2>;
+      *reinterpret_cast<Row*>(of_parts + place) = *reinterpret_cast<const Row*>(y);
+    }
+  });
+  if (parts > 1) {
+    while (!ptx::mbarrier_try_wait_parity(ptx::sem_acquire, ptx::scope_cluster, told, 0)) {
+    }
+  } else {
+    __syncthreads();
+  }
+
+  // In the same order each time. Neighbouring threads have neighbouring outputs of a row, of one tile after the other.
   const int tile = first_tile + thread % kRun / W::kOutputs;
   const int p = tile / division.tiles_across % division.tiles_down * W::kOutputs;
   const int q = tile % division.tiles_across * W::kOutputs + thread % W::kOutputs;
   const int n = tile / division.tiles_across / division.tiles_down;
-  const bool exists = tile < division.tiles && q < layer.Q;
+  if (tile >= division.tiles || q >= layer.Q) return;
 #pragma unroll 4
-  for (int i = thread / kRun; exists && i < filters * W::kOutputs; i += W::kThreads / kRun) {
-    const int filter = part * filters + i / W::kOutputs;
-    const int k = group * W::kFilters + filter;
+  for (int i = thread / kRun; i < filters * W::kOutputs; i += W::kThreads / kRun) {
+    const int k = group * W::kFilters + part * filters + i / W::kOutputs;
     const int row = i % W::kOutputs;
     if (k >= layer.K || p + row >= layer.P) continue;
-    const int at = (row * W::kOutputs + thread % W::kOutputs) * W::kPitch + filter * W::kTiles +
-                   thread % kRun / W::kOutputs;
     float sum = bias != nullptr ? bias[k] : 0.0f;
-    for (int other = 0; other < division.parts.value; ++other) {
-      sum += cluster.map_shared_rank(exchange, other)[at];
+    for (int other = 0; other < parts; ++other) {
+      sum += of_parts[(other * filters * W::kOutputs + i) * kRun + thread % kRun];
     }
     // Not fmaxf, which makes 0 of a NaN.
     output[((static_cast<long long>(n) * layer.K + k) * layer.P + p + row) * layer.Q + q] =
         relu && sum < 0.0f ? 0.0f : sum;
   }
-  cluster.sync();  // nobody leaves while others read from its shared memory
+  // [/doc:winograd-meet]
 }
 
 int winograd(const LayerCall& call, const WinogradDivision& division) {
   return dispatch<0, 1, 2, 3, 4>(division.shape, [&](auto shape) {
     using W = Winograd<shape.value>;
     const auto kernel = winograd_kernel<shape.value>;
-    constexpr int kBytes = W::kOnChip * static_cast<int>(sizeof(float));
+    constexpr int kBytes = W::kIs.on_chip() * static_cast<int>(sizeof(float));
     const cudaError_t status =
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes);
     if (status != cudaSuccess) return static_cast<int>(status);
     const int tile_blocks = (division.tiles + W::kTiles - 1) / W::kTiles;
-    cudaLaunchConfig_t launch = {};
-    launch.gridDim = dim3(tile_blocks * division.groups * division.parts);
-    launch.blockDim = dim3(W::kThreads);
-    launch.dynamicSmemBytes = kBytes;
-    launch.stream = static_cast<cudaStream_t>(call.stream);
-    cudaLaunchAttribute attributes[2] = {};
-    attributes[0].id = cudaLaunchAttributeClusterDimension;
-    attributes[0].val.clusterDim.x = division.parts;
-    attributes[0].val.clusterDim.y = 1;
-    attributes[0].val.clusterDim.z = 1;
-    attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attributes[1].val.programmaticStreamSerializationAllowed = call.overlaps;
-    launch.attrs = attributes;
-    launch.numAttrs = 2;
-    return static_cast<int>(cudaLaunchKernelEx(&launch, kernel, call.input, call.packed,
-                                               call.output, call.bias, call.relu, call.layer,
-                                               division));
+    return static_cast<int>(
+        launch_clusters(dim3(division.parts), call.overlaps, kernel,
+                        dim3(tile_blocks * division.groups * division.parts), dim3(W::kThreads),
+                        kBytes, static_cast<cudaStream_t>(call.stream), call.input, call.packed,
+                        call.output, call.bias, call.relu, call.layer, division));
   });
 }
 

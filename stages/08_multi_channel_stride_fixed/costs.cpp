@@ -291,20 +291,20 @@ class TileWalk {
         segments_(order_.segments) {}
 
   Cost cost() {
-    const bool by_shared = tile_.parts > 1 || map_ % 4 != 0;
-    const int stages = shape_.stages(order_.of_tap == 0);
-    const int floats = by_shared ? std::max(stages, shape_.sums()) : stages;
+    const bool quads = map_ % 4 == 0;
+    const int floats = shape_.floats(order_.of_tap == 0, tile_.parts, quads);
     const std::int64_t blocks = groups_ * tiles_ * tile_.parts;
     tally_.launch(blocks, shape_.threads(), floats * std::int64_t{sizeof(float)});
-    // Before the first segment, and behind each; of the cluster, when the sums are there and when they are read.
-    tally_.barriers(blocks * (!by_shared         ? 1
-                              : tile_.parts == 1 ? 2
-                                                 : 3) +
-                    groups_ * tiles_ * segments_);
+    // Before the first segment, and behind each; where sums leave by shared memory, and where a cluster has begun.
+    tally_.barriers(blocks * (tile_.parts == 1 && quads ? 1 : 2) + groups_ * tiles_ * segments_);
     copy_filters();
     copy_pixels();
     read_quads();
-    by_shared ? add_and_store() : store_quads();
+    if (tile_.parts > 1) {
+      send_and_add();
+    } else {
+      quads ? store_quads() : store_rows();
+    }
     return tally_.cost();
   }
 
@@ -459,13 +459,32 @@ class TileWalk {
     }
   }
 
-  void add_and_store() {
+  void store_rows() {
     const std::int64_t pitch = shape_.pixels + 4;
     tally_.shared_store(
         wide_lanes(4, {0, kWarpSize},
                    [&](std::int64_t i) { return own_filter(i) * pitch + own_pixel(i); }),
-        groups_ * tiles_ * tile_.parts * (shape_.threads() / kWarpSize) * shape_.thread_filters *
+        groups_ * tiles_ * (shape_.threads() / kWarpSize) * shape_.thread_filters *
             (shape_.thread_pixels / 4));
+    store_sums(pitch, 1);
+  }
+
+  // The rows of a tile as they lie in the blocks that add them up, one behind the other, the parts of each together.
+  void send_and_add() {
+    for (const Cells warp : warps()) {
+      for (int i = 0; i < shape_.thread_filters; ++i) {
+        const Lanes to = wide_lanes(4, warp, [&](std::int64_t thread) {
+          const std::int64_t row = own_filter(thread) + i / 4 * 4 * kRows + i % 4;
+          return row * tile_.parts * shape_.pixels + own_pixel(thread);
+        });
+        tally_.dshared_store(to, groups_ * tiles_ * tile_.parts * (shape_.thread_pixels / 4));
+      }
+    }
+    store_sums(shape_.pixels, tile_.parts);
+  }
+
+  // Warps read the pixels of a row, which are `pitch` long, so many parts of it, and store them.
+  void store_sums(std::int64_t pitch, std::int64_t parts) {
     for (std::int64_t at = 0; at < groups_ * tiles_; ++at) {
       const Cells pixels =
           Cells{0, shape_.pixels}.within({0, outputs_ - at / groups_ * shape_.pixels});
@@ -473,9 +492,7 @@ class TileWalk {
         const std::int64_t k = at % groups_ * shape_.filters + row;
         if (k >= layer_.K()) break;
         for (const Cells warp : pixels.pieces(kWarpSize)) {
-          // The one block of the cluster that has this row finds one part in its own memory.
-          tally_.shared_load(warp.shifted(row * pitch));
-          tally_.dshared_load(warp.shifted(row * pitch), tile_.parts - 1);
+          tally_.shared_load(warp.shifted(row * pitch), parts);
           tally_.store(lanes(warp, [&](std::int64_t i) {
             return output_cell(at / groups_ * shape_.pixels + i, k);
           }));

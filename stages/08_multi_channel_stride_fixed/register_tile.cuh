@@ -5,10 +5,14 @@
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 
-#include "common/harness/kernel.h"
+#include <cuda/ptx>
+
+#include "common/harness/overlap.h"
 #include "common/planning/register_tile.hpp"
 
 namespace halo::multi_channel_stride_fixed {
+
+namespace ptx = cuda::ptx;
 
 // [doc:segments]
 // The filters of a block's segments: a thread copies the same four of every kStep-th row.
@@ -220,13 +224,13 @@ __device__ inline void store_quads(const float (&sums)[kSumFilters][kSumPixels],
 }
 
 // From registers to shared memory, and from there to the outputs, so that the lanes of a warp store neighbours
-// whatever P and Q are. Where a cluster shares the tile, each of its blocks adds some rows of all, in order.
+// whatever P and Q are.
 template <int kFilters, int kPixels, int kRows, int kColumns, int kThreads, int kSumFilters,
           int kSumPixels>
-__device__ inline void add_and_store(const float (&sums)[kSumFilters][kSumPixels], float* on_chip,
-                                     float* output, bool relu, const LayerNumbers& layer,
-                                     const TileDivisors& by, int first_filter, int first_pixel,
-                                     int own_filter, int own_pixel) {
+__device__ inline void store_rows(const float (&sums)[kSumFilters][kSumPixels], float* on_chip,
+                                  float* output, bool relu, const LayerNumbers& layer,
+                                  const TileDivisors& by, int first_filter, int first_pixel,
+                                  int own_filter, int own_pixel) {
   constexpr int kPitch = kPixels + 4;  // the float4 of neighbouring rows are in other banks
 #pragma unroll
   for (int i = 0; i < kSumFilters; ++i) {
@@ -237,40 +241,83 @@ __device__ inline void add_and_store(const float (&sums)[kSumFilters][kSumPixels
           make_float4(sums[i][j], sums[i][j + 1], sums[i][j + 2], sums[i][j + 3]);
     }
   }
+  __syncthreads();
   const int map = layer.P * layer.Q;
   const int column = threadIdx.x % kPixels;
-  const int own_row = threadIdx.x / kPixels;
   const int pixel = first_pixel + column;
-  const bool exists = pixel < layer.N * map;
+  if (pixel >= layer.N * map) return;
   float* maps = output + (pixel / by.map * (layer.K - 1) + first_filter) * map + pixel;
-  const auto cluster = cooperative_groups::this_cluster();
-  const int parts = cluster.num_blocks();
-  if (parts == 1) {
-    __syncthreads();
-    const int end = min(kFilters, layer.K - first_filter);
-    if (!exists) return;
+  const int end = min(kFilters, layer.K - first_filter);
 #pragma unroll 8
-    for (int row = own_row; row < end; row += kThreads / kPixels) {
-      maps[row * map] = positive(on_chip[row * kPitch + column], relu);
-    }
-    return;
+  for (int row = threadIdx.x / kPixels; row < end; row += kThreads / kPixels) {
+    maps[row * map] = positive(on_chip[row * kPitch + column], relu);
   }
-  cluster.sync();
-  const int part = cluster.block_rank();
-  const int end = min(kFilters * (part + 1) / by.parts, layer.K - first_filter);
-  if (exists) {
-#pragma unroll 2
-    for (int row = kFilters * part / by.parts + own_row; row < end; row += kThreads / kPixels) {
-      float sum = 0;
-#pragma unroll  // all reads under way before the first has come
-      for (int i = 0; i < kMostParts; ++i) {
-        if (i < parts) sum += cluster.map_shared_rank(on_chip, i)[row * kPitch + column];
-      }
-      maps[row * map] = positive(sum, relu);
-    }
-  }
-  cluster.sync();  // a block's memory stays until all have read it
 }
 // [/doc:leave]
+
+// [doc:meet]
+// Before the first segment: the barrier by which a block is told that all have sent it their parts of its rows, which it
+// counts in bytes. The arrival says that the block has begun and its barrier is there, and no more.
+template <int kFilters, int kPixels>
+__device__ inline void expect_parts(std::uint64_t* told, int part, const TileDivisors& by) {
+  const int parts = by.parts.value;
+  if (threadIdx.x == 0) {
+    const int rows = kFilters * (part + 1) / by.parts - kFilters * part / by.parts;
+    ptx::mbarrier_init(told, 1);
+    ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
+    ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, told,
+                                   sizeof(float) * rows * parts * kPixels);
+  }
+  __cluster_barrier_arrive_relaxed();
+}
+
+// The sums of a tile that a cluster shares: each block adds up some rows of it, and is sent them from registers by all, as
+// soon as they have them. Nobody reads what is in another block: it would be two waits for the whole cluster, one for its
+// sums and one to leave, and a read that goes there and back.
+template <int kFilters, int kPixels, int kRows, int kColumns, int kThreads, int kSumFilters,
+          int kSumPixels>
+__device__ inline void send_and_add(const float (&sums)[kSumFilters][kSumPixels],
+                                    float* of_parts,  // [rows][parts][kPixels]
+                                    std::uint64_t* told, int part, float* output, bool relu,
+                                    const LayerNumbers& layer, const TileDivisors& by,
+                                    int first_filter, int first_pixel, int own_filter,
+                                    int own_pixel) {
+  const auto cluster = cooperative_groups::this_cluster();
+  const int parts = by.parts.value;
+  cluster.barrier_wait();  // all have begun: their shared memory is there
+#pragma unroll
+  for (int i = 0; i < kSumFilters; ++i) {
+    const int row = own_filter + i / 4 * 4 * kRows + i % 4;
+    const int owner = ((row + 1) * parts - 1) / kFilters;
+    const int its_row = row - kFilters * owner / by.parts;
+    float* const to =
+        cluster.map_shared_rank(of_parts, owner) + (its_row * parts + part) * kPixels + own_pixel;
+    std::uint64_t* const its_barrier = cluster.map_shared_rank(told, owner);
+#pragma unroll
+    for (int j = 0; j < kSumPixels; j += 4) {
+      ptx::st_async(to + j * kColumns, {sums[i][j], sums[i][j + 1], sums[i][j + 2], sums[i][j + 3]},
+                    its_barrier);
+    }
+  }
+  while (!ptx::mbarrier_try_wait_parity(ptx::sem_acquire, ptx::scope_cluster, told, 0)) {
+  }
+  const int map = layer.P * layer.Q;
+  const int column = threadIdx.x % kPixels;
+  const int pixel = first_pixel + column;
+  if (pixel >= layer.N * map) return;
+  const int first = kFilters * part / by.parts;
+  const int end = min(kFilters * (part + 1) / by.parts, layer.K - first_filter) - first;
+  float* maps = output + (pixel / by.map * (layer.K - 1) + first_filter + first) * map + pixel;
+#pragma unroll 4
+  for (int row = threadIdx.x / kPixels; row < end; row += kThreads / kPixels) {
+    float sum = 0;
+#pragma unroll  // always in the same order
+    for (int i = 0; i < kMostParts; ++i) {
+      if (i < parts) sum += of_parts[(row * parts + i) * kPixels + column];
+    }
+    maps[row * map] = positive(sum, relu);
+  }
+}
+// [/doc:meet]
 
 }  // namespace halo::multi_channel_stride_fixed

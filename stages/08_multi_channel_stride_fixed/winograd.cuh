@@ -35,11 +35,9 @@ struct Winograd {
   static constexpr int kWeights =
       kFrequencies * kChannels * kFilters;  // [kFrequencies][kChannels][kFilters]
   // At the end the sums take their place: [kFrequencies][kFilters][kTiles], a little more than these from
-  // one frequency to the next one, so that neighbouring outputs of a tile lie in different banks.
-  static constexpr int kPairs = kFilters * kTiles, kPitch = kPairs + 8;
-  static constexpr int kPipeline = kIs.filter_buffers * kWeights + 2 * kInputs + 2 * kPatches;
-  static constexpr int kOnChip =
-      kPipeline > kFrequencies* kPitch ? kPipeline : kFrequencies* kPitch;
+  // one frequency to the next one, for the banks. Behind them are the outputs that the block adds up, and a barrier.
+  static constexpr int kPairs = kIs.pairs(), kPitch = kIs.sums() / kFrequencies;
+  static constexpr int kSums = kIs.sums(), kParts = kIs.parts(), kToBarrier = kIs.to_barrier();
 };
 
 // One of kApartShapes, as constants.
@@ -233,11 +231,13 @@ __device__ inline void transform_sums(const float (&sums)[W::kCells], float (&y)
   }
 }
 
-// A^T M A of all sums of the block, in their own places: outputs [kOutputs * kOutputs][kFilters][kTiles].
-template <class W>
-__device__ inline void transform_all_sums(int thread, float* sums) {
+// A^T M A of all sums of the block: calls leave(pair, p, outputs) for each row p of each pair's outputs, where a pair is
+// filter * kTiles + tile.
+template <class W, class Leave>
+__device__ inline void transform_all_sums(int thread, const float* sums, const Leave& leave) {
   for (int pair = thread; pair < W::kPairs; pair += W::kThreads) {
-    float half[W::kOutputs][W::kCells], y[W::kOutputs];
+    float half[W::kOutputs][W::kCells];
+    alignas(16) float y[W::kOutputs];
 #pragma unroll
     for (int w = 0; w < W::kCells; ++w) {
       float column[W::kCells];
@@ -250,8 +250,7 @@ __device__ inline void transform_all_sums(int thread, float* sums) {
 #pragma unroll
     for (int p = 0; p < W::kOutputs; ++p) {
       transform_sums<W>(half[p], y);
-#pragma unroll
-      for (int q = 0; q < W::kOutputs; ++q) sums[(p * W::kOutputs + q) * W::kPitch + pair] = y[q];
+      leave(pair, p, y);
     }
   }
 }

@@ -92,14 +92,20 @@ class WinogradWalk {
         blocks_ * shape_.frequencies() * 8 * (columns() / kQuad));
     const std::int64_t warps = std::int64_t{shape_.filters} * shape_.tiles / kWarpSize;
     tally.shared_load(warp, blocks_ * warps * shape_.frequencies());
-    tally.shared_store(warp, blocks_ * warps * outputs() * outputs());
+    // A row of outputs from each lane, to the block of the cluster that adds it up, or without a cluster to the own one.
+    const Lanes rows = wide_lanes(static_cast<int>(outputs()), warp,
+                                  [&](std::int64_t i) { return i * outputs(); });
+    if (division_.parts > 1) {
+      tally.dshared_store(rows, blocks_ * warps * outputs());
+    } else {
+      tally.shared_store(rows, blocks_ * warps * outputs());
+    }
   }
 
   // Each output from the sums of all parts. Neighbouring lanes have neighbouring outputs of a tile's row, and of one
   // filter: where they store, they read its bias.
   void store_outputs(Tally& tally, bool only_bias = false) const {
     const std::int64_t plane = std::int64_t{layer_.P()} * layer_.Q();
-    const std::int64_t pitch = std::int64_t{shape_.filters} * shape_.tiles + 8;
     for (std::int64_t first = 0; first < division_.tiles; first += shape_.tiles) {
       for (std::int64_t row = 0; row < outputs(); ++row) {
         for (const Cells warp : Cells{0, shape_.tiles * outputs()}.pieces(kWarpSize)) {
@@ -119,18 +125,16 @@ class WinogradWalk {
             continue;
           }
           tally.store(to, every(plane, layer_.K()));
-          const Lanes sums = lanes(warp, [&](std::int64_t i) {
-            return exists(i) ? i % outputs() * pitch + i / outputs() : kNoCell;
-          });
-          tally.shared_load(sums, layer_.K());
-          tally.dshared_load(sums, std::int64_t{layer_.K()} * (division_.parts - 1));
+          const Lanes sums = lanes(warp, [&](std::int64_t i) { return exists(i) ? i : kNoCell; });
+          tally.shared_load(sums, std::int64_t{layer_.K()} * division_.parts);
         }
       }
     }
   }
 
-  // One before each step, of which there are two more than chunks, two with the sums, and two of the cluster.
-  std::int64_t barriers() const { return chunks_ + blocks_ * (2 + 2 + 2); }
+  // One before each step, of which there are two more than chunks, two with the sums, and the cluster's or, without one,
+  // one more.
+  std::int64_t barriers() const { return chunks_ + blocks_ * (2 + 2 + 1); }
 
  private:
   std::int64_t outputs() const { return shape_.outputs; }

@@ -17,6 +17,7 @@
 #include <cuda/ptx>
 #include <type_traits>
 
+#include "common/harness/overlap.h"
 #include "common/planning/implicit_gemm.hpp"
 
 namespace halo::cuconv_two_stage {
@@ -335,23 +336,12 @@ int launch(const LayerCall& call, const GemmPlan& plan) {
   const int bytes = shared_bytes(plan);
   cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
   cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
-  cudaLaunchAttribute attributes[2] = {};
-  attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attributes[0].val.programmaticStreamSerializationAllowed = call.overlaps;
-  attributes[1].id = cudaLaunchAttributeClusterDimension;
-  attributes[1].val.clusterDim.x = 1;
-  attributes[1].val.clusterDim.y = 1;
-  attributes[1].val.clusterDim.z = plan.split;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3((shares.columns + kColumns - 1) / kColumns,
-                        (layer.K + plan.filters - 1) / plan.filters, plan.split);
-  config.blockDim = dim3(plan.slices * kWarpSize);
-  config.dynamicSmemBytes = bytes;
-  config.stream = static_cast<cudaStream_t>(call.stream);
-  config.attrs = attributes;
-  config.numAttrs = plan.split > 1 ? 2 : 1;
-  return cudaLaunchKernelEx(&config, kernel, call.input, call.packed, call.output, call.bias,
-                            call.relu, layer, shares);
+  const dim3 grid((shares.columns + kColumns - 1) / kColumns,
+                  (layer.K + plan.filters - 1) / plan.filters, plan.split);
+  return launch_clusters(dim3(1, 1, plan.split), call.overlaps, kernel, grid,
+                         dim3(plan.slices * kWarpSize), bytes,
+                         static_cast<cudaStream_t>(call.stream), call.input, call.packed,
+                         call.output, call.bias, call.relu, layer, shares);
 }
 
 }  // namespace

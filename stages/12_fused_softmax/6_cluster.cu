@@ -107,16 +107,8 @@ int one_read_by_cluster(const SoftmaxCall& c) {
   const Kernel kernel = kernel_of(team, c.C % 4 == 0 ? 4 : 1);
   // More than eight blocks of a cluster is more than every GPU with clusters has to have.
   cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
-  cudaLaunchAttribute attributes[2] = {};
-  attributes[0].id = cudaLaunchAttributeClusterDimension;
-  attributes[0].val.clusterDim.x = team.blocks;
-  attributes[0].val.clusterDim.y = attributes[0].val.clusterDim.z = 1;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(c.N * team.blocks);
-  config.blockDim = dim3(team.threads);
-  config.attrs = attributes;
-  config.numAttrs = 1 + overlap_attribute(c.overlaps, attributes[1]);
-  return cudaLaunchKernelEx(&config, kernel, c.input, c.output, c.C);
+  return launch_clusters(dim3(team.blocks), c.overlaps, kernel, dim3(c.N * team.blocks),
+                         dim3(team.threads), 0, nullptr, c.input, c.output, c.C);
 }
 
 }  // namespace halo::fused_softmax

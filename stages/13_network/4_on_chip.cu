@@ -15,6 +15,7 @@
 
 #include <cuda/ptx>
 
+#include "common/harness/overlap.h"
 #include "stages/13_network/on_chip.cuh"
 
 namespace halo::network {
@@ -100,20 +101,9 @@ int on_chip(int images, const float* input, const float* packed, float* output, 
   cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, net.bytes);
   // More than eight blocks of a cluster is more than every GPU with clusters has to have.
   if (kBlocks > 8) cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
-  cudaLaunchAttribute attributes[2] = {};
-  attributes[0].id = cudaLaunchAttributeClusterDimension;
-  attributes[0].val.clusterDim.x = kBlocks;
-  attributes[0].val.clusterDim.y = attributes[0].val.clusterDim.z = 1;
-  attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attributes[1].val.programmaticStreamSerializationAllowed = overlaps;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(images * kBlocks);
-  config.blockDim = dim3(kOnChipThreads);
-  config.dynamicSmemBytes = net.bytes;
-  config.attrs = attributes;
-  config.numAttrs = 2;
-  return cudaLaunchKernelEx(&config, kernel, input, reinterpret_cast<const float4*>(packed), output,
-                            net);
+  return launch_clusters(dim3(kBlocks), overlaps, kernel, dim3(images * kBlocks),
+                         dim3(kOnChipThreads), net.bytes, nullptr, input,
+                         reinterpret_cast<const float4*>(packed), output, net);
 }
 
 int on_chip(int blocks, int images, const float* input, const float* packed, float* output,

@@ -101,9 +101,8 @@ double time_once(Batch& batch) {
   return batch.run();
 }
 
-// Milliseconds of a call among others. Alone it would come with what each round costs to start, which of a call of 3 us
-// on a GPU is ten times as much: rounds planned from that are too short, and a share of the start is taken for the
-// call's own time.
+// Milliseconds of a call among others. Alone it would come with what each round costs to start, as long as a short
+// call on a GPU: rounds planned from that are half as long as they should be.
 double time_call(const std::function<std::unique_ptr<Batch>(int calls)>& prepare,
                  const TimingSettings& settings) {
   const double alone = time_once(*prepare(1));

@@ -260,6 +260,7 @@ int CudnnPeer::choose(const conv::ConvLayer& layer, const LayerArrays& arrays,
     return cudaErrorNotSupported;
   }
   choice.considered = listed.considered;
+  if (chosen_ && chosen_->layer == layer) return choose_again(listed, choice);
   const TryAccuracy try_accuracy = make_try_accuracy_(handle_->get(), layer, arrays);
 
   // A first look at each, with one workspace for all.
@@ -354,6 +355,22 @@ int CudnnPeer::choose(const conv::ConvLayer& layer, const LayerArrays& arrays,
   choice.way = std::move(best->way);
   choice.workspace = std::move(workspace);
   choice.workspace_bytes = best->bytes;
+  chosen_ = {layer, choice.way->name(), choice.timed, choice.left_out};
+  return cudaSuccess;
+}
+
+int CudnnPeer::choose_again(CudnnWays& listed, CudnnChoice& choice) const {
+  const auto way = std::find_if(listed.ways.begin(), listed.ways.end(),
+                                [&](const auto& one) { return one->name() == chosen_->way; });
+  if (way == listed.ways.end()) return cudaErrorNotSupported;
+  if ((*way)->prepare(choice.workspace_bytes) != CUDNN_STATUS_SUCCESS) return refused_or_failed();
+  if (choice.workspace_bytes > 0) {
+    const cudaError_t error = choice.workspace.allocate(choice.workspace_bytes);
+    if (error != cudaSuccess) return error;
+  }
+  choice.way = std::move(*way);
+  choice.timed = chosen_->timed;
+  choice.left_out = chosen_->left_out;
   return cudaSuccess;
 }
 

@@ -29,6 +29,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -201,7 +202,8 @@ struct CudnnChoice {
   std::string left_out;    // "; left out: ..." for each that would have been faster
 };
 
-/// A peer: opens the library, and keeps the choice for the last layer.
+/// A peer: opens the library, and keeps the choice for the last layer; also when the device was begun anew in between:
+/// then nothing else is made ready, and none of the others' kernels are loaded.
 class CudnnPeer {
  public:
   /// `none` ends the sentence "cuDNN 9.14.0, none of its ..." of a layer that it does not take.
@@ -217,6 +219,7 @@ class CudnnPeer {
 
  private:
   int choose(const conv::ConvLayer& layer, const LayerArrays& arrays, CudnnChoice& choice);
+  int choose_again(CudnnWays& listed, CudnnChoice& choice) const;
   std::string describe(const CudnnChoice* choice) const;
 
   ListCudnnWays list_;
@@ -224,6 +227,14 @@ class CudnnPeer {
   std::string none_;
   std::shared_ptr<CudnnHandle> handle_ = shared_cudnn();
   LastPlan<conv::ConvLayer, CudnnChoice> choices_;
+  // What was chosen last, and for what.
+  struct Chosen {
+    conv::ConvLayer layer;
+    std::string way;
+    int timed;
+    std::string left_out;
+  };
+  std::optional<Chosen> chosen_;
   std::string problem_;  // why cuDNN can't be used at all; else empty
 };
 

@@ -64,5 +64,79 @@ TEST_CASE("a call that fills a round is timed alone", "[timing]") {
   for (const int calls : device.rounds) CHECK(calls == 1);
 }
 
+// A device on which a library has made every launch slower, until it is begun anew.
+class SlowedDevice final : public test::NoGpu {
+ public:
+  double launch_us() override { return slowed ? 0.9 : 0.5; }
+  bool recover() override {
+    CHECK(dropped == held);
+    ++begun_anew;
+    slowed = false;
+    return true;
+  }
+
+  bool slowed = false;
+  int begun_anew = 0;
+  int held = 0, dropped = 0;  // candidates with something on the device
+};
+
+class SlowedCalls final : public Batch {
+ public:
+  SlowedCalls(const SlowedDevice& device, int calls, double call_ms)
+      : device_(device), calls_(calls), call_ms_(call_ms) {}
+  double run() override { return calls_ * (call_ms_ + (device_.slowed ? 0.0004 : 0)); }
+  std::string method() const override { return {}; }
+
+ private:
+  const SlowedDevice& device_;
+  int calls_;
+  double call_ms_;
+};
+
+// Two problems, each with a variant and a peer that slows the device when it is tried, or also when it is prepared.
+std::vector<Row> timed_on(SlowedDevice& device, double call_ms, Role other, bool slows_always) {
+  std::vector<Candidate> candidates;
+  for (const int problem : {1, 2}) {
+    for (const Role role : {Role::variant, other}) {
+      Candidate& candidate = candidates.emplace_back();
+      candidate.row.role = role;
+      candidate.row.problem.emplace_back("n", std::int64_t{problem});
+      candidate.check = [&, role](Row& row, Progress&) {
+        row.check.outcome = Outcome::good;
+        if (role == Role::peer) device.slowed = true;
+        if (role == Role::variant) device.held = device.dropped = 0;
+        ++device.held;
+      };
+      candidate.batch = [&, role](int calls, Cache) {
+        if (role == Role::peer && slows_always) device.slowed = true;
+        return std::make_unique<SlowedCalls>(device, calls, call_ms);
+      };
+      candidate.drop = [&] { ++device.dropped; };
+    }
+  }
+  Progress progress;
+  return run_candidates(candidates, device, progress, kLeanTiming);
+}
+
+TEST_CASE("short calls beside a library are timed on a device that was begun anew", "[timing]") {
+  SlowedDevice device;
+  for (const Row& row : timed_on(device, 0.003, Role::peer, false)) {
+    CHECK_THAT(row.time.hot.median_ms, WithinRel(0.003, 1e-6));
+  }
+  CHECK(device.begun_anew == 2);  // for each problem the library tries again
+}
+
+TEST_CASE("a device is begun anew only where it is slower and that is seen", "[timing]") {
+  SlowedDevice long_calls, no_peer, always;
+  timed_on(long_calls, 1, Role::peer, false);
+  CHECK(long_calls.begun_anew == 0);
+  timed_on(no_peer, 0.003, Role::copy, false);
+  CHECK(no_peer.begun_anew == 0);
+  // What is chosen may slow it, too: that is how it is then.
+  const std::vector<Row> rows = timed_on(always, 0.003, Role::peer, true);
+  CHECK(always.begun_anew == 2);
+  CHECK_THAT(rows[0].time.hot.median_ms, WithinRel(0.0034, 1e-6));
+}
+
 }  // namespace
 }  // namespace halo

@@ -122,7 +122,11 @@ class Backend {
   virtual Roofs measure_roofs() { return {}; }
   // The processors' clock now, in MHz; negative if it can't be known.
   virtual double clock_mhz() { return -1; }
-  // After an error that outlives its launch: makes the device usable again. False if that failed.
+  // Microseconds from one launch of nothing to the next; negative if that can't be known. It is not the same for the
+  // life of a process: what a library has loaded can make each launch slower from then on.
+  virtual double launch_us() { return -1; }
+  // After an error that outlives its launch: makes the device usable again, with nothing in its memory and no kernels
+  // loaded. False if that failed.
   virtual bool recover() { return true; }
 
  private:

@@ -403,6 +403,7 @@ void add_candidates(std::vector<Candidate>& candidates, const std::vector<Entry>
           return group->overlapped_batch(variant, calls);
         };
       }
+      candidate.drop = [group] { group->drop(); };
       if (task.cold) candidate.cold_calls = [group] { return group->cold_sets(); };
       if (variant.detail) {
         candidate.detail = [variant = variant, known = task.problem] {

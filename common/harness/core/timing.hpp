@@ -34,6 +34,9 @@ struct Candidate {
   std::function<double()> time_with_transfers;
   // After the timing: what was chosen inside. May be empty.
   std::function<std::string()> detail;
+  // Gives up what it and the others of its problem have on the device; they make it again when they are prepared. Empty:
+  // the device can't be begun anew between them.
+  std::function<void()> drop = {};
   double min_bytes = 0;  // of one call, for GB/s and GFLOP/s
   double flops = 0;
 };
@@ -58,6 +61,10 @@ inline constexpr TimingSettings kLeanTiming{9, 9, 1, 5, 100, 200, 30};
 // Checks all candidates, then times those with no check and no hazard bad, a round of each in turn, so that a
 // change of the clock meets all alike; rounds that ran at a throttled clock are left out. Candidates
 // with different problems are timed apart. Then fills the ratios.
+//
+// Libraries try their ways in the check, and some of what they load then slows every launch of the process (after cuDNN's
+// FFT kernels an H200 takes 0.36 us longer for each). So where calls are short they are timed on a device that was begun
+// anew, where a library runs nothing but what it has chosen.
 //
 // A round is a batch of serial calls; the row has the median of the rounds and its spread. How a
 // batch is timed is the backend's to say (Backend::batch).

@@ -53,6 +53,8 @@ class Group {
     if (!on_device_) on_device_.emplace(backend_, network(), weights());
     return *on_device_;
   }
+  // What is on the device goes; on_device() makes it again.
+  void drop() { on_device_.reset(); }
   // Empty if there is room for the maps of one chain more, besides those asked for before; else why not.
   std::string room_for(std::int64_t bytes) {
     const std::int64_t weights = Chain::weight_bytes(network());
@@ -127,10 +129,7 @@ class Run {
     Backend& backend = group_->backend();
     bool alive = true;
     try {
-      chain_ = std::make_unique<Chain>(backend, group_->network(), plan_, group_->weights(),
-                                       group_->on_device(), keep_for(backend));
-      chain_->set_input(group_->input());
-      alive = chain_->check(verdicts_, group_->seed(), kJudgedProducts, way_.peer == nullptr);
+      alive = chain().check(verdicts_, group_->seed(), kJudgedProducts, way_.peer == nullptr);
     } catch (const std::runtime_error& error) {
       add_failure(row.check, group_->network().name(), error.what());
       alive = false;
@@ -191,17 +190,32 @@ class Run {
 
   // One graph holds all launches of all calls. No launch of a call begins before the call before has ended.
   std::unique_ptr<Batch> batch(int calls) {
-    return group_->backend().batch([this](int) { return chain_->launch(way_.overlaps); }, calls);
+    return group_->backend().batch(
+        [&of = chain(), overlaps = way_.overlaps](int) { return of.launch(overlaps); }, calls);
   }
   std::unique_ptr<Batch> batch_of_layer(std::size_t layer, int calls) {
-    return group_->backend().batch([this, layer](int) { return chain_->launch_layer(layer); },
+    return group_->backend().batch([&of = chain(), layer](int) { return of.launch_layer(layer); },
                                    calls);
+  }
+  // What is on the device goes; batch() makes it again.
+  void drop() {
+    chain_.reset();
+    group_->drop();
   }
   bool can_be_timed() const { return chain_ != nullptr; }
   // [N][categories] of the check; empty if it failed.
   const std::vector<float>& output() const { return output_; }
 
  private:
+  Chain& chain() {
+    if (!chain_) {
+      chain_ = std::make_unique<Chain>(group_->backend(), group_->network(), plan_,
+                                       group_->weights(), group_->on_device(),
+                                       keep_for(group_->backend()));
+      chain_->set_input(group_->input());
+    }
+    return *chain_;
+  }
   static void merge(const LayerVerdict& verdict, Row& row) {
     row.check.worst_share = std::max(row.check.worst_share, verdict.check.worst_share);
     if (verdict.check.outcome == Outcome::bad && row.check.outcome != Outcome::bad) {
@@ -412,6 +426,7 @@ Outcomes run_task(const Task& task, const std::vector<Way>& all_ways,
     };
     if (run->reason().empty() && backend.times() && how.times) {
       candidate.batch = [run](int calls, Cache) { return run->batch(calls); };
+      candidate.drop = [run] { run->drop(); };
       candidate.min_bytes = bytes_of_all;
       candidate.flops = flops_of_all;
     } else if (!how.times && candidate.row.time.reason.empty()) {

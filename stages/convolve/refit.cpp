@@ -333,7 +333,6 @@ int refit(int argc, const char* const* argv) {
     rule.command += "; " + command;
   } else if (options.add.empty()) {
     rule = planning::fit(times, all_contenders(), on);
-    rule.date = all.front().date;
     rule.command = command;
   } else {
     std::erase_if(times,
@@ -342,6 +341,7 @@ int refit(int argc, const char* const* argv) {
     rule = planning::add(known_rule(), times, all_contenders(), on);
     rule.command += "; " + command;
   }
+  for (const Results& results : all) rule.date = std::max(rule.date, results.date);  // the newest
   data::write_file(options.out, planning::to_text(rule));
   print(rule);
   return 0;

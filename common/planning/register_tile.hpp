@@ -24,6 +24,9 @@ struct RegisterShape {
   int filters, pixels;
   int thread_filters, thread_pixels;
   int blocks_of_sm;  // that must fit: their registers are what is left
+  // Whether it is compiled for layers with fewer channels than a segment: large, small, and one for 96 filters, as many
+  // as first layers like to have. (Others could; each is a kernel to compile.) And for layers with more.
+  bool for_few, for_many;
 
   constexpr int threads() const { return filters / thread_filters * (pixels / thread_pixels); }
   // Floats on chip: the stages, or, where outputs are no quads, all sums; their rows are a quad longer, for the banks.
@@ -40,14 +43,12 @@ struct RegisterShape {
   }
 };
 inline constexpr RegisterShape kRegisterShapes[] = {
-    {128, 128, 16, 8, 2}, {64, 128, 8, 8, 3}, {64, 64, 8, 4, 4},  {32, 128, 8, 4, 5},
-    {32, 64, 8, 4, 8},    {32, 64, 4, 4, 8},  {16, 128, 4, 4, 8}, {96, 128, 12, 8, 3},
+    {128, 128, 16, 8, 2, false, true}, {64, 128, 8, 8, 3, true, true},
+    {64, 64, 8, 4, 4, false, true},    {32, 128, 8, 4, 5, false, true},
+    {32, 64, 8, 4, 8, true, true},     {32, 64, 4, 4, 8, false, true},
+    {16, 128, 4, 4, 8, false, true},   {96, 128, 12, 8, 3, true, false},
 };
 inline constexpr int kRegisterShapeCount = 8;
-// Those that layers with fewer channels than a segment have: large, small, and one for 96 filters, as many as first
-// layers like to have. (Others could; each is a kernel to compile.) The last one is compiled for no others.
-constexpr bool is_for_few(int shape) { return shape == 1 || shape == 4 || shape == 7; }
-constexpr bool is_for_many(int shape) { return shape != 7; }
 
 // Blocks that may share a tile, as a cluster: more than 8 are not portable.
 inline constexpr int kMostParts = 8;

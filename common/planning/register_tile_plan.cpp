@@ -100,7 +100,8 @@ RegisterTilePlan exact_register_tile(const ConvLayer& l, int shape, int parts,
   plan.refusal = planning::too_old(gpu, planning::kWithClusters);
   if (!plan.refusal.empty()) return plan;
   const bool few = l.C() < kSegmentChannels;
-  if (few ? !is_for_few(shape) : !is_for_many(shape)) {
+  const RegisterShape& its = kRegisterShapes[static_cast<std::size_t>(shape)];
+  if (few ? !its.for_few : !its.for_many) {
     plan.refusal = std::string("with ") + (few ? "less than " : "") +
                    std::to_string(kSegmentChannels) + (few ? "" : " or more") +
                    " channels it is compiled for other shapes";
@@ -109,7 +110,6 @@ RegisterTilePlan exact_register_tile(const ConvLayer& l, int shape, int parts,
   plan.tile = {.shape = shape,
                .parts = static_cast<int>(std::min<std::int64_t>(parts, segments_of(l))),
                .at_once = has_quads(l) && !few ? 4 : 1};
-  const RegisterShape& its = shape_of(plan.tile);
   const int most = std::max(gpu.shared_per_block, kSharedOfAnyGpu);
   if (kFloat * its.floats(few, plan.tile.parts, false) > most) {
     plan.refusal = "what a block needs on chip does not fit in its " + std::to_string(most) +

@@ -11,16 +11,10 @@
 //            filters and 16 tiles a block: 37.7 MB of filters 4 times, 3.6 MB of patches 8 times, which is more than
 //            a direct method reads, for a quarter of its multiplications.
 // Run        ./halo run 08 --variant winograd_4x4
-#include <cooperative_groups.h>
-
-#include <cuda/ptx>
-
-#include "common/harness/overlap.h"
+#include "stages/08_multi_channel_stride_fixed/cluster.cuh"
 #include "stages/08_multi_channel_stride_fixed/winograd.cuh"
 
 namespace halo::multi_channel_stride_fixed {
-
-namespace ptx = cuda::ptx;
 
 // Preconditions: stride 1, filters of kTaps x kTaps, packed as above; blockDim = kThreads; gridDim.x = blocks of
 // tiles * groups * parts, in clusters of `parts`, which divides kFilters and is at most `chunks`.
@@ -40,12 +34,7 @@ __global__ void __launch_bounds__(Winograd<kShape>::kThreads, 1)
   // With a cluster each block is told when all have sent it their parts, which it counts in bytes.
   std::uint64_t* const told = reinterpret_cast<std::uint64_t*>(weights + W::kToBarrier);
   const int parts = division.parts.value;
-  if (parts > 1 && threadIdx.x == 0) {
-    ptx::mbarrier_init(told, 1);
-    ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
-    ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, told,
-                                   sizeof(float) * W::kParts);
-  }
+  if (parts > 1 && threadIdx.x == 0) expect(told, sizeof(float) * W::kParts);
 
   // The blocks of a cluster have the same outputs and a part of the channels each. Blocks with the same tiles
   // and other filters are neighbours: what one of them reads of the input the others find in the L2 cache.
@@ -174,32 +163,10 @@ __global__ void __launch_bounds__(Winograd<kShape>::kThreads, 1)
       *reinterpret_cast<Row*>(of_parts + place) = *reinterpret_cast<const Row*>(y);
     }
   });
-  if (parts > 1) {
-    while (!ptx::mbarrier_try_wait_parity(ptx::sem_acquire, ptx::scope_cluster, told, 0)) {
-    }
-  } else {
-    __syncthreads();
-  }
-
-  // In the same order each time. Neighbouring threads have neighbouring outputs of a row, of one tile after the other.
-  const int tile = first_tile + thread % kRun / W::kOutputs;
-  const int p = tile / division.tiles_across % division.tiles_down * W::kOutputs;
-  const int q = tile % division.tiles_across * W::kOutputs + thread % W::kOutputs;
-  const int n = tile / division.tiles_across / division.tiles_down;
-  if (tile >= division.tiles || q >= layer.Q) return;
-#pragma unroll 4
-  for (int i = thread / kRun; i < filters * W::kOutputs; i += W::kThreads / kRun) {
-    const int k = group * W::kFilters + part * filters + i / W::kOutputs;
-    const int row = i % W::kOutputs;
-    if (k >= layer.K || p + row >= layer.P) continue;
-    float sum = bias != nullptr ? bias[k] : 0.0f;
-    for (int other = 0; other < parts; ++other) {
-      sum += of_parts[(other * filters * W::kOutputs + i) * kRun + thread % kRun];
-    }
-    // Not fmaxf, which makes 0 of a NaN.
-    output[((static_cast<long long>(n) * layer.K + k) * layer.P + p + row) * layer.Q + q] =
-        relu && sum < 0.0f ? 0.0f : sum;
-  }
+  parts > 1 ? wait_for_all(told) : __syncthreads();
+  const int first_filter = group * W::kFilters + part * filters;
+  add_parts<W>(of_parts, parts, filters, thread, output, bias, relu, layer, division, first_tile,
+               first_filter);
   // [/doc:winograd-meet]
 }
 

@@ -1,18 +1,14 @@
 // Stage 08, step 5: how segments come on chip and how sums leave. The kernel is in 5_register_tile.cu.
 #pragma once
 
-#include <cooperative_groups.h>
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 
-#include <cuda/ptx>
-
 #include "common/harness/overlap.h"
 #include "common/planning/register_tile.hpp"
+#include "stages/08_multi_channel_stride_fixed/cluster.cuh"
 
 namespace halo::multi_channel_stride_fixed {
-
-namespace ptx = cuda::ptx;
 
 // [doc:segments]
 // The filters of a block's segments: a thread copies the same four of every kStep-th row.
@@ -46,6 +42,20 @@ struct FilterCopies {
   }
 };
 
+// A pixel's image, and where its tap (0, 0) lies there. Beyond the last pixel it is another's: nobody stores what becomes
+// of that.
+struct FirstCell {
+  int n, h, w;
+
+  __device__ FirstCell(int pixel, const LayerNumbers& layer, const TileDivisors& by) {
+    if (pixel >= layer.N * layer.P * layer.Q) pixel = 0;
+    n = pixel / by.map;
+    const int in_map = pixel % by.map;
+    h = in_map / by.row * layer.stride_h - layer.padding_h;
+    w = in_map % by.row * layer.stride_w - layer.padding_w;
+  }
+};
+
 // A block's segments in the order (r, s, c), and the thread's share of the copies: always the same pixel (or four), of
 // every kPixelStep-th channel. So where a tap's cell lies, and whether it exists, is asked once for a tap
 // and not once for a copy.
@@ -59,22 +69,17 @@ struct Segments {
   const float* next_cell;  // of the next segment
   int channel;             // from next_cell to the same cell of the next channel, in floats
   int r, s, c;             // the next segment: its tap, its first channel
-  const float* image;      // of the thread's pixel
-  int h, w;                // where its tap (0, 0) lies
+  FirstCell at;            // of the thread's pixel
+  const float* image;      // it is in
   const float* zeros;      // what a ghost cell is read from
 
   __device__ Segments(const float* input, const float* packed, const LayerNumbers& layer,
                       const PackedFilters& order, const TileDivisors& by, int first_filter,
                       int first_pixel, int first_segment)
-      : filters(packed, order, first_filter, first_segment) {
+      : filters(packed, order, first_filter, first_segment),
+        at(first_pixel + threadIdx.x % kPixelRow * kAtOnce, layer, by) {
     zeros = packed + order.floats;
-    // Beyond the last pixel another is copied: nobody stores what becomes of it.
-    int pixel = first_pixel + threadIdx.x % kPixelRow * kAtOnce;
-    if (pixel >= layer.N * layer.P * layer.Q) pixel = 0;
-    const int n = pixel / by.map, in_map = pixel % by.map;
-    h = in_map / by.row * layer.stride_h - layer.padding_h;
-    w = in_map % by.row * layer.stride_w - layer.padding_w;
-    image = input + n * layer.C * layer.H * layer.W;
+    image = input + at.n * layer.C * layer.H * layer.W;
     const int tap = first_segment / by.of_tap;
     r = tap / by.filter_row;
     s = tap % by.filter_row;
@@ -83,10 +88,11 @@ struct Segments {
   }
 
   __device__ void find_cell(const LayerNumbers& layer) {
-    const bool exists = h + r >= 0 && h + r < layer.H && w + s >= 0 && w + s < layer.W;
+    const int h = at.h + r, w = at.w + s;
+    const bool exists = h >= 0 && h < layer.H && w >= 0 && w < layer.W;
     const int own_channel = c + threadIdx.x / kPixelRow;
     channel = exists ? layer.H * layer.W : 0;
-    next_cell = exists ? image + (own_channel * layer.H + h + r) * layer.W + w + s : zeros;
+    next_cell = exists ? image + (own_channel * layer.H + h) * layer.W + w : zeros;
   }
 
   // To [kSegmentChannels][kFilters], [kSegmentChannels][kPixels] of shared memory.
@@ -127,21 +133,18 @@ struct TapSegments {
 
   FilterCopies<kFilters, kThreads> filters;
   const float* places;  // of the next segment's taps, as pack_kernel leaves them
-  int h, w;             // where tap (0, 0) of the thread's pixel lies
+  FirstCell at;         // of the thread's pixel
   const float* input;   // [N][C][H][W]
   int cell;  // of input, for that tap in channel 0: where it would be, if it is a ghost cell
 
   __device__ TapSegments(const float* images, const float* packed, const LayerNumbers& layer,
                          const PackedFilters& order, const TileDivisors& by, int first_filter,
                          int first_pixel, int first_segment)
-      : filters(packed, order, first_filter, first_segment), input(images) {
+      : filters(packed, order, first_filter, first_segment),
+        at(first_pixel + threadIdx.x, layer, by),
+        input(images) {
     places = packed + order.floats + 1ll * first_segment * kTapNumbers;
-    int pixel = first_pixel + threadIdx.x;
-    if (pixel >= layer.N * layer.P * layer.Q) pixel = 0;
-    const int n = pixel / by.map, in_map = pixel % by.map;
-    h = in_map / by.row * layer.stride_h - layer.padding_h;
-    w = in_map % by.row * layer.stride_w - layer.padding_w;
-    cell = (n * layer.C * layer.H + h) * layer.W + w;
+    cell = (at.n * layer.C * layer.H + at.h) * layer.W + at.w;
   }
 
   // The places of the first segments' taps, to [kStages - 1][kTapNumbers] of shared memory.
@@ -171,8 +174,9 @@ struct TapSegments {
 #pragma unroll
       for (int i = 0; i < kTurn; ++i) {
         // As unsigned numbers, of which those that would be negative are large. Where there is no cell nothing is read.
-        const bool exists = static_cast<unsigned>(h + tap[i].x) < static_cast<unsigned>(layer.H) &&
-                            static_cast<unsigned>(w + tap[i].y) < static_cast<unsigned>(layer.W);
+        const bool exists =
+            static_cast<unsigned>(at.h + tap[i].x) < static_cast<unsigned>(layer.H) &&
+            static_cast<unsigned>(at.w + tap[i].y) < static_cast<unsigned>(layer.W);
         __pipeline_memcpy_async(pixels + (j + i) * kPixels, input + (cell + tap[i].z), 4,
                                 exists ? 0 : 4);
       }
@@ -256,17 +260,14 @@ __device__ inline void store_rows(const float (&sums)[kSumFilters][kSumPixels], 
 // [/doc:leave]
 
 // [doc:meet]
-// Before the first segment: the barrier by which a block is told that all have sent it their parts of its rows, which it
-// counts in bytes. The arrival says that the block has begun and its barrier is there, and no more.
+// Before the first segment. The arrival says that the block has begun and its barrier is there, and no more: if it also
+// published what was written before, it would hold the block up.
 template <int kFilters, int kPixels>
 __device__ inline void expect_parts(std::uint64_t* told, int part, const TileDivisors& by) {
   const int parts = by.parts.value;
   if (threadIdx.x == 0) {
     const int rows = kFilters * (part + 1) / by.parts - kFilters * part / by.parts;
-    ptx::mbarrier_init(told, 1);
-    ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
-    ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, told,
-                                   sizeof(float) * rows * parts * kPixels);
+    expect(told, sizeof(float) * rows * parts * kPixels);
   }
   __cluster_barrier_arrive_relaxed();
 }
@@ -299,8 +300,7 @@ __device__ inline void send_and_add(const float (&sums)[kSumFilters][kSumPixels]
                     its_barrier);
     }
   }
-  while (!ptx::mbarrier_try_wait_parity(ptx::sem_acquire, ptx::scope_cluster, told, 0)) {
-  }
+  wait_for_all(told);
   const int map = layer.P * layer.Q;
   const int column = threadIdx.x % kPixels;
   const int pixel = first_pixel + column;

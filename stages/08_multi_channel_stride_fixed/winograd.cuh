@@ -14,7 +14,7 @@
 
 #include <type_traits>
 
-#include "common/harness/kernel.h"
+#include "common/harness/overlap.h"
 #include "common/planning/winograd.hpp"
 
 namespace halo::multi_channel_stride_fixed {
@@ -252,6 +252,34 @@ __device__ inline void transform_all_sums(int thread, const float* sums, const L
       transform_sums<W>(half[p], y);
       leave(pair, p, y);
     }
+  }
+}
+
+// Outputs are sums over the parts, in the same order each time, of `filters` filters from first_filter on. Neighbouring
+// threads have neighbouring outputs of a row, of one tile after the other.
+template <class W>
+__device__ inline void add_parts(const float* of_parts,  // [parts][filters][kOutputs][kRun]
+                                 int parts, int filters, int thread, float* output,
+                                 const float* bias, bool relu, const LayerNumbers& layer,
+                                 const WinogradDivision& division, int first_tile,
+                                 int first_filter) {
+  constexpr int kRun = W::kTiles * W::kOutputs;
+  const int tile = first_tile + thread % kRun / W::kOutputs;
+  const int p = tile / division.tiles_across % division.tiles_down * W::kOutputs;
+  const int q = tile % division.tiles_across * W::kOutputs + thread % W::kOutputs;
+  const int n = tile / division.tiles_across / division.tiles_down;
+  if (tile >= division.tiles || q >= layer.Q) return;
+#pragma unroll 4
+  for (int i = thread / kRun; i < filters * W::kOutputs; i += W::kThreads / kRun) {
+    const int k = first_filter + i / W::kOutputs, row = i % W::kOutputs;
+    if (k >= layer.K || p + row >= layer.P) continue;
+    float sum = bias != nullptr ? bias[k] : 0.0f;
+    for (int part = 0; part < parts; ++part) {
+      sum += of_parts[(part * filters * W::kOutputs + i) * kRun + thread % kRun];
+    }
+    // Not fmaxf, which makes 0 of a NaN.
+    output[((static_cast<long long>(n) * layer.K + k) * layer.P + p + row) * layer.Q + q] =
+        relu && sum < 0.0f ? 0.0f : sum;
   }
 }
 

@@ -39,7 +39,7 @@ TEST_CASE(
     CHECK(shape.filters % (4 * shape.thread_filters) == 0);
     CHECK(shape.pixels % (8 * shape.thread_pixels) == 0);
     CHECK(shape.threads() >= shape.pixels);  // a pixel or more a thread
-    const int bytes = 4 * std::max(shape.stages(is_for_few(i)), shape.sums());
+    const int bytes = 4 * std::max(shape.stages(shape.for_few), shape.sums());
     CHECK(shape.blocks_of_sm * (bytes + 1024) <= h200().shared_per_sm);
     // Sums, and two channels' filters and pixels, are registers; so are some thirty others.
     const int registers = shape.thread_filters * shape.thread_pixels +
@@ -65,7 +65,7 @@ TEST_CASE("08 register tile: few tiles of many channels are shared by clusters")
 
 TEST_CASE("08 register tile: parts are no more than segments") {
   for (int shape = 0; shape < kRegisterShapeCount; ++shape) {
-    if (!is_for_many(shape)) continue;
+    if (!kRegisterShapes[shape].for_many) continue;
     CHECK(exact_register_tile(pointwise(1, 33, 8, 8), shape, 8, h200()).tile.parts == 3);
     CHECK(exact_register_tile(pointwise(1, 16, 8, 8), shape, 8, h200()).tile.parts == 1);
   }
@@ -98,9 +98,9 @@ TEST_CASE("08 register tile: few channels have shapes of their own") {
   for (int shape = 0; shape < kRegisterShapeCount; ++shape) {
     const RegisterTilePlan few = exact_register_tile(pointwise(1, 15, 8, 64), shape, 1, h200());
     const RegisterTilePlan many = exact_register_tile(pointwise(1, 16, 8, 64), shape, 1, h200());
-    CHECK((few.refusal == "") == is_for_few(shape));
-    CHECK((many.refusal == "") == is_for_many(shape));
-    if (is_for_few(shape)) {
+    CHECK((few.refusal == "") == kRegisterShapes[shape].for_few);
+    CHECK((many.refusal == "") == kRegisterShapes[shape].for_many);
+    if (kRegisterShapes[shape].for_few) {
       CHECK(few.tile.at_once == 1);
     } else {
       CHECK_THAT(few.refusal, contains("with less than 16 channels it is compiled for other"));

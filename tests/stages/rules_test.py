@@ -22,7 +22,7 @@ LONGER = {
     "stages/07_single_channel_adaptive/4_store_bound.cu": (166, "windows of quads and of single cells; launches may overlap"),
     "stages/08_multi_channel_stride_fixed/1_channels_divided.cu": (133, "a second kernel adds the parts"),
     "stages/08_multi_channel_stride_fixed/5_register_tile.cu": (197, "adds a bias, launches clusters that may overlap, reads taps of few channels from a table"),
-    "stages/08_multi_channel_stride_fixed/6_winograd.cu": (188, "copies, products, sums that change hands, parts and bias added up"),
+    "stages/08_multi_channel_stride_fixed/6_winograd.cu": (178, "copies, products, sums that change hands and are sent"),
     "stages/08_multi_channel_stride_fixed/7_winograd_apart.cu": (293, "transforms of inputs and of sums, products between, and when each may begin"),
     "stages/08_multi_channel_stride_fixed/8_fourier.cu": (345, "transforms there and back, and products between"),
     "stages/08_multi_channel_stride_fixed/9_fourier_split.cu": (160, "copies, operands read ahead, sums to memory"),

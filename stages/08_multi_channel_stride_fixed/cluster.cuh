@@ -1,0 +1,29 @@
+// Stage 08: how a block of a cluster is told that all others have sent it their sums. For 5_register_tile.cu and
+// 6_winograd.cu.
+#pragma once
+
+#include <cooperative_groups.h>
+
+#include <cuda/ptx>
+
+namespace halo::multi_channel_stride_fixed {
+
+namespace ptx = cuda::ptx;
+
+// [doc:told]
+// By one thread, once: a barrier in shared memory that will be passed when so many bytes have been sent to it. The others
+// may send when all blocks have arrived at the cluster's barrier behind this.
+__device__ inline void expect(std::uint64_t* told, int bytes) {
+  ptx::mbarrier_init(told, 1);
+  ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
+  ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, told, bytes);
+}
+
+// By all threads that read what was sent.
+__device__ inline void wait_for_all(std::uint64_t* told) {
+  while (!ptx::mbarrier_try_wait_parity(ptx::sem_acquire, ptx::scope_cluster, told, 0)) {
+  }
+}
+// [/doc:told]
+
+}  // namespace halo::multi_channel_stride_fixed

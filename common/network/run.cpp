@@ -209,9 +209,9 @@ class Run {
  private:
   Chain& chain() {
     if (!chain_) {
-      chain_ = std::make_unique<Chain>(group_->backend(), group_->network(), plan_,
-                                       group_->weights(), group_->on_device(),
-                                       keep_for(group_->backend()));
+      chain_ =
+          std::make_unique<Chain>(group_->backend(), group_->network(), plan_, group_->weights(),
+                                  group_->on_device(), keep_for(group_->backend()));
       chain_->set_input(group_->input());
     }
     return *chain_;

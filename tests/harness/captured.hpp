@@ -98,7 +98,7 @@ class NoGpu : public Backend {
 };
 
 // The CPU, said to be a device with room for little.
-class SmallDevice final : public Backend {
+class SmallDevice : public Backend {
  public:
   std::string name() const override { return "gpu"; }
   std::int64_t free_memory() override { return 2 << 20; }

@@ -6,6 +6,7 @@
 #include "common/harness/core/candidates.hpp"
 #include "common/harness/families/conv2d.hpp"
 #include "tests/catch.hpp"
+#include "tests/harness/captured.hpp"
 #include "tests/harness/wrong_layers.hpp"
 
 using namespace halo;
@@ -149,6 +150,62 @@ TEST_CASE("packing and overlapped calls are timed apart from the calls", "[conv2
   CHECK(rows[1].time.hot.median_ms > 0);
   CHECK(rows[1].time.packing_ms < 0);
   CHECK(rows[1].time.overlapped.median_ms < 0);
+}
+
+// Launches are slow until it is begun anew, and then nothing may be left of what was in its memory.
+class SlowDevice final : public test::SmallDevice {
+ public:
+  void* allocate(std::size_t bytes) override {
+    ++in_memory;
+    return SmallDevice::allocate(bytes);
+  }
+  void release(void* memory) noexcept override {
+    --in_memory;
+    SmallDevice::release(memory);
+  }
+  double launch_us() override { return begun_anew > 0 ? 0.5 : 0.9; }
+  bool recover() override {
+    CHECK(in_memory == 0);
+    ++begun_anew;
+    return true;
+  }
+
+  int in_memory = 0;
+  int begun_anew = 0;
+};
+
+TEST_CASE("a layer is made again on a device that is begun anew beside a library", "[conv2d]") {
+  Conv2dVariant variant = test::right_layers().back();
+  REQUIRE(variant.name == "packs its filters");
+  SlowDevice device;
+  std::vector<int> packed_after;  // so many beginnings
+  variant.pack = [&, inner = variant.pack](const float* filters, float* packed,
+                                           const ConvLayer& layer) {
+    packed_after.push_back(device.begun_anew);
+    return inner(filters, packed, layer);
+  };
+  Conv2dVariant library = test::plain_layer();
+  library.name = "library";
+  library.role = Role::peer;
+  std::vector<Candidate> candidates;
+  Task task;
+  task.problem = erased(conv::parse_label("3-1-1-2-2"));
+  task.seed = test::seed();
+  add_candidates(candidates, {{"a stage", erased(variant)}, {"peers", erased(library)}}, device,
+                 task);
+  Progress progress;
+  const std::vector<Row> rows =
+      run_candidates(candidates, device, progress, TimingSettings{3, 3, 0.1, 2, 10, 10, 1});
+  CHECK(device.begun_anew == 1);
+  REQUIRE(!packed_after.empty());
+  CHECK(packed_after.front() == 0);
+  CHECK(packed_after.back() == 1);
+  for (const Row& row : rows) {
+    CAPTURE(row.variant, row.time.reason);
+    CHECK(row.check.outcome == Outcome::good);
+    CHECK(row.time.outcome == Outcome::good);
+    CHECK(row.time.hot.median_ms > 0);
+  }
 }
 
 TEST_CASE("calls that overlap are compared with the same calls one after the other", "[conv2d]") {

@@ -127,7 +127,6 @@ __global__ void __launch_bounds__(Winograd<kShape>::kThreads, 1)
   const cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
   if (parts > 1) cluster.barrier_arrive();
 
-  // [doc:winograd-meet]
   // All frequencies of an output together: the sums change hands, in the place of what is needed no more.
   float* const exchange = weights;  // [kFrequencies][kPitch]
 #pragma unroll
@@ -167,7 +166,6 @@ __global__ void __launch_bounds__(Winograd<kShape>::kThreads, 1)
   const int first_filter = group * W::kFilters + part * filters;
   add_parts<W>(of_parts, parts, filters, thread, output, bias, relu, layer, division, first_tile,
                first_filter);
-  // [/doc:winograd-meet]
 }
 
 int winograd(const LayerCall& call, const WinogradDivision& division) {

@@ -43,8 +43,8 @@ KERNEL_TYPES = {"conv1d": "Conv1dKernel", "conv2d": "LayerKernel", "transform": 
 NETWORKS = "network"
 
 MENU = ["Computes", "Changed", "Must cost", "Run"]
-ENTRY = re.compile(r"'(\d_\w+)(?:: ([\w ]+))?'")
-TITLE = re.compile(r"^// Stage (\d\d), step (\d): \S.*\.$")
+ENTRY = re.compile(r"'(\d+_\w+)(?:: ([\w ]+))?'")
+TITLE = re.compile(r"^// Stage (\d\d), step (\d+): \S.*\.$")
 RUN = re.compile(r"^// Run        \./halo run (\S+) --variant (\w+)(?:   \(.*\)| --.*)?$", re.M)
 RUN_NETWORKS = re.compile(r"^// Run        \./halo run (\S+)(?: --.*)?$", re.M)
 INCLUDE = re.compile(r'^#include "([^"]*)"', re.M)
@@ -62,7 +62,7 @@ def entries(folder):
     for kind, planned in (("stage_kernels", False), ("stage_planned", True)):
         match = re.search(rf"^{kind} = \[(.*?)\]", text, re.M | re.S)
         for word, names in ENTRY.findall(match.group(1) if match else ""):
-            found[word] = (names.split() or [word[2:]], planned)
+            found[word] = (names.split() or [word.partition("_")[2]], planned)
     return found
 
 
@@ -166,13 +166,13 @@ def faults(root):
         for name in sorted(set(listed) ^ set(files)):
             found.append(f"stages/{stage}: {name} is " + ("no file" if name in listed
                                                           else "in none of the lists of meson.build"))
-        numbers = sorted(name[0] for name in files)
+        numbers = sorted((name.partition("_")[0] for name in files), key=lambda number: (len(number), number))
         if numbers != [str(i) for i in range(1, len(files) + 1)]:
             found.append(f"stages/{stage}: its steps are numbered {' '.join(numbers)}")
         for name, path in sorted(files.items()):
             if name in listed:
                 read += 1
-                found += faults_of_file(root, path, stage, family, name[0], *listed[name])
+                found += faults_of_file(root, path, stage, family, name.partition("_")[0], *listed[name])
     return found, read
 
 
@@ -226,6 +226,14 @@ class Rules(unittest.TestCase):
         self.assertEqual(self.planted(), ([], 1))
         two = GOOD.replace("Conv1dKernel first", "Conv1dKernel other() { return {}; }\nConv1dKernel first")
         self.assertEqual(self.planted(two, words="'1_first: first other'"), ([], 1))
+
+    def test_a_stage_may_have_ten_kernels(self):
+        def kernel(number):
+            return GOOD.replace("step 1", f"step {number}").replace("first", f"number_{number}")
+
+        names = [f"{number}_number_{number}" for number in range(1, 11)]
+        self.assertEqual(self.planted(kernel(1), "1_number_1.cu", ", ".join(f"'{name}'" for name in names),
+                                      {f"{name}.cu": kernel(number) for number, name in enumerate(names, 1)}), ([], 10))
 
     def test_breaches_are_found(self):
         def changed(old, new):

@@ -44,7 +44,8 @@ def main():
 
     _, listed = run(program, "--list")
     steps = [name for name in listed.split() if name != PLANTED]
-    files = sorted(path.stem for path in pathlib.Path(sys.argv[2]).glob("[0-9]_*.cpp"))
+    files = sorted((path.stem for path in pathlib.Path(sys.argv[2]).glob("[0-9]*_*.cpp")),
+                   key=lambda name: int(name.split("_")[0]))
     if [name.split("_", 1)[1] for name in files] != steps:
         failed.append(f"the stage has {files}, the program {steps}")
 

@@ -65,6 +65,7 @@ struct ApartBlock {
   int filters, tiles;
 
   constexpr int threads() const { return filters * tiles / 64; }
+  constexpr int shared_bytes() const { return 2 * kApartChannels * (filters + tiles) * 4; }
   constexpr int resident() const { return 512 / threads(); }  // their registers are what is left
 };
 inline constexpr ApartBlock kApartBlocks[] = {{128, 128}, {64, 128}, {64, 64}};

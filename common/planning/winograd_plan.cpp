@@ -15,24 +15,33 @@ std::int64_t blocks_of(const ApartBlock& block, std::int64_t filters, std::int64
   return quotient_up(filters, block.filters) * quotient_up(tiles, block.tiles);
 }
 
-// The block with which least is multiplied, where what fills blocks up is multiplied as well. Half the size costs 3 % of
-// the speed; and a GPU wants some blocks for each of its SMs, or the smallest ones.
-int apart_block(std::int64_t filters, std::int64_t tiles, std::int64_t frequencies) {
-  constexpr std::int64_t kEnough = 4 * 132;
+// Of the blocks that the GPU has room for the one with which least is multiplied, where what fills blocks up is multiplied
+// as well. Half the size costs 3 % of the speed; and a GPU wants some blocks for each of its SMs, or the smallest ones.
+int apart_block(std::int64_t filters, std::int64_t tiles, std::int64_t frequencies,
+                const planning::GpuLimits& gpu) {
   constexpr double kHalf = 1.03;
+  const std::int64_t enough = std::int64_t{4} * gpu.sms;
   constexpr int kSmallest = static_cast<int>(std::size(kApartBlocks)) - 1;
   int best = kSmallest;
   double least = 0, factor = 1;
   for (int i = 0; i <= kSmallest; ++i, factor *= kHalf) {
     const ApartBlock& block = kApartBlocks[i];
     const std::int64_t blocks = blocks_of(block, filters, tiles);
-    if (i < kSmallest && blocks * frequencies < kEnough) continue;
+    if (i < kSmallest &&
+        (blocks * frequencies < enough || block.shared_bytes() > gpu.shared_per_block)) {
+      continue;
+    }
     const double work = factor * static_cast<double>(blocks * block.filters * block.tiles);
     if (least > 0 && work >= least) continue;
     best = i;
     least = work;
   }
   return best;
+}
+
+std::string no_room(std::int64_t bytes, const planning::GpuLimits& gpu) {
+  return "a block needs " + std::to_string(bytes) + " bytes of shared memory, the GPU has " +
+         std::to_string(gpu.shared_per_block);
 }
 
 WinogradPlan refused(const std::string& why) {
@@ -80,8 +89,7 @@ WinogradPlan exact_winograd(const conv::ConvLayer& layer, int shape, int parts,
   WinogradPlan plan;
   plan.shared_bytes = 4 * s.on_chip();
   if (plan.shared_bytes > gpu.shared_per_block) {
-    return refused("a block needs " + std::to_string(plan.shared_bytes) +
-                   " bytes of shared memory, the GPU has " + std::to_string(gpu.shared_per_block));
+    return refused(no_room(plan.shared_bytes, gpu));
   }
   WinogradDivision& d = plan.division;
   d.shape = shape;
@@ -138,11 +146,11 @@ std::vector<planning::Contender> winograd_contenders() {
   }
   planning::Contender apart;
   apart.variant = "winograd_apart";
-  apart.refuses = [](const conv::ConvLayer& layer, const planning::GpuLimits&) {
-    return plan_winograd_apart(layer).refusal;
+  apart.refuses = [](const conv::ConvLayer& layer, const planning::GpuLimits& gpu) {
+    return plan_winograd_apart(layer, gpu).refusal;
   };
-  apart.work = [](const conv::ConvLayer& layer, const planning::GpuLimits&) {
-    const ApartPlan plan = plan_winograd_apart(layer);
+  apart.work = [](const conv::ConvLayer& layer, const planning::GpuLimits& gpu) {
+    const ApartPlan plan = plan_winograd_apart(layer, gpu);
     const ApartDivision& d = plan.division;
     const std::int64_t slices = quotient_up(layer.N(), d.images);
     planning::LaunchWork work;
@@ -185,7 +193,8 @@ WinogradPlan plan_winograd(const conv::ConvLayer& layer, int outputs,
   return best;
 }
 
-ApartPlan plan_winograd_apart(const conv::ConvLayer& layer, std::int64_t most_floats, int block) {
+ApartPlan plan_winograd_apart(const conv::ConvLayer& layer, const planning::GpuLimits& gpu,
+                              std::int64_t most_floats, int block) {
   ApartPlan plan;
   ApartDivision& d = plan.division;
   const std::int64_t taps = quotient_up(layer.R(), layer.stride_h());  // of a phase
@@ -227,7 +236,11 @@ ApartPlan plan_winograd_apart(const conv::ConvLayer& layer, std::int64_t most_fl
   d.images = slices.images;
   d.tile_pitch = static_cast<int>(in_fours(d.images * tiles));
   plan.workspace_floats = slices.floats;
-  d.block = block == kBestBlock ? apart_block(layer.K(), d.tile_pitch, s.frequencies()) : block;
+  d.block =
+      block == kBestBlock ? apart_block(layer.K(), d.tile_pitch, s.frequencies(), gpu) : block;
+  if (const int bytes = kApartBlocks[d.block].shared_bytes(); bytes > gpu.shared_per_block) {
+    plan.refusal = no_room(bytes, gpu);
+  }
   return plan;
 }
 

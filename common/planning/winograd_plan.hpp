@@ -55,8 +55,9 @@ struct ApartPlan {
 };
 
 /// Winograd's method in three kernels. Refuses filters that are not 3, 4 or 5 strides long, rounded up, as many down as
-/// across; more transformed filters than an array can have; and an image whose temporaries are more than `most_floats`.
-ApartPlan plan_winograd_apart(const conv::ConvLayer& layer,
+/// across; more transformed filters than an array can have; an image whose temporaries are more than `most_floats`; and a
+/// GPU without room for a block.
+ApartPlan plan_winograd_apart(const conv::ConvLayer& layer, const planning::GpuLimits& gpu,
                               std::int64_t most_floats = planning::kMostTemporaries,
                               int block = kBestBlock);
 

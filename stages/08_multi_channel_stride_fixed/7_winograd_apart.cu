@@ -266,7 +266,7 @@ int winograd_apart(const LayerCall& call, const ApartDivision& division) {
     const ApartBlock block = kApartBlocks[division.block];
     const auto products = dispatch<0, 1, 2>(
         division.block, [](auto number) { return products_kernel<number.value>; });
-    const int bytes = 2 * kApartChannels * (block.filters + block.tiles) * 4;
+    const int bytes = block.shared_bytes();
     cudaError_t status =
         cudaFuncSetAttribute(products, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
     const auto transform_sums = layer.Q % W::kOutputs == 0

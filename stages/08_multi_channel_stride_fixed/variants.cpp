@@ -334,11 +334,12 @@ std::string describe(const FourierPlan& plan, int block_tiles) {
 
 Conv2dVariant winograd_apart_within(std::int64_t most_floats, int block) {
   const auto plan_of = [=](const conv::ConvLayer& layer) {
-    return plan_winograd_apart(layer, most_floats, block);
+    return plan_winograd_apart(layer, planning::present_limits(), most_floats, block);
   };
   Conv2dVariant variant = in_three_kernels(plan_of, pack_winograd_apart, winograd_apart,
                                            predict_winograd_apart, bias_of_winograd_apart);
   variant.name = "winograd_apart";
+  variant.plans = true;
   variant.can_overlap = true;
   variant.source = kFolder + "7_winograd_apart.cu";
   variant.description = "tuned: Winograd's method in three kernels: filters of 3 to 5 strides";

@@ -44,15 +44,14 @@ std::string why_not(const conv::PoolingLayer& layer, conv::Layout layout, Expans
 inline constexpr double kWorth = 1.0 / 8;
 inline constexpr double kWorthInNchw = 0.095;
 inline constexpr std::int64_t kEnoughWarps = 16;
-inline constexpr int kMultiprocessors = 132;  // of an H200
 Expansion choose_expansion(const conv::PoolingLayer& layer, conv::Layout layout,
-                           int multiprocessors = kMultiprocessors);
+                           int multiprocessors);
 
 // Of chwn_rolling: rows of outputs that a thread goes down. Where windows of two rows overlap, three: seven rows of cells for
 // them, and enough strips to fill the GPU. Two, or one, where strips of three would leave less than
 // kStripThreads for each multiprocessor.
 inline constexpr int kLongestStrip = 3;
 inline constexpr int kStripThreads = 512;
-int strip_of(const conv::PoolingLayer& layer, int multiprocessors = kMultiprocessors);
+int strip_of(const conv::PoolingLayer& layer, int multiprocessors);
 
 }  // namespace halo::fused_pooling

@@ -1,6 +1,5 @@
 // The variants of stage 11 whose launch takes a choice, and what all must cost.
 #include <memory>
-#include <stdexcept>
 
 #include "common/harness/families/pooling.hpp"
 #include "common/planning/present_gpu.hpp"
@@ -18,15 +17,6 @@ namespace {
 
 using conv::Layout;
 using conv::PoolingLayer;
-
-// Of the present device; without one, of an H200.
-int multiprocessors() {
-  try {
-    return planning::present_limits().sms;
-  } catch (const std::runtime_error&) {
-    return kMultiprocessors;
-  }
-}
 
 PoolingCall call_of(const ProblemCall<PoolingLayer>& c) {
   return {numbers_of(c.problem), c.problem.kind() == conv::Pooling::average, c.input, c.output,
@@ -61,7 +51,7 @@ PoolingVariant reuse(Layout layout, std::function<Expansion(const PoolingLayer&)
 
 PoolingVariant chosen_reuse(Layout layout) {
   PoolingVariant variant = reuse(layout, [=](const PoolingLayer& layer) {
-    return choose_expansion(layer, layout, multiprocessors());
+    return choose_expansion(layer, layout, planning::present_limits().sms);
   });
   variant.plans = true;
   variant.tiles = [=](const PoolingLayer&) {
@@ -116,8 +106,9 @@ void complete(PoolingStage& stage) {
   }
   stage.variants.push_back(chosen_reuse(Layout::chwn));
   stage.variants.push_back(chosen_reuse(Layout::nchw));
-  PoolingVariant planned = rolling(
-      "chwn_rolling", [](const PoolingLayer& layer) { return strip_of(layer, multiprocessors()); });
+  PoolingVariant planned = rolling("chwn_rolling", [](const PoolingLayer& layer) {
+    return strip_of(layer, planning::present_limits().sms);
+  });
   planned.plans = true;
   // Small problems have strips of one output: on the tiny GPU they are tried with those of large ones.
   planned.limited = std::make_shared<PoolingVariant>(

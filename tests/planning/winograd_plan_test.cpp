@@ -107,7 +107,7 @@ TEST_CASE("winograd's plan: the dispatcher has every shape with every number of 
 
 TEST_CASE("winograd's plan: in three kernels, an image a slice at least") {
   // 12 x 10 outputs: 3 x 3 tiles an image, 27 of three, 28 with what fills up the last piece.
-  const ApartPlan plan = plan_winograd_apart(layer("12x10-3-3-130-20"));
+  const ApartPlan plan = plan_winograd_apart(layer("12x10-3-3-130-20"), h200());
   REQUIRE(plan.refusal.empty());
   CHECK(plan.division.tiles_down == 3);
   CHECK(plan.division.tiles_across == 3);
@@ -117,15 +117,15 @@ TEST_CASE("winograd's plan: in three kernels, an image a slice at least") {
   CHECK(plan.packed_floats == 36 * 20 * 132);
   CHECK(plan.workspace_floats == 36 * (20 + 130) * 28);
   // Two images at a time are 18 tiles, 20 with the last piece: 108,000 floats. Three slices would be less each.
-  CHECK(plan_winograd_apart(layer("12x10-3-3-130-20"), 108'000).division.images == 2);
-  CHECK(plan_winograd_apart(layer("12x10-3-3-130-20"), 107'999).division.images == 1);
-  CHECK_THAT(plan_winograd_apart(layer("12x10-3-3-130-20"), 36 * 150 * 12 - 1).refusal,
+  CHECK(plan_winograd_apart(layer("12x10-3-3-130-20"), h200(), 108'000).division.images == 2);
+  CHECK(plan_winograd_apart(layer("12x10-3-3-130-20"), h200(), 107'999).division.images == 1);
+  CHECK_THAT(plan_winograd_apart(layer("12x10-3-3-130-20"), h200(), 36 * 150 * 12 - 1).refusal,
              contains("one image"));
 }
 
 TEST_CASE("winograd's plan: in three kernels, strides are phases, as many channels more") {
   const auto shape_of = [](const char* label) {
-    const ApartPlan plan = plan_winograd_apart(layer(label));
+    const ApartPlan plan = plan_winograd_apart(layer(label), h200());
     REQUIRE(plan.refusal.empty());
     const ApartShape& shape = kApartShapes[plan.division.shape];
     return std::tuple(shape.outputs, shape.taps, plan.division.channels);
@@ -137,17 +137,20 @@ TEST_CASE("winograd's plan: in three kernels, strides are phases, as many channe
   CHECK(shape_of("19-3-7-8-8-s2") == std::tuple(3, 4, 4 * 8));
   CHECK(shape_of("31-3-11-8-3-s4") == std::tuple(4, 3, 16 * 3));
   // 26 x 26 outputs are 7 x 7 tiles, whatever the stride.
-  const ApartPlan plan = plan_winograd_apart(layer("55-64-5-256-96-s2-p0"));
+  const ApartPlan plan = plan_winograd_apart(layer("55-64-5-256-96-s2-p0"), h200());
   CHECK(plan.division.tiles_down == 7);
   CHECK(plan.workspace_floats == 36 * (4 * 96 + 256) * 49 * std::int64_t{plan.division.images});
   for (const char* const other : {"12-3-1-8-8", "12-3-3-8-8-s2", "12-3-3x5-8-8", "12-3-6-8-8"}) {
-    CHECK_THAT(plan_winograd_apart(layer(other)).refusal, contains("filters of 3, 4 or 5 strides"));
+    CHECK_THAT(plan_winograd_apart(layer(other), h200()).refusal,
+               contains("filters of 3, 4 or 5 strides"));
   }
 }
 
 TEST_CASE("winograd's plan: blocks of the products as large as filters, tiles and SMs allow") {
-  const auto block = [](const char* label) {
-    const ApartBlock& its = kApartBlocks[plan_winograd_apart(layer(label)).division.block];
+  const auto block = [](const char* label, const GpuLimits& gpu = h200()) {
+    const ApartPlan plan = plan_winograd_apart(layer(label), gpu);
+    REQUIRE(plan.refusal.empty());
+    const ApartBlock& its = kApartBlocks[plan.division.block];
     return std::pair(its.filters, its.tiles);
   };
   CHECK(block("14-128-3-512-512") == std::pair(128, 128));
@@ -155,4 +158,17 @@ TEST_CASE("winograd's plan: blocks of the products as large as filters, tiles an
   // 64 tiles; 128 tiles, of which 128 x 128 would be 144 blocks.
   CHECK(block("7-16-3-512-512") == std::pair(64, 64));
   CHECK(block("7-32-3-512-512") == std::pair(64, 64));
+  // 144 are enough for 36 SMs, and not for 37.
+  GpuLimits smaller = h200();
+  smaller.sms = 36;
+  CHECK(block("7-32-3-512-512", smaller) == std::pair(128, 128));
+  smaller.sms = 37;
+  CHECK(block("7-32-3-512-512", smaller) == std::pair(64, 128));
+  // 128 x 128 take 64 KB on chip, 64 x 128 take 48, 64 x 64 take 32.
+  GpuLimits narrow = h200();
+  narrow.shared_per_block = 48 << 10;
+  CHECK(block("14-128-3-512-512", narrow) == std::pair(64, 128));
+  narrow.shared_per_block = (32 << 10) - 1;
+  CHECK_THAT(plan_winograd_apart(layer("14-128-3-512-512"), narrow).refusal,
+             contains("a block needs 32768 bytes of shared memory"));
 }

@@ -14,6 +14,8 @@ using fused_pooling::Expansion;
 
 namespace {
 
+constexpr int kH200 = 132;  // multiprocessors
+
 // Every expansion, as a stage of its own.
 PoolingStage searched() {
   PoolingStage stage = fused_pooling::stage();
@@ -42,8 +44,8 @@ TEST_CASE("11_fused_pooling: traffic is as predicted") {
 TEST_CASE("11_fused_pooling: the paper's layers, and how many outputs a thread has") {
   for (const char* label : {"28-128-2-16", "14-128-2-16"}) {  // PL1, PL2: nothing overlaps
     INFO(label);
-    CHECK(choose_expansion(parse_pooling(label), Layout::chwn) == Expansion{1, 1});
-    CHECK(choose_expansion(parse_pooling(label), Layout::nchw) == Expansion{1, 1});
+    CHECK(choose_expansion(parse_pooling(label), Layout::chwn, kH200) == Expansion{1, 1});
+    CHECK(choose_expansion(parse_pooling(label), Layout::nchw, kH200) == Expansion{1, 1});
   }
   // PL3 to PL10: in NCHW four rows where they save a tenth of the cells that two ask for, and seven where there are
   // thirteen at least.
@@ -60,39 +62,42 @@ TEST_CASE("11_fused_pooling: the paper's layers, and how many outputs a thread h
                             {"26-64-3-256-s2-ceil", 7},
                             {"13-64-3-256-s2", 2}}) {
     INFO(one.label);
-    CHECK(choose_expansion(parse_pooling(one.label), Layout::chwn) == Expansion{2, 2});
-    CHECK(choose_expansion(parse_pooling(one.label), Layout::nchw) == Expansion{one.nchw_rows, 1});
+    CHECK(choose_expansion(parse_pooling(one.label), Layout::chwn, kH200) == Expansion{2, 2});
+    CHECK(choose_expansion(parse_pooling(one.label), Layout::nchw, kH200) ==
+          Expansion{one.nchw_rows, 1});
   }
   // 13 x 25 outputs in 13 planes: with seven rows a thread 21 warps, enough for one multiprocessor and not for two.
   CHECK(choose_expansion(parse_pooling("27x51-1-3-13-s2"), Layout::nchw, 1).rows == 7);
   CHECK(choose_expansion(parse_pooling("27x51-1-3-13-s2"), Layout::nchw, 2).rows == 2);
   // Much overlap: doubling again still saves an eighth.
-  CHECK(choose_expansion(parse_pooling("55-128-5-96-s1"), Layout::chwn) == Expansion{4, 4});
+  CHECK(choose_expansion(parse_pooling("55-128-5-96-s1"), Layout::chwn, kH200) == Expansion{4, 4});
   // It overlaps one way only.
-  CHECK(choose_expansion(parse_pooling("55-128-5x2-96-s2"), Layout::chwn) == Expansion{4, 1});
-  CHECK(choose_expansion(parse_pooling("55-128-2x5-96-s2"), Layout::chwn) == Expansion{1, 4});
+  CHECK(choose_expansion(parse_pooling("55-128-5x2-96-s2"), Layout::chwn, kH200) ==
+        Expansion{4, 1});
+  CHECK(choose_expansion(parse_pooling("55-128-2x5-96-s2"), Layout::chwn, kH200) ==
+        Expansion{1, 4});
   // 4 * 33 * 16 warps with one output a thread are 2,112: none to give away.
-  CHECK(choose_expansion(parse_pooling("9-128-3-33-s2"), Layout::chwn) == Expansion{1, 1});
-  CHECK(choose_expansion(parse_pooling("9-128-3-66-s2"), Layout::chwn) == Expansion{2, 1});
-  CHECK(choose_expansion(parse_pooling("9-128-3-132-s2"), Layout::chwn) == Expansion{2, 2});
+  CHECK(choose_expansion(parse_pooling("9-128-3-33-s2"), Layout::chwn, kH200) == Expansion{1, 1});
+  CHECK(choose_expansion(parse_pooling("9-128-3-66-s2"), Layout::chwn, kH200) == Expansion{2, 1});
+  CHECK(choose_expansion(parse_pooling("9-128-3-132-s2"), Layout::chwn, kH200) == Expansion{2, 2});
   // One output: nothing to expand.
-  CHECK(choose_expansion(parse_pooling("7-128-7-4096-s1"), Layout::chwn) == Expansion{1, 1});
-  CHECK(choose_expansion(kExpandedLayers[0], Layout::chwn) == Expansion{2, 2});
-  CHECK(choose_expansion(kExpandedLayers[0], Layout::nchw) == Expansion{2, 1});
-  CHECK(choose_expansion(kExpandedLayers[1], Layout::chwn) == Expansion{1, 4});
-  CHECK(choose_expansion(kExpandedLayers[2], Layout::chwn) == Expansion{4, 4});
+  CHECK(choose_expansion(parse_pooling("7-128-7-4096-s1"), Layout::chwn, kH200) == Expansion{1, 1});
+  CHECK(choose_expansion(kExpandedLayers[0], Layout::chwn, kH200) == Expansion{2, 2});
+  CHECK(choose_expansion(kExpandedLayers[0], Layout::nchw, kH200) == Expansion{2, 1});
+  CHECK(choose_expansion(kExpandedLayers[1], Layout::chwn, kH200) == Expansion{1, 4});
+  CHECK(choose_expansion(kExpandedLayers[2], Layout::chwn, kH200) == Expansion{4, 4});
 }
 
 TEST_CASE("11_fused_pooling: how many outputs a rolling thread goes down") {
   using fused_pooling::strip_of;
-  CHECK(strip_of(parse_pooling("28-128-2-16")) == 1);  // nothing overlaps
-  CHECK(strip_of(parse_pooling("55-128-3-96-s2")) == 3);
+  CHECK(strip_of(parse_pooling("28-128-2-16"), kH200) == 1);  // nothing overlaps
+  CHECK(strip_of(parse_pooling("55-128-3-96-s2"), kH200) == 3);
   // 32 channels, 12 columns, 32 pieces of four images: 12,288 threads a strip. Four strips of three are too few for 132
   // multiprocessors, six of two are enough.
-  CHECK(strip_of(parse_pooling("24-128-3-32-s2-ceil")) == 2);
-  CHECK(strip_of(parse_pooling("24-126-3-32-s2-ceil")) == 3);  // a thread an image
+  CHECK(strip_of(parse_pooling("24-128-3-32-s2-ceil"), kH200) == 2);
+  CHECK(strip_of(parse_pooling("24-126-3-32-s2-ceil"), kH200) == 3);  // a thread an image
   CHECK(strip_of(parse_pooling("24-128-3-32-s2-ceil"), 66) == 3);
-  CHECK(strip_of(parse_pooling("9-1-3-1-s2")) == 1);
+  CHECK(strip_of(parse_pooling("9-1-3-1-s2"), kH200) == 1);
 }
 
 TEST_CASE("11_fused_pooling: cells that threads ask for, by hand") {

@@ -334,8 +334,12 @@ int launch(const LayerCall& call, const GemmPlan& plan) {
 
   const auto kernel = implicit_gemm_kernel<kF, kSlices, kCells>;
   const int bytes = shared_bytes(plan);
-  cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
-  cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+  cudaError_t status =
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+  if (status == cudaSuccess) {
+    status = cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+  }
+  if (status != cudaSuccess) return status;
   const dim3 grid((shares.columns + kColumns - 1) / kColumns,
                   (layer.K + plan.filters - 1) / plan.filters, plan.split);
   return launch_clusters(dim3(1, 1, plan.split), call.overlaps, kernel, grid,

@@ -106,7 +106,9 @@ int one_read_by_cluster(const SoftmaxCall& c) {
 
   const Kernel kernel = kernel_of(team, c.C % 4 == 0 ? 4 : 1);
   // More than eight blocks of a cluster is more than every GPU with clusters has to have.
-  cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+  const cudaError_t status =
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+  if (status != cudaSuccess) return status;
   return launch_clusters(dim3(team.blocks), c.overlaps, kernel, dim3(c.N * team.blocks),
                          dim3(team.threads), 0, nullptr, c.input, c.output, c.C);
 }

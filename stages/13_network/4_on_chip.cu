@@ -98,9 +98,13 @@ template <int kBlocks>
 int on_chip(int images, const float* input, const float* packed, float* output, const OnChip& net,
             bool overlaps) {
   const auto kernel = on_chip_kernel<kBlocks>;
-  cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, net.bytes);
+  cudaError_t status =
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, net.bytes);
   // More than eight blocks of a cluster is more than every GPU with clusters has to have.
-  if (kBlocks > 8) cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+  if (kBlocks > 8 && status == cudaSuccess) {
+    status = cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+  }
+  if (status != cudaSuccess) return status;
   return launch_clusters(dim3(kBlocks), overlaps, kernel, dim3(images * kBlocks),
                          dim3(kOnChipThreads), net.bytes, nullptr, input,
                          reinterpret_cast<const float4*>(packed), output, net);

@@ -47,6 +47,8 @@ ENTRY = re.compile(r"'(\d+_\w+)(?:: ([\w ]+))?'")
 TITLE = re.compile(r"^// Stage (\d\d), step (\d+): \S.*\.$")
 RUN = re.compile(r"^// Run        \./halo run (\S+) --variant (\w+)(?:   \(.*\)| --.*)?$", re.M)
 RUN_NETWORKS = re.compile(r"^// Run        \./halo run (\S+)(?: --.*)?$", re.M)
+# A call as a statement: what it returns is dropped. (The two that threads call return nothing.)
+DROPPED = re.compile(r"[;{})]\s*(cuda(?!GridDependencySynchronize|TriggerProgrammatic)[A-Z]\w*)\(")
 INCLUDE = re.compile(r'^#include "([^"]*)"', re.M)
 
 
@@ -135,6 +137,9 @@ def faults_of_file(root, path, stage, family, number, names, planned):
     waits = "cudaGridDependencySynchronize" in text or "wait_for_launches_before" in text
     if waits and re.search(r"__restrict__ (?:input|output)\b", text):
         complain("waits for launches before it, so its input and output are not __restrict__")
+
+    for call in DROPPED.findall(re.sub(r"//.*", "", text)):
+        complain(f"drops the error of {call}")
 
     for number_of_line, line in enumerate(lines, 1):
         if re.match(r"\s*#\s*define", line):
@@ -262,6 +267,10 @@ class Rules(unittest.TestCase):
                 changed("Conv1dKernel first", "/// So.\nConv1dKernel first"),
                 changed("Conv1dKernel first", "static int x = 0;\nConv1dKernel first"),
                 changed("Conv1dKernel first", "struct Layer {};\nConv1dKernel first"),
+                changed("Conv1dKernel first", "int f() {\n  cudaFuncSetAttribute(kernel,\n    a, 1);\n"
+                                              "  return cudaGetLastError();\n}\nConv1dKernel first"),
+                changed("Conv1dKernel first", "int f() {\n  int n = 0;  // so\n  if (n > 8) cudaFuncSetAttribute(k, a, 1);\n"
+                                              "  return cudaGetLastError();\n}\nConv1dKernel first"),
                 changed("Conv1dKernel first", "int lane = threadIdx.x % 32;\nConv1dKernel first"),
                 changed("Conv1dKernel first", "// const float* __restrict__ input\n"
                                               "void f() { wait_for_launches_before(); }\nConv1dKernel first"),

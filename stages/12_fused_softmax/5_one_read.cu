@@ -24,6 +24,8 @@ __global__ void __launch_bounds__(kThreads) one_read_kernel(const float* input, 
                                                             int N, int C) {
   constexpr int kBlockRows = kThreads / kTeam;
   constexpr int kLanes = kTeam < kWarpSize ? kTeam : kWarpSize;
+  // A second row would overwrite parts that warps still read of the first.
+  static_assert(kRows == 1 || kTeam <= kWarpSize);
   __shared__ float2 parts[(kTeam - 1) / kWarpSize + 1];  // of the row's warps
 
   let_next_launch_begin();  // where calls overlap; else both do nothing

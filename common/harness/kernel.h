@@ -200,15 +200,33 @@ struct Number {
   static constexpr int value = kNumber;
 };
 
+// As the last of dispatch's numbers it stands for all that are not before it.
+constexpr int kAnyOther = 0;
+
+// What dispatch gives for a number that nothing was compiled for: an error code, or no kernel.
+template <class Result>
+struct NotCompiled {
+  static constexpr Result value = static_cast<Result>(9);  // cudaErrorInvalidConfiguration
+};
+template <class Kernel>
+struct NotCompiled<Kernel*> {
+  static constexpr Kernel* value = nullptr;
+};
+
 // Calls use(Number<n>()) for the n among kFirst, kOthers... that is `number`, and returns what it
-// returns; the last of them stands for all other numbers. So a kernel is chosen that was compiled for
-// this number:
+// returns. So a kernel is chosen that was compiled for this number:
 //   const auto kernel = dispatch<1, 2, 4>(columns, [](auto n) { return some_kernel<n.value>; });
+//   if (kernel == nullptr) return cudaErrorInvalidConfiguration;
 //   kernel<<<blocks, threads>>>(...);
+// If it is none of them: cudaErrorInvalidConfiguration where `use` returns an error code, null where it
+// returns a kernel. (cudaFuncSetAttribute and overlap.h's launches take no null, and say so.)
 template <int kFirst, int... kOthers, class Use>
 auto dispatch(int number, Use use) {
+  using Result = decltype(use(Number<kFirst>()));
   if constexpr (sizeof...(kOthers) > 0) {
     if (number != kFirst) return dispatch<kOthers...>(number, use);
+  } else if constexpr (kFirst != kAnyOther) {
+    if (number != kFirst) return Result{NotCompiled<Result>::value};
   }
   return use(Number<kFirst>());
 }

@@ -40,10 +40,12 @@ inline unsigned overlap_attribute(bool overlaps, cudaLaunchAttribute& attribute)
 }
 
 // As kernel<<<grid, threads, bytes, stream>>>(given...), in clusters of so many blocks (none: dim3(1)); and where
-// `overlaps` it may begin before the launch before it in the stream has ended, and waits for it itself.
+// `overlaps` it may begin before the launch before it in the stream has ended, and waits for it itself. No kernel: dispatch
+// knew none.
 template <class... Expected, class... Given>
 cudaError_t launch_clusters(dim3 cluster, bool overlaps, void (*kernel)(Expected...), dim3 grid,
                             dim3 threads, std::size_t bytes, cudaStream_t stream, Given... given) {
+  if (kernel == nullptr) return cudaErrorInvalidConfiguration;
   cudaLaunchAttribute attributes[2];
   cudaLaunchConfig_t config = {};
   config.gridDim = grid;

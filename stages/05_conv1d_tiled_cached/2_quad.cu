@@ -92,6 +92,7 @@ static int launch(const Conv1dCall& c) {
   const int blocks = (c.length - 1) / (4 * kThreads) + 1;
   const auto kernel = dispatch<1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, kWidestMask>(
       c.mask_width, [](auto width) { return quad_kernel<width.value>; });
+  if (kernel == nullptr) return cudaErrorInvalidConfiguration;
   kernel<<<blocks, kThreads>>>(c.input, c.output, c.length, c.first, c.last);
   return cudaGetLastError();
 }

@@ -145,8 +145,8 @@ int prefetch(const LayerCall& call, int rows) {
   const int bands = (layer.P - 1) / kBand + 1;
   const int groups = (layer.K - 1) / kFilters + 1;
   const int blocks = bands * groups * layer.N;  // fewer than outputs, so it fits a grid
-  const auto kernel = dispatch<1, 3, 5, 0>(layer.R == layer.S ? layer.S : 0,
-                                           [](auto size) { return prefetch_kernel<size.value>; });
+  const auto kernel = dispatch<1, 3, 5, kAnyOther>(
+      layer.R == layer.S ? layer.S : 0, [](auto size) { return prefetch_kernel<size.value>; });
   kernel<<<blocks, kThreads, floats * sizeof(float)>>>(call.input, call.filters, call.output, layer,
                                                        rows);
   return cudaGetLastError();

@@ -158,8 +158,8 @@ __global__ void __launch_bounds__(kThreads, 2)
 
 int map_over_sms(const LayerCall& call, const single_channel::Division& division) {
   const LayerNumbers& layer = call.layer;
-  const auto kernel =
-      dispatch<1, 3, 5, 0>(layer.S, [](auto size) { return map_over_sms_kernel<size.value>; });
+  const auto kernel = dispatch<1, 3, 5, kAnyOther>(
+      layer.S, [](auto size) { return map_over_sms_kernel<size.value>; });
   const int bytes = division.shared_floats(layer) * static_cast<int>(sizeof(float));
   const cudaError_t error =
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);

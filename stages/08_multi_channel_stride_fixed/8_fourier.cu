@@ -344,6 +344,7 @@ int fourier(const LayerCall& call, const FourierDivision& division) {
          const FourierDivision& by, cudaStream_t stream) {
         const auto kernel = dispatch<32, 64>(
             by.side, [](auto side) { return complex_products_kernel<side.value>; });
+        if (kernel == nullptr) return static_cast<int>(cudaErrorInvalidConfiguration);
         const int blocks = ((layer.K - 1) / by.side + 1) * ((by.tile_pitch - 1) / by.side + 1);
         kernel<<<dim3(blocks, fourier_frequencies(by.size)), fourier_product_threads(by.side), 0,
                  stream>>>(packed, transformed, sums, layer.C, layer.K, by);

@@ -107,6 +107,7 @@ static int launch(const LayerCall& c, bool chwn) {
     return dispatch<4, 8, 16>(filters,
                               [](auto each) { return images_kernel<kColumns, each.value>; });
   });
+  if (kernel == nullptr) return cudaErrorInvalidConfiguration;
   kernel<<<blocks, dim3(kLanes, kWarps)>>>(c.input, c.filters, c.output, layer, in, out);
   return cudaGetLastError();
 }

@@ -140,12 +140,13 @@ int chwn_reuse(const PoolingCall& call, int rows, int columns) {
     return dispatch<4, 2, 1>(columns, [&](auto f) {
       // Of windows of 2, which do not overlap, a thread has one.
       constexpr int kOther = e.value * f.value == 1 ? 2 : 3;
-      return dispatch<3, kOther, 0>(is_known ? layer.R : 0, [&](auto window) {
+      return dispatch<3, kOther, kAnyOther>(is_known ? layer.R : 0, [&](auto window) {
         return call.average ? chwn_reuse_kernel<true, window.value, e.value, f.value>
                             : chwn_reuse_kernel<false, window.value, e.value, f.value>;
       });
     });
   });
+  if (kernel == nullptr) return cudaErrorInvalidConfiguration;
   const int tiles = ((layer.P - 1) / rows + 1) * ((layer.Q - 1) / columns + 1);
   const int blocks = tiles * ((layer.C - 1) / kChannels + 1) * ((layer.N - 1) / kImages + 1);
   kernel<<<blocks, dim3(kImages, kChannels)>>>(call.input, call.output, layer);

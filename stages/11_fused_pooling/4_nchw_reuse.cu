@@ -89,7 +89,7 @@ int nchw_reuse(const PoolingCall& call, int rows) {
   const auto kernel = dispatch<7, 4, 2, 1>(rows, [&](auto e) {
     constexpr int kOther =
         e.value == 1 ? 2 : 3;  // of windows of 2, which do not overlap, it has one
-    return dispatch<3, kOther, 0>(is_known ? layer.R : 0, [&](auto window) {
+    return dispatch<3, kOther, kAnyOther>(is_known ? layer.R : 0, [&](auto window) {
       return call.average ? nchw_reuse_kernel<true, window.value, e.value>
                           : nchw_reuse_kernel<false, window.value, e.value>;
     });

@@ -137,7 +137,7 @@ int chwn_rolling(const PoolingCall& call, int strip) {
   const bool is_known = layer.R == layer.S && layer.stride_h == 2 && layer.stride_w == 2;
   return dispatch<4, 1>(layer.N % 4 == 0 ? 4 : 1, [&](auto images) {
     using Piece = std::conditional_t<images.value == 4, float4, float>;
-    const auto kernel = dispatch<3, 2, 0>(is_known ? layer.R : 0, [&](auto window) {
+    const auto kernel = dispatch<3, 2, kAnyOther>(is_known ? layer.R : 0, [&](auto window) {
       return call.average ? chwn_rolling_kernel<true, window.value, Piece>
                           : chwn_rolling_kernel<false, window.value, Piece>;
     });

@@ -112,8 +112,9 @@ int on_chip(int images, const float* input, const float* packed, float* output, 
 
 int on_chip(int blocks, int images, const float* input, const float* packed, float* output,
             const OnChip& net, bool overlaps) {
-  const auto launch = dispatch<16, 8, 4, 2, 1>(blocks, [](auto b) { return on_chip<b.value>; });
-  return launch(images, input, packed, output, net, overlaps);
+  return dispatch<16, 8, 4, 2, 1>(blocks, [&](auto b) {
+    return on_chip<b.value>(images, input, packed, output, net, overlaps);
+  });
 }
 
 }  // namespace halo::network

@@ -4,6 +4,11 @@
 #include "tests/catch.hpp"
 #include "tests/stages/stage_checks.hpp"
 
+namespace halo::fused_pooling {
+int chwn_reuse(const PoolingCall& call, int rows, int columns);
+int nchw_reuse(const PoolingCall& call, int rows);
+}  // namespace halo::fused_pooling
+
 using namespace halo;
 using conv::Layout;
 using conv::parse_pooling;
@@ -86,6 +91,15 @@ TEST_CASE("11_fused_pooling: the paper's layers, and how many outputs a thread h
   CHECK(choose_expansion(kExpandedLayers[0], Layout::nchw, kH200) == Expansion{2, 1});
   CHECK(choose_expansion(kExpandedLayers[1], Layout::chwn, kH200) == Expansion{1, 4});
   CHECK(choose_expansion(kExpandedLayers[2], Layout::chwn, kH200) == Expansion{4, 4});
+}
+
+TEST_CASE("11_fused_pooling: outputs a thread that no kernel was compiled for are an error") {
+  const PoolingLayer layer = parse_pooling("9-2-3-2-s2");
+  const PoolingCall call = {numbers_of(layer), false, nullptr, nullptr};
+  constexpr int kInvalidConfiguration = 9;
+  CHECK(fused_pooling::chwn_reuse(call, 3, 1) == kInvalidConfiguration);
+  CHECK(fused_pooling::chwn_reuse(call, 1, 7) == kInvalidConfiguration);
+  CHECK(fused_pooling::nchw_reuse(call, 3) == kInvalidConfiguration);
 }
 
 TEST_CASE("11_fused_pooling: how many outputs a rolling thread goes down") {

@@ -29,9 +29,9 @@ LONGER = {
     "stages/09_cuconv_two_stage/3_split_tf32.cu": (190, "two ways of copies, the steps of the sum, rows to memory"),
     "stages/09_cuconv_two_stage/4_pointwise.cu": (162, "it packs its filters, and launches six tiles"),
     "stages/09_cuconv_two_stage/5_implicit_gemm.cu": (360, "cells in three ways, a bias, sums of warps and of blocks, which are sent"),
-    "stages/10_layout_convolution/1_images_across_lanes.cu": (122, "two descriptors with three tiles each"),
-    "stages/10_layout_convolution/2_pixels_across_lanes.cu": (135, "two descriptors, and a pixel's place"),
-    "stages/11_fused_pooling/3_chwn_reuse.cu": (142, "eight shapes of a thread's outputs"),
+    "stages/10_layout_convolution/1_images_across_lanes.cu": (123, "two descriptors with three tiles each"),
+    "stages/10_layout_convolution/2_pixels_across_lanes.cu": (136, "two descriptors, and a pixel's place"),
+    "stages/11_fused_pooling/3_chwn_reuse.cu": (143, "eight shapes of a thread's outputs"),
     "stages/11_fused_pooling/5_chwn_rolling.cu": (145, "pieces of one and of four images, windows of any size"),
     "stages/13_network/2_fully_connected_tiled.cu": (141, "two layouts, and a descriptor of each; launches may overlap"),
 }

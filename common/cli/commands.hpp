@@ -2,7 +2,9 @@
 // and returns the exit code (common/report/rows.hpp).
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -60,10 +62,10 @@ struct TestOptions {
 struct TryOptions {
   std::string exercise;     // as typed: 4, 04, tile_and_halo; empty: the first that is not passed
   std::string on = "auto";  // sim, gpu or auto
-  std::string seed;         // of the check; empty: a fresh one
-  int time_limit = 120;     // seconds without a sign of life; 0: none
-  bool ask = true;          // the predictions, before the first run
-  bool all = false;         // more than a screen
+  std::optional<std::uint64_t> seed;  // of the check; if not given a fresh one
+  int time_limit = 120;               // seconds without a sign of life; 0: none
+  bool ask = true;                    // the predictions, before the first run
+  bool all = false;                   // more than a screen
   std::string color = "auto";
 };
 using WatchOptions = TryOptions;
@@ -73,7 +75,7 @@ struct DebugCommand {
   std::string block;  // numbers as typed; empty: those of the first wrong output
   std::string thread;
   std::string line;  // of the exercise's file; empty: where the kernel begins
-  std::string seed;
+  std::optional<std::uint64_t> seed;
   bool batch = false;
 };
 
@@ -100,11 +102,11 @@ struct HuntOptions {
 };
 
 struct GradeOptions {
-  std::string submission;   // a file, a folder or an archive
-  std::string exercise;     // only this one, as typed; empty: all that are in it
-  std::string assignment;   // a file; empty: the course's own, if this copy has one
-  std::string student;      // whose it is; empty: as the submission is called
-  std::string seed;         // of the inputs; empty: the assignment's
+  std::string submission;             // a file, a folder or an archive
+  std::string exercise;               // only this one, as typed; empty: all that are in it
+  std::string assignment;             // a file; empty: the course's own, if this copy has one
+  std::string student;                // whose it is; empty: as the submission is called
+  std::optional<std::uint64_t> seed;  // of the inputs; if not given the assignment's
   bool own_inputs = false;  // those of the student's own copy, which follow from seed and student
   std::string format = "text";  // formats.hpp
   std::string output;           // a file; empty: the standard output
@@ -126,13 +128,13 @@ struct GradeOptions {
 };
 
 struct PackOptions {
-  std::string what;        // student, instructor or a platform
-  std::string target;      // a new folder, or a .zip, .tar.gz or .tar
-  std::string roster;      // CSV with a column id; empty: none
-  std::string student;     // an id; empty or "all": whoever is in the roster
-  std::string seed;        // the course's; empty: the assignment's
-  std::string assignment;  // empty: solutions/assignment.json
-  std::string exercises;   // of the assignment, as typed: 04,05; empty: all
+  std::string what;                   // student, instructor or a platform
+  std::string target;                 // a new folder, or a .zip, .tar.gz or .tar
+  std::string roster;                 // CSV with a column id; empty: none
+  std::string student;                // an id; empty or "all": whoever is in the roster
+  std::optional<std::uint64_t> seed;  // the course's; if not given the assignment's
+  std::string assignment;             // empty: solutions/assignment.json
+  std::string exercises;              // of the assignment, as typed: 04,05; empty: all
 };
 
 struct BenchOptions {

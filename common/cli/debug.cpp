@@ -10,7 +10,7 @@ int run_debug(const BuildFolder& build, const DebugCommand& command) {
   const Exercise& exercise = exercises.find(command.exercise);
   prepare_exercise(build, exercise, choose_exercise_backend(build, "sim"));
   debug_exercise(build, exercise, {command.block, command.thread, command.line, command.batch},
-                 command.seed.empty() ? exercises.seed() : command.seed);
+                 command.seed ? std::to_string(*command.seed) : exercises.seed());
 }
 
 }  // namespace halo

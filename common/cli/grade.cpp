@@ -220,8 +220,7 @@ int run_grade(const BuildFolder& build, const GradeOptions& options) {
 
   Grading grading{build, {}};
   grading.attempt.backend = choose_exercise_backend(build, "sim");
-  grade.seed = options.seed.empty() ? assignment.seed : std::stoull(options.seed);
-  if (grade.seed == 0) grade.seed = kUsualSeed;
+  grade.seed = options.seed.value_or(assignment.seed != 0 ? assignment.seed : kUsualSeed);
   if (options.own_inputs) grade.seed = grader::seed_of_student(grade.seed, grade.student);
   grading.attempt.seed = std::to_string(grade.seed);
   if (assignment.limits.seconds > 0) {

@@ -66,7 +66,7 @@ int run_grade_class(const BuildFolder& build, const GradeOptions& options) {
   grading.shards = options.shards;
   grading.limit = std::chrono::seconds(options.submission_limit);
   std::vector<std::string> how = {"--format", "json"};
-  if (!options.seed.empty()) how.insert(how.end(), {"--seed", options.seed});
+  if (options.seed) how.insert(how.end(), {"--seed", std::to_string(*options.seed)});
   if (options.own_inputs) how.push_back("--own-inputs");
   if (!options.exercise.empty()) how.insert(how.end(), {"--exercise", options.exercise});
   how.insert(how.end(), options.passed_on.begin(), options.passed_on.end());

@@ -387,7 +387,7 @@ int command_test(const Global& global, int argc, const char* const* argv) {
 int command_try(const Global& global, int argc, const char* const* argv, bool watches) {
   TryOptions options;
   bool no_ask = false;
-  std::string time_limit;
+  std::string seed, time_limit;
   CommandLine line(watches ? "Judges an exercise each time you save its file; end with q or Ctrl-C."
                            : "Judges your file of an exercise.",
                    "Your file is exercises/NN_name/*.cu, its task the README.md beside it.");
@@ -398,7 +398,7 @@ int command_try(const Global& global, int argc, const char* const* argv, bool wa
   line.flag("--no-ask", no_ask, "do not ask for predictions before the first run");
   if (!watches) line.flag("--all", options.all, "all that is wrong, however long");
   line.option(
-      "--seed", "N", options.seed,
+      "--seed", "N", seed,
       "of the check's inputs; if left out your copy's, if it has one, else another each time");
   line.option("--time-limit", "SECONDS", time_limit,
               "the compiler or the check is ended that gives no sign of life for so long; 120 if "
@@ -406,7 +406,7 @@ int command_try(const Global& global, int argc, const char* const* argv, bool wa
   line.option("--color", "WHEN", options.color, "auto, always or never");
   if (!line.parse(argc, argv)) return 0;
   options.ask = !no_ask;
-  if (!options.seed.empty()) parse_number("--seed", options.seed, 0, 1'000'000'000'000'000'000);
+  if (!seed.empty()) options.seed = parse_seed(seed);
   if (!time_limit.empty()) {
     options.time_limit = static_cast<int>(parse_number("--time-limit", time_limit, 0, 1'000'000));
   }
@@ -418,6 +418,7 @@ int command_try(const Global& global, int argc, const char* const* argv, bool wa
 
 int command_debug(const Global& global, int argc, const char* const* argv) {
   DebugCommand command;
+  std::string seed;
   CommandLine line("Stops your kernel of an exercise in one thread, in the simulator, under gdb.",
                    "Without --block and --thread: in the thread of the first wrong output of the "
                    "smallest shape that is wrong.");
@@ -426,7 +427,7 @@ int command_debug(const Global& global, int argc, const char* const* argv) {
   line.option("--thread", "T", command.thread, "its thread, numbered through");
   line.option("--line", "N", command.line,
               "a line of your file; the beginning of the kernel, if left out");
-  line.option("--seed", "N", command.seed,
+  line.option("--seed", "N", seed,
               "of the inputs; if left out your copy's, if it has one, else another each time");
   line.flag("--batch", command.batch, "say where it stopped and what is known there, and end");
   if (!line.parse(argc, argv)) return 0;
@@ -435,7 +436,7 @@ int command_debug(const Global& global, int argc, const char* const* argv) {
   if (!command.block.empty()) parse_number("--block", command.block, 0, kMost);
   if (!command.thread.empty()) parse_number("--thread", command.thread, 0, 1023);
   if (!command.line.empty()) parse_number("--line", command.line, 1, 1'000'000);
-  if (!command.seed.empty()) parse_number("--seed", command.seed, 0, 1'000'000'000'000'000'000);
+  if (!seed.empty()) command.seed = parse_seed(seed);
   return run_debug(BuildFolder(global.build), command);
 }
 
@@ -549,6 +550,7 @@ std::function<void()> class_options(CommandLine& line, GradeOptions& options) {
 
 int command_grade(const Global& global, int argc, const char* const* argv) {
   GradeOptions options;
+  std::string seed;
   CommandLine line("Says what a submission is worth.", "");
   line.positional("submission", options.submission,
                   "what was handed in: a .cu file, a folder, a .zip or a .tar");
@@ -558,7 +560,7 @@ int command_grade(const Global& global, int argc, const char* const* argv) {
       "what is to be handed in, and the hidden cases; solutions/assignment.json, if left out");
   line.option("--student", "NAME", options.student,
               "whose it is; the submission's name, if left out");
-  line.option("--seed", "N", options.seed, "of the inputs; the assignment's, if left out");
+  line.option("--seed", "N", seed, "of the inputs; the assignment's, if left out");
   line.flag("--own-inputs", options.own_inputs,
             "the inputs of the student's own copy: ./halo pack student --roster");
   line.option("--format", "FORMAT", options.format, any_of(grade_formats()));
@@ -575,9 +577,7 @@ int command_grade(const Global& global, int argc, const char* const* argv) {
   line.option("--color", "WHEN", options.color, "auto, always or never");
   const auto parse_class = class_options(line, options);
   if (!line.parse(argc, argv)) return 0;
-  if (!options.seed.empty()) {
-    parse_number("--seed", options.seed, 0, 1'000'000'000'000'000'000);
-  }
+  if (!seed.empty()) options.seed = parse_seed(seed);
   require_one_of("--format", options.format, grade_formats());
   if (!options.feedback.empty()) {
     require_one_of("--feedback", options.feedback, {"full", "kind", "score"});
@@ -599,6 +599,7 @@ int command_grade(const Global& global, int argc, const char* const* argv) {
 
 int command_pack(const Global& global, int argc, const char* const* argv) {
   PackOptions options;
+  std::string seed;
   CommandLine line(
       "Makes a copy of the course: a student's (student), an instructor's (instructor), or what a "
       "platform "
@@ -614,7 +615,7 @@ int command_pack(const Global& global, int argc, const char* const* argv) {
   line.option("--roster", "FILE.csv", options.roster, "student: who they are, in the column id");
   line.option("--student", "ID", options.student, "student: for this one only");
   line.option(
-      "--seed", "N", options.seed,
+      "--seed", "N", seed,
       "student: the course's, from which everybody's is made; the assignment's, if left out");
   line.option("--assignment", "FILE", options.assignment,
               "what is handed in; solutions/assignment.json, if left out");
@@ -627,13 +628,13 @@ int command_pack(const Global& global, int argc, const char* const* argv) {
                    " FILE.zip");
   }
   if (options.what != "student" &&
-      !(options.roster.empty() && options.student.empty() && options.seed.empty())) {
+      !(options.roster.empty() && options.student.empty() && seed.empty())) {
     throw WrongUse("--roster, --student and --seed are of students' copies: ./halo pack student");
   }
   if (!options.exercises.empty() && (options.what == "student" || options.what == "instructor")) {
     throw WrongUse("--exercises is of platforms' bundles: a copy has them all");
   }
-  if (!options.seed.empty()) parse_number("--seed", options.seed, 0, 1'000'000'000'000'000'000);
+  if (!seed.empty()) options.seed = parse_seed(seed);
   return run_pack(BuildFolder(global.build), options);
 }
 

@@ -28,7 +28,7 @@ std::string assignment_text(const BuildFolder& build, const PackOptions& options
 
 // --seed, or the assignment's: `halo grade` takes the same.
 std::uint64_t course_seed(const BuildFolder& build, const PackOptions& options) {
-  if (!options.seed.empty()) return std::stoull(options.seed);
+  if (options.seed) return *options.seed;
   try {
     return json::Value::parse(assignment_text(build, options)).get<std::uint64_t>("seed");
   } catch (const json::Error& error) {

@@ -13,6 +13,7 @@
 #include "common/cli/compiler_output.hpp"
 #include "common/data/file.hpp"
 #include "common/process/process.hpp"
+#include "common/report/command_line.hpp"
 #include "common/report/json.hpp"
 #include "common/report/row_tables.hpp"
 #include "common/report/summary.hpp"
@@ -270,16 +271,17 @@ Results run_programs(const BuildFolder& build, const std::vector<Program>& progr
   }
   // One seed for all, so that one number repeats the run.
   const std::string* given = value_of(request.passed_on, "--seed");
-  std::string seed = given ? *given : std::to_string(std::random_device()() % 1'000'000'000u + 1);
+  std::uint64_t number = given ? parse_seed(*given) : std::random_device()() % 1'000'000'000u + 1;
   if (!given && request.resume && fs::exists(request.json)) {
     try {
-      seed = std::to_string(read_json(request.json).seed);
+      number = read_json(request.json).seed;
     } catch (const std::exception& error) {
       throw WrongUse(std::string("--resume: ") + error.what());
     }
   }
 
-  Results merged = new_results(0, nullptr, std::strtoull(seed.c_str(), nullptr, 10));
+  const std::string seed = std::to_string(number);
+  Results merged = new_results(0, nullptr, number);
   merged.command = request.command;
   for (const auto& [name, value] : request.passed_on) {
     if (name != "--seed") merged.command += " " + name + (value.empty() ? "" : " " + value);

@@ -28,7 +28,7 @@ int run_try(const BuildFolder& build, const TryOptions& options) {
 
   JudgementOptions judging;
   judging.attempt.backend = backend;
-  judging.attempt.seed = options.seed.empty() ? exercises.seed() : options.seed;
+  judging.attempt.seed = options.seed ? std::to_string(*options.seed) : exercises.seed();
   judging.attempt.limit = std::chrono::seconds(options.time_limit);
   judging.table = table_options(options.color, stdout);
   judging.table.source = build.source().string();

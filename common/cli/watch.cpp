@@ -254,7 +254,7 @@ class Watch {
     bool quit = false;
     JudgementOptions judging;
     judging.attempt.backend = backend_;
-    judging.attempt.seed = options_.seed.empty() ? exercises_.seed() : options_.seed;
+    judging.attempt.seed = options_.seed ? std::to_string(*options_.seed) : exercises_.seed();
     judging.attempt.limit = std::chrono::seconds(options_.time_limit);
     judging.attempt.overtaken = [&] {
       // Only a look: what is pressed waits until this is judged, but for the end.

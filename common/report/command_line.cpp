@@ -133,6 +133,17 @@ std::int64_t parse_number(const std::string& what, const std::string& text, std:
   return value;
 }
 
+std::uint64_t parse_seed(const std::string& text) {
+  std::uint64_t seed = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, seed);
+  if (error != std::errc() || stop != end) {
+    throw UsageError("--seed: '" + text +
+                     "' is not a whole number from 0 to 18,446,744,073,709,551,615");
+  }
+  return seed;
+}
+
 std::vector<std::string> split(const std::string& text) {
   std::vector<std::string> parts(1);
   for (const char letter : text) {

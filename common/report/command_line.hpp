@@ -43,6 +43,9 @@ class CommandLine {
 std::int64_t parse_number(const std::string& what, const std::string& text, std::int64_t least,
                           std::int64_t most);
 
+// --seed of any command: a whole number of 64 bits. Throws UsageError.
+std::uint64_t parse_seed(const std::string& text);
+
 // "a,b" -> a and b; without a comma one part, even if it is empty.
 std::vector<std::string> split(const std::string& list);
 

@@ -156,6 +156,17 @@ TEST_CASE("the seed is fresh unless it is given") {
   const auto seed_of = [](const std::string& words) { return words.substr(words.find("--seed")); };
   CHECK(seed_of(calls[0]) != seed_of(calls[1]));
   CHECK(seed_of(calls[2]) == "--seed 7");
+  // Every number of 64 bits is one.
+  const fs::path json = build.path() / "all.json";
+  build.halo({"run", "1", "--seed", "18446744073709551615", "--json", json.string()});
+  CHECK(seed_of(lines_of(read_file(build.path() / "words")).back()) ==
+        "--seed 18446744073709551615");
+  CHECK(read_json(json.string()).seed == 18446744073709551615u);
+  for (const char* seed : {"18446744073709551616", "-1", "1e3", "x"}) {
+    const Ended refused = build.halo({"run", "1", "--seed", seed});
+    require_one_line(refused, 2);
+    CHECK_THAT(refused.err, contains("--seed: '" + std::string(seed) + "' is not a whole number"));
+  }
 }
 
 TEST_CASE("a failed check gives exit status 1, and the other stages still run") {

@@ -72,6 +72,8 @@ TEST_CASE_METHOD(TryFixture, "try: the check is told the program, the file and t
       words,
       contains("--program " + (course.build.path() / "exercises" / kTile / "yours-sim").string()) &&
           contains("--on sim --source exercises/04_tile_and_halo/tile_and_halo.cu --seed 5"));
+  course.halo({"try", "04", "--seed", "18446744073709551615"});
+  CHECK_THAT(course.check_words(), contains("--seed 18446744073709551615"));
   course.halo({"try", "04"});
   CHECK_THAT(course.check_words(), !contains("--seed"));
 }
@@ -465,6 +467,12 @@ TEST_CASE_METHOD(TryFixture, "try: the commands' help and wrong words") {
     require_one_line(course.halo({command, "--nonsense"}), 2);
   }
   require_one_line(course.halo({"try", "04", "--on", "moon"}), 2);
-  require_one_line(course.halo({"try", "04", "--seed", "x"}), 2);
+  for (const char* command : {"try", "debug", "grade"}) {
+    const Ended refused = course.halo({command, "04", "--seed", "18446744073709551616"});
+    require_one_line(refused, 2);
+    CHECK_THAT(refused.err,
+               contains("--seed: '18446744073709551616' is not a whole number from 0 to "
+                        "18,446,744,073,709,551,615"));
+  }
   require_one_line(course.halo({"try", "04", "--time-limit", "-1"}), 2);
 }

@@ -65,6 +65,8 @@ TEST_CASE("a good run exits 0 and shows each variant and the seed") {
   CHECK(status == 0);
   CHECK(err == "");
   CHECK_THAT(out, contains("seed 7\n"));
+  CHECK_THAT(run(plain(), {"--length", "10", "--seed", "18446744073709551615"}).out,
+             contains("seed 18446744073709551615\n"));
   CHECK_THAT(out, contains("length 1,000, mask width 9"));
   CHECK_THAT(out, contains("plain"));
   CHECK_THAT(out, contains("taps backwards"));
@@ -362,6 +364,7 @@ TEST_CASE("wrong use is one line on stderr, exit 2, and nothing on stdout") {
       {"--border", "mirror"},
       {"--border", "report", "--length", "5", "--mask", "9"},
       {"--seed", "-1"},
+      {"--seed", "18446744073709551616"},
       {"--seed", "many"},
       {"--task", "0"},
       {"--task", "6"},

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
-#include <limits>
 #include <new>
 #include <optional>
 #include <random>
@@ -316,9 +315,7 @@ std::string program_name(int argc, const char* const* argv, const std::string& o
 }
 
 std::uint64_t make_seed(const std::string& text) {
-  if (text.empty()) return std::random_device{}();
-  return static_cast<std::uint64_t>(
-      parse_number("seed", text, 0, std::numeric_limits<std::int64_t>::max()));
+  return text.empty() ? std::random_device{}() : parse_seed(text);
 }
 
 void announce_seed(std::uint64_t seed) {

@@ -1,7 +1,10 @@
 #include "common/cli/program_runs.hpp"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <iterator>
@@ -13,6 +16,7 @@
 #include "common/cli/compiler_output.hpp"
 #include "common/data/file.hpp"
 #include "common/process/process.hpp"
+#include "common/process/watchdog.hpp"
 #include "common/report/command_line.hpp"
 #include "common/report/json.hpp"
 #include "common/report/row_tables.hpp"
@@ -42,6 +46,17 @@ Row broken(const Program& program, const std::string& reason) {
   return empty_row(program, Outcome::bad, reason, "the program failed");
 }
 
+// The memory that a program may take, in bytes: what ulimit -m says (Linux itself does not heed it), else nearly all that
+// there is, so that a launch that never frees what it allocates takes nothing else down with it. No limit on addresses:
+// arrays with few cells that count are much larger than what they take.
+std::uint64_t most_memory() {
+  rlimit resident = {};
+  if (getrlimit(RLIMIT_RSS, &resident) == 0 && resident.rlim_cur != RLIM_INFINITY) {
+    return resident.rlim_cur;
+  }
+  return available_memory() / 8 * 7;
+}
+
 // What a program tells while it runs, and what becomes of it.
 class Part {
  public:
@@ -54,12 +69,24 @@ class Part {
         running_(command(program, request, seed, without),
                  [this](const std::string& line, bool whole) { hear(line, whole); }) {}
 
-  // Ends the program if nothing was heard of it for too long.
+  // Ends the program if nothing was heard of it for too long, or if it takes too much memory.
   void require_life() {
-    const auto silent = std::chrono::steady_clock::now() - heard_;
-    if (limit_.count() == 0 || silent < limit_ || has_ended()) return;
-    expired_ = true;
-    running_.end();
+    if (has_ended()) return;
+    const auto now = std::chrono::steady_clock::now();
+    if (limit_.count() != 0 && now - heard_ >= limit_) {
+      const std::string life = std::to_string(limit_.count()) + " s";
+      end({"no sign of life for " + life, "it was ended after " + life +
+                                              " without a sign of life: an endless loop? "
+                                              "(--time-limit)"});
+    } else if (now >= weighed_ + kBetweenWeighings) {
+      weighed_ = now;
+      if (most_memory_ == 0 || usage_of({running_.process()}).memory <= most_memory_) return;
+      const std::string most = with_commas(static_cast<std::int64_t>(most_memory_ >> 20)) + " MiB";
+      end({"more than " + most + " of memory",
+           "it was ended when it had taken more than " + most +
+               " of memory: is something never freed, or the problem too large? (ulimit -m sets "
+               "how much it may take)"});
+    }
   }
 
   // Once it has ended: the row of the variant that took it down; null if none did.
@@ -68,17 +95,19 @@ class Part {
     if (!begun_ || ended.signal == 0) return nullptr;
     Check& check = begun_->check;
     check.outcome = Outcome::bad;
-    check.crash = expired_ ? "no sign of life for " + std::to_string(limit_.count()) + " s"
-                           : how_it_ended(ended);
-    check.reason = expired_ ? "it was ended after " + std::to_string(limit_.count()) +
-                                  " s without a sign of life: an endless loop? (--time-limit)"
-                            : "the program ended by " + how_it_ended(ended);
+    check.crash = end_ ? end_->crash : how_it_ended(ended);
+    check.reason = end_ ? end_->reason : "the program ended by " + how_it_ended(ended);
     const std::string at = check.diagnosis.smallest;
     if (!at.empty()) check.reason += ", with " + at;
-    const std::string said = expired_ ? "" : last_line(ended.err);
+    const std::string said = end_ ? "" : last_line(ended.err);
     if (!said.empty()) check.reason += "; it said: " + said;
     begun_->hazards.reason = begun_->traffic.reason = begun_->time.reason = "the variant crashed";
     return &*begun_;
+  }
+
+  // Once it has ended: of what runs on the CPU the compiler made what the CPU that it ran on can do.
+  bool is_of_another_processor() const {
+    return program_.backend == "cpu" && running_.ended().signal == SIGILL;
   }
 
   Running* running() { return &running_; }
@@ -116,7 +145,9 @@ class Part {
                                              : said.substr(mark == said.npos ? 0 : mark + 9)));
       return results_;
     }
-    if (ended.signal != 0) return fail("the program ended by " + how_it_ended(ended));
+    if (ended.signal != 0) {
+      return fail(end_ ? end_->reason : "the program ended by " + how_it_ended(ended));
+    }
     if (!mistake_.empty()) return fail("its results cannot be read: " + mistake_);
     if (results_.rows.empty()) {
       return fail("the program ended with " + how_it_ended(ended) + " and left no results");
@@ -133,6 +164,17 @@ class Part {
   const Results& told() const { return results_; }
 
  private:
+  // Why it was ended from here, in a row's words.
+  struct End {
+    std::string crash, reason;
+  };
+  static constexpr std::chrono::milliseconds kBetweenWeighings{100};
+
+  void end(End why) {
+    end_ = std::move(why);
+    running_.end();
+  }
+
   static std::vector<std::string> command(const Program& program, const Request& request,
                                           const std::string& seed,
                                           const std::vector<std::string>& without) {
@@ -192,7 +234,9 @@ class Part {
   std::string mistake_;
   std::optional<Row> begun_;  // and not told yet
   std::chrono::steady_clock::time_point heard_ = std::chrono::steady_clock::now();
-  bool expired_ = false;
+  std::chrono::steady_clock::time_point weighed_ = heard_;
+  const std::uint64_t most_memory_ = most_memory();
+  std::optional<End> end_;
   Running running_;  // the last: it calls hear
 };
 
@@ -358,6 +402,10 @@ Results run_programs(const BuildFolder& build, const std::vector<Program>& progr
     if (part) part->require_life();
     if (!part || !part->has_ended()) continue;
     progress.clear();
+    if (part->is_of_another_processor()) {
+      throw WrongUse(program.name + " was built for another processor than this one: delete " +
+                     seen_from_here(build.path()) + " and run again");
+    }
     Results results;
     std::string out;
     if (const Row* victim = request.carries_on ? part->victim() : nullptr) {

@@ -44,6 +44,8 @@ class Running {
   Running& operator=(const Running&) = delete;
 
   bool has_ended() const { return has_ended_; }
+  /// Its number, for as long as it has not ended.
+  int process() const { return child_; }
   /// Ends it at once, if it still runs; how it ended is told as always.
   void end();
   /// What it said so far; how it ended once it has.

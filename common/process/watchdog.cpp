@@ -140,6 +140,10 @@ Usage usage_of(const std::vector<pid_t>& processes) {
   return usage;
 }
 
+std::uint64_t available_memory() {
+  return number_behind(text_of("/proc/meminfo"), "MemAvailable:") * 1024;
+}
+
 FolderUsage usage_of_folder(const std::string& folder, std::uint64_t most) {
   FolderUsage usage;
   std::vector<std::string> folders = {folder};

@@ -21,6 +21,9 @@ struct Usage {
 };
 Usage usage_of(const std::vector<pid_t>& processes);
 
+/// What processes may still take of this machine's memory, in bytes; 0 if it does not say.
+std::uint64_t available_memory();
+
 struct FolderUsage {
   std::uint64_t bytes = 0;
   std::uint64_t files = 0;

@@ -1,4 +1,6 @@
 // `halo run`: wrong use, merging, and what it makes of stage programs that fail in every way.
+#include <sys/resource.h>
+
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -1091,6 +1093,38 @@ TEST_CASE("two variants that crash, and one that is alone") {
   const Ended alone = build.halo({"run", "1", "--variant", "early"});
   CHECK(alone.status == 1);
   CHECK_THAT(alone.out, contains("01 early  CRASHED  signal 11"));
+}
+
+TEST_CASE("a variant that takes too much memory is ended and told, and the others still run") {
+  FakeBuild build;
+  Row greedy = good_row("01_first", "greedy");
+  greedy.check = {};
+  build.add_program("01_first", "sim",
+                    "case \"$words\" in *--without*)\n" +
+                        telling(build, "rest", {good_row("01_first", "late")}) + "exit 0;; esac\n" +
+                        telling(build, "first", {}, &greedy) +
+                        "all=$(head -c 50000000 /dev/zero | tr '\\0' x)\nsleep 60; : $all");
+  rlimit before = {};
+  REQUIRE(getrlimit(RLIMIT_RSS, &before) == 0);
+  const rlimit little = {rlim_t{30} << 20, before.rlim_max};
+  REQUIRE(setrlimit(RLIMIT_RSS, &little) == 0);
+  const Ended ended = build.halo({"run", "1"});
+  REQUIRE(setrlimit(RLIMIT_RSS, &before) == 0);
+  CAPTURE(ended.out, ended.err);
+  CHECK(ended.status == 1);
+  CHECK_THAT(ended.out, contains("01 greedy  CRASHED  more than 30 MiB of memory") &&
+                            contains("never freed") && contains("late"));
+}
+
+TEST_CASE("a program built for another processor is told as that, and no variant is blamed") {
+  FakeBuild build;
+  Row first = good_row("01_first", "early");
+  first.check = {};
+  build.add_program("01_first", "cpu", telling(build, "first", {}, &first) + "kill -ILL $$");
+  const Ended ended = build.halo({"run", "1"});
+  require_one_line(ended, 2);
+  CHECK_THAT(ended.err,
+             contains("01_first was built for another processor than this one: delete "));
 }
 
 TEST_CASE("a variant without a sign of life is ended and told, and the others still run") {

@@ -86,6 +86,9 @@ import sys
 import textwrap
 import unicodedata
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "results"))
+from read_results import read_results  # noqa: E402
+
 DIRECTIVE = re.compile(r"^\s*<!--\s*(excerpt|table|contest|report|findings):\s*(.*?)\s*-->\s*$")
 BLOCK_END = re.compile(r"^\s*<!--\s*/(table|contest|report|findings)\s*-->\s*$")
 VALUE = re.compile(r"<!--\s*value:\s*(.*?)\s*-->(.*?)<!--\s*/value\s*-->", re.S)
@@ -353,7 +356,7 @@ class Results:
             if not path.is_file():
                 raise DocsError(f"docs/{name} is missing: a run writes it (./halo run --json FILE)")
             try:
-                self.files[name] = json.loads(path.read_text(encoding="utf-8"))
+                self.files[name] = read_results(path)
             except json.JSONDecodeError as error:
                 raise DocsError(f"docs/{name} is not JSON: {error}") from error
         return self.files[name]

@@ -363,6 +363,22 @@ class CheckDocs(unittest.TestCase):
         self.assertIn("| 1 | 1 | 0 | 0.50 |", path.read_text())
         self.assertNotIn("| 2 | 1 |", path.read_text())
 
+    def test_headline(self):
+        self.write_layers()
+        headline = self.root / "docs" / "results" / "headline.json"
+        rows = [{"what": "[one image](page.md)", "file": "results/gpu.json", "ratio": "library|other_library/ours",
+                 "where": {"problem.N": "1"}},
+                {"what": "more", "file": "results/gpu.json", "ratio": "library/ours", "where": {"problem.N": "2,10"}}]
+        headline.write_text(json.dumps({"rows": rows}))
+        path = self.page("<!-- headline: results/headline.json -->\n<!-- /headline -->")
+        self.assert_bad("differs from results/headline.json")
+        self.run_script("--fix")
+        self.assert_good()
+        self.assertIn("| [one image](page.md) | 2 | 1 | 1.41 | 0.50 |\n| more | 2 | 2 |", path.read_text())
+        rows[1]["ratio"] = "library/nobody"
+        headline.write_text(json.dumps({"rows": rows}))
+        self.assert_bad("nobody")
+
     def test_what_a_ratio_comes_to(self):
         self.write_layers()
         wanted = "problem.N=1 ratio=library|other_library/ours"

@@ -413,8 +413,7 @@ TEST_CASE("a results file is not believed") {
   CHECK_THAT(changed("\"sectors_per_request\":4.67", "\"sectors_per_request\":-4"),
              contains("\"sectors_per_request\" is negative"));
   CHECK_THAT(changed("\"seed\": 1", "\"seed\": -1"), contains("\"seed\": a whole number of 0"));
-  CHECK_THAT(changed("\"backend\"", "\"back\""),
-             contains("row 2: a member \"backend\" expected"));
+  CHECK_THAT(changed("\"backend\"", "\"back\""), contains("row 2: a member \"backend\" expected"));
   CHECK_THAT(changed("\"PASS\"", "\"\\u001b[1m\""), contains("unknown status '?[1m'"));
 }
 

@@ -4,7 +4,7 @@
     docs/check_docs.py --check     say what differs, exit 1 if anything does (a Meson test)
     docs/check_docs.py --fix       rewrite excerpts, tables and figures in place, then check
 
-Seven kinds of thing are checked in docs/**/*.md, and in README.md and CONTRIBUTING.md if they exist.
+Eight kinds of thing are checked in docs/**/*.md, and in README.md and CONTRIBUTING.md if they exist.
 
 Excerpts. The code block after the comment is the text between two marker lines of a source file
 (path from the root of the repository). Lines that are markers themselves are left out and the
@@ -46,6 +46,12 @@ row only: own.source=stages/NN_name/1_a.cu are the problems that this variant ra
     <!-- contest: results/bench.json columns=library/ours by=problem.N name=layers -->
     <!-- /contest -->
 
+The headline. What several contests come to, a line each: `rows` of the file have `what` the first column says, the
+`file`, a `ratio` of it as in a contest, and in `where` the selectors.
+
+    <!-- headline: results/headline.json -->
+    <!-- /headline -->
+
 Figures in running text. `key` is a dotted path into the one selected row, or into the whole file
 when no row is selected; `as=NAME` chooses a format of FORMATS. `ratio=a/b`, as in a contest, takes
 what that ratio comes to over the selected problems: `key` is one of those that sum_up returns. The
@@ -86,8 +92,11 @@ import sys
 import textwrap
 import unicodedata
 
-DIRECTIVE = re.compile(r"^\s*<!--\s*(excerpt|table|contest|report|findings):\s*(.*?)\s*-->\s*$")
-BLOCK_END = re.compile(r"^\s*<!--\s*/(table|contest|report|findings)\s*-->\s*$")
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "results"))
+from read_results import read_results  # noqa: E402
+
+DIRECTIVE = re.compile(r"^\s*<!--\s*(excerpt|table|headline|contest|report|findings):\s*(.*?)\s*-->\s*$")
+BLOCK_END = re.compile(r"^\s*<!--\s*/(table|headline|contest|report|findings)\s*-->\s*$")
 VALUE = re.compile(r"<!--\s*value:\s*(.*?)\s*-->(.*?)<!--\s*/value\s*-->", re.S)
 # A word, or several that a directive keeps together.
 WORD = re.compile(r"(?:<!--.*?-->|`[^`]*`|\S)+")
@@ -353,7 +362,7 @@ class Results:
             if not path.is_file():
                 raise DocsError(f"docs/{name} is missing: a run writes it (./halo run --json FILE)")
             try:
-                self.files[name] = json.loads(path.read_text(encoding="utf-8"))
+                self.files[name] = read_results(path)
             except json.JSONDecodeError as error:
                 raise DocsError(f"docs/{name} is not JSON: {error}") from error
         return self.files[name]
@@ -499,6 +508,31 @@ def ratios_of(problems, column, key):
         if None not in values:
             found.append((values[0] / values[1], problem))
     return found
+
+
+def sum_of_ratio(results, name, selectors, ratio):
+    """What a ratio of hot times comes to over the selected problems of a file."""
+    if ratio.count("/") != 1:
+        raise DocsError("a ratio reads a/b, each a variant or several with | between them")
+    tested = ratio.split("/")[1].split("|")
+    found = ratios_of(problems_of(results, name, selectors, tested), ratio, "time.hot.median_ms")
+    if not found:
+        raise DocsError(f"no problem of {name} has both sides of {ratio}")
+    return sum_up(found)
+
+
+def make_headline(text, results):
+    """Several contests, a line each."""
+    name, settings, selectors = parse_arguments(text, ())
+    if settings or selectors:
+        raise DocsError("a headline needs its file and nothing else")
+    body = []
+    for row in results.rows(name, {}):
+        total = sum_of_ratio(results, row["file"], row["where"], row["ratio"])
+        body.append([row["what"], grouped(total["compared"]), grouped(total["wins"]), f"{total['mean']:.2f}",
+                     f"{total['least']:.2f}"])
+    heads = ["what", "problems", "ahead on", "geometric mean", "worst"]
+    return ["", *markdown_table(heads, ["-"] + [">"] * 4, body), ""]
 
 
 def make_groups(problems, column, fields, key, noun):
@@ -674,14 +708,7 @@ def make_value(text, results):
     if "key" not in settings:
         raise DocsError("a value needs key=")
     if "ratio" in settings:
-        if settings["ratio"].count("/") != 1:
-            raise DocsError("a ratio reads a/b, each a variant or several with | between them")
-        tested = settings["ratio"].split("/")[1].split("|")
-        found = ratios_of(problems_of(results, name, selectors, tested), settings["ratio"],
-                          "time.hot.median_ms")
-        if not found:
-            raise DocsError(f"no problem of {name} has both sides of {settings['ratio']}")
-        source = sum_up(found)
+        source = sum_of_ratio(results, name, selectors, settings["ratio"])
     elif selectors:
         rows = results.rows(name, selectors)
         if len(rows) != 1:
@@ -774,7 +801,7 @@ class Page:
                 continue
             directive = DIRECTIVE.match(line)
             if not directive:
-                if re.search(r"<!--\s*(excerpt|table|report|findings):", CODE_SPAN.sub("", line)):
+                if re.search(r"<!--\s*(excerpt|table|headline|contest|report|findings):", CODE_SPAN.sub("", line)):
                     self.complain(at + 1, "the directive must stand alone on its line")
                 prose.append((at, line))
                 at += 1
@@ -873,7 +900,7 @@ class Page:
             self.complain(at + 1, f"this must end with <!-- /{kind} -->")
             return [lines[at]], at + 1
         try:
-            make = {"table": make_table, "contest": make_contest, "report": make_report,
+            make = {"table": make_table, "headline": make_headline, "contest": make_contest, "report": make_report,
                     "findings": make_findings}[kind]
             wanted = make(argument, self.results)
         except DocsError as error:

@@ -646,7 +646,7 @@ Row row_from_json(const Json& json) {
 }
 
 Json head_to_json(const Results& results) {
-  return Json::object({{"schema_version", 3},
+  return Json::object({{"schema_version", 4},
                        {"command", results.command},
                        {"date", results.date},
                        {"seed", results.seed},
@@ -655,9 +655,9 @@ Json head_to_json(const Results& results) {
 
 Results head_from_json(const Json& json) {
   const int version = json.get<int>("schema_version");
-  if (version != 2 && version != 3) {
+  if (version != 3 && version != 4) {
     throw std::runtime_error("schema_version " + std::to_string(version) +
-                             " is not 2 or 3, which this program reads");
+                             " is not 3 or 4, which this program reads: measure again");
   }
   Results results;
   results.command = text_from(json.get<std::string>("command"));
@@ -667,17 +667,10 @@ Results head_from_json(const Json& json) {
   return results;
 }
 
-// A row a line, so that a file can be read, compared and cut with a text's tools.
-std::string whole_text(const Results& head, const std::vector<std::string>& rows) {
+std::string whole_text(const Results& head, CompactRows& rows) {
   std::string text = head_to_json(head).dump(1);
   text.erase(text.rfind("\n}"));
-  text += ",\n \"rows\": [";
-  const char* separator = "\n";
-  for (const std::string& row : rows) {
-    text += separator + row;
-    separator = ",\n";
-  }
-  return text + (rows.empty() ? "]\n}\n" : "\n ]\n}\n");
+  return text + ",\n" + rows.text() + "\n}\n";
 }
 
 // Where the JSON goes that is asked for on standard output; negative: nobody asked.
@@ -710,12 +703,6 @@ void write_all(int stream, const std::string& path, const std::string& text) {
       throw not_written(path);
     }
   }
-}
-
-std::vector<std::string> lines_of(const std::vector<Row>& rows) {
-  std::vector<std::string> lines;
-  for (const Row& row : rows) lines.push_back(row_line(row));
-  return lines;
 }
 
 }  // namespace
@@ -754,13 +741,17 @@ Told told_from_json(const std::string& line, const std::string& origin) {
   }
 }
 
-std::string to_json(const Results& results) { return whole_text(results, lines_of(results.rows)); }
+std::string to_json(const Results& results) {
+  CompactRows rows;
+  for (const Row& row : results.rows) rows.add(row_to_json(row));
+  return whole_text(results, rows);
+}
 
 Results results_from_json(const std::string& text, const std::string& origin) {
   try {
     const Json json = Json::parse(text);
     Results results = head_from_json(json);
-    for (const Json& row : json.at("rows").elements()) {
+    for (const Json& row : whole_rows(json)) {
       try {
         results.rows.push_back(row_from_json(row));
       } catch (const std::exception& error) {
@@ -818,12 +809,13 @@ void write_json(const std::string& path, const Results& results) {
 }
 
 GrowingResults::GrowingResults(const std::string& path, const Results& results)
-    : path_(path), head_(results), rows_(lines_of(results.rows)) {
+    : path_(path), head_(results) {
   head_.rows.clear();
+  for (const Row& row : results.rows) rows_.add(row_to_json(row));
 }
 
 void GrowingResults::add(const std::vector<Row>& rows) {
-  for (std::string& line : lines_of(rows)) rows_.push_back(std::move(line));
+  for (const Row& row : rows) rows_.add(row_to_json(row));
   if (!is_json_file(path_)) return;
   data::write_file(path_, whole_text(head_, rows_));
 }

@@ -1,14 +1,16 @@
-// The JSON of results, both ways. Schema 3; a file of schema 2 has no labels (Row::label).
+// The JSON of results, both ways. Schema 4; a file of schema 3 differs in that each of its rows is whole.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "common/report/compact_rows.hpp"
 #include "common/report/rows.hpp"
 
 namespace halo {
 
-// A row a line; what is not known of a row is left out of it. Figures have six digits.
+// A row a line; what is not known of a row is left out of it, and what its variant's rows share is said once
+// (CompactRows). Figures have six digits.
 std::string to_json(const Results& results);
 // Of this schema or the one before. Throws std::runtime_error: one line that names `origin` and says what is wrong.
 Results results_from_json(const std::string& text, const std::string& origin);
@@ -34,7 +36,7 @@ class GrowingResults {
  private:
   std::string path_;
   Results head_;  // without rows
-  std::vector<std::string> rows_;
+  CompactRows rows_;
 };
 // Throws std::runtime_error with one line.
 Results read_json(const std::string& path);

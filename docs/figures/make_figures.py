@@ -13,11 +13,14 @@ this one, which draws with the tools below and defines FIGURES.
 
 import argparse
 import importlib
-import json
 import math
 import pathlib
 import sys
 from xml.sax.saxutils import escape
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "results")]
+from read_results import read_results  # noqa: E402
 
 INK, GREY, PALE, CARD = "#1a1a1a", "#666666", "#e8e8e8", "#fbfbf8"
 BLUE, SKY, ORANGE, GREEN, RED, PURPLE = (
@@ -567,8 +570,7 @@ def roofline():
 
 
 def measured_roofline():
-    run = json.loads((pathlib.Path(__file__).resolve().parent.parent / "results"
-                      / "bench_conv1d_gpu.json").read_text(encoding="utf-8"))
+    run = read_results(HERE.parent / "results" / "bench_conv1d_gpu.json")
     roofs = run["machine"]["roofs"]["gpu"]
     bandwidth, peak = roofs["copy_gb_per_s"] / 1e3, roofs["fp32_gflop_per_s"] / 1e3
     machine = run["machine"]["gpu"]
@@ -681,10 +683,8 @@ FIGURES = {
 
 
 def all_figures():
-    here = pathlib.Path(__file__).resolve().parent
-    sys.path.insert(0, str(here))
     figures = dict(FIGURES)
-    for file in sorted(here.glob("stage_*.py")):
+    for file in sorted(HERE.glob("stage_*.py")):
         figures |= importlib.import_module(file.stem).FIGURES
     return figures
 
@@ -693,7 +693,7 @@ def main(argv=None):
     parser = argparse.ArgumentParser(description="Draws the figures of the pages as SVG.")
     parser.add_argument("--check", action="store_true",
                         help="write nothing; exit 1 if a committed figure differs")
-    parser.add_argument("--folder", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parent,
+    parser.add_argument("--folder", type=pathlib.Path, default=HERE,
                         help="where the SVG files lie (default: beside this script)")
     arguments = parser.parse_args(argv)
     wrong = []

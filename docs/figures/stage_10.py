@@ -1,9 +1,9 @@
 """Figures of stage 10, layouts and transforms. Drawn by make_figures.py."""
 
-import json
 import pathlib
 
 from make_figures import BLUE, GREEN, GREY, INK, PURPLE, RED, Drawing
+from read_results import read_results
 
 IMAGE_FILLS = ("read", "halo", "tile")  # of images 0, 1, 2
 
@@ -251,7 +251,7 @@ def transform_ladder():
     layers = ("28-128-1", "14-128-16", "55-64-96", "56-32-128")
     variants = ("naive", "tiled", "tiled_float2", "quads", "copy")
     found = {(row["label"], row["variant"]): row["time"]["gb_per_s"]
-             for row in json.loads(RESULTS.read_text(encoding="utf-8"))["rows"]
+             for row in read_results(RESULTS)["rows"]
              if row["time"]["status"] == "MEASURED"}
     said = "; ".join(f"{layer}: " + ", ".join(f"{v} {found[layer + '-to-nchw', v]:,.0f}" for v in variants)
                      for layer in layers)

@@ -1,10 +1,10 @@
 """The figures of stage 10's convolutions: what a warp asks for in each layout, and a thread's sums."""
 
-import json
 import math
 import pathlib
 
 from make_figures import GREEN, GREY, INK, PURPLE, Drawing
+from read_results import read_results
 
 RESULTS = pathlib.Path(__file__).resolve().parent.parent / "results" / "bench_sc16_convolution.json"
 SIDE = 8
@@ -102,7 +102,7 @@ def register_tile():
 def layouts_measured():
     """Time of images across lanes in CHWN over that of pixels across lanes in NCHW, a bar each layer, sorted."""
     taken = {(row["label"], row["variant"]): row["time"]["hot"]["median_ms"]
-             for row in json.loads(RESULTS.read_text(encoding="utf-8"))["rows"]
+             for row in read_results(RESULTS)["rows"]
              if row["time"]["status"] == "MEASURED"}
     found = sorted((ms / taken[layer, "pixels_nchw"], layer) for (layer, variant), ms in taken.items()
                    if variant == "images_chwn" and (layer, "pixels_nchw") in taken)

@@ -1,9 +1,9 @@
 """The figures of stage 11: windows that overlap, lanes over memory, the last window of a row, and what was measured."""
 
-import json
 import math
 
 from make_figures import BLUE, GREEN, GREY, INK, ORANGE, PURPLE, RED, Drawing
+from read_results import read_results
 from stage_convolve import RESULTS
 
 POOLING = "bench_pooling.json"
@@ -144,7 +144,7 @@ def last_window():
 def layers():
     """[(PL number, name, {variant: hot milliseconds})] of the paper's table, in its order."""
     found = {}
-    for row in json.loads((RESULTS / POOLING).read_text(encoding="utf-8"))["rows"]:
+    for row in read_results(RESULTS / POOLING)["rows"]:
         if row["time"]["status"] == "MEASURED":
             found.setdefault(row["label"], {})[row["variant"]] = row["time"]["hot"]["median_ms"]
     if len(found) != 10:

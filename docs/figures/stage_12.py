@@ -1,10 +1,10 @@
 """Figures of stage 12, softmax. Drawn by make_figures.py."""
 
-import json
 import math
 import pathlib
 
 from make_figures import BLUE, GREEN, GREY, INK, PALE, PURPLE, RED, Drawing
+from read_results import read_results
 
 RESULTS = pathlib.Path(__file__).resolve().parent.parent / "results"
 
@@ -237,7 +237,7 @@ def softmax_ladder():
     taken = {}
     # The tuned kernel was timed in a run of its own, beside cuDNN.
     for file, variants in (("bench_softmax.json", kernels[:3]), ("bench_softmax_tuned.json", kernels[3:])):
-        for row in json.loads((RESULTS / file).read_text(encoding="utf-8"))["rows"]:
+        for row in read_results(RESULTS / file)["rows"]:
             if row["variant"] in variants and row["time"]["status"] == "MEASURED":
                 taken[row["problem"]["N"], row["problem"]["C"], row["variant"]] = row["time"]["hot"]["median_ms"]
     said = "; ".join(f"{n} images: " + ", ".join(f"{v} {taken[n, 1000, v]:.3g} ms" for v in kernels)

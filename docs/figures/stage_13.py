@@ -1,13 +1,13 @@
 """Figures of stage 13, whole networks. Drawn by make_figures.py."""
 
 import ast
-import json
 import math
 import pathlib
 import re
 import struct
 
 from make_figures import BLUE, GREEN, GREY, INK, ORANGE, PALE, PURPLE, RED, Drawing
+from read_results import read_results
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 DIGITS = ROOT / "stages" / "13_network" / "digits"
@@ -200,7 +200,7 @@ def digit_answers():
 
 def against_cudnn():
     """cuDNN's chain over the planned network, each network a bar, on a scale of doublings."""
-    run = json.loads((RESULTS / "bench_network.json").read_text(encoding="utf-8"))
+    run = read_results(RESULTS / "bench_network.json")
     taken = {(row["problem"]["network"], row["problem"]["N"], row["variant"]): row["time"]["hot"]["median_ms"]
              for row in run["rows"] if row["problem"]["layer"] == "all" and row["time"]["status"] == "MEASURED"}
     found = [(name, n, taken[name, n, "cudnn_chain"] / taken[name, n, "planned"])

@@ -5,6 +5,7 @@ import math
 import pathlib
 
 from make_figures import BLUE, GREY, INK, ORANGE, PALE, RED, Drawing, number
+from read_results import read_results
 
 RESULTS = pathlib.Path(__file__).resolve().parent.parent / "results"
 CUDNN = ("cudnn", "cudnn_graph")
@@ -14,7 +15,7 @@ KIND_WORDS = {"paper": "the paper's kernel", "convolve": "convolve", "cudnn": "c
 def layers_of(name, images=None):
     """[{variant: row}], one for each layer of a results file that has this many images."""
     layers = {}
-    for row in json.loads((RESULTS / name).read_text(encoding="utf-8"))["rows"]:
+    for row in read_results(RESULTS / name)["rows"]:
         if images in (None, row["problem"]["N"]):
             layers.setdefault(json.dumps(row["problem"]), {})[row["variant"]] = row
     return list(layers.values())
@@ -211,8 +212,7 @@ def rooflines():
         for value in (0.1, 1, 10, 100):
             d.line(left, y_of(value), right, y_of(value), PALE, 1)
             d.text(left - 8, y_of(value) + 4, number(value), 12, "end")
-        roofs = json.loads((RESULTS / f"convolve_{name}.json").read_text(encoding="utf-8"))[
-            "machine"]["roofs"]["gpu"]
+        roofs = read_results(RESULTS / f"convolve_{name}.json")["machine"]["roofs"]["gpu"]
         bandwidth, peak = roofs["copy_gb_per_s"] / 1e3, roofs["fp32_gflop_per_s"] / 1e3
         d.polyline([(x_of(0.25), y_of(0.25 * bandwidth)), (x_of(peak / bandwidth), y_of(peak)),
                     (x_of(2048), y_of(peak))], INK, 2)

@@ -1,10 +1,10 @@
 """Charts of what the 1D stages take on a GPU: each stage beside the ones before. Drawn by make_figures.py."""
 
-import json
 import math
 import pathlib
 
 from make_figures import BLUE, GREEN, GREY, INK, ORANGE, PALE, PURPLE, RED, Drawing
+from read_results import read_results
 
 RESULTS = pathlib.Path(__file__).resolve().parent.parent / "results" / "bench_conv1d_gpu.json"
 WIDTHS = (3, 9, 31, 63, 255)
@@ -28,7 +28,7 @@ def times(rows, variant):
 
 
 def ladder(shown):
-    run = json.loads(RESULTS.read_text(encoding="utf-8"))
+    run = read_results(RESULTS)
     found = {variant: times(run["rows"], variant) for variant in shown}
     for variant, of_width in found.items():
         if not of_width:
@@ -99,7 +99,7 @@ def bars(title, speeds, tuned=(), high=200.0, labels=(1, 2, 5, 10, 20, 50, 100, 
 
 def speeds_of(path, length, names, **problem):
     """{variant: useful GB/s} of the variants named, on one problem."""
-    rows = json.loads(path.read_text(encoding="utf-8"))["rows"]
+    rows = read_results(path)["rows"]
     found = {row["variant"]: row["time"]["hot"]["median_ms"] for row in rows
              if row["problem"]["length"] == length and row["time"]["status"] == "MEASURED"
              and all(row["problem"][key] == value for key, value in problem.items())}

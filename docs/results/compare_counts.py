@@ -18,12 +18,14 @@ import subprocess
 import sys
 import tempfile
 
+from read_results import read_results
+
 HERE = pathlib.Path(__file__).resolve().parent
 
 
 def simulated(path):
     """The rows that were counted, by what they are."""
-    rows = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))["rows"]
+    rows = read_results(path)["rows"]
     return {(row["stage"], row["variant"], json.dumps(row["problem"])): row["traffic"]
             for row in rows if row["backend"] == "sim" and row["traffic"].get("counted")}
 
@@ -38,7 +40,7 @@ def main():
     if not recorded:
         print(f"{arguments.recorded} holds no counted rows", file=sys.stderr)
         return 1
-    command = json.loads(pathlib.Path(arguments.recorded).read_text(encoding="utf-8"))["command"]
+    command = read_results(arguments.recorded)["command"]
     problems = re.findall(r"--problem \S+", command)
     new = {}
     with tempfile.TemporaryDirectory() as folder:

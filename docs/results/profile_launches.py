@@ -40,6 +40,8 @@ import subprocess
 import sys
 import tempfile
 
+from read_results import read_results
+
 SHARE = ".avg.pct_of_peak_sustained_"  # of 100; rows have it of 1
 FIGURES = {"caches": {
     "l1_load_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
@@ -121,7 +123,7 @@ def profile(program, variant, problem, figures, seed, folder):
     counted, kernel = counted_by_ncu(figures, [], [
         program, "--variant", variant, *problem, "--seed", str(seed), "--no-peers", "--no-times", "--no-trials",
         "--json", str(results)])
-    written = json.loads(results.read_text())
+    written = read_results(results)
     row = written["rows"][0]
     return written, {"stage": row["stage"], "backend": row["backend"], "variant": variant,
                      "role": "variant", "problem": row["problem"], "check": row["check"],
@@ -182,7 +184,7 @@ def main():
     named = " ".join(entry.rpartition("/")[2] for entry in arguments.variants)
     command = f"docs/results/profile_launches.py {named} --figures {arguments.figures} --{kind} {problems}"
     lines = ",\n".join("  " + json.dumps(row) for row in rows)
-    head = {"schema_version": head.get("schema_version", 3), "command": command,
+    head = {"schema_version": head.get("schema_version", 4), "command": command,
             "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
             "seed": arguments.seed, "machine": head["machine"]}
     arguments.json.write_text(json.dumps(head)[:-1] + ', "rows": [\n' + lines + "\n]}\n")

@@ -176,16 +176,22 @@ class Site:
 
 def navigation(root):
     """mkdocs.yml's text, with stages and exercises filled in, without pages that this copy lacks."""
-    stages, seen = [], set()
+    stages, taken = [], set()
     with open(root / "stages" / "course.csv", encoding="utf-8") as file:
         for row in csv.DictReader(line for line in file if not line.startswith("#")):
             page, title = row["page"], row["title"]
-            if page not in seen:
-                seen.add(page)
-                number = page.split("_")[0]
-                stages.append(f"      - {number} {title}: {page}.md")
-                stages += [f"      - {number}, {more}: {number}_{more}.md" for more in ("tuned", "measured")
-                           if (root / "docs" / f"{number}_{more}.md").is_file()]
+            if page in taken:
+                continue
+            stages.append(f"      - {page[:2]} {title}: {page}.md")
+            taken.add(page)
+            # Where two stages have a number, 10_measured.md is the first's, 10_convolution_measured.md that of
+            # 10_layout_convolution.md.
+            for start in (page[:2], f"{page[:2]}_{page.rpartition('_')[2]}"):
+                for more in ("tuned", "measured"):
+                    name = f"{start}_{more}"
+                    if name not in taken and (root / "docs" / f"{name}.md").is_file():
+                        stages.append(f"      - {start.replace('_', ' ')}, {more}: {name}.md")
+                        taken.add(name)
     exercises = [f"      - exercises/{folder.name}.md"
                  for folder in sorted((root / "exercises").iterdir()) if (folder / "README.md").is_file()]
     text = (HERE / "mkdocs.yml.in").read_text(encoding="utf-8")

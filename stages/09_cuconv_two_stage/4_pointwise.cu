@@ -96,7 +96,7 @@ __global__ void __launch_bounds__(kPointwiseThreads)
       if (c + a >= C) break;
 #pragma unroll
       for (int k = 0; k < kFilters; k += 4) {
-        // All lanes read the same 16 bytes: one wavefront.
+        // All lanes read the same 16 bytes: two wavefronts.
         const float4 four = tap[(c + a) * kQuads + k / 4];
 #pragma unroll
         for (int v = 0; v < kPixels; ++v) {

@@ -3,12 +3,13 @@
 
     tests/docs/site_test.py [--pictures DIR] [--out DIR]
 
-Fails on a page that is wider than its window, on complaints in the console, on dead links, on text that
+Fails on a page of docs/ that is in no menu or in two places, on two entries of one name, on a page that is wider than its window, on complaints in the console, on dead links, on text that
 Markdown has torn apart, on words of the glossary that are not explained, and if search finds nothing. --pictures keeps
 a screenshot of each page to look at. Exit status: 0 good, 1 something is wrong (one line each), 77 nothing could be looked at.
 """
 
 import argparse
+import collections
 import html.parser
 import pathlib
 import re
@@ -20,6 +21,9 @@ import urllib.parse
 import browser
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "docs" / "site"))
+import make_site  # noqa: E402
+
 WINDOWS = {"wide": (1440, 900), "narrow": (500, 900)}
 
 
@@ -53,7 +57,7 @@ class Reader(html.parser.HTMLParser):
             self.text.append(data)
 
     def handle_comment(self, data):
-        if re.match(r"\s*/?(value|table|contest|excerpt|report|findings)\b", data):
+        if re.match(r"\s*/?(value|table|headline|contest|excerpt|report|findings)\b", data):
             self.text.append("\n<!-- " + data)
 
 
@@ -61,6 +65,17 @@ def read(path):
     reader = Reader()
     reader.feed(path.read_text(encoding="utf-8"))
     return reader
+
+
+def wrong_menu():
+    """The menu has each page of docs/ once, and no two entries of one name."""
+    text, pages, absent = make_site.navigation(ROOT)
+    wrong = [f"menu: {path} is not there" for path in absent]
+    times = collections.Counter(pages)
+    wrong += [f"menu: docs/{path.name} stands in it {times[f'docs/{path.name}']} times"
+              for path in sorted((ROOT / "docs").glob("*.md")) if times[f"docs/{path.name}"] != 1]
+    names = collections.Counter(re.findall(r"^ +- (.+): \S+\.md$", text, re.M))
+    return wrong + [f"menu: {count} entries are named {name}" for name, count in names.items() if count > 1]
 
 
 def dead_links(site):
@@ -175,6 +190,10 @@ def main():
     parser.add_argument("--pictures", type=pathlib.Path)
     parser.add_argument("--out", type=pathlib.Path)
     arguments = parser.parse_args()
+    wrong = wrong_menu()  # without MkDocs too
+    if wrong:
+        print("\n".join(wrong))
+        return 1
     folder = tempfile.TemporaryDirectory()
     out = arguments.out or pathlib.Path(folder.name)
     built = subprocess.run([sys.executable, str(ROOT / "docs" / "site" / "make_site.py"), "--out", str(out)],

@@ -164,6 +164,20 @@ class CheckDocs(unittest.TestCase):
         self.assertIn("From `halo run --json run.json`, 2025-11-21, seed 7; a CPU; g++ 12", text)
         self.assert_good()
 
+    def test_what_the_rows_of_a_variant_share_stands_in_the_file_once(self):
+        shared = {**json.loads(json.dumps(RESULTS)), "schema_version": 4}
+        grid = shared["rows"][0]
+        shared["variants"] = [{**{name: grid.pop(name) for name in ("source", "traffic")}, "check": {"status": "PASS"},
+                               **{name: grid[name] for name in ("stage", "backend", "variant")}}]
+        del grid["check"]["status"]
+        shared["rows"].insert(1, {**grid, "problem": {"length": 7}})
+        (self.root / "docs" / "results" / "run.json").write_text(json.dumps(shared))
+        page = self.page(self.TABLE.format("columns=variant,source,length,check,shapes,counted_bytes", ""))
+        self.assertEqual(self.run_script("--fix")[0], 0)
+        for line in ("| `grid` | `stages/02/grid.cu` | 100,000 | PASS | 31 | 48.00 |",
+                     "| `grid` | `stages/02/grid.cu` | 7 | PASS | 31 | 48.00 |", "| `slow` | `` | 10 | NOT RUN | - | NOT RUN |"):
+            self.assertIn(line, page.read_text())
+
     def test_changed_results_are_seen(self):
         self.page(self.TABLE.format("columns=variant,length", ""))
         self.run_script("--fix")
@@ -348,6 +362,22 @@ class CheckDocs(unittest.TestCase):
         self.run_script("--fix")
         self.assertIn("| 1 | 1 | 0 | 0.50 |", path.read_text())
         self.assertNotIn("| 2 | 1 |", path.read_text())
+
+    def test_headline(self):
+        self.write_layers()
+        headline = self.root / "docs" / "results" / "headline.json"
+        rows = [{"what": "[one image](page.md)", "file": "results/gpu.json", "ratio": "library|other_library/ours",
+                 "where": {"problem.N": "1"}},
+                {"what": "more", "file": "results/gpu.json", "ratio": "library/ours", "where": {"problem.N": "2,10"}}]
+        headline.write_text(json.dumps({"rows": rows}))
+        path = self.page("<!-- headline: results/headline.json -->\n<!-- /headline -->")
+        self.assert_bad("differs from results/headline.json")
+        self.run_script("--fix")
+        self.assert_good()
+        self.assertIn("| [one image](page.md) | 2 | 1 | 1.41 | 0.50 |\n| more | 2 | 2 |", path.read_text())
+        rows[1]["ratio"] = "library/nobody"
+        headline.write_text(json.dumps({"rows": rows}))
+        self.assert_bad("nobody")
 
     def test_what_a_ratio_comes_to(self):
         self.write_layers()

@@ -18,7 +18,6 @@ Exit status: 0 as it should be; 1 a bug was not found or a right kernel was turn
 
 import argparse
 import datetime
-import json
 import os
 import random
 import re
@@ -32,6 +31,9 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+sys.path.insert(0, str(ROOT / "docs" / "results"))
+from read_results import read_results  # noqa: E402
+
 RECORD = ROOT / "docs" / "results" / "planted_bugs.md"
 
 
@@ -249,7 +251,7 @@ def judge(build, edit, seed):
         if result.returncode == 2 or not output.exists():
             last = (result.stderr or result.stdout).strip().splitlines()[-1:]
             return False, [f"exit {result.returncode}: {' '.join(last)}"]
-        rows = json.loads(output.read_text())["rows"]
+        rows = read_results(output)["rows"]
         good = (result.returncode == 1) == ("wrong" in edit)
         return good, findings(rows)
 

@@ -13,9 +13,10 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "tests" / "docs"))
+sys.path[:0] = [str(ROOT / "tests" / "docs"), str(ROOT / "docs" / "results")]
 import browser  # noqa: E402
 import one_file  # noqa: E402
+from read_results import read_results  # noqa: E402
 
 RESULTS = ROOT / "docs" / "results"
 RECORD = RESULTS / "bench_conv1d_gpu.json"
@@ -36,7 +37,7 @@ def same(a, b):
 def slower(folder):
     """Another run, as it were: the same file with every other row 10 % slower, one variant four times as slow, on
     another machine."""
-    results = json.loads(RECORD.read_text())
+    results = read_results(RECORD)
     results["machine"]["gpu"] = "another GPU"
     for i, row in enumerate(results["rows"]):
         factor = 4 if row["variant"] == "single_block" else 1.1 if i % 2 == 0 else 1
@@ -53,7 +54,7 @@ def slower(folder):
 def read(page, wrong):
     """The page has the file's rows."""
     texts = one_file.read(page, wrong)
-    data, recorded = json.loads(texts["data"]), json.loads(RECORD.read_text())
+    data, recorded = json.loads(texts["data"]), read_results(RECORD)
     head = data["files"][0]
     for key in ("date", "command", "seed"):
         fail_if(wrong, head[key] != recorded[key], f"{key} is {head[key]}")
@@ -143,7 +144,7 @@ def drawn(shown, wrong):
     red = shown.value("getComputedStyle(document.querySelector('svg .behind')).fill")
     fail_if(wrong, red != "rgb(179, 38, 30)", f"a loss is {red}")
     # The longest signal with 9 taps: a bar as long as the share of the copy roof that the run wrote down.
-    row = next(row for row in json.loads(RECORD.read_text())["rows"] if row["variant"] == "warp_tile"
+    row = next(row for row in read_results(RECORD)["rows"] if row["variant"] == "warp_tile"
                and row["problem"]["length"] == 10**9 and row["problem"]["mask_width"] == 9)
     shown.value(f"halo.choose({{problem: JSON.stringify({json.dumps(row['problem'])})}})")
     said = shown.value("[...document.querySelectorAll('.rung')].find((one) => one.querySelector('.name')?.textContent === 'warp_tile')"
@@ -152,7 +153,7 @@ def drawn(shown, wrong):
     fail_if(wrong, said != expected, f"warp_tile is at {said}, not {expected}")
     number = shown.value("document.querySelectorAll('svg .point').length")
     timed = sum(row["time"]["status"] == "MEASURED" and bool(row["time"].get("gflop_per_s"))
-                for row in json.loads(RECORD.read_text())["rows"])
+                for row in read_results(RECORD)["rows"])
     fail_if(wrong, number != timed, f"{number} points, not {timed}")
 
 

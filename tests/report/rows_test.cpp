@@ -244,7 +244,7 @@ TEST_CASE("JSON comes back as it went") {
   CHECK(render_table(back.rows) == render_table(results.rows));
   CHECK(back.rows[2].label == "9-1-1-16-3");
   CHECK(back.rows[0].label == "");
-  CHECK_THAT(text, contains("\"schema_version\": 3"));
+  CHECK_THAT(text, contains("\"schema_version\": 4"));
   CHECK_THAT(text, contains("\"status\":\"NOT RUN\""));
   // A row a line, without what is not known of it.
   const std::string rows = text.substr(text.find("\"rows\""));
@@ -286,42 +286,65 @@ TEST_CASE("JSON tells what a row runs as, and figures with six digits") {
   CHECK_THAT(render_table({back}, {.color = false, .format = Format::csv}), contains("runs_as"));
 }
 
-TEST_CASE(
-    "results files of schema 2 are read as well: over many lines, with all that is not known") {
-  const std::string text = R"({
- "schema_version": 2,
- "command": "c",
- "date": "d",
- "seed": 1,
- "machine": {"cpu": "", "gpu": "", "driver": "", "cuda": "", "compiler": "", "libraries": {}, "roofs": {}},
- "rows": [
-  {
-   "stage": "02", "backend": "gpu", "variant": "grid", "source": "grid.cu", "description": "",
-   "task": 0, "role": "variant", "detail": "",
-   "problem": {"length": 5},
-   "check": {"status": "PASS", "reason": "", "shapes": 3, "worst_share": 0.5},
-   "hazards": {"status": "NOT RUN", "reason": "blind", "findings": []},
-   "traffic": {"status": "NOT RUN", "reason": "blind", "predicted": {}, "counted": {},
-    "bytes_per_output_predicted": null, "bytes_per_output_counted": null,
-    "sectors_per_request": null, "shared_conflicts": null},
-   "time": {"status": "MEASURED", "reason": "", "method": "graph",
-    "hot": {"rounds": 15, "median_ms": 2.5, "p10_ms": 2.4, "p90_ms": 2.6, "repeat_spread": null},
-    "cold": {"rounds": 0, "median_ms": null, "p10_ms": null, "p90_ms": null, "repeat_spread": null},
-    "transfers": {"rounds": 0, "median_ms": null, "p10_ms": null, "p90_ms": null,
-     "repeat_spread": null},
-    "discarded_rounds": 0, "gb_per_s": 7, "cold_gb_per_s": null, "best_peer": ""},
-   "published": {}
+TEST_CASE("what all rows of a variant say alike stands in a file once") {
+  // Three layers: the same choice each time, one of them counted, and problems alike but for a field.
+  std::vector<Row> rows;
+  for (const std::int64_t length : {1000, 2000, 3000}) {
+    rows.push_back(timed("gpu", "chooser", length, static_cast<double>(length)));
+    rows.back().chooses_from = {"first", "second"};
+    rows.back().detail = "row " + std::to_string(length);
+    rows.push_back(timed("gpu", "other", length, 1));
   }
- ]
-})";
-  const Row row = rows_from_json(text, "old.json").at(0);
-  CHECK(row.check.shapes == 3);
-  CHECK(row.hazards.reason == "blind");
-  CHECK(row.time.hot.median_ms == 2.5);
-  CHECK(row.time.cold.median_ms == -1);
-  CHECK(row.time.gb_per_s == 7);
-  CHECK(row.published.source == "");
-  CHECK(row.label == "");
+  rows[0].traffic.figures.registers = 40;
+  rows[2].published = {"a report", {{"cpu_ms", 2.0}, {"gpu_ms", 1.0}}};
+  rows[4].published = {"a report", {{"cpu_ms", 2.0}, {"gpu_ms", 3.0}}};
+  rows.push_back(bad_row());
+  const std::string text = to_json({"c", "d", 1, {}, rows});
+
+  const auto times = [&](const std::string& word) {
+    std::size_t found = 0;
+    for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+      ++found;
+    }
+    return found;
+  };
+  CHECK(times("\"chooses_from\"") == 1);
+  CHECK(times("\"hazards\"") == 3);  // of two variants, and of a row alone
+  CHECK(times("\"mask_width\"") == rows.size());
+  CHECK(times("\"registers\"") == 1);
+  CHECK(times("\"cpu_ms\"") == 2);
+
+  const std::vector<Row> back = rows_from_json(text, "here");
+  REQUIRE(back.size() == rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    INFO(i);
+    CHECK(row_line(back[i]) == row_line(rows[i]));  // with the order of its members
+  }
+
+  // However the rows came.
+  const auto folder = temporary_folder();
+  GrowingResults file((folder / "out.json").string(), {"c", "d", 1, {}, {rows[0]}});
+  for (std::size_t i = 1; i < rows.size(); ++i) file.add({rows[i]});
+  std::ifstream in(folder / "out.json");
+  CHECK(std::string(std::istreambuf_iterator<char>(in), {}) == text);
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("results files of schema 3, whose rows are whole, are read as well; of 2 no more") {
+  std::string text = to_json({"c", "d", 1, {}, {}});
+  text.replace(text.find("\"schema_version\": 4"), 19, "\"schema_version\": 3");
+  const std::vector<Row> rows = {timed("gpu", "grid", 5, 2.5), timed("gpu", "grid", 6, 2.5)};
+  const std::string lines = row_line(rows[0]) + ",\n" + row_line(rows[1]);
+  text.insert(text.rfind(']'), lines);
+  const std::vector<Row> back = rows_from_json(text, "old.json");
+  REQUIRE(back.size() == 2);
+  CHECK(row_line(back[0]) + ",\n" + row_line(back[1]) == lines);
+
+  text.replace(text.find("\"schema_version\": 3"), 19, "\"schema_version\": 2");
+  CHECK_THROWS_WITH(
+      rows_from_json(text, "older.json"),
+      "older.json: not a results file of Halo: schema_version 2 is not 3 or 4, which this "
+      "program reads: measure again");
 }
 
 TEST_CASE("a results file grows, whole after each step") {
@@ -344,7 +367,7 @@ TEST_CASE("what is no results file is refused in one line that names it") {
   const std::string good = to_json({"c", "d", 1, {}, {good_row()}});
   const std::string truncated = good.substr(0, good.size() / 2);
   std::string newer = good;
-  newer.replace(newer.find("\"schema_version\": 3"), 19, "\"schema_version\": 4");
+  newer.replace(newer.find("\"schema_version\": 4"), 19, "\"schema_version\": 5");
   std::string status = good;
   status.replace(status.find("PASS"), 4, "GOOD");
   for (const std::string& text :
@@ -362,7 +385,9 @@ TEST_CASE("what is no results file is refused in one line that names it") {
 }
 
 TEST_CASE("a results file is not believed") {
-  const std::string good = to_json({"c", "d", 1, {}, {good_row(), good_row()}});
+  Row second = good_row();
+  second.variant = "second";
+  const std::string good = to_json({"c", "d", 1, {}, {good_row(), second}});
   // What it says with the last `from` made `to`.
   const auto changed = [&](const std::string& from, const std::string& to) {
     std::string text = good;
@@ -388,6 +413,7 @@ TEST_CASE("a results file is not believed") {
   CHECK_THAT(changed("\"sectors_per_request\":4.67", "\"sectors_per_request\":-4"),
              contains("\"sectors_per_request\" is negative"));
   CHECK_THAT(changed("\"seed\": 1", "\"seed\": -1"), contains("\"seed\": a whole number of 0"));
+  CHECK_THAT(changed("\"backend\"", "\"back\""), contains("row 2: a member \"backend\" expected"));
   CHECK_THAT(changed("\"PASS\"", "\"\\u001b[1m\""), contains("unknown status '?[1m'"));
 }
 

@@ -76,6 +76,7 @@ constexpr Rule kStudents[] = {
     {"README.md", true},
     {"LICENSE", true},
     {".gitignore", true},
+    {".gitattributes", true},
     {".clang-format", true},
     {".devcontainer/*", true},
 };

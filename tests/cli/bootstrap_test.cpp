@@ -95,8 +95,8 @@ TEST_CASE("a folder that is there and that the script cannot write is one line a
   FakeBuild scratch;
   const fs::path folder = scratch.path() / "other";
   // For anybody, the superuser too: a folder where the log belongs, and nothing to remove it with.
-  fs::create_directories(folder / "meson-private");
   fs::create_directories(folder / "halo-setup.log");
+  std::ofstream(folder / "halo-stamp") << "root=elsewhere\n";
   const Ended ended =
       script({"list"}, {"HALO_BUILD=" + folder.string(), path_without(scratch, {"rm"})});
   CAPTURE(ended.out, ended.err);
@@ -156,10 +156,7 @@ TEST_CASE(
                  "'\n"
                  "cd '" +
                  build.string() +
-                 "'; mkdir meson-private meson-info || exit 1; /bin/sleep 2\n"
-                 "echo '{\"source\": \"" +
-                 required_variable("HALO_ROOT") +
-                 "\"}' > meson-info/meson-info.json\n"
+                 "'; mkdir meson-private || exit 1; /bin/sleep 2\n"
                  ": > build.ninja\n");
   write_tool(
       scratch.path() / "path" / "ninja",
@@ -185,6 +182,84 @@ TEST_CASE(
         "I am list\n");
 }
 
+TEST_CASE(
+    "a checkout with any letters in its path is set up once, and what is not of the build "
+    "survives") {
+  FakeBuild scratch;
+  const std::string path = path_without(scratch, {"meson", "ninja"});
+  const fs::path counted = scratch.path() / "counted";
+  // As Meson does: its log has the folder as it is, and what it knows is in a folder of its own.
+  write_tool(scratch.path() / "path" / "meson",
+             "case $1 in --version) echo 1.3.0; exit;; esac\n"
+             "echo set up >> '" +
+                 counted.string() +
+                 "'\n"
+                 "for last; do before=$folder; folder=$last; done\n"
+                 "cd \"$before\" && mkdir meson-private meson-logs || exit 1\n"
+                 "printf 'Source dir: %s\\n' \"$last\" > meson-logs/meson-log.txt\n"
+                 ": > build.ninja\n");
+  write_tool(scratch.path() / "path" / "ninja",
+             "cd \"$2\"; mkdir -p common/cli\n"
+             "echo 'echo \"I am $1\"' > common/cli/halo-cli; /bin/chmod +x common/cli/halo-cli\n");
+  std::size_t set_up = 0;
+  for (const char* name : {"p k \u00e9", "a \"b\" \\ $HOME"}) {
+    const fs::path checkout = scratch.path() / name;
+    fs::create_directory(checkout);
+    fs::copy_file(required_variable("HALO_ROOT") + "/halo", checkout / "halo");
+    const auto list = [&](const std::string& options) {
+      const Ended ended =
+          run_program({"env", "-u", "HALO_BUILD", "HALO_INSTALL=no", "HALO_OPTIONS=" + options,
+                       path, (checkout / "halo").string(), "list"});
+      CAPTURE(name, ended.err);
+      CHECK(ended.out == "I am list\n");
+      return lines_of(read_file(counted)).size();
+    };
+    CHECK(list("") == ++set_up);
+    std::ofstream(checkout / "build" / "letter.txt") << "Dear reader";
+    CHECK(list("") == set_up);
+    // A folder that Meson was told by hand to set up is taken as it is.
+    fs::remove(checkout / "build" / "halo-stamp");
+    fs::remove(checkout / "build" / "halo-setup.log");
+    CHECK(list("") == set_up);
+    CHECK(list("-Dother=1") == ++set_up);
+    CHECK(read_file(checkout / "build" / "letter.txt") == "Dear reader");
+  }
+}
+
+TEST_CASE("a checkout by a Git that writes CRLF has the files as they are, and the script starts") {
+  if (!run_program({"git", "--version"}).good()) skip("there is no git here");
+  FakeBuild scratch;
+  const fs::path root = required_variable("HALO_ROOT");
+  const fs::path origin = scratch.path() / "origin";
+  const std::vector<std::string> files = {".gitattributes",
+                                          "halo",
+                                          "meson.build",
+                                          ".clang-format",
+                                          "README.md",
+                                          "docs/figures/trace_04.png",
+                                          "stages/13_network/digits/weights/conv1.bias.npy"};
+  for (const std::string& file : files) {
+    fs::create_directories((origin / file).parent_path());
+    fs::copy_file(root / file, origin / file);
+  }
+  const fs::path clone = scratch.path() / "clone";
+  const Ended made =
+      run_program({"env", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "sh", "-ec",
+                   "git init -q \"$0\" && cd \"$0\" && git add -A &&\n"
+                   "git -c user.name=n -c user.email=e@e commit -q -m m &&\n"
+                   "git clone -q -c core.autocrlf=true \"$0\" \"$1\"",
+                   origin.string(), clone.string()});
+  INFO(made.err);
+  REQUIRE(made.good());
+  for (const std::string& file : files) {
+    INFO(file);
+    CHECK((read_file(clone / file) == read_file(root / file)));
+  }
+  const Ended version = run_program({(clone / "halo").string(), "--version"});
+  INFO(version.err);
+  CHECK(version.good());
+}
+
 TEST_CASE("the script leaves a folder alone that is not its own") {
   FakeBuild scratch;
   const fs::path folder = scratch.path() / "mine";
@@ -194,6 +269,11 @@ TEST_CASE("the script leaves a folder alone that is not its own") {
   CHECK(ended.status == 2);
   CHECK_THAT(last_line(ended.err), contains("holds something else"));
   CHECK(read_file(folder / "letter.txt") == "Dear reader");
+  // Another project's build, too.
+  fs::create_directory(folder / "meson-private");
+  CHECK_THAT(script({"run"}, {"HALO_BUILD=" + folder.string()}).err,
+             contains("holds something else"));
+  CHECK(fs::exists(folder / "meson-private"));
 }
 
 TEST_CASE("a machine that lacks something gets the line to type") {

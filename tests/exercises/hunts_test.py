@@ -1,9 +1,9 @@
 """The bug hunts hold together: each hunt compiles and fails as its answer says, its mended form has nothing
 against it, and what lies between the two is a few lines.
 
-usage: hunts_test.py BUILD/tests/exercises [--table FILE] [unittest's options]
+usage: hunts_test.py BUILD/tests/exercises [--sample] [--table FILE] [unittest's options]
 
---table writes what became of each hunt to a JSON file, from which the pages' table is made."""
+--sample tries only the first hunt of each kind, and the first that is found in each way. --table writes what became of each hunt to a JSON file, from which the pages' table is made."""
 import concurrent.futures
 import difflib
 import json
@@ -14,7 +14,7 @@ import sys
 import unittest
 
 import course_test
-from course_test import ROOT
+from programs import ROOT, program_of
 
 HUNTS = ROOT / "exercises" / "hunts"
 SKELETONS = HUNTS / ".skeleton"  # the hunts as they begin; those beside it are the student's
@@ -23,6 +23,7 @@ MOST_LINES = 6  # taken out and put in
 LEAST_HUNTS = 24
 
 build = pathlib.Path(".")
+sample = False
 results = {}
 
 
@@ -50,8 +51,20 @@ def difference(name):
 
 def check(name, form, contract):
     folder = {"hunt": SKELETONS, "mended": MENDED}[form].relative_to(ROOT)
-    return course_test.run_check(build / "check-hunts", build / f"hunt-{name}-{form}",
-                                 f"{folder}/{name}.cu", ["--contract", contract])
+    source = f"{folder}/{name}.cu"
+    return course_test.run_check(build / "check-hunts", program_of(build.parent.parent, source), source,
+                                 ["--contract", contract])
+
+
+def chosen():
+    """The hunts that are tried."""
+    if not sample:
+        return told()["hunts"]
+    first = {}
+    for name, answer in answers().items():
+        for sort in ("kind", "found_by"):
+            first.setdefault((sort, answer[sort]), name)
+    return [hunt for hunt in told()["hunts"] if hunt["name"] in first.values()]
 
 
 def findings(result):
@@ -67,15 +80,13 @@ def failed(result):
 class Hunts(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        jobs = [(hunt["name"], form, hunt["contract"]) for hunt in told()["hunts"]
-                for form in ("hunt", "mended")]
+        jobs = [(hunt["name"], form, hunt["contract"]) for hunt in chosen() for form in ("hunt", "mended")]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             for job, result in zip(jobs, pool.map(lambda job: check(*job), jobs)):
                 results[job[:2]] = result
 
-    def each(self, judge):
-        self.assertTrue(results)
-        for hunt in told()["hunts"]:
+    def each(self, judge, hunts=None):
+        for hunt in hunts or told()["hunts"]:
             with self.subTest(hunt=hunt["name"]):
                 judge(hunt["name"], hunt, answers()[hunt["name"]])
 
@@ -87,8 +98,6 @@ class Hunts(unittest.TestCase):
         self.assertEqual(listed, names(MENDED))
         self.assertEqual(listed, list(answers()))
         self.assertEqual([name[:2] for name in listed], [f"{i + 1:02d}" for i in range(len(listed))])
-        named = re.findall(r"'(\w+)'", (ROOT / "tests/exercises/hunts/meson.build").read_text())
-        self.assertEqual(named, listed)
 
     def test_a_hunt_begins_as_its_skeleton(self):
         def judge(name, _hunt, _answer):
@@ -135,7 +144,7 @@ class Hunts(unittest.TestCase):
                 self.assertEqual(findings(result), set())
             else:
                 self.assertIn(found_by, findings(result))
-        self.each(judge)
+        self.each(judge, chosen())
 
     def test_a_mended_form_has_nothing_against_it(self):
         def judge(name, _hunt, _answer):
@@ -147,7 +156,7 @@ class Hunts(unittest.TestCase):
             self.assertEqual(findings(result), set())
             self.assertEqual({one["category"] for one in result["cases"].values()},
                              {"correctness", "safety", "budget"})
-        self.each(judge)
+        self.each(judge, chosen())
 
 
 def write_table(path):
@@ -169,7 +178,13 @@ if __name__ == "__main__":
         at = sys.argv.index("--table")
         table = pathlib.Path(sys.argv[at + 1])
         del sys.argv[at:at + 2]
-    program = unittest.main(exit=False)
-    if table and program.result.wasSuccessful():
+    if "--sample" in sys.argv:
+        sys.argv.remove("--sample")
+        sample = True
+    tests = unittest.main(exit=False)
+    if table and tests.result.wasSuccessful():
         write_table(table)
-    sys.exit(not program.result.wasSuccessful())
+    print(f"checked: {len(chosen())} hunts, each as it begins and mended")
+    if sample:
+        print(f"left out: {len(told()['hunts']) - len(chosen())} hunts (--all)")
+    sys.exit(not tests.result.wasSuccessful())

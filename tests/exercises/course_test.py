@@ -89,16 +89,6 @@ def run_check(of_exercise, program, source, more=()):
             "seconds": (datetime.datetime.now() - started).total_seconds()}
 
 
-def require_begins_with(test, name, skeleton):
-    """In git, and where nobody learns: what lies in the folder, and what a student commits, is theirs."""
-    if (ROOT / "exercises" / "progress.json").exists():
-        test.skipTest("a student's copy")
-    begins = subprocess.run(["git", "-C", ROOT, "show", f"HEAD:{name}"], capture_output=True, text=True)
-    if begins.returncode != 0:
-        test.skipTest("no git here, or it does not know this file yet")
-    test.assertEqual(begins.stdout, skeleton.read_text(), f"copy {name} to .skeleton/")
-
-
 class Course(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -178,7 +168,7 @@ class Course(unittest.TestCase):
                 self.assertIn("counted", question)
                 self.assertAlmostEqual(question["counted"], question["answer"],
                                        delta=question["tolerance"] + 1e-9, msg=question["key"])
-            predictions = (ROOT / "exercises" / exercise / "predictions.txt").read_text()
+            predictions = (ROOT / "exercises" / exercise / "start_predictions.txt").read_text()
             self.assertEqual(re.findall(r"^(\w+) *=", predictions, re.M),
                              [question["key"] for question in result["questions"]])
         self.each("solution", judge)
@@ -240,11 +230,17 @@ class Course(unittest.TestCase):
                 self.assertEqual(*[REGION.sub(r"TODO \1\n", text) for text in texts])
                 self.assertNotIn("TODO", REGION.sub("", texts[0]))
 
-    def test_an_exercise_begins_with_its_skeleton(self):
-        for exercise in exercises():
-            with self.subTest(exercise=exercise):
-                require_begins_with(self, f"exercises/{exercise}/{file_of(exercise)}",
-                                    ROOT / source_of(exercise, "skeleton"))
+    def test_git_leaves_a_students_files_alone(self):
+        if not (ROOT / ".git").exists():
+            self.skipTest("no git here")
+        own = [f"exercises/{exercise}/{file}" for exercise in exercises()
+               for file in (file_of(exercise), "predictions.txt", "answers.md")]
+        own.append("exercises/hunts/01_signal.cu")
+        ignored = subprocess.run(["git", "-C", ROOT, "check-ignore", *own], capture_output=True, text=True)
+        self.assertEqual(ignored.stdout.splitlines(), own)
+        tracked = subprocess.run(["git", "-C", ROOT, "ls-files", "-ci", "--exclude-standard", "exercises"], capture_output=True,
+                                 text=True, check=True)
+        self.assertEqual(tracked.stdout, "")
 
     def test_each_exercise_has_its_pages(self):
         for exercise in exercises():
@@ -256,8 +252,8 @@ class Course(unittest.TestCase):
                 self.assertTrue(page.startswith(f"# {exercise[:2]} · "))
                 self.assertIn(file_of(exercise), page)
                 self.assertIn(f"./halo try {exercise[:2]}", page)
-                questions = [len(re.findall(r"^\d\. ", (ROOT / top / exercise / "answers.md").read_text(), re.M))
-                             for top in ("exercises", "solutions")]
+                questions = [len(re.findall(r"^\d\. ", (ROOT / file).read_text(), re.M)) for file in
+                             (f"exercises/{exercise}/start_answers.md", f"solutions/{exercise}/answers.md")]
                 self.assertEqual(questions, [2, 2])
                 pages = list((ROOT / "docs").glob(f"{exercise[:2]}_*.md"))
                 self.assertTrue(pages)

@@ -17,7 +17,7 @@ import course_test
 from programs import ROOT, program_of
 
 HUNTS = ROOT / "exercises" / "hunts"
-SKELETONS = HUNTS / ".skeleton"  # the hunts as they begin; those beside it are the student's
+STARTS = HUNTS / "start"
 MENDED = ROOT / "solutions" / "hunts"
 MOST_LINES = 6  # taken out and put in
 LEAST_HUNTS = 24
@@ -43,14 +43,14 @@ def answers():
 
 def difference(name):
     """The lines that the hunt has and its mended form has not, and the reverse."""
-    texts = [(folder / f"{name}.cu").read_text().splitlines() for folder in (SKELETONS, MENDED)]
+    texts = [(folder / f"{name}.cu").read_text().splitlines() for folder in (STARTS, MENDED)]
     lines = [line for line in difflib.ndiff(*texts) if line[:2] in ("- ", "+ ")]
     return ([line[2:] for line in lines if line[0] == "-"],
             [line[2:] for line in lines if line[0] == "+"])
 
 
 def check(name, form, contract):
-    folder = {"hunt": SKELETONS, "mended": MENDED}[form].relative_to(ROOT)
+    folder = {"hunt": STARTS, "mended": MENDED}[form].relative_to(ROOT)
     source = f"{folder}/{name}.cu"
     return course_test.run_check(build / "check-hunts", program_of(build.parent.parent, source), source,
                                  ["--contract", contract])
@@ -93,17 +93,10 @@ class Hunts(unittest.TestCase):
     def test_folders_and_lists_name_the_same_hunts_and_there_are_enough(self):
         listed = [hunt["name"] for hunt in told()["hunts"]]
         self.assertGreaterEqual(len(listed), LEAST_HUNTS)
-        self.assertEqual(listed, names(HUNTS))
-        self.assertEqual(listed, names(SKELETONS))
+        self.assertEqual(listed, names(STARTS))
         self.assertEqual(listed, names(MENDED))
         self.assertEqual(listed, list(answers()))
         self.assertEqual([name[:2] for name in listed], [f"{i + 1:02d}" for i in range(len(listed))])
-
-    def test_a_hunt_begins_as_its_skeleton(self):
-        def judge(name, _hunt, _answer):
-            course_test.require_begins_with(self, f"exercises/hunts/{name}.cu",
-                                            SKELETONS / f"{name}.cu")
-        self.each(judge)
 
     def test_every_kind_is_explained_and_used(self):
         kinds = told()["kinds"]
@@ -126,7 +119,7 @@ class Hunts(unittest.TestCase):
             self.assertTrue(gone + come)
             self.assertLessEqual(len(gone) + len(come), MOST_LINES, (gone, come))
             # Where a line is to be put in, the hunt's neighbour of it is what can be named.
-            for text in ((folder / f"{name}.cu").read_text() for folder in (SKELETONS, MENDED)):
+            for text in ((folder / f"{name}.cu").read_text() for folder in (STARTS, MENDED)):
                 self.assertNotRegex(text, r"(?i)\b(todo|bug|wrong|fixme|mended)\b")
                 self.assertLessEqual(len(text.splitlines()), 65)
         self.each(judge)

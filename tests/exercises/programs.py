@@ -29,7 +29,7 @@ NAMED_CASE = re.compile(r"// Wrong\. Fails: (.+)\n")
 
 
 def exercises():
-    return sorted(p.name for p in (ROOT / "exercises").glob("[0-9][0-9]_*") if any(p.glob("*.cu")))
+    return sorted(p.parent.name for p in (ROOT / "exercises").glob("[0-9][0-9]_*/start.cu"))
 
 
 def file_of(exercise):
@@ -50,8 +50,8 @@ def others(exercise):
 
 def source_of(exercise, program):
     """As the repository names its file; of an edit as it would name it."""
-    if program == "skeleton":  # the student's own file may be right by now
-        return f"exercises/{exercise}/.skeleton/{file_of(exercise)}"
+    if program == "skeleton":
+        return f"exercises/{exercise}/start.cu"
     if program == "solution":
         return f"solutions/{exercise}/{file_of(exercise)}"
     return f"tests/exercises/{exercise}/{program}.cu"

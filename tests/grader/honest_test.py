@@ -24,7 +24,7 @@ with_wrong_ones = False
 
 
 def honest_files():
-    files = [*ROOT.glob("exercises/*/.skeleton/*.cu"), *ROOT.glob("solutions/*/*.cu"),
+    files = [*ROOT.glob("exercises/*/start.cu"), *ROOT.glob("exercises/hunts/start/*.cu"), *ROOT.glob("solutions/*/*.cu"),
              *ROOT.glob("tests/exercises/[0-9]*/right_*.cu")]
     if with_wrong_ones:
         files += (file_with(build, source_of(exercise, program)) for exercise in exercises()

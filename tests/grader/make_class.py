@@ -123,7 +123,7 @@ def pack(folder, student, one):
         return write_all({own: content, "README.txt": b"my work\n"})
     if packed == "course":
         skeleton = (ROOT / source_of(exercise, "skeleton")).read_bytes()
-        return write_all({f"halo/exercises/{own}": content, f"halo/exercises/{exercise}/.skeleton/{file}": skeleton})
+        return write_all({f"halo/exercises/{own}": content, f"halo/exercises/{exercise}/start.cu": skeleton})
     if packed == "zip":
         return write(f"{student}.zip", zip_of({file: content, f"__MACOSX/._{file}": b"\0\5"}))
     if packed == "deep.zip":

@@ -323,8 +323,7 @@ class SubmittedProgram {
     }
     compiled.translated = text_of_file(translation, true);
     compiled.root = build_.source().string();
-    compiled.is_program =
-        text_of_file(exercise_.skeleton()).find("\nint main(") != std::string::npos;
+    compiled.is_program = exercise_.start_text().find("\nint main(") != std::string::npos;
     if (run.ended.good() && reason.empty()) {
       const Limited listed =
           run_compiler(grader::symbols_command(object), words, progress, "looking at");

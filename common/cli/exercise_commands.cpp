@@ -21,7 +21,9 @@ int run_hint(const BuildFolder& build, const std::string& exercise, bool all) {
 int run_show(const BuildFolder& build, const std::string& exercise, bool beside) {
   const Exercises exercises(build.source());
   const ProgressFile progress(exercises.folder());
-  const Help help = solution_for(exercises.find(exercise), progress, beside);
+  const Exercise& asked = exercises.find(exercise);
+  if (beside) std::fputs(asked.begin().c_str(), stderr);
+  const Help help = solution_for(asked, progress, beside);
   std::fputs(help.text.c_str(), help.given ? stdout : stderr);
   return help.given ? 0 : 1;
 }

@@ -61,7 +61,13 @@ std::string title_of(const fs::path& folder, const std::string& name) {
 
 Exercise exercise_in(const fs::path& folder) {
   const std::string name = folder.filename().string();
-  return {name, name.substr(0, 2), title_of(folder, name), folder, kernels_in(folder)};
+  Exercise exercise = {name, name.substr(0, 2), title_of(folder, name), folder, kernels_in(folder)};
+  exercise.start = folder / "start.cu";
+  const auto is_start = std::erase(exercise.sources, exercise.start);
+  if (is_start > 0 && exercise.sources.empty()) {
+    exercise.sources = {folder / exercise.file_name()};
+  }
+  return exercise;
 }
 
 fs::path solutions_of(const fs::path& exercise) {
@@ -87,8 +93,7 @@ bool is_meant(const Exercise& exercise, const std::string& typed) {
 fs::path Exercise::source() const {
   if (sources.size() == 1) return sources.front();
   if (sources.empty()) {
-    throw WrongUse(path_of(folder) + " has no .cu file: ./halo reset " + number +
-                   " brings back the one to begin with");
+    throw WrongUse(path_of(start) + " is missing: take it again from where you have the course");
   }
   throw WrongUse(path_of(folder) + " has more than one .cu file, " +
                  sources[0].filename().string() + " and " + sources[1].filename().string() +
@@ -99,11 +104,22 @@ std::string Exercise::path_of(const fs::path& file) const {
   return file.lexically_relative(folder.parent_path().parent_path()).string();
 }
 
-fs::path Exercise::skeleton() const {
-  const std::vector<fs::path> files = kernels_in(folder / ".skeleton");
-  if (files.size() == 1) return files.front();
-  throw WrongUse(path_of(folder / ".skeleton") +
-                 " has no .cu file: take it again from where you have the course");
+std::string Exercise::start_text() const {
+  if (fs::exists(start)) return text_of_file(start);
+  throw WrongUse(path_of(start) + " is missing: take it again from where you have the course");
+}
+
+std::string Exercise::begin() const {
+  std::string made;
+  const auto make = [&](const fs::path& from, const fs::path& file) {
+    if (fs::exists(file) || !fs::exists(from)) return;
+    data::write_file(file.string(), text_of_file(from));
+    made += made.empty() ? path_of(file) : ", " + file.filename().string();
+  };
+  make(start, source());
+  make(folder / "start_predictions.txt", predictions());
+  make(folder / "start_answers.md", answers());
+  return made.empty() ? "" : "made for you to edit: " + made + "\n";
 }
 
 bool Exercise::has_solution() const { return kernels_in(solutions_of(folder) / name).size() == 1; }

@@ -13,16 +13,24 @@ struct Exercise {
   std::string number;  // 04
   std::string title;   // "Tile and halo": the first line of its README.md
   std::filesystem::path folder;
-  std::vector<std::filesystem::path> sources;  // its .cu files
-  std::string check = {};     // the check that it shares with others; empty: one of its name
-  std::string contract = {};  // which that check is to go by; empty: it has one only
+  // The student's .cu files; before there is one, where it will be.
+  std::vector<std::filesystem::path> sources;
+  std::string check = {};            // the check that it shares with others; empty: one of its name
+  std::string contract = {};         // which that check is to go by; empty: it has one only
+  std::filesystem::path start = {};  // what the student's .cu file is made from
 
-  /// The one .cu file. Throws WrongUse, one line that says what to do, if there is none or are several.
+  /// "tile_and_halo.cu": what the student's file is called, here and where it is handed in.
+  std::string file_name() const { return name.substr(3) + ".cu"; }
+  /// The student's one .cu file, which may not be made yet. Throws WrongUse, one line that says what to do, if there
+  /// can be none or are several.
   std::filesystem::path source() const;
   /// "exercises/04_tile_and_halo/tile_and_halo.cu": as the repository names one of its files.
   std::string path_of(const std::filesystem::path& file) const;
-  /// The file with which the student began. Throws WrongUse if this copy of the course has none.
-  std::filesystem::path skeleton() const;
+  /// The text of `start`. Throws WrongUse if this copy of the course has none.
+  std::string start_text() const;
+  /// Makes those of the student's files that are not there: the source, predictions and answers. Returns a line that names
+  /// them, empty if all were there. Throws data::NotWritten.
+  std::string begin() const;
   /// Throws CannotRun if this copy of the course has none.
   std::filesystem::path solution() const;
 

@@ -208,7 +208,7 @@ int run_grade(const BuildFolder& build, const GradeOptions& options) {
   PrivateFolder folder;
   std::vector<grader::Wanted> wanted;
   for (const Assignment::Exercise& one : assignment.exercises) {
-    wanted.push_back({one.name, exercises.find(one.name).skeleton().filename().string()});
+    wanted.push_back({one.name, exercises.find(one.name).file_name()});
   }
   std::vector<grader::HandedIn> handed_in;
   try {

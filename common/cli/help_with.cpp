@@ -171,18 +171,14 @@ Help solution_for(const Exercise& exercise, const ProgressFile& progress, bool b
 }
 
 Help begin_again(const Exercise& exercise) {
-  const fs::path skeleton = exercise.skeleton();
-  const std::string text = text_of_file(skeleton);
-  const fs::path file =
-      exercise.sources.empty() ? exercise.folder / skeleton.filename() : exercise.source();
+  const std::string text = exercise.start_text();
+  const fs::path file = exercise.source();
   const std::string name = exercise.path_of(file);
-  if (!exercise.sources.empty() && text_of_file(file) == text) {
-    return {true, name + " is as it was at the beginning\n"};
-  }
-  if (exercise.sources.empty()) {
+  if (!fs::exists(file)) {
     data::write_file(file.string(), text);
     return {true, name + " is there again\n"};
   }
+  if (text_of_file(file) == text) return {true, name + " is as it was at the beginning\n"};
   const fs::path copy = keep_copy(file);
   try {
     data::write_file(file.string(), text);

@@ -88,8 +88,7 @@ int judge_claim(const Hunts& hunts, const Hunt& hunt, const ProgressFile& progre
                    data::did_you_mean(options.kind, names) + " (" + joined_kinds(hunts) + ")");
   }
   const HuntAnswer answer = hunts.answer_of(hunt);
-  const std::vector<int> lines =
-      changed_lines(text_of_file(hunt.pristine), text_of_file(hunt.mended));
+  const std::vector<int> lines = changed_lines(text_of_file(hunt.start), text_of_file(hunt.mended));
   const bool line = std::find(lines.begin(), lines.end(), options.line) != lines.end();
   const bool kind = answer.kind == options.kind;
   bool over = false;
@@ -162,10 +161,11 @@ int run_hunt(const BuildFolder& build, const HuntOptions& options) {
   if (options.kinds) return list_kinds(hunts, table);
   if (options.hunt.empty()) return list_hunts(hunts, records);
   const Hunt& hunt = hunts.find(options.hunt);
+  std::fputs(hunt.as_exercise().begin().c_str(), stderr);
   if (options.line > 0 || !options.kind.empty()) {
     return judge_claim(hunts, hunt, progress, options, table);
   }
-  if (text_of_file(hunt.file) == text_of_file(hunt.pristine)) {
+  if (text_of_file(hunt.file) == text_of_file(hunt.start)) {
     show_hunt(hunt, hunt.as_exercise(), hunts, table);
     return 0;
   }

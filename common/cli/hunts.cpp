@@ -44,6 +44,7 @@ Exercise Hunt::as_exercise() const {
   exercise.sources = {file};
   exercise.check = "hunts";
   exercise.contract = contract;
+  exercise.start = start;
   return exercise;
 }
 
@@ -65,7 +66,7 @@ Hunts::Hunts(const fs::path& root) : root_(root) {
       hunt.contract = one.get<std::string>("contract");
       hunt.symptom = one.get<std::string>("symptom");
       hunt.file = folder / (hunt.name + ".cu");
-      hunt.pristine = folder / ".skeleton" / (hunt.name + ".cu");
+      hunt.start = folder / "start" / (hunt.name + ".cu");
       hunt.mended = root / "solutions" / "hunts" / (hunt.name + ".cu");
       all_.push_back(std::move(hunt));
     }

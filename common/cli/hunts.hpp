@@ -20,13 +20,13 @@ struct HuntAnswer {
 };
 
 struct Hunt {
-  std::string name;                // 01_signal
-  std::string number;              // 01
-  std::string contract;            // what its kernel computes, as the check knows it
-  std::string symptom;             // what its user reports
-  std::filesystem::path file;      // the student's
-  std::filesystem::path pristine;  // as it was
-  std::filesystem::path mended;    // may not be there
+  std::string name;              // 01_signal
+  std::string number;            // 01
+  std::string contract;          // what its kernel computes, as the check knows it
+  std::string symptom;           // what its user reports
+  std::filesystem::path file;    // the student's, made from `start`
+  std::filesystem::path start;   // as it was
+  std::filesystem::path mended;  // may not be there
 
   /// As an exercise with this file, for an attempt at mending it.
   Exercise as_exercise() const;

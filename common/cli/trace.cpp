@@ -272,6 +272,7 @@ int run_trace(const BuildFolder& build, const TraceOptions& options) {
       }
       const Exercises exercises(build.source());
       const Exercise& exercise = exercises.find(options.what);
+      std::fputs(exercise.begin().c_str(), stderr);
       prepare_exercise(build, exercise, choose_exercise_backend(build, "sim"));
       title = exercise.number + " " + exercise.title + ", your file";
       name = exercise.name + "-yours";

@@ -18,6 +18,7 @@ int run_try(const BuildFolder& build, const TryOptions& options) {
     std::printf("all exercises are passed: ./halo progress\n");
     return 0;
   }
+  std::fputs(exercise->begin().c_str(), stderr);
   text_of_file(exercise->source());  // before anything is built for it
   const std::string backend = choose_exercise_backend(build, options.on);
   if (options.ask) {

@@ -152,6 +152,7 @@ class Watch {
     const Exercise* const first = options_.exercise.empty() ? first_not_passed(exercises_, records)
                                                             : &exercises_.find(options_.exercise);
     if (first == nullptr) return all_are_passed();
+    make_files(*first);
     text_of_file(first->source());  // before anything is built for it
     backend_ = choose_exercise_backend(build_, options_.on);
     std::error_code failed;
@@ -181,12 +182,20 @@ class Watch {
  private:
   // ---- The exercise ----
 
+  void make_files(const Exercise& exercise) {
+    const std::string made = exercise.begin();
+    if (made.empty()) return;
+    notice_ = made;
+    is_notice_new_ = true;
+  }
+
   void begin(const Exercise& exercise) {
     exercise_ = &exercise;
     judged_.reset();
     screen_.clear();
     is_passed_ = false;
     keys_.pause();
+    make_files(exercise);
     if (options_.ask) ask_predictions(exercise, progress_.read(exercise.name));
     if (watch_stop != 0) throw Interrupted{watch_stop};
     prepare_exercise(build_, exercise, backend_);
@@ -399,7 +408,7 @@ class Watch {
   std::string screen_;  // the verdict
   std::string aside_;   // what was asked for by a key, in its place
   std::string state_;   // "saved 14:02:11, judged in 1.9 s"
-  std::string notice_;  // what a reset has done; stays for one verdict
+  std::string notice_;  // which files were made, or what a reset has done; stays for one verdict
   bool is_notice_new_ = false;
   char pending_ = 0;  // a key that has not been pressed, as it were
   char last_key_ = 0;

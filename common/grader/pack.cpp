@@ -68,6 +68,8 @@ constexpr Rule kStudents[] = {
     // The course.
     {"common/*", true},
     {"docs/*", true},
+    {"exercises/.gitignore",
+     false},  // a copy is the student's own, and what is written in it with it
     {"exercises/*", true},
     {"stages/*", true},
     {"halo", true},
@@ -111,16 +113,6 @@ std::string ask_git(const fs::path& root, std::vector<std::string> words) {
                     (ended.started ? last_line(ended.err) : ended.err));
   }
   return ended.out;
-}
-
-// exercises/04_tile_and_halo/.skeleton/tile_and_halo.cu, of the file that a student edits.
-std::string skeleton_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  if (!path.starts_with("exercises/") || !path.ends_with(".cu") || slash == std::string::npos ||
-      path.find("/.skeleton/") != std::string::npos) {
-    return "";
-  }
-  return path.substr(0, slash) + "/.skeleton" + path.substr(slash);
 }
 
 const PackedFile* find(const Pack& pack, const std::string& path) {
@@ -335,12 +327,11 @@ Pack course_files(const fs::path& root) {
   std::vector<std::string> paths;
   if (fs::exists(root / ".git")) {
     paths = parts_of(ask_git(root, {"ls-files", "-z"}), '\0');
-    // Their .cu files are taken from .skeleton; of the others there is no other copy.
-    const std::string changed =
-        ask_git(root, {"status", "--porcelain", "--untracked-files=no", "-z", "--", "exercises"});
-    for (const std::string& line : parts_of(changed, '\0')) {
-      const std::string path = line.size() > 3 ? line.substr(3) : line;
-      if (!skeleton_of(path).empty()) continue;
+    const std::vector<std::string> changed = parts_of(
+        ask_git(root, {"status", "--porcelain", "--untracked-files=no", "-z", "--", "exercises"}),
+        '\0');
+    if (!changed.empty()) {
+      const std::string path = changed[0].substr(std::min<std::size_t>(3, changed[0].size()));
       throw DataError(data::printable(path) +
                       " is not as git has it: commit it, or put it back (git checkout " +
                       data::printable(path) + ")");
@@ -380,10 +371,6 @@ Pack student_copy(const Pack& course) {
   for (const PackedFile& file : course) {
     if (!is_for_students(file.path)) continue;
     copy.push_back(file);
-    // Whoever packs may have solved it.
-    if (const PackedFile* begins = find(course, skeleton_of(file.path))) {
-      copy.back().content = begins->content;
-    }
   }
   for (PackedFile& file : copy) {
     if (file.path.ends_with(".md")) file.content = unlinked(file, course, copy);

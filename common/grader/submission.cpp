@@ -385,6 +385,7 @@ class Chooser {
     const Name name = split_name(entry.path);
     if (name.file.empty() || is_left(name)) return;
     if (!archive_ending(name.file).empty() && entry.is_file) archives_.push_back(entry.path);
+    if (is_start(name)) return;
     std::vector<std::pair<std::size_t, Rank>> of;
     for (std::size_t i = 0; i < wanted_.size(); ++i) {
       if (const auto rank = rank_of(name, wanted_[i], all_files_)) of.emplace_back(i, *rank);
@@ -412,21 +413,21 @@ class Chooser {
   const std::vector<std::string>& archives() const { return archives_; }
   bool any() const {
     return std::any_of(found_.begin(), found_.end(),
-                       [](const Found& found) { return best(found); });
+                       [&](const Found& found) { return !best(found).empty(); });
   }
 
   std::vector<HandedIn> write(const fs::path& to) const {
     std::vector<HandedIn> all;
     for (std::size_t i = 0; i < wanted_.size(); ++i) {
-      const std::vector<Candidate>* const files = best(found_[i]);
-      if (files == nullptr) continue;
+      const std::vector<Candidate> files = best(found_[i]);
+      if (files.empty()) continue;
       HandedIn& one = all.emplace_back();
       one.exercise = wanted_[i].exercise;
-      const Candidate& file = files->front();
-      if (files->size() > 1) {
+      const Candidate& file = files.front();
+      if (files.size() > 1) {
         // In an order that is not the archive's.
         std::vector<std::string> paths;
-        for (const Candidate& each : *files) paths.push_back(each.path);
+        for (const Candidate& each : files) paths.push_back(each.path);
         std::sort(paths.begin(), paths.end());
         one.refusal = std::to_string(paths.size()) + " files may be meant, " +
                       data::quoted(paths[0]) + " and " + data::quoted(paths[1]) + ": hand in one";
@@ -451,15 +452,42 @@ class Chooser {
  private:
   static constexpr std::uint64_t kHeld = 64u << 20;
 
-  static const std::vector<Candidate>* best(const Found& found) {
-    for (const auto& files : found.files) {
-      if (!files.empty()) return &files;
+  // Whether it is what the course gives to begin an exercise with, which tells where a copy of the course lies.
+  bool is_start(const Name& name) {
+    const std::size_t count = name.folders.size();
+    const auto is_exercise = [&](const Wanted& one) {
+      return lower(name.folders.back()) == lower(one.exercise);
+    };
+    if (lower(name.file) != "start.cu" || count < 2 ||
+        lower(name.folders[count - 2]) != "exercises" ||
+        std::none_of(wanted_.begin(), wanted_.end(), is_exercise)) {
+      return false;
     }
-    return nullptr;
+    std::string course;
+    for (std::size_t i = 0; i + 2 < count; ++i) course += name.folders[i] + "/";
+    courses_.insert(course);
+    return true;
+  }
+
+  // Of a copy of the course, only what is in exercises may be the student's.
+  bool is_of_course(const Candidate& file) const {
+    const std::string folder = folder_of(file.path);
+    return std::any_of(courses_.begin(), courses_.end(), [&](const std::string& course) {
+      return folder.starts_with(course + "solutions/") || folder.starts_with(course + "tests/");
+    });
+  }
+
+  std::vector<Candidate> best(const Found& found) const {
+    for (std::vector<Candidate> files : found.files) {
+      std::erase_if(files, [&](const Candidate& file) { return is_of_course(file); });
+      if (!files.empty()) return files;
+    }
+    return {};
   }
 
   const std::vector<Wanted>& wanted_;
   std::set<std::string> all_files_;
+  std::set<std::string> courses_;  // folders of copies of the course, each with a / behind it
   std::vector<Found> found_;
   std::map<std::string, std::string> predictions_;  // by their folder
   std::vector<std::string> archives_;

@@ -53,18 +53,21 @@ fs::path FakeCourse::source(const std::string& name) const {
 }
 
 fs::path FakeCourse::add(const std::string& name, const std::string& title) {
-  const std::string skeleton = "// " + title + "\n// TODO\n";
-  write_text(source(name), skeleton);
-  write_text(file(name, ".skeleton/" + name.substr(3) + ".cu"), skeleton);
+  const auto begun = [&](const fs::path& student, const std::string& start,
+                         const std::string& text) {
+    write_text(file(name, start), text);
+    write_text(student, text);
+  };
+  begun(source(name), "start.cu", "// " + title + "\n// TODO\n");
   write_text(file(name, "README.md"),
              "# " + name.substr(0, 2) + " \xC2\xB7 " + title + "\n\nThe task.\n");
   write_text(file(name, "hints.md"),
              "# Hints\n\n## 1\n\nThink.\n\n## 2\nThink harder.\n\n## 3\nIt is the halo.\n");
-  write_text(file(name, "predictions.txt"),
-             "# How many cells?\ncells_a_block =\n# How many barriers?\nbarriers =\n");
-  write_text(file(name, "answers.md"),
-             "# Answers\n\n1. Why?\n\n   (your answer, two sentences)\n\n2. What if?\n\n   (your "
-             "answer)\n");
+  begun(file(name, "predictions.txt"), "start_predictions.txt",
+        "# How many cells?\ncells_a_block =\n# How many barriers?\nbarriers =\n");
+  begun(file(name, "answers.md"), "start_answers.md",
+        "# Answers\n\n1. Why?\n\n   (your answer, two sentences)\n\n2. What if?\n\n   (your "
+        "answer)\n");
   write_text(root_ / "solutions" / name / (name.substr(3) + ".cu"), "// " + title + "\n// RIGHT\n");
   set_check(name, "if grep -q RIGHT \"$2\"; then\n  cat '" +
                       told(name + "-right", right_marks(name)).string() +

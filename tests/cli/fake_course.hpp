@@ -18,7 +18,7 @@ class FakeCourse {
   FakeBuild build;
   const std::filesystem::path& root() const { return root_; }
 
-  /// An exercise with all its files and a solution. Its check finds a file right that has the word RIGHT.
+  /// An exercise that was begun, with all its files and a solution. Its check finds a file right that has the word RIGHT.
   std::filesystem::path add(const std::string& name, const std::string& title);
   /// The student's file of an exercise.
   std::filesystem::path source(const std::string& name) const;

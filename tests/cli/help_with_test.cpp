@@ -146,15 +146,26 @@ TEST_CASE("reset: the skeleton is back, and every file of the student's is kept"
   CHECK(read_file(source) == skeleton);
 }
 
+TEST_CASE("show: beside it stands what there is to begin with, if nobody has begun") {
+  FakeCourse course;
+  const fs::path source = course.add(kTile, "Tile and halo");
+  fs::remove(source);
+  course.halo({"show", "04", "--beside"});
+  const Ended shown = course.halo({"show", "04", "--beside"});
+  CHECK(shown.status == 0);
+  CHECK_THAT(shown.out, contains("-// TODO") && contains("+// RIGHT"));
+  CHECK(read_file(source) == read_file(course.file(kTile, "start.cu")));
+}
+
 TEST_CASE("reset: what cannot be kept is not touched") {
   FakeCourse course;
   const fs::path source = course.add(kTile, "Tile and halo");
   write_text(source, "mine");
-  SECTION("no skeleton") {
-    fs::remove_all(course.file(kTile, ".skeleton"));
+  SECTION("nothing to begin with") {
+    fs::remove(course.file(kTile, "start.cu"));
     const Ended ended = course.halo({"reset", "04"});
     require_one_line(ended, 2);
-    CHECK_THAT(ended.err, contains(".skeleton"));
+    CHECK_THAT(ended.err, contains("exercises/04_tile_and_halo/start.cu is missing"));
   }
   SECTION("no room for the copy") {
     const std::vector<std::string> halo = course.build.command({"reset", "04"}, {}, course.root());

@@ -25,9 +25,8 @@ struct HuntFixture {
                    {"name": "07_softmax", "contract": "softmax", "symptom": "Rows are nan."},
                    {"name": "08_sum", "contract": "sum", "symptom": "Too small."}]})");
     write_text(file, kHunt);
-    write_text(exercises / ".skeleton/07_softmax.cu", kHunt);
-    write_text(exercises / "08_sum.cu", kHunt);
-    write_text(exercises / ".skeleton/08_sum.cu", kHunt);
+    write_text(exercises / "start/07_softmax.cu", kHunt);
+    write_text(exercises / "start/08_sum.cu", kHunt);
     write_text(solutions / "07_softmax.cu", kMended);
     write_text(solutions / "answers.json",
                R"([{"name": "07_softmax", "kind": "race", "found_by": "race",
@@ -62,7 +61,14 @@ TEST_CASE_METHOD(HuntFixture, "hunt: one shows its file, what its user says and 
   CHECK_THAT(ended.out, contains("exercises/hunts/07_softmax.cu") &&
                             contains("its user says: Rows are nan.") &&
                             contains("kinds: race, guard"));
+  CHECK(ended.err.empty());
   CHECK(!fs::exists(course.progress()));
+}
+
+TEST_CASE_METHOD(HuntFixture, "hunt: its file is made when it is asked for, once") {
+  CHECK(course.halo({"hunt", "8"}).err == "made for you to edit: exercises/hunts/08_sum.cu\n");
+  CHECK(read_file(file.parent_path() / "08_sum.cu") == kHunt);
+  CHECK(course.halo({"hunt", "8"}).err.empty());
 }
 
 TEST_CASE_METHOD(HuntFixture,

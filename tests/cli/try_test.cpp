@@ -302,12 +302,59 @@ TEST_CASE_METHOD(TryFixture, "try: what a backend cannot judge is no failure, an
   CHECK_THAT(read_file(course.progress()), !contains("passed"));
 }
 
+TEST_CASE_METHOD(TryFixture,
+                 "try: the first one makes the student's files and leaves alone what is there") {
+  const fs::path predictions = course.file(kTile, "predictions.txt");
+  fs::remove(source);
+  fs::remove(predictions);
+  write_text(course.file(kTile, "answers.md"), "mine");
+  const Ended first = course.halo({"try", "04"});
+  CHECK(first.status == 1);
+  CHECK(first.err ==
+        "made for you to edit: exercises/04_tile_and_halo/tile_and_halo.cu, predictions.txt\n");
+  CHECK(read_file(source) == read_file(course.file(kTile, "start.cu")));
+  CHECK(read_file(predictions) == read_file(course.file(kTile, "start_predictions.txt")));
+  CHECK(read_file(course.file(kTile, "answers.md")) == "mine");
+  write_text(source, "RIGHT");
+  const Ended second = course.halo({"try", "04"});
+  CHECK(second.status == 0);
+  CHECK(second.err.empty());
+  CHECK(read_file(source) == "RIGHT");
+}
+
+TEST_CASE_METHOD(TryFixture, "try: git sees nothing of what the student has") {
+  const auto git = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"git", "-C", course.root().string(), "-c", "user.name=a", "-c",
+                                 "user.email=a@b.c"});
+    return run_program(words);
+  };
+  if (!git({"init", "-q"}).good()) {
+    WARN("no git here");
+    return;
+  }
+  for (const std::string name : {".gitignore", "exercises/.gitignore"}) {
+    write_text(course.root() / name, read_file(required_variable("HALO_ROOT") + "/" + name));
+  }
+  for (const std::string name : {"predictions.txt", "answers.md", "tile_and_halo.cu"}) {
+    fs::remove(course.file(kTile, name));
+  }
+  REQUIRE(git({"add", "exercises", ".gitignore"}).good());
+  REQUIRE(git({"commit", "-qm", "The course"}).good());
+  CHECK(course.halo({"try", "04"}).status == 1);
+  write_text(source, "RIGHT");
+  CHECK(course.halo({"try", "04"}).status == 0);
+  CHECK(course.halo({"reset", "04"}).status == 0);
+  CHECK(fs::exists(source.string() + ".1"));
+  CHECK(git({"status", "--porcelain", "--", "exercises"}).out.empty());
+}
+
 TEST_CASE_METHOD(TryFixture, "try: a folder that is not in order is one line") {
-  SECTION("no .cu") {
+  SECTION("no .cu, and none to begin with") {
     fs::remove(source);
+    fs::remove(course.file(kTile, "start.cu"));
     const Ended ended = course.halo({"try", "04"});
     require_one_line(ended, 2);
-    CHECK_THAT(ended.err, contains("exercises/04_tile_and_halo has no .cu file: ./halo reset 04"));
+    CHECK_THAT(ended.err, contains("exercises/04_tile_and_halo/start.cu is missing"));
   }
   SECTION("two .cu; an editor's hidden one does not count") {
     write_text(course.file(kTile, ".#x.cu"), "x");
@@ -392,6 +439,7 @@ TEST_CASE_METHOD(TryFixture, "try: answers for a human are counted until they ar
              contains("1 question for a human waits"));
   CHECK_THAT(says("1. Why?\n   So.\n2. What if?\n   Then.\n"), !contains("human"));
   fs::remove(course.file(kTile, "answers.md"));
+  fs::remove(course.file(kTile, "start_answers.md"));
   CHECK_THAT(course.halo({"try", "04"}).out, !contains("human"));
 }
 

@@ -1,11 +1,13 @@
 """The course of exercises holds together: each skeleton compiles and fails, each solution has all points,
 other right programs pass, wrong ones fail where they should, and every exercise has its pages.
 
-usage: course_test.py BUILD/tests/exercises [--on gpu] [--table FILE] [unittest's options]
+usage: course_test.py BUILD/tests/exercises [--sample] [--on gpu] [--table FILE] [unittest's options]
 
---on gpu compiles the solutions and the right ones with nvcc and runs them on the GPU, where nothing is
+--sample takes of each exercise the skeleton, the solution, one other right program, and a wrong one for each kind of case
+that one names. --on gpu compiles the solutions and the right ones with nvcc and runs them on the GPU, where nothing is
 counted or searched: only whether they are right, and how long they take. --table writes what each program
 scored to a JSON file, from which the pages' table is made."""
+import collections
 import concurrent.futures
 import datetime
 import json
@@ -17,8 +19,8 @@ import sys
 import threading
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-HERE = ROOT / "tests" / "exercises"
+from programs import ROOT, edited, exercises, fails_of, file_of, others, program_of, source_of
+
 REGION = re.compile(r"^ *// TODO (\d+):.*?^ *// END \1$\n", re.M | re.S)
 CASE_POINTS = 90  # and 10 for what was predicted
 SEED = "20240607"
@@ -28,38 +30,24 @@ HIDDEN_POINTS = 30
 build = pathlib.Path(".")
 on = "sim"
 table = None
+sample = False
 results = {}
+not_made = {}  # why
+left_out = collections.Counter()
 
 
-def exercises():
-    return sorted(p.name for p in (ROOT / "exercises").glob("[0-9][0-9]_*") if any(p.glob("*.cu")))
-
-
-def file_of(exercise):
-    return exercise[3:] + ".cu"
-
-
-def others(exercise):
-    return sorted(p.stem for p in (HERE / exercise).glob("*.cu"))
-
-
-def source_of(exercise, program):
-    if program == "skeleton":  # the student's own file may be right by now
-        return f"exercises/{exercise}/.skeleton/{file_of(exercise)}"
-    if program == "solution":
-        return f"solutions/{exercise}/{file_of(exercise)}"
-    return f"tests/exercises/{exercise}/{program}.cu"
-
-
-def compile_for_gpu(exercise, program):
-    """Meson makes the simulator's programs; those for a GPU are made here."""
-    words = json.loads((build / "../../common/exercise/compilers.json").read_text())["gpu"]
-    names = {"{source}": str(ROOT / source_of(exercise, program)),
-             "{program}": str(build / f"{exercise}-{program}")}
-    done = subprocess.run([names.get(word, word) for word in words], stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True)
-    if done.returncode != 0:
-        raise RuntimeError(f"{source_of(exercise, program)}: {done.stdout}")
+def chosen(exercise):
+    """The programs that are tried. Counts those that are left out."""
+    tried = others(exercise)
+    if sample:
+        cases = run_check(build / f"check-{exercise}", None, None, ["--describe"])["cases"]
+        first = {}
+        for name in tried:
+            fails = fails_of(exercise, name) if name.startswith("wrong_") else None
+            first.setdefault(cases[fails]["category"] if fails in cases else name.split("_")[0], name)
+        left_out.update(name.split("_")[0] for name in tried if name not in first.values())
+        tried = sorted(first.values())
+    return ["skeleton", "solution", *tried]
 
 
 def check(exercise, program):
@@ -68,8 +56,8 @@ def check(exercise, program):
     cases = [named.replace(",", "\\,")] if named else []
     if on == "sim" and (program == "solution" or program.startswith("right_")):
         cases += ["--hidden", ASSIGNMENT]
-    return run_check(build / f"check-{exercise}", build / f"{exercise}-{program}",
-                     source_of(exercise, program), cases)
+    source = source_of(exercise, program)
+    return run_check(build / f"check-{exercise}", program_of(build.parent.parent, source, on), source, cases)
 
 
 def run_check(of_exercise, program, source, more=()):
@@ -101,37 +89,25 @@ def run_check(of_exercise, program, source, more=()):
             "seconds": (datetime.datetime.now() - started).total_seconds()}
 
 
-def fails_of(exercise, program):
-    """The case that the first line of a wrong program names."""
-    first = (HERE / exercise / f"{program}.cu").read_text().splitlines()[0]
-    found = re.fullmatch(r"// Wrong\. Fails: (.+)", first)
-    return found.group(1) if found else None
-
-
-def require_begins_with(test, name, skeleton):
-    """In git, and where nobody learns: what lies in the folder, and what a student commits, is theirs."""
-    if (ROOT / "exercises" / "progress.json").exists():
-        test.skipTest("a student's copy")
-    begins = subprocess.run(["git", "-C", ROOT, "show", f"HEAD:{name}"], capture_output=True, text=True)
-    if begins.returncode != 0:
-        test.skipTest("no git here, or it does not know this file yet")
-    test.assertEqual(begins.stdout, skeleton.read_text(), f"copy {name} to .skeleton/")
-
-
 class Course(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        jobs = [(exercise, program) for exercise in exercises()
-                for program in ["skeleton", "solution", *others(exercise)]]
+        jobs = [(exercise, program) for exercise in exercises() for program in chosen(exercise)]
+
+        def tried(job):
+            try:
+                return check(*job)
+            except ValueError as error:
+                return str(error)
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            for job, result in zip(jobs, pool.map(lambda job: check(*job), jobs)):
-                results[job] = result
+            for job, result in zip(jobs, pool.map(tried, jobs)):
+                (not_made if isinstance(result, str) else results)[job] = result
 
     def each(self, kind, judge):
         """Calls judge(exercise, program, result) for all programs of a kind, at least one."""
-        chosen = [job for job in results if job[1] == kind or job[1].startswith(kind + "_")]
-        self.assertTrue(chosen, f"no {kind} was checked")
-        for exercise, program in chosen:
+        of_kind = [job for job in results if job[1] == kind or job[1].startswith(kind + "_")]
+        self.assertTrue(of_kind, f"no {kind} was checked")
+        for exercise, program in of_kind:
             with self.subTest(exercise=exercise, program=program):
                 judge(exercise, program, results[exercise, program])
 
@@ -147,6 +123,16 @@ class Course(unittest.TestCase):
             with self.subTest(exercise=exercise):
                 self.assertTrue((build / f"check-{exercise}").exists(),
                                 "not named in tests/exercises/meson.build")
+
+    def test_each_program_can_be_made(self):
+        for (exercise, program), why in sorted(not_made.items()):
+            with self.subTest(exercise=exercise, program=program):
+                self.fail(why)
+
+    def test_an_edit_that_does_not_fit_its_file_is_one_line(self):
+        edit = {"id": "wrong_gone", "file": source_of("04_tile_and_halo", "solution"), "find": "no such text", "replace": ""}
+        with self.assertRaisesRegex(ValueError, r"^solutions/\S+ has text 1 of the edit wrong_gone 0 times$"):
+            edited(edit)
 
     def test_a_skeleton_compiles_and_fails(self):
         def judge(_exercise, _program, result):
@@ -170,7 +156,10 @@ class Course(unittest.TestCase):
             self.assertIn(named, result["cases"])
             self.assertEqual(result["cases"][named]["outcome"], "FAIL")
             self.assertEqual(result["status"], 1, result["said"])
+            kinds.add(result["cases"][named]["category"])
+        kinds = set()
         self.each("wrong", judge)
+        self.assertEqual(kinds, {"correctness", "safety", "budget"})
 
     def test_the_answer_of_a_question_is_what_the_solution_counts(self):
         def judge(exercise, _program, result):
@@ -179,7 +168,7 @@ class Course(unittest.TestCase):
                 self.assertIn("counted", question)
                 self.assertAlmostEqual(question["counted"], question["answer"],
                                        delta=question["tolerance"] + 1e-9, msg=question["key"])
-            predictions = (ROOT / "exercises" / exercise / "predictions.txt").read_text()
+            predictions = (ROOT / "exercises" / exercise / "start_predictions.txt").read_text()
             self.assertEqual(re.findall(r"^(\w+) *=", predictions, re.M),
                              [question["key"] for question in result["questions"]])
         self.each("solution", judge)
@@ -207,8 +196,9 @@ class Course(unittest.TestCase):
 
     def test_what_a_hidden_case_says_of_a_wrong_program_tells_nothing_of_its_problems(self):
         def judge(exercise, program, _result):
-            result = run_check(build / f"check-{exercise}", build / f"{exercise}-{program}",
-                               source_of(exercise, program), ["--hidden", ASSIGNMENT])
+            source = source_of(exercise, program)
+            result = run_check(build / f"check-{exercise}", program_of(build.parent.parent, source), source,
+                               ["--hidden", ASSIGNMENT])
             for name, one in result["hidden"].items():
                 self.assertNotRegex(one.get("message", ""), r"[\d\[]", name)
                 self.assertNotIn("budget", one)
@@ -216,9 +206,8 @@ class Course(unittest.TestCase):
             groups = {row["variant"] for row in result["faults"]}
             self.assertFalse(groups & {*result["hidden"], "hidden"})
         failed = set()
-        chosen = ["00_first_program-wrong_no_guard", "04_tile_and_halo-wrong_small_tile",
-                  "05_shuffles-wrong_returns_early"]
-        for exercise, program in (one.split("-") for one in chosen):
+        for exercise, program in [("00_first_program", "wrong_no_guard"), ("04_tile_and_halo", "wrong_small_tile"),
+                                  ("05_shuffles", "wrong_returns_early")]:
             with self.subTest(exercise=exercise, program=program):
                 judge(exercise, program, None)
         self.assertTrue(failed, "none of them fails a hidden case")
@@ -241,16 +230,17 @@ class Course(unittest.TestCase):
                 self.assertEqual(*[REGION.sub(r"TODO \1\n", text) for text in texts])
                 self.assertNotIn("TODO", REGION.sub("", texts[0]))
 
-    def test_an_exercise_begins_with_its_skeleton(self):
-        for exercise in exercises():
-            with self.subTest(exercise=exercise):
-                require_begins_with(self, f"exercises/{exercise}/{file_of(exercise)}",
-                                    ROOT / source_of(exercise, "skeleton"))
-
-    def test_a_line_of_a_wrong_or_other_program_is_in_the_build(self):
-        for exercise in exercises():
-            named = re.findall(r"'(\w+)'", (HERE / exercise / "meson.build").read_text())
-            self.assertEqual(sorted(named), others(exercise))
+    def test_git_leaves_a_students_files_alone(self):
+        if not (ROOT / ".git").exists():
+            self.skipTest("no git here")
+        own = [f"exercises/{exercise}/{file}" for exercise in exercises()
+               for file in (file_of(exercise), "predictions.txt", "answers.md")]
+        own.append("exercises/hunts/01_signal.cu")
+        ignored = subprocess.run(["git", "-C", ROOT, "check-ignore", *own], capture_output=True, text=True)
+        self.assertEqual(ignored.stdout.splitlines(), own)
+        tracked = subprocess.run(["git", "-C", ROOT, "ls-files", "-ci", "--exclude-standard", "exercises"], capture_output=True,
+                                 text=True, check=True)
+        self.assertEqual(tracked.stdout, "")
 
     def test_each_exercise_has_its_pages(self):
         for exercise in exercises():
@@ -262,8 +252,8 @@ class Course(unittest.TestCase):
                 self.assertTrue(page.startswith(f"# {exercise[:2]} · "))
                 self.assertIn(file_of(exercise), page)
                 self.assertIn(f"./halo try {exercise[:2]}", page)
-                questions = [len(re.findall(r"^\d\. ", (ROOT / top / exercise / "answers.md").read_text(), re.M))
-                             for top in ("exercises", "solutions")]
+                questions = [len(re.findall(r"^\d\. ", (ROOT / file).read_text(), re.M)) for file in
+                             (f"exercises/{exercise}/start_answers.md", f"solutions/{exercise}/answers.md")]
                 self.assertEqual(questions, [2, 2])
                 pages = list((ROOT / "docs").glob(f"{exercise[:2]}_*.md"))
                 self.assertTrue(pages)
@@ -277,7 +267,7 @@ class OnGpu(unittest.TestCase):
                 for program in ["solution", *others(exercise)] if not program.startswith("wrong_")]
         self.assertTrue(jobs)
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            list(pool.map(lambda job: compile_for_gpu(*job), jobs))
+            list(pool.map(lambda job: program_of(build.parent.parent, source_of(*job), on), jobs))
         # One after the other: they are timed.
         for job in jobs:
             with self.subTest(exercise=job[0], program=job[1]):
@@ -286,6 +276,10 @@ class OnGpu(unittest.TestCase):
                 right = [one["outcome"] for one in result["cases"].values() if one["category"] == "correctness"]
                 self.assertTrue(right)
                 self.assertEqual(set(right), {"PASS"})
+
+
+def counted(counts):
+    return " and ".join(f"{count} {sort} program{'s' * (count > 1)}" for sort, count in sorted(counts.items()))
 
 
 def write_table(path):
@@ -308,11 +302,17 @@ if __name__ == "__main__":
         at = sys.argv.index("--table")
         table = pathlib.Path(sys.argv[at + 1])
         del sys.argv[at:at + 2]
+    if "--sample" in sys.argv:
+        sys.argv.remove("--sample")
+        sample = True
     if "--on" in sys.argv:
         at = sys.argv.index("--on")
         on = sys.argv[at + 1]
         del sys.argv[at:at + 2]
-    program = unittest.main(exit=False, defaultTest="OnGpu" if on == "gpu" else "Course")
-    if table and program.result.wasSuccessful():
+    tests = unittest.main(exit=False, defaultTest="OnGpu" if on == "gpu" else "Course")
+    if table and tests.result.wasSuccessful():
         write_table(table)
-    sys.exit(not program.result.wasSuccessful())
+    print(f"checked: {len(results)} programs of {len(exercises())} exercises")
+    if left_out:
+        print(f"left out: {counted(left_out)} (--all)")
+    sys.exit(not tests.result.wasSuccessful())

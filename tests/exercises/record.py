@@ -4,7 +4,7 @@ student waits from a save to a verdict.
 
 usage: record.py BUILD [GPU.json]
 
-BUILD is a build folder whose exercises are built (meson test -C BUILD exercises). GPU.json is what
+BUILD is a build folder whose exercises' checks are built (meson test -C BUILD exercises-all). GPU.json is what
 course_test.py --on gpu --table wrote on a machine with a GPU, with its name added as "machine"; without it the
 part that is there stays."""
 import datetime

@@ -4,7 +4,7 @@ each got what it should, whether a second run and two shards side by side say th
 
 usage: class_record.py BUILD [--jobs N] [--no-page] [OPTIONS of halo grade]
 
-BUILD is a build folder whose exercises are built (meson test -C BUILD exercises). N is 2 if left out. Ends with 1 if anything
+BUILD is a build folder whose exercises are built (meson test -C BUILD exercises-all). N is 2 if left out. Ends with 1 if anything
 is not as it should be."""
 import collections
 import datetime

@@ -17,7 +17,7 @@ import zipfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 EXERCISE, FILE = "04_tile_and_halo", "tile_and_halo.cu"
 SOLUTION = ROOT / "solutions" / EXERCISE / FILE
-SKELETON = ROOT / "exercises" / EXERCISE / ".skeleton" / FILE
+SKELETON = ROOT / "exercises" / EXERCISE / "start.cu"
 
 halo = build = None
 

@@ -12,8 +12,11 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "exercises"))
+from programs import source_of, text_of
+
 EXERCISE, FILE = "04_tile_and_halo", "tile_and_halo.cu"
-OTHER = ROOT / "tests" / "exercises" / EXERCISE
+WRONG = text_of(source_of(EXERCISE, "wrong_small_tile"))
 
 halo = build = None
 
@@ -45,7 +48,7 @@ def right_predictions():
     with os.fdopen(tell) as lines:
         head = next(one for one in [json.loads(line) for line in lines] if "questions" in one)
     assert process.wait() == 0
-    text = (ROOT / "exercises" / EXERCISE / "predictions.txt").read_text()
+    text = (ROOT / "exercises" / EXERCISE / "start_predictions.txt").read_text()
     for question in head["questions"]:
         text = re.sub(rf"^({question['key']} *=).*$", rf"\1 {question['answer']}", text, flags=re.M)
     return text
@@ -79,11 +82,10 @@ class Grades(unittest.TestCase):
         self.assertIn(result["sandbox"], ("namespaces", "confined", "limits"))
 
     def test_a_grade_is_the_same_twice_and_whatever_the_file_is_called(self):
-        wrong = OTHER / "wrong_small_tile.cu"
-        first = json_grade(self.submission(wrong), "--student", "x")
-        second = json_grade(self.submission(wrong, "again"), "--student", "x")
+        first = json_grade(self.submission(WRONG), "--student", "x")
+        second = json_grade(self.submission(WRONG, "again"), "--student", "x")
         alone = self.folder / f"somebody_{FILE}"
-        shutil.copy(wrong, alone)
+        alone.write_text(WRONG)
         self.assertEqual(without_seconds(first), without_seconds(second))
         self.assertEqual(without_seconds(first), without_seconds(json_grade(alone, "--student", "x")))
         self.assertLess(first["points"], first["most"])
@@ -112,7 +114,7 @@ class Grades(unittest.TestCase):
         assignment = self.folder / "week.json"
         assignment.write_text(json.dumps({"title": "Week", "seed": 7, "feedback": "kind", "exercises": [
             {"name": EXERCISE, "hidden": [{"name": "small blocks", "points": 8, "problems": [[90, 33, 7]]}]}]}))
-        words = (self.submission(OTHER / "wrong_small_tile.cu"), "--assignment", assignment)
+        words = (self.submission(WRONG), "--assignment", assignment)
         result = json_grade(*words)
         hidden = [one for one in result["exercises"][0]["cases"] if one["hidden"]]
         self.assertEqual([(one["name"], one["most"]) for one in hidden], [("small blocks", 8)])

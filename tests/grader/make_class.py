@@ -17,13 +17,12 @@ import tarfile
 import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "exercises"))
+from programs import exercises, fails_of, file_of, others, source_of, text_of
+
 SIZE = 100
 RIGHT, BEGUN, ATTACKS = 32, 14, 26  # at most, of these; wrong ones fill up
 PACKINGS = ["file", "folder", "zip", "course", "tar.gz", "tar", "tar.xz", "deep.zip"]
-
-
-def exercises():
-    return sorted(p.name for p in (ROOT / "exercises").glob("[0-9][0-9]_*") if any(p.glob("*.cu")))
 
 
 def in_turn(lists):
@@ -32,27 +31,25 @@ def in_turn(lists):
     return [one[i] for i in range(longest) for one in lists if i < len(one)]
 
 
-def programs(pattern, kind):
-    found = [[{"kind": kind, "exercise": name, "from": f"tests/exercises/{name}/{path.name}"}
-              for path in sorted((ROOT / "tests/exercises" / name).glob(pattern))] for name in exercises()]
+def programs(kind):
+    found = [[{"kind": kind, "exercise": name, "from": source_of(name, program)} for program in others(name)
+              if program.startswith(kind + "_")] for name in exercises()]
     return in_turn(found)
 
 
 def right():
-    solved = [{"kind": "right", "exercise": name, "from": f"solutions/{name}/{name[3:]}.cu"} for name in exercises()]
-    return [{**one, "expect": "full"} for one in [*solved, *programs("right_*.cu", "right")]]
+    solved = [{"kind": "right", "exercise": name, "from": source_of(name, "solution")} for name in exercises()]
+    return [{**one, "expect": "full"} for one in [*solved, *programs("right")]]
 
 
 def begun():
-    return [{"kind": "wrong", "exercise": name, "from": f"exercises/{name}/.skeleton/{name[3:]}.cu", "expect": "zero"}
+    return [{"kind": "wrong", "exercise": name, "from": source_of(name, "skeleton"), "expect": "zero"}
             for name in exercises()]
 
 
 def wrong():
-    for one in programs("wrong_*.cu", "wrong"):
-        named = re.match(r"// Wrong\. Fails: (.+)\n", (ROOT / one["from"]).read_text())
-        if named:
-            yield {**one, "expect": "fails", "case": named.group(1)}
+    for one in programs("wrong"):
+        yield {**one, "expect": "fails", "case": fails_of(one["exercise"], pathlib.Path(one["from"]).stem)}
 
 
 def attacks():
@@ -66,9 +63,9 @@ def attacks():
 
 def content_of(one):
     """The program's text; an attack may have a part in common with others (attacks_test.py)."""
-    path = ROOT / one["from"]
-    lines = path.read_bytes().splitlines(keepends=True)
-    return b"".join((path.parent / line[4:].strip().decode()).read_bytes() if line.startswith(b"//+ ") else line
+    parts = (ROOT / one["from"]).parent
+    lines = text_of(one["from"]).encode().splitlines(keepends=True)
+    return b"".join((parts / line[4:].strip().decode()).read_bytes() if line.startswith(b"//+ ") else line
                     for line in lines)
 
 
@@ -106,7 +103,7 @@ def pack(folder, student, one):
     """Writes the submission; returns its path."""
     exercise, packed = one["exercise"], one["packed"]
     content = content_of(one)
-    file = exercise[3:] + ".cu"
+    file = file_of(exercise)
     own = f"{exercise}/{file}"
 
     def write(name, data):
@@ -125,8 +122,8 @@ def pack(folder, student, one):
     if packed == "folder":
         return write_all({own: content, "README.txt": b"my work\n"})
     if packed == "course":
-        skeleton = (ROOT / "exercises" / exercise / ".skeleton" / file).read_bytes()
-        return write_all({f"halo/exercises/{own}": content, f"halo/exercises/{exercise}/.skeleton/{file}": skeleton})
+        skeleton = (ROOT / source_of(exercise, "skeleton")).read_bytes()
+        return write_all({f"halo/exercises/{own}": content, f"halo/exercises/{exercise}/start.cu": skeleton})
     if packed == "zip":
         return write(f"{student}.zip", zip_of({file: content, f"__MACOSX/._{file}": b"\0\5"}))
     if packed == "deep.zip":

@@ -35,7 +35,7 @@ def solution_runs():
     single line, and a run of short ones, may well stand in a stage's kernel.) By run, where it is from."""
     runs = {}
     for solution in sorted((ROOT / "solutions").glob("*/*.cu")):
-        skeleton = ROOT / "exercises" / solution.parent.name / ".skeleton" / solution.name
+        skeleton = ROOT / "exercises" / solution.parent.name / "start.cu"
         if solution.parent.name == "hunts":
             continue  # all but a line of it is in the hunt
         given = {squeezed(line) for line in skeleton.read_text().splitlines()}
@@ -117,11 +117,12 @@ class Student(Copies):
                 self.assertFalse(secret in text, f"{path} says: {secret}")
 
     def test_exercises_are_as_they_begin(self):
-        skeletons = [p for p in self.files if "/.skeleton/" in p]
-        self.assertGreater(len(skeletons), 50)
-        for path in skeletons:
-            begins = path.replace("/.skeleton/", "/")
-            self.assertEqual(self.files[begins].read_bytes(), self.files[path].read_bytes(), begins)
+        sources = [p for p in self.files if p.startswith("exercises/") and p.endswith(".cu")]
+        self.assertGreater(len(sources), 50)
+        for path in sources:
+            self.assertRegex(path, r"/start\.cu$|^exercises/hunts/start/")
+        # The copy is the student's own, whose work may be kept in it.
+        self.assertNotIn("exercises/.gitignore", self.files)
 
     def test_every_file_that_is_included_or_linked_to_is_there(self):
         included = linked = 0

@@ -51,7 +51,7 @@ for name in tile_and_halo:04_tile_and_halo two_pixels:08_two_pixels shuffles:05_
   file=${name%%:*}
   folder=${name##*:}
   cp "$root/solutions/$folder/$file.cu" "$place/class/good_$file.cu"
-  cp "$root/exercises/$folder/.skeleton/$file.cu" "$place/class/begun_$file.cu"
+  cp "$root/exercises/$folder/start.cu" "$place/class/begun_$file.cu"
 done
 cp "$root/solutions/04_tile_and_halo/tile_and_halo.cu" "$place/class/folder/"
 "$halo" grade --class "$place/class" --results "$place/alone" --jobs 2 >"$place/alone.log" 2>&1 ||

@@ -136,7 +136,7 @@ TEST_CASE("Of a folder the exercises' files are taken, and the predictions besid
 TEST_CASE("Of a copy of the whole course the student's file is taken") {
   const Folder folder;
   put(folder, "halo-main/exercises/04_tile_and_halo/tile_and_halo.cu", "mine");
-  put(folder, "halo-main/exercises/04_tile_and_halo/.skeleton/tile_and_halo.cu", "skeleton");
+  put(folder, "halo-main/exercises/04_tile_and_halo/start.cu", "start");
   put(folder, "halo-main/solutions/04_tile_and_halo/tile_and_halo.cu", "solution");
   put(folder, "halo-main/tests/exercises/04_tile_and_halo/right_other.cu", "other");
   put(folder, "__MACOSX/halo-main/exercises/04_tile_and_halo/tile_and_halo.cu", "mac");
@@ -144,6 +144,23 @@ TEST_CASE("Of a copy of the whole course the student's file is taken") {
   const Taken taken(folder.path());
   CHECK(taken.source("04_tile_and_halo") == "mine");
   CHECK(taken.refusal_of("04_tile_and_halo") == "");
+}
+
+TEST_CASE("Of a copy of the whole course in which an exercise was not begun nothing is taken") {
+  const Folder folder;
+  put(folder, "halo-main/exercises/04_tile_and_halo/start.cu", "start");
+  put(folder, "halo-main/exercises/04_tile_and_halo/start_predictions.txt", "cells =");
+  put(folder, "halo-main/solutions/04_tile_and_halo/tile_and_halo.cu", "solution");
+  put(folder, "halo-main/tests/exercises/04_tile_and_halo/right_other.cu", "other");
+  put(folder, "halo-main/exercises/05_shuffles/start.cu", "start");
+  put(folder, "halo-main/exercises/05_shuffles/shuffles.cu", "mine");
+  const Taken taken(folder.path());
+  CHECK(taken.find("04_tile_and_halo") == nullptr);
+  CHECK(taken.source("05_shuffles") == "mine");
+  // Where it is no course, a folder may be called so.
+  const Folder own;
+  put(own, "solutions/04_tile_and_halo/tile_and_halo.cu", "mine");
+  CHECK(Taken(own.path()).source("04_tile_and_halo") == "mine");
 }
 
 TEST_CASE("Two files of one exercise are one too many") {

@@ -25,12 +25,12 @@ import shlex
 import subprocess
 import sys
 import tempfile
-import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
+sys.path.insert(0, str(HERE.parent))
+from edits import ROOT, edited, read_edits  # noqa: E402
 sys.path.insert(0, str(ROOT / "docs" / "results"))
 from read_results import read_results  # noqa: E402
 
@@ -41,8 +41,7 @@ def edits():
     """All edits, in the order of their files."""
     found = []
     for path in sorted(HERE.glob("*.toml")):
-        with open(path, "rb") as file:
-            found += tomllib.load(file)["edit"]
+        found += read_edits(path)
     names = [edit["id"] for edit in found]
     for name in names:
         if names.count(name) > 1:
@@ -50,20 +49,9 @@ def edits():
     return found
 
 
-def edited(edit):
-    """The text of the edit's file with the edit made. Raises ValueError with one line."""
-    if "text" in edit:
-        return edit["text"]
-    path = ROOT / edit["file"]
-    if not path.is_file():
-        raise ValueError(f"there is no {edit['file']}")
-    text = path.read_text()
-    for number, (old, new) in enumerate([(edit["find"], edit["replace"]), *edit.get("also", [])]):
-        count = text.count(old)
-        if count == 0 or (count > 1 and not edit.get("every")):
-            raise ValueError(f"{edit['file']} has text {number + 1} of the edit {count} times")
-        text = text.replace(old, new)
-    return text
+def text_of(edit):
+    """The text of the edit's file as it is to be tried; a slip brings its own. Raises ValueError with one line."""
+    return edit["text"] if "text" in edit else edited(edit)
 
 
 # What people mistype and mix up in a kernel: a pattern, and what takes its place.
@@ -141,7 +129,7 @@ class Build:
         stage = edit["file"].split("/")[1]
         copy = scratch / edit["file"]
         copy.parent.mkdir(parents=True)
-        copy.write_text(edited(edit))
+        copy.write_text(text_of(edit))
         commands = self.commands(stage)
         # A header is part of all kernels of the stage.
         sources = [edit["file"]]

@@ -1,0 +1,116 @@
+"""The programs with which the checks of exercises and hunts are tested: where each is from, and how it is made.
+
+Of an exercise: the `skeleton`, what a student begins with; the `solution`; programs that are right in another way
+(right_*.cu); and wrong ones, each with the case that fails. A wrong one is a file, wrong_*.cu, whose first line names the
+case (`// Wrong. Fails: CASE`); or, where a few lines differ from a right one, an edit in wrong.toml:
+
+  id       its name, wrong_*
+  of       what it is an edit of; left out: the solution
+  wrong    what is wrong with it
+  fails    the case
+  find, replace, also    as ../edits.py has them
+
+Nothing is made before it is asked for: program_of() makes it as `halo try` makes a student's.
+
+usage: programs.py EXERCISE PROGRAM: prints the text of a program"""
+import functools
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from edits import ROOT, edited, read_edits
+
+HERE = ROOT / "tests" / "exercises"
+NAMED_CASE = re.compile(r"// Wrong\. Fails: (.+)\n")
+
+
+def exercises():
+    return sorted(p.parent.name for p in (ROOT / "exercises").glob("[0-9][0-9]_*/start.cu"))
+
+
+def file_of(exercise):
+    return exercise[3:] + ".cu"
+
+
+@functools.lru_cache(None)
+def edits_of(exercise):
+    """By their names."""
+    edits = read_edits(HERE / exercise / "wrong.toml")
+    return {edit["id"]: {**edit, "file": source_of(exercise, edit.get("of", "solution"))} for edit in edits}
+
+
+def others(exercise):
+    """All but the skeleton and the solution."""
+    return sorted([*(p.stem for p in (HERE / exercise).glob("*.cu")), *edits_of(exercise)])
+
+
+def source_of(exercise, program):
+    """As the repository names its file; of an edit as it would name it."""
+    if program == "skeleton":
+        return f"exercises/{exercise}/start.cu"
+    if program == "solution":
+        return f"solutions/{exercise}/{file_of(exercise)}"
+    return f"tests/exercises/{exercise}/{program}.cu"
+
+
+def text_of(source):
+    """The text of a program, be it a file or an edit. Raises ValueError, one line, if an edit does not fit its file."""
+    path = ROOT / source
+    return path.read_text() if path.is_file() else edited(edits_of(path.parent.name)[path.stem])
+
+
+def fails_of(exercise, program):
+    """The case that a wrong program names; None: it names none."""
+    if program in edits_of(exercise):
+        return edits_of(exercise)[program]["fails"]
+    found = NAMED_CASE.match(text_of(source_of(exercise, program)))
+    return found.group(1) if found else None
+
+
+def file_with(build, source):
+    """The file of a program: the repository's, or, of an edit, one in the build folder."""
+    if (ROOT / source).is_file():
+        return ROOT / source
+    text, path = text_of(source), build / "tests/exercises/programs" / source
+    if not path.is_file() or path.read_text() != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        begun = path.with_name(f"{path.name}.{os.getpid()}")  # another test may do the same
+        begun.write_text(text)
+        os.replace(begun, path)
+    return path
+
+
+@functools.lru_cache(None)
+def newest_of(words):
+    """When what a compiler is made of, and what it puts into every program, was last changed."""
+    parts = [*map(pathlib.Path, words), *pathlib.Path(words[0]).parent.glob("lib*.a"),
+             *(ROOT / "common/exercise").glob("*.h"), *(ROOT / "common/simt/cuda").rglob("*")]
+    return max(part.stat().st_mtime_ns for part in parts if part.is_file())
+
+
+def program_of(build, source, on="sim"):
+    """The program of a source in the build folder; made anew only if something that it is made of is newer. Raises ValueError,
+    one line and the compiler's, if it cannot be made."""
+    words = json.loads((build / "common/exercise/compilers.json").read_text())[on]
+    file, result = file_with(build, source), build / "tests/exercises/programs" / on / source.removesuffix(".cu")
+    if result.is_file() and result.stat().st_mtime_ns > max(file.stat().st_mtime_ns, newest_of(tuple(words))):
+        return result
+    result.parent.mkdir(parents=True, exist_ok=True)
+    begun = result.with_name(f"{result.name}.{os.getpid()}")
+    names = {"{source}": str(file), "{program}": str(begun)}
+    done = subprocess.run([names.get(word, word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True)
+    if done.returncode != 0:
+        raise ValueError(f"{source} does not compile:\n{done.stdout}")
+    os.replace(begun, result)
+    return result
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    sys.stdout.write(text_of(source_of(*sys.argv[1:])))

@@ -13,6 +13,7 @@ namespace halo::data {
 struct Array {
   std::vector<std::int64_t> shape;
   std::vector<float> values;
+  std::string type = "f4";  // what the file holds, as NPY calls it without the order of the bytes
 };
 
 /// Reads an NPY file of the types that read_signal takes; values become the nearest float. Throws

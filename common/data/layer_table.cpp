@@ -1,12 +1,13 @@
 #include "common/data/layer_table.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <stdexcept>
 
+#include "common/data/csv.hpp"
 #include "common/data/paper_layers.hpp"
 
 namespace halo::data {
@@ -15,37 +16,21 @@ namespace {
 
 constexpr std::int64_t kMostBytes = 1'000'000;
 
-// One line of a table, and what a complaint about it begins with.
+// One row of a table, and what a complaint about it begins with.
 class Line {
  public:
-  Line(const std::string& table, int number, std::string_view text)
-      : table_(table), number_(number) {
-    for (;;) {
-      const std::size_t comma = text.find(',');
-      cells_.push_back(trimmed(text.substr(0, comma)));
-      if (comma == std::string_view::npos) return;
-      text.remove_prefix(comma + 1);
-    }
-  }
+  Line(const std::string& table, CsvRow row) : table_(table), row_(std::move(row)) {}
 
-  static std::string_view trimmed(std::string_view text) {
-    constexpr std::string_view kBlank = " \t\r";
-    const std::size_t first = text.find_first_not_of(kBlank);
-    if (first == std::string_view::npos) return {};
-    return text.substr(first, text.find_last_not_of(kBlank) + 1 - first);
-  }
-
-  int number() const { return number_; }
-  const std::vector<std::string_view>& cells() const { return cells_; }
+  int number() const { return row_.line; }
+  const std::vector<std::string>& cells() const { return row_.cells; }
 
   DataError error(const std::string& reason) const {
-    return DataError(quoted(table_) + ", line " + std::to_string(number_) + ": " + reason);
+    return DataError(quoted(table_) + ", line " + std::to_string(row_.line) + ": " + reason);
   }
 
  private:
   const std::string& table_;
-  int number_;
-  std::vector<std::string_view> cells_;
+  CsvRow row_;
 };
 
 constexpr std::string_view kNeeded[] = {"C", "H", "W", "K", "R", "S"};
@@ -100,8 +85,7 @@ class Header {
     return false;
   }
 
-  // The names are those of the text, which outlives this.
-  std::map<std::string_view, std::size_t> columns_;
+  std::map<std::string, std::size_t, std::less<>> columns_;
   std::size_t count_;
 };
 
@@ -126,18 +110,11 @@ conv::ConvLayer parse_layer(const Header& header, const Line& line) {
 }  // namespace
 
 std::vector<NamedLayer> parse_layer_table(std::string_view text, const std::string& name) {
-  // What spreadsheets put before UTF-8.
-  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   std::optional<Header> header;
   std::vector<NamedLayer> layers;
   std::map<std::string, int> line_of;
-  for (int number = 1; !text.empty(); ++number) {
-    const std::string_view content = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(content.size() + 1, text.size()));
-    const std::string_view trimmed = Line::trimmed(content);
-    if (trimmed.empty() || trimmed.front() == '#') continue;
-    const Line line(name, number, trimmed);
+  for (CsvRow& row : parse_csv(text, name, '#')) {
+    const Line line(name, std::move(row));
     if (!header) {
       header.emplace(line);
       continue;
@@ -148,7 +125,7 @@ std::vector<NamedLayer> parse_layer_table(std::string_view text, const std::stri
     }
     const conv::ConvLayer layer = parse_layer(*header, line);
     NamedLayer named{conv::label(layer), std::string(header->text(line, "network")), layer};
-    const auto [place, is_new] = line_of.emplace(named.name, number);
+    const auto [place, is_new] = line_of.emplace(named.name, line.number());
     if (!is_new) {
       throw line.error("the layer " + named.name + " stands there twice, first on line " +
                        std::to_string(place->second));

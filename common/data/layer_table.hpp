@@ -1,11 +1,11 @@
 // Tables of convolution layers: those of the papers, which are part of the program, and a reader's
 // own.
 //
-// A table is CSV: a line of column names, then a line for each layer. Lines that begin with # and
-// empty lines are skipped. Columns, in any order, with the letters of docs/notation.md:
+// A table is CSV (csv.hpp): a row of column names, then a row for each layer. Rows that begin with # and
+// empty rows are skipped. Columns, in any order, with the letters of docs/notation.md:
 //   C,H,W,K,R,S       needed: whole numbers
 //   N,stride,padding  1, 1 and 0 where the column is missing; stride and padding both ways
-//   network           any text without a comma; empty where the column is missing
+//   network           any text; empty where the column is missing
 #pragma once
 
 #include <string>

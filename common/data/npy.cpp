@@ -223,6 +223,7 @@ class Reader {
       : file_(file), header_(read_header(file)), type_(type_of(file, header_.descr, swapped_)) {}
 
   const std::vector<std::int64_t>& shape() const { return header_.shape; }
+  std::string type() const { return std::string(type_.code); }
 
   /// Throws unless what follows the header is the values of the shape, in the order of C. Their number
   /// must be within 2^40.
@@ -357,7 +358,7 @@ Array read_array(const std::string& path) {
     throw file.error("it is not an NPY file; write one array with numpy.save (not numpy.savez)");
   }
   formats::Reader reader(file);
-  Array array{reader.shape(), {}};
+  Array array{reader.shape(), {}, reader.type()};
   std::int64_t count = 1;
   for (const std::int64_t length : array.shape) {
     if (length < 1) throw file.error("it holds no values");

@@ -21,6 +21,14 @@ bool ends_with(const std::string& path, std::string_view ending) {
   });
 }
 
+// What those who wrote the array most likely mean by full brightness.
+float white_of(const Array& array) {
+  const auto [least, most] = std::minmax_element(array.values.begin(), array.values.end());
+  const bool is_float = array.type.starts_with('f');
+  if (is_float && *least >= -1 && *most <= 1 && *most > 0) return 1;
+  return array.type == "u2" && *most > 255 ? 65535 : 255;
+}
+
 Picture from_array(const InputFile& file, const std::string& path) {
   Array array = read_array(path);
   if (array.shape.size() != 2 && array.shape.size() != 3) {
@@ -38,7 +46,7 @@ Picture from_array(const InputFile& file, const std::string& path) {
                      " are allowed; an array is [channels][rows][columns]: is it transposed?");
   }
   formats::require_size(file, height, width);
-  Picture picture{static_cast<int>(height), static_cast<int>(width), {}};
+  Picture picture{static_cast<int>(height), static_cast<int>(width), {}, white_of(array)};
   const auto pixels = static_cast<std::ptrdiff_t>(height * width);
   for (auto first = array.values.begin(); first != array.values.end(); first += pixels) {
     picture.channels.emplace_back(first, first + pixels);
@@ -234,22 +242,28 @@ Picture read_picture(const std::string& path) {
   throw file.error(another_kind(file));
 }
 
-void write_picture(const std::string& path, const Picture& picture) {
+double write_picture(const std::string& path, const Picture& picture) {
   const Target target = target_of(path, static_cast<int>(picture.channels.size()));
   const auto refuse = [&](const std::string& reason) {
     return DataError("cannot write " + quoted(path) + ": " + reason);
   };
   if (picture.height < 1 || picture.width < 1) throw refuse("the picture has no pixels");
   Picture rounded{picture.height, picture.width, {}};
+  const double factor = 255.0 / picture.white;
+  std::size_t clipped = 0;
+  const auto pixels = static_cast<std::size_t>(picture.height) * picture.width;
   for (const std::vector<float>& channel : picture.channels) {
-    if (channel.size() != static_cast<std::size_t>(picture.height) * picture.width) {
+    if (channel.size() != pixels) {
       throw refuse("a channel of the picture has another size than the picture");
     }
     std::vector<float>& values = rounded.channels.emplace_back();
     values.reserve(channel.size());
     for (const float value : channel) {
       if (std::isnan(value)) throw refuse("a pixel is NaN, nothing was written");
-      values.push_back(std::nearbyint(std::clamp(value, 0.0f, 255.0f)));
+      const double nearest = std::nearbyint(value * factor);
+      const double kept = std::clamp(nearest, 0.0, 255.0);
+      values.push_back(static_cast<float>(kept));
+      clipped += kept != nearest;
     }
   }
   OutputFile file(path);
@@ -259,6 +273,7 @@ void write_picture(const std::string& path, const Picture& picture) {
     write_pnm(file, rounded);
   }
   file.commit();
+  return static_cast<double>(clipped) / static_cast<double>(pixels * rounded.channels.size());
 }
 
 void require_picture_target(const std::string& path, int channels) {

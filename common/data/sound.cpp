@@ -40,39 +40,98 @@ std::uint64_t number(const unsigned char* bytes, int count, bool big_endian) {
   return value;
 }
 
-// libsndfile reads what there is of a truncated WAV or AIFF file and says nothing. The header of
-// the samples says how many bytes there should be; this is how many of them are missing.
-std::int64_t missing_bytes(const InputFile& file) {
-  unsigned char start[12];
-  if (file.read(0, start, sizeof start) != sizeof start) return 0;
-  const auto is = [](const unsigned char* bytes, const char* id) {
-    return std::memcmp(bytes, id, 4) == 0;
-  };
-  const bool is_aiff = is(start, "FORM") && (is(start + 8, "AIFF") || is(start + 8, "AIFC"));
-  const bool is_wav =
-      (is(start, "RIFF") || is(start, "RIFX") || is(start, "RF64")) && is(start + 8, "WAVE");
-  if (!is_aiff && !is_wav) return 0;
-  const bool big_endian = is_aiff || is(start, "RIFX");
+// What the header says of its samples, in bytes, and what there is of them.
+struct Samples {
+  std::uint64_t said = 0;
+  std::uint64_t there = 0;
+};
 
+// A format that is a row of chunks: a name, a size, and so many bytes.
+struct Chunks {
+  std::int64_t first = 0;  // where they begin
+  int name_bytes = 4;
+  int size_bytes = 4;
+  bool big_endian = false;
+  std::uint64_t counts = 0;  // bytes of name and size, where the size counts them
+  std::uint64_t alignment = 2;
+  const char* samples = "data";  // how the name of the samples' chunk begins
+};
+
+bool begins(const unsigned char* bytes, const char* word) {
+  return std::memcmp(bytes, word, std::strlen(word)) == 0;
+}
+
+std::optional<Chunks> chunks_of(const unsigned char* start) {
+  if (begins(start, "RIFF") || begins(start, "RF64")) {
+    if (begins(start + 8, "WAVE")) return Chunks{.first = 12};
+  } else if (begins(start, "RIFX") && begins(start + 8, "WAVE")) {
+    return Chunks{.first = 12, .big_endian = true};
+  } else if (begins(start, "FORM") && (begins(start + 8, "AIFF") || begins(start + 8, "AIFC"))) {
+    return Chunks{.first = 12, .big_endian = true, .samples = "SSND"};
+  } else if (begins(start, "riff\x2e\x91\xcf\x11")) {  // Sony Wave64: names of 16 bytes
+    return Chunks{.first = 40, .name_bytes = 16, .size_bytes = 8, .counts = 24, .alignment = 8};
+  } else if (begins(start, "caff")) {
+    return Chunks{.first = 8, .size_bytes = 8, .big_endian = true, .alignment = 1};
+  }
+  return std::nullopt;
+}
+
+// libsndfile reads what there is of a truncated file and says nothing. Nothing where the header does not
+// tell either: programs that write into a pipe do not know the size.
+std::optional<Samples> samples_of(const InputFile& file) {
+  const auto there_from = [&](std::int64_t at) {
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(0, file.size() - at));
+  };
+  unsigned char start[12];
+  if (file.read(0, start, sizeof start) != sizeof start) return std::nullopt;
+  if (begins(start, ".snd") || begins(start, "dns.")) {  // AU: where they begin, and their size
+    const bool big_endian = begins(start, ".snd");
+    const std::uint64_t size = number(start + 8, 4, big_endian);
+    if (size == 0xffffffff) return std::nullopt;
+    return Samples{size, there_from(static_cast<std::int64_t>(number(start + 4, 4, big_endian)))};
+  }
+  const std::optional<Chunks> chunks = chunks_of(start);
+  if (!chunks) return std::nullopt;
+  const int head = chunks->name_bytes + chunks->size_bytes;
   std::uint64_t long_size = 0;  // RF64 keeps the size of its samples in a chunk of its own
-  std::int64_t at = 12;
+  std::int64_t at = chunks->first;
   unsigned char chunk[24];
   for (;;) {
     const std::size_t got = file.read(at, chunk, sizeof chunk);
-    if (got < 8) return 0;  // no samples at all: libsndfile has words for it
-    std::uint64_t size = number(chunk + 4, 4, big_endian);
-    if (is(chunk, "ds64") && got == sizeof chunk) long_size = number(chunk + 16, 8, false);
-    if (is(chunk, is_aiff ? "SSND" : "data")) {
+    if (got < static_cast<std::size_t>(head)) return std::nullopt;  // no samples at all
+    std::uint64_t size = number(chunk + chunks->name_bytes, chunks->size_bytes, chunks->big_endian);
+    if (size < chunks->counts) return std::nullopt;
+    if (begins(chunk, "ds64") && got == sizeof chunk) long_size = number(chunk + 16, 8, false);
+    if (begins(chunk, chunks->samples)) {
       if (size == 0xffffffff && long_size != 0) size = long_size;
-      // Programs that write into a pipe do not know the size; they put the largest number there is,
-      // or nearly.
-      if (size >= 0x7ffff000 && long_size == 0) return 0;
-      const std::uint64_t there = static_cast<std::uint64_t>(file.size() - at - 8);
-      return size > there ? static_cast<std::int64_t>(size - there) : 0;
+      // Who does not know puts the largest number there is, or nearly.
+      const bool unknown = chunks->size_bytes == 8 ? size > ~std::uint64_t{0} >> 1
+                                                   : size >= 0x7ffff000 && long_size == 0;
+      if (unknown) return std::nullopt;
+      return Samples{size - chunks->counts, there_from(at + head)};
     }
-    at += 8 + static_cast<std::int64_t>(size + (size & 1));
-    if (at >= file.size()) return 0;
+    const std::uint64_t whole = size - chunks->counts + static_cast<std::uint64_t>(head);
+    if (size > static_cast<std::uint64_t>(file.size())) return std::nullopt;
+    at += static_cast<std::int64_t>((whole + chunks->alignment - 1) / chunks->alignment *
+                                    chunks->alignment);
+    if (at >= file.size()) return std::nullopt;
   }
+}
+
+// What we know better than libsndfile of a WAV file that it does not open; empty if nothing.
+std::string why_not_wav(const InputFile& file) {
+  unsigned char start[36];
+  if (file.read(0, start, sizeof start) != sizeof start) return "";
+  const bool is_wav = begins(start, "RIFF") && begins(start + 8, "WAVE");
+  if (!is_wav || !begins(start + 12, "fmt ")) return "";
+  if (number(start + 20, 2, false) == 0x55) {
+    return "it is a WAV file with MP3 in it; convert it to plain samples (ffmpeg -i in.wav "
+           "out.flac)";
+  }
+  if (number(start + 24, 4, false) == 0) {
+    return "its header says 0 samples per second; write it again with its rate";
+  }
+  return "";
 }
 
 }  // namespace
@@ -87,14 +146,22 @@ Signal read_sound(const InputFile& file) {
     throw file.error(
         "it is an archive, as numpy.savez writes them; write one array with numpy.save");
   }
+  const std::string reason = why_not_wav(file);  // libsndfile closes what it does not open
   const Sound sound(sf_open_fd(file.descriptor(), SFM_READ, &info, 0));
   if (!sound) {
+    if (!reason.empty()) throw file.error(reason);
     throw file.error("it is no sound file that libsndfile can read (" + words_of(nullptr) +
                      "); give a WAV, FLAC, AIFF, Ogg or NPY file");
   }
-  if (const std::int64_t missing = missing_bytes(file); missing > 0) {
-    throw file.error("it is truncated: the last " + std::to_string(missing) +
+  const std::optional<Samples> samples = samples_of(file);
+  if (samples && samples->said > samples->there) {
+    throw file.error("it is truncated: the last " + std::to_string(samples->said - samples->there) +
                      " bytes of its samples are missing; copy or record it again");
+  }
+  if (samples && samples->said == 0 && samples->there > 0 && info.frames == 0) {
+    throw file.error("its header says that there are no samples, but " +
+                     std::to_string(samples->there) +
+                     " bytes follow; was the recording cut off? Repair the header");
   }
   require_counts(file, info.channels, info.frames);
 

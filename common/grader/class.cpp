@@ -16,6 +16,7 @@
 #include <regex>
 #include <set>
 
+#include "common/data/csv.hpp"
 #include "common/data/file.hpp"
 #include "common/grader/grade.hpp"
 #include "common/grader/sha256.hpp"
@@ -57,54 +58,20 @@ std::string trimmed(const std::string& text) {
   return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
 }
 
-// RFC 4180, with the semicolons that some spreadsheets write.
-std::vector<std::vector<std::string>> parse_csv(std::string text) {
-  if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
-  const std::string head = text.substr(0, text.find('\n'));
-  const char comma =
-      head.find(',') == std::string::npos && head.find(';') != std::string::npos ? ';' : ',';
-  std::vector<std::vector<std::string>> rows;
-  std::vector<std::string> row(1);
-  bool quoted = false;
-  const auto end_row = [&] {
-    if (row.size() > 1 || !trimmed(row[0]).empty()) rows.push_back(row);
-    row.assign(1, "");
-  };
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '"') {
-      const bool twice = quoted && i + 1 < text.size() && text[i + 1] == '"';
-      if (twice) row.back() += text[++i];
-      if (!twice) quoted = !quoted;
-    } else if (!quoted && c == comma) {
-      row.emplace_back();
-    } else if (!quoted && c == '\n') {
-      end_row();
-    } else {
-      row.back() += c;
-    }
-  }
-  end_row();
-  for (auto& each : rows) {
-    for (std::string& cell : each) cell = trimmed(cell);
-  }
-  return rows;
-}
-
 struct RosterRow {
   std::string id, name, submission;
   std::vector<fs::path> handed_in = {};
 };
 
 std::vector<RosterRow> read_roster(const fs::path& path) {
-  const auto rows = parse_csv(text_of(path));
+  const std::vector<data::CsvRow> rows = data::parse_csv(text_of(path), path.string());
   const auto wrong = [&](const std::string& what) {
     return data::DataError("cannot read " + data::quoted(path.string()) + ": " + what);
   };
   if (rows.empty()) throw wrong("it is empty: columns id, name and perhaps submission are needed");
   const auto column = [&](const std::string& name) -> std::optional<std::size_t> {
-    for (std::size_t i = 0; i < rows[0].size(); ++i) {
-      if (plain(rows[0][i]) == name) return i;
+    for (std::size_t i = 0; i < rows[0].cells.size(); ++i) {
+      if (plain(rows[0].cells[i]) == name) return i;
     }
     return std::nullopt;
   };
@@ -114,10 +81,10 @@ std::vector<RosterRow> read_roster(const fs::path& path) {
   for (std::size_t i = 1; i < rows.size(); ++i) {
     const auto cell = [&](const std::string& name) -> std::string {
       const auto at = column(name);
-      return at && *at < rows[i].size() ? rows[i][*at] : "";
+      return at && *at < rows[i].cells.size() ? rows[i].cells[*at] : "";
     };
     RosterRow one{cell("id"), cell("name"), cell("submission")};
-    if (one.id.empty()) throw wrong("row " + std::to_string(i + 1) + " has no id");
+    if (one.id.empty()) throw wrong("line " + std::to_string(rows[i].line) + " has no id");
     if (!ids.insert(one.id).second) throw wrong("two rows have the id " + data::quoted(one.id));
     roster.push_back(one);
   }

@@ -101,13 +101,16 @@ std::vector<float> read_picture_for(const Network& network, const std::string& p
       for (int y = h * times; y < (h + 1) * times; ++y) {
         for (int x = w * times; x < (w + 1) * times; ++x) {
           const float pixel = picture.channels[0][static_cast<std::size_t>(y) * picture.width + x];
-          if (!(pixel >= 0 && pixel <= 255)) throw wrong("it has a pixel outside 0 ... 255");
+          if (!(pixel >= 0 && pixel <= picture.white)) {
+            throw wrong("it has a pixel outside 0 ... " +
+                        std::to_string(static_cast<int>(picture.white)));
+          }
           sum += pixel;
         }
       }
       // Of equal pixels the mean is the pixel itself: an enlarged picture is the small one, bit for bit.
       const auto mean = static_cast<float>(sum / (static_cast<double>(times) * times));
-      values.push_back(mean / 255.0f);
+      values.push_back(mean / picture.white);
     }
   }
   return values;

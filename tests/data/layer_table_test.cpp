@@ -83,6 +83,16 @@ TEST_CASE("what spreadsheets and other systems write is read", "[layer_table]") 
   REQUIRE(layers.size() == 3);
   CHECK(layers[0].layer.H() == 5);
   CHECK(layers[2].layer.C() == 3);
+  // Semicolons, tabs, quotes, and rows that a spreadsheet left empty.
+  for (const char* text : {"network;C;H;W;K;R;S\r\nA, B;1;5;5;1;1;1\r\n;;;;;;\r\n",
+                           "network\tC\tH\tW\tK\tR\tS\nA, B\t1\t5\t5\t1\t1\t1\n",
+                           "\"network\",\"C\",H,W,K,R,S\n\"A, B\",\"1\",5,5,1,1,1\n,,,,,,\n"}) {
+    INFO(text);
+    const auto same = parse_layer_table(text, "t.csv");
+    REQUIRE(same.size() == 1);
+    CHECK(same[0].network == "A, B");
+    CHECK(same[0].layer.H() == 5);
+  }
 }
 
 TEST_CASE("a bad table is refused in one line that names file and line", "[layer_table]") {
@@ -98,7 +108,11 @@ TEST_CASE("a bad table is refused in one line that names file and line", "[layer
   CHECK_THAT(layer_table_refusal(header + "+1,5,5,1,3,3,1,1\n"), contains("C is '+1', not"));
   CHECK_THAT(layer_table_refusal(header + "99999999999999999999,5,5,1,3,3,1,1\n"),
              contains("line 2: C is '99999999999999999999', not"));
-  CHECK_THAT(layer_table_refusal(header + "\"1\",5,5,1,3,3,1,1\n"), contains("C is '\"1\"', not"));
+  CHECK_THAT(layer_table_refusal(header + "1\",5,5,1,3,3,1,1\n"), contains("C is '1\"', not"));
+  CHECK_THAT(layer_table_refusal(header + "\"1,5,5,1,3,3,1,1\n"), contains("line 2: a quote"));
+  CHECK_THAT(layer_table_refusal("\xff\xfe"
+                                 "C"),
+             contains("'t.csv': it is UTF-16"));
   CHECK_THAT(layer_table_refusal(header + std::string("1\0,5,5,1,3,3,1,1\n", 18)),
              contains("C is '1?', not"));
   // What ConvLayer says, with the line.

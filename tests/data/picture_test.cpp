@@ -202,6 +202,32 @@ TEST_CASE("NPY pictures are taken as they are", "[picture]") {
   CHECK(read_picture(folder / "last.npy").channels.size() == 4);
 }
 
+TEST_CASE("an NPY picture's white is what its values suggest", "[picture]") {
+  const test::Folder folder;
+  const auto white = [&](const std::string& type, const std::string& bytes) {
+    return read_picture(folder.write("x.npy", test::npy(type, "(1, 2)", bytes))).white;
+  };
+  const auto floats = [&](float a, float b) {
+    data::write_array(folder / "f.npy", {{1, 2}, {a, b}});
+    return read_picture(folder / "f.npy").white;
+  };
+  CHECK(floats(0, 1) == 1);
+  CHECK(floats(-1, 0.5f) == 1);
+  CHECK(floats(0, 0) == 255);
+  CHECK(floats(0, 1.5f) == 255);
+  CHECK(floats(-2, 1) == 255);
+  CHECK(floats(0, 65535) == 255);
+  CHECK(white("<u2", test::little(0, 2) + test::little(65535, 2)) == 65535);
+  CHECK(white(">u2", test::big(256, 2) + test::big(0, 2)) == 65535);
+  CHECK(white("<u2", test::little(0, 2) + test::little(255, 2)) == 255);
+  CHECK(white("|u1", test::little(0, 1) + test::little(1, 1)) == 255);
+  // What is written has it at 255.
+  CHECK(write_picture(folder / "x.pgm", {1, 4, {{-0.5f, 0, 0.2f, 1}}, 1}) == 0.25);
+  CHECK(read_picture(folder / "x.pgm").channels == Channels{std::vector<float>{0, 0, 51, 255}});
+  CHECK(write_picture(folder / "x.pgm", {1, 2, {{257, 65535}}, 65535}) == 0);
+  CHECK(read_picture(folder / "x.pgm").channels == Channels{std::vector<float>{1, 255}});
+}
+
 TEST_CASE("what is written is rounded, clipped, and read again", "[picture]") {
   const test::Folder folder;
   const Picture grey{2, 3, {{-7, 0.49f, 0.5f, 1.5f, 254.6f, 1e30f}}};

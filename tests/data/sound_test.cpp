@@ -187,6 +187,51 @@ TEST_CASE("RF64 files are read, and truncated ones refused", "[sound]") {
   CHECK_THAT(sound_refusal(whole.substr(0, whole.size() - 4)), contains("the last 4 bytes"));
 }
 
+TEST_CASE("AU, W64 and CAF files are read, and truncated ones refused", "[sound]") {
+  require_sound();
+  const std::string values = test::big(16384, 2) + test::big(0x8000, 2) + test::big(1, 2);
+  const std::string au = ".snd" + test::big(24, 4) + test::big(6, 4) + test::big(3, 4) +
+                         test::big(48000, 4) + test::big(1, 4) + values;
+  const std::string rate = {'\x40', '\xe7', '\x70', 0, 0, 0, 0, 0};  // 48000 as a double
+  const std::string caf = "caff" + test::big(1, 2) + test::big(0, 2) + "desc" + test::big(32, 8) +
+                          rate + "lpcm" + test::big(0, 4) + test::big(2, 4) + test::big(1, 4) +
+                          test::big(1, 4) + test::big(16, 4) + "data" + test::big(4 + 6, 8) +
+                          test::big(0, 4) + values;
+  // Names of 16 bytes, sizes that count themselves.
+  const std::string wave = "\xf3\xac\xd3\x11\x8c\xd1" + std::string("\x00\xc0\x4f\x8e\xdb\x8a", 6);
+  const std::string format = little(1, 2) + little(1, 2) + little(48000, 4) + little(96000, 4) +
+                             little(2, 2) + little(16, 2);
+  const std::string w64 =
+      "riff" + std::string("\x2e\x91\xcf\x11\xa5\xd6\x28\xdb\x04\xc1\x00\x00", 12) +
+      little(40 + 40 + 30, 8) + "wave" + wave + "fmt " + wave + little(24 + 16, 8) + format +
+      "data" + wave + little(24 + 6, 8) + pcm16({16384, -32768, 1});
+  for (const std::string& whole : {au, caf, w64}) {
+    INFO(whole.substr(0, 4));
+    const test::Folder folder;
+    const Signal signal = data::read_signal(folder.write("x", whole));
+    CHECK(signal.sample_rate == 48000);
+    CHECK(signal.channels[0] == std::vector<float>{0.5f, -1, 1 / 32768.0f});
+    CHECK_THAT(sound_refusal(whole.substr(0, whole.size() - 2)),
+               contains("truncated: the last 2 bytes"));
+  }
+  // Who writes into a pipe does not know the size.
+  const test::Folder folder;
+  std::string pipe = au;
+  pipe.replace(8, 4, test::big(0xffffffff, 4));
+  CHECK(data::read_signal(folder.write("x.au", pipe)).length() == 3);
+}
+
+TEST_CASE("a WAV file that says of itself what cannot be is refused in our own words", "[sound]") {
+  require_sound();
+  std::string none = wav(1, 16, pcm16({1, 2, 3}));
+  none.replace(40, 4, little(0, 4));
+  CHECK_THAT(sound_refusal(none), contains("says that there are no samples, but 6 bytes follow"));
+  CHECK_THAT(sound_refusal(wav(1, 16, pcm16({1, 2}), 0)), contains("0 samples per second"));
+  std::string mp3 = wav(1, 16, pcm16({1, 2, 3}));
+  mp3.replace(20, 2, little(0x55, 2));
+  CHECK_THAT(sound_refusal(mp3), contains("MP3 in it"));
+}
+
 TEST_CASE("files that are no sound, or hold none, are refused", "[sound]") {
   require_sound();
   CHECK_THAT(sound_refusal("just some text\n"), contains("no sound file that libsndfile can read"));

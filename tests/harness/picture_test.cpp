@@ -117,6 +117,28 @@ TEST_CASE("results are saved filter by filter, or as a picture", "[picture]") {
         std::vector<float>{6, 7, 8, 9, 10, 11});
 }
 
+TEST_CASE("a picture of 0 to 1 is not black, and one that is mostly clipped is told", "[picture]") {
+  const Folder folder;
+  data::write_array(folder / "p.npy", {{2, 3}, {0, 0.2f, 0.4f, 0.6f, 0.8f, 1}});
+  const auto save = [&](const std::string& input, const std::string& output,
+                        const std::vector<float>& results) {
+    return PictureTask({.input = folder / input, .filter = "box:1", .output = folder / output})
+        .save(results);
+  };
+  CHECK_THAT(save("p.npy", "o.pgm", {0, 0.2f, 0.4f, 0.6f, 0.8f, 1}),
+             contains("2 x 3 pixels (1 was taken for white, as its input suggests)"));
+  CHECK(data::read_picture(folder / "o.pgm").channels[0] ==
+        std::vector<float>{0, 51, 102, 153, 204, 255});
+  // An array has the results as they are.
+  CHECK(save("p.npy", "o.npy", {0, 0.2f, 0.4f, 0.6f, 0.8f, 1}) ==
+        "wrote " + folder / "o.npy" + ": 1 filter, 1 channel of 2 x 3 pixels");
+  data::write_array(folder / "q.npy", {{2, 3}, {0, 1000, 2000, 3000, 4000, 5000}});
+  CHECK_THAT(save("q.npy", "o.pgm", {0, 1000, 2000, 3000, 4000, 5000}),
+             contains("2 x 3 pixels (83 % of its values are outside 0 ... 255 and were clipped)"));
+  CHECK(save("q.npy", "o.pgm", {0, 1, 2, 3000, 4000, 5000}) ==
+        "wrote " + folder / "o.pgm" + ": 1 channel of 2 x 3 pixels");
+}
+
 TEST_CASE("what cannot be filtered is refused in one line", "[picture]") {
   const Folder folder;
   const std::string grey = picture(folder, "grey.pgm", {kCells});

@@ -50,7 +50,8 @@ PictureTask::PictureTask(const PictureOptions& options, const data::Filters& fil
     : options_(options),
       filters_(filters),
       layer_(layer_of(picture, filters)),
-      data_(data_of(layer_, picture, filters)) {
+      data_(data_of(layer_, picture, filters)),
+      white_(picture.white) {
   if (options_.output.empty()) return;
   if (writes_array()) {
     data::require_writable(options_.output);
@@ -74,6 +75,7 @@ std::string PictureTask::save(std::span<const float> outputs) const {
     return outputs.subspan((channel * filters + k) * pixels, pixels);
   };
   std::string said = "wrote " + options_.output + ": ";
+  std::string remarks;
   if (writes_array()) {
     data::Array array{{layer.K(), layer.N(), layer.P(), layer.Q()}, {}};
     array.values.reserve(outputs.size());
@@ -85,7 +87,7 @@ std::string PictureTask::save(std::span<const float> outputs) const {
     data::write_array(options_.output, array);
     said += std::to_string(layer.K()) + (layer.K() == 1 ? " filter, " : " filters, ");
   } else {
-    data::Picture picture{layer.P(), layer.Q(), {}};
+    data::Picture picture{layer.P(), layer.Q(), {}, white_};
     for (std::size_t c = 0; c < channels; ++c) {
       std::vector<float>& shown =
           picture.channels.emplace_back(plane(c, 0).begin(), plane(c, 0).end());
@@ -97,10 +99,17 @@ std::string PictureTask::save(std::span<const float> outputs) const {
         shown[i] = static_cast<float>(std::sqrt(squares));
       }
     }
-    data::write_picture(options_.output, picture);
+    const double clipped = data::write_picture(options_.output, picture);
+    const std::string white = with_commas(static_cast<int>(white_));
+    if (white_ != 255) remarks = white + " was taken for white, as its input suggests";
+    if (clipped > 0.5) {
+      remarks += (remarks.empty() ? "" : "; ") + std::to_string(static_cast<int>(100 * clipped)) +
+                 " % of its values are outside 0 ... " + white + " and were clipped";
+    }
+    if (!remarks.empty()) remarks = " (" + remarks + ")";
   }
   return said + std::to_string(layer.N()) + (layer.N() == 1 ? " channel of " : " channels of ") +
-         with_commas(layer.P()) + " x " + with_commas(layer.Q()) + " pixels";
+         with_commas(layer.P()) + " x " + with_commas(layer.Q()) + " pixels" + remarks;
 }
 
 }  // namespace halo

@@ -35,7 +35,8 @@ class PictureTask {
   // Writes outputs [channel][k][row][column], and says so in one line, "wrote edges.png: ...". As .npy
   // they are the floats themselves, [k][channel][row][column]. As a picture: of one filter its results;
   // of filters that are the parts of a direction the length of the vector of the K results; rounded and
-  // clipped to 0 ... 255 as write_picture does.
+  // clipped as write_picture does. The line says what was taken for white if that is not 255, and if most
+  // of the picture was clipped.
   std::string save(std::span<const float> outputs) const;
 
  private:
@@ -47,6 +48,7 @@ class PictureTask {
   data::Filters filters_;
   conv::ConvLayer layer_;
   DatasetPtr data_;
+  float white_;  // full brightness, in the picture and in the results
 };
 
 }  // namespace halo

@@ -2,6 +2,8 @@
 //   simcc histogram.cu -o histogram
 // does what nvcc would, for a program that runs on the CPU. Each .cu is preprocessed, translated
 // (translate.hpp) and compiled with instrumentation; the rest is left to g++.
+#include <cxxabi.h>
+#include <elf.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
@@ -11,6 +13,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -148,6 +151,25 @@ void refuse(const std::string& option) {
   }
 }
 
+// NVIDIA's own headers, which makefiles and the modules of clusters name by habit, would be found ahead of
+// the simulator's.
+bool is_toolkit(const std::string& folder) {
+  return fs::exists(fs::path(folder) / "crt" / "host_runtime.h");
+}
+
+void leave_toolkits_out_of_environment() {
+  for (const char* variable : {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH"}) {
+    const char* value = std::getenv(variable);
+    if (value == nullptr) continue;
+    std::istringstream folders(value);
+    std::string kept;
+    for (std::string folder; std::getline(folders, folder, ':');) {
+      if (!folder.empty() && !is_toolkit(folder)) kept += (kept.empty() ? "" : ":") + folder;
+    }
+    kept.empty() ? unsetenv(variable) : setenv(variable, kept.c_str(), 1);
+  }
+}
+
 class CommandLineReader {
  public:
   explicit CommandLineReader(Arguments arguments) : arguments_(std::move(arguments)) {}
@@ -240,11 +262,6 @@ class CommandLineReader {
     } else {
       result_.compile.push_back(argument);
     }
-  }
-
-  // NVIDIA's own headers, which makefiles name by habit, would be found ahead of the simulator's.
-  static bool is_toolkit(const std::string& folder) {
-    return fs::exists(fs::path(folder) / "crt" / "host_runtime.h");
   }
 
   static void append(Arguments& list, const Arguments& more) {
@@ -411,6 +428,46 @@ void write_file(const fs::path& path, const std::string& text) {
   if (!out) throw UsageError(path.string() + ": cannot be written: " + std::strerror(errno));
 }
 
+std::string demangled(const char* name) {
+  char* text = abi::__cxa_demangle(name, nullptr, nullptr, nullptr);
+  const std::string result = text != nullptr ? text : name;
+  std::free(text);
+  return result;
+}
+
+// ptxas' limit, for each file that is compiled. Removes an object that is beyond it.
+void require_constants_fit(const std::string& source, const std::string& object) {
+  constexpr std::uint64_t kMost = 65536;
+  const std::string bytes = read_file(object);
+  const auto* header = reinterpret_cast<const Elf64_Ehdr*>(bytes.data());
+  const auto* sections = reinterpret_cast<const Elf64_Shdr*>(bytes.data() + header->e_shoff);
+  const char* names = bytes.data() + sections[header->e_shstrndx].sh_offset;
+  const auto is_constant = [&](std::size_t i) {
+    return i < header->e_shnum && names + sections[i].sh_name == std::string_view("simt_constant");
+  };
+  std::uint64_t sum = 0;
+  std::string variables;
+  for (int i = 0; i < header->e_shnum; ++i) {
+    if (sections[i].sh_type != SHT_SYMTAB) continue;
+    const char* words = bytes.data() + sections[sections[i].sh_link].sh_offset;
+    const auto* symbols = reinterpret_cast<const Elf64_Sym*>(bytes.data() + sections[i].sh_offset);
+    for (std::size_t k = 0; k < sections[i].sh_size / sizeof *symbols; ++k) {
+      const Elf64_Sym& symbol = symbols[k];
+      const std::string name = demangled(words + symbol.st_name);
+      if (ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT || !is_constant(symbol.st_shndx)) continue;
+      if (name.find("simt_guard_") != std::string::npos) continue;
+      sum += symbol.st_size;
+      variables += (variables.empty() ? "" : ", ") + name + " " + std::to_string(symbol.st_size);
+    }
+  }
+  if (sum <= kMost) return;
+  std::error_code ignored;
+  fs::remove(object, ignored);
+  std::cerr << source << ": error: too much __constant__ data: " << sum << " bytes (" << variables
+            << "), a GPU has " << kMost << '\n';
+  throw CommandFailed{1};
+}
+
 // ---- The steps
 // ------------------------------------------------------------------------------------
 
@@ -540,6 +597,7 @@ class Driver {
     append(command, words(SIMT_INSTRUMENT_ARGS));
     append(command, {source, "-o", object});
     run(command, line_.verbose);
+    require_constants_fit(input.path, object);
   }
 
   void compile_cxx(const Input& input, const std::string& object) {
@@ -601,6 +659,7 @@ int main(int argc, char** argv) {
       return 0;
     }
     forward_signals();
+    leave_toolkits_out_of_environment();
     Driver(std::move(line)).run_all();
     return 0;
   } catch (const CommandFailed& failure) {

@@ -349,6 +349,33 @@ TEST_CASE("a stand-in of the user's is found ahead of a refused header", "[simt]
   const Outcome ours = bench.simcc("a.cu -I toolkit -o program");
   INFO(ours.err);
   CHECK(ours.status == 0);
+  // Nor where the environment names them, as the modules of clusters do.
+  bench.write("a.cu", "#include <cuda_pipeline.h>\n#include <own.h>\nint main() {}\n");
+  bench.write("mine/own.h", "");
+  for (const std::string variable : {"CPATH", "CPLUS_INCLUDE_PATH"}) {
+    const Outcome same = bench.run(variable + "=toolkit:mine '" SIMCC_PATH "' a.cu -o program");
+    INFO(same.err);
+    CHECK(same.status == 0);
+  }
+  CHECK(bench.run("CPATH=toolkit '" SIMCC_PATH "' a.cu -o program").status == 1);  // no own.h
+}
+
+TEST_CASE("more __constant__ data than a GPU has is refused", "[simt][simcc]") {
+  const Workbench bench;
+  const auto refusal = [&](const std::string& variables) {
+    bench.write("a.cu", variables + "int main() {}\n");
+    const Outcome outcome = bench.simcc("-c a.cu -o a.o");
+    CHECK(outcome.status == (outcome.err.empty() ? 0 : 1));
+    CHECK(bench.exists("a.o") == outcome.err.empty());
+    bench.run("rm -f a.o");
+    return outcome.err;
+  };
+  CHECK(refusal("__constant__ float table[20000];\n") ==
+        "a.cu: error: too much __constant__ data: 80000 bytes (table 80000), a GPU has 65536\n");
+  CHECK_THAT(refusal("namespace n { __constant__ float one[10000]; }\n"
+                     "static __constant__ char two[40000];\n__device__ float more[100000];\n"),
+             contains("80000 bytes") && contains("n::one 40000") && contains("two 40000"));
+  CHECK(refusal("__constant__ char one[65532];\n__constant__ int two;\n").empty());
 }
 
 TEST_CASE("what other people's headers ask for is there", "[simt][simcc]") {

@@ -122,8 +122,8 @@ std::optional<Samples> samples_of(const InputFile& file) {
 std::string why_not_wav(const InputFile& file) {
   unsigned char start[36];
   if (file.read(0, start, sizeof start) != sizeof start) return "";
-  if (!begins(start, "RIFF") || !begins(start + 8, "WAVE") || !begins(start + 12, "fmt "))
-    return "";
+  const bool is_wav = begins(start, "RIFF") && begins(start + 8, "WAVE");
+  if (!is_wav || !begins(start + 12, "fmt ")) return "";
   if (number(start + 20, 2, false) == 0x55) {
     return "it is a WAV file with MP3 in it; convert it to plain samples (ffmpeg -i in.wav "
            "out.flac)";

@@ -126,7 +126,7 @@ TEST_CASE("a picture of 0 to 1 is not black, and one that is mostly clipped is t
         .save(results);
   };
   CHECK_THAT(save("p.npy", "o.pgm", {0, 0.2f, 0.4f, 0.6f, 0.8f, 1}),
-             contains("2 x 3 pixels; 1 was taken for white"));
+             contains("2 x 3 pixels (1 was taken for white, as its input suggests)"));
   CHECK(data::read_picture(folder / "o.pgm").channels[0] ==
         std::vector<float>{0, 51, 102, 153, 204, 255});
   // An array has the results as they are.
@@ -134,7 +134,7 @@ TEST_CASE("a picture of 0 to 1 is not black, and one that is mostly clipped is t
         "wrote " + folder / "o.npy" + ": 1 filter, 1 channel of 2 x 3 pixels");
   data::write_array(folder / "q.npy", {{2, 3}, {0, 1000, 2000, 3000, 4000, 5000}});
   CHECK_THAT(save("q.npy", "o.pgm", {0, 1000, 2000, 3000, 4000, 5000}),
-             contains("83 % of its values are outside 0 ... 255 and were clipped"));
+             contains("2 x 3 pixels (83 % of its values are outside 0 ... 255 and were clipped)"));
   CHECK(save("q.npy", "o.pgm", {0, 1, 2, 3000, 4000, 5000}) ==
         "wrote " + folder / "o.pgm" + ": 1 channel of 2 x 3 pixels");
 }

@@ -101,13 +101,12 @@ std::string PictureTask::save(std::span<const float> outputs) const {
     }
     const double clipped = data::write_picture(options_.output, picture);
     const std::string white = with_commas(static_cast<int>(white_));
-    if (white_ != 255)
-      remarks = "; " + white + " was taken for white, as the input's values suggest";
+    if (white_ != 255) remarks = white + " was taken for white, as its input suggests";
     if (clipped > 0.5) {
-      remarks += "; " + std::to_string(static_cast<int>(100 * clipped)) +
-                 " % of its values are outside 0 ... " + white +
-                 " and were clipped (a .npy file has them all)";
+      remarks += (remarks.empty() ? "" : "; ") + std::to_string(static_cast<int>(100 * clipped)) +
+                 " % of its values are outside 0 ... " + white + " and were clipped";
     }
+    if (!remarks.empty()) remarks = " (" + remarks + ")";
   }
   return said + std::to_string(layer.N()) + (layer.N() == 1 ? " channel of " : " channels of ") +
          with_commas(layer.P()) + " x " + with_commas(layer.Q()) + " pixels" + remarks;

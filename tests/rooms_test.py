@@ -30,10 +30,10 @@ ONLY = {
     "common/process": ["common/report", "common/data"],
     # It reads what the simulator has written.
     "common/trace": ["common/report", "common/data", "common/json"],
-    "common/grader": ["common/process", "common/report", "common/data", "common/json"],
+    "common/grader": ["common/exercise", "common/process", "common/report", "common/data", "common/json"],
     # It starts the stages' programs and links none of them.
     "common/cli": [
-        "common/grader", "common/process", "common/trace", "common/report", "common/data", "common/json", "common/harness/bench_sets.hpp",
+        "common/grader", "common/exercise", "common/process", "common/trace", "common/report", "common/data", "common/json", "common/harness/bench_sets.hpp",
         "common/harness/course.hpp",
         "common/harness/program_options.hpp",
     ],

@@ -15,7 +15,6 @@
 #include "common/cli/compiler_output.hpp"
 #include "common/cli/gpu.hpp"
 #include "common/data/file.hpp"
-#include "common/grader/tripwires.hpp"
 #include "common/json/json.hpp"
 #include "common/process/process.hpp"
 #include "common/report/terminal.hpp"
@@ -307,16 +306,16 @@ class SubmittedProgram {
     const auto words = read_compilers(build_).get<std::vector<std::string>>("sim");
     const fs::path object = "program.o";
     Limited run =
-        run_compiler(grader::object_command(words, source(), object), words, progress, "compiling");
+        run_compiler(object_command(words, source(), object), words, progress, "compiling");
     std::string reason = reason_in_report(report().string());
-    grader::CompiledFile compiled;
+    CompiledFile compiled;
     compiled.name = source();
     compiled.text = text_of_file(copy);
     // It may be as large as the compiler's folder: more than look_at() looks at is not read.
-    const fs::path translation = work() / grader::translation_of(source(), object);
+    const fs::path translation = work() / translation_of(source(), object);
     std::error_code missing;
     const std::uintmax_t size = fs::file_size(translation, missing);
-    if (!missing && size > grader::kMostTranslation) {
+    if (!missing && size > kMostTranslation) {
       attempt.end = Attempt::End::refused;
       attempt.mistake = "the preprocessor makes more than 32 MiB of it";
       return false;
@@ -326,8 +325,7 @@ class SubmittedProgram {
     compiled.is_program =
         text_of_file(exercise_.skeleton()).find("\nint main(") != std::string::npos;
     if (run.ended.good() && reason.empty()) {
-      const Limited listed =
-          run_compiler(grader::symbols_command(object), words, progress, "looking at");
+      const Limited listed = run_compiler(symbols_command(object), words, progress, "looking at");
       if (!listed.ended.good()) {
         const std::string why = last_line(listed.ended.err);
         throw CannotRun("nm cannot list a program's symbols" +
@@ -335,7 +333,7 @@ class SubmittedProgram {
       }
       compiled.symbols = listed.ended.out;
     }
-    const grader::Tripped tripped = grader::look_at(compiled);
+    const Tripped tripped = options_.look_at(compiled);
     attempt.remarks = tripped.remarks;
     if (!tripped.refusal.empty()) {
       attempt.end = Attempt::End::refused;
@@ -343,8 +341,7 @@ class SubmittedProgram {
       return false;
     }
     if (run.ended.good() && reason.empty()) {
-      run =
-          run_compiler(grader::link_command(words, object, "program"), words, progress, "linking");
+      run = run_compiler(link_command(words, object, "program"), words, progress, "linking");
       reason = reason_in_report(report().string());
     }
     const CompilerOutput output = read_compiler_output(run.ended.out + run.ended.err, work());

@@ -9,8 +9,9 @@
 
 #include "common/cli/build_folder.hpp"
 #include "common/cli/exercises.hpp"
+#include "common/exercise/compiled_file.hpp"
+#include "common/exercise/marks.hpp"
 #include "common/process/sandbox.hpp"
-#include "common/report/marks.hpp"
 
 namespace halo {
 
@@ -27,11 +28,12 @@ struct AttemptOptions {
   /// Where somebody else's file is compiled and run, in a folder of its own with nothing of the exercise's folder; null:
   /// it is one's own.
   const Sandbox* sandbox = nullptr;
+  LookAt look_at = {};        // at somebody else's file, before it runs there
   SandboxLimits limits = {};  // of the program there
 };
 
 struct Attempt {
-  /// `refused`: somebody else's file has something in it that may not run (grader/tripwires.hpp).
+  /// `refused`: somebody else's file has something in it that may not run (look_at).
   enum class End { judged, not_compiled, refused, overtaken };
   End end = End::judged;
   Marks marks;

@@ -54,6 +54,10 @@ class BuildFolder {
   /// The programs that time a family's ladder of stages, by family, the CPU's before the GPU's.
   const std::vector<Program>& ladders() const { return ladders_; }
   std::vector<TestProgram> tests() const;
+  /// Where one of the programs of common/cli stands, once it is built: halo-grade.
+  std::filesystem::path own_program(const std::string& name) const {
+    return path_ / "common" / "cli" / name;
+  }
   /// Whether the build description says how this file is made.
   bool makes(const std::filesystem::path& file) const;
   std::vector<Library> libraries() const;

@@ -11,8 +11,8 @@
 #include "common/cli/commands.hpp"
 #include "common/cli/traced.hpp"
 #include "common/data/file.hpp"
-#include "common/report/marks_text.hpp"
-#include "common/report/predictions.hpp"
+#include "common/exercise/marks_text.hpp"
+#include "common/exercise/predictions.hpp"
 #include "common/report/terminal.hpp"
 
 namespace halo {

@@ -239,13 +239,6 @@ Machine merged_machine(const Machine& a, const Machine& b) {
   return machine;
 }
 
-const std::string* value_of(const PassedOptions& options, const std::string& name) {
-  for (const auto& [key, value] : options) {
-    if (key == name) return &value;
-  }
-  return nullptr;
-}
-
 std::string place_of(const std::string& backend) {
   return backend == "gpu" ? "on the GPU" : backend == "sim" ? "on the simulator" : "on the CPU";
 }

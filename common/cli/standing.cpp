@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "common/report/marks_text.hpp"
+#include "common/exercise/marks_text.hpp"
 
 namespace halo {
 namespace {

@@ -221,31 +221,6 @@ trace::Document trace_exercise_file(const BuildFolder& build, const Exercise& ex
   return trace::read({{exercise.name, report}}, {fs::current_path(), build.source()});
 }
 
-std::string explain_variant(const BuildFolder& build, const Program& program,
-                            const PassedOptions& passed_on, const std::string& variant,
-                            const TableOptions& table) {
-  constexpr std::size_t kLines = 2;
-  const std::set<std::string> ours = {"--variant",  "--without", "--strict",    "--show-output",
-                                      "--no-times", "--output",  "--no-trials", "--no-peers"};
-  PassedOptions kept;
-  for (const auto& option : passed_on) {
-    if (ours.count(option.first) == 0) kept.push_back(option);
-  }
-  kept.emplace_back("--variant", variant);
-  try {
-    const fs::path folder = build.path() / "trace";
-    fs::create_directories(folder);
-    const Subject subject{
-        program.name, program.name, {{variant, command_for(program, kept)}}, build.path()};
-    return trace::explain(trace::read(run_subject(subject, folder), {subject.base, build.source()}),
-                          kLines, table);
-  } catch (const Interrupted&) {
-    throw;
-  } catch (const std::exception&) {
-    return "";  // the table has said what differs
-  }
-}
-
 int run_trace(const BuildFolder& build, const TraceOptions& options) {
   const fs::path folder = build.path() / "trace";
   std::error_code failed;

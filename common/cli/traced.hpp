@@ -5,7 +5,6 @@
 #include <string>
 
 #include "common/cli/build_folder.hpp"
-#include "common/cli/commands.hpp"
 #include "common/cli/exercises.hpp"
 #include "common/trace/trace.hpp"
 
@@ -28,11 +27,5 @@ class TracedRun {
 /// WrongUse, CannotRun, trace::NoTrace.
 trace::Document trace_exercise_file(const BuildFolder& build, const Exercise& exercise,
                                     const std::string& numbers, const std::string& seed);
-
-/// What the worst lines of a stage's variant do, in words, with these options of its program. Empty if that
-/// cannot be had.
-std::string explain_variant(const BuildFolder& build, const Program& program,
-                            const PassedOptions& passed_on, const std::string& variant,
-                            const TableOptions& table);
 
 }  // namespace halo

@@ -18,8 +18,8 @@
 #include "common/cli/judgement.hpp"
 #include "common/cli/keys.hpp"
 #include "common/cli/standing.hpp"
+#include "common/exercise/marks_text.hpp"
 #include "common/process/process.hpp"
-#include "common/report/marks_text.hpp"
 #include "common/report/terminal.hpp"
 
 namespace halo {

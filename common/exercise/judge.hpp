@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "common/conv/pattern.hpp"
+#include "common/exercise/marks.hpp"
 #include "common/exercise/remote.hpp"
 #include "common/harness/core/problem.hpp"
 #include "common/harness/core/variant.hpp"
-#include "common/report/marks.hpp"
 
 namespace halo::exercises {
 

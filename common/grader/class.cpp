@@ -17,11 +17,11 @@
 #include <set>
 
 #include "common/data/file.hpp"
+#include "common/exercise/predictions.hpp"
 #include "common/grader/grade.hpp"
 #include "common/grader/sha256.hpp"
 #include "common/grader/submission.hpp"
 #include "common/process/process.hpp"
-#include "common/report/predictions.hpp"
 #include "common/report/table.hpp"
 #include "common/report/terminal.hpp"
 

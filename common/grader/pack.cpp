@@ -40,8 +40,6 @@ constexpr Rule kStudents[] = {
     {"docs/results/watch.txt", false},
     {"docs/results/film_watch.py", false},
     // What only grading needs, and how well it grades.
-    {"common/grader/tripwires.hpp",
-     true},  // an attempt's source needs its words; not what it looks for
     {"common/grader/*", false},
     {"common/cli/grade*", false},
     {"common/cli/pack.cpp", false},

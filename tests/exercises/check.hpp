@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "common/exercise/debug.hpp"
+#include "common/exercise/hidden_cases.hpp"
 #include "common/exercise/judge.hpp"
-#include "common/report/hidden_cases.hpp"
 #include "tests/catch.hpp"
 
 namespace halo::exercises {

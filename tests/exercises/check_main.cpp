@@ -1,5 +1,5 @@
 // main() of the check of an exercise: whose program is checked, and what came of it, told line by line to
-// whoever started the check (common/report/marks.hpp).
+// whoever started the check (common/exercise/marks.hpp).
 // Catch2 2 hides its listeners otherwise.
 #define CATCH_CONFIG_EXTERNAL_INTERFACES
 #include "tests/exercises/check.hpp"

@@ -1,7 +1,7 @@
 """What is handed in is compiled and run in the sandbox, at each level that this machine has: right programs have
 all their points, and the compiler reads nothing that is not the exercise's.
 
-usage: grade_test.py BUILD/common/cli/halo-cli [unittest's options]"""
+usage: grade_test.py BUILD/common/cli/halo-grade [unittest's options]"""
 import json
 import pathlib
 import subprocess

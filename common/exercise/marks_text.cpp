@@ -1,4 +1,4 @@
-#include "common/report/marks_text.hpp"
+#include "common/exercise/marks_text.hpp"
 
 #include <algorithm>
 #include <cmath>

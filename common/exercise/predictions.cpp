@@ -1,4 +1,4 @@
-#include "common/report/predictions.hpp"
+#include "common/exercise/predictions.hpp"
 
 #include <algorithm>
 #include <charconv>

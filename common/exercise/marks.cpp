@@ -1,4 +1,4 @@
-#include "common/report/marks.hpp"
+#include "common/exercise/marks.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // The marks of an exercise's check on their way to the program that shows them.
-#include "common/report/marks.hpp"
+#include "common/exercise/marks.hpp"
 
 #include <limits>
 #include <stdexcept>

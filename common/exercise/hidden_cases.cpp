@@ -1,4 +1,4 @@
-#include "common/report/hidden_cases.hpp"
+#include "common/exercise/hidden_cases.hpp"
 
 #include <algorithm>
 #include <cmath>

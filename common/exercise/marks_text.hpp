@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "common/report/marks.hpp"
-#include "common/report/predictions.hpp"
+#include "common/exercise/marks.hpp"
+#include "common/exercise/predictions.hpp"
 #include "common/report/table.hpp"
 
 namespace halo {

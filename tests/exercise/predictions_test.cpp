@@ -1,5 +1,5 @@
 // What a student says before the first run, and what it is worth.
-#include "common/report/predictions.hpp"
+#include "common/exercise/predictions.hpp"
 
 #include <stdexcept>
 

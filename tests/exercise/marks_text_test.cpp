@@ -1,5 +1,5 @@
 // The screen of `halo try`: verdict, why, what next, within 80 columns and 24 lines.
-#include "common/report/marks_text.hpp"
+#include "common/exercise/marks_text.hpp"
 
 #include <filesystem>
 #include <fstream>

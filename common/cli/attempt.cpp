@@ -48,7 +48,7 @@ json::Value read_compilers(const BuildFolder& build) {
 }
 
 fs::path check_of(const BuildFolder& build, const Exercise& exercise) {
-  return build.path() / "tests" / "exercises" /
+  return build.path() / "exercises" /
          ("check-" + (exercise.check.empty() ? exercise.name : exercise.check));
 }
 

@@ -50,7 +50,7 @@ def difference(name):
 
 def check(name, form, contract):
     folder = {"hunt": SKELETONS, "mended": MENDED}[form].relative_to(ROOT)
-    return course_test.run_check(build / "check-hunts", build / f"hunt-{name}-{form}",
+    return course_test.run_check(build / "../../exercises/check-hunts", build / f"hunt-{name}-{form}",
                                  f"{folder}/{name}.cu", ["--contract", contract])
 
 

@@ -70,7 +70,7 @@ class Compiled(unittest.TestCase):
         return graded["refusal"]
 
     def test_neither_the_solutions_nor_the_checks_can_be_included(self):
-        for path in ["solutions/04_tile_and_halo/tile_and_halo.cu", "tests/exercises/check.hpp"]:
+        for path in ["solutions/04_tile_and_halo/tile_and_halo.cu", "exercises/04_tile_and_halo/check.cpp"]:
             with self.subTest(path=path):
                 self.assertTrue((ROOT / path).exists())
                 why = self.refused(f'#include "{ROOT / path}"')

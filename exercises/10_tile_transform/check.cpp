@@ -2,7 +2,7 @@
 //
 // No kernel of a stage passes: stage 10's transforms do nothing on the way, stage 13's bias and ReLU do not
 // transform, and both one after the other would take two kernels. The naive transform moves 36 bytes a cell.
-#include "tests/exercises/check.hpp"
+#include "common/exercise/check.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -73,6 +73,17 @@ const Contract& contract() {
                            1 + static_cast<long long>(random / 800 % 9),
                            1 + static_cast<long long>(random / 7200 % 9)};
           },
+      .cases =
+          {
+              safe("no race, and every thread meets the barrier", 10, kOrder),
+              safe("no access beyond an array, and none of what nobody wrote", 10, kMemory),
+              // A bias for each request is one byte more; the naive transform's 32 sectors a request are 28.
+              within("whole sectors on both sides: hardly more than 8 bytes an output", 12, kBatch,
+                     {{bytes_per_output(), 10.5, 8.25}, {launches(), 1, 1}}),
+              // A column of 32 floats without padding has 31 conflicts, 992 a tile.
+              within("columns of the tile without conflicts, or nearly", 8, kBatch,
+                     {{shared_conflicts(), 64 * kTiles, 0}}),
+          },
       .questions =
           {
               {"bytes_an_output", 8.25, 0.5, kBatch, bytes_per_output()},
@@ -96,45 +107,6 @@ const Contract& contract() {
       .traits = traits,
   };
   return contract;
-}
-
-TEST_CASE("one tile, one channel", "[correctness][points=10]") {
-  require(check().right("one tile, one channel"));
-}
-
-TEST_CASE("32 images, several tiles and channels", "[correctness][points=10]") {
-  require(check().right("32 images, several tiles and channels"));
-}
-
-TEST_CASE("a last tile that is not full", "[correctness][points=10]") {
-  require(check().right("a last tile that is not full"));
-}
-
-TEST_CASE("more and fewer images than 32", "[correctness][points=10]") {
-  require(check().right("more and fewer images than 32"));
-}
-
-TEST_CASE("channels of a single cell, and any shape", "[correctness][points=10]") {
-  require(check().right("channels of a single cell, and any shape"));
-}
-
-TEST_CASE("no race, and every thread meets the barrier", "[safety][points=10]") {
-  require(check().safe(kOrder));
-}
-
-TEST_CASE("no access beyond an array, and none of what nobody wrote", "[safety][points=10]") {
-  require(check().safe(kMemory));
-}
-
-// A bias for each request is one byte more; the naive transform's 32 sectors a request are 28.
-TEST_CASE("whole sectors on both sides: hardly more than 8 bytes an output",
-          "[budget][points=12]") {
-  require(check().within(kBatch, {{bytes_per_output(), 10.5, 8.25}, {launches(), 1, 1}}));
-}
-
-// A column of 32 floats without padding has 31 conflicts, 992 a tile.
-TEST_CASE("columns of the tile without conflicts, or nearly", "[budget][points=8]") {
-  require(check().within(kBatch, {{shared_conflicts(), 64 * kTiles, 0}}));
 }
 
 }  // namespace halo::exercises

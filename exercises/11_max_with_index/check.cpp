@@ -2,7 +2,7 @@
 //
 // No kernel of a stage passes: none tells where the maximum was. If they did, stage 11's kernels for NCHW would
 // still move 67 to 79 bytes an output, as each thread reads its windows itself.
-#include "tests/exercises/check.hpp"
+#include "common/exercise/check.hpp"
 
 #include <limits>
 
@@ -124,6 +124,17 @@ const Contract& contract() {
                            1 + static_cast<long long>(random / 84'000 % 4),
                            static_cast<long long>(random / 336'000 % 2) * (size / 2)};
           },
+      .cases =
+          {
+              safe("no race, and every thread meets the barrier", 10, kOrder),
+              safe("no access beyond an array, and none of what nobody wrote", 10, kMemory),
+              // Four cells an output and its maximum and index are 24. A warp that reads the three rows of its windows, whole,
+              // reads every second row twice: 38.
+              within("a cell is read from global memory hardly more than once", 15, kMap,
+                     {{bytes_per_output(), 44, 28.94}}),
+              within("one kernel, and no memory that is not given back", 5, kMap,
+                     {{launches(), 1, 1}, {extra_memory(), 0, 0}}),
+          },
       .questions =
           {
               {"bytes_an_output", 28.94, 1, kMap, bytes_per_output()},
@@ -152,42 +163,6 @@ const Contract& contract() {
       .traits = traits,
   };
   return contract;
-}
-
-TEST_CASE("windows of 2 side by side, one tile", "[correctness][points=10]") {
-  require(check().right("windows of 2 side by side, one tile"));
-}
-
-TEST_CASE("windows of 3 with stride 2, several tiles", "[correctness][points=10]") {
-  require(check().right("windows of 3 with stride 2, several tiles"));
-}
-
-TEST_CASE("padding", "[correctness][points=10]") { require(check().right("padding")); }
-
-TEST_CASE("any window and stride, down to one cell", "[correctness][points=10]") {
-  require(check().right("any window and stride, down to one cell"));
-}
-
-TEST_CASE("many planes, every fourth of nothing but -infinity", "[correctness][points=10]") {
-  require(check().right("many planes, every fourth of nothing but -infinity"));
-}
-
-TEST_CASE("no race, and every thread meets the barrier", "[safety][points=10]") {
-  require(check().safe(kOrder));
-}
-
-TEST_CASE("no access beyond an array, and none of what nobody wrote", "[safety][points=10]") {
-  require(check().safe(kMemory));
-}
-
-// Four cells an output and its maximum and index are 24. A warp that reads the three rows of its windows, whole,
-// reads every second row twice: 38.
-TEST_CASE("a cell is read from global memory hardly more than once", "[budget][points=15]") {
-  require(check().within(kMap, {{bytes_per_output(), 44, 28.94}}));
-}
-
-TEST_CASE("one kernel, and no memory that is not given back", "[budget][points=5]") {
-  require(check().within(kMap, {{launches(), 1, 1}, {extra_memory(), 0, 0}}));
 }
 
 }  // namespace halo::exercises

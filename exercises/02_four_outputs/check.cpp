@@ -2,7 +2,7 @@
 //
 // The kernels of stage 02 compute it too, but load each tap once an output, which the budget sees; those of
 // stages 03 to 05 keep the mask or the cells in other memory than global memory.
-#include "tests/exercises/check.hpp"
+#include "common/exercise/check.hpp"
 
 namespace halo::exercises {
 
@@ -73,6 +73,16 @@ const Contract& contract() {
                            1 + 2 * static_cast<long long>(random / 3000 % 40), threads,
                            random / 120'000'000 % 2 == 0 ? 1 : threads};
           },
+      .cases =
+          {
+              safe("no access beyond an array, and none of what nobody wrote", 20, kMemory),
+              within("each tap is loaded once for four outputs", 8, kMeasured,
+                     {{load_requests(), 36'500, 35'185}}),
+              within("neighbouring lanes load neighbouring cells", 8, kMeasured,
+                     {{bytes_per_output(), 52, 50.25}}),
+              within("everything comes from global memory", 4, kMeasured,
+                     {{shared_requests(), 0, 0}, {constant_reads(), 0, 0}}),
+          },
       .questions =
           {
               // Ten blocks of eight warps.
@@ -90,43 +100,6 @@ const Contract& contract() {
       .traits = traits,
   };
   return contract;
-}
-
-TEST_CASE("one full block, neighbours far apart", "[correctness][points=10]") {
-  require(check().right("one full block, neighbours far apart"));
-}
-
-TEST_CASE("one full block, neighbours side by side", "[correctness][points=10]") {
-  require(check().right("one full block, neighbours side by side"));
-}
-
-TEST_CASE("several blocks, and a last one that is not full", "[correctness][points=10]") {
-  require(check().right("several blocks, and a last one that is not full"));
-}
-
-TEST_CASE("signals shorter than a thread's four outputs, or than the mask",
-          "[correctness][points=10]") {
-  require(check().right("signals shorter than a thread's four outputs, or than the mask"));
-}
-
-TEST_CASE("any block and any mask", "[correctness][points=10]") {
-  require(check().right("any block and any mask"));
-}
-
-TEST_CASE("no access beyond an array, and none of what nobody wrote", "[safety][points=20]") {
-  require(check().safe(kMemory));
-}
-
-TEST_CASE("each tap is loaded once for four outputs", "[budget][points=8]") {
-  require(check().within(kMeasured, {{load_requests(), 36'500, 35'185}}));
-}
-
-TEST_CASE("neighbouring lanes load neighbouring cells", "[budget][points=8]") {
-  require(check().within(kMeasured, {{bytes_per_output(), 52, 50.25}}));
-}
-
-TEST_CASE("everything comes from global memory", "[budget][points=4]") {
-  require(check().within(kMeasured, {{shared_requests(), 0, 0}, {constant_reads(), 0, 0}}));
 }
 
 }  // namespace halo::exercises

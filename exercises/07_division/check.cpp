@@ -2,7 +2,7 @@
 //
 // No kernel of stage 07 plans anything. Its planner's rule (common/planning) does not pass either: it rounds all
 // quotients up, so that the smallest strip may not feed the cores.
-#include "tests/exercises/check.hpp"
+#include "common/exercise/check.hpp"
 
 #include <array>
 #include <cmath>
@@ -167,6 +167,15 @@ const Contract& contract() {
                            1 + static_cast<long long>(random / 80 % 150),
                            4096LL << random / 12'000 % 6, 100LL << random / 72'000 % 12};
           },
+      .cases =
+          {
+              safe("no access beyond an array, and none of what nobody wrote", 20, kMemory),
+              within("a layer's figures are read once", 10, kMeasured,
+                     {{load_requests(), 8 * 5, 8 * 4}}),
+              within("neighbouring lanes have neighbouring layers", 5, kMeasured,
+                     {{bytes_per_output(), 32, 28}}),
+              within("one launch", 5, kMeasured, {{launches(), 1, 1}, {extra_memory(), 0, 0}}),
+          },
       .questions =
           {
               // Outputs: method of both layers, pieces of both, bytes of both.
@@ -188,43 +197,6 @@ const Contract& contract() {
       .traits = traits,
   };
   return contract;
-}
-
-TEST_CASE("the layers of the page on two GPUs", "[correctness][points=10]") {
-  require(check().right("the layers of the page on two GPUs"));
-}
-
-TEST_CASE("three GPUs and many layers", "[correctness][points=10]") {
-  require(check().right("three GPUs and many layers"));
-}
-
-TEST_CASE("little shared memory: strips and groups are needed", "[correctness][points=10]") {
-  require(check().right("little shared memory: strips and groups are needed"));
-}
-
-TEST_CASE("more SMs than rows or filters, and cores that nothing feeds",
-          "[correctness][points=10]") {
-  require(check().right("more SMs than rows or filters, and cores that nothing feeds"));
-}
-
-TEST_CASE("one SM or two: numbers beyond an int", "[correctness][points=10]") {
-  require(check().right("one SM or two: numbers beyond an int"));
-}
-
-TEST_CASE("no access beyond an array, and none of what nobody wrote", "[safety][points=20]") {
-  require(check().safe(kMemory));
-}
-
-TEST_CASE("a layer's figures are read once", "[budget][points=10]") {
-  require(check().within(kMeasured, {{load_requests(), 8 * 5, 8 * 4}}));
-}
-
-TEST_CASE("neighbouring lanes have neighbouring layers", "[budget][points=5]") {
-  require(check().within(kMeasured, {{bytes_per_output(), 32, 28}}));
-}
-
-TEST_CASE("one launch", "[budget][points=5]") {
-  require(check().within(kMeasured, {{launches(), 1, 1}, {extra_memory(), 0, 0}}));
 }
 
 }  // namespace halo::exercises

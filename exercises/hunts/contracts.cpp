@@ -1,4 +1,4 @@
-#include "tests/exercises/hunts/contracts.hpp"
+#include "exercises/hunts/contracts.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 //
 // No kernel of stage 09 passes: they add no bias, and what the first stores is R*S times the outputs. Those of
 // stages 06 to 08 and 10 add no bias either, and have at least one output for each of their threads.
-#include "tests/exercises/check.hpp"
+#include "common/exercise/check.hpp"
 
 namespace halo::exercises {
 
@@ -101,6 +101,18 @@ const Contract& contract() {
             return Numbers{1 + pick(3), 1 + pick(20),    1 + pick(10),   1 + pick(10),
                            1 + pick(6), 1 + 2 * pick(3), 1 + 2 * pick(3)};
           },
+      .cases =
+          {
+              safe("no race, and every thread meets the barriers", 10, kOrder),
+              safe("no access beyond an array, and none of what nobody wrote", 10, kMemory),
+              within(
+                  "one launch, which stores the outputs and nothing else", 8, kMeasured,
+                  {{launches(), 1, 1}, {stored_bytes_per_output(), 5, 4}, {extra_memory(), 0, 0}}),
+              within("each tap is fetched once a block", 6, kMeasured,
+                     {{bytes_per_output(), 630, 575}}),
+              within("several threads an output, and no atomics", 6, kMeasured,
+                     {{outputs_per_thread(), 0.25, 0.125}, {atomics(), 0, 0}}),
+          },
       .questions =
           {
               {"bytes_stored_an_output", 4, 0, kMeasured, stored_bytes_per_output()},
@@ -120,47 +132,6 @@ const Contract& contract() {
       .traits = traits,
   };
   return contract;
-}
-
-TEST_CASE("one image, filters of 3 x 3", "[correctness][points=10]") {
-  require(check().right("one image, filters of 3 x 3"));
-}
-
-TEST_CASE("more taps than fit on chip", "[correctness][points=10]") {
-  require(check().right("more taps than fit on chip"));
-}
-
-TEST_CASE("several images, and a last block that is not full", "[correctness][points=10]") {
-  require(check().right("several images, and a last block that is not full"));
-}
-
-TEST_CASE("maps smaller than the filter, down to one cell", "[correctness][points=10]") {
-  require(check().right("maps smaller than the filter, down to one cell"));
-}
-
-TEST_CASE("maps and filters that are not square", "[correctness][points=10]") {
-  require(check().right("maps and filters that are not square"));
-}
-
-TEST_CASE("no race, and every thread meets the barriers", "[safety][points=10]") {
-  require(check().safe(kOrder));
-}
-
-TEST_CASE("no access beyond an array, and none of what nobody wrote", "[safety][points=10]") {
-  require(check().safe(kMemory));
-}
-
-TEST_CASE("one launch, which stores the outputs and nothing else", "[budget][points=8]") {
-  require(check().within(
-      kMeasured, {{launches(), 1, 1}, {stored_bytes_per_output(), 5, 4}, {extra_memory(), 0, 0}}));
-}
-
-TEST_CASE("each tap is fetched once a block", "[budget][points=6]") {
-  require(check().within(kMeasured, {{bytes_per_output(), 630, 575}}));
-}
-
-TEST_CASE("several threads an output, and no atomics", "[budget][points=6]") {
-  require(check().within(kMeasured, {{outputs_per_thread(), 0.25, 0.125}, {atomics(), 0, 0}}));
 }
 
 }  // namespace halo::exercises

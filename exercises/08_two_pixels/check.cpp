@@ -2,7 +2,7 @@
 //
 // No kernel of stages 06 to 10 passes: they read filters as [K][C][R][S]. With that mended, a thread of stage 08
 // has one pixel, which costs half a wavefront a multiply-add for the taps alone.
-#include "tests/exercises/check.hpp"
+#include "common/exercise/check.hpp"
 
 namespace halo::exercises {
 
@@ -96,6 +96,15 @@ const Contract& contract() {
             const long long R = 1 + pick(5), S = 1 + pick(5);
             return Numbers{1 + pick(2), 1 + pick(6), R + pick(8), S + pick(40), 1 + pick(40), R, S};
           },
+      .cases =
+          {
+              safe("no race, and every thread meets the barriers", 10, kOrder),
+              safe("no access beyond an array, and none of what nobody wrote", 10, kMemory),
+              within("a tap that was read serves two pixels", 12, kMeasured,
+                     {{wavefronts(), 0.5, 0.405}}),
+              within("cells and taps are read from global memory once a block", 8, kMeasured,
+                     {{bytes_per_output(), 14, 11.25}}),
+          },
       .questions =
           {
               // 2 of a float4 for four filters, twice, and 1 for each of two pixels: 6 for 16 multiply-adds;
@@ -117,42 +126,6 @@ const Contract& contract() {
       .traits = traits,
   };
   return contract;
-}
-
-TEST_CASE("one channel, a full tile", "[correctness][points=10]") {
-  require(check().right("one channel, a full tile"));
-}
-
-TEST_CASE("several channels, several tiles", "[correctness][points=10]") {
-  require(check().right("several channels, several tiles"));
-}
-
-TEST_CASE("odd rows, and columns and filters that fill no block", "[correctness][points=10]") {
-  require(check().right("odd rows, and columns and filters that fill no block"));
-}
-
-TEST_CASE("several images", "[correctness][points=10]") {
-  require(check().right("several images"));
-}
-
-TEST_CASE("outputs of one cell, filters of any form", "[correctness][points=10]") {
-  require(check().right("outputs of one cell, filters of any form"));
-}
-
-TEST_CASE("no race, and every thread meets the barriers", "[safety][points=10]") {
-  require(check().safe(kOrder));
-}
-
-TEST_CASE("no access beyond an array, and none of what nobody wrote", "[safety][points=10]") {
-  require(check().safe(kMemory));
-}
-
-TEST_CASE("a tap that was read serves two pixels", "[budget][points=12]") {
-  require(check().within(kMeasured, {{wavefronts(), 0.5, 0.405}}));
-}
-
-TEST_CASE("cells and taps are read from global memory once a block", "[budget][points=8]") {
-  require(check().within(kMeasured, {{bytes_per_output(), 14, 11.25}}));
 }
 
 }  // namespace halo::exercises

@@ -2,7 +2,7 @@
 //
 // No kernel of a stage passes: none takes a mask for the rows and one for the columns. Stage 06's tile with
 // their product as its filter would read the tile R * S times for an output, 81 requests for 32 of them.
-#include "tests/exercises/check.hpp"
+#include "common/exercise/check.hpp"
 
 namespace halo::exercises {
 
@@ -91,6 +91,19 @@ const Contract& contract() {
                            1 + static_cast<long long>(random / 90'000 % 32),
                            1 + static_cast<long long>(random / 2'880'000 % 32)};
           },
+      .cases =
+          {
+              safe("no race, and every thread meets the barriers", 10, kOrder),
+              safe("no access beyond an array, and none of what nobody wrote", 10, kMemory),
+              // The tiles overlap: 24 rows are read for 16. A row sum that goes through memory costs 8 bytes more.
+              within("one kernel: hardly more than one read and one write", 10, kPicture,
+                     {{bytes_per_output(), 16, 13.21}, {launches(), 1, 1}}),
+              // Taps from shared memory would nearly double them. R * S reads are 81.
+              within("R + S reads of shared memory an output, and not R * S", 5, kPicture,
+                     {{shared_requests(), 60 * kWarps, 27 * kWarps}}),
+              within("hardly a bank conflict: at most one for 32 outputs", 5, kPicture,
+                     {{shared_conflicts(), kWarps, 0}}),
+          },
       .questions =
           {
               {"bytes_an_output", 13.21, 0.5, kPicture, bytes_per_output()},
@@ -118,48 +131,6 @@ const Contract& contract() {
       .traits = traits,
   };
   return contract;
-}
-
-TEST_CASE("one block, masks of three taps", "[correctness][points=10]") {
-  require(check().right("one block, masks of three taps"));
-}
-
-TEST_CASE("several blocks, and last ones that are not full", "[correctness][points=10]") {
-  require(check().right("several blocks, and last ones that are not full"));
-}
-
-TEST_CASE("masks of unlike length, and of one tap", "[correctness][points=10]") {
-  require(check().right("masks of unlike length, and of one tap"));
-}
-
-TEST_CASE("halos wider than the block", "[correctness][points=10]") {
-  require(check().right("halos wider than the block"));
-}
-
-TEST_CASE("pictures smaller than the masks, and any block", "[correctness][points=10]") {
-  require(check().right("pictures smaller than the masks, and any block"));
-}
-
-TEST_CASE("no race, and every thread meets the barriers", "[safety][points=10]") {
-  require(check().safe(kOrder));
-}
-
-TEST_CASE("no access beyond an array, and none of what nobody wrote", "[safety][points=10]") {
-  require(check().safe(kMemory));
-}
-
-// The tiles overlap: 24 rows are read for 16. A row sum that goes through memory costs 8 bytes more.
-TEST_CASE("one kernel: hardly more than one read and one write", "[budget][points=10]") {
-  require(check().within(kPicture, {{bytes_per_output(), 16, 13.21}, {launches(), 1, 1}}));
-}
-
-// Taps from shared memory would nearly double them. R * S reads are 81.
-TEST_CASE("R + S reads of shared memory an output, and not R * S", "[budget][points=5]") {
-  require(check().within(kPicture, {{shared_requests(), 60 * kWarps, 27 * kWarps}}));
-}
-
-TEST_CASE("hardly a bank conflict: at most one for 32 outputs", "[budget][points=5]") {
-  require(check().within(kPicture, {{shared_conflicts(), kWarps, 0}}));
 }
 
 }  // namespace halo::exercises

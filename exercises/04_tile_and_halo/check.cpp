@@ -1,5 +1,5 @@
 // Exercise 04: tile and halo, the ends repeated.
-#include "tests/exercises/check.hpp"
+#include "common/exercise/check.hpp"
 
 #include <algorithm>
 
@@ -60,6 +60,16 @@ const Contract& contract() {
                            1 + 2 * static_cast<long long>(random / 3000 % 40),
                            1 + static_cast<long long>(random / 120'000 % 1024)};
           },
+      .cases =
+          {
+              safe("no race, and every thread meets the barrier", 10, kOrder),
+              safe("no access beyond an array, and none of what nobody wrote", 10, kMemory),
+              within("each cell is read from global memory once a block", 15, {100'000, 9, 256},
+                     {{bytes_per_output(), 10.5, 9.25}}),
+              // Four cells at a time may meet at the edges of a tile.
+              within("hardly a bank conflict: at most one a block", 5, {100'000, 9, 256},
+                     {{shared_conflicts(), 391, 0}}),
+          },
       .questions =
           {
               // Ten blocks, whose ends cost what the others do.
@@ -80,43 +90,6 @@ const Contract& contract() {
       .traits = traits,
   };
   return contract;
-}
-
-TEST_CASE("one block, a mask of three taps", "[correctness][points=10]") {
-  require(check().right("one block, a mask of three taps"));
-}
-
-TEST_CASE("several blocks, and a last one that is not full", "[correctness][points=10]") {
-  require(check().right("several blocks, and a last one that is not full"));
-}
-
-TEST_CASE("masks whose halo is wider than the block", "[correctness][points=10]") {
-  require(check().right("masks whose halo is wider than the block"));
-}
-
-TEST_CASE("signals shorter than the mask, down to one cell", "[correctness][points=10]") {
-  require(check().right("signals shorter than the mask, down to one cell"));
-}
-
-TEST_CASE("any block and any mask", "[correctness][points=10]") {
-  require(check().right("any block and any mask"));
-}
-
-TEST_CASE("no race, and every thread meets the barrier", "[safety][points=10]") {
-  require(check().safe(kOrder));
-}
-
-TEST_CASE("no access beyond an array, and none of what nobody wrote", "[safety][points=10]") {
-  require(check().safe(kMemory));
-}
-
-TEST_CASE("each cell is read from global memory once a block", "[budget][points=15]") {
-  require(check().within({100'000, 9, 256}, {{bytes_per_output(), 10.5, 9.25}}));
-}
-
-// Four cells at a time may meet at the edges of a tile.
-TEST_CASE("hardly a bank conflict: at most one a block", "[budget][points=5]") {
-  require(check().within({100'000, 9, 256}, {{shared_conflicts(), 391, 0}}));
 }
 
 }  // namespace halo::exercises

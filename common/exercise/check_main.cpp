@@ -1,17 +1,5 @@
 // main() of the check of an exercise: whose program is checked, and what came of it, told line by line to
 // whoever started the check (common/exercise/marks.hpp).
-// Catch2 2 hides its listeners otherwise.
-#define CATCH_CONFIG_EXTERNAL_INTERFACES
-#include "tests/exercises/check.hpp"
-
-#if __has_include(<catch2/catch_all.hpp>)
-#include <catch2/catch_test_case_info.hpp>
-#include <catch2/interfaces/catch_interfaces_registry_hub.hpp>
-#include <catch2/interfaces/catch_interfaces_testcase.hpp>
-#include <catch2/reporters/catch_reporter_event_listener.hpp>
-#include <catch2/reporters/catch_reporter_registrars.hpp>
-#endif
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -24,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "common/exercise/debug.hpp"
+#include "common/exercise/check.hpp"
 #include "common/json/json.hpp"
 #include "common/report/row_stream.hpp"
 
@@ -34,43 +22,11 @@ namespace {
 
 RowStream teller(-1);
 
-// The case that runs, and what became of it.
-CaseMark current;
-
 // What `--contract` was.
 std::string asked_contract;
 // And `--within`.
 std::vector<std::string> asked_within;
 
-#if __has_include(<catch2/catch_all.hpp>)
-using ListenerBase = Catch::EventListenerBase;
-std::vector<std::string> tags_of(const Catch::TestCaseInfo& info) {
-  std::vector<std::string> tags;
-  for (const Catch::Tag& tag : info.tags)
-    tags.emplace_back(tag.original.begin(), tag.original.end());
-  return tags;
-}
-const Catch::TestCaseInfo& info_of(const Catch::TestCaseHandle& one) {
-  return one.getTestCaseInfo();
-}
-#else
-using ListenerBase = Catch::TestEventListenerBase;
-std::vector<std::string> tags_of(const Catch::TestCaseInfo& info) { return info.tags; }
-const Catch::TestCaseInfo& info_of(const Catch::TestCase& one) { return one; }
-#endif
-
-// A case that nobody has run yet.
-CaseMark mark_of(const Catch::TestCaseInfo& info) {
-  CaseMark mark;
-  mark.name = info.name;
-  for (const std::string& tag : tags_of(info)) {
-    if (tag.starts_with("points=")) mark.most = std::atof(tag.c_str() + std::strlen("points="));
-    for (const Category category : {Category::correctness, Category::safety, Category::budget}) {
-      if (tag == to_string(category)) mark.category = category;
-    }
-  }
-  return mark;
-}
 CaseMark mark_of(const HiddenCase& hidden) {
   CaseMark mark;
   mark.name = hidden.name;
@@ -79,46 +35,48 @@ CaseMark mark_of(const HiddenCase& hidden) {
   return mark;
 }
 
-class Teller : public ListenerBase {
- public:
-  using ListenerBase::ListenerBase;
-
-  void testCaseStarting(const Catch::TestCaseInfo& info) override {
-    current = mark_of(info);
-    start_ = std::chrono::steady_clock::now();
+// Judges the case, tells it, and returns what came of it.
+template <class Judge>
+Outcome judge(CaseMark mark, const Judge& verdict_of) {
+  const auto start = std::chrono::steady_clock::now();
+  try {
+    const Verdict verdict = verdict_of();
+    mark.outcome = verdict.outcome;
+    mark.message = verdict.message;
+    mark.budget = verdict.budget;
+  } catch (const std::logic_error& error) {
+    std::fprintf(stderr, "%s: %s\n", mark.name.c_str(), error.what());
+    mark.outcome = Outcome::bad;
+    mark.message = "the check itself failed: run it by hand";
   }
+  mark.points = mark.outcome == Outcome::good ? mark.most : 0;
+  mark.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  teller.line(case_line(mark));
+  return mark.outcome;
+}
 
-  void testCaseEnded(const Catch::TestCaseStats& stats) override {
-    current.seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-    // What is left out looks like a failure to Catch2 2.
-    const bool is_left_out = current.outcome == Outcome::not_run && !current.message.empty();
-    if (stats.totals.testCases.failed > 0 && current.outcome != Outcome::bad && !is_left_out) {
-      current.outcome = Outcome::bad;
-      if (current.message.empty()) current.message = "the check itself failed: run it by hand";
+// Judges the cases that are named, or all. The exit status: 0 good, 1 a case failed or none is named so, 77 nothing
+// could be judged.
+int run_cases(Examiner& examiner, const std::vector<CaseMark>& cases,
+              const std::vector<std::string>& named) {
+  int good = 0, bad = 0, left_out = 0;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    if (!named.empty() && std::find(named.begin(), named.end(), cases[i].name) == named.end()) {
+      continue;
     }
-    current.points = current.outcome == Outcome::good ? current.most : 0;
-    teller.line(case_line(current));
+    const Outcome outcome = judge(cases[i], [&] { return examiner.judge(i); });
+    ++(outcome == Outcome::good ? good : outcome == Outcome::bad ? bad : left_out);
   }
-
- private:
-  std::chrono::steady_clock::time_point start_;
-};
-CATCH_REGISTER_LISTENER(Teller)
+  std::printf("cases: %d passed, %d failed, %d skipped\n", good, bad, left_out);
+  return bad > 0 ? 1 : good > 0 ? 0 : left_out > 0 ? 77 : 1;
+}
 
 // Judges what students do not have; false if one of the cases is not right.
 bool run_hidden(Examiner& examiner, const std::vector<HiddenCase>& cases) {
   bool good = true;
   for (const HiddenCase& hidden : cases) {
-    CaseMark mark = mark_of(hidden);
-    const auto start = std::chrono::steady_clock::now();
-    const Verdict verdict = examiner.right_hidden(hidden);
-    mark.outcome = verdict.outcome;
-    mark.message = verdict.message;
-    mark.points = mark.outcome == Outcome::good ? mark.most : 0;
-    mark.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    good = good && mark.outcome == Outcome::good;
-    teller.line(case_line(mark));
+    good = judge(mark_of(hidden), [&] { return examiner.right_hidden(hidden); }) == Outcome::good &&
+           good;
   }
   return good;
 }
@@ -127,9 +85,7 @@ bool run_hidden(Examiner& examiner, const std::vector<HiddenCase>& cases) {
 int tell_description(Marks marks, const std::vector<HiddenCase>& hidden) {
   teller = RowStream::taken_from_starter();
   teller.line(marks_head_line(marks));
-  for (const auto& one : Catch::getRegistryHub().getTestCaseRegistry().getAllTests()) {
-    teller.line(case_line(mark_of(info_of(one))));
-  }
+  for (const CaseMark& one : marks.cases) teller.line(case_line(one));
   for (const HiddenCase& one : hidden) teller.line(case_line(mark_of(one)));
   return 0;
 }
@@ -153,12 +109,6 @@ std::string take(std::vector<char*>& arguments, const char* name) {
     return value;
   }
   return {};
-}
-
-bool only_lists(const std::vector<char*>& arguments) {
-  return std::any_of(arguments.begin(), arguments.end(), [](const char* word) {
-    return std::strncmp(word, "--list", 6) == 0 || std::strcmp(word, "--help") == 0;
-  });
 }
 
 int run_once(Examiner& examiner, const std::string& problem) {
@@ -212,15 +162,14 @@ int run(int argc, char** argv) {
   asked.batch = take(arguments, "--batch") == "yes";
   // One problem is run and nothing judged: "1000,9,256", or "usual".
   const std::string traced = take(arguments, "--trace");
-  const auto run_cases = [&] {
-    return test::run_cases(static_cast<int>(arguments.size()), arguments.data());
-  };
-  if (only_lists(arguments)) return run_cases();
+  // What is left names cases.
+  const std::vector<std::string> named(arguments.begin() + 1, arguments.end());
   Marks marks;
   std::vector<HiddenCase> hidden;
   try {
     const Description description = describe();
     marks.exercise = description.exercise;
+    marks.cases = description.cases;
     marks.questions = description.questions;
     if (!assignment.empty()) hidden = read_hidden_cases(assignment, marks.exercise);
   } catch (const std::runtime_error& error) {
@@ -235,12 +184,8 @@ int run(int argc, char** argv) {
     std::fprintf(stderr, "%s: --program names what is checked; ./halo try does that\n", argv[0]);
     return 2;
   }
-  // The seed of the data is Catch2's, so that one number repeats the run.
-  if (!seed.empty()) setenv("HALO_SEED", seed.c_str(), 1);
-  if (std::getenv("HALO_SEED") == nullptr) {
-    setenv("HALO_SEED", std::to_string(std::random_device()() % 1'000'000'000u + 1).c_str(), 1);
-  }
-  marks.seed = std::strtoull(std::getenv("HALO_SEED"), nullptr, 10);
+  marks.seed = std::strtoull(seed.c_str(), nullptr, 10);
+  if (marks.seed == 0) marks.seed = std::random_device()() % 1'000'000'000u + 1;
   std::unique_ptr<Examiner> running;
   try {
     running = make_examiner(program, source, marks.seed);
@@ -262,7 +207,7 @@ int run(int argc, char** argv) {
   if (!traced.empty()) return run_once(*running, traced);
   teller = RowStream::taken_from_starter();
   teller.line(marks_head_line(marks));
-  int status = run_cases();
+  int status = run_cases(*running, marks.cases, named);
   std::string time;
   try {
     time = running->time();
@@ -288,15 +233,6 @@ int run(int argc, char** argv) {
 
 const std::string& contract_asked_for() { return asked_contract; }
 const std::vector<std::string>& sandbox_words() { return asked_within; }
-
-void require(const Verdict& verdict) {
-  current.outcome = verdict.outcome;
-  current.message = verdict.message;
-  current.budget = verdict.budget;
-  if (verdict.outcome == Outcome::not_run) test::skip(verdict.message);
-  INFO(verdict.message);
-  CHECK(verdict.outcome == Outcome::good);
-}
 
 }  // namespace halo::exercises
 

@@ -5,25 +5,34 @@
 #include <string>
 #include <vector>
 
-#include "tests/exercises/check.hpp"
+#include "common/exercise/check.hpp"
 
 namespace halo::exercises {
 
 namespace {
 
-Check* present = nullptr;
+// The groups that are cases of their own, then the contract's others.
+std::vector<Case<Check>> all_cases() {
+  std::vector<Case<Check>> cases;
+  for (const Group& group : contract().groups) {
+    if (group.points == 0) continue;
+    cases.push_back({group.name, Category::correctness, group.points,
+                     [&group](Check& check) { return check.right(group.name); }});
+  }
+  cases.insert(cases.end(), contract().cases.begin(), contract().cases.end());
+  return cases;
+}
 
 class ContractExaminer final : public Examiner {
  public:
   ContractExaminer(const std::string& program, const std::string& source, std::uint64_t seed)
-      : check_(contract(), WorkerCommand{{program}, sandbox_words()}, source, seed), seed_(seed) {
-    present = &check_;
-  }
+      : check_(contract(), WorkerCommand{{program}, sandbox_words()}, source, seed), seed_(seed) {}
   std::string backend() const override { return check_.backend(); }
   std::string unavailable() const override { return check_.unavailable(); }
   std::vector<Question> questions() override { return check_.questions(); }
   std::vector<Row> faults() const override { return check_.faults(); }
   std::string time() override { return check_.time(); }
+  Verdict judge(std::size_t number) override { return cases_.at(number).judge(check_); }
   Verdict right_hidden(const HiddenCase& hidden) override {
     return check_.right_hidden(hidden.problems, hidden.drawn);
   }
@@ -49,19 +58,20 @@ class ContractExaminer final : public Examiner {
   }
 
  private:
+  std::vector<Case<Check>> cases_ = all_cases();
   Check check_;
   std::uint64_t seed_;
 };
 
 }  // namespace
 
-Check& check() { return *present; }
-
 std::unique_ptr<Examiner> make_examiner(const std::string& program, const std::string& source,
                                         std::uint64_t seed) {
   return std::make_unique<ContractExaminer>(program, source, seed);
 }
 
-Description describe() { return {contract().name, questions_of(contract())}; }
+Description describe() {
+  return {contract().name, marks_of(all_cases()), questions_of(contract())};
+}
 
 }  // namespace halo::exercises

@@ -1,8 +1,8 @@
-// What the check of an exercise is written with: a contract, and cases that ask what the harness found. An
+// What the check of an exercise is written with: a contract, whose groups and cases are judged one after the other. An
 // exercise that is a whole program has an examiner of its own instead.
-// Each case names what it is worth: [correctness], [safety] or [budget], and [points=10].
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -11,11 +11,10 @@
 #include "common/exercise/debug.hpp"
 #include "common/exercise/hidden_cases.hpp"
 #include "common/exercise/judge.hpp"
-#include "tests/catch.hpp"
 
 namespace halo::exercises {
 
-/// What the exercise of this program asks for: the test program's own.
+/// What the exercise of this program asks for: the check's own.
 const Contract& contract();
 
 /// What `--contract` names, for a check that has several; empty without it.
@@ -24,10 +23,7 @@ const std::string& contract_asked_for();
 /// What `--within` says: the words of the sandbox that the program runs in; none: in no sandbox.
 const std::vector<std::string>& sandbox_words();
 
-/// The program that is checked under contract().
-Check& check();
-
-/// What main() wants to know of a check, besides what its cases tell.
+/// What main() wants to know of a check.
 class Examiner {
  public:
   virtual ~Examiner() = default;
@@ -37,6 +33,8 @@ class Examiner {
   virtual std::vector<Question> questions() = 0;
   virtual std::vector<Row> faults() const = 0;
   virtual std::string time() = 0;
+  /// Judges a case of the description, by its number there.
+  virtual Verdict judge(std::size_t number) = 0;
   /// As Check::right_hidden.
   virtual Verdict right_hidden(const HiddenCase& hidden) = 0;
   /// As debug() of debug.hpp.
@@ -51,14 +49,27 @@ class Examiner {
 std::unique_ptr<Examiner> make_examiner(const std::string& program, const std::string& source,
                                         std::uint64_t seed);
 
-/// What is known without a program: the exercise and what it asks. Defined beside make_examiner.
+/// What is known without a program: the exercise, its cases, none of them judged, and what it asks. Defined beside
+/// make_examiner.
 struct Description {
   std::string exercise;
+  std::vector<CaseMark> cases;
   std::vector<Question> questions;
 };
 Description describe();
 
-/// Fails the case unless the verdict is good, and says why; skips it where nothing could be judged.
-void require(const Verdict& verdict);
+/// The cases as marks, none of them judged.
+template <class Judge>
+std::vector<CaseMark> marks_of(const std::vector<Case<Judge>>& cases) {
+  std::vector<CaseMark> marks;
+  for (const Case<Judge>& one : cases) {
+    CaseMark mark;
+    mark.name = one.name;
+    mark.category = one.category;
+    mark.most = one.points;
+    marks.push_back(mark);
+  }
+  return marks;
+}
 
 }  // namespace halo::exercises

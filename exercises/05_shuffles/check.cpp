@@ -3,7 +3,7 @@
 // No kernel of a stage passes: their signals end, this one is a ring. If they had one, the tiles of stages 04
 // and 05 would ask for shared memory, stage 02's grid make a load request a tap, and stage 05's quad move
 // 16.5 bytes an output.
-#include "tests/exercises/check.hpp"
+#include "common/exercise/check.hpp"
 
 namespace halo::exercises {
 
@@ -64,6 +64,17 @@ const Contract& contract() {
                            1 + 2 * static_cast<long long>(random / 2000 % 17),
                            32 * (1 + static_cast<long long>(random / 34'000 % 32))};
           },
+      .cases =
+          {
+              safe("every lane that is read from takes part in the shuffle", 10, kOrder),
+              safe("no access beyond an array, and none of what nobody wrote", 10, kMemory),
+              // 4 sectors for the warp's own cells and one for four cells on each side, 4 to write; a warp that starts its
+              // loads with the halo's first cell needs 7 to read.
+              within("a warp reads its cells once, and its halo once", 10, kLong,
+                     {{bytes_per_output(), 12, 10}, {load_requests(), 3 * kWarps, 2 * kWarps}}),
+              within("no shared memory, and no barrier", 10, kLong,
+                     {{shared_requests(), 0, 0}, {barriers(), 0, 0}}),
+          },
       .questions =
           {
               {"requests_a_warp", 2, 0, kLong, load_requests(), kWarps},
@@ -83,43 +94,6 @@ const Contract& contract() {
       .traits = traits,
   };
   return contract;
-}
-
-TEST_CASE("one full warp", "[correctness][points=10]") { require(check().right("one full warp")); }
-
-TEST_CASE("several warps, which need cells of their neighbours", "[correctness][points=10]") {
-  require(check().right("several warps, which need cells of their neighbours"));
-}
-
-TEST_CASE("a last warp that is not full", "[correctness][points=10]") {
-  require(check().right("a last warp that is not full"));
-}
-
-TEST_CASE("masks of one to 33 taps", "[correctness][points=10]") {
-  require(check().right("masks of one to 33 taps"));
-}
-
-TEST_CASE("rings shorter than a warp, and than the mask", "[correctness][points=10]") {
-  require(check().right("rings shorter than a warp, and than the mask"));
-}
-
-TEST_CASE("every lane that is read from takes part in the shuffle", "[safety][points=10]") {
-  require(check().safe(kOrder));
-}
-
-TEST_CASE("no access beyond an array, and none of what nobody wrote", "[safety][points=10]") {
-  require(check().safe(kMemory));
-}
-
-// 4 sectors for the warp's own cells and one for four cells on each side, 4 to write; a warp that starts its
-// loads with the halo's first cell needs 7 to read.
-TEST_CASE("a warp reads its cells once, and its halo once", "[budget][points=10]") {
-  require(check().within(
-      kLong, {{bytes_per_output(), 12, 10}, {load_requests(), 3 * kWarps, 2 * kWarps}}));
-}
-
-TEST_CASE("no shared memory, and no barrier", "[budget][points=10]") {
-  require(check().within(kLong, {{shared_requests(), 0, 0}, {barriers(), 0, 0}}));
 }
 
 }  // namespace halo::exercises

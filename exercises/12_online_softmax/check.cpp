@@ -2,7 +2,7 @@
 //
 // No kernel of stage 12 passes: none knows a length, all give NaN for rows of -inf, and beyond the cells that
 // they keep in shared memory all read a row three times.
-#include "tests/exercises/check.hpp"
+#include "common/exercise/check.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -192,6 +192,17 @@ const Contract& contract() {
             return Numbers{1 + static_cast<long long>(random % 20),
                            1 + static_cast<long long>(random / 20 % 1500)};
           },
+      .cases =
+          {
+              safe("no race, and every thread meets the barrier", 10, kOrder),
+              safe("no access beyond an array, and none of what nobody wrote", 10, kMemory),
+              // Two reads and a write are 12; three reads 16.
+              within("each row is read at most twice", 10, kMeasured,
+                     {{bytes_per_output(), 12.5, 12}, {launches(), 1, 1}}),
+              within("the end of a row costs nothing", 5, {2, 20'000},
+                     {{bytes_per_output(), 9.5, 9}}),
+              within("at most two barriers a row", 5, {8, 512}, {{barriers(), 16, 8}}),
+          },
       .questions =
           {
               {"bytes_a_cell", 12, 0.05, kMeasured, bytes_per_output()},
@@ -212,46 +223,6 @@ const Contract& contract() {
       .traits = traits,
   };
   return contract;
-}
-
-TEST_CASE("one row", "[correctness][points=10]") { require(check().right("one row")); }
-
-TEST_CASE("rows that end earlier", "[correctness][points=10]") {
-  require(check().right("rows that end earlier"));
-}
-
-TEST_CASE("rows longer than any block, and than any shared memory", "[correctness][points=10]") {
-  require(check().right("rows longer than any block, and than any shared memory"));
-}
-
-TEST_CASE("rows without a cell, or with nothing but -inf", "[correctness][points=10]") {
-  require(check().right("rows without a cell, or with nothing but -inf"));
-}
-
-TEST_CASE("some cells of -inf, and a maximum that grows with every cell",
-          "[correctness][points=10]") {
-  require(check().right("some cells of -inf, and a maximum that grows with every cell"));
-}
-
-TEST_CASE("no race, and every thread meets the barrier", "[safety][points=10]") {
-  require(check().safe(kOrder));
-}
-
-TEST_CASE("no access beyond an array, and none of what nobody wrote", "[safety][points=10]") {
-  require(check().safe(kMemory));
-}
-
-// Two reads and a write are 12; three reads 16.
-TEST_CASE("each row is read at most twice", "[budget][points=10]") {
-  require(check().within(kMeasured, {{bytes_per_output(), 12.5, 12}, {launches(), 1, 1}}));
-}
-
-TEST_CASE("the end of a row costs nothing", "[budget][points=5]") {
-  require(check().within({2, 20'000}, {{bytes_per_output(), 9.5, 9}}));
-}
-
-TEST_CASE("at most two barriers a row", "[budget][points=5]") {
-  require(check().within({8, 512}, {{barriers(), 16, 8}}));
 }
 
 }  // namespace halo::exercises

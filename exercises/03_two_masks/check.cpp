@@ -2,7 +2,7 @@
 //
 // The kernels of the stages have one mask and one output; stage 03's, launched once for each mask, loads the
 // cells twice, which the budget sees.
-#include "tests/exercises/check.hpp"
+#include "common/exercise/check.hpp"
 
 namespace halo::exercises {
 
@@ -72,6 +72,15 @@ const Contract& contract() {
                            1 + 2 * static_cast<long long>(random / 60'000 % 30),
                            1 + static_cast<long long>(random / 1'800'000 % 1024)};
           },
+      .cases =
+          {
+              safe("no access beyond an array, and none of what nobody wrote", 20, kMemory),
+              within("each cell is loaded once for both sums", 12, kMeasured,
+                     {{load_requests(), 29'500, 28'125}, {bytes_per_output(), 53.5, 52}}),
+              // Where lanes ask for different taps, each of them is a read.
+              within("all lanes read the same tap", 8, kMeasured,
+                     {{constant_reads(), 47'000, 43'750}}),
+          },
       .questions =
           {
               // Ten blocks of eight warps.
@@ -97,40 +106,6 @@ const Contract& contract() {
       .traits = traits,
   };
   return contract;
-}
-
-TEST_CASE("two masks of one width, one block", "[correctness][points=10]") {
-  require(check().right("two masks of one width, one block"));
-}
-
-TEST_CASE("several blocks, and a last one that is not full", "[correctness][points=10]") {
-  require(check().right("several blocks, and a last one that is not full"));
-}
-
-TEST_CASE("a second mask that is narrower", "[correctness][points=10]") {
-  require(check().right("a second mask that is narrower"));
-}
-
-TEST_CASE("a second mask that is wider", "[correctness][points=10]") {
-  require(check().right("a second mask that is wider"));
-}
-
-TEST_CASE("any masks, any block, signals down to one cell", "[correctness][points=10]") {
-  require(check().right("any masks, any block, signals down to one cell"));
-}
-
-TEST_CASE("no access beyond an array, and none of what nobody wrote", "[safety][points=20]") {
-  require(check().safe(kMemory));
-}
-
-TEST_CASE("each cell is loaded once for both sums", "[budget][points=12]") {
-  require(check().within(kMeasured,
-                         {{load_requests(), 29'500, 28'125}, {bytes_per_output(), 53.5, 52}}));
-}
-
-// Where lanes ask for different taps, each of them is a read.
-TEST_CASE("all lanes read the same tap", "[budget][points=8]") {
-  require(check().within(kMeasured, {{constant_reads(), 47'000, 43'750}}));
 }
 
 }  // namespace halo::exercises

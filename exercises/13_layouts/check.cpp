@@ -1,7 +1,7 @@
 // Exercise 13: the cheapest plan of layouts.
 //
 // No kernel of stage 13 computes anything like it: its planner is host code for two layouts.
-#include "tests/exercises/check.hpp"
+#include "common/exercise/check.hpp"
 
 #include <limits>
 
@@ -159,6 +159,20 @@ const Contract& contract() {
                            1 + static_cast<long long>(random / 150 % 8),
                            1 + static_cast<long long>(random / 1200 % 4)};
           },
+      .cases =
+          {
+              safe("no access beyond an array, and none of what nobody wrote", 20, kMemory),
+              // All plans would be 3^30; each cost once is 264, and the plan's own costs once more 294.
+              within("each cost is read once, those of the plan perhaps again", 10, kMeasured,
+                     {{load_requests(), 8 * 300, 8 * 264}}),
+              // The costs of the plan once more, each lane of its own layouts: up to 18 bytes. Lanes apart: 346 in all.
+              within("neighbouring lanes have neighbouring chains", 5, kMeasured,
+                     {{bytes_per_output(), 70, 43.2}}),
+              within("one launch, and nothing stored but the results", 5, kMeasured,
+                     {{launches(), 1, 1},
+                      {stored_bytes_per_output(), 8.5, 8},
+                      {extra_memory(), 0, 0}}),
+          },
       .questions =
           {
               // Layer 0 begins in layout 0: 3 costs; 9 for each other layer.
@@ -180,46 +194,6 @@ const Contract& contract() {
       .traits = traits,
   };
   return contract;
-}
-
-TEST_CASE("two layers, two layouts", "[correctness][points=10]") {
-  require(check().right("two layers, two layouts"));
-}
-
-TEST_CASE("a few layers, three layouts or four", "[correctness][points=10]") {
-  require(check().right("a few layers, three layouts or four"));
-}
-
-TEST_CASE("chains that fill no block", "[correctness][points=10]") {
-  require(check().right("chains that fill no block"));
-}
-
-TEST_CASE("one layout, one layer", "[correctness][points=10]") {
-  require(check().right("one layout, one layer"));
-}
-
-TEST_CASE("long chains, up to 64 layers", "[correctness][points=10]") {
-  require(check().right("long chains, up to 64 layers"));
-}
-
-TEST_CASE("no access beyond an array, and none of what nobody wrote", "[safety][points=20]") {
-  require(check().safe(kMemory));
-}
-
-// All plans would be 3^30; each cost once is 264, and the plan's own costs once more 294.
-TEST_CASE("each cost is read once, those of the plan perhaps again", "[budget][points=10]") {
-  require(check().within(kMeasured, {{load_requests(), 8 * 300, 8 * 264}}));
-}
-
-// The costs of the plan once more, each lane of its own layouts: up to 18 bytes. Lanes apart: 346 in all.
-TEST_CASE("neighbouring lanes have neighbouring chains", "[budget][points=5]") {
-  require(check().within(kMeasured, {{bytes_per_output(), 70, 43.2}}));
-}
-
-TEST_CASE("one launch, and nothing stored but the results", "[budget][points=5]") {
-  require(check().within(
-      kMeasured,
-      {{launches(), 1, 1}, {stored_bytes_per_output(), 8.5, 8}, {extra_memory(), 0, 0}}));
 }
 
 }  // namespace halo::exercises

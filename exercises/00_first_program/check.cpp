@@ -1,6 +1,6 @@
 // Exercise 00: a whole program, which is run as its user would, once for each question, and judged by what it
 // leaves behind: its output file, its exit status, its words, and the simulator's report.
-#include "tests/exercises/check.hpp"
+#include "common/exercise/check.hpp"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -371,9 +371,8 @@ class ProgramExaminer final : public Examiner {
     std::vector<Problem> any = {{77, "0"}, {321, "1e30"}};
     for (int i = 0; i < 2; ++i) any.push_back(drawn(random.bits() >> 1));
     groups_.emplace_back(kDrawn, any);
-    present = this;
   }
-  static ProgramExaminer* present;
+  Verdict judge(std::size_t number) override;
 
   std::string backend() const override { return programs_.is_simulated() ? "sim" : "gpu"; }
   std::string unavailable() const override {
@@ -614,9 +613,37 @@ class ProgramExaminer final : public Examiner {
   std::map<std::string, Judged> judged_;
 };
 
-ProgramExaminer* ProgramExaminer::present = nullptr;
+std::vector<Case<ProgramExaminer>> cases() {
+  std::vector<Case<ProgramExaminer>> all;
+  std::vector<std::string> right;
+  for (const auto& [group, problems] : kGroups) right.push_back(group);
+  right.push_back(kDrawn);
+  for (const std::string& group : right) {
+    all.push_back({group, Category::correctness, 10,
+                   [group](ProgramExaminer& program) { return program.right(group); }});
+  }
+  all.push_back({"a wrong call is one line and status 2", Category::correctness, 10,
+                 &ProgramExaminer::refuses_wrong_words});
+  all.push_back({"whatever call fails, the program ends with one line and no output",
+                 Category::safety, 12, &ProgramExaminer::sees_errors});
+  all.push_back(
+      {"no hazard, and all memory is freed", Category::safety, 8, &ProgramExaminer::is_clean});
+  all.push_back({"neighbouring threads work on neighbouring cells", Category::budget, 12,
+                 [](ProgramExaminer& program) {
+                   return program.within("bytes an output", 13, 12,
+                                         ProgramExaminer::bytes_an_output);
+                 }});
+  // A block alone would leave all multiprocessors but one idle.
+  all.push_back({"there are threads enough", Category::budget, 8, [](ProgramExaminer& program) {
+                   return program.within("outputs a thread", 16, 1,
+                                         [](const json::Value& report, double n) {
+                                           return n / static_cast<double>(threads_of(report));
+                                         });
+                 }});
+  return all;
+}
 
-ProgramExaminer& program() { return *ProgramExaminer::present; }
+Verdict ProgramExaminer::judge(std::size_t number) { return cases().at(number).judge(*this); }
 
 }  // namespace
 
@@ -627,48 +654,11 @@ std::unique_ptr<Examiner> make_examiner(const std::string& program, const std::s
 
 Description describe() {
   return {kName,
+          marks_of(cases()),
           {{"blocks", 391, 0},
            {"idle_threads", 96, 0},
            {"bytes_an_output", 12, 0.01},
            {"bytes_of_one", 96, 0}}};
-}
-
-TEST_CASE("one full block", "[correctness][points=10]") {
-  require(program().right("one full block"));
-}
-
-TEST_CASE("several blocks, and a last one that is not full", "[correctness][points=10]") {
-  require(program().right("several blocks, and a last one that is not full"));
-}
-
-TEST_CASE("one element, and a hundred thousand", "[correctness][points=10]") {
-  require(program().right("one element, and a hundred thousand"));
-}
-
-TEST_CASE("any n and any a", "[correctness][points=10]") { require(program().right(kDrawn)); }
-
-TEST_CASE("a wrong call is one line and status 2", "[correctness][points=10]") {
-  require(program().refuses_wrong_words());
-}
-
-TEST_CASE("whatever call fails, the program ends with one line and no output",
-          "[safety][points=12]") {
-  require(program().sees_errors());
-}
-
-TEST_CASE("no hazard, and all memory is freed", "[safety][points=8]") {
-  require(program().is_clean());
-}
-
-TEST_CASE("neighbouring threads work on neighbouring cells", "[budget][points=12]") {
-  require(program().within("bytes an output", 13, 12, ProgramExaminer::bytes_an_output));
-}
-
-// A block alone would leave all multiprocessors but one idle.
-TEST_CASE("there are threads enough", "[budget][points=8]") {
-  require(program().within("outputs a thread", 16, 1, [](const json::Value& report, double n) {
-    return n / static_cast<double>(threads_of(report));
-  }));
 }
 
 }  // namespace halo::exercises

@@ -2,7 +2,7 @@
 //
 // The kernels of stage 01 are no templates of a cell's type; their loops load a tap for one vector of sums, and
 // cells once for up to four taps: 15 loads for 4 taps and 8 sums, 30 an output with 63 taps, which the budget sees.
-#include "tests/exercises/check.hpp"
+#include "common/exercise/check.hpp"
 
 namespace halo::exercises {
 
@@ -54,6 +54,15 @@ const Contract& contract() {
             return Numbers{1 + static_cast<long long>(random % 1000),
                            1 + static_cast<long long>(random / 1000 % 70)};
           },
+      .cases =
+          {
+              safe("no access beyond an array", 20, kMemory),
+              // 0.3 loads a product. The type counts them, so this is judged wherever the simulator counts.
+              within("taps and cells serve several outputs", 12, kMeasured,
+                     {{host_loads(), 19, 16.625}}),
+              within("what is kept fits into registers", 5, kMeasured, {{host_values(), 32, 18}}),
+              within("each output is stored once", 3, kMeasured, {{host_stores(), 1, 1}}),
+          },
       .questions =
           {
               {"loads_one_output", 126, 0, {1, 63}, host_loads()},
@@ -64,41 +73,6 @@ const Contract& contract() {
       .traits = traits,
   };
   return contract;
-}
-
-TEST_CASE("128 outputs, three taps", "[correctness][points=10]") {
-  require(check().right("128 outputs, three taps"));
-}
-
-TEST_CASE("numbers of outputs that no power of two divides", "[correctness][points=10]") {
-  require(check().right("numbers of outputs that no power of two divides"));
-}
-
-TEST_CASE("a few outputs, down to one", "[correctness][points=10]") {
-  require(check().right("a few outputs, down to one"));
-}
-
-TEST_CASE("masks of any width, even ones too", "[correctness][points=10]") {
-  require(check().right("masks of any width, even ones too"));
-}
-
-TEST_CASE("any number of outputs and taps", "[correctness][points=10]") {
-  require(check().right("any number of outputs and taps"));
-}
-
-TEST_CASE("no access beyond an array", "[safety][points=20]") { require(check().safe(kMemory)); }
-
-// 0.3 loads a product. The type counts them, so this is judged wherever the simulator counts.
-TEST_CASE("taps and cells serve several outputs", "[budget][points=12]") {
-  require(check().within(kMeasured, {{host_loads(), 19, 16.625}}));
-}
-
-TEST_CASE("what is kept fits into registers", "[budget][points=5]") {
-  require(check().within(kMeasured, {{host_values(), 32, 18}}));
-}
-
-TEST_CASE("each output is stored once", "[budget][points=3]") {
-  require(check().within(kMeasured, {{host_stores(), 1, 1}}));
 }
 
 }  // namespace halo::exercises

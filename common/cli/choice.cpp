@@ -1,8 +1,8 @@
 // Which programs of stages a command line means.
 #include <algorithm>
 
+#include "common/build/gpu.hpp"
 #include "common/cli/commands.hpp"
-#include "common/cli/gpu.hpp"
 #include "common/data/suggestion.hpp"
 
 namespace halo {

@@ -3,30 +3,15 @@
 #pragma once
 
 #include <filesystem>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "common/cli/build_folder.hpp"
+#include "common/build/build_folder.hpp"
+#include "common/build/errors.hpp"
 #include "common/report/table.hpp"
 
 namespace halo {
-
-/// Wrong use of the command line, or something that does not compile: one line, exit code 2.
-struct WrongUse : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-/// What was asked for cannot be run here: one line, exit code 77.
-struct CannotRun : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-/// The check of an exercise ended without a verdict, which is no pass: one line, exit code 1.
-struct NoVerdict : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 /// Options of the stage and ladder programs, with their values (a flag has none).
 using PassedOptions = std::vector<std::pair<std::string, std::string>>;

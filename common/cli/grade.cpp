@@ -9,10 +9,10 @@
 #include <filesystem>
 #include <optional>
 
-#include "common/cli/attempt.hpp"
 #include "common/cli/commands.hpp"
-#include "common/cli/exercises.hpp"
 #include "common/data/file.hpp"
+#include "common/exercise/attempt.hpp"
+#include "common/exercise/exercises.hpp"
 #include "common/exercise/predictions.hpp"
 #include "common/grader/assignment.hpp"
 #include "common/grader/class.hpp"

@@ -9,8 +9,8 @@
 #include <random>
 #include <sstream>
 
-#include "common/cli/builder.hpp"
-#include "common/cli/compiler_output.hpp"
+#include "common/build/builder.hpp"
+#include "common/build/compiler_output.hpp"
 #include "common/data/file.hpp"
 #include "common/process/process.hpp"
 #include "common/report/json.hpp"

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <cstdio>
 
-#include "common/cli/builder.hpp"
+#include "common/build/builder.hpp"
 #include "common/cli/commands.hpp"
 #include "common/cli/last_runs.hpp"
 #include "common/cli/passed_on.hpp"

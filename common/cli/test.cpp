@@ -6,9 +6,9 @@
 #include <set>
 #include <sstream>
 
-#include "common/cli/builder.hpp"
+#include "common/build/builder.hpp"
+#include "common/build/gpu.hpp"
 #include "common/cli/commands.hpp"
-#include "common/cli/gpu.hpp"
 #include "common/data/suggestion.hpp"
 #include "common/process/process.hpp"
 #include "common/report/terminal.hpp"

@@ -9,13 +9,13 @@
 #include <set>
 #include <sstream>
 
-#include "common/cli/attempt.hpp"
+#include "common/build/builder.hpp"
+#include "common/build/compiler_output.hpp"
 #include "common/cli/browser.hpp"
-#include "common/cli/builder.hpp"
 #include "common/cli/commands.hpp"
-#include "common/cli/compiler_output.hpp"
-#include "common/cli/traced.hpp"
 #include "common/data/file.hpp"
+#include "common/exercise/attempt.hpp"
+#include "common/exercise/traced.hpp"
 #include "common/process/process.hpp"
 #include "common/report/command_line.hpp"
 #include "common/report/terminal.hpp"
@@ -23,18 +23,6 @@
 namespace halo {
 
 namespace fs = std::filesystem;
-
-TracedRun::TracedRun(const fs::path& report) : report_(report) {
-  std::error_code ignored;
-  fs::remove(report_, ignored);
-  setenv("SIMT_REPORT", report_.c_str(), 1);
-  setenv("SIMT_TRACE", "1", 1);
-}
-
-TracedRun::~TracedRun() {
-  unsetenv("SIMT_REPORT");
-  unsetenv("SIMT_TRACE");
-}
 
 namespace {
 
@@ -207,19 +195,6 @@ std::string command_of(const TraceOptions& options) {
 }
 
 }  // namespace
-
-trace::Document trace_exercise_file(const BuildFolder& build, const Exercise& exercise,
-                                    const std::string& numbers, const std::string& seed) {
-  const fs::path report = workplace_of(build, exercise) / "trace.json";
-  {
-    const TracedRun environment(report);
-    trace_exercise(build, exercise, numbers, seed);
-  }
-  if (!fs::exists(report)) {
-    throw CannotRun(exercise.name + " launched no kernel, so there is nothing to be drawn");
-  }
-  return trace::read({{exercise.name, report}}, {fs::current_path(), build.source()});
-}
 
 int run_trace(const BuildFolder& build, const TraceOptions& options) {
   const fs::path folder = build.path() / "trace";

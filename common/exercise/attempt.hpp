@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "common/cli/build_folder.hpp"
-#include "common/cli/exercises.hpp"
+#include "common/build/build_folder.hpp"
 #include "common/exercise/compiled_file.hpp"
+#include "common/exercise/exercises.hpp"
 #include "common/exercise/marks.hpp"
 #include "common/process/sandbox.hpp"
 

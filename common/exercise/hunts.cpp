@@ -1,10 +1,10 @@
-#include "common/cli/hunts.hpp"
+#include "common/exercise/hunts.hpp"
 
 #include <algorithm>
 #include <set>
 #include <sstream>
 
-#include "common/cli/commands.hpp"
+#include "common/build/errors.hpp"
 #include "common/data/file.hpp"
 #include "common/data/suggestion.hpp"
 #include "common/json/json.hpp"

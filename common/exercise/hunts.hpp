@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/cli/exercises.hpp"
+#include "common/exercise/exercises.hpp"
 
 namespace halo {
 

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "common/cli/attempt.hpp"
-#include "common/cli/progress_file.hpp"
+#include "common/exercise/attempt.hpp"
+#include "common/exercise/progress_file.hpp"
 #include "common/report/table.hpp"
 
 namespace halo {

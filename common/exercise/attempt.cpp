@@ -1,4 +1,4 @@
-#include "common/cli/attempt.hpp"
+#include "common/exercise/attempt.hpp"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -10,10 +10,10 @@
 #include <sstream>
 #include <thread>
 
-#include "common/cli/builder.hpp"
-#include "common/cli/commands.hpp"
-#include "common/cli/compiler_output.hpp"
-#include "common/cli/gpu.hpp"
+#include "common/build/builder.hpp"
+#include "common/build/compiler_output.hpp"
+#include "common/build/errors.hpp"
+#include "common/build/gpu.hpp"
 #include "common/data/file.hpp"
 #include "common/json/json.hpp"
 #include "common/process/process.hpp"

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <string>
 
-#include "common/cli/build_folder.hpp"
-#include "common/cli/exercises.hpp"
+#include "common/build/build_folder.hpp"
+#include "common/exercise/exercises.hpp"
 #include "common/trace/trace.hpp"
 
 namespace halo {

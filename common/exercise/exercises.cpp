@@ -1,11 +1,11 @@
-#include "common/cli/exercises.hpp"
+#include "common/exercise/exercises.hpp"
 
 #include <algorithm>
 #include <cctype>
 #include <system_error>
 
-#include "common/cli/commands.hpp"
-#include "common/cli/compiler_output.hpp"
+#include "common/build/compiler_output.hpp"
+#include "common/build/errors.hpp"
 #include "common/data/file.hpp"
 #include "common/data/suggestion.hpp"
 #include "common/json/json.hpp"

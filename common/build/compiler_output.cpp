@@ -1,4 +1,4 @@
-#include "common/cli/compiler_output.hpp"
+#include "common/build/compiler_output.hpp"
 
 #include <algorithm>
 #include <cctype>

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/cli/exercises.hpp"
+#include "common/exercise/exercises.hpp"
 
 namespace halo {
 

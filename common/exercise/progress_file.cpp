@@ -1,12 +1,12 @@
-#include "common/cli/progress_file.hpp"
+#include "common/exercise/progress_file.hpp"
 
 #include <chrono>
 #include <cmath>
 #include <ctime>
 
-#include "common/cli/builder.hpp"
-#include "common/cli/commands.hpp"
-#include "common/cli/compiler_output.hpp"
+#include "common/build/builder.hpp"
+#include "common/build/compiler_output.hpp"
+#include "common/build/errors.hpp"
 #include "common/data/file.hpp"
 #include "common/json/json.hpp"
 

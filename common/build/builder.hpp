@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/cli/build_folder.hpp"
+#include "common/build/build_folder.hpp"
 #include "common/process/process.hpp"
 
 namespace halo {

@@ -1,4 +1,4 @@
-#include "common/cli/build_folder.hpp"
+#include "common/build/build_folder.hpp"
 
 #include <algorithm>
 #include <fstream>

@@ -1,4 +1,4 @@
-#include "common/cli/builder.hpp"
+#include "common/build/builder.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -11,8 +11,8 @@
 #include <fstream>
 #include <span>
 
-#include "common/cli/commands.hpp"
-#include "common/cli/compiler_output.hpp"
+#include "common/build/compiler_output.hpp"
+#include "common/build/errors.hpp"
 #include "common/report/terminal.hpp"
 
 namespace halo {

@@ -1,4 +1,4 @@
-#include "common/cli/judgement.hpp"
+#include "common/exercise/judgement.hpp"
 
 #include <unistd.h>
 
@@ -8,11 +8,11 @@
 #include <optional>
 #include <sstream>
 
-#include "common/cli/commands.hpp"
-#include "common/cli/traced.hpp"
+#include "common/build/errors.hpp"
 #include "common/data/file.hpp"
 #include "common/exercise/marks_text.hpp"
 #include "common/exercise/predictions.hpp"
+#include "common/exercise/traced.hpp"
 #include "common/report/terminal.hpp"
 
 namespace halo {

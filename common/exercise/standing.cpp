@@ -1,4 +1,4 @@
-#include "common/cli/standing.hpp"
+#include "common/exercise/standing.hpp"
 
 #include <algorithm>
 

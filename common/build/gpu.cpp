@@ -1,4 +1,4 @@
-#include "common/cli/gpu.hpp"
+#include "common/build/gpu.hpp"
 
 #include <dlfcn.h>
 

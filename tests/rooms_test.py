@@ -14,6 +14,7 @@ FLOORS = [
     ["common/data"],
     ["common/report"],
     ["common/harness", "common/process", "common/trace"],
+    ["common/build"],
     ["common/peers", "common/planning", "common/exercise"],
     ["common/network"],
     ["stages", "exercises", "solutions"],
@@ -28,12 +29,13 @@ ONLY = {
     "common/report": ["common/data", "common/json"],
     # It starts programs, and knows what they say.
     "common/process": ["common/report", "common/data"],
+    "common/build": ["common/process", "common/report", "common/data", "common/json"],
     # It reads what the simulator has written.
     "common/trace": ["common/report", "common/data", "common/json"],
-    "common/grader": ["common/process", "common/report", "common/data", "common/json"],
+    "common/grader": ["common/exercise", "common/process", "common/report", "common/data", "common/json"],
     # It starts the stages' programs and links none of them.
     "common/cli": [
-        "common/grader", "common/process", "common/trace", "common/report", "common/data", "common/json", "common/harness/bench_sets.hpp",
+        "common/grader", "common/exercise", "common/build", "common/process", "common/trace", "common/report", "common/data", "common/json", "common/harness/bench_sets.hpp",
         "common/harness/course.hpp",
         "common/harness/program_options.hpp",
     ],

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "common/build/gpu.hpp"
 #include "common/cli/commands.hpp"
-#include "common/cli/gpu.hpp"
 #include "common/cli/program_runs.hpp"
 #include "common/data/file.hpp"
 #include "common/data/suggestion.hpp"

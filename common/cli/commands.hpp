@@ -5,30 +5,15 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "common/cli/build_folder.hpp"
+#include "common/build/build_folder.hpp"
+#include "common/build/errors.hpp"
 #include "common/report/table.hpp"
 
 namespace halo {
-
-/// Wrong use of the command line, or something that does not compile: one line, exit code 2.
-struct WrongUse : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-/// What was asked for cannot be run here: one line, exit code 77.
-struct CannotRun : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-/// The check of an exercise ended without a verdict, which is no pass: one line, exit code 1.
-struct NoVerdict : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 /// Options of the stage and ladder programs, with their values (a flag has none).
 using PassedOptions = std::vector<std::pair<std::string, std::string>>;
@@ -171,6 +156,9 @@ struct ReportOptions {
   std::string stage;            // only this stage's rows, and the peers'; empty: all
 };
 
+/// The value of an option that is passed on; null if it was not given.
+const std::string* value_of(const PassedOptions& options, const std::string& name);
+
 /// The families whose programs have all these options; empty if they say nothing. Throws WrongUse if no
 /// family has all of them.
 std::vector<std::string> families_of(const std::vector<FamilyOption>& options);
@@ -219,10 +207,6 @@ int run_reset(const BuildFolder& build, const std::string& exercise);
 int run_debug(const BuildFolder& build, const DebugCommand& command);
 /// 0 what was named is right, or the file is mended; 1 not yet.
 int run_hunt(const BuildFolder& build, const HuntOptions& options);
-/// False in a student's copy of the course.
-bool can_grade();
-/// The words for GradeOptions::format.
-std::vector<std::string> grade_formats();
 /// 0 graded, whatever the points; 2 not a submission.
 int run_grade(const BuildFolder& build, const GradeOptions& options);
 /// 0 all are graded, whatever the points; 1 some are not, by the grader's fault.

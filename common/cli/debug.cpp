@@ -1,6 +1,6 @@
 // `halo debug`: a student's kernel in the simulator, under gdb.
-#include "common/cli/attempt.hpp"
 #include "common/cli/commands.hpp"
+#include "common/exercise/attempt.hpp"
 #include "common/report/command_line.hpp"
 
 namespace halo {

@@ -6,11 +6,11 @@
 #include <sstream>
 #include <string_view>
 
-#include "common/cli/attempt.hpp"
+#include "common/build/gpu.hpp"
 #include "common/cli/commands.hpp"
-#include "common/cli/gpu.hpp"
 #include "common/cli/last_runs.hpp"
-#include "common/cli/standing.hpp"
+#include "common/exercise/attempt.hpp"
+#include "common/exercise/standing.hpp"
 #include "common/process/process.hpp"
 #include "common/report/command_line.hpp"
 #include "common/report/table.hpp"

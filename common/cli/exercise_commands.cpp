@@ -5,7 +5,7 @@
 
 #include "common/cli/commands.hpp"
 #include "common/cli/help_with.hpp"
-#include "common/cli/standing.hpp"
+#include "common/exercise/standing.hpp"
 #include "common/report/terminal.hpp"
 
 namespace halo {

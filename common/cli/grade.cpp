@@ -9,16 +9,17 @@
 #include <filesystem>
 #include <optional>
 
-#include "common/cli/attempt.hpp"
 #include "common/cli/commands.hpp"
-#include "common/cli/exercises.hpp"
 #include "common/data/file.hpp"
+#include "common/exercise/attempt.hpp"
+#include "common/exercise/exercises.hpp"
+#include "common/exercise/predictions.hpp"
 #include "common/grader/assignment.hpp"
 #include "common/grader/class.hpp"
 #include "common/grader/formats.hpp"
 #include "common/grader/pack.hpp"
 #include "common/grader/submission.hpp"
-#include "common/report/predictions.hpp"
+#include "common/grader/tripwires.hpp"
 #include "common/report/terminal.hpp"
 
 namespace halo {
@@ -158,10 +159,6 @@ Assignment assignment_of(const GradeOptions& options, const Exercises& exercises
 
 }  // namespace
 
-bool can_grade() { return true; }
-
-std::vector<std::string> grade_formats() { return grader::result_formats(); }
-
 int run_grade(const BuildFolder& build, const GradeOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   if (!fs::exists(options.submission)) {
@@ -236,6 +233,7 @@ int run_grade(const BuildFolder& build, const GradeOptions& options) {
   }
   const Sandbox sandbox = open_sandbox(build, options.sandbox, options.require_sandbox);
   grading.attempt.sandbox = &sandbox;
+  grading.attempt.look_at = grader::look_at;
   grade.sandbox = to_string(sandbox.level());
   Progress progress;
   for (const Assignment::Exercise& one : assignment.exercises) {

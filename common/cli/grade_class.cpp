@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "common/cli/attempt.hpp"
+#include "common/build/compiler_output.hpp"
 #include "common/cli/commands.hpp"
-#include "common/cli/compiler_output.hpp"
-#include "common/cli/exercises.hpp"
 #include "common/data/file.hpp"
+#include "common/exercise/attempt.hpp"
+#include "common/exercise/exercises.hpp"
 #include "common/grader/assignment.hpp"
 #include "common/grader/class.hpp"
 

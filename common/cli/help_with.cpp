@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "common/build/compiler_output.hpp"
 #include "common/cli/commands.hpp"
-#include "common/cli/compiler_output.hpp"
 #include "common/data/file.hpp"
 #include "common/process/process.hpp"
 #include "common/report/table.hpp"

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "common/cli/exercises.hpp"
-#include "common/cli/progress_file.hpp"
+#include "common/exercise/exercises.hpp"
+#include "common/exercise/progress_file.hpp"
 
 namespace halo {
 

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "common/cli/attempt.hpp"
 #include "common/cli/commands.hpp"
-#include "common/cli/hunts.hpp"
-#include "common/cli/progress_file.hpp"
 #include "common/data/suggestion.hpp"
+#include "common/exercise/attempt.hpp"
+#include "common/exercise/hunts.hpp"
+#include "common/exercise/progress_file.hpp"
 #include "common/report/command_line.hpp"
 #include "common/report/terminal.hpp"
 #include "common/report/text.hpp"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "common/cli/build_folder.hpp"
+#include "common/build/build_folder.hpp"
 #include "common/report/rows.hpp"
 
 namespace halo {

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "common/build/compiler_output.hpp"
 #include "common/cli/commands.hpp"
-#include "common/cli/compiler_output.hpp"
-#include "common/cli/exercises.hpp"
 #include "common/data/file.hpp"
 #include "common/data/suggestion.hpp"
+#include "common/exercise/exercises.hpp"
 #include "common/grader/class.hpp"
 #include "common/json/json.hpp"
 #include "common/report/command_line.hpp"

@@ -12,8 +12,8 @@
 #include <random>
 #include <sstream>
 
-#include "common/cli/builder.hpp"
-#include "common/cli/compiler_output.hpp"
+#include "common/build/builder.hpp"
+#include "common/build/compiler_output.hpp"
 #include "common/data/file.hpp"
 #include "common/process/process.hpp"
 #include "common/process/watchdog.hpp"
@@ -282,13 +282,6 @@ Machine merged_machine(const Machine& a, const Machine& b) {
   // The worst of both: one program whose times mean nothing spoils the comparison.
   if (!other.build.empty() && other.build != "optimised") machine.build = other.build;
   return machine;
-}
-
-const std::string* value_of(const PassedOptions& options, const std::string& name) {
-  for (const auto& [key, value] : options) {
-    if (key == name) return &value;
-  }
-  return nullptr;
 }
 
 std::string place_of(const std::string& backend) {

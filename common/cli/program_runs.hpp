@@ -27,9 +27,6 @@ struct Request {
   int time_limit = 0;
 };
 
-/// The value of an option that is passed on; null if it was not given.
-const std::string* value_of(const PassedOptions& options, const std::string& name);
-
 /// Whether traffic that differs from what was predicted fails.
 bool is_strict(const Request& request);
 

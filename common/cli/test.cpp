@@ -6,9 +6,9 @@
 #include <set>
 #include <sstream>
 
-#include "common/cli/builder.hpp"
+#include "common/build/builder.hpp"
+#include "common/build/gpu.hpp"
 #include "common/cli/commands.hpp"
-#include "common/cli/gpu.hpp"
 #include "common/data/suggestion.hpp"
 #include "common/process/process.hpp"
 #include "common/report/terminal.hpp"
@@ -135,7 +135,8 @@ int finished_tests(const std::string& out) {
 std::vector<TestProgram> choose_tests(const BuildFolder& build, const TestOptions& options) {
   const std::vector<TestProgram> all = build.tests();
   if (all.empty()) {
-    if (!can_grade()) {
+    // A student's copy lacks the program that grades.
+    if (!build.makes(build.own_program("halo-grade"))) {
       throw CannotRun(
           "this is a student's copy of the course, which has no tests: ./halo try 04 judges an "
           "exercise, "

@@ -9,13 +9,13 @@
 #include <set>
 #include <sstream>
 
-#include "common/cli/attempt.hpp"
+#include "common/build/builder.hpp"
+#include "common/build/compiler_output.hpp"
 #include "common/cli/browser.hpp"
-#include "common/cli/builder.hpp"
 #include "common/cli/commands.hpp"
-#include "common/cli/compiler_output.hpp"
-#include "common/cli/traced.hpp"
 #include "common/data/file.hpp"
+#include "common/exercise/attempt.hpp"
+#include "common/exercise/traced.hpp"
 #include "common/process/process.hpp"
 #include "common/report/command_line.hpp"
 #include "common/report/terminal.hpp"
@@ -23,18 +23,6 @@
 namespace halo {
 
 namespace fs = std::filesystem;
-
-TracedRun::TracedRun(const fs::path& report) : report_(report) {
-  std::error_code ignored;
-  fs::remove(report_, ignored);
-  setenv("SIMT_REPORT", report_.c_str(), 1);
-  setenv("SIMT_TRACE", "1", 1);
-}
-
-TracedRun::~TracedRun() {
-  unsetenv("SIMT_REPORT");
-  unsetenv("SIMT_TRACE");
-}
 
 namespace {
 
@@ -207,44 +195,6 @@ std::string command_of(const TraceOptions& options) {
 }
 
 }  // namespace
-
-trace::Document trace_exercise_file(const BuildFolder& build, const Exercise& exercise,
-                                    const std::string& numbers, const std::string& seed) {
-  const fs::path report = workplace_of(build, exercise) / "trace.json";
-  {
-    const TracedRun environment(report);
-    trace_exercise(build, exercise, numbers, seed);
-  }
-  if (!fs::exists(report)) {
-    throw CannotRun(exercise.name + " launched no kernel, so there is nothing to be drawn");
-  }
-  return trace::read({{exercise.name, report}}, {fs::current_path(), build.source()});
-}
-
-std::string explain_variant(const BuildFolder& build, const Program& program,
-                            const PassedOptions& passed_on, const std::string& variant,
-                            const TableOptions& table) {
-  constexpr std::size_t kLines = 2;
-  const std::set<std::string> ours = {"--variant",  "--without", "--strict",    "--show-output",
-                                      "--no-times", "--output",  "--no-trials", "--no-peers"};
-  PassedOptions kept;
-  for (const auto& option : passed_on) {
-    if (ours.count(option.first) == 0) kept.push_back(option);
-  }
-  kept.emplace_back("--variant", variant);
-  try {
-    const fs::path folder = build.path() / "trace";
-    fs::create_directories(folder);
-    const Subject subject{
-        program.name, program.name, {{variant, command_for(program, kept)}}, build.path()};
-    return trace::explain(trace::read(run_subject(subject, folder), {subject.base, build.source()}),
-                          kLines, table);
-  } catch (const Interrupted&) {
-    throw;
-  } catch (const std::exception&) {
-    return "";  // the table has said what differs
-  }
-}
 
 int run_trace(const BuildFolder& build, const TraceOptions& options) {
   const fs::path folder = build.path() / "trace";

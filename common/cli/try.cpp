@@ -3,7 +3,7 @@
 #include <map>
 
 #include "common/cli/commands.hpp"
-#include "common/cli/judgement.hpp"
+#include "common/exercise/judgement.hpp"
 #include "common/report/terminal.hpp"
 
 namespace halo {

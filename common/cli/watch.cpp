@@ -12,14 +12,14 @@
 #include <optional>
 #include <sstream>
 
-#include "common/cli/builder.hpp"
+#include "common/build/builder.hpp"
 #include "common/cli/commands.hpp"
 #include "common/cli/help_with.hpp"
-#include "common/cli/judgement.hpp"
 #include "common/cli/keys.hpp"
-#include "common/cli/standing.hpp"
+#include "common/exercise/judgement.hpp"
+#include "common/exercise/marks_text.hpp"
+#include "common/exercise/standing.hpp"
 #include "common/process/process.hpp"
-#include "common/report/marks_text.hpp"
 #include "common/report/terminal.hpp"
 
 namespace halo {

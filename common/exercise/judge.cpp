@@ -721,6 +721,18 @@ Verdict Check::within(const Numbers& problem, const std::vector<Limit>& limits) 
   return verdict;
 }
 
+Case<Check> safe(std::string name, double points, std::vector<std::string> kinds) {
+  return {std::move(name), Category::safety, points,
+          [kinds = std::move(kinds)](Check& check) { return check.safe(kinds); }};
+}
+
+Case<Check> within(std::string name, double points, Numbers problem, std::vector<Limit> limits) {
+  return {std::move(name), Category::budget, points,
+          [problem = std::move(problem), limits = std::move(limits)](Check& check) {
+            return check.within(problem, limits);
+          }};
+}
+
 std::vector<Question> questions_of(const Contract& contract) {
   std::vector<Question> questions;
   for (const Asked& asked : contract.questions) {

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "common/conv/pattern.hpp"
+#include "common/exercise/marks.hpp"
 #include "common/exercise/remote.hpp"
 #include "common/harness/core/problem.hpp"
 #include "common/harness/core/variant.hpp"
-#include "common/report/marks.hpp"
 
 namespace halo::exercises {
 
@@ -169,10 +169,33 @@ struct Asked {
   std::int64_t output = -1;
 };
 
-/// Problems that a case is about, under its name.
+/// What a case found. `message`: one line, empty where it is good.
+struct Verdict {
+  Outcome outcome = Outcome::not_run;
+  std::string message;
+  std::vector<BudgetLine> budget = {};
+};
+
+/// A case of a check: what it is worth, and what judges it.
+template <class Judge>
+struct Case {
+  std::string name;
+  Category category;
+  double points;
+  std::function<Verdict(Judge&)> judge;
+};
+
+class Check;
+/// No findings of these kinds (Check::safe).
+Case<Check> safe(std::string name, double points, std::vector<std::string> kinds);
+/// Within the limits on this problem (Check::within).
+Case<Check> within(std::string name, double points, Numbers problem, std::vector<Limit> limits);
+
+/// Problems that all come out right, or not: a case of its own under this name, unless it has no points.
 struct Group {
   std::string name;
   std::vector<Numbers> problems;
+  double points = 10;
 };
 
 struct Contract {
@@ -193,6 +216,8 @@ struct Contract {
   std::vector<Group> groups;
   /// Some more problems, drawn from the seed, which join the last group. May be empty.
   std::function<Numbers(std::uint64_t random)> draw = {};
+  /// What is judged behind the groups.
+  std::vector<Case<Check>> cases = {};
   std::vector<Asked> questions = {};
   /// What is timed on a GPU: large enough that memory is waited for. May be empty.
   Numbers timed = {};
@@ -201,13 +226,6 @@ struct Contract {
   std::function<std::vector<conv::OutputAxis>(const Given&)> axes = {};
   std::function<std::vector<conv::Period>(const Given&)> periods = {};
   std::function<std::vector<Trait>(const Given&)> traits = {};
-};
-
-/// What a case found. `message`: one line, empty where it is good.
-struct Verdict {
-  Outcome outcome = Outcome::not_run;
-  std::string message;
-  std::vector<BudgetLine> budget = {};
 };
 
 /// The smallest problem that comes out wrong, and who computes its first wrong output (by Contract::owner, else

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "common/exercise/hidden_cases.hpp"
 #include "common/grader/grade.hpp"
-#include "common/report/hidden_cases.hpp"
 
 namespace halo::grader {
 

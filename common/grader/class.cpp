@@ -18,11 +18,11 @@
 
 #include "common/data/csv.hpp"
 #include "common/data/file.hpp"
+#include "common/exercise/predictions.hpp"
 #include "common/grader/grade.hpp"
 #include "common/grader/sha256.hpp"
 #include "common/grader/submission.hpp"
 #include "common/process/process.hpp"
-#include "common/report/predictions.hpp"
 #include "common/report/table.hpp"
 #include "common/report/terminal.hpp"
 

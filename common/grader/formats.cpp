@@ -7,8 +7,8 @@
 
 #include "common/data/file.hpp"
 #include "common/data/suggestion.hpp"
+#include "common/exercise/marks_text.hpp"
 #include "common/report/command_line.hpp"
-#include "common/report/marks_text.hpp"
 
 namespace halo::grader {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "common/exercise/marks.hpp"
 #include "common/json/json.hpp"
-#include "common/report/marks.hpp"
 
 namespace halo::grader {
 

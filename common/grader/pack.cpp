@@ -40,8 +40,6 @@ constexpr Rule kStudents[] = {
     {"docs/results/watch.txt", false},
     {"docs/results/film_watch.py", false},
     // What only grading needs, and how well it grades.
-    {"common/grader/tripwires.hpp",
-     true},  // an attempt's source needs its words; not what it looks for
     {"common/grader/*", false},
     {"common/cli/grade*", false},
     {"common/cli/pack.cpp", false},
@@ -52,18 +50,6 @@ constexpr Rule kStudents[] = {
     {"docs/results/kill_table.md", false},
     {"docs/results/make_kill_table.py", false},
     {"docs/results/planted_bugs.md", false},
-    // Of the tests those by which an exercise is judged; what they are tested with solves it, or nearly.
-    {"tests/meson.build", true},
-    {"tests/catch.hpp", true},
-    {"tests/catch_main.cpp", true},
-    {"tests/main.cpp", true},
-    {"tests/exercises/meson.build", true},
-    {"tests/exercises/check.hpp", true},
-    {"tests/exercises/check_main.cpp", true},
-    {"tests/exercises/contract_check.cpp", true},
-    {"tests/exercises/[0-9]*/check.cpp", true},
-    {"tests/exercises/hunts/check.cpp", true},
-    {"tests/exercises/hunts/contracts.[ch]pp", true},
     {"tests/*", false},
     // The course.
     {"common/*", true},

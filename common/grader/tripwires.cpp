@@ -571,43 +571,4 @@ Tripped look_at(const CompiledFile& file) {
   return tripped;
 }
 
-std::vector<std::string> object_command(const std::vector<std::string>& words,
-                                        const fs::path& source, const fs::path& object) {
-  std::vector<std::string> command;
-  for (const std::string& word : words) {
-    if (word.ends_with(".a")) continue;
-    command.push_back(word == "{source}"    ? source.string()
-                      : word == "{program}" ? object.string()
-                                            : word);
-  }
-  command.insert(command.begin() + 1, {"-c", "--keep"});
-  return command;
-}
-
-std::vector<std::string> link_command(const std::vector<std::string>& words, const fs::path& object,
-                                      const fs::path& program) {
-  std::vector<std::string> command;
-  for (const std::string& word : words) {
-    command.push_back(word == "{source}"    ? object.string()
-                      : word == "{program}" ? program.string()
-                                            : word);
-  }
-  return command;
-}
-
-fs::path translation_of(const fs::path& source, const fs::path& object) {
-  return object.parent_path() / (source.stem().string() + ".sim.cpp");
-}
-
-std::vector<std::string> symbols_command(const fs::path& object) {
-  // A sandbox wants the program's path.
-  std::istringstream folders(std::getenv("PATH") == nullptr ? "/usr/bin" : std::getenv("PATH"));
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    const fs::path nm = fs::path(folder) / "nm";
-    std::error_code unknown;
-    if (fs::exists(nm, unknown)) return {nm.string(), "-P", object.string()};
-  }
-  return {"/usr/bin/nm", "-P", object.string()};
-}
-
 }  // namespace halo::grader

@@ -158,12 +158,12 @@ TEST_CASE(
                  build.string() +
                  "'; mkdir meson-private || exit 1; /bin/sleep 2\n"
                  ": > build.ninja\n");
-  write_tool(
-      scratch.path() / "path" / "ninja",
-      "cd '" + build.string() +
-          "'; mkdir -p common/cli\n"
-          "[ -e common/cli/halo-cli ] && echo 'ninja: no work to do.' && exit\n"
-          "echo 'echo \"I am $1\"' > common/cli/halo-cli; /bin/chmod +x common/cli/halo-cli\n");
+  write_tool(scratch.path() / "path" / "ninja",
+             "cd '" + build.string() +
+                 "'; mkdir -p common/cli\n"
+                 "[ -e common/cli/halo-exercise ] && echo 'ninja: no work to do.' && exit\n"
+                 "echo 'echo \"I am $1\"' > common/cli/halo-exercise; /bin/chmod +x "
+                 "common/cli/halo-exercise\n");
   const auto both = [&](const std::string& command) {
     return run_program({"env", "HALO_BUILD=" + build.string(), "HALO_INSTALL=no", path, "sh", "-c",
                         command, required_variable("HALO_ROOT") + "/halo"});
@@ -175,7 +175,7 @@ TEST_CASE(
   CHECK_THAT(ended.err, contains("waiting for it"));
   CHECK(lines_of(read_file(counted)).size() == 1);
 
-  std::ofstream(build / "common" / "cli" / "halo-cli").close();
+  std::ofstream(build / "common" / "cli" / "halo-exercise").close();
   CHECK(both("\"$0\" list").out == "I am list\n");
   // What is built is used while another has the folder.
   CHECK(both("flock \"$HALO_BUILD\" /bin/sleep 5 >/dev/null 2>&1 & \"$0\" list; kill $!").out ==

@@ -180,6 +180,8 @@ void FakeBuild::write_info() const {
   std::ofstream targets(info / "intro-targets.json");
   targets << R"([{"name": "halo-cli", "id": "cli@exe", "type": "executable",
                   "filename": ["/x/halo-cli"]})";
+  targets << R"(, {"name": "halo-grade", "id": "grade@exe", "type": "executable", "filename": [")"
+          << (path_ / "common/cli/halo-grade").string() << R"("]})";
   for (const Listed& program : programs_) {
     targets << R"(, {"name": ")" << program.name << R"(", "id": ")" << program.name
             << R"(@exe", "type": "executable", "filename": [")" << program.file << R"("]})";

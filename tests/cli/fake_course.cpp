@@ -77,7 +77,7 @@ fs::path FakeCourse::add(const std::string& name, const std::string& title) {
 }
 
 void FakeCourse::set_check(const std::string& name, const std::string& body) {
-  const fs::path check = build.path() / "tests/exercises" / ("check-" + name);
+  const fs::path check = build.path() / "exercises" / ("check-" + name);
   if (!fs::exists(check)) build.add_target(check);
   write_executable(check,
                    "echo \"$*\" > '" + (build.path() / "check-words").string() + "'\n" + body);

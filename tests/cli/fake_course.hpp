@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "common/report/marks.hpp"
+#include "common/exercise/marks.hpp"
 #include "tests/cli/fake_build.hpp"
 
 namespace halo::test {

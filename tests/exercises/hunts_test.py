@@ -52,7 +52,7 @@ def difference(name):
 def check(name, form, contract):
     folder = {"hunt": STARTS, "mended": MENDED}[form].relative_to(ROOT)
     source = f"{folder}/{name}.cu"
-    return course_test.run_check(build / "check-hunts", program_of(build.parent.parent, source), source,
+    return course_test.run_check(build / "../../exercises/check-hunts", program_of(build.parent.parent, source), source,
                                  ["--contract", contract])
 
 

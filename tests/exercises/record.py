@@ -43,7 +43,7 @@ def wait_of(build, exercise):
         start = time.monotonic()
         subprocess.run([names.get(word, word) for word in words], check=True)
         compiled = time.monotonic()
-        subprocess.run([build / "tests/exercises" / f"check-{exercise}", "--program", program, "--source",
+        subprocess.run([build / "exercises" / f"check-{exercise}", "--program", program, "--source",
                         str(source)], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         return compiled - start, time.monotonic() - compiled
 

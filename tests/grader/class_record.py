@@ -46,7 +46,7 @@ def differences(one, other):
 
 class Halo:
     def __init__(self, build, submissions, options):
-        self.words = [str(build / "common/cli/halo-cli"), "grade", "--class", str(submissions), *options]
+        self.words = [str(build / "common/cli/halo-grade"), "grade", "--class", str(submissions), *options]
 
     def start(self, results, *more):
         return subprocess.Popen([*self.words, "--results", str(results), *more], stdout=subprocess.PIPE, text=True)

@@ -56,7 +56,7 @@ inside true || not_run "nothing can be mounted or started in $root"
 
 rm -rf "$root/autograder"
 mkdir -p "$root/autograder/source" "$root/autograder/submission" "$root/autograder/results"
-"$build/common/cli/halo-cli" pack gradescope "$work/autograder.zip" --exercises 04,05
+"$build/common/cli/halo-grade" pack gradescope "$work/autograder.zip" --exercises 04,05
 unzip -q "$work/autograder.zip" -d "$root/autograder/source"
 cp "$root/autograder/source/run_autograder" "$root/autograder/run_autograder"
 lap "bundle"
@@ -146,8 +146,8 @@ head -n 1 "$root/autograder/source/course/halo" | grep -q '^#!/bin/sh' || {
 
 # The other platforms: the same course, elsewhere.
 ln -sfn autograder/source "$root/halo"
-"$build/common/cli/halo-cli" pack prairielearn "$work/prairielearn" --exercises 04,05
-"$build/common/cli/halo-cli" pack autolab "$work/autolab" --exercises 04,05
+"$build/common/cli/halo-grade" pack prairielearn "$work/prairielearn" --exercises 04,05
+"$build/common/cli/halo-grade" pack autolab "$work/autolab" --exercises 04,05
 rm -rf "$root/grade" "$root/autolab"
 mkdir -p "$root/grade/student" "$root/autolab"
 cp "$solution" "$root/grade/student/"

@@ -10,14 +10,14 @@ int main(int argc, char** argv) {
   using namespace halo;
   if (argc != 6) return 2;
   try {
-    grader::CompiledFile file;
+    CompiledFile file;
     file.text = data::read_file(argv[1]);
     file.translated = data::read_file(argv[2]);
     file.symbols = data::read_file(argv[3]);
     file.root = argv[4];
     file.name = argv[5];
     file.is_program = file.text.find("\nint main(") != std::string::npos;
-    const grader::Tripped tripped = grader::look_at(file);
+    const Tripped tripped = grader::look_at(file);
     if (!tripped.refusal.empty()) std::printf("%s\n", tripped.refusal.c_str());
     return tripped.refusal.empty() ? 0 : 1;
   } catch (const std::runtime_error& error) {

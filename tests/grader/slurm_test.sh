@@ -19,7 +19,7 @@ fail() {
 [ $# = 1 ] || { echo "usage: slurm_test.sh BUILD" >&2; exit 2; }
 build=$(cd "$1" && pwd)
 root=$(cd "$(dirname "$0")/../.." && pwd)
-halo=$build/common/cli/halo-cli
+halo=$build/common/cli/halo-grade
 [ "$(id -u)" = 0 ] || not_run "Slurm's programs are started as root only"
 PATH=$PATH:/usr/sbin
 for program in slurmctld slurmd sbatch squeue scontrol munged; do

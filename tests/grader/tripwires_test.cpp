@@ -189,13 +189,3 @@ TEST_CASE("what others would take for their own is refused") {
   CHECK(refusal_of_symbol("table", 'B') == "");
   CHECK(refusal_of_symbol("_ZNSt6vectorIfSaIfEE9push_backEOf", 'W') == "");
 }
-
-TEST_CASE("a program is made in two steps") {
-  const std::vector<std::string> words = {"simcc", "-I",        "R",    "{source}",
-                                          "-o",    "{program}", "lib.a"};
-  CHECK(object_command(words, "a/x.cu", "x.o") ==
-        std::vector<std::string>{"simcc", "-c", "--keep", "-I", "R", "a/x.cu", "-o", "x.o"});
-  CHECK(link_command(words, "x.o", "p") ==
-        std::vector<std::string>{"simcc", "-I", "R", "x.o", "-o", "p", "lib.a"});
-  CHECK(translation_of("a/x.cu", "b/x.o") == "b/x.sim.cpp");
-}

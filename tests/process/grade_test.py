@@ -1,7 +1,7 @@
 """What is handed in is compiled and run in the sandbox, at each level that this machine has: right programs have
 all their points, and the compiler reads nothing that is not the exercise's.
 
-usage: grade_test.py BUILD/common/cli/halo-cli [unittest's options]"""
+usage: grade_test.py BUILD/common/cli/halo-grade [unittest's options]"""
 import json
 import pathlib
 import subprocess
@@ -70,7 +70,7 @@ class Compiled(unittest.TestCase):
         return graded["refusal"]
 
     def test_neither_the_solutions_nor_the_checks_can_be_included(self):
-        for path in ["solutions/04_tile_and_halo/tile_and_halo.cu", "tests/exercises/check.hpp"]:
+        for path in ["solutions/04_tile_and_halo/tile_and_halo.cu", "exercises/04_tile_and_halo/check.cpp"]:
             with self.subTest(path=path):
                 self.assertTrue((ROOT / path).exists())
                 why = self.refused(f'#include "{ROOT / path}"')

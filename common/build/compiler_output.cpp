@@ -1,0 +1,134 @@
+#include "common/build/compiler_output.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <sstream>
+#include <string_view>
+#include <vector>
+
+namespace halo {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kMostLines = 60;
+
+bool has(const std::string& line, std::string_view text) {
+  return line.find(text) != std::string::npos;
+}
+
+// "[12/48] Compiling ..."
+bool is_step(const std::string& line) {
+  int done = 0, all = 0;
+  return std::sscanf(line.c_str(), "[%d/%d]", &done, &all) == 2;
+}
+
+// What is said of where an error stands, beside its line: kernels are lambdas of functions that no student
+// wrote. And what says only that there was something.
+bool is_noise(const std::string& line) {
+  for (const char* start : {"ninja: Entering", "ninja: build stopped", "ninja: warning",
+                            "    inlined from ", "cc1plus: all warnings", "cc1plus: some warnings",
+                            "compilation terminated", "collect2: "}) {
+    if (line.starts_with(start)) return true;
+  }
+  const std::size_t at = line.find("In ");
+  const bool is_place = at == 0 || (at != std::string::npos && line.compare(at - 2, 2, ": ") == 0);
+  const bool ends = line.ends_with(":") || line.ends_with(",");
+  return is_place && ends && (has(line, "function") || has(line, "constructor")) &&
+         !has(line, "instantiation");
+}
+
+// Where the path ends that the line begins with: "../stages/a.cu:40:3: ", of nvcc "../stages/a.cu(40): ". 0:
+// with none.
+std::size_t path_end(const std::string& line) {
+  const std::size_t end = line.find_first_of(":( ");
+  if (end == std::string::npos || end == 0 || line[end] == ' ' || end + 1 >= line.size()) return 0;
+  return std::isdigit(static_cast<unsigned char>(line[end + 1])) != 0 ? end : 0;
+}
+
+struct Block {
+  std::vector<std::string> lines;
+  fs::path file;  // that it is about; empty: unknown
+  bool is_error = false;
+};
+
+}  // namespace
+
+std::string seen_from_here(const fs::path& path) {
+  std::error_code unknown;
+  const fs::path here = fs::current_path(unknown);
+  const std::string whole = path.lexically_normal().string();
+  if (unknown) return whole;
+  const std::string relative = path.lexically_normal().lexically_relative(here).string();
+  return relative.empty() || relative.size() > whole.size() ? whole : relative;
+}
+
+CompilerOutput read_compiler_output(const std::string& text, const fs::path& build) {
+  // A line that begins with a path: this as it is seen from here.
+  const auto told = [&](const std::string& line, std::size_t from, fs::path* file) {
+    const std::size_t end = path_end(line.substr(from));
+    if (end == 0) return line;
+    const fs::path path = (build / line.substr(from, end)).lexically_normal();
+    if (file != nullptr) *file = path;
+    return line.substr(0, from) + seen_from_here(path) + line.substr(from + end);
+  };
+  std::vector<Block> blocks;
+  std::istringstream lines(text);
+  bool in_command = false;
+  std::vector<std::string> before;  // that belongs to the next: "In file included from"
+  for (std::string line; std::getline(lines, line);) {
+    if (in_command) {
+      in_command = false;
+      continue;
+    }
+    if (line.starts_with("FAILED: ")) {
+      in_command = true;  // the next line, of a thousand letters
+      continue;
+    }
+    if (line.empty() || is_step(line) || is_noise(line)) continue;
+    if (const std::size_t from = line.find("from ");
+        line.starts_with("In file included") ||
+        (from != std::string::npos && from < 20 && line[0] == ' ')) {
+      before.push_back(told(line, from + 5, nullptr));
+      continue;
+    }
+    Block fresh;
+    const std::string shown = told(line, 0, &fresh.file);
+    fresh.is_error = has(line, "error: ") || has(line, "error #") ||
+                     has(line, "undefined reference") || line.starts_with("ninja: error");
+    const bool is_note = has(line, ": note: ");
+    const bool begins =
+        fresh.is_error || has(line, "warning: ") || has(line, "warning #") || blocks.empty();
+    if (begins && !is_note) {
+      fresh.lines = std::move(before);
+      before.clear();
+      blocks.push_back(std::move(fresh));
+    }
+    blocks.back().lines.push_back(shown);
+  }
+
+  CompilerOutput output;
+  const auto add = [&](std::string& to, const Block& block) {
+    const auto shown = std::count(to.begin(), to.end(), '\n');
+    if (shown >= kMostLines) return;
+    for (const std::string& line : block.lines) to += line + "\n";
+  };
+  const std::string stages = "stages/";
+  for (const Block& block : blocks) {
+    const bool is_warning =
+        !block.is_error && has(block.lines.front() + block.lines.back(), "warning");
+    if (is_warning && has(block.file.lexically_relative(build.parent_path()).string(), stages)) {
+      add(output.warnings, block);
+    }
+    add(output.errors, block);
+    if (!block.is_error || !output.mistake.empty()) continue;
+    for (const std::string& line : block.lines) {
+      if (has(line, "error") || has(line, "undefined reference")) output.mistake = line;
+    }
+  }
+  if (output.mistake.empty() && !blocks.empty()) output.mistake = blocks.back().lines.back();
+  return output;
+}
+
+}  // namespace halo

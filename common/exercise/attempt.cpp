@@ -1,0 +1,737 @@
+#include "common/exercise/attempt.hpp"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "common/build/builder.hpp"
+#include "common/build/compiler_output.hpp"
+#include "common/build/errors.hpp"
+#include "common/build/gpu.hpp"
+#include "common/data/file.hpp"
+#include "common/json/json.hpp"
+#include "common/process/process.hpp"
+#include "common/report/terminal.hpp"
+
+namespace halo {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::ptrdiff_t kMostErrorLines = 18;  // with what stands round them a screen
+// A file that changes while it is compiled is compiled again; not for ever.
+constexpr int kMostCompilations = 3;
+
+// Somebody saved the file meanwhile.
+struct Overtaken {};
+
+// How a file becomes a program, by backend: the words of a command with {source} and {program} in them.
+json::Value read_compilers(const BuildFolder& build) {
+  const fs::path file = build.path() / "common" / "exercise" / "compilers.json";
+  if (!fs::exists(file)) {
+    throw CannotRun("this build knows no exercises (" + seen_from_here(file) +
+                    " is missing): ./halo try sets it up");
+  }
+  try {
+    return json::Value::parse(text_of_file(file));
+  } catch (const json::Error& error) {
+    throw std::runtime_error(seen_from_here(file) + " cannot be read (" + error.what() +
+                             "): remove the build folder and start again");
+  }
+}
+
+fs::path check_of(const BuildFolder& build, const Exercise& exercise) {
+  return build.path() / "exercises" /
+         ("check-" + (exercise.check.empty() ? exercise.name : exercise.check));
+}
+
+std::string with_words(std::string text, const std::string& placeholder, const fs::path& path) {
+  if (const std::size_t at = text.find(placeholder); at != std::string::npos) {
+    text.replace(at, placeholder.size(), path.string());
+  }
+  return text;
+}
+
+// "path time size" of a file, so that another one is not taken for it.
+std::string identity_of(const fs::path& file) {
+  std::error_code unknown;
+  const auto written = fs::last_write_time(file, unknown).time_since_epoch().count();
+  return file.string() + " " + std::to_string(written) + " " +
+         std::to_string(fs::file_size(file, unknown)) + "\n";
+}
+
+// Runs a program with all that it starts, and ends it if nothing is heard of it for too long. Throws
+// Overtaken.
+struct Limited {
+  Ended ended;
+  bool expired = false;
+};
+Limited run_limited(const std::vector<std::string>& command, const AttemptOptions& options,
+                    Progress& progress, std::string& doing, const Listener& listener = {}) {
+  Limited result;
+  auto heard = Clock::now();
+  Listener counted;
+  if (listener) {
+    counted = [&](const std::string& line, bool whole) {
+      heard = Clock::now();
+      listener(line, whole);
+    };
+  }
+  Running program(command, counted, Running::Alone::no);
+  const auto start = heard;
+  while (!program.has_ended()) {
+    watch({&program});
+    if (program.has_ended()) break;
+    if (options.overtaken && options.overtaken()) throw Overtaken{};
+    const auto now = Clock::now();
+    if (options.limit.count() > 0 && now - heard > options.limit && !result.expired) {
+      result.expired = true;
+      program.end();
+    }
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - start).count();
+    progress.show(doing + ", " + std::to_string(seconds) + " s");
+  }
+  progress.clear();
+  result.ended = program.ended();
+  return result;
+}
+
+// A file that is gone unless it was given another name.
+class Temporary {
+ public:
+  explicit Temporary(fs::path path) : path_(std::move(path)) {}
+  ~Temporary() {
+    std::error_code ignored;
+    fs::remove(path_, ignored);
+  }
+  Temporary(const Temporary&) = delete;
+  Temporary& operator=(const Temporary&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+// At most a screen of the compiler's errors, whole lines.
+std::string a_screen_of(const std::string& errors, const fs::path& log) {
+  if (std::count(errors.begin(), errors.end(), '\n') <= kMostErrorLines) return errors;
+  std::size_t end = 0;
+  for (std::ptrdiff_t line = 1; line < kMostErrorLines; ++line) end = errors.find('\n', end) + 1;
+  return errors.substr(0, end) + "(all of it: " + seen_from_here(log) + ")\n";
+}
+
+// What a student's file is made into, and what it was made from.
+class StudentProgram {
+ public:
+  StudentProgram(const BuildFolder& build, const Exercise& exercise, const AttemptOptions& options)
+      : build_(build),
+        exercise_(exercise),
+        options_(options),
+        program_(workplace_of(build, exercise) /
+                 ("yours-" + options.backend + (options.debug ? "-debug" : ""))),
+        made_from_(program_.string() + ".from"),
+        log_(workplace_of(build, exercise) / "compiler.log") {
+    const json::Value compilers = read_compilers(build);
+    words_ = compilers.get<std::vector<std::string>>(options.backend);
+    if (options.debug) words_.push_back("-g");
+    std::error_code failed;
+    fs::create_directories(program_.parent_path(), failed);
+    if (failed || access(program_.parent_path().c_str(), W_OK) != 0) {
+      throw WrongUse("cannot write to " + seen_from_here(program_.parent_path()) +
+                     ": set HALO_BUILD to a folder that can be written");
+    }
+  }
+
+  const fs::path& path() const { return program_; }
+
+  // Whether the file compiles; what the compiler said is in `attempt`. Throws Overtaken.
+  bool make(Attempt& attempt, Progress& progress) {
+    const fs::path source = exercise_.source();
+    for (int time = 1;; ++time) {
+      const std::string from = all_it_is_made_from(source);
+      if (is_made_from(from)) {
+        tell_warning(attempt, source);
+        return true;
+      }
+      const bool made = compile(source, attempt, progress);
+      // Saved meanwhile: the compiler may have seen half of each.
+      if (all_it_is_made_from(source) != from && time < kMostCompilations) continue;
+      if (made) {
+        data::write_file(made_from_.string(), from);
+        tell_warning(attempt, source);
+      }
+      return made;
+    }
+  }
+
+ private:
+  // The command, the compiler and the library, whatever headers the student has added, and the text.
+  std::string all_it_is_made_from(const fs::path& source) const {
+    std::string from;
+    for (const std::string& word : words_) {
+      std::error_code unknown;
+      from += fs::is_regular_file(word, unknown) ? identity_of(word) : word + "\n";
+    }
+    std::vector<fs::path> headers;
+    std::error_code unreadable;
+    for (const auto& entry : fs::directory_iterator(exercise_.folder, unreadable)) {
+      const std::string ending = entry.path().extension().string();
+      if (ending == ".h" || ending == ".hpp" || ending == ".cuh") headers.push_back(entry.path());
+    }
+    std::sort(headers.begin(), headers.end());
+    for (const fs::path& header : headers) from += identity_of(header);
+    return from + source.string() + "\n" + text_of_file(source);
+  }
+
+  bool is_made_from(const std::string& from) const {
+    if (!fs::exists(program_)) return false;
+    std::ifstream stream(made_from_, std::ios::binary);
+    return stream && std::string{std::istreambuf_iterator<char>(stream), {}} == from;
+  }
+
+  bool compile(const fs::path& source, Attempt& attempt, Progress& progress) {
+    attempt = {};
+    const Temporary fresh(program_.string() + "." + std::to_string(getpid()) + ".tmp");
+    std::vector<std::string> command;
+    for (const std::string& word : words_) {
+      command.push_back(
+          with_words(with_words(word, "{source}", source), "{program}", fresh.path()));
+    }
+    std::string doing = "compiling " + exercise_.path_of(source);
+    const Limited run = run_limited(command, options_, progress, doing);
+    const std::string said = run.ended.out + run.ended.err;
+    std::ofstream(log_) << said;
+    if (run.expired) {
+      attempt.mistake = "the compiler was ended after " + std::to_string(options_.limit.count()) +
+                        " s (--time-limit)";
+      return false;
+    }
+    if (!run.ended.started) throw CannotRun(run.ended.err);
+    if (!run.ended.good() || !fs::exists(fresh.path())) {
+      const CompilerOutput output = read_compiler_output(said, build_.path());
+      attempt.errors = a_screen_of(output.errors, log_);
+      attempt.mistake = output.mistake;
+      if (attempt.mistake.empty()) {
+        attempt.mistake = "the compiler ended with " + how_it_ended(run.ended) +
+                          (run.ended.good() ? " and left no program" : "");
+      }
+      return false;
+    }
+    std::error_code failed;
+    fs::remove(made_from_, failed);  // what it says is not true any more
+    fs::rename(fresh.path(), program_, failed);
+    if (failed)
+      throw data::NotWritten("cannot write '" + program_.string() + "': " + failed.message());
+    return true;
+  }
+
+  // Also of a program that was made before: the mistake is still there.
+  void tell_warning(Attempt& attempt, const fs::path& source) const {
+    const std::string said = text_of_file(log_, true);
+    if (said.empty()) return;
+    std::istringstream lines(read_compiler_output(said, build_.path()).errors);
+    const std::string name = source.filename().string();
+    for (std::string line; std::getline(lines, line);) {
+      if (line.find("warning: ") == std::string::npos || line.find(name) == std::string::npos) {
+        continue;
+      }
+      attempt.warning = line;
+      return;
+    }
+  }
+
+  const BuildFolder& build_;
+  const Exercise& exercise_;
+  const AttemptOptions& options_;
+  std::vector<std::string> words_;
+  fs::path program_;
+  fs::path made_from_;
+  fs::path log_;
+};
+
+// Nothing of a course is longer; what is larger was not written by hand.
+constexpr std::uintmax_t kLongestFile = 1'000'000;
+
+// Where a file of somebody else's becomes a program: in the folder `work`, which is the compiler's, with nothing beside it
+// that is the student's.
+class SubmittedProgram {
+ public:
+  SubmittedProgram(const BuildFolder& build, const Exercise& exercise,
+                   const AttemptOptions& options)
+      : build_(build), exercise_(exercise), options_(options) {
+    std::string folder = (fs::temp_directory_path() / "halo-grade-XXXXXX").string();
+    if (mkdtemp(folder.data()) == nullptr) {
+      throw CannotRun("cannot make a folder in " + fs::temp_directory_path().string() +
+                      ": set TMPDIR to a folder that can be written");
+    }
+    folder_ = folder;
+    // Whoever runs the program comes through here.
+    fs::permissions(folder_, fs::perms(0711));
+    fs::create_directory(work());
+  }
+  ~SubmittedProgram() {
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+  SubmittedProgram(const SubmittedProgram&) = delete;
+  SubmittedProgram& operator=(const SubmittedProgram&) = delete;
+
+  fs::path path() const { return folder_ / "program"; }
+  fs::path report() const { return folder_ / "report"; }
+  // As the repository names it, whatever it was handed in as.
+  std::string source() const {
+    return "exercises/" + exercise_.name + "/" + exercise_.name.substr(3) + ".cu";
+  }
+
+  // As StudentProgram::make.
+  bool make(Attempt& attempt, Progress& progress) {
+    const fs::path submitted = exercise_.source();
+    const fs::file_status status = fs::symlink_status(submitted);
+    attempt.mistake = !fs::is_regular_file(status)              ? "it is no plain file"
+                      : fs::file_size(submitted) > kLongestFile ? "it is larger than a megabyte"
+                                                                : "";
+    if (!attempt.mistake.empty()) return false;
+    const fs::path copy = work() / source();
+    fs::create_directories(copy.parent_path());
+    data::write_file(copy.string(), text_of_file(submitted));
+
+    // In two steps: what is between them is looked at before anything of it runs.
+    const auto words = read_compilers(build_).get<std::vector<std::string>>("sim");
+    const fs::path object = "program.o";
+    Limited run =
+        run_compiler(object_command(words, source(), object), words, progress, "compiling");
+    std::string reason = reason_in_report(report().string());
+    CompiledFile compiled;
+    compiled.name = source();
+    compiled.text = text_of_file(copy);
+    // It may be as large as the compiler's folder: more than look_at() looks at is not read.
+    const fs::path translation = work() / translation_of(source(), object);
+    std::error_code missing;
+    const std::uintmax_t size = fs::file_size(translation, missing);
+    if (!missing && size > kMostTranslation) {
+      attempt.end = Attempt::End::refused;
+      attempt.mistake = "the preprocessor makes more than 32 MiB of it";
+      return false;
+    }
+    compiled.translated = text_of_file(translation, true);
+    compiled.root = build_.source().string();
+    compiled.is_program = exercise_.start_text().find("\nint main(") != std::string::npos;
+    if (run.ended.good() && reason.empty()) {
+      const Limited listed = run_compiler(symbols_command(object), words, progress, "looking at");
+      if (!listed.ended.good()) {
+        const std::string why = last_line(listed.ended.err);
+        throw CannotRun("nm cannot list a program's symbols" +
+                        (why.empty() ? "" : " (" + why + ")") + ": install binutils");
+      }
+      compiled.symbols = listed.ended.out;
+    }
+    const Tripped tripped = options_.look_at(compiled);
+    attempt.remarks = tripped.remarks;
+    if (!tripped.refusal.empty()) {
+      attempt.end = Attempt::End::refused;
+      attempt.mistake = tripped.refusal;
+      return false;
+    }
+    if (run.ended.good() && reason.empty()) {
+      run = run_compiler(link_command(words, object, "program"), words, progress, "linking");
+      reason = reason_in_report(report().string());
+    }
+    const CompilerOutput output = read_compiler_output(run.ended.out + run.ended.err, work());
+    attempt.errors = as_in_repository(output.errors);
+    attempt.mistake = as_in_repository(output.mistake);
+    if (run.expired) {
+      attempt.mistake = "the compiler was ended after " + std::to_string(options_.limit.count()) +
+                        " s (--time-limit)";
+    } else if (!run.ended.started || reason.starts_with("could not be started")) {
+      throw CannotRun("the compiler " + (reason.empty() ? run.ended.err : reason));
+    } else if (!reason.empty()) {
+      attempt.mistake = "the compiler was ended: it " + reason;
+    } else if (!run.ended.good() || !take_program()) {
+      if (attempt.mistake.empty()) {
+        attempt.mistake = "the compiler ended with " + how_it_ended(run.ended) +
+                          (run.ended.good() ? " and left no program" : "");
+      }
+    } else {
+      return true;
+    }
+    return false;
+  }
+
+  // The words for the check: how this program is to be started.
+  std::vector<std::string> words() const {
+    Confinement worker;
+    worker.readable = {path().string()};
+    // Of all its cases together. The judge ends what is silent much sooner, and a class on a busy machine may take
+    // its time.
+    worker.limits.wall = 600;
+    worker.limits.processor = 1200;
+    const unsigned threads = std::clamp(std::thread::hardware_concurrency(), 1u, 16u);
+    worker.environment = {"SIMT_THREADS=" + std::to_string(threads)};
+    worker.limits = options_.limits;
+    return options_.sandbox->words(worker);
+  }
+
+ private:
+  fs::path work() const { return folder_ / "work"; }
+
+  // Files as the repository names them, not where they happen to lie.
+  std::string as_in_repository(std::string text) const {
+    const std::string here = seen_from_here(work()) + "/";
+    for (std::size_t at = text.find(here); at != std::string::npos; at = text.find(here, at)) {
+      text.erase(at, here.size());
+    }
+    return text;
+  }
+
+  Limited run_compiler(const std::vector<std::string>& command,
+                       const std::vector<std::string>& compilers, Progress& progress,
+                       const std::string& what) {
+    std::string doing = what + " " + source();
+    return run_limited(
+        confined(options_.sandbox->words(compiler(compilers[0])), {report().string()}, command),
+        options_, progress, doing);
+  }
+
+  // The compiler sees itself, the interface of exercises and the libraries, and nothing else of the course.
+  Confinement compiler(const std::string& simcc) const {
+    Confinement confinement;
+    confinement.profile = Confinement::Profile::compiler;
+    const fs::path common = build_.source() / "common";
+    confinement.readable = {simcc, (common / "simt").string(), (build_.path() / "common").string()};
+    std::error_code unreadable;
+    for (const auto& entry : fs::directory_iterator(common / "exercise", unreadable)) {
+      if (entry.path().extension() == ".h") confinement.readable.push_back(entry.path().string());
+    }
+    confinement.folder = work().string();
+    confinement.limits.wall = 90;
+    confinement.limits.file = 256'000'000;
+    confinement.limits.written = 512'000'000;
+    confinement.limits.processes = 32;
+    confinement.limits.open_files = 256;
+    return confinement;
+  }
+
+  // Out of the compiler's folder, where the student's file may have left anything under that name.
+  bool take_program() const {
+    const fs::path made = work() / "program";
+    if (!fs::is_regular_file(fs::symlink_status(made))) return false;
+    fs::copy_file(made, path());
+    fs::permissions(path(), fs::perms(0755));
+    return true;
+  }
+
+  const BuildFolder& build_;
+  const Exercise& exercise_;
+  const AttemptOptions& options_;
+  fs::path folder_;
+};
+
+// What is judged: a program, what its file is called, and how it is started.
+struct ToJudge {
+  fs::path program;
+  std::string source;
+  std::vector<std::string> within = {};
+};
+
+// Hears what the check tells and makes sure that it is a verdict.
+Marks judge_program(const BuildFolder& build, const Exercise& exercise, const ToJudge& judged,
+                    const AttemptOptions& options, Progress& progress, std::string& time) {
+  const std::string name = "the check of " + exercise.number;
+  std::vector<std::string> command = {check_of(build, exercise).string(),
+                                      "--program",
+                                      judged.program.string(),
+                                      "--on",
+                                      options.backend,
+                                      "--source",
+                                      judged.source};
+  if (!judged.within.empty()) {
+    command.insert(command.end(), {"--within", json::Value(judged.within).dump()});
+  }
+  if (!options.seed.empty()) command.insert(command.end(), {"--seed", options.seed});
+  if (!exercise.contract.empty()) {
+    command.insert(command.end(), {"--contract", exercise.contract});
+  }
+  if (!options.hidden.empty()) {
+    command.insert(command.end(), {"--hidden", options.hidden.string()});
+  }
+  Marks marks;
+  std::string mistake;
+  std::string doing = "checking " + exercise.name;
+  const Limited run =
+      run_limited(command, options, progress, doing, [&](const std::string& line, bool whole) {
+        if (!mistake.empty()) return;
+        try {
+          if (!whole) throw std::runtime_error(name + " was cut short");
+          hear_marks(line, name, marks);
+          if (!marks.cases.empty()) {
+            doing = "checking " + exercise.name + ": " + std::to_string(marks.cases.size()) +
+                    (marks.cases.size() == 1 ? " case" : " cases");
+          }
+        } catch (const std::runtime_error& error) {
+          mistake = error.what();
+        }
+      });
+  const Ended& ended = run.ended;
+  const std::string said = last_line(ended.err.empty() ? ended.out : ended.err);
+  const auto no_verdict = [&](const std::string& what) {
+    const fs::path log = workplace_of(build, exercise) / "check.log";
+    std::ofstream(log) << ended.out << ended.err;
+    return NoVerdict("no verdict: " + what +
+                     (said.empty() ? "" : "; it said: " + data::printable(said, 300)) +
+                     " (all of it: " + seen_from_here(log) + ")");
+  };
+  if (run.expired) {
+    throw no_verdict(name + " gave no sign of life for " + std::to_string(options.limit.count()) +
+                     " s (--time-limit)");
+  }
+  if (!ended.started) throw no_verdict(ended.err);
+  if (ended.status == 77 && marks.cases.empty()) {
+    throw CannotRun(said.empty() ? name + " cannot run here" : data::printable(said, 300));
+  }
+  if (ended.signal != 0) throw no_verdict(name + " ended by " + how_it_ended(ended));
+  if (!mistake.empty()) throw no_verdict(mistake);
+  if (marks.cases.empty()) {
+    throw no_verdict(name + " ended with " + how_it_ended(ended) + " and judged nothing");
+  }
+  if (marks.exercise != (exercise.contract.empty() ? exercise.name : exercise.contract)) {
+    throw no_verdict(name + " judged " + data::quoted(marks.exercise));
+  }
+  // The status and the cases must tell the same story.
+  const auto any = [&](Outcome outcome) {
+    return std::any_of(marks.cases.begin(), marks.cases.end(),
+                       [&](const CaseMark& one) { return one.outcome == outcome; });
+  };
+  // What this backend cannot judge is no failure, but something must be good.
+  const int status = !any(Outcome::bad) && any(Outcome::good) ? 0 : 1;
+  if (ended.status != status) {
+    throw no_verdict(name + " ended with " + how_it_ended(ended) + ", which its " +
+                     std::to_string(marks.cases.size()) + " cases do not explain");
+  }
+  std::istringstream lines(ended.out);
+  const std::string is_time = "time: ";
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(is_time)) time = data::printable(line.substr(is_time.size()), 200);
+  }
+  return marks;
+}
+
+}  // namespace
+
+int debug_exercise(const BuildFolder& build, const Exercise& exercise, const DebugPlace& place,
+                   const std::string& seed) {
+  AttemptOptions options;
+  options.backend = "sim";
+  Attempt attempt;
+  std::vector<fs::path> programs;
+  {
+    Progress progress(Progress::Elsewhere::lines);
+    for (const bool debug : {false, true}) {
+      options.debug = debug;
+      StudentProgram program(build, exercise, options);
+      if (!program.make(attempt, progress)) {
+        throw WrongUse(attempt.errors.empty() ? attempt.mistake : attempt.errors);
+      }
+      programs.push_back(program.path());
+    }
+  }
+  std::vector<std::string> command = {
+      check_of(build, exercise).string(),  "--program", programs[0].string(), "--source",
+      exercise.path_of(exercise.source()), "--debug",   programs[1].string(), "--file",
+      exercise.source().string()};
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!value.empty()) command.insert(command.end(), {name, value});
+  };
+  add("--seed", seed);
+  add("--contract", exercise.contract);
+  add("--block", place.block);
+  add("--thread", place.thread);
+  add("--line", place.line);
+  add("--batch", place.batch ? "yes" : "");
+  std::vector<char*> words;
+  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  std::fflush(nullptr);
+  // The terminal is gdb's from now on.
+  execv(words[0], words.data());
+  throw CannotRun(command[0] + ": " + std::strerror(errno));
+}
+
+void trace_exercise(const BuildFolder& build, const Exercise& exercise, const std::string& numbers,
+                    const std::string& seed) {
+  AttemptOptions options;
+  options.backend = "sim";
+  Attempt attempt;
+  Progress progress(Progress::Elsewhere::lines);
+  StudentProgram program(build, exercise, options);
+  if (!program.make(attempt, progress)) {
+    throw WrongUse(attempt.errors.empty() ? attempt.mistake : attempt.errors);
+  }
+  std::vector<std::string> command = {check_of(build, exercise).string(),
+                                      "--program",
+                                      program.path().string(),
+                                      "--source",
+                                      exercise.path_of(exercise.source()),
+                                      "--trace",
+                                      numbers.empty() ? "usual" : numbers};
+  if (!seed.empty()) command.insert(command.end(), {"--seed", seed});
+  if (!exercise.contract.empty()) {
+    command.insert(command.end(), {"--contract", exercise.contract});
+  }
+  std::string doing = "tracing " + exercise.name;
+  const Limited run = run_limited(command, options, progress, doing);
+  if (run.expired) {
+    throw CannotRun(exercise.name + " gave no sign of life for " +
+                    std::to_string(options.limit.count()) + " s");
+  }
+  if (!run.ended.started) throw CannotRun(run.ended.err);
+  const std::string said = last_line(run.ended.err);
+  if (run.ended.status == 77) throw CannotRun(said);
+  if (!run.ended.good()) {
+    throw WrongUse(said.empty() ? "the check of " + exercise.number + " ended with " +
+                                      how_it_ended(run.ended)
+                                : said);
+  }
+}
+
+fs::path workplace_of(const BuildFolder& build, const Exercise& exercise) {
+  return build.path() / "exercises" / exercise.name;
+}
+
+std::string choose_exercise_backend(const BuildFolder& build, const std::string& on) {
+  const json::Value compilers = read_compilers(build);
+  const bool sim = compilers.find("sim") != nullptr;
+  const bool gpu = compilers.find("gpu") != nullptr;
+  if (sim && on != "gpu") return "sim";
+  if (on == "sim") throw CannotRun("this build has no simulator: ./halo doctor says what it lacks");
+  if (!gpu) throw CannotRun(kNoGpuPrograms);
+  const Gpu here = find_gpu();
+  if (!here.found) throw CannotRun(here.reason);
+  return "gpu";
+}
+
+void prepare_exercise(const BuildFolder& build, const Exercise& exercise,
+                      const std::string& backend) {
+  const fs::path check = check_of(build, exercise);
+  if (!build.makes(check)) {
+    throw CannotRun("this build has no check of " + exercise.name +
+                    ": checks need Catch2 (./halo try sets it up)");
+  }
+  std::vector<fs::path> needs = {build.path() / "common" / "exercise" /
+                                 ("libexercise-" + backend + ".a")};
+  if (backend == "sim") {
+    for (const char* part : {"simcc", "libsimt.a"}) {
+      needs.push_back(build.path() / "common" / "simt" / part);
+    }
+  }
+  needs.push_back(check);
+  Progress progress(Progress::Elsewhere::lines);
+  if (!build_all(build, needs, "the check of " + exercise.number, progress).empty()) {
+    throw WrongUse("the check of " + exercise.name + " does not compile");
+  }
+  for (const fs::path& need : needs) {
+    if (!fs::exists(need)) throw WrongUse(need.string() + " is not built: ./halo try builds it");
+  }
+}
+
+Marks describe_exercise(const BuildFolder& build, const Exercise& exercise,
+                        const AttemptOptions& options) {
+  const std::string name = "the check of " + exercise.number;
+  std::vector<std::string> command = {check_of(build, exercise).string(), "--describe"};
+  if (!options.hidden.empty()) {
+    command.insert(command.end(), {"--hidden", options.hidden.string()});
+  }
+  Marks marks;
+  std::string mistake;
+  Progress progress;
+  std::string doing = "reading what " + exercise.name + " asks for";
+  const Limited run =
+      run_limited(command, options, progress, doing, [&](const std::string& line, bool) {
+        try {
+          hear_marks(line, name, marks);
+        } catch (const std::runtime_error& error) {
+          mistake = error.what();
+        }
+      });
+  if (!mistake.empty() || !run.ended.good() || marks.cases.empty()) {
+    throw CannotRun(name + " does not say what it judges: " +
+                    (mistake.empty() ? last_line(run.ended.err) : mistake));
+  }
+  return marks;
+}
+
+fs::path sandbox_program(const BuildFolder& build) {
+  return build.path() / "common" / "process" / "halo-jail";
+}
+
+Sandbox open_sandbox(const BuildFolder& build, const std::string& most,
+                     const std::string& required) {
+  const fs::path jail = sandbox_program(build);
+  Progress progress(Progress::Elsewhere::lines);
+  if (!build_all(build, {jail}, "the sandbox", progress).empty() || !fs::exists(jail)) {
+    throw CannotRun("the sandbox is not built: " + jail.string());
+  }
+  try {
+    // Where another user is all that keeps a program, these must be closed to others.
+    std::vector<std::string> secrets;
+    for (const fs::path& secret : {build.source() / "solutions", build.source() / "tests",
+                                   build.source() / ".git", build.path() / "tests"}) {
+      secrets.push_back(secret.string());
+    }
+    Sandbox sandbox(jail, most == "auto" ? SandboxLevel::namespaces : parse_sandbox_level(most),
+                    secrets);
+    if (!required.empty() && sandbox.level() < parse_sandbox_level(required)) {
+      const std::string& why = sandbox.why_not_more();
+      throw CannotRun("the sandbox is of the level " + std::string(to_string(sandbox.level())) +
+                      ", and " + required + " is required: " +
+                      (why.empty()
+                           ? "leave out --sandbox " + most
+                           : "install bubblewrap, or grade on another machine (" + why + ")"));
+    }
+    return sandbox;
+  } catch (const CannotRun&) {
+    throw;
+  } catch (const std::runtime_error& error) {
+    throw CannotRun(error.what());
+  }
+}
+
+Attempt attempt_exercise(const BuildFolder& build, const Exercise& exercise,
+                         const AttemptOptions& options) {
+  Attempt attempt;
+  Progress progress;
+  const auto judge = [&](auto&& program, const auto& judged_of) {
+    if (!program.make(attempt, progress)) {
+      if (attempt.end != Attempt::End::refused) attempt.end = Attempt::End::not_compiled;
+      return;
+    }
+    attempt.marks =
+        judge_program(build, exercise, judged_of(program), options, progress, attempt.time);
+  };
+  try {
+    if (options.sandbox != nullptr) {
+      judge(SubmittedProgram(build, exercise, options), [](const SubmittedProgram& program) {
+        return ToJudge{program.path(), program.source(), program.words()};
+      });
+    } else {
+      judge(StudentProgram(build, exercise, options), [&](const StudentProgram& program) {
+        return ToJudge{program.path(), exercise.path_of(exercise.source())};
+      });
+    }
+  } catch (const Overtaken&) {
+    attempt.end = Attempt::End::overtaken;
+  } catch (const data::NotWritten&) {
+    throw;
+  } catch (const data::DataError& error) {
+    throw WrongUse(error.what());
+  }
+  return attempt;
+}
+
+}  // namespace halo

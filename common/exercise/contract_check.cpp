@@ -1,0 +1,77 @@
+// The examiner of exercises that have a contract. In a file of its own: the linker takes it from the library only
+// where check.cpp defines no other.
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/exercise/check.hpp"
+
+namespace halo::exercises {
+
+namespace {
+
+// The groups that are cases of their own, then the contract's others.
+std::vector<Case<Check>> all_cases() {
+  std::vector<Case<Check>> cases;
+  for (const Group& group : contract().groups) {
+    if (group.points == 0) continue;
+    cases.push_back({group.name, Category::correctness, group.points,
+                     [&group](Check& check) { return check.right(group.name); }});
+  }
+  cases.insert(cases.end(), contract().cases.begin(), contract().cases.end());
+  return cases;
+}
+
+class ContractExaminer final : public Examiner {
+ public:
+  ContractExaminer(const std::string& program, const std::string& source, std::uint64_t seed)
+      : check_(contract(), WorkerCommand{{program}, sandbox_words()}, source, seed), seed_(seed) {}
+  std::string backend() const override { return check_.backend(); }
+  std::string unavailable() const override { return check_.unavailable(); }
+  std::vector<Question> questions() override { return check_.questions(); }
+  std::vector<Row> faults() const override { return check_.faults(); }
+  std::string time() override { return check_.time(); }
+  Verdict judge(std::size_t number) override { return cases_.at(number).judge(check_); }
+  Verdict right_hidden(const HiddenCase& hidden) override {
+    return check_.right_hidden(hidden.problems, hidden.drawn);
+  }
+  int debug(const DebugOptions& options) override {
+    return exercises::debug(contract(), check_, options, seed_);
+  }
+  int run_once(const std::vector<long long>& numbers) override {
+    const std::vector<std::string>& names = contract().numbers;
+    if (!numbers.empty() && numbers.size() != names.size()) {
+      std::string all;
+      for (const std::string& name : names) all += (all.empty() ? "" : ",") + name;
+      std::fprintf(stderr, "--numbers: %zu numbers, and a problem of %s has %zu: %s\n",
+                   numbers.size(), contract().name.c_str(), names.size(), all.c_str());
+      return 2;
+    }
+    if (contract().on_the_host) {
+      std::fprintf(stderr, "%s is on the host: it has no kernel whose lanes could be drawn\n",
+                   contract().name.c_str());
+      return 77;
+    }
+    check_.run_once(numbers.empty() ? check_.telling_problem() : numbers);
+    return 0;
+  }
+
+ private:
+  std::vector<Case<Check>> cases_ = all_cases();
+  Check check_;
+  std::uint64_t seed_;
+};
+
+}  // namespace
+
+std::unique_ptr<Examiner> make_examiner(const std::string& program, const std::string& source,
+                                        std::uint64_t seed) {
+  return std::make_unique<ContractExaminer>(program, source, seed);
+}
+
+Description describe() {
+  return {contract().name, marks_of(all_cases()), questions_of(contract())};
+}
+
+}  // namespace halo::exercises

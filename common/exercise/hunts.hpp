@@ -1,0 +1,59 @@
+// The bug hunts as they lie in the repository: kernels with one mistake each, what their users report, and,
+// where this copy of the course has solutions, the mended files and what was wrong.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/exercise/exercises.hpp"
+
+namespace halo {
+
+/// What is wrong with a hunt's kernel, as solutions/hunts/answers.json has it.
+struct HuntAnswer {
+  std::string kind;      // race
+  std::string found_by;  // numbers, or the simulator's finding
+  std::string why;
+  std::string source;  // the listing that it is from; empty: none
+};
+
+struct Hunt {
+  std::string name;              // 01_signal
+  std::string number;            // 01
+  std::string contract;          // what its kernel computes, as the check knows it
+  std::string symptom;           // what its user reports
+  std::filesystem::path file;    // the student's, made from `start`
+  std::filesystem::path start;   // as it was
+  std::filesystem::path mended;  // may not be there
+
+  /// As an exercise with this file, for an attempt at mending it.
+  Exercise as_exercise() const;
+};
+
+class Hunts {
+ public:
+  /// `root`: the repository. Throws WrongUse, one line, if there are no hunts or their list cannot be read.
+  explicit Hunts(const std::filesystem::path& root);
+
+  const std::vector<Hunt>& all() const { return all_; }
+  /// Each kind of mistake and what it means, in the order of the list.
+  const std::vector<std::pair<std::string, std::string>>& kinds() const { return kinds_; }
+
+  /// The one that is typed as 7, 07, 07_softmax or softmax. Throws WrongUse, which says what was meant.
+  const Hunt& find(const std::string& typed) const;
+  /// Throws CannotRun if this copy of the course has no solutions.
+  HuntAnswer answer_of(const Hunt& hunt) const;
+
+ private:
+  std::filesystem::path root_;
+  std::vector<Hunt> all_;
+  std::vector<std::pair<std::string, std::string>> kinds_;
+};
+
+/// The lines of `before` that `after` changes, numbered from 1: those that are replaced or left out, and of what
+/// is put between two lines both of them.
+std::vector<int> changed_lines(const std::string& before, const std::string& after);
+
+}  // namespace halo

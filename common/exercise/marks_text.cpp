@@ -1,0 +1,296 @@
+#include "common/exercise/marks_text.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include "common/report/text.hpp"
+
+namespace halo {
+
+namespace {
+
+constexpr std::size_t kIndent = 2;
+constexpr std::size_t kWordWidth = 11;    // "correct    "
+constexpr std::size_t kVerdictWidth = 9;  // "NOT RUN  "
+constexpr std::size_t kPointsWidth = 12;  // "12 of 40    "
+constexpr std::size_t kBeforeWords = kIndent + kWordWidth + kVerdictWidth + kPointsWidth;
+// Even where little room is left the first failure has these.
+constexpr std::size_t kFewestOfFailure = 4;
+
+// Letters on the screen: those of UTF-8 count once.
+std::size_t letters_of(const std::string& text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  }));
+}
+
+std::string padded(const std::string& text, std::size_t width) {
+  const std::size_t letters = letters_of(text);
+  return text + std::string(letters < width ? width - letters : 1, ' ');
+}
+
+// One line of the terminal: what is too long ends in dots.
+std::string clipped(const std::string& text, const TableOptions& options) {
+  const auto width = static_cast<std::size_t>(std::max(options.width, 0));
+  if (width == 0 || letters_of(text) <= width) return text;
+  std::size_t end = 0;
+  for (std::size_t letters = 0; end < text.size(); ++end) {
+    if ((static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) continue;
+    if (letters++ == width - 3) break;
+  }
+  return text.substr(0, end) + "...";
+}
+
+std::vector<std::string> lines_in(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+std::string one_or_more(std::size_t count, const std::string& word) {
+  return std::to_string(count) + " " + word + (count == 1 ? "" : "s");
+}
+
+const char* word_of(Category category) {
+  switch (category) {
+    case Category::correctness:
+      return "correct";
+    case Category::safety:
+      return "safe";
+    default:
+      return "budget";
+  }
+}
+
+// For people: three digits behind the point tell all that a budget asks.
+std::string brief(double value) { return figure_text(std::round(value * 1000) / 1000); }
+
+// "bytes an output 9.25, at most 9.6".
+std::string budget_words(const BudgetLine& line) {
+  return line.what + " " + brief(line.counted) + ", at most " + brief(line.allowed);
+}
+
+// What a category has to say in its line.
+std::string category_words(const std::vector<const CaseMark*>& cases, Category category) {
+  std::size_t good = 0, bad = 0;
+  for (const CaseMark* one : cases) {
+    good += one->outcome == Outcome::good ? 1 : 0;
+    bad += one->outcome == Outcome::bad ? 1 : 0;
+  }
+  if (good == 0 && bad == 0) {
+    return cases.front()->message.empty() ? "not run" : cases.front()->message;
+  }
+  if (good < cases.size()) {
+    std::string text = std::to_string(good) + " of " + one_or_more(cases.size(), "case");
+    const std::size_t left_out = cases.size() - good - bad;
+    return left_out == 0 ? text : text + ", " + std::to_string(left_out) + " not run";
+  }
+  std::string text;
+  if (category == Category::budget) {
+    for (const CaseMark* one : cases) {
+      for (const BudgetLine& line : one->budget)
+        text += (text.empty() ? "" : "\n" + std::string(kBeforeWords, ' ')) + budget_words(line);
+    }
+  }
+  return text.empty() ? one_or_more(cases.size(), "case") : text;
+}
+
+std::string category_line(const Marks& marks, Category category, const TableOptions& options) {
+  std::vector<const CaseMark*> cases;
+  for (const CaseMark& one : marks.cases) {
+    if (one.category == category) cases.push_back(&one);
+  }
+  if (cases.empty()) return "";
+  const auto any = [&](Outcome outcome) {
+    return std::any_of(cases.begin(), cases.end(),
+                       [&](const CaseMark* one) { return one->outcome == outcome; });
+  };
+  const Outcome outcome = any(Outcome::bad)       ? Outcome::bad
+                          : any(Outcome::not_run) ? Outcome::not_run
+                                                  : Outcome::good;
+  const Cell verdict = outcome_cell(outcome, "PASS", "FAIL");
+  const std::string points = points_text(marks.points(category), marks.most(category));
+  const std::string before = std::string(kIndent, ' ') + padded(word_of(category), kWordWidth);
+  return before + paint(verdict.text, verdict.tone, options) +
+         std::string(kVerdictWidth - verdict.text.size(), ' ') + padded(points, kPointsWidth) +
+         wrapped(category_words(cases, category), options, std::string(kBeforeWords, ' '),
+                 kBeforeWords) +
+         "\n";
+}
+
+std::string words_of_key(std::string key) {
+  std::replace(key.begin(), key.end(), '_', ' ');
+  return key;
+}
+
+// What was said, what is true, and what the student's own kernel does.
+std::string answer_words(const Judged& one) {
+  const Question& question = one.question;
+  std::string text = "\"" + words_of_key(question.key) + "\"";
+  if (!one.said) return text + " is " + brief(question.answer);
+  text += one.right()
+              ? ": you said " + figure_text(*one.said) + ", and so it is"
+              : ": you said " + figure_text(*one.said) + ", it is " + brief(question.answer);
+  return question.counted < 0 ? text : text + " (yours: " + brief(question.counted) + ")";
+}
+
+std::string predictions_text(const Marks& marks, const MarksScreen& screen,
+                             const TableOptions& options) {
+  const std::vector<Judged>& all = screen.predictions;
+  if (all.empty()) return "";
+  std::size_t right = 0, unanswered = 0;
+  for (const Judged& one : all) {
+    right += one.right() ? 1 : 0;
+    unanswered += one.said ? 0 : 1;
+  }
+  const std::string before =
+      std::string(kIndent, ' ') + padded("predicted", kWordWidth + kVerdictWidth);
+  std::string words = std::to_string(right) + " of " + std::to_string(all.size()) + " right";
+  if (unanswered > 0 && !marks.passed()) {
+    words += ", " + std::to_string(unanswered) + " open: " + screen.predictions_file;
+  }
+  std::string text =
+      clipped(before +
+                  padded(points_text(prediction_points(all), kPredictionPoints), kPointsWidth) +
+                  words,
+              options) +
+      "\n";
+  for (const Judged& one : all) {
+    // After the pass all is told, before it only what was asked for. What is right needs no words, but
+    // for the first time.
+    const bool told =
+        marks.passed() ? !one.said || one.fresh || !one.right() : one.said && one.fresh;
+    if (told) text += clipped(std::string(kIndent + 2, ' ') + answer_words(one), options) + "\n";
+  }
+  return text;
+}
+
+std::string budget_faults(const CaseMark& mark, const TableOptions& options) {
+  std::string text;
+  for (const BudgetLine& line : mark.budget) {
+    if (line.met) continue;
+    std::string words =
+        "  " + line.what + ": counted " + brief(line.counted) + ", at most " + brief(line.allowed);
+    if (line.predicted >= 0) words += ", usual " + brief(line.predicted);
+    text += wrapped(words, options, "    ") + "\n";
+    if (!line.file.empty()) {
+      text += quoted_line(line.file, line.line, brief(line.of_line) + " of it are this line's",
+                          options);
+    }
+  }
+  return text;
+}
+
+// The row that says most of a case: the one of its name; of what is not safe, the first with a finding.
+const Row* row_of(const Marks& marks, const CaseMark& mark) {
+  const auto tells = [&](const Row& row) {
+    return row.variant == mark.name ||
+           (mark.category == Category::safety && row.hazards.outcome == Outcome::bad);
+  };
+  const auto row = std::find_if(marks.faults.begin(), marks.faults.end(), tells);
+  return row == marks.faults.end() ? nullptr : &*row;
+}
+
+// The first failure, in full.
+std::string failure_text(const Marks& marks, const CaseMark& mark, const TableOptions& options) {
+  const Row* row = mark.category == Category::budget ? nullptr : row_of(marks, mark);
+  std::string text;
+  if (row == nullptr || row->variant != mark.name) {
+    const std::string name = mark.name + (mark.message.empty() ? "" : ": ");
+    text = paint("FAIL", Tone::bad, options) + "  " + paint(name, Tone::strong, options) +
+           wrapped(mark.message, options, "      ", 6 + letters_of(name)) + "\n";
+  }
+  if (mark.category == Category::budget) return text + budget_faults(mark, options);
+  if (row == nullptr && !marks.faults.empty()) row = &marks.faults.front();
+  if (row == nullptr) return text;
+  std::string faults = all_faults({*row}, options);
+  faults.erase(0, faults.find_first_not_of('\n'));
+  return text + faults;
+}
+
+}  // namespace
+
+std::string points_text(double points, double most) {
+  const auto text = [](double value) {
+    // Never more than there is: 89.96 is not 90.
+    const double tenths = std::floor(value * 10 + 1e-6) / 10;
+    return tenths == std::floor(tenths) ? fixed(tenths, 0) : fixed(tenths, 1);
+  };
+  return text(points) + " of " + text(most);
+}
+
+std::string render_marks(const Marks& marks, const MarksScreen& screen,
+                         const TableOptions& options) {
+  // ---- The head: what, how much ----
+  std::string score = points_text(all_points(marks, screen.predictions),
+                                  all_points_there_are(marks, screen.predictions)) +
+                      " points";
+  if (screen.attempt > 0) score += ", attempt " + std::to_string(screen.attempt);
+  if (marks.backend == "gpu") score += ", on the GPU";
+  const std::string passed = marks.passed() ? "PASSED  " : "";
+  const auto width = static_cast<std::size_t>(options.width > 0 ? options.width : 80);
+  const std::size_t taken = passed.size() + score.size();
+  TableOptions room = options;
+  room.width = static_cast<int>(std::max<std::size_t>(width, taken + 12) - taken - 2);
+  const std::string title = clipped(screen.title, room);
+  std::string head = paint(title, Tone::strong, options) +
+                     std::string(padded(title, width - taken).size() - title.size(), ' ') +
+                     paint(passed, Tone::good, options) + score + "\n";
+  for (const Category category : {Category::correctness, Category::safety, Category::budget}) {
+    head += category_line(marks, category, options);
+  }
+  head += predictions_text(marks, screen, options);
+
+  // ---- The end: what else, what now ----
+  std::string end;
+  for (const std::string& note : screen.notes) end += clipped(note, options) + "\n";
+  if (!screen.next.empty()) end += wrapped("next: " + screen.next, options) + "\n";
+
+  // ---- Why: the first failure, then the others ----
+  std::vector<std::string> failure;
+  std::vector<std::string> others;
+  for (const CaseMark& mark : marks.cases) {
+    if (mark.outcome != Outcome::bad) continue;
+    if (failure.empty()) {
+      failure = lines_in(failure_text(marks, mark, options));
+      continue;
+    }
+    const std::string other =
+        "also  " + mark.name + (mark.message.empty() ? "" : ": ") + mark.message;
+    others.push_back(screen.lines > 0 ? clipped(other, options)
+                                      : wrapped(other, options, "      "));
+  }
+  if (failure.empty()) return head + end;
+
+  const std::string all_of_it = screen.all_of_it.empty() ? "" : " (" + screen.all_of_it + ")";
+  if (screen.lines > 0) {
+    const auto lines = static_cast<std::size_t>(screen.lines);
+    const std::size_t used = lines_in(head + end).size();
+    const std::size_t left = std::max(lines > used ? lines - used : 0, kFewestOfFailure);
+    // Two lines at least for the others, if there are any.
+    const std::size_t for_others = std::min<std::size_t>(others.size(), 2);
+    if (failure.size() + others.size() > left) {
+      const std::size_t kept = std::max(left - std::min(left, for_others), kFewestOfFailure);
+      if (failure.size() > kept) {
+        const std::size_t cut = failure.size() - (kept - 1);
+        failure.resize(kept - 1);
+        failure.push_back("  ... and " + one_or_more(cut, "line") + " more" + all_of_it);
+      }
+      const std::size_t room_left = left > failure.size() ? left - failure.size() : 1;
+      if (others.size() > room_left) {
+        const std::size_t cut = others.size() - (room_left - 1);
+        others.resize(room_left - 1);
+        others.push_back("also  " + one_or_more(cut, others.empty() ? "case" : "more case") +
+                         all_of_it);
+      }
+    }
+  }
+  std::string why;
+  for (const std::string& line : failure) why += line + "\n";
+  for (const std::string& line : others) why += line + "\n";
+  return head + why + end;
+}
+
+}  // namespace halo

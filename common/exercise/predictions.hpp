@@ -1,0 +1,56 @@
+// What a student says before the first run: predictions.txt of an exercise, and what it is worth.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/exercise/marks.hpp"
+
+namespace halo {
+
+/// All questions of an exercise together, whatever its cases carry.
+inline constexpr double kPredictionPoints = 10;
+
+/// predictions.txt: comments, and `key = number` where a question has been answered.
+struct Predictions {
+  struct Line {
+    std::string key;
+    std::string question;        // the comment above it, in one line
+    std::optional<double> said;  // nothing: not answered
+  };
+  std::vector<Line> lines;
+  std::vector<std::string>
+      faults;  // lines that say nothing: "predictions.txt:5: 'many' is no number"
+
+  const Line* find(const std::string& key) const;
+};
+
+/// `origin` names the file in the faults.
+Predictions parse_predictions(const std::string& text, const std::string& origin);
+
+/// The same text with this answer to the question; all else stays as it was. Throws std::invalid_argument
+/// if it has no such key.
+std::string with_prediction(const std::string& text, const std::string& key, double said);
+
+/// A number as a person writes it: 264, 1,024 or 9.25. Nothing if it is none.
+std::optional<double> parse_figure(const std::string& text);
+/// The same back: at most six digits behind the point.
+std::string figure_text(double value);
+
+/// A question beside what was said first.
+struct Judged {
+  Question question;
+  std::optional<double> said;  // nothing: not answered
+  bool fresh = false;          // judged by this attempt
+  bool right() const;
+};
+
+/// Of kPredictionPoints, by how many of the questions were answered rightly.
+double prediction_points(const std::vector<Judged>& predictions);
+
+/// What the exercise is worth in all; without questions only its cases.
+double all_points(const Marks& marks, const std::vector<Judged>& predictions);
+double all_points_there_are(const Marks& marks, const std::vector<Judged>& predictions);
+
+}  // namespace halo

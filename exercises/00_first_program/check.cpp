@@ -1,0 +1,664 @@
+// Exercise 00: a whole program, which is run as its user would, once for each question, and judged by what it
+// leaves behind: its output file, its exit status, its words, and the simulator's report.
+#include "common/exercise/check.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <sstream>
+#include <stdexcept>
+#include <thread>
+
+#include "common/conv/accuracy.hpp"
+#include "common/conv/inputs.hpp"
+#include "common/conv/sectors.hpp"
+#include "common/json/json.hpp"
+#include "common/process/sandbox.hpp"
+#include "common/report/command_line.hpp"
+#include "common/report/table.hpp"
+
+namespace halo::exercises {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kName = "00_first_program";
+// A program without an error makes about ten calls. Those beyond are not looked at.
+constexpr int kMostCalls = 60;
+constexpr int kPatience = 20;  // seconds
+// A program that has to be ended so often takes too long with everything.
+constexpr int kMostEndless = 2;
+
+std::string text_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+std::string shell_word(const std::string& word) {
+  std::string text = "'";
+  for (const char letter : word) text += letter == '\'' ? "'\\''" : std::string(1, letter);
+  return text + "'";
+}
+
+std::string number_text(double value) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.9g", value);
+  return text;
+}
+
+// How one run of the program ended.
+struct Ended {
+  std::string call;  // "first_program 257 2 OUTPUT"
+  std::string environment;
+  int status = -1;
+  int signal = 0;
+  bool is_silent = false;           // it was ended, after kPatience
+  std::string reason;               // why the sandbox ended it
+  std::vector<std::string> errors;  // lines on stderr but the simulator's own
+  std::string failed;               // the call that SIMT_FAIL made fail
+  std::optional<std::string> output;
+  std::optional<json::Value> report;
+
+  std::string how() const {
+    if (!reason.empty()) return reason;
+    if (is_silent) return "gave no sign of life for " + std::to_string(kPatience) + " s";
+    if (signal != 0) return "ended by signal " + std::to_string(signal);
+    return "ended with status " + std::to_string(status);
+  }
+};
+
+struct Problem {
+  int n;
+  std::string a;
+};
+
+struct Judged {
+  bool good = true;
+  std::string message = {};
+};
+
+// One run: words, among them kOutput in the place of the output file, and settings of the environment.
+struct Call {
+  std::vector<std::string> words;
+  std::string environment = {};
+};
+const std::string kOutput = "OUTPUT";
+// Where only the program's own words count; nothing is looked up then, which is most of a short run's time.
+const std::string kUnwatched = "SIMT_CHECKS=none ";
+
+Call call_of(const Problem& problem, const std::string& environment = {}) {
+  return {{std::to_string(problem.n), problem.a, kOutput}, environment};
+}
+
+class Programs {
+ public:
+  Programs(const std::string& program, const std::string& source)
+      : program_(fs::absolute(program)), source_(source) {
+    if (access(program_.c_str(), X_OK) != 0) {
+      throw std::runtime_error("cannot run " + program);
+    }
+    is_simulated_ = text_of(program_).find("SIMT_REPORT") != std::string::npos;
+    std::string path = (fs::temp_directory_path() / "halo-XXXXXX").string();
+    if (mkdtemp(path.data()) == nullptr)
+      throw std::runtime_error("cannot make a folder in " + path);
+    folder_ = path;
+    // The program is perhaps another user, who comes through here to its own folder.
+    if (is_confined()) fs::permissions(folder_, fs::perms(0711));
+  }
+  ~Programs() {
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+  Programs(const Programs&) = delete;
+  Programs& operator=(const Programs&) = delete;
+
+  bool is_simulated() const { return is_simulated_; }
+  const std::string& source() const { return source_; }
+
+  // Runs the program once with each of these, as many at a time as there are processors.
+  std::vector<Ended> run(const std::vector<Call>& calls) {
+    std::vector<Ended> ended(calls.size());
+    std::atomic<std::size_t> next{0};
+    const auto work = [&] {
+      for (std::size_t i = next++; i < calls.size(); i = next++) ended[i] = run(calls[i]);
+    };
+    std::vector<std::thread> threads;
+    const std::size_t most = std::max(1u, std::thread::hardware_concurrency());
+    for (std::size_t i = 1; i < std::min(most, calls.size()); ++i) threads.emplace_back(work);
+    work();
+    for (std::thread& thread : threads) thread.join();
+    return ended;
+  }
+
+  Ended run(const Call& asked) {
+    const fs::path folder = folder_ / std::to_string(++runs_);
+    fs::create_directory(folder);
+    // What is in the folder is the program's; what is beside it is not.
+    const fs::path output = folder / "output", report = folder / "report",
+                   errors = folder.string() + ".errors", reason = folder.string() + ".reason";
+    Ended ended;
+    ended.call = "first_program";
+    ended.environment = asked.environment;
+    if (endless_ >= kMostEndless) {
+      ended.reason = "was ended so often that it is not started again";
+      return ended;
+    }
+    const bool is_watched = asked.environment.empty();
+    std::vector<std::string> settings = {"SIMT_THREADS=1", "SIMT_REPORT=" + report.string()};
+    if (!is_watched) {
+      std::istringstream stream(asked.environment);
+      settings = {std::istream_iterator<std::string>(stream), {}};
+    }
+    std::vector<std::string> words = {program_};
+    for (const std::string& word : asked.words) {
+      words.push_back(word == kOutput ? output.string() : word);
+      ended.call += " " + (word.empty() ? "\"\"" : word);
+    }
+    words = confined(sandbox_words(), {reason, {}, folder, settings}, words);
+    std::string command = "timeout " + std::to_string(kPatience);
+    if (!is_confined()) {
+      command = "env";
+      for (const std::string& setting : settings) command += " " + shell_word(setting);
+      command += " timeout " + std::to_string(kPatience);
+    }
+    for (const std::string& word : words) command += " " + shell_word(word);
+    command += " </dev/null >/dev/null 2>" + shell_word(errors);
+    const int status = std::system(command.c_str());
+    if (WIFEXITED(status)) {
+      ended.status = WEXITSTATUS(status);
+      ended.is_silent = ended.status == 124;
+      // The shell's way to tell a signal.
+      if (ended.status > 128) ended.signal = ended.status - 128;
+    } else {
+      ended.signal = WTERMSIG(status);
+    }
+    if (is_confined()) ended.reason = reason_in_report(reason);
+    if (ended.is_silent || !ended.reason.empty()) ++endless_;
+    for (const std::string& line : lines_of(text_of(errors))) {
+      if (!line.starts_with("simt: ")) {
+        ended.errors.push_back(line);
+      } else if (line.ends_with(" fails, as SIMT_FAIL asks")) {
+        const std::size_t from = line.find('(') + 1;
+        ended.failed = line.substr(from, line.find(')') - from);
+      }
+    }
+    // The program may have left anything there, a link to another's file too.
+    const auto is_file = [](const fs::path& path) {
+      return fs::is_regular_file(fs::symlink_status(path));
+    };
+    if (is_file(output)) ended.output = text_of(output);
+    if (is_file(report)) {
+      try {
+        ended.report = json::Value::parse(text_of(report));
+      } catch (const json::Error&) {
+        // Not the simulator's.
+      }
+    }
+    return ended;
+  }
+
+ private:
+  static bool is_confined() { return !sandbox_words().empty(); }
+
+  std::string program_;
+  std::string source_;
+  fs::path folder_;
+  std::atomic<int> runs_{0};
+  std::atomic<int> endless_{0};  // runs that somebody had to end
+  bool is_simulated_ = false;
+};
+
+// ---- What is asked of a run ----
+
+// x and y are the exercise's own.
+double x_at(int i) { return 1 + 0.25 * (i % 1009); }
+double y_at(int i) { return (i % 13) - 6.0; }
+
+Judged is_right(const Problem& problem, const Ended& ended) {
+  const auto wrong = [&](const std::string& what) {
+    return Judged{false, ended.call + ": " + what};
+  };
+  if (ended.status != 0 || ended.signal != 0) {
+    return wrong("it " + ended.how() + (ended.errors.empty() ? "" : ": " + ended.errors[0]));
+  }
+  if (!ended.output) return wrong("it wrote no OUTPUT");
+  const std::vector<std::string> lines = lines_of(*ended.output);
+  const auto n = static_cast<std::size_t>(problem.n);
+  if (lines.size() != n) {
+    return wrong("OUTPUT has " + with_commas(static_cast<std::int64_t>(lines.size())) +
+                 " lines, should have " + with_commas(problem.n));
+  }
+  const double a = std::strtof(problem.a.c_str(), nullptr);
+  for (std::size_t line = 0; line < n; ++line) {
+    const int i = static_cast<int>(line);
+    const double expected = a * x_at(i) + y_at(i);
+    // A product and a sum, each rounded.
+    const double bound = conv::error_bound(2, std::fabs(a * x_at(i)) + std::fabs(y_at(i)));
+    char* end = nullptr;
+    const double found = std::strtod(lines[line].c_str(), &end);
+    if (end == lines[line].c_str() || *end != '\0' || !(std::fabs(found - expected) <= bound)) {
+      return wrong("y[" + std::to_string(i) + "] is " + lines[line].substr(0, 40) + ", should be " +
+                   number_text(expected));
+    }
+  }
+  return {};
+}
+
+// An error that is told as it should be: a status, one line, and no output.
+Judged is_refused(const Ended& ended, std::optional<int> status) {
+  const auto wrong = [&](const std::string& what) {
+    return Judged{false, ended.call + ": " + what};
+  };
+  if (ended.signal != 0 || ended.is_silent) return wrong("it " + ended.how());
+  if (status ? ended.status != *status : ended.status == 0) {
+    return wrong("it ended with status " + std::to_string(ended.status) + ", should be " +
+                 (status ? std::to_string(*status) : "another than 0"));
+  }
+  if (ended.errors.size() != 1) {
+    return wrong(ended.errors.empty()
+                     ? "it said nothing on stderr, should be one line"
+                     : "it said " + std::to_string(ended.errors.size()) + " lines, should be one");
+  }
+  // Where freeing fails, all is written perhaps.
+  if (ended.output && !ended.failed.starts_with("cudaFree"))
+    return wrong("it wrote OUTPUT all the same");
+  return {};
+}
+
+std::uint64_t sum_of(const json::Value& report, std::initializer_list<const char*> counters) {
+  std::uint64_t sum = 0;
+  for (const json::Value& launch : report.at("launches").elements()) {
+    for (const char* name : counters) sum += launch.at("counters").get<std::uint64_t>(name);
+  }
+  return sum;
+}
+
+std::vector<Hazard> hazards_of(const json::Value& report) {
+  std::vector<Hazard> hazards;
+  for (const json::Value& launch : report.at("launches").elements()) {
+    for (const json::Value& finding : launch.at("findings").elements()) {
+      Hazard hazard;
+      finding.at("kind").get_to(hazard.kind);
+      finding.at("file").get_to(hazard.file);
+      finding.at("line").get_to(hazard.line);
+      finding.at("other_file").get_to(hazard.other_file);
+      finding.at("other_line").get_to(hazard.other_line);
+      finding.at("block").get_to(hazard.block);
+      finding.at("thread").get_to(hazard.thread);
+      finding.at("array").get_to(hazard.array);
+      finding.at("count").get_to(hazard.count);
+      finding.at("message").get_to(hazard.message);
+      hazards.push_back(hazard);
+    }
+  }
+  return hazards;
+}
+
+std::uint64_t product(const std::array<std::uint64_t, 3>& extents) {
+  return extents[0] * extents[1] * extents[2];
+}
+
+// Of all kernels together.
+std::uint64_t blocks_of(const json::Value& report) {
+  std::uint64_t blocks = 0;
+  for (const json::Value& launch : report.at("launches").elements()) {
+    blocks += product(launch.get<std::array<std::uint64_t, 3>>("grid"));
+  }
+  return blocks;
+}
+std::uint64_t threads_of(const json::Value& report) {
+  std::uint64_t threads = 0;
+  for (const json::Value& launch : report.at("launches").elements()) {
+    threads += product(launch.get<std::array<std::uint64_t, 3>>("grid")) *
+               product(launch.get<std::array<std::uint64_t, 3>>("block"));
+  }
+  return threads;
+}
+
+// ---- The cases ----
+
+const std::vector<std::pair<std::string, std::vector<Problem>>> kGroups = {
+    {"one full block", {{256, "2"}}},
+    {"several blocks, and a last one that is not full", {{257, "2"}, {5003, "-1"}}},
+    {"one element, and a hundred thousand", {{1, "4"}, {100'000, "2"}}},
+};
+const std::string kDrawn = "any n and any a";
+constexpr int kMeasured = 100'000;
+constexpr int kLongest = 1'000'000;  // that a hidden case may ask for
+
+Problem drawn(std::uint64_t random) {
+  return {1 + static_cast<int>(random % 4000),
+          std::to_string(static_cast<double>(random / 4000 % 20'001) / 1000 - 10)};
+}
+
+// Why this run is not right, without a word of its problem; empty: it is.
+std::string general_fault(const Problem& problem, const Ended& ended) {
+  if (ended.is_silent) return "the program gave no sign of life";
+  if (ended.signal != 0) return "the program was ended by a signal";
+  if (ended.status != 0) return "the program ended with an error";
+  if (!ended.output) return "the program wrote no output";
+  if (!is_right(problem, ended).good) return "a wrong output";
+  if (ended.report && !hazards_of(*ended.report).empty()) {
+    std::string kind = hazards_of(*ended.report).front().kind;
+    std::replace(kind.begin(), kind.end(), '_', ' ');
+    return "a finding: " + kind;
+  }
+  return {};
+}
+
+class ProgramExaminer final : public Examiner {
+ public:
+  ProgramExaminer(const std::string& program, const std::string& source, std::uint64_t seed)
+      : programs_(program, source), groups_(kGroups), of_hidden_(~seed) {
+    conv::Random random(seed);
+    std::vector<Problem> any = {{77, "0"}, {321, "1e30"}};
+    for (int i = 0; i < 2; ++i) any.push_back(drawn(random.bits() >> 1));
+    groups_.emplace_back(kDrawn, any);
+  }
+  Verdict judge(std::size_t number) override;
+
+  std::string backend() const override { return programs_.is_simulated() ? "sim" : "gpu"; }
+  std::string unavailable() const override {
+    if (programs_.is_simulated()) return {};
+    const bool is_there = access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0;
+    return is_there ? "" : "no GPU: its driver is not there";
+  }
+  std::string time() override { return {}; }
+  int debug(const DebugOptions& options) override {
+    std::fprintf(stderr,
+                 "a whole program needs no help to be debugged: gdb --args %s 257 2 OUTPUT\n",
+                 options.program.c_str());
+    return 2;
+  }
+
+  int run_once(const std::vector<long long>&) override {
+    std::fprintf(stderr,
+                 "a whole program is traced as it is: ./halo trace its .cu file --args '257 2 "
+                 "OUTPUT'\n");
+    return 77;
+  }
+
+  Verdict right(const std::string& name) {
+    for (const auto& [group, problems] : groups_) {
+      if (group != name) continue;
+      for (const Problem& problem : problems) {
+        const Judged judged = tried(problem);
+        if (!judged.good) return {Outcome::bad, judged.message};
+      }
+    }
+    return {Outcome::good, ""};
+  }
+
+  // A problem is a length, and a if it is not 2. Those that are drawn have any length and any a.
+  Verdict right_hidden(const HiddenCase& hidden) {
+    std::vector<Problem> problems;
+    for (const std::vector<long long>& numbers : hidden.problems) {
+      if (numbers.empty() || numbers.size() > 2 || numbers[0] < 1 || numbers[0] > kLongest) {
+        throw std::runtime_error(std::string("a hidden problem of ") + kName +
+                                 " is a length of 1 to " + with_commas(kLongest) +
+                                 ", and perhaps a");
+      }
+      problems.push_back(
+          {static_cast<int>(numbers[0]), numbers.size() > 1 ? std::to_string(numbers[1]) : "2"});
+    }
+    for (int i = 0; i < hidden.drawn; ++i) problems.push_back(drawn(of_hidden_.bits() >> 1));
+    if (!any_right()) return {Outcome::not_run, "judged once another case is right"};
+    std::vector<Call> calls;
+    for (const Problem& problem : problems) calls.push_back(call_of(problem));
+    const std::vector<Ended> ended = programs_.run(calls);
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      const std::string fault = general_fault(problems[i], ended[i]);
+      if (!fault.empty()) return {Outcome::bad, fault};
+    }
+    return {Outcome::good, ""};
+  }
+
+  Verdict refuses_wrong_words() {
+    std::vector<Call> calls = {
+        {{}},
+        {{"100", "2"}},
+        {{"100", "2", kOutput, "more"}},
+        {{"0", "2", kOutput}},
+        {{"-5", "2", kOutput}},
+        {{"12x", "2", kOutput}},
+        {{"", "2", kOutput}},
+        {{"100", "two", kOutput}},
+        {{"100", "2 3", kOutput}},
+        {{"99999999999999999999", "2", kOutput}},
+    };
+    for (const Ended& ended : programs_.run(calls)) {
+      const Judged judged = is_refused(ended, 2);
+      if (!judged.good) return {Outcome::bad, judged.message};
+    }
+    const Judged judged =
+        is_refused(programs_.run({{"100", "2", "/no/such/folder/file"}, kUnwatched}), {});
+    return {judged.good ? Outcome::good : Outcome::bad, judged.message};
+  }
+
+  // Each call of the runtime and the launch fail once.
+  Verdict sees_errors() {
+    if (!programs_.is_simulated()) return {Outcome::not_run, "on a GPU no call fails on request"};
+    if (!tried(kGroups[0].second[0]).good) return judged_later();
+    if (!ended_.at(key(kGroups[0].second[0])).report) return {Outcome::bad, "no kernel ran"};
+    constexpr int kAtOnce = 6;
+    for (int first = 1; first <= kMostCalls; first += kAtOnce) {
+      std::vector<Call> calls;
+      for (int k = first; k < first + kAtOnce; ++k) {
+        calls.push_back(call_of({256, "2"}, kUnwatched + "SIMT_FAIL=call:" + std::to_string(k)));
+      }
+      for (const Ended& ended : programs_.run(calls)) {
+        if (ended.failed.empty()) return {Outcome::good, ""};  // it makes no more calls
+        const Judged judged = is_refused(ended, {});
+        if (judged.good) continue;
+        return {Outcome::bad, "when " + (ended.failed == "launch" ? "the launch" : ended.failed) +
+                                  " fails (" + ended.environment.substr(kUnwatched.size()) + "), " +
+                                  judged.message};
+      }
+    }
+    return {Outcome::good, ""};
+  }
+
+  Verdict is_clean() {
+    if (!programs_.is_simulated()) return {Outcome::not_run, "on a GPU nothing is searched for"};
+    if (!tried(kGroups[0].second[0]).good) return judged_later();
+    for (const auto& [group, problems] : groups_) {
+      for (const Problem& problem : problems) {
+        if (problem.n > 6000) continue;
+        tried(problem);
+        const Ended& ended = ended_.at(key(problem));
+        if (!ended.report) return {Outcome::bad, ended.call + ": no kernel ran"};
+        const std::vector<Hazard> hazards = hazards_of(*ended.report);
+        if (!hazards.empty()) return {Outcome::bad, hazards[0].message};
+        const json::Value* const unfreed = find_unfreed(*ended.report);
+        if (unfreed != nullptr && !unfreed->elements().empty()) {
+          const json::Value& first = unfreed->elements()[0];
+          return {Outcome::bad, ended.call + ": " + first.get<std::string>("name") + ", " +
+                                    with_commas(first.get<std::int64_t>("bytes")) +
+                                    " bytes, was never freed"};
+        }
+      }
+    }
+    return {Outcome::good, ""};
+  }
+
+  Verdict within(const std::string& what, double allowed, double usual,
+                 double (*of)(const json::Value& report, double n)) {
+    if (!programs_.is_simulated()) return {Outcome::not_run, "on a GPU nothing is counted"};
+    if (!all_right()) return {Outcome::not_run, "judged once it is right"};
+    const std::optional<json::Value>& report = measured();
+    if (!report) return {Outcome::bad, "no kernel ran"};
+    BudgetLine line;
+    line.what = what;
+    line.counted = of(*report, kMeasured);
+    line.allowed = allowed;
+    line.predicted = usual;
+    line.met = line.counted <= allowed;
+    Verdict verdict{line.met ? Outcome::good : Outcome::bad, ""};
+    if (!line.met) {
+      verdict.message = what + ": " + rounded(line.counted, 4) + ", at most " +
+                        rounded(allowed, 4) + " with n = " + with_commas(kMeasured);
+    }
+    verdict.budget.push_back(line);
+    return verdict;
+  }
+
+  std::vector<Question> questions() override {
+    std::vector<Question> questions = describe().questions;
+    if (!programs_.is_simulated() || !all_right() || !measured()) return questions;
+    const json::Value& report = *measured();
+    questions[0].counted = static_cast<double>(blocks_of(report));
+    questions[1].counted = static_cast<double>(threads_of(report)) - kMeasured;
+    questions[2].counted = bytes_an_output(report, kMeasured);
+    const Ended& one = ended_.at(key({1, "4"}));
+    if (one.report) questions[3].counted = bytes_an_output(*one.report, 1);
+    return questions;
+  }
+  static double bytes_an_output(const json::Value& report, double n) {
+    return conv::kSectorBytes *
+           static_cast<double>(sum_of(report, {"global_load_sectors", "global_store_sectors"})) / n;
+  }
+
+  std::vector<Row> faults() const override {
+    std::vector<Row> rows;
+    for (const auto& [group, problems] : groups_) {
+      for (const Problem& problem : problems) {
+        const auto known = ended_.find(key(problem));
+        if (known == ended_.end()) continue;
+        const Judged& judged = judged_.at(key(problem));
+        Row row;
+        row.stage = kName;
+        row.backend = backend();
+        row.variant = group;
+        row.source = programs_.source();
+        row.problem = {{"n", std::int64_t{problem.n}}, {"a", problem.a}};
+        row.check.outcome = judged.good ? Outcome::good : Outcome::bad;
+        row.check.reason = judged.message;
+        if (known->second.report) {
+          row.hazards.findings = hazards_of(*known->second.report);
+          row.hazards.outcome = row.hazards.findings.empty() ? Outcome::good : Outcome::bad;
+        }
+        // One is enough: the others say the same in other words.
+        if (!judged.good || row.hazards.outcome == Outcome::bad) return {row};
+      }
+    }
+    return rows;
+  }
+
+ private:
+  static std::string key(const Problem& problem) {
+    return std::to_string(problem.n) + " " + problem.a;
+  }
+  static Verdict judged_later() {
+    return {Outcome::not_run, "judged once \"" + kGroups[0].first + "\" is right"};
+  }
+  static const json::Value* find_unfreed(const json::Value& report) {
+    return report.find("unfreed");
+  }
+
+  const Judged& tried(const Problem& problem) {
+    // All at once, whichever is asked for first.
+    if (ended_.empty()) {
+      std::vector<Problem> problems;
+      std::vector<Call> calls;
+      for (const auto& [group, of_group] : groups_) {
+        for (const Problem& one : of_group) {
+          problems.push_back(one);
+          calls.push_back(call_of(one));
+        }
+      }
+      std::vector<Ended> ended = programs_.run(calls);
+      for (std::size_t i = 0; i < calls.size(); ++i) {
+        judged_.emplace(key(problems[i]), is_right(problems[i], ended[i]));
+        ended_.emplace(key(problems[i]), std::move(ended[i]));
+      }
+    }
+    return judged_.at(key(problem));
+  }
+  bool any_right() {
+    return std::any_of(groups_.begin(), groups_.end(), [&](const auto& group) {
+      return right(group.first).outcome == Outcome::good;
+    });
+  }
+  bool all_right() {
+    return std::all_of(groups_.begin(), groups_.end(), [&](const auto& group) {
+      return right(group.first).outcome == Outcome::good;
+    });
+  }
+  const std::optional<json::Value>& measured() {
+    tried({kMeasured, "2"});
+    return ended_.at(key({kMeasured, "2"})).report;
+  }
+
+  Programs programs_;
+  std::vector<std::pair<std::string, std::vector<Problem>>> groups_;
+  conv::Random of_hidden_;
+  std::map<std::string, Ended> ended_;
+  std::map<std::string, Judged> judged_;
+};
+
+std::vector<Case<ProgramExaminer>> cases() {
+  std::vector<Case<ProgramExaminer>> all;
+  std::vector<std::string> right;
+  for (const auto& [group, problems] : kGroups) right.push_back(group);
+  right.push_back(kDrawn);
+  for (const std::string& group : right) {
+    all.push_back({group, Category::correctness, 10,
+                   [group](ProgramExaminer& program) { return program.right(group); }});
+  }
+  all.push_back({"a wrong call is one line and status 2", Category::correctness, 10,
+                 &ProgramExaminer::refuses_wrong_words});
+  all.push_back({"whatever call fails, the program ends with one line and no output",
+                 Category::safety, 12, &ProgramExaminer::sees_errors});
+  all.push_back(
+      {"no hazard, and all memory is freed", Category::safety, 8, &ProgramExaminer::is_clean});
+  all.push_back({"neighbouring threads work on neighbouring cells", Category::budget, 12,
+                 [](ProgramExaminer& program) {
+                   return program.within("bytes an output", 13, 12,
+                                         ProgramExaminer::bytes_an_output);
+                 }});
+  // A block alone would leave all multiprocessors but one idle.
+  all.push_back({"there are threads enough", Category::budget, 8, [](ProgramExaminer& program) {
+                   return program.within("outputs a thread", 16, 1,
+                                         [](const json::Value& report, double n) {
+                                           return n / static_cast<double>(threads_of(report));
+                                         });
+                 }});
+  return all;
+}
+
+Verdict ProgramExaminer::judge(std::size_t number) { return cases().at(number).judge(*this); }
+
+}  // namespace
+
+std::unique_ptr<Examiner> make_examiner(const std::string& program, const std::string& source,
+                                        std::uint64_t seed) {
+  return std::make_unique<ProgramExaminer>(program, source, seed);
+}
+
+Description describe() {
+  return {kName,
+          marks_of(cases()),
+          {{"blocks", 391, 0},
+           {"idle_threads", 96, 0},
+           {"bytes_an_output", 12, 0.01},
+           {"bytes_of_one", 96, 0}}};
+}
+
+}  // namespace halo::exercises

@@ -1,0 +1,105 @@
+// Exercise 02: four outputs a thread, in two orders.
+//
+// The kernels of stage 02 compute it too, but load each tap once an output, which the budget sees; those of
+// stages 03 to 05 keep the mask or the cells in other memory than global memory.
+#include "common/exercise/check.hpp"
+
+namespace halo::exercises {
+
+namespace {
+
+constexpr int kInput = 0;
+constexpr int kMask = 1;
+constexpr int kOutputs = 4;  // of a thread
+
+void define(const Given& given, std::int64_t i, Output& output) {
+  const std::int64_t halo = (given["width"] - 1) / 2;
+  for (std::int64_t j = 0; j < given["width"]; ++j) {
+    const std::int64_t k = i - halo + j;
+    if (k >= 0 && k < given["n"]) output.product({{kInput, k}, {kMask, j}});
+  }
+}
+
+Owner owner(const Given& given, std::int64_t i) {
+  const std::int64_t of_block = kOutputs * given["threads"];
+  const std::int64_t place = i % of_block;
+  return {i / of_block, given["step"] == 1 ? place / kOutputs : place % given["threads"]};
+}
+
+std::vector<Trait> traits(const Given& given) {
+  const std::int64_t n = given["n"], threads = given["threads"];
+  return {
+      {"step 1", "a step of a block's threads", given["step"] == 1},
+      {"lengths that are a multiple of 4", "lengths that are no multiple of 4", n % kOutputs == 0},
+      {"lengths that fill their blocks", "lengths that do not fill their last block",
+       n % (kOutputs * threads) == 0},
+      {"a single block", "several blocks", n <= kOutputs * threads},
+      {"mask 1", "masks wider than 1", given["width"] == 1},
+      {"signals at least as long as the mask", "masks longer than the signal", n >= given["width"]},
+  };
+}
+
+// length, mask, threads, step
+const std::vector<Group> kGroups = {
+    {"one full block, neighbours far apart",
+     {{32, 3, 8, 8}, {128, 3, 32, 32}, {1024, 5, 256, 256}}},
+    {"one full block, neighbours side by side",
+     {{32, 3, 8, 1}, {128, 3, 32, 1}, {1024, 5, 256, 1}}},
+    {"several blocks, and a last one that is not full",
+     {{300, 3, 32, 32}, {1000, 9, 64, 64}, {257, 5, 16, 1}, {1031, 9, 128, 1}}},
+    {"signals shorter than a thread's four outputs, or than the mask",
+     {{1, 1, 1, 1}, {1, 3, 32, 32}, {3, 9, 32, 1}, {2, 5, 1, 1}, {9, 31, 2, 2}}},
+    {"any block and any mask",
+     {{131, 129, 48, 48}, {1025, 9, 1024, 1024}, {211, 63, 7, 1}, {4099, 1, 33, 33}}},
+};
+
+const Numbers kMeasured = {100'000, 9, 256, 256};
+
+}  // namespace
+
+const Contract& contract() {
+  static const Contract contract = {
+      .name = "02_four_outputs",
+      .numbers = {"n", "width", "threads", "step"},
+      .inputs = {{"input", [](const Given& given) { return given["n"]; }},
+                 {"mask", [](const Given& given) { return given["width"]; }, 16}},
+      .output_size = [](const Given& given) { return given["n"]; },
+      .define = define,
+      .groups = kGroups,
+      .draw =
+          [](std::uint64_t random) {
+            const long long threads = 1 + static_cast<long long>(random / 120'000 % 1024);
+            return Numbers{1 + static_cast<long long>(random % 3000),
+                           1 + 2 * static_cast<long long>(random / 3000 % 40), threads,
+                           random / 120'000'000 % 2 == 0 ? 1 : threads};
+          },
+      .cases =
+          {
+              safe("no access beyond an array, and none of what nobody wrote", 20, kMemory),
+              within("each tap is loaded once for four outputs", 8, kMeasured,
+                     {{load_requests(), 36'500, 35'185}}),
+              within("neighbouring lanes load neighbouring cells", 8, kMeasured,
+                     {{bytes_per_output(), 52, 50.25}}),
+              within("everything comes from global memory", 4, kMeasured,
+                     {{shared_requests(), 0, 0}, {constant_reads(), 0, 0}}),
+          },
+      .questions =
+          {
+              // Ten blocks of eight warps.
+              {"requests_a_warp", 45, 0, {10 * 1024, 9, 256, 256}, load_requests(), 80},
+              {"bytes_side_by_side", 167.25, 0.5, {100'000, 9, 256, 1}, bytes_per_output()},
+              {"bytes_far_apart", 50.25, 0.25, kMeasured, bytes_per_output()},
+          },
+      .timed = {10'000'000, 9, 256, 256},
+      .owner = owner,
+      .periods =
+          [](const Given& given) {
+            return std::vector<conv::Period>{
+                {"block", kOutputs * given["threads"]}, {"thread", kOutputs}, {"warp", 32}};
+          },
+      .traits = traits,
+  };
+  return contract;
+}
+
+}  // namespace halo::exercises

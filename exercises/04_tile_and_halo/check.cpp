@@ -1,0 +1,95 @@
+// Exercise 04: tile and halo, the ends repeated.
+#include "common/exercise/check.hpp"
+
+#include <algorithm>
+
+namespace halo::exercises {
+
+namespace {
+
+constexpr int kInput = 0;
+constexpr int kMask = 1;
+
+void define(const Given& given, std::int64_t i, Output& output) {
+  const std::int64_t halo = (given["width"] - 1) / 2;
+  for (std::int64_t j = 0; j < given["width"]; ++j) {
+    output.product(
+        {{kInput, std::clamp<std::int64_t>(i - halo + j, 0, given["n"] - 1)}, {kMask, j}});
+  }
+}
+
+std::vector<Trait> traits(const Given& given) {
+  const std::int64_t n = given["n"], halo = (given["width"] - 1) / 2, threads = given["threads"];
+  return {
+      {"mask 1", "masks wider than 1", halo == 0},
+      {"lengths that are a multiple of the block's threads",
+       "lengths that are not a multiple of the block's threads", n % threads == 0},
+      {"a single block", "several blocks", n <= threads},
+      {"halos no wider than half a block", "halos wider than half a block", 2 * halo <= threads},
+      {"signals at least as long as the mask", "masks longer than the signal", n >= 2 * halo + 1},
+      {"blocks of a warp or less", "blocks of more than a warp", threads <= 32},
+  };
+}
+
+// length, mask, threads
+const std::vector<Group> kGroups = {
+    {"one block, a mask of three taps", {{8, 3, 8}, {32, 3, 32}, {200, 3, 256}}},
+    {"several blocks, and a last one that is not full",
+     {{64, 3, 32}, {100, 5, 32}, {257, 9, 128}, {1000, 9, 256}}},
+    {"masks whose halo is wider than the block",
+     {{50, 15, 4}, {64, 65, 16}, {300, 127, 32}, {90, 33, 7}, {2100, 1023, 64}}},
+    {"signals shorter than the mask, down to one cell",
+     {{1, 1, 1}, {1, 9, 32}, {3, 7, 16}, {5, 31, 2}, {63, 127, 64}}},
+    {"any block and any mask", {{33, 1, 33}, {131, 129, 48}, {1025, 9, 1024}, {211, 63, 1}}},
+};
+
+}  // namespace
+
+const Contract& contract() {
+  static const Contract contract = {
+      .name = "04_tile_and_halo",
+      .numbers = {"n", "width", "threads"},
+      .inputs = {{"input", [](const Given& given) { return given["n"]; }},
+                 {"mask", [](const Given& given) { return given["width"]; }, 16}},
+      .output_size = [](const Given& given) { return given["n"]; },
+      .define = define,
+      .groups = kGroups,
+      .draw =
+          [](std::uint64_t random) {
+            return Numbers{1 + static_cast<long long>(random % 3000),
+                           1 + 2 * static_cast<long long>(random / 3000 % 40),
+                           1 + static_cast<long long>(random / 120'000 % 1024)};
+          },
+      .cases =
+          {
+              safe("no race, and every thread meets the barrier", 10, kOrder),
+              safe("no access beyond an array, and none of what nobody wrote", 10, kMemory),
+              within("each cell is read from global memory once a block", 15, {100'000, 9, 256},
+                     {{bytes_per_output(), 10.5, 9.25}}),
+              // Four cells at a time may meet at the edges of a tile.
+              within("hardly a bank conflict: at most one a block", 5, {100'000, 9, 256},
+                     {{shared_conflicts(), 391, 0}}),
+          },
+      .questions =
+          {
+              // Ten blocks, whose ends cost what the others do.
+              {"requests_a_block", 9, 0, {2560, 9, 256}, load_requests(), 10},
+              {"bytes_an_output", 9.25, 0.05, {100'000, 9, 256}, bytes_per_output()},
+              {"bytes_an_output_17", 8.25, 0.05, {100'000, 17, 256}, bytes_per_output()},
+              {"conflicts", 0, 0, {100'000, 9, 256}, shared_conflicts()},
+          },
+      .timed = {10'000'000, 9, 256},
+      .owner =
+          [](const Given& given, std::int64_t i) {
+            return Owner{i / given["threads"], i % given["threads"]};
+          },
+      .periods =
+          [](const Given& given) {
+            return std::vector<conv::Period>{{"block", given["threads"]}, {"warp", 32}};
+          },
+      .traits = traits,
+  };
+  return contract;
+}
+
+}  // namespace halo::exercises

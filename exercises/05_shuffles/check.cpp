@@ -1,0 +1,99 @@
+// Exercise 05: neighbours' cells by shuffles.
+//
+// No kernel of a stage passes: their signals end, this one is a ring. If they had one, the tiles of stages 04
+// and 05 would ask for shared memory, stage 02's grid make a load request a tap, and stage 05's quad move
+// 16.5 bytes an output.
+#include "common/exercise/check.hpp"
+
+namespace halo::exercises {
+
+namespace {
+
+constexpr int kInput = 0;
+constexpr int kMask = 1;
+
+void define(const Given& given, std::int64_t i, Output& output) {
+  const std::int64_t n = given["n"], halo = (given["width"] - 1) / 2;
+  for (std::int64_t j = 0; j < given["width"]; ++j) {
+    const std::int64_t k = (i - halo + j) % n;
+    output.product({{kInput, k < 0 ? k + n : k}, {kMask, j}});
+  }
+}
+
+std::vector<Trait> traits(const Given& given) {
+  const std::int64_t n = given["n"], width = given["width"];
+  return {
+      {"mask 1", "masks wider than 1", width == 1},
+      {"a single warp", "several warps", n <= 32},
+      {"lengths that are a multiple of 32", "lengths that are no multiple of 32", n % 32 == 0},
+      {"rings at least as long as the mask", "rings shorter than the mask", n >= width},
+      {"masks of at most 17 taps", "masks of more than 17 taps", width <= 17},
+  };
+}
+
+// length, mask, threads
+const std::vector<Group> kGroups = {
+    {"one full warp", {{32, 3, 32}, {32, 5, 32}, {32, 3, 64}}},
+    {"several warps, which need cells of their neighbours",
+     {{64, 3, 32}, {128, 9, 64}, {96, 5, 96}, {512, 9, 256}}},
+    {"a last warp that is not full",
+     {{33, 3, 32}, {100, 9, 64}, {257, 5, 128}, {95, 7, 32}, {1000, 9, 256}}},
+    {"masks of one to 33 taps",
+     {{160, 1, 32}, {224, 17, 128}, {320, 31, 32}, {256, 33, 64}, {1000, 33, 1024}}},
+    {"rings shorter than a warp, and than the mask",
+     {{1, 1, 32}, {31, 3, 32}, {15, 31, 96}, {5, 33, 32}, {3, 7, 64}, {1, 33, 32}, {33, 33, 32}}},
+};
+
+const Numbers kLong = {25'600, 9, 256};
+constexpr double kWarps = 800;
+
+}  // namespace
+
+const Contract& contract() {
+  static const Contract contract = {
+      .name = "05_shuffles",
+      .numbers = {"n", "width", "threads"},
+      .inputs = {{"input", [](const Given& given) { return given["n"]; }},
+                 {"mask", [](const Given& given) { return given["width"]; }, 16}},
+      .output_size = [](const Given& given) { return given["n"]; },
+      .define = define,
+      .groups = kGroups,
+      .draw =
+          [](std::uint64_t random) {
+            return Numbers{1 + static_cast<long long>(random % 2000),
+                           1 + 2 * static_cast<long long>(random / 2000 % 17),
+                           32 * (1 + static_cast<long long>(random / 34'000 % 32))};
+          },
+      .cases =
+          {
+              safe("every lane that is read from takes part in the shuffle", 10, kOrder),
+              safe("no access beyond an array, and none of what nobody wrote", 10, kMemory),
+              // 4 sectors for the warp's own cells and one for four cells on each side, 4 to write; a warp that starts its
+              // loads with the halo's first cell needs 7 to read.
+              within("a warp reads its cells once, and its halo once", 10, kLong,
+                     {{bytes_per_output(), 12, 10}, {load_requests(), 3 * kWarps, 2 * kWarps}}),
+              within("no shared memory, and no barrier", 10, kLong,
+                     {{shared_requests(), 0, 0}, {barriers(), 0, 0}}),
+          },
+      .questions =
+          {
+              {"requests_a_warp", 2, 0, kLong, load_requests(), kWarps},
+              {"bytes_an_output", 10, 0.05, kLong, bytes_per_output()},
+              {"bytes_an_output_17", 10, 0.05, {25'600, 17, 256}, bytes_per_output()},
+              {"bytes_an_output_19", 12, 0.05, {25'600, 19, 256}, bytes_per_output()},
+          },
+      .timed = {10'000'000, 9, 256},
+      .owner =
+          [](const Given& given, std::int64_t i) {
+            return Owner{i / given["threads"], i % given["threads"]};
+          },
+      .periods =
+          [](const Given& given) {
+            return std::vector<conv::Period>{{"block", given["threads"]}, {"warp", 32}};
+          },
+      .traits = traits,
+  };
+  return contract;
+}
+
+}  // namespace halo::exercises

@@ -1,0 +1,131 @@
+// Exercise 08: two pixels a thread, filters transformed.
+//
+// No kernel of stages 06 to 10 passes: they read filters as [K][C][R][S]. With that mended, a thread of stage 08
+// has one pixel, which costs half a wavefront a multiply-add for the taps alone.
+#include "common/exercise/check.hpp"
+
+namespace halo::exercises {
+
+namespace {
+
+constexpr int kInput = 0;
+constexpr int kFilters = 1;
+
+std::int64_t P(const Given& given) { return given["H"] - given["R"] + 1; }
+std::int64_t Q(const Given& given) { return given["W"] - given["S"] + 1; }
+
+void define(const Given& given, std::int64_t i, Output& output) {
+  const std::int64_t C = given["C"], H = given["H"], W = given["W"], K = given["K"];
+  const std::int64_t R = given["R"], S = given["S"];
+  const std::int64_t q = i % Q(given), p = i / Q(given) % P(given);
+  const std::int64_t k = i / Q(given) / P(given) % K, n = i / Q(given) / P(given) / K;
+  for (std::int64_t c = 0; c < C; ++c) {
+    for (std::int64_t r = 0; r < R; ++r) {
+      for (std::int64_t s = 0; s < S; ++s) {
+        output.product({{kFilters, ((c * R + r) * S + s) * K + k},
+                        {kInput, ((n * C + c) * H + p + r) * W + q + s}});
+      }
+    }
+  }
+}
+
+// The usual blocks: 32 columns, 2 rows and 32 filters.
+Owner owner(const Given& given, std::int64_t i) {
+  const std::int64_t q = i % Q(given), p = i / Q(given) % P(given);
+  const std::int64_t k = i / Q(given) / P(given) % given["K"];
+  const std::int64_t n = i / Q(given) / P(given) / given["K"];
+  const std::int64_t across = (Q(given) - 1) / 32 + 1, down = (P(given) - 1) / 2 + 1;
+  const std::int64_t groups = (given["K"] - 1) / 32 + 1;
+  return {((n * groups + k / 32) * down + p / 2) * across + q / 32, k % 32 / 8 * 32 + q % 32};
+}
+
+std::vector<Trait> traits(const Given& given) {
+  return {
+      {"1 x 1 filters", "filters of several taps", given["R"] * given["S"] == 1},
+      {"one channel", "several channels", given["C"] == 1},
+      {"one image", "several images", given["N"] == 1},
+      {"an even number of output rows", "an odd number of output rows", P(given) % 2 == 0},
+      {"a multiple of 32 output columns", "no multiple of 32 output columns", Q(given) % 32 == 0},
+      {"a multiple of 32 filters", "no multiple of 32 filters", given["K"] % 32 == 0},
+      {"up to 32 filters", "more than 32 filters", given["K"] <= 32},
+  };
+}
+
+// images, channels, rows, columns, filters, rows and columns of a filter
+const std::vector<Group> kGroups = {
+    {"one channel, a full tile", {{1, 1, 2, 32, 32, 1, 1}, {1, 1, 4, 34, 32, 3, 3}}},
+    {"several channels, several tiles", {{1, 3, 6, 34, 32, 3, 3}, {1, 5, 4, 66, 64, 1, 3}}},
+    {"odd rows, and columns and filters that fill no block",
+     {{1, 2, 7, 9, 3, 3, 3}, {1, 3, 5, 40, 33, 2, 2}, {1, 4, 3, 36, 45, 1, 1}}},
+    {"several images", {{3, 2, 4, 10, 5, 3, 3}, {2, 3, 5, 5, 34, 2, 3}}},
+    {"outputs of one cell, filters of any form",
+     {{1, 2, 7, 7, 2, 7, 7}, {1, 1, 1, 1, 1, 1, 1}, {2, 3, 7, 40, 6, 1, 7}, {1, 2, 9, 7, 9, 5, 7}}},
+};
+
+const Numbers kMeasured = {1, 8, 10, 66, 32, 3, 3};
+constexpr double kWarpMultiplyAdds = 8.0 * 9 * 8 * 64 * 32 / 32;
+
+Measure wavefronts() {
+  return shared_wavefronts().divided_by(kWarpMultiplyAdds, "wavefronts a multiply-add of a warp");
+}
+
+}  // namespace
+
+const Contract& contract() {
+  static const Contract contract = {
+      .name = "08_two_pixels",
+      .numbers = {"N", "C", "H", "W", "K", "R", "S"},
+      .inputs =
+          {{"input",
+            [](const Given& given) { return given["N"] * given["C"] * given["H"] * given["W"]; },
+            256},
+           {"filters",
+            [](const Given& given) { return given["K"] * given["C"] * given["R"] * given["S"]; },
+            8}},
+      .output_size =
+          [](const Given& given) { return given["N"] * given["K"] * P(given) * Q(given); },
+      .define = define,
+      .groups = kGroups,
+      .draw =
+          [](std::uint64_t random) {
+            const auto pick = [&](std::uint64_t most) {
+              const auto picked = static_cast<long long>(random % most);
+              random /= most;
+              return picked;
+            };
+            const long long R = 1 + pick(5), S = 1 + pick(5);
+            return Numbers{1 + pick(2), 1 + pick(6), R + pick(8), S + pick(40), 1 + pick(40), R, S};
+          },
+      .cases =
+          {
+              safe("no race, and every thread meets the barriers", 10, kOrder),
+              safe("no access beyond an array, and none of what nobody wrote", 10, kMemory),
+              within("a tap that was read serves two pixels", 12, kMeasured,
+                     {{wavefronts(), 0.5, 0.405}}),
+              within("cells and taps are read from global memory once a block", 8, kMeasured,
+                     {{bytes_per_output(), 14, 11.25}}),
+          },
+      .questions =
+          {
+              // 2 of a float4 for four filters, twice, and 1 for each of two pixels: 6 for 16 multiply-adds;
+              // what comes on chip must be written there too.
+              {"wavefronts_a_multiply_add", 0.375, 0.035, kMeasured, wavefronts()},
+              // For 2,048 outputs and each of 8 channels: 64 cells and 32 taps, all in whole sectors.
+              {"bytes_an_output_1x1", 5.5, 0.01, {1, 8, 8, 64, 32, 1, 1}, bytes_per_output()},
+              {"barriers_a_block", 16, 0, {1, 8, 2, 32, 32, 1, 1}, barriers()},
+          },
+      .timed = {1, 256, 58, 66, 256, 3, 3},
+      .owner = owner,
+      .axes =
+          [](const Given& given) {
+            return std::vector<conv::OutputAxis>{{"n", "image", given["N"]},
+                                                 {"k", "filter", given["K"]},
+                                                 {"p", "row", P(given)},
+                                                 {"q", "column", Q(given)}};
+          },
+      .traits = traits,
+  };
+  return contract;
+}
+
+}  // namespace halo::exercises

@@ -1,0 +1,212 @@
+// The screen of `halo try`: verdict, why, what next, within 80 columns and 24 lines.
+#include "common/exercise/marks_text.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "tests/catch.hpp"
+
+using namespace halo;
+using test::contains;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+Marks good_marks() {
+  Marks marks;
+  marks.exercise = "04_tile_and_halo";
+  marks.backend = "sim";
+  marks.cases = {{"mask 1", Category::correctness, 20, 20, Outcome::good, "", {}, 0},
+                 {"short signals", Category::correctness, 25, 25, Outcome::good, "", {}, 0},
+                 {"no hazards", Category::safety, 15, 15, Outcome::good, "", {}, 0},
+                 {"traffic",
+                  Category::budget,
+                  30,
+                  30,
+                  Outcome::good,
+                  "",
+                  {{"bytes an output", 9.25, 9.6, 9.25, true, "", 0, 0},
+                   {"conflicts", 0, 0, 0, true, "", 0, 0}},
+                  0}};
+  return marks;
+}
+
+Marks wrong_marks() {
+  Marks marks = good_marks();
+  CaseMark& mark = marks.cases[1];
+  mark.outcome = Outcome::bad;
+  mark.points = 0;
+  mark.message = "output[4] is 0.31, should be -1.07";
+  marks.cases[2].outcome = Outcome::bad;
+  marks.cases[2].points = 0;
+  marks.cases[2].message = "uninitialised shared read";
+  marks.cases[3].outcome = Outcome::not_run;
+  marks.cases[3].points = 0;
+  marks.cases[3].message = "judged once it is correct";
+  Row row;
+  row.stage = "04_tile_and_halo";
+  row.backend = "sim";
+  row.variant = "yours";
+  row.source = "exercises/04_tile_and_halo/tile_and_halo.cu";
+  row.check.outcome = Outcome::bad;
+  row.check.diagnosis = {"length 5, mask 3, 32 threads",
+                         "output[4]",
+                         "0.31",
+                         "-1.07",
+                         "every error is in the last output of a block",
+                         47,
+                         41,
+                         "right: mask 1 only",
+                         ""};
+  row.hazards.outcome = Outcome::bad;
+  row.hazards.findings = {{"uninitialized_shared_read",
+                           "x.cu",
+                           2,
+                           "",
+                           0,
+                           {0, 0, 0},
+                           {31, 0, 0},
+                           "tile",
+                           7,
+                           "Thread 31 reads tile[33], which nobody wrote. Load the halo."}};
+  marks.faults = {row};
+  return marks;
+}
+
+MarksScreen a_screen() {
+  MarksScreen screen;
+  screen.title = "04  Tile and halo";
+  screen.attempt = 3;
+  screen.predictions = {{{"cells_a_block", 264, 0, 260}, 256, true},
+                        {{"barriers", 1, 0, -1}, 1, true},
+                        {{"bytes", 9.25, 0.1, -1}, {}, false}};
+  screen.predictions_file = "predictions.txt";
+  screen.notes = {"two questions for a human wait in exercises/04_tile_and_halo/answers.md"};
+  screen.next = "mend exercises/04_tile_and_halo/tile_and_halo.cu, then ./halo try 04";
+  screen.all_of_it = "./halo try 04 --all";
+  return screen;
+}
+
+}  // namespace
+
+TEST_CASE("a failure: points, each category, the first failure in full, the others a line each") {
+  const std::string text = render_marks(wrong_marks(), a_screen(), {.width = 80});
+  CAPTURE(text);
+  const std::vector<std::string> lines = lines_of(text);
+  CHECK_THAT(lines[0], contains("04  Tile and halo") && contains("23.3 of 100 points, attempt 3"));
+  CHECK(lines[0].size() == 80);
+  CHECK_THAT(lines[1], contains("correct    FAIL     20 of 45    1 of 2 cases"));
+  CHECK_THAT(lines[2], contains("safe       FAIL     0 of 15     0 of 1 case"));
+  CHECK_THAT(lines[3], contains("budget     NOT RUN  0 of 30     judged once it is correct"));
+  CHECK_THAT(lines[4], contains("predicted") && contains("3.3 of 10") && contains("1 of 3 right"));
+  CHECK_THAT(text, contains("\"cells a block\": you said 256, it is 264 (yours: 260)"));
+  CHECK_THAT(text, contains("\"barriers\": you said 1, and so it is"));
+  CHECK_THAT(text, !contains("9.25"));  // not answered, so not revealed
+  CHECK_THAT(text, contains("FAIL  short signals: output[4] is 0.31, should be -1.07"));
+  CHECK_THAT(text, contains("every error is in the last output of a block"));
+  CHECK_THAT(text, contains("also  no hazards: uninitialised shared read"));
+  CHECK_THAT(text, contains("two questions for a human"));
+  CHECK_THAT(lines.back(), contains("./halo try 04"));
+  CHECK(lines.size() <= 22);
+}
+
+TEST_CASE("a failure that has a row of its own is told by it, once") {
+  Marks marks = wrong_marks();
+  marks.faults.push_back(marks.faults[0]);
+  marks.faults[1].variant = "short signals";
+  marks.faults[1].check.diagnosis.pattern = "every error is beyond n";
+  marks.faults[1].hazards = {};
+  const std::string text = render_marks(marks, a_screen(), {.width = 80});
+  CAPTURE(text);
+  CHECK_THAT(text, contains("04 short signals  FAIL") && contains("every error is beyond n") &&
+                       !contains("FAIL  short signals") && !contains("last output of a block"));
+  // What is not safe is told by the row that has a finding.
+  marks.cases[1].outcome = Outcome::good;
+  CHECK_THAT(render_marks(marks, a_screen(), {.width = 80}),
+             contains("FAIL  no hazards: uninitialised shared read") && contains("tile, 7 times"));
+}
+
+TEST_CASE("passed: what it cost, and what was not predicted is told") {
+  MarksScreen screen = a_screen();
+  screen.predictions[0].fresh = screen.predictions[1].fresh = false;
+  const std::string text = render_marks(good_marks(), screen, {.width = 80});
+  CAPTURE(text);
+  CHECK_THAT(lines_of(text)[0], contains("PASSED  93.3 of 100 points, attempt 3"));
+  CHECK_THAT(text, contains("bytes an output 9.25, at most 9.6\n") &&
+                       contains("    conflicts 0, at most 0\n"));
+  CHECK_THAT(text, contains("\"bytes\" is 9.25"));
+  CHECK_THAT(text, contains("\"cells a block\": you said 256, it is 264"));
+  CHECK_THAT(text, !contains("barriers"));
+  CHECK_THAT(text, !contains("FAIL"));
+}
+
+TEST_CASE("what was said before is not told again while it is wrong") {
+  MarksScreen screen = a_screen();
+  screen.predictions[0].fresh = screen.predictions[1].fresh = false;
+  CHECK_THAT(render_marks(wrong_marks(), screen, {.width = 80}), !contains("cells a block"));
+}
+
+TEST_CASE("nothing that ran is not passed") {
+  CHECK_THAT(render_marks({}, a_screen(), {.width = 80}), !contains("PASSED"));
+}
+
+TEST_CASE("a budget that is not met shows the line that costs most") {
+  std::string pattern = (fs::temp_directory_path() / "halo-marks-XXXXXX").string();
+  REQUIRE(mkdtemp(pattern.data()) != nullptr);
+  std::ofstream(fs::path(pattern) / "x.cu") << "a\nsum += input[i];\n";
+  Marks marks = good_marks();
+  marks.cases[3].outcome = Outcome::bad;
+  marks.cases[3].points = 0;
+  marks.cases[3].budget[0] = {"bytes an output", 57, 9.6, 9.25, false, "x.cu", 2, 48};
+  const std::string text = render_marks(marks, a_screen(), {.width = 80, .source = pattern});
+  fs::remove_all(pattern);
+  CAPTURE(text);
+  CHECK_THAT(text, contains("bytes an output: counted 57, at most 9.6, usual 9.25"));
+  CHECK_THAT(text, contains("2 |   sum += input[i];  48 of it are this line's"));
+  CHECK_THAT(text, !contains("conflicts:"));
+}
+
+TEST_CASE("however much is wrong, it is one screen, and what is left out is counted") {
+  Marks marks = wrong_marks();
+  for (int i = 0; i < 20; ++i) {
+    marks.cases.push_back(
+        {"case " + std::to_string(i),
+         Category::correctness,
+         0,
+         1,
+         Outcome::bad,
+         "a message that goes on and on, so that no line of 80 letters has room for it",
+         {},
+         0});
+    marks.faults[0].hazards.findings.push_back(marks.faults[0].hazards.findings[0]);
+  }
+  const std::string text = render_marks(marks, a_screen(), {.width = 80});
+  CAPTURE(text);
+  const std::vector<std::string> lines = lines_of(text);
+  CHECK(lines.size() <= 22);
+  for (const std::string& line : lines) CHECK(line.size() <= 80);
+  CHECK_THAT(text, contains("more (./halo try 04 --all)"));
+  CHECK_THAT(text, contains("also  20 more cases (./halo try 04 --all)"));
+  MarksScreen all = a_screen();
+  all.lines = 0;
+  const std::string whole = render_marks(marks, all, {.width = 80});
+  CHECK_THAT(whole, contains("also  case 19: ") && !contains("--all"));
+  // A very small terminal still learns the most important.
+  all.lines = 5;
+  CHECK_THAT(render_marks(marks, all, {.width = 40}), contains("FAIL  short signals"));
+}
+
+TEST_CASE("points are never more than they are") {
+  CHECK(points_text(20, 90) == "20 of 90");
+  CHECK(points_text(89.96, 90) == "89.9 of 90");
+  CHECK(points_text(10.0 / 3, 10) == "3.3 of 10");
+  CHECK(points_text(3 * (10.0 / 3), 10) == "10 of 10");
+}

@@ -1,0 +1,86 @@
+// What a student says before the first run, and what it is worth.
+#include "common/exercise/predictions.hpp"
+
+#include <stdexcept>
+
+#include "tests/catch.hpp"
+
+using namespace halo;
+using test::contains;
+
+namespace {
+
+constexpr const char* kFile =
+    "# Answer before you run anything.\n"
+    "\n"
+    "# How many cells does a block\n"
+    "# of 256 load?\n"
+    "cells_a_block =\n"
+    "# Bytes an output\n"
+    "bytes = 9.25  # I think\n"
+    "sectors=1,024\r\n"
+    "barriers = many\n"
+    "what is this\n"
+    "bytes = 3\n";
+
+Judged judged(double answer, double tolerance, std::optional<double> said) {
+  return {{"key", answer, tolerance, -1}, said, false};
+}
+
+}  // namespace
+
+TEST_CASE("answers, open questions and lines that say nothing") {
+  const Predictions all = parse_predictions(kFile, "predictions.txt");
+  REQUIRE(all.lines.size() == 4);
+  CHECK(all.lines[0].key == "cells_a_block");
+  CHECK(all.lines[0].question == "How many cells does a block of 256 load?");
+  CHECK_FALSE(all.lines[0].said);
+  CHECK(all.lines[1].question == "Bytes an output");
+  CHECK(all.find("bytes")->said == 9.25);
+  CHECK(all.find("sectors")->said == 1024);
+  CHECK(all.find("sectors")->question.empty());
+  CHECK_FALSE(all.find("barriers")->said);
+  CHECK(all.find("nothing") == nullptr);
+  REQUIRE(all.faults.size() == 3);
+  CHECK(all.faults[0] == "predictions.txt:9: 'many' is no number");
+  CHECK_THAT(all.faults[1], contains("predictions.txt:10: ") && contains("what is this"));
+  CHECK_THAT(all.faults[2], contains("predictions.txt:11: bytes stands there twice"));
+  CHECK(parse_predictions("", "x").lines.empty());
+}
+
+TEST_CASE("an answer is written into its line, and nothing else changes") {
+  CHECK(with_prediction("# a\nx =\n\ny = 1  # so\n", "x", 264) == "# a\nx = 264\n\ny = 1  # so\n");
+  CHECK(with_prediction("x=\r\ny=\r\n", "y", 0.5) == "x=\r\ny= 0.5\r\n");
+  CHECK(with_prediction("x = 3 # so", "x", 12345) == "x = 12345  # so");
+  CHECK(with_prediction("x =\nx =\n", "x", 1) == "x = 1\nx =\n");
+  CHECK_THROWS_AS(with_prediction("# x = 1\nx\n", "x", 2), std::invalid_argument);
+}
+
+TEST_CASE("figures as people write them") {
+  CHECK(parse_figure(" 1,024 ") == 1024);
+  CHECK(parse_figure("+2.5e2") == 250);
+  CHECK(parse_figure("-1") == -1);
+  for (const char* none : {"", " ", "nan", "inf", "12 cells", "0x10", "1e999"}) {
+    CAPTURE(none);
+    CHECK_FALSE(parse_figure(none));
+  }
+  CHECK(figure_text(264) == "264");
+  CHECK(figure_text(1024) == "1,024");
+  CHECK(figure_text(9.25) == "9.25");
+  CHECK(figure_text(1.0 / 3) == "0.333333");
+}
+
+TEST_CASE("an answer is right within its tolerance, and the questions share the points") {
+  CHECK(judged(264, 0, 264).right());
+  CHECK_FALSE(judged(264, 0, 263.999).right());
+  CHECK(judged(9.25, 0.25, 9.5).right());
+  CHECK_FALSE(judged(264, 0, {}).right());
+  CHECK(prediction_points({}) == 0);
+  CHECK(prediction_points({judged(1, 0, 1), judged(1, 0, 2), judged(1, 0, {}), judged(1, 0, 1)}) ==
+        5);
+  Marks marks;
+  marks.cases = {{"a", Category::safety, 45, 90, Outcome::bad, "", {}, 0}};
+  CHECK(all_points(marks, {judged(1, 0, 1), judged(1, 0, 2)}) == 50);
+  CHECK(all_points_there_are(marks, {judged(1, 0, 1)}) == 100);
+  CHECK(all_points_there_are(marks, {}) == 90);
+}

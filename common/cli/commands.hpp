@@ -28,6 +28,16 @@ struct NoVerdict : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// As NoVerdict, by the fault of this machine: exit code 74. The same again on another day, or another machine.
+struct MachineFault : NoVerdict {
+  using NoVerdict::NoVerdict;
+};
+
+/// As NoVerdict, by the program's own fault: it ends before it is asked anything, say.
+struct NotJudgeable : NoVerdict {
+  using NoVerdict::NoVerdict;
+};
+
 /// Options of the stage and ladder programs, with their values (a flag has none).
 using PassedOptions = std::vector<std::pair<std::string, std::string>>;
 
@@ -118,7 +128,7 @@ struct GradeOptions {
   int jobs = 0;                           // graders at a time; 0: a processor each
   int shard = 1;                          // of the submissions every `shards`th, from this one on
   int shards = 1;
-  int submission_limit = 1800;  // seconds for one grader
+  int submission_limit = 14'400;  // seconds for one grader, which is then no verdict
   std::vector<std::string> passed_on =
       {};                        // to the command that grades one: what else was asked for
   std::string sandbox = "auto";  // at most this level: namespaces, confined, limits

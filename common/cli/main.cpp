@@ -230,9 +230,10 @@ int command_run(const Global& global, int argc, const char* const* argv) {
             "every table; without a stage, or on a file of your own, a few lines are shown if left "
             "out");
   std::string time_limit;
-  line.option(
-      "--time-limit", "SECONDS", time_limit,
-      "a variant that gives no sign of life for so long is ended; 600 if left out, 0: never");
+  line.option("--time-limit", "SECONDS", time_limit,
+              "a variant that gives no sign of life in so much processor time, or sleeps so long, "
+              "is ended; 600 if "
+              "left out, 0: never");
   line.option("--color", "WHEN", options.color, "auto, always or never");
 
   line.flag(
@@ -400,9 +401,10 @@ int command_try(const Global& global, int argc, const char* const* argv, bool wa
   line.option(
       "--seed", "N", options.seed,
       "of the check's inputs; if left out your copy's, if it has one, else another each time");
-  line.option("--time-limit", "SECONDS", time_limit,
-              "the compiler or the check is ended that gives no sign of life for so long; 120 if "
-              "left out, 0: never");
+  line.option(
+      "--time-limit", "SECONDS", time_limit,
+      "the compiler or the check is ended that gives no sign of life in so much processor time, or "
+      "sleeps so long; 120 if left out, 0: never");
   line.option("--color", "WHEN", options.color, "auto, always or never");
   if (!line.parse(argc, argv)) return 0;
   options.ask = !no_ask;
@@ -521,14 +523,14 @@ std::function<void()> class_options(CommandLine& line, GradeOptions& options) {
   line.option("--shard", "I/N", texts->shard,
               "only every Nth submission, from the Ith on; run without it in the end");
   line.option("--submission-limit", "SECONDS", texts->limit,
-              "a grader that takes longer is ended; 1800 if left out");
+              "a grader that takes longer is ended without a grade; 14400 if left out");
   line.group("Options");
   return [texts, &options] {
     const auto read = [](const char* what, const std::string& text, int otherwise, int most) {
       return text.empty() ? otherwise : static_cast<int>(parse_number(what, text, 1, most));
     };
     options.jobs = read("--jobs", texts->jobs, 0, 1000);
-    options.submission_limit = read("--submission-limit", texts->limit, 1800, 1'000'000);
+    options.submission_limit = read("--submission-limit", texts->limit, 14'400, 1'000'000);
     if (!texts->shard.empty()) {
       const std::size_t slash = texts->shard.find('/');
       if (slash == std::string::npos) {
@@ -792,6 +794,8 @@ int run_or_complain(int argc, char** argv) {
     return complain(error.what(), 2);
   } catch (const halo::CannotRun& error) {
     return complain(error.what(), 77);
+  } catch (const halo::MachineFault& error) {
+    return complain(error.what(), kNotWritten);
   } catch (const halo::NoVerdict& error) {
     return complain(error.what(), 1);
   } catch (const halo::Interrupted& interrupted) {

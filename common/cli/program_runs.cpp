@@ -12,8 +12,10 @@
 #include "common/cli/builder.hpp"
 #include "common/cli/compiler_output.hpp"
 #include "common/data/file.hpp"
+#include "common/process/patience.hpp"
 #include "common/process/process.hpp"
 #include "common/report/json.hpp"
+#include "common/report/marks.hpp"
 #include "common/report/row_tables.hpp"
 #include "common/report/summary.hpp"
 #include "common/report/terminal.hpp"
@@ -51,14 +53,20 @@ class Part {
         strict_(is_strict(request)),
         limit_(request.time_limit),
         running_(command(program, request, seed, without),
-                 [this](const std::string& line, bool whole) { hear(line, whole); }) {}
+                 [this](const std::string& line, bool whole) { hear(line, whole); }),
+        patience_(running_.number(), static_cast<double>(limit_.count())) {}
 
   // Ends the program if nothing was heard of it for too long.
   void require_life() {
-    const auto silent = std::chrono::steady_clock::now() - heard_;
-    if (limit_.count() == 0 || silent < limit_ || has_ended()) return;
-    expired_ = true;
-    running_.end();
+    if (has_ended() || lost_ != Patience::Lost::not_yet) return;
+    lost_ = patience_.look();
+    if (lost_ != Patience::Lost::not_yet) running_.end();
+  }
+
+  // Why nothing is known of the variant that was ended; empty: it was its own fault.
+  std::string hindrance() const {
+    if (lost_ != Patience::Lost::waited) return {};
+    return kNoVerdict + program_.name + " " + patience_.words(lost_) + " (--time-limit)";
   }
 
   // Once it has ended: the row of the variant that took it down; null if none did.
@@ -66,15 +74,21 @@ class Part {
     const Ended& ended = running_.ended();
     if (!begun_ || ended.signal == 0) return nullptr;
     Check& check = begun_->check;
+    const bool expired = lost_ != Patience::Lost::not_yet;
+    if (const std::string why = hindrance(); !why.empty()) {
+      check.outcome = Outcome::not_run;
+      check.reason = begun_->hazards.reason = begun_->traffic.reason = begun_->time.reason = why;
+      return &*begun_;
+    }
     check.outcome = Outcome::bad;
-    check.crash = expired_ ? "no sign of life for " + std::to_string(limit_.count()) + " s"
-                           : how_it_ended(ended);
-    check.reason = expired_ ? "it was ended after " + std::to_string(limit_.count()) +
-                                  " s without a sign of life: an endless loop? (--time-limit)"
-                            : "the program ended by " + how_it_ended(ended);
+    check.crash = expired ? "no sign of life for " + std::to_string(limit_.count()) + " s"
+                          : how_it_ended(ended);
+    check.reason = expired ? "it was ended after " + std::to_string(limit_.count()) +
+                                 " s without a sign of life: an endless loop? (--time-limit)"
+                           : "the program ended by " + how_it_ended(ended);
     const std::string at = check.diagnosis.smallest;
     if (!at.empty()) check.reason += ", with " + at;
-    const std::string said = expired_ ? "" : last_line(ended.err);
+    const std::string said = expired ? "" : last_line(ended.err);
     if (!said.empty()) check.reason += "; it said: " + said;
     begun_->hazards.reason = begun_->traffic.reason = begun_->time.reason = "the variant crashed";
     return &*begun_;
@@ -100,8 +114,11 @@ class Part {
       results_.rows.push_back(broken(program_, ended.err));
       return results_;
     }
-    if (ended.status == kNotWritten) {
-      results_.end.not_written = said.empty() ? "it gave no reason" : said;
+    const std::string hindered = hindrance();
+    if (ended.status == kNotWritten || !hindered.empty()) {
+      results_.end.not_written = !hindered.empty() ? hindered
+                                 : said.empty()    ? "it gave no reason"
+                                                   : said;
       std::fprintf(stderr, "halo: %s\n", results_.end.not_written.c_str());
       return results_;
     }
@@ -159,7 +176,7 @@ class Part {
       mistake_ = "the last line is cut short";
       return;
     }
-    heard_ = std::chrono::steady_clock::now();
+    patience_.heard();
     try {
       Told told = told_from_json(line, program_.name);
       switch (told.kind) {
@@ -190,9 +207,9 @@ class Part {
   std::string progress_;
   std::string mistake_;
   std::optional<Row> begun_;  // and not told yet
-  std::chrono::steady_clock::time_point heard_ = std::chrono::steady_clock::now();
-  bool expired_ = false;
-  Running running_;  // the last: it calls hear
+  Patience::Lost lost_ = Patience::Lost::not_yet;
+  Running running_;  // it calls hear, but not before it is watched
+  Patience patience_;
 };
 
 bool is_layer_of_network(const Row& row) {
@@ -359,6 +376,7 @@ Results run_programs(const BuildFolder& build, const std::vector<Program>& progr
     Results results;
     std::string out;
     if (const Row* victim = request.carries_on ? part->victim() : nullptr) {
+      if (merged.end.not_written.empty()) merged.end.not_written = part->hindrance();
       const std::vector<Row>& told = part->told().rows;
       std::copy_if(told.begin(), told.end(), std::back_inserter(crashed),
                    [&](const Row& row) { return row.variant == victim->variant; });

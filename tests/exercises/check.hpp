@@ -37,6 +37,8 @@ class Examiner {
   virtual std::vector<Question> questions() = 0;
   virtual std::vector<Row> faults() const = 0;
   virtual std::string time() = 0;
+  /// Why what was judged is no verdict: the machine hindered the program. Empty: nothing did.
+  virtual std::string hindrance() const = 0;
   /// As Check::right_hidden.
   virtual Verdict right_hidden(const HiddenCase& hidden) = 0;
   /// As debug() of debug.hpp.
@@ -57,6 +59,9 @@ struct Description {
   std::vector<Question> questions;
 };
 Description describe();
+
+/// Throws std::runtime_error, one line, for a hidden case that no program could be given. Defined beside make_examiner.
+void require_possible(const HiddenCase& hidden);
 
 /// Fails the case unless the verdict is good, and says why; skips it where nothing could be judged.
 void require(const Verdict& verdict);

@@ -24,6 +24,7 @@ class ContractExaminer final : public Examiner {
   std::vector<Question> questions() override { return check_.questions(); }
   std::vector<Row> faults() const override { return check_.faults(); }
   std::string time() override { return check_.time(); }
+  std::string hindrance() const override { return check_.hindrance(); }
   Verdict right_hidden(const HiddenCase& hidden) override {
     return check_.right_hidden(hidden.problems, hidden.drawn);
   }
@@ -60,6 +61,10 @@ Check& check() { return *present; }
 std::unique_ptr<Examiner> make_examiner(const std::string& program, const std::string& source,
                                         std::uint64_t seed) {
   return std::make_unique<ContractExaminer>(program, source, seed);
+}
+
+void require_possible(const HiddenCase& hidden) {
+  require_possible(contract(), hidden.problems, hidden.drawn);
 }
 
 Description describe() { return {contract().name, questions_of(contract())}; }

@@ -96,7 +96,7 @@ Limited run_limited(const std::vector<std::string>& command, const AttemptOption
     };
   }
   Running program(command, counted, Running::Alone::no);
-  patience.emplace(program.number(), static_cast<double>(options.limit.count()));
+  patience.emplace(program.process(), static_cast<double>(options.limit.count()));
   const auto start = Clock::now();
   while (!program.has_ended()) {
     watch({&program});

@@ -54,7 +54,7 @@ class Part {
         limit_(request.time_limit),
         running_(command(program, request, seed, without),
                  [this](const std::string& line, bool whole) { hear(line, whole); }),
-        patience_(running_.number(), static_cast<double>(limit_.count())) {}
+        patience_(running_.process(), static_cast<double>(limit_.count())) {}
 
   // Ends the program if nothing was heard of it for too long.
   void require_life() {

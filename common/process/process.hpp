@@ -44,10 +44,10 @@ class Running {
   Running& operator=(const Running&) = delete;
 
   bool has_ended() const { return has_ended_; }
+  /// Its number, for as long as it has not ended.
+  int process() const { return child_; }
   /// Ends it at once, if it still runs; how it ended is told as always.
   void end();
-  /// Its number, for whoever looks at what it takes (patience.hpp).
-  int number() const { return child_; }
   /// What it said so far; how it ended once it has.
   const Ended& ended() const { return ended_; }
 

@@ -147,25 +147,6 @@ Usage usage_of(const std::vector<pid_t>& processes) {
   return usage;
 }
 
-Activity activity_of(const std::vector<pid_t>& processes) {
-  Activity activity;
-  bool any_awake = false;
-  for (const pid_t process : processes) {
-    const std::string name = text_of(folder_of(process) + "/comm");
-    if (name == "halo-jail\n" || name == "bwrap\n") continue;
-    activity.processor += seconds_in(stat_fields(process), 11, 15);
-    const std::string tasks = folder_of(process) + "/task";
-    for_each_name(tasks, [&](const std::string& task) {
-      const std::vector<std::string> fields = stat_fields(tasks + "/" + task);
-      if (fields.empty() || fields[0] == "Z" || fields[0] == "X") return;
-      activity.threads[static_cast<pid_t>(std::atoi(task.c_str()))] = seconds_in(fields, 11, 13);
-      any_awake = any_awake || fields[0] != "S";
-    });
-  }
-  activity.sleeps = !any_awake && !activity.threads.empty();
-  return activity;
-}
-
 FolderUsage usage_of_folder(const std::string& folder, std::uint64_t most) {
   FolderUsage usage;
   std::vector<std::string> folders = {folder};
@@ -183,6 +164,25 @@ FolderUsage usage_of_folder(const std::string& folder, std::uint64_t most) {
     });
   }
   return usage;
+}
+
+Activity activity_of(const std::vector<pid_t>& processes) {
+  Activity activity;
+  bool any_awake = false;
+  for (const pid_t process : processes) {
+    const std::string name = text_of(folder_of(process) + "/comm");
+    if (name == "halo-jail\n" || name == "bwrap\n") continue;
+    activity.processor += seconds_in(stat_fields(process), 11, 15);
+    const std::string tasks = folder_of(process) + "/task";
+    for_each_name(tasks, [&](const std::string& task) {
+      const std::vector<std::string> fields = stat_fields(tasks + "/" + task);
+      if (fields.empty() || fields[0] == "Z" || fields[0] == "X") return;
+      activity.threads[static_cast<pid_t>(std::atoi(task.c_str()))] = seconds_in(fields, 11, 13);
+      any_awake = any_awake || fields[0] != "S";
+    });
+  }
+  activity.sleeps = !any_awake && !activity.threads.empty();
+  return activity;
 }
 
 }  // namespace halo

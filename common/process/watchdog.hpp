@@ -22,6 +22,13 @@ struct Usage {
 };
 Usage usage_of(const std::vector<pid_t>& processes);
 
+struct FolderUsage {
+  std::uint64_t bytes = 0;
+  std::uint64_t files = 0;
+};
+/// Of all that lies in it; `most` files are looked at.
+FolderUsage usage_of_folder(const std::string& folder, std::uint64_t most);
+
 /// What the threads of some processes do, for Patience.
 struct Activity {
   std::map<pid_t, double> threads;  // processor seconds of each that is there
@@ -30,12 +37,5 @@ struct Activity {
 };
 /// Of these processes but those of the sandbox itself, which look round all the time.
 Activity activity_of(const std::vector<pid_t>& processes);
-
-struct FolderUsage {
-  std::uint64_t bytes = 0;
-  std::uint64_t files = 0;
-};
-/// Of all that lies in it; `most` files are looked at.
-FolderUsage usage_of_folder(const std::string& folder, std::uint64_t most);
 
 }  // namespace halo

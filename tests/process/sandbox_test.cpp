@@ -200,17 +200,17 @@ Patience::Lost outcome_of(const Patience& begun, Running& program) {
 TEST_CASE("of a silent program what it does decides, and not the clock") {
   using Lost = Patience::Lost;
   Running spins({HALO_HOSTILE, "spin"});
-  CHECK(outcome_of({spins.number(), 0.3}, spins) == Lost::computes);
+  CHECK(outcome_of({spins.process(), 0.3}, spins) == Lost::computes);
   Running sleeps({HALO_HOSTILE, "sleep"});
-  CHECK(outcome_of({sleeps.number(), 0.3}, sleeps) == Lost::sleeps);
+  CHECK(outcome_of({sleeps.process(), 0.3}, sleeps) == Lost::sleeps);
   // One that is given no processor does neither.
   Running waits({HALO_HOSTILE, "spin"});
-  kill(waits.number(), SIGSTOP);
-  CHECK(outcome_of({waits.number(), 0.1, 2}, waits) == Lost::waited);
-  kill(waits.number(), SIGCONT);
+  kill(waits.process(), SIGSTOP);
+  CHECK(outcome_of({waits.process(), 0.1, 2}, waits) == Lost::waited);
+  kill(waits.process(), SIGCONT);
   const Sandbox& here = sandbox<Limits>();
   Running inside(confined(here.words(confinement()), {}, {HALO_HOSTILE, "sleep"}));
-  CHECK(outcome_of({inside.number(), 0.3}, inside) == Lost::sleeps);
+  CHECK(outcome_of({inside.process(), 0.3}, inside) == Lost::sleeps);
 }
 
 TEST_CASE("time by the clock says nothing of a program, and what it took does") {

@@ -64,6 +64,26 @@ std::string seen_from_here(const fs::path& path) {
   return relative.empty() || relative.size() > whole.size() ? whole : relative;
 }
 
+std::string machines_fault(const std::string& text) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    // Of the file's own: its text beside an error, and what it has said.
+    const bool is_quoted = line.find('|') == line.find_first_not_of(" 0123456789");
+    if (is_quoted || has(line, "#error") || has(line, "#warning") || has(line, "static assertion"))
+      continue;
+    for (const char* words :
+         {"No space left on device", "Disk quota exceeded", "Cannot allocate memory",
+          "out of memory", "virtual memory exhausted", "Killed signal terminated",
+          "Resource temporarily unavailable", "Read-only file system", "Input/output error",
+          "cannot make a temporary folder"}) {
+      if (has(line, words)) return line;
+    }
+    // A file that is nested too deeply has the compiler overflow its stack.
+    if (has(line, "internal compiler error") && !has(line, "Segmentation fault")) return line;
+  }
+  return {};
+}
+
 CompilerOutput read_compiler_output(const std::string& text, const fs::path& build) {
   // A line that begins with a path: this as it is seen from here.
   const auto told = [&](const std::string& line, std::size_t from, fs::path* file) {
@@ -95,11 +115,12 @@ CompilerOutput read_compiler_output(const std::string& text, const fs::path& bui
     }
     Block fresh;
     const std::string shown = told(line, 0, &fresh.file);
-    fresh.is_error = has(line, "error: ") || has(line, "error #") ||
+    // "Error: " is the assembler's.
+    fresh.is_error = has(line, "error: ") || has(line, "error #") || has(line, "Error: ") ||
                      has(line, "undefined reference") || line.starts_with("ninja: error");
     const bool is_note = has(line, ": note: ");
-    const bool begins =
-        fresh.is_error || has(line, "warning: ") || has(line, "warning #") || blocks.empty();
+    const bool begins = fresh.is_error || has(line, "warning: ") || has(line, "Warning: ") ||
+                        has(line, "warning #") || blocks.empty();
     if (begins && !is_note) {
       fresh.lines = std::move(before);
       before.clear();
@@ -109,6 +130,11 @@ CompilerOutput read_compiler_output(const std::string& text, const fs::path& bui
   }
 
   CompilerOutput output;
+  if (has(text, "relocation truncated to fit") || has(text, "GOTPCREL relocation")) {
+    output.mistake = "the program is too large: its static and global arrays have more than 2 GB";
+    output.errors = output.mistake + "\n";
+    return output;
+  }
   const auto add = [&](std::string& to, const Block& block) {
     const auto shown = std::count(to.begin(), to.end(), '\n');
     if (shown >= kMostLines) return;
@@ -124,7 +150,7 @@ CompilerOutput read_compiler_output(const std::string& text, const fs::path& bui
     add(output.errors, block);
     if (!block.is_error || !output.mistake.empty()) continue;
     for (const std::string& line : block.lines) {
-      if (has(line, "error") || has(line, "undefined reference")) output.mistake = line;
+      if (has(line, "rror") || has(line, "undefined reference")) output.mistake = line;
     }
   }
   if (output.mistake.empty() && !blocks.empty()) output.mistake = blocks.back().lines.back();

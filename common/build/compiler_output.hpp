@@ -20,6 +20,10 @@ struct CompilerOutput {
 /// `text` is what ninja printed, in the build folder `build`.
 CompilerOutput read_compiler_output(const std::string& text, const std::filesystem::path& build);
 
+/// The line by which a compiler tells that this machine has no room, no memory or no process for it; empty: none does. What a
+/// file makes it say (#error) does not count.
+std::string machines_fault(const std::string& text);
+
 /// A path as it is typed in the working folder, absolute where that is shorter.
 std::string seen_from_here(const std::filesystem::path& path);
 

@@ -20,4 +20,14 @@ struct NoVerdict : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// As NoVerdict, by the fault of this machine: exit code 74. The same again on another day, or another machine.
+struct MachineFault : NoVerdict {
+  using NoVerdict::NoVerdict;
+};
+
+/// As NoVerdict, by the program's own fault: it ends before it is asked anything, say.
+struct NotJudgeable : NoVerdict {
+  using NoVerdict::NoVerdict;
+};
+
 }  // namespace halo

@@ -105,7 +105,7 @@ struct GradeOptions {
   int jobs = 0;                           // graders at a time; 0: a processor each
   int shard = 1;                          // of the submissions every `shards`th, from this one on
   int shards = 1;
-  int submission_limit = 1800;  // seconds for one grader
+  int submission_limit = 14'400;  // seconds for one grader, which is then no verdict
   std::vector<std::string> passed_on =
       {};                        // to the command that grades one: what else was asked for
   std::string sandbox = "auto";  // at most this level: namespaces, confined, limits

@@ -30,8 +30,8 @@ int command_judge(const Global& global, int argc, const char* const* argv, bool 
       "--seed", "N", seed,
       "of the check's inputs; if left out your copy's, if it has one, else another each time");
   line.option("--time-limit", "SECONDS", time_limit,
-              "the compiler or the check is ended that gives no sign of life for so long; 120 if "
-              "left out, 0: never");
+              "the compiler or the check is ended that gives no sign of life in so much processor "
+              "time, or sleeps so long; 120 if left out, 0: never");
   line.option("--color", "WHEN", options.color, "auto, always or never");
   if (!line.parse(argc, argv)) return 0;
   options.ask = !no_ask;

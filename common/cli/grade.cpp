@@ -1,16 +1,15 @@
 // `halo grade`: what a submission is worth.
 #include "common/grader/grade.hpp"
 
-#include <stdlib.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <optional>
+#include <system_error>
 
 #include "common/cli/commands.hpp"
 #include "common/data/file.hpp"
+#include "common/data/temporary_folder.hpp"
 #include "common/exercise/attempt.hpp"
 #include "common/exercise/exercises.hpp"
 #include "common/exercise/predictions.hpp"
@@ -30,29 +29,6 @@ using grader::Assignment;
 using grader::ExerciseGrade;
 using grader::Grade;
 using grader::GradedCase;
-
-// A folder that nobody else may look into, gone with the object.
-class PrivateFolder {
- public:
-  PrivateFolder() {
-    std::string path = (fs::temp_directory_path() / "halo-grade-XXXXXX").string();
-    if (mkdtemp(path.data()) == nullptr) {
-      throw WrongUse("cannot make a folder in " + fs::temp_directory_path().string() +
-                     ": set TMPDIR to one that can be written");
-    }
-    path_ = path;
-  }
-  ~PrivateFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  PrivateFolder(const PrivateFolder&) = delete;
-  PrivateFolder& operator=(const PrivateFolder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 GradedCase::Kind kind_of(Category category) {
   switch (category) {
@@ -134,10 +110,8 @@ ExerciseGrade grade_exercise(const Grading& grading, const Exercise& exercise,
     if (attempt.end == Attempt::End::refused) return refuse("not run: " + attempt.mistake);
     grade.cases = graded_cases(
         attempt.marks, handed_in->predictions.empty() ? "" : text_of_file(handed_in->predictions));
-  } catch (const NoVerdict& error) {
-    // The judge itself was hindered. No points, and somebody must look.
-    grade.remarks.push_back(error.what());
-    return refuse("no verdict: the check of this exercise did not end as it should");
+  } catch (const NotJudgeable& error) {
+    return refuse(error.what());
   }
   return grade;
 }
@@ -155,6 +129,68 @@ Assignment assignment_of(const GradeOptions& options, const Exercises& exercises
   Assignment all;  // a copy of the course without hidden cases
   for (const Exercise& exercise : exercises.all()) all.exercises.push_back({exercise.name, {}});
   return all;
+}
+
+// All of a submission: its exercises, or why there are none. Throws as attempt_exercise.
+void grade_submission(const BuildFolder& build, const GradeOptions& options,
+                      const Exercises& exercises, const Assignment& assignment, Grade& grade) {
+  const data::TemporaryFolder folder("halo-grade");
+  std::vector<grader::Wanted> wanted;
+  for (const Assignment::Exercise& one : assignment.exercises) {
+    wanted.push_back({one.name, exercises.find(one.name).file_name()});
+  }
+  std::vector<grader::HandedIn> handed_in;
+  try {
+    handed_in = grader::take_submission(options.submission, wanted, folder.path());
+    if (handed_in.empty()) grade.error = "no file of an exercise was handed in";
+  } catch (const grader::Refused& refused) {
+    grade.error = refused.what();
+  }
+
+  Grading grading{build, {}};
+  grading.attempt.backend = choose_exercise_backend(build, "sim");
+  grade.seed = options.seed.value_or(assignment.seed != 0 ? assignment.seed : kUsualSeed);
+  if (options.own_inputs) grade.seed = grader::seed_of_student(grade.seed, grade.student);
+  grading.attempt.seed = std::to_string(grade.seed);
+  if (assignment.limits.seconds > 0) {
+    grading.attempt.limits.processor = assignment.limits.seconds;
+  }
+  if (assignment.limits.memory > 0) {
+    grading.attempt.limits.memory = std::uint64_t{1} << 20;
+    grading.attempt.limits.memory *= static_cast<std::uint64_t>(assignment.limits.memory);
+  }
+  if (assignment.limits.threads > 0) {
+    grading.attempt.limits.processes = assignment.limits.threads;
+  }
+  const Sandbox sandbox = open_sandbox(build, options.sandbox, options.require_sandbox);
+  grading.attempt.sandbox = &sandbox;
+  grading.attempt.look_at = grader::look_at;
+  grade.sandbox = to_string(sandbox.level());
+  // One file is graded as one, unless somebody says that it is all of an assignment.
+  const bool counts_all = !options.assignment.empty() || !options.exercise.empty();
+  const auto handed_in_of = [&](const std::string& name) -> const grader::HandedIn* {
+    const auto found = std::find_if(handed_in.begin(), handed_in.end(),
+                                    [&](const auto& there) { return there.exercise == name; });
+    return found == handed_in.end() ? nullptr : &*found;
+  };
+  Progress progress;
+  for (const bool is_rehearsed : {true, false}) {
+    for (const Assignment::Exercise& one : assignment.exercises) {
+      const Exercise& exercise = exercises.find(one.name);
+      const grader::HandedIn* const there = handed_in_of(one.name);
+      if (there == nullptr && !counts_all) continue;
+      grading.attempt.hidden = one.hidden.empty() ? fs::path() : assignment.file;
+      if (is_rehearsed) {
+        // What is wrong with the assignment is said before anything is graded.
+        prepare_exercise(build, exercise, grading.attempt.backend);
+        if (!one.hidden.empty()) describe_exercise(build, exercise, grading.attempt);
+        continue;
+      }
+      progress.show("grading " + exercise.name);
+      grade.exercises.push_back(grade_exercise(grading, exercise, there));
+    }
+  }
+  progress.clear();
 }
 
 }  // namespace
@@ -195,6 +231,13 @@ int run_grade(const BuildFolder& build, const GradeOptions& options) {
       data::write_file(options.output, text);
     }
   };
+  // Where the grader's own machine is at fault nothing has a grade, nor what was judged before: it is graded again.
+  const auto no_grade = [&](const std::string& why) {
+    grade.exercises.clear();
+    grade.error = std::string(grader::kNotFinished) + ": " + why;
+    if (!options.output.empty() || format != grader::ResultFormat::text) tell();
+    return MachineFault(why);
+  };
   // Whatever happens from here on, there is a result, and it is no pass.
   if (!options.output.empty()) {
     grade.error = grader::kNotFinished;
@@ -202,57 +245,22 @@ int run_grade(const BuildFolder& build, const GradeOptions& options) {
     grade.error.clear();
   }
 
-  PrivateFolder folder;
-  std::vector<grader::Wanted> wanted;
-  for (const Assignment::Exercise& one : assignment.exercises) {
-    wanted.push_back({one.name, exercises.find(one.name).file_name()});
-  }
-  std::vector<grader::HandedIn> handed_in;
   try {
-    handed_in = grader::take_submission(options.submission, wanted, folder.path());
-    if (handed_in.empty()) grade.error = "no file of an exercise was handed in";
-  } catch (const grader::Refused& refused) {
-    grade.error = refused.what();
+    grade_submission(build, options, exercises, assignment, grade);
+  } catch (const NoVerdict& error) {
+    throw no_grade(error.what());
+  } catch (const data::NotWritten& error) {
+    throw no_grade(error.what());
+  } catch (const std::system_error& error) {
+    throw no_grade(error.what());
   }
-
-  Grading grading{build, {}};
-  grading.attempt.backend = choose_exercise_backend(build, "sim");
-  grade.seed = options.seed.value_or(assignment.seed != 0 ? assignment.seed : kUsualSeed);
-  if (options.own_inputs) grade.seed = grader::seed_of_student(grade.seed, grade.student);
-  grading.attempt.seed = std::to_string(grade.seed);
-  if (assignment.limits.seconds > 0) {
-    grading.attempt.limits.wall = assignment.limits.seconds;
-    grading.attempt.limits.processor = 2.0 * assignment.limits.seconds;
-  }
-  if (assignment.limits.memory > 0) {
-    grading.attempt.limits.memory = std::uint64_t{1} << 20;
-    grading.attempt.limits.memory *= static_cast<std::uint64_t>(assignment.limits.memory);
-  }
-  if (assignment.limits.threads > 0) {
-    grading.attempt.limits.processes = assignment.limits.threads;
-  }
-  const Sandbox sandbox = open_sandbox(build, options.sandbox, options.require_sandbox);
-  grading.attempt.sandbox = &sandbox;
-  grading.attempt.look_at = grader::look_at;
-  grade.sandbox = to_string(sandbox.level());
-  Progress progress;
-  for (const Assignment::Exercise& one : assignment.exercises) {
-    const Exercise& exercise = exercises.find(one.name);
-    const auto found =
-        std::find_if(handed_in.begin(), handed_in.end(),
-                     [&](const grader::HandedIn& there) { return there.exercise == one.name; });
-    const bool is_there = found != handed_in.end();
-    // One file is graded as one, unless somebody says that it is all of an assignment.
-    if (!is_there && options.assignment.empty() && options.exercise.empty()) continue;
-    progress.show("grading " + exercise.name);
-    grading.attempt.hidden = one.hidden.empty() ? fs::path() : assignment.file;
-    prepare_exercise(build, exercise, grading.attempt.backend);
-    grade.exercises.push_back(grade_exercise(grading, exercise, is_there ? &*found : nullptr));
-  }
-  progress.clear();
   grade.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   tell();
-  return grader::exit_code(grade, format);
+  const int status = grader::exit_code(grade, format);
+  if (status == grader::kNotGraded && format != grader::ResultFormat::text) {
+    std::fprintf(stderr, "halo: not graded: %s\n", data::printable(grade.error, 300).c_str());
+  }
+  return status;
 }
 
 }  // namespace halo

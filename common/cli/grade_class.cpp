@@ -7,28 +7,67 @@
 #include "common/build/compiler_output.hpp"
 #include "common/cli/commands.hpp"
 #include "common/data/file.hpp"
+#include "common/data/temporary_folder.hpp"
 #include "common/exercise/attempt.hpp"
 #include "common/exercise/exercises.hpp"
 #include "common/grader/assignment.hpp"
 #include "common/grader/class.hpp"
+#include "common/grader/grade.hpp"
+#include "common/process/process.hpp"
+#include "common/report/rows.hpp"
+#include "common/report/terminal.hpp"
 
 namespace halo {
 namespace {
 
-std::vector<std::string> exercises_of(const GradeOptions& options, const Exercises& exercises,
-                                      const std::filesystem::path& assignment) {
-  if (!options.exercise.empty()) return {exercises.find(options.exercise).name};
-  std::vector<std::string> names;
+// What is graded; with an assignment, of each exercise whether it has hidden cases.
+std::vector<grader::Assignment::Exercise> exercises_of(const GradeOptions& options,
+                                                       const Exercises& exercises,
+                                                       const std::filesystem::path& assignment) {
+  grader::Assignment all;
   if (assignment.empty()) {
-    for (const Exercise& exercise : exercises.all()) names.push_back(exercise.name);
-    return names;
+    for (const Exercise& exercise : exercises.all()) all.exercises.push_back({exercise.name, {}});
+  } else {
+    try {
+      all = grader::read_assignment(assignment);
+    } catch (const std::runtime_error& error) {
+      throw WrongUse(error.what());
+    }
   }
+  if (options.exercise.empty()) return all.exercises;
+  const std::string name = exercises.find(options.exercise).name;
+  const grader::Assignment::Exercise* const only = all.find(name);
+  return {only == nullptr ? grader::Assignment::Exercise{name, {}} : *only};
+}
+
+// Grades a file that is known to be right by the very command that grades the others, so that no student pays for what this
+// machine lacks. Throws MachineFault.
+void rehearse(const std::vector<std::string>& command, const std::filesystem::path& output,
+              const std::string& name) {
+  Progress progress(Progress::Elsewhere::lines);
+  progress.show("trying the grader with a file that is right: " + name);
+  const Ended ended = run_program(command);
+  progress.clear();
+  const auto fail = [&](const std::string& why) {
+    throw MachineFault("no submission was graded: " + name +
+                       ", which is right, has no grade here: " + why);
+  };
   try {
-    for (const auto& one : grader::read_assignment(assignment).exercises) names.push_back(one.name);
-  } catch (const std::runtime_error& error) {
-    throw WrongUse(error.what());
+    const grader::Grade grade = grader::grade_from_json(json::Value::parse(text_of_file(output)));
+    if (!grade.error.empty()) fail(grade.error);
+    for (const grader::ExerciseGrade& exercise : grade.exercises) {
+      if (!exercise.refusal.empty()) fail(exercise.refusal);
+      for (const grader::GradedCase& one : exercise.cases) {
+        const bool counts = one.kind != grader::GradedCase::Kind::prediction;
+        if (counts && one.outcome != Outcome::good) fail(one.name + ": " + one.message);
+      }
+    }
+    if (grade.exercises.empty()) fail("nothing was judged");
+  } catch (const data::DataError&) {
+    fail(how_it_ended(ended) + "; it said: " + last_line(ended.err));
+  } catch (const json::Error& error) {
+    fail(error.what());
   }
-  return names;
 }
 
 }  // namespace
@@ -55,8 +94,13 @@ int run_grade_class(const BuildFolder& build, const GradeOptions& options) {
       options.assignment.empty() ? exercises.usual_assignment() : fs::absolute(options.assignment);
   // What all need is built before the first of them asks for it.
   const std::string backend = choose_exercise_backend(build, "sim");
-  for (const std::string& name : exercises_of(options, exercises, assignment)) {
-    prepare_exercise(build, exercises.find(name), backend);
+  const auto graded = exercises_of(options, exercises, assignment);
+  AttemptOptions attempt;
+  attempt.backend = backend;
+  attempt.hidden = assignment;
+  for (const grader::Assignment::Exercise& one : graded) {
+    prepare_exercise(build, exercises.find(one.name), backend);
+    if (!one.hidden.empty()) describe_exercise(build, exercises.find(one.name), attempt);
   }
 
   grader::ClassGrading grading;
@@ -85,6 +129,24 @@ int run_grade_class(const BuildFolder& build, const GradeOptions& options) {
                                    fs::absolute(member.submission).string()});
     return command;
   };
+  // A copy without solutions has no file that is known to be right.
+  const auto known = std::find_if(graded.rbegin(), graded.rend(), [&](const auto& one) {
+    return exercises.find(one.name).has_solution();
+  });
+  if (known != graded.rend()) {
+    grading.rehearsal = [&] {
+      const data::TemporaryFolder folder("halo-class");
+      const Exercise& exercise = exercises.find(known->name);
+      const fs::path right = exercise.solution();
+      std::vector<std::string> command =
+          grading.grader({"rehearsal", "", right, ""}, folder.path() / "grade.json");
+      if (options.exercise.empty()) {
+        command.insert(std::find(command.begin(), command.end(), "--"),
+                       {"--exercise", exercise.number});
+      }
+      rehearse(command, folder.path() / "grade.json", exercise.path_of(right));
+    };
+  }
   const grader::ClassRound round = grade_class(list, grading);
   if (round.interrupted != 0) {
     std::fprintf(stderr, "halo: interrupted: %zu were graded; the same command goes on\n",
@@ -100,7 +162,7 @@ int run_grade_class(const BuildFolder& build, const GradeOptions& options) {
     std::printf("\n%zu graded now, %zu kept: %s, and grades/NAME.json beside it\n", round.graded,
                 round.kept, seen_from_here(grading.results / "class.csv").c_str());
   }
-  return round.errors > 0 ? 1 : 0;
+  return round.errors > 0 ? kNotWritten : 0;
 }
 
 }  // namespace halo

@@ -30,14 +30,14 @@ std::function<void()> class_options(CommandLine& line, GradeOptions& options) {
   line.option("--shard", "I/N", texts->shard,
               "only every Nth submission, from the Ith on; run without it in the end");
   line.option("--submission-limit", "SECONDS", texts->limit,
-              "a grader that takes longer is ended; 1800 if left out");
+              "a grader that takes longer is ended without a grade; 14400 if left out");
   line.group("Options");
   return [texts, &options] {
     const auto read = [](const char* what, const std::string& text, int otherwise, int most) {
       return text.empty() ? otherwise : static_cast<int>(parse_number(what, text, 1, most));
     };
     options.jobs = read("--jobs", texts->jobs, 0, 1000);
-    options.submission_limit = read("--submission-limit", texts->limit, 1800, 1'000'000);
+    options.submission_limit = read("--submission-limit", texts->limit, 14'400, 1'000'000);
     if (!texts->shard.empty()) {
       const std::size_t slash = texts->shard.find('/');
       if (slash == std::string::npos) {

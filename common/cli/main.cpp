@@ -55,9 +55,10 @@ int command_run(const Global& global, int argc, const char* const* argv) {
             "every table; without a stage, or on a file of your own, a few lines are shown if left "
             "out");
   std::string time_limit;
-  line.option(
-      "--time-limit", "SECONDS", time_limit,
-      "a variant that gives no sign of life for so long is ended; 600 if left out, 0: never");
+  line.option("--time-limit", "SECONDS", time_limit,
+              "a variant that gives no sign of life in so much processor time, or sleeps so long, "
+              "is ended; 600 if "
+              "left out, 0: never");
   line.option("--color", "WHEN", options.color, "auto, always or never");
 
   line.flag(

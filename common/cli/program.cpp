@@ -172,6 +172,8 @@ int run_or_complain(int argc, char** argv, const std::map<std::string, Command>&
     return complain(error.what(), 2);
   } catch (const CannotRun& error) {
     return complain(error.what(), 77);
+  } catch (const MachineFault& error) {
+    return complain(error.what(), kNotWritten);
   } catch (const NoVerdict& error) {
     return complain(error.what(), 1);
   } catch (const Interrupted& interrupted) {

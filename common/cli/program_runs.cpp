@@ -15,6 +15,7 @@
 #include "common/build/builder.hpp"
 #include "common/build/compiler_output.hpp"
 #include "common/data/file.hpp"
+#include "common/process/patience.hpp"
 #include "common/process/process.hpp"
 #include "common/process/watchdog.hpp"
 #include "common/report/command_line.hpp"
@@ -67,13 +68,15 @@ class Part {
         strict_(is_strict(request)),
         limit_(request.time_limit),
         running_(command(program, request, seed, without),
-                 [this](const std::string& line, bool whole) { hear(line, whole); }) {}
+                 [this](const std::string& line, bool whole) { hear(line, whole); }),
+        patience_(running_.process(), static_cast<double>(limit_.count())) {}
 
   // Ends the program if nothing was heard of it for too long, or if it takes too much memory.
   void require_life() {
-    if (has_ended()) return;
+    if (has_ended() || end_) return;
+    lost_ = patience_.look();
     const auto now = std::chrono::steady_clock::now();
-    if (limit_.count() != 0 && now - heard_ >= limit_) {
+    if (lost_ != Patience::Lost::not_yet) {
       const std::string life = std::to_string(limit_.count()) + " s";
       end({"no sign of life for " + life, "it was ended after " + life +
                                               " without a sign of life: an endless loop? "
@@ -89,11 +92,22 @@ class Part {
     }
   }
 
+  // Why nothing is known of the variant that was ended; empty: it was its own fault.
+  std::string hindrance() const {
+    if (lost_ != Patience::Lost::waited) return {};
+    return kNoVerdict + program_.name + " " + patience_.words(lost_) + " (--time-limit)";
+  }
+
   // Once it has ended: the row of the variant that took it down; null if none did.
   const Row* victim() {
     const Ended& ended = running_.ended();
     if (!begun_ || ended.signal == 0) return nullptr;
     Check& check = begun_->check;
+    if (const std::string why = hindrance(); !why.empty()) {
+      check.outcome = Outcome::not_run;
+      check.reason = begun_->hazards.reason = begun_->traffic.reason = begun_->time.reason = why;
+      return &*begun_;
+    }
     check.outcome = Outcome::bad;
     check.crash = end_ ? end_->crash : how_it_ended(ended);
     check.reason = end_ ? end_->reason : "the program ended by " + how_it_ended(ended);
@@ -130,8 +144,11 @@ class Part {
       results_.rows.push_back(broken(program_, ended.err));
       return results_;
     }
-    if (ended.status == kNotWritten) {
-      results_.end.not_written = said.empty() ? "it gave no reason" : said;
+    const std::string hindered = hindrance();
+    if (ended.status == kNotWritten || !hindered.empty()) {
+      results_.end.not_written = !hindered.empty() ? hindered
+                                 : said.empty()    ? "it gave no reason"
+                                                   : said;
       std::fprintf(stderr, "halo: %s\n", results_.end.not_written.c_str());
       return results_;
     }
@@ -202,7 +219,7 @@ class Part {
       mistake_ = "the last line is cut short";
       return;
     }
-    heard_ = std::chrono::steady_clock::now();
+    patience_.heard();
     try {
       Told told = told_from_json(line, program_.name);
       switch (told.kind) {
@@ -233,11 +250,12 @@ class Part {
   std::string progress_;
   std::string mistake_;
   std::optional<Row> begun_;  // and not told yet
-  std::chrono::steady_clock::time_point heard_ = std::chrono::steady_clock::now();
-  std::chrono::steady_clock::time_point weighed_ = heard_;
+  std::chrono::steady_clock::time_point weighed_ = std::chrono::steady_clock::now();
   const std::uint64_t most_memory_ = most_memory();
   std::optional<End> end_;
-  Running running_;  // the last: it calls hear
+  Patience::Lost lost_ = Patience::Lost::not_yet;
+  Running running_;  // it calls hear, but not before it is watched
+  Patience patience_;
 };
 
 bool is_layer_of_network(const Row& row) {
@@ -402,6 +420,7 @@ Results run_programs(const BuildFolder& build, const std::vector<Program>& progr
     Results results;
     std::string out;
     if (const Row* victim = request.carries_on ? part->victim() : nullptr) {
+      if (merged.end.not_written.empty()) merged.end.not_written = part->hindrance();
       const std::vector<Row>& told = part->told().rows;
       std::copy_if(told.begin(), told.end(), std::back_inserter(crashed),
                    [&](const Row& row) { return row.variant == victim->variant; });

@@ -1,13 +1,16 @@
 #include "common/exercise/attempt.hpp"
 
-#include <stdlib.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <optional>
 #include <sstream>
+#include <system_error>
 #include <thread>
 
 #include "common/build/builder.hpp"
@@ -15,7 +18,9 @@
 #include "common/build/errors.hpp"
 #include "common/build/gpu.hpp"
 #include "common/data/file.hpp"
+#include "common/data/temporary_folder.hpp"
 #include "common/json/json.hpp"
+#include "common/process/patience.hpp"
 #include "common/process/process.hpp"
 #include "common/report/terminal.hpp"
 
@@ -67,39 +72,49 @@ std::string identity_of(const fs::path& file) {
          std::to_string(fs::file_size(file, unknown)) + "\n";
 }
 
+MachineFault machine_fault(const std::string& what) { return MachineFault(kNoVerdict + what); }
+
 // Runs a program with all that it starts, and ends it if nothing is heard of it for too long. Throws
 // Overtaken.
 struct Limited {
   Ended ended;
-  bool expired = false;
+  Patience::Lost lost = Patience::Lost::not_yet;
+  std::string words;  // of what expired: "gave no sign of life for 120 s: it sleeps"
+
+  bool expired() const { return lost != Patience::Lost::not_yet; }
 };
 Limited run_limited(const std::vector<std::string>& command, const AttemptOptions& options,
                     Progress& progress, std::string& doing, const Listener& listener = {}) {
   Limited result;
-  auto heard = Clock::now();
+  std::optional<Patience> patience;
   Listener counted;
   if (listener) {
     counted = [&](const std::string& line, bool whole) {
-      heard = Clock::now();
+      patience->heard();
       listener(line, whole);
     };
   }
   Running program(command, counted, Running::Alone::no);
-  const auto start = heard;
+  patience.emplace(program.process(), static_cast<double>(options.limit.count()));
+  const auto start = Clock::now();
   while (!program.has_ended()) {
     watch({&program});
     if (program.has_ended()) break;
     if (options.overtaken && options.overtaken()) throw Overtaken{};
-    const auto now = Clock::now();
-    if (options.limit.count() > 0 && now - heard > options.limit && !result.expired) {
-      result.expired = true;
-      program.end();
+    if (!result.expired()) {
+      result.lost = patience->look();
+      result.words = patience->words(result.lost) + " (--time-limit)";
+      if (result.expired()) program.end();
     }
-    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - start).count();
+    const auto seconds =
+        std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - start).count();
     progress.show(doing + ", " + std::to_string(seconds) + " s");
   }
   progress.clear();
   result.ended = program.ended();
+  if (result.lost == Patience::Lost::waited) {
+    throw machine_fault(fs::path(command[0]).filename().string() + " " + result.words);
+  }
   return result;
 }
 
@@ -125,6 +140,12 @@ std::string a_screen_of(const std::string& errors, const fs::path& log) {
   std::size_t end = 0;
   for (std::ptrdiff_t line = 1; line < kMostErrorLines; ++line) end = errors.find('\n', end) + 1;
   return errors.substr(0, end) + "(all of it: " + seen_from_here(log) + ")\n";
+}
+
+// Where a compiler failed because this machine has no room or memory for it, nothing is known of the file.
+void require_no_machine_fault(const Ended& compiler) {
+  const std::string fault = machines_fault(compiler.out + compiler.err);
+  if (!compiler.good() && !fault.empty()) throw machine_fault("the compiler: " + fault);
 }
 
 // What a student's file is made into, and what it was made from.
@@ -208,12 +229,13 @@ class StudentProgram {
     const Limited run = run_limited(command, options_, progress, doing);
     const std::string said = run.ended.out + run.ended.err;
     std::ofstream(log_) << said;
-    if (run.expired) {
+    if (run.expired()) {
       attempt.mistake = "the compiler was ended after " + std::to_string(options_.limit.count()) +
                         " s (--time-limit)";
       return false;
     }
     if (!run.ended.started) throw CannotRun(run.ended.err);
+    require_no_machine_fault(run.ended);
     if (!run.ended.good() || !fs::exists(fresh.path())) {
       const CompilerOutput output = read_compiler_output(said, build_.path());
       attempt.errors = a_screen_of(output.errors, log_);
@@ -266,25 +288,13 @@ class SubmittedProgram {
   SubmittedProgram(const BuildFolder& build, const Exercise& exercise,
                    const AttemptOptions& options)
       : build_(build), exercise_(exercise), options_(options) {
-    std::string folder = (fs::temp_directory_path() / "halo-grade-XXXXXX").string();
-    if (mkdtemp(folder.data()) == nullptr) {
-      throw CannotRun("cannot make a folder in " + fs::temp_directory_path().string() +
-                      ": set TMPDIR to a folder that can be written");
-    }
-    folder_ = folder;
-    // Whoever runs the program comes through here.
-    fs::permissions(folder_, fs::perms(0711));
+    // Whoever runs the program comes through here, whatever umask is.
+    fs::permissions(folder_.path(), fs::perms(0711));
     fs::create_directory(work());
   }
-  ~SubmittedProgram() {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-  }
-  SubmittedProgram(const SubmittedProgram&) = delete;
-  SubmittedProgram& operator=(const SubmittedProgram&) = delete;
 
-  fs::path path() const { return folder_ / "program"; }
-  fs::path report() const { return folder_ / "report"; }
+  fs::path path() const { return folder_.path() / "program"; }
+  fs::path report() const { return folder_.path() / "report"; }
   // As the repository names it, whatever it was handed in as.
   std::string source() const {
     return "exercises/" + exercise_.name + "/" + exercise_.name.substr(3) + ".cu";
@@ -301,6 +311,11 @@ class SubmittedProgram {
     const fs::path copy = work() / source();
     fs::create_directories(copy.parent_path());
     data::write_file(copy.string(), text_of_file(submitted));
+    // The compiler is perhaps another user.
+    fs::permissions(copy, fs::perms(0644));
+    for (fs::path at = copy.parent_path(); at != work(); at = at.parent_path()) {
+      fs::permissions(at, fs::perms(0755));
+    }
 
     // In two steps: what is between them is looked at before anything of it runs.
     const auto words = read_compilers(build_).get<std::vector<std::string>>("sim");
@@ -346,11 +361,8 @@ class SubmittedProgram {
     const CompilerOutput output = read_compiler_output(run.ended.out + run.ended.err, work());
     attempt.errors = as_in_repository(output.errors);
     attempt.mistake = as_in_repository(output.mistake);
-    if (run.expired) {
-      attempt.mistake = "the compiler was ended after " + std::to_string(options_.limit.count()) +
-                        " s (--time-limit)";
-    } else if (!run.ended.started || reason.starts_with("could not be started")) {
-      throw CannotRun("the compiler " + (reason.empty() ? run.ended.err : reason));
+    if (run.expired()) {
+      attempt.mistake = "the compiler " + run.words;
     } else if (!reason.empty()) {
       attempt.mistake = "the compiler was ended: it " + reason;
     } else if (!run.ended.good() || !take_program()) {
@@ -368,10 +380,6 @@ class SubmittedProgram {
   std::vector<std::string> words() const {
     Confinement worker;
     worker.readable = {path().string()};
-    // Of all its cases together. The judge ends what is silent much sooner, and a class on a busy machine may take
-    // its time.
-    worker.limits.wall = 600;
-    worker.limits.processor = 1200;
     const unsigned threads = std::clamp(std::thread::hardware_concurrency(), 1u, 16u);
     worker.environment = {"SIMT_THREADS=" + std::to_string(threads)};
     worker.limits = options_.limits;
@@ -379,7 +387,7 @@ class SubmittedProgram {
   }
 
  private:
-  fs::path work() const { return folder_ / "work"; }
+  fs::path work() const { return folder_.path() / "work"; }
 
   // Files as the repository names them, not where they happen to lie.
   std::string as_in_repository(std::string text) const {
@@ -394,9 +402,20 @@ class SubmittedProgram {
                        const std::vector<std::string>& compilers, Progress& progress,
                        const std::string& what) {
     std::string doing = what + " " + source();
-    return run_limited(
+    Limited run = run_limited(
         confined(options_.sandbox->words(compiler(compilers[0])), {report().string()}, command),
         options_, progress, doing);
+    if (!run.ended.started) throw machine_fault(run.ended.err);
+    const std::string reason = reason_in_report(report().string());
+    if (is_machines_fault(reason)) throw machine_fault("the compiler " + reason);
+    if (run.expired() || !reason.empty()) return run;
+    require_no_machine_fault(run.ended);
+    // Nobody kills it but a machine without memory; simcc tells so of the compiler below it.
+    constexpr int kKilled = 128 + SIGKILL;
+    if (run.ended.signal == SIGKILL || run.ended.status == kKilled) {
+      throw machine_fault("the compiler was killed: has this machine memory enough?");
+    }
+    return run;
   }
 
   // The compiler sees itself, the interface of exercises and the libraries, and nothing else of the course.
@@ -410,7 +429,7 @@ class SubmittedProgram {
       if (entry.path().extension() == ".h") confinement.readable.push_back(entry.path().string());
     }
     confinement.folder = work().string();
-    confinement.limits.wall = 90;
+    confinement.limits.processor = 90;
     confinement.limits.file = 256'000'000;
     confinement.limits.written = 512'000'000;
     confinement.limits.processes = 32;
@@ -430,7 +449,7 @@ class SubmittedProgram {
   const BuildFolder& build_;
   const Exercise& exercise_;
   const AttemptOptions& options_;
-  fs::path folder_;
+  data::TemporaryFolder folder_{"halo-grade"};
 };
 
 // What is judged: a program, what its file is called, and how it is started.
@@ -487,11 +506,12 @@ Marks judge_program(const BuildFolder& build, const Exercise& exercise, const To
                      (said.empty() ? "" : "; it said: " + data::printable(said, 300)) +
                      " (all of it: " + seen_from_here(log) + ")");
   };
-  if (run.expired) {
-    throw no_verdict(name + " gave no sign of life for " + std::to_string(options.limit.count()) +
-                     " s (--time-limit)");
-  }
+  if (run.expired()) throw no_verdict(name + " " + run.words);
   if (!ended.started) throw no_verdict(ended.err);
+  if (ended.status == kMachineHindered) throw machine_fault(data::printable(said, 300));
+  if (ended.status == kNotJudgeable && marks.cases.empty()) {
+    throw NotJudgeable("cannot be judged: " + data::printable(said, 300));
+  }
   if (ended.status == 77 && marks.cases.empty()) {
     throw CannotRun(said.empty() ? name + " cannot run here" : data::printable(said, 300));
   }
@@ -520,6 +540,16 @@ Marks judge_program(const BuildFolder& build, const Exercise& exercise, const To
     if (line.starts_with(is_time)) time = data::printable(line.substr(is_time.size()), 200);
   }
   return marks;
+}
+
+// The simulator would say so itself, within a program that nobody believes.
+void require_addresses() {
+  constexpr rlim_t kNeeded = rlim_t{72} << 30;
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur >= kNeeded) return;
+  throw machine_fault(
+      "the simulator reserves 64 GiB of addresses: raise the limit on address space (ulimit -v "
+      "unlimited)");
 }
 
 }  // namespace
@@ -586,10 +616,7 @@ void trace_exercise(const BuildFolder& build, const Exercise& exercise, const st
   }
   std::string doing = "tracing " + exercise.name;
   const Limited run = run_limited(command, options, progress, doing);
-  if (run.expired) {
-    throw CannotRun(exercise.name + " gave no sign of life for " +
-                    std::to_string(options.limit.count()) + " s");
-  }
+  if (run.expired()) throw CannotRun(exercise.name + " " + run.words);
   if (!run.ended.started) throw CannotRun(run.ended.err);
   const std::string said = last_line(run.ended.err);
   if (run.ended.status == 77) throw CannotRun(said);
@@ -608,7 +635,10 @@ std::string choose_exercise_backend(const BuildFolder& build, const std::string&
   const json::Value compilers = read_compilers(build);
   const bool sim = compilers.find("sim") != nullptr;
   const bool gpu = compilers.find("gpu") != nullptr;
-  if (sim && on != "gpu") return "sim";
+  if (sim && on != "gpu") {
+    require_addresses();
+    return "sim";
+  }
   if (on == "sim") throw CannotRun("this build has no simulator: ./halo doctor says what it lacks");
   if (!gpu) throw CannotRun(kNoGpuPrograms);
   const Gpu here = find_gpu();
@@ -659,6 +689,7 @@ Marks describe_exercise(const BuildFolder& build, const Exercise& exercise,
           mistake = error.what();
         }
       });
+  if (run.ended.status == 2) throw WrongUse(last_line(run.ended.err));
   if (!mistake.empty() || !run.ended.good() || marks.cases.empty()) {
     throw CannotRun(name + " does not say what it judges: " +
                     (mistake.empty() ? last_line(run.ended.err) : mistake));
@@ -697,6 +728,10 @@ Sandbox open_sandbox(const BuildFolder& build, const std::string& most,
     return sandbox;
   } catch (const CannotRun&) {
     throw;
+  } catch (const data::NotWritten&) {
+    throw;
+  } catch (const std::system_error& error) {
+    throw machine_fault(error.what());
   } catch (const std::runtime_error& error) {
     throw CannotRun(error.what());
   }
@@ -730,6 +765,9 @@ Attempt attempt_exercise(const BuildFolder& build, const Exercise& exercise,
     throw;
   } catch (const data::DataError& error) {
     throw WrongUse(error.what());
+  } catch (const std::system_error& error) {
+    // No process, no room, no memory.
+    throw machine_fault(error.what());
   }
   return attempt;
 }

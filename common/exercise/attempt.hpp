@@ -18,7 +18,7 @@ namespace halo {
 struct AttemptOptions {
   std::string backend;  // as choose_exercise_backend says
   std::string seed;     // of the check; empty: a fresh one
-  /// The compiler or the check is ended that gives no sign of life for so long; 0: never.
+  /// The compiler or the check is ended that gives no sign of life for so long, as Patience counts it; 0: never.
   std::chrono::seconds limit{120};
   /// Asked about ten times a second: true ends the attempt. May be empty.
   std::function<bool()> overtaken = {};
@@ -28,8 +28,9 @@ struct AttemptOptions {
   /// Where somebody else's file is compiled and run, in a folder of its own with nothing of the exercise's folder; null:
   /// it is one's own.
   const Sandbox* sandbox = nullptr;
-  LookAt look_at = {};        // at somebody else's file, before it runs there
-  SandboxLimits limits = {};  // of the program there
+  LookAt look_at = {};  // at somebody else's file, before it runs there
+  /// Of the program there, in all its cases together. The judge ends one call that goes on and on much sooner.
+  SandboxLimits limits = {.processor = 600};
 };
 
 struct Attempt {
@@ -45,7 +46,7 @@ struct Attempt {
 };
 
 /// sim or gpu, of what was asked for (auto: the simulator, which sees most). Throws CannotRun if this build
-/// or this machine has it not.
+/// or this machine has it not, MachineFault if this shell's limits leave it no room.
 std::string choose_exercise_backend(const BuildFolder& build, const std::string& on);
 
 /// Builds the exercise's check and whatever a student's file needs to become a program; at once if nothing
@@ -61,7 +62,7 @@ Sandbox open_sandbox(const BuildFolder& build, const std::string& most,
                      const std::string& required = {});
 
 /// The attempt itself, after prepare_exercise. Throws WrongUse for a file that cannot be read, CannotRun if
-/// the check says that it cannot run here, and NoVerdict if it gives none.
+/// the check says that it cannot run here, and NoVerdict if it gives none: MachineFault where this machine is why.
 Attempt attempt_exercise(const BuildFolder& build, const Exercise& exercise,
                          const AttemptOptions& options);
 

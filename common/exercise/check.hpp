@@ -35,6 +35,8 @@ class Examiner {
   virtual std::string time() = 0;
   /// Judges a case of the description, by its number there.
   virtual Verdict judge(std::size_t number) = 0;
+  /// Why what was judged is no verdict: the machine hindered the program. Empty: nothing did.
+  virtual std::string hindrance() const = 0;
   /// As Check::right_hidden.
   virtual Verdict right_hidden(const HiddenCase& hidden) = 0;
   /// As debug() of debug.hpp.
@@ -71,5 +73,8 @@ std::vector<CaseMark> marks_of(const std::vector<Case<Judge>>& cases) {
   }
   return marks;
 }
+
+/// Throws std::runtime_error, one line, for a hidden case that no program could be given. Defined beside make_examiner.
+void require_possible(const HiddenCase& hidden);
 
 }  // namespace halo::exercises

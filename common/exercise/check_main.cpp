@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "common/data/file.hpp"
 #include "common/exercise/check.hpp"
 #include "common/json/json.hpp"
 #include "common/report/row_stream.hpp"
@@ -172,6 +173,14 @@ int run(int argc, char** argv) {
     marks.cases = description.cases;
     marks.questions = description.questions;
     if (!assignment.empty()) hidden = read_hidden_cases(assignment, marks.exercise);
+    for (const HiddenCase& one : hidden) {
+      try {
+        require_possible(one);
+      } catch (const std::runtime_error& error) {
+        throw std::runtime_error(assignment + ": hidden case \"" + one.name +
+                                 "\": " + error.what());
+      }
+    }
   } catch (const std::runtime_error& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 2;
@@ -189,9 +198,15 @@ int run(int argc, char** argv) {
   std::unique_ptr<Examiner> running;
   try {
     running = make_examiner(program, source, marks.seed);
+  } catch (const Hindered& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return kMachineHindered;
+  } catch (const data::NotWritten& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return kMachineHindered;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
-    return 2;
+    return kNotJudgeable;
   }
   marks.backend = running->backend();
   if (!on.empty() && on != marks.backend) {
@@ -225,6 +240,10 @@ int run(int argc, char** argv) {
   } catch (const std::runtime_error& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 2;
+  }
+  if (const std::string why = running->hindrance(); !why.empty()) {
+    std::fprintf(stderr, "%s\n", why.c_str());
+    return kMachineHindered;
   }
   return status;
 }

@@ -33,6 +33,7 @@ class ContractExaminer final : public Examiner {
   std::vector<Row> faults() const override { return check_.faults(); }
   std::string time() override { return check_.time(); }
   Verdict judge(std::size_t number) override { return cases_.at(number).judge(check_); }
+  std::string hindrance() const override { return check_.hindrance(); }
   Verdict right_hidden(const HiddenCase& hidden) override {
     return check_.right_hidden(hidden.problems, hidden.drawn);
   }
@@ -68,6 +69,10 @@ class ContractExaminer final : public Examiner {
 std::unique_ptr<Examiner> make_examiner(const std::string& program, const std::string& source,
                                         std::uint64_t seed) {
   return std::make_unique<ContractExaminer>(program, source, seed);
+}
+
+void require_possible(const HiddenCase& hidden) {
+  require_possible(contract(), hidden.problems, hidden.drawn);
 }
 
 Description describe() {

@@ -1,7 +1,6 @@
 #include "common/exercise/hidden_cases.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <stdexcept>
 
 #include "common/data/file.hpp"
@@ -12,6 +11,7 @@ namespace {
 
 // More would be a slip of the pen, and take for ever.
 constexpr int kMostDrawn = 100;
+constexpr int kMostPoints = 1000;
 
 HiddenCase hidden_case_from(const json::Value& json) {
   HiddenCase one;
@@ -26,7 +26,9 @@ HiddenCase hidden_case_from(const json::Value& json) {
     if (!known) throw wrong("unknown word " + data::quoted(member.name));
   }
   one.points = json.get<double>("points");
-  if (!std::isfinite(one.points) || one.points <= 0) throw wrong("its points are not above 0");
+  if (!(one.points > 0 && one.points <= kMostPoints)) {
+    throw wrong("its points are not above 0 and at most " + std::to_string(kMostPoints));
+  }
   one.problems = {};
   if (const json::Value* const problems = json.find("problems")) {
     for (const json::Value& problem : problems->elements()) {

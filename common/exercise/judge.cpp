@@ -434,6 +434,11 @@ struct Check::State {
     Progress silent;
     without_kernel = false;
     check_trials(variant, backend, trials, seed, row, silent);
+    if (!backend.hindrance().empty()) {
+      row = empty_row(name);
+      row.check.reason = row.hazards.reason = kNoVerdict + backend.hindrance();
+      return row;
+    }
     if (row.check.outcome == Outcome::good && without_kernel && !contract.on_the_host &&
         backend.not_counted().empty()) {
       row.check.outcome = Outcome::bad;
@@ -507,11 +512,21 @@ std::string Check::backend() const { return state_->backend.name(); }
 
 std::string Check::unavailable() const { return state_->backend.unavailable(); }
 
+const std::string& Check::hindrance() const { return state_->backend.hindrance(); }
+
 void Check::set_patience(int seconds) { state_->backend.set_patience(seconds); }
+
+namespace {
+
+// The machine hindered it: what was judged before stands, and this is not judged.
+bool is_no_verdict(const Row& row) { return row.check.reason.starts_with(kNoVerdict); }
+
+}  // namespace
 
 Verdict Check::right(const std::string& group) {
   const Row& row = state_->tried(group);
   if (row.check.outcome == Outcome::good) return {Outcome::good, ""};
+  if (is_no_verdict(row)) return {Outcome::not_run, row.check.reason};
   const Diagnosis& known = row.check.diagnosis;
   std::string message = row.check.reason.substr(0, row.check.reason.find('\n'));
   if (!known.place.empty()) {
@@ -531,6 +546,7 @@ std::string in_general(const Row& row) {
              std::pair{"it gave no sign of life", "the program gave no sign of life"},
              {"it ended by signal", "the program was ended by a signal"},
              {"it ended itself", "the program ended itself"},
+             {"it took more than", "the program took too much time or memory"},
              {"does not answer as one", "the program does not answer as one"},
              {"no kernel was launched", "no kernel was launched"},
          }) {
@@ -548,22 +564,49 @@ std::string in_general(const Row& row) {
 
 }  // namespace
 
+void require_possible(const Contract& contract, const std::vector<Numbers>& problems, int drawn) {
+  // A quarter of a gigabyte.
+  constexpr std::int64_t kMostCells = std::int64_t{1} << 26;
+  const auto fail = [&](const std::string& what) {
+    throw std::runtime_error("a hidden problem of " + contract.name + " " + what);
+  };
+  if (drawn > 0 && !contract.draw) fail("cannot be drawn: name its numbers in \"problems\"");
+  for (const Numbers& numbers : problems) {
+    if (numbers.size() != contract.numbers.size()) {
+      fail("has " + std::to_string(numbers.size()) + " numbers, should have " +
+           std::to_string(contract.numbers.size()));
+    }
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      // No padding, say: the exercise's own cases have it too.
+      const bool may_be_none =
+          std::any_of(contract.groups.begin(), contract.groups.end(), [&](const Group& group) {
+            return std::any_of(group.problems.begin(), group.problems.end(),
+                               [&](const Numbers& own) { return own[i] == 0; });
+          });
+      if (numbers[i] >= (may_be_none ? 0 : 1) && numbers[i] <= kMostCells) continue;
+      fail("has " + contract.numbers[i] + " " + std::to_string(numbers[i]) + ", should be " +
+           (may_be_none ? "0" : "1") + " to " + std::to_string(kMostCells));
+    }
+    const Given given(contract.numbers, numbers);
+    std::vector<std::int64_t> sizes = {contract.output_size(given)};
+    for (const InputRule& input : contract.inputs) sizes.push_back(input.size(given));
+    for (const std::int64_t size : sizes) {
+      if (size >= 1 && size <= kMostCells) continue;
+      fail("has an array of " + std::to_string(size) + " cells, should be 1 to " +
+           std::to_string(kMostCells));
+    }
+  }
+}
+
 Verdict Check::right_hidden(const std::vector<Numbers>& problems, int drawn) {
   State& state = *state_;
   const Contract& contract = state.contract;
-  for (const Numbers& numbers : problems) {
-    if (numbers.size() == contract.numbers.size()) continue;
-    throw std::runtime_error("a hidden problem of " + contract.name + " has " +
-                             std::to_string(numbers.size()) + " numbers, should have " +
-                             std::to_string(contract.numbers.size()));
-  }
+  require_possible(contract, problems, drawn);
   std::vector<Numbers> all = problems;
-  for (int i = 0; i < drawn; ++i) {
-    if (!contract.draw) throw std::runtime_error(contract.name + " draws no problems");
-    all.push_back(contract.draw(state.of_hidden.bits() >> 1));
-  }
+  for (int i = 0; i < drawn; ++i) all.push_back(contract.draw(state.of_hidden.bits() >> 1));
   if (!state.any_right()) return {Outcome::not_run, "judged once another case is right"};
   const Row row = state.row_of("hidden", all);
+  if (is_no_verdict(row)) return {Outcome::not_run, row.check.reason};
   if (row.check.outcome == Outcome::not_run) return {Outcome::not_run, "it could not be run"};
   if (row.check.outcome == Outcome::good && row.hazards.outcome != Outcome::bad) {
     return {Outcome::good, ""};
@@ -592,7 +635,9 @@ Verdict Check::safe(const std::vector<std::string>& kinds) {
     return {Outcome::not_run, reason};
   }
   for (const Group& group : state.groups) {
-    for (const Hazard& hazard : state.tried(group.name).hazards.findings) {
+    const Row& row = state.tried(group.name);
+    if (is_no_verdict(row)) return {Outcome::not_run, row.check.reason};
+    for (const Hazard& hazard : row.hazards.findings) {
       const bool asked =
           kinds.empty() || std::find(kinds.begin(), kinds.end(), hazard.kind) != kinds.end();
       if (asked) return {Outcome::bad, named_from_root(hazard.message, state.source)};
@@ -692,6 +737,9 @@ Verdict Check::within(const Numbers& problem, const std::vector<Limit>& limits) 
   }
   if (!state.all_right()) return {Outcome::not_run, "judged once it is right"};
   const State::Observed& seen = state.observed(problem);
+  if (const std::string& why = state.backend.hindrance(); !why.empty()) {
+    return {Outcome::not_run, kNoVerdict + why};
+  }
   if (!seen.error.empty()) return {Outcome::bad, seen.error};
   const ExerciseProblem known(state.contract, problem);
   const ExerciseProblem::Least least = known.least(state.seed);

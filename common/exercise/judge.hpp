@@ -169,7 +169,8 @@ struct Asked {
   std::int64_t output = -1;
 };
 
-/// What a case found. `message`: one line, empty where it is good.
+/// What a case found. `message`: one line, empty where it is good. Where the machine hindered the program the case was
+/// not run, and the message begins with kNoVerdict.
 struct Verdict {
   Outcome outcome = Outcome::not_run;
   std::string message;
@@ -239,6 +240,10 @@ struct FirstFault {
 /// The contract's questions, as far as they are known before anything runs.
 std::vector<Question> questions_of(const Contract& contract);
 
+/// Throws std::runtime_error, one line, for hidden problems that no program could be given: another count of numbers, negative
+/// ones, arrays of no cells or too many, and drawn ones of a contract that draws none.
+void require_possible(const Contract& contract, const std::vector<Numbers>& problems, int drawn);
+
 /// One program under a contract. What was tried once is not tried again by another case.
 class Check {
  public:
@@ -251,14 +256,14 @@ class Check {
         std::uint64_t seed);
   ~Check();
 
-  /// Seconds without a sign of life after which a call is ended; 20 unless this says otherwise.
+  /// As RemoteBackend::set_patience; 20 unless this says otherwise.
   void set_patience(int seconds);
 
   /// All problems of the group come out right.
   Verdict right(const std::string& group);
   /// The same of problems that the contract does not have, and so many more drawn from the seed; findings count
-  /// too, and the message names no input, value or place. Judged once any group is right. Throws
-  /// std::runtime_error, one line, for problems that do not fit the contract.
+  /// too, and the message names no input, value or place. Judged once any group is right. Throws as
+  /// require_possible.
   Verdict right_hidden(const std::vector<Numbers>& problems, int drawn);
   /// No findings of these kinds (simt.hpp) in any group; judged once the first group is right. None: of
   /// any kind.
@@ -271,6 +276,8 @@ class Check {
   /// Of all that failed, a row each, the first group's first.
   std::vector<Row> faults() const;
   std::string backend() const;
+  /// As RemoteBackend::hindrance.
+  const std::string& hindrance() const;
   /// Why nothing can be run here ("no GPU: ..."); empty if it can.
   std::string unavailable() const;
   FirstFault first_fault();

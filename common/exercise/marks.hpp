@@ -28,6 +28,11 @@ struct BudgetLine {
       {};  // that it was counted with, as the exercise's function takes it
 };
 
+/// How a check ends that is no verdict, and says why on its last line: the machine hindered it, whatever cases it has told; or
+/// the program cannot be judged, by its own fault.
+inline constexpr int kMachineHindered = 74;
+inline constexpr int kNotJudgeable = 3;
+
 /// One case of a check.
 struct CaseMark {
   std::string name;  // "blocks whose halo is wider than they are"

@@ -22,6 +22,7 @@
 #include "common/data/file.hpp"
 #include "common/exercise/wire.hpp"
 #include "common/json/json.hpp"
+#include "common/process/patience.hpp"
 #include "common/process/sandbox.hpp"
 
 namespace halo::exercises {
@@ -33,7 +34,7 @@ constexpr int kPatience = 20;  // seconds
 // It is started again after that, so often.
 constexpr int kMostSilences = 3;
 // What has closed its socket is about to end, and what was asked to end does so.
-constexpr std::chrono::seconds kGrace(2);
+constexpr std::chrono::seconds kGrace(5);
 
 // More than any exercise has.
 constexpr int kMostParameters = 64;
@@ -49,7 +50,7 @@ class Report {
  public:
   Report() {
     const int file = mkstemp(path_.data());
-    if (file < 0) fail("no temporary file in /tmp for the sandbox's report");
+    if (file < 0) throw Hindered("no temporary file in /tmp for the sandbox's report");
     close(file);
   }
   ~Report() { unlink(path_.c_str()); }
@@ -97,7 +98,7 @@ class Process {
         confined(asked.within, {is_confined_ ? report_->path() : ""}, asked.words);
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-      fail(std::string("no socket for the exercise's program: ") + std::strerror(errno));
+      throw Hindered(std::string("no socket for the exercise's program: ") + std::strerror(errno));
     }
     const pid_t parent = getpid();
     child_ = fork();
@@ -122,7 +123,7 @@ class Process {
     socket_ = ends[0];
     if (child_ < 0) {
       close(socket_);
-      fail(std::string("no process for the exercise's program: ") + std::strerror(errno));
+      throw Hindered(std::string("no process for the exercise's program: ") + std::strerror(errno));
     }
   }
   ~Process() { end(); }
@@ -134,18 +135,30 @@ class Process {
   // Throws Gone, and then it has ended: how() says how.
   Answer ask(const Request& request, int patience, std::uint64_t most) {
     if (!is_there()) throw Gone{false};
+    Patience waits(child_, patience);
+    auto lost = Patience::Lost::not_yet;
+    Look look;
+    if (patience > 0) {
+      look = [&] {
+        lost = waits.look();
+        if (lost != Patience::Lost::not_yet) throw Gone{true};
+      };
+    }
     try {
-      send(socket_, request, patience);
-      return receive_answer(socket_, patience, most);
+      send(socket_, request, look);
+      return receive_answer(socket_, look, most);
     } catch (const Gone& gone) {
-      end(gone.silent, patience);
+      is_hindered_ = lost == Patience::Lost::waited;
+      end(gone.silent, waits.words(lost));
       throw;
     } catch (const Nonsense&) {
-      end(true, patience);
+      end();
       throw;
     }
   }
   const std::string& how() const { return how_; }
+  // It was the machine that ended it, or kept it from running.
+  bool is_hindered() const { return is_hindered_; }
   bool was_ended_by_sandbox() const { return was_ended_by_sandbox_; }
 
  private:
@@ -159,7 +172,7 @@ class Process {
     return true;
   }
 
-  void end(bool silent = true, int patience = 0) {
+  void end(bool silent = true, const std::string& words = {}) {
     if (child_ <= 0) return;
     close(socket_);
     int status = 0;
@@ -178,12 +191,17 @@ class Process {
     child_ = -1;
     const std::string reason = is_confined_ ? reason_in_report(report_->path()) : "";
     was_ended_by_sandbox_ = !reason.empty();
+    // Who ends a program of its own accord is the sandbox, or a machine without memory.
+    const bool is_killed =
+        is_confined_ && ended && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+    is_hindered_ =
+        is_hindered_ || is_machines_fault(reason) || (is_killed && !silent && reason.empty());
     if (!reason.empty()) {
       how_ = "it " + reason;
     } else if (is_left) {
       how_ = "it closed its line to the judge";
     } else if (silent) {
-      how_ = "it gave no sign of life for " + std::to_string(patience) + " s: an endless loop?";
+      how_ = "it " + words;
     } else if (WIFSIGNALED(status)) {
       how_ = "it ended by signal " + std::to_string(WTERMSIG(status)) + " (" +
              strsignal(WTERMSIG(status)) + ")";
@@ -198,6 +216,7 @@ class Process {
   int socket_ = -1;
   std::string how_;
   bool was_ended_by_sandbox_ = false;
+  bool is_hindered_ = false;
 };
 
 }  // namespace
@@ -214,6 +233,12 @@ struct RemoteBackend::State {
     hello = hello_from(ask({Ask::hello, 0, 0, 0, {}}).bytes);
   }
 
+  // Throws Hindered the first time, and whatever is asked later is in vain.
+  [[noreturn]] void hinder(const std::string& how) {
+    hindrance = how;
+    throw Hindered(how);
+  }
+
   // `bytes` of an array that the answer brings.
   Answer ask(const Request& request, std::uint64_t bytes = 0) {
     Answer answer;
@@ -221,7 +246,12 @@ struct RemoteBackend::State {
       answer = process->ask(request, patience, kMostSaid + bytes);
     } catch (const Gone& gone) {
       silences += gone.silent;
-      fail("the exercise's program is gone: " + process->how());
+      std::string how = "the exercise's program is gone: " + process->how();
+      if (request.ask == Ask::hello) {
+        how += " (before it was asked anything: what of the file runs before main?)";
+      }
+      if (process->is_hindered()) hinder(how);
+      fail(how);
     } catch (const Nonsense& nonsense) {
       fail(kNonsense + nonsense.what);
     }
@@ -273,12 +303,14 @@ struct RemoteBackend::State {
 
   // Whether it is worth starting the program again. A debugger that was left stays away.
   bool may_begin_again() const {
-    return !command.is_held && !process->was_ended_by_sandbox() && silences < kMostSilences;
+    return !command.is_held && hindrance.empty() && !process->was_ended_by_sandbox() &&
+           silences < kMostSilences;
   }
 
   WorkerCommand command;
   int patience;
   int silences = 0;
+  std::string hindrance;
   std::unique_ptr<Process> process;
   json::Value hello;
   Observation seen;
@@ -292,6 +324,7 @@ RemoteBackend::RemoteBackend(const WorkerCommand& command)
 RemoteBackend::~RemoteBackend() = default;
 
 void RemoteBackend::set_patience(int seconds) { state_->patience = seconds; }
+const std::string& RemoteBackend::hindrance() const { return state_->hindrance; }
 
 RemoteBackend::Parameters RemoteBackend::parameters() const {
   return {state_->hello.get<int>("inputs"), state_->hello.get<int>("outputs"),
@@ -430,6 +463,9 @@ bool RemoteBackend::recover() {
     if (!state_->may_begin_again()) return false;
     state_->begin();
     return true;
+  } catch (const Hindered& hindered) {
+    state_->hindrance = hindered.what();
+    return false;
   } catch (const std::runtime_error&) {
     return false;
   }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -19,14 +20,22 @@ struct WorkerCommand {
   bool is_held = false;  // by a debugger: it may take its time, and stays away once left
 };
 
+/// The worker has shown nothing, for the machine hindered it: what() says how, in one line.
+struct Hindered : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 class RemoteBackend final : public Backend {
  public:
-  /// Throws std::runtime_error, one line, if the worker cannot be started or does not answer as one.
+  /// Throws std::runtime_error, one line, if the worker ends at once or does not answer as one, and Hindered.
   explicit RemoteBackend(const WorkerCommand& command);
   ~RemoteBackend() override;
 
-  /// Seconds without a sign of life after which a call is ended; 0: as long as it takes.
+  /// Seconds without a sign of life after which a call is ended, as Patience (common/process) counts them; 0: as long as
+  /// it takes.
   void set_patience(int seconds);
+  /// Why whatever came since is no verdict: the machine ended the worker, or kept it from running. Empty: nothing did.
+  const std::string& hindrance() const;
 
   /// How many parameters the exercise's function has.
   struct Parameters {

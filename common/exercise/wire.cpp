@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -31,37 +30,20 @@ struct Header {
   std::uint64_t bytes;
 };
 
-// When it is enough. A byte now and then is no sign of life.
-class Deadline {
- public:
-  explicit Deadline(int seconds)
-      : is_there_(seconds > 0), at_(Clock::now() + std::chrono::seconds(seconds)) {}
-
-  // Until the socket is ready. Throws Gone.
-  void wait(int socket, short events) const {
-    while (is_there_) {
-      const auto left =
-          std::chrono::duration_cast<std::chrono::milliseconds>(at_ - Clock::now()).count();
-      pollfd polled{socket, events, 0};
-      const int ready = poll(&polled, 1, static_cast<int>(std::max<long>(left, 0)));
-      if (ready < 0 && errno == EINTR) continue;
-      if (ready == 0) throw Gone{true};
-      return;
-    }
+// Waits until the socket is ready. A byte now and then is no sign of life.
+void wait_for(int socket, short events, const Look& look) {
+  while (look) {
+    look();
+    pollfd polled{socket, events, 0};
+    if (poll(&polled, 1, 100) > 0) return;
   }
-  int flags() const { return is_there_ ? MSG_DONTWAIT : 0; }
+}
 
- private:
-  using Clock = std::chrono::steady_clock;
-  bool is_there_;
-  Clock::time_point at_;
-};
-
-void send_all(int socket, const void* from, std::size_t bytes, const Deadline& deadline) {
+void send_all(int socket, const void* from, std::size_t bytes, const Look& look) {
   const char* at = static_cast<const char*>(from);
   while (bytes > 0) {
-    deadline.wait(socket, POLLOUT);
-    const ssize_t sent = ::send(socket, at, bytes, MSG_NOSIGNAL | deadline.flags());
+    wait_for(socket, POLLOUT, look);
+    const ssize_t sent = ::send(socket, at, bytes, MSG_NOSIGNAL | (look ? MSG_DONTWAIT : 0));
     if (sent < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (sent <= 0) throw Gone{false};
     at += sent;
@@ -70,12 +52,11 @@ void send_all(int socket, const void* from, std::size_t bytes, const Deadline& d
 }
 
 // False if the other end is closed before the first byte and `may_end`.
-bool receive_all(int socket, void* to, std::size_t bytes, const Deadline& deadline,
-                 bool may_end = false) {
+bool receive_all(int socket, void* to, std::size_t bytes, const Look& look, bool may_end = false) {
   char* at = static_cast<char*>(to);
   bool any = false;
   while (bytes > 0) {
-    deadline.wait(socket, POLLIN);
+    wait_for(socket, POLLIN, look);
     const ssize_t got = recv(socket, at, bytes, 0);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) {
@@ -89,29 +70,27 @@ bool receive_all(int socket, void* to, std::size_t bytes, const Deadline& deadli
   return true;
 }
 
-std::string receive_bytes(int socket, std::uint64_t count, const Deadline& deadline) {
+std::string receive_bytes(int socket, std::uint64_t count, const Look& look) {
   std::string bytes(static_cast<std::size_t>(count), '\0');
-  receive_all(socket, bytes.data(), bytes.size(), deadline);
+  receive_all(socket, bytes.data(), bytes.size(), look);
   return bytes;
 }
 
 }  // namespace
 
-void send(int socket, const Request& request, int seconds) {
-  const Deadline deadline(seconds);
+void send(int socket, const Request& request, const Look& look) {
   const Header header{static_cast<std::uint32_t>(request.ask), request.value, request.address,
                       request.count, request.bytes.size()};
-  send_all(socket, &header, sizeof header, deadline);
-  send_all(socket, request.bytes.data(), request.bytes.size(), deadline);
+  send_all(socket, &header, sizeof header, look);
+  send_all(socket, request.bytes.data(), request.bytes.size(), look);
 }
 
 std::optional<Request> receive_request(int socket) {
   Header header;
-  const Deadline never(0);
-  if (!receive_all(socket, &header, sizeof header, never, true)) return {};
+  if (!receive_all(socket, &header, sizeof header, {}, true)) return {};
   Request request{static_cast<Ask>(header.kind), header.address, header.count, header.value, {}};
   if (header.bytes > kMostBytes) throw Gone{false};
-  request.bytes = receive_bytes(socket, header.bytes, never);
+  request.bytes = receive_bytes(socket, header.bytes, {});
   return request;
 }
 
@@ -119,20 +98,19 @@ std::optional<Request> receive_request(int socket) {
 void send(int socket, const Answer& answer) {
   const Header header{0, 0, answer.number, answer.error.size(),
                       answer.error.size() + answer.bytes.size()};
-  const Deadline never(0);
-  send_all(socket, &header, sizeof header, never);
-  send_all(socket, answer.error.data(), answer.error.size(), never);
-  send_all(socket, answer.bytes.data(), answer.bytes.size(), never);
+  send_all(socket, &header, sizeof header, {});
+  send_all(socket, answer.error.data(), answer.error.size(), {});
+  send_all(socket, answer.bytes.data(), answer.bytes.size(), {});
 }
 
-Answer receive_answer(int socket, int seconds, std::uint64_t most) {
+Answer receive_answer(int socket, const Look& look, std::uint64_t most) {
   Header header;
-  receive_all(socket, &header, sizeof header, Deadline(seconds));
+  receive_all(socket, &header, sizeof header, look);
   if (header.bytes > most) {
     throw Nonsense{"it wants to say " + std::to_string(header.bytes) + " bytes where " +
                    std::to_string(most) + " are the most"};
   }
-  const std::string both = receive_bytes(socket, header.bytes, Deadline(seconds));
+  const std::string both = receive_bytes(socket, header.bytes, look);
   if (header.count > both.size()) throw Nonsense{"an error longer than its answer"};
   const auto error = static_cast<std::size_t>(header.count);
   return {both.substr(0, error), header.address, both.substr(error)};

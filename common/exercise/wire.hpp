@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -62,13 +63,16 @@ struct Nonsense {
   std::string what;
 };
 
-// Both throw Gone. `seconds` until a request is taken, and then until its answer begins, and until that has ended; 0:
-// as long as it takes. An answer of more than `most` bytes is Nonsense.
-void send(int socket, const Request& request, int seconds = 0);
+// Called about ten times a second while the other one is waited for; it throws Gone when that is enough. Empty: it takes
+// as long as it takes.
+using Look = std::function<void()>;
+
+// Both throw Gone. An answer of more than `most` bytes is Nonsense.
+void send(int socket, const Request& request, const Look& look = {});
 void send(int socket, const Answer& answer);
 // Nothing if the other end was closed between two requests.
 std::optional<Request> receive_request(int socket);
-Answer receive_answer(int socket, int seconds, std::uint64_t most);
+Answer receive_answer(int socket, const Look& look, std::uint64_t most);
 
 std::string to_text(const RemoteCall& call);
 RemoteCall call_from_text(const std::string& text);

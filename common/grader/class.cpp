@@ -1,13 +1,10 @@
 #include "common/grader/class.hpp"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -18,6 +15,7 @@
 
 #include "common/data/csv.hpp"
 #include "common/data/file.hpp"
+#include "common/data/temporary_folder.hpp"
 #include "common/exercise/predictions.hpp"
 #include "common/grader/grade.hpp"
 #include "common/grader/sha256.hpp"
@@ -220,28 +218,6 @@ void write_result(const fs::path& path, const Result& result) {
   data::write_file(path.string(), json.dump(1) + "\n");
 }
 
-// Where graders write, until it is known what to think of it.
-class PrivateFolder {
- public:
-  PrivateFolder() {
-    std::string name = (fs::temp_directory_path() / "halo-class-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) {
-      throw data::NotWritten("cannot write to " + data::quoted(name) + ": " + std::strerror(errno));
-    }
-    path_ = name;
-  }
-  ~PrivateFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  PrivateFolder(const PrivateFolder&) = delete;
-  PrivateFolder& operator=(const PrivateFolder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
 using Clock = std::chrono::steady_clock;
 
 struct Task {
@@ -258,7 +234,9 @@ bool is_finished(const Grade& grade) { return !grade.error.starts_with(kNotFinis
 // A grade that was finished, however its grader ended then; else one whose error says why there is none.
 Result result_of(const Task& task, const std::string& ended_by) {
   std::optional<Result> written = read_result(task.output);
-  if (!written || !is_finished(written->grade)) {
+  const bool says_why =
+      written && written->grade.error.starts_with(std::string(kNotFinished) + ": ");
+  if (!says_why && (!written || !is_finished(written->grade))) {
     written.emplace();
     written->grade.error =
         std::string(kNotFinished) + ": " + (ended_by.empty() ? "it left no grade" : ended_by);
@@ -351,7 +329,8 @@ class Graders {
   const ClassGrading& grading_;
   std::vector<Task> tasks_;
   ClassRound& round_;
-  PrivateFolder folder_;
+  data::TemporaryFolder folder_{
+      "halo-class"};  // where graders write, until it is known what to think of it
   Progress progress_{Progress::Elsewhere::lines};
   bool bar_;
   std::size_t next_ = 0;
@@ -804,6 +783,7 @@ ClassRound grade_class(const ClassList& list, const ClassGrading& grading) {
     }
     tasks.push_back(std::move(task));
   }
+  if (!tasks.empty() && grading.rehearsal) grading.rehearsal();
   if (!tasks.empty()) Graders(grading, std::move(tasks), round).run();
   return round;
 }

@@ -47,9 +47,11 @@ struct ClassGrading {
   int shard = 1;
   int shards = 1;
   /// A grader that takes longer is ended.
-  std::chrono::seconds limit{1800};
+  std::chrono::seconds limit{14'400};
   /// What else a grade depends on: version, seed, assignment.
   std::string basis;
+  /// Asked before the first submission is graded, if any is: throws where nothing can be graded here. May be empty.
+  std::function<void()> rehearsal = {};
   /// The command that grades a submission, and writes its Grade (grade.hpp) to this file.
   std::function<std::vector<std::string>(const ClassMember& member,
                                          const std::filesystem::path& output)>

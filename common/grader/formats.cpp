@@ -497,6 +497,9 @@ std::string text_of(const Grade& grade, ResultFormat format, const FormatOptions
 }
 
 int exit_code(const Grade& grade, ResultFormat format) {
+  const bool is_read_by_people =
+      format == ResultFormat::text || format == ResultFormat::json || format == ResultFormat::junit;
+  if (is_read_by_people && !grade.error.empty()) return kNotGraded;
   return format == ResultFormat::github && !has_all(grade) ? 1 : 0;
 }
 

@@ -36,8 +36,11 @@ struct FormatOptions {
 /// a student may read it.
 std::string text_of(const Grade& grade, ResultFormat format, const FormatOptions& options = {});
 
+/// Of a submission that was refused as a whole, where people asked.
+inline constexpr int kNotGraded = 2;
+
 /// The exit code that goes with it: 1 where it alone tells the platform that points are missing (GitHub),
-/// else 0.
+/// kNotGraded, else 0.
 int exit_code(const Grade& grade, ResultFormat format);
 
 }  // namespace halo::grader

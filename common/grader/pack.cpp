@@ -10,6 +10,7 @@
 #include <set>
 
 #include "common/data/file.hpp"
+#include "common/data/temporary_folder.hpp"
 #include "common/grader/sha256.hpp"
 #include "common/json/json.hpp"
 #include "common/process/process.hpp"
@@ -231,11 +232,10 @@ void write_archive(const Pack& pack, const fs::path& target, const std::string& 
 }
 
 std::string tar_of(const Pack& pack) {
-  const fs::path path = fs::temp_directory_path() / ("halo-" + std::to_string(getpid()) + ".tar");
+  const data::TemporaryFolder folder("halo-pack");
+  const fs::path path = folder.path() / "pack.tar";
   write_archive(pack, path, "");
-  std::string bytes = read(path);
-  fs::remove(path);
-  return bytes;
+  return read(path);
 }
 #else
 constexpr const char* kNoArchives =

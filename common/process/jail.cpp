@@ -329,7 +329,7 @@ class Warden {
       }
     } catch (const std::exception& error) {
       outcome.status = 126 << 8;
-      std::snprintf(outcome.reason.data(), outcome.reason.size(), "could not be started: %s",
+      std::snprintf(outcome.reason.data(), outcome.reason.size(), "%s%s", kNotStarted,
                     error.what());
     }
     return outcome;
@@ -433,7 +433,7 @@ class Warden {
       switch (message.kind) {
         case LineMessage::Kind::failed:
           has_failed_ = true;
-          reason_ = "could not be started: " + message.text;
+          reason_ = kNotStarted + message.text;
           break;
         case LineMessage::Kind::filter:
           listener_ = message.listener;
@@ -496,8 +496,8 @@ class Warden {
       // It never came to the program, or was killed before it could tell.
       if (WIFEXITED(status) && WEXITSTATUS(status) != 0) {
         has_failed_ = true;
-        reason_ = "could not be started: bubblewrap ended with status " +
-                  std::to_string(WEXITSTATUS(status));
+        reason_ =
+            kNotStarted + ("bubblewrap ended with status " + std::to_string(WEXITSTATUS(status)));
       }
     }
   }
@@ -521,7 +521,7 @@ class Warden {
     } else if (usage.processor > limits_.processor) {
       reason_ = "took more than " + seconds_in_words(limits_.processor) + " of processor time";
     } else if (wall > limits_.wall) {
-      reason_ = "ran for more than " + seconds_in_words(limits_.wall);
+      reason_ = kTooLong + seconds_in_words(limits_.wall);
     } else {
       look_at_folder(usage.unnamed);
     }
@@ -657,7 +657,7 @@ int run(const JailOptions& options) {
     const std::string line = reason + "\n";
     if (write(report, line.data(), line.size()) < 0) fail(options.report);
   }
-  if (report < 0 && reason.starts_with("could not be started")) {
+  if (report < 0 && reason.starts_with(kNotStarted)) {
     std::fprintf(stderr, "halo-jail: %s\n", reason.c_str());
   }
   end_as(outcome.status);

@@ -8,6 +8,10 @@
 
 namespace halo {
 
+/// How reasons begin that say nothing of the program: see is_machines_fault.
+inline constexpr const char* kTooLong = "ran for more than ";
+inline constexpr const char* kNotStarted = "could not be started: ";
+
 struct JailOptions {
   // By which means.
   std::string bubblewrap;  // its path; empty: not by it

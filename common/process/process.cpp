@@ -13,7 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
-#include <stdexcept>
+#include <system_error>
 
 #include "common/report/row_stream.hpp"
 
@@ -51,8 +51,8 @@ void release_stop_signals() {
   }
 }
 
-std::runtime_error system_error(const char* what) {
-  return std::runtime_error(std::string(what) + ": " + std::strerror(errno));
+std::system_error system_error(const char* what) {
+  return std::system_error(errno, std::generic_category(), what);
 }
 
 struct Pipe {

@@ -35,7 +35,7 @@ class Running {
 
   /// Starts command[0] (looked up on PATH) with the other words as arguments, in this working
   /// directory, with an empty standard input. With a listener it is given a pipe to tell lines.
-  /// Throws std::runtime_error if no process can be made.
+  /// Throws std::system_error if no process can be made.
   explicit Running(const std::vector<std::string>& command, Listener listener = {},
                    Alone alone = Alone::yes);
   /// Ends the program if it still runs.

@@ -1,12 +1,12 @@
 #include "common/process/sandbox.hpp"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
 #include <stdexcept>
 
+#include "common/data/temporary_folder.hpp"
 #include "common/process/jail_options.hpp"
 #include "common/process/process.hpp"
 
@@ -27,29 +27,18 @@ std::string find_bubblewrap() {
 class Canary {
  public:
   Canary() {
-    std::string folder = (fs::temp_directory_path() / "halo-canary-XXXXXX").string();
-    if (mkdtemp(folder.data()) == nullptr) {
-      throw std::runtime_error("cannot make a folder in " + fs::temp_directory_path().string() +
-                               ": set TMPDIR to a folder that can be written");
-    }
-    folder_ = folder;
-    fs::create_directory(folder_ / "closed");
-    fs::permissions(folder_ / "closed", fs::perms::owner_all);
+    fs::create_directory(folder_.path() / "closed");
+    fs::permissions(folder_.path() / "closed", fs::perms::owner_all);
     fs::create_directory(open());
-    fs::permissions(folder_, fs::perms(0711));
+    fs::permissions(folder_.path(), fs::perms(0711));
     std::ofstream(path()) << "nobody reads this\n";
+    fs::permissions(path(), fs::perms(0644));
   }
-  ~Canary() {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-  }
-  Canary(const Canary&) = delete;
-  Canary& operator=(const Canary&) = delete;
-  std::string path() const { return folder_ / "closed" / "canary"; }
-  std::string open() const { return folder_ / "open"; }
+  std::string path() const { return folder_.path() / "closed" / "canary"; }
+  std::string open() const { return folder_.path() / "open"; }
 
  private:
-  fs::path folder_;
+  data::TemporaryFolder folder_{"halo-canary"};
 };
 
 }  // namespace
@@ -117,7 +106,7 @@ bool Sandbox::works(const std::vector<std::string>& secrets, const std::string& 
   Confinement trial;
   trial.readable = {jail_.parent_path().parent_path().string()};
   trial.folder = folder;
-  trial.limits.wall = 10;
+  trial.limits.wall = 600;
   std::vector<std::string> command = {jail_.string(), "--try", folder};
   if (level_ != SandboxLevel::limits) {
     command.insert(command.end(), secrets.begin(), secrets.end());
@@ -186,6 +175,10 @@ std::string reason_in_report(const std::string& report) {
   std::string line;
   std::getline(file, line);
   return line;
+}
+
+bool is_machines_fault(const std::string& reason) {
+  return reason.starts_with(kTooLong) || reason.starts_with(kNotStarted);
 }
 
 }  // namespace halo

@@ -21,7 +21,7 @@ SandboxLevel parse_sandbox_level(const std::string& word);
 
 /// What a program and all that it starts may take together. Beyond it everything is ended.
 struct SandboxLimits {
-  double wall = 120;                     // seconds
+  double wall = 7200;  // seconds; what takes so long has had no processor, and is judged by nobody
   double processor = 240;                // seconds
   std::uint64_t memory = 2'000'000'000;  // bytes in use; reserved addresses cost nothing
   std::uint64_t file = 64'000'000;       // bytes of one file
@@ -47,7 +47,7 @@ class Sandbox {
  public:
   /// Finds by trying the strongest level up to `most` that works here. `jail` is the program halo-jail. From
   /// `confined` on a program reads none of the `secrets`, files or folders. Throws std::runtime_error, one line,
-  /// if not even limits work.
+  /// if not even limits work, and data::NotWritten.
   explicit Sandbox(std::filesystem::path jail, SandboxLevel most = SandboxLevel::namespaces,
                    const std::vector<std::string>& secrets = {});
 
@@ -81,5 +81,8 @@ std::vector<std::string> confined(const std::vector<std::string>& words, const C
                                   const std::vector<std::string>& command);
 /// What stands in a report, to be put behind "it ": "took more than 2 GB of memory". Empty: it ended by itself.
 std::string reason_in_report(const std::string& report);
+/// Whether such a reason is the machine's, and says nothing of the program: it could not be started, or it had no
+/// processor for too long.
+bool is_machines_fault(const std::string& reason);
 
 }  // namespace halo

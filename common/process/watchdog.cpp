@@ -44,9 +44,9 @@ void for_each_name(const std::string& folder, See see) {
 
 std::string folder_of(pid_t process) { return "/proc/" + std::to_string(process); }
 
-// The fields of /proc/N/stat behind the name, which may hold anything; the first is the state.
-std::vector<std::string> stat_fields(pid_t process) {
-  const std::string text = text_of(folder_of(process) + "/stat");
+// The fields of a stat file of /proc behind the name, which may hold anything; the first is the state.
+std::vector<std::string> stat_fields(const std::string& folder) {
+  const std::string text = text_of(folder + "/stat");
   std::vector<std::string> fields;
   const std::size_t name_end = text.rfind(')');
   if (name_end == std::string::npos) return fields;
@@ -57,6 +57,19 @@ std::vector<std::string> stat_fields(pid_t process) {
     at = end + 1;
   }
   return fields;
+}
+
+std::vector<std::string> stat_fields(pid_t process) { return stat_fields(folder_of(process)); }
+
+// Processor seconds in the fields from `first` to before `last`: 11 and 12 are its own, 13 and 14 those of its children that
+// have ended.
+double seconds_in(const std::vector<std::string>& fields, std::size_t first, std::size_t last) {
+  static const auto ticks = static_cast<double>(sysconf(_SC_CLK_TCK));
+  double seconds = 0;
+  for (std::size_t field = first; field < std::min(last, fields.size()); ++field) {
+    seconds += std::atof(fields[field].c_str()) / ticks;
+  }
+  return seconds;
 }
 
 void add_children(pid_t process, std::vector<pid_t>& below) {
@@ -108,7 +121,6 @@ std::vector<pid_t> processes_below(pid_t process) {
 }
 
 Usage usage_of(const std::vector<pid_t>& processes) {
-  static const auto ticks = static_cast<double>(sysconf(_SC_CLK_TCK));
   Usage usage;
   std::set<std::pair<dev_t, ino_t>> seen;
   for (const pid_t process : processes) {
@@ -116,12 +128,7 @@ Usage usage_of(const std::vector<pid_t>& processes) {
     const std::uint64_t own = number_behind(status, "\nRssAnon:") * 1024;
     const std::uint64_t shared = number_behind(status, "\nRssShmem:") * 1024;
     usage.threads += static_cast<int>(number_behind(status, "\nThreads:"));
-    const std::vector<std::string> fields = stat_fields(process);
-    if (fields.size() > 14) {
-      // Its own, and that of its children that have ended.
-      for (int field = 11; field < 15; ++field)
-        usage.processor += std::atof(fields[field].c_str()) / ticks;
-    }
+    usage.processor += seconds_in(stat_fields(process), 11, 15);
     // Files that are only in memory, mapped or not, and those that are named nowhere.
     std::uint64_t in_memory = 0;
     const std::string files = folder_of(process) + "/fd";
@@ -161,6 +168,25 @@ FolderUsage usage_of_folder(const std::string& folder, std::uint64_t most) {
     });
   }
   return usage;
+}
+
+Activity activity_of(const std::vector<pid_t>& processes) {
+  Activity activity;
+  bool any_awake = false;
+  for (const pid_t process : processes) {
+    const std::string name = text_of(folder_of(process) + "/comm");
+    if (name == "halo-jail\n" || name == "bwrap\n") continue;
+    activity.processor += seconds_in(stat_fields(process), 11, 15);
+    const std::string tasks = folder_of(process) + "/task";
+    for_each_name(tasks, [&](const std::string& task) {
+      const std::vector<std::string> fields = stat_fields(tasks + "/" + task);
+      if (fields.empty() || fields[0] == "Z" || fields[0] == "X") return;
+      activity.threads[static_cast<pid_t>(std::atoi(task.c_str()))] = seconds_in(fields, 11, 13);
+      any_awake = any_awake || fields[0] != "S";
+    });
+  }
+  activity.sleeps = !any_awake && !activity.threads.empty();
+  return activity;
 }
 
 }  // namespace halo

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -30,5 +31,14 @@ struct FolderUsage {
 };
 /// Of all that lies in it; `most` files are looked at.
 FolderUsage usage_of_folder(const std::string& folder, std::uint64_t most);
+
+/// What the threads of some processes do, for Patience.
+struct Activity {
+  std::map<pid_t, double> threads;  // processor seconds of each that is there
+  double processor = 0;             // of all, also those that have ended
+  bool sleeps = false;              // none runs, waits for a processor, or for a disk
+};
+/// Of these processes but those of the sandbox itself, which look round all the time.
+Activity activity_of(const std::vector<pid_t>& processes);
 
 }  // namespace halo

@@ -16,6 +16,9 @@ namespace halo {
 // traffic EQUAL, DIFFERS, NOT RUN; time MEASURED, FAIL, NOT RUN.
 enum class Outcome { good, bad, not_run };
 
+/// The reason of what was not run begins so where the machine was at fault: of the program nothing is known.
+inline constexpr const char* kNoVerdict = "no verdict: ";
+
 // What is known of a check that failed, beside its reason. All of it is for people, and what is not
 // known is empty.
 struct Diagnosis {

@@ -2,17 +2,21 @@
 // leaves behind: its output file, its exit status, its words, and the simulator's report.
 #include "common/exercise/check.hpp"
 
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <mutex>
 #include <optional>
 #include <sstream>
 #include <stdexcept>
@@ -21,7 +25,9 @@
 #include "common/conv/accuracy.hpp"
 #include "common/conv/inputs.hpp"
 #include "common/conv/sectors.hpp"
+#include "common/data/temporary_folder.hpp"
 #include "common/json/json.hpp"
+#include "common/process/patience.hpp"
 #include "common/process/sandbox.hpp"
 #include "common/report/command_line.hpp"
 #include "common/report/table.hpp"
@@ -35,7 +41,7 @@ namespace fs = std::filesystem;
 constexpr const char* kName = "00_first_program";
 // A program without an error makes about ten calls. Those beyond are not looked at.
 constexpr int kMostCalls = 60;
-constexpr int kPatience = 20;  // seconds
+constexpr int kPatience = 20;  // seconds, as Patience counts them
 // A program that has to be ended so often takes too long with everything.
 constexpr int kMostEndless = 2;
 
@@ -69,8 +75,7 @@ struct Ended {
   std::string environment;
   int status = -1;
   int signal = 0;
-  bool is_silent = false;           // it was ended, after kPatience
-  std::string reason;               // why the sandbox ended it
+  std::string reason;               // why it was ended
   std::vector<std::string> errors;  // lines on stderr but the simulator's own
   std::string failed;               // the call that SIMT_FAIL made fail
   std::optional<std::string> output;
@@ -78,7 +83,6 @@ struct Ended {
 
   std::string how() const {
     if (!reason.empty()) return reason;
-    if (is_silent) return "gave no sign of life for " + std::to_string(kPatience) + " s";
     if (signal != 0) return "ended by signal " + std::to_string(signal);
     return "ended with status " + std::to_string(status);
   }
@@ -115,21 +119,13 @@ class Programs {
       throw std::runtime_error("cannot run " + program);
     }
     is_simulated_ = text_of(program_).find("SIMT_REPORT") != std::string::npos;
-    std::string path = (fs::temp_directory_path() / "halo-XXXXXX").string();
-    if (mkdtemp(path.data()) == nullptr)
-      throw std::runtime_error("cannot make a folder in " + path);
-    folder_ = path;
     // The program is perhaps another user, who comes through here to its own folder.
-    if (is_confined()) fs::permissions(folder_, fs::perms(0711));
+    if (is_confined()) fs::permissions(folder_.path(), fs::perms(0711));
   }
-  ~Programs() {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-  }
-  Programs(const Programs&) = delete;
-  Programs& operator=(const Programs&) = delete;
 
   bool is_simulated() const { return is_simulated_; }
+  // Why no run is a verdict: the machine hindered one. Empty: none.
+  const std::string& hindrance() const { return hindrance_; }
   const std::string& source() const { return source_; }
 
   // Runs the program once with each of these, as many at a time as there are processors.
@@ -148,7 +144,7 @@ class Programs {
   }
 
   Ended run(const Call& asked) {
-    const fs::path folder = folder_ / std::to_string(++runs_);
+    const fs::path folder = folder_.path() / std::to_string(++runs_);
     fs::create_directory(folder);
     // What is in the folder is the program's; what is beside it is not.
     const fs::path output = folder / "output", report = folder / "report",
@@ -172,25 +168,16 @@ class Programs {
       ended.call += " " + (word.empty() ? "\"\"" : word);
     }
     words = confined(sandbox_words(), {reason, {}, folder, settings}, words);
-    std::string command = "timeout " + std::to_string(kPatience);
+    std::string command = "exec env";
     if (!is_confined()) {
-      command = "env";
       for (const std::string& setting : settings) command += " " + shell_word(setting);
-      command += " timeout " + std::to_string(kPatience);
     }
     for (const std::string& word : words) command += " " + shell_word(word);
     command += " </dev/null >/dev/null 2>" + shell_word(errors);
-    const int status = std::system(command.c_str());
-    if (WIFEXITED(status)) {
-      ended.status = WEXITSTATUS(status);
-      ended.is_silent = ended.status == 124;
-      // The shell's way to tell a signal.
-      if (ended.status > 128) ended.signal = ended.status - 128;
-    } else {
-      ended.signal = WTERMSIG(status);
-    }
-    if (is_confined()) ended.reason = reason_in_report(reason);
-    if (ended.is_silent || !ended.reason.empty()) ++endless_;
+    wait_for(command, ended);
+    if (is_confined() && ended.reason.empty()) ended.reason = reason_in_report(reason);
+    if (is_machines_fault(ended.reason)) hinder("the program " + ended.reason);
+    if (!ended.reason.empty()) ++endless_;
     for (const std::string& line : lines_of(text_of(errors))) {
       if (!line.starts_with("simt: ")) {
         ended.errors.push_back(line);
@@ -217,9 +204,48 @@ class Programs {
  private:
   static bool is_confined() { return !sandbox_words().empty(); }
 
+  // Until it ends, or is ended with all that it has started.
+  void wait_for(const std::string& command, Ended& ended) {
+    const pid_t child = fork();
+    if (child < 0) return hinder("cannot start a process");
+    if (child == 0) {
+      setpgid(0, 0);
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+      _exit(127);
+    }
+    setpgid(child, child);
+    Patience patience(child, kPatience);
+    int status = 0;
+    while (waitpid(child, &status, WNOHANG) == 0) {
+      const Patience::Lost lost = patience.look();
+      if (lost != Patience::Lost::not_yet) {
+        ended.reason = patience.words(lost);
+        if (lost == Patience::Lost::waited) hinder("the program " + ended.reason);
+        kill(-child, SIGKILL);
+        while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+        }
+        break;
+      }
+      usleep(1000);
+    }
+    if (WIFSIGNALED(status)) {
+      ended.signal = WTERMSIG(status);
+    } else {
+      ended.status = WEXITSTATUS(status);
+    }
+  }
+
+  void hinder(const std::string& why) {
+    const std::lock_guard lock(hindering_);
+    if (hindrance_.empty()) hindrance_ = why;
+  }
+
+  std::mutex hindering_;
+  std::string hindrance_;
   std::string program_;
   std::string source_;
-  fs::path folder_;
+  data::TemporaryFolder folder_{"halo-program"};
   std::atomic<int> runs_{0};
   std::atomic<int> endless_{0};  // runs that somebody had to end
   bool is_simulated_ = false;
@@ -266,7 +292,7 @@ Judged is_refused(const Ended& ended, std::optional<int> status) {
   const auto wrong = [&](const std::string& what) {
     return Judged{false, ended.call + ": " + what};
   };
-  if (ended.signal != 0 || ended.is_silent) return wrong("it " + ended.how());
+  if (ended.signal != 0 || !ended.reason.empty()) return wrong("it " + ended.how());
   if (status ? ended.status != *status : ended.status == 0) {
     return wrong("it ended with status " + std::to_string(ended.status) + ", should be " +
                  (status ? std::to_string(*status) : "another than 0"));
@@ -350,7 +376,8 @@ Problem drawn(std::uint64_t random) {
 
 // Why this run is not right, without a word of its problem; empty: it is.
 std::string general_fault(const Problem& problem, const Ended& ended) {
-  if (ended.is_silent) return "the program gave no sign of life";
+  if (!ended.reason.empty())
+    return "the program was ended: it took too much, or gave no sign of life";
   if (ended.signal != 0) return "the program was ended by a signal";
   if (ended.status != 0) return "the program ended with an error";
   if (!ended.output) return "the program wrote no output";
@@ -381,6 +408,7 @@ class ProgramExaminer final : public Examiner {
     return is_there ? "" : "no GPU: its driver is not there";
   }
   std::string time() override { return {}; }
+  std::string hindrance() const override { return programs_.hindrance(); }
   int debug(const DebugOptions& options) override {
     std::fprintf(stderr,
                  "a whole program needs no help to be debugged: gdb --args %s 257 2 OUTPUT\n",
@@ -410,11 +438,6 @@ class ProgramExaminer final : public Examiner {
   Verdict right_hidden(const HiddenCase& hidden) {
     std::vector<Problem> problems;
     for (const std::vector<long long>& numbers : hidden.problems) {
-      if (numbers.empty() || numbers.size() > 2 || numbers[0] < 1 || numbers[0] > kLongest) {
-        throw std::runtime_error(std::string("a hidden problem of ") + kName +
-                                 " is a length of 1 to " + with_commas(kLongest) +
-                                 ", and perhaps a");
-      }
       problems.push_back(
           {static_cast<int>(numbers[0]), numbers.size() > 1 ? std::to_string(numbers[1]) : "2"});
     }
@@ -650,6 +673,15 @@ Verdict ProgramExaminer::judge(std::size_t number) { return cases().at(number).j
 std::unique_ptr<Examiner> make_examiner(const std::string& program, const std::string& source,
                                         std::uint64_t seed) {
   return std::make_unique<ProgramExaminer>(program, source, seed);
+}
+
+void require_possible(const HiddenCase& hidden) {
+  for (const std::vector<long long>& numbers : hidden.problems) {
+    if (!numbers.empty() && numbers.size() <= 2 && numbers[0] >= 1 && numbers[0] <= kLongest)
+      continue;
+    throw std::runtime_error(std::string("a hidden problem of ") + kName + " is a length of 1 to " +
+                             with_commas(kLongest) + ", and perhaps a");
+  }
 }
 
 Description describe() {

@@ -179,6 +179,27 @@ TEST_CASE_METHOD(TryFixture, "try: compile errors are shown with their lines, an
       CHECK_THAT(none.err, contains(said));
     }
   }
+  SECTION("one that this machine has no room for is no verdict on the file") {
+    for (const char* said :
+         {"<built-in>: fatal error: when writing output to x.ii: No space left on device",
+          "g++: fatal error: Killed signal terminated program cc1plus",
+          "simcc: cannot make a temporary folder in /nope: No such file or directory"}) {
+      course.set_compiler(std::string("echo '") + said + "' >&2; exit 1");
+      const Ended none = course.halo({"try", "04"});
+      CAPTURE(said, none.err);
+      require_one_line(none, 74);
+      CHECK_THAT(none.err, contains("no verdict: ") && contains(said));
+    }
+    // What a file says itself is its own.
+    course.set_compiler("echo \"$1:1:2: error: #error No space left on device\" >&2; exit 1");
+    CHECK(course.halo({"try", "04"}).status == 2);
+  }
+  SECTION("of an assembler's lines its errors are told") {
+    course.set_compiler(
+        "echo 'x.s:2826: Warning: dwarf line number ignored' >&2\n"
+        "echo 'x.s:30: Error: file not found: /nowhere' >&2; exit 1");
+    CHECK_THAT(course.halo({"try", "04"}).err, contains("Error: file not found"));
+  }
   SECTION("an endless one is ended with all that it started") {
     course.set_compiler("sleep 60 & echo $! > '" + (course.build.path() / "pid").string() +
                         "'; wait");
@@ -248,6 +269,16 @@ TEST_CASE_METHOD(TryFixture, "try: a check that is silent for too long is ended 
   require_one_line(ended, 1);
   CHECK_THAT(ended.err, contains("gave no sign of life for 1 s"));
   CHECK_FALSE(is_running(read_file(course.build.path() / "pid")));
+}
+
+TEST_CASE_METHOD(TryFixture,
+                 "try: where the machine hinders a check there is no verdict, and status 74") {
+  course.set_check(kTile, "cat '" + course.told("wrong", wrong_marks(kTile)).string() +
+                              "' >&3; echo 'it had no processor' >&2; exit 74");
+  const Ended ended = course.halo({"try", "04"});
+  require_one_line(ended, 74);
+  CHECK_THAT(ended.err, contains("no verdict: it had no processor"));
+  CHECK_FALSE(fs::exists(course.progress()));
 }
 
 TEST_CASE_METHOD(TryFixture, "try: what cannot be run here is one line and status 77") {

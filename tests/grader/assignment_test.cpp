@@ -88,6 +88,8 @@ TEST_CASE("a fault of an assignment is one line that names it") {
              contains("\"memory\" is not above 0"));
   CHECK_THAT(refusal(with_case(R"({"name": "b", "points": 0, "draw": 1})")),
              contains("hidden case \"b\": its points are not above 0"));
+  CHECK_THAT(refusal(with_case(R"({"name": "b", "points": 1e9, "draw": 1})")),
+             contains("hidden case \"b\": its points are not above 0 and at most 1000"));
   CHECK_THAT(refusal(with_case(R"({"name": "b", "points": 5})")), contains("it has no problems"));
   CHECK_THAT(refusal(with_case(R"({"name": "b", "points": 5, "draw": 1000})")),
              contains("\"draw\" is not 0 to 100"));

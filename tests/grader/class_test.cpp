@@ -175,6 +175,19 @@ TEST_CASE("A grader that crashes or says nothing costs its own submission only")
   CHECK(all.rows()["crash"]["points"] == "10");
 }
 
+TEST_CASE("A grader that was hindered says why, and is asked again in the next run") {
+  Class all;
+  all.add("ada.cu", grade_text("ada", {}, std::string(kNotFinished) + ": no verdict: no room"));
+  all.script = "cp \"$1\" \"$3\"; exit 74";
+  CHECK(all.grade().errors == 1);
+  all.write();
+  CHECK(all.rows()["ada"]["status"] == "error");
+  CHECK(all.rows()["ada"]["points"] == "");
+  CHECK_THAT(all.rows()["ada"]["message"], contains("no room"));
+  const ClassRound again = all.grade();
+  CHECK(again.kept == 0);
+}
+
 TEST_CASE("A grader that hangs is ended") {
   Class all;
   all.limit = 1;

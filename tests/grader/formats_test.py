@@ -75,7 +75,7 @@ def run(of, *words):
 
 def text_of(of, *words):
     done = run(of, *words)
-    if done.returncode not in (0, 1) or done.stderr:
+    if done.returncode not in (0, 1, 2 if of["error"] else 0) or done.stderr:
         raise AssertionError(f"{words}: {done.returncode} {done.stderr}")
     return done.stdout.decode("utf-8")  # throws for what is none
 
@@ -401,6 +401,12 @@ class Others(unittest.TestCase):
                 good = name in ("FULL", "NO_POINTS")
                 self.assertEqual(run(of, "github").returncode, 0 if good else 1)
                 self.assertEqual(run(of, "gradescope").returncode, 0)
+
+    def test_people_hear_by_the_exit_code_that_nothing_was_graded(self):
+        for name, of in KINDS.items():
+            for words in ("text", "json", "junit"):
+                with self.subTest(grade=name, format=words):
+                    self.assertEqual(run(of, words).returncode, 2 if of["error"] else 0)
 
     def test_junit_tells_failures_errors_and_what_was_not_run_apart(self):
         root = junit(text_of(PARTIAL, "junit"))

@@ -92,6 +92,22 @@ class Classes(unittest.TestCase):
         self.assertEqual([file.name for file in first.parent.iterdir()], [first.name])
         self.assertIn("2 graded now, 1 kept", self.grade("out"))
 
+    def test_a_class_is_not_begun_where_a_right_file_has_no_grade(self):
+        self.hand_in("ada")
+        small = self.folder / "small"
+        small.mkdir()
+        within = ["unshare", "--map-root-user", "--mount", "sh", "-c",
+                  'mount -t tmpfs -o size=200k none "$0" && TMPDIR="$0" exec "$@"', small]
+        if subprocess.run([*within, "true"], capture_output=True).returncode != 0:
+            self.skipTest("no mount of one's own here")
+        words = command("--class", self.submissions, "--exercise", "04", "--results", self.folder / "out",
+                        "--sandbox", "limits")
+        done = subprocess.run([*within, *words], capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stdout), (74, ""), done)
+        self.assertRegex(done.stderr, "halo: no submission was graded: solutions/04.*No space left on device")
+        self.assertEqual(list((self.folder / "out" / "grades").iterdir()), [])
+        self.assertIn("1 graded now, 0 kept", self.grade("out", "--sandbox", "limits"))
+
     def test_results_among_the_submissions_are_no_submission(self):
         self.hand_in("ada")
         for expected in ("1 graded now, 0 kept", "0 graded now, 1 kept"):

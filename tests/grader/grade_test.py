@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -21,16 +22,25 @@ WRONG = text_of(source_of(EXERCISE, "wrong_small_tile"))
 halo = build = None
 
 
-def grade(*words, status=0):
+def run_halo(*words, before=(), prepare=None, **environment):
+    """`halo` as it ends behind the words `before`, in a process that has first done `prepare`."""
+    return subprocess.run([*before, halo, "--build", build, *map(str, words)], capture_output=True, text=True,
+                          preexec_fn=prepare, env={**os.environ, "NO_COLOR": "1", "COLUMNS": "120", **environment})
+
+
+def grade(*words, status=0, **how):
     """What `halo grade` says, and that it ends so."""
-    done = subprocess.run([halo, "--build", build, "grade", *map(str, words)], capture_output=True, text=True,
-                          env={**os.environ, "NO_COLOR": "1", "COLUMNS": "120"})
+    done = run_halo("grade", *words, **how)
     assert done.returncode == status, (words, done.returncode, done.stdout, done.stderr)
     return done.stdout if status == 0 else done.stderr
 
 
-def json_grade(*words):
-    return json.loads(grade(*words, "--format", "json"))
+def few_addresses():
+    resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
+
+
+def json_grade(*words, **how):
+    return json.loads(grade(*words, "--format", "json", **how))
 
 
 def without_seconds(value):
@@ -136,10 +146,94 @@ class Grades(unittest.TestCase):
         self.assertGreater(json.loads(output.read_text())["points"], 0)
         # What makes a grader end before its end leaves the first one: no points, and an error.
         (self.folder / "empty").mkdir()
-        grade(self.folder / "empty", "--format", "json", "--output", output)
+        grade(self.folder / "empty", "--format", "json", "--output", output, status=2)
         result = json.loads(output.read_text())
         self.assertEqual(result["points"], 0)
         self.assertIn("no file of an exercise", result["error"])
+
+    def test_what_is_not_graded_is_no_good_end(self):
+        for submission in (ROOT / "README.md", pathlib.Path("/dev/null")):
+            for how in ((), ("--format", "json")):
+                with self.subTest(submission=submission, how=how):
+                    done = run_halo("grade", submission, *how)
+                    self.assertEqual(done.returncode, 2, done)
+                    self.assertIn("not graded: ", done.stderr if how else done.stdout)
+        # A platform's scripts take a status for a fault of the grader's.
+        grade(ROOT / "README.md", "--format", "gradescope")
+
+    def test_hidden_cases_that_no_program_could_be_given_are_refused_before_anything_is_graded(self):
+        assignment = self.folder / "week.json"
+        file = self.submission(ROOT / "solutions" / EXERCISE / FILE)
+        for hidden, says in [
+            ({"problems": [[-1, 3, 32]]}, "n -1"),
+            ({"problems": [[100, 3]]}, "2 numbers, should have 3"),
+            ({"problems": [[100, 3, 0]]}, "threads 0"),
+            ({"problems": [[100, 3, 32]], "points": 1e9}, "at most 1000"),
+            ({"problems": [[100, 3, 32]], "points": -1}, "above 0"),
+        ]:
+            with self.subTest(hidden=hidden):
+                assignment.write_text(json.dumps({"exercises": [
+                    {"name": EXERCISE, "hidden": [{"name": "h", "points": 5, **hidden}]}]}))
+                said = grade(file, "--assignment", assignment, status=2)
+                self.assertIn(says, said)
+                self.assertIn("week.json", said)
+                self.assertEqual(said.count("\n"), 1, said)
+
+    def test_a_file_may_use_the_language_that_a_gpu_compiles(self):
+        text = (ROOT / "solutions" / EXERCISE / FILE).read_text()
+        text = text.replace("#include <cuda_runtime.h>", "#include <cuda_runtime.h>\n\n#include <concepts>")
+        text += "\ntemplate <std::floating_point T>\nconstexpr T twice(T value) {\n  return 2 * value;\n}\n"
+        text += "static_assert(twice(2.0f) == 4.0f);\n"
+        exercise = json_grade(self.submission(text))["exercises"][0]
+        self.assertEqual(exercise["refusal"], "")
+        self.assertEqual(exercise["points"], exercise["most"] - 10)  # nothing was predicted
+
+    def test_a_program_that_ends_before_main_is_blamed_for_it(self):
+        text = (ROOT / "solutions" / EXERCISE / FILE).read_text()
+        text += "\nstatic const int early = [] { throw 1; return 0; }();\n"
+        refusal = json_grade(self.submission(text))["exercises"][0]["refusal"]
+        self.assertIn("cannot be judged: the exercise's program is gone", refusal)
+        self.assertIn("before main", refusal)
+
+    def test_an_array_that_is_too_large_is_told_in_words(self):
+        text = (ROOT / "solutions" / EXERCISE / FILE).read_text()
+        text += "\nstatic char large[4LL << 40];\nchar* begin_of_large() { return large; }\n"
+        self.assertIn("the program is too large", json_grade(self.submission(text))["exercises"][0]["refusal"])
+
+    def test_whatever_umask_the_grader_has_a_grade_is_the_same(self):
+        file = self.submission(ROOT / "solutions" / EXERCISE / FILE)
+        usual = json_grade(file)
+        self.assertEqual(without_seconds(json_grade(file, prepare=lambda: os.umask(0o077))), without_seconds(usual))
+
+    def hindered(self, says, words=(), **how):
+        """No verdict, which is no grade, and says why: in one line and in the result."""
+        file = self.submission(ROOT / "solutions" / EXERCISE / FILE)
+        output = self.folder / "results.json"
+        said = grade(file, "--format", "json", "--output", output, *words, status=74, **how)
+        self.assertIn(says, said)
+        self.assertEqual(said.count("\n"), 1, said)
+        result = json.loads(output.read_text())
+        self.assertTrue(result["error"].startswith("the grader did not finish: "), result["error"])
+        self.assertIn(says, result["error"])
+        self.assertEqual((result["points"], result["exercises"]), (0, []))
+
+    def test_without_a_folder_for_its_files_there_is_no_verdict(self):
+        self.hindered("set TMPDIR to a folder", TMPDIR="/nope")
+
+    def test_without_addresses_there_is_no_verdict(self):
+        self.hindered("ulimit -v unlimited", prepare=few_addresses)
+        done = run_halo("try", "04", "--no-ask", prepare=few_addresses)
+        self.assertEqual((done.returncode, done.stdout), (74, ""), done)
+        self.assertIn("ulimit -v unlimited", done.stderr)
+
+    def test_on_a_full_disk_there_is_no_verdict(self):
+        small = self.folder / "small"
+        small.mkdir()
+        within = ["unshare", "--map-root-user", "--mount", "sh", "-c",
+                  'mount -t tmpfs -o size=200k none "$0" && TMPDIR="$0" exec "$@"', small]
+        if subprocess.run([*within, "true"], capture_output=True).returncode != 0:
+            self.skipTest("no mount of one's own here")
+        self.hindered("No space left on device", before=within, words=("--sandbox", "limits"))
 
     def test_wrong_use_is_one_line(self):
         file = self.submission(ROOT / "solutions" / EXERCISE / FILE)

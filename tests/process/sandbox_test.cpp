@@ -19,6 +19,7 @@
 #include <optional>
 #include <thread>
 
+#include "common/process/patience.hpp"
 #include "common/process/process.hpp"
 #include "tests/catch.hpp"
 
@@ -183,6 +184,40 @@ AT_EACH_LEVEL("a program that sleeps is ended after its time") {
   CHECK(slept.ended.signal == SIGKILL);
   CHECK(slept.reason == "ran for more than 0.3 s");
   CHECK(slept.seconds < 5);
+}
+
+// What becomes of waiting for a program that says nothing.
+Patience::Lost outcome_of(const Patience& begun, Running& program) {
+  Patience patience = begun;
+  auto lost = Patience::Lost::not_yet;
+  while (lost == Patience::Lost::not_yet && !program.has_ended()) {
+    watch({&program});
+    lost = patience.look();
+  }
+  return lost;
+}
+
+TEST_CASE("of a silent program what it does decides, and not the clock") {
+  using Lost = Patience::Lost;
+  Running spins({HALO_HOSTILE, "spin"});
+  CHECK(outcome_of({spins.process(), 0.3}, spins) == Lost::computes);
+  Running sleeps({HALO_HOSTILE, "sleep"});
+  CHECK(outcome_of({sleeps.process(), 0.3}, sleeps) == Lost::sleeps);
+  // One that is given no processor does neither.
+  Running waits({HALO_HOSTILE, "spin"});
+  kill(waits.process(), SIGSTOP);
+  CHECK(outcome_of({waits.process(), 0.1, 2}, waits) == Lost::waited);
+  kill(waits.process(), SIGCONT);
+  const Sandbox& here = sandbox<Limits>();
+  Running inside(confined(here.words(confinement()), {}, {HALO_HOSTILE, "sleep"}));
+  CHECK(outcome_of({inside.process(), 0.3}, inside) == Lost::sleeps);
+}
+
+TEST_CASE("time by the clock says nothing of a program, and what it took does") {
+  CHECK(is_machines_fault("ran for more than 7200 s"));
+  CHECK(is_machines_fault("could not be started: no process"));
+  CHECK_FALSE(is_machines_fault("took more than 20 s of processor time"));
+  CHECK_FALSE(is_machines_fault(""));
 }
 
 AT_EACH_LEVEL("watching a program costs little") {

@@ -1,4 +1,4 @@
-// Attack: never ends. Told: ran for more than
+// Attack: never ends. Told: took more than
 #include <cuda_runtime.h>
 
 int main(int argc, char** argv) {

@@ -1,4 +1,4 @@
-// Attack: never ends its launch. Told: ran for more than
+// Attack: never ends its launch. Told: took more than
 #include <cuda_runtime.h>
 
 #include "common/exercise/exercise.h"

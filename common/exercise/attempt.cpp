@@ -651,7 +651,7 @@ void prepare_exercise(const BuildFolder& build, const Exercise& exercise,
   const fs::path check = check_of(build, exercise);
   if (!build.makes(check)) {
     throw CannotRun("this build has no check of " + exercise.name +
-                    ": checks need Catch2 (./halo try sets it up)");
+                    ": exercises/meson.build names those that it has");
   }
   std::vector<fs::path> needs = {build.path() / "common" / "exercise" /
                                  ("libexercise-" + backend + ".a")};

@@ -38,7 +38,7 @@ constexpr const char* usage =
     "  report FILE    a results file as a table, as Markdown, as CSV or as a page of charts\n"
     "  trace WHAT     see a kernel's memory accesses: a page of its lines, lanes, sectors and "
     "banks\n"
-    "  test [SUITE]   run the tests, one suite, or one stage's tests\n"
+    "  test [WHAT]    a sample of all tests, or all of a suite or a stage; --all: every test\n"
     "\n"
     "  try [NN]       judge your file of an exercise: numbers, hazards, budget, points\n"
     "  watch [NN]     the same on each save, exercise after exercise\n"
@@ -371,9 +371,10 @@ int command_report(int argc, const char* const* argv) {
 
 int command_test(const Global& global, int argc, const char* const* argv) {
   TestOptions options;
-  CommandLine line("Runs the tests, one suite, or one stage's tests.",
+  CommandLine line("Runs the tests: a sample of each room's, all, or all of one suite or stage.",
                    "The last line is `N passed, N failed`; what was not run is listed before it.");
   line.positional("what", options.what, "a suite (simt, conv, cli, ...) or a stage's number");
+  line.flag("--all", options.all, "every test there is: before a change ends");
   line.option("--on", "sim|gpu", options.on, "only the tests for the simulator, or for a GPU");
   line.option("--color", "WHEN", options.color, "auto, always or never");
   if (!line.parse(argc, argv)) return 0;

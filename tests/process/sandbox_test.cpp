@@ -12,10 +12,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <optional>
+#include <thread>
 
 #include "common/process/process.hpp"
 #include "tests/catch.hpp"
@@ -334,8 +336,13 @@ AT_EACH_LEVEL("nothing outlives a halo-jail that is killed") {
                     {}, Running::Alone::no);
     while (!program.has_ended() && program.ended().out.empty()) watch({&program});
     REQUIRE(program.ended().out == "here\n");
+    // Its daemon looks at what is used twenty times a second, and must know of this end behind that too.
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
     program.end();
-    while (!program.has_ended()) watch({&program});
+    test::wait_until("all who could write have ended", [&] {
+      watch({&program});
+      return program.has_ended();
+    });
     CHECK(program.ended().signal == SIGKILL);
   }
   wait_until_empty(folder);

@@ -14,9 +14,12 @@
 #include <catch2/reporters/catch_reporter_registrars.hpp>
 #endif
 
+#include <signal.h>
+
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
 #include <random>
 #include <string>
@@ -107,6 +110,9 @@ void wait_until(const std::string& what, const std::function<bool()>& condition)
   while (!condition()) {
     if (std::chrono::steady_clock::now() - start > kPatience) {
       std::cout << "no verdict: " << run.current << ": waited in vain until " << what << std::endl;
+      // This may be within an assertion, so nothing is thrown, and what was started has to be told.
+      std::ifstream children("/proc/thread-self/children");
+      for (pid_t child = 0; children >> child;) kill(child, SIGTERM);
       std::_Exit(75);
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(5));

@@ -14,6 +14,7 @@
 #endif
 
 #include <cstdint>
+#include <functional>
 #include <stdexcept>
 #include <string>
 
@@ -29,6 +30,11 @@ using ::Approx;
 /// it fails. The reason is printed at the end: `NOT RUN: <test case>: <reason>`. Call it from the
 /// thread that runs the test, and not inside an assertion.
 [[noreturn]] void skip(const std::string& reason);
+
+/// Waits until the condition holds, which is asked every few milliseconds. No test judges by the clock, so one that has
+/// waited for five minutes says neither passed nor failed: the program prints `no verdict: waited in vain until
+/// <what>` and ends with status 75, which `halo test` knows.
+void wait_until(const std::string& what, const std::function<bool()>& condition);
 
 /// What main() does, unless a test program has one of its own: runs the cases that the arguments choose, and
 /// returns the exit status.

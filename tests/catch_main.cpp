@@ -1,6 +1,7 @@
 // What main() of every test program does, compiled once. It gives Catch2 2 and 3 one contract:
 //   exit 0    every case passed, or some were skipped and the rest passed
 //   exit 1    a case failed, or none ran, or a case asserted nothing
+//   exit 75   no verdict: one waited in vain (wait_until)
 //   exit 77   all were skipped
 // and the last line on stdout is `cases: N passed, N failed, N skipped`.
 #define CATCH_CONFIG_RUNNER
@@ -13,11 +14,16 @@
 #include <catch2/reporters/catch_reporter_registrars.hpp>
 #endif
 
+#include <signal.h>
+
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
 #include <random>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -96,6 +102,21 @@ void skip(const std::string& reason) {
   throw Catch::TestFailureException();
 #endif
   std::abort();  // not reached: both of the above throw
+}
+
+void wait_until(const std::string& what, const std::function<bool()>& condition) {
+  constexpr std::chrono::minutes kPatience(5);
+  const auto start = std::chrono::steady_clock::now();
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() - start > kPatience) {
+      std::cout << "no verdict: " << run.current << ": waited in vain until " << what << std::endl;
+      // This may be within an assertion, so nothing is thrown, and what was started has to be told.
+      std::ifstream children("/proc/thread-self/children");
+      for (pid_t child = 0; children >> child;) kill(child, SIGTERM);
+      std::_Exit(75);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
 }
 
 std::uint32_t seed() { return run.seed; }

@@ -286,7 +286,7 @@ def main():
             arch = ROOTS[name][4]
             commands = readme_commands() + AFTERWARDS + (ELSEWHERE if arch else [])
             if arguments.test:
-                commands.append(("./halo test simt" if arch else "./halo test", 0, [" passed, 0 failed"]))
+                commands.append(("./halo test simt" if arch else "./halo test --all", 0, [" passed, 0 failed"]))
             try:
                 machine = (Container if has_docker else Folder)(name, folder, arguments.certificates)
                 machine.copy(archive)

@@ -39,7 +39,8 @@ struct RunOptions {
 };
 
 struct TestOptions {
-  std::string what;         // a suite or a stage; empty: all
+  std::string what;         // a suite or a stage, whole; empty: the short suite of all rooms
+  bool all = false;         // everything instead
   std::string on = "auto";  // sim or gpu: only the tests that belong to it or to neither
   std::string color = "auto";
 };

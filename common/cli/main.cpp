@@ -197,9 +197,10 @@ int command_report(const Global&, int argc, const char* const* argv) {
 
 int command_test(const Global& global, int argc, const char* const* argv) {
   TestOptions options;
-  CommandLine line("Runs the tests, one suite, or one stage's tests.",
+  CommandLine line("Runs the tests: a sample of each room's, all, or all of one suite or stage.",
                    "The last line is `N passed, N failed`; what was not run is listed before it.");
   line.positional("what", options.what, "a suite (simt, conv, cli, ...) or a stage's number");
+  line.flag("--all", options.all, "every test there is: before a change ends");
   line.option("--on", "sim|gpu", options.on, "only the tests for the simulator, or for a GPU");
   line.option("--color", "WHEN", options.color, "auto, always or never");
   if (!line.parse(argc, argv)) return 0;

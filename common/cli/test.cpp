@@ -18,6 +18,58 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Of what takes long the build description lists a sample, NAME, and the whole, NAME-all, in this suite; here is
+// also what has no sample.
+constexpr const char* kOnlyWhole = "all";
+
+bool is_only_whole(const TestProgram& test) {
+  return std::find(test.suites.begin(), test.suites.end(), kOnlyWhole) != test.suites.end();
+}
+
+// Without the "-all" of a whole: "08_winograd-sim".
+std::string sample_of(const TestProgram& test) {
+  const std::string ending = std::string("-") + kOnlyWhole;
+  if (!is_only_whole(test) || !test.name.ends_with(ending)) return test.name;
+  return test.name.substr(0, test.name.size() - ending.size());
+}
+
+bool is_for(const TestProgram& test, const std::string& backend) {
+  return sample_of(test).ends_with("-" + backend);
+}
+
+// Leaves the samples out of which the whole is there.
+void drop_samples(std::vector<TestProgram>& tests) {
+  std::set<std::string> samples;
+  for (const TestProgram& test : tests) {
+    if (sample_of(test) != test.name) samples.insert(sample_of(test));
+  }
+  std::erase_if(tests, [&](const TestProgram& test) { return samples.contains(test.name); });
+}
+
+// "left out: 8 test programs and parts of 3 others: ./halo test --all"
+std::string left_out_line(const std::vector<TestProgram>& left_out) {
+  std::size_t parts = 0;
+  for (const TestProgram& test : left_out) parts += sample_of(test) != test.name ? 1 : 0;
+  const std::size_t programs = left_out.size() - parts;
+  const auto counted = [](std::size_t count, const std::string& noun) {
+    return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+  };
+  std::string text = "left out: ";
+  if (programs > 0) text += counted(programs, "test program");
+  if (parts > 0) {
+    text += programs > 0 ? " and parts of " + counted(parts, "other")
+                         : "parts of " + counted(parts, "test program");
+  }
+  return text + ": ./halo test --all";
+}
+
+// The status of a test program, or of a test written as a script, whose patience ended (tests/catch.hpp).
+constexpr int kNoVerdict = 75;
+
+bool gave_no_verdict(const TestResult& result) {
+  return result.outcome == "TIMEOUT" || result.status == kNoVerdict;
+}
+
 // What one test program adds to the sum.
 struct Cases {
   int passed = 0;
@@ -83,17 +135,16 @@ Cases count(const TestResult& result) {
     cases.skipped.push_back(result.name + ": " + (reason.empty() ? "no reason given" : reason));
   }
   if (good && !counted) ++cases.passed;
-  // A crash, a time limit, or a program that says "failed" without a failed case.
-  if (!good && !skipped && cases.failed == 0) ++cases.failed;
+  // A crash, or a program that says "failed" without a failed case.
+  if (!good && !skipped && !gave_no_verdict(result) && cases.failed == 0) ++cases.failed;
   while (static_cast<int>(cases.skipped.size()) < skips) {
     cases.skipped.push_back(result.name + ": no reason given");
   }
   return cases;
 }
 
-// "exit status 1", "signal 11", "time limit".
+// "exit status 1", "signal 11".
 std::string outcome_of(const TestResult& result) {
-  if (result.outcome == "TIMEOUT") return "time limit";
   if (result.status < 0) return "ended by signal " + std::to_string(-result.status);
   // A shell reports the signal of its child this way.
   if (result.status > 128 && result.status < 160) {
@@ -168,8 +219,8 @@ std::vector<TestProgram> choose_tests(const BuildFolder& build, const TestOption
     const bool named = test.name == options.what || test.name.starts_with(stage);
     if (!options.what.empty() && !in_suite && !named) continue;
     known = true;
-    if (options.on == "sim" && test.name.ends_with("-gpu")) continue;
-    if (options.on == "gpu" && test.name.ends_with("-sim")) continue;
+    if (options.on == "sim" && is_for(test, "gpu")) continue;
+    if (options.on == "gpu" && is_for(test, "sim")) continue;
     chosen.push_back(test);
   }
   if (!known) {
@@ -188,11 +239,21 @@ std::vector<TestProgram> choose_tests(const BuildFolder& build, const TestOption
 int run_tests(const BuildFolder& build, const TestOptions& options) {
   const bool color = use_color(options.color, stdout);
   std::vector<TestProgram> tests = choose_tests(build, options);
+  std::vector<TestProgram> left_out;
+  if (options.all || !options.what.empty()) {
+    drop_samples(tests);
+  } else {
+    const auto behind = std::stable_partition(
+        tests.begin(), tests.end(), [](const TestProgram& test) { return !is_only_whole(test); });
+    left_out.assign(behind, tests.end());
+    tests.erase(behind, tests.end());
+  }
   Cases sum;
   // Minutes of nvcc, to be told by each that it was not run.
-  const auto is_for_gpu = [](const TestProgram& test) { return test.name.ends_with("-gpu"); };
+  const auto is_for_gpu = [](const TestProgram& test) { return is_for(test, "gpu"); };
   if (options.on != "gpu" && std::any_of(tests.begin(), tests.end(), is_for_gpu)) {
     const Gpu gpu = find_gpu();
+    if (!gpu.found) std::erase_if(left_out, is_for_gpu);
     std::erase_if(tests, [&](const TestProgram& test) {
       if (gpu.found || !is_for_gpu(test)) return false;
       sum.skipped.push_back(test.name + ": " + gpu.reason + " (--on gpu builds it all the same)");
@@ -234,6 +295,7 @@ int run_tests(const BuildFolder& build, const TestOptions& options) {
   }
   progress.clear();
 
+  int without_verdict = 0;
   const std::vector<TestResult> results =
       tests.empty() ? std::vector<TestResult>{} : build.test_results(log);
   for (const TestResult& result : results) {
@@ -241,9 +303,18 @@ int run_tests(const BuildFolder& build, const TestOptions& options) {
     sum.passed += cases.passed;
     sum.failed += cases.failed;
     sum.skipped.insert(sum.skipped.end(), cases.skipped.begin(), cases.skipped.end());
-    if (cases.failed == 0) continue;
-    std::printf("%sFAIL%s %s (%s, %.1f s)\n", color ? "\033[31m" : "", color ? "\033[0m" : "",
-                result.name.c_str(), outcome_of(result).c_str(), result.seconds);
+    if (gave_no_verdict(result)) {
+      ++without_verdict;
+      std::printf(
+          "no verdict: %s %s %.0f s; the machine may be busy\n", result.name.c_str(),
+          result.outcome == "TIMEOUT" ? "did not end within" : "waited in vain, ended after",
+          result.seconds);
+    } else if (cases.failed > 0) {
+      std::printf("%sFAIL%s %s (%s, %.1f s)\n", color ? "\033[31m" : "", color ? "\033[0m" : "",
+                  result.name.c_str(), outcome_of(result).c_str(), result.seconds);
+    } else {
+      continue;
+    }
     const fs::path text_log = build.path() / "meson-logs" / (log + ".txt");
     print_text(stdout, tail_of(result.out, text_log));
     print_text(stdout, tail_of(result.err, text_log));
@@ -256,7 +327,7 @@ int run_tests(const BuildFolder& build, const TestOptions& options) {
     std::printf("FAIL %zu of %zu test programs left no result; Meson ended with %s\n", missing,
                 tests.size(), how_it_ended(ended).c_str());
     print_text(stdout, ended.err);
-  } else if (!tests.empty() && !ended.good() && sum.failed == 0) {
+  } else if (!tests.empty() && !ended.good() && sum.failed == 0 && without_verdict == 0) {
     sum.failed += 1;
     std::printf("FAIL Meson ended with %s although no test failed\n", how_it_ended(ended).c_str());
     print_text(stdout, ended.err);
@@ -265,8 +336,10 @@ int run_tests(const BuildFolder& build, const TestOptions& options) {
     std::printf("NOT RUN: %zu\n", sum.skipped.size());
     for (const std::string& line : by_reason(sum.skipped)) std::printf("  %s\n", line.c_str());
   }
+  if (!left_out.empty()) std::printf("%s\n", left_out_line(left_out).c_str());
+  if (without_verdict > 0) std::printf("no verdict: %d\n", without_verdict);
   std::printf("%d passed, %d failed\n", sum.passed, sum.failed + uncompiled);
-  if (sum.failed > 0) return 1;
+  if (sum.failed > 0 || without_verdict > 0) return 1;
   if (uncompiled > 0) return 2;
   if (sum.passed > 0) return 0;
   return sum.skipped.empty() ? 1 : 77;

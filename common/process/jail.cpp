@@ -511,6 +511,9 @@ class Warden {
     if (user_ != 0) {
       setfsuid(static_cast<uid_t>(owner));
       setfsgid(static_cast<gid_t>(group));
+      // Whoever changes his user hears no more of his parent's end.
+      prctl(PR_SET_PDEATHSIG, SIGTERM);
+      if (getppid() != parent_) raise(SIGTERM);
     }
     // Those of bubblewrap, and of the second halo-jail.
     const int ours = options_.bubblewrap.empty() ? 0 : 3;
@@ -577,6 +580,7 @@ class Warden {
   const JailOptions& options_;
   const SandboxLimits& limits_;
   std::uint64_t printed_left_;
+  const pid_t parent_ = getppid();
   uid_t user_ = 0;
   pid_t child_ = -1;
   int line_ = -1;

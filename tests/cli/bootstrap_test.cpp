@@ -149,6 +149,7 @@ TEST_CASE(
   const std::string path = path_without(scratch, {"meson", "ninja"});
   const fs::path build = scratch.path() / "build";
   const fs::path counted = scratch.path() / "counted";
+  const fs::path said = scratch.path() / "said";
   write_tool(scratch.path() / "path" / "meson",
              "case $1 in --version) echo 1.3.0; exit;; esac\n"
              "echo set up >> '" +
@@ -156,7 +157,10 @@ TEST_CASE(
                  "'\n"
                  "cd '" +
                  build.string() +
-                 "'; mkdir meson-private || exit 1; /bin/sleep 2\n"
+                 "'; mkdir meson-private || exit 1\n"
+                 "until /bin/grep -q 'waiting for it' '" +
+                 said.string() +
+                 "'; do /bin/sleep 0.05; done\n"
                  ": > build.ninja\n");
   write_tool(scratch.path() / "path" / "ninja",
              "cd '" + build.string() +
@@ -168,18 +172,22 @@ TEST_CASE(
     return run_program({"env", "HALO_BUILD=" + build.string(), "HALO_INSTALL=no", path, "sh", "-c",
                         command, required_variable("HALO_ROOT") + "/halo"});
   };
-  const Ended ended = both("\"$0\" list & \"$0\" doctor; a=$?; wait $! && exit $a");
-  CAPTURE(ended.out, ended.err);
+  std::ofstream(said).close();
+  const Ended ended = both("exec 2>>'" + said.string() +
+                           "'; \"$0\" list & \"$0\" doctor; a=$?; wait $! && exit $a");
+  CAPTURE(ended.out, read_file(said));
   CHECK(ended.status == 0);
   CHECK_THAT(ended.out, contains("I am list") && contains("I am doctor"));
-  CHECK_THAT(ended.err, contains("waiting for it"));
   CHECK(lines_of(read_file(counted)).size() == 1);
 
   std::ofstream(build / "common" / "cli" / "halo-exercise").close();
   CHECK(both("\"$0\" list").out == "I am list\n");
   // What is built is used while another has the folder.
-  CHECK(both("flock \"$HALO_BUILD\" /bin/sleep 5 >/dev/null 2>&1 & \"$0\" list; kill $!").out ==
-        "I am list\n");
+  const std::string taken = (scratch.path() / "taken").string();
+  CHECK(both("flock --no-fork \"$HALO_BUILD\" /bin/sh -c ': >\"$0\"; exec /bin/sleep 600' '" +
+             taken + "' >/dev/null 2>&1 &\nuntil [ -e '" + taken +
+             "' ]; do /bin/sleep 0.05; done; \"$0\" list; kill $!")
+            .out == "I am list\n");
 }
 
 TEST_CASE(

@@ -120,8 +120,9 @@ void FakeBuild::add_family(const std::string& stage, const std::string& family) 
   write_info();
 }
 
-void FakeBuild::add_test(const std::string& name, const std::string& suite) {
-  tests_.push_back({name, suite});
+void FakeBuild::add_test(const std::string& name, const std::string& suite,
+                         const std::string& other) {
+  tests_.push_back({name, other.empty() ? suite : suite + R"(", "halo:)" + other});
   write_info();
 }
 

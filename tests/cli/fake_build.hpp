@@ -52,8 +52,8 @@ class FakeBuild {
                              const std::vector<Row>& rows, int status, const Machine& machine = {});
   /// Says of which family a stage is.
   void add_family(const std::string& stage, const std::string& family);
-  /// A test in a suite, as listed by Meson.
-  void add_test(const std::string& name, const std::string& suite);
+  /// A test in a suite, or in two, as listed by Meson.
+  void add_test(const std::string& name, const std::string& suite, const std::string& other = "");
   /// What the stand-in for Meson does when it is asked to run tests: `body` runs with $log being
   /// the file for the results.
   void set_meson(const std::string& body);

@@ -10,6 +10,9 @@
 
 namespace halo::test {
 
+/// The exercise that most tests have.
+inline constexpr const char* kTile = "04_tile_and_halo";
+
 class FakeCourse {
  public:
   /// Without exercises. A file with the word BROKEN does not compile.

@@ -12,8 +12,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* kTile = "04_tile_and_halo";
-
 json::Value record(const FakeCourse& course) {
   return json::Value::parse(read_file(course.progress())).at("exercises").at(kTile);
 }

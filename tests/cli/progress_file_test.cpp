@@ -20,8 +20,6 @@ json::Value record(const FakeCourse& course, const std::string& name) {
   return json::Value::parse(read_file(course.progress())).at("exercises").at(name);
 }
 
-constexpr const char* kTile = "04_tile_and_halo";
-
 }  // namespace
 
 TEST_CASE("progress: attempts, the best points and the date of the pass are kept") {

@@ -10,10 +10,10 @@
 
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <cstdlib>
 
 #include "tests/catch.hpp"
+#include "tests/cli/fake_build.hpp"
 
 namespace halo::test {
 
@@ -78,18 +78,24 @@ std::string Terminal::screen() const {
   return text;
 }
 
-std::string Terminal::wait_for(const std::string& text) {
-  const auto start = std::chrono::steady_clock::now();
-  while (std::chrono::steady_clock::now() - start < std::chrono::seconds(20)) {
-    const std::size_t found = written_.find(text, from_);
-    if (found != std::string::npos) {
-      while (read_some(100)) {  // the rest of the screen
-      }
-      from_ = written_.size();
-      return screen();
-    }
+bool Terminal::is_asleep() const {
+  const std::string status = read_file("/proc/" + std::to_string(child_) + "/stat");
+  const std::size_t state = status.rfind(") ");
+  // One that has ended writes no more either.
+  return state == std::string::npos || status[state + 2] == 'S' || status[state + 2] == 'Z';
+}
+
+std::string Terminal::wait_for(const std::string& text, const std::string& on_screen) {
+  wait_until("the terminal shows \"" + text + "\" and \"" + on_screen + "\"", [&] {
     read_some(50);
+    return written_.find(text, from_) != std::string::npos &&
+           screen().find(on_screen) != std::string::npos;
+  });
+  // The rest of the screen.
+  for (int quiet = 0; quiet < 5; ++quiet) {
+    if (read_some(20) || !is_asleep()) quiet = -1;
   }
+  from_ = written_.size();
   return screen();
 }
 
@@ -101,12 +107,10 @@ void Terminal::signal(int number) { kill(child_, number); }
 
 int Terminal::end() {
   int status = 0;
-  const auto start = std::chrono::steady_clock::now();
-  while (waitpid(child_, &status, WNOHANG) == 0) {
+  wait_until("the program on the terminal ends", [&] {
     read_some(20);
-    if (std::chrono::steady_clock::now() - start < std::chrono::seconds(20)) continue;
-    return -1;
-  }
+    return waitpid(child_, &status, WNOHANG) != 0;
+  });
   child_ = -1;
   while (read_some(50)) {
   }

@@ -16,9 +16,9 @@ class Terminal {
   Terminal(const Terminal&) = delete;
   Terminal& operator=(const Terminal&) = delete;
 
-  /// Waits until this is written that was not there when an earlier call ended, and then until nothing more
-  /// comes; at most twenty seconds. Returns the screen as it then is.
-  std::string wait_for(const std::string& text);
+  /// Waits until this is written that was not there when an earlier call ended, until the screen has the other text
+  /// too, and then until the program waits and nothing more comes. Returns the screen as it then is.
+  std::string wait_for(const std::string& text, const std::string& on_screen = "");
   void press(const std::string& keys);
   void signal(int number);
   /// Waits for the program's end: its exit status, or 128 and the signal.
@@ -30,6 +30,7 @@ class Terminal {
 
  private:
   bool read_some(int milliseconds);
+  bool is_asleep() const;
 
   int master_ = -1;
   int slave_ = -1;

@@ -43,7 +43,7 @@ TEST_CASE("a failed case shows its output and gives exit status 1") {
   CHECK(last_line(ended.out) == "5 passed, 2 failed");
 }
 
-TEST_CASE("a crash, a time limit and a lie count as failures") {
+TEST_CASE("a crash and a lie count as failures") {
   FakeBuild build;
   build.add_test("simt-a", "simt");
   SECTION("a crash") {
@@ -53,10 +53,6 @@ TEST_CASE("a crash, a time limit and a lie count as failures") {
   SECTION("a crash in a shell") {
     build.set_meson(result("simt-a", "FAIL", 134, "half a test\\n") + "exit 1");
     CHECK_THAT(build.halo({"test"}).out, contains("ended by signal 6"));
-  }
-  SECTION("a time limit") {
-    build.set_meson(result("simt-a", "TIMEOUT", -15, "") + "exit 1");
-    CHECK_THAT(build.halo({"test"}).out, contains("time limit"));
   }
   SECTION("success with failed cases") {
     build.set_meson(result("simt-a", "OK", 0, "cases: 0 passed, 1 failed, 0 skipped\\n"));
@@ -71,6 +67,56 @@ TEST_CASE("a crash, a time limit and a lie count as failures") {
   CAPTURE(ended.out, ended.err);
   CHECK(ended.status == 1);
   CHECK_THAT(last_line(ended.out), contains("1 failed"));
+}
+
+TEST_CASE("where patience ended there is no verdict: no failure, and nothing that is good") {
+  FakeBuild build;
+  build.add_test("simt-a", "simt");
+  build.add_test("other", "data");
+  const std::string good = result("other", "OK", 0, "");
+  SECTION("Meson's") {
+    build.set_meson(result("simt-a", "TIMEOUT", -15, "half a test\\n") + good + "exit 1");
+    CHECK_THAT(build.halo({"test"}).out,
+               contains("no verdict: simt-a did not end within 0 s; the machine may be busy") &&
+                   contains("half a test"));
+  }
+  SECTION("the test's own") {
+    build.set_meson(result("simt-a", "FAIL", 75, "no verdict: a case: waited in vain\\n") + good +
+                    "exit 1");
+    CHECK_THAT(build.halo({"test"}).out, contains("no verdict: a case: waited in vain"));
+  }
+  const Ended ended = build.halo({"test"});
+  CAPTURE(ended.out, ended.err);
+  CHECK(ended.status == 1);
+  CHECK_THAT(ended.out, !contains("FAIL") && contains("\nno verdict: 1\n1 passed, 0 failed\n"));
+}
+
+TEST_CASE("the short suite leaves out what is for all, and says so") {
+  FakeBuild build;
+  build.add_test("simt-a", "simt");
+  build.add_test("simt-b", "simt", "all");
+  build.add_test("04_tiled-sim", "stages");
+  build.add_test("04_tiled-sim-all", "stages", "all");
+  build.add_test("04_tiled-gpu-all", "stages", "all");
+  const auto chosen = [&](std::vector<std::string> args) {
+    args.insert(args.begin(), "test");
+    build.set_meson(result("simt-a", "OK", 0, ""));
+    const Ended ended = build.halo(args, {build.with_gpu()});
+    const std::string words = read_file(build.path() / "meson-words");
+    const std::size_t names = words.find("halo-test ");
+    REQUIRE(names != std::string::npos);
+    const std::size_t left_out = ended.out.find("left out");
+    return words.substr(names + 10) +
+           (left_out == std::string::npos
+                ? ""
+                : ended.out.substr(left_out, ended.out.find('\n', left_out) - left_out));
+  };
+  CHECK(chosen({}) ==
+        "simt-a 04_tiled-sim\nleft out: 1 test program and parts of 2 others: ./halo test --all");
+  CHECK(chosen({"--all"}) == "simt-a simt-b 04_tiled-sim-all 04_tiled-gpu-all\n");
+  CHECK(chosen({"simt"}) == "simt-a simt-b\n");
+  CHECK(chosen({"04"}) == "04_tiled-sim-all 04_tiled-gpu-all\n");
+  CHECK(chosen({"04", "--on", "sim"}) == "04_tiled-sim-all\n");
 }
 
 TEST_CASE("what was not run is counted, with its reasons, before the last line") {

@@ -1,7 +1,6 @@
 // `halo try`: from a student's file to a verdict, and one clear line for whatever comes between.
 #include <signal.h>
 
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 
@@ -16,8 +15,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* kTile = "04_tile_and_halo";
-
 struct TryFixture {
   TryFixture() : source(course.add(kTile, "Tile and halo")) {}
   FakeCourse course;
@@ -26,6 +23,7 @@ struct TryFixture {
 
 // Whether there is a process of this number. One that has ended and that nobody waits for is none.
 bool is_running(const std::string& pid) {
+  if (pid.empty()) return false;  // ended before it had begun
   const std::string status = read_file("/proc/" + lines_of(pid).at(0) + "/stat");
   const std::size_t state = status.rfind(") ");
   return state != std::string::npos && status[state + 2] != 'Z';
@@ -201,13 +199,11 @@ TEST_CASE_METHOD(TryFixture, "try: compile errors are shown with their lines, an
     CHECK_THAT(course.halo({"try", "04"}).err, contains("Error: file not found"));
   }
   SECTION("an endless one is ended with all that it started") {
-    course.set_compiler("sleep 60 & echo $! > '" + (course.build.path() / "pid").string() +
+    course.set_compiler("sleep 600 & echo $! > '" + (course.build.path() / "pid").string() +
                         "'; wait");
-    const auto start = std::chrono::steady_clock::now();
     const Ended slow = course.halo({"try", "04", "--time-limit", "1"});
     CHECK(slow.status == 2);
     CHECK_THAT(slow.err, contains("ended after 1 s (--time-limit)"));
-    CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(10));
     CHECK_FALSE(is_running(read_file(course.build.path() / "pid")));
   }
 }
@@ -264,7 +260,7 @@ TEST_CASE_METHOD(TryFixture, "try: a check without a verdict is one line and nev
 
 TEST_CASE_METHOD(TryFixture, "try: a check that is silent for too long is ended with its worker") {
   course.set_check(kTile,
-                   "sleep 60 & echo $! > '" + (course.build.path() / "pid").string() + "'; wait");
+                   "sleep 600 & echo $! > '" + (course.build.path() / "pid").string() + "'; wait");
   const Ended ended = course.halo({"try", "04", "--time-limit", "1"});
   require_one_line(ended, 1);
   CHECK_THAT(ended.err, contains("gave no sign of life for 1 s"));
@@ -522,14 +518,15 @@ TEST_CASE_METHOD(TryFixture, "try: Ctrl-C ends the check and leaves no trace") {
   course.halo({"try", "04"});
   const std::string before = read_file(course.progress());
   course.set_check(kTile,
-                   "sleep 60 & echo $! > '" + (course.build.path() / "pid").string() + "'; wait");
+                   "sleep 600 & echo $! > '" + (course.build.path() / "pid").string() + "'; wait");
   Terminal terminal(course.build.command({"try", "04"}, {"COLUMNS=80"}, course.root()));
-  terminal.wait_for("checking 04_tile_and_halo");
+  const fs::path pid = course.build.path() / "pid";
+  wait_until("the check runs", [&] { return read_file(pid).ends_with("\n"); });
   terminal.press("\x03");
   CHECK(terminal.end() == 128 + SIGINT);
   CHECK_THAT(terminal.screen(), contains("halo: interrupted"));
   CHECK(read_file(course.progress()) == before);
-  CHECK_FALSE(is_running(read_file(course.build.path() / "pid")));
+  CHECK_FALSE(is_running(read_file(pid)));
   // Nothing lies about either.
   for (const auto& entry : fs::directory_iterator(course.root() / "exercises")) {
     const std::string name = entry.path().filename().string();

@@ -1,6 +1,7 @@
 // `halo watch`: a verdict on each save, on a terminal one screen, whatever an editor does to the file.
 #include <signal.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -16,8 +17,6 @@ using namespace halo::test;
 namespace fs = std::filesystem;
 
 namespace {
-
-constexpr const char* kTile = "04_tile_and_halo";
 
 struct WatchFixture {
   WatchFixture() : source(course.add(kTile, "Tile and halo")) {}
@@ -49,19 +48,18 @@ class Background {
  public:
   explicit Background(const std::vector<std::string>& command) : program_(command) {}
 
-  // Waits until its output has the text behind what was found before; at most twenty seconds.
+  // Waits until its output has the text behind what was found before; false if it ends without.
   bool says(const std::string& text) {
-    const auto start = std::chrono::steady_clock::now();
-    while (std::chrono::steady_clock::now() - start < std::chrono::seconds(20)) {
-      const std::size_t found = program_.ended().out.find(text, from_);
-      if (found != std::string::npos) {
-        from_ = found + text.size();
-        return true;
-      }
-      if (program_.has_ended()) return false;
+    std::size_t found = std::string::npos;
+    wait_until("it says \"" + text + "\"", [&] {
+      found = program_.ended().out.find(text, from_);
+      if (found != std::string::npos || program_.has_ended()) return true;
       watch({&program_});
-    }
-    return false;
+      return false;
+    });
+    if (found == std::string::npos) return false;
+    from_ = found + text.size();
+    return true;
   }
   const Ended& end() {
     while (!program_.has_ended()) watch({&program_});
@@ -125,40 +123,60 @@ TEST_CASE_METHOD(WatchFixture, "watch: an exercise's files are made when it begi
 TEST_CASE_METHOD(WatchFixture,
                  "watch: whatever way an editor saves, nothing is missed and nothing breaks") {
   Background watching(command());
-  REQUIRE(watching.says("attempt 1"));
+  int judged = 0;
+  // How many attempts are judged until it is this text that was.
+  const auto attempts_until = [&](const std::string& text) {
+    const int before = judged;
+    do {
+      REQUIRE(watching.says("attempt " + std::to_string(++judged)));
+    } while (read_file(course.build.path() / "exercises" / kTile / "yours-sim") != text);
+    return judged - before;
+  };
+  // A file that this test is held up with, half written, is whole to whoever looks at it.
+  using Clock = std::chrono::steady_clock;
+  Clock::duration longest(0);
+  const auto write_and_wait = [&](const std::string& text, int milliseconds) {
+    const auto begin = Clock::now();
+    std::ofstream(source, std::ios::app) << text;
+    wait(milliseconds);
+    longest = std::max(longest, Clock::now() - begin);
+  };
+
+  CHECK(attempts_until(read_file(source)) == 1);
   save_by_rename("second");
-  REQUIRE(watching.says("attempt 2"));
+  CHECK(attempts_until("second") == 1);
   // Moved away, and a new one written: between them there is none.
   fs::rename(source, source.string() + "~");
   wait(300);
   write_text(source, "third");
-  REQUIRE(watching.says("attempt 3"));
+  CHECK(attempts_until("third") == 1);
   // Emptied, and filled a moment later: the empty file is no attempt.
   write_text(source, "");
-  wait(200);
-  write_text(source, "fourth");
-  REQUIRE(watching.says("attempt 4"));
+  write_and_wait("", 200);
+  write_and_wait("fourth", 0);
+  const int fourth = attempts_until("fourth");
+  CHECK((fourth == 1 || longest > std::chrono::milliseconds(400)));
   // In pieces.
-  {
-    std::ofstream stream(source, std::ios::trunc);
-    for (int piece = 0; piece < 20; ++piece) {
-      stream << "piece " << piece << std::endl;
-      wait(10);
-    }
+  longest = {};
+  write_text(source, "pieces\n");
+  std::string pieces = "pieces\n";
+  for (int piece = 0; piece < 20; ++piece) {
+    write_and_wait("piece " + std::to_string(piece) + "\n", 10);
+    pieces += "piece " + std::to_string(piece) + "\n";
   }
-  REQUIRE(watching.says("attempt 5"));
+  const int fifth = attempts_until(pieces);
+  CHECK((fifth == 1 || longest > std::chrono::milliseconds(40)));
   // Away for longer.
   fs::remove(source);
   REQUIRE(watching.says("the file is gone"));
   write_text(source, "sixth");
-  REQUIRE(watching.says("attempt 6"));
+  CHECK(attempts_until("sixth") == 1);
   // The predictions are the student's too.
   write_text(course.file(kTile, "predictions.txt"), "barriers = 1\n");
-  REQUIRE(watching.says("attempt 7"));
+  CHECK(attempts_until("sixth") == 1);
   REQUIRE(watching.says("\"barriers\": you said 1, and so it is"));
   wait(500);
-  CHECK(attempts() == 7);
-  CHECK(read_file(course.build.path() / "exercises" / kTile / "yours-sim") == "sixth");
+  CHECK(attempts() == judged);
 }
 
 TEST_CASE_METHOD(WatchFixture,
@@ -166,15 +184,13 @@ TEST_CASE_METHOD(WatchFixture,
   const fs::path slow = course.build.path() / "slow";
   write_text(slow, "");
   course.set_check(kTile, "if [ -e '" + slow.string() + "' ]; then : > '" + slow.string() +
-                              "-began'; sleep 60; fi\ncat '" +
+                              "-began'; sleep 600; fi\ncat '" +
                               course.told("wrong", wrong_marks(kTile)).string() + "' >&3; exit 1");
-  const auto start = std::chrono::steady_clock::now();
   Background watching(command());
-  while (!fs::exists(slow.string() + "-began")) wait(20);
+  wait_until("the check runs", [&] { return fs::exists(slow.string() + "-began"); });
   fs::remove(slow);
   write_text(source, "second");
   REQUIRE(watching.says("attempt 1"));
-  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(30));
   CHECK(read_file(course.build.path() / "exercises" / kTile / "yours-sim") == "second");
 }
 
@@ -195,7 +211,9 @@ TEST_CASE_METHOD(WatchFixture, "watch: a signal ends it and what it runs; the st
     for (const bool runs : {false, true}) {
       CAPTURE(number, runs);
       fs::remove(pid);
-      course.set_check(kTile, runs ? ": > '" + pid.string() + "-began'; sleep 60"
+      // A name of its own each time: an earlier check may still be about to write.
+      const std::string began = pid.string() + "-" + std::to_string(number) + "-began";
+      course.set_check(kTile, runs ? ": > '" + began + "'; sleep 600"
                                    : "cat '" + course.told("wrong", wrong_marks(kTile)).string() +
                                          "' >&3; exit 1");
       std::vector<std::string> words = {"sh", "-c", "echo $$ > \"$0\"; exec \"$@\"", pid.string()};
@@ -203,11 +221,11 @@ TEST_CASE_METHOD(WatchFixture, "watch: a signal ends it and what it runs; the st
       words.insert(words.end(), halo.begin(), halo.end());
       Background watching(words);
       if (runs) {
-        while (!fs::exists(pid.string() + "-began")) wait(20);
-        fs::remove(pid.string() + "-began");
+        wait_until("the check runs", [&] { return fs::exists(began); });
       } else {
         REQUIRE(watching.says("next: "));
       }
+      wait_until("its number is written", [&] { return read_file(pid).ends_with("\n"); });
       kill(std::stoi(read_file(pid)), number);
       const Ended& ended = watching.end();
       CHECK(ended.status == 128 + number);
@@ -221,7 +239,7 @@ TEST_CASE_METHOD(WatchFixture, "watch: one screen on a terminal, and a key for e
   course.add("05_shuffles", "Shuffles");
   const std::string skeleton = read_file(source);
   Terminal terminal(command());
-  std::string screen = terminal.wait_for("[q]uit");
+  std::string screen = terminal.wait_for("[q]uit", "FAIL  short signals");
   CAPTURE(screen);
   CHECK_THAT(screen, contains("halo watch  [--------------]  0 of 2 passed, 20 of 200 points") &&
                          contains("exercises/04_tile_and_halo/tile_and_halo.cu  saved ") &&
@@ -236,7 +254,7 @@ TEST_CASE_METHOD(WatchFixture, "watch: one screen on a terminal, and a key for e
     terminal.press("h");
     CHECK_THAT(terminal.wait_for("[q]uit"), contains("hint 2 of 3\nThink harder."));
     terminal.press(" ");
-    CHECK_THAT(terminal.wait_for("[q]uit"), contains("FAIL  short signals"));
+    terminal.wait_for("[q]uit", "FAIL  short signals");
     terminal.press("q");
     CHECK(terminal.end() == 0);
   }
@@ -248,7 +266,7 @@ TEST_CASE_METHOD(WatchFixture, "watch: one screen on a terminal, and a key for e
   }
   SECTION("a reset, which is asked for twice") {
     write_text(source, "mine");
-    CHECK_THAT(terminal.wait_for("attempt 2"), contains("FAIL"));
+    terminal.wait_for("attempt 2", "FAIL");
     terminal.press("r");
     CHECK_THAT(terminal.wait_for("[q]uit"), contains("r again"));
     CHECK(read_file(source) == "mine");
@@ -261,12 +279,12 @@ TEST_CASE_METHOD(WatchFixture, "watch: one screen on a terminal, and a key for e
     terminal.press("n");
     CHECK_THAT(terminal.wait_for("[q]uit"), contains("n again leaves it for later"));
     terminal.press("n");
-    CHECK_THAT(terminal.wait_for("05  Shuffles"), contains("FAIL"));
+    terminal.wait_for("05  Shuffles", "FAIL");
     write_text(course.source("05_shuffles"), "RIGHT");
     CHECK_THAT(terminal.wait_for("passed: [n]ext"),
                contains("PASSED") && contains("1 of 2 passed"));
     terminal.press("n");
-    CHECK_THAT(terminal.wait_for("04  Tile and halo"), contains("FAIL"));
+    terminal.wait_for("04  Tile and halo", "FAIL");
     write_text(source, "RIGHT");
     terminal.wait_for("passed: [n]ext");
     terminal.press("n");
@@ -282,14 +300,14 @@ TEST_CASE_METHOD(WatchFixture, "watch: one screen on a terminal, and a key for e
     CHECK(terminal.end() == 128 + SIGTERM);
   }
   SECTION("q while it judges") {
-    course.set_check(kTile, "sleep 60");
+    course.set_check(kTile, "sleep 600");
     write_text(source, "slow");
     terminal.wait_for("checking 04_tile_and_halo");
     terminal.press("q");
     CHECK(terminal.end() == 0);
   }
   SECTION("Ctrl-C while it judges") {
-    course.set_check(kTile, "sleep 60");
+    course.set_check(kTile, "sleep 600");
     write_text(source, "slow");
     terminal.wait_for("checking 04_tile_and_halo");
     terminal.press("\x03");

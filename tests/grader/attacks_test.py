@@ -1,10 +1,10 @@
 """Hostile submissions, each graded as it would be: it has the points and is told the words that its first line
 names, and nothing is harmed.
 
-usage: attacks_test.py HALO_CLI BUILD [--record FILE.md] [unittest's options]
+usage: attacks_test.py HALO_CLI BUILD [--sample] [--record FILE.md] [unittest's options]
 
 A file's first line is "// Attack: WHAT. Told: WORDS", with ". Points: N" if it has some. Its exercise is in its name.
-The line "//+ find.inc" stands for that file. --record writes what each was told to a page."""
+The line "//+ find.inc" stands for that file. --sample takes one of each kind. --record writes what each was told to a page."""
 import concurrent.futures
 import json
 import os
@@ -21,6 +21,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 ATTACKS = pathlib.Path(__file__).resolve().parent / "attacks"
 HEAD = re.compile(r"// Attack: (.+?)\. Told: (.*?)(?:\. Points: (\d+))?")
 LEAST = 45
+# Against the file's text, the compiler, the limits, the judge's line, the hidden cases, what is outside.
+SAMPLE = ["00_forges_the_report", "04_asm_label", "04_bomb_of_includes", "04_daemon", "04_endless_host", "04_finds_and_answers",
+          "04_fits_what_students_see", "04_fork_bomb", "04_network", "04_reads_the_assignment"]
 # Two at a time, on any machine: what each is told must not depend on the others.
 AT_ONCE = 2
 SEED = "20240607"
@@ -29,6 +32,7 @@ SECONDS = 8
 LEFT_BEHIND = pathlib.Path(tempfile.gettempdir()) / "halo-was-here"
 
 halo = build = record = None
+sample = False
 results = {}
 
 
@@ -76,14 +80,14 @@ class Attacks(unittest.TestCase):
         cls.canary = cls.folder / "canary"
         cls.canary.write_text("sings")
         cls.canary.chmod(0o666)
-        cls.process = subprocess.Popen(["sleep", "600"])
+        cls.process = subprocess.Popen(["sleep", "infinity"])
         LEFT_BEHIND.unlink(missing_ok=True)
         assignment = json.loads((ROOT / "solutions" / "assignment.json").read_text())
         assignment["limits"] = {"seconds": SECONDS, "memory": 600}
         (cls.folder / "assignment.json").write_text(json.dumps(assignment))
         cls.before = state_of_repository()
         only = os.environ.get("ATTACKS", "*")
-        attacks = sorted(path.stem for path in ATTACKS.glob(only + ".cu"))
+        attacks = SAMPLE if sample else sorted(path.stem for path in ATTACKS.glob(only + ".cu"))
         # What takes longest first, so that nobody waits for it at the end.
         slow = [one for one in attacks if "endless" in one or "never" in one or "bomb" in one]
         jobs = slow + [one for one in attacks if one not in slow]
@@ -97,7 +101,7 @@ class Attacks(unittest.TestCase):
         cls.process.wait()
 
     def test_there_are_many_and_each_says_what_it_does(self):
-        self.assertGreaterEqual(len(results), LEAST)
+        self.assertGreaterEqual(len(results), len(SAMPLE) if sample else LEAST)
         for attack in results:
             self.assertIsNotNone(head_of(attack), f"{attack}: its first line is no '// Attack: WHAT. Told: WORDS'")
 
@@ -141,6 +145,9 @@ def write_record(path):
 
 if __name__ == "__main__":
     halo, build = (pathlib.Path(sys.argv.pop(1)).resolve() for _ in range(2))
+    if "--sample" in sys.argv:
+        sys.argv.remove("--sample")
+        sample = True
     if "--record" in sys.argv:
         at = sys.argv.index("--record")
         record = pathlib.Path(sys.argv[at + 1])

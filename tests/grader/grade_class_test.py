@@ -75,22 +75,23 @@ class Classes(unittest.TestCase):
         self.assertIn("3 graded now, 0 kept", self.grade("shards", "--roster", roster, "--seed", 7))
 
     def test_an_interrupted_run_ends_cleanly_and_is_gone_on_with(self):
-        for name in ("a", "b", "c"):
+        names = "abcdef"
+        for name in names:
             self.hand_in(name)
         running = subprocess.Popen(
             command("--class", self.submissions, "--exercise", "04", "--results", self.folder / "out", "--jobs", 1),
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         first = self.folder / "out" / "grades" / f"a_{FILE[:-3]}.json"
-        deadline = time.monotonic() + 120
-        while not first.exists() and time.monotonic() < deadline and running.poll() is None:
+        while not first.exists() and running.poll() is None:
             time.sleep(0.02)
-        time.sleep(0.2)  # the second is being graded
         running.send_signal(signal.SIGINT)
-        said = running.communicate(timeout=60)[1]
+        said = running.communicate()[1]
         self.assertEqual(running.returncode, 128 + signal.SIGINT, said)
-        self.assertIn("interrupted: 1 were graded; the same command goes on", said)
-        self.assertEqual([file.name for file in first.parent.iterdir()], [first.name])
-        self.assertIn("2 graded now, 1 kept", self.grade("out"))
+        # One, unless this test was held up before the signal.
+        graded = len(list(first.parent.iterdir()))
+        self.assertIn(f"interrupted: {graded} were graded; the same command goes on", said)
+        self.assertTrue(first.exists())
+        self.assertIn(f"{len(names) - graded} graded now, {graded} kept", self.grade("out"))
 
     def test_a_class_is_not_begun_where_a_right_file_has_no_grade(self):
         self.hand_in("ada")

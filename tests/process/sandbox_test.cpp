@@ -95,7 +95,6 @@ class Folder {
 struct Run {
   Ended ended;
   std::string reason;
-  double seconds = 0;
 };
 
 // Stopped by the filter, and told as such. Within another sandbox, that of a container say, the kernel does not
@@ -109,7 +108,7 @@ bool was_stopped(const Run& run, const std::string& words) {
 Confinement confinement() {
   Confinement one;
   one.readable = {HALO_HOSTILE};
-  one.limits.wall = 10;
+  one.limits.wall = 3600;  // however busy the machine is
   one.limits.processor = 10;
   one.limits.memory = 200'000'000;
   one.limits.file = 50'000'000;
@@ -122,13 +121,24 @@ Confinement confinement() {
 Run run(const Sandbox& sandbox, const Confinement& confinement, const Folder& folder,
         std::vector<std::string> words) {
   words.insert(words.begin(), HALO_HOSTILE);
-  const auto start = std::chrono::steady_clock::now();
   Run result;
   result.ended = run_program(
       confined(sandbox.words(confinement), {folder.report(), {}, folder.work(), {}}, words));
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   result.reason = reason_in_report(folder.report());
   return result;
+}
+
+// Waits until nobody is left who works in the folder, as each program does that was started with it.
+void wait_until_empty(const Folder& folder) {
+  const auto is_empty = [&] {
+    for (const auto& entry : fs::directory_iterator("/proc")) {
+      std::error_code gone;
+      const fs::path at = fs::read_symlink(entry.path() / "cwd", gone);
+      if (at == folder.work()) return false;
+    }
+    return true;
+  };
+  test::wait_until("nobody is left in the folder", is_empty);
 }
 
 Run run(const Sandbox& sandbox, const std::vector<std::string>& words) {
@@ -183,7 +193,6 @@ AT_EACH_LEVEL("a program that sleeps is ended after its time") {
   const Run slept = run(here, brief, Folder(), {"sleep"});
   CHECK(slept.ended.signal == SIGKILL);
   CHECK(slept.reason == "ran for more than 0.3 s");
-  CHECK(slept.seconds < 5);
 }
 
 // What becomes of waiting for a program that says nothing.
@@ -339,7 +348,6 @@ AT_EACH_LEVEL("a compiler starts other programs, and not too many") {
   const Run bombed = run(here, compiler(), folder, {"fork_bomb"});
   CHECK(bombed.ended.signal == SIGKILL);
   CHECK(bombed.reason == "had more than 40 processes and threads");
-  CHECK(bombed.seconds < 20);
 }
 
 AT_EACH_LEVEL("nothing outlives the program that started it") {
@@ -348,7 +356,7 @@ AT_EACH_LEVEL("nothing outlives the program that started it") {
   const fs::path mark = folder.work() / "mark";
   const Run left = run(here, compiler(), folder, {"daemonise", mark});
   CHECK(left.ended.good());
-  std::this_thread::sleep_for(std::chrono::milliseconds(800));
+  wait_until_empty(folder);
   CHECK_FALSE(fs::exists(mark));
 }
 
@@ -363,36 +371,28 @@ AT_EACH_LEVEL("nothing outlives a halo-jail that is killed") {
                     {}, Running::Alone::no);
     while (!program.has_ended() && program.ended().out.empty()) watch({&program});
     REQUIRE(program.ended().out == "here\n");
+    // Its daemon looks at what is used twenty times a second, and must know of this end behind that too.
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
     program.end();
-    while (!program.has_ended()) watch({&program});
+    test::wait_until("all who could write have ended", [&] {
+      watch({&program});
+      return program.has_ended();
+    });
     CHECK(program.ended().signal == SIGKILL);
   }
-  // Whoever is left would still have the folder as his own.
-  const auto is_anybody_there = [&] {
-    for (const auto& entry : fs::directory_iterator("/proc")) {
-      std::error_code gone;
-      const fs::path at = fs::read_symlink(entry.path() / "cwd", gone);
-      if (at == folder.work()) return true;
-    }
-    return false;
-  };
-  for (int i = 0; i < 100 && is_anybody_there(); ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
-  CHECK_FALSE(is_anybody_there());
+  wait_until_empty(folder);
 }
 
 AT_EACH_LEVEL("a program that ignores signals is ended with its halo-jail") {
   const Sandbox& here = sandbox<TestType>();
   const Folder folder;
-  const auto start = std::chrono::steady_clock::now();
   {
     Running program(confined(here.words(confinement()), {folder.report(), {}, folder.work(), {}},
                              {HALO_HOSTILE, "ignore_signals"}));
     while (!program.has_ended() && program.ended().out.empty()) watch({&program});
     REQUIRE(program.ended().out == "here\n");
   }
-  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(5));
+  wait_until_empty(folder);
 }
 
 // A listener on this machine's loopback.
@@ -541,7 +541,7 @@ AT_EACH_LEVEL("without a filter the rest holds") {
     CHECK_FALSE(without({"read_parent"}).ended.good());
     CHECK_FALSE(without({"trace_parent"}).ended.good());
   }
-  std::this_thread::sleep_for(std::chrono::milliseconds(600));
+  wait_until_empty(folder);
   CHECK_FALSE(fs::exists(mark));
 }
 
@@ -560,7 +560,7 @@ TEST_CASE("another user alone keeps files closed and ends what it started") {
   CHECK(alone({HALO_HOSTILE, "read", folder.secret()}).status == 1);
   const fs::path mark = folder.work() / "mark";
   CHECK(alone({HALO_HOSTILE, "daemonise", mark}).good());
-  std::this_thread::sleep_for(std::chrono::milliseconds(800));
+  wait_until_empty(folder);
   CHECK_FALSE(fs::exists(mark));
 }
 

@@ -12,7 +12,7 @@ using test::contains;
 
 namespace {
 
-Row timed(const std::string& variant, double ms, Role role = Role::variant) {
+Row charted(const std::string& variant, double ms, Role role = Role::variant) {
   Row row;
   row.stage = role == Role::variant ? "04_tiled" : "peers";
   row.backend = "gpu";
@@ -48,13 +48,13 @@ json::Value data_of(const std::string& page) {
 }  // namespace
 
 TEST_CASE("a page of results has every row's figures, digit for digit") {
-  Row tiled = timed("tiled", 0.1 + 0.2);
+  Row tiled = charted("tiled", 0.1 + 0.2);
   tiled.time.cold = {9, 1.0 / 3, 0.33, 0.34, 0.001};
   tiled.time.discarded_rounds = 3;
   tiled.detail = "256 threads";
-  Row library = timed("library", 0.5, Role::peer);
+  Row library = charted("library", 0.5, Role::peer);
   library.label = "7-1-3";
-  Row wrong = timed("wrong", 1);
+  Row wrong = charted("wrong", 1);
   wrong.time = {};
   wrong.check.outcome = Outcome::bad;
   wrong.check.reason = "output[4] is 2, should be 3";
@@ -84,7 +84,7 @@ TEST_CASE("a page of results has every row's figures, digit for digit") {
 
 TEST_CASE("a page's head says machine, date, command and roofs") {
   const std::string page =
-      results_page({named("a.json", {timed("tiled", 1)})}, "./halo report a.json --html b.html");
+      results_page({named("a.json", {charted("tiled", 1)})}, "./halo report a.json --html b.html");
   CHECK_THAT(page, contains("<h1>Times on a GPU</h1>") &&
                        contains("<code>./halo report a.json --html b.html</code>"));
   const json::Value data = data_of(page);
@@ -98,10 +98,10 @@ TEST_CASE("a page's head says machine, date, command and roofs") {
 }
 
 TEST_CASE("two files are compared on their page as compare does it") {
-  const NamedResults a =
-      named("a.json", {timed("better", 2), timed("same", 1), timed("worse", 1), timed("gone", 1)});
+  const NamedResults a = named("a.json", {charted("better", 2), charted("same", 1),
+                                          charted("worse", 1), charted("gone", 1)});
   const NamedResults b =
-      named("b.json", {timed("better", 1), timed("same", 1.001), timed("worse", 2)});
+      named("b.json", {charted("better", 1), charted("same", 1.001), charted("worse", 2)});
   const json::Value data = data_of(results_page({a, b}, ""));
   CHECK(data.at("rows").elements().size() == 7);
   CHECK(data.at("rows").elements().at(4).get<int>("file") == 1);
@@ -116,7 +116,7 @@ TEST_CASE("two files are compared on their page as compare does it") {
 }
 
 TEST_CASE("no name or command ends the page early, or becomes a part of it") {
-  Row row = timed("</script><script>alert(1)</script>", 1);
+  Row row = charted("</script><script>alert(1)</script>", 1);
   row.detail = "@SCRIPT@";
   NamedResults file = named("<b>&\"@DATA@", {row});
   file.results.machine.gpu = "a <i>GPU</i>";
@@ -130,11 +130,11 @@ TEST_CASE("no name or command ends the page early, or becomes a part of it") {
 }
 
 TEST_CASE("a file without a time is no page, in one line that names it") {
-  Row row = timed("tiled", 1);
+  Row row = charted("tiled", 1);
   row.time = {};
   for (const std::vector<Row>& rows : {std::vector<Row>{row}, std::vector<Row>{}}) {
     try {
-      results_page({named("good.json", {timed("tiled", 1)}), named("sim.json", rows)}, "");
+      results_page({named("good.json", {charted("tiled", 1)}), named("sim.json", rows)}, "");
       FAIL("a page was made");
     } catch (const std::invalid_argument& error) {
       const std::string said = error.what();

@@ -168,7 +168,7 @@ std::filesystem::path temporary_folder() {
   return pattern;
 }
 
-std::vector<std::string> lines(const std::string& text) {
+std::vector<std::string> table_lines(const std::string& text) {
   std::vector<std::string> all;
   std::istringstream in(text);
   for (std::string line; std::getline(in, line);) all.push_back(line);
@@ -570,7 +570,7 @@ TEST_CASE("the table's columns stand in line, with colour too") {
   Row longer = good_row();
   longer.variant = "a_much_longer_name";
   longer.traffic.shared_conflicts = 126976;
-  const auto plain = lines(render_table({good_row(), longer}));
+  const auto plain = table_lines(render_table({good_row(), longer}));
   REQUIRE(plain.size() >= 4);
   const auto at = plain[1].find("check");
   CHECK(plain[2].find("PASS") == at);
@@ -643,7 +643,7 @@ TEST_CASE("rows with other problems and backends have tables of their own") {
   const std::string text =
       render_table({timed("cpu", "loop", 1000, 1), good_row(), timed("gpu", "grid", 1000, 1, 2),
                     timed("cpu", "simd", 1000, 0.5)});
-  const auto all = lines(text);
+  const auto all = table_lines(text);
   CHECK(std::count_if(all.begin(), all.end(),
                       [](const std::string& line) { return line.rfind("On the ", 0) == 0; }) == 3);
   CHECK(text.find("simd") < text.find("On the simulator"));
@@ -679,7 +679,7 @@ TEST_CASE("the report's table pairs the CPU loop with each GPU variant") {
                                  timed("cpu", "loop", 100000, 200),
                                  timed("gpu", "grid", 1000, 0.5, 4),
                                  timed("gpu", "grid", 100000, 10, 50)};
-  const auto all = lines(render_report_table(rows));
+  const auto all = table_lines(render_report_table(rows));
   REQUIRE(all.size() == 4);
   CHECK_THAT(all[0], contains("grid"));
   std::istringstream first(all[2]);
@@ -702,8 +702,8 @@ TEST_CASE("the report's table pairs the CPU loop with each GPU variant") {
 
 TEST_CASE("all formats hold the same numbers") {
   const std::vector<Row> rows = measured_rows();
-  const auto terminal = lines(render_table(rows));
-  const auto markdown = lines(render_table(rows, {.format = Format::markdown}));
+  const auto terminal = table_lines(render_table(rows));
+  const auto markdown = table_lines(render_table(rows, {.format = Format::markdown}));
   const auto csv = test::parse_csv(render_table(rows, {.format = Format::csv}));
   const std::vector<std::string> expected = {
       "04",   "tiled", "PASS", "0.44", "none", "0.0312", "0.0300-0.0325", "0.0391", "6.25",
@@ -822,7 +822,7 @@ TEST_CASE("figures are rounded, fixed or exact") {
 
 TEST_CASE("columns without a figure are left out, and a dash stands for a missing one") {
   Row cpu = timed("cpu", "loop", 1000, 2);
-  const auto alone = lines(render_table({cpu}));
+  const auto alone = table_lines(render_table({cpu}));
   CHECK_THAT(alone[1], contains("ms") && !contains("cold") && !contains("total") &&
                            !contains("%copy") && !contains("x peer") && !contains("traffic"));
   CHECK(cells(alone[1]).size() == cells(alone[2]).size());
@@ -830,7 +830,7 @@ TEST_CASE("columns without a figure are left out, and a dash stands for a missin
   Row other = cpu;
   other.variant = "simd";
   other.time.cold = {15, 3, 2.9, 3.1, 0.01};
-  const auto both = lines(render_table({cpu, other}));
+  const auto both = table_lines(render_table({cpu, other}));
   REQUIRE_THAT(both[1], contains("cold ms"));
   const std::vector<std::string> headers = cells(both[1]);
   const auto column = std::find(headers.begin(), headers.end(), "cold ms") - headers.begin();
@@ -848,7 +848,7 @@ TEST_CASE("overlapped calls and packing have columns where a row has them, and a
   row.time.overlapped = {9, 1.5, 1.4, 1.6, 0.01};
   row.time.packing_ms = 0.25;
   const std::string table = render_table({plain, row});
-  const auto all = lines(table);
+  const auto all = table_lines(table);
   const std::vector<std::string> headers = cells(all[1]);
   const auto cell_of = [&](const std::string& header, std::size_t line) {
     const auto at = std::find(headers.begin(), headers.end(), header) - headers.begin();
@@ -865,7 +865,7 @@ TEST_CASE("overlapped calls and packing have columns where a row has them, and a
 }
 
 TEST_CASE("peers and the copy are marked, and whose ratio it is is said once") {
-  const auto all = lines(render_table(measured_rows()));
+  const auto all = table_lines(render_table(measured_rows()));
   CHECK(cells(all[4])[0] == "peer");
   CHECK(cells(all[6])[0] == "copy");
   const std::string text = render_table(measured_rows());
@@ -891,7 +891,7 @@ TEST_CASE("Markdown escapes what it would take for its own marks") {
   CHECK_THAT(text, contains("a\\|b\\*c") && contains("- **NOT RUN** time: needs &lt;cuda.h>"));
   CHECK_THAT(text, contains("``````text\n04 a|b*c"));
   CHECK_THAT(text, !contains("\033"));
-  for (const std::string& line : lines(text)) {
+  for (const std::string& line : table_lines(text)) {
     if (line.rfind("| 04", 0) == 0) CHECK(pipe_cells(line).size() == 10);
   }
 }
@@ -912,7 +912,7 @@ TEST_CASE("the machine is told with its roofs") {
   machine.libraries = {{"cuDNN", "9.14"}};
   machine.roofs = {{"gpu", {4270.4, 65700, 1980, 12.25, 11}}, {"cpu", {21.32, 900.4}}};
   machine.build = "-O0: times mean nothing";
-  CHECK(lines(render_machine(machine)) ==
+  CHECK(table_lines(render_machine(machine)) ==
         std::vector<std::string>{
             "GPU: a GPU, 132 multiprocessors, L2 60 MiB, driver 580.95, CUDA 13.0, cuDNN 9.14",
             "GPU roofs: copy 4,270 GB/s, fp32 65,700 GFLOP/s, clock 1,980 MHz, host to GPU 12.2 "
@@ -931,7 +931,7 @@ TEST_CASE("the report's table sets what was published beside ours") {
   rows.push_back(rows[1]);  // another mask: a table of its own
   rows.back().problem[1].second = std::int64_t{31};
   rows.back().published = {};
-  const auto all = lines(render_report_table(rows));
+  const auto all = table_lines(render_report_table(rows));
   // Only the mask that somebody published; there, all variants.
   REQUIRE(all.size() == 8);
   CHECK(all[4].empty());
@@ -946,7 +946,7 @@ TEST_CASE("the report's table sets what was published beside ours") {
                                                   "4.0000", "3.0000", "1.5000", "2.0000"});
   CHECK(cells(all[3]) == std::vector<std::string>{"100,000", "NOT RUN", "50.0000", "NOT RUN",
                                                   "10.0000", "NOT RUN", "-", "40.0000", "-"});
-  const auto markdown = lines(render_report_table(rows, {.format = Format::markdown}));
+  const auto markdown = table_lines(render_report_table(rows, {.format = Format::markdown}));
   CHECK(pipe_cells(markdown[4]) == cells(all[2]));
   const auto csv = test::parse_csv(render_report_table(rows, {.format = Format::csv}));
   REQUIRE(csv.size() == 3);
@@ -956,7 +956,7 @@ TEST_CASE("the report's table sets what was published beside ours") {
   CHECK(csv[1].at("published_source") == "a report, Table 2, V100");
   // Without any published figure all variants are shown, each mask apart.
   for (Row& row : rows) row.published = {};
-  const auto plain = lines(render_report_table(rows));
+  const auto plain = table_lines(render_report_table(rows));
   CHECK(std::count_if(plain.begin(), plain.end(), [](const std::string& line) {
           return line.find("published") != std::string::npos;
         }) == 0);
@@ -989,7 +989,7 @@ TEST_CASE("on which side of its bound an error is shows in the table") {
   const auto shown = [](double share) {
     Row row = good_row();
     row.check.worst_share = share;
-    return cells(lines(render_table({row}))[2])[4];
+    return cells(table_lines(render_table({row}))[2])[4];
   };
   CHECK(shown(0.5) == "0.50");
   CHECK(shown(0.998) == "0.998");

@@ -67,7 +67,7 @@ def run(program, *arguments, cwd=None, **environment):
     clean = {k: v for k, v in os.environ.items() if not k.startswith("SIMT_")}
     clean.update(environment)
     return subprocess.run(
-        [str(program), *arguments], env=clean, cwd=cwd, text=True, capture_output=True, timeout=120
+        [str(program), *arguments], env=clean, cwd=cwd, text=True, capture_output=True
     )
 
 
@@ -199,30 +199,37 @@ class Report(ProgramTest):
 
     def test_whole_after_each_launch(self):
         """Whoever reads while the program runs sees a whole report, with more and more launches."""
-        program, path = self.start(str(KERNELS / "bank_patterns.csv"))
-        path.write_text("of an earlier run")
-        earlier = path.stat().st_ino
-        seen = []
-        while program.poll() is None:
-            if path.exists() and path.stat().st_ino != earlier:
-                seen.append(self.launches_in(path))
-            time.sleep(0.002)
-        self.assertEqual(program.returncode, 0)
-        seen.append(self.launches_in(path))
-        self.assertEqual(seen, sorted(seen))
-        self.assertGreater(len(set(seen)), 2, "the report was not written between launches")
+        for _ in range(10):  # whoever reads may be held up for a whole run
+            program, path = self.start(str(KERNELS / "bank_patterns.csv"))
+            path.write_text("of an earlier run")
+            earlier = path.stat().st_ino
+            seen = []
+            while program.poll() is None:
+                if path.exists() and path.stat().st_ino != earlier:
+                    seen.append(self.launches_in(path))
+                time.sleep(0.002)
+            self.assertEqual(program.returncode, 0)
+            seen.append(self.launches_in(path))
+            self.assertEqual(seen, sorted(seen))
+            if len(set(seen)) > 2:
+                return
+        self.fail("the report was not written between launches")
 
     def test_whole_when_killed(self):
         for wanted in (1, 20, 100):
-            program, path = self.start(str(KERNELS / "bank_patterns.csv"))
-            while program.poll() is None:
-                if path.exists() and self.launches_in(path) >= wanted:
-                    # Between two writes: in the middle of one nothing can be promised.
-                    with path.open() as file:
-                        fcntl.flock(file, fcntl.LOCK_SH)
-                        program.kill()
-                        program.wait()
-                time.sleep(0.001)
+            for _ in range(10):  # it may end before whoever kills it has his turn
+                program, path = self.start(str(KERNELS / "bank_patterns.csv"))
+                while program.poll() is None:
+                    if path.exists() and self.launches_in(path) >= wanted:
+                        # Between two writes: in the middle of one nothing can be promised.
+                        with path.open() as file:
+                            fcntl.flock(file, fcntl.LOCK_SH)
+                            program.kill()
+                            program.wait()
+                    time.sleep(0.001)
+                if program.returncode != 0:
+                    break
+                path.unlink()
             self.assertEqual(program.returncode, -signal.SIGKILL)
             self.assertGreaterEqual(len(json.loads(path.read_text())["launches"]), wanted)
             path.unlink()

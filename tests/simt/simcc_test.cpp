@@ -464,7 +464,7 @@ TEST_CASE("what nvcc compiles is not refused", "[simt][simcc]") {
 TEST_CASE("an interrupted simcc leaves nothing behind", "[simt][simcc]") {
   const Workbench bench;
   // A compiler that sends simcc the signal and never ends.
-  bench.write("slow", "#!/bin/sh\nkill -TERM $PPID\nexec sleep 60\n");
+  bench.write("slow", "#!/bin/sh\nkill -TERM $PPID\nexec sleep 600\n");
   fs::permissions(bench.path("slow"), fs::perms::owner_all);
   bench.write("a.cu", "__global__ void k() {}\n");
   const Outcome outcome = bench.run("SIMT_CXX=./slow '" SIMCC_PATH "' a.cu");

@@ -46,7 +46,7 @@ class Traces(unittest.TestCase):
         path.unlink(missing_ok=True)
         clean = {k: v for k, v in os.environ.items() if not k.startswith("SIMT_")}
         clean.update(environment, SIMT_REPORT=str(path))
-        ended = subprocess.run([str(self.program)], env=clean, text=True, capture_output=True, timeout=60)
+        ended = subprocess.run([str(self.program)], env=clean, text=True, capture_output=True)
         self.assertEqual((ended.returncode, ended.stderr), (0, ""))
         return json.loads(path.read_text())
 

@@ -36,7 +36,7 @@ TEST_CASE("01_conv1d_cpu: the report's Figure 1") {
   }
 }
 
-TEST_CASE("01_conv1d_cpu: long signals are cut among threads and stored past the caches") {
+TEST_CASE("01_conv1d_cpu: long signals are cut among threads and stored past the caches", "[all]") {
   constexpr std::int64_t kShortPeriod = 10'007;
   constexpr std::size_t kGuard = 64;
   const conv::Problem1d problems[] = {

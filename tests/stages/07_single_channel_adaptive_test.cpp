@@ -109,7 +109,7 @@ TEST_CASE("07_single_channel_adaptive: traffic is as predicted") {
                          same(1, 100, 300, 2, 3), same(1, 9, 13, 300, 3), same(3, 7, 7, 20, 7)});
 }
 
-TEST_CASE("07_single_channel_adaptive: the plan of every GPU runs, and both methods do") {
+TEST_CASE("07_single_channel_adaptive: the plan of every GPU runs, and both methods do", "[all]") {
   const auto backend = test::usable_backend();
   for (const GpuFigures& gpu : built_in_gpus()) {
     for (const ConvLayer& layer :
@@ -126,7 +126,7 @@ TEST_CASE("07_single_channel_adaptive: the plan of every GPU runs, and both meth
   }
 }
 
-TEST_CASE("07_single_channel_adaptive: shares that had to be divided again run as well") {
+TEST_CASE("07_single_channel_adaptive: shares that had to be divided again run as well", "[all]") {
   const auto backend = test::usable_backend();
   std::mt19937 random(static_cast<std::mt19937::result_type>(test::seed()));
   const auto draw = [&](int low, int high) {
@@ -343,7 +343,7 @@ TEST_CASE("07_single_channel_adaptive: measured figures make a plan") {
 }
 
 TEST_CASE("filters over SMs are tried with the next strip and the next filters at once",
-          "[07_single_channel_adaptive]") {
+          "[all][07_single_channel_adaptive]") {
   const auto backend = test::usable_backend();
   const TinyGpu tiny(*backend);
   if (!tiny.is_there()) test::skip("no tiny GPU here");

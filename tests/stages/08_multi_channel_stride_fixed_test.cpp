@@ -204,7 +204,8 @@ TEST_CASE("08_multi_channel_stride_fixed: traffic is as predicted") {
   test::require_traffic(by_winograd, both);
 }
 
-TEST_CASE("08_multi_channel_stride_fixed: the divisions of the search are right and as predicted") {
+TEST_CASE("08_multi_channel_stride_fixed: the divisions of the search are right and as predicted",
+          "[all]") {
   for (const int bytes : {32, 64}) {
     Conv2dStage searched;
     searched.name = "search";
@@ -225,7 +226,8 @@ TEST_CASE("08_multi_channel_stride_fixed: the divisions of the search are right 
 
 TEST_CASE(
     "08_multi_channel_stride_fixed: the tiles of registers of the search are right and as "
-    "predicted") {
+    "predicted",
+    "[all]") {
   Conv2dStage searched;
   searched.name = "search";
   searched.variants = multi_channel_stride_fixed::search_tiles();
@@ -259,7 +261,8 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "08_multi_channel_stride_fixed: every shape of Winograd's method is right and as predicted") {
+    "08_multi_channel_stride_fixed: every shape of Winograd's method is right and as predicted",
+    "[all]") {
   Conv2dStage searched = stage();
   searched.variants = std::move(searched.searched);
   std::erase_if(searched.variants, [](const Conv2dVariant& variant) {
@@ -379,7 +382,8 @@ TEST_CASE("08_multi_channel_stride_fixed: the cost of Winograd's method, by hand
   CHECK(cost.barriers == 3 + 2 + 1);
 }
 
-TEST_CASE("08_multi_channel_stride_fixed: Winograd's method in three kernels, slice by slice") {
+TEST_CASE("08_multi_channel_stride_fixed: Winograd's method in three kernels, slice by slice",
+          "[all]") {
   Conv2dStage sliced = stage();
   // 41 and 66 channels of 3 x 5 tiles, and 35 and 65 of 4 x 5: one image at a time; of 17 and 40 both.
   sliced.variants = {winograd_apart_within(80'000, kBestBlock)};
@@ -403,7 +407,8 @@ TEST_CASE("08_multi_channel_stride_fixed: Winograd's method in three kernels, sl
   CHECK(cost.barriers == 36);
 }
 
-TEST_CASE("08_multi_channel_stride_fixed: Fourier's transform, both tiles, blocks and slices") {
+TEST_CASE("08_multi_channel_stride_fixed: Fourier's transform, both tiles, blocks and slices",
+          "[all]") {
   Conv2dStage fourier;
   fourier.name = "fourier";
   // Of three images two at a time, of two one.
@@ -437,7 +442,8 @@ TEST_CASE("08_multi_channel_stride_fixed: the cost of Fourier's transform, by ha
   CHECK(cost.barriers == 2 + 130 + 2);
 }
 
-TEST_CASE("08_multi_channel_stride_fixed: Fourier's products on tensor cores, blocks and slices") {
+TEST_CASE("08_multi_channel_stride_fixed: Fourier's products on tensor cores, blocks and slices",
+          "[all]") {
   Conv2dStage split;
   split.name = "fourier_split";
   for (const int size : {16, 32}) {
@@ -475,7 +481,8 @@ TEST_CASE(
 
 TEST_CASE(
     "08_multi_channel_stride_fixed: Fourier's products on tensor cores lose no more than float's "
-    "may") {
+    "may",
+    "[all]") {
   // Positive factors, whose roundings towards zero add up, as do the sums that are cut off.
   const conv::ConvLayer layer(
       {.C = 64, .H = 14, .W = 14, .K = 2, .R = 3, .S = 3, .padding_h = 1, .padding_w = 1});

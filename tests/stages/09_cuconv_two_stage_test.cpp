@@ -80,7 +80,7 @@ TEST_CASE("09_cuconv_two_stage: traffic is as predicted") {
                         });
 }
 
-TEST_CASE("09_cuconv_two_stage: pointwise with each of its tiles") {
+TEST_CASE("09_cuconv_two_stage: pointwise with each of its tiles", "[all]") {
   Conv2dStage tiles = stage();
   tiles.variants.clear();
   for (const Conv2dVariant& variant : tiles.searched) {
@@ -111,7 +111,7 @@ TEST_CASE(
         "it is made for 1 x 1 filters with stride 1 and no padding");
 }
 
-TEST_CASE("09_cuconv_two_stage: implicit_gemm with each of its plans") {
+TEST_CASE("09_cuconv_two_stage: implicit_gemm with each of its plans", "[all]") {
   Conv2dStage plans = stage();
   plans.variants.clear();
   for (const Conv2dVariant& variant : plans.searched) {
@@ -139,7 +139,8 @@ TEST_CASE("09_cuconv_two_stage: implicit_gemm with each of its plans") {
 }
 
 TEST_CASE(
-    "09_cuconv_two_stage: implicit_gemm's sums are the same bits, however the call is launched") {
+    "09_cuconv_two_stage: implicit_gemm's sums are the same bits, however the call is launched",
+    "[all]") {
   const auto backend = test::usable_backend();
   const ConvLayer layer({.C = 40, .H = 7, .W = 7, .K = 20, .R = 1, .S = 1});
   for (const Conv2dVariant& variant : stage().searched) {
@@ -218,7 +219,8 @@ TEST_CASE("09_cuconv_two_stage: a division by a product and a shift is the divis
   CHECK_THROWS_AS(Divisor(0), std::invalid_argument);
 }
 
-TEST_CASE("09_cuconv_two_stage: the same in chunks of filters, and of products of one filter") {
+TEST_CASE("09_cuconv_two_stage: the same in chunks of filters, and of products of one filter",
+          "[all]") {
   // 4096 bytes are 113 products of one 3x3 filter, and 8 of an 11x11.
   test::require_trials(stage_with(4096));
   test::require_traffic(stage_with(4096));
@@ -435,7 +437,7 @@ TEST_CASE("09_cuconv_two_stage: chunks cover each product of each filter once, w
   }
 }
 
-TEST_CASE("09_cuconv_two_stage: the paper's 86 layers at seven batch sizes fit") {
+TEST_CASE("09_cuconv_two_stage: the paper's 86 layers at seven batch sizes fit", "[all]") {
   int both_stages = 0;
   int chunked = 0;
   std::pair<std::int64_t, std::string> largest;
@@ -620,7 +622,7 @@ TEST_CASE("09_cuconv_two_stage: requests that cross row ends, as on the page, an
   }
 }
 
-TEST_CASE("09_cuconv_two_stage: crossings, counted product by product") {
+TEST_CASE("09_cuconv_two_stage: crossings, counted product by product", "[all]") {
   std::mt19937_64 random(test::seed());
   for (int i = 0; i < 60; ++i) {
     const auto up_to = [&](int most) { return 1 + static_cast<int>(random() % most); };
@@ -674,8 +676,8 @@ TEST_CASE("09_cuconv_two_stage: crossings, counted product by product") {
   }
 }
 
-TEST_CASE(
-    "09_cuconv_two_stage: with stride 1 and maps of the input's size, row ends cost nothing") {
+TEST_CASE("09_cuconv_two_stage: with stride 1 and maps of the input's size, row ends cost nothing",
+          "[all]") {
   // A lane's address is the number of its product plus a constant, so a warp of one image never
   // touches more than the 5 sectors that 32 neighbours may.
   for (const data::NamedLayer& row : data::paper_layer_table("cuconv")) {
@@ -696,7 +698,8 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "09_cuconv_two_stage: factors in two parts, with either tile, copied one by one and in fours") {
+    "09_cuconv_two_stage: factors in two parts, with either tile, copied one by one and in fours",
+    "[all]") {
   Conv2dStage both;
   both.name = "09_cuconv_two_stage";
   both.variants = search_split_tf32();
@@ -740,7 +743,7 @@ TEST_CASE("09_cuconv_two_stage: the cost of factors in two parts, by hand") {
   CHECK(cost.barriers == 4);
 }
 
-TEST_CASE("09_cuconv_two_stage: factors in two parts lose no more than float sums may") {
+TEST_CASE("09_cuconv_two_stage: factors in two parts lose no more than float sums may", "[all]") {
   // Positive factors, whose roundings towards zero add up: TF32 alone would be off by 2^-11 of the sum.
   const ConvLayer layer({.C = 256, .H = 4, .W = 4, .K = 8, .R = 3, .S = 3});
   std::mt19937_64 random(test::seed());

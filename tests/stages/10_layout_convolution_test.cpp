@@ -38,7 +38,7 @@ TEST_CASE("10_layout_convolution: every layer is right, without hazards") {
   test::require_trials_of_all_lines(layout_convolution::stage());
 }
 
-TEST_CASE("10_layout_convolution: large batches are right, and traffic is as predicted") {
+TEST_CASE("10_layout_convolution: large batches are right, and traffic is as predicted", "[all]") {
   test::require_traffic(layout_convolution::stage(), kLargeLayers);
 }
 

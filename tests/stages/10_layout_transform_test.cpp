@@ -54,7 +54,7 @@ TEST_CASE("10_layout_transform: traffic is as predicted") {
   test::require_traffic(layout_transform::stage(), more);
 }
 
-TEST_CASE("10_layout_transform: large ones have tiles, each shape of them") {
+TEST_CASE("10_layout_transform: large ones have tiles, each shape of them", "[all]") {
   // The shapes of step 4 that no small problem has: with few images, with many, with 100, which are one tile, with 132,
   // which end inside a sector; and the last cells and images.
   std::vector<Transform> large;

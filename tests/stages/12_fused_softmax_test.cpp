@@ -50,7 +50,7 @@ TEST_CASE("12_fused_softmax: every problem is right, without hazards") {
   test::require_trials_of_all_lines(fused_softmax::stage());
 }
 
-TEST_CASE("12_fused_softmax: long rows are right, edge cases of float included") {
+TEST_CASE("12_fused_softmax: long rows are right, edge cases of float included", "[all]") {
   const auto backend = test::usable_backend();
   for (const SoftmaxVariant& variant : fused_softmax::stage().variants) {
     Row row;

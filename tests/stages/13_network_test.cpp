@@ -439,7 +439,8 @@ TEST_CASE("layers on chip in one kernel: what it does not take is refused, in on
 
 // ---- Chains ----
 
-TEST_CASE("miniature networks in random layouts, by random kernels: every layer, and the whole") {
+TEST_CASE("miniature networks in random layouts, by random kernels: every layer, and the whole",
+          "[all]") {
   const auto backend = test::usable_backend();
   std::uint64_t number = seed();
   for (const Network& network : miniature_networks()) {
@@ -621,7 +622,8 @@ TEST_CASE("a picture of NaN has answers of NaN, and who hides it is caught") {
 
 // ---- Digits ----
 
-TEST_CASE("all 360 test digits: PyTorch's answers, and its logits within what rounding allows") {
+TEST_CASE("all 360 test digits: PyTorch's answers, and its logits within what rounding allows",
+          "[all]") {
   const auto backend = test::usable_backend();
   const TestDigits digits = read_test_digits(stage().digits);
   REQUIRE(digits.count() == 360);

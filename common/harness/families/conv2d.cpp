@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -16,6 +17,7 @@
 #include "common/data/cuconv_figures.hpp"
 #include "common/data/layer_table.hpp"
 #include "common/harness/bench_sets.hpp"
+#include "common/harness/core/covering.hpp"
 #include "common/harness/core/typed_impl.hpp"
 #include "common/harness/families/picture.hpp"
 #include "common/harness/families/promised.hpp"
@@ -438,33 +440,140 @@ DatasetPtr conv2d_data(const ConvLayer& layer, std::vector<float> input,
 namespace {
 
 constexpr std::int64_t kMostTrialProducts = 50'000;
+constexpr int kRandomLayers = 6;
 
-// Random layers, small enough to be tried on everything.
-ConvLayer random_layer(Dice& dice) {
-  for (;;) {
+// A layer by its outputs: H and W follow, as large as they can be, so that they are not all used where
+// the stride does not divide them.
+struct Wanted {
+  std::int64_t N, C, K, P, Q, R, S, stride_h, stride_w, padding_h, padding_w;
+
+  // Nothing if it is too much to be tried.
+  std::optional<ConvLayer> layer() const {
     conv::LayerShape shape;
-    shape.N = dice.from(1, 4);
-    shape.C = dice.from(1, 24);
-    shape.H = dice.from(1, 24);
-    shape.W = dice.from(1, 24);
-    shape.K = dice.from(1, 24);
-    shape.R = dice.from(1, 6);
-    shape.S = dice.from(1, 6);
-    shape.stride_h = dice.from(1, 3);
-    shape.stride_w = dice.from(1, 3);
-    shape.padding_h = dice.from(0, static_cast<int>(shape.R));
-    shape.padding_w = dice.from(0, static_cast<int>(shape.S));
-    if (shape.R > shape.H + 2 * shape.padding_h || shape.S > shape.W + 2 * shape.padding_w)
-      continue;
-    const ConvLayer layer(shape);
-    if (conv::products(layer) <= kMostTrialProducts) return layer;
+    shape.N = N, shape.C = C, shape.K = K, shape.R = R, shape.S = S;
+    shape.stride_h = stride_h, shape.stride_w = stride_w;
+    shape.padding_h = padding_h, shape.padding_w = padding_w;
+    shape.H = P * stride_h - 1 + R - 2 * padding_h;
+    shape.W = Q * stride_w - 1 + S - 2 * padding_w;
+    if (shape.H < 1 || shape.W < 1 || N * C * K * P * Q * R * S > kMostTrialProducts) return {};
+    return ConvLayer(shape);
   }
+};
+
+// One class of an axis: what of a layer it decides.
+using Class = std::function<void(Wanted&)>;
+
+// The classes of each axis, its plain one first. Images and channels are one axis, so that several of both
+// meet whatever else there is.
+std::vector<std::vector<Class>> classes_of(const std::vector<TileSizes>& tiles) {
+  const auto numbers = [&](std::int64_t Wanted::*number, int TileSizes::*letter,
+                           const std::vector<int>& plain) {
+    std::vector<Class> classes;
+    for (const int size : sizes_round(tiles, letter, plain)) {
+      classes.push_back([=](Wanted& wanted) { wanted.*number = size; });
+    }
+    return classes;
+  };
+  std::vector<Class> images;
+  for (const auto& [many, channels] : {std::pair(1, 1), {1, 3}, {2, 1}, {3, 2}}) {
+    images.push_back([=](Wanted& wanted) { wanted.N = many, wanted.C = channels; });
+  }
+  // Several images are many here.
+  int turn = 0;
+  for (const int channels : sizes_round(tiles, &TileSizes::C, {})) {
+    images.push_back([=](Wanted& wanted) { wanted.N = 1 + turn % 2, wanted.C = channels; });
+    ++turn;
+  }
+  for (const int many : sizes_round(tiles, &TileSizes::N, {})) {
+    images.push_back([=](Wanted& wanted) { wanted.N = many, wanted.C = 1 + turn % 2; });
+    ++turn;
+  }
+  std::vector<Class> filters;
+  for (const auto& [R, S] : {std::pair(3, 3), {1, 1}, {5, 5}, {3, 5}, {9, 2}, {7, 7}, {2, 4}}) {
+    filters.push_back([=](Wanted& wanted) { wanted.R = R, wanted.S = S; });
+  }
+  std::vector<Class> strides;
+  for (const auto& [down, across] : {std::pair(1, 1), {2, 2}, {2, 1}, {1, 3}}) {
+    strides.push_back([=](Wanted& wanted) { wanted.stride_h = down, wanted.stride_w = across; });
+  }
+  // None, as much as the output needs to be as large as the input, along one axis only, and more.
+  const std::vector<Class> paddings = {
+      [](Wanted& wanted) { wanted.padding_h = wanted.padding_w = 0; },
+      [](Wanted& wanted) {
+        wanted.padding_h = (wanted.R - 1) / 2, wanted.padding_w = (wanted.S - 1) / 2;
+      },
+      [](Wanted& wanted) { wanted.padding_h = (wanted.R + 1) / 2, wanted.padding_w = 0; },
+      [](Wanted& wanted) { wanted.padding_h = 0, wanted.padding_w = wanted.S; },
+  };
+  // So many places in all images: as nearly square as they can be.
+  std::vector<Class> places = {[](Wanted&) {}};
+  for (const int cells : sizes_round(tiles, &TileSizes::cells, {})) {
+    places.push_back([=](Wanted& wanted) {
+      if (cells % wanted.N != 0) wanted.N = 1;
+      const std::int64_t of_image = cells / wanted.N;
+      for (std::int64_t rows = 1; rows * rows <= of_image; ++rows) {
+        if (of_image % rows == 0) wanted.P = rows;
+      }
+      wanted.Q = of_image / wanted.P;
+    });
+  }
+  return {filters,
+          images,
+          numbers(&Wanted::K, &TileSizes::K, {1, 3}),
+          numbers(&Wanted::P, &TileSizes::P, {4}),
+          numbers(&Wanted::Q, &TileSizes::Q, {7}),
+          strides,
+          paddings,
+          places};
 }
 
-}  // namespace
+// A layer by chance: every second number as plain as it can be, so that whoever takes little takes some.
+std::optional<ConvLayer> drawn_layer(Dice& dice) {
+  const auto draw = [&](int plain, int most) {
+    return dice.from(0, 1) == 0 ? plain : dice.from(1, most);
+  };
+  Wanted wanted{};
+  wanted.N = draw(1, 4), wanted.C = draw(1, 24), wanted.K = draw(1, 40);
+  wanted.P = dice.from(1, 24), wanted.Q = dice.from(1, 40);
+  wanted.R = draw(3, 8), wanted.S = dice.from(0, 1) == 0 ? wanted.R : dice.from(1, 8);
+  wanted.stride_h = draw(1, 3), wanted.stride_w = draw(1, 3);
+  wanted.padding_h = draw(1, static_cast<int>(wanted.R)) - 1;
+  wanted.padding_w = draw(1, static_cast<int>(wanted.S)) - 1;
+  return wanted.layer();
+}
 
-template <>
-std::vector<ConvLayer> adversarial(std::uint64_t seed) {
+// Layers that the variant takes, in which any two classes of different axes meet if they can; and some by chance.
+std::vector<ConvLayer> covering_layers(const Conv2dVariant& variant, std::uint64_t seed) {
+  const auto classes = classes_of(variant.tiles ? variant.tiles(conv::parse_label("7-1-3-1-1"))
+                                                : std::vector<TileSizes>());
+  const auto takes = [&](const std::optional<ConvLayer>& layer) {
+    return layer && refusal(variant, *layer).empty();
+  };
+  const auto layer_of = [&](const Levels& levels) {
+    Wanted wanted{};
+    for (std::size_t axis = 0; axis < classes.size(); ++axis) {
+      classes[axis][static_cast<std::size_t>(levels[axis])](wanted);
+    }
+    return wanted.layer();
+  };
+  std::vector<int> counts;
+  for (const auto& axis : classes) counts.push_back(static_cast<int>(axis.size()));
+  std::vector<ConvLayer> layers;
+  for (const Levels& levels :
+       covering_combinations(counts, [&](const Levels& each) { return takes(layer_of(each)); })) {
+    layers.push_back(*layer_of(levels));
+  }
+  Dice dice(seed);
+  const std::size_t enough = layers.size() + kRandomLayers;
+  for (int tries = 0; tries < 400 && layers.size() < enough; ++tries) {
+    const std::optional<ConvLayer> layer = drawn_layer(dice);
+    if (takes(layer)) layers.push_back(*layer);
+  }
+  return layers;
+}
+
+// What no combination of ordinary classes is.
+std::vector<ConvLayer> unusual_layers() {
   struct Numbers {
     int N, C, H, W, K, R, S, u, v, a, b;  // strides u, v and paddings a, b
   };
@@ -540,100 +649,7 @@ std::vector<ConvLayer> adversarial(std::uint64_t seed) {
   for (const Numbers& n : kLayers) {
     layers.emplace_back(conv::LayerShape{n.N, n.C, n.H, n.W, n.K, n.R, n.S, n.u, n.v, n.a, n.b});
   }
-  Dice dice(seed);
-  for (int i = 0; i < 6; ++i) layers.push_back(random_layer(dice));
   return layers;
-}
-
-namespace {
-
-// A layer by its outputs: H and W follow, as large as they can be, so that they are not all used where
-// the stride does not divide them.
-struct Wanted {
-  std::int64_t N, C, K, P, Q, R, S, stride_h, stride_w, padding_h, padding_w;
-
-  // Nothing if it is too much to be tried.
-  std::optional<ConvLayer> layer() const {
-    conv::LayerShape shape;
-    shape.N = N, shape.C = C, shape.K = K, shape.R = R, shape.S = S;
-    shape.stride_h = stride_h, shape.stride_w = stride_w;
-    shape.padding_h = padding_h, shape.padding_w = padding_w;
-    shape.H = P * stride_h - 1 + R - 2 * padding_h;
-    shape.W = Q * stride_w - 1 + S - 2 * padding_w;
-    if (shape.H < 1 || shape.W < 1 || N * C * K * P * Q * R * S > kMostTrialProducts) return {};
-    return ConvLayer(shape);
-  }
-};
-
-// The layer that the variant takes which is most like this one: it gives up what it must, one after the
-// other, and of what it still has too much. `fixed` are numbers that must stay, if they can.
-std::optional<ConvLayer> nearest_taken(const Conv2dVariant& variant, const Wanted& wanted,
-                                       const TileSizes& fixed) {
-  Wanted unit = wanted;
-  unit.stride_h = unit.stride_w = 1;
-  Wanted square = unit;  // filters, and the output as large as the input
-  square.S = square.R;
-  square.padding_h = square.padding_w = (square.R - 1) / 2;
-  Wanted planned = square;  // one channel
-  planned.C = 1;
-  Wanted bare = unit;
-  bare.padding_h = bare.padding_w = 0;
-  Wanted pointwise = bare;  // 1 x 1 filters
-  pointwise.R = pointwise.S = 1;
-  Wanted single = bare;
-  single.N = single.C = single.K = 1;
-  Wanted whole = bare;  // one output a filter: fully connected
-  whole.P = whole.Q = 1;
-  for (Wanted each : {wanted, square, planned, unit, bare, pointwise, single, whole}) {
-    const auto fits = [&] {
-      const std::optional<ConvLayer> layer = each.layer();
-      return layer && refusal(variant, *layer).empty() ? layer : std::nullopt;
-    };
-    if (const auto layer = fits()) return layer;
-    // Less of what nobody asked for, until it is little enough.
-    for (const auto& [number, is_fixed, least] :
-         {std::tuple(&Wanted::N, fixed.N > 0 || fixed.cells > 0, 2),
-          std::tuple(&Wanted::C, fixed.C > 0, 2), std::tuple(&Wanted::K, fixed.K > 0, 2),
-          std::tuple(&Wanted::C, fixed.C > 0, 1), std::tuple(&Wanted::P, fixed.P > 0, 3),
-          std::tuple(&Wanted::Q, fixed.Q > 0, 2), std::tuple(&Wanted::R, false, 1),
-          std::tuple(&Wanted::N, fixed.N > 0 || fixed.cells > 0, 1),
-          std::tuple(&Wanted::S, false, 2)}) {
-      if (is_fixed || each.layer()) continue;
-      each.*number = std::min<std::int64_t>(each.*number, least);
-      each.padding_h = std::min(each.padding_h, each.R - 1);
-      each.padding_w = std::min(each.padding_w, each.S - 1);
-      if (const auto layer = fits()) return layer;
-    }
-  }
-  return {};
-}
-
-// Several of everything, nothing square.
-constexpr Wanted kRich[] = {
-    // N C  K  P   Q  R  S  u  v  a  b
-    {2, 3, 5, 4, 7, 3, 5, 2, 1, 1, 2}, {3, 2, 4, 7, 5, 5, 3, 1, 2, 2, 0},
-    {2, 2, 3, 5, 8, 7, 7, 1, 1, 3, 2}, {2, 4, 3, 3, 6, 2, 4, 2, 2, 1, 1},
-    {5, 2, 2, 5, 4, 1, 3, 1, 1, 0, 1},
-};
-
-// The same, with the sizes that `fixed` names.
-Wanted with_sizes(Wanted wanted, const TileSizes& fixed) {
-  for (const auto& [number, size] : {std::pair(&Wanted::N, fixed.N), std::pair(&Wanted::C, fixed.C),
-                                     std::pair(&Wanted::K, fixed.K), std::pair(&Wanted::P, fixed.P),
-                                     std::pair(&Wanted::Q, fixed.Q)}) {
-    if (size > 0) wanted.*number = size;
-  }
-  if (fixed.cells > 0) {
-    // So many places in all images: as nearly square as they can be.
-    wanted.N = fixed.cells % 3 == 0 ? 3 : fixed.cells % 2 == 0 ? 2 : 1;
-    const std::int64_t places = fixed.cells / wanted.N;
-    wanted.P = 1;
-    for (std::int64_t rows = 1; rows * rows <= places; ++rows) {
-      if (places % rows == 0) wanted.P = rows;
-    }
-    wanted.Q = places / wanted.P;
-  }
-  return wanted;
 }
 
 // Where a plan for a GPU of two multiprocessors, with 4 KB of shared memory for a block, has several
@@ -670,33 +686,16 @@ std::vector<ConvLayer> large_layers(const Conv2dVariant& variant) {
 }  // namespace
 
 template <>
+std::vector<ConvLayer> adversarial(std::uint64_t seed) {
+  std::vector<ConvLayer> layers = unusual_layers();
+  for (const ConvLayer& layer : covering_layers({}, seed)) layers.push_back(layer);
+  return layers;
+}
+
+template <>
 std::vector<Trial<ConvLayer>> trials(const Conv2dVariant& variant, std::uint64_t seed) {
-  std::vector<Trial<ConvLayer>> all = taken(variant, adversarial<ConvLayer>(seed));
-  const auto add = [&](const Wanted& wanted, const TileSizes& fixed) {
-    const std::optional<ConvLayer> layer = nearest_taken(variant, wanted, fixed);
-    if (layer) add_trial(variant, *layer, all);
-  };
-  if (variant.tiles) {
-    const std::vector<TileSizes> tiles = variant.tiles(conv::parse_label("7-1-3-1-1"));
-    int turn = 0;
-    for (const TileSizes& sizes : sizes_round(tiles)) {
-      add(with_sizes(kRich[turn++ % std::size(kRich)], sizes), sizes);
-    }
-    // What was too much together with the rest, or refused: that number alone, of a small layer.
-    for (const TileSizes& tile : tiles) {
-      for (const auto letter : kLettersOfTile) {
-        for (const int more : {-1, 0, 1}) {
-          TileSizes alone;
-          alone.*letter = std::max(tile.*letter + more, 1);
-          const auto has_it = [&](const Trial<ConvLayer>& trial) {
-            return sizes_of(trial.problem).*letter == alone.*letter;
-          };
-          if (tile.*letter == 0 || std::any_of(all.begin(), all.end(), has_it)) continue;
-          add(with_sizes({1, 2, 3, 2, 3, 3, 3, 1, 1, 1, 1}, alone), alone);
-        }
-      }
-    }
-  }
+  std::vector<Trial<ConvLayer>> all = taken(variant, unusual_layers());
+  for (const ConvLayer& layer : covering_layers(variant, seed)) add_trial(variant, layer, all);
   // A filter with more taps than a block has threads.
   add_trial(variant, conv::parse_label("6x7-2-17-3-1"), all);
   // As many taps as constant memory holds, and some more, which whoever keeps them there refuses.
@@ -712,23 +711,6 @@ std::vector<Trial<ConvLayer>> trials(const Conv2dVariant& variant, std::uint64_t
     return tile.P > 0 && tile.Q > 0;
   };
   if (has_plane_tiles()) add_trial(variant, conv::parse_label("255x260-1-1x2-1-1-p0"), all);
-  Dice dice(seed + 1);
-  for (int tries = 0; tries < 200 && all.size() < kFewestTrials; ++tries) {
-    Wanted wanted{dice.from(1, 4),
-                  dice.from(1, 6),
-                  dice.from(1, 20),
-                  dice.from(1, 30),
-                  dice.from(1, 70),
-                  dice.from(1, 7),
-                  dice.from(1, 7),
-                  dice.from(1, 3),
-                  dice.from(1, 3),
-                  0,
-                  0};
-    wanted.padding_h = dice.from(0, static_cast<int>(wanted.R) - 1);
-    wanted.padding_w = dice.from(0, static_cast<int>(wanted.S) - 1);
-    add(wanted, {});
-  }
   if (variant.plans) {
     const bool takes_channels = refusal(variant, conv::parse_label("7-1-3-4-4")).empty();
     // More shared memory than a block has without asking.

@@ -121,16 +121,12 @@ std::vector<Transform> adversarial(std::uint64_t seed) {
       {32, 1, 4, 8},
       {32, 2, 4, 8},
       {64, 1, 8, 8},
-      {64, 4, 8, 8},
-      {128, 2, 8, 4},
       {31, 1, 1, 31},
       {33, 1, 3, 11},
       {63, 3, 7, 3},
       {65, 1, 5, 13},
       {64, 1, 5, 13},
       {65, 1, 8, 8},
-      {96, 2, 12, 4},
-      {128, 3, 5, 7},
       {130, 1, 3, 43},
       // Rows of an odd and an even number of cells: two cells at once are aligned, or not.
       {64, 1, 3, 3},
@@ -143,7 +139,6 @@ std::vector<Transform> adversarial(std::uint64_t seed) {
       {1030, 1, 1, 3},
       {3, 1030, 1, 1},
       {3, 130, 2, 3},
-      {16, 16, 9, 9},
   };
   Dice dice(seed);
   for (int i = 0; i < kRandomProblems; ++i) {

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <deque>
 #include <iterator>
 #include <optional>
 #include <random>
@@ -258,6 +259,19 @@ class Part {
   Patience patience_;
 };
 
+// As many simulated programs run at a time. One has too little to do for several processors, and some need
+// hundreds of megabytes.
+constexpr std::size_t kTogether = 2;
+
+// A program that was begun.
+struct Begun {
+  std::size_t at;                    // of all programs
+  std::unique_ptr<Part> part;        // null: it could not be built
+  std::vector<Row> crashed;          // its variants that took it down
+  std::vector<std::string> without;  // their names
+  std::chrono::steady_clock::time_point start;
+};
+
 bool is_layer_of_network(const Row& row) {
   return std::any_of(row.problem.begin(), row.problem.end(), [](const auto& field) {
     return field.first == "layer" && field.second != Value("all");
@@ -360,96 +374,116 @@ Results run_programs(const BuildFolder& build, const std::vector<Program>& progr
   for (const Program& program : programs) files.push_back(program.path);
   Progress progress(Progress::Elsewhere::lines);
   Builder builder(build, files);
-  std::unique_ptr<Part> part;
-  std::vector<Row> crashed;          // of the program that runs: its variants that took it down
-  std::vector<std::string> without;  // their names
-  auto start = std::chrono::steady_clock::now();
-  for (std::size_t at = 0; at < programs.size();) {
-    const Program& program = programs[at];
-    // Where times count nothing else may happen; the simulator counts the same beside a compiler.
-    const bool alone = program.backend != "sim";
-    if (!part && builder.decided(at) && !(alone && builder.is_building())) {
-      if (!builder.failure(at).empty()) {
-        progress.clear();
-        Results unbuilt;
-        unbuilt.rows.push_back(broken(program, "it could not be built: " + builder.failure(at) +
-                                                   " (all of it: " + seen_from_here(builder.log()) +
-                                                   ")"));
-        unbuilt.rows.back().start.compiled = false;
-        add(unbuilt, "");
-        ++at;
-        continue;
+  // In the order of the programs: the results of one that ended early wait for those before it.
+  std::deque<Begun> begun;
+  std::size_t next = 0;  // to begin
+  const auto is_alone = [&](std::size_t at) { return programs[at].backend != "sim"; };
+  while (next < programs.size() || !begun.empty()) {
+    // Where times count nothing else may happen; the simulator counts the same beside a compiler and
+    // beside another program.
+    const auto may_begin = [&] {
+      if (next == programs.size() || !builder.decided(next)) return false;
+      if (begun.empty()) return !is_alone(next) || !builder.is_building();
+      return begun.size() < kTogether && !is_alone(next) && !is_alone(begun.front().at);
+    };
+    while (may_begin()) {
+      const Program& program = programs[next];
+      Begun one{next, nullptr, {}, {}, std::chrono::steady_clock::now()};
+      if (builder.failure(next).empty()) {
+        if (!fs::exists(program.path)) {
+          throw WrongUse(program.path.string() + " is not built: ./" + request.command +
+                         " builds what it needs");
+        }
+        one.part = std::make_unique<Part>(program, request, seed);
       }
-      if (!fs::exists(program.path)) {
-        throw WrongUse(program.path.string() + " is not built: ./" + request.command +
-                       " builds what it needs");
-      }
-      part = std::make_unique<Part>(program, request, seed);
-      start = std::chrono::steady_clock::now();
+      begun.push_back(std::move(one));
+      ++next;
     }
-    if (!(alone && builder.decided(at))) builder.begin();
+    const bool is_quiet = begun.empty()
+                              ? next < programs.size() && is_alone(next) && builder.decided(next)
+                              : is_alone(begun.front().at);
+    if (!is_quiet) builder.begin();
+    std::vector<Running*> watched = {builder.ninja()};
+    for (const Begun& one : begun) watched.push_back(one.part ? one.part->running() : nullptr);
     try {
-      watch({part ? part->running() : nullptr, builder.ninja()});
+      watch(watched);
     } catch (const Interrupted& interrupted) {
       progress.clear();
       merged.end.interrupted = interrupted.signal;
-      if (part && !part->told().rows.empty()) add(part->told(), "");
-      std::fprintf(stderr, "halo: interrupted: %zu of %zu programs had ended\n", at,
-                   programs.size());
+      for (const Begun& one : begun) {
+        if (one.part && !one.part->told().rows.empty()) add(one.part->told(), "");
+      }
+      std::fprintf(stderr, "halo: interrupted: %zu of %zu programs had ended\n",
+                   next - begun.size(), programs.size());
       return merged;
     }
     builder.update(progress);
     std::string text = builder.progress();
-    if (part) {
+    if (!begun.empty() && begun.front().part) {
+      const Begun& first = begun.front();
+      const Program& program = programs[first.at];
       const auto taken = std::chrono::duration_cast<std::chrono::seconds>(
-          std::chrono::steady_clock::now() - start);
-      text = "running " + program.name + " (" + std::to_string(at + 1) + " of " +
+          std::chrono::steady_clock::now() - first.start);
+      text = "running " + program.name + " (" + std::to_string(first.at + 1) + " of " +
              std::to_string(programs.size()) + ") " + place_of(program.backend) + ", " +
              std::to_string(taken.count()) + " s" +
-             (part->progress().empty() ? "" : ": " + part->progress()) +
+             (first.part->progress().empty() ? "" : ": " + first.part->progress()) +
              (text.empty() ? "" : "; " + text);
     }
     if (!text.empty()) progress.show(text);
-    if (part) part->require_life();
-    if (!part || !part->has_ended()) continue;
+    for (const Begun& one : begun) {
+      if (one.part) one.part->require_life();
+    }
+    if (begun.empty()) continue;
+    Begun& first = begun.front();
+    const Program& program = programs[first.at];
+    if (!first.part) {
+      progress.clear();
+      Results unbuilt;
+      unbuilt.rows.push_back(broken(program, "it could not be built: " + builder.failure(first.at) +
+                                                 " (all of it: " + seen_from_here(builder.log()) +
+                                                 ")"));
+      unbuilt.rows.back().start.compiled = false;
+      add(unbuilt, "");
+      begun.pop_front();
+      continue;
+    }
+    if (!first.part->has_ended()) continue;
     progress.clear();
-    if (part->is_of_another_processor()) {
+    if (first.part->is_of_another_processor()) {
       throw WrongUse(program.name + " was built for another processor than this one: delete " +
                      seen_from_here(build.path()) + " and run again");
     }
     Results results;
     std::string out;
-    if (const Row* victim = request.carries_on ? part->victim() : nullptr) {
-      if (merged.end.not_written.empty()) merged.end.not_written = part->hindrance();
-      const std::vector<Row>& told = part->told().rows;
-      std::copy_if(told.begin(), told.end(), std::back_inserter(crashed),
+    if (const Row* victim = request.carries_on ? first.part->victim() : nullptr) {
+      if (merged.end.not_written.empty()) merged.end.not_written = first.part->hindrance();
+      const std::vector<Row>& told = first.part->told().rows;
+      std::copy_if(told.begin(), told.end(), std::back_inserter(first.crashed),
                    [&](const Row& row) { return row.variant == victim->variant; });
-      crashed.push_back(*victim);
-      const bool is_new = !contains_name(without, victim->variant);
-      without.push_back(victim->variant);
+      first.crashed.push_back(*victim);
+      const bool is_new = !contains_name(first.without, victim->variant);
+      first.without.push_back(victim->variant);
       // All others, from the beginning: what is compared is compared in one run.
       if (is_new && value_of(request.passed_on, "--variant") == nullptr) {
-        part = std::make_unique<Part>(program, request, seed, without);
+        first.part = std::make_unique<Part>(program, request, seed, first.without);
         continue;
       }
-      results = part->told();
+      results = first.part->told();
       results.rows.clear();
     } else {
-      results = part->results();
-      out = part->out();
+      results = first.part->results();
+      out = first.part->out();
     }
-    part.reset();
     // Of a program that has no other variants nothing is left to say.
-    if (!without.empty()) {
+    if (!first.without.empty()) {
       std::erase_if(results.rows, [](const Row& row) {
         return row.variant == kProgramRow && row.check.outcome == Outcome::not_run;
       });
     }
-    results.rows.insert(results.rows.end(), crashed.begin(), crashed.end());
-    crashed.clear();
-    without.clear();
+    results.rows.insert(results.rows.end(), first.crashed.begin(), first.crashed.end());
+    begun.pop_front();
     add(results, out);
-    ++at;
   }
   return merged;
 }

@@ -1,4 +1,4 @@
-// Starts stage and ladder programs one after the other and merges what they report: what `run` and
+// Starts stage and ladder programs and merges what they report: what `run` and
 // `bench` have in common.
 #pragma once
 
@@ -35,9 +35,9 @@ bool is_strict(const Request& request);
 using Finished =
     std::function<void(const Results& so_far, std::size_t first, const std::string& printed)>;
 
-/// Builds the programs and runs them, each as soon as it is built and those before it are done, all
-/// with one seed (a fresh one if none is passed on); merges rows and machines. The next are built while one
-/// runs, unless that would disturb its times. A program that crashes or contradicts itself becomes a
+/// Builds the programs and runs them, in their order and each as soon as it is built, simulated ones two at a
+/// time, all with one seed (a fresh one if none is passed on); merges rows and machines in that order. The next
+/// are built while one runs, unless that would disturb its times. A program that crashes or contradicts itself becomes a
 /// row that failed behind those it told before, one that cannot be built such a row alone, one that cannot
 /// begin a row that was not run. What was told before a stop signal is there as well (RunEnd). Throws
 /// WrongUse: a program refuses its options, the JSON or the build folder cannot be written.

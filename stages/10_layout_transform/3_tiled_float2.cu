@@ -106,7 +106,7 @@ static int launch(const TransformCall& c) {
 TransformKernel tiled_float2() {
   return {.description = "two images with one access; tiles of 32 cells x 64 images",
           .launch = launch,
-          .tiles = {{.N = 2 * kTile, .cells = kTile}}};
+          .tiles = {{.N = 2}, {.N = 2 * kTile, .cells = kTile}}};
 }
 
 }  // namespace halo::layout_transform

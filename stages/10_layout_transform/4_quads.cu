@@ -121,8 +121,8 @@ TransformKernel quads() {
       .description = "4 x 4 cells a thread, 16 bytes in both directions",
       .launch = launch,
       .tuned = true,
-      // Beside the second 132 x 4,100 is tried: more than kFewCells, and tiles that are not full.
-      .tiles = {{.N = 64, .cells = 64}, {.N = 132, .cells = 4099}}};
+      // The last is more than kFewCells, in tiles that are not full.
+      .tiles = {{.N = 4, .cells = 4}, {.N = 64, .cells = 64}, {.N = 132, .cells = 4100}}};
 }
 
 }  // namespace halo::layout_transform

@@ -510,6 +510,28 @@ TEST_CASE("a table is shown as soon as its stage is ready") {
   CHECK_THAT(read_file(shown), contains("early") && contains("late"));
 }
 
+TEST_CASE("simulated stages run two at a time and are shown in their order") {
+  FakeBuild build;
+  const fs::path second_runs = build.path() / "second-runs";
+  const fs::path third_runs = build.path() / "third-runs";
+  // It ends only once the second runs, and fails if the third runs as well.
+  build.add_program("01_first", "sim",
+                    wait_for(second_runs) + "[ -e '" + second_runs.string() + "' ] && [ ! -e '" +
+                        third_runs.string() + "' ] && cat '" +
+                        build.told("first", {good_row("01_first", "early")}).string() + "' >&3");
+  build.add_program("02_second", "sim",
+                    "cat '" + build.told("second", {good_row("02_second", "middle")}).string() +
+                        "' >&3; touch '" + second_runs.string() + "'");
+  build.add_program("03_third", "sim",
+                    "touch '" + third_runs.string() + "'; cat '" +
+                        build.told("third", {good_row("03_third", "late")}).string() + "' >&3");
+  const Ended ended = build.halo({"run", "--all"});
+  CAPTURE(ended.out, ended.err);
+  CHECK(ended.status == 0);
+  CHECK(ended.out.find("early") < ended.out.find("middle"));
+  CHECK(ended.out.find("middle") < ended.out.find("late"));
+}
+
 TEST_CASE("where times count, nothing is built meanwhile") {
   FakeBuild build;
   const fs::path running = build.path() / "running";

@@ -208,24 +208,12 @@ TEST_CASE("what is computed from memory that nobody set was written: it is anoth
 }
 
 TEST_CASE("a tile is tried with one less, as many and one more of each of its letters") {
-  for (const TileSizes tile :
-       {TileSizes{.P = 8, .Q = 32}, TileSizes{.N = 64, .K = 16, .cells = 7}}) {
-    const std::vector<TileSizes> sizes = sizes_round({tile});
-    for (const auto letter : kLettersOfTile) {
-      std::set<int> seen;
-      for (const TileSizes& one : sizes) seen.insert(one.*letter);
-      const int size = tile.*letter;
-      if (size == 0) {
-        CHECK(seen == std::set<int>{0});
-      } else {
-        for (const int near : {size - 1, size, size + 1}) CHECK(seen.contains(near));
-      }
-    }
-  }
-  // Each with the others of another tile.
-  const auto crossed = sizes_round({{.N = 4, .K = 8}, {.N = 40, .K = 80}});
-  CHECK(std::any_of(crossed.begin(), crossed.end(),
-                    [](const TileSizes& one) { return one.N < 10 && one.K > 70; }));
+  const std::vector<TileSizes> tiles = {{.K = 4, .P = 8}, {.K = 64}, {.N = 1}};
+  CHECK(sizes_round(tiles, &TileSizes::P, {3}) == std::vector<int>{3, 7, 8, 9});
+  CHECK(sizes_round(tiles, &TileSizes::Q, {3, 5}) == std::vector<int>{3, 5});
+  CHECK(sizes_round(tiles, &TileSizes::N, {}) == std::vector<int>{1, 2});
+  // Vectors of 4 in a row of 64: one less and more of these too. What is plain stands first, and once.
+  CHECK(sizes_round(tiles, &TileSizes::K, {5}) == std::vector<int>{5, 3, 4, 60, 63, 64, 65, 68});
 }
 
 TEST_CASE("a variant that takes few problems gets its own, one that takes many not") {

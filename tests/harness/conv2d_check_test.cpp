@@ -1,7 +1,9 @@
 // The checks of the 2D family are checked: every wrong variant must be rejected, every right one
 // accepted.
 #include <algorithm>
+#include <functional>
 #include <set>
+#include <string>
 
 #include "common/harness/core/candidates.hpp"
 #include "common/harness/families/conv2d.hpp"
@@ -352,6 +354,38 @@ TEST_CASE("the layers hold every kind of shape, and each is small", "[conv2d]") 
   // The random ones come from the seed, and only from it.
   CHECK(adversarial<conv::ConvLayer>(test::seed()) == layers);
   CHECK(adversarial<conv::ConvLayer>(test::seed() + 1) != layers);
+}
+
+TEST_CASE("classes of layers meet in a variant's trials whatever the seed", "[conv2d]") {
+  Conv2dVariant variant = test::plain_layer();
+  variant.tiles = [](const ConvLayer&) { return std::vector<TileSizes>{{.K = 16, .Q = 32}}; };
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    const auto all = trials(variant, seed);
+    const auto some = [&](const std::function<bool(const ConvLayer&)>& is) {
+      return std::any_of(all.begin(), all.end(),
+                         [&](const auto& trial) { return is(trial.problem); });
+    };
+    for (const int more : {-1, 0, 1}) {
+      for (const int other : {-1, 0, 1}) {
+        CHECK(some([&](const auto& l) { return l.K() == 16 + more && l.Q() == 32 + other; }));
+      }
+      CHECK(some([&](const auto& l) { return l.Q() == 32 + more && l.stride_h() > l.stride_w(); }));
+      CHECK(some([&](const auto& l) { return l.K() == 16 + more && l.R() * l.S() > 48; }));
+    }
+    CHECK(some([](const auto& l) { return l.R() * l.S() > 48 && l.N() > 1 && l.C() > 1; }));
+    CHECK(
+        some([](const auto& l) { return l.R() > 7 && l.padding_h() == 0 && l.padding_w() == 0; }));
+    CHECK(
+        some([](const auto& l) { return l.stride_w() > l.stride_h() && l.R() == 3 && l.C() > 1; }));
+  }
+  // The rest is the seed's.
+  CHECK(trials(variant, 1).size() > 30);
+  const auto last = [&](std::uint64_t seed) {
+    std::set<std::string> labels;
+    for (const auto& trial : trials(variant, seed)) labels.insert(conv::label(trial.problem));
+    return labels;
+  };
+  CHECK(last(1) != last(2));
 }
 
 TEST_CASE("a layer in CHWN is judged whole although its data repeat", "[conv2d]") {

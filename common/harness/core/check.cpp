@@ -324,10 +324,11 @@ Array& ProblemArrays::packed(std::int64_t floats) {
 
 namespace {
 
-// The problem, unless the variant refuses it; with calls that overlap if it `may_overlap`. False if the device
-// failed.
+// The problem, unless the variant refuses it; with calls that overlap if it `may_overlap`, and once more with bias
+// and ReLU if it `may_add_bias`. False if the device failed.
 bool try_problem(const AnyVariant& chooser, Backend& backend, const AnyProblem& problem,
-                 const std::string& where, std::uint64_t seed, bool may_overlap, Row& row) {
+                 const std::string& where, std::uint64_t seed, bool may_overlap, bool may_add_bias,
+                 Row& row) {
   if (!refusal(chooser, problem).empty()) return true;
   const AnyVariant variant = chosen(chooser, problem);
   const int shapes = row.check.shapes;
@@ -359,11 +360,10 @@ bool try_problem(const AnyVariant& chooser, Backend& backend, const AnyProblem& 
         !try_overlapped(variant, backend, problem, where, arrays, row)) {
       return false;
     }
-    // The same shape once more, with bias and ReLU.
-    const AnyProblemPtr biased = variant.adds_bias ? problem.with_bias() : nullptr;
+    const AnyProblemPtr biased = variant.adds_bias && may_add_bias ? problem.with_bias() : nullptr;
     if (biased == nullptr) return true;
     const bool alive = try_problem(chooser, backend, *biased, where + " with bias and ReLU", seed,
-                                   may_overlap, row);
+                                   false, false, row);
     row.check.shapes = shapes + 1;
     return alive;
   } catch (const std::runtime_error& error) {
@@ -385,7 +385,9 @@ void check_trials(const AnyVariant& variant, Backend& backend, const std::vector
   const std::uint64_t program_seed = seed;
   bool may_repeat = true;  // not as a whole what only a few blocks of could be run
   // Elsewhere calls overlap in time, which the problem that is named shows; here the first shapes do.
-  constexpr int kOverlapped = 8;
+  constexpr int kOverlapped = 3;
+  // A bias shows with every second shape.
+  constexpr int kBiased = 2;
   for (const AnyTrial& trial : trials) {
     progress.show(row.stage + " " + row.variant + ": shape " +
                   std::to_string(row.check.shapes + 1) + " of " + std::to_string(trials.size()));
@@ -414,7 +416,8 @@ void check_trials(const AnyVariant& variant, Backend& backend, const std::vector
       alive = some_blocks ? try_some_blocks(tried, backend, problem, seed, row)
                           : try_problem(tried, backend, problem,
                                         problem.describe() + (tiny ? " on a tiny GPU" : ""), seed,
-                                        backend.observes() && row.check.shapes < kOverlapped, row);
+                                        backend.observes() && row.check.shapes < kOverlapped,
+                                        row.check.shapes % kBiased == 0, row);
       attempt.wrong = verdict.is_bad();
     }
     // What was refused is no attempt.

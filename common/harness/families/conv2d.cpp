@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -16,6 +17,7 @@
 #include "common/data/cuconv_figures.hpp"
 #include "common/data/layer_table.hpp"
 #include "common/harness/bench_sets.hpp"
+#include "common/harness/core/covering.hpp"
 #include "common/harness/core/typed_impl.hpp"
 #include "common/harness/families/picture.hpp"
 #include "common/harness/families/promised.hpp"
@@ -43,7 +45,7 @@ constexpr const char* kMeasuredLayers = "1024-1-3-1-1-p0,224-1-3-64-1,56-1-3-64-
 constexpr double kProductsOfALayer = 5e8;
 
 // Larger layers show nothing more of a bias.
-constexpr std::int64_t kMostBiasedProducts = 100'000;
+constexpr std::int64_t kMostBiasedProducts = 10'000;
 
 // The layer with as many images and filters as the data hold.
 conv::ConvLayer one_period(const conv::ConvLayer& layer, conv::Repeat repeat) {
@@ -437,115 +439,8 @@ DatasetPtr conv2d_data(const ConvLayer& layer, std::vector<float> input,
 
 namespace {
 
-constexpr std::int64_t kMostTrialProducts = 50'000;
-
-// Random layers, small enough to be tried on everything.
-ConvLayer random_layer(Dice& dice) {
-  for (;;) {
-    conv::LayerShape shape;
-    shape.N = dice.from(1, 4);
-    shape.C = dice.from(1, 24);
-    shape.H = dice.from(1, 24);
-    shape.W = dice.from(1, 24);
-    shape.K = dice.from(1, 24);
-    shape.R = dice.from(1, 6);
-    shape.S = dice.from(1, 6);
-    shape.stride_h = dice.from(1, 3);
-    shape.stride_w = dice.from(1, 3);
-    shape.padding_h = dice.from(0, static_cast<int>(shape.R));
-    shape.padding_w = dice.from(0, static_cast<int>(shape.S));
-    if (shape.R > shape.H + 2 * shape.padding_h || shape.S > shape.W + 2 * shape.padding_w)
-      continue;
-    const ConvLayer layer(shape);
-    if (conv::products(layer) <= kMostTrialProducts) return layer;
-  }
-}
-
-}  // namespace
-
-template <>
-std::vector<ConvLayer> adversarial(std::uint64_t seed) {
-  struct Numbers {
-    int N, C, H, W, K, R, S, u, v, a, b;  // strides u, v and paddings a, b
-  };
-  constexpr Numbers kLayers[] = {
-      //N   C  H     W   K   R  S  u  v  a  b
-      {1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0},
-      {1, 1, 1, 1, 2, 5, 5, 1, 1, 2, 2},   // all taps but one over ghost cells
-      {1, 1, 5, 7, 1, 3, 3, 1, 1, 1, 1},   // one of everything
-      {1, 1, 7, 5, 3, 3, 3, 1, 1, 0, 0},   // no padding
-      {2, 3, 6, 11, 5, 3, 3, 1, 1, 1, 1},  // several of everything
-      // One channel: stage 07's.
-      {1, 1, 28, 33, 4, 3, 3, 1, 1, 1, 1},
-      {1, 1, 17, 64, 2, 5, 5, 1, 1, 2, 2},
-      {3, 1, 13, 9, 7, 1, 1, 1, 1, 0, 0},
-      {1, 1, 31, 33, 33, 1, 1, 1, 1, 0, 0},
-      {1, 1, 4, 4, 130, 3, 3, 1, 1, 1, 1},   // more filters than a block has threads
-      {1, 1, 3, 1030, 1, 3, 3, 1, 1, 1, 1},  // a row longer than any block
-      {1, 1, 1030, 2, 2, 3, 3, 1, 1, 1, 1},  // a column
-      {33, 1, 5, 5, 2, 3, 3, 1, 1, 1, 1},    // more images than a warp has threads
-      {1, 1, 9, 13, 5, 3, 5, 1, 1, 1, 2},    // filters that are not square
-      {2, 1, 13, 9, 3, 5, 3, 1, 1, 2, 1},
-      // What kernels that know no stride or no padding must refuse, along each axis alone.
-      {1, 1, 9, 13, 1, 3, 2, 1, 2, 0, 0},
-      {1, 1, 13, 9, 1, 2, 3, 2, 1, 0, 0},
-      {1, 1, 7, 9, 1, 3, 3, 1, 1, 0, 1},
-      {1, 1, 9, 7, 1, 3, 3, 1, 1, 1, 0},
-      {2, 3, 9, 8, 4, 3, 2, 1, 2, 0, 0},
-      {2, 3, 8, 9, 4, 2, 3, 2, 1, 0, 0},
-      {2, 2, 7, 9, 3, 3, 3, 1, 1, 0, 1},
-      {2, 2, 9, 7, 3, 3, 3, 1, 1, 1, 0},
-      // Many channels: the layers of the papers, cut down.
-      {1, 135, 4, 3, 3, 3, 3, 1, 1, 1, 1},  // more channels than SMs, and not a multiple
-      {2, 16, 7, 7, 4, 3, 3, 1, 1, 1, 1},
-      {1, 8, 16, 16, 3, 3, 3, 1, 1, 1, 1},  // tiles that fit exactly
-      {1, 3, 5, 31, 12, 3, 3, 1, 1, 1, 1},
-      {1, 6, 7, 7, 5, 5, 5, 1, 1, 2, 2},
-      {2, 5, 9, 6, 3, 5, 5, 1, 1, 0, 0},
-      {1, 3, 14, 13, 6, 7, 7, 2, 2, 3, 3},    // a network's first layer
-      {1, 3, 23, 23, 2, 11, 11, 4, 4, 0, 0},  // AlexNet's
-      {1, 2, 6, 6, 65, 3, 3, 1, 1, 1, 1},
-      {1, 5, 4, 5, 67, 3, 3, 1, 1, 1, 1},
-      // 1 x 1.
-      {1, 5, 7, 7, 3, 1, 1, 1, 1, 0, 0},
-      {2, 32, 14, 5, 9, 1, 1, 1, 1, 0, 0},
-      {1, 33, 6, 6, 33, 1, 1, 1, 1, 0, 0},
-      {4, 64, 3, 3, 17, 1, 1, 1, 1, 0, 0},
-      {1, 520, 2, 2, 5, 1, 1, 1, 1, 0, 0},
-      {1, 16, 3, 2, 257, 1, 1, 1, 1, 0, 0},  // more than 4,096 taps
-      {2, 4, 11, 10, 5, 1, 1, 3, 3, 0, 0},   // steps over cells
-      {1, 2, 3, 4, 3, 1, 1, 1, 1, 1, 2},     // a frame of zeros
-      // Stride.
-      {1, 3, 13, 11, 4, 3, 3, 2, 2, 1, 1},
-      {2, 3, 14, 10, 4, 3, 3, 2, 2, 0, 0},  // does not divide: the last rows are not used
-      {1, 2, 15, 17, 3, 3, 5, 2, 3, 1, 2},
-      {1, 2, 9, 8, 3, 2, 2, 3, 5, 0, 0},  // longer than the filter
-      // Filters that are not square, even, larger than the input.
-      {1, 3, 9, 10, 4, 1, 7, 1, 1, 0, 3},
-      {1, 3, 10, 9, 4, 7, 1, 1, 1, 3, 0},
-      {3, 2, 9, 13, 4, 5, 3, 1, 1, 2, 1},
-      {1, 2, 8, 9, 3, 2, 2, 1, 1, 0, 0},
-      {1, 2, 9, 8, 3, 4, 2, 1, 1, 1, 1},
-      {1, 3, 3, 2, 4, 7, 5, 1, 1, 3, 2},
-      {2, 3, 6, 6, 10, 6, 6, 1, 1, 0, 0},  // one output a filter: fully connected
-      {5, 1, 8, 9, 2, 7, 8, 1, 1, 3, 3},   // many taps
-      // Strides so large that a tile of outputs has room for a part of the filter only.
-      {1, 2, 19, 30, 9, 7, 5, 6, 8, 1, 2},
-      {1, 1, 9, 61, 2, 2, 40, 6, 8, 0, 3},
-      // More padding than the filter needs.
-      {1, 2, 4, 5, 3, 3, 3, 1, 1, 3, 4},  // sums of nothing at the edges
-      {1, 2, 7, 6, 3, 3, 3, 2, 2, 2, 2},
-  };
-  std::vector<ConvLayer> layers;
-  for (const Numbers& n : kLayers) {
-    layers.emplace_back(conv::LayerShape{n.N, n.C, n.H, n.W, n.K, n.R, n.S, n.u, n.v, n.a, n.b});
-  }
-  Dice dice(seed);
-  for (int i = 0; i < 6; ++i) layers.push_back(random_layer(dice));
-  return layers;
-}
-
-namespace {
+constexpr std::int64_t kMostTrialProducts = 25'000;
+constexpr int kRandomLayers = 3;
 
 // A layer by its outputs: H and W follow, as large as they can be, so that they are not all used where
 // the stride does not divide them.
@@ -565,75 +460,159 @@ struct Wanted {
   }
 };
 
-// The layer that the variant takes which is most like this one: it gives up what it must, one after the
-// other, and of what it still has too much. `fixed` are numbers that must stay, if they can.
-std::optional<ConvLayer> nearest_taken(const Conv2dVariant& variant, const Wanted& wanted,
-                                       const TileSizes& fixed) {
-  Wanted unit = wanted;
-  unit.stride_h = unit.stride_w = 1;
-  Wanted square = unit;  // filters, and the output as large as the input
-  square.S = square.R;
-  square.padding_h = square.padding_w = (square.R - 1) / 2;
-  Wanted planned = square;  // one channel
-  planned.C = 1;
-  Wanted bare = unit;
-  bare.padding_h = bare.padding_w = 0;
-  Wanted pointwise = bare;  // 1 x 1 filters
-  pointwise.R = pointwise.S = 1;
-  Wanted single = bare;
-  single.N = single.C = single.K = 1;
-  Wanted whole = bare;  // one output a filter: fully connected
-  whole.P = whole.Q = 1;
-  for (Wanted each : {wanted, square, planned, unit, bare, pointwise, single, whole}) {
-    const auto fits = [&] {
-      const std::optional<ConvLayer> layer = each.layer();
-      return layer && refusal(variant, *layer).empty() ? layer : std::nullopt;
-    };
-    if (const auto layer = fits()) return layer;
-    // Less of what nobody asked for, until it is little enough.
-    for (const auto& [number, is_fixed, least] :
-         {std::tuple(&Wanted::N, fixed.N > 0 || fixed.cells > 0, 2),
-          std::tuple(&Wanted::C, fixed.C > 0, 2), std::tuple(&Wanted::K, fixed.K > 0, 2),
-          std::tuple(&Wanted::C, fixed.C > 0, 1), std::tuple(&Wanted::P, fixed.P > 0, 3),
-          std::tuple(&Wanted::Q, fixed.Q > 0, 2), std::tuple(&Wanted::R, false, 1),
-          std::tuple(&Wanted::N, fixed.N > 0 || fixed.cells > 0, 1),
-          std::tuple(&Wanted::S, false, 2)}) {
-      if (is_fixed || each.layer()) continue;
-      each.*number = std::min<std::int64_t>(each.*number, least);
-      each.padding_h = std::min(each.padding_h, each.R - 1);
-      each.padding_w = std::min(each.padding_w, each.S - 1);
-      if (const auto layer = fits()) return layer;
+// One class of an axis: what of a layer it decides.
+using Class = std::function<void(Wanted&)>;
+
+// The classes of each axis, its plain one first. Images and channels are one axis, so that several of both
+// meet whatever else there is.
+std::vector<std::vector<Class>> classes_of(const std::vector<TileSizes>& tiles) {
+  const auto numbers = [&](std::int64_t Wanted::*number, int TileSizes::*letter,
+                           const std::vector<int>& plain) {
+    std::vector<Class> classes;
+    for (const int size : sizes_round(tiles, letter, plain)) {
+      classes.push_back([=](Wanted& wanted) { wanted.*number = size; });
     }
+    return classes;
+  };
+  // One and several, unless there are tiles: then one is fewer than a tile has, and so are several.
+  const auto has_tiles = [&](int TileSizes::*letter) {
+    return !sizes_round(tiles, letter, {}).empty();
+  };
+  std::vector<Class> images;
+  const auto add_images = [&](int many, int channels) {
+    images.push_back([=](Wanted& wanted) { wanted.N = many, wanted.C = channels; });
+  };
+  add_images(1, 1);
+  add_images(3, 2);
+  if (!has_tiles(&TileSizes::C)) add_images(1, 3);
+  if (!has_tiles(&TileSizes::C) && !has_tiles(&TileSizes::N)) add_images(2, 1);
+  int turn = 0;
+  for (const int channels : sizes_round(tiles, &TileSizes::C, {})) {
+    add_images(1 + turn++ % 2, channels);
   }
-  return {};
+  for (const int many : sizes_round(tiles, &TileSizes::N, {})) add_images(many, 1 + turn++ % 2);
+  std::vector<Class> filters;
+  for (const auto& [R, S] : {std::pair(3, 3), {1, 1}, {5, 5}, {3, 5}, {8, 2}, {7, 7}}) {
+    filters.push_back([=](Wanted& wanted) { wanted.R = R, wanted.S = S; });
+  }
+  std::vector<Class> strides;
+  for (const auto& [down, across] : {std::pair(1, 1), {2, 2}, {2, 1}, {1, 3}}) {
+    strides.push_back([=](Wanted& wanted) { wanted.stride_h = down, wanted.stride_w = across; });
+  }
+  // None, as much as the output needs to be as large as the input, along one axis only, and more.
+  const std::vector<Class> paddings = {
+      [](Wanted& wanted) { wanted.padding_h = wanted.padding_w = 0; },
+      [](Wanted& wanted) {
+        wanted.padding_h = (wanted.R - 1) / 2, wanted.padding_w = (wanted.S - 1) / 2;
+      },
+      [](Wanted& wanted) { wanted.padding_h = (wanted.R + 1) / 2, wanted.padding_w = 0; },
+      [](Wanted& wanted) { wanted.padding_h = 0, wanted.padding_w = wanted.S; },
+  };
+  // So many places in all images: as nearly square as they can be.
+  std::vector<Class> places = {[](Wanted&) {}};
+  for (const int cells : sizes_round(tiles, &TileSizes::cells, {})) {
+    places.push_back([=](Wanted& wanted) {
+      if (cells % wanted.N != 0) wanted.N = 1;
+      const std::int64_t of_image = cells / wanted.N;
+      for (std::int64_t rows = 1; rows * rows <= of_image; ++rows) {
+        if (of_image % rows == 0) wanted.P = rows;
+      }
+      wanted.Q = of_image / wanted.P;
+    });
+  }
+  return {filters,
+          images,
+          numbers(&Wanted::K, &TileSizes::K,
+                  has_tiles(&TileSizes::K) ? std::vector<int>{3} : std::vector<int>{1, 3}),
+          numbers(&Wanted::P, &TileSizes::P, {3}),
+          numbers(&Wanted::Q, &TileSizes::Q, {7}),
+          strides,
+          paddings,
+          places};
 }
 
-// Several of everything, nothing square.
-constexpr Wanted kRich[] = {
-    // N C  K  P   Q  R  S  u  v  a  b
-    {2, 3, 5, 4, 7, 3, 5, 2, 1, 1, 2}, {3, 2, 4, 7, 5, 5, 3, 1, 2, 2, 0},
-    {2, 2, 3, 5, 8, 7, 7, 1, 1, 3, 2}, {2, 4, 3, 3, 6, 2, 4, 2, 2, 1, 1},
-    {5, 2, 2, 5, 4, 1, 3, 1, 1, 0, 1},
-};
+// A layer by chance: every second number as plain as it can be, so that whoever takes little takes some.
+std::optional<ConvLayer> drawn_layer(Dice& dice) {
+  const auto draw = [&](int plain, int most) {
+    return dice.from(0, 1) == 0 ? plain : dice.from(1, most);
+  };
+  Wanted wanted{};
+  wanted.N = draw(1, 4), wanted.C = draw(1, 24), wanted.K = draw(1, 40);
+  wanted.P = dice.from(1, 24), wanted.Q = dice.from(1, 40);
+  wanted.R = draw(3, 8), wanted.S = dice.from(0, 1) == 0 ? wanted.R : dice.from(1, 8);
+  wanted.stride_h = draw(1, 3), wanted.stride_w = draw(1, 3);
+  wanted.padding_h = draw(1, static_cast<int>(wanted.R)) - 1;
+  wanted.padding_w = draw(1, static_cast<int>(wanted.S)) - 1;
+  return wanted.layer();
+}
 
-// The same, with the sizes that `fixed` names.
-Wanted with_sizes(Wanted wanted, const TileSizes& fixed) {
-  for (const auto& [number, size] : {std::pair(&Wanted::N, fixed.N), std::pair(&Wanted::C, fixed.C),
-                                     std::pair(&Wanted::K, fixed.K), std::pair(&Wanted::P, fixed.P),
-                                     std::pair(&Wanted::Q, fixed.Q)}) {
-    if (size > 0) wanted.*number = size;
-  }
-  if (fixed.cells > 0) {
-    // So many places in all images: as nearly square as they can be.
-    wanted.N = fixed.cells % 3 == 0 ? 3 : fixed.cells % 2 == 0 ? 2 : 1;
-    const std::int64_t places = fixed.cells / wanted.N;
-    wanted.P = 1;
-    for (std::int64_t rows = 1; rows * rows <= places; ++rows) {
-      if (places % rows == 0) wanted.P = rows;
+// Layers that the variant takes, in which any two classes of different axes meet if they can; and some by chance.
+std::vector<ConvLayer> covering_layers(const Conv2dVariant& variant, std::uint64_t seed) {
+  const auto classes = classes_of(variant.tiles ? variant.tiles(conv::parse_label("7-1-3-1-1"))
+                                                : std::vector<TileSizes>());
+  const auto takes = [&](const std::optional<ConvLayer>& layer) {
+    return layer && refusal(variant, *layer).empty();
+  };
+  const auto layer_of = [&](const Levels& levels) {
+    Wanted wanted{};
+    for (std::size_t axis = 0; axis < classes.size(); ++axis) {
+      classes[axis][static_cast<std::size_t>(levels[axis])](wanted);
     }
-    wanted.Q = places / wanted.P;
+    return wanted.layer();
+  };
+  std::vector<int> counts;
+  for (const auto& axis : classes) counts.push_back(static_cast<int>(axis.size()));
+  std::vector<ConvLayer> layers;
+  for (const Levels& levels :
+       covering_combinations(counts, [&](const Levels& each) { return takes(layer_of(each)); })) {
+    layers.push_back(*layer_of(levels));
   }
-  return wanted;
+  Dice dice(seed);
+  const std::size_t enough = layers.size() + kRandomLayers;
+  for (int tries = 0; tries < 400 && layers.size() < enough; ++tries) {
+    const std::optional<ConvLayer> layer = drawn_layer(dice);
+    if (takes(layer)) layers.push_back(*layer);
+  }
+  return layers;
+}
+
+// What no combination of ordinary classes is.
+std::vector<ConvLayer> unusual_layers() {
+  struct Numbers {
+    int N, C, H, W, K, R, S, u, v, a, b;  // strides u, v and paddings a, b
+  };
+  constexpr Numbers kLayers[] = {
+      // N  C  H     W     K    R   S  u  v  a  b
+      {1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0},
+      {1, 1, 1, 1, 2, 5, 5, 1, 1, 2, 2},  // all taps but one over ghost cells
+      // Filters larger than the input, and as large: one output a filter, fully connected.
+      {1, 3, 3, 2, 4, 7, 5, 1, 1, 3, 2},
+      {2, 3, 6, 6, 10, 6, 6, 1, 1, 0, 0},
+      // Strides longer than the filter; and so large that a tile of outputs has room for a part of the
+      // filter only.
+      {2, 4, 11, 10, 5, 1, 1, 3, 3, 0, 0},
+      {1, 2, 9, 8, 3, 2, 2, 3, 5, 0, 0},
+      {1, 2, 19, 30, 9, 7, 5, 6, 8, 1, 2},
+      {1, 1, 9, 61, 2, 2, 40, 6, 8, 0, 3},
+      // More padding than the filter needs: sums of nothing at the edges.
+      {1, 2, 4, 5, 3, 3, 3, 1, 1, 3, 4},
+      {1, 2, 7, 6, 3, 3, 3, 2, 2, 2, 2},
+      {1, 3, 23, 23, 2, 11, 11, 4, 4, 0, 0},  // AlexNet's first layer
+      // More images than a warp has threads, a row and a column longer than any block, more filters than
+      // a block has threads, more channels than there are SMs and not a multiple of them.
+      {33, 1, 3, 3, 2, 3, 3, 1, 1, 1, 1},
+      {1, 1, 2, 1030, 1, 1, 1, 1, 1, 0, 0},
+      {1, 1, 1030, 2, 2, 1, 1, 1, 1, 0, 0},
+      {1, 3, 1, 2, 257, 1, 1, 1, 1, 0, 0},
+      {1, 1, 2, 3, 130, 3, 3, 1, 1, 1, 1},
+      {1, 135, 2, 2, 3, 3, 3, 1, 1, 1, 1},
+      {1, 520, 1, 2, 2, 1, 1, 1, 1, 0, 0},
+  };
+  std::vector<ConvLayer> layers;
+  for (const Numbers& n : kLayers) {
+    layers.emplace_back(conv::LayerShape{n.N, n.C, n.H, n.W, n.K, n.R, n.S, n.u, n.v, n.a, n.b});
+  }
+  return layers;
 }
 
 // Where a plan for a GPU of two multiprocessors, with 4 KB of shared memory for a block, has several
@@ -648,9 +627,11 @@ const std::vector<const char*> kOneChannelOnTinyGpu = {
     "32x20-1-20-7-1-p0",
     // A last share that is all for the first of its two blocks: of filters, of rows.
     "3-1-3-3-1-p0", "3-1-3-1-1"};
-const std::vector<const char*> kChannelsOnTinyGpu = {"12x10-2-3-19-7", "9x13-1-3x5-18-5-s2",
-                                                     "6x5-1-1-3-41",   "7x12-3-5-35-3-p0",
-                                                     "4x5-2-3-5-40",   "33x35-1-3-2-3"};
+const std::vector<const char*> kChannelsOnTinyGpu = {
+    "12x10-2-3-19-7", "9x13-1-3x5-18-5-s2", "6x5-1-1-3-41", "7x12-3-5-35-3-p0", "4x5-2-3-5-40",
+    "33x35-1-3-2-3",
+    // Windows of several rows, of which the last are not there.
+    "9x12-2-3-5-3", "13x11-2-3-7-2-s2"};
 
 // Nearly 2^31 outputs: each a plane of its own, or all in one.
 std::vector<ConvLayer> large_layers(const Conv2dVariant& variant) {
@@ -670,33 +651,16 @@ std::vector<ConvLayer> large_layers(const Conv2dVariant& variant) {
 }  // namespace
 
 template <>
+std::vector<ConvLayer> adversarial(std::uint64_t seed) {
+  std::vector<ConvLayer> layers = unusual_layers();
+  for (const ConvLayer& layer : covering_layers({}, seed)) layers.push_back(layer);
+  return layers;
+}
+
+template <>
 std::vector<Trial<ConvLayer>> trials(const Conv2dVariant& variant, std::uint64_t seed) {
-  std::vector<Trial<ConvLayer>> all = taken(variant, adversarial<ConvLayer>(seed));
-  const auto add = [&](const Wanted& wanted, const TileSizes& fixed) {
-    const std::optional<ConvLayer> layer = nearest_taken(variant, wanted, fixed);
-    if (layer) add_trial(variant, *layer, all);
-  };
-  if (variant.tiles) {
-    const std::vector<TileSizes> tiles = variant.tiles(conv::parse_label("7-1-3-1-1"));
-    int turn = 0;
-    for (const TileSizes& sizes : sizes_round(tiles)) {
-      add(with_sizes(kRich[turn++ % std::size(kRich)], sizes), sizes);
-    }
-    // What was too much together with the rest, or refused: that number alone, of a small layer.
-    for (const TileSizes& tile : tiles) {
-      for (const auto letter : kLettersOfTile) {
-        for (const int more : {-1, 0, 1}) {
-          TileSizes alone;
-          alone.*letter = std::max(tile.*letter + more, 1);
-          const auto has_it = [&](const Trial<ConvLayer>& trial) {
-            return sizes_of(trial.problem).*letter == alone.*letter;
-          };
-          if (tile.*letter == 0 || std::any_of(all.begin(), all.end(), has_it)) continue;
-          add(with_sizes({1, 2, 3, 2, 3, 3, 3, 1, 1, 1, 1}, alone), alone);
-        }
-      }
-    }
-  }
+  std::vector<Trial<ConvLayer>> all = taken(variant, covering_layers(variant, seed));
+  for (const ConvLayer& layer : unusual_layers()) add_trial(variant, layer, all);
   // A filter with more taps than a block has threads.
   add_trial(variant, conv::parse_label("6x7-2-17-3-1"), all);
   // As many taps as constant memory holds, and some more, which whoever keeps them there refuses.
@@ -712,23 +676,6 @@ std::vector<Trial<ConvLayer>> trials(const Conv2dVariant& variant, std::uint64_t
     return tile.P > 0 && tile.Q > 0;
   };
   if (has_plane_tiles()) add_trial(variant, conv::parse_label("255x260-1-1x2-1-1-p0"), all);
-  Dice dice(seed + 1);
-  for (int tries = 0; tries < 200 && all.size() < kFewestTrials; ++tries) {
-    Wanted wanted{dice.from(1, 4),
-                  dice.from(1, 6),
-                  dice.from(1, 20),
-                  dice.from(1, 30),
-                  dice.from(1, 70),
-                  dice.from(1, 7),
-                  dice.from(1, 7),
-                  dice.from(1, 3),
-                  dice.from(1, 3),
-                  0,
-                  0};
-    wanted.padding_h = dice.from(0, static_cast<int>(wanted.R) - 1);
-    wanted.padding_w = dice.from(0, static_cast<int>(wanted.S) - 1);
-    add(wanted, {});
-  }
   if (variant.plans) {
     const bool takes_channels = refusal(variant, conv::parse_label("7-1-3-4-4")).empty();
     // More shared memory than a block has without asking.

@@ -16,8 +16,8 @@
 
 namespace halo {
 
-inline constexpr int kRandomProblems = 6;
-inline constexpr std::int64_t kMostRandomCells = 20'000;  // of such a problem's input
+inline constexpr int kRandomProblems = 4;
+inline constexpr std::int64_t kMostRandomCells = 10'000;  // of such a problem's input
 
 // A problem of these families has one input. Its kinds of data are those of conv::input_kinds: ordinary
 // numbers first, then the edges of float.

@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <utility>
 
+#include "common/harness/core/covering.hpp"
 #include "common/harness/families/labelled.hpp"
 #include "common/harness/families/promised.hpp"
 
@@ -266,40 +269,48 @@ std::vector<PoolingLayer> adversarial(std::uint64_t seed) {
 
 namespace {
 
-// Several of everything, nothing square; the sizes of a tile are the given ones.
-conv::PoolingShape shape_with(const TileSizes& fixed, int turn) {
-  struct Numbers {
-    int N, C, P, Q, R, S, u, v, a, b;
+// Layers in which any two classes of different axes meet: sizes round the tiles, windows, strides, paddings.
+std::vector<PoolingLayer> covering_layers(const PoolingVariant& variant) {
+  const std::vector<TileSizes> tiles =
+      variant.tiles ? variant.tiles(conv::parse_pooling("7-1-3-1")) : std::vector<TileSizes>();
+  using Pair = std::pair<int, int>;  // down, across
+  const std::vector<int> N = sizes_round(tiles, &TileSizes::N, {3, 1}),
+                         C = sizes_round(tiles, &TileSizes::C, {2}),
+                         P = sizes_round(tiles, &TileSizes::P, {3}),
+                         Q = sizes_round(tiles, &TileSizes::Q, {5}),
+                         cells = sizes_round(tiles, &TileSizes::cells, {0});
+  const std::vector<Pair> windows = {{2, 2}, {3, 3}, {1, 1}, {3, 2}, {2, 5}},
+                          strides = {{2, 2}, {1, 1}, {2, 1}, {1, 3}, {3, 3}};
+  const auto layer_of = [&](const Levels& levels) -> std::optional<PoolingLayer> {
+    const auto level = [&](std::size_t axis) { return static_cast<std::size_t>(levels[axis]); };
+    int n = N[level(0)], c = C[level(1)], p = P[level(2)], q = Q[level(3)];
+    if (const int all = cells[level(4)]; all > 0) {  // in images of one channel
+      n = all % 3 == 0 ? 3 : all % 2 == 0 ? 2 : 1, c = 1;
+      p = all / n % 5 == 0 ? 5 : 1, q = all / n / p;
+    }
+    const auto [R, S] = windows[level(5)];
+    const auto [u, v] = strides[level(6)];
+    const int a = levels[7] % 2 == 0 ? 0 : R - 1, b = levels[7] < 2 ? 0 : S - 1;
+    // So large that with a stride the last row and column are not used, or by ceil.
+    const int H = p * u - 1 + R - 2 * a, W = q * v - 1 + S - 2 * b;
+    if (H < 1 || W < 1 || std::int64_t{n} * c * H * W > kMostRandomCells) return {};
+    const PoolingLayer layer(conv::PoolingShape{n, c, H, W, R, S, u, v, a, b,
+                                                levels[8] == 0 ? Pooling::max : Pooling::average,
+                                                levels[9] == 0 ? Rounding::floor : Rounding::ceil});
+    return refusal(variant, layer).empty() ? std::optional(layer) : std::nullopt;
   };
-  constexpr Numbers kRich[] = {
-      {3, 2, 4, 5, 3, 2, 2, 1, 1, 0}, {2, 3, 5, 3, 2, 4, 1, 3, 0, 1},
-      {5, 2, 3, 4, 3, 3, 2, 2, 0, 0}, {2, 5, 4, 3, 5, 3, 1, 2, 2, 1},
-      {3, 3, 2, 6, 2, 3, 3, 2, 0, 1},
-  };
-  Numbers n = kRich[turn % std::size(kRich)];
-  if (fixed.N > 0) n.N = fixed.N;
-  if (fixed.C > 0) n.C = fixed.C;
-  if (fixed.P > 0) n.P = fixed.P;
-  if (fixed.Q > 0) n.Q = fixed.Q;
-  if (fixed.cells > 0) {
-    n.N = fixed.cells % 3 == 0 ? 3 : fixed.cells % 2 == 0 ? 2 : 1;
-    n.C = 1;
-    n.P = fixed.cells / n.N % 5 == 0 ? 5 : 1;
-    n.Q = fixed.cells / n.N / n.P;
+  std::vector<int> counts;
+  for (const std::size_t count :
+       {N.size(), C.size(), P.size(), Q.size(), cells.size(), windows.size(), strides.size(),
+        std::size_t{4}, std::size_t{2}, std::size_t{2}}) {
+    counts.push_back(static_cast<int>(count));
   }
-  // Round down, so that the last row and column are not always used.
-  return {n.N,
-          n.C,
-          n.P * n.u - 1 + n.R - 2 * n.a,
-          n.Q * n.v - 1 + n.S - 2 * n.b,
-          n.R,
-          n.S,
-          n.u,
-          n.v,
-          n.a,
-          n.b,
-          turn % 2 == 0 ? Pooling::max : Pooling::average,
-          Rounding::floor};
+  std::vector<PoolingLayer> layers;
+  for (const Levels& levels : covering_combinations(
+           counts, [&](const Levels& each) { return layer_of(each).has_value(); })) {
+    layers.push_back(*layer_of(levels));
+  }
+  return layers;
 }
 
 }  // namespace
@@ -307,12 +318,7 @@ conv::PoolingShape shape_with(const TileSizes& fixed, int turn) {
 template <>
 std::vector<Trial<PoolingLayer>> trials(const PoolingVariant& variant, std::uint64_t seed) {
   std::vector<Trial<PoolingLayer>> all = taken(variant, adversarial<PoolingLayer>(seed));
-  if (variant.tiles) {
-    int turn = 0;
-    for (const TileSizes& sizes : sizes_round(variant.tiles(conv::parse_pooling("7-1-3-1")))) {
-      add_trial(variant, PoolingLayer(shape_with(sizes, turn++)), all);
-    }
-  }
+  for (const PoolingLayer& layer : covering_layers(variant)) add_trial(variant, layer, all);
   if (variant.plans) {
     // A thread has up to 4 x 4 outputs where windows overlap and warps are enough.
     for (const char* label :

@@ -145,14 +145,17 @@ namespace {
 // One row of the longest tile that is still tried: the first that takes several blocks.
 constexpr int kMostTileCells = 40'000;
 
+// Every class of images with every class of categories.
 std::vector<Trial<Softmax>> small_trials(const SoftmaxVariant& variant, std::uint64_t seed) {
   std::vector<Trial<Softmax>> all = taken(variant, adversarial<Softmax>(seed));
-  if (!variant.tiles) return all;
-  for (const TileSizes& sizes : sizes_round(variant.tiles(all.front().problem))) {
-    const int categories = sizes.C > 0 ? sizes.C : 11;
-    if (categories > kMostTileCells) continue;
-    const int images = sizes.N > 0 ? sizes.N : categories > kMostRandomCells / 3 ? 1 : 3;
-    add_trial(variant, Softmax(images, categories), all);
+  const std::vector<TileSizes> tiles =
+      variant.tiles ? variant.tiles(all.front().problem) : std::vector<TileSizes>();
+  for (const int images : sizes_round(tiles, &TileSizes::N, {1, 3})) {
+    for (const int categories : sizes_round(tiles, &TileSizes::C, {11})) {
+      const std::int64_t most = images == 1 ? kMostTileCells : kMostRandomCells;
+      if (std::int64_t{images} * categories > most) continue;
+      add_trial(variant, Softmax(images, categories), all);
+    }
   }
   return all;
 }

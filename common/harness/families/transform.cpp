@@ -121,16 +121,12 @@ std::vector<Transform> adversarial(std::uint64_t seed) {
       {32, 1, 4, 8},
       {32, 2, 4, 8},
       {64, 1, 8, 8},
-      {64, 4, 8, 8},
-      {128, 2, 8, 4},
       {31, 1, 1, 31},
       {33, 1, 3, 11},
       {63, 3, 7, 3},
       {65, 1, 5, 13},
       {64, 1, 5, 13},
       {65, 1, 8, 8},
-      {96, 2, 12, 4},
-      {128, 3, 5, 7},
       {130, 1, 3, 43},
       // Rows of an odd and an even number of cells: two cells at once are aligned, or not.
       {64, 1, 3, 3},
@@ -143,7 +139,6 @@ std::vector<Transform> adversarial(std::uint64_t seed) {
       {1030, 1, 1, 3},
       {3, 1030, 1, 1},
       {3, 130, 2, 3},
-      {16, 16, 9, 9},
   };
   Dice dice(seed);
   for (int i = 0; i < kRandomProblems; ++i) {
@@ -179,16 +174,25 @@ std::vector<Transform> large_transforms() {
 
 std::vector<Trial<Transform>> small_trials(const TransformVariant& variant, std::uint64_t seed) {
   std::vector<Trial<Transform>> all = taken(variant, adversarial<Transform>(seed));
-  if (!variant.tiles) return all;
-  for (const TileSizes& sizes : sizes_round(variant.tiles(all.front().problem))) {
-    const int cells = sizes.cells > 0 ? sizes.cells : 6;
+  const std::vector<TileSizes> tiles =
+      variant.tiles ? variant.tiles(all.front().problem) : std::vector<TileSizes>();
+  const auto transform = [](int images, int cells, Layout from) {
     const int channels = cells % 3 == 0 ? 3 : cells % 2 == 0 ? 2 : 1;
     const int rows = cells / channels % 5 == 0 ? 5 : 1;
-    const conv::Images images(
-        {.N = std::max(sizes.N, 1), .C = channels, .H = rows, .W = cells / channels / rows});
-    for (const Layout from : {Layout::chwn, Layout::nchw}) {
-      add_trial(variant, Transform(images, from), all);
+    return Transform(
+        conv::Images({.N = images, .C = channels, .H = rows, .W = cells / channels / rows}), from);
+  };
+  constexpr Layout kFrom[] = {Layout::chwn, Layout::nchw};
+  for (const int images : sizes_round(tiles, &TileSizes::N, {1, 3})) {
+    for (const int cells : sizes_round(tiles, &TileSizes::cells, {1, 6})) {
+      if (std::int64_t{images} * cells > kMostRandomCells) continue;
+      for (const Layout from : kFrom) add_trial(variant, transform(images, cells, from), all);
     }
+  }
+  // A tile too large to be combined, as it is.
+  for (const TileSizes& tile : tiles) {
+    if (std::int64_t{tile.N} * tile.cells <= kMostRandomCells) continue;
+    for (const Layout from : kFrom) add_trial(variant, transform(tile.N, tile.cells, from), all);
   }
   return all;
 }

@@ -2,8 +2,9 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
+#include <iterator>
+#include <set>
 #include <vector>
 
 #include "common/conv/inputs.hpp"
@@ -54,52 +55,26 @@ void add_large(const Variant<Given>& variant, const std::vector<Given>& problems
   if (trials.size() == before) trials.push_back({problems.front(), TrialOn::some_blocks});
 }
 
-inline constexpr std::array<int TileSizes::*, 6> kLettersOfTile = {
-    &TileSizes::P, &TileSizes::Q, &TileSizes::K, &TileSizes::N, &TileSizes::C, &TileSizes::cells};
-
-// Sizes to try for kernels with these tiles, in the letters that they name; the others stay 0. Few, so
-// each letter is at another place of the same problem: for each tile one less, as many and one more of
-// each letter, and several tiles of all; where there are several tiles, one letter of one with the
-// others of another. What there can't be is 1.
-inline std::vector<TileSizes> sizes_round(const std::vector<TileSizes>& tiles) {
-  std::vector<TileSizes> sizes;
-  const auto add = [&](auto size_of) {
-    TileSizes size;
-    int letters = 0;  // so far
-    for (const auto letter : kLettersOfTile) {
-      const int wanted = size_of(letter, letters);
-      if (wanted == 0) continue;
-      ++letters;
-      size.*letter = std::max(wanted, 1);
-    }
-    sizes.push_back(size);
-  };
-  constexpr int kNone = 0, kLess = -1;  // size_of says 0 of letters that are not named
+// The sizes of one letter that are tried for kernels with these tiles: the plain ones; in their order, of each tile one
+// less, as many and one more; and, where a much smaller tile is a part of it (vectors of 4 in a row of 64), a part
+// less and a part more.
+inline std::vector<int> sizes_round(const std::vector<TileSizes>& tiles, int TileSizes::*letter,
+                                    const std::vector<int>& plain) {
+  std::set<int> round;
   for (const TileSizes& tile : tiles) {
-    for (int turn = 0; turn < 3; ++turn) {
-      add([&](auto letter, int letters) {
-        const int size = tile.*letter;
-        if (size == 0) return kNone;
-        const int wanted = size + (turn + letters) % 3 - 1;
-        return wanted == 0 ? kLess : wanted;
-      });
-    }
-    for (int turn = 0; turn < 2; ++turn) {
-      add([&](auto letter, int letters) {
-        const int size = tile.*letter;
-        return size == 0 ? kNone : (turn + letters) % 2 == 0 ? 2 * size + 1 : size + 1;
-      });
-    }
-  }
-  for (const TileSizes& one : tiles) {
+    const int size = tile.*letter;
+    if (size == 0) continue;
+    round.insert({std::max(size - 1, 1), size, size + 1});
     for (const TileSizes& other : tiles) {
-      if (&one == &other) continue;
-      add([&](auto letter, int letters) {
-        const int size = letters == 0 ? one.*letter : other.*letter;
-        return size == 0 ? kNone : letters == 0 ? size + 1 : size - 1;
-      });
+      const int part = other.*letter;
+      if (part > 0 && 8 * part <= size && size % part == 0)
+        round.insert({size - part, size + part});
     }
   }
+  std::vector<int> sizes = plain;
+  std::copy_if(round.begin(), round.end(), std::back_inserter(sizes), [&](int size) {
+    return std::find(plain.begin(), plain.end(), size) == plain.end();
+  });
   return sizes;
 }
 

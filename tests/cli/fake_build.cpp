@@ -58,6 +58,10 @@ FakeBuild::FakeBuild() {
   source_ = path_;
   fs::create_directories(path_ / "meson-info");
   fs::create_directories(path_ / "meson-logs");
+  // The programs of ./halo stand beside the one that is tested.
+  fs::create_directories(path_ / "common/cli");
+  fs::create_symlink(fs::path(required_variable("HALO_CLI")).parent_path() / "halo-exercise",
+                     path_ / "common/cli/halo-exercise");
   set_ninja("echo 'ninja: no work to do.'");
   write_info();
 }
@@ -181,8 +185,11 @@ void FakeBuild::write_info() const {
   std::ofstream targets(info / "intro-targets.json");
   targets << R"([{"name": "halo-cli", "id": "cli@exe", "type": "executable",
                   "filename": ["/x/halo-cli"]})";
-  targets << R"(, {"name": "halo-grade", "id": "grade@exe", "type": "executable", "filename": [")"
-          << (path_ / "common/cli/halo-grade").string() << R"("]})";
+  for (const std::string program : {"halo-exercise", "halo-grade"}) {
+    targets << R"(, {"name": ")" << program << R"(", "id": ")" << program
+            << R"(@exe", "type": "executable", "filename": [")"
+            << (path_ / "common/cli" / program).string() << R"("]})";
+  }
   for (const Listed& program : programs_) {
     targets << R"(, {"name": ")" << program.name << R"(", "id": ")" << program.name
             << R"(@exe", "type": "executable", "filename": [")" << program.file << R"("]})";

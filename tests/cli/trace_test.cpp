@@ -188,16 +188,16 @@ TEST_CASE("try: of a budget that is not kept the worst lines are explained") {
 }
 
 TEST_CASE("run: of traffic that is not as predicted the worst lines are explained") {
-  FakeBuild build;
   Row row = good_row("04_tiled", "tiled");
   const auto run = [&](const Row& told) {
+    FakeBuild build;
+    build.add_family("04_tiled", "conv1d");
     const std::string file = build.told("rows", {told}).string();
     build.add_program("04_tiled", "sim",
                       "case \"$words\" in *--no-trials*)\n" + traces("tiled") + ";; *) cat '" +
                           file + "' >&3;; esac\n");
     return build.halo({"run", "04", "--on", "sim", "--strict", "--length", "77"}, {"COLUMNS=0"});
   };
-  build.add_family("04_tiled", "conv1d");
   CHECK_THAT(run(row).out, !contains("halo trace"));
   row.traffic.outcome = Outcome::bad;
   row.traffic.reason = "the sectors differ";

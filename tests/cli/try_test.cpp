@@ -408,7 +408,7 @@ TEST_CASE_METHOD(TryFixture, "try: a folder that is not in order is one line") {
     CHECK_THAT(ended.err, contains("there are no exercises in exercises"));
   }
   SECTION("a build folder that cannot be written") {
-    write_text(course.build.path() / "exercises", "a file");
+    write_text(course.build.path() / "exercises/04_tile_and_halo", "a file");
     const Ended ended = course.halo({"try", "04"});
     require_one_line(ended, 2);
     CHECK_THAT(ended.err, contains("cannot write to ") && contains("HALO_BUILD"));

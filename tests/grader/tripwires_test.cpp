@@ -6,6 +6,7 @@
 
 #include "tests/catch.hpp"
 
+using namespace halo;
 using namespace halo::grader;
 using halo::test::contains;
 

@@ -413,7 +413,8 @@ TEST_CASE("results go to standard output, and the tables then to stderr") {
 
 TEST_CASE("what had ended before a stop signal is shown and written") {
   FakeBuild build;
-  two_stages(build);
+  build.add_reporting_program("01_first", "sim",
+                              {good_row("01_first", "early"), good_row("01_first", "middle")}, 0);
   const fs::path mark = build.path() / "mark";
   build.add_program("02_second", "sim",
                     "head -n 2 '" + build.told("second", {good_row("02_second", "late")}).string() +

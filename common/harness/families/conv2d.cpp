@@ -465,7 +465,7 @@ using Class = std::function<void(Wanted&)>;
 
 // The classes of each axis, its plain one first. Images and channels are one axis, so that several of both
 // meet whatever else there is.
-std::vector<std::vector<Class>> classes_of(const std::vector<TileSizes>& tiles) {
+std::vector<std::vector<Class>> classes_of(const std::vector<TileSizes>& tiles, bool is_transform) {
   const auto numbers = [&](std::int64_t Wanted::*number, int TileSizes::*letter,
                            const std::vector<int>& plain) {
     std::vector<Class> classes;
@@ -491,9 +491,12 @@ std::vector<std::vector<Class>> classes_of(const std::vector<TileSizes>& tiles) 
     add_images(1 + turn++ % 2, channels);
   }
   for (const int many : sizes_round(tiles, &TileSizes::N, {})) add_images(many, 1 + turn++ % 2);
+  // To a transform, which takes longest here, filters differ in little but their size.
   std::vector<Class> filters;
-  for (const auto& [R, S] : {std::pair(3, 3), {1, 1}, {5, 5}, {3, 5}, {8, 2}, {7, 7}}) {
-    filters.push_back([=](Wanted& wanted) { wanted.R = R, wanted.S = S; });
+  std::vector<std::pair<int, int>> sizes = {{3, 3}, {5, 5}, {8, 2}, {7, 7}};
+  if (!is_transform) sizes.insert(sizes.end(), {{1, 1}, {3, 5}});
+  for (const auto& [R, S] : sizes) {
+    filters.push_back([=, R = R, S = S](Wanted& wanted) { wanted.R = R, wanted.S = S; });
   }
   std::vector<Class> strides;
   for (const auto& [down, across] : {std::pair(1, 1), {2, 2}, {2, 1}, {1, 3}}) {
@@ -546,10 +549,16 @@ std::optional<ConvLayer> drawn_layer(Dice& dice) {
   return wanted.layer();
 }
 
+bool is_transform(const Conv2dVariant& variant) {
+  return variant.demand == conv::Demand::transformed ||
+         variant.demand == conv::Demand::transformed_split;
+}
+
 // Layers that the variant takes, in which any two classes of different axes meet if they can; and some by chance.
 std::vector<ConvLayer> covering_layers(const Conv2dVariant& variant, std::uint64_t seed) {
-  const auto classes = classes_of(variant.tiles ? variant.tiles(conv::parse_label("7-1-3-1-1"))
-                                                : std::vector<TileSizes>());
+  const auto classes = classes_of(
+      variant.tiles ? variant.tiles(conv::parse_label("7-1-3-1-1")) : std::vector<TileSizes>(),
+      is_transform(variant));
   const auto takes = [&](const std::optional<ConvLayer>& layer) {
     return layer && refusal(variant, *layer).empty();
   };
@@ -671,7 +680,7 @@ std::vector<Trial<ConvLayer>> trials(const Conv2dVariant& variant, std::uint64_t
   }
   // A plane whose cells 16 bits do not count, for kernels that have a tile of a plane.
   const auto has_plane_tiles = [&] {
-    if (!variant.tiles) return false;
+    if (!variant.tiles || is_transform(variant)) return false;
     const TileSizes tile = variant.tiles(conv::parse_label("7-1-3-1-1")).front();
     return tile.P > 0 && tile.Q > 0;
   };

@@ -20,8 +20,8 @@ constexpr int kWarpSize = 32;
 // the largest block has threads.
 constexpr int kMaxMaskWidth = 1023;
 
-// What a kernel works on at a time, in the letters of docs/notation.md: a kernel is also tried with
-// problems that have one less of it, as many, and one more. 0: it does not count them.
+// What a kernel works on at a time, its vectors too, in the letters of docs/notation.md: it is tried with one less
+// of it, as many, and one more; of a tile of many vectors also a vector less and more. 0: it does not count them.
 struct TileSizes {
   int N = 0, C = 0, K = 0;  // images, channels, filters
   int P = 0, Q = 0;         // rows and columns of outputs

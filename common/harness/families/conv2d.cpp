@@ -610,6 +610,7 @@ std::vector<ConvLayer> unusual_layers() {
       // More images than a warp has threads, a row and a column longer than any block, more filters than
       // a block has threads, more channels than there are SMs and not a multiple of them.
       {33, 1, 3, 3, 2, 3, 3, 1, 1, 1, 1},
+      {1, 1, 20, 33, 5, 1, 1, 1, 1, 0, 0},  // a thread has several outputs of several filters
       {1, 1, 2, 1030, 1, 1, 1, 1, 1, 0, 0},
       {1, 1, 1030, 2, 2, 1, 1, 1, 1, 0, 0},
       {1, 3, 1, 2, 257, 1, 1, 1, 1, 0, 0},

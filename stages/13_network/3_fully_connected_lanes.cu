@@ -67,7 +67,7 @@ static int launch(const LayerCall& c) {
   const int F = c.layer.C * c.layer.R * c.layer.S;
   const int K = c.layer.K;
   // One image needs no registers for four: then more taps are under way.
-  return dispatch<1, kLaneImages>(N, [&](auto images) {
+  return dispatch<1, kLaneImages>(N == 1 ? 1 : kLaneImages, [&](auto images) {
     // At most one block for each output and group of images: fits.
     const int blocks = ((N - 1) / images.value + 1) * ((K - 1) / kLaneWarps + 1);
     return launch_overlapping(c.overlaps, lanes_kernel<kImagesFastest, images.value>, blocks,

@@ -4,8 +4,8 @@
 #include "common/exercise/exercise.h"
 
 static int launch(const float*, float*, int) {
-  for (volatile unsigned turns = 0;; turns = turns + 1) {
-  }
+  volatile unsigned turns = 0;
+  for (;;) turns = turns + 1;
 }
 
 halo::Exercise halo::exercise() { return launch; }

@@ -117,12 +117,11 @@ static int launch(const TransformCall& c) {
 }
 
 TransformKernel quads() {
-  return {
-      .description = "4 x 4 cells a thread, 16 bytes in both directions",
-      .launch = launch,
-      .tuned = true,
-      // The last is more than kFewCells, in tiles that are not full.
-      .tiles = {{.N = 4, .cells = 4}, {.N = 64, .cells = 64}, {.N = 132, .cells = 4100}}};
+  return {.description = "4 x 4 cells a thread, 16 bytes in both directions",
+          .launch = launch,
+          .tuned = true,
+          // The last is more than kFewCells, in tiles that are not full.
+          .tiles = {{.N = 4, .cells = 4}, {.N = 64, .cells = 64}, {.N = 132, .cells = 4100}}};
 }
 
 }  // namespace halo::layout_transform

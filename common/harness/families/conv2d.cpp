@@ -465,7 +465,8 @@ using Class = std::function<void(Wanted&)>;
 
 // The classes of each axis, its plain one first. Images and channels are one axis, so that several of both
 // meet whatever else there is.
-std::vector<std::vector<Class>> classes_of(const std::vector<TileSizes>& tiles, bool is_transform) {
+std::vector<std::vector<Class>> classes_of(const std::vector<TileSizes>& tiles, bool is_transform,
+                                           int rows, int columns) {
   const auto numbers = [&](std::int64_t Wanted::*number, int TileSizes::*letter,
                            const std::vector<int>& plain) {
     std::vector<Class> classes;
@@ -527,8 +528,8 @@ std::vector<std::vector<Class>> classes_of(const std::vector<TileSizes>& tiles, 
           images,
           numbers(&Wanted::K, &TileSizes::K,
                   has_tiles(&TileSizes::K) ? std::vector<int>{3} : std::vector<int>{1, 3}),
-          numbers(&Wanted::P, &TileSizes::P, {3}),
-          numbers(&Wanted::Q, &TileSizes::Q, {7}),
+          numbers(&Wanted::P, &TileSizes::P, {rows}),
+          numbers(&Wanted::Q, &TileSizes::Q, {columns}),
           strides,
           paddings,
           places};
@@ -554,14 +555,11 @@ bool is_transform(const Conv2dVariant& variant) {
          variant.demand == conv::Demand::transformed_split;
 }
 
-// Layers that the variant takes, in which any two classes of different axes meet if they can; and some by chance.
-std::vector<ConvLayer> covering_layers(const Conv2dVariant& variant, std::uint64_t seed) {
+// Layers that the variant takes, in which any two classes of different axes meet if they can.
+std::vector<ConvLayer> covering_layers(const Conv2dVariant& variant, int rows, int columns) {
   const auto classes = classes_of(
       variant.tiles ? variant.tiles(conv::parse_label("7-1-3-1-1")) : std::vector<TileSizes>(),
-      is_transform(variant));
-  const auto takes = [&](const std::optional<ConvLayer>& layer) {
-    return layer && refusal(variant, *layer).empty();
-  };
+      is_transform(variant), rows, columns);
   const auto layer_of = [&](const Levels& levels) {
     Wanted wanted{};
     for (std::size_t axis = 0; axis < classes.size(); ++axis) {
@@ -572,15 +570,25 @@ std::vector<ConvLayer> covering_layers(const Conv2dVariant& variant, std::uint64
   std::vector<int> counts;
   for (const auto& axis : classes) counts.push_back(static_cast<int>(axis.size()));
   std::vector<ConvLayer> layers;
-  for (const Levels& levels :
-       covering_combinations(counts, [&](const Levels& each) { return takes(layer_of(each)); })) {
+  for (const Levels& levels : covering_combinations(counts, [&](const Levels& each) {
+         const std::optional<ConvLayer> layer = layer_of(each);
+         return layer && refusal(variant, *layer).empty();
+       })) {
     layers.push_back(*layer_of(levels));
   }
+  return layers;
+}
+
+// These, and some by chance.
+std::vector<ConvLayer> covering_layers(const Conv2dVariant& variant, std::uint64_t seed) {
+  std::vector<ConvLayer> layers = covering_layers(variant, 3, 7);
+  // Whoever takes no such map is fully connected: filters as large as the map.
+  if (layers.empty()) layers = covering_layers(variant, 1, 1);
   Dice dice(seed);
   const std::size_t enough = layers.size() + kRandomLayers;
   for (int tries = 0; tries < 400 && layers.size() < enough; ++tries) {
     const std::optional<ConvLayer> layer = drawn_layer(dice);
-    if (takes(layer)) layers.push_back(*layer);
+    if (layer && refusal(variant, *layer).empty()) layers.push_back(*layer);
   }
   return layers;
 }

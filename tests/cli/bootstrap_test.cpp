@@ -208,12 +208,15 @@ TEST_CASE(
                  ": > build.ninja\n");
   write_tool(scratch.path() / "path" / "ninja",
              "cd \"$2\"; mkdir -p common/cli\n"
-             "echo 'echo \"I am $1\"' > common/cli/halo-cli; /bin/chmod +x common/cli/halo-cli\n");
+             "echo 'echo \"I am $1\"' > common/cli/halo-exercise; /bin/chmod +x "
+             "common/cli/halo-exercise\n");
   std::size_t set_up = 0;
   for (const char* name : {"p k \u00e9", "a \"b\" \\ $HOME"}) {
     const fs::path checkout = scratch.path() / name;
-    fs::create_directory(checkout);
-    fs::copy_file(required_variable("HALO_ROOT") + "/halo", checkout / "halo");
+    fs::create_directories(checkout / "common" / "cli");
+    for (const char* file : {"halo", "common/cli/commands.txt"}) {
+      fs::copy_file(fs::path(required_variable("HALO_ROOT")) / file, checkout / file);
+    }
     const auto list = [&](const std::string& options) {
       const Ended ended =
           run_program({"env", "-u", "HALO_BUILD", "HALO_INSTALL=no", "HALO_OPTIONS=" + options,
@@ -241,6 +244,7 @@ TEST_CASE("a checkout by a Git that writes CRLF has the files as they are, and t
   const fs::path origin = scratch.path() / "origin";
   const std::vector<std::string> files = {".gitattributes",
                                           "halo",
+                                          "common/cli/commands.txt",
                                           "meson.build",
                                           ".clang-format",
                                           "README.md",

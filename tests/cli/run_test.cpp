@@ -422,15 +422,16 @@ TEST_CASE("what had ended before a stop signal is shown and written") {
   const fs::path json = build.path() / "all.json";
   for (const char* signal : {"INT", "TERM", "HUP"}) {
     fs::remove(mark);
-    const Ended ended = run_program(
-        {"sh", "-c",
-         "PATH=\"$1/bin:$PATH\" env --default-signal=INT \"$0\" --build \"$1\" run --all --on sim "
-         "--json "
-         "\"$3\" "
-         "& pid=$!\n"
-         "until [ -e \"$1/mark\" ]; do kill -0 $pid || exit; sleep 0.05; done\n"
-         "kill -$2 $pid; wait $pid",
-         required_variable("HALO_CLI"), build.path().string(), signal, json.string()});
+    const Ended ended =
+        run_program({"sh", "-c",
+                     "PATH=\"$1/bin:$PATH\" env --default-signal=INT,HUP \"$0\" --build \"$1\" run "
+                     "--all --on sim "
+                     "--json "
+                     "\"$3\" "
+                     "& pid=$!\n"
+                     "until [ -e \"$1/mark\" ]; do kill -0 $pid || exit; sleep 0.05; done\n"
+                     "kill -$2 $pid; wait $pid",
+                     required_variable("HALO_CLI"), build.path().string(), signal, json.string()});
     CAPTURE(signal, ended.out, ended.err);
     CHECK(ended.status > 128);
     CHECK_THAT(ended.out, contains("early") && contains("middle") && contains("late"));

@@ -25,9 +25,10 @@ def notebook_faults():
     faults = [f"{name}: a cell has outputs" for cell in notebook["cells"] if cell.get("outputs")]
     commands = [line for cell in notebook["cells"] if cell["cell_type"] == "code"
                 for line in "".join(cell["source"]).splitlines() if line.startswith("!./halo ")]
-    usage = (ROOT / "halo").read_text(encoding="utf-8")
+    known = {line.split("|")[0].split()[0] for line in
+             (ROOT / "common" / "cli" / "commands.txt").read_text(encoding="utf-8").splitlines() if line}
     faults += [f"{name}: ./halo has no such command: {line}" for line in commands
-               if f"./halo {line.split()[1]} " not in usage]
+               if line.split()[1] not in known]
     if notebook["nbformat"] != 4 or len(commands) < 2:
         faults.append(f"{name}: no notebook with commands")
     return faults

@@ -162,8 +162,9 @@ Conv2dVariant with_other_tiles() {
   variant.refuses = narrow.refuses;
   variant.tiles = [](const conv::ConvLayer&) {
     constexpr int kSome = 17;  // one less, a segment, is taken too
+    constexpr int kQuads = 8;  // pixels, of one image or of two: so a map is whole quads
     return std::vector<TileSizes>{
-        {.C = kSome, .K = 64}, {.C = kSome, .K = 16}, {.C = 2 * kSome, .K = 4}};
+        {.C = kSome, .K = 64, .cells = kQuads}, {.C = kSome, .K = 16}, {.C = 2 * kSome, .K = 4}};
   };
   variant.launch = [=](const Conv2dCall& call) { return one_of(call.layer).launch(call); };
   variant.predict = [=](const conv::ConvLayer& layer) { return one_of(layer).predict(layer); };

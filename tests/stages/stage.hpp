@@ -16,10 +16,7 @@ std::unique_ptr<Backend> usable_backend();
 // alone.
 std::unique_ptr<Backend> counting_backend();
 
-// What is wrong with the lines that were reached, beside those of unreached_lines.csv: a line each.
-std::string complaints_of(const LinesOf& lines);
-
-// Fails if anything is.
+// Fails if anything is wrong with the lines that were reached, beside those of unreached_lines.csv.
 void require_all_lines(const LinesOf& lines);
 
 // Everything that a row has to say against its variant.

@@ -59,9 +59,25 @@ bool takes_any_on_tiny_gpu(const Variant<Given>& variant, const std::vector<Tria
   });
 }
 
+// Splits off those of the trials that chance decided: another seed has others.
+template <class Given>
+std::vector<Trial<Given>> without_drawn(std::vector<Trial<Given>> all,
+                                        const Variant<Given>& variant,
+                                        std::vector<Trial<Given>>& drawn) {
+  const std::vector<Trial<Given>> others = trials(variant, seed() + 1);
+  const auto first_drawn = std::stable_partition(all.begin(), all.end(), [&](const auto& trial) {
+    return std::any_of(others.begin(), others.end(), [&](const Trial<Given>& other) {
+      return other.problem == trial.problem && other.on == trial.on;
+    });
+  });
+  drawn.assign(first_drawn, all.end());
+  all.erase(first_drawn, all.end());
+  return all;
+}
+
 // All variants: every problem that they are to be tried with right, with every kind of data, without a
 // hazard, and where it is counted with the traffic that was predicted; each is tried with enough. `lines`,
-// if not null, gets which of the kernels' lines were reached.
+// if not null, gets which of the kernels' lines were reached, whatever the seed.
 template <class Given>
 void require_trials(const Stage<Given>& stage, LinesOf* lines = nullptr) {
   const auto backend = usable_backend();
@@ -79,7 +95,11 @@ void require_trials(const Stage<Given>& stage, LinesOf* lines = nullptr) {
     const std::vector<Trial<Given>> all = trials(variant, seed());
     Row row;
     Progress progress;
-    check_trials(variant, *backend, all, seed(), row, progress);
+    std::vector<Trial<Given>> drawn;
+    check_trials(variant, *backend, without_drawn(all, variant, drawn), seed(), row, progress);
+    if (lines != nullptr) lines->add(backend->take_coverage());
+    check_trials(variant, *backend, drawn, seed(), row, progress);
+    backend->take_coverage();
     INFO(faults(row));
     CHECK(row.check.outcome == Outcome::good);
     const auto taken = std::count_if(all.begin(), all.end(), [&](const auto& trial) {
@@ -105,27 +125,15 @@ void require_trials(const Stage<Given>& stage, LinesOf* lines = nullptr) {
     CHECK(row.traffic.outcome != Outcome::bad);
   }
   REQUIRE(tried > 0);
-  if (lines != nullptr) lines->add(backend->take_coverage());
 }
 
-// The same, and where lines are counted they reach all of the stage's kernels. What only some of the
-// random problems reach need not be reached by those of one seed.
+// The same, and where lines are counted they reach all of the stage's kernels, without the problems that
+// chance decides: so that they do with every seed.
 template <class Given>
 void require_trials_of_all_lines(const Stage<Given>& stage) {
   LinesOf lines({"stages/" + stage.name + "/"});
   require_trials(stage, &lines);
-  const auto backend = usable_backend();
-  if (!backend->observes()) return;
-  for (std::uint64_t more = 1; more < 6 && !complaints_of(lines).empty(); ++more) {
-    for (const Variant<Given>& variant : stage.variants) {
-      Row row;
-      Progress progress;
-      check_trials(variant, *backend, trials(variant, seed() + more), seed() + more, row, progress);
-      CHECK(row.check.outcome != Outcome::bad);
-    }
-    lines.add(backend->take_coverage());
-  }
-  require_all_lines(lines);
+  if (usable_backend()->observes()) require_all_lines(lines);
 }
 
 // All variants that are counted: predicted equals counted, on the first adversarial problem that they

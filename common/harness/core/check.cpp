@@ -384,10 +384,13 @@ void check_trials(const AnyVariant& variant, Backend& backend, const std::vector
   bool usable = true;
   const std::uint64_t program_seed = seed;
   bool may_repeat = true;  // not as a whole what only a few blocks of could be run
+  // A transform takes longest here.
+  const bool is_transform = variant.demand == conv::Demand::transformed ||
+                            variant.demand == conv::Demand::transformed_split;
   // Elsewhere calls overlap in time, which the problem that is named shows; here the first shapes do.
-  constexpr int kOverlapped = 3;
-  // A bias shows with every second shape.
-  constexpr int kBiased = 2;
+  const int overlapped = is_transform ? 1 : 3;
+  // A bias shows with a part of the shapes.
+  const int biased = is_transform ? 4 : 2;
   for (const AnyTrial& trial : trials) {
     progress.show(row.stage + " " + row.variant + ": shape " +
                   std::to_string(row.check.shapes + 1) + " of " + std::to_string(trials.size()));
@@ -416,8 +419,8 @@ void check_trials(const AnyVariant& variant, Backend& backend, const std::vector
       alive = some_blocks ? try_some_blocks(tried, backend, problem, seed, row)
                           : try_problem(tried, backend, problem,
                                         problem.describe() + (tiny ? " on a tiny GPU" : ""), seed,
-                                        backend.observes() && row.check.shapes < kOverlapped,
-                                        row.check.shapes % kBiased == 0, row);
+                                        backend.observes() && row.check.shapes < overlapped,
+                                        row.check.shapes % biased == 0, row);
       attempt.wrong = verdict.is_bad();
     }
     // What was refused is no attempt.

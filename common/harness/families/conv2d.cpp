@@ -463,10 +463,18 @@ struct Wanted {
 // One class of an axis: what of a layer it decides.
 using Class = std::function<void(Wanted&)>;
 
+// What the classes are chosen by.
+struct Kind {
+  std::vector<TileSizes> tiles;
+  bool is_transform;  // takes longest here, and to it filters differ in little but their size
+  bool is_apart;      // in kernels of its own, between which are the products: see apart_layers
+  bool takes_any_filter;
+};
+
 // The classes of each axis, its plain one first. Images and channels are one axis, so that several of both
 // meet whatever else there is.
-std::vector<std::vector<Class>> classes_of(const std::vector<TileSizes>& tiles, bool is_transform,
-                                           int rows, int columns) {
+std::vector<std::vector<Class>> classes_of(const Kind& kind, int rows, int columns) {
+  const std::vector<TileSizes>& tiles = kind.tiles;
   const auto numbers = [&](std::int64_t Wanted::*number, int TileSizes::*letter,
                            const std::vector<int>& plain) {
     std::vector<Class> classes;
@@ -488,14 +496,17 @@ std::vector<std::vector<Class>> classes_of(const std::vector<TileSizes>& tiles, 
   if (!has_tiles(&TileSizes::C)) add_images(1, 3);
   if (!has_tiles(&TileSizes::C) && !has_tiles(&TileSizes::N)) add_images(2, 1);
   int turn = 0;
-  for (const int channels : sizes_round(tiles, &TileSizes::C, {})) {
-    add_images(1 + turn++ % 2, channels);
+  if (!kind.is_apart) {
+    for (const int channels : sizes_round(tiles, &TileSizes::C, {})) {
+      add_images(1 + turn++ % 2, channels);
+    }
   }
   for (const int many : sizes_round(tiles, &TileSizes::N, {})) add_images(many, 1 + turn++ % 2);
-  // To a transform, which takes longest here, filters differ in little but their size.
   std::vector<Class> filters;
   std::vector<std::pair<int, int>> sizes = {{3, 3}, {5, 5}, {8, 2}, {7, 7}};
-  if (!is_transform) sizes.insert(sizes.end(), {{1, 1}, {3, 5}});
+  // To Fourier's no filter is what 5 x 5 is to Winograd's: the largest.
+  if (kind.is_apart && kind.takes_any_filter) sizes.erase(sizes.begin() + 1);
+  if (!kind.is_transform) sizes.insert(sizes.end(), {{1, 1}, {3, 5}});
   for (const auto& [R, S] : sizes) {
     filters.push_back([=, R = R, S = S](Wanted& wanted) { wanted.R = R, wanted.S = S; });
   }
@@ -504,7 +515,7 @@ std::vector<std::vector<Class>> classes_of(const std::vector<TileSizes>& tiles, 
     strides.push_back([=](Wanted& wanted) { wanted.stride_h = down, wanted.stride_w = across; });
   }
   // None, as much as the output needs to be as large as the input, along one axis only, and more.
-  const std::vector<Class> paddings = {
+  std::vector<Class> paddings = {
       [](Wanted& wanted) { wanted.padding_h = wanted.padding_w = 0; },
       [](Wanted& wanted) {
         wanted.padding_h = (wanted.R - 1) / 2, wanted.padding_w = (wanted.S - 1) / 2;
@@ -512,6 +523,8 @@ std::vector<std::vector<Class>> classes_of(const std::vector<TileSizes>& tiles, 
       [](Wanted& wanted) { wanted.padding_h = (wanted.R + 1) / 2, wanted.padding_w = 0; },
       [](Wanted& wanted) { wanted.padding_h = 0, wanted.padding_w = wanted.S; },
   };
+  // Along either axis is one of them enough: the second has rows of ghost cells too.
+  if (kind.is_apart) paddings.erase(paddings.begin() + 2);
   // So many places in all images: as nearly square as they can be.
   std::vector<Class> places = {[](Wanted&) {}};
   for (const int cells : sizes_round(tiles, &TileSizes::cells, {})) {
@@ -523,6 +536,16 @@ std::vector<std::vector<Class>> classes_of(const std::vector<TileSizes>& tiles, 
       }
       wanted.Q = of_image / wanted.P;
     });
+  }
+  if (kind.is_apart) {
+    // A map that is smaller than a tile is one tile, as that of one row less is.
+    return {filters,
+            images,
+            {[](Wanted& wanted) { wanted.K = 3; }},
+            numbers(&Wanted::P, &TileSizes::P, {}),
+            numbers(&Wanted::Q, &TileSizes::Q, {}),
+            strides,
+            paddings};
   }
   return {filters,
           images,
@@ -555,11 +578,49 @@ bool is_transform(const Conv2dVariant& variant) {
          variant.demand == conv::Demand::transformed_split;
 }
 
+// In kernels of its own: what it transforms goes through memory.
+bool is_apart(const Conv2dVariant& variant) {
+  return is_transform(variant) && variant.workspace_floats && variant.tiles;
+}
+
+std::vector<TileSizes> tiles_of(const Conv2dVariant& variant) {
+  return variant.tiles ? variant.tiles(conv::parse_label("7-1-3-1-1")) : std::vector<TileSizes>();
+}
+
+// Of a transform in kernels of its own: they see where a tile lies, and the products between them only how
+// many channels, filters and tiles there are. So the classes of these meet each other, and none of the rest.
+std::vector<ConvLayer> apart_layers(const std::vector<TileSizes>& tiles) {
+  const std::vector<int> channels = sizes_round(tiles, &TileSizes::C, {});
+  const std::vector<int> filters = sizes_round(tiles, &TileSizes::K, {});
+  std::vector<ConvLayer> layers;
+  const auto add = [&](int C, int K) {
+    layers.emplace_back(conv::LayerShape{.N = 1 + static_cast<std::int64_t>(layers.size() % 2),
+                                         .C = C,
+                                         .H = 4,
+                                         .W = 5,
+                                         .K = K,
+                                         .R = 3,
+                                         .S = 3,
+                                         .padding_h = 1,
+                                         .padding_w = 1});
+  };
+  for (std::size_t i = 0; i < std::min(channels.size(), filters.size()); ++i) {
+    add(channels[i], filters[i]);
+  }
+  // More chunks of channels than there are buffers, and groups of filters whatever their block is.
+  if (!channels.empty()) add(3 * channels.back(), 3);
+  if (!filters.empty()) add(2, 2 * filters.back());
+  return layers;
+}
+
 // Layers that the variant takes, in which any two classes of different axes meet if they can.
 std::vector<ConvLayer> covering_layers(const Conv2dVariant& variant, int rows, int columns) {
-  const auto classes = classes_of(
-      variant.tiles ? variant.tiles(conv::parse_label("7-1-3-1-1")) : std::vector<TileSizes>(),
-      is_transform(variant), rows, columns);
+  const Kind kind = {
+      .tiles = tiles_of(variant),
+      .is_transform = is_transform(variant),
+      .is_apart = is_apart(variant),
+      .takes_any_filter = refusal(variant, conv::parse_label("9-1-8x2-1-1")).empty()};
+  const auto classes = classes_of(kind, rows, columns);
   const auto layer_of = [&](const Levels& levels) {
     Wanted wanted{};
     for (std::size_t axis = 0; axis < classes.size(); ++axis) {
@@ -575,6 +636,9 @@ std::vector<ConvLayer> covering_layers(const Conv2dVariant& variant, int rows, i
          return layer && refusal(variant, *layer).empty();
        })) {
     layers.push_back(*layer_of(levels));
+  }
+  if (kind.is_apart) {
+    for (const ConvLayer& layer : apart_layers(kind.tiles)) layers.push_back(layer);
   }
   return layers;
 }
@@ -680,7 +744,12 @@ std::vector<ConvLayer> adversarial(std::uint64_t seed) {
 template <>
 std::vector<Trial<ConvLayer>> trials(const Conv2dVariant& variant, std::uint64_t seed) {
   std::vector<Trial<ConvLayer>> all = taken(variant, covering_layers(variant, seed));
-  for (const ConvLayer& layer : unusual_layers()) add_trial(variant, layer, all);
+  for (const ConvLayer& layer : unusual_layers()) {
+    // To a transform in kernels of its own these are many chunks or groups, as those of apart_layers are.
+    constexpr int kMany = 100;
+    if (is_apart(variant) && std::max(layer.C(), layer.K()) > kMany) continue;
+    add_trial(variant, layer, all);
+  }
   // A filter with more taps than a block has threads.
   add_trial(variant, conv::parse_label("6x7-2-17-3-1"), all);
   // As many taps as constant memory holds, and some more, which whoever keeps them there refuses.

@@ -186,11 +186,11 @@ void write_folder(const Pack& pack, const fs::path& folder) {
   }
 }
 
+#ifdef HALO_HAVE_ARCHIVE
 std::string in_folder(const std::string& top, const std::string& path) {
   return top.empty() ? path : top + "/" + path;
 }
 
-#ifdef HALO_HAVE_ARCHIVE
 void write_archive(const Pack& pack, const fs::path& target, const std::string& top) {
   data::OutputFile file(target.string());
   struct Closing {

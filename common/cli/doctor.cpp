@@ -14,6 +14,7 @@
 #include "common/process/process.hpp"
 #include "common/report/command_line.hpp"
 #include "common/report/table.hpp"
+#include "common/report/terminal.hpp"
 
 namespace halo {
 namespace {
@@ -111,16 +112,22 @@ void print_sandbox(const BuildFolder& build) {
   }
 }
 
+// One line of a list; what the terminal has no room for stands below it.
+void print_item(const std::string& text, const TableOptions& options) {
+  std::printf("%s\n", wrapped(text, options, "    ").c_str());
+}
+
 // The exercises below the stages. A list is no place to complain of them.
-void list_exercises(const BuildFolder& build) {
+void list_exercises(const BuildFolder& build, const TableOptions& options) {
   try {
     const Exercises exercises(build.source());
     const auto records = ProgressFile(exercises.folder()).read();
-    std::printf("exercises (./halo watch):\n");
+    print_item("exercises (./halo watch):", options);
     for (const Exercise& exercise : exercises.all()) {
       const auto known = records.find(exercise.name);
-      std::printf("%s  %s, %s\n", exercise.number.c_str(), exercise.title.c_str(),
-                  standing_of(known == records.end() ? ExerciseRecord() : known->second).c_str());
+      print_item(exercise.number + "  " + exercise.title + ", " +
+                     standing_of(known == records.end() ? ExerciseRecord() : known->second),
+                 options);
     }
   } catch (const std::runtime_error&) {
   }
@@ -129,7 +136,10 @@ void list_exercises(const BuildFolder& build) {
 }  // namespace
 
 int list_stages(const BuildFolder& build) {
-  constexpr std::size_t kWidth = 78;  // of the variants' lines
+  constexpr int kWidth = 78;
+  const TableOptions options = table_options("never", stdout);
+  TableOptions of_variants = options;  // the same in all wide terminals
+  of_variants.width = options.width == 0 ? kWidth : std::min(options.width, kWidth);
   const std::map<std::string, Lesson> course = read_course(build.source());
   Table table;
   table.columns = {{"#", false}, {"stage", false}, {"what", false}, {"last run here", false}};
@@ -143,30 +153,26 @@ int list_stages(const BuildFolder& build) {
                           {stage.substr(3)},
                           {lesson == course.end() ? "" : lesson->second.title},
                           {state.empty() ? "not yet" : state}});
-    std::string lines, line;
+    std::string names;
     for (const std::string& name : variants_of(build, stage)) {
-      if (!line.empty() && 4 + line.size() + 1 + name.size() > kWidth) {
-        lines += "    " + line + "\n";
-        line.clear();
-      }
-      line += (line.empty() ? "" : " ") + name;
+      names += (names.empty() ? "    " : " ") + name;
     }
-    variants.push_back(lines + (line.empty() ? "" : "    " + line + "\n"));
+    variants.push_back(wrapped(names, of_variants, "    ") + (names.empty() ? "" : "\n"));
   }
   std::istringstream lines(lay_out(table, {}));
   std::string line;
   for (std::size_t row = 0; std::getline(lines, line); ++row) {  // the first is the header
-    line.erase(line.find_last_not_of(' ') + 1);
-    std::printf("%s\n%s", line.c_str(), row == 0 ? "" : variants.at(row - 1).c_str());
+    print_item(line, options);
+    if (row > 0) std::fputs(variants.at(row - 1).c_str(), stdout);
   }
-  list_exercises(build);
+  list_exercises(build, options);
   if (next.empty()) {
-    std::printf("next: ./halo bench   all stages beside each other\n");
+    print_item("next: ./halo bench   all stages beside each other", options);
   } else if (const auto lesson = course.find(next); lesson != course.end()) {
-    std::printf("next: read %s, then ./halo run %s\n", lesson->second.page.c_str(),
-                build.short_name(next).c_str());
+    print_item("next: read " + lesson->second.page + ", then ./halo run " + build.short_name(next),
+               options);
   } else {
-    std::printf("next: ./halo run %s\n", build.short_name(next).c_str());
+    print_item("next: ./halo run " + build.short_name(next), options);
   }
   return 0;
 }

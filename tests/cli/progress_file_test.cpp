@@ -90,6 +90,19 @@ TEST_CASE("progress: a file that is broken or not ours is one line, and stays as
   CHECK(course.halo({"list"}).status == 0);
 }
 
+TEST_CASE("list: no line is longer than the terminal") {
+  FakeCourse course;
+  course.add(kTile, "Tile and halo, the ends repeated, and more");
+  // The first line of the stages is as long in every course.
+  const Ended narrow = course.halo({"list"}, {"COLUMNS=20"});
+  CAPTURE(narrow.out);
+  CHECK(narrow.status == 0);
+  for (const std::string& line : lines_of(narrow.out)) CHECK(line.size() <= 20);
+  CHECK_THAT(narrow.out, contains("04  Tile and halo,\n    the ends"));
+  CHECK_THAT(course.halo({"list"}, {"COLUMNS=0"}).out,
+             contains("04  Tile and halo, the ends repeated, and more, not yet"));
+}
+
 TEST_CASE("progress: what somebody else wrote into the file stays in it") {
   FakeCourse course;
   course.add(kTile, "Tile and halo");

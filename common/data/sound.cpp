@@ -44,6 +44,19 @@ std::uint64_t number(const unsigned char* bytes, int count, bool big_endian) {
 struct Samples {
   std::uint64_t said = 0;
   std::uint64_t there = 0;
+  bool several = false;  // in more than one chunk
+};
+
+// Of a WAV file whose samples are packed in blocks, of which the last is filled up.
+struct Blocks {
+  std::uint64_t said = 0;  // samples of a channel; of all together, if older programs wrote it
+  std::uint64_t of_block = 0;
+};
+
+// What a header tells.
+struct SoundHeader {
+  std::optional<Samples> samples;
+  std::optional<Blocks> blocks;
 };
 
 // A format that is a row of chunks: a name, a size, and so many bytes.
@@ -76,46 +89,74 @@ std::optional<Chunks> chunks_of(const unsigned char* start) {
   return std::nullopt;
 }
 
-// libsndfile reads what there is of a truncated file and says nothing. Nothing where the header does not
+// libsndfile reads what there is of a truncated file and says nothing. No samples where the header does not
 // tell either: programs that write into a pipe do not know the size.
-std::optional<Samples> samples_of(const InputFile& file) {
+SoundHeader header_of(const InputFile& file) {
   const auto there_from = [&](std::int64_t at) {
     return static_cast<std::uint64_t>(std::max<std::int64_t>(0, file.size() - at));
   };
+  SoundHeader header;
   unsigned char start[12];
-  if (file.read(0, start, sizeof start) != sizeof start) return std::nullopt;
+  if (file.read(0, start, sizeof start) != sizeof start) return header;
   if (begins(start, ".snd") || begins(start, "dns.")) {  // AU: where they begin, and their size
     const bool big_endian = begins(start, ".snd");
     const std::uint64_t size = number(start + 8, 4, big_endian);
-    if (size == 0xffffffff) return std::nullopt;
-    return Samples{size, there_from(static_cast<std::int64_t>(number(start + 4, 4, big_endian)))};
+    const auto first = static_cast<std::int64_t>(number(start + 4, 4, big_endian));
+    if (size != 0xffffffff) header.samples = {size, there_from(first)};
+    return header;
   }
   const std::optional<Chunks> chunks = chunks_of(start);
-  if (!chunks) return std::nullopt;
+  if (!chunks) return header;
   const int head = chunks->name_bytes + chunks->size_bytes;
+  const bool is_wav = begins(start + 8, "WAVE");
   std::uint64_t long_size = 0;  // RF64 keeps the size of its samples in a chunk of its own
+  std::uint64_t of_block = 0;
   std::int64_t at = chunks->first;
-  unsigned char chunk[24];
-  for (;;) {
+  unsigned char chunk[28];
+  while (at < file.size()) {
     const std::size_t got = file.read(at, chunk, sizeof chunk);
-    if (got < static_cast<std::size_t>(head)) return std::nullopt;  // no samples at all
+    if (got < static_cast<std::size_t>(head)) return header;
     std::uint64_t size = number(chunk + chunks->name_bytes, chunks->size_bytes, chunks->big_endian);
-    if (size < chunks->counts) return std::nullopt;
-    if (begins(chunk, "ds64") && got == sizeof chunk) long_size = number(chunk + 16, 8, false);
+    if (size < chunks->counts) return header;
+    if (begins(chunk, "ds64") && got >= 24) long_size = number(chunk + 16, 8, false);
+    if (is_wav && begins(chunk, "fmt ") && size >= 20 && got == sizeof chunk) {
+      of_block = number(chunk + 26, 2, chunks->big_endian);
+    }
+    if (is_wav && begins(chunk, "fact") && size >= 4 && got >= 12) {
+      header.blocks = {number(chunk + 8, 4, chunks->big_endian), of_block};
+    }
     if (begins(chunk, chunks->samples)) {
+      if (header.samples) {
+        header.samples->several = true;
+        return header;
+      }
       if (size == 0xffffffff && long_size != 0) size = long_size;
       // Who does not know puts the largest number there is, or nearly.
       const bool unknown = chunks->size_bytes == 8 ? size > ~std::uint64_t{0} >> 1
                                                    : size >= 0x7ffff000 && long_size == 0;
-      if (unknown) return std::nullopt;
-      return Samples{size - chunks->counts, there_from(at + head)};
+      if (unknown) return header;
+      header.samples = {size - chunks->counts, there_from(at + head)};
     }
     const std::uint64_t whole = size - chunks->counts + static_cast<std::uint64_t>(head);
-    if (size > static_cast<std::uint64_t>(file.size())) return std::nullopt;
+    if (size > static_cast<std::uint64_t>(file.size())) return header;
     at += static_cast<std::int64_t>((whole + chunks->alignment - 1) / chunks->alignment *
                                     chunks->alignment);
-    if (at >= file.size()) return std::nullopt;
   }
+  return header;
+}
+
+// Takes off what fills up the last block. How many samples of each channel there should be, if more.
+std::uint64_t cut_to(const Blocks& blocks, Signal& signal) {
+  const std::uint64_t there = signal.length();
+  const auto ends_last_block = [&](std::uint64_t length) {
+    return length <= there && there - length < blocks.of_block;
+  };
+  for (const std::uint64_t length : {blocks.said, blocks.said / signal.channels.size()}) {
+    if (length == 0 || !ends_last_block(length)) continue;
+    for (std::vector<float>& channel : signal.channels) channel.resize(length);
+    return length;
+  }
+  return std::max(blocks.said, there);
 }
 
 // What we know better than libsndfile of a WAV file that it does not open; empty if nothing.
@@ -146,14 +187,20 @@ Signal read_sound(const InputFile& file) {
     throw file.error(
         "it is an archive, as numpy.savez writes them; write one array with numpy.save");
   }
-  const std::string reason = why_not_wav(file);  // libsndfile closes what it does not open
+  // Before libsndfile sees it, which closes what it does not open.
+  const std::string reason = why_not_wav(file);
+  const auto [samples, blocks] = header_of(file);
+  if (samples && samples->several) {
+    throw file.error(
+        "its samples are in several data chunks, of which each program reads another; "
+        "write it again with one");
+  }
   const Sound sound(sf_open_fd(file.descriptor(), SFM_READ, &info, 0));
   if (!sound) {
     if (!reason.empty()) throw file.error(reason);
     throw file.error("it is no sound file that libsndfile can read (" + words_of(nullptr) +
                      "); give a WAV, FLAC, AIFF, Ogg or NPY file");
   }
-  const std::optional<Samples> samples = samples_of(file);
   if (samples && samples->said > samples->there) {
     throw file.error("it is truncated: the last " + std::to_string(samples->said - samples->there) +
                      " bytes of its samples are missing; copy or record it again");
@@ -186,9 +233,13 @@ Signal read_sound(const InputFile& file) {
     throw file.error("its samples are damaged (" + words_of(sound.get()) +
                      "); copy or record it again");
   }
-  if (signal.length() < static_cast<std::size_t>(info.frames)) {
+  auto frames = static_cast<std::uint64_t>(info.frames);
+  const int coding = info.format & SF_FORMAT_SUBMASK;
+  const bool in_blocks = coding == SF_FORMAT_IMA_ADPCM || coding == SF_FORMAT_MS_ADPCM;
+  if (in_blocks && blocks && signal.length() == frames) frames = cut_to(*blocks, signal);
+  if (signal.length() < frames) {
     throw file.error("it is truncated: " + std::to_string(signal.length()) + " of " +
-                     std::to_string(info.frames) + " samples are there; copy or record it again");
+                     std::to_string(frames) + " samples are there; copy or record it again");
   }
   return signal;
 }

@@ -150,6 +150,39 @@ TEST_CASE("samples behind other chunks of a truncated WAV file are found", "[sou
   CHECK_THAT(sound_refusal(whole.substr(0, whole.size() - 20)), contains("the last 20 bytes"));
 }
 
+TEST_CASE("a WAV file with two chunks of samples is refused, not read in part", "[sound]") {
+  require_sound();
+  const std::string one = wav(1, 16, pcm16({1, 2, 3}));
+  CHECK_THAT(sound_refusal(one + "data" + little(8, 4) + pcm16({4, 5, 6, 7})),
+             contains("several data chunks"));
+  // Any other chunk may follow, and the samples may say "data".
+  const test::Folder folder;
+  const std::string more = wav(1, 16, pcm16({0x6164, 0x6174, 1})) + "LIST" + little(4, 4) + "data";
+  CHECK(data::read_signal(folder.write("x.wav", more)).length() == 3);
+}
+
+TEST_CASE("a WAV file of packed samples has as many as it says", "[sound]") {
+  require_sound();
+  // Two blocks of IMA ADPCM: each a sample of 16 bits, an index, and 8 samples of 4 bits.
+  const auto ima = [](int said) {
+    const std::string block = little(100, 2) + std::string(2, '\0') + std::string(4, '\x11');
+    const std::string format = little(0x11, 2) + little(1, 2) + little(8000, 4) + little(7111, 4) +
+                               little(8, 2) + little(4, 2) + little(2, 2) + little(9, 2);
+    const std::string chunks = "fmt " + little(20, 4) + format + "fact" + little(4, 4) +
+                               little(static_cast<std::uint64_t>(said), 4) + "data" +
+                               little(16, 4) + block + block;
+    return "RIFF" + little(4 + chunks.size(), 4) + "WAVE" + chunks;
+  };
+  const test::Folder folder;
+  const auto length = [&](int said) {
+    return data::read_signal(folder.write("x.wav", ima(said))).length();
+  };
+  CHECK(length(18) == 18);
+  CHECK(length(12) == 12);  // the last block is filled up
+  CHECK(length(0) == 18);   // who did not know
+  CHECK_THAT(sound_refusal(ima(27)), contains("truncated: 18 of 27 samples are there"));
+}
+
 TEST_CASE("a WAV file of unknown size, as pipes produce, is read to its end", "[sound]") {
   require_sound();
   const test::Folder folder;

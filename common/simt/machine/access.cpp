@@ -1,0 +1,562 @@
+// Loads, stores and atomics (PTX ISA 9.7.9 and 9.7.13).
+#include "common/simt/machine/access.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <span>
+
+#include "common/simt/machine/decode.hpp"
+#include "common/simt/machine/grid.hpp"
+#include "common/simt/machine/lanes.hpp"
+
+namespace simt::machine {
+namespace {
+
+using ptx::Operand;
+using ptx::Type;
+
+Window window_of(std::uint64_t generic) {
+  if (generic < kConstantWindow) return Window::global;
+  if (generic - kSharedWindow < kWindowBytes) return Window::shared;
+  if (generic - kLocalWindow < kWindowBytes) return Window::local;
+  if (generic - kParameterWindow < kWindowBytes) return Window::parameter;
+  return generic - kConstantWindow < kWindowBytes ? Window::constant : Window::global;
+}
+std::uint64_t base_of(Window window) {
+  switch (window) {
+    case Window::shared:
+      return kSharedWindow;
+    case Window::local:
+      return kLocalWindow;
+    case Window::parameter:
+      return kParameterWindow;
+    case Window::constant:
+      return kConstantWindow;
+    default:
+      return 0;
+  }
+}
+
+#if defined(__x86_64__)
+#define SIMT_FOR_AVX2 [[gnu::target_clones("avx2", "default")]]
+#else
+#define SIMT_FOR_AVX2
+#endif
+
+// What an access of all lanes usually is: of one address, or of neighbours.
+struct Pattern {
+  bool uniform, consecutive;
+};
+SIMT_FOR_AVX2 Pattern pattern_of(const std::uint64_t* address, std::uint64_t bytes) {
+  std::uint64_t other = 0, out_of_step = 0;
+  for (std::uint64_t lane = 0; lane < kLanes; ++lane) {
+    other |= address[lane] ^ address[0];
+    out_of_step |= address[lane] ^ (address[0] + lane * bytes);
+  }
+  return {other == 0, out_of_step == 0};
+}
+// The least and the greatest, and all of their bits.
+struct Extent {
+  std::uint64_t least, greatest, bits;
+};
+SIMT_FOR_AVX2 Extent extent_of(const std::uint64_t* address) {
+  // As distances from one of them: signed numbers are compared in vectors.
+  std::int64_t least = 0, greatest = 0;
+  std::uint64_t bits = 0;
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    const auto distance = static_cast<std::int64_t>(address[lane] - address[0]);
+    least = distance < least ? distance : least;
+    greatest = distance > greatest ? distance : greatest;
+    bits |= address[lane];
+  }
+  return {address[0] + static_cast<std::uint64_t>(least),
+          address[0] + static_cast<std::uint64_t>(greatest), bits};
+}
+#undef SIMT_FOR_AVX2
+
+// Adds to the addresses of lanes what all of them have in common; false if one is not a multiple of `bytes`. Those that
+// do not take part get an address that does, which changes none of this.
+bool describe(memory::WarpAddresses& lanes, Addresses64& address) {
+  const auto bytes = static_cast<std::uint64_t>(lanes.bytes);
+  const auto first = static_cast<std::size_t>(std::countr_zero(lanes.mask));
+  lanes.least = address[first];
+  if (lanes.mask == kAllLanes) {
+    const Pattern its = pattern_of(address.data(), bytes);
+    lanes.consecutive = its.consecutive;
+    if (its.consecutive || its.uniform) {
+      lanes.beyond = lanes.least + (its.uniform ? bytes : bytes * kLanes);
+      return lanes.least % bytes == 0;
+    }
+  } else {
+    const std::uint32_t run = lanes.mask >> first;
+    lanes.consecutive = (run & (run + 1)) == 0;
+    std::uint64_t next = lanes.least;
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      if ((lanes.mask >> lane & 1) == 0) {
+        address[lane] = lanes.least;
+      } else {
+        lanes.consecutive &= address[lane] == next;
+        next += bytes;
+      }
+    }
+    if (lanes.consecutive) {
+      lanes.beyond = next;
+      return lanes.least % bytes == 0;
+    }
+  }
+  const Extent its = extent_of(address.data());
+  lanes.least = its.least;
+  lanes.beyond = its.greatest + bytes;
+  return its.bits % bytes == 0;
+}
+
+// Memory in one piece: where it begins, and where the engine finds that.
+using Piece = Block::Known;
+
+// The piece that holds an address; an empty one where there is none that may be touched so.
+Piece piece_at(Warp& warp, Window window, const Block& owner, int lane, std::uint64_t address,
+               bool writes) {
+  const Block& block = *warp.block;
+  const Grid& grid = *block.grid;
+  const auto whole = [](std::span<const std::byte> bytes) {
+    return Piece{0, bytes.size(), const_cast<std::byte*>(bytes.data())};
+  };
+  switch (window) {
+    case Window::shared:
+      return whole(owner.shared);
+    case Window::reserved:
+      return {kReservedShared, kReservedShared + owner.reserved.size(),
+              const_cast<std::byte*>(owner.reserved.data())};
+    case Window::local: {
+      const std::size_t thread = warp.index * kLanes + static_cast<unsigned>(lane);
+      const std::size_t bytes = block.local_bytes();
+      return whole(std::span(block.local).subspan(thread * bytes, bytes));
+    }
+    case Window::parameter:
+      return writes ? Piece{} : whole(grid.parameters);
+    case Window::constant:
+      return writes ? Piece{} : whole(grid.constants);
+    default:
+      break;
+  }
+  const memory::Allocation* const its = grid.arena->find(address);
+  if (its == nullptr || its->is_freed) return {};
+  return {its->begin, its->end(), grid.arena->host(its->begin)};
+}
+
+bool fault(const WarpAccess& access, int lane, const char* what) {
+  access.warp->block->cluster->is_ended = true;
+  access.warp->block->grid->observer->fault(access, lane, what);
+  return false;
+}
+
+// False, and told, if a lane may not touch what it names.
+bool find_places(Warp& warp, const WarpAccess& access, Window window, bool is_aligned,
+                 Places& places) {
+  const memory::WarpAddresses& lanes = access.lanes;
+  const bool writes = access.kind != WarpAccess::Kind::load;
+  const int first = std::countr_zero(lanes.mask);
+  Piece& known =
+      warp.block->known[static_cast<std::size_t>(access.step->site) % warp.block->known.size()];
+  const bool keeps = window == Window::global;
+  const auto holds = [&](const Piece& piece) {
+    return piece.begin <= lanes.least && lanes.beyond <= piece.end && lanes.least < lanes.beyond;
+  };
+  if (is_aligned && window != Window::local) {
+    Piece piece = known;
+    if (!keeps || !holds(piece)) {
+      piece = piece_at(warp, window, *access.block, first, lanes.least, writes);
+      if (keeps) known = piece;
+    }
+    if (holds(piece)) {
+      if (lanes.consecutive) {
+        places.first = piece.host + (lanes.least - piece.begin);
+      } else {
+        std::byte* const zero = piece.host - piece.begin;
+        for (std::size_t lane = 0; lane < kLanes; ++lane) {
+          places.each[lane] = zero + lanes.address[lane];
+        }
+      }
+      return true;
+    }
+  }
+  places.first = nullptr;
+  for (std::uint32_t open = lanes.mask; open != 0; open &= open - 1) {
+    const int lane = std::countr_zero(open);
+    const std::uint64_t address = lanes.address[static_cast<std::size_t>(lane)];
+    const auto bytes = static_cast<std::uint64_t>(lanes.bytes);
+    if (address % bytes != 0) return fault(access, lane, "misaligned");
+    const Piece piece = piece_at(warp, window, *access.block, lane, address, writes);
+    if (address < piece.begin || address >= piece.end || bytes > piece.end - address) {
+      return fault(access, lane, "out_of_bounds");
+    }
+    places.each[static_cast<std::size_t>(lane)] = piece.host + (address - piece.begin);
+  }
+  return true;
+}
+
+}  // namespace
+
+Part first_part(Window named, Warp& warp, Addresses64& addresses, std::uint32_t open) {
+  const auto at = [&](std::uint32_t lanes) -> std::uint64_t& {
+    return addresses[static_cast<std::size_t>(std::countr_zero(lanes))];
+  };
+  Part part{named, open, warp.block};
+  if (named == Window::generic) {
+    part.window = window_of(at(open));
+    const std::uint64_t begin = base_of(part.window);
+    for (std::uint32_t rest = open; rest != 0; rest &= rest - 1) {
+      if (window_of(at(rest)) == part.window) {
+        at(rest) -= begin;
+      } else {
+        part.lanes &= ~(rest & -rest);
+      }
+    }
+  }
+  if (part.window != Window::shared || at(part.lanes) < kReservedShared) return part;
+  if (at(part.lanes) < kSharedStride) {
+    part.window = Window::reserved;
+    for (std::uint32_t rest = part.lanes; rest != 0; rest &= rest - 1) {
+      if (at(rest) >= kReservedShared && at(rest) < kSharedStride) continue;
+      part.lanes &= ~(rest & -rest);
+      if (named == Window::generic) at(rest) += kSharedWindow;
+    }
+    return part;
+  }
+  // Shared memory of a block that its rank in the cluster names.
+  const std::uint64_t rank = at(part.lanes) / kSharedStride - 1;
+  for (std::uint32_t rest = part.lanes; rest != 0; rest &= rest - 1) {
+    if (at(rest) / kSharedStride - 1 == rank) {
+      at(rest) %= kSharedStride;
+    } else {
+      part.lanes &= ~(rest & -rest);
+      if (named == Window::generic) at(rest) += kSharedWindow;
+    }
+  }
+  const Cluster& cluster = *warp.block->cluster;
+  part.owner = rank < cluster.blocks.size() ? cluster.blocks[rank].get() : nullptr;
+  return part;
+}
+
+bool describe_and_find(Warp& warp, WarpAccess& access, Addresses64& addresses, Window window,
+                       Places& places) {
+  const bool is_aligned = describe(access.lanes, addresses);
+  if (access.block == nullptr) {
+    return fault(access, std::countr_zero(access.lanes.mask), "out_of_bounds");
+  }
+  return find_places(warp, access, window, is_aligned, places);
+}
+
+std::span<const std::byte> readable(Warp& warp, int lane, std::uint64_t address) {
+  const Window window = window_of(address);
+  const std::uint64_t its = address - base_of(window);
+  const Piece piece = piece_at(warp, window, *warp.block, lane, its, false);
+  if (its < piece.begin || its >= piece.end) return {};
+  return {piece.host + (its - piece.begin), static_cast<std::size_t>(piece.end - its)};
+}
+
+Window window_named(const Decoder& decoder, const ptx::Instruction& one, const Operand& address) {
+  if (one.has("global")) return Window::global;
+  if (one.has("shared") || one.has("shared::cta") || one.has("shared::cluster")) {
+    return Window::shared;
+  }
+  if (one.has("const")) return Window::constant;
+  if (one.has("local")) return Window::local;
+  if (!one.has("param")) return Window::generic;
+  // What is passed to a function, and what it returns, are variables of the thread.
+  const Operand& base = address.parts.front();
+  return base.kind == Operand::Kind::symbol && decoder.is_of_thread(base.name) ? Window::local
+                                                                               : Window::parameter;
+}
+
+Order order_of(const ptx::Instruction& one, Order usual) {
+  if (one.has("volatile") || one.has("relaxed")) return Order::relaxed;
+  if (one.has("acquire")) return Order::acquire;
+  if (one.has("release")) return Order::release;
+  if (one.has("acq_rel")) return Order::acq_rel;
+  if (one.has("sc")) return Order::sc;
+  return usual;
+}
+Scope scope_of(const ptx::Instruction& one) {
+  if (one.has("cta")) return Scope::cta;
+  if (one.has("cluster")) return Scope::cluster;
+  return one.has("sys") || one.has("volatile") ? Scope::sys : Scope::gpu;
+}
+
+WarpAccess::Space space_of(Window window) {
+  switch (window) {
+    case Window::shared:
+      return WarpAccess::Space::shared;
+    case Window::constant:
+      return WarpAccess::Space::constant;
+    case Window::global:
+      return WarpAccess::Space::global;
+    default:
+      return WarpAccess::Space::local;
+  }
+}
+
+namespace {
+
+template <class T>
+const Step* load(const Step* step, Warp& warp) {
+  return access(step, warp, WarpAccess::Kind::load, static_cast<int>(sizeof(T)) * step->count,
+                [&](const Places& places, const memory::WarpAddresses& lanes) {
+                  const std::size_t count = step->count;
+                  for (std::size_t i = 0; i < count; ++i) {
+                    T* const to = warp.values<T>(value_slot(*step, static_cast<int>(i)));
+                    if (places.first != nullptr) {
+                      const auto first = static_cast<std::size_t>(std::countr_zero(lanes.mask));
+                      const auto many = static_cast<std::size_t>(std::popcount(lanes.mask));
+                      if (count == 1) {
+                        std::memcpy(to + first, places.first, many * sizeof(T));
+                        continue;
+                      }
+                      for (std::size_t j = 0; j < many; ++j) {
+                        std::memcpy(to + first + j, places.first + (j * count + i) * sizeof(T),
+                                    sizeof(T));
+                      }
+                      continue;
+                    }
+                    for (std::uint32_t open = lanes.mask; open != 0; open &= open - 1) {
+                      const auto lane = static_cast<std::size_t>(std::countr_zero(open));
+                      std::memcpy(to + lane, places.each[lane] + i * sizeof(T), sizeof(T));
+                    }
+                  }
+                });
+}
+
+template <class T>
+const Step* store(const Step* step, Warp& warp) {
+  return access(
+      step, warp, WarpAccess::Kind::store, static_cast<int>(sizeof(T)) * step->count,
+      [&](const Places& places, const memory::WarpAddresses& lanes) {
+        const std::size_t count = step->count;
+        for (std::size_t i = 0; i < count; ++i) {
+          const T* const from = warp.values<const T>(value_slot(*step, static_cast<int>(i)));
+          if (places.first != nullptr) {
+            const auto first = static_cast<std::size_t>(std::countr_zero(lanes.mask));
+            const auto many = static_cast<std::size_t>(std::popcount(lanes.mask));
+            if (count == 1 && many == kLanes) {
+              std::memcpy(places.first, from, kLanes * sizeof(T));
+              continue;
+            }
+            for (std::size_t j = 0; j < many; ++j) {
+              std::memcpy(places.first + (j * count + i) * sizeof(T), from + first + j, sizeof(T));
+            }
+            continue;
+          }
+          // Of lanes that store at one place the last one's value stays.
+          for (std::uint32_t open = lanes.mask; open != 0; open &= open - 1) {
+            const auto lane = static_cast<std::size_t>(std::countr_zero(open));
+            std::memcpy(places.each[lane] + i * sizeof(T), from + lane, sizeof(T));
+          }
+        }
+      });
+}
+
+template <bool loads>
+Execute mover(int bytes) {
+  switch (bytes) {
+    case 1:
+      return loads ? &load<std::uint8_t> : &store<std::uint8_t>;
+    case 2:
+      return loads ? &load<std::uint16_t> : &store<std::uint16_t>;
+    case 4:
+      return loads ? &load<std::uint32_t> : &store<std::uint32_t>;
+    default:
+      return loads ? &load<std::uint64_t> : &store<std::uint64_t>;
+  }
+}
+
+// A parameter of the kernel, whose place the text names: the same for all lanes.
+template <class T>
+const Step* load_parameter(const Step* step, Warp& warp) {
+  const std::byte* const from = warp.block->grid->parameters.data() + step->offset;
+  for (int i = 0; i < step->count; ++i) {
+    T value;
+    std::memcpy(&value, from + static_cast<std::size_t>(i) * sizeof value, sizeof value);
+    T* const to = warp.values<T>(value_slot(*step, i));
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      to[lane] = warp.lanes[lane] != 0 ? value : to[lane];
+    }
+  }
+  return step + 1;
+}
+Execute parameter_loader(int bytes) {
+  switch (bytes) {
+    case 1:
+      return &load_parameter<std::uint8_t>;
+    case 2:
+      return &load_parameter<std::uint16_t>;
+    case 4:
+      return &load_parameter<std::uint32_t>;
+    default:
+      return &load_parameter<std::uint64_t>;
+  }
+}
+
+// ld.space.v4.type {d...}, [a]; st.space.v4.type [a], {b...};
+template <bool loads>
+void build_move(Decoder& decoder, const ptx::Instruction& one) {
+  if (one.operands.size() != 2) decoder.refuse("another number of operands than known here");
+  const Operand& address = one.operands[loads ? 1 : 0];
+  const Operand& values = one.operands[loads ? 0 : 1];
+  const Type type = one.type();
+  const bool is_vector = values.kind == Operand::Kind::vector;
+  const std::size_t count = is_vector ? values.parts.size() : 1;
+  if (count > 4) decoder.refuse("a vector of more than four");
+  const Window window = window_named(decoder, one, address);
+  const bool is_fixed =
+      loads && window == Window::parameter && address.parts.front().kind == Operand::Kind::symbol;
+  const Decoder::Address at = is_fixed ? Decoder::Address{} : decoder.address(address);
+  std::uint32_t slots[4] = {};
+  for (std::size_t i = 0; i < count; ++i) {
+    const Operand& value = is_vector ? values.parts[i] : values;
+    slots[i] = loads ? decoder.destination(value, type) : decoder.source(value, type);
+  }
+  Step& step =
+      decoder.emit(is_fixed ? parameter_loader(bytes_of(type)) : mover<loads>(bytes_of(type)));
+  step.to = slots[0];
+  std::copy(slots + 1, slots + 4, step.from);
+  step.count = static_cast<std::uint8_t>(count);
+  step.window = window;
+  step.order = order_of(one, Order::weak);
+  step.scope = scope_of(one);
+  if (is_fixed) {
+    step.offset =
+        static_cast<std::int64_t>(decoder.symbol(address.parts.front().name)) + address.offset;
+  } else {
+    step.from[kAddress] = at.base;
+    step.offset = at.offset;
+  }
+  decoder.finish();
+}
+
+// ---- Atomics: the lanes one after the other ----
+
+template <class T, class Operation>
+const Step* atomic(const Step* step, Warp& warp) {
+  return access(step, warp, WarpAccess::Kind::atomic, static_cast<int>(sizeof(T)),
+                [&](const Places& places, const memory::WarpAddresses& lanes) {
+                  const T* const b = warp.values<const T>(step->from[0]);
+                  const T* const c = warp.values<const T>(step->from[1]);
+                  std::byte* next = places.first;
+                  for (std::uint32_t open = lanes.mask; open != 0; open &= open - 1) {
+                    const auto lane = static_cast<std::size_t>(std::countr_zero(open));
+                    std::byte* const its = places.first != nullptr ? next : places.each[lane];
+                    next += sizeof(T);
+                    T old;
+                    std::memcpy(&old, its, sizeof old);
+                    const T made = Operation{}(old, b[lane], c[lane]);
+                    std::memcpy(its, &made, sizeof made);
+                    warp.values<T>(step->to)[lane] = old;
+                  }
+                });
+}
+
+// atom.op.type d, [a], b[, c]; and red, which keeps nothing.
+template <class T, class Operation>
+void build_atomic(Decoder& decoder, const ptx::Instruction& one) {
+  const bool keeps = one.opcode == "atom";
+  const std::size_t address = keeps ? 1 : 0;
+  if (one.operands.size() < address + 2 || one.operands.size() > address + 3) {
+    decoder.refuse("another number of operands than known here");
+  }
+  const Type type = one.type();
+  const Decoder::Address at = decoder.address(one.operands[address]);
+  const std::uint32_t b = decoder.source(one.operands[address + 1], type);
+  const std::uint32_t c =
+      one.operands.size() == address + 3 ? decoder.source(one.operands[address + 2], type) : b;
+  const std::uint32_t to =
+      keeps ? decoder.destination(one.operands[0], type) : decoder.fresh(bytes_of(type));
+  Step& step = decoder.emit(&atomic<T, Operation>);
+  step.window = window_named(decoder, one, one.operands[address]);
+  step.order = order_of(one, Order::relaxed);
+  step.scope = scope_of(one);
+  step.keeps = keeps;
+  step.to = to;
+  step.from[0] = b;
+  step.from[1] = c;
+  step.from[kAddress] = at.base;
+  step.offset = at.offset;
+}
+
+template <class T, class Operation>
+void add_atomic(std::vector<Form>& forms, const std::string& operation, Operation) {
+  const std::string tail =
+      "[.relaxed|.acquire|.release|.acq_rel][.cta|.cluster|.gpu|.sys][.global|.shared|.shared::cta|"
+      ".shared::cluster]"
+      "[.cta|.cluster|.gpu|.sys]." +
+      operation;
+  forms.push_back({.pattern = "atom" + tail, .build = &build_atomic<T, Operation>});
+  forms.push_back({.pattern = "red" + tail, .build = &build_atomic<T, Operation>});
+}
+
+template <class T>
+void add_atomics(std::vector<Form>& forms, const std::string& bits, const std::string& number) {
+  const auto add = [&]<class Operation>(const std::string& name, Operation operation) {
+    add_atomic<T>(forms, name, operation);
+  };
+  add("exch." + bits, [](T, T b, T) { return b; });
+  add("cas." + bits, [](T old, T b, T c) { return old == b ? c : old; });
+  add("and." + bits, [](T old, T b, T) { return static_cast<T>(old & b); });
+  add("or." + bits, [](T old, T b, T) { return static_cast<T>(old | b); });
+  add("xor." + bits, [](T old, T b, T) { return static_cast<T>(old ^ b); });
+  add("add." + number, [](T old, T b, T) { return static_cast<T>(old + b); });
+  add("min." + number, [](T old, T b, T) { return b < old ? b : old; });
+  add("max." + number, [](T old, T b, T) { return b > old ? b : old; });
+}
+
+}  // namespace
+
+void add_memory_forms(std::vector<Form>& forms) {
+  const std::string types =
+      "[.v2|.v4](.b8|.b16|.b32|.b64|.u8|.u16|.u32|.u64|.s8|.s16|.s32|.s64|.f32|.f64)";
+  const std::string spaces =
+      "[.global|.shared|.shared::cta|.shared::cluster|.const|.local|.param|.param::entry]";
+  const std::string order = "[.weak|.volatile|.relaxed|.acquire|.release][.cta|.cluster|.gpu|.sys]";
+  const std::string caches =
+      "[.ca|.cg|.cs|.lu|.cv|.wb|.wt][.nc]"
+      "[.L1::evict_normal|.L1::evict_unchanged|.L1::evict_first|.L1::evict_last|.L1::no_allocate]"
+      "[.L2::64B|.L2::128B|.L2::256B]";
+  forms.push_back({.pattern = "ld" + order + spaces + caches + types, .build = &build_move<true>});
+  forms.push_back({.pattern = "st" + order + spaces + caches + types, .build = &build_move<false>});
+  using U32 = std::uint32_t;
+  using S32 = std::int32_t;
+  using U64 = std::uint64_t;
+  using S64 = std::int64_t;
+  add_atomics<U32>(forms, "b32", "u32");
+  add_atomics<U64>(forms, "b64", "u64");
+  add_atomic<S32>(forms, "add.s32", [](S32 old, S32 b, S32) {
+    return static_cast<S32>(static_cast<U32>(old) + static_cast<U32>(b));
+  });
+  add_atomic<S32>(forms, "min.s32", [](S32 old, S32 b, S32) { return b < old ? b : old; });
+  add_atomic<S32>(forms, "max.s32", [](S32 old, S32 b, S32) { return b > old ? b : old; });
+  add_atomic<S64>(forms, "min.s64", [](S64 old, S64 b, S64) { return b < old ? b : old; });
+  add_atomic<S64>(forms, "max.s64", [](S64 old, S64 b, S64) { return b > old ? b : old; });
+  add_atomic<U32>(forms, "inc.u32", [](U32 old, U32 b, U32) { return old >= b ? 0 : old + 1; });
+  add_atomic<U32>(forms, "dec.u32",
+                  [](U32 old, U32 b, U32) { return old == 0 || old > b ? b : old - 1; });
+  add_atomic<float>(forms, "add[.rn].f32", [](float old, float b, float) { return old + b; });
+  add_atomic<double>(forms, "add[.rn].f64", [](double old, double b, double) { return old + b; });
+  // The lanes here are in one order anyway: a fence is for who judges what they may conclude.
+  const auto fence = [](Decoder& decoder, const ptx::Instruction& one) {
+    Step& step = decoder.emit([](const Step* its, Warp& warp) {
+      warp.block->grid->observer->fence(warp, *its);
+      return its + 1;
+    });
+    step.order = order_of(one, Order::sc);
+    step.scope = one.has("gl") ? Scope::gpu : scope_of(one);
+  };
+  forms.push_back({.pattern = "membar(.cta|.gl|.sys)", .build = fence});
+  forms.push_back({.pattern = "fence.mbarrier_init.release.cluster", .build = fence});
+  forms.push_back({.pattern = "fence.proxy(.alias|.async)[.global|.shared::cta|.shared::cluster]",
+                   .build = fence});
+  forms.push_back({.pattern = "fence[.sc|.acq_rel|.acquire|.release](.cta|.gpu|.sys|.cluster)",
+                   .build = fence});
+}
+
+}  // namespace simt::machine

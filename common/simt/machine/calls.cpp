@@ -1,0 +1,143 @@
+// Calls of functions that do not stand in place of their call. Every lane has its own activations, so lanes of one group
+// may come from different calls and return to different places.
+#include <bit>
+#include <cstring>
+
+#include "common/simt/machine/forms.hpp"
+#include "common/simt/machine/grid.hpp"
+
+namespace simt::machine {
+namespace {
+
+template <class Visit>
+void each_lane(std::uint32_t lanes, Visit visit) {
+  for (; lanes != 0; lanes &= lanes - 1) visit(static_cast<std::size_t>(std::countr_zero(lanes)));
+}
+
+// A lane's part of registers: saved when a function is entered, as it may be active already.
+std::vector<std::byte> save(Warp& warp, std::size_t lane, const CalledFunction& function) {
+  std::vector<std::byte> saved;
+  for (const auto& [slot, bytes] : function.registers) {
+    if (bytes == 0) {
+      saved.push_back(static_cast<std::byte>(warp.predicate(slot) >> lane & 1));
+    } else {
+      const std::byte* const from = warp.registers + slot + lane * static_cast<std::size_t>(bytes);
+      saved.insert(saved.end(), from, from + bytes);
+    }
+  }
+  return saved;
+}
+void restore(Warp& warp, std::size_t lane, const CalledFunction& function,
+             const std::vector<std::byte>& saved) {
+  const std::byte* from = saved.data();
+  for (const auto& [slot, bytes] : function.registers) {
+    if (bytes == 0) {
+      std::uint32_t& word = warp.predicate(slot);
+      word = (word & ~(1u << lane)) | std::to_integer<std::uint32_t>(*from++) << lane;
+    } else {
+      std::memcpy(warp.registers + slot + lane * static_cast<std::size_t>(bytes), from,
+                  static_cast<std::size_t>(bytes));
+      from += bytes;
+    }
+  }
+}
+
+const Step* stop(const Step* step, Warp& warp, std::size_t lane, const char* what) {
+  static constexpr std::array<std::uint64_t, kLanes> kNone{};
+  const WarpAccess access{WarpAccess::Space::local,
+                          WarpAccess::Kind::store,
+                          {kNone, 1u << lane, 1},
+                          step,
+                          &warp,
+                          warp.block};
+  warp.block->cluster->is_ended = true;
+  warp.block->grid->observer->fault(access, static_cast<int>(lane), what);
+  return nullptr;
+}
+
+const Step* enter(const Step* step, Warp& warp) {
+  Block& block = *warp.block;
+  const Code& code = *block.grid->code;
+  const auto number = static_cast<std::size_t>(step->offset);
+  const CallPlan& plan = code.calls[number];
+  const std::uint32_t lanes = warp.active;
+  // Lanes by the function that they call.
+  for (std::uint32_t open = lanes; open != 0;) {
+    std::int32_t callee = plan.callee;
+    std::uint32_t party = open;
+    if (callee < 0) {
+      const std::uint64_t* const address = warp.values<const std::uint64_t>(plan.address);
+      const std::uint64_t its = address[std::countr_zero(open)];
+      party = 0;
+      each_lane(open, [&](std::size_t lane) {
+        if (address[lane] == its) party |= 1u << lane;
+      });
+      const auto found = code.called_at.find(its);
+      if (found == code.called_at.end()) {
+        return stop(step, warp, static_cast<std::size_t>(std::countr_zero(open)),
+                    "invalid_function");
+      }
+      callee = found->second;
+    }
+    open &= ~party;
+    const CalledFunction& function = code.called[static_cast<std::size_t>(callee)];
+    for (std::uint32_t rest = party; rest != 0; rest &= rest - 1) {
+      const auto lane = static_cast<std::size_t>(std::countr_zero(rest));
+      const std::uint32_t before = warp.frames[lane];
+      const std::uint32_t used =
+          plan.caller < 0
+              ? (code.local + 15) / 16 * 16
+              : (code.called[static_cast<std::size_t>(plan.caller)].frame + 15) / 16 * 16;
+      const std::uint32_t frame = before + used;
+      if (frame + function.frame > block.local_bytes()) {
+        return stop(step, warp, lane, "stack_overflow");
+      }
+      std::byte* const own = block.own(warp, static_cast<int>(lane));
+      for (const CallPlan::Copy& copy : plan.arguments) {
+        std::memcpy(own + frame + copy.to, own + before + copy.from, copy.bytes);
+      }
+      warp.activations[lane].push_back(
+          {step + 1, number, callee, before, save(warp, lane, function)});
+      warp.frames[lane] = frame;
+      ++warp.depths[lane];
+    }
+    warp.others.push_back({code.steps.data() + function.first, party});
+  }
+  return warp.choose();
+}
+
+const Step* leave(const Step*, Warp& warp) {
+  Block& block = *warp.block;
+  const Code& code = *block.grid->code;
+  for (std::uint32_t open = warp.active; open != 0; open &= open - 1) {
+    const auto lane = static_cast<std::size_t>(std::countr_zero(open));
+    const Warp::Activation its = std::move(warp.activations[lane].back());
+    warp.activations[lane].pop_back();
+    --warp.depths[lane];
+    const CallPlan& plan = code.calls[its.plan];
+    std::byte* const own = block.own(warp, static_cast<int>(lane));
+    for (const CallPlan::Copy& copy : plan.results) {
+      std::memcpy(own + its.frame + copy.to, own + warp.frames[lane] + copy.from, copy.bytes);
+    }
+    restore(warp, lane, code.called[static_cast<std::size_t>(its.callee)], its.registers);
+    warp.frames[lane] = its.frame;
+    warp.others.push_back({its.back, 1u << lane});
+  }
+  return warp.choose();
+}
+
+const Step* in_frame(const Step* step, Warp& warp) {
+  std::uint64_t* const to = warp.values<std::uint64_t>(step->to);
+  each_lane(warp.active, [&](std::size_t lane) {
+    to[lane] = warp.frames[lane] + static_cast<std::uint64_t>(step->offset);
+  });
+  return step + 1;
+}
+
+}  // namespace
+
+Execute enter_called() { return &enter; }
+Execute leave_called() { return &leave; }
+Execute address_in_frame() { return &in_frame; }
+
+}  // namespace simt::machine

@@ -1,0 +1,164 @@
+// A kernel ready to run: what decode() makes of a function of a module.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/simt/ptx/module.hpp"
+
+namespace simt::machine {
+
+inline constexpr int kLanes = 32;
+inline constexpr std::uint32_t kAllLanes = 0xffff'ffff;
+
+struct Step;
+struct Warp;
+
+/// What one step does for the active lanes of a warp. It returns the step that comes next, or null where the lanes
+/// that ran cannot go on: they have ended, or wait.
+using Execute = const Step* (*)(const Step*, Warp&);
+
+/// What other threads may conclude of an access: PTX ISA 8, the memory consistency model.
+enum class Order : std::uint8_t { weak, relaxed, acquire, release, acq_rel, sc };
+enum class Scope : std::uint8_t { cta, cluster, gpu, sys };
+
+/// Where an instruction says that its addresses lie.
+enum class Window : std::uint8_t {
+  generic,
+  global,
+  shared,
+  constant,
+  local,
+  parameter,
+  reserved,  // what the system keeps of a block's shared memory
+};
+
+/// One instruction, ready to run. A register is named by where it begins among a warp's registers, in bytes.
+struct Step {
+  Execute run = nullptr;
+  std::uint32_t to = 0;
+  std::uint32_t from[4] = {0, 0, 0, 0};
+  std::uint32_t guard = 0;
+  bool guard_negated = false;
+  std::uint8_t count = 1;  // values that a lane moves at once: 4 of ld.v4
+  Window window = Window::generic;
+  Order order = Order::weak;
+  Scope scope = Scope::gpu;
+  bool keeps = true;               // of an atomic operation: its result is asked for
+  std::int64_t offset = 0;         // of an address
+  std::int64_t source_offset = 0;  // of a copy's other address
+  const Step* target = nullptr;    // of a branch
+  Execute inner = nullptr;         // of a guarded step: what runs for the lanes whose guard holds
+  std::int32_t site = -1;          // of the PTX: index in Code::sites
+};
+
+/// Where a step that moves memory keeps its values: the first, and further ones of a vector.
+inline std::uint32_t value_slot(const Step& step, int i) {
+  return i == 0 ? step.to : step.from[i - 1];
+}
+
+/// A special register (%tid.x) and where its values go when a warp begins.
+struct Special {
+  std::string name;
+  std::uint32_t slot;
+};
+
+/// A variable of shared memory, and where it is in a block's.
+struct SharedVariable {
+  std::string name;
+  std::uint32_t begin;
+  std::uint32_t bytes;  // 0: as many as the launch gives
+};
+
+/// What others do for device code: services.hpp.
+enum class Service : std::uint8_t { print, assertion, allocate, free, trap };
+struct ServiceCall {
+  static constexpr std::size_t kMostArguments = 8;
+  /// Where in a thread's own memory, and how many bytes: 0 if there is none.
+  struct Value {
+    std::uint64_t at = 0;
+    std::size_t bytes = 0;
+  };
+  Service service{};
+  bool is_in_frame = false;  // its arguments lie in the frame of a function that was called
+  std::vector<Value> arguments;
+  Value result{};
+};
+
+/// A function that is called and not put in place of its call: it calls itself, or is known by its address only. What a
+/// thread keeps for it lies in a frame of local memory: results, then parameters, then its own variables.
+struct CalledFunction {
+  const ptx::Function* function = nullptr;
+  std::size_t first = 0;    // step
+  std::uint32_t frame = 0;  // bytes
+  std::vector<std::pair<std::uint32_t, int>>
+      registers;  // where they begin, and bytes per lane; 0: a predicate
+};
+
+/// A call of such a function: what is copied between the frames.
+struct CallPlan {
+  struct Copy {
+    std::uint64_t from, to;
+    std::size_t bytes;
+  };
+  std::int32_t callee = -1;   // in Code::called; -1: by its address
+  std::uint32_t address = 0;  // the register that holds it
+  std::int32_t caller = -1;   // in Code::called; -1: the kernel
+  std::vector<Copy> arguments, results;
+};
+
+struct Code {
+  const ptx::Function* function = nullptr;
+  std::vector<Step> steps;  // the last one ends a lane that comes there
+  std::vector<const ptx::Instruction*> sites;
+  std::deque<ptx::Instruction> rewritten;  // those of `sites` that the module does not have
+  /// Registers as a warp has them when it begins: zero, but for the constants that instructions name.
+  std::vector<std::byte> registers;
+  std::vector<Special> specials;
+  /// Registers that the text reads before it writes them, and their bytes: zero when a warp begins.
+  std::vector<std::pair<std::uint32_t, std::size_t>> undefined;
+  std::vector<SharedVariable> shared;
+  std::vector<ServiceCall> service_calls;
+  std::vector<CalledFunction> called;
+  std::map<std::uint64_t, std::int32_t> called_at;  // by address
+  std::vector<CallPlan> calls;
+  std::uint32_t static_shared = 0;  // bytes
+  bool has_dynamic_shared = false;
+  std::uint32_t local = 0;       // bytes per thread
+  std::uint32_t parameters = 0;  // bytes
+};
+
+/// What a pointer to a function of the module holds.
+std::uint64_t address_of_function(const ptx::Module& module, const ptx::Function& function);
+
+/// Where the variables of a module are: of global and constant memory the addresses.
+using Addresses = std::map<std::string, std::uint64_t, std::less<>>;
+
+/// An instruction that cannot be run: "file:12: atom.add.noftz.f16x2: this form is not known".
+class Unsupported : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Throws Unsupported for the first instruction that has no form here.
+std::unique_ptr<const Code> decode(const ptx::Module& module, const ptx::Function& kernel,
+                                   const Addresses& addresses);
+
+/// Forms of this function's instructions that decode() would refuse, each once, in the order of the text.
+std::vector<std::string> unknown_forms(const ptx::Function& function);
+
+// Windows of the generic address space, where no memory of the host's or the device's can lie.
+inline constexpr std::uint64_t kSharedWindow = 0x0400'0000'0000'0000;
+inline constexpr std::uint64_t kLocalWindow = 0x0300'0000'0000'0000;
+inline constexpr std::uint64_t kParameterWindow = 0x0200'0000'0000'0000;
+inline constexpr std::uint64_t kConstantWindow = 0x0100'0000'0000'0000;
+inline constexpr std::uint64_t kFunctionWindow = 0x0500'0000'0000'0000;
+inline constexpr std::uint64_t kWindowBytes = 0x100'0000'0000;
+
+}  // namespace simt::machine

@@ -1,0 +1,105 @@
+// Branches, calls and ends (PTX ISA 9.7.12).
+#include <string>
+
+#include "common/simt/machine/decode.hpp"
+#include "common/simt/machine/grid.hpp"
+
+namespace simt::machine {
+namespace {
+
+using ptx::Operand;
+
+const Step* jump(const Step* step, Warp& warp) { return warp.jump(step, step->target); }
+
+const Step* branch(const Step* step, Warp& warp) {
+  const std::uint32_t guard = warp.predicate(step->guard);
+  const std::uint32_t takers = warp.active & (step->guard_negated ? ~guard : guard);
+  if (takers == 0) return step + 1;
+  if (takers == warp.active) return warp.jump(step, step->target);
+  return warp.split(step->target, takers, step + 1);
+}
+
+const Step* end(const Step*, Warp& warp) { return warp.end(); }
+
+void build_branch(Decoder& decoder, const ptx::Instruction& one) {
+  if (one.operands.size() != 1 || one.operands[0].kind != Operand::Kind::label) {
+    decoder.refuse("a jump to no label");
+  }
+  if (one.guard < 0) {
+    decoder.emit_jump(&jump, one.operands[0].index);
+    return;
+  }
+  const std::uint32_t guard = decoder.slot_of(one.guard);
+  Step& step = decoder.emit_jump(&branch, one.operands[0].index);
+  step.guard = guard;
+  step.guard_negated = one.guard_negated;
+}
+
+// In a function that stands in place of its call: a jump behind it.
+void build_return(Decoder& decoder, const ptx::Instruction& one) {
+  if (decoder.is_outermost()) {
+    Step& step = decoder.emit(decoder.is_called() ? leave_called() : &end);
+    if (one.guard >= 0) guard_apart(step, decoder.slot_of(one.guard), one.guard_negated);
+    return;
+  }
+  const std::uint32_t guard = one.guard >= 0 ? decoder.slot_of(one.guard) : 0;
+  decoder.leave_function();
+  Step& step = decoder.emit(one.guard >= 0 ? &branch : &jump);
+  step.guard = guard;
+  step.guard_negated = one.guard_negated;
+}
+
+void build_exit(Decoder& decoder, const ptx::Instruction&) { decoder.emit(&end); }
+
+void build_call(Decoder& decoder, const ptx::Instruction& one) {
+  if (one.guard >= 0) decoder.refuse("a call under a predicate");
+  decoder.call(one);
+}
+
+// What says when something should happen, and nothing of what: a launch that begins early, what is to be in a cache.
+const Step* nothing(const Step* step, Warp&) { return step + 1; }
+void build_nothing(Decoder& decoder, const ptx::Instruction&) { decoder.emit(&nothing); }
+
+// createpolicy: how a cache should treat accesses that name it. Any number will do.
+void build_policy(Decoder& decoder, const ptx::Instruction& one) {
+  const std::uint32_t to = decoder.destination(one.operands.at(0), ptx::Type::b64);
+  decoder.emit(&nothing).to = to;
+}
+
+// Others have a turn.
+const Step* sleep(const Step* step, Warp& warp) {
+  return warp.leave(step + 1, Group::State::polling);
+}
+
+}  // namespace
+
+Execute end_of_lanes() { return &end; }
+bool goes_to_label(Execute run) { return run == &jump || run == &branch; }
+
+void add_control_forms(std::vector<Form>& forms) {
+  using Guarding = Form::Guarding;
+  forms.push_back({.pattern = "bra[.uni]", .build = &build_branch, .guarding = Guarding::itself});
+  forms.push_back({.pattern = "ret[.uni]", .build = &build_return, .guarding = Guarding::itself});
+  forms.push_back({.pattern = "exit", .build = &build_exit, .guarding = Guarding::apart});
+  forms.push_back({.pattern = "call[.uni]", .build = &build_call, .guarding = Guarding::itself});
+  for (const std::string pattern :
+       {"griddepcontrol(.wait|.launch_dependents)", "pmevent[.mask]", "prefetch(.L1|.L2)",
+        "prefetch(.global|.local)(.L1|.L2|.L2::evict_last|.L2::evict_normal)",
+        "prefetch[.param](.tensormap)", "prefetchu.L1", "discard[.global].L2",
+        "applypriority[.global].L2::evict_normal"}) {
+    forms.push_back({.pattern = pattern, .build = &build_nothing});
+  }
+  forms.push_back(
+      {.pattern = "createpolicy.fractional(.L2::evict_last|.L2::evict_normal|.L2::evict_first|.L2::"
+                  "evict_unchanged)[.L2::evict_first|.L2::evict_unchanged].b64",
+       .build = &build_policy});
+  forms.push_back({.pattern = "nanosleep.u32",
+                   .build = [](Decoder& decoder, const ptx::Instruction&) { decoder.emit(&sleep); },
+                   .guarding = Guarding::apart});
+  // Without a debugger that waits for it.
+  forms.push_back({.pattern = "brkpt", .build = [](Decoder& decoder, const ptx::Instruction&) {
+                     decoder.emit_service({.service = Service::trap, .arguments = {}});
+                   }});
+}
+
+}  // namespace simt::machine

@@ -1,0 +1,637 @@
+#include "common/simt/machine/decode.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+#include "common/simt/machine/lanes.hpp"
+#include "common/simt/machine/merge.hpp"
+#include "common/simt/machine/services.hpp"
+
+namespace simt::machine {
+namespace {
+
+using ptx::Operand;
+using ptx::Space;
+using ptx::Type;
+
+constexpr int kMostCalls = 24;
+
+// Bytes per lane of a register; predicates are a bit each.
+int lane_bytes(Type type) { return type == Type::pred ? 0 : bytes_of(type); }
+
+bool is_signed(Type type) {
+  return type == Type::s8 || type == Type::s16 || type == Type::s32 || type == Type::s64;
+}
+
+template <class To, class From>
+struct Convert {
+  To operator()(From value) const { return static_cast<To>(value); }
+};
+template <class To, class From>
+constexpr Execute kConvert = &map_lanes<Convert<To, From>, To, From>;
+
+// From values of so many bytes, with their sign or without, to so many.
+Execute resize(int from, int to, bool with_sign) {
+  const auto to_size = [&]<class From>() -> Execute {
+    switch (to) {
+      case 1:
+        return kConvert<std::uint8_t, From>;
+      case 2:
+        return kConvert<std::uint16_t, From>;
+      case 4:
+        return kConvert<std::uint32_t, From>;
+      default:
+        return kConvert<std::uint64_t, From>;
+    }
+  };
+  switch (from) {
+    case 1:
+      return with_sign ? to_size.operator()<std::int8_t>() : to_size.operator()<std::uint8_t>();
+    case 2:
+      return with_sign ? to_size.operator()<std::int16_t>() : to_size.operator()<std::uint16_t>();
+    case 4:
+      return with_sign ? to_size.operator()<std::int32_t>() : to_size.operator()<std::uint32_t>();
+    default:
+      return to_size.operator()<std::uint64_t>();
+  }
+}
+
+// The kernel and what it calls.
+std::set<const ptx::Function*> reachable(const ptx::Module& module, const ptx::Function& kernel) {
+  std::set<const ptx::Function*> reached = {&kernel};
+  for (std::vector<const ptx::Function*> open = {&kernel}; !open.empty();) {
+    const ptx::Function& function = *open.back();
+    open.pop_back();
+    for (const ptx::Instruction& one : function.body) {
+      for (const Operand& operand : one.operands) {
+        if (operand.kind != Operand::Kind::symbol) continue;
+        const ptx::Function* const other = module.function(operand.name);
+        if (other != nullptr && reached.insert(other).second) open.push_back(other);
+      }
+    }
+  }
+  return reached;
+}
+bool is_used(const std::set<const ptx::Function*>& functions, const ptx::Variable& variable) {
+  return std::any_of(functions.begin(), functions.end(),
+                     [&](const ptx::Function* one) { return one->uses(variable.name); });
+}
+
+std::uint32_t holders(const Step* step, Warp& warp) {
+  const std::uint32_t guard = warp.predicate(step->guard);
+  return warp.active & (step->guard_negated ? ~guard : guard);
+}
+
+// Runs for the active lanes whose guard holds, as if no other were active.
+const Step* guarded(const Step* step, Warp& warp) {
+  const std::uint32_t active = warp.active;
+  const std::uint32_t holds = holders(step, warp);
+  if (holds == 0) return step + 1;
+  if (holds == active) return step->inner(step, warp);
+  warp.activate(holds);
+  const Step* const next = step->inner(step, warp);
+  warp.activate(active);
+  return next;
+}
+
+// The same of a step at which lanes may wait or end: the others go on without them.
+const Step* guarded_apart(const Step* step, Warp& warp) {
+  const std::uint32_t holds = holders(step, warp);
+  if (holds == 0) return step + 1;
+  if (holds != warp.active) warp.set_aside(step + 1, warp.active & ~holds);
+  return step->inner(step, warp);
+}
+
+}  // namespace
+
+void guard_apart(Step& step, std::uint32_t guard, bool is_negated) {
+  step.guard = guard;
+  step.guard_negated = is_negated;
+  step.inner = step.run;
+  step.run = &guarded_apart;
+}
+
+std::uint64_t address_of_function(const ptx::Module& module, const ptx::Function& function) {
+  const auto at = std::find_if(module.functions.begin(), module.functions.end(),
+                               [&](const ptx::Function& one) { return &one == &function; });
+  return kFunctionWindow + static_cast<std::uint64_t>(at - module.functions.begin() + 1) * 16;
+}
+
+Decoder::Decoder(const ptx::Module& its_module, const ptx::Function& its_kernel,
+                 const Addresses& addresses)
+    : module(its_module), kernel(its_kernel), addresses_(addresses) {}
+
+void Decoder::refuse(const std::string& why) const {
+  std::string text;
+  if (site_ >= 0) {
+    const ptx::Instruction& one = *code_->sites[static_cast<std::size_t>(site_)];
+    if (one.location >= 0) {
+      const ptx::Location& place = module.locations[static_cast<std::size_t>(one.location)];
+      text = module.files[static_cast<std::size_t>(place.file)] + ":" + std::to_string(place.line) +
+             ": ";
+    }
+    text += one.form() + ": ";
+  }
+  throw Unsupported(text + why);
+}
+
+std::uint32_t Decoder::fresh(int bytes) {
+  // A predicate is a word. Vectors of 64 bytes do not straddle lines.
+  const std::size_t wanted = bytes == 0 ? 4 : static_cast<std::size_t>(bytes * kLanes);
+  std::size_t at = code_->registers.size();
+  if (bytes != 0) at = (at + 63) / 64 * 64;
+  code_->registers.resize(at + wanted);
+  if (!frames_.empty() && is_called()) {
+    code_->called[static_cast<std::size_t>(frames_.front().called)].registers.emplace_back(at,
+                                                                                           bytes);
+  }
+  return static_cast<std::uint32_t>(at);
+}
+
+std::uint32_t Decoder::carry() {
+  if (carry_ == kNone) carry_ = fresh(0);
+  return carry_;
+}
+
+std::uint32_t Decoder::clock() {
+  if (clock_ == kNone) clock_ = fresh(8);
+  return clock_;
+}
+
+std::string_view Decoder::special_name(const Operand& operand) const {
+  if (operand.kind != Operand::Kind::reg) return {};
+  const ptx::Register& one =
+      frames_.back().function->registers[static_cast<std::size_t>(operand.index)];
+  return one.type == Type::none ? std::string_view(one.name) : std::string_view();
+}
+
+std::uint32_t Decoder::constant(std::uint64_t bits, int bytes) {
+  const auto [found, is_new] = constants_.try_emplace({bits, bytes}, 0);
+  if (is_new) {
+    found->second = fresh(bytes);
+    for (int lane = 0; lane < kLanes; ++lane) {
+      std::memcpy(code_->registers.data() + found->second + lane * bytes, &bits,
+                  static_cast<std::size_t>(bytes));
+    }
+  }
+  return found->second;
+}
+
+Step& Decoder::emit(Execute run) {
+  Step& step = code_->steps.emplace_back();
+  step.run = run;
+  step.site = site_;
+  return step;
+}
+
+Step& Decoder::emit_jump(Execute run, std::int32_t label) {
+  frames_.back().jumps.emplace_back(code_->steps.size(), label);
+  return emit(run);
+}
+
+std::uint32_t Decoder::slot_of(std::int32_t index, bool is_written) {
+  Frame& frame = frames_.back();
+  const ptx::Register& one = frame.function->registers[static_cast<std::size_t>(index)];
+  std::uint32_t& slot = frame.slots[static_cast<std::size_t>(index)];
+  if (slot != kNone) return slot;
+  if (one.type != Type::none) {
+    slot = fresh(lane_bytes(one.type));
+    if (!is_written) code_->undefined.emplace_back(slot, code_->registers.size() - slot);
+    return slot;
+  }
+  const auto [found, is_new] = specials_.try_emplace(one.name, 0);
+  if (is_new) {
+    found->second = fresh(bytes_of(ptx::special_type(one.name)));
+    code_->specials.push_back({one.name, found->second});
+  }
+  return slot = found->second;
+}
+
+Type Decoder::type_of(const Operand& operand) const {
+  if (operand.kind != Operand::Kind::reg) return Type::none;
+  const ptx::Register& one =
+      frames_.back().function->registers[static_cast<std::size_t>(operand.index)];
+  return one.type != Type::none ? one.type : ptx::special_type(one.name);
+}
+
+std::uint32_t Decoder::converted(std::uint32_t slot, Type from, Type to) {
+  const int have = bytes_of(from), want = bytes_of(to);
+  if (have == want) return slot;
+  if (have < want) refuse("an operand is narrower than the instruction's type");
+  const std::uint32_t made = fresh(want);
+  Step& step = emit(resize(have, want, false));
+  step.from[0] = slot;
+  step.to = made;
+  return made;
+}
+
+std::uint32_t Decoder::source(const Operand& operand, Type type) {
+  switch (operand.kind) {
+    case Operand::Kind::reg: {
+      const std::uint32_t slot = slot_of(operand.index);
+      const Type its = type_of(operand);
+      if ((its == Type::pred) != (type == Type::pred))
+        refuse("a predicate where there is to be none");
+      return type == Type::pred ? slot : converted(slot, its, type);
+    }
+    case Operand::Kind::number: {
+      std::uint64_t bits = operand.bits;
+      if (operand.number_type == Type::f64 && type == Type::f32) {
+        double value = 0;
+        std::memcpy(&value, &bits, sizeof value);
+        const auto narrow = static_cast<float>(value);
+        std::uint32_t word = 0;
+        std::memcpy(&word, &narrow, sizeof word);
+        bits = word;
+      } else if (operand.number_type == Type::none && (type == Type::f32 || type == Type::f64)) {
+        refuse("a whole number where the type is of floating point");
+      }
+      if (type == Type::pred) {
+        const std::uint32_t slot = fresh(0);
+        const std::uint32_t all = bits != 0 ? kAllLanes : 0;
+        std::memcpy(code_->registers.data() + slot, &all, sizeof all);
+        return slot;
+      }
+      return constant(bits, bytes_of(type));
+    }
+    case Operand::Kind::symbol: {
+      const std::uint64_t its = symbol(operand.name) + static_cast<std::uint64_t>(operand.offset);
+      if (!is_called() || !is_of_thread(operand.name)) return constant(its, bytes_of(type));
+      return converted(in_frame(its), Type::u64, type);
+    }
+    default:
+      refuse("an operand of another kind than known here");
+  }
+}
+
+std::uint32_t Decoder::destination(const Operand& operand, Type type) {
+  if (operand.kind == Operand::Kind::sink) return fresh(lane_bytes(type));
+  if (operand.kind != Operand::Kind::reg) refuse("a result goes to a register");
+  const std::uint32_t slot = slot_of(operand.index, true);
+  const Type its = type_of(operand);
+  if (type == Type::pred || its == Type::pred) {
+    if (its != type) refuse("a predicate where there is to be none");
+    return slot;
+  }
+  if (bytes_of(its) == bytes_of(type)) return slot;
+  if (bytes_of(its) < bytes_of(type)) refuse("a register is narrower than the instruction's type");
+  widenings_.push_back({fresh(bytes_of(type)), slot, type, its});
+  return widenings_.back().from;
+}
+
+void Decoder::finish() {
+  for (const Widening& one : widenings_) {
+    Step& step = emit(resize(bytes_of(one.type), bytes_of(one.register_type), is_signed(one.type)));
+    step.from[0] = one.from;
+    step.to = one.to;
+  }
+  widenings_.clear();
+}
+
+std::uint64_t Decoder::symbol(std::string_view name) {
+  const Frame& frame = frames_.back();
+  if (const auto local = frame.locals.find(name); local != frame.locals.end()) return local->second;
+  if (const auto shared = shared_.find(name); shared != shared_.end()) return shared->second;
+  if (const auto global = addresses_.find(name); global != addresses_.end()) return global->second;
+  if (const ptx::Function* const function = module.function(name); function != nullptr) {
+    return address_of_function(module, *function);
+  }
+  if (is_outermost() && !is_called()) {
+    std::uint64_t at = 0;
+    for (const ptx::Variable& one : kernel.parameters) {
+      at = (at + static_cast<std::uint64_t>(one.align) - 1) /
+           static_cast<std::uint64_t>(one.align) * static_cast<std::uint64_t>(one.align);
+      if (one.name == name) return at;
+      at += static_cast<std::uint64_t>(one.bytes);
+    }
+  }
+  refuse("there is no variable " + std::string(name));
+}
+
+Decoder::Address Decoder::address(const Operand& operand) {
+  if (operand.kind != Operand::Kind::address || operand.parts.size() != 1) {
+    refuse("an address of another kind than known here");
+  }
+  const Operand& base = operand.parts.front();
+  if (base.kind == Operand::Kind::reg) {
+    const std::uint32_t slot = slot_of(base.index);
+    if (bytes_of(type_of(base)) == 8) return {slot, operand.offset};
+    const std::uint32_t wide = fresh(8);
+    Step& step = emit(resize(4, 8, false));
+    step.from[0] = slot;
+    step.to = wide;
+    return {wide, operand.offset};
+  }
+  const std::uint64_t at = base.kind == Operand::Kind::sink ? 0 : symbol(base.name);
+  const bool is_in_frame =
+      is_called() && base.kind == Operand::Kind::symbol && is_of_thread(base.name);
+  return {is_in_frame ? in_frame(at) : constant(at, 8), operand.offset};
+}
+
+std::uint64_t Decoder::local(const ptx::Variable& variable) {
+  const auto align = static_cast<std::uint32_t>(std::max(variable.align, 8));
+  std::uint32_t& bytes = !frames_.empty() && is_called()
+                             ? code_->called[static_cast<std::size_t>(frames_.front().called)].frame
+                             : code_->local;
+  bytes = (bytes + align - 1) / align * align;
+  const std::uint64_t at = bytes;
+  bytes += static_cast<std::uint32_t>(variable.bytes);
+  return at;
+}
+
+void Decoder::lay_out(const ptx::Function& function, Frame& frame) {
+  frame.function = &function;
+  frame.slots.assign(function.registers.size(), kNone);
+  for (const ptx::Variable& one : function.variables) {
+    if (one.space == Space::local || one.space == Space::param) {
+      frame.locals[one.name] = local(one);
+    } else if (one.space == Space::shared && !shared_.contains(one.name)) {
+      const auto align = static_cast<std::uint32_t>(one.align);
+      code_->static_shared = (code_->static_shared + align - 1) / align * align;
+      shared_[one.name] = code_->static_shared;
+      code_->static_shared += static_cast<std::uint32_t>(one.bytes);
+    }
+  }
+}
+
+void Decoder::plain(const Form& form, const ptx::Instruction& instruction) {
+  std::uint32_t from[4] = {};
+  std::size_t count = 0;
+  while (count < form.from.size() && form.from[count] != Type::none) ++count;
+  if (instruction.operands.size() != count + 1)
+    refuse("another number of operands than known here");
+  for (std::size_t i = 0; i < count; ++i) {
+    if (instruction.operands[i + 1].negated) refuse("a negated operand");
+    from[i] = source(instruction.operands[i + 1], form.from[i]);
+  }
+  const std::uint32_t to = destination(instruction.operands[0], form.to);
+  Step& step = emit(form.run);
+  step.to = to;
+  std::copy(std::begin(from), std::end(from), std::begin(step.from));
+  finish();
+}
+
+void Decoder::instruction(const ptx::Instruction& one) {
+  site_ = static_cast<std::int32_t>(code_->sites.size());
+  code_->sites.push_back(&one);
+  const Form* const form = find_form(one);
+  if (form == nullptr) refuse("this form is not known");
+  const std::size_t first = code_->steps.size();
+  if (form->build != nullptr) {
+    form->build(*this, one);
+  } else {
+    plain(*form, one);
+  }
+  if (one.guard < 0 || form->guarding == Form::Guarding::itself) return;
+  for (std::size_t i = first; i < code_->steps.size(); ++i) {
+    Step& step = code_->steps[i];
+    step.guard = slot_of(one.guard);
+    step.guard_negated = one.guard_negated;
+    step.inner = step.run;
+    step.run = form->guarding == Form::Guarding::apart ? &guarded_apart : &guarded;
+  }
+}
+
+void Decoder::body(const ptx::Function& function) {
+  const Rewritten rewritten = rewrite_as_ptxas(module, function);
+  for (const ptx::Instruction& one : function.body) {
+    frames_.back().starts.push_back(code_->steps.size());
+    const auto found = rewritten.find(&one);
+    if (found == rewritten.end()) {
+      instruction(one);
+    } else if (found->second) {
+      code_->rewritten.push_back(*found->second);
+      instruction(code_->rewritten.back());
+    }
+  }
+  Frame& frame = frames_.back();
+  frame.starts.push_back(code_->steps.size());
+  for (const auto& [step, label] : frame.jumps) {
+    const std::int32_t at = function.labels[static_cast<std::size_t>(label)];
+    // As an index for now: the steps may still move.
+    code_->steps[step].offset =
+        static_cast<std::int64_t>(frame.starts[static_cast<std::size_t>(at)]);
+  }
+}
+
+void Decoder::call(const ptx::Instruction& instruction) {
+  // call (retval0), name, (param0, param1);
+  const std::vector<Operand>& all = instruction.operands;
+  const std::size_t name_at = !all.empty() && all[0].kind == Operand::Kind::list ? 1 : 0;
+  if (all.size() > name_at && all[name_at].kind == Operand::Kind::reg) {
+    call_for_good(instruction, name_at, nullptr);
+    return;
+  }
+  if (all.size() <= name_at || all[name_at].kind != Operand::Kind::symbol) {
+    refuse("a call of another kind than known here");
+  }
+  const ptx::Function* const callee = module.function(all[name_at].name);
+  if (callee != nullptr && !callee->has_body) {
+    if (const std::optional<Service> service = service_named(callee->name)) {
+      call_service_of(*callee, *service, instruction, name_at);
+      return;
+    }
+  }
+  if (callee == nullptr || !callee->has_body) {
+    refuse("a call of " + std::string(all[name_at].name) + ", which this module does not have");
+  }
+  if (frames_.size() > kMostCalls ||
+      std::any_of(frames_.begin(), frames_.end(),
+                  [&](const Frame& frame) { return frame.function == callee; })) {
+    call_for_good(instruction, name_at, callee);
+    return;
+  }
+  if (instruction.guard >= 0) refuse("a call under a predicate");
+  Frame frame;
+  lay_out(*callee, frame);
+  // Arguments are the caller's variables.
+  const auto pass = [&](const std::vector<ptx::Variable>& names, std::size_t at) {
+    if (names.empty()) return;
+    if (at >= all.size() || all[at].parts.size() != names.size()) {
+      refuse("another number of arguments than " + callee->name + " has");
+    }
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      frame.locals[names[i].name] = symbol(all[at].parts[i].name);
+    }
+  };
+  pass(callee->returns, 0);
+  pass(callee->parameters, name_at + 1);
+  const std::int32_t site = site_;
+  frames_.push_back(std::move(frame));
+  body(*callee);
+  const std::vector<std::size_t> returns = frames_.back().returns;
+  frames_.pop_back();
+  site_ = site;
+  for (const std::size_t step : returns) {
+    code_->steps[step].offset = static_cast<std::int64_t>(code_->steps.size());
+  }
+}
+
+void Decoder::call_service_of(const ptx::Function& callee, Service service,
+                              const ptx::Instruction& instruction, std::size_t name_at) {
+  ServiceCall call{.service = service, .arguments = {}};
+  const std::vector<Operand>& all = instruction.operands;
+  const auto value = [&](const Operand& list, std::size_t i, const ptx::Variable& variable) {
+    return ServiceCall::Value{symbol(list.parts[i].name), static_cast<std::size_t>(variable.bytes)};
+  };
+  const std::size_t given = name_at + 1 < all.size() ? all[name_at + 1].parts.size() : 0;
+  if (given != callee.parameters.size() || given > ServiceCall::kMostArguments) {
+    refuse("another number of arguments than " + callee.name + " has");
+  }
+  for (std::size_t i = 0; i < given; ++i) {
+    if (callee.parameters[i].bytes > 8) refuse("an argument of more than 8 bytes");
+    call.is_in_frame = is_called();
+    call.arguments.push_back(value(all[name_at + 1], i, callee.parameters[i]));
+  }
+  if (name_at == 1 && !callee.returns.empty()) call.result = value(all[0], 0, callee.returns[0]);
+  emit_service(std::move(call));
+}
+
+void Decoder::emit_service(ServiceCall call) {
+  emit(&machine::call_service).offset = static_cast<std::int64_t>(code_->service_calls.size());
+  code_->service_calls.push_back(std::move(call));
+}
+
+void Decoder::leave_function() { frames_.back().returns.push_back(code_->steps.size()); }
+
+std::uint32_t Decoder::in_frame(std::uint64_t offset) {
+  const std::uint32_t slot = fresh(8);
+  Step& step = emit(address_in_frame());
+  step.to = slot;
+  step.offset = static_cast<std::int64_t>(offset);
+  return slot;
+}
+
+std::int32_t Decoder::called_function(const ptx::Function& function) {
+  const std::uint64_t address = address_of_function(module, function);
+  const auto [found, is_new] =
+      code_->called_at.try_emplace(address, static_cast<std::int32_t>(code_->called.size()));
+  if (is_new) code_->called.push_back({.function = &function, .registers = {}});
+  return found->second;
+}
+
+void Decoder::call_for_good(const ptx::Instruction& instruction, std::size_t name_at,
+                            const ptx::Function* callee) {
+  const std::vector<Operand>& all = instruction.operands;
+  CallPlan plan;
+  plan.caller = frames_.front().called;
+  if (callee != nullptr) {
+    plan.callee = called_function(*callee);
+  } else {
+    plan.address = source(all[name_at], Type::u64);
+    // Any function of the module whose address somebody may have taken.
+    for (const ptx::Function& one : module.functions) {
+      if (one.has_body && !one.is_entry) called_function(one);
+    }
+  }
+  // As lay_out() has it: results first.
+  std::uint64_t at = 0;
+  const auto add = [&](const Operand& list, std::vector<CallPlan::Copy>& copies, bool to_callee) {
+    for (const Operand& part : list.parts) {
+      const ptx::Variable* const its = frames_.back().function->variable(part.name);
+      if (its == nullptr) refuse("an argument that is no variable");
+      const auto align = static_cast<std::uint64_t>(std::max(its->align, 8));
+      at = (at + align - 1) / align * align;
+      const std::uint64_t own = symbol(part.name);
+      copies.push_back(
+          {to_callee ? own : at, to_callee ? at : own, static_cast<std::size_t>(its->bytes)});
+      at += static_cast<std::uint64_t>(its->bytes);
+    }
+  };
+  if (name_at == 1) add(all[0], plan.results, false);
+  if (all.size() > name_at + 1 && all[name_at + 1].kind == Operand::Kind::list) {
+    add(all[name_at + 1], plan.arguments, true);
+  }
+  Step& step = emit(enter_called());
+  step.offset = static_cast<std::int64_t>(code_->calls.size());
+  code_->calls.push_back(std::move(plan));
+  if (instruction.guard >= 0) {
+    const std::size_t index = code_->steps.size() - 1;
+    const std::uint32_t guard = slot_of(instruction.guard);
+    guard_apart(code_->steps[index], guard, instruction.guard_negated);
+  }
+}
+
+std::unique_ptr<Code> Decoder::decode() {
+  code_->function = &kernel;
+  Frame frame;
+  lay_out(kernel, frame);
+  const std::set<const ptx::Function*> reached = reachable(module, kernel);
+  for (const ptx::Variable& one : module.variables) {
+    if (one.space != Space::shared || !is_used(reached, one)) continue;
+    if (one.bytes == 0) {
+      code_->has_dynamic_shared = true;
+      continue;
+    }
+    const auto align = static_cast<std::uint32_t>(one.align);
+    code_->static_shared = (code_->static_shared + align - 1) / align * align;
+    shared_[one.name] = code_->static_shared;
+    code_->static_shared += static_cast<std::uint32_t>(one.bytes);
+  }
+  // Dynamic memory begins behind the static.
+  code_->static_shared = (code_->static_shared + 15) / 16 * 16;
+  for (const ptx::Variable& one : module.variables) {
+    if (one.space == Space::shared && one.bytes == 0) shared_[one.name] = code_->static_shared;
+  }
+  const auto place = [&](const std::vector<ptx::Variable>& variables) {
+    for (const ptx::Variable& one : variables) {
+      const auto found = shared_.find(one.name);
+      if (one.space != Space::shared || found == shared_.end()) continue;
+      code_->shared.push_back({one.name, static_cast<std::uint32_t>(found->second),
+                               static_cast<std::uint32_t>(one.bytes)});
+    }
+  };
+  place(module.variables);
+  for (const ptx::Variable& one : kernel.parameters) {
+    const auto align = static_cast<std::uint32_t>(one.align);
+    code_->parameters =
+        (code_->parameters + align - 1) / align * align + static_cast<std::uint32_t>(one.bytes);
+  }
+  frames_.push_back(std::move(frame));
+  body(kernel);
+  frames_.pop_back();
+  for (const ptx::Function* const one : reached) place(one->variables);
+  site_ = -1;
+  emit(end_of_lanes());
+  // Functions that are called lie behind the kernel, and may call further ones.
+  for (std::size_t i = 0; i < code_->called.size(); ++i) {
+    const ptx::Function& function = *code_->called[i].function;
+    code_->called[i].first = code_->steps.size();
+    Frame its;
+    its.called = static_cast<std::int32_t>(i);
+    frames_.push_back(std::move(its));
+    for (const ptx::Variable& one : function.returns) frames_[0].locals[one.name] = local(one);
+    for (const ptx::Variable& one : function.parameters) frames_[0].locals[one.name] = local(one);
+    lay_out(function, frames_[0]);
+    body(function);
+    site_ = -1;
+    emit(leave_called());
+    frames_.clear();
+  }
+  for (Step& step : code_->steps) {
+    if (goes_to_label(step.inner != nullptr ? step.inner : step.run)) {
+      step.target = code_->steps.data() + step.offset;
+    }
+  }
+  return std::move(code_);
+}
+
+std::unique_ptr<const Code> decode(const ptx::Module& module, const ptx::Function& kernel,
+                                   const Addresses& addresses) {
+  return Decoder(module, kernel, addresses).decode();
+}
+
+std::vector<std::string> unknown_forms(const ptx::Function& function) {
+  std::vector<std::string> unknown;
+  for (const ptx::Instruction& one : function.body) {
+    const std::string form = one.form();
+    if (find_form(one) == nullptr &&
+        std::find(unknown.begin(), unknown.end(), form) == unknown.end()) {
+      unknown.push_back(form);
+    }
+  }
+  return unknown;
+}
+
+}  // namespace simt::machine

@@ -1,0 +1,59 @@
+// The table of instruction forms: what can be run. A form is written as the manual writes it, with what may stand there
+// in brackets: "fma.rn[.ftz][.sat].f32".
+#pragma once
+
+#include <array>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "common/simt/machine/code.hpp"
+#include "common/simt/ptx/module.hpp"
+
+namespace simt::machine {
+
+class Decoder;
+
+struct Form {
+  std::string pattern;
+  /// Of an instruction that computes a value per lane from values per lane: their types. Operands of other sizes are
+  /// widened or cut as PTX says (9.4.1).
+  ptx::Type to = ptx::Type::none;
+  std::array<ptx::Type, 4> from{};  // none: there are no more
+  Execute run = nullptr;
+  /// Of all others: appends the steps. Throws Unsupported.
+  void (*build)(Decoder&, const ptx::Instruction&) = nullptr;
+  /// How a guard is heeded: by a smaller mask; or, where lanes may wait or end, by two groups; or by the steps.
+  enum class Guarding : std::uint8_t { mask, apart, itself } guarding = Guarding::mask;
+};
+
+/// The form of an instruction; null if there is none.
+const Form* find_form(const ptx::Instruction& instruction);
+
+/// The step behind the last one: the lanes that come there have ended.
+Execute end_of_lanes();
+/// A call by Code::calls[offset], the end of the function, and an address in its frame.
+Execute enter_called();
+Execute leave_called();
+Execute address_in_frame();
+/// The step for the lanes whose guard holds; the others go on without them.
+void guard_apart(Step& step, std::uint32_t guard, bool is_negated);
+/// Whether a step's `target` is the place that its `offset` names while it is decoded.
+bool goes_to_label(Execute run);
+
+// The rows, by what they are about. Each file has its own.
+void add_arithmetic_forms(std::vector<Form>& forms);
+void add_integer_forms(std::vector<Form>& forms);
+void add_floating_forms(std::vector<Form>& forms);
+void add_half_forms(std::vector<Form>& forms);
+void add_tensor_forms(std::vector<Form>& forms);
+void add_move_forms(std::vector<Form>& forms);
+void add_conversion_forms(std::vector<Form>& forms);
+void add_control_forms(std::vector<Form>& forms);
+void add_selection_forms(std::vector<Form>& forms);
+void add_exchange_forms(std::vector<Form>& forms);
+void add_memory_forms(std::vector<Form>& forms);
+void add_async_forms(std::vector<Form>& forms);
+void add_service_forms(std::vector<Form>& forms);
+
+}  // namespace simt::machine

@@ -1,0 +1,301 @@
+#include "common/simt/machine/grid.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <list>
+
+namespace simt::machine {
+namespace {
+
+// Rounds in which nobody advanced, after which nobody will; and where a loop went round a million times in each, which
+// may still end.
+constexpr int kIdleRounds = 4;
+constexpr int kLongRounds = 64;
+
+Dim3 thread_of(const Dim3& threads, unsigned linear) {
+  return {linear % threads.x, linear / threads.x % threads.y, linear / threads.x / threads.y};
+}
+std::uint64_t linear(const Dim3& at, const Dim3& all) {
+  return (std::uint64_t{at.z} * all.y + at.y) * all.x + at.x;
+}
+Dim3 over(const Dim3& a, const Dim3& b) { return {a.x / b.x, a.y / b.y, a.z / b.z}; }
+Dim3 rest(const Dim3& a, const Dim3& b) { return {a.x % b.x, a.y % b.y, a.z % b.z}; }
+
+std::uint32_t pick(const Dim3& all, char axis) {
+  return axis == 'x' ? all.x : axis == 'y' ? all.y : all.z;
+}
+
+// What a lane finds in a special register. Those of the block are the same for all its lanes.
+std::uint64_t of_thread(const Warp& warp, const std::string& name, int lane) {
+  const Grid& grid = *warp.block->grid;
+  const unsigned thread = warp.index * kLanes + static_cast<unsigned>(lane);
+  const std::uint32_t bit = 1u << lane;
+  if (name.starts_with("%tid.")) return pick(thread_of(grid.threads, thread), name.back());
+  if (name == "%laneid") return static_cast<std::uint64_t>(lane);
+  if (name == "%warpid") return warp.index;
+  if (name == "%lanemask_eq") return bit;
+  if (name == "%lanemask_lt") return bit - 1;
+  if (name == "%lanemask_le") return bit | (bit - 1);
+  if (name == "%lanemask_gt") return ~(bit | (bit - 1));
+  return ~(bit - 1);  // %lanemask_ge
+}
+bool is_of_thread(const std::string& name) {
+  return name.starts_with("%tid.") || name == "%laneid" || name == "%warpid" ||
+         name.starts_with("%lanemask_");
+}
+std::uint64_t of_block(const Block& block, const std::string& name) {
+  const Grid& grid = *block.grid;
+  const char axis = name.back();
+  if (name.starts_with("%ntid.")) return pick(grid.threads, axis);
+  if (name.starts_with("%ctaid.")) return pick(block.index, axis);
+  if (name.starts_with("%nctaid.")) return pick(grid.blocks, axis);
+  if (name.starts_with("%clusterid.")) return pick(over(block.index, grid.cluster), axis);
+  if (name.starts_with("%nclusterid.")) return pick(over(grid.blocks, grid.cluster), axis);
+  if (name.starts_with("%cluster_ctaid.")) return pick(rest(block.index, grid.cluster), axis);
+  if (name.starts_with("%cluster_nctaid.")) return pick(grid.cluster, axis);
+  if (name == "%cluster_ctarank") return block.rank;
+  if (name == "%cluster_nctarank") return grid.cluster.count();
+  if (name == "%is_explicit_cluster") return grid.cluster.count() > 1;
+  if (name == "%nwarpid") return block.warps.size();
+  if (name == "%smid") return linear(block.index, grid.blocks) % grid.multiprocessors;
+  if (name == "%nsmid") return grid.multiprocessors;
+  if (name == "%dynamic_smem_size") return grid.dynamic_shared;
+  if (name == "%total_smem_size" || name == "%aggr_smem_size") return block.shared.size();
+  if (name == "%reserved_smem_offset_end") return kReservedShared + block.reserved.size();
+  if (name == "%reserved_smem_offset_cap") return block.reserved.size();
+  if (name == "%reserved_smem_offset_1") return kReservedShared + block.reserved.size() / 2;
+  if (name.starts_with("%reserved_smem_offset_")) return kReservedShared;
+  if (name == "%envreg1") return grid.workspace & 0xffff'ffff;
+  if (name == "%envreg2") return grid.workspace >> 32;
+  return 0;  // of a grid: %gridid; environments that nobody set
+}
+
+template <class T>
+void set_lanes(Warp& warp, std::uint32_t slot, T value) {
+  std::fill_n(warp.values<T>(slot), kLanes, value);
+}
+
+// True if a barrier let its threads go on.
+bool pass_barriers(Block& block) {
+  // Of each barrier: threads that wait, and how many it waits for if it says so.
+  std::array<unsigned, 16> waiting{}, named{};
+  unsigned live = 0, asked = 0;
+  for (const Warp& warp : block.warps) {
+    live += static_cast<unsigned>(std::popcount(warp.live));
+    for (const Group& one : warp.others) {
+      if (one.state != Group::State::in_block) continue;
+      waiting[one.awaited] += static_cast<unsigned>(std::popcount(one.lanes));
+      named[one.awaited] = std::max(named[one.awaited], one.threads);
+      asked |= 1u << one.awaited;
+    }
+  }
+  bool passed = false;
+  for (; asked != 0; asked &= asked - 1) {
+    const auto number = static_cast<std::uint32_t>(std::countr_zero(asked));
+    Block::Barrier& barrier = block.barriers[number];
+    const unsigned needed = named[number] != 0 ? named[number] : live;
+    if (waiting[number] + barrier.arrived < needed) continue;
+    block.grid->observer->barrier(block, number);
+    for (Warp& warp : block.warps) warp.release(number);
+    barrier = {.held = barrier.holds, .all_asked = barrier.asked};
+    passed = true;
+  }
+  return passed;
+}
+
+void add_stuck(const Block& block, std::vector<Stuck>& stuck) {
+  for (const Warp& warp : block.warps) {
+    for (const Group& one : warp.others) {
+      const bool is_behind = one.state == Group::State::in_block;
+      stuck.push_back({block.index,
+                       warp.index * kLanes + static_cast<unsigned>(std::countr_zero(one.lanes)),
+                       (is_behind ? one.at - 1 : one.at)->site, one.state == Group::State::ready});
+    }
+  }
+}
+
+}  // namespace
+
+Block::Block(const Grid& its_grid) : grid(&its_grid) {
+  const unsigned count = (threads() + kLanes - 1) / kLanes;
+  const std::size_t bytes = grid->code->registers.size();
+  warps.resize(count);
+  registers.resize(count * bytes);
+  shared.resize(grid->code->static_shared + grid->dynamic_shared);
+  local.resize(std::size_t{count} * kLanes * local_bytes());
+  for (unsigned i = 0; i < count; ++i) {
+    Warp& warp = warps[i];
+    warp.block = this;
+    warp.index = i;
+    warp.registers = registers.data() + i * bytes;
+    std::copy(grid->code->registers.begin(), grid->code->registers.end(), warp.registers);
+    for (const Special& one : grid->code->specials) {
+      if (!is_of_thread(one.name)) continue;
+      for (int lane = 0; lane < kLanes; ++lane) {
+        warp.values<std::uint32_t>(one.slot)[lane] =
+            static_cast<std::uint32_t>(of_thread(warp, one.name, lane));
+      }
+    }
+  }
+}
+
+void Block::begin(Cluster& its_cluster, Dim3 its_index, unsigned its_rank) {
+  cluster = &its_cluster;
+  index = its_index;
+  rank = its_rank;
+  barriers = {};
+  in_cluster_barrier = 0;
+  std::fill(shared.begin(), shared.end(), std::byte{0});
+  for (Warp& warp : warps) {
+    const unsigned count = threads() - warp.index * kLanes;
+    warp.begin(count >= kLanes ? kAllLanes : (1u << count) - 1, grid->code->steps.data());
+    for (const auto& [slot, bytes] : grid->code->undefined) {
+      std::fill_n(warp.registers + slot, bytes, std::byte{0});
+    }
+  }
+  for (const Special& one : grid->code->specials) {
+    if (is_of_thread(one.name)) continue;
+    const std::uint64_t value = of_block(*this, one.name);
+    const bool is_wide = ptx::special_type(one.name) == ptx::Type::u64;
+    for (Warp& warp : warps) {
+      if (is_wide) {
+        set_lanes(warp, one.slot, value);
+      } else {
+        set_lanes(warp, one.slot, static_cast<std::uint32_t>(value));
+      }
+    }
+  }
+}
+
+unsigned Block::threads() const { return static_cast<unsigned>(grid->threads.count()); }
+std::size_t Block::local_bytes() const {
+  const std::size_t own = (grid->code->local + 15) / 16 * 16;
+  return grid->code->called.empty() ? own : own + grid->stack_bytes;
+}
+unsigned Block::live() const {
+  unsigned all = 0;
+  for (const Warp& warp : warps) all += static_cast<unsigned>(std::popcount(warp.live));
+  return all;
+}
+
+bool Block::run() {
+  bool has_advanced = false;
+  for (bool goes_on = true; goes_on;) {
+    goes_on = false;
+    for (Warp& warp : warps) {
+      if (warp.live == 0) continue;
+      warp.run();
+      if (cluster->is_ended) return true;
+      goes_on |= warp.advanced;
+    }
+    goes_on |= pass_barriers(*this);
+    has_advanced |= goes_on;
+  }
+  return has_advanced;
+}
+
+Cluster::Cluster(const Grid& its_grid) : grid(&its_grid) {
+  for (unsigned rank = 0; rank < grid->cluster.count(); ++rank) {
+    blocks.push_back(std::make_unique<Block>(its_grid));
+  }
+}
+
+void Cluster::begin(Dim3 first) {
+  index = first;
+  phase = 0;
+  gives_up = false;
+  for (unsigned rank = 0; rank < blocks.size(); ++rank) {
+    const Dim3 in = thread_of(grid->cluster, rank);
+    blocks[rank]->begin(*this, Dim3{first.x + in.x, first.y + in.y, first.z + in.z}, rank);
+    grid->observer->begin(*blocks[rank]);
+  }
+}
+
+bool Cluster::has_ended() const {
+  return std::all_of(blocks.begin(), blocks.end(),
+                     [](const auto& block) { return block->live() == 0; });
+}
+
+void Cluster::pass_barrier() {
+  std::uint64_t arrived = 0, live = 0;
+  for (const auto& block : blocks) {
+    arrived += block->in_cluster_barrier;
+    live += block->live();
+  }
+  if (arrived == 0 || arrived < live) return;
+  ++phase;
+  for (const auto& block : blocks) block->in_cluster_barrier = 0;
+}
+
+bool Cluster::run() {
+  bool has_advanced = false;
+  for (bool goes_on = true; goes_on;) {
+    goes_on = false;
+    for (const auto& block : blocks) {
+      goes_on |= block->run();
+      if (is_ended) return true;
+      // Who has ended is not waited for.
+      pass_barrier();
+    }
+    has_advanced |= goes_on;
+    if (blocks.size() == 1) break;
+  }
+  return has_advanced;
+}
+
+std::vector<Stuck> run(const Grid& grid) {
+  const Dim3 clusters = over(grid.blocks, grid.cluster);
+  const std::uint64_t count = clusters.count();
+  const std::uint64_t most = std::max<std::uint64_t>(grid.most_resident / grid.cluster.count(), 1);
+  std::list<Cluster> resident, free;
+  std::uint64_t next = 0;
+  const auto admit = [&] {
+    if (free.empty()) free.emplace_back(grid);
+    resident.splice(resident.end(), free, free.begin());
+    const Dim3 at = thread_of(clusters, static_cast<unsigned>(next++));
+    resident.back().begin({at.x * grid.cluster.x, at.y * grid.cluster.y, at.z * grid.cluster.z});
+  };
+  const auto leave = [&](std::list<Cluster>::iterator cluster) {
+    for (const auto& block : cluster->blocks) grid.observer->end(*block);
+    const auto after = std::next(cluster);
+    free.splice(free.end(), resident, cluster);
+    return after;
+  };
+  for (int idle = 0; next < count || !resident.empty();) {
+    // Those that wait let further ones in: twice as many each time, so that they are not asked in vain too often.
+    bool has_advanced = false;
+    const std::size_t wanted = std::max<std::size_t>(resident.size(), 1);
+    for (std::size_t i = 0; i < wanted && next < count && resident.size() < most; ++i) {
+      admit();
+      resident.back().run();
+      has_advanced = true;
+      if (resident.back().is_ended) return {};
+      if (resident.back().has_ended()) leave(std::prev(resident.end()));
+    }
+    for (auto at = resident.begin(); at != resident.end();) {
+      has_advanced |= at->run();
+      if (at->is_ended) return {};
+      at = at->has_ended() ? leave(at) : std::next(at);
+    }
+    if (has_advanced) {
+      idle = 0;
+      continue;
+    }
+    bool is_long = false;
+    for (Cluster& one : resident) {
+      one.gives_up = true;
+      for (const auto& block : one.blocks) {
+        for (const Warp& warp : block->warps) is_long |= warp.live != 0 && warp.is_long;
+      }
+    }
+    if (++idle < (is_long ? kLongRounds : kIdleRounds)) continue;
+    std::vector<Stuck> stuck;
+    for (const Cluster& one : resident) {
+      for (const auto& block : one.blocks) add_stuck(*block, stuck);
+    }
+    return stuck;
+  }
+  return {};
+}
+
+}  // namespace simt::machine

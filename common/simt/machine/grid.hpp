@@ -1,0 +1,157 @@
+// A launch: clusters of blocks, their warps, and what they share.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/simt/machine/warp.hpp"
+#include "common/simt/memory/arena.hpp"
+#include "common/simt/memory/requests.hpp"
+
+namespace simt::machine {
+
+struct Dim3 {
+  unsigned x = 1, y = 1, z = 1;
+  std::uint64_t count() const { return std::uint64_t{x} * y * z; }
+};
+
+/// One instruction of a warp that touches memory: what counting and checking are told.
+struct WarpAccess {
+  enum class Space : std::uint8_t { global, shared, constant, local };
+  enum class Kind : std::uint8_t { load, store, atomic };
+  Space space = Space::global;
+  Kind kind = Kind::load;
+  memory::WarpAddresses lanes;  // of shared memory by where they are in the block's
+  const Step* step = nullptr;   // values, order, scope, site
+  const Warp* warp = nullptr;
+  const Block* block = nullptr;  // whose shared memory it is
+};
+
+struct Cluster;
+class Services;
+
+/// Who wants to know of accesses, and of what is wrong. Called by the thread that runs the block, before the memory
+/// changes.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  /// False if it must not be made: the launch is at its end.
+  virtual bool access(const WarpAccess& access) = 0;
+  /// An access that was not made: lane `lane` of it may not touch what it names. `what`: out_of_bounds or misaligned.
+  virtual void fault(const WarpAccess& access, int lane, const std::string& what) = 0;
+  /// All that a barrier of the block waits for have come, and none has gone on.
+  virtual void barrier(const Block& block, std::uint32_t number) = 0;
+  /// These lanes have passed a __syncwarp together.
+  virtual void warp_barrier(const Warp&, std::uint32_t /*lanes*/) {}
+  /// All threads of the cluster have arrived, and none has gone on.
+  virtual void cluster_barrier(const Cluster&) {}
+  /// fence, membar: of the warp's active lanes.
+  virtual void fence(const Warp&, const Step&) {}
+  virtual void begin(const Block&) {}
+  virtual void end(const Block&) {}
+};
+
+/// Of a grid: what all its blocks see.
+struct Grid {
+  const Code* code = nullptr;
+  Dim3 blocks, threads;
+  Dim3 cluster;  // blocks of one
+  std::uint32_t dynamic_shared = 0;
+  std::vector<std::byte> parameters;
+  memory::Arena* arena = nullptr;
+  std::span<const std::byte> constants;  // constant memory, from address 0
+  Observer* observer = nullptr;
+  Services* services = nullptr;        // of code that calls some
+  std::size_t stack_bytes = 16 << 10;  // of a thread: for frames
+  unsigned multiprocessors = 132;
+  /// Of a cooperative launch: where its blocks meet (%envreg1 and %envreg2); 0: it is none.
+  std::uint64_t workspace = 0;
+  /// So many blocks may wait for one another: those that the GPU holds at a time.
+  std::uint64_t most_resident = 132;
+};
+
+/// Lanes that a launch left behind because they could not go on.
+struct Stuck {
+  Dim3 block;
+  unsigned thread = 0;     // the first of them in the block
+  std::int32_t site = -1;  // where they are
+  bool spins = false;      // they run, and nothing will change
+};
+
+struct Block {
+  Cluster* cluster = nullptr;
+  const Grid* grid = nullptr;
+  Dim3 index;
+  unsigned rank = 0;  // in the cluster
+  std::vector<Warp> warps;
+  std::vector<std::byte> registers;
+  std::vector<std::byte> shared;
+  /// The system's part of it, which CUDA's headers use for groups of several warps.
+  std::array<std::byte, 1024> reserved{};
+  std::vector<std::byte> local;  // per thread local_bytes()
+  /// Of each barrier: the threads that arrived without waiting, and what their predicates were.
+  struct Barrier {
+    std::uint32_t arrived = 0;
+    std::uint32_t holds = 0, asked = 0;     // while they arrive (bar.red)
+    std::uint32_t held = 0, all_asked = 0;  // when they last went on
+  };
+  std::array<Barrier, 16> barriers{};
+  /// The allocation that an instruction found last, by its site: most find it again.
+  struct Known {
+    std::uint64_t begin = 0, end = 0;
+    std::byte* host = nullptr;
+  };
+  std::array<Known, 32> known{};
+  std::uint64_t in_cluster_barrier = 0;  // threads that arrived in the cluster's present phase
+
+  explicit Block(const Grid& grid);
+  /// Before its first step, whatever it was before.
+  void begin(Cluster& cluster, Dim3 index, unsigned rank);
+  unsigned threads() const;
+  unsigned live() const;
+  /// Of local memory: what the kernel has, and room for the frames of functions that it calls.
+  std::size_t local_bytes() const;
+  std::byte* own(const Warp& warp, int lane) {
+    return local.data() +
+           (std::size_t{warp.index} * kLanes + static_cast<unsigned>(lane)) * local_bytes();
+  }
+  /// Gives each warp a turn, until none of them advances.
+  bool run();
+};
+
+/// Blocks that run at the same time and reach each other's shared memory. Without clusters: one block.
+struct Cluster {
+  const Grid* grid = nullptr;
+  Dim3 index;  // of its first block
+  std::vector<std::unique_ptr<Block>> blocks;
+  std::uint32_t phase = 0;  // of its barrier
+  bool is_ended = false;    // by a fault
+  /// Nobody can go on: whoever waits with the right to give up, does.
+  bool gives_up = false;
+
+  explicit Cluster(const Grid& grid);
+  /// Before its first step, whatever it was before.
+  void begin(Dim3 first);
+  /// Gives each block turns until none advances; true if one has.
+  bool run();
+  bool has_ended() const;
+  /// The next phase of the barrier begins if all that live have arrived.
+  void pass_barrier();
+};
+
+/// Runs all blocks. Those that wait for one another are resident together, as far as Grid::most_resident goes. Returns
+/// those that are stuck.
+std::vector<Stuck> run(const Grid& grid);
+
+// The system's part of shared memory lies behind all that a block can have.
+inline constexpr std::uint64_t kReservedShared = 0xf0'0000;
+// Shared memory of another block of the cluster lies in the window of shared memory behind one's own.
+inline constexpr std::uint64_t kSharedStride = 1 << 24;
+
+}  // namespace simt::machine

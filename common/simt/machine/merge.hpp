@@ -1,0 +1,18 @@
+// What ptxas makes of accesses that PTX has one by one. PTX is not the last word: neighbouring loads of shared memory become
+// one wide load, and of a wide load the parts that nobody uses are left out. Accesses to global memory are not merged.
+// Found by comparing PTX with SASS (tests/simt/compare_sass.py).
+#pragma once
+
+#include <map>
+#include <optional>
+
+#include "common/simt/ptx/module.hpp"
+
+namespace simt::machine {
+
+/// Of instructions of the function that ptxas writes otherwise: what stands there instead, or nothing.
+using Rewritten = std::map<const ptx::Instruction*, std::optional<ptx::Instruction>>;
+
+Rewritten rewrite_as_ptxas(const ptx::Module& module, const ptx::Function& function);
+
+}  // namespace simt::machine

@@ -1,0 +1,70 @@
+#include "common/simt/machine/services.hpp"
+
+#include <array>
+#include <bit>
+#include <cstring>
+
+#include "common/simt/machine/access.hpp"
+#include "common/simt/machine/decode.hpp"
+#include "common/simt/machine/grid.hpp"
+
+namespace simt::machine {
+namespace {
+
+// Of a lane the bytes that each thread has for itself.
+std::byte* own_memory(Warp& warp, int lane, const ServiceCall& call) {
+  return warp.block->own(warp, lane) +
+         (call.is_in_frame ? warp.frames[static_cast<std::size_t>(lane)] : 0);
+}
+
+void build_trap(Decoder& decoder, const ptx::Instruction&) {
+  decoder.emit_service({.service = Service::trap, .arguments = {}});
+}
+
+}  // namespace
+
+std::span<const std::byte> LaneCall::memory(std::uint64_t address) const {
+  return readable(warp, lane, address);
+}
+
+std::string LaneCall::text(std::uint64_t address) const {
+  const std::span<const std::byte> bytes = memory(address);
+  const auto* const begin = reinterpret_cast<const char*>(bytes.data());
+  return bytes.empty() ? "" : std::string(begin, strnlen(begin, bytes.size()));
+}
+
+std::optional<Service> service_named(std::string_view function) {
+  if (function == "vprintf") return Service::print;
+  if (function == "__assertfail") return Service::assertion;
+  if (function == "malloc") return Service::allocate;
+  if (function == "free") return Service::free;
+  return std::nullopt;
+}
+
+const Step* call_service(const Step* step, Warp& warp) {
+  const Grid& grid = *warp.block->grid;
+  const ServiceCall& called = grid.code->service_calls[static_cast<std::size_t>(step->offset)];
+  std::array<std::uint64_t, ServiceCall::kMostArguments> arguments{};
+  for (std::uint32_t open = warp.active; open != 0; open &= open - 1) {
+    const int lane = std::countr_zero(open);
+    for (std::size_t i = 0; i < called.arguments.size(); ++i) {
+      const ServiceCall::Value& one = called.arguments[i];
+      arguments[i] = 0;
+      std::memcpy(&arguments[i], own_memory(warp, lane, called) + one.at, one.bytes);
+    }
+    const std::optional<std::uint64_t> result = grid.services->call(
+        {called.service, warp, lane, step, std::span(arguments).first(called.arguments.size())});
+    if (!result) {
+      warp.block->cluster->is_ended = true;
+      return nullptr;
+    }
+    std::memcpy(own_memory(warp, lane, called) + called.result.at, &*result, called.result.bytes);
+  }
+  return step + 1;
+}
+
+void add_service_forms(std::vector<Form>& forms) {
+  forms.push_back({.pattern = "trap", .build = &build_trap});
+}
+
+}  // namespace simt::machine

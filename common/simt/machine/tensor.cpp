@@ -1,0 +1,726 @@
+// Tensor cores (PTX ISA 9.7.14): what a warp multiplies, who of its lanes holds which elements, and how matrices come from memory
+// and go there. A fragment of wmma is laid out as the operands of mma are: that is what ptxas makes of it.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/simt/machine/access.hpp"
+#include "common/simt/machine/lanes.hpp"
+#include "common/simt/machine/rounding.hpp"
+#include "common/simt/tensor_sum.hpp"
+
+namespace simt::machine {
+namespace {
+
+using ptx::Operand;
+using ptx::Type;
+using U32 = std::uint32_t;
+using U64 = std::uint64_t;
+
+// ---- Who holds what ----
+
+enum class Role : std::uint8_t { a, b, accumulator };
+enum class Element : std::uint8_t { f16, bf16, tf32, e4m3, e5m2, s8, u8, f64, f32, s32 };
+
+int bits_of(Element element) {
+  switch (element) {
+    case Element::f16:
+    case Element::bf16:
+      return 16;
+    case Element::e4m3:
+    case Element::e5m2:
+    case Element::s8:
+    case Element::u8:
+      return 8;
+    case Element::f64:
+      return 64;
+    default:
+      return 32;
+  }
+}
+
+// A matrix of rows x columns elements, and its registers: A is m x k, B is k x n, C and D are m x n.
+struct Fragment {
+  Role role = Role::a;
+  Element element = Element::f16;
+  int rows = 0, columns = 0;
+
+  int per_register() const { return std::max(1, 32 / bits_of(element)); }
+  // Of those that differ: some fragments hold each element twice.
+  int registers() const { return rows * columns / kLanes / per_register(); }
+};
+
+struct Place {
+  int row, column;
+};
+
+// The element at position j of register i of a lane, by the tables of 9.7.14.5: tiles of 8 rows and 4 registers' width, two of
+// them below each other; accumulators have two columns in a row.
+Place place_of(const Fragment& its, int i, int j, int lane) {
+  const int group = lane / 4, in_group = lane % 4;
+  const int per = its.per_register();
+  if (its.role == Role::b) {
+    const int deep = its.rows / (4 * per);
+    return {i % deep * 4 * per + in_group * per + j, i / deep * 8 + group};
+  }
+  const int below = std::min(its.rows / 8, 2);
+  if (its.role == Role::a) {
+    const int in_tile = below * its.columns / (4 * per);
+    const int at = i % in_tile;
+    return {i / in_tile * 16 + group + at % below * 8, at / below * 4 * per + in_group * per + j};
+  }
+  const int pairs_before = per == 2 ? i : i / 2;
+  const int tile = pairs_before / below;
+  const int tiles_below = std::max(its.rows / 16, 1);
+  return {tile % tiles_below * 16 + group + pairs_before % below * 8,
+          tile / tiles_below * 8 + in_group * 2 + (per == 2 ? j : i % 2)};
+}
+
+// Elements by row and column, each as the bits that it has.
+struct Matrix {
+  int columns = 0;
+  std::array<U64, 512> bits;  // as many as the largest has
+  U64& at(int row, int column) { return bits[static_cast<std::size_t>(row * columns + column)]; }
+  U64 at(int row, int column) const {
+    return bits[static_cast<std::size_t>(row * columns + column)];
+  }
+};
+
+// Registers in a row: the first one's slot, and how many. Operands are copied there before the step, results from there behind
+// it.
+struct Registers {
+  U32 first = 0;
+  int bytes = 4;
+  U32 slot(int i) const { return first + static_cast<U32>(i * bytes * kLanes); }
+};
+
+template <class Visit>
+void each_element(const Fragment& its, Visit visit) {
+  for (int i = 0; i < its.registers(); ++i) {
+    for (int lane = 0; lane < kLanes; ++lane) {
+      for (int j = 0; j < its.per_register(); ++j) visit(i, j, lane, place_of(its, i, j, lane));
+    }
+  }
+}
+
+Matrix gather(Warp& warp, const Fragment& its, Registers registers) {
+  Matrix all;
+  all.columns = its.columns;
+  const int bits = bits_of(its.element);
+  each_element(its, [&](int i, int j, int lane, Place place) {
+    const U32 slot = registers.slot(i);
+    all.at(place.row, place.column) =
+        bits == 64 ? warp.values<const U64>(slot)[lane]
+                   : U64{warp.values<const U32>(slot)[lane]} >> bits * j & ((U64{1} << bits) - 1);
+  });
+  return all;
+}
+
+void scatter(Warp& warp, const Fragment& its, Registers registers, const Matrix& all) {
+  const int bits = bits_of(its.element);
+  for (int i = 0; i < its.registers(); ++i) {
+    for (int lane = 0; lane < kLanes; ++lane) {
+      if (warp.lanes[static_cast<std::size_t>(lane)] == 0) continue;
+      U64 word = 0;
+      for (int j = 0; j < its.per_register(); ++j) {
+        const Place place = place_of(its, i, j, lane);
+        word |= all.at(place.row, place.column) << bits * j;
+      }
+      if (bits == 64) {
+        warp.values<U64>(registers.slot(i))[lane] = word;
+      } else {
+        warp.values<U32>(registers.slot(i))[lane] = static_cast<U32>(word);
+      }
+    }
+  }
+}
+
+// ---- What is computed ----
+
+double number_of(Element element, U64 bits) {
+  const auto word = static_cast<U32>(bits);
+  switch (element) {
+    case Element::f16:
+      return static_cast<double>(widen<kF16>(word));
+    case Element::bf16:
+      return static_cast<double>(widen<kBf16>(word));
+    case Element::e4m3:
+      return static_cast<double>(widen<kE4m3>(word));
+    case Element::e5m2:
+      return static_cast<double>(widen<kE5m2>(word));
+    case Element::tf32:
+      return static_cast<double>(std::bit_cast<float>(word & ~0x1fffu));
+    case Element::f64:
+      return std::bit_cast<double>(bits);
+    default:
+      return static_cast<double>(std::bit_cast<float>(word));
+  }
+}
+
+tensor::Factor factor_of(Element element, U64 bits) {
+  const auto word = static_cast<U32>(bits);
+  switch (element) {
+    case Element::f16:
+      return tensor::factor(word, kF16.places, kF16.exponent_bits);
+    case Element::bf16:
+      return tensor::factor(word, kBf16.places, kBf16.exponent_bits);
+    case Element::e4m3:
+    case Element::e5m2:
+      // By way of f16, which holds all of them.
+      return factor_of(Element::f16, narrow<kF16>(number_of(element, bits), Rounding::nearest));
+    default:
+      return tensor::factor(word, kF32.places, kF32.exponent_bits);
+  }
+}
+// What a step says of it, in Step::offset.
+struct Kind {
+  std::uint8_t m, n, k;
+  Element d, a, b, c;
+  bool saturates;
+};
+struct Product {
+  Fragment a, b, c, d;
+  bool saturates = false;
+
+  explicit Product(const Kind& its)
+      : a{Role::a, its.a, its.m, its.k},
+        b{Role::b, its.b, its.k, its.n},
+        c{Role::accumulator, its.c, its.m, its.n},
+        d{Role::accumulator, its.d, its.m, its.n},
+        saturates(its.saturates) {}
+};
+
+constexpr int kDeepest = 32;
+
+void multiply_floats(const Product& its, const Matrix& a, const Matrix& b, const Matrix& c,
+                     Matrix& d) {
+  const auto depth = static_cast<std::size_t>(its.a.columns);
+  // For Hopper ptxas makes f16 of 8-bit numbers and two multiplications of one: with the first two of each four of a lane, and
+  // with the others. The accumulator is added in the end.
+  const bool in_halves = bits_of(its.a.element) == 8;
+  // wmma of TF32 is made of instructions that are 4 deep.
+  const bool is_shallow = its.a.element == Element::tf32 && its.b.columns == 16;
+  const std::size_t at_once = is_shallow ? 4 : tensor::kMostAtOnce;
+  const auto order = [&](std::size_t i) {
+    return in_halves ? i % 16 / 2 * 4 + i % 2 + i / 16 * 2 : i;
+  };
+  struct Line {
+    std::array<tensor::Factor, kDeepest> factors;
+    std::array<double, kDeepest> numbers;
+    bool is_finite = true;
+  };
+  const auto line = [&](Element element, auto bits_at) {
+    Line made;
+    for (std::size_t i = 0; i < depth; ++i) {
+      const U64 bits = bits_at(static_cast<int>(order(i)));
+      made.numbers[i] = number_of(element, bits);
+      made.is_finite = made.is_finite && std::isfinite(made.numbers[i]);
+      made.factors[i] = factor_of(element, bits);
+    }
+    return made;
+  };
+  std::vector<Line> columns;
+  for (int column = 0; column < its.b.columns; ++column) {
+    columns.push_back(line(its.b.element, [&](int k) { return b.at(k, column); }));
+  }
+  for (int row = 0; row < its.a.rows; ++row) {
+    const Line left = line(its.a.element, [&](int k) { return a.at(row, k); });
+    for (int column = 0; column < its.b.columns; ++column) {
+      const Line& right = columns[static_cast<std::size_t>(column)];
+      const auto start = static_cast<float>(number_of(its.c.element, c.at(row, column)));
+      if (!left.is_finite || !right.is_finite || !std::isfinite(start)) {
+        double all = static_cast<double>(start);
+        for (std::size_t k = 0; k < depth; ++k) all += left.numbers[k] * right.numbers[k];
+        d.at(row, column) = its.d.element == Element::f16
+                                ? narrow<kF16>(all, Rounding::nearest)
+                                : std::bit_cast<U32>(settled(static_cast<float>(all)));
+        continue;
+      }
+      tensor::Sum sum;
+      for (std::size_t k = 0; k < depth; k += at_once) {
+        const std::size_t count = std::min(depth - k, at_once);
+        const float before = k != 0 ? tensor::to_float(sum) : in_halves ? 0.0f : start;
+        sum = tensor::add_products(before, &left.factors[k], &right.factors[k],
+                                   static_cast<unsigned>(count));
+      }
+      if (in_halves) {
+        d.at(row, column) = std::bit_cast<U32>(start + tensor::to_float(sum));
+        continue;
+      }
+      const float result = tensor::to_float(sum);
+      if (its.d.element != Element::f16) {
+        d.at(row, column) = std::bit_cast<U32>(result);
+        continue;
+      }
+      // Among f16 it is rounded from the whole sum, to nearest; else a float is made of it first.
+      const double whole =
+          std::ldexp(static_cast<double>(sum.value), sum.top - tensor::kKeptPlaces);
+      d.at(row, column) = narrow<kF16>(
+          its.c.element == Element::f16 ? whole : static_cast<double>(result), Rounding::nearest);
+    }
+  }
+}
+
+void multiply_doubles(const Product& its, const Matrix& a, const Matrix& b, const Matrix& c,
+                      Matrix& d) {
+  for (int row = 0; row < its.a.rows; ++row) {
+    for (int column = 0; column < its.b.columns; ++column) {
+      auto sum = std::bit_cast<double>(c.at(row, column));
+      for (int k = 0; k < its.a.columns; ++k) {
+        const auto x = std::bit_cast<double>(a.at(row, k)),
+                   y = std::bit_cast<double>(b.at(k, column));
+        sum = settled(std::fma(x, y, sum), x, sum, y);
+      }
+      d.at(row, column) = std::bit_cast<U64>(sum);
+    }
+  }
+}
+
+void multiply_integers(const Product& its, const Matrix& a, const Matrix& b, const Matrix& c,
+                       Matrix& d) {
+  const auto value = [](Element element, U64 bits) {
+    return element == Element::s8 ? std::int64_t{static_cast<std::int8_t>(bits)}
+                                  : static_cast<std::int64_t>(bits);
+  };
+  for (int row = 0; row < its.a.rows; ++row) {
+    for (int column = 0; column < its.b.columns; ++column) {
+      std::int64_t sum = static_cast<std::int32_t>(c.at(row, column));
+      for (int k = 0; k < its.a.columns; ++k) {
+        sum += value(its.a.element, a.at(row, k)) * value(its.b.element, b.at(k, column));
+      }
+      using Limits = std::numeric_limits<std::int32_t>;
+      if (its.saturates) sum = std::clamp<std::int64_t>(sum, Limits::min(), Limits::max());
+      d.at(row, column) = static_cast<U32>(sum);
+    }
+  }
+}
+
+// ---- mma and wmma.mma ----
+
+// All lanes of the warp take part.
+const Step* wait_for_warp(const Step* step, Warp& warp) {
+  return warp.leave(step, Group::State::in_warp, kAllLanes);
+}
+bool is_whole(const Warp& warp) { return (warp.live & ~warp.active) == 0; }
+
+const Step* multiply(const Step* step, Warp& warp) {
+  if (!is_whole(warp)) return wait_for_warp(step, warp);
+  const Product product(std::bit_cast<Kind>(step->offset));
+  const int bytes = bits_of(product.a.element) == 64 ? 8 : 4;
+  const Matrix a = gather(warp, product.a, {step->from[0], bytes});
+  const Matrix b = gather(warp, product.b, {step->from[1], bytes});
+  const Matrix c = gather(warp, product.c, {step->from[2], bytes});
+  Matrix d;
+  d.columns = product.d.columns;
+  switch (product.a.element) {
+    case Element::f64:
+      multiply_doubles(product, a, b, c, d);
+      break;
+    case Element::s8:
+    case Element::u8:
+      multiply_integers(product, a, b, c, d);
+      break;
+    default:
+      multiply_floats(product, a, b, c, d);
+      break;
+  }
+  scatter(warp, product.d, {step->to, bytes}, d);
+  return step + 1;
+}
+
+struct Shape {
+  int m = 0, n = 0, k = 0;
+};
+// Of "m16n8k16".
+Shape shape_of(const Decoder& decoder, const ptx::Instruction& one) {
+  for (const std::string_view word : one.modifiers) {
+    const std::size_t n = word.find('n'), k = word.find('k');
+    if (word.size() < 6 || word[0] != 'm' || n == word.npos || k == word.npos) continue;
+    const auto number = [&](std::size_t from, std::size_t to) {
+      return std::stoi(std::string(word.substr(from, to - from)));
+    };
+    return {number(1, n), number(n + 1, k), number(k + 1, word.size())};
+  }
+  decoder.refuse("no shape");
+}
+constexpr std::pair<std::string_view, Element> kElements[] = {
+    {"f16", Element::f16},   {"bf16", Element::bf16}, {"tf32", Element::tf32},
+    {"e4m3", Element::e4m3}, {"e5m2", Element::e5m2}, {"s8", Element::s8},
+    {"u8", Element::u8},     {"f64", Element::f64},   {"f32", Element::f32},
+    {"s32", Element::s32}};
+// Those that the instruction names, in order.
+std::vector<Element> elements_of(const ptx::Instruction& one) {
+  std::vector<Element> all;
+  for (const std::string_view word : one.modifiers) {
+    for (const auto& [name, element] : kElements) {
+      if (word == name) all.push_back(element);
+    }
+  }
+  return all;
+}
+Type register_type(Element element) { return element == Element::f64 ? Type::b64 : Type::b32; }
+
+std::span<const Operand> registers_of(const Operand& operand) {
+  if (operand.kind == Operand::Kind::vector) return operand.parts;
+  return {&operand, 1};
+}
+
+void emit_copy(Decoder& decoder, U32 from, U32 to, int bytes) {
+  const auto same = [](auto value) { return value; };
+  Step& step = decoder.emit(bytes == 8 ? &map_lanes<decltype(same), U64, U64>
+                                       : &map_lanes<decltype(same), U32, U32>);
+  step.from[0] = from;
+  step.to = to;
+}
+// Copies an operand's registers to new ones in a row. Where there are more than the matrix needs they hold it again.
+U32 take(Decoder& decoder, const Operand& operand, const Fragment& its) {
+  const std::span<const Operand> all = registers_of(operand);
+  const int count = its.registers(), bytes = bytes_of(register_type(its.element));
+  if (static_cast<int>(all.size()) < count) decoder.refuse("fewer registers than known here");
+  const Registers made{decoder.fresh(count * bytes), bytes};
+  for (int i = 0; i < count; ++i) {
+    const U32 from = decoder.source(all[static_cast<std::size_t>(i)], register_type(its.element));
+    emit_copy(decoder, from, made.slot(i), bytes);
+  }
+  return made.first;
+}
+// Copies registers in a row to those of a result.
+void give(Decoder& decoder, const Operand& operand, const Fragment& its, U32 first) {
+  const std::span<const Operand> all = registers_of(operand);
+  const int count = its.registers(), bytes = bytes_of(register_type(its.element));
+  const Registers made{first, bytes};
+  if (static_cast<int>(all.size()) < count) decoder.refuse("fewer registers than known here");
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const U32 to = decoder.destination(all[i], register_type(its.element));
+    emit_copy(decoder, made.slot(static_cast<int>(i) % count), to, bytes);
+  }
+  decoder.finish();
+}
+
+// mma.sync.aligned.shape.row.col.d.a.b.c d, a, b, c; wmma.mma.sync.aligned.row.col.shape.d.c, where a and b are f16, or
+// .d.a.b.c.
+void build_multiply(Decoder& decoder, const ptx::Instruction& one) {
+  if (one.operands.size() != 4) decoder.refuse("another number of operands than known here");
+  const Shape shape = shape_of(decoder, one);
+  std::vector<Element> named = elements_of(one);
+  if (named.size() == 2) named = {named[0], Element::f16, Element::f16, named[1]};
+  if (named.size() != 4) decoder.refuse("other types than known here");
+  const auto byte = [](int value) { return static_cast<std::uint8_t>(value); };
+  const Kind kind{byte(shape.m), byte(shape.n), byte(shape.k), named[0],
+                  named[1],      named[2],      named[3],      one.has("satfinite")};
+  const Product its(kind);
+  const U32 a = take(decoder, one.operands[1], its.a);
+  const U32 b = take(decoder, one.operands[2], its.b);
+  const U32 c = take(decoder, one.operands[3], its.c);
+  const U32 d = decoder.fresh(its.d.registers() * bytes_of(register_type(its.d.element)));
+  Step& step = decoder.emit(&multiply);
+  step.from[0] = a;
+  step.from[1] = b;
+  step.from[2] = c;
+  step.to = d;
+  step.offset = std::bit_cast<std::int64_t>(kind);
+  give(decoder, one.operands[0], its.d, d);
+}
+
+// ---- Matrices in memory ----
+
+// What one request of a warp moves: so many elements of a lane, from (major, minor) on, in the order in which they lie in memory.
+struct Request {
+  int count = 1;
+  U32 lanes = kAllLanes;
+  std::array<int, kLanes> major{}, minor{};
+};
+
+// Elements of 16 bits are fetched in blocks of 8 x 8 as they lie, and transposed in registers where that is not as they are
+// held: from shared memory four blocks at once, a row of one by each lane; else two elements by each lane.
+std::vector<Request> requests_of_blocks(int majors, int minors, bool by_rows) {
+  std::vector<Request> all;
+  const int across = minors / 8, blocks = majors / 8 * across;
+  if (!by_rows) {
+    for (int block = 0; block < blocks; ++block) {
+      Request& made = all.emplace_back();
+      made.count = 2;
+      for (std::size_t lane = 0; lane < kLanes; ++lane) {
+        made.major[lane] = block / across * 8 + static_cast<int>(lane) / 4;
+        made.minor[lane] = block % across * 8 + static_cast<int>(lane) % 4 * 2;
+      }
+    }
+    return all;
+  }
+  for (int first = 0; first < blocks; first += 4) {
+    Request& made = all.emplace_back();
+    made.count = 8;
+    const int rows = std::min(blocks - first, 4) * 8;
+    made.lanes = rows == kLanes ? kAllLanes : (1u << rows) - 1;
+    for (int lane = 0; lane < rows; ++lane) {
+      const int block = first + lane / 8;
+      made.major[static_cast<std::size_t>(lane)] = block / across * 8 + lane % 8;
+      made.minor[static_cast<std::size_t>(lane)] = block % across * 8;
+    }
+  }
+  return all;
+}
+
+// As ptxas 13.0 does it for sm_90.
+std::vector<Request> requests_of(const Fragment& its, bool is_row_major, bool is_shared) {
+  const int majors = is_row_major ? its.rows : its.columns;
+  const int minors = is_row_major ? its.columns : its.rows;
+  if (bits_of(its.element) == 16) {
+    return requests_of_blocks(majors, minors, is_shared && its.role != Role::accumulator);
+  }
+  // A lane's elements that lie behind each other come at once: of a register, or of an accumulator's two.
+  const bool is_along = is_row_major == (its.role != Role::b);
+  const bool in_pairs = its.role == Role::accumulator && is_along;
+  const int per = its.per_register();
+  std::vector<Request> all;
+  for (int i = 0; i < its.registers(); i += in_pairs ? 2 : 1) {
+    for (int j = 0; j < (is_along ? 1 : per); ++j) {
+      Request& made = all.emplace_back();
+      made.count = in_pairs ? 2 : is_along ? per : 1;
+      for (int lane = 0; lane < kLanes; ++lane) {
+        const Place place = place_of(its, i, j, lane);
+        made.major[static_cast<std::size_t>(lane)] = is_row_major ? place.row : place.column;
+        made.minor[static_cast<std::size_t>(lane)] = is_row_major ? place.column : place.row;
+      }
+    }
+  }
+  return all;
+}
+
+// What a step says of a matrix in memory, in Step::source_offset.
+struct Stored {
+  Role role;
+  Element element;
+  std::uint8_t rows, columns;
+  bool is_row_major;
+  std::uint8_t unused[3];
+};
+
+constexpr int kStride = 0;  // of the slot in Step::from
+
+template <bool loads>
+const Step* move_matrix(const Step* step, Warp& warp) {
+  if (!is_whole(warp)) return wait_for_warp(step, warp);
+  const auto stored = std::bit_cast<Stored>(step->source_offset);
+  const Fragment its{stored.role, stored.element, stored.rows, stored.columns};
+  const auto size = static_cast<std::size_t>(bits_of(its.element) / 8);
+  const Registers registers{loads ? step->to : step->from[1], size == 8 ? 8 : 4};
+  Matrix matrix;
+  matrix.columns = its.columns;
+  if (!loads) matrix = gather(warp, its, registers);
+  const U32* const stride = warp.values<const U32>(step->from[kStride]);
+  for (const Request& request :
+       requests_of(its, stored.is_row_major, step->window == Window::shared)) {
+    Addresses64 addresses = addresses_of(warp, step->from[kAddress], step->offset);
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      addresses[lane] += (static_cast<U64>(request.major[lane]) * stride[lane] +
+                          static_cast<U64>(request.minor[lane])) *
+                         size;
+    }
+    const auto move = [&](const Places& places, const memory::WarpAddresses& lanes, const Block*) {
+      for (U32 open = lanes.mask; open != 0; open &= open - 1) {
+        const auto lane = static_cast<std::size_t>(std::countr_zero(open));
+        std::byte* const at = places.of(lanes, lane);
+        for (int i = 0; i < request.count; ++i) {
+          const int major = request.major[lane], minor = request.minor[lane] + i;
+          U64& bits = stored.is_row_major ? matrix.at(major, minor) : matrix.at(minor, major);
+          std::byte* const one = at + static_cast<std::size_t>(i) * size;
+          if constexpr (loads) {
+            bits = 0;
+            std::memcpy(&bits, one, size);
+          } else {
+            std::memcpy(one, &bits, size);
+          }
+        }
+      }
+    };
+    if (!access(step, warp, loads ? WarpAccess::Kind::load : WarpAccess::Kind::store, step->window,
+                request.count * static_cast<int>(size), addresses, request.lanes & warp.active,
+                move)) {
+      return nullptr;
+    }
+  }
+  if (loads) scatter(warp, its, registers, matrix);
+  return step + 1;
+}
+
+// wmma.load.a.sync.aligned.layout.shape[.space].type r, [p]{, stride}; wmma.store.d ... [p], r{, stride}
+template <bool loads>
+void build_move_matrix(Decoder& decoder, const ptx::Instruction& one) {
+  if (one.operands.size() != 2 && one.operands.size() != 3) {
+    decoder.refuse("another number of operands than known here");
+  }
+  const Shape shape = shape_of(decoder, one);
+  const Element element = elements_of(one).at(0);
+  const bool is_row_major = one.has("row");
+  const Fragment its = one.has("a")   ? Fragment{Role::a, element, shape.m, shape.k}
+                       : one.has("b") ? Fragment{Role::b, element, shape.k, shape.n}
+                                      : Fragment{Role::accumulator, element, shape.m, shape.n};
+  const Operand& place = one.operands[loads ? 1 : 0];
+  const Operand& values = one.operands[loads ? 0 : 1];
+  const int usual = is_row_major ? its.columns : its.rows;
+  const U32 stride = one.operands.size() == 3 ? decoder.source(one.operands[2], Type::u32)
+                                              : decoder.constant(static_cast<U64>(usual), 4);
+  const U32 registers = loads ? decoder.fresh(its.registers() * bytes_of(register_type(element)))
+                              : take(decoder, values, its);
+  const Decoder::Address at = decoder.address(place);
+  const auto byte = [](int value) { return static_cast<std::uint8_t>(value); };
+  Step& step = decoder.emit(&move_matrix<loads>);
+  step.from[kStride] = stride;
+  step.from[1] = registers;
+  step.to = registers;
+  step.from[kAddress] = at.base;
+  step.offset = at.offset;
+  step.window = window_named(decoder, one, place);
+  step.source_offset = std::bit_cast<std::int64_t>(
+      Stored{its.role, element, byte(its.rows), byte(its.columns), is_row_major, {}});
+  if (loads) give(decoder, values, its, registers);
+}
+
+// ldmatrix, stmatrix: 1, 2 or 4 matrices of 8 x 8 halves. Of each, a lane names a row, and holds two elements.
+using Rows = std::array<std::array<std::uint16_t, 8>, kLanes>;
+
+std::uint16_t& element_of(Rows& rows, int matrix, int lane, int j, bool is_transposed) {
+  const int along = lane / 4, across = lane % 4 * 2 + j;
+  const int row = is_transposed ? across : along, column = is_transposed ? along : across;
+  return rows[static_cast<std::size_t>(matrix * 8 + row)][static_cast<std::size_t>(column)];
+}
+
+template <bool loads>
+const Step* move_rows(const Step* step, Warp& warp) {
+  if (!is_whole(warp)) return wait_for_warp(step, warp);
+  const bool is_transposed = !step->keeps;
+  const int matrices = step->count;
+  Rows rows{};
+  const auto each_pair = [&](auto visit) {
+    for (int i = 0; i < matrices; ++i) {
+      U32* const words = warp.values<U32>(value_slot(*step, i));
+      for (int lane = 0; lane < kLanes; ++lane) {
+        visit(words[lane], element_of(rows, i, lane, 0, is_transposed),
+              element_of(rows, i, lane, 1, is_transposed));
+      }
+    }
+  };
+  if (!loads) {
+    each_pair([](U32 word, std::uint16_t& low, std::uint16_t& high) {
+      low = static_cast<std::uint16_t>(word);
+      high = static_cast<std::uint16_t>(word >> 16);
+    });
+  }
+  const U32 namers = matrices == 4 ? kAllLanes : (1u << matrices * 8) - 1;
+  Addresses64 addresses = addresses_of(warp, step->from[kAddress], step->offset);
+  const auto move = [&](const Places& places, const memory::WarpAddresses& lanes, const Block*) {
+    for (U32 open = lanes.mask; open != 0; open &= open - 1) {
+      const auto lane = static_cast<std::size_t>(std::countr_zero(open));
+      std::byte* const at = places.of(lanes, lane);
+      if constexpr (loads) {
+        std::memcpy(rows[lane].data(), at, sizeof rows[lane]);
+      } else {
+        std::memcpy(at, rows[lane].data(), sizeof rows[lane]);
+      }
+    }
+  };
+  constexpr int kRowBytes = 16;
+  if (!access(step, warp, loads ? WarpAccess::Kind::load : WarpAccess::Kind::store, Window::shared,
+              kRowBytes, addresses, namers & warp.active, move)) {
+    return nullptr;
+  }
+  if (loads) {
+    each_pair([](U32& word, std::uint16_t low, std::uint16_t high) {
+      word = static_cast<U32>(high) << 16 | low;
+    });
+  }
+  return step + 1;
+}
+
+template <bool loads>
+void build_move_rows(Decoder& decoder, const ptx::Instruction& one) {
+  if (one.operands.size() != 2) decoder.refuse("another number of operands than known here");
+  const std::span<const Operand> values = registers_of(one.operands[loads ? 0 : 1]);
+  if (values.size() > 4) decoder.refuse("more than four matrices");
+  U32 slots[4] = {};
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    slots[i] =
+        loads ? decoder.destination(values[i], Type::b32) : decoder.source(values[i], Type::b32);
+  }
+  const Decoder::Address at = decoder.address(one.operands[loads ? 1 : 0]);
+  Step& step = decoder.emit(&move_rows<loads>);
+  step.to = slots[0];
+  std::copy(slots + 1, slots + 4, step.from);
+  step.from[kAddress] = at.base;
+  step.offset = at.offset;
+  step.window = Window::shared;
+  step.count = static_cast<std::uint8_t>(values.size());
+  step.keeps = !one.has("trans");
+  decoder.finish();
+}
+
+const Step* transpose(const Step* step, Warp& warp) {
+  if (!is_whole(warp)) return wait_for_warp(step, warp);
+  Rows rows{};
+  const U32* const from = warp.values<const U32>(step->from[0]);
+  for (int lane = 0; lane < kLanes; ++lane) {
+    element_of(rows, 0, lane, 0, false) = static_cast<std::uint16_t>(from[lane]);
+    element_of(rows, 0, lane, 1, false) = static_cast<std::uint16_t>(from[lane] >> 16);
+  }
+  U32* const to = warp.values<U32>(step->to);
+  for (int lane = 0; lane < kLanes; ++lane) {
+    to[lane] = static_cast<U32>(element_of(rows, 0, lane, 1, true)) << 16 |
+               element_of(rows, 0, lane, 0, true);
+  }
+  return step + 1;
+}
+
+}  // namespace
+
+void add_tensor_forms(std::vector<Form>& forms) {
+  constexpr auto apart = Form::Guarding::apart;
+  const auto built = [&](const std::string& pattern,
+                         void (*build)(Decoder&, const ptx::Instruction&)) {
+    forms.push_back({.pattern = pattern, .build = build, .guarding = apart});
+  };
+  const std::string mma = "mma.sync.aligned", in_order = ".row.col";
+  built(mma + "(.m16n8k8|.m16n8k16)" + in_order + ".f32.bf16.bf16.f32", &build_multiply);
+  built(mma + "(.m16n8k8|.m16n8k16)" + in_order + "(.f16|.f32).f16.f16(.f16|.f32)",
+        &build_multiply);
+  built(mma + "(.m16n8k4|.m16n8k8)" + in_order + ".f32.tf32.tf32.f32", &build_multiply);
+  built(
+      mma + "(.m8n8k16|.m16n8k16|.m16n8k32)" + in_order + "[.satfinite].s32(.s8|.u8)(.s8|.u8).s32",
+      &build_multiply);
+  built(mma + "(.m8n8k4|.m16n8k4|.m16n8k8|.m16n8k16)" + in_order + "[.rn].f64.f64.f64.f64",
+        &build_multiply);
+  built(mma + ".m16n8k32" + in_order + ".f32(.e4m3|.e5m2)(.e4m3|.e5m2).f32", &build_multiply);
+
+  const std::string wmma = "wmma.mma.sync.aligned(.row|.col)(.row|.col)";
+  const std::string shapes = "(.m16n16k16|.m8n32k16|.m32n8k16)";
+  built(wmma + shapes + "(.f16|.f32)(.f16|.f32)", &build_multiply);
+  built(wmma + shapes + ".f32.bf16.bf16.f32", &build_multiply);
+  built(wmma + shapes + ".s32(.s8|.u8)(.s8|.u8).s32[.satfinite]", &build_multiply);
+  built(wmma + ".m16n16k8.f32.tf32.tf32.f32", &build_multiply);
+  built(wmma + ".m8n8k4.f64.f64.f64.f64[.rn]", &build_multiply);
+  const std::string layout = ".sync.aligned(.row|.col)";
+  const std::string all_shapes = "(.m16n16k16|.m8n32k16|.m32n8k16|.m16n16k8|.m8n8k4)";
+  const std::string space = "[.global|.shared|.shared::cta]";
+  built("wmma.load(.a|.b)" + layout + all_shapes + space + "(.f16|.bf16|.tf32|.s8|.u8|.f64)",
+        &build_move_matrix<true>);
+  built("wmma.load.c" + layout + all_shapes + space + "(.f16|.f32|.s32|.f64)",
+        &build_move_matrix<true>);
+  built("wmma.store.d" + layout + all_shapes + space + "(.f16|.f32|.s32|.f64)",
+        &build_move_matrix<false>);
+  const std::string rows = ".sync.aligned.m8n8(.x1|.x2|.x4)[.trans][.shared|.shared::cta].b16";
+  built("ldmatrix" + rows, &build_move_rows<true>);
+  built("stmatrix" + rows, &build_move_rows<false>);
+  forms.push_back({.pattern = "movmatrix.sync.aligned.m8n8.trans.b16",
+                   .to = Type::b32,
+                   .from = {Type::b32},
+                   .run = &transpose,
+                   .guarding = apart});
+}
+
+}  // namespace simt::machine

@@ -1,0 +1,217 @@
+#include "common/simt/machine/warp.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "common/simt/machine/grid.hpp"
+
+namespace simt::machine {
+namespace {
+
+// The state is noted at every so many jumps back, and looked for in the few that follow.
+constexpr std::uint32_t kNotedEvery = 64;
+constexpr std::uint32_t kLookedFor = 8;
+// Whoever counts his attempts never has the same state twice: then so many are enough.
+constexpr std::uint32_t kPatience = 1 << 20;
+
+}  // namespace
+
+void Warp::begin(std::uint32_t its_lanes, const Step* first) {
+  live = its_lanes;
+  active = 0;
+  others.assign(1, {first, its_lanes});
+  epochs = {};
+  cluster_phase = {};
+  copy_group = {};
+  copies.clear();
+  for (std::vector<Activation>& its : activations) its.clear();
+  frames = {};
+  depths = {};
+  last_spin_ = 0;
+}
+
+void Warp::activate(std::uint32_t mask) {
+  // Four lanes at a time.
+  static constexpr auto kWords = [] {
+    std::array<std::array<std::int32_t, 4>, 16> words{};
+    for (std::size_t bits = 0; bits < 16; ++bits) {
+      for (std::size_t i = 0; i < 4; ++i) words[bits][i] = (bits >> i & 1) != 0 ? -1 : 0;
+    }
+    return words;
+  }();
+  active = mask;
+  for (std::size_t i = 0; i < kLanes / 4; ++i) {
+    std::memcpy(&lanes[4 * i], kWords[mask >> 4 * i & 15].data(), 16);
+  }
+}
+
+const Step* Warp::leave(const Step* at, Group::State state, std::uint32_t awaited,
+                        std::uint32_t threads) {
+  others.push_back({at, active, state, awaited, threads});
+  return choose();
+}
+
+const Step* Warp::end() {
+  live &= ~active;
+  return choose();
+}
+
+const Step* Warp::arrive(const Step* at) {
+  if (others.empty()) return at;
+  others.push_back({at, active});
+  return choose();
+}
+
+const Step* Warp::split(const Step* taken, std::uint32_t takers, const Step* next) {
+  const std::uint32_t stayers = active & ~takers;
+  others.push_back({taken, takers});
+  if (stayers != 0) others.push_back({next, stayers});
+  return choose();
+}
+
+std::uint32_t Warp::depth_of(const Group& group) const {
+  return depths[static_cast<std::size_t>(std::countr_zero(group.lanes))];
+}
+
+const Step* Warp::choose() {
+  if (others.size() == 1 && others.front().state == Group::State::ready) {
+    // The commonest case: all lanes are at one place.
+    last_first_ = false;
+    jumps_back_ = 0;
+    watched_jump_ = nullptr;
+    limit = kNowhere;
+    const Group only = others.front();
+    others.clear();
+    if (active != only.lanes) activate(only.lanes);
+    return only.at;
+  }
+  // Lanes at one place that wait for each other are one group, which may be complete now.
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    Group& one = others[i];
+    if (one.state != Group::State::in_warp) continue;
+    std::uint32_t there = 0;
+    for (const Group& other : others) {
+      if (other.at == one.at && other.state == Group::State::in_warp) there |= other.lanes;
+    }
+    if ((one.awaited & live & ~there) != 0) continue;
+    for (Group& other : others) {
+      if (other.at == one.at && other.state == Group::State::in_warp &&
+          other.awaited == one.awaited) {
+        other.state = Group::State::ready;
+      }
+    }
+  }
+  const Step* least = nullptr;
+  std::uint32_t depth = 0;
+  for (const Group& one : others) {
+    if (one.state != Group::State::ready) continue;
+    const std::uint32_t its = depth_of(one);
+    const bool is_before = its != depth ? (its > depth) != last_first_
+                                        : (one.at < least) != last_first_ && one.at != least;
+    if (least != nullptr && !is_before) continue;
+    least = one.at;
+    depth = its;
+  }
+  last_first_ = false;
+  jumps_back_ = 0;
+  watched_jump_ = nullptr;
+  limit = kNowhere;
+  if (least == nullptr) {
+    activate(0);
+    return nullptr;
+  }
+  std::uint32_t mask = 0;
+  std::erase_if(others, [&](const Group& one) {
+    if (one.at != least || one.state != Group::State::ready || depth_of(one) != depth) return false;
+    mask |= one.lanes;
+    return true;
+  });
+  for (const Group& one : others) {
+    if (one.state != Group::State::ready || one.at < least || depth_of(one) != depth) continue;
+    limit = std::min(limit, one.at);
+  }
+  activate(mask);
+  return least;
+}
+
+void Warp::set_aside(const Step* at, std::uint32_t some, Group::State state,
+                     std::uint32_t awaited) {
+  others.push_back({at, some, state, awaited});
+  if (state == Group::State::ready) limit = std::min(limit, at);
+  activate(active & ~some);
+}
+
+std::uint64_t Warp::state_of_registers() const {
+  // FNV-1a on words: equal states have equal sums, and that is what counts.
+  std::uint64_t sum = 0xcbf2'9ce4'8422'2325;
+  const std::size_t bytes = block->grid->code->registers.size();
+  for (std::size_t at = 0; at + 8 <= bytes; at += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, registers + at, sizeof word);
+    sum = (sum ^ word) * 0x100'0000'01b3;
+  }
+  return sum;
+}
+
+// True if the lanes that jump back were here in the same state a moment ago: only others can change what comes.
+bool Warp::goes_round(const Step* from) {
+  ++jumps_back_;
+  if (jumps_back_ % kNotedEvery == 0) {
+    watched_jump_ = from;
+    noted_ = state_of_registers();
+    return jumps_back_ >= kPatience;
+  }
+  return from == watched_jump_ && jumps_back_ % kNotedEvery <= kLookedFor &&
+         state_of_registers() == noted_;
+}
+
+const Step* Warp::jump(const Step* from, const Step* target) {
+  if (target > from || !goes_round(from)) return target;
+  others.push_back({target, active});
+  if (std::any_of(others.begin(), others.end() - 1,
+                  [](const Group& one) { return one.state == Group::State::ready; })) {
+    last_first_ = true;
+    return choose();
+  }
+  // Nobody else of the warp can go on: perhaps one of another warp, for which these lanes wait.
+  const std::uint64_t state = state_of_registers();
+  is_long = jumps_back_ >= kPatience;
+  if (state == last_spin_ || is_long) advanced = false;
+  last_spin_ = state;
+  activate(0);
+  return nullptr;
+}
+
+std::uint32_t Warp::at_barrier(std::uint32_t barrier) const {
+  std::uint32_t there = 0;
+  for (const Group& one : others) {
+    if (one.state == Group::State::in_block && one.awaited == barrier) there |= one.lanes;
+  }
+  return there;
+}
+
+void Warp::release(std::uint32_t barrier) {
+  for (Group& one : others) {
+    if (one.state == Group::State::in_block && one.awaited == barrier) {
+      one.state = Group::State::ready;
+    }
+  }
+}
+
+void Warp::run() {
+  is_long = false;
+  // What was tried in vain is tried again, and is no advance by itself.
+  advanced = std::any_of(others.begin(), others.end(),
+                         [](const Group& one) { return one.state == Group::State::ready; });
+  for (Group& one : others) {
+    if (one.state == Group::State::polling) one.state = Group::State::ready;
+  }
+  const Step* step = choose();
+  while (step != nullptr) {
+    step = step->run(step, *this);
+    if (step >= limit) step = arrive(step);
+  }
+}
+
+}  // namespace simt::machine

@@ -1,0 +1,117 @@
+// A warp while it runs: the registers of its 32 lanes, and which lanes are where.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "common/simt/machine/code.hpp"
+
+namespace simt::machine {
+
+struct Block;
+
+/// Behind all steps.
+inline const Step* const kNowhere = reinterpret_cast<const Step*>(UINTPTR_MAX);
+
+/// A copy from global to shared memory that a lane has asked for and not waited for (cp.async).
+struct PendingCopy {
+  std::uint32_t to = 0;  // in the block's shared memory
+  std::uint8_t lane = 0;
+  std::uint8_t bytes = 0;
+  std::uint32_t group = 0;  // of the lane's groups
+  std::array<std::byte, 16> data{};
+};
+
+/// Lanes that are at the same step and do not run.
+struct Group {
+  const Step* at = nullptr;
+  std::uint32_t lanes = 0;
+  enum class State : std::uint8_t {
+    ready,
+    in_warp,   // at an instruction that waits for lanes of its mask
+    in_block,  // at a barrier of the block
+    polling,   // at an instruction that may be tried again once others have had a turn
+  } state = State::ready;
+  std::uint32_t awaited = 0;  // of in_warp: the lanes of its mask; of in_block: which barrier
+  std::uint32_t threads = 0;  // of in_block: how many the barrier waits for; 0: all of the block
+};
+
+/// Lanes run in groups. The group with the least step runs, to where the next one waits, and joins it there: code is
+/// laid out in reverse post-order, so paths meet where they join again (thread frontiers: Diamos et al., MICRO 2011).
+/// Groups that are in a function come before those that are not. A group that goes round without a change of its registers waits for what another is to do: then that one runs.
+struct Warp {
+  Block* block = nullptr;
+  unsigned index = 0;        // in the block
+  std::uint32_t live = 0;    // lanes that have not ended
+  std::uint32_t active = 0;  // lanes that run
+  const Step* limit =
+      kNowhere;  // the least step of a group that is ready: there the lanes that run arrive()
+  bool advanced = false;      // in its last turn it did more than to wait
+  bool is_long = false;       // it went round very often, in a new state each time
+  std::vector<Group> others;  // all but the lanes that run
+  std::byte* registers = nullptr;
+  /// Of `active` a word per lane, all ones or zero.
+  alignas(64) std::array<std::int32_t, kLanes> lanes{};
+  std::array<std::uint32_t, kLanes> epochs{};  // of each lane the __syncwarps that it has passed
+  std::array<std::uint32_t, kLanes>
+      cluster_phase{};                             // the barrier of the cluster that it arrived at
+  std::array<std::uint32_t, kLanes> copy_group{};  // the group that its next copy belongs to
+  std::vector<PendingCopy> copies;
+  /// Of each lane the functions that it is in, and where the last one's frame begins in its local memory.
+  struct Activation {
+    const Step* back;
+    std::size_t plan;     // in Code::calls
+    std::int32_t callee;  // in Code::called
+    std::uint32_t frame;
+    std::vector<std::byte> registers;  // the lane's, as the one before left them
+  };
+  std::array<std::vector<Activation>, kLanes> activations;
+  std::array<std::uint32_t, kLanes> frames{};
+  std::array<std::uint32_t, kLanes> depths{};  // of each lane the size of its activations
+
+  /// Before its first step, whatever it was before.
+  void begin(std::uint32_t lanes, const Step* first);
+  void activate(std::uint32_t mask);
+  template <class T>
+  T* values(std::uint32_t slot) {
+    return reinterpret_cast<T*>(registers + slot);
+  }
+  std::uint32_t& predicate(std::uint32_t slot) { return *values<std::uint32_t>(slot); }
+
+  /// Puts the active lanes aside, at `at`, and says who runs now: null if nobody can.
+  const Step* leave(const Step* at, Group::State state, std::uint32_t awaited = 0,
+                    std::uint32_t threads = 0);
+  /// The active lanes have ended.
+  const Step* end();
+  /// The active lanes come to `at`: they go on there, or others do that are behind.
+  const Step* arrive(const Step* at);
+  /// These of the active lanes go on at `at` later; the others stay active.
+  void set_aside(const Step* at, std::uint32_t some, Group::State state = Group::State::ready,
+                 std::uint32_t awaited = 0);
+  /// Who runs where no lane is active: null if nobody can.
+  const Step* choose();
+  /// All active lanes jump.
+  const Step* jump(const Step* from, const Step* target);
+  /// Of the active lanes these go to `taken`, the others to `next`.
+  const Step* split(const Step* taken, std::uint32_t takers, const Step* next);
+  /// Lanes that wait at a barrier of the block; and they wait no longer.
+  std::uint32_t at_barrier(std::uint32_t barrier) const;
+  void release(std::uint32_t barrier);
+  /// Runs until all lanes have ended or wait, or others of the block are to have a turn.
+  void run();
+
+ private:
+  std::uint32_t depth_of(const Group& group) const;
+  bool goes_round(const Step* from);
+  std::uint64_t state_of_registers() const;
+
+  std::uint32_t jumps_back_ = 0;        // of the lanes that run, since they were chosen
+  const Step* watched_jump_ = nullptr;  // where the state was noted
+  std::uint64_t noted_ = 0;
+  std::uint64_t last_spin_ = 0;  // the state in which it last left the others a turn
+  bool last_first_ = false;      // who has spun comes last for once
+};
+
+}  // namespace simt::machine

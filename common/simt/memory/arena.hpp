@@ -1,0 +1,55 @@
+// Device memory. Addresses of the device lie in a range that the host cannot touch; the engine reaches the same pages by
+// a second mapping.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace simt::memory {
+
+struct Allocation {
+  std::uint64_t begin = 0;
+  std::uint64_t bytes = 0;
+  std::string name;
+  bool is_freed = false;
+  bool is_open = false;  // host code may touch it, at the same address
+  std::uint64_t end() const { return begin + bytes; }
+};
+
+class Arena {
+ public:
+  /// Reserves so many bytes of addresses. Throws std::system_error where that fails.
+  explicit Arena(std::size_t bytes);
+  ~Arena();
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+
+  /// At a multiple of 256, with room behind it that belongs to nobody. If it is open, host code may touch it too, and it
+  /// has its pages to itself. Throws std::bad_alloc if the arena is full.
+  std::uint64_t allocate(std::size_t bytes, const std::string& name, bool is_open = false);
+  /// Memory of the host's own, outside of the arena, that kernels may touch as well.
+  void lend(std::uint64_t begin, std::size_t bytes, const std::string& name);
+  /// False if no allocation begins there. Its addresses are not given out again while others can be.
+  bool free(std::uint64_t address);
+  /// The allocation that holds this address, or had it; null if it never belonged to one.
+  const Allocation* find(std::uint64_t address) const;
+  /// The same, or else the one that is nearest; null if there is none.
+  const Allocation* nearest(std::uint64_t address) const;
+  std::uint64_t begin() const { return begin_; }
+  bool contains(std::uint64_t address) const { return address - begin_ < bytes_; }
+  /// Where the engine finds the byte of an allocation's address.
+  std::byte* host(std::uint64_t address) const {
+    return contains(address) ? alias_ + (address - begin_) : reinterpret_cast<std::byte*>(address);
+  }
+
+ private:
+  std::uint64_t begin_ = 0;
+  std::size_t bytes_ = 0;
+  std::byte* alias_ = nullptr;
+  std::uint64_t next_ = 0;
+  std::map<std::uint64_t, Allocation> allocations_;  // by where they end
+};
+
+}  // namespace simt::memory

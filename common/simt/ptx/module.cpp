@@ -1,0 +1,104 @@
+#include "common/simt/ptx/module.hpp"
+
+#include <algorithm>
+
+namespace simt::ptx {
+namespace {
+
+struct TypeRow {
+  Type type;
+  std::string_view name;
+  int bytes;
+};
+constexpr TypeRow kTypes[] = {
+    {Type::pred, "pred", 0},       {Type::b8, "b8", 1},         {Type::b16, "b16", 2},
+    {Type::b32, "b32", 4},         {Type::b64, "b64", 8},       {Type::b128, "b128", 16},
+    {Type::u8, "u8", 1},           {Type::u16, "u16", 2},       {Type::u32, "u32", 4},
+    {Type::u64, "u64", 8},         {Type::s8, "s8", 1},         {Type::s16, "s16", 2},
+    {Type::s32, "s32", 4},         {Type::s64, "s64", 8},       {Type::f16, "f16", 2},
+    {Type::f16x2, "f16x2", 4},     {Type::bf16, "bf16", 2},     {Type::bf16x2, "bf16x2", 4},
+    {Type::tf32, "tf32", 4},       {Type::f32, "f32", 4},       {Type::f32x2, "f32x2", 8},
+    {Type::f64, "f64", 8},         {Type::texref, "texref", 8}, {Type::samplerref, "samplerref", 8},
+    {Type::surfref, "surfref", 8},
+};
+
+bool names(const Operand& operand, std::string_view symbol) {
+  return (operand.kind == Operand::Kind::symbol && operand.name == symbol) ||
+         std::any_of(operand.parts.begin(), operand.parts.end(),
+                     [&](const Operand& part) { return names(part, symbol); });
+}
+
+}  // namespace
+
+Type type_of(std::string_view word) {
+  for (const TypeRow& row : kTypes) {
+    if (row.name == word) return row.type;
+  }
+  return Type::none;
+}
+
+std::string_view name_of(Type type) {
+  for (const TypeRow& row : kTypes) {
+    if (row.type == type) return row.name;
+  }
+  return "";
+}
+
+int bytes_of(Type type) {
+  for (const TypeRow& row : kTypes) {
+    if (row.type == type) return row.bytes;
+  }
+  return 0;
+}
+
+Type special_type(std::string_view name) {
+  return name == "%clock64" || name == "%globaltimer" || name == "%gridid" ? Type::u64 : Type::u32;
+}
+
+bool Instruction::has(std::string_view modifier) const {
+  return std::find(modifiers.begin(), modifiers.end(), modifier) != modifiers.end();
+}
+
+Type Instruction::type() const {
+  for (auto word = modifiers.rbegin(); word != modifiers.rend(); ++word) {
+    const Type type = type_of(*word);
+    if (type != Type::none) return type;
+  }
+  return Type::none;
+}
+
+std::string Instruction::form() const {
+  std::string text(opcode);
+  for (const std::string_view modifier : modifiers) {
+    text += '.';
+    text += modifier;
+  }
+  return text;
+}
+
+const Variable* Function::variable(std::string_view name) const {
+  const auto found = std::find_if(variables.begin(), variables.end(),
+                                  [&](const Variable& one) { return one.name == name; });
+  return found == variables.end() ? nullptr : &*found;
+}
+
+bool Function::uses(std::string_view symbol) const {
+  return std::any_of(body.begin(), body.end(), [&](const Instruction& one) {
+    return std::any_of(one.operands.begin(), one.operands.end(),
+                       [&](const Operand& operand) { return names(operand, symbol); });
+  });
+}
+
+const Function* Module::function(std::string_view name) const {
+  const auto found = std::find_if(functions.begin(), functions.end(),
+                                  [&](const Function& one) { return one.name == name; });
+  return found == functions.end() ? nullptr : &*found;
+}
+
+const Variable* Module::variable(std::string_view name) const {
+  const auto found = std::find_if(variables.begin(), variables.end(),
+                                  [&](const Variable& one) { return one.name == name; });
+  return found == variables.end() ? nullptr : &*found;
+}
+
+}  // namespace simt::ptx

@@ -119,7 +119,8 @@ struct Finding {
   std::string message;               // one sentence that names the parties and teaches
   int remedy = 0;                    // the greater, the more its advice asks for; not in the report
   bool is_note() const {
-    return kind == "same_value_write" || kind == "read_beside_atomic" || kind == "missed_barrier";
+    return kind == "same_value_write" || kind == "read_beside_atomic" || kind == "missed_barrier" ||
+           kind == "missing_fence";
   }
 };
 

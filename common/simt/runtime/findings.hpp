@@ -10,54 +10,10 @@
 #include <tuple>
 #include <vector>
 
+#include "common/simt/checker/hazards.hpp"
 #include "common/simt/simt.hpp"
 
 namespace simt {
-
-enum class Hazard : std::uint8_t {
-  race,
-  same_value_write,
-  read_beside_atomic,
-  out_of_bounds,
-  use_after_free,
-  misaligned,
-  invalid_address,
-  uninitialized_shared_read,
-  uninitialized_global_read,
-  divergent_barrier,
-  missed_barrier,
-  warp_deadlock,
-  undefined_shuffle,
-  unfinished_copy,
-  invalid_copy,
-  endless_kernel,
-  failed_assert,
-  trap,
-  division_by_zero,
-  stack_overflow,
-  unordered_streams,
-  absent_block,
-  unordered_launches,
-};
-
-const char* hazard_name(Hazard hazard);
-
-// What the reader should do about it, where that depends on who the two parties are. Of a finding's
-// occurrences the greatest counts.
-enum class Remedy : std::uint8_t {
-  none,               // the hazard says all
-  lanes,              // a race within a warp
-  block,              // a race between warps
-  global,             // a race in global memory: a barrier may not be enough
-  cluster,            // between blocks of a cluster
-  block_begin,        // one of them may not have begun
-  block_end,          // or may have ended
-  blocks,             // a race between blocks
-  blocks_in_place,    // one of them only reads
-  whole_warp,         // a deadlock in an instruction that needs every lane
-  arrival,            // of a store at a barrier in shared memory
-  barrier_in_memory,  // how such a barrier is set up and kept
-};
 
 struct HazardKey {
   Hazard hazard;
@@ -93,9 +49,6 @@ struct HazardRecord {
 using HazardTable = std::map<HazardKey, HazardRecord>;
 
 void merge(HazardTable& into, const HazardTable& from);
-
-// What the reader should do about it: one sentence or two.
-const char* advice(Hazard hazard, Remedy remedy = Remedy::none);
 
 // Resolves program counters to lines, joins records that fall on the same lines, writes messages.
 std::vector<Finding> to_findings(const HazardTable& table, const unsigned grid[3],

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <set>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -36,7 +37,8 @@ void print_findings(State& s, const Launch& launch) {
     if (!s.printed.emplace(f.kind, f.file, f.line, f.other_file, f.other_line, f.array).second) {
       continue;
     }
-    std::fprintf(stderr, "%s:%d: %s: %s%s in %s: %s (%llu time%s)\n", f.file.c_str(), f.line,
+    const std::string place = f.file.empty() ? "simt" : f.file + ":" + std::to_string(f.line);
+    std::fprintf(stderr, "%s: %s: %s%s in %s: %s (%llu time%s)\n", place.c_str(),
                  f.is_note() ? "note" : "error", f.kind.c_str(),
                  f.array.empty() ? "" : (" of " + f.array).c_str(), launch.kernel.c_str(),
                  f.message.c_str(), static_cast<unsigned long long>(f.count),

@@ -1,0 +1,401 @@
+// Accesses of warps, taken apart into words: to cells, to what is initialised, and to words that are kept exactly.
+#include <bit>
+
+#include "common/simt/checker/block_check.hpp"
+
+namespace simt::checker {
+namespace {
+
+std::uint32_t copy_key(unsigned warp, std::int16_t copy) {
+  return warp << 16 | static_cast<std::uint16_t>(copy);
+}
+
+}  // namespace
+
+bool BlockCheck::access(const Access& access) {
+  const Site& site = checker_.launch_.sites[static_cast<std::size_t>(access.site)];
+  const std::uint32_t mask = access.lanes.mask;
+  if (mask == 0) return true;
+  if ((access.lanes.least < site.begin || access.lanes.beyond > site.end) &&
+      leaves_variable(access)) {
+    return false;
+  }
+  const bool is_shared = access.space == Space::shared;
+  Doing doing{access,
+              site,
+              who(access.warp, is_shared),
+              cell_site(access.site),
+              is_shared,
+              !is_shared && access.act == Act::atomic && site.scope == Scope::block,
+              access.act == Act::load || (access.act == Act::atomic && site.uses_old),
+              access.act != Act::load,
+              is_shared ? storage_->initialised : checker_.initialised_};
+  const bool is_strong = access.act == Act::atomic || site.strength != Strength::weak;
+  if (!is_strong || !checker_.launch_.hands_on) {
+    lanes(doing, mask);
+    return true;
+  }
+  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    strong(access, site, lane, true);
+    run(doing, lane, 1);
+    strong(access, site, lane, false);
+  }
+  // What comes now is behind what has been handed on.
+  if (access.act != Act::load) advance();
+  return true;
+}
+
+bool BlockCheck::leaves_variable(const Access& access) {
+  const Site& site = checker_.launch_.sites[static_cast<std::size_t>(access.site)];
+  if (access.space != site.space || site.end == UINT64_MAX) return false;
+  for (std::uint32_t rest = access.lanes.mask; rest != 0; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    const std::uint64_t at = address_of(access, lane);
+    if (at >= site.begin && at + static_cast<unsigned>(access.lanes.bytes) <= site.end) continue;
+    Finding finding;
+    finding.hazard = Hazard::out_of_bounds;
+    finding.site = access.site;
+    finding.array = site.array.empty() ? checker_.name_of(access.space, site.begin) : site.array;
+    finding.what = std::string(access.act == Act::load    ? "reads "
+                               : access.act == Act::store ? "writes "
+                                                          : "updates ") +
+                   std::to_string(access.lanes.bytes) + " bytes outside";
+    finding.detail = finding.array + " (" + std::to_string(site.end - site.begin) +
+                     " bytes), at byte " +
+                     std::to_string(static_cast<std::int64_t>(at - site.begin));
+    finding.party = {block_, access.warp * 32 + static_cast<unsigned>(lane)};
+    finding.address = at;
+    finding.count = 1;
+    const std::lock_guard lock(checker_.mutex_);
+    checker_.findings_.add(std::move(finding));
+    return true;
+  }
+  return false;
+}
+
+void BlockCheck::lanes(const Doing& doing, std::uint32_t mask) {
+  const memory::WarpAddresses& its = doing.access.lanes;
+  const int first = std::countr_zero(mask);
+  if (its.consecutive) {
+    run(doing, first, 32 - std::countl_zero(mask) - first);
+    return;
+  }
+  const auto bytes = static_cast<std::uint64_t>(its.bytes);
+  // Of lanes that do the same with the same, two stand for all.
+  const bool two_will_do = doing.access.act != Act::store && !checker_.launch_.hands_on;
+  if (two_will_do && its.least + bytes == its.beyond) {
+    const std::uint32_t others = mask & (mask - 1);
+    if (others != 0 && bytes >= 4 && !doing.is_narrow && !checker_.launch_.is_parallel) {
+      same(doing, first, std::countr_zero(others));
+      return;
+    }
+    run(doing, first, 1);
+    if (others != 0) run(doing, std::countr_zero(others), 1);
+    return;
+  }
+  const auto follows = [&](int lane) {
+    return lane < 32 && has(mask, lane) && has(mask, lane - 1) &&
+           doing.address(lane) == doing.address(lane - 1) + bytes;
+  };
+  if (bytes >= 4 && !follows(first + 1)) {
+    scattered(doing, mask);
+    return;
+  }
+  for (int lane = first; lane < 32;) {
+    if (!has(mask, lane)) {
+      ++lane;
+      continue;
+    }
+    int end = lane + 1;
+    while (follows(end)) ++end;
+    run(doing, lane, end - lane);
+    lane = end;
+  }
+}
+
+// Two lanes that stand for all: they do the same with the same words.
+void BlockCheck::same(const Doing& doing, int lane, int other) {
+  if (checker_.launch_.looks_for_uninitialised) {
+    check_initialised(doing, lane, 1);
+    if (!copies_.empty()) check_initialised(doing, other, 1);
+  }
+  if (!checker_.launch_.looks_for_races) return;
+  const std::uint64_t address = doing.address(lane);
+  Cells* cells = storage_->cells.data();
+  Others* others = nullptr;
+  std::size_t word = address / 4;
+  if (!doing.is_shared) {
+    Pages::Page* const page = checker_.pages_.at(address);
+    if (page == nullptr) return;
+    cells = page->cells.data();
+    others = page->others.data();
+    word = (address - checker_.pages_.begin()) % Pages::kBytes / 4;
+  }
+  const std::size_t group = group_of(word);
+  if (others != nullptr) others += group;
+  const auto first = static_cast<unsigned>(word % kCellWords);
+  for (unsigned i = 0; i < static_cast<unsigned>(doing.access.lanes.bytes) / 4; ++i) {
+    if (touch_word_twice(cells[group], others, first + i, place_of(now_, doing.thread(lane)),
+                         other - lane, doing.cell_site, doing.who, doing.access.act)) {
+      continue;
+    }
+    for (const int its : {lane, other}) {
+      if (!touch_word(cells[group], others, first + i, place_of(now_, doing.thread(its)),
+                      doing.cell_site, WordShape::whole, doing.who, doing.access.act)) {
+        exactly(doing, cells[group], others, first + i, its, 15);
+      }
+    }
+  }
+}
+
+// Lanes that follow one another, with addresses that do.
+void BlockCheck::run(const Doing& doing, int lane, int count) {
+  if (checker_.launch_.looks_for_uninitialised) check_initialised(doing, lane, count);
+  if (!checker_.launch_.looks_for_races) return;
+  const int bytes = doing.access.lanes.bytes;
+  if (bytes >= 4) {
+    const auto each = static_cast<unsigned>(bytes / 4);
+    words(doing, doing.address(lane), static_cast<unsigned>(count) * each, lane, 0,
+          static_cast<unsigned>(std::countr_zero(each)), WordShape::whole);
+    return;
+  }
+  // Words that are touched whole, and what is before and behind them.
+  const int lanes_of_word = 4 / bytes;
+  while (count > 0 && doing.address(lane) % 4 != 0) {
+    part_of_word(doing, lane);
+    ++lane;
+    --count;
+  }
+  const int whole = count / lanes_of_word;
+  if (whole > 0) {
+    words(doing, doing.address(lane), static_cast<unsigned>(whole), lane,
+          static_cast<unsigned>(std::countr_zero(static_cast<unsigned>(lanes_of_word))), 0,
+          bytes == 2 ? WordShape::halves : WordShape::bytes);
+  }
+  for (int i = whole * lanes_of_word; i < count; ++i) part_of_word(doing, lane + i);
+}
+
+// The i-th of the words is of the lane (i << up) >> down behind the first.
+void BlockCheck::words(const Doing& doing, std::uint64_t address, unsigned words, int lane,
+                       unsigned up, unsigned down, WordShape shape) {
+  for (unsigned done = 0; done < words;) {
+    const std::uint64_t at = address + 4 * std::uint64_t{done};
+    unsigned here = words - done;
+    Cells* cells = storage_->cells.data();
+    Others* others = nullptr;
+    auto first = static_cast<unsigned>(at / 4);
+    std::unique_lock<std::mutex> lock;
+    if (!doing.is_shared) {
+      const std::uint64_t offset = at - checker_.pages_.begin();
+      first = static_cast<unsigned>(offset % Pages::kBytes / 4);
+      here = std::min(here, static_cast<unsigned>(Pages::kBytes / 4) - first);
+      Pages::Page* const page = checker_.pages_.at(at);
+      if (page == nullptr) {
+        done += here;
+        continue;
+      }
+      if (checker_.launch_.is_parallel) lock = checker_.lock(offset);
+      cells = page->cells.data();
+      others = page->others.data();
+    }
+    const auto leave = [&](unsigned i) {
+      const std::size_t group = group_of(first + i - done);
+      word_lanes(doing, cells[group], others == nullptr ? nullptr : others + group,
+                 (first + i - done) % kCellWords, lane + static_cast<int>(i << up >> down), shape);
+    };
+    if (doing.is_narrow) {
+      for (unsigned i = done; i < done + here; ++i) leave(i);
+    } else if (here < 3) {
+      for (unsigned i = done; i < done + here; ++i) {
+        const std::size_t group = group_of(first + i - done);
+        const std::int32_t place = place_of(now_, doing.thread(lane) + (i << up >> down));
+        if (!touch_word(cells[group], others == nullptr ? nullptr : others + group,
+                        (first + i - done) % kCellWords, place, doing.cell_site, shape, doing.who,
+                        doing.access.act)) {
+          leave(i);
+        }
+      }
+    } else {
+      std::array<std::uint8_t, kMostRunGroups> left;
+      // Pages end between threads.
+      const std::int32_t place = place_of(now_, doing.thread(lane) + (done << up >> down));
+      const Run run{cells, others, first, here, place, up, down, doing.cell_site, shape};
+      if (touch_run(run, doing.who, doing.access.act, left)) {
+        const unsigned skipped = first % kCellWords;
+        for (unsigned i = 0; i < here; ++i) {
+          const unsigned word = skipped + i;
+          if ((left[word / kCellWords] >> word % kCellWords & 1) != 0) leave(done + i);
+        }
+      }
+    }
+    done += here;
+  }
+}
+
+// Lanes whose addresses have nothing to do with each other; of words, not of parts of them.
+void BlockCheck::scattered(const Doing& doing, std::uint32_t mask) {
+  const auto bytes = static_cast<std::size_t>(doing.access.lanes.bytes);
+  if (checker_.launch_.looks_for_uninitialised) {
+    const bool is_quiet = copies_.empty();
+    for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+      const int lane = std::countr_zero(rest);
+      if (is_quiet && (!doing.reads || doing.initialised.all(doing.address(lane), bytes))) {
+        if (doing.writes) doing.initialised.mark(doing.address(lane), bytes);
+      } else {
+        check_initialised(doing, lane, 1);
+      }
+    }
+  }
+  if (!checker_.launch_.looks_for_races) return;
+  if (checker_.launch_.is_parallel || doing.is_narrow) {
+    for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+      const int lane = std::countr_zero(rest);
+      words(doing, doing.address(lane), static_cast<unsigned>(bytes / 4), lane, 0,
+            static_cast<unsigned>(std::countr_zero(bytes / 4)), WordShape::whole);
+    }
+    return;
+  }
+  Each each;
+  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<std::size_t>(std::countr_zero(rest));
+    const std::uint64_t address = doing.access.lanes.address[lane];
+    if (doing.is_shared) {
+      each.cells[lane] = &storage_->cells[group_of(address / 4)];
+      each.word[lane] = static_cast<std::uint8_t>(address / 4 % kCellWords);
+      continue;
+    }
+    Pages::Page* const page = checker_.pages_.at(address);
+    if (page == nullptr) {
+      mask &= ~(rest & -rest);
+      continue;
+    }
+    const std::uint64_t offset = (address - checker_.pages_.begin()) % Pages::kBytes;
+    each.cells[lane] = &page->cells[group_of(offset / 4)];
+    each.others[lane] = &page->others[group_of(offset / 4)];
+    each.word[lane] = static_cast<std::uint8_t>(offset / 4 % kCellWords);
+    // Their lines come while the others' are asked for.
+    __builtin_prefetch(each.cells[lane], 1);
+    __builtin_prefetch(each.cells[lane]->read.data(), 1);
+  }
+  const auto words_each = static_cast<unsigned>(bytes / 4);
+  std::uint32_t left = touch_each(each, mask, words_each, place_of(now_, doing.thread(0)),
+                                  doing.cell_site, doing.who, doing.access.act, doing.is_shared);
+  for (; left != 0; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    const auto l = static_cast<std::size_t>(lane);
+    Others* const others = doing.is_shared ? nullptr : each.others[l];
+    for (unsigned i = 0; i < words_each; ++i) {
+      if (!touch_word(*each.cells[l], others, each.word[l] + i, place_of(now_, doing.thread(lane)),
+                      doing.cell_site, WordShape::whole, doing.who, doing.access.act)) {
+        exactly(doing, *each.cells[l], others, each.word[l] + i, lane, 15);
+      }
+    }
+  }
+}
+
+// A lane's bytes, fewer than a word.
+void BlockCheck::part_of_word(const Doing& doing, int lane) {
+  const std::uint64_t address = doing.address(lane);
+  const unsigned bytes = ((1u << doing.access.lanes.bytes) - 1) << (address & 3);
+  if (doing.is_shared) {
+    exactly(doing, storage_->cells[group_of(address / 4)], nullptr,
+            static_cast<unsigned>(address / 4 % kCellWords), lane, bytes);
+    return;
+  }
+  Pages::Page* const page = checker_.pages_.at(address);
+  if (page == nullptr) return;
+  const std::uint64_t offset = address - checker_.pages_.begin();
+  std::unique_lock<std::mutex> lock;
+  if (checker_.launch_.is_parallel) lock = checker_.lock(offset);
+  const std::size_t group = group_of(offset % Pages::kBytes / 4);
+  exactly(doing, page->cells[group], &page->others[group],
+          static_cast<unsigned>(offset / 4 % kCellWords), lane, bytes);
+}
+
+// All that lanes do with a word, byte by byte where it is shared among them.
+void BlockCheck::word_lanes(const Doing& doing, Cells& cells, Others* others, unsigned word,
+                            int lane, WordShape shape) {
+  const int parts = shape == WordShape::whole ? 1 : shape == WordShape::halves ? 2 : 4;
+  for (int i = 0; i < parts; ++i) {
+    exactly(doing, cells, others, word, lane + i, part_of(i, parts));
+  }
+}
+
+// ---- What is read and nobody has written ----
+
+void BlockCheck::check_initialised(const Doing& doing, int lane, int count) {
+  const auto each = static_cast<std::size_t>(doing.access.lanes.bytes);
+  const std::uint64_t address = doing.address(lane);
+  const std::size_t bytes = static_cast<std::size_t>(count) * each;
+  const bool is_copied = doing.access.act != Act::atomic && !copies_.empty();
+  if (doing.reads && (is_copied || !doing.initialised.all(address, bytes))) {
+    for (int i = 0; i < count; ++i) uninitialised(doing, lane + i);
+  }
+  if (!doing.writes) return;
+  doing.initialised.mark(address, bytes);
+  if (!is_copied) return;
+  // What a copy lacks is not there either.
+  const Access& access = doing.access;
+  for (std::size_t v = 0; v < doing.site.values.size(); ++v) {
+    if (doing.site.values[v].copy < 0) continue;
+    const auto found = copies_.find(copy_key(access.warp, doing.site.values[v].copy));
+    if (found == copies_.end()) continue;
+    for (int i = 0; i < count; ++i) {
+      const std::uint8_t lacking = found->second[static_cast<std::size_t>(lane + i)];
+      for (int b = 0; b < access.value_bytes; ++b) {
+        if ((lacking >> b & 1) == 0) continue;
+        doing.initialised.forget(doing.address(lane + i) +
+                                     v * static_cast<std::size_t>(access.value_bytes) +
+                                     static_cast<unsigned>(b),
+                                 1);
+      }
+    }
+  }
+}
+
+// Tells what of it matters: not what is never used, nor padding that is copied along with a structure. Such a value
+// has some bytes that have been written.
+void BlockCheck::uninitialised(const Doing& doing, int lane) {
+  const Access& access = doing.access;
+  const std::uint64_t address = doing.address(lane);
+  const auto bytes = static_cast<unsigned>(access.lanes.bytes);
+  const std::uint64_t lacking =
+      ~doing.initialised.bits(address, bytes) & ((std::uint64_t{1} << bytes) - 1);
+  bool is_told = lacking != 0;
+  if (access.act == Act::load) {
+    is_told = false;
+    const auto each = static_cast<unsigned>(access.value_bytes);
+    for (unsigned v = 0; v * each < bytes; ++v) {
+      const Site::Value& value = doing.site.values[v];
+      const std::uint64_t all = (std::uint64_t{1} << each) - 1;
+      const std::uint64_t its = lacking >> v * each & all;
+      if (!value.is_used) continue;
+      if (value.copy >= 0 && its != all) {
+        const std::uint32_t key = copy_key(access.warp, value.copy);
+        if (its != 0 || copies_.contains(key)) {
+          copies_.try_emplace(key).first->second[static_cast<std::size_t>(lane)] =
+              static_cast<std::uint8_t>(its);
+        }
+        continue;
+      }
+      is_told |= its != 0;
+    }
+  }
+  if (!is_told) return;
+  Finding finding;
+  finding.hazard =
+      doing.is_shared ? Hazard::uninitialized_shared_read : Hazard::uninitialized_global_read;
+  finding.site = access.site;
+  finding.array = checker_.name_of(access.space, address);
+  finding.what = doing.is_shared ? "reads shared memory that its block has not written, in"
+                                 : "reads memory that nothing has written, in";
+  finding.detail = finding.array;
+  finding.party = {block_, doing.thread(lane)};
+  finding.address = address;
+  finding.count = 1;
+  const std::lock_guard lock(checker_.mutex_);
+  checker_.findings_.add(std::move(finding));
+}
+
+}  // namespace simt::checker

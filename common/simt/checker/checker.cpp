@@ -1,0 +1,251 @@
+// The launch, its blocks, and what orders their threads.
+#include "common/simt/checker/checker.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "common/simt/checker/block_check.hpp"
+
+namespace simt::checker {
+
+struct Checker::Locks {
+  std::array<std::mutex, 256> all;
+};
+
+// Of a page of memory.
+std::unique_lock<std::mutex> Checker::lock(std::uint64_t offset) {
+  return std::unique_lock(locks_->all[offset / Pages::kBytes % locks_->all.size()]);
+}
+
+// ---- The launch ----
+
+Checker::Checker(std::uint64_t begin, std::size_t bytes, std::size_t most_bytes)
+    : pages_(begin, bytes, most_bytes),
+      initialised_(begin, bytes),
+      locks_(std::make_unique<Locks>()),
+      words_(std::make_unique<BlockCheck::Words>()) {}
+
+Checker::~Checker() = default;
+
+void Checker::begin_launch(const Launch& launch) {
+  launch_ = launch;
+  findings_.clear();
+  spare_.clear();
+  words_->clear();
+  variables_.clear();
+  order_.clear();
+  order_matters_ = false;
+  ++launch_number_;
+  if (next_owner_ > kMostOwners / 2 || pages_.is_full()) {
+    pages_.clear();
+    next_owner_ = 1;
+  }
+  first_owner_ = next_owner_;
+  blocks_.clear();
+}
+
+std::vector<Finding> Checker::end_launch(const LineOf& line_of) {
+  spare_.clear();
+  return findings_.all(line_of);
+}
+
+std::int32_t Checker::new_owner(std::uint64_t block) {
+  const std::lock_guard lock(mutex_);
+  if (next_owner_ >= kMostOwners) {
+    // More blocks than the cells can tell apart: what the earlier ones did is forgotten.
+    pages_.clear();
+    blocks_.clear();
+    first_owner_ = next_owner_ = 1;
+  }
+  blocks_.push_back(block);
+  return next_owner_++;
+}
+
+// ---- The block ----
+
+BlockCheck::BlockCheck(Checker& checker, std::uint64_t block)
+    : checker_(checker), block_(block), id_(checker.new_owner(block)) {
+  {
+    const std::lock_guard lock(checker_.mutex_);
+    if (!checker_.spare_.empty()) {
+      storage_ = std::move(checker_.spare_.back());
+      checker_.spare_.pop_back();
+    }
+  }
+  if (storage_ == nullptr) {
+    storage_ = std::make_unique<Storage>(checker_.launch_.shared_bytes);
+  } else {
+    storage_->initialised.clear();
+    storage_->words.clear();
+  }
+  warp_since_.fill(1);
+  if (checker_.launch_.hands_on) threads_.resize((checker_.launch_.threads + 31) / 32 * 32);
+}
+
+BlockCheck::~BlockCheck() {
+  const std::lock_guard lock(checker_.mutex_);
+  checker_.spare_.push_back(std::move(storage_));
+}
+
+void BlockCheck::advance() {
+  if (++now_ < kMostMoments) return;
+  // As another block of the same place in the grid. What it did before comes before all that its threads do now.
+  const Point all{id_, 0, kMostMoments, kMostMoments, kMostMoments};
+  for (Thread& one : threads_) {
+    for (Clock* const clock :
+         {&one.hoped, &one.known, &one.fenced, &one.released[0], &one.released[1]}) {
+      *clock = checker_.order_.with(*clock, all);
+    }
+  }
+  id_ = checker_.new_owner(block_);
+  now_ = since_ = 1;
+  warp_since_.fill(1);
+}
+
+Who BlockCheck::who(unsigned warp, bool is_shared) const {
+  const std::int32_t owner = id_ << kOwnerShift;
+  return {owner, is_shared ? owner : checker_.first_owner_ << kOwnerShift, since_ << kThreadBits,
+          warp_since_[warp] << kThreadBits, checker_.launch_.hands_on};
+}
+
+void BlockCheck::barrier() {
+  advance();
+  since_ = now_;
+  if (threads_.empty()) return;
+  const std::lock_guard lock(checker_.mutex_);
+  Thread all;
+  Order& order = checker_.order_;
+  for (const Thread& one : threads_) {
+    all.hoped = order.join(all.hoped, one.hoped);
+    all.known = order.join(all.known, one.known);
+    for (int s = 0; s < 2; ++s) all.released[s] = order.join(all.released[s], one.released[s]);
+  }
+  all.fenced = all.known;  // a barrier keeps accesses behind it
+  std::fill(threads_.begin(), threads_.end(), all);
+}
+
+void BlockCheck::sync_warp(unsigned warp, std::uint32_t lanes, std::uint32_t live) {
+  if ((live & ~lanes) == 0 && threads_.empty()) {
+    advance();
+    warp_since_[warp] = now_;
+    return;
+  }
+  std::array<std::uint32_t, 32> all{};
+  all[warp] = lanes;
+  meet(std::span(all).first(warp + 1));
+  if ((live & ~lanes) == 0) warp_since_[warp] = now_;
+}
+
+void BlockCheck::meet(std::span<const std::uint32_t> lanes) {
+  const std::lock_guard lock(checker_.mutex_);
+  advance();
+  if (threads_.empty()) threads_.resize((checker_.launch_.threads + 31) / 32 * 32);
+  Order& order = checker_.order_;
+  Thread met;
+  const auto for_each = [&](auto visit) {
+    for (unsigned warp = 0; warp < lanes.size(); ++warp) {
+      for (std::uint32_t rest = lanes[warp]; rest != 0; rest &= rest - 1) {
+        visit(warp, threads_[warp * 32 + static_cast<unsigned>(std::countr_zero(rest))],
+              warp * 32 + static_cast<unsigned>(std::countr_zero(rest)));
+      }
+    }
+  };
+  Clock points = 0;
+  for_each([&](unsigned warp, const Thread& one, unsigned thread) {
+    points = order.with(points, {id_, thread, since_, warp_since_[warp], now_});
+    met.hoped = order.join(met.hoped, one.hoped);
+    met.known = order.join(met.known, one.known);
+    met.fenced = order.join(met.fenced, one.fenced);
+    for (int s = 0; s < 2; ++s) met.released[s] = order.join(met.released[s], one.released[s]);
+  });
+  met.hoped = order.join(met.hoped, points);
+  met.known = order.join(met.known, points);
+  met.fenced = order.join(met.fenced, points);
+  for_each([&](unsigned, Thread& one, unsigned) { one = met; });
+}
+
+void BlockCheck::fence(unsigned warp, std::uint32_t lanes, Scope scope) {
+  if (threads_.empty()) return;
+  const std::lock_guard lock(checker_.mutex_);
+  advance();
+  for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+    const unsigned thread = warp * 32 + static_cast<unsigned>(std::countr_zero(rest));
+    Thread& one = threads_[thread];
+    one.fenced = one.known;
+    const Clock released =
+        checker_.order_.with(one.known, {id_, thread, since_, warp_since_[warp], now_});
+    one.released[0] = released;
+    if (scope != Scope::block) one.released[1] = released;
+  }
+}
+
+BlockCheck::Variables& BlockCheck::variables(Space space) {
+  return space == Space::shared ? shared_variables_ : checker_.variables_;
+}
+
+// A strong access is how data are handed on: what it reads it takes over before it is made, what it writes it hands on
+// after.
+void BlockCheck::strong(const Access& access, const Site& site, int lane, bool is_before) {
+  const bool reads = access.act != Act::store, writes = access.act != Act::load;
+  if (is_before ? !reads : !writes) return;
+  const unsigned thread = access.warp * 32 + static_cast<unsigned>(lane);
+  Thread& own = threads_[thread];
+  Order& order = checker_.order_;
+  const std::lock_guard lock(checker_.mutex_);
+  Variables& all = variables(access.space);
+  const std::uint64_t word = address_of(access, lane) / 4;
+  const bool is_wide = site.scope != Scope::block && access.space == Space::global;
+  if (is_before) {
+    const auto found = all.find(word);
+    if (found == all.end()) return;
+    const Variable& from = found->second;
+    own.hoped = order.join(own.hoped, from.hoped);
+    Clock news = is_wide || access.space == Space::shared ? from.known : 0;
+    for (const auto& [block, clock] : from.in_block) {
+      if (block == id_) news = order.join(news, clock);
+    }
+    own.known = order.join(own.known, news);
+    if (site.strength == Strength::acquire || site.strength == Strength::acquire_release) {
+      own.fenced = order.join(own.fenced, news);
+    }
+    return;
+  }
+  if (site.strength == Strength::release || site.strength == Strength::acquire_release) {
+    // A fence of the access's own.
+    own.released[0] =
+        order.with(own.known, {id_, thread, since_, warp_since_[access.warp], now_ + 1});
+    if (site.scope != Scope::block) own.released[1] = own.released[0];
+  }
+  Variable& to = all[word];
+  to.hoped = order.join(
+      to.hoped, order.with(own.hoped, {id_, thread, since_, warp_since_[access.warp], now_ + 1}));
+  if (access.space == Space::shared || (is_wide && own.released[1] != 0)) {
+    to.known = order.join(to.known, own.released[access.space == Space::shared ? 0 : 1]);
+  }
+  if (access.space == Space::global && own.released[0] != 0) {
+    for (auto& [block, clock] : to.in_block) {
+      if (block != id_) continue;
+      clock = order.join(clock, own.released[0]);
+      return;
+    }
+    to.in_block.emplace_back(id_, own.released[0]);
+  }
+}
+
+// ---- What the machine finds ----
+
+void BlockCheck::report(Hazard hazard, std::int32_t site, unsigned thread, const std::string& what,
+                        std::int32_t other_site, unsigned other_thread) {
+  Finding finding;
+  finding.hazard = hazard;
+  finding.site = site;
+  finding.other_site = other_site;
+  finding.what = what;
+  finding.party = {block_, thread};
+  if (other_thread != kNoThread) finding.other = {block_, other_thread};
+  finding.count = 1;
+  const std::lock_guard lock(checker_.mutex_);
+  checker_.findings_.add(std::move(finding));
+}
+
+}  // namespace simt::checker

@@ -1,0 +1,224 @@
+// What is wrong in a launch: races, what is read and nobody has written, accesses outside an array.
+//
+// A launch's blocks tell what their warps do. Order comes from barriers and __syncwarp, and in kernels that hand data on
+// (Launch::hands_on) from fences and the atomics, volatile and acquiring or releasing accesses after or before them. Fast
+// cells (cells.hpp) see that nothing conflicts; words where something may are kept exactly, with all their accesses that
+// are not ordered before others.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "common/simt/checker/cells.hpp"
+#include "common/simt/checker/findings.hpp"
+#include "common/simt/checker/initialised.hpp"
+#include "common/simt/checker/order.hpp"
+#include "common/simt/checker/pages.hpp"
+#include "common/simt/memory/requests.hpp"
+
+namespace simt::checker {
+
+enum class Space : std::uint8_t { global, shared };
+/// As PTX has it: all but weak are strong. (Those of plain `volatile` are relaxed.)
+enum class Strength : std::uint8_t {
+  weak,
+  is_volatile,
+  relaxed,
+  acquire,
+  release,
+  acquire_release
+};
+enum class Scope : std::uint8_t { block, cluster, gpu, system };
+
+/// What a plain load of something that others update by atomics is for.
+enum class Reading : std::uint8_t {
+  plain,      // the value goes somewhere
+  confirmed,  // a compare-and-swap compares it with what is there then
+  guard,      // it only decides whether the thread updates
+  kept,       // the value is stored, or the thread wants to see its own update
+};
+
+/// What the text of the kernel says of an instruction that touches memory.
+struct Site {
+  Strength strength = Strength::weak;
+  Scope scope = Scope::gpu;
+  Reading reading = Reading::plain;
+  bool uses_old = true;  // of an atomic: what was there matters, to the result or to who gets it
+  /// Of the values that it moves: where they come from or go to.
+  struct Value {
+    bool is_used = true;
+    std::int16_t copy =
+        -1;  // a register that does nothing but take values from memory to memory; -1: another
+  };
+  std::array<Value, 4> values{};
+  /// Addresses are derived from this variable alone, and must stay in it (where they are of this space).
+  Space space = Space::global;
+  std::uint64_t begin = 0, end = UINT64_MAX;
+  std::string array;  // its name; empty: as Launch::name_of has it
+};
+
+struct Access {
+  Space space = Space::global;
+  Act act = Act::load;
+  memory::WarpAddresses lanes;  // of shared memory by where they are in the block's
+  std::int32_t site = 0;        // in Launch::sites
+  unsigned warp = 0;            // of the block
+  /// Memory as it is before: the byte of an address is at memory + address. Null if that can't be told.
+  const std::byte* memory = nullptr;
+  /// Of a store what it stores: of each component where it is in lane 0, and how large it is.
+  std::array<const std::byte*, 4> values{};
+  int value_bytes = 4;
+};
+
+/// Of the memory at an address, of shared memory by where it is in the block's: the name of the variable or array.
+using NameOf = std::function<std::string(Space space, std::uint64_t address)>;
+
+struct Launch {
+  std::span<const Site> sites;
+  unsigned threads = 1;          // of a block
+  std::size_t shared_bytes = 0;  // of a block
+  bool hands_on = false;         // there are fences, locks, flags: order may be by them
+  bool is_parallel = false;      // blocks run on several threads
+  bool looks_for_races = true;
+  bool looks_for_uninitialised = true;
+  NameOf name_of;
+};
+
+class Checker;
+
+/// A block while it runs. Called by one thread at a time.
+class BlockCheck {
+ public:
+  BlockCheck(Checker& checker, std::uint64_t block);
+  ~BlockCheck();
+  BlockCheck(const BlockCheck&) = delete;
+  BlockCheck& operator=(const BlockCheck&) = delete;
+
+  /// Before it is made. False, and told, if it must not be: it leaves the variable that it is derived from.
+  bool access(const Access& access);
+  /// Whether a lane leaves that variable, which is told. (access() asks that too.)
+  bool leaves_variable(const Access& access);
+  /// All threads of the block that have not ended have met.
+  void barrier();
+  /// These lanes have met in a __syncwarp. `live` are those of the warp that have not ended.
+  void sync_warp(unsigned warp, std::uint32_t lanes, std::uint32_t live);
+  /// These threads have met: of each warp the lanes.
+  void meet(std::span<const std::uint32_t> lanes);
+  void fence(unsigned warp, std::uint32_t lanes, Scope scope);
+  void report(Hazard hazard, std::int32_t site, unsigned thread, const std::string& what,
+              std::int32_t other_site = -1, unsigned other_thread = kNoThread);
+
+ private:
+  struct Exact;  // what is kept of one access
+  struct Word;
+  struct Words;
+  struct Storage;
+  struct Doing;  // an access while it is looked at
+  friend class Checker;
+
+  // What a thread knows, by the strictness of the question: with every store and load of a variable that could hand on;
+  // only with those stores that a fence stands before; and only with those loads that a fence stands behind.
+  struct Thread {
+    Clock hoped = 0, known = 0, fenced = 0;
+    Clock released[2] = {0, 0};  // what its next strong store hands on: within its block; to all
+  };
+  struct Variable {
+    Clock hoped = 0, known = 0;
+    std::vector<std::pair<std::int32_t, Clock>> in_block;  // handed on at the scope of a block
+  };
+  using Variables = std::unordered_map<std::uint64_t, Variable>;
+
+  void advance();
+  Who who(unsigned warp, bool is_shared) const;
+  void lanes(const Doing& doing, std::uint32_t mask);
+  void same(const Doing& doing, int lane, int other);
+  void run(const Doing& doing, int lane, int count);
+  void words(const Doing& doing, std::uint64_t address, unsigned words, int lane, unsigned up,
+             unsigned down, WordShape shape);
+  void scattered(const Doing& doing, std::uint32_t mask);
+  void part_of_word(const Doing& doing, int lane);
+  void word_lanes(const Doing& doing, Cells& cells, Others* others, unsigned word, int lane,
+                  WordShape shape);
+  void exactly(const Doing& doing, Cells& cells, Others* others, unsigned word, int lane,
+               unsigned bytes);
+  void expand(const Cells& cells, const Others* others, unsigned word, bool is_shared,
+              std::vector<Exact>& to) const;
+  enum class Ordered : std::uint8_t { no, if_fenced, without_acquire, yes };
+  Ordered ordered(const Exact& earlier, unsigned thread);
+  const Site* site_of(const Exact& one) const;  // null: not known
+  bool is_strong(const Exact& one) const;
+  bool are_strong(const Exact& a, const Exact& b, bool is_shared) const;
+  void judge(Words& words, Word& word, const Exact& now, const Access& access, int lane,
+             bool is_shared);
+  bool stores_same(const Exact& now, const Exact& earlier, const Access& access, int lane) const;
+  void check_initialised(const Doing& doing, int lane, int count);
+  void uninitialised(const Doing& doing, int lane);
+  void strong(const Access& access, const Site& site, int lane, bool is_before);
+  Variables& variables(Space space);
+  Party party(const Exact& one) const;
+
+  Checker& checker_;
+  std::uint64_t block_;
+  std::int32_t id_;  // among the blocks that the checker has seen
+  std::int32_t now_ = 1, since_ = 1;
+  std::array<std::int32_t, 32> warp_since_{};
+  std::unique_ptr<Storage> storage_;
+  std::vector<Thread> threads_;  // if data are handed on
+  Variables shared_variables_;
+  // Values on their way from memory to memory that lack bytes: by warp and register, of each lane the bytes.
+  std::unordered_map<std::uint32_t, std::array<std::uint8_t, 32>> copies_;
+};
+
+class Checker {
+ public:
+  /// For device memory at these addresses. Its cells take at most so many bytes.
+  Checker(std::uint64_t begin, std::size_t bytes, std::size_t most_bytes);
+  ~Checker();
+
+  void begin_launch(const Launch& launch);
+  std::vector<Finding> end_launch(const LineOf& line_of);
+  /// Blocks met: which value was read, or who was last, may depend on the order in which they ran.
+  bool order_matters() const { return order_matters_; }
+  /// Memory was too large to be looked at all of it.
+  bool is_partial() const { return pages_.is_full(); }
+
+  Initialised& initialised() { return initialised_; }
+  std::string name_of(Space space, std::uint64_t address) const {
+    return launch_.name_of ? launch_.name_of(space, address) : "";
+  }
+
+ private:
+  friend class BlockCheck;
+  struct Locks;
+  std::unique_lock<std::mutex> lock(std::uint64_t offset);
+  std::int32_t new_owner(std::uint64_t block);
+  std::uint64_t block_of(std::int32_t id) const {
+    return blocks_[static_cast<std::size_t>(id - first_owner_)];
+  }
+
+  Launch launch_;
+  Pages pages_;
+  Initialised initialised_;
+  std::unique_ptr<Locks> locks_;
+  std::recursive_mutex mutex_;  // what follows
+  Findings findings_;
+  std::int32_t first_owner_ = 1, next_owner_ = 1;
+  std::vector<std::uint64_t> blocks_;  // of the launch, by owner
+  std::int32_t launch_number_ = 0;
+  std::unique_ptr<BlockCheck::Words> words_;
+  BlockCheck::Variables variables_;
+  Order order_;
+  bool order_matters_ = false;
+  std::vector<std::unique_ptr<BlockCheck::Storage>> spare_;
+};
+
+}  // namespace simt::checker

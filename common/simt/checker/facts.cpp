@@ -1,0 +1,336 @@
+#include "common/simt/checker/facts.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace simt::checker {
+namespace {
+
+using ptx::Instruction;
+using ptx::Operand;
+
+bool is_any(std::string_view word, std::initializer_list<std::string_view> of) {
+  return std::find(of.begin(), of.end(), word) != of.end();
+}
+
+bool touches_memory(const Instruction& one) {
+  return is_any(one.opcode, {"ld", "ldu", "st", "atom", "red"});
+}
+bool is_local(const Instruction& one) { return one.has("param") || one.has("local"); }
+
+// Whether the first operand is where the result goes.
+bool has_result(const Instruction& one) {
+  if (is_any(one.opcode, {"st",       "red",       "bra",
+                          "brx",      "ret",       "exit",
+                          "trap",     "brkpt",     "membar",
+                          "fence",    "prefetch",  "prefetchu",
+                          "cp",       "nanosleep", "griddepcontrol",
+                          "stmatrix", "discard",   "applypriority",
+                          "sust",     "call"})) {
+    return false;
+  }
+  if (is_any(one.opcode, {"bar", "barrier"})) return one.has("red");
+  return !one.operands.empty();
+}
+
+// Calls visit(register) for each that an operand names.
+template <class Visit>
+void for_each_register(const Operand& operand, Visit visit) {
+  if (operand.kind == Operand::Kind::reg) visit(operand.index);
+  for (const Operand& part : operand.parts) for_each_register(part, visit);
+}
+
+Strength strength_of(const Instruction& one) {
+  if (one.has("volatile")) return Strength::is_volatile;
+  if (one.has("acquire")) return Strength::acquire;
+  if (one.has("release")) return Strength::release;
+  if (one.has("acq_rel") || one.has("sc")) return Strength::acquire_release;
+  const bool is_atomic = one.opcode == "atom" || one.opcode == "red";
+  return one.has("relaxed") || is_atomic ? Strength::relaxed : Strength::weak;
+}
+
+Scope scope_of(const Instruction& one) {
+  if (one.has("cta")) return Scope::block;
+  if (one.has("cluster")) return Scope::cluster;
+  return one.has("sys") || one.has("volatile") ? Scope::system : Scope::gpu;
+}
+
+// Of a load the operand with the address, of others too.
+const Operand* address_of(const Instruction& one) {
+  for (const Operand& operand : one.operands) {
+    if (operand.kind == Operand::Kind::address) return &operand;
+  }
+  return nullptr;
+}
+
+bool is_same_place(const Operand& a, const Operand& b) {
+  if (a.offset != b.offset || a.parts.empty() || b.parts.empty()) return false;
+  const Operand &its = a.parts.front(), &other = b.parts.front();
+  return its.kind == other.kind && its.index == other.index && its.name == other.name;
+}
+
+// A function's registers: who uses them, and what they are derived from.
+class Registers {
+ public:
+  explicit Registers(const ptx::Function& function) : function_(function) {
+    uses_.resize(function.registers.size());
+    defined_.resize(function.registers.size());
+    for (const Instruction& one : function.body) {
+      const bool writes = has_result(one);
+      for (std::size_t i = 0; i < one.operands.size(); ++i) {
+        const bool is_result = writes && i == 0;
+        for_each_register(one.operands[i], [&](std::int32_t index) {
+          if (index < 0) return;
+          auto& table = is_result ? defined_ : uses_;
+          table[static_cast<std::size_t>(index)].push_back(&one);
+        });
+      }
+      if (one.guard >= 0) uses_[static_cast<std::size_t>(one.guard)].push_back(&one);
+    }
+    derive();
+  }
+
+  Origin origin(const Operand& address) const {
+    if (address.parts.empty()) return {};
+    return of(address.parts.front());
+  }
+
+  Reading reading(const Instruction& load) const;
+  bool is_used(std::int32_t index) const { return !uses_[static_cast<std::size_t>(index)].empty(); }
+  // A register that only takes values of this type from memory to memory.
+  bool is_copy(std::int32_t index) const {
+    const auto i = static_cast<std::size_t>(index);
+    if (uses_[i].empty() || defined_[i].empty()) return false;
+    const auto type_bytes = [](const Instruction* one) { return ptx::bytes_of(one->type()); };
+    const int bytes = type_bytes(defined_[i].front());
+    const auto is_load = [&](const Instruction* one) {
+      return is_any(one->opcode, {"ld", "ldu"}) && !is_local(*one) && type_bytes(one) == bytes;
+    };
+    const auto is_store = [&](const Instruction* one) {
+      bool is_value = false;
+      if (one->opcode != "st" || is_local(*one) || type_bytes(one) != bytes ||
+          one->guard == index) {
+        return false;
+      }
+      for_each_register(one->operands[1], [&](std::int32_t its) { is_value |= its == index; });
+      for_each_register(one->operands[0], [&](std::int32_t its) { is_value &= its != index; });
+      return is_value;
+    };
+    return std::all_of(defined_[i].begin(), defined_[i].end(), is_load) &&
+           std::all_of(uses_[i].begin(), uses_[i].end(), is_store);
+  }
+
+ private:
+  Origin of(const Operand& operand) const {
+    switch (operand.kind) {
+      case Operand::Kind::reg:
+        return operand.index < 0 ? Origin{} : origins_[static_cast<std::size_t>(operand.index)];
+      case Operand::Kind::symbol:
+        return {Origin::Kind::variable, std::string(operand.name), 0};
+      default:
+        return {};
+    }
+  }
+
+  // Of a sum: a pointer and what is added. A variable is surer to be one than a parameter.
+  static Origin sum(const Origin& a, const Origin& b) {
+    if (a.kind == Origin::Kind::none || a == b) return b;
+    if (b.kind == Origin::Kind::none) return a;
+    const bool a_is_number = a.kind == Origin::Kind::parameter && b.kind == Origin::Kind::variable;
+    const bool b_is_number = b.kind == Origin::Kind::parameter && a.kind == Origin::Kind::variable;
+    if (a_is_number || b_is_number) return a_is_number ? b : a;
+    return {Origin::Kind::several, "", 0};
+  }
+  // Of a register that is written in two places, or of a choice.
+  static Origin either(const Origin& a, const Origin& b) {
+    if (a.kind == Origin::Kind::none || a == b) return b;
+    if (b.kind == Origin::Kind::none) return a;
+    return {Origin::Kind::several, "", 0};
+  }
+
+  Origin result_of(const Instruction& one) const;
+  void derive();
+
+  const ptx::Function& function_;
+  std::vector<std::vector<const Instruction*>> uses_, defined_;
+  std::vector<Origin> origins_;
+};
+
+Origin Registers::result_of(const Instruction& one) const {
+  const auto operand = [&](std::size_t i) {
+    return i < one.operands.size() ? of(one.operands[i]) : Origin{};
+  };
+  if (is_any(one.opcode, {"mov", "cvta", "cvt"})) return operand(1);
+  if (one.opcode == "add") return sum(operand(1), operand(2));
+  if (one.opcode == "sub") {
+    // The distance of two pointers is none.
+    const Origin a = operand(1), b = operand(2);
+    return b.kind == Origin::Kind::none ? a
+           : a == b                     ? Origin{}
+                                        : Origin{Origin::Kind::several, "", 0};
+  }
+  if (one.opcode == "mad") return operand(3);
+  if (one.opcode == "selp") return either(operand(1), operand(2));
+  if (one.opcode == "ld" && one.has("param") && ptx::bytes_of(one.type()) == 8 &&
+      one.operands.size() == 2 && one.operands[0].kind == Operand::Kind::reg &&
+      one.operands[1].parts.front().kind == Operand::Kind::symbol) {
+    return {Origin::Kind::parameter, std::string(one.operands[1].parts.front().name),
+            one.operands[1].offset + one.operands[1].parts.front().offset};
+  }
+  if (is_any(one.opcode, {"and", "or", "xor", "lop3", "min", "max", "prmt", "bfi", "shfl"})) {
+    for (std::size_t i = 1; i < one.operands.size(); ++i) {
+      if (operand(i).kind != Origin::Kind::none) return {Origin::Kind::several, "", 0};
+    }
+  }
+  return {};
+}
+
+void Registers::derive() {
+  origins_.assign(function_.registers.size(), {});
+  // Each register's origin changes at most twice: to one, and to several.
+  for (bool changes = true; changes;) {
+    changes = false;
+    for (const Instruction& one : function_.body) {
+      if (!has_result(one) || one.operands[0].kind != Operand::Kind::reg ||
+          one.operands[0].index < 0) {
+        continue;
+      }
+      Origin& its = origins_[static_cast<std::size_t>(one.operands[0].index)];
+      Origin joined = either(its, result_of(one));
+      if (joined == its) continue;
+      its = std::move(joined);
+      changes = true;
+    }
+  }
+}
+
+Reading Registers::reading(const Instruction& load) const {
+  const Operand* const place = address_of(load);
+  bool is_kept = false, is_compared = false, goes_on = false;
+  std::set<std::int32_t> seen;
+  std::vector<std::int32_t> open;
+  const auto reach = [&](const Operand& operand) {
+    for_each_register(operand, [&](std::int32_t index) {
+      if (index >= 0 && seen.insert(index).second) open.push_back(index);
+    });
+  };
+  reach(load.operands[0]);
+  while (!open.empty()) {
+    const std::int32_t index = open.back();
+    open.pop_back();
+    for (const Instruction* const one : uses_[static_cast<std::size_t>(index)]) {
+      const auto names = [&](std::size_t i) {
+        bool found = false;
+        if (i < one->operands.size()) {
+          for_each_register(one->operands[i], [&](std::int32_t its) { found |= its == index; });
+        }
+        return found;
+      };
+      if (is_any(one->opcode, {"bra", "setp", "brx", "testp"}) || one->guard == index) continue;
+      if (one->opcode == "st" && !is_local(*one)) {
+        if (names(1)) {
+          is_kept = true;
+        } else {
+          goes_on = true;
+        }
+      } else if (one->opcode == "atom" && one->has("cas")) {
+        is_compared |= names(2);
+        goes_on |= names(1);
+      } else if (!has_result(*one) || is_any(one->opcode, {"atom", "ld", "call"})) {
+        goes_on = true;
+      } else {
+        reach(one->operands[0]);
+      }
+    }
+  }
+  if (is_compared) return Reading::confirmed;
+  // Whether the thread updates the place itself, before or after in the text.
+  bool updates = false, has_updated = false;
+  for (const Instruction& one : function_.body) {
+    if (one.opcode != "atom" && one.opcode != "red") continue;
+    const Operand* const its = address_of(one);
+    if (place == nullptr || its == nullptr || !is_same_place(*place, *its)) continue;
+    updates = true;
+    has_updated |= &one < &load;
+  }
+  if (is_kept || (has_updated && goes_on)) return Reading::kept;
+  return updates && !goes_on ? Reading::guard : Reading::plain;
+}
+
+}  // namespace
+
+Facts facts_of(const ptx::Module& module, const machine::Code& code) {
+  Facts facts;
+  std::map<const ptx::Function*, Registers> all;
+  const auto registers_of = [&](const ptx::Function& function) -> const Registers& {
+    return all.try_emplace(&function, function).first->second;
+  };
+  // Rewritten instructions are the kernel's own.
+  const auto function_of = [&](const Instruction* one) -> const ptx::Function& {
+    for (const ptx::Function& function : module.functions) {
+      if (!function.body.empty() && one >= function.body.data() &&
+          one < function.body.data() + function.body.size()) {
+        return function;
+      }
+    }
+    return *code.function;
+  };
+  std::map<std::pair<const ptx::Function*, std::int32_t>, std::int16_t> copies;
+  for (const Instruction* const one : code.sites) {
+    Site site;
+    Origin origin;
+    if (is_any(one->opcode, {"membar", "fence"})) facts.hands_on = true;
+    if (one->opcode == "bar" && one->has("warp")) {
+      const Operand& mask = one->operands.at(0);
+      facts.hands_on |= mask.kind != Operand::Kind::number ||
+                        static_cast<std::uint32_t>(mask.bits) != machine::kAllLanes;
+    } else if (is_any(one->opcode, {"bar", "barrier"})) {
+      facts.hands_on |= one->operands.size() > 1 && !one->has("red");
+    }
+    if (touches_memory(*one) && !is_local(*one)) {
+      const ptx::Function& function = function_of(one);
+      const Registers& registers = registers_of(function);
+      site.strength = strength_of(*one);
+      site.scope = scope_of(*one);
+      facts.hands_on |= site.strength > Strength::relaxed;
+      facts.hands_on |= one->opcode == "atom" && (one->has("cas") || one->has("exch"));
+      const Operand* const address = address_of(*one);
+      if (address != nullptr) origin = registers.origin(*address);
+      if (is_any(one->opcode, {"ld", "ldu"})) {
+        site.reading = registers.reading(*one);
+      } else if (one->opcode == "atom" && one->has("exch")) {
+        site.uses_old = one->operands[0].kind == Operand::Kind::reg &&
+                        registers.is_used(one->operands[0].index);
+      } else if (one->opcode == "red" && one->has("exch")) {
+        site.uses_old = false;
+      }
+      const bool is_store = one->opcode == "st";
+      if (is_store || is_any(one->opcode, {"ld", "ldu"})) {
+        const Operand& values = one->operands[is_store ? 1 : 0];
+        const bool is_vector = values.kind == Operand::Kind::vector;
+        const std::size_t count = is_vector ? values.parts.size() : 1;
+        for (std::size_t i = 0; i < std::min<std::size_t>(count, 4); ++i) {
+          const Operand& value = is_vector ? values.parts[i] : values;
+          if (value.kind != Operand::Kind::reg || value.index < 0) {
+            site.values[i].is_used = is_store;
+            continue;
+          }
+          site.values[i].is_used = is_store || registers.is_used(value.index);
+          if (registers.is_copy(value.index)) {
+            site.values[i].copy =
+                copies
+                    .try_emplace({&function, value.index},
+                                 static_cast<std::int16_t>(copies.size() & 0x7fff))
+                    .first->second;
+          }
+        }
+      }
+    }
+    facts.sites.push_back(std::move(site));
+    facts.origins.push_back(std::move(origin));
+  }
+  return facts;
+}
+
+}  // namespace simt::checker

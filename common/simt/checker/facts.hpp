@@ -1,0 +1,31 @@
+// What the text of a kernel says of its accesses: which variable an address is derived from, what becomes of a value
+// that is read, how strong an access is.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/simt/checker/checker.hpp"
+#include "common/simt/machine/code.hpp"
+
+namespace simt::checker {
+
+/// The one variable that all addresses of an access are derived from.
+struct Origin {
+  enum class Kind : std::uint8_t { none, variable, parameter, several } kind = Kind::none;
+  std::string name;         // of the variable, or of the kernel's parameter
+  std::int64_t offset = 0;  // in the parameter: where the pointer is
+  bool operator==(const Origin&) const = default;
+};
+
+struct Facts {
+  std::vector<Site> sites;      // by Code::sites
+  std::vector<Origin> origins;  // the same; of those that touch memory
+  bool hands_on = false;        // see Launch
+};
+
+/// `module` is the one that the code comes from. Bounds are not filled in.
+Facts facts_of(const ptx::Module& module, const machine::Code& code);
+
+}  // namespace simt::checker

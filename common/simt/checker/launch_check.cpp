@@ -1,0 +1,232 @@
+#include "common/simt/checker/launch_check.hpp"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <cstring>
+
+namespace simt::checker {
+namespace {
+
+using machine::WarpAccess;
+
+// "tile" of _ZZ6kernelPfE4tile, or of what nvcc makes of it to have names apart.
+std::string variable_name(std::string symbol) {
+  if (const std::size_t suffix = symbol.find("_$_"); suffix != std::string::npos) {
+    symbol.resize(suffix);
+  }
+  if (!symbol.starts_with("_Z")) return symbol;
+  int status = 0;
+  char* const text = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
+  std::string name = text != nullptr ? text : symbol;
+  std::free(text);
+  const std::size_t scope = name.rfind("::");
+  return scope == std::string::npos ? name : name.substr(scope + 2);
+}
+
+Act act_of(WarpAccess::Kind kind) {
+  return kind == WarpAccess::Kind::load    ? Act::load
+         : kind == WarpAccess::Kind::store ? Act::store
+                                           : Act::atomic;
+}
+
+std::uint64_t linear(const machine::Dim3& index, const machine::Dim3& extents) {
+  return (std::uint64_t{index.z} * extents.y + index.y) * extents.x + index.x;
+}
+
+}  // namespace
+
+LaunchCheck::LaunchCheck(Checker& checker, const Facts& facts, const machine::Grid& grid,
+                         const machine::Addresses& variables, Looks looks, NameOfGlobal name_of)
+    : checker_(checker), facts_(facts), grid_(grid), sites_(facts.sites) {
+  if (looks.for_bounds) bound(variables);
+  Launch launch;
+  launch.sites = sites_;
+  launch.threads = static_cast<unsigned>(grid.threads.count());
+  launch.shared_bytes = grid.code->static_shared + grid.dynamic_shared;
+  launch.hands_on = facts.hands_on;
+  launch.looks_for_races = looks.for_races;
+  launch.looks_for_uninitialised = looks.for_uninitialised;
+  launch.name_of = [this, name_of = std::move(name_of)](Space space, std::uint64_t address) {
+    return space == Space::shared ? name_in_shared(address) : name_of(address);
+  };
+  checker_.begin_launch(launch);
+}
+
+LaunchCheck::~LaunchCheck() = default;
+
+// Where the variables are that addresses are derived from, in this launch.
+void LaunchCheck::bound(const machine::Addresses& variables) {
+  const std::uint64_t shared_bytes = grid_.code->static_shared + grid_.dynamic_shared;
+  for (std::size_t i = 0; i < sites_.size(); ++i) {
+    const Origin& origin = facts_.origins[i];
+    Site& site = sites_[i];
+    if (origin.kind == Origin::Kind::variable) {
+      const auto its = std::find_if(grid_.code->shared.begin(), grid_.code->shared.end(),
+                                    [&](const auto& one) { return one.name == origin.name; });
+      if (its != grid_.code->shared.end()) {
+        site.space = Space::shared;
+        site.begin = its->begin;
+        site.end = its->bytes == 0 ? shared_bytes : its->begin + its->bytes;
+        site.array = variable_name(origin.name);
+      } else if (const auto global = variables.find(origin.name); global != variables.end()) {
+        const memory::Allocation* const all = grid_.arena->find(global->second);
+        if (all == nullptr || all->begin != global->second) continue;
+        site.begin = all->begin;
+        site.end = all->end();
+        site.array = all->name;
+      }
+    } else if (origin.kind == Origin::Kind::parameter) {
+      std::uint64_t at = 0, pointer = 0;
+      for (const ptx::Variable& one : grid_.code->function->parameters) {
+        const auto align = static_cast<std::uint64_t>(one.align);
+        at = (at + align - 1) / align * align;
+        if (one.name == origin.name) {
+          const std::uint64_t from = at + static_cast<std::uint64_t>(origin.offset);
+          if (from + sizeof pointer <= grid_.parameters.size()) {
+            std::memcpy(&pointer, grid_.parameters.data() + from, sizeof pointer);
+          }
+          break;
+        }
+        at += static_cast<std::uint64_t>(one.bytes);
+      }
+      const memory::Allocation* const its = grid_.arena->find(pointer);
+      if (pointer == 0 || its == nullptr || its->is_freed) continue;
+      site.begin = its->begin;
+      site.end = its->end();
+    }
+  }
+}
+
+std::string LaunchCheck::name_in_shared(std::uint64_t address) const {
+  const machine::SharedVariable* found = nullptr;
+  for (const machine::SharedVariable& one : grid_.code->shared) {
+    if (address < one.begin || (one.bytes != 0 && address >= one.begin + one.bytes)) continue;
+    if (found == nullptr || one.begin >= found->begin) found = &one;
+  }
+  return found == nullptr ? "shared memory" : variable_name(found->name);
+}
+
+BlockCheck& LaunchCheck::check_of(const machine::Block& block) {
+  if (&block != last_) {
+    last_ = &block;
+    last_check_ = blocks_.at(&block).get();
+  }
+  return *last_check_;
+}
+
+void LaunchCheck::begin(const machine::Block& block) {
+  last_ = nullptr;
+  auto& its = blocks_[&block];
+  its.reset();
+  its = std::make_unique<BlockCheck>(checker_, linear(block.index, grid_.blocks));
+}
+
+void LaunchCheck::end(const machine::Block& block) {
+  last_ = nullptr;
+  blocks_.erase(&block);
+}
+
+bool LaunchCheck::access(const WarpAccess& its) {
+  const bool is_shared = its.space == WarpAccess::Space::shared;
+  if (!is_shared && its.space != WarpAccess::Space::global) return true;
+  const machine::Block& block = *its.warp->block;
+  if (is_shared && its.block != &block) return true;  // another block's
+  // Memory that the host has lent is not looked at.
+  if (!is_shared &&
+      (!grid_.arena->contains(its.lanes.least) || !grid_.arena->contains(its.lanes.beyond - 1))) {
+    return true;
+  }
+  Access access{is_shared ? Space::shared : Space::global, act_of(its.kind), its.lanes,
+                its.step->site, its.warp->index};
+  access.memory =
+      is_shared ? block.shared.data() : grid_.arena->host(its.lanes.least) - its.lanes.least;
+  access.value_bytes = its.lanes.bytes / its.step->count;
+  if (access.act == Act::store) {
+    for (int i = 0; i < its.step->count; ++i) {
+      access.values[static_cast<std::size_t>(i)] =
+          its.warp->registers + machine::value_slot(*its.step, i);
+    }
+  }
+  return check_of(block).access(access);
+}
+
+bool LaunchCheck::fault(const WarpAccess& its) {
+  const bool is_shared = its.space == WarpAccess::Space::shared;
+  if (!is_shared && its.space != WarpAccess::Space::global) return false;
+  const machine::Block& block = *its.warp->block;
+  if (is_shared && its.block != &block) return false;
+  return check_of(block).leaves_variable({is_shared ? Space::shared : Space::global,
+                                          act_of(its.kind), its.lanes, its.step->site,
+                                          its.warp->index});
+}
+
+void LaunchCheck::barrier(const machine::Block& block, std::uint32_t number) {
+  BlockCheck& check = check_of(block);
+  std::array<std::uint32_t, 32> there{};
+  bool are_all = true;
+  const machine::Group* first = nullptr;
+  unsigned first_thread = 0, gone = kNoThread;
+  std::int32_t other_site = -1;
+  unsigned other_thread = kNoThread;
+  for (const machine::Warp& warp : block.warps) {
+    const unsigned begin = warp.index * machine::kLanes;
+    for (const machine::Group& one : warp.others) {
+      if (one.state != machine::Group::State::in_block || one.awaited != number) continue;
+      there[warp.index] |= one.lanes;
+      const unsigned thread = begin + static_cast<unsigned>(std::countr_zero(one.lanes));
+      if (first == nullptr) {
+        first = &one;
+        first_thread = thread;
+      } else if (other_site < 0 && (one.at - 1)->site != (first->at - 1)->site) {
+        other_site = (one.at - 1)->site;
+        other_thread = thread;
+      }
+    }
+    are_all &= (warp.live & ~there[warp.index]) == 0;
+    const unsigned threads = std::min(block.threads() - begin, 32u);
+    const std::uint32_t all = threads == 32 ? ~0u : (1u << threads) - 1;
+    if (gone == kNoThread && (all & ~warp.live) != 0) {
+      gone = begin + static_cast<unsigned>(std::countr_zero(all & ~warp.live));
+    }
+  }
+  if (!are_all) {
+    check.meet(std::span(there).first(block.warps.size()));
+    return;
+  }
+  if (first != nullptr) {
+    const std::int32_t site = (first->at - 1)->site;
+    if (gone != kNoThread) {
+      check.report(Hazard::missed_barrier, site, first_thread,
+                   "waits at this __syncthreads(), which another thread cannot reach any more, "
+                   "since it has ended:",
+                   -1, gone);
+    }
+    if (other_site >= 0) {
+      check.report(Hazard::divergent_barrier, site, first_thread,
+                   "waits at this __syncthreads() while another waits at a different one:",
+                   other_site, other_thread);
+    }
+  }
+  check.barrier();
+}
+
+void LaunchCheck::warp_barrier(const machine::Warp& warp, std::uint32_t lanes) {
+  check_of(*warp.block).sync_warp(warp.index, lanes, warp.live);
+}
+
+void LaunchCheck::fence(const machine::Warp& warp, const machine::Step& step) {
+  const ptx::Instruction& one = *grid_.code->sites[static_cast<std::size_t>(step.site)];
+  const bool is_narrow = one.has("cta");
+  check_of(*warp.block).fence(warp.index, warp.active, is_narrow ? Scope::block : Scope::gpu);
+}
+
+std::vector<Finding> LaunchCheck::findings(const LineOf& line_of) {
+  last_ = nullptr;
+  blocks_.clear();
+  return checker_.end_launch(line_of);
+}
+
+}  // namespace simt::checker

@@ -1,0 +1,377 @@
+// Words that are kept exactly: who has touched them, and whether an access conflicts.
+#include <algorithm>
+#include <bitset>
+#include <limits>
+
+#include "common/simt/checker/block_check.hpp"
+
+namespace simt::checker {
+namespace {
+
+// Of words that are kept exactly, in a launch: how many, and how many accesses to one and to all of them.
+constexpr std::size_t kMostWords = std::size_t{1} << 20;
+constexpr std::size_t kMostOfWord = 4096, kFewOfWord = 64;
+constexpr std::size_t kMostOfAll = std::size_t{1} << 24;
+
+// So that the cell of such a word says of which launch or block it is.
+std::int32_t kept_mark(std::int32_t number) {
+  return number | std::numeric_limits<std::int32_t>::min();
+}
+
+}  // namespace
+
+// What the cell of a word says.
+void BlockCheck::expand(const Cells& cells, const Others* others, unsigned word, bool is_shared,
+                        std::vector<Exact>& to) const {
+  const std::int32_t owner = cells.owner[word];
+  if (owner < who(0, is_shared).stale) return;
+  const std::uint32_t sites = cells.sites[word];
+  const std::uint32_t write_site = sites >> kWriteSiteShift & kSiteMask;
+  const std::uint32_t read_site = sites >> kReadSiteShift & kSiteMask;
+  const auto shape = static_cast<WordShape>(sites & kShapeMask);
+  const auto add = [&](std::int32_t its, std::int32_t place, Act act, std::uint32_t site) {
+    if (place == 0) return;
+    const int parts = shape == WordShape::whole ? 1 : shape == WordShape::halves ? 2 : 4;
+    for (int i = 0; i < parts; ++i) {
+      to.push_back({its >> kOwnerShift, thread_of(place) + static_cast<unsigned>(i),
+                    moment_of(place), site, act, static_cast<std::uint8_t>(part_of(i, parts))});
+    }
+  };
+  const bool is_atomic = (owner & kAtomic) != 0, is_second = (owner & kSecond) != 0;
+  const bool has_other = others != nullptr && (owner & kBlocks) != 0;
+  if (has_other) {
+    add(others->owner[word], others->place[word], is_atomic ? Act::atomic : Act::load,
+        is_atomic ? read_site : write_site);
+  }
+  if (is_atomic) {
+    if (!has_other) add(owner, cells.read[word], Act::atomic, read_site);
+    add(owner, cells.write[word], Act::atomic, write_site);
+    return;
+  }
+  add(owner, cells.write[word], is_second ? Act::load : Act::store, write_site);
+  add(owner, cells.read[word], Act::load, read_site);
+  // Who else has read is not known, if there was no room.
+  const bool may_be_more = (owner & (kWarps | kLanes)) != 0 && !is_second;
+  if (may_be_more) {
+    to.push_back(
+        {owner >> kOwnerShift, kNoThread, moment_of(cells.read[word]), read_site, Act::load, 15});
+  }
+}
+
+BlockCheck::Ordered BlockCheck::ordered(const Exact& earlier, unsigned thread) {
+  const bool is_own = earlier.block == id_ || checker_.block_of(earlier.block) == block_;
+  if (is_own) {
+    if (earlier.block != id_ || earlier.moment < since_ || earlier.thread == thread) {
+      return Ordered::yes;
+    }
+    if (earlier.thread != kNoThread && earlier.thread / 32 == thread / 32 &&
+        earlier.moment < warp_since_[thread / 32]) {
+      return Ordered::yes;
+    }
+  }
+  if (threads_.empty() || earlier.thread == kNoThread) return Ordered::no;
+  const Thread& own = threads_[thread];
+  Order& order = checker_.order_;
+  if (order.has(own.known, earlier.block, earlier.thread, earlier.moment)) {
+    return own.known == own.fenced ||
+                   order.has(own.fenced, earlier.block, earlier.thread, earlier.moment)
+               ? Ordered::yes
+               : Ordered::without_acquire;
+  }
+  return order.has(own.hoped, earlier.block, earlier.thread, earlier.moment) ? Ordered::if_fenced
+                                                                             : Ordered::no;
+}
+
+const Site* BlockCheck::site_of(const Exact& one) const {
+  const auto& sites = checker_.launch_.sites;
+  return one.site < sites.size() && one.site != kNoSite ? &sites[one.site] : nullptr;
+}
+
+bool BlockCheck::is_strong(const Exact& one) const {
+  const Site* const site = site_of(one);
+  return one.act == Act::atomic || (site != nullptr && site->strength != Strength::weak);
+}
+
+// Two strong accesses, each within the other's scope, do not race. In shared memory lanes of a warp with volatile
+// accesses alone do: there volatile arrays used to stand for __syncwarp.
+bool BlockCheck::are_strong(const Exact& a, const Exact& b, bool is_shared) const {
+  if (!is_strong(a) || !is_strong(b)) return false;
+  const Site *its = site_of(a), *other = site_of(b);
+  const bool same_block = a.block == b.block;
+  for (const Site* one : {its, other}) {
+    if (!same_block && one != nullptr && one->scope == Scope::block) return false;
+  }
+  const bool same_warp = same_block && a.thread / 32 == b.thread / 32;
+  return !is_shared || !same_warp || a.act == Act::atomic || b.act == Act::atomic ||
+         (its->strength != Strength::is_volatile && other->strength != Strength::is_volatile);
+}
+
+void BlockCheck::exactly(const Doing& doing, Cells& cells, Others* others, unsigned word, int lane,
+                         unsigned bytes) {
+  const Access& access = doing.access;
+  const bool is_shared = doing.is_shared;
+  const unsigned thread = doing.thread(lane);
+  std::unique_lock<std::recursive_mutex> lock;
+  if (checker_.launch_.is_parallel) lock = std::unique_lock(checker_.mutex_);
+  Words& words = is_shared ? storage_->words : *checker_.words_;
+  const std::int32_t mark = kept_mark(is_shared ? id_ : checker_.launch_number_);
+  const Exact now{id_, thread, now_, doing.cell_site, access.act, static_cast<std::uint8_t>(bytes)};
+  // What a cell can hold.
+  const bool is_usual = bytes == 15 && !doing.is_narrow;
+  const auto touch_afresh = [&] {
+    cells.owner[word] = cells.write[word] = cells.read[word] = 0;
+    cells.sites[word] = 0;
+    touch_word(cells, others, word, place_of(now_, thread), now.site, WordShape::whole, doing.who,
+               access.act);
+  };
+  Word* its = nullptr;
+  Word passing;
+  if (cells.owner[word] < 0) {
+    if (cells.owner[word] == mark) {
+      its = &words.all[static_cast<std::size_t>(cells.write[word])];
+      if (is_shared) {
+        // What lies before the barrier is done with.
+        std::erase_if(its->all, [&](const Exact& one) { return one.moment < since_; });
+        if (its->all.empty() && is_usual) {
+          its->told.clear();
+          its->values_differ = false;
+          touch_afresh();
+          return;
+        }
+      }
+    } else if (is_usual) {
+      touch_afresh();
+      return;
+    }
+  } else {
+    expand(cells, others, word, is_shared, passing.all);
+  }
+  if (its == nullptr) {
+    if (words.all.size() < kMostWords) {
+      words.all.push_back(std::move(passing));
+      its = &words.all.back();
+      cells.owner[word] = mark;
+      cells.write[word] = static_cast<std::int32_t>(words.all.size() - 1);
+      cells.read[word] = 0;
+    } else {
+      // No room: it is judged, and the cell goes on with the last access.
+      judge(words, passing, now, access, lane, is_shared);
+      if (is_usual) touch_afresh();
+      return;
+    }
+  }
+  judge(words, *its, now, access, lane, is_shared);
+}
+
+// ---- Judgement ----
+
+Party BlockCheck::party(const Exact& one) const {
+  return {checker_.block_of(one.block), one.thread};
+}
+
+// Whether a store brings what an earlier one has left there.
+bool BlockCheck::stores_same(const Exact& now, const Exact& earlier, const Access& access,
+                             int lane) const {
+  if (access.memory == nullptr || access.values[0] == nullptr) return false;
+  const auto byte_of = [&](int its, std::uint64_t at) {
+    const std::uint64_t offset = at - address_of(access, its);
+    const auto size = static_cast<std::uint64_t>(access.value_bytes);
+    return access.values[offset / size][static_cast<std::uint64_t>(its) * size + offset % size];
+  };
+  const std::uint64_t address = address_of(access, lane);
+  // An earlier lane of the same instruction, whose value is not there yet.
+  int other = -1;
+  if (earlier.block == id_ && earlier.moment == now_ && earlier.site == now.site &&
+      earlier.thread / 32 == access.warp) {
+    const int its = static_cast<int>(earlier.thread % 32);
+    if (its < lane && has(access.lanes.mask, its)) other = its;
+  }
+  const auto size = static_cast<std::uint64_t>(access.lanes.bytes);
+  const std::uint64_t other_address = other < 0 ? 0 : address_of(access, other);
+  for (std::uint64_t i = 0; i < size; ++i) {
+    const std::byte its = byte_of(lane, address + i);
+    if (other >= 0 && address + i >= other_address && address + i < other_address + size) {
+      if (its != byte_of(other, address + i)) return false;
+    } else if (its != access.memory[address + i]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access& access, int lane,
+                       bool is_shared) {
+  // Of what it conflicts with the first in the order of the grid, for each kind of pair.
+  std::array<const Exact*, 3> conflict{};
+  bool lacks_fence = false;
+  const Exact* lacks_acquire = nullptr;
+  const auto is_first = [&](const Exact& a, const Exact* b) {
+    return b == nullptr || party(a) < party(*b);
+  };
+  std::bitset<kMostOfWord> before;  // which come before
+  // Updates of this very word that the thread has seen by one of its own need no fence.
+  std::size_t seen = 0;
+  if (!threads_.empty() && !is_strong(now)) {
+    for (std::size_t i = 0; i < word.all.size(); ++i) {
+      const Exact& one = word.all[i];
+      if (one.block == now.block && one.thread == now.thread && one.act == Act::atomic) seen = i;
+    }
+  }
+  for (std::size_t i = 0; i < word.all.size(); ++i) {
+    const Exact& one = word.all[i];
+    const bool is_same = one.block == now.block && one.thread == now.thread;
+    const bool meets =
+        (one.bytes & now.bytes) != 0 && (one.act != Act::load || now.act != Act::load) && !is_same;
+    if (!meets || are_strong(one, now, is_shared)) {
+      if (meets && one.block != now.block && (one.act != Act::atomic || now.act != Act::atomic)) {
+        checker_.order_matters_ = true;
+      }
+      const bool is_earlier = is_same || (one.block == now.block && one.moment < since_);
+      if (is_earlier) before.set(i);
+      continue;
+    }
+    if (one.block != now.block) checker_.order_matters_ = true;
+    const Ordered order = i < seen && is_strong(one) ? Ordered::yes : ordered(one, now.thread);
+    if (order == Ordered::yes || order == Ordered::without_acquire) {
+      before.set(i);
+      if (order == Ordered::without_acquire && is_first(one, lacks_acquire)) lacks_acquire = &one;
+      continue;
+    }
+    lacks_fence |= order == Ordered::if_fenced;
+    const Exact*& kept = conflict[static_cast<std::size_t>(one.act)];
+    if (is_first(one, kept)) kept = &one;
+  }
+
+  const Site& site = checker_.launch_.sites[static_cast<std::size_t>(access.site)];
+  std::string array;
+  const auto tell = [&](Hazard hazard, const Exact& first, const Exact& second, const char* verb,
+                        const char* between, const char* detail, Remedy remedy) {
+    const auto key =
+        std::pair(first.site, second.site << 2 | static_cast<unsigned>(hazard == Hazard::race));
+    if (std::find(word.told.begin(), word.told.end(), key) != word.told.end()) return;
+    word.told.push_back(key);
+    if (array.empty()) array = checker_.name_of(access.space, address_of(access, lane));
+    const auto place_of_text = [](const Exact& one) {
+      return one.site == kNoSite ? -1 : static_cast<std::int32_t>(one.site);
+    };
+    Finding finding;
+    finding.hazard = hazard;
+    finding.site = place_of_text(first);
+    finding.other_site = place_of_text(second);
+    finding.array = array;
+    finding.what = verb + array + ", which";
+    finding.party = party(first);
+    finding.other = party(second);
+    finding.address = address_of(access, lane);
+    const bool is_between = finding.is_between_blocks();
+    finding.detail = is_between ? detail : between;
+    finding.count = 1;
+    finding.remedy = is_between                                ? remedy
+                     : !is_shared                              ? Remedy::global
+                     : first.thread / 32 == second.thread / 32 ? Remedy::lanes
+                                                               : Remedy::block;
+    if (lacks_fence) finding.remedy = Remedy::fence;
+    if (remedy == Remedy::scope) finding.remedy = remedy;
+    checker_.findings_.add(std::move(finding));
+  };
+  const auto write_read = [&](const Exact& write, const Exact& read) {
+    tell(Hazard::race, write, read, "writes ", "is read, without a barrier between, by",
+         "is read by", Remedy::blocks_in_place);
+  };
+  const auto atomic_read = [&](const Exact& update, const Exact& read) {
+    const auto& sites = checker_.launch_.sites;
+    const Reading reading = read.site < sites.size() ? sites[read.site].reading : Reading::plain;
+    if (reading == Reading::confirmed) return;
+    const bool is_race = reading == Reading::kept || (is_shared && reading == Reading::plain);
+    tell(is_race ? Hazard::race : Hazard::read_beside_atomic, update, read, "updates atomically ",
+         "is read without an atomic, and without a barrier between, by",
+         "is read without an atomic by", Remedy::blocks);
+  };
+  const auto atomic_write = [&](const Exact& update, const Exact& write) {
+    tell(Hazard::race, update, write, "updates atomically ",
+         "is written without an atomic, and without a barrier between, by",
+         "is written without an atomic by", Remedy::blocks);
+  };
+  const Exact* const load = conflict[static_cast<std::size_t>(Act::load)];
+  const Exact* const store = conflict[static_cast<std::size_t>(Act::store)];
+  const Exact* const update = conflict[static_cast<std::size_t>(Act::atomic)];
+  switch (now.act) {
+    case Act::load:
+      if (store != nullptr) write_read(*store, now);
+      if (update != nullptr) atomic_read(*update, now);
+      break;
+    case Act::store:
+      if (load != nullptr) write_read(now, *load);
+      if (update != nullptr) atomic_write(*update, now);
+      if (store != nullptr) {
+        word.values_differ |= !stores_same(now, *store, access, lane);
+        const bool is_turned = party(now) < party(*store);
+        const Exact& first = is_turned ? now : *store;
+        const Exact& second = is_turned ? *store : now;
+        if (word.values_differ) {
+          tell(Hazard::race, first, second, "writes ",
+               "is also written, without a barrier between, by", "is also written by",
+               Remedy::blocks);
+        } else {
+          tell(Hazard::same_value_write, first, second, "writes ", "is also written by",
+               "is also written by", Remedy::blocks);
+        }
+      }
+      break;
+    case Act::atomic:
+      if (load != nullptr) atomic_read(now, *load);
+      if (store != nullptr) atomic_write(now, *store);
+      if (update != nullptr) {
+        tell(Hazard::race, *update, now, "updates atomically ", "is also updated by",
+             "is also updated, by an atomic with the scope of a block, by", Remedy::scope);
+      }
+      break;
+  }
+  if (lacks_acquire != nullptr && site.strength == Strength::weak && now.act != Act::atomic) {
+    const Exact& earlier = *lacks_acquire;
+    const char* const did = earlier.act == Act::load
+                                ? "has been read, before a flag or lock was passed on, by"
+                                : "has been written, before a flag or lock was passed on, by";
+    tell(Hazard::missing_fence, now, earlier, now.act == Act::load ? "reads " : "writes ", did, did,
+         Remedy::none);
+  }
+
+  // What comes before this access, and which it stands for, can be forgotten: whoever conflicts with the one
+  // conflicts with the other.
+  const std::size_t had = word.all.size();
+  const auto stands_for = [&](const Exact& one) {
+    if ((one.bytes & ~now.bytes) != 0) return false;
+    if (now.act == Act::load && one.act != Act::load) return false;
+    if (now.act == Act::store && site.strength == Strength::weak) return true;
+    return now.act == Act::atomic || site.strength != Strength::weak ? is_strong(one) : true;
+  };
+  std::size_t index = 0;
+  std::erase_if(word.all, [&](const Exact& one) { return before[index++] && stands_for(one); });
+  const bool is_exact = checker_.launch_.hands_on;
+  unsigned own = 0;
+  if (!is_exact && now.act != Act::store) {
+    // Where order is by barriers alone, of many that do the same two lanes of a warp, or two blocks, stand for all.
+    unsigned blocks = 0;
+    std::int32_t other = 0;
+    std::erase_if(word.all, [&](const Exact& one) {
+      if (one.act != now.act || one.bytes != now.bytes || one.site != now.site) return false;
+      if (one.block == now.block) {
+        own += one.moment >= since_ && one.thread / 32 == now.thread / 32 ? 1u : 0u;
+        return false;
+      }
+      if (one.block == other) return true;
+      other = one.block;
+      return ++blocks > 2;
+    });
+  }
+  if (own < 2) {
+    const std::size_t most = is_exact && words.accesses < kMostOfAll ? kMostOfWord : kFewOfWord;
+    if (word.all.size() >= most) {
+      word.all.erase(word.all.begin() + static_cast<std::ptrdiff_t>(most / 2), word.all.end() - 1);
+    }
+    word.all.push_back(now);
+  }
+  words.accesses += word.all.size() - had;
+}
+
+}  // namespace simt::checker

@@ -1,0 +1,212 @@
+// Names of hazards, and what to do about them.
+#include "common/simt/checker/hazards.hpp"
+
+namespace simt {
+
+const char* hazard_name(Hazard hazard) {
+  switch (hazard) {
+    case Hazard::race:
+      return "race";
+    case Hazard::same_value_write:
+      return "same_value_write";
+    case Hazard::read_beside_atomic:
+      return "read_beside_atomic";
+    case Hazard::out_of_bounds:
+      return "out_of_bounds";
+    case Hazard::use_after_free:
+      return "use_after_free";
+    case Hazard::misaligned:
+      return "misaligned";
+    case Hazard::invalid_address:
+      return "invalid_address";
+    case Hazard::uninitialized_shared_read:
+      return "uninitialized_shared_read";
+    case Hazard::uninitialized_global_read:
+      return "uninitialized_global_read";
+    case Hazard::divergent_barrier:
+      return "divergent_barrier";
+    case Hazard::missed_barrier:
+      return "missed_barrier";
+    case Hazard::warp_deadlock:
+      return "warp_deadlock";
+    case Hazard::undefined_shuffle:
+      return "undefined_shuffle";
+    case Hazard::unfinished_copy:
+      return "unfinished_copy";
+    case Hazard::invalid_copy:
+      return "invalid_copy";
+    case Hazard::endless_kernel:
+      return "endless_kernel";
+    case Hazard::failed_assert:
+      return "failed_assert";
+    case Hazard::trap:
+      return "trap";
+    case Hazard::division_by_zero:
+      return "division_by_zero";
+    case Hazard::stack_overflow:
+      return "stack_overflow";
+    case Hazard::unordered_streams:
+      return "unordered_streams";
+    case Hazard::absent_block:
+      return "absent_block";
+    case Hazard::unordered_launches:
+      return "unordered_launches";
+    case Hazard::missing_fence:
+      return "missing_fence";
+  }
+  return "unknown";
+}
+
+bool is_note(Hazard hazard) {
+  return hazard == Hazard::same_value_write || hazard == Hazard::read_beside_atomic ||
+         hazard == Hazard::missing_fence;
+}
+
+// One sentence per kind, of a race one per remedy.
+const char* advice(Hazard hazard, Remedy remedy) {
+  switch (hazard) {
+    case Hazard::race:
+      switch (remedy) {
+        case Remedy::lanes:
+          return "The lanes of a warp do not move in step: put a __syncwarp() between the two, or "
+                 "give each thread its own element.";
+        case Remedy::global:
+          return "Read from one array and write to another, or give each thread its own element; a "
+                 "__syncthreads() between the two helps only if no other block touches these "
+                 "elements.";
+        case Remedy::blocks:
+          return "Nothing orders the blocks of a launch, no barrier either: give each block "
+                 "elements "
+                 "of its own, use an atomic, or make it two launches.";
+        case Remedy::blocks_in_place:
+          return "Nothing orders the blocks of a launch, no barrier either: write to another array "
+                 "than is read, or make it two launches.";
+        case Remedy::cluster:
+          return "__syncthreads() orders one block only: put this_cluster().sync() between the "
+                 "two, or give each block elements of its own.";
+        case Remedy::scope:
+          return "An atomic with the scope of a block (atomicAdd_block) is atomic among the "
+                 "threads of "
+                 "one block only: use the one of the whole device.";
+        case Remedy::fence:
+          return "The lock or flag that one passes to the other orders nothing without a fence: "
+                 "put a "
+                 "__threadfence() before the atomic or volatile store that opens the lock or "
+                 "raises "
+                 "the flag.";
+        case Remedy::arrival:
+          return "What st_async stores is there for threads that have waited for its barrier with "
+                 "mbarrier_try_wait_parity(), and for those that a barrier orders behind them.";
+        case Remedy::barrier_in_memory:
+          return "Between mbarrier_init() and the first use by another thread put a "
+                 "__syncthreads(), for other blocks fence_mbarrier_init() and a barrier of the "
+                 "cluster; and keep its eight bytes for nothing else.";
+        default:
+          break;
+      }
+      return "Put a __syncthreads() between the two, or give each thread its own element.";
+    case Hazard::same_value_write:
+      return "Both write the same value, so the result is defined in practice; let one thread "
+             "write "
+             "it.";
+    case Hazard::read_beside_atomic:
+      return "The value is any of those that the variable goes through: right for a test or a "
+             "first "
+             "guess, wrong where the last one is meant.";
+    case Hazard::out_of_bounds:
+      return "Guard the access with the array's length.";
+    case Hazard::use_after_free:
+      return "Free the memory after the last kernel that uses it.";
+    case Hazard::misaligned:
+      return "A GPU needs an address that is a multiple of the access's size; use a narrower type "
+             "here.";
+    case Hazard::invalid_address:
+      if (remedy == Remedy::barrier_in_memory) {
+        return "A barrier lies in the shared memory of its own block, whose threads arrive and "
+               "wait, at an address that is a multiple of 8.";
+      }
+      return "Pass a pointer from cudaMalloc; a host pointer or a null pointer cannot be used in a "
+             "kernel.";
+    case Hazard::uninitialized_shared_read:
+      if (remedy == Remedy::barrier_in_memory) {
+        return "Set it up with mbarrier_init(), by one thread of its own block.";
+      }
+      return "Shared memory holds garbage at the start of a block: write the element (and "
+             "synchronise) before it is read.";
+    case Hazard::uninitialized_global_read:
+      return "cudaMalloc does not clear memory: copy to it, cudaMemset it, or write it first.";
+    case Hazard::divergent_barrier:
+      return "Every thread of the block must reach the same __syncthreads().";
+    case Hazard::missed_barrier:
+      if (remedy == Remedy::cluster) {
+        return "A barrier does not wait for threads that have ended, but what they should have "
+               "done "
+               "before it is missing: guard the work with the condition, not the way to the "
+               "barrier.";
+      }
+      return "A barrier does not wait for threads that have ended, but what they should have done "
+             "before it is missing, and CUDA allows __syncthreads() in conditional code only if "
+             "the "
+             "whole block takes it: guard the work with the condition, not the way to the barrier.";
+    case Hazard::warp_deadlock:
+      if (remedy == Remedy::whole_warp) {
+        return "All 32 lanes of a warp must execute the same one: make blocks of whole warps, let "
+               "no lane end before the last, and put it under no condition that parts them.";
+      }
+      return "Every lane named in the mask must execute the same warp operation with the same "
+             "mask.";
+    case Hazard::undefined_shuffle:
+      return "The value is undefined: keep all lanes of the warp alive until the last shuffle.";
+    case Hazard::unfinished_copy:
+      return "A barrier does not complete an asynchronous copy: between the two, the copy's own "
+             "thread "
+             "must call __pipeline_commit() and a __pipeline_wait_prior(n) that leaves it no "
+             "longer "
+             "pending, and other threads need a __syncthreads() after that wait.";
+    case Hazard::invalid_copy:
+      if (remedy == Remedy::arrival) {
+        return "Both of st_async's addresses come from map_shared_rank() with the same rank.";
+      }
+      if (remedy == Remedy::cluster) {
+        return "Launch clusters of two blocks or more; one block stores as usual and synchronises.";
+      }
+      return "An asynchronous copy moves 4, 8 or 16 bytes from global to shared memory, of which "
+             "zfill may replace any number at the end by zeros.";
+    case Hazard::endless_kernel:
+      if (remedy == Remedy::arrival) {
+        return "Compare what it was set up to expect with what the blocks send to it.";
+      }
+      return "Check the loop's end condition; if the loop is only long, raise SIMT_STEP_LIMIT or "
+             "SIMT_WATCHDOG.";
+    case Hazard::failed_assert:
+      return "What the kernel takes for granted does not hold here.";
+    case Hazard::trap:
+      return "The kernel ends there, and the launch with it.";
+    case Hazard::division_by_zero:
+      return "A GPU does not stop there: it goes on with a number that means nothing.";
+    case Hazard::stack_overflow:
+      return "On a GPU local arrays lie in local memory, 512 kB a thread at most and slow: make "
+             "them "
+             "smaller or move them to shared or global memory, and see that recursion ends.";
+    case Hazard::unordered_streams:
+      return "Put both on one stream, let the second's stream wait with cudaEventRecord and "
+             "cudaStreamWaitEvent, or let the host wait in between.";
+    case Hazard::unordered_launches:
+      return "A launch with programmatic stream serialization may begin before the one before it "
+             "has "
+             "ended: call cudaGridDependencySynchronize() first.";
+    case Hazard::missing_fence:
+      return "A GPU may make this access before it has read the lock or flag that allows it: put a "
+             "__threadfence() between the two.";
+    case Hazard::absent_block:
+      return remedy == Remedy::block_begin
+                 ? "The blocks of a cluster do not begin at the same moment: call "
+                   "this_cluster().sync() before the first access to another block's shared memory."
+                 : "A block's shared memory goes when it ends: call this_cluster().sync() after "
+                   "the "
+                   "last access, before the block ends.";
+  }
+  return "";
+}
+
+}  // namespace simt

@@ -213,6 +213,9 @@ int run_doctor(const BuildFolder& build) {
   std::printf("\nTools\n");
   print_line("g++", version_of("g++"), "nothing can be built, and simcc cannot work");
   print_line("nvcc", version_of("nvcc", "release"), "no GPU programs");
+  const std::string simulator_nvcc = HALO_SIMULATOR_NVCC;
+  print_line("simnvcc", simulator_nvcc.empty() ? "" : "uses " + simulator_nvcc,
+             "the simulator runs the course only, not what nvcc compiles (./halo toolkit)");
   print_line("meson", version_of("meson"), "nothing can be set up or tested");
   print_line("ninja", version_of("ninja"), "nothing can be built");
   print_line("mkdocs", version_of("mkdocs"),

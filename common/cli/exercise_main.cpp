@@ -215,6 +215,13 @@ int command_doctor(const Global& global, int argc, const char* const* argv) {
                         "Says what is present, and what each missing thing costs.", run_doctor);
 }
 
+int command_toolkit(const Global& global, int argc, const char* const* argv) {
+  return simple_command(global, argc, argv,
+                        "Builds simnvcc, whose programs run in the simulator. Where no nvcc 13 is, "
+                        "NVIDIA's is downloaded from PyPI first, for this only.",
+                        run_toolkit);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -231,5 +238,6 @@ int main(int argc, char** argv) {
                                {"progress", command_progress},
                                {"list", command_list},
                                {"doctor", command_doctor},
+                               {"toolkit", command_toolkit},
                            });
 }

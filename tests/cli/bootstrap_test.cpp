@@ -29,8 +29,9 @@ std::string path_without(const FakeBuild& scratch, const std::vector<std::string
   const fs::path folder = scratch.path() / "path";
   fs::create_directory(folder);
   for (const std::string name :
-       {"sh", "env", "readlink", "dirname", "cat", "grep", "id", "ls", "mkdir", "rm", "date",
-        "tail", "flock", "g++", "meson", "ninja", "pkg-config", "apt-get", "apt-cache"}) {
+       {"sh",         "env",     "readlink",  "dirname", "cat",   "grep", "id",    "ls",
+        "mkdir",      "rm",      "date",      "tail",    "flock", "g++",  "meson", "ninja",
+        "pkg-config", "apt-get", "apt-cache", "sed",     "mv",    "ln"}) {
     if (std::find(without.begin(), without.end(), name) != without.end()) continue;
     const Ended found = run_program({"sh", "-c", "command -v " + name});
     if (found.good()) fs::create_symlink(last_line(found.out), folder / name);
@@ -325,4 +326,155 @@ TEST_CASE("the script works through a link and from any folder") {
                                    "HALO_BUILD=/proc/halo-build", "./linked", "run"});
   CHECK(ended.status == 2);
   CHECK_THAT(last_line(ended.err), contains("/proc/halo-build"));
+}
+
+namespace {
+
+// A checkout on a machine that has all but nvcc, of which there is this release, and Python, whose pip is `pip`: it
+// runs with $target being the folder for what it installs. All machines are played, so no network is needed.
+class WithPip {
+ public:
+  WithPip(const std::string& release, const std::string& pip)
+      : path_(path_without(scratch_, {"g++", "meson", "ninja"})) {
+    fs::create_directories(checkout_ / "common/cli");
+    fs::create_directories(checkout_ / "common/simt/cudart");
+    for (const char* file : {"halo", "common/cli/commands.txt", "common/simt/cudart/toolkit.txt"}) {
+      fs::copy_file(fs::path(required_variable("HALO_ROOT")) / file, checkout_ / file);
+    }
+    add("g++", "echo 12");
+    add("meson",
+        "case $1 in --version) echo 1.3.0; exit;; esac\n"
+        "echo \"$@\" >>'" +
+            (scratch_.path() / "meson-words").string() +
+            "'\n"
+            "for last; do before=$folder; folder=$last; done\n"
+            "echo simnvcc >\"$before/build.ninja\"\n");
+    add("ninja",
+        "cd \"$2\"; mkdir -p common/cli\n"
+        "echo 'echo \"I am $1\"' >common/cli/halo-exercise; /bin/chmod +x "
+        "common/cli/halo-exercise\n");
+    add("nvcc", "echo 'Cuda compilation tools, release " + release + ", V" + release + ".1'");
+    set_pip(pip);
+  }
+
+  void set_pip(const std::string& body) const {
+    add("python3",
+        "[ \"$3\" != --version ] || exit 0\n"
+        "echo \"$@\" >>'" +
+            (scratch_.path() / "pip-words").string() +
+            "'\n"
+            "while [ \"$1\" != --target ]; do shift; done; target=$2\n" +
+            body);
+  }
+  Ended halo(const std::string& command) const {
+    return run_program({"env", "HALO_INSTALL=no",
+                        "HALO_BUILD=" + (scratch_.path() / "build").string(),
+                        "XDG_CACHE_HOME=" + (scratch_.path() / "cache").string(), path_,
+                        (checkout_ / "halo").string(), command});
+  }
+
+  // Where it belongs.
+  fs::path toolkit() const { return scratch_.path() / "cache/halo/nvcc-13.0.88/nvidia/cu13"; }
+  std::vector<std::string> pip_words() const {
+    return lines_of(read_file(scratch_.path() / "pip-words"));
+  }
+  std::vector<std::string> meson_words() const {
+    return lines_of(read_file(scratch_.path() / "meson-words"));
+  }
+  fs::path wheels() const { return checkout_ / "common/simt/cudart/toolkit.txt"; }
+
+ private:
+  void add(const std::string& name, const std::string& body) const {
+    write_tool(scratch_.path() / "path" / name, body);
+  }
+
+  FakeBuild scratch_;
+  std::string path_;
+  fs::path checkout_ = scratch_.path() / "checkout";
+};
+
+// What the wheels are, once they are unpacked.
+constexpr const char* kInstalls =
+    "[ ! -e \"$target\" ] || exit 5\n"
+    "mkdir -p \"$target/nvidia/cu13/bin\" \"$target/nvidia/cu13/lib\"\n"
+    "echo nvcc >\"$target/nvidia/cu13/bin/nvcc\"\n"
+    "echo library >\"$target/nvidia/cu13/lib/libcudart.so.13\"\n";
+
+}  // namespace
+
+TEST_CASE("nvcc is installed once where there is none that the simulator can use") {
+  const WithPip machine("12.4", kInstalls);
+  CHECK(machine.halo("list").good());
+  CHECK(!fs::exists(machine.toolkit()));
+  const Ended ended = machine.halo("toolkit");
+  CAPTURE(ended.err);
+  CHECK(ended.status == 0);
+  CHECK(ended.out == "I am toolkit\n");
+  CHECK_THAT(ended.err, contains("nvcc 13.0.88 from PyPI: 104 MB to download, 271 MB in") &&
+                            contains("NVIDIA's licence") && contains("docs.nvidia.com/cuda/eula"));
+  REQUIRE(machine.pip_words().size() == 1);
+  CHECK_THAT(machine.pip_words()[0], contains("--require-hashes") &&
+                                         contains("--requirement " + machine.wheels().string()));
+  // nvcc looks in lib64, and a linker for the name without a version.
+  CHECK(read_file(machine.toolkit() / "lib64/libcudart.so") == "library\n");
+  REQUIRE(machine.meson_words().size() == 2);
+  CHECK_THAT(machine.meson_words()[0], contains("-Dtoolkit= "));
+  CHECK_THAT(machine.meson_words()[1], contains("-Dtoolkit=" + machine.toolkit().string() + " "));
+  // Nothing of pip's is left.
+  for (const auto& entry : fs::directory_iterator(machine.toolkit() / "../../..")) {
+    CHECK_THAT(entry.path().filename().string(), !contains(".part"));
+  }
+
+  CHECK_THAT(machine.halo("toolkit").err,
+             contains("nothing is downloaded: " + machine.toolkit().string()));
+  CHECK(machine.halo("list").out == "I am list\n");
+  CHECK(machine.pip_words().size() == 1);
+  CHECK(machine.meson_words().size() == 2);
+}
+
+TEST_CASE("a toolkit that the machine has is used, and nothing is downloaded") {
+  const WithPip machine("13.0", "exit 6");
+  const Ended ended = machine.halo("toolkit");
+  CAPTURE(ended.err);
+  CHECK(ended.status == 0);
+  CHECK_THAT(ended.err, contains("nothing is downloaded") && contains("path/nvcc"));
+  CHECK(machine.pip_words().empty());
+  REQUIRE(machine.meson_words().size() == 1);
+  CHECK_THAT(machine.meson_words()[0], contains("-Dtoolkit= "));
+}
+
+TEST_CASE("without a network the last line says what to do for nvcc") {
+  const WithPip machine("12.4",
+                        "echo \"WARNING: Retrying (Retry(total=1)) after connection broken\"\n"
+                        "echo 'ERROR: No matching distribution found'; exit 1\n");
+  const Ended offline = machine.halo("toolkit");
+  CHECK(offline.status == 77);
+  CHECK(offline.out.empty());
+  CHECK(last_line(offline.err) ==
+        "halo: PyPI was not reached: try again with a network, or put nvcc of CUDA 13 on PATH");
+  CHECK_THAT(offline.err, !contains("ERROR"));
+  CHECK(!fs::exists(machine.toolkit()));
+
+  machine.set_pip("echo 'ERROR: THESE PACKAGES DO NOT MATCH THE HASHES'; exit 1\n");
+  const Ended wrong = machine.halo("toolkit");
+  CHECK(wrong.status == 2);
+  CHECK_THAT(wrong.err, contains("DO NOT MATCH") && contains("nvcc could not be installed"));
+  CHECK(!fs::exists(machine.toolkit()));
+
+  machine.set_pip("echo 'ERROR: [Errno 28] No space left on device'; exit 1\n");
+  CHECK_THAT(last_line(machine.halo("toolkit").err), contains("the disk of"));
+}
+
+TEST_CASE("a download that was interrupted begins anew") {
+  const WithPip machine("12.4", std::string(kInstalls) + "kill -9 $PPID\n");
+  CHECK(!machine.halo("toolkit").good());
+  CHECK(!fs::exists(machine.toolkit()));
+  // Half of it is not used.
+  CHECK(machine.halo("list").good());
+  REQUIRE(machine.meson_words().size() == 1);
+  CHECK_THAT(machine.meson_words()[0], contains("-Dtoolkit= "));
+
+  machine.set_pip(kInstalls);
+  CHECK(machine.halo("toolkit").status == 0);
+  CHECK(fs::exists(machine.toolkit() / "bin/nvcc"));
 }

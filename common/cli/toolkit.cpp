@@ -1,0 +1,34 @@
+// `halo toolkit`: what the simulator needs to take any CUDA program. The script ./halo has seen to nvcc.
+#include <cstdio>
+
+#include "common/build/builder.hpp"
+#include "common/build/compiler_output.hpp"
+#include "common/build/errors.hpp"
+#include "common/cli/commands.hpp"
+#include "common/report/terminal.hpp"
+
+namespace halo {
+
+namespace fs = std::filesystem;
+
+int run_toolkit(const BuildFolder& build) {
+  const fs::path folder = build.path() / "common" / "simt" / "cudart";
+  const fs::path simnvcc = folder / "simnvcc";
+  if (!build.makes(simnvcc)) {
+    throw CannotRun("simnvcc needs nvcc of CUDA 13, and libzstd (package libzstd-dev)");
+  }
+  Progress progress(Progress::Elsewhere::lines);
+  const std::vector<fs::path> needed = {simnvcc, folder / "simt", folder / "libcudart.so.13",
+                                        folder / "libcudadevrt.a"};
+  if (!build_all(build, needed, "simnvcc", progress).empty()) {
+    throw WrongUse("simnvcc does not compile");
+  }
+  std::printf(
+      "nvcc      %s\n"
+      "simnvcc   %s\n"
+      "next: %s FILE.cu -o PROGRAM   as nvcc, and ./PROGRAM runs in the simulator\n",
+      HALO_SIMULATOR_NVCC, simnvcc.c_str(), seen_from_here(simnvcc).c_str());
+  return 0;
+}
+
+}  // namespace halo

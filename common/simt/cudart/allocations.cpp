@@ -1,0 +1,169 @@
+#include "common/simt/cudart/allocations.hpp"
+
+#include <map>
+#include <new>
+
+#include "common/simt/cudart/host_access.hpp"
+#include "common/simt/cudart/host_lines.hpp"
+#include "common/simt/runtime/current_gpu.hpp"
+#include "common/simt/simt.hpp"
+
+namespace simt {
+
+int allocations_made() { return cudart::allocations_made(); }
+
+std::vector<LiveAllocation> live_allocations(int made) {
+  std::vector<LiveAllocation> live;
+  for (const cudart::Block& block : cudart::blocks()) {
+    if (block.serial <= made) continue;
+    const cudart::HostLine line = cudart::line_of_call(block.callers);
+    live.push_back({block.name(), block.bytes, line.file, line.line});
+  }
+  return live;
+}
+
+}  // namespace simt
+
+namespace simt::cudart {
+namespace {
+
+// Addresses, not memory.
+constexpr std::size_t kArenaBytes = std::size_t{1} << 40;
+constexpr std::size_t kMostCheckerBytes = std::size_t{4} << 30;
+
+struct Blocks {
+  std::map<std::uint64_t, Block> live;
+  std::map<std::uint64_t, Block> freed;  // the last at each address
+  std::size_t of_device = 0;             // bytes
+  std::size_t of_heap = 0;
+  int serial = 0;
+};
+Blocks& all() {
+  static Blocks& instance = *new Blocks;
+  return instance;
+}
+
+bool is_variable(MemoryKind kind) {
+  return kind == MemoryKind::variable || kind == MemoryKind::managed_variable;
+}
+
+void add(Block block) {
+  Blocks& blocks = all();
+  if (!is_variable(block.kind)) block.serial = ++blocks.serial;
+  if (!is_variable(block.kind) && block.kind != MemoryKind::heap) {
+    block.callers = callers_of_runtime();
+  }
+  if (block.is_of_device()) blocks.of_device += block.bytes;
+  if (block.kind == MemoryKind::heap) blocks.of_heap += block.bytes;
+  blocks.freed.erase(block.begin);
+  blocks.live[block.begin] = std::move(block);
+}
+
+}  // namespace
+
+std::string Block::name() const {
+  if (!given_name.empty()) return given_name;
+  if (std::string variable = variable_in_call(callers); !variable.empty()) return variable;
+  const char* const call = kind == MemoryKind::device       ? "cudaMalloc"
+                           : kind == MemoryKind::managed    ? "cudaMallocManaged"
+                           : kind == MemoryKind::registered ? "cudaHostRegister"
+                                                            : "cudaMallocHost";
+  return std::string(call) + " number " + std::to_string(serial);
+}
+
+memory::Arena& arena() {
+  static memory::Arena& instance = []() -> memory::Arena& {
+    watch_host_accesses();
+    return *new memory::Arena(kArenaBytes);
+  }();
+  return instance;
+}
+
+checker::Checker& memory_checker() {
+  static checker::Checker& instance =
+      *new checker::Checker(arena().begin(), kArenaBytes, kMostCheckerBytes);
+  return instance;
+}
+
+void mark_written(std::uint64_t address, std::size_t bytes) {
+  if (bytes != 0 && arena().contains(address)) memory_checker().initialised().mark(address, bytes);
+}
+
+void mark_copied(std::uint64_t to, std::uint64_t from, std::size_t bytes) {
+  if (bytes == 0 || !arena().contains(to)) return;
+  if (arena().contains(from)) {
+    memory_checker().initialised().copy(to, from, bytes);
+  } else {
+    memory_checker().initialised().mark(to, bytes);
+  }
+}
+
+std::uint64_t allocate(std::size_t bytes, MemoryKind kind, const std::string& name) {
+  Block block{.bytes = bytes, .kind = kind, .given_name = name};
+  const std::size_t capacity = current_gpu().memory_bytes;
+  if (block.is_of_device() && (bytes > capacity || all().of_device > capacity - bytes)) {
+    throw std::bad_alloc();
+  }
+  const bool is_open =
+      kind != MemoryKind::device && kind != MemoryKind::variable && kind != MemoryKind::heap;
+  block.begin = arena().allocate(bytes, name, is_open);
+  const std::uint64_t begin = block.begin;
+  // What host code may touch it may have written.
+  if (kind != MemoryKind::device) mark_written(begin, bytes);
+  add(std::move(block));
+  return begin;
+}
+
+void lend(void* host, std::size_t bytes) {
+  const auto begin = reinterpret_cast<std::uint64_t>(host);
+  arena().lend(begin, bytes, "");
+  add({.begin = begin, .bytes = bytes, .kind = MemoryKind::registered});
+}
+
+bool release(std::uint64_t address) {
+  Blocks& blocks = all();
+  const auto found = blocks.live.find(address);
+  if (found == blocks.live.end()) return false;
+  arena().free(address);
+  Block& block = found->second;
+  if (block.is_of_device()) blocks.of_device -= block.bytes;
+  if (block.kind == MemoryKind::heap) blocks.of_heap -= block.bytes;
+  blocks.freed[address] = std::move(block);
+  blocks.live.erase(found);
+  return true;
+}
+
+const Block* block_at(std::uint64_t address) {
+  const Blocks& blocks = all();
+  auto found = blocks.live.upper_bound(address);
+  if (found == blocks.live.begin()) return nullptr;
+  --found;
+  return address - found->first < found->second.bytes ? &found->second : nullptr;
+}
+
+std::string name_at(std::uint64_t begin) {
+  const Blocks& blocks = all();
+  for (const auto* const table : {&blocks.live, &blocks.freed}) {
+    const auto found = table->find(begin);
+    if (found != table->end()) return found->second.name();
+  }
+  return "";
+}
+
+std::vector<Block> blocks() {
+  std::map<int, Block> by_serial;
+  for (const auto& [begin, block] : all().live) {
+    if (block.serial != 0) by_serial[block.serial] = block;
+  }
+  std::vector<Block> result;
+  for (auto& [serial, block] : by_serial) result.push_back(std::move(block));
+  return result;
+}
+
+std::size_t bytes_in_use() { return all().of_device; }
+std::size_t heap_bytes_in_use() { return all().of_heap; }
+int allocations_made() { return all().serial; }
+
+std::byte* reach(std::uint64_t address) { return arena().host(address); }
+
+}  // namespace simt::cudart

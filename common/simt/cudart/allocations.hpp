@@ -1,0 +1,72 @@
+// Memory that device addresses name: who asked for it, what it is for, and where the engine finds its bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/simt/checker/checker.hpp"
+#include "common/simt/memory/arena.hpp"
+
+namespace simt::cudart {
+
+enum class MemoryKind : std::uint8_t {
+  device,
+  managed,           // host code may touch it
+  pinned,            // the host's, open to kernels
+  registered,        // the host's own, lent to kernels
+  variable,          // __device__, __constant__
+  managed_variable,  // __managed__
+  heap,              // malloc in a kernel
+  graph,             // there for the launches of a graph
+};
+
+struct Block {
+  std::uint64_t begin = 0;
+  std::size_t bytes = 0;
+  MemoryKind kind = MemoryKind::device;
+  int serial = 0;  // 1 for the first that the program asked for; 0 of variables
+  std::string given_name = {};
+  std::vector<std::uintptr_t> callers = {};  // return addresses of the call, the innermost first
+
+  std::string name() const;
+  bool is_of_device() const { return kind != MemoryKind::pinned && kind != MemoryKind::registered; }
+};
+
+memory::Arena& arena();
+/// What is known of the arena's memory: what has been written, who touches it.
+checker::Checker& memory_checker();
+
+/// The address, zeroed or not as the device would have it. Throws std::bad_alloc when the GPU that is simulated has no
+/// such memory left, to which the host's does not count.
+std::uint64_t allocate(std::size_t bytes, MemoryKind kind, const std::string& name = "");
+/// Host memory that is registered.
+void lend(void* host, std::size_t bytes);
+/// False if no live block begins there.
+bool release(std::uint64_t address);
+
+/// The live block that holds the address; null if none does.
+const Block* block_at(std::uint64_t address);
+inline const Block* block_at(const void* pointer) {
+  return block_at(reinterpret_cast<std::uint64_t>(pointer));
+}
+/// The name of a block that is live or was freed; empty if there was none.
+std::string name_at(std::uint64_t begin);
+/// Live blocks that the program asked for, in that order, and how much device memory is taken.
+std::vector<Block> blocks();
+std::size_t bytes_in_use();
+std::size_t heap_bytes_in_use();
+int allocations_made();
+
+/// Bytes of the arena that the host has written, or copied.
+void mark_written(std::uint64_t address, std::size_t bytes);
+void mark_copied(std::uint64_t to, std::uint64_t from, std::size_t bytes);
+
+/// Where the engine finds the byte of a device address or of one of the host's.
+std::byte* reach(std::uint64_t address);
+inline std::byte* reach(const void* pointer) {
+  return reach(reinterpret_cast<std::uint64_t>(pointer));
+}
+
+}  // namespace simt::cudart

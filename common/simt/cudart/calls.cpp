@@ -1,0 +1,116 @@
+#include "common/simt/cudart/calls.hpp"
+
+#include <cerrno>
+#include <cstdarg>
+#include <cstdio>
+#include <new>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "common/simt/cudart/fat_binary.hpp"
+#include "common/simt/ptx/parse.hpp"
+#include "common/simt/runtime/settings.hpp"
+
+namespace simt::cudart {
+namespace {
+
+thread_local constinit cudaError_t last = cudaSuccess;
+cudaError_t sticky = cudaSuccess;  // under turn()
+
+// Never destroyed: destructors of static objects may still call the runtime.
+std::set<std::string>& explained() {
+  static std::set<std::string>& keys = *new std::set<std::string>;
+  return keys;
+}
+
+void say(const char* key, const char* kernel, const char* format, std::va_list arguments) {
+  const std::lock_guard lock(turn());
+  if (!explained().insert(key).second) return;
+  char text[1024];
+  std::vsnprintf(text, sizeof text, format, arguments);
+  if (kernel == nullptr) {
+    std::fprintf(stderr, "simt: %s\n", text);
+  } else {
+    std::fprintf(stderr, "simt: %s was not launched: %s\n", kernel, text);
+  }
+}
+
+}  // namespace
+
+std::recursive_mutex& turn() {
+  static std::recursive_mutex& mutex = *new std::recursive_mutex;
+  return mutex;
+}
+
+cudaError_t spoilt() { return sticky; }
+void spoil(cudaError_t error) { sticky = error; }
+void mend() { sticky = cudaSuccess; }
+
+// CUDA 13.0 clears even a sticky error in cudaGetLastError and lets the next call bring it back; the manual says that
+// it stays, and so it does here.
+cudaError_t last_error() { return sticky != cudaSuccess ? sticky : last; }
+void forget_last_error() { last = cudaSuccess; }
+
+cudaError_t record(cudaError_t error) {
+  if (error != cudaSuccess) last = error;
+  return error;
+}
+
+void explain(const char* key, const char* format, ...) {
+  std::va_list arguments;
+  va_start(arguments, format);
+  say(key, nullptr, format, arguments);
+  va_end(arguments);
+}
+
+void refuse_launch(const char* key, const char* kernel, const char* format, ...) {
+  std::va_list arguments;
+  va_start(arguments, format);
+  say(key, kernel, format, arguments);
+  va_end(arguments);
+}
+
+bool is_to_fail(const char* name) {
+  const Settings& asked = settings();
+  if (asked.fail_function.empty()) return false;
+  if (asked.fail_function != "call" && asked.fail_function != name) return false;
+  static std::uint64_t calls = 0;
+  if (++calls != asked.fail_number) return false;
+  std::fprintf(stderr, "simt: %s number %llu (%s) fails, as SIMT_FAIL asks\n",
+               asked.fail_function.c_str(), static_cast<unsigned long long>(asked.fail_number),
+               name);
+  return true;
+}
+
+cudaError_t asked_failure(const char* name) {
+  const std::string_view function = name;
+  const bool allocates = function.find("Malloc") != function.npos || function == "cudaHostAlloc";
+  return allocates ? cudaErrorMemoryAllocation : cudaErrorUnknown;
+}
+
+cudaError_t error_of_exception(const char* name) {
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    return cudaErrorMemoryAllocation;
+  } catch (const NoPtx& error) {
+    explain("no PTX", "%s: %s: %s", name, program_invocation_short_name, error.what());
+    return cudaErrorNoKernelImageForDevice;
+  } catch (const ptx::ParseError& error) {
+    explain("PTX", "%s: %s", name, error.what());
+    return cudaErrorInvalidPtx;
+  } catch (const std::exception& error) {
+    explain("exception", "%s: %s", name, error.what());
+    return cudaErrorNotSupported;
+  }
+}
+
+cudaError_t refused(const char* name) {
+  return query(name, [&] {
+    explain(name, "%s is not in the simulator", name);
+    return cudaErrorNotSupported;
+  });
+}
+
+}  // namespace simt::cudart

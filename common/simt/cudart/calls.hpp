@@ -1,0 +1,59 @@
+// What all functions of the runtime do: take their turn, answer for a device that is spoilt, remember their error, and
+// say on stderr what the error's name does not.
+#pragma once
+
+#include <driver_types.h>
+
+#include <mutex>
+
+namespace simt::cudart {
+
+/// One call at a time; a callback of the program may call again.
+std::recursive_mutex& turn();
+
+/// The error that has spoilt the device: calls that need it answer this until cudaDeviceReset. cudaSuccess: none.
+cudaError_t spoilt();
+void spoil(cudaError_t error);
+void mend();
+
+/// Of this host thread.
+cudaError_t last_error();
+void forget_last_error();
+/// Makes it the last error, unless it is none.
+cudaError_t record(cudaError_t error);
+
+/// Beside the error's name: one line on stderr, once for each key.
+__attribute__((format(printf, 2, 3))) void explain(const char* key, const char* format, ...);
+/// "simt: NAME was not launched: ...", of a kernel.
+__attribute__((format(printf, 3, 4))) void refuse_launch(const char* key, const char* kernel,
+                                                         const char* format, ...);
+
+/// True where SIMT_FAIL asks that this call fail, which then does nothing.
+bool is_to_fail(const char* name);
+cudaError_t asked_failure(const char* name);
+
+/// Of what is being handled: no memory, a module that cannot be read.
+cudaError_t error_of_exception(const char* name);
+
+/// A call that works whatever happened on the device.
+template <class Body>
+cudaError_t query(const char* name, Body body) {
+  const std::lock_guard lock(turn());
+  if (is_to_fail(name)) return record(asked_failure(name));
+  try {
+    return record(body());
+  } catch (...) {
+    return record(error_of_exception(name));
+  }
+}
+
+/// A call that needs a device in order.
+template <class Body>
+cudaError_t call(const char* name, Body body) {
+  return query(name, [&]() -> cudaError_t { return spoilt() != cudaSuccess ? spoilt() : body(); });
+}
+
+/// The function is not there: says so once, and answers cudaErrorNotSupported.
+cudaError_t refused(const char* name);
+
+}  // namespace simt::cudart

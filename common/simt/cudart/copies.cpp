@@ -1,0 +1,415 @@
+// Copies and memsets, by address and by symbol.
+#include <cuda_runtime_api.h>
+
+#include <cstring>
+
+#include "common/simt/cudart/allocations.hpp"
+#include "common/simt/cudart/calls.hpp"
+#include "common/simt/cudart/graphs.hpp"
+#include "common/simt/cudart/module.hpp"
+#include "common/simt/cudart/streams.hpp"
+
+namespace simt::cudart {
+namespace {
+
+std::uint64_t address_of(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
+
+bool is_managed(const void* pointer) {
+  const Block* const block = block_at(pointer);
+  return block != nullptr &&
+         (block->kind == MemoryKind::managed || block->kind == MemoryKind::managed_variable);
+}
+
+// Also an address of the device that is nobody's.
+bool is_device_pointer(const void* pointer) {
+  const Block* const block = block_at(pointer);
+  return block != nullptr ? block->is_of_device() : arena().contains(address_of(pointer));
+}
+
+// The name of a __device__ or __constant__ variable is in host code a shadow on the host. Says so; false if the pointer
+// is none.
+bool explain_shadow(const char* name, const void* pointer) {
+  const Symbol* const symbol = find_symbol(pointer);
+  if (symbol == nullptr || symbol->managed != nullptr) return false;
+  explain(
+      "shadow",
+      "%s: `%s` is a variable of the device, and its name in host code is no address there: use "
+      "cudaMemcpyToSymbol or cudaMemcpyFromSymbol, or ask cudaGetSymbolAddress",
+      name, symbol->name.c_str());
+  return true;
+}
+
+// True if all of the range is live device memory; else says what is wrong with it. `role` is "the destination" or the
+// like.
+bool check_device_range(const char* name, const char* role, const void* pointer,
+                        std::size_t bytes) {
+  if (explain_shadow(name, pointer)) return false;
+  const std::uint64_t address = address_of(pointer);
+  if (const Block* const block = block_at(address)) {
+    const std::size_t offset = address - block->begin;
+    if (bytes <= block->bytes - offset) return true;
+    explain("range", "%s: %s is %zu bytes from byte %zu of %s, which has %zu bytes", name, role,
+            bytes, offset, block->name().c_str(), block->bytes);
+    return false;
+  }
+  const memory::Allocation* const near = arena().find(address);
+  if (!arena().contains(address)) {
+    explain("host pointer", "%s: %s must be device memory, but %p is a host pointer", name, role,
+            pointer);
+  } else if (near != nullptr && near->is_freed) {
+    explain("freed", "%s: %s lies in %s, which was freed", name, role,
+            name_at(near->begin).c_str());
+  } else {
+    explain("no allocation", "%s: %s, %p, lies in no allocation", name, role, pointer);
+  }
+  return false;
+}
+
+// Whether both sides are where the kind says. CUDA takes HostToHost for Default.
+cudaError_t check_sides(const char* name, const void* to, const void* from, cudaMemcpyKind kind) {
+  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) {
+    return cudaErrorInvalidMemcpyDirection;
+  }
+  if (to == nullptr || from == nullptr) return cudaErrorInvalidValue;
+  for (const void* pointer : {to, from}) {
+    if (explain_shadow(name, pointer)) return cudaErrorInvalidValue;
+  }
+  if (kind == cudaMemcpyHostToHost || kind == cudaMemcpyDefault) return cudaSuccess;
+  const bool want_to = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+  const bool want_from = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+  const auto fits = [](const void* pointer, bool want) {
+    // Memory of both sides is on either.
+    const Block* const block = block_at(pointer);
+    const bool is_shared = is_managed(pointer) || (block != nullptr && !block->is_of_device());
+    return is_shared || is_device_pointer(pointer) == want;
+  };
+  const bool to_fits = fits(to, want_to);
+  if (to_fits && fits(from, want_from)) return cudaSuccess;
+  static const char* const kKinds[] = {"HostToHost", "HostToDevice", "DeviceToHost",
+                                       "DeviceToDevice"};
+  const void* const wrong = to_fits ? from : to;
+  explain("copy kind", "%s: cudaMemcpy%s, but the %s, %p, is a %s pointer", name, kKinds[kind],
+          to_fits ? "source" : "destination", wrong, is_device_pointer(wrong) ? "device" : "host");
+  return cudaErrorInvalidValue;
+}
+
+// Rows of planes.
+struct Side {
+  const void* pointer;
+  std::size_t row_pitch;
+  std::size_t plane_pitch;
+};
+struct Extent {
+  std::size_t width = 0, rows = 1, planes = 1;
+  bool is_empty() const { return width == 0 || rows == 0 || planes == 0; }
+};
+
+// Bytes from the first to the last; the most there can be if they are more than that.
+std::size_t span(const Side& side, const Extent& extent) {
+  std::size_t rows = 0, bytes = 0;
+  const bool overflows = __builtin_mul_overflow(extent.planes - 1, side.plane_pitch, &bytes) ||
+                         __builtin_mul_overflow(extent.rows - 1, side.row_pitch, &rows) ||
+                         __builtin_add_overflow(bytes, rows, &bytes) ||
+                         __builtin_add_overflow(bytes, extent.width, &bytes);
+  return overflows ? ~std::size_t{0} : bytes;
+}
+
+std::uint64_t address_of(const Side& side, std::size_t plane, std::size_t row) {
+  return address_of(side.pointer) + plane * side.plane_pitch + row * side.row_pitch;
+}
+std::byte* row_of(const Side& side, std::size_t plane, std::size_t row) {
+  return reach(side.pointer) + plane * side.plane_pitch + row * side.row_pitch;
+}
+
+cudaError_t copy(const char* name, const Side& to, const Side& from, const Extent& extent,
+                 cudaMemcpyKind kind) {
+  if (extent.is_empty()) return cudaSuccess;
+  if (extent.width > to.row_pitch || extent.width > from.row_pitch) {
+    return cudaErrorInvalidPitchValue;
+  }
+  if (const cudaError_t error = check_sides(name, to.pointer, from.pointer, kind);
+      error != cudaSuccess) {
+    return error;
+  }
+  const auto is_right = [&](const Side& side, const char* role) {
+    const bool is_known = is_device_pointer(side.pointer) || block_at(side.pointer) != nullptr;
+    return !is_known || check_device_range(name, role, side.pointer, span(side, extent));
+  };
+  if (!is_right(to, "the destination") || !is_right(from, "the source")) {
+    return cudaErrorInvalidValue;
+  }
+  for (std::size_t plane = 0; plane < extent.planes; ++plane) {
+    for (std::size_t row = 0; row < extent.rows; ++row) {
+      std::memmove(row_of(to, plane, row), row_of(from, plane, row), extent.width);
+      mark_copied(address_of(to, plane, row), address_of(from, plane, row), extent.width);
+    }
+  }
+  return cudaSuccess;
+}
+
+cudaError_t copy_bytes(const char* name, void* to, const void* from, std::size_t bytes,
+                       cudaMemcpyKind kind) {
+  return copy(name, {to, bytes, bytes}, {from, bytes, bytes}, {.width = bytes}, kind);
+}
+
+cudaError_t copy_rows(const char* name, void* to, std::size_t to_pitch, const void* from,
+                      std::size_t from_pitch, std::size_t width, std::size_t height,
+                      cudaMemcpyKind kind) {
+  return copy(name, {to, to_pitch, 0}, {from, from_pitch, 0}, {.width = width, .rows = height},
+              kind);
+}
+
+cudaError_t copy_planes(const char* name, const cudaMemcpy3DParms& p) {
+  if (p.srcArray != nullptr || p.dstArray != nullptr) {
+    explain("array", "%s: CUDA arrays are not in the simulator", name);
+    return cudaErrorNotSupported;
+  }
+  const auto side = [](const cudaPitchedPtr& memory, const cudaPos& at) -> Side {
+    const std::size_t plane = memory.pitch * memory.ysize;
+    const auto* const begin = static_cast<const char*>(memory.ptr);
+    return {begin + at.z * plane + at.y * memory.pitch + at.x, memory.pitch, plane};
+  };
+  return copy(name, side(p.dstPtr, p.dstPos), side(p.srcPtr, p.srcPos),
+              {p.extent.width, p.extent.height, p.extent.depth}, p.kind);
+}
+
+cudaError_t set(const char* name, const Side& to, int value, const Extent& extent) {
+  if (extent.is_empty()) return cudaSuccess;
+  if (extent.width > to.row_pitch ||
+      !check_device_range(name, "the memory to set", to.pointer, span(to, extent))) {
+    return cudaErrorInvalidValue;
+  }
+  for (std::size_t plane = 0; plane < extent.planes; ++plane) {
+    for (std::size_t row = 0; row < extent.rows; ++row) {
+      std::memset(row_of(to, plane, row), value, extent.width);
+      mark_written(address_of(to, plane, row), extent.width);
+    }
+  }
+  return cudaSuccess;
+}
+
+Side side_of(const cudaPitchedPtr& memory) {
+  return {memory.ptr, memory.pitch, memory.pitch * memory.ysize};
+}
+
+// The part of a symbol that a copy names; null if there is no such symbol or it is shorter.
+cudaError_t part_of_symbol(const char* name, const void* shadow, std::size_t bytes,
+                           std::size_t offset, std::byte*& part) {
+  const Symbol* const symbol = find_symbol(shadow);
+  if (symbol == nullptr || symbol->address() == 0) return cudaErrorInvalidSymbol;
+  if (offset > symbol->bytes || bytes > symbol->bytes - offset) {
+    explain("symbol range", "%s: %zu bytes at offset %zu of `%s`, which has %zu bytes", name, bytes,
+            offset, symbol->name.c_str(), symbol->bytes);
+    return cudaErrorInvalidValue;
+  }
+  part = reinterpret_cast<std::byte*>(symbol->address()) + offset;
+  return cudaSuccess;
+}
+
+cudaError_t copy_to_symbol(const char* name, const void* symbol, const void* from,
+                           std::size_t bytes, std::size_t offset, cudaMemcpyKind kind) {
+  std::byte* to = nullptr;
+  const cudaError_t error = part_of_symbol(name, symbol, bytes, offset, to);
+  if (error != cudaSuccess) return error;
+  if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice &&
+      kind != cudaMemcpyDefault) {
+    return cudaErrorInvalidMemcpyDirection;
+  }
+  return copy_bytes(name, to, from, bytes, kind);
+}
+
+cudaError_t copy_from_symbol(const char* name, void* to, const void* symbol, std::size_t bytes,
+                             std::size_t offset, cudaMemcpyKind kind) {
+  std::byte* from = nullptr;
+  const cudaError_t error = part_of_symbol(name, symbol, bytes, offset, from);
+  if (error != cudaSuccess) return error;
+  if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice &&
+      kind != cudaMemcpyDefault) {
+    return cudaErrorInvalidMemcpyDirection;
+  }
+  return copy_bytes(name, to, from, bytes, kind);
+}
+
+}  // namespace
+
+Work copy_of(const cudaMemcpy3DParms& parameters) {
+  return [parameters] { return copy_planes("a graph's copy", parameters); };
+}
+
+Work set_of(const cudaMemsetParams& p) {
+  return [p]() -> cudaError_t {
+    const Side to{p.dst, p.height > 1 ? p.pitch : p.width * p.elementSize, 0};
+    const Extent extent{.width = p.width * p.elementSize, .rows = p.height};
+    if (p.elementSize == 1) {
+      return set("a graph's memset", to, static_cast<int>(p.value), extent);
+    }
+    if (p.elementSize != 2 && p.elementSize != 4) return cudaErrorInvalidValue;
+    if (extent.is_empty()) return cudaSuccess;
+    if (!check_device_range("a graph's memset", "the memory to set", to.pointer,
+                            span(to, extent))) {
+      return cudaErrorInvalidValue;
+    }
+    for (std::size_t row = 0; row < extent.rows; ++row) {
+      for (std::size_t i = 0; i < p.width; ++i) {
+        std::memcpy(row_of(to, 0, row) + i * p.elementSize, &p.value, p.elementSize);
+      }
+    }
+    return cudaSuccess;
+  };
+}
+
+extern "C" {
+
+// ---- Copies ----
+
+cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+  return call("cudaMemcpy", [&] { return copy_bytes("cudaMemcpy", to, from, bytes, kind); });
+}
+
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream) {
+  return work_on_stream("cudaMemcpyAsync", stream, cudaGraphNodeTypeMemcpy,
+                        [=] { return copy_bytes("cudaMemcpyAsync", to, from, bytes, kind); });
+}
+
+cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                         std::size_t width, std::size_t height, cudaMemcpyKind kind) {
+  return call("cudaMemcpy2D", [&] {
+    return copy_rows("cudaMemcpy2D", to, to_pitch, from, from_pitch, width, height, kind);
+  });
+}
+
+cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
+                              std::size_t from_pitch, std::size_t width, std::size_t height,
+                              cudaMemcpyKind kind, cudaStream_t stream) {
+  return work_on_stream("cudaMemcpy2DAsync", stream, cudaGraphNodeTypeMemcpy, [=] {
+    return copy_rows("cudaMemcpy2DAsync", to, to_pitch, from, from_pitch, width, height, kind);
+  });
+}
+
+cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters) {
+  return call("cudaMemcpy3D", [&] {
+    return parameters != nullptr ? copy_planes("cudaMemcpy3D", *parameters) : cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t stream) {
+  return on_stream("cudaMemcpy3DAsync", stream, [&] {
+    if (parameters == nullptr) return cudaErrorInvalidValue;
+    const Work work = [its = *parameters] { return copy_planes("cudaMemcpy3DAsync", its); };
+    return enqueue(stream, cudaGraphNodeTypeMemcpy, work, {.copy = *parameters});
+  });
+}
+
+cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device,
+                           std::size_t bytes) {
+  return call("cudaMemcpyPeer", [&] {
+    if (to_device != 0 || from_device != 0) return cudaErrorInvalidDevice;
+    return copy_bytes("cudaMemcpyPeer", to, from, bytes, cudaMemcpyDefault);
+  });
+}
+
+cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device,
+                                std::size_t bytes, cudaStream_t stream) {
+  return work_on_stream("cudaMemcpyPeerAsync", stream, cudaGraphNodeTypeMemcpy, [=] {
+    if (to_device != 0 || from_device != 0) return cudaErrorInvalidDevice;
+    return copy_bytes("cudaMemcpyPeerAsync", to, from, bytes, cudaMemcpyDefault);
+  });
+}
+
+// ---- Memsets ----
+
+cudaError_t cudaMemset(void* pointer, int value, std::size_t bytes) {
+  return call("cudaMemset", [&] {
+    return set("cudaMemset", {pointer, bytes, bytes}, value, {.width = bytes});
+  });
+}
+
+cudaError_t cudaMemsetAsync(void* pointer, int value, std::size_t bytes, cudaStream_t stream) {
+  return work_on_stream("cudaMemsetAsync", stream, cudaGraphNodeTypeMemset, [=] {
+    return set("cudaMemsetAsync", {pointer, bytes, bytes}, value, {.width = bytes});
+  });
+}
+
+cudaError_t cudaMemset2D(void* pointer, std::size_t pitch, int value, std::size_t width,
+                         std::size_t height) {
+  return call("cudaMemset2D", [&] {
+    return set("cudaMemset2D", {pointer, pitch, 0}, value, {.width = width, .rows = height});
+  });
+}
+
+cudaError_t cudaMemset2DAsync(void* pointer, std::size_t pitch, int value, std::size_t width,
+                              std::size_t height, cudaStream_t stream) {
+  return work_on_stream("cudaMemset2DAsync", stream, cudaGraphNodeTypeMemset, [=] {
+    return set("cudaMemset2DAsync", {pointer, pitch, 0}, value, {.width = width, .rows = height});
+  });
+}
+
+cudaError_t cudaMemset3D(cudaPitchedPtr memory, int value, cudaExtent extent) {
+  return call("cudaMemset3D", [&] {
+    return set("cudaMemset3D", side_of(memory), value, {extent.width, extent.height, extent.depth});
+  });
+}
+
+cudaError_t cudaMemset3DAsync(cudaPitchedPtr memory, int value, cudaExtent extent,
+                              cudaStream_t stream) {
+  return work_on_stream("cudaMemset3DAsync", stream, cudaGraphNodeTypeMemset, [=] {
+    return set("cudaMemset3DAsync", side_of(memory), value,
+               {extent.width, extent.height, extent.depth});
+  });
+}
+
+// ---- Variables ----
+
+cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, std::size_t bytes,
+                               std::size_t offset, cudaMemcpyKind kind) {
+  return call("cudaMemcpyToSymbol", [&] {
+    return copy_to_symbol("cudaMemcpyToSymbol", symbol, from, bytes, offset, kind);
+  });
+}
+
+cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, std::size_t bytes,
+                                    std::size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
+  return work_on_stream("cudaMemcpyToSymbolAsync", stream, cudaGraphNodeTypeMemcpy, [=] {
+    return copy_to_symbol("cudaMemcpyToSymbolAsync", symbol, from, bytes, offset, kind);
+  });
+}
+
+cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, std::size_t bytes,
+                                 std::size_t offset, cudaMemcpyKind kind) {
+  return call("cudaMemcpyFromSymbol", [&] {
+    return copy_from_symbol("cudaMemcpyFromSymbol", to, symbol, bytes, offset, kind);
+  });
+}
+
+cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol, std::size_t bytes,
+                                      std::size_t offset, cudaMemcpyKind kind,
+                                      cudaStream_t stream) {
+  return work_on_stream("cudaMemcpyFromSymbolAsync", stream, cudaGraphNodeTypeMemcpy, [=] {
+    return copy_from_symbol("cudaMemcpyFromSymbolAsync", to, symbol, bytes, offset, kind);
+  });
+}
+
+cudaError_t cudaGetSymbolAddress(void** address, const void* symbol) {
+  return call("cudaGetSymbolAddress", [&] {
+    if (address == nullptr) return cudaErrorInvalidValue;
+    const Symbol* const its = find_symbol(symbol);
+    if (its == nullptr || its->address() == 0) return cudaErrorInvalidSymbol;
+    *address = reinterpret_cast<void*>(its->address());
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGetSymbolSize(std::size_t* bytes, const void* symbol) {
+  return call("cudaGetSymbolSize", [&] {
+    if (bytes == nullptr) return cudaErrorInvalidValue;
+    const Symbol* const its = find_symbol(symbol);
+    if (its == nullptr) return cudaErrorInvalidSymbol;
+    *bytes = its->bytes;
+    return cudaSuccess;
+  });
+}
+
+}  // extern "C"
+
+}  // namespace simt::cudart

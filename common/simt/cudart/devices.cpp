@@ -1,0 +1,377 @@
+// The one device, its properties, attributes and limits.
+#include "common/simt/cudart/devices.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <string>
+
+#include "common/simt/cudart/allocations.hpp"
+#include "common/simt/cudart/calls.hpp"
+#include "common/simt/cudart/streams.hpp"
+#include "common/simt/runtime/current_gpu.hpp"
+
+namespace simt::cudart {
+namespace {
+
+constexpr int kMostPitch = 2147483647;
+constexpr int kTexturePitchAlignment = 32;
+constexpr char kBusId[] = "0000:00:00.0";
+
+// What the simulator does not have (textures, peers, ...) is 0.
+void fill(cudaDeviceProp& p) {
+  const halo::gpus::Gpu& gpu = current_gpu();
+  p = {};
+  std::snprintf(p.name, sizeof p.name, "%s (simulated)", gpu.driver_name);
+  p.totalGlobalMem = gpu.memory_bytes;
+  p.sharedMemPerBlock = static_cast<std::size_t>(gpu.shared_per_block);
+  p.regsPerBlock = kRegistersPerBlock;
+  p.warpSize = kWarpSize;
+  p.memPitch = kMostPitch;
+  p.maxThreadsPerBlock = kMaxThreadsPerBlock;
+  std::copy_n(kMaxBlockExtent, 3, p.maxThreadsDim);
+  std::copy_n(kMaxGridExtent, 3, p.maxGridSize);
+  p.totalConstMem = kConstantBytes;
+  p.major = gpu.major;
+  p.minor = gpu.minor;
+  p.textureAlignment = kPitchAlignment;
+  p.texturePitchAlignment = kTexturePitchAlignment;
+  p.multiProcessorCount = gpu.sms;
+  p.canMapHostMemory = 1;
+  p.surfaceAlignment = kPitchAlignment;
+  p.concurrentKernels = 1;
+  p.asyncEngineCount = gpu.copy_engines;
+  p.unifiedAddressing = 1;
+  p.memoryBusWidth = gpu.memory_bus_bits;
+  p.l2CacheSize = gpu.l2_bytes;
+  p.maxThreadsPerMultiProcessor = gpu.threads_per_sm;
+  p.streamPrioritiesSupported = 1;
+  p.globalL1CacheSupported = 1;
+  p.localL1CacheSupported = 1;
+  p.sharedMemPerMultiprocessor = static_cast<std::size_t>(gpu.shared_per_sm);
+  p.regsPerMultiprocessor = gpu.registers_per_sm;
+  p.managedMemory = 1;
+  p.concurrentManagedAccess = 1;
+  p.cooperativeLaunch = 1;
+  p.sharedMemPerBlockOptin = static_cast<std::size_t>(gpu.shared_per_block_optin);
+  p.maxBlocksPerMultiProcessor = gpu.blocks_per_sm;
+  p.reservedSharedMemPerBlock = static_cast<std::size_t>(gpu.shared_reserved_per_block);
+  p.canUseHostPointerForRegisteredMem = 1;
+  p.hostRegisterSupported = 1;
+  p.memoryPoolsSupported = 1;
+}
+
+int value_of(cudaDeviceAttr attribute) {
+  const halo::gpus::Gpu& gpu = current_gpu();
+  switch (attribute) {
+    case cudaDevAttrMaxThreadsPerBlock:
+      return kMaxThreadsPerBlock;
+    case cudaDevAttrMaxBlockDimX:
+      return kMaxBlockExtent[0];
+    case cudaDevAttrMaxBlockDimY:
+      return kMaxBlockExtent[1];
+    case cudaDevAttrMaxBlockDimZ:
+      return kMaxBlockExtent[2];
+    case cudaDevAttrMaxGridDimX:
+      return static_cast<int>(kMaxGridExtent[0]);
+    case cudaDevAttrMaxGridDimY:
+      return static_cast<int>(kMaxGridExtent[1]);
+    case cudaDevAttrMaxGridDimZ:
+      return static_cast<int>(kMaxGridExtent[2]);
+    case cudaDevAttrMaxSharedMemoryPerBlock:
+      return gpu.shared_per_block;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+      return gpu.shared_per_block_optin;
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
+      return gpu.shared_per_sm;
+    case cudaDevAttrReservedSharedMemoryPerBlock:
+      return gpu.shared_reserved_per_block;
+    case cudaDevAttrTotalConstantMemory:
+      return kConstantBytes;
+    case cudaDevAttrWarpSize:
+      return kWarpSize;
+    case cudaDevAttrMaxPitch:
+      return kMostPitch;
+    case cudaDevAttrMaxRegistersPerBlock:
+      return kRegistersPerBlock;
+    case cudaDevAttrMaxRegistersPerMultiprocessor:
+      return gpu.registers_per_sm;
+    case cudaDevAttrClockRate:
+      return gpu.boost_clock_mhz * 1000;
+    case cudaDevAttrMemoryClockRate:
+      return gpu.memory_clock_mhz * 1000;
+    case cudaDevAttrGlobalMemoryBusWidth:
+      return gpu.memory_bus_bits;
+    case cudaDevAttrL2CacheSize:
+      return gpu.l2_bytes;
+    case cudaDevAttrTextureAlignment:
+    case cudaDevAttrSurfaceAlignment:
+      return kPitchAlignment;
+    case cudaDevAttrTexturePitchAlignment:
+      return kTexturePitchAlignment;
+    case cudaDevAttrMultiProcessorCount:
+      return gpu.sms;
+    case cudaDevAttrMaxThreadsPerMultiProcessor:
+      return gpu.threads_per_sm;
+    case cudaDevAttrMaxBlocksPerMultiprocessor:
+      return gpu.blocks_per_sm;
+    case cudaDevAttrComputeCapabilityMajor:
+      return gpu.major;
+    case cudaDevAttrComputeCapabilityMinor:
+      return gpu.minor;
+    case cudaDevAttrAsyncEngineCount:
+      return gpu.copy_engines;
+    case cudaDevAttrSingleToDoublePrecisionPerfRatio:
+      return gpu.fp64_ratio;
+    case cudaDevAttrCanMapHostMemory:
+    case cudaDevAttrGpuOverlap:
+    case cudaDevAttrConcurrentKernels:
+    case cudaDevAttrUnifiedAddressing:
+    case cudaDevAttrStreamPrioritiesSupported:
+    case cudaDevAttrGlobalL1CacheSupported:
+    case cudaDevAttrLocalL1CacheSupported:
+    case cudaDevAttrManagedMemory:
+    case cudaDevAttrConcurrentManagedAccess:
+    case cudaDevAttrCooperativeLaunch:
+    case cudaDevAttrCanUseHostPointerForRegisteredMem:
+    case cudaDevAttrHostRegisterSupported:
+    case cudaDevAttrMemoryPoolsSupported:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+constexpr struct {
+  cudaLimit limit;
+  std::size_t value;
+} kLimits[] = {
+    {cudaLimitStackSize, 1024},           {cudaLimitPrintfFifoSize, 8650752},
+    {cudaLimitMallocHeapSize, 8388608},   {cudaLimitDevRuntimePendingLaunchCount, 2048},
+    {cudaLimitMaxL2FetchGranularity, 64}, {cudaLimitPersistingL2CacheSize, 0},
+};
+
+// What the program has set; under turn().
+std::map<int, std::size_t> limits_set;
+unsigned int flags_set = 0;
+
+// Null if it is no limit.
+const std::size_t* limit_of(cudaLimit limit) {
+  const auto set = limits_set.find(limit);
+  if (set != limits_set.end()) return &set->second;
+  for (const auto& known : kLimits) {
+    if (known.limit == limit) return &known.value;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::size_t heap_limit() { return *limit_of(cudaLimitMallocHeapSize); }
+
+extern "C" {
+
+cudaError_t cudaGetDeviceCount(int* count) {
+  return query("cudaGetDeviceCount", [&] {
+    if (count == nullptr) return cudaErrorInvalidValue;
+    *count = 1;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGetDevice(int* device) {
+  return query("cudaGetDevice", [&] {
+    if (device == nullptr) return cudaErrorInvalidValue;
+    *device = 0;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaSetDevice(int device) {
+  return query("cudaSetDevice", [&] { return device == 0 ? cudaSuccess : cudaErrorInvalidDevice; });
+}
+
+cudaError_t cudaInitDevice(int device, unsigned int, unsigned int) { return cudaSetDevice(device); }
+
+cudaError_t cudaSetValidDevices(int* devices, int count) {
+  return query("cudaSetValidDevices", [&] {
+    if (count < 0 || (count > 0 && devices == nullptr)) return cudaErrorInvalidValue;
+    return std::all_of(devices, devices + count, [](int one) { return one == 0; })
+               ? cudaSuccess
+               : cudaErrorInvalidDevice;
+  });
+}
+
+cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* wanted) {
+  return query("cudaChooseDevice", [&] {
+    if (device == nullptr || wanted == nullptr) return cudaErrorInvalidValue;
+    *device = 0;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGetDeviceFlags(unsigned int* flags) {
+  return query("cudaGetDeviceFlags", [&] {
+    if (flags == nullptr) return cudaErrorInvalidValue;
+    *flags = flags_set;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaSetDeviceFlags(unsigned int flags) {
+  return query("cudaSetDeviceFlags", [&] {
+    if ((flags & ~0xffu) != 0) return cudaErrorInvalidValue;
+    flags_set = flags;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
+  return query("cudaGetDeviceProperties", [&] {
+    if (properties == nullptr) return cudaErrorInvalidValue;
+    if (device != 0) return cudaErrorInvalidDevice;
+    fill(*properties);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
+  return query("cudaDeviceGetAttribute", [&] {
+    if (value == nullptr || attribute < 1 || attribute >= cudaDevAttrMax) {
+      return cudaErrorInvalidValue;
+    }
+    if (device != 0) return cudaErrorInvalidDevice;
+    *value = value_of(attribute);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceSynchronize() {
+  return call("cudaDeviceSynchronize", [] { return cudaSuccess; });
+}
+
+cudaError_t cudaDeviceReset() {
+  return query("cudaDeviceReset", [] {
+    for (const Block& block : blocks()) release(block.begin);
+    forget_streams();
+    limits_set.clear();
+    flags_set = 0;
+    mend();
+    forget_last_error();
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit) {
+  return call("cudaDeviceGetLimit", [&] {
+    if (value == nullptr) return cudaErrorInvalidValue;
+    const std::size_t* const its = limit_of(limit);
+    if (its == nullptr) return cudaErrorUnsupportedLimit;
+    *value = *its;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value) {
+  return call("cudaDeviceSetLimit", [&] {
+    if (limit_of(limit) == nullptr) return cudaErrorUnsupportedLimit;
+    limits_set[limit] = value;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
+  return call("cudaDeviceGetCacheConfig", [&] {
+    if (config == nullptr) return cudaErrorInvalidValue;
+    *config = cudaFuncCachePreferNone;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) {
+  return call("cudaDeviceSetCacheConfig", [] { return cudaSuccess; });
+}
+
+cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
+  return call("cudaDeviceGetSharedMemConfig", [&] {
+    if (config == nullptr) return cudaErrorInvalidValue;
+    *config = cudaSharedMemBankSizeFourByte;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) {
+  return call("cudaDeviceSetSharedMemConfig", [] { return cudaSuccess; });
+}
+
+cudaError_t cudaCtxResetPersistingL2Cache() {
+  return call("cudaCtxResetPersistingL2Cache", [] { return cudaSuccess; });
+}
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  return call("cudaDeviceGetStreamPriorityRange", [&] {
+    if (least != nullptr) *least = kLeastPriority;
+    if (greatest != nullptr) *greatest = kGreatestPriority;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
+  return query("cudaDeviceGetPCIBusId", [&] {
+    if (text == nullptr || length < 1) return cudaErrorInvalidValue;
+    if (device != 0) return cudaErrorInvalidDevice;
+    std::snprintf(text, static_cast<std::size_t>(length), "%s", kBusId);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* text) {
+  return query("cudaDeviceGetByPCIBusId", [&] {
+    if (device == nullptr || text == nullptr) return cudaErrorInvalidValue;
+    if (std::string(text) != kBusId) return cudaErrorInvalidDevice;
+    *device = 0;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
+  return query("cudaDeviceCanAccessPeer", [&] {
+    if (can == nullptr) return cudaErrorInvalidValue;
+    if (device != 0 || peer != 0) return cudaErrorInvalidDevice;
+    *can = 0;
+    return cudaSuccess;
+  });
+}
+
+// There is no other device.
+cudaError_t cudaDeviceEnablePeerAccess(int, unsigned int) {
+  return call("cudaDeviceEnablePeerAccess", [] { return cudaErrorInvalidDevice; });
+}
+
+cudaError_t cudaDeviceDisablePeerAccess(int) {
+  return call("cudaDeviceDisablePeerAccess", [] { return cudaErrorInvalidDevice; });
+}
+
+cudaError_t cudaDriverGetVersion(int* version) {
+  return query("cudaDriverGetVersion", [&] {
+    if (version == nullptr) return cudaErrorInvalidValue;
+    *version = CUDART_VERSION;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaRuntimeGetVersion(int* version) { return cudaDriverGetVersion(version); }
+
+cudaError_t cudaProfilerStart() {
+  return call("cudaProfilerStart", [] { return cudaSuccess; });
+}
+
+cudaError_t cudaProfilerStop() {
+  return call("cudaProfilerStop", [] { return cudaSuccess; });
+}
+
+}  // extern "C"
+
+}  // namespace simt::cudart

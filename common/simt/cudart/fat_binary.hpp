@@ -1,0 +1,19 @@
+// Fat binaries: what nvcc puts into a program for each of its modules of device code.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace simt::cudart {
+
+/// A program has no PTX that can be read; in one line, with how to build it so that it has.
+class NoPtx : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The PTX of all translation units that a wrapper names (what __cudaRegisterFatBinary is given), of each that for the
+/// newest architecture. Names that two units have for themselves are told apart. Throws NoPtx.
+std::string ptx_of_wrapper(const void* wrapper);
+
+}  // namespace simt::cudart

@@ -1,0 +1,185 @@
+// What host code asks of kernels and sets for them.
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+
+#include "common/simt/cudart/calls.hpp"
+#include "common/simt/cudart/launches.hpp"
+#include "common/simt/cudart/module.hpp"
+#include "common/simt/runtime/current_gpu.hpp"
+
+namespace simt::cudart {
+namespace {
+
+// PTX does not say how many registers ptxas will take: so many let a multiprocessor be full of threads.
+constexpr int kRegisters = 32;
+
+int most_threads(Kernel& kernel) {
+  const ptx::Function& its = *kernel.code().function;
+  for (const auto& bounds : {its.required_threads, its.max_threads}) {
+    if (bounds[0] != 0) return bounds[0] * bounds[1] * bounds[2];
+  }
+  return kMaxThreadsPerBlock;
+}
+
+template <class Body>
+cudaError_t on_kernel(const char* name, const void* function, Body body) {
+  return call(name, [&]() -> cudaError_t {
+    Kernel* const kernel = find_kernel(function);
+    return kernel != nullptr ? body(*kernel) : cudaErrorInvalidDeviceFunction;
+  });
+}
+
+cudaError_t set_attribute(Kernel& kernel, cudaFuncAttribute attribute, int value) {
+  switch (attribute) {
+    case cudaFuncAttributePreferredSharedMemoryCarveout:
+      return value >= -1 && value <= 100 ? cudaSuccess : cudaErrorInvalidValue;
+    case cudaFuncAttributeNonPortableClusterSizeAllowed:
+      if (value != 0 && value != 1) return cudaErrorInvalidValue;
+      kernel.allows_large_clusters = value == 1;
+      return cudaSuccess;
+    case cudaFuncAttributeMaxDynamicSharedMemorySize:
+      break;
+    default:
+      return cudaErrorInvalidValue;
+  }
+  const int most =
+      current_gpu().shared_per_block_optin - static_cast<int>(kernel.code().static_shared);
+  if (value < 0 || value > most) {
+    explain("shared attribute",
+            "cudaFuncSetAttribute: %d bytes of dynamic shared memory, %s has %d left for %s", value,
+            current_gpu().key, most, kernel.name.c_str());
+    return cudaErrorInvalidValue;
+  }
+  kernel.dynamic_shared_limit = value;
+  return cudaSuccess;
+}
+
+}  // namespace
+
+extern "C" {
+
+cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribute, int value) {
+  return on_kernel("cudaFuncSetAttribute", function,
+                   [&](Kernel& kernel) { return set_attribute(kernel, attribute, value); });
+}
+
+cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t function, cudaFuncAttribute attribute,
+                                            int value, int device) {
+  if (device != 0) return record(cudaErrorInvalidDevice);
+  return cudaFuncSetAttribute(function, attribute, value);
+}
+
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* function) {
+  return on_kernel("cudaFuncGetAttributes", function, [&](Kernel& kernel) {
+    if (attributes == nullptr) return cudaErrorInvalidValue;
+    const machine::Code& code = kernel.code();
+    const halo::gpus::Gpu& gpu = current_gpu();
+    *attributes = {};
+    attributes->sharedSizeBytes = code.static_shared;
+    attributes->constSizeBytes = kernel.module->constants_bytes();
+    attributes->localSizeBytes = code.local;
+    attributes->maxThreadsPerBlock = most_threads(kernel);
+    attributes->numRegs = kRegisters;
+    attributes->ptxVersion = attributes->binaryVersion = 10 * gpu.major + gpu.minor;
+    attributes->maxDynamicSharedSizeBytes = dynamic_shared_limit(kernel);
+    attributes->preferredShmemCarveout = cudaSharedmemCarveoutDefault;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaFuncGetName(const char** name, const void* function) {
+  return on_kernel("cudaFuncGetName", function, [&](Kernel& kernel) {
+    if (name == nullptr) return cudaErrorInvalidValue;
+    *name = kernel.symbol.c_str();
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaFuncGetParamInfo(const void* function, std::size_t index, std::size_t* offset,
+                                 std::size_t* bytes) {
+  return on_kernel("cudaFuncGetParamInfo", function, [&](Kernel& kernel) {
+    const std::vector<ptx::Variable>& all = kernel.code().function->parameters;
+    if (offset == nullptr || index >= all.size()) return cudaErrorInvalidValue;
+    std::size_t at = 0;
+    for (std::size_t i = 0; i <= index; ++i) {
+      const auto align = static_cast<std::size_t>(all[i].align);
+      *offset = (at + align - 1) / align * align;
+      at = *offset + static_cast<std::size_t>(all[i].bytes);
+    }
+    if (bytes != nullptr) *bytes = static_cast<std::size_t>(all[index].bytes);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaFuncSetCacheConfig(const void* function, cudaFuncCache) {
+  return on_kernel("cudaFuncSetCacheConfig", function, [](Kernel&) { return cudaSuccess; });
+}
+
+cudaError_t cudaFuncSetSharedMemConfig(const void* function, cudaSharedMemConfig) {
+  return on_kernel("cudaFuncSetSharedMemConfig", function, [](Kernel&) { return cudaSuccess; });
+}
+
+// ---- Occupancy ----
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function,
+                                                          int threads, std::size_t dynamic_shared) {
+  return on_kernel("cudaOccupancyMaxActiveBlocksPerMultiprocessor", function, [&](Kernel& kernel) {
+    if (blocks == nullptr || threads <= 0) return cudaErrorInvalidValue;
+    *blocks = resident_blocks(kernel, threads, dynamic_shared);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    int* blocks, const void* function, int threads, std::size_t dynamic_shared, unsigned int) {
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, threads, dynamic_shared);
+}
+
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const void* function,
+                                                      int blocks, int threads) {
+  return on_kernel("cudaOccupancyAvailableDynamicSMemPerBlock", function, [&](Kernel& kernel) {
+    if (bytes == nullptr || blocks <= 0 || threads <= 0) return cudaErrorInvalidValue;
+    const halo::gpus::Gpu& gpu = current_gpu();
+    const int granule = gpu.shared_granularity;
+    const int share = gpu.shared_per_sm / blocks / granule * granule -
+                      gpu.shared_reserved_per_block - static_cast<int>(kernel.code().static_shared);
+    *bytes = static_cast<std::size_t>(std::clamp(
+        share, 0, gpu.shared_per_block_optin - static_cast<int>(kernel.code().static_shared)));
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaOccupancyMaxPotentialClusterSize(int* blocks, const void* function,
+                                                 const cudaLaunchConfig_t* configuration) {
+  return on_kernel("cudaOccupancyMaxPotentialClusterSize", function, [&](Kernel& kernel) {
+    if (blocks == nullptr || configuration == nullptr) return cudaErrorInvalidValue;
+    *blocks = static_cast<int>(most_cluster_blocks(kernel));
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* function,
+                                           const cudaLaunchConfig_t* configuration) {
+  return on_kernel("cudaOccupancyMaxActiveClusters", function, [&](Kernel& kernel) {
+    if (clusters == nullptr || configuration == nullptr) return cudaErrorInvalidValue;
+    Launching what{.grid = configuration->gridDim,
+                   .block = configuration->blockDim,
+                   .dynamic_shared = configuration->dynamicSmemBytes};
+    for (unsigned int i = 0; i < configuration->numAttrs; ++i) {
+      const cudaError_t error = take_attribute(configuration->attrs[i], what);
+      if (error != cudaSuccess) return error;
+    }
+    const dim3& cluster = what.cluster;
+    const unsigned int blocks = std::max(1u, cluster.x * cluster.y * cluster.z);
+    const dim3& block = what.block;
+    const int threads = static_cast<int>(block.x * block.y * block.z);
+    const int resident = resident_blocks(kernel, threads, what.dynamic_shared) * current_gpu().sms;
+    *clusters = resident / static_cast<int>(blocks);
+    return cudaSuccess;
+  });
+}
+
+}  // extern "C"
+
+}  // namespace simt::cudart

@@ -1,0 +1,760 @@
+#include "common/simt/cudart/graphs.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <map>
+
+#include "common/simt/cudart/allocations.hpp"
+#include "common/simt/cudart/calls.hpp"
+#include "common/simt/cudart/launches.hpp"
+#include "common/simt/cudart/module.hpp"
+#include "common/simt/cudart/streams.hpp"
+
+// A copy that is ready to be launched.
+struct CUgraphExec_st {
+  std::unique_ptr<CUgraph_st> graph;
+  unsigned long long flags = 0;
+};
+
+namespace simt::cudart {
+namespace {
+
+using Node = CUgraphNode_st;
+using Graph = CUgraph_st;
+
+// The copy knows of each node which one it was made of.
+std::unique_ptr<Graph> duplicate(const Graph& graph) {
+  auto made = std::make_unique<Graph>();
+  std::map<const Node*, Node*> copies;
+  for (const auto& node : graph.nodes) {
+    auto its = std::make_unique<Node>();
+    its->type = node->type;
+    its->graph = made.get();
+    its->work = node->work;
+    its->parameters = node->parameters;
+    if (node->child != nullptr) its->child = duplicate(*node->child);
+    its->original = node.get();
+    its->is_enabled = node->is_enabled;
+    copies[node.get()] = its.get();
+    made->nodes.push_back(std::move(its));
+  }
+  for (const auto& node : graph.nodes) {
+    for (const Node* const before : node->dependencies) {
+      copies.at(node.get())->dependencies.push_back(copies.at(before));
+    }
+  }
+  return made;
+}
+
+// Each node behind those that it depends on; of several that can be next, the one that was added first. Empty if the
+// edges go round.
+std::vector<Node*> in_order(const Graph& graph) {
+  std::vector<Node*> order;
+  std::map<const Node*, bool> is_done;
+  while (order.size() < graph.nodes.size()) {
+    const std::size_t before = order.size();
+    for (const auto& node : graph.nodes) {
+      const auto done = [&](const Node* one) { return is_done[one]; };
+      if (is_done[node.get()] ||
+          !std::all_of(node->dependencies.begin(), node->dependencies.end(), done)) {
+        continue;
+      }
+      is_done[node.get()] = true;
+      order.push_back(node.get());
+    }
+    if (order.size() == before) return {};
+  }
+  return order;
+}
+
+cudaError_t run(const Graph& graph) {
+  for (const Node* const node : in_order(graph)) {
+    if (!node->is_enabled) continue;
+    cudaError_t error = cudaSuccess;
+    if (node->child != nullptr) {
+      error = run(*node->child);
+    } else if (node->work) {
+      error = node->work();
+    }
+    if (error != cudaSuccess) return error;
+    if (spoilt() != cudaSuccess) return cudaSuccess;  // the calls after this one answer it
+  }
+  return cudaSuccess;
+}
+
+bool is_of(const Graph& graph, const Node* node) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(),
+                     [&](const auto& one) { return one.get() == node; });
+}
+
+// The copy of a graph's node in what was instantiated of it; null if there is none.
+Node* in_copy(const Graph& copy, const Node* original) {
+  const auto found = std::find_if(copy.nodes.begin(), copy.nodes.end(),
+                                  [&](const auto& one) { return one->original == original; });
+  return found == copy.nodes.end() ? nullptr : found->get();
+}
+
+cudaError_t add(const char* name, cudaGraphNode_t* node, cudaGraph_t graph,
+                const cudaGraphNode_t* dependencies, std::size_t count, cudaGraphNodeType type,
+                const std::function<cudaError_t(Node&)>& set_up) {
+  return call(name, [&]() -> cudaError_t {
+    if (node == nullptr || graph == nullptr || (count > 0 && dependencies == nullptr)) {
+      return cudaErrorInvalidValue;
+    }
+    const std::vector<Node*> before(dependencies, dependencies + count);
+    if (!std::all_of(before.begin(), before.end(),
+                     [&](const Node* one) { return is_of(*graph, one); })) {
+      return cudaErrorInvalidValue;
+    }
+    Node& made = add_node(*graph, type, before, nullptr);
+    if (const cudaError_t error = set_up(made); error != cudaSuccess) {
+      graph->nodes.pop_back();
+      return error;
+    }
+    *node = &made;
+    return cudaSuccess;
+  });
+}
+
+// ---- What nodes of each type are set up with ----
+
+cudaError_t set_up_kernel(Node& node, const cudaKernelNodeParams* parameters) {
+  if (parameters == nullptr) return cudaErrorInvalidValue;
+  if (parameters->extra != nullptr) {
+    explain("extra", "cudaGraphAddKernelNode: arguments by `extra` are not in the simulator");
+    return cudaErrorNotSupported;
+  }
+  return launch_of(*parameters, node.work, node.parameters);
+}
+
+cudaError_t set_up_copy(Node& node, const cudaMemcpy3DParms* parameters) {
+  if (parameters == nullptr) return cudaErrorInvalidValue;
+  node.parameters.copy = *parameters;
+  node.work = copy_of(*parameters);
+  return cudaSuccess;
+}
+
+// As one row.
+cudaMemcpy3DParms row_of(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+  cudaMemcpy3DParms its{};
+  its.srcPtr = {const_cast<void*>(from), bytes, bytes, 1};
+  its.dstPtr = {to, bytes, bytes, 1};
+  its.extent = {bytes, 1, 1};
+  its.kind = kind;
+  return its;
+}
+
+cudaError_t set_up_memset(Node& node, const cudaMemsetParams* parameters) {
+  if (parameters == nullptr) return cudaErrorInvalidValue;
+  node.parameters.set = *parameters;
+  node.work = set_of(*parameters);
+  return cudaSuccess;
+}
+
+cudaError_t set_up_host(Node& node, const cudaHostNodeParams* parameters) {
+  if (parameters == nullptr || parameters->fn == nullptr) return cudaErrorInvalidValue;
+  node.parameters.host = *parameters;
+  node.work = [its = *parameters] {
+    its.fn(its.userData);
+    return cudaSuccess;
+  };
+  return cudaSuccess;
+}
+
+cudaError_t set_up_child(Node& node, const Graph* child) {
+  if (child == nullptr) return cudaErrorInvalidValue;
+  node.child = duplicate(*child);
+  return cudaSuccess;
+}
+
+cudaError_t set_up_record(Node& node, cudaEvent_t event) {
+  node.parameters.event = event;
+  node.work = record_of(event);
+  return cudaSuccess;
+}
+
+cudaError_t set_up_allocation(Node& node, cudaMemAllocNodeParams* parameters) {
+  if (parameters == nullptr || parameters->bytesize == 0) return cudaErrorInvalidValue;
+  parameters->dptr = reinterpret_cast<void*>(allocate(parameters->bytesize, MemoryKind::graph));
+  node.parameters.memory = parameters->dptr;
+  node.parameters.bytes = parameters->bytesize;
+  return cudaSuccess;
+}
+
+// A kernel's parameters of the second version are those of the first, and more that is not here.
+cudaKernelNodeParams first_version(const cudaKernelNodeParamsV2& its) {
+  return {its.func, its.gridDim, its.blockDim, its.sharedMemBytes, its.kernelParams, its.extra};
+}
+
+cudaError_t set_up_any(Node& node, cudaGraphNodeParams* parameters) {
+  switch (parameters->type) {
+    case cudaGraphNodeTypeKernel: {
+      const cudaKernelNodeParams kernel = first_version(parameters->kernel);
+      return set_up_kernel(node, &kernel);
+    }
+    case cudaGraphNodeTypeMemcpy:
+      return set_up_copy(node, &parameters->memcpy.copyParams);
+    case cudaGraphNodeTypeMemset: {
+      const cudaMemsetParamsV2& its = parameters->memset;
+      const cudaMemsetParams set{its.dst,         its.pitch, its.value,
+                                 its.elementSize, its.width, its.height};
+      return set_up_memset(node, &set);
+    }
+    case cudaGraphNodeTypeHost: {
+      const cudaHostNodeParams host{parameters->host.fn, parameters->host.userData};
+      return set_up_host(node, &host);
+    }
+    case cudaGraphNodeTypeGraph:
+      return set_up_child(node, parameters->graph.graph);
+    case cudaGraphNodeTypeEmpty:
+    case cudaGraphNodeTypeWaitEvent:
+    case cudaGraphNodeTypeMemFree:
+      return cudaSuccess;
+    case cudaGraphNodeTypeEventRecord:
+      return set_up_record(node, parameters->eventRecord.event);
+    default:
+      break;
+  }
+  explain("node type", "cudaGraphAddNode: nodes of type %d are not in the simulator",
+          static_cast<int>(parameters->type));
+  return cudaErrorNotSupported;
+}
+
+// ---- Questions ----
+
+// As these functions answer: how many there are, or as many as there is room for.
+cudaError_t list(const std::vector<Node*>& from, cudaGraphNode_t* to, std::size_t* count) {
+  if (count == nullptr) return cudaErrorInvalidValue;
+  if (to == nullptr) {
+    *count = from.size();
+    return cudaSuccess;
+  }
+  for (std::size_t i = 0; i < *count; ++i) to[i] = i < from.size() ? from[i] : nullptr;
+  *count = std::min(*count, from.size());
+  return cudaSuccess;
+}
+
+// A call on a node of this type.
+template <class Body>
+cudaError_t on_node(const char* name, cudaGraphNode_t node, cudaGraphNodeType type, Body body) {
+  return call(name, [&]() -> cudaError_t {
+    return node != nullptr && node->type == type ? body(*node) : cudaErrorInvalidValue;
+  });
+}
+
+// A call on the copy of a node in what was instantiated.
+template <class Body>
+cudaError_t on_copy(const char* name, cudaGraphExec_t ready, cudaGraphNode_t node, Body body) {
+  return call(name, [&]() -> cudaError_t {
+    Node* const its = ready != nullptr ? in_copy(*ready->graph, node) : nullptr;
+    return its != nullptr ? body(*its) : cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t instantiate(cudaGraphExec_t* ready, cudaGraph_t graph, unsigned long long flags) {
+  if (ready == nullptr || graph == nullptr) return cudaErrorInvalidValue;
+  if (!graph->nodes.empty() && in_order(*graph).empty()) return cudaErrorInvalidValue;
+  *ready = new CUgraphExec_st{duplicate(*graph), flags};
+  return cudaSuccess;
+}
+
+}  // namespace
+
+CUgraphNode_st& add_node(CUgraph_st& graph, cudaGraphNodeType type,
+                         const std::vector<CUgraphNode_st*>& dependencies, Work work) {
+  auto made = std::make_unique<Node>();
+  made->type = type;
+  made->graph = &graph;
+  made->dependencies = dependencies;
+  made->work = std::move(work);
+  return *graph.nodes.emplace_back(std::move(made));
+}
+
+extern "C" {
+
+// ---- Graphs ----
+
+cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned int flags) {
+  return call("cudaGraphCreate", [&] {
+    if (graph == nullptr || flags != 0) return cudaErrorInvalidValue;
+    *graph = new Graph;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphClone(cudaGraph_t* copy, cudaGraph_t original) {
+  return call("cudaGraphClone", [&] {
+    if (copy == nullptr || original == nullptr) return cudaErrorInvalidValue;
+    *copy = duplicate(*original).release();
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  return call("cudaGraphDestroy", [&] {
+    if (graph == nullptr) return cudaErrorInvalidValue;
+    delete graph;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* node, cudaGraphNode_t original,
+                                     cudaGraph_t copy) {
+  return call("cudaGraphNodeFindInClone", [&] {
+    if (node == nullptr || copy == nullptr) return cudaErrorInvalidValue;
+    *node = in_copy(*copy, original);
+    return *node != nullptr ? cudaSuccess : cudaErrorInvalidValue;
+  });
+}
+
+// ---- Nodes ----
+
+cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                   const cudaGraphNode_t* dependencies, std::size_t count,
+                                   const cudaKernelNodeParams* parameters) {
+  return add("cudaGraphAddKernelNode", node, graph, dependencies, count, cudaGraphNodeTypeKernel,
+             [&](Node& its) { return set_up_kernel(its, parameters); });
+}
+
+cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                   const cudaGraphNode_t* dependencies, std::size_t count,
+                                   const cudaMemcpy3DParms* parameters) {
+  return add("cudaGraphAddMemcpyNode", node, graph, dependencies, count, cudaGraphNodeTypeMemcpy,
+             [&](Node& its) { return set_up_copy(its, parameters); });
+}
+
+cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph,
+                                     const cudaGraphNode_t* dependencies, std::size_t count,
+                                     void* to, const void* from, std::size_t bytes,
+                                     cudaMemcpyKind kind) {
+  const cudaMemcpy3DParms parameters = row_of(to, from, bytes, kind);
+  return cudaGraphAddMemcpyNode(node, graph, dependencies, count, &parameters);
+}
+
+cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t* node, cudaGraph_t graph,
+                                           const cudaGraphNode_t* dependencies, std::size_t count,
+                                           const void* symbol, const void* from, std::size_t bytes,
+                                           std::size_t offset, cudaMemcpyKind kind) {
+  void* to = nullptr;
+  const cudaError_t error = cudaGetSymbolAddress(&to, symbol);
+  if (error != cudaSuccess) return error;
+  return cudaGraphAddMemcpyNode1D(node, graph, dependencies, count, static_cast<char*>(to) + offset,
+                                  from, bytes, kind);
+}
+
+cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t* node, cudaGraph_t graph,
+                                             const cudaGraphNode_t* dependencies, std::size_t count,
+                                             void* to, const void* symbol, std::size_t bytes,
+                                             std::size_t offset, cudaMemcpyKind kind) {
+  void* from = nullptr;
+  const cudaError_t error = cudaGetSymbolAddress(&from, symbol);
+  if (error != cudaSuccess) return error;
+  return cudaGraphAddMemcpyNode1D(node, graph, dependencies, count, to,
+                                  static_cast<char*>(from) + offset, bytes, kind);
+}
+
+cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                   const cudaGraphNode_t* dependencies, std::size_t count,
+                                   const cudaMemsetParams* parameters) {
+  return add("cudaGraphAddMemsetNode", node, graph, dependencies, count, cudaGraphNodeTypeMemset,
+             [&](Node& its) { return set_up_memset(its, parameters); });
+}
+
+cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                 const cudaGraphNode_t* dependencies, std::size_t count,
+                                 const cudaHostNodeParams* parameters) {
+  return add("cudaGraphAddHostNode", node, graph, dependencies, count, cudaGraphNodeTypeHost,
+             [&](Node& its) { return set_up_host(its, parameters); });
+}
+
+cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                       const cudaGraphNode_t* dependencies, std::size_t count,
+                                       cudaGraph_t child) {
+  return add("cudaGraphAddChildGraphNode", node, graph, dependencies, count, cudaGraphNodeTypeGraph,
+             [&](Node& its) { return set_up_child(its, child); });
+}
+
+cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                  const cudaGraphNode_t* dependencies, std::size_t count) {
+  return add("cudaGraphAddEmptyNode", node, graph, dependencies, count, cudaGraphNodeTypeEmpty,
+             [](Node&) { return cudaSuccess; });
+}
+
+cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                        const cudaGraphNode_t* dependencies, std::size_t count,
+                                        cudaEvent_t event) {
+  return add("cudaGraphAddEventRecordNode", node, graph, dependencies, count,
+             cudaGraphNodeTypeEventRecord, [&](Node& its) { return set_up_record(its, event); });
+}
+
+// What it waits for has been done: all work is done in the order of the calls.
+cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                      const cudaGraphNode_t* dependencies, std::size_t count,
+                                      cudaEvent_t event) {
+  return add("cudaGraphAddEventWaitNode", node, graph, dependencies, count,
+             cudaGraphNodeTypeWaitEvent, [&](Node& its) {
+               its.parameters.event = event;
+               return cudaSuccess;
+             });
+}
+
+cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                     const cudaGraphNode_t* dependencies, std::size_t count,
+                                     cudaMemAllocNodeParams* parameters) {
+  return add("cudaGraphAddMemAllocNode", node, graph, dependencies, count,
+             cudaGraphNodeTypeMemAlloc,
+             [&](Node& its) { return set_up_allocation(its, parameters); });
+}
+
+cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                    const cudaGraphNode_t* dependencies, std::size_t count,
+                                    void* pointer) {
+  return add("cudaGraphAddMemFreeNode", node, graph, dependencies, count, cudaGraphNodeTypeMemFree,
+             [&](Node& its) {
+               its.parameters.memory = pointer;
+               return block_at(pointer) != nullptr ? cudaSuccess : cudaErrorInvalidValue;
+             });
+}
+
+cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                             const cudaGraphNode_t* dependencies, const cudaGraphEdgeData*,
+                             std::size_t count, cudaGraphNodeParams* parameters) {
+  if (parameters == nullptr) return record(cudaErrorInvalidValue);
+  return add("cudaGraphAddNode", node, graph, dependencies, count, parameters->type,
+             [&](Node& its) { return set_up_any(its, parameters); });
+}
+
+cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) {
+  return call("cudaGraphDestroyNode", [&] {
+    if (node == nullptr) return cudaErrorInvalidValue;
+    Graph& graph = *node->graph;
+    for (const auto& other : graph.nodes) std::erase(other->dependencies, node);
+    std::erase_if(graph.nodes, [&](const auto& one) { return one.get() == node; });
+    return cudaSuccess;
+  });
+}
+
+// ---- Edges ----
+
+cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
+                                     const cudaGraphNode_t* to, const cudaGraphEdgeData*,
+                                     std::size_t count) {
+  return call("cudaGraphAddDependencies", [&] {
+    if (graph == nullptr) return cudaErrorInvalidValue;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!is_of(*graph, from[i]) || !is_of(*graph, to[i])) return cudaErrorInvalidValue;
+      to[i]->dependencies.push_back(from[i]);
+    }
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
+                                        const cudaGraphNode_t* to, const cudaGraphEdgeData*,
+                                        std::size_t count) {
+  return call("cudaGraphRemoveDependencies", [&] {
+    if (graph == nullptr) return cudaErrorInvalidValue;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!is_of(*graph, to[i]) || std::erase(to[i]->dependencies, from[i]) == 0) {
+        return cudaErrorInvalidValue;
+      }
+    }
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count) {
+  return call("cudaGraphGetNodes", [&] {
+    if (graph == nullptr) return cudaErrorInvalidValue;
+    std::vector<Node*> all;
+    for (const auto& node : graph->nodes) all.push_back(node.get());
+    return list(all, nodes, count);
+  });
+}
+
+cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count) {
+  return call("cudaGraphGetRootNodes", [&] {
+    if (graph == nullptr) return cudaErrorInvalidValue;
+    std::vector<Node*> roots;
+    for (const auto& node : graph->nodes) {
+      if (node->dependencies.empty()) roots.push_back(node.get());
+    }
+    return list(roots, nodes, count);
+  });
+}
+
+cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to,
+                              cudaGraphEdgeData* data, std::size_t* count) {
+  return call("cudaGraphGetEdges", [&] {
+    if (graph == nullptr || count == nullptr) return cudaErrorInvalidValue;
+    std::vector<Node*> begins, ends;
+    for (const auto& node : graph->nodes) {
+      for (Node* const before : node->dependencies) {
+        begins.push_back(before);
+        ends.push_back(node.get());
+      }
+    }
+    std::size_t room = *count;
+    if (data != nullptr) std::fill_n(data, std::min(room, begins.size()), cudaGraphEdgeData{});
+    const cudaError_t error = list(begins, from, &room);
+    return error == cudaSuccess ? list(ends, to, count) : error;
+  });
+}
+
+cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) {
+  return call("cudaGraphNodeGetType", [&] {
+    if (node == nullptr || type == nullptr) return cudaErrorInvalidValue;
+    *type = node->type;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* dependencies,
+                                         cudaGraphEdgeData* data, std::size_t* count) {
+  return call("cudaGraphNodeGetDependencies", [&] {
+    if (node == nullptr || count == nullptr) return cudaErrorInvalidValue;
+    if (data != nullptr) std::fill_n(data, *count, cudaGraphEdgeData{});
+    return list(node->dependencies, dependencies, count);
+  });
+}
+
+cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t* dependents,
+                                           cudaGraphEdgeData* data, std::size_t* count) {
+  return call("cudaGraphNodeGetDependentNodes", [&] {
+    if (node == nullptr || count == nullptr) return cudaErrorInvalidValue;
+    if (data != nullptr) std::fill_n(data, *count, cudaGraphEdgeData{});
+    std::vector<Node*> behind;
+    for (const auto& other : node->graph->nodes) {
+      const auto& its = other->dependencies;
+      if (std::find(its.begin(), its.end(), node) != its.end()) behind.push_back(other.get());
+    }
+    return list(behind, dependents, count);
+  });
+}
+
+// ---- What nodes do ----
+
+cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams* parameters) {
+  return on_node("cudaGraphKernelNodeGetParams", node, cudaGraphNodeTypeKernel, [&](Node& its) {
+    if (parameters == nullptr) return cudaErrorInvalidValue;
+    *parameters = its.parameters.kernel;
+    its.argument_pointers.clear();
+    std::size_t at = 0;
+    for (const ptx::Variable& one : find_kernel(parameters->func)->function()->parameters) {
+      const auto align = static_cast<std::size_t>(one.align);
+      at = (at + align - 1) / align * align;
+      its.argument_pointers.push_back(its.parameters.arguments.data() + at);
+      at += static_cast<std::size_t>(one.bytes);
+    }
+    parameters->kernelParams = its.argument_pointers.data();
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,
+                                         const cudaKernelNodeParams* parameters) {
+  return on_node("cudaGraphKernelNodeSetParams", node, cudaGraphNodeTypeKernel,
+                 [&](Node& its) { return set_up_kernel(its, parameters); });
+}
+
+cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, cudaMemcpy3DParms* parameters) {
+  return on_node("cudaGraphMemcpyNodeGetParams", node, cudaGraphNodeTypeMemcpy, [&](Node& its) {
+    if (parameters == nullptr) return cudaErrorInvalidValue;
+    *parameters = its.parameters.copy;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node,
+                                         const cudaMemcpy3DParms* parameters) {
+  return on_node("cudaGraphMemcpyNodeSetParams", node, cudaGraphNodeTypeMemcpy,
+                 [&](Node& its) { return set_up_copy(its, parameters); });
+}
+
+cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void* to, const void* from,
+                                           std::size_t bytes, cudaMemcpyKind kind) {
+  const cudaMemcpy3DParms parameters = row_of(to, from, bytes, kind);
+  return cudaGraphMemcpyNodeSetParams(node, &parameters);
+}
+
+cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, cudaMemsetParams* parameters) {
+  return on_node("cudaGraphMemsetNodeGetParams", node, cudaGraphNodeTypeMemset, [&](Node& its) {
+    if (parameters == nullptr) return cudaErrorInvalidValue;
+    *parameters = its.parameters.set;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const cudaMemsetParams* parameters) {
+  return on_node("cudaGraphMemsetNodeSetParams", node, cudaGraphNodeTypeMemset,
+                 [&](Node& its) { return set_up_memset(its, parameters); });
+}
+
+cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, cudaHostNodeParams* parameters) {
+  return on_node("cudaGraphHostNodeGetParams", node, cudaGraphNodeTypeHost, [&](Node& its) {
+    if (parameters == nullptr) return cudaErrorInvalidValue;
+    *parameters = its.parameters.host;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const cudaHostNodeParams* parameters) {
+  return on_node("cudaGraphHostNodeSetParams", node, cudaGraphNodeTypeHost,
+                 [&](Node& its) { return set_up_host(its, parameters); });
+}
+
+cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t* graph) {
+  return on_node("cudaGraphChildGraphNodeGetGraph", node, cudaGraphNodeTypeGraph, [&](Node& its) {
+    if (graph == nullptr) return cudaErrorInvalidValue;
+    *graph = its.child.get();
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node,
+                                           cudaMemAllocNodeParams* parameters) {
+  return on_node("cudaGraphMemAllocNodeGetParams", node, cudaGraphNodeTypeMemAlloc, [&](Node& its) {
+    if (parameters == nullptr) return cudaErrorInvalidValue;
+    *parameters = {};
+    parameters->dptr = its.parameters.memory;
+    parameters->bytesize = its.parameters.bytes;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void* pointer) {
+  return on_node("cudaGraphMemFreeNodeGetParams", node, cudaGraphNodeTypeMemFree, [&](Node& its) {
+    if (pointer == nullptr) return cudaErrorInvalidValue;
+    *static_cast<void**>(pointer) = its.parameters.memory;
+    return cudaSuccess;
+  });
+}
+
+// ---- Ready to be launched ----
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* ready, cudaGraph_t graph,
+                                 unsigned long long flags) {
+  return call("cudaGraphInstantiate", [&] { return instantiate(ready, graph, flags); });
+}
+
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* ready, cudaGraph_t graph,
+                                          unsigned long long flags) {
+  return cudaGraphInstantiate(ready, graph, flags);
+}
+
+cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t* ready, cudaGraph_t graph,
+                                           cudaGraphInstantiateParams* parameters) {
+  if (parameters == nullptr) return record(cudaErrorInvalidValue);
+  const cudaError_t error = cudaGraphInstantiate(ready, graph, parameters->flags);
+  parameters->errNode_out = nullptr;
+  parameters->result_out =
+      error == cudaSuccess ? cudaGraphInstantiateSuccess : cudaGraphInstantiateError;
+  return error;
+}
+
+cudaError_t cudaGraphUpload(cudaGraphExec_t ready, cudaStream_t stream) {
+  return on_stream("cudaGraphUpload", stream,
+                   [&] { return ready != nullptr ? cudaSuccess : cudaErrorInvalidValue; });
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t ready, cudaStream_t stream) {
+  return on_stream("cudaGraphLaunch", stream, [&]() -> cudaError_t {
+    if (ready == nullptr) return cudaErrorInvalidValue;
+    if (is_captured(stream)) return cudaErrorStreamCaptureUnsupported;
+    return run(*ready->graph);
+  });
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t ready) {
+  return call("cudaGraphExecDestroy", [&] {
+    if (ready == nullptr) return cudaErrorInvalidValue;
+    delete ready;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t ready, unsigned long long* flags) {
+  return call("cudaGraphExecGetFlags", [&] {
+    if (ready == nullptr || flags == nullptr) return cudaErrorInvalidValue;
+    *flags = ready->flags;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t ready, cudaGraphNode_t node,
+                                             const cudaKernelNodeParams* parameters) {
+  return on_copy("cudaGraphExecKernelNodeSetParams", ready, node,
+                 [&](Node& its) { return set_up_kernel(its, parameters); });
+}
+
+cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t ready, cudaGraphNode_t node,
+                                             const cudaMemcpy3DParms* parameters) {
+  return on_copy("cudaGraphExecMemcpyNodeSetParams", ready, node,
+                 [&](Node& its) { return set_up_copy(its, parameters); });
+}
+
+cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t ready, cudaGraphNode_t node,
+                                               void* to, const void* from, std::size_t bytes,
+                                               cudaMemcpyKind kind) {
+  const cudaMemcpy3DParms parameters = row_of(to, from, bytes, kind);
+  return cudaGraphExecMemcpyNodeSetParams(ready, node, &parameters);
+}
+
+cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t ready, cudaGraphNode_t node,
+                                             const cudaMemsetParams* parameters) {
+  return on_copy("cudaGraphExecMemsetNodeSetParams", ready, node,
+                 [&](Node& its) { return set_up_memset(its, parameters); });
+}
+
+cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t ready, cudaGraphNode_t node,
+                                           const cudaHostNodeParams* parameters) {
+  return on_copy("cudaGraphExecHostNodeSetParams", ready, node,
+                 [&](Node& its) { return set_up_host(its, parameters); });
+}
+
+cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t ready, cudaGraphNode_t node,
+                                                 cudaGraph_t child) {
+  return on_copy("cudaGraphExecChildGraphNodeSetParams", ready, node,
+                 [&](Node& its) { return set_up_child(its, child); });
+}
+
+cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t ready, cudaGraphNode_t node,
+                                    unsigned int enabled) {
+  return on_copy("cudaGraphNodeSetEnabled", ready, node, [&](Node& its) {
+    its.is_enabled = enabled != 0;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t ready, cudaGraphNode_t node,
+                                    unsigned int* enabled) {
+  return on_copy("cudaGraphNodeGetEnabled", ready, node, [&](Node& its) {
+    if (enabled == nullptr) return cudaErrorInvalidValue;
+    *enabled = its.is_enabled ? 1 : 0;
+    return cudaSuccess;
+  });
+}
+
+// The nodes must be as many and of the same types.
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t ready, cudaGraph_t graph,
+                                cudaGraphExecUpdateResultInfo* result) {
+  return call("cudaGraphExecUpdate", [&] {
+    if (ready == nullptr || graph == nullptr) return cudaErrorInvalidValue;
+    const auto& old = ready->graph->nodes;
+    const bool fits = old.size() == graph->nodes.size() &&
+                      std::equal(old.begin(), old.end(), graph->nodes.begin(),
+                                 [](const auto& a, const auto& b) { return a->type == b->type; });
+    if (result != nullptr) {
+      *result = {};
+      result->result = fits ? cudaGraphExecUpdateSuccess : cudaGraphExecUpdateErrorTopologyChanged;
+    }
+    if (!fits) return cudaErrorGraphExecUpdateFailure;
+    ready->graph = duplicate(*graph);
+    return cudaSuccess;
+  });
+}
+
+}  // extern "C"
+
+}  // namespace simt::cudart

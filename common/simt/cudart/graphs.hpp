@@ -1,0 +1,56 @@
+// Graphs of work: put together by calls or captured from streams, copied when they are instantiated, and done in an order
+// that their edges allow.
+#pragma once
+
+#include <driver_types.h>
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace simt::cudart {
+
+using Work = std::function<cudaError_t()>;
+
+/// What a node can tell of itself, or be changed to; as its type says.
+struct NodeParameters {
+  cudaKernelNodeParams kernel{};          // its arguments are in `arguments`
+  std::vector<std::byte> arguments = {};  // packed as PTX has them
+  cudaMemcpy3DParms copy{};
+  cudaMemsetParams set{};
+  cudaHostNodeParams host{};
+  cudaEvent_t event = nullptr;
+  void* memory = nullptr;  // allocated or freed
+  std::size_t bytes = 0;
+};
+
+}  // namespace simt::cudart
+
+struct CUgraphNode_st {
+  cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
+  CUgraph_st* graph = nullptr;  // whose it is
+  std::vector<CUgraphNode_st*> dependencies;
+  simt::cudart::Work work;  // of types that do nothing: none
+  simt::cudart::NodeParameters parameters;
+  std::unique_ptr<CUgraph_st> child;         // of a node that is a graph
+  const CUgraphNode_st* original = nullptr;  // of which this is a copy
+  bool is_enabled = true;
+  std::vector<void*> argument_pointers = {};  // that cudaGraphKernelNodeGetParams gave out
+};
+
+struct CUgraph_st {
+  std::vector<std::unique_ptr<CUgraphNode_st>> nodes;  // in the order in which they were added
+};
+
+namespace simt::cudart {
+
+/// Null parts of `dependencies` are left out.
+CUgraphNode_st& add_node(CUgraph_st& graph, cudaGraphNodeType type,
+                         const std::vector<CUgraphNode_st*>& dependencies, Work work);
+
+// What nodes do: copies.cpp.
+Work copy_of(const cudaMemcpy3DParms& parameters);
+Work set_of(const cudaMemsetParams& parameters);
+
+}  // namespace simt::cudart

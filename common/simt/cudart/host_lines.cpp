@@ -1,0 +1,132 @@
+#include "common/simt/cudart/host_lines.hpp"
+
+#include <backtrace.h>
+#include <link.h>
+#include <unwind.h>
+
+#include <cctype>
+#include <fstream>
+
+namespace simt::cudart {
+namespace {
+
+constexpr std::size_t kMostCallers = 6;
+
+// Where this library lies, so that its own frames are left out.
+struct Range {
+  std::uintptr_t begin = 0, end = 0;
+};
+
+int take_own_range(dl_phdr_info* info, std::size_t, void* out) {
+  const auto here = reinterpret_cast<std::uintptr_t>(&is_of_toolkit);
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const auto& segment = info->dlpi_phdr[i];
+    const std::uintptr_t begin = info->dlpi_addr + segment.p_vaddr;
+    if (segment.p_type != PT_LOAD || here - begin >= segment.p_memsz) continue;
+    *static_cast<Range*>(out) = {begin, begin + segment.p_memsz};
+    return 1;
+  }
+  return 0;
+}
+
+bool is_own(std::uintptr_t address) {
+  static const Range range = [] {
+    Range its;
+    dl_iterate_phdr(&take_own_range, &its);
+    return its;
+  }();
+  return address - range.begin < range.end - range.begin;
+}
+
+_Unwind_Reason_Code note_frame(_Unwind_Context* context, void* out) {
+  auto& callers = *static_cast<std::vector<std::uintptr_t>*>(out);
+  // What a signal interrupted is no call: its address is that of the instruction, not of the one behind it.
+  int is_instruction = 0;
+  std::uintptr_t address = _Unwind_GetIPInfo(context, &is_instruction);
+  if (is_instruction != 0) ++address;
+  if (address == 0) return _URC_END_OF_STACK;
+  if (is_own(address)) return _URC_NO_REASON;
+  callers.push_back(address);
+  return callers.size() < kMostCallers ? _URC_NO_REASON : _URC_END_OF_STACK;
+}
+
+void ignore_error(void*, const char*, int) {}
+
+backtrace_state* debug_information() {
+  static backtrace_state* const state = backtrace_create_state(nullptr, 1, &ignore_error, nullptr);
+  return state;
+}
+
+// Called from the innermost function on, which may be inlined.
+int take_line(void* out, std::uintptr_t, const char* file, int line, const char*) {
+  auto& its = *static_cast<HostLine*>(out);
+  // The C library's own files are told as "./signal/...".
+  if (file == nullptr || line == 0 || is_of_toolkit(file) || std::string(file).starts_with("./")) {
+    return 0;
+  }
+  its = {file, line};
+  return 1;
+}
+
+std::string text_of_line(const HostLine& where) {
+  std::ifstream file(where.file);
+  std::string text;
+  for (int i = 0; i < where.line && std::getline(file, text); ++i) {
+  }
+  return file.good() || file.eof() ? text : "";
+}
+
+bool is_of_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+}  // namespace
+
+bool is_of_toolkit(const std::string& file) {
+  const std::size_t include = file.find("/include/");
+  if (include == file.npos) return false;
+  for (const char* const mark : {"/cuda", "/nvidia/cu", "/targets/", "/cccl/"}) {
+    if (file.find(mark) < include + 9) return true;
+  }
+  return file.find("/cuda_runtime") != file.npos || file.find("/crt/") != file.npos;
+}
+
+std::vector<std::uintptr_t> callers_of_runtime() {
+  std::vector<std::uintptr_t> callers;
+  callers.reserve(kMostCallers);
+  _Unwind_Backtrace(&note_frame, &callers);
+  return callers;
+}
+
+HostLine line_of_call(const std::vector<std::uintptr_t>& callers) {
+  HostLine line;
+  for (const std::uintptr_t caller : callers) {
+    // One less lies in the call.
+    backtrace_pcinfo(debug_information(), caller - 1, &take_line, &ignore_error, &line);
+    if (!line.file.empty()) break;
+  }
+  return line;
+}
+
+std::string variable_in_call(const std::vector<std::uintptr_t>& callers) {
+  const HostLine where = line_of_call(callers);
+  if (where.file.empty()) return "";
+  const std::string text = text_of_line(where);
+  std::size_t at = text.find("cuda");
+  if (at == text.npos) return "";
+  at = text.find('(', at);
+  // &name, (void**)&name, &object.member, &names[i]
+  if (at == text.npos || (at = text.find('&', at)) == text.npos) return "";
+  const std::size_t begin = text.find_first_not_of(" (", at + 1);
+  if (begin == text.npos) return "";
+  std::size_t end = begin;
+  while (end < text.size() && (is_of_name(text[end]) || text.substr(end, 2) == "->" ||
+                               (text[end] == '>' && text[end - 1] == '-') || text[end] == '.')) {
+    ++end;
+  }
+  if (end < text.size() && text[end] == '[') {
+    const std::size_t close = text.find(']', end);
+    if (close != text.npos) end = close + 1;
+  }
+  return text.substr(begin, end - begin);
+}
+
+}  // namespace simt::cudart

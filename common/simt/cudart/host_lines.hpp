@@ -1,0 +1,29 @@
+// Where host code called the runtime: for the names of allocations and the lines of findings. Needs the program's debug
+// information (-g, or nvcc -Xcompiler -g).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace simt::cudart {
+
+struct HostLine {
+  std::string file;  // empty: not known
+  int line = 0;
+};
+
+/// Return addresses of the functions that led to the runtime, the innermost first, and few of them.
+std::vector<std::uintptr_t> callers_of_runtime();
+
+/// The innermost line that is the program's and not of the toolkit's headers.
+HostLine line_of_call(const std::vector<std::uintptr_t>& callers);
+
+/// The variable whose address is the first argument of the call in that line: "input" of
+/// `check(cudaMalloc(&input, bytes))`. Empty if the source cannot be read or says something else.
+std::string variable_in_call(const std::vector<std::uintptr_t>& callers);
+
+/// A header of the CUDA toolkit.
+bool is_of_toolkit(const std::string& file);
+
+}  // namespace simt::cudart

@@ -1,0 +1,353 @@
+#include "common/simt/cudart/launches.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "common/simt/cudart/allocations.hpp"
+#include "common/simt/cudart/calls.hpp"
+#include "common/simt/cudart/module.hpp"
+#include "common/simt/cudart/services.hpp"
+#include "common/simt/cudart/streams.hpp"
+#include "common/simt/cudart/watch.hpp"
+#include "common/simt/machine/grid.hpp"
+#include "common/simt/runtime/coverage.hpp"
+#include "common/simt/runtime/current_gpu.hpp"
+#include "common/simt/runtime/launches.hpp"
+#include "common/simt/runtime/settings.hpp"
+
+namespace simt {
+
+// Which kernels there are. Lines are not told yet.
+Coverage whole_coverage() {
+  Coverage coverage;
+  for (const cudart::Kernel* const kernel : cudart::all_kernels()) {
+    coverage.kernels.push_back({kernel->name, kernel->launches});
+  }
+  return coverage;
+}
+
+}  // namespace simt
+
+namespace simt::cudart {
+namespace {
+
+// CUDA C++ Programming Guide, thread block clusters.
+constexpr unsigned kPortableClusterBlocks = 8;
+constexpr unsigned kMostClusterBlocks = 16;
+
+constexpr std::uint32_t kWorkspaceBytes = 8;
+
+std::uint64_t count(const dim3& extents) {
+  return std::uint64_t{extents.x} * extents.y * extents.z;
+}
+
+// CUDA 13.0 answers 1 (invalid argument) to wrong extents too; the manual and CUDA 12 say 9 (invalid configuration),
+// which says more.
+cudaError_t check_extents(const Kernel& kernel, const Launching& what) {
+  const unsigned int grid[] = {what.grid.x, what.grid.y, what.grid.z};
+  const unsigned int block[] = {what.block.x, what.block.y, what.block.z};
+  for (int i = 0; i < 3; ++i) {
+    const char axis = "xyz"[i];
+    if (grid[i] == 0 || grid[i] > kMaxGridExtent[i]) {
+      refuse_launch("grid extent", kernel.name.c_str(), "gridDim.%c is %u, it must be 1 to %u",
+                    axis, grid[i], kMaxGridExtent[i]);
+      return cudaErrorInvalidConfiguration;
+    }
+    if (block[i] == 0 || block[i] > static_cast<unsigned>(kMaxBlockExtent[i])) {
+      refuse_launch("block extent", kernel.name.c_str(), "blockDim.%c is %u, it must be 1 to %d",
+                    axis, block[i], kMaxBlockExtent[i]);
+      return cudaErrorInvalidConfiguration;
+    }
+  }
+  if (count(what.block) > kMaxThreadsPerBlock) {
+    refuse_launch("block size", kernel.name.c_str(), "a block of %llu threads, the limit is %d",
+                  static_cast<unsigned long long>(count(what.block)), kMaxThreadsPerBlock);
+    return cudaErrorInvalidConfiguration;
+  }
+  return cudaSuccess;
+}
+
+cudaError_t check_bounds(const Kernel& kernel, const ptx::Function& function,
+                         const Launching& what) {
+  const int* const most = function.max_threads;
+  const auto threads = static_cast<unsigned long long>(count(what.block));
+  const auto allowed = static_cast<unsigned long long>(most[0]) * static_cast<unsigned>(most[1]) *
+                       static_cast<unsigned>(most[2]);
+  if (most[0] != 0 && threads > allowed) {
+    refuse_launch("launch bounds", kernel.name.c_str(),
+                  "a block of %llu threads, but its __launch_bounds__ allow %llu", threads,
+                  allowed);
+    return cudaErrorInvalidValue;
+  }
+  const int* const wanted = function.required_threads;
+  const unsigned int block[] = {what.block.x, what.block.y, what.block.z};
+  if (wanted[0] != 0 && !std::equal(block, block + 3, wanted, [](unsigned int a, int b) {
+        return a == static_cast<unsigned int>(b);
+      })) {
+    refuse_launch("block dims", kernel.name.c_str(),
+                  "blocks of %u x %u x %u threads, but its __block_size__ says %d x %d x %d",
+                  block[0], block[1], block[2], wanted[0], wanted[1], wanted[2]);
+    return cudaErrorInvalidValue;
+  }
+  return cudaSuccess;
+}
+
+cudaError_t check_shared(Kernel& kernel, const Launching& what) {
+  const halo::gpus::Gpu& gpu = current_gpu();
+  const std::size_t its = kernel.code().static_shared;
+  if (its > static_cast<std::size_t>(gpu.shared_per_block)) {
+    refuse_launch("static shared", kernel.name.c_str(),
+                  "its __shared__ arrays have %zu bytes and nvcc allows %d: declare "
+                  "extern __shared__ and ask for more with cudaFuncSetAttribute",
+                  its, gpu.shared_per_block);
+    return cudaErrorInvalidValue;
+  }
+  const int limit = dynamic_shared_limit(kernel);
+  if (what.dynamic_shared <= static_cast<std::size_t>(limit)) return cudaSuccess;
+  const int most = gpu.shared_per_block_optin - static_cast<int>(its);
+  if (what.dynamic_shared > static_cast<std::size_t>(most)) {
+    refuse_launch("too much dynamic shared", kernel.name.c_str(),
+                  "%zu bytes of dynamic shared memory, and %s has %d for a block",
+                  what.dynamic_shared, gpu.key, most);
+  } else {
+    refuse_launch("dynamic shared", kernel.name.c_str(),
+                  "%zu bytes of dynamic shared memory, the limit is %d (cudaFuncAttributeMax"
+                  "DynamicSharedMemorySize raises it to %d)",
+                  what.dynamic_shared, limit, most);
+  }
+  return cudaErrorInvalidValue;
+}
+
+// Blocks that the GPU holds at a time.
+std::uint64_t most_resident(Kernel& kernel, const Launching& what) {
+  const int on_each =
+      resident_blocks(kernel, static_cast<int>(count(what.block)), what.dynamic_shared);
+  return static_cast<std::uint64_t>(on_each) * static_cast<std::uint64_t>(current_gpu().sms);
+}
+
+// The extents of its clusters: those of the launch, of the kernel, or one block.
+dim3 cluster_of(const ptx::Function& function, const Launching& what) {
+  const int* const declared = function.required_cluster;
+  if (declared[0] != 0) {
+    return {static_cast<unsigned>(declared[0]), static_cast<unsigned>(declared[1]),
+            static_cast<unsigned>(declared[2])};
+  }
+  return count(what.cluster) != 0 ? what.cluster : dim3{1, 1, 1};
+}
+
+cudaError_t check_cluster(const Kernel& kernel, const ptx::Function& function,
+                          const Launching& what) {
+  const char* const name = kernel.name.c_str();
+  const dim3 cluster = cluster_of(function, what);
+  const dim3& given = what.cluster;
+  if (count(given) != 0 && (given.x != cluster.x || given.y != cluster.y || given.z != cluster.z)) {
+    refuse_launch("two clusters", name,
+                  "a cluster of %u x %u x %u blocks, and its __cluster_dims__ say %u x %u x %u",
+                  given.x, given.y, given.z, cluster.x, cluster.y, cluster.z);
+    return cudaErrorInvalidClusterSize;
+  }
+  const unsigned grid[] = {what.grid.x, what.grid.y, what.grid.z};
+  const unsigned extents[] = {cluster.x, cluster.y, cluster.z};
+  for (int i = 0; i < 3; ++i) {
+    if (extents[i] != 0 && grid[i] % extents[i] == 0) continue;
+    refuse_launch("cluster extent", name,
+                  "gridDim.%c is %u, no multiple of its cluster's extent %u", "xyz"[i], grid[i],
+                  extents[i]);
+    return cudaErrorInvalidClusterSize;
+  }
+  const halo::gpus::Gpu& gpu = current_gpu();
+  if (count(cluster) > 1 && gpu.major < 9) {
+    refuse_launch("no clusters", name,
+                  "%s has no thread block clusters: they came with compute capability 9.0",
+                  gpu.key);
+    return cudaErrorInvalidClusterSize;
+  }
+  const unsigned int most = most_cluster_blocks(kernel);
+  if (count(cluster) > most) {
+    refuse_launch("cluster size", name, "a cluster of %llu blocks, the limit is %u%s",
+                  static_cast<unsigned long long>(count(cluster)), most,
+                  kernel.allows_large_clusters
+                      ? ""
+                      : " (16 with cudaFuncAttributeNonPortableClusterSizeAllowed)");
+    return cudaErrorInvalidClusterSize;
+  }
+  return cudaSuccess;
+}
+
+cudaError_t check(Kernel& kernel, const Launching& what) {
+  if (const cudaError_t error = check_extents(kernel, what); error != cudaSuccess) return error;
+  const ptx::Function* const function = kernel.function();
+  if (function == nullptr) {
+    refuse_launch("no function", kernel.name.c_str(), "the program's PTX does not have it");
+    return cudaErrorInvalidDeviceFunction;
+  }
+  if (const cudaError_t error = check_bounds(kernel, *function, what); error != cudaSuccess) {
+    return error;
+  }
+  try {
+    kernel.code();
+  } catch (const machine::Unsupported& error) {
+    refuse_launch(kernel.symbol.c_str(), kernel.name.c_str(), "%s", error.what());
+    return cudaErrorNotSupported;
+  }
+  if (const cudaError_t error = check_shared(kernel, what); error != cudaSuccess) return error;
+  if (const cudaError_t error = check_cluster(kernel, *function, what); error != cudaSuccess) {
+    return error;
+  }
+  if (!is_stream(what.stream)) {
+    refuse_launch("stream", kernel.name.c_str(), "its stream was destroyed, or never created");
+    return cudaErrorInvalidResourceHandle;
+  }
+  if (what.is_cooperative) {
+    const std::uint64_t fit = most_resident(kernel, what);
+    if (count(what.grid) > fit) {
+      refuse_launch("cooperative", kernel.name.c_str(),
+                    "a cooperative launch of %llu blocks, of which %s holds %llu at a time",
+                    static_cast<unsigned long long>(count(what.grid)), current_gpu().key,
+                    static_cast<unsigned long long>(fit));
+      return cudaErrorCooperativeLaunchTooLarge;
+    }
+  }
+  return cudaSuccess;
+}
+
+std::vector<std::byte> parameters_of(const ptx::Function& function, void** arguments) {
+  std::vector<std::byte> bytes;
+  std::size_t i = 0;
+  for (const ptx::Variable& one : function.parameters) {
+    const auto align = static_cast<std::size_t>(one.align);
+    const std::size_t at = (bytes.size() + align - 1) / align * align;
+    bytes.resize(at + static_cast<std::size_t>(one.bytes));
+    std::memcpy(bytes.data() + at, arguments[i++], static_cast<std::size_t>(one.bytes));
+  }
+  return bytes;
+}
+
+machine::Dim3 extents(const dim3& its) { return {its.x, its.y, its.z}; }
+
+// The error of the device after it; cudaSuccess if nothing went wrong.
+cudaError_t run(Kernel& kernel, const Launching& what, const std::vector<std::byte>& parameters) {
+  const machine::Code& code = kernel.code();
+  machine::Grid grid;
+  grid.code = &code;
+  grid.blocks = extents(what.grid);
+  grid.threads = extents(what.block);
+  grid.cluster = extents(cluster_of(*code.function, what));
+  grid.dynamic_shared = static_cast<std::uint32_t>(what.dynamic_shared);
+  grid.parameters = parameters;
+  grid.arena = &arena();
+  grid.multiprocessors = static_cast<unsigned>(current_gpu().sms);
+  grid.most_resident = most_resident(kernel, what);
+  if (kernel.module->constants_bytes() > 0) {
+    grid.constants = {reach(kernel.module->constants_begin()), kernel.module->constants_bytes()};
+  }
+  // Its two words are as the driver's: how large it is, and a barrier (cooperative_groups/details/driver_abi.h).
+  if (what.is_cooperative) {
+    grid.workspace = allocate(kWorkspaceBytes, MemoryKind::variable, "the barrier of the grid");
+    std::memset(reach(grid.workspace), 0, kWorkspaceBytes);
+    std::memcpy(reach(grid.workspace), &kWorkspaceBytes, sizeof kWorkspaceBytes);
+  }
+  Watch watch(kernel, grid, settings().checks);
+  grid.observer = &watch;
+  KernelServices services(watch);
+  grid.services = &services;
+  watch.take(machine::run(grid));
+  if (grid.workspace != 0) release(grid.workspace);
+  ++kernel.launches;
+  if (settings().checks != 0 || watch.error() != cudaSuccess) record_launch(watch.launch());
+  return watch.error();
+}
+
+cudaError_t prepare(const void* function, const Launching& what, Work& work, NodeParameters& kept) {
+  Kernel* const kernel = find_kernel(function);
+  if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
+  if (const cudaError_t error = check(*kernel, what); error != cudaSuccess) return error;
+  kept.kernel = {const_cast<void*>(function),
+                 what.grid,
+                 what.block,
+                 static_cast<unsigned int>(what.dynamic_shared),
+                 nullptr,
+                 nullptr};
+  kept.arguments = parameters_of(*kernel->function(), what.arguments);
+  work = [kernel, what, arguments = kept.arguments] {
+    if (const cudaError_t error = run(*kernel, what, arguments); error != cudaSuccess) spoil(error);
+    return cudaSuccess;
+  };
+  return cudaSuccess;
+}
+
+}  // namespace
+
+cudaError_t launch(const void* function, const Launching& what) {
+  const std::lock_guard lock(turn());
+  if (is_to_fail("launch")) return record(cudaErrorLaunchOutOfResources);
+  return call("cudaLaunchKernel", [&]() -> cudaError_t {
+    NodeParameters kept;
+    Work work;
+    const cudaError_t error = prepare(function, what, work, kept);
+    return error == cudaSuccess ? enqueue(what.stream, cudaGraphNodeTypeKernel, work, kept) : error;
+  });
+}
+
+cudaError_t launch_of(const cudaKernelNodeParams& parameters, Work& work, NodeParameters& kept) {
+  return prepare(parameters.func,
+                 {.grid = parameters.gridDim,
+                  .block = parameters.blockDim,
+                  .dynamic_shared = parameters.sharedMemBytes,
+                  .arguments = parameters.kernelParams},
+                 work, kept);
+}
+
+cudaError_t take_attribute(const cudaLaunchAttribute& attribute, Launching& what) {
+  const cudaLaunchAttributeValue& value = attribute.val;
+  switch (attribute.id) {
+    case cudaLaunchAttributeIgnore:
+    case cudaLaunchAttributePriority:
+    case cudaLaunchAttributeAccessPolicyWindow:
+    case cudaLaunchAttributePreferredSharedMemoryCarveout:
+    case cudaLaunchAttributeProgrammaticStreamSerialization:  // it may begin early, and need not
+      return cudaSuccess;
+    case cudaLaunchAttributeCooperative:
+      what.is_cooperative = value.cooperative != 0;
+      return cudaSuccess;
+    case cudaLaunchAttributeClusterDimension:
+      what.cluster = {value.clusterDim.x, value.clusterDim.y, value.clusterDim.z};
+      return cudaSuccess;
+    default:
+      break;
+  }
+  explain("launch attribute", "cudaLaunchKernelEx: attribute %d is not in the simulator",
+          static_cast<int>(attribute.id));
+  return cudaErrorNotSupported;
+}
+
+unsigned int most_cluster_blocks(const Kernel& kernel) {
+  return kernel.allows_large_clusters ? kMostClusterBlocks : kPortableClusterBlocks;
+}
+
+int dynamic_shared_limit(Kernel& kernel) {
+  if (kernel.dynamic_shared_limit >= 0) return kernel.dynamic_shared_limit;
+  return std::max(0,
+                  current_gpu().shared_per_block - static_cast<int>(kernel.code().static_shared));
+}
+
+int resident_blocks(Kernel& kernel, int threads, std::size_t dynamic_shared) {
+  const halo::gpus::Gpu& gpu = current_gpu();
+  if (threads > kMaxThreadsPerBlock ||
+      dynamic_shared > static_cast<std::size_t>(dynamic_shared_limit(kernel))) {
+    return 0;
+  }
+  constexpr int kLanes = machine::kLanes;
+  const int warps = (threads + kLanes - 1) / kLanes;
+  const int fit = std::min(gpu.blocks_per_sm, gpu.threads_per_sm / kLanes / warps);
+  const int granule = gpu.shared_granularity;
+  const int shared = static_cast<int>(kernel.code().static_shared + dynamic_shared) +
+                     gpu.shared_reserved_per_block;
+  if (shared <= 0) return fit;
+  return std::min(fit, gpu.shared_per_sm / ((shared + granule - 1) / granule * granule));
+}
+
+}  // namespace simt::cudart

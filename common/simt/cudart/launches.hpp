@@ -1,0 +1,44 @@
+// A launch: checked as CUDA checks it, run by the machine, told in the report.
+#pragma once
+
+#include <driver_types.h>
+#include <vector_types.h>
+
+#include <cstddef>
+
+#include "common/simt/cudart/graphs.hpp"
+
+namespace simt::cudart {
+
+struct Kernel;
+
+struct Launching {
+  dim3 grid, block;
+  std::size_t dynamic_shared = 0;
+  cudaStream_t stream = nullptr;
+  void** arguments = nullptr;  // of its parameters, in their order
+  bool is_cooperative = false;
+  dim3 cluster = {0, 0, 0};  // 0: not given
+};
+
+/// `function` as find_kernel() takes it. Returns when all blocks have run. What a kernel does wrong is an error of the
+/// calls after this one.
+cudaError_t launch(const void* function, const Launching& what);
+
+/// A launch as a node of a graph: the work, which keeps the arguments. Checked as any launch. Throws what
+/// Kernel::function() does.
+cudaError_t launch_of(const cudaKernelNodeParams& parameters, Work& work, NodeParameters& kept);
+
+/// Of cudaLaunchKernelExC: what it asks is put into `what`, or refused.
+cudaError_t take_attribute(const cudaLaunchAttribute& attribute, Launching& what);
+
+/// Bytes of dynamic shared memory that a launch of it may ask for.
+int dynamic_shared_limit(Kernel& kernel);
+
+/// Blocks that a cluster of it may have.
+unsigned int most_cluster_blocks(const Kernel& kernel);
+
+/// Blocks of so many threads that one multiprocessor holds at a time.
+int resident_blocks(Kernel& kernel, int threads, std::size_t dynamic_shared);
+
+}  // namespace simt::cudart

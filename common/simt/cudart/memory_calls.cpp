@@ -1,0 +1,352 @@
+// cudaMalloc and its like, what is known of a pointer, and memory pools.
+#include <cuda_runtime_api.h>
+
+#include <map>
+
+#include "common/simt/cudart/allocations.hpp"
+#include "common/simt/cudart/calls.hpp"
+#include "common/simt/cudart/module.hpp"
+#include "common/simt/cudart/streams.hpp"
+#include "common/simt/runtime/current_gpu.hpp"
+
+// A pool gives out what cudaMalloc would; only what the program set of it is kept.
+struct CUmemPoolHandle_st {
+  std::map<int, std::uint64_t> attributes;
+};
+
+namespace simt::cudart {
+namespace {
+
+cudaError_t allocate_for(void** pointer, std::size_t bytes, MemoryKind kind) {
+  if (pointer == nullptr) return cudaErrorInvalidValue;
+  *pointer = nullptr;
+  if (bytes == 0) return cudaSuccess;
+  *pointer = reinterpret_cast<void*>(allocate(bytes, kind));
+  return cudaSuccess;
+}
+
+// Of a graph that is being captured, a node.
+cudaError_t allocate_on(cudaStream_t stream, void** pointer, std::size_t bytes) {
+  if (!is_captured(stream)) return allocate_for(pointer, bytes, MemoryKind::device);
+  const cudaError_t error = allocate_for(pointer, bytes, MemoryKind::graph);
+  if (error != cudaSuccess) return error;
+  return enqueue(stream, cudaGraphNodeTypeMemAlloc, nullptr, {.memory = *pointer, .bytes = bytes});
+}
+
+// Rows of so many bytes, as far apart as rows of cudaMallocPitch lie. False if that is more than there is.
+bool pitched(std::size_t width, std::size_t rows, std::size_t& pitch, std::size_t& bytes) {
+  constexpr std::size_t kAlignment = kPitchAlignment;
+  if (width > ~std::size_t{0} - kAlignment) return false;
+  pitch = (width + kAlignment - 1) / kAlignment * kAlignment;
+  return !__builtin_mul_overflow(pitch, rows, &bytes);
+}
+
+cudaError_t free_block(const char* name, void* pointer) {
+  if (pointer == nullptr) return cudaSuccess;
+  const auto address = reinterpret_cast<std::uint64_t>(pointer);
+  const Block* const block = block_at(address);
+  const bool is_start = block != nullptr && block->begin == address;
+  // What a graph allocates is there whenever it is launched.
+  if (is_start && block->kind == MemoryKind::graph) return cudaSuccess;
+  if (is_start && (block->kind == MemoryKind::device || block->kind == MemoryKind::managed)) {
+    release(address);
+    return cudaSuccess;
+  }
+  if (is_start && block->kind == MemoryKind::pinned) {
+    explain("free of pinned", "%s: %p is pinned host memory: release it with cudaFreeHost", name,
+            pointer);
+  } else if (block != nullptr) {
+    explain("free inside", "%s: %p is not the start of an allocation", name, pointer);
+  } else if (!arena().contains(address)) {
+    explain("free of host", "%s: %p is not a pointer that cudaMalloc gave", name, pointer);
+  } else {
+    explain("double free", "%s: %p was freed before", name, pointer);
+  }
+  return cudaErrorInvalidValue;
+}
+
+cudaMemPool_t default_pool() {
+  static CUmemPoolHandle_st& pool = *new CUmemPoolHandle_st;
+  return &pool;
+}
+
+}  // namespace
+
+extern "C" {
+
+// ---- Memory of the device ----
+
+cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
+  return call("cudaMalloc", [&] { return allocate_for(pointer, bytes, MemoryKind::device); });
+}
+
+cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width,
+                            std::size_t height) {
+  return call("cudaMallocPitch", [&]() -> cudaError_t {
+    if (pointer == nullptr || pitch == nullptr) return cudaErrorInvalidValue;
+    std::size_t bytes = 0;
+    if (!pitched(width, height, *pitch, bytes)) return cudaErrorMemoryAllocation;
+    return allocate_for(pointer, bytes, MemoryKind::device);
+  });
+}
+
+cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched_pointer, cudaExtent extent) {
+  return call("cudaMalloc3D", [&]() -> cudaError_t {
+    if (pitched_pointer == nullptr) return cudaErrorInvalidValue;
+    std::size_t rows = 0, bytes = 0;
+    if (__builtin_mul_overflow(extent.height, extent.depth, &rows) ||
+        !pitched(extent.width, rows, pitched_pointer->pitch, bytes)) {
+      return cudaErrorMemoryAllocation;
+    }
+    pitched_pointer->xsize = extent.width;
+    pitched_pointer->ysize = extent.height;
+    return allocate_for(&pitched_pointer->ptr, bytes, MemoryKind::device);
+  });
+}
+
+cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream) {
+  return on_stream("cudaMallocAsync", stream, [&] { return allocate_on(stream, pointer, bytes); });
+}
+
+cudaError_t cudaFree(void* pointer) {
+  return call("cudaFree", [&] { return free_block("cudaFree", pointer); });
+}
+
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
+  return work_on_stream("cudaFreeAsync", stream, cudaGraphNodeTypeMemFree,
+                        [=] { return free_block("cudaFreeAsync", pointer); });
+}
+
+// ---- Memory of both ----
+
+cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes, unsigned int flags) {
+  return call("cudaMallocManaged", [&]() -> cudaError_t {
+    if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost) return cudaErrorInvalidValue;
+    return allocate_for(pointer, bytes, MemoryKind::managed);
+  });
+}
+
+cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned int flags) {
+  return call("cudaHostAlloc", [&]() -> cudaError_t {
+    constexpr unsigned int kFlags =
+        cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
+    if ((flags & ~kFlags) != 0) return cudaErrorInvalidValue;
+    return allocate_for(pointer, bytes, MemoryKind::pinned);
+  });
+}
+
+cudaError_t cudaMallocHost(void** pointer, std::size_t bytes) {
+  return call("cudaMallocHost", [&] { return allocate_for(pointer, bytes, MemoryKind::pinned); });
+}
+
+cudaError_t cudaFreeHost(void* pointer) {
+  return call("cudaFreeHost", [&] {
+    if (pointer == nullptr) return cudaSuccess;
+    const auto address = reinterpret_cast<std::uint64_t>(pointer);
+    const Block* const block = block_at(address);
+    if (block == nullptr || block->begin != address || block->kind != MemoryKind::pinned) {
+      return cudaErrorInvalidValue;
+    }
+    release(address);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned int) {
+  return call("cudaHostRegister", [&] {
+    if (pointer == nullptr || bytes == 0) return cudaErrorInvalidValue;
+    if (block_at(pointer) != nullptr) return cudaErrorHostMemoryAlreadyRegistered;
+    lend(pointer, bytes);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaHostUnregister(void* pointer) {
+  return call("cudaHostUnregister", [&] {
+    const auto address = reinterpret_cast<std::uint64_t>(pointer);
+    const Block* const block = block_at(address);
+    if (block == nullptr || block->begin != address || block->kind != MemoryKind::registered) {
+      return cudaErrorHostMemoryNotRegistered;
+    }
+    release(address);
+    return cudaSuccess;
+  });
+}
+
+// It is where the device sees it: all addresses mean the same on both sides.
+cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned int flags) {
+  return call("cudaHostGetDevicePointer", [&] {
+    if (device == nullptr || flags != 0) return cudaErrorInvalidValue;
+    const Block* const block = block_at(host);
+    if (block == nullptr || block->is_of_device()) return cudaErrorInvalidValue;
+    *device = host;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaHostGetFlags(unsigned int* flags, void* host) {
+  return call("cudaHostGetFlags", [&] {
+    const Block* const block = block_at(host);
+    if (flags == nullptr || block == nullptr || block->is_of_device()) return cudaErrorInvalidValue;
+    *flags = cudaHostAllocMapped;
+    return cudaSuccess;
+  });
+}
+
+cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
+                                            cudaChannelFormatKind kind) {
+  return {x, y, z, w, kind};
+}
+
+// ---- What is known of memory ----
+
+cudaError_t cudaMemGetInfo(std::size_t* free_bytes, std::size_t* total_bytes) {
+  return call("cudaMemGetInfo", [&] {
+    if (free_bytes == nullptr || total_bytes == nullptr) return cudaErrorInvalidValue;
+    *total_bytes = current_gpu().memory_bytes;
+    *free_bytes = *total_bytes - bytes_in_use();
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
+  return query("cudaPointerGetAttributes", [&] {
+    if (attributes == nullptr) return cudaErrorInvalidValue;
+    void* const address = const_cast<void*>(pointer);
+    const Block* const block = block_at(pointer);
+    *attributes = {};
+    if (block == nullptr) {
+      attributes->type = cudaMemoryTypeUnregistered;
+      attributes->device = cudaInvalidDeviceId;
+      attributes->hostPointer = address;
+      return cudaSuccess;
+    }
+    const bool is_managed =
+        block->kind == MemoryKind::managed || block->kind == MemoryKind::managed_variable;
+    attributes->type = !block->is_of_device() ? cudaMemoryTypeHost
+                       : is_managed           ? cudaMemoryTypeManaged
+                                              : cudaMemoryTypeDevice;
+    attributes->devicePointer = address;
+    if (is_managed || !block->is_of_device()) attributes->hostPointer = address;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, cudaMemLocation,
+                                 unsigned int, cudaStream_t stream) {
+  return on_stream("cudaMemPrefetchAsync", stream, [&] {
+    const Block* const block = block_at(pointer);
+    const bool is_whole = block != nullptr && bytes <= block->begin + block->bytes -
+                                                           reinterpret_cast<std::uint64_t>(pointer);
+    return is_whole && (block->kind == MemoryKind::managed ||
+                        block->kind == MemoryKind::managed_variable)
+               ? cudaSuccess
+               : cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t cudaMemAdvise(const void* pointer, std::size_t bytes, cudaMemoryAdvise,
+                          cudaMemLocation location) {
+  return cudaMemPrefetchAsync(pointer, bytes, location, 0, nullptr);
+}
+
+// ---- Pools ----
+
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
+  return query("cudaDeviceGetDefaultMemPool", [&] {
+    if (pool == nullptr) return cudaErrorInvalidValue;
+    if (device != 0) return cudaErrorInvalidDevice;
+    *pool = default_pool();
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
+  return cudaDeviceGetDefaultMemPool(pool, device);
+}
+
+cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
+  return query("cudaDeviceSetMemPool", [&] {
+    if (device != 0) return cudaErrorInvalidDevice;
+    return pool != nullptr ? cudaSuccess : cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties) {
+  return call("cudaMemPoolCreate", [&] {
+    if (pool == nullptr || properties == nullptr) return cudaErrorInvalidValue;
+    *pool = new CUmemPoolHandle_st;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
+  return call("cudaMemPoolDestroy", [&] {
+    if (pool == nullptr || pool == default_pool()) return cudaErrorInvalidValue;
+    delete pool;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t) {
+  return call("cudaMemPoolTrimTo",
+              [&] { return pool != nullptr ? cudaSuccess : cudaErrorInvalidValue; });
+}
+
+// Values have four bytes or eight.
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+  return call("cudaMemPoolSetAttribute", [&] {
+    if (pool == nullptr || value == nullptr) return cudaErrorInvalidValue;
+    const bool is_wide = attribute >= cudaMemPoolAttrReleaseThreshold;
+    pool->attributes[attribute] = is_wide ? *static_cast<std::uint64_t*>(value)
+                                          : static_cast<std::uint64_t>(*static_cast<int*>(value));
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+  return call("cudaMemPoolGetAttribute", [&] {
+    if (pool == nullptr || value == nullptr) return cudaErrorInvalidValue;
+    const bool is_wide = attribute >= cudaMemPoolAttrReleaseThreshold;
+    const auto set = pool->attributes.find(attribute);
+    // What may be reused is on unless it was switched off; thresholds begin at 0.
+    const std::uint64_t its = set != pool->attributes.end() ? set->second : is_wide ? 0 : 1;
+    if (is_wide) {
+      const bool is_usage = attribute > cudaMemPoolAttrReleaseThreshold;
+      *static_cast<std::uint64_t*>(value) = is_usage ? bytes_in_use() : its;
+    } else {
+      *static_cast<int*>(value) = static_cast<int>(its);
+    }
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPool_t pool,
+                                    cudaStream_t stream) {
+  return on_stream("cudaMallocFromPoolAsync", stream, [&]() -> cudaError_t {
+    if (pool == nullptr) return cudaErrorInvalidValue;
+    return allocate_on(stream, pointer, bytes);
+  });
+}
+
+// There is no other device to let in.
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* all,
+                                 std::size_t count) {
+  return call("cudaMemPoolSetAccess", [&] {
+    return pool != nullptr && (all != nullptr || count == 0) ? cudaSuccess : cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool,
+                                 cudaMemLocation* location) {
+  return call("cudaMemPoolGetAccess", [&] {
+    if (flags == nullptr || pool == nullptr || location == nullptr) return cudaErrorInvalidValue;
+    const bool is_device = location->type == cudaMemLocationTypeDevice && location->id == 0;
+    *flags = is_device ? cudaMemAccessFlagsProtReadWrite : cudaMemAccessFlagsProtNone;
+    return cudaSuccess;
+  });
+}
+
+}  // extern "C"
+
+}  // namespace simt::cudart

@@ -1,0 +1,213 @@
+#include "common/simt/cudart/module.hpp"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "common/simt/cudart/allocations.hpp"
+#include "common/simt/cudart/fat_binary.hpp"
+#include "common/simt/machine/decode.hpp"
+#include "common/simt/ptx/parse.hpp"
+
+namespace simt::cudart {
+namespace {
+
+// Never destroyed: a program's static objects may still launch kernels while they go.
+struct Registered {
+  std::vector<std::unique_ptr<Module>> modules;
+  std::map<const void*, std::unique_ptr<Kernel>> kernels;  // by host function
+  std::map<const void*, Symbol> symbols;                   // by where the shadow begins
+};
+Registered& registered() {
+  static Registered& all = *new Registered;
+  return all;
+}
+
+std::uint64_t rounded_up(std::uint64_t value, std::uint64_t to) {
+  return (value + to - 1) / to * to;
+}
+
+bool is_placed(const ptx::Variable& one) {
+  return (one.space == ptx::Space::global || one.space == ptx::Space::constant) && one.bytes > 0 &&
+         !one.is_extern;
+}
+
+}  // namespace
+
+std::string demangled(const std::string& symbol) {
+  if (!symbol.starts_with("_Z")) return symbol;  // "a" would be a type
+  int status = 0;
+  char* const text = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
+  std::string result = text != nullptr ? text : symbol;
+  std::free(text);
+  return result;
+}
+
+// ---- Module ----
+
+Module::~Module() {
+  for (const std::uint64_t one : variables_) release(one);
+}
+
+const ptx::Module& Module::ptx() {
+  load();
+  return *ptx_;
+}
+
+const machine::Addresses& Module::addresses() {
+  load();
+  return addresses_;
+}
+
+std::uint64_t Module::constants_begin() {
+  load();
+  return constants_begin_;
+}
+
+std::size_t Module::constants_bytes() {
+  load();
+  return constants_bytes_;
+}
+
+std::uint64_t Module::address_of(const std::string& variable) {
+  load();
+  const auto found = addresses_.find(variable);
+  if (found == addresses_.end()) return 0;
+  const ptx::Variable* const its = ptx_->variable(variable);
+  const bool is_constant = its != nullptr && its->space == ptx::Space::constant;
+  return found->second + (is_constant ? constants_begin_ : 0);
+}
+
+void Module::load() {
+  if (ptx_ != nullptr) return;
+  ptx_ = ptx::parse(ptx_of_wrapper(wrapper_), "the program's PTX");
+  place_variables();
+  set_initial_values();
+}
+
+void Module::place_variables() {
+  std::uint64_t constants = 0;
+  for (const ptx::Variable& one : ptx_->variables) {
+    if (!is_placed(one)) continue;
+    if (one.space == ptx::Space::constant) {
+      constants = rounded_up(constants, static_cast<std::uint64_t>(one.align));
+      addresses_[one.name] = constants;
+      constants += static_cast<std::uint64_t>(one.bytes);
+    } else {
+      const MemoryKind kind = one.is_managed ? MemoryKind::managed_variable : MemoryKind::variable;
+      variables_.push_back(
+          allocate(static_cast<std::size_t>(one.bytes), kind, demangled(one.name)));
+      addresses_[one.name] = variables_.back();
+    }
+  }
+  constants_bytes_ = static_cast<std::size_t>(constants);
+  if (constants == 0) return;
+  constants_begin_ = allocate(constants_bytes_, MemoryKind::variable, "constant memory");
+  variables_.push_back(constants_begin_);
+}
+
+void Module::set_initial_values() {
+  for (const ptx::Variable& one : ptx_->variables) {
+    if (!is_placed(one)) continue;
+    std::byte* const its = reach(address_of(one.name));
+    std::memset(its, 0, static_cast<std::size_t>(one.bytes));
+    std::memcpy(its, one.initial.data(), one.initial.size());
+    for (const ptx::Relocation& there : one.relocations) {
+      // A symbol of constant memory is told by its offset, but in the generic space by its address.
+      const auto found = addresses_.find(there.symbol);
+      const ptx::Function* const function = ptx_->function(there.symbol);
+      if (found == addresses_.end() && function == nullptr) continue;
+      std::uint64_t value = function != nullptr ? machine::address_of_function(*ptx_, *function)
+                            : there.generic     ? address_of(there.symbol)
+                                                : found->second;
+      value = (value + static_cast<std::uint64_t>(there.addend)) >> there.shift;
+      std::memcpy(its + there.at, &value, static_cast<std::size_t>(there.bytes));
+    }
+  }
+}
+
+// ---- Kernel ----
+
+const ptx::Function* Kernel::function() { return module->ptx().function(symbol); }
+
+const machine::Code& Kernel::code() {
+  if (code_ == nullptr) {
+    const ptx::Function* const its = function();
+    if (its == nullptr) throw machine::Unsupported("the program's PTX has no kernel " + symbol);
+    code_ = machine::decode(module->ptx(), *its, module->addresses());
+  }
+  return *code_;
+}
+
+const checker::Facts& Kernel::facts() {
+  if (facts_ == nullptr) {
+    facts_ = std::make_unique<checker::Facts>(checker::facts_of(module->ptx(), code()));
+  }
+  return *facts_;
+}
+
+// ---- What is registered ----
+
+Module& add_module(const void* wrapper) {
+  return *registered().modules.emplace_back(std::make_unique<Module>(wrapper));
+}
+
+void remove_module(Module& module) {
+  Registered& all = registered();
+  std::erase_if(all.kernels, [&](const auto& entry) { return entry.second->module == &module; });
+  std::erase_if(all.symbols, [&](const auto& entry) { return entry.second.module == &module; });
+  std::erase_if(all.modules, [&](const auto& one) { return one.get() == &module; });
+}
+
+void add_kernel(const void* host_function, Module& module, const char* symbol) {
+  auto made = std::make_unique<Kernel>();
+  made->module = &module;
+  made->symbol = symbol;
+  made->name = demangled(symbol);
+  registered().kernels[host_function] = std::move(made);
+}
+
+void add_symbol(const void* shadow, Symbol symbol) {
+  registered().symbols[shadow] = std::move(symbol);
+}
+
+void open_managed_variables(Module& module) {
+  for (const auto& [shadow, symbol] : registered().symbols) {
+    if (symbol.module == &module && symbol.managed != nullptr) {
+      *symbol.managed = reinterpret_cast<void*>(symbol.address());
+    }
+  }
+}
+
+Kernel* find_kernel(const void* function) {
+  const Registered& all = registered();
+  const auto found = all.kernels.find(function);
+  if (found != all.kernels.end()) return found->second.get();
+  for (const auto& [host_function, kernel] : all.kernels) {
+    if (kernel.get() == function) return kernel.get();
+  }
+  return nullptr;
+}
+
+std::vector<const Kernel*> all_kernels() {
+  std::vector<const Kernel*> all;
+  for (const auto& [host_function, kernel] : registered().kernels) all.push_back(kernel.get());
+  std::sort(all.begin(), all.end(),
+            [](const Kernel* a, const Kernel* b) { return a->name < b->name; });
+  return all;
+}
+
+const Symbol* find_symbol(const void* shadow) {
+  const Registered& all = registered();
+  const auto address = reinterpret_cast<std::uintptr_t>(shadow);
+  for (const auto& [begin, symbol] : all.symbols) {
+    // Host code's name for a managed variable is the variable itself.
+    const void* const its = symbol.managed != nullptr ? *symbol.managed : begin;
+    if (address - reinterpret_cast<std::uintptr_t>(its) < symbol.bytes) return &symbol;
+  }
+  return nullptr;
+}
+
+}  // namespace simt::cudart

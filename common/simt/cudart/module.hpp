@@ -1,0 +1,101 @@
+// What a program has registered: modules of device code, their kernels and variables. PTX is read and kernels are
+// decoded when they are first asked for.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/simt/checker/facts.hpp"
+#include "common/simt/machine/code.hpp"
+#include "common/simt/ptx/module.hpp"
+
+namespace simt::cudart {
+
+class Module {
+ public:
+  /// `wrapper` as nvcc writes it; it must stay where it is.
+  explicit Module(const void* wrapper) : wrapper_(wrapper) {}
+  /// Its variables leave device memory.
+  ~Module();
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
+
+  /// Throws NoPtx or ptx::ParseError, each time.
+  const ptx::Module& ptx();
+  /// Where its global and constant variables are, as machine::decode() wants it.
+  const machine::Addresses& addresses();
+  /// The device address of a variable, also of one in constant memory; 0: it has none of that name.
+  std::uint64_t address_of(const std::string& variable);
+  /// Constant memory as kernels see it.
+  std::uint64_t constants_begin();
+  std::size_t constants_bytes();
+
+ private:
+  void load();
+  void place_variables();
+  void set_initial_values();
+
+  const void* wrapper_;
+  std::unique_ptr<const ptx::Module> ptx_;
+  machine::Addresses addresses_;
+  std::vector<std::uint64_t> variables_;  // device memory of its own
+  std::uint64_t constants_begin_ = 0;
+  std::size_t constants_bytes_ = 0;
+};
+
+/// A kernel as host code knows it.
+struct Kernel {
+  Module* module = nullptr;
+  std::string symbol;             // mangled, as PTX names it
+  std::string name;               // for people
+  int dynamic_shared_limit = -1;  // what the program set; -1: nothing
+  bool allows_large_clusters = false;
+  std::uint64_t launches = 0;
+
+  /// Throws what Module::ptx() does, and machine::Unsupported.
+  const machine::Code& code();
+  const checker::Facts& facts();
+  /// Null if the module has no such kernel. Throws what Module::ptx() does.
+  const ptx::Function* function();
+
+ private:
+  std::unique_ptr<const machine::Code> code_;
+  std::unique_ptr<const checker::Facts> facts_;
+};
+
+/// A __device__, __constant__ or __managed__ variable as host code knows it: by the address of its shadow.
+struct Symbol {
+  Module* module = nullptr;
+  std::string symbol;
+  std::string name;  // for people
+  std::size_t bytes = 0;
+  bool is_constant = false;
+  void** managed = nullptr;  // of __managed__: where host code looks for its address
+
+  std::uint64_t address() const { return module->address_of(symbol); }
+};
+
+// ---- What is registered ----
+
+Module& add_module(const void* wrapper);
+/// With all that was registered for it.
+void remove_module(Module& module);
+void add_kernel(const void* host_function, Module& module, const char* symbol);
+void add_symbol(const void* shadow, Symbol symbol);
+/// Gives host code the addresses of a module's managed variables.
+void open_managed_variables(Module& module);
+
+/// By the function's address in host code or by the kernel's own handle; null if it is neither.
+Kernel* find_kernel(const void* function);
+/// All of them, by name.
+std::vector<const Kernel*> all_kernels();
+/// By an address inside the shadow; null if it lies in none.
+const Symbol* find_symbol(const void* shadow);
+
+std::string demangled(const std::string& symbol);
+
+}  // namespace simt::cudart

@@ -1,0 +1,1 @@
+// What our libcudadevrt.a is made of: device code starts no kernels here.

@@ -1,0 +1,165 @@
+// What code that nvcc made calls before main(), and around each <<<>>>. (crt/host_runtime.h declares these; it is
+// nvcc's own to include.)
+#include <cuda_runtime_api.h>
+
+#include <vector>
+
+#include "common/simt/cudart/calls.hpp"
+#include "common/simt/cudart/launches.hpp"
+#include "common/simt/cudart/module.hpp"
+
+namespace simt::cudart {
+namespace {
+
+// Launches that wait for their kernel to be called. A stack: the arguments of a launch may launch kernels themselves.
+struct Configuration {
+  dim3 grid, block;
+  std::size_t dynamic_shared = 0;
+  cudaStream_t stream = nullptr;
+};
+thread_local std::vector<Configuration> configurations;
+
+Module& module_of(void** handle) { return *reinterpret_cast<Module*>(handle); }
+
+}  // namespace
+
+extern "C" {
+
+// ---- Modules, kernels, variables ----
+
+void** __cudaRegisterFatBinary(void* wrapper) {
+  const std::lock_guard lock(turn());
+  return reinterpret_cast<void**>(&add_module(wrapper));
+}
+
+void __cudaRegisterFatBinaryEnd(void**) {}
+
+void __cudaUnregisterFatBinary(void** handle) {
+  const std::lock_guard lock(turn());
+  remove_module(module_of(handle));
+}
+
+void __cudaRegisterFunction(void** handle, const char* host_function, char*, const char* symbol,
+                            int, uint3*, uint3*, dim3*, dim3*, int*) {
+  const std::lock_guard lock(turn());
+  add_kernel(host_function, module_of(handle), symbol);
+}
+
+void __cudaRegisterVar(void** handle, char* shadow, char*, const char* symbol, int,
+                       std::size_t bytes, int is_constant, int) {
+  const std::lock_guard lock(turn());
+  add_symbol(shadow, {.module = &module_of(handle),
+                      .symbol = symbol,
+                      .name = demangled(symbol),
+                      .bytes = bytes,
+                      .is_constant = is_constant != 0});
+}
+
+void __cudaRegisterManagedVar(void** handle, void** pointer, char*, const char* symbol, int,
+                              std::size_t bytes, int, int) {
+  const std::lock_guard lock(turn());
+  add_symbol(pointer, {.module = &module_of(handle),
+                       .symbol = symbol,
+                       .name = demangled(symbol),
+                       .bytes = bytes,
+                       .managed = pointer});
+}
+
+// Before host code touches a managed variable.
+char __cudaInitModule(void** handle) {
+  return query("__cudaInitModule", [&] {
+           open_managed_variables(module_of(handle));
+           return cudaSuccess;
+         }) == cudaSuccess;
+}
+
+// Of __device__ variables that the host could reach on a system whose memory is one: there is none here.
+void __cudaRegisterHostVar(void**, const char*, char*, std::size_t) {}
+
+void __cudaRegisterUnifiedTable(void**, void*) {}
+
+// ---- Launches ----
+
+unsigned int __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t dynamic_shared,
+                                         cudaStream_t stream) {
+  configurations.push_back({grid, block, dynamic_shared, stream});
+  return 0;
+}
+
+cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, std::size_t* dynamic_shared,
+                                       void* stream) {
+  if (configurations.empty()) return record(cudaErrorMissingConfiguration);
+  const Configuration its = configurations.back();
+  configurations.pop_back();
+  *grid = its.grid;
+  *block = its.block;
+  *dynamic_shared = its.dynamic_shared;
+  *static_cast<cudaStream_t*>(stream) = its.stream;
+  return cudaSuccess;
+}
+
+cudaError_t __cudaGetKernel(cudaKernel_t* handle, const void* function) {
+  const std::lock_guard lock(turn());
+  *handle = reinterpret_cast<cudaKernel_t>(find_kernel(function));
+  return *handle != nullptr ? cudaSuccess : cudaErrorInvalidDeviceFunction;
+}
+
+cudaError_t cudaGetKernel(cudaKernel_t* handle, const void* function) {
+  return query("cudaGetKernel", [&] {
+    return handle != nullptr ? __cudaGetKernel(handle, function) : cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
+                               std::size_t dynamic_shared, cudaStream_t stream) {
+  return launch(kernel, {.grid = grid,
+                         .block = block,
+                         .dynamic_shared = dynamic_shared,
+                         .stream = stream,
+                         .arguments = arguments});
+}
+
+cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
+                                    std::size_t dynamic_shared, cudaStream_t stream) {
+  return __cudaLaunchKernel(kernel, grid, block, arguments, dynamic_shared,
+                            stream != nullptr ? stream : cudaStreamPerThread);
+}
+
+cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments,
+                             std::size_t dynamic_shared, cudaStream_t stream) {
+  return launch(function, {.grid = grid,
+                           .block = block,
+                           .dynamic_shared = dynamic_shared,
+                           .stream = stream,
+                           .arguments = arguments});
+}
+
+cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block,
+                                        void** arguments, std::size_t dynamic_shared,
+                                        cudaStream_t stream) {
+  return launch(function, {.grid = grid,
+                           .block = block,
+                           .dynamic_shared = dynamic_shared,
+                           .stream = stream,
+                           .arguments = arguments,
+                           .is_cooperative = true});
+}
+
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* configuration, const void* function,
+                                void** arguments) {
+  if (configuration == nullptr) return record(cudaErrorInvalidValue);
+  Launching what{.grid = configuration->gridDim,
+                 .block = configuration->blockDim,
+                 .dynamic_shared = configuration->dynamicSmemBytes,
+                 .stream = configuration->stream,
+                 .arguments = arguments};
+  for (unsigned int i = 0; i < configuration->numAttrs; ++i) {
+    const cudaError_t error = take_attribute(configuration->attrs[i], what);
+    if (error != cudaSuccess) return record(error);
+  }
+  return launch(function, what);
+}
+
+}  // extern "C"
+
+}  // namespace simt::cudart

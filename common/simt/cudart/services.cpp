@@ -1,0 +1,170 @@
+#include "common/simt/cudart/services.hpp"
+
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
+#include <span>
+
+#include "common/simt/cudart/allocations.hpp"
+#include "common/simt/cudart/devices.hpp"
+#include "common/simt/cudart/watch.hpp"
+
+namespace simt::cudart {
+namespace {
+
+using machine::LaneCall;
+using machine::Service;
+
+// Takes arguments one after the other; zeros where there are no more.
+class Arguments {
+ public:
+  explicit Arguments(std::span<const std::byte> bytes) : bytes_(bytes) {}
+
+  template <class T>
+  T next() {
+    at_ = (at_ + sizeof(T) - 1) / sizeof(T) * sizeof(T);
+    T value{};
+    if (at_ + sizeof(T) <= bytes_.size()) std::memcpy(&value, bytes_.data() + at_, sizeof(T));
+    at_ += sizeof(T);
+    return value;
+  }
+
+ private:
+  std::span<const std::byte> bytes_;
+  std::size_t at_ = 0;
+};
+
+template <class T>
+std::string one(const std::string& directive, T value) {
+  char text[512];
+  const int length = std::snprintf(text, sizeof text, directive.c_str(), value);
+  if (length < 0) return "";
+  if (static_cast<std::size_t>(length) < sizeof text) return text;
+  std::string longer(static_cast<std::size_t>(length) + 1, '\0');
+  std::snprintf(longer.data(), longer.size(), directive.c_str(), value);
+  longer.pop_back();
+  return longer;
+}
+
+// "%-8.3f" in its parts.
+struct Directive {
+  std::string flags;   // "%-8.3"
+  std::string length;  // "ll"
+  char kind = '\0';
+};
+
+Directive directive_at(const std::string& format, std::size_t& at, Arguments& arguments) {
+  Directive its;
+  its.flags = "%";
+  for (++at; at < format.size() && std::strchr("-+ #0123456789.*", format[at]) != nullptr; ++at) {
+    its.flags +=
+        format[at] == '*' ? std::to_string(arguments.next<int>()) : std::string(1, format[at]);
+  }
+  for (; at < format.size() && std::strchr("hlLqjzt", format[at]) != nullptr; ++at) {
+    its.length += format[at];
+  }
+  if (at < format.size()) its.kind = format[at++];
+  return its;
+}
+
+std::string converted(const Directive& its, Arguments& arguments, const LaneCall& call) {
+  switch (its.kind) {
+    case '%':
+      return "%";
+    case 'c':
+      return one(its.flags + "c", arguments.next<int>());
+    case 'd':
+    case 'i':
+    case 'u':
+    case 'o':
+    case 'x':
+    case 'X':
+      if (its.length.find_first_of("lqjzt") != std::string::npos) {
+        return one(its.flags + "ll" + its.kind, arguments.next<long long>());
+      }
+      return one(its.flags + (its.length.starts_with("h") ? its.length : "") + its.kind,
+                 arguments.next<int>());
+    case 'a':
+    case 'A':
+    case 'e':
+    case 'E':
+    case 'f':
+    case 'F':
+    case 'g':
+    case 'G':
+      return one(its.flags + its.kind, arguments.next<double>());
+    case 'p':
+      return one(its.flags + "p", arguments.next<const void*>());
+    case 's': {
+      const auto address = arguments.next<std::uint64_t>();
+      return one(its.flags + "s", (address == 0 ? "(null)" : call.text(address)).c_str());
+    }
+    default:
+      return its.flags + its.length + (its.kind != '\0' ? std::string(1, its.kind) : "");
+  }
+}
+
+void print(const LaneCall& call) {
+  const std::string text = formatted(call, call.arguments[0], call.arguments[1]);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+std::uint64_t allocate_for_kernel(std::uint64_t bytes) {
+  if (bytes == 0) return 0;
+  if (bytes > heap_limit() || heap_bytes_in_use() > heap_limit() - bytes) return 0;
+  return allocate(bytes, MemoryKind::heap, "memory of malloc in a kernel");
+}
+
+}  // namespace
+
+std::string formatted(const LaneCall& call, std::uint64_t format, std::uint64_t arguments) {
+  const std::string text = call.text(format);
+  Arguments rest(call.memory(arguments));
+  std::string result;
+  for (std::size_t at = 0; at < text.size();) {
+    if (text[at] != '%') {
+      result += text[at++];
+      continue;
+    }
+    const Directive its = directive_at(text, at, rest);
+    result += converted(its, rest, call);
+  }
+  return result;
+}
+
+std::optional<std::uint64_t> KernelServices::call(const LaneCall& call) {
+  switch (call.service) {
+    case Service::print:
+      print(call);
+      return 0;
+    case Service::assertion: {
+      // __assertfail(assertion, file, line, function, bytes of a character)
+      const std::string assertion = call.text(call.arguments[0]);
+      watch_.end_launch(call, Hazard::failed_assert, "fails the assertion `" + assertion + "`");
+      std::fprintf(stderr, "%s:%" PRIu64 ": %s: %s: Assertion `%s` failed.\n",
+                   call.text(call.arguments[1]).c_str(), call.arguments[2],
+                   call.text(call.arguments[3]).c_str(), watch_.place_of(call).c_str(),
+                   assertion.c_str());
+      return std::nullopt;
+    }
+    case Service::trap:
+      watch_.end_launch(call, Hazard::trap, "reaches a __trap()");
+      return std::nullopt;
+    case Service::allocate:
+      return allocate_for_kernel(call.arguments[0]);
+    case Service::free: {
+      const std::uint64_t address = call.arguments[0];
+      const Block* const block = block_at(address);
+      if (address == 0) return 0;
+      if (block == nullptr || block->kind != MemoryKind::heap || !release(address)) {
+        watch_.end_launch(call, Hazard::trap,
+                          "frees what malloc did not give in a kernel, or frees it twice");
+        return std::nullopt;
+      }
+      return 0;
+    }
+  }
+  return 0;
+}
+
+}  // namespace simt::cudart

@@ -1,0 +1,423 @@
+#include "common/simt/cudart/streams.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "common/simt/cudart/calls.hpp"
+
+namespace simt::cudart {
+
+// Work of some streams is being made into a graph.
+struct Capture {
+  std::unique_ptr<CUgraph_st> graph = std::make_unique<CUgraph_st>();
+  CUgraph_st* into = graph.get();  // or one that the program has
+  cudaStream_t origin = nullptr;   // where it began
+  unsigned long long number = 0;
+  bool is_active = true;
+  bool is_valid = true;
+};
+
+}  // namespace simt::cudart
+
+struct CUstream_st {
+  unsigned int flags = cudaStreamDefault;
+  int priority = 0;
+  unsigned long long number = 0;
+  std::map<int, cudaLaunchAttributeValue> attributes = {};  // that the program set
+  std::shared_ptr<simt::cudart::Capture> capture = {};
+  std::vector<CUgraphNode_st*> last = {};  // of the capture: what the next node comes behind
+};
+
+struct CUevent_st {
+  bool has_time = true;
+  bool is_recorded = false;
+  std::chrono::steady_clock::time_point time = {};
+  std::shared_ptr<simt::cudart::Capture> capture = {};
+  std::vector<CUgraphNode_st*> last = {};
+};
+
+namespace simt::cudart {
+namespace {
+
+struct Made {
+  std::set<cudaStream_t> streams;
+  std::set<cudaEvent_t> events;
+  unsigned long long last_number = 0;
+  unsigned long long last_capture = 0;
+};
+Made& made() {
+  static Made& instance = *new Made;
+  return instance;
+}
+
+bool is_built_in(cudaStream_t stream) {
+  return stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
+}
+
+// The built-in streams are names only.
+CUstream_st& object_of(cudaStream_t stream) {
+  static CUstream_st& legacy = *new CUstream_st;
+  thread_local CUstream_st of_thread;
+  if (stream == cudaStreamPerThread) return of_thread;
+  return stream == nullptr || stream == cudaStreamLegacy ? legacy : *stream;
+}
+
+Capture* capture_of(cudaStream_t stream) {
+  const std::shared_ptr<Capture>& capture = object_of(stream).capture;
+  return capture != nullptr && capture->is_active ? capture.get() : nullptr;
+}
+
+// What waits for a stream cannot be part of a graph, and ends its capture.
+cudaError_t wait_for(cudaStream_t stream) {
+  Capture* const capture = capture_of(stream);
+  if (capture == nullptr) return cudaSuccess;
+  capture->is_valid = false;
+  return cudaErrorStreamCaptureUnsupported;
+}
+
+bool is_event(cudaEvent_t event) { return made().events.contains(event); }
+
+cudaError_t create_stream(cudaStream_t* stream, unsigned int flags, int priority) {
+  return call("cudaStreamCreate", [&] {
+    if (stream == nullptr || flags > cudaStreamNonBlocking) return cudaErrorInvalidValue;
+    *stream = new CUstream_st{.flags = flags,
+                              .priority = std::clamp(priority, kGreatestPriority, kLeastPriority),
+                              .number = ++made().last_number};
+    made().streams.insert(*stream);
+    return cudaSuccess;
+  });
+}
+
+}  // namespace
+
+Work record_of(cudaEvent_t event) {
+  return [event] {
+    if (!is_event(event)) return cudaErrorInvalidResourceHandle;
+    event->is_recorded = true;
+    event->time = std::chrono::steady_clock::now();
+    return cudaSuccess;
+  };
+}
+
+bool is_stream(cudaStream_t stream) {
+  return is_built_in(stream) || made().streams.contains(stream);
+}
+
+bool is_captured(cudaStream_t stream) { return capture_of(stream) != nullptr; }
+
+cudaError_t enqueue(cudaStream_t stream, cudaGraphNodeType type, const Work& work,
+                    const NodeParameters& parameters) {
+  Capture* const capture = capture_of(stream);
+  if (capture == nullptr) return work();
+  CUstream_st& its = object_of(stream);
+  CUgraphNode_st& node = add_node(*capture->into, type, its.last, work);
+  node.parameters = parameters;
+  its.last = {&node};
+  return cudaSuccess;
+}
+
+void forget_streams() {
+  for (cudaStream_t stream : made().streams) delete stream;
+  for (cudaEvent_t event : made().events) delete event;
+  made().streams.clear();
+  made().events.clear();
+}
+
+extern "C" {
+
+// ---- Streams ----
+
+cudaError_t cudaStreamCreate(cudaStream_t* stream) {
+  return create_stream(stream, cudaStreamDefault, 0);
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned int flags) {
+  return create_stream(stream, flags, 0);
+}
+
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned int flags, int priority) {
+  return create_stream(stream, flags, priority);
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  return call("cudaStreamDestroy", [&] {
+    if (made().streams.erase(stream) == 0) return cudaErrorInvalidResourceHandle;
+    delete stream;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  return on_stream("cudaStreamSynchronize", stream, [&] { return wait_for(stream); });
+}
+
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  return on_stream("cudaStreamQuery", stream, [&] { return wait_for(stream); });
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int) {
+  return on_stream("cudaStreamWaitEvent", stream, [&] {
+    if (!is_event(event)) return cudaErrorInvalidResourceHandle;
+    if (event->capture == nullptr || !event->capture->is_active) return cudaSuccess;
+    // The stream takes part in the capture from here on.
+    CUstream_st& its = object_of(stream);
+    if (its.capture != event->capture) its.last.clear();
+    its.capture = event->capture;
+    its.last.insert(its.last.end(), event->last.begin(), event->last.end());
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned int* flags) {
+  return on_stream("cudaStreamGetFlags", stream, [&] {
+    if (flags == nullptr) return cudaErrorInvalidValue;
+    *flags = is_built_in(stream) ? static_cast<unsigned>(cudaStreamDefault) : stream->flags;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
+  return on_stream("cudaStreamGetPriority", stream, [&] {
+    if (priority == nullptr) return cudaErrorInvalidValue;
+    *priority = is_built_in(stream) ? 0 : stream->priority;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
+  return on_stream("cudaStreamGetId", stream, [&] {
+    if (id == nullptr) return cudaErrorInvalidValue;
+    *id = is_built_in(stream) ? 0 : stream->number;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
+  return on_stream("cudaStreamGetDevice", stream, [&] {
+    if (device == nullptr) return cudaErrorInvalidValue;
+    *device = 0;
+    return cudaSuccess;
+  });
+}
+
+// Hints: they change nothing that is counted.
+cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID attribute,
+                                   const cudaStreamAttrValue* value) {
+  return on_stream("cudaStreamSetAttribute", stream, [&] {
+    if (value == nullptr) return cudaErrorInvalidValue;
+    object_of(stream).attributes[attribute] = *value;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaStreamAttrID attribute,
+                                   cudaStreamAttrValue* value) {
+  return on_stream("cudaStreamGetAttribute", stream, [&] {
+    if (value == nullptr) return cudaErrorInvalidValue;
+    *value = {};
+    const auto& all = object_of(stream).attributes;
+    if (const auto found = all.find(attribute); found != all.end()) *value = found->second;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
+  return on_stream("cudaStreamCopyAttributes", to, [&] {
+    if (!is_stream(from)) return cudaErrorInvalidResourceHandle;
+    object_of(to).attributes = object_of(from).attributes;
+    return cudaSuccess;
+  });
+}
+
+// ---- Capture ----
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
+  return on_stream("cudaStreamBeginCapture", stream, [&] {
+    if (stream == nullptr || stream == cudaStreamLegacy) return cudaErrorStreamCaptureUnsupported;
+    if (capture_of(stream) != nullptr) return cudaErrorIllegalState;
+    CUstream_st& its = object_of(stream);
+    its.capture = std::make_shared<Capture>();
+    its.capture->origin = stream;
+    its.capture->number = ++made().last_capture;
+    its.last.clear();
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph,
+                                          const cudaGraphNode_t* dependencies,
+                                          const cudaGraphEdgeData*, std::size_t count,
+                                          cudaStreamCaptureMode mode) {
+  if (graph == nullptr) return record(cudaErrorInvalidValue);
+  const cudaError_t error = cudaStreamBeginCapture(stream, mode);
+  if (error != cudaSuccess) return error;
+  const std::lock_guard lock(turn());
+  CUstream_st& its = object_of(stream);
+  its.capture->into = graph;
+  its.last.assign(dependencies, dependencies + count);
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
+  return on_stream("cudaStreamEndCapture", stream, [&] {
+    if (graph == nullptr) return cudaErrorInvalidValue;
+    *graph = nullptr;
+    Capture* const capture = capture_of(stream);
+    if (capture == nullptr) return cudaErrorIllegalState;
+    if (capture->origin != stream) return cudaErrorStreamCaptureUnmatched;
+    capture->is_active = false;
+    const std::shared_ptr<Capture> kept = std::move(object_of(stream).capture);
+    if (!kept->is_valid) return cudaErrorStreamCaptureInvalidated;
+    *graph = kept->into == kept->graph.get() ? kept->graph.release() : kept->into;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+  return on_stream("cudaStreamIsCapturing", stream, [&] {
+    if (status == nullptr) return cudaErrorInvalidValue;
+    const Capture* const capture = capture_of(stream);
+    *status = capture == nullptr  ? cudaStreamCaptureStatusNone
+              : capture->is_valid ? cudaStreamCaptureStatusActive
+                                  : cudaStreamCaptureStatusInvalidated;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus* status,
+                                     unsigned long long* id, cudaGraph_t* graph,
+                                     const cudaGraphNode_t** dependencies,
+                                     const cudaGraphEdgeData** edges, std::size_t* count) {
+  const cudaError_t error = cudaStreamIsCapturing(stream, status);
+  if (error != cudaSuccess || *status == cudaStreamCaptureStatusNone) return error;
+  const std::lock_guard lock(turn());
+  CUstream_st& its = object_of(stream);
+  if (id != nullptr) *id = its.capture->number;
+  if (graph != nullptr) *graph = its.capture->into;
+  if (dependencies != nullptr) *dependencies = its.last.data();
+  if (edges != nullptr) *edges = nullptr;
+  if (count != nullptr) *count = its.last.size();
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t* dependencies,
+                                                const cudaGraphEdgeData*, std::size_t count,
+                                                unsigned int flags) {
+  return on_stream("cudaStreamUpdateCaptureDependencies", stream, [&] {
+    if (capture_of(stream) == nullptr) return cudaErrorIllegalState;
+    std::vector<CUgraphNode_st*>& last = object_of(stream).last;
+    if (flags == cudaStreamSetCaptureDependencies) last.clear();
+    last.insert(last.end(), dependencies, dependencies + count);
+    return cudaSuccess;
+  });
+}
+
+// No call is forbidden by a mode.
+cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
+  thread_local constinit cudaStreamCaptureMode current = cudaStreamCaptureModeGlobal;
+  return query("cudaThreadExchangeStreamCaptureMode", [&] {
+    if (mode == nullptr) return cudaErrorInvalidValue;
+    std::swap(*mode, current);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback,
+                                  void* user_data, unsigned int flags) {
+  return on_stream("cudaStreamAddCallback", stream, [&] {
+    if (callback == nullptr || flags != 0) return cudaErrorInvalidValue;
+    if (const cudaError_t error = wait_for(stream); error != cudaSuccess) return error;
+    callback(stream, cudaSuccess, user_data);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* user_data) {
+  return on_stream("cudaLaunchHostFunc", stream, [&] {
+    if (function == nullptr) return cudaErrorInvalidValue;
+    const auto work = [=] {
+      function(user_data);
+      return cudaSuccess;
+    };
+    return enqueue(stream, cudaGraphNodeTypeHost, work, {.host = {function, user_data}});
+  });
+}
+
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* pointer, std::size_t,
+                                     unsigned int) {
+  return on_stream("cudaStreamAttachMemAsync", stream,
+                   [&] { return pointer != nullptr ? cudaSuccess : cudaErrorInvalidValue; });
+}
+
+// ---- Events ----
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned int flags) {
+  return call("cudaEventCreate", [&] {
+    constexpr unsigned int kFlags =
+        cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
+    if (event == nullptr || (flags & ~kFlags) != 0) return cudaErrorInvalidValue;
+    *event = new CUevent_st{.has_time = (flags & cudaEventDisableTiming) == 0};
+    made().events.insert(*event);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t* event) {
+  return cudaEventCreateWithFlags(event, cudaEventDefault);
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  return call("cudaEventDestroy", [&] {
+    if (made().events.erase(event) == 0) return cudaErrorInvalidResourceHandle;
+    delete event;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned int flags) {
+  return on_stream("cudaEventRecord", stream, [&] {
+    if (!is_event(event)) return cudaErrorInvalidResourceHandle;
+    if (flags == cudaEventRecordExternal) {
+      return enqueue(stream, cudaGraphNodeTypeEventRecord, record_of(event), {.event = event});
+    }
+    // During a capture an event says where in the graph it was recorded.
+    event->capture = object_of(stream).capture;
+    event->last = object_of(stream).last;
+    return capture_of(stream) != nullptr ? cudaSuccess : record_of(event)();
+  });
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  return cudaEventRecordWithFlags(event, stream, cudaEventRecordDefault);
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  return call("cudaEventQuery",
+              [&] { return is_event(event) ? cudaSuccess : cudaErrorInvalidResourceHandle; });
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event) { return cudaEventQuery(event); }
+
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
+  return call("cudaEventElapsedTime", [&] {
+    if (milliseconds == nullptr) return cudaErrorInvalidValue;
+    for (cudaEvent_t event : {start, end}) {
+      if (!is_event(event) || !event->has_time || !event->is_recorded) {
+        return cudaErrorInvalidResourceHandle;
+      }
+    }
+    *milliseconds = std::chrono::duration<float, std::milli>(end->time - start->time).count();
+    return cudaSuccess;
+  });
+}
+
+}  // extern "C"
+
+}  // namespace simt::cudart

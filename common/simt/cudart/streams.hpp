@@ -1,0 +1,45 @@
+// Streams and events as host code holds them. All work is done in the order of the calls.
+#pragma once
+
+#include <driver_types.h>
+
+#include "common/simt/cudart/calls.hpp"
+#include "common/simt/cudart/graphs.hpp"
+
+namespace simt::cudart {
+
+inline constexpr int kLeastPriority = 0;
+inline constexpr int kGreatestPriority = -5;
+
+/// Made and not destroyed, or one of the built-in ones.
+bool is_stream(cudaStream_t stream);
+
+/// A call that needs a device in order, and its stream.
+template <class Body>
+cudaError_t on_stream(const char* name, cudaStream_t stream, Body body) {
+  return call(name, [&]() -> cudaError_t {
+    return is_stream(stream) ? body() : cudaErrorInvalidResourceHandle;
+  });
+}
+
+/// The work that notes the time.
+Work record_of(cudaEvent_t event);
+
+/// Whether its work becomes a graph.
+bool is_captured(cudaStream_t stream);
+
+/// Does the work, or makes it a node of the graph that is being captured from the stream.
+cudaError_t enqueue(cudaStream_t stream, cudaGraphNodeType type, const Work& work,
+                    const NodeParameters& parameters = {});
+
+/// A call that gives the stream work; `work` is kept, so it holds all that it needs.
+template <class Body>
+cudaError_t work_on_stream(const char* name, cudaStream_t stream, cudaGraphNodeType type,
+                           Body work) {
+  return on_stream(name, stream, [&] { return enqueue(stream, type, work); });
+}
+
+/// As cudaDeviceReset does.
+void forget_streams();
+
+}  // namespace simt::cudart

@@ -1,0 +1,346 @@
+#include "common/simt/cudart/watch.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "common/simt/cudart/allocations.hpp"
+#include "common/simt/cudart/host_lines.hpp"
+#include "common/simt/memory/requests.hpp"
+#include "common/simt/runtime/findings.hpp"
+#include "common/simt/runtime/settings.hpp"
+
+namespace simt::cudart {
+namespace {
+
+using machine::WarpAccess;
+
+std::array<unsigned, 3> triple(const machine::Dim3& of) { return {of.x, of.y, of.z}; }
+
+std::string coordinates(const std::array<unsigned, 3>& of) {
+  return "(" + std::to_string(of[0]) + "," + std::to_string(of[1]) + "," + std::to_string(of[2]) +
+         ")";
+}
+
+std::array<unsigned, 3> thread_at(const machine::Dim3& extents, unsigned linear) {
+  return {linear % extents.x, linear / extents.x % extents.y, linear / extents.x / extents.y};
+}
+
+const char* verb(WarpAccess::Kind kind) {
+  return kind == WarpAccess::Kind::load    ? "reads"
+         : kind == WarpAccess::Kind::store ? "writes"
+                                           : "updates";
+}
+
+// What is wrong with an access of global memory.
+struct Wrong {
+  Hazard hazard = Hazard::out_of_bounds;
+  std::string array;
+  std::string what;  // behind "reads"
+};
+
+Wrong wrong_in_global(std::uint64_t address, int bytes) {
+  const std::string size = std::to_string(bytes) + " bytes ";
+  if (address < 4096) return {Hazard::invalid_address, "", size + "through a null pointer"};
+  if (!arena().contains(address) && block_at(address) == nullptr) {
+    return {Hazard::invalid_address, "", size + "of host memory"};
+  }
+  const memory::Allocation* const near = arena().nearest(address);
+  if (near == nullptr) return {Hazard::invalid_address, "", size + "in no allocation"};
+  const std::string array = name_at(near->begin);
+  const std::uint64_t past = address - near->end();
+  if (near->is_freed && address - near->begin < near->bytes) {
+    return {Hazard::use_after_free, array, "memory after cudaFree: " + array};
+  }
+  std::string where = "across its end";
+  if (address >= near->end()) where = std::to_string(past) + " bytes past its end";
+  if (address < near->begin) {
+    where = std::to_string(near->begin - address) + " bytes before its start";
+  }
+  return {Hazard::out_of_bounds, array,
+          size + "outside " + array + " (" + std::to_string(near->bytes) + " bytes): " + where};
+}
+
+Wrong wrong_access(const WarpAccess& access, std::uint64_t address, bool is_misaligned) {
+  const int bytes = access.lanes.bytes;
+  const std::string size = std::to_string(bytes) + " bytes ";
+  const bool is_global = access.space == WarpAccess::Space::global;
+  if (is_misaligned) {
+    const Block* const block = is_global ? block_at(address) : nullptr;
+    const std::string array = block != nullptr ? block->name() : "";
+    return {Hazard::misaligned, array,
+            size + "at an address that is not a multiple of " + std::to_string(bytes) +
+                (array.empty() ? "" : " in " + array)};
+  }
+  switch (access.space) {
+    case WarpAccess::Space::global:
+      return wrong_in_global(address, bytes);
+    case WarpAccess::Space::shared:
+      return {Hazard::out_of_bounds, "shared memory",
+              size + "outside shared memory: at byte " + std::to_string(address) +
+                  ", and the block has " + std::to_string(access.warp->block->shared.size())};
+    case WarpAccess::Space::constant:
+      if (access.kind != WarpAccess::Kind::load) {
+        return {Hazard::invalid_address, "", size + "to constant memory"};
+      }
+      return {Hazard::out_of_bounds, "", size + "outside the __constant__ variables"};
+    case WarpAccess::Space::local:
+      break;
+  }
+  return {Hazard::out_of_bounds, "", size + "outside the thread's own memory"};
+}
+
+}  // namespace
+
+DeviceLine line_of(const ptx::Module& module, const ptx::Instruction& instruction) {
+  DeviceLine line;
+  for (std::int32_t at = instruction.location; at >= 0;) {
+    const ptx::Location& here = module.locations[static_cast<std::size_t>(at)];
+    line = {module.files[static_cast<std::size_t>(here.file)], here.line};
+    if (!is_of_toolkit(line.file)) break;
+    at = here.inlined_at;
+  }
+  return line;
+}
+
+Watch::Watch(Kernel& kernel, const machine::Grid& grid, unsigned checks)
+    : kernel_(kernel),
+      grid_(grid),
+      module_(kernel.module->ptx()),
+      counts_(checks != 0),
+      sites_(grid.code->sites.size() + 1) {
+  const checker::LaunchCheck::Looks looks{(checks & kCheckRaces) != 0,
+                                          (checks & kCheckUninitialized) != 0,
+                                          (checks & kCheckBounds) != 0};
+  if (!looks.for_races && !looks.for_uninitialised && !looks.for_bounds) return;
+  check_.emplace(memory_checker(), kernel.facts(), grid, kernel.module->addresses(), looks,
+                 [](std::uint64_t address) {
+                   const Block* const block = block_at(address);
+                   return block == nullptr ? std::string("memory") : block->name();
+                 });
+}
+
+bool Watch::access(const WarpAccess& access) {
+  if (check_ && !check_->access(access)) {
+    error_ = cudaErrorIllegalAddress;
+    return false;
+  }
+  if (counts_) count(access);
+  return true;
+}
+
+void Watch::count(const WarpAccess& access) {
+  Counters& c = at(access.step->site);
+  const bool is_load = access.kind == WarpAccess::Kind::load;
+  switch (access.space) {
+    case WarpAccess::Space::global: {
+      if (access.kind == WarpAccess::Kind::atomic) {
+        c.global_atomic_requests += 1;
+        return;
+      }
+      const auto sectors = static_cast<std::uint64_t>(memory::sectors(access.lanes));
+      (is_load ? c.global_load_requests : c.global_store_requests) += 1;
+      (is_load ? c.global_load_sectors : c.global_store_sectors) += sectors;
+      return;
+    }
+    case WarpAccess::Space::shared: {
+      if (access.kind == WarpAccess::Kind::atomic) {
+        c.shared_atomic_requests += 1;
+        return;
+      }
+      const memory::Wavefronts its = memory::wavefronts(access.lanes, is_load);
+      const auto taken = static_cast<std::uint64_t>(its.taken);
+      const auto conflicts = static_cast<std::uint64_t>(its.taken - its.fewest);
+      (is_load ? c.shared_load_requests : c.shared_store_requests) += 1;
+      (is_load ? c.shared_load_wavefronts : c.shared_store_wavefronts) += taken;
+      (is_load ? c.shared_load_conflicts : c.shared_store_conflicts) += conflicts;
+      return;
+    }
+    case WarpAccess::Space::constant:
+      c.constant_load_requests += static_cast<std::uint64_t>(memory::distinct(access.lanes));
+      return;
+    case WarpAccess::Space::local:
+      return;
+  }
+}
+
+void Watch::fault(const WarpAccess& access, int lane, const std::string& what) {
+  const bool is_misaligned = what == "misaligned";
+  error_ = is_misaligned ? cudaErrorMisalignedAddress : cudaErrorIllegalAddress;
+  if (!is_misaligned && check_ && check_->fault(access)) return;
+  const std::uint64_t address = access.lanes.address[static_cast<std::size_t>(lane)];
+  const Wrong wrong = wrong_access(access, address, is_misaligned);
+  add_finding(wrong.hazard, access.step->site, *access.warp, lane, wrong.array,
+              std::string(verb(access.kind)) + " " + wrong.what);
+}
+
+void Watch::end_launch(const machine::LaneCall& call, Hazard hazard, const std::string& what) {
+  error_ = hazard == Hazard::failed_assert ? cudaErrorAssert : cudaErrorLaunchFailure;
+  add_finding(hazard, call.step->site, call.warp, call.lane, "", what);
+}
+
+std::string Watch::place_of(const machine::LaneCall& call) const {
+  const auto told = [](const std::array<unsigned, 3>& of) {
+    return "[" + std::to_string(of[0]) + "," + std::to_string(of[1]) + "," + std::to_string(of[2]) +
+           "]";
+  };
+  return "block: " + told(triple(call.warp.block->index)) +
+         ", thread: " + told(thread_of(call.warp, call.lane));
+}
+
+std::array<unsigned, 3> Watch::thread_of(const machine::Warp& warp, int lane) const {
+  return thread_at(grid_.threads, warp.index * machine::kLanes + static_cast<unsigned>(lane));
+}
+
+void Watch::add_finding(Hazard hazard, std::int32_t site, const machine::Warp& warp, int lane,
+                        const std::string& array, const std::string& what) {
+  const DeviceLine line = line_at(site);
+  Finding f;
+  f.kind = hazard_name(hazard);
+  f.file = line.file;
+  f.line = line.line;
+  f.block = triple(warp.block->index);
+  f.thread = thread_of(warp, lane);
+  f.array = array;
+  f.count = 1;
+  f.message = "thread " + coordinates(f.thread) + " of block " + coordinates(f.block) + " " + what +
+              ". " + advice(hazard);
+  findings_.push_back(std::move(f));
+}
+
+void Watch::warp_barrier(const machine::Warp& warp, std::uint32_t lanes) {
+  if (check_) check_->warp_barrier(warp, lanes);
+}
+
+void Watch::fence(const machine::Warp& warp, const machine::Step& step) {
+  if (check_) check_->fence(warp, step);
+}
+
+void Watch::begin(const machine::Block& block) {
+  if (check_) check_->begin(block);
+}
+
+void Watch::end(const machine::Block& block) {
+  if (check_) check_->end(block);
+}
+
+void Watch::barrier(const machine::Block& block, std::uint32_t number) {
+  if (check_) check_->barrier(block, number);
+  if (!counts_) return;
+  // Who waits is behind the instruction.
+  for (const machine::Warp& warp : block.warps) {
+    for (const machine::Group& one : warp.others) {
+      if (one.state != machine::Group::State::in_block || one.awaited != number) continue;
+      at((one.at - 1)->site).barriers += 1;
+      return;
+    }
+  }
+}
+
+void Watch::take(const std::vector<machine::Stuck>& stuck) {
+  if (check_) {
+    const auto line_of_site = [&](std::int32_t site) {
+      const DeviceLine line = line_at(site);
+      return checker::Line{line.file, line.line};
+    };
+    for (const checker::Finding& one : check_->findings(line_of_site)) {
+      findings_.push_back(finding_of(one));
+    }
+  }
+  if (stuck.empty() || error_ != cudaSuccess) return;
+  error_ = cudaErrorLaunchTimeout;
+  const machine::Stuck& first = stuck.front();
+  const auto is_elsewhere = [&](const machine::Stuck& one) { return one.site != first.site; };
+  const auto other = std::find_if(stuck.begin(), stuck.end(), is_elsewhere);
+  const auto opcode = [&](std::int32_t site) {
+    return grid_.code->sites[static_cast<std::size_t>(site)]->opcode;
+  };
+  const bool is_barrier = first.site >= 0 && opcode(first.site).starts_with("bar");
+  const Hazard hazard = first.spins  ? Hazard::endless_kernel
+                        : is_barrier ? Hazard::divergent_barrier
+                                     : Hazard::warp_deadlock;
+  const DeviceLine line = line_at(first.site);
+  Finding f;
+  f.kind = hazard_name(hazard);
+  f.file = line.file;
+  f.line = line.line;
+  f.block = triple(first.block);
+  f.thread = thread_at(grid_.threads, first.thread);
+  f.count = 1;
+  f.message = "thread " + coordinates(f.thread) + " of block " + coordinates(f.block) +
+              (first.spins  ? " repeats this and nothing changes"
+               : is_barrier ? " waits at this barrier for threads that never come"
+                            : " waits in a warp operation for lanes that never come");
+  if (other != stuck.end()) {
+    const DeviceLine there = line_at(other->site);
+    f.other_file = there.file;
+    f.other_line = there.line;
+    f.message += ": thread " + coordinates(thread_at(grid_.threads, other->thread)) + " waits at " +
+                 there.file + ":" + std::to_string(there.line);
+  }
+  f.message += std::string(". ") + advice(hazard);
+  findings_.push_back(std::move(f));
+}
+
+Finding Watch::finding_of(const checker::Finding& finding) const {
+  const std::array<unsigned, 3> grid = triple(grid_.blocks), block = triple(grid_.threads);
+  const auto line_of_site = [&](std::int32_t site) {
+    const DeviceLine line = line_at(site);
+    return checker::Line{line.file, line.line};
+  };
+  const auto index = [](std::uint64_t linear, const std::array<unsigned, 3>& extents) {
+    return std::array<unsigned, 3>{static_cast<unsigned>(linear % extents[0]),
+                                   static_cast<unsigned>(linear / extents[0] % extents[1]),
+                                   static_cast<unsigned>(linear / extents[0] / extents[1])};
+  };
+  Finding f;
+  f.kind = hazard_name(finding.hazard);
+  const DeviceLine line = line_at(finding.site);
+  f.file = line.file;
+  f.line = line.line;
+  if (finding.other_site >= 0) {
+    const DeviceLine other = line_at(finding.other_site);
+    f.other_file = other.file;
+    f.other_line = other.line;
+  }
+  f.block = index(finding.party.block, grid);
+  f.thread = index(finding.party.thread, block);
+  f.array = finding.array;
+  f.count = finding.count;
+  f.message = checker::message(finding, grid, block, line_of_site);
+  f.remedy = static_cast<int>(finding.remedy);
+  return f;
+}
+
+DeviceLine Watch::line_at(std::int32_t site) const {
+  if (site < 0) return {};
+  return line_of(module_, *grid_.code->sites[static_cast<std::size_t>(site)]);
+}
+
+Launch Watch::launch() const {
+  Launch launch;
+  launch.kernel = kernel_.name;
+  launch.grid = triple(grid_.blocks);
+  launch.block = triple(grid_.threads);
+  launch.shared_bytes = grid_.code->static_shared + grid_.dynamic_shared;
+  launch.blocks_run = grid_.blocks.count();
+  std::map<std::pair<std::string, int>, Counters> lines;
+  const Counters none;
+  for (std::size_t i = 0; i < sites_.size(); ++i) {
+    if (sites_[i] == none) continue;
+    launch.counters += sites_[i];
+    const DeviceLine line = line_at(static_cast<std::int32_t>(i) - 1);
+    if (line.line != 0) lines[{line.file, line.line}] += sites_[i];
+  }
+  for (const auto& [place, counters] : lines) {
+    LineCounters line;
+    std::tie(line.file, line.line) = place;
+    line.counters = counters;
+    launch.lines.push_back(std::move(line));
+  }
+  launch.findings = findings_;
+  return launch;
+}
+
+}  // namespace simt::cudart

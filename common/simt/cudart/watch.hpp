@@ -1,0 +1,71 @@
+// Watches a launch: counts what it moves, keeps what it does wrong, and makes the launch's entry in the report of both.
+#pragma once
+
+#include <driver_types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/simt/checker/launch_check.hpp"
+#include "common/simt/cudart/module.hpp"
+#include "common/simt/machine/grid.hpp"
+#include "common/simt/machine/services.hpp"
+#include "common/simt/runtime/findings.hpp"
+#include "common/simt/simt.hpp"
+
+namespace simt::cudart {
+
+/// A line of device code.
+struct DeviceLine {
+  std::string file;  // empty: the program was built without -lineinfo
+  int line = 0;
+};
+/// Where a header of the toolkit was inlined, the line that called it.
+DeviceLine line_of(const ptx::Module& module, const ptx::Instruction& instruction);
+
+class Watch : public machine::Observer {
+ public:
+  /// `checks` as Settings has them. All of the arguments must outlive it.
+  Watch(Kernel& kernel, const machine::Grid& grid, unsigned checks);
+
+  bool access(const machine::WarpAccess& access) override;
+  void fault(const machine::WarpAccess& access, int lane, const std::string& what) override;
+  void barrier(const machine::Block& block, std::uint32_t number) override;
+  void warp_barrier(const machine::Warp& warp, std::uint32_t lanes) override;
+  void fence(const machine::Warp& warp, const machine::Step& step) override;
+  void begin(const machine::Block& block) override;
+  void end(const machine::Block& block) override;
+  /// A lane ends the launch: it "fails the assertion `n > 0`".
+  void end_launch(const machine::LaneCall& call, Hazard hazard, const std::string& what);
+  /// "block: [0,0,0], thread: [1,0,0]"
+  std::string place_of(const machine::LaneCall& call) const;
+  /// What the launch has left behind.
+  void take(const std::vector<machine::Stuck>& stuck);
+
+  /// How the launch ended.
+  cudaError_t error() const { return error_; }
+  /// Its entry.
+  Launch launch() const;
+
+ private:
+  Counters& at(std::int32_t site) { return sites_[static_cast<std::size_t>(site + 1)]; }
+  DeviceLine line_at(std::int32_t site) const;
+  std::array<unsigned, 3> thread_of(const machine::Warp& warp, int lane) const;
+  void add_finding(Hazard hazard, std::int32_t site, const machine::Warp& warp, int lane,
+                   const std::string& array, const std::string& what);
+  void count(const machine::WarpAccess& access);
+  Finding finding_of(const checker::Finding& finding) const;
+
+  const Kernel& kernel_;
+  const machine::Grid& grid_;
+  const ptx::Module& module_;
+  bool counts_;
+  std::optional<checker::LaunchCheck> check_;
+  std::vector<Counters> sites_;  // by site, behind one for what has none
+  std::vector<Finding> findings_;
+  cudaError_t error_ = cudaSuccess;
+};
+
+}  // namespace simt::cudart

@@ -1,0 +1,122 @@
+// `simt ptx FILE...`: what is in a file of PTX: its kernels, what each of them needs, and the forms of instructions
+// they are made of.
+// `simt run PROGRAM ARGUMENT...`: a program that nvcc -cudart shared made, or simnvcc, in the simulator.
+#include <cxxabi.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <string>
+
+#include "common/simt/machine/code.hpp"
+#include "common/simt/machine/merge.hpp"
+#include "common/simt/ptx/parse.hpp"
+
+namespace {
+
+constexpr int kWrongUse = 2;
+
+std::string demangled(const std::string& name) {
+  int status = 0;
+  char* const text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
+  std::string result = text != nullptr ? text : name;
+  std::free(text);
+  return result;
+}
+
+std::string file_text(const std::string& name) {
+  std::ifstream file(name, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (!file.good() && !file.eof()) throw std::runtime_error(name + ": cannot be read");
+  return text;
+}
+
+void show(const simt::ptx::Module& module, const simt::ptx::Function& function) {
+  std::printf("  %s\n    %zu instructions", demangled(function.name).c_str(), function.body.size());
+  std::int64_t parameters = 0;
+  for (const simt::ptx::Variable& one : function.parameters) {
+    parameters = (parameters + one.align - 1) / one.align * one.align + one.bytes;
+  }
+  std::printf(", %lld bytes of parameters", static_cast<long long>(parameters));
+  const auto tell = [](const simt::ptx::Variable& one) {
+    const char* const where = one.space == simt::ptx::Space::shared ? "shared" : "local";
+    if (one.bytes == 0) {
+      std::printf("\n    %s %s: as large as the launch says", where, demangled(one.name).c_str());
+    } else {
+      std::printf("\n    %s %s: %lld bytes", where, demangled(one.name).c_str(),
+                  static_cast<long long>(one.bytes));
+    }
+  };
+  for (const simt::ptx::Variable& one : function.variables) {
+    if (one.space == simt::ptx::Space::shared || one.space == simt::ptx::Space::local) tell(one);
+  }
+  for (const simt::ptx::Variable& one : module.variables) {
+    if (one.space == simt::ptx::Space::shared && function.uses(one.name)) tell(one);
+  }
+  // As ptxas would write them: so many of each width, of a lane.
+  const simt::machine::Rewritten rewritten = simt::machine::rewrite_as_ptxas(module, function);
+  std::map<std::string, int> widths;
+  for (const simt::ptx::Instruction& each : function.body) {
+    const auto found = rewritten.find(&each);
+    if (found != rewritten.end() && !found->second) continue;
+    const simt::ptx::Instruction& one = found == rewritten.end() ? each : *found->second;
+    if (one.opcode != "ld" && one.opcode != "st") continue;
+    const char* const where = one.has("global") ? "global" : one.has("shared") ? "shared" : nullptr;
+    if (where == nullptr) continue;
+    const int bytes = simt::ptx::bytes_of(one.type()) * (one.has("v4") ? 4 : one.has("v2") ? 2 : 1);
+    ++widths[std::string(where) + (one.opcode == "ld" ? " loads of " : " stores of ") +
+             std::to_string(bytes) + " bytes"];
+  }
+  for (const auto& [width, times] : widths) std::printf("\n    %d %s", times, width.c_str());
+  for (const std::string& form : simt::machine::unknown_forms(function)) {
+    std::printf("\n    LACKS %s", form.c_str());
+  }
+  std::printf("\n");
+}
+
+int show_file(const std::string& name) {
+  const auto module = simt::ptx::parse(file_text(name), name);
+  std::printf("%s: PTX %s for %s\n", name.c_str(), module->version.c_str(), module->target.c_str());
+  std::map<std::string, int> forms;
+  for (const simt::ptx::Function& function : module->functions) {
+    for (const simt::ptx::Instruction& one : function.body) ++forms[one.form()];
+    if (function.is_entry) show(*module, function);
+  }
+  std::printf("  %zu forms of instructions\n", forms.size());
+  for (const auto& [form, times] : forms) std::printf("  %6d %s\n", times, form.c_str());
+  return 0;
+}
+
+// Does not return unless the program cannot be started.
+int run_program(char** words) {
+  std::string folders = SIMT_CUDART_FOLDER;
+  const char* const others = std::getenv("LD_LIBRARY_PATH");
+  if (others != nullptr && *others != '\0') folders += std::string(":") + others;
+  setenv("LD_LIBRARY_PATH", folders.c_str(), 1);
+  execvp(words[0], words);
+  std::fprintf(stderr, "simt: %s cannot be started: %s\n", words[0], std::strerror(errno));
+  return kWrongUse;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  const std::string command = argc > 2 ? argv[1] : "";
+  if (command == "run") return run_program(argv + 2);
+  if (command != "ptx") {
+    std::fprintf(stderr,
+                 "simt: usage: simt run PROGRAM [ARGUMENT...]\n"
+                 "             simt ptx FILE... (nvcc -ptx -lineinfo writes such files)\n");
+    return kWrongUse;
+  }
+  for (int i = 2; i < argc; ++i) show_file(argv[i]);
+  return std::fflush(stdout) == 0 ? 0 : 74;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "simt: %s\n", error.what());
+  return kWrongUse;
+}

@@ -1,0 +1,31 @@
+// What textbooks use and CUDA 13 dropped.
+#include "expect.hpp"
+
+__global__ void twice(int* numbers) { numbers[threadIdx.x] *= 2; }
+
+int main() {
+  int device;
+  expect_error(cudaGetDevice(&device), cudaSuccess, __LINE__);
+  const size_t size = 32 * sizeof(int);
+  int* numbers;
+  expect_error(cudaMallocManaged(&numbers, size), cudaSuccess, __LINE__);
+  for (int i = 0; i < 32; ++i) numbers[i] = i;
+  expect_error(cudaMemAdvise(numbers, size, cudaMemAdviseSetPreferredLocation, device), cudaSuccess,
+               __LINE__);
+  expect_error(cudaMemPrefetchAsync(numbers, size, device), cudaSuccess, __LINE__);
+  twice<<<1, 32>>>(numbers);
+  expect_error(cudaMemPrefetchAsync(numbers, size, cudaCpuDeviceId, 0), cudaSuccess, __LINE__);
+  expect_error(cudaThreadSynchronize(), cudaSuccess, __LINE__);
+  for (int i = 0; i < 32; ++i) expect(numbers[i] == 2 * i, "twice the number", __LINE__);
+
+  size_t old_limit, limit;
+  expect_error(cudaDeviceGetLimit(&old_limit, cudaLimitStackSize), cudaSuccess, __LINE__);
+  expect_error(cudaThreadSetLimit(cudaLimitStackSize, 2 * old_limit), cudaSuccess, __LINE__);
+  expect_error(cudaThreadGetLimit(&limit, cudaLimitStackSize), cudaSuccess, __LINE__);
+  expect(limit == 2 * old_limit, "the limit is as it was set", __LINE__);
+  expect_error(cudaThreadSetCacheConfig(cudaFuncCachePreferL1), cudaSuccess, __LINE__);
+  cudaFuncCache config;
+  expect_error(cudaThreadGetCacheConfig(&config), cudaSuccess, __LINE__);
+  expect_error(cudaThreadExit(), cudaSuccess, __LINE__);
+  return verdict();
+}

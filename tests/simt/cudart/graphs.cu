@@ -1,0 +1,94 @@
+// Graphs of work, captured from streams and put together by hand.
+#include "expect.hpp"
+
+__global__ void add(int* numbers, int value) { numbers[threadIdx.x] += value; }
+
+static void count_call(void* calls) { ++*static_cast<int*>(calls); }
+
+static void captured(int* numbers) {
+  int got[32] = {};
+  int calls = 0;
+  cudaStream_t one, other;
+  cudaEvent_t fork, join;
+  cudaStreamCreate(&one);
+  cudaStreamCreate(&other);
+  cudaEventCreate(&fork);
+  cudaEventCreate(&join);
+  expect_error(cudaStreamBeginCapture(one, cudaStreamCaptureModeGlobal), cudaSuccess, __LINE__);
+  cudaMemsetAsync(numbers, 0, sizeof got, one);
+  cudaEventRecord(fork, one);
+  cudaStreamWaitEvent(other, fork, 0);
+  add<<<1, 16, 0, other>>>(numbers, 5);
+  add<<<1, 16, 0, one>>>(numbers + 16, 7);
+  cudaEventRecord(join, other);
+  cudaStreamWaitEvent(one, join, 0);
+  cudaLaunchHostFunc(one, count_call, &calls);
+  cudaMemcpyAsync(got, numbers, sizeof got, cudaMemcpyDeviceToHost, one);
+  cudaGraph_t graph;
+  expect_error(cudaStreamEndCapture(one, &graph), cudaSuccess, __LINE__);
+  expect(calls == 0, "what is captured is not done yet", __LINE__);
+  std::size_t nodes = 0, edges = 0;
+  cudaGraphGetNodes(graph, nullptr, &nodes);
+  cudaGraphGetEdges(graph, nullptr, nullptr, nullptr, &edges);
+  expect(nodes == 5 && edges == 5, "two ways between a memset and a host function", __LINE__);
+  cudaGraphExec_t ready;
+  expect_error(cudaGraphInstantiate(&ready, graph, 0), cudaSuccess, __LINE__);
+  expect_error(cudaGraphLaunch(ready, one), cudaSuccess, __LINE__);
+  expect_error(cudaGraphLaunch(ready, other), cudaSuccess, __LINE__);
+  expect_error(cudaStreamSynchronize(one), cudaSuccess, __LINE__);
+  expect(got[0] == 5 && got[31] == 7 && calls == 2, "all of it is done at each launch", __LINE__);
+
+  cudaStreamBeginCapture(one, cudaStreamCaptureModeGlobal);
+  expect_error(cudaStreamSynchronize(one), cudaErrorStreamCaptureUnsupported, __LINE__);
+  expect_error(cudaStreamEndCapture(one, &graph), cudaErrorStreamCaptureInvalidated, __LINE__);
+}
+
+static void by_hand(int* numbers) {
+  int got[32] = {};
+  int value = 100;
+  cudaGraph_t graph;
+  cudaGraphNode_t set, kernel, copy;
+  cudaGraphCreate(&graph, 0);
+  void* arguments[] = {&numbers, &value};
+  cudaKernelNodeParams launch{};
+  launch.func = reinterpret_cast<void*>(add);
+  launch.gridDim = 1;
+  launch.blockDim = 32;
+  launch.kernelParams = arguments;
+  expect_error(cudaGraphAddKernelNode(&kernel, graph, nullptr, 0, &launch), cudaSuccess, __LINE__);
+  cudaMemsetParams words{};
+  words.dst = numbers;
+  words.value = 0x10003;
+  words.elementSize = 4;
+  words.width = 32;
+  words.height = 1;
+  expect_error(cudaGraphAddMemsetNode(&set, graph, nullptr, 0, &words), cudaSuccess, __LINE__);
+  cudaGraphEdgeData edge{};
+  expect_error(cudaGraphAddDependencies(graph, &set, &kernel, &edge, 1), cudaSuccess, __LINE__);
+  expect_error(cudaGraphAddMemcpyNode1D(&copy, graph, &kernel, 1, got, numbers, sizeof got,
+                                        cudaMemcpyDeviceToHost),
+               cudaSuccess, __LINE__);
+  cudaGraphExec_t ready;
+  expect_error(cudaGraphInstantiate(&ready, graph, 0), cudaSuccess, __LINE__);
+  value = 1;  // the node has its own
+  cudaGraphLaunch(ready, nullptr);
+  expect(got[31] == 0x10003 + 100, "a node is done behind those it depends on", __LINE__);
+  cudaKernelNodeParams its{};
+  cudaGraphKernelNodeGetParams(kernel, &its);
+  expect(*static_cast<int*>(its.kernelParams[1]) == 100, "a node tells its arguments", __LINE__);
+  value = 1000;
+  expect_error(cudaGraphExecKernelNodeSetParams(ready, kernel, &launch), cudaSuccess, __LINE__);
+  cudaGraphLaunch(ready, nullptr);
+  expect(got[31] == 0x10003 + 1000, "a node's arguments are changed", __LINE__);
+  expect_error(cudaGraphAddDependencies(graph, &copy, &set, &edge, 1), cudaSuccess, __LINE__);
+  expect_error(cudaGraphInstantiate(&ready, graph, 0), cudaErrorInvalidValue, __LINE__);
+}
+
+int main() {
+  int* numbers;
+  cudaMalloc(&numbers, 32 * sizeof(int));
+  captured(numbers);
+  by_hand(numbers);
+  cudaFree(numbers);
+  return verdict();
+}

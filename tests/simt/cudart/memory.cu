@@ -1,0 +1,148 @@
+// Memory of every kind, and copies of every shape.
+#include <cstring>
+#include <vector>
+
+#include "expect.hpp"
+
+__constant__ int weights[4] = {1, 10, 100, 1000};
+__constant__ float scale;
+__device__ int total = 5;
+__device__ int table[3] = {7, 8, 9};
+__device__ int* second = &table[1];
+__managed__ int managed_sum = 40;
+
+__global__ void use_variables(int* out) {
+  out[0] = weights[threadIdx.x % 4] + static_cast<int>(scale);
+  out[1] = *second;
+  total += 1;
+  managed_sum += 2;
+}
+__global__ void fill(int* out, int n, int value) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = value + i;
+}
+
+static void variables() {
+  int* out;
+  expect_error(cudaMalloc(&out, 2 * sizeof(int)), cudaSuccess, __LINE__);
+  const float three = 3;
+  expect_error(cudaMemcpyToSymbol(scale, &three, sizeof three), cudaSuccess, __LINE__);
+  expect(managed_sum == 40, "a managed variable begins with its initial value", __LINE__);
+  use_variables<<<1, 1>>>(out);
+  expect_error(cudaDeviceSynchronize(), cudaSuccess, __LINE__);
+  int got[2] = {};
+  cudaMemcpy(got, out, sizeof got, cudaMemcpyDeviceToHost);
+  expect(got[0] == 4, "constants have their initial value and the copied one", __LINE__);
+  expect(got[1] == 8, "a variable's initial value is another one's address", __LINE__);
+  expect(managed_sum == 42, "the host reads what the kernel wrote", __LINE__);
+  int value = 0;
+  cudaMemcpyFromSymbol(&value, total, sizeof value);
+  expect(value == 6, "a kernel changes a device variable", __LINE__);
+  cudaMemcpyFromSymbol(&value, table, sizeof value, 2 * sizeof(int));
+  expect(value == 9, "a copy from an offset in a symbol", __LINE__);
+  void* address = nullptr;
+  std::size_t bytes = 0;
+  expect_error(cudaGetSymbolAddress(&address, weights), cudaSuccess, __LINE__);
+  expect_error(cudaGetSymbolSize(&bytes, weights), cudaSuccess, __LINE__);
+  expect(bytes == sizeof weights, "the size of a symbol", __LINE__);
+  cudaMemcpy(&value, static_cast<int*>(address) + 3, sizeof value, cudaMemcpyDeviceToHost);
+  expect(value == 1000, "constant memory by its address", __LINE__);
+  cudaFree(out);
+}
+
+static void rows_and_planes() {
+  constexpr std::size_t kWidth = 10, kHeight = 5, kDepth = 3;
+  unsigned char from[kDepth][kHeight][kWidth], to[kDepth][kHeight][kWidth] = {};
+  for (std::size_t i = 0; i < sizeof from; ++i) (&from[0][0][0])[i] = static_cast<unsigned char>(i);
+  void* rows = nullptr;
+  std::size_t pitch = 0;
+  expect_error(cudaMallocPitch(&rows, &pitch, kWidth, kHeight), cudaSuccess, __LINE__);
+  expect(pitch == 512, "rows begin at multiples of 512", __LINE__);
+  cudaMemcpy2D(rows, pitch, from, kWidth, kWidth, kHeight, cudaMemcpyHostToDevice);
+  cudaMemset2D(static_cast<char*>(rows) + pitch, pitch, 0xee, kWidth, 1);
+  cudaMemcpy2D(to, kWidth, rows, pitch, kWidth, kHeight, cudaMemcpyDeviceToHost);
+  expect(std::memcmp(from[0][0], to[0][0], kWidth) == 0, "the first row", __LINE__);
+  expect(to[0][1][0] == 0xee && to[0][1][9] == 0xee, "the row that was set", __LINE__);
+  expect(std::memcmp(from[0][2], to[0][2], 3 * kWidth) == 0, "the other rows", __LINE__);
+
+  cudaPitchedPtr box;
+  expect_error(cudaMalloc3D(&box, make_cudaExtent(kWidth, kHeight, kDepth)), cudaSuccess, __LINE__);
+  cudaMemcpy3DParms copy{};
+  copy.srcPtr = make_cudaPitchedPtr(from, kWidth, kWidth, kHeight);
+  copy.dstPtr = box;
+  copy.extent = make_cudaExtent(kWidth, kHeight, kDepth);
+  copy.kind = cudaMemcpyHostToDevice;
+  expect_error(cudaMemcpy3D(&copy), cudaSuccess, __LINE__);
+  std::memset(to, 0, sizeof to);
+  cudaMemcpy3DParms back{};
+  back.srcPtr = box;
+  back.srcPos = make_cudaPos(2, 1, 1);
+  back.dstPtr = make_cudaPitchedPtr(to, kWidth, kWidth, kHeight);
+  back.extent = make_cudaExtent(4, 2, 2);
+  back.kind = cudaMemcpyDeviceToHost;
+  expect_error(cudaMemcpy3D(&back), cudaSuccess, __LINE__);
+  expect(to[0][0][0] == from[1][1][2] && to[1][1][3] == from[2][2][5], "a part of a box", __LINE__);
+  expect(to[0][0][4] == 0 && to[0][2][0] == 0 && to[2][0][0] == 0, "and no more", __LINE__);
+  cudaFree(rows);
+  cudaFree(box.ptr);
+}
+
+static void memory_of_both() {
+  constexpr int kCount = 100;
+  int *managed, *pinned;
+  expect_error(cudaMallocManaged(&managed, kCount * sizeof(int)), cudaSuccess, __LINE__);
+  expect_error(cudaMallocHost(&pinned, kCount * sizeof(int)), cudaSuccess, __LINE__);
+  std::vector<int> own(kCount, 0);
+  expect_error(cudaHostRegister(own.data(), kCount * sizeof(int), 0), cudaSuccess, __LINE__);
+  int* registered = nullptr;
+  expect_error(cudaHostGetDevicePointer(&registered, own.data(), 0), cudaSuccess, __LINE__);
+  fill<<<1, 128>>>(managed, kCount, 1);
+  fill<<<1, 128>>>(pinned, kCount, 2);
+  fill<<<1, 128>>>(registered, kCount, 3);
+  expect_error(cudaDeviceSynchronize(), cudaSuccess, __LINE__);
+  expect(managed[99] == 100 && pinned[99] == 101 && own[99] == 102, "kernels write it", __LINE__);
+  int value = 0;
+  cudaMemcpy(&value, managed + 1, sizeof value, cudaMemcpyDefault);
+  expect(value == 2, "the kind of a copy by its addresses", __LINE__);
+  cudaPointerAttributes what{};
+  cudaPointerGetAttributes(&what, managed + 5);
+  expect(what.type == cudaMemoryTypeManaged, "what a managed pointer is", __LINE__);
+  cudaPointerGetAttributes(&what, pinned);
+  expect(what.type == cudaMemoryTypeHost, "what a pinned pointer is", __LINE__);
+  cudaPointerGetAttributes(&what, &value);
+  expect(what.type == cudaMemoryTypeUnregistered, "what a pointer to the stack is", __LINE__);
+  expect_error(cudaHostUnregister(own.data()), cudaSuccess, __LINE__);
+  cudaFree(managed);
+  cudaFreeHost(pinned);
+}
+
+static void pools_and_streams() {
+  cudaStream_t stream;
+  cudaEvent_t begin, end;
+  cudaStreamCreate(&stream);
+  cudaEventCreate(&begin);
+  cudaEventCreate(&end);
+  int* memory;
+  expect_error(cudaMallocAsync(&memory, 64 * sizeof(int), stream), cudaSuccess, __LINE__);
+  cudaEventRecord(begin, stream);
+  fill<<<1, 64, 0, stream>>>(memory, 64, 9);
+  cudaEventRecord(end, stream);
+  int got[64] = {};
+  cudaMemcpyAsync(got, memory, sizeof got, cudaMemcpyDeviceToHost, stream);
+  expect_error(cudaFreeAsync(memory, stream), cudaSuccess, __LINE__);
+  expect_error(cudaStreamSynchronize(stream), cudaSuccess, __LINE__);
+  expect(got[63] == 72, "work of a stream is done in its order", __LINE__);
+  float milliseconds = -1;
+  expect_error(cudaEventElapsedTime(&milliseconds, begin, end), cudaSuccess, __LINE__);
+  expect(milliseconds >= 0, "time goes on", __LINE__);
+  cudaStreamDestroy(stream);
+  expect_error(cudaStreamSynchronize(stream), cudaErrorInvalidResourceHandle, __LINE__);
+}
+
+int main() {
+  variables();
+  rows_and_planes();
+  memory_of_both();
+  pools_and_streams();
+  return verdict();
+}

@@ -1,0 +1,231 @@
+// Programs that nvcc builds, run with our libcudart: what they print, what the simulator says of them, how they end.
+// SIMNVCC and SIMT are the programs of this build, CUDART_PROGRAMS is the folder of the sources, NVCC is nvcc.
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "common/json/json.hpp"
+#include "tests/catch.hpp"
+
+using halo::test::contains;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Outcome {
+  int status = -1;
+  std::string out;
+  std::string err;
+};
+
+// A folder of its own for what is built and written.
+class Workbench {
+ public:
+  Workbench() {
+    const char* const parent = std::getenv("TMPDIR");
+    std::string name = std::string(parent != nullptr ? parent : "/tmp") + "/cudart-test-XXXXXX";
+    REQUIRE(mkdtemp(name.data()) != nullptr);
+    path_ = name;
+  }
+  ~Workbench() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+
+  std::string read(const std::string& name) const {
+    std::ifstream in(path_ / name);
+    std::ostringstream text;
+    text << in.rdbuf();
+    return text.str();
+  }
+  Outcome run(const std::string& command) const {
+    const std::string shell =
+        "cd '" + path_.string() + "' && " + command + " > out.txt 2> err.txt < /dev/null";
+    const int status = std::system(shell.c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : 255, read("out.txt"), read("err.txt")};
+  }
+  // ./program of the sources; `options` go to simnvcc.
+  void build(const std::string& sources, const std::string& options = "") const {
+    std::string files;
+    std::istringstream names(sources);
+    for (std::string name; names >> name;) files += " '" CUDART_PROGRAMS "/" + name + "'";
+    const Outcome outcome = run("'" SIMNVCC "' -o program " + options + " " + files);
+    INFO(outcome.err);
+    REQUIRE(outcome.status == 0);
+    CHECK(outcome.err.empty());
+  }
+
+ private:
+  fs::path path_;
+};
+
+int line_of(const std::string& source, const std::string& marker) {
+  std::ifstream file(CUDART_PROGRAMS "/" + source);
+  std::string text;
+  for (int line = 1; std::getline(file, text); ++line) {
+    if (text.ends_with("// " + marker)) return line;
+  }
+  return 0;
+}
+
+}  // namespace
+
+TEST_CASE("a program that nvcc links statically runs, and its traffic is counted", "[simt]") {
+  const Workbench bench;
+  bench.build("vector_add.cu");
+  const Outcome outcome = bench.run("SIMT_REPORT=report.json ./program");
+  CHECK(outcome.status == 0);
+  CHECK(outcome.out == "cudaSuccess, 0 wrong\n");
+  CHECK(outcome.err.empty());
+  const auto report = halo::json::Value::parse(bench.read("report.json"));
+  REQUIRE(report.at("launches").elements().size() == 1);
+  const auto launch = report.at("launches").elements().front();
+  CHECK(launch.get<std::string>("kernel") == "add(float const*, float const*, float*, int)");
+  const auto counters = launch.at("counters");
+  // 1563 of the 1568 warps have a thread that adds.
+  CHECK(counters.get<int>("global_load_requests") == 2 * 1563);
+  CHECK(counters.get<int>("global_load_sectors") == 2 * 6250);
+  CHECK(counters.get<int>("global_store_requests") == 1563);
+  CHECK(counters.get<int>("global_store_sectors") == 6250);
+  REQUIRE(launch.at("lines").elements().size() == 1);
+  CHECK(launch.at("lines").elements().front().get<int>("line") == 6);
+  // The third array is not freed.
+  REQUIRE(report.at("unfreed").elements().size() == 1);
+  CHECK(report.at("unfreed").elements().front().get<std::string>("name") == "device_sum");
+}
+
+TEST_CASE("memory of all kinds, copies, streams and graphs are as CUDA has them", "[simt]") {
+  const Workbench bench;
+  for (const char* const options : {"", "--default-stream per-thread"}) {
+    for (const char* const source : {"memory.cu", "graphs.cu"}) {
+      INFO(source << " " << options);
+      bench.build(source, options);
+      const Outcome outcome = bench.run("./program");
+      CHECK(outcome.out == "all right\n");
+      CHECK(outcome.err.empty());
+      CHECK(outcome.status == 0);
+    }
+  }
+}
+
+TEST_CASE("what CUDA 13 dropped and textbooks use is there", "[simt]") {
+  const Workbench bench;
+  bench.build("dropped_names.cu");
+  const Outcome outcome = bench.run("./program");
+  CHECK(outcome.out == "all right\n");
+  CHECK(outcome.status == 0);
+}
+
+TEST_CASE("wrong use has CUDA's errors, and says what is wrong", "[simt]") {
+  const Workbench bench;
+  bench.build("errors.cu");
+  const Outcome outcome = bench.run("./program");
+  CHECK(outcome.out == "all right\n");
+  CHECK_THAT(outcome.err, contains("a block of 128 threads, but its __launch_bounds__ allow 64"));
+  CHECK_THAT(outcome.err, contains("cudaMallocArray is not in the simulator"));
+  CHECK(outcome.status == 0);
+}
+
+TEST_CASE("what a kernel does wrong is told with its line, and spoils the device", "[simt]") {
+  const Workbench bench;
+  bench.build("faults.cu");
+  const struct {
+    const char* kind;
+    const char* marker;
+    const char* error;
+    const char* finding;
+  } faults[] = {
+      {"past_the_end", "past_the_end", "cudaErrorIllegalAddress",
+       "error: out_of_bounds of numbers in past_the_end(int*, int): thread (31,0,0) of block "
+       "(0,0,0) writes 4 bytes outside numbers (128 bytes), at byte 128"},
+      {"odd_address", "odd_address", "cudaErrorMisalignedAddress", "error: misaligned of numbers"},
+      {"through_null", "through_null", "cudaErrorIllegalAddress", "through a null pointer"},
+      {"after_free", "through_null", "cudaErrorIllegalAddress", "error: use_after_free of others"},
+      {"wrong_assertion", "wrong_assertion", "cudaErrorAssert", "Assertion `n > 5` failed."},
+      {"trapped", "trapped", "cudaErrorLaunchFailure", "reaches a __trap()"},
+  };
+  for (const auto& fault : faults) {
+    INFO(fault.kind);
+    const Outcome outcome = bench.run(std::string("./program ") + fault.kind);
+    CHECK(outcome.out == std::string(fault.error) + "\n" + fault.error + "\n");
+    CHECK_THAT(outcome.err,
+               contains("faults.cu:" + std::to_string(line_of("faults.cu", fault.marker)) + ": "));
+    CHECK_THAT(outcome.err, contains(fault.finding));
+    CHECK(outcome.status == 3);
+  }
+  const Outcome host = bench.run("./program host");
+  CHECK_THAT(host.err,
+             contains("faults.cu:" + std::to_string(line_of("faults.cu", "host")) +
+                      ": error: host code touches numbers, which is memory of the device"));
+  CHECK(host.status != 0);
+}
+
+TEST_CASE("kernels print in the order of their threads, and allocate", "[simt]") {
+  const Workbench bench;
+  bench.build("talk.cu");
+  const Outcome outcome = bench.run("./program");
+  CHECK(outcome.out ==
+        "thread 0 of 3:  0.00 ab  | 123456789abcdef x%\n"
+        "thread 1 of 3:  0.50 ab  | 123456789abcdef x%\n"
+        "thread 2 of 3:  1.00 ab  | 123456789abcdef x%\n"
+        "cudaSuccess 4960\n");
+  CHECK(outcome.err.empty());
+  CHECK(outcome.status == 0);
+}
+
+TEST_CASE("files that are linked as device code find each other and keep their own names",
+          "[simt]") {
+  const Workbench bench;
+  bench.build("parts_one.cu parts_two.cu", "-rdc=true");
+  const Outcome outcome = bench.run("./program");
+  CHECK(outcome.out == "1043 42\n");
+  CHECK(outcome.err.empty());
+  CHECK(outcome.status == 0);
+}
+
+TEST_CASE("a program of nvcc's own runs if it has PTX, and else is told how to have it", "[simt]") {
+  const Workbench bench;
+  const std::string source = " '" CUDART_PROGRAMS "/vector_add.cu'";
+  const struct {
+    const char* options;
+    bool has_ptx;
+  } builds[] = {
+      {"-cudart shared -gencode arch=compute_75,code=compute_75", true},
+      {"-cudart shared -gencode arch=compute_75,code=compute_75 --no-compress", true},
+      {"-cudart shared -gencode arch=compute_90,code=sm_90", false},
+  };
+  for (const auto& build : builds) {
+    INFO(build.options);
+    REQUIRE(bench.run(std::string("'" NVCC "' -o program ") + build.options + source).status == 0);
+    const Outcome outcome = bench.run("'" SIMT "' run ./program");
+    if (build.has_ptx) {
+      CHECK(outcome.out == "cudaSuccess, 0 wrong\n");
+    } else {
+      CHECK_THAT(outcome.err, contains("it has machine code for sm_90 and no PTX"));
+      CHECK_THAT(outcome.err, contains("-gencode arch=compute_90,code=compute_90"));
+      CHECK(outcome.status == 1);
+    }
+  }
+}
+
+TEST_CASE("every function of NVIDIA's library is in ours", "[simt]") {
+  const Workbench bench;
+  const Outcome theirs = bench.run("nm -D --defined-only '" NVIDIA_CUDART "'");
+  const Outcome ours = bench.run("nm -D --defined-only '" CUDART "'");
+  REQUIRE(theirs.status == 0);
+  std::istringstream lines(theirs.out);
+  int functions = 0;
+  for (std::string address, kind, name; lines >> address >> kind >> name;) {
+    if (kind != "T") continue;
+    ++functions;
+    INFO(name);
+    CHECK_THAT(ours.out, contains(" T " + name + "\n"));
+  }
+  CHECK(functions > 300);
+}

@@ -67,7 +67,7 @@ std::vector<Trial<Given>> without_drawn(std::vector<Trial<Given>> all,
   const std::vector<Trial<Given>> others = trials(variant, seed() + 1);
   const auto first_drawn = std::stable_partition(all.begin(), all.end(), [&](const auto& trial) {
     return std::any_of(others.begin(), others.end(), [&](const Trial<Given>& other) {
-      return other.problem == trial.problem && other.on == trial.on;
+      return label(other.problem) == label(trial.problem) && other.on == trial.on;
     });
   });
   drawn.assign(first_drawn, all.end());

@@ -324,6 +324,13 @@ void BlockCheck::word_lanes(const Doing& doing, Cells& cells, Others* others, un
 
 // ---- What is read and nobody has written ----
 
+void BlockCheck::written_by_another(const memory::WarpAddresses& lanes) {
+  for (std::uint32_t open = lanes.mask; open != 0; open &= open - 1) {
+    storage_->initialised.mark(lanes.address[static_cast<std::size_t>(std::countr_zero(open))],
+                               static_cast<unsigned>(lanes.bytes));
+  }
+}
+
 void BlockCheck::check_initialised(const Doing& doing, int lane, int count) {
   const auto each = static_cast<std::size_t>(doing.access.lanes.bytes);
   const std::uint64_t address = doing.address(lane);

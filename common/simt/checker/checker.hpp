@@ -114,6 +114,9 @@ class BlockCheck {
   /// These threads have met: of each warp the lanes.
   void meet(std::span<const std::uint32_t> lanes);
   void fence(unsigned warp, std::uint32_t lanes, Scope scope);
+  /// Another block of the cluster stores here: read by this block it is no longer what nobody has written. (Races between
+  /// blocks through shared memory are not looked for.)
+  void written_by_another(const memory::WarpAddresses& lanes);
   void report(Hazard hazard, std::int32_t site, unsigned thread, const std::string& what,
               std::int32_t other_site = -1, unsigned other_thread = kNoThread);
 

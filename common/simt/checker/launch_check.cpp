@@ -133,7 +133,10 @@ bool LaunchCheck::access(const WarpAccess& its) {
   const bool is_shared = its.space == WarpAccess::Space::shared;
   if (!is_shared && its.space != WarpAccess::Space::global) return true;
   const machine::Block& block = *its.warp->block;
-  if (is_shared && its.block != &block) return true;  // another block's
+  if (is_shared && its.block != &block) {
+    if (its.kind != WarpAccess::Kind::load) check_of(*its.block).written_by_another(its.lanes);
+    return true;
+  }
   // Memory that the host has lent is not looked at.
   if (!is_shared &&
       (!grid_.arena->contains(its.lanes.least) || !grid_.arena->contains(its.lanes.beyond - 1))) {
@@ -144,7 +147,7 @@ bool LaunchCheck::access(const WarpAccess& its) {
   access.memory =
       is_shared ? block.shared.data() : grid_.arena->host(its.lanes.least) - its.lanes.least;
   access.value_bytes = its.lanes.bytes / its.step->count;
-  if (access.act == Act::store) {
+  if (access.act == Act::store && its.step->has_values) {
     for (int i = 0; i < its.step->count; ++i) {
       access.values[static_cast<std::size_t>(i)] =
           its.warp->registers + machine::value_slot(*its.step, i);

@@ -27,7 +27,7 @@ void need_operands(const Decoder& decoder, const ptx::Instruction& one, std::siz
 // ---- cp.async: a copy is counted and checked where it starts; its data come with the wait, as late as they may. ----
 
 const Step* copy_async(const Step* step, Warp& warp) {
-  const int bytes = step->count;
+  const int bytes = step->bytes;
   Addresses64 from = addresses_of(warp, step->from[1], step->source_offset);
   Addresses64 to = addresses_of(warp, step->from[0], step->offset);
   const std::uint32_t* const read = warp.values<const std::uint32_t>(step->from[2]);
@@ -100,7 +100,8 @@ void build_copy_async(Decoder& decoder, const ptx::Instruction& one) {
   step.from[1] = from.base;
   step.source_offset = from.offset;
   step.from[2] = read;
-  step.count = static_cast<std::uint8_t>(bytes);
+  step.bytes = static_cast<std::uint8_t>(bytes);
+  step.has_values = false;
 }
 void build_wait_group(Decoder& decoder, const ptx::Instruction& one) {
   need_operands(decoder, one, 1, 1);
@@ -310,7 +311,7 @@ const Step* store_async(const Step* step, Warp& warp) {
 const Step* bytes_arrive(const Step* step, Warp& warp) {
   warp.advanced = true;
   return change_barriers(step, warp, [&](std::size_t, Mbarrier& barrier) {
-    barrier.arrive(0, -static_cast<std::int32_t>(step->count));
+    barrier.arrive(0, -static_cast<std::int32_t>(step->bytes));
   });
 }
 void build_store_async(Decoder& decoder, const ptx::Instruction& one) {
@@ -333,7 +334,7 @@ void build_store_async(Decoder& decoder, const ptx::Instruction& one) {
   stores.count = static_cast<std::uint8_t>(count);
   set_address(stores, at, decoder, one, 0, Order::weak);
   Step& arrives = decoder.emit(&bytes_arrive);
-  arrives.count = static_cast<std::uint8_t>(count * static_cast<std::size_t>(bytes_of(type)));
+  arrives.bytes = static_cast<std::uint8_t>(count * static_cast<std::size_t>(bytes_of(type)));
   set_address(arrives, barrier, decoder, one, 2, Order::release);
 }
 

@@ -50,6 +50,8 @@ struct Step {
   Window window = Window::generic;
   Order order = Order::weak;
   Scope scope = Scope::gpu;
+  bool has_values = true;          // of a store: they are in registers
+  std::uint8_t bytes = 0;          // of a copy, or that arrive at a barrier
   bool keeps = true;               // of an atomic operation: its result is asked for
   std::int64_t offset = 0;         // of an address
   std::int64_t source_offset = 0;  // of a copy's other address

@@ -179,6 +179,16 @@ TEST_CASE("kernels print in the order of their threads, and allocate", "[simt]")
   CHECK(outcome.status == 0);
 }
 
+TEST_CASE("blocks of a cooperative launch wait for each other, and must all fit", "[simt]") {
+  const Workbench bench;
+  bench.build("grid_barrier.cu");
+  const Outcome outcome = bench.run("./program");
+  CHECK(outcome.out == "all right\n");
+  CHECK_THAT(outcome.err, contains("a cooperative launch of 1000 blocks, of which h200 holds 264"));
+  CHECK_THAT(outcome.err, !contains("race"));
+  CHECK(outcome.status == 0);
+}
+
 TEST_CASE("files that are linked as device code find each other and keep their own names",
           "[simt]") {
   const Workbench bench;

@@ -486,13 +486,17 @@ void build_atomic(Decoder& decoder, const ptx::Instruction& one) {
 
 template <class T, class Operation>
 void add_atomic(std::vector<Form>& forms, const std::string& operation, Operation) {
-  const std::string tail =
-      "[.relaxed|.acquire|.release|.acq_rel][.cta|.cluster|.gpu|.sys][.global|.shared|.shared::cta|"
-      ".shared::cluster]"
-      "[.cta|.cluster|.gpu|.sys]." +
-      operation;
-  forms.push_back({.pattern = "atom" + tail, .build = &build_atomic<T, Operation>});
-  forms.push_back({.pattern = "red" + tail, .build = &build_atomic<T, Operation>});
+  const std::string order = "[.relaxed|.acquire|.release|.acq_rel][.cta|.cluster|.gpu|.sys]";
+  const std::string space = "[.global|.shared|.shared::cta|.shared::cluster]";
+  // CUDA's own headers also write the operation first: atom.add.release.gpu.u32.
+  const std::size_t dot = operation.find('.');
+  const std::string name = "." + operation.substr(0, dot);
+  const std::string type = operation.substr(dot);
+  for (const std::string& tail :
+       {order + space + "[.cta|.cluster|.gpu|.sys]" + name + type, name + order + space + type}) {
+    forms.push_back({.pattern = "atom" + tail, .build = &build_atomic<T, Operation>});
+    forms.push_back({.pattern = "red" + tail, .build = &build_atomic<T, Operation>});
+  }
 }
 
 template <class T>

@@ -396,7 +396,7 @@ void add_exchange_forms(std::vector<Form>& forms) {
   built("vote.sync.any.pred", &build_vote<Vote::any>);
   built("vote.sync.uni.pred", &build_vote<Vote::uniform>);
   built("vote.sync.ballot.b32", &build_vote<Vote::ballot>);
-  built("vote.ballot.sync.b32", &build_vote<Vote::ballot>);
+  built("vote.ballot.sync.b32", &build_vote<Vote::ballot>);  // as CUB writes it
   built("match.all.sync.b32", &build_match_all<std::uint32_t>);
   built("match.all.sync.b64", &build_match_all<std::uint64_t>);
   built("elect.sync", &build_elect);

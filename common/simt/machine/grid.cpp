@@ -65,8 +65,8 @@ std::uint64_t of_block(const Block& block, const std::string& name) {
   if (name == "%reserved_smem_offset_cap") return block.reserved.size();
   if (name == "%reserved_smem_offset_1") return kReservedShared + block.reserved.size() / 2;
   if (name.starts_with("%reserved_smem_offset_")) return kReservedShared;
-  if (name == "%envreg1") return grid.workspace & 0xffff'ffff;
-  if (name == "%envreg2") return grid.workspace >> 32;
+  if (name == "%envreg1") return grid.workspace >> 32;
+  if (name == "%envreg2") return grid.workspace & 0xffff'ffff;
   return 0;  // of a grid: %gridid; environments that nobody set
 }
 

@@ -245,6 +245,9 @@ def judge(build, edit, seed):
             return "wrong" in edit, ["does not end"]
         if result.returncode < 0:
             return "wrong" in edit, [f"crash: signal {-result.returncode}"]
+        # A kernel that makes no progress, and that the simulator cannot take back.
+        if result.returncode == 3 and not output.exists():
+            return "wrong" in edit, ["does not end"]
         if result.returncode == 2 or not output.exists():
             last = (result.stderr or result.stdout).strip().splitlines()[-1:]
             return False, [f"exit {result.returncode}: {' '.join(last)}"]

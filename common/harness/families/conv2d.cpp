@@ -689,6 +689,8 @@ std::vector<ConvLayer> unusual_layers() {
       {1, 1, 2, 3, 130, 3, 3, 1, 1, 1, 1},
       {1, 135, 2, 2, 3, 3, 3, 1, 1, 1, 1},
       {1, 520, 1, 2, 2, 1, 1, 1, 1, 0, 0},
+      // Several tiles of 32 columns and 8 rows, with several channels.
+      {1, 2, 12, 40, 2, 3, 3, 1, 1, 1, 1},
       // Cells that follow each other in fours, for whoever moves them so: 1 x 1, no strides, no padding.
       {2, 12, 4, 5, 6, 1, 1, 1, 1, 0, 0},
   };

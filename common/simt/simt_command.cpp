@@ -1,7 +1,6 @@
 // `simt ptx FILE...`: what is in a file of PTX: its kernels, what each of them needs, and the forms of instructions
 // they are made of.
 // `simt run PROGRAM ARGUMENT...`: a program that nvcc -cudart shared made, or simnvcc, in the simulator.
-#include <cxxabi.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -21,14 +20,6 @@ namespace {
 
 constexpr int kWrongUse = 2;
 
-std::string demangled(const std::string& name) {
-  int status = 0;
-  char* const text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
-  std::string result = text != nullptr ? text : name;
-  std::free(text);
-  return result;
-}
-
 std::string file_text(const std::string& name) {
   std::ifstream file(name, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(file), {}};
@@ -37,18 +28,17 @@ std::string file_text(const std::string& name) {
 }
 
 void show(const simt::ptx::Module& module, const simt::ptx::Function& function) {
-  std::printf("  %s\n    %zu instructions", demangled(function.name).c_str(), function.body.size());
-  std::int64_t parameters = 0;
-  for (const simt::ptx::Variable& one : function.parameters) {
-    parameters = (parameters + one.align - 1) / one.align * one.align + one.bytes;
-  }
-  std::printf(", %lld bytes of parameters", static_cast<long long>(parameters));
+  std::printf("  %s\n    %zu instructions", simt::ptx::demangled(function.name).c_str(),
+              function.body.size());
+  std::printf(", %llu bytes of parameters",
+              static_cast<unsigned long long>(simt::ptx::parameter_places(function).back()));
   const auto tell = [](const simt::ptx::Variable& one) {
     const char* const where = one.space == simt::ptx::Space::shared ? "shared" : "local";
     if (one.bytes == 0) {
-      std::printf("\n    %s %s: as large as the launch says", where, demangled(one.name).c_str());
+      std::printf("\n    %s %s: as large as the launch says", where,
+                  simt::ptx::demangled(one.name).c_str());
     } else {
-      std::printf("\n    %s %s: %lld bytes", where, demangled(one.name).c_str(),
+      std::printf("\n    %s %s: %lld bytes", where, simt::ptx::demangled(one.name).c_str(),
                   static_cast<long long>(one.bytes));
     }
   };

@@ -1,10 +1,7 @@
 #include "common/simt/checker/launch_check.hpp"
 
-#include <cxxabi.h>
-
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 #include <cstring>
 
 namespace simt::checker {
@@ -17,11 +14,7 @@ std::string variable_name(std::string symbol) {
   if (const std::size_t suffix = symbol.find("_$_"); suffix != std::string::npos) {
     symbol.resize(suffix);
   }
-  if (!symbol.starts_with("_Z")) return symbol;
-  int status = 0;
-  char* const text = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
-  std::string name = text != nullptr ? text : symbol;
-  std::free(text);
+  const std::string name = ptx::demangled(symbol);
   const std::size_t scope = name.rfind("::");
   return scope == std::string::npos ? name : name.substr(scope + 2);
 }
@@ -30,10 +23,6 @@ Act act_of(WarpAccess::Kind kind) {
   return kind == WarpAccess::Kind::load    ? Act::load
          : kind == WarpAccess::Kind::store ? Act::store
                                            : Act::atomic;
-}
-
-std::uint64_t linear(const machine::Dim3& index, const machine::Dim3& extents) {
-  return (std::uint64_t{index.z} * extents.y + index.y) * extents.x + index.x;
 }
 
 }  // namespace
@@ -60,6 +49,7 @@ LaunchCheck::~LaunchCheck() = default;
 // Where the variables are that addresses are derived from, in this launch.
 void LaunchCheck::bound(const machine::Addresses& variables) {
   const std::uint64_t shared_bytes = grid_.code->static_shared + grid_.dynamic_shared;
+  const std::vector<std::uint64_t> places = ptx::parameter_places(*grid_.code->function);
   for (std::size_t i = 0; i < sites_.size(); ++i) {
     const Origin& origin = facts_.origins[i];
     Site& site = sites_[i];
@@ -79,18 +69,17 @@ void LaunchCheck::bound(const machine::Addresses& variables) {
         site.array = all->name;
       }
     } else if (origin.kind == Origin::Kind::parameter) {
-      std::uint64_t at = 0, pointer = 0;
-      for (const ptx::Variable& one : grid_.code->function->parameters) {
-        const auto align = static_cast<std::uint64_t>(one.align);
-        at = (at + align - 1) / align * align;
-        if (one.name == origin.name) {
-          const std::uint64_t from = at + static_cast<std::uint64_t>(origin.offset);
-          if (from + sizeof pointer <= grid_.parameters.size()) {
-            std::memcpy(&pointer, grid_.parameters.data() + from, sizeof pointer);
-          }
-          break;
+      std::uint64_t pointer = 0;
+      const std::vector<ptx::Variable>& all = grid_.code->function->parameters;
+      const auto named = std::find_if(all.begin(), all.end(), [&](const ptx::Variable& one) {
+        return one.name == origin.name;
+      });
+      if (named != all.end()) {
+        const std::uint64_t from = places[static_cast<std::size_t>(named - all.begin())] +
+                                   static_cast<std::uint64_t>(origin.offset);
+        if (from + sizeof pointer <= grid_.parameters.size()) {
+          std::memcpy(&pointer, grid_.parameters.data() + from, sizeof pointer);
         }
-        at += static_cast<std::uint64_t>(one.bytes);
       }
       const memory::Allocation* const its = grid_.arena->find(pointer);
       if (pointer == 0 || its == nullptr || its->is_freed) continue;
@@ -121,7 +110,7 @@ void LaunchCheck::begin(const machine::Block& block) {
   last_ = nullptr;
   auto& its = blocks_[&block];
   its.reset();
-  its = std::make_unique<BlockCheck>(checker_, linear(block.index, grid_.blocks));
+  its = std::make_unique<BlockCheck>(checker_, machine::linear(block.index, grid_.blocks));
 }
 
 void LaunchCheck::end(const machine::Block& block) {

@@ -71,22 +71,8 @@ void refuse_launch(const char* key, const char* kernel, const char* format, ...)
   va_end(arguments);
 }
 
-bool is_to_fail(const char* name) {
-  const Settings& asked = settings();
-  if (asked.fail_function.empty()) return false;
-  if (asked.fail_function != "call" && asked.fail_function != name) return false;
-  static std::uint64_t calls = 0;
-  if (++calls != asked.fail_number) return false;
-  std::fprintf(stderr, "simt: %s number %llu (%s) fails, as SIMT_FAIL asks\n",
-               asked.fail_function.c_str(), static_cast<unsigned long long>(asked.fail_number),
-               name);
-  return true;
-}
-
 cudaError_t asked_failure(const char* name) {
-  const std::string_view function = name;
-  const bool allocates = function.find("Malloc") != function.npos || function == "cudaHostAlloc";
-  return allocates ? cudaErrorMemoryAllocation : cudaErrorUnknown;
+  return allocates(name) ? cudaErrorMemoryAllocation : cudaErrorUnknown;
 }
 
 cudaError_t error_of_exception(const char* name) {

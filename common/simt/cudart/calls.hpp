@@ -6,6 +6,8 @@
 
 #include <mutex>
 
+#include "common/simt/runtime/settings.hpp"
+
 namespace simt::cudart {
 
 /// One call at a time; a callback of the program may call again.
@@ -28,8 +30,7 @@ __attribute__((format(printf, 2, 3))) void explain(const char* key, const char* 
 __attribute__((format(printf, 3, 4))) void refuse_launch(const char* key, const char* kernel,
                                                          const char* format, ...);
 
-/// True where SIMT_FAIL asks that this call fail, which then does nothing.
-bool is_to_fail(const char* name);
+/// Of a call that is_to_fail().
 cudaError_t asked_failure(const char* name);
 
 /// Of what is being handled: no memory, a module that cannot be read.

@@ -101,12 +101,7 @@ cudaError_t cudaFuncGetParamInfo(const void* function, std::size_t index, std::s
   return on_kernel("cudaFuncGetParamInfo", function, [&](Kernel& kernel) {
     const std::vector<ptx::Variable>& all = kernel.code().function->parameters;
     if (offset == nullptr || index >= all.size()) return cudaErrorInvalidValue;
-    std::size_t at = 0;
-    for (std::size_t i = 0; i <= index; ++i) {
-      const auto align = static_cast<std::size_t>(all[i].align);
-      *offset = (at + align - 1) / align * align;
-      at = *offset + static_cast<std::size_t>(all[i].bytes);
-    }
+    *offset = ptx::parameter_places(*kernel.code().function)[index];
     if (bytes != nullptr) *bytes = static_cast<std::size_t>(all[index].bytes);
     return cudaSuccess;
   });

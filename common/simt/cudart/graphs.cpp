@@ -540,12 +540,11 @@ cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodePar
     if (parameters == nullptr) return cudaErrorInvalidValue;
     *parameters = its.parameters.kernel;
     its.argument_pointers.clear();
-    std::size_t at = 0;
-    for (const ptx::Variable& one : find_kernel(parameters->func)->function()->parameters) {
-      const auto align = static_cast<std::size_t>(one.align);
-      at = (at + align - 1) / align * align;
+    std::vector<std::uint64_t> places =
+        ptx::parameter_places(*find_kernel(parameters->func)->function());
+    places.pop_back();  // the end
+    for (const std::uint64_t at : places) {
       its.argument_pointers.push_back(its.parameters.arguments.data() + at);
-      at += static_cast<std::size_t>(one.bytes);
     }
     parameters->kernelParams = its.argument_pointers.data();
     return cudaSuccess;

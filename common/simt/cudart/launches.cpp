@@ -215,13 +215,11 @@ cudaError_t check(Kernel& kernel, const Launching& what) {
 }
 
 std::vector<std::byte> parameters_of(const ptx::Function& function, void** arguments) {
-  std::vector<std::byte> bytes;
-  std::size_t i = 0;
-  for (const ptx::Variable& one : function.parameters) {
-    const auto align = static_cast<std::size_t>(one.align);
-    const std::size_t at = (bytes.size() + align - 1) / align * align;
-    bytes.resize(at + static_cast<std::size_t>(one.bytes));
-    std::memcpy(bytes.data() + at, arguments[i++], static_cast<std::size_t>(one.bytes));
+  const std::vector<std::uint64_t> places = ptx::parameter_places(function);
+  std::vector<std::byte> bytes(places.back());
+  for (std::size_t i = 0; i < function.parameters.size(); ++i) {
+    std::memcpy(bytes.data() + places[i], arguments[i],
+                static_cast<std::size_t>(function.parameters[i].bytes));
   }
   return bytes;
 }

@@ -1,9 +1,6 @@
 #include "common/simt/cudart/module.hpp"
 
-#include <cxxabi.h>
-
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 
 #include "common/simt/cudart/allocations.hpp"
@@ -25,25 +22,12 @@ Registered& registered() {
   return all;
 }
 
-std::uint64_t rounded_up(std::uint64_t value, std::uint64_t to) {
-  return (value + to - 1) / to * to;
-}
-
 bool is_placed(const ptx::Variable& one) {
   return (one.space == ptx::Space::global || one.space == ptx::Space::constant) && one.bytes > 0 &&
          !one.is_extern;
 }
 
 }  // namespace
-
-std::string demangled(const std::string& symbol) {
-  if (!symbol.starts_with("_Z")) return symbol;  // "a" would be a type
-  int status = 0;
-  char* const text = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
-  std::string result = text != nullptr ? text : symbol;
-  std::free(text);
-  return result;
-}
 
 // ---- Module ----
 
@@ -92,13 +76,13 @@ void Module::place_variables() {
   for (const ptx::Variable& one : ptx_->variables) {
     if (!is_placed(one)) continue;
     if (one.space == ptx::Space::constant) {
-      constants = rounded_up(constants, static_cast<std::uint64_t>(one.align));
+      constants = ptx::place_behind(constants, one.align);
       addresses_[one.name] = constants;
       constants += static_cast<std::uint64_t>(one.bytes);
     } else {
       const MemoryKind kind = one.is_managed ? MemoryKind::managed_variable : MemoryKind::variable;
       variables_.push_back(
-          allocate(static_cast<std::size_t>(one.bytes), kind, demangled(one.name)));
+          allocate(static_cast<std::size_t>(one.bytes), kind, ptx::demangled(one.name)));
       addresses_[one.name] = variables_.back();
     }
   }
@@ -165,7 +149,7 @@ void add_kernel(const void* host_function, Module& module, const char* symbol) {
   auto made = std::make_unique<Kernel>();
   made->module = &module;
   made->symbol = symbol;
-  made->name = demangled(symbol);
+  made->name = ptx::demangled(symbol);
   registered().kernels[host_function] = std::move(made);
 }
 

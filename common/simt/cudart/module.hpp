@@ -96,6 +96,4 @@ std::vector<const Kernel*> all_kernels();
 /// By an address inside the shadow; null if it lies in none.
 const Symbol* find_symbol(const void* shadow);
 
-std::string demangled(const std::string& symbol);
-
 }  // namespace simt::cudart

@@ -50,7 +50,7 @@ void __cudaRegisterVar(void** handle, char* shadow, char*, const char* symbol, i
   const std::lock_guard lock(turn());
   add_symbol(shadow, {.module = &module_of(handle),
                       .symbol = symbol,
-                      .name = demangled(symbol),
+                      .name = ptx::demangled(symbol),
                       .bytes = bytes,
                       .is_constant = is_constant != 0});
 }
@@ -60,7 +60,7 @@ void __cudaRegisterManagedVar(void** handle, void** pointer, char*, const char* 
   const std::lock_guard lock(turn());
   add_symbol(pointer, {.module = &module_of(handle),
                        .symbol = symbol,
-                       .name = demangled(symbol),
+                       .name = ptx::demangled(symbol),
                        .bytes = bytes,
                        .managed = pointer});
 }

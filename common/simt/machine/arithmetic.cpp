@@ -17,21 +17,6 @@ using Unsigned = std::make_unsigned_t<T>;
 template <class T>
 inline constexpr int kBits = static_cast<int>(sizeof(T)) * 8;
 
-// Adds a row per type: pattern + ".s32", from `kFrom` values of the type (and what is `Last`, if given) to one.
-template <int kFrom, Type... types, class Operation>
-void same(std::vector<Form>& forms, const std::string& pattern, Operation) {
-  const auto add = [&]<Type type>() {
-    using T = Lane<type>;
-    Form form{.pattern = pattern + "." + std::string(name_of(type)), .to = type};
-    std::fill_n(form.from.begin(), kFrom, type);
-    if constexpr (kFrom == 1) form.run = &map_lanes<Operation, T, T>;
-    if constexpr (kFrom == 2) form.run = &map_lanes<Operation, T, T, T>;
-    if constexpr (kFrom == 3) form.run = &map_lanes<Operation, T, T, T, T>;
-    forms.push_back(form);
-  };
-  (add.template operator()<types>(), ...);
-}
-
 template <int kFrom, class Operation>
 void integers(std::vector<Form>& forms, const std::string& pattern, Operation operation) {
   same<kFrom, Type::s16, Type::u16, Type::s32, Type::u32, Type::s64, Type::u64>(forms, pattern,

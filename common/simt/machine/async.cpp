@@ -12,11 +12,6 @@ namespace {
 using ptx::Operand;
 using ptx::Type;
 
-template <class Visit>
-void each_lane(std::uint32_t lanes, Visit visit) {
-  for (; lanes != 0; lanes &= lanes - 1) visit(static_cast<std::size_t>(std::countr_zero(lanes)));
-}
-
 void need_operands(const Decoder& decoder, const ptx::Instruction& one, std::size_t least,
                    std::size_t most) {
   if (one.operands.size() < least || one.operands.size() > most) {

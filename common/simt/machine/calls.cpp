@@ -9,11 +9,6 @@
 namespace simt::machine {
 namespace {
 
-template <class Visit>
-void each_lane(std::uint32_t lanes, Visit visit) {
-  for (; lanes != 0; lanes &= lanes - 1) visit(static_cast<std::size_t>(std::countr_zero(lanes)));
-}
-
 // A lane's part of registers: saved when a function is entered, as it may be active already.
 std::vector<std::byte> save(Warp& warp, std::size_t lane, const CalledFunction& function) {
   std::vector<std::byte> saved;

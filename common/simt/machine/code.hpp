@@ -131,9 +131,8 @@ struct Code {
   std::map<std::uint64_t, std::int32_t> called_at;  // by address
   std::vector<CallPlan> calls;
   std::uint32_t static_shared = 0;  // bytes
-  bool has_dynamic_shared = false;
-  std::uint32_t local = 0;       // bytes per thread
-  std::uint32_t parameters = 0;  // bytes
+  std::uint32_t local = 0;          // bytes per thread
+  std::uint32_t parameters = 0;     // bytes
 };
 
 /// What a pointer to a function of the module holds.

@@ -78,6 +78,11 @@ bool is_used(const std::set<const ptx::Function*>& functions, const ptx::Variabl
                      [&](const ptx::Function* one) { return one->uses(variable.name); });
 }
 
+// Of local memory, where any variable is aligned for 8 bytes at least.
+std::uint64_t place_in_frame(std::uint64_t end, const ptx::Variable& variable) {
+  return ptx::place_behind(end, std::max(variable.align, 8));
+}
+
 std::uint32_t holders(const Step* step, Warp& warp) {
   const std::uint32_t guard = warp.predicate(step->guard);
   return warp.active & (step->guard_negated ? ~guard : guard);
@@ -298,12 +303,11 @@ std::uint64_t Decoder::symbol(std::string_view name) {
     return address_of_function(module, *function);
   }
   if (is_outermost() && !is_called()) {
-    std::uint64_t at = 0;
-    for (const ptx::Variable& one : kernel.parameters) {
-      at = (at + static_cast<std::uint64_t>(one.align) - 1) /
-           static_cast<std::uint64_t>(one.align) * static_cast<std::uint64_t>(one.align);
-      if (one.name == name) return at;
-      at += static_cast<std::uint64_t>(one.bytes);
+    const std::vector<ptx::Variable>& all = kernel.parameters;
+    const auto named = std::find_if(all.begin(), all.end(),
+                                    [&](const ptx::Variable& one) { return one.name == name; });
+    if (named != all.end()) {
+      return ptx::parameter_places(kernel)[static_cast<std::size_t>(named - all.begin())];
     }
   }
   refuse("there is no variable " + std::string(name));
@@ -329,14 +333,19 @@ Decoder::Address Decoder::address(const Operand& operand) {
   return {is_in_frame ? in_frame(at) : constant(at, 8), operand.offset};
 }
 
+void Decoder::add_shared(const ptx::Variable& variable) {
+  const std::uint64_t at = ptx::place_behind(code_->static_shared, variable.align);
+  shared_[variable.name] = at;
+  code_->static_shared =
+      static_cast<std::uint32_t>(at + static_cast<std::uint64_t>(variable.bytes));
+}
+
 std::uint64_t Decoder::local(const ptx::Variable& variable) {
-  const auto align = static_cast<std::uint32_t>(std::max(variable.align, 8));
   std::uint32_t& bytes = !frames_.empty() && is_called()
                              ? code_->called[static_cast<std::size_t>(frames_.front().called)].frame
                              : code_->local;
-  bytes = (bytes + align - 1) / align * align;
-  const std::uint64_t at = bytes;
-  bytes += static_cast<std::uint32_t>(variable.bytes);
+  const std::uint64_t at = place_in_frame(bytes, variable);
+  bytes = static_cast<std::uint32_t>(at + static_cast<std::uint64_t>(variable.bytes));
   return at;
 }
 
@@ -347,10 +356,7 @@ void Decoder::lay_out(const ptx::Function& function, Frame& frame) {
     if (one.space == Space::local || one.space == Space::param) {
       frame.locals[one.name] = local(one);
     } else if (one.space == Space::shared && !shared_.contains(one.name)) {
-      const auto align = static_cast<std::uint32_t>(one.align);
-      code_->static_shared = (code_->static_shared + align - 1) / align * align;
-      shared_[one.name] = code_->static_shared;
-      code_->static_shared += static_cast<std::uint32_t>(one.bytes);
+      add_shared(one);
     }
   }
 }
@@ -531,8 +537,7 @@ void Decoder::call_for_good(const ptx::Instruction& instruction, std::size_t nam
     for (const Operand& part : list.parts) {
       const ptx::Variable* const its = frames_.back().function->variable(part.name);
       if (its == nullptr) refuse("an argument that is no variable");
-      const auto align = static_cast<std::uint64_t>(std::max(its->align, 8));
-      at = (at + align - 1) / align * align;
+      at = place_in_frame(at, *its);
       const std::uint64_t own = symbol(part.name);
       copies.push_back(
           {to_callee ? own : at, to_callee ? at : own, static_cast<std::size_t>(its->bytes)});
@@ -560,17 +565,10 @@ std::unique_ptr<Code> Decoder::decode() {
   const std::set<const ptx::Function*> reached = reachable(module, kernel);
   for (const ptx::Variable& one : module.variables) {
     if (one.space != Space::shared || !is_used(reached, one)) continue;
-    if (one.bytes == 0) {
-      code_->has_dynamic_shared = true;
-      continue;
-    }
-    const auto align = static_cast<std::uint32_t>(one.align);
-    code_->static_shared = (code_->static_shared + align - 1) / align * align;
-    shared_[one.name] = code_->static_shared;
-    code_->static_shared += static_cast<std::uint32_t>(one.bytes);
+    if (one.bytes > 0) add_shared(one);
   }
   // Dynamic memory begins behind the static.
-  code_->static_shared = (code_->static_shared + 15) / 16 * 16;
+  code_->static_shared = static_cast<std::uint32_t>(ptx::place_behind(code_->static_shared, 16));
   for (const ptx::Variable& one : module.variables) {
     if (one.space == Space::shared && one.bytes == 0) shared_[one.name] = code_->static_shared;
   }
@@ -583,11 +581,7 @@ std::unique_ptr<Code> Decoder::decode() {
     }
   };
   place(module.variables);
-  for (const ptx::Variable& one : kernel.parameters) {
-    const auto align = static_cast<std::uint32_t>(one.align);
-    code_->parameters =
-        (code_->parameters + align - 1) / align * align + static_cast<std::uint32_t>(one.bytes);
-  }
+  code_->parameters = static_cast<std::uint32_t>(ptx::parameter_places(kernel).back());
   frames_.push_back(std::move(frame));
   body(kernel);
   frames_.pop_back();

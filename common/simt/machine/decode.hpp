@@ -83,6 +83,7 @@ class Decoder {
                        const ptx::Instruction& instruction, std::size_t name_at);
   void plain(const Form& form, const ptx::Instruction& instruction);
   void lay_out(const ptx::Function& function, Frame& frame);
+  void add_shared(const ptx::Variable& variable);
   std::uint64_t local(const ptx::Variable& variable);
   /// What `symbol` is where each lane's frame is: a register with it.
   std::uint32_t in_frame(std::uint64_t offset);

@@ -146,21 +146,6 @@ struct Test {
   }
 };
 
-// Adds a row per type, from `kFrom` values of it.
-template <int kFrom, Type... types, class Operation>
-void same(std::vector<Form>& forms, const std::string& pattern, Operation) {
-  const auto add_row = [&]<Type type>() {
-    using T = Lane<type>;
-    Form form{.pattern = pattern + "." + std::string(name_of(type)), .to = type};
-    std::fill_n(form.from.begin(), kFrom, type);
-    if constexpr (kFrom == 1) form.run = &map_lanes<Operation, T, T>;
-    if constexpr (kFrom == 2) form.run = &map_lanes<Operation, T, T, T>;
-    if constexpr (kFrom == 3) form.run = &map_lanes<Operation, T, T, T, T>;
-    forms.push_back(form);
-  };
-  (add_row.template operator()<types>(), ...);
-}
-
 // f32 with .ftz and without, and f64.
 template <int kFrom, class Operation>
 void both(std::vector<Form>& forms, const std::string& pattern, Operation operation) {

@@ -15,9 +15,6 @@ constexpr int kLongRounds = 64;
 Dim3 thread_of(const Dim3& threads, unsigned linear) {
   return {linear % threads.x, linear / threads.x % threads.y, linear / threads.x / threads.y};
 }
-std::uint64_t linear(const Dim3& at, const Dim3& all) {
-  return (std::uint64_t{at.z} * all.y + at.y) * all.x + at.x;
-}
 Dim3 over(const Dim3& a, const Dim3& b) { return {a.x / b.x, a.y / b.y, a.z / b.z}; }
 Dim3 rest(const Dim3& a, const Dim3& b) { return {a.x % b.x, a.y % b.y, a.z % b.z}; }
 

@@ -21,6 +21,11 @@ struct Dim3 {
   std::uint64_t count() const { return std::uint64_t{x} * y * z; }
 };
 
+/// The number of a place among `all`, x first.
+inline std::uint64_t linear(const Dim3& at, const Dim3& all) {
+  return (std::uint64_t{at.z} * all.y + at.y) * all.x + at.x;
+}
+
 /// One instruction of a warp that touches memory: what counting and checking are told.
 struct WarpAccess {
   enum class Space : std::uint8_t { global, shared, constant, local };
@@ -49,8 +54,6 @@ class Observer {
   virtual void barrier(const Block& block, std::uint32_t number) = 0;
   /// These lanes have passed a __syncwarp together.
   virtual void warp_barrier(const Warp&, std::uint32_t /*lanes*/) {}
-  /// All threads of the cluster have arrived, and none has gone on.
-  virtual void cluster_barrier(const Cluster&) {}
   /// fence, membar: of the warp's active lanes.
   virtual void fence(const Warp&, const Step&) {}
   virtual void begin(const Block&) {}

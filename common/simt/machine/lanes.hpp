@@ -3,11 +3,15 @@
 // any values, those of inactive lanes too.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
+#include "common/simt/machine/forms.hpp"
 #include "common/simt/machine/warp.hpp"
 
 namespace simt::machine {
@@ -100,6 +104,21 @@ const Step* compare_lanes(const Step* step, Warp& warp) {
   if (kHasAvx2) return compare_lanes_avx2<Operation, From...>(step, warp);
 #endif
   return compare_body<Operation, From...>(step, warp, std::index_sequence_for<From...>{});
+}
+
+// Adds a row per type: pattern + ".s32", from `kFrom` values of the type to one.
+template <int kFrom, ptx::Type... types, class Operation>
+void same(std::vector<Form>& forms, const std::string& pattern, Operation) {
+  const auto add = [&]<ptx::Type type>() {
+    using T = Lane<type>;
+    Form form{.pattern = pattern + "." + std::string(name_of(type)), .to = type};
+    std::fill_n(form.from.begin(), kFrom, type);
+    if constexpr (kFrom == 1) form.run = &map_lanes<Operation, T, T>;
+    if constexpr (kFrom == 2) form.run = &map_lanes<Operation, T, T, T>;
+    if constexpr (kFrom == 3) form.run = &map_lanes<Operation, T, T, T, T>;
+    forms.push_back(form);
+  };
+  (add.template operator()<types>(), ...);
 }
 
 }  // namespace simt::machine

@@ -16,29 +16,11 @@ using ptx::Space;
 constexpr std::uint64_t kWidest = 16;  // bytes of one access of a lane
 
 bool writes_no_register(std::string_view opcode) {
-  static const std::set<std::string_view> all = {"st",
-                                                 "red",
-                                                 "bra",
-                                                 "brx",
-                                                 "ret",
-                                                 "exit",
-                                                 "bar",
-                                                 "barrier",
-                                                 "membar",
-                                                 "fence",
-                                                 "call",
-                                                 "cp",
-                                                 "prefetch",
-                                                 "prefetchu",
-                                                 "trap",
-                                                 "brkpt",
-                                                 "discard",
-                                                 "nanosleep",
-                                                 "sust",
-                                                 "pmevent",
-                                                 "griddepcontrol",
-                                                 "applypriority",
-                                                 "wmma_store"};
+  static const std::set<std::string_view> all = {
+      "st",           "red",    "bra",     "brx",       "ret",  "exit",     "bar",
+      "barrier",      "membar", "fence",   "call",      "cp",   "prefetch", "prefetchu",
+      "trap",         "brkpt",  "discard", "nanosleep", "sust", "pmevent",  "griddepcontrol",
+      "applypriority"};
   return all.contains(opcode);
 }
 

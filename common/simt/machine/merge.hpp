@@ -1,6 +1,6 @@
 // What ptxas makes of accesses that PTX has one by one. PTX is not the last word: neighbouring loads of shared memory become
 // one wide load, and of a wide load the parts that nobody uses are left out. Accesses to global memory are not merged.
-// Found by comparing PTX with SASS (tests/simt/compare_sass.py).
+// Found by comparing PTX with what nvdisasm prints of ptxas's SASS for sm_90.
 #pragma once
 
 #include <map>

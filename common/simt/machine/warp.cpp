@@ -183,14 +183,6 @@ const Step* Warp::jump(const Step* from, const Step* target) {
   return nullptr;
 }
 
-std::uint32_t Warp::at_barrier(std::uint32_t barrier) const {
-  std::uint32_t there = 0;
-  for (const Group& one : others) {
-    if (one.state == Group::State::in_block && one.awaited == barrier) there |= one.lanes;
-  }
-  return there;
-}
-
 void Warp::release(std::uint32_t barrier) {
   for (Group& one : others) {
     if (one.state == Group::State::in_block && one.awaited == barrier) {

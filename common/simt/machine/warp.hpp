@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -11,6 +12,12 @@
 namespace simt::machine {
 
 struct Block;
+
+/// Calls visit(lane) for each lane of a mask, in their order.
+template <class Visit>
+void each_lane(std::uint32_t lanes, Visit visit) {
+  for (; lanes != 0; lanes &= lanes - 1) visit(static_cast<std::size_t>(std::countr_zero(lanes)));
+}
 
 /// Behind all steps.
 inline const Step* const kNowhere = reinterpret_cast<const Step*>(UINTPTR_MAX);
@@ -96,8 +103,7 @@ struct Warp {
   const Step* jump(const Step* from, const Step* target);
   /// Of the active lanes these go to `taken`, the others to `next`.
   const Step* split(const Step* taken, std::uint32_t takers, const Step* next);
-  /// Lanes that wait at a barrier of the block; and they wait no longer.
-  std::uint32_t at_barrier(std::uint32_t barrier) const;
+  /// Lanes that wait at a barrier of the block wait no longer.
   void release(std::uint32_t barrier);
   /// Runs until all lanes have ended or wait, or others of the block are to have a turn.
   void run();

@@ -1,6 +1,9 @@
 #include "common/simt/ptx/module.hpp"
 
+#include <cxxabi.h>
+
 #include <algorithm>
+#include <cstdlib>
 
 namespace simt::ptx {
 namespace {
@@ -74,6 +77,31 @@ std::string Instruction::form() const {
     text += modifier;
   }
   return text;
+}
+
+std::uint64_t place_behind(std::uint64_t end, int align) {
+  const auto multiple = static_cast<std::uint64_t>(align);
+  return (end + multiple - 1) / multiple * multiple;
+}
+
+std::vector<std::uint64_t> parameter_places(const Function& function) {
+  std::vector<std::uint64_t> places;
+  std::uint64_t end = 0;
+  for (const Variable& one : function.parameters) {
+    places.push_back(place_behind(end, one.align));
+    end = places.back() + static_cast<std::uint64_t>(one.bytes);
+  }
+  places.push_back(end);
+  return places;
+}
+
+std::string demangled(const std::string& symbol) {
+  if (!symbol.starts_with("_Z")) return symbol;  // "a" would be a type
+  int status = 0;
+  char* const text = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
+  std::string result = text != nullptr ? text : symbol;
+  std::free(text);
+  return result;
 }
 
 const Variable* Function::variable(std::string_view name) const {

@@ -153,6 +153,14 @@ struct Function {
   bool uses(std::string_view symbol) const;
 };
 
+/// Where a variable lies that comes behind `end` bytes of others.
+std::uint64_t place_behind(std::uint64_t end, int align);
+/// Of each parameter of a function where it lies among them, and behind these how many bytes all have.
+std::vector<std::uint64_t> parameter_places(const Function& function);
+
+/// A symbol as the source has it; one that C++ did not make stays as it is.
+std::string demangled(const std::string& symbol);
+
 /// Owns the text: names in operands and instructions are pieces of it.
 struct Module {
   std::string text;

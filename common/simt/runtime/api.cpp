@@ -159,24 +159,9 @@ __attribute__((format(printf, 2, 3))) void explain(const char* key, const char* 
   va_end(arguments);
 }
 
-// Whether SIMT_FAIL asks that this call fail, which then does nothing.
-bool is_to_fail(const char* name) {
-  const simt::Settings& asked = simt::settings();
-  if (asked.fail_function.empty()) return false;
-  if (asked.fail_function != "call" && asked.fail_function != name) return false;
-  static std::atomic<std::uint64_t> calls{0};
-  if (++calls != asked.fail_number) return false;
-  std::fprintf(stderr, "simt: %s number %llu (%s) fails, as SIMT_FAIL asks\n",
-               asked.fail_function.c_str(), static_cast<unsigned long long>(asked.fail_number),
-               name);
-  return true;
-}
-
 // What a call that allocates answers when it fails, and what any other does.
 cudaError_t asked_failure(const char* name) {
-  const std::string_view function = name;
-  const bool allocates = function.find("Malloc") != function.npos || function == "cudaHostAlloc";
-  return allocates ? cudaErrorMemoryAllocation : cudaErrorUnknown;
+  return simt::allocates(name) ? cudaErrorMemoryAllocation : cudaErrorUnknown;
 }
 
 // A call that works whatever happened on the device.
@@ -184,7 +169,7 @@ template <typename Body>
 cudaError_t query(const char* name, Body body) {
   if (simt::inside_kernel()) refuse_inside_kernel(name);
   details.now[0] = '\0';
-  return record(is_to_fail(name) ? asked_failure(name) : body());
+  return record(simt::is_to_fail(name) ? asked_failure(name) : body());
 }
 
 // A call that needs a device in order.
@@ -917,7 +902,7 @@ void launch_kernel(const void* closure, std::size_t closure_bytes, KernelInvoke 
     return;
   }
   LaunchShape shape = pending_launches.shapes[--pending_launches.count];
-  if (is_to_fail("launch")) {
+  if (simt::is_to_fail("launch")) {
     error_of_launch = record(cudaErrorLaunchOutOfResources);
     return;
   }

@@ -108,6 +108,22 @@ Settings& settings() {
   return instance;
 }
 
+bool is_to_fail(const char* function) {
+  const Settings& asked = settings();
+  if (asked.fail_function.empty()) return false;
+  if (asked.fail_function != "call" && asked.fail_function != function) return false;
+  static std::atomic<std::uint64_t> calls{0};
+  if (++calls != asked.fail_number) return false;
+  std::fprintf(stderr, "simt: %s number %llu (%s) fails, as SIMT_FAIL asks\n",
+               asked.fail_function.c_str(), static_cast<unsigned long long>(asked.fail_number),
+               function);
+  return true;
+}
+
+bool allocates(std::string_view function) {
+  return function.find("Malloc") != function.npos || function == "cudaHostAlloc";
+}
+
 void set_checks(const std::string& list) { settings().checks = parse_checks(list); }
 
 }  // namespace simt

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace simt {
 
@@ -33,6 +34,11 @@ struct Settings {
 };
 
 Settings& settings();
+
+/// True where SIMT_FAIL asks that this call of the runtime fail, which then does nothing.
+bool is_to_fail(const char* function);
+/// Whether such a call fails for want of memory.
+bool allocates(std::string_view function);
 
 // "all", "none" or a comma-separated list of names. Throws std::invalid_argument.
 unsigned parse_checks(const std::string& list);

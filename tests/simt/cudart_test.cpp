@@ -189,6 +189,15 @@ TEST_CASE("blocks of a cooperative launch wait for each other, and must all fit"
   CHECK(outcome.status == 0);
 }
 
+TEST_CASE("blocks of a cluster that send each other data by a barrier are told nothing", "[simt]") {
+  const Workbench bench;
+  bench.build("cluster.cu");
+  const Outcome outcome = bench.run("./program");
+  CHECK(outcome.out == "all right\n");
+  CHECK(outcome.err.empty());
+  CHECK(outcome.status == 0);
+}
+
 TEST_CASE("files that are linked as device code find each other and keep their own names",
           "[simt]") {
   const Workbench bench;

@@ -205,6 +205,11 @@ void LaunchCheck::barrier(const machine::Block& block, std::uint32_t number) {
   check.barrier();
 }
 
+// It orders what the threads of each of its blocks do.
+void LaunchCheck::cluster_barrier(const machine::Cluster& cluster) {
+  for (const auto& block : cluster.blocks) check_of(*block).barrier();
+}
+
 void LaunchCheck::warp_barrier(const machine::Warp& warp, std::uint32_t lanes) {
   check_of(*warp.block).sync_warp(warp.index, lanes, warp.live);
 }

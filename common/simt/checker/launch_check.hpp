@@ -28,6 +28,7 @@ class LaunchCheck {
   /// A lane's address is no memory that it may touch. True, and told, if it has left the variable that it comes from.
   bool fault(const machine::WarpAccess& access);
   void barrier(const machine::Block& block, std::uint32_t number);
+  void cluster_barrier(const machine::Cluster& cluster);
   void warp_barrier(const machine::Warp& warp, std::uint32_t lanes);
   void fence(const machine::Warp& warp, const machine::Step& step);
   void begin(const machine::Block& block);

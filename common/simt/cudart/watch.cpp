@@ -209,6 +209,10 @@ void Watch::add_finding(Hazard hazard, std::int32_t site, const machine::Warp& w
   findings_.push_back(std::move(f));
 }
 
+void Watch::cluster_barrier(const machine::Cluster& cluster) {
+  if (check_) check_->cluster_barrier(cluster);
+}
+
 void Watch::warp_barrier(const machine::Warp& warp, std::uint32_t lanes) {
   if (check_) check_->warp_barrier(warp, lanes);
 }

@@ -135,29 +135,33 @@ struct Mbarrier {
   }
 };
 
-// Reads, changes and writes the barrier of each lane in turn: change(lane, barrier).
+// Reads, changes and writes the barrier of each lane in turn: change(lane, barrier). Whoever sets one up, or gives its
+// place back, stores: what was there does not matter.
 template <class Change>
-const Step* change_barriers(const Step* step, Warp& warp, Change change) {
-  return access(step, warp, WarpAccess::Kind::atomic, 8,
-                [&](const Places& places, const memory::WarpAddresses& lanes) {
-                  each_lane(lanes.mask, [&](std::size_t lane) {
-                    Mbarrier barrier;
-                    std::memcpy(&barrier.word, places.of(lanes, lane), 8);
-                    change(lane, barrier);
-                    std::memcpy(places.of(lanes, lane), &barrier.word, 8);
-                  });
-                });
+const Step* change_barriers(const Step* step, Warp& warp, Change change,
+                            WarpAccess::Kind kind = WarpAccess::Kind::atomic) {
+  return access(step, warp, kind, 8, [&](const Places& places, const memory::WarpAddresses& lanes) {
+    each_lane(lanes.mask, [&](std::size_t lane) {
+      Mbarrier barrier;
+      std::memcpy(&barrier.word, places.of(lanes, lane), 8);
+      change(lane, barrier);
+      std::memcpy(places.of(lanes, lane), &barrier.word, 8);
+    });
+  });
 }
 
 const Step* init_barrier(const Step* step, Warp& warp) {
   const std::uint32_t* const count = warp.values<const std::uint32_t>(step->from[0]);
   warp.advanced = true;
-  return change_barriers(step, warp, [&](std::size_t lane, Mbarrier& barrier) {
-    barrier.set(count[lane], count[lane], 0, 0);
-  });
+  return change_barriers(
+      step, warp,
+      [&](std::size_t lane, Mbarrier& barrier) { barrier.set(count[lane], count[lane], 0, 0); },
+      WarpAccess::Kind::store);
 }
 const Step* invalidate_barrier(const Step* step, Warp& warp) {
-  return change_barriers(step, warp, [](std::size_t, Mbarrier& barrier) { barrier.word = 0; });
+  return change_barriers(
+      step, warp, [](std::size_t, Mbarrier& barrier) { barrier.word = 0; },
+      WarpAccess::Kind::store);
 }
 
 enum class Arrival : std::uint8_t { arrive, expect_and_arrive, drop, expect, complete };
@@ -234,12 +238,15 @@ void build_init_barrier(Decoder& decoder, const ptx::Instruction& one) {
   const std::uint32_t count = decoder.source(one.operands[1], Type::u32);
   Step& step = decoder.emit(&init_barrier);
   step.from[0] = count;
+  step.has_values = false;
   set_address(step, at, decoder, one, 0, Order::weak);
 }
 void build_invalidate_barrier(Decoder& decoder, const ptx::Instruction& one) {
   need_operands(decoder, one, 1, 1);
   const Decoder::Address at = decoder.address(one.operands[0]);
-  set_address(decoder.emit(&invalidate_barrier), at, decoder, one, 0, Order::weak);
+  Step& step = decoder.emit(&invalidate_barrier);
+  step.has_values = false;
+  set_address(step, at, decoder, one, 0, Order::weak);
 }
 // mbarrier.arrive state, [a]{, number}; without a state where the barrier is another block's.
 template <Arrival which>

@@ -222,6 +222,7 @@ void Cluster::pass_barrier() {
   if (arrived == 0 || arrived < live) return;
   ++phase;
   for (const auto& block : blocks) block->in_cluster_barrier = 0;
+  grid->observer->cluster_barrier(*this);
 }
 
 bool Cluster::run() {

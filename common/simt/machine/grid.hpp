@@ -54,6 +54,9 @@ class Observer {
   virtual void barrier(const Block& block, std::uint32_t number) = 0;
   /// These lanes have passed a __syncwarp together.
   virtual void warp_barrier(const Warp&, std::uint32_t /*lanes*/) {}
+  /// All threads of the cluster have arrived at its barrier: whatever they did before comes before what they do from now
+  /// on. (What one does between its arrival and this counts as before.)
+  virtual void cluster_barrier(const Cluster&) {}
   /// fence, membar: of the warp's active lanes.
   virtual void fence(const Warp&, const Step&) {}
   virtual void begin(const Block&) {}

@@ -49,18 +49,24 @@ void show(const simt::ptx::Module& module, const simt::ptx::Function& function) 
     if (one.space == simt::ptx::Space::shared && function.uses(one.name)) tell(one);
   }
   // As ptxas would write them: so many of each width, of a lane.
-  const simt::machine::Rewritten rewritten = simt::machine::rewrite_as_ptxas(module, function);
+  const simt::machine::Rewritten rewritten =
+      simt::machine::rewrite_as_ptxas(module, function, simt::ptx::shared_places(module, function));
   std::map<std::string, int> widths;
-  for (const simt::ptx::Instruction& each : function.body) {
-    const auto found = rewritten.find(&each);
-    if (found != rewritten.end() && !found->second) continue;
-    const simt::ptx::Instruction& one = found == rewritten.end() ? each : *found->second;
-    if (one.opcode != "ld" && one.opcode != "st") continue;
+  const auto count = [&](const simt::ptx::Instruction& one) {
+    if (one.opcode != "ld" && one.opcode != "st") return;
     const char* const where = one.has("global") ? "global" : one.has("shared") ? "shared" : nullptr;
-    if (where == nullptr) continue;
+    if (where == nullptr) return;
     const int bytes = simt::ptx::bytes_of(one.type()) * (one.has("v4") ? 4 : one.has("v2") ? 2 : 1);
     ++widths[std::string(where) + (one.opcode == "ld" ? " loads of " : " stores of ") +
              std::to_string(bytes) + " bytes"];
+  };
+  for (const simt::ptx::Instruction& one : function.body) {
+    const auto found = rewritten.find(&one);
+    if (found == rewritten.end()) {
+      count(one);
+    } else {
+      for (const simt::ptx::Instruction& its : found->second) count(its);
+    }
   }
   for (const auto& [width, times] : widths) std::printf("\n    %d %s", times, width.c_str());
   for (const std::string& form : simt::machine::unknown_forms(function)) {

@@ -194,6 +194,12 @@ std::string joined(const std::vector<std::string>& texts) {
 
 }  // namespace
 
+bool is_linked(const void* address) {
+  Wrapper wrapper;
+  std::memcpy(&wrapper, address, sizeof wrapper);
+  return wrapper.version == kLinkedVersion && wrapper.units != nullptr;
+}
+
 std::string ptx_of_wrapper(const void* address) {
   Wrapper wrapper;
   std::memcpy(&wrapper, address, sizeof wrapper);
@@ -201,7 +207,7 @@ std::string ptx_of_wrapper(const void* address) {
     throw NoPtx("its device code is in no form that is known here");
   }
   std::vector<std::string> texts;
-  if (wrapper.version == kLinkedVersion && wrapper.units != nullptr) {
+  if (is_linked(address)) {
     for (const void* const* unit = wrapper.units; *unit != nullptr; ++unit) {
       texts.push_back(ptx_of(*unit));
     }

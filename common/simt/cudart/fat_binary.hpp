@@ -15,5 +15,7 @@ class NoPtx : public std::runtime_error {
 /// The PTX of all translation units that a wrapper names (what __cudaRegisterFatBinary is given), of each that for the
 /// newest architecture. Names that two units have for themselves are told apart. Throws NoPtx.
 std::string ptx_of_wrapper(const void* wrapper);
+/// Whether nvlink made it, of units that nvcc -rdc=true compiled.
+bool is_linked(const void* wrapper);
 
 }  // namespace simt::cudart

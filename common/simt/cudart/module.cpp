@@ -66,7 +66,7 @@ std::uint64_t Module::address_of(const std::string& variable) {
 
 void Module::load() {
   if (ptx_ != nullptr) return;
-  ptx_ = ptx::parse(ptx_of_wrapper(wrapper_), "the program's PTX");
+  ptx_ = ptx::parse(ptx_of_wrapper(wrapper_), "the program's PTX", is_linked(wrapper_));
   place_variables();
   set_initial_values();
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <set>
 
 #include "common/simt/machine/lanes.hpp"
 #include "common/simt/machine/merge.hpp"
@@ -55,27 +54,6 @@ Execute resize(int from, int to, bool with_sign) {
     default:
       return to_size.operator()<std::uint64_t>();
   }
-}
-
-// The kernel and what it calls.
-std::set<const ptx::Function*> reachable(const ptx::Module& module, const ptx::Function& kernel) {
-  std::set<const ptx::Function*> reached = {&kernel};
-  for (std::vector<const ptx::Function*> open = {&kernel}; !open.empty();) {
-    const ptx::Function& function = *open.back();
-    open.pop_back();
-    for (const ptx::Instruction& one : function.body) {
-      for (const Operand& operand : one.operands) {
-        if (operand.kind != Operand::Kind::symbol) continue;
-        const ptx::Function* const other = module.function(operand.name);
-        if (other != nullptr && reached.insert(other).second) open.push_back(other);
-      }
-    }
-  }
-  return reached;
-}
-bool is_used(const std::set<const ptx::Function*>& functions, const ptx::Variable& variable) {
-  return std::any_of(functions.begin(), functions.end(),
-                     [&](const ptx::Function* one) { return one->uses(variable.name); });
 }
 
 // Of local memory, where any variable is aligned for 8 bytes at least.
@@ -297,7 +275,7 @@ void Decoder::finish() {
 std::uint64_t Decoder::symbol(std::string_view name) {
   const Frame& frame = frames_.back();
   if (const auto local = frame.locals.find(name); local != frame.locals.end()) return local->second;
-  if (const auto shared = shared_.find(name); shared != shared_.end()) return shared->second;
+  if (const auto shared = shared_.at.find(name); shared != shared_.at.end()) return shared->second;
   if (const auto global = addresses_.find(name); global != addresses_.end()) return global->second;
   if (const ptx::Function* const function = module.function(name); function != nullptr) {
     return address_of_function(module, *function);
@@ -333,13 +311,6 @@ Decoder::Address Decoder::address(const Operand& operand) {
   return {is_in_frame ? in_frame(at) : constant(at, 8), operand.offset};
 }
 
-void Decoder::add_shared(const ptx::Variable& variable) {
-  const std::uint64_t at = ptx::place_behind(code_->static_shared, variable.align);
-  shared_[variable.name] = at;
-  code_->static_shared =
-      static_cast<std::uint32_t>(at + static_cast<std::uint64_t>(variable.bytes));
-}
-
 std::uint64_t Decoder::local(const ptx::Variable& variable) {
   std::uint32_t& bytes = !frames_.empty() && is_called()
                              ? code_->called[static_cast<std::size_t>(frames_.front().called)].frame
@@ -355,8 +326,6 @@ void Decoder::lay_out(const ptx::Function& function, Frame& frame) {
   for (const ptx::Variable& one : function.variables) {
     if (one.space == Space::local || one.space == Space::param) {
       frame.locals[one.name] = local(one);
-    } else if (one.space == Space::shared && !shared_.contains(one.name)) {
-      add_shared(one);
     }
   }
 }
@@ -400,15 +369,17 @@ void Decoder::instruction(const ptx::Instruction& one) {
 }
 
 void Decoder::body(const ptx::Function& function) {
-  const Rewritten rewritten = rewrite_as_ptxas(module, function);
+  const Rewritten rewritten = rewrite_as_ptxas(module, function, shared_);
   for (const ptx::Instruction& one : function.body) {
     frames_.back().starts.push_back(code_->steps.size());
     const auto found = rewritten.find(&one);
     if (found == rewritten.end()) {
       instruction(one);
-    } else if (found->second) {
-      code_->rewritten.push_back(*found->second);
-      instruction(code_->rewritten.back());
+    } else {
+      for (const ptx::Instruction& its : found->second) {
+        code_->rewritten.push_back(its);
+        instruction(code_->rewritten.back());
+      }
     }
   }
   Frame& frame = frames_.back();
@@ -560,22 +531,14 @@ void Decoder::call_for_good(const ptx::Instruction& instruction, std::size_t nam
 
 std::unique_ptr<Code> Decoder::decode() {
   code_->function = &kernel;
+  shared_ = ptx::shared_places(module, kernel);
+  code_->static_shared = static_cast<std::uint32_t>(shared_.static_bytes);
   Frame frame;
   lay_out(kernel, frame);
-  const std::set<const ptx::Function*> reached = reachable(module, kernel);
-  for (const ptx::Variable& one : module.variables) {
-    if (one.space != Space::shared || !is_used(reached, one)) continue;
-    if (one.bytes > 0) add_shared(one);
-  }
-  // Dynamic memory begins behind the static.
-  code_->static_shared = static_cast<std::uint32_t>(ptx::place_behind(code_->static_shared, 16));
-  for (const ptx::Variable& one : module.variables) {
-    if (one.space == Space::shared && one.bytes == 0) shared_[one.name] = code_->static_shared;
-  }
   const auto place = [&](const std::vector<ptx::Variable>& variables) {
     for (const ptx::Variable& one : variables) {
-      const auto found = shared_.find(one.name);
-      if (one.space != Space::shared || found == shared_.end()) continue;
+      const auto found = shared_.at.find(one.name);
+      if (one.space != Space::shared || found == shared_.at.end()) continue;
       code_->shared.push_back({one.name, static_cast<std::uint32_t>(found->second),
                                static_cast<std::uint32_t>(one.bytes)});
     }
@@ -585,7 +548,7 @@ std::unique_ptr<Code> Decoder::decode() {
   frames_.push_back(std::move(frame));
   body(kernel);
   frames_.pop_back();
-  for (const ptx::Function* const one : reached) place(one->variables);
+  for (const ptx::Function* const one : ptx::reachable(module, kernel)) place(one->variables);
   site_ = -1;
   emit(end_of_lanes());
   // Functions that are called lie behind the kernel, and may call further ones.

@@ -83,7 +83,6 @@ class Decoder {
                        const ptx::Instruction& instruction, std::size_t name_at);
   void plain(const Form& form, const ptx::Instruction& instruction);
   void lay_out(const ptx::Function& function, Frame& frame);
-  void add_shared(const ptx::Variable& variable);
   std::uint64_t local(const ptx::Variable& variable);
   /// What `symbol` is where each lane's frame is: a register with it.
   std::uint32_t in_frame(std::uint64_t offset);
@@ -95,7 +94,7 @@ class Decoder {
   const Addresses& addresses_;
   std::unique_ptr<Code> code_ = std::make_unique<Code>();
   std::vector<Frame> frames_;
-  std::map<std::string, std::uint64_t, std::less<>> shared_;
+  ptx::SharedPlaces shared_;
   std::map<std::pair<std::uint64_t, int>, std::uint32_t> constants_;
   std::map<std::string, std::uint32_t, std::less<>> specials_;
   std::int32_t site_ = -1;

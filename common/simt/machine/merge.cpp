@@ -1,9 +1,10 @@
 #include "common/simt/machine/merge.hpp"
 
 #include <algorithm>
-#include <bit>
+#include <optional>
 #include <set>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace simt::machine {
@@ -13,7 +14,7 @@ using ptx::Instruction;
 using ptx::Operand;
 using ptx::Space;
 
-constexpr std::uint64_t kWidest = 16;  // bytes of one access of a lane
+constexpr std::int64_t kWidest = 16;  // bytes of one access of a lane
 
 bool writes_no_register(std::string_view opcode) {
   static const std::set<std::string_view> all = {
@@ -33,9 +34,11 @@ void each_register(const Operand& operand, Visit visit) {
 // What a function's registers hold, as far as one can see.
 class Registers {
  public:
-  Registers(const ptx::Module& module, const ptx::Function& function)
+  Registers(const ptx::Module& module, const ptx::Function& function,
+            const ptx::SharedPlaces& places)
       : module_(module),
         function_(function),
+        places_(places),
         definitions_(function.registers.size()),
         reads_(function.registers.size(), 0) {
     for (const Instruction& one : function.body) {
@@ -66,11 +69,14 @@ class Registers {
       case Operand::Kind::number:
         return of_number(operand.bits);
       case Operand::Kind::symbol: {
+        const auto offset = static_cast<std::uint64_t>(operand.offset);
+        if (const std::optional<std::uint64_t> at = place_of(operand.name)) {
+          return std::min(of_number(*at + offset), kSharedBegin);
+        }
         const ptx::Variable* its = function_.variable(operand.name);
         if (its == nullptr) its = module_.variable(operand.name);
         if (its == nullptr) return 1;
-        return std::min<std::uint64_t>(static_cast<std::uint64_t>(its->align),
-                                       of_number(static_cast<std::uint64_t>(operand.offset)));
+        return std::min<std::uint64_t>(static_cast<std::uint64_t>(its->align), of_number(offset));
       }
       case Operand::Kind::reg:
         return of_register(operand.index);
@@ -79,8 +85,92 @@ class Registers {
     }
   }
 
+  /// Where a shared variable lies, if ptxas knew.
+  std::optional<std::uint64_t> place_of(std::string_view name) const {
+    const auto found = places_.at.find(name);
+    if (found == places_.at.end() || module_.is_linked) return std::nullopt;
+    return found->second;
+  }
+
+  /// An address as a sum: so many bytes behind what registers, and variables whose place is not known, hold.
+  struct Sum {
+    std::vector<std::int32_t> registers;  // ordered
+    std::vector<std::string_view> variables;
+    std::int64_t bytes = 0;
+    std::string_view origin;  // the variable in it, if it has one
+    bool operator==(const Sum& other) const {
+      return registers == other.registers && variables == other.variables;
+    }
+  };
+  Sum sum(const Operand& address) const {
+    Sum all;
+    all.bytes = address.offset;
+    add(address.parts.front(), all);
+    std::sort(all.registers.begin(), all.registers.end());
+    std::sort(all.variables.begin(), all.variables.end());
+    return all;
+  }
+  /// Whether so many bytes from there on lie in the variable.
+  bool is_inside(const Sum& sum, std::int64_t bytes) const {
+    const std::optional<std::uint64_t> at = place_of(sum.origin);
+    if (!at || !sum.registers.empty()) return false;
+    const ptx::Variable* its = function_.variable(sum.origin);
+    if (its == nullptr) its = module_.variable(sum.origin);
+    const std::int64_t offset = sum.bytes - static_cast<std::int64_t>(*at);
+    return its != nullptr && offset >= 0 && offset + bytes <= its->bytes;
+  }
+  /// Of the sum without its bytes.
+  std::uint64_t divisor(const Sum& sum) {
+    std::uint64_t least = kSharedBegin;
+    for (const std::int32_t index : sum.registers) least = std::min(least, of_register(index));
+    for (const std::string_view name : sum.variables) {
+      Operand variable;
+      variable.kind = Operand::Kind::symbol;
+      variable.name = name;
+      least = std::min(least, divisor(variable));
+    }
+    return least;
+  }
+
  private:
   static constexpr std::uint64_t kMost = 1 << 20;
+  // The shared memory of a block that a program has begins at a multiple of this.
+  static constexpr std::uint64_t kSharedBegin = 1024;
+
+  // A register that is set in one place is, wherever it is read, what it is made of there; of one that is set in several
+  // nothing is known.
+  void add(const Operand& operand, Sum& all) const {
+    if (operand.kind == Operand::Kind::number) {
+      all.bytes += static_cast<std::int32_t>(operand.bits);
+      return;
+    }
+    if (operand.kind == Operand::Kind::symbol) {
+      all.bytes += operand.offset;
+      all.origin = operand.name;
+      if (const std::optional<std::uint64_t> at = place_of(operand.name)) {
+        all.bytes += static_cast<std::int64_t>(*at);
+      } else {
+        all.variables.push_back(operand.name);
+      }
+      return;
+    }
+    if (operand.kind != Operand::Kind::reg) return;
+    if (definitions(operand.index).size() == 1) {
+      const Instruction& one = *definitions(operand.index).front();
+      const auto is_single = [&](std::size_t i) {
+        const Operand& its = one.operands[i];
+        return its.kind == Operand::Kind::number || its.kind == Operand::Kind::symbol ||
+               (its.kind == Operand::Kind::reg && definitions(its.index).size() == 1);
+      };
+      const bool is_address = one.guard < 0 && ptx::bytes_of(one.type()) == 4;
+      if (is_address && one.opcode == "mov" && is_single(1)) return add(one.operands[1], all);
+      if (is_address && one.opcode == "add" && is_single(1) && is_single(2)) {
+        add(one.operands[1], all);
+        return add(one.operands[2], all);
+      }
+    }
+    all.registers.push_back(operand.index);
+  }
   static std::uint64_t of_number(std::uint64_t number) {
     return number == 0 ? kMost : std::min<std::uint64_t>(number & -number, kMost);
   }
@@ -121,6 +211,7 @@ class Registers {
 
   const ptx::Module& module_;
   const ptx::Function& function_;
+  const ptx::SharedPlaces& places_;
   std::vector<std::vector<const Instruction*>> definitions_;
   std::vector<int> reads_;
   std::vector<std::uint64_t> known_;
@@ -164,13 +255,15 @@ Instruction with_values(const Instruction& one, std::vector<Operand> its, std::i
   return made;
 }
 
-// Parts of wide loads that nobody reads: a half of them is left out, and a half of that.
+// Parts of wide loads that nobody reads: a half of them is left out, and a half of that. Of four words one in each half
+// makes two loads. Bytes stay together.
 void narrow(const Registers& registers, const ptx::Function& function, Rewritten& rewritten) {
   for (const Instruction& one : function.body) {
     if (!is_load(one) || one.operands.size() != 2 || values(one) < 2 || one.guard >= 0 ||
-        one.has("volatile") || one.has("param")) {
+        one.has("volatile") || one.has("param") || ptx::bytes_of(one.type()) == 1) {
       continue;
     }
+    const auto bytes = static_cast<std::int64_t>(ptx::bytes_of(one.type()));
     std::size_t begin = 0, count = values(one);
     const auto is_dead = [&](std::size_t from, std::size_t to) {
       for (std::size_t i = from; i < to; ++i) {
@@ -190,11 +283,18 @@ void narrow(const Registers& registers, const ptx::Function& function, Rewritten
         break;
       }
     }
+    if (count == 4 && bytes == 4 && is_dead(0, 1) != is_dead(1, 2) &&
+        is_dead(2, 3) != is_dead(3, 4)) {
+      for (std::size_t i = 0; i < 4; ++i) {
+        if (is_dead(i, i + 1)) continue;
+        rewritten[&one].push_back(
+            with_values(one, {value(one, i)}, static_cast<std::int64_t>(i) * bytes));
+      }
+    }
     if (count == values(one)) continue;
     std::vector<Operand> kept;
     for (std::size_t i = begin; i < begin + count; ++i) kept.push_back(value(one, i));
-    rewritten[&one] =
-        with_values(one, kept, static_cast<std::int64_t>(begin) * ptx::bytes_of(one.type()));
+    rewritten[&one] = {with_values(one, kept, static_cast<std::int64_t>(begin) * bytes)};
   }
 }
 
@@ -204,54 +304,59 @@ class Stretch {
   Stretch(Registers& registers, Rewritten& rewritten)
       : registers_(registers), rewritten_(rewritten) {}
 
-  void add(const Instruction& one) { all_.push_back(&one); }
+  void add(const Instruction& one) { all_.push_back({&one, registers_.sum(address_of(one))}); }
   void end() {
     while (!all_.empty()) {
-      // Those with the first one's base and type.
-      std::vector<const Instruction*> alike;
-      const Instruction& first = *all_.front();
-      std::erase_if(all_, [&](const Instruction* other) {
-        if (!are_alike(first, *other)) return false;
+      // Those with the first one's type, and of whose address only the bytes differ.
+      const Access first = all_.front();
+      std::vector<Access> alike;
+      std::erase_if(all_, [&](const Access& other) {
+        if (other.at != first.at || size_of(other) != size_of(first)) return false;
         alike.push_back(other);
         return true;
       });
-      merge(alike);
+      merge(std::move(alike));
     }
   }
 
  private:
-  static const Operand& base_of(const Instruction& one) { return address_of(one).parts.front(); }
-  static bool are_alike(const Instruction& a, const Instruction& b) {
-    return base_of(a).kind == base_of(b).kind && base_of(a).index == base_of(b).index &&
-           base_of(a).name == base_of(b).name && ptx::bytes_of(a.type()) == ptx::bytes_of(b.type());
-  }
+  struct Access {
+    const Instruction* one;
+    Registers::Sum at;
+  };
+  static std::int64_t size_of(const Access& access) { return ptx::bytes_of(access.one->type()); }
 
-  void merge(std::vector<const Instruction*> accesses) {
-    const auto size = static_cast<std::uint64_t>(ptx::bytes_of(accesses.front()->type()));
+  void merge(std::vector<Access> accesses) {
+    const std::int64_t size = size_of(accesses.front());
     if (size != 4 && size != 8) return;
-    const std::uint64_t aligned = registers_.divisor(base_of(*accesses.front()));
-    for (std::uint64_t bytes = kWidest; bytes > size; bytes /= 2) {
-      if (aligned % bytes != 0) continue;
-      std::map<std::int64_t, std::vector<const Instruction*>> chunks;
-      for (const Instruction* const one : accesses) {
-        const std::int64_t at = address_of(*one).offset;
-        const auto width = static_cast<std::int64_t>(bytes);
-        chunks[(at - (at % width + width) % width) / width].push_back(one);
+    const auto aligned = static_cast<std::int64_t>(registers_.divisor(accesses.front().at));
+    for (std::int64_t width = kWidest; width > size; width /= 2) {
+      if (aligned % width != 0) continue;
+      std::map<std::int64_t, std::vector<Access>> chunks;
+      for (const Access& access : accesses) {
+        const std::int64_t at = access.at.bytes;
+        chunks[(at - (at % width + width) % width) / width].push_back(access);
       }
       for (auto& [chunk, members] : chunks) {
-        if (members.size() != bytes / size) continue;
-        std::sort(members.begin(), members.end(), [](const Instruction* a, const Instruction* b) {
-          return address_of(*a).offset < address_of(*b).offset;
-        });
+        if (std::ssize(members) != width / size) continue;
+        std::sort(members.begin(), members.end(),
+                  [](const Access& a, const Access& b) { return a.at.bytes < b.at.bytes; });
         bool is_whole = true;
-        for (std::size_t i = 0; i < members.size(); ++i) {
-          is_whole &= address_of(*members[i]).offset ==
-                      address_of(*members[0]).offset + static_cast<std::int64_t>(i * size);
+        for (std::int64_t i = 0; i < std::ssize(members); ++i) {
+          is_whole &=
+              members[static_cast<std::size_t>(i)].at.bytes == members[0].at.bytes + i * size;
         }
         if (!is_whole || !can_move(members)) continue;
+        if (!are_of_one(members) &&
+            !std::all_of(members.begin(), members.end(), [&](const Access& member) {
+              return registers_.is_inside(member.at, size);
+            })) {
+          continue;
+        }
         replace(members);
-        std::erase_if(accesses, [&](const Instruction* one) {
-          return std::find(members.begin(), members.end(), one) != members.end();
+        std::erase_if(accesses, [&](const Access& access) {
+          return std::any_of(members.begin(), members.end(),
+                             [&](const Access& member) { return member.one == access.one; });
         });
       }
     }
@@ -259,12 +364,16 @@ class Stretch {
 
   // Loads can stand where the first of them is: until its own place nobody reads or writes a result, or changes the
   // address. Stores can stand where the last of them is: until there nobody changes a value or the address.
-  static bool can_move(const std::vector<const Instruction*>& members) {
-    const auto [first, last] = std::minmax_element(members.begin(), members.end());
-    const Operand& base = base_of(**first);
-    for (const Instruction* const one : members) {
-      const Instruction* const begin = is_load(*one) ? *first : one + 1;
-      const Instruction* const end = is_load(*one) ? one : *last;
+  static bool can_move(const std::vector<Access>& members) {
+    const auto [first, last] = places_of(members);
+    const auto is_of_address = [&](std::int32_t index) {
+      const std::vector<std::int32_t>& all = members.front().at.registers;
+      return std::find(all.begin(), all.end(), index) != all.end();
+    };
+    for (const Access& member : members) {
+      const Instruction* const one = member.one;
+      const Instruction* const begin = is_load(*one) ? first : one + 1;
+      const Instruction* const end = is_load(*one) ? one : last;
       for (const Instruction* at = begin; at < end; ++at) {
         bool is_free = true;
         const bool writes = !writes_no_register(at->opcode) && !at->operands.empty();
@@ -273,8 +382,8 @@ class Stretch {
             const bool is_result = writes && i == 0;
             const bool is_value =
                 value_of(*one).kind == Operand::Kind::reg && index == value_of(*one).index;
-            const bool is_base = base.kind == Operand::Kind::reg && index == base.index;
-            is_free &= !(is_value && (is_result || is_load(*one))) && !(is_base && is_result);
+            is_free &=
+                !(is_value && (is_result || is_load(*one))) && !(is_of_address(index) && is_result);
           });
         }
         if (!is_free) return false;
@@ -283,20 +392,43 @@ class Stretch {
     return true;
   }
 
-  void replace(const std::vector<const Instruction*>& members) {
+  static bool are_of_one(const std::vector<Access>& members) {
+    return std::all_of(members.begin(), members.end(), [&](const Access& member) {
+      return member.at.origin == members.front().at.origin;
+    });
+  }
+
+  static std::pair<const Instruction*, const Instruction*> places_of(
+      const std::vector<Access>& members) {
+    const auto [first, last] =
+        std::minmax_element(members.begin(), members.end(),
+                            [](const Access& a, const Access& b) { return a.one < b.one; });
+    return {first->one, last->one};
+  }
+
+  void replace(const std::vector<Access>& members) {
+    const auto [first, last] = places_of(members);
+    const Instruction* const place = is_load(*first) ? first : last;
     std::vector<Operand> all;
-    for (const Instruction* const one : members) all.push_back(value_of(*one));
-    const auto [first, last] = std::minmax_element(members.begin(), members.end());
-    const Instruction* const place = is_load(**first) ? *first : *last;
-    const std::int64_t further = address_of(*members.front()).offset - address_of(*place).offset;
+    std::int64_t further = 0;
+    for (const Access& member : members) {
+      all.push_back(value_of(*member.one));
+      if (member.one == place) further = members.front().at.bytes - member.at.bytes;
+      rewritten_[member.one] = {};
+    }
     Instruction made = with_values(*place, all, further);
-    for (const Instruction* const one : members) rewritten_[one] = std::nullopt;
-    rewritten_[place] = made;
+    if (!are_of_one(members)) {
+      // It is no access of one variable.
+      Operand& address = made.operands[is_load(made) ? 1 : 0];
+      address.parts.front() = {};
+      address.offset = members.front().at.bytes;
+    }
+    rewritten_[place] = {std::move(made)};
   }
 
   Registers& registers_;
   Rewritten& rewritten_;
-  std::vector<const Instruction*> all_;
+  std::vector<Access> all_;
 };
 
 // Nothing is moved past these.
@@ -313,9 +445,10 @@ bool may_be_shared(const Instruction& one) {
 
 }  // namespace
 
-Rewritten rewrite_as_ptxas(const ptx::Module& module, const ptx::Function& function) {
+Rewritten rewrite_as_ptxas(const ptx::Module& module, const ptx::Function& function,
+                           const ptx::SharedPlaces& places) {
   Rewritten rewritten;
-  Registers registers(module, function);
+  Registers registers(module, function, places);
   narrow(registers, function, rewritten);
   const std::set<std::int32_t> labels(function.labels.begin(), function.labels.end());
   Stretch loads(registers, rewritten), stores(registers, rewritten);

@@ -4,15 +4,17 @@
 #pragma once
 
 #include <map>
-#include <optional>
+#include <vector>
 
 #include "common/simt/ptx/module.hpp"
 
 namespace simt::machine {
 
-/// Of instructions of the function that ptxas writes otherwise: what stands there instead, or nothing.
-using Rewritten = std::map<const ptx::Instruction*, std::optional<ptx::Instruction>>;
+/// Of instructions of the function that ptxas writes otherwise: what stands there instead.
+using Rewritten = std::map<const ptx::Instruction*, std::vector<ptx::Instruction>>;
 
-Rewritten rewrite_as_ptxas(const ptx::Module& module, const ptx::Function& function);
+/// `places`: of the kernel that the function is, or that calls it.
+Rewritten rewrite_as_ptxas(const ptx::Module& module, const ptx::Function& function,
+                           const ptx::SharedPlaces& places);
 
 }  // namespace simt::machine

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 
 namespace simt::ptx {
 namespace {
@@ -92,6 +93,61 @@ std::vector<std::uint64_t> parameter_places(const Function& function) {
     end = places.back() + static_cast<std::uint64_t>(one.bytes);
   }
   places.push_back(end);
+  return places;
+}
+
+std::vector<const Function*> reachable(const Module& module, const Function& function) {
+  std::set<const Function*> reached = {&function};
+  for (std::vector<const Function*> open = {&function}; !open.empty();) {
+    const Function& one = *open.back();
+    open.pop_back();
+    const auto add = [&](const Function& other) {
+      if (reached.insert(&other).second) open.push_back(&other);
+    };
+    for (const Instruction& instruction : one.body) {
+      bool names_one = false;
+      for (const Operand& operand : instruction.operands) {
+        if (operand.kind != Operand::Kind::symbol) continue;
+        const Function* const other = module.function(operand.name);
+        names_one |= other != nullptr;
+        if (other != nullptr) add(*other);
+      }
+      if (instruction.opcode != "call" || names_one) continue;
+      for (const Function& any : module.functions) {
+        if (any.has_body && !any.is_entry) add(any);
+      }
+    }
+  }
+  std::vector<const Function*> ordered;
+  for (const Function& one : module.functions) {
+    if (reached.contains(&one)) ordered.push_back(&one);
+  }
+  return ordered;
+}
+
+SharedPlaces shared_places(const Module& module, const Function& kernel) {
+  const std::vector<const Function*> reached = reachable(module, kernel);
+  SharedPlaces places;
+  const auto add = [&](const std::vector<Variable>& variables) {
+    for (const Variable& one : variables) {
+      if (one.space != Space::shared || one.bytes == 0 || places.at.contains(one.name)) continue;
+      if (std::none_of(reached.begin(), reached.end(),
+                       [&](const Function* user) { return user->uses(one.name); })) {
+        continue;
+      }
+      const std::uint64_t at = place_behind(places.static_bytes, one.align);
+      places.at[one.name] = at;
+      places.static_bytes = at + static_cast<std::uint64_t>(one.bytes);
+    }
+  };
+  add(kernel.variables);
+  add(module.variables);
+  for (const Function* const one : reached) add(one->variables);
+  // A program cannot count on more than this, and ptxas gives no more.
+  places.static_bytes = place_behind(places.static_bytes, 16);
+  for (const Variable& one : module.variables) {
+    if (one.space == Space::shared && one.bytes == 0) places.at[one.name] = places.static_bytes;
+  }
   return places;
 }
 

@@ -153,10 +153,22 @@ struct Function {
   bool uses(std::string_view symbol) const;
 };
 
+struct Module;
+
 /// Where a variable lies that comes behind `end` bytes of others.
 std::uint64_t place_behind(std::uint64_t end, int align);
 /// Of each parameter of a function where it lies among them, and behind these how many bytes all have.
 std::vector<std::uint64_t> parameter_places(const Function& function);
+
+/// Where the shared variables lie that a kernel and what it calls use: the kernel's own first, in the order of their
+/// declaration. Memory that the launch asks for lies behind them.
+struct SharedPlaces {
+  std::map<std::string, std::uint64_t, std::less<>> at;
+  std::uint64_t static_bytes = 0;
+};
+SharedPlaces shared_places(const Module& module, const Function& kernel);
+/// The function and what it may call, in the order of the module.
+std::vector<const Function*> reachable(const Module& module, const Function& function);
 
 /// A symbol as the source has it; one that C++ did not make stays as it is.
 std::string demangled(const std::string& symbol);
@@ -166,6 +178,8 @@ struct Module {
   std::string text;
   std::string version;  // "9.0"
   std::string target;   // "sm_90"
+  /// nvcc -rdc=true: ptxas did not know where shared variables lie, nvlink placed them.
+  bool is_linked = false;
   std::vector<Variable> variables;
   std::deque<Function> functions;  // those with a body replace declarations of the same name
   std::vector<std::string> files = {""};

@@ -103,8 +103,10 @@ struct Scope {
 
 class Parser {
  public:
-  Parser(std::string text, const std::string& name)
-      : module_(std::make_unique<Module>()), name_(name), lexer_(keep(std::move(text))) {}
+  Parser(std::string text, const std::string& name, bool is_linked)
+      : module_(std::make_unique<Module>()), name_(name), lexer_(keep(std::move(text))) {
+    module_->is_linked = is_linked;
+  }
 
   std::unique_ptr<const Module> module() {
     while (now().kind != Token::Kind::end) directive();
@@ -831,8 +833,8 @@ class Parser {
 
 }  // namespace
 
-std::unique_ptr<const Module> parse(std::string text, const std::string& name) {
-  return Parser(std::move(text), name).module();
+std::unique_ptr<const Module> parse(std::string text, const std::string& name, bool is_linked) {
+  return Parser(std::move(text), name, is_linked).module();
 }
 
 }  // namespace simt::ptx

@@ -222,13 +222,12 @@ bool is_load(const Instruction& one) { return one.opcode == "ld"; }
 const Operand& value_of(const Instruction& one) { return one.operands[is_load(one) ? 0 : 1]; }
 const Operand& address_of(const Instruction& one) { return one.operands[is_load(one) ? 1 : 0]; }
 
-// A load or store of one value of shared memory, which nobody else may be waiting for.
+// A load or store of shared memory, which nobody else may be waiting for.
 bool is_mergeable(const Instruction& one) {
   return (is_load(one) || one.opcode == "st") && one.has("shared") && !one.has("volatile") &&
          !one.has("relaxed") && !one.has("acquire") && !one.has("release") && one.guard < 0 &&
-         one.operands.size() == 2 && value_of(one).kind != Operand::Kind::vector &&
-         (value_of(one).kind == Operand::Kind::reg || !is_load(one)) &&
-         address_of(one).kind == Operand::Kind::address && address_of(one).parts.size() == 1;
+         one.operands.size() == 2 && address_of(one).kind == Operand::Kind::address &&
+         address_of(one).parts.size() == 1;
 }
 
 std::size_t values(const Instruction& one) {
@@ -315,6 +314,7 @@ class Stretch {
         alike.push_back(other);
         return true;
       });
+      if (is_load(*first.one)) leave_out_repeated(alike);
       merge(std::move(alike));
     }
   }
@@ -325,12 +325,37 @@ class Stretch {
     Registers::Sum at;
   };
   static std::int64_t size_of(const Access& access) { return ptx::bytes_of(access.one->type()); }
+  static std::int64_t bytes_of(const Access& access) {
+    return size_of(access) * static_cast<std::int64_t>(values(*access.one));
+  }
 
+  // What a register has been loaded with already is not loaded again.
+  void leave_out_repeated(std::vector<Access>& loads) {
+    std::map<std::int64_t, const Instruction*> known;
+    std::erase_if(loads, [&](const Access& load) {
+      const Instruction& one = *load.one;
+      if (values(one) != 1 || size_of(load) < 4) return false;
+      const auto [found, is_new] = known.try_emplace(load.at.bytes, &one);
+      const Instruction& before = *found->second;
+      if (is_new || one.type() != before.type() ||
+          registers_.definitions(value_of(before).index).size() != 1) {
+        return false;
+      }
+      Instruction move = one;
+      move.opcode = "mov";
+      move.modifiers = {one.modifiers.back()};
+      move.operands = {value_of(one), value_of(before)};
+      rewritten_[&one] = {std::move(move)};
+      return true;
+    });
+  }
+
+  // Those that fill an aligned chunk become one: of up to four words, or of two halves that are stored.
   void merge(std::vector<Access> accesses) {
     const std::int64_t size = size_of(accesses.front());
-    if (size != 4 && size != 8) return;
+    if (size < 2 || (size == 2 && is_load(*accesses.front().one))) return;
     const auto aligned = static_cast<std::int64_t>(registers_.divisor(accesses.front().at));
-    for (std::int64_t width = kWidest; width > size; width /= 2) {
+    for (std::int64_t width = size == 2 ? 4 : kWidest; width > size; width /= 2) {
       if (aligned % width != 0) continue;
       std::map<std::int64_t, std::vector<Access>> chunks;
       for (const Access& access : accesses) {
@@ -338,18 +363,18 @@ class Stretch {
         chunks[(at - (at % width + width) % width) / width].push_back(access);
       }
       for (auto& [chunk, members] : chunks) {
-        if (std::ssize(members) != width / size) continue;
         std::sort(members.begin(), members.end(),
                   [](const Access& a, const Access& b) { return a.at.bytes < b.at.bytes; });
-        bool is_whole = true;
-        for (std::int64_t i = 0; i < std::ssize(members); ++i) {
-          is_whole &=
-              members[static_cast<std::size_t>(i)].at.bytes == members[0].at.bytes + i * size;
+        std::int64_t end = chunk * width;
+        bool is_whole = members.size() > 1;
+        for (const Access& member : members) {
+          is_whole &= member.at.bytes == end;
+          end = member.at.bytes + bytes_of(member);
         }
-        if (!is_whole || !can_move(members)) continue;
+        if (!is_whole || end != (chunk + 1) * width || !can_move(members)) continue;
         if (!are_of_one(members) &&
             !std::all_of(members.begin(), members.end(), [&](const Access& member) {
-              return registers_.is_inside(member.at, size);
+              return registers_.is_inside(member.at, bytes_of(member));
             })) {
           continue;
         }
@@ -380,8 +405,8 @@ class Stretch {
         for (std::size_t i = 0; i < at->operands.size(); ++i) {
           each_register(at->operands[i], [&](std::int32_t index) {
             const bool is_result = writes && i == 0;
-            const bool is_value =
-                value_of(*one).kind == Operand::Kind::reg && index == value_of(*one).index;
+            bool is_value = false;
+            each_register(value_of(*one), [&](std::int32_t its) { is_value |= its == index; });
             is_free &=
                 !(is_value && (is_result || is_load(*one))) && !(is_of_address(index) && is_result);
           });
@@ -412,7 +437,7 @@ class Stretch {
     std::vector<Operand> all;
     std::int64_t further = 0;
     for (const Access& member : members) {
-      all.push_back(value_of(*member.one));
+      for (std::size_t i = 0; i < values(*member.one); ++i) all.push_back(value(*member.one, i));
       if (member.one == place) further = members.front().at.bytes - member.at.bytes;
       rewritten_[member.one] = {};
     }
@@ -457,7 +482,7 @@ Rewritten rewrite_as_ptxas(const ptx::Module& module, const ptx::Function& funct
     const bool is_end = labels.contains(static_cast<std::int32_t>(i)) || is_fixed(one);
     if (is_end || (one.opcode == "st" && may_be_shared(one))) loads.end();
     if (is_end || (is_load(one) && may_be_shared(one))) stores.end();
-    if (!is_mergeable(one)) {
+    if (!is_mergeable(one) || rewritten.contains(&one)) {
       if (one.opcode == "st" && may_be_shared(one)) stores.end();
       continue;
     }

@@ -1,0 +1,14 @@
+// Runs every launch once, in order, under a profiler or on the engine, and prints name and checksum of each.
+#include "launches.hpp"
+
+int main() {
+  fidelity::global_memory();
+  fidelity::shared_memory();
+  fidelity::control_flow();
+  fidelity::stencils();
+  fidelity::matrix_products();
+  fidelity::reductions();
+  fidelity::histograms_and_scans();
+  fidelity::narrow_types();
+  fidelity::library_kernels();
+}

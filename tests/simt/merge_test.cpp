@@ -1,0 +1,152 @@
+// What becomes of accesses as ptxas compiles them. Each expectation is what ptxas 13.0 made of the text for sm_90.
+#include "common/simt/machine/merge.hpp"
+
+#include <initializer_list>
+#include <string>
+
+#include "common/simt/ptx/parse.hpp"
+#include "tests/catch.hpp"
+
+using namespace simt;
+
+namespace {
+
+// The accesses of a kernel after the rules, in order: "ld.shared.v4.f32; st.shared.f32". %r1 is the lane's address in
+// the last variable, 32 bytes apart.
+std::string rewritten(const std::string& variables, const std::string& body,
+                      bool is_linked = false) {
+  const std::string last = variables.substr(0, variables.rfind('['));
+  const auto module = ptx::parse(
+      ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p) {\n"
+      ".reg .pred %p<4>;\n.reg .b32 %r<40>;\n.reg .b64 %rd<4>;\n.reg .f32 %f<10>;\n.reg .b16 "
+      "%h<4>;\n" +
+          variables + "mov.u32 %r0, %tid.x;\nshl.b32 %r2, %r0, 5;\nmov.u32 %r3, " +
+          last.substr(last.rfind(' ') + 1) + ";\nadd.u32 %r1, %r3, %r2;\n" + body + "\nret;\n}\n",
+      "k.ptx", is_linked);
+  const ptx::Function& kernel = *module->function("k");
+  const machine::Rewritten all =
+      machine::rewrite_as_ptxas(*module, kernel, ptx::shared_places(*module, kernel));
+  std::string text;
+  const auto add = [&](const ptx::Instruction& one) {
+    if (one.opcode != "ld" && one.opcode != "st") return;
+    text += (text.empty() ? "" : "; ") + one.form();
+  };
+  for (const ptx::Instruction& one : kernel.body) {
+    const auto found = all.find(&one);
+    if (found == all.end()) {
+      add(one);
+    } else {
+      for (const ptx::Instruction& its : found->second) add(its);
+    }
+  }
+  return text;
+}
+
+std::string loads(std::initializer_list<int> words, const std::string& base = "%r1") {
+  std::string text;
+  int i = 0;
+  for (const int word : words) {
+    text += "ld.shared.f32 %f" + std::to_string(i++) + ", [" + base + "+" +
+            std::to_string(4 * word) + "];\n";
+  }
+  return text;
+}
+
+const std::string kTile = ".shared .align 4 .b8 tile[4096];\n";
+
+}  // namespace
+
+TEST_CASE("Neighbours in a shared array are loaded together where the array lies aligned") {
+  CHECK(rewritten(kTile, loads({0, 1, 2, 3})) == "ld.shared.v4.f32");
+  CHECK(rewritten(kTile, loads({3, 2, 1, 0})) == "ld.shared.v4.f32");
+  CHECK(rewritten(kTile, loads({1, 2})) == "ld.shared.f32; ld.shared.f32");
+  CHECK(rewritten(kTile, loads({0, 1, 2, 3, 4})) == "ld.shared.v4.f32; ld.shared.f32");
+  CHECK(rewritten(kTile, loads({2, 3, 4, 5, 6, 7})) == "ld.shared.v2.f32; ld.shared.v4.f32");
+  // Behind 20 bytes, and behind 32.
+  CHECK(rewritten(".shared .align 4 .b8 first[20];\n" + kTile,
+                  "st.shared.u32 [first], %r0;\n" + loads({0, 1})) ==
+        "st.shared.u32; ld.shared.f32; ld.shared.f32");
+  CHECK(rewritten(".shared .align 4 .b8 first[32];\n" + kTile,
+                  "st.shared.u32 [first], %r0;\n" + loads({0, 1})) ==
+        "st.shared.u32; ld.shared.v2.f32");
+  // One that nobody uses takes no place.
+  CHECK(rewritten(".shared .align 4 .b8 first[20];\n" + kTile, loads({0, 1})) ==
+        "ld.shared.v2.f32");
+}
+
+TEST_CASE("Where nvlink places variables only their own alignment counts") {
+  CHECK(rewritten(kTile, loads({0, 1}), true) == "ld.shared.f32; ld.shared.f32");
+  CHECK(rewritten(".shared .align 16 .b8 tile[4096];\n", loads({0, 1}), true) ==
+        "ld.shared.v2.f32");
+}
+
+TEST_CASE("Addresses that several registers reach are compared") {
+  CHECK(rewritten(kTile, "add.u32 %r4, %r1, 8;\n" + loads({0, 1}) +
+                             "ld.shared.f32 %f8, [%r4];\nld.shared.f32 %f9, [%r4+4];") ==
+        "ld.shared.v4.f32");
+  // A register that is set again may be another by then. (ptxas sees that it is not.)
+  CHECK(rewritten(kTile, "mov.u32 %r4, %r1;\nadd.u32 %r4, %r4, 8;\n" + loads({0, 1}) +
+                             "ld.shared.f32 %f8, [%r4];\nld.shared.f32 %f9, [%r4+4];") ==
+        "ld.shared.v2.f32; ld.shared.v2.f32");
+}
+
+TEST_CASE("Vectors join with vectors and single values") {
+  CHECK(rewritten(kTile,
+                  "ld.shared.v2.f32 {%f0, %f1}, [%r1];\n"
+                  "ld.shared.v2.f32 {%f2, %f3}, [%r1+8];\n"
+                  "add.f32 %f4, %f0, %f1;\nadd.f32 %f5, %f2, %f3;") == "ld.shared.v4.f32");
+  CHECK(rewritten(kTile,
+                  "ld.shared.v2.f32 {%f0, %f1}, [%r1];\nadd.f32 %f4, %f0, %f1;\n"
+                  "ld.shared.f32 %f2, [%r1+8];\nld.shared.f32 %f3, [%r1+12];") ==
+        "ld.shared.v4.f32");
+  CHECK(rewritten(kTile,
+                  "st.shared.v2.f32 [%r1], {%f0, %f0};\n"
+                  "st.shared.f32 [%r1+8], %f0;\nst.shared.f32 [%r1+12], %f0;") ==
+        "st.shared.v4.f32");
+  CHECK(rewritten(kTile, "st.shared.u16 [%r1], %h0;\nst.shared.u16 [%r1+2], %h1;") ==
+        "st.shared.v2.u16");
+}
+
+TEST_CASE("Variables that lie side by side are reached together, each within its bounds") {
+  const std::string two = ".shared .align 4 .b8 most[4];\n.shared .align 4 .b8 least[4];\n";
+  CHECK(rewritten(two, "st.shared.u32 [most], %r0;\nst.shared.u32 [least], %r0;") ==
+        "st.shared.v2.u32");
+  const std::string arrays = ".shared .align 4 .b8 a[12];\n.shared .align 4 .b8 b[12];\n";
+  CHECK(rewritten(arrays, "st.shared.u32 [b], %r0;\nst.shared.u32 [a+8], %r0;") ==
+        "st.shared.v2.u32");
+  // What leaves its variable stays an access of its own, so that it is found.
+  CHECK(rewritten(arrays, "st.shared.u32 [a+12], %r0;\nst.shared.u32 [b-4], %r0;") ==
+        "st.shared.u32; st.shared.u32");
+}
+
+TEST_CASE("Nothing passes a store, a barrier or a label") {
+  CHECK(rewritten(kTile, loads({0}) + "bar.sync 0;\nld.shared.f32 %f9, [%r1+4];") ==
+        "ld.shared.f32; ld.shared.f32");
+  CHECK(
+      rewritten(kTile, loads({0}) + "st.shared.u32 [%r1+64], %r0;\nld.shared.f32 %f9, [%r1+4];") ==
+      "ld.shared.f32; st.shared.u32; ld.shared.f32");
+  CHECK(rewritten(kTile, loads({0}) + "st.global.u32 [%rd1], %r0;\nld.shared.f32 %f9, [%r1+4];") ==
+        "ld.shared.v2.f32; st.global.u32");
+}
+
+TEST_CASE("What a register has been loaded with is not loaded again") {
+  CHECK(rewritten(kTile, loads({0}) + "ld.shared.f32 %f9, [%r1];") == "ld.shared.f32");
+  CHECK(rewritten(kTile, loads({0}) + "bar.sync 0;\nld.shared.f32 %f9, [%r1];") ==
+        "ld.shared.f32; ld.shared.f32");
+}
+
+TEST_CASE("Parts of a wide load that nobody reads are left out") {
+  const auto four = [](const std::string& used) {
+    std::string body = "ld.global.v4.f32 {%f0, %f1, %f2, %f3}, [%rd1];\n";
+    for (const char each : used) body += std::string("st.global.f32 [%rd2], %f") + each + ";\n";
+    const std::string text = rewritten(kTile, body);
+    return text.substr(0, text.find("; st"));
+  };
+  CHECK(four("0") == "ld.global.f32");
+  CHECK(four("01") == "ld.global.v2.f32");
+  CHECK(four("23") == "ld.global.v2.f32");
+  CHECK(four("03") == "ld.global.f32; ld.global.f32");
+  CHECK(four("12") == "ld.global.f32; ld.global.f32");
+  CHECK(four("012") == "ld.global.v4.f32");
+  CHECK(four("0123") == "ld.global.v4.f32");
+}

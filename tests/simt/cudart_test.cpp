@@ -1,80 +1,13 @@
 // Programs that nvcc builds, run with our libcudart: what they print, what the simulator says of them, how they end.
 // SIMNVCC and SIMT are the programs of this build, CUDART_PROGRAMS is the folder of the sources, NVCC is nvcc.
-#include <stdlib.h>
-#include <sys/wait.h>
-
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <sstream>
 #include <string>
 
 #include "common/json/json.hpp"
 #include "tests/catch.hpp"
+#include "workbench.hpp"
 
 using halo::test::contains;
-
-namespace {
-
-namespace fs = std::filesystem;
-
-struct Outcome {
-  int status = -1;
-  std::string out;
-  std::string err;
-};
-
-// A folder of its own for what is built and written.
-class Workbench {
- public:
-  Workbench() {
-    const char* const parent = std::getenv("TMPDIR");
-    std::string name = std::string(parent != nullptr ? parent : "/tmp") + "/cudart-test-XXXXXX";
-    REQUIRE(mkdtemp(name.data()) != nullptr);
-    path_ = name;
-  }
-  ~Workbench() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-
-  std::string read(const std::string& name) const {
-    std::ifstream in(path_ / name);
-    std::ostringstream text;
-    text << in.rdbuf();
-    return text.str();
-  }
-  Outcome run(const std::string& command) const {
-    const std::string shell =
-        "cd '" + path_.string() + "' && " + command + " > out.txt 2> err.txt < /dev/null";
-    const int status = std::system(shell.c_str());
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : 255, read("out.txt"), read("err.txt")};
-  }
-  // ./program of the sources; `options` go to simnvcc.
-  void build(const std::string& sources, const std::string& options = "") const {
-    std::string files;
-    std::istringstream names(sources);
-    for (std::string name; names >> name;) files += " '" CUDART_PROGRAMS "/" + name + "'";
-    const Outcome outcome = run("'" SIMNVCC "' -o program " + options + " " + files);
-    INFO(outcome.err);
-    REQUIRE(outcome.status == 0);
-    CHECK(outcome.err.empty());
-  }
-
- private:
-  fs::path path_;
-};
-
-int line_of(const std::string& source, const std::string& marker) {
-  std::ifstream file(CUDART_PROGRAMS "/" + source);
-  std::string text;
-  for (int line = 1; std::getline(file, text); ++line) {
-    if (text.ends_with("// " + marker)) return line;
-  }
-  return 0;
-}
-
-}  // namespace
 
 TEST_CASE("a program that nvcc links statically runs, and its traffic is counted", "[simt]") {
   const Workbench bench;

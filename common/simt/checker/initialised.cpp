@@ -4,7 +4,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <new>
 #include <system_error>
+#include <vector>
+
+#include "common/simt/memory/repeated.hpp"
 
 namespace simt::checker {
 
@@ -48,6 +52,20 @@ void Initialised::forget(std::uint64_t address, std::size_t bytes) {
     __atomic_fetch_and(&words_[at / 64], ~mask_of(at % 64, here), __ATOMIC_RELAXED);
     at += here;
     bytes -= here;
+  }
+}
+
+void Initialised::mark_sparse(std::uint64_t address, std::size_t bytes) {
+  const std::vector<std::byte> ones(std::size_t{1} << 21, std::byte{0xff});
+  if (!memory::map_repeated(words_ + (address - begin_) / 64, bytes / 8, ones)) {
+    throw std::bad_alloc();
+  }
+}
+
+void Initialised::forget_sparse(std::uint64_t address, std::size_t bytes) {
+  if (mmap(words_ + (address - begin_) / 64, bytes / 8, PROT_READ | PROT_WRITE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED) {
+    throw std::bad_alloc();
   }
 }
 

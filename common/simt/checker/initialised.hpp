@@ -24,6 +24,9 @@ class Initialised {
     }
   }
   void forget(std::uint64_t address, std::size_t bytes);
+  /// The same of ranges that begin and end at multiples of 256 KiB, and cost next to nothing.
+  void mark_sparse(std::uint64_t address, std::size_t bytes);
+  void forget_sparse(std::uint64_t address, std::size_t bytes);
   /// What is copied is as initialised as what it is copied from.
   void copy(std::uint64_t to, std::uint64_t from, std::size_t bytes);
 

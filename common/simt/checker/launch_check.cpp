@@ -9,16 +9,6 @@ namespace {
 
 using machine::WarpAccess;
 
-// "tile" of _ZZ6kernelPfE4tile, or of what nvcc makes of it to have names apart.
-std::string variable_name(std::string symbol) {
-  if (const std::size_t suffix = symbol.find("_$_"); suffix != std::string::npos) {
-    symbol.resize(suffix);
-  }
-  const std::string name = ptx::demangled(symbol);
-  const std::size_t scope = name.rfind("::");
-  return scope == std::string::npos ? name : name.substr(scope + 2);
-}
-
 Act act_of(WarpAccess::Kind kind) {
   return kind == WarpAccess::Kind::load    ? Act::load
          : kind == WarpAccess::Kind::store ? Act::store
@@ -60,7 +50,7 @@ void LaunchCheck::bound(const machine::Addresses& variables) {
         site.space = Space::shared;
         site.begin = its->begin;
         site.end = its->bytes == 0 ? shared_bytes : its->begin + its->bytes;
-        site.array = variable_name(origin.name);
+        site.array = ptx::variable_name(origin.name);
       } else if (const auto global = variables.find(origin.name); global != variables.end()) {
         const memory::Allocation* const all = grid_.arena->find(global->second);
         if (all == nullptr || all->begin != global->second) continue;
@@ -95,7 +85,7 @@ std::string LaunchCheck::name_in_shared(std::uint64_t address) const {
     if (address < one.begin || (one.bytes != 0 && address >= one.begin + one.bytes)) continue;
     if (found == nullptr || one.begin >= found->begin) found = &one;
   }
-  return found == nullptr ? "shared memory" : variable_name(found->name);
+  return found == nullptr ? "shared memory" : ptx::variable_name(found->name);
 }
 
 BlockCheck& LaunchCheck::check_of(const machine::Block& block) {

@@ -47,6 +47,17 @@ bool is_variable(MemoryKind kind) {
   return kind == MemoryKind::variable || kind == MemoryKind::managed_variable;
 }
 
+// Throws std::bad_alloc if the GPU has not so many bytes left.
+void expect_room(std::size_t bytes) {
+  const std::size_t capacity = current_gpu().memory_bytes;
+  if (bytes > capacity || all().of_device > capacity - bytes) throw std::bad_alloc();
+}
+
+std::size_t whole_units(std::size_t bytes) {
+  constexpr std::size_t kUnit = memory::Arena::kSparseUnit;
+  return (bytes + kUnit - 1) / kUnit * kUnit;
+}
+
 void add(Block block) {
   Blocks& blocks = all();
   if (!is_variable(block.kind)) block.serial = ++blocks.serial;
@@ -100,10 +111,7 @@ void mark_copied(std::uint64_t to, std::uint64_t from, std::size_t bytes) {
 
 std::uint64_t allocate(std::size_t bytes, MemoryKind kind, const std::string& name) {
   Block block{.bytes = bytes, .kind = kind, .given_name = name};
-  const std::size_t capacity = current_gpu().memory_bytes;
-  if (block.is_of_device() && (bytes > capacity || all().of_device > capacity - bytes)) {
-    throw std::bad_alloc();
-  }
+  if (block.is_of_device()) expect_room(bytes);
   const bool is_open =
       kind != MemoryKind::device && kind != MemoryKind::variable && kind != MemoryKind::heap;
   block.begin = arena().allocate(bytes, name, is_open);
@@ -111,6 +119,16 @@ std::uint64_t allocate(std::size_t bytes, MemoryKind kind, const std::string& na
   // What host code may touch it may have written.
   if (kind != MemoryKind::device) mark_written(begin, bytes);
   add(std::move(block));
+  return begin;
+}
+
+std::uint64_t allocate_sparse(std::size_t bytes, std::span<const std::byte> values) {
+  expect_room(bytes);
+  Block block{.bytes = bytes, .is_sparse = true};
+  block.begin = arena().allocate_sparse(bytes, values);
+  const std::uint64_t begin = block.begin;
+  add(std::move(block));
+  if (!values.empty()) memory_checker().initialised().mark_sparse(begin, whole_units(bytes));
   return begin;
 }
 
@@ -124,8 +142,11 @@ bool release(std::uint64_t address) {
   Blocks& blocks = all();
   const auto found = blocks.live.find(address);
   if (found == blocks.live.end()) return false;
-  arena().free(address);
   Block& block = found->second;
+  if (block.is_sparse) {
+    memory_checker().initialised().forget_sparse(address, whole_units(block.bytes));
+  }
+  arena().free(address);
   if (block.is_of_device()) blocks.of_device -= block.bytes;
   if (block.kind == MemoryKind::heap) blocks.of_heap -= block.bytes;
   blocks.freed[address] = std::move(block);
@@ -139,6 +160,11 @@ const Block* block_at(std::uint64_t address) {
   if (found == blocks.live.begin()) return nullptr;
   --found;
   return address - found->first < found->second.bytes ? &found->second : nullptr;
+}
+
+void give_name(std::uint64_t address, const std::string& name) {
+  const Block* const block = block_at(address);
+  if (block != nullptr) all().live.at(block->begin).given_name = name;
 }
 
 std::string name_at(std::uint64_t begin) {

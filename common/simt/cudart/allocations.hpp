@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct Block {
   std::uint64_t begin = 0;
   std::size_t bytes = 0;
   MemoryKind kind = MemoryKind::device;
+  bool is_sparse = false;
   int serial = 0;  // 1 for the first that the program asked for; 0 of variables
   std::string given_name = {};
   std::vector<std::uintptr_t> callers = {};  // return addresses of the call, the innermost first
@@ -41,11 +43,16 @@ checker::Checker& memory_checker();
 /// The address, zeroed or not as the device would have it. Throws std::bad_alloc when the GPU that is simulated has no
 /// such memory left, to which the host's does not count.
 std::uint64_t allocate(std::size_t bytes, MemoryKind kind, const std::string& name = "");
+/// Memory of which only the pages that are written cost anything, as Arena::allocate_sparse() gives it. It counts as written
+/// if it has values. Throws std::bad_alloc.
+std::uint64_t allocate_sparse(std::size_t bytes, std::span<const std::byte> values);
 /// Host memory that is registered.
 void lend(void* host, std::size_t bytes);
 /// False if no live block begins there.
 bool release(std::uint64_t address);
 
+/// From now on it is called so. Nothing happens if no live block holds the address.
+void give_name(std::uint64_t address, const std::string& name);
 /// The live block that holds the address; null if none does.
 const Block* block_at(std::uint64_t address);
 inline const Block* block_at(const void* pointer) {

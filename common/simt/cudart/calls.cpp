@@ -7,15 +7,25 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "common/simt/cudart/fat_binary.hpp"
 #include "common/simt/ptx/parse.hpp"
 #include "common/simt/runtime/settings.hpp"
+#include "common/simt/simt.hpp"
+
+namespace simt {
+
+std::string last_error_detail() { return cudart::detail_of_last_error(); }
+
+}  // namespace simt
 
 namespace simt::cudart {
 namespace {
 
 thread_local constinit cudaError_t last = cudaSuccess;
+// What is said of the call in progress, and what was said of the last that failed.
+thread_local std::string detail_now, detail_kept;
 cudaError_t sticky = cudaSuccess;  // under turn()
 
 // Never destroyed: destructors of static objects may still call the runtime.
@@ -25,10 +35,11 @@ std::set<std::string>& explained() {
 }
 
 void say(const char* key, const char* kernel, const char* format, std::va_list arguments) {
-  const std::lock_guard lock(turn());
-  if (!explained().insert(key).second) return;
   char text[1024];
   std::vsnprintf(text, sizeof text, format, arguments);
+  detail_now = text;
+  const std::lock_guard lock(turn());
+  if (!explained().insert(key).second) return;
   if (kernel == nullptr) {
     std::fprintf(stderr, "simt: %s\n", text);
   } else {
@@ -44,16 +55,25 @@ std::recursive_mutex& turn() {
 }
 
 cudaError_t spoilt() { return sticky; }
-void spoil(cudaError_t error) { sticky = error; }
+void spoil(cudaError_t error, const std::string& why) {
+  sticky = error;
+  detail_kept = why;
+}
 void mend() { sticky = cudaSuccess; }
 
 // CUDA 13.0 clears even a sticky error in cudaGetLastError and lets the next call bring it back; the manual says that
 // it stays, and so it does here.
 cudaError_t last_error() { return sticky != cudaSuccess ? sticky : last; }
+std::string detail_of_last_error() { return detail_kept; }
 void forget_last_error() { last = cudaSuccess; }
 
 cudaError_t record(cudaError_t error) {
-  if (error != cudaSuccess) last = error;
+  if (error == cudaSuccess) {
+    detail_now.clear();
+    return error;
+  }
+  last = error;
+  if (error != sticky) detail_kept = std::exchange(detail_now, "");
   return error;
 }
 

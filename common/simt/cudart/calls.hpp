@@ -5,6 +5,7 @@
 #include <driver_types.h>
 
 #include <mutex>
+#include <string>
 
 #include "common/simt/runtime/settings.hpp"
 
@@ -15,11 +16,12 @@ std::recursive_mutex& turn();
 
 /// The error that has spoilt the device: calls that need it answer this until cudaDeviceReset. cudaSuccess: none.
 cudaError_t spoilt();
-void spoil(cudaError_t error);
+void spoil(cudaError_t error, const std::string& why = "");
 void mend();
 
 /// Of this host thread.
 cudaError_t last_error();
+std::string detail_of_last_error();
 void forget_last_error();
 /// Makes it the last error, unless it is none.
 cudaError_t record(cudaError_t error);

@@ -7,6 +7,8 @@
 #include <cctype>
 #include <fstream>
 
+#include "common/simt/report/lines.hpp"
+
 namespace simt::cudart {
 namespace {
 
@@ -18,7 +20,7 @@ struct Range {
 };
 
 int take_own_range(dl_phdr_info* info, std::size_t, void* out) {
-  const auto here = reinterpret_cast<std::uintptr_t>(&is_of_toolkit);
+  const auto here = reinterpret_cast<std::uintptr_t>(&callers_of_runtime);
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const auto& segment = info->dlpi_phdr[i];
     const std::uintptr_t begin = info->dlpi_addr + segment.p_vaddr;
@@ -61,7 +63,8 @@ backtrace_state* debug_information() {
 int take_line(void* out, std::uintptr_t, const char* file, int line, const char*) {
   auto& its = *static_cast<HostLine*>(out);
   // The C library's own files are told as "./signal/...".
-  if (file == nullptr || line == 0 || is_of_toolkit(file) || std::string(file).starts_with("./")) {
+  if (file == nullptr || line == 0 || report::is_of_toolkit(file) ||
+      std::string(file).starts_with("./")) {
     return 0;
   }
   its = {file, line};
@@ -79,15 +82,6 @@ std::string text_of_line(const HostLine& where) {
 bool is_of_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 }  // namespace
-
-bool is_of_toolkit(const std::string& file) {
-  const std::size_t include = file.find("/include/");
-  if (include == file.npos) return false;
-  for (const char* const mark : {"/cuda", "/nvidia/cu", "/targets/", "/cccl/"}) {
-    if (file.find(mark) < include + 9) return true;
-  }
-  return file.find("/cuda_runtime") != file.npos || file.find("/crt/") != file.npos;
-}
 
 std::vector<std::uintptr_t> callers_of_runtime() {
   std::vector<std::uintptr_t> callers;

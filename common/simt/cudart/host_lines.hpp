@@ -23,7 +23,4 @@ HostLine line_of_call(const std::vector<std::uintptr_t>& callers);
 /// `check(cudaMalloc(&input, bytes))`. Empty if the source cannot be read or says something else.
 std::string variable_in_call(const std::vector<std::uintptr_t>& callers);
 
-/// A header of the CUDA toolkit.
-bool is_of_toolkit(const std::string& file);
-
 }  // namespace simt::cudart

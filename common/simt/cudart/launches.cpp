@@ -4,32 +4,22 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <optional>
 
 #include "common/simt/cudart/allocations.hpp"
 #include "common/simt/cudart/calls.hpp"
+#include "common/simt/cudart/close_watch.hpp"
+#include "common/simt/cudart/coverage.hpp"
 #include "common/simt/cudart/module.hpp"
 #include "common/simt/cudart/services.hpp"
+#include "common/simt/cudart/some_blocks.hpp"
 #include "common/simt/cudart/streams.hpp"
 #include "common/simt/cudart/watch.hpp"
 #include "common/simt/machine/grid.hpp"
-#include "common/simt/runtime/coverage.hpp"
 #include "common/simt/runtime/current_gpu.hpp"
 #include "common/simt/runtime/launches.hpp"
 #include "common/simt/runtime/settings.hpp"
-
-namespace simt {
-
-// Which kernels there are. Lines are not told yet.
-Coverage whole_coverage() {
-  Coverage coverage;
-  for (const cudart::Kernel* const kernel : cudart::all_kernels()) {
-    coverage.kernels.push_back({kernel->name, kernel->launches});
-  }
-  return coverage;
-}
-
-}  // namespace simt
 
 namespace simt::cudart {
 namespace {
@@ -226,8 +216,18 @@ std::vector<std::byte> parameters_of(const ptx::Function& function, void** argum
 
 machine::Dim3 extents(const dim3& its) { return {its.x, its.y, its.z}; }
 
-// The error of the device after it; cudaSuccess if nothing went wrong.
-cudaError_t run(Kernel& kernel, const Launching& what, const std::vector<std::byte>& parameters) {
+// What a kernel that ended itself said.
+std::string detail_of(const std::vector<Finding>& findings) {
+  for (const Finding& f : findings) {
+    if (f.kind != "failed_assert" && f.kind != "trap") continue;
+    return f.file.substr(f.file.rfind('/') + 1) + ":" + std::to_string(f.line) + ": " +
+           f.message.substr(0, f.message.find(". "));
+  }
+  return "";
+}
+
+// What goes wrong spoils the device.
+void run(Kernel& kernel, const Launching& what, const std::vector<std::byte>& parameters) {
   const machine::Code& code = kernel.code();
   machine::Grid grid;
   grid.code = &code;
@@ -248,15 +248,25 @@ cudaError_t run(Kernel& kernel, const Launching& what, const std::vector<std::by
     std::memset(reach(grid.workspace), 0, kWorkspaceBytes);
     std::memcpy(reach(grid.workspace), &kWorkspaceBytes, sizeof kWorkspaceBytes);
   }
-  Watch watch(kernel, grid, settings().checks);
-  grid.observer = &watch;
-  KernelServices services(watch);
+  grid.only_clusters = chosen_clusters(grid);
+  const unsigned checks = settings().checks;
+  if (checks != 0) grid.probes = &expect_coverage(kernel);
+  if (kernel.probes() != nullptr) kernel.probes()->look(checks != 0);
+  const bool traces = checks != 0 && wants_trace(kernel.name);
+  std::unique_ptr<Watch> watch;
+  if (checks != 0 && (traces || grid.only_clusters)) {
+    watch = std::make_unique<CloseWatch>(kernel, grid, checks, traces);
+  } else {
+    watch = std::make_unique<Watch>(kernel, grid, checks);
+  }
+  grid.observer = watch.get();
+  KernelServices services(*watch);
   grid.services = &services;
-  watch.take(machine::run(grid));
+  watch->take(machine::run(grid));
   if (grid.workspace != 0) release(grid.workspace);
-  ++kernel.launches;
-  if (settings().checks != 0 || watch.error() != cudaSuccess) record_launch(watch.launch());
-  return watch.error();
+  Launch told = watch->launch();
+  if (watch->error() != cudaSuccess) spoil(watch->error(), detail_of(told.findings));
+  record_launch(std::move(told));
 }
 
 cudaError_t prepare(const void* function, const Launching& what, Work& work, NodeParameters& kept) {
@@ -271,7 +281,7 @@ cudaError_t prepare(const void* function, const Launching& what, Work& work, Nod
                  nullptr};
   kept.arguments = parameters_of(*kernel->function(), what.arguments);
   work = [kernel, what, arguments = kept.arguments] {
-    if (const cudaError_t error = run(*kernel, what, arguments); error != cudaSuccess) spoil(error);
+    run(*kernel, what, arguments);
     return cudaSuccess;
   };
   return cudaSuccess;

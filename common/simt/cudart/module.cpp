@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "common/simt/cudart/allocations.hpp"
+#include "common/simt/cudart/coverage.hpp"
 #include "common/simt/cudart/fat_binary.hpp"
 #include "common/simt/machine/decode.hpp"
 #include "common/simt/ptx/parse.hpp"
@@ -36,7 +37,8 @@ Module::~Module() {
 }
 
 const ptx::Module& Module::ptx() {
-  load();
+  if (ptx_ == nullptr)
+    ptx_ = ptx::parse(ptx_of_wrapper(wrapper_), "the program's PTX", is_linked(wrapper_));
   return *ptx_;
 }
 
@@ -65,8 +67,9 @@ std::uint64_t Module::address_of(const std::string& variable) {
 }
 
 void Module::load() {
-  if (ptx_ != nullptr) return;
-  ptx_ = ptx::parse(ptx_of_wrapper(wrapper_), "the program's PTX", is_linked(wrapper_));
+  if (is_loaded_) return;
+  ptx();
+  is_loaded_ = true;
   place_variables();
   set_initial_values();
 }
@@ -125,6 +128,12 @@ const machine::Code& Kernel::code() {
   return *code_;
 }
 
+machine::Probes& Kernel::make_probes() {
+  code();
+  if (probes_ == nullptr) probes_ = std::make_unique<machine::Probes>(*code_);
+  return *probes_;
+}
+
 const checker::Facts& Kernel::facts() {
   if (facts_ == nullptr) {
     facts_ = std::make_unique<checker::Facts>(checker::facts_of(module->ptx(), code()));
@@ -139,6 +148,7 @@ Module& add_module(const void* wrapper) {
 }
 
 void remove_module(Module& module) {
+  keep_coverage(module);
   Registered& all = registered();
   std::erase_if(all.kernels, [&](const auto& entry) { return entry.second->module == &module; });
   std::erase_if(all.symbols, [&](const auto& entry) { return entry.second.module == &module; });
@@ -175,8 +185,14 @@ Kernel* find_kernel(const void* function) {
   return nullptr;
 }
 
-std::vector<const Kernel*> all_kernels() {
-  std::vector<const Kernel*> all;
+std::vector<Module*> all_modules() {
+  std::vector<Module*> all;
+  for (const auto& one : registered().modules) all.push_back(one.get());
+  return all;
+}
+
+std::vector<Kernel*> all_kernels() {
+  std::vector<Kernel*> all;
   for (const auto& [host_function, kernel] : registered().kernels) all.push_back(kernel.get());
   std::sort(all.begin(), all.end(),
             [](const Kernel* a, const Kernel* b) { return a->name < b->name; });

@@ -11,6 +11,7 @@
 
 #include "common/simt/checker/facts.hpp"
 #include "common/simt/machine/code.hpp"
+#include "common/simt/machine/probes.hpp"
 #include "common/simt/ptx/module.hpp"
 
 namespace simt::cudart {
@@ -41,6 +42,7 @@ class Module {
 
   const void* wrapper_;
   std::unique_ptr<const ptx::Module> ptx_;
+  bool is_loaded_ = false;  // its variables are there
   machine::Addresses addresses_;
   std::vector<std::uint64_t> variables_;  // device memory of its own
   std::uint64_t constants_begin_ = 0;
@@ -54,16 +56,20 @@ struct Kernel {
   std::string name;               // for people
   int dynamic_shared_limit = -1;  // what the program set; -1: nothing
   bool allows_large_clusters = false;
-  std::uint64_t launches = 0;
+  std::uint64_t launches = 0;  // with checks
 
   /// Throws what Module::ptx() does, and machine::Unsupported.
   const machine::Code& code();
   const checker::Facts& facts();
+  /// Made when they are first wanted; null until then.
+  machine::Probes* probes() { return probes_.get(); }
+  machine::Probes& make_probes();
   /// Null if the module has no such kernel. Throws what Module::ptx() does.
   const ptx::Function* function();
 
  private:
-  std::unique_ptr<const machine::Code> code_;
+  std::unique_ptr<machine::Code> code_;
+  std::unique_ptr<machine::Probes> probes_;
   std::unique_ptr<const checker::Facts> facts_;
 };
 
@@ -92,7 +98,8 @@ void open_managed_variables(Module& module);
 /// By the function's address in host code or by the kernel's own handle; null if it is neither.
 Kernel* find_kernel(const void* function);
 /// All of them, by name.
-std::vector<const Kernel*> all_kernels();
+std::vector<Kernel*> all_kernels();
+std::vector<Module*> all_modules();
 /// By an address inside the shadow; null if it lies in none.
 const Symbol* find_symbol(const void* shadow);
 

@@ -104,8 +104,9 @@ std::string converted(const Directive& its, Arguments& arguments, const LaneCall
   }
 }
 
-void print(const LaneCall& call) {
+void print(const LaneCall& call, Watch& watch) {
   const std::string text = formatted(call, call.arguments[0], call.arguments[1]);
+  if (watch.keep_printed(*call.warp.block, text)) return;
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
@@ -135,7 +136,7 @@ std::string formatted(const LaneCall& call, std::uint64_t format, std::uint64_t 
 std::optional<std::uint64_t> KernelServices::call(const LaneCall& call) {
   switch (call.service) {
     case Service::print:
-      print(call);
+      print(call, watch_);
       return 0;
     case Service::assertion: {
       // __assertfail(assertion, file, line, function, bytes of a character)

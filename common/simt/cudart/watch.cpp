@@ -7,8 +7,10 @@
 
 #include "common/simt/cudart/allocations.hpp"
 #include "common/simt/cudart/host_lines.hpp"
+#include "common/simt/machine/probes.hpp"
 #include "common/simt/memory/requests.hpp"
 #include "common/simt/runtime/findings.hpp"
+#include "common/simt/runtime/launches.hpp"
 #include "common/simt/runtime/settings.hpp"
 
 namespace simt::cudart {
@@ -93,17 +95,6 @@ Wrong wrong_access(const WarpAccess& access, std::uint64_t address, bool is_misa
 
 }  // namespace
 
-DeviceLine line_of(const ptx::Module& module, const ptx::Instruction& instruction) {
-  DeviceLine line;
-  for (std::int32_t at = instruction.location; at >= 0;) {
-    const ptx::Location& here = module.locations[static_cast<std::size_t>(at)];
-    line = {module.files[static_cast<std::size_t>(here.file)], here.line};
-    if (!is_of_toolkit(line.file)) break;
-    at = here.inlined_at;
-  }
-  return line;
-}
-
 Watch::Watch(Kernel& kernel, const machine::Grid& grid, unsigned checks)
     : kernel_(kernel),
       grid_(grid),
@@ -145,6 +136,10 @@ void Watch::count(const WarpAccess& access) {
       return;
     }
     case WarpAccess::Space::shared: {
+      if (access.block != access.warp->block) {
+        count_dshared(access, c);
+        return;
+      }
       if (access.kind == WarpAccess::Kind::atomic) {
         c.shared_atomic_requests += 1;
         return;
@@ -161,6 +156,24 @@ void Watch::count(const WarpAccess& access) {
       c.constant_load_requests += static_cast<std::uint64_t>(memory::distinct(access.lanes));
       return;
     case WarpAccess::Space::local:
+      return;
+  }
+}
+
+// Of another block of the cluster. It is reached as global memory is.
+void Watch::count_dshared(const WarpAccess& access, Counters& c) {
+  const auto sectors = static_cast<std::uint64_t>(memory::sectors(access.lanes));
+  switch (access.kind) {
+    case WarpAccess::Kind::atomic:
+      c.dshared_atomic_requests += 1;
+      return;
+    case WarpAccess::Kind::load:
+      c.dshared_load_requests += 1;
+      c.dshared_load_sectors += sectors;
+      return;
+    case WarpAccess::Kind::store:
+      c.dshared_store_requests += 1;
+      c.dshared_store_sectors += sectors;
       return;
   }
 }
@@ -226,6 +239,8 @@ void Watch::begin(const machine::Block& block) {
 }
 
 void Watch::end(const machine::Block& block) {
+  tallies_.resize(block.tallies.size());
+  for (std::size_t i = 0; i < tallies_.size(); ++i) tallies_[i] += block.tallies[i];
   if (check_) check_->end(block);
 }
 
@@ -319,31 +334,50 @@ Finding Watch::finding_of(const checker::Finding& finding) const {
 
 DeviceLine Watch::line_at(std::int32_t site) const {
   if (site < 0) return {};
-  return line_of(module_, *grid_.code->sites[static_cast<std::size_t>(site)]);
+  return report::line_of(module_, *grid_.code->sites[static_cast<std::size_t>(site)]);
 }
 
-Launch Watch::launch() const {
+bool Watch::keep_printed(const machine::Block& block, const std::string& text) {
+  if (!program_reads_findings()) return false;
+  printed_.add(machine::linear(block.index, grid_.blocks), text);
+  return true;
+}
+
+Launch Watch::launch() {
   Launch launch;
   launch.kernel = kernel_.name;
   launch.grid = triple(grid_.blocks);
   launch.block = triple(grid_.threads);
   launch.shared_bytes = grid_.code->static_shared + grid_.dynamic_shared;
-  launch.blocks_run = grid_.blocks.count();
-  std::map<std::pair<std::string, int>, Counters> lines;
+  launch.blocks_run = grid_.only_clusters ? grid_.only_clusters->size() * grid_.cluster.count()
+                                          : grid_.blocks.count();
+  std::map<std::pair<std::string, int>, LineCounters> lines;
+  const auto line_in = [&](std::int32_t site) -> LineCounters& {
+    const DeviceLine line = line_at(site);
+    return lines[{line.file, line.line}];
+  };
   const Counters none;
   for (std::size_t i = 0; i < sites_.size(); ++i) {
     if (sites_[i] == none) continue;
     launch.counters += sites_[i];
-    const DeviceLine line = line_at(static_cast<std::int32_t>(i) - 1);
-    if (line.line != 0) lines[{line.file, line.line}] += sites_[i];
+    line_in(static_cast<std::int32_t>(i) - 1).counters += sites_[i];
   }
-  for (const auto& [place, counters] : lines) {
-    LineCounters line;
+  for (std::size_t i = 0; i < tallies_.size(); ++i) {
+    if (tallies_[i] == 0) continue;
+    const machine::Probes::Tally& tally = grid_.probes->tallies()[i];
+    LineCounters& line = line_in(tally.site);
+    (tally.is_of_warp ? line.tensor_instructions : line.fp64_operations) += tallies_[i];
+    (tally.is_of_warp ? launch.tensor_instructions : launch.fp64_operations) += tallies_[i];
+  }
+  for (auto& [place, line] : lines) {
+    if (place.second == 0) continue;
     std::tie(line.file, line.line) = place;
-    line.counters = counters;
     launch.lines.push_back(std::move(line));
   }
   launch.findings = findings_;
+  PrintLog::Lines printed;
+  printed_.move_to(printed);
+  launch.printed = PrintLog::in_order(std::move(printed));
   return launch;
 }
 

@@ -12,18 +12,14 @@
 #include "common/simt/cudart/module.hpp"
 #include "common/simt/machine/grid.hpp"
 #include "common/simt/machine/services.hpp"
+#include "common/simt/report/lines.hpp"
 #include "common/simt/runtime/findings.hpp"
+#include "common/simt/runtime/printed.hpp"
 #include "common/simt/simt.hpp"
 
 namespace simt::cudart {
 
-/// A line of device code.
-struct DeviceLine {
-  std::string file;  // empty: the program was built without -lineinfo
-  int line = 0;
-};
-/// Where a header of the toolkit was inlined, the line that called it.
-DeviceLine line_of(const ptx::Module& module, const ptx::Instruction& instruction);
+using report::DeviceLine;
 
 class Watch : public machine::Observer {
  public:
@@ -48,7 +44,9 @@ class Watch : public machine::Observer {
   /// How the launch ended.
   cudaError_t error() const { return error_; }
   /// Its entry.
-  Launch launch() const;
+  virtual Launch launch();
+  /// Keeps what a kernel prints, if the program reads that itself; else false.
+  bool keep_printed(const machine::Block& block, const std::string& text);
 
  private:
   Counters& at(std::int32_t site) { return sites_[static_cast<std::size_t>(site + 1)]; }
@@ -57,6 +55,7 @@ class Watch : public machine::Observer {
   void add_finding(Hazard hazard, std::int32_t site, const machine::Warp& warp, int lane,
                    const std::string& array, const std::string& what);
   void count(const machine::WarpAccess& access);
+  static void count_dshared(const machine::WarpAccess& access, Counters& c);
   Finding finding_of(const checker::Finding& finding) const;
 
   const Kernel& kernel_;
@@ -64,8 +63,10 @@ class Watch : public machine::Observer {
   const ptx::Module& module_;
   bool counts_;
   std::optional<checker::LaunchCheck> check_;
-  std::vector<Counters> sites_;  // by site, behind one for what has none
+  std::vector<Counters> sites_;         // by site, behind one for what has none
+  std::vector<std::uint64_t> tallies_;  // by Probes::tallies()
   std::vector<Finding> findings_;
+  PrintLog printed_;
   cudaError_t error_ = cudaSuccess;
 };
 

@@ -148,8 +148,8 @@ class Unsupported : public std::runtime_error {
 };
 
 /// Throws Unsupported for the first instruction that has no form here.
-std::unique_ptr<const Code> decode(const ptx::Module& module, const ptx::Function& kernel,
-                                   const Addresses& addresses);
+std::unique_ptr<Code> decode(const ptx::Module& module, const ptx::Function& kernel,
+                             const Addresses& addresses);
 
 /// Forms of this function's instructions that decode() would refuse, each once, in the order of the text.
 std::vector<std::string> unknown_forms(const ptx::Function& function);

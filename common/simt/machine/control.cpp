@@ -75,6 +75,7 @@ const Step* sleep(const Step* step, Warp& warp) {
 
 Execute end_of_lanes() { return &end; }
 bool goes_to_label(Execute run) { return run == &jump || run == &branch; }
+bool is_conditional_jump(Execute run) { return run == &branch; }
 
 void add_control_forms(std::vector<Form>& forms) {
   using Guarding = Form::Guarding;

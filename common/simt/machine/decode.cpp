@@ -574,8 +574,8 @@ std::unique_ptr<Code> Decoder::decode() {
   return std::move(code_);
 }
 
-std::unique_ptr<const Code> decode(const ptx::Module& module, const ptx::Function& kernel,
-                                   const Addresses& addresses) {
+std::unique_ptr<Code> decode(const ptx::Module& module, const ptx::Function& kernel,
+                             const Addresses& addresses) {
   return Decoder(module, kernel, addresses).decode();
 }
 

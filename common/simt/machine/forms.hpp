@@ -40,6 +40,8 @@ Execute address_in_frame();
 void guard_apart(Step& step, std::uint32_t guard, bool is_negated);
 /// Whether a step's `target` is the place that its `offset` names while it is decoded.
 bool goes_to_label(Execute run);
+/// Whether its guard says which lanes jump.
+bool is_conditional_jump(Execute run);
 
 // The rows, by what they are about. Each file has its own.
 void add_arithmetic_forms(std::vector<Form>& forms);

@@ -4,6 +4,8 @@
 #include <bit>
 #include <list>
 
+#include "common/simt/machine/probes.hpp"
+
 namespace simt::machine {
 namespace {
 
@@ -12,8 +14,10 @@ namespace {
 constexpr int kIdleRounds = 4;
 constexpr int kLongRounds = 64;
 
-Dim3 thread_of(const Dim3& threads, unsigned linear) {
-  return {linear % threads.x, linear / threads.x % threads.y, linear / threads.x / threads.y};
+Dim3 thread_of(const Dim3& threads, std::uint64_t linear) {
+  return {static_cast<unsigned>(linear % threads.x),
+          static_cast<unsigned>(linear / threads.x % threads.y),
+          static_cast<unsigned>(linear / threads.x / threads.y)};
 }
 Dim3 over(const Dim3& a, const Dim3& b) { return {a.x / b.x, a.y / b.y, a.z / b.z}; }
 Dim3 rest(const Dim3& a, const Dim3& b) { return {a.x % b.x, a.y % b.y, a.z % b.z}; }
@@ -142,6 +146,7 @@ void Block::begin(Cluster& its_cluster, Dim3 its_index, unsigned its_rank) {
   rank = its_rank;
   barriers = {};
   in_cluster_barrier = 0;
+  if (grid->probes != nullptr) tallies.assign(grid->probes->tallies().size(), 0);
   std::fill(shared.begin(), shared.end(), std::byte{0});
   for (Warp& warp : warps) {
     const unsigned count = threads() - warp.index * kLanes;
@@ -241,17 +246,23 @@ bool Cluster::run() {
   return has_advanced;
 }
 
+Dim3 first_block(const Grid& grid, std::uint64_t cluster) {
+  const Dim3 at = thread_of(over(grid.blocks, grid.cluster), cluster);
+  return {at.x * grid.cluster.x, at.y * grid.cluster.y, at.z * grid.cluster.z};
+}
+
 std::vector<Stuck> run(const Grid& grid) {
-  const Dim3 clusters = over(grid.blocks, grid.cluster);
-  const std::uint64_t count = clusters.count();
+  const std::uint64_t count =
+      grid.only_clusters ? grid.only_clusters->size() : over(grid.blocks, grid.cluster).count();
   const std::uint64_t most = std::max<std::uint64_t>(grid.most_resident / grid.cluster.count(), 1);
   std::list<Cluster> resident, free;
   std::uint64_t next = 0;
   const auto admit = [&] {
     if (free.empty()) free.emplace_back(grid);
     resident.splice(resident.end(), free, free.begin());
-    const Dim3 at = thread_of(clusters, static_cast<unsigned>(next++));
-    resident.back().begin({at.x * grid.cluster.x, at.y * grid.cluster.y, at.z * grid.cluster.z});
+    resident.back().begin(
+        first_block(grid, grid.only_clusters ? (*grid.only_clusters)[next] : next));
+    ++next;
   };
   const auto leave = [&](std::list<Cluster>::iterator cluster) {
     for (const auto& block : cluster->blocks) grid.observer->end(*block);

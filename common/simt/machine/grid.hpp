@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -39,6 +40,7 @@ struct WarpAccess {
 };
 
 struct Cluster;
+class Probes;
 class Services;
 
 /// Who wants to know of accesses, and of what is wrong. Called by the thread that runs the block, before the memory
@@ -69,10 +71,13 @@ struct Grid {
   Dim3 blocks, threads;
   Dim3 cluster;  // blocks of one
   std::uint32_t dynamic_shared = 0;
+  /// Only these clusters run, by their numbers.
+  std::optional<std::vector<std::uint64_t>> only_clusters;
   std::vector<std::byte> parameters;
   memory::Arena* arena = nullptr;
   std::span<const std::byte> constants;  // constant memory, from address 0
   Observer* observer = nullptr;
+  Probes* probes = nullptr;            // if they look
   Services* services = nullptr;        // of code that calls some
   std::size_t stack_bytes = 16 << 10;  // of a thread: for frames
   unsigned multiprocessors = 132;
@@ -114,6 +119,7 @@ struct Block {
     std::byte* host = nullptr;
   };
   std::array<Known, 32> known{};
+  std::vector<std::uint64_t> tallies;    // by Probes::tallies()
   std::uint64_t in_cluster_barrier = 0;  // threads that arrived in the cluster's present phase
 
   explicit Block(const Grid& grid);
@@ -150,6 +156,9 @@ struct Cluster {
   /// The next phase of the barrier begins if all that live have arrived.
   void pass_barrier();
 };
+
+/// The first block of the cluster of this number.
+Dim3 first_block(const Grid& grid, std::uint64_t cluster);
 
 /// Runs all blocks. Those that wait for one another are resident together, as far as Grid::most_resident goes. Returns
 /// those that are stuck.

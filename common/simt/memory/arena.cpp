@@ -9,6 +9,8 @@
 #include <new>
 #include <system_error>
 
+#include "common/simt/memory/repeated.hpp"
+
 namespace simt::memory {
 namespace {
 
@@ -29,13 +31,12 @@ std::uint64_t rounded_up(std::uint64_t value, std::uint64_t to) {
 }  // namespace
 
 Arena::Arena(std::size_t bytes) : bytes_(bytes) {
-  const int file = memfd_create("device memory", MFD_CLOEXEC);
-  if (file < 0 || ftruncate(file, static_cast<off_t>(bytes)) != 0) fail("device memory");
+  file_ = memfd_create("device memory", MFD_CLOEXEC);
+  if (file_ < 0 || ftruncate(file_, static_cast<off_t>(bytes)) != 0) fail("device memory");
   void* const device =
-      mmap(reinterpret_cast<void*>(kBegin), bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE, file, 0);
+      mmap(reinterpret_cast<void*>(kBegin), bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE, file_, 0);
   void* const alias =
-      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
-  close(file);
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_, 0);
   if (device == MAP_FAILED || alias == MAP_FAILED) fail("addresses for device memory");
   begin_ = reinterpret_cast<std::uint64_t>(device);
   alias_ = static_cast<std::byte*>(alias);
@@ -45,13 +46,22 @@ Arena::Arena(std::size_t bytes) : bytes_(bytes) {
 Arena::~Arena() {
   munmap(reinterpret_cast<void*>(begin_), bytes_);
   munmap(alias_, bytes_);
+  close(file_);
+}
+
+std::uint64_t Arena::reserve(std::size_t bytes, std::uint64_t alignment) {
+  const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  const std::uint64_t at = rounded_up(next_, alignment);
+  const std::uint64_t limit = begin_ + bytes_;
+  if (at > limit || bytes > limit - at || limit - at - bytes < std::max(alignment, page) + kGap) {
+    throw std::bad_alloc();
+  }
+  return at;
 }
 
 std::uint64_t Arena::allocate(std::size_t bytes, const std::string& name, bool is_open) {
   const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-  const std::uint64_t at = rounded_up(next_, is_open ? page : kAlignment);
-  const std::uint64_t limit = begin_ + bytes_;
-  if (at > limit || bytes > limit - at || limit - at - bytes < page + kGap) throw std::bad_alloc();
+  const std::uint64_t at = reserve(bytes, is_open ? page : kAlignment);
   const std::uint64_t end = at + bytes;
   if (is_open && mprotect(reinterpret_cast<void*>(at), std::max<std::size_t>(bytes, 1),
                           PROT_READ | PROT_WRITE) != 0) {
@@ -60,6 +70,26 @@ std::uint64_t Arena::allocate(std::size_t bytes, const std::string& name, bool i
   next_ = is_open ? rounded_up(end + kGap, page) : end + kGap;
   allocations_[end] = {at, bytes, name, false, is_open};
   return at;
+}
+
+std::uint64_t Arena::allocate_sparse(std::size_t bytes, std::span<const std::byte> values) {
+  const std::uint64_t at = reserve(bytes, kSparseUnit);
+  const std::uint64_t room = rounded_up(bytes, kSparseUnit);
+  if (!values.empty() && !memory::map_repeated(host(at), room, values)) {
+    put_back(at, room);
+    throw std::bad_alloc();
+  }
+  next_ = at + room + kGap;
+  allocations_[at + bytes] = {at, bytes, "", false, false, true};
+  return at;
+}
+
+// The arena's own pages, with nothing in them.
+void Arena::put_back(std::uint64_t begin, std::size_t bytes) {
+  if (mmap(host(begin), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE,
+           file_, static_cast<off_t>(begin - begin_)) == MAP_FAILED) {
+    fail("device memory");
+  }
 }
 
 void Arena::lend(std::uint64_t begin, std::size_t bytes, const std::string& name) {
@@ -77,9 +107,17 @@ bool Arena::free(std::uint64_t address) {
     return true;
   }
   its.is_freed = true;
+  if (its.is_sparse) put_back(address, rounded_up(its.bytes, kSparseUnit));
   if (its.is_open) mprotect(reinterpret_cast<void*>(address), its.bytes, PROT_NONE);
   // The pages go back; the addresses stay, so that who uses them still is told.
   madvise(host(address), its.bytes, MADV_REMOVE);
+  // Sparse memory is so large that its addresses are soon used up.
+  for (auto last = allocations_.lower_bound(begin_ + bytes_); last != allocations_.begin();) {
+    --last;
+    if (!last->second.is_sparse || !last->second.is_freed) break;
+    next_ = last->second.begin;
+    last = allocations_.erase(last);
+  }
   return true;
 }
 

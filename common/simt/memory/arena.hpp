@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 
 namespace simt::memory {
@@ -15,6 +16,7 @@ struct Allocation {
   std::string name;
   bool is_freed = false;
   bool is_open = false;  // host code may touch it, at the same address
+  bool is_sparse = false;
   std::uint64_t end() const { return begin + bytes; }
 };
 
@@ -29,6 +31,11 @@ class Arena {
   /// At a multiple of 256, with room behind it that belongs to nobody. If it is open, host code may touch it too, and it
   /// has its pages to itself. Throws std::bad_alloc if the arena is full.
   std::uint64_t allocate(std::size_t bytes, const std::string& name, bool is_open = false);
+  /// Memory that reads as `values`, over and over, or as zeros if there are none, and of which only the pages cost
+  /// anything that are written. It begins at, and has to itself, multiples of kSparseUnit; once it is freed its addresses
+  /// are used again.
+  std::uint64_t allocate_sparse(std::size_t bytes, std::span<const std::byte> values);
+  static constexpr std::uint64_t kSparseUnit = 1 << 18;
   /// Memory of the host's own, outside of the arena, that kernels may touch as well.
   void lend(std::uint64_t begin, std::size_t bytes, const std::string& name);
   /// False if no allocation begins there. Its addresses are not given out again while others can be.
@@ -45,6 +52,10 @@ class Arena {
   }
 
  private:
+  std::uint64_t reserve(std::size_t bytes, std::uint64_t alignment);
+  void put_back(std::uint64_t begin, std::size_t bytes);
+
+  int file_ = -1;
   std::uint64_t begin_ = 0;
   std::size_t bytes_ = 0;
   std::byte* alias_ = nullptr;

@@ -173,6 +173,14 @@ bool Function::uses(std::string_view symbol) const {
   });
 }
 
+std::string variable_name(std::string symbol) {
+  // What nvcc puts behind it to have names apart.
+  if (const std::size_t suffix = symbol.find("_$_"); suffix != symbol.npos) symbol.resize(suffix);
+  const std::string name = demangled(symbol);
+  const std::size_t scope = name.rfind("::");
+  return scope == name.npos ? name : name.substr(scope + 2);
+}
+
 const Function* Module::function(std::string_view name) const {
   const auto found = std::find_if(functions.begin(), functions.end(),
                                   [&](const Function& one) { return one.name == name; });

@@ -172,6 +172,8 @@ std::vector<const Function*> reachable(const Module& module, const Function& fun
 
 /// A symbol as the source has it; one that C++ did not make stays as it is.
 std::string demangled(const std::string& symbol);
+/// Of a variable its name alone: "tile" of _ZZ6kernelPfE4tile.
+std::string variable_name(std::string symbol);
 
 /// Owns the text: names in operands and instructions are pieces of it.
 struct Module {

@@ -7,7 +7,7 @@ __device__ float variable[8];
 
 // Two blocks of 40 threads: the second warp has 8 lanes. Of 80 cells the last 16 have no thread.
 __global__ void shifted(const float* input, float* output) {
-  __shared__ float before[3];
+  __shared__ volatile float before[3];  // whoever optimises leaves it there
   __shared__ float tile[64];
   const int t = threadIdx.x;
   const int i = blockIdx.x * 40 + t;
@@ -22,6 +22,7 @@ __global__ void strides(const float* input, float* output) {
   const int t = threadIdx.x;
   const int step = blockIdx.x == 1 ? (t < 32 ? 2 : 8) : 1;
   float sum = variable[t / 32];  // LINE variable
+#pragma unroll 1
   for (int j = 0; j < 20; ++j) {
     sum += input[t * step + j];  // LINE loop
   }

@@ -1,0 +1,56 @@
+// What programs ask the simulator: simulator.hpp.
+#include <algorithm>
+#include <mutex>
+
+#include "common/simt/cudart/allocations.hpp"
+#include "common/simt/cudart/calls.hpp"
+#include "common/simt/runtime/current_gpu.hpp"
+#include "common/simt/simulator.hpp"
+
+namespace simt {
+namespace {
+
+void poison(float* memory, std::size_t floats, float value) {
+  const std::lock_guard lock(cudart::turn());
+  const auto begin = reinterpret_cast<std::uint64_t>(memory);
+  if (floats == 0 || cudart::block_at(begin) == nullptr) return;
+  std::fill_n(reinterpret_cast<float*>(cudart::reach(begin)), floats, value);
+  cudart::memory_checker().initialised().forget(begin, floats * sizeof(float));
+}
+
+bool set_gpu(const std::string& key) {
+  const std::lock_guard lock(cudart::turn());
+  const halo::gpus::Gpu* const gpu = halo::gpus::find(key);
+  if (gpu == nullptr && !key.empty()) return false;
+  set_current_gpu(gpu);
+  return true;
+}
+
+}  // namespace
+
+void name_allocation(const void* pointer, const std::string& name) {
+  const std::lock_guard lock(cudart::turn());
+  cudart::give_name(reinterpret_cast<std::uint64_t>(pointer), name);
+}
+
+}  // namespace simt
+
+extern "C" const simt::Simulator* simt_simulator(int version) {
+  static constexpr simt::Simulator kAll = {
+      .take_launches = &simt::take_launches,
+      .trace_launches = &simt::trace_launches,
+      .take_coverage = &simt::take_coverage,
+      .set_checks = &simt::set_checks,
+      .name_allocation = &simt::name_allocation,
+      .allocations_made = &simt::allocations_made,
+      .live_allocations = &simt::live_allocations,
+      .run_only_blocks = &simt::run_only_blocks,
+      .allocate_sparse = &simt::allocate_sparse,
+      .sparse_floats = &simt::sparse_floats,
+      .written_parts = &simt::written_parts,
+      .last_error_detail = &simt::last_error_detail,
+      .poison = &simt::poison,
+      .set_gpu = &simt::set_gpu,
+  };
+  return version == simt::kSimulatorVersion ? &kAll : nullptr;
+}

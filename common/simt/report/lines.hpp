@@ -1,0 +1,24 @@
+// Where in the source an instruction comes from.
+#pragma once
+
+#include <string>
+
+#include "common/simt/ptx/module.hpp"
+
+namespace simt::report {
+
+/// A line of device code.
+struct DeviceLine {
+  std::string file;  // empty: the program was built without -lineinfo
+  int line = 0;
+};
+
+/// Where a header of the toolkit was inlined, the line that called it.
+DeviceLine line_of(const ptx::Module& module, const ptx::Instruction& instruction);
+
+/// A header of the CUDA toolkit.
+bool is_of_toolkit(const std::string& file);
+/// One of the toolkit, of the compiler or of the system.
+bool is_of_system(const std::string& file);
+
+}  // namespace simt::report

@@ -1,0 +1,209 @@
+#include "common/simt/report/trace.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <set>
+
+#include "common/simt/report/lines.hpp"
+
+namespace simt::report {
+namespace {
+
+using machine::WarpAccess;
+
+constexpr std::size_t kMostOfSite = 16;
+// Beyond these a warp keeps the first request of each place, of which there are as many as it has code.
+constexpr std::size_t kMostOfWarp = 1024;
+
+// The one copy of all that are alike. Arrays are few, and told apart by what the reader is told.
+const TracedArray* only_copy(TracedArray array) {
+  static std::mutex& mutex = *new std::mutex;
+  static std::set<TracedArray>& all = *new std::set<TracedArray>;
+  const std::lock_guard lock(mutex);
+  return &*all.insert(std::move(array)).first;
+}
+
+}  // namespace
+
+TraceLog::TraceLog(const machine::Grid& grid, const ptx::Module& module, std::uint64_t middle,
+                   ArrayAt array_at)
+    : grid_(grid),
+      module_(module),
+      middle_block_(middle),
+      middle_warp_(static_cast<unsigned>((grid.threads.count() - 1) / machine::kLanes / 2)),
+      array_at_(std::move(array_at)) {}
+
+TraceLog::Space TraceLog::space_of(const WarpAccess& access) {
+  switch (access.space) {
+    case WarpAccess::Space::shared:
+      return access.block == access.warp->block ? Space::shared : Space::dshared;
+    case WarpAccess::Space::constant:
+      return Space::constant;
+    default:
+      return Space::global;
+  }
+}
+
+// Sectors, wavefronts, or, of constant memory, different addresses; and the fewest that as many bytes could take. Atomics
+// of shared memory have none.
+TraceLog::Cost TraceLog::cost_of(Space space, const WarpAccess& access) {
+  const auto number = [](int value) { return static_cast<std::uint32_t>(value); };
+  if (space == Space::constant) return {number(memory::distinct(access.lanes)), 1};
+  if (space == Space::shared) {
+    if (access.kind == WarpAccess::Kind::atomic) return {};
+    const memory::Wavefronts its =
+        memory::wavefronts(access.lanes, access.kind == WarpAccess::Kind::load);
+    return {number(its.taken), number(its.fewest)};
+  }
+  return {number(memory::sectors(access.lanes)),
+          number((memory::distinct(access.lanes) * access.lanes.bytes + 31) / 32)};
+}
+
+std::string TraceLog::name_of(const Key& key) {
+  static constexpr const char* kSpaces[] = {"global", "shared", "dshared", "constant"};
+  static constexpr const char* kKinds[] = {"_load", "_store", "_atomic"};
+  return std::string(kSpaces[static_cast<int>(key.space)]) + kKinds[static_cast<int>(key.kind)];
+}
+
+// Lanes in step become one run.
+std::vector<LaneRun> TraceLog::runs_of(Space space, const WarpAccess& access) const {
+  std::vector<LaneRun> runs;
+  const TracedArray* array = nullptr;  // the last one is asked first
+  std::uint64_t begin = 0;
+  machine::each_lane(access.lanes.mask, [&](std::size_t i) {
+    const std::uint64_t address = access.lanes.address[i];
+    if (array == nullptr || address - begin >= array->bytes) {
+      auto [found, its_begin] = array_at_(space, address);
+      array = only_copy(std::move(found));
+      begin = its_begin;
+    }
+    const auto offset = static_cast<std::int64_t>(address - begin);
+    const auto lane = static_cast<unsigned>(i);
+    if (!runs.empty()) {
+      LaneRun& last = runs.back();
+      if (last.array == array && lane == last.lane + last.count) {
+        if (last.count == 1) last.stride = offset - last.offset;
+        if (offset == last.offset + last.stride * last.count) {
+          ++last.count;
+          return;
+        }
+      }
+    }
+    runs.push_back({lane, 1, array, offset, 0});
+  });
+  for (LaneRun& run : runs) {
+    if (run.count == 1) run.stride = 0;
+  }
+  return runs;
+}
+
+void TraceLog::access(const WarpAccess& access) {
+  const Space space = space_of(access);
+  const Cost cost = cost_of(space, access);
+  const std::lock_guard lock(mutex_);
+  std::vector<WarpLog>& warps = open_[access.warp->block];
+  warps.resize(access.warp->block->warps.size());
+  WarpLog& warp = warps[access.warp->index];
+  Site& site = warp.sites[{access.step->site, space, access.kind}];
+  site.excess += cost.taken - cost.fewest;
+  site.fewest += cost.fewest;
+  if (site.requests == 0 || (site.kept.size() < kMostOfSite && warp.kept < kMostOfWarp)) {
+    site.kept.push_back(
+        {warp.steps, cost, static_cast<unsigned>(access.lanes.bytes), runs_of(space, access)});
+    ++warp.kept;
+  }
+  ++site.requests;
+  ++warp.steps;
+}
+
+void TraceLog::end(const machine::Block& block) {
+  const std::uint64_t number = machine::linear(block.index, grid_.blocks);
+  const std::lock_guard lock(mutex_);
+  const auto found = open_.find(&block);
+  if (found == open_.end()) return;
+  for (unsigned w = 0; w < found->second.size(); ++w) {
+    WarpLog& warp = found->second[w];
+    for (auto& [key, site] : warp.sites) {
+      Samples& known = sites_[key];
+      known.fewest += site.fewest;
+      Sample sample{true, number, w, site.excess, warp.steps};
+      const bool is_first = is_earlier(sample, known.first);
+      const bool is_middle = number == middle_block_ && w == middle_warp_;
+      const bool is_worst = is_worse(sample, known.worst);
+      if (!is_first && !is_middle && !is_worst) continue;
+      sample.requests = std::move(site.kept);
+      if (is_first) known.first = sample;
+      if (is_middle) known.middle = sample;
+      if (is_worst) known.worst = std::move(sample);
+    }
+  }
+  open_.erase(found);
+}
+
+Trace TraceLog::told() const {
+  using Place = std::pair<std::uint64_t, unsigned>;  // block, warp
+  Trace trace;
+  std::map<Place, TracedWarp> warps;
+  struct Line {
+    const Sample* first = nullptr;
+    const Sample* middle = nullptr;
+    const Sample* worst = nullptr;
+    std::uint64_t fewest_loads = 0, fewest_stores = 0, fewest_constants = 0;
+  };
+  std::map<std::pair<std::string, int>, Line> lines;
+  for (const auto& [key, samples] : sites_) {
+    const DeviceLine place =
+        line_of(module_, *grid_.code->sites[static_cast<std::size_t>(key.site)]);
+    Line& line = lines[{place.file, place.line}];
+    if (line.first == nullptr || is_earlier(samples.first, *line.first))
+      line.first = &samples.first;
+    if (samples.middle.any) line.middle = &samples.middle;
+    if (line.worst == nullptr || is_worse(samples.worst, *line.worst)) line.worst = &samples.worst;
+    const std::string kind = name_of(key);
+    if (kind == "global_load") line.fewest_loads += samples.fewest;
+    if (kind == "global_store") line.fewest_stores += samples.fewest;
+    if (kind == "constant_load") line.fewest_constants += samples.fewest;
+    if (kind == "global_load") {
+      std::set<const TracedArray*> arrays;
+      for (const Sample* const sample : {&samples.first, &samples.middle, &samples.worst}) {
+        for (const Request& request : sample->requests) {
+          for (const LaneRun& run : request.lanes) arrays.insert(run.array);
+        }
+      }
+      if (arrays.size() == 1) trace.fewest_load_sectors[*arrays.begin()] += samples.fewest;
+    }
+    std::set<Place> taken;  // a warp may be kept for several reasons
+    for (const Sample* const sample : {&samples.first, &samples.middle, &samples.worst}) {
+      if (!sample->any || !taken.emplace(sample->block, sample->warp).second) continue;
+      TracedWarp& warp = warps[{sample->block, sample->warp}];
+      const machine::Dim3& all = grid_.blocks;
+      warp.block = {static_cast<unsigned>(sample->block % all.x),
+                    static_cast<unsigned>(sample->block / all.x % all.y),
+                    static_cast<unsigned>(sample->block / all.x / all.y)};
+      warp.warp = sample->warp;
+      warp.steps = sample->steps;
+      for (const Request& request : sample->requests) {
+        warp.requests.push_back({request.step, kind, place.file, place.line, request.bytes,
+                                 request.cost.taken, request.cost.fewest, request.lanes});
+      }
+    }
+  }
+  std::map<Place, int> numbers;
+  for (auto& [place, warp] : warps) {
+    std::stable_sort(warp.requests.begin(), warp.requests.end(),
+                     [](const auto& a, const auto& b) { return a.step < b.step; });
+    numbers[place] = static_cast<int>(trace.warps.size());
+    trace.warps.push_back(std::move(warp));
+  }
+  const auto number_of = [&](const Sample* sample) {
+    return sample == nullptr ? -1 : numbers.at({sample->block, sample->warp});
+  };
+  for (const auto& [place, line] : lines) {
+    trace.lines.push_back({place.first, place.second, line.fewest_loads, line.fewest_stores,
+                           line.fewest_constants, number_of(line.first), number_of(line.middle),
+                           number_of(line.worst)});
+  }
+  return trace;
+}
+
+}  // namespace simt::report

@@ -1,0 +1,70 @@
+// For the tests of programs that nvcc builds and that run with our libcudart. SIMNVCC is the program of this build,
+// CUDART_PROGRAMS the folder of the sources.
+#pragma once
+
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "tests/catch.hpp"
+
+struct Outcome {
+  int status = -1;
+  std::string out;
+  std::string err;
+};
+
+// A folder of its own for what is built and written.
+class Workbench {
+ public:
+  Workbench() {
+    const char* const parent = std::getenv("TMPDIR");
+    std::string name = std::string(parent != nullptr ? parent : "/tmp") + "/cudart-test-XXXXXX";
+    REQUIRE(mkdtemp(name.data()) != nullptr);
+    path_ = name;
+  }
+  ~Workbench() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+
+  std::string read(const std::string& name) const {
+    std::ifstream in(path_ / name);
+    std::ostringstream text;
+    text << in.rdbuf();
+    return text.str();
+  }
+  Outcome run(const std::string& command) const {
+    const std::string shell =
+        "cd '" + path_.string() + "' && " + command + " > out.txt 2> err.txt < /dev/null";
+    const int status = std::system(shell.c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : 255, read("out.txt"), read("err.txt")};
+  }
+  // ./program of the sources; `options` go to simnvcc.
+  void build(const std::string& sources, const std::string& options = "") const {
+    std::string files;
+    std::istringstream names(sources);
+    for (std::string name; names >> name;) files += " '" CUDART_PROGRAMS "/" + name + "'";
+    const Outcome outcome = run("'" SIMNVCC "' -o program " + options + " " + files);
+    INFO(outcome.err);
+    REQUIRE(outcome.status == 0);
+    CHECK(outcome.err.empty());
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+inline int line_of(const std::string& source, const std::string& marker) {
+  std::ifstream file(CUDART_PROGRAMS "/" + source);
+  std::string text;
+  for (int line = 1; std::getline(file, text); ++line) {
+    if (text.ends_with("// " + marker)) return line;
+  }
+  return 0;
+}

@@ -1,8 +1,10 @@
 // What the engine tells of programs that nvcc builds: its report beside today's simulator's, coverage, and what a program
 // asks in process. SIMCC is that simulator, NVIDIA_CUDART the library of the toolkit.
+#include <cstdint>
 #include <set>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "common/json/json.hpp"
 #include "tests/catch.hpp"
@@ -53,6 +55,29 @@ std::string gaps(const Workbench& bench, const std::string& arguments) {
     if (line.starts_with("un")) found += line + "\n";
   }
   return found;
+}
+
+std::vector<std::string> next_row(std::istream& table) {
+  std::string line;
+  std::getline(table, line);
+  std::istringstream cells(line);
+  std::vector<std::string> row;
+  for (std::string cell; std::getline(cells, cell, ',');) row.push_back(cell);
+  return row;
+}
+
+// Of a launch in the report; 0 if it does not have it.
+std::uint64_t figure(const Value& launch, const std::string& name) {
+  std::uint64_t sum = 0;
+  for (const auto& [key, value] : launch.at("counters").members()) {
+    if (key == name) sum += value.get<std::uint64_t>();
+  }
+  for (const Value& line : launch.at("lines").elements()) {
+    for (const auto& [key, value] : line.members()) {
+      if (key == name) sum += value.get<std::uint64_t>();
+    }
+  }
+  return sum;
 }
 
 }  // namespace
@@ -112,6 +137,48 @@ TEST_CASE("the lines and ways that no lane took are told", "[simt]") {
   const Outcome counted = bench.run("./program loop 2 loop 3 template 1");
   CHECK(counted.out == "2 loop(float*, int)\n1 instantiated<true>(float*)\n");
   CHECK(bench.run("./program none 0 loop 1").out.empty());
+}
+
+TEST_CASE("stores to other blocks and tensor cores count as on an H200", "[simt]") {
+  const Workbench bench;
+  for (const std::string name : {"sends", "matrices"}) {
+    bench.build("../kernels/" + name + ".cu ../kernels/" + name + "_main.cpp",
+                "-std=c++20 -O3 -I '" HALO_ROOT "'");
+    std::istringstream table(bench.run("./program --list").out);
+    REQUIRE(bench.run("SIMT_REPORT=report.json ./program").status == 0);
+    const Value report = Value::parse(bench.read("report.json"));
+    const std::vector<std::string> columns = next_row(table);
+    REQUIRE(columns.size() > 2);
+    for (const Value& launch : report.at("launches").elements()) {
+      const std::vector<std::string> row = next_row(table);
+      for (std::size_t i = 1; i < columns.size(); ++i) {
+        INFO(name << " " << row.at(0) << " " << columns[i]);
+        CHECK(figure(launch, name == "sends" ? "dshared_" + columns[i] : columns[i]) ==
+              std::stoull(row.at(i)));
+      }
+    }
+    CHECK(next_row(table).empty());
+  }
+}
+
+TEST_CASE("settings are heeded, and refused where they make no sense", "[simt]") {
+  const Workbench bench;
+  bench.build("vector_add.cu");
+  CHECK_THAT(bench.run("SIMT_FAIL=cudaMalloc:2 ./program").err,
+             contains("simt: cudaMalloc number 2 (cudaMalloc) fails, as SIMT_FAIL asks"));
+  CHECK_THAT(bench.run("SIMT_FAIL=launch:1 ./program").err,
+             contains("simt: launch number 1 (launch) fails, as SIMT_FAIL asks"));
+  for (const char* const setting : {"SIMT_FAIL=malloc", "SIMT_CHECKS=some", "SIMT_GPU=none",
+                                    "SIMT_TRACE=x", "SIMT_REPORT=none/report.json"}) {
+    INFO(setting);
+    const Outcome outcome = bench.run(std::string(setting) + " ./program");
+    CHECK(outcome.status == 2);
+    CHECK_THAT(outcome.err, contains(std::string(setting).substr(0, 9)));
+  }
+  REQUIRE(bench.run("SIMT_CHECKS=none SIMT_REPORT=report.json ./program").status == 0);
+  const Value report = Value::parse(bench.read("report.json"));
+  CHECK(figure(report.at("launches").elements().at(0), "global_load_requests") == 0);
+  CHECK(report.at("coverage").at("kernels").elements().at(0).get<int>("launches") == 0);
 }
 
 TEST_CASE("a program asks the simulator, and finds none on a GPU", "[simt]") {

@@ -105,7 +105,9 @@ CloseWatch::~CloseWatch() { note_written(pages_); }
 
 bool CloseWatch::access(const WarpAccess& access) {
   if (!Watch::access(access)) return false;
-  if (trace_) trace_->access(access);
+  const bool is_counted =
+      access.space != WarpAccess::Space::local && access.step->traffic != machine::Traffic::none;
+  if (trace_ && is_counted) trace_->access(access);
   if (notes_pages_) note_pages(access);
   return true;
 }

@@ -136,7 +136,8 @@ void Watch::count(const WarpAccess& access) {
       return;
     }
     case WarpAccess::Space::shared: {
-      if (access.block != access.warp->block) {
+      if (access.step->traffic == machine::Traffic::none) return;
+      if (access.is_sent()) {
         count_dshared(access, c);
         return;
       }
@@ -160,19 +161,20 @@ void Watch::count(const WarpAccess& access) {
   }
 }
 
-// Of another block of the cluster. It is reached as global memory is.
+// Of another block of the cluster. It is reached as global memory is; an instruction that reaches several counts once.
 void Watch::count_dshared(const WarpAccess& access, Counters& c) {
+  const std::uint64_t requests = access.is_further ? 0 : 1;
   const auto sectors = static_cast<std::uint64_t>(memory::sectors(access.lanes));
   switch (access.kind) {
     case WarpAccess::Kind::atomic:
-      c.dshared_atomic_requests += 1;
+      c.dshared_atomic_requests += requests;
       return;
     case WarpAccess::Kind::load:
-      c.dshared_load_requests += 1;
+      c.dshared_load_requests += requests;
       c.dshared_load_sectors += sectors;
       return;
     case WarpAccess::Kind::store:
-      c.dshared_store_requests += 1;
+      c.dshared_store_requests += requests;
       c.dshared_store_sectors += sectors;
       return;
   }

@@ -59,6 +59,7 @@ inline Addresses64 addresses_of(Warp& warp, std::uint32_t slot, std::int64_t off
 template <class Move>
 bool access(const Step* step, Warp& warp, WarpAccess::Kind kind, Window named, int bytes,
             Addresses64& addresses, std::uint32_t lanes, Move move) {
+  bool has_sent = false;
   while (lanes != 0) {
     const Part part = first_part(named, warp, addresses, lanes);
     lanes &= ~part.lanes;
@@ -66,7 +67,9 @@ bool access(const Step* step, Warp& warp, WarpAccess::Kind kind, Window named, i
     Addresses64 copy;
     if (lanes != 0) copy = addresses;
     Addresses64& its = lanes != 0 ? copy : addresses;
-    WarpAccess told{space_of(part.window), kind, {its, part.lanes, bytes}, step, &warp, part.owner};
+    WarpAccess told{
+        space_of(part.window), kind, {its, part.lanes, bytes}, step, &warp, part.owner, has_sent};
+    has_sent |= told.is_sent();
     Places places;
     if (!describe_and_find(warp, told, its, part.window, places)) return false;
     if (told.space != WarpAccess::Space::local && !warp.block->grid->observer->access(told)) {

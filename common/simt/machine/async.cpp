@@ -230,6 +230,7 @@ void set_address(Step& step, Decoder::Address at, const Decoder& decoder,
   step.window = window_named(decoder, one, one.operands[operand]);
   step.order = order_of(one, usual);
   step.scope = one.has("cluster") ? Scope::cluster : Scope::cta;
+  step.traffic = Traffic::none;
 }
 
 void build_init_barrier(Decoder& decoder, const ptx::Instruction& one) {
@@ -335,6 +336,7 @@ void build_store_async(Decoder& decoder, const ptx::Instruction& one) {
   std::copy(slots + 1, slots + 4, stores.from);
   stores.count = static_cast<std::uint8_t>(count);
   set_address(stores, at, decoder, one, 0, Order::weak);
+  stores.traffic = Traffic::sent;
   Step& arrives = decoder.emit(&bytes_arrive);
   arrives.bytes = static_cast<std::uint8_t>(count * static_cast<std::size_t>(bytes_of(type)));
   set_address(arrives, barrier, decoder, one, 2, Order::release);

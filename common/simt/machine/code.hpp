@@ -39,6 +39,9 @@ enum class Window : std::uint8_t {
   reserved,  // what the system keeps of a block's shared memory
 };
 
+/// How an access counts: as its space has it, as one that reaches other blocks (st.async), or not (of an mbarrier).
+enum class Traffic : std::uint8_t { usual, sent, none };
+
 /// One instruction, ready to run. A register is named by where it begins among a warp's registers, in bytes.
 struct Step {
   Execute run = nullptr;
@@ -50,8 +53,9 @@ struct Step {
   Window window = Window::generic;
   Order order = Order::weak;
   Scope scope = Scope::gpu;
-  bool has_values = true;          // of a store: they are in registers
-  std::uint8_t bytes = 0;          // of a copy, or that arrive at a barrier
+  bool has_values = true;  // of a store: they are in registers
+  std::uint8_t bytes = 0;  // of a copy, or that arrive at a barrier
+  Traffic traffic = Traffic::usual;
   bool keeps = true;               // of an atomic operation: its result is asked for
   std::int64_t offset = 0;         // of an address
   std::int64_t source_offset = 0;  // of a copy's other address

@@ -37,6 +37,12 @@ struct WarpAccess {
   const Step* step = nullptr;   // values, order, scope, site
   const Warp* warp = nullptr;
   const Block* block = nullptr;  // whose shared memory it is
+  bool is_further = false;       // another access of the same instruction has reached other blocks
+
+  /// Whether it goes through the network between blocks.
+  bool is_sent() const {
+    return space == Space::shared && (block != warp->block || step->traffic == Traffic::sent);
+  }
 };
 
 struct Cluster;

@@ -36,7 +36,7 @@ TraceLog::TraceLog(const machine::Grid& grid, const ptx::Module& module, std::ui
 TraceLog::Space TraceLog::space_of(const WarpAccess& access) {
   switch (access.space) {
     case WarpAccess::Space::shared:
-      return access.block == access.warp->block ? Space::shared : Space::dshared;
+      return access.is_sent() ? Space::dshared : Space::shared;
     case WarpAccess::Space::constant:
       return Space::constant;
     default:

@@ -36,7 +36,7 @@ TEST_CASE("a program that nvcc links statically runs, and its traffic is counted
 TEST_CASE("memory of all kinds, copies, streams and graphs are as CUDA has them", "[simt]") {
   const Workbench bench;
   for (const char* const options : {"", "--default-stream per-thread"}) {
-    for (const char* const source : {"memory.cu", "graphs.cu"}) {
+    for (const char* const source : {"memory.cu", "graphs.cu", "textures.cu"}) {
       INFO(source << " " << options);
       bench.build(source, options);
       const Outcome outcome = bench.run("./program");

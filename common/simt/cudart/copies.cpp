@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "common/simt/cudart/allocations.hpp"
+#include "common/simt/cudart/arrays.hpp"
 #include "common/simt/cudart/calls.hpp"
 #include "common/simt/cudart/graphs.hpp"
 #include "common/simt/cudart/module.hpp"
@@ -159,18 +160,50 @@ cudaError_t copy_rows(const char* name, void* to, std::size_t to_pitch, const vo
               kind);
 }
 
+// From a texel on: `x` is counted in bytes.
+Side side_of(const cudaArray& array, std::size_t x, std::size_t row, std::size_t plane = 0) {
+  const std::uint64_t at =
+      array.address + plane * array.plane_bytes() + row * array.row_bytes() + x;
+  return {reinterpret_cast<const void*>(at), array.row_bytes(), array.plane_bytes()};
+}
+
+// Positions and widths are in texels where an array takes part, else in bytes.
 cudaError_t copy_planes(const char* name, const cudaMemcpy3DParms& p) {
-  if (p.srcArray != nullptr || p.dstArray != nullptr) {
-    explain("array", "%s: CUDA arrays are not in the simulator", name);
-    return cudaErrorNotSupported;
-  }
-  const auto side = [](const cudaPitchedPtr& memory, const cudaPos& at) -> Side {
+  const auto side = [](cudaArray_const_t array, const cudaPitchedPtr& memory,
+                       const cudaPos& at) -> Side {
+    if (array != nullptr) return side_of(*array, at.x * array->texel_bytes(), at.y, at.z);
     const std::size_t plane = memory.pitch * memory.ysize;
     const auto* const begin = static_cast<const char*>(memory.ptr);
     return {begin + at.z * plane + at.y * memory.pitch + at.x, memory.pitch, plane};
   };
-  return copy(name, side(p.dstPtr, p.dstPos), side(p.srcPtr, p.srcPos),
-              {p.extent.width, p.extent.height, p.extent.depth}, p.kind);
+  const cudaArray_const_t array = p.srcArray != nullptr ? p.srcArray : p.dstArray;
+  const std::size_t unit = array != nullptr ? array->texel_bytes() : 1;
+  return copy(name, side(p.dstArray, p.dstPtr, p.dstPos), side(p.srcArray, p.srcPtr, p.srcPos),
+              {p.extent.width * unit, p.extent.height, p.extent.depth}, p.kind);
+}
+
+cudaError_t copy_to_array(const char* name, cudaArray_t to, std::size_t x, std::size_t row,
+                          const void* from, std::size_t pitch, std::size_t width,
+                          std::size_t height, cudaMemcpyKind kind) {
+  if (to == nullptr) return cudaErrorInvalidResourceHandle;
+  return copy(name, side_of(*to, x, row), {from, pitch, 0}, {.width = width, .rows = height}, kind);
+}
+cudaError_t copy_from_array(const char* name, void* to, std::size_t pitch, cudaArray_const_t from,
+                            std::size_t x, std::size_t row, std::size_t width, std::size_t height,
+                            cudaMemcpyKind kind) {
+  if (from == nullptr) return cudaErrorInvalidResourceHandle;
+  return copy(name, {to, pitch, 0}, side_of(*from, x, row), {.width = width, .rows = height}, kind);
+}
+// So many bytes from a texel on, row by row: rows lie without gaps.
+cudaError_t copy_to_array(const char* name, cudaArray_t to, std::size_t x, std::size_t row,
+                          const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+  if (to == nullptr) return cudaErrorInvalidResourceHandle;
+  return copy_bytes(name, const_cast<void*>(side_of(*to, x, row).pointer), from, bytes, kind);
+}
+cudaError_t copy_from_array(const char* name, void* to, cudaArray_const_t from, std::size_t x,
+                            std::size_t row, std::size_t bytes, cudaMemcpyKind kind) {
+  if (from == nullptr) return cudaErrorInvalidResourceHandle;
+  return copy_bytes(name, to, side_of(*from, x, row).pointer, bytes, kind);
 }
 
 cudaError_t set(const char* name, const Side& to, int value, const Extent& extent) {
@@ -298,6 +331,80 @@ cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t 
     if (parameters == nullptr) return cudaErrorInvalidValue;
     const Work work = [its = *parameters] { return copy_planes("cudaMemcpy3DAsync", its); };
     return enqueue(stream, cudaGraphNodeTypeMemcpy, work, {.copy = *parameters});
+  });
+}
+
+cudaError_t cudaMemcpy2DToArray(cudaArray_t to, std::size_t x, std::size_t row, const void* from,
+                                std::size_t pitch, std::size_t width, std::size_t height,
+                                cudaMemcpyKind kind) {
+  return call("cudaMemcpy2DToArray", [&] {
+    return copy_to_array("cudaMemcpy2DToArray", to, x, row, from, pitch, width, height, kind);
+  });
+}
+
+cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, std::size_t x, std::size_t row,
+                                     const void* from, std::size_t pitch, std::size_t width,
+                                     std::size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
+  return work_on_stream("cudaMemcpy2DToArrayAsync", stream, cudaGraphNodeTypeMemcpy, [=] {
+    return copy_to_array("cudaMemcpy2DToArrayAsync", to, x, row, from, pitch, width, height, kind);
+  });
+}
+
+cudaError_t cudaMemcpy2DFromArray(void* to, std::size_t pitch, cudaArray_const_t from,
+                                  std::size_t x, std::size_t row, std::size_t width,
+                                  std::size_t height, cudaMemcpyKind kind) {
+  return call("cudaMemcpy2DFromArray", [&] {
+    return copy_from_array("cudaMemcpy2DFromArray", to, pitch, from, x, row, width, height, kind);
+  });
+}
+
+cudaError_t cudaMemcpy2DFromArrayAsync(void* to, std::size_t pitch, cudaArray_const_t from,
+                                       std::size_t x, std::size_t row, std::size_t width,
+                                       std::size_t height, cudaMemcpyKind kind,
+                                       cudaStream_t stream) {
+  return work_on_stream("cudaMemcpy2DFromArrayAsync", stream, cudaGraphNodeTypeMemcpy, [=] {
+    return copy_from_array("cudaMemcpy2DFromArrayAsync", to, pitch, from, x, row, width, height,
+                           kind);
+  });
+}
+
+cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, std::size_t x, std::size_t row,
+                                     cudaArray_const_t from, std::size_t from_x,
+                                     std::size_t from_row, std::size_t width, std::size_t height,
+                                     cudaMemcpyKind kind) {
+  return call("cudaMemcpy2DArrayToArray", [&] {
+    if (from == nullptr) return cudaErrorInvalidResourceHandle;
+    const Side side = side_of(*from, from_x, from_row);
+    return copy_to_array("cudaMemcpy2DArrayToArray", to, x, row, side.pointer, side.row_pitch,
+                         width, height, kind);
+  });
+}
+
+cudaError_t cudaMemcpyToArray(cudaArray_t to, std::size_t x, std::size_t row, const void* from,
+                              std::size_t bytes, cudaMemcpyKind kind) {
+  return call("cudaMemcpyToArray",
+              [&] { return copy_to_array("cudaMemcpyToArray", to, x, row, from, bytes, kind); });
+}
+
+cudaError_t cudaMemcpyToArrayAsync(cudaArray_t to, std::size_t x, std::size_t row, const void* from,
+                                   std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
+  return work_on_stream("cudaMemcpyToArrayAsync", stream, cudaGraphNodeTypeMemcpy, [=] {
+    return copy_to_array("cudaMemcpyToArrayAsync", to, x, row, from, bytes, kind);
+  });
+}
+
+cudaError_t cudaMemcpyFromArray(void* to, cudaArray_const_t from, std::size_t x, std::size_t row,
+                                std::size_t bytes, cudaMemcpyKind kind) {
+  return call("cudaMemcpyFromArray", [&] {
+    return copy_from_array("cudaMemcpyFromArray", to, from, x, row, bytes, kind);
+  });
+}
+
+cudaError_t cudaMemcpyFromArrayAsync(void* to, cudaArray_const_t from, std::size_t x,
+                                     std::size_t row, std::size_t bytes, cudaMemcpyKind kind,
+                                     cudaStream_t stream) {
+  return work_on_stream("cudaMemcpyFromArrayAsync", stream, cudaGraphNodeTypeMemcpy, [=] {
+    return copy_from_array("cudaMemcpyFromArrayAsync", to, from, x, row, bytes, kind);
   });
 }
 

@@ -9,8 +9,10 @@
 #include <string>
 
 #include "common/simt/cudart/allocations.hpp"
+#include "common/simt/cudart/arrays.hpp"
 #include "common/simt/cudart/calls.hpp"
 #include "common/simt/cudart/streams.hpp"
+#include "common/simt/cudart/textures.hpp"
 #include "common/simt/runtime/current_gpu.hpp"
 
 namespace simt::cudart {
@@ -256,6 +258,8 @@ cudaError_t cudaDeviceReset() {
   return query("cudaDeviceReset", [] {
     for (const Block& block : blocks()) release(block.begin);
     forget_streams();
+    forget_textures();
+    forget_arrays();
     limits_set.clear();
     flags_set = 0;
     mend();

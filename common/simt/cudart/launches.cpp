@@ -15,6 +15,7 @@
 #include "common/simt/cudart/services.hpp"
 #include "common/simt/cudart/some_blocks.hpp"
 #include "common/simt/cudart/streams.hpp"
+#include "common/simt/cudart/textures.hpp"
 #include "common/simt/cudart/watch.hpp"
 #include "common/simt/machine/grid.hpp"
 #include "common/simt/runtime/current_gpu.hpp"
@@ -262,6 +263,7 @@ void run(Kernel& kernel, const Launching& what, const std::vector<std::byte>& pa
   grid.observer = watch.get();
   KernelServices services(*watch);
   grid.services = &services;
+  grid.images = &images();
   watch->take(machine::run(grid));
   if (grid.workspace != 0) release(grid.workspace);
   Launch told = watch->launch();

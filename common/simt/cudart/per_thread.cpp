@@ -2,6 +2,9 @@
 // the host thread's own.
 #include <cuda_runtime_api.h>
 
+// Old copies of arrays are there for those who still call them.
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
 #include <cstddef>
 
 namespace simt::cudart {
@@ -87,6 +90,62 @@ cudaError_t cudaMemcpy2D_ptds(void* to, std::size_t to_pitch, const void* from,
                               std::size_t from_pitch, std::size_t width, std::size_t height,
                               cudaMemcpyKind kind) {
   return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
+}
+
+cudaError_t cudaMemcpy2DArrayToArray_ptds(cudaArray_t to, std::size_t x, std::size_t row,
+                                          cudaArray_const_t from, std::size_t from_x,
+                                          std::size_t from_row, std::size_t width,
+                                          std::size_t height, cudaMemcpyKind kind) {
+  return cudaMemcpy2DArrayToArray(to, x, row, from, from_x, from_row, width, height, kind);
+}
+
+cudaError_t cudaMemcpy2DFromArrayAsync_ptsz(void* to, std::size_t pitch, cudaArray_const_t from,
+                                            std::size_t x, std::size_t row, std::size_t width,
+                                            std::size_t height, cudaMemcpyKind kind,
+                                            cudaStream_t stream) {
+  return cudaMemcpy2DFromArrayAsync(to, pitch, from, x, row, width, height, kind,
+                                    of_thread(stream));
+}
+
+cudaError_t cudaMemcpy2DFromArray_ptds(void* to, std::size_t pitch, cudaArray_const_t from,
+                                       std::size_t x, std::size_t row, std::size_t width,
+                                       std::size_t height, cudaMemcpyKind kind) {
+  return cudaMemcpy2DFromArray(to, pitch, from, x, row, width, height, kind);
+}
+
+cudaError_t cudaMemcpy2DToArrayAsync_ptsz(cudaArray_t to, std::size_t x, std::size_t row,
+                                          const void* from, std::size_t pitch, std::size_t width,
+                                          std::size_t height, cudaMemcpyKind kind,
+                                          cudaStream_t stream) {
+  return cudaMemcpy2DToArrayAsync(to, x, row, from, pitch, width, height, kind, of_thread(stream));
+}
+
+cudaError_t cudaMemcpy2DToArray_ptds(cudaArray_t to, std::size_t x, std::size_t row,
+                                     const void* from, std::size_t pitch, std::size_t width,
+                                     std::size_t height, cudaMemcpyKind kind) {
+  return cudaMemcpy2DToArray(to, x, row, from, pitch, width, height, kind);
+}
+
+cudaError_t cudaMemcpyFromArrayAsync_ptsz(void* to, cudaArray_const_t from, std::size_t x,
+                                          std::size_t row, std::size_t bytes, cudaMemcpyKind kind,
+                                          cudaStream_t stream) {
+  return cudaMemcpyFromArrayAsync(to, from, x, row, bytes, kind, of_thread(stream));
+}
+
+cudaError_t cudaMemcpyFromArray_ptds(void* to, cudaArray_const_t from, std::size_t x,
+                                     std::size_t row, std::size_t bytes, cudaMemcpyKind kind) {
+  return cudaMemcpyFromArray(to, from, x, row, bytes, kind);
+}
+
+cudaError_t cudaMemcpyToArrayAsync_ptsz(cudaArray_t to, std::size_t x, std::size_t row,
+                                        const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                                        cudaStream_t stream) {
+  return cudaMemcpyToArrayAsync(to, x, row, from, bytes, kind, of_thread(stream));
+}
+
+cudaError_t cudaMemcpyToArray_ptds(cudaArray_t to, std::size_t x, std::size_t row, const void* from,
+                                   std::size_t bytes, cudaMemcpyKind kind) {
+  return cudaMemcpyToArray(to, x, row, from, bytes, kind);
 }
 
 cudaError_t cudaMemcpy3DAsync_ptsz(const cudaMemcpy3DParms* parameters, cudaStream_t stream) {

@@ -151,6 +151,15 @@ std::optional<std::uint64_t> KernelServices::call(const LaneCall& call) {
     case Service::trap:
       watch_.end_launch(call, Hazard::trap, "reaches a __trap()");
       return std::nullopt;
+    case Service::no_image:
+      watch_.end_launch(call, Hazard::invalid_address,
+                        "uses a texture or surface object that was not created, or was destroyed");
+      return std::nullopt;
+    case Service::outside_image:
+      watch_.end_launch(call, Hazard::out_of_bounds,
+                        "reads or writes outside its surface, or not at a multiple of the access's "
+                        "size (x is counted in bytes)");
+      return std::nullopt;
     case Service::allocate:
       return allocate_for_kernel(call.arguments[0]);
     case Service::free: {

@@ -83,7 +83,15 @@ struct SharedVariable {
 };
 
 /// What others do for device code: services.hpp.
-enum class Service : std::uint8_t { print, assertion, allocate, free, trap };
+enum class Service : std::uint8_t {
+  print,
+  assertion,
+  allocate,
+  free,
+  trap,
+  no_image,       // a texture or surface object that there is not
+  outside_image,  // where a surface has nothing, or not at a multiple of the access's size
+};
 struct ServiceCall {
   static constexpr std::size_t kMostArguments = 8;
   /// Where in a thread's own memory, and how many bytes: 0 if there is none.
@@ -119,6 +127,27 @@ struct CallPlan {
   std::vector<Copy> arguments, results;
 };
 
+/// An access through a texture or surface object: its registers.
+struct ImageAccess {
+  enum class Level : std::uint8_t { first, given, by_gradients };
+  enum class Boundary : std::uint8_t { trap, clamp, zero };
+  int dimensions = 1;
+  bool is_layered = false, is_cube = false;
+  bool is_by_index = false;  // whole coordinates
+  bool is_gather = false;    // one channel of four texels
+  int channel = 0;
+  Level level = Level::first;
+  Boundary boundary = Boundary::trap;
+  std::uint32_t image = 0;
+  std::uint32_t at[3] = {0, 0, 0};
+  std::uint32_t layer = 0;
+  std::uint32_t more[6] = {0, 0, 0, 0, 0, 0};  // the level, or gradients: three each
+  int count = 0;
+  std::uint32_t values[4] = {0, 0, 0, 0};
+  bool has_predicate = false;
+  std::uint32_t predicate = 0;
+};
+
 struct Code {
   const ptx::Function* function = nullptr;
   std::vector<Step> steps;  // the last one ends a lane that comes there
@@ -131,6 +160,7 @@ struct Code {
   std::vector<std::pair<std::uint32_t, std::size_t>> undefined;
   std::vector<SharedVariable> shared;
   std::vector<ServiceCall> service_calls;
+  std::vector<ImageAccess> image_accesses;
   std::vector<CalledFunction> called;
   std::map<std::uint64_t, std::int32_t> called_at;  // by address
   std::vector<CallPlan> calls;

@@ -470,6 +470,11 @@ void Decoder::emit_service(ServiceCall call) {
   code_->service_calls.push_back(std::move(call));
 }
 
+void Decoder::emit_image(Execute run, const ImageAccess& access) {
+  emit(run).offset = static_cast<std::int64_t>(code_->image_accesses.size());
+  code_->image_accesses.push_back(access);
+}
+
 void Decoder::leave_function() { frames_.back().returns.push_back(code_->steps.size()); }
 
 std::uint32_t Decoder::in_frame(std::uint64_t offset) {

@@ -55,6 +55,7 @@ class Decoder {
   void call(const ptx::Instruction& instruction);
   /// What no module has.
   void emit_service(ServiceCall call);
+  void emit_image(Execute run, const ImageAccess& access);
   void leave_function();
   /// Not in a function that stands in place of its call.
   bool is_outermost() const { return frames_.size() == 1; }

@@ -65,6 +65,7 @@ const std::map<std::string_view, std::vector<Row>>& table() {
     add_exchange_forms(all);
     add_memory_forms(all);
     add_async_forms(all);
+    add_image_forms(all);
     return all;
   }();
   static const std::map<std::string_view, std::vector<Row>> rows = [] {

@@ -57,5 +57,6 @@ void add_exchange_forms(std::vector<Form>& forms);
 void add_memory_forms(std::vector<Form>& forms);
 void add_async_forms(std::vector<Form>& forms);
 void add_service_forms(std::vector<Form>& forms);
+void add_image_forms(std::vector<Form>& forms);
 
 }  // namespace simt::machine

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "common/simt/machine/image.hpp"
 #include "common/simt/machine/warp.hpp"
 #include "common/simt/memory/arena.hpp"
 #include "common/simt/memory/requests.hpp"
@@ -85,6 +86,7 @@ struct Grid {
   Observer* observer = nullptr;
   Probes* probes = nullptr;            // if they look
   Services* services = nullptr;        // of code that calls some
+  const Images* images = nullptr;      // of code that reads or writes some
   std::size_t stack_bytes = 16 << 10;  // of a thread: for frames
   unsigned multiprocessors = 132;
   /// Of a cooperative launch: where its blocks meet (%envreg1 and %envreg2); 0: it is none.

@@ -772,6 +772,12 @@ class Parser {
       do made.parts.push_back(operand());
       while (take_if(","));
       expect("}");
+      if (take_if("|")) {
+        Operand both;
+        both.kind = Operand::Kind::pair;
+        both.parts = {made, operand()};
+        return both;
+      }
     } else if (take_if("(")) {
       made.kind = Operand::Kind::list;
       if (!is(")")) {

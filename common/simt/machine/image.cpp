@@ -1,0 +1,554 @@
+// Textures and surfaces (PTX ISA 9.7.10 and 9.7.11; how texels are chosen and filtered: CUDA C++ Programming Guide,
+// "Texture Fetching").
+#include "common/simt/machine/image.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <optional>
+
+#include "common/simt/machine/decode.hpp"
+#include "common/simt/machine/grid.hpp"
+#include "common/simt/machine/rounding.hpp"
+#include "common/simt/machine/services.hpp"
+
+namespace simt::machine {
+namespace {
+
+using ptx::Operand;
+using ptx::Type;
+using Values = Image::Values;
+using Outside = Image::Outside;
+
+// A texel's channels: bits as they lie there, or numbers.
+struct Texel {
+  std::array<std::uint32_t, 4> bits{};
+};
+using Numbers = std::array<double, 4>;
+
+constexpr std::int64_t kOutside = -1;
+
+// The texel that an index along an axis means; kOutside: the border's colour.
+std::int64_t inside(std::int64_t index, std::int64_t count, Outside how) {
+  if (index >= 0 && index < count) return index;
+  switch (how) {
+    case Outside::wrap:
+      return (index % count + count) % count;
+    case Outside::mirror: {
+      const std::int64_t in_period = (index % (2 * count) + 2 * count) % (2 * count);
+      return in_period < count ? in_period : 2 * count - 1 - in_period;
+    }
+    case Outside::clamp:
+      return index < 0 ? 0 : count - 1;
+    default:
+      return kOutside;
+  }
+}
+
+Texel texel_at(const Image& image, const Image::Level& level, std::size_t x, std::size_t y,
+               std::size_t z) {
+  Texel texel;
+  const std::byte* at =
+      level.texels + z * level.plane_bytes + y * level.row_bytes + x * image.texel_bytes();
+  for (std::size_t i = 0; i < 4 && image.bits[i] != 0; ++i) {
+    const int bits = image.bits[i];
+    std::memcpy(&texel.bits[i], at, static_cast<std::size_t>(bits) / 8);
+    at += bits / 8;
+    if (image.values == Values::with_sign && bits < 32) {
+      const int up = 32 - bits;
+      texel.bits[i] =
+          static_cast<std::uint32_t>(static_cast<std::int32_t>(texel.bits[i] << up) >> up);
+    } else if (image.values == Values::floating && bits == 16) {
+      texel.bits[i] = std::bit_cast<std::uint32_t>(widen<kF16>(texel.bits[i]));
+    }
+  }
+  return texel;
+}
+
+double number_of(const Image& image, const Texel& texel, std::size_t channel) {
+  const std::uint32_t bits = texel.bits[channel];
+  if (image.values == Values::floating) return std::bit_cast<float>(bits);
+  const int wide = image.bits[channel];
+  if (wide == 0) return 0;
+  if (image.values == Values::with_sign) {
+    const double most = std::ldexp(1.0, wide - 1) - 1;
+    return std::max(static_cast<std::int32_t>(bits) / most, -1.0);
+  }
+  const double value = bits / (std::ldexp(1.0, wide) - 1);
+  if (!image.is_srgb || channel == 3) return value;
+  return value <= 0.04045 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4);
+}
+
+// A point of an image: in texels along each axis, and which layer.
+struct Point {
+  std::array<float, 3> at{};
+  std::uint32_t layer = 0;
+};
+
+// Along an axis the two texels between which a point lies, and how near it is to the second, in 256 parts.
+struct Between {
+  std::int64_t first;
+  double part;
+};
+Between between(float at) {
+  const auto fixed = static_cast<std::int64_t>(std::floor((double{at} - 0.5) * 256 + 0.5));
+  return {fixed >> 8, static_cast<double>(fixed & 255) / 256};
+}
+
+class Sampler {
+ public:
+  Sampler(const Image& image, const Image::Level& level, int dimensions)
+      : image_(image), level_(level), dimensions_(dimensions) {}
+
+  // From a coordinate as the instruction has it to texels.
+  float in_texels(float coordinate, int axis) const {
+    const float texels =
+        image_.is_normalised ? coordinate * static_cast<float>(count(axis)) : coordinate;
+    // Far beyond any image all is the same, and fits into whole numbers.
+    constexpr float kFar = 1 << 28;
+    return std::isnan(texels) ? 0 : std::clamp(texels, -kFar, kFar);
+  }
+
+  std::optional<Texel> texel(const std::array<std::int64_t, 3>& index, std::uint32_t layer) const {
+    std::array<std::int64_t, 3> at{};
+    for (int axis = 0; axis < dimensions_; ++axis) {
+      const auto i = static_cast<std::size_t>(axis);
+      Outside how = image_.outside[i];
+      if (image_.is_linear_memory) how = Outside::border;
+      if (!image_.is_normalised && how < Outside::clamp) how = Outside::clamp;
+      at[i] = inside(index[i], count(axis), how);
+      if (at[i] == kOutside) return std::nullopt;
+    }
+    const auto plane = static_cast<std::size_t>(dimensions_ == 3 ? at[2] : 0) + layer;
+    return texel_at(image_, level_, static_cast<std::size_t>(at[0]),
+                    static_cast<std::size_t>(at[1]), plane);
+  }
+  std::optional<Texel> nearest(const Point& point) const {
+    std::array<std::int64_t, 3> index{};
+    for (std::size_t i = 0; i < 3; ++i) {
+      index[i] = static_cast<std::int64_t>(std::floor(point.at[i]));
+    }
+    return texel(index, point.layer);
+  }
+  Numbers numbers(const std::optional<Texel>& texel) const {
+    Numbers its{};
+    for (std::size_t i = 0; i < 4; ++i) {
+      its[i] = texel ? number_of(image_, *texel, i) : double{image_.border[i]};
+    }
+    return its;
+  }
+  Numbers filtered(const Point& point) const {
+    Numbers sum{};
+    std::array<Between, 3> axes{};
+    for (std::size_t i = 0; i < 3; ++i) axes[i] = between(point.at[i]);
+    for (int corner = 0; corner < 1 << dimensions_; ++corner) {
+      double weight = 1;
+      std::array<std::int64_t, 3> index{};
+      for (int axis = 0; axis < dimensions_; ++axis) {
+        const Between& its = axes[static_cast<std::size_t>(axis)];
+        const bool second = (corner >> axis & 1) != 0;
+        index[static_cast<std::size_t>(axis)] = its.first + (second ? 1 : 0);
+        weight *= second ? its.part : 1 - its.part;
+      }
+      if (weight == 0) continue;
+      const Numbers its = numbers(texel(index, point.layer));
+      for (std::size_t i = 0; i < 4; ++i) sum[i] += weight * its[i];
+    }
+    return sum;
+  }
+  // One channel of the four texels round a point.
+  std::array<std::optional<Texel>, 4> gathered(const Point& point) const {
+    const std::int64_t x = between(point.at[0]).first, y = between(point.at[1]).first;
+    return {texel({x, y + 1, 0}, point.layer), texel({x + 1, y + 1, 0}, point.layer),
+            texel({x + 1, y, 0}, point.layer), texel({x, y, 0}, point.layer)};
+  }
+
+ private:
+  std::int64_t count(int axis) const {
+    return axis == 0 ? level_.width : axis == 1 ? level_.height : level_.depth;
+  }
+
+  const Image& image_;
+  const Image::Level& level_;
+  int dimensions_;
+};
+
+// Which face of a cube a direction meets, and where: from -1 to 1.
+struct OnFace {
+  std::uint32_t face;
+  float s, t;
+};
+OnFace on_face(float x, float y, float z) {
+  const float ax = std::fabs(x), ay = std::fabs(y), az = std::fabs(z);
+  if (ax >= ay && ax >= az) return {x >= 0 ? 0u : 1u, (x >= 0 ? -z : z) / ax, -y / ax};
+  if (ay >= az) return {y >= 0 ? 2u : 3u, x / ay, (y >= 0 ? z : -z) / ay};
+  return {z >= 0 ? 4u : 5u, (z >= 0 ? x : -x) / az, -y / az};
+}
+
+template <class T>
+T value_in(Warp& warp, std::uint32_t slot, std::size_t lane) {
+  return warp.values<const T>(slot)[lane];
+}
+
+const Step* stop(const Step* step, Warp& warp, std::size_t lane, Service what) {
+  warp.block->grid->services->call({what, warp, static_cast<int>(lane), step, {}});
+  warp.block->cluster->is_ended = true;
+  return nullptr;
+}
+
+const Image* image_of(Warp& warp, const ImageAccess& access, std::size_t lane) {
+  const Images* const all = warp.block->grid->images;
+  if (all == nullptr) return nullptr;
+  const auto found = all->find(value_in<std::uint64_t>(warp, access.image, lane));
+  return found != all->end() ? &found->second : nullptr;
+}
+
+// Coordinates as numbers; the layer, where there are some, comes before them.
+Point coordinates(Warp& warp, const ImageAccess& access, std::size_t lane, int count) {
+  Point point;
+  for (int i = 0; i < count; ++i) {
+    const std::uint32_t slot = access.at[static_cast<std::size_t>(i)];
+    point.at[static_cast<std::size_t>(i)] =
+        access.is_by_index ? static_cast<float>(value_in<std::int32_t>(warp, slot, lane))
+                           : value_in<float>(warp, slot, lane);
+  }
+  if (access.is_layered) point.layer = value_in<std::uint32_t>(warp, access.layer, lane);
+  return point;
+}
+
+float level_asked(Warp& warp, const ImageAccess& access, std::size_t lane,
+                  const Image::Level& first) {
+  if (access.level == ImageAccess::Level::given) {
+    return value_in<float>(warp, access.more[0], lane);
+  }
+  if (access.level != ImageAccess::Level::by_gradients) return 0;
+  float most = 0;
+  for (std::size_t side = 0; side < 2; ++side) {
+    float sum = 0;
+    for (int axis = 0; axis < access.dimensions; ++axis) {
+      const auto i = static_cast<std::size_t>(axis);
+      const float texels = static_cast<float>(i == 0   ? first.width
+                                              : i == 1 ? first.height
+                                                       : first.depth);
+      const float change = value_in<float>(warp, access.more[side * 3 + i], lane) * texels;
+      sum += change * change;
+    }
+    most = std::max(most, sum);
+  }
+  return most > 0 ? std::log2(most) / 2 : 0;
+}
+
+void give_numbers(Warp& warp, const ImageAccess& access, std::size_t lane, const Numbers& numbers) {
+  for (std::size_t i = 0; i < 4; ++i) {
+    warp.values<float>(access.values[i])[lane] = static_cast<float>(numbers[i]);
+  }
+}
+
+void sample(Warp& warp, const ImageAccess& access, std::size_t lane, const Image& image) {
+  Point asked = coordinates(warp, access, lane, access.is_cube ? 3 : access.dimensions);
+  if (access.is_cube) {
+    const OnFace face = on_face(asked.at[0], asked.at[1], asked.at[2]);
+    asked.layer = asked.layer * 6 + face.face;
+    asked.at = {(face.s + 1) / 2, (face.t + 1) / 2, 0};
+  }
+  const float level =
+      image.levels.size() == 1
+          ? 0
+          : std::clamp(level_asked(warp, access, lane, image.levels[0]) + image.level_bias,
+                       std::max(image.least_level, 0.0f),
+                       std::clamp(image.greatest_level, 0.0f,
+                                  static_cast<float>(image.levels.size() - 1)));
+  const auto on_level = [&](std::size_t which) {
+    const Sampler sampler(image, image.levels[which], access.dimensions);
+    Point point = asked;
+    if (access.is_layered || access.is_cube) {
+      point.layer = std::min(point.layer, std::max(1u, image.levels[which].depth) - 1);
+    }
+    if (!access.is_by_index) {
+      for (int i = 0; i < access.dimensions; ++i) {
+        const auto axis = static_cast<std::size_t>(i);
+        point.at[axis] = sampler.in_texels(asked.at[axis], i);
+      }
+    }
+    return std::pair(sampler, point);
+  };
+  const bool is_number = image.values == Values::floating || image.scales;
+  const auto nearest_level =
+      static_cast<std::size_t>(image.filters_levels ? level : std::floor(level + 0.5f));
+  const auto [sampler, point] = on_level(nearest_level);
+  if (access.is_gather) {
+    const auto all = sampler.gathered(point);
+    const auto channel = static_cast<std::size_t>(access.channel);
+    for (std::size_t i = 0; i < 4; ++i) {
+      if (is_number) {
+        warp.values<float>(access.values[i])[lane] =
+            static_cast<float>(sampler.numbers(all[i])[channel]);
+      } else {
+        warp.values<std::uint32_t>(access.values[i])[lane] = all[i] ? all[i]->bits[channel] : 0;
+      }
+    }
+    return;
+  }
+  if (!is_number) {
+    const std::optional<Texel> texel = sampler.nearest(point);
+    for (std::size_t i = 0; i < 4; ++i) {
+      warp.values<std::uint32_t>(access.values[i])[lane] = texel ? texel->bits[i] : 0;
+    }
+    return;
+  }
+  const auto numbers_on = [&](const Sampler& its, const Point& at) {
+    const bool filters = image.filters && !access.is_by_index && !image.is_linear_memory;
+    return filters ? its.filtered(at) : its.numbers(its.nearest(at));
+  };
+  Numbers numbers = numbers_on(sampler, point);
+  const double part =
+      image.filters_levels ? std::floor((level - std::floor(level)) * 256) / 256 : 0;
+  if (part > 0) {
+    const auto [finer, there] = on_level(nearest_level + 1);
+    const Numbers next = numbers_on(finer, there);
+    for (std::size_t i = 0; i < 4; ++i) numbers[i] += part * (next[i] - numbers[i]);
+  }
+  give_numbers(warp, access, lane, numbers);
+}
+
+const Step* read_texture(const Step* step, Warp& warp) {
+  const ImageAccess& access =
+      warp.block->grid->code->image_accesses[static_cast<std::size_t>(step->offset)];
+  for (std::uint32_t open = warp.active; open != 0; open &= open - 1) {
+    const auto lane = static_cast<std::size_t>(std::countr_zero(open));
+    const Image* const image = image_of(warp, access, lane);
+    if (image == nullptr) return stop(step, warp, lane, Service::no_image);
+    sample(warp, access, lane, *image);
+  }
+  if (access.has_predicate) warp.predicate(access.predicate) |= warp.active;
+  return step + 1;
+}
+
+// Where a surface's access begins; null where the lane has nothing to read or write. `is_fault`: it may not ask for that.
+std::byte* surface_place(Warp& warp, const ImageAccess& access, std::size_t lane,
+                         const Image& image, std::size_t bytes, bool& is_fault) {
+  const Image::Level& level = image.levels.front();
+  const auto row = static_cast<std::int64_t>(level.width * image.texel_bytes());
+  const auto size = static_cast<std::int64_t>(bytes);
+  std::array<std::int64_t, 3> at{};
+  std::array<std::int64_t, 3> most = {row - size, std::int64_t{level.height} - 1,
+                                      std::int64_t{level.depth} - 1};
+  for (int i = 0; i < access.dimensions; ++i) {
+    const auto axis = static_cast<std::size_t>(i);
+    at[axis] = value_in<std::int32_t>(warp, access.at[axis], lane);
+  }
+  if (access.is_layered) {
+    at[2] = value_in<std::uint32_t>(warp, access.layer, lane);
+  }
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    if (at[axis] >= 0 && at[axis] <= most[axis]) continue;
+    if (access.boundary == ImageAccess::Boundary::zero) return nullptr;
+    if (access.boundary == ImageAccess::Boundary::trap) {
+      is_fault = true;
+      return nullptr;
+    }
+    at[axis] = at[axis] < 0 ? 0 : most[axis];
+  }
+  if (at[0] % size != 0) {
+    is_fault = true;
+    return nullptr;
+  }
+  return level.texels + static_cast<std::size_t>(at[2]) * level.plane_bytes +
+         static_cast<std::size_t>(at[1]) * level.row_bytes + at[0];
+}
+
+template <class T, bool loads>
+const Step* move_on_surface(const Step* step, Warp& warp) {
+  const ImageAccess& access =
+      warp.block->grid->code->image_accesses[static_cast<std::size_t>(step->offset)];
+  const auto count = static_cast<std::size_t>(access.count);
+  for (std::uint32_t open = warp.active; open != 0; open &= open - 1) {
+    const auto lane = static_cast<std::size_t>(std::countr_zero(open));
+    const Image* const image = image_of(warp, access, lane);
+    if (image == nullptr) return stop(step, warp, lane, Service::no_image);
+    bool is_fault = false;
+    std::byte* const place = surface_place(warp, access, lane, *image, count * sizeof(T), is_fault);
+    if (is_fault) return stop(step, warp, lane, Service::outside_image);
+    for (std::size_t i = 0; i < count; ++i) {
+      T& value = warp.values<T>(access.values[i])[lane];
+      if (loads) {
+        value = 0;
+        if (place != nullptr) std::memcpy(&value, place + i * sizeof(T), sizeof(T));
+      } else if (place != nullptr) {
+        std::memcpy(place + i * sizeof(T), &value, sizeof(T));
+      }
+    }
+  }
+  return step + 1;
+}
+
+template <class T>
+constexpr Execute kRead = &move_on_surface<T, true>;
+template <class T>
+constexpr Execute kWrite = &move_on_surface<T, false>;
+Execute surface_mover(int bytes, bool loads) {
+  switch (bytes) {
+    case 1:
+      return loads ? kRead<std::uint8_t> : kWrite<std::uint8_t>;
+    case 2:
+      return loads ? kRead<std::uint16_t> : kWrite<std::uint16_t>;
+    case 4:
+      return loads ? kRead<std::uint32_t> : kWrite<std::uint32_t>;
+    default:
+      return loads ? kRead<std::uint64_t> : kWrite<std::uint64_t>;
+  }
+}
+
+// txq, suq: what the object's image has.
+template <int which>
+const Step* ask_image(const Step* step, Warp& warp) {
+  const ImageAccess& access =
+      warp.block->grid->code->image_accesses[static_cast<std::size_t>(step->offset)];
+  for (std::uint32_t open = warp.active; open != 0; open &= open - 1) {
+    const auto lane = static_cast<std::size_t>(std::countr_zero(open));
+    const Image* const image = image_of(warp, access, lane);
+    if (image == nullptr) return stop(step, warp, lane, Service::no_image);
+    const Image::Level& first = image->levels.front();
+    warp.values<std::uint32_t>(access.values[0])[lane] = which == 0   ? first.width
+                                                         : which == 1 ? first.height
+                                                                      : first.depth;
+  }
+  return step + 1;
+}
+
+// "a2d": layers of two dimensions; a cube's faces have two as well.
+void set_geometry(const Decoder& decoder, const ptx::Instruction& one, ImageAccess& access) {
+  static constexpr struct {
+    std::string_view name;
+    int dimensions;
+    bool is_layered, is_cube;
+  } kAll[] = {{"1d", 1, false, false}, {"2d", 2, false, false}, {"3d", 3, false, false},
+              {"a1d", 1, true, false}, {"a2d", 2, true, false}, {"cube", 2, false, true},
+              {"acube", 2, true, true}};
+  for (const auto& its : kAll) {
+    if (!one.has(its.name)) continue;
+    access.dimensions = its.dimensions;
+    access.is_layered = its.is_layered;
+    access.is_cube = its.is_cube;
+    return;
+  }
+  decoder.refuse("an image of another kind than known here");
+}
+
+// [object, {layer, x, y}]
+void set_place(Decoder& decoder, const Operand& operand, Type type, ImageAccess& access) {
+  if (operand.kind != Operand::Kind::address || operand.parts.size() != 2 ||
+      operand.parts[0].kind != Operand::Kind::reg) {
+    decoder.refuse("a texture or surface that is no object");
+  }
+  access.image = decoder.source(operand.parts[0], Type::u64);
+  const Operand& place = operand.parts[1];
+  const std::vector<Operand> single = {place};
+  const std::vector<Operand>& all = place.kind == Operand::Kind::vector ? place.parts : single;
+  const auto many = static_cast<std::size_t>(access.is_cube ? 3 : access.dimensions);
+  const std::size_t first = access.is_layered ? 1 : 0;
+  if (all.size() < first + many) decoder.refuse("fewer coordinates than known here");
+  if (access.is_layered) access.layer = decoder.source(all[0], Type::u32);
+  for (std::size_t i = 0; i < many; ++i) access.at[i] = decoder.source(all[first + i], type);
+}
+
+void set_values(Decoder& decoder, const Operand& operand, Type type, bool loads,
+                ImageAccess& access) {
+  const std::vector<Operand> single = {operand};
+  const std::vector<Operand>& all = operand.kind == Operand::Kind::vector ? operand.parts : single;
+  if (all.size() > 4) decoder.refuse("a vector of more than four");
+  access.count = static_cast<int>(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    access.values[i] = loads ? decoder.destination(all[i], type) : decoder.source(all[i], type);
+  }
+}
+
+// tex.2d.v4.f32.f32 {r, g, b, a}[|p], [object, {x, y}][, level] and tld4, of one channel
+void build_texture(Decoder& decoder, const ptx::Instruction& one) {
+  if (one.operands.size() < 2) decoder.refuse("fewer operands than known here");
+  ImageAccess access;
+  set_geometry(decoder, one, access);
+  const Type of_coordinates = one.type();
+  access.is_by_index = of_coordinates == Type::s32;
+  set_place(decoder, one.operands[1], of_coordinates, access);
+  if (one.opcode == "tld4") {
+    access.is_gather = true;
+    access.channel = one.has("r") ? 0 : one.has("g") ? 1 : one.has("b") ? 2 : 3;
+  }
+  const bool is_given = one.has("level");
+  if (is_given || one.has("grad")) {
+    access.level = is_given ? ImageAccess::Level::given : ImageAccess::Level::by_gradients;
+    const std::size_t wanted = is_given ? 1 : 2;
+    if (one.operands.size() < 2 + wanted) decoder.refuse("fewer operands than known here");
+    for (std::size_t i = 0; i < wanted; ++i) {
+      const Operand& its = one.operands[2 + i];
+      for (std::size_t j = 0; j < std::min<std::size_t>(its.parts.size(), 3); ++j) {
+        access.more[3 * i + j] = decoder.source(its.parts[j], Type::f32);
+      }
+      if (its.parts.empty()) access.more[3 * i] = decoder.source(its, Type::f32);
+    }
+  } else if (one.operands.size() > 2) {
+    decoder.refuse("an offset or a depth to compare with");
+  }
+  const Operand* values = &one.operands[0];
+  if (values->kind == Operand::Kind::pair) {
+    access.predicate = decoder.destination(values->parts[1], Type::pred);
+    access.has_predicate = true;
+    values = &values->parts[0];
+  }
+  // Results have the type before the coordinates'.
+  set_values(decoder, *values, ptx::type_of(one.modifiers[one.modifiers.size() - 2]), true, access);
+  if (access.count != 4) decoder.refuse("another number of values than four");
+  decoder.emit_image(&read_texture, access);
+  decoder.finish();
+}
+
+template <bool loads>
+void build_surface(Decoder& decoder, const ptx::Instruction& one) {
+  if (one.operands.size() != 2) decoder.refuse("another number of operands than known here");
+  ImageAccess access;
+  set_geometry(decoder, one, access);
+  access.boundary = one.has("trap")    ? ImageAccess::Boundary::trap
+                    : one.has("clamp") ? ImageAccess::Boundary::clamp
+                                       : ImageAccess::Boundary::zero;
+  const Type type = one.type();
+  set_place(decoder, one.operands[loads ? 1 : 0], Type::s32, access);
+  set_values(decoder, one.operands[loads ? 0 : 1], type, loads, access);
+  decoder.emit_image(surface_mover(bytes_of(type), loads), access);
+  decoder.finish();
+}
+
+void build_ask(Decoder& decoder, const ptx::Instruction& one) {
+  if (one.operands.size() != 2 || one.operands[1].parts.size() != 1) {
+    decoder.refuse("another number of operands than known here");
+  }
+  ImageAccess access;
+  access.image = decoder.source(one.operands[1].parts[0], Type::u64);
+  set_values(decoder, one.operands[0], Type::b32, true, access);
+  decoder.emit_image(one.has("width")    ? &ask_image<0>
+                     : one.has("height") ? &ask_image<1>
+                                         : &ask_image<2>,
+                     access);
+  decoder.finish();
+}
+
+}  // namespace
+
+void add_image_forms(std::vector<Form>& forms) {
+  const std::string geometry = "(.1d|.2d|.3d|.a1d|.a2d|.cube|.acube)";
+  forms.push_back(
+      {.pattern = "tex[.base|.level|.grad]" + geometry + ".v4(.u32|.s32|.f32)(.s32|.f32)",
+       .build = &build_texture});
+  forms.push_back({.pattern = "tld4(.r|.g|.b|.a)(.2d|.a2d|.cube|.acube).v4(.u32|.s32|.f32).f32",
+                   .build = &build_texture});
+  const std::string on_surface =
+      ".b(.1d|.2d|.3d|.a1d|.a2d)[.ca|.cg|.cs|.cv|.wb|.wt][.v2|.v4](.b8|.b16|.b32|.b64)(.trap|."
+      "clamp|.zero)";
+  forms.push_back({.pattern = "suld" + on_surface, .build = &build_surface<true>});
+  forms.push_back({.pattern = "sust" + on_surface, .build = &build_surface<false>});
+  forms.push_back({.pattern = "txq(.width|.height|.depth).b32", .build = &build_ask});
+  forms.push_back({.pattern = "suq(.width|.height|.depth).b32", .build = &build_ask});
+}
+
+}  // namespace simt::machine

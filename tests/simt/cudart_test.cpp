@@ -47,6 +47,15 @@ TEST_CASE("memory of all kinds, copies, streams and graphs are as CUDA has them"
   }
 }
 
+TEST_CASE("kernels launch kernels, which run when they have ended", "[simt]") {
+  const Workbench bench;
+  bench.build("children.cu", "-rdc=true");
+  const Outcome outcome = bench.run("./program");
+  CHECK(outcome.out == "all right\n");
+  CHECK(outcome.err.empty());
+  CHECK(outcome.status == 0);
+}
+
 TEST_CASE("what CUDA 13 dropped and textbooks use is there", "[simt]") {
   const Workbench bench;
   bench.build("dropped_names.cu");

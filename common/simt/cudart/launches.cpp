@@ -168,7 +168,9 @@ cudaError_t check_cluster(const Kernel& kernel, const ptx::Function& function,
   return cudaSuccess;
 }
 
-cudaError_t check(Kernel& kernel, const Launching& what) {
+}  // namespace
+
+cudaError_t check_launch(Kernel& kernel, const Launching& what) {
   if (const cudaError_t error = check_extents(kernel, what); error != cudaSuccess) return error;
   const ptx::Function* const function = kernel.function();
   if (function == nullptr) {
@@ -204,6 +206,8 @@ cudaError_t check(Kernel& kernel, const Launching& what) {
   }
   return cudaSuccess;
 }
+
+namespace {
 
 std::vector<std::byte> parameters_of(const ptx::Function& function, void** arguments) {
   const std::vector<std::uint64_t> places = ptx::parameter_places(function);
@@ -261,7 +265,7 @@ void run(Kernel& kernel, const Launching& what, const std::vector<std::byte>& pa
     watch = std::make_unique<Watch>(kernel, grid, checks);
   }
   grid.observer = watch.get();
-  KernelServices services(*watch);
+  KernelServices services(*watch, kernel);
   grid.services = &services;
   grid.images = &images();
   watch->take(machine::run(grid));
@@ -269,12 +273,16 @@ void run(Kernel& kernel, const Launching& what, const std::vector<std::byte>& pa
   Launch told = watch->launch();
   if (watch->error() != cudaSuccess) spoil(watch->error(), detail_of(told.findings));
   record_launch(std::move(told));
+  // A grid is over when those that it has launched are: they go on where it ends, one after the other.
+  for (const ChildLaunch& child : services.children()) {
+    if (spoilt() == cudaSuccess) run(*child.kernel, child.what, child.parameters);
+  }
 }
 
 cudaError_t prepare(const void* function, const Launching& what, Work& work, NodeParameters& kept) {
   Kernel* const kernel = find_kernel(function);
   if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
-  if (const cudaError_t error = check(*kernel, what); error != cudaSuccess) return error;
+  if (const cudaError_t error = check_launch(*kernel, what); error != cudaSuccess) return error;
   kept.kernel = {const_cast<void*>(function),
                  what.grid,
                  what.block,

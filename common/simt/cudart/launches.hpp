@@ -29,6 +29,9 @@ cudaError_t launch(const void* function, const Launching& what);
 /// Kernel::function() does.
 cudaError_t launch_of(const cudaKernelNodeParams& parameters, Work& work, NodeParameters& kept);
 
+/// Whether a kernel can be launched so; what is wrong is said.
+cudaError_t check_launch(Kernel& kernel, const Launching& what);
+
 /// Of cudaLaunchKernelExC: what it asks is put into `what`, or refused.
 cudaError_t take_attribute(const cudaLaunchAttribute& attribute, Launching& what);
 

@@ -191,6 +191,17 @@ std::vector<Module*> all_modules() {
   return all;
 }
 
+Kernel* find_kernel(Module& module, std::uint64_t address) {
+  for (const auto& [host_function, kernel] : registered().kernels) {
+    if (kernel->module != &module) continue;
+    const ptx::Function* const its = kernel->function();
+    if (its != nullptr && machine::address_of_function(module.ptx(), *its) == address) {
+      return kernel.get();
+    }
+  }
+  return nullptr;
+}
+
 std::vector<Kernel*> all_kernels() {
   std::vector<Kernel*> all;
   for (const auto& [host_function, kernel] : registered().kernels) all.push_back(kernel.get());

@@ -97,6 +97,8 @@ void open_managed_variables(Module& module);
 
 /// By the function's address in host code or by the kernel's own handle; null if it is neither.
 Kernel* find_kernel(const void* function);
+/// Of a module, by what device code has as its address; null if that is none.
+Kernel* find_kernel(Module& module, std::uint64_t address);
 /// All of them, by name.
 std::vector<Kernel*> all_kernels();
 std::vector<Module*> all_modules();

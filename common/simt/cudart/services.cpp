@@ -1,5 +1,6 @@
 #include "common/simt/cudart/services.hpp"
 
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
@@ -7,6 +8,7 @@
 
 #include "common/simt/cudart/allocations.hpp"
 #include "common/simt/cudart/devices.hpp"
+#include "common/simt/cudart/module.hpp"
 #include "common/simt/cudart/watch.hpp"
 
 namespace simt::cudart {
@@ -133,6 +135,48 @@ std::string formatted(const LaneCall& call, std::uint64_t format, std::uint64_t 
   return result;
 }
 
+KernelServices::~KernelServices() {
+  for (const auto& [address, child] : buffers_) release(address);
+}
+
+// __cudaCDP2GetParameterBufferV2(kernel, grid, block, dynamic shared memory)
+std::uint64_t KernelServices::buffer_for(const LaneCall& call) {
+  const std::span<const std::uint64_t> its = call.arguments;
+  const auto extent = [&](std::size_t first) {
+    return dim3{static_cast<unsigned>(its[first]), static_cast<unsigned>(its[first + 1]),
+                static_cast<unsigned>(its[first + 2])};
+  };
+  ChildLaunch child;
+  child.kernel = find_kernel(*kernel_.module, its[0]);
+  if (child.kernel == nullptr) return 0;
+  child.what = {.grid = extent(1), .block = extent(4), .dynamic_shared = its[7]};
+  if (check_launch(*child.kernel, child.what) != cudaSuccess) return 0;
+  child.parameters.resize(child.kernel->code().parameters);
+  const std::uint64_t address = allocate(std::max<std::size_t>(child.parameters.size(), 1),
+                                         MemoryKind::variable, "arguments of a launch by a kernel");
+  buffers_[address] = std::move(child);
+  return address;
+}
+
+std::uint64_t KernelServices::launch(const LaneCall& call) {
+  const auto found = buffers_.find(call.arguments[0]);
+  if (found == buffers_.end()) return cudaErrorInvalidValue;
+  ChildLaunch child = std::move(found->second);
+  buffers_.erase(found);
+  std::memcpy(child.parameters.data(), reach(call.arguments[0]), child.parameters.size());
+  release(call.arguments[0]);
+  constexpr std::uint64_t kTailLaunch = 3;  // cudaStreamTailLaunch, of device code only
+  child.is_last = call.arguments[1] == kTailLaunch;
+  children_.push_back(std::move(child));
+  return cudaSuccess;
+}
+
+std::vector<ChildLaunch> KernelServices::children() {
+  std::stable_partition(children_.begin(), children_.end(),
+                        [](const ChildLaunch& one) { return !one.is_last; });
+  return std::move(children_);
+}
+
 std::optional<std::uint64_t> KernelServices::call(const LaneCall& call) {
   switch (call.service) {
     case Service::print:
@@ -160,9 +204,23 @@ std::optional<std::uint64_t> KernelServices::call(const LaneCall& call) {
                         "reads or writes outside its surface, or not at a multiple of the access's "
                         "size (x is counted in bytes)");
       return std::nullopt;
+    case Service::launch_buffer:
+      return buffer_for(call);
+    case Service::launch:
+      return launch(call);
+    case Service::give_handle:
+      return call.put(call.arguments[0], ++last_handle_ << 8) ? cudaSuccess : cudaErrorInvalidValue;
+    case Service::succeed:
+      return cudaSuccess;
+    case Service::allocate_global: {
+      const std::uint64_t address = allocate_for_kernel(call.arguments[1]);
+      return call.put(call.arguments[0], address) && address != 0 ? cudaSuccess
+                                                                  : cudaErrorMemoryAllocation;
+    }
     case Service::allocate:
       return allocate_for_kernel(call.arguments[0]);
-    case Service::free: {
+    case Service::free:
+    case Service::free_global: {
       const std::uint64_t address = call.arguments[0];
       const Block* const block = block_at(address);
       if (address == 0) return 0;

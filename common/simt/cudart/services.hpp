@@ -3,9 +3,12 @@
 
 #include <driver_types.h>
 
+#include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "common/simt/cudart/launches.hpp"
 #include "common/simt/machine/services.hpp"
 #include "common/simt/simt.hpp"
 
@@ -13,15 +16,35 @@ namespace simt::cudart {
 
 class Watch;
 
+/// A launch by a kernel: it begins when the kernel has ended.
+struct ChildLaunch {
+  Kernel* kernel = nullptr;
+  Launching what;
+  std::vector<std::byte> parameters;
+  bool is_last = false;  // on the stream cudaStreamTailLaunch
+};
+
 class KernelServices : public machine::Services {
  public:
-  /// It is told how the launch ended where a kernel ends it.
-  explicit KernelServices(Watch& watch) : watch_(watch) {}
+  /// `watch` is told how the launch ended where the kernel ends it.
+  KernelServices(Watch& watch, Kernel& kernel) : watch_(watch), kernel_(kernel) {}
+  ~KernelServices() override;
+  KernelServices(const KernelServices&) = delete;
+  KernelServices& operator=(const KernelServices&) = delete;
 
   std::optional<std::uint64_t> call(const machine::LaneCall& call) override;
+  /// Those that its threads have asked for, in that order, the last ones last.
+  std::vector<ChildLaunch> children();
 
  private:
+  std::uint64_t buffer_for(const machine::LaneCall& call);
+  std::uint64_t launch(const machine::LaneCall& call);
+
   Watch& watch_;
+  Kernel& kernel_;
+  std::map<std::uint64_t, ChildLaunch> buffers_;  // by where the arguments are to lie
+  std::vector<ChildLaunch> children_;
+  std::uint64_t last_handle_ = 0;
 };
 
 /// What device code's printf makes of its format and its arguments, which lie one behind the other, each at a multiple of

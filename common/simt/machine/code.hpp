@@ -91,9 +91,16 @@ enum class Service : std::uint8_t {
   trap,
   no_image,       // a texture or surface object that there is not
   outside_image,  // where a surface has nothing, or not at a multiple of the access's size
+  // Of launches by kernels (cuda_device_runtime_api.h):
+  launch_buffer,  // where the arguments go: of a kernel, its blocks and threads, and dynamic shared memory
+  launch,         // of what lies in a buffer, on a stream
+  give_handle,  // of a stream or an event, which order nothing here that is not in order anyway
+  succeed,      // nothing to do
+  allocate_global,
+  free_global,
 };
 struct ServiceCall {
-  static constexpr std::size_t kMostArguments = 8;
+  static constexpr std::size_t kMostArguments = 8;  // a structure counts as its words
   /// Where in a thread's own memory, and how many bytes: 0 if there is none.
   struct Value {
     std::uint64_t at = 0;

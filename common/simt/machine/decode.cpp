@@ -404,7 +404,7 @@ void Decoder::call(const ptx::Instruction& instruction) {
     refuse("a call of another kind than known here");
   }
   const ptx::Function* const callee = module.function(all[name_at].name);
-  if (callee != nullptr && !callee->has_body) {
+  if (callee != nullptr && (!callee->has_body || is_of_device_runtime(callee->name))) {
     if (const std::optional<Service> service = service_named(callee->name)) {
       call_service_of(*callee, *service, instruction, name_at);
       return;
@@ -449,19 +449,23 @@ void Decoder::call_service_of(const ptx::Function& callee, Service service,
                               const ptx::Instruction& instruction, std::size_t name_at) {
   ServiceCall call{.service = service, .arguments = {}};
   const std::vector<Operand>& all = instruction.operands;
-  const auto value = [&](const Operand& list, std::size_t i, const ptx::Variable& variable) {
-    return ServiceCall::Value{symbol(list.parts[i].name), static_cast<std::size_t>(variable.bytes)};
-  };
+  call.is_in_frame = is_called();
   const std::size_t given = name_at + 1 < all.size() ? all[name_at + 1].parts.size() : 0;
-  if (given != callee.parameters.size() || given > ServiceCall::kMostArguments) {
+  if (given != callee.parameters.size()) {
     refuse("another number of arguments than " + callee.name + " has");
   }
   for (std::size_t i = 0; i < given; ++i) {
-    if (callee.parameters[i].bytes > 8) refuse("an argument of more than 8 bytes");
-    call.is_in_frame = is_called();
-    call.arguments.push_back(value(all[name_at + 1], i, callee.parameters[i]));
+    const std::uint64_t at = symbol(all[name_at + 1].parts[i].name);
+    const auto bytes = static_cast<std::size_t>(callee.parameters[i].bytes);
+    const std::size_t each = bytes > 8 ? 4 : bytes;
+    for (std::size_t j = 0; j < bytes; j += each) call.arguments.push_back({at + j, each});
   }
-  if (name_at == 1 && !callee.returns.empty()) call.result = value(all[0], 0, callee.returns[0]);
+  if (call.arguments.size() > ServiceCall::kMostArguments) {
+    refuse("more arguments than known here");
+  }
+  if (name_at == 1 && !callee.returns.empty()) {
+    call.result = {symbol(all[0].parts[0].name), static_cast<std::size_t>(callee.returns[0].bytes)};
+  }
   emit_service(std::move(call));
 }
 

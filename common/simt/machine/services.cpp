@@ -11,6 +11,9 @@
 namespace simt::machine {
 namespace {
 
+// What nvcc puts before the names of the runtime's functions in device code.
+constexpr std::string_view kOfLaunches = "__cudaCDP2";
+
 // Of a lane the bytes that each thread has for itself.
 std::byte* own_memory(Warp& warp, int lane, const ServiceCall& call) {
   return warp.block->own(warp, lane) +
@@ -33,7 +36,33 @@ std::string LaneCall::text(std::uint64_t address) const {
   return bytes.empty() ? "" : std::string(begin, strnlen(begin, bytes.size()));
 }
 
+bool LaneCall::put(std::uint64_t address, std::uint64_t value) const {
+  const std::span<const std::byte> bytes = memory(address);
+  if (bytes.size() < sizeof value) return false;
+  std::memcpy(const_cast<std::byte*>(bytes.data()), &value, sizeof value);
+  return true;
+}
+
+bool is_of_device_runtime(std::string_view function) { return function.starts_with(kOfLaunches); }
+
 std::optional<Service> service_named(std::string_view function) {
+  if (is_of_device_runtime(function)) {
+    std::string_view name = function.substr(kOfLaunches.size());
+    if (name.ends_with("_ptsz")) name.remove_suffix(5);
+    if (name == "GetParameterBufferV2") return Service::launch_buffer;
+    if (name == "LaunchDeviceV2") return Service::launch;
+    if (name == "StreamCreateWithFlags" || name == "EventCreateWithFlags") {
+      return Service::give_handle;
+    }
+    for (const std::string_view other :
+         {"GetLastError", "PeekAtLastError", "StreamDestroy", "StreamWaitEvent", "EventRecord",
+          "EventRecordWithFlags", "EventDestroy"}) {
+      if (name == other) return Service::succeed;
+    }
+    if (name == "Malloc") return Service::allocate_global;
+    if (name == "Free") return Service::free_global;
+    return std::nullopt;
+  }
   if (function == "vprintf") return Service::print;
   if (function == "__assertfail") return Service::assertion;
   if (function == "malloc") return Service::allocate;

@@ -25,6 +25,8 @@ struct LaneCall {
   std::span<const std::byte> memory(std::uint64_t address) const;
   /// The text there, up to its zero.
   std::string text(std::uint64_t address) const;
+  /// Stores 64 bits there; false if the lane may not.
+  bool put(std::uint64_t address, std::uint64_t value) const;
 };
 
 class Services {
@@ -36,6 +38,8 @@ class Services {
 };
 
 std::optional<Service> service_named(std::string_view function);
+/// Whether it is asked for even where the module has such a function, which NVIDIA's library brought.
+bool is_of_device_runtime(std::string_view function);
 
 /// Calls the service for all active lanes.
 const Step* call_service(const Step* step, Warp& warp);

@@ -198,6 +198,10 @@ void Registers::derive() {
       }
       Origin& its = origins_[static_cast<std::size_t>(one.operands[0].index)];
       Origin joined = either(its, result_of(one));
+      // By itself a value from memory says nothing; in the register of a pointer it is another one (list = list->next).
+      if (one.opcode == "ld" && !one.has("param") && its.kind != Origin::Kind::none) {
+        joined = {Origin::Kind::several, "", 0};
+      }
       if (joined == its) continue;
       its = std::move(joined);
       changes = true;

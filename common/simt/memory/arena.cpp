@@ -109,8 +109,10 @@ bool Arena::free(std::uint64_t address) {
   its.is_freed = true;
   if (its.is_sparse) put_back(address, rounded_up(its.bytes, kSparseUnit));
   if (its.is_open) mprotect(reinterpret_cast<void*>(address), its.bytes, PROT_NONE);
-  // The pages go back; the addresses stay, so that who uses them still is told.
-  madvise(host(address), its.bytes, MADV_REMOVE);
+  // Pages that it had to itself go back; the addresses stay, so that who uses them still is told.
+  const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  const std::uint64_t first = rounded_up(address, page), last = its.end() / page * page;
+  if (first < last) madvise(host(first), last - first, MADV_REMOVE);
   // Sparse memory is so large that its addresses are soon used up.
   for (auto last = allocations_.lower_bound(begin_ + bytes_); last != allocations_.begin();) {
     --last;

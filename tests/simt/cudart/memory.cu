@@ -22,6 +22,45 @@ __global__ void fill(int* out, int n, int value) {
   if (i < n) out[i] = value + i;
 }
 
+static void freed_neighbours() {
+  int* all[64];
+  for (int i = 0; i < 64; ++i) {
+    cudaMalloc(&all[i], sizeof(int));
+    cudaMemcpy(all[i], &i, sizeof i, cudaMemcpyHostToDevice);
+  }
+  for (int i = 0; i < 64; i += 2) cudaFree(all[i]);
+  for (int i = 1; i < 64; i += 2) {
+    int got = 0;
+    cudaMemcpy(&got, all[i], sizeof got, cudaMemcpyDeviceToHost);
+    expect(got == i, "cudaFree leaves what lies beside it", __LINE__);
+  }
+}
+
+// A list that is followed from one allocation to the next.
+struct Link {
+  int key;
+  Link* next;
+};
+__global__ void follow(const Link* list, int times, int* key) {
+  for (int i = 0; i < times; ++i) list = list->next;
+  *key = list->key;
+}
+
+static void lists() {
+  Link* first = nullptr;
+  for (int key = 6; key >= 0; --key) {
+    Link* made;
+    cudaMallocManaged(&made, sizeof(Link));
+    *made = {key, first};
+    first = made;
+  }
+  int* key;
+  cudaMallocManaged(&key, sizeof(int));
+  follow<<<1, 1>>>(first, 6, key);
+  expect_error(cudaDeviceSynchronize(), cudaSuccess, __LINE__);
+  expect(*key == 6, "a list is followed to its end", __LINE__);
+}
+
 static void variables() {
   int* out;
   expect_error(cudaMalloc(&out, 2 * sizeof(int)), cudaSuccess, __LINE__);
@@ -141,6 +180,8 @@ static void pools_and_streams() {
 
 int main() {
   variables();
+  lists();
+  freed_neighbours();
   rows_and_planes();
   memory_of_both();
   pools_and_streams();

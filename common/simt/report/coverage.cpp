@@ -41,24 +41,6 @@ bool stays(const Instruction& one) {
   return all.contains(one.opcode) || is_branch(one);
 }
 
-// The kernel and what it calls by name.
-std::set<const Function*> reachable(const ptx::Module& module, const Function& kernel) {
-  std::set<const Function*> reached = {&kernel};
-  for (std::vector<const Function*> open = {&kernel}; !open.empty();) {
-    const Function& function = *open.back();
-    open.pop_back();
-    for (const Instruction& one : function.body) {
-      if (one.opcode != "call") continue;
-      for (const Operand& operand : one.operands) {
-        if (operand.kind != Operand::Kind::symbol) continue;
-        const Function* const other = module.function(operand.name);
-        if (other != nullptr && reached.insert(other).second) open.push_back(other);
-      }
-    }
-  }
-  return reached;
-}
-
 }  // namespace
 
 // What one module adds.
@@ -327,7 +309,7 @@ void CoverageFacts::add(const ptx::Module& module, std::span<const std::uint8_t>
   for (const KernelRun& kernel : kernels) {
     if (kernel.function == nullptr) continue;
     kernels_[ptx::demangled(kernel.function->name)] += kernel.launches;
-    for (const Function* const one : reachable(module, *kernel.function)) {
+    for (const Function* const one : ptx::reachable(module, *kernel.function)) {
       functions[one] |= kernel.launches > 0;
     }
   }

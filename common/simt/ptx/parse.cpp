@@ -252,13 +252,15 @@ class Parser {
   }
 
   std::optional<Space> space_here() {
-    static const std::map<std::string_view, Space> spaces = {{".global", Space::global},
-                                                             {".const", Space::constant},
-                                                             {".shared", Space::shared},
-                                                             {".local", Space::local},
-                                                             {".param", Space::param}};
-    const auto found = spaces.find(now().text);
-    if (now().kind != Token::Kind::word || found == spaces.end()) return std::nullopt;
+    // An array, which needs no destructor: modules are read while the program ends.
+    static constexpr std::pair<std::string_view, Space> kSpaces[] = {{".global", Space::global},
+                                                                     {".const", Space::constant},
+                                                                     {".shared", Space::shared},
+                                                                     {".local", Space::local},
+                                                                     {".param", Space::param}};
+    const auto found = std::find_if(std::begin(kSpaces), std::end(kSpaces),
+                                    [&](const auto& one) { return one.first == now().text; });
+    if (now().kind != Token::Kind::word || found == std::end(kSpaces)) return std::nullopt;
     take();
     return found->second;
   }

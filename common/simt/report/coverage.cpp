@@ -1,6 +1,7 @@
 #include "common/simt/report/coverage.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 
 #include "common/simt/machine/probes.hpp"
@@ -16,8 +17,7 @@ using ptx::Operand;
 bool is_branch(const Instruction& one) { return one.opcode == "bra" && one.guard >= 0; }
 
 bool ends_block(const Instruction& one) {
-  static const std::set<std::string_view> all = {"bra", "brx", "ret", "exit"};
-  return all.contains(one.opcode);
+  return one.opcode == "bra" || one.opcode == "brx" || one.opcode == "ret" || one.opcode == "exit";
 }
 
 // An address that is known before the launch: such a load can be made ahead of what decides whether it is wanted.
@@ -28,9 +28,9 @@ bool has_fixed_address(const Instruction& one) {
   });
 }
 
-// What nvcc leaves where the source has it.
+// What nvcc leaves where the source has it. An array, which needs no destructor: modules are read while the program ends.
 bool stays(const Instruction& one) {
-  static const std::set<std::string_view> all = {
+  static constexpr std::string_view kAll[] = {
       "st",    "atom",       "red",      "bar",      "barrier",  "call", "shfl",  "vote",
       "match", "activemask", "redux",    "cp",       "mma",      "wmma", "wgmma", "tex",
       "tld4",  "suld",       "sust",     "sured",    "ret",      "exit", "trap",  "membar",
@@ -38,7 +38,7 @@ bool stays(const Instruction& one) {
   if (one.opcode == "ld" || one.opcode == "ldu") {
     return !one.has("param") && !one.has("local") && !has_fixed_address(one);
   }
-  return all.contains(one.opcode) || is_branch(one);
+  return std::ranges::find(kAll, one.opcode) != std::end(kAll) || is_branch(one);
 }
 
 }  // namespace

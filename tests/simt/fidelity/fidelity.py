@@ -66,7 +66,7 @@ def sources():
 def run(command, **options):
     result = subprocess.run(command, capture_output=True, text=True, **options)
     if result.returncode != 0:
-        sys.exit(f"fidelity: {command[0]} ended with {result.returncode}:\n{result.stdout}{result.stderr}")
+        sys.exit(f"fidelity: {command[0]} ended with {result.returncode}: {result.stderr[-2000:]}")
     return result.stdout
 
 

@@ -300,74 +300,186 @@ WarpAccess::Space space_of(Window window) {
 
 namespace {
 
-template <class T>
-const Step* load(const Step* step, Warp& warp) {
-  return access(step, warp, WarpAccess::Kind::load, static_cast<int>(sizeof(T)) * step->count,
-                [&](const Places& places, const memory::WarpAddresses& lanes) {
-                  const std::size_t count = step->count;
-                  for (std::size_t i = 0; i < count; ++i) {
-                    T* const to = warp.values<T>(value_slot(*step, static_cast<int>(i)));
-                    if (places.first != nullptr) {
-                      const auto first = static_cast<std::size_t>(std::countr_zero(lanes.mask));
-                      const auto many = static_cast<std::size_t>(std::popcount(lanes.mask));
-                      if (count == 1) {
-                        std::memcpy(to + first, places.first, many * sizeof(T));
-                        continue;
-                      }
-                      for (std::size_t j = 0; j < many; ++j) {
-                        std::memcpy(to + first + j, places.first + (j * count + i) * sizeof(T),
-                                    sizeof(T));
-                      }
-                      continue;
-                    }
-                    for (std::uint32_t open = lanes.mask; open != 0; open &= open - 1) {
-                      const auto lane = static_cast<std::size_t>(std::countr_zero(open));
-                      std::memcpy(to + lane, places.each[lane] + i * sizeof(T), sizeof(T));
-                    }
-                  }
-                });
+// A load or store of all lanes, of one value or of neighbours, in one piece of the memory that it names: what most are.
+struct Usual {
+  Addresses64 addresses;
+  memory::WarpAddresses lanes{addresses};
+  WarpAccess::Space space = WarpAccess::Space::global;
+  std::byte* at = nullptr;  // of lane 0; null: it is not so
+};
+
+template <class Address, bool is_load>
+[[gnu::always_inline]] inline void look(const Step* step, Warp& warp, std::uint64_t bytes,
+                                        Usual& usual) {
+  const Address* const base = warp.values<const Address>(step->from[kAddress]);
+  const auto offset = static_cast<std::uint64_t>(step->offset);
+  // Of shared memory addresses have 32 bits, in which a sum may have gone round.
+  const std::uint64_t kept = step->window == Window::shared ? 0xffff'ffff : ~std::uint64_t{0};
+  const std::uint64_t first = (base[0] + offset) & kept;
+  std::uint64_t other = 0, out_of_step = 0;
+  for (std::uint64_t lane = 0; lane < kLanes; ++lane) {
+    const std::uint64_t its = (base[lane] + offset) & kept;
+    usual.addresses[lane] = its;
+    other |= its ^ first;
+    out_of_step |= its ^ (first + lane * bytes);
+  }
+  if ((other != 0 && out_of_step != 0) || first % bytes != 0) return;
+  const std::uint64_t beyond = first + (other == 0 ? bytes : bytes * kLanes);
+  const Block& block = *warp.block;
+  switch (step->window) {
+    case Window::shared:
+      if (beyond > block.shared.size()) return;
+      usual.space = WarpAccess::Space::shared;
+      usual.at = const_cast<std::byte*>(block.shared.data()) + first;
+      break;
+    case Window::global:
+    case Window::generic: {
+      const Piece& known =
+          block.known[static_cast<std::size_t>(step->site) % block.known.size()];
+      if (first < known.begin || beyond > known.end || first >= beyond) return;
+      usual.at = known.host + (first - known.begin);
+      break;
+    }
+    case Window::constant: {
+      const std::span<const std::byte> constants = block.grid->constants;
+      if (!is_load || beyond > constants.size()) return;
+      usual.space = WarpAccess::Space::constant;
+      usual.at = const_cast<std::byte*>(constants.data()) + first;
+      break;
+    }
+    default:
+      return;
+  }
+  usual.lanes.mask = kAllLanes;
+  usual.lanes.bytes = static_cast<int>(bytes);
+  usual.lanes.consecutive = out_of_step == 0;
+  usual.lanes.least = first;
+  usual.lanes.beyond = beyond;
 }
 
+// Of the i-th values of lanes that follow one another, to or from registers.
 template <class T>
-const Step* store(const Step* step, Warp& warp) {
-  return access(
-      step, warp, WarpAccess::Kind::store, static_cast<int>(sizeof(T)) * step->count,
-      [&](const Places& places, const memory::WarpAddresses& lanes) {
-        const std::size_t count = step->count;
-        for (std::size_t i = 0; i < count; ++i) {
-          const T* const from = warp.values<const T>(value_slot(*step, static_cast<int>(i)));
-          if (places.first != nullptr) {
-            const auto first = static_cast<std::size_t>(std::countr_zero(lanes.mask));
-            const auto many = static_cast<std::size_t>(std::popcount(lanes.mask));
-            if (count == 1 && many == kLanes) {
-              std::memcpy(places.first, from, kLanes * sizeof(T));
-              continue;
-            }
-            for (std::size_t j = 0; j < many; ++j) {
-              std::memcpy(places.first + (j * count + i) * sizeof(T), from + first + j, sizeof(T));
-            }
-            continue;
-          }
-          // Of lanes that store at one place the last one's value stays.
-          for (std::uint32_t open = lanes.mask; open != 0; open &= open - 1) {
-            const auto lane = static_cast<std::size_t>(std::countr_zero(open));
-            std::memcpy(places.each[lane] + i * sizeof(T), from + lane, sizeof(T));
-          }
-        }
+[[gnu::always_inline]] inline void from_neighbours(T* to, const std::byte* from, std::size_t i,
+                                                   std::size_t count, std::size_t lanes) {
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    std::memcpy(to + lane, from + (lane * count + i) * sizeof(T), sizeof(T));
+  }
+}
+template <class T>
+[[gnu::always_inline]] inline void to_neighbours(std::byte* to, const T* from, std::size_t i,
+                                                 std::size_t count, std::size_t lanes) {
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    std::memcpy(to + (lane * count + i) * sizeof(T), from + lane, sizeof(T));
+  }
+}
+
+// What load_body and store_body leave to it.
+template <class T, class Address>
+[[gnu::noinline]] const Step* load_others(const Step* step, Warp& warp) {
+  const auto move = [&](const Places& places, const memory::WarpAddresses& lanes) {
+    const std::size_t count = step->count;
+    const auto first = static_cast<std::size_t>(std::countr_zero(lanes.mask));
+    for (std::size_t i = 0; i < count; ++i) {
+      T* const to = warp.values<T>(value_slot(*step, static_cast<int>(i)));
+      if (places.first != nullptr) {
+        from_neighbours(to + first, places.first, i, count,
+                        static_cast<std::size_t>(std::popcount(lanes.mask)));
+        continue;
+      }
+      each_lane(lanes.mask, [&](std::size_t lane) {
+        std::memcpy(to + lane, places.each[lane] + i * sizeof(T), sizeof(T));
       });
+    }
+  };
+  return access<Address>(step, warp, WarpAccess::Kind::load,
+                         static_cast<int>(sizeof(T)) * step->count, move);
+}
+template <class T, class Address>
+[[gnu::noinline]] const Step* store_others(const Step* step, Warp& warp) {
+  const auto move = [&](const Places& places, const memory::WarpAddresses& lanes) {
+    const std::size_t count = step->count;
+    const auto first = static_cast<std::size_t>(std::countr_zero(lanes.mask));
+    for (std::size_t i = 0; i < count; ++i) {
+      const T* const from = warp.values<const T>(value_slot(*step, static_cast<int>(i)));
+      if (places.first != nullptr) {
+        to_neighbours(places.first, from + first, i, count,
+                      static_cast<std::size_t>(std::popcount(lanes.mask)));
+        continue;
+      }
+      // Of lanes that store at one place the last one's value stays.
+      each_lane(lanes.mask, [&](std::size_t lane) {
+        std::memcpy(places.each[lane] + i * sizeof(T), from + lane, sizeof(T));
+      });
+    }
+  };
+  return access<Address>(step, warp, WarpAccess::Kind::store,
+                         static_cast<int>(sizeof(T)) * step->count, move);
 }
 
-template <bool loads>
+template <class T, class Address, bool is_load>
+[[gnu::always_inline]] inline const Step* move_body(const Step* step, Warp& warp) {
+  constexpr auto kOthers = is_load ? &load_others<T, Address> : &store_others<T, Address>;
+  if (warp.active != kAllLanes) return kOthers(step, warp);
+  Usual usual;
+  const std::size_t count = step->count;
+  look<Address, is_load>(step, warp, sizeof(T) * count, usual);
+  if (usual.at == nullptr) return kOthers(step, warp);
+  const WarpAccess told{usual.space, is_load ? WarpAccess::Kind::load : WarpAccess::Kind::store,
+                        usual.lanes, step,       &warp, warp.block};
+  if (!warp.block->grid->observer->access(told)) {
+    warp.block->cluster->is_ended = true;
+    return nullptr;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    T* const values = warp.values<T>(value_slot(*step, static_cast<int>(i)));
+    if (!usual.lanes.consecutive) {
+      // All of one place: of what lanes store there the last one's value stays.
+      if (is_load) {
+        T value;
+        std::memcpy(&value, usual.at + i * sizeof(T), sizeof value);
+        std::fill_n(values, kLanes, value);
+      } else {
+        std::memcpy(usual.at + i * sizeof(T), values + kLanes - 1, sizeof(T));
+      }
+    } else if (count == 1) {
+      if (is_load) std::memcpy(values, usual.at, kLanes * sizeof(T));
+      if (!is_load) std::memcpy(usual.at, values, kLanes * sizeof(T));
+    } else {
+      if (is_load) from_neighbours(values, usual.at, i, count, kLanes);
+      if (!is_load) to_neighbours(usual.at, values, i, count, kLanes);
+    }
+  }
+  return step + 1;
+}
+
+#if defined(__x86_64__)
+template <class T, class Address, bool is_load>
+[[gnu::target("avx2,fma")]] const Step* move_avx2(const Step* step, Warp& warp) {
+  return move_body<T, Address, is_load>(step, warp);
+}
+#endif
+template <class T, class Address, bool is_load>
+const Step* move(const Step* step, Warp& warp) {
+  return move_body<T, Address, is_load>(step, warp);
+}
+
+template <class Address, bool is_load>
 Execute mover(int bytes) {
+  const auto of = [&]<class T>() -> Execute {
+#if defined(__x86_64__)
+    if (kHasAvx2) return &move_avx2<T, Address, is_load>;
+#endif
+    return &move<T, Address, is_load>;
+  };
   switch (bytes) {
     case 1:
-      return loads ? &load<std::uint8_t> : &store<std::uint8_t>;
+      return of.template operator()<std::uint8_t>();
     case 2:
-      return loads ? &load<std::uint16_t> : &store<std::uint16_t>;
+      return of.template operator()<std::uint16_t>();
     case 4:
-      return loads ? &load<std::uint32_t> : &store<std::uint32_t>;
+      return of.template operator()<std::uint32_t>();
     default:
-      return loads ? &load<std::uint64_t> : &store<std::uint64_t>;
+      return of.template operator()<std::uint64_t>();
   }
 }
 
@@ -379,8 +491,10 @@ const Step* load_parameter(const Step* step, Warp& warp) {
     T value;
     std::memcpy(&value, from + static_cast<std::size_t>(i) * sizeof value, sizeof value);
     T* const to = warp.values<T>(value_slot(*step, i));
-    for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      to[lane] = warp.lanes[lane] != 0 ? value : to[lane];
+    if (warp.active == kAllLanes) {
+      std::fill_n(to, kLanes, value);
+    } else {
+      each_lane(warp.active, [&](std::size_t lane) { to[lane] = value; });
     }
   }
   return step + 1;
@@ -411,14 +525,23 @@ void build_move(Decoder& decoder, const ptx::Instruction& one) {
   const Window window = window_named(decoder, one, address);
   const bool is_fixed =
       loads && window == Window::parameter && address.parts.front().kind == Operand::Kind::symbol;
-  const Decoder::Address at = is_fixed ? Decoder::Address{} : decoder.address(address);
+  // Addresses of 32 bits are widened by the access itself.
+  const bool is_register = address.kind == Operand::Kind::address &&
+                           address.parts.front().kind == Operand::Kind::reg;
+  const bool is_narrow =
+      is_register && bytes_of(decoder.type_of(address.parts.front())) == sizeof(std::uint32_t);
+  const Decoder::Address at =
+      is_fixed    ? Decoder::Address{}
+      : is_narrow ? Decoder::Address{decoder.slot_of(address.parts.front().index), address.offset}
+                  : decoder.address(address);
   std::uint32_t slots[4] = {};
   for (std::size_t i = 0; i < count; ++i) {
     const Operand& value = is_vector ? values.parts[i] : values;
     slots[i] = loads ? decoder.destination(value, type) : decoder.source(value, type);
   }
-  Step& step =
-      decoder.emit(is_fixed ? parameter_loader(bytes_of(type)) : mover<loads>(bytes_of(type)));
+  Step& step = decoder.emit(is_fixed    ? parameter_loader(bytes_of(type))
+                            : is_narrow ? mover<std::uint32_t, loads>(bytes_of(type))
+                                        : mover<std::uint64_t, loads>(bytes_of(type)));
   step.to = slots[0];
   std::copy(slots + 1, slots + 4, step.from);
   step.count = static_cast<std::uint8_t>(count);

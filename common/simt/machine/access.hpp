@@ -44,9 +44,10 @@ WarpAccess::Space space_of(Window window);
 /// What a lane may read from this generic address on, to the end of the piece of memory that holds it.
 std::span<const std::byte> readable(Warp& warp, int lane, std::uint64_t address);
 
-/// Addresses as a step has them: a register and an offset.
-inline Addresses64 addresses_of(Warp& warp, std::uint32_t slot, std::int64_t offset) {
-  const std::uint64_t* const base = warp.values<const std::uint64_t>(slot);
+/// Addresses as a step has them: a register, of 64 or 32 bits, and an offset.
+template <class Address = std::uint64_t>
+Addresses64 addresses_of(Warp& warp, std::uint32_t slot, std::int64_t offset) {
+  const Address* const base = warp.values<const Address>(slot);
   Addresses64 addresses;
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
     addresses[lane] = base[lane] + static_cast<std::uint64_t>(offset);
@@ -82,9 +83,9 @@ bool access(const Step* step, Warp& warp, WarpAccess::Kind kind, Window named, i
 }
 
 /// The same for a step that has one address, for all active lanes.
-template <class Move>
+template <class Address = std::uint64_t, class Move>
 const Step* access(const Step* step, Warp& warp, WarpAccess::Kind kind, int bytes, Move move) {
-  Addresses64 addresses = addresses_of(warp, step->from[kAddress], step->offset);
+  Addresses64 addresses = addresses_of<Address>(warp, step->from[kAddress], step->offset);
   if (step->window == Window::shared) {
     // These have 32 bits, in which a sum may have gone round.
     for (std::uint64_t& one : addresses) one &= 0xffff'ffff;

@@ -25,10 +25,11 @@ void Warp::begin(std::uint32_t its_lanes, const Step* first) {
   cluster_phase = {};
   copy_group = {};
   copies.clear();
+  last_spin_ = 0;
+  if (block->grid->code->called.empty()) return;  // and nobody is in a function
   for (std::vector<Activation>& its : activations) its.clear();
   frames = {};
   depths = {};
-  last_spin_ = 0;
 }
 
 void Warp::activate(std::uint32_t mask) {

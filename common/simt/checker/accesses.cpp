@@ -21,6 +21,13 @@ bool BlockCheck::access(const Access& access) {
     return false;
   }
   const bool is_shared = access.space == Space::shared;
+  if (is_shared) {
+    if (access.act != Act::load || access.lanes.bytes < 4) {
+      storage_->unsettle(access.lanes.least, access.lanes.beyond);
+    } else if (storage_->is_settled(access.lanes.least, access.lanes.beyond) && copies_.empty()) {
+      return true;
+    }
+  }
   Doing doing{access,
               site,
               who(access.warp, is_shared),
@@ -116,7 +123,9 @@ void BlockCheck::lanes(const Doing& doing, std::uint32_t mask) {
 
 // Two lanes that stand for all: they do the same with the same words.
 void BlockCheck::same(const Doing& doing, int lane, int other) {
-  if (checker_.launch_.looks_for_uninitialised) {
+  const auto bytes = static_cast<std::size_t>(doing.access.lanes.bytes);
+  if (checker_.launch_.looks_for_uninitialised &&
+      !is_simply_initialised(doing, doing.address(lane), bytes)) {
     check_initialised(doing, lane, 1);
     if (!copies_.empty()) check_initialised(doing, other, 1);
   }
@@ -135,7 +144,7 @@ void BlockCheck::same(const Doing& doing, int lane, int other) {
   const std::size_t group = group_of(word);
   if (others != nullptr) others += group;
   const auto first = static_cast<unsigned>(word % kCellWords);
-  for (unsigned i = 0; i < static_cast<unsigned>(doing.access.lanes.bytes) / 4; ++i) {
+  for (unsigned i = 0; i < bytes / 4; ++i) {
     if (touch_word_twice(cells[group], others, first + i, place_of(now_, doing.thread(lane)),
                          other - lane, doing.cell_site, doing.who, doing.access.act)) {
       continue;
@@ -151,9 +160,12 @@ void BlockCheck::same(const Doing& doing, int lane, int other) {
 
 // Lanes that follow one another, with addresses that do.
 void BlockCheck::run(const Doing& doing, int lane, int count) {
-  if (checker_.launch_.looks_for_uninitialised) check_initialised(doing, lane, count);
-  if (!checker_.launch_.looks_for_races) return;
   const int bytes = doing.access.lanes.bytes;
+  if (checker_.launch_.looks_for_uninitialised &&
+      !is_simply_initialised(doing, doing.address(lane), static_cast<std::size_t>(count * bytes))) {
+    check_initialised(doing, lane, count);
+  }
+  if (!checker_.launch_.looks_for_races) return;
   if (bytes >= 4) {
     const auto each = static_cast<unsigned>(bytes / 4);
     words(doing, doing.address(lane), static_cast<unsigned>(count) * each, lane, 0,
@@ -217,15 +229,17 @@ void BlockCheck::words(const Doing& doing, std::uint64_t address, unsigned words
         }
       }
     } else {
-      std::array<std::uint8_t, kMostRunGroups> left;
+      RunResult result;
       // Pages end between threads.
       const std::int32_t place = place_of(now_, doing.thread(lane) + (done << up >> down));
       const Run run{cells, others, first, here, place, up, down, doing.cell_site, shape};
-      if (touch_run(run, doing.who, doing.access.act, left)) {
+      touch_run(run, doing.who, doing.access.act, result);
+      if (result.settled != 0) settle(first / kCellWords, result.settled);
+      if (!result.is_done) {
         const unsigned skipped = first % kCellWords;
         for (unsigned i = 0; i < here; ++i) {
           const unsigned word = skipped + i;
-          if ((left[word / kCellWords] >> word % kCellWords & 1) != 0) leave(done + i);
+          if ((result.left[word / kCellWords] >> word % kCellWords & 1) != 0) leave(done + i);
         }
       }
     }
@@ -233,16 +247,27 @@ void BlockCheck::words(const Doing& doing, std::uint64_t address, unsigned words
   }
 }
 
+// Where it is sure that nothing is to be told either, loads need not be looked at.
+void BlockCheck::settle(unsigned first_group, std::uint32_t groups) {
+  if (checker_.launch_.hands_on) return;
+  constexpr unsigned kBytes = kCellWords * 4;
+  for (; groups != 0; groups &= groups - 1) {
+    const unsigned group = first_group + static_cast<unsigned>(std::countr_zero(groups));
+    if (checker_.launch_.looks_for_uninitialised &&
+        !storage_->initialised.all(std::uint64_t{group} * kBytes, kBytes)) {
+      continue;
+    }
+    storage_->settled[group / 64] |= std::uint64_t{1} << group % 64;
+  }
+}
+
 // Lanes whose addresses have nothing to do with each other; of words, not of parts of them.
 void BlockCheck::scattered(const Doing& doing, std::uint32_t mask) {
   const auto bytes = static_cast<std::size_t>(doing.access.lanes.bytes);
   if (checker_.launch_.looks_for_uninitialised) {
-    const bool is_quiet = copies_.empty();
     for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
       const int lane = std::countr_zero(rest);
-      if (is_quiet && (!doing.reads || doing.initialised.all(doing.address(lane), bytes))) {
-        if (doing.writes) doing.initialised.mark(doing.address(lane), bytes);
-      } else {
+      if (!is_simply_initialised(doing, doing.address(lane), bytes)) {
         check_initialised(doing, lane, 1);
       }
     }
@@ -329,6 +354,14 @@ void BlockCheck::written_by_another(const memory::WarpAddresses& lanes) {
     storage_->initialised.mark(lanes.address[static_cast<std::size_t>(std::countr_zero(open))],
                                static_cast<unsigned>(lanes.bytes));
   }
+}
+
+// True, and done, if nothing is lacking.
+bool BlockCheck::is_simply_initialised(const Doing& doing, std::uint64_t address,
+                                       std::size_t bytes) {
+  if (!copies_.empty() || (doing.reads && !doing.initialised.all(address, bytes))) return false;
+  if (doing.writes) doing.initialised.mark(address, bytes);
+  return true;
 }
 
 void BlockCheck::check_initialised(const Doing& doing, int lane, int count) {

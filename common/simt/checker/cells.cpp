@@ -155,9 +155,10 @@ void keep_other(const Cells& cells, std::uint32_t& sites, Others& others, unsign
 }
 
 [[gnu::always_inline]] inline bool any(const Words& mask) {
-  std::array<std::uint64_t, 4> parts;
-  std::memcpy(parts.data(), &mask, sizeof mask);
-  return (parts[0] | parts[1] | parts[2] | parts[3]) != 0;
+  const Words both = mask | __builtin_shuffle(mask, Words{4, 5, 6, 7, 4, 5, 6, 7});
+  std::array<std::uint64_t, 2> parts;
+  std::memcpy(parts.data(), &both, sizeof parts);
+  return (parts[0] | parts[1]) != 0;
 }
 
 // Words for which an access changes nothing: several others have done the same, none of which comes before whoever
@@ -180,6 +181,29 @@ template <Act act, bool is_shared, class V>
   }
   return result;
 }
+// Words of shared memory that two warps have read since the barrier: another reader changes nothing, whoever it is.
+[[gnu::always_inline]] inline Words settled(const State<Words>& state, const Who& who) {
+  const Words zero = state.owner ^ state.owner;
+  return equal(state.owner & ~kLanes, zero + (who.owner | kSecond | kWarps)) &
+         ~less(state.read, zero + who.since);
+}
+// Words that the block has only read since the barrier, and now reads once more: another thread, unordered with the
+// last one.
+template <bool is_shared>
+[[gnu::always_inline]] inline Words again(const State<Words>& state, const Words& place,
+                                          const Who& who, WordShape shape) {
+  const Words zero = place ^ place;
+  const Words second = ~equal(state.owner & kSecond, zero);
+  const Words write = state.write & ~second;
+  const Words in_warp = equal((state.read ^ place) & kWarpMask, zero);
+  const Words is_ordered = less(state.read, zero + who.since) |
+                           equal((state.read ^ place) & kThreadMask, zero) |
+                           (in_warp & less(state.read, zero + who.warp_since));
+  return equal(state.owner & ~(kWarps | kLanes | kSecond), zero + who.owner) &
+         (is_shared ? less(write, zero + who.since) : equal(write, zero)) & ~is_ordered &
+         equal(state.sites & static_cast<std::int32_t>(kShapeMask),
+               zero + static_cast<std::int32_t>(shape));
+}
 // Words that nobody has touched yet, as far as it matters: in shared memory that is since the last barrier. In global
 // memory other blocks may still meet what lies before it, but a store of the same block stands for that.
 template <Act act, bool is_shared, class V>
@@ -197,8 +221,11 @@ template <Act act>
 constexpr int kSiteShift = act == Act::load ? kReadSiteShift : kWriteSiteShift;
 
 template <Act act, bool is_shared>
-[[gnu::always_inline]] inline bool run_of(const Run& run, const Who& who,
-                                          std::array<std::uint8_t, kMostRunGroups>& left) {
+[[gnu::always_inline]] inline void run_of(const Run& its_run, const Who& its_who,
+                                          RunResult& result) {
+  // Copies, which no store to the cells can change.
+  const Run run = its_run;
+  const Who who = its_who;
   const unsigned skipped = run.first % kCellWords;
   const unsigned groups = (skipped + run.words + kCellWords - 1) / kCellWords;
   Words index = {0, 1, 2, 3, 4, 5, 6, 7};
@@ -207,25 +234,51 @@ template <Act act, bool is_shared>
   const auto words = static_cast<std::int32_t>(run.words);
   const auto sites = static_cast<std::int32_t>(run.site << kSiteShift<act> |
                                                static_cast<std::uint32_t>(run.shape));
-  bool all_simple = true;
+  if (!is_shared) {
+    // Their lines come while the first ones are looked at.
+    for (unsigned group = 0; group < groups; ++group) {
+      const Cells& cells = run.cells[group_of(run.first + group * kCellWords)];
+      __builtin_prefetch(&cells, 1);
+      __builtin_prefetch(cells.read.data(), 1);
+    }
+  }
   for (unsigned group = 0; group < groups; ++group, index += kCellWords) {
-    left[group] = 0;
+    result.left[group] = 0;
     const std::size_t place_of_group = group_of(run.first + group * kCellWords);
     Cells& cells = run.cells[place_of_group];
     const Words inactive = less(index, zero) | ~less(index, zero + words);
     const Words place =
         run.place + ((index << static_cast<int>(run.up)) >> static_cast<int>(run.down));
     State<Words> state = load(cells);
-    if (act != Act::store && !who.is_exact &&
-        !any(~(inactive | absorbed<act, is_shared>(state, place, who)))) {
+    Words idle = inactive;
+    if (act != Act::store && !who.is_exact) idle |= absorbed<act, is_shared>(state, place, who);
+    if (act != Act::store && !any(~idle)) {
+      if (act == Act::load && is_shared && !who.is_exact && !any(~settled(state, who))) {
+        result.settled |= 1u << group;
+      }
       continue;
     }
-    if (!any(~(inactive | untouched<act, is_shared>(state, who)))) {
+    const Words fresh = untouched<act, is_shared>(state, who);
+    if (!any(~(inactive | fresh))) {
       const std::int32_t owner = who.owner | (act == Act::atomic ? kAtomic : 0);
       state.owner = choose<Words>(inactive, state.owner, zero + owner);
       state.write = choose<Words>(inactive, state.write, act == Act::load ? zero : place);
       state.read = choose<Words>(inactive, state.read, act == Act::load ? place : zero);
       state.sites = choose<Words>(inactive, state.sites, zero + sites);
+      store(state, cells);
+      continue;
+    }
+    if (act == Act::load && !who.is_exact &&
+        !any(~(idle | fresh | again<is_shared>(state, place, who, run.shape)))) {
+      const Words read_bits = zero + static_cast<std::int32_t>(kSiteMask << kReadSiteShift);
+      const Words other_warp = ~equal((state.read ^ place) & kWarpMask, zero);
+      const Words flags = (state.owner & kWarps) | (other_warp & kWarps) | (~other_warp & kLanes);
+      const Words second_site = (state.sites & read_bits) << (kWriteSiteShift - kReadSiteShift);
+      state.owner =
+          choose<Words>(idle, state.owner, who.owner | (~fresh & (flags | kSecond)));
+      state.write = choose<Words>(idle, state.write, ~fresh & state.read);
+      state.read = choose<Words>(idle, state.read, place);
+      state.sites = choose<Words>(idle, state.sites, sites | (~fresh & second_site));
       store(state, cells);
       continue;
     }
@@ -250,11 +303,10 @@ template <Act act, bool is_shared>
     if (any(open)) [[unlikely]] {
       unsigned bits = 0;
       for (unsigned i = 0; i < kCellWords; ++i) bits |= (open[i] != 0 ? 1u : 0u) << i;
-      left[group] = static_cast<std::uint8_t>(bits);
-      all_simple = false;
+      result.left[group] = static_cast<std::uint8_t>(bits);
+      result.is_done = false;
     }
   }
-  return !all_simple;
 }
 
 // The rules, for a word whose case is not one of the common ones.
@@ -309,16 +361,15 @@ template <Act act, bool is_shared>
 #if defined(__x86_64__)
 [[gnu::target_clones("avx2", "default")]]
 #endif
-bool touch_run(const Run& run, const Who& who, Act act,
-               std::array<std::uint8_t, kMostRunGroups>& left) {
+void touch_run(const Run& run, const Who& who, Act act, RunResult& result) {
   if (run.others == nullptr) {
-    if (act == Act::load) return run_of<Act::load, true>(run, who, left);
-    if (act == Act::store) return run_of<Act::store, true>(run, who, left);
-    return run_of<Act::atomic, true>(run, who, left);
+    if (act == Act::load) return run_of<Act::load, true>(run, who, result);
+    if (act == Act::store) return run_of<Act::store, true>(run, who, result);
+    return run_of<Act::atomic, true>(run, who, result);
   }
-  if (act == Act::load) return run_of<Act::load, false>(run, who, left);
-  if (act == Act::store) return run_of<Act::store, false>(run, who, left);
-  return run_of<Act::atomic, false>(run, who, left);
+  if (act == Act::load) return run_of<Act::load, false>(run, who, result);
+  if (act == Act::store) return run_of<Act::store, false>(run, who, result);
+  return run_of<Act::atomic, false>(run, who, result);
 }
 
 bool touch_word(Cells& cells, Others* others, unsigned word, std::int32_t place, std::uint32_t site,

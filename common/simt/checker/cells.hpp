@@ -93,10 +93,18 @@ struct Run {
 };
 inline constexpr unsigned kMostRunGroups = 17;  // 32 lanes of 16 bytes
 
-/// Does what is simple. A bit in `left`, by group of eight from the first word's, for each word that is not: nothing has
-/// changed there. False if there is none.
-bool touch_run(const Run& run, const Who& who, Act act,
-               std::array<std::uint8_t, kMostRunGroups>& left);
+/// What came of a run, by group of eight from the first word's.
+struct RunResult {
+  bool is_done = true;  // all words were simple
+  /// A bit for each word that is not simple: nothing has changed there.
+  std::array<std::uint8_t, kMostRunGroups> left;
+  /// A bit for each group of shared memory for which no load changes anything until the block's next barrier, or until
+  /// something else is done there.
+  std::uint32_t settled = 0;
+};
+
+/// Does what is simple.
+void touch_run(const Run& run, const Who& who, Act act, RunResult& result);
 /// The same for a single word behind cells. False, and nothing changed, if it is not simple.
 bool touch_word(Cells& cells, Others* others, unsigned word, std::int32_t place, std::uint32_t site,
                 WordShape shape, const Who& who, Act act);

@@ -36,6 +36,7 @@ void Checker::begin_launch(const Launch& launch) {
   order_.clear();
   order_matters_ = false;
   ++launch_number_;
+  initialised_.is_parallel = launch.is_parallel;
   if (next_owner_ > kMostOwners / 2 || pages_.is_full()) {
     pages_.clear();
     next_owner_ = 1;
@@ -77,6 +78,7 @@ BlockCheck::BlockCheck(Checker& checker, std::uint64_t block)
   } else {
     storage_->initialised.clear();
     storage_->words.clear();
+    storage_->unsettle();
   }
   warp_since_.fill(1);
   if (checker_.launch_.hands_on) threads_.resize((checker_.launch_.threads + 31) / 32 * 32);
@@ -98,6 +100,7 @@ void BlockCheck::advance() {
     }
   }
   id_ = checker_.new_owner(block_);
+  storage_->unsettle();
   now_ = since_ = 1;
   warp_since_.fill(1);
 }
@@ -111,6 +114,7 @@ Who BlockCheck::who(unsigned warp, bool is_shared) const {
 void BlockCheck::barrier() {
   advance();
   since_ = now_;
+  storage_->unsettle();
   if (threads_.empty()) return;
   const std::lock_guard lock(checker_.mutex_);
   Thread all;

@@ -163,6 +163,8 @@ class BlockCheck {
   void judge(Words& words, Word& word, const Exact& now, const Access& access, int lane,
              bool is_shared);
   bool stores_same(const Exact& now, const Exact& earlier, const Access& access, int lane) const;
+  void settle(unsigned first_group, std::uint32_t groups);
+  inline bool is_simply_initialised(const Doing& doing, std::uint64_t address, std::size_t bytes);
   void check_initialised(const Doing& doing, int lane, int count);
   void uninitialised(const Doing& doing, int lane);
   void strong(const Access& access, const Site& site, int lane, bool is_before);

@@ -6,9 +6,11 @@
 
 namespace simt::checker {
 
-/// Several threads may mark and ask at a time.
 class Initialised {
  public:
+  /// Several threads mark and ask at a time.
+  bool is_parallel = false;
+
   /// For `bytes` of addresses from `begin` on, a multiple of 64; at first none is.
   Initialised(std::uint64_t begin, std::size_t bytes);
   ~Initialised();
@@ -56,7 +58,13 @@ class Initialised {
     return __atomic_load_n(&words_[word], __ATOMIC_RELAXED);
   }
   void mark_word(std::uint64_t word, std::uint64_t mask) {
-    if ((load(word) & mask) != mask) __atomic_fetch_or(&words_[word], mask, __ATOMIC_RELAXED);
+    const std::uint64_t before = load(word);
+    if ((before & mask) == mask) return;
+    if (is_parallel) {
+      __atomic_fetch_or(&words_[word], mask, __ATOMIC_RELAXED);
+    } else {
+      words_[word] = before | mask;
+    }
   }
   void mark_many(std::uint64_t at, std::size_t bytes);
   std::uint64_t begin_;

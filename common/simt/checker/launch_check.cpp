@@ -108,6 +108,28 @@ void LaunchCheck::end(const machine::Block& block) {
   blocks_.erase(&block);
 }
 
+// As the checker has it; of the memory that it names as a whole.
+Access LaunchCheck::described(const WarpAccess& its) const {
+  const bool is_shared = its.space == WarpAccess::Space::shared;
+  const bool has_values = its.kind == WarpAccess::Kind::store && its.step->has_values;
+  std::array<const std::byte*, 4> values;
+  for (int i = 0; i < 4; ++i) {
+    values[static_cast<std::size_t>(i)] =
+        has_values && i < its.step->count
+            ? its.warp->registers + machine::value_slot(*its.step, i)
+            : nullptr;
+  }
+  return {is_shared ? Space::shared : Space::global,
+          act_of(its.kind),
+          its.lanes,
+          its.step->site,
+          its.warp->index,
+          is_shared ? its.block->shared.data()
+                    : grid_.arena->host(its.lanes.least) - its.lanes.least,
+          values,
+          its.lanes.bytes >> std::countr_zero(its.step->count)};  // 1, 2 or 4 values
+}
+
 bool LaunchCheck::access(const WarpAccess& its) {
   const bool is_shared = its.space == WarpAccess::Space::shared;
   if (!is_shared && its.space != WarpAccess::Space::global) return true;
@@ -121,18 +143,7 @@ bool LaunchCheck::access(const WarpAccess& its) {
       (!grid_.arena->contains(its.lanes.least) || !grid_.arena->contains(its.lanes.beyond - 1))) {
     return true;
   }
-  Access access{is_shared ? Space::shared : Space::global, act_of(its.kind), its.lanes,
-                its.step->site, its.warp->index};
-  access.memory =
-      is_shared ? block.shared.data() : grid_.arena->host(its.lanes.least) - its.lanes.least;
-  access.value_bytes = its.lanes.bytes / its.step->count;
-  if (access.act == Act::store && its.step->has_values) {
-    for (int i = 0; i < its.step->count; ++i) {
-      access.values[static_cast<std::size_t>(i)] =
-          its.warp->registers + machine::value_slot(*its.step, i);
-    }
-  }
-  return check_of(block).access(access);
+  return check_of(block).access(described(its));
 }
 
 bool LaunchCheck::fault(const WarpAccess& its) {
@@ -140,9 +151,7 @@ bool LaunchCheck::fault(const WarpAccess& its) {
   if (!is_shared && its.space != WarpAccess::Space::global) return false;
   const machine::Block& block = *its.warp->block;
   if (is_shared && its.block != &block) return false;
-  return check_of(block).leaves_variable({is_shared ? Space::shared : Space::global,
-                                          act_of(its.kind), its.lanes, its.step->site,
-                                          its.warp->index});
+  return check_of(block).leaves_variable(described(its));
 }
 
 void LaunchCheck::barrier(const machine::Block& block, std::uint32_t number) {

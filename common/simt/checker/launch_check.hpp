@@ -39,6 +39,7 @@ class LaunchCheck {
 
  private:
   void bound(const machine::Addresses& variables);
+  Access described(const machine::WarpAccess& access) const;
   BlockCheck& check_of(const machine::Block& block);
   std::string name_in_shared(std::uint64_t address) const;
 

@@ -18,6 +18,18 @@ void* zeros(std::size_t bytes) {
   return at;
 }
 
+// The same, at a multiple of the size of a large page of the processor's: accesses that are spread out would else wait
+// for addresses to be translated.
+void* large_zeros(std::size_t bytes) {
+  constexpr std::size_t kLarge = std::size_t{2} << 20;
+  auto* const at = static_cast<std::byte*>(zeros(bytes + kLarge));
+  const std::size_t before = (kLarge - reinterpret_cast<std::uintptr_t>(at) % kLarge) % kLarge;
+  if (before != 0) munmap(at, before);
+  if (before != kLarge) munmap(at + before + bytes, kLarge - before);
+  madvise(at + before, bytes, MADV_HUGEPAGE);
+  return at + before;
+}
+
 }  // namespace
 
 Pages::Pages(std::uint64_t begin, std::size_t bytes, std::size_t most_bytes)
@@ -39,18 +51,18 @@ Pages::Page* Pages::make(std::size_t number) {
     is_full_ = true;
     return nullptr;
   }
-  page = static_cast<Page*>(zeros(sizeof(Page)));
+  if (made_.size() % kOfSlab == 0) slabs_.push_back(large_zeros(kOfSlab * sizeof(Page)));
+  page = static_cast<Page*>(slabs_.back()) + made_.size() % kOfSlab;
   made_.push_back(number);
   directory_[number].store(page, std::memory_order_release);
   return page;
 }
 
 void Pages::clear() {
-  for (const std::size_t number : made_) {
-    munmap(static_cast<void*>(directory_[number].load()), sizeof(Page));
-    directory_[number] = nullptr;
-  }
+  for (const std::size_t number : made_) directory_[number] = nullptr;
+  for (void* const slab : slabs_) munmap(slab, kOfSlab * sizeof(Page));
   made_.clear();
+  slabs_.clear();
   is_full_ = false;
 }
 

@@ -37,12 +37,15 @@ class Pages {
   bool is_full() const { return is_full_; }
 
  private:
+  static constexpr std::size_t kOfSlab = 16;  // pages that are made together: 6 MB
+
   Page* make(std::size_t number);
   std::uint64_t begin_;
   std::size_t entries_, most_pages_;
   std::atomic<Page*>* directory_;
   std::mutex mutex_;
   std::vector<std::size_t> made_;  // numbers of the pages that there are
+  std::vector<void*> slabs_;       // where they lie
   std::atomic<bool> is_full_{false};
 };
 

@@ -312,18 +312,15 @@ template <class Address, bool is_load>
 [[gnu::always_inline]] inline void look(const Step* step, Warp& warp, std::uint64_t bytes,
                                         Usual& usual) {
   const Address* const base = warp.values<const Address>(step->from[kAddress]);
-  const auto offset = static_cast<std::uint64_t>(step->offset);
+  Address other = 0, out_of_step = 0;
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    other |= base[lane] ^ base[0];
+    out_of_step |= base[lane] ^ static_cast<Address>(base[0] + lane * bytes);
+  }
   // Of shared memory addresses have 32 bits, in which a sum may have gone round.
   const std::uint64_t kept = step->window == Window::shared ? 0xffff'ffff : ~std::uint64_t{0};
-  const std::uint64_t first = (base[0] + offset) & kept;
-  std::uint64_t other = 0, out_of_step = 0;
-  for (std::uint64_t lane = 0; lane < kLanes; ++lane) {
-    const std::uint64_t its = (base[lane] + offset) & kept;
-    usual.addresses[lane] = its;
-    other |= its ^ first;
-    out_of_step |= its ^ (first + lane * bytes);
-  }
-  if ((other != 0 && out_of_step != 0) || first % bytes != 0) return;
+  const std::uint64_t first = (base[0] + static_cast<std::uint64_t>(step->offset)) & kept;
+  if ((other != 0 && out_of_step != 0) || (first & (bytes - 1)) != 0) return;
   const std::uint64_t beyond = first + (other == 0 ? bytes : bytes * kLanes);
   const Block& block = *warp.block;
   switch (step->window) {
@@ -350,6 +347,8 @@ template <class Address, bool is_load>
     default:
       return;
   }
+  const std::uint64_t stride = other == 0 ? 0 : bytes;
+  for (std::uint64_t lane = 0; lane < kLanes; ++lane) usual.addresses[lane] = first + lane * stride;
   usual.lanes.mask = kAllLanes;
   usual.lanes.bytes = static_cast<int>(bytes);
   usual.lanes.consecutive = out_of_step == 0;
@@ -416,12 +415,13 @@ template <class T, class Address>
                          static_cast<int>(sizeof(T)) * step->count, move);
 }
 
-template <class T, class Address, bool is_load>
+// `is_single`: one value a lane.
+template <class T, class Address, bool is_load, bool is_single>
 [[gnu::always_inline]] inline const Step* move_body(const Step* step, Warp& warp) {
   constexpr auto kOthers = is_load ? &load_others<T, Address> : &store_others<T, Address>;
   if (warp.active != kAllLanes) return kOthers(step, warp);
   Usual usual;
-  const std::size_t count = step->count;
+  const std::size_t count = is_single ? 1 : step->count;
   look<Address, is_load>(step, warp, sizeof(T) * count, usual);
   if (usual.at == nullptr) return kOthers(step, warp);
   const WarpAccess told{usual.space, is_load ? WarpAccess::Kind::load : WarpAccess::Kind::store,
@@ -453,23 +453,26 @@ template <class T, class Address, bool is_load>
 }
 
 #if defined(__x86_64__)
-template <class T, class Address, bool is_load>
+template <class T, class Address, bool is_load, bool is_single>
 [[gnu::target("avx2,fma")]] const Step* move_avx2(const Step* step, Warp& warp) {
-  return move_body<T, Address, is_load>(step, warp);
+  return move_body<T, Address, is_load, is_single>(step, warp);
 }
 #endif
-template <class T, class Address, bool is_load>
+template <class T, class Address, bool is_load, bool is_single>
 const Step* move(const Step* step, Warp& warp) {
-  return move_body<T, Address, is_load>(step, warp);
+  return move_body<T, Address, is_load, is_single>(step, warp);
 }
 
 template <class Address, bool is_load>
-Execute mover(int bytes) {
+Execute mover(int bytes, std::size_t count) {
   const auto of = [&]<class T>() -> Execute {
 #if defined(__x86_64__)
-    if (kHasAvx2) return &move_avx2<T, Address, is_load>;
+    if (kHasAvx2) {
+      return count == 1 ? &move_avx2<T, Address, is_load, true>
+                        : &move_avx2<T, Address, is_load, false>;
+    }
 #endif
-    return &move<T, Address, is_load>;
+    return count == 1 ? &move<T, Address, is_load, true> : &move<T, Address, is_load, false>;
   };
   switch (bytes) {
     case 1:
@@ -540,8 +543,8 @@ void build_move(Decoder& decoder, const ptx::Instruction& one) {
     slots[i] = loads ? decoder.destination(value, type) : decoder.source(value, type);
   }
   Step& step = decoder.emit(is_fixed    ? parameter_loader(bytes_of(type))
-                            : is_narrow ? mover<std::uint32_t, loads>(bytes_of(type))
-                                        : mover<std::uint64_t, loads>(bytes_of(type)));
+                            : is_narrow ? mover<std::uint32_t, loads>(bytes_of(type), count)
+                                        : mover<std::uint64_t, loads>(bytes_of(type), count));
   step.to = slots[0];
   std::copy(slots + 1, slots + 4, step.from);
   step.count = static_cast<std::uint8_t>(count);

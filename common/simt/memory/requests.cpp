@@ -23,13 +23,30 @@ int different(const WarpAddresses& access, int shift) {
       values[static_cast<std::size_t>(count++)] = value;
     }
   }
+  // Most rise from lane to lane.
+  if (std::is_sorted(values.begin(), values.begin() + count)) return count;
   std::sort(values.begin(), values.begin() + count);
   return static_cast<int>(std::unique(values.begin(), values.begin() + count) - values.begin());
+}
+
+// Words that are as far from lane to lane, in words; 0: they are not.
+std::uint64_t stride_of(const WarpAddresses& access) {
+  const std::uint64_t first = access.address[0], stride = access.address[1] - first;
+  std::uint64_t out_of_step = stride & 3;
+  for (std::uint64_t lane = 0; lane < kLanes; ++lane) {
+    out_of_step |= access.address[lane] ^ (first + lane * stride);
+  }
+  return out_of_step == 0 ? stride / 4 : 0;
 }
 
 // The most different words of these lanes that lie in one bank.
 int depth(const WarpAddresses& access, std::uint32_t lanes) {
   const int each = std::max(1, access.bytes / 4);
+  if (access.bytes == 4 && lanes == ~0u) {
+    // As many lanes fall together as the stride and the number of banks have factors in common: powers of two.
+    const std::uint64_t stride = stride_of(access);
+    if (stride != 0) return static_cast<int>(std::min<std::uint64_t>(stride & -stride, kBanks));
+  }
   // Of each bank the words that were found there; as a rule one.
   std::array<std::array<std::uint64_t, kLanes>, kBanks> words;
   std::array<std::uint8_t, kBanks> count{};
@@ -90,6 +107,7 @@ Wavefronts wavefronts(const WarpAddresses& access, bool is_load) {
   // Neighbours have all banks to themselves, and one word is for all.
   const bool is_free = access.consecutive ||
                        access.beyond - access.least == static_cast<std::uint64_t>(access.bytes);
+  if (is_free && lanes == kLanes) return {1, 1};
   Wavefronts result;
   for (int begin = 0; begin < kLanes; begin += lanes) {
     const std::uint32_t members = access.mask & all << begin;

@@ -56,6 +56,27 @@ TEST_CASE("kernels launch kernels, which run when they have ended", "[simt]") {
   CHECK(outcome.status == 0);
 }
 
+TEST_CASE("results, findings and counters are the same on any number of threads", "[simt]") {
+  const Workbench bench;
+  bench.build("threads.cu");
+  const auto run = [&](const std::string& threads) {
+    return bench.run("SIMT_THREADS=" + threads + " SIMT_REPORT=report.json ./program");
+  };
+  const Outcome one = run("1");
+  const std::string report = bench.read("report.json");
+  // The last block's number stays; and there is something to tell of each way to be wrong.
+  CHECK_THAT(one.out, contains("number 63\n") && contains("all right\n"));
+  CHECK_THAT(one.err, contains("race between blocks") && contains("uninitialized_global_read") &&
+                          contains("out_of_bounds"));
+  for (const char* const threads : {"2", "5"}) {
+    INFO(threads);
+    const Outcome more = run(threads);
+    CHECK(more.out == one.out);
+    CHECK(more.err == one.err);
+    CHECK(bench.read("report.json") == report);
+  }
+}
+
 TEST_CASE("what CUDA 13 dropped and textbooks use is there", "[simt]") {
   const Workbench bench;
   bench.build("dropped_names.cu");

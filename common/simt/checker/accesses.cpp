@@ -36,7 +36,7 @@ bool BlockCheck::access(const Access& access) {
               !is_shared && access.act == Act::atomic && site.scope == Scope::block,
               access.act == Act::load || (access.act == Act::atomic && site.uses_old),
               access.act != Act::load,
-              is_shared ? storage_->initialised : checker_.initialised_};
+              is_shared ? storage_->initialised : *checker_.initialised_};
   const bool is_strong = access.act == Act::atomic || site.strength != Strength::weak;
   if (!is_strong || !checker_.launch_.hands_on) {
     lanes(doing, mask);
@@ -81,6 +81,13 @@ bool BlockCheck::leaves_variable(const Access& access) {
   return false;
 }
 
+// Null if there is no room for its cells.
+Pages::Page* BlockCheck::page_of(const Doing& doing, std::uint64_t address) {
+  Pages::Page* const page = checker_.pages_.at(address);
+  if (doing.writes && page != nullptr) page->written_in = checker_.launch_number_;
+  return page;
+}
+
 void BlockCheck::lanes(const Doing& doing, std::uint32_t mask) {
   const memory::WarpAddresses& its = doing.access.lanes;
   const int first = std::countr_zero(mask);
@@ -93,7 +100,7 @@ void BlockCheck::lanes(const Doing& doing, std::uint32_t mask) {
   const bool two_will_do = doing.access.act != Act::store && !checker_.launch_.hands_on;
   if (two_will_do && its.least + bytes == its.beyond) {
     const std::uint32_t others = mask & (mask - 1);
-    if (others != 0 && bytes >= 4 && !doing.is_narrow && !checker_.launch_.is_parallel) {
+    if (others != 0 && bytes >= 4 && !doing.is_narrow) {
       same(doing, first, std::countr_zero(others));
       return;
     }
@@ -135,7 +142,7 @@ void BlockCheck::same(const Doing& doing, int lane, int other) {
   Others* others = nullptr;
   std::size_t word = address / 4;
   if (!doing.is_shared) {
-    Pages::Page* const page = checker_.pages_.at(address);
+    Pages::Page* const page = page_of(doing, address);
     if (page == nullptr) return;
     cells = page->cells.data();
     others = page->others.data();
@@ -197,17 +204,15 @@ void BlockCheck::words(const Doing& doing, std::uint64_t address, unsigned words
     Cells* cells = storage_->cells.data();
     Others* others = nullptr;
     auto first = static_cast<unsigned>(at / 4);
-    std::unique_lock<std::mutex> lock;
     if (!doing.is_shared) {
       const std::uint64_t offset = at - checker_.pages_.begin();
       first = static_cast<unsigned>(offset % Pages::kBytes / 4);
       here = std::min(here, static_cast<unsigned>(Pages::kBytes / 4) - first);
-      Pages::Page* const page = checker_.pages_.at(at);
+      Pages::Page* const page = page_of(doing, at);
       if (page == nullptr) {
         done += here;
         continue;
       }
-      if (checker_.launch_.is_parallel) lock = checker_.lock(offset);
       cells = page->cells.data();
       others = page->others.data();
     }
@@ -273,7 +278,7 @@ void BlockCheck::scattered(const Doing& doing, std::uint32_t mask) {
     }
   }
   if (!checker_.launch_.looks_for_races) return;
-  if (checker_.launch_.is_parallel || doing.is_narrow) {
+  if (doing.is_narrow) {
     for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
       const int lane = std::countr_zero(rest);
       words(doing, doing.address(lane), static_cast<unsigned>(bytes / 4), lane, 0,
@@ -290,7 +295,7 @@ void BlockCheck::scattered(const Doing& doing, std::uint32_t mask) {
       each.word[lane] = static_cast<std::uint8_t>(address / 4 % kCellWords);
       continue;
     }
-    Pages::Page* const page = checker_.pages_.at(address);
+    Pages::Page* const page = page_of(doing, address);
     if (page == nullptr) {
       mask &= ~(rest & -rest);
       continue;
@@ -328,11 +333,9 @@ void BlockCheck::part_of_word(const Doing& doing, int lane) {
             static_cast<unsigned>(address / 4 % kCellWords), lane, bytes);
     return;
   }
-  Pages::Page* const page = checker_.pages_.at(address);
+  Pages::Page* const page = page_of(doing, address);
   if (page == nullptr) return;
   const std::uint64_t offset = address - checker_.pages_.begin();
-  std::unique_lock<std::mutex> lock;
-  if (checker_.launch_.is_parallel) lock = checker_.lock(offset);
   const std::size_t group = group_of(offset % Pages::kBytes / 4);
   exactly(doing, page->cells[group], &page->others[group],
           static_cast<unsigned>(offset / 4 % kCellWords), lane, bytes);

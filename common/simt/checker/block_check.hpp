@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,11 @@ inline constexpr std::uint32_t kNoSite = kSiteMask;
 // As cells keep it.
 inline std::uint32_t cell_site(std::int32_t site) {
   return std::min(static_cast<std::uint32_t>(site), kNoSite);
+}
+
+// So that the cell of a word that is kept exactly says of which launch or block it is.
+inline std::int32_t kept_mark(std::int32_t number) {
+  return number | std::numeric_limits<std::int32_t>::min();
 }
 
 inline bool has(std::uint32_t mask, int lane) { return (mask >> lane & 1) != 0; }

@@ -274,8 +274,7 @@ template <Act act, bool is_shared>
       const Words other_warp = ~equal((state.read ^ place) & kWarpMask, zero);
       const Words flags = (state.owner & kWarps) | (other_warp & kWarps) | (~other_warp & kLanes);
       const Words second_site = (state.sites & read_bits) << (kWriteSiteShift - kReadSiteShift);
-      state.owner =
-          choose<Words>(idle, state.owner, who.owner | (~fresh & (flags | kSecond)));
+      state.owner = choose<Words>(idle, state.owner, who.owner | (~fresh & (flags | kSecond)));
       state.write = choose<Words>(idle, state.write, ~fresh & state.read);
       state.read = choose<Words>(idle, state.read, place);
       state.sites = choose<Words>(idle, state.sites, sites | (~fresh & second_site));

@@ -8,21 +8,12 @@
 
 namespace simt::checker {
 
-struct Checker::Locks {
-  std::array<std::mutex, 256> all;
-};
-
-// Of a page of memory.
-std::unique_lock<std::mutex> Checker::lock(std::uint64_t offset) {
-  return std::unique_lock(locks_->all[offset / Pages::kBytes % locks_->all.size()]);
-}
-
 // ---- The launch ----
 
-Checker::Checker(std::uint64_t begin, std::size_t bytes, std::size_t most_bytes)
+Checker::Checker(std::uint64_t begin, std::size_t bytes, std::size_t most_bytes, Checker* other)
     : pages_(begin, bytes, most_bytes),
-      initialised_(begin, bytes),
-      locks_(std::make_unique<Locks>()),
+      own_initialised_(other == nullptr ? std::make_unique<Initialised>(begin, bytes) : nullptr),
+      initialised_(other == nullptr ? own_initialised_.get() : other->initialised_),
       words_(std::make_unique<BlockCheck::Words>()) {}
 
 Checker::~Checker() = default;
@@ -36,7 +27,7 @@ void Checker::begin_launch(const Launch& launch) {
   order_.clear();
   order_matters_ = false;
   ++launch_number_;
-  initialised_.is_parallel = launch.is_parallel;
+  initialised_->is_parallel = launch.is_parallel;
   if (next_owner_ > kMostOwners / 2 || pages_.is_full()) {
     pages_.clear();
     next_owner_ = 1;
@@ -48,6 +39,55 @@ void Checker::begin_launch(const Launch& launch) {
 std::vector<Finding> Checker::end_launch(const LineOf& line_of) {
   spare_.clear();
   return findings_.all(line_of);
+}
+
+// ---- Several checkers ----
+
+// Of the words behind cells those that were touched in this launch, and of these the ones that were written: a bit each.
+struct Checker::Touched {
+  unsigned all = 0, written = 0;
+};
+
+Checker::Touched Checker::touched(const Cells& cells) const {
+  Touched result;
+  for (unsigned i = 0; i < kCellWords; ++i) {
+    const std::int32_t owner = cells.owner[i];
+    bool is_touched = owner >= first_owner_ << kOwnerShift;
+    bool is_written = (owner & kAtomic) != 0 || (cells.write[i] != 0 && (owner & kSecond) == 0);
+    if (owner == kept_mark(launch_number_)) {
+      is_touched = is_written = true;  // as far as can be told in short
+    }
+    result.all |= static_cast<unsigned>(is_touched) << i;
+    result.written |= static_cast<unsigned>(is_touched && is_written) << i;
+  }
+  return result;
+}
+
+bool Checker::have_met(std::span<Checker* const> checkers) {
+  std::vector<std::pair<std::size_t, const Checker*>> pages;
+  for (const Checker* const one : checkers) {
+    for (const std::size_t number : one->pages_.made()) pages.emplace_back(number, one);
+  }
+  std::sort(pages.begin(), pages.end());
+  for (auto begin = pages.begin(); begin != pages.end();) {
+    const auto end = std::find_if(begin, pages.end(),
+                                  [&](const auto& one) { return one.first != begin->first; });
+    const bool is_written = std::any_of(begin, end, [](const auto& one) {
+      return one.second->pages_.number(one.first).written_in == one.second->launch_number_;
+    });
+    for (std::size_t group = 0; is_written && end - begin > 1 && group < Pages::kGroups; ++group) {
+      Touched before;
+      for (auto one = begin; one != end; ++one) {
+        const Touched its =
+            one->second->touched(one->second->pages_.number(one->first).cells[group]);
+        if (((its.all & before.written) | (its.written & before.all)) != 0) return true;
+        before.all |= its.all;
+        before.written |= its.written;
+      }
+    }
+    begin = end;
+  }
+  return false;
 }
 
 std::int32_t Checker::new_owner(std::uint64_t block) {

@@ -87,7 +87,7 @@ struct Launch {
   unsigned threads = 1;          // of a block
   std::size_t shared_bytes = 0;  // of a block
   bool hands_on = false;         // there are fences, locks, flags: order may be by them
-  bool is_parallel = false;      // blocks run on several threads
+  bool is_parallel = false;      // others check blocks of the launch at the same time
   bool looks_for_races = true;
   bool looks_for_uninitialised = true;
   NameOf name_of;
@@ -163,6 +163,7 @@ class BlockCheck {
   void judge(Words& words, Word& word, const Exact& now, const Access& access, int lane,
              bool is_shared);
   bool stores_same(const Exact& now, const Exact& earlier, const Access& access, int lane) const;
+  inline Pages::Page* page_of(const Doing& doing, std::uint64_t address);
   void settle(unsigned first_group, std::uint32_t groups);
   inline bool is_simply_initialised(const Doing& doing, std::uint64_t address, std::size_t bytes);
   void check_initialised(const Doing& doing, int lane, int count);
@@ -185,8 +186,9 @@ class BlockCheck {
 
 class Checker {
  public:
-  /// For device memory at these addresses. Its cells take at most so many bytes.
-  Checker(std::uint64_t begin, std::size_t bytes, std::size_t most_bytes);
+  /// For device memory at these addresses. Its cells take at most so many bytes. What is initialised is shared with
+  /// another checker of that memory, if one is given, which lives longer.
+  Checker(std::uint64_t begin, std::size_t bytes, std::size_t most_bytes, Checker* other = nullptr);
   ~Checker();
 
   void begin_launch(const Launch& launch);
@@ -196,15 +198,20 @@ class Checker {
   /// Memory was too large to be looked at all of it.
   bool is_partial() const { return pages_.is_full(); }
 
-  Initialised& initialised() { return initialised_; }
+  /// Nothing was wrong, and nothing can have been that it did not see.
+  bool is_quiet() const { return findings_.empty() && !order_matters_ && !is_partial(); }
+  /// Whether blocks that different ones of these have checked have met in the launch: one wrote what another touched.
+  static bool have_met(std::span<Checker* const> checkers);
+
+  Initialised& initialised() { return *initialised_; }
   std::string name_of(Space space, std::uint64_t address) const {
     return launch_.name_of ? launch_.name_of(space, address) : "";
   }
 
  private:
   friend class BlockCheck;
-  struct Locks;
-  std::unique_lock<std::mutex> lock(std::uint64_t offset);
+  struct Touched;
+  Touched touched(const Cells& cells) const;
   std::int32_t new_owner(std::uint64_t block);
   std::uint64_t block_of(std::int32_t id) const {
     return blocks_[static_cast<std::size_t>(id - first_owner_)];
@@ -212,8 +219,8 @@ class Checker {
 
   Launch launch_;
   Pages pages_;
-  Initialised initialised_;
-  std::unique_ptr<Locks> locks_;
+  std::unique_ptr<Initialised> own_initialised_;
+  Initialised* initialised_;
   std::recursive_mutex mutex_;  // what follows
   Findings findings_;
   std::int32_t first_owner_ = 1, next_owner_ = 1;

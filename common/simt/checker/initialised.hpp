@@ -47,6 +47,10 @@ class Initialised {
   }
   /// Of up to 64 bytes those that are, a bit each.
   std::uint64_t bits(std::uint64_t address, std::size_t bytes) const;
+  /// The 64 bytes from an address on, a multiple of 64: those that are.
+  void put(std::uint64_t address, std::uint64_t bits) {
+    __atomic_store_n(&words_[(address - begin_) / 64], bits, __ATOMIC_RELAXED);
+  }
   /// All of the range counts as not written again.
   void clear();
 

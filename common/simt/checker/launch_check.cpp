@@ -26,6 +26,7 @@ LaunchCheck::LaunchCheck(Checker& checker, const Facts& facts, const machine::Gr
   launch.threads = static_cast<unsigned>(grid.threads.count());
   launch.shared_bytes = grid.code->static_shared + grid.dynamic_shared;
   launch.hands_on = facts.hands_on;
+  launch.is_parallel = looks.is_parallel;
   launch.looks_for_races = looks.for_races;
   launch.looks_for_uninitialised = looks.for_uninitialised;
   launch.name_of = [this, name_of = std::move(name_of)](Space space, std::uint64_t address) {
@@ -115,19 +116,18 @@ Access LaunchCheck::described(const WarpAccess& its) const {
   std::array<const std::byte*, 4> values;
   for (int i = 0; i < 4; ++i) {
     values[static_cast<std::size_t>(i)] =
-        has_values && i < its.step->count
-            ? its.warp->registers + machine::value_slot(*its.step, i)
-            : nullptr;
+        has_values && i < its.step->count ? its.warp->registers + machine::value_slot(*its.step, i)
+                                          : nullptr;
   }
-  return {is_shared ? Space::shared : Space::global,
-          act_of(its.kind),
-          its.lanes,
-          its.step->site,
-          its.warp->index,
-          is_shared ? its.block->shared.data()
-                    : grid_.arena->host(its.lanes.least) - its.lanes.least,
-          values,
-          its.lanes.bytes >> std::countr_zero(its.step->count)};  // 1, 2 or 4 values
+  return {
+      is_shared ? Space::shared : Space::global,
+      act_of(its.kind),
+      its.lanes,
+      its.step->site,
+      its.warp->index,
+      is_shared ? its.block->shared.data() : grid_.arena->host(its.lanes.least) - its.lanes.least,
+      values,
+      its.lanes.bytes >> std::countr_zero(its.step->count)};  // 1, 2 or 4 values
 }
 
 bool LaunchCheck::access(const WarpAccess& its) {

@@ -17,6 +17,7 @@ class LaunchCheck {
   using NameOfGlobal = std::function<std::string(std::uint64_t address)>;
   struct Looks {
     bool for_races = true, for_uninitialised = true, for_bounds = true;
+    bool is_parallel = false;  // see Launch
   };
   /// All arguments must outlive it. `name_of` names global memory.
   LaunchCheck(Checker& checker, const Facts& facts, const machine::Grid& grid,

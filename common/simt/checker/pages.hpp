@@ -18,6 +18,7 @@ class Pages {
   struct Page {
     std::array<Cells, kGroups> cells;
     std::array<Others, kGroups> others;
+    std::int32_t written_in = 0;  // the last launch that has written there
   };
 
   /// For addresses from `begin` on. At most so many bytes of cells at a time.
@@ -32,6 +33,9 @@ class Pages {
     return page != nullptr ? page : make((address - begin_) / kBytes);
   }
   std::uint64_t begin() const { return begin_; }
+  /// Numbers of the pages that there are.
+  const std::vector<std::size_t>& made() const { return made_; }
+  const Page& number(std::size_t number) const { return *directory_[number].load(); }
   /// Forgets everything. Nobody may hold a page.
   void clear();
   bool is_full() const { return is_full_; }
@@ -44,8 +48,8 @@ class Pages {
   std::size_t entries_, most_pages_;
   std::atomic<Page*>* directory_;
   std::mutex mutex_;
-  std::vector<std::size_t> made_;  // numbers of the pages that there are
-  std::vector<void*> slabs_;       // where they lie
+  std::vector<std::size_t> made_;
+  std::vector<void*> slabs_;  // where they lie
   std::atomic<bool> is_full_{false};
 };
 

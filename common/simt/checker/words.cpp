@@ -1,7 +1,6 @@
 // Words that are kept exactly: who has touched them, and whether an access conflicts.
 #include <algorithm>
 #include <bitset>
-#include <limits>
 
 #include "common/simt/checker/block_check.hpp"
 
@@ -12,11 +11,6 @@ namespace {
 constexpr std::size_t kMostWords = std::size_t{1} << 20;
 constexpr std::size_t kMostOfWord = 4096, kFewOfWord = 64;
 constexpr std::size_t kMostOfAll = std::size_t{1} << 24;
-
-// So that the cell of such a word says of which launch or block it is.
-std::int32_t kept_mark(std::int32_t number) {
-  return number | std::numeric_limits<std::int32_t>::min();
-}
 
 }  // namespace
 
@@ -111,8 +105,6 @@ void BlockCheck::exactly(const Doing& doing, Cells& cells, Others* others, unsig
   const Access& access = doing.access;
   const bool is_shared = doing.is_shared;
   const unsigned thread = doing.thread(lane);
-  std::unique_lock<std::recursive_mutex> lock;
-  if (checker_.launch_.is_parallel) lock = std::unique_lock(checker_.mutex_);
   Words& words = is_shared ? storage_->words : *checker_.words_;
   const std::int32_t mark = kept_mark(is_shared ? id_ : checker_.launch_number_);
   const Exact now{id_, thread, now_, doing.cell_site, access.act, static_cast<std::uint8_t>(bytes)};

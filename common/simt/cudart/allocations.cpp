@@ -1,11 +1,14 @@
 #include "common/simt/cudart/allocations.hpp"
 
 #include <map>
+#include <memory>
 #include <new>
+#include <vector>
 
 #include "common/simt/cudart/host_access.hpp"
 #include "common/simt/cudart/host_lines.hpp"
 #include "common/simt/runtime/current_gpu.hpp"
+#include "common/simt/runtime/settings.hpp"
 #include "common/simt/simt.hpp"
 
 namespace simt {
@@ -90,9 +93,21 @@ memory::Arena& arena() {
   return instance;
 }
 
-checker::Checker& memory_checker() {
-  static checker::Checker& instance =
+checker::Checker& memory_checker(std::size_t worker) {
+  static checker::Checker& first =
       *new checker::Checker(arena().begin(), kArenaBytes, kMostCheckerBytes);
+  static std::vector<std::unique_ptr<checker::Checker>>& others =
+      *new std::vector<std::unique_ptr<checker::Checker>>;
+  while (others.size() < worker) {
+    others.push_back(std::make_unique<checker::Checker>(
+        arena().begin(), kArenaBytes, kMostCheckerBytes / settings().threads, &first));
+  }
+  return worker == 0 ? first : *others[worker - 1];
+}
+
+checker::Undo& memory_undo() {
+  static checker::Undo& instance =
+      *new checker::Undo(arena(), kArenaBytes, memory_checker().initialised());
   return instance;
 }
 

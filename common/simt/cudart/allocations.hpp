@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/simt/checker/checker.hpp"
+#include "common/simt/checker/undo.hpp"
 #include "common/simt/memory/arena.hpp"
 
 namespace simt::cudart {
@@ -38,7 +39,10 @@ struct Block {
 
 memory::Arena& arena();
 /// What is known of the arena's memory: what has been written, who touches it.
-checker::Checker& memory_checker();
+/// Each of several threads that run blocks has a checker of its own.
+checker::Checker& memory_checker(std::size_t worker = 0);
+/// So that a launch can be run once more.
+checker::Undo& memory_undo();
 
 /// The address, zeroed or not as the device would have it. Throws std::bad_alloc when the GPU that is simulated has no
 /// such memory left, to which the host's does not count.

@@ -3,7 +3,9 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <deque>
 #include <memory>
 #include <optional>
 
@@ -18,6 +20,7 @@
 #include "common/simt/cudart/textures.hpp"
 #include "common/simt/cudart/watch.hpp"
 #include "common/simt/machine/grid.hpp"
+#include "common/simt/machine/workers.hpp"
 #include "common/simt/runtime/current_gpu.hpp"
 #include "common/simt/runtime/launches.hpp"
 #include "common/simt/runtime/settings.hpp"
@@ -30,6 +33,9 @@ constexpr unsigned kPortableClusterBlocks = 8;
 constexpr unsigned kMostClusterBlocks = 16;
 
 constexpr std::uint32_t kWorkspaceBytes = 8;
+
+// How often a thread that runs blocks takes some, if all are as fast.
+constexpr std::uint64_t kTurnsEach = 8;
 
 std::uint64_t count(const dim3& extents) {
   return std::uint64_t{extents.x} * extents.y * extents.z;
@@ -231,6 +237,61 @@ std::string detail_of(const std::vector<Finding>& findings) {
   return "";
 }
 
+// Whether its blocks can only meet by plain accesses, which the checker sees: then they may run in any order, unless they
+// have met. (What atomics leave depends on it where they add floating-point numbers, or return what was there.)
+bool are_blocks_apart(Kernel& kernel) {
+  const machine::Code& code = kernel.code();
+  if (kernel.facts().hands_on || !code.service_calls.empty()) return false;
+  return std::none_of(code.sites.begin(), code.sites.end(), [](const ptx::Instruction* one) {
+    const bool is_atomic = one->opcode == "atom" || one->opcode == "red";
+    const bool is_shared = one->has("shared") || one->has("shared::cta");
+    const bool is_of_surface = one->opcode == "sust" || one->opcode == "sured";
+    return (is_atomic && !is_shared) || one->has("reduce") || is_of_surface;
+  });
+}
+
+// So many threads are worth their start for it.
+std::size_t workers_for(Kernel& kernel, const machine::Grid& grid) {
+  constexpr std::uint64_t kThreadsEach = 2048;
+  const std::uint64_t most =
+      std::min({std::uint64_t{settings().threads}, grid.blocks.count() / grid.cluster.count(),
+                grid.blocks.count() * grid.threads.count() / kThreadsEach});
+  if (most < 2 || kernel.runs_alone || grid.workspace != 0 || grid.only_clusters || !are_blocks_apart(kernel)) return 1;
+  return static_cast<std::size_t>(most);
+}
+
+// Blocks on several threads. False, and nothing is changed, if something was wrong or blocks met: what is to be told of
+// that, and what memory holds then, is as they run one after the other.
+bool run_together(Kernel& kernel, const machine::Grid& grid, std::size_t workers) {
+  const unsigned checks = settings().checks;
+  std::vector<machine::Grid> grids(workers, grid);
+  std::deque<Watch> watches;
+  std::vector<checker::Checker*> checkers;
+  for (std::size_t i = 0; i < workers; ++i) {
+    grids[i].observer = &watches.emplace_back(kernel, grids[i], checks, i);
+    checkers.push_back(&memory_checker(i));
+  }
+  memory_undo().begin();
+  machine::Clusters clusters{
+      .at_once = std::max<std::uint64_t>(
+          grid.blocks.count() / grid.cluster.count() / (workers * kTurnsEach), 1)};
+  std::atomic<bool> is_stuck = false;
+  machine::work_together(workers, [&](std::size_t i) {
+    if (!machine::run(grids[i], clusters).empty()) is_stuck = true;
+  });
+  const bool are_quiet =
+      std::all_of(watches.begin(), watches.end(), [](const Watch& one) { return one.is_quiet(); });
+  if (is_stuck || !are_quiet ||
+      ((checks & kCheckRaces) != 0 && checker::Checker::have_met(checkers))) {
+    memory_undo().put_back();
+    return false;
+  }
+  for (std::size_t i = 1; i < workers; ++i) watches.front().add(watches[i]);
+  watches.front().take({});
+  record_launch(watches.front().launch());
+  return true;
+}
+
 // What goes wrong spoils the device.
 void run(Kernel& kernel, const Launching& what, const std::vector<std::byte>& parameters) {
   const machine::Code& code = kernel.code();
@@ -258,6 +319,11 @@ void run(Kernel& kernel, const Launching& what, const std::vector<std::byte>& pa
   if (checks != 0) grid.probes = &expect_coverage(kernel);
   if (kernel.probes() != nullptr) kernel.probes()->look(checks != 0);
   const bool traces = checks != 0 && wants_trace(kernel.name);
+  grid.images = &images();
+  if (const std::size_t workers = traces ? 1 : workers_for(kernel, grid); workers > 1) {
+    if (run_together(kernel, grid, workers)) return;
+    kernel.runs_alone = true;
+  }
   std::unique_ptr<Watch> watch;
   if (checks != 0 && (traces || grid.only_clusters)) {
     watch = std::make_unique<CloseWatch>(kernel, grid, checks, traces);
@@ -267,7 +333,6 @@ void run(Kernel& kernel, const Launching& what, const std::vector<std::byte>& pa
   grid.observer = watch.get();
   KernelServices services(*watch, kernel);
   grid.services = &services;
-  grid.images = &images();
   watch->take(machine::run(grid));
   if (grid.workspace != 0) release(grid.workspace);
   Launch told = watch->launch();

@@ -95,24 +95,53 @@ Wrong wrong_access(const WarpAccess& access, std::uint64_t address, bool is_misa
 
 }  // namespace
 
-Watch::Watch(Kernel& kernel, const machine::Grid& grid, unsigned checks)
+Watch::Watch(Kernel& kernel, const machine::Grid& grid, unsigned checks,
+             std::optional<std::size_t> worker)
     : kernel_(kernel),
       grid_(grid),
       module_(kernel.module->ptx()),
       counts_(checks != 0),
+      keeps_(worker.has_value()),
+      checker_(memory_checker(worker.value_or(0))),
       sites_(grid.code->sites.size() + 1) {
   const checker::LaunchCheck::Looks looks{(checks & kCheckRaces) != 0,
                                           (checks & kCheckUninitialized) != 0,
-                                          (checks & kCheckBounds) != 0};
+                                          (checks & kCheckBounds) != 0, worker.has_value()};
   if (!looks.for_races && !looks.for_uninitialised && !looks.for_bounds) return;
-  check_.emplace(memory_checker(), kernel.facts(), grid, kernel.module->addresses(), looks,
+  check_.emplace(checker_, kernel.facts(), grid, kernel.module->addresses(), looks,
                  [](std::uint64_t address) {
                    const Block* const block = block_at(address);
                    return block == nullptr ? std::string("memory") : block->name();
                  });
 }
 
+void Watch::keep(const WarpAccess& access) {
+  const memory::WarpAddresses& lanes = access.lanes;
+  const auto bytes = static_cast<std::size_t>(lanes.bytes);
+  if (lanes.consecutive || lanes.least + bytes == lanes.beyond) {
+    memory_undo().before_write(lanes.least, lanes.beyond - lanes.least);
+    return;
+  }
+  machine::each_lane(lanes.mask, [&](std::size_t lane) {
+    memory_undo().before_write(lanes.address[lane], bytes);
+  });
+}
+
+bool Watch::is_quiet() const {
+  return error_ == cudaSuccess && findings_.empty() && (!check_ || checker_.is_quiet());
+}
+
+void Watch::add(const Watch& other) {
+  for (std::size_t i = 0; i < sites_.size(); ++i) sites_[i] += other.sites_[i];
+  tallies_.resize(std::max(tallies_.size(), other.tallies_.size()));
+  for (std::size_t i = 0; i < other.tallies_.size(); ++i) tallies_[i] += other.tallies_[i];
+}
+
 bool Watch::access(const WarpAccess& access) {
+  if (keeps_ && access.kind != WarpAccess::Kind::load &&
+      access.space == WarpAccess::Space::global) {
+    keep(access);
+  }
   if (check_ && !check_->access(access)) {
     error_ = cudaErrorIllegalAddress;
     return false;

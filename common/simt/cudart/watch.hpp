@@ -23,8 +23,10 @@ using report::DeviceLine;
 
 class Watch : public machine::Observer {
  public:
-  /// `checks` as Settings has them. All of the arguments must outlive it.
-  Watch(Kernel& kernel, const machine::Grid& grid, unsigned checks);
+  /// `checks` as Settings has them. All of the arguments must outlive it. `worker`: it watches some of the blocks, others
+  /// the rest at the same time, and what memory held is kept in memory_undo().
+  Watch(Kernel& kernel, const machine::Grid& grid, unsigned checks,
+        std::optional<std::size_t> worker = std::nullopt);
 
   bool access(const machine::WarpAccess& access) override;
   void fault(const machine::WarpAccess& access, int lane, const std::string& what) override;
@@ -41,6 +43,10 @@ class Watch : public machine::Observer {
   /// What the launch has left behind.
   void take(const std::vector<machine::Stuck>& stuck);
 
+  /// Nothing was wrong. (Before take().)
+  bool is_quiet() const;
+  /// What it has counted as well.
+  void add(const Watch& other);
   /// How the launch ended.
   cudaError_t error() const { return error_; }
   /// Its entry.
@@ -56,12 +62,15 @@ class Watch : public machine::Observer {
                    const std::string& array, const std::string& what);
   void count(const machine::WarpAccess& access);
   static void count_dshared(const machine::WarpAccess& access, Counters& c);
+  void keep(const machine::WarpAccess& access);
   Finding finding_of(const checker::Finding& finding) const;
 
   const Kernel& kernel_;
   const machine::Grid& grid_;
   const ptx::Module& module_;
   bool counts_;
+  bool keeps_;  // what memory held
+  checker::Checker& checker_;
   std::optional<checker::LaunchCheck> check_;
   std::vector<Counters> sites_;         // by site, behind one for what has none
   std::vector<std::uint64_t> tallies_;  // by Probes::tallies()

@@ -331,8 +331,7 @@ template <class Address, bool is_load>
       break;
     case Window::global:
     case Window::generic: {
-      const Piece& known =
-          block.known[static_cast<std::size_t>(step->site) % block.known.size()];
+      const Piece& known = block.known[static_cast<std::size_t>(step->site) % block.known.size()];
       if (first < known.begin || beyond > known.end || first >= beyond) return;
       usual.at = known.host + (first - known.begin);
       break;
@@ -425,7 +424,8 @@ template <class T, class Address, bool is_load, bool is_single>
   look<Address, is_load>(step, warp, sizeof(T) * count, usual);
   if (usual.at == nullptr) return kOthers(step, warp);
   const WarpAccess told{usual.space, is_load ? WarpAccess::Kind::load : WarpAccess::Kind::store,
-                        usual.lanes, step,       &warp, warp.block};
+                        usual.lanes, step,
+                        &warp,       warp.block};
   if (!warp.block->grid->observer->access(told)) {
     warp.block->cluster->is_ended = true;
     return nullptr;
@@ -529,8 +529,8 @@ void build_move(Decoder& decoder, const ptx::Instruction& one) {
   const bool is_fixed =
       loads && window == Window::parameter && address.parts.front().kind == Operand::Kind::symbol;
   // Addresses of 32 bits are widened by the access itself.
-  const bool is_register = address.kind == Operand::Kind::address &&
-                           address.parts.front().kind == Operand::Kind::reg;
+  const bool is_register =
+      address.kind == Operand::Kind::address && address.parts.front().kind == Operand::Kind::reg;
   const bool is_narrow =
       is_register && bytes_of(decoder.type_of(address.parts.front())) == sizeof(std::uint32_t);
   const Decoder::Address at =

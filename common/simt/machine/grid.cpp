@@ -251,12 +251,24 @@ Dim3 first_block(const Grid& grid, std::uint64_t cluster) {
   return {at.x * grid.cluster.x, at.y * grid.cluster.y, at.z * grid.cluster.z};
 }
 
-std::vector<Stuck> run(const Grid& grid) {
+std::vector<Stuck> run(const Grid& grid, Clusters& source) {
   const std::uint64_t count =
       grid.only_clusters ? grid.only_clusters->size() : over(grid.blocks, grid.cluster).count();
   const std::uint64_t most = std::max<std::uint64_t>(grid.most_resident / grid.cluster.count(), 1);
   std::list<Cluster> resident, free;
-  std::uint64_t next = 0;
+  std::uint64_t next = 0, taken = 0;
+  const auto are_more = [&] {
+    if (next < taken) return true;
+    if (source.next >= count) return false;
+    next = source.next.fetch_add(source.at_once);
+    taken = std::min(next + source.at_once, count);
+    return next < taken;
+  };
+  // Once a launch is at its end, nobody begins a block.
+  const auto end = [&] {
+    source.next = count;
+    return std::vector<Stuck>{};
+  };
   const auto admit = [&] {
     if (free.empty()) free.emplace_back(grid);
     resident.splice(resident.end(), free, free.begin());
@@ -270,20 +282,20 @@ std::vector<Stuck> run(const Grid& grid) {
     free.splice(free.end(), resident, cluster);
     return after;
   };
-  for (int idle = 0; next < count || !resident.empty();) {
+  for (int idle = 0; are_more() || !resident.empty();) {
     // Those that wait let further ones in: twice as many each time, so that they are not asked in vain too often.
     bool has_advanced = false;
     const std::size_t wanted = std::max<std::size_t>(resident.size(), 1);
-    for (std::size_t i = 0; i < wanted && next < count && resident.size() < most; ++i) {
+    for (std::size_t i = 0; i < wanted && resident.size() < most && are_more(); ++i) {
       admit();
       resident.back().run();
       has_advanced = true;
-      if (resident.back().is_ended) return {};
+      if (resident.back().is_ended) return end();
       if (resident.back().has_ended()) leave(std::prev(resident.end()));
     }
     for (auto at = resident.begin(); at != resident.end();) {
       has_advanced |= at->run();
-      if (at->is_ended) return {};
+      if (at->is_ended) return end();
       at = at->has_ended() ? leave(at) : std::next(at);
     }
     if (has_advanced) {
@@ -305,6 +317,11 @@ std::vector<Stuck> run(const Grid& grid) {
     return stuck;
   }
   return {};
+}
+
+std::vector<Stuck> run(const Grid& grid) {
+  Clusters all{.at_once = grid.blocks.count()};
+  return run(grid, all);
 }
 
 }  // namespace simt::machine

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -168,8 +169,16 @@ struct Cluster {
 /// The first block of the cluster of this number.
 Dim3 first_block(const Grid& grid, std::uint64_t cluster);
 
-/// Runs all blocks. Those that wait for one another are resident together, as far as Grid::most_resident goes. Returns
-/// those that are stuck.
+/// Clusters of a launch that nobody runs yet. Several threads may take of them.
+struct Clusters {
+  std::uint64_t at_once = 1;            // so many neighbours
+  std::atomic<std::uint64_t> next = 0;  // in the order of the grid
+};
+
+/// Runs blocks until there are no more. Those that wait for one another are resident together, as far as
+/// Grid::most_resident goes. Returns those that are stuck.
+std::vector<Stuck> run(const Grid& grid, Clusters& clusters);
+/// The same of all clusters of the launch.
 std::vector<Stuck> run(const Grid& grid);
 
 // The system's part of shared memory lies behind all that a block can have.

@@ -24,7 +24,7 @@ bool BlockCheck::access(const Access& access) {
   if (is_shared) {
     if (access.act != Act::load || access.lanes.bytes < 4) {
       storage_->unsettle(access.lanes.least, access.lanes.beyond);
-    } else if (storage_->is_settled(access.lanes.least, access.lanes.beyond) && copies_.empty()) {
+    } else if (copies_.empty() && are_settled(access)) {
       return true;
     }
   }
@@ -92,7 +92,7 @@ void BlockCheck::lanes(const Doing& doing, std::uint32_t mask) {
   const memory::WarpAddresses& its = doing.access.lanes;
   const int first = std::countr_zero(mask);
   if (its.consecutive) {
-    run(doing, first, 32 - std::countl_zero(mask) - first);
+    neighbours(doing, first, 32 - std::countl_zero(mask) - first);
     return;
   }
   const auto bytes = static_cast<std::uint64_t>(its.bytes);
@@ -126,6 +126,36 @@ void BlockCheck::lanes(const Doing& doing, std::uint32_t mask) {
     run(doing, lane, end - lane);
     lane = end;
   }
+}
+
+// Whether nothing of a load of shared memory needs to be looked at.
+bool BlockCheck::are_settled(const Access& access) const {
+  const std::uint64_t last = (access.lanes.beyond - 1) / Storage::kGroupBytes;
+  for (std::uint64_t group = access.lanes.least / Storage::kGroupBytes; group <= last; ++group) {
+    if (!storage_->is_settled(group, access.warp)) return false;
+  }
+  return true;
+}
+
+// Lanes that follow one another, with addresses that do; but for what is settled at both ends.
+void BlockCheck::neighbours(const Doing& doing, int lane, int count) {
+  const Access& access = doing.access;
+  const auto bytes = static_cast<std::uint64_t>(access.lanes.bytes);
+  if (!doing.is_shared || access.act != Act::load || bytes < 4 || !copies_.empty()) {
+    run(doing, lane, count);
+    return;
+  }
+  std::uint64_t begin = access.lanes.least, end = access.lanes.beyond;
+  for (std::uint64_t group = begin / Storage::kGroupBytes; storage_->is_settled(group, access.warp);
+       ++group) {
+    begin = (group + 1) * Storage::kGroupBytes;
+  }
+  for (std::uint64_t group = (end - 1) / Storage::kGroupBytes;
+       storage_->is_settled(group, access.warp); --group) {
+    end = group * Storage::kGroupBytes;
+  }
+  run(doing, lane + static_cast<int>((begin - access.lanes.least) / bytes),
+      static_cast<int>((end - begin) / bytes));
 }
 
 // Two lanes that stand for all: they do the same with the same words.
@@ -239,7 +269,7 @@ void BlockCheck::words(const Doing& doing, std::uint64_t address, unsigned words
       const std::int32_t place = place_of(now_, doing.thread(lane) + (done << up >> down));
       const Run run{cells, others, first, here, place, up, down, doing.cell_site, shape};
       touch_run(run, doing.who, doing.access.act, result);
-      if (result.settled != 0) settle(first / kCellWords, result.settled);
+      if (result.settled_for_warp != 0) settle(doing, first / kCellWords, result);
       if (!result.is_done) {
         const unsigned skipped = first % kCellWords;
         for (unsigned i = 0; i < here; ++i) {
@@ -253,16 +283,19 @@ void BlockCheck::words(const Doing& doing, std::uint64_t address, unsigned words
 }
 
 // Where it is sure that nothing is to be told either, loads need not be looked at.
-void BlockCheck::settle(unsigned first_group, std::uint32_t groups) {
+void BlockCheck::settle(const Doing& doing, std::uint64_t first_group, const RunResult& result) {
   if (checker_.launch_.hands_on) return;
-  constexpr unsigned kBytes = kCellWords * 4;
-  for (; groups != 0; groups &= groups - 1) {
-    const unsigned group = first_group + static_cast<unsigned>(std::countr_zero(groups));
+  for (std::uint32_t groups = result.settled_for_warp; groups != 0; groups &= groups - 1) {
+    const int its = std::countr_zero(groups);
+    const std::uint64_t group = first_group + static_cast<unsigned>(its);
+    const std::uint64_t begin = group * Storage::kGroupBytes;
     if (checker_.launch_.looks_for_uninitialised &&
-        !storage_->initialised.all(std::uint64_t{group} * kBytes, kBytes)) {
+        !storage_->initialised.all(begin, Storage::kGroupBytes)) {
       continue;
     }
-    storage_->settled[group / 64] |= std::uint64_t{1} << group % 64;
+    storage_->settled[group] = has(result.settled, its)
+                                   ? Storage::kByAll
+                                   : static_cast<std::uint8_t>(doing.access.warp + 1);
   }
 }
 

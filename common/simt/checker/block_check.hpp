@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstring>
 #include <deque>
 #include <limits>
 #include <utility>
@@ -63,35 +64,24 @@ struct BlockCheck::Words {
 // Used again by the next block.
 struct BlockCheck::Storage {
   explicit Storage(std::size_t bytes)
-      : cells(groups_for(bytes / 4)), initialised(0, bytes), settled(bytes / (64 * 32) + 2) {}
+      : cells(groups_for(bytes / 4)), initialised(0, bytes), settled(bytes / kGroupBytes + 1) {}
   std::vector<Cells> cells;
   Initialised initialised;
   Words words;
-  /// Groups of words of which no load needs to be looked at until the next barrier, a bit each, by their number.
-  std::vector<std::uint64_t> settled;
+  /// Of groups of words, by their number: no load of theirs needs to be looked at until the next barrier: kByAll: nobody's;
+  /// another: none of the warp with the number before it until its next __syncwarp.
+  std::vector<std::uint8_t> settled;
+  static constexpr std::uint8_t kByAll = 255;
+  static constexpr std::uint64_t kGroupBytes = kCellWords * 4;
 
-  bool is_settled(std::uint64_t begin, std::uint64_t end) const {
-    const std::uint64_t last = (end - 1) / kGroupBytes;
-    for (std::uint64_t group = begin / kGroupBytes; group <= last;) {
-      const std::uint64_t count = std::min(64 - group % 64, last - group + 1);
-      if ((~settled[group / 64] >> group % 64 & low_bits(count)) != 0) return false;
-      group += count;
-    }
-    return true;
+  bool is_settled(std::uint64_t group, unsigned warp) const {
+    return settled[group] == kByAll || settled[group] == warp + 1;
   }
   void unsettle(std::uint64_t begin, std::uint64_t end) {
-    const std::uint64_t last = (end - 1) / kGroupBytes;
-    for (std::uint64_t group = begin / kGroupBytes; group <= last;) {
-      const std::uint64_t count = std::min(64 - group % 64, last - group + 1);
-      settled[group / 64] &= ~(low_bits(count) << group % 64);
-      group += count;
-    }
+    std::memset(&settled[begin / kGroupBytes], 0,
+                (end - 1) / kGroupBytes - begin / kGroupBytes + 1);
   }
   void unsettle() { std::fill(settled.begin(), settled.end(), 0); }
-
- private:
-  static constexpr std::uint64_t kGroupBytes = kCellWords * 4;
-  static std::uint64_t low_bits(std::uint64_t count) { return ~std::uint64_t{0} >> (64 - count); }
 };
 
 // An access while it is looked at.

@@ -187,6 +187,14 @@ template <Act act, bool is_shared, class V>
   return equal(state.owner & ~kLanes, zero + (who.owner | kSecond | kWarps)) &
          ~less(state.read, zero + who.since);
 }
+// Words that two lanes of the warp have read since its last __syncwarp: none of them changes anything.
+[[gnu::always_inline]] inline Words settled_for_warp(const State<Words>& state, const Who& who,
+                                                     std::int32_t place) {
+  const Words zero = state.owner ^ state.owner;
+  return equal(state.owner, zero + (who.owner | kSecond | kLanes)) &
+         equal((state.read ^ place) & kWarpMask, zero) & ~less(state.read, zero + who.since) &
+         ~less(state.read, zero + who.warp_since);
+}
 // Words that the block has only read since the barrier, and now reads once more: another thread, unordered with the
 // last one.
 template <bool is_shared>
@@ -235,8 +243,8 @@ template <Act act, bool is_shared>
   const auto sites = static_cast<std::int32_t>(run.site << kSiteShift<act> |
                                                static_cast<std::uint32_t>(run.shape));
   if (!is_shared) {
-    // Their lines come while the first ones are looked at.
-    for (unsigned group = 0; group < groups; ++group) {
+    // The next warp is likely to come to the words behind these: their lines are here by then.
+    for (unsigned group = groups; group < 2 * groups; ++group) {
       const Cells& cells = run.cells[group_of(run.first + group * kCellWords)];
       __builtin_prefetch(&cells, 1);
       __builtin_prefetch(cells.read.data(), 1);
@@ -253,8 +261,11 @@ template <Act act, bool is_shared>
     Words idle = inactive;
     if (act != Act::store && !who.is_exact) idle |= absorbed<act, is_shared>(state, place, who);
     if (act != Act::store && !any(~idle)) {
-      if (act == Act::load && is_shared && !who.is_exact && !any(~settled(state, who))) {
-        result.settled |= 1u << group;
+      if (act == Act::load && is_shared && !who.is_exact) {
+        const Words for_all = settled(state, who);
+        const Words for_warp = settled_for_warp(state, who, run.place);
+        result.settled |= static_cast<std::uint32_t>(!any(~for_all)) << group;
+        result.settled_for_warp |= static_cast<std::uint32_t>(!any(~(for_all | for_warp))) << group;
       }
       continue;
     }

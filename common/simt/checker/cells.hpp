@@ -99,8 +99,8 @@ struct RunResult {
   /// A bit for each word that is not simple: nothing has changed there.
   std::array<std::uint8_t, kMostRunGroups> left;
   /// A bit for each group of shared memory for which no load changes anything until the block's next barrier, or until
-  /// something else is done there.
-  std::uint32_t settled = 0;
+  /// something else is done there: no load of anybody's; none of this warp's until its next __syncwarp.
+  std::uint32_t settled = 0, settled_for_warp = 0;
 };
 
 /// Does what is simple.

@@ -172,12 +172,14 @@ void BlockCheck::sync_warp(unsigned warp, std::uint32_t lanes, std::uint32_t liv
   if ((live & ~lanes) == 0 && threads_.empty()) {
     advance();
     warp_since_[warp] = now_;
+    storage_->unsettle();
     return;
   }
   std::array<std::uint32_t, 32> all{};
   all[warp] = lanes;
   meet(std::span(all).first(warp + 1));
   if ((live & ~lanes) == 0) warp_since_[warp] = now_;
+  storage_->unsettle();
 }
 
 void BlockCheck::meet(std::span<const std::uint32_t> lanes) {

@@ -164,7 +164,9 @@ class BlockCheck {
              bool is_shared);
   bool stores_same(const Exact& now, const Exact& earlier, const Access& access, int lane) const;
   inline Pages::Page* page_of(const Doing& doing, std::uint64_t address);
-  void settle(unsigned first_group, std::uint32_t groups);
+  inline bool are_settled(const Access& access) const;
+  void neighbours(const Doing& doing, int lane, int count);
+  void settle(const Doing& doing, std::uint64_t first_group, const RunResult& result);
   inline bool is_simply_initialised(const Doing& doing, std::uint64_t address, std::size_t bytes);
   void check_initialised(const Doing& doing, int lane, int count);
   void uninitialised(const Doing& doing, int lane);

@@ -113,11 +113,9 @@ void LaunchCheck::end(const machine::Block& block) {
 Access LaunchCheck::described(const WarpAccess& its) const {
   const bool is_shared = its.space == WarpAccess::Space::shared;
   const bool has_values = its.kind == WarpAccess::Kind::store && its.step->has_values;
-  std::array<const std::byte*, 4> values;
-  for (int i = 0; i < 4; ++i) {
-    values[static_cast<std::size_t>(i)] =
-        has_values && i < its.step->count ? its.warp->registers + machine::value_slot(*its.step, i)
-                                          : nullptr;
+  std::array<const std::byte*, 4> values = {};
+  for (int i = 0; has_values && i < its.step->count; ++i) {
+    values[static_cast<std::size_t>(i)] = its.warp->registers + machine::value_slot(*its.step, i);
   }
   return {
       is_shared ? Space::shared : Space::global,

@@ -308,12 +308,12 @@ struct Usual {
   std::byte* at = nullptr;  // of lane 0; null: it is not so
 };
 
-template <class Address, bool is_load>
+template <class Address, bool is_load, bool is_named>
 [[gnu::always_inline]] inline void look(const Step* step, Warp& warp, std::uint64_t bytes,
                                         Usual& usual) {
   const Address* const base = warp.values<const Address>(step->from[kAddress]);
   Address other = 0, out_of_step = 0;
-  for (unsigned lane = 0; lane < kLanes; ++lane) {
+  for (unsigned lane = 0; !is_named && lane < kLanes; ++lane) {
     other |= base[lane] ^ base[0];
     out_of_step |= base[lane] ^ static_cast<Address>(base[0] + lane * bytes);
   }
@@ -350,7 +350,7 @@ template <class Address, bool is_load>
   for (std::uint64_t lane = 0; lane < kLanes; ++lane) usual.addresses[lane] = first + lane * stride;
   usual.lanes.mask = kAllLanes;
   usual.lanes.bytes = static_cast<int>(bytes);
-  usual.lanes.consecutive = out_of_step == 0;
+  usual.lanes.consecutive = other != 0;
   usual.lanes.least = first;
   usual.lanes.beyond = beyond;
 }
@@ -414,14 +414,14 @@ template <class T, class Address>
                          static_cast<int>(sizeof(T)) * step->count, move);
 }
 
-// `is_single`: one value a lane.
-template <class T, class Address, bool is_load, bool is_single>
+// `is_single`: one value a lane; `is_named`: the address is that of a variable.
+template <class T, class Address, bool is_load, bool is_single, bool is_named>
 [[gnu::always_inline]] inline const Step* move_body(const Step* step, Warp& warp) {
   constexpr auto kOthers = is_load ? &load_others<T, Address> : &store_others<T, Address>;
   if (warp.active != kAllLanes) return kOthers(step, warp);
   Usual usual;
   const std::size_t count = is_single ? 1 : step->count;
-  look<Address, is_load>(step, warp, sizeof(T) * count, usual);
+  look<Address, is_load, is_named>(step, warp, sizeof(T) * count, usual);
   if (usual.at == nullptr) return kOthers(step, warp);
   const WarpAccess told{usual.space, is_load ? WarpAccess::Kind::load : WarpAccess::Kind::store,
                         usual.lanes, step,
@@ -453,25 +453,25 @@ template <class T, class Address, bool is_load, bool is_single>
 }
 
 #if defined(__x86_64__)
-template <class T, class Address, bool is_load, bool is_single>
+template <class T, class Address, bool is_load, bool is_single, bool is_named>
 [[gnu::target("avx2,fma")]] const Step* move_avx2(const Step* step, Warp& warp) {
-  return move_body<T, Address, is_load, is_single>(step, warp);
+  return move_body<T, Address, is_load, is_single, is_named>(step, warp);
 }
 #endif
-template <class T, class Address, bool is_load, bool is_single>
+template <class T, class Address, bool is_load, bool is_single, bool is_named = false>
 const Step* move(const Step* step, Warp& warp) {
-  return move_body<T, Address, is_load, is_single>(step, warp);
+#if defined(__x86_64__)
+  if (kHasAvx2) return move_avx2<T, Address, is_load, is_single, is_named>(step, warp);
+#endif
+  return move_body<T, Address, is_load, is_single, is_named>(step, warp);
 }
 
 template <class Address, bool is_load>
-Execute mover(int bytes, std::size_t count) {
+Execute mover(int bytes, std::size_t count, bool is_named) {
   const auto of = [&]<class T>() -> Execute {
-#if defined(__x86_64__)
-    if (kHasAvx2) {
-      return count == 1 ? &move_avx2<T, Address, is_load, true>
-                        : &move_avx2<T, Address, is_load, false>;
+    if constexpr (is_load && sizeof(Address) == 8) {
+      if (is_named && count == 1) return &move<T, Address, true, true, true>;
     }
-#endif
     return count == 1 ? &move<T, Address, is_load, true> : &move<T, Address, is_load, false>;
   };
   switch (bytes) {
@@ -542,9 +542,10 @@ void build_move(Decoder& decoder, const ptx::Instruction& one) {
     const Operand& value = is_vector ? values.parts[i] : values;
     slots[i] = loads ? decoder.destination(value, type) : decoder.source(value, type);
   }
-  Step& step = decoder.emit(is_fixed    ? parameter_loader(bytes_of(type))
-                            : is_narrow ? mover<std::uint32_t, loads>(bytes_of(type), count)
-                                        : mover<std::uint64_t, loads>(bytes_of(type), count));
+  Step& step =
+      decoder.emit(is_fixed    ? parameter_loader(bytes_of(type))
+                   : is_narrow ? mover<std::uint32_t, loads>(bytes_of(type), count, false)
+                               : mover<std::uint64_t, loads>(bytes_of(type), count, !is_register));
   step.to = slots[0];
   std::copy(slots + 1, slots + 4, step.from);
   step.count = static_cast<std::uint8_t>(count);

@@ -176,6 +176,60 @@ TEST_CASE("A tile that is filled, synchronised and read has no race") {
   CHECK(k.found() == "");
 }
 
+// What has been read so often that it needs no look is still there for whoever writes.
+TEST_CASE("A store beside words that warps have read many times is a race, until they meet") {
+  const unsigned readers = GENERATE(1u, 3u);
+  Plain k;
+  k.begin(160);
+  k.shared_store(0, 0, words(0));
+  k.shared_store(0, 1, words(128));
+  k.block(0).barrier();
+  for (unsigned i = 0; i < 6; ++i) {
+    for (unsigned warp = 0; warp < readers; ++warp) k.shared_load(0, warp, words(4 * i));
+  }
+  SECTION("another warp's") {
+    k.shared_store(0, 4, one(40), 1);
+    CHECK(k.found() == "race 0>1");
+  }
+  SECTION("another lane's") {
+    k.shared_store(0, 0, one(40), 1);
+    CHECK(k.found() == "race 0>1");
+  }
+  SECTION("a lane's that has met the others") {
+    k.block(0).sync_warp(0, kAll, kAll);
+    k.shared_store(0, 0, one(40), 1);
+    CHECK(k.found() == (readers == 1 ? "" : "race 0>1"));
+  }
+  SECTION("the first one's behind a __syncwarp, after which others have read again") {
+    k.block(0).sync_warp(0, kAll, kAll);
+    k.shared_load(0, 0, words(4));
+    k.shared_store(0, 0, one(40), 1);
+    CHECK(k.found() == "race 0>1");
+  }
+  SECTION("behind a barrier") {
+    k.block(0).barrier();
+    k.shared_store(0, 4, one(40), 1);
+    CHECK(k.found() == "");
+  }
+}
+
+TEST_CASE(
+    "Blocks that different checkers have looked at have met if one wrote what another touched") {
+  Plain one_of_two, other;
+  one_of_two.begin();
+  other.begin();
+  std::array<Checker*, 2> both = {&one_of_two.checker, &other.checker};
+  one_of_two.global_store(0, 0, words(kMemory));
+  one_of_two.global_load(0, 0, words(kMemory + 512));
+  other.global_load(1, 0, words(kMemory + 512));
+  other.global_store(1, 0, words(kMemory + 128));
+  CHECK_FALSE(Checker::have_met(both));
+  SECTION("read after it was written") { other.global_load(1, 0, words(kMemory + 124), 1); }
+  SECTION("written after it was read") { other.global_store(1, 0, words(kMemory + 636), 1); }
+  SECTION("written twice") { other.global_store(1, 0, words(kMemory), 1); }
+  CHECK(Checker::have_met(both));
+}
+
 TEST_CASE("A missing barrier before the tile is read, or written again, is a race") {
   const bool is_first = GENERATE(true, false);
   Plain k;

@@ -43,30 +43,33 @@ std::vector<Finding> Checker::end_launch(const LineOf& line_of) {
 
 // ---- Several checkers ----
 
-// Of the words behind cells those that were touched in this launch, and of these the ones that were written: a bit each.
+// Of the words behind cells those that were touched in this launch, and of these the ones that were written: all ones.
 struct Checker::Touched {
-  unsigned all = 0, written = 0;
+  std::array<std::int32_t, kCellWords> all{}, written{};
 };
 
 Checker::Touched Checker::touched(const Cells& cells) const {
   Touched result;
-  for (unsigned i = 0; i < kCellWords; ++i) {
+  const std::int32_t first = first_owner_ << kOwnerShift, kept = kept_mark(launch_number_);
+  for (std::size_t i = 0; i < kCellWords; ++i) {
     const std::int32_t owner = cells.owner[i];
-    bool is_touched = owner >= first_owner_ << kOwnerShift;
-    bool is_written = (owner & kAtomic) != 0 || (cells.write[i] != 0 && (owner & kSecond) == 0);
-    if (owner == kept_mark(launch_number_)) {
-      is_touched = is_written = true;  // as far as can be told in short
-    }
-    result.all |= static_cast<unsigned>(is_touched) << i;
-    result.written |= static_cast<unsigned>(is_touched && is_written) << i;
+    const bool is_atomic = (owner & kAtomic) != 0, is_read = (owner & kSecond) != 0;
+    // What is kept exactly counts as written, whatever is.
+    const bool is_kept = owner == kept;
+    const bool is_touched = (owner >= first) | is_kept;
+    const bool is_written = is_atomic | ((cells.write[i] != 0) & !is_read) | is_kept;
+    result.all[i] = -static_cast<std::int32_t>(is_touched);
+    result.written[i] = -static_cast<std::int32_t>(is_touched & is_written);
   }
   return result;
 }
 
-bool Checker::have_met(std::span<Checker* const> checkers) {
+bool Checker::have_met(std::span<Checker* const> checkers, std::size_t part, std::size_t parts) {
   std::vector<std::pair<std::size_t, const Checker*>> pages;
   for (const Checker* const one : checkers) {
-    for (const std::size_t number : one->pages_.made()) pages.emplace_back(number, one);
+    for (const std::size_t number : one->pages_.made()) {
+      if (number % parts == part) pages.emplace_back(number, one);
+    }
   }
   std::sort(pages.begin(), pages.end());
   for (auto begin = pages.begin(); begin != pages.end();) {
@@ -75,16 +78,20 @@ bool Checker::have_met(std::span<Checker* const> checkers) {
     const bool is_written = std::any_of(begin, end, [](const auto& one) {
       return one.second->pages_.number(one.first).written_in == one.second->launch_number_;
     });
+    std::int32_t met = 0;
     for (std::size_t group = 0; is_written && end - begin > 1 && group < Pages::kGroups; ++group) {
       Touched before;
       for (auto one = begin; one != end; ++one) {
         const Touched its =
             one->second->touched(one->second->pages_.number(one->first).cells[group]);
-        if (((its.all & before.written) | (its.written & before.all)) != 0) return true;
-        before.all |= its.all;
-        before.written |= its.written;
+        for (std::size_t i = 0; i < kCellWords; ++i) {
+          met |= (its.all[i] & before.written[i]) | (its.written[i] & before.all[i]);
+          before.all[i] |= its.all[i];
+          before.written[i] |= its.written[i];
+        }
       }
     }
+    if (met != 0) return true;
     begin = end;
   }
   return false;

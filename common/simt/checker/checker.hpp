@@ -203,7 +203,9 @@ class Checker {
   /// Nothing was wrong, and nothing can have been that it did not see.
   bool is_quiet() const { return findings_.empty() && !order_matters_ && !is_partial(); }
   /// Whether blocks that different ones of these have checked have met in the launch: one wrote what another touched.
-  static bool have_met(std::span<Checker* const> checkers);
+  /// Several threads may ask, each about another of equal parts of the memory.
+  static bool have_met(std::span<Checker* const> checkers, std::size_t part = 0,
+                       std::size_t parts = 1);
 
   Initialised& initialised() { return *initialised_; }
   std::string name_of(Space space, std::uint64_t address) const {

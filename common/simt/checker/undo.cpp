@@ -23,7 +23,7 @@ Undo::~Undo() { munmap(static_cast<void*>(marks_), count_ * sizeof *marks_); }
 
 void Undo::begin() {
   kept_ += 2;
-  pieces_.clear();
+  used_ = 0;
   lent_.clear();
 }
 
@@ -52,7 +52,8 @@ void Undo::keep(std::size_t piece) {
   Piece* its = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    its = &pieces_.emplace_back();
+    if (used_ == pieces_.size()) pieces_.push_back(std::make_unique<Piece>());
+    its = pieces_[used_++].get();
   }
   its->begin = arena_.begin() + piece * kPieceBytes;
   std::memcpy(its->bytes.data(), arena_.host(its->begin), kPieceBytes);
@@ -63,7 +64,8 @@ void Undo::keep(std::size_t piece) {
 }
 
 void Undo::put_back() {
-  for (const Piece& one : pieces_) {
+  for (std::size_t p = 0; p < used_; ++p) {
+    const Piece& one = *pieces_[p];
     std::memcpy(arena_.host(one.begin), one.bytes.data(), kPieceBytes);
     for (std::size_t i = 0; i < one.initialised.size(); ++i) {
       initialised_.put(one.begin + i * 64, one.initialised[i]);

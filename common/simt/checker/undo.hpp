@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -44,8 +44,9 @@ class Undo {
   std::atomic<std::uint32_t>*
       marks_;  // by piece: kept_: it is kept; one less: somebody is about to
   std::uint32_t kept_ = 0;
-  std::mutex mutex_;  // what follows
-  std::deque<Piece> pieces_;
+  std::mutex mutex_;                            // what follows
+  std::vector<std::unique_ptr<Piece>> pieces_;  // the first used_ of them; the others are for later
+  std::size_t used_ = 0;
   // Of memory that the host has lent, byte by byte, in the order in which it was written.
   std::vector<std::pair<std::byte*, std::byte>> lent_;
 };

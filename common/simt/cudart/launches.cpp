@@ -252,7 +252,7 @@ bool are_blocks_apart(Kernel& kernel) {
 
 // So many threads are worth their start for it.
 std::size_t workers_for(Kernel& kernel, const machine::Grid& grid) {
-  constexpr std::uint64_t kThreadsEach = 2048;
+  constexpr std::uint64_t kThreadsEach = 4096;
   const std::uint64_t most =
       std::min({std::uint64_t{settings().threads}, grid.blocks.count() / grid.cluster.count(),
                 grid.blocks.count() * grid.threads.count() / kThreadsEach});
@@ -281,8 +281,13 @@ bool run_together(Kernel& kernel, const machine::Grid& grid, std::size_t workers
   });
   const bool are_quiet =
       std::all_of(watches.begin(), watches.end(), [](const Watch& one) { return one.is_quiet(); });
-  if (is_stuck || !are_quiet ||
-      ((checks & kCheckRaces) != 0 && checker::Checker::have_met(checkers))) {
+  std::atomic<bool> have_met = false;
+  if ((checks & kCheckRaces) != 0 && are_quiet && !is_stuck) {
+    machine::work_together(workers, [&](std::size_t i) {
+      if (checker::Checker::have_met(checkers, i, workers)) have_met = true;
+    });
+  }
+  if (is_stuck || !are_quiet || have_met) {
     memory_undo().put_back();
     return false;
   }

@@ -256,7 +256,9 @@ std::size_t workers_for(Kernel& kernel, const machine::Grid& grid) {
   const std::uint64_t most =
       std::min({std::uint64_t{settings().threads}, grid.blocks.count() / grid.cluster.count(),
                 grid.blocks.count() * grid.threads.count() / kThreadsEach});
-  if (most < 2 || kernel.runs_alone || grid.workspace != 0 || grid.only_clusters || !are_blocks_apart(kernel)) return 1;
+  if (most < 2 || kernel.runs_alone || grid.workspace != 0 || grid.only_clusters ||
+      !are_blocks_apart(kernel))
+    return 1;
   return static_cast<std::size_t>(most);
 }
 

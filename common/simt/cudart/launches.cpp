@@ -241,12 +241,13 @@ std::string detail_of(const std::vector<Finding>& findings) {
 // have met. (What atomics leave depends on it where they add floating-point numbers, or return what was there.)
 bool are_blocks_apart(Kernel& kernel) {
   const machine::Code& code = kernel.code();
-  if (kernel.facts().hands_on || !code.service_calls.empty()) return false;
+  if (kernel.facts().hands_on || !code.service_calls.empty() || !code.image_accesses.empty()) {
+    return false;
+  }
   return std::none_of(code.sites.begin(), code.sites.end(), [](const ptx::Instruction* one) {
     const bool is_atomic = one->opcode == "atom" || one->opcode == "red";
     const bool is_shared = one->has("shared") || one->has("shared::cta");
-    const bool is_of_surface = one->opcode == "sust" || one->opcode == "sured";
-    return (is_atomic && !is_shared) || one->has("reduce") || is_of_surface;
+    return (is_atomic && !is_shared) || one->has("reduce");
   });
 }
 

@@ -19,8 +19,8 @@
 #include "common/simt/cudart/streams.hpp"
 #include "common/simt/cudart/textures.hpp"
 #include "common/simt/cudart/watch.hpp"
+#include "common/simt/cudart/workers.hpp"
 #include "common/simt/machine/grid.hpp"
-#include "common/simt/machine/workers.hpp"
 #include "common/simt/runtime/current_gpu.hpp"
 #include "common/simt/runtime/launches.hpp"
 #include "common/simt/runtime/settings.hpp"
@@ -279,14 +279,14 @@ bool run_together(Kernel& kernel, const machine::Grid& grid, std::size_t workers
       .at_once = std::max<std::uint64_t>(
           grid.blocks.count() / grid.cluster.count() / (workers * kTurnsEach), 1)};
   std::atomic<bool> is_stuck = false;
-  machine::work_together(workers, [&](std::size_t i) {
+  work_together(workers, [&](std::size_t i) {
     if (!machine::run(grids[i], clusters).empty()) is_stuck = true;
   });
   const bool are_quiet =
       std::all_of(watches.begin(), watches.end(), [](const Watch& one) { return one.is_quiet(); });
   std::atomic<bool> have_met = false;
   if ((checks & kCheckRaces) != 0 && are_quiet && !is_stuck) {
-    machine::work_together(workers, [&](std::size_t i) {
+    work_together(workers, [&](std::size_t i) {
       if (checker::Checker::have_met(checkers, i, workers)) have_met = true;
     });
   }

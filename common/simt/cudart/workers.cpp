@@ -1,4 +1,4 @@
-#include "common/simt/machine/workers.hpp"
+#include "common/simt/cudart/workers.hpp"
 
 #include <condition_variable>
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <thread>
 #include <utility>
 
-namespace simt::machine {
+namespace simt::cudart {
 namespace {
 
 // Threads that wait for the next launch. They live as long as the process.
@@ -71,4 +71,4 @@ void work_together(std::size_t workers, const std::function<void(std::size_t)>& 
   pool.run(workers, work);
 }
 
-}  // namespace simt::machine
+}  // namespace simt::cudart

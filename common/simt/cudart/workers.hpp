@@ -4,10 +4,10 @@
 #include <cstddef>
 #include <functional>
 
-namespace simt::machine {
+namespace simt::cudart {
 
 /// Calls work(0) here and work(1), ... on other threads, and returns when all have. Throws what one of them has thrown.
 /// By one thread at a time.
 void work_together(std::size_t workers, const std::function<void(std::size_t)>& work);
 
-}  // namespace simt::machine
+}  // namespace simt::cudart

@@ -2,21 +2,63 @@
 // our libcudart in place of NVIDIA's. Any of nvcc's own arguments may follow.
 #include <unistd.h>
 
+#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <string>
+#include <string_view>
 #include <vector>
+
+namespace {
+
+// nvcc's linker of device code reads no text where it is told to look for an archive, as CMake tells it.
+void add(std::vector<std::string>& words, const std::string& word) {
+  const bool is_static = word == "-lcudart_static" || word.ends_with("/libcudart_static.a");
+  words.push_back(is_static ? "-lcudart" : word);
+}
+
+// Of a file with options: words between blanks, which quotes keep together.
+std::vector<std::string> words_of_file(const std::string& name) {
+  std::ifstream file(name);
+  if (!file) {
+    std::fprintf(stderr, "simnvcc: %s cannot be read\n", name.c_str());
+    std::exit(2);
+  }
+  std::vector<std::string> words;
+  bool is_open = false, is_quoted = false;
+  for (char c = 0; file.get(c);) {
+    if (c == '"') {
+      is_quoted = !is_quoted;
+    } else if (!is_quoted && std::isspace(static_cast<unsigned char>(c)) != 0) {
+      is_open = false;
+    } else {
+      if (!is_open) words.emplace_back();
+      is_open = true;
+      words.back() += c;
+    }
+  }
+  return words;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   const std::string folder = SIMT_CUDART_FOLDER;
-  std::vector<std::string> words = {SIMT_NVCC, "-gencode", "arch=compute_90,code=compute_90",
-                                    "-lineinfo", "-Xcompiler", "-g", "-include", SIMT_DROPPED_NAMES,
-                                    "-L" + folder,
-                                    // A program finds the library that it was linked with.
-                                    "-Xlinker", "-rpath=" + folder};
-  words.insert(words.end(), argv + 1, argv + argc);
+  std::vector<std::string> words = {
+      SIMT_NVCC,   "-gencode",         "arch=compute_90,code=compute_90",
+      "-lineinfo", "-Xcompiler",       "-g",
+      "-include",  SIMT_DROPPED_NAMES, "-L" + folder};
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view option = argv[i];
+    if ((option == "--options-file" || option == "-optf") && i + 1 < argc) {
+      for (const std::string& word : words_of_file(argv[++i])) add(words, word);
+    } else {
+      add(words, std::string(option));
+    }
+  }
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);

@@ -1,5 +1,7 @@
 // Programs that nvcc builds, run with our libcudart: what they print, what the simulator says of them, how they end.
 // SIMNVCC and SIMT are the programs of this build, CUDART_PROGRAMS is the folder of the sources, NVCC is nvcc.
+#include <filesystem>
+#include <fstream>
 #include <sstream>
 #include <string>
 
@@ -47,6 +49,32 @@ TEST_CASE("memory of all kinds, copies, streams and graphs are as CUDA has them"
   }
 }
 
+TEST_CASE("a program finds the library however it is linked", "[simt]") {
+  const Workbench bench;
+  const std::string folder = std::filesystem::path(CUDART).parent_path().string();
+  const std::string source = " '" CUDART_PROGRAMS "/vector_add.cu'";
+  REQUIRE(bench.run("'" SIMNVCC "' -c -o part.o" + source).status == 0);
+  REQUIRE(bench.run("'" SIMNVCC "' -rdc=true -c -o apart.o" + source).status == 0);
+  // As CMake asks for the link of the device's code.
+  std::ofstream(bench.path() / "words.rsp")
+      << "-L\"/usr/lib\" apart.o -lcudadevrt -lcudart_static\n";
+  const std::string links[] = {
+      "'" SIMNVCC "' part.o -lcudart_static -o program",
+      "'" SIMNVCC "' part.o /elsewhere/libcudart_static.a -o program",
+      "g++ part.o -o program -L'" + folder + "' -lcudart",
+      "'" SIMNVCC
+      "' -dlink --options-file words.rsp -o linked.o && "
+      "g++ apart.o linked.o -o program -L'" +
+          folder + "' -lcudadevrt -lcudart_static",
+  };
+  for (const std::string& link : links) {
+    const Outcome made = bench.run(link);
+    INFO(link << ": " << made.err);
+    REQUIRE(made.status == 0);
+    CHECK(bench.run("./program").out == "cudaSuccess, 0 wrong\n");
+  }
+}
+
 TEST_CASE("kernels launch kernels, which run when they have ended", "[simt]") {
   const Workbench bench;
   bench.build("children.cu", "-rdc=true");
@@ -91,7 +119,7 @@ TEST_CASE("wrong use has CUDA's errors, and says what is wrong", "[simt]") {
   const Outcome outcome = bench.run("./program");
   CHECK(outcome.out == "all right\n");
   CHECK_THAT(outcome.err, contains("a block of 128 threads, but its __launch_bounds__ allow 64"));
-  CHECK_THAT(outcome.err, contains("cudaMallocArray is not in the simulator"));
+  CHECK_THAT(outcome.err, contains("cudaIpcGetMemHandle is not in the simulator"));
   CHECK(outcome.status == 0);
 }
 

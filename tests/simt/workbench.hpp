@@ -33,6 +33,7 @@ class Workbench {
     std::filesystem::remove_all(path_, ignored);
   }
 
+  const std::filesystem::path& path() const { return path_; }
   std::string read(const std::string& name) const {
     std::ifstream in(path_ / name);
     std::ostringstream text;

@@ -178,6 +178,10 @@ Origin Registers::result_of(const Instruction& one) const {
     return {Origin::Kind::parameter, std::string(one.operands[1].parts.front().name),
             one.operands[1].offset + one.operands[1].parts.front().offset};
   }
+  // A pointer from memory is to anything: list = list->next.
+  if (one.opcode == "ld" && !one.has("param") && ptx::bytes_of(one.type()) == 8) {
+    return {Origin::Kind::several, "", 0};
+  }
   if (is_any(one.opcode, {"and", "or", "xor", "lop3", "min", "max", "prmt", "bfi", "shfl"})) {
     for (std::size_t i = 1; i < one.operands.size(); ++i) {
       if (operand(i).kind != Origin::Kind::none) return {Origin::Kind::several, "", 0};
@@ -198,10 +202,6 @@ void Registers::derive() {
       }
       Origin& its = origins_[static_cast<std::size_t>(one.operands[0].index)];
       Origin joined = either(its, result_of(one));
-      // By itself a value from memory says nothing; in the register of a pointer it is another one (list = list->next).
-      if (one.opcode == "ld" && !one.has("param") && its.kind != Origin::Kind::none) {
-        joined = {Origin::Kind::several, "", 0};
-      }
       if (joined == its) continue;
       its = std::move(joined);
       changes = true;

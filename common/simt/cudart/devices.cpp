@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <initializer_list>
 #include <map>
 #include <string>
 
@@ -22,7 +23,33 @@ constexpr int kMostPitch = 2147483647;
 constexpr int kTexturePitchAlignment = 32;
 constexpr char kBusId[] = "0000:00:00.0";
 
-// What the simulator does not have (textures, peers, ...) is 0.
+// The extents of images that GPUs from compute capability 7.5 on take.
+void fill_images(cudaDeviceProp& p) {
+  const auto set = [](int* to, std::initializer_list<int> extents) {
+    std::copy(extents.begin(), extents.end(), to);
+  };
+  p.maxTexture1D = 131072;
+  p.maxTexture1DMipmap = 32768;
+  set(p.maxTexture2D, {131072, 65536});
+  set(p.maxTexture2DMipmap, {32768, 32768});
+  set(p.maxTexture2DLinear, {131072, 65000, 2097120});
+  set(p.maxTexture2DGather, {32768, 32768});
+  set(p.maxTexture3D, {16384, 16384, 16384});
+  set(p.maxTexture3DAlt, {8192, 8192, 32768});
+  p.maxTextureCubemap = 32768;
+  set(p.maxTexture1DLayered, {32768, 2048});
+  set(p.maxTexture2DLayered, {32768, 32768, 2048});
+  set(p.maxTextureCubemapLayered, {32768, 2046});
+  p.maxSurface1D = 32768;
+  set(p.maxSurface2D, {131072, 65536});
+  set(p.maxSurface3D, {16384, 16384, 16384});
+  set(p.maxSurface1DLayered, {32768, 2048});
+  set(p.maxSurface2DLayered, {32768, 32768, 2048});
+  p.maxSurfaceCubemap = 32768;
+  set(p.maxSurfaceCubemapLayered, {32768, 2046});
+}
+
+// What the simulator does not have (peers, ...) is 0.
 void fill(cudaDeviceProp& p) {
   const halo::gpus::Gpu& gpu = current_gpu();
   p = {};
@@ -63,6 +90,7 @@ void fill(cudaDeviceProp& p) {
   p.canUseHostPointerForRegisteredMem = 1;
   p.hostRegisterSupported = 1;
   p.memoryPoolsSupported = 1;
+  fill_images(p);
 }
 
 int value_of(cudaDeviceAttr attribute) {

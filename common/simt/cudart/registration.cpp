@@ -1,7 +1,12 @@
 // What code that nvcc made calls before main(), and around each <<<>>>. (crt/host_runtime.h declares these; it is
 // nvcc's own to include.)
 #include <cuda_runtime_api.h>
+#include <dlfcn.h>
+#include <link.h>
 
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
 #include <vector>
 
 #include "common/simt/cudart/calls.hpp"
@@ -18,6 +23,21 @@ struct Configuration {
   cudaStream_t stream = nullptr;
 };
 thread_local std::vector<Configuration> configurations;
+
+// A program that names NVIDIA's library as well (CMake's CUDA::cudart does) would call either of the two.
+[[gnu::constructor]] void refuse_another_library() {
+  const auto visit = [](dl_phdr_info* info, std::size_t, void* own) {
+    const std::string_view name = info->dlpi_name;
+    if (name.find("/libcudart.so") == std::string_view::npos) return 0;
+    Dl_info its{};
+    if (dladdr(own, &its) == 0 || name == its.dli_fname) return 0;
+    std::fprintf(stderr,
+                 "simt: the program is linked with %s too: start it with `simt run PROGRAM`\n",
+                 info->dlpi_name);
+    std::_Exit(2);
+  };
+  dl_iterate_phdr(visit, reinterpret_cast<void*>(&refuse_another_library));
+}
 
 Module& module_of(void** handle) { return *reinterpret_cast<Module*>(handle); }
 

@@ -787,3 +787,42 @@ TEST_CASE("forms: wmma multiplies what it loads, and stores it") {
     CHECK(results[1][lane] == bits(16 * row * static_cast<float>(14 + lane / 16) + 1));
   }
 }
+
+TEST_CASE("a jump by an index goes to the label of that number", "[simt]") {
+  const Form jump(
+      "many: .branchtargets zero, one, two;\n"
+      "brx.idx a0, many;\n"
+      "zero: mov.u32 d0, 10; bra.uni done;\n"
+      "one: mov.u32 d0, 11; bra.uni done;\n"
+      "two: mov.u32 d0, 12;\n"
+      "done:",
+      {"u32"}, {"u32"});
+  std::vector<Values> lanes;
+  for (U64 lane = 0; lane < kLanes; ++lane) lanes.push_back({lane % 3});
+  const std::vector<Values> results = jump(lanes);
+  for (std::size_t lane = 0; lane < kLanes; ++lane) CHECK(results[0][lane] == 10 + lane % 3);
+}
+
+TEST_CASE("halves are added atomically, one or two at a time", "[simt]") {
+  // Four lanes at a time add to one word, from 1 and 2 on.
+  const std::string set =
+      "{ .reg .b32 x, y; mov.u32 x, s; mov.u32 y, %tid.x; and.b32 y, y, 28; add.u32 x, x, y;\n"
+      "st.shared.b32 [x], a1; bar.warp.sync -1;\n";
+  const std::string get = " bar.warp.sync -1; ld.shared.b32 d0, [x]; }";
+  const std::string variables = ".shared .align 4 .b8 s[32];";
+  const struct {
+    const char* type;
+    U64 begin, add, sum;
+  } cases[] = {{"f16x2", 0x4000'3c00, 0x3c00'3800, 0x4600'4200},  // 1 + 4 * 0.5, 2 + 4 * 1
+               {"bf16x2", 0x4000'3f80, 0x3f80'3f00, 0x40c0'4040}};
+  for (const auto& one : cases) {
+    const std::string name = std::string("add.noftz.") + one.type;
+    const Form red(set + "red.shared." + name + " [x], a0;" + get, {"b32"}, {"b32", "b32"},
+                   variables);
+    const std::vector<Values> results = red(std::vector<Values>(kLanes, {one.add, one.begin}));
+    for (std::size_t lane = 0; lane < kLanes; ++lane) CHECK(results[0][lane] == one.sum);
+  }
+  const Form single(set + ".reg .b16 h; cvt.u16.u32 h, a0; red.shared.add.noftz.f16 [x], h;" + get,
+                    {"b32"}, {"b32", "b32"}, variables);
+  CHECK(single(std::vector<Values>(kLanes, {0x3c00, 0xffff'4000}))[0][5] == 0xffff'4600);
+}

@@ -10,6 +10,7 @@
 #include "common/simt/machine/decode.hpp"
 #include "common/simt/machine/grid.hpp"
 #include "common/simt/machine/lanes.hpp"
+#include "common/simt/machine/rounding.hpp"
 
 namespace simt::machine {
 namespace {
@@ -641,6 +642,24 @@ void add_atomics(std::vector<Form>& forms, const std::string& bits, const std::s
   add("max." + number, [](T old, T b, T) { return b > old ? b : old; });
 }
 
+// One sum, or two in a word.
+template <Format format>
+std::uint16_t sum_of_halves(std::uint32_t a, std::uint32_t b) {
+  const float its = widen<format>(a & 0xffff), other = widen<format>(b & 0xffff);
+  return static_cast<std::uint16_t>(
+      narrow<format>(multiply_add_to_odd(its, 1, other), Rounding::nearest));
+}
+template <Format format, class T>
+void add_half_atomic(std::vector<Form>& forms, const std::string& operation) {
+  add_atomic<T>(forms, operation, [](T old, T b, T) {
+    std::uint32_t sum = sum_of_halves<format>(old, b);
+    if constexpr (sizeof(T) == 4) {
+      sum |= std::uint32_t{sum_of_halves<format>(old >> 16, b >> 16)} << 16;
+    }
+    return static_cast<T>(sum);
+  });
+}
+
 }  // namespace
 
 void add_memory_forms(std::vector<Form>& forms) {
@@ -673,6 +692,13 @@ void add_memory_forms(std::vector<Form>& forms) {
                   [](U32 old, U32 b, U32) { return old == 0 || old > b ? b : old - 1; });
   add_atomic<float>(forms, "add[.rn].f32", [](float old, float b, float) { return old + b; });
   add_atomic<double>(forms, "add[.rn].f64", [](double old, double b, double) { return old + b; });
+  add_half_atomic<kF16, std::uint16_t>(forms, "add.noftz.f16");
+  add_half_atomic<kF16, U32>(forms, "add.noftz.f16x2");
+  add_half_atomic<kBf16, std::uint16_t>(forms, "add.noftz.bf16");
+  add_half_atomic<kBf16, U32>(forms, "add.noftz.bf16x2");
+  add_atomic<std::uint16_t>(
+      forms, "cas.b16",
+      [](std::uint16_t old, std::uint16_t b, std::uint16_t c) { return old == b ? c : old; });
   // The lanes here are in one order anyway: a fence is for who judges what they may conclude.
   const auto fence = [](Decoder& decoder, const ptx::Instruction& one) {
     Step& step = decoder.emit([](const Step* its, Warp& warp) {

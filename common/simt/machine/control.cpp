@@ -3,6 +3,7 @@
 
 #include "common/simt/machine/decode.hpp"
 #include "common/simt/machine/grid.hpp"
+#include "common/simt/machine/lanes.hpp"
 
 namespace simt::machine {
 namespace {
@@ -33,6 +34,27 @@ void build_branch(Decoder& decoder, const ptx::Instruction& one) {
   Step& step = decoder.emit_jump(&branch, one.operands[0].index);
   step.guard = guard;
   step.guard_negated = one.guard_negated;
+}
+
+// brx.idx index, targets: a jump for each target, for the lanes that have its number. An index beyond is undefined: it
+// goes to the last.
+void build_indexed_branch(Decoder& decoder, const ptx::Instruction& one) {
+  if (one.guard >= 0) decoder.refuse("a jump by an index under a predicate");
+  if (one.operands.size() != 2 || one.operands[1].kind != Operand::Kind::symbol) {
+    decoder.refuse("a jump to no list of labels");
+  }
+  const std::vector<std::int32_t>& targets = decoder.targets(one.operands[1].name);
+  const std::uint32_t index = decoder.source(one.operands[0], ptx::Type::u32);
+  const auto equal = [](std::uint32_t a, std::uint32_t b) { return a == b; };
+  for (std::size_t i = 0; i + 1 < targets.size(); ++i) {
+    const std::uint32_t number = decoder.constant(i, 4), is_its = decoder.fresh(0);
+    Step& compare = decoder.emit(&compare_lanes<decltype(equal), std::uint32_t, std::uint32_t>);
+    compare.from[0] = index;
+    compare.from[1] = number;
+    compare.to = is_its;
+    decoder.emit_jump(&branch, targets[i]).guard = is_its;
+  }
+  decoder.emit_jump(&jump, targets.back());
 }
 
 // In a function that stands in place of its call: a jump behind it.
@@ -80,6 +102,8 @@ bool is_conditional_jump(Execute run) { return run == &branch; }
 void add_control_forms(std::vector<Form>& forms) {
   using Guarding = Form::Guarding;
   forms.push_back({.pattern = "bra[.uni]", .build = &build_branch, .guarding = Guarding::itself});
+  forms.push_back(
+      {.pattern = "brx.idx[.uni]", .build = &build_indexed_branch, .guarding = Guarding::itself});
   forms.push_back({.pattern = "ret[.uni]", .build = &build_return, .guarding = Guarding::itself});
   forms.push_back({.pattern = "exit", .build = &build_exit, .guarding = Guarding::apart});
   forms.push_back({.pattern = "call[.uni]", .build = &build_call, .guarding = Guarding::itself});

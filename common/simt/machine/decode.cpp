@@ -291,6 +291,13 @@ std::uint64_t Decoder::symbol(std::string_view name) {
   refuse("there is no variable " + std::string(name));
 }
 
+const std::vector<std::int32_t>& Decoder::targets(std::string_view name) const {
+  const auto& all = frames_.back().function->targets;
+  const auto found = all.find(name);
+  if (found == all.end() || found->second.empty()) refuse("a jump to no list of labels");
+  return found->second;
+}
+
 Decoder::Address Decoder::address(const Operand& operand) {
   if (operand.kind != Operand::Kind::address || operand.parts.size() != 1) {
     refuse("an address of another kind than known here");

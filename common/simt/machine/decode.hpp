@@ -46,6 +46,8 @@ class Decoder {
     std::int64_t offset;
   };
   Address address(const ptx::Operand& operand);
+  /// Where a brx.idx may go; refuses a list that there is not, or an empty one.
+  const std::vector<std::int32_t>& targets(std::string_view name) const;
   /// The address of a variable in its own space.
   std::uint64_t symbol(std::string_view name);
   /// A variable that each thread has of its own.

@@ -119,8 +119,6 @@ static void one_dimension() {
                {-0.1f, 0.3f, 1.1f, 1.6f}, {0, 1, 3, 1});
   expect_along(__LINE__, {.filter = cudaFilterModeLinear}, {0, 0.5f, 1, 1.25f, 2.001f, 3.9f},
                {0, 0, 0.5f, 0.75f, 1.5f, 3});
-  expect_along(__LINE__, {.outside = cudaAddressModeBorder, .filter = cudaFilterModeLinear},
-               {4, 3.75f}, {1.5f, 2.25f});
   expect_along(
       __LINE__,
       {.outside = cudaAddressModeWrap, .filter = cudaFilterModeLinear, .is_normalised = true},
@@ -160,7 +158,8 @@ static void linear_memory() {
   expect_error(cudaDeviceSynchronize(), cudaSuccess, __LINE__);
   expect(results[0] == 1, "255 is 1", __LINE__);
   expect(std::fabs(results[1] - 0.6f) < 1e-6f, "153 is 0.6", __LINE__);
-  expect(std::fabs(results[2] - 0.65f) < 1e-6f, "the mean of four", __LINE__);
+  // A GPU's fractions have some ten bits here.
+  expect(std::fabs(results[2] - 0.65f) < 2e-3f, "the mean of four", __LINE__);
   cudaDestroyTextureObject(fractions);
   cudaFree(bytes);
   cudaFree(memory);

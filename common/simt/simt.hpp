@@ -99,13 +99,12 @@ struct LineCounters {
   std::uint64_t tensor_instructions = 0;  // of tensor cores, one for a warp
 };
 
-// The closed list of finding kinds. `same_value_write`, `read_beside_atomic` and `missed_barrier` are
-// notes: they do not fail a run.
+// The closed list of finding kinds.
 //   race, same_value_write, read_beside_atomic, out_of_bounds, use_after_free, misaligned, invalid_address,
 //   uninitialized_shared_read, uninitialized_global_read, divergent_barrier, missed_barrier,
 //   warp_deadlock, undefined_shuffle, unfinished_copy, invalid_copy, endless_kernel,
 //   failed_assert, trap, division_by_zero, stack_overflow, unordered_streams, absent_block,
-//   unordered_launches
+//   unordered_launches, missing_fence, unwritten_output, unordered_stores
 struct Finding {
   std::string kind;
   std::string file;
@@ -118,10 +117,13 @@ struct Finding {
   std::uint64_t count = 0;           // how many times
   std::string message;               // one sentence that names the parties and teaches
   int remedy = 0;                    // the greater, the more its advice asks for; not in the report
-  bool is_note() const {
-    return kind == "same_value_write" || kind == "read_beside_atomic" || kind == "missed_barrier" ||
-           kind == "missing_fence";
-  }
+  bool note = false;                 // it does not fail a run
+  bool is_note() const { return note; }
+  struct Other {
+    std::array<unsigned, 3> block{};
+    std::array<unsigned, 3> thread{};
+  };
+  std::optional<Other> other;  // of the second party, where its thread is known
 };
 
 // What the threads of a kernel printed with printf: the first lines, in the order of blocks, and how

@@ -90,7 +90,7 @@ class Kernel {
     }
     Access access{space, act, lanes_of(addresses, mask, bytes), site, warp, memory, {}, bytes};
     if (act == Act::store) access.values[0] = packed.data();
-    const bool may = block(number).access(access);
+    const bool may = block(number).access(access) == 0;
     for (int lane = 0; lane < 32; ++lane) {
       if ((mask >> lane & 1) == 0 || act != Act::store || !may) continue;
       std::memcpy(memory + address_of(lane), packed.data() + lane * bytes,
@@ -915,6 +915,94 @@ TEST_CASE("An access must stay in the variable that its address comes from") {
       message(found[0], {1, 1, 1}, {32, 1, 1}, [](std::int32_t) { return Line{}; }) ==
       "thread (16,0,0) of block (0,0,0) reads 4 bytes outside tileA (64 bytes), at byte 64. Guard "
       "the access with the array's length.");
+}
+
+TEST_CASE(
+    "Blocks of a cluster race in each other's shared memory unless the cluster's barrier is "
+    "between") {
+  const bool meets = GENERATE(false, true);
+  Plain k;
+  k.launch.has_clusters = k.launch.hands_on = true;
+  k.begin(32);
+  BlockCheck* const blocks[] = {&k.block(0), &k.block(1)};
+  BlockCheck::meet(blocks);
+  k.shared_store(0, 0, words(0));
+  k.block(0).barrier();
+  if (meets) BlockCheck::meet(blocks);
+  std::array<std::uint64_t, 32> addresses{};
+  for (std::size_t lane = 0; lane < 32; ++lane) addresses[lane] = 4 * lane;
+  const Access read{Space::shared, Act::load, lanes_of(addresses, kAll, 4), k.load, 0};
+  CHECK(k.block(1).access_of(k.block(0), read) == 0);
+  BlockCheck::meet(blocks);
+  for (BlockCheck* const one : blocks) one->end();
+  CHECK(k.found() == (meets ? "" : "race 0>1"));
+}
+
+TEST_CASE("Another block's shared memory is touched between its begin and its end") {
+  const bool begins = GENERATE(false, true);
+  Plain k;
+  k.launch.has_clusters = k.launch.hands_on = true;
+  k.begin(32);
+  BlockCheck* const blocks[] = {&k.block(0), &k.block(1)};
+  if (begins) BlockCheck::meet(blocks);
+  const std::array<std::uint64_t, 32> addresses{};
+  const Access write{Space::shared, Act::store, lanes_of(addresses, 1, 4), k.store, 0};
+  k.block(1).access_of(k.block(0), write);
+  if (!begins) BlockCheck::meet(blocks);
+  for (BlockCheck* const one : blocks) one->end();
+  // Once it was too early, once nobody waits for it.
+  CHECK(k.found() == "absent_block 0");
+}
+
+TEST_CASE(
+    "What a copy fills is not read before its own thread has waited, and a barrier has followed") {
+  const int how = GENERATE(0, 1, 2);
+  Kernel k;
+  Site starts;
+  starts.starts_copy = true;
+  const int copy = k.site(starts), load = k.site();
+  k.begin();
+  k.touch(0, 0, copy, Act::store, Space::shared, kAll, words(0));
+  if (how == 0) k.block(0).barrier();
+  if (how > 0) {
+    for (int lane = 0; lane < 32; ++lane) {
+      k.block(0).copied(0, lane, static_cast<std::uint64_t>(4 * lane), 4, copy);
+    }
+  }
+  if (how == 2) k.block(0).barrier();
+  k.touch(0, 1, load, Act::load, Space::shared, kAll, words(0));
+  const char* const expected[] = {"unfinished_copy 1>0", "race 0>1", ""};
+  CHECK(k.found() == expected[how]);
+}
+
+TEST_CASE("What a lock hands on needs its fence, volatile or not") {
+  const bool has_fence = GENERATE(false, true);
+  Kernel k;
+  k.launch.hands_on = true;
+  Site is_volatile;
+  is_volatile.strength = Strength::is_volatile;
+  const int store = k.site(is_volatile), lock = k.site(), load = k.site(is_volatile);
+  k.begin(32);
+  k.touch(0, 0, store, Act::store, Space::global, 1, one(kMemory + 64));
+  if (has_fence) k.block(0).fence(0, 1, Scope::gpu);
+  k.touch(0, 0, lock, Act::atomic, Space::global, 1, one(kMemory));
+  k.touch(1, 0, lock, Act::atomic, Space::global, 1, one(kMemory));
+  k.block(1).fence(0, 1, Scope::gpu);
+  k.touch(1, 0, load, Act::load, Space::global, 1, one(kMemory + 64));
+  CHECK(k.found() == (has_fence ? "" : "race 0>2"));
+}
+
+TEST_CASE("Volatile stores that nothing orders are a note, a flag that is read none") {
+  const Act other = GENERATE(Act::store, Act::load);
+  Kernel k;
+  k.launch.hands_on = true;
+  Site is_volatile;
+  is_volatile.strength = Strength::is_volatile;
+  const int first = k.site(is_volatile), second = k.site(is_volatile);
+  k.begin(32);
+  k.touch(0, 0, first, Act::store, Space::global, 1, one(kMemory));
+  k.touch(1, 0, second, other, Space::global, 1, one(kMemory));
+  CHECK(k.found() == (other == Act::store ? "unordered_stores 0>1" : ""));
 }
 
 TEST_CASE("A block may synchronise more often than its moments can count") {

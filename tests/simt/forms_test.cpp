@@ -25,7 +25,7 @@ using S32 = std::int32_t;
 using S64 = std::int64_t;
 
 struct Nobody final : machine::Observer {
-  bool access(const machine::WarpAccess&) override { return true; }
+  std::uint32_t access(const machine::WarpAccess&) override { return 0; }
   void fault(const machine::WarpAccess&, int, const std::string& what) override { FAIL(what); }
   void barrier(const machine::Block&, std::uint32_t) override {}
 };

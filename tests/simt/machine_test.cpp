@@ -15,11 +15,11 @@ using machine::WarpAccess;
 namespace {
 
 struct Seen final : machine::Observer {
-  bool access(const WarpAccess& access) override {
-    if (access.space != WarpAccess::Space::global) return true;
+  std::uint32_t access(const WarpAccess& access) override {
+    if (access.space != WarpAccess::Space::global) return 0;
     ++requests;
     sectors += memory::sectors(access.lanes);
-    return true;
+    return 0;
   }
   void fault(const WarpAccess&, int lane, const std::string& what) override {
     faults.push_back(what + " in lane " + std::to_string(lane));
@@ -184,13 +184,43 @@ TEST_CASE("machine: lanes vote and shuffle among those of their own mask") {
   }
 }
 
-TEST_CASE("machine: an access outside of its array is told, and ends the launch") {
-  Kernel beyond(kOwnWord + "st.global.u32 [%rd2], %r1;\nret;");
-  beyond.run({1}, {32}, 20);
-  CHECK(beyond.seen.faults == std::vector<std::string>{"out_of_bounds in lane 20"});
-  Kernel odd(kOwnWord + "st.global.u32 [%rd2+2], %r1;\nret;");
-  odd.run({1}, {32}, 40);
-  CHECK(odd.seen.faults == std::vector<std::string>{"misaligned in lane 0"});
+TEST_CASE("machine: a lane that leaves its array ends there, and the others go on") {
+  Kernel beyond(kOwnWord +
+                "st.global.u32 [%rd2], %r1;\nadd.u32 %r1, %r1, 7;\n"
+                "st.global.u32 [%rd2], %r1;\nret;");
+  const std::vector<std::uint32_t> words = beyond.run({1}, {32}, 30);
+  CHECK(beyond.seen.faults ==
+        std::vector<std::string>{"out_of_bounds in lane 30", "out_of_bounds in lane 31"});
+  CHECK(words[29] == 29 + 7);
+  // Under a guard those without it go on too.
+  Kernel odd(kOwnWord +
+             "setp.eq.u32 %p1, %r1, 5;\n@%p1 st.global.u32 [%rd2+2], %r1;\n"
+             "st.global.u32 [%rd2], %r1;\nret;");
+  const std::vector<std::uint32_t> others = odd.run({1}, {32}, 40);
+  CHECK(odd.seen.faults == std::vector<std::string>{"misaligned in lane 5"});
+  CHECK(others[4] == 4);
+  CHECK(others[5] == 0);
+}
+
+TEST_CASE("machine: a loop that only sleeps ends when its count does") {
+  Kernel kernel(kOwnWord +
+                "mov.u32 %r2, %r1;\nmov.u32 %r3, 1000;\n"
+                "$loop:\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 bra $out;\nnanosleep.u32 %r3;\n"
+                "add.u32 %r2, %r2, -1;\nbra $loop;\n$out:\nst.global.u32 [%rd2], %r3;\nret;");
+  CHECK(kernel.run({1}, {32}, 32) == std::vector<std::uint32_t>(32, 1000));
+  CHECK(kernel.stuck.empty());
+}
+
+TEST_CASE("machine: a lane that its own mask does not name ends, and the others go on") {
+  Kernel kernel(kOwnWord +
+                "setp.eq.u32 %p1, %r1, 16;\n@%p1 bra $in;\nsetp.gt.u32 %p1, %r1, 16;\n"
+                "@%p1 bra $out;\n$in:\nbar.warp.sync 0xffff;\n$out:\n"
+                "st.global.u32 [%rd2], 1;\nret;");
+  const std::vector<std::uint32_t> words = kernel.run({1}, {32}, 32);
+  CHECK(kernel.seen.faults == std::vector<std::string>{"foreign_mask in lane 16"});
+  CHECK(words[15] == 1);
+  CHECK(words[16] == 0);
+  CHECK(words[31] == 1);
 }
 
 TEST_CASE("machine: a copy to shared memory is there after its wait, and not before") {

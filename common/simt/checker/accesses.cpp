@@ -12,50 +12,192 @@ std::uint32_t copy_key(unsigned warp, std::int16_t copy) {
 
 }  // namespace
 
-bool BlockCheck::access(const Access& access) {
+std::uint32_t BlockCheck::access(const Access& access) {
   const Site& site = checker_.launch_.sites[static_cast<std::size_t>(access.site)];
   const std::uint32_t mask = access.lanes.mask;
-  if (mask == 0) return true;
-  if ((access.lanes.least < site.begin || access.lanes.beyond > site.end) &&
-      leaves_variable(access)) {
-    return false;
+  if (mask == 0) return 0;
+  if (access.lanes.least < site.begin || access.lanes.beyond > site.end) {
+    if (const std::uint32_t leaving = leaves_variable(access); leaving != 0) return leaving;
   }
-  const bool is_shared = access.space == Space::shared;
-  if (is_shared) {
+  if (access.space == Space::shared) {
+    if (fillings_ != 0) unfinished(access, *this);
     if (access.act != Act::load || access.lanes.bytes < 4) {
       storage_->unsettle(access.lanes.least, access.lanes.beyond);
     } else if (copies_.empty() && are_settled(access)) {
-      return true;
+      return 0;
     }
   }
-  Doing doing{access,
-              site,
-              who(access.warp, is_shared),
-              cell_site(access.site),
-              is_shared,
-              !is_shared && access.act == Act::atomic && site.scope == Scope::block,
-              access.act == Act::load || (access.act == Act::atomic && site.uses_old),
-              access.act != Act::load,
-              is_shared ? storage_->initialised : *checker_.initialised_};
+  const Doing doing = doing_of(access, *this);
   const bool is_strong = access.act == Act::atomic || site.strength != Strength::weak;
   if (!is_strong || !checker_.launch_.hands_on) {
     lanes(doing, mask);
-    return true;
+  } else {
+    for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+      const int lane = std::countr_zero(rest);
+      strong(doing, lane, true);
+      run(doing, lane, 1);
+      strong(doing, lane, false);
+    }
+    // What comes now is behind what has been handed on.
+    if (access.act != Act::load) advance();
   }
-  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
-    const int lane = std::countr_zero(rest);
-    strong(access, site, lane, true);
-    run(doing, lane, 1);
-    strong(access, site, lane, false);
+  if (site.starts_copy && doing.is_shared) {
+    filling_.resize(checker_.launch_.shared_bytes / 4 + 1);
+    for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+      const int lane = std::countr_zero(rest);
+      for (int i = 0; i < access.lanes.bytes / 4; ++i) {
+        Filling& its = filling_[address_of(access, lane) / 4 + static_cast<unsigned>(i)];
+        fillings_ += its.site < 0 ? 1 : 0;
+        its = {access.site, doing.thread(lane)};
+      }
+    }
   }
-  // What comes now is behind what has been handed on.
-  if (access.act != Act::load) advance();
-  return true;
+  return 0;
 }
 
-bool BlockCheck::leaves_variable(const Access& access) {
+BlockCheck::Doing BlockCheck::doing_of(const Access& access, BlockCheck& memory) {
   const Site& site = checker_.launch_.sites[static_cast<std::size_t>(access.site)];
-  if (access.space != site.space || site.end == UINT64_MAX) return false;
+  const bool is_shared = access.space == Space::shared;
+  return {access,
+          site,
+          who(access.warp, is_shared),
+          cell_site(access.site),
+          is_shared,
+          !is_shared && access.act == Act::atomic && site.scope == Scope::block,
+          access.act == Act::load || (access.act == Act::atomic && site.uses_old),
+          access.act != Act::load,
+          is_shared ? memory.storage_->initialised : *checker_.initialised_,
+          memory};
+}
+
+// ---- Other blocks of the cluster ----
+
+std::uint32_t BlockCheck::access_of(BlockCheck& owner, const Access& access) {
+  if (const std::uint32_t leaving = leaves_variable(access); leaving != 0) return leaving;
+  is_there(owner, access);
+  if (owner.fillings_ != 0) unfinished(access, owner);
+  owner.storage_->unsettle(access.lanes.least, access.lanes.beyond);
+  const Doing doing = doing_of(access, owner);
+  const bool is_strong = access.act == Act::atomic || doing.site.strength != Strength::weak;
+  for (std::uint32_t rest = access.lanes.mask; rest != 0; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    if (is_strong) strong(doing, lane, true);
+    if (checker_.launch_.looks_for_uninitialised) check_initialised(doing, lane, 1);
+    const std::uint64_t address = doing.address(lane);
+    const int bytes = access.lanes.bytes;
+    for (std::uint64_t word = address / 4;
+         checker_.launch_.looks_for_races && word * 4 < address + static_cast<unsigned>(bytes);
+         ++word) {
+      const unsigned part = bytes >= 4 ? 15 : ((1u << bytes) - 1) << (address & 3);
+      exactly(doing, owner.storage_->cells[group_of(word)], nullptr,
+              static_cast<unsigned>(word % kCellWords), lane, part);
+    }
+    if (is_strong) strong(doing, lane, false);
+  }
+  if (is_strong && access.act != Act::load) advance();
+  return 0;
+}
+
+// Another block's shared memory is there once that block is known to have begun, and until it ends.
+void BlockCheck::is_there(BlockCheck& owner, const Access& access) {
+  const std::lock_guard lock(checker_.mutex_);
+  for (std::uint32_t rest = access.lanes.mask; rest != 0; rest &= rest - 1) {
+    const unsigned thread = access.warp * 32 + static_cast<unsigned>(std::countr_zero(rest));
+    const Exact begin{owner.id_, 0, 0, 0, Act::store, 0};
+    if (!comes_after(threads_[thread].known, begin)) {
+      report(Hazard::absent_block, access.site, thread,
+             "touches shared memory of another block, which may not have begun yet:", -1,
+             {owner.block_, kNoThread}, Remedy::block_begin);
+    }
+  }
+  const unsigned last =
+      access.warp * 32 + 31 - static_cast<unsigned>(std::countl_zero(access.lanes.mask));
+  const Exact visit{id_, last, now_, cell_site(access.site), access.act, 0};
+  for (Exact& one : owner.visits_) {
+    if (one.block == id_ && one.site == visit.site) {
+      one = visit;
+      return;
+    }
+  }
+  owner.visits_.push_back(visit);
+}
+
+void BlockCheck::end() {
+  const std::lock_guard lock(checker_.mutex_);
+  for (const Exact& one : visits_) {
+    const bool is_known = std::any_of(threads_.begin(), threads_.end(), [&](const Thread& thread) {
+      return comes_after(thread.known, one);
+    });
+    if (is_known || one.site == kNoSite) continue;
+    Finding finding;
+    finding.hazard = Hazard::absent_block;
+    finding.site = static_cast<std::int32_t>(one.site);
+    finding.what = "touches shared memory of another block, which may have ended:";
+    finding.party = party(one);
+    finding.other = {block_, kNoThread};
+    finding.count = 1;
+    finding.remedy = Remedy::block_end;
+    checker_.findings_.add(std::move(finding));
+  }
+}
+
+// ---- Copies that go on ----
+
+void BlockCheck::unfinished(const Access& access, BlockCheck& memory) {
+  for (std::uint32_t rest = access.lanes.mask; rest != 0; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    const std::uint64_t address = address_of(access, lane);
+    for (std::uint64_t at = address; at < address + static_cast<unsigned>(access.lanes.bytes);
+         at += 4) {
+      Filling& its = memory.filling_[at / 4];
+      if (its.site < 0) continue;
+      its.is_told = true;
+      Finding finding;
+      finding.hazard = Hazard::unfinished_copy;
+      finding.site = access.site;
+      finding.other_site = its.site;
+      finding.array = checker_.name_of(access.space, at);
+      finding.what = std::string(access.act == Act::load ? "reads " : "writes ") + finding.array;
+      finding.detail = "while an asynchronous copy fills it, which was started by";
+      finding.party = {block_, access.warp * 32 + static_cast<unsigned>(lane)};
+      finding.other = {memory.block_, its.thread};
+      finding.address = at;
+      finding.count = 1;
+      const std::lock_guard lock(checker_.mutex_);
+      checker_.findings_.add(std::move(finding));
+      break;
+    }
+  }
+}
+
+void BlockCheck::copied(unsigned warp, int lane, std::uint64_t to, unsigned bytes,
+                        std::int32_t site) {
+  const unsigned thread = warp * 32 + static_cast<unsigned>(lane);
+  bool is_told = false;
+  for (std::uint64_t word = to / 4; word * 4 < to + bytes && word < filling_.size(); ++word) {
+    Filling& its = filling_[word];
+    if (its.site < 0 || its.thread != thread) continue;
+    is_told |= its.is_told;
+    its = {};
+    --fillings_;
+  }
+  if (is_told) return;
+  // For all others the thread has written them now.
+  std::array<std::uint64_t, 32> addresses{};
+  addresses.fill(to);
+  memory::WarpAddresses its{addresses, 1u << lane, static_cast<int>(bytes)};
+  its.least = to;
+  its.beyond = to + bytes;
+  its.consecutive = true;
+  storage_->unsettle(its.least, its.beyond);
+  const Access access{Space::shared, Act::store, its, site, warp};
+  lanes(doing_of(access, *this), access.lanes.mask);
+}
+
+std::uint32_t BlockCheck::leaves_variable(const Access& access) {
+  const Site& site = checker_.launch_.sites[static_cast<std::size_t>(access.site)];
+  if (access.space != site.space || site.end == UINT64_MAX) return 0;
+  std::uint32_t leaving = 0;
   for (std::uint32_t rest = access.lanes.mask; rest != 0; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
     const std::uint64_t at = address_of(access, lane);
@@ -76,9 +218,9 @@ bool BlockCheck::leaves_variable(const Access& access) {
     finding.count = 1;
     const std::lock_guard lock(checker_.mutex_);
     checker_.findings_.add(std::move(finding));
-    return true;
+    leaving |= 1u << lane;
   }
-  return false;
+  return leaving;
 }
 
 // Null if there is no room for its cells.
@@ -385,13 +527,6 @@ void BlockCheck::word_lanes(const Doing& doing, Cells& cells, Others* others, un
 
 // ---- What is read and nobody has written ----
 
-void BlockCheck::written_by_another(const memory::WarpAddresses& lanes) {
-  for (std::uint32_t open = lanes.mask; open != 0; open &= open - 1) {
-    storage_->initialised.mark(lanes.address[static_cast<std::size_t>(std::countr_zero(open))],
-                               static_cast<unsigned>(lanes.bytes));
-  }
-}
-
 // True, and done, if nothing is lacking.
 bool BlockCheck::is_simply_initialised(const Doing& doing, std::uint64_t address,
                                        std::size_t bytes) {
@@ -431,7 +566,7 @@ void BlockCheck::check_initialised(const Doing& doing, int lane, int count) {
 }
 
 // Tells what of it matters: not what is never used, nor padding that is copied along with a structure. Such a value
-// has some bytes that have been written.
+// has some bytes that have been written, or is one of several bytes, as nvcc copies padding by itself.
 void BlockCheck::uninitialised(const Doing& doing, int lane) {
   const Access& access = doing.access;
   const std::uint64_t address = doing.address(lane);
@@ -447,7 +582,7 @@ void BlockCheck::uninitialised(const Doing& doing, int lane) {
       const std::uint64_t all = (std::uint64_t{1} << each) - 1;
       const std::uint64_t its = lacking >> v * each & all;
       if (!value.is_used) continue;
-      if (value.copy >= 0 && its != all) {
+      if (value.copy >= 0 && (its != all || (each == 1 && bytes > 1))) {
         const std::uint32_t key = copy_key(access.warp, value.copy);
         if (its != 0 || copies_.contains(key)) {
           copies_.try_emplace(key).first->second[static_cast<std::size_t>(lane)] =

@@ -94,6 +94,7 @@ struct BlockCheck::Doing {
   bool is_narrow;  // an atomic that is none for other blocks
   bool reads, writes;
   Initialised& initialised;
+  BlockCheck& memory;  // of shared memory: whose it is
 
   std::uint64_t address(int lane) const {
     return access.lanes.address[static_cast<std::size_t>(lane)];

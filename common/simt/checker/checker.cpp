@@ -142,7 +142,7 @@ void BlockCheck::advance() {
   const Point all{id_, 0, kMostMoments, kMostMoments, kMostMoments};
   for (Thread& one : threads_) {
     for (Clock* const clock :
-         {&one.hoped, &one.known, &one.fenced, &one.released[0], &one.released[1]}) {
+         {&one.hoped, &one.locked, &one.known, &one.fenced, &one.released[0], &one.released[1]}) {
       *clock = checker_.order_.with(*clock, all);
     }
   }
@@ -168,11 +168,30 @@ void BlockCheck::barrier() {
   Order& order = checker_.order_;
   for (const Thread& one : threads_) {
     all.hoped = order.join(all.hoped, one.hoped);
+    all.locked = order.join(all.locked, one.locked);
     all.known = order.join(all.known, one.known);
     for (int s = 0; s < 2; ++s) all.released[s] = order.join(all.released[s], one.released[s]);
   }
   all.fenced = all.known;  // a barrier keeps accesses behind it
   std::fill(threads_.begin(), threads_.end(), all);
+}
+
+void BlockCheck::meet(std::span<BlockCheck* const> blocks) {
+  for (BlockCheck* const one : blocks) one->barrier();
+  Checker& checker = blocks.front()->checker_;
+  const std::lock_guard lock(checker.mutex_);
+  Order& order = checker.order_;
+  Thread all;
+  for (const BlockCheck* const one : blocks) {
+    const Thread& its = one->threads_.front();
+    const Clock point = order.with(0, {one->id_, 0, one->since_, 0, 0});
+    all.hoped = order.join(order.join(all.hoped, its.hoped), point);
+    all.locked = order.join(order.join(all.locked, its.locked), point);
+    all.known = order.join(order.join(all.known, its.known), point);
+    for (int s = 0; s < 2; ++s) all.released[s] = order.join(all.released[s], its.released[s]);
+  }
+  all.fenced = all.known;
+  for (BlockCheck* const one : blocks) std::fill(one->threads_.begin(), one->threads_.end(), all);
 }
 
 void BlockCheck::sync_warp(unsigned warp, std::uint32_t lanes, std::uint32_t live) {
@@ -207,11 +226,13 @@ void BlockCheck::meet(std::span<const std::uint32_t> lanes) {
   for_each([&](unsigned warp, const Thread& one, unsigned thread) {
     points = order.with(points, {id_, thread, since_, warp_since_[warp], now_});
     met.hoped = order.join(met.hoped, one.hoped);
+    met.locked = order.join(met.locked, one.locked);
     met.known = order.join(met.known, one.known);
     met.fenced = order.join(met.fenced, one.fenced);
     for (int s = 0; s < 2; ++s) met.released[s] = order.join(met.released[s], one.released[s]);
   });
   met.hoped = order.join(met.hoped, points);
+  met.locked = order.join(met.locked, points);
   met.known = order.join(met.known, points);
   met.fenced = order.join(met.fenced, points);
   for_each([&](unsigned, Thread& one, unsigned) { one = met; });
@@ -232,20 +253,19 @@ void BlockCheck::fence(unsigned warp, std::uint32_t lanes, Scope scope) {
   }
 }
 
-BlockCheck::Variables& BlockCheck::variables(Space space) {
-  return space == Space::shared ? shared_variables_ : checker_.variables_;
-}
-
 // A strong access is how data are handed on: what it reads it takes over before it is made, what it writes it hands on
 // after.
-void BlockCheck::strong(const Access& access, const Site& site, int lane, bool is_before) {
+void BlockCheck::strong(const Doing& doing, int lane, bool is_before) {
+  const Access& access = doing.access;
+  const Site& site = doing.site;
   const bool reads = access.act != Act::store, writes = access.act != Act::load;
   if (is_before ? !reads : !writes) return;
   const unsigned thread = access.warp * 32 + static_cast<unsigned>(lane);
   Thread& own = threads_[thread];
   Order& order = checker_.order_;
   const std::lock_guard lock(checker_.mutex_);
-  Variables& all = variables(access.space);
+  Variables& all =
+      access.space == Space::shared ? doing.memory.shared_variables_ : checker_.variables_;
   const std::uint64_t word = address_of(access, lane) / 4;
   const bool is_wide = site.scope != Scope::block && access.space == Space::global;
   if (is_before) {
@@ -253,6 +273,7 @@ void BlockCheck::strong(const Access& access, const Site& site, int lane, bool i
     if (found == all.end()) return;
     const Variable& from = found->second;
     own.hoped = order.join(own.hoped, from.hoped);
+    if (access.act == Act::atomic) own.locked = order.join(own.locked, from.locked);
     Clock news = is_wide || access.space == Space::shared ? from.known : 0;
     for (const auto& [block, clock] : from.in_block) {
       if (block == id_) news = order.join(news, clock);
@@ -270,8 +291,10 @@ void BlockCheck::strong(const Access& access, const Site& site, int lane, bool i
     if (site.scope != Scope::block) own.released[1] = own.released[0];
   }
   Variable& to = all[word];
-  to.hoped = order.join(
-      to.hoped, order.with(own.hoped, {id_, thread, since_, warp_since_[access.warp], now_ + 1}));
+  const Clock all_so_far =
+      order.with(own.hoped, {id_, thread, since_, warp_since_[access.warp], now_ + 1});
+  to.hoped = order.join(to.hoped, all_so_far);
+  if (access.act == Act::atomic) to.locked = order.join(to.locked, all_so_far);
   if (access.space == Space::shared || (is_wide && own.released[1] != 0)) {
     to.known = order.join(to.known, own.released[access.space == Space::shared ? 0 : 1]);
   }
@@ -288,15 +311,16 @@ void BlockCheck::strong(const Access& access, const Site& site, int lane, bool i
 // ---- What the machine finds ----
 
 void BlockCheck::report(Hazard hazard, std::int32_t site, unsigned thread, const std::string& what,
-                        std::int32_t other_site, unsigned other_thread) {
+                        std::int32_t other_site, Party other, Remedy remedy) {
   Finding finding;
   finding.hazard = hazard;
   finding.site = site;
   finding.other_site = other_site;
   finding.what = what;
   finding.party = {block_, thread};
-  if (other_thread != kNoThread) finding.other = {block_, other_thread};
+  finding.other = other;
   finding.count = 1;
+  finding.remedy = remedy;
   const std::lock_guard lock(checker_.mutex_);
   checker_.findings_.add(std::move(finding));
 }

@@ -27,7 +27,7 @@
 
 namespace simt::checker {
 
-enum class Space : std::uint8_t { global, shared };
+enum class Space : std::uint8_t { global, shared, local };
 /// As PTX has it: all but weak are strong. (Those of plain `volatile` are relaxed.)
 enum class Strength : std::uint8_t {
   weak,
@@ -53,6 +53,7 @@ struct Site {
   Scope scope = Scope::gpu;
   Reading reading = Reading::plain;
   bool uses_old = true;  // of an atomic: what was there matters, to the result or to who gets it
+  bool starts_copy = false;  // to shared memory, whose bytes come later
   /// Of the values that it moves: where they come from or go to.
   struct Value {
     bool is_used = true;
@@ -87,6 +88,7 @@ struct Launch {
   unsigned threads = 1;          // of a block
   std::size_t shared_bytes = 0;  // of a block
   bool hands_on = false;         // there are fences, locks, flags: order may be by them
+  bool has_clusters = false;     // blocks reach each other's shared memory
   bool is_parallel = false;      // others check blocks of the launch at the same time
   bool looks_for_races = true;
   bool looks_for_uninitialised = true;
@@ -103,10 +105,11 @@ class BlockCheck {
   BlockCheck(const BlockCheck&) = delete;
   BlockCheck& operator=(const BlockCheck&) = delete;
 
-  /// Before it is made. False, and told, if it must not be: it leaves the variable that it is derived from.
-  bool access(const Access& access);
-  /// Whether a lane leaves that variable, which is told. (access() asks that too.)
-  bool leaves_variable(const Access& access);
+  /// Before it is made. Lanes that leave the variable that their address is derived from, which is told: then it must not
+  /// be.
+  std::uint32_t access(const Access& access);
+  /// Those lanes alone.
+  std::uint32_t leaves_variable(const Access& access);
   /// All threads of the block that have not ended have met.
   void barrier();
   /// These lanes have met in a __syncwarp. `live` are those of the warp that have not ended.
@@ -114,11 +117,16 @@ class BlockCheck {
   /// These threads have met: of each warp the lanes.
   void meet(std::span<const std::uint32_t> lanes);
   void fence(unsigned warp, std::uint32_t lanes, Scope scope);
-  /// Another block of the cluster stores here: read by this block it is no longer what nobody has written. (Races between
-  /// blocks through shared memory are not looked for.)
-  void written_by_another(const memory::WarpAddresses& lanes);
+  /// The same of an access to the shared memory of another block of the cluster.
+  std::uint32_t access_of(BlockCheck& owner, const Access& access);
+  /// All threads of these blocks of a cluster have met.
+  static void meet(std::span<BlockCheck* const> blocks);
+  /// The lane has waited for the copy that it started at `site`: the bytes are there.
+  void copied(unsigned warp, int lane, std::uint64_t to, unsigned bytes, std::int32_t site);
+  /// All threads have ended.
+  void end();
   void report(Hazard hazard, std::int32_t site, unsigned thread, const std::string& what,
-              std::int32_t other_site = -1, unsigned other_thread = kNoThread);
+              std::int32_t other_site = -1, Party other = {}, Remedy remedy = Remedy::none);
 
  private:
   struct Exact;  // what is kept of one access
@@ -128,14 +136,15 @@ class BlockCheck {
   struct Doing;  // an access while it is looked at
   friend class Checker;
 
-  // What a thread knows, by the strictness of the question: with every store and load of a variable that could hand on;
-  // only with those stores that a fence stands before; and only with those loads that a fence stands behind.
+  // What a thread knows, by the strictness of the question: with every store and load of a variable that could hand on
+  // (by atomics alone: as locks do); only with those stores that a fence stands before; and only with those loads that a
+  // fence stands behind.
   struct Thread {
-    Clock hoped = 0, known = 0, fenced = 0;
+    Clock hoped = 0, locked = 0, known = 0, fenced = 0;
     Clock released[2] = {0, 0};  // what its next strong store hands on: within its block; to all
   };
   struct Variable {
-    Clock hoped = 0, known = 0;
+    Clock hoped = 0, locked = 0, known = 0;
     std::vector<std::pair<std::int32_t, Clock>> in_block;  // handed on at the scope of a block
   };
   using Variables = std::unordered_map<std::uint64_t, Variable>;
@@ -160,6 +169,7 @@ class BlockCheck {
   const Site* site_of(const Exact& one) const;  // null: not known
   bool is_strong(const Exact& one) const;
   bool are_strong(const Exact& a, const Exact& b, bool is_shared) const;
+  Ordered ordered_by_locks(const Exact& earlier, unsigned thread);
   void judge(Words& words, Word& word, const Exact& now, const Access& access, int lane,
              bool is_shared);
   bool stores_same(const Exact& now, const Exact& earlier, const Access& access, int lane) const;
@@ -170,8 +180,11 @@ class BlockCheck {
   inline bool is_simply_initialised(const Doing& doing, std::uint64_t address, std::size_t bytes);
   void check_initialised(const Doing& doing, int lane, int count);
   void uninitialised(const Doing& doing, int lane);
-  void strong(const Access& access, const Site& site, int lane, bool is_before);
-  Variables& variables(Space space);
+  void strong(const Doing& doing, int lane, bool is_before);
+  bool comes_after(Clock clock, const Exact& earlier);
+  Doing doing_of(const Access& access, BlockCheck& memory);
+  void is_there(BlockCheck& owner, const Access& access);
+  void unfinished(const Access& access, BlockCheck& memory);
   Party party(const Exact& one) const;
 
   Checker& checker_;
@@ -182,6 +195,15 @@ class BlockCheck {
   std::unique_ptr<Storage> storage_;
   std::vector<Thread> threads_;  // if data are handed on
   Variables shared_variables_;
+  // Copies to shared memory that nobody has waited for: by word.
+  struct Filling {
+    std::int32_t site = -1;  // -1: none
+    unsigned thread = 0;
+    bool is_told = false;
+  };
+  std::vector<Filling> filling_;
+  std::size_t fillings_ = 0;
+  std::vector<Exact> visits_;  // of other blocks: the last of each at each place
   // Values on their way from memory to memory that lack bytes: by warp and register, of each lane the bytes.
   std::unordered_map<std::uint32_t, std::array<std::uint8_t, 32>> copies_;
 };

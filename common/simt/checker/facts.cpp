@@ -14,8 +14,12 @@ bool is_any(std::string_view word, std::initializer_list<std::string_view> of) {
   return std::find(of.begin(), of.end(), word) != of.end();
 }
 
+bool starts_copy(const Instruction& one) {
+  return one.opcode == "cp" && one.has("async") && !one.has("bulk") && one.operands.size() >= 3;
+}
 bool touches_memory(const Instruction& one) {
-  return is_any(one.opcode, {"ld", "ldu", "st", "atom", "red"});
+  return is_any(one.opcode, {"ld", "ldu", "st", "atom", "red", "mbarrier"}) || starts_copy(one) ||
+         (one.opcode == "cp" && one.has("mbarrier"));
 }
 bool is_local(const Instruction& one) { return one.has("param") || one.has("local"); }
 
@@ -42,6 +46,12 @@ void for_each_register(const Operand& operand, Visit visit) {
 }
 
 Strength strength_of(const Instruction& one) {
+  const bool sends = one.opcode == "st" && one.has("async");
+  if (one.opcode == "mbarrier" || one.has("mbarrier") || sends) {
+    if (one.has("init") || one.has("inval")) return Strength::weak;
+    if (one.has("relaxed")) return Strength::relaxed;
+    return one.has("test_wait") || one.has("try_wait") ? Strength::acquire : Strength::release;
+  }
   if (one.has("volatile")) return Strength::is_volatile;
   if (one.has("acquire")) return Strength::acquire;
   if (one.has("release")) return Strength::release;
@@ -52,7 +62,7 @@ Strength strength_of(const Instruction& one) {
 
 Scope scope_of(const Instruction& one) {
   if (one.has("cta")) return Scope::block;
-  if (one.has("cluster")) return Scope::cluster;
+  if (one.has("cluster") || one.opcode == "mbarrier" || one.has("async")) return Scope::cluster;
   return one.has("sys") || one.has("volatile") ? Scope::system : Scope::gpu;
 }
 
@@ -127,7 +137,7 @@ class Registers {
       case Operand::Kind::reg:
         return operand.index < 0 ? Origin{} : origins_[static_cast<std::size_t>(operand.index)];
       case Operand::Kind::symbol:
-        return {Origin::Kind::variable, std::string(operand.name), 0};
+        return {Origin::Kind::variable, std::string(operand.name)};
       default:
         return {};
     }
@@ -137,38 +147,50 @@ class Registers {
   static Origin sum(const Origin& a, const Origin& b) {
     if (a.kind == Origin::Kind::none || a == b) return b;
     if (b.kind == Origin::Kind::none) return a;
-    const bool a_is_number = a.kind == Origin::Kind::parameter && b.kind == Origin::Kind::variable;
-    const bool b_is_number = b.kind == Origin::Kind::parameter && a.kind == Origin::Kind::variable;
+    const auto is_variable = [](const Origin& one) {
+      return one.kind == Origin::Kind::variable || one.kind == Origin::Kind::object;
+    };
+    const bool a_is_number = a.kind == Origin::Kind::parameter && is_variable(b);
+    const bool b_is_number = b.kind == Origin::Kind::parameter && is_variable(a);
     if (a_is_number || b_is_number) return a_is_number ? b : a;
-    return {Origin::Kind::several, "", 0};
+    return {Origin::Kind::several, ""};
   }
   // Of a register that is written in two places, or of a choice.
   static Origin either(const Origin& a, const Origin& b) {
     if (a.kind == Origin::Kind::none || a == b) return b;
     if (b.kind == Origin::Kind::none) return a;
-    return {Origin::Kind::several, "", 0};
+    return {Origin::Kind::several, ""};
   }
 
   Origin result_of(const Instruction& one) const;
+  bool names_object(const Instruction& one) const;
   void derive();
 
   const ptx::Function& function_;
   std::vector<std::vector<const Instruction*>> uses_, defined_;
   std::vector<Origin> origins_;
+  // Where the objects of local memory begin: nvcc has one variable for all, and names each object once by its place there.
+  std::set<std::int64_t> objects_;
 };
 
 Origin Registers::result_of(const Instruction& one) const {
   const auto operand = [&](std::size_t i) {
     return i < one.operands.size() ? of(one.operands[i]) : Origin{};
   };
-  if (is_any(one.opcode, {"mov", "cvta", "cvt"})) return operand(1);
+  if (is_any(one.opcode, {"mov", "cvta", "cvt", "mapa"})) return operand(1);
+  if (names_object(one)) {
+    Origin object = operand(1);
+    object.kind = Origin::Kind::object;
+    object.offset = static_cast<std::int64_t>(one.operands[2].bits);
+    const auto next = objects_.upper_bound(object.offset);
+    object.end = next == objects_.end() ? 0 : *next;
+    return object;
+  }
   if (one.opcode == "add") return sum(operand(1), operand(2));
   if (one.opcode == "sub") {
     // The distance of two pointers is none.
     const Origin a = operand(1), b = operand(2);
-    return b.kind == Origin::Kind::none ? a
-           : a == b                     ? Origin{}
-                                        : Origin{Origin::Kind::several, "", 0};
+    return b.kind == Origin::Kind::none ? a : a == b ? Origin{} : Origin{Origin::Kind::several, ""};
   }
   if (one.opcode == "mad") return operand(3);
   if (one.opcode == "selp") return either(operand(1), operand(2));
@@ -184,13 +206,33 @@ Origin Registers::result_of(const Instruction& one) const {
   }
   if (is_any(one.opcode, {"and", "or", "xor", "lop3", "min", "max", "prmt", "bfi", "shfl"})) {
     for (std::size_t i = 1; i < one.operands.size(); ++i) {
-      if (operand(i).kind != Origin::Kind::none) return {Origin::Kind::several, "", 0};
+      if (operand(i).kind != Origin::Kind::none) return {Origin::Kind::several, ""};
     }
   }
   return {};
 }
 
+// add.u64 %rd1, %SP, 16;
+bool Registers::names_object(const Instruction& one) const {
+  if (one.opcode != "add" || one.operands.size() != 3 ||
+      one.operands[2].kind != Operand::Kind::number) {
+    return false;
+  }
+  const Operand& base = one.operands[1];
+  if (base.kind != Operand::Kind::reg || base.index < 0) return false;
+  const std::string& name = function_.registers[static_cast<std::size_t>(base.index)].name;
+  return (name == "%SP" || name == "%SPL") && of(base).kind == Origin::Kind::variable;
+}
+
 void Registers::derive() {
+  origins_.assign(function_.registers.size(), {});
+  for (const Instruction& one : function_.body) {
+    // It comes before all that is derived from it.
+    if (is_any(one.opcode, {"mov", "cvta"}) && one.operands[0].index >= 0) {
+      origins_[static_cast<std::size_t>(one.operands[0].index)] = result_of(one);
+    }
+    if (names_object(one)) objects_.insert(static_cast<std::int64_t>(one.operands[2].bits));
+  }
   origins_.assign(function_.registers.size(), {});
   // Each register's origin changes at most twice: to one, and to several.
   for (bool changes = true; changes;) {
@@ -292,15 +334,18 @@ Facts facts_of(const ptx::Module& module, const machine::Code& code) {
     } else if (is_any(one->opcode, {"bar", "barrier"})) {
       facts.hands_on |= one->operands.size() > 1 && !one->has("red");
     }
-    if (touches_memory(*one) && !is_local(*one)) {
+    if (touches_memory(*one) && !one->has("param")) {
       const ptx::Function& function = function_of(one);
       const Registers& registers = registers_of(function);
       site.strength = strength_of(*one);
       site.scope = scope_of(*one);
+      site.starts_copy = starts_copy(*one);
       facts.hands_on |= site.strength > Strength::relaxed;
       facts.hands_on |= one->opcode == "atom" && (one->has("cas") || one->has("exch"));
       const Operand* const address = address_of(*one);
-      if (address != nullptr) origin = registers.origin(*address);
+      // st.async has a second address, of a barrier.
+      const bool has_two = one->opcode == "st" && one->has("async");
+      if (address != nullptr && !has_two) origin = registers.origin(*address);
       if (is_any(one->opcode, {"ld", "ldu"})) {
         site.reading = registers.reading(*one);
       } else if (one->opcode == "atom" && one->has("exch")) {

@@ -13,9 +13,11 @@ namespace simt::checker {
 
 /// The one variable that all addresses of an access are derived from.
 struct Origin {
-  enum class Kind : std::uint8_t { none, variable, parameter, several } kind = Kind::none;
-  std::string name;         // of the variable, or of the kernel's parameter
-  std::int64_t offset = 0;  // in the parameter: where the pointer is
+  enum class Kind : std::uint8_t { none, variable, object, parameter, several } kind = Kind::none;
+  std::string name;  // of the variable, or of the kernel's parameter
+  std::int64_t offset =
+      0;  // in the parameter: where the pointer is; of an object of local memory: in the variable
+  std::int64_t end = 0;  // of an object
   bool operator==(const Origin&) const = default;
 };
 

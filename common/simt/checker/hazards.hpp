@@ -30,6 +30,8 @@ enum class Hazard : std::uint8_t {
   absent_block,
   unordered_launches,
   missing_fence,
+  unwritten_output,
+  unordered_stores,
 };
 
 const char* hazard_name(Hazard hazard);
@@ -53,6 +55,7 @@ enum class Remedy : std::uint8_t {
   barrier_in_memory,  // how such a barrier is set up and kept
   scope,              // atomics whose scope does not include the other party
   fence,              // what is handed on without a fence
+  function,           // a call through a pointer
 };
 
 // What the reader should do about it: one sentence or two.

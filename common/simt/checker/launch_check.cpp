@@ -15,17 +15,29 @@ Act act_of(WarpAccess::Kind kind) {
                                            : Act::atomic;
 }
 
+Access told(const WarpAccess& its) {
+  const Space space = its.space == WarpAccess::Space::global   ? Space::global
+                      : its.space == WarpAccess::Space::shared ? Space::shared
+                                                               : Space::local;
+  return {space, act_of(its.kind), its.lanes, its.step->site, its.warp->index};
+}
+
 }  // namespace
 
 LaunchCheck::LaunchCheck(Checker& checker, const Facts& facts, const machine::Grid& grid,
                          const machine::Addresses& variables, Looks looks, NameOfGlobal name_of)
-    : checker_(checker), facts_(facts), grid_(grid), sites_(facts.sites) {
+    : checker_(checker),
+      facts_(facts),
+      grid_(grid),
+      sites_(facts.sites),
+      looks_for_barriers_(looks.for_barriers) {
   if (looks.for_bounds) bound(variables);
   Launch launch;
   launch.sites = sites_;
   launch.threads = static_cast<unsigned>(grid.threads.count());
   launch.shared_bytes = grid.code->static_shared + grid.dynamic_shared;
-  launch.hands_on = facts.hands_on;
+  launch.has_clusters = grid.cluster.count() > 1;
+  launch.hands_on = facts.hands_on || launch.has_clusters;
   launch.is_parallel = looks.is_parallel;
   launch.looks_for_races = looks.for_races;
   launch.looks_for_uninitialised = looks.for_uninitialised;
@@ -59,6 +71,15 @@ void LaunchCheck::bound(const machine::Addresses& variables) {
         site.end = all->end();
         site.array = all->name;
       }
+    } else if (origin.kind == Origin::Kind::object) {
+      const auto its = std::find_if(grid_.code->own.begin(), grid_.code->own.end(),
+                                    [&](const auto& one) { return one.name == origin.name; });
+      if (its == grid_.code->own.end()) continue;
+      site.space = Space::local;
+      site.begin = its->begin + static_cast<std::uint64_t>(origin.offset);
+      site.end = origin.end != 0 ? its->begin + static_cast<std::uint64_t>(origin.end)
+                                 : its->begin + its->bytes;
+      site.array = "a local array";
     } else if (origin.kind == Origin::Kind::parameter) {
       std::uint64_t pointer = 0;
       const std::vector<ptx::Variable>& all = grid_.code->function->parameters;
@@ -81,8 +102,8 @@ void LaunchCheck::bound(const machine::Addresses& variables) {
 }
 
 std::string LaunchCheck::name_in_shared(std::uint64_t address) const {
-  const machine::SharedVariable* found = nullptr;
-  for (const machine::SharedVariable& one : grid_.code->shared) {
+  const machine::PlacedVariable* found = nullptr;
+  for (const machine::PlacedVariable& one : grid_.code->shared) {
     if (address < one.begin || (one.bytes != 0 && address >= one.begin + one.bytes)) continue;
     if (found == nullptr || one.begin >= found->begin) found = &one;
   }
@@ -105,55 +126,54 @@ void LaunchCheck::begin(const machine::Block& block) {
 }
 
 void LaunchCheck::end(const machine::Block& block) {
+  check_of(block).end();
   last_ = nullptr;
   blocks_.erase(&block);
 }
 
-// As the checker has it; of the memory that it names as a whole.
-Access LaunchCheck::described(const WarpAccess& its) const {
-  const bool is_shared = its.space == WarpAccess::Space::shared;
-  const bool has_values = its.kind == WarpAccess::Kind::store && its.step->has_values;
-  std::array<const std::byte*, 4> values = {};
-  for (int i = 0; has_values && i < its.step->count; ++i) {
-    values[static_cast<std::size_t>(i)] = its.warp->registers + machine::value_slot(*its.step, i);
-  }
-  return {
-      is_shared ? Space::shared : Space::global,
-      act_of(its.kind),
-      its.lanes,
-      its.step->site,
-      its.warp->index,
-      is_shared ? its.block->shared.data() : grid_.arena->host(its.lanes.least) - its.lanes.least,
-      values,
-      its.lanes.bytes >> std::countr_zero(its.step->count)};  // 1, 2 or 4 values
-}
-
-bool LaunchCheck::access(const WarpAccess& its) {
-  const bool is_shared = its.space == WarpAccess::Space::shared;
-  if (!is_shared && its.space != WarpAccess::Space::global) return true;
+std::uint32_t LaunchCheck::access(const WarpAccess& its) {
+  if (its.space == WarpAccess::Space::constant) return 0;
   const machine::Block& block = *its.warp->block;
-  if (is_shared && its.block != &block) {
-    if (its.kind != WarpAccess::Kind::load) check_of(*its.block).written_by_another(its.lanes);
-    return true;
+  const auto remember = [&](std::uint32_t faulty) {
+    has_faults_ |= faulty != 0;
+    return faulty;
+  };
+  if (its.space == WarpAccess::Space::local) {
+    return remember(check_of(block).leaves_variable(told(its)));
   }
+  const bool is_shared = its.space == WarpAccess::Space::shared;
   // Memory that the host has lent is not looked at.
   if (!is_shared &&
       (!grid_.arena->contains(its.lanes.least) || !grid_.arena->contains(its.lanes.beyond - 1))) {
-    return true;
+    return 0;
   }
-  return check_of(block).access(described(its));
+  Access access = told(its);
+  access.memory =
+      is_shared ? its.block->shared.data() : grid_.arena->host(its.lanes.least) - its.lanes.least;
+  access.value_bytes = its.lanes.bytes / its.step->count;
+  if (access.act == Act::store && its.step->has_values) {
+    for (int i = 0; i < its.step->count; ++i) {
+      access.values[static_cast<std::size_t>(i)] =
+          its.warp->registers + machine::value_slot(*its.step, i);
+    }
+  }
+  if (!is_shared || its.block == &block) return remember(check_of(block).access(access));
+  return remember(check_of(block).access_of(check_of(*its.block), access));
 }
 
-bool LaunchCheck::fault(const WarpAccess& its) {
-  const bool is_shared = its.space == WarpAccess::Space::shared;
-  if (!is_shared && its.space != WarpAccess::Space::global) return false;
-  const machine::Block& block = *its.warp->block;
-  if (is_shared && its.block != &block) return false;
-  return check_of(block).leaves_variable(described(its));
+bool LaunchCheck::fault(const WarpAccess& its, int lane) {
+  has_faults_ = true;
+  if (its.space == WarpAccess::Space::constant) return false;
+  Access access = told(its);
+  access.lanes.mask = 1u << lane;
+  return check_of(*its.warp->block).leaves_variable(access) != 0;
 }
 
 void LaunchCheck::barrier(const machine::Block& block, std::uint32_t number) {
   BlockCheck& check = check_of(block);
+  const auto party_of = [&](unsigned thread) {
+    return Party{machine::linear(block.index, grid_.blocks), thread};
+  };
   std::array<std::uint32_t, 32> there{};
   bool are_all = true;
   const machine::Group* first = nullptr;
@@ -185,18 +205,18 @@ void LaunchCheck::barrier(const machine::Block& block, std::uint32_t number) {
     check.meet(std::span(there).first(block.warps.size()));
     return;
   }
-  if (first != nullptr) {
+  if (first != nullptr && looks_for_barriers_) {
     const std::int32_t site = (first->at - 1)->site;
-    if (gone != kNoThread) {
+    if (gone != kNoThread && !has_faults_) {
       check.report(Hazard::missed_barrier, site, first_thread,
                    "waits at this __syncthreads(), which another thread cannot reach any more, "
                    "since it has ended:",
-                   -1, gone);
+                   -1, party_of(gone));
     }
     if (other_site >= 0) {
       check.report(Hazard::divergent_barrier, site, first_thread,
                    "waits at this __syncthreads() while another waits at a different one:",
-                   other_site, other_thread);
+                   other_site, party_of(other_thread));
     }
   }
   check.barrier();
@@ -204,7 +224,30 @@ void LaunchCheck::barrier(const machine::Block& block, std::uint32_t number) {
 
 // It orders what the threads of each of its blocks do.
 void LaunchCheck::cluster_barrier(const machine::Cluster& cluster) {
-  for (const auto& block : cluster.blocks) check_of(*block).barrier();
+  std::vector<BlockCheck*> all;
+  for (const auto& block : cluster.blocks) all.push_back(&check_of(*block));
+  if (all.size() == 1) {
+    all.front()->barrier();
+  } else {
+    BlockCheck::meet(all);
+  }
+}
+
+void LaunchCheck::copied(const machine::Warp& warp, const machine::PendingCopy& copy) {
+  check_of(*warp.block).copied(warp.index, copy.lane, copy.to, copy.bytes, copy.site);
+}
+
+void LaunchCheck::meaningless(const machine::Warp& warp, const machine::Step& step,
+                              std::uint32_t lanes, std::string_view what) {
+  if (!looks_for_barriers_) return;
+  const bool is_shuffle = what == "undefined_shuffle";
+  for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+    check_of(*warp.block)
+        .report(is_shuffle ? Hazard::undefined_shuffle : Hazard::division_by_zero, step.site,
+                warp.index * machine::kLanes + static_cast<unsigned>(std::countr_zero(rest)),
+                is_shuffle ? "reads the value of a lane that has ended, or that nobody is"
+                           : "divides an integer by zero");
+  }
 }
 
 void LaunchCheck::warp_barrier(const machine::Warp& warp, std::uint32_t lanes) {

@@ -16,7 +16,7 @@ class LaunchCheck {
  public:
   using NameOfGlobal = std::function<std::string(std::uint64_t address)>;
   struct Looks {
-    bool for_races = true, for_uninitialised = true, for_bounds = true;
+    bool for_races = true, for_uninitialised = true, for_bounds = true, for_barriers = true;
     bool is_parallel = false;  // see Launch
   };
   /// All arguments must outlive it. `name_of` names global memory.
@@ -24,14 +24,17 @@ class LaunchCheck {
               const machine::Addresses& variables, Looks looks, NameOfGlobal name_of);
   ~LaunchCheck();
 
-  /// As machine::Observer has them. False if the access must not be made, which is told.
-  bool access(const machine::WarpAccess& access);
+  /// As machine::Observer has them. Lanes for which the access must not be made are told.
+  std::uint32_t access(const machine::WarpAccess& access);
   /// A lane's address is no memory that it may touch. True, and told, if it has left the variable that it comes from.
-  bool fault(const machine::WarpAccess& access);
+  bool fault(const machine::WarpAccess& access, int lane);
   void barrier(const machine::Block& block, std::uint32_t number);
   void cluster_barrier(const machine::Cluster& cluster);
   void warp_barrier(const machine::Warp& warp, std::uint32_t lanes);
   void fence(const machine::Warp& warp, const machine::Step& step);
+  void copied(const machine::Warp& warp, const machine::PendingCopy& copy);
+  void meaningless(const machine::Warp& warp, const machine::Step& step, std::uint32_t lanes,
+                   std::string_view what);
   void begin(const machine::Block& block);
   void end(const machine::Block& block);
 
@@ -48,6 +51,8 @@ class LaunchCheck {
   const Facts& facts_;
   const machine::Grid& grid_;
   std::vector<Site> sites_;
+  bool looks_for_barriers_;
+  bool has_faults_ = false;  // threads have ended where they should not have
   std::unordered_map<const machine::Block*, std::unique_ptr<BlockCheck>> blocks_;
   const machine::Block* last_ = nullptr;
   BlockCheck* last_check_ = nullptr;

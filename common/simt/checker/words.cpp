@@ -65,15 +65,26 @@ BlockCheck::Ordered BlockCheck::ordered(const Exact& earlier, unsigned thread) {
   }
   if (threads_.empty() || earlier.thread == kNoThread) return Ordered::no;
   const Thread& own = threads_[thread];
-  Order& order = checker_.order_;
-  if (order.has(own.known, earlier.block, earlier.thread, earlier.moment)) {
-    return own.known == own.fenced ||
-                   order.has(own.fenced, earlier.block, earlier.thread, earlier.moment)
-               ? Ordered::yes
-               : Ordered::without_acquire;
+  if (comes_after(own.known, earlier)) {
+    return own.known == own.fenced || comes_after(own.fenced, earlier) ? Ordered::yes
+                                                                       : Ordered::without_acquire;
   }
-  return order.has(own.hoped, earlier.block, earlier.thread, earlier.moment) ? Ordered::if_fenced
-                                                                             : Ordered::no;
+  return comes_after(own.hoped, earlier) ? Ordered::if_fenced : Ordered::no;
+}
+
+// Of accesses that do not race since they are volatile: a value that is handed on by a lock still needs the lock's fence.
+BlockCheck::Ordered BlockCheck::ordered_by_locks(const Exact& earlier, unsigned thread) {
+  if (threads_.empty() || earlier.act != Act::store || earlier.thread == kNoThread) {
+    return Ordered::yes;
+  }
+  const Ordered order = ordered(earlier, thread);
+  const bool is_flag =
+      order == Ordered::if_fenced && !comes_after(threads_[thread].locked, earlier);
+  return is_flag ? Ordered::yes : order;
+}
+
+bool BlockCheck::comes_after(Clock clock, const Exact& earlier) {
+  return checker_.order_.has(clock, earlier.block, earlier.thread, earlier.moment);
 }
 
 const Site* BlockCheck::site_of(const Exact& one) const {
@@ -105,11 +116,12 @@ void BlockCheck::exactly(const Doing& doing, Cells& cells, Others* others, unsig
   const Access& access = doing.access;
   const bool is_shared = doing.is_shared;
   const unsigned thread = doing.thread(lane);
-  Words& words = is_shared ? storage_->words : *checker_.words_;
-  const std::int32_t mark = kept_mark(is_shared ? id_ : checker_.launch_number_);
+  BlockCheck& memory = doing.memory;
+  Words& words = is_shared ? memory.storage_->words : *checker_.words_;
+  const std::int32_t mark = kept_mark(is_shared ? memory.id_ : checker_.launch_number_);
   const Exact now{id_, thread, now_, doing.cell_site, access.act, static_cast<std::uint8_t>(bytes)};
   // What a cell can hold.
-  const bool is_usual = bytes == 15 && !doing.is_narrow;
+  const bool is_usual = bytes == 15 && !doing.is_narrow && &memory == this;
   const auto touch_afresh = [&] {
     cells.owner[word] = cells.write[word] = cells.read[word] = 0;
     cells.sites[word] = 0;
@@ -121,7 +133,7 @@ void BlockCheck::exactly(const Doing& doing, Cells& cells, Others* others, unsig
   if (cells.owner[word] < 0) {
     if (cells.owner[word] == mark) {
       its = &words.all[static_cast<std::size_t>(cells.write[word])];
-      if (is_shared) {
+      if (is_shared && !checker_.launch_.has_clusters) {
         // What lies before the barrier is done with.
         std::erase_if(its->all, [&](const Exact& one) { return one.moment < since_; });
         if (its->all.empty() && is_usual) {
@@ -136,7 +148,7 @@ void BlockCheck::exactly(const Doing& doing, Cells& cells, Others* others, unsig
       return;
     }
   } else {
-    expand(cells, others, word, is_shared, passing.all);
+    memory.expand(cells, others, word, is_shared, passing.all);
   }
   if (its == nullptr) {
     if (words.all.size() < kMostWords) {
@@ -197,8 +209,13 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
   std::array<const Exact*, 3> conflict{};
   bool lacks_fence = false;
   const Exact* lacks_acquire = nullptr;
+  const Exact* mixed = nullptr;  // of two strong stores that nothing orders the earlier one
   const auto is_first = [&](const Exact& a, const Exact* b) {
     return b == nullptr || party(a) < party(*b);
+  };
+  const auto takes_lock = [&](const Exact& one) {
+    const Site* const its = site_of(one);
+    return one.act == Act::atomic && (its == nullptr || its->uses_old);
   };
   std::bitset<kMostOfWord> before;  // which come before
   // Updates of this very word that the thread has seen by one of its own need no fence.
@@ -220,6 +237,32 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
       }
       const bool is_earlier = is_same || (one.block == now.block && one.moment < since_);
       if (is_earlier) before.set(i);
+      if (!meets || one.act == Act::atomic || now.act == Act::atomic) {
+        // A store beside atomics that take no lock.
+        const bool is_mixed = meets && one.act != now.act && one.act != Act::load &&
+                              now.act != Act::load && !takes_lock(one) && !takes_lock(now);
+        if (is_mixed && ordered(one, now.thread) == Ordered::no && is_first(one, mixed)) {
+          mixed = &one;
+        }
+        continue;
+      }
+      switch (ordered_by_locks(one, now.thread)) {
+        case Ordered::if_fenced:
+          lacks_fence = true;
+          if (const Exact*& kept = conflict[static_cast<std::size_t>(one.act)];
+              is_first(one, kept)) {
+            kept = &one;
+          }
+          break;
+        case Ordered::without_acquire:
+          if (is_first(one, lacks_acquire)) lacks_acquire = &one;
+          break;
+        case Ordered::no:
+          if (now.act == Act::store && is_first(one, mixed)) mixed = &one;
+          break;
+        case Ordered::yes:
+          break;
+      }
       continue;
     }
     if (one.block != now.block) checker_.order_matters_ = true;
@@ -258,7 +301,8 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
     const bool is_between = finding.is_between_blocks();
     finding.detail = is_between ? detail : between;
     finding.count = 1;
-    finding.remedy = is_between                                ? remedy
+    finding.remedy = is_between && is_shared                   ? Remedy::cluster
+                     : is_between                              ? remedy
                      : !is_shared                              ? Remedy::global
                      : first.thread / 32 == second.thread / 32 ? Remedy::lanes
                                                                : Remedy::block;
@@ -319,7 +363,12 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
       }
       break;
   }
-  if (lacks_acquire != nullptr && site.strength == Strength::weak && now.act != Act::atomic) {
+  if (mixed != nullptr) {
+    tell(Hazard::unordered_stores, *mixed, now, "writes ",
+         "is also written, and nothing orders the two, by",
+         "is also written, and nothing orders the two, by", Remedy::none);
+  }
+  if (lacks_acquire != nullptr && now.act != Act::atomic) {
     const Exact& earlier = *lacks_acquire;
     const char* const did = earlier.act == Act::load
                                 ? "has been read, before a flag or lock was passed on, by"

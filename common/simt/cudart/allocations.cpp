@@ -7,6 +7,7 @@
 
 #include "common/simt/cudart/host_access.hpp"
 #include "common/simt/cudart/host_lines.hpp"
+#include "common/simt/cudart/timeline.hpp"
 #include "common/simt/runtime/current_gpu.hpp"
 #include "common/simt/runtime/settings.hpp"
 #include "common/simt/simt.hpp"
@@ -77,7 +78,16 @@ void add(Block block) {
 
 std::string Block::name() const {
   if (!given_name.empty()) return given_name;
-  if (std::string variable = variable_in_call(callers); !variable.empty()) return variable;
+  const auto all_callers = [] {
+    std::vector<std::vector<std::uintptr_t>> callers;
+    for (const auto* const table : {&all().live, &all().freed}) {
+      for (const auto& [begin, block] : *table) callers.push_back(block.callers);
+    }
+    return callers;
+  };
+  if (std::string variable = variable_in_call(callers, all_callers); !variable.empty()) {
+    return variable;
+  }
   const char* const call = kind == MemoryKind::device       ? "cudaMalloc"
                            : kind == MemoryKind::managed    ? "cudaMallocManaged"
                            : kind == MemoryKind::registered ? "cudaHostRegister"
@@ -129,6 +139,10 @@ std::uint64_t allocate(std::size_t bytes, MemoryKind kind, const std::string& na
   if (block.is_of_device()) expect_room(bytes);
   const bool is_open =
       kind != MemoryKind::device && kind != MemoryKind::variable && kind != MemoryKind::heap;
+  if (kind == MemoryKind::managed || kind == MemoryKind::managed_variable ||
+      kind == MemoryKind::pinned) {
+    timeline::begin();
+  }
   block.begin = arena().allocate(bytes, name, is_open);
   const std::uint64_t begin = block.begin;
   // What host code may touch it may have written.
@@ -158,6 +172,7 @@ bool release(std::uint64_t address) {
   const auto found = blocks.live.find(address);
   if (found == blocks.live.end()) return false;
   Block& block = found->second;
+  timeline::forget(address, block.bytes);
   if (block.is_sparse) {
     memory_checker().initialised().forget_sparse(address, whole_units(block.bytes));
   }

@@ -51,7 +51,7 @@ std::pair<TracedArray, std::uint64_t> in_shared(const machine::Grid& grid, std::
   const std::uint64_t all = grid.code->static_shared + grid.dynamic_shared;
   TracedArray array{"shared memory", is_own ? "shared" : "dshared", all, 0};
   std::uint64_t begin = 0;
-  for (const machine::SharedVariable& one : grid.code->shared) {
+  for (const machine::PlacedVariable& one : grid.code->shared) {
     const std::uint64_t bytes = one.bytes != 0 ? one.bytes : all - one.begin;
     if (address - one.begin >= bytes) continue;
     array.name = ptx::variable_name(one.name);
@@ -90,8 +90,9 @@ std::uint64_t middle_of(const machine::Grid& grid) {
 
 }  // namespace
 
-CloseWatch::CloseWatch(Kernel& kernel, const machine::Grid& grid, unsigned checks, bool traces)
-    : Watch(kernel, grid, checks), notes_pages_(grid.only_clusters.has_value()) {
+CloseWatch::CloseWatch(Kernel& kernel, const machine::Grid& grid, unsigned checks,
+                       timeline::Operation& operation, bool traces)
+    : Watch(kernel, grid, checks, operation), notes_pages_(grid.only_clusters.has_value()) {
   if (!traces) return;
   trace_.emplace(grid, kernel.module->ptx(), middle_of(grid),
                  [&grid, module = kernel.module](TraceLog::Space space, std::uint64_t address) {
@@ -103,13 +104,13 @@ CloseWatch::CloseWatch(Kernel& kernel, const machine::Grid& grid, unsigned check
 
 CloseWatch::~CloseWatch() { note_written(pages_); }
 
-bool CloseWatch::access(const WarpAccess& access) {
-  if (!Watch::access(access)) return false;
+std::uint32_t CloseWatch::access(const WarpAccess& access) {
+  if (const std::uint32_t faulty = Watch::access(access); faulty != 0) return faulty;
   const bool is_counted =
       access.space != WarpAccess::Space::local && access.step->traffic != machine::Traffic::none;
   if (trace_ && is_counted) trace_->access(access);
   if (notes_pages_) note_pages(access);
-  return true;
+  return 0;
 }
 
 void CloseWatch::note_pages(const WarpAccess& access) {

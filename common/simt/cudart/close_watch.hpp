@@ -15,11 +15,12 @@ bool wants_trace(const std::string& kernel);
 class CloseWatch final : public Watch {
  public:
   /// All of the arguments must outlive it.
-  CloseWatch(Kernel& kernel, const machine::Grid& grid, unsigned checks, bool traces);
+  CloseWatch(Kernel& kernel, const machine::Grid& grid, unsigned checks,
+             timeline::Operation& operation, bool traces);
   /// What the launch has written is known to written_parts() if it had chosen blocks.
   ~CloseWatch() override;
 
-  bool access(const machine::WarpAccess& access) override;
+  std::uint32_t access(const machine::WarpAccess& access) override;
   void end(const machine::Block& block) override;
   Launch launch() override;
 

@@ -1,17 +1,35 @@
 // Copies and memsets, by address and by symbol.
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "common/simt/cudart/allocations.hpp"
 #include "common/simt/cudart/arrays.hpp"
 #include "common/simt/cudart/calls.hpp"
 #include "common/simt/cudart/graphs.hpp"
+#include "common/simt/cudart/host_lines.hpp"
 #include "common/simt/cudart/module.hpp"
 #include "common/simt/cudart/streams.hpp"
+#include "common/simt/cudart/timeline.hpp"
+#include "common/simt/runtime/launches.hpp"
+#include "common/simt/runtime/settings.hpp"
 
 namespace simt::cudart {
 namespace {
+
+// The call, and where it puts its work.
+struct Issue {
+  Issue(const char* its_name) : name(its_name) {}
+  Issue(const char* its_name, cudaStream_t its_stream)
+      : name(its_name), stream(its_stream), waits(false) {}
+  const char* name;
+  cudaStream_t stream = nullptr;
+  bool waits = true;  // the host does
+};
 
 std::uint64_t address_of(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
 
@@ -122,41 +140,130 @@ std::byte* row_of(const Side& side, std::size_t plane, std::size_t row) {
   return reach(side.pointer) + plane * side.plane_pitch + row * side.row_pitch;
 }
 
-cudaError_t copy(const char* name, const Side& to, const Side& from, const Extent& extent,
+bool is_of_host(const void* pointer) {
+  return block_at(pointer) == nullptr && !arena().contains(address_of(pointer));
+}
+
+// A copy or memset while it is done.
+class Doing {
+ public:
+  explicit Doing(const Issue& issue)
+      : issue_(issue), operation_(number_of(issue.stream), issue.name) {}
+  ~Doing() {
+    std::vector<Finding> early = operation_.findings();
+    findings_.insert(findings_.end(), early.begin(), early.end());
+    if (findings_.empty()) return;
+    Launch launch;
+    launch.kernel = issue_.name;
+    launch.findings = std::move(findings_);
+    record_launch(std::move(launch));
+  }
+  Doing(const Doing&) = delete;
+  Doing& operator=(const Doing&) = delete;
+
+  // Of the host's memory only what the device may touch has an order to keep.
+  void touch(std::uint64_t address, std::size_t bytes, timeline::Touch touch) {
+    if (operation_.remembers() && block_at(address) != nullptr) {
+      operation_.touch(address, bytes, touch);
+    }
+  }
+  void note_unwritten(const Side& from, const Extent& extent);
+
+ private:
+  const Issue& issue_;
+  timeline::Operation operation_;
+  std::vector<Finding> findings_;
+};
+
+// What is copied to the host and nothing has written, but for the padding of structures: gaps of less than 16 bytes that
+// come again and again.
+void Doing::note_unwritten(const Side& from, const Extent& extent) {
+  const Block* const block = block_at(from.pointer);
+  if (block == nullptr || (settings().checks & kCheckUninitialized) == 0) return;
+  const checker::Initialised& initialised = memory_checker().initialised();
+  std::uint64_t unwritten = 0, gaps = 0, longest = 0, first = 0, last = 0, next = 0;
+  for (std::size_t plane = 0; plane < extent.planes; ++plane) {
+    for (std::size_t row = 0; row < extent.rows; ++row) {
+      const std::uint64_t begin = address_of(from, plane, row);
+      if (initialised.all(begin, extent.width)) continue;
+      std::uint64_t length = 0;
+      for (std::size_t i = 0; i < extent.width; ++i) {
+        if (initialised.all(begin + i, 1)) {
+          length = 0;
+          continue;
+        }
+        const std::uint64_t at = begin + i - block->begin;
+        if (++length == 1) ++gaps;
+        if (gaps == 1) {
+          first = unwritten == 0 ? at : first;
+          next = at;
+        }
+        last = at;
+        ++unwritten;
+        longest = std::max(longest, length);
+      }
+    }
+  }
+  const bool may_be_padding = longest < 16 && (gaps > 1 || extent.width <= 32);
+  if (unwritten == 0 || may_be_padding) return;
+  const HostLine line = line_of_call(callers_of_runtime());
+  Finding finding;
+  finding.kind = hazard_name(Hazard::unwritten_output);
+  finding.note = is_note(Hazard::unwritten_output);
+  finding.file = line.file;
+  finding.line = line.line;
+  finding.array = block->name();
+  finding.count = 1;
+  finding.message = std::string(issue_.name) + " copies " + std::to_string(unwritten) +
+                    " bytes of " + finding.array + " that nothing has written: bytes " +
+                    std::to_string(first) + " to " + std::to_string(next) +
+                    (gaps > 1 ? ", and others up to byte " + std::to_string(last) : "") + " of " +
+                    std::to_string(block->bytes) + ". " + advice(Hazard::unwritten_output);
+  findings_.push_back(std::move(finding));
+}
+
+cudaError_t copy(const Issue& issue, const Side& to, const Side& from, const Extent& extent,
                  cudaMemcpyKind kind) {
   if (extent.is_empty()) return cudaSuccess;
   if (extent.width > to.row_pitch || extent.width > from.row_pitch) {
     return cudaErrorInvalidPitchValue;
   }
-  if (const cudaError_t error = check_sides(name, to.pointer, from.pointer, kind);
+  if (const cudaError_t error = check_sides(issue.name, to.pointer, from.pointer, kind);
       error != cudaSuccess) {
     return error;
   }
   const auto is_right = [&](const Side& side, const char* role) {
     const bool is_known = is_device_pointer(side.pointer) || block_at(side.pointer) != nullptr;
-    return !is_known || check_device_range(name, role, side.pointer, span(side, extent));
+    return !is_known || check_device_range(issue.name, role, side.pointer, span(side, extent));
   };
   if (!is_right(to, "the destination") || !is_right(from, "the source")) {
     return cudaErrorInvalidValue;
   }
+  Doing doing(issue);
+  const bool arrives = is_of_host(to.pointer) && !is_of_host(from.pointer);
+  if (arrives) doing.note_unwritten(from, extent);
   for (std::size_t plane = 0; plane < extent.planes; ++plane) {
     for (std::size_t row = 0; row < extent.rows; ++row) {
+      doing.touch(address_of(from, plane, row), extent.width, timeline::Touch::reads);
+      doing.touch(address_of(to, plane, row), extent.width, timeline::Touch::writes);
       std::memmove(row_of(to, plane, row), row_of(from, plane, row), extent.width);
       mark_copied(address_of(to, plane, row), address_of(from, plane, row), extent.width);
     }
   }
+  const bool is_on_device = is_device_pointer(to.pointer) && is_device_pointer(from.pointer);
+  if ((issue.waits && !is_on_device) || arrives) timeline::host_waited_for(number_of(issue.stream));
   return cudaSuccess;
 }
 
-cudaError_t copy_bytes(const char* name, void* to, const void* from, std::size_t bytes,
+cudaError_t copy_bytes(const Issue& issue, void* to, const void* from, std::size_t bytes,
                        cudaMemcpyKind kind) {
-  return copy(name, {to, bytes, bytes}, {from, bytes, bytes}, {.width = bytes}, kind);
+  return copy(issue, {to, bytes, bytes}, {from, bytes, bytes}, {.width = bytes}, kind);
 }
 
-cudaError_t copy_rows(const char* name, void* to, std::size_t to_pitch, const void* from,
+cudaError_t copy_rows(const Issue& issue, void* to, std::size_t to_pitch, const void* from,
                       std::size_t from_pitch, std::size_t width, std::size_t height,
                       cudaMemcpyKind kind) {
-  return copy(name, {to, to_pitch, 0}, {from, from_pitch, 0}, {.width = width, .rows = height},
+  return copy(issue, {to, to_pitch, 0}, {from, from_pitch, 0}, {.width = width, .rows = height},
               kind);
 }
 
@@ -168,7 +275,7 @@ Side side_of(const cudaArray& array, std::size_t x, std::size_t row, std::size_t
 }
 
 // Positions and widths are in texels where an array takes part, else in bytes.
-cudaError_t copy_planes(const char* name, const cudaMemcpy3DParms& p) {
+cudaError_t copy_planes(const Issue& issue, const cudaMemcpy3DParms& p) {
   const auto side = [](cudaArray_const_t array, const cudaPitchedPtr& memory,
                        const cudaPos& at) -> Side {
     if (array != nullptr) return side_of(*array, at.x * array->texel_bytes(), at.y, at.z);
@@ -178,45 +285,53 @@ cudaError_t copy_planes(const char* name, const cudaMemcpy3DParms& p) {
   };
   const cudaArray_const_t array = p.srcArray != nullptr ? p.srcArray : p.dstArray;
   const std::size_t unit = array != nullptr ? array->texel_bytes() : 1;
-  return copy(name, side(p.dstArray, p.dstPtr, p.dstPos), side(p.srcArray, p.srcPtr, p.srcPos),
+  return copy(issue, side(p.dstArray, p.dstPtr, p.dstPos), side(p.srcArray, p.srcPtr, p.srcPos),
               {p.extent.width * unit, p.extent.height, p.extent.depth}, p.kind);
 }
 
-cudaError_t copy_to_array(const char* name, cudaArray_t to, std::size_t x, std::size_t row,
+cudaError_t copy_to_array(const Issue& issue, cudaArray_t to, std::size_t x, std::size_t row,
                           const void* from, std::size_t pitch, std::size_t width,
                           std::size_t height, cudaMemcpyKind kind) {
   if (to == nullptr) return cudaErrorInvalidResourceHandle;
-  return copy(name, side_of(*to, x, row), {from, pitch, 0}, {.width = width, .rows = height}, kind);
+  return copy(issue, side_of(*to, x, row), {from, pitch, 0}, {.width = width, .rows = height}, kind);
 }
-cudaError_t copy_from_array(const char* name, void* to, std::size_t pitch, cudaArray_const_t from,
+cudaError_t copy_from_array(const Issue& issue, void* to, std::size_t pitch, cudaArray_const_t from,
                             std::size_t x, std::size_t row, std::size_t width, std::size_t height,
                             cudaMemcpyKind kind) {
   if (from == nullptr) return cudaErrorInvalidResourceHandle;
-  return copy(name, {to, pitch, 0}, side_of(*from, x, row), {.width = width, .rows = height}, kind);
+  return copy(issue, {to, pitch, 0}, side_of(*from, x, row), {.width = width, .rows = height}, kind);
 }
 // So many bytes from a texel on, row by row: rows lie without gaps.
-cudaError_t copy_to_array(const char* name, cudaArray_t to, std::size_t x, std::size_t row,
+cudaError_t copy_to_array(const Issue& issue, cudaArray_t to, std::size_t x, std::size_t row,
                           const void* from, std::size_t bytes, cudaMemcpyKind kind) {
   if (to == nullptr) return cudaErrorInvalidResourceHandle;
-  return copy_bytes(name, const_cast<void*>(side_of(*to, x, row).pointer), from, bytes, kind);
+  return copy_bytes(issue, const_cast<void*>(side_of(*to, x, row).pointer), from, bytes, kind);
 }
-cudaError_t copy_from_array(const char* name, void* to, cudaArray_const_t from, std::size_t x,
+cudaError_t copy_from_array(const Issue& issue, void* to, cudaArray_const_t from, std::size_t x,
                             std::size_t row, std::size_t bytes, cudaMemcpyKind kind) {
   if (from == nullptr) return cudaErrorInvalidResourceHandle;
-  return copy_bytes(name, to, side_of(*from, x, row).pointer, bytes, kind);
+  return copy_bytes(issue, to, side_of(*from, x, row).pointer, bytes, kind);
 }
 
-cudaError_t set(const char* name, const Side& to, int value, const Extent& extent) {
+cudaError_t set(const Issue& issue, const Side& to, int value, const Extent& extent) {
   if (extent.is_empty()) return cudaSuccess;
   if (extent.width > to.row_pitch ||
-      !check_device_range(name, "the memory to set", to.pointer, span(to, extent))) {
+      !check_device_range(issue.name, "the memory to set", to.pointer, span(to, extent))) {
     return cudaErrorInvalidValue;
   }
+  Doing doing(issue);
   for (std::size_t plane = 0; plane < extent.planes; ++plane) {
     for (std::size_t row = 0; row < extent.rows; ++row) {
+      doing.touch(address_of(to, plane, row), extent.width, timeline::Touch::writes);
       std::memset(row_of(to, plane, row), value, extent.width);
       mark_written(address_of(to, plane, row), extent.width);
     }
+  }
+  // Only memory of both sides is waited for.
+  const Block* const block = block_at(to.pointer);
+  if (issue.waits && block != nullptr && block->kind != MemoryKind::device &&
+      block->kind != MemoryKind::variable) {
+    timeline::host_waited_for(number_of(issue.stream));
   }
   return cudaSuccess;
 }
@@ -239,28 +354,28 @@ cudaError_t part_of_symbol(const char* name, const void* shadow, std::size_t byt
   return cudaSuccess;
 }
 
-cudaError_t copy_to_symbol(const char* name, const void* symbol, const void* from,
+cudaError_t copy_to_symbol(const Issue& issue, const void* symbol, const void* from,
                            std::size_t bytes, std::size_t offset, cudaMemcpyKind kind) {
   std::byte* to = nullptr;
-  const cudaError_t error = part_of_symbol(name, symbol, bytes, offset, to);
+  const cudaError_t error = part_of_symbol(issue.name, symbol, bytes, offset, to);
   if (error != cudaSuccess) return error;
   if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice &&
       kind != cudaMemcpyDefault) {
     return cudaErrorInvalidMemcpyDirection;
   }
-  return copy_bytes(name, to, from, bytes, kind);
+  return copy_bytes(issue, to, from, bytes, kind);
 }
 
-cudaError_t copy_from_symbol(const char* name, void* to, const void* symbol, std::size_t bytes,
+cudaError_t copy_from_symbol(const Issue& issue, void* to, const void* symbol, std::size_t bytes,
                              std::size_t offset, cudaMemcpyKind kind) {
   std::byte* from = nullptr;
-  const cudaError_t error = part_of_symbol(name, symbol, bytes, offset, from);
+  const cudaError_t error = part_of_symbol(issue.name, symbol, bytes, offset, from);
   if (error != cudaSuccess) return error;
   if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice &&
       kind != cudaMemcpyDefault) {
     return cudaErrorInvalidMemcpyDirection;
   }
-  return copy_bytes(name, to, from, bytes, kind);
+  return copy_bytes(issue, to, from, bytes, kind);
 }
 
 }  // namespace
@@ -286,6 +401,7 @@ Work set_of(const cudaMemsetParams& p) {
       for (std::size_t i = 0; i < p.width; ++i) {
         std::memcpy(row_of(to, 0, row) + i * p.elementSize, &p.value, p.elementSize);
       }
+      mark_written(address_of(to, 0, row), extent.width);
     }
     return cudaSuccess;
   };
@@ -301,8 +417,9 @@ cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpy
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
-  return work_on_stream("cudaMemcpyAsync", stream, cudaGraphNodeTypeMemcpy,
-                        [=] { return copy_bytes("cudaMemcpyAsync", to, from, bytes, kind); });
+  return work_on_stream("cudaMemcpyAsync", stream, cudaGraphNodeTypeMemcpy, [=] {
+    return copy_bytes({"cudaMemcpyAsync", stream}, to, from, bytes, kind);
+  });
 }
 
 cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
@@ -316,7 +433,8 @@ cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
                               std::size_t from_pitch, std::size_t width, std::size_t height,
                               cudaMemcpyKind kind, cudaStream_t stream) {
   return work_on_stream("cudaMemcpy2DAsync", stream, cudaGraphNodeTypeMemcpy, [=] {
-    return copy_rows("cudaMemcpy2DAsync", to, to_pitch, from, from_pitch, width, height, kind);
+    return copy_rows({"cudaMemcpy2DAsync", stream}, to, to_pitch, from, from_pitch, width, height,
+                     kind);
   });
 }
 
@@ -329,7 +447,9 @@ cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters) {
 cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t stream) {
   return on_stream("cudaMemcpy3DAsync", stream, [&] {
     if (parameters == nullptr) return cudaErrorInvalidValue;
-    const Work work = [its = *parameters] { return copy_planes("cudaMemcpy3DAsync", its); };
+    const Work work = [its = *parameters, stream] {
+      return copy_planes({"cudaMemcpy3DAsync", stream}, its);
+    };
     return enqueue(stream, cudaGraphNodeTypeMemcpy, work, {.copy = *parameters});
   });
 }
@@ -420,7 +540,7 @@ cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int f
                                 std::size_t bytes, cudaStream_t stream) {
   return work_on_stream("cudaMemcpyPeerAsync", stream, cudaGraphNodeTypeMemcpy, [=] {
     if (to_device != 0 || from_device != 0) return cudaErrorInvalidDevice;
-    return copy_bytes("cudaMemcpyPeerAsync", to, from, bytes, cudaMemcpyDefault);
+    return copy_bytes({"cudaMemcpyPeerAsync", stream}, to, from, bytes, cudaMemcpyDefault);
   });
 }
 
@@ -434,7 +554,7 @@ cudaError_t cudaMemset(void* pointer, int value, std::size_t bytes) {
 
 cudaError_t cudaMemsetAsync(void* pointer, int value, std::size_t bytes, cudaStream_t stream) {
   return work_on_stream("cudaMemsetAsync", stream, cudaGraphNodeTypeMemset, [=] {
-    return set("cudaMemsetAsync", {pointer, bytes, bytes}, value, {.width = bytes});
+    return set({"cudaMemsetAsync", stream}, {pointer, bytes, bytes}, value, {.width = bytes});
   });
 }
 
@@ -448,7 +568,8 @@ cudaError_t cudaMemset2D(void* pointer, std::size_t pitch, int value, std::size_
 cudaError_t cudaMemset2DAsync(void* pointer, std::size_t pitch, int value, std::size_t width,
                               std::size_t height, cudaStream_t stream) {
   return work_on_stream("cudaMemset2DAsync", stream, cudaGraphNodeTypeMemset, [=] {
-    return set("cudaMemset2DAsync", {pointer, pitch, 0}, value, {.width = width, .rows = height});
+    return set({"cudaMemset2DAsync", stream}, {pointer, pitch, 0}, value,
+               {.width = width, .rows = height});
   });
 }
 
@@ -461,7 +582,7 @@ cudaError_t cudaMemset3D(cudaPitchedPtr memory, int value, cudaExtent extent) {
 cudaError_t cudaMemset3DAsync(cudaPitchedPtr memory, int value, cudaExtent extent,
                               cudaStream_t stream) {
   return work_on_stream("cudaMemset3DAsync", stream, cudaGraphNodeTypeMemset, [=] {
-    return set("cudaMemset3DAsync", side_of(memory), value,
+    return set({"cudaMemset3DAsync", stream}, side_of(memory), value,
                {extent.width, extent.height, extent.depth});
   });
 }
@@ -478,7 +599,7 @@ cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, std::size_t
 cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, std::size_t bytes,
                                     std::size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
   return work_on_stream("cudaMemcpyToSymbolAsync", stream, cudaGraphNodeTypeMemcpy, [=] {
-    return copy_to_symbol("cudaMemcpyToSymbolAsync", symbol, from, bytes, offset, kind);
+    return copy_to_symbol({"cudaMemcpyToSymbolAsync", stream}, symbol, from, bytes, offset, kind);
   });
 }
 
@@ -493,7 +614,7 @@ cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol, std::size_t 
                                       std::size_t offset, cudaMemcpyKind kind,
                                       cudaStream_t stream) {
   return work_on_stream("cudaMemcpyFromSymbolAsync", stream, cudaGraphNodeTypeMemcpy, [=] {
-    return copy_from_symbol("cudaMemcpyFromSymbolAsync", to, symbol, bytes, offset, kind);
+    return copy_from_symbol({"cudaMemcpyFromSymbolAsync", stream}, to, symbol, bytes, offset, kind);
   });
 }
 

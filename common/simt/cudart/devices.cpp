@@ -14,6 +14,7 @@
 #include "common/simt/cudart/calls.hpp"
 #include "common/simt/cudart/streams.hpp"
 #include "common/simt/cudart/textures.hpp"
+#include "common/simt/cudart/timeline.hpp"
 #include "common/simt/runtime/current_gpu.hpp"
 
 namespace simt::cudart {
@@ -279,7 +280,10 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
 }
 
 cudaError_t cudaDeviceSynchronize() {
-  return call("cudaDeviceSynchronize", [] { return cudaSuccess; });
+  return call("cudaDeviceSynchronize", [] {
+    timeline::host_waited_for_all();
+    return cudaSuccess;
+  });
 }
 
 cudaError_t cudaDeviceReset() {

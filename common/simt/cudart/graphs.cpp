@@ -661,6 +661,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t ready, cudaStream_t stream) {
   return on_stream("cudaGraphLaunch", stream, [&]() -> cudaError_t {
     if (ready == nullptr) return cudaErrorInvalidValue;
     if (is_captured(stream)) return cudaErrorStreamCaptureUnsupported;
+    const GraphOnStream on(stream);
     return run(*ready->graph);
   });
 }

@@ -1,12 +1,16 @@
 #include "common/simt/cudart/host_access.hpp"
 
 #include <signal.h>
+#include <ucontext.h>
 
 #include <cstdio>
+#include <mutex>
 #include <string>
 
 #include "common/simt/cudart/allocations.hpp"
+#include "common/simt/cudart/calls.hpp"
 #include "common/simt/cudart/host_lines.hpp"
+#include "common/simt/cudart/timeline.hpp"
 
 namespace simt::cudart {
 namespace {
@@ -27,10 +31,25 @@ void tell(std::uint64_t address) {
                is_freed ? " and was freed" : "");
 }
 
-// Once this returns the instruction is tried again, and the program ends as it would have.
-void on_fault(int signal, siginfo_t* info, void*) {
-  sigaction(signal, &programs_own, nullptr);
+bool is_write(const void* context) {
+#if defined(__x86_64__)
+  return (static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_ERR] & 2) != 0;
+#else
+  // Not known here: what it wants to write it may also want to read.
+  static_cast<void>(context);
+  return true;
+#endif
+}
+
+// Once this returns the instruction is tried again: memory that was closed for a while is open now, else the program ends
+// as it would have.
+void on_fault(int signal, siginfo_t* info, void* context) {
   const auto address = reinterpret_cast<std::uint64_t>(info->si_addr);
+  if (arena().contains(address)) {
+    const std::lock_guard lock(turn());
+    if (timeline::host_touches(address, is_write(context))) return;
+  }
+  sigaction(signal, &programs_own, nullptr);
   if (arena().contains(address)) tell(address);
 }
 

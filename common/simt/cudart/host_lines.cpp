@@ -4,8 +4,10 @@
 #include <link.h>
 #include <unwind.h>
 
+#include <algorithm>
 #include <cctype>
 #include <fstream>
+#include <set>
 
 #include "common/simt/report/lines.hpp"
 
@@ -62,9 +64,9 @@ backtrace_state* debug_information() {
 // Called from the innermost function on, which may be inlined.
 int take_line(void* out, std::uintptr_t, const char* file, int line, const char*) {
   auto& its = *static_cast<HostLine*>(out);
-  // The C library's own files are told as "./signal/...".
+  // The C library's own files are told as "./signal/...", what nvcc makes of launches as "/tmp/....stub.c".
   if (file == nullptr || line == 0 || report::is_of_toolkit(file) ||
-      std::string(file).starts_with("./")) {
+      std::string(file).starts_with("./") || std::string(file).ends_with(".stub.c")) {
     return 0;
   }
   its = {file, line};
@@ -95,22 +97,39 @@ HostLine line_of_call(const std::vector<std::uintptr_t>& callers) {
   for (const std::uintptr_t caller : callers) {
     // One less lies in the call.
     backtrace_pcinfo(debug_information(), caller - 1, &take_line, &ignore_error, &line);
+    line.caller = caller;
     if (!line.file.empty()) break;
   }
   return line;
 }
 
-std::string variable_in_call(const std::vector<std::uintptr_t>& callers) {
+std::string variable_in_call(const std::vector<std::uintptr_t>& callers, const AllCallers& all) {
   const HostLine where = line_of_call(callers);
   if (where.file.empty()) return "";
   const std::string text = text_of_line(where);
-  std::size_t at = text.find("cuda");
-  if (at == text.npos) return "";
-  at = text.find('(', at);
-  // &name, (void**)&name, &object.member, &names[i]
-  if (at == text.npos || (at = text.find('&', at)) == text.npos) return "";
-  const std::size_t begin = text.find_first_not_of(" (", at + 1);
-  if (begin == text.npos) return "";
+  // cudaMalloc(&name, cudaMalloc((void**)&name, &object.member, &names[i]
+  std::vector<std::size_t> names;
+  for (std::size_t at = text.find("cuda"); at != text.npos; at = text.find("cuda", at + 1)) {
+    const std::size_t open = text.find('(', at), next = text.find("cuda", at + 1);
+    const std::size_t address = open == text.npos ? text.npos : text.find('&', open);
+    if (address == text.npos || address > next) continue;
+    const std::size_t begin = text.find_first_not_of(" (", address + 1);
+    if (begin != text.npos) names.push_back(begin);
+  }
+  if (names.empty()) return "";
+  std::size_t number = 0;
+  if (names.size() > 1) {
+    // Calls of a line stand in the code as they do there.
+    std::set<std::uintptr_t> before;
+    for (const std::vector<std::uintptr_t>& other : all()) {
+      const HostLine its = line_of_call(other);
+      if (its.file == where.file && its.line == where.line && its.caller < where.caller) {
+        before.insert(its.caller);
+      }
+    }
+    number = std::min(before.size(), names.size() - 1);
+  }
+  const std::size_t begin = names[number];
   std::size_t end = begin;
   while (end < text.size() && (is_of_name(text[end]) || text.substr(end, 2) == "->" ||
                                (text[end] == '>' && text[end - 1] == '-') || text[end] == '.')) {

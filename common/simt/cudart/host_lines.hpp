@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@ namespace simt::cudart {
 struct HostLine {
   std::string file;  // empty: not known
   int line = 0;
+  std::uintptr_t caller = 0;  // the return address that told it
 };
 
 /// Return addresses of the functions that led to the runtime, the innermost first, and few of them.
@@ -20,7 +22,9 @@ std::vector<std::uintptr_t> callers_of_runtime();
 HostLine line_of_call(const std::vector<std::uintptr_t>& callers);
 
 /// The variable whose address is the first argument of the call in that line: "input" of
-/// `check(cudaMalloc(&input, bytes))`. Empty if the source cannot be read or says something else.
-std::string variable_in_call(const std::vector<std::uintptr_t>& callers);
+/// `check(cudaMalloc(&input, bytes))`. Empty if the source cannot be read or says something else. Which of several calls
+/// in a line it is `all` tell: the callers of all such calls.
+using AllCallers = std::function<std::vector<std::vector<std::uintptr_t>>()>;
+std::string variable_in_call(const std::vector<std::uintptr_t>& callers, const AllCallers& all);
 
 }  // namespace simt::cudart

@@ -18,6 +18,7 @@
 #include "common/simt/cudart/some_blocks.hpp"
 #include "common/simt/cudart/streams.hpp"
 #include "common/simt/cudart/textures.hpp"
+#include "common/simt/cudart/timeline.hpp"
 #include "common/simt/cudart/watch.hpp"
 #include "common/simt/cudart/workers.hpp"
 #include "common/simt/machine/grid.hpp"
@@ -227,6 +228,18 @@ std::vector<std::byte> parameters_of(const ptx::Function& function, void** argum
 
 machine::Dim3 extents(const dim3& its) { return {its.x, its.y, its.z}; }
 
+// "sum" of "void halo::sum<float>(float const*, int)".
+std::string short_name(const std::string& kernel) {
+  constexpr std::string_view kUnnamed = "(anonymous namespace)::";
+  std::string name = kernel;
+  for (std::size_t at; (at = name.find(kUnnamed)) != std::string::npos;) {
+    name.erase(at, kUnnamed.size());
+  }
+  name = name.substr(0, name.find_first_of("<("));
+  name = name.substr(name.rfind(' ') + 1);
+  return name.substr(name.rfind(':') + 1);
+}
+
 // What a kernel that ended itself said.
 std::string detail_of(const std::vector<Finding>& findings) {
   for (const Finding& f : findings) {
@@ -265,13 +278,14 @@ std::size_t workers_for(Kernel& kernel, const machine::Grid& grid) {
 
 // Blocks on several threads. False, and nothing is changed, if something was wrong or blocks met: what is to be told of
 // that, and what memory holds then, is as they run one after the other.
-bool run_together(Kernel& kernel, const machine::Grid& grid, std::size_t workers) {
+bool run_together(Kernel& kernel, const machine::Grid& grid, std::size_t workers,
+                  timeline::Operation& operation) {
   const unsigned checks = settings().checks;
   std::vector<machine::Grid> grids(workers, grid);
   std::deque<Watch> watches;
   std::vector<checker::Checker*> checkers;
   for (std::size_t i = 0; i < workers; ++i) {
-    grids[i].observer = &watches.emplace_back(kernel, grids[i], checks, i);
+    grids[i].observer = &watches.emplace_back(kernel, grids[i], checks, operation, i);
     checkers.push_back(&memory_checker(i));
   }
   memory_undo().begin();
@@ -322,21 +336,23 @@ void run(Kernel& kernel, const Launching& what, const std::vector<std::byte>& pa
     std::memset(reach(grid.workspace), 0, kWorkspaceBytes);
     std::memcpy(reach(grid.workspace), &kWorkspaceBytes, sizeof kWorkspaceBytes);
   }
+  timeline::Operation operation(number_of(what.stream), short_name(kernel.name));
   grid.only_clusters = chosen_clusters(grid);
   const unsigned checks = settings().checks;
   if (checks != 0) grid.probes = &expect_coverage(kernel);
   if (kernel.probes() != nullptr) kernel.probes()->look(checks != 0);
   const bool traces = checks != 0 && wants_trace(kernel.name);
   grid.images = &images();
-  if (const std::size_t workers = traces ? 1 : workers_for(kernel, grid); workers > 1) {
-    if (run_together(kernel, grid, workers)) return;
+  const bool is_told_in_order = traces || operation.remembers();
+  if (const std::size_t workers = is_told_in_order ? 1 : workers_for(kernel, grid); workers > 1) {
+    if (run_together(kernel, grid, workers, operation)) return;
     kernel.runs_alone = true;
   }
   std::unique_ptr<Watch> watch;
   if (checks != 0 && (traces || grid.only_clusters)) {
-    watch = std::make_unique<CloseWatch>(kernel, grid, checks, traces);
+    watch = std::make_unique<CloseWatch>(kernel, grid, checks, operation, traces);
   } else {
-    watch = std::make_unique<Watch>(kernel, grid, checks);
+    watch = std::make_unique<Watch>(kernel, grid, checks, operation);
   }
   grid.observer = watch.get();
   KernelServices services(*watch, kernel);

@@ -7,6 +7,7 @@
 #include "common/simt/cudart/calls.hpp"
 #include "common/simt/cudart/module.hpp"
 #include "common/simt/cudart/streams.hpp"
+#include "common/simt/cudart/timeline.hpp"
 #include "common/simt/runtime/current_gpu.hpp"
 
 // A pool gives out what cudaMalloc would; only what the program set of it is kept.
@@ -17,7 +18,7 @@ struct CUmemPoolHandle_st {
 namespace simt::cudart {
 namespace {
 
-cudaError_t allocate_for(void** pointer, std::size_t bytes, MemoryKind kind) {
+cudaError_t allocate_in_order(void** pointer, std::size_t bytes, MemoryKind kind) {
   if (pointer == nullptr) return cudaErrorInvalidValue;
   *pointer = nullptr;
   if (bytes == 0) return cudaSuccess;
@@ -25,10 +26,16 @@ cudaError_t allocate_for(void** pointer, std::size_t bytes, MemoryKind kind) {
   return cudaSuccess;
 }
 
+// CUDA C++ Programming Guide, implicit synchronization: blocking streams wait for an allocation.
+cudaError_t allocate_for(void** pointer, std::size_t bytes, MemoryKind kind) {
+  timeline::order_blocking_streams();
+  return allocate_in_order(pointer, bytes, kind);
+}
+
 // Of a graph that is being captured, a node.
 cudaError_t allocate_on(cudaStream_t stream, void** pointer, std::size_t bytes) {
-  if (!is_captured(stream)) return allocate_for(pointer, bytes, MemoryKind::device);
-  const cudaError_t error = allocate_for(pointer, bytes, MemoryKind::graph);
+  if (!is_captured(stream)) return allocate_in_order(pointer, bytes, MemoryKind::device);
+  const cudaError_t error = allocate_in_order(pointer, bytes, MemoryKind::graph);
   if (error != cudaSuccess) return error;
   return enqueue(stream, cudaGraphNodeTypeMemAlloc, nullptr, {.memory = *pointer, .bytes = bytes});
 }
@@ -109,7 +116,10 @@ cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stre
 }
 
 cudaError_t cudaFree(void* pointer) {
-  return call("cudaFree", [&] { return free_block("cudaFree", pointer); });
+  return call("cudaFree", [&] {
+    timeline::host_waited_for_all();
+    return free_block("cudaFree", pointer);
+  });
 }
 
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
@@ -147,6 +157,7 @@ cudaError_t cudaFreeHost(void* pointer) {
     if (block == nullptr || block->begin != address || block->kind != MemoryKind::pinned) {
       return cudaErrorInvalidValue;
     }
+    timeline::host_waited_for_all();
     release(address);
     return cudaSuccess;
   });

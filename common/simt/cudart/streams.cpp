@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/simt/cudart/calls.hpp"
+#include "common/simt/cudart/timeline.hpp"
 
 namespace simt::cudart {
 
@@ -30,6 +31,7 @@ struct CUstream_st {
   unsigned int flags = cudaStreamDefault;
   int priority = 0;
   unsigned long long number = 0;
+  int order = -1;                                           // in the timeline; -1: none yet
   std::map<int, cudaLaunchAttributeValue> attributes = {};  // that the program set
   std::shared_ptr<simt::cudart::Capture> capture = {};
   std::vector<CUgraphNode_st*> last = {};  // of the capture: what the next node comes behind
@@ -38,6 +40,7 @@ struct CUstream_st {
 struct CUevent_st {
   bool has_time = true;
   bool is_recorded = false;
+  simt::cudart::timeline::Clock clock = {};  // what was on its stream
   std::chrono::steady_clock::time_point time = {};
   std::shared_ptr<simt::cudart::Capture> capture = {};
   std::vector<CUgraphNode_st*> last = {};
@@ -56,6 +59,8 @@ Made& made() {
   static Made& instance = *new Made;
   return instance;
 }
+
+int graph_on = -1;  // in the timeline: the stream of the graph that is being launched
 
 bool is_built_in(cudaStream_t stream) {
   return stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
@@ -82,6 +87,12 @@ cudaError_t wait_for(cudaStream_t stream) {
   return cudaErrorStreamCaptureUnsupported;
 }
 
+cudaError_t host_waits_for(cudaStream_t stream) {
+  const cudaError_t error = wait_for(stream);
+  if (error == cudaSuccess) timeline::host_waited_for(number_of(stream));
+  return error;
+}
+
 bool is_event(cudaEvent_t event) { return made().events.contains(event); }
 
 cudaError_t create_stream(cudaStream_t* stream, unsigned int flags, int priority) {
@@ -89,7 +100,8 @@ cudaError_t create_stream(cudaStream_t* stream, unsigned int flags, int priority
     if (stream == nullptr || flags > cudaStreamNonBlocking) return cudaErrorInvalidValue;
     *stream = new CUstream_st{.flags = flags,
                               .priority = std::clamp(priority, kGreatestPriority, kLeastPriority),
-                              .number = ++made().last_number};
+                              .number = ++made().last_number,
+                              .order = timeline::create_stream(flags == cudaStreamNonBlocking)};
     made().streams.insert(*stream);
     return cudaSuccess;
   });
@@ -110,6 +122,19 @@ bool is_stream(cudaStream_t stream) {
   return is_built_in(stream) || made().streams.contains(stream);
 }
 
+int number_of(cudaStream_t stream) {
+  if (graph_on >= 0) return graph_on;
+  if (stream == nullptr || stream == cudaStreamLegacy) return timeline::kLegacyDefault;
+  CUstream_st& its = object_of(stream);
+  if (its.order < 0) its.order = timeline::create_stream(false);
+  return its.order;
+}
+
+GraphOnStream::GraphOnStream(cudaStream_t stream) : before_(graph_on) {
+  graph_on = number_of(stream);
+}
+GraphOnStream::~GraphOnStream() { graph_on = before_; }
+
 bool is_captured(cudaStream_t stream) { return capture_of(stream) != nullptr; }
 
 cudaError_t enqueue(cudaStream_t stream, cudaGraphNodeType type, const Work& work,
@@ -124,6 +149,7 @@ cudaError_t enqueue(cudaStream_t stream, cudaGraphNodeType type, const Work& wor
 }
 
 void forget_streams() {
+  timeline::host_waited_for_all();
   for (cudaStream_t stream : made().streams) delete stream;
   for (cudaEvent_t event : made().events) delete event;
   made().streams.clear();
@@ -149,23 +175,27 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned int flag
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return call("cudaStreamDestroy", [&] {
     if (made().streams.erase(stream) == 0) return cudaErrorInvalidResourceHandle;
+    timeline::destroy_stream(stream->order);
     delete stream;
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  return on_stream("cudaStreamSynchronize", stream, [&] { return wait_for(stream); });
+  return on_stream("cudaStreamSynchronize", stream, [&] { return host_waits_for(stream); });
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
-  return on_stream("cudaStreamQuery", stream, [&] { return wait_for(stream); });
+  return on_stream("cudaStreamQuery", stream, [&] { return host_waits_for(stream); });
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int) {
   return on_stream("cudaStreamWaitEvent", stream, [&] {
     if (!is_event(event)) return cudaErrorInvalidResourceHandle;
-    if (event->capture == nullptr || !event->capture->is_active) return cudaSuccess;
+    if (event->capture == nullptr || !event->capture->is_active) {
+      timeline::wait(number_of(stream), event->clock);
+      return cudaSuccess;
+    }
     // The stream takes part in the capture from here on.
     CUstream_st& its = object_of(stream);
     if (its.capture != event->capture) its.last.clear();
@@ -334,6 +364,7 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
   return on_stream("cudaStreamAddCallback", stream, [&] {
     if (callback == nullptr || flags != 0) return cudaErrorInvalidValue;
     if (const cudaError_t error = wait_for(stream); error != cudaSuccess) return error;
+    const timeline::HostTask task(number_of(stream));
     callback(stream, cudaSuccess, user_data);
     return cudaSuccess;
   });
@@ -343,6 +374,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
   return on_stream("cudaLaunchHostFunc", stream, [&] {
     if (function == nullptr) return cudaErrorInvalidValue;
     const auto work = [=] {
+      const timeline::HostTask task(number_of(stream));
       function(user_data);
       return cudaSuccess;
     };
@@ -390,7 +422,9 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
     // During a capture an event says where in the graph it was recorded.
     event->capture = object_of(stream).capture;
     event->last = object_of(stream).last;
-    return capture_of(stream) != nullptr ? cudaSuccess : record_of(event)();
+    if (capture_of(stream) != nullptr) return cudaSuccess;
+    event->clock = timeline::record(number_of(stream));
+    return record_of(event)();
   });
 }
 
@@ -399,8 +433,11 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {
-  return call("cudaEventQuery",
-              [&] { return is_event(event) ? cudaSuccess : cudaErrorInvalidResourceHandle; });
+  return call("cudaEventQuery", [&] {
+    if (!is_event(event)) return cudaErrorInvalidResourceHandle;
+    timeline::host_waited_for(event->clock);
+    return cudaSuccess;
+  });
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) { return cudaEventQuery(event); }

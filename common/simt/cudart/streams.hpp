@@ -25,6 +25,19 @@ cudaError_t on_stream(const char* name, cudaStream_t stream, Body body) {
 /// The work that notes the time.
 Work record_of(cudaEvent_t event);
 
+/// By which the timeline knows the stream; while a graph is launched, the one that it is launched on.
+int number_of(cudaStream_t stream);
+class GraphOnStream {
+ public:
+  explicit GraphOnStream(cudaStream_t stream);
+  ~GraphOnStream();
+  GraphOnStream(const GraphOnStream&) = delete;
+  GraphOnStream& operator=(const GraphOnStream&) = delete;
+
+ private:
+  int before_;
+};
+
 /// Whether its work becomes a graph.
 bool is_captured(cudaStream_t stream);
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/simt/cudart/allocations.hpp"
+#include "common/simt/cudart/calls.hpp"
 #include "common/simt/cudart/host_lines.hpp"
 #include "common/simt/machine/probes.hpp"
 #include "common/simt/memory/requests.hpp"
@@ -96,18 +97,19 @@ Wrong wrong_access(const WarpAccess& access, std::uint64_t address, bool is_misa
 }  // namespace
 
 Watch::Watch(Kernel& kernel, const machine::Grid& grid, unsigned checks,
-             std::optional<std::size_t> worker)
+             timeline::Operation& operation, std::optional<std::size_t> worker)
     : kernel_(kernel),
       grid_(grid),
       module_(kernel.module->ptx()),
+      operation_(operation),
       counts_(checks != 0),
       keeps_(worker.has_value()),
       checker_(memory_checker(worker.value_or(0))),
       sites_(grid.code->sites.size() + 1) {
-  const checker::LaunchCheck::Looks looks{(checks & kCheckRaces) != 0,
-                                          (checks & kCheckUninitialized) != 0,
-                                          (checks & kCheckBounds) != 0, worker.has_value()};
-  if (!looks.for_races && !looks.for_uninitialised && !looks.for_bounds) return;
+  const checker::LaunchCheck::Looks looks{
+      (checks & kCheckRaces) != 0, (checks & kCheckUninitialized) != 0,
+      (checks & kCheckBounds) != 0, (checks & kCheckBarriers) != 0, worker.has_value()};
+  if ((checks & ~kCheckCounters) == 0) return;
   check_.emplace(checker_, kernel.facts(), grid, kernel.module->addresses(), looks,
                  [](std::uint64_t address) {
                    const Block* const block = block_at(address);
@@ -137,17 +139,36 @@ void Watch::add(const Watch& other) {
   for (std::size_t i = 0; i < other.tallies_.size(); ++i) tallies_[i] += other.tallies_[i];
 }
 
-bool Watch::access(const WarpAccess& access) {
+std::uint32_t Watch::access(const WarpAccess& access) {
   if (keeps_ && access.kind != WarpAccess::Kind::load &&
       access.space == WarpAccess::Space::global) {
     keep(access);
   }
-  if (check_ && !check_->access(access)) {
+  const std::uint32_t faulty = check_ ? check_->access(access) : 0;
+  if (faulty != 0) {
     error_ = cudaErrorIllegalAddress;
-    return false;
+    return faulty;
   }
   if (counts_) count(access);
-  return true;
+  if (access.space == WarpAccess::Space::global && operation_.remembers()) remember(access);
+  return 0;
+}
+
+// For the order among streams.
+void Watch::remember(const WarpAccess& access) {
+  using timeline::Touch;
+  const memory::WarpAddresses& lanes = access.lanes;
+  const Touch touch = access.kind == WarpAccess::Kind::load    ? Touch::reads
+                      : access.kind == WarpAccess::Kind::store ? Touch::writes
+                                                               : Touch::updates;
+  const auto bytes = static_cast<std::size_t>(lanes.bytes);
+  if (lanes.consecutive || lanes.least + bytes == lanes.beyond) {
+    operation_.touch(lanes.least, lanes.beyond - lanes.least, touch, access.step->site);
+    return;
+  }
+  machine::each_lane(lanes.mask, [&](std::size_t lane) {
+    operation_.touch(lanes.address[lane], bytes, touch, access.step->site);
+  });
 }
 
 void Watch::count(const WarpAccess& access) {
@@ -212,7 +233,27 @@ void Watch::count_dshared(const WarpAccess& access, Counters& c) {
 void Watch::fault(const WarpAccess& access, int lane, const std::string& what) {
   const bool is_misaligned = what == "misaligned";
   error_ = is_misaligned ? cudaErrorMisalignedAddress : cudaErrorIllegalAddress;
-  if (!is_misaligned && check_ && check_->fault(access)) return;
+  if (!is_misaligned && check_ && check_->fault(access, lane)) return;
+  const auto [known, is_new] = faults_.try_emplace({access.step->site, what}, findings_.size());
+  if (!is_new) {
+    ++findings_[known->second].count;
+    return;
+  }
+  if (what == "stack_overflow") {
+    add_finding(Hazard::stack_overflow, access.step->site, *access.warp, lane, "",
+                "calls deeper than its local memory reaches");
+    return;
+  }
+  if (what == "foreign_mask") {
+    add_finding(Hazard::warp_deadlock, access.step->site, *access.warp, lane, "",
+                "gives a warp operation a mask that does not name its own lane");
+    return;
+  }
+  if (what == "invalid_function") {
+    add_finding(Hazard::invalid_address, access.step->site, *access.warp, lane, "",
+                "calls an address where no function begins", Remedy::function);
+    return;
+  }
   const std::uint64_t address = access.lanes.address[static_cast<std::size_t>(lane)];
   const Wrong wrong = wrong_access(access, address, is_misaligned);
   add_finding(wrong.hazard, access.step->site, *access.warp, lane, wrong.array,
@@ -238,10 +279,11 @@ std::array<unsigned, 3> Watch::thread_of(const machine::Warp& warp, int lane) co
 }
 
 void Watch::add_finding(Hazard hazard, std::int32_t site, const machine::Warp& warp, int lane,
-                        const std::string& array, const std::string& what) {
+                        const std::string& array, const std::string& what, Remedy remedy) {
   const DeviceLine line = line_at(site);
   Finding f;
   f.kind = hazard_name(hazard);
+  f.note = is_note(hazard);
   f.file = line.file;
   f.line = line.line;
   f.block = triple(warp.block->index);
@@ -249,7 +291,7 @@ void Watch::add_finding(Hazard hazard, std::int32_t site, const machine::Warp& w
   f.array = array;
   f.count = 1;
   f.message = "thread " + coordinates(f.thread) + " of block " + coordinates(f.block) + " " + what +
-              ". " + advice(hazard);
+              ". " + advice(hazard, remedy);
   findings_.push_back(std::move(f));
 }
 
@@ -263,6 +305,15 @@ void Watch::warp_barrier(const machine::Warp& warp, std::uint32_t lanes) {
 
 void Watch::fence(const machine::Warp& warp, const machine::Step& step) {
   if (check_) check_->fence(warp, step);
+}
+
+void Watch::copied(const machine::Warp& warp, const machine::PendingCopy& copy) {
+  if (check_) check_->copied(warp, copy);
+}
+
+void Watch::meaningless(const machine::Warp& warp, const machine::Step& step, std::uint32_t lanes,
+                        const char* what) {
+  if (check_) check_->meaningless(warp, step, lanes, what);
 }
 
 void Watch::begin(const machine::Block& block) {
@@ -298,6 +349,16 @@ void Watch::take(const std::vector<machine::Stuck>& stuck) {
       findings_.push_back(finding_of(one));
     }
   }
+  for (Finding& one : operation_.findings([&](std::int32_t site) {
+         DeviceLine line = line_at(site);
+         return std::pair(std::move(line.file), line.line);
+       })) {
+    findings_.push_back(std::move(one));
+  }
+  if (memory_checker().is_partial()) {
+    explain("partial", "%s touches so much memory that not all of it was looked at for races",
+            kernel_.name.c_str());
+  }
   if (stuck.empty() || error_ != cudaSuccess) return;
   error_ = cudaErrorLaunchTimeout;
   const machine::Stuck& first = stuck.front();
@@ -326,8 +387,9 @@ void Watch::take(const std::vector<machine::Stuck>& stuck) {
     const DeviceLine there = line_at(other->site);
     f.other_file = there.file;
     f.other_line = there.line;
-    f.message += ": thread " + coordinates(thread_at(grid_.threads, other->thread)) + " waits at " +
-                 there.file + ":" + std::to_string(there.line);
+    f.other = {triple(other->block), thread_at(grid_.threads, other->thread)};
+    f.message += ": thread " + coordinates(f.other->thread) + " waits at " + there.file + ":" +
+                 std::to_string(there.line);
   }
   f.message += std::string(". ") + advice(hazard);
   findings_.push_back(std::move(f));
@@ -346,6 +408,7 @@ Finding Watch::finding_of(const checker::Finding& finding) const {
   };
   Finding f;
   f.kind = hazard_name(finding.hazard);
+  f.note = is_note(finding.hazard);
   const DeviceLine line = line_at(finding.site);
   f.file = line.file;
   f.line = line.line;
@@ -356,6 +419,9 @@ Finding Watch::finding_of(const checker::Finding& finding) const {
   }
   f.block = index(finding.party.block, grid);
   f.thread = index(finding.party.thread, block);
+  if (finding.has_other() && finding.other.thread != checker::kNoThread) {
+    f.other = {index(finding.other.block, grid), index(finding.other.thread, block)};
+  }
   f.array = finding.array;
   f.count = finding.count;
   f.message = checker::message(finding, grid, block, line_of_site);

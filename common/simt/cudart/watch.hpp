@@ -4,12 +4,15 @@
 #include <driver_types.h>
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/simt/checker/launch_check.hpp"
 #include "common/simt/cudart/module.hpp"
+#include "common/simt/cudart/timeline.hpp"
 #include "common/simt/machine/grid.hpp"
 #include "common/simt/machine/services.hpp"
 #include "common/simt/report/lines.hpp"
@@ -25,15 +28,18 @@ class Watch : public machine::Observer {
  public:
   /// `checks` as Settings has them. All of the arguments must outlive it. `worker`: it watches some of the blocks, others
   /// the rest at the same time, and what memory held is kept in memory_undo().
-  Watch(Kernel& kernel, const machine::Grid& grid, unsigned checks,
+  Watch(Kernel& kernel, const machine::Grid& grid, unsigned checks, timeline::Operation& operation,
         std::optional<std::size_t> worker = std::nullopt);
 
-  bool access(const machine::WarpAccess& access) override;
+  std::uint32_t access(const machine::WarpAccess& access) override;
   void fault(const machine::WarpAccess& access, int lane, const std::string& what) override;
   void barrier(const machine::Block& block, std::uint32_t number) override;
   void cluster_barrier(const machine::Cluster& cluster) override;
   void warp_barrier(const machine::Warp& warp, std::uint32_t lanes) override;
   void fence(const machine::Warp& warp, const machine::Step& step) override;
+  void copied(const machine::Warp& warp, const machine::PendingCopy& copy) override;
+  void meaningless(const machine::Warp& warp, const machine::Step& step, std::uint32_t lanes,
+                   const char* what) override;
   void begin(const machine::Block& block) override;
   void end(const machine::Block& block) override;
   /// A lane ends the launch: it "fails the assertion `n > 0`".
@@ -59,15 +65,17 @@ class Watch : public machine::Observer {
   DeviceLine line_at(std::int32_t site) const;
   std::array<unsigned, 3> thread_of(const machine::Warp& warp, int lane) const;
   void add_finding(Hazard hazard, std::int32_t site, const machine::Warp& warp, int lane,
-                   const std::string& array, const std::string& what);
+                   const std::string& array, const std::string& what, Remedy remedy = Remedy::none);
   void count(const machine::WarpAccess& access);
   static void count_dshared(const machine::WarpAccess& access, Counters& c);
   void keep(const machine::WarpAccess& access);
+  void remember(const machine::WarpAccess& access);
   Finding finding_of(const checker::Finding& finding) const;
 
   const Kernel& kernel_;
   const machine::Grid& grid_;
   const ptx::Module& module_;
+  timeline::Operation& operation_;
   bool counts_;
   bool keeps_;  // what memory held
   checker::Checker& checker_;
@@ -76,6 +84,7 @@ class Watch : public machine::Observer {
   std::vector<std::uint64_t> tallies_;  // by Probes::tallies()
   std::vector<Finding> findings_;
   PrintLog printed_;
+  std::map<std::pair<std::int32_t, std::string>, std::size_t> faults_;  // which finding tells them
   cudaError_t error_ = cudaSuccess;
 };
 

@@ -147,9 +147,9 @@ Piece piece_at(Warp& warp, Window window, const Block& owner, int lane, std::uin
   return {its->begin, its->end(), grid.arena->host(its->begin)};
 }
 
-bool fault(const WarpAccess& access, int lane, const char* what) {
-  access.warp->block->cluster->is_ended = true;
-  access.warp->block->grid->observer->fault(access, lane, what);
+bool fault(Warp& warp, const WarpAccess& access, int lane, const char* what) {
+  warp.faulty |= 1u << lane;
+  warp.block->grid->observer->fault(access, lane, what);
   return false;
 }
 
@@ -188,10 +188,10 @@ bool find_places(Warp& warp, const WarpAccess& access, Window window, bool is_al
     const int lane = std::countr_zero(open);
     const std::uint64_t address = lanes.address[static_cast<std::size_t>(lane)];
     const auto bytes = static_cast<std::uint64_t>(lanes.bytes);
-    if (address % bytes != 0) return fault(access, lane, "misaligned");
+    if (address % bytes != 0) return fault(warp, access, lane, "misaligned");
     const Piece piece = piece_at(warp, window, *access.block, lane, address, writes);
     if (address < piece.begin || address >= piece.end || bytes > piece.end - address) {
-      return fault(access, lane, "out_of_bounds");
+      return fault(warp, access, lane, "out_of_bounds");
     }
     places.each[static_cast<std::size_t>(lane)] = piece.host + (address - piece.begin);
   }
@@ -245,7 +245,7 @@ bool describe_and_find(Warp& warp, WarpAccess& access, Addresses64& addresses, W
                        Places& places) {
   const bool is_aligned = describe(access.lanes, addresses);
   if (access.block == nullptr) {
-    return fault(access, std::countr_zero(access.lanes.mask), "out_of_bounds");
+    return fault(warp, access, std::countr_zero(access.lanes.mask), "out_of_bounds");
   }
   return find_places(warp, access, window, is_aligned, places);
 }
@@ -427,10 +427,8 @@ template <class T, class Address, bool is_load, bool is_single, bool is_named>
   const WarpAccess told{usual.space, is_load ? WarpAccess::Kind::load : WarpAccess::Kind::store,
                         usual.lanes, step,
                         &warp,       warp.block};
-  if (!warp.block->grid->observer->access(told)) {
-    warp.block->cluster->is_ended = true;
-    return nullptr;
-  }
+  warp.faulty |= warp.block->grid->observer->access(told);
+  if (warp.faulty != 0) return nullptr;
   for (std::size_t i = 0; i < count; ++i) {
     T* const values = warp.values<T>(value_slot(*step, static_cast<int>(i)));
     if (!usual.lanes.consecutive) {

@@ -55,8 +55,7 @@ Addresses64 addresses_of(Warp& warp, std::uint32_t slot, std::int64_t offset) {
   return addresses;
 }
 
-/// Calls move(places, lanes, owner) for the given lanes of each memory. Parameters and what a thread has for itself are
-/// no traffic and are not told. False once a lane may not touch what it names: the launch is at its end.
+/// Calls move(places, lanes, owner) for the given lanes of each memory. Parameters are not told. False once a lane may not touch what it names: it is faulty then.
 template <class Move>
 bool access(const Step* step, Warp& warp, WarpAccess::Kind kind, Window named, int bytes,
             Addresses64& addresses, std::uint32_t lanes, Move move) {
@@ -73,10 +72,9 @@ bool access(const Step* step, Warp& warp, WarpAccess::Kind kind, Window named, i
     has_sent |= told.is_sent();
     Places places;
     if (!describe_and_find(warp, told, its, part.window, places)) return false;
-    if (told.space != WarpAccess::Space::local && !warp.block->grid->observer->access(told)) {
-      warp.block->cluster->is_ended = true;
-      return false;
-    }
+    const bool is_told = told.space != WarpAccess::Space::local || part.window == Window::local;
+    if (is_told) warp.faulty |= warp.block->grid->observer->access(told);
+    if (warp.faulty != 0) return false;
     move(places, told.lanes, part.owner);
   }
   return true;

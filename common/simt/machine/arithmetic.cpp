@@ -1,10 +1,11 @@
 // Arithmetic, logic and comparisons (PTX ISA 9.7.1 to 9.7.8). Operations on lanes that are not active compute on what
-// the registers happen to hold, so none may trap: a division by zero has a value here, and is found elsewhere.
+// the registers happen to hold, so none may trap: a division by zero has a value here.
 #include <algorithm>
 #include <bit>
 #include <limits>
 
 #include "common/simt/machine/forms.hpp"
+#include "common/simt/machine/grid.hpp"
 #include "common/simt/machine/lanes.hpp"
 
 namespace simt::machine {
@@ -81,6 +82,29 @@ struct Remainder {
     return static_cast<T>(a % b);
   }
 };
+// Who divides by zero is told.
+template <class Operation, ptx::Type type>
+const Step* divide(const Step* step, Warp& warp) {
+  using T = Lane<type>;
+  const T* const by = warp.values<const T>(step->from[1]);
+  std::uint32_t zeros = 0;
+  for (int lane = 0; lane < kLanes; ++lane) zeros |= (by[lane] == 0 ? 1u : 0u) << lane;
+  if (zeros &= warp.active; zeros != 0) {
+    warp.block->grid->observer->meaningless(warp, *step, zeros, "division_by_zero");
+  }
+  return map_lanes<Operation, T, T, T>(step, warp);
+}
+template <class Operation>
+void add_division(std::vector<Form>& forms, const std::string& opcode) {
+  const auto add = [&]<Type... types>() {
+    (forms.push_back({.pattern = opcode + "." + std::string(ptx::name_of(types)),
+                      .to = types,
+                      .from = {types, types},
+                      .run = &divide<Operation, types>}),
+     ...);
+  };
+  add.template operator()<Type::s16, Type::u16, Type::s32, Type::u32, Type::s64, Type::u64>();
+}
 struct Absolute {
   template <class T>
   T operator()(T a) const {
@@ -306,8 +330,8 @@ void add_integers(std::vector<Form>& forms) {
   integers<2>(forms, "mul.hi", High{});
   integers<3>(forms, "mad.lo", [](auto a, auto b, auto c) { return Add{}(Low{}(a, b), c); });
   integers<3>(forms, "mad.hi", [](auto a, auto b, auto c) { return Add{}(High{}(a, b), c); });
-  integers<2>(forms, "div", Divide{});
-  integers<2>(forms, "rem", Remainder{});
+  add_division<Divide>(forms, "div");
+  add_division<Remainder>(forms, "rem");
   integers<2>(forms, "min", Least{});
   integers<2>(forms, "max", Greatest{});
   integers<3>(forms, "sad", [](auto a, auto b, auto c) {

@@ -46,6 +46,7 @@ const Step* copy_async(const Step* step, Warp& warp) {
                   copy.lane = static_cast<std::uint8_t>(lane);
                   copy.bytes = static_cast<std::uint8_t>(bytes);
                   copy.group = warp.copy_group[lane];
+                  copy.site = step->site;
                   warp.copies.push_back(copy);
                 });
               })) {
@@ -59,6 +60,7 @@ template <class IsDue>
 void land(Warp& warp, IsDue is_due) {
   std::erase_if(warp.copies, [&](const PendingCopy& copy) {
     if ((warp.active >> copy.lane & 1) == 0 || !is_due(copy)) return false;
+    warp.block->grid->observer->copied(warp, copy);
     std::memcpy(warp.block->shared.data() + copy.to, copy.data.data(), copy.bytes);
     return true;
   });

@@ -37,19 +37,6 @@ void restore(Warp& warp, std::size_t lane, const CalledFunction& function,
   }
 }
 
-const Step* stop(const Step* step, Warp& warp, std::size_t lane, const char* what) {
-  static constexpr std::array<std::uint64_t, kLanes> kNone{};
-  const WarpAccess access{WarpAccess::Space::local,
-                          WarpAccess::Kind::store,
-                          {kNone, 1u << lane, 1},
-                          step,
-                          &warp,
-                          warp.block};
-  warp.block->cluster->is_ended = true;
-  warp.block->grid->observer->fault(access, static_cast<int>(lane), what);
-  return nullptr;
-}
-
 const Step* enter(const Step* step, Warp& warp) {
   Block& block = *warp.block;
   const Code& code = *block.grid->code;

@@ -75,8 +75,8 @@ struct Special {
   std::uint32_t slot;
 };
 
-/// A variable of shared memory, and where it is in a block's.
-struct SharedVariable {
+/// A variable of shared or local memory, and where it is in a block's or a thread's.
+struct PlacedVariable {
   std::string name;
   std::uint32_t begin;
   std::uint32_t bytes;  // 0: as many as the launch gives
@@ -165,7 +165,8 @@ struct Code {
   std::vector<Special> specials;
   /// Registers that the text reads before it writes them, and their bytes: zero when a warp begins.
   std::vector<std::pair<std::uint32_t, std::size_t>> undefined;
-  std::vector<SharedVariable> shared;
+  std::vector<PlacedVariable> shared;
+  std::vector<PlacedVariable> own;  // of local memory: the kernel's, not of what it calls
   std::vector<ServiceCall> service_calls;
   std::vector<ImageAccess> image_accesses;
   std::vector<CalledFunction> called;

@@ -90,6 +90,7 @@ void build_policy(Decoder& decoder, const ptx::Instruction& one) {
 
 // Others have a turn.
 const Step* sleep(const Step* step, Warp& warp) {
+  warp.note_sleep();
   return warp.leave(step + 1, Group::State::polling);
 }
 

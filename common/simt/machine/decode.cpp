@@ -560,6 +560,11 @@ std::unique_ptr<Code> Decoder::decode() {
     }
   };
   place(module.variables);
+  for (const ptx::Variable& one : kernel.variables) {
+    if (one.space != Space::local) continue;
+    code_->own.push_back({one.name, static_cast<std::uint32_t>(frame.locals.at(one.name)),
+                          static_cast<std::uint32_t>(one.bytes)});
+  }
   code_->parameters = static_cast<std::uint32_t>(ptx::parameter_places(kernel).back());
   frames_.push_back(std::move(frame));
   body(kernel);

@@ -32,6 +32,12 @@ const Step* by_parties(const Step* step, Warp& warp, std::uint32_t masks, Exchan
       return step + 1;
     }
   }
+  for (std::uint32_t open = warp.active; open != 0; open &= open - 1) {
+    const int lane = std::countr_zero(open);
+    if ((mask[lane] >> lane & 1) == 0) {
+      return stop(step, warp, static_cast<std::size_t>(lane), "foreign_mask");
+    }
+  }
   std::uint32_t waiting = 0;
   for (std::uint32_t open = warp.active; open != 0;) {
     const std::uint32_t party_mask = mask[std::countr_zero(open)];
@@ -178,7 +184,7 @@ const Step* shuffle(const Step* step, Warp& warp) {
     std::uint32_t* const to = warp.values<std::uint32_t>(step->to);
     // Lane by lane without branches: what inactive lanes hold does no harm.
     std::array<std::uint32_t, kLanes> read;
-    std::uint32_t in_range = 0;
+    std::uint32_t in_range = 0, from_absent = 0;
     for (int lane = 0; lane < kLanes; ++lane) {
       const int distance = static_cast<int>(b[lane] & 31);
       const int clamp = static_cast<int>(c[lane] & 31);
@@ -191,6 +197,10 @@ const Step* shuffle(const Step* step, Warp& warp) {
       const bool good = mode == Shuffle::up ? from >= most : from <= most;
       read[static_cast<std::size_t>(lane)] = a[good ? from & 31 : lane];
       in_range |= static_cast<std::uint32_t>(good) << lane;
+      from_absent |= (good ? ~party >> (from & 31) & 1 : 0) << lane;
+    }
+    if (from_absent &= party; from_absent != 0) {
+      warp.block->grid->observer->meaningless(warp, *step, from_absent, "undefined_shuffle");
     }
     if (party == kAllLanes) {
       std::copy(read.begin(), read.end(), to);

@@ -251,6 +251,19 @@ Dim3 first_block(const Grid& grid, std::uint64_t cluster) {
   return {at.x * grid.cluster.x, at.y * grid.cluster.y, at.z * grid.cluster.z};
 }
 
+const Step* stop(const Step* step, Warp& warp, std::size_t lane, const char* what) {
+  static constexpr std::array<std::uint64_t, kLanes> kNone{};
+  const WarpAccess access{WarpAccess::Space::local,
+                          WarpAccess::Kind::store,
+                          {kNone, 1u << lane, 1},
+                          step,
+                          &warp,
+                          warp.block};
+  warp.faulty |= 1u << lane;
+  warp.block->grid->observer->fault(access, static_cast<int>(lane), what);
+  return nullptr;
+}
+
 std::vector<Stuck> run(const Grid& grid, Clusters& source) {
   const std::uint64_t count =
       grid.only_clusters ? grid.only_clusters->size() : over(grid.blocks, grid.cluster).count();

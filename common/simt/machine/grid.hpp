@@ -56,9 +56,10 @@ class Services;
 class Observer {
  public:
   virtual ~Observer() = default;
-  /// False if it must not be made: the launch is at its end.
-  virtual bool access(const WarpAccess& access) = 0;
-  /// An access that was not made: lane `lane` of it may not touch what it names. `what`: out_of_bounds or misaligned.
+  /// Lanes for which it must not be made: they end there.
+  virtual std::uint32_t access(const WarpAccess& access) = 0;
+  /// Lane `lane` may not touch what it names, and ends there. `what`: out_of_bounds or misaligned; of what is no access:
+  /// stack_overflow, invalid_function, or foreign_mask of a lane that its own mask does not name.
   virtual void fault(const WarpAccess& access, int lane, const std::string& what) = 0;
   /// All that a barrier of the block waits for have come, and none has gone on.
   virtual void barrier(const Block& block, std::uint32_t number) = 0;
@@ -69,6 +70,11 @@ class Observer {
   virtual void cluster_barrier(const Cluster&) {}
   /// fence, membar: of the warp's active lanes.
   virtual void fence(const Warp&, const Step&) {}
+  /// A lane has waited for its copy: the bytes are there now.
+  virtual void copied(const Warp&, const PendingCopy&) {}
+  /// What a GPU goes on after with a meaningless value. `what`: division_by_zero or undefined_shuffle.
+  virtual void meaningless(const Warp&, const Step&, std::uint32_t /*lanes*/,
+                           const char* /*what*/) {}
   virtual void begin(const Block&) {}
   virtual void end(const Block&) {}
 };
@@ -152,7 +158,7 @@ struct Cluster {
   Dim3 index;  // of its first block
   std::vector<std::unique_ptr<Block>> blocks;
   std::uint32_t phase = 0;  // of its barrier
-  bool is_ended = false;    // by a fault
+  bool is_ended = false;    // by a trap
   /// Nobody can go on: whoever waits with the right to give up, does.
   bool gives_up = false;
 
@@ -180,6 +186,9 @@ struct Clusters {
 std::vector<Stuck> run(const Grid& grid, Clusters& clusters);
 /// The same of all clusters of the launch.
 std::vector<Stuck> run(const Grid& grid);
+
+/// The lane cannot do what it is at: it ends there. `what` as Observer::fault has it.
+const Step* stop(const Step* step, Warp& warp, std::size_t lane, const char* what);
 
 // The system's part of shared memory lies behind all that a block can have.
 inline constexpr std::uint64_t kReservedShared = 0xf0'0000;

@@ -26,6 +26,8 @@ void Warp::begin(std::uint32_t its_lanes, const Step* first) {
   copy_group = {};
   copies.clear();
   last_spin_ = 0;
+  sleeps_ = 0;
+  faulty = 0;
   if (block->grid->code->called.empty()) return;  // and nobody is in a function
   for (std::vector<Activation>& its : activations) its.clear();
   frames = {};
@@ -56,6 +58,17 @@ const Step* Warp::leave(const Step* at, Group::State state, std::uint32_t awaite
 const Step* Warp::end() {
   live &= ~active;
   return choose();
+}
+
+const Step* Warp::end_faulty(const Step* at, std::uint32_t lanes) {
+  live &= ~faulty;
+  lanes &= ~faulty;
+  faulty = 0;
+  // A guard may have sent some on.
+  for (const Group& one : others) lanes &= ~one.lanes;
+  if (lanes == 0) return choose();
+  activate(lanes);
+  return at;
 }
 
 const Step* Warp::arrive(const Step* at) {
@@ -184,6 +197,12 @@ const Step* Warp::jump(const Step* from, const Step* target) {
   return nullptr;
 }
 
+void Warp::note_sleep() {
+  const std::uint64_t state = state_of_registers();
+  if (state != last_spin_ && ++sleeps_ < kPatience) advanced = true;
+  last_spin_ = state;
+}
+
 void Warp::release(std::uint32_t barrier) {
   for (Group& one : others) {
     if (one.state == Group::State::in_block && one.awaited == barrier) {
@@ -202,7 +221,10 @@ void Warp::run() {
   }
   const Step* step = choose();
   while (step != nullptr) {
-    step = step->run(step, *this);
+    const Step* const at = step;
+    const std::uint32_t lanes_at = active;
+    step = at->run(at, *this);
+    if (step == nullptr && faulty != 0) step = end_faulty(at, lanes_at);
     if (step >= limit) step = arrive(step);
   }
 }

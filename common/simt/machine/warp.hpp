@@ -28,6 +28,7 @@ struct PendingCopy {
   std::uint8_t lane = 0;
   std::uint8_t bytes = 0;
   std::uint32_t group = 0;  // of the lane's groups
+  std::int32_t site = -1;   // where it was asked for
   std::array<std::byte, 16> data{};
 };
 
@@ -55,8 +56,10 @@ struct Warp {
   std::uint32_t active = 0;  // lanes that run
   const Step* limit =
       kNowhere;  // the least step of a group that is ready: there the lanes that run arrive()
-  bool advanced = false;      // in its last turn it did more than to wait
-  bool is_long = false;       // it went round very often, in a new state each time
+  bool advanced = false;  // in its last turn it did more than to wait
+  bool is_long = false;   // it went round very often, in a new state each time
+  std::uint32_t faulty =
+      0;  // lanes that may not do what they are at: they end, and the others try it again
   std::vector<Group> others;  // all but the lanes that run
   std::byte* registers = nullptr;
   /// Of `active` a word per lane, all ones or zero.
@@ -103,6 +106,8 @@ struct Warp {
   const Step* jump(const Step* from, const Step* target);
   /// Of the active lanes these go to `taken`, the others to `next`.
   const Step* split(const Step* taken, std::uint32_t takers, const Step* next);
+  /// The active lanes sleep: that is an advance if anything has changed since the last time, as in a loop that counts.
+  void note_sleep();
   /// Lanes that wait at a barrier of the block wait no longer.
   void release(std::uint32_t barrier);
   /// Runs until all lanes have ended or wait, or others of the block are to have a turn.
@@ -110,6 +115,7 @@ struct Warp {
 
  private:
   std::uint32_t depth_of(const Group& group) const;
+  const Step* end_faulty(const Step* at, std::uint32_t lanes);
   bool goes_round(const Step* from);
   std::uint64_t state_of_registers() const;
 
@@ -117,7 +123,8 @@ struct Warp {
   const Step* watched_jump_ = nullptr;  // where the state was noted
   std::uint64_t noted_ = 0;
   std::uint64_t last_spin_ = 0;  // the state in which it last left the others a turn
-  bool last_first_ = false;      // who has spun comes last for once
+  std::uint32_t sleeps_ = 0;
+  bool last_first_ = false;  // who has spun comes last for once
 };
 
 }  // namespace simt::machine

@@ -123,6 +123,18 @@ bool Arena::free(std::uint64_t address) {
   return true;
 }
 
+bool Arena::is_open(std::uint64_t page) const {
+  const Allocation* const its = nearest(page);
+  return its != nullptr && its->is_open && !its->is_freed && its->begin <= page;
+}
+
+void Arena::let_host(std::uint64_t page, std::size_t bytes, HostAccess access) {
+  mprotect(reinterpret_cast<void*>(page), bytes,
+           access == HostAccess::none    ? PROT_NONE
+           : access == HostAccess::reads ? PROT_READ
+                                         : PROT_READ | PROT_WRITE);
+}
+
 const Allocation* Arena::find(std::uint64_t address) const {
   const auto found = allocations_.upper_bound(address);
   if (found == allocations_.end() || found->second.begin > address) return nullptr;

@@ -20,6 +20,9 @@ struct Allocation {
   std::uint64_t end() const { return begin + bytes; }
 };
 
+/// What host code may do with open memory.
+enum class HostAccess : std::uint8_t { none, reads, all };
+
 class Arena {
  public:
   /// Reserves so many bytes of addresses. Throws std::system_error where that fails.
@@ -44,6 +47,9 @@ class Arena {
   const Allocation* find(std::uint64_t address) const;
   /// The same, or else the one that is nearest; null if there is none.
   const Allocation* nearest(std::uint64_t address) const;
+  /// Whether the page belongs to memory that host code may touch, and for how long what.
+  bool is_open(std::uint64_t page) const;
+  void let_host(std::uint64_t page, std::size_t bytes, HostAccess access);
   std::uint64_t begin() const { return begin_; }
   bool contains(std::uint64_t address) const { return address - begin_ < bytes_; }
   /// Where the engine finds the byte of an allocation's address.

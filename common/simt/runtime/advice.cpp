@@ -53,13 +53,18 @@ const char* hazard_name(Hazard hazard) {
       return "unordered_launches";
     case Hazard::missing_fence:
       return "missing_fence";
+    case Hazard::unwritten_output:
+      return "unwritten_output";
+    case Hazard::unordered_stores:
+      return "unordered_stores";
   }
   return "unknown";
 }
 
 bool is_note(Hazard hazard) {
   return hazard == Hazard::same_value_write || hazard == Hazard::read_beside_atomic ||
-         hazard == Hazard::missing_fence;
+         hazard == Hazard::missing_fence || hazard == Hazard::unwritten_output ||
+         hazard == Hazard::unordered_stores;
 }
 
 // One sentence per kind, of a race one per remedy.
@@ -124,6 +129,10 @@ const char* advice(Hazard hazard, Remedy remedy) {
       if (remedy == Remedy::barrier_in_memory) {
         return "A barrier lies in the shared memory of its own block, whose threads arrive and "
                "wait, at an address that is a multiple of 8.";
+      }
+      if (remedy == Remedy::function) {
+        return "A pointer to a function must hold the address of a __device__ function, taken in "
+               "device code.";
       }
       return "Pass a pointer from cudaMalloc; a host pointer or a null pointer cannot be used in a "
              "kernel.";
@@ -198,6 +207,14 @@ const char* advice(Hazard hazard, Remedy remedy) {
     case Hazard::missing_fence:
       return "A GPU may make this access before it has read the lock or flag that allows it: put a "
              "__threadfence() between the two.";
+    case Hazard::unordered_stores:
+      return "Both are volatile, relaxed or atomic, so one of the values stays: right for a flag, "
+             "wrong "
+             "where it matters which.";
+    case Hazard::unwritten_output:
+      return "Has the launch a thread for each element, and does each write where it should? If "
+             "these "
+             "are not meant to be used, copy less, or cudaMemset them.";
     case Hazard::absent_block:
       return remedy == Remedy::block_begin
                  ? "The blocks of a cluster do not begin at the same moment: call "

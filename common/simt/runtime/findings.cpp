@@ -78,6 +78,7 @@ std::vector<Finding> to_findings(const HazardTable& table, const unsigned grid[3
   for (const auto& [key, record] : by_line) {
     Finding f;
     f.kind = hazard_name(key.hazard);
+    f.note = is_note(key.hazard) || key.hazard == Hazard::missed_barrier;
     f.file = key.line.file;
     f.line = key.line.line;
     f.other_file = key.other.file;

@@ -40,16 +40,21 @@ Value to_json(const Launch& launch) {
   }
   Value findings = Value::array();
   for (const Finding& f : launch.findings) {
-    findings.push_back(Value::object({{"kind", f.kind},
-                                      {"file", f.file},
-                                      {"line", f.line},
-                                      {"other_file", f.other_file},
-                                      {"other_line", f.other_line},
-                                      {"block", f.block},
-                                      {"thread", f.thread},
-                                      {"array", f.array},
-                                      {"count", f.count},
-                                      {"message", f.message}}));
+    Value json = Value::object({{"kind", f.kind},
+                                {"file", f.file},
+                                {"line", f.line},
+                                {"other_file", f.other_file},
+                                {"other_line", f.other_line},
+                                {"block", f.block},
+                                {"thread", f.thread},
+                                {"array", f.array},
+                                {"count", f.count},
+                                {"message", f.message}});
+    if (f.other) {
+      json["other_block"] = f.other->block;
+      json["other_thread"] = f.other->thread;
+    }
+    findings.push_back(std::move(json));
   }
   return Value::object({{"kernel", launch.kernel},
                         {"grid", launch.grid},

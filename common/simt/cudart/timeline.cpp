@@ -1,0 +1,532 @@
+#include "common/simt/cudart/timeline.hpp"
+
+#include <elf.h>
+#include <link.h>
+
+#include <algorithm>
+#include <deque>
+#include <functional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "common/simt/checker/hazards.hpp"
+#include "common/simt/cudart/allocations.hpp"
+#include "common/simt/cudart/calls.hpp"
+#include "common/simt/cudart/host_lines.hpp"
+#include "common/simt/runtime/launches.hpp"
+#include "common/simt/runtime/settings.hpp"
+
+namespace simt::cudart::timeline {
+namespace {
+
+// That are kept at a time, and pages that they have touched: what a program does not wait for is forgotten in the end.
+constexpr std::size_t kMostOperations = 4096;
+constexpr std::size_t kMostPages = std::size_t{1} << 18;
+
+// Whether a loaded object asks for the functions that make streams: of its dynamic symbols those that it does not have
+// itself come first (the GNU hash table begins behind them).
+int asks_for_streams(dl_phdr_info* info, std::size_t, void*) {
+  const ElfW(Sym)* symbols = nullptr;
+  const char* names = nullptr;
+  const std::uint32_t* hash = nullptr;
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    if (info->dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
+    const auto* one =
+        reinterpret_cast<const ElfW(Dyn)*>(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+    for (; one->d_tag != DT_NULL; ++one) {
+      // Some loaders leave addresses as they are in the file.
+      const std::uintptr_t at =
+          one->d_un.d_ptr < info->dlpi_addr ? one->d_un.d_ptr + info->dlpi_addr : one->d_un.d_ptr;
+      if (one->d_tag == DT_SYMTAB) symbols = reinterpret_cast<const ElfW(Sym)*>(at);
+      if (one->d_tag == DT_STRTAB) names = reinterpret_cast<const char*>(at);
+      if (one->d_tag == DT_GNU_HASH) hash = reinterpret_cast<const std::uint32_t*>(at);
+    }
+  }
+  if (symbols == nullptr || names == nullptr || hash == nullptr) return 0;
+  for (std::uint32_t i = 1; i < hash[1]; ++i) {
+    if (std::string_view(names + symbols[i].st_name).starts_with("cudaStreamCreate")) return 1;
+  }
+  return 0;
+}
+
+struct Stream {
+  bool is_non_blocking = false;
+  bool is_live = true;
+  Number last = 0;  // its last operation
+  Clock clock;      // what its next one comes after
+};
+
+struct Known {
+  Number number = 0;
+  int stream = 0;
+  std::string name;
+  std::vector<std::uintptr_t> callers;
+  Footprint footprint;
+};
+
+struct State {
+  bool remembers = false;
+  bool shares_memory = false;
+  Number last = 0;
+  std::vector<Stream> streams{Stream{}};
+  Clock host;              // what it has waited for
+  std::deque<Known> open;  // operations that it has not waited for
+  std::size_t pages = 0;   // that these have touched
+  // Of the operation that runs: which of its rivals have touched a page, and the page that was asked for last.
+  std::unordered_map<std::uint64_t, std::vector<Number>> rivals_on;
+  std::uint64_t last_page = UINT64_MAX;
+  const std::vector<Number>* rivals_there = nullptr;
+  std::map<std::uint64_t, memory::HostAccess> closed;   // pages
+  std::set<std::tuple<std::string, int, Number>> told;  // of host code: lines and operations
+};
+State& state() {
+  static State& instance = []() -> State& {
+    State& made = *new State;
+    made.remembers =
+        (settings().checks & kCheckRaces) != 0 && dl_iterate_phdr(&asks_for_streams, nullptr) != 0;
+    return made;
+  }();
+  return instance;
+}
+
+Number at(const Clock& clock, int stream) {
+  const auto i = static_cast<std::size_t>(stream);
+  return i < clock.size() ? clock[i] : 0;
+}
+void raise(Clock& clock, int stream, Number number) {
+  const auto i = static_cast<std::size_t>(stream);
+  if (clock.size() <= i) clock.resize(i + 1, 0);
+  clock[i] = std::max(clock[i], number);
+}
+void join(Clock& into, const Clock& from) {
+  for (std::size_t i = 0; i < from.size(); ++i) raise(into, static_cast<int>(i), from[i]);
+}
+Stream& stream_at(int number) { return state().streams[static_cast<std::size_t>(number)]; }
+
+// What the legacy default stream and the blocking ones wait for without being told.
+void wait_implicitly(int stream) {
+  Stream& own = stream_at(stream);
+  if (own.is_non_blocking) return;
+  const auto all_of = [&](int other) {
+    raise(own.clock, other, stream_at(other).last);
+    join(own.clock, Clock(stream_at(other).clock));
+  };
+  if (stream != kLegacyDefault) {
+    all_of(kLegacyDefault);
+    return;
+  }
+  for (int other = 1; other < static_cast<int>(state().streams.size()); ++other) {
+    if (!stream_at(other).is_non_blocking) all_of(other);
+  }
+}
+
+Number add(int stream) {
+  wait_implicitly(stream);
+  return stream_at(stream).last = ++state().last;
+}
+
+const char* verb(Touch touch) {
+  return touch == Touch::reads ? "reads" : touch == Touch::writes ? "writes" : "updates";
+}
+
+std::string name_of(int stream) {
+  if (stream == kLegacyDefault) return "the default stream";
+  return stream_at(stream).is_non_blocking ? "a non-blocking stream" : "another stream";
+}
+
+std::string name_of_memory(std::uint64_t address) {
+  const Block* const block = block_at(address);
+  return block == nullptr ? "memory" : block->name();
+}
+
+// ---- Pages that are closed to the host ----
+
+// What the host may do with a page, as far as it goes by operations that it has not waited for.
+memory::HostAccess allowed(std::uint64_t page) {
+  memory::HostAccess access = memory::HostAccess::all;
+  for (const Known& one : state().open) {
+    const auto found = one.footprint.pages().find(page);
+    if (found == one.footprint.pages().end()) continue;
+    const auto& touched = found->second.touched;
+    if (touched[1] != nullptr || touched[2] != nullptr) return memory::HostAccess::none;
+    if (touched[0] != nullptr) access = memory::HostAccess::reads;
+  }
+  return access;
+}
+
+void set_access(std::uint64_t page, memory::HostAccess access) {
+  arena().let_host(page * Footprint::kPageBytes, Footprint::kPageBytes, access);
+  if (access == memory::HostAccess::all) {
+    state().closed.erase(page);
+  } else {
+    state().closed[page] = access;
+  }
+}
+
+void close_pages(const Footprint& footprint) {
+  if (!state().shares_memory) return;
+  for (const auto& [page, touched] : footprint.pages()) {
+    const std::uint64_t begin = page * Footprint::kPageBytes;
+    if (!arena().contains(begin) || !arena().is_open(begin)) continue;
+    const memory::HostAccess access = allowed(page);
+    const auto found = state().closed.find(page);
+    if (found == state().closed.end() || found->second != access) set_access(page, access);
+  }
+}
+
+void open_pages() {
+  const std::map<std::uint64_t, memory::HostAccess> closed = state().closed;
+  for (const auto& [page, access] : closed) {
+    if (const memory::HostAccess now = allowed(page); now != access) set_access(page, now);
+  }
+}
+
+// What the host has waited for is over.
+void settle() {
+  State& s = state();
+  const std::size_t before = s.open.size();
+  std::erase_if(s.open, [&](const Known& one) {
+    const bool is_over = one.number <= at(s.host, one.stream);
+    if (is_over) s.pages -= one.footprint.pages().size();
+    return is_over;
+  });
+  if (s.open.size() != before) open_pages();
+}
+
+// ---- Findings ----
+
+Finding finding_of(const std::string& does, std::uint64_t address, std::pair<std::string, int> line,
+                   const Known& other, Touch its, std::uint64_t count, bool is_host) {
+  const HostLine there = line_of_call(other.callers);
+  Finding finding;
+  finding.kind = hazard_name(Hazard::unordered_streams);
+  std::tie(finding.file, finding.line) = std::move(line);
+  finding.other_file = there.file;
+  finding.other_line = there.line;
+  finding.array = name_of_memory(address);
+  finding.count = count;
+  const std::string place =
+      there.line == 0 ? "" : " at " + there.file + ":" + std::to_string(there.line);
+  finding.message = does + " " + finding.array + ", and nothing orders that after " + other.name +
+                    " on " + name_of(other.stream) + ", which " + verb(its) + " it" + place + ". " +
+                    (is_host ? "Let the host wait first, with cudaDeviceSynchronize, "
+                               "cudaStreamSynchronize or cudaEventSynchronize."
+                             : advice(Hazard::unordered_streams));
+  return finding;
+}
+
+std::pair<std::string, int> line_of_caller() {
+  const HostLine line = line_of_call(callers_of_runtime());
+  return {line.file, line.line};
+}
+
+}  // namespace
+
+// ---- Streams ----
+
+void begin() {
+  state().remembers = (settings().checks & kCheckRaces) != 0;
+  state().shares_memory = true;
+}
+
+int create_stream(bool is_non_blocking) {
+  State& s = state();
+  s.remembers = (settings().checks & kCheckRaces) != 0;
+  // One that is gone and waited for has its number again.
+  std::size_t number = 1;
+  while (number < s.streams.size() &&
+         (s.streams[number].is_live ||
+          s.streams[number].last > at(s.host, static_cast<int>(number)))) {
+    ++number;
+  }
+  if (number == s.streams.size()) s.streams.emplace_back();
+  s.streams[number] = {is_non_blocking, true, s.streams[number].last, {}};
+  return static_cast<int>(number);
+}
+
+void destroy_stream(int stream) { stream_at(stream).is_live = false; }
+
+Clock record(int stream) {
+  if (!state().remembers) return {};
+  // Blocking streams wait for an event of the default stream as well.
+  if (stream == kLegacyDefault) add(stream);
+  wait_implicitly(stream);
+  Clock clock = stream_at(stream).clock;
+  raise(clock, stream, stream_at(stream).last);
+  return clock;
+}
+
+void wait(int stream, const Clock& clock) {
+  if (!state().remembers) return;
+  wait_implicitly(stream);
+  join(stream_at(stream).clock, clock);
+  if (stream == kLegacyDefault) add(stream);
+}
+
+void order_blocking_streams() {
+  if (state().remembers) add(kLegacyDefault);
+}
+
+void host_waited_for(const Clock& clock) {
+  if (!state().remembers) return;
+  join(state().host, clock);
+  settle();
+}
+void host_waited_for(int stream) { host_waited_for(record(stream)); }
+
+void host_waited_for_all() {
+  State& s = state();
+  if (!s.remembers) return;
+  for (int i = 0; i < static_cast<int>(s.streams.size()); ++i) {
+    raise(s.host, i, stream_at(i).last);
+  }
+  settle();
+}
+
+void forget(std::uint64_t address, std::size_t bytes) {
+  State& s = state();
+  for (Known& one : s.open) one.footprint.forget(address, bytes);
+  const std::uint64_t first = address / Footprint::kPageBytes;
+  const std::uint64_t last = (address + bytes + Footprint::kPageBytes - 1) / Footprint::kPageBytes;
+  s.closed.erase(s.closed.lower_bound(first), s.closed.lower_bound(last));
+}
+
+HostTask::HostTask(int stream) : before_(state().host) {
+  const Clock clock = record(stream);
+  join(state().host, clock);
+  // Pages open again for it, but what nobody else has waited for stays.
+  const std::map<std::uint64_t, memory::HostAccess> closed = state().closed;
+  for (const auto& [page, access] : closed) set_access(page, memory::HostAccess::all);
+}
+
+HostTask::~HostTask() {
+  state().host = std::move(before_);
+  for (const Known& one : state().open) close_pages(one.footprint);
+}
+
+// ---- Footprints ----
+
+namespace {
+
+// Calls visit(word, mask) for each word of bits of a range that lies in one page.
+template <class Visit>
+void for_each_word(std::size_t first, std::size_t bytes, Visit visit) {
+  while (bytes != 0) {
+    const std::size_t in_word = first % 64, here = std::min(64 - in_word, bytes);
+    const std::uint64_t all = here == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << here) - 1;
+    visit(first / 64, all << in_word);
+    first += here;
+    bytes -= here;
+  }
+}
+
+}  // namespace
+
+void Footprint::add(std::uint64_t address, std::size_t bytes, Touch touch) {
+  least_ = std::min(least_, address);
+  beyond_ = std::max(beyond_, address + bytes);
+  while (bytes != 0) {
+    const std::uint64_t number = address / kPageBytes;
+    if (number != last_number_) {
+      last_ = &pages_[number];
+      last_number_ = number;
+    }
+    std::unique_ptr<Bits>& bits = last_->touched[static_cast<std::size_t>(touch)];
+    if (bits == nullptr) bits = std::make_unique<Bits>();
+    const std::size_t first = address % kPageBytes, here = std::min(kPageBytes - first, bytes);
+    for_each_word(first, here,
+                  [&](std::size_t word, std::uint64_t mask) { (*bits)[word] |= mask; });
+    address += here;
+    bytes -= here;
+  }
+}
+
+bool Footprint::conflicts(std::uint64_t address, std::size_t bytes, Touch touch, Touch& its) const {
+  if (address >= beyond_ || address + bytes <= least_) return false;
+  while (bytes != 0) {
+    const std::size_t first = address % kPageBytes, here = std::min(kPageBytes - first, bytes);
+    const auto found = pages_.find(address / kPageBytes);
+    for (const Touch one : {Touch::writes, Touch::updates, Touch::reads}) {
+      if (found == pages_.end() || (one == touch && one != Touch::writes)) continue;
+      const std::unique_ptr<Bits>& bits = found->second.touched[static_cast<std::size_t>(one)];
+      if (bits == nullptr) continue;
+      std::uint64_t common = 0;
+      for_each_word(first, here,
+                    [&](std::size_t word, std::uint64_t mask) { common |= (*bits)[word] & mask; });
+      if (common == 0) continue;
+      its = one;
+      return true;
+    }
+    address += here;
+    bytes -= here;
+  }
+  return false;
+}
+
+void Footprint::forget(std::uint64_t address, std::size_t bytes) {
+  const auto is_inside = [&](std::uint64_t page) {
+    return (page + 1) * kPageBytes > address && page * kPageBytes < address + bytes;
+  };
+  for (auto& [number, page] : pages_) {
+    if (!is_inside(number)) continue;
+    const std::uint64_t begin = std::max(address, number * kPageBytes);
+    const std::uint64_t end = std::min(address + bytes, (number + 1) * kPageBytes);
+    for (std::unique_ptr<Bits>& bits : page.touched) {
+      if (bits == nullptr) continue;
+      for_each_word(begin % kPageBytes, end - begin,
+                    [&](std::size_t word, std::uint64_t mask) { (*bits)[word] &= ~mask; });
+    }
+  }
+}
+
+// ---- Operations ----
+
+Operation::Operation(int stream, std::string name) : name_(std::move(name)) {
+  State& s = state();
+  if (!s.remembers) return;
+  number_ = add(stream);
+  Clock known = stream_at(stream).clock;
+  join(known, s.host);
+  for (const Known& one : s.open) {
+    if (one.stream != stream && one.number > at(known, one.stream)) rivals_.push_back(one.number);
+  }
+  while (!s.open.empty() && (s.open.size() >= kMostOperations || s.pages > kMostPages)) {
+    explain("forgotten",
+            "the order of streams: more is pending than is remembered, so the oldest of it is not "
+            "looked at any more");
+    s.pages -= s.open.front().footprint.pages().size();
+    s.open.pop_front();
+  }
+  s.rivals_on.clear();
+  s.last_page = UINT64_MAX;
+  s.open.push_back({number_, stream, name_, callers_of_runtime(), {}});
+}
+
+namespace {
+
+// Whether whoever conflicts with `older` conflicts with `newer` too.
+bool covers(const Footprint& newer, const Footprint& older) {
+  for (const auto& [number, page] : older.pages()) {
+    const auto found = newer.pages().find(number);
+    if (found == newer.pages().end()) return false;
+    const auto& [reads, writes, updates] = found->second.touched;
+    for (std::size_t i = 0; i < Footprint::kPageBytes / 64; ++i) {
+      const auto word = [&](const std::unique_ptr<Footprint::Bits>& bits) {
+        return bits == nullptr ? 0 : (*bits)[i];
+      };
+      const std::uint64_t written = word(writes);
+      if ((word(page.touched[0]) & ~(written | word(reads))) != 0 ||
+          (word(page.touched[1]) & ~written) != 0 ||
+          (word(page.touched[2]) & ~(written | word(updates))) != 0) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+Operation::~Operation() {
+  if (number_ == 0) return;
+  State& s = state();
+  const auto its = std::find_if(s.open.begin(), s.open.end(),
+                                [&](const Known& one) { return one.number == number_; });
+  if (its == s.open.end()) return;
+  its->footprint = std::move(footprint_);
+  s.pages += its->footprint.pages().size();
+  // Of a stream that does the same again and again the last is enough.
+  const auto before = std::find_if(std::make_reverse_iterator(its), s.open.rend(),
+                                   [&](const Known& one) { return one.stream == its->stream; });
+  if (before != s.open.rend() && covers(its->footprint, before->footprint)) {
+    s.pages -= before->footprint.pages().size();
+    close_pages(its->footprint);
+    s.open.erase(std::next(before).base());
+    return;
+  }
+  close_pages(its->footprint);
+}
+
+namespace {
+
+const Known* known_operation(Number number) {
+  const std::deque<Known>& open = state().open;
+  const auto its = std::lower_bound(open.begin(), open.end(), number,
+                                    [](const Known& one, Number n) { return one.number < n; });
+  return its == open.end() || its->number != number ? nullptr : &*its;
+}
+
+}  // namespace
+
+void Operation::touch(std::uint64_t address, std::size_t bytes, Touch touch, std::int32_t site) {
+  if (number_ == 0 || bytes == 0) return;
+  const std::lock_guard lock(mutex_);
+  footprint_.add(address, bytes, touch);
+  if (rivals_.empty()) return;
+  State& s = state();
+  while (bytes != 0) {
+    const std::uint64_t page = address / Footprint::kPageBytes;
+    const std::size_t here =
+        std::min<std::size_t>(bytes, (page + 1) * Footprint::kPageBytes - address);
+    if (page != s.last_page) {
+      const auto [found, is_new] = s.rivals_on.try_emplace(page);
+      for (const Number rival : is_new ? rivals_ : std::vector<Number>{}) {
+        const Known* const other = known_operation(rival);
+        if (other != nullptr && other->footprint.pages().contains(page)) {
+          found->second.push_back(rival);
+        }
+      }
+      s.last_page = page;
+      s.rivals_there = &found->second;
+    }
+    for (const Number rival : *s.rivals_there) {
+      const Known* const other = known_operation(rival);
+      Touch its{};
+      if (other == nullptr || !other->footprint.conflicts(address, here, touch, its)) continue;
+      Early& early = early_[{site, touch, rival, its}];
+      if (early.count++ == 0) early.address = address;
+    }
+    address += here;
+    bytes -= here;
+  }
+}
+
+std::vector<Finding> Operation::findings(const LineOf& line_of) const {
+  std::vector<Finding> all;
+  for (const auto& [key, early] : early_) {
+    const auto& [site, touch, rival, its] = key;
+    const Known* const other = known_operation(rival);
+    if (other == nullptr) continue;
+    all.push_back(finding_of(name_ + " " + verb(touch), early.address,
+                             line_of ? line_of(site) : line_of_caller(), *other, its, early.count,
+                             false));
+  }
+  return all;
+}
+
+bool host_touches(std::uint64_t address, bool writes) {
+  State& s = state();
+  const auto closed = s.closed.find(address / Footprint::kPageBytes);
+  if (closed == s.closed.end()) return false;
+  for (const Known& one : s.open) {
+    Touch its{};
+    if (one.number <= at(s.host, one.stream) ||
+        !one.footprint.conflicts(address, 1, writes ? Touch::writes : Touch::reads, its)) {
+      continue;
+    }
+    const std::pair<std::string, int> line = line_of_caller();
+    // A loop of the host would say it for each element.
+    if (!s.told.emplace(line.first, line.second, one.number).second) break;
+    Launch launch;
+    launch.kernel = "host code";
+    launch.findings.push_back(finding_of(writes ? "The host writes" : "The host reads", address,
+                                         line, one, its, 1, true));
+    record_launch(std::move(launch));
+    break;
+  }
+  set_access(address / Footprint::kPageBytes, memory::HostAccess::all);
+  return true;
+}
+
+}  // namespace simt::cudart::timeline

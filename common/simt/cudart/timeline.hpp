@@ -1,0 +1,122 @@
+// What a program puts on streams (kernels, copies, memsets), and what orders it.
+//
+// All is done before a call returns, but a GPU does it later: two operations that touch the same bytes, of which one
+// writes, must be ordered by something, and so must an operation and the host. A stream has a clock: up to which
+// operation of every other stream its next one comes after. An operation that the host has not waited for keeps which
+// bytes it touched; later ones that are not ordered behind it are compared with that. Memory that host code may touch is
+// closed to it as long as such an operation has touched it.
+//
+// Nothing is remembered in a program that cannot make streams, before it has memory that host and device share. All of
+// this is called under turn(), but for Operation::touch.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "common/simt/simt.hpp"
+
+namespace simt::cudart::timeline {
+
+using Number = std::uint32_t;             // of an operation, from 1 on
+using Clock = std::vector<Number>;        // by stream
+inline constexpr int kLegacyDefault = 0;  // the stream that is always there
+
+/// From now on operations are remembered: there is memory that host and device share.
+void begin();
+int create_stream(bool is_non_blocking);
+void destroy_stream(int stream);
+
+/// All that is on the stream now, as an event keeps it.
+Clock record(int stream);
+/// What comes on the stream now waits for that.
+void wait(int stream, const Clock& clock);
+/// What is issued to blocking streams later comes after what was issued before: the implicit order of an allocation.
+void order_blocking_streams();
+/// The host has waited.
+void host_waited_for(const Clock& clock);
+void host_waited_for(int stream);
+void host_waited_for_all();
+/// Memory that is given back.
+void forget(std::uint64_t address, std::size_t bytes);
+
+/// While the program's function runs in its turn of a stream, what comes before it there is over for it.
+class HostTask {
+ public:
+  explicit HostTask(int stream);
+  ~HostTask();
+  HostTask(const HostTask&) = delete;
+  HostTask& operator=(const HostTask&) = delete;
+
+ private:
+  Clock before_;
+};
+
+/// Updates are atomic: they need no order among themselves.
+enum class Touch : std::uint8_t { reads, writes, updates };
+
+/// Bytes that were touched, by page.
+class Footprint {
+ public:
+  static constexpr std::size_t kPageBytes = 4096;
+  using Bits = std::array<std::uint64_t, kPageBytes / 64>;
+  struct Page {
+    std::array<std::unique_ptr<Bits>, 3> touched;  // by Touch
+  };
+
+  void add(std::uint64_t address, std::size_t bytes, Touch touch);
+  /// Whether what is done to these bytes conflicts with it, and what that did.
+  bool conflicts(std::uint64_t address, std::size_t bytes, Touch touch, Touch& its) const;
+  void forget(std::uint64_t address, std::size_t bytes);
+  const std::unordered_map<std::uint64_t, Page>& pages() const { return pages_; }
+
+ private:
+  std::unordered_map<std::uint64_t, Page> pages_;
+  std::uint64_t last_number_ = UINT64_MAX;
+  Page* last_ = nullptr;
+  std::uint64_t least_ = UINT64_MAX, beyond_ = 0;
+};
+
+/// An operation while it runs.
+class Operation {
+ public:
+  /// `name` is the function of the runtime, or the kernel.
+  Operation(int stream, std::string name);
+  ~Operation();
+  Operation(const Operation&) = delete;
+  Operation& operator=(const Operation&) = delete;
+
+  /// False: nothing has to be told to it.
+  bool remembers() const { return number_ != 0; }
+  /// `site` says where, to findings(). Any thread.
+  void touch(std::uint64_t address, std::size_t bytes, Touch touch, std::int32_t site = -1);
+  /// What it touched too early. line_of(site) is where; without it the line of the call.
+  using LineOf = std::function<std::pair<std::string, int>(std::int32_t site)>;
+  std::vector<Finding> findings(const LineOf& line_of = nullptr) const;
+
+ private:
+  struct Early {
+    std::uint64_t address = 0;
+    std::uint64_t count = 0;
+  };
+  Number number_ = 0;
+  std::string name_;
+  std::mutex mutex_;
+  Footprint footprint_;
+  std::vector<Number> rivals_;  // that nothing orders before it
+  std::map<std::tuple<std::int32_t, Touch, Number, Touch>, Early> early_;
+};
+
+/// Host code touches memory that is closed to it: tells if it should have waited, and opens it. False if no operation
+/// has closed it.
+bool host_touches(std::uint64_t address, bool writes);
+
+}  // namespace simt::cudart::timeline

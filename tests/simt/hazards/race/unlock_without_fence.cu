@@ -1,0 +1,18 @@
+// The sum may reach memory after the lock is open.
+__device__ int lock;
+
+__global__ void add(int* sum) {
+  while (atomicCAS(&lock, 0, 1) != 0) {
+  }
+  __threadfence();
+  *sum += 1;
+  atomicExch(&lock, 0);
+}
+
+int main() {
+  int* sum;
+  cudaMalloc(&sum, sizeof(int));
+  cudaMemset(sum, 0, sizeof(int));
+  add<<<4, 1>>>(sum);
+  return cudaDeviceSynchronize();
+}

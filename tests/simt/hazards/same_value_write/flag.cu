@@ -1,0 +1,12 @@
+__global__ void any(const int* in, int* found) {
+  if (in[threadIdx.x] == 0) *found = 1;
+}
+
+int main() {
+  int *in, *found;
+  cudaMalloc(&in, 64 * sizeof(int));
+  cudaMalloc(&found, sizeof(int));
+  cudaMemset(in, 0, 64 * sizeof(int));
+  any<<<1, 64>>>(in, found);
+  return cudaDeviceSynchronize();
+}

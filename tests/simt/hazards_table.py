@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""Runs the programs of tests/simt/hazards and compares what is said of them with what is expected.
+
+A case is three files: NAME.cu, a program; NAME.run, one line with the settings (SIMT_...=value) and arguments it is run
+with; NAME.expected, what must be reported. Each line of the latter is a finding: "error: KIND of ARRAY" or "note: KIND",
+and behind further colons words that stand in it. Every finding must be expected, and none may be missing. "silent" means
+that there is none.
+
+With --compute-sanitizer FILE the programs are run under NVIDIA's tool on this machine's GPU instead, and what it says is
+written to FILE.
+"""
+
+import argparse
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+FOLDER = pathlib.Path(__file__).resolve().parent / "hazards"
+SEVERAL = 32  # programs that nvcc compiles as one: starting it costs more than they do
+
+
+class Case:
+    def __init__(self, source):
+        self.source = source
+        self.name = str(source.relative_to(FOLDER).with_suffix(""))
+        words = source.with_suffix(".run").read_text().split()
+        self.settings = dict(word.split("=", 1) for word in words if word.startswith("SIMT_"))
+        self.arguments = [word for word in words if not word.startswith("SIMT_")]
+        self.expected = source.with_suffix(".expected").read_text().splitlines()
+
+    def namespace(self):
+        return re.sub(r"\W", "_", self.name)
+
+    def as_namespace(self):
+        """The program as one of several in a file: headers first, the rest in a namespace."""
+        headers, lines = [], []
+        for line in self.source.read_text().splitlines():
+            is_header = line.startswith("#include")
+            headers += [line] * is_header
+            lines.append("" if is_header else line)
+        name = self.namespace()
+        body = [f"namespace {name} {{", f'#line 1 "{self.source}"', *lines, "}"]
+        runs = re.search(r"int main\(\)", self.source.read_text())
+        call = f"{name}::main({'' if runs else 'argc - 1, argv + 1'})"
+        return headers, body, f'  if (std::string(argv[1]) == "{self.name}") return {call};'
+
+
+def build(cases, compiler, program):
+    headers, bodies, calls = ["#include <string>"], [], []
+    for case in cases:
+        its_headers, body, call = case.as_namespace()
+        headers += its_headers
+        bodies += body
+        calls.append(call)
+    source = program.with_suffix(".cu")
+    main = ["int main(int argc, char** argv) {", *calls, "  return 99;", "}"]
+    source.write_text("\n".join([*dict.fromkeys(headers), *bodies, *main]) + "\n")
+    subprocess.run([*compiler, str(source), "-o", str(program)], check=True)
+
+
+def run(case, program, prefix=(), timeout=60):
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("SIMT_")}
+    environment.update(case.settings)
+    return subprocess.run(
+        [*prefix, str(program), case.name, *case.arguments],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+    )
+
+
+def meets(line, expected):
+    """Whether a line of the report is what is expected; alternatives are parted by |."""
+    parts = expected.split(": ")
+    return all(any(word in line for word in part.split("|")) for part in parts)
+
+
+def faults_of(case, outcome):
+    """What is wrong with the report, a line each."""
+    text = outcome.stderr.replace(case.namespace() + "::", "")
+    findings = [line for line in text.splitlines() if line.strip()]
+    expected = [line for line in case.expected if line != "silent"]
+    faults = [f"missing: {one}" for one in expected if not any(meets(f, one) for f in findings)]
+    faults += [f"not expected: {f}" for f in findings if not any(meets(f, one) for one in expected)]
+    fails = any(line.startswith("error: ") for line in expected)
+    if outcome.returncode != (3 if fails else 0):
+        faults.append(f"exit status {outcome.returncode}")
+    return faults
+
+
+def check(programs):
+    wrong = 0
+    for case, program in programs:
+        faults = faults_of(case, run(case, program))
+        wrong += bool(faults)
+        for fault in faults:
+            print(f"{case.name}: {fault}")
+    print(f"{len(programs)} programs, {wrong} with another report than expected")
+    return wrong
+
+
+def sanitize(programs, file):
+    """What compute-sanitizer says: of each tool the first error, and how many there are."""
+
+    def ask(job):
+        case, program, tool = job
+        prefix = ["compute-sanitizer", "--tool", tool]
+        if tool == "initcheck":
+            prefix += ["--track-unused-memory", "no"]
+        try:
+            text = run(case, program, prefix, timeout=40).stdout
+        except subprocess.TimeoutExpired:
+            return "no end in 40 s"
+        lines = [line.strip("= \n") for line in text.splitlines() if line.startswith("=========")]
+        lines = [line for line in lines if line and not line.startswith("COMPUTE-SANITIZER")]
+        count = re.search(r"(?:ERROR|RACECHECK) SUMMARY: (.*)", text)
+        if count is None or re.match(r"0 (errors|hazards)", count[1]):
+            return "-"
+        return f"{lines[0]} ({count[1]})"
+
+    tools = ["memcheck", "racecheck", "synccheck", "initcheck"]
+    jobs = [(case, program, tool) for case, program in programs for tool in tools]
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(ask, jobs))
+    said = {}
+    for (case, _, tool), answer in zip(jobs, answers):
+        said.setdefault(case.name, {})[tool] = answer
+    gpu = subprocess.run(
+        ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"],
+        capture_output=True,
+        text=True,
+    ).stdout.strip()
+    version = subprocess.run(
+        ["compute-sanitizer", "--version"], capture_output=True, text=True
+    ).stdout.splitlines()
+    day = subprocess.run(["date", "+%F"], capture_output=True, text=True).stdout.strip()
+    with open(file, "w") as out:
+        out.write(f"# {gpu}; {version[-1] if version else ''}; {day}\n")
+        out.write("# python3 tests/simt/hazards_table.py --compute-sanitizer FILE\n")
+        out.write("# What compute-sanitizer says of each program, by tool; -: nothing.\n")
+        for name, answers in said.items():
+            out.write(f"{name}\n")
+            for tool, answer in answers.items():
+                out.write(f"  {tool}: {answer}\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--simnvcc", help="the compiler of the simulator")
+    parser.add_argument("--compute-sanitizer", metavar="FILE")
+    parser.add_argument("names", nargs="*", help="cases, or their folders; all without")
+    options = parser.parse_args()
+    cases = [Case(source) for source in sorted(FOLDER.glob("*/*.cu"))]
+    if options.names:
+        cases = [one for one in cases if any(one.name.startswith(name) for name in options.names)]
+    compiler = [options.simnvcc]
+    if options.compute_sanitizer:
+        compiler = ["nvcc", "-arch=native", "-lineinfo"]
+    with tempfile.TemporaryDirectory() as folder:
+        programs = []
+        for i in range(0, len(cases), SEVERAL):
+            program = pathlib.Path(folder) / f"hazards_{i}"
+            build(cases[i : i + SEVERAL], compiler, program)
+            programs += [(case, program) for case in cases[i : i + SEVERAL]]
+        if options.compute_sanitizer:
+            sanitize(programs, options.compute_sanitizer)
+            return 0
+        return 1 if check(programs) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -92,7 +92,12 @@ TEST_CASE("the engine's report has the form of the simulator's", "[simt]") {
   const Outcome theirs = bench.run(run);
   const Value other = Value::parse(bench.read("report.json"));
   CHECK(ours.status == theirs.status);
-  CHECK(forms_of(report) == forms_of(other));
+  // It may tell more.
+  const std::set<std::string> forms = forms_of(report);
+  for (const std::string& form : forms_of(other)) {
+    INFO(form);
+    CHECK(forms.contains(form));
+  }
   REQUIRE(report.at("launches").elements().size() == 2);
   for (const std::size_t i : {0, 1}) {
     const Value &its = report.at("launches").elements()[i],

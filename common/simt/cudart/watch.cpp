@@ -430,8 +430,13 @@ Finding Watch::finding_of(const checker::Finding& finding) const {
 }
 
 DeviceLine Watch::line_at(std::int32_t site) const {
-  if (site < 0) return {};
-  return report::line_of(module_, *grid_.code->sites[static_cast<std::size_t>(site)]);
+  DeviceLine line;
+  // Code that nvcc made by itself has no line: it belongs to what is before it.
+  for (; site >= 0; --site) {
+    line = report::line_of(module_, *grid_.code->sites[static_cast<std::size_t>(site)]);
+    if (line.line != 0 || line.file.empty()) break;
+  }
+  return line;
 }
 
 bool Watch::keep_printed(const machine::Block& block, const std::string& text) {

@@ -327,8 +327,7 @@ class Parser {
       const Location call = place();
       here.inlined_at = known(call);
     }
-    // Code that nvcc made by itself has no line: it belongs to the one before.
-    if (here.line != 0 || location_ < 0) location_ = add(here);
+    location_ = add(here);
   }
   Location place() {
     Location here;

@@ -293,13 +293,15 @@ cudaError_t copy_to_array(const Issue& issue, cudaArray_t to, std::size_t x, std
                           const void* from, std::size_t pitch, std::size_t width,
                           std::size_t height, cudaMemcpyKind kind) {
   if (to == nullptr) return cudaErrorInvalidResourceHandle;
-  return copy(issue, side_of(*to, x, row), {from, pitch, 0}, {.width = width, .rows = height}, kind);
+  return copy(issue, side_of(*to, x, row), {from, pitch, 0}, {.width = width, .rows = height},
+              kind);
 }
 cudaError_t copy_from_array(const Issue& issue, void* to, std::size_t pitch, cudaArray_const_t from,
                             std::size_t x, std::size_t row, std::size_t width, std::size_t height,
                             cudaMemcpyKind kind) {
   if (from == nullptr) return cudaErrorInvalidResourceHandle;
-  return copy(issue, {to, pitch, 0}, side_of(*from, x, row), {.width = width, .rows = height}, kind);
+  return copy(issue, {to, pitch, 0}, side_of(*from, x, row), {.width = width, .rows = height},
+              kind);
 }
 // So many bytes from a texel on, row by row: rows lie without gaps.
 cudaError_t copy_to_array(const Issue& issue, cudaArray_t to, std::size_t x, std::size_t row,

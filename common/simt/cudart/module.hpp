@@ -57,7 +57,7 @@ struct Kernel {
   int dynamic_shared_limit = -1;  // what the program set; -1: nothing
   bool allows_large_clusters = false;
   std::uint64_t launches = 0;  // with checks
-  bool runs_alone = false;  // its blocks have met, or something was wrong: one after the other
+  bool runs_alone = false;     // its blocks have met, or something was wrong: one after the other
 
   /// Throws what Module::ptx() does, and machine::Unsupported.
   const machine::Code& code();

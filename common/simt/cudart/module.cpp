@@ -85,7 +85,7 @@ void Module::place_variables() {
     } else {
       const MemoryKind kind = one.is_managed ? MemoryKind::managed_variable : MemoryKind::variable;
       variables_.push_back(
-          allocate(static_cast<std::size_t>(one.bytes), kind, ptx::demangled(one.name)));
+          allocate(static_cast<std::size_t>(one.bytes), kind, ptx::variable_name(one.name)));
       addresses_[one.name] = variables_.back();
     }
   }

@@ -249,13 +249,23 @@ void Watch::fault(const WarpAccess& access, int lane, const std::string& what) {
                 "gives a warp operation a mask that does not name its own lane");
     return;
   }
+  if (what == "lacking_lane") {
+    const std::uint32_t live = access.warp->live;
+    add_finding(Hazard::warp_deadlock, access.step->site, *access.warp, lane, "",
+                "works on a matrix with lanes that are not there: lane " +
+                    std::to_string(std::countr_one(live)) + " of the warp has ended or never was");
+    return;
+  }
   if (what == "invalid_function") {
     add_finding(Hazard::invalid_address, access.step->site, *access.warp, lane, "",
                 "calls an address where no function begins", Remedy::function);
     return;
   }
   const std::uint64_t address = access.lanes.address[static_cast<std::size_t>(lane)];
-  const Wrong wrong = wrong_access(access, address, is_misaligned);
+  Wrong wrong = wrong_access(access, address, is_misaligned);
+  if (access.space == WarpAccess::Space::constant && access.kind == WarpAccess::Kind::load) {
+    wrong.array = constant_before(address);
+  }
   add_finding(wrong.hazard, access.step->site, *access.warp, lane, wrong.array,
               std::string(verb(access.kind)) + " " + wrong.what);
 }
@@ -297,6 +307,7 @@ void Watch::add_finding(Hazard hazard, std::int32_t site, const machine::Warp& w
 
 void Watch::cluster_barrier(const machine::Cluster& cluster) {
   if (check_) check_->cluster_barrier(cluster);
+  if (counts_) at(-1).barriers += cluster.blocks.size();
 }
 
 void Watch::warp_barrier(const machine::Warp& warp, std::uint32_t lanes) {
@@ -427,6 +438,22 @@ Finding Watch::finding_of(const checker::Finding& finding) const {
   f.message = checker::message(finding, grid, block, line_of_site);
   f.remedy = static_cast<int>(finding.remedy);
   return f;
+}
+
+// The __constant__ variable that ends nearest before an address outside of all.
+std::string Watch::constant_before(std::uint64_t address) const {
+  std::string name;
+  std::uint64_t nearest = 0;
+  for (const ptx::Variable& one : module_.variables) {
+    if (one.space != ptx::Space::constant) continue;
+    const auto found = kernel_.module->addresses().find(one.name);
+    if (found == kernel_.module->addresses().end()) continue;
+    const std::uint64_t at = found->second;
+    if (at > address || (!name.empty() && at < nearest)) continue;
+    nearest = at;
+    name = ptx::variable_name(one.name);
+  }
+  return name;
 }
 
 DeviceLine Watch::line_at(std::int32_t site) const {

@@ -63,6 +63,7 @@ class Watch : public machine::Observer {
  private:
   Counters& at(std::int32_t site) { return sites_[static_cast<std::size_t>(site + 1)]; }
   DeviceLine line_at(std::int32_t site) const;
+  std::string constant_before(std::uint64_t address) const;
   std::array<unsigned, 3> thread_of(const machine::Warp& warp, int lane) const;
   void add_finding(Hazard hazard, std::int32_t site, const machine::Warp& warp, int lane,
                    const std::string& array, const std::string& what, Remedy remedy = Remedy::none);

@@ -59,7 +59,8 @@ class Observer {
   /// Lanes for which it must not be made: they end there.
   virtual std::uint32_t access(const WarpAccess& access) = 0;
   /// Lane `lane` may not touch what it names, and ends there. `what`: out_of_bounds or misaligned; of what is no access:
-  /// stack_overflow, invalid_function, or foreign_mask of a lane that its own mask does not name.
+  /// stack_overflow, invalid_function, foreign_mask of a lane that its own mask does not name, or lacking_lane of a warp
+  /// whose 32 lanes an instruction needs.
   virtual void fault(const WarpAccess& access, int lane, const std::string& what) = 0;
   /// All that a barrier of the block waits for have come, and none has gone on.
   virtual void barrier(const Block& block, std::uint32_t number) = 0;

@@ -303,11 +303,15 @@ void multiply_integers(const Product& its, const Matrix& a, const Matrix& b, con
 
 // ---- mma and wmma.mma ----
 
-// All lanes of the warp take part.
+bool is_whole(const Warp& warp) { return warp.active == kAllLanes; }
+// All 32 lanes take part. Where one has ended, or never was, what comes is not defined: the launch ends there.
 const Step* wait_for_warp(const Step* step, Warp& warp) {
+  if (warp.live != kAllLanes) {
+    return stop(step, warp, static_cast<std::size_t>(std::countr_zero(warp.active)),
+                "lacking_lane");
+  }
   return warp.leave(step, Group::State::in_warp, kAllLanes);
 }
-bool is_whole(const Warp& warp) { return (warp.live & ~warp.active) == 0; }
 
 const Step* multiply(const Step* step, Warp& warp) {
   if (!is_whole(warp)) return wait_for_warp(step, warp);

@@ -228,18 +228,6 @@ std::vector<std::byte> parameters_of(const ptx::Function& function, void** argum
 
 machine::Dim3 extents(const dim3& its) { return {its.x, its.y, its.z}; }
 
-// "sum" of "void halo::sum<float>(float const*, int)".
-std::string short_name(const std::string& kernel) {
-  constexpr std::string_view kUnnamed = "(anonymous namespace)::";
-  std::string name = kernel;
-  for (std::size_t at; (at = name.find(kUnnamed)) != std::string::npos;) {
-    name.erase(at, kUnnamed.size());
-  }
-  name = name.substr(0, name.find_first_of("<("));
-  name = name.substr(name.rfind(' ') + 1);
-  return name.substr(name.rfind(':') + 1);
-}
-
 // What a kernel that ended itself said.
 std::string detail_of(const std::vector<Finding>& findings) {
   for (const Finding& f : findings) {

@@ -312,17 +312,27 @@ void sample(Warp& warp, const ImageAccess& access, std::size_t lane, const Image
   give_numbers(warp, access, lane, numbers);
 }
 
-const Step* read_texture(const Step* step, Warp& warp) {
+// Of each active lane, whose object must be one, what visit(access, lane, image) does; false if it may not ask for that.
+template <class Visit>
+const Step* each_image(const Step* step, Warp& warp, Visit visit) {
   const ImageAccess& access =
       warp.block->grid->code->image_accesses[static_cast<std::size_t>(step->offset)];
   for (std::uint32_t open = warp.active; open != 0; open &= open - 1) {
     const auto lane = static_cast<std::size_t>(std::countr_zero(open));
     const Image* const image = image_of(warp, access, lane);
     if (image == nullptr) return stop(step, warp, lane, Service::no_image);
-    sample(warp, access, lane, *image);
+    if (!visit(access, lane, *image)) return stop(step, warp, lane, Service::outside_image);
   }
-  if (access.has_predicate) warp.predicate(access.predicate) |= warp.active;
   return step + 1;
+}
+
+const Step* read_texture(const Step* step, Warp& warp) {
+  return each_image(step, warp,
+                    [&](const ImageAccess& access, std::size_t lane, const Image& image) {
+                      sample(warp, access, lane, image);
+                      if (access.has_predicate) warp.predicate(access.predicate) |= 1u << lane;
+                      return true;
+                    });
 }
 
 // Where a surface's access begins; null where the lane has nothing to read or write. `is_fault`: it may not ask for that.
@@ -360,27 +370,25 @@ std::byte* surface_place(Warp& warp, const ImageAccess& access, std::size_t lane
 
 template <class T, bool loads>
 const Step* move_on_surface(const Step* step, Warp& warp) {
-  const ImageAccess& access =
-      warp.block->grid->code->image_accesses[static_cast<std::size_t>(step->offset)];
-  const auto count = static_cast<std::size_t>(access.count);
-  for (std::uint32_t open = warp.active; open != 0; open &= open - 1) {
-    const auto lane = static_cast<std::size_t>(std::countr_zero(open));
-    const Image* const image = image_of(warp, access, lane);
-    if (image == nullptr) return stop(step, warp, lane, Service::no_image);
-    bool is_fault = false;
-    std::byte* const place = surface_place(warp, access, lane, *image, count * sizeof(T), is_fault);
-    if (is_fault) return stop(step, warp, lane, Service::outside_image);
-    for (std::size_t i = 0; i < count; ++i) {
-      T& value = warp.values<T>(access.values[i])[lane];
-      if (loads) {
-        value = 0;
-        if (place != nullptr) std::memcpy(&value, place + i * sizeof(T), sizeof(T));
-      } else if (place != nullptr) {
-        std::memcpy(place + i * sizeof(T), &value, sizeof(T));
-      }
-    }
-  }
-  return step + 1;
+  return each_image(step, warp,
+                    [&](const ImageAccess& access, std::size_t lane, const Image& image) {
+                      const auto count = static_cast<std::size_t>(access.count);
+                      bool is_fault = false;
+                      std::byte* const place =
+                          surface_place(warp, access, lane, image, count * sizeof(T), is_fault);
+                      if (is_fault) return false;
+                      for (std::size_t i = 0; i < count; ++i) {
+                        T& value = warp.values<T>(access.values[i])[lane];
+                        if (loads) {
+                          value = 0;
+                          if (place != nullptr)
+                            std::memcpy(&value, place + i * sizeof(T), sizeof(T));
+                        } else if (place != nullptr) {
+                          std::memcpy(place + i * sizeof(T), &value, sizeof(T));
+                        }
+                      }
+                      return true;
+                    });
 }
 
 template <class T>
@@ -403,18 +411,14 @@ Execute surface_mover(int bytes, bool loads) {
 // txq, suq: what the object's image has.
 template <int which>
 const Step* ask_image(const Step* step, Warp& warp) {
-  const ImageAccess& access =
-      warp.block->grid->code->image_accesses[static_cast<std::size_t>(step->offset)];
-  for (std::uint32_t open = warp.active; open != 0; open &= open - 1) {
-    const auto lane = static_cast<std::size_t>(std::countr_zero(open));
-    const Image* const image = image_of(warp, access, lane);
-    if (image == nullptr) return stop(step, warp, lane, Service::no_image);
-    const Image::Level& first = image->levels.front();
-    warp.values<std::uint32_t>(access.values[0])[lane] = which == 0   ? first.width
-                                                         : which == 1 ? first.height
-                                                                      : first.depth;
-  }
-  return step + 1;
+  return each_image(
+      step, warp, [&](const ImageAccess& access, std::size_t lane, const Image& image) {
+        const Image::Level& first = image.levels.front();
+        warp.values<std::uint32_t>(access.values[0])[lane] = which == 0   ? first.width
+                                                             : which == 1 ? first.height
+                                                                          : first.depth;
+        return true;
+      });
 }
 
 // "a2d": layers of two dimensions; a cube's faces have two as well.

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -77,6 +78,18 @@ std::vector<Launch> take_launches() {
   std::lock_guard lock(s.mutex);
   s.program_reads_findings = true;
   return std::exchange(s.launches, {});
+}
+
+std::string short_name(const std::string& kernel) {
+  // Without arguments and template arguments: cut at the first bracket that opens none of a namespace.
+  constexpr std::string_view kUnnamed = "(anonymous namespace)::";
+  std::string name = kernel;
+  for (std::size_t at; (at = name.find(kUnnamed)) != std::string::npos;) {
+    name.erase(at, kUnnamed.size());
+  }
+  name = name.substr(0, name.find_first_of("<("));
+  name = name.substr(name.rfind(' ') + 1);
+  return name.substr(name.rfind(':') + 1);
 }
 
 }  // namespace simt

@@ -1997,8 +1997,7 @@ int run_grid(const LaunchShape& shape, const void* closure, std::size_t closure_
     grid.middle.block = only.empty() ? middle : only[only.size() / 2].first;
     grid.middle.warp = (shape.block[0] * shape.block[1] * shape.block[2] - 1) / kWarpSize / 2;
   }
-  streams::Operation operation(shape.stream_number, streams::short_name(kernel.name),
-                               shape.program_counter,
+  streams::Operation operation(shape.stream_number, short_name(kernel.name), shape.program_counter,
                                shape.may_begin_early ? streams::Operation::Kind::early_kernel
                                                      : streams::Operation::Kind::kernel);
   if (operation.remembers() && (grid.checks & kCheckRaces)) grid.operation = &operation;

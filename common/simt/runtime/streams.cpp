@@ -459,18 +459,6 @@ Party party(Number operation) {
   return s.operations[operation - s.all_known].party;
 }
 
-std::string short_name(const std::string& kernel) {
-  // Without arguments and template arguments: cut at the first bracket that opens none of a namespace.
-  constexpr std::string_view kUnnamed = "(anonymous namespace)::";
-  std::string name = kernel;
-  for (std::size_t at; (at = name.find(kUnnamed)) != std::string::npos;) {
-    name.erase(at, kUnnamed.size());
-  }
-  name = name.substr(0, name.find_first_of("<("));
-  name = name.substr(name.rfind(' ') + 1);
-  return name.substr(name.rfind(':') + 1);
-}
-
 namespace {
 
 std::string place(const SourceLine& line) {

@@ -174,9 +174,6 @@ class Toucher {
 
 Party party(Number operation);
 
-// "sum_kernel" of "void halo::sum_kernel<float>(float const*, int)".
-std::string short_name(const std::string& kernel);
-
 // What an operation or the host does too early, as a finding. `does` says it: "cudaMemcpy reads",
 // "the host writes". `program_counter` lies in the call or at the access.
 Finding too_early(const std::string& does, const std::string& array, std::uintptr_t program_counter,

@@ -19,6 +19,8 @@ struct Simulator {
   void (*trace_launches)(unsigned of_each_kernel);
   Coverage (*take_coverage)();
   void (*set_checks)(const std::string& list);
+  bool (*counts)();    // whether SIMT_CHECKS lets anything be counted,
+  bool (*searches)();  // and whether anything wrong is searched for
   void (*name_allocation)(const void* pointer, const std::string& name);
   int (*allocations_made)();
   std::vector<LiveAllocation> (*live_allocations)(int made);
@@ -35,7 +37,7 @@ struct Simulator {
 };
 
 /// Changes with the structures above: a program and a simulator that do not know the same one do not meet.
-inline constexpr int kSimulatorVersion = 1;
+inline constexpr int kSimulatorVersion = 2;
 
 /// Null where there is none, as on a GPU.
 inline const Simulator* simulator() {

@@ -1,6 +1,6 @@
 // Where a variant runs: the CPU, the simulator or a GPU. Everything that touches CUDA is behind
-// this interface, so that the rest of the harness is compiled once. A program links exactly one
-// backend.
+// this interface. A program links the processor's backend, or CUDA's: that is the simulator's or a GPU's, as the runtime
+// that the program found has it.
 #pragma once
 
 #include <cstddef>
@@ -136,7 +136,7 @@ class Backend {
 // Whether what goes over cells was compiled for speed.
 bool is_optimised();
 
-// The backend that this program was linked with.
+// The backend of this program.
 std::unique_ptr<Backend> make_backend();
 
 // The backend's tiny GPU, for as long as this lives.

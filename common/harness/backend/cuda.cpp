@@ -1,5 +1,4 @@
-// A CUDA device as a backend. Compiled twice: with the simulator's headers (and backend_sim.cpp
-// beside it), and with CUDA's (backend_gpu.cpp). Plain host code: no kernel, no nvcc.
+// What both have in common that the CUDA runtime makes run: a GPU and the simulator.
 #include "common/harness/backend/cuda.hpp"
 
 #include <cuda_runtime.h>

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "common/harness/backend/backend.hpp"
+#include "common/simt/simulator.hpp"
 
 namespace halo {
 
@@ -24,5 +25,7 @@ class CudaBackend : public Backend {
   // What is known of the last error beyond its name; may be empty.
   virtual std::string error_detail() { return {}; }
 };
+
+std::unique_ptr<Backend> make_simulated_backend(const simt::Simulator& simulator);
 
 }  // namespace halo

@@ -410,6 +410,11 @@ class GpuBackend final : public CudaBackend {
 
 }  // namespace
 
-std::unique_ptr<Backend> make_backend() { return std::make_unique<GpuBackend>(); }
+std::unique_ptr<Backend> make_backend() {
+  if (const simt::Simulator* const simulator = simt::simulator()) {
+    return make_simulated_backend(*simulator);
+  }
+  return std::make_unique<GpuBackend>();
+}
 
 }  // namespace halo

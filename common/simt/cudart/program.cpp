@@ -5,6 +5,7 @@
 #include "common/simt/cudart/allocations.hpp"
 #include "common/simt/cudart/calls.hpp"
 #include "common/simt/runtime/current_gpu.hpp"
+#include "common/simt/runtime/settings.hpp"
 #include "common/simt/simulator.hpp"
 
 namespace simt {
@@ -41,6 +42,8 @@ extern "C" const simt::Simulator* simt_simulator(int version) {
       .trace_launches = &simt::trace_launches,
       .take_coverage = &simt::take_coverage,
       .set_checks = &simt::set_checks,
+      .counts = [] { return simt::settings().checks != 0; },
+      .searches = [] { return (simt::settings().checks & ~simt::kCheckCounters) != 0; },
       .name_allocation = &simt::name_allocation,
       .allocations_made = &simt::allocations_made,
       .live_allocations = &simt::live_allocations,

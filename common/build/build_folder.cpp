@@ -1,6 +1,7 @@
 #include "common/build/build_folder.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -28,13 +29,21 @@ Json read(const fs::path& file) {
   }
 }
 
-// Splits "04_conv1d_tiled_halo-sim"; false if the target is no program of the course.
-bool split_program(const std::string& target, Program& program) {
-  const std::size_t dash = target.rfind('-');
-  if (dash == std::string::npos) return false;
-  program.name = target.substr(0, dash);
-  program.backend = target.substr(dash + 1);
-  return program.backend == "sim" || program.backend == "gpu" || program.backend == "cpu";
+// A place where programs run, as the build description wrote it.
+struct Place {
+  std::string backend;
+  std::string ending;  // of the programs that run there: "04_conv1d_tiled_halo-cuda"
+  std::string runtime;
+};
+
+std::vector<Place> read_places(const fs::path& file) {
+  std::vector<Place> places;
+  std::ifstream stream(file);
+  for (Place place;
+       stream >> place.backend >> place.ending && std::getline(stream >> std::ws, place.runtime);) {
+    places.push_back(place);
+  }
+  return places;
 }
 
 bool names_stage(const std::string& name) {
@@ -60,23 +69,39 @@ std::string text_of(const Json& object, const char* name) {
 
 }  // namespace
 
+void Program::choose_runtime() const {
+  static const char* const kPath = "LD_LIBRARY_PATH";
+  static const std::string before = [] {
+    const char* const set = std::getenv(kPath);
+    return set != nullptr && *set != '\0' ? ":" + std::string(set) : std::string();
+  }();
+  setenv(kPath, (runtime.string() + before).c_str(), 1);
+}
+
 BuildFolder::BuildFolder(const fs::path& path) : path_(path) {
   const Json info = read(path / "meson-info" / "meson-info.json");
   if (const Json* const folders = info.find("directories")) source_ = text_of(*folders, "source");
   const auto families = read_families(path / "stages" / "families.txt");
+  const std::vector<Place> places = read_places(path / "stages" / "places.txt");
   for (const Json& target : read(path / "meson-info" / "intro-targets.json").elements()) {
+    const auto called = target.at("name").get<std::string>();
+    const std::size_t dash = called.rfind('-');
+    if (text_of(target, "type") != "executable" || dash == std::string::npos) continue;
     Program program;
-    if (text_of(target, "type") != "executable") continue;
-    if (!split_program(target.at("name").get<std::string>(), program)) continue;
+    program.name = called.substr(0, dash);
     program.path = target.at("filename").elements().at(0).get<std::string>();
-    if (names_stage(program.name)) {
-      if (const auto family = families.find(program.name); family != families.end()) {
-        program.family = family->second;
-      }
-      programs_.push_back(program);
-    } else if (names_ladder(program.name)) {
+    const bool is_ladder = names_ladder(program.name);
+    if (!is_ladder && !names_stage(program.name)) continue;
+    if (is_ladder) {
       program.family = program.name.substr(program.name.find('_') + 1);  // bench_conv1d
-      ladders_.push_back(program);
+    } else if (const auto family = families.find(program.name); family != families.end()) {
+      program.family = family->second;
+    }
+    for (const Place& place : places) {
+      if (called.substr(dash + 1) != place.ending) continue;
+      program.backend = place.backend;
+      program.runtime = place.runtime;
+      (is_ladder ? ladders_ : programs_).push_back(program);
     }
   }
   for (auto* programs : {&programs_, &ladders_}) {

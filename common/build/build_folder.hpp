@@ -13,8 +13,12 @@ namespace halo {
 struct Program {
   std::string name;            // 04_conv1d_tiled_halo, bench_conv1d
   std::string family;          // of problems: conv1d, conv2d; empty if it is not known
-  std::string backend;         // sim, gpu, or cpu for one that needs neither
+  std::string backend;         // where it is to run: sim, gpu, or cpu for one that needs neither
   std::filesystem::path path;  // whether or not it has been built yet
+  std::filesystem::path runtime = {};  // the folder of the CUDA runtime that makes it run there
+
+  /// From now on programs that this process starts find that runtime.
+  void choose_runtime() const;
 };
 
 struct TestProgram {
@@ -45,7 +49,7 @@ class BuildFolder {
   const std::filesystem::path& path() const { return path_; }
   const std::filesystem::path& source() const { return source_; }
 
-  /// The stages' programs, in the order of their numbers, then by backend.
+  /// The stages' programs, in the order of their numbers, then by backend. One program may run at several places.
   const std::vector<Program>& programs() const { return programs_; }
   /// Stage names, in order, each once.
   const std::vector<std::string>& stages() const { return stages_; }
@@ -58,6 +62,8 @@ class BuildFolder {
   std::filesystem::path own_program(const std::string& name) const {
     return path_ / "common" / "cli" / name;
   }
+  /// The library of the peers that stand beside the stages on a GPU.
+  std::filesystem::path peers() const { return path_ / "common" / "peers" / "halo-peers.so"; }
   /// Whether the build description says how this file is made.
   bool makes(const std::filesystem::path& file) const;
   std::vector<Library> libraries() const;

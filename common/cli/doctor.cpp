@@ -41,6 +41,7 @@ std::vector<std::string> variants_of(const BuildFolder& build, const std::string
   std::vector<std::string> names;
   for (const Program& program : build.programs()) {
     if (program.name != stage || !fs::exists(program.path)) continue;
+    program.choose_runtime();
     const Ended ended = run_program({program.path.string(), "--list"});
     std::istringstream lines(ended.good() ? ended.out : "");
     for (std::string line; std::getline(lines, line);) {
@@ -202,20 +203,18 @@ int run_doctor(const BuildFolder& build) {
                                   ? "./halo list   the stages      ./halo run 04   one of them"
                                   : "install what is missing below, then ./halo doctor");
   std::printf("What runs here\n");
-  print_line("simulator", sim ? "yes" : "", "needs g++ 12+, Boost.Context and libbacktrace");
-  print_line("GPU programs", gpu_programs ? "yes" : "",
-             "needs nvcc; nothing can run with --on gpu");
+  print_line("simulator", sim ? "yes" : "",
+             "needs nvcc 13+ (./halo toolkit installs it), libzstd and libbacktrace");
   print_line("GPU", gpu.found ? gpu.name : "", gpu.reason);
   print_line("GPU driver", gpu.driver, "nothing can run with --on gpu");
 
   print_sandbox(build);
 
   std::printf("\nTools\n");
-  print_line("g++", version_of("g++"), "nothing can be built, and simcc cannot work");
-  print_line("nvcc", version_of("nvcc", "release"), "no GPU programs");
-  const std::string simulator_nvcc = HALO_SIMULATOR_NVCC;
-  print_line("simnvcc", simulator_nvcc.empty() ? "" : "uses " + simulator_nvcc,
-             "the simulator runs the course only, not what nvcc compiles (./halo toolkit)");
+  print_line("g++", version_of("g++"), "nothing can be built");
+  const std::string nvcc = HALO_NVCC;
+  print_line("nvcc", nvcc.empty() ? "" : version_of(nvcc, "release") + ", " + nvcc,
+             "no kernel can be built (./halo toolkit)");
   print_line("meson", version_of("meson"), "nothing can be set up or tested");
   print_line("ninja", version_of("ninja"), "nothing can be built");
   print_line("mkdocs", version_of("mkdocs"),
@@ -231,7 +230,7 @@ int run_doctor(const BuildFolder& build) {
   const Known known[] = {
       {"nlohmann-json", "nlohmann_json", "nlohmann-json3-dev", "nothing can be built"},
       {"CLI11", "cli11", "libcli11-dev", "nothing can be built"},
-      {"Boost.Context", "boost", "libboost-context-dev", "no simulator"},
+      {"libzstd", "libzstd", "libzstd-dev", "no simulator"},
       {"libsndfile", "sndfile", "libsndfile1-dev", "no WAV files with --input and --output"},
       {"libpng", "libpng", "libpng-dev", "no PNG files with --input and --output"},
       {"libarchive", "libarchive", "libarchive-dev", "no submissions as .zip and .tar"},

@@ -373,6 +373,13 @@ Results run_programs(const BuildFolder& build, const std::vector<Program>& progr
   std::vector<fs::path> files;
   for (const Program& program : programs) files.push_back(program.path);
   Progress progress(Progress::Elsewhere::lines);
+  // What stages are compared with on a GPU, which their programs load. Without it its rows say so.
+  if (const fs::path peers = build.peers();
+      build.makes(peers) && value_of(request.passed_on, "--no-peers") == nullptr &&
+      std::any_of(programs.begin(), programs.end(),
+                  [](const Program& program) { return program.backend == "gpu"; })) {
+    build_all(build, {peers}, "the peers", progress);
+  }
   Builder builder(build, files);
   // In the order of the programs: the results of one that ended early wait for those before it.
   std::deque<Begun> begun;
@@ -394,6 +401,7 @@ Results run_programs(const BuildFolder& build, const std::vector<Program>& progr
           throw WrongUse(program.path.string() + " is not built: ./" + request.command +
                          " builds what it needs");
         }
+        program.choose_runtime();
         one.part = std::make_unique<Part>(program, request, seed);
       }
       begun.push_back(std::move(one));
@@ -466,6 +474,7 @@ Results run_programs(const BuildFolder& build, const std::vector<Program>& progr
       first.without.push_back(victim->variant);
       // All others, from the beginning: what is compared is compared in one run.
       if (is_new && value_of(request.passed_on, "--variant") == nullptr) {
+        program.choose_runtime();
         first.part = std::make_unique<Part>(program, request, seed, first.without);
         continue;
       }

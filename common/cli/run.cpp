@@ -26,6 +26,7 @@ int print_plan(const BuildFolder& build, const Program& program, const PassedOpt
   if (!build_all(build, {program.path}, program.name, progress).empty()) {
     throw WrongUse(program.name + " does not compile, so it has no plan");
   }
+  program.choose_runtime();
   const Ended ended = run_program(
       command, [&](const std::string&) { progress.show(program.name + " makes its plan"); });
   progress.clear();

@@ -27,7 +27,7 @@ int run_toolkit(const BuildFolder& build) {
       "nvcc      %s\n"
       "simnvcc   %s\n"
       "next: %s FILE.cu -o PROGRAM   as nvcc, and ./PROGRAM runs in the simulator\n",
-      HALO_SIMULATOR_NVCC, simnvcc.c_str(), seen_from_here(simnvcc).c_str());
+      HALO_NVCC, simnvcc.c_str(), seen_from_here(simnvcc).c_str());
   return 0;
 }
 

@@ -94,6 +94,7 @@ Subject stage_subject(const BuildFolder& build, const TraceOptions& options) {
                     " runs on the CPU: there is no kernel whose lanes could be drawn");
   }
   build_needed(build, {program.path}, program.name);
+  program.choose_runtime();
   const std::vector<std::string> command = command_for(program, options.passed_on);
   Subject subject{program.name, program.name, {}, build.path()};
   if (options.variant.empty()) {
@@ -122,15 +123,16 @@ Subject file_subject(const BuildFolder& build, const TraceOptions& options) {
   Subject subject{file.filename().string(), file.stem().string(), {}, fs::current_path()};
   fs::path program = fs::absolute(file);
   if (file.extension() == ".cu") {
-    const fs::path simt = build.path() / "common" / "simt";
-    if (!build.makes(simt / "libsimt.a")) {
+    const fs::path simt = build.path() / "common" / "simt" / "cudart";
+    if (!build.makes(simt / "simnvcc")) {
       throw CannotRun("this build has no simulator: ./halo doctor says what it lacks");
     }
-    build_needed(build, {simt / "simcc", simt / "libsimt.a"}, "the simulator");
+    build_needed(build, {simt / "simnvcc", simt / "libcudart.so.13", simt / "libcudadevrt.a"},
+                 "the simulator");
     program = build.path() / "trace" / (file_name(subject.file) + ".program");
     Progress progress(Progress::Elsewhere::lines);
     const Ended ended =
-        run_program({(simt / "simcc").string(), file.string(), "-o", program.string()},
+        run_program({(simt / "simnvcc").string(), file.string(), "-o", program.string()},
                     [&](const std::string&) { progress.show("compiling " + file.string()); });
     progress.clear();
     if (!ended.good()) {

@@ -72,7 +72,6 @@ struct Conv1dKernel {
   int task = 0;        // the task's number in the report that the stage follows, if any
   bool tuned = false;  // goes beyond its source
   Arithmetic arithmetic = Arithmetic::definition;
-  const char* unavailable = nullptr;  // this build cannot run it, and why
 };
 
 // ---- Layers: convolution and pooling ----------------------------------------------------------------

@@ -6,7 +6,7 @@
 //            Thrust chooses blocks and threads and writes the kernel round it.
 // Must cost  what 2_grid costs per warp and tap: the work is the same. How many outputs a thread
 //            takes, and so how they fall into warps, is Thrust's choice.
-// Run        ./halo run 02 --variant thrust   (with no GPU it runs on the CPU: nothing to count)
+// Run        ./halo run 02 --variant thrust
 #include <thrust/execution_policy.h>
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/system_error.h>
@@ -38,7 +38,7 @@ static int launch(const Conv1dCall& c) {
   if (c.first >= c.last) return cudaSuccess;
   try {
     // A counting iterator is a sequence first, first + 1, ... that takes no memory. `device` sends
-    // the work to Thrust's device system: CUDA under nvcc, plain C++ where there is no GPU.
+    // the work to Thrust's device system, which under nvcc is CUDA.
     thrust::transform(thrust::device, thrust::counting_iterator<int>(c.first),
                       thrust::counting_iterator<int>(c.last), c.output + c.first,
                       OneOutput{c.input, c.mask, c.length, c.mask_width});

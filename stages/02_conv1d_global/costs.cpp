@@ -45,8 +45,6 @@ void complete(Conv1dStage& stage) {
   one.predict = predict_single_block;
   one.refuses = up_to_products(100'000'000, "a single block takes seconds for so many products");
   variant(stage, "grid").predict = predict_grid;
-  variant(stage, "thrust").uncounted =
-      "with no GPU Thrust runs on the CPU: there is no kernel to watch";
 }
 
 }  // namespace halo::conv1d_global

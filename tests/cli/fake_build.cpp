@@ -206,6 +206,7 @@ void FakeBuild::write_info() const {
   }
   targets << "]";
   fs::create_directories(path_ / "stages");
+  std::ofstream(path_ / "stages" / "places.txt") << "cpu cpu -\nsim sim -\ngpu gpu -\n";
   std::ofstream families(path_ / "stages" / "families.txt");
   for (const Listed& stage : families_) families << stage.name << " " << stage.file << "\n";
   std::ofstream tests(info / "intro-tests.json");

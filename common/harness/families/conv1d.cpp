@@ -301,7 +301,6 @@ void add(Conv1dStage& stage, const char* name, const char* source, const Conv1dK
     return std::vector<TileSizes>{{.cells = tile ? tile(problem.mask_width) : problem.threads}};
   };
   variant.multiplies_ghosts = kernel.multiplies_ghosts;
-  if (kernel.unavailable != nullptr) variant.unavailable = kernel.unavailable;
   stage.variants.push_back(std::move(variant));
 }
 

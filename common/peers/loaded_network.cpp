@@ -1,0 +1,29 @@
+// The same of a network's layers.
+#include "common/peers/fully_connected.hpp"
+#include "common/peers/library.hpp"
+
+namespace halo::peers {
+
+Conv2dVariant fully_connected(conv::Layout layout) {
+  std::string reason;
+  if (const Library* const library = load_library(reason)) return library->fully_connected(layout);
+  Conv2dVariant peer = describe_fully_connected(layout);
+  peer.unavailable = reason;
+  return peer;
+}
+
+BiasRelu bias_relu() {
+  BiasRelu step;
+  if (const Library* const library = load_library(step.unavailable)) return library->bias_relu();
+  return step;
+}
+
+ConvolutionBiasRelu convolution_bias_relu() {
+  ConvolutionBiasRelu step;
+  if (const Library* const library = load_library(step.unavailable)) {
+    return library->convolution_bias_relu();
+  }
+  return step;
+}
+
+}  // namespace halo::peers

@@ -103,6 +103,7 @@ __global__ void __launch_bounds__(kThreads, 2) prefetch_kernel(const float* inpu
   const int size = layer.R * layer.S;
   const float* arriving = map + map_row(layer, p) * layer.W;
   int count = (map_row(layer, end_p - 1 + layer.R) - map_row(layer, p)) * layer.W;
+#pragma unroll 1
   for (int i = threadIdx.x; i < count; i += kThreads) cells[i] = arriving[i];
   for (int i = threadIdx.x; i < many * size; i += kThreads) taps[i] = filters[first_k * size + i];
 

@@ -12,6 +12,7 @@
 // Over 120 lines: the walk, and a second kernel for the parts.
 #include <cuda_pipeline.h>
 
+#include "common/harness/async_copy.h"
 #include "stages/08_multi_channel_stride_fixed/block.cuh"
 
 namespace halo::multi_channel_stride_fixed {
@@ -70,7 +71,7 @@ __global__ void __launch_bounds__(1024)
         const int e = next + i % next_count;
         const bool exists = first_filter + m < layer.K;  // else zeros are as good
         const float* from = exists ? filters + (first_filter + m) * taps + e : filters;
-        __pipeline_memcpy_async(next_segment + m * pitch + e - next, from, 4, exists ? 0 : 4);
+        copy_or_zero_async<4>(next_segment + m * pitch + e - next, from, exists);
       }
       // A line that the segment before straddles is here already: only what lies beyond it is new.
       const int last = next + next_count - 1;
@@ -88,7 +89,7 @@ __global__ void __launch_bounds__(1024)
             exists ? input + ((corner.n * layer.C + c) * layer.H + h) * layer.W + w : input;
         int at = start + i;
         if (at >= block.ring * block.line) at -= block.ring * block.line;
-        __pipeline_memcpy_async(ring + at, from, 4, exists ? 0 : 4);
+        copy_or_zero_async<4>(ring + at, from, exists);
       }
       __pipeline_commit();
       lines = next_lines;

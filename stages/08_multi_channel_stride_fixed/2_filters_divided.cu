@@ -11,6 +11,7 @@
 // Run        ./halo run 08 --variant filters_divided
 #include <cuda_pipeline.h>
 
+#include "common/harness/async_copy.h"
 #include "stages/08_multi_channel_stride_fixed/block.cuh"
 
 namespace halo::multi_channel_stride_fixed {
@@ -35,7 +36,7 @@ __global__ void __launch_bounds__(1024)
     const int m = i / taps;
     const bool exists = first_filter + m < layer.K;  // else zeros are as good
     const float* from = exists ? filters + (first_filter + m) * taps + i % taps : filters;
-    __pipeline_memcpy_async(own_filters + m * pitch + i % taps, from, 4, exists ? 0 : 4);
+    copy_or_zero_async<4>(own_filters + m * pitch + i % taps, from, exists);
   }
 
   // All maps, tile by tile.
@@ -73,7 +74,7 @@ __global__ void __launch_bounds__(1024)
               exists ? input + ((corner.n * layer.C + c) * layer.H + h) * layer.W + w : input;
           int at = start + i;
           if (at >= block.ring * block.line) at -= block.ring * block.line;
-          __pipeline_memcpy_async(ring + at, from, 4, exists ? 0 : 4);
+          copy_or_zero_async<4>(ring + at, from, exists);
         }
         __pipeline_commit();
         lines = next_lines;

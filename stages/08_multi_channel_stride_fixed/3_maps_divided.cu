@@ -11,6 +11,7 @@
 // Run        ./halo run 08 --variant maps_divided
 #include <cuda_pipeline.h>
 
+#include "common/harness/async_copy.h"
 #include "stages/08_multi_channel_stride_fixed/block.cuh"
 
 namespace halo::multi_channel_stride_fixed {
@@ -43,7 +44,7 @@ __global__ void __launch_bounds__(1024)
     const bool exists = h >= 0 && h < layer.H && w >= 0 && w < layer.W;  // else zero
     const float* from =
         exists ? input + ((corner.n * layer.C + c) * layer.H + h) * layer.W + w : input;
-    __pipeline_memcpy_async(maps + i, from, 4, exists ? 0 : 4);
+    copy_or_zero_async<4>(maps + i, from, exists);
   }
 
   // All filters, group by group. The first segment of a group goes to the buffer that the last round
@@ -68,7 +69,7 @@ __global__ void __launch_bounds__(1024)
           const int e = next + i % next_count;
           const bool exists = first_filter + m < layer.K;  // else zeros are as good
           const float* from = exists ? filters + (first_filter + m) * taps + e : filters;
-          __pipeline_memcpy_async(next_segment + m * pitch + e - next, from, 4, exists ? 0 : 4);
+          copy_or_zero_async<4>(next_segment + m * pitch + e - next, from, exists);
         }
         __pipeline_commit();
       }

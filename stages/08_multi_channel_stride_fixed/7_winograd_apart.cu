@@ -16,6 +16,7 @@
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 
+#include "common/harness/async_copy.h"
 #include "common/harness/overlap.h"
 #include "stages/08_multi_channel_stride_fixed/winograd.cuh"
 
@@ -110,9 +111,8 @@ __global__ void __launch_bounds__(kApartBlocks[kBlock].threads(), kApartBlocks[k
 #pragma unroll
     for (int i = 0; i < kChannels; i += kFilterStep) {
       const bool exists = i < filter_rows;
-      __pipeline_memcpy_async(weights + (buffer * kChannels + i) * kFilters + 4 * thread,
-                              exists ? next_filters + i * division.filter_pitch : a, 16,
-                              exists ? 0 : 16);
+      copy_or_zero_async<16>(weights + (buffer * kChannels + i) * kFilters + 4 * thread,
+                             exists ? next_filters + i * division.filter_pitch : a, exists);
     }
     next_filters += kChannels * division.filter_pitch;
     filter_rows -= kChannels;
@@ -121,9 +121,8 @@ __global__ void __launch_bounds__(kApartBlocks[kBlock].threads(), kApartBlocks[k
 #pragma unroll
     for (int i = 0; i < kChannels; i += kTileStep) {
       const bool exists = i < tile_rows;
-      __pipeline_memcpy_async(tiles + (buffer * kChannels + i) * kTiles + 4 * thread,
-                              exists ? next_tiles + i * division.tile_pitch : b, 16,
-                              exists ? 0 : 16);
+      copy_or_zero_async<16>(tiles + (buffer * kChannels + i) * kTiles + 4 * thread,
+                             exists ? next_tiles + i * division.tile_pitch : b, exists);
     }
     next_tiles += kChannels * division.tile_pitch;
     tile_rows -= kChannels;

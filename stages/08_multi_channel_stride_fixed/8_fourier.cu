@@ -14,6 +14,7 @@
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 
+#include "common/harness/async_copy.h"
 #include "stages/08_multi_channel_stride_fixed/fourier.cuh"
 
 namespace halo::multi_channel_stride_fixed {
@@ -128,16 +129,14 @@ __global__ void __launch_bounds__(FourierBlock<kSide>::kThreads, FourierBlock<kS
 #pragma unroll
     for (int i = 0; i < kChannels; i += kStep) {
       const bool exists = i < filter_rows;
-      __pipeline_memcpy_async(weights + (buffer * kChannels + i) * kRow + thread,
-                              exists ? next_filters + i * division.filter_pitch : packed, 16,
-                              exists ? 0 : 16);
+      copy_or_zero_async<16>(weights + (buffer * kChannels + i) * kRow + thread,
+                             exists ? next_filters + i * division.filter_pitch : packed, exists);
     }
 #pragma unroll
     for (int i = 0; i < kChannels; i += kStep) {
       const bool exists = i < tile_rows;
-      __pipeline_memcpy_async(tiles + (buffer * kChannels + i) * kRow + thread,
-                              exists ? next_tiles + i * division.tile_pitch : transformed, 16,
-                              exists ? 0 : 16);
+      copy_or_zero_async<16>(tiles + (buffer * kChannels + i) * kRow + thread,
+                             exists ? next_tiles + i * division.tile_pitch : transformed, exists);
     }
     next_filters += kChannels * division.filter_pitch;
     next_tiles += kChannels * division.tile_pitch;

@@ -12,6 +12,7 @@
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 
+#include "common/harness/async_copy.h"
 #include "stages/08_multi_channel_stride_fixed/split.cuh"
 
 namespace halo::multi_channel_stride_fixed {
@@ -56,16 +57,14 @@ __global__ void __launch_bounds__(2 * kFilters, 256 / (2 * kFilters))
 #pragma unroll
     for (int i = 0; i < kChannels; i += kFilterStep) {
       const bool exists = i < filter_rows;  // else zeros, without a read
-      __pipeline_memcpy_async(to_filters + (stage * kChannels + i) * kFilterPitch,
-                              exists ? next_filters + i * division.filter_pitch : packed, 16,
-                              exists ? 0 : 16);
+      copy_or_zero_async<16>(to_filters + (stage * kChannels + i) * kFilterPitch,
+                             exists ? next_filters + i * division.filter_pitch : packed, exists);
     }
 #pragma unroll
     for (int i = 0; i < kChannels; i += kTileStep) {
       const bool exists = i < tile_rows;
-      __pipeline_memcpy_async(to_tiles + (stage * kChannels + i) * kTilePitch,
-                              exists ? next_tiles + i * division.tile_pitch : transformed, 16,
-                              exists ? 0 : 16);
+      copy_or_zero_async<16>(to_tiles + (stage * kChannels + i) * kTilePitch,
+                             exists ? next_tiles + i * division.tile_pitch : transformed, exists);
     }
     next_filters += kChannels * division.filter_pitch;
     next_tiles += kChannels * division.tile_pitch;

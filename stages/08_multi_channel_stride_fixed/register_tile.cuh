@@ -4,6 +4,7 @@
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 
+#include "common/harness/async_copy.h"
 #include "common/harness/overlap.h"
 #include "common/planning/register_tile.hpp"
 #include "stages/08_multi_channel_stride_fixed/cluster.cuh"
@@ -177,8 +178,7 @@ struct TapSegments {
         const bool exists =
             static_cast<unsigned>(at.h + tap[i].x) < static_cast<unsigned>(layer.H) &&
             static_cast<unsigned>(at.w + tap[i].y) < static_cast<unsigned>(layer.W);
-        __pipeline_memcpy_async(pixels + (j + i) * kPixels, input + (cell + tap[i].z), 4,
-                                exists ? 0 : 4);
+        copy_or_zero_async<4>(pixels + (j + i) * kPixels, input + (cell + tap[i].z), exists);
       }
     }
     places += kTapNumbers;

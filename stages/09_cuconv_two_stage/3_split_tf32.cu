@@ -14,6 +14,7 @@
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 
+#include "common/harness/async_copy.h"
 #include "common/harness/kernel.h"
 #include "stages/09_cuconv_two_stage/split.cuh"
 
@@ -70,8 +71,8 @@ __global__ void __launch_bounds__(2 * kFilters, 128 / kFilters)
     float* const to = shared + place * kPieceFloats;
     const bool is_piece = next < pieces;
     for (int i = 0; i < kPieceFilters; i += kThreads * 4) {
-      __pipeline_memcpy_async(to + i + threadIdx.x * 4, is_piece ? next_filters + i : packed, 16,
-                              is_piece ? 0 : 16);
+      copy_or_zero_async<16>(to + i + threadIdx.x * 4, is_piece ? next_filters + i : packed,
+                             is_piece);
     }
     // One tap's cell of this thread's outputs, in kRows-th channels: what changes is an offset.
     const int h = top + r, w = left + s;
@@ -83,8 +84,8 @@ __global__ void __launch_bounds__(2 * kFilters, 128 / kFilters)
 #pragma unroll
     for (int i = 0; i < kPieceChannels; i += kRows) {
       const bool exists = i < rows;  // else zeros
-      __pipeline_memcpy_async(row + i * kPixelRow, exists ? from + i * channel : input, 4 * kAtOnce,
-                              exists ? 0 : 4 * kAtOnce);
+      copy_or_zero_async<4 * kAtOnce>(row + i * kPixelRow, exists ? from + i * channel : input,
+                                      exists);
     }
     next += 1;
     next_filters += kPieceFilters;

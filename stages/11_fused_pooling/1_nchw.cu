@@ -40,6 +40,7 @@ __global__ void nchw_kernel(const float* input,  // [N][C][H][W]
   const float* cells = input + plane * layer.H * layer.W;  // [H][W]
   float result = kAverage ? 0.0f : -INFINITY;
   for (int h = begin_h; h < end_h; ++h) {
+#pragma unroll 1
     for (int w = begin_w; w < end_w; ++w) {
       const float cell = cells[h * layer.W + w];
       result = kAverage ? result + cell : fmaxf(result, cell);

@@ -120,6 +120,7 @@ __global__ void __launch_bounds__(kThreads, 8)
       Piece result = ghost;
       const int end_h = min(h + R, layer.H);
       for (int r = max(h, 0); r < end_h; ++r) {
+#pragma unroll 1
         for (int w = begin_w; w < end_w; ++w) {
           const Piece cell = cells[r * row + (w - first_w) * pieces];
           join<kAverage>(result, cell);

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Runs the programs that the pages talk about, most of them faulty, and keeps what was said of them.
 
-    docs/results/make_findings.py --simcc build/common/simt/simcc            write findings.json
-    docs/results/make_findings.py --simcc build/common/simt/simcc --check    exit 1 if it differs
+    docs/results/make_findings.py --simcc build/common/simt/cudart/simcc            write findings.json
+    docs/results/make_findings.py --simcc build/common/simt/cudart/simcc --check    exit 1 if it differs
 
 For each program: `compiles`; `status`, how it ended; `said`, the simulator's findings and
 refusals, or the first error if it does not compile; `printed`, its own output if nothing was found.
@@ -18,7 +18,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-ERROR = re.compile(r"^(\S+?:\d+):(?:\d+:)? (error: .*)$")
+ERROR = re.compile(r"^(\S+?)\((\d+)\): (error: .*)$")
 
 
 def listing(name, file, threads, width):
@@ -66,7 +66,7 @@ def run_one(simcc, name, folder):
                            capture_output=True, text=True, env=settings)
     if built.returncode != 0:
         errors = [ERROR.match(relative(line)) for line in built.stderr.splitlines()]
-        said = [f"{e[1]}: {e[2]}" for e in errors if e][:1]
+        said = [f"{e[1]}:{e[2]}: {e[3]}" for e in errors if e][:1]
         if not said:
             raise RuntimeError(f"{name} does not compile, for no reason of its own:\n{built.stderr}")
         return {"name": name, "compiles": False, "status": None, "said": said, "printed": []}

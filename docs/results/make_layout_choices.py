@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 r"""Keeps what the rule for a layer's layout chooses, for the page to quote.
 
-    docs/results/make_layout_choices.py --program build/stages/10_layout_convolution-sim \
+    docs/results/make_layout_choices.py --program build/stages/10_layout_convolution-cuda \
         --fit build/stages/10_layout_convolution/10_layout_convolution-fit             write
     ... --check                                                                        compare
 

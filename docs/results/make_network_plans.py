@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Keeps what stage 13's planner says, for the page to quote.
 
-    docs/results/make_network_plans.py --program build/stages/13_network-sim            write
-    docs/results/make_network_plans.py --program build/stages/13_network-sim --check    compare
+    docs/results/make_network_plans.py --program build/stages/13_network-cuda            write
+    docs/results/make_network_plans.py --program build/stages/13_network-cuda --check    compare
 
 network_plans.txt holds one part between [doc:NAME] markers for each quotation of what `--plan` printed.
 Costs are counted, so no GPU is needed and every machine prints the same.

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Keeps what stage 07's planner says, for the page to quote.
 
-    docs/results/make_plans.py --program build/stages/07_single_channel_adaptive-sim            write
-    docs/results/make_plans.py --program build/stages/07_single_channel_adaptive-sim --check    compare
+    docs/results/make_plans.py --program build/stages/07_single_channel_adaptive-cuda            write
+    docs/results/make_plans.py --program build/stages/07_single_channel_adaptive-cuda --check    compare
 
 plans.txt holds one part between [doc:NAME] markers for each quotation: what `--plan` printed, whole
 or from some line on; and one line for each layer of the paper's grid, put together from what it

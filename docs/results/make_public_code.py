@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Runs public programs in the simulator, at named commits, and keeps what was said of the lines that docs/found_bugs.md tells of.
 
-    docs/results/make_public_code.py --simcc build/common/simt/simcc --clones DIR            write public_code.json
-    docs/results/make_public_code.py --simcc build/common/simt/simcc --clones DIR --check    exit 1 if it differs
+    docs/results/make_public_code.py --simcc build/common/simt/cudart/simcc --clones DIR            write public_code.json
+    docs/results/make_public_code.py --simcc build/common/simt/cudart/simcc --clones DIR --check    exit 1 if it differs
 
 What is not in DIR is cloned into it, by git. A program is changed only in its sizes, so that it takes seconds (EDITS), and
-cuBLAS, which the simulator does not have, is stood in for. No part of the tests: it needs the network. A finding is kept if it
+cuBLAS, which does not run in the simulator, is stood in for. No part of the tests: it needs the network. A finding is kept if it
 is of the kind and line that PROGRAMS names; if there is none, that is an error.
 """
 
@@ -57,9 +57,8 @@ inline cublasStatus_t cublasSgemmStridedBatched(int, cublasOperation_t ta, cubla
 template <class... Arguments>
 cublasStatus_t cublasGemmStridedBatchedEx(Arguments...) { abort(); }  // in no kernel that is run
 """
-# Headers that the programs include and need nothing of, or only this.
-STAND_INS = {"cublas_v2.h": CUBLAS, "cublasLt.h": "#include <cublas_v2.h>\n", "cuda_bf16.h": "#pragma once\n",
-             "cooperative_groups/scan.h": "#pragma once\n"}
+# Of these headers the programs need no more.
+STAND_INS = {"cublas_v2.h": CUBLAS, "cublasLt.h": "#include <cublas_v2.h>\n"}
 
 BLOCKS = "int block_sizes[] = {32, 64, 128, 256, 512, 1024};"
 SMALL = [("int T = 1024;", "int T = 64;"), ("int C = 768;", "int C = 96;"), ("int NH = 12;", "int NH = 2;")]

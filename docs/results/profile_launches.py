@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What Nsight Compute counts of a variant's launch on a GPU, as a results file for the pages.
 
-    docs/results/profile_launches.py build/stages/11_fused_pooling-gpu:nchw,chwn --figures caches \\
+    docs/results/profile_launches.py build/stages/11_fused_pooling-cuda:nchw,chwn --figures caches \\
         --problem 55-128-3-96-s2,26-64-3-256-s2-ceil --json docs/results/pooling_caches_gpu.json
 
 Each variant runs on each problem by itself, one launch. ncu empties the caches before it. Rows have the
@@ -27,7 +27,7 @@ A problem is a layer's label (--problem, of a convolution --layer), or of a sign
 10000000x63). Of the micro-benchmarks --segments 8,16,32 profiles the first launch on the large array that reads
 segments of so many floats.
 
-    docs/results/profile_launches.py build/stages/07_single_channel_adaptive-gpu --figures memory \\
+    docs/results/profile_launches.py build/stages/07_single_channel_adaptive-cuda --figures memory \\
         --segments 8,16,32 --json docs/results/segments_memory_gpu.json
 """
 
@@ -138,7 +138,7 @@ def profile_segments(program, lanes, figures, folder):
         figures, ["--kernel-name-base", "demangled", "-k", rf"regex:segments_kernel<(\(int\))?{lanes}>", "-c", "3"],
         [program, "--measure", "--json", str(results)])
     return json.loads(results.read_text()), {
-        "stage": pathlib.Path(program).name.removesuffix("-gpu"), "backend": "gpu",
+        "stage": pathlib.Path(program).name.removesuffix("-cuda"), "backend": "gpu",
         "variant": f"segments of {4 * int(lanes)} bytes, {'in order' if lanes == '32' else 'scattered'}",
         "role": "variant", "kernel": kernel, "profile": counted}
 
@@ -146,7 +146,7 @@ def profile_segments(program, lanes, figures, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("variants", nargs="+", metavar="PROGRAM:VARIANT,...",
-                        help="a stage's GPU program and variants of it; with --segments the program alone")
+                        help="a stage's program and variants of it; with --segments the program alone")
     parser.add_argument("--figures", choices=sorted(FIGURES), required=True)
     parser.add_argument("--problem", help="problems, with commas between")
     parser.add_argument("--layer", help="the same, of a convolution")

@@ -33,7 +33,7 @@ std::uint64_t sectors(const Request& request) {
   return sectors.size();
 }
 
-// docs/simulator.md, "Wavefronts" and "The ideal".
+// docs/simulator_reference.md, "Wavefronts".
 struct Passes {
   std::uint64_t taken = 0;
   std::uint64_t ideal = 0;

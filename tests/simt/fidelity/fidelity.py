@@ -5,6 +5,7 @@
     fidelity.py compare SIMNVCC h200.csv          anywhere with nvcc: builds, runs, prints what differs
     fidelity.py widths SIMT [FILE.ptx...]         the widths of accesses that ptxas and nvdisasm show, beside ours;
                                                   without files of the launches in this folder
+    fidelity.py keep SIMNVCC h200.csv SIMT JSON   both, and what they come to in a file, for docs/simulator.md
 
 A row is a launch: its name, the checksum of what it wrote, and its counters. The first line of a file says where it was
 recorded. Exit status of compare and widths: 0 all equal but for what is known, 1 some differ, 2 wrong use, 77 no
@@ -123,7 +124,7 @@ def counted_by_engine(simnvcc):
 
 
 def compare(simnvcc, path):
-    """Prints each launch that the engine counts otherwise than the file says."""
+    """Prints each launch that the engine counts otherwise than the file says. Returns the exit status, and the sums."""
     with open(path, newline="", encoding="utf-8") as file:
         where = file.readline().strip("# \n")
         rows = csv.reader(file)
@@ -149,7 +150,8 @@ def compare(simnvcc, path):
         print(f"{name}: said to differ in KNOWN, but is equal")
         wrong += 1
     print(f"{equal} of {len(counted)} launches equal in {len(METRICS)} counters and in what they wrote ({where})")
-    return 0 if wrong == 0 and counted else 1
+    sums = {"recorded": where, "launches": len(counted), "equal": equal, "counters": len(METRICS)}
+    return 0 if wrong == 0 and counted else 1, sums
 
 
 def widths_of_ptx(simt, path):
@@ -185,10 +187,10 @@ def widths_of_sass(path):
 
 def widths(simt, files):
     """Prints each kernel whose accesses ptxas makes of other widths than we do. More of the same widths are equal: it
-    unrolls loops, which moves as much."""
+    unrolls loops, which moves as much. Returns the exit status, and the sums."""
     if shutil.which("nvdisasm") is None:
         print("NOT RUN: nvdisasm was not found (it comes with the CUDA Toolkit, and from PyPI as nvidia-cuda-nvdisasm)")
-        return 77
+        return 77, {}
     equal = of = 0
     with tempfile.TemporaryDirectory() as folder:
         for source in [] if files else sources():
@@ -208,17 +210,30 @@ def widths(simt, files):
                         print(f"    {key[0]} {key[1]}s of {key[2]} bytes: {ours.get(key, 0)} here, "
                               f"{theirs.get(key, 0)} in the SASS")
     print(f"{equal} of {of} kernels have accesses of the same widths as in the SASS")
-    return 0 if of and 100 * equal >= LEAST_EQUAL_WIDTHS * of else 1
+    return 0 if of and 100 * equal >= LEAST_EQUAL_WIDTHS * of else 1, {"kernels": of, "equal": equal}
+
+
+def keep(simnvcc, path, simt, kept):
+    status, counters = compare(simnvcc, path)
+    status_of_widths, all_widths = widths(simt, [])
+    if status or status_of_widths:
+        sys.exit("fidelity: not kept")
+    text = json.dumps({"schema_version": 1, "command": "tests/simt/fidelity/fidelity.py keep", "counters": counters,
+                       "widths": all_widths}, indent=1)
+    pathlib.Path(kept).write_text(text + "\n", encoding="utf-8")
 
 
 def main():
     if len(sys.argv) >= 3 and sys.argv[1] == "widths":
-        return widths(sys.argv[2], sys.argv[3:])
+        return widths(sys.argv[2], sys.argv[3:])[0]
     if len(sys.argv) == 3 and sys.argv[1] == "record":
         record(sys.argv[2])
         return 0
     if len(sys.argv) == 4 and sys.argv[1] == "compare":
-        return compare(sys.argv[2], sys.argv[3])
+        return compare(sys.argv[2], sys.argv[3])[0]
+    if len(sys.argv) == 6 and sys.argv[1] == "keep":
+        keep(*sys.argv[2:])
+        return 0
     print(__doc__, file=sys.stderr)
     return 2
 

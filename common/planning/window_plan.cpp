@@ -191,7 +191,16 @@ Cost window_cost(const ConvLayer& layer, const WindowBlock& block) {
                             [&](std::int64_t t) { return has_output(t) ? 0 : kNoCell; });
         };
         tally.shared_load(tap(kQuad), N * K * (many_taps / kQuad));
-        tally.shared_load(tap(1), N * K * (many_taps % kQuad));
+        // nvcc reads those that are left at once: two as a pair, three as a quad.
+        const int left = static_cast<int>(many_taps % kQuad);
+        if (many_taps == 1 && block.columns == 1) {  // and the taps of two filters together
+          for (const Cells group : groups) {
+            tally.shared_load(tap(2), N * (group.size() / 2));
+            tally.shared_load(tap(1), N * (group.size() % 2));
+          }
+        } else if (left > 0) {
+          tally.shared_load(tap(left == 3 ? kQuad : left), N * K);
+        }
         for (std::int64_t row = 0; row < block.rows; ++row) {
           tally.store(wide_lanes(block.columns, warp,
                                  [&](std::int64_t t) {

@@ -87,6 +87,7 @@ __global__ void __launch_bounds__(kThreads)
     for (int q = kRows * kWarpSize + lane; q < quads; q += kWarpSize)
       tile[q] = source[q];  // a wide mask's halo
   } else {
+#pragma unroll 1
     for (int s = lane; s < 4 * quads; s += kWarpSize) {
       const long long k = from + s;
       tile_cells[s] = k >= 0 && k < n ? input[k] : 0.0f;

@@ -59,7 +59,17 @@ Cost predict_warp_tile(const Conv1dShape& shape) {
     }
     // Computing: 16 taps at a time, then the rest; each time the window.
     for (const Cells taps : Cells{0, shape.mask_width}.pieces(16)) {
-      tally.shared_load(own, (shift + outputs_of_thread + taps.size() - 1 + 3) / 4);
+      // Of the first and the last quad nvcc reads what is used: with 3 taps the last cell of the first one, and where lanes
+      // want 4 bytes each, 80 bytes apart, four of them meet in a bank.
+      const std::int64_t window = shift + outputs_of_thread + taps.size() - 1;
+      const auto read_quad = [&](std::int64_t used) {
+        Run cells = own;
+        if (used <= 2) cells.width = static_cast<int>(used);
+        tally.shared_load(cells);
+      };
+      read_quad(4 - shift);
+      tally.shared_load(own, (window + 3) / 4 - 2);
+      read_quad((window - 1) % 4 + 1);
       tally.constant_load(taps.size());
     }
     // Storing: into the tile, and from there, again 16 bytes a lane or cell by cell.

@@ -6,17 +6,21 @@ namespace halo::conv1d_tiled_cached {
 
 namespace {
 
-// What the threads of a warp ask for that have four outputs each: so many cells around their first, 16
-// bytes at once where all of them exist, else cell by cell.
+// What the threads of a warp ask for that have four outputs each: quads around their first, where all their cells exist,
+// else cell by cell. Nobody reads what is not `used`: of the first and the last quad nvcc leaves it out.
 template <class Ask>
-void add_fours(Cells warp, Cells around, Cells exist, Ask ask) {
+void add_fours(Cells warp, Cells around, Cells used, Cells exist, Ask ask) {
   const auto whole = [&](std::int64_t thread) {
     return exist.contains(around.shifted(4 * thread));
   };
   for (std::int64_t c = around.begin; c < around.end; c += 4) {
-    ask(wide_lanes(4, warp, [&](std::int64_t i) { return whole(i) ? 4 * i + c : kNoCell; }));
+    const Cells part = Cells{c, c + 4}.within(used);
+    const bool narrow = part.size() <= 2;
+    ask(wide_lanes(narrow ? static_cast<int>(part.size()) : 4, warp, [&](std::int64_t i) {
+      return whole(i) ? 4 * i + (narrow ? part.begin : c) : kNoCell;
+    }));
   }
-  for (std::int64_t c = around.begin; c < around.end; ++c) {
+  for (std::int64_t c = used.begin; c < used.end; ++c) {
     ask(lanes(warp, [&](std::int64_t i) {
       return !whole(i) && exist.contains(4 * i + c) ? 4 * i + c : kNoCell;
     }));
@@ -56,10 +60,10 @@ Cost predict_quad(const Conv1dShape& shape) {
   Tally tally;
   tally.launch(Cells{0, shape.length}.pieces(4 * kThreads).count(), kThreads);
   for (const Cells warp : Cells{0, (shape.length + 3) / 4}.pieces(kWarpSize)) {
-    add_fours(warp, {-4 * side, 4 + 4 * side}, {0, shape.length},
+    add_fours(warp, {-4 * side, 4 + 4 * side}, {-shape.halo(), 4 + shape.halo()}, {0, shape.length},
               [&](const Lanes& cells) { tally.load(cells); });
     tally.constant_load(shape.mask_width);
-    add_fours(warp, {0, 4}, {shape.first, shape.last},
+    add_fours(warp, {0, 4}, {0, 4}, {shape.first, shape.last},
               [&](const Lanes& outputs) { tally.store(outputs); });
   }
   return tally.cost();

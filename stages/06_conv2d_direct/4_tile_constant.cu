@@ -63,9 +63,11 @@ __global__ void tile_constant_kernel(const float* input,  // [N][C][H][W]
     // Each warp loads whole rows. The end of a row keeps only a few lanes busy (2 of 32 for a 3 x 3
     // filter); numbering the cells of the tile through would keep all busy, at the price of a
     // division for each cell.
+    // Not unrolled: nvcc would take four columns a turn, and lanes that have one more than others would go apart from them,
+    // with requests of their own.
     for (int row = threadIdx.y; row < tile_rows; row += kTileRows) {
       const int h = first_h + row;
-#pragma unroll 1  // as it is written: nvcc would take four columns at a time, and the lanes that have one more apart
+#pragma unroll 1
       for (int column = threadIdx.x; column < tile_columns; column += kTileColumns) {
         const int w = first_w + column;
         const bool exists = h >= 0 && h < layer.H && w >= 0 && w < layer.W;

@@ -56,13 +56,14 @@ __global__ void tile_shared_kernel(const float* input,    // [N][C][H][W]
     const float* filter = filters + (k * layer.C + c) * layer.R * layer.S;  // [R][S]
     for (int row = threadIdx.y; row < tile_rows; row += kTileRows) {
       const int h = first_h + row;
-#pragma unroll 1  // as it is written: nvcc would take four columns at a time, and the lanes that have one more apart
+#pragma unroll 1
       for (int column = threadIdx.x; column < tile_columns; column += kTileColumns) {
         const int w = first_w + column;
         const bool exists = h >= 0 && h < layer.H && w >= 0 && w < layer.W;
         tile[row * tile_columns + column] = exists ? image[h * layer.W + w] : 0.0f;
       }
     }
+#pragma unroll 1
     for (int i = thread; i < layer.R * layer.S; i += kTileRows * kTileColumns) taps[i] = filter[i];
     __syncthreads();  // tile and taps are complete
 

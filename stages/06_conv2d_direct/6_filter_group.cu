@@ -60,7 +60,7 @@ __global__ void filter_group_kernel(const float* input,    // [N][C][H][W]
     const float* image = input + (n * layer.C + c) * layer.H * layer.W;  // [H][W]
     for (int row = threadIdx.y; row < tile_rows; row += kTileRows) {
       const int h = first_h + row;
-#pragma unroll 1  // as it is written: nvcc would take four columns at a time, and the lanes that have one more apart
+#pragma unroll 1
       for (int column = threadIdx.x; column < tile_columns; column += kTileColumns) {
         const int w = first_w + column;
         const bool exists = h >= 0 && h < layer.H && w >= 0 && w < layer.W;
@@ -70,6 +70,7 @@ __global__ void filter_group_kernel(const float* input,    // [N][C][H][W]
     // Each warp loads one filter's taps; those of a short last group are not loaded, and not used.
     for (int g = threadIdx.y; g < kFilterGroup && first_k + g < layer.K; g += kTileRows) {
       const float* filter = filters + ((first_k + g) * layer.C + c) * layer.R * layer.S;  // [R][S]
+#pragma unroll 1
       for (int i = threadIdx.x; i < layer.R * layer.S; i += kTileColumns) {
         taps[g * layer.R * layer.S + i] = filter[i];
       }

@@ -67,7 +67,7 @@ __global__ void filter_pieces_kernel(const float* input,    // [N][C][H][W]
 
         for (int row = threadIdx.y; row < tile_rows; row += kTileRows) {
           const int h = first_h + row;
-#pragma unroll 1  // as it is written: nvcc would take four columns at a time, and the lanes that have one more apart
+#pragma unroll 1
           for (int column = threadIdx.x; column < tile_columns; column += kTileColumns) {
             const int w = first_w + column;
             const bool exists = h >= 0 && h < layer.H && w >= 0 && w < layer.W;
@@ -77,6 +77,7 @@ __global__ void filter_pieces_kernel(const float* input,    // [N][C][H][W]
         // Each warp loads one filter's run; those of a short last group are not loaded, and not used.
         for (int g = threadIdx.y; g < kFilterGroup && first_k + g < layer.K; g += kTileRows) {
           const float* filter = filters + ((first_k + g) * layer.C + c) * layer.R * layer.S;
+#pragma unroll 1
           for (int i = threadIdx.x; i < rows * columns; i += kTileColumns) {
             taps[g * rows * columns + i] = filter[first_r * layer.S + first_s + i];
           }

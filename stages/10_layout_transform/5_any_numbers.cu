@@ -27,9 +27,11 @@ __global__ void __launch_bounds__(kRunThreads)
   const int first = blockIdx.x * kRunCells;
   const float4* const from = reinterpret_cast<const float4*>(input + (long long)first * N);
   const int pieces = min(kRunCells, cells - first) / 4 * N;
+#pragma unroll 1
   for (int i = threadIdx.x; i < pieces; i += kRunThreads) run[i] = from[i];
   __syncthreads();  // the run is complete
 
+#pragma unroll 1
   for (int i = threadIdx.x; i < kRunCells / 4 * N; i += kRunThreads) {
     const int cell = i % (kRunCells / 4) * 4, n = i / (kRunCells / 4);
     if (first + cell >= cells) continue;
@@ -46,6 +48,7 @@ __global__ void __launch_bounds__(kRunThreads)
   extern __shared__ float4 run[];
   float* const tile = reinterpret_cast<float*>(run);
   const int first = blockIdx.x * kRunCells;
+#pragma unroll 1
   for (int i = threadIdx.x; i < kRunCells / 4 * N; i += kRunThreads) {
     const int cell = i % (kRunCells / 4) * 4, n = i / (kRunCells / 4);
     if (first + cell >= cells) continue;
@@ -60,6 +63,7 @@ __global__ void __launch_bounds__(kRunThreads)
 
   float4* const to = reinterpret_cast<float4*>(output + (long long)first * N);
   const int pieces = min(kRunCells, cells - first) / 4 * N;
+#pragma unroll 1
   for (int i = threadIdx.x; i < pieces; i += kRunThreads) to[i] = run[i];
 }
 // [/doc:runs]

@@ -48,17 +48,20 @@ std::vector<std::string> words_of_file(const std::string& name) {
 int main(int argc, char** argv) {
   const std::string folder = SIMT_CUDART_FOLDER;
   std::vector<std::string> words = {
-      SIMT_NVCC,   "-gencode",         "arch=compute_90,code=compute_90",
-      "-lineinfo", "-Xcompiler",       "-g",
-      "-include",  SIMT_DROPPED_NAMES, "-L" + folder};
+      SIMT_NVCC,          "-gencode",   "arch=compute_90,code=compute_90",
+      "-Xcompiler",       "-g",         "-include",
+      SIMT_DROPPED_NAMES, "-L" + folder};
+  bool is_debug = false;
   for (int i = 1; i < argc; ++i) {
     const std::string_view option = argv[i];
     if ((option == "--options-file" || option == "-optf") && i + 1 < argc) {
       for (const std::string& word : words_of_file(argv[++i])) add(words, word);
     } else {
+      is_debug |= option == "-G" || option == "--device-debug";
       add(words, std::string(option));
     }
   }
+  if (!is_debug) words.push_back("-lineinfo");  // -G has lines by itself, and warns of it
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);

@@ -16,6 +16,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "common/simt/checker/cells.hpp"
@@ -222,6 +223,8 @@ class Checker {
   /// Memory was too large to be looked at all of it.
   bool is_partial() const { return pages_.is_full(); }
 
+  /// As Findings::tell.
+  void tell(std::function<void(const Finding&)> to) { findings_.tell(std::move(to)); }
   /// Nothing was wrong, and nothing can have been that it did not see.
   bool is_quiet() const { return findings_.empty() && !order_matters_ && !is_partial(); }
   /// Whether blocks that different ones of these have checked have met in the launch: one wrote what another touched.

@@ -38,7 +38,9 @@ void join(Finding& kept, Finding finding) {
 void Findings::add(Finding finding) {
   Finding& kept =
       found_[Key{finding.site, finding.other_site, finding.hazard, finding.array, finding.what}];
+  const bool is_new = kept.count == 0;
   join(kept, std::move(finding));
+  if (is_new && tell_) tell_(kept);
 }
 
 std::vector<Finding> Findings::all(const LineOf& line_of) const {

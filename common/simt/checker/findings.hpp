@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "common/simt/checker/hazards.hpp"
@@ -56,10 +57,13 @@ class Findings {
   std::vector<Finding> all(const LineOf& line_of) const;
   bool empty() const { return found_.empty(); }
   void clear() { found_.clear(); }
+  /// From now on each that is new is told when it is added; or none.
+  void tell(std::function<void(const Finding&)> to) { tell_ = std::move(to); }
 
  private:
   using Key = std::tuple<std::int32_t, std::int32_t, Hazard, std::string, std::string>;
   std::map<Key, Finding> found_;
+  std::function<void(const Finding&)> tell_;
 };
 
 using Shape = std::array<unsigned, 3>;

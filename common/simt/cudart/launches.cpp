@@ -21,6 +21,7 @@
 #include "common/simt/cudart/timeline.hpp"
 #include "common/simt/cudart/watch.hpp"
 #include "common/simt/cudart/workers.hpp"
+#include "common/simt/debug/debugger.hpp"
 #include "common/simt/machine/grid.hpp"
 #include "common/simt/runtime/current_gpu.hpp"
 #include "common/simt/runtime/launches.hpp"
@@ -302,6 +303,12 @@ bool run_together(Kernel& kernel, const machine::Grid& grid, std::size_t workers
   return true;
 }
 
+std::vector<const ptx::Module*> modules_in_ptx() {
+  std::vector<const ptx::Module*> all;
+  for (Module* const one : all_modules()) all.push_back(&one->ptx());
+  return all;
+}
+
 // What goes wrong spoils the device.
 void run(Kernel& kernel, const Launching& what, const std::vector<std::byte>& parameters) {
   const machine::Code& code = kernel.code();
@@ -327,11 +334,12 @@ void run(Kernel& kernel, const Launching& what, const std::vector<std::byte>& pa
   timeline::Operation operation(number_of(what.stream), short_name(kernel.name));
   grid.only_clusters = chosen_clusters(grid);
   const unsigned checks = settings().checks;
-  if (checks != 0) grid.probes = &expect_coverage(kernel);
-  if (kernel.probes() != nullptr) kernel.probes()->look(checks != 0);
+  debug::Debugger* const debugger = debug::Debugger::asked_for();
+  if (checks != 0 && debugger == nullptr) grid.probes = &expect_coverage(kernel);
+  if (kernel.probes() != nullptr) kernel.probes()->look(grid.probes != nullptr);
   const bool traces = checks != 0 && wants_trace(kernel.name);
   grid.images = &images();
-  const bool is_told_in_order = traces || operation.remembers();
+  const bool is_told_in_order = traces || operation.remembers() || debugger != nullptr;
   if (const std::size_t workers = is_told_in_order ? 1 : workers_for(kernel, grid); workers > 1) {
     if (run_together(kernel, grid, workers, operation)) return;
     kernel.runs_alone = true;
@@ -345,7 +353,15 @@ void run(Kernel& kernel, const Launching& what, const std::vector<std::byte>& pa
   grid.observer = watch.get();
   KernelServices services(*watch, kernel);
   grid.services = &services;
-  watch->take(machine::run(grid));
+  if (debugger != nullptr) {
+    watch->tell([debugger](const Finding& f) { debugger->found(f); });
+    debugger->begin({short_name(kernel.name), kernel.module->ptx(), kernel.code_to_debug(),
+                     kernel.module->addresses(), grid},
+                    modules_in_ptx());
+  }
+  const std::vector<machine::Stuck> stuck = machine::run(grid);
+  if (debugger != nullptr) debugger->end();
+  watch->take(stuck);
   if (grid.workspace != 0) release(grid.workspace);
   Launch told = watch->launch();
   if (watch->error() != cudaSuccess) spoil(watch->error(), detail_of(told.findings));

@@ -128,6 +128,11 @@ const machine::Code& Kernel::code() {
   return *code_;
 }
 
+machine::Code& Kernel::code_to_debug() {
+  code();
+  return *code_;
+}
+
 machine::Probes& Kernel::make_probes() {
   code();
   if (probes_ == nullptr) probes_ = std::make_unique<machine::Probes>(*code_);

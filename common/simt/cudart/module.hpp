@@ -61,6 +61,7 @@ struct Kernel {
 
   /// Throws what Module::ptx() does, and machine::Unsupported.
   const machine::Code& code();
+  machine::Code& code_to_debug();
   const checker::Facts& facts();
   /// Made when they are first wanted; null until then.
   machine::Probes* probes() { return probes_.get(); }

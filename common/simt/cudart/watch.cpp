@@ -117,6 +117,22 @@ Watch::Watch(Kernel& kernel, const machine::Grid& grid, unsigned checks,
                  });
 }
 
+Watch::~Watch() {
+  if (tell_) checker_.tell(nullptr);
+}
+
+void Watch::tell(std::function<void(const Finding&)> to) {
+  tell_ = std::move(to);
+  checker_.tell([this](const checker::Finding& one) {
+    if (!is_note(one.hazard)) tell_(finding_of(one));
+  });
+}
+
+void Watch::add(Finding finding) {
+  if (tell_ && !finding.note) tell_(finding);
+  findings_.push_back(std::move(finding));
+}
+
 void Watch::keep(const WarpAccess& access) {
   const memory::WarpAddresses& lanes = access.lanes;
   const auto bytes = static_cast<std::size_t>(lanes.bytes);
@@ -302,7 +318,7 @@ void Watch::add_finding(Hazard hazard, std::int32_t site, const machine::Warp& w
   f.count = 1;
   f.message = "thread " + coordinates(f.thread) + " of block " + coordinates(f.block) + " " + what +
               ". " + advice(hazard, remedy);
-  findings_.push_back(std::move(f));
+  add(std::move(f));
 }
 
 void Watch::cluster_barrier(const machine::Cluster& cluster) {
@@ -403,7 +419,7 @@ void Watch::take(const std::vector<machine::Stuck>& stuck) {
                  std::to_string(there.line);
   }
   f.message += std::string(". ") + advice(hazard);
-  findings_.push_back(std::move(f));
+  add(std::move(f));
 }
 
 Finding Watch::finding_of(const checker::Finding& finding) const {

@@ -4,6 +4,7 @@
 #include <driver_types.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -30,7 +31,10 @@ class Watch : public machine::Observer {
   /// the rest at the same time, and what memory held is kept in memory_undo().
   Watch(Kernel& kernel, const machine::Grid& grid, unsigned checks, timeline::Operation& operation,
         std::optional<std::size_t> worker = std::nullopt);
+  ~Watch() override;
 
+  /// What is wrong is told when it happens, too.
+  void tell(std::function<void(const Finding&)> to);
   std::uint32_t access(const machine::WarpAccess& access) override;
   void fault(const machine::WarpAccess& access, int lane, const std::string& what) override;
   void barrier(const machine::Block& block, std::uint32_t number) override;
@@ -65,6 +69,7 @@ class Watch : public machine::Observer {
   DeviceLine line_at(std::int32_t site) const;
   std::string constant_before(std::uint64_t address) const;
   std::array<unsigned, 3> thread_of(const machine::Warp& warp, int lane) const;
+  void add(Finding finding);
   void add_finding(Hazard hazard, std::int32_t site, const machine::Warp& warp, int lane,
                    const std::string& array, const std::string& what, Remedy remedy = Remedy::none);
   void count(const machine::WarpAccess& access);
@@ -84,6 +89,7 @@ class Watch : public machine::Observer {
   std::vector<Counters> sites_;         // by site, behind one for what has none
   std::vector<std::uint64_t> tallies_;  // by Probes::tallies()
   std::vector<Finding> findings_;
+  std::function<void(const Finding&)> tell_;
   PrintLog printed_;
   std::map<std::pair<std::int32_t, std::string>, std::size_t> faults_;  // which finding tells them
   cudaError_t error_ = cudaSuccess;

@@ -376,7 +376,19 @@ void Decoder::instruction(const ptx::Instruction& one) {
 }
 
 void Decoder::body(const ptx::Function& function) {
-  const Rewritten rewritten = rewrite_as_ptxas(module, function, shared_);
+  // ptxas leaves what is made for a debugger as it is.
+  const Rewritten rewritten =
+      module.is_debug ? Rewritten{} : rewrite_as_ptxas(module, function, shared_);
+  if (module.is_debug) {
+    frames_.back().body = static_cast<std::int32_t>(code_->bodies.size());
+    code_->bodies.push_back({.function = &function,
+                             .outer = is_outermost() ? -1 : frames_.end()[-2].body,
+                             .called = frames_.front().called,
+                             .first_site = static_cast<std::int32_t>(code_->sites.size()),
+                             .call_site = is_outermost() ? -1 : site_,
+                             .slots = {},
+                             .locals = {}});
+  }
   for (const ptx::Instruction& one : function.body) {
     frames_.back().starts.push_back(code_->steps.size());
     const auto found = rewritten.find(&one);
@@ -390,6 +402,12 @@ void Decoder::body(const ptx::Function& function) {
     }
   }
   Frame& frame = frames_.back();
+  if (frame.body >= 0) {
+    Body& its = code_->bodies[static_cast<std::size_t>(frame.body)];
+    its.end_site = static_cast<std::int32_t>(code_->sites.size());
+    its.slots = frame.slots;
+    its.locals = frame.locals;
+  }
   frame.starts.push_back(code_->steps.size());
   for (const auto& [step, label] : frame.jumps) {
     const std::int32_t at = function.labels[static_cast<std::size_t>(label)];

@@ -77,8 +77,9 @@ class Decoder {
     std::vector<std::size_t> starts;  // of each instruction its first step
     std::vector<std::pair<std::size_t, std::int32_t>> jumps;  // steps, and their labels
     std::vector<std::size_t> returns;                         // steps that go behind the call
+    std::int32_t body = -1;                                   // in Code::bodies
   };
-  static constexpr std::uint32_t kNone = ~0u;
+  static constexpr std::uint32_t kNone = kNoSlot;
 
   void body(const ptx::Function& function);
   void instruction(const ptx::Instruction& instruction);

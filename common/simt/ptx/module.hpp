@@ -182,6 +182,7 @@ struct Module {
   std::string target;   // "sm_90"
   /// nvcc -rdc=true: ptxas did not know where shared variables lie, nvlink placed them.
   bool is_linked = false;
+  bool is_debug = false;  // nvcc -G: nothing is optimised
   std::vector<Variable> variables;
   std::deque<Function> functions;  // those with a body replace declarations of the same name
   std::vector<std::string> files = {""};

@@ -229,7 +229,7 @@ class Parser {
       module_->version = take().text;
     } else if (take_if(".target")) {
       module_->target = take().text;
-      while (take_if(",")) take();
+      while (take_if(",")) module_->is_debug |= take().text == "debug";
     } else if (take_if(".address_size")) {
       if (whole() != 64) fail("addresses of 64 bits only: compile with nvcc -m64");
     } else if (take_if(".file")) {

@@ -1,6 +1,9 @@
 // `simt ptx FILE...`: what is in a file of PTX: its kernels, what each of them needs, and the forms of instructions
 // they are made of.
 // `simt run PROGRAM ARGUMENT...`: a program that nvcc -cudart shared made, or simnvcc, in the simulator.
+// `simt debug [--dap] PROGRAM ARGUMENT...`: one of simnvcc -G, whose kernels are stopped and stepped at this terminal, or by an
+// editor that has started this command.
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -8,10 +11,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <iostream>
 #include <iterator>
 #include <map>
 #include <string>
+#include <string_view>
+#include <thread>
 
+#include "common/simt/debug/client.hpp"
 #include "common/simt/machine/code.hpp"
 #include "common/simt/machine/merge.hpp"
 #include "common/simt/ptx/parse.hpp"
@@ -99,14 +106,37 @@ int run_program(char** words) {
   return kWrongUse;
 }
 
+// Its exit status. An editor's or a terminal's words are not the program's: it reads nothing.
+int debug_program(char** words, bool is_for_editor) {
+  simt::debug::Listener listener;
+  const pid_t child = fork();
+  if (child == 0) {
+    setenv("SIMT_DEBUG", listener.path().c_str(), 1);
+    if (std::freopen("/dev/null", "r", stdin) == nullptr) _exit(kWrongUse);
+    if (is_for_editor) dup2(STDERR_FILENO, STDOUT_FILENO);
+    _exit(run_program(words));
+  }
+  std::thread user([&] { simt::debug::attend(listener, {}, is_for_editor); });
+  int status = 0;
+  waitpid(child, &status, 0);
+  listener.stop();
+  user.join();
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
   const std::string command = argc > 2 ? argv[1] : "";
   if (command == "run") return run_program(argv + 2);
+  if (command == "debug") {
+    const bool is_for_editor = std::string_view(argv[2]) == "--dap";
+    if (!is_for_editor || argc > 3) return debug_program(argv + 2 + is_for_editor, is_for_editor);
+  }
   if (command != "ptx") {
     std::fprintf(stderr,
                  "simt: usage: simt run PROGRAM [ARGUMENT...]\n"
+                 "             simt debug [--dap] PROGRAM [ARGUMENT...] (of simnvcc -G)\n"
                  "             simt ptx FILE... (nvcc -ptx -lineinfo writes such files)\n");
     return kWrongUse;
   }

@@ -350,3 +350,27 @@ TEST_CASE("a terminal's user has the same by words", "[simt]") {
   }
   CHECK(running.outcome().status == 0);
 }
+
+TEST_CASE("simt debug starts a program for a terminal or an editor", "[simt]") {
+  const Outcome terminal =
+      program().run("(printf 'next\\nprint i\\ncontinue\\n' | '" SIMT "' debug ./program)");
+  CHECK(terminal.status == 0);
+  CHECK_THAT(terminal.out,
+             contains("i = 0\n") && contains(" of sums has ended\nthe program has ended\n"));
+
+  std::ofstream words(program().path() / "words");
+  for (const char* const command : {"initialize", "launch", "configurationDone"}) {
+    const std::string text =
+        Json::object({{"seq", 1}, {"type", "request"}, {"command", command}}).dump();
+    words << "Content-Length: " << text.size() << "\r\n\r\n" << text;
+  }
+  words.close();
+  // The editor stays there.
+  const Outcome editor = program().run("mkfifo line && (exec 3<>line; cat words >&3; '" SIMT
+                                       "' debug --dap ./program <&3)");
+  CHECK(editor.status == 0);
+  CHECK_THAT(editor.out,
+             contains("\"event\":\"initialized\"") && contains("\"event\":\"terminated\""));
+  // What the program prints is no message.
+  CHECK(editor.err == program().run("./program").out);
+}

@@ -9,9 +9,8 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <istream>
+#include <iostream>
 #include <map>
-#include <ostream>
 #include <set>
 #include <sstream>
 #include <stdexcept>
@@ -294,6 +293,17 @@ void relay(const std::shared_ptr<Connection>& editor, const std::shared_ptr<Conn
   }).detach();
   while (const std::optional<Json> message = program->receive()) editor->send(*message);
   editor->send(Json::object({{"seq", 0}, {"type", "event"}, {"event", "terminated"}}));
+}
+
+void attend(Listener& listener, const Wanted& wanted, bool is_for_editor) {
+  const std::shared_ptr<Connection> program = listener.accept();
+  if (program == nullptr) {
+    std::cerr << "it launched no kernel\n";
+  } else if (is_for_editor) {
+    relay(std::make_shared<Connection>(STDIN_FILENO, STDOUT_FILENO), program, wanted);
+  } else {
+    talk(*program, wanted, std::cin, std::cout);
+  }
 }
 
 }  // namespace simt::debug

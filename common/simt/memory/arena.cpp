@@ -31,13 +31,13 @@ std::uint64_t rounded_up(std::uint64_t value, std::uint64_t to) {
 }  // namespace
 
 Arena::Arena(std::size_t bytes) : bytes_(bytes) {
-  file_ = memfd_create("device memory", MFD_CLOEXEC);
-  if (file_ < 0 || ftruncate(file_, static_cast<off_t>(bytes)) != 0) fail("device memory");
-  void* const device =
-      mmap(reinterpret_cast<void*>(kBegin), bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE, file_, 0);
-  void* const alias =
-      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_, 0);
-  if (device == MAP_FAILED || alias == MAP_FAILED) fail("addresses for device memory");
+  // The same pages twice. They are no file's: a limit on the size of files (ulimit -f, a sandbox's) is none on device memory.
+  void* const device = mmap(reinterpret_cast<void*>(kBegin), bytes, PROT_NONE,
+                            MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* const alias = device == MAP_FAILED ? device : mremap(device, 0, bytes, MREMAP_MAYMOVE);
+  if (alias == MAP_FAILED || mprotect(alias, bytes, PROT_READ | PROT_WRITE) != 0) {
+    fail("addresses for device memory");
+  }
   begin_ = reinterpret_cast<std::uint64_t>(device);
   alias_ = static_cast<std::byte*>(alias);
   next_ = begin_;
@@ -46,7 +46,6 @@ Arena::Arena(std::size_t bytes) : bytes_(bytes) {
 Arena::~Arena() {
   munmap(reinterpret_cast<void*>(begin_), bytes_);
   munmap(alias_, bytes_);
-  close(file_);
 }
 
 std::uint64_t Arena::reserve(std::size_t bytes, std::uint64_t alignment) {
@@ -86,8 +85,9 @@ std::uint64_t Arena::allocate_sparse(std::size_t bytes, std::span<const std::byt
 
 // The arena's own pages, with nothing in them.
 void Arena::put_back(std::uint64_t begin, std::size_t bytes) {
-  if (mmap(host(begin), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE,
-           file_, static_cast<off_t>(begin - begin_)) == MAP_FAILED) {
+  if (mremap(reinterpret_cast<void*>(begin), 0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
+             host(begin)) == MAP_FAILED ||
+      mprotect(host(begin), bytes, PROT_READ | PROT_WRITE) != 0) {
     fail("device memory");
   }
 }

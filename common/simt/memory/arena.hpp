@@ -61,7 +61,6 @@ class Arena {
   std::uint64_t reserve(std::size_t bytes, std::uint64_t alignment);
   void put_back(std::uint64_t begin, std::size_t bytes);
 
-  int file_ = -1;
   std::uint64_t begin_ = 0;
   std::size_t bytes_ = 0;
   std::byte* alias_ = nullptr;

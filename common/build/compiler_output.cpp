@@ -29,9 +29,10 @@ bool is_step(const std::string& line) {
 bool is_noise(const std::string& line) {
   for (const char* start : {"ninja: Entering", "ninja: build stopped", "ninja: warning",
                             "    inlined from ", "cc1plus: all warnings", "cc1plus: some warnings",
-                            "compilation terminated", "collect2: "}) {
+                            "compilation terminated", "collect2: ", "Remark: "}) {
     if (line.starts_with(start)) return true;
   }
+  if (has(line, " detected in the compilation of ")) return true;
   const std::size_t at = line.find("In ");
   const bool is_place = at == 0 || (at != std::string::npos && line.compare(at - 2, 2, ": ") == 0);
   const bool ends = line.ends_with(":") || line.ends_with(",");
@@ -68,14 +69,15 @@ std::string machines_fault(const std::string& text) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     // Of the file's own: its text beside an error, and what it has said.
-    const bool is_quoted = line.find('|') == line.find_first_not_of(" 0123456789");
+    const bool is_quoted =
+        line.starts_with(' ') || line.find('|') == line.find_first_not_of(" 0123456789");
     if (is_quoted || has(line, "#error") || has(line, "#warning") || has(line, "static assertion"))
       continue;
     for (const char* words :
          {"No space left on device", "Disk quota exceeded", "Cannot allocate memory",
           "out of memory", "virtual memory exhausted", "Killed signal terminated",
           "Resource temporarily unavailable", "Read-only file system", "Input/output error",
-          "cannot make a temporary folder"}) {
+          "Could not open output file"}) {
       if (has(line, words)) return line;
     }
     // A file that is nested too deeply has the compiler overflow its stack.

@@ -37,7 +37,8 @@ constexpr int kMostCompilations = 3;
 // Somebody saved the file meanwhile.
 struct Overtaken {};
 
-// How a file becomes a program, by backend: the words of a command with {source} and {program} in them.
+// How a file becomes a program: the words of a command with {source} and {program} in them; and by backend the folder of
+// the CUDA runtime that has the program run there.
 json::Value read_compilers(const BuildFolder& build) {
   const fs::path file = build.path() / "common" / "exercise" / "compilers.json";
   if (!fs::exists(file)) {
@@ -50,6 +51,17 @@ json::Value read_compilers(const BuildFolder& build) {
     throw std::runtime_error(seen_from_here(file) + " cannot be read (" + error.what() +
                              "): remove the build folder and start again");
   }
+}
+
+std::vector<std::string> compiler_words(const BuildFolder& build) {
+  return read_compilers(build).get<std::vector<std::string>>("words");
+}
+
+// For all that is started from now on.
+void run_on(const BuildFolder& build, const std::string& backend) {
+  Program program;
+  program.runtime = read_compilers(build).get<std::string>(backend);
+  program.choose_runtime();
 }
 
 fs::path check_of(const BuildFolder& build, const Exercise& exercise) {
@@ -155,12 +167,10 @@ class StudentProgram {
       : build_(build),
         exercise_(exercise),
         options_(options),
-        program_(workplace_of(build, exercise) /
-                 ("yours-" + options.backend + (options.debug ? "-debug" : ""))),
+        program_(workplace_of(build, exercise) / (options.debug ? "yours-debug" : "yours")),
         made_from_(program_.string() + ".from"),
-        log_(workplace_of(build, exercise) / "compiler.log") {
-    const json::Value compilers = read_compilers(build);
-    words_ = compilers.get<std::vector<std::string>>(options.backend);
+        log_(workplace_of(build, exercise) / "compiler.log"),
+        words_(compiler_words(build)) {
     if (options.debug) words_.push_back("-g");
     std::error_code failed;
     fs::create_directories(program_.parent_path(), failed);
@@ -272,10 +282,10 @@ class StudentProgram {
   const BuildFolder& build_;
   const Exercise& exercise_;
   const AttemptOptions& options_;
-  std::vector<std::string> words_;
   fs::path program_;
   fs::path made_from_;
   fs::path log_;
+  std::vector<std::string> words_;
 };
 
 // Nothing of a course is longer; what is larger was not written by hand.
@@ -318,7 +328,7 @@ class SubmittedProgram {
     }
 
     // In two steps: what is between them is looked at before anything of it runs.
-    const auto words = read_compilers(build_).get<std::vector<std::string>>("sim");
+    const std::vector<std::string> words = compiler_words(build_);
     const fs::path object = "program.o";
     Limited run =
         run_compiler(object_command(words, source(), object), words, progress, "compiling");
@@ -327,16 +337,17 @@ class SubmittedProgram {
     compiled.name = source();
     compiled.text = text_of_file(copy);
     // It may be as large as the compiler's folder: more than look_at() looks at is not read.
-    const fs::path translation = work() / translation_of(source(), object);
+    const fs::path preprocessed = work() / preprocessed_of(source(), object);
     std::error_code missing;
-    const std::uintmax_t size = fs::file_size(translation, missing);
-    if (!missing && size > kMostTranslation) {
+    const std::uintmax_t size = fs::file_size(preprocessed, missing);
+    if (!missing && size > kMostPreprocessed) {
       attempt.end = Attempt::End::refused;
       attempt.mistake = "the preprocessor makes more than 32 MiB of it";
       return false;
     }
-    compiled.translated = text_of_file(translation, true);
+    compiled.preprocessed = text_of_file(preprocessed, true);
     compiled.root = build_.source().string();
+    compiled.toolkit = toolkit_of(words[0]).string();
     compiled.is_program = exercise_.start_text().find("\nint main(") != std::string::npos;
     if (run.ended.good() && reason.empty()) {
       const Limited listed = run_compiler(symbols_command(object), words, progress, "looking at");
@@ -379,9 +390,10 @@ class SubmittedProgram {
   // The words for the check: how this program is to be started.
   std::vector<std::string> words() const {
     Confinement worker;
-    worker.readable = {path().string()};
+    const auto runtime = read_compilers(build_).get<std::string>("sim");
+    worker.readable = {path().string(), runtime};
     const unsigned threads = std::clamp(std::thread::hardware_concurrency(), 1u, 16u);
-    worker.environment = {"SIMT_THREADS=" + std::to_string(threads)};
+    worker.environment = {"SIMT_THREADS=" + std::to_string(threads), "LD_LIBRARY_PATH=" + runtime};
     worker.limits = options_.limits;
     return options_.sandbox->words(worker);
   }
@@ -403,14 +415,14 @@ class SubmittedProgram {
                        const std::string& what) {
     std::string doing = what + " " + source();
     Limited run = run_limited(
-        confined(options_.sandbox->words(compiler(compilers[0])), {report().string()}, command),
+        confined(options_.sandbox->words(compiler(compilers)), {report().string()}, command),
         options_, progress, doing);
     if (!run.ended.started) throw machine_fault(run.ended.err);
     const std::string reason = reason_in_report(report().string());
     if (is_machines_fault(reason)) throw machine_fault("the compiler " + reason);
     if (run.expired() || !reason.empty()) return run;
     require_no_machine_fault(run.ended);
-    // Nobody kills it but a machine without memory; simcc tells so of the compiler below it.
+    // Nobody kills it but a machine without memory; nvcc tells so of the compilers below it.
     constexpr int kKilled = 128 + SIGKILL;
     if (run.ended.signal == SIGKILL || run.ended.status == kKilled) {
       throw machine_fault("the compiler was killed: has this machine memory enough?");
@@ -418,12 +430,12 @@ class SubmittedProgram {
     return run;
   }
 
-  // The compiler sees itself, the interface of exercises and the libraries, and nothing else of the course.
-  Confinement compiler(const std::string& simcc) const {
+  // The compiler sees itself, the interface of exercises and the library, and nothing else of the course.
+  Confinement compiler(const std::vector<std::string>& words) const {
     Confinement confinement;
     confinement.profile = Confinement::Profile::compiler;
     const fs::path common = build_.source() / "common";
-    confinement.readable = {simcc, (common / "simt").string(), (build_.path() / "common").string()};
+    confinement.readable = {toolkit_of(words[0]).string(), (build_.path() / "common").string()};
     std::error_code unreadable;
     for (const auto& entry : fs::directory_iterator(common / "exercise", unreadable)) {
       if (entry.path().extension() == ".h") confinement.readable.push_back(entry.path().string());
@@ -544,11 +556,11 @@ Marks judge_program(const BuildFolder& build, const Exercise& exercise, const To
 
 // The simulator would say so itself, within a program that nobody believes.
 void require_addresses() {
-  constexpr rlim_t kNeeded = rlim_t{72} << 30;
+  constexpr rlim_t kNeeded = rlim_t{4} << 40;
   rlimit limit = {};
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur >= kNeeded) return;
   throw machine_fault(
-      "the simulator reserves 64 GiB of addresses: raise the limit on address space (ulimit -v "
+      "the simulator reserves terabytes of addresses: raise the limit on address space (ulimit -v "
       "unlimited)");
 }
 
@@ -558,6 +570,7 @@ int debug_exercise(const BuildFolder& build, const Exercise& exercise, const Deb
                    const std::string& seed) {
   AttemptOptions options;
   options.backend = "sim";
+  run_on(build, options.backend);
   Attempt attempt;
   std::vector<fs::path> programs;
   {
@@ -597,6 +610,7 @@ void trace_exercise(const BuildFolder& build, const Exercise& exercise, const st
                     const std::string& seed) {
   AttemptOptions options;
   options.backend = "sim";
+  run_on(build, options.backend);
   Attempt attempt;
   Progress progress(Progress::Elsewhere::lines);
   StudentProgram program(build, exercise, options);
@@ -653,12 +667,9 @@ void prepare_exercise(const BuildFolder& build, const Exercise& exercise,
     throw CannotRun("this build has no check of " + exercise.name +
                     ": exercises/meson.build names those that it has");
   }
-  std::vector<fs::path> needs = {build.path() / "common" / "exercise" /
-                                 ("libexercise-" + backend + ".a")};
+  std::vector<fs::path> needs = {build.path() / "common" / "exercise" / "libexercise-worker.a"};
   if (backend == "sim") {
-    for (const char* part : {"simcc", "libsimt.a"}) {
-      needs.push_back(build.path() / "common" / "simt" / part);
-    }
+    needs.push_back(fs::path(read_compilers(build).get<std::string>(backend)) / "libcudart.so.13");
   }
   needs.push_back(check);
   Progress progress(Progress::Elsewhere::lines);
@@ -739,6 +750,7 @@ Sandbox open_sandbox(const BuildFolder& build, const std::string& most,
 
 Attempt attempt_exercise(const BuildFolder& build, const Exercise& exercise,
                          const AttemptOptions& options) {
+  run_on(build, options.backend);
   Attempt attempt;
   Progress progress;
   const auto judge = [&](auto&& program, const auto& judged_of) {

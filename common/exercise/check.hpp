@@ -20,6 +20,9 @@ const Contract& contract();
 /// What `--contract` names, for a check that has several; empty without it.
 const std::string& contract_asked_for();
 
+/// What `--on` says; without it `sim`.
+const std::string& backend_asked_for();
+
 /// What `--within` says: the words of the sandbox that the program runs in; none: in no sandbox.
 const std::vector<std::string>& sandbox_words();
 

@@ -25,6 +25,7 @@ RowStream teller(-1);
 
 // What `--contract` was.
 std::string asked_contract;
+std::string asked_backend = "sim";
 // And `--within`.
 std::vector<std::string> asked_within;
 
@@ -139,6 +140,7 @@ int run(int argc, char** argv) {
   const std::string program = take(arguments, "--program");
   const std::string source = take(arguments, "--source");
   const std::string on = take(arguments, "--on");
+  if (!on.empty()) asked_backend = on;
   const std::string seed = take(arguments, "--seed");
   asked_contract = take(arguments, "--contract");
   // An assignment's file: its hidden cases of this exercise are judged behind the others.
@@ -186,7 +188,7 @@ int run(int argc, char** argv) {
     return 2;
   }
   if (only_describes) {
-    marks.backend = on.empty() ? "sim" : on;
+    marks.backend = asked_backend;
     return tell_description(marks, hidden);
   }
   if (program.empty()) {
@@ -210,7 +212,7 @@ int run(int argc, char** argv) {
   }
   marks.backend = running->backend();
   if (!on.empty() && on != marks.backend) {
-    std::fprintf(stderr, "--on %s, but the program was made for %s\n", on.c_str(),
+    std::fprintf(stderr, "--on %s, but the program runs on %s\n", on.c_str(),
                  marks.backend.c_str());
     return 2;
   }
@@ -251,6 +253,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 const std::string& contract_asked_for() { return asked_contract; }
+const std::string& backend_asked_for() { return asked_backend; }
 const std::vector<std::string>& sandbox_words() { return asked_within; }
 
 }  // namespace halo::exercises

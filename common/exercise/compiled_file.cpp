@@ -31,9 +31,12 @@ std::vector<std::string> link_command(const std::vector<std::string>& words, con
   return command;
 }
 
-fs::path translation_of(const fs::path& source, const fs::path& object) {
-  return object.parent_path() / (source.stem().string() + ".sim.cpp");
+// Of nvcc's two it is the host's: code of the device is executed by nothing but the simulator.
+fs::path preprocessed_of(const fs::path& source, const fs::path& object) {
+  return object.parent_path() / (source.stem().string() + ".cpp4.ii");
 }
+
+fs::path toolkit_of(const fs::path& nvcc) { return nvcc.parent_path().parent_path(); }
 
 std::vector<std::string> symbols_command(const fs::path& object) {
   // A sandbox wants the program's path.

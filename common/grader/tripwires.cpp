@@ -209,16 +209,18 @@ class Reader {
 };
 
 // The interface of the exercises, CUDA's headers, and the system's.
-bool may_include(const std::string& file, const std::string& root) {
+bool may_include(const std::string& file, const CompiledFile& compiled) {
   const std::string path = fs::path(file).lexically_normal().string();
   if (path.starts_with("<")) return true;
-  const std::string ours = fs::path(root).lexically_normal().string() + "/";
-  if (path.starts_with(ours)) {
-    const std::string within = path.substr(ours.size());
-    return within == "common/exercise/exercise.h" || within == "common/exercise/counted.h" ||
-           within.starts_with("common/simt/cuda/");
+  const auto is_below = [&](const std::string& folder) {
+    return path.starts_with(fs::path(folder).lexically_normal().string() + "/");
+  };
+  if (is_below(compiled.toolkit)) return true;  // perhaps in the build folder
+  if (is_below(compiled.root)) {
+    return path == fs::path(compiled.root) / "common/exercise/exercise.h" ||
+           path == fs::path(compiled.root) / "common/exercise/counted.h";
   }
-  return path.starts_with("/usr/");
+  return is_below("/usr");
 }
 
 // `__name__` is another spelling of `name`.
@@ -232,7 +234,8 @@ std::string plain(const std::string& word) {
 // What is refused in the tokens of the student's lines.
 class Wires {
  public:
-  explicit Wires(const std::vector<Token>& tokens) : tokens_(tokens) {}
+  Wires(const std::vector<Token>& tokens, bool is_program)
+      : tokens_(tokens), is_program_(is_program) {}
 
   std::string refusal() {
     for (at_ = 0; at_ < tokens_.size(); ++at_) {
@@ -261,17 +264,19 @@ class Wires {
                          text[0] != '[')) {
       return {};
     }
-    if (text == "asm" || plain(text) == "asm" || text == "__asm") return assembler();
+    // In functions of the device too; what is there for the device alone (__CUDA_ARCH__) is not looked at.
+    if (text == "asm" || plain(text) == "asm" || text == "__asm") return "asm";
     if (text == "__attribute__" || text == "__attribute" || text == "__declspec") {
       return attributes(1, "(", ")");
     }
     if (text == "[" && word(1) == "[") return attributes(0, "[", "]");
-    for (const char* of_others : {"__tsan_", "__sanitizer_", "__cxa_", "__gcov_", "__asan_"}) {
-      if (text.starts_with(of_others)) {
-        return text + " belongs to the compiler's own instrumentation";
-      }
+    if (text.starts_with("__cxa_")) return text + " belongs to the compiler";
+    // nvcc's own code uses them, so that the object does not tell.
+    const std::string called = text.starts_with("__builtin_") ? text.substr(10) : text;
+    if (called == "atexit" || (called == "exit" && !is_program_)) {
+      return called + ", which ends the program";
     }
-    if (text == "simt") return simulator();
+    if (text == "simt") return "names of the simulator's inside";
     if (text == "halo") return interface();
     if (text == "counting" && (is_qualified() || is_qualifier(1) || before(1) == "namespace")) {
       return "halo::counting belongs to the check";
@@ -283,59 +288,22 @@ class Wires {
     return {};
   }
 
-  // The simulator has turned the PTX that it knows into calls; asm("") holds the compiler back and no more.
-  std::string assembler() const {
-    std::size_t next = 1;
-    while (word(next) == "volatile" || word(next) == "__volatile__") ++next;
-    if (word(next) == "(" && word(next + 1) == "\"\"") return {};
-    return "asm, which is not the inline PTX that the simulator knows";
-  }
-
   std::string attributes(std::size_t ahead, const std::string& open,
                          const std::string& close) const {
-    static const std::set<std::string> kRefused = {"constructor",
-                                                   "destructor",
-                                                   "section",
-                                                   "alias",
-                                                   "ifunc",
-                                                   "weak",
-                                                   "weakref",
-                                                   "symver",
-                                                   "naked",
-                                                   "init_priority",
-                                                   "cleanup",
-                                                   "visibility",
-                                                   "no_sanitize",
-                                                   "no_instrument_function",
-                                                   "no_sanitize_thread",
-                                                   "patchable_function_entry"};
+    static const std::set<std::string> kRefused = {
+        "constructor", "destructor", "section", "alias",         "ifunc",   "weak",
+        "weakref",     "symver",     "naked",   "init_priority", "cleanup", "visibility"};
     int depth = 0;
     for (std::size_t i = ahead; at_ + i < tokens_.size(); ++i) {
       if (i > kMostOfAttributes) return "an attribute of so many words";
       const std::string& text = word(i);
       if (text == open) ++depth;
       if (text == close && --depth == 0) break;
-      if (!is_word(text[0]) || kRefused.count(plain(text)) == 0) continue;
-      // The translator's own.
-      const bool is_ours = text == "section" && word(i + 1) == "(" &&
-                           (word(i + 2) == "\"simt_constant\"" || word(i + 2) == "\"simt_device\"");
-      if (!is_ours) return "the attribute " + plain(text);
+      if (is_word(text[0]) && kRefused.count(plain(text)) == 1) {
+        return "the attribute " + plain(text);
+      }
     }
     return {};
-  }
-
-  // Beside what the translator has written.
-  std::string simulator() const {
-    static const std::set<std::string> kTranslated = {
-        "run_kernel",     "configure",       "ptx", "launch_bounds", "device_heap",
-        "dynamic_shared", "shared_alignment"};
-    const bool is_translated = is_qualified() && is_qualifier(1);
-    const std::string& name = word(3);
-    if (is_translated && (kTranslated.count(name) == 1 || name.starts_with("host_") ||
-                          name.starts_with("device_"))) {
-      return {};
-    }
-    return "names of the simulator's inside";
   }
 
   std::string interface() const {
@@ -349,18 +317,16 @@ class Wires {
   }
 
   const std::vector<Token>& tokens_;
+  const bool is_program_;
   std::size_t at_ = 0;
 };
 
 std::string refused_pragma(const Token& pragma) {
   std::istringstream words(pragma.text);
-  std::string word, kind, more;
-  words >> word >> kind >> more;
-  if (word != "pragma") return {};
-  if (kind == "weak" || kind == "redefine_extname") return "#pragma " + kind;
-  static const std::set<std::string> kOfGcc = {"diagnostic", "unroll", "ivdep", "warning", "error"};
-  if (kind == "GCC" && kOfGcc.count(more) == 0) return "#pragma GCC " + more;
-  return {};
+  std::string word, kind;
+  words >> word >> kind;
+  const bool is_refused = kind == "weak" || kind == "redefine_extname";
+  return word == "pragma" && is_refused ? "#pragma " + kind : "";
 }
 
 // ---- The object ----
@@ -378,8 +344,7 @@ const std::vector<std::pair<const char*, std::set<std::string>>> kKnown = {
     {"looks into or ends other processes",
      {"ptrace", "kill", "killpg", "tgkill", "raise", "getppid", "waitpid", "wait", "prctl",
       "personality", "setrlimit", "prlimit", "setpgid", "setsid", "nice"}},
-    {"ends the program",
-     {"exit", "_exit", "_Exit", "quick_exit", "atexit", "at_quick_exit", "on_exit"}},
+    {"ends the program", {"_exit", "_Exit", "quick_exit", "at_quick_exit", "on_exit"}},
     {"jumps out of the check",
      {"setjmp", "_setjmp", "__sigsetjmp", "longjmp", "siglongjmp", "__longjmp_chk", "getcontext",
       "setcontext", "swapcontext"}},
@@ -437,8 +402,7 @@ const std::set<std::string>& harmless_functions() {
         "time clock clock_gettime gettimeofday difftime localtime gmtime strftime "
         "_GLOBAL_OFFSET_TABLE_ __dso_handle __stack_chk_fail __tls_get_addr __gxx_personality_v0 "
         "_Unwind_Resume __pthread_key_create __gmon_start__ _ITM_deregisterTMCloneTable "
-        "_ITM_registerTMCloneTable __libc_single_threaded threadIdx blockIdx blockDim gridDim "
-        "warpSize");
+        "_ITM_registerTMCloneTable __libc_single_threaded atexit exit");
     for (std::string name; others >> name;) all.insert(name);
     return all;
   }();
@@ -447,9 +411,9 @@ const std::set<std::string>& harmless_functions() {
 
 // A whole program may end itself, and read and write its files.
 const std::set<std::string> kOfPrograms = {
-    "exit",   "fopen",   "fopen64",         "fclose",          "fread",    "fgets", "fgetc",
-    "getc",   "fscanf",  "fseek",           "ftell",           "ferror",   "feof",  "remove",
-    "rewind", "getline", "__isoc99_fscanf", "__isoc23_fscanf", "clearerr", "rename"};
+    "fopen",   "fopen64",         "fclose",          "fread",    "fgets", "fgetc",  "getc",
+    "fscanf",  "fseek",           "ftell",           "ferror",   "feof",  "remove", "rewind",
+    "getline", "__isoc99_fscanf", "__isoc23_fscanf", "clearerr", "rename"};
 
 bool is_one_of(const std::string& name, std::initializer_list<const char*> beginnings) {
   return std::any_of(beginnings.begin(), beginnings.end(),
@@ -463,7 +427,7 @@ std::string refused_use(const std::string& name, bool is_program) {
     if (names.count(name) == 1) return name + ", which " + what;
   }
   if (harmless_functions().count(name) == 1) return {};
-  if (is_one_of(name, {"cuda", "__tsan_", "__sanitizer_cov_", "__cxa_", "simt_"})) return {};
+  if (is_one_of(name, {"cuda", "__cuda", "__cxa_"})) return {};
   if (name.starts_with("__") && name.ends_with("_chk")) {
     return refused_use(name.substr(2, name.size() - 6), is_program);
   }
@@ -492,7 +456,7 @@ std::string refused_definition(const std::string& name, char kind, bool is_progr
   if (name == "main") return is_program ? "" : "main, which is the check's";
   if (is_one_of(name, {"DW.ref.", "_sub_I_"})) return {};
   if (is_one_of(name, {"_Znw", "_Zna", "_Zdl", "_Zda"})) return "operator new or delete";
-  if (is_one_of(name, {"_ZN4simt", "_ZNK4simt", "_ZSt", "_ZNSt", "_ZNKSt"}) && kind == 'T') {
+  if (is_one_of(name, {"_ZSt", "_ZNSt", "_ZNKSt"}) && kind == 'T') {
     return name + ", which is not the exercise's";
   }
   if (is_one_of(name, {"_ZN4halo", "_ZNK4halo"}) && kind == 'T' && name != "_ZN4halo8exerciseEv") {
@@ -518,7 +482,7 @@ Tripped look_at(const CompiledFile& file) {
     refused("the file is larger than 1 MiB");
     return tripped;
   }
-  if (file.translated.size() > kMostTranslation) {
+  if (file.preprocessed.size() > kMostPreprocessed) {
     refused("the preprocessor makes more than 32 MiB of it");
     return tripped;
   }
@@ -529,7 +493,7 @@ Tripped look_at(const CompiledFile& file) {
   if (file.text.find('\0') != std::string::npos) refused("the file has bytes of 0 in it");
   if (refused(refused_directive(file.text))) return tripped;
 
-  const Seen seen = Reader(file.translated, file.name).read();
+  const Seen seen = Reader(file.preprocessed, file.name).read();
   if (seen.tokens.size() > kMostTokens) {
     refused("its macros make more than a million words");
     return tripped;
@@ -537,13 +501,13 @@ Tripped look_at(const CompiledFile& file) {
   for (const Token& included : seen.included) {
     if (included.text == file.name) {
       refused(at_line(included.line) + "the file includes itself");
-    } else if (!may_include(included.text, file.root)) {
+    } else if (!may_include(included.text, file)) {
       refused(at_line(included.line) + "#include of " +
               data::quoted(fs::path(included.text).filename().string()) +
               ", which is no header of the system or of the exercise");
     }
   }
-  refused(Wires(seen.tokens).refusal());
+  refused(Wires(seen.tokens, file.is_program).refusal());
   for (const Token& pragma : seen.pragmas) {
     if (const std::string why = refused_pragma(pragma); !why.empty()) {
       refused(at_line(pragma.line) + why);

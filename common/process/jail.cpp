@@ -263,11 +263,15 @@ std::vector<std::string> bubblewrap_words(JailOptions options, int line) {
   // The folder first: what is named is perhaps in it.
   const std::string& folder = confinement.folder;
   if (!folder.empty()) add({"--bind", folder, folder});
-  for (const std::string& path : confinement.readable) add({"--ro-bind", path, path});
+  // What is in /usr is there already, and nothing can be made there for a path that leads through a link.
+  const auto is_there = [](const std::string& path) { return path.starts_with("/usr/"); };
+  for (const std::string& path : confinement.readable) {
+    if (!is_there(path)) add({"--ro-bind", path, path});
+  }
   const std::string own = own_path();
   add({"--ro-bind", own, own});
   const std::string& program = options.command[0];
-  if (!program.starts_with("/usr/")) add({"--ro-bind", program, program});
+  if (!is_there(program)) add({"--ro-bind", program, program});
   add({"--remount-ro", "/dev", "--remount-ro", "/tmp", "--remount-ro", "/", "--chdir", "/", "--",
        own});
   options.bubblewrap.clear();

@@ -118,12 +118,11 @@ class Programs {
     if (access(program_.c_str(), X_OK) != 0) {
       throw std::runtime_error("cannot run " + program);
     }
-    is_simulated_ = text_of(program_).find("SIMT_REPORT") != std::string::npos;
     // The program is perhaps another user, who comes through here to its own folder.
     if (is_confined()) fs::permissions(folder_.path(), fs::perms(0711));
   }
 
-  bool is_simulated() const { return is_simulated_; }
+  bool is_simulated() const { return backend_asked_for() == "sim"; }
   // Why no run is a verdict: the machine hindered one. Empty: none.
   const std::string& hindrance() const { return hindrance_; }
   const std::string& source() const { return source_; }
@@ -248,7 +247,6 @@ class Programs {
   data::TemporaryFolder folder_{"halo-program"};
   std::atomic<int> runs_{0};
   std::atomic<int> endless_{0};  // runs that somebody had to end
-  bool is_simulated_ = false;
 };
 
 // ---- What is asked of a run ----

@@ -29,13 +29,14 @@ void write_text(const fs::path& file, const std::string& text) {
 FakeCourse::FakeCourse() : root_(build.path() / "course") {
   fs::create_directories(root_ / "exercises");
   build.set_source(root_);
-  write_text(build.path() / "common/exercise/libexercise-sim.a", "");
-  write_text(build.path() / "common/simt/simcc", "");
-  write_text(build.path() / "common/simt/libsimt.a", "");
+  const fs::path worker = build.path() / "common/exercise/libexercise-worker.a";
+  const fs::path runtime = build.path() / "common/simt/cudart";
+  write_text(worker, "");
+  write_text(runtime / "libcudart.so.13", "");
   write_text(build.path() / "common/exercise/compilers.json",
-             R"({"sim": [")" + (build.path() / "bin/compiler").string() +
-                 R"(", "{source}", "-o", "{program}", ")" +
-                 (build.path() / "common/exercise/libexercise-sim.a").string() + R"("]})");
+             R"({"words": [")" + (build.path() / "bin/compiler").string() +
+                 R"(", "{source}", "-o", "{program}", ")" + worker.string() + R"("], "sim": ")" +
+                 runtime.string() + R"("})");
   set_compiler(
       "if grep -q BROKEN \"$1\"; then\n"
       "  echo \"$1:2:5: error: BROKEN was not declared in this scope\" >&2\n"

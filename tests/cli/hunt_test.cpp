@@ -151,7 +151,7 @@ TEST_CASE("debug: the check is given the program with debug information and the 
       {"debug", "04", "--block", "3", "--thread", "5", "--line", "30", "--seed", "9", "--batch"});
   CAPTURE(ended.err);
   CHECK_THAT(course.check_words(),
-             contains("yours-sim-debug") &&
+             contains("yours-debug") &&
                  contains("--seed 9 --block 3 --thread 5 --line 30 --batch yes"));
   CHECK(course.compilations() == 2);
   CHECK_THAT(course.halo({"debug"}).err, contains("which exercise? ./halo debug 04"));

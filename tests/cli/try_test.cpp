@@ -68,7 +68,7 @@ TEST_CASE_METHOD(TryFixture, "try: the check is told the program, the file and t
   const std::string words = course.check_words();
   CHECK_THAT(
       words,
-      contains("--program " + (course.build.path() / "exercises" / kTile / "yours-sim").string()) &&
+      contains("--program " + (course.build.path() / "exercises" / kTile / "yours").string()) &&
           contains("--on sim --source exercises/04_tile_and_halo/tile_and_halo.cu --seed 5"));
   course.halo({"try", "04", "--seed", "18446744073709551615"});
   CHECK_THAT(course.check_words(), contains("--seed 18446744073709551615"));
@@ -124,11 +124,11 @@ TEST_CASE_METHOD(TryFixture, "try: nothing is compiled again that has not change
   }
   SECTION("a header of the student's") { write_text(course.file(kTile, "mine.cuh"), "x"); }
   SECTION("the library") {
-    write_text(course.build.path() / "common/exercise/libexercise-sim.a", "newer");
+    write_text(course.build.path() / "common/exercise/libexercise-worker.a", "newer");
   }
   SECTION("the compiler") { course.set_compiler("cp \"$1\" \"$3\" # another"); }
   SECTION("the program has gone") {
-    fs::remove(course.build.path() / "exercises" / kTile / "yours-sim");
+    fs::remove(course.build.path() / "exercises" / kTile / "yours");
   }
   CHECK(course.halo({"try", "04"}).status == 1);
   CHECK(course.compilations() == 2);
@@ -181,7 +181,7 @@ TEST_CASE_METHOD(TryFixture, "try: compile errors are shown with their lines, an
     for (const char* said :
          {"<built-in>: fatal error: when writing output to x.ii: No space left on device",
           "g++: fatal error: Killed signal terminated program cc1plus",
-          "simcc: cannot make a temporary folder in /nope: No such file or directory"}) {
+          "nvcc fatal   : Could not open output file "}) {
       course.set_compiler(std::string("echo '") + said + "' >&2; exit 1");
       const Ended none = course.halo({"try", "04"});
       CAPTURE(said, none.err);
@@ -191,6 +191,18 @@ TEST_CASE_METHOD(TryFixture, "try: compile errors are shown with their lines, an
     // What a file says itself is its own.
     course.set_compiler("echo \"$1:1:2: error: #error No space left on device\" >&2; exit 1");
     CHECK(course.halo({"try", "04"}).status == 2);
+  }
+  SECTION(
+      "of nvcc's lines its errors are told, and the student's text is no fault of the machine") {
+    course.set_compiler(
+        "echo \"$1(2): error: expected a \\\";\\\"\" >&2\n"
+        "echo '    puts(\"out of memory\")' >&2\n"
+        "echo 'Remark: The warnings can be suppressed' >&2\n"
+        "echo '1 error detected in the compilation of \"x\".' >&2; exit 2");
+    const Ended none = course.halo({"try", "04"});
+    CHECK(none.status == 2);
+    CHECK_THAT(none.err, contains("(2): error: expected a \";\"") && !contains("Remark") &&
+                             !contains("detected"));
   }
   SECTION("of an assembler's lines its errors are told") {
     course.set_compiler(
@@ -287,7 +299,7 @@ TEST_CASE_METHOD(TryFixture, "try: what cannot be run here is one line and statu
   SECTION("no GPU programs") { require_one_line(course.halo({"try", "04", "--on", "gpu"}), 77); }
   SECTION("no GPU") {
     write_text(course.build.path() / "common/exercise/compilers.json",
-               R"({"gpu": ["nvcc", "{source}", "-o", "{program}"]})");
+               R"({"words": ["nvcc", "{source}", "-o", "{program}"], "gpu": "/cuda/lib64"})");
     const Ended ended = course.halo({"try", "04"});
     require_one_line(ended, 77);
     CHECK_THAT(ended.err, contains("NVIDIA"));

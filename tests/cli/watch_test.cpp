@@ -129,7 +129,7 @@ TEST_CASE_METHOD(WatchFixture,
     const int before = judged;
     do {
       REQUIRE(watching.says("attempt " + std::to_string(++judged)));
-    } while (read_file(course.build.path() / "exercises" / kTile / "yours-sim") != text);
+    } while (read_file(course.build.path() / "exercises" / kTile / "yours") != text);
     return judged - before;
   };
   // A file that this test is held up with, half written, is whole to whoever looks at it.
@@ -191,7 +191,7 @@ TEST_CASE_METHOD(WatchFixture,
   fs::remove(slow);
   write_text(source, "second");
   REQUIRE(watching.says("attempt 1"));
-  CHECK(read_file(course.build.path() / "exercises" / kTile / "yours-sim") == "second");
+  CHECK(read_file(course.build.path() / "exercises" / kTile / "yours") == "second");
 }
 
 TEST_CASE_METHOD(WatchFixture, "watch: two of them are one too many") {

@@ -6,11 +6,13 @@
 using namespace halo;
 
 TEST_CASE("a program is made in two steps") {
-  const std::vector<std::string> words = {"simcc", "-I",        "R",    "{source}",
-                                          "-o",    "{program}", "lib.a"};
-  CHECK(object_command(words, "a/x.cu", "x.o") ==
-        std::vector<std::string>{"simcc", "-c", "--keep", "-I", "R", "a/x.cu", "-o", "x.o"});
+  const std::vector<std::string> words = {"/cuda/bin/nvcc", "-I",   "R", "{source}", "-o",
+                                          "{program}",      "lib.a"};
+  CHECK(object_command(words, "a/x.cu", "x.o") == std::vector<std::string>{"/cuda/bin/nvcc", "-c",
+                                                                           "--keep", "-I", "R",
+                                                                           "a/x.cu", "-o", "x.o"});
   CHECK(link_command(words, "x.o", "p") ==
-        std::vector<std::string>{"simcc", "-I", "R", "x.o", "-o", "p", "lib.a"});
-  CHECK(translation_of("a/x.cu", "b/x.o") == "b/x.sim.cpp");
+        std::vector<std::string>{"/cuda/bin/nvcc", "-I", "R", "x.o", "-o", "p", "lib.a"});
+  CHECK(preprocessed_of("a/x.cu", "b/x.o") == "b/x.cpp4.ii");
+  CHECK(toolkit_of(words[0]) == "/cuda");
 }

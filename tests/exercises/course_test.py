@@ -4,7 +4,7 @@ other right programs pass, wrong ones fail where they should, and every exercise
 usage: course_test.py BUILD/tests/exercises [--sample] [--on gpu] [--table FILE] [unittest's options]
 
 --sample takes of each exercise the skeleton, the solution, one other right program, and a wrong one for each kind of case
-that one names. --on gpu compiles the solutions and the right ones with nvcc and runs them on the GPU, where nothing is
+that one names. --on gpu runs the solutions and the right ones on the GPU, where nothing is
 counted or searched: only whether they are right, and how long they take. --table writes what each program
 scored to a JSON file, from which the pages' table is made."""
 import collections
@@ -19,7 +19,7 @@ import sys
 import threading
 import unittest
 
-from programs import ROOT, edited, exercises, fails_of, file_of, others, program_of, source_of
+from programs import ROOT, compilers, edited, exercises, fails_of, file_of, others, program_of, source_of
 
 REGION = re.compile(r"^ *// TODO (\d+):.*?^ *// END \1$\n", re.M | re.S)
 CASE_POINTS = 90  # and 10 for what was predicted
@@ -40,7 +40,7 @@ def chosen(exercise):
     """The programs that are tried. Counts those that are left out."""
     tried = others(exercise)
     if sample:
-        cases = run_check(build / f"check-{exercise}", None, None, ["--describe"])["cases"]
+        cases = run_check(build / f"../../exercises/check-{exercise}", None, None, ["--describe"])["cases"]
         first = {}
         for name in tried:
             fails = fails_of(exercise, name) if name.startswith("wrong_") else None
@@ -57,7 +57,7 @@ def check(exercise, program):
     if on == "sim" and (program == "solution" or program.startswith("right_")):
         cases += ["--hidden", ASSIGNMENT]
     source = source_of(exercise, program)
-    return run_check(build / f"../../exercises/check-{exercise}", program_of(build.parent.parent, source, on), source, cases)
+    return run_check(build / f"../../exercises/check-{exercise}", program_of(build.parent.parent, source), source, cases)
 
 
 def run_check(of_exercise, program, source, more=()):
@@ -67,7 +67,7 @@ def run_check(of_exercise, program, source, more=()):
     process = subprocess.Popen(
         [of_exercise, *(["--program", program, "--source", source] if program else []),
          "--seed", SEED, "--on", on, *more],
-        env={**os.environ, "HALO_STREAM": str(told)}, pass_fds=[told],
+        env={**os.environ, "HALO_STREAM": str(told), "LD_LIBRARY_PATH": compilers(pathlib.Path(of_exercise).parent.parent)[on]}, pass_fds=[told],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     os.close(told)
     said = []
@@ -267,7 +267,7 @@ class OnGpu(unittest.TestCase):
                 for program in ["solution", *others(exercise)] if not program.startswith("wrong_")]
         self.assertTrue(jobs)
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            list(pool.map(lambda job: program_of(build.parent.parent, source_of(*job), on), jobs))
+            list(pool.map(lambda job: program_of(build.parent.parent, source_of(*job)), jobs))
         # One after the other: they are timed.
         for job in jobs:
             with self.subTest(exercise=job[0], program=job[1]):

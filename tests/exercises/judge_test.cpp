@@ -1,12 +1,6 @@
 // The judge outlives whatever a student's program does, and says what it was.
 #include "common/exercise/judge.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cstdlib>
-#include <fstream>
-#include <sstream>
 #include <string>
 
 #include "common/exercise/debug.hpp"
@@ -141,7 +135,8 @@ TEST_CASE("a program that closes its line and goes on is ended") {
 TEST_CASE("a program that the sandbox ends is told with the reason, and not started again") {
   const std::string program = std::string(HALO_MISBEHAVING) + "/misbehaving-sleeps";
   Confinement confinement;
-  confinement.readable = {program};
+  confinement.readable = {program, HALO_RUNTIME};
+  confinement.environment = {"LD_LIBRARY_PATH=" HALO_RUNTIME};
   confinement.limits.wall = 0.5;
   const WorkerCommand command{{program}, Sandbox(HALO_JAIL).words(confinement)};
   Check check(copy_contract(), command, "tests/exercises/misbehaving/sleeps.cu", test::seed());
@@ -402,37 +397,6 @@ TEST_CASE("the lines at which kernels begin are those behind their braces") {
   CHECK(kernel_lines("template <int k>\n__global__ __launch_bounds__(256) void a() {\n}\n"
                      "__global__ void b() {\n  b();\n") == std::vector{3, 5});
   CHECK(kernel_lines("int main() {\n}\n").empty());
-}
-
-TEST_CASE("gdb stops in the thread that was asked for, and sees its threadIdx") {
-  const std::string where = std::string(HALO_MISBEHAVING) + "/";
-  if (std::system("gdb --version > /dev/null 2>&1") != 0) test::skip("gdb is not installed");
-  const Contract& contract = copy_contract();
-  Check check(contract, where + "misbehaving-copies", "copies.cu", test::seed());
-  DebugOptions options;
-  options.program = where + "misbehaving-copies-debug";
-  options.file = HALO_SOURCE_ROOT "/tests/exercises/misbehaving/copies.cu";
-  options.block = 0;
-  options.thread = 0;
-  options.batch = true;
-  // What gdb says goes where the worker's words go: to stderr.
-  const std::string said = where + "gdb-said.txt";
-  std::fflush(stderr);
-  const int kept = dup(STDERR_FILENO);
-  const int file = open(said.c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0600);
-  dup2(file, STDERR_FILENO);
-  const int status = debug(contract, check, options, test::seed());
-  dup2(kept, STDERR_FILENO);
-  close(file);
-  close(kept);
-  CHECK(status == 0);
-  std::ifstream in(said);
-  std::ostringstream text;
-  text << in.rdbuf();
-  CHECK_THAT(text.str(), contains("stopping in thread 0 of block 0"));
-  CHECK_THAT(text.str(), contains("copies.cu:7"));
-  CHECK_THAT(text.str(), contains("threadIdx = {x = 0, y = 0, z = 0}"));
-  CHECK_THAT(text.str(), contains("n = 1"));
 }
 
 }  // namespace

@@ -4,10 +4,10 @@ Of an exercise: the `skeleton`, what a student begins with; the `solution`; prog
 (right_*.cu); and wrong ones, each with the case that fails. A wrong one is a file, wrong_*.cu, whose first line names the
 case (`// Wrong. Fails: CASE`); or, where a few lines differ from a right one, an edit in wrong.toml:
 
-  id       its name, wrong_*
-  of       what it is an edit of; left out: the solution
+  id       its name, wrong_*; or right_*, for what has nothing of the two that follow
   wrong    what is wrong with it
   fails    the case
+  of       what it is an edit of; left out: the solution
   find, replace, also    as ../edits.py has them
 
 Nothing is made before it is asked for: program_of() makes it as `halo try` makes a student's.
@@ -87,16 +87,20 @@ def file_with(build, source):
 @functools.lru_cache(None)
 def newest_of(words):
     """When what a compiler is made of, and what it puts into every program, was last changed."""
-    parts = [*map(pathlib.Path, words), *pathlib.Path(words[0]).parent.glob("lib*.a"),
-             *(ROOT / "common/exercise").glob("*.h"), *(ROOT / "common/simt/cuda").rglob("*")]
+    parts = [*map(pathlib.Path, words), *(ROOT / "common/exercise").glob("*.h")]
     return max(part.stat().st_mtime_ns for part in parts if part.is_file())
 
 
-def program_of(build, source, on="sim"):
+def compilers(build):
+    """How a file becomes a program, and by backend the folder of the CUDA runtime that has it run there."""
+    return json.loads((build / "common/exercise/compilers.json").read_text())
+
+
+def program_of(build, source):
     """The program of a source in the build folder; made anew only if something that it is made of is newer. Raises ValueError,
     one line and the compiler's, if it cannot be made."""
-    words = json.loads((build / "common/exercise/compilers.json").read_text())[on]
-    file, result = file_with(build, source), build / "tests/exercises/programs" / on / source.removesuffix(".cu")
+    words = compilers(build)["words"]
+    file, result = file_with(build, source), build / "tests/exercises/programs" / source.removesuffix(".cu")
     if result.is_file() and result.stat().st_mtime_ns > max(file.stat().st_mtime_ns, newest_of(tuple(words))):
         return result
     result.parent.mkdir(parents=True, exist_ok=True)

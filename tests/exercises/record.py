@@ -35,7 +35,7 @@ def table_of(test, build):
 
 def wait_of(build, exercise):
     """Seconds from a save of the solution to its verdict: compiled, then judged, nothing else running."""
-    words = json.loads((build / "common/exercise/compilers.json").read_text())["sim"]
+    words = json.loads((build / "common/exercise/compilers.json").read_text())["words"]
     source = ROOT / "solutions" / exercise / (exercise[3:] + ".cu")
     with tempfile.TemporaryDirectory() as folder:
         program = str(pathlib.Path(folder) / "yours")

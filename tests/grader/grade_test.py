@@ -105,7 +105,7 @@ class Grades(unittest.TestCase):
         result = json_grade(self.submission("this is no program\n", "grace"))
         self.assertEqual((result["points"], result["most"]), (0, right["most"]))
         exercise = result["exercises"][0]
-        self.assertRegex(exercise["refusal"], r"^does not compile: .*tile_and_halo\.cu:1")
+        self.assertRegex(exercise["refusal"], r"^does not compile: .*tile_and_halo\.cu\(1\)")
         self.assertNotIn("/tmp", exercise["refusal"])
         self.assertEqual({one["outcome"] for one in exercise["cases"]}, {"not run"})
         self.assertEqual([one["name"] for one in exercise["cases"]],

@@ -5,7 +5,6 @@ usage: honest_test.py LOOK BUILD [--all | --sample] [unittest's options]
 
 --all takes the wrong programs of the exercises' tests as well, --sample the solutions only."""
 import concurrent.futures
-import json
 import os
 import pathlib
 import subprocess
@@ -15,7 +14,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "exercises"))
-from programs import exercises, file_with, others, source_of
+from programs import compilers, exercises, file_with, others, source_of
 
 LEAST, LEAST_OF_SAMPLE = 100, 14
 
@@ -36,18 +35,18 @@ def honest_files():
 
 def refusal(source):
     """What is said of the file; empty if it may run."""
-    words = json.loads((build / "common/exercise/compilers.json").read_text())["sim"]
+    words = compilers(build)["words"]
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         command = [word.replace("{source}", str(source)).replace("{program}", str(folder / "x.o"))
                    for word in words if not word.endswith(".a")]
-        done = subprocess.run([command[0], "-c", "--keep", *command[1:]], capture_output=True, text=True)
+        done = subprocess.run([command[0], "-c", "--keep", *command[1:]], cwd=folder, capture_output=True, text=True)
         if done.returncode != 0:
             return f"it does not compile: {done.stderr}"
         (folder / "symbols").write_text(subprocess.run(["nm", "-P", folder / "x.o"], capture_output=True, text=True,
                                                        check=True).stdout)
-        done = subprocess.run([look, source, folder / f"{source.stem}.sim.cpp", folder / "symbols", ROOT, source],
-                              capture_output=True, text=True)
+        done = subprocess.run([look, source, folder / f"{source.stem}.cpp4.ii", folder / "symbols", ROOT,
+                               pathlib.Path(words[0]).parent.parent, source], capture_output=True, text=True)
         return done.stdout + done.stderr
 
 

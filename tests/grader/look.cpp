@@ -1,5 +1,5 @@
-// What the tripwires say of a file: LOOK SOURCE TRANSLATION SYMBOLS ROOT NAME, the third a file too. NAME is what
-// the compiler was called with.
+// What the tripwires say of a file: LOOK SOURCE PREPROCESSED SYMBOLS ROOT TOOLKIT NAME, the first three files. NAME
+// is what the compiler was called with.
 #include <cstdio>
 #include <stdexcept>
 
@@ -8,14 +8,15 @@
 
 int main(int argc, char** argv) {
   using namespace halo;
-  if (argc != 6) return 2;
+  if (argc != 7) return 2;
   try {
     CompiledFile file;
     file.text = data::read_file(argv[1]);
-    file.translated = data::read_file(argv[2]);
+    file.preprocessed = data::read_file(argv[2]);
     file.symbols = data::read_file(argv[3]);
     file.root = argv[4];
-    file.name = argv[5];
+    file.toolkit = argv[5];
+    file.name = argv[6];
     file.is_program = file.text.find("\nint main(") != std::string::npos;
     const Tripped tripped = grader::look_at(file);
     if (!tripped.refusal.empty()) std::printf("%s\n", tripped.refusal.c_str());

@@ -1,4 +1,4 @@
-// Attack: lets the preprocessor write without an end. Told: does not compile
+// Attack: lets the preprocessor write without an end. Told: the preprocessor makes more
 #include <cuda_runtime.h>
 
 #include "common/exercise/exercise.h"

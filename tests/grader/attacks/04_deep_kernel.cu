@@ -1,4 +1,4 @@
-// Attack: overflows the stack of a kernel's thread. Told: stack
+// Attack: overflows the stack of a kernel's thread. Told: deeper than its local memory
 #include <cuda_runtime.h>
 
 #include "common/exercise/exercise.h"

@@ -1,12 +1,11 @@
 // Attack: puts its own operator new in the place of the system's. Told: operator new
 #include <cuda_runtime.h>
 
-#include <cstddef>
-#include <new>
+#include <cstdlib>
 
 #include "common/exercise/exercise.h"
 
-void* operator new(std::size_t) { throw std::bad_alloc(); }
+void* operator new(std::size_t) { std::abort(); }
 
 static int launch(const float* input, const float* mask, float* output, int n, int width,
                   int threads) {

@@ -1,17 +1,17 @@
-// Attack: overwrites whatever lies beside the simulator's variables. Told: signal
+// Attack: overwrites the worker's memory from a kernel. Told: of host memory
 #include <cuda_runtime.h>
 
-#include <cstring>
-
 #include "common/exercise/exercise.h"
+
+__global__ void overwrite(char* memory) { memory[threadIdx.x] = 0x41; }
+
+static char beside_the_counters[64];
 
 static int launch(const float* input, const float* mask, float* output, int n, int width,
                   int threads) {
   (void)input, (void)mask, (void)output, (void)n, (void)width, (void)threads;
-  std::memset(
-      reinterpret_cast<char*>(const_cast<uint3*>(reinterpret_cast<const uint3*>(&threadIdx))), 0x41,
-      64 << 20);
-  return 0;
+  overwrite<<<1, 64>>>(beside_the_counters);
+  return cudaGetLastError();
 }
 
 halo::Exercise halo::exercise() { return launch; }

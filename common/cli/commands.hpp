@@ -63,6 +63,7 @@ struct DebugCommand {
   std::string line;  // of the exercise's file; empty: where the kernel begins
   std::optional<std::uint64_t> seed;
   bool batch = false;
+  bool dap = false;  // an editor has started it
 };
 
 struct TraceOptions {
@@ -204,7 +205,7 @@ int run_hint(const BuildFolder& build, const std::string& exercise, bool all);
 /// 1 if it is not shown yet.
 int run_show(const BuildFolder& build, const std::string& exercise, bool beside);
 int run_reset(const BuildFolder& build, const std::string& exercise);
-/// Becomes gdb's process.
+/// Becomes the process of the exercise's check.
 int run_debug(const BuildFolder& build, const DebugCommand& command);
 /// 0 what was named is right, or the file is mended; 1 not yet.
 int run_hunt(const BuildFolder& build, const HuntOptions& options);

@@ -56,9 +56,10 @@ int command_try(const Global& global, int argc, const char* const* argv) {
 int command_debug(const Global& global, int argc, const char* const* argv) {
   DebugCommand command;
   std::string seed;
-  CommandLine line("Stops your kernel of an exercise in one thread, in the simulator, under gdb.",
-                   "Without --block and --thread: in the thread of the first wrong output of the "
-                   "smallest shape that is wrong.");
+  CommandLine line(
+      "Stops your kernel of an exercise in one thread, in the simulator: look at it, step it.",
+      "Without --block and --thread: in the thread of the first wrong output of the "
+      "smallest shape that is wrong.");
   line.positional("exercise", command.exercise, "04, 4 or its name");
   line.option("--block", "B", command.block, "the block, numbered through");
   line.option("--thread", "T", command.thread, "its thread, numbered through");
@@ -67,6 +68,9 @@ int command_debug(const Global& global, int argc, const char* const* argv) {
   line.option("--seed", "N", seed,
               "of the inputs; if left out your copy's, if it has one, else another each time");
   line.flag("--batch", command.batch, "say where it stopped and what is known there, and end");
+  line.flag(
+      "--dap", command.dap,
+      "speak the Debug Adapter Protocol on stdin and stdout: for an editor, which starts this");
   if (!line.parse(argc, argv)) return 0;
   if (command.exercise.empty()) throw WrongUse("which exercise? ./halo debug 04, say");
   constexpr std::int64_t kMost = 2'147'483'647;

@@ -171,7 +171,10 @@ class StudentProgram {
         made_from_(program_.string() + ".from"),
         log_(workplace_of(build, exercise) / "compiler.log"),
         words_(compiler_words(build)) {
-    if (options.debug) words_.push_back("-g");
+    if (options.debug) {
+      std::erase(words_, "-lineinfo");  // -G has lines by itself, and warns of it
+      words_.push_back("-G");
+    }
     std::error_code failed;
     fs::create_directories(program_.parent_path(), failed);
     if (failed || access(program_.parent_path().c_str(), W_OK) != 0) {
@@ -597,11 +600,12 @@ int debug_exercise(const BuildFolder& build, const Exercise& exercise, const Deb
   add("--thread", place.thread);
   add("--line", place.line);
   add("--batch", place.batch ? "yes" : "");
+  add("--dap", place.dap ? "yes" : "");
   std::vector<char*> words;
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
   std::fflush(nullptr);
-  // The terminal is gdb's from now on.
+  // The terminal is the debugger's from now on.
   execv(words[0], words.data());
   throw CannotRun(command[0] + ": " + std::strerror(errno));
 }

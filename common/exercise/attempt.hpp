@@ -78,6 +78,7 @@ struct DebugPlace {
   std::string thread;
   std::string line;
   bool batch = false;  // tells where it stopped, and ends
+  bool dap = false;    // for an editor, which has started this
 };
 /// After prepare_exercise for the simulator: this process becomes a debugger's that holds the student's kernel. Throws WrongUse
 /// if the file does not compile.

@@ -163,6 +163,7 @@ int run(int argc, char** argv) {
   asked.thread = number("--thread");
   asked.line = static_cast<int>(number("--line").value_or(0));
   asked.batch = take(arguments, "--batch") == "yes";
+  asked.dap = take(arguments, "--dap") == "yes";
   // One problem is run and nothing judged: "1000,9,256", or "usual".
   const std::string traced = take(arguments, "--trace");
   // What is left names cases.

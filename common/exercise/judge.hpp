@@ -251,7 +251,7 @@ class Check {
   /// std::runtime_error, one line.
   Check(const Contract& contract, const std::string& program, const std::string& source,
         std::uint64_t seed);
-  /// The program with what starts it: a debugger, or a sandbox.
+  /// The program with what starts it: a sandbox, or a debugger that waits for it.
   Check(const Contract& contract, const WorkerCommand& command, const std::string& source,
         std::uint64_t seed);
   ~Check();

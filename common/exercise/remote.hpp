@@ -14,7 +14,7 @@ namespace halo::exercises {
 
 /// How the worker (worker.cpp) is started.
 struct WorkerCommand {
-  std::vector<std::string> words;  // the program; with a debugger's words before it, if it is held
+  std::vector<std::string> words;  // the program
   std::vector<std::string> within =
       {};                // a sandbox's words (common/process/sandbox.hpp); empty: none
   bool is_held = false;  // by a debugger: it may take its time, and stays away once left

@@ -409,7 +409,8 @@ class ProgramExaminer final : public Examiner {
   std::string hindrance() const override { return programs_.hindrance(); }
   int debug(const DebugOptions& options) override {
     std::fprintf(stderr,
-                 "a whole program needs no help to be debugged: gdb --args %s 257 2 OUTPUT\n",
+                 "a whole program needs no help to be debugged: "
+                 "build/common/simt/cudart/simt debug %s 257 2 OUTPUT\n",
                  options.program.c_str());
     return 2;
   }

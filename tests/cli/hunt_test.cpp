@@ -147,12 +147,12 @@ TEST_CASE_METHOD(HuntFixture, "hunt: without solutions nothing is told, and mend
 TEST_CASE("debug: the check is given the program with debug information and the place to stop") {
   FakeCourse course;
   course.add("04_tile_and_halo", "Tile and halo");
-  const Ended ended = course.halo(
-      {"debug", "04", "--block", "3", "--thread", "5", "--line", "30", "--seed", "9", "--batch"});
+  const Ended ended = course.halo({"debug", "04", "--block", "3", "--thread", "5", "--line", "30",
+                                   "--seed", "9", "--batch", "--dap"});
   CAPTURE(ended.err);
   CHECK_THAT(course.check_words(),
              contains("yours-debug") &&
-                 contains("--seed 9 --block 3 --thread 5 --line 30 --batch yes"));
+                 contains("--seed 9 --block 3 --thread 5 --line 30 --batch yes --dap yes"));
   CHECK(course.compilations() == 2);
   CHECK_THAT(course.halo({"debug"}).err, contains("which exercise? ./halo debug 04"));
   CHECK_THAT(course.halo({"debug", "04", "--thread", "2000"}).err, contains("--thread"));

@@ -1,6 +1,9 @@
 // The judge outlives whatever a student's program does, and says what it was.
 #include "common/exercise/judge.hpp"
 
+#include <cstdlib>
+#include <iostream>
+#include <sstream>
 #include <string>
 
 #include "common/exercise/debug.hpp"
@@ -388,15 +391,24 @@ TEST_CASE("the first fault is that of the smallest problem, with the thread that
   CHECK(check_of("copies").first_fault().words == "all is right");
 }
 
-TEST_CASE("the lines at which kernels begin are those behind their braces") {
-  CHECK(kernel_lines("__global__ void a(int n) {\n  int i;\n}\n") == std::vector{2});
-  CHECK(kernel_lines("// __global__ void a() {\n\n__global__ void b(float* x,  // [n] {\n"
-                     "                  int n) {\n  x[0] = n;\n}\n") == std::vector{5});
-  CHECK(kernel_lines("__global__ void a();\nvoid f() {}\n__global__ void a() { f(); }\n") ==
-        std::vector{3});
-  CHECK(kernel_lines("template <int k>\n__global__ __launch_bounds__(256) void a() {\n}\n"
-                     "__global__ void b() {\n  b();\n") == std::vector{3, 5});
-  CHECK(kernel_lines("int main() {\n}\n").empty());
+TEST_CASE("the thread that was asked for stops, and what it knows is told") {
+  const std::string where = std::string(HALO_MISBEHAVING) + "/";
+  const Contract& contract = copy_contract();
+  Check check(contract, where + "misbehaving-copies", "copies.cu", test::seed());
+  DebugOptions options;
+  options.program = where + "misbehaving-copies-debug";
+  options.file = "copies.cu";
+  options.block = 0;
+  options.thread = 0;
+  options.batch = true;
+  std::ostringstream said;
+  std::streambuf* const kept = std::cout.rdbuf(said.rdbuf());
+  const int status = debug(contract, check, options, test::seed());
+  std::cout.rdbuf(kept);
+  CHECK(status == 0);
+  CHECK_THAT(said.str(), contains("thread (0,0,0) of block (0,0,0): copies.cu:7 in "));
+  CHECK_THAT(said.str(), contains("threadIdx = {x = 0, y = 0, z = 0}"));
+  CHECK_THAT(said.str(), contains("n = 1"));
 }
 
 }  // namespace

@@ -36,15 +36,19 @@ __global__ void lanes_kernel(const float* input,    // [N][F] or [F][N]
 
   const float own_bias = bias != nullptr ? bias[k] : 0.0f;  // on its way with the first taps
   float sum[kImages] = {};
-#pragma unroll(kImages == 1 ? 8 : 2)  // so many taps of a lane are under way
-  for (int f = lane; f < F; f += kWarpSize) {
+  const auto add = [&](int f) {
     const float tap = filters[k * F + f];
 #pragma unroll
     for (int i = 0; i < kImages; ++i) {
       const int n = first_n + i;
       if (kImages == 1 || n < N) sum[i] += input[kImagesFastest ? f * N + n : n * F + f] * tap;
     }
-  }
+  };
+  // The taps that not all lanes have come last, alone: in an unrolled loop lanes with one more go apart from the others.
+  const int full = F / kWarpSize * kWarpSize;
+#pragma unroll(kImages == 1 ? 8 : 2)  // so many taps of a lane are under way
+  for (int f = 0; f < full; f += kWarpSize) add(f + lane);
+  if (full + lane < F) add(full + lane);
   // In pairs, quarters, ...: after 5 steps each lane has the whole sum.
   for (int i = 0; i < kImages; ++i) {
     for (int step = 16; step > 0; step /= 2) {

@@ -30,8 +30,8 @@ done
 
 mkdir -p "$out"
 cd "$here/kernels"
-nvcc -std=c++20 -O3 -arch="$arch" -rdc=true -lineinfo -I"$root" known_answers.cu memory_shapes.cu \
-  control_paths.cu helper_loads.cu bank_patterns.cu bank_patterns_table.cpp counted_cases.cpp \
+nvcc -std=c++20 -O3 -arch="$arch" -lineinfo -I"$root" known_answers.cu memory_shapes.cu \
+  control_paths.cu bank_patterns.cu bank_patterns_table.cpp counted_cases.cpp \
   counted_cases_main.cpp -o "$out/counted_cases"
 "$out/counted_cases" --list >"$out/expected.csv"
 if ! "$out/counted_cases" bank_patterns.csv; then

@@ -965,8 +965,10 @@ TEST_CASE(
   k.touch(0, 0, copy, Act::store, Space::shared, kAll, words(0));
   if (how == 0) k.block(0).barrier();
   if (how > 0) {
+    const std::array<std::byte, 4> data{};
     for (int lane = 0; lane < 32; ++lane) {
-      k.block(0).copied(0, lane, static_cast<std::uint64_t>(4 * lane), 4, copy);
+      k.block(0).copied(0, lane, static_cast<std::uint64_t>(4 * lane), 4, copy, data.data(),
+                        nullptr);
     }
   }
   if (how == 2) k.block(0).barrier();

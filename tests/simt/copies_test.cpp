@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "common/simt/simt.hpp"
+#include "common/simt/simulator.hpp"
 #include "markers.hpp"
 #include "tests/catch.hpp"
 
@@ -13,9 +13,9 @@ TEST_CASE("an asynchronous copy is counted as a global load and a shared store",
   REQUIRE(copies::cases().size() == 8);
   const copies::Case& one = copies::cases()[index];
   INFO(one.name);
-  simt::take_launches();
+  simt::simulator()->take_launches();
   CHECK(one.run());
-  const simt::Launch launch = simt::take_launches().back();
+  const simt::Launch launch = simt::simulator()->take_launches().back();
   CHECK(launch.findings.empty());
   const int line = line_of("copies.cu", std::string("COUNTED ") + one.name);
   const auto found =
@@ -37,9 +37,9 @@ TEST_CASE("an asynchronous copy is counted as a global load and a shared store",
 
 TEST_CASE("copies arrive without any check", "[copies]") {
   struct RestoreChecks {
-    ~RestoreChecks() { simt::set_checks("all"); }
+    ~RestoreChecks() { simt::simulator()->set_checks("all"); }
   } restore;
-  simt::set_checks("none");
+  simt::simulator()->set_checks("none");
   for (const copies::Case& one : copies::cases()) {
     INFO(one.name);
     CHECK(one.run());

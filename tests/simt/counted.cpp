@@ -2,14 +2,15 @@
 
 #include <cuda_runtime.h>
 
+#include "common/simt/simulator.hpp"
 #include "tests/catch.hpp"
 
 simt::Launch check_case(const CountedCase& one) {
   INFO(one.name);
   cudaDeviceReset();  // an error of the case before must not be this one's
-  simt::take_launches();
+  simt::simulator()->take_launches();
   CHECK(one.run());
-  std::vector<simt::Launch> launches = simt::take_launches();
+  std::vector<simt::Launch> launches = simt::simulator()->take_launches();
   REQUIRE(launches.size() == 1);
   const simt::Launch& launch = launches[0];
   for (const simt::CounterField& field : simt::counter_fields()) {

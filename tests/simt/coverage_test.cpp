@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "common/simt/simt.hpp"
+#include "common/simt/simulator.hpp"
 #include "markers.hpp"
 #include "tests/catch.hpp"
 
@@ -32,7 +32,7 @@ Lines lines_of_launched(const simt::Coverage& coverage, const std::string& file)
 }
 
 std::set<int> unreached(const std::string& file = "coverage.cu") {
-  return lines_of_launched(simt::take_coverage(), file).unreached;
+  return lines_of_launched(simt::simulator()->take_coverage(), file).unreached;
 }
 
 // The lines that end in `// <marker>`.
@@ -59,7 +59,7 @@ std::uint64_t launches_of(const simt::Coverage& coverage, const std::string& ker
 }  // namespace
 
 TEST_CASE("the side of a branch that no thread took was not reached", "[coverage]") {
-  simt::take_coverage();
+  simt::simulator()->take_coverage();
   coverage::run_one_side_of_a_branch(true);
   CHECK(unreached() == marked("OTHER"));
   coverage::run_one_side_of_a_branch(false);
@@ -70,7 +70,7 @@ TEST_CASE("the side of a branch that no thread took was not reached", "[coverage
 }
 
 TEST_CASE("the body of a loop that never turned was not reached, its head was", "[coverage]") {
-  simt::take_coverage();
+  simt::simulator()->take_coverage();
   coverage::run_loop(0);
   CHECK(unreached() == marked("BODY"));
   coverage::run_loop(1);
@@ -78,7 +78,7 @@ TEST_CASE("the body of a loop that never turned was not reached, its head was", 
 }
 
 TEST_CASE("what was computed ahead of a loop does not make its body reached", "[coverage]") {
-  simt::take_coverage();
+  simt::simulator()->take_coverage();
   coverage::run_hoisted(0);
   CHECK(unreached() == marked("HOISTED"));
   coverage::run_hoisted(1);
@@ -86,9 +86,9 @@ TEST_CASE("what was computed ahead of a loop does not make its body reached", "[
 }
 
 TEST_CASE("a template's line is reached if one instantiation reaches it", "[coverage]") {
-  simt::take_coverage();
+  simt::simulator()->take_coverage();
   coverage::run_template(true);
-  simt::Coverage ran = simt::take_coverage();
+  simt::Coverage ran = simt::simulator()->take_coverage();
   CHECK(lines_of_launched(ran, "coverage.cu").unreached.empty());
   CHECK(launches_of(ran, "instantiated<true>") == 1);
   CHECK(launches_of(ran, "instantiated<false>") == 0);
@@ -104,7 +104,7 @@ TEST_CASE("a template's line is reached if one instantiation reaches it", "[cove
 }
 
 TEST_CASE("device functions belong to the kernels that call them, inlined or not", "[coverage]") {
-  simt::take_coverage();
+  simt::simulator()->take_coverage();
   coverage::run_helpers(false);
   CHECK(unreached() == marked("APART"));
   coverage::run_helpers(true);
@@ -112,7 +112,7 @@ TEST_CASE("device functions belong to the kernels that call them, inlined or not
 }
 
 TEST_CASE("lines of an included file are told with its name", "[coverage]") {
-  simt::take_coverage();
+  simt::simulator()->take_coverage();
   coverage::run_included(0);
   CHECK(unreached("coverage.cuh") == marked("LARGE", "coverage.cuh"));
   coverage::run_included(2);
@@ -120,17 +120,17 @@ TEST_CASE("lines of an included file are told with its name", "[coverage]") {
 }
 
 TEST_CASE("only lines with code count, and each launch is counted", "[coverage]") {
-  simt::take_coverage();
+  simt::simulator()->take_coverage();
   coverage::run_loop(3);
   coverage::run_loop(2);
-  const simt::Coverage ran = simt::take_coverage();
+  const simt::Coverage ran = simt::simulator()->take_coverage();
   CHECK(launches_of(ran, "loop(") == 2);
   const Lines lines = lines_of_launched(ran, "coverage.cu");
   const std::set<int> body = marked("BODY");
   CHECK(std::includes(lines.all.begin(), lines.all.end(), body.begin(), body.end()));
   CHECK(lines.all.size() <= 7);  // of the kernel's eight
   // Nothing since.
-  const simt::Coverage nothing = simt::take_coverage();
+  const simt::Coverage nothing = simt::simulator()->take_coverage();
   CHECK(lines_of_launched(nothing, "coverage.cu").all.empty());
   CHECK(launches_of(nothing, "loop(") == 0);
 }
@@ -138,7 +138,7 @@ TEST_CASE("only lines with code count, and each launch is counted", "[coverage]"
 TEST_CASE("a branch that went one way, and a loop that turned once, are told", "[coverage]") {
   const auto untaken = [](const std::set<int>& lines) {
     int ways = 0;
-    for (const simt::FileCoverage& file : simt::take_coverage().files) {
+    for (const simt::FileCoverage& file : simt::simulator()->take_coverage().files) {
       if (!is_kernel_file(file.file, "coverage.cu")) continue;
       for (const simt::BranchCoverage& way : file.branches) {
         if (lines.contains(way.line) && !way.taken) ++ways;
@@ -146,7 +146,7 @@ TEST_CASE("a branch that went one way, and a loop that turned once, are told", "
     }
     return ways;
   };
-  simt::take_coverage();
+  simt::simulator()->take_coverage();
   coverage::run_conditional_expression(false);
   CHECK(untaken(marked("EXPRESSION")) == 1);
   coverage::run_conditional_expression(true);
@@ -173,11 +173,11 @@ TEST_CASE("a branch that went one way, and a loop that turned once, are told", "
 }
 
 TEST_CASE("without checks nothing is recorded", "[coverage]") {
-  simt::take_coverage();
-  simt::set_checks("none");
+  simt::simulator()->take_coverage();
+  simt::simulator()->set_checks("none");
   coverage::run_loop(1);
-  simt::set_checks("all");
-  const simt::Coverage ran = simt::take_coverage();
+  simt::simulator()->set_checks("all");
+  const simt::Coverage ran = simt::simulator()->take_coverage();
   CHECK(launches_of(ran, "loop(") == 0);
   CHECK(lines_of_launched(ran, "coverage.cu").all.empty());
 }

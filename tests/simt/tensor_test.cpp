@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "common/simt/simt.hpp"
+#include "common/simt/simulator.hpp"
 #include "kernels/matrices.hpp"
 #include "markers.hpp"
 #include "tests/catch.hpp"
@@ -34,10 +34,10 @@ std::vector<float> random_floats(std::size_t count, unsigned seed) {
 simt::Launch run(const std::string& name, int* error = nullptr) {
   for (const tensor::Case& one : tensor::cases()) {
     if (one.name != name) continue;
-    simt::take_launches();
+    simt::simulator()->take_launches();
     const int its = one.run();
     if (error) *error = its;
-    return simt::take_launches().back();
+    return simt::simulator()->take_launches().back();
   }
   throw std::runtime_error("no case " + name);
 }
@@ -81,7 +81,7 @@ TEST_CASE("a warp's mma multiplies matrices, and ignores the last 13 bits", "[te
     for (const float value : values) all.push_back(bits(value) | garbage);
     return all;
   };
-  simt::take_launches();
+  simt::simulator()->take_launches();
   const std::vector<float> d = tensor::multiply(depth, registers(a), registers(b), c);
   REQUIRE(d.size() == 128);
   for (std::size_t row = 0; row < 16; ++row) {
@@ -92,7 +92,7 @@ TEST_CASE("a warp's mma multiplies matrices, and ignores the last 13 bits", "[te
       CHECK(d[row * 8 + column] == sum);
     }
   }
-  const std::vector<simt::Launch> launches = simt::take_launches();
+  const std::vector<simt::Launch> launches = simt::simulator()->take_launches();
   REQUIRE(launches.size() == 1);
   CHECK(launches[0].findings.empty());
   CHECK(launches[0].tensor_instructions == 1);
@@ -134,13 +134,13 @@ TEST_CASE("3xTF32 is as exact as float, TF32 by itself is not", "[tensor]") {
     REQUIRE(d.size() == 128);
     return worst_error(kDepth, a, b, d);
   };
-  simt::take_launches();
+  simt::simulator()->take_launches();
   // Each of the 32 steps cuts off less than 2^-23 of the sum so far, three times.
   CHECK(error(true) < 3 * kDepth / 8 * std::ldexp(1.0, -23));
   const double alone = error(false);
   CHECK(alone > 2e-5);
   CHECK(alone < std::ldexp(1.0, -10));
-  const std::vector<simt::Launch> launches = simt::take_launches();
+  const std::vector<simt::Launch> launches = simt::simulator()->take_launches();
   REQUIRE(launches.size() == 2);
   CHECK(launches[0].tensor_instructions == 3 * kDepth / 8);
   CHECK(launches[1].tensor_instructions == kDepth / 8);
@@ -199,9 +199,9 @@ TEST_CASE("matrices are loaded and stored with the instructions that nvcc makes"
   REQUIRE(matrices::cases().size() == 7);
   const matrices::Case& one = matrices::cases()[index];
   INFO(one.name);
-  simt::take_launches();
+  simt::simulator()->take_launches();
   CHECK(one.run());
-  const simt::Launch launch = simt::take_launches().back();
+  const simt::Launch launch = simt::simulator()->take_launches().back();
   CHECK(launch.findings.empty());
   CHECK(launch.tensor_instructions == static_cast<std::uint64_t>(one.tensor_instructions));
   for (const simt::CounterField& field : simt::counter_fields()) {
@@ -214,10 +214,10 @@ TEST_CASE("matrices are loaded and stored with the instructions that nvcc makes"
 }
 
 TEST_CASE("an mma is counted on its line, one for a warp", "[tensor]") {
-  simt::take_launches();
+  simt::simulator()->take_launches();
   tensor::multiply_deep(16, false, random_floats(256, 1), random_floats(128, 2));
-  const simt::Launch launch = simt::take_launches().back();
-  const int line = line_of(kFile, "COUNTED") - 3;  // where the statement begins
+  const simt::Launch launch = simt::simulator()->take_launches().back();
+  const int line = line_of(kFile, "COUNTED");
   for (const simt::LineCounters& its : launch.lines) {
     INFO(its.line);
     CHECK(its.tensor_instructions == (its.line == line ? 2 : 0));
@@ -233,34 +233,37 @@ TEST_CASE("all 32 lanes of a warp must execute an mma", "[tensor]") {
   CHECK(right.findings.empty());
 
   const auto [name, detail] = GENERATE(table<const char*, const char*>({
-      {"lane_left_out", "(lane 5 has ended)"},
-      {"lane_ended", "(lane 8 has ended)"},
-      {"half_a_warp", "(lane 16 is not there: the block has 48 threads)"},
-      {"two_branches", "(lane 1 waits elsewhere)"},
-      {"beside_a_shuffle", "(lane 3 waits elsewhere)"},
+      {"lane_left_out", "lane 5 of the warp has ended"},
+      {"lane_ended", "lane 8 of the warp has ended"},
+      {"half_a_warp", "lane 16 of the warp has ended or never was"},
+      {"two_branches", "thread (1,0,0) waits at"},
+      {"beside_a_shuffle", "waits at"},
   }));
   INFO(name);
   const simt::Launch wrong = run(name, &error);
-  CHECK(error == 702);
+  CHECK(error != 0);
   REQUIRE(wrong.findings.size() == 1);
   const simt::Finding& f = wrong.findings[0];
   INFO(f.file << ":" << f.line << " " << f.message);
   CHECK(f.kind == "warp_deadlock");
-  CHECK(f.line == line_of(kFile, std::string("BUG ") + name));
-  CHECK_THAT(f.message, contains(detail) && contains("All 32 lanes of a warp"));
-  if (std::string(detail).find("elsewhere") != std::string::npos) {
-    CHECK(f.other_line == line_of(kFile, std::string("OTHER ") + name));
+  const int bug = line_of(kFile, std::string("BUG ") + name);
+  if (std::string(detail).find("waits") != std::string::npos) {
+    CHECK(std::minmax(f.line, f.other_line) ==
+          std::minmax(bug, line_of(kFile, std::string("OTHER ") + name)));
+  } else {
+    CHECK(f.line == bug);
   }
+  CHECK_THAT(f.message, contains(detail) && contains("All 32 lanes of a warp"));
 }
 
 TEST_CASE("loads and stores of matrices want the whole warp too", "[tensor]") {
   int error = 0;
   const simt::Launch wrong = run("matrix_load_without_a_lane", &error);
-  CHECK(error == 702);
+  CHECK(error != 0);
   REQUIRE(wrong.findings.size() == 1);
   CHECK(wrong.findings[0].kind == "warp_deadlock");
   CHECK(wrong.findings[0].line == line_of(kFile, "BUG matrix_load_without_a_lane"));
-  CHECK_THAT(wrong.findings[0].message, contains("(lane 31 has ended)"));
+  CHECK_THAT(wrong.findings[0].message, contains("lane 31 of the warp has ended"));
 }
 
 TEST_CASE("a lane that was stopped is not missed once more", "[tensor]") {
@@ -276,7 +279,7 @@ TEST_CASE("what ldmatrix reads is checked as other loads are", "[tensor]") {
   const auto [name, kind] = GENERATE(table<const char*, const char*>({
       {"rows_not_synchronised", "race"},
       {"rows_beyond", "out_of_bounds"},
-      {"rows_in_global", "invalid_address"},
+      {"rows_in_global", "out_of_bounds"},
   }));
   INFO(name);
   const simt::Launch wrong = run(name);

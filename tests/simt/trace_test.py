@@ -35,7 +35,7 @@ class Traces(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
         cls.program = pathlib.Path(cls.folder.name) / "traces"
-        subprocess.run([options.simcc, SOURCE, "-o", cls.program], check=True)
+        subprocess.run([options.simnvcc, SOURCE, "-o", cls.program], check=True)
 
     @classmethod
     def tearDownClass(cls):
@@ -91,7 +91,7 @@ class Traces(unittest.TestCase):
         load, store = self.requests(trace, line["first"], "shifted")
         self.assertEqual((load["kind"], store["kind"]), ("global_load", "shared_store"))
         self.assertLess(load["step"], store["step"])
-        self.assertEqual(addresses(load, arrays), {t: (options.input, 4 + 4 * t) for t in range(32)})
+        self.assertEqual(addresses(load, arrays), {t: ("input", 4 + 4 * t) for t in range(32)})
         # Bytes 4 to 131: one sector more than 128 bytes need.
         self.assertEqual((load["bytes"], load["taken"], load["fewest"]), (4, 5, 4))
         self.assertEqual(addresses(store, arrays), {t: ("tile", 4 * t) for t in range(32)})
@@ -99,7 +99,7 @@ class Traces(unittest.TestCase):
         middle = trace["warps"][line["middle"]]
         self.assertEqual((middle["block"], middle["warp"]), ([1, 0, 0], 0))
         self.assertEqual(addresses(self.requests(trace, line["middle"], "shifted", "global_load")[0], arrays),
-                         {t: (options.input, 164 + 4 * t) for t in range(32)})
+                         {t: ("input", 164 + 4 * t) for t in range(32)})
 
     def test_lanes_that_are_not_there(self):
         _, trace = self.traced("shifted")
@@ -107,7 +107,7 @@ class Traces(unittest.TestCase):
         load, store = self.requests(trace, line["first"], "reversed")
         even = range(0, 32, 2)
         self.assertEqual(addresses(load, trace["arrays"]), {t: ("tile", 4 * (39 - t)) for t in even})
-        self.assertEqual(addresses(store, trace["arrays"]), {t: (options.output, 4 * t) for t in even})
+        self.assertEqual(addresses(store, trace["arrays"]), {t: ("output", 4 * t) for t in even})
         self.assertEqual((store["taken"], store["fewest"]), (4, 2))
         self.assertEqual((load["taken"], load["fewest"]), (1, 1))
 
@@ -120,8 +120,8 @@ class Traces(unittest.TestCase):
         phases = {by_name["tile"]["phase"], by_name["before"]["phase"]}
         self.assertIn(0, phases)
         self.assertEqual(len(phases), 2)
-        self.assertEqual(by_name[options.input],
-                         {"name": options.input, "space": "global", "bytes": 4096, "phase": 0,
+        self.assertEqual(by_name["input"],
+                         {"name": "input", "space": "global", "bytes": 4096, "phase": 0,
                           # In each of two blocks a warp of 32 lanes and one of 8.
                           "fewest_load_sectors": 4 + 1 + 4 + 1})
 
@@ -136,7 +136,7 @@ class Traces(unittest.TestCase):
         self.assertEqual(len(kept), 16)  # of 20
         self.assertEqual(kept[3]["taken"], 32)
         self.assertEqual(addresses(kept[3], trace["arrays"]),
-                         {t: (options.input, 4 * (8 * (32 + t) + 3)) for t in range(32)})
+                         {t: ("input", 4 * (8 * (32 + t) + 3)) for t in range(32)})
         # Variable, loop, constant, store.
         self.assertEqual(worst["steps"], 23)
         # No line is worse where all are alike: then it is the first.
@@ -166,10 +166,10 @@ class Traces(unittest.TestCase):
         self.assertEqual([r["kind"] for r in copy], ["global_load", "shared_store"])
         self.assertEqual([(r["bytes"], r["taken"], r["fewest"]) for r in copy], [(16, 16, 16), (16, 4, 4)])
         self.assertEqual(addresses(copy[1], trace["arrays"]),
-                         {t: (options.dynamic, 16 * t) for t in range(32)})
+                         {t: ("fours", 16 * t) for t in range(32)})
         (atomic,) = self.requests(trace, 0, "atomic", "global_atomic")
         self.assertEqual(addresses(atomic, trace["arrays"]),
-                         {t: (options.output, 4 * (t // 16)) for t in range(32)})
+                         {t: ("output", 4 * (t // 16)) for t in range(32)})
 
     def test_whole_traces_add_up_to_the_counters(self):
         launch, trace = self.traced("others")
@@ -198,14 +198,10 @@ class Traces(unittest.TestCase):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--simcc", type=pathlib.Path, required=True)
-    # What it calls the arrays.
-    parser.add_argument("--input", default="cudaMalloc number 1")
-    parser.add_argument("--output", default="cudaMalloc number 2")
-    parser.add_argument("--dynamic", default="dynamic shared memory")
+    parser.add_argument("--simnvcc", type=pathlib.Path, required=True)
     parser.add_argument("tests", nargs="*")
     parser.parse_args(namespace=options)
-    options.simcc = options.simcc.resolve()
+    options.simnvcc = options.simnvcc.resolve()
     result = unittest.main(argv=[sys.argv[0], *options.tests], exit=False).result
     return 0 if result.wasSuccessful() and result.testsRun > 0 else 1
 

@@ -131,6 +131,12 @@ class SimulatedBackend final : public CudaBackend {
     simulator_.take_launches();
     allocations_before_ = simulator_.allocations_made();
   }
+  // A launch is over when the default stream is: what its callers do next waits for no other.
+  void after_launch(Observation& seen) override {
+    for (const simt::Finding& finding : simulator_.unjoined_work()) {
+      seen.hazards.push_back(to_hazard(finding));
+    }
+  }
   void end_observation(Observation& seen) override {
     for (const simt::Launch& launch : simulator_.take_launches()) {
       if (launch.grid[0] != 0) {

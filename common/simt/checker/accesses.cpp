@@ -27,6 +27,9 @@ std::uint32_t BlockCheck::access(const Access& access) {
       return 0;
     }
   }
+  const bool is_in_sources =
+      access.lanes.least < beyond_sources_ && access.lanes.beyond > least_source_;
+  if (access.space == Space::global && access.act != Act::load && is_in_sources) unread(access);
   const Doing doing = doing_of(access, *this);
   const bool is_strong = access.act == Act::atomic || site.strength != Strength::weak;
   if (!is_strong || !checker_.launch_.hands_on) {
@@ -41,17 +44,7 @@ std::uint32_t BlockCheck::access(const Access& access) {
     // What comes now is behind what has been handed on.
     if (access.act != Act::load) advance();
   }
-  if (site.starts_copy && doing.is_shared) {
-    filling_.resize(checker_.launch_.shared_bytes / 4 + 1);
-    for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
-      const int lane = std::countr_zero(rest);
-      for (int i = 0; i < access.lanes.bytes / 4; ++i) {
-        Filling& its = filling_[address_of(access, lane) / 4 + static_cast<unsigned>(i)];
-        fillings_ += its.site < 0 ? 1 : 0;
-        its = {access.site, doing.thread(lane)};
-      }
-    }
-  }
+  if (site.starts_copy) start_copy(doing);
   return 0;
 }
 
@@ -143,6 +136,58 @@ void BlockCheck::end() {
 
 // ---- Copies that go on ----
 
+// Told of its load first, then of its store.
+void BlockCheck::start_copy(const Doing& doing) {
+  const Access& access = doing.access;
+  const auto bytes = static_cast<unsigned>(access.lanes.bytes);
+  if (doing.is_shared) filling_.resize(checker_.launch_.shared_bytes / 4 + 1);
+  for (std::uint32_t rest = access.lanes.mask; rest != 0; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    std::uint64_t& from = from_[static_cast<std::size_t>(lane)];
+    if (!doing.is_shared) {
+      from = doing.address(lane);
+      continue;
+    }
+    if (from != 0) {
+      sources_.push_back({from, doing.address(lane), bytes, doing.thread(lane), access.site});
+      least_source_ = std::min(least_source_, from);
+      beyond_sources_ = std::max(beyond_sources_, from + bytes);
+      from = 0;
+    }
+    for (unsigned i = 0; i < bytes / 4; ++i) {
+      Filling& its = filling_[doing.address(lane) / 4 + i];
+      fillings_ += its.site < 0 ? 1 : 0;
+      its = {access.site, doing.thread(lane)};
+    }
+  }
+}
+
+// What is written that a copy may still have to read.
+void BlockCheck::unread(const Access& access) {
+  const auto bytes = static_cast<unsigned>(access.lanes.bytes);
+  for (std::uint32_t rest = access.lanes.mask; rest != 0; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    const std::uint64_t at = address_of(access, lane);
+    const auto its = std::find_if(sources_.begin(), sources_.end(), [&](const Source& one) {
+      return at < one.from + one.bytes && at + bytes > one.from;
+    });
+    if (its == sources_.end()) continue;
+    Finding finding;
+    finding.hazard = Hazard::unfinished_copy;
+    finding.site = access.site;
+    finding.other_site = its->site;
+    finding.array = checker_.name_of(access.space, at);
+    finding.what = "writes " + finding.array;
+    finding.detail = "which an asynchronous copy may not have read yet, started by";
+    finding.party = {block_, access.warp * 32 + static_cast<unsigned>(lane)};
+    finding.other = {block_, its->thread};
+    finding.address = at;
+    finding.count = 1;
+    const std::lock_guard lock(checker_.mutex_);
+    checker_.findings_.add(std::move(finding));
+  }
+}
+
 void BlockCheck::unfinished(const Access& access, BlockCheck& memory) {
   for (std::uint32_t rest = access.lanes.mask; rest != 0; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
@@ -171,8 +216,16 @@ void BlockCheck::unfinished(const Access& access, BlockCheck& memory) {
 }
 
 void BlockCheck::copied(unsigned warp, int lane, std::uint64_t to, unsigned bytes,
-                        std::int32_t site) {
+                        std::int32_t site, const std::byte* data, const std::byte* memory) {
   const unsigned thread = warp * 32 + static_cast<unsigned>(lane);
+  if (!sources_.empty()) {
+    std::erase_if(sources_,
+                  [&](const Source& one) { return one.thread == thread && one.to == to; });
+    if (sources_.empty()) {
+      least_source_ = UINT64_MAX;
+      beyond_sources_ = 0;
+    }
+  }
   bool is_told = false;
   for (std::uint64_t word = to / 4; word * 4 < to + bytes && word < filling_.size(); ++word) {
     Filling& its = filling_[word];
@@ -190,7 +243,11 @@ void BlockCheck::copied(unsigned warp, int lane, std::uint64_t to, unsigned byte
   its.beyond = to + bytes;
   its.consecutive = true;
   storage_->unsettle(its.least, its.beyond);
-  const Access access{Space::shared, Act::store, its, site, warp};
+  Access access{Space::shared, Act::store, its, site, warp, memory};
+  std::array<std::byte, 32 * 16> values{};
+  std::memcpy(values.data() + static_cast<unsigned>(lane) * bytes, data, bytes);
+  access.values[0] = values.data();
+  access.value_bytes = static_cast<int>(bytes);
   lanes(doing_of(access, *this), access.lanes.mask);
 }
 

@@ -259,7 +259,7 @@ void BlockCheck::strong(const Doing& doing, int lane, bool is_before) {
   const Access& access = doing.access;
   const Site& site = doing.site;
   const bool reads = access.act != Act::store, writes = access.act != Act::load;
-  if (is_before ? !reads : !writes) return;
+  if (is_before ? !reads || site.sends : !writes) return;
   const unsigned thread = access.warp * 32 + static_cast<unsigned>(lane);
   Thread& own = threads_[thread];
   Order& order = checker_.order_;
@@ -284,7 +284,8 @@ void BlockCheck::strong(const Doing& doing, int lane, bool is_before) {
     }
     return;
   }
-  if (site.strength == Strength::release || site.strength == Strength::acquire_release) {
+  if (site.strength == Strength::release || site.strength == Strength::acquire_release ||
+      site.sends) {
     // A fence of the access's own.
     own.released[0] =
         order.with(own.known, {id_, thread, since_, warp_since_[access.warp], now_ + 1});

@@ -55,6 +55,9 @@ struct Site {
   Reading reading = Reading::plain;
   bool uses_old = true;  // of an atomic: what was there matters, to the result or to who gets it
   bool starts_copy = false;  // to shared memory, whose bytes come later
+  /// st.async: its store is there when the barrier says so, not for its own thread before; its arrival at the barrier, an
+  /// atomic, hands it on and takes nothing over.
+  bool sends = false;
   /// Of the values that it moves: where they come from or go to.
   struct Value {
     bool is_used = true;
@@ -123,7 +126,9 @@ class BlockCheck {
   /// All threads of these blocks of a cluster have met.
   static void meet(std::span<BlockCheck* const> blocks);
   /// The lane has waited for the copy that it started at `site`: the bytes are there.
-  void copied(unsigned warp, int lane, std::uint64_t to, unsigned bytes, std::int32_t site);
+  /// `data` are they, `memory` as Access has it.
+  void copied(unsigned warp, int lane, std::uint64_t to, unsigned bytes, std::int32_t site,
+              const std::byte* data, const std::byte* memory);
   /// All threads have ended.
   void end();
   void report(Hazard hazard, std::int32_t site, unsigned thread, const std::string& what,
@@ -169,6 +174,7 @@ class BlockCheck {
   Ordered ordered(const Exact& earlier, unsigned thread);
   const Site* site_of(const Exact& one) const;  // null: not known
   bool is_strong(const Exact& one) const;
+  bool is_sent(const Exact& one) const;
   bool are_strong(const Exact& a, const Exact& b, bool is_shared) const;
   Ordered ordered_by_locks(const Exact& earlier, unsigned thread);
   void judge(Words& words, Word& word, const Exact& now, const Access& access, int lane,
@@ -186,6 +192,8 @@ class BlockCheck {
   Doing doing_of(const Access& access, BlockCheck& memory);
   void is_there(BlockCheck& owner, const Access& access);
   void unfinished(const Access& access, BlockCheck& memory);
+  void start_copy(const Doing& doing);
+  void unread(const Access& access);
   Party party(const Exact& one) const;
 
   Checker& checker_;
@@ -204,7 +212,16 @@ class BlockCheck {
   };
   std::vector<Filling> filling_;
   std::size_t fillings_ = 0;
-  std::vector<Exact> visits_;  // of other blocks: the last of each at each place
+  // Global memory that such copies may not have read yet.
+  struct Source {
+    std::uint64_t from = 0, to = 0;  // where the bytes are, and where they go in shared memory
+    unsigned bytes = 0, thread = 0;
+    std::int32_t site = -1;
+  };
+  std::vector<Source> sources_;
+  std::uint64_t least_source_ = UINT64_MAX, beyond_sources_ = 0;
+  std::array<std::uint64_t, 32> from_{};  // of the copy that starts, by lane; 0: it reads nothing
+  std::vector<Exact> visits_;             // of other blocks: the last of each at each place
   // Values on their way from memory to memory that lack bytes: by warp and register, of each lane the bytes.
   std::unordered_map<std::uint32_t, std::array<std::uint8_t, 32>> copies_;
 };

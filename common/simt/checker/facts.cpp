@@ -45,9 +45,11 @@ void for_each_register(const Operand& operand, Visit visit) {
   for (const Operand& part : operand.parts) for_each_register(part, visit);
 }
 
+bool sends(const Instruction& one) { return one.opcode == "st" && one.has("async"); }
+
 Strength strength_of(const Instruction& one) {
-  const bool sends = one.opcode == "st" && one.has("async");
-  if (one.opcode == "mbarrier" || one.has("mbarrier") || sends) {
+  if (sends(one)) return Strength::weak;
+  if (one.opcode == "mbarrier" || one.has("mbarrier")) {
     if (one.has("init") || one.has("inval")) return Strength::weak;
     if (one.has("relaxed")) return Strength::relaxed;
     return one.has("test_wait") || one.has("try_wait") ? Strength::acquire : Strength::release;
@@ -340,12 +342,12 @@ Facts facts_of(const ptx::Module& module, const machine::Code& code) {
       site.strength = strength_of(*one);
       site.scope = scope_of(*one);
       site.starts_copy = starts_copy(*one);
-      facts.hands_on |= site.strength > Strength::relaxed;
+      site.sends = sends(*one);
+      facts.hands_on |= site.strength > Strength::relaxed || site.sends;
       facts.hands_on |= one->opcode == "atom" && (one->has("cas") || one->has("exch"));
       const Operand* const address = address_of(*one);
       // st.async has a second address, of a barrier.
-      const bool has_two = one->opcode == "st" && one->has("async");
-      if (address != nullptr && !has_two) origin = registers.origin(*address);
+      if (address != nullptr && !site.sends) origin = registers.origin(*address);
       if (is_any(one->opcode, {"ld", "ldu"})) {
         site.reading = registers.reading(*one);
       } else if (one->opcode == "atom" && one->has("exch")) {

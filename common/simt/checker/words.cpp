@@ -55,7 +55,8 @@ void BlockCheck::expand(const Cells& cells, const Others* others, unsigned word,
 BlockCheck::Ordered BlockCheck::ordered(const Exact& earlier, unsigned thread) {
   const bool is_own = earlier.block == id_ || checker_.block_of(earlier.block) == block_;
   if (is_own) {
-    if (earlier.block != id_ || earlier.moment < since_ || earlier.thread == thread) {
+    if (earlier.block != id_ || earlier.moment < since_ ||
+        (earlier.thread == thread && !is_sent(earlier))) {
       return Ordered::yes;
     }
     if (earlier.thread != kNoThread && earlier.thread / 32 == thread / 32 &&
@@ -90,6 +91,11 @@ bool BlockCheck::comes_after(Clock clock, const Exact& earlier) {
 const Site* BlockCheck::site_of(const Exact& one) const {
   const auto& sites = checker_.launch_.sites;
   return one.site < sites.size() && one.site != kNoSite ? &sites[one.site] : nullptr;
+}
+
+bool BlockCheck::is_sent(const Exact& one) const {
+  const Site* const site = site_of(one);
+  return site != nullptr && site->sends && one.act == Act::store;
 }
 
 bool BlockCheck::is_strong(const Exact& one) const {
@@ -176,6 +182,10 @@ Party BlockCheck::party(const Exact& one) const {
 // Whether a store brings what an earlier one has left there.
 bool BlockCheck::stores_same(const Exact& now, const Exact& earlier, const Access& access,
                              int lane) const {
+  // What a copy brings is known when it has come.
+  if (access.values[0] == nullptr && site_of(now) != nullptr && site_of(now)->starts_copy) {
+    return true;
+  }
   if (access.memory == nullptr || access.values[0] == nullptr) return false;
   const auto byte_of = [&](int its, std::uint64_t at) {
     const std::uint64_t offset = at - address_of(access, its);
@@ -228,7 +238,7 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
   }
   for (std::size_t i = 0; i < word.all.size(); ++i) {
     const Exact& one = word.all[i];
-    const bool is_same = one.block == now.block && one.thread == now.thread;
+    const bool is_same = one.block == now.block && one.thread == now.thread && !is_sent(one);
     const bool meets =
         (one.bytes & now.bytes) != 0 && (one.act != Act::load || now.act != Act::load) && !is_same;
     if (!meets || are_strong(one, now, is_shared)) {
@@ -307,6 +317,7 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
                      : first.thread / 32 == second.thread / 32 ? Remedy::lanes
                                                                : Remedy::block;
     if (lacks_fence) finding.remedy = Remedy::fence;
+    if (is_sent(first) || is_sent(second)) finding.remedy = Remedy::arrival;
     if (remedy == Remedy::scope) finding.remedy = remedy;
     checker_.findings_.add(std::move(finding));
   };

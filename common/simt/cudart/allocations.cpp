@@ -63,6 +63,7 @@ std::size_t whole_units(std::size_t bytes) {
 }
 
 void add(Block block) {
+  watch_host_accesses();
   Blocks& blocks = all();
   if (!is_variable(block.kind)) block.serial = ++blocks.serial;
   if (!is_variable(block.kind) && block.kind != MemoryKind::heap) {
@@ -96,10 +97,7 @@ std::string Block::name() const {
 }
 
 memory::Arena& arena() {
-  static memory::Arena& instance = []() -> memory::Arena& {
-    watch_host_accesses();
-    return *new memory::Arena(kArenaBytes);
-  }();
+  static memory::Arena& instance = *new memory::Arena(kArenaBytes);
   return instance;
 }
 

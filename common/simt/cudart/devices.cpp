@@ -12,6 +12,7 @@
 #include "common/simt/cudart/allocations.hpp"
 #include "common/simt/cudart/arrays.hpp"
 #include "common/simt/cudart/calls.hpp"
+#include "common/simt/cudart/module.hpp"
 #include "common/simt/cudart/streams.hpp"
 #include "common/simt/cudart/textures.hpp"
 #include "common/simt/cudart/timeline.hpp"
@@ -289,6 +290,10 @@ cudaError_t cudaDeviceSynchronize() {
 cudaError_t cudaDeviceReset() {
   return query("cudaDeviceReset", [] {
     for (const Block& block : blocks()) release(block.begin);
+    for (Kernel* const kernel : all_kernels()) {
+      kernel->dynamic_shared_limit = -1;
+      kernel->allows_large_clusters = false;
+    }
     forget_streams();
     forget_textures();
     forget_arrays();

@@ -50,19 +50,21 @@ void on_fault(int signal, siginfo_t* info, void* context) {
     if (timeline::host_touches(address, is_write(context))) return;
   }
   sigaction(signal, &programs_own, nullptr);
+  // A handler that calls the one before it calls this one again.
+  programs_own = {};
   if (arena().contains(address)) tell(address);
 }
 
 }  // namespace
 
 void watch_host_accesses() {
-  static const bool watches = [] {
-    struct sigaction action {};
-    action.sa_sigaction = on_fault;
-    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-    return sigaction(SIGSEGV, &action, &programs_own) == 0;
-  }();
-  static_cast<void>(watches);
+  struct sigaction now {};
+  if (sigaction(SIGSEGV, nullptr, &now) != 0 || now.sa_sigaction == on_fault) return;
+  programs_own = now;
+  struct sigaction ours {};
+  ours.sa_sigaction = on_fault;
+  ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  sigaction(SIGSEGV, &ours, nullptr);
 }
 
 }  // namespace simt::cudart

@@ -3,7 +3,7 @@
 
 namespace simt::cudart {
 
-/// From the first allocation on.
+/// Whenever there is new memory or pages are closed: the program may have taken the signal in between.
 void watch_host_accesses();
 
 }  // namespace simt::cudart

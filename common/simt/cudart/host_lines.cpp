@@ -9,6 +9,8 @@
 #include <fstream>
 #include <set>
 
+#include "common/simt/cudart/module.hpp"
+#include "common/simt/ptx/module.hpp"
 #include "common/simt/report/lines.hpp"
 
 namespace simt::cudart {
@@ -62,11 +64,15 @@ backtrace_state* debug_information() {
 }
 
 // Called from the innermost function on, which may be inlined.
-int take_line(void* out, std::uintptr_t, const char* file, int line, const char*) {
+int take_line(void* out, std::uintptr_t, const char* file, int line, const char* function) {
   auto& its = *static_cast<HostLine*>(out);
+  // A launch calls a function of the kernel's own name, which nvcc makes and puts in the kernel's line.
+  if (function != nullptr && is_kernel(function)) return 0;
   // The C library's own files are told as "./signal/...", what nvcc makes of launches as "/tmp/....stub.c".
   if (file == nullptr || line == 0 || report::is_of_toolkit(file) ||
-      std::string(file).starts_with("./") || std::string(file).ends_with(".stub.c")) {
+      std::string(file).starts_with("./") ||
+      std::string(file).find("/sysdeps/") != std::string::npos ||
+      std::string(file).ends_with(".stub.c")) {
     return 0;
   }
   its = {file, line};
@@ -140,6 +146,20 @@ std::string variable_in_call(const std::vector<std::uintptr_t>& callers, const A
     if (close != text.npos) end = close + 1;
   }
   return text.substr(begin, end - begin);
+}
+
+std::string host_variable_at(std::uintptr_t address) {
+  std::string name;
+  const auto take = [](void* out, std::uintptr_t wanted, const char* symbol, std::uintptr_t begin,
+                       std::uintptr_t bytes) {
+    if (symbol == nullptr || wanted - begin >= bytes) return;
+    const std::string all = ptx::demangled(symbol);
+    // A constant in a function is "f(int)::table".
+    const std::size_t scope = all.rfind(':');
+    *static_cast<std::string*>(out) = scope == all.npos ? all : all.substr(scope + 1);
+  };
+  backtrace_syminfo(debug_information(), address, take, &ignore_error, &name);
+  return name;
 }
 
 }  // namespace simt::cudart

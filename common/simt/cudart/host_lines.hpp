@@ -27,4 +27,7 @@ HostLine line_of_call(const std::vector<std::uintptr_t>& callers);
 using AllCallers = std::function<std::vector<std::vector<std::uintptr_t>>()>;
 std::string variable_in_call(const std::vector<std::uintptr_t>& callers, const AllCallers& all);
 
+/// The variable of host code that lies there: "table". Empty if none is known.
+std::string host_variable_at(std::uintptr_t address);
+
 }  // namespace simt::cudart

@@ -9,6 +9,7 @@
 #include "common/simt/cudart/streams.hpp"
 #include "common/simt/cudart/timeline.hpp"
 #include "common/simt/runtime/current_gpu.hpp"
+#include "common/simt/runtime/launches.hpp"
 
 // A pool gives out what cudaMalloc would; only what the program set of it is kept.
 struct CUmemPoolHandle_st {
@@ -46,6 +47,19 @@ bool pitched(std::size_t width, std::size_t rows, std::size_t& pitch, std::size_
   if (width > ~std::size_t{0} - kAlignment) return false;
   pitch = (width + kAlignment - 1) / kAlignment * kAlignment;
   return !__builtin_mul_overflow(pitch, rows, &bytes);
+}
+
+// Whoever still touches it on another stream must come before.
+void expect_order_of_free(void* pointer, cudaStream_t stream) {
+  const Block* const block = block_at(reinterpret_cast<std::uint64_t>(pointer));
+  if (block == nullptr) return;
+  Launch launch;
+  launch.kernel = "cudaFreeAsync";
+  timeline::Operation operation(number_of(stream), launch.kernel);
+  if (!operation.remembers()) return;
+  operation.touch(block->begin, block->bytes, timeline::Touch::writes);
+  launch.findings = operation.findings();
+  if (!launch.findings.empty()) record_launch(std::move(launch));
 }
 
 cudaError_t free_block(const char* name, void* pointer) {
@@ -123,8 +137,10 @@ cudaError_t cudaFree(void* pointer) {
 }
 
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
-  return work_on_stream("cudaFreeAsync", stream, cudaGraphNodeTypeMemFree,
-                        [=] { return free_block("cudaFreeAsync", pointer); });
+  return work_on_stream("cudaFreeAsync", stream, cudaGraphNodeTypeMemFree, [=] {
+    expect_order_of_free(pointer, stream);
+    return free_block("cudaFreeAsync", pointer);
+  });
 }
 
 // ---- Memory of both ----

@@ -207,6 +207,12 @@ Kernel* find_kernel(Module& module, std::uint64_t address) {
   return nullptr;
 }
 
+bool is_kernel(std::string_view symbol) {
+  const auto& all = registered().kernels;
+  return std::any_of(all.begin(), all.end(),
+                     [&](const auto& one) { return one.second->symbol == symbol; });
+}
+
 std::vector<Kernel*> all_kernels() {
   std::vector<Kernel*> all;
   for (const auto& [host_function, kernel] : registered().kernels) all.push_back(kernel.get());

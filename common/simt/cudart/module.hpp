@@ -101,6 +101,7 @@ void open_managed_variables(Module& module);
 Kernel* find_kernel(const void* function);
 /// Of a module, by what device code has as its address; null if that is none.
 Kernel* find_kernel(Module& module, std::uint64_t address);
+bool is_kernel(std::string_view symbol);
 /// All of them, by name.
 std::vector<Kernel*> all_kernels();
 std::vector<Module*> all_modules();

@@ -4,6 +4,7 @@
 
 #include "common/simt/cudart/allocations.hpp"
 #include "common/simt/cudart/calls.hpp"
+#include "common/simt/cudart/timeline.hpp"
 #include "common/simt/runtime/current_gpu.hpp"
 #include "common/simt/runtime/settings.hpp"
 #include "common/simt/simulator.hpp"
@@ -34,6 +35,11 @@ void name_allocation(const void* pointer, const std::string& name) {
   cudart::give_name(reinterpret_cast<std::uint64_t>(pointer), name);
 }
 
+std::vector<Finding> unjoined_work() {
+  const std::lock_guard lock(cudart::turn());
+  return cudart::timeline::unjoined();
+}
+
 }  // namespace simt
 
 extern "C" const simt::Simulator* simt_simulator(int version) {
@@ -47,6 +53,7 @@ extern "C" const simt::Simulator* simt_simulator(int version) {
       .name_allocation = &simt::name_allocation,
       .allocations_made = &simt::allocations_made,
       .live_allocations = &simt::live_allocations,
+      .unjoined_work = &simt::unjoined_work,
       .run_only_blocks = &simt::run_only_blocks,
       .allocate_sparse = &simt::allocate_sparse,
       .sparse_floats = &simt::sparse_floats,

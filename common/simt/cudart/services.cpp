@@ -1,7 +1,6 @@
 #include "common/simt/cudart/services.hpp"
 
 #include <algorithm>
-#include <cinttypes>
 #include <cstdio>
 #include <cstring>
 #include <span>
@@ -185,11 +184,14 @@ std::optional<std::uint64_t> KernelServices::call(const LaneCall& call) {
     case Service::assertion: {
       // __assertfail(assertion, file, line, function, bytes of a character)
       const std::string assertion = call.text(call.arguments[0]);
-      watch_.end_launch(call, Hazard::failed_assert, "fails the assertion `" + assertion + "`");
-      std::fprintf(stderr, "%s:%" PRIu64 ": %s: %s: Assertion `%s` failed.\n",
-                   call.text(call.arguments[1]).c_str(), call.arguments[2],
-                   call.text(call.arguments[3]).c_str(), watch_.place_of(call).c_str(),
-                   assertion.c_str());
+      if (watch_.error() != cudaErrorAssert) {
+        watch_.end_launch(call, Hazard::failed_assert, "fails the assertion `" + assertion + "`");
+      }
+      const std::string text = call.text(call.arguments[1]) + ":" +
+                               std::to_string(call.arguments[2]) + ": " +
+                               call.text(call.arguments[3]) + ": " + watch_.place_of(call) +
+                               ": Assertion `" + assertion + "` failed.\n";
+      if (!watch_.keep_printed(*call.warp.block, text)) std::fputs(text.c_str(), stderr);
       return std::nullopt;
     }
     case Service::trap:

@@ -42,6 +42,7 @@ struct CUevent_st {
   bool is_recorded = false;
   simt::cudart::timeline::Clock clock = {};  // what was on its stream
   std::chrono::steady_clock::time_point time = {};
+  std::uint64_t waits = 0;  // of the host before
   std::shared_ptr<simt::cudart::Capture> capture = {};
   std::vector<CUgraphNode_st*> last = {};
 };
@@ -114,6 +115,7 @@ Work record_of(cudaEvent_t event) {
     if (!is_event(event)) return cudaErrorInvalidResourceHandle;
     event->is_recorded = true;
     event->time = std::chrono::steady_clock::now();
+    event->waits = timeline::host_waits();
     return cudaSuccess;
   };
 }
@@ -449,6 +451,12 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
       if (!is_event(event) || !event->has_time || !event->is_recorded) {
         return cudaErrorInvalidResourceHandle;
       }
+    }
+    if (end->waits == timeline::host_waits()) {
+      explain("not ready",
+              "cudaEventElapsedTime: the host has not waited for the second event: call "
+              "cudaEventSynchronize first");
+      return cudaErrorNotReady;
     }
     *milliseconds = std::chrono::duration<float, std::milli>(end->time - start->time).count();
     return cudaSuccess;

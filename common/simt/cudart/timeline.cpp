@@ -13,6 +13,7 @@
 #include "common/simt/checker/hazards.hpp"
 #include "common/simt/cudart/allocations.hpp"
 #include "common/simt/cudart/calls.hpp"
+#include "common/simt/cudart/host_access.hpp"
 #include "common/simt/cudart/host_lines.hpp"
 #include "common/simt/runtime/launches.hpp"
 #include "common/simt/runtime/settings.hpp"
@@ -68,6 +69,7 @@ struct Known {
 struct State {
   bool remembers = false;
   bool shares_memory = false;
+  std::uint64_t waits = 0;  // of the host
   Number last = 0;
   std::vector<Stream> streams{Stream{}};
   Clock host;              // what it has waited for
@@ -156,6 +158,7 @@ memory::HostAccess allowed(std::uint64_t page) {
 }
 
 void set_access(std::uint64_t page, memory::HostAccess access) {
+  watch_host_accesses();
   arena().let_host(page * Footprint::kPageBytes, Footprint::kPageBytes, access);
   if (access == memory::HostAccess::all) {
     state().closed.erase(page);
@@ -196,6 +199,10 @@ void settle() {
 
 // ---- Findings ----
 
+std::string place_of(const HostLine& line) {
+  return line.line == 0 ? "" : " at " + line.file + ":" + std::to_string(line.line);
+}
+
 Finding finding_of(const std::string& does, std::uint64_t address, std::pair<std::string, int> line,
                    const Known& other, Touch its, std::uint64_t count, bool is_host) {
   const HostLine there = line_of_call(other.callers);
@@ -206,10 +213,9 @@ Finding finding_of(const std::string& does, std::uint64_t address, std::pair<std
   finding.other_line = there.line;
   finding.array = name_of_memory(address);
   finding.count = count;
-  const std::string place =
-      there.line == 0 ? "" : " at " + there.file + ":" + std::to_string(there.line);
   finding.message = does + " " + finding.array + ", and nothing orders that after " + other.name +
-                    " on " + name_of(other.stream) + ", which " + verb(its) + " it" + place + ". " +
+                    " on " + name_of(other.stream) + ", which " + verb(its) + " it" +
+                    place_of(there) + ". " +
                     (is_host ? "Let the host wait first, with cudaDeviceSynchronize, "
                                "cudaStreamSynchronize or cudaEventSynchronize."
                              : advice(Hazard::unordered_streams));
@@ -269,6 +275,7 @@ void order_blocking_streams() {
 }
 
 void host_waited_for(const Clock& clock) {
+  ++state().waits;
   if (!state().remembers) return;
   join(state().host, clock);
   settle();
@@ -277,12 +284,15 @@ void host_waited_for(int stream) { host_waited_for(record(stream)); }
 
 void host_waited_for_all() {
   State& s = state();
+  ++s.waits;
   if (!s.remembers) return;
   for (int i = 0; i < static_cast<int>(s.streams.size()); ++i) {
     raise(s.host, i, stream_at(i).last);
   }
   settle();
 }
+
+std::uint64_t host_waits() { return state().waits; }
 
 void forget(std::uint64_t address, std::size_t bytes) {
   State& s = state();
@@ -501,6 +511,32 @@ std::vector<Finding> Operation::findings(const LineOf& line_of) const {
     all.push_back(finding_of(name_ + " " + verb(touch), early.address,
                              line_of ? line_of(site) : line_of_caller(), *other, its, early.count,
                              false));
+  }
+  return all;
+}
+
+std::vector<Finding> unjoined() {
+  State& s = state();
+  std::vector<Finding> all;
+  if (!s.remembers) return all;
+  wait_implicitly(kLegacyDefault);
+  for (int i = 1; i < static_cast<int>(s.streams.size()); ++i) {
+    const Number last = stream_at(i).last;
+    if (last <= at(stream_at(kLegacyDefault).clock, i) || last <= at(s.host, i)) continue;
+    const Known* const its = known_operation(last);
+    if (its == nullptr) continue;
+    const HostLine there = line_of_call(its->callers);
+    Finding finding;
+    finding.kind = hazard_name(Hazard::unordered_streams);
+    finding.file = there.file;
+    finding.line = there.line;
+    finding.count = 1;
+    finding.message = "Nothing waits for " + its->name + ", which was put on " + name_of(i) +
+                      place_of(there) +
+                      ": what comes next on the default stream does not, so it may read what is "
+                      "not there yet. " +
+                      advice(Hazard::unordered_streams);
+    all.push_back(std::move(finding));
   }
   return all;
 }

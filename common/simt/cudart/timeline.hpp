@@ -45,6 +45,8 @@ void order_blocking_streams();
 void host_waited_for(const Clock& clock);
 void host_waited_for(int stream);
 void host_waited_for_all();
+/// How often it has.
+std::uint64_t host_waits();
 /// Memory that is given back.
 void forget(std::uint64_t address, std::size_t bytes);
 
@@ -114,6 +116,10 @@ class Operation {
   std::vector<Number> rivals_;  // that nothing orders before it
   std::map<std::tuple<std::int32_t, Touch, Number, Touch>, Early> early_;
 };
+
+/// The last operation of each stream that neither the host nor the default stream has waited for: whoever reads its results
+/// next reads too early.
+std::vector<Finding> unjoined();
 
 /// Host code touches memory that is closed to it: tells if it should have waited, and opens it. False if no operation
 /// has closed it.

@@ -43,11 +43,23 @@ struct Wrong {
   std::string what;  // behind "reads"
 };
 
+Wrong wrong_on_host(std::uint64_t address, const std::string& size) {
+  if (const Symbol* const its = find_symbol(reinterpret_cast<const void*>(address))) {
+    const std::string name = ptx::variable_name(its->symbol);
+    return {Hazard::invalid_address, name,
+            size + "through the name of " + name +
+                ", which in host code is no address on the device: cudaGetSymbolAddress has it"};
+  }
+  const std::string name = host_variable_at(address);
+  if (name.empty()) return {Hazard::invalid_address, "", size + "of host memory"};
+  return {Hazard::invalid_address, name, size + "of " + name + ", in the host's memory"};
+}
+
 Wrong wrong_in_global(std::uint64_t address, int bytes) {
   const std::string size = std::to_string(bytes) + " bytes ";
   if (address < 4096) return {Hazard::invalid_address, "", size + "through a null pointer"};
   if (!arena().contains(address) && block_at(address) == nullptr) {
-    return {Hazard::invalid_address, "", size + "of host memory"};
+    return wrong_on_host(address, size);
   }
   const memory::Allocation* const near = arena().nearest(address);
   if (near == nullptr) return {Hazard::invalid_address, "", size + "in no allocation"};
@@ -248,8 +260,11 @@ void Watch::count_dshared(const WarpAccess& access, Counters& c) {
 
 void Watch::fault(const WarpAccess& access, int lane, const std::string& what) {
   const bool is_misaligned = what == "misaligned";
+  const bool is_over = error_ != cudaSuccess;
   error_ = is_misaligned ? cudaErrorMisalignedAddress : cudaErrorIllegalAddress;
   if (!is_misaligned && check_ && check_->fault(access, lane)) return;
+  // It was stopped before, which is told.
+  if (what == "lacking_lane" && is_over) return;
   const auto [known, is_new] = faults_.try_emplace({access.step->site, what}, findings_.size());
   if (!is_new) {
     ++findings_[known->second].count;
@@ -269,7 +284,8 @@ void Watch::fault(const WarpAccess& access, int lane, const std::string& what) {
     const std::uint32_t live = access.warp->live;
     add_finding(Hazard::warp_deadlock, access.step->site, *access.warp, lane, "",
                 "works on a matrix with lanes that are not there: lane " +
-                    std::to_string(std::countr_one(live)) + " of the warp has ended or never was");
+                    std::to_string(std::countr_one(live)) + " of the warp has ended or never was",
+                Remedy::whole_warp);
     return;
   }
   if (what == "invalid_function") {
@@ -388,16 +404,27 @@ void Watch::take(const std::vector<machine::Stuck>& stuck) {
   }
   if (stuck.empty() || error_ != cudaSuccess) return;
   error_ = cudaErrorLaunchTimeout;
-  const machine::Stuck& first = stuck.front();
+  enum class Waits : std::uint8_t { nowhere, in_memory, in_warp, in_block };
+  const auto waits = [&](const machine::Stuck& one) {
+    const ptx::Instruction* const at =
+        one.site < 0 ? nullptr : grid_.code->sites[static_cast<std::size_t>(one.site)];
+    if (one.spins) return Waits::nowhere;
+    if (at == nullptr) return Waits::in_warp;
+    if (at->opcode == "mbarrier") return Waits::in_memory;
+    return at->opcode.starts_with("bar") && !at->has("warp") ? Waits::in_block : Waits::in_warp;
+  };
+  // Who waits for a barrier of the block may wait for those that are stuck elsewhere.
+  const machine::Stuck& first =
+      *std::min_element(stuck.begin(), stuck.end(),
+                        [&](const auto& a, const auto& b) { return waits(a) < waits(b); });
   const auto is_elsewhere = [&](const machine::Stuck& one) { return one.site != first.site; };
   const auto other = std::find_if(stuck.begin(), stuck.end(), is_elsewhere);
-  const auto opcode = [&](std::int32_t site) {
-    return grid_.code->sites[static_cast<std::size_t>(site)]->opcode;
-  };
-  const bool is_barrier = first.site >= 0 && opcode(first.site).starts_with("bar");
-  const Hazard hazard = first.spins  ? Hazard::endless_kernel
-                        : is_barrier ? Hazard::divergent_barrier
-                                     : Hazard::warp_deadlock;
+  static constexpr std::array<std::pair<Hazard, const char*>, 4> kTold{
+      {{Hazard::endless_kernel, " repeats this and nothing changes"},
+       {Hazard::endless_kernel, " waits for a barrier in shared memory that nobody completes"},
+       {Hazard::warp_deadlock, " waits in a warp operation for lanes that never come"},
+       {Hazard::divergent_barrier, " waits at this barrier for threads that never come"}}};
+  const auto& [hazard, told] = kTold[static_cast<std::size_t>(waits(first))];
   const DeviceLine line = line_at(first.site);
   Finding f;
   f.kind = hazard_name(hazard);
@@ -406,10 +433,7 @@ void Watch::take(const std::vector<machine::Stuck>& stuck) {
   f.block = triple(first.block);
   f.thread = thread_at(grid_.threads, first.thread);
   f.count = 1;
-  f.message = "thread " + coordinates(f.thread) + " of block " + coordinates(f.block) +
-              (first.spins  ? " repeats this and nothing changes"
-               : is_barrier ? " waits at this barrier for threads that never come"
-                            : " waits in a warp operation for lanes that never come");
+  f.message = "thread " + coordinates(f.thread) + " of block " + coordinates(f.block) + told;
   if (other != stuck.end()) {
     const DeviceLine there = line_at(other->site);
     f.other_file = there.file;
@@ -418,7 +442,13 @@ void Watch::take(const std::vector<machine::Stuck>& stuck) {
     f.message += ": thread " + coordinates(f.other->thread) + " waits at " + there.file + ":" +
                  std::to_string(there.line);
   }
-  f.message += std::string(". ") + advice(hazard);
+  const bool is_of_matrices = std::any_of(stuck.begin(), stuck.end(), [&](const auto& one) {
+    return one.site >= 0 &&
+           grid_.code->sites[static_cast<std::size_t>(one.site)]->opcode.ends_with("mma");
+  });
+  f.message += std::string(". ") + advice(hazard, waits(first) == Waits::in_memory ? Remedy::arrival
+                                                  : is_of_matrices ? Remedy::whole_warp
+                                                                   : Remedy::none);
   add(std::move(f));
 }
 

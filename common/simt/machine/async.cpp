@@ -197,7 +197,7 @@ const Step* ask_barrier(const Step* step, Warp& warp) {
   std::uint32_t over = 0;
   Addresses64 addresses = addresses_of(warp, step->from[kAddress], step->offset);
   if (!access(
-          step, warp, WarpAccess::Kind::atomic, step->window, 8, addresses, warp.active,
+          step, warp, WarpAccess::Kind::load, step->window, 8, addresses, warp.active,
           [&](const Places& places, const memory::WarpAddresses& lanes, const Block*) {
             each_lane(lanes.mask, [&](std::size_t lane) {
               Mbarrier barrier;

@@ -85,11 +85,13 @@ const Step* call_service(const Step* step, Warp& warp) {
         {called.service, warp, lane, step, std::span(arguments).first(called.arguments.size())});
     if (!result) {
       warp.block->cluster->is_ended = true;
-      return nullptr;
+      // Each lane whose assertion fails says so.
+      if (called.service != Service::assertion) break;
+      continue;
     }
     std::memcpy(own_memory(warp, lane, called) + called.result.at, &*result, called.result.bytes);
   }
-  return step + 1;
+  return warp.block->cluster->is_ended ? nullptr : step + 1;
 }
 
 void add_service_forms(std::vector<Form>& forms) {

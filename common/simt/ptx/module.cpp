@@ -157,6 +157,8 @@ std::string demangled(const std::string& symbol) {
   char* const text = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
   std::string result = text != nullptr ? text : symbol;
   std::free(text);
+  // nvcc's name for what is a file's own.
+  if (result.starts_with("_INTERNAL_")) result.erase(0, result.find("::") + 2);
   return result;
 }
 

@@ -185,8 +185,7 @@ const char* advice(Hazard hazard, Remedy remedy) {
       if (remedy == Remedy::arrival) {
         return "Compare what it was set up to expect with what the blocks send to it.";
       }
-      return "Check the loop's end condition; if the loop is only long, raise SIMT_STEP_LIMIT or "
-             "SIMT_WATCHDOG.";
+      return "Check the loop's end condition.";
     case Hazard::failed_assert:
       return "What the kernel takes for granted does not hold here.";
     case Hazard::trap:

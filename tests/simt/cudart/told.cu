@@ -1,4 +1,4 @@
-// What a report can tell, for both engines: counters of two lines, a race, a value that nobody wrote, memory that is not
+// What a report can tell: counters of two lines, a race, a value that nobody wrote, memory that is not
 // freed, a line and a way of a branch that no thread took.
 #include <cuda_runtime.h>
 

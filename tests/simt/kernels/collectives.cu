@@ -70,7 +70,7 @@ __global__ void tile_kernel(double* out) {
   *out++ = tile.shfl(v, 1);
   *out++ = tile.shfl_up(v, 1);
   *out++ = tile.shfl_down(v, 1);
-  *out++ = tile.shfl_xor(v, 1);
+  *out++ = tile.size() > 1 ? tile.shfl_xor(v, 1) : v;  // one lane has no other to read
   *out++ = tile.match_any(v / 2);
   const Mixed mixed = tile.shfl(Mixed{v + 0.5, 2 * v, {3.0f * v, 4.0f * v}}, 1);
   *out++ = mixed.real;
@@ -250,7 +250,7 @@ __global__ void storage_used_again_after_barrier(float* out) {
   using Reduce = cub::BlockReduce<float, 64>;
   __shared__ typename Reduce::TempStorage storage;
   const int t = threadIdx.x;
-  const float first = Reduce(storage).Sum(1.0f * t);  // COUNTED
+  const float first = Reduce(storage).Sum(1.0f * t);
   __syncthreads();
   const float second = Reduce(storage).Sum(2.0f * t);
   if (t == 0) out[0] = first + second;

@@ -128,11 +128,6 @@ __global__ void helper_in_both_branches(const float* in, float* out) {
   out[t] = value;
 }
 
-__global__ void helper_in_another_file(const float* in, float* out) {
-  const int t = threadIdx.x;
-  out[t] = t % 8 == 7 ? 0.0f : load_in_another_file(in, t);
-}
-
 // `depth` differs from lane to lane.
 __device__ __noinline__ float sum_before_descent(const float* in, int depth) {
   const float value = in[depth * 32 + threadIdx.x];
@@ -278,11 +273,6 @@ bool run_inline_helper_twice() {
 bool run_helper_in_both_branches() {
   return one_warp(helper_in_both_branches,
                   [](const float* in, int t) { return t < 16 ? in[t] + 1 : 2 * in[t + 32]; });
-}
-
-bool run_helper_in_another_file() {
-  return one_warp(helper_in_another_file,
-                  [](const float* in, int t) { return t % 8 == 7 ? 0.0f : in[t]; });
 }
 
 static float weighted_descent(const float* in, int t) {

@@ -16,7 +16,6 @@ bool run_early_return();
 bool run_continue_and_helper();
 bool run_inline_helper_twice();
 bool run_helper_in_both_branches();
-bool run_helper_in_another_file();
 bool run_recursion();
 bool run_recursion_loads_last();
 bool run_shuffle_between_loads();

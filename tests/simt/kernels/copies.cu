@@ -126,7 +126,7 @@ const std::vector<Case>& cases() {
       {"spread",
        [] { return run<spread>([](int i) { return i < 64 && i % 2 == 0 ? i / 2 + 1.0f : 0.0f; }); },
        1, 4, 1, 2, 1},
-      {"zeros_at_the_end", [] { return run<zeros_at_the_end>(first<20>); }, 1, 3, 1, 1, 0},
+      {"zeros_at_the_end", [] { return run<zeros_at_the_end>(first<20>); }, 1, 3, 2, 2, 0},
       {"half_zeros",
        [] { return run<half_zeros>([](int i) { return i < 128 && i % 4 < 2 ? i + 1.0f : 0.0f; }); },
        1, 16, 1, 4, 0},

@@ -144,7 +144,6 @@ const std::vector<CountedCase>& control_path_cases() {
       {"continue_and_helper", run_continue_and_helper, global_only(8, 32, 1, 4)},
       {"inline_helper_twice", run_inline_helper_twice, global_only(2, 8, 1, 4)},
       {"helper_in_both_branches", run_helper_in_both_branches, global_only(2, 4, 1, 4)},
-      {"helper_in_another_file", run_helper_in_another_file, global_only(1, 4, 1, 4)},
       // At descent d the lanes with t % 4 >= d load from 4 - d rows: 16 + 12 + 8 + 4 sectors.
       {"recursion", run_recursion, global_only(4, 40, 1, 4), kRecursion},
       {"recursion_loads_last", run_recursion_loads_last, global_only(4, 40, 1, 4), kRecursion},

@@ -40,7 +40,7 @@ __global__ void instantiated(float* data) {
 
 __device__ __noinline__ float apart(float x) {
   return x * 5.0f;  // APART
-}  // APART
+}
 
 __device__ float inside(float x) {
   return x * 7.0f;  // INSIDE
@@ -51,7 +51,7 @@ __global__ void helpers(float* data, bool second) {
   if (second) {
     x = apart(x);  // APART
   } else {
-    x = inside(x);
+    x = inside(x);  // INSIDE
   }
   data[threadIdx.x] = x;
 }

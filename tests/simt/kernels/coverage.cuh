@@ -6,7 +6,7 @@ namespace coverage {
 __device__ inline void scale_unless_small(float* x, int n) {
   if (n < 1) {
     x[n] += 1.0f;  // SMALL
-    return;        // SMALL
+    return;
   }
   *x *= 3.0f;  // LARGE
 }

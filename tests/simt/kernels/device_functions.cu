@@ -421,6 +421,61 @@ bool run_indices() {
   return cudaGetLastError() == cudaSuccess && out.download() == want;
 }
 
+// ---- functions that a GPU computes fast, and not exactly ----
+
+__device__ float fast(Fast function, float x) {
+  switch (function) {
+    case Fast::exp:
+      return __expf(x);
+    case Fast::exp10:
+      return __exp10f(x);
+    case Fast::log:
+      return __logf(x);
+    case Fast::log2:
+      return __log2f(x);
+    case Fast::log10:
+      return __log10f(x);
+    case Fast::sin:
+      return __sinf(x);
+    case Fast::cos:
+      return __cosf(x);
+    case Fast::tanh:
+      return __tanhf(x);
+    case Fast::quotient_of_3_3:
+      return __fdividef(3.3f, x);
+  }
+  return 0;
+}
+
+__global__ void apply(Fast function, const float* in, float* out, int count) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < count) out[i] = fast(function, in[i]);
+}
+
+std::vector<float> fast_results(Fast function, const std::vector<float>& values) {
+  DeviceArray<float> in(values), out(values.size());
+  const int count = static_cast<int>(values.size());
+  apply<<<(count + 255) / 256, 256>>>(function, in.get(), out.get(), count);
+  return out.download();
+}
+
+__global__ void power_and_quotient(float a, float b, float* out) {
+  out[0] = __powf(a, b);
+  out[1] = __fdividef(a, b);
+}
+
+float fast_power(float base, float exponent) {
+  DeviceArray<float> out(2);
+  power_and_quotient<<<1, 1>>>(base, exponent, out.get());
+  return out.download().at(0);
+}
+
+float fast_quotient(float dividend, float divisor) {
+  DeviceArray<float> out(2);
+  power_and_quotient<<<1, 1>>>(dividend, divisor, out.get());
+  return out.download().at(1);
+}
+
 __global__ void read_clock(int* grew) {
   const long long before = clock64();
   __syncthreads();

@@ -32,6 +32,12 @@ const std::vector<VectorCase>& vector_cases();
 // True if a kernel sees threadIdx and its kin as it should in a grid of 2 x 3 x 2 blocks of 4 x 2 x 3.
 bool run_indices();
 
+// What a fast function of the GPU gives for each of these values.
+enum class Fast { exp, exp10, log, log2, log10, sin, cos, tanh, quotient_of_3_3 };
+std::vector<float> fast_results(Fast function, const std::vector<float>& values);
+float fast_power(float base, float exponent);
+float fast_quotient(float dividend, float divisor);
+
 // True if clock64 only grows, for each thread of several blocks.
 bool clock_grows();
 

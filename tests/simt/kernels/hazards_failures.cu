@@ -2,8 +2,6 @@
 #include <cuda_runtime.h>
 
 #include <cassert>
-#include <cstdlib>
-#include <cstring>
 
 #include "device_array.hpp"
 #include "hazards.hpp"
@@ -38,12 +36,6 @@ __global__ void divides_by_zero_as_float(float* out) {
   out[blockIdx.x * 64 + t] = 64.0f / (t % 10 - 3);
 }
 
-__global__ void large_local_array(float* out) {  // BUG large_local_array
-  float cells[1 << 20];
-  for (int i = threadIdx.x; i < 1 << 20; i += 64) cells[i] = i;
-  out[threadIdx.x] = cells[threadIdx.x];
-}
-
 __global__ void local_array(float* out) {
   float cells[120 << 10];  // 480 kB: a GPU has as much
   for (int i = threadIdx.x; i < 120 << 10; i += 64) cells[i] = i;
@@ -55,23 +47,6 @@ __device__ __noinline__ float deep(int n) { return n < 0 ? 0 : n + deep(n + 1) /
 
 __global__ void recursion_without_end(float* out) {
   if (threadIdx.x == 7) out[7] = deep(1);
-}
-
-// Device code may call the host's library only through functions that are the host's as well.
-__host__ __device__ std::size_t length_of(const char* text) {
-  return strlen(text);  // BUG follows_null_in_a_library
-}
-__host__ __device__ void give_up() {
-  abort();  // BUG aborts
-}
-
-__global__ void follows_null_in_a_library(float* out, const char* text) {
-  if (threadIdx.x == 9) out[0] = length_of(text);
-}
-
-__global__ void aborts(float* out) {
-  if (threadIdx.x == 3) give_up();
-  out[threadIdx.x] = 1;
 }
 
 template <auto kernel, unsigned blocks, unsigned threads>
@@ -91,17 +66,8 @@ const std::vector<HazardCase>& failure_cases() {
       {"traps", run<traps, 1, 64>},
       {"divides_by_zero", run<divides_by_zero, 2, 64>},
       {"divides_by_zero_as_float", run<divides_by_zero_as_float, 2, 64>},
-      {"large_local_array", run<large_local_array, 1, 64>},
       {"local_array", run<local_array, 1, 64>},
       {"recursion_without_end", run<recursion_without_end, 1, 64>},
-      {"follows_null_in_a_library",
-       [] {
-         cudaDeviceReset();
-         DeviceArray<float> out(std::vector<float>(64, 0.0f));
-         follows_null_in_a_library<<<1, 64>>>(out.get(), nullptr);
-         return static_cast<int>(cudaDeviceSynchronize());
-       }},
-      {"aborts", run<aborts, 1, 64>},
   };
   return cases;
 }

@@ -163,23 +163,6 @@ __global__ void host_pointer_write(float* out) {
 
 // ---- alignment: x86 forgives, a GPU traps ----
 
-__global__ void misaligned_global_float4(const float* in, float* out) {
-  const float4* quads = reinterpret_cast<const float4*>(in + 1);
-  const float4 value = quads[threadIdx.x];  // BUG misaligned_global_float4
-  out[threadIdx.x] = value.x + value.w;
-}
-
-__global__ void misaligned_shared_float4(float* out) {
-  __shared__ __align__(16) float tile[72];
-  const int t = threadIdx.x;
-  tile[t] = t;
-  if (t < 8) tile[t + 64] = t;
-  __syncthreads();
-  const float4* quads = reinterpret_cast<const float4*>(tile + 2);
-  const float4 value = quads[t / 8];  // BUG misaligned_shared_float4
-  out[blockIdx.x * 64 + t] = value.x + value.w;
-}
-
 __global__ void misaligned_int(const unsigned char* in, float* out) {
   out[threadIdx.x] = *reinterpret_cast<const int*>(in + 4 * threadIdx.x + 2);  // BUG misaligned_int
 }
@@ -330,13 +313,6 @@ int run_host_pointer_write() {
   return host == zeros(32) ? error : -1;
 }
 
-int run_misaligned_global_float4() {
-  cudaDeviceReset();
-  DeviceArray<float> in(zeros(256)), out(32);
-  misaligned_global_float4<<<1, 32>>>(in.get(), out.get());
-  return cudaDeviceSynchronize();
-}
-
 int run_misaligned_int() {
   cudaDeviceReset();
   DeviceArray<unsigned char> in(std::vector<unsigned char>(256, 0));
@@ -421,8 +397,6 @@ const std::vector<HazardCase>& memory_cases() {
       {"null_pointer", run_null_pointer},
       {"host_pointer_read", run_host_pointer_read},
       {"host_pointer_write", run_host_pointer_write},
-      {"misaligned_global_float4", run_misaligned_global_float4},
-      {"misaligned_shared_float4", run<misaligned_shared_float4>},
       {"misaligned_int", run_misaligned_int},
       {"misaligned_store", run<misaligned_store, 1, 32>},
       {"shared_cell_not_written", run<shared_cell_not_written>},

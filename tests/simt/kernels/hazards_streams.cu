@@ -305,28 +305,6 @@ int past_mapped_memory() {
   return t.end();
 }
 
-__global__ void copy_early(const float* from, float* to) {
-  const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  const float cell = i < kCount ? from[i] : 0;  // BUG reads_before_it_waits
-  cudaGridDependencySynchronize();
-  if (i < kCount) to[i] = cell;
-}
-
-int reads_before_it_waits() {
-  Bench t;
-  fill<<<kBlocks, kThreads>>>(t.a, kCount, 0);  // OTHER reads_before_it_waits
-  cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attribute.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = kBlocks;
-  config.blockDim = kThreads;
-  config.attrs = &attribute;
-  config.numAttrs = 1;
-  cudaLaunchKernelEx(&config, copy_early, t.a, t.b);
-  return t.end();
-}
-
 }  // namespace
 
 const std::vector<HazardCase>& stream_cases() {
@@ -360,7 +338,6 @@ const std::vector<HazardCase>& stream_cases() {
       CASE(streams_that_are_gone),
       CASE(mapped_memory),
       CASE(past_mapped_memory),
-      CASE(reads_before_it_waits),
   };
 #undef CASE
   return cases;

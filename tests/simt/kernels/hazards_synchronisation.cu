@@ -63,49 +63,6 @@ __global__ void same_branches_on_a_line(float* out) {
   out[blockIdx.x * 64 + t] = tile[63 - t];
 }
 
-// One barrier of the source at many places of the code.
-template <int rounds>
-__device__ void add_neighbours(float* tile) {
-  const int t = threadIdx.x;
-#pragma GCC unroll 4
-  for (int round = 0; round < rounds; ++round) {
-    const float sum = tile[t] + tile[(t + 1) % 64];
-    __syncthreads();
-    tile[t] = sum;
-    __syncthreads();
-  }
-}
-
-__global__ void barrier_in_a_template(float* out) {
-  __shared__ float tile[64];
-  const int t = threadIdx.x;
-  tile[t] = t;
-  __syncthreads();
-  if (t < 32) {
-    add_neighbours<2>(tile);
-  } else {
-    add_neighbours<2>(tile);
-  }
-  add_neighbours<4>(tile);
-  out[blockIdx.x * 64 + t] = tile[63 - t];
-}
-
-__global__ void early_return_before_barrier(float* out) {
-  __shared__ float tile[64];
-  const int t = threadIdx.x;
-  if (t >= 50) return;
-  tile[t] = t;
-  __syncthreads();  // BUG early_return_before_barrier
-  out[blockIdx.x * 64 + t] = tile[49 - t];
-}
-
-// Who takes the barrier is right to, but it ends before the others, and the others pass it by.
-__global__ void barrier_of_some(float* out) {
-  const int t = threadIdx.x;
-  if (t < 40) __syncthreads();  // BUG barrier_of_some
-  out[blockIdx.x * 64 + t] = t;
-}
-
 __global__ void whole_block_returns(float* out) {
   const int t = threadIdx.x;
   if (blockIdx.x == 1) return;
@@ -267,9 +224,6 @@ const std::vector<HazardCase>& synchronisation_cases() {
       {"barrier_missed", run<barrier_missed, 2, 64>},
       {"same_branches", run<same_branches, 2, 64>},
       {"same_branches_on_a_line", run<same_branches_on_a_line, 2, 64>},
-      {"barrier_in_a_template", run<barrier_in_a_template, 2, 64>},
-      {"early_return_before_barrier", run<early_return_before_barrier, 2, 64>},
-      {"barrier_of_some", run<barrier_of_some, 2, 64>},
       {"whole_block_returns", run<whole_block_returns, 2, 64>},
       {"barrier_counts", run<barrier_counts, 2, 64>},
       {"shuffle_with_lanes_elsewhere", run<shuffle_with_lanes_elsewhere, 1, 32>},

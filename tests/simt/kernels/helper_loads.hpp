@@ -12,5 +12,3 @@ inline __device__ float load_in_inline_helper(const float* in, int i) {
                                                                               int i) {
   return in[i];  // LINE noinline-helper
 }
-
-__device__ float load_in_another_file(const float* in, int i);

@@ -62,8 +62,9 @@ __device__ Cell* first_cell;
 
 __global__ void make_list(int count, int* made) {
   for (int i = 0; i < count; ++i) {
-    Cell* const cell = new Cell(i, first_cell);
-    if (cell == nullptr) return;
+    void* const room = malloc(sizeof(Cell));
+    if (room == nullptr) return;
+    Cell* const cell = new (room) Cell(i, first_cell);
     first_cell = cell;
     ++*made;
   }
@@ -76,7 +77,7 @@ __global__ void sum_list(int* sum) {
     Cell* const cell = first_cell;
     first_cell = cell->next;
     values[count++] = cell->value;
-    delete cell;
+    free(cell);
   }
   for (int i = 0; i < count; ++i) *sum += values[i];
   free(values);

@@ -148,7 +148,7 @@ std::vector<Case> counted() {
          DeviceArray<float> out(kLanes);
          argument_is_loaded<<<1, kLanes>>>(in.get(), out.get());
        }},
-      {"result_is_shared", 1, 16, 1, 4, 4,
+      {"result_is_shared", 1, 16, 1, 4, 1,
        [] {
          DeviceArray<float> in(zeros<float>(4 * kLanes));
          DeviceArray<float> out(kLanes);
@@ -165,7 +165,7 @@ std::vector<Case> counted() {
          DeviceArray<float4> out(kLanes);
          vectors_in_shared_arrays<<<1, kLanes>>>(in.get(), out.get());
        }},
-      {"owns_a_flag", 0, 0, 1, 4, 1,
+      {"owns_a_flag", 0, 0, 1, 4, 0,
        [] {
          DeviceArray<int> out(kLanes);
          owns_a_flag<<<1, kLanes>>>(out.get());

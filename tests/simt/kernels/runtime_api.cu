@@ -19,7 +19,7 @@ __global__ void static_shared(int* cell) {
 
 __global__ void dynamic_shared(int* cell, int count) {
   extern __shared__ int cells[];
-  __shared__ int more[100];
+  volatile __shared__ int more[100];
   for (int i = 0; i < count; ++i) cells[i] = i;
   more[0] = 1;
   *cell = count > 0 ? cells[count - 1] + more[0] : more[0];
@@ -32,11 +32,6 @@ __global__ void trap() { __trap(); }
 __global__ void check(int value) { assert(value == 1); }
 
 __global__ void set(int* cell, int value) { *cell = value; }
-
-__global__ void malloc_in_kernel() {
-  void* pointer = nullptr;
-  cudaMalloc(&pointer, 4);
-}
 
 template <typename F>
 __global__ void for_each(int count, F f) {
@@ -84,8 +79,6 @@ static int launch_and_return(int* cell) {
   return 2;
 }
 void launch_nested(int* cells) { set<<<1, 1>>>(cells + 1, launch_and_return(cells)); }
-
-void launch_malloc_in_kernel() { malloc_in_kernel<<<1, 1>>>(); }
 
 void launch_lambda(int* cells, int count, int factor) {
   for_each<<<(count + 31) / 32, 32>>>(count, [=] __device__(int i) { cells[i] = factor * i; });

@@ -18,7 +18,6 @@ void launch_write_past_the_end(int* cells, int count);
 void launch_trap();
 void launch_assert(int value);   // asserts that it is 1
 void launch_nested(int* cells);  // an argument of the launch launches too; writes 1 and 2
-void launch_malloc_in_kernel();
 void launch_lambda(int* cells, int count, int factor);  // cells[i] = factor * i
 void launch_strided_struct(int* cells);                 // passes a struct by value; writes 1, 2, 3
 

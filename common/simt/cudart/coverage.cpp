@@ -19,12 +19,12 @@ struct Known {
   std::map<const Kernel*, std::uint64_t> recent_launches;
 };
 
-struct State {
+struct Recorded {
   std::map<Module*, Known> modules;
   report::CoverageFacts gone;  // of modules that are there no longer
 };
-State& state() {
-  static State& instance = *new State;
+Recorded& recorded() {
+  static Recorded& instance = *new Recorded;
   return instance;
 }
 
@@ -35,7 +35,7 @@ void add(Ran& to, const Ran& more) {
 
 // Moves what launches of the module's kernels left out of their probes.
 Known& collect(Module& module) {
-  Known& known = state().modules[&module];
+  Known& known = recorded().modules[&module];
   for (Kernel* const kernel : all_kernels()) {
     if (kernel->module != &module || kernel->probes() == nullptr) continue;
     const std::vector<std::uint8_t> flags = kernel->probes()->take();
@@ -50,7 +50,7 @@ Known& collect(Module& module) {
 }
 
 void add_facts(Module& module, const Ran& ran, bool all_launches, report::CoverageFacts& facts) {
-  const Known& known = state().modules[&module];
+  const Known& known = recorded().modules[&module];
   try {
     std::vector<report::KernelRun> kernels;
     for (Kernel* const kernel : all_kernels()) {
@@ -76,15 +76,15 @@ Ran all_of(Module& module) {
 
 machine::Probes& expect_coverage(Kernel& kernel) {
   ++kernel.launches;
-  ++state().modules[kernel.module].recent_launches[&kernel];
+  ++recorded().modules[kernel.module].recent_launches[&kernel];
   return kernel.make_probes();
 }
 
 void keep_coverage(Module& module) {
   if (!settings().report_path.empty()) {
-    add_facts(module, all_of(module), true, state().gone);
+    add_facts(module, all_of(module), true, recorded().gone);
   }
-  state().modules.erase(&module);
+  recorded().modules.erase(&module);
 }
 
 }  // namespace simt::cudart
@@ -109,7 +109,7 @@ Coverage whole_coverage() {
   using namespace cudart;
   const std::lock_guard lock(turn());
   report::CoverageFacts facts;
-  facts.add(state().gone);
+  facts.add(recorded().gone);
   for (Module* const module : all_modules()) add_facts(*module, all_of(*module), true, facts);
   return facts.told();
 }

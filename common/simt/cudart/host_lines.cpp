@@ -87,7 +87,7 @@ std::string text_of_line(const HostLine& where) {
   return file.good() || file.eof() ? text : "";
 }
 
-bool is_of_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+bool is_of_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 }  // namespace
 
@@ -137,7 +137,7 @@ std::string variable_in_call(const std::vector<std::uintptr_t>& callers, const A
   }
   const std::size_t begin = names[number];
   std::size_t end = begin;
-  while (end < text.size() && (is_of_name(text[end]) || text.substr(end, 2) == "->" ||
+  while (end < text.size() && (is_of_word(text[end]) || text.substr(end, 2) == "->" ||
                                (text[end] == '>' && text[end - 1] == '-') || text[end] == '.')) {
     ++end;
   }

@@ -12,12 +12,12 @@
 namespace simt::cudart {
 namespace {
 
-struct State {
+struct Choice {
   std::function<std::vector<BlockRange>(std::uint64_t)> choose;
   std::set<std::uint64_t> written;  // pages
 };
-State& state() {
-  static State& instance = *new State;
+Choice& choice() {
+  static Choice& instance = *new Choice;
   return instance;
 }
 
@@ -31,9 +31,9 @@ std::uint64_t cluster_of(std::uint64_t block, const machine::Grid& grid) {
 }  // namespace
 
 std::optional<std::vector<std::uint64_t>> chosen_clusters(const machine::Grid& grid) {
-  if (!state().choose) return std::nullopt;
+  if (!choice().choose) return std::nullopt;
   std::set<std::uint64_t> chosen;
-  for (const BlockRange& range : state().choose(grid.blocks.count())) {
+  for (const BlockRange& range : choice().choose(grid.blocks.count())) {
     for (std::uint64_t block = range.first; block < range.last; ++block) {
       chosen.insert(cluster_of(block, grid));
     }
@@ -44,7 +44,7 @@ std::optional<std::vector<std::uint64_t>> chosen_clusters(const machine::Grid& g
 void note_written(const std::set<std::uint64_t>& pages) {
   for (const std::uint64_t page : pages) {
     const Block* const block = block_at(page * kNotedPage);
-    if (block != nullptr && block->is_sparse) state().written.insert(page);
+    if (block != nullptr && block->is_sparse) choice().written.insert(page);
   }
 }
 
@@ -56,7 +56,7 @@ using namespace cudart;
 
 void run_only_blocks(std::function<std::vector<BlockRange>(std::uint64_t blocks)> choose) {
   const std::lock_guard lock(turn());
-  state().choose = std::move(choose);
+  choice().choose = std::move(choose);
 }
 
 float* allocate_sparse(std::size_t floats, std::span<const float> values) {
@@ -65,7 +65,7 @@ float* allocate_sparse(std::size_t floats, std::span<const float> values) {
   if (bytes == 0 || values.size_bytes() % kNotedPage != 0) return nullptr;
   try {
     const std::uint64_t begin = cudart::allocate_sparse(bytes, std::as_bytes(values));
-    std::set<std::uint64_t>& written = state().written;
+    std::set<std::uint64_t>& written = choice().written;
     written.erase(written.lower_bound(begin / kNotedPage),
                   written.lower_bound((begin + bytes - 1) / kNotedPage + 1));
     return reinterpret_cast<float*>(begin);
@@ -86,7 +86,7 @@ std::vector<WrittenPart> written_parts(const float* memory) {
     parts.back().end = end;
   };
   const std::uint64_t end = block->begin + block->bytes;
-  const std::set<std::uint64_t>& written = state().written;
+  const std::set<std::uint64_t>& written = choice().written;
   for (auto page = written.lower_bound(block->begin / kNotedPage);
        page != written.end() && *page * kNotedPage < end; ++page) {
     const std::uint64_t begin_of_page = *page * kNotedPage;

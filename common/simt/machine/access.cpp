@@ -372,53 +372,64 @@ template <class T>
   }
 }
 
-// What load_body and store_body leave to it.
-template <class T, class Address>
-[[gnu::noinline]] const Step* load_others(const Step* step, Warp& warp) {
-  const auto move = [&](const Places& places, const memory::WarpAddresses& lanes) {
-    const std::size_t count = step->count;
-    const auto first = static_cast<std::size_t>(std::countr_zero(lanes.mask));
-    for (std::size_t i = 0; i < count; ++i) {
-      T* const to = warp.values<T>(value_slot(*step, static_cast<int>(i)));
-      if (places.first != nullptr) {
-        from_neighbours(to + first, places.first, i, count,
-                        static_cast<std::size_t>(std::popcount(lanes.mask)));
-        continue;
-      }
-      each_lane(lanes.mask, [&](std::size_t lane) {
-        std::memcpy(to + lane, places.each[lane] + i * sizeof(T), sizeof(T));
-      });
-    }
-  };
-  return access<Address>(step, warp, WarpAccess::Kind::load,
-                         static_cast<int>(sizeof(T)) * step->count, move);
+// An access of which `move` does what is done with each memory's lanes. Compiled once: there are many kinds of moves.
+using Move = void (*)(const Step*, Warp&, const Places&, const memory::WarpAddresses&);
+template <class Address = std::uint64_t>
+[[gnu::noinline]] const Step* access_by(const Step* step, Warp& warp, WarpAccess::Kind kind,
+                                        int bytes, Move move) {
+  return access<Address>(step, warp, kind, bytes,
+                         [&](const Places& places, const memory::WarpAddresses& lanes) {
+                           move(step, warp, places, lanes);
+                         });
 }
-template <class T, class Address>
-[[gnu::noinline]] const Step* store_others(const Step* step, Warp& warp) {
-  const auto move = [&](const Places& places, const memory::WarpAddresses& lanes) {
-    const std::size_t count = step->count;
-    const auto first = static_cast<std::size_t>(std::countr_zero(lanes.mask));
-    for (std::size_t i = 0; i < count; ++i) {
-      const T* const from = warp.values<const T>(value_slot(*step, static_cast<int>(i)));
-      if (places.first != nullptr) {
-        to_neighbours(places.first, from + first, i, count,
+
+template <class T>
+void load_lanes(const Step* step, Warp& warp, const Places& places,
+                const memory::WarpAddresses& lanes) {
+  const std::size_t count = step->count;
+  const auto first = static_cast<std::size_t>(std::countr_zero(lanes.mask));
+  for (std::size_t i = 0; i < count; ++i) {
+    T* const to = warp.values<T>(value_slot(*step, static_cast<int>(i)));
+    if (places.first != nullptr) {
+      from_neighbours(to + first, places.first, i, count,
                       static_cast<std::size_t>(std::popcount(lanes.mask)));
-        continue;
-      }
-      // Of lanes that store at one place the last one's value stays.
-      each_lane(lanes.mask, [&](std::size_t lane) {
-        std::memcpy(places.each[lane] + i * sizeof(T), from + lane, sizeof(T));
-      });
+      continue;
     }
-  };
-  return access<Address>(step, warp, WarpAccess::Kind::store,
-                         static_cast<int>(sizeof(T)) * step->count, move);
+    each_lane(lanes.mask, [&](std::size_t lane) {
+      std::memcpy(to + lane, places.each[lane] + i * sizeof(T), sizeof(T));
+    });
+  }
+}
+template <class T>
+void store_lanes(const Step* step, Warp& warp, const Places& places,
+                 const memory::WarpAddresses& lanes) {
+  const std::size_t count = step->count;
+  const auto first = static_cast<std::size_t>(std::countr_zero(lanes.mask));
+  for (std::size_t i = 0; i < count; ++i) {
+    const T* const from = warp.values<const T>(value_slot(*step, static_cast<int>(i)));
+    if (places.first != nullptr) {
+      to_neighbours(places.first, from + first, i, count,
+                    static_cast<std::size_t>(std::popcount(lanes.mask)));
+      continue;
+    }
+    // Of lanes that store at one place the last one's value stays.
+    each_lane(lanes.mask, [&](std::size_t lane) {
+      std::memcpy(places.each[lane] + i * sizeof(T), from + lane, sizeof(T));
+    });
+  }
+}
+// What move_body leaves to it.
+template <class T, class Address, bool is_load>
+const Step* move_others(const Step* step, Warp& warp) {
+  return access_by<Address>(step, warp, is_load ? WarpAccess::Kind::load : WarpAccess::Kind::store,
+                            static_cast<int>(sizeof(T)) * step->count,
+                            is_load ? &load_lanes<T> : &store_lanes<T>);
 }
 
 // `is_single`: one value a lane; `is_named`: the address is that of a variable.
 template <class T, class Address, bool is_load, bool is_single, bool is_named>
 [[gnu::always_inline]] inline const Step* move_body(const Step* step, Warp& warp) {
-  constexpr auto kOthers = is_load ? &load_others<T, Address> : &store_others<T, Address>;
+  constexpr auto kOthers = &move_others<T, Address, is_load>;
   if (warp.active != kAllLanes) return kOthers(step, warp);
   Usual usual;
   const std::size_t count = is_single ? 1 : step->count;
@@ -460,7 +471,8 @@ template <class T, class Address, bool is_load, bool is_single, bool is_named>
 template <class T, class Address, bool is_load, bool is_single, bool is_named = false>
 const Step* move(const Step* step, Warp& warp) {
 #if defined(__x86_64__)
-  if (kHasAvx2) return move_avx2<T, Address, is_load, is_single, is_named>(step, warp);
+  if (sizeof(T) >= 4 && kHasAvx2)
+    return move_avx2<T, Address, is_load, is_single, is_named>(step, warp);
 #endif
   return move_body<T, Address, is_load, is_single, is_named>(step, warp);
 }
@@ -471,7 +483,13 @@ Execute mover(int bytes, std::size_t count, bool is_named) {
     if constexpr (is_load && sizeof(Address) == 8) {
       if (is_named && count == 1) return &move<T, Address, true, true, true>;
     }
-    return count == 1 ? &move<T, Address, is_load, true> : &move<T, Address, is_load, false>;
+    if (count == 1) return &move<T, Address, is_load, true>;
+    // Vectors of small values are seldom.
+    if constexpr (sizeof(T) < 4) {
+      return &move_others<T, Address, is_load>;
+    } else {
+      return &move<T, Address, is_load, false>;
+    }
   };
   switch (bytes) {
     case 1:
@@ -564,28 +582,30 @@ void build_move(Decoder& decoder, const ptx::Instruction& one) {
 // ---- Atomics: the lanes one after the other ----
 
 template <class T, class Operation>
+void combine_lanes(const Step* step, Warp& warp, const Places& places,
+                   const memory::WarpAddresses& lanes) {
+  const T* const b = warp.values<const T>(step->from[0]);
+  const T* const c = warp.values<const T>(step->from[1]);
+  std::byte* next = places.first;
+  for (std::uint32_t open = lanes.mask; open != 0; open &= open - 1) {
+    const auto lane = static_cast<std::size_t>(std::countr_zero(open));
+    std::byte* const its = places.first != nullptr ? next : places.each[lane];
+    next += sizeof(T);
+    T old;
+    std::memcpy(&old, its, sizeof old);
+    const T made = Operation{}(old, b[lane], c[lane]);
+    std::memcpy(its, &made, sizeof made);
+    warp.values<T>(step->to)[lane] = old;
+  }
+}
+template <class T, class Operation>
 const Step* atomic(const Step* step, Warp& warp) {
-  return access(step, warp, WarpAccess::Kind::atomic, static_cast<int>(sizeof(T)),
-                [&](const Places& places, const memory::WarpAddresses& lanes) {
-                  const T* const b = warp.values<const T>(step->from[0]);
-                  const T* const c = warp.values<const T>(step->from[1]);
-                  std::byte* next = places.first;
-                  for (std::uint32_t open = lanes.mask; open != 0; open &= open - 1) {
-                    const auto lane = static_cast<std::size_t>(std::countr_zero(open));
-                    std::byte* const its = places.first != nullptr ? next : places.each[lane];
-                    next += sizeof(T);
-                    T old;
-                    std::memcpy(&old, its, sizeof old);
-                    const T made = Operation{}(old, b[lane], c[lane]);
-                    std::memcpy(its, &made, sizeof made);
-                    warp.values<T>(step->to)[lane] = old;
-                  }
-                });
+  return access_by(step, warp, WarpAccess::Kind::atomic, static_cast<int>(sizeof(T)),
+                   &combine_lanes<T, Operation>);
 }
 
 // atom.op.type d, [a], b[, c]; and red, which keeps nothing.
-template <class T, class Operation>
-void build_atomic(Decoder& decoder, const ptx::Instruction& one) {
+void build_atomic(Decoder& decoder, const ptx::Instruction& one, Execute run) {
   const bool keeps = one.opcode == "atom";
   const std::size_t address = keeps ? 1 : 0;
   if (one.operands.size() < address + 2 || one.operands.size() > address + 3) {
@@ -598,7 +618,7 @@ void build_atomic(Decoder& decoder, const ptx::Instruction& one) {
       one.operands.size() == address + 3 ? decoder.source(one.operands[address + 2], type) : b;
   const std::uint32_t to =
       keeps ? decoder.destination(one.operands[0], type) : decoder.fresh(bytes_of(type));
-  Step& step = decoder.emit(&atomic<T, Operation>);
+  Step& step = decoder.emit(run);
   step.window = window_named(decoder, one, one.operands[address]);
   step.order = order_of(one, Order::relaxed);
   step.scope = scope_of(one);
@@ -610,8 +630,8 @@ void build_atomic(Decoder& decoder, const ptx::Instruction& one) {
   step.offset = at.offset;
 }
 
-template <class T, class Operation>
-void add_atomic(std::vector<Form>& forms, const std::string& operation, Operation) {
+void add_atomic_rows(std::vector<Form>& forms, const std::string& operation,
+                     void (*build)(Decoder&, const ptx::Instruction&)) {
   const std::string order = "[.relaxed|.acquire|.release|.acq_rel][.cta|.cluster|.gpu|.sys]";
   const std::string space = "[.global|.shared|.shared::cta|.shared::cluster]";
   // CUDA's own headers also write the operation first: atom.add.release.gpu.u32.
@@ -620,9 +640,15 @@ void add_atomic(std::vector<Form>& forms, const std::string& operation, Operatio
   const std::string type = operation.substr(dot);
   for (const std::string& tail :
        {order + space + "[.cta|.cluster|.gpu|.sys]" + name + type, name + order + space + type}) {
-    forms.push_back({.pattern = "atom" + tail, .build = &build_atomic<T, Operation>});
-    forms.push_back({.pattern = "red" + tail, .build = &build_atomic<T, Operation>});
+    forms.push_back({.pattern = "atom" + tail, .build = build});
+    forms.push_back({.pattern = "red" + tail, .build = build});
   }
+}
+template <class T, class Operation>
+void add_atomic(std::vector<Form>& forms, const std::string& operation, Operation) {
+  add_atomic_rows(forms, operation, [](Decoder& decoder, const ptx::Instruction& one) {
+    build_atomic(decoder, one, &atomic<T, Operation>);
+  });
 }
 
 template <class T>

@@ -19,13 +19,19 @@ template <class T>
 inline constexpr int kBits = static_cast<int>(sizeof(T)) * 8;
 
 template <int kFrom, class Operation>
-void integers(std::vector<Form>& forms, const std::string& pattern, Operation operation) {
-  same<kFrom, Type::s16, Type::u16, Type::s32, Type::u32, Type::s64, Type::u64>(forms, pattern,
-                                                                                operation);
+void integers(std::vector<Form>& forms, std::string_view pattern, Operation operation) {
+  same<kFrom, Type::s32, Type::u32, Type::s64, Type::u64>(forms, pattern, operation);
+  seldom<kFrom, Type::s16, Type::u16>(forms, pattern, operation);
 }
 template <int kFrom, class Operation>
-void words(std::vector<Form>& forms, const std::string& pattern, Operation operation) {
-  same<kFrom, Type::b16, Type::b32, Type::b64>(forms, pattern, operation);
+void words(std::vector<Form>& forms, std::string_view pattern, Operation operation) {
+  same<kFrom, Type::b32, Type::b64>(forms, pattern, operation);
+  seldom<kFrom, Type::b16>(forms, pattern, operation);
+}
+template <int kFrom, class Operation>
+void seldom_integers(std::vector<Form>& forms, std::string_view pattern, Operation operation) {
+  seldom<kFrom, Type::s16, Type::u16, Type::s32, Type::u32, Type::s64, Type::u64>(forms, pattern,
+                                                                                  operation);
 }
 
 // The full product, and its upper half.
@@ -92,16 +98,12 @@ const Step* divide(const Step* step, Warp& warp) {
   if (zeros &= warp.active; zeros != 0) {
     warp.block->grid->observer->meaningless(warp, *step, zeros, "division_by_zero");
   }
-  return map_lanes<Operation, T, T, T>(step, warp);
+  return map_seldom<Operation, T, T, T>(step, warp);
 }
 template <class Operation>
-void add_division(std::vector<Form>& forms, const std::string& opcode) {
+void add_division(std::vector<Form>& forms, std::string_view opcode) {
   const auto add = [&]<Type... types>() {
-    (forms.push_back({.pattern = opcode + "." + std::string(ptx::name_of(types)),
-                      .to = types,
-                      .from = {types, types},
-                      .run = &divide<Operation, types>}),
-     ...);
+    (add_row(forms, opcode, types, 2, &divide<Operation, types>), ...);
   };
   add.template operator()<Type::s16, Type::u16, Type::s32, Type::u32, Type::s64, Type::u64>();
 }
@@ -139,27 +141,18 @@ void add_wide(std::vector<Form>& forms) {
     return static_cast<W>(static_cast<Unsigned<W>>(static_cast<W>(a) * static_cast<W>(b)) +
                           static_cast<Unsigned<W>>(c));
   };
-  const std::string type(name_of(narrow));
-  forms.push_back({.pattern = "mul.wide." + type,
-                   .to = wide,
-                   .from = {narrow, narrow},
-                   .run = &map_lanes<decltype(times), W, N, N>});
-  forms.push_back({.pattern = "mad.wide." + type,
-                   .to = wide,
-                   .from = {narrow, narrow, wide},
-                   .run = &map_lanes<decltype(times_plus), W, N, N, W>});
+  add_row(forms, "mul.wide", narrow, wide, {narrow, narrow}, &map_lanes<decltype(times), W, N, N>);
+  add_row(forms, "mad.wide", narrow, wide, {narrow, narrow, wide},
+          &map_lanes<decltype(times_plus), W, N, N, W>);
 }
 
 // A shift's amount is a u32, and more than the width shifts all out.
 template <Type type>
 void add_shifts(std::vector<Form>& forms) {
   using T = Lane<type>;
-  const std::string name(name_of(type));
-  const auto add = [&]<class Operation>(const std::string& opcode, Operation) {
-    forms.push_back({.pattern = opcode + "." + name,
-                     .to = type,
-                     .from = {type, Type::u32},
-                     .run = &map_lanes<Operation, T, T, std::uint32_t>});
+  const auto add = [&]<class Operation>(std::string_view opcode, Operation) {
+    add_row(forms, opcode, type, type, {type, Type::u32},
+            mapped<sizeof(T) == 2, Operation, T, T, std::uint32_t>());
   };
   if constexpr (type == Type::b16 || type == Type::b32 || type == Type::b64) {
     add("shl", [](T a, std::uint32_t n) { return n < kBits<T> ? static_cast<T>(a << n) : T{0}; });
@@ -181,7 +174,6 @@ std::uint32_t of_field(std::uint32_t value) {
 template <Type type>
 void add_fields(std::vector<Form>& forms) {
   using T = Lane<type>;
-  const std::string name(name_of(type));
   const auto extract = [](T a, std::uint32_t b, std::uint32_t c) {
     const std::uint32_t position = of_field<T>(b), length = of_field<T>(c);
     constexpr std::uint32_t kAll = kBits<T>;
@@ -192,10 +184,8 @@ void add_fields(std::vector<Form>& forms) {
     const auto up = static_cast<T>(static_cast<Unsigned<T>>(a) << (kAll - position - kept));
     return static_cast<T>(up >> (kAll - kept));
   };
-  forms.push_back({.pattern = "bfe." + name,
-                   .to = type,
-                   .from = {type, Type::u32, Type::u32},
-                   .run = &map_lanes<decltype(extract), T, T, std::uint32_t, std::uint32_t>});
+  add_row(forms, "bfe", type, type, {type, Type::u32, Type::u32},
+          mapped<sizeof(T) == 8, decltype(extract), T, T, std::uint32_t, std::uint32_t>());
 }
 template <Type type>
 void add_insert(std::vector<Form>& forms) {
@@ -208,21 +198,15 @@ void add_insert(std::vector<Form>& forms) {
     const T mask = static_cast<T>(ones << position);
     return static_cast<T>((b & ~mask) | (static_cast<T>(a << position) & mask));
   };
-  forms.push_back({.pattern = "bfi." + std::string(name_of(type)),
-                   .to = type,
-                   .from = {type, type, Type::u32, Type::u32},
-                   .run = &map_lanes<decltype(insert), T, T, T, std::uint32_t, std::uint32_t>});
+  add_row(forms, "bfi", type, type, {type, type, Type::u32, Type::u32},
+          mapped<sizeof(T) == 8, decltype(insert), T, T, T, std::uint32_t, std::uint32_t>());
 }
 
 template <Type type>
 void add_counts(std::vector<Form>& forms) {
   using T = Lane<type>;
-  const std::string name(name_of(type));
-  const auto add = [&]<class Operation>(const std::string& pattern, Operation) {
-    forms.push_back({.pattern = pattern + "." + name,
-                     .to = Type::u32,
-                     .from = {type},
-                     .run = &map_lanes<Operation, std::uint32_t, T>});
+  const auto add = [&]<class Operation>(std::string_view pattern, Operation) {
+    add_row(forms, pattern, type, Type::u32, {type}, &map_seldom<Operation, std::uint32_t, T>);
   };
   if constexpr (type == Type::b32 || type == Type::b64) {
     add("popc", [](T a) { return static_cast<std::uint32_t>(std::popcount(a)); });
@@ -247,8 +231,9 @@ void add_words(std::vector<Form>& forms) {
   words<2>(forms, "or", [](auto a, auto b) { return static_cast<decltype(a)>(a | b); });
   words<2>(forms, "xor", [](auto a, auto b) { return static_cast<decltype(a)>(a ^ b); });
   words<1>(forms, "not", [](auto a) { return static_cast<decltype(a)>(~a); });
-  words<1>(forms, "cnot", [](auto a) { return static_cast<decltype(a)>(a == 0); });
-  same<1, Type::b32, Type::b64>(forms, "brev", [](auto a) {
+  seldom<1, Type::b16, Type::b32, Type::b64>(
+      forms, "cnot", [](auto a) { return static_cast<decltype(a)>(a == 0); });
+  seldom<1, Type::b32, Type::b64>(forms, "brev", [](auto a) {
     decltype(a) result = 0;
     for (int i = 0; i < kBits<decltype(a)>; ++i) {
       result = static_cast<decltype(a)>(result << 1 | (a >> i & 1));
@@ -329,12 +314,13 @@ void add_integers(std::vector<Form>& forms) {
   integers<2>(forms, "mul.lo", Low{});
   integers<2>(forms, "mul.hi", High{});
   integers<3>(forms, "mad.lo", [](auto a, auto b, auto c) { return Add{}(Low{}(a, b), c); });
-  integers<3>(forms, "mad.hi", [](auto a, auto b, auto c) { return Add{}(High{}(a, b), c); });
+  seldom_integers<3>(forms, "mad.hi",
+                     [](auto a, auto b, auto c) { return Add{}(High{}(a, b), c); });
   add_division<Divide>(forms, "div");
   add_division<Remainder>(forms, "rem");
   integers<2>(forms, "min", Least{});
   integers<2>(forms, "max", Greatest{});
-  integers<3>(forms, "sad", [](auto a, auto b, auto c) {
+  seldom_integers<3>(forms, "sad", [](auto a, auto b, auto c) {
     return Add{}(c, a < b ? Subtract{}(b, a) : Subtract{}(a, b));
   });
   same<1, Type::s16, Type::s32, Type::s64>(forms, "abs", Absolute{});

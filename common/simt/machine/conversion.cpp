@@ -14,6 +14,13 @@ namespace {
 
 using ptx::Type;
 
+template <class To, class From>
+struct Convert {
+  To operator()(From value) const { return static_cast<To>(value); }
+};
+template <class To, class From>
+constexpr Execute kConvert = &map_lanes<Convert<To, From>, To, From>;
+
 bool is_half(Type type) { return type == Type::f16 || type == Type::bf16; }
 bool is_floating(Type type) {
   return is_half(type) || type == Type::tf32 || type == Type::f32 || type == Type::f64;
@@ -144,10 +151,6 @@ struct Rectified {
 };
 
 template <class To, class From>
-struct Cast {
-  To operator()(From value) const { return static_cast<To>(value); }
-};
-template <class To, class From>
 struct Clamped {
   To operator()(From value) const {
     if (std::cmp_greater(value, std::numeric_limits<To>::max())) {
@@ -196,27 +199,32 @@ Execute with_rounding(Rounding rounding, Visit visit) {
   }
 }
 
+// Integers of 32 and 64 bits are what programs mostly have.
+template <class T>
+constexpr bool kIsShort = sizeof(T) < 4;
+
 Execute between_integers(Type to, Type from, bool saturates) {
+  if (!saturates) return resize(bytes_of(from), bytes_of(to), is_signed(from));
   return with_integer(to, [&]<class To>() {
-    return with_integer(from, [&]<class From>() -> Execute {
-      return saturates ? &map_lanes<Clamped<To, From>, To, From>
-                       : &map_lanes<Cast<To, From>, To, From>;
-    });
+    return with_integer(
+        from, []<class From>() -> Execute { return &map_seldom<Clamped<To, From>, To, From>; });
   });
 }
 Execute to_integer(Type to, Type from, Rounding rounding) {
   return with_integer(to, [&]<class To>() {
     return with_rounding(rounding, [&]<Rounding its>() -> Execute {
-      return from == Type::f64 ? &map_lanes<ToWhole<To, its>, To, double>
-                               : &map_lanes<ToWhole<To, its>, To, float>;
+      constexpr bool kIsSeldom = kIsShort<To> || its != Rounding::zero;
+      return from == Type::f64 ? mapped<kIsSeldom, ToWhole<To, its>, To, double>()
+                               : mapped<kIsSeldom, ToWhole<To, its>, To, float>();
     });
   });
 }
 Execute from_integer(Type to, Type from, Rounding rounding) {
   return with_integer(from, [&]<class From>() {
     return with_rounding(rounding, [&]<Rounding its>() -> Execute {
-      return to == Type::f64 ? &map_lanes<FromWhole<double, its>, double, From>
-                             : &map_lanes<FromWhole<float, its>, float, From>;
+      constexpr bool kIsSeldom = kIsShort<From> || its != Rounding::nearest;
+      return to == Type::f64 ? mapped<kIsSeldom, FromWhole<double, its>, double, From>()
+                             : mapped<kIsSeldom, FromWhole<float, its>, float, From>();
     });
   });
 }
@@ -224,8 +232,8 @@ Execute from_integer(Type to, Type from, Rounding rounding) {
 template <bool finite>
 Execute narrowing(Type to, Type from, Rounding rounding) {
   const auto of = [&]<Format format, class To, Rounding its>() -> Execute {
-    return from == Type::f64 ? &map_lanes<Narrow<format, its, finite>, To, double>
-                             : &map_lanes<Narrow<format, its, finite>, To, float>;
+    return from == Type::f64 ? &map_seldom<Narrow<format, its, finite>, To, double>
+                             : &map_seldom<Narrow<format, its, finite>, To, float>;
   };
   if (to == Type::tf32 && rounding == Rounding::away) {
     return of.template operator()<kTf32, std::uint32_t, Rounding::away>();
@@ -238,7 +246,7 @@ Execute narrowing(Type to, Type from, Rounding rounding) {
 }
 Execute integral(Type type, Rounding rounding) {
   return with_rounding(rounding, [&]<Rounding its>() -> Execute {
-    return type == Type::f64 ? &map_lanes<Integral<its>, double, double>
+    return type == Type::f64 ? &map_seldom<Integral<its>, double, double>
                              : &map_lanes<Integral<its>, float, float>;
   });
 }
@@ -250,13 +258,13 @@ Execute same(Type type) {
 Execute saturation(Type type) {
   switch (type) {
     case Type::f16:
-      return &map_lanes<SaturatedBits<kF16>, std::uint16_t, std::uint16_t>;
+      return &map_seldom<SaturatedBits<kF16>, std::uint16_t, std::uint16_t>;
     case Type::bf16:
-      return &map_lanes<SaturatedBits<kBf16>, std::uint16_t, std::uint16_t>;
+      return &map_seldom<SaturatedBits<kBf16>, std::uint16_t, std::uint16_t>;
     case Type::f64:
-      return &map_lanes<Saturated<Same<double>>, double, double>;
+      return &map_seldom<Saturated<Same<double>>, double, double>;
     default:
-      return &map_lanes<Saturated<Same<float>>, float, float>;
+      return &map_seldom<Saturated<Same<float>>, float, float>;
   }
 }
 
@@ -307,7 +315,7 @@ void build_conversion(Decoder& decoder, const ptx::Instruction& one) {
     if (is_half(to)) {
       chain.then(
           with_integer(
-              from, []<class From>() -> Execute { return &map_lanes<WholeToOdd, double, From>; }),
+              from, []<class From>() -> Execute { return &map_seldom<WholeToOdd, double, From>; }),
           Type::f64);
       chain.then(narrowing<false>(to, Type::f64, rounding), to);
     } else {
@@ -333,8 +341,8 @@ void build_conversion(Decoder& decoder, const ptx::Instruction& one) {
   }
   if (is_floating(to) && one.has("sat")) chain.then(saturation(to), to);
   if (one.has("relu")) {
-    chain.then(to == Type::tf32 ? &map_lanes<Rectified<kF32>, std::uint32_t, std::uint32_t>
-                                : &map_lanes<Rectified<kF16>, std::uint16_t, std::uint16_t>,
+    chain.then(to == Type::tf32 ? &map_seldom<Rectified<kF32>, std::uint32_t, std::uint32_t>
+                                : &map_seldom<Rectified<kF16>, std::uint16_t, std::uint16_t>,
                to);
   }
   if (chain.last == nullptr) chain.then(same(to), to);
@@ -380,7 +388,7 @@ void add_pairs(std::vector<Form>& forms) {
         {.pattern = pattern,
          .to = kBytes ? Type::b16 : Type::b32,
          .from = {Type::f32, Type::f32},
-         .run = &map_lanes<PairOf<format, rounding, finite, rectifies>, To, float, float>});
+         .run = &map_seldom<PairOf<format, rounding, finite, rectifies>, To, float, float>});
   };
   using enum Rounding;
   pair.template operator()<kF16, nearest, false>("cvt.rn" + relu + ".f16x2.f32");
@@ -396,12 +404,12 @@ void add_pairs(std::vector<Form>& forms) {
         {.pattern = "cvt.rn.satfinite" + relu + "." + name + ".f16x2",
          .to = Type::b16,
          .from = {Type::b32},
-         .run = &map_lanes<BytesOfHalves<format, rectifies>, std::uint16_t, std::uint32_t>});
+         .run = &map_seldom<BytesOfHalves<format, rectifies>, std::uint16_t, std::uint32_t>});
     forms.push_back(
         {.pattern = "cvt.rn" + relu + ".f16x2." + name,
          .to = Type::b32,
          .from = {Type::b16},
-         .run = &map_lanes<HalvesOfBytes<format, rectifies>, std::uint32_t, std::uint16_t>});
+         .run = &map_seldom<HalvesOfBytes<format, rectifies>, std::uint32_t, std::uint16_t>});
   };
   bytes.template operator()<kE4m3>("e4m3x2");
   bytes.template operator()<kE5m2>("e5m2x2");
@@ -420,6 +428,35 @@ struct Pack {
 };
 
 }  // namespace
+
+bool is_signed(Type type) {
+  return type == Type::s8 || type == Type::s16 || type == Type::s32 || type == Type::s64;
+}
+
+Execute resize(int from, int to, bool with_sign) {
+  const auto to_size = [&]<class From>() -> Execute {
+    switch (to) {
+      case 1:
+        return kConvert<std::uint8_t, From>;
+      case 2:
+        return kConvert<std::uint16_t, From>;
+      case 4:
+        return kConvert<std::uint32_t, From>;
+      default:
+        return kConvert<std::uint64_t, From>;
+    }
+  };
+  switch (from) {
+    case 1:
+      return with_sign ? to_size.operator()<std::int8_t>() : to_size.operator()<std::uint8_t>();
+    case 2:
+      return with_sign ? to_size.operator()<std::int16_t>() : to_size.operator()<std::uint16_t>();
+    case 4:
+      return with_sign ? to_size.operator()<std::int32_t>() : to_size.operator()<std::uint32_t>();
+    default:
+      return to_size.operator()<std::uint64_t>();
+  }
+}
 
 Execute widening(Type from) {
   return from == Type::f16 ? &map_lanes<Widen<kF16>, float, std::uint16_t>
@@ -454,13 +491,13 @@ void add_conversion_forms(std::vector<Form>& forms) {
       forms.push_back({.pattern = "cvt.pack.sat." + name + ".s32",
                        .to = Type::b32,
                        .from = {Type::s32, Type::s32},
-                       .run = &map_lanes<Pack<To>, std::uint32_t, std::int32_t, std::int32_t>});
+                       .run = &map_seldom<Pack<To>, std::uint32_t, std::int32_t, std::int32_t>});
     } else {
       forms.push_back(
           {.pattern = "cvt.pack.sat." + name + ".s32.b32",
            .to = Type::b32,
            .from = {Type::s32, Type::s32, Type::b32},
-           .run = &map_lanes<Pack<To>, std::uint32_t, std::int32_t, std::int32_t, std::uint32_t>});
+           .run = &map_seldom<Pack<To>, std::uint32_t, std::int32_t, std::int32_t, std::uint32_t>});
     }
   };
   pack.operator()<std::uint16_t>("u16");

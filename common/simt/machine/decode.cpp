@@ -19,43 +19,6 @@ constexpr int kMostCalls = 24;
 // Bytes per lane of a register; predicates are a bit each.
 int lane_bytes(Type type) { return type == Type::pred ? 0 : bytes_of(type); }
 
-bool is_signed(Type type) {
-  return type == Type::s8 || type == Type::s16 || type == Type::s32 || type == Type::s64;
-}
-
-template <class To, class From>
-struct Convert {
-  To operator()(From value) const { return static_cast<To>(value); }
-};
-template <class To, class From>
-constexpr Execute kConvert = &map_lanes<Convert<To, From>, To, From>;
-
-// From values of so many bytes, with their sign or without, to so many.
-Execute resize(int from, int to, bool with_sign) {
-  const auto to_size = [&]<class From>() -> Execute {
-    switch (to) {
-      case 1:
-        return kConvert<std::uint8_t, From>;
-      case 2:
-        return kConvert<std::uint16_t, From>;
-      case 4:
-        return kConvert<std::uint32_t, From>;
-      default:
-        return kConvert<std::uint64_t, From>;
-    }
-  };
-  switch (from) {
-    case 1:
-      return with_sign ? to_size.operator()<std::int8_t>() : to_size.operator()<std::uint8_t>();
-    case 2:
-      return with_sign ? to_size.operator()<std::int16_t>() : to_size.operator()<std::uint16_t>();
-    case 4:
-      return with_sign ? to_size.operator()<std::int32_t>() : to_size.operator()<std::uint32_t>();
-    default:
-      return to_size.operator()<std::uint64_t>();
-  }
-}
-
 // Of local memory, where any variable is aligned for 8 bytes at least.
 std::uint64_t place_in_frame(std::uint64_t end, const ptx::Variable& variable) {
   return ptx::place_behind(end, std::max(variable.align, 8));

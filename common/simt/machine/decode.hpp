@@ -112,4 +112,8 @@ class Decoder {
   std::vector<Widening> widenings_;
 };
 
+bool is_signed(ptx::Type type);
+/// The step that makes values of `to` bytes of such as have `from`, with their sign or without.
+Execute resize(int from, int to, bool with_sign);
+
 }  // namespace simt::machine

@@ -153,28 +153,50 @@ void both(std::vector<Form>& forms, const std::string& pattern, Operation operat
   same<kFrom, Type::f32>(forms, pattern + ".ftz", Flushed<Operation>{});
 }
 template <int kFrom, class Operation>
+void both_seldom(std::vector<Form>& forms, const std::string& pattern, Operation operation) {
+  seldom<kFrom, Type::f32, Type::f64>(forms, pattern, operation);
+  seldom<kFrom, Type::f32>(forms, pattern + ".ftz", Flushed<Operation>{});
+}
+template <int kFrom, class Operation>
 void saturating(std::vector<Form>& forms, const std::string& pattern, Operation) {
-  same<kFrom, Type::f32>(forms, pattern + ".sat", Saturated<Operation>{});
-  same<kFrom, Type::f32>(forms, pattern + ".ftz.sat", Saturated<Flushed<Operation>>{});
+  seldom<kFrom, Type::f32>(forms, pattern + ".sat", Saturated<Operation>{});
+  seldom<kFrom, Type::f32>(forms, pattern + ".ftz.sat", Saturated<Flushed<Operation>>{});
 }
 
+// To nearest where nothing else is said, of add, sub and mul.
+void add_nearest(std::vector<Form>& forms) {
+  constexpr Rounding kIts = Rounding::nearest;
+  both<2>(forms, "add[.rn]", Add<kIts>{});
+  both<2>(forms, "sub[.rn]", Subtract<kIts>{});
+  both<2>(forms, "mul[.rn]", Multiply<kIts>{});
+  saturating<2>(forms, "add[.rn]", Add<kIts>{});
+  saturating<2>(forms, "sub[.rn]", Subtract<kIts>{});
+  saturating<2>(forms, "mul[.rn]", Multiply<kIts>{});
+  for (const std::string opcode : {"fma.rn", "mad.rn"}) {
+    both<3>(forms, opcode, MultiplyAdd<kIts>{});
+    // Exponentials have it.
+    same<3, Type::f32>(forms, opcode + ".sat", Saturated<MultiplyAdd<kIts>>{});
+    same<3, Type::f32>(forms, opcode + ".ftz.sat", Saturated<Flushed<MultiplyAdd<kIts>>>{});
+  }
+  both<2>(forms, "div.rn", Divide<kIts>{});
+  both<1>(forms, "rcp.rn", Reciprocal<kIts>{});
+  both<1>(forms, "sqrt.rn", SquareRoot<kIts>{});
+}
 template <Rounding rounding>
 void add_rounded(std::vector<Form>& forms, const std::string& name) {
-  // Not named it is to nearest, of add, sub and mul.
-  const std::string maybe = rounding == Rounding::nearest ? "[.rn]" : name;
-  both<2>(forms, "add" + maybe, Add<rounding>{});
-  both<2>(forms, "sub" + maybe, Subtract<rounding>{});
-  both<2>(forms, "mul" + maybe, Multiply<rounding>{});
-  saturating<2>(forms, "add" + maybe, Add<rounding>{});
-  saturating<2>(forms, "sub" + maybe, Subtract<rounding>{});
-  saturating<2>(forms, "mul" + maybe, Multiply<rounding>{});
+  both_seldom<2>(forms, "add" + name, Add<rounding>{});
+  both_seldom<2>(forms, "sub" + name, Subtract<rounding>{});
+  both_seldom<2>(forms, "mul" + name, Multiply<rounding>{});
+  saturating<2>(forms, "add" + name, Add<rounding>{});
+  saturating<2>(forms, "sub" + name, Subtract<rounding>{});
+  saturating<2>(forms, "mul" + name, Multiply<rounding>{});
   for (const std::string opcode : {"fma", "mad"}) {
-    both<3>(forms, opcode + name, MultiplyAdd<rounding>{});
+    both_seldom<3>(forms, opcode + name, MultiplyAdd<rounding>{});
     saturating<3>(forms, opcode + name, MultiplyAdd<rounding>{});
   }
-  both<2>(forms, "div" + name, Divide<rounding>{});
-  both<1>(forms, "rcp" + name, Reciprocal<rounding>{});
-  both<1>(forms, "sqrt" + name, SquareRoot<rounding>{});
+  both_seldom<2>(forms, "div" + name, Divide<rounding>{});
+  both_seldom<1>(forms, "rcp" + name, Reciprocal<rounding>{});
+  both_seldom<1>(forms, "sqrt" + name, SquareRoot<rounding>{});
 }
 
 void add_choices(std::vector<Form>& forms) {
@@ -182,29 +204,29 @@ void add_choices(std::vector<Form>& forms) {
   both<1>(forms, "neg", Negate{});
   same<2, Type::f64>(forms, "min", Least{});
   same<2, Type::f64>(forms, "max", Greatest{});
-  const auto add_row = [&]<class Operation>(const std::string& opcode, Operation) {
+  const auto add_choice = [&]<class Operation>(const std::string& opcode, Operation) {
     const auto rows = [&]<class Its>(const std::string& tail, Its) {
       same<2, Type::f32>(forms, opcode + tail, Its{});
       same<2, Type::f32>(forms, opcode + ".ftz" + tail, Flushed<Its>{});
     };
+    const auto both_signs = [&]<class Its>(const std::string& tail, Its) {
+      seldom<2, Type::f32>(forms, opcode + tail, Its{});
+      seldom<2, Type::f32>(forms, opcode + ".ftz" + tail, Flushed<Its>{});
+    };
     rows("", Operation{});
     rows(".NaN", WithNaN<Operation>{});
-    rows(".xorsign.abs", XorSign<Operation>{});
-    rows(".NaN.xorsign.abs", XorSign<WithNaN<Operation>>{});
+    both_signs(".xorsign.abs", XorSign<Operation>{});
+    both_signs(".NaN.xorsign.abs", XorSign<WithNaN<Operation>>{});
   };
-  add_row("min", Least{});
-  add_row("max", Greatest{});
-  same<2, Type::f32, Type::f64>(forms, "copysign",
-                                [](auto a, auto b) { return std::copysign(b, a); });
+  add_choice("min", Least{});
+  add_choice("max", Greatest{});
+  seldom<2, Type::f32, Type::f64>(forms, "copysign",
+                                  [](auto a, auto b) { return std::copysign(b, a); });
   const auto test = [&]<Kind kind>(const std::string& name) {
-    forms.push_back({.pattern = "testp." + name + ".f32",
-                     .to = Type::pred,
-                     .from = {Type::f32},
-                     .run = &compare_lanes<Test<kind>, float>});
-    forms.push_back({.pattern = "testp." + name + ".f64",
-                     .to = Type::pred,
-                     .from = {Type::f64},
-                     .run = &compare_lanes<Test<kind>, double>});
+    add_row(forms, "testp." + name, Type::f32, Type::pred, {Type::f32},
+            &compare_seldom<Test<kind>, float>);
+    add_row(forms, "testp." + name, Type::f64, Type::pred, {Type::f64},
+            &compare_seldom<Test<kind>, double>);
   };
   test.operator()<Kind::finite>("finite");
   test.operator()<Kind::infinite>("infinite");
@@ -233,6 +255,11 @@ void add_approximations(std::vector<Form>& forms) {
     same<kFrom, Type::f32>(forms, pattern, operation);
     same<kFrom, Type::f32>(forms, pattern + ".ftz", Flushed<Operation>{});
   };
+  // A function of the library for each lane.
+  const auto by_function = [&]<class Operation>(const std::string& pattern, Operation operation) {
+    seldom<1, Type::f32>(forms, pattern, operation);
+    seldom<1, Type::f32>(forms, pattern + ".ftz", Flushed<Operation>{});
+  };
   constexpr std::integral_constant<int, 1> one;
   constexpr std::integral_constant<int, 2> two;
   approximate(two, "div.full", Divide<Rounding::nearest>{});
@@ -246,15 +273,15 @@ void add_approximations(std::vector<Form>& forms) {
   approximate(one, "rsqrt.approx", [](float a) {
     return settled(static_cast<float>(1 / std::sqrt(static_cast<double>(a))));
   });
-  approximate(one, "sin.approx",
+  by_function("sin.approx",
               [](float a) { return settled(static_cast<float>(std::sin(angle(a)))); });
-  approximate(one, "cos.approx",
+  by_function("cos.approx",
               [](float a) { return settled(static_cast<float>(std::cos(angle(a)))); });
-  approximate(one, "lg2.approx", [](float a) {
+  by_function("lg2.approx", [](float a) {
     return settled(static_cast<float>(std::log2(static_cast<double>(a))));
   });
   approximate(one, "ex2.approx", [](float a) { return power_of_two(a); });
-  same<1, Type::f32>(forms, "tanh.approx", [](float a) {
+  seldom<1, Type::f32>(forms, "tanh.approx", [](float a) {
     return settled(static_cast<float>(std::tanh(static_cast<double>(a))));
   });
   // Of doubles the upper word counts, and the lower one of the result is zero.
@@ -280,7 +307,7 @@ void add_approximations(std::vector<Form>& forms) {
 }  // namespace
 
 void add_floating_forms(std::vector<Form>& forms) {
-  add_rounded<Rounding::nearest>(forms, ".rn");
+  add_nearest(forms);
   add_rounded<Rounding::zero>(forms, ".rz");
   add_rounded<Rounding::down>(forms, ".rm");
   add_rounded<Rounding::up>(forms, ".rp");

@@ -1,5 +1,6 @@
 #include "common/simt/machine/forms.hpp"
 
+#include <algorithm>
 #include <map>
 #include <vector>
 
@@ -7,16 +8,16 @@ namespace simt::machine {
 namespace {
 
 // ".rn|.rz", whether it may be missing.
-struct Part {
+struct Choice {
   std::vector<std::string_view> words;
   bool optional = false;
 };
 
 // "[.rn|.rz](.lt|.lo).f32" into its parts; `pattern` outlives them.
-std::vector<Part> parts_of(std::string_view pattern) {
-  std::vector<Part> parts;
+std::vector<Choice> parts_of(std::string_view pattern) {
+  std::vector<Choice> parts;
   for (std::size_t at = pattern.find_first_of(".[("); at < pattern.size();) {
-    Part part;
+    Choice part;
     part.optional = pattern[at] == '[';
     const bool in_brackets = pattern[at] != '.';
     if (in_brackets) ++at;
@@ -32,9 +33,9 @@ std::vector<Part> parts_of(std::string_view pattern) {
   return parts;
 }
 
-bool matches(std::span<const Part> parts, std::span<const std::string_view> words) {
+bool matches(std::span<const Choice> parts, std::span<const std::string_view> words) {
   if (parts.empty()) return words.empty();
-  const Part& first = parts.front();
+  const Choice& first = parts.front();
   if (!words.empty()) {
     for (const std::string_view word : first.words) {
       if (word == words.front() && matches(parts.subspan(1), words.subspan(1))) return true;
@@ -44,7 +45,7 @@ bool matches(std::span<const Part> parts, std::span<const std::string_view> word
 }
 
 struct Row {
-  std::vector<Part> parts;
+  std::vector<Choice> parts;
   const Form* form;
 };
 
@@ -80,6 +81,20 @@ const std::map<std::string_view, std::vector<Row>>& table() {
 }
 
 }  // namespace
+
+void add_row(std::vector<Form>& forms, std::string_view pattern, ptx::Type type, ptx::Type to,
+             std::initializer_list<ptx::Type> from, Execute run) {
+  Form& form = forms.emplace_back();
+  form.pattern = std::string(pattern) + "." + std::string(ptx::name_of(type));
+  form.to = to;
+  std::copy(from.begin(), from.end(), form.from.begin());
+  form.run = run;
+}
+void add_row(std::vector<Form>& forms, std::string_view pattern, ptx::Type type, int count,
+             Execute run) {
+  add_row(forms, pattern, type, type, {}, run);
+  std::fill_n(forms.back().from.begin(), count, type);
+}
 
 const Form* find_form(const ptx::Instruction& instruction) {
   const auto rows = table().find(instruction.opcode);

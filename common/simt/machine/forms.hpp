@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -42,6 +43,13 @@ void guard_apart(Step& step, std::uint32_t guard, bool is_negated);
 bool goes_to_label(Execute run);
 /// Whether its guard says which lanes jump.
 bool is_conditional_jump(Execute run);
+
+/// Adds the row of pattern + ".s32", `type` being s32: a form that computes.
+void add_row(std::vector<Form>& forms, std::string_view pattern, ptx::Type type, ptx::Type to,
+             std::initializer_list<ptx::Type> from, Execute run);
+/// The same, from so many values of the type to one.
+void add_row(std::vector<Form>& forms, std::string_view pattern, ptx::Type type, int count,
+             Execute run);
 
 // The rows, by what they are about. Each file has its own.
 void add_arithmetic_forms(std::vector<Form>& forms);

@@ -15,7 +15,7 @@ using ptx::Type;
 using Bits = std::uint16_t;
 
 template <Format format>
-Bits rounded(double value) {
+[[gnu::noinline]] Bits rounded(double value) {
   return static_cast<Bits>(narrow<format>(value, Rounding::nearest));
 }
 template <Format format>
@@ -106,24 +106,9 @@ struct RectifiedBits {
 // Rows of one value and of two in a word.
 template <Type single, Type pair, int kFrom, class Operation>
 void add_row(std::vector<Form>& forms, const std::string& pattern, Operation) {
-  using Two = Paired<Operation>;
-  using Word = std::uint32_t;
-  Form one{.pattern = pattern + "." + std::string(name_of(single)), .to = single};
-  Form two{.pattern = pattern + "." + std::string(name_of(pair)), .to = pair};
-  std::fill_n(one.from.begin(), kFrom, single);
-  std::fill_n(two.from.begin(), kFrom, pair);
-  if constexpr (kFrom == 1) {
-    one.run = &map_lanes<Operation, Bits, Bits>;
-    two.run = &map_lanes<Two, Word, Word>;
-  } else if constexpr (kFrom == 2) {
-    one.run = &map_lanes<Operation, Bits, Bits, Bits>;
-    two.run = &map_lanes<Two, Word, Word, Word>;
-  } else {
-    one.run = &map_lanes<Operation, Bits, Bits, Bits, Bits>;
-    two.run = &map_lanes<Two, Word, Word, Word, Word>;
-  }
-  forms.push_back(one);
-  forms.push_back(two);
+  machine::add_row(forms, pattern, single, kFrom, mapped_same<true, kFrom, Operation, Bits>());
+  machine::add_row(forms, pattern, pair, kFrom,
+                   mapped_same<true, kFrom, Paired<Operation>, std::uint32_t>());
 }
 
 template <Type single, Type pair>

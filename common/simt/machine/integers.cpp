@@ -99,9 +99,11 @@ void add_carries(std::vector<Form>& forms) {
 
 template <Type type, Type... from, class Operation>
 void plain(std::vector<Form>& forms, const std::string& pattern, Operation) {
-  Form form{.pattern = pattern, .to = type, .from = {from...}};
-  form.run = &map_lanes<Operation, Lane<type>, Lane<from>...>;
-  forms.push_back(form);
+  Form& form = forms.emplace_back();
+  form.pattern = pattern;
+  form.to = type;
+  form.from = {from...};
+  form.run = &map_seldom<Operation, Lane<type>, Lane<from>...>;
 }
 
 S32 saturated(S64 value) {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <string>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -51,14 +51,10 @@ template <class Operation, class To, class... From, std::size_t... i>
                                                    std::index_sequence<i...>) {
   To* const to = warp.values<To>(step->to);
   const std::tuple<const From*...> from{warp.values<const From>(step->from[i])...};
-  if (warp.active == kAllLanes) {
-    for (int lane = 0; lane < kLanes; ++lane)
-      to[lane] = static_cast<To>(Operation{}(std::get<i>(from)[lane]...));
-  } else {
-    for (int lane = 0; lane < kLanes; ++lane) {
-      const auto value = static_cast<To>(Operation{}(std::get<i>(from)[lane]...));
-      to[lane] = warp.lanes[static_cast<std::size_t>(lane)] != 0 ? value : to[lane];
-    }
+  // Registers are the same or have nothing in common.
+#pragma GCC ivdep
+  for (int lane = 0; lane < kLanes; ++lane) {
+    to[lane] = static_cast<To>(Operation{}(std::get<i>(from)[lane]...));
   }
   return step + 1;
 }
@@ -91,6 +87,9 @@ template <class Operation, class... From>
 // to = operation(from...), for the active lanes.
 template <class Operation, class To, class... From>
 const Step* map_lanes(const Step* step, Warp& warp) {
+  if (warp.active != kAllLanes) {
+    return for_active_lanes(&map_lanes<Operation, To, From...>, step, warp, sizeof(To));
+  }
 #if defined(__x86_64__)
   if (kHasAvx2) return map_lanes_avx2<Operation, To, From...>(step, warp);
 #endif
@@ -106,19 +105,44 @@ const Step* compare_lanes(const Step* step, Warp& warp) {
   return compare_body<Operation, From...>(step, warp, std::index_sequence_for<From...>{});
 }
 
+// The same compiled once, of operations that programs seldom have or of which no vector code is made: a newcomer waits for
+// the compiler.
+template <class Operation, class To, class... From>
+const Step* map_seldom(const Step* step, Warp& warp) {
+  if (warp.active != kAllLanes) {
+    return for_active_lanes(&map_seldom<Operation, To, From...>, step, warp, sizeof(To));
+  }
+  return map_body<Operation, To, From...>(step, warp, std::index_sequence_for<From...>{});
+}
+template <class Operation, class... From>
+const Step* compare_seldom(const Step* step, Warp& warp) {
+  return compare_body<Operation, From...>(step, warp, std::index_sequence_for<From...>{});
+}
+
+template <bool is_seldom, class Operation, class To, class... From>
+constexpr Execute mapped() {
+  if constexpr (is_seldom) {
+    return &map_seldom<Operation, To, From...>;
+  } else {
+    return &map_lanes<Operation, To, From...>;
+  }
+}
+// From `kFrom` values of a type to one.
+template <bool is_seldom, int kFrom, class Operation, class T>
+constexpr Execute mapped_same() {
+  if constexpr (kFrom == 1) return mapped<is_seldom, Operation, T, T>();
+  if constexpr (kFrom == 2) return mapped<is_seldom, Operation, T, T, T>();
+  if constexpr (kFrom == 3) return mapped<is_seldom, Operation, T, T, T, T>();
+}
+
 // Adds a row per type: pattern + ".s32", from `kFrom` values of the type to one.
 template <int kFrom, ptx::Type... types, class Operation>
-void same(std::vector<Form>& forms, const std::string& pattern, Operation) {
-  const auto add = [&]<ptx::Type type>() {
-    using T = Lane<type>;
-    Form form{.pattern = pattern + "." + std::string(name_of(type)), .to = type};
-    std::fill_n(form.from.begin(), kFrom, type);
-    if constexpr (kFrom == 1) form.run = &map_lanes<Operation, T, T>;
-    if constexpr (kFrom == 2) form.run = &map_lanes<Operation, T, T, T>;
-    if constexpr (kFrom == 3) form.run = &map_lanes<Operation, T, T, T, T>;
-    forms.push_back(form);
-  };
-  (add.template operator()<types>(), ...);
+void same(std::vector<Form>& forms, std::string_view pattern, Operation) {
+  (add_row(forms, pattern, types, kFrom, mapped_same<false, kFrom, Operation, Lane<types>>()), ...);
+}
+template <int kFrom, ptx::Type... types, class Operation>
+void seldom(std::vector<Form>& forms, std::string_view pattern, Operation) {
+  (add_row(forms, pattern, types, kFrom, mapped_same<true, kFrom, Operation, Lane<types>>()), ...);
 }
 
 }  // namespace simt::machine

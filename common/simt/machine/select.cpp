@@ -36,35 +36,37 @@ struct FlushedComparison {
 };
 
 template <int holds>
+Execute comparison_of_numbers(Type type, bool flushes) {
+  using Its = Compare<holds>;
+  if (type == Type::f64) return &compare_seldom<Its, double, double>;
+  return flushes ? &compare_seldom<FlushedComparison<Its>, float, float>
+                 : &compare_lanes<Its, float, float>;
+}
+
+template <int holds>
 Execute comparison_of(Type type, bool flushes) {
-  const auto of = []<class T>() -> Execute { return &compare_lanes<Compare<holds>, T, T>; };
   switch (type) {
     case Type::b16:
     case Type::u16:
-      return of.template operator()<std::uint16_t>();
+      return &compare_seldom<Compare<holds>, std::uint16_t, std::uint16_t>;
     case Type::b32:
     case Type::u32:
-      return of.template operator()<std::uint32_t>();
+      return &compare_lanes<Compare<holds>, std::uint32_t, std::uint32_t>;
     case Type::b64:
     case Type::u64:
-      return of.template operator()<std::uint64_t>();
+      return &compare_lanes<Compare<holds>, std::uint64_t, std::uint64_t>;
     case Type::s16:
-      return of.template operator()<std::int16_t>();
+      return &compare_seldom<Compare<holds>, std::int16_t, std::int16_t>;
     case Type::s32:
-      return of.template operator()<std::int32_t>();
+      return &compare_lanes<Compare<holds>, std::int32_t, std::int32_t>;
     case Type::s64:
-      return of.template operator()<std::int64_t>();
-    case Type::f32:
-      if (flushes) return &compare_lanes<FlushedComparison<Compare<holds>>, float, float>;
-      return of.template operator()<float>();
-    case Type::f64:
-      return of.template operator()<double>();
+      return &compare_lanes<Compare<holds>, std::int64_t, std::int64_t>;
     default:
-      return nullptr;
+      return comparison_of_numbers<holds>(type, flushes);
   }
 }
 
-// Of floating-point numbers a comparison is false where there is a NaN, one with u is true.
+// Of floating-point numbers a comparison is false where there is a NaN, one with u, which only they have, is true.
 Execute comparison(std::string_view name, Type type, bool flushes) {
   if (name == "eq") return comparison_of<kEqual>(type, flushes);
   if (name == "ne") return comparison_of<kLess | kGreater>(type, flushes);
@@ -72,14 +74,14 @@ Execute comparison(std::string_view name, Type type, bool flushes) {
   if (name == "le" || name == "ls") return comparison_of<kLess | kEqual>(type, flushes);
   if (name == "gt" || name == "hi") return comparison_of<kGreater>(type, flushes);
   if (name == "ge" || name == "hs") return comparison_of<kGreater | kEqual>(type, flushes);
-  if (name == "equ") return comparison_of<kEqual | kUnordered>(type, flushes);
-  if (name == "neu") return comparison_of<kLess | kGreater | kUnordered>(type, flushes);
-  if (name == "ltu") return comparison_of<kLess | kUnordered>(type, flushes);
-  if (name == "leu") return comparison_of<kLess | kEqual | kUnordered>(type, flushes);
-  if (name == "gtu") return comparison_of<kGreater | kUnordered>(type, flushes);
-  if (name == "geu") return comparison_of<kGreater | kEqual | kUnordered>(type, flushes);
-  if (name == "num") return comparison_of<kEqual | kLess | kGreater>(type, flushes);
-  return comparison_of<kUnordered>(type, flushes);  // nan
+  if (name == "equ") return comparison_of_numbers<kEqual | kUnordered>(type, flushes);
+  if (name == "neu") return comparison_of_numbers<kLess | kGreater | kUnordered>(type, flushes);
+  if (name == "ltu") return comparison_of_numbers<kLess | kUnordered>(type, flushes);
+  if (name == "leu") return comparison_of_numbers<kLess | kEqual | kUnordered>(type, flushes);
+  if (name == "gtu") return comparison_of_numbers<kGreater | kUnordered>(type, flushes);
+  if (name == "geu") return comparison_of_numbers<kGreater | kEqual | kUnordered>(type, flushes);
+  if (name == "num") return comparison_of_numbers<kEqual | kLess | kGreater>(type, flushes);
+  return comparison_of_numbers<kUnordered>(type, flushes);  // nan
 }
 
 // On bits, a lane each.
@@ -155,15 +157,15 @@ void emit_comparison(Decoder& decoder, const ptx::Instruction& one, bool upper, 
     slots[i] = decoder.source(one.operands[i + 1], type);
     if (is_pair(type)) {
       const Execute low = type == Type::f16x2
-                              ? &map_lanes<WidenPart<kF16, 0>, float, std::uint32_t>
-                              : &map_lanes<WidenPart<kBf16, 0>, float, std::uint32_t>;
+                              ? &map_seldom<WidenPart<kF16, 0>, float, std::uint32_t>
+                              : &map_seldom<WidenPart<kBf16, 0>, float, std::uint32_t>;
       const Execute high = type == Type::f16x2
-                               ? &map_lanes<WidenPart<kF16, 16>, float, std::uint32_t>
-                               : &map_lanes<WidenPart<kBf16, 16>, float, std::uint32_t>;
+                               ? &map_seldom<WidenPart<kF16, 16>, float, std::uint32_t>
+                               : &map_seldom<WidenPart<kBf16, 16>, float, std::uint32_t>;
       slots[i] = emit_unary(decoder, upper ? high : low, slots[i], 4);
     } else if (type == Type::f16 || type == Type::bf16) {
       if (flushes && type == Type::f16) {
-        slots[i] = emit_unary(decoder, &map_lanes<FlushHalf<kF16>, std::uint16_t, std::uint16_t>,
+        slots[i] = emit_unary(decoder, &map_seldom<FlushHalf<kF16>, std::uint16_t, std::uint16_t>,
                               slots[i], 2);
       }
       slots[i] = emit_unary(decoder, widening(type), slots[i], 4);
@@ -173,7 +175,7 @@ void emit_comparison(Decoder& decoder, const ptx::Instruction& one, bool upper, 
       const auto flush = [](float value) {
         return std::abs(value) < 0x1p-14f ? std::copysign(0.0f, value) : value;
       };
-      slots[i] = emit_unary(decoder, &map_lanes<decltype(flush), float, float>, slots[i], 4);
+      slots[i] = emit_unary(decoder, &map_seldom<decltype(flush), float, float>, slots[i], 4);
     }
   }
   if (is_pair(type) || type == Type::f16 || type == Type::bf16) type = Type::f32;
@@ -324,15 +326,15 @@ void add_select_by(std::vector<Form>& forms, Type type, const std::string& types
   forms.push_back({.pattern = "slct" + types + ".s32",
                    .to = type,
                    .from = {type, type, Type::s32},
-                   .run = &map_lanes<SelectBy<T, S32>, T, T, T, S32>});
+                   .run = &map_seldom<SelectBy<T, S32>, T, T, T, S32>});
   forms.push_back({.pattern = "slct" + types + ".f32",
                    .to = type,
                    .from = {type, type, Type::f32},
-                   .run = &map_lanes<SelectBy<T, float>, T, T, T, float>});
+                   .run = &map_seldom<SelectBy<T, float>, T, T, T, float>});
   forms.push_back({.pattern = "slct.ftz" + types + ".f32",
                    .to = type,
                    .from = {type, type, Type::f32},
-                   .run = &map_lanes<SelectByFlushed<T>, T, T, T, float>});
+                   .run = &map_seldom<SelectByFlushed<T>, T, T, T, float>});
 }
 
 }  // namespace

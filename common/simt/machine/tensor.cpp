@@ -375,7 +375,7 @@ std::span<const Operand> registers_of(const Operand& operand) {
   return {&operand, 1};
 }
 
-void emit_copy(Decoder& decoder, U32 from, U32 to, int bytes) {
+void emit_part_copy(Decoder& decoder, U32 from, U32 to, int bytes) {
   const auto same = [](auto value) { return value; };
   Step& step = decoder.emit(bytes == 8 ? &map_lanes<decltype(same), U64, U64>
                                        : &map_lanes<decltype(same), U32, U32>);
@@ -390,7 +390,7 @@ U32 take(Decoder& decoder, const Operand& operand, const Fragment& its) {
   const Registers made{decoder.fresh(count * bytes), bytes};
   for (int i = 0; i < count; ++i) {
     const U32 from = decoder.source(all[static_cast<std::size_t>(i)], register_type(its.element));
-    emit_copy(decoder, from, made.slot(i), bytes);
+    emit_part_copy(decoder, from, made.slot(i), bytes);
   }
   return made.first;
 }
@@ -402,7 +402,7 @@ void give(Decoder& decoder, const Operand& operand, const Fragment& its, U32 fir
   if (static_cast<int>(all.size()) < count) decoder.refuse("fewer registers than known here");
   for (std::size_t i = 0; i < all.size(); ++i) {
     const U32 to = decoder.destination(all[i], register_type(its.element));
-    emit_copy(decoder, made.slot(static_cast<int>(i) % count), to, bytes);
+    emit_part_copy(decoder, made.slot(static_cast<int>(i) % count), to, bytes);
   }
   decoder.finish();
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "common/simt/machine/grid.hpp"
 
@@ -15,7 +16,40 @@ constexpr std::uint32_t kLookedFor = 8;
 // Whoever counts his attempts never has the same state twice: then so many are enough.
 constexpr std::uint32_t kPatience = 1 << 20;
 
+// Of lanes that are not active the value as it was.
+template <class T>
+void put_back(const std::byte* before, const Warp& warp, T* to) {
+  const T* const its = reinterpret_cast<const T*>(before);
+#pragma GCC ivdep
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    to[lane] = warp.lanes[lane] != 0 ? to[lane] : its[lane];
+  }
+}
+
 }  // namespace
+
+const Step* for_active_lanes(Execute run, const Step* step, Warp& warp, std::size_t bytes) {
+  alignas(64) std::byte before[kLanes * sizeof(std::uint64_t)];
+  std::memcpy(before, warp.registers + step->to, kLanes * bytes);
+  const std::uint32_t active = std::exchange(warp.active, kAllLanes);
+  const Step* const next = run(step, warp);
+  warp.active = active;
+  switch (bytes) {
+    case 1:
+      put_back(before, warp, warp.values<std::uint8_t>(step->to));
+      break;
+    case 2:
+      put_back(before, warp, warp.values<std::uint16_t>(step->to));
+      break;
+    case 4:
+      put_back(before, warp, warp.values<std::uint32_t>(step->to));
+      break;
+    default:
+      put_back(before, warp, warp.values<std::uint64_t>(step->to));
+      break;
+  }
+  return next;
+}
 
 void Warp::begin(std::uint32_t its_lanes, const Step* first) {
   live = its_lanes;

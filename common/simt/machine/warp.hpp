@@ -127,4 +127,7 @@ struct Warp {
   bool last_first_ = false;  // who has spun comes last for once
 };
 
+/// Runs a step that computes a value of so many bytes for each lane, and gives those that are not active back what they had.
+const Step* for_active_lanes(Execute run, const Step* step, Warp& warp, std::size_t bytes);
+
 }  // namespace simt::machine

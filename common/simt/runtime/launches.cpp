@@ -19,7 +19,7 @@
 namespace simt {
 namespace {
 
-struct State {
+struct Finished {
   std::mutex mutex;
   std::vector<Launch> launches;  // not yet taken
   Report report{settings().report_path};
@@ -28,12 +28,12 @@ struct State {
   bool had_findings = false;
 };
 
-State& state() {
-  static State& instance = *new State;
+Finished& finished() {
+  static Finished& instance = *new Finished;
   return instance;
 }
 
-void print_findings(State& s, const Launch& launch) {
+void print_findings(Finished& s, const Launch& launch) {
   for (const Finding& f : launch.findings) {
     if (!s.printed.emplace(f.kind, f.file, f.line, f.other_file, f.other_line, f.array).second) {
       continue;
@@ -50,7 +50,7 @@ void print_findings(State& s, const Launch& launch) {
 // Registered first, so it runs last: output is flushed and the user's own handlers have run.
 __attribute__((constructor(101))) void watch_exit() {
   std::atexit([] {
-    State& s = state();
+    Finished& s = finished();
     if (s.report.has_begun()) s.report.end(whole_coverage(), live_allocations());
     if (!s.had_findings || s.program_reads_findings) return;
     std::fflush(nullptr);
@@ -61,7 +61,7 @@ __attribute__((constructor(101))) void watch_exit() {
 }  // namespace
 
 void record_launch(Launch launch) {
-  State& s = state();
+  Finished& s = finished();
   std::lock_guard lock(s.mutex);
   for (const Finding& f : launch.findings) s.had_findings |= !f.is_note();
   if (!s.program_reads_findings) print_findings(s, launch);
@@ -71,10 +71,10 @@ void record_launch(Launch launch) {
     s.launches.push_back(std::move(launch));
 }
 
-bool program_reads_findings() { return state().program_reads_findings; }
+bool program_reads_findings() { return finished().program_reads_findings; }
 
 std::vector<Launch> take_launches() {
-  State& s = state();
+  Finished& s = finished();
   std::lock_guard lock(s.mutex);
   s.program_reads_findings = true;
   return std::exchange(s.launches, {});

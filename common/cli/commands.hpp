@@ -221,7 +221,7 @@ int run_trace(const BuildFolder& build, const TraceOptions& options);
 /// Builds the site, prints where its first page is and, where there is a screen, opens it.
 int run_docs(const BuildFolder& build, bool open);
 int run_doctor(const BuildFolder& build);
-/// Builds simnvcc and says how it is used.
+/// Builds simcc and says how it is used.
 int run_toolkit(const BuildFolder& build);
 
 }  // namespace halo

@@ -221,7 +221,7 @@ int command_doctor(const Global& global, int argc, const char* const* argv) {
 
 int command_toolkit(const Global& global, int argc, const char* const* argv) {
   return simple_command(global, argc, argv,
-                        "Builds simnvcc, whose programs run in the simulator. Where no nvcc 13 is, "
+                        "Builds simcc, whose programs run in the simulator. Where no nvcc 13 is, "
                         "NVIDIA's is downloaded from PyPI first, for this only.",
                         run_toolkit);
 }

@@ -13,21 +13,21 @@ namespace fs = std::filesystem;
 
 int run_toolkit(const BuildFolder& build) {
   const fs::path folder = build.path() / "common" / "simt" / "cudart";
-  const fs::path simnvcc = folder / "simnvcc";
-  if (!build.makes(simnvcc)) {
-    throw CannotRun("simnvcc needs nvcc of CUDA 13, and libzstd (package libzstd-dev)");
+  const fs::path simcc = folder / "simcc";
+  if (!build.makes(simcc)) {
+    throw CannotRun("simcc needs nvcc of CUDA 13, and libzstd (package libzstd-dev)");
   }
   Progress progress(Progress::Elsewhere::lines);
-  const std::vector<fs::path> needed = {simnvcc, folder / "simt", folder / "libcudart.so.13",
+  const std::vector<fs::path> needed = {simcc, folder / "simt", folder / "libcudart.so.13",
                                         folder / "libcudadevrt.a"};
-  if (!build_all(build, needed, "simnvcc", progress).empty()) {
-    throw WrongUse("simnvcc does not compile");
+  if (!build_all(build, needed, "simcc", progress).empty()) {
+    throw WrongUse("simcc does not compile");
   }
   std::printf(
       "nvcc      %s\n"
-      "simnvcc   %s\n"
+      "simcc   %s\n"
       "next: %s FILE.cu -o PROGRAM   as nvcc, and ./PROGRAM runs in the simulator\n",
-      HALO_NVCC, simnvcc.c_str(), seen_from_here(simnvcc).c_str());
+      HALO_NVCC, simcc.c_str(), seen_from_here(simcc).c_str());
   return 0;
 }
 

@@ -124,15 +124,15 @@ Subject file_subject(const BuildFolder& build, const TraceOptions& options) {
   fs::path program = fs::absolute(file);
   if (file.extension() == ".cu") {
     const fs::path simt = build.path() / "common" / "simt" / "cudart";
-    if (!build.makes(simt / "simnvcc")) {
+    if (!build.makes(simt / "simcc")) {
       throw CannotRun("this build has no simulator: ./halo doctor says what it lacks");
     }
-    build_needed(build, {simt / "simnvcc", simt / "libcudart.so.13", simt / "libcudadevrt.a"},
+    build_needed(build, {simt / "simcc", simt / "libcudart.so.13", simt / "libcudadevrt.a"},
                  "the simulator");
     program = build.path() / "trace" / (file_name(subject.file) + ".program");
     Progress progress(Progress::Elsewhere::lines);
     const Ended ended =
-        run_program({(simt / "simnvcc").string(), file.string(), "-o", program.string()},
+        run_program({(simt / "simcc").string(), file.string(), "-o", program.string()},
                     [&](const std::string&) { progress.show("compiling " + file.string()); });
     progress.clear();
     if (!ended.good()) {

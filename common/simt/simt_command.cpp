@@ -1,7 +1,7 @@
 // `simt ptx FILE...`: what is in a file of PTX: its kernels, what each of them needs, and the forms of instructions
 // they are made of.
-// `simt run PROGRAM ARGUMENT...`: a program that nvcc -cudart shared made, or simnvcc, in the simulator.
-// `simt debug [--dap] PROGRAM ARGUMENT...`: one of simnvcc -G, whose kernels are stopped and stepped at this terminal, or by an
+// `simt run PROGRAM ARGUMENT...`: a program that nvcc -cudart shared made, or simcc, in the simulator.
+// `simt debug [--dap] PROGRAM ARGUMENT...`: one of simcc -G, whose kernels are stopped and stepped at this terminal, or by an
 // editor that has started this command.
 #include <sys/wait.h>
 #include <unistd.h>
@@ -136,7 +136,7 @@ int main(int argc, char** argv) try {
   if (command != "ptx") {
     std::fprintf(stderr,
                  "simt: usage: simt run PROGRAM [ARGUMENT...]\n"
-                 "             simt debug [--dap] PROGRAM [ARGUMENT...] (of simnvcc -G)\n"
+                 "             simt debug [--dap] PROGRAM [ARGUMENT...] (of simcc -G)\n"
                  "             simt ptx FILE... (nvcc -ptx -lineinfo writes such files)\n");
     return kWrongUse;
   }

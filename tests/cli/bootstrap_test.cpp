@@ -347,7 +347,7 @@ class WithPip {
             (scratch_.path() / "meson-words").string() +
             "'\n"
             "for last; do before=$folder; folder=$last; done\n"
-            "echo simnvcc >\"$before/build.ninja\"\n");
+            "echo simcc >\"$before/build.ninja\"\n");
     add("ninja",
         "cd \"$2\"; mkdir -p common/cli\n"
         "echo 'echo \"I am $1\"' >common/cli/halo-exercise; /bin/chmod +x "

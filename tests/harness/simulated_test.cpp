@@ -11,7 +11,7 @@
 #include "common/report/json.hpp"
 #include "common/report/row_tables.hpp"
 #include "common/report/traffic_words.hpp"
-#include "common/simt/runtime/current_gpu.hpp"
+#include "common/simt/cudart/current_gpu.hpp"
 #include "tests/catch.hpp"
 #include "tests/harness/captured.hpp"
 #include "tests/harness/planted/planted.hpp"

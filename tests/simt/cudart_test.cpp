@@ -1,5 +1,5 @@
 // Programs that nvcc builds, run with our libcudart: what they print, what the simulator says of them, how they end.
-// SIMNVCC and SIMT are the programs of this build, CUDART_PROGRAMS is the folder of the sources, NVCC is nvcc.
+// SIMCC and SIMT are the programs of this build, CUDART_PROGRAMS is the folder of the sources, NVCC is nvcc.
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -53,16 +53,16 @@ TEST_CASE("a program finds the library however it is linked", "[simt]") {
   const Workbench bench;
   const std::string folder = std::filesystem::path(CUDART).parent_path().string();
   const std::string source = " '" CUDART_PROGRAMS "/vector_add.cu'";
-  REQUIRE(bench.run("'" SIMNVCC "' -c -o part.o" + source).status == 0);
-  REQUIRE(bench.run("'" SIMNVCC "' -rdc=true -c -o apart.o" + source).status == 0);
+  REQUIRE(bench.run("'" SIMCC "' -c -o part.o" + source).status == 0);
+  REQUIRE(bench.run("'" SIMCC "' -rdc=true -c -o apart.o" + source).status == 0);
   // As CMake asks for the link of the device's code.
   std::ofstream(bench.path() / "words.rsp")
       << "-L\"/usr/lib\" apart.o -lcudadevrt -lcudart_static\n";
   const std::string links[] = {
-      "'" SIMNVCC "' part.o -lcudart_static -o program",
-      "'" SIMNVCC "' part.o /elsewhere/libcudart_static.a -o program",
+      "'" SIMCC "' part.o -lcudart_static -o program",
+      "'" SIMCC "' part.o /elsewhere/libcudart_static.a -o program",
       "g++ part.o -o program -L'" + folder + "' -lcudart",
-      "'" SIMNVCC
+      "'" SIMCC
       "' -dlink --options-file words.rsp -o linked.o && "
       "g++ apart.o linked.o -o program -L'" +
           folder + "' -lcudadevrt -lcudart_static",

@@ -1,4 +1,4 @@
-// A kernel is stopped at a line, and told of, over the Debug Adapter Protocol: programs of simnvcc -G with SIMT_DEBUG.
+// A kernel is stopped at a line, and told of, over the Debug Adapter Protocol: programs of simcc -G with SIMT_DEBUG.
 #include <map>
 #include <sstream>
 #include <thread>

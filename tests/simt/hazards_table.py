@@ -151,14 +151,14 @@ def sanitize(programs, file):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--simnvcc", help="the compiler of the simulator")
+    parser.add_argument("--simcc", help="the compiler of the simulator")
     parser.add_argument("--compute-sanitizer", metavar="FILE")
     parser.add_argument("names", nargs="*", help="cases, or their folders; all without")
     options = parser.parse_args()
     cases = [Case(source) for source in sorted(FOLDER.glob("*/*.cu"))]
     if options.names:
         cases = [one for one in cases if any(one.name.startswith(name) for name in options.names)]
-    compiler = [options.simnvcc]
+    compiler = [options.simcc]
     if options.compute_sanitizer:
         compiler = ["nvcc", "-arch=native", "-lineinfo"]
     with tempfile.TemporaryDirectory() as folder:

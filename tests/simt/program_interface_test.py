@@ -100,7 +100,7 @@ class ProgramTest(unittest.TestCase):
 
     def compiled(self, source):
         program = self.folder / source.stem
-        built = run(options.simnvcc, str(source), "-o", str(program))
+        built = run(options.simcc, str(source), "-o", str(program))
         self.assertEqual(built.returncode, 0, built.stderr)
         return program
 
@@ -392,7 +392,7 @@ class Failures(ProgramTest):
         source = pathlib.Path(cls.home.name) / "fails.cu"
         source.write_text(cls.SOURCE)
         cls.program = source.with_suffix("")
-        built = run(options.simnvcc, str(source), "-o", str(cls.program))
+        built = run(options.simcc, str(source), "-o", str(cls.program))
         assert built.returncode == 0, built.stderr
 
     @classmethod
@@ -482,12 +482,12 @@ class Programs(ProgramTest):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--simnvcc", type=pathlib.Path, required=True)
+    parser.add_argument("--simcc", type=pathlib.Path, required=True)
     parser.add_argument("--hazard-cases", type=pathlib.Path, required=True)
     parser.add_argument("--counted-cases", type=pathlib.Path, required=True)
     parser.add_argument("tests", nargs="*", help="unittest names, all by default")
     parser.parse_args(namespace=options)
-    for name in ("simnvcc", "hazard_cases", "counted_cases"):
+    for name in ("simcc", "hazard_cases", "counted_cases"):
         setattr(options, name, getattr(options, name).resolve())
     program = unittest.main(argv=[sys.argv[0], *options.tests], exit=False, verbosity=1)
     result = program.result

@@ -35,7 +35,7 @@ class Traces(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
         cls.program = pathlib.Path(cls.folder.name) / "traces"
-        subprocess.run([options.simnvcc, SOURCE, "-o", cls.program], check=True)
+        subprocess.run([options.simcc, SOURCE, "-o", cls.program], check=True)
 
     @classmethod
     def tearDownClass(cls):
@@ -198,10 +198,10 @@ class Traces(unittest.TestCase):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--simnvcc", type=pathlib.Path, required=True)
+    parser.add_argument("--simcc", type=pathlib.Path, required=True)
     parser.add_argument("tests", nargs="*")
     parser.parse_args(namespace=options)
-    options.simnvcc = options.simnvcc.resolve()
+    options.simcc = options.simcc.resolve()
     result = unittest.main(argv=[sys.argv[0], *options.tests], exit=False).result
     return 0 if result.wasSuccessful() and result.testsRun > 0 else 1
 

@@ -1,4 +1,4 @@
-// For the tests of programs that nvcc builds and that run with our libcudart. SIMNVCC is the program of this build,
+// For the tests of programs that nvcc builds and that run with our libcudart. SIMCC is the program of this build,
 // CUDART_PROGRAMS the folder of the sources.
 #pragma once
 
@@ -46,12 +46,12 @@ class Workbench {
     const int status = std::system(shell.c_str());
     return {WIFEXITED(status) ? WEXITSTATUS(status) : 255, read("out.txt"), read("err.txt")};
   }
-  // ./program of the sources; `options` go to simnvcc.
+  // ./program of the sources; `options` go to simcc.
   void build(const std::string& sources, const std::string& options = "") const {
     std::string files;
     std::istringstream names(sources);
     for (std::string name; names >> name;) files += " '" CUDART_PROGRAMS "/" + name + "'";
-    const Outcome outcome = run("'" SIMNVCC "' -o program " + options + " " + files);
+    const Outcome outcome = run("'" SIMCC "' -o program " + options + " " + files);
     INFO(outcome.err);
     REQUIRE(outcome.status == 0);
     CHECK(outcome.err.empty());

@@ -11,7 +11,7 @@
 
 #include "common/simt/cudart/fat_binary.hpp"
 #include "common/simt/ptx/parse.hpp"
-#include "common/simt/runtime/settings.hpp"
+#include "common/simt/cudart/settings.hpp"
 #include "common/simt/simt.hpp"
 
 namespace simt {

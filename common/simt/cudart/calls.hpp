@@ -7,7 +7,7 @@
 #include <mutex>
 #include <string>
 
-#include "common/simt/runtime/settings.hpp"
+#include "common/simt/cudart/settings.hpp"
 
 namespace simt::cudart {
 

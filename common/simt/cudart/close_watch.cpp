@@ -6,7 +6,7 @@
 #include "common/simt/cudart/allocations.hpp"
 #include "common/simt/cudart/calls.hpp"
 #include "common/simt/cudart/some_blocks.hpp"
-#include "common/simt/runtime/settings.hpp"
+#include "common/simt/cudart/settings.hpp"
 
 namespace simt {
 namespace {

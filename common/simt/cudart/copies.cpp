@@ -15,8 +15,8 @@
 #include "common/simt/cudart/module.hpp"
 #include "common/simt/cudart/streams.hpp"
 #include "common/simt/cudart/timeline.hpp"
-#include "common/simt/runtime/launches.hpp"
-#include "common/simt/runtime/settings.hpp"
+#include "common/simt/cudart/record.hpp"
+#include "common/simt/cudart/settings.hpp"
 
 namespace simt::cudart {
 namespace {

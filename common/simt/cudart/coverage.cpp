@@ -5,8 +5,7 @@
 
 #include "common/simt/cudart/calls.hpp"
 #include "common/simt/report/coverage.hpp"
-#include "common/simt/runtime/coverage.hpp"
-#include "common/simt/runtime/settings.hpp"
+#include "common/simt/cudart/settings.hpp"
 
 namespace simt::cudart {
 namespace {

@@ -13,3 +13,10 @@ machine::Probes& expect_coverage(Kernel& kernel);
 void keep_coverage(Module& module);
 
 }  // namespace simt::cudart
+
+namespace simt {
+
+/// All that ran since the program began, whoever has taken it.
+Coverage whole_coverage();
+
+}  // namespace simt

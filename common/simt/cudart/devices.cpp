@@ -16,7 +16,7 @@
 #include "common/simt/cudart/streams.hpp"
 #include "common/simt/cudart/textures.hpp"
 #include "common/simt/cudart/timeline.hpp"
-#include "common/simt/runtime/current_gpu.hpp"
+#include "common/simt/cudart/current_gpu.hpp"
 
 namespace simt::cudart {
 namespace {

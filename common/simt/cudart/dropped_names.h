@@ -1,4 +1,4 @@
-// What CUDA 13 dropped and textbooks use, in terms of what took its place. simnvcc includes it before all else.
+// What CUDA 13 dropped and textbooks use, in terms of what took its place. simcc includes it before all else.
 #pragma once
 
 #ifdef __CUDACC__

@@ -104,7 +104,7 @@ std::string ptx_of(const void* fat_binary) {
       which += (which.empty() ? "" : ", ") + ("sm_" + std::to_string(one));
     }
     throw NoPtx("it has machine code for " + (which.empty() ? "no GPU" : which) +
-                " and no PTX, which is what runs here: build it with simnvcc, or with nvcc "
+                " and no PTX, which is what runs here: build it with simcc, or with nvcc "
                 "-gencode arch=compute_90,code=compute_90");
   }
   return text;

@@ -6,7 +6,7 @@
 #include "common/simt/cudart/calls.hpp"
 #include "common/simt/cudart/launches.hpp"
 #include "common/simt/cudart/module.hpp"
-#include "common/simt/runtime/current_gpu.hpp"
+#include "common/simt/cudart/current_gpu.hpp"
 
 namespace simt::cudart {
 namespace {

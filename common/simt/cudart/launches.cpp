@@ -23,9 +23,9 @@
 #include "common/simt/cudart/workers.hpp"
 #include "common/simt/debug/debugger.hpp"
 #include "common/simt/machine/grid.hpp"
-#include "common/simt/runtime/current_gpu.hpp"
-#include "common/simt/runtime/launches.hpp"
-#include "common/simt/runtime/settings.hpp"
+#include "common/simt/cudart/current_gpu.hpp"
+#include "common/simt/cudart/record.hpp"
+#include "common/simt/cudart/settings.hpp"
 
 namespace simt::cudart {
 namespace {

@@ -5,8 +5,8 @@
 #include "common/simt/cudart/allocations.hpp"
 #include "common/simt/cudart/calls.hpp"
 #include "common/simt/cudart/timeline.hpp"
-#include "common/simt/runtime/current_gpu.hpp"
-#include "common/simt/runtime/settings.hpp"
+#include "common/simt/cudart/current_gpu.hpp"
+#include "common/simt/cudart/settings.hpp"
 #include "common/simt/simulator.hpp"
 
 namespace simt {

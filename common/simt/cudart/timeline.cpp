@@ -15,8 +15,8 @@
 #include "common/simt/cudart/calls.hpp"
 #include "common/simt/cudart/host_access.hpp"
 #include "common/simt/cudart/host_lines.hpp"
-#include "common/simt/runtime/launches.hpp"
-#include "common/simt/runtime/settings.hpp"
+#include "common/simt/cudart/record.hpp"
+#include "common/simt/cudart/settings.hpp"
 
 namespace simt::cudart::timeline {
 namespace {

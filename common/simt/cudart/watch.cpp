@@ -10,9 +10,8 @@
 #include "common/simt/cudart/host_lines.hpp"
 #include "common/simt/machine/probes.hpp"
 #include "common/simt/memory/requests.hpp"
-#include "common/simt/runtime/findings.hpp"
-#include "common/simt/runtime/launches.hpp"
-#include "common/simt/runtime/settings.hpp"
+#include "common/simt/cudart/record.hpp"
+#include "common/simt/cudart/settings.hpp"
 
 namespace simt::cudart {
 namespace {

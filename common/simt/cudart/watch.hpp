@@ -17,8 +17,8 @@
 #include "common/simt/machine/grid.hpp"
 #include "common/simt/machine/services.hpp"
 #include "common/simt/report/lines.hpp"
-#include "common/simt/runtime/findings.hpp"
-#include "common/simt/runtime/printed.hpp"
+#include "common/simt/checker/hazards.hpp"
+#include "common/simt/cudart/printed.hpp"
 #include "common/simt/simt.hpp"
 
 namespace simt::cudart {

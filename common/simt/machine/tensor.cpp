@@ -13,7 +13,7 @@
 #include "common/simt/machine/access.hpp"
 #include "common/simt/machine/lanes.hpp"
 #include "common/simt/machine/rounding.hpp"
-#include "common/simt/tensor_sum.hpp"
+#include "common/simt/machine/tensor_sum.hpp"
 
 namespace simt::machine {
 namespace {

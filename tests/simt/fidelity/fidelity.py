@@ -2,10 +2,10 @@
 """What a GPU counts of the launches in this folder, and whether the engine counts the same.
 
     fidelity.py record OUT.csv                    on a GPU with nvcc and Nsight Compute
-    fidelity.py compare SIMNVCC h200.csv          anywhere with nvcc: builds, runs, prints what differs
+    fidelity.py compare SIMCC h200.csv          anywhere with nvcc: builds, runs, prints what differs
     fidelity.py widths SIMT [FILE.ptx...]         the widths of accesses that ptxas and nvdisasm show, beside ours;
                                                   without files of the launches in this folder
-    fidelity.py keep SIMNVCC h200.csv SIMT JSON   both, and what they come to in a file, for docs/simulator.md
+    fidelity.py keep SIMCC h200.csv SIMT JSON   both, and what they come to in a file, for docs/simulator.md
 
 A row is a launch: its name, the checksum of what it wrote, and its counters. The first line of a file says where it was
 recorded. Exit status of compare and widths: 0 all equal but for what is known, 1 some differ, 2 wrong use, 77 no
@@ -109,11 +109,11 @@ def record(path):
     print(f"{len(launches)} launches recorded in {path}")
 
 
-def counted_by_engine(simnvcc):
+def counted_by_engine(simcc):
     """Rows as in a file."""
     with tempfile.TemporaryDirectory() as folder:
         program, report = f"{folder}/fidelity", f"{folder}/report.json"
-        run([simnvcc, *OPTIONS, "--threads=2", *sources(), "-o", program])
+        run([simcc, *OPTIONS, "--threads=2", *sources(), "-o", program])
         names = checksums(run([program], env={**os.environ, "SIMT_REPORT": report}))
         with open(report, encoding="utf-8") as file:
             launches = json.load(file)["launches"]
@@ -123,7 +123,7 @@ def counted_by_engine(simnvcc):
             for (case, checksum), launch in zip(names, launches)]
 
 
-def compare(simnvcc, path):
+def compare(simcc, path):
     """Prints each launch that the engine counts otherwise than the file says. Returns the exit status, and the sums."""
     with open(path, newline="", encoding="utf-8") as file:
         where = file.readline().strip("# \n")
@@ -131,7 +131,7 @@ def compare(simnvcc, path):
         if next(rows) != COLUMNS:
             sys.exit(f"fidelity: {path} has other columns: record it again")
         expected = list(rows)
-    counted = counted_by_engine(simnvcc)
+    counted = counted_by_engine(simcc)
     if [row[0] for row in expected] != [row[0] for row in counted]:
         sys.exit(f"fidelity: {path} has other launches: record it again")
     equal, wrong = 0, 0
@@ -213,8 +213,8 @@ def widths(simt, files):
     return 0 if of and 100 * equal >= LEAST_EQUAL_WIDTHS * of else 1, {"kernels": of, "equal": equal}
 
 
-def keep(simnvcc, path, simt, kept):
-    status, counters = compare(simnvcc, path)
+def keep(simcc, path, simt, kept):
+    status, counters = compare(simcc, path)
     status_of_widths, all_widths = widths(simt, [])
     if status or status_of_widths:
         sys.exit("fidelity: not kept")

@@ -6,7 +6,7 @@ its launches on one thread; the ratio is that of a round, and the table has the 
 the worst. Every program compares its results with those of a plain loop. Then the engine that executes PTX runs
 on 1, 2, 4, ... threads (wall time), and with few and many launches.
 
-    compare_engines.py --simcc BUILD/common/simt/simcc --simnvcc BUILD/common/simt/cudart/simnvcc
+    compare_engines.py --simcc BUILD/common/simt/simcc --simcc BUILD/common/simt/cudart/simcc
                        [--rounds N] [--json FILE]
     compare_engines.py --programs TODAYS NEW --cudart FOLDER ...    the same, of programs that are built
 
@@ -118,14 +118,14 @@ def linearity(new, libraries):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--simcc", type=pathlib.Path, help="the built simcc")
-    parser.add_argument("--simnvcc", type=pathlib.Path, help="the built simnvcc")
+    parser.add_argument("--simcc", type=pathlib.Path, help="the built simcc")
     parser.add_argument("--programs", type=pathlib.Path, nargs=2, metavar=("TODAYS", "NEW"))
     parser.add_argument("--cudart", type=pathlib.Path, help="the folder of the engine's libcudart")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE")
     options = parser.parse_args()
-    if not options.programs and not (options.simcc and options.simnvcc):
-        parser.error("--simcc and --simnvcc, or --programs")
+    if not options.programs and not (options.simcc and options.simcc):
+        parser.error("--simcc and --simcc, or --programs")
     if options.programs and not options.cudart:
         parser.error("--programs wants --cudart")
     with tempfile.TemporaryDirectory() as folder:
@@ -134,11 +134,11 @@ def main():
             libraries = options.cudart.resolve()
         else:
             old, new = pathlib.Path(folder, "today"), pathlib.Path(folder, "new")
-            libraries = options.simnvcc.resolve().parent
+            libraries = options.simcc.resolve().parent
             source = HERE / "kernels.cu"
             subprocess.run([options.simcc.resolve(), source, "-o", old], check=True)
             subprocess.run(
-                [options.simnvcc.resolve(), "-std=c++17", "-O3", "-o", new, source], check=True
+                [options.simcc.resolve(), "-std=c++17", "-O3", "-o", new, source], check=True
             )
         cores = len(os.sched_getaffinity(0))
         load = os.getloadavg()[0]

@@ -1,4 +1,4 @@
-#include "common/simt/runtime/launches.hpp"
+#include "common/simt/cudart/record.hpp"
 
 #include <unistd.h>
 
@@ -12,9 +12,9 @@
 #include <tuple>
 #include <utility>
 
-#include "common/simt/runtime/coverage.hpp"
-#include "common/simt/runtime/report.hpp"
-#include "common/simt/runtime/settings.hpp"
+#include "common/simt/cudart/coverage.hpp"
+#include "common/simt/report/json.hpp"
+#include "common/simt/cudart/settings.hpp"
 
 namespace simt {
 namespace {

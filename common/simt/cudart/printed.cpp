@@ -1,4 +1,4 @@
-#include "common/simt/runtime/printed.hpp"
+#include "common/simt/cudart/printed.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -1,4 +1,4 @@
-#include "common/simt/runtime/settings.hpp"
+#include "common/simt/cudart/settings.hpp"
 
 #include <cstdio>
 #include <cstdlib>

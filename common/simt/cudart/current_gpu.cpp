@@ -1,4 +1,4 @@
-#include "common/simt/runtime/current_gpu.hpp"
+#include "common/simt/cudart/current_gpu.hpp"
 
 #include <atomic>
 #include <cstdio>

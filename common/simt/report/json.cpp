@@ -1,4 +1,4 @@
-#include "common/simt/runtime/report.hpp"
+#include "common/simt/report/json.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>

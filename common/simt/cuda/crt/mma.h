@@ -1,2 +1,0 @@
-#pragma once
-#error "<crt/mma.h> is outside the simulator's subset: it has no tensor cores, keep such kernels to the GPU build"

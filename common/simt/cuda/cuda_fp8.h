@@ -1,2 +1,0 @@
-#pragma once
-#error "<cuda_fp8.h> is outside the simulator's subset: it has no half-precision types, compute in float"

@@ -1,2 +1,0 @@
-#pragma once
-#error "<cuda_occupancy.h> is outside the simulator's subset: call cudaOccupancyMaxActiveBlocksPerMultiprocessor instead"

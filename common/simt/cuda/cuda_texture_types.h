@@ -1,2 +1,0 @@
-#pragma once
-#error "<cuda_texture_types.h> is outside the simulator's subset: it has no textures, surfaces and graphics, use cudaMalloc and __ldg"

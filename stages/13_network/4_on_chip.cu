@@ -39,6 +39,7 @@ __global__ void __launch_bounds__(kOnChipThreads, 1)
   if (kBlocks > 1) expect_cells(net, rank, told);
   // One loop for the taps of all layers: they are on their way together.
   const float4* const own_packed = packed + rank * net.packed_quads;
+#pragma unroll 1
   for (int i = threadIdx.x; i < net.packed_quads; i += kOnChipThreads) {
     __pipeline_memcpy_async(quads + i, own_packed + i, sizeof(float4));
   }

@@ -267,6 +267,7 @@ __device__ void hand_over(float* own, int floats, int rank, std::uint64_t* told)
   for (int other = 1 + threadIdx.x / kWarpSize; other < kBlocks; other += kWarps) {
     float* const there = cluster.map_shared_rank(own, (rank + other) % kBlocks);
     std::uint64_t* const there_told = cluster.map_shared_rank(told, (rank + other) % kBlocks);
+#pragma unroll 1
     for (int i = 4 * lane; i < floats; i += 4 * kWarpSize) {
       const float4 four = *reinterpret_cast<const float4*>(own + i);
       ptx::st_async(there + i, {four.x, four.y, four.z, four.w}, there_told);

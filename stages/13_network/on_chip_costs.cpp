@@ -108,15 +108,18 @@ void convolve(const BlockOf& block, const OnChipStep& step, int tap_pitch) {
                                                             tile.p * step.from.pitch.value + tile.q;
                                          }),
                               times * (step.rows + step.size - 1) * pairs);
-      block.tally.shared_load(wide_lanes(4, lanes_of_warp,
-                                         [&](std::int64_t item) {
-                                           const Tile tile = last(item);
-                                           return tile.part >= busy
-                                                      ? kNoCell
-                                                      : step.taps + tile.k * step.row +
-                                                            tile.part * tap_pitch;
-                                         }),
-                              times * (tap_pitch / 4));
+      // Of the last quad only the first tap is used, an odd square, and nvcc reads no more of it.
+      for (const int width : {4, 1}) {
+        block.tally.shared_load(wide_lanes(width, lanes_of_warp,
+                                           [&](std::int64_t item) {
+                                             const Tile tile = last(item);
+                                             return tile.part >= busy
+                                                        ? kNoCell
+                                                        : step.taps + tile.k * step.row +
+                                                              tile.part * tap_pitch;
+                                           }),
+                                width == 4 ? times * (tap_pitch / 4 - 1) : times);
+      }
     };
     rounds(parts, block.N * (step.C / parts));
     if (step.C % parts != 0) rounds(step.C % parts, block.N);

@@ -8,10 +8,10 @@
 #include "common/simt/cudart/allocations.hpp"
 #include "common/simt/cudart/calls.hpp"
 #include "common/simt/cudart/host_lines.hpp"
-#include "common/simt/machine/probes.hpp"
-#include "common/simt/memory/requests.hpp"
 #include "common/simt/cudart/record.hpp"
 #include "common/simt/cudart/settings.hpp"
+#include "common/simt/machine/probes.hpp"
+#include "common/simt/memory/requests.hpp"
 
 namespace simt::cudart {
 namespace {
@@ -338,7 +338,9 @@ void Watch::add_finding(Hazard hazard, std::int32_t site, const machine::Warp& w
 
 void Watch::cluster_barrier(const machine::Cluster& cluster) {
   if (check_) check_->cluster_barrier(cluster);
-  if (counts_) at(-1).barriers += cluster.blocks.size();
+  if (!counts_) return;
+  // Of a block that has ended nobody waited.
+  for (const auto& block : cluster.blocks) at(-1).barriers += block->live() != 0 ? 1 : 0;
 }
 
 void Watch::warp_barrier(const machine::Warp& warp, std::uint32_t lanes) {

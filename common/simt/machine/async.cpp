@@ -397,7 +397,7 @@ void build_rank(Decoder& decoder, const ptx::Instruction& one) {
 const Step* arrive_at_cluster(const Step* step, Warp& warp) {
   Cluster& cluster = *warp.block->cluster;
   each_lane(warp.active, [&](std::size_t lane) { warp.cluster_phase[lane] = cluster.phase; });
-  warp.block->in_cluster_barrier += static_cast<unsigned>(std::popcount(warp.active));
+  warp.at_cluster |= warp.active;
   warp.advanced = true;
   return step + 1;
 }

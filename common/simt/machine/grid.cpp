@@ -145,7 +145,6 @@ void Block::begin(Cluster& its_cluster, Dim3 its_index, unsigned its_rank) {
   index = its_index;
   rank = its_rank;
   barriers = {};
-  in_cluster_barrier = 0;
   if (grid->probes != nullptr) tallies.assign(grid->probes->tallies().size(), 0);
   std::fill(shared.begin(), shared.end(), std::byte{0});
   for (Warp& warp : warps) {
@@ -219,14 +218,19 @@ bool Cluster::has_ended() const {
 }
 
 void Cluster::pass_barrier() {
-  std::uint64_t arrived = 0, live = 0;
+  // Who arrived and ended lets nobody else go on in place of one that has not arrived.
+  bool has_any = false;
   for (const auto& block : blocks) {
-    arrived += block->in_cluster_barrier;
-    live += block->live();
+    for (const Warp& warp : block->warps) {
+      if ((warp.live & ~warp.at_cluster) != 0) return;
+      has_any |= warp.at_cluster != 0;
+    }
   }
-  if (arrived == 0 || arrived < live) return;
+  if (!has_any) return;
   ++phase;
-  for (const auto& block : blocks) block->in_cluster_barrier = 0;
+  for (const auto& block : blocks) {
+    for (Warp& warp : block->warps) warp.at_cluster = 0;
+  }
   grid->observer->cluster_barrier(*this);
 }
 

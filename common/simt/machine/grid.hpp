@@ -136,7 +136,6 @@ struct Block {
   };
   std::array<Known, 32> known{};
   std::vector<std::uint64_t> tallies;    // by Probes::tallies()
-  std::uint64_t in_cluster_barrier = 0;  // threads that arrived in the cluster's present phase
 
   explicit Block(const Grid& grid);
   /// Before its first step, whatever it was before.

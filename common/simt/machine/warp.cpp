@@ -57,6 +57,7 @@ void Warp::begin(std::uint32_t its_lanes, const Step* first) {
   others.assign(1, {first, its_lanes});
   epochs = {};
   cluster_phase = {};
+  at_cluster = 0;
   copy_group = {};
   copies.clear();
   last_spin_ = 0;

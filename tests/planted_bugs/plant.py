@@ -175,10 +175,11 @@ class Build:
     def into(words, compiled, scratch):
         words[words.index("-o") + 1] = str(compiled)
         words[words.index("-MF") + 1] = str(scratch / "dependencies.d")
-        words.insert(words.index("-c"), f"-I{scratch}")
         # A warning is the author's business.
         unwanted = ("ccache", "-Werror", "-Werror=all-warnings", "-Xcompiler=-Werror", "-fdiagnostics-color=always")
-        return [word for word in words if word not in unwanted]
+        compiler, *rest = [word for word in words if word not in unwanted]
+        # First of all folders, or an edited header would be found where it is as it was.
+        return [compiler, f"-I{scratch}", *rest]
 
 
 def findings(rows):

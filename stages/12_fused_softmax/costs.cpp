@@ -49,8 +49,9 @@ void add_blocks(Tally& tally, const Softmax& softmax, const Tile& tile, std::int
 void add_rows(Tally& tally, const Softmax& softmax, std::int64_t reduction_bytes) {
   const std::int64_t C = softmax.C();
   const Cells kept{0, std::min<std::int64_t>(C, kKeptFloats)};
+  // What is kept of the row begins at a multiple of 16 bytes.
   tally.launch(softmax.N(), threads_for(softmax.C()),
-               kept.size() * sizeof(float) + reduction_bytes);
+               kept.size() * sizeof(float) + (reduction_bytes + 15) / 16 * 16);
   const Times each = every(C, softmax.N());
   tally.load(Cells{0, C}, each);
   tally.load(Cells{kept.end, C}, each * 2);  // the others again, for the sum and for the output
@@ -168,7 +169,8 @@ Cost predict_one_read(const Softmax& softmax) {
   const std::int64_t blocks = (N - 1) / rows_of_block + 1;
   const std::int64_t warps = std::max(team.threads / kWarpSize, 1);  // of a row
   Tally tally;
-  tally.launch(blocks, team.block_threads(), warps * kPartBytes);
+  // Where a row is one warp's there are no parts, and no memory for them.
+  tally.launch(blocks, team.block_threads(), team.threads > kWarpSize ? warps * kPartBytes : 0);
   if (team.threads > kWarpSize) {
     add_parts(tally, warps, N);
     tally.barriers(N);

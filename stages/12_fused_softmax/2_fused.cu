@@ -37,7 +37,9 @@ __global__ void __launch_bounds__(kThreads)
 
   // The rows of neighbouring images are one run in memory, numbered through. That costs a division a
   // cell; a warp a row would cost 22 of 32 lanes where there are 10 categories.
-  for (int i = threadIdx.x; i < images * tile.kept; i += kThreads) {
+  for (int first = 0; first < images * tile.kept; first += kThreads) {
+    const int i = first + threadIdx.x;
+    if (i >= images * tile.kept) break;
     cells[i / tile.kept * tile.pitch + i % tile.kept] = block_input[i];
   }
   __syncthreads();  // the cells are there
@@ -54,7 +56,9 @@ __global__ void __launch_bounds__(kThreads)
   __syncthreads();  // the maxima are there
 
   // Steps 2 and 3, all threads.
-  for (int i = threadIdx.x; i < images * tile.kept; i += kThreads) {
+  for (int first = 0; first < images * tile.kept; first += kThreads) {
+    const int i = first + threadIdx.x;
+    if (i >= images * tile.kept) break;
     const int cell = i / tile.kept * tile.pitch + i % tile.kept;
     cells[cell] = expf(cells[cell] - maximum[i / tile.kept]);
   }
@@ -72,7 +76,9 @@ __global__ void __launch_bounds__(kThreads)
 
   // Step 5, all threads. A cell that was not kept is read once more and its exponential computed anew:
   // a second exp costs less than writing the first one out and reading it.
-  for (int i = threadIdx.x; i < images * C; i += kThreads) {
+  for (int first = 0; first < images * C; first += kThreads) {
+    const int i = first + threadIdx.x;
+    if (i >= images * C) break;
     const int row = i / C;
     const int c = i % C;
     const float exponential =

@@ -60,7 +60,9 @@ __global__ void __launch_bounds__(kThreads) fused_parallel_kernel(const float* i
   // A thread has the same categories in all steps. So it reads of `row` only what it has written
   // itself, and no barrier is needed for it.
   float largest = -INFINITY;
-  for (int c = threadIdx.x; c < C; c += kThreads) {
+  for (int first = 0; first < C; first += kThreads) {
+    const int c = first + threadIdx.x;
+    if (c >= C) break;
     const float cell = image[c];
     if (c < kept) row[c] = cell;
     largest = fmaxf(largest, cell);
@@ -69,7 +71,9 @@ __global__ void __launch_bounds__(kThreads) fused_parallel_kernel(const float* i
                                    [](float a, float b) { return fmaxf(a, b); });
 
   float sum = 0.0f;
-  for (int c = threadIdx.x; c < C; c += kThreads) {
+  for (int first = 0; first < C; first += kThreads) {
+    const int c = first + threadIdx.x;
+    if (c >= C) break;
     const float cell = c < kept ? row[c] : image[c];
     const float exponential = expf(cell - largest);
     if (c < kept) row[c] = exponential;
@@ -77,7 +81,9 @@ __global__ void __launch_bounds__(kThreads) fused_parallel_kernel(const float* i
   }
   sum = block_reduce<kThreads>(sum, 0.0f, partials[1], [](float a, float b) { return a + b; });
 
-  for (int c = threadIdx.x; c < C; c += kThreads) {
+  for (int first = 0; first < C; first += kThreads) {
+    const int c = first + threadIdx.x;
+    if (c >= C) break;
     const float exponential = c < kept ? row[c] : expf(image[c] - largest);
     result[c] = exponential / sum;
   }

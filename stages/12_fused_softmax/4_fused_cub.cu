@@ -38,7 +38,9 @@ __global__ void __launch_bounds__(kThreads) fused_cub_kernel(const float* input,
   // A thread has the same categories in all steps. So it reads of `row` only what it has written
   // itself, and no barrier is needed for it.
   float largest = -INFINITY;
-  for (int c = threadIdx.x; c < C; c += kThreads) {
+  for (int first = 0; first < C; first += kThreads) {
+    const int c = first + threadIdx.x;
+    if (c >= C) break;
     const float cell = image[c];
     if (c < kept) row[c] = cell;
     largest = fmaxf(largest, cell);
@@ -49,7 +51,9 @@ __global__ void __launch_bounds__(kThreads) fused_cub_kernel(const float* input,
   largest = block_largest;
 
   float sum = 0.0f;
-  for (int c = threadIdx.x; c < C; c += kThreads) {
+  for (int first = 0; first < C; first += kThreads) {
+    const int c = first + threadIdx.x;
+    if (c >= C) break;
     const float cell = c < kept ? row[c] : image[c];
     const float exponential = expf(cell - largest);
     if (c < kept) row[c] = exponential;
@@ -60,7 +64,9 @@ __global__ void __launch_bounds__(kThreads) fused_cub_kernel(const float* input,
   __syncthreads();
   sum = block_sum;
 
-  for (int c = threadIdx.x; c < C; c += kThreads) {
+  for (int first = 0; first < C; first += kThreads) {
+    const int c = first + threadIdx.x;
+    if (c >= C) break;
     const float exponential = c < kept ? row[c] : expf(image[c] - largest);
     result[c] = exponential / sum;
   }

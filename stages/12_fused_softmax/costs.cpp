@@ -116,7 +116,9 @@ Cost predict_fused_cub(const Softmax& softmax) {
   // CUB keeps a float and a byte of each warp, in whole floats, and the block's; then come both results.
   add_rows(tally, softmax, (warps + (warps + 3) / 4 + 1 + 2) * sizeof(float));
   tally.shared_store(one(0), 2 * N * (warps + 1));
-  tally.shared_load(one(0), 2 * N * (warps - 1 + warps));
+  // Thread 0 reads what four warps have left at once; of two, one of the reductions takes both by themselves.
+  const std::int64_t by_first = warps == 1 ? 0 : warps == 2 ? 3 : 2 * (warps / 4 + 1);
+  tally.shared_load(one(0), N * (2 * warps + by_first));
   tally.barriers(4 * N);
   return tally.cost();
 }
@@ -144,7 +146,8 @@ Cost predict_cluster(const Softmax& softmax, const ClusterTeam& team) {
   const std::int64_t N = softmax.N(), C = softmax.C();
   const std::int64_t blocks = N * team.blocks, warps = team.threads / kWarpSize;
   Tally tally;
-  tally.launch(blocks, team.threads, (warps + kMostBlocks) * kPartBytes + sizeof(std::uint64_t));
+  // The barrier comes first, and arrays begin at multiples of 16 bytes.
+  tally.launch(blocks, team.threads, 16 + (warps + kMostBlocks) * kPartBytes);
   const Run row = C % 4 == 0 ? quads(Cells{0, C}) : Run(Cells{0, C});
   tally.load(row, every(C, N));
   tally.store(row, every(C, N));

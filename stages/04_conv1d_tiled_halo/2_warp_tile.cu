@@ -9,6 +9,7 @@
 // Must cost  9 taps, 20 outputs a thread: 5 requests of 17 sectors and the halo for a tile of 640
 //            outputs.
 //            In arithmetic, per 16 taps and thread: 320 multiply-adds, 9 shared reads, 16 taps.
+//            With 3 taps two reads are of 4 bytes a lane, and four lanes meet in a bank.
 // Run        ./halo run 04 --variant warp_tile
 #include <cuda_runtime.h>
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # All that needs a real GPU, in one run: builds with nvcc, runs the GPU tests and the stages, searches
-# every stage with compute-sanitizer, compares the simulator's counters with Nsight Compute's, and times
-# everything.
+# every stage with compute-sanitizer, compares the figures that the simulator is held to with Nsight Compute's,
+# and times everything.
 #
 #   tests/on_gpu.sh [--arch sm_90] [--out DIR] [PART...]
 #
@@ -9,7 +9,8 @@
 # without the build before it uses what was built last.
 #
 # Needs nvcc, a GPU and what docs/install.md lists; compute-sanitizer, ncu and python3 where present (a part
-# that cannot run says NOT RUN). The simulator is not needed. Results and logs go to DIR (build-gpu/out).
+# that cannot run says NOT RUN). The simulator is not needed, and its tests are left out. Results and logs go to
+# DIR (build-gpu/out).
 # A part that takes longer than HALO_PART_SECONDS (300) has failed.
 # Exit status: 0 all good, 1 something failed, 2 wrong use, 77 no GPU.
 set -u
@@ -56,12 +57,17 @@ if wanted build; then
 fi
 [ -x "$build/common/cli/halo-cli" ] || { echo "nothing is built yet: begin with the part build" >&2; exit 2; }
 
+halo=$build/common/cli/halo-cli
+# Programs look for the simulator first; here they are to find NVIDIA's runtime.
+with_nvidia="env LD_LIBRARY_PATH=$(sed -n 's/^gpu cuda //p' "$build/stages/places.txt")${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+
 if wanted tests; then
-  $limit meson test -C "$build" --suite planning --suite network --suite stages --suite harness --suite peers >"$out/tests.log" 2>&1
-  report $? tests "$(grep -E '^(Ok|Fail|Skipped):' "$out/tests.log" | tr -s ' \n' ' ')"
+  for suite in planning network stages harness peers; do
+    HALO_BUILD=$build $limit "$halo" test $suite --on gpu >"$out/tests_$suite.log" 2>&1
+    report $? "tests: $suite" "$(grep ' passed, ' "$out/tests_$suite.log" | tail -1)"
+  done
 fi
 
-halo=$build/common/cli/halo-cli
 if wanted run; then
   HALO_BUILD=$build $limit "$halo" run --on gpu --json "$out/run.json" >"$out/run.txt" 2>&1
   status=$?
@@ -78,7 +84,7 @@ if wanted exercises; then
 fi
 
 if wanted sanitize; then
-  for program in "$build"/stages/[0-9]*-gpu; do
+  for program in "$build"/stages/[0-9]*-cuda; do
     [ -f "$program" ] || continue
     name=$(basename "$program")
     # A problem of each family that is over soon.
@@ -98,7 +104,7 @@ if wanted sanitize; then
       fi
       # Our kernels only: the tools would search the libraries that they are compared with as well.
       # shellcheck disable=SC2086
-      $limit compute-sanitizer --tool $tool --error-exitcode 9 "$program" $small --no-peers \
+      $limit $with_nvidia compute-sanitizer --tool $tool --error-exitcode 9 "$program" $small --no-peers \
         --no-times >"$log" 2>&1
       status=$?
       # Green only if the sanitizer has said so.
@@ -121,14 +127,14 @@ fi
 
 # What the pages quote of Nsight Compute: why wide masks are slow, and what the caches hold.
 if wanted profile; then
-  python3 "$root/docs/results/profile_launches.py" "$build/stages/03_conv1d_constant-gpu:constant" \
-    "$build/stages/04_conv1d_tiled_halo-gpu:tiled_halo,warp_tile" \
-    "$build/stages/05_conv1d_tiled_cached-gpu:tiled_cached" --figures stalls \
+  $with_nvidia python3 "$root/docs/results/profile_launches.py" "$build/stages/03_conv1d_constant-cuda:constant" \
+    "$build/stages/04_conv1d_tiled_halo-cuda:tiled_halo,warp_tile" \
+    "$build/stages/05_conv1d_tiled_cached-cuda:tiled_cached" --figures stalls \
     --problem 10000000x63,10000000x127,10000000x191,10000000x255 --json "$out/masks_stalls_gpu.json" \
     >"$out/profile.log" 2>&1
   report $? "profile of wide masks" "$(tail -1 "$out/profile.log")"
-  python3 "$root/docs/results/profile_launches.py" \
-    "$build/stages/11_fused_pooling-gpu:nchw,chwn,chwn_reuse,nchw_reuse" --figures caches \
+  $with_nvidia python3 "$root/docs/results/profile_launches.py" \
+    "$build/stages/11_fused_pooling-cuda:nchw,chwn,chwn_reuse,nchw_reuse" --figures caches \
     --problem 24-128-3-64-s2-ceil,55-128-3-96-s2,27-128-3-192-s2,110-64-3-96-s2-ceil \
     --json "$out/pooling_caches_gpu.json" >"$out/profile.log" 2>&1
   report $? "profile of pooling" "$(tail -1 "$out/profile.log")"

@@ -9,8 +9,14 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 # From the ground up; rooms of one floor do not include each other.
 FLOORS = [
-    ["common/json", "common/gpus"],
-    ["common/simt", "common/conv"],
+    ["common/json", "common/gpus", "common/simt"],
+    # The simulator's own; of common/simt itself there is what others may ask.
+    ["common/simt/ptx", "common/simt/memory"],
+    ["common/simt/machine"],
+    ["common/simt/checker", "common/simt/report"],
+    ["common/simt/debug"],
+    ["common/simt/cudart"],
+    ["common/conv"],
     ["common/data"],
     ["common/report"],
     ["common/harness", "common/process", "common/trace"],
@@ -25,6 +31,7 @@ FLOORS = [
 
 # Rooms that know less than their floor would let them.
 ONLY = {
+    "common/conv": [],
     # A row says itself what it is about.
     "common/report": ["common/data", "common/json"],
     # It starts programs, and knows what they say.
@@ -41,6 +48,9 @@ ONLY = {
     ],
 }
 
+# Of the simulator's own rooms others know this; tests know all.
+SIMULATOR_SHOWS = ["common/simt/debug/client.hpp"]
+
 # A stage does not include another, but for those that compose them.
 COMPOSERS = ["stages/13_network", "stages/bench", "stages/convolve"]
 
@@ -54,11 +64,8 @@ def within(path, folder):
 
 def floor_of(path):
     """The floor and the room of a path from the top; None if no room has it."""
-    for floor, rooms in enumerate(FLOORS):
-        for room in rooms:
-            if within(path, room):
-                return floor, room
-    return None
+    having = [(floor, room) for floor, rooms in enumerate(FLOORS) for room in rooms if within(path, room)]
+    return max(having, key=lambda one: len(one[1]), default=None)
 
 
 def fault(path, included):
@@ -71,9 +78,12 @@ def fault(path, included):
     if here[1] != there[1]:
         if there[0] >= here[0]:
             return f"includes {included}, which is not below it"
+        own = there[1].startswith("common/simt/") and included not in SIMULATOR_SHOWS
+        if own and not within(path, "common/simt") and here[1] != "tests":
+            return f"includes {included}, which is the simulator's own"
         allowed = ONLY.get(here[1])
         if allowed is not None and not any(within(included, one) for one in allowed):
-            return f"includes {included}, but {here[1]} may know {', '.join(allowed)} only"
+            return f"includes {included}, but {here[1]} may know {', '.join(allowed) or 'itself'} only"
     elif here[1] == "stages":
         stage, other = "/".join(path.split("/")[:2]), "/".join(included.split("/")[:2])
         # A template names the stage that it is filled in for.
@@ -110,6 +120,11 @@ class Rooms(unittest.TestCase):
         for path, included in [
             ("common/json/json.cpp", "common/data/file.hpp"),
             ("common/conv/layer.cpp", "common/simt/simt.hpp"),
+            ("common/simt/simt.hpp", "common/simt/ptx/parse.hpp"),
+            ("common/simt/machine/grid.cpp", "common/simt/checker/checker.hpp"),
+            ("common/simt/checker/order.cpp", "common/simt/report/lines.hpp"),
+            ("common/simt/cudart/watch.cpp", "common/conv/layer.hpp"),
+            ("common/harness/backend/cuda.cpp", "common/simt/cudart/record.hpp"),
             ("common/data/file.cpp", "common/report/rows.hpp"),
             ("common/report/text.cpp", "common/conv/layer.hpp"),
             ("common/harness/program.cpp", "stages/bench/bench.hpp"),
@@ -137,6 +152,9 @@ class Rooms(unittest.TestCase):
             ("stages/13_network/variants.cpp", "stages/06_conv2d_direct/stage.hpp"),
             ("common/cli/bench.cpp", "common/harness/bench_sets.hpp"),
             ("tests/cli/run_test.cpp", "common/process/process.hpp"),
+            ("common/simt/cudart/watch.cpp", "common/simt/checker/checker.hpp"),
+            ("common/exercise/debug.cpp", "common/simt/debug/client.hpp"),
+            ("tests/simt/machine_test.cpp", "common/simt/machine/grid.hpp"),
         ]:
             self.assertIsNone(fault(path, included), (path, included))
 

@@ -44,9 +44,9 @@ UBUNTU_KEYRING = "usr/share/keyrings/ubuntu-archive-keyring.gpg"
 # How a command of the README begins: its exit status, and what it must say.
 EXPECTED = {
     "./halo run 04": (0, ["tiled_halo PASS", "warp_tile PASS", "EQUAL"]),
-    "build/common/simt/simcc docs/examples/reverse.cu": (3, ["race of tile", "Put a __syncthreads()"]),
+    "build/common/simt/cudart/simcc docs/examples/reverse.cu": (3, ["race of tile", "Put a __syncthreads()"]),
 }
-# After them: an exercise as it is handed out, whose check needs Catch2, and fails. And a stage that takes Debian's Thrust.
+# After them: an exercise as it is handed out, whose check needs Catch2, and fails. And a stage that takes nvcc's Thrust.
 AFTERWARDS = [("./halo try 04", 1, ["0 of 100 points", "was never written"]),
               ("./halo run 02", 0, ["single_block PASS", "thrust PASS", "EQUAL"])]
 # On another processor also the other stages of one dimension; of the tests, those of the simulator.

@@ -24,8 +24,7 @@ bool is_step(const std::string& line) {
   return std::sscanf(line.c_str(), "[%d/%d]", &done, &all) == 2;
 }
 
-// What is said of where an error stands, beside its line: kernels are lambdas of functions that no student
-// wrote. And what says only that there was something.
+// What is said of where an error stands, beside its line. And what says only that there was something.
 bool is_noise(const std::string& line) {
   for (const char* start : {"ninja: Entering", "ninja: build stopped", "ninja: warning",
                             "    inlined from ", "cc1plus: all warnings", "cc1plus: some warnings",

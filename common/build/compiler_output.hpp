@@ -7,9 +7,8 @@
 namespace halo {
 
 struct CompilerOutput {
-  /// Errors and warnings with their source lines, and nothing else: no commands, no names that the
-  /// simulator's translation makes up. Paths are as seen from the working folder. Ends with a line's end
-  /// unless it is empty; at most some sixty lines.
+  /// Errors and warnings with their source lines, and nothing else: no commands. Paths are as seen from the
+  /// working folder. Ends with a line's end unless it is empty; at most some sixty lines.
   std::string errors;
   /// Of the files below `stages` only: the warnings of what students write.
   std::string warnings;

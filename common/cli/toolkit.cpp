@@ -15,7 +15,7 @@ int run_toolkit(const BuildFolder& build) {
   const fs::path folder = build.path() / "common" / "simt" / "cudart";
   const fs::path simcc = folder / "simcc";
   if (!build.makes(simcc)) {
-    throw CannotRun("simcc needs nvcc of CUDA 13, and libzstd (package libzstd-dev)");
+    throw CannotRun("simcc needs nvcc of CUDA 13, libzstd and libbacktrace (./halo doctor)");
   }
   Progress progress(Progress::Elsewhere::lines);
   const std::vector<fs::path> needed = {simcc, folder / "simt", folder / "libcudart.so.13",
@@ -24,7 +24,7 @@ int run_toolkit(const BuildFolder& build) {
     throw WrongUse("simcc does not compile");
   }
   std::printf(
-      "nvcc      %s\n"
+      "nvcc    %s\n"
       "simcc   %s\n"
       "next: %s FILE.cu -o PROGRAM   as nvcc, and ./PROGRAM runs in the simulator\n",
       HALO_NVCC, simcc.c_str(), seen_from_here(simcc).c_str());

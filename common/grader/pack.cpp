@@ -385,10 +385,6 @@ std::uint64_t seed_of_student(std::uint64_t course_seed, const std::string& stud
   return std::stoull(hash.hex().substr(0, 15), nullptr, 16) % 1'000'000'000 + 1;
 }
 
-std::vector<std::string> bundle_platforms() {
-  return {"gradescope", "prairielearn", "autolab", "github"};
-}
-
 std::vector<std::string> exercises_in(const std::string& assignment,
                                       const std::vector<std::string>& typed) {
   std::vector<std::string> names, chosen;

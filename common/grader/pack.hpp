@@ -40,11 +40,10 @@ std::uint64_t seed_of_student(std::uint64_t course_seed, const std::string& stud
 
 /// What a platform runs to grade an assignment.
 struct Bundle {
-  std::string platform;                // one of bundle_platforms()
+  std::string platform;                // a folder of common/grader/bundles
   std::string assignment;              // the text of the assignment's file
   std::vector<std::string> exercises;  // of it, by name; empty: all
 };
-std::vector<std::string> bundle_platforms();
 /// Throws data::DataError, one line.
 Pack platform_bundle(const Pack& course, const Bundle& bundle);
 

@@ -1,6 +1,5 @@
 // What the 1D stages are compared with: a copy of as many bytes, and the libraries that compute the
-// same. Which ones depends on the backend that a program links (peers_cpu_dep, peers_sim_dep,
-// peers_gpu_dep).
+// same. Which ones depends on where the program runs.
 //
 //   cpu  copy
 //   sim  none: nothing is timed there

@@ -1,5 +1,4 @@
-// What the 2D stages are compared with: cuDNN. Which ones depends on the backend that a program links
-// (peers_conv2d_sim_dep, peers_conv2d_gpu_dep).
+// What the 2D stages are compared with: cuDNN. Which ones depends on where the program runs.
 //
 //   sim  none: nothing is timed there
 //   gpu  cudnn (its eight forward algorithms), cudnn_graph (its graph API's plans)

@@ -1,5 +1,5 @@
 // What layout transforms, pooling layers and softmax are compared with: cuDNN and cuBLAS. Which ones
-// depends on the backend that a program links (peers_operation_sim_dep, peers_operation_gpu_dep).
+// depends on where the program runs.
 //
 //   sim  none: nothing is timed there
 //   gpu  transform: cudnn_transform, cublas_geam

@@ -57,7 +57,6 @@ struct ApartShape {
   constexpr int frequencies() const { return cells() * cells(); }
 };
 inline constexpr ApartShape kApartShapes[] = {{4, 3}, {2, 5}, {3, 4}};
-inline constexpr int kApartShapeCount = sizeof kApartShapes / sizeof kApartShapes[0];
 // Of the products: channels that come on chip together, a chunk; and the blocks, filters x tiles, of which a thread has 8
 // x 8. A large block reads less for each product; small ones waste less, and there are more of them.
 inline constexpr int kApartChannels = 32;

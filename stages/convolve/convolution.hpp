@@ -7,7 +7,7 @@
 //   layer.pack(filters, packed);
 //   layer.launch(input, packed, output, workspace, stream);
 //
-// Link with convolve_gpu_dep, or with convolve_sim_dep for the simulator.
+// Link with convolve_cuda_dep.
 #pragma once
 
 #include <cstdint>

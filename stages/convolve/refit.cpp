@@ -261,8 +261,8 @@ int refit(int argc, const char* const* argv) {
   Options options;
   CommandLine line(
       "Fits the rule by which `convolve` chooses a kernel to the kernels' times",
-      "Examples: convolve-gpu refit --times times.json --out common/data/rules/h200.json\n"
-      "          convolve-sim refit --from times.json --out common/data/rules/h200.json");
+      "Examples: convolve-cuda refit --times times.json --out common/data/rules/h200.json\n"
+      "          convolve-cuda refit --from times.json --out common/data/rules/h200.json");
   line.option("--times", "FILE", options.times, "measure here, and keep the times in this file");
   line.option("--from", "FILE[,FILE]", options.from,
               "take the times of results files (of this, or of halo bench) instead");

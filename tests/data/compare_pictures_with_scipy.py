@@ -2,7 +2,7 @@
 """Compares a 2D stage with SciPy on pictures.
 
     compare_pictures_with_scipy.py PROGRAM [ARGUMENT...]
-    compare_pictures_with_scipy.py build/stages/06_conv2d_direct/06_conv2d_direct-sim
+    compare_pictures_with_scipy.py build/stages/06_conv2d_direct-cuda
     compare_pictures_with_scipy.py --all-variants --whole ./halo run 06
 
 Runs `PROGRAM ARGUMENT... --input FILE --filter SPEC --output FILE` on the two photographs that

@@ -2,7 +2,7 @@
 """Compares a 1D stage with SciPy on real recordings.
 
     compare_with_scipy.py PROGRAM [ARGUMENT...]
-    compare_with_scipy.py --all-variants build/stages/04_conv1d_tiled_halo/04_conv1d_tiled_halo-sim
+    compare_with_scipy.py --all-variants build/stages/04_conv1d_tiled_halo-cuda
     compare_with_scipy.py ./halo run 04
 
 Runs `PROGRAM ARGUMENT... --input FILE --mask SPEC --output FILE` on the recordings of Debian's

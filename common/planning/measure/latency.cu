@@ -6,7 +6,7 @@
 //            is, so nothing can be under way at the same time. One thread, so that nobody else
 //            disturbs; a random order, so that nothing can be foreseen.
 // Must cost  one request of one sector for every step.
-// Run        build/stages/07_single_channel_adaptive-gpu --measure
+// Run        build/stages/07_single_channel_adaptive-cuda --measure
 #include "common/planning/measure/kernels.hpp"
 
 namespace halo::planning::measure {

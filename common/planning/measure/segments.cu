@@ -6,7 +6,7 @@
 //            whatever their size. In order, for comparison, the same kernel streams the array.
 // Must cost  16 requests a warp, of 4 sectors each, whatever the size: a warp reads 128 bytes in one,
 //            two or four pieces (and fewer sectors only where two pieces are neighbours by chance).
-// Run        build/stages/07_single_channel_adaptive-gpu --measure
+// Run        build/stages/07_single_channel_adaptive-cuda --measure
 #include "common/planning/measure/kernels.hpp"
 
 namespace halo::planning::measure {

@@ -235,8 +235,6 @@ class Checker {
 
   void begin_launch(const Launch& launch);
   std::vector<Finding> end_launch(const LineOf& line_of);
-  /// Blocks met: which value was read, or who was last, may depend on the order in which they ran.
-  bool order_matters() const { return order_matters_; }
   /// Memory was too large to be looked at all of it.
   bool is_partial() const { return pages_.is_full(); }
 
@@ -275,6 +273,7 @@ class Checker {
   std::unique_ptr<BlockCheck::Words> words_;
   BlockCheck::Variables variables_;
   Order order_;
+  // Blocks met: which value was read, or who was last, may depend on the order in which they ran.
   bool order_matters_ = false;
   std::vector<std::unique_ptr<BlockCheck::Storage>> spare_;
 };

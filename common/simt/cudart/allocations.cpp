@@ -5,11 +5,11 @@
 #include <new>
 #include <vector>
 
+#include "common/simt/cudart/current_gpu.hpp"
 #include "common/simt/cudart/host_access.hpp"
 #include "common/simt/cudart/host_lines.hpp"
-#include "common/simt/cudart/timeline.hpp"
-#include "common/simt/cudart/current_gpu.hpp"
 #include "common/simt/cudart/settings.hpp"
+#include "common/simt/cudart/timeline.hpp"
 #include "common/simt/simt.hpp"
 
 namespace simt {

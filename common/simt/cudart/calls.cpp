@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "common/simt/cudart/fat_binary.hpp"
-#include "common/simt/ptx/parse.hpp"
 #include "common/simt/cudart/settings.hpp"
+#include "common/simt/ptx/parse.hpp"
 #include "common/simt/simt.hpp"
 
 namespace simt {

@@ -5,8 +5,8 @@
 
 #include "common/simt/cudart/allocations.hpp"
 #include "common/simt/cudart/calls.hpp"
-#include "common/simt/cudart/some_blocks.hpp"
 #include "common/simt/cudart/settings.hpp"
+#include "common/simt/cudart/some_blocks.hpp"
 
 namespace simt {
 namespace {

@@ -13,10 +13,10 @@
 #include "common/simt/cudart/graphs.hpp"
 #include "common/simt/cudart/host_lines.hpp"
 #include "common/simt/cudart/module.hpp"
-#include "common/simt/cudart/streams.hpp"
-#include "common/simt/cudart/timeline.hpp"
 #include "common/simt/cudart/record.hpp"
 #include "common/simt/cudart/settings.hpp"
+#include "common/simt/cudart/streams.hpp"
+#include "common/simt/cudart/timeline.hpp"
 
 namespace simt::cudart {
 namespace {

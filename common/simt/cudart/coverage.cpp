@@ -4,8 +4,8 @@
 #include <stdexcept>
 
 #include "common/simt/cudart/calls.hpp"
-#include "common/simt/report/coverage.hpp"
 #include "common/simt/cudart/settings.hpp"
+#include "common/simt/report/coverage.hpp"
 
 namespace simt::cudart {
 namespace {

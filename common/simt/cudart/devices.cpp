@@ -12,11 +12,11 @@
 #include "common/simt/cudart/allocations.hpp"
 #include "common/simt/cudart/arrays.hpp"
 #include "common/simt/cudart/calls.hpp"
+#include "common/simt/cudart/current_gpu.hpp"
 #include "common/simt/cudart/module.hpp"
 #include "common/simt/cudart/streams.hpp"
 #include "common/simt/cudart/textures.hpp"
 #include "common/simt/cudart/timeline.hpp"
-#include "common/simt/cudart/current_gpu.hpp"
 
 namespace simt::cudart {
 namespace {

@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "common/simt/cudart/calls.hpp"
+#include "common/simt/cudart/current_gpu.hpp"
 #include "common/simt/cudart/launches.hpp"
 #include "common/simt/cudart/module.hpp"
-#include "common/simt/cudart/current_gpu.hpp"
 
 namespace simt::cudart {
 namespace {

@@ -13,8 +13,11 @@
 #include "common/simt/cudart/calls.hpp"
 #include "common/simt/cudart/close_watch.hpp"
 #include "common/simt/cudart/coverage.hpp"
+#include "common/simt/cudart/current_gpu.hpp"
 #include "common/simt/cudart/module.hpp"
+#include "common/simt/cudart/record.hpp"
 #include "common/simt/cudart/services.hpp"
+#include "common/simt/cudart/settings.hpp"
 #include "common/simt/cudart/some_blocks.hpp"
 #include "common/simt/cudart/streams.hpp"
 #include "common/simt/cudart/textures.hpp"
@@ -23,9 +26,6 @@
 #include "common/simt/cudart/workers.hpp"
 #include "common/simt/debug/debugger.hpp"
 #include "common/simt/machine/grid.hpp"
-#include "common/simt/cudart/current_gpu.hpp"
-#include "common/simt/cudart/record.hpp"
-#include "common/simt/cudart/settings.hpp"
 
 namespace simt::cudart {
 namespace {

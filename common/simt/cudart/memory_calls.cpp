@@ -5,11 +5,11 @@
 
 #include "common/simt/cudart/allocations.hpp"
 #include "common/simt/cudart/calls.hpp"
+#include "common/simt/cudart/current_gpu.hpp"
 #include "common/simt/cudart/module.hpp"
+#include "common/simt/cudart/record.hpp"
 #include "common/simt/cudart/streams.hpp"
 #include "common/simt/cudart/timeline.hpp"
-#include "common/simt/cudart/current_gpu.hpp"
-#include "common/simt/cudart/record.hpp"
 
 // A pool gives out what cudaMalloc would; only what the program set of it is kept.
 struct CUmemPoolHandle_st {

@@ -4,9 +4,9 @@
 
 #include "common/simt/cudart/allocations.hpp"
 #include "common/simt/cudart/calls.hpp"
-#include "common/simt/cudart/timeline.hpp"
 #include "common/simt/cudart/current_gpu.hpp"
 #include "common/simt/cudart/settings.hpp"
+#include "common/simt/cudart/timeline.hpp"
 #include "common/simt/simulator.hpp"
 
 namespace simt {

@@ -13,8 +13,8 @@
 #include <utility>
 
 #include "common/simt/cudart/coverage.hpp"
-#include "common/simt/report/json.hpp"
 #include "common/simt/cudart/settings.hpp"
+#include "common/simt/report/json.hpp"
 
 namespace simt {
 namespace {

@@ -11,14 +11,14 @@
 #include <utility>
 #include <vector>
 
+#include "common/simt/checker/hazards.hpp"
 #include "common/simt/checker/launch_check.hpp"
 #include "common/simt/cudart/module.hpp"
+#include "common/simt/cudart/printed.hpp"
 #include "common/simt/cudart/timeline.hpp"
 #include "common/simt/machine/grid.hpp"
 #include "common/simt/machine/services.hpp"
 #include "common/simt/report/lines.hpp"
-#include "common/simt/checker/hazards.hpp"
-#include "common/simt/cudart/printed.hpp"
 #include "common/simt/simt.hpp"
 
 namespace simt::cudart {

@@ -135,7 +135,7 @@ struct Block {
     std::byte* host = nullptr;
   };
   std::array<Known, 32> known{};
-  std::vector<std::uint64_t> tallies;    // by Probes::tallies()
+  std::vector<std::uint64_t> tallies;  // by Probes::tallies()
 
   explicit Block(const Grid& grid);
   /// Before its first step, whatever it was before.

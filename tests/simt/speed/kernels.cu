@@ -1,4 +1,4 @@
-// Kernels on which the two engines of the simulator are compared: the same source for both.
+// Kernels of which the simulator's speed is measured (measure_engine.py).
 // Usage: kernels NAME LAUNCHES. Prints `cpu S wall S` for each launch, and fails if a result is wrong. Data are whole
 // numbers, so that sums are the same in any order.
 #include <cuda_runtime.h>

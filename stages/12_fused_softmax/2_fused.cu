@@ -37,11 +37,9 @@ __global__ void __launch_bounds__(kThreads)
 
   // The rows of neighbouring images are one run in memory, numbered through. That costs a division a
   // cell; a warp a row would cost 22 of 32 lanes where there are 10 categories.
-  for (int first = 0; first < images * tile.kept; first += kThreads) {
-    const int i = first + threadIdx.x;
-    if (i >= images * tile.kept) break;
+  for_own_cells<kThreads>(images * tile.kept, [&](int i) {
     cells[i / tile.kept * tile.pitch + i % tile.kept] = block_input[i];
-  }
+  });
   __syncthreads();  // the cells are there
 
   // Step 1, a thread an image. Where rows are kept whole, which is nearly always, the second loop has
@@ -56,12 +54,10 @@ __global__ void __launch_bounds__(kThreads)
   __syncthreads();  // the maxima are there
 
   // Steps 2 and 3, all threads.
-  for (int first = 0; first < images * tile.kept; first += kThreads) {
-    const int i = first + threadIdx.x;
-    if (i >= images * tile.kept) break;
+  for_own_cells<kThreads>(images * tile.kept, [&](int i) {
     const int cell = i / tile.kept * tile.pitch + i % tile.kept;
     cells[cell] = expf(cells[cell] - maximum[i / tile.kept]);
-  }
+  });
   __syncthreads();  // the exponentials are there
 
   // Step 4, a thread an image.
@@ -76,15 +72,13 @@ __global__ void __launch_bounds__(kThreads)
 
   // Step 5, all threads. A cell that was not kept is read once more and its exponential computed anew:
   // a second exp costs less than writing the first one out and reading it.
-  for (int first = 0; first < images * C; first += kThreads) {
-    const int i = first + threadIdx.x;
-    if (i >= images * C) break;
+  for_own_cells<kThreads>(images * C, [&](int i) {
     const int row = i / C;
     const int c = i % C;
     const float exponential =
         c < tile.kept ? cells[row * tile.pitch + c] : expf(block_input[i] - maximum[row]);
     block_output[i] = exponential / sum[row];
-  }
+  });
 }
 // [/doc:kernel]
 

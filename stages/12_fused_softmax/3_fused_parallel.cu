@@ -60,33 +60,27 @@ __global__ void __launch_bounds__(kThreads) fused_parallel_kernel(const float* i
   // A thread has the same categories in all steps. So it reads of `row` only what it has written
   // itself, and no barrier is needed for it.
   float largest = -INFINITY;
-  for (int first = 0; first < C; first += kThreads) {
-    const int c = first + threadIdx.x;
-    if (c >= C) break;
+  for_own_cells<kThreads>(C, [&](int c) {
     const float cell = image[c];
     if (c < kept) row[c] = cell;
     largest = fmaxf(largest, cell);
-  }
+  });
   largest = block_reduce<kThreads>(largest, -INFINITY, partials[0],
                                    [](float a, float b) { return fmaxf(a, b); });
 
   float sum = 0.0f;
-  for (int first = 0; first < C; first += kThreads) {
-    const int c = first + threadIdx.x;
-    if (c >= C) break;
+  for_own_cells<kThreads>(C, [&](int c) {
     const float cell = c < kept ? row[c] : image[c];
     const float exponential = expf(cell - largest);
     if (c < kept) row[c] = exponential;
     sum += exponential;
-  }
+  });
   sum = block_reduce<kThreads>(sum, 0.0f, partials[1], [](float a, float b) { return a + b; });
 
-  for (int first = 0; first < C; first += kThreads) {
-    const int c = first + threadIdx.x;
-    if (c >= C) break;
+  for_own_cells<kThreads>(C, [&](int c) {
     const float exponential = c < kept ? row[c] : expf(image[c] - largest);
     result[c] = exponential / sum;
-  }
+  });
 }
 // [/doc:kernel]
 

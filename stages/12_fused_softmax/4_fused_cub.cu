@@ -39,38 +39,32 @@ __global__ void __launch_bounds__(kThreads) fused_cub_kernel(const float* input,
   // A thread has the same categories in all steps. So it reads of `row` only what it has written
   // itself, and no barrier is needed for it.
   float largest = -INFINITY;
-  for (int first = 0; first < C; first += kThreads) {
-    const int c = first + threadIdx.x;
-    if (c >= C) break;
+  for_own_cells<kThreads>(C, [&](int c) {
     const float cell = image[c];
     if (c < kept) row[c] = cell;
     largest = fmaxf(largest, cell);
-  }
+  });
   largest = BlockReduce(storage).Reduce(largest, [](float a, float b) { return fmaxf(a, b); });
   if (threadIdx.x == 0) block_largest = largest;
   __syncthreads();  // also before `storage` is used again
   largest = block_largest;
 
   float sum = 0.0f;
-  for (int first = 0; first < C; first += kThreads) {
-    const int c = first + threadIdx.x;
-    if (c >= C) break;
+  for_own_cells<kThreads>(C, [&](int c) {
     const float cell = c < kept ? row[c] : image[c];
     const float exponential = expf(cell - largest);
     if (c < kept) row[c] = exponential;
     sum += exponential;
-  }
+  });
   sum = BlockReduce(storage).Sum(sum);
   if (threadIdx.x == 0) block_sum = sum;
   __syncthreads();
   sum = block_sum;
 
-  for (int first = 0; first < C; first += kThreads) {
-    const int c = first + threadIdx.x;
-    if (c >= C) break;
+  for_own_cells<kThreads>(C, [&](int c) {
     const float exponential = c < kept ? row[c] : expf(image[c] - largest);
     result[c] = exponential / sum;
-  }
+  });
 }
 // [/doc:kernel]
 

@@ -33,4 +33,15 @@ constexpr int threads_for(int C) {
   return threads;
 }
 
+#ifdef __CUDACC__
+// Calls use(c) for the cells of `count` that are a thread's own: every kThreads-th from its number on. nvcc takes four turns
+// at once, so those that not all threads have come last: else lanes with one more would go apart from the others.
+template <int kThreads, class Use>
+__device__ __forceinline__ void for_own_cells(int count, Use use) {
+  const int full = count / kThreads * kThreads;
+  for (int c = threadIdx.x; c < full; c += kThreads) use(c);
+  if (full + static_cast<int>(threadIdx.x) < count) use(full + static_cast<int>(threadIdx.x));
+}
+#endif
+
 }  // namespace halo::fused_softmax

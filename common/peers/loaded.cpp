@@ -9,7 +9,7 @@ namespace halo::peers {
 
 const Library* load_library(std::string& reason) {
   if (simt::simulator() != nullptr) {
-    reason = "the libraries need a GPU: the simulator runs none of their kernels";
+    reason = "it needs a GPU: the simulator runs no library's kernels";
     return nullptr;
   }
   void* const file = dlopen(HALO_PEERS_LIBRARY, RTLD_NOW | RTLD_LOCAL);

@@ -38,6 +38,20 @@ Cost predict_grid(const Conv1dShape& shape) {
   return tally.cost();
 }
 
+// Thrust's kernel: an output a thread, of those that are asked for, in blocks of its own size.
+Cost predict_thrust(const Conv1dShape& shape) {
+  constexpr int kThreads = 256;
+  const Cells outputs{shape.first, shape.last};
+  Tally tally;
+  if (outputs.empty()) return tally.cost();
+  const auto blocks = outputs.pieces(kThreads);
+  tally.launch(blocks.count(), kThreads);
+  for (const Cells block : blocks) {
+    for (const Cells warp : block.pieces(kWarpSize)) add_warp(tally, shape, warp);
+  }
+  return tally.cost();
+}
+
 }  // namespace
 
 void complete(Conv1dStage& stage) {
@@ -45,6 +59,7 @@ void complete(Conv1dStage& stage) {
   one.predict = predict_single_block;
   one.refuses = up_to_products(100'000'000, "a single block takes seconds for so many products");
   variant(stage, "grid").predict = predict_grid;
+  variant(stage, "thrust").predict = predict_thrust;
 }
 
 }  // namespace halo::conv1d_global

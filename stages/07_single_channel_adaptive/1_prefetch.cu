@@ -105,6 +105,7 @@ __global__ void __launch_bounds__(kThreads, 2) prefetch_kernel(const float* inpu
   int count = (map_row(layer, end_p - 1 + layer.R) - map_row(layer, p)) * layer.W;
 #pragma unroll 1
   for (int i = threadIdx.x; i < count; i += kThreads) cells[i] = arriving[i];
+#pragma unroll 1
   for (int i = threadIdx.x; i < many * size; i += kThreads) taps[i] = filters[first_k * size + i];
 
   for (;;) {

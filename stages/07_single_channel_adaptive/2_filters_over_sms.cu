@@ -109,7 +109,9 @@ __global__ void __launch_bounds__(kThreads, 2)
   int cell_count = (map_row(layer, end_p - 1 + layer.R) - map_row(layer, p)) * layer.W;
   const float* new_taps = filters + k * size;
   int tap_count = (end_k - k) * size;
+#pragma unroll 1
   for (int i = threadIdx.x; i < cell_count; i += kThreads) cells[i] = new_cells[i];
+#pragma unroll 1
   for (int i = threadIdx.x; i < tap_count; i += kThreads) taps[i] = new_taps[i];
 
   for (;;) {

@@ -180,6 +180,6 @@ TEST_CASE("06_conv2d_direct: the cost of windows of three channels, by hand") {
   // Two rows of each filter, of which a thread has a quad: 4 rows of 8 cells in a request, 4 sectors.
   CHECK(counters.global_store_requests == 2 * 2);
   CHECK(counters.global_store_sectors == 2 * 2 * 4);
-  // Of 27 taps six quads and three.
-  CHECK(counters.shared_load_requests == 2 * 9);
+  // Of 27 taps six quads, and three that nvcc reads as one.
+  CHECK(counters.shared_load_requests == 2 * 7);
 }

@@ -81,6 +81,8 @@ class Attacks(unittest.TestCase):
         cls.canary.write_text("sings")
         cls.canary.chmod(0o666)
         cls.process = subprocess.Popen(["sleep", "infinity"])
+        cls.addClassCleanup(cls.process.wait)
+        cls.addClassCleanup(cls.process.kill)
         LEFT_BEHIND.unlink(missing_ok=True)
         assignment = json.loads((ROOT / "solutions" / "assignment.json").read_text())
         assignment["limits"] = {"seconds": SECONDS, "memory": 600}
@@ -94,11 +96,6 @@ class Attacks(unittest.TestCase):
         with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
             for attack, result in zip(jobs, pool.map(lambda one: grade(one, cls.folder), jobs)):
                 results[attack] = result
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.process.kill()
-        cls.process.wait()
 
     def test_there_are_many_and_each_says_what_it_does(self):
         self.assertGreaterEqual(len(results), len(SAMPLE) if sample else LEAST)

@@ -1,4 +1,4 @@
-// Attack: overwrites the worker's memory from a kernel. Told: of host memory
+// Attack: overwrites the worker's memory from a kernel. Told: in the host's memory
 #include <cuda_runtime.h>
 
 #include "common/exercise/exercise.h"

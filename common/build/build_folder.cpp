@@ -32,8 +32,8 @@ Json read(const fs::path& file) {
 // A place where programs run, as the build description wrote it.
 struct Place {
   std::string backend;
-  std::string ending;  // of the programs that run there: "04_conv1d_tiled_halo-cuda"
-  std::string runtime;
+  std::string ending;   // of the programs that run there: "04_conv1d_tiled_halo-cuda"
+  std::string runtime;  // "-": none is needed
 };
 
 std::vector<Place> read_places(const fs::path& file) {
@@ -70,6 +70,7 @@ std::string text_of(const Json& object, const char* name) {
 }  // namespace
 
 void Program::choose_runtime() const {
+  if (runtime.empty()) return;
   static const char* const kPath = "LD_LIBRARY_PATH";
   static const std::string before = [] {
     const char* const set = std::getenv(kPath);
@@ -100,7 +101,7 @@ BuildFolder::BuildFolder(const fs::path& path) : path_(path) {
     for (const Place& place : places) {
       if (called.substr(dash + 1) != place.ending) continue;
       program.backend = place.backend;
-      program.runtime = place.runtime;
+      program.runtime = place.runtime == "-" ? "" : place.runtime;
       (is_ladder ? ladders_ : programs_).push_back(program);
     }
   }

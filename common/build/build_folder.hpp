@@ -15,7 +15,7 @@ struct Program {
   std::string family;          // of problems: conv1d, conv2d; empty if it is not known
   std::string backend;         // where it is to run: sim, gpu, or cpu for one that needs neither
   std::filesystem::path path;  // whether or not it has been built yet
-  std::filesystem::path runtime = {};  // the folder of the CUDA runtime that makes it run there
+  std::filesystem::path runtime = {};  // the folder of the CUDA runtime that it is to find, if any
 
   /// From now on programs that this process starts find that runtime.
   void choose_runtime() const;

@@ -2,6 +2,7 @@
 // ended, whose memory it was.
 #include "common/harness/families/conv1d.hpp"
 #include "common/report/json.hpp"
+#include "common/simt/simulator.hpp"
 #include "tests/catch.hpp"
 #include "tests/harness/planted/planted.hpp"
 #include "tests/harness/planted/planted_launches.hpp"
@@ -106,10 +107,10 @@ TEST_CASE("a launch that is refused says which limit and what was asked for") {
 
 TEST_CASE("what SIMT_CHECKS leaves out is not run, and is neither good nor bad") {
   struct RestoreChecks {
-    ~RestoreChecks() { simt::set_checks("all"); }
+    ~RestoreChecks() { simt::simulator()->set_checks("all"); }
   } restore;
   const auto tried = [](const char* checks) {
-    simt::set_checks(checks);
+    simt::simulator()->set_checks(checks);
     const auto backend = make_backend();
     Conv1dVariant variant = variant_of("right", planted::right);
     variant.predict = [](const Conv1dProblem&) { return Cost(simt::Counters{}); };

@@ -1,5 +1,7 @@
 // In the simulator a stage fails for what its values do not show: hazards, and traffic that nobody
 // predicted.
+#include <cuda_runtime.h>
+
 #include <algorithm>
 #include <fstream>
 #include <set>
@@ -11,7 +13,6 @@
 #include "common/report/json.hpp"
 #include "common/report/row_tables.hpp"
 #include "common/report/traffic_words.hpp"
-#include "common/simt/cudart/current_gpu.hpp"
 #include "tests/catch.hpp"
 #include "tests/harness/captured.hpp"
 #include "tests/harness/planted/planted.hpp"
@@ -398,12 +399,17 @@ TEST_CASE("a variant that failed is not blamed for lines that it could not reach
 
 TEST_CASE("on the tiny GPU programs find two SMs, and afterwards what was there before") {
   const auto backend = make_backend();
-  const int sms = simt::current_gpu().sms;
+  const auto multiprocessors = [] {
+    int sms = 0;
+    REQUIRE(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0) == cudaSuccess);
+    return sms;
+  };
+  const int sms = multiprocessors();
   {
     const TinyGpu tiny(*backend);
     REQUIRE(tiny.is_there());
-    CHECK(simt::current_gpu().sms == 2);
+    CHECK(multiprocessors() == 2);
   }
-  CHECK(simt::current_gpu().sms == sms);
+  CHECK(multiprocessors() == sms);
   CHECK(sms > 2);
 }

@@ -154,9 +154,10 @@ TEST_CASE("Fig. 7b is right for 64 channels and 128 images if the grid is C*H*W 
   CHECK(ran.seen.cost.global_store_requests == 2 * 12 * 64);
   CHECK(ran.seen.cost.global_store_sectors == 2 * 12 * 64 * 4);
   CHECK(ran.seen.cost.barriers == 2 * 12 * 2);
-  // sh[tx][ty].x lies 66 floats from its neighbour's: 16 banks for 32 lanes.
-  CHECK(ran.seen.cost.shared_load_requests == 2 * 12 * 64);
-  CHECK(ran.seen.cost.shared_load_conflicts == 2 * 12 * 64);
+  // sh[tx][ty].x lies 66 floats from its neighbour's: 16 banks for 32 lanes. But nvcc reads .x and .y at once, and
+  // 8 bytes of each of 16 lanes are all 32 banks.
+  CHECK(ran.seen.cost.shared_load_requests == 2 * 12 * 32);
+  CHECK(ran.seen.cost.shared_load_conflicts == 0);
   CHECK(ran.seen.cost.shared_store_conflicts == 0);
 }
 
@@ -209,14 +210,13 @@ TEST_CASE("Fig. 7b with 48 channels reads tile rows that nobody has written") {
   CHECK(store->thread[1] == 0);
 }
 
-TEST_CASE("Fig. 7b with 3 channels writes past its tile, and never writes an output") {
+TEST_CASE("Fig. 7b with 3 channels never writes an output, so nvcc leaves out its tile as well") {
   const Ran ran = figure7b(64, 3, 16, 3, 1);
-  INFO(all(ran));
-  const Hazard* write = found(ran, "out_of_bounds", 13);
-  REQUIRE(write != nullptr);
-  CHECK(write->array == "sh");
-  CHECK(write->thread[1] == 3);
+  require_no_hazard(ran);
+  CHECK(tally(ran, 64, 3 * 16).unwritten == 64 * 3 * 16);
   CHECK(ran.seen.cost.global_store_requests == 0);
+  CHECK(ran.seen.cost.shared_store_requests ==
+        0);  // line 13 would write rows that sh[3][33] has not
 }
 
 TEST_CASE("Fig. 7b leaves out the images beyond the last multiple of 64") {

@@ -55,6 +55,7 @@ KINDS = {
     "division_by_zero",
     "stack_overflow",
     "unordered_streams",
+    "unordered_launches",
     "absent_block",
     "missing_fence",
     "unwritten_output",

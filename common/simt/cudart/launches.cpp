@@ -331,7 +331,9 @@ void run(Kernel& kernel, const Launching& what, const std::vector<std::byte>& pa
     std::memset(reach(grid.workspace), 0, kWorkspaceBytes);
     std::memcpy(reach(grid.workspace), &kWorkspaceBytes, sizeof kWorkspaceBytes);
   }
-  timeline::Operation operation(number_of(what.stream), short_name(kernel.name));
+  timeline::Operation operation(number_of(what.stream), short_name(kernel.name),
+                                what.may_begin_early ? timeline::Operation::Kind::early_kernel
+                                                     : timeline::Operation::Kind::kernel);
   grid.only_clusters = chosen_clusters(grid);
   const unsigned checks = settings().checks;
   debug::Debugger* const debugger = debug::Debugger::asked_for();
@@ -419,7 +421,9 @@ cudaError_t take_attribute(const cudaLaunchAttribute& attribute, Launching& what
     case cudaLaunchAttributePriority:
     case cudaLaunchAttributeAccessPolicyWindow:
     case cudaLaunchAttributePreferredSharedMemoryCarveout:
-    case cudaLaunchAttributeProgrammaticStreamSerialization:  // it may begin early, and need not
+      return cudaSuccess;
+    case cudaLaunchAttributeProgrammaticStreamSerialization:
+      what.may_begin_early = value.programmaticStreamSerializationAllowed != 0;
       return cudaSuccess;
     case cudaLaunchAttributeCooperative:
       what.is_cooperative = value.cooperative != 0;

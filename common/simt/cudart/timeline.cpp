@@ -25,9 +25,9 @@ namespace {
 constexpr std::size_t kMostOperations = 4096;
 constexpr std::size_t kMostPages = std::size_t{1} << 18;
 
-// Whether a loaded object asks for the functions that make streams: of its dynamic symbols those that it does not have
-// itself come first (the GNU hash table begins behind them).
-int asks_for_streams(dl_phdr_info* info, std::size_t, void*) {
+// Whether a loaded object asks for functions of this name: of its dynamic symbols those that it does not have itself come
+// first (the GNU hash table begins behind them).
+int asks_for(dl_phdr_info* info, std::size_t, void* begin_of_name) {
   const ElfW(Sym)* symbols = nullptr;
   const char* names = nullptr;
   const std::uint32_t* hash = nullptr;
@@ -46,9 +46,16 @@ int asks_for_streams(dl_phdr_info* info, std::size_t, void*) {
   }
   if (symbols == nullptr || names == nullptr || hash == nullptr) return 0;
   for (std::uint32_t i = 1; i < hash[1]; ++i) {
-    if (std::string_view(names + symbols[i].st_name).starts_with("cudaStreamCreate")) return 1;
+    if (std::string_view(names + symbols[i].st_name)
+            .starts_with(static_cast<const char*>(begin_of_name))) {
+      return 1;
+    }
   }
   return 0;
+}
+
+bool program_asks_for(const char* begin_of_name) {
+  return dl_iterate_phdr(&asks_for, const_cast<char*>(begin_of_name)) != 0;
 }
 
 struct Stream {
@@ -56,6 +63,8 @@ struct Stream {
   bool is_live = true;
   Number last = 0;  // its last operation
   Clock clock;      // what its next one comes after
+  // Where that is an early kernel, those from here on may not have ended; 0: all have.
+  Number early_from = 0;
 };
 
 struct Known {
@@ -69,6 +78,8 @@ struct Known {
 struct State {
   bool remembers = false;
   bool shares_memory = false;
+  bool only_early =
+      false;  // it remembers since there was an early kernel, until the host has waited
   std::uint64_t waits = 0;  // of the host
   Number last = 0;
   std::vector<Stream> streams{Stream{}};
@@ -85,8 +96,11 @@ struct State {
 State& state() {
   static State& instance = []() -> State& {
     State& made = *new State;
-    made.remembers =
-        (settings().checks & kCheckRaces) != 0 && dl_iterate_phdr(&asks_for_streams, nullptr) != 0;
+    // A kernel before the first early one is one to remember, too. (The course's programs, which read findings, launch
+    // many that are not: they begin at the early one.)
+    made.remembers = (settings().checks & kCheckRaces) != 0 &&
+                     (program_asks_for("cudaStreamCreate") ||
+                      (!program_reads_findings() && program_asks_for("cudaLaunchKernelEx")));
     return made;
   }();
   return instance;
@@ -195,6 +209,7 @@ void settle() {
     return is_over;
   });
   if (s.open.size() != before) open_pages();
+  if (s.only_early && s.open.empty()) s.remembers = s.only_early = false;
 }
 
 // ---- Findings ----
@@ -204,10 +219,11 @@ std::string place_of(const HostLine& line) {
 }
 
 Finding finding_of(const std::string& does, std::uint64_t address, std::pair<std::string, int> line,
-                   const Known& other, Touch its, std::uint64_t count, bool is_host) {
+                   const Known& other, Touch its, std::uint64_t count, Hazard hazard,
+                   const char* what_to_do) {
   const HostLine there = line_of_call(other.callers);
   Finding finding;
-  finding.kind = hazard_name(Hazard::unordered_streams);
+  finding.kind = hazard_name(hazard);
   std::tie(finding.file, finding.line) = std::move(line);
   finding.other_file = there.file;
   finding.other_line = there.line;
@@ -215,10 +231,7 @@ Finding finding_of(const std::string& does, std::uint64_t address, std::pair<std
   finding.count = count;
   finding.message = does + " " + finding.array + ", and nothing orders that after " + other.name +
                     " on " + name_of(other.stream) + ", which " + verb(its) + " it" +
-                    place_of(there) + ". " +
-                    (is_host ? "Let the host wait first, with cudaDeviceSynchronize, "
-                               "cudaStreamSynchronize or cudaEventSynchronize."
-                             : advice(Hazard::unordered_streams));
+                    place_of(there) + ". " + what_to_do;
   return finding;
 }
 
@@ -231,14 +244,23 @@ std::pair<std::string, int> line_of_caller() {
 
 // ---- Streams ----
 
-void begin() {
+namespace {
+
+void remember_from_now_on() {
   state().remembers = (settings().checks & kCheckRaces) != 0;
+  state().only_early = false;
+}
+
+}  // namespace
+
+void begin() {
+  remember_from_now_on();
   state().shares_memory = true;
 }
 
 int create_stream(bool is_non_blocking) {
   State& s = state();
-  s.remembers = (settings().checks & kCheckRaces) != 0;
+  remember_from_now_on();
   // One that is gone and waited for has its number again.
   std::size_t number = 1;
   while (number < s.streams.size() &&
@@ -247,7 +269,7 @@ int create_stream(bool is_non_blocking) {
     ++number;
   }
   if (number == s.streams.size()) s.streams.emplace_back();
-  s.streams[number] = {is_non_blocking, true, s.streams[number].last, {}};
+  s.streams[number] = {is_non_blocking, true, s.streams[number].last, {}, 0};
   return static_cast<int>(number);
 }
 
@@ -258,6 +280,7 @@ Clock record(int stream) {
   // Blocking streams wait for an event of the default stream as well.
   if (stream == kLegacyDefault) add(stream);
   wait_implicitly(stream);
+  stream_at(stream).early_from = 0;
   Clock clock = stream_at(stream).clock;
   raise(clock, stream, stream_at(stream).last);
   return clock;
@@ -267,6 +290,7 @@ void wait(int stream, const Clock& clock) {
   if (!state().remembers) return;
   wait_implicitly(stream);
   join(stream_at(stream).clock, clock);
+  stream_at(stream).early_from = 0;
   if (stream == kLegacyDefault) add(stream);
 }
 
@@ -392,14 +416,29 @@ void Footprint::forget(std::uint64_t address, std::size_t bytes) {
 
 // ---- Operations ----
 
-Operation::Operation(int stream, std::string name) : name_(std::move(name)) {
+Operation::Operation(int stream, std::string name, Kind kind)
+    : stream_(stream), name_(std::move(name)) {
   State& s = state();
+  if (kind == Kind::early_kernel && !s.remembers) {
+    remember_from_now_on();
+    s.only_early = true;
+  }
   if (!s.remembers) return;
   number_ = add(stream);
+  Number& early_from = stream_at(stream).early_from;
+  if (early_from <= at(s.host, stream)) early_from = 0;
+  if (kind == Kind::early_kernel) early_from_ = early_from;
+  if (kind == Kind::copy) {
+    early_from = 0;
+  } else if (kind == Kind::kernel || early_from == 0) {
+    early_from = number_;
+  }
   Clock known = stream_at(stream).clock;
   join(known, s.host);
   for (const Known& one : s.open) {
-    if (one.stream != stream && one.number > at(known, one.stream)) rivals_.push_back(one.number);
+    const bool is_unordered = one.stream != stream ? one.number > at(known, one.stream)
+                                                   : is_early() && one.number >= early_from_;
+    if (is_unordered) rivals_.push_back(one.number);
   }
   while (!s.open.empty() && (s.open.size() >= kMostOperations || s.pages > kMostPages)) {
     explain("forgotten",
@@ -441,6 +480,9 @@ bool covers(const Footprint& newer, const Footprint& older) {
 Operation::~Operation() {
   if (number_ == 0) return;
   State& s = state();
+  // Those before it have ended before the next one begins.
+  Number& early_from = stream_at(stream_).early_from;
+  if (is_early() && !hurries_ && early_from == early_from_) early_from = number_;
   const auto its = std::find_if(s.open.begin(), s.open.end(),
                                 [&](const Known& one) { return one.number == number_; });
   if (its == s.open.end()) return;
@@ -469,7 +511,8 @@ const Known* known_operation(Number number) {
 
 }  // namespace
 
-void Operation::touch(std::uint64_t address, std::size_t bytes, Touch touch, std::int32_t site) {
+void Operation::touch(std::uint64_t address, std::size_t bytes, Touch touch, std::int32_t site,
+                      bool has_waited) {
   if (number_ == 0 || bytes == 0) return;
   const std::lock_guard lock(mutex_);
   footprint_.add(address, bytes, touch);
@@ -493,7 +536,10 @@ void Operation::touch(std::uint64_t address, std::size_t bytes, Touch touch, std
     for (const Number rival : *s.rivals_there) {
       const Known* const other = known_operation(rival);
       Touch its{};
-      if (other == nullptr || !other->footprint.conflicts(address, here, touch, its)) continue;
+      if (other == nullptr || (has_waited && other->stream == stream_) ||
+          !other->footprint.conflicts(address, here, touch, its)) {
+        continue;
+      }
       Early& early = early_[{site, touch, rival, its}];
       if (early.count++ == 0) early.address = address;
     }
@@ -508,9 +554,11 @@ std::vector<Finding> Operation::findings(const LineOf& line_of) const {
     const auto& [site, touch, rival, its] = key;
     const Known* const other = known_operation(rival);
     if (other == nullptr) continue;
+    const Hazard hazard =
+        other->stream == stream_ ? Hazard::unordered_launches : Hazard::unordered_streams;
     all.push_back(finding_of(name_ + " " + verb(touch), early.address,
                              line_of ? line_of(site) : line_of_caller(), *other, its, early.count,
-                             false));
+                             hazard, advice(hazard)));
   }
   return all;
 }
@@ -557,7 +605,9 @@ bool host_touches(std::uint64_t address, bool writes) {
     Launch launch;
     launch.kernel = "host code";
     launch.findings.push_back(finding_of(writes ? "The host writes" : "The host reads", address,
-                                         line, one, its, 1, true));
+                                         line, one, its, 1, Hazard::unordered_streams,
+                                         "Let the host wait first, with cudaDeviceSynchronize, "
+                                         "cudaStreamSynchronize or cudaEventSynchronize."));
     record_launch(std::move(launch));
     break;
   }

@@ -87,19 +87,26 @@ class Footprint {
   std::uint64_t least_ = UINT64_MAX, beyond_ = 0;
 };
 
-/// An operation while it runs.
+/// An operation while it runs. An early kernel may begin before the kernel just before it on its stream has ended: only
+/// what a thread does after it has waited comes after that one.
 class Operation {
  public:
+  enum class Kind : std::uint8_t { copy, kernel, early_kernel };
   /// `name` is the function of the runtime, or the kernel.
-  Operation(int stream, std::string name);
+  Operation(int stream, std::string name, Kind kind = Kind::copy);
   ~Operation();
   Operation(const Operation&) = delete;
   Operation& operator=(const Operation&) = delete;
 
   /// False: nothing has to be told to it.
   bool remembers() const { return number_ != 0; }
-  /// `site` says where, to findings(). Any thread.
-  void touch(std::uint64_t address, std::size_t bytes, Touch touch, std::int32_t site = -1);
+  /// Threads may run before kernels on its own stream have ended.
+  bool is_early() const { return early_from_ != 0; }
+  /// Of an early kernel: the next one on its stream may begin before all threads have waited for those before it.
+  void hurries() { hurries_ = true; }
+  /// `site` says where, to findings(). `has_waited`: for what is before it on its stream. Any thread.
+  void touch(std::uint64_t address, std::size_t bytes, Touch touch, std::int32_t site = -1,
+             bool has_waited = true);
   /// What it touched too early. line_of(site) is where; without it the line of the call.
   using LineOf = std::function<std::pair<std::string, int>(std::int32_t site)>;
   std::vector<Finding> findings(const LineOf& line_of = nullptr) const;
@@ -110,7 +117,11 @@ class Operation {
     std::uint64_t count = 0;
   };
   Number number_ = 0;
+  int stream_ = kLegacyDefault;
   std::string name_;
+  Number early_from_ =
+      0;  // of those on its stream, from here on they may not have ended; 0: all have
+  bool hurries_ = false;
   std::mutex mutex_;
   Footprint footprint_;
   std::vector<Number> rivals_;  // that nothing orders before it

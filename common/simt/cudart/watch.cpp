@@ -189,13 +189,36 @@ void Watch::remember(const WarpAccess& access) {
                       : access.kind == WarpAccess::Kind::store ? Touch::writes
                                                                : Touch::updates;
   const auto bytes = static_cast<std::size_t>(lanes.bytes);
-  if (lanes.consecutive || lanes.least + bytes == lanes.beyond) {
+  const bool are_early = operation_.is_early() && is_early(*access.warp, lanes.mask);
+  if (!are_early && (lanes.consecutive || lanes.least + bytes == lanes.beyond)) {
     operation_.touch(lanes.least, lanes.beyond - lanes.least, touch, access.step->site);
     return;
   }
   machine::each_lane(lanes.mask, [&](std::size_t lane) {
-    operation_.touch(lanes.address[lane], bytes, touch, access.step->site);
+    operation_.touch(lanes.address[lane], bytes, touch, access.step->site,
+                     !are_early || !is_early(*access.warp, 1u << lane));
   });
+}
+
+// Whether some of these lanes run before the launches before theirs have ended.
+bool Watch::is_early(const machine::Warp& warp, std::uint32_t lanes) const {
+  const auto its = have_waited_.find(&warp);
+  return its == have_waited_.end() || (lanes & ~its->second) != 0;
+}
+
+void Watch::launches_waited(const machine::Warp& warp) {
+  if (operation_.is_early()) have_waited_[&warp] |= warp.active;
+}
+
+void Watch::next_launch_begins(const machine::Warp& warp) {
+  if (operation_.is_early() && is_early(warp, warp.active)) operation_.hurries();
+}
+
+// One thread of the block has, and the others come after that.
+void Watch::all_have_waited(const machine::Block& block) {
+  const auto has_waited = [&](const machine::Warp& warp) { return have_waited_.contains(&warp); };
+  if (std::none_of(block.warps.begin(), block.warps.end(), has_waited)) return;
+  for (const machine::Warp& warp : block.warps) have_waited_[&warp] = ~0u;
 }
 
 void Watch::count(const WarpAccess& access) {
@@ -338,6 +361,9 @@ void Watch::add_finding(Hazard hazard, std::int32_t site, const machine::Warp& w
 
 void Watch::cluster_barrier(const machine::Cluster& cluster) {
   if (check_) check_->cluster_barrier(cluster);
+  if (operation_.is_early()) {
+    for (const auto& block : cluster.blocks) all_have_waited(*block);
+  }
   if (!counts_) return;
   // Of a block that has ended nobody waited.
   for (const auto& block : cluster.blocks) at(-1).barriers += block->live() != 0 ? 1 : 0;
@@ -345,6 +371,9 @@ void Watch::cluster_barrier(const machine::Cluster& cluster) {
 
 void Watch::warp_barrier(const machine::Warp& warp, std::uint32_t lanes) {
   if (check_) check_->warp_barrier(warp, lanes);
+  if (const auto its = have_waited_.find(&warp); its != have_waited_.end()) {
+    if ((its->second & lanes) != 0) its->second |= lanes;
+  }
 }
 
 void Watch::fence(const machine::Warp& warp, const machine::Step& step) {
@@ -365,6 +394,11 @@ void Watch::begin(const machine::Block& block) {
 }
 
 void Watch::end(const machine::Block& block) {
+  if (operation_.is_early()) {
+    bool has_waited = false;
+    for (const machine::Warp& warp : block.warps) has_waited |= have_waited_.erase(&warp) != 0;
+    if (!has_waited) operation_.hurries();
+  }
   tallies_.resize(block.tallies.size());
   for (std::size_t i = 0; i < tallies_.size(); ++i) tallies_[i] += block.tallies[i];
   if (check_) check_->end(block);
@@ -372,6 +406,7 @@ void Watch::end(const machine::Block& block) {
 
 void Watch::barrier(const machine::Block& block, std::uint32_t number) {
   if (check_) check_->barrier(block, number);
+  if (operation_.is_early()) all_have_waited(block);
   if (!counts_) return;
   // Who waits is behind the instruction.
   for (const machine::Warp& warp : block.warps) {

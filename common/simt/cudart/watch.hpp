@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -41,6 +42,8 @@ class Watch : public machine::Observer {
   void cluster_barrier(const machine::Cluster& cluster) override;
   void warp_barrier(const machine::Warp& warp, std::uint32_t lanes) override;
   void fence(const machine::Warp& warp, const machine::Step& step) override;
+  void launches_waited(const machine::Warp& warp) override;
+  void next_launch_begins(const machine::Warp& warp) override;
   void copied(const machine::Warp& warp, const machine::PendingCopy& copy) override;
   void meaningless(const machine::Warp& warp, const machine::Step& step, std::uint32_t lanes,
                    const char* what) override;
@@ -72,6 +75,8 @@ class Watch : public machine::Observer {
   void add(Finding finding);
   void add_finding(Hazard hazard, std::int32_t site, const machine::Warp& warp, int lane,
                    const std::string& array, const std::string& what, Remedy remedy = Remedy::none);
+  bool is_early(const machine::Warp& warp, std::uint32_t lanes) const;
+  void all_have_waited(const machine::Block& block);
   void count(const machine::WarpAccess& access);
   static void count_dshared(const machine::WarpAccess& access, Counters& c);
   void keep(const machine::WarpAccess& access);
@@ -86,6 +91,8 @@ class Watch : public machine::Observer {
   bool keeps_;  // what memory held
   checker::Checker& checker_;
   std::optional<checker::LaunchCheck> check_;
+  // Of an early launch: the lanes that have waited for those before it.
+  std::unordered_map<const machine::Warp*, std::uint32_t> have_waited_;
   std::vector<Counters> sites_;         // by site, behind one for what has none
   std::vector<std::uint64_t> tallies_;  // by Probes::tallies()
   std::vector<Finding> findings_;

@@ -78,7 +78,20 @@ void build_call(Decoder& decoder, const ptx::Instruction& one) {
   decoder.call(one);
 }
 
-// What says when something should happen, and nothing of what: a launch that begins early, what is to be in a cache.
+// All launches before its own have ended.
+const Step* wait_for_launches(const Step* step, Warp& warp) {
+  warp.block->grid->observer->launches_waited(warp);
+  return step + 1;
+}
+const Step* let_next_launch_begin(const Step* step, Warp& warp) {
+  warp.block->grid->observer->next_launch_begins(warp);
+  return step + 1;
+}
+void build_launch_order(Decoder& decoder, const ptx::Instruction& one) {
+  decoder.emit(one.has("wait") ? &wait_for_launches : &let_next_launch_begin);
+}
+
+// What says when something should happen, and nothing of what: what is to be in a cache.
 const Step* nothing(const Step* step, Warp&) { return step + 1; }
 void build_nothing(Decoder& decoder, const ptx::Instruction&) { decoder.emit(&nothing); }
 
@@ -108,8 +121,10 @@ void add_control_forms(std::vector<Form>& forms) {
   forms.push_back({.pattern = "ret[.uni]", .build = &build_return, .guarding = Guarding::itself});
   forms.push_back({.pattern = "exit", .build = &build_exit, .guarding = Guarding::apart});
   forms.push_back({.pattern = "call[.uni]", .build = &build_call, .guarding = Guarding::itself});
+  forms.push_back(
+      {.pattern = "griddepcontrol(.wait|.launch_dependents)", .build = &build_launch_order});
   for (const std::string pattern :
-       {"griddepcontrol(.wait|.launch_dependents)", "pmevent[.mask]", "prefetch(.L1|.L2)",
+       {"pmevent[.mask]", "prefetch(.L1|.L2)",
         "prefetch(.global|.local)(.L1|.L2|.L2::evict_last|.L2::evict_normal)",
         "prefetch[.param](.tensormap)", "prefetchu.L1", "discard[.global].L2",
         "applypriority[.global].L2::evict_normal"}) {

@@ -71,6 +71,9 @@ class Observer {
   virtual void cluster_barrier(const Cluster&) {}
   /// fence, membar: of the warp's active lanes.
   virtual void fence(const Warp&, const Step&) {}
+  /// griddepcontrol: the warp's active lanes have waited for the launches before theirs, or let the next one begin.
+  virtual void launches_waited(const Warp&) {}
+  virtual void next_launch_begins(const Warp&) {}
   /// A lane has waited for its copy: the bytes are there now.
   virtual void copied(const Warp&, const PendingCopy&) {}
   /// What a GPU goes on after with a meaningless value. `what`: division_by_zero or undefined_shuffle.

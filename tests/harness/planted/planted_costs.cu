@@ -19,11 +19,11 @@ __global__ void wasteful_kernel(const float* input, const float* mask, float* ou
 
 __global__ void multiply_nothing() {
   float sum = 0;
-  asm volatile(  // [bug:tensor_cores]
+  asm volatile(
       "mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32 {%0, %0, %0, %0}, {%1, %1}, {%1}, "
       "{%0, %0, %0, %0};"
       : "+f"(sum)
-      : "r"(0));
+      : "r"(0));  // [bug:tensor_cores] nvcc's line of the instruction is that of its last operand
 }
 
 cudaError_t wasteful(Waste waste, const float* input, const float* mask, float* output, int n,

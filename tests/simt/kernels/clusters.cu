@@ -332,18 +332,29 @@ bool run_flag() {
 
 // ---- Launches that may begin before the one before them has ended ----
 
-// out = 2 * in + table. `lets_go`: lets the next one begin first.
-template <bool lets_go>
+// out = 2 * in + table. `before`: what it does before it waits. `lets_go`: lets the next one begin first.
+enum class Before { table, input, output };
+template <Before before, bool lets_go>
 __global__ void doubled(const float* table, const float* in, float* out) {
   const int i = threadIdx.x;
   if (lets_go) cudaTriggerProgrammaticLaunchCompletion();
-  const float value = table[i];
+  float value = table[i];
+  if (before == Before::input) value += 2 * in[i];  // BUG early_input
+  if (before == Before::output) out[i] = 0;         // BUG early_output
   cudaGridDependencySynchronize();
-  out[i] = value + 2 * in[i];
+  if (before != Before::input) value += 2 * in[i];
+  out[i] = value;
+}
+
+// One thread waits for all of its block.
+__global__ void doubled_by_block(const float* in, float* out) {
+  if (threadIdx.x == 0) cudaGridDependencySynchronize();
+  __syncthreads();
+  out[threadIdx.x] = 2 * in[threadIdx.x];
 }
 
 __global__ void plus_table(const float* table, const float* in, float* out) {
-  const float value = table[threadIdx.x];
+  const float value = table[threadIdx.x];  // BUG early_behind_another
   cudaGridDependencySynchronize();
   out[threadIdx.x] = value + in[threadIdx.x];
 }
@@ -361,16 +372,34 @@ bool run_early_launches() {
   cudaDeviceSynchronize();
   fill<<<1, kThreads>>>(a.get());
   for (int i = 0; i < 2; ++i) {
-    launch_early(doubled<true>, table.get(), a.get(), b.get());
-    launch_early(doubled<false>, table.get(), b.get(), a.get());
+    launch_early(doubled<Before::table, true>, table.get(), a.get(), b.get());
+    launch_early(doubled<Before::table, false>, table.get(), b.get(), a.get());
     fill<<<1, kThreads>>>(b.get());
   }
   // What is two launches back has ended, since the one in between has waited for it.
   fill<<<1, kThreads>>>(c.get());
-  launch_early(doubled<false>, table.get(), a.get(), b.get());
+  launch_early(doubled<Before::table, false>, table.get(), a.get(), b.get());
   launch_early(plus_table, c.get(), b.get(), a.get());
-  const std::vector<float> got = a.download();
-  return !got.empty() && got[1] == 64;
+  launch_early(doubled_by_block, a.get(), b.get());
+  const std::vector<float> got = b.download();
+  return !got.empty() && got[1] == 128;
+}
+
+template <Before before>
+void run_early() {
+  DeviceArray<float> table(counting(kThreads)), a(kThreads), b(kThreads);
+  launch_early(fill, a.get());
+  launch_early(doubled<Before::table, false>, table.get(), a.get(), b.get());
+  launch_early(doubled<before, false>, table.get(), b.get(), a.get());
+  cudaDeviceSynchronize();
+}
+
+void run_early_behind_another() {
+  DeviceArray<float> table(counting(kThreads)), a(kThreads), b(kThreads), c(kThreads);
+  launch_early(fill, a.get());
+  launch_early(doubled<Before::table, true>, table.get(), table.get(), b.get());
+  launch_early(plus_table, a.get(), b.get(), c.get());
+  cudaDeviceSynchronize();
 }
 
 // ---- Counted: two blocks of two warps each, that read and write once in shared memory ----
@@ -695,6 +724,9 @@ const std::vector<Bug>& bugs() {
       {"before_its_start", "absent_block", false, "", &run_bug<float, before_its_start>},
       {"two_barriers", "divergent_barrier", true, "", &run_bug<float, two_barriers>},
       {"wait_only", "divergent_barrier", false, "", &run_bug<float, wait_only>},
+      {"early_input", "unordered_launches", true, nullptr, &run_early<Before::input>},
+      {"early_output", "unordered_launches", true, nullptr, &run_early<Before::output>},
+      {"early_behind_another", "unordered_launches", true, nullptr, &run_early_behind_another},
       {"no_such_block", "out_of_bounds", false, "shared memory", &run_bug<float, no_such_block>},
       {"not_shared", "out_of_bounds", false, "shared memory", &run_bug<float, not_shared>},
   };

@@ -219,8 +219,11 @@ void BlockCheck::copied(unsigned warp, int lane, std::uint64_t to, unsigned byte
                         std::int32_t site, const std::byte* data, const std::byte* memory) {
   const unsigned thread = warp * 32 + static_cast<unsigned>(lane);
   if (!sources_.empty()) {
-    std::erase_if(sources_,
-                  [&](const Source& one) { return one.thread == thread && one.to == to; });
+    // Near the front: copies end in about the order in which they began.
+    const auto its = std::find_if(sources_.begin(), sources_.end(), [&](const Source& one) {
+      return one.thread == thread && one.to == to;
+    });
+    if (its != sources_.end()) sources_.erase(its);
     if (sources_.empty()) {
       least_source_ = UINT64_MAX;
       beyond_sources_ = 0;

@@ -43,7 +43,8 @@ struct BlockCheck::Exact {
   std::int32_t moment;
   std::uint32_t site;
   Act act;
-  std::uint8_t bytes;  // of the word, a bit each
+  std::uint8_t bytes;      // of the word, a bit each
+  bool is_before = false;  // the access that is judged
 };
 
 struct BlockCheck::Word {

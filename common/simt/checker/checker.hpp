@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -218,7 +219,7 @@ class BlockCheck {
     unsigned bytes = 0, thread = 0;
     std::int32_t site = -1;
   };
-  std::vector<Source> sources_;
+  std::deque<Source> sources_;
   std::uint64_t least_source_ = UINT64_MAX, beyond_sources_ = 0;
   std::array<std::uint64_t, 32> from_{};  // of the copy that starts, by lane; 0: it reads nothing
   std::vector<Exact> visits_;             // of other blocks: the last of each at each place

@@ -1,6 +1,5 @@
 // Words that are kept exactly: who has touched them, and whether an access conflicts.
 #include <algorithm>
-#include <bitset>
 
 #include "common/simt/checker/block_check.hpp"
 
@@ -227,7 +226,6 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
     const Site* const its = site_of(one);
     return one.act == Act::atomic && (its == nullptr || its->uses_old);
   };
-  std::bitset<kMostOfWord> before;  // which come before
   // Updates of this very word that the thread has seen by one of its own need no fence.
   std::size_t seen = 0;
   if (!threads_.empty() && !is_strong(now)) {
@@ -237,7 +235,8 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
     }
   }
   for (std::size_t i = 0; i < word.all.size(); ++i) {
-    const Exact& one = word.all[i];
+    Exact& one = word.all[i];
+    one.is_before = false;
     const bool is_same = one.block == now.block && one.thread == now.thread && !is_sent(one);
     const bool meets =
         (one.bytes & now.bytes) != 0 && (one.act != Act::load || now.act != Act::load) && !is_same;
@@ -246,7 +245,7 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
         checker_.order_matters_ = true;
       }
       const bool is_earlier = is_same || (one.block == now.block && one.moment < since_);
-      if (is_earlier) before.set(i);
+      one.is_before = is_earlier;
       if (!meets || one.act == Act::atomic || now.act == Act::atomic) {
         // A store beside atomics that take no lock.
         const bool is_mixed = meets && one.act != now.act && one.act != Act::load &&
@@ -278,7 +277,7 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
     if (one.block != now.block) checker_.order_matters_ = true;
     const Ordered order = i < seen && is_strong(one) ? Ordered::yes : ordered(one, now.thread);
     if (order == Ordered::yes || order == Ordered::without_acquire) {
-      before.set(i);
+      one.is_before = true;
       if (order == Ordered::without_acquire && is_first(one, lacks_acquire)) lacks_acquire = &one;
       continue;
     }
@@ -397,8 +396,7 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
     if (now.act == Act::store && site.strength == Strength::weak) return true;
     return now.act == Act::atomic || site.strength != Strength::weak ? is_strong(one) : true;
   };
-  std::size_t index = 0;
-  std::erase_if(word.all, [&](const Exact& one) { return before[index++] && stands_for(one); });
+  std::erase_if(word.all, [&](const Exact& one) { return one.is_before && stands_for(one); });
   const bool is_exact = checker_.launch_.hands_on;
   unsigned own = 0;
   if (!is_exact && now.act != Act::store) {

@@ -53,6 +53,11 @@ class ModuleFacts {
          at = module.text.find('\n', at + 1)) {
       line_starts_.push_back(at + 1);
     }
+    std::map<std::string_view, int> known;
+    for (const std::string& name : module.files) {
+      const bool is_own = !name.empty() && !is_of_system(name);
+      files_.push_back({known.emplace(name, static_cast<int>(known.size())).first->second, is_own});
+    }
   }
 
   void add(const Function& function, bool launched) {
@@ -70,26 +75,39 @@ class ModuleFacts {
   // there before what is really of that block.
   void end() {
     for (const Block& block : blocks_of_all_) {
-      for (const Visit& rest : block.visits) {
-        if (rest.stays) continue;
-        bool is_alone = true, is_behind = false;
-        for (const Visit& sure : block.visits) {
-          if (!sure.stays || sure.file != rest.file || sure.scope != rest.scope) continue;
-          is_alone = false;
-          is_behind |= sure.line <= rest.line && !line_of(sure).reached();
+      // They are sorted: those of one file and scope stand together, of one line what stays first.
+      for (auto first = block.visits.begin(); first != block.visits.end();) {
+        const auto last = std::find_if(first, block.visits.end(), [&](const Visit& one) {
+          return one.file != first->file || one.scope != first->scope;
+        });
+        const bool is_alone = std::none_of(first, last, [](const Visit& one) { return one.stays; });
+        bool is_behind = false;
+        for (; first != last; ++first) {
+          if (first->stays) {
+            is_behind |= !first->told->reached();
+          } else if (is_alone || is_behind) {
+            first->told->follows = true;
+          }
         }
-        if (is_alone || is_behind) line_of(rest).follows = true;
       }
     }
   }
 
  private:
+  struct File {
+    int number;  // the same for all of one name
+    bool is_own;
+  };
   struct Visit {
-    std::string file;
-    int line;
+    int file;
     std::int32_t scope;  // where it was inlined
+    int line;
     bool stays;
     bool ran;
+    CoverageFacts::Line* told;
+    const std::pair<std::string, int>* place;
+
+    auto order() const { return std::tuple(file, scope, line, !stays); }
   };
   struct Block {
     std::size_t begin = 0, end = 0;  // instructions
@@ -111,9 +129,6 @@ class ModuleFacts {
     const auto line = static_cast<std::size_t>(one.line);
     return line < ran_.size() ? ran_[line] : std::uint8_t{0};
   }
-  CoverageFacts::Line& line_of(const Visit& visit) const {
-    return facts_.lines_[{visit.file, visit.line}];
-  }
   // The innermost that is the program's, as an index; -1: there is none.
   std::int32_t own_location(std::int32_t at) const {
     while (at >= 0 && !is_own(at)) at = location(at).inlined_at;
@@ -125,8 +140,16 @@ class ModuleFacts {
   const std::string& file_of(std::int32_t at) const {
     return module_.files[static_cast<std::size_t>(location(at).file)];
   }
-  bool is_own(std::int32_t at) const {
-    return location(at).line != 0 && !file_of(at).empty() && !is_of_system(file_of(at));
+  const File& known_file(std::int32_t at) const {
+    return files_[static_cast<std::size_t>(location(at).file)];
+  }
+  bool is_own(std::int32_t at) const { return location(at).line != 0 && known_file(at).is_own; }
+  CoverageFacts::LineOfAll& line_at(std::int32_t at) {
+    CoverageFacts::LineOfAll*& known = lines_[{known_file(at).number, location(at).line}];
+    if (known == nullptr) {
+      known = &*facts_.lines_.try_emplace({file_of(at), location(at).line}).first;
+    }
+    return *known;
   }
   CoverageFacts::Place place_of(std::int32_t at) const {
     if (at < 0) return {};
@@ -169,14 +192,31 @@ class ModuleFacts {
           one.guard >= 0 && one.opcode != "bra" ? (flags_of(one) & machine::kRan) != 0 : block.ran;
       for (std::int32_t at = own_location(one.location); at >= 0;
            at = own_location(location(at).inlined_at)) {
-        block.visits.push_back(
-            {file_of(at), location(at).line, location(at).inlined_at, its_stays, ran});
+        CoverageFacts::LineOfAll& line = line_at(at);
+        block.visits.push_back({known_file(at).number, location(at).inlined_at, location(at).line,
+                                its_stays, ran, &line.second, &line.first});
       }
       if (!has_sure_place && (its_stays || std::get<1>(block.place) == 0)) {
         block.place = place_of(own_location(one.location));
         has_sure_place = its_stays;
       }
     }
+    merge(block.visits);
+  }
+
+  // Sorts them, and makes one of those that are alike.
+  static void merge(std::vector<Visit>& visits) {
+    std::sort(visits.begin(), visits.end(),
+              [](const Visit& a, const Visit& b) { return a.order() < b.order(); });
+    std::size_t count = 0;
+    for (const Visit& visit : visits) {
+      if (count > 0 && visits[count - 1].order() == visit.order()) {
+        visits[count - 1].ran |= visit.ran;
+      } else {
+        visits[count++] = visit;
+      }
+    }
+    visits.resize(count);
   }
 
   // .pragma "nounroll" stands before the first instruction of the block.
@@ -195,9 +235,8 @@ class ModuleFacts {
 
   void add_lines(const Block& block, bool launched) {
     for (const Visit& visit : block.visits) {
-      CoverageFacts::Line& line = line_of(visit);
-      (visit.stays ? line.sure : line.rest).add(visit.ran);
-      line.launched |= launched;
+      (visit.stays ? visit.told->sure : visit.told->rest).add(visit.ran);
+      visit.told->launched |= launched;
     }
   }
 
@@ -224,7 +263,7 @@ class ModuleFacts {
     }
     ++closers.forwards;
     if (!block.ran) return;
-    line_of({std::get<0>(place_of(at)), std::get<1>(place_of(at)), -1, true, true}).branched = true;
+    line_at(at).second.branched = true;
     branch.launched |= launched;
     const std::size_t to[2] = {first_code(function, block_at_[target]),
                                first_code(function, number + 1)};
@@ -233,8 +272,9 @@ class ModuleFacts {
       if (to[i] >= blocks_.size()) return;
       const Block& its = blocks_[to[i]];
       places[i] = its.place;
+      if (went[i]) continue;  // they are asked for where no copy went there
       CoverageFacts::Lines& lines = branch.lines[its.place];
-      for (const Visit& visit : its.visits) lines.emplace(visit.file, visit.line);
+      for (const Visit& visit : its.visits) lines.insert(*visit.place);
     }
     const bool is_swapped = places[1] < places[0];
     auto& [first, second] = branch.copies[{places[is_swapped], places[!is_swapped]}];
@@ -274,6 +314,8 @@ class ModuleFacts {
   std::span<const std::uint8_t> ran_;
   CoverageFacts& facts_;
   std::vector<std::size_t> line_starts_;
+  std::vector<File> files_;                                         // of the module
+  std::map<std::pair<int, int>, CoverageFacts::LineOfAll*> lines_;  // by file and line
   std::vector<Block> blocks_, blocks_of_all_;
   std::vector<std::size_t> block_at_;  // by instruction
   std::map<std::int32_t, Closers> closers_;

@@ -51,6 +51,7 @@ class CoverageFacts {
     bool launched = false;
     bool reached() const { return branched || (sure.is_there ? sure.is_reached : rest.is_reached); }
   };
+  using LineOfAll = std::map<std::pair<std::string, int>, Line>::value_type;
   using Place = std::tuple<std::string, int, int>;  // file, line, column
   using Lines = std::set<std::pair<std::string, int>>;
   // Of all copies that nvcc made of it.

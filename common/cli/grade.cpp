@@ -12,7 +12,6 @@
 #include "common/data/temporary_folder.hpp"
 #include "common/exercise/attempt.hpp"
 #include "common/exercise/exercises.hpp"
-#include "common/exercise/predictions.hpp"
 #include "common/grader/assignment.hpp"
 #include "common/grader/class.hpp"
 #include "common/grader/formats.hpp"
@@ -41,34 +40,12 @@ GradedCase::Kind kind_of(Category category) {
   }
 }
 
-// What was predicted counts as it was handed in.
-GradedCase graded_predictions(const Marks& marks, const std::string& text) {
-  const Predictions said = parse_predictions(text, "predictions.txt");
-  std::vector<Judged> judged;
-  std::string wrong;
-  for (const Question& question : marks.questions) {
-    Judged one = {question, {}, false};
-    if (const Predictions::Line* const line = said.find(question.key)) one.said = line->said;
-    if (!one.right()) wrong += (wrong.empty() ? "" : ", ") + question.key;
-    judged.push_back(one);
-  }
-  GradedCase one;
-  one.name = "what was predicted";
-  one.kind = GradedCase::Kind::prediction;
-  one.points = prediction_points(judged);
-  one.most = kPredictionPoints;
-  one.outcome = wrong.empty() ? Outcome::good : Outcome::bad;
-  if (!wrong.empty()) one.message = "not answered, or wrong: " + wrong;
-  return one;
-}
-
-std::vector<GradedCase> graded_cases(const Marks& marks, const std::string& predictions) {
+std::vector<GradedCase> graded_cases(const Marks& marks) {
   std::vector<GradedCase> cases;
   for (const CaseMark& mark : marks.cases) {
     cases.push_back({mark.name, kind_of(mark.category), mark.hidden, mark.points, mark.most,
                      mark.outcome, mark.message, mark.seconds});
   }
-  if (!marks.questions.empty()) cases.push_back(graded_predictions(marks, predictions));
   return cases;
 }
 
@@ -89,8 +66,7 @@ ExerciseGrade grade_exercise(const Grading& grading, const Exercise& exercise,
   grade.title = exercise.title;
   const auto refuse = [&](const std::string& why) {
     grade.refusal = why;
-    const Marks marks = describe_exercise(grading.build, exercise, grading.attempt);
-    grade.cases = graded_cases(marks, "");
+    grade.cases = graded_cases(describe_exercise(grading.build, exercise, grading.attempt));
     for (GradedCase& one : grade.cases) {
       one.outcome = Outcome::not_run;
       one.message.clear();
@@ -108,8 +84,7 @@ ExerciseGrade grade_exercise(const Grading& grading, const Exercise& exercise,
       return refuse("does not compile: " + attempt.mistake);
     }
     if (attempt.end == Attempt::End::refused) return refuse("not run: " + attempt.mistake);
-    grade.cases = graded_cases(
-        attempt.marks, handed_in->predictions.empty() ? "" : text_of_file(handed_in->predictions));
+    grade.cases = graded_cases(attempt.marks);
   } catch (const NotJudgeable& error) {
     return refuse(error.what());
   }

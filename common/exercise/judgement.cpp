@@ -145,8 +145,8 @@ Judgement judge_exercise(const BuildFolder& build, const Exercises& exercises,
   const auto note = [&](ExerciseRecord& known) {
     screen.predictions = judged_predictions(marks, said, known);
     ++known.attempts;
-    known.best = std::max(known.best, all_points(marks, screen.predictions));
-    known.most = all_points_there_are(marks, screen.predictions);
+    known.best = std::max(known.best, marks.points());
+    known.most = marks.most();
     known.questions = static_cast<int>(screen.predictions.size());
     for (const Judged& one : screen.predictions) {
       if (one.fresh) {

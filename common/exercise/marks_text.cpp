@@ -151,12 +151,7 @@ std::string predictions_text(const Marks& marks, const MarksScreen& screen,
   if (unanswered > 0 && !marks.passed()) {
     words += ", " + std::to_string(unanswered) + " open: " + screen.predictions_file;
   }
-  std::string text =
-      clipped(before +
-                  padded(points_text(prediction_points(all), kPredictionPoints), kPointsWidth) +
-                  words,
-              options) +
-      "\n";
+  std::string text = clipped(before + words, options) + "\n";
   for (const Judged& one : all) {
     // After the pass all is told, before it only what was asked for. What is right needs no words, but
     // for the first time.
@@ -224,9 +219,7 @@ std::string points_text(double points, double most) {
 std::string render_marks(const Marks& marks, const MarksScreen& screen,
                          const TableOptions& options) {
   // ---- The head: what, how much ----
-  std::string score = points_text(all_points(marks, screen.predictions),
-                                  all_points_there_are(marks, screen.predictions)) +
-                      " points";
+  std::string score = points_text(marks.points(), marks.most()) + " points";
   if (screen.attempt > 0) score += ", attempt " + std::to_string(screen.attempt);
   if (marks.backend == "gpu") score += ", on the GPU";
   const std::string passed = marks.passed() ? "PASSED  " : "";

@@ -156,19 +156,4 @@ bool Judged::right() const {
   return said && std::abs(*said - question.answer) <= question.tolerance;
 }
 
-double prediction_points(const std::vector<Judged>& predictions) {
-  if (predictions.empty()) return 0;
-  const auto right = std::count_if(predictions.begin(), predictions.end(),
-                                   [](const Judged& one) { return one.right(); });
-  return kPredictionPoints * static_cast<double>(right) / static_cast<double>(predictions.size());
-}
-
-double all_points(const Marks& marks, const std::vector<Judged>& predictions) {
-  return marks.points() + prediction_points(predictions);
-}
-
-double all_points_there_are(const Marks& marks, const std::vector<Judged>& predictions) {
-  return marks.most() + (predictions.empty() ? 0 : kPredictionPoints);
-}
-
 }  // namespace halo

@@ -1,4 +1,5 @@
-// What a student says before the first run: predictions.txt of an exercise, and what it is worth.
+// What a student says before the first run: predictions.txt of an exercise. It has no points: whoever has run a check knows
+// the answers, and no file of a student's machine can say when it was written.
 #pragma once
 
 #include <optional>
@@ -8,9 +9,6 @@
 #include "common/exercise/marks.hpp"
 
 namespace halo {
-
-/// All questions of an exercise together, whatever its cases carry.
-inline constexpr double kPredictionPoints = 10;
 
 /// predictions.txt: comments, and `key = number` where a question has been answered.
 struct Predictions {
@@ -45,12 +43,5 @@ struct Judged {
   bool fresh = false;          // judged by this attempt
   bool right() const;
 };
-
-/// Of kPredictionPoints, by how many of the questions were answered rightly.
-double prediction_points(const std::vector<Judged>& predictions);
-
-/// What the exercise is worth in all; without questions only its cases.
-double all_points(const Marks& marks, const std::vector<Judged>& predictions);
-double all_points_there_are(const Marks& marks, const std::vector<Judged>& predictions);
 
 }  // namespace halo

@@ -21,7 +21,7 @@ struct FirstSaid {
 /// What is known of one exercise. Dates are of ISO 8601, UTC; empty: it has not happened.
 struct ExerciseRecord {
   int attempts = 0;
-  double best = 0;  // points of the best attempt, predictions among them
+  double best = 0;  // points of the best attempt
   double most = 0;  // that it can have; 0: it was never judged
   std::string passed;
   int hints = 0;      // seen

@@ -467,7 +467,7 @@ class Whole {
         }
         // The first case that failed: the others often do by the same mistake.
         for (const GradedCase& one : exercise.cases) {
-          if (one.outcome != Outcome::bad || one.kind == GradedCase::Kind::prediction) continue;
+          if (one.outcome != Outcome::bad) continue;
           mistakes[{exercise.name + ": " + one.name, alike(without_place(one.message))}].insert(
               row.member->id);
           break;

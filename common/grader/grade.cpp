@@ -15,7 +15,6 @@ constexpr std::pair<GradedCase::Kind, const char*> kKinds[] = {
     {GradedCase::Kind::correctness, "correctness"},
     {GradedCase::Kind::safety, "safety"},
     {GradedCase::Kind::budget, "budget"},
-    {GradedCase::Kind::prediction, "prediction"},
 };
 constexpr std::pair<Outcome, const char*> kOutcomes[] = {
     {Outcome::good, "passed"}, {Outcome::bad, "failed"}, {Outcome::not_run, "not run"}};

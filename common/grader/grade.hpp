@@ -13,7 +13,7 @@ namespace halo::grader {
 
 /// One case of one exercise.
 struct GradedCase {
-  enum class Kind { correctness, safety, budget, prediction };
+  enum class Kind { correctness, safety, budget };
   std::string name;
   Kind kind = Kind::correctness;
   bool hidden = false;  // a case that students do not have; its message names no input

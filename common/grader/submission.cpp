@@ -10,7 +10,6 @@
 #include <cerrno>
 #include <cstring>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -31,7 +30,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* kArchives[] = {".zip",    ".tar", ".tar.gz",  ".tgz",
                                      ".tar.xz", ".txz", ".tar.zst", ".tzst"};
-constexpr const char* kPredictions = "predictions.txt";
 
 std::string lower(std::string text) {
   for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -390,8 +388,7 @@ class Chooser {
     for (std::size_t i = 0; i < wanted_.size(); ++i) {
       if (const auto rank = rank_of(name, wanted_[i], all_files_)) of.emplace_back(i, *rank);
     }
-    const bool predicts = lower(name.file) == kPredictions;
-    if (of.empty() && !predicts) return;
+    if (of.empty()) return;
     Candidate one{entry.path, "", ""};
     if (!entry.is_file) {
       one.fault = data::quoted(entry.path) + " is a link or a device: hand in the file itself";
@@ -407,7 +404,6 @@ class Chooser {
       if (held_ > kHeld) throw Refused("there are too many files of exercises in it");
     }
     for (const auto& [i, rank] : of) found_[i].files[rank].push_back(one);
-    if (predicts && one.fault.empty()) predictions_.emplace(folder_of(entry.path), one.bytes);
   }
 
   const std::vector<std::string>& archives() const { return archives_; }
@@ -441,10 +437,6 @@ class Chooser {
       fs::create_directories(folder);
       one.source = folder / wanted_[i].file;
       data::write_file(one.source.string(), file.bytes);
-      const auto predictions = predictions_.find(folder_of(file.path));
-      if (predictions == predictions_.end()) continue;
-      one.predictions = folder / kPredictions;
-      data::write_file(one.predictions.string(), predictions->second);
     }
     return all;
   }
@@ -489,7 +481,6 @@ class Chooser {
   std::set<std::string> all_files_;
   std::set<std::string> courses_;  // folders of copies of the course, each with a / behind it
   std::vector<Found> found_;
-  std::map<std::string, std::string> predictions_;  // by their folder
   std::vector<std::string> archives_;
   std::uint64_t held_ = 0;
 };
@@ -549,10 +540,7 @@ std::string submission_digest(const fs::path& from, const SubmissionLimits& limi
   }
   Folder(from, limits).visit([&](const Entry& entry, const auto&) {
     const Name name = split_name(entry.path);
-    if (is_left(name) || (!is_source(name.file) && lower(name.file) != kPredictions &&
-                          archive_ending(name.file).empty())) {
-      return;
-    }
+    if (is_left(name) || (!is_source(name.file) && archive_ending(name.file).empty())) return;
     if (entry.is_file) {
       add_file(from / entry.path, entry.path);
     } else {

@@ -19,9 +19,8 @@ struct Wanted {
 /// What there is of one exercise.
 struct HandedIn {
   std::string exercise;
-  std::filesystem::path source;       // the copy of the student's file; empty: see refusal
-  std::filesystem::path predictions;  // the copy of predictions.txt beside it; empty: there is none
-  std::string refusal;                // why its file was not taken, one line; else empty
+  std::filesystem::path source;  // the copy of the student's file; empty: see refusal
+  std::string refusal;           // why its file was not taken, one line; else empty
 };
 
 /// A submission that nothing can be taken of, by the fault of who handed it in: what() is one line.
@@ -42,11 +41,10 @@ struct SubmissionLimits {
   std::size_t name = 1024;              // bytes of a path; what is longer is left
 };
 
-/// Copies what `from` holds of these exercises to `to`, an empty private folder, as NN_name/name.cu and
-/// NN_name/predictions.txt. Of an exercise it takes the .cu file of its name, wherever that lies, or the only one in a folder
-/// of the exercise's name; the file in exercises/NN_name before all others, and of a copy of the whole course nothing else. A
-/// file handed in by itself is of the exercise that its name ends with or, where one exercise is wanted only, of that
-/// one. In a folder without any of these, the one archive that lies there is opened instead.
+/// Copies what `from` holds of these exercises to `to`, an empty private folder, as NN_name/name.cu. Of an exercise it takes
+/// the .cu file of its name, wherever that lies, or the only one in a folder of the exercise's name; the file in
+/// exercises/NN_name before all others, and of a copy of the whole course nothing else. A file handed in by itself is of the
+/// exercise that its name ends with or, where one exercise is wanted only, of that one. In a folder without any of these, the one archive that lies there is opened instead.
 ///
 /// Returns what there is, in the order of `wanted`, without those of which there is nothing. Throws Refused, and
 /// data::NotWritten.

@@ -37,7 +37,7 @@ TEST_CASE("hint: one more each time, counted, and those seen again") {
   // They cost nothing, and the screen of the pass tells them.
   write_text(course.source(kTile), "RIGHT");
   CHECK_THAT(course.halo({"try", "04"}).out,
-             contains("90 of 100 points") && contains("3 hints used"));
+             contains("90 of 90 points") && contains("3 hints used"));
 }
 
 TEST_CASE("hint: its paragraphs are as wide as the terminal, its code stays as it is") {

@@ -173,14 +173,14 @@ TEST_CASE("progress: the bar, the points and what is next") {
   course.halo({"hint", "04"});
   course.halo({"try", "04"});
   CHECK_THAT(course.halo({"progress"}).out,
-             contains("25 of 100  1 attempt, 1 hint  <- here") &&
+             contains("20 of 90   1 attempt, 1 hint  <- here") &&
                  contains("1 hint seen, 0 hunts over, 1 of 2 predictions right"));
   write_text(source, "RIGHT");
   course.halo({"try", "04"});
   const Ended passed = course.halo({"progress"});
   CAPTURE(passed.out);
-  CHECK_THAT(passed.out, contains("[#######-------]  1 of 2 passed, 95 of 200 points") &&
-                             contains("95 of 100  passed, 1 hint") &&
+  CHECK_THAT(passed.out, contains("[#######-------]  1 of 2 passed, 90 of 190 points") &&
+                             contains("90 of 90   passed, 1 hint") &&
                              contains("next: ./halo watch 05   Shuffles"));
   CHECK_THAT(course.halo({"list"}).out,
              contains("04  Tile and halo, passed 20") && contains("05  Shuffles, not yet"));

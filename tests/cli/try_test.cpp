@@ -37,7 +37,7 @@ TEST_CASE_METHOD(TryFixture, "try: what is wrong, in a screen, and status 1") {
   CHECK(ended.status == 1);
   CHECK(ended.err.empty());
   const std::vector<std::string> lines = lines_of(ended.out);
-  CHECK_THAT(lines[0], contains("04  Tile and halo  ") && contains("20 of 100 points, attempt 1"));
+  CHECK_THAT(lines[0], contains("04  Tile and halo  ") && contains("20 of 90 points, attempt 1"));
   CHECK_THAT(ended.out, contains("FAIL  short signals: output[4] is 0.31, should be -1.07") &&
                             contains("also  no hazards: a race") &&
                             contains("judged once it is correct"));
@@ -56,7 +56,7 @@ TEST_CASE_METHOD(TryFixture, "try: a pass is status 0, says what it cost and wha
   const Ended ended = course.halo({"try", "04"});
   CAPTURE(ended.out, ended.err);
   CHECK(ended.status == 0);
-  CHECK_THAT(ended.out, contains("PASSED  90 of 100 points, attempt 1") &&
+  CHECK_THAT(ended.out, contains("PASSED  90 of 90 points, attempt 1") &&
                             contains("bytes an output 9.25, at most 9.6") &&
                             contains("next: ./halo show 04 --beside; then 05, Shuffles"));
   // What was not predicted is told now.
@@ -335,7 +335,7 @@ TEST_CASE_METHOD(TryFixture, "try: what a backend cannot judge is no failure, an
   const Ended ended = course.halo({"try", "04"});
   CHECK(ended.status == 0);
   CHECK_THAT(ended.out, contains("\ntime: 12 us a call\n"));
-  CHECK_THAT(ended.out, contains("45 of 100 points") && !contains("PASSED") &&
+  CHECK_THAT(ended.out, contains("45 of 90 points") && !contains("PASSED") &&
                             contains("NOT RUN  0 of 15     the GPU searches for no hazards") &&
                             contains("./halo try 04 --on sim"));
   CHECK_THAT(read_file(course.progress()), !contains("passed"));
@@ -447,12 +447,12 @@ TEST_CASE_METHOD(TryFixture,
   // To say something else now is too late.
   write_text(predictions, "cells_a_block = 264\nbarriers = 1\n");
   const Ended second = course.halo({"try", "04"});
-  CHECK_THAT(second.out, contains("25 of 100 points") && contains("1 of 2 right") &&
+  CHECK_THAT(second.out, contains("20 of 90 points") && contains("1 of 2 right") &&
                              contains("\"barriers\": you said 1, and so it is") &&
                              !contains("cells a block"));
   write_text(source, "RIGHT");
   const Ended third = course.halo({"try", "04"});
-  CHECK_THAT(third.out, contains("PASSED  95 of 100 points") &&
+  CHECK_THAT(third.out, contains("PASSED  90 of 90 points") &&
                             contains("\"cells a block\": you said 256, it is 264"));
   const json::Value said =
       json::Value::parse(read_file(course.progress())).at("exercises").at(kTile).at("predictions");
@@ -522,7 +522,7 @@ TEST_CASE_METHOD(TryFixture, "try: at a terminal it asks before the first run, a
     Terminal terminal(
         course.build.command({"try", "04", "--no-ask"}, {"COLUMNS=80"}, course.root()));
     CHECK(terminal.end() == 1);
-    CHECK_THAT(terminal.screen(), !contains("predict (") && contains("20 of 100 points"));
+    CHECK_THAT(terminal.screen(), !contains("predict (") && contains("20 of 90 points"));
   }
 }
 

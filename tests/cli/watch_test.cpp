@@ -90,7 +90,7 @@ TEST_CASE_METHOD(WatchFixture,
   REQUIRE(watching.says("04  Tile and halo  does not compile"));
   REQUIRE(watching.says("tile_and_halo.cu:2:5: error: BROKEN"));
   write_text(source, "RIGHT");
-  REQUIRE(watching.says("PASSED  90 of 100 points"));
+  REQUIRE(watching.says("PASSED  90 of 90 points"));
   REQUIRE(watching.says("next: 05  Shuffles"));
   REQUIRE(watching.says("05  Shuffles"));
   REQUIRE(watching.says("FAIL  short signals"));

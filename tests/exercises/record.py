@@ -88,8 +88,7 @@ The solution compiled and judged, in seconds, with nothing else running: median 
     text += """
 ## Programs
 
-Points of the cases, of 90; the other 10 are for predictions. `skeleton` is what a student begins with, `right_*`
-are right in another way than the solution, `wrong_*` have a mistake that is made.
+Points of the cases, of 90. `skeleton` is what a student begins with, `right_*` are right in another way than the solution, `wrong_*` have a mistake that is made.
 
 """
     text += markdown(["exercise", "program", "points", "cases that failed"],

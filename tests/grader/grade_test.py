@@ -4,7 +4,6 @@ usage: grade_test.py HALO_CLI BUILD [unittest's options]"""
 import json
 import os
 import pathlib
-import re
 import resource
 import shutil
 import subprocess
@@ -49,46 +48,28 @@ def without_seconds(value):
     return [without_seconds(one) for one in value] if isinstance(value, list) else value
 
 
-def right_predictions():
-    """predictions.txt as somebody fills it in who knows the answers: the check has them."""
-    tell, told = os.pipe()
-    process = subprocess.Popen([build / "exercises" / f"check-{EXERCISE}", "--describe"],
-                               env={**os.environ, "HALO_STREAM": str(told)}, pass_fds=[told])
-    os.close(told)
-    with os.fdopen(tell) as lines:
-        head = next(one for one in [json.loads(line) for line in lines] if "questions" in one)
-    assert process.wait() == 0
-    text = (ROOT / "exercises" / EXERCISE / "start_predictions.txt").read_text()
-    for question in head["questions"]:
-        text = re.sub(rf"^({question['key']} *=).*$", rf"\1 {question['answer']}", text, flags=re.M)
-    return text
-
-
 class Grades(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
-    def submission(self, source, name="ada", predictions=None):
+    def submission(self, source, name="ada"):
         folder = self.folder / name / EXERCISE
         folder.mkdir(parents=True)
         if isinstance(source, pathlib.Path):
             shutil.copy(source, folder / FILE)
         else:
             (folder / FILE).write_text(source)
-        if predictions:
-            (folder / "predictions.txt").write_text(predictions)
         return folder.parent
 
-    def test_a_solution_and_right_predictions_have_all_points(self):
-        result = json_grade(self.submission(ROOT / "solutions" / EXERCISE / FILE, predictions=right_predictions()))
+    def test_a_solution_has_all_points(self):
+        result = json_grade(self.submission(ROOT / "solutions" / EXERCISE / FILE))
         self.assertEqual(result["student"], "ada")
         self.assertEqual([one["name"] for one in result["exercises"]], [EXERCISE])
         cases = result["exercises"][0]["cases"]
         self.assertEqual({one["outcome"] for one in cases}, {"passed"})
-        self.assertEqual({one["kind"] for one in cases}, {"correctness", "safety", "budget", "prediction"})
+        self.assertEqual({one["kind"] for one in cases}, {"correctness", "safety", "budget"})
         self.assertGreater(sum(one["most"] for one in cases if one["hidden"]), 0)
         self.assertEqual(result["points"], result["most"])
-        self.assertEqual(result["most"], 100 + sum(one["most"] for one in cases if one["hidden"]))
         self.assertIn(result["sandbox"], ("namespaces", "confined", "limits"))
 
     def test_a_grade_is_the_same_twice_and_whatever_the_file_is_called(self):
@@ -118,7 +99,9 @@ class Grades(unittest.TestCase):
         result = json_grade(self.submission(ROOT / "solutions" / EXERCISE / FILE), "--assignment", assignment)
         self.assertEqual([(one["name"], one["refusal"]) for one in result["exercises"]],
                          [(EXERCISE, ""), ("07_division", "not handed in")])
-        self.assertEqual((result["points"], result["most"], result["seed"]), (90, 200, 7))
+        handed_in, missing = result["exercises"]
+        self.assertEqual((handed_in["points"], missing["points"], result["seed"]), (handed_in["most"], 0, 7))
+        self.assertEqual(result["most"], handed_in["most"] + missing["most"])
 
     def test_hidden_cases_tell_no_number_and_the_feedback_level_less(self):
         assignment = self.folder / "week.json"
@@ -186,7 +169,7 @@ class Grades(unittest.TestCase):
         text += "static_assert(twice(2.0f) == 4.0f);\n"
         exercise = json_grade(self.submission(text))["exercises"][0]
         self.assertEqual(exercise["refusal"], "")
-        self.assertEqual(exercise["points"], exercise["most"] - 10)  # nothing was predicted
+        self.assertEqual(exercise["points"], exercise["most"])
 
     def test_a_program_that_ends_before_main_is_blamed_for_it(self):
         text = (ROOT / "solutions" / EXERCISE / FILE).read_text()

@@ -104,8 +104,7 @@ submit() {
 solution=$source/solutions/04_tile_and_halo/tile_and_halo.cu
 python3 "$source/tests/exercises/programs.py" 04_tile_and_halo wrong_returns_early >"$work/wrong.cu"
 submit "$solution=tile_and_halo.cu" "$source/solutions/05_shuffles/shuffles.cu=shuffles.cu"
-# All but the predictions, which nobody handed in.
-grade right "score == most - 20 and any(t['visibility'] == 'after_published' for t in tests)"
+grade right "score == most and any(t['visibility'] == 'after_published' for t in tests)"
 submit "$solution=tile_and_halo.cu"
 grade half "0 < score < most / 2 and 'not handed in' in output"
 submit "$work/wrong.cu=tile_and_halo.cu"

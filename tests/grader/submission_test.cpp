@@ -63,11 +63,6 @@ class Taken {
     const HandedIn* const one = find(exercise);
     return one == nullptr || one->source.empty() ? "none" : bytes_of(one->source.string());
   }
-  std::string predictions(const std::string& exercise) const {
-    const HandedIn* const one = find(exercise);
-    return one == nullptr || one->predictions.empty() ? "none"
-                                                      : bytes_of(one->predictions.string());
-  }
   std::string refusal_of(const std::string& exercise) const {
     const HandedIn* const one = find(exercise);
     return one == nullptr ? "none" : one->refusal;
@@ -107,30 +102,23 @@ TEST_CASE("A file by itself is of the exercise that its name ends with") {
   const Taken none(folder.write("percentile_and_halo.cu", "4"));
   CHECK_THAT(none.refusal, contains("'percentile_and_halo.cu' is the file of no exercise"));
   CHECK(Taken(folder.write("meyer.cu", "4"), {kWanted[1]}).source("04_tile_and_halo") == "4");
-  // Its neighbours are other students'.
-  folder.write("predictions.txt", "cells = 4\n");
-  CHECK(Taken(folder / "tile_and_halo.cu").predictions("04_tile_and_halo") == "none");
   CHECK_THAT(Taken(folder.write("essay.pdf", "4")).refusal, contains("'essay.pdf' is no .cu file"));
   CHECK_THAT(Taken(folder / "not_here.cu").refusal, contains("there is no"));
 }
 
-TEST_CASE("Of a folder the exercises' files are taken, and the predictions beside them") {
+TEST_CASE("Of a folder the exercises' files are taken, and nothing else") {
   const Folder folder;
   put(folder, "sub/04_tile_and_halo/tile_and_halo.cu", "4");
   put(folder, "sub/04_tile_and_halo/predictions.txt", "cells = 4\r\n");
   put(folder, "sub/04_tile_and_halo/Makefile", "all:");
   put(folder, "sub/05_shuffles/mine.cu", "5");
-  put(folder, "predictions.txt", "of nobody");
   put(folder, "cheat.h", "");
   const Taken taken(folder.path());
   CHECK(taken.source("04_tile_and_halo") == "4");
-  CHECK(taken.predictions("04_tile_and_halo") == "cells = 4\r\n");
   CHECK(taken.source("05_shuffles") == "5");
-  CHECK(taken.predictions("05_shuffles") == "none");
   CHECK(taken.find("00_first_program") == nullptr);
-  CHECK(taken.written == std::set<std::string>{"04_tile_and_halo/predictions.txt",
-                                               "04_tile_and_halo/tile_and_halo.cu",
-                                               "05_shuffles/shuffles.cu"});
+  CHECK(taken.written ==
+        std::set<std::string>{"04_tile_and_halo/tile_and_halo.cu", "05_shuffles/shuffles.cu"});
 }
 
 TEST_CASE("Of a copy of the whole course the student's file is taken") {
@@ -222,11 +210,8 @@ TEST_CASE("A digest changes with what is graded, and with nothing else") {
   const std::string before = submission_digest(folder / "s");
   put(folder, "s/README.md", "hello");
   CHECK(submission_digest(folder / "s") == before);
-  put(folder, "s/predictions.txt", "a = 1\n");
-  const std::string with_predictions = submission_digest(folder / "s");
-  CHECK(with_predictions != before);
   put(folder, "s/tile_and_halo.cu", "5");
-  CHECK(submission_digest(folder / "s") != with_predictions);
+  CHECK(submission_digest(folder / "s") != before);
   const std::string as_file = submission_digest(folder / "s/tile_and_halo.cu");
   put(folder, "s/tile_and_halo.cu", "6");
   CHECK(submission_digest(folder / "s/tile_and_halo.cu") != as_file);
@@ -297,16 +282,14 @@ TEST_CASE("Archives of every kind hold what the folder would") {
     } else {
       pack(path, {{"meyer/04_tile_and_halo/", "", AE_IFDIR},
                   {"meyer/04_tile_and_halo/tile_and_halo.cu", "the file\r\n"},
-                  {"meyer/04_tile_and_halo/predictions.txt", "cells = 4\n"},
                   {"meyer/05_shuffles/mine.cu", std::string(100'000, 'x')},
                   {"meyer/notes.txt", "notes"}});
     }
     const Taken taken(path);
     CHECK(taken.refusal == "");
     CHECK(taken.source("04_tile_and_halo") == "the file\r\n");
-    CHECK(taken.predictions("04_tile_and_halo") == "cells = 4\n");
     CHECK(taken.source("05_shuffles") == std::string(100'000, 'x'));
-    CHECK(taken.written.size() == 3);
+    CHECK(taken.written.size() == 2);
   }
 }
 

@@ -63,11 +63,20 @@ void Output::product(std::initializer_list<Cell> factors) {
 void Output::is(double value, double bound, const std::vector<Cell>& from) {
   value_ = value;
   given_bound_ = bound;
-  for (const Cell& cell : from) {
-    use(cell);
-    if (reads_ == nullptr) continue;
-    reads_->push_back(given_.name_of(cell.input) + "[" + std::to_string(cell.index) + "]");
+  for (const Cell& cell : from) use(cell);
+  if (reads_ == nullptr || from.empty()) return;
+  // No sum: of each array the first cell, and that there are more.
+  std::string arrays;
+  for (std::size_t i = 0; i < from.size();) {
+    const std::size_t first = i;
+    while (i < from.size() && from[i].input == from[first].input) ++i;
+    arrays += (first == 0        ? ""
+               : i < from.size() ? ", "
+                                 : " and ") +
+              given_.name_of(from[first].input) + "[" + std::to_string(from[first].index) +
+              (i - first > 1 ? "..]" : "]");
   }
+  reads_->push_back(arrays);
 }
 
 double Output::bound() const {
@@ -814,7 +823,8 @@ std::vector<Row> Check::faults() const {
     const auto known = state_->rows.find(group.name);
     if (known == state_->rows.end()) continue;
     const Row& row = known->second;
-    if (row.check.outcome == Outcome::bad || row.hazards.outcome == Outcome::bad) {
+    if (row.check.outcome == Outcome::bad || row.hazards.outcome == Outcome::bad ||
+        row.printed.total > 0) {
       faults.push_back(row);
     }
   }

@@ -75,7 +75,7 @@ class Output {
   void use(const Cell& cell);
 
   const Given& given_;
-  std::vector<std::string>* reads_;
+  std::vector<std::string>* reads_;  // in words: the products of a sum, or what it is made from
   std::vector<std::vector<bool>>* used_;
   double value_ = 0;
   double scale_ = 0;
@@ -273,7 +273,7 @@ class Check {
 
   /// The contract's questions with what was counted, if the program is right.
   std::vector<Question> questions();
-  /// Of all that failed, a row each, the first group's first.
+  /// Of all that failed or printed something, a row each, the first group's first.
   std::vector<Row> faults() const;
   std::string backend() const;
   /// As RemoteBackend::hindrance.

@@ -62,7 +62,7 @@ struct Marks {
   std::vector<CaseMark> cases;
   std::vector<Question> questions;
   /// What the cases that failed have to say, as a run says it: hazards with their lines, numbers with their
-  /// place.
+  /// place. And those that printed something.
   std::vector<Row> faults;
 
   /// Of the cases of this category, or of all.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <sstream>
 
 #include "common/report/text.hpp"
@@ -15,8 +16,6 @@ constexpr std::size_t kWordWidth = 11;    // "correct    "
 constexpr std::size_t kVerdictWidth = 9;  // "NOT RUN  "
 constexpr std::size_t kPointsWidth = 12;  // "12 of 40    "
 constexpr std::size_t kBeforeWords = kIndent + kWordWidth + kVerdictWidth + kPointsWidth;
-// Even where little room is left the first failure has these.
-constexpr std::size_t kFewestOfFailure = 4;
 
 // Letters on the screen: those of UTF-8 count once.
 std::size_t letters_of(const std::string& text) {
@@ -42,11 +41,19 @@ std::string clipped(const std::string& text, const TableOptions& options) {
   return text.substr(0, end) + "...";
 }
 
-std::vector<std::string> lines_in(const std::string& text) {
-  std::vector<std::string> lines;
+std::size_t lines_in(const std::string& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+// What begins at the margin, with all that is indented below it: it is told whole or not at all.
+std::vector<std::string> parts_of(const std::string& text) {
+  std::vector<std::string> parts;
   std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
+  for (std::string line; std::getline(stream, line);) {
+    if (parts.empty() || !line.starts_with(' ')) parts.emplace_back();
+    parts.back() += line + "\n";
+  }
+  return parts;
 }
 
 std::string one_or_more(std::size_t count, const std::string& word) {
@@ -198,11 +205,56 @@ std::string failure_text(const Marks& marks, const CaseMark& mark, const TableOp
            wrapped(mark.message, options, "      ", 6 + letters_of(name)) + "\n";
   }
   if (mark.category == Category::budget) return text + budget_faults(mark, options);
-  if (row == nullptr && !marks.faults.empty()) row = &marks.faults.front();
+  for (const Row& one : marks.faults) {
+    const bool is_bad = one.check.outcome == Outcome::bad || one.hazards.outcome == Outcome::bad;
+    if (row == nullptr && is_bad) row = &one;
+  }
   if (row == nullptr) return text;
-  std::string faults = all_faults({*row}, options);
+  Row told = *row;
+  told.printed = {};  // by itself, below
+  std::string faults = all_faults({told}, options);
   faults.erase(0, faults.find_first_not_of('\n'));
   return text + faults;
+}
+
+// Where the finding is that a case fails by; of one without any, its own name.
+std::string cause_of(const Marks& marks, const CaseMark& mark) {
+  const auto place = [](const Hazard& one) {
+    return one.kind + " " + one.file + ":" + std::to_string(one.line);
+  };
+  for (const Row& row : marks.faults) {
+    if (mark.category == Category::correctness && row.variant == mark.name &&
+        !row.hazards.findings.empty()) {
+      return place(row.hazards.findings.front());
+    }
+    for (const Hazard& one : row.hazards.findings) {
+      const std::string seen = one.message.substr(0, one.message.find(" at "));
+      if (mark.category == Category::safety && mark.message.starts_with(seen)) return place(one);
+    }
+  }
+  return mark.name;
+}
+
+// The other failures, a sentence each: advice was given for the first.
+std::vector<std::string> others_of(const Marks& marks, const CaseMark& told,
+                                   const TableOptions& options) {
+  std::vector<std::string> others;
+  std::size_t alike = 0;
+  for (const CaseMark& mark : marks.cases) {
+    if (mark.outcome != Outcome::bad || &mark == &told) continue;
+    if (cause_of(marks, mark) == cause_of(marks, told)) {
+      ++alike;
+      continue;
+    }
+    const std::string words =
+        "also  " + mark.name + (mark.message.empty() ? "" : ": ") +
+        mark.message.substr(0, std::min(mark.message.find(". "), mark.message.find('\n')));
+    others.push_back(wrapped(words, options, "      ") + "\n");
+  }
+  if (alike > 0) {
+    others.insert(others.begin(), "also  " + one_or_more(alike, "case") + " by the same cause\n");
+  }
+  return others;
 }
 
 }  // namespace
@@ -242,48 +294,48 @@ std::string render_marks(const Marks& marks, const MarksScreen& screen,
   if (!screen.next.empty()) end += wrapped("next: " + screen.next, options) + "\n";
 
   // ---- Why: the first failure, then the others ----
-  std::vector<std::string> failure;
-  std::vector<std::string> others;
-  for (const CaseMark& mark : marks.cases) {
-    if (mark.outcome != Outcome::bad) continue;
-    if (failure.empty()) {
-      failure = lines_in(failure_text(marks, mark, options));
-      continue;
-    }
-    const std::string other =
-        "also  " + mark.name + (mark.message.empty() ? "" : ": ") + mark.message;
-    others.push_back(screen.lines > 0 ? clipped(other, options)
-                                      : wrapped(other, options, "      "));
-  }
-  if (failure.empty()) return head + end;
+  const auto failed = std::find_if(marks.cases.begin(), marks.cases.end(),
+                                   [](const CaseMark& one) { return one.outcome == Outcome::bad; });
+  const auto prints = std::find_if(marks.faults.begin(), marks.faults.end(),
+                                   [](const Row& row) { return row.printed.total > 0; });
+  const std::string printed =
+      prints == marks.faults.end() ? "" : printed_text(prints->printed, "", options);
+  if (failed == marks.cases.end()) return head + printed + end;
+  std::vector<std::string> failure = parts_of(failure_text(marks, *failed, options));
+  std::vector<std::string> others = others_of(marks, *failed, options);
 
+  // The verdict and the first finding are there at any rate.
+  constexpr std::size_t kFewestParts = 2;
   const std::string all_of_it = screen.all_of_it.empty() ? "" : " (" + screen.all_of_it + ")";
+  std::size_t left = std::numeric_limits<std::size_t>::max();
   if (screen.lines > 0) {
     const auto lines = static_cast<std::size_t>(screen.lines);
-    const std::size_t used = lines_in(head + end).size();
-    const std::size_t left = std::max(lines > used ? lines - used : 0, kFewestOfFailure);
-    // Two lines at least for the others, if there are any.
-    const std::size_t for_others = std::min<std::size_t>(others.size(), 2);
-    if (failure.size() + others.size() > left) {
-      const std::size_t kept = std::max(left - std::min(left, for_others), kFewestOfFailure);
-      if (failure.size() > kept) {
-        const std::size_t cut = failure.size() - (kept - 1);
-        failure.resize(kept - 1);
-        failure.push_back("  ... and " + one_or_more(cut, "line") + " more" + all_of_it);
-      }
-      const std::size_t room_left = left > failure.size() ? left - failure.size() : 1;
-      if (others.size() > room_left) {
-        const std::size_t cut = others.size() - (room_left - 1);
-        others.resize(room_left - 1);
-        others.push_back("also  " + one_or_more(cut, others.empty() ? "case" : "more case") +
-                         all_of_it);
-      }
-    }
+    left = lines - std::min(lines, lines_in(head + end));
   }
-  std::string why;
-  for (const std::string& line : failure) why += line + "\n";
-  for (const std::string& line : others) why += line + "\n";
-  return head + why + end;
+  const auto take = [&](const std::vector<std::string>& parts, std::size_t kept_free,
+                        std::size_t fewest) {
+    std::string text;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const std::size_t its = lines_in(parts[i]);
+      const std::size_t more = i + 1 < parts.size() ? 1 : 0;
+      if (i >= fewest && its + more + kept_free > left) {
+        left -= std::min<std::size_t>(left, 1);
+        return std::pair(text, parts.size() - i);
+      }
+      text += parts[i];
+      left -= std::min(left, its);
+    }
+    return std::pair(text, std::size_t{0});
+  };
+  // Two lines for the others, if there are any.
+  auto [why, cut] = take(failure, std::min<std::size_t>(others.size(), 2), kFewestParts);
+  if (cut > 0) why += "... and " + one_or_more(cut, "part") + " more" + all_of_it + "\n";
+  const auto [also, cases] = take(others, 0, 0);
+  why += also;
+  if (cases > 0) {
+    why += "also  " + one_or_more(cases, also.empty() ? "case" : "more case") + all_of_it + "\n";
+  }
+  return head + why + printed + end;
 }
 
 }  // namespace halo

@@ -161,19 +161,6 @@ std::string traffic_text(const Row& row, const TableOptions& options) {
   return text;
 }
 
-std::string printed_text(const Row& row, const TableOptions& options) {
-  const Printed& printed = row.printed;
-  if (printed.total == 0) return {};
-  std::string text = "printed by the kernel with " + printed.where;
-  if (printed.total > printed.lines.size()) {
-    text += " (first " + std::to_string(printed.lines.size()) + " of " +
-            count_of(printed.total, "line") + "; all of them: --show-output)";
-  }
-  text = wrapped(text, options) + ":\n";
-  for (const std::string& line : printed.lines) text += "  " + line + "\n";
-  return text;
-}
-
 // The verdict: "race; 44 of 46 shapes wrong (right: mask 1 only)".
 std::string verdict_text(const Row& row) {
   std::vector<std::string> all;
@@ -204,7 +191,7 @@ std::string faults(const Row& row, const TableOptions& options) {
   const bool failed = row.check.outcome == Outcome::bad || row.hazards.outcome == Outcome::bad ||
                       row.time.outcome == Outcome::bad;
   const bool differs = row.traffic.outcome == Outcome::bad;
-  const std::string printed = printed_text(row, options);
+  const std::string printed = printed_text(row.printed, "; all of them: --show-output", options);
   if (!failed && !differs && printed.empty()) return {};
   const std::string name =
       (stage_label(row).empty() ? "" : stage_label(row) + " ") + row.variant + "  ";
@@ -262,6 +249,19 @@ bool is_repeated(const Row& row, const Row& before) {
 }
 
 }  // namespace
+
+std::string printed_text(const Printed& printed, const std::string& all_of_them,
+                         const TableOptions& options) {
+  if (printed.total == 0) return {};
+  std::string text = "printed by the kernel with " + printed.where;
+  if (printed.total > printed.lines.size()) {
+    text += " (first " + std::to_string(printed.lines.size()) + " of " +
+            count_of(printed.total, "line") + all_of_them + ")";
+  }
+  text = wrapped(text, options) + ":\n";
+  for (const std::string& line : printed.lines) text += "  " + line + "\n";
+  return text;
+}
 
 std::string wrong_output(const Diagnosis& known) {
   const bool is_written = known.found != "never written";

@@ -66,6 +66,10 @@ std::string quoted_line(const std::string& file, int line, const std::string& re
 
 /// "output[4] is 0.31, should be -1.07", of a diagnosis that has a place.
 std::string wrong_output(const Diagnosis& known);
+/// What kernels printed, under a line that says with which problem; `all_of_them` where there are more: "; all of them:
+/// --show-output". Empty: nothing.
+std::string printed_text(const Printed& printed, const std::string& all_of_them,
+                         const TableOptions& options);
 
 /// What failed, to stand below all tables.
 std::string all_faults(const std::vector<Row>& rows, const TableOptions& options);

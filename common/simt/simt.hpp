@@ -109,7 +109,8 @@ struct Finding {
   std::string kind;
   std::string file;
   int line = 0;
-  std::string other_file;  // the second party of a race or a divergent barrier; empty if none
+  // The second party of a race or a divergent barrier; of a wrong size or pointer, where the host gave it. Empty: none.
+  std::string other_file;
   int other_line = 0;
   std::array<unsigned, 3> block{};   // first block (in grid order) in which it was seen
   std::array<unsigned, 3> thread{};  // first thread of that block

@@ -78,7 +78,7 @@ void define(const Given& given, std::int64_t i, Output& output) {
   const double most = std::exp(d + most_off(d)) * kLast / of_row(kLeast) + kSmallest;
   const double least = std::exp(d - most_off(d)) / kLast / of_row(kMost) - kSmallest;
   output.is(value, std::max(most - value, value - least) + 0x1p-40 * value,
-            {{kInput, i}, {kLengths, n}});
+            {{kInput, n * given["C"]}, {kInput, i}, {kLengths, n}});
 }
 
 // Row 0 is whole, of row 1 a quarter counts, row 2 is cut anywhere, row 3 is empty.

@@ -204,6 +204,47 @@ TEST_CASE("however much is wrong, it is one screen, and what is left out is coun
   CHECK_THAT(render_marks(marks, all, {.width = 40}), contains("FAIL  short signals"));
 }
 
+TEST_CASE("advice is told to its end or not at all") {
+  Marks marks = wrong_marks();
+  Row& row = marks.faults[0];
+  row.variant = "short signals";
+  Hazard& hazard = row.hazards.findings[0];
+  hazard.message = "Thread 31 reads tile[33], which nobody wrote. Load the halo";
+  for (int i = 0; i < 40; ++i) hazard.message += " and once more";
+  hazard.message += ", to the end.";
+  for (int i = 0; i < 5; ++i) {
+    row.hazards.findings.push_back(hazard);
+    row.hazards.findings.back().line += i + 1;
+  }
+  marks.cases[2].message = hazard.message;
+  MarksScreen screen = a_screen();
+  screen.lines = 22;
+  const std::string text = render_marks(marks, screen, {.width = 80});
+  CAPTURE(text);
+  std::size_t begun = 0, ended = 0;
+  for (std::size_t at = 0; (at = text.find("try:", at)) != text.npos; ++at) ++begun;
+  for (std::size_t at = 0; (at = text.find("the end.", at)) != text.npos; ++at) ++ended;
+  CHECK(begun == 1);
+  CHECK(ended == begun);
+  CHECK_THAT(text, contains("parts more (./halo try 04 --all)") && !contains("...\n"));
+  CHECK_THAT(text, contains("also  1 case by the same cause"));
+}
+
+TEST_CASE("what the student prints is shown whole, and when all is right too") {
+  Marks marks = wrong_marks();
+  const Printed printed{"length 5, mask 3", {"s is 1", "s is 2", "s is 3"}, 3};
+  marks.faults[0].printed = printed;
+  MarksScreen screen = a_screen();
+  screen.lines = 5;
+  const std::string shown =
+      "printed by the kernel with length 5, mask 3:\n  s is 1\n  s is 2\n  s is 3\n";
+  CHECK_THAT(render_marks(marks, screen, {.width = 80}), contains(shown));
+  Marks good = good_marks();
+  good.faults.resize(1);
+  good.faults[0].printed = printed;
+  CHECK_THAT(render_marks(good, screen, {.width = 80}), contains(shown) && contains("PASSED"));
+}
+
 TEST_CASE("points are never more than they are") {
   CHECK(points_text(20, 90) == "20 of 90");
   CHECK(points_text(89.96, 90) == "89.9 of 90");

@@ -129,6 +129,9 @@ std::string kind_of_wrong(const std::vector<Attempt>& attempts) {
   // One shape alone has many words in common with itself.
   if (wrong < 2 || attempts.size() < 3) return {};
   if (wrong == attempts.size()) return "no shape is right";
+  // Among a few, some words always fit by chance.
+  constexpr std::size_t kFewest = 6;
+  if (wrong < kFewest || attempts.size() - wrong < kFewest) return {};
   // Each trait and its opposite, with the problems that have it.
   struct Words {
     std::string text;

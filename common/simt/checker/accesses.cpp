@@ -262,6 +262,7 @@ std::uint32_t BlockCheck::leaves_variable(const Access& access) {
     const int lane = std::countr_zero(rest);
     const std::uint64_t at = address_of(access, lane);
     if (at >= site.begin && at + static_cast<unsigned>(access.lanes.bytes) <= site.end) continue;
+    const auto first = static_cast<std::int64_t>(at - site.begin);
     Finding finding;
     finding.hazard = Hazard::out_of_bounds;
     finding.site = access.site;
@@ -271,8 +272,10 @@ std::uint32_t BlockCheck::leaves_variable(const Access& access) {
                                                           : "updates ") +
                    std::to_string(access.lanes.bytes) + " bytes outside";
     finding.detail = finding.array + " (" + std::to_string(site.end - site.begin) +
-                     " bytes), at byte " +
-                     std::to_string(static_cast<std::int64_t>(at - site.begin));
+                     " bytes), at byte " + std::to_string(first);
+    finding.outside = {first, first + access.lanes.bytes,
+                       static_cast<std::int64_t>(site.end - site.begin), access.lanes.bytes,
+                       site.is_dynamic};
     finding.party = {block_, access.warp * 32 + static_cast<unsigned>(lane)};
     finding.address = at;
     finding.count = 1;

@@ -1,4 +1,6 @@
 // Names of hazards, and what to do about them.
+#include <algorithm>
+
 #include "common/simt/checker/hazards.hpp"
 
 namespace simt {
@@ -223,6 +225,50 @@ const char* advice(Hazard hazard, Remedy remedy) {
                    "last access, before the block ends.";
   }
   return "";
+}
+
+void Outside::join(const Outside& other) {
+  if (other.element == 0) return;
+  const bool is_first = element == 0;
+  least = is_first ? other.least : std::min(least, other.least);
+  end = is_first ? other.end : std::max(end, other.end);
+  size = other.size;
+  element = other.element;
+  is_dynamic = other.is_dynamic;
+}
+
+bool Outside::is_in_elements() const { return element > 1 && end / element == size; }
+
+std::string advice(const Outside& outside, const std::string& maker) {
+  const std::int64_t element = std::max(outside.element, 1), elements = outside.size / element;
+  const std::string used = std::to_string(outside.end / element), all = std::to_string(elements);
+  const std::string at = maker.empty() ? "" : " at " + maker;
+  if (outside.element == 0 || elements == 0) return advice(Hazard::out_of_bounds);
+  if (outside.least < 0) {
+    return "Index " + std::to_string((outside.least - element + 1) / element) +
+           " is before the first element: guard the access, or mend the index.";
+  }
+  const bool is_one_too_far = outside.end == (elements + 1) * element;
+  const std::string one_too_far = "One too far: index " + all + " of " + all + " elements, 0 to " +
+                                  std::to_string(elements - 1) + ". ";
+  if (outside.is_dynamic) {
+    const std::string asked = "he launch" + at + " asked for " + std::to_string(outside.size) +
+                              " bytes of dynamic shared memory, and this kernel touches at least " +
+                              std::to_string(outside.end);
+    if (outside.is_in_elements()) {
+      return "Bytes or elements? T" + asked + ", which are " + used +
+             " elements: its third argument is in bytes, so sizeof is missing.";
+    }
+    return is_one_too_far ? one_too_far + "Or t" + asked + ": its third argument."
+                          : "T" + asked + ": mend its third argument.";
+  }
+  if (outside.is_in_elements()) {
+    return "Bytes or elements? The allocation" + at + " has " + std::to_string(outside.size) +
+           " bytes, which are " + all + " elements of " + std::to_string(element) + " bytes, and " +
+           used + " are used: sizeof is missing.";
+  }
+  return is_one_too_far ? one_too_far + "Guard the access, or mend the index."
+                        : advice(Hazard::out_of_bounds);
 }
 
 }  // namespace simt

@@ -69,7 +69,8 @@ struct Site {
   /// Addresses are derived from this variable alone, and must stay in it (where they are of this space).
   Space space = Space::global;
   std::uint64_t begin = 0, end = UINT64_MAX;
-  std::string array;  // its name; empty: as Launch::name_of has it
+  bool is_dynamic = false;  // shared memory whose size the launch says
+  std::string array;        // its name; empty: as Launch::name_of has it
 };
 
 struct Access {

@@ -26,11 +26,14 @@ void join(Finding& kept, Finding finding) {
   }
   const std::uint64_t count = kept.count + finding.count;
   const Remedy remedy = std::max(kept.remedy, finding.remedy);
+  Outside outside = kept.outside;
+  outside.join(finding.outside);
   if (std::tie(finding.party, finding.other) < std::tie(kept.party, kept.other)) {
     kept = std::move(finding);
   }
   kept.count = count;
   kept.remedy = remedy;
+  kept.outside = outside;
 }
 
 }  // namespace
@@ -97,6 +100,7 @@ std::string message(const Finding& finding, const Shape& grid, const Shape& bloc
       (finding.remedy == Remedy::blocks || finding.remedy == Remedy::blocks_in_place)) {
     text += "It is a race between blocks as well. ";
   }
+  if (finding.hazard == Hazard::out_of_bounds) return text + advice(finding.outside, finding.maker);
   return text + advice(finding.hazard, finding.remedy);
 }
 

@@ -37,6 +37,8 @@ struct Finding {
   std::string detail;  // "is read, without a barrier between, by"
   std::uint64_t count = 0;
   Remedy remedy = Remedy::none;  // of all occurrences the greatest
+  Outside outside;               // of all occurrences, if it is out of bounds
+  std::string maker;             // where that array got its size, as advice() has it
 
   bool has_other() const { return other.block != UINT64_MAX; }
   bool is_between_blocks() const { return has_other() && other.block != party.block; }

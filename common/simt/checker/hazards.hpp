@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace simt {
 
@@ -60,5 +61,22 @@ enum class Remedy : std::uint8_t {
 
 // What the reader should do about it: one sentence or two.
 const char* advice(Hazard hazard, Remedy remedy = Remedy::none);
+
+/// What was touched outside an array, in bytes from its begin.
+struct Outside {
+  std::int64_t least = 0;   // the first byte
+  std::int64_t end = 0;     // behind the last
+  std::int64_t size = 0;    // of the array
+  int element = 0;          // of an access; 0: nothing is known
+  bool is_dynamic = false;  // the launch says how large it is
+
+  void join(const Outside& other);
+  /// As many elements as the array has bytes.
+  bool is_in_elements() const;
+};
+
+/// What to do about it. `maker` is where the array got its size, the allocation or the launch: "line 57"; empty: not
+/// known.
+std::string advice(const Outside& outside, const std::string& maker);
 
 }  // namespace simt

@@ -63,6 +63,7 @@ void LaunchCheck::bound(const machine::Addresses& variables) {
         site.space = Space::shared;
         site.begin = its->begin;
         site.end = its->bytes == 0 ? shared_bytes : its->begin + its->bytes;
+        site.is_dynamic = its->bytes == 0;
         site.array = ptx::variable_name(origin.name);
       } else if (const auto global = variables.find(origin.name); global != variables.end()) {
         const memory::Allocation* const all = grid_.arena->find(global->second);

@@ -7,7 +7,6 @@
 
 #include "common/simt/cudart/allocations.hpp"
 #include "common/simt/cudart/calls.hpp"
-#include "common/simt/cudart/host_lines.hpp"
 #include "common/simt/cudart/record.hpp"
 #include "common/simt/cudart/settings.hpp"
 #include "common/simt/machine/probes.hpp"
@@ -29,6 +28,16 @@ std::array<unsigned, 3> thread_at(const machine::Dim3& extents, unsigned linear)
   return {linear % extents.x, linear / extents.x % extents.y, linear / extents.x / extents.y};
 }
 
+// A line of the host's code, in a finding that names a file already.
+std::string place_words(const HostLine& line, const std::string& named) {
+  if (line.file.empty()) return "";
+  if (line.file == named) return "line " + std::to_string(line.line);
+  return line.file.substr(line.file.rfind('/') + 1) + ":" + std::to_string(line.line);
+}
+
+// What the host calls while the kernel runs: its launch.
+HostLine line_of_launch() { return line_of_call(callers_of_runtime()); }
+
 const char* verb(WarpAccess::Kind kind) {
   return kind == WarpAccess::Kind::load    ? "reads"
          : kind == WarpAccess::Kind::store ? "writes"
@@ -39,7 +48,8 @@ const char* verb(WarpAccess::Kind kind) {
 struct Wrong {
   Hazard hazard = Hazard::out_of_bounds;
   std::string array;
-  std::string what;  // behind "reads"
+  std::string what;         // behind "reads"
+  bool is_of_host = false;  // a pointer that the launch should not have passed
 };
 
 Wrong wrong_on_host(std::uint64_t address, const std::string& size) {
@@ -47,11 +57,19 @@ Wrong wrong_on_host(std::uint64_t address, const std::string& size) {
     const std::string name = ptx::variable_name(its->symbol);
     return {Hazard::invalid_address, name,
             size + "through the name of " + name +
-                ", which in host code is no address on the device: cudaGetSymbolAddress has it"};
+                ", which in host code is no address on the device: cudaGetSymbolAddress has it",
+            true};
   }
   const std::string name = host_variable_at(address);
-  if (name.empty()) return {Hazard::invalid_address, "", size + "of host memory"};
-  return {Hazard::invalid_address, name, size + "of " + name + ", in the host's memory"};
+  if (name.empty()) return {Hazard::invalid_address, "", size + "of host memory", true};
+  return {Hazard::invalid_address, name, size + "of " + name + ", in the host's memory", true};
+}
+
+// The live block that an address belongs to, or is nearest to.
+const Block* nearest_block(std::uint64_t address) {
+  const memory::Allocation* const near =
+      arena().contains(address) ? arena().nearest(address) : nullptr;
+  return near == nullptr ? nullptr : block_at(near->begin);
 }
 
 Wrong wrong_in_global(std::uint64_t address, int bytes) {
@@ -320,8 +338,10 @@ void Watch::fault(const WarpAccess& access, int lane, const std::string& what) {
   if (access.space == WarpAccess::Space::constant && access.kind == WarpAccess::Kind::load) {
     wrong.array = constant_before(address);
   }
+  HostLine launched;
+  if (wrong.is_of_host) launched = line_of_launch();
   add_finding(wrong.hazard, access.step->site, *access.warp, lane, wrong.array,
-              std::string(verb(access.kind)) + " " + wrong.what);
+              std::string(verb(access.kind)) + " " + wrong.what, Remedy::none, launched);
 }
 
 void Watch::end_launch(const machine::LaneCall& call, Hazard hazard, const std::string& what) {
@@ -343,7 +363,8 @@ std::array<unsigned, 3> Watch::thread_of(const machine::Warp& warp, int lane) co
 }
 
 void Watch::add_finding(Hazard hazard, std::int32_t site, const machine::Warp& warp, int lane,
-                        const std::string& array, const std::string& what, Remedy remedy) {
+                        const std::string& array, const std::string& what, Remedy remedy,
+                        const HostLine& launched) {
   const DeviceLine line = line_at(site);
   Finding f;
   f.kind = hazard_name(hazard);
@@ -356,6 +377,11 @@ void Watch::add_finding(Hazard hazard, std::int32_t site, const machine::Warp& w
   f.count = 1;
   f.message = "thread " + coordinates(f.thread) + " of block " + coordinates(f.block) + " " + what +
               ". " + advice(hazard, remedy);
+  if (const std::string place = place_words(launched, f.file); !place.empty()) {
+    f.message += " The launch that passes it: " + place + ".";
+    f.other_file = launched.file;
+    f.other_line = launched.line;
+  }
   add(std::move(f));
 }
 
@@ -517,7 +543,20 @@ Finding Watch::finding_of(const checker::Finding& finding) const {
   }
   f.array = finding.array;
   f.count = finding.count;
-  f.message = checker::message(finding, grid, block, line_of_site);
+  checker::Finding told = finding;
+  if (finding.outside.element != 0) {
+    const Block* const outside_of =
+        finding.outside.is_dynamic ? nullptr : nearest_block(finding.address);
+    HostLine maker;
+    if (finding.outside.is_dynamic) maker = line_of_launch();
+    if (outside_of != nullptr) maker = line_of_call(outside_of->callers);
+    told.maker = place_words(maker, f.file);
+    if (finding.outside.is_dynamic || finding.outside.is_in_elements()) {
+      f.other_file = maker.file;
+      f.other_line = maker.line;
+    }
+  }
+  f.message = checker::message(told, grid, block, line_of_site);
   f.remedy = static_cast<int>(finding.remedy);
   return f;
 }

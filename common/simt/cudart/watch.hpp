@@ -14,6 +14,7 @@
 
 #include "common/simt/checker/hazards.hpp"
 #include "common/simt/checker/launch_check.hpp"
+#include "common/simt/cudart/host_lines.hpp"
 #include "common/simt/cudart/module.hpp"
 #include "common/simt/cudart/printed.hpp"
 #include "common/simt/cudart/timeline.hpp"
@@ -74,7 +75,8 @@ class Watch : public machine::Observer {
   std::array<unsigned, 3> thread_of(const machine::Warp& warp, int lane) const;
   void add(Finding finding);
   void add_finding(Hazard hazard, std::int32_t site, const machine::Warp& warp, int lane,
-                   const std::string& array, const std::string& what, Remedy remedy = Remedy::none);
+                   const std::string& array, const std::string& what, Remedy remedy = Remedy::none,
+                   const HostLine& launched = {});
   bool is_early(const machine::Warp& warp, std::uint32_t lanes) const;
   void all_have_waited(const machine::Block& block);
   void count(const machine::WarpAccess& access);

@@ -682,6 +682,7 @@ TEST_CASE("what an asynchronous copy has not finished is left alone", "[hazards]
       {"read_before_wait", "tile", "reads tile", 128},
       {"copy_not_committed", "tile", "reads tile", 128},
       {"barrier_without_wait", "tile", "reads tile", 128},
+      {"syncwarp_before_wait", "tile", "reads tile", 128},
       {"last_of_many", "cells", "reads cells", 128},
       {"overwritten_in_flight", "tile", "writes tile", 66},
       {"source_overwritten", "", "may not have read yet", 128},
@@ -737,6 +738,30 @@ TEST_CASE("a copy that is waited for is still its own thread's only", "[hazards]
   CHECK(is_between(f, kCopies, bug,
                    name == "copies_of_two_threads" ? bug : line_of(kCopies, "OTHER " + name)));
   CHECK(f.count == (name == "copies_of_two_threads" ? 64 : 128));
+}
+
+TEST_CASE("a barrier before the wait orders nothing of a copy", "[hazards][copies]") {
+  const Outcome outcome = run("barrier_before_wait");
+  INFO(describe(outcome.launch.findings));
+  // The first warp reads before the second has waited, which then reads what the first one's copy has brought.
+  std::multiset<std::string> kinds;
+  std::uint64_t count = 0;
+  for (const Finding& f : outcome.launch.findings) {
+    kinds.insert(f.kind);
+    count += f.count;
+    CHECK(is_between(f, kCopies, line_of(kCopies, "BUG barrier_before_wait"),
+                     line_of(kCopies, "OTHER barrier_before_wait")));
+  }
+  CHECK(kinds == std::multiset<std::string>{"race", "unfinished_copy"});
+  CHECK(count == 128);
+}
+
+TEST_CASE("the same element copied twice to one place is a note", "[hazards][copies]") {
+  const Outcome outcome = run("same_copy_twice");
+  INFO(describe(outcome.launch.findings));
+  REQUIRE(outcome.launch.findings.size() == 1);
+  CHECK(outcome.launch.findings[0].kind == "same_value_write");
+  CHECK(outcome.launch.findings[0].line == line_of(kCopies, "BUG same_copy_twice"));
 }
 
 TEST_CASE("correct copies raise nothing and bring their data", "[hazards][copies]") {

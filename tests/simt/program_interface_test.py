@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import pathlib
+import resource
 import signal
 import subprocess
 import sys
@@ -49,6 +50,7 @@ KINDS = {
     "warp_deadlock",
     "undefined_shuffle",
     "unfinished_copy",
+    "invalid_copy",
     "endless_kernel",
     "failed_assert",
     "trap",
@@ -254,6 +256,30 @@ class Report(ProgramTest):
         size = path.stat().st_size
         self.assertGreaterEqual(int(figures["wchar"]), size)
         self.assertLess(int(figures["wchar"]), 1.2 * size)
+
+    def test_full_disk(self):
+        """The launches that had room stay, and the program says why it ends."""
+        path = self.folder / "report.json"
+
+        def small_files():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+
+        clean = {k: v for k, v in os.environ.items() if not k.startswith("SIMT_")}
+        ended = subprocess.run(
+            [str(options.counted_cases), str(KERNELS / "bank_patterns.csv")],
+            env={**clean, "SIMT_REPORT": str(path)},
+            preexec_fn=small_files,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.assertEqual(ended.returncode, 2)
+        self.assertEqual(len(ended.stderr.splitlines()), 1, ended.stderr)
+        self.assertIn("SIMT_REPORT", ended.stderr)
+        self.assertGreater(self.launches_in(path), 10)
+        self.assertGreater(path.stat().st_size, 90_000)
+        self.assertEqual(os.listdir(self.folder), ["report.json"], "something was left behind")
 
     def test_unwritable(self):
         ended = run(

@@ -722,13 +722,15 @@ TEST_CASE("child: the multiprocessors of the GPU", "[.child]") {
   std::printf("multiprocessors: %d\n", count);
 }
 
-TEST_CASE("a mistake is explained once") {
+TEST_CASE("a copy that cannot be is told at each of its lines, and fails the run") {
   const Output output = run_case("child: a wrong direction twice");
-  CHECK(output.status == 0);
-  const std::string line = "simt: cudaMemcpy: cudaMemcpyHostToDevice, but the destination";
+  REQUIRE(WIFEXITED(output.status));
+  CHECK(WEXITSTATUS(output.status) == 3);
+  const std::string line =
+      "error: invalid_copy in cudaMemcpy: cudaMemcpyHostToDevice, but the destination";
   const std::size_t at = output.text.find(line);
   REQUIRE(at != std::string::npos);
-  CHECK(output.text.find("simt:", at + 1) == std::string::npos);
+  CHECK(output.text.find(line, at + 1) != std::string::npos);
 }
 
 TEST_CASE("SIMT_GPU chooses the GPU") {

@@ -97,7 +97,7 @@ void BlockCheck::is_there(BlockCheck& owner, const Access& access) {
   for (std::uint32_t rest = access.lanes.mask; rest != 0; rest &= rest - 1) {
     const unsigned thread = access.warp * 32 + static_cast<unsigned>(std::countr_zero(rest));
     const Exact begin{owner.id_, 0, 0, 0, Act::store, 0};
-    if (!comes_after(threads_[thread].known, begin)) {
+    if (!comes_after(threads_[thread].hoped, begin)) {
       report(Hazard::absent_block, access.site, thread,
              "touches shared memory of another block, which may not have begun yet:", -1,
              {owner.block_, kNoThread}, Remedy::block_begin);
@@ -119,7 +119,7 @@ void BlockCheck::end() {
   const std::lock_guard lock(checker_.mutex_);
   for (const Exact& one : visits_) {
     const bool is_known = std::any_of(threads_.begin(), threads_.end(), [&](const Thread& thread) {
-      return comes_after(thread.known, one);
+      return comes_after(thread.hoped, one);
     });
     if (is_known || one.site == kNoSite) continue;
     Finding finding;
@@ -149,11 +149,12 @@ void BlockCheck::start_copy(const Doing& doing) {
       continue;
     }
     if (from != 0) {
-      sources_.push_back({from, doing.address(lane), bytes, doing.thread(lane), access.site});
       least_source_ = std::min(least_source_, from);
       beyond_sources_ = std::max(beyond_sources_, from + bytes);
-      from = 0;
     }
+    sources_.push_back(
+        {from, doing.address(lane), from != 0 ? bytes : 0, doing.thread(lane), access.site});
+    from = 0;
     for (unsigned i = 0; i < bytes / 4; ++i) {
       Filling& its = filling_[doing.address(lane) / 4 + i];
       fillings_ += its.site < 0 ? 1 : 0;
@@ -257,6 +258,8 @@ void BlockCheck::copied(unsigned warp, int lane, std::uint64_t to, unsigned byte
 std::uint32_t BlockCheck::leaves_variable(const Access& access) {
   const Site& site = checker_.launch_.sites[static_cast<std::size_t>(access.site)];
   if (access.space != site.space || site.end == UINT64_MAX) return 0;
+  // The second address of a store that sends is that of a barrier.
+  if (site.sends && access.act != Act::store) return 0;
   std::uint32_t leaving = 0;
   for (std::uint32_t rest = access.lanes.mask; rest != 0; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);

@@ -147,6 +147,7 @@ const char* advice(Hazard hazard, Remedy remedy) {
     case Hazard::uninitialized_global_read:
       return "cudaMalloc does not clear memory: copy to it, cudaMemset it, or write it first.";
     case Hazard::divergent_barrier:
+      if (remedy == Remedy::cluster) return "To each barrier_arrive() belongs one barrier_wait().";
       return "Every thread of the block must reach the same __syncthreads().";
     case Hazard::missed_barrier:
       if (remedy == Remedy::cluster) {
@@ -178,11 +179,9 @@ const char* advice(Hazard hazard, Remedy remedy) {
       if (remedy == Remedy::arrival) {
         return "Both of st_async's addresses come from map_shared_rank() with the same rank.";
       }
-      if (remedy == Remedy::cluster) {
-        return "Launch clusters of two blocks or more; one block stores as usual and synchronises.";
-      }
-      return "An asynchronous copy moves 4, 8 or 16 bytes from global to shared memory, of which "
-             "zfill may replace any number at the end by zeros.";
+      return "An asynchronous copy fills the shared memory of its own block: copy there, and let "
+             "the "
+             "other block read it behind this_cluster().sync().";
     case Hazard::endless_kernel:
       if (remedy == Remedy::arrival) {
         return "Compare what it was set up to expect with what the blocks send to it.";

@@ -150,6 +150,9 @@ void BlockCheck::advance() {
   storage_->unsettle();
   now_ = since_ = 1;
   warp_since_.fill(1);
+  for (Arrival& one : arrivals_) {
+    if (one.moment != 0) one = {1, 1, 1, one.releases};
+  }
 }
 
 Who BlockCheck::who(unsigned warp, bool is_shared) const {
@@ -176,13 +179,62 @@ void BlockCheck::barrier() {
   std::fill(threads_.begin(), threads_.end(), all);
 }
 
+void BlockCheck::arrive(unsigned warp, std::uint32_t lanes, bool releases, std::int32_t site) {
+  arrival_site_ = site;
+  if (threads_.empty()) return;
+  advance();
+  is_apart_ |= !releases;
+  arrivals_.resize(threads_.size());
+  for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+    arrivals_[warp * 32 + static_cast<unsigned>(std::countr_zero(rest))] = {
+        since_, warp_since_[warp], now_, releases};
+  }
+}
+
+// What comes before the barrier of the cluster by this thread, and with it its warp if they arrived together.
+Clock BlockCheck::at_arrival(unsigned thread, Clock before) {
+  const Arrival& its = arrivals_[thread];
+  // It has ended, or never was.
+  if (its.moment == 0) {
+    return checker_.order_.with(before, {id_, thread, since_, warp_since_[thread / 32], now_});
+  }
+  const unsigned first = thread / 32 * 32, end = std::min(first + 32, checker_.launch_.threads);
+  const bool are_together = std::all_of(arrivals_.begin() + first, arrivals_.begin() + end,
+                                        [&](const Arrival& one) { return one == its; });
+  if (are_together && thread != first) return before;
+  return checker_.order_.with(
+      before, {id_, thread, its.since, are_together ? its.moment : its.warp_since, its.moment});
+}
+
 void BlockCheck::meet(std::span<BlockCheck* const> blocks) {
-  for (BlockCheck* const one : blocks) one->barrier();
   Checker& checker = blocks.front()->checker_;
+  const bool are_apart = std::any_of(blocks.begin(), blocks.end(),
+                                     [](const BlockCheck* one) { return one->is_apart_; });
+  for (BlockCheck* const one : blocks) {
+    if (are_apart) {
+      one->advance();
+    } else {
+      one->barrier();
+    }
+  }
   const std::lock_guard lock(checker.mutex_);
   Order& order = checker.order_;
   Thread all;
-  for (const BlockCheck* const one : blocks) {
+  for (BlockCheck* const one : blocks) {
+    for (unsigned thread = 0; are_apart && thread < one->arrivals_.size(); ++thread) {
+      const Thread& its = one->threads_[thread];
+      all.hoped = one->at_arrival(thread, order.join(all.hoped, its.hoped));
+      all.locked = one->at_arrival(thread, order.join(all.locked, its.locked));
+      if (one->arrivals_[thread].releases) {
+        all.known = one->at_arrival(thread, order.join(all.known, its.known));
+      } else {
+        all.known = order.join(all.known, its.released[1]);
+      }
+      for (int s = 0; s < 2; ++s) all.released[s] = order.join(all.released[s], its.released[s]);
+    }
+    one->arrivals_.clear();
+    one->is_apart_ = false;
+    if (are_apart) continue;
     const Thread& its = one->threads_.front();
     const Clock point = order.with(0, {one->id_, 0, one->since_, 0, 0});
     all.hoped = order.join(order.join(all.hoped, its.hoped), point);
@@ -259,7 +311,9 @@ void BlockCheck::strong(const Doing& doing, int lane, bool is_before) {
   const Access& access = doing.access;
   const Site& site = doing.site;
   const bool reads = access.act != Act::store, writes = access.act != Act::load;
-  if (is_before ? !reads || site.sends : !writes) return;
+  // To arrive at a barrier takes nothing over: who waits there does.
+  const bool arrives = site.sends || (site.is_barrier && access.act == Act::atomic);
+  if (is_before ? !reads || arrives : !writes) return;
   const unsigned thread = access.warp * 32 + static_cast<unsigned>(lane);
   Thread& own = threads_[thread];
   Order& order = checker_.order_;

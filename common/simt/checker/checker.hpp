@@ -55,10 +55,12 @@ struct Site {
   Scope scope = Scope::gpu;
   Reading reading = Reading::plain;
   bool uses_old = true;  // of an atomic: what was there matters, to the result or to who gets it
+  bool returns = true;   // of an atomic: what was there is used
   bool starts_copy = false;  // to shared memory, whose bytes come later
   /// st.async: its store is there when the barrier says so, not for its own thread before; its arrival at the barrier, an
   /// atomic, hands it on and takes nothing over.
   bool sends = false;
+  bool is_barrier = false;  // of a barrier in shared memory (mbarrier)
   /// Of the values that it moves: where they come from or go to.
   struct Value {
     bool is_used = true;
@@ -125,6 +127,12 @@ class BlockCheck {
   void fence(unsigned warp, std::uint32_t lanes, Scope scope);
   /// The same of an access to the shared memory of another block of the cluster.
   std::uint32_t access_of(BlockCheck& owner, const Access& access);
+  /// These threads arrive at the barrier of the cluster; unless it `releases`, what they did before is not handed on.
+  void arrive(unsigned warp, std::uint32_t lanes, bool releases, std::int32_t site);
+  /// A thread that has arrived there does something before the others have.
+  void acts_after_arrival() { is_apart_ = true; }
+  /// Where a thread arrived last.
+  std::int32_t arrival_site() const { return arrival_site_; }
   /// All threads of these blocks of a cluster have met.
   static void meet(std::span<BlockCheck* const> blocks);
   /// The lane has waited for the copy that it started at `site`: the bytes are there.
@@ -158,6 +166,7 @@ class BlockCheck {
   using Variables = std::unordered_map<std::uint64_t, Variable>;
 
   void advance();
+  Clock at_arrival(unsigned thread, Clock before);
   Who who(unsigned warp, bool is_shared) const;
   void lanes(const Doing& doing, std::uint32_t mask);
   void same(const Doing& doing, int lane, int other);
@@ -177,6 +186,7 @@ class BlockCheck {
   const Site* site_of(const Exact& one) const;  // null: not known
   bool is_strong(const Exact& one) const;
   bool is_sent(const Exact& one) const;
+  bool is_of_barrier(const Exact& one) const;
   bool are_strong(const Exact& a, const Exact& b, bool is_shared) const;
   Ordered ordered_by_locks(const Exact& earlier, unsigned thread);
   void judge(Words& words, Word& word, const Exact& now, const Access& access, int lane,
@@ -205,6 +215,15 @@ class BlockCheck {
   std::array<std::int32_t, 32> warp_since_{};
   std::unique_ptr<Storage> storage_;
   std::vector<Thread> threads_;  // if data are handed on
+  // Of each thread when it arrived at the barrier of the cluster.
+  struct Arrival {
+    std::int32_t since = 0, warp_since = 0, moment = 0;  // 0: it has not
+    bool releases = true;
+    bool operator==(const Arrival&) const = default;
+  };
+  std::vector<Arrival> arrivals_;
+  std::int32_t arrival_site_ = -1;
+  bool is_apart_ = false;  // that barrier does not order simply all that was done before it
   Variables shared_variables_;
   // Copies to shared memory that nobody has waited for: by word.
   struct Filling {
@@ -214,10 +233,10 @@ class BlockCheck {
   };
   std::vector<Filling> filling_;
   std::size_t fillings_ = 0;
-  // Global memory that such copies may not have read yet.
+  // Of each such copy the global memory that it may not have read yet.
   struct Source {
     std::uint64_t from = 0, to = 0;  // where the bytes are, and where they go in shared memory
-    unsigned bytes = 0, thread = 0;
+    unsigned bytes = 0, thread = 0;  // 0 bytes: it fills in zeros
     std::int32_t site = -1;
   };
   std::deque<Source> sources_;

@@ -343,11 +343,11 @@ Facts facts_of(const ptx::Module& module, const machine::Code& code) {
       site.scope = scope_of(*one);
       site.starts_copy = starts_copy(*one);
       site.sends = sends(*one);
+      site.is_barrier = one->opcode == "mbarrier" || (one->opcode == "cp" && one->has("mbarrier"));
       facts.hands_on |= site.strength > Strength::relaxed || site.sends;
       facts.hands_on |= one->opcode == "atom" && (one->has("cas") || one->has("exch"));
       const Operand* const address = address_of(*one);
-      // st.async has a second address, of a barrier.
-      if (address != nullptr && !site.sends) origin = registers.origin(*address);
+      if (address != nullptr) origin = registers.origin(*address);
       if (is_any(one->opcode, {"ld", "ldu"})) {
         site.reading = registers.reading(*one);
       } else if (one->opcode == "atom" && one->has("exch")) {
@@ -355,6 +355,10 @@ Facts facts_of(const ptx::Module& module, const machine::Code& code) {
                         registers.is_used(one->operands[0].index);
       } else if (one->opcode == "red" && one->has("exch")) {
         site.uses_old = false;
+      }
+      if (one->opcode == "atom" || one->opcode == "red") {
+        site.returns = one->opcode == "atom" && one->operands[0].kind == Operand::Kind::reg &&
+                       registers.is_used(one->operands[0].index);
       }
       const bool is_store = one->opcode == "st";
       if (is_store || is_any(one->opcode, {"ld", "ldu"})) {

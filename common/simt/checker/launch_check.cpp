@@ -127,7 +127,7 @@ void LaunchCheck::begin(const machine::Block& block) {
 }
 
 void LaunchCheck::end(const machine::Block& block) {
-  check_of(block).end();
+  if (!has_faults_) check_of(block).end();
   last_ = nullptr;
   blocks_.erase(&block);
 }
@@ -158,6 +158,7 @@ std::uint32_t LaunchCheck::access(const WarpAccess& its) {
           its.warp->registers + machine::value_slot(*its.step, i);
     }
   }
+  if ((its.warp->at_cluster & its.lanes.mask) != 0) check_of(block).acts_after_arrival();
   if (!is_shared || its.block == &block) return remember(check_of(block).access(access));
   return remember(check_of(block).access_of(check_of(*its.block), access));
 }
@@ -223,8 +224,51 @@ void LaunchCheck::barrier(const machine::Block& block, std::uint32_t number) {
   check.barrier();
 }
 
+void LaunchCheck::cluster_arrival(const machine::Warp& warp, const machine::Step& step) {
+  BlockCheck& check = check_of(*warp.block);
+  const std::uint32_t again = looks_for_barriers_ ? warp.owes_wait & warp.active : 0;
+  for (std::uint32_t rest = again; rest != 0; rest &= rest - 1) {
+    check.report(Hazard::divergent_barrier, step.site,
+                 warp.index * machine::kLanes + static_cast<unsigned>(std::countr_zero(rest)),
+                 "arrives at the barrier of the cluster again, before it has waited there", -1, {},
+                 Remedy::cluster);
+  }
+  check.arrive(warp.index, warp.active, step.order != machine::Order::relaxed, step.site);
+}
+
+// Threads that have ended without the barrier that others wait at.
+void LaunchCheck::find_missing(const machine::Cluster& cluster) {
+  const machine::Block* waiting = nullptr;
+  unsigned first = kNoThread;
+  Party gone;
+  for (const auto& block : cluster.blocks) {
+    for (const machine::Warp& warp : block->warps) {
+      const unsigned begin = warp.index * machine::kLanes;
+      const unsigned threads = std::min(block->threads() - begin, 32u);
+      const std::uint32_t all = threads == 32 ? ~0u : (1u << threads) - 1;
+      const std::uint32_t missing = all & ~warp.live & ~warp.at_cluster;
+      if (missing != 0 && gone.thread == kNoThread) {
+        gone = {machine::linear(block->index, grid_.blocks),
+                begin + static_cast<unsigned>(std::countr_zero(missing))};
+      }
+      if (const std::uint32_t there = warp.live & warp.at_cluster;
+          there != 0 && waiting == nullptr) {
+        waiting = block.get();
+        first = begin + static_cast<unsigned>(std::countr_zero(there));
+      }
+    }
+  }
+  if (waiting == nullptr || gone.thread == kNoThread) return;
+  BlockCheck& check = check_of(*waiting);
+  check.report(Hazard::missed_barrier, check.arrival_site(), first,
+               "waits at the barrier of the cluster, which another thread cannot reach any more, "
+               "since it has ended:",
+               -1, gone, Remedy::cluster);
+}
+
 // It orders what the threads of each of its blocks do.
 void LaunchCheck::cluster_barrier(const machine::Cluster& cluster) {
+  if (looks_for_barriers_ && !has_faults_) find_missing(cluster);
   std::vector<BlockCheck*> all;
   for (const auto& block : cluster.blocks) all.push_back(&check_of(*block));
   if (all.size() == 1) {

@@ -29,6 +29,7 @@ class LaunchCheck {
   /// A lane's address is no memory that it may touch. True, and told, if it has left the variable that it comes from.
   bool fault(const machine::WarpAccess& access, int lane);
   void barrier(const machine::Block& block, std::uint32_t number);
+  void cluster_arrival(const machine::Warp& warp, const machine::Step& step);
   void cluster_barrier(const machine::Cluster& cluster);
   void warp_barrier(const machine::Warp& warp, std::uint32_t lanes);
   void fence(const machine::Warp& warp, const machine::Step& step);
@@ -45,6 +46,7 @@ class LaunchCheck {
   void bound(const machine::Addresses& variables);
   Access described(const machine::WarpAccess& access) const;
   BlockCheck& check_of(const machine::Block& block);
+  void find_missing(const machine::Cluster& cluster);
   std::string name_in_shared(std::uint64_t address) const;
 
   Checker& checker_;

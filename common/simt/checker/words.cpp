@@ -92,6 +92,12 @@ const Site* BlockCheck::site_of(const Exact& one) const {
   return one.site < sites.size() && one.site != kNoSite ? &sites[one.site] : nullptr;
 }
 
+// One party sets up a barrier in shared memory, or arrives there.
+bool BlockCheck::is_of_barrier(const Exact& one) const {
+  const Site* const site = site_of(one);
+  return site != nullptr && (site->is_barrier || (site->sends && one.act == Act::atomic));
+}
+
 bool BlockCheck::is_sent(const Exact& one) const {
   const Site* const site = site_of(one);
   return site != nullptr && site->sends && one.act == Act::store;
@@ -106,6 +112,10 @@ bool BlockCheck::is_strong(const Exact& one) const {
 // accesses alone do: there volatile arrays used to stand for __syncwarp.
 bool BlockCheck::are_strong(const Exact& a, const Exact& b, bool is_shared) const {
   if (!is_strong(a) || !is_strong(b)) return false;
+  // Whose scope says what else they order.
+  if (is_of_barrier(a) && is_of_barrier(b) && a.act != Act::store && b.act != Act::store) {
+    return true;
+  }
   const Site *its = site_of(a), *other = site_of(b);
   const bool same_block = a.block == b.block;
   for (const Site* one : {its, other}) {
@@ -192,6 +202,14 @@ bool BlockCheck::stores_same(const Exact& now, const Exact& earlier, const Acces
     return access.values[offset / size][static_cast<std::uint64_t>(its) * size + offset % size];
   };
   const std::uint64_t address = address_of(access, lane);
+  // An earlier store of a copy that is still on its way: which one comes last is compared.
+  if (const Site* const its = site_of(earlier); its != nullptr && its->starts_copy) {
+    const auto is_on_its_way = [&](const Source& one) {
+      return one.thread == earlier.thread && one.to / 4 <= address / 4 + 3 &&
+             address / 4 <= one.to / 4 + 3;
+    };
+    if (std::any_of(sources_.begin(), sources_.end(), is_on_its_way)) return true;
+  }
   // An earlier lane of the same instruction, whose value is not there yet.
   int other = -1;
   if (earlier.block == id_ && earlier.moment == now_ && earlier.site == now.site &&
@@ -226,12 +244,16 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
     const Site* const its = site_of(one);
     return one.act == Act::atomic && (its == nullptr || its->uses_old);
   };
-  // Updates of this very word that the thread has seen by one of its own need no fence.
+  // Updates of this very word that the thread has seen by one of its own, whose result it uses, need no fence.
   std::size_t seen = 0;
   if (!threads_.empty() && !is_strong(now)) {
     for (std::size_t i = 0; i < word.all.size(); ++i) {
       const Exact& one = word.all[i];
-      if (one.block == now.block && one.thread == now.thread && one.act == Act::atomic) seen = i;
+      const Site* const its = site_of(one);
+      if (one.block == now.block && one.thread == now.thread && one.act == Act::atomic &&
+          (its == nullptr || its->returns)) {
+        seen = i;
+      }
     }
   }
   for (std::size_t i = 0; i < word.all.size(); ++i) {
@@ -315,8 +337,11 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
                      : !is_shared                              ? Remedy::global
                      : first.thread / 32 == second.thread / 32 ? Remedy::lanes
                                                                : Remedy::block;
-    if (lacks_fence) finding.remedy = Remedy::fence;
+    if (lacks_fence && !(is_between && is_shared)) finding.remedy = Remedy::fence;
     if (is_sent(first) || is_sent(second)) finding.remedy = Remedy::arrival;
+    if (is_of_barrier(first) || is_of_barrier(second)) {
+      finding.remedy = Remedy::barrier_in_memory;
+    }
     if (remedy == Remedy::scope) finding.remedy = remedy;
     checker_.findings_.add(std::move(finding));
   };

@@ -84,6 +84,8 @@ void explain(const char* key, const char* format, ...) {
   va_end(arguments);
 }
 
+void set_detail(const std::string& text) { detail_now = text; }
+
 void refuse_launch(const char* key, const char* kernel, const char* format, ...) {
   std::va_list arguments;
   va_start(arguments, format);

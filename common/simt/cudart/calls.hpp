@@ -28,6 +28,8 @@ cudaError_t record(cudaError_t error);
 
 /// Beside the error's name: one line on stderr, once for each key.
 __attribute__((format(printf, 2, 3))) void explain(const char* key, const char* format, ...);
+/// What detail_of_last_error() says of the call in progress, without a line.
+void set_detail(const std::string& text);
 /// "simt: NAME was not launched: ...", of a kernel.
 __attribute__((format(printf, 3, 4))) void refuse_launch(const char* key, const char* kernel,
                                                          const char* format, ...);

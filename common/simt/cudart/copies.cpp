@@ -2,6 +2,7 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -45,41 +46,72 @@ bool is_device_pointer(const void* pointer) {
   return block != nullptr ? block->is_of_device() : arena().contains(address_of(pointer));
 }
 
+// A copy or memset that cannot be is told as what kernels do wrong is: many programs don't look at its error.
+void refuse(const char* name, const std::string& array, const std::string& what,
+            const std::string& what_to_do) {
+  set_detail(std::string(name) + ": " + what);
+  if ((settings().checks & kCheckBounds) == 0) return;
+  const HostLine line = line_of_call(callers_of_runtime());
+  Finding finding;
+  finding.kind = hazard_name(Hazard::invalid_copy);
+  finding.file = line.file;
+  finding.line = line.line;
+  finding.array = array;
+  finding.count = 1;
+  finding.message = what + ", so nothing is copied or set. " + what_to_do;
+  Launch launch;
+  launch.kernel = name;
+  launch.findings.push_back(std::move(finding));
+  record_launch(std::move(launch));
+}
+
 // The name of a __device__ or __constant__ variable is in host code a shadow on the host. Says so; false if the pointer
 // is none.
-bool explain_shadow(const char* name, const void* pointer) {
+bool refuse_shadow(const char* name, const void* pointer) {
   const Symbol* const symbol = find_symbol(pointer);
   if (symbol == nullptr || symbol->managed != nullptr) return false;
-  explain(
-      "shadow",
-      "%s: `%s` is a variable of the device, and its name in host code is no address there: use "
-      "cudaMemcpyToSymbol or cudaMemcpyFromSymbol, or ask cudaGetSymbolAddress",
-      name, symbol->name.c_str());
+  refuse(name, symbol->name,
+         "`" + symbol->name +
+             "` is a variable of the device, and its name in host code is no address there",
+         "Use cudaMemcpyToSymbol or cudaMemcpyFromSymbol, or ask cudaGetSymbolAddress.");
   return true;
+}
+
+std::string told(const void* pointer) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%p", pointer);
+  return text;
 }
 
 // True if all of the range is live device memory; else says what is wrong with it. `role` is "the destination" or the
 // like.
 bool check_device_range(const char* name, const char* role, const void* pointer,
                         std::size_t bytes) {
-  if (explain_shadow(name, pointer)) return false;
+  if (refuse_shadow(name, pointer)) return false;
   const std::uint64_t address = address_of(pointer);
   if (const Block* const block = block_at(address)) {
     const std::size_t offset = address - block->begin;
     if (bytes <= block->bytes - offset) return true;
-    explain("range", "%s: %s is %zu bytes from byte %zu of %s, which has %zu bytes", name, role,
-            bytes, offset, block->name().c_str(), block->bytes);
+    refuse(name, block->name(),
+           std::string(role) + " is " + std::to_string(bytes) + " bytes from byte " +
+               std::to_string(offset) + " of " + block->name() + ", which has " +
+               std::to_string(block->bytes) + " bytes",
+           "Sizes are in bytes: the number of elements times the size of one.");
     return false;
   }
   const memory::Allocation* const near = arena().find(address);
   if (!arena().contains(address)) {
-    explain("host pointer", "%s: %s must be device memory, but %p is a host pointer", name, role,
-            pointer);
+    refuse(
+        name, host_variable_at(address),
+        std::string(role) + " must be device memory, but " + told(pointer) + " is a host pointer",
+        "Pass a pointer from cudaMalloc.");
   } else if (near != nullptr && near->is_freed) {
-    explain("freed", "%s: %s lies in %s, which was freed", name, role,
-            name_at(near->begin).c_str());
+    const std::string array = name_at(near->begin);
+    refuse(name, array, std::string(role) + " lies in " + array + ", which was freed",
+           "Free the memory after the last call that uses it.");
   } else {
-    explain("no allocation", "%s: %s, %p, lies in no allocation", name, role, pointer);
+    refuse(name, "", std::string(role) + ", " + told(pointer) + ", lies in no allocation",
+           "Pass a pointer from cudaMalloc.");
   }
   return false;
 }
@@ -91,7 +123,7 @@ cudaError_t check_sides(const char* name, const void* to, const void* from, cuda
   }
   if (to == nullptr || from == nullptr) return cudaErrorInvalidValue;
   for (const void* pointer : {to, from}) {
-    if (explain_shadow(name, pointer)) return cudaErrorInvalidValue;
+    if (refuse_shadow(name, pointer)) return cudaErrorInvalidValue;
   }
   if (kind == cudaMemcpyHostToHost || kind == cudaMemcpyDefault) return cudaSuccess;
   const bool want_to = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
@@ -107,8 +139,11 @@ cudaError_t check_sides(const char* name, const void* to, const void* from, cuda
   static const char* const kKinds[] = {"HostToHost", "HostToDevice", "DeviceToHost",
                                        "DeviceToDevice"};
   const void* const wrong = to_fits ? from : to;
-  explain("copy kind", "%s: cudaMemcpy%s, but the %s, %p, is a %s pointer", name, kKinds[kind],
-          to_fits ? "source" : "destination", wrong, is_device_pointer(wrong) ? "device" : "host");
+  refuse(name, "",
+         std::string("cudaMemcpy") + kKinds[kind] + ", but the " +
+             (to_fits ? "source, " : "destination, ") + told(wrong) + ", is a " +
+             (is_device_pointer(wrong) ? "device" : "host") + " pointer",
+         "The order is cudaMemcpy(to, from, bytes, kind); cudaMemcpyDefault asks the pointers.");
   return cudaErrorInvalidValue;
 }
 
@@ -348,8 +383,10 @@ cudaError_t part_of_symbol(const char* name, const void* shadow, std::size_t byt
   const Symbol* const symbol = find_symbol(shadow);
   if (symbol == nullptr || symbol->address() == 0) return cudaErrorInvalidSymbol;
   if (offset > symbol->bytes || bytes > symbol->bytes - offset) {
-    explain("symbol range", "%s: %zu bytes at offset %zu of `%s`, which has %zu bytes", name, bytes,
-            offset, symbol->name.c_str(), symbol->bytes);
+    refuse(name, symbol->name,
+           std::to_string(bytes) + " bytes at offset " + std::to_string(offset) + " of `" +
+               symbol->name + "`, which has " + std::to_string(symbol->bytes) + " bytes",
+           "Sizes and offsets are in bytes.");
     return cudaErrorInvalidValue;
   }
   part = reinterpret_cast<std::byte*>(symbol->address()) + offset;

@@ -310,16 +310,6 @@ void Watch::fault(const WarpAccess& access, int lane, const std::string& what) {
     ++findings_[known->second].count;
     return;
   }
-  if (what == "stack_overflow") {
-    add_finding(Hazard::stack_overflow, access.step->site, *access.warp, lane, "",
-                "calls deeper than its local memory reaches");
-    return;
-  }
-  if (what == "foreign_mask") {
-    add_finding(Hazard::warp_deadlock, access.step->site, *access.warp, lane, "",
-                "gives a warp operation a mask that does not name its own lane");
-    return;
-  }
   if (what == "lacking_lane") {
     const std::uint32_t live = access.warp->live;
     add_finding(Hazard::warp_deadlock, access.step->site, *access.warp, lane, "",
@@ -328,9 +318,29 @@ void Watch::fault(const WarpAccess& access, int lane, const std::string& what) {
                 Remedy::whole_warp);
     return;
   }
-  if (what == "invalid_function") {
-    add_finding(Hazard::invalid_address, access.step->site, *access.warp, lane, "",
-                "calls an address where no function begins", Remedy::function);
+  struct Told {
+    const char* what;
+    Hazard hazard;
+    const char* text;
+    Remedy remedy;
+  };
+  static constexpr Told kTold[] = {
+      {"invalid_function", Hazard::invalid_address, "calls an address where no function begins",
+       Remedy::function},
+      {"foreign_copy", Hazard::invalid_copy,
+       "copies asynchronously to the shared memory of another block", Remedy::none},
+      {"foreign_barrier", Hazard::invalid_copy,
+       "stores to one block of the cluster, to arrive at a barrier of another", Remedy::arrival},
+      {"foreign_wait", Hazard::invalid_address, "waits at a barrier of another block",
+       Remedy::barrier_in_memory},
+      {"stack_overflow", Hazard::stack_overflow, "calls deeper than its local memory reaches",
+       Remedy::none},
+      {"foreign_mask", Hazard::warp_deadlock,
+       "gives a warp operation a mask that does not name its own lane", Remedy::none},
+  };
+  for (const Told& one : kTold) {
+    if (what != one.what) continue;
+    add_finding(one.hazard, access.step->site, *access.warp, lane, "", one.text, one.remedy);
     return;
   }
   const std::uint64_t address = access.lanes.address[static_cast<std::size_t>(lane)];
@@ -383,6 +393,10 @@ void Watch::add_finding(Hazard hazard, std::int32_t site, const machine::Warp& w
     f.other_line = launched.line;
   }
   add(std::move(f));
+}
+
+void Watch::cluster_arrival(const machine::Warp& warp, const machine::Step& step) {
+  if (check_) check_->cluster_arrival(warp, step);
 }
 
 void Watch::cluster_barrier(const machine::Cluster& cluster) {

@@ -40,6 +40,7 @@ class Watch : public machine::Observer {
   std::uint32_t access(const machine::WarpAccess& access) override;
   void fault(const machine::WarpAccess& access, int lane, const std::string& what) override;
   void barrier(const machine::Block& block, std::uint32_t number) override;
+  void cluster_arrival(const machine::Warp& warp, const machine::Step& step) override;
   void cluster_barrier(const machine::Cluster& cluster) override;
   void warp_barrier(const machine::Warp& warp, std::uint32_t lanes) override;
   void fence(const machine::Warp& warp, const machine::Step& step) override;

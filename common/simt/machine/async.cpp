@@ -19,6 +19,24 @@ void need_operands(const Decoder& decoder, const ptx::Instruction& one, std::siz
   }
 }
 
+// ---- Whose shared memory ----
+
+std::uint32_t rank_at(std::uint64_t address, const Warp& warp) {
+  const std::uint32_t at = static_cast<std::uint32_t>(address) / kSharedStride;
+  return at == 0 ? warp.block->rank : at - 1;
+}
+
+// False, and told as `what`, if lanes would have a block do for another what it can do only for itself.
+bool are_of(Warp& warp, const Step* step, const Addresses64& addresses, const char* what,
+            const Addresses64* others = nullptr) {
+  each_lane(warp.active, [&](std::size_t lane) {
+    const std::uint32_t wanted =
+        others == nullptr ? warp.block->rank : rank_at((*others)[lane], warp);
+    if (rank_at(addresses[lane], warp) != wanted) stop(step, warp, lane, what);
+  });
+  return warp.faulty == 0;
+}
+
 // ---- cp.async: a copy is counted and checked where it starts; its data come with the wait, as late as they may. ----
 
 const Step* copy_async(const Step* step, Warp& warp) {
@@ -29,6 +47,7 @@ const Step* copy_async(const Step* step, Warp& warp) {
   std::uint32_t readers = 0;
   each_lane(warp.active, [&](std::size_t lane) { readers |= (read[lane] != 0 ? 1u : 0u) << lane; });
   std::array<PendingCopy, kLanes> copies{};
+  if (!are_of(warp, step, to, "foreign_copy")) return nullptr;
   if (!access(step, warp, WarpAccess::Kind::load, Window::global, bytes, from, readers,
               [&](const Places& places, const memory::WarpAddresses& lanes, const Block*) {
                 each_lane(lanes.mask, [&](std::size_t lane) {
@@ -196,6 +215,7 @@ template <bool by_parity, bool waits>
 const Step* ask_barrier(const Step* step, Warp& warp) {
   std::uint32_t over = 0;
   Addresses64 addresses = addresses_of(warp, step->from[kAddress], step->offset);
+  if (!are_of(warp, step, addresses, "foreign_wait")) return nullptr;
   if (!access(
           step, warp, WarpAccess::Kind::load, step->window, 8, addresses, warp.active,
           [&](const Places& places, const memory::WarpAddresses& lanes, const Block*) {
@@ -314,6 +334,11 @@ const Step* store_async(const Step* step, Warp& warp) {
   return is_done ? step + 1 : nullptr;
 }
 const Step* bytes_arrive(const Step* step, Warp& warp) {
+  const Addresses64 data = addresses_of(warp, step->from[0], step->source_offset);
+  if (!are_of(warp, step, addresses_of(warp, step->from[kAddress], step->offset), "foreign_barrier",
+              &data)) {
+    return nullptr;
+  }
   warp.advanced = true;
   return change_barriers(step, warp, [&](std::size_t, Mbarrier& barrier) {
     barrier.arrive(0, -static_cast<std::int32_t>(step->bytes));
@@ -341,6 +366,8 @@ void build_store_async(Decoder& decoder, const ptx::Instruction& one) {
   stores.traffic = Traffic::sent;
   Step& arrives = decoder.emit(&bytes_arrive);
   arrives.bytes = static_cast<std::uint8_t>(count * static_cast<std::size_t>(bytes_of(type)));
+  arrives.from[0] = at.base;
+  arrives.source_offset = at.offset;
   set_address(arrives, barrier, decoder, one, 2, Order::release);
 }
 
@@ -377,9 +404,7 @@ template <class T>
 const Step* rank_of_address(const Step* step, Warp& warp) {
   const T* const from = warp.values<const T>(step->from[0]);
   each_lane(warp.active, [&](std::size_t lane) {
-    const auto at = static_cast<std::uint64_t>(from[lane]) % kWindowBytes / kSharedStride;
-    warp.values<std::uint32_t>(step->to)[lane] =
-        at == 0 ? warp.block->rank : static_cast<std::uint32_t>(at - 1);
+    warp.values<std::uint32_t>(step->to)[lane] = rank_at(from[lane], warp);
   });
   return step + 1;
 }
@@ -396,8 +421,10 @@ void build_rank(Decoder& decoder, const ptx::Instruction& one) {
 
 const Step* arrive_at_cluster(const Step* step, Warp& warp) {
   Cluster& cluster = *warp.block->cluster;
+  cluster.grid->observer->cluster_arrival(warp, *step);
   each_lane(warp.active, [&](std::size_t lane) { warp.cluster_phase[lane] = cluster.phase; });
   warp.at_cluster |= warp.active;
+  warp.owes_wait |= warp.active;
   warp.advanced = true;
   return step + 1;
 }
@@ -410,6 +437,7 @@ const Step* wait_for_cluster(const Step* step, Warp& warp) {
   });
   if (waiting != 0) warp.set_aside(step, waiting, Group::State::polling);
   if (warp.active == 0) return warp.choose();
+  warp.owes_wait &= ~warp.active;
   warp.advanced = true;
   return step + 1;
 }

@@ -146,7 +146,8 @@ void Block::begin(Cluster& its_cluster, Dim3 its_index, unsigned its_rank) {
   rank = its_rank;
   barriers = {};
   if (grid->probes != nullptr) tallies.assign(grid->probes->tallies().size(), 0);
-  std::fill(shared.begin(), shared.end(), std::byte{0});
+  // On a GPU it holds what another block has left. Ones are NaNs and large numbers, which show in a result.
+  std::fill(shared.begin(), shared.end(), std::byte{0xff});
   for (Warp& warp : warps) {
     const unsigned count = threads() - warp.index * kLanes;
     warp.begin(count >= kLanes ? kAllLanes : (1u << count) - 1, grid->code->steps.data());
@@ -228,10 +229,10 @@ void Cluster::pass_barrier() {
   }
   if (!has_any) return;
   ++phase;
+  grid->observer->cluster_barrier(*this);
   for (const auto& block : blocks) {
     for (Warp& warp : block->warps) warp.at_cluster = 0;
   }
-  grid->observer->cluster_barrier(*this);
 }
 
 bool Cluster::run() {

@@ -59,15 +59,18 @@ class Observer {
   /// Lanes for which it must not be made: they end there.
   virtual std::uint32_t access(const WarpAccess& access) = 0;
   /// Lane `lane` may not touch what it names, and ends there. `what`: out_of_bounds or misaligned; of what is no access:
-  /// stack_overflow, invalid_function, foreign_mask of a lane that its own mask does not name, or lacking_lane of a warp
-  /// whose 32 lanes an instruction needs.
+  /// stack_overflow, invalid_function, foreign_mask of a lane that its own mask does not name, lacking_lane of a warp
+  /// whose 32 lanes an instruction needs; and of what only the lane's own block can be: foreign_copy, foreign_wait, or
+  /// foreign_barrier where st.async's two addresses are of two blocks.
   virtual void fault(const WarpAccess& access, int lane, const std::string& what) = 0;
   /// All that a barrier of the block waits for have come, and none has gone on.
   virtual void barrier(const Block& block, std::uint32_t number) = 0;
   /// These lanes have passed a __syncwarp together.
   virtual void warp_barrier(const Warp&, std::uint32_t /*lanes*/) {}
-  /// All threads of the cluster have arrived at its barrier: whatever they did before comes before what they do from now
-  /// on. (What one does between its arrival and this counts as before.)
+  /// The warp's active lanes arrive at the barrier of the cluster.
+  virtual void cluster_arrival(const Warp&, const Step&) {}
+  /// All threads of the cluster that have not ended have arrived at its barrier (Warp::at_cluster): what they did before
+  /// they arrived comes before what they do once they have waited.
   virtual void cluster_barrier(const Cluster&) {}
   /// fence, membar: of the warp's active lanes.
   virtual void fence(const Warp&, const Step&) {}

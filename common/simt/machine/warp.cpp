@@ -58,6 +58,7 @@ void Warp::begin(std::uint32_t its_lanes, const Step* first) {
   epochs = {};
   cluster_phase = {};
   at_cluster = 0;
+  owes_wait = 0;
   copy_group = {};
   copies.clear();
   last_spin_ = 0;

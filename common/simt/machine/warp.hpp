@@ -68,6 +68,7 @@ struct Warp {
   std::array<std::uint32_t, kLanes>
       cluster_phase{};                             // the barrier of the cluster that it arrived at
   std::uint32_t at_cluster = 0;                    // lanes that arrived at the present one
+  std::uint32_t owes_wait = 0;                     // lanes that arrived and have not waited since
   std::array<std::uint32_t, kLanes> copy_group{};  // the group that its next copy belongs to
   std::vector<PendingCopy> copies;
   /// Of each lane the functions that it is in, and where the last one's frame begins in its local memory.

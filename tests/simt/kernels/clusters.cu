@@ -521,6 +521,47 @@ __global__ void __cluster_dims__(2) one_barrier_a_step(float* out) {
   out[blockIdx.x * kThreads + threadIdx.x] = sum;
 }
 
+// What is done between the halves of the barrier is not ordered by it.
+__global__ void __cluster_dims__(2) after_arrival(float* out) {
+  __shared__ float tile[kThreads];
+  const cg::cluster_group cluster = cg::this_cluster();
+  tile[threadIdx.x] = 0;
+  cluster.sync();
+  cluster.barrier_arrive();
+  tile[threadIdx.x] = 1;  // BUG after_arrival
+  cluster.barrier_wait();
+  const float value =
+      cluster.map_shared_rank(tile, cluster.block_rank() ^ 1)[threadIdx.x];  // OTHER after_arrival
+  cluster.sync();
+  out[blockIdx.x * kThreads + threadIdx.x] = value;
+}
+
+// The first arrival orders nothing; the second one would, but the access comes before it.
+__global__ void __cluster_dims__(2) arrived_relaxed(float* out) {
+  __shared__ float tile[kThreads];
+  const cg::cluster_group cluster = cg::this_cluster();
+  tile[threadIdx.x] = 1;  // BUG arrived_relaxed
+  __cluster_barrier_arrive_relaxed();
+  cluster.barrier_wait();
+  const float value = cluster.map_shared_rank(
+      tile, cluster.block_rank() ^ 1)[threadIdx.x];  // OTHER arrived_relaxed
+  cluster.sync();
+  out[blockIdx.x * kThreads + threadIdx.x] = value;
+}
+
+__global__ void __cluster_dims__(2) plain_beside_atomic(int* out) {
+  __shared__ int count;
+  const cg::cluster_group cluster = cg::this_cluster();
+  if (threadIdx.x == 0) count = 0;
+  cluster.sync();
+  atomicAdd(cluster.map_shared_rank(&count, 0), 1);  // BUG plain_beside_atomic
+  __syncthreads();
+  if (threadIdx.x == 0 && cluster.block_rank() == 0) {
+    out[blockIdx.x] = count;  // OTHER plain_beside_atomic
+  }
+  cluster.sync();
+}
+
 // Two threads of one block, in the memory of the other.
 __global__ void __cluster_dims__(2) within_a_block(float* out) {
   __shared__ float tile[2];
@@ -602,6 +643,13 @@ __global__ void __cluster_dims__(2) before_its_start(float* out) {
   out[blockIdx.x * kThreads + threadIdx.x] = tile[threadIdx.x];
 }
 
+__global__ void __cluster_dims__(2) some_return(float* out) {
+  const cg::cluster_group cluster = cg::this_cluster();
+  if (threadIdx.x >= 32) return;
+  cluster.sync();  // BUG some_return
+  out[blockIdx.x * kThreads + threadIdx.x] = 1;
+}
+
 __global__ void __cluster_dims__(2) two_barriers(float* out) {
   const cg::cluster_group cluster = cg::this_cluster();
   if (threadIdx.x < 32) {
@@ -614,6 +662,12 @@ __global__ void __cluster_dims__(2) two_barriers(float* out) {
 
 __global__ void __cluster_dims__(2) wait_only(float* out) {
   cg::this_cluster().barrier_wait();  // BUG wait_only
+  out[blockIdx.x * kThreads + threadIdx.x] = 1;
+}
+
+__global__ void __cluster_dims__(2) arrive_twice(float* out) {
+  cg::this_cluster().barrier_arrive();
+  cg::this_cluster().barrier_arrive();  // BUG arrive_twice
   out[blockIdx.x * kThreads + threadIdx.x] = 1;
 }
 
@@ -633,10 +687,46 @@ __global__ void __cluster_dims__(2) not_shared(float* out) {
   cluster.sync();
 }
 
+__global__ void __cluster_dims__(2) copy_to_another(const float* in, float* out) {
+  __shared__ float tile[kThreads];
+  const cg::cluster_group cluster = cg::this_cluster();
+  cluster.sync();
+  float* its = cluster.map_shared_rank(tile, cluster.block_rank() ^ 1);
+  __pipeline_memcpy_async(&its[threadIdx.x], &in[threadIdx.x], 4);  // BUG copy_to_another
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  cluster.sync();
+  out[blockIdx.x * kThreads + threadIdx.x] = tile[threadIdx.x];
+}
+
+// The barrier comes before the wait for the copy.
+__global__ void __cluster_dims__(2) copy_on_its_way(const float* in, float* out) {
+  __shared__ float tile[kThreads];
+  const cg::cluster_group cluster = cg::this_cluster();
+  __pipeline_memcpy_async(&tile[threadIdx.x], &in[threadIdx.x], 4);  // OTHER copy_on_its_way
+  __pipeline_commit();
+  cluster.sync();
+  float value = 0;
+  if (cluster.block_rank() == 1) {
+    value = cluster.map_shared_rank(tile, 0)[threadIdx.x];  // BUG copy_on_its_way
+  }
+  __pipeline_wait_prior(0);
+  cluster.sync();
+  out[blockIdx.x * kThreads + threadIdx.x] = value + tile[threadIdx.x];
+}
+
 template <typename T, void (*kernel)(T*), int shared_floats = 0>
 void run_bug() {
   DeviceArray<T> out(2 * kThreads);
   kernel<<<2, kThreads, shared_floats * sizeof(float)>>>(out.get());
+  cudaDeviceSynchronize();
+  cudaDeviceReset();
+}
+
+template <void (*kernel)(const float*, float*)>
+void run_copy_bug() {
+  DeviceArray<float> in(counting(kThreads)), out(2 * kThreads);
+  kernel<<<2, kThreads>>>(in.get(), out.get());
   cudaDeviceSynchronize();
   cudaDeviceReset();
 }
@@ -714,6 +804,9 @@ const std::vector<Bug>& bugs() {
   static const std::vector<Bug> all = {
       {"only_syncthreads", "race", true, "tile", &run_bug<float, only_syncthreads>},
       {"one_barrier_a_step", "race", true, "tile", &run_bug<float, one_barrier_a_step>},
+      {"after_arrival", "race", true, "tile", &run_bug<float, after_arrival>},
+      {"arrived_relaxed", "race", true, "tile", &run_bug<float, arrived_relaxed>},
+      {"plain_beside_atomic", "race", true, "count", &run_bug<int, plain_beside_atomic>},
       {"within_a_block", "race", false, "tile", &run_bug<float, within_a_block>},
       {"in_global", "race", false, nullptr, &run_bug<float, in_global>},
       {"read_in_global", "race", true, nullptr, &run_bug<float, read_in_global>},
@@ -722,8 +815,12 @@ const std::vector<Bug>& bugs() {
       {"not_written", "uninitialized_shared_read", false, "tile", &run_bug<float, not_written>},
       {"after_its_end", "absent_block", false, "", &run_bug<float, after_its_end>},
       {"before_its_start", "absent_block", false, "", &run_bug<float, before_its_start>},
+      {"some_return", "missed_barrier", false, "", &run_bug<float, some_return>},
       {"two_barriers", "divergent_barrier", true, "", &run_bug<float, two_barriers>},
       {"wait_only", "divergent_barrier", false, "", &run_bug<float, wait_only>},
+      {"arrive_twice", "divergent_barrier", false, "", &run_bug<float, arrive_twice>},
+      {"copy_to_another", "invalid_copy", false, "", &run_copy_bug<copy_to_another>},
+      {"copy_on_its_way", "unfinished_copy", true, "tile", &run_copy_bug<copy_on_its_way>},
       {"early_input", "unordered_launches", true, nullptr, &run_early<Before::input>},
       {"early_output", "unordered_launches", true, nullptr, &run_early<Before::output>},
       {"early_behind_another", "unordered_launches", true, nullptr, &run_early_behind_another},

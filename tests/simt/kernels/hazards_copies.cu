@@ -52,6 +52,16 @@ __global__ void barrier_without_wait(float* in, float* out) {
   out[blockIdx.x * kThreads + t] = tile[kThreads - 1 - t];  // BUG barrier_without_wait
 }
 
+__global__ void barrier_before_wait(float* in, float* out) {
+  __shared__ float tile[kThreads];
+  const int t = threadIdx.x;
+  __pipeline_memcpy_async(&tile[t], &in[t], 4);  // OTHER barrier_before_wait
+  __pipeline_commit();
+  __syncthreads();
+  __pipeline_wait_prior(0);
+  out[blockIdx.x * kThreads + t] = tile[kThreads - 1 - t];  // BUG barrier_before_wait
+}
+
 __global__ void wait_then_barrier(float* in, float* out) {
   __shared__ float tile[kThreads];
   const int t = threadIdx.x;
@@ -262,6 +272,27 @@ __global__ void copies_of_two_threads(float* in, float* out) {
   out[blockIdx.x * kThreads + t] = tile[t / 2];
 }
 
+// Neighbours copy the same element to the same place: a note.
+__global__ void same_copy_twice(float* in, float* out) {
+  __shared__ float tile[kThreads];
+  const int t = threadIdx.x;
+  __pipeline_memcpy_async(&tile[t / 2], &in[t / 2], 4);  // BUG same_copy_twice
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  __syncthreads();
+  out[blockIdx.x * kThreads + t] = tile[t / 2];
+}
+
+__global__ void syncwarp_before_wait(float* in, float* out) {
+  __shared__ float tile[kThreads];
+  const int t = threadIdx.x;
+  __pipeline_memcpy_async(&tile[t], &in[t], 4);  // OTHER syncwarp_before_wait
+  __pipeline_commit();
+  __syncwarp();
+  out[blockIdx.x * kThreads + t] = tile[t ^ 1];  // BUG syncwarp_before_wait
+  __pipeline_wait_prior(0);
+}
+
 __global__ void syncwarp_after_wait(float* in, float* out) {
   __shared__ float tile[kThreads];
   const int t = threadIdx.x;
@@ -444,6 +475,7 @@ const std::vector<HazardCase>& copy_cases() {
       {"read_after_wait", [] { return run_and_compare<read_after_wait>(same); }},
       {"copy_not_committed", run<copy_not_committed>},
       {"barrier_without_wait", run<barrier_without_wait>},
+      {"barrier_before_wait", run<barrier_before_wait>},
       {"wait_then_barrier", [] { return run_and_compare<wait_then_barrier>(reversed); }},
       {"one_batch_too_many", run<one_batch_too_many>},
       {"double_buffered", [] { return run_and_compare<double_buffered>(sum_of_reversed); }},
@@ -463,6 +495,8 @@ const std::vector<HazardCase>& copy_cases() {
       {"wait_without_barrier", run<wait_without_barrier>},
       {"copy_over_what_is_read", run<copy_over_what_is_read>},
       {"copies_of_two_threads", run<copies_of_two_threads>},
+      {"same_copy_twice", run<same_copy_twice>},
+      {"syncwarp_before_wait", run<syncwarp_before_wait>},
       {"syncwarp_after_wait", [] { return run_and_compare<syncwarp_after_wait>(neighbour); }},
       {"syncwarp_after_late_wait",
        [] { return run_and_compare<syncwarp_after_late_wait>(neighbour); }},

@@ -323,6 +323,33 @@ __global__ void __cluster_dims__(2) still_read(float* out) {
   out[blockIdx.x * kThreads + threadIdx.x] = value;
 }
 
+// The arrival is relaxed, and no fence says that the barrier is there.
+__global__ void __cluster_dims__(2) without_fence(float* out) {
+  __shared__ float tile[kThreads];
+  __shared__ std::uint64_t arrived;
+  const cg::cluster_group cluster = cg::this_cluster();
+  const int other = cluster.block_rank() ^ 1;
+  if (threadIdx.x == 0) {
+    ptx::mbarrier_init(&arrived, 1);  // OTHER without_fence
+    ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, &arrived,
+                                   sizeof tile);
+  }
+  __syncthreads();
+  __cluster_barrier_arrive_relaxed();
+  cluster.barrier_wait();
+  ptx::st_async(cluster.map_shared_rank(tile + threadIdx.x, other), 1.0f,  // BUG without_fence
+                cluster.map_shared_rank(&arrived, other));
+  wait_for(&arrived, 0);
+  out[blockIdx.x * kThreads + threadIdx.x] = tile[threadIdx.x];
+}
+
+__global__ void __cluster_dims__(2) without_syncthreads(float* out) {
+  __shared__ std::uint64_t all;
+  if (threadIdx.x == 0) ptx::mbarrier_init(&all, kThreads);  // OTHER without_syncthreads
+  ptx::mbarrier_arrive(&all);                                // BUG without_syncthreads
+  out[blockIdx.x * kThreads + threadIdx.x] = 1;
+}
+
 __global__ void __cluster_dims__(2) never_set_up(float* out) {
   __shared__ std::uint64_t all;
   ptx::mbarrier_arrive(&all);  // BUG never_set_up
@@ -343,6 +370,29 @@ __global__ void __cluster_dims__(2) too_few_bytes(float* out) {
   while (!ptx::mbarrier_try_wait_parity(&arrived, 0)) {  // BUG too_few_bytes
   }
   out[blockIdx.x * kThreads + threadIdx.x] = tile[threadIdx.x];
+}
+
+__global__ void __cluster_dims__(2) barrier_of_another(float* out) {
+  __shared__ float tile[kThreads];
+  __shared__ std::uint64_t arrived;
+  const cg::cluster_group cluster = cg::this_cluster();
+  begin(&arrived, sizeof tile);
+  cluster.barrier_wait();
+  float* const its = cluster.map_shared_rank(tile + threadIdx.x, cluster.block_rank() ^ 1);
+  ptx::st_async(its, 1.0f, &arrived);  // BUG barrier_of_another
+  out[blockIdx.x * kThreads + threadIdx.x] = 1;
+  cluster.sync();
+}
+
+__global__ void __cluster_dims__(2) waits_at_another(float* out) {
+  __shared__ std::uint64_t arrived;
+  const cg::cluster_group cluster = cg::this_cluster();
+  begin(&arrived, 0);
+  cluster.barrier_wait();
+  std::uint64_t* const its = cluster.map_shared_rank(&arrived, cluster.block_rank() ^ 1);
+  const bool is_there = ptx::mbarrier_try_wait_parity(its, 0);  // BUG waits_at_another
+  out[blockIdx.x * kThreads + threadIdx.x] = is_there;
+  cluster.sync();
 }
 
 __global__ void __cluster_dims__(2) nobody_waits(float* out) {
@@ -369,6 +419,20 @@ __global__ void __cluster_dims__(2) sent_before_it_begins(float* out) {
   cluster.barrier_wait();
   if (cluster.block_rank() == 0) wait_for(&arrived, 0);
   out[blockIdx.x * kThreads + threadIdx.x] = 1;
+}
+
+__global__ void __cluster_dims__(2) past_its_end(float* out) {
+  __shared__ float tile[kThreads];
+  __shared__ std::uint64_t arrived;
+  const cg::cluster_group cluster = cg::this_cluster();
+  const int other = cluster.block_rank() ^ 1;
+  begin(&arrived, sizeof tile);
+  cluster.barrier_wait();
+  float* const its = cluster.map_shared_rank(tile, other);
+  ptx::st_async(its + threadIdx.x + 1, 1.0f,  // BUG past_its_end
+                cluster.map_shared_rank(&arrived, other));
+  out[blockIdx.x * kThreads + threadIdx.x] = 1;
+  cluster.sync();
 }
 
 template <void (*kernel)(float*)>
@@ -413,8 +477,13 @@ const std::vector<Bug>& bugs() {
       {"plain_store_before", "race", true, "tile", &run_bug<plain_store_before>},
       {"sent_twice", "race", true, "cell", &run_bug<sent_twice>},
       {"still_read", "race", true, "tile", &run_bug<still_read>},
+      {"without_fence", "race", true, "arrived", &run_bug<without_fence>},
+      {"without_syncthreads", "race", true, "all", &run_bug<without_syncthreads>},
       {"never_set_up", "uninitialized_shared_read", false, "all", &run_bug<never_set_up>},
       {"too_few_bytes", "endless_kernel", false, "", &run_bug<too_few_bytes>},
+      {"barrier_of_another", "invalid_copy", false, "", &run_bug<barrier_of_another>},
+      {"waits_at_another", "invalid_address", false, "", &run_bug<waits_at_another>},
+      {"past_its_end", "out_of_bounds", false, "tile", &run_bug<past_its_end>},
       {"nobody_waits", "absent_block", false, "", &run_bug<nobody_waits>},
   };
   return all;

@@ -1,0 +1,7 @@
+
+int main() {
+  float host[12] = {}, *cells;
+  cudaMalloc(&cells, 10 * sizeof(float));
+  cudaMemcpy(cells, host, sizeof host, cudaMemcpyHostToDevice);
+  return cudaDeviceSynchronize();
+}

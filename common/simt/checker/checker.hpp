@@ -97,6 +97,7 @@ struct Launch {
   std::size_t shared_bytes = 0;  // of a block
   bool hands_on = false;         // there are fences, locks, flags: order may be by them
   bool has_clusters = false;     // blocks reach each other's shared memory
+  bool by_barriers = false;      // nothing but barriers orders them
   bool is_parallel = false;      // others check blocks of the launch at the same time
   bool looks_for_races = true;
   bool looks_for_uninitialised = true;

@@ -38,6 +38,7 @@ LaunchCheck::LaunchCheck(Checker& checker, const Facts& facts, const machine::Gr
   launch.shared_bytes = grid.code->static_shared + grid.dynamic_shared;
   launch.has_clusters = grid.cluster.count() > 1;
   launch.hands_on = facts.hands_on || launch.has_clusters;
+  launch.by_barriers = !facts.hands_on;
   launch.is_parallel = looks.is_parallel;
   launch.looks_for_races = looks.for_races;
   launch.looks_for_uninitialised = looks.for_uninitialised;

@@ -51,7 +51,11 @@ Pages::Page* Pages::make(std::size_t number) {
     is_full_ = true;
     return nullptr;
   }
-  if (made_.size() % kOfSlab == 0) slabs_.push_back(large_zeros(kOfSlab * sizeof(Page)));
+  if (made_.size() % kOfSlab == 0) {
+    // With so many they are of single accesses, far apart: then a large page is mostly zeros that nobody needs.
+    constexpr std::size_t kBytes = kOfSlab * sizeof(Page);
+    slabs_.push_back(slabs_.size() < kMostLarge ? large_zeros(kBytes) : zeros(kBytes));
+  }
   page = static_cast<Page*>(slabs_.back()) + made_.size() % kOfSlab;
   made_.push_back(number);
   directory_[number].store(page, std::memory_order_release);

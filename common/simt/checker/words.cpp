@@ -424,16 +424,19 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
   std::erase_if(word.all, [&](const Exact& one) { return one.is_before && stands_for(one); });
   const bool is_exact = checker_.launch_.hands_on;
   unsigned own = 0;
-  if (!is_exact && now.act != Act::store) {
-    // Where order is by barriers alone, of many that do the same two lanes of a warp, or two blocks, stand for all.
+  if ((!is_exact || checker_.launch_.by_barriers) && now.act != Act::store) {
+    // Where order is by barriers alone, of many that do the same two lanes of a warp, or two blocks that never meet, stand
+    // for all.
+    const std::int32_t since = std::max(since_, warp_since_[now.thread / 32]);
     unsigned blocks = 0;
     std::int32_t other = 0;
     std::erase_if(word.all, [&](const Exact& one) {
       if (one.act != now.act || one.bytes != now.bytes || one.site != now.site) return false;
       if (one.block == now.block) {
-        own += one.moment >= since_ && one.thread / 32 == now.thread / 32 ? 1u : 0u;
+        own += one.moment >= since && one.thread / 32 == now.thread / 32 ? 1u : 0u;
         return false;
       }
+      if (is_exact) return false;
       if (one.block == other) return true;
       other = one.block;
       return ++blocks > 2;

@@ -52,6 +52,7 @@ struct Fragment {
   int rows = 0, columns = 0;
 
   int per_register() const { return std::max(1, 32 / bits_of(element)); }
+  bool operator==(const Fragment&) const = default;
   // Of those that differ: some fragments hold each element twice.
   int registers() const { return rows * columns / kLanes / per_register(); }
 };
@@ -100,38 +101,54 @@ struct Registers {
   U32 slot(int i) const { return first + static_cast<U32>(i * bytes * kLanes); }
 };
 
-template <class Visit>
-void each_element(const Fragment& its, Visit visit) {
+// Of each register, lane and position, in this order, where the element is in Matrix::bits. Each thread works them out once:
+// there are few fragments, and multiplications ask for the same ones again and again.
+std::span<const std::uint16_t> places_of(const Fragment& its) {
+  thread_local std::vector<std::pair<Fragment, std::vector<std::uint16_t>>> known;
+  for (const auto& [fragment, places] : known) {
+    if (fragment == its) return places;
+  }
+  std::vector<std::uint16_t> places;
   for (int i = 0; i < its.registers(); ++i) {
     for (int lane = 0; lane < kLanes; ++lane) {
-      for (int j = 0; j < its.per_register(); ++j) visit(i, j, lane, place_of(its, i, j, lane));
+      for (int j = 0; j < its.per_register(); ++j) {
+        const Place place = place_of(its, i, j, lane);
+        places.push_back(static_cast<std::uint16_t>(place.row * its.columns + place.column));
+      }
     }
   }
+  return known.emplace_back(its, std::move(places)).second;
 }
 
 Matrix gather(Warp& warp, const Fragment& its, Registers registers) {
   Matrix all;
   all.columns = its.columns;
-  const int bits = bits_of(its.element);
-  each_element(its, [&](int i, int j, int lane, Place place) {
+  const int bits = bits_of(its.element), per = its.per_register();
+  const std::uint16_t* place = places_of(its).data();
+  for (int i = 0; i < its.registers(); ++i) {
     const U32 slot = registers.slot(i);
-    all.at(place.row, place.column) =
-        bits == 64 ? warp.values<const U64>(slot)[lane]
-                   : U64{warp.values<const U32>(slot)[lane]} >> bits * j & ((U64{1} << bits) - 1);
-  });
+    for (int lane = 0; lane < kLanes; ++lane) {
+      if (bits == 64) {
+        all.bits[*place++] = warp.values<const U64>(slot)[lane];
+        continue;
+      }
+      const U64 word = warp.values<const U32>(slot)[lane];
+      for (int j = 0; j < per; ++j) {
+        all.bits[*place++] = word >> bits * j & ((U64{1} << bits) - 1);
+      }
+    }
+  }
   return all;
 }
 
 void scatter(Warp& warp, const Fragment& its, Registers registers, const Matrix& all) {
-  const int bits = bits_of(its.element);
+  const int bits = bits_of(its.element), per = its.per_register();
+  const std::uint16_t* place = places_of(its).data();
   for (int i = 0; i < its.registers(); ++i) {
-    for (int lane = 0; lane < kLanes; ++lane) {
+    for (int lane = 0; lane < kLanes; ++lane, place += per) {
       if (warp.lanes[static_cast<std::size_t>(lane)] == 0) continue;
       U64 word = 0;
-      for (int j = 0; j < its.per_register(); ++j) {
-        const Place place = place_of(its, i, j, lane);
-        word |= all.at(place.row, place.column) << bits * j;
-      }
+      for (int j = 0; j < per; ++j) word |= all.bits[place[j]] << bits * j;
       if (bits == 64) {
         warp.values<U64>(registers.slot(i))[lane] = word;
       } else {
@@ -196,7 +213,7 @@ struct Product {
         saturates(its.saturates) {}
 };
 
-constexpr int kDeepest = 32;
+constexpr int kDeepest = 32, kMostColumns = 32;
 
 void multiply_floats(const Product& its, const Matrix& a, const Matrix& b, const Matrix& c,
                      Matrix& d) {
@@ -213,24 +230,26 @@ void multiply_floats(const Product& its, const Matrix& a, const Matrix& b, const
   struct Line {
     std::array<tensor::Factor, kDeepest> factors;
     std::array<double, kDeepest> numbers;
-    bool is_finite = true;
+    bool is_finite;
   };
-  const auto line = [&](Element element, auto bits_at) {
-    Line made;
+  const auto fill = [&](Line& made, Element element, auto bits_at) {
+    made.is_finite = true;
     for (std::size_t i = 0; i < depth; ++i) {
       const U64 bits = bits_at(static_cast<int>(order(i)));
       made.numbers[i] = number_of(element, bits);
       made.is_finite = made.is_finite && std::isfinite(made.numbers[i]);
       made.factors[i] = factor_of(element, bits);
     }
-    return made;
   };
-  std::vector<Line> columns;
+  // Not set before they are filled: there are many multiplications.
+  std::array<Line, kMostColumns> columns;
   for (int column = 0; column < its.b.columns; ++column) {
-    columns.push_back(line(its.b.element, [&](int k) { return b.at(k, column); }));
+    fill(columns[static_cast<std::size_t>(column)], its.b.element,
+         [&](int k) { return b.at(k, column); });
   }
+  Line left;
   for (int row = 0; row < its.a.rows; ++row) {
-    const Line left = line(its.a.element, [&](int k) { return a.at(row, k); });
+    fill(left, its.a.element, [&](int k) { return a.at(row, k); });
     for (int column = 0; column < its.b.columns; ++column) {
       const Line& right = columns[static_cast<std::size_t>(column)];
       const auto start = static_cast<float>(number_of(its.c.element, c.at(row, column)));

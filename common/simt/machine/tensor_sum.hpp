@@ -13,8 +13,7 @@ namespace simt::tensor {
 
 /// value * 2^(top - 10) of a factor: `top` is the exponent that it is stored with.
 struct Factor {
-  std::int32_t value = 0;
-  std::int32_t top = 0;
+  std::int32_t value, top;
 };
 
 inline constexpr int kFactorPlaces = 10;
@@ -51,22 +50,22 @@ inline Sum add_products(float start, const Factor* a, const Factor* b, unsigned 
   const auto start_bits = std::bit_cast<std::uint32_t>(start);
   const std::uint32_t stored = start_bits >> kFloatPlaces & 255;
   const std::uint32_t fraction = (start_bits & 0x7f'ffff) | (stored != 0 ? 0x80'0000 : 0);
-  std::int64_t values[kMostAtOnce + 1];
+  // Of a product 27 bits, of the accumulator 26.
+  std::int32_t values[kMostAtOnce + 1];
   std::int32_t tops[kMostAtOnce + 1];
-  values[depth] = std::int64_t{fraction} << (kKeptPlaces - kFloatPlaces);
+  values[depth] = static_cast<std::int32_t>(fraction << (kKeptPlaces - kFloatPlaces));
   if (start_bits >> 31 != 0) values[depth] = -values[depth];
   tops[depth] = fraction != 0 ? static_cast<int>(std::max(stored, 1u)) - 127 : kNoTop;
   int top = tops[depth];
   for (unsigned k = 0; k < depth; ++k) {
-    values[k] = static_cast<std::int64_t>(a[k].value * b[k].value) *
-                (1 << (kKeptPlaces - 2 * kFactorPlaces));
+    values[k] = a[k].value * b[k].value * (1 << (kKeptPlaces - 2 * kFactorPlaces));
     tops[k] = a[k].top + b[k].top;
     top = std::max(top, tops[k]);
   }
   std::int64_t sum = 0;
   for (unsigned k = 0; k <= depth; ++k) {
-    const int shift = std::min(top - tops[k], 63);
-    const std::int64_t part = std::abs(values[k]) >> shift;
+    const int shift = std::min(top - tops[k], 31);
+    const std::int32_t part = std::abs(values[k]) >> shift;
     sum += values[k] < 0 ? -part : part;
   }
   return {sum, top};

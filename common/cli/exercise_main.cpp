@@ -28,7 +28,8 @@ int command_judge(const Global& global, int argc, const char* const* argv, bool 
   if (!watches) line.flag("--all", options.all, "all that is wrong, however long");
   line.option(
       "--seed", "N", seed,
-      "of the check's inputs; if left out your copy's, if it has one, else another each time");
+      "of the check's inputs; if left out your copy's, if it has one, else another each time until "
+      "something is wrong, and then the same until it is right");
   line.option("--time-limit", "SECONDS", time_limit,
               "the compiler or the check is ended that gives no sign of life in so much processor "
               "time, or sleeps so long; 120 if left out, 0: never");

@@ -448,10 +448,12 @@ struct Check::State {
       row.check.reason = row.hazards.reason = kNoVerdict + backend.hindrance();
       return row;
     }
-    if (row.check.outcome == Outcome::good && without_kernel && !contract.on_the_host &&
-        backend.not_counted().empty()) {
-      row.check.outcome = Outcome::bad;
-      row.check.reason = kWithoutKernel;
+    if (without_kernel && !contract.on_the_host && backend.not_counted().empty()) {
+      if (row.check.outcome == Outcome::good) {
+        row.check.outcome = Outcome::bad;
+        row.check.reason = kWithoutKernel;
+      }
+      row.check.diagnosis.pattern = "no kernel was launched";
     }
     return row;
   }

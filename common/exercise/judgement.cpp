@@ -131,7 +131,13 @@ Judgement judge_exercise(const BuildFolder& build, const Exercises& exercises,
                          const JudgementOptions& options) {
   const Predictions said =
       parse_predictions(predictions_text_of(exercise), exercise.path_of(exercise.predictions()));
-  const Attempt attempt = attempt_exercise(build, exercise, options.attempt);
+  AttemptOptions trying = options.attempt;
+  if (trying.seed.empty()) {
+    // What was wrong is tried again, until it is right.
+    const std::uint64_t seed = progress.read(exercise.name).seed;
+    if (seed != 0) trying.seed = std::to_string(seed);
+  }
+  const Attempt attempt = attempt_exercise(build, exercise, trying);
   if (attempt.end == Attempt::End::overtaken) {
     Judgement none;
     none.overtaken = true;
@@ -140,6 +146,8 @@ Judgement judge_exercise(const BuildFolder& build, const Exercises& exercises,
   if (attempt.end == Attempt::End::not_compiled) return not_compiled(exercise, attempt, options);
 
   const Marks& marks = attempt.marks;
+  const bool wrong = std::any_of(marks.cases.begin(), marks.cases.end(),
+                                 [](const CaseMark& one) { return one.outcome == Outcome::bad; });
   MarksScreen screen;
   ExerciseRecord record;  // as it is after this attempt
   const auto note = [&](ExerciseRecord& known) {
@@ -153,6 +161,7 @@ Judgement judge_exercise(const BuildFolder& build, const Exercises& exercises,
         known.predictions.push_back({one.question.key, {*one.said, one.right()}});
       }
     }
+    known.seed = wrong ? marks.seed : 0;
     if (marks.passed() && known.passed.empty()) known.passed = date_now();
     record = known;
   };
@@ -168,9 +177,6 @@ Judgement judge_exercise(const BuildFolder& build, const Exercises& exercises,
     }
     note(records[exercise.name]);
   }
-
-  const bool wrong = std::any_of(marks.cases.begin(), marks.cases.end(),
-                                 [](const CaseMark& one) { return one.outcome == Outcome::bad; });
 
   screen.title = exercise.number + "  " + exercise.title;
   screen.attempt = record.attempts;
@@ -191,8 +197,8 @@ Judgement judge_exercise(const BuildFolder& build, const Exercises& exercises,
   if (!attempt.time.empty()) screen.notes.push_back("time: " + attempt.time);
   if (!not_saved.empty()) screen.notes.push_back(not_saved);
   if (wrong) {
-    screen.notes.push_back("the same inputs again: ./halo try " + exercise.number + " --seed " +
-                           std::to_string(marks.seed));
+    screen.notes.push_back("seed " + std::to_string(marks.seed) +
+                           ": the same inputs again until it is right");
   }
   screen.next = next_of(exercises, exercise, records, marks.passed(), wrong, options.watches);
 

@@ -44,6 +44,7 @@ ExerciseRecord record_from(const json::Value& json) {
   record.best = points_in(json, "best");
   record.most = points_in(json, "most");
   record.passed = date_in(json, "passed");
+  record.seed = json.get_or("seed", std::uint64_t{0});
   record.hints = count_in(json, "hints");
   record.questions = count_in(json, "questions");
   if (const json::Value* const predictions = json.find("predictions")) {
@@ -70,6 +71,7 @@ void write_record(json::Value& json, const ExerciseRecord& record) {
     if (!date.empty()) json[name] = date;
   };
   add_date("passed", record.passed);
+  if (record.seed != 0 || json.find("seed") != nullptr) json["seed"] = record.seed;
   json["hints"] = record.hints;
   json["questions"] = record.questions;
   if (!record.predictions.empty()) {

@@ -1,6 +1,7 @@
 // How far the student is: exercises/progress.json, which anybody may read and nobody need write.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -24,8 +25,9 @@ struct ExerciseRecord {
   double best = 0;  // points of the best attempt
   double most = 0;  // that it can have; 0: it was never judged
   std::string passed;
-  int hints = 0;      // seen
-  int questions = 0;  // that are asked before the first run
+  std::uint64_t seed = 0;  // of the inputs with which it was wrong last; 0: it is not
+  int hints = 0;           // seen
+  int questions = 0;       // that are asked before the first run
   std::vector<std::pair<std::string, FirstSaid>> predictions;  // by key
   int claims = 0;           // of a hunt: how often its line or its kind was named
   bool named_line = false;  // rightly

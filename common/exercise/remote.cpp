@@ -81,7 +81,8 @@ Observation believed(Observation seen) {
     for (LineCounts& line : *lines) line.file = data::printable(line.file, kLongestName);
   }
   for (Hazard& hazard : seen.hazards) {
-    for (std::string* name : {&hazard.kind, &hazard.file, &hazard.other_file, &hazard.array}) {
+    for (std::string* name :
+         {&hazard.kind, &hazard.file, &hazard.other_file, &hazard.array, &hazard.call_file}) {
       *name = data::printable(*name, kLongestName);
     }
     hazard.message = data::printable(hazard.message, kLongestMessage);

@@ -178,7 +178,9 @@ Json to_json(const Hazard& hazard) {
                        {"array", hazard.array},
                        {"count", hazard.count},
                        {"message", hazard.message},
-                       {"remedy", hazard.remedy}});
+                       {"remedy", hazard.remedy},
+                       {"call_file", hazard.call_file},
+                       {"call_line", hazard.call_line}});
 }
 
 Hazard hazard_from(const Json& json) {
@@ -194,6 +196,8 @@ Hazard hazard_from(const Json& json) {
   json.at("count").get_to(hazard.count);
   json.at("message").get_to(hazard.message);
   json.at("remedy").get_to(hazard.remedy);
+  json.at("call_file").get_to(hazard.call_file);
+  json.at("call_line").get_to(hazard.call_line);
   return hazard;
 }
 

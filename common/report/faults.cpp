@@ -39,6 +39,13 @@ std::string source_line(const std::string& root, const std::string& file, int li
   return begin == std::string::npos ? "" : text.substr(begin);
 }
 
+// Whether the text of a line can be where memory is touched. What a function is given by value is often read where the
+// compiler first needs it, in a line that knows no array.
+bool may_touch_memory(const std::string& text) {
+  return text.empty() || text.find_first_of("[*") != text.npos || text.find("->") != text.npos ||
+         text.find("atomic") != text.npos;
+}
+
 // Lines of one program, each under its file's name.
 class Quoted {
  public:
@@ -98,10 +105,18 @@ std::string finding_text(const Hazard& hazard, const TableOptions& options) {
   if (!hazard.array.empty()) head += ": " + hazard.array;
   if (hazard.count > 1) head += ", " + count_of(hazard.count, "time");
   Quoted quoted(options);
-  quoted.add(hazard.file, hazard.line,
-             hazard.kind == "stray_write" ? ""
-                                          : "thread " + thread_text(hazard.thread) + " of block " +
-                                                thread_text(hazard.block));
+  std::string who;
+  if (hazard.kind != "stray_write") {
+    who = "thread " + thread_text(hazard.thread) + " of block " + thread_text(hazard.block);
+  }
+  if (hazard.call_line > 0) {
+    quoted.add(hazard.call_file, hazard.call_line, who);
+    who = "called there";
+  }
+  if (hazard.call_line == 0 ||
+      may_touch_memory(source_line(options.source, hazard.file, hazard.line))) {
+    quoted.add(hazard.file, hazard.line, who);
+  }
   if (!hazard.other_file.empty()) quoted.add(hazard.other_file, hazard.other_line);
   const auto [seen, remedy] = parts_of(hazard.message);
   std::string text = head + "\n" + quoted.text();
@@ -112,7 +127,11 @@ std::string finding_text(const Hazard& hazard, const TableOptions& options) {
 
 std::string hazards_text(const Row& row, const TableOptions& options) {
   std::string text;
-  const auto& findings = row.hazards.findings;
+  std::vector<Hazard> findings = row.hazards.findings;
+  // A barrier that not all reach makes races, and is no remedy for them.
+  std::stable_partition(findings.begin(), findings.end(), [](const Hazard& one) {
+    return one.kind == "missed_barrier" || one.kind == "divergent_barrier";
+  });
   for (std::size_t i = 0; i < std::min(findings.size(), kMostFindings); ++i) {
     text += finding_text(findings[i], options);
   }

@@ -230,16 +230,21 @@ Figures figures_from_json(const Json& traffic) {
 }
 
 Json hazard_to_json(const Hazard& hazard) {
-  return Json::object({{"kind", hazard.kind},
-                       {"file", hazard.file},
-                       {"line", hazard.line},
-                       {"other_file", hazard.other_file},
-                       {"other_line", hazard.other_line},
-                       {"block", hazard.block},
-                       {"thread", hazard.thread},
-                       {"array", hazard.array},
-                       {"count", hazard.count},
-                       {"message", hazard.message}});
+  Json json = Json::object({{"kind", hazard.kind},
+                            {"file", hazard.file},
+                            {"line", hazard.line},
+                            {"other_file", hazard.other_file},
+                            {"other_line", hazard.other_line},
+                            {"block", hazard.block},
+                            {"thread", hazard.thread},
+                            {"array", hazard.array},
+                            {"count", hazard.count},
+                            {"message", hazard.message}});
+  if (hazard.call_line > 0) {
+    json["call_file"] = hazard.call_file;
+    json["call_line"] = hazard.call_line;
+  }
+  return json;
 }
 
 Hazard hazard_from_json(const Json& json) {
@@ -254,6 +259,10 @@ Hazard hazard_from_json(const Json& json) {
   hazard.array = name_from(json, "array");
   hazard.count = json.get<std::uint64_t>("count");
   hazard.message = text_from(json, "message");
+  if (json.find("call_line") != nullptr) {
+    hazard.call_file = name_from(json, "call_file");
+    hazard.call_line = json.get<int>("call_line");
+  }
   return hazard;
 }
 

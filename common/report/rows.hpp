@@ -69,6 +69,9 @@ struct Hazard {
   std::uint64_t count = 0;
   std::string message;  // one sentence
   int remedy = 0;       // the greater, the more its advice asks for; not in results
+  // Where the kernel calls the function that the line is in; line 0: it is the kernel's own.
+  std::string call_file = {};
+  int call_line = 0;
   bool operator==(const Hazard&) const = default;
 };
 

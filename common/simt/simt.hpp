@@ -119,6 +119,9 @@ struct Finding {
   std::string message;               // one sentence that names the parties and teaches
   int remedy = 0;                    // the greater, the more its advice asks for; not in the report
   bool note = false;                 // it does not fail a run
+  // Where the kernel calls the function that the line is in; line 0: it is the kernel's own. Not in the report.
+  std::string call_file = {};
+  int call_line = 0;
   bool is_note() const { return note; }
   struct Other {
     std::array<unsigned, 3> block{};

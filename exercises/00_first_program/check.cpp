@@ -77,6 +77,7 @@ struct Ended {
   int signal = 0;
   std::string reason;               // why it was ended
   std::vector<std::string> errors;  // lines on stderr but the simulator's own
+  std::string explained;            // by the simulator: why it refused the first call that it did
   std::string failed;               // the call that SIMT_FAIL made fail
   std::optional<std::string> output;
   std::optional<json::Value> report;
@@ -183,6 +184,8 @@ class Programs {
       } else if (line.ends_with(" fails, as SIMT_FAIL asks")) {
         const std::size_t from = line.find('(') + 1;
         ended.failed = line.substr(from, line.find(')') - from);
+      } else if (ended.explained.empty()) {
+        ended.explained = line.substr(std::strlen("simt: "));
       }
     }
     // The program may have left anything there, a link to another's file too.
@@ -255,12 +258,43 @@ class Programs {
 double x_at(int i) { return 1 + 0.25 * (i % 1009); }
 double y_at(int i) { return (i % 13) - 6.0; }
 
+std::vector<Hazard> hazards_of(const json::Value& report) {
+  std::vector<Hazard> hazards;
+  for (const json::Value& launch : report.at("launches").elements()) {
+    for (const json::Value& finding : launch.at("findings").elements()) {
+      Hazard hazard;
+      finding.at("kind").get_to(hazard.kind);
+      finding.at("file").get_to(hazard.file);
+      finding.at("line").get_to(hazard.line);
+      finding.at("other_file").get_to(hazard.other_file);
+      finding.at("other_line").get_to(hazard.other_line);
+      finding.at("block").get_to(hazard.block);
+      finding.at("thread").get_to(hazard.thread);
+      finding.at("array").get_to(hazard.array);
+      finding.at("count").get_to(hazard.count);
+      finding.at("message").get_to(hazard.message);
+      hazards.push_back(hazard);
+    }
+  }
+  return hazards;
+}
+
+std::string words_of_kind(std::string kind) {
+  std::replace(kind.begin(), kind.end(), '_', ' ');
+  return kind;
+}
+
 Judged is_right(const Problem& problem, const Ended& ended) {
   const auto wrong = [&](const std::string& what) {
     return Judged{false, ended.call + ": " + what};
   };
   if (ended.status != 0 || ended.signal != 0) {
-    return wrong("it " + ended.how() + (ended.errors.empty() ? "" : ": " + ended.errors[0]));
+    // What is wrong in a kernel is told with its line.
+    if (ended.report && !hazards_of(*ended.report).empty()) {
+      return wrong("a kernel is not safe: " + words_of_kind(hazards_of(*ended.report)[0].kind));
+    }
+    return wrong("it " + ended.how() + (ended.errors.empty() ? "" : ": " + ended.errors[0]) +
+                 (ended.explained.empty() ? "" : " (" + ended.explained + ")"));
   }
   if (!ended.output) return wrong("it wrote no OUTPUT");
   const std::vector<std::string> lines = lines_of(*ended.output);
@@ -314,27 +348,6 @@ std::uint64_t sum_of(const json::Value& report, std::initializer_list<const char
   return sum;
 }
 
-std::vector<Hazard> hazards_of(const json::Value& report) {
-  std::vector<Hazard> hazards;
-  for (const json::Value& launch : report.at("launches").elements()) {
-    for (const json::Value& finding : launch.at("findings").elements()) {
-      Hazard hazard;
-      finding.at("kind").get_to(hazard.kind);
-      finding.at("file").get_to(hazard.file);
-      finding.at("line").get_to(hazard.line);
-      finding.at("other_file").get_to(hazard.other_file);
-      finding.at("other_line").get_to(hazard.other_line);
-      finding.at("block").get_to(hazard.block);
-      finding.at("thread").get_to(hazard.thread);
-      finding.at("array").get_to(hazard.array);
-      finding.at("count").get_to(hazard.count);
-      finding.at("message").get_to(hazard.message);
-      hazards.push_back(hazard);
-    }
-  }
-  return hazards;
-}
-
 std::uint64_t product(const std::array<std::uint64_t, 3>& extents) {
   return extents[0] * extents[1] * extents[2];
 }
@@ -381,9 +394,7 @@ std::string general_fault(const Problem& problem, const Ended& ended) {
   if (!ended.output) return "the program wrote no output";
   if (!is_right(problem, ended).good) return "a wrong output";
   if (ended.report && !hazards_of(*ended.report).empty()) {
-    std::string kind = hazards_of(*ended.report).front().kind;
-    std::replace(kind.begin(), kind.end(), '_', ' ');
-    return "a finding: " + kind;
+    return "a finding: " + words_of_kind(hazards_of(*ended.report).front().kind);
   }
   return {};
 }
@@ -574,6 +585,11 @@ class ProgramExaminer final : public Examiner {
         row.check.reason = judged.message;
         if (known->second.report) {
           row.hazards.findings = hazards_of(*known->second.report);
+          for (Hazard& hazard : row.hazards.findings) {
+            for (std::string* const file : {&hazard.file, &hazard.other_file}) {
+              if (file->ends_with("/" + row.source)) *file = row.source;
+            }
+          }
           row.hazards.outcome = row.hazards.findings.empty() ? Outcome::good : Outcome::bad;
         }
         // One is enough: the others say the same in other words.

@@ -99,6 +99,34 @@ TEST_CASE("a failure shows the lines, what was seen, the smallest shape and the 
         "--no-trials --seed 7\n");
 }
 
+TEST_CASE(
+    "of a function the line that calls it comes first, and its own only if it can be the one") {
+  const Sources sources;
+  Row row = wrong();
+  row.hazards.outcome = Outcome::bad;
+  row.hazards.findings = {race()};
+  Hazard& hazard = row.hazards.findings[0];
+  hazard.other_file.clear();
+  hazard.call_file = hazard.file;
+  hazard.call_line = 4;
+  CHECK_THAT(all_faults({row}, sources.options()),
+             contains("    4 |   sum += tile[t + j] * mask[j];  thread 1 of block 0\n"
+                      "    2 |   tile[s] = input[k];  called there\n"));
+  hazard.line = 3;
+  CHECK_THAT(all_faults({row}, sources.options()),
+             contains("    4 |   sum += tile[t + j] * mask[j];  thread 1 of block 0\n"
+                      "  thread (1,0,0) of block (0,0,0) writes tile"));
+}
+
+TEST_CASE("a barrier that not all reach is told before the races that it makes") {
+  Row row = wrong();
+  row.hazards.outcome = Outcome::bad;
+  row.hazards.findings = {race(), race()};
+  row.hazards.findings[1].kind = "missed_barrier";
+  const std::string text = all_faults({row}, {});
+  CHECK(text.find("missed barrier: tile") < text.find("race: tile"));
+}
+
 TEST_CASE("where the source cannot be read the place is named") {
   Row row = wrong();
   row.hazards.outcome = Outcome::bad;

@@ -9,6 +9,7 @@
 
 #include "tests/catch.hpp"
 
+using halo::test::contains;
 using namespace simt;
 using namespace simt::checker;
 
@@ -911,10 +912,43 @@ TEST_CASE("An access must stay in the variable that its address comes from") {
   CHECK(!k.touch(0, 0, load, Act::load, Space::shared, 0x1ffff, words(64)));
   const std::vector<Finding> found = k.end();
   REQUIRE(found.size() == 1);
-  CHECK(
-      message(found[0], {1, 1, 1}, {32, 1, 1}, [](std::int32_t) { return Line{}; }) ==
-      "thread (16,0,0) of block (0,0,0) reads 4 bytes outside tileA (64 bytes), at byte 64. Guard "
-      "the access with the array's length.");
+  CHECK(message(found[0], {1, 1, 1}, {32, 1, 1}, [](std::int32_t) { return Line{}; }) ==
+        "thread (16,0,0) of block (0,0,0) reads 4 bytes outside tileA (64 bytes), at byte 64. One "
+        "too far: index 16 of 16 elements, 0 to 15. Guard the access, or mend the index.");
+}
+
+TEST_CASE("What to do about an access outside an array depends on how far it goes") {
+  const struct {
+    Outside outside;
+    std::string maker;
+    std::string told;
+  } cases[] = {
+      {{64, 200, 64, 4}, "", "Guard the access with the array's length."},
+      {{64, 68, 64, 4}, "", "One too far: index 16 of 16 elements, 0 to 15. Guard"},
+      {{-4, 0, 64, 4}, "", "Index -1 is before the first element"},
+      {{256, 1024, 256, 4},
+       "line 9",
+       "Bytes or elements? The allocation at line 9 has 256 bytes, which are 64 elements of 4 "
+       "bytes, and 256 are used: sizeof is missing."},
+      {{64, 256, 64, 1}, "", "Guard the access"},  // bytes, as meant
+      {{32, 40, 32, 4, true},
+       "line 57",
+       "The launch at line 57 asked for 32 bytes of dynamic shared memory, and this kernel touches "
+       "at least 40: mend its third argument."},
+      {{40, 44, 40, 4, true},
+       "",
+       "One too far: index 10 of 10 elements, 0 to 9. Or the launch asked for 40 bytes of dynamic "
+       "shared memory, and this kernel touches at least 44: its third argument."},
+      {{32, 40, 10, 4, true}, "", "Bytes or elements? The launch asked for 10 bytes"},
+      {{0, 4, 0, 4, true}, "line 3", "The launch at line 3 asked for no dynamic shared memory"},
+  };
+  for (const auto& one : cases) {
+    CHECK_THAT(advice(one.outside, one.maker), contains(one.told));
+  }
+  Outside all;
+  for (const Outside& one : {Outside{72, 76, 64, 4}, {-8, -4, 64, 4}, {}}) all.join(one);
+  CHECK(all.least == -8);
+  CHECK(all.end == 76);
 }
 
 TEST_CASE(

@@ -15,7 +15,8 @@ namespace {
 Hazard to_hazard(const simt::Finding& finding) {
   return {finding.kind,       finding.file,    finding.line,   finding.other_file,
           finding.other_line, finding.block,   finding.thread, finding.array,
-          finding.count,      finding.message, finding.remedy};
+          finding.count,      finding.message, finding.remedy, finding.call_file,
+          finding.call_line};
 }
 
 void add_printed(const simt::Printed& more, simt::Printed& all) {

@@ -200,6 +200,7 @@ void add_seen(const std::string& source, const std::string& where, Observation& 
   for (Hazard& hazard : launched.hazards) {
     name_from_root(source, hazard.file);
     name_from_root(source, hazard.other_file);
+    name_from_root(source, hazard.call_file);
     add_hazard(row.hazards, where, hazard);
   }
   for (LineCounts& line : launched.lines) name_from_root(source, line.file);

@@ -242,7 +242,7 @@ std::string advice(const Outside& outside, const std::string& maker) {
   const std::int64_t element = std::max(outside.element, 1), elements = outside.size / element;
   const std::string used = std::to_string(outside.end / element), all = std::to_string(elements);
   const std::string at = maker.empty() ? "" : " at " + maker;
-  if (outside.element == 0 || elements == 0) return advice(Hazard::out_of_bounds);
+  if (outside.element == 0) return advice(Hazard::out_of_bounds);
   if (outside.least < 0) {
     return "Index " + std::to_string((outside.least - element + 1) / element) +
            " is before the first element: guard the access, or mend the index.";
@@ -251,15 +251,17 @@ std::string advice(const Outside& outside, const std::string& maker) {
   const std::string one_too_far = "One too far: index " + all + " of " + all + " elements, 0 to " +
                                   std::to_string(elements - 1) + ". ";
   if (outside.is_dynamic) {
-    const std::string asked = "he launch" + at + " asked for " + std::to_string(outside.size) +
-                              " bytes of dynamic shared memory, and this kernel touches at least " +
-                              std::to_string(outside.end);
+    const std::string asked =
+        "he launch" + at + " asked for " +
+        (outside.size == 0 ? "no" : std::to_string(outside.size) + " bytes of") +
+        " dynamic shared memory, and this kernel touches at least " + std::to_string(outside.end) +
+        (outside.size == 0 ? " bytes" : "");
     if (outside.is_in_elements()) {
       return "Bytes or elements? T" + asked + ", which are " + used +
              " elements: its third argument is in bytes, so sizeof is missing.";
     }
-    return is_one_too_far ? one_too_far + "Or t" + asked + ": its third argument."
-                          : "T" + asked + ": mend its third argument.";
+    return is_one_too_far && elements > 0 ? one_too_far + "Or t" + asked + ": its third argument."
+                                          : "T" + asked + ": mend its third argument.";
   }
   if (outside.is_in_elements()) {
     return "Bytes or elements? The allocation" + at + " has " + std::to_string(outside.size) +

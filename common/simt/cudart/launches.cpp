@@ -51,8 +51,9 @@ cudaError_t check_extents(const Kernel& kernel, const Launching& what) {
   for (int i = 0; i < 3; ++i) {
     const char axis = "xyz"[i];
     if (grid[i] == 0 || grid[i] > kMaxGridExtent[i]) {
-      refuse_launch("grid extent", kernel.name.c_str(), "gridDim.%c is %u, it must be 1 to %u",
-                    axis, grid[i], kMaxGridExtent[i]);
+      refuse_launch("grid extent", kernel.name.c_str(), "gridDim.%c is %u, it must be 1 to %u%s",
+                    axis, grid[i], kMaxGridExtent[i],
+                    grid[i] == 0 ? " (a division of whole numbers rounds down)" : "");
       return cudaErrorInvalidConfiguration;
     }
     if (block[i] == 0 || block[i] > static_cast<unsigned>(kMaxBlockExtent[i])) {

@@ -381,6 +381,7 @@ void Watch::add_finding(Hazard hazard, std::int32_t site, const machine::Warp& w
   f.note = is_note(hazard);
   f.file = line.file;
   f.line = line.line;
+  tell_call(site, f);
   f.block = triple(warp.block->index);
   f.thread = thread_of(warp, lane);
   f.array = array;
@@ -506,6 +507,7 @@ void Watch::take(const std::vector<machine::Stuck>& stuck) {
   f.kind = hazard_name(hazard);
   f.file = line.file;
   f.line = line.line;
+  tell_call(first.site, f);
   f.block = triple(first.block);
   f.thread = thread_at(grid_.threads, first.thread);
   f.count = 1;
@@ -545,6 +547,7 @@ Finding Watch::finding_of(const checker::Finding& finding) const {
   const DeviceLine line = line_at(finding.site);
   f.file = line.file;
   f.line = line.line;
+  tell_call(finding.site, f);
   if (finding.other_site >= 0) {
     const DeviceLine other = line_at(finding.other_site);
     f.other_file = other.file;
@@ -589,6 +592,14 @@ std::string Watch::constant_before(std::uint64_t address) const {
     name = ptx::variable_name(one.name);
   }
   return name;
+}
+
+void Watch::tell_call(std::int32_t site, Finding& finding) const {
+  if (site < 0) return;
+  const DeviceLine call =
+      report::call_of(module_, *grid_.code->sites[static_cast<std::size_t>(site)]);
+  finding.call_file = call.file;
+  finding.call_line = call.line;
 }
 
 DeviceLine Watch::line_at(std::int32_t site) const {

@@ -72,6 +72,7 @@ class Watch : public machine::Observer {
  private:
   Counters& at(std::int32_t site) { return sites_[static_cast<std::size_t>(site + 1)]; }
   DeviceLine line_at(std::int32_t site) const;
+  void tell_call(std::int32_t site, Finding& finding) const;
   std::string constant_before(std::uint64_t address) const;
   std::array<unsigned, 3> thread_of(const machine::Warp& warp, int lane) const;
   void add(Finding finding);

@@ -13,6 +13,17 @@ DeviceLine line_of(const ptx::Module& module, const ptx::Instruction& instructio
   return line;
 }
 
+DeviceLine call_of(const ptx::Module& module, const ptx::Instruction& instruction) {
+  const DeviceLine own = line_of(module, instruction);
+  DeviceLine call;
+  for (std::int32_t at = instruction.location; at >= 0;) {
+    const ptx::Location& here = module.locations[static_cast<std::size_t>(at)];
+    call = {module.files[static_cast<std::size_t>(here.file)], here.line};
+    at = here.inlined_at;
+  }
+  return call.file == own.file && call.line == own.line ? DeviceLine{} : call;
+}
+
 bool is_of_toolkit(const std::string& file) {
   const std::size_t include = file.find("/include/");
   if (include == file.npos) return false;

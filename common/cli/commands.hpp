@@ -81,9 +81,10 @@ struct TraceOptions {
 };
 
 struct HuntOptions {
-  std::string hunt;  // as typed: 7, 07, softmax; empty: all
-  int line = 0;      // the line that the student holds to be wrong; 0: none
-  std::string kind;  // and the kind of the mistake
+  std::string hunt;   // as typed: 7, 07, softmax; empty: all
+  std::string after;  // only those for who has come so far; empty: all
+  int line = 0;       // the line that the student holds to be wrong; 0: none
+  std::string kind;   // and the kind of the mistake
   bool kinds = false;
   std::string color = "auto";
 };

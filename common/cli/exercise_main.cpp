@@ -130,8 +130,10 @@ int command_hunt(const Global& global, int argc, const char* const* argv) {
   HuntOptions options;
   std::string number;
   CommandLine line("Bug hunts: kernels with one mistake each.",
-                   "Name the line and the kind, mend the file, and ask again.");
+                   "Claim the line and the kind, mend the file, and ask again: both are judged "
+                   "together.");
   line.positional("hunt", options.hunt, "07, 7 or its name; all are listed, if left out");
+  line.option("--after", "NN", options.after, "list those that can be found after stage NN");
   line.option("--line", "N", number, "the line that you hold to be wrong");
   line.option("--kind", "KIND", options.kind, "what kind of mistake it is");
   line.flag("--kinds", options.kinds, "the kinds there are, and what they mean");
@@ -142,6 +144,13 @@ int command_hunt(const Global& global, int argc, const char* const* argv) {
   }
   if (options.hunt.empty() && (options.line > 0 || !options.kind.empty())) {
     throw WrongUse("which hunt? ./halo hunt 07 --line N --kind KIND");
+  }
+  if ((options.line > 0) != !options.kind.empty()) {
+    throw WrongUse("a claim names both: --line N --kind KIND");
+  }
+  if (!options.after.empty()) {
+    parse_number("--after", options.after, 0, 99);
+    if (options.after.size() == 1) options.after.insert(0, "0");
   }
   require_one_of("--color", options.color, {"auto", "always", "never"});
   return run_hunt(BuildFolder(global.build), options);

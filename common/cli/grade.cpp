@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 
 #include "common/cli/commands.hpp"
@@ -12,6 +13,7 @@
 #include "common/data/temporary_folder.hpp"
 #include "common/exercise/attempt.hpp"
 #include "common/exercise/exercises.hpp"
+#include "common/exercise/hunts.hpp"
 #include "common/grader/assignment.hpp"
 #include "common/grader/class.hpp"
 #include "common/grader/formats.hpp"
@@ -58,36 +60,69 @@ struct Grading {
   AttemptOptions attempt;
 };
 
-// What was handed in of one exercise, in a folder where nothing else is the student's.
+// The marks of what was handed in of an exercise, in a folder where nothing else is the student's; without them `grade` says
+// why there are none.
+std::optional<Marks> marks_of(const Grading& grading, Exercise exercise,
+                              const grader::HandedIn* handed_in, ExerciseGrade& grade) {
+  grade.name = exercise.name;
+  grade.title = exercise.title;
+  if (handed_in == nullptr || handed_in->source.empty()) {
+    grade.refusal = handed_in == nullptr ? grader::kNotHandedIn : handed_in->refusal;
+    return {};
+  }
+  exercise.sources = {handed_in->source};
+  try {
+    Attempt attempt = attempt_exercise(grading.build, exercise, grading.attempt);
+    grade.remarks = attempt.remarks;
+    if (attempt.end == Attempt::End::not_compiled) {
+      grade.refusal = "does not compile: " + attempt.mistake;
+    } else if (attempt.end == Attempt::End::refused) {
+      grade.refusal = "not run: " + attempt.mistake;
+    } else {
+      return std::move(attempt.marks);
+    }
+  } catch (const NotJudgeable& error) {
+    grade.refusal = error.what();
+  }
+  return {};
+}
+
 ExerciseGrade grade_exercise(const Grading& grading, const Exercise& exercise,
                              const grader::HandedIn* handed_in) {
   ExerciseGrade grade;
-  grade.name = exercise.name;
-  grade.title = exercise.title;
-  const auto refuse = [&](const std::string& why) {
-    grade.refusal = why;
-    grade.cases = graded_cases(describe_exercise(grading.build, exercise, grading.attempt));
-    for (GradedCase& one : grade.cases) {
-      one.outcome = Outcome::not_run;
-      one.message.clear();
-    }
+  if (const auto marks = marks_of(grading, exercise, handed_in, grade)) {
+    grade.cases = graded_cases(*marks);
     return grade;
-  };
-  if (handed_in == nullptr) return refuse(grader::kNotHandedIn);
-  if (handed_in->source.empty()) return refuse(handed_in->refusal);
-  Exercise submitted = exercise;
-  submitted.sources = {handed_in->source};
-  try {
-    const Attempt attempt = attempt_exercise(grading.build, submitted, grading.attempt);
-    grade.remarks = attempt.remarks;
-    if (attempt.end == Attempt::End::not_compiled) {
-      return refuse("does not compile: " + attempt.mistake);
-    }
-    if (attempt.end == Attempt::End::refused) return refuse("not run: " + attempt.mistake);
-    grade.cases = graded_cases(attempt.marks);
-  } catch (const NotJudgeable& error) {
-    return refuse(error.what());
   }
+  grade.cases = graded_cases(describe_exercise(grading.build, exercise, grading.attempt));
+  for (GradedCase& one : grade.cases) {
+    one.outcome = Outcome::not_run;
+    one.message.clear();
+  }
+  return grade;
+}
+
+// The mended file and the claim, in one answer: a student is not told which of them is wrong.
+ExerciseGrade grade_hunt(const Grading& grading, const Hunts& hunts, const Assignment::Hunt& asked,
+                         const grader::HandedIn* handed_in) {
+  const Hunt& hunt = hunts.find(asked.name);
+  ExerciseGrade grade;
+  GradedCase one;
+  one.name = "mended, and its line and kind claimed";
+  one.most = asked.points;
+  if (const auto marks = marks_of(grading, hunt.as_exercise(), handed_in, grade)) {
+    const std::vector<Claim> claims = handed_in->beside.empty()
+                                          ? std::vector<Claim>()
+                                          : parse_claims(text_of_file(handed_in->beside));
+    const bool found = marks->passed() && !claims.empty() && hunts.is_right(hunt, claims.back());
+    one.outcome = found ? Outcome::good : Outcome::bad;
+    one.points = found ? asked.points * share_of_hunt(claims.size()) : 0;
+    one.message = found ? "" : "not yet";
+    grade.remarks.push_back(std::string(marks->passed() ? "mended" : "not mended") + ", " +
+                            std::to_string(claims.size()) + " claims" +
+                            (claims.empty() ? "" : ", the last " + line_of(claims.back())));
+  }
+  grade.cases = {one};
   return grade;
 }
 
@@ -113,6 +148,12 @@ void grade_submission(const BuildFolder& build, const GradeOptions& options,
   std::vector<grader::Wanted> wanted;
   for (const Assignment::Exercise& one : assignment.exercises) {
     wanted.push_back({one.name, exercises.find(one.name).file_name()});
+  }
+  std::optional<Hunts> hunts;
+  if (!assignment.hunts.empty()) hunts.emplace(build.source());
+  for (const Assignment::Hunt& one : assignment.hunts) {
+    const Hunt& hunt = hunts->find(one.name);
+    wanted.push_back({hunt.name, hunt.file.filename(), hunt.claims.filename()});
   }
   std::vector<grader::HandedIn> handed_in;
   try {
@@ -165,6 +206,15 @@ void grade_submission(const BuildFolder& build, const GradeOptions& options,
       grade.exercises.push_back(grade_exercise(grading, exercise, there));
     }
   }
+  grading.attempt.hidden.clear();
+  for (const Assignment::Hunt& one : assignment.hunts) {
+    const grader::HandedIn* const there = handed_in_of(hunts->find(one.name).name);
+    if (there == nullptr && !counts_all) continue;
+    const Exercise exercise = hunts->find(one.name).as_exercise();
+    prepare_exercise(build, exercise, grading.attempt.backend);
+    progress.show("grading " + exercise.name);
+    grade.exercises.push_back(grade_hunt(grading, *hunts, one, there));
+  }
   progress.clear();
 }
 
@@ -182,6 +232,7 @@ int run_grade(const BuildFolder& build, const GradeOptions& options) {
     const std::string name = exercises.find(options.exercise).name;
     const Assignment::Exercise* const only = assignment.find(name);
     assignment.exercises = {only == nullptr ? Assignment::Exercise{name, {}} : *only};
+    assignment.hunts.clear();
   }
 
   Grade grade;

@@ -10,6 +10,7 @@
 #include "common/data/temporary_folder.hpp"
 #include "common/exercise/attempt.hpp"
 #include "common/exercise/exercises.hpp"
+#include "common/exercise/hunts.hpp"
 #include "common/grader/assignment.hpp"
 #include "common/grader/class.hpp"
 #include "common/grader/grade.hpp"
@@ -20,24 +21,25 @@
 namespace halo {
 namespace {
 
-// What is graded; with an assignment, of each exercise whether it has hidden cases.
-std::vector<grader::Assignment::Exercise> exercises_of(const GradeOptions& options,
-                                                       const Exercises& exercises,
-                                                       const std::filesystem::path& assignment) {
+// What is graded of each submission.
+grader::Assignment assignment_of(const GradeOptions& options, const Exercises& exercises,
+                                 const std::filesystem::path& file) {
   grader::Assignment all;
-  if (assignment.empty()) {
+  if (file.empty()) {
     for (const Exercise& exercise : exercises.all()) all.exercises.push_back({exercise.name, {}});
   } else {
     try {
-      all = grader::read_assignment(assignment);
+      all = grader::read_assignment(file);
     } catch (const std::runtime_error& error) {
       throw WrongUse(error.what());
     }
   }
-  if (options.exercise.empty()) return all.exercises;
+  if (options.exercise.empty()) return all;
   const std::string name = exercises.find(options.exercise).name;
   const grader::Assignment::Exercise* const only = all.find(name);
-  return {only == nullptr ? grader::Assignment::Exercise{name, {}} : *only};
+  all.exercises = {only == nullptr ? grader::Assignment::Exercise{name, {}} : *only};
+  all.hunts.clear();
+  return all;
 }
 
 // Grades a file that is known to be right by the very command that grades the others, so that no student pays for what this
@@ -93,13 +95,17 @@ int run_grade_class(const BuildFolder& build, const GradeOptions& options) {
       options.assignment.empty() ? exercises.usual_assignment() : fs::absolute(options.assignment);
   // What all need is built before the first of them asks for it.
   const std::string backend = choose_exercise_backend(build, "sim");
-  const auto graded = exercises_of(options, exercises, assignment);
+  const grader::Assignment of_all = assignment_of(options, exercises, assignment);
+  const auto& graded = of_all.exercises;
   AttemptOptions attempt;
   attempt.backend = backend;
   attempt.hidden = assignment;
   for (const grader::Assignment::Exercise& one : graded) {
     prepare_exercise(build, exercises.find(one.name), backend);
     if (!one.hidden.empty()) describe_exercise(build, exercises.find(one.name), attempt);
+  }
+  for (const grader::Assignment::Hunt& one : of_all.hunts) {
+    prepare_exercise(build, Hunts(build.source()).find(one.name).as_exercise(), backend);
   }
 
   grader::ClassGrading grading;

@@ -1,9 +1,10 @@
-// `halo hunt`: kernels with one mistake each. A hunt is over when the mistake is named, line and kind, and the
-// file is mended.
+// `halo hunt`: kernels with one mistake each. A hunt is found when the file is mended and the claim names the mistake, line
+// and kind: one answer for all three, so that none can be tried out alone.
 #include <algorithm>
 #include <cstdio>
 
 #include "common/cli/commands.hpp"
+#include "common/data/file.hpp"
 #include "common/data/suggestion.hpp"
 #include "common/exercise/attempt.hpp"
 #include "common/exercise/hunts.hpp"
@@ -23,24 +24,30 @@ std::string joined_kinds(const Hunts& hunts) {
 }
 
 std::string standing_of_hunt(const ExerciseRecord& record) {
-  std::string text;
-  if (record.named_line && record.named_kind) text = "named";
-  if (!record.passed.empty()) text += (text.empty() ? "" : ", ") + std::string("mended");
-  return text.empty() ? (record.claims + record.attempts > 0 ? "begun" : "") : text;
+  if (!record.found.empty()) return "found";
+  if (!record.passed.empty()) return "mended";
+  return record.claims + record.attempts > 0 ? "begun" : "";
 }
 
-int list_hunts(const Hunts& hunts, const std::map<std::string, ExerciseRecord>& records) {
-  int over = 0;
+// Those of all stages up to this one; empty: of all.
+int list_hunts(const Hunts& hunts, const std::map<std::string, ExerciseRecord>& records,
+               const std::string& after) {
+  int found = 0, listed = 0;
+  std::string stage;
   for (const Hunt& hunt : hunts.all()) {
+    if (!after.empty() && hunt.stage > after) continue;
+    if (hunt.stage != stage) std::printf("after stage %s\n", hunt.stage.c_str());
+    stage = hunt.stage;
     const auto known = records.find(hunt.as_exercise().name);
     const std::string standing = known == records.end() ? "" : standing_of_hunt(known->second);
-    over += standing == "named, mended" ? 1 : 0;
-    std::printf("%s  %-26s %s\n", hunt.number.c_str(), hunt.name.substr(3).c_str(),
-                standing.c_str());
+    ++listed;
+    found += standing == "found" ? 1 : 0;
+    std::printf("  %s  %-24s %-4s %s\n", hunt.number.c_str(), hunt.name.substr(3).c_str(),
+                std::string(static_cast<std::size_t>(hunt.level), '*').c_str(), standing.c_str());
   }
   std::printf(
-      "%d of %zu hunts are over. ./halo hunt NN shows one: its file and what its user says.\n",
-      over, hunts.all().size());
+      "%d of %d hunts are found. ./halo hunt NN shows one: its file and what its user says.\n",
+      found, listed);
   return 0;
 }
 
@@ -51,16 +58,27 @@ int list_kinds(const Hunts& hunts, const TableOptions& table) {
   return 0;
 }
 
+std::vector<Claim> claims_of(const Hunt& hunt) {
+  return std::filesystem::exists(hunt.claims) ? parse_claims(text_of_file(hunt.claims))
+                                              : std::vector<Claim>();
+}
+
 void show_hunt(const Hunt& hunt, const Exercise& exercise, const Hunts& hunts,
                const TableOptions& table) {
   std::printf("hunt %s   %s\n", hunt.number.c_str(), exercise.path_of(hunt.file).c_str());
   std::printf("its user says: %s\n", wrapped(hunt.symptom, table, "  ", 15).c_str());
-  std::printf("which line, and which kind?  ./halo hunt %s --line N --kind KIND\n",
-              hunt.number.c_str());
-  std::printf("kinds: %s (./halo hunt --kinds)\n",
-              wrapped(joined_kinds(hunts), table, "  ", 7).c_str());
-  std::printf("or mend it: ./halo hunt %s judges the file once you have changed it\n",
-              hunt.number.c_str());
+  const std::vector<Claim> claims = claims_of(hunt);
+  if (claims.empty()) {
+    std::printf("which line, and which kind?  ./halo hunt %s --line N --kind KIND\n",
+                hunt.number.c_str());
+    std::printf("kinds: %s (./halo hunt --kinds)\n",
+                wrapped(joined_kinds(hunts), table, "  ", 7).c_str());
+  } else {
+    std::printf("your claim: line %d, %s\n", claims.back().line, claims.back().kind.c_str());
+  }
+  std::printf(
+      "mend it: ./halo hunt %s judges file and claim together once you have changed the file\n",
+      hunt.number.c_str());
 }
 
 void tell_answer(const Hunts& hunts, const Hunt& hunt, const TableOptions& table) {
@@ -75,45 +93,31 @@ void tell_answer(const Hunts& hunts, const Hunt& hunt, const TableOptions& table
     std::printf("from: %s\n", wrapped(answer.source, table, "  ", 6).c_str());
 }
 
-// The student says which line it is, and of what kind.
-int judge_claim(const Hunts& hunts, const Hunt& hunt, const ProgressFile& progress,
-                const HuntOptions& options, const TableOptions& table) {
+// Behind those that were made before, in the file that is handed in.
+void note_claim(const Hunts& hunts, const Hunt& hunt, const ProgressFile& progress,
+                const Claim& claim) {
   const auto& kinds = hunts.kinds();
-  const bool is_kind = std::any_of(kinds.begin(), kinds.end(),
-                                   [&](const auto& one) { return one.first == options.kind; });
-  if (!options.kind.empty() && !is_kind) {
+  if (std::none_of(kinds.begin(), kinds.end(),
+                   [&](const auto& one) { return one.first == claim.kind; })) {
     std::vector<std::string> names;
     for (const auto& [kind, meaning] : kinds) names.push_back(kind);
-    throw WrongUse("--kind: there is no kind '" + options.kind + "'" +
-                   data::did_you_mean(options.kind, names) + " (" + joined_kinds(hunts) + ")");
+    throw WrongUse("--kind: there is no kind '" + claim.kind + "'" +
+                   data::did_you_mean(claim.kind, names) + " (" + joined_kinds(hunts) + ")");
   }
-  const HuntAnswer answer = hunts.answer_of(hunt);
-  const std::vector<int> lines = changed_lines(text_of_file(hunt.start), text_of_file(hunt.mended));
-  const bool line = std::find(lines.begin(), lines.end(), options.line) != lines.end();
-  const bool kind = answer.kind == options.kind;
-  bool over = false;
+  std::vector<Claim> claims = claims_of(hunt);
+  if (!claims.empty() && claims.back() == claim) return;
+  claims.push_back(claim);
+  std::string text;
+  for (const Claim& one : claims) text += line_of(one) + "\n";
+  data::write_file(hunt.claims.string(), text);
   const std::string not_saved =
-      progress.change(hunt.as_exercise().name, [&](ExerciseRecord& record) {
-        ++record.claims;
-        record.named_line |= line;
-        record.named_kind |= kind;
-        over = record.named_line && record.named_kind;
-      });
-  if (options.line > 0) std::printf("line %d: %s\n", options.line, line ? "yes" : "no");
-  if (!options.kind.empty()) {
-    std::printf("%s: %s\n", options.kind.c_str(), kind ? "yes" : "no");
-  }
+      progress.change(hunt.as_exercise().name, [](ExerciseRecord& record) { ++record.claims; });
   if (!not_saved.empty()) std::fprintf(stderr, "halo: %s\n", not_saved.c_str());
-  if (!over && !(line && kind)) return 1;
-  tell_answer(hunts, hunt, table);
-  std::printf("next: mend %s, then ./halo hunt %s\n", hunt.as_exercise().path_of(hunt.file).c_str(),
-              hunt.number.c_str());
-  return 0;
 }
 
-// The student has changed the file: is it mended?
-int judge_mended(const BuildFolder& build, const Hunts& hunts, const Hunt& hunt,
-                 const ProgressFile& progress, const TableOptions& table) {
+// The student has changed the file: is it mended, and is the claim right?
+int judge_hunt(const BuildFolder& build, const Hunts& hunts, const Hunt& hunt,
+               const ProgressFile& progress, const TableOptions& table) {
   const Exercise exercise = hunt.as_exercise();
   prepare_exercise(build, exercise, choose_exercise_backend(build, "sim"));
   AttemptOptions options;
@@ -124,31 +128,38 @@ int judge_mended(const BuildFolder& build, const Hunts& hunts, const Hunt& hunt,
                  (attempt.errors.empty() ? attempt.mistake : attempt.errors).c_str());
     return 2;
   }
-  const bool passed = attempt.marks.passed();
-  bool named = false;
+  const bool mended = attempt.marks.passed();
+  const std::vector<Claim> claims = claims_of(hunt);
+  const bool knows = std::filesystem::exists(hunt.mended);
+  const bool found = mended && knows && !claims.empty() && hunts.is_right(hunt, claims.back());
   const std::string not_saved = progress.change(exercise.name, [&](ExerciseRecord& record) {
     ++record.attempts;
     record.most = attempt.marks.most();
     record.best = std::max(record.best, attempt.marks.points());
-    if (passed && record.passed.empty()) record.passed = date_now();
-    named = record.named_line && record.named_kind;
+    if (mended && record.passed.empty()) record.passed = date_now();
+    if (found && record.found.empty()) record.found = date_now();
   });
   if (!not_saved.empty()) std::fprintf(stderr, "halo: %s\n", not_saved.c_str());
-  if (!passed) {
-    std::printf("hunt %s: not mended yet\n", hunt.number.c_str());
-    for (const CaseMark& one : attempt.marks.cases) {
-      if (one.outcome != Outcome::bad) continue;
-      std::printf("FAIL  %s: %s\n", one.name.c_str(),
-                  wrapped(one.message, table, "      ", one.name.size() + 8).c_str());
-      break;
-    }
-    return 1;
+  const char* const number = hunt.number.c_str();
+  if (found) {
+    std::printf("hunt %s: found, by claim %zu\n", number, claims.size());
+    tell_answer(hunts, hunt, table);
+    return 0;
   }
-  std::printf("hunt %s: mended%s\n", hunt.number.c_str(),
-              named ? ", and named: it is over" : "; which line was it, and of which kind?");
-  if (named || !std::filesystem::exists(hunt.mended)) return 0;
-  tell_answer(hunts, hunt, table);
-  return 0;
+  if (mended && !claims.empty() && !knows) {
+    std::printf("hunt %s: mended; the claim is judged when both are handed in\n", number);
+    return 0;
+  }
+  std::printf("hunt %s: not yet%s\n", number,
+              mended && claims.empty() ? ": which line was it, and of which kind?" : "");
+  if (mended) return 1;
+  for (const CaseMark& one : attempt.marks.cases) {
+    if (one.outcome != Outcome::bad) continue;
+    std::printf("FAIL  %s: %s\n", one.name.c_str(),
+                wrapped(one.message, table, "      ", one.name.size() + 8).c_str());
+    break;
+  }
+  return 1;
 }
 
 }  // namespace
@@ -159,17 +170,15 @@ int run_hunt(const BuildFolder& build, const HuntOptions& options) {
   const std::map<std::string, ExerciseRecord> records = progress.read();
   const TableOptions table = table_options(options.color, stdout);
   if (options.kinds) return list_kinds(hunts, table);
-  if (options.hunt.empty()) return list_hunts(hunts, records);
+  if (options.hunt.empty()) return list_hunts(hunts, records, options.after);
   const Hunt& hunt = hunts.find(options.hunt);
   std::fputs(hunt.as_exercise().begin().c_str(), stderr);
-  if (options.line > 0 || !options.kind.empty()) {
-    return judge_claim(hunts, hunt, progress, options, table);
-  }
+  if (options.line > 0) note_claim(hunts, hunt, progress, {options.line, options.kind});
   if (text_of_file(hunt.file) == text_of_file(hunt.start)) {
     show_hunt(hunt, hunt.as_exercise(), hunts, table);
     return 0;
   }
-  return judge_mended(build, hunts, hunt, progress, table);
+  return judge_hunt(build, hunts, hunt, progress, table);
 }
 
 }  // namespace halo

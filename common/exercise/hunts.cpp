@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <sstream>
+#include <tuple>
 
 #include "common/build/errors.hpp"
 #include "common/data/file.hpp"
@@ -64,15 +65,21 @@ Hunts::Hunts(const fs::path& root) : root_(root) {
       hunt.name = one.get<std::string>("name");
       hunt.number = hunt.name.substr(0, 2);
       hunt.contract = one.get<std::string>("contract");
+      hunt.stage = one.get<std::string>("stage");
+      hunt.level = one.get<int>("level");
       hunt.symptom = one.get<std::string>("symptom");
       hunt.file = folder / (hunt.name + ".cu");
       hunt.start = folder / "start" / (hunt.name + ".cu");
       hunt.mended = root / "solutions" / "hunts" / (hunt.name + ".cu");
+      hunt.claims = folder / (hunt.name + ".claims");
       all_.push_back(std::move(hunt));
     }
   } catch (const json::Error& error) {
     throw WrongUse(seen_from_here(folder / "hunts.json") + " cannot be read: " + error.what());
   }
+  std::stable_sort(all_.begin(), all_.end(), [](const Hunt& a, const Hunt& b) {
+    return std::tie(a.stage, a.level) < std::tie(b.stage, b.level);
+  });
 }
 
 const Hunt& Hunts::find(const std::string& typed) const {
@@ -105,6 +112,29 @@ HuntAnswer Hunts::answer_of(const Hunt& hunt) const {
     throw WrongUse(seen_from_here(file) + " cannot be read: " + error.what());
   }
   throw WrongUse(seen_from_here(file) + " says nothing of " + hunt.name);
+}
+
+bool Hunts::is_right(const Hunt& hunt, const Claim& claim) const {
+  if (claim.kind != answer_of(hunt).kind) return false;
+  const std::vector<int> lines = changed_lines(text_of_file(hunt.start), text_of_file(hunt.mended));
+  return std::find(lines.begin(), lines.end(), claim.line) != lines.end();
+}
+
+std::vector<Claim> parse_claims(const std::string& text) {
+  std::vector<Claim> claims;
+  for (const std::string& line : lines_of(text)) {
+    std::istringstream words(line);
+    Claim claim;
+    if (words >> claim.line >> claim.kind) claims.push_back(claim);
+  }
+  return claims;
+}
+
+std::string line_of(const Claim& claim) { return std::to_string(claim.line) + " " + claim.kind; }
+
+double share_of_hunt(std::size_t claims) {
+  constexpr double kLeast = 0.5, kCost = 0.1;
+  return std::max(kLeast, 1 - kCost * static_cast<double>(claims - 1));
 }
 
 std::vector<int> changed_lines(const std::string& before, const std::string& after) {

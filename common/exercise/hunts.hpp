@@ -19,14 +19,32 @@ struct HuntAnswer {
   std::string source;  // the listing that it is from; empty: none
 };
 
+/// What a student holds to be wrong: a line of the hunt as it was, and the kind of the mistake.
+struct Claim {
+  int line = 0;
+  std::string kind;
+  bool operator==(const Claim&) const = default;
+};
+
+/// The claims of a hunt's file NAME.claims, in the order in which they were made: "34 race" a line. What is no claim is left
+/// out. The file is the student's, who may shorten it.
+std::vector<Claim> parse_claims(const std::string& text);
+std::string line_of(const Claim& claim);
+
+/// What a hunt is worth that was found with the last of so many claims: each wrong one costs a tenth, all of them half.
+double share_of_hunt(std::size_t claims);
+
 struct Hunt {
-  std::string name;              // 01_signal
-  std::string number;            // 01
-  std::string contract;          // what its kernel computes, as the check knows it
+  std::string name;      // 01_signal
+  std::string number;    // 01
+  std::string contract;  // what its kernel computes, as the check knows it
+  std::string stage;     // 02, after which it can be found
+  int level = 1;  // 1: read the line; 2: compare shapes; 3: know what threads promise each other
   std::string symptom;           // what its user reports
   std::filesystem::path file;    // the student's, made from `start`
   std::filesystem::path start;   // as it was
   std::filesystem::path mended;  // may not be there
+  std::filesystem::path claims;  // what the student has claimed; may not be there
 
   /// As an exercise with this file, for an attempt at mending it.
   Exercise as_exercise() const;
@@ -37,6 +55,7 @@ class Hunts {
   /// `root`: the repository. Throws WrongUse, one line, if there are no hunts or their list cannot be read.
   explicit Hunts(const std::filesystem::path& root);
 
+  /// By stage, and within a stage by level.
   const std::vector<Hunt>& all() const { return all_; }
   /// Each kind of mistake and what it means, in the order of the list.
   const std::vector<std::pair<std::string, std::string>>& kinds() const { return kinds_; }
@@ -45,6 +64,8 @@ class Hunts {
   const Hunt& find(const std::string& typed) const;
   /// Throws CannotRun if this copy of the course has no solutions.
   HuntAnswer answer_of(const Hunt& hunt) const;
+  /// Whether the claim names the mistake, line and kind together. Throws as answer_of.
+  bool is_right(const Hunt& hunt, const Claim& claim) const;
 
  private:
   std::filesystem::path root_;

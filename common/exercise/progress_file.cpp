@@ -54,8 +54,7 @@ ExerciseRecord record_from(const json::Value& json) {
     }
   }
   record.claims = count_in(json, "claims");
-  record.named_line = json.get_or("named_line", false);
-  record.named_kind = json.get_or("named_kind", false);
+  record.found = date_in(json, "found");
   record.asked_for_solution = date_in(json, "asked_for_solution");
   record.shown_solution = date_in(json, "shown_solution");
   return record;
@@ -81,11 +80,8 @@ void write_record(json::Value& json, const ExerciseRecord& record) {
     }
     json["predictions"] = predictions;
   }
-  if (record.claims > 0) {
-    json["claims"] = record.claims;
-    json["named_line"] = record.named_line;
-    json["named_kind"] = record.named_kind;
-  }
+  if (record.claims > 0) json["claims"] = record.claims;
+  add_date("found", record.found);
   add_date("asked_for_solution", record.asked_for_solution);
   add_date("shown_solution", record.shown_solution);
 }

@@ -29,11 +29,10 @@ struct ExerciseRecord {
   int hints = 0;           // seen
   int questions = 0;       // that are asked before the first run
   std::vector<std::pair<std::string, FirstSaid>> predictions;  // by key
-  int claims = 0;           // of a hunt: how often its line or its kind was named
-  bool named_line = false;  // rightly
-  bool named_kind = false;
-  std::string asked_for_solution;  // before it was passed
-  std::string shown_solution;      // before it was passed
+  int claims = 0;                                              // of a hunt
+  std::string found;                                           // mended and rightly claimed
+  std::string asked_for_solution;                              // before it was passed
+  std::string shown_solution;                                  // before it was passed
 
   const FirstSaid* said(const std::string& key) const;
 };

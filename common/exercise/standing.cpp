@@ -76,14 +76,15 @@ std::string standing_text(const Exercises& exercises,
                           {so_far, record.passed.empty() ? Tone::plain : Tone::good}});
   }
   std::string text = progress_bar(exercises, records) + "\n" + lay_out(table, options);
-  int over = 0;
+  long mended = 0, found = 0, claims = 0;
   for (const auto& [name, record] : records) {
-    over += name.starts_with("hunts/") && record.named_line && record.named_kind &&
-                    !record.passed.empty()
-                ? 1
-                : 0;
+    if (!name.starts_with("hunts/")) continue;
+    mended += record.passed.empty() ? 0 : 1;
+    found += record.found.empty() ? 0 : 1;
+    claims += record.claims;
   }
-  text += so_many(hints, "hint") + " seen, " + so_many(over, "hunt") + " over";
+  text += so_many(hints, "hint") + " seen, " + so_many(mended, "hunt") + " mended, " +
+          std::to_string(found) + " found with " + so_many(claims, "claim");
   if (said > 0)
     text += ", " + std::to_string(right) + " of " + so_many(said, "prediction") + " right";
   text += "\n";

@@ -45,8 +45,17 @@ Assignment::Exercise exercise_from(const Value& json) {
   return exercise;
 }
 
+Assignment::Hunt hunt_from(const Value& json) {
+  require_known(json, {"name", "points"});
+  Assignment::Hunt hunt = {json.get<std::string>("name"), json.get<double>("points")};
+  constexpr double kMost = 1000;
+  if (hunt.points > 0 && hunt.points <= kMost) return hunt;
+  throw std::runtime_error("hunt " + data::quoted(hunt.name) +
+                           ": its points are not above 0, or more than 1000");
+}
+
 Assignment assignment_from(const Value& json) {
-  require_known(json, {"title", "seed", "feedback", "limits", "exercises"});
+  require_known(json, {"title", "seed", "feedback", "limits", "exercises", "hunts"});
   Assignment assignment;
   assignment.title = json.get_or("title", std::string());
   assignment.seed = json.get_or<std::uint64_t>("seed", 0);
@@ -62,6 +71,16 @@ Assignment assignment_from(const Value& json) {
       throw std::runtime_error("exercise " + data::quoted(exercise.name) + " is there twice");
     }
     assignment.exercises.push_back(std::move(exercise));
+  }
+  if (const Value* const hunts = json.find("hunts")) {
+    for (const Value& one : hunts->elements()) {
+      assignment.hunts.push_back(hunt_from(one));
+      const std::string& name = assignment.hunts.back().name;
+      const auto is_it = [&](const Assignment::Hunt& hunt) { return hunt.name == name; };
+      if (std::count_if(assignment.hunts.begin(), assignment.hunts.end(), is_it) > 1) {
+        throw std::runtime_error("hunt " + data::quoted(name) + " is there twice");
+      }
+    }
   }
   if (assignment.exercises.empty()) throw std::runtime_error("it has no exercises");
   return assignment;

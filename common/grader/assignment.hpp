@@ -1,4 +1,4 @@
-// An assignment: which exercises are to be handed in, with which hidden cases, and what students are told. The
+// An assignment: which exercises and hunts are to be handed in, with which hidden cases, and what students are told. The
 // file is the instructor's; students never have it.
 #pragma once
 
@@ -24,12 +24,17 @@ struct Assignment {
     std::string name;  // 04_tile_and_halo
     std::vector<HiddenCase> hidden;
   };
+  struct Hunt {
+    std::string name;  // 07_softmax
+    double points = 0;
+  };
 
   std::filesystem::path
       file;  // as it was asked for: the check of an exercise reads its hidden cases there
   std::string title;
   std::uint64_t seed = 0;  // of the checks' data; 0: none is given
   std::vector<Exercise> exercises;
+  std::vector<Hunt> hunts;
   Feedback feedback = Feedback::full;
   AssignmentLimits limits;
 

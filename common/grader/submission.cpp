@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -44,6 +45,8 @@ std::string archive_ending(const std::string& name) {
   }
   return longest;
 }
+
+constexpr const char* kClaims = ".claims";
 
 bool is_source(const std::string& file) { return lower(file).ends_with(".cu"); }
 
@@ -388,7 +391,10 @@ class Chooser {
     for (std::size_t i = 0; i < wanted_.size(); ++i) {
       if (const auto rank = rank_of(name, wanted_[i], all_files_)) of.emplace_back(i, *rank);
     }
-    if (of.empty()) return;
+    const bool is_beside = std::any_of(wanted_.begin(), wanted_.end(), [&](const Wanted& one) {
+      return lower(name.file) == lower(one.beside);
+    });
+    if (of.empty() && !is_beside) return;
     Candidate one{entry.path, "", ""};
     if (!entry.is_file) {
       one.fault = data::quoted(entry.path) + " is a link or a device: hand in the file itself";
@@ -404,6 +410,7 @@ class Chooser {
       if (held_ > kHeld) throw Refused("there are too many files of exercises in it");
     }
     for (const auto& [i, rank] : of) found_[i].files[rank].push_back(one);
+    if (is_beside && one.fault.empty()) beside_.emplace(lower(entry.path), one.bytes);
   }
 
   const std::vector<std::string>& archives() const { return archives_; }
@@ -437,6 +444,10 @@ class Chooser {
       fs::create_directories(folder);
       one.source = folder / wanted_[i].file;
       data::write_file(one.source.string(), file.bytes);
+      const auto beside = beside_.find(lower(folder_of(file.path) + wanted_[i].beside));
+      if (beside == beside_.end()) continue;
+      one.beside = folder / wanted_[i].beside;
+      data::write_file(one.beside.string(), beside->second);
     }
     return all;
   }
@@ -465,7 +476,8 @@ class Chooser {
   bool is_of_course(const Candidate& file) const {
     const std::string folder = folder_of(file.path);
     return std::any_of(courses_.begin(), courses_.end(), [&](const std::string& course) {
-      return folder.starts_with(course + "solutions/") || folder.starts_with(course + "tests/");
+      return folder.starts_with(course + "solutions/") || folder.starts_with(course + "tests/") ||
+             folder.starts_with(course + "exercises/hunts/start/");
     });
   }
 
@@ -481,6 +493,7 @@ class Chooser {
   std::set<std::string> all_files_;
   std::set<std::string> courses_;  // folders of copies of the course, each with a / behind it
   std::vector<Found> found_;
+  std::map<std::string, std::string> beside_;  // by their paths
   std::vector<std::string> archives_;
   std::uint64_t held_ = 0;
 };
@@ -540,7 +553,10 @@ std::string submission_digest(const fs::path& from, const SubmissionLimits& limi
   }
   Folder(from, limits).visit([&](const Entry& entry, const auto&) {
     const Name name = split_name(entry.path);
-    if (is_left(name) || (!is_source(name.file) && archive_ending(name.file).empty())) return;
+    if (is_left(name) || (!is_source(name.file) && !lower(name.file).ends_with(kClaims) &&
+                          archive_ending(name.file).empty())) {
+      return;
+    }
     if (entry.is_file) {
       add_file(from / entry.path, entry.path);
     } else {

@@ -12,14 +12,16 @@ namespace halo::grader {
 
 /// An exercise of which something may be handed in.
 struct Wanted {
-  std::string exercise;  // 04_tile_and_halo
-  std::string file;      // tile_and_halo.cu
+  std::string exercise;     // 04_tile_and_halo
+  std::string file;         // tile_and_halo.cu
+  std::string beside = {};  // another file that is taken with it, from the same folder; empty: none
 };
 
 /// What there is of one exercise.
 struct HandedIn {
   std::string exercise;
   std::filesystem::path source;  // the copy of the student's file; empty: see refusal
+  std::filesystem::path beside;  // and of the one beside it; empty: there is none
   std::string refusal;           // why its file was not taken, one line; else empty
 };
 
@@ -41,7 +43,7 @@ struct SubmissionLimits {
   std::size_t name = 1024;              // bytes of a path; what is longer is left
 };
 
-/// Copies what `from` holds of these exercises to `to`, an empty private folder, as NN_name/name.cu. Of an exercise it takes
+/// Copies what `from` holds of these exercises to `to`, an empty private folder, as NN_name/name.cu and what is wanted beside it. Of an exercise it takes
 /// the .cu file of its name, wherever that lies, or the only one in a folder of the exercise's name; the file in
 /// exercises/NN_name before all others, and of a copy of the whole course nothing else. A file handed in by itself is of the
 /// exercise that its name ends with or, where one exercise is wanted only, of that one. In a folder without any of these, the one archive that lies there is opened instead.

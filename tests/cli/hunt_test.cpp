@@ -1,4 +1,4 @@
-// `halo hunt`: a mistake is named by line and kind, mended, and told in the end; `halo debug`: what the check
+// `halo hunt`: a mistake is claimed by line and kind, mended, and told in the end; `halo debug`: what the check
 // is asked for.
 #include <filesystem>
 
@@ -20,10 +20,12 @@ struct HuntFixture {
     const fs::path exercises = course.root() / "exercises/hunts";
     const fs::path solutions = course.root() / "solutions/hunts";
     file = exercises / "07_softmax.cu";
+    claims = exercises / "07_softmax.claims";
     write_text(exercises / "hunts.json",
                R"({"kinds": {"race": "two threads", "guard": "an if"}, "hunts": [
-                   {"name": "07_softmax", "contract": "softmax", "symptom": "Rows are nan."},
-                   {"name": "08_sum", "contract": "sum", "symptom": "Too small."}]})");
+                   {"name": "07_softmax", "contract": "softmax", "stage": "12", "level": 2,
+                    "symptom": "Rows are nan."},
+                   {"name": "08_sum", "contract": "sum", "stage": "09", "level": 1, "symptom": "Too small."}]})");
     write_text(file, kHunt);
     write_text(exercises / "start/07_softmax.cu", kHunt);
     write_text(exercises / "start/08_sum.cu", kHunt);
@@ -42,16 +44,20 @@ struct HuntFixture {
   }
 
   FakeCourse course;
-  fs::path file;
+  fs::path file, claims;
 };
 
 }  // namespace
 
-TEST_CASE_METHOD(HuntFixture, "hunt: all are listed with how they stand") {
+TEST_CASE_METHOD(HuntFixture, "hunt: all are listed by stage, with how they stand") {
   const Ended ended = course.halo({"hunt"});
   CHECK(ended.status == 0);
-  CHECK_THAT(ended.out,
-             contains("07  softmax") && contains("08  sum") && contains("0 of 2 hunts are over"));
+  CHECK_THAT(ended.out, contains("after stage 09\n  08  sum                      *") &&
+                            contains("after stage 12\n  07  softmax                  **") &&
+                            contains("0 of 2 hunts are found"));
+  CHECK(ended.out.find("08  sum") < ended.out.find("07  softmax"));
+  CHECK_THAT(course.halo({"hunt", "--after", "9"}).out,
+             contains("08  sum") && !contains("softmax") && contains("0 of 1 hunts are found"));
   CHECK_THAT(course.halo({"hunt", "--kinds"}).out, contains("race     two threads"));
 }
 
@@ -71,49 +77,55 @@ TEST_CASE_METHOD(HuntFixture, "hunt: its file is made when it is asked for, once
   CHECK(course.halo({"hunt", "8"}).err.empty());
 }
 
-TEST_CASE_METHOD(HuntFixture,
-                 "hunt: line and kind are judged apart, and kept when they are right") {
+TEST_CASE_METHOD(HuntFixture, "hunt: a claim alone is noted, and nothing is said of it") {
   const Ended wrong = course.halo({"hunt", "07", "--line", "2", "--kind", "guard"});
-  CHECK(wrong.status == 1);
-  CHECK(wrong.out == "line 2: no\nguard: no\n");
-  // The line behind the one that is replaced is none.
-  CHECK(course.halo({"hunt", "07", "--line", "5"}).out == "line 5: no\n");
-  const Ended half = course.halo({"hunt", "softmax", "--line", "4", "--kind", "guard"});
-  CHECK(half.status == 1);
-  CHECK(half.out == "line 4: yes\nguard: no\n");
-  const Ended right = course.halo({"hunt", "07_softmax", "--kind", "race"});
+  const Ended right = course.halo({"hunt", "07", "--line", "4", "--kind", "race"});
+  CHECK(wrong.status == 0);
   CHECK(right.status == 0);
-  CHECK_THAT(right.out, contains("race: yes") && contains("found by the simulator: race") &&
-                            contains("Two threads meet.") && contains("from: a listing") &&
-                            contains("next: mend exercises/hunts/07_softmax.cu"));
-  CHECK(record().get<int>("claims") == 4);
-  CHECK(record().get<bool>("named_line"));
+  CHECK_THAT(wrong.out, contains("your claim: line 2, guard") && contains("mend it"));
+  CHECK_THAT(right.out, contains("your claim: line 4, race") && !contains("Two threads meet."));
+  course.halo({"hunt", "07", "--line", "4", "--kind", "race"});  // the same once more is none
+  CHECK(read_file(claims) == "2 guard\n4 race\n");
+  CHECK(record().get<int>("claims") == 2);
+}
+
+TEST_CASE_METHOD(HuntFixture, "hunt: file and claim have one answer") {
+  write_text(file, std::string(kHunt) + "six\n");
+  write_text(claims, "4 race\n");
+  const Ended not_mended = course.halo({"hunt", "07"});
+  CHECK(not_mended.status == 1);
+  CHECK_THAT(not_mended.out, contains("hunt 07: not yet\n") && contains("FAIL  short signals"));
+  CHECK_THAT(course.check_words(), contains("--contract softmax"));
+  write_text(file, kMended);
+  for (const char* wrong : {"4 guard\n", "5 race\n", "2 race\n", "4 race\n1 race\n"}) {
+    CAPTURE(wrong);
+    write_text(claims, wrong);
+    const Ended ended = course.halo({"hunt", "07"});
+    CHECK(ended.status == 1);
+    CHECK(ended.out == "hunt 07: not yet\n");
+  }
+  fs::remove(claims);
+  CHECK_THAT(course.halo({"hunt", "07"}).out, contains("not yet: which line was it"));
+  CHECK_THAT(course.halo({"hunt"}).out, contains("mended") && contains("0 of 2 hunts are found"));
+  write_text(claims, "1 guard\n4 race\n");
+  const Ended found = course.halo({"hunt", "07"});
+  CHECK(found.status == 0);
+  CHECK_THAT(found.out, contains("hunt 07: found, by claim 2") &&
+                            contains("found by the simulator: race") &&
+                            contains("Two threads meet.") && contains("from: a listing"));
+  CHECK(!record().get<std::string>("found").empty());
+  CHECK_THAT(course.halo({"hunt"}).out, contains("1 of 2 hunts are found"));
 }
 
 TEST_CASE_METHOD(HuntFixture, "hunt: of a line that is missing both neighbours are right") {
   write_text(course.root() / "solutions/hunts/07_softmax.cu",
              "one\ntwo\nNEW\nthree\nWRONG\nfive\n");
-  for (const auto& [line, is] :
-       {std::pair("1", "no"), std::pair("2", "yes"), std::pair("3", "yes"), std::pair("4", "no")}) {
-    CHECK(course.halo({"hunt", "07", "--line", line}).out ==
-          std::string("line ") + line + ": " + is + "\n");
-  }
-}
-
-TEST_CASE_METHOD(HuntFixture, "hunt: a changed file is judged by the contract of its kernel") {
-  write_text(file, std::string(kHunt) + "six\n");
-  const Ended wrong = course.halo({"hunt", "07"});
-  CHECK(wrong.status == 1);
-  CHECK_THAT(wrong.out, contains("not mended yet") && contains("FAIL  short signals"));
-  CHECK_THAT(course.check_words(), contains("--contract softmax"));
   write_text(file, kMended);
-  const Ended right = course.halo({"hunt", "07"});
-  CHECK(right.status == 0);
-  CHECK_THAT(right.out, contains("mended; which line was it") && contains("Two threads meet."));
-  CHECK(!record().get<std::string>("passed").empty());
-  course.halo({"hunt", "07", "--line", "4", "--kind", "race"});
-  CHECK_THAT(course.halo({"hunt"}).out,
-             contains("named, mended") && contains("1 of 2 hunts are over"));
+  for (const auto& [line, status] :
+       {std::pair("1", 1), std::pair("2", 0), std::pair("3", 0), std::pair("4", 1)}) {
+    CAPTURE(line);
+    CHECK(course.halo({"hunt", "07", "--line", line, "--kind", "race"}).status == status);
+  }
 }
 
 TEST_CASE_METHOD(HuntFixture, "hunt: wrong use is one line") {
@@ -124,7 +136,8 @@ TEST_CASE_METHOD(HuntFixture, "hunt: wrong use is one line") {
     return ended.err;
   };
   CHECK_THAT(said({"hunt", "softmx"}), contains("did you mean softmax"));
-  CHECK_THAT(said({"hunt", "07", "--kind", "rase"}), contains("did you mean race"));
+  CHECK_THAT(said({"hunt", "07", "--line", "4", "--kind", "rase"}), contains("did you mean race"));
+  CHECK_THAT(said({"hunt", "07", "--line", "4"}), contains("a claim names both"));
   CHECK_THAT(said({"hunt", "--line", "3"}), contains("which hunt?"));
   CHECK_THAT(said({"hunt", "07", "--line", "0"}), contains("--line"));
   write_text(file, "BROKEN\n");
@@ -135,13 +148,17 @@ TEST_CASE_METHOD(HuntFixture, "hunt: wrong use is one line") {
   CHECK_THAT(said({"hunt"}), contains("has no hunts"));
 }
 
-TEST_CASE_METHOD(HuntFixture, "hunt: without solutions nothing is told, and mending still counts") {
+TEST_CASE_METHOD(
+    HuntFixture,
+    "hunt: without solutions the claim is kept for the grader, and mending still counts") {
   fs::remove_all(course.root() / "solutions");
-  const Ended claim = course.halo({"hunt", "07", "--line", "4"});
-  CHECK(claim.status == 77);
-  CHECK_THAT(claim.err, contains("has no solutions"));
+  course.halo({"hunt", "07", "--line", "4", "--kind", "race"});
+  CHECK(read_file(claims) == "4 race\n");
   write_text(file, kMended);
-  CHECK(course.halo({"hunt", "07"}).status == 0);
+  const Ended mended = course.halo({"hunt", "07"});
+  CHECK(mended.status == 0);
+  CHECK_THAT(mended.out, contains("mended; the claim is judged when both are handed in"));
+  CHECK(!record().get<std::string>("passed").empty());
 }
 
 TEST_CASE("debug: the check is given the program with debug information and the place to stop") {

@@ -28,7 +28,7 @@ TEST_CASE("progress: attempts, the best points and the date of the pass are kept
   CHECK(course.halo({"try", "04"}).status == 1);
   CHECK(record(course, kTile).get<int>("attempts") == 1);
   CHECK(record(course, kTile).get<double>("best") == 20);
-  CHECK(record(course, kTile).get<double>("most") == 100);
+  CHECK(record(course, kTile).get<double>("most") == 90);
   CHECK(record(course, kTile).get_or("passed", std::string()).empty());
   write_text(source, "RIGHT");
   CHECK(course.halo({"try", "04"}).status == 0);
@@ -173,14 +173,15 @@ TEST_CASE("progress: the bar, the points and what is next") {
   course.halo({"hint", "04"});
   course.halo({"try", "04"});
   CHECK_THAT(course.halo({"progress"}).out,
-             contains("20 of 90   1 attempt, 1 hint  <- here") &&
-                 contains("1 hint seen, 0 hunts over, 1 of 2 predictions right"));
+             contains("20 of 90  1 attempt, 1 hint  <- here") &&
+                 contains("1 hint seen, 0 hunts mended, 0 found with 0 claims, "
+                          "1 of 2 predictions right"));
   write_text(source, "RIGHT");
   course.halo({"try", "04"});
   const Ended passed = course.halo({"progress"});
   CAPTURE(passed.out);
   CHECK_THAT(passed.out, contains("[#######-------]  1 of 2 passed, 90 of 190 points") &&
-                             contains("90 of 90   passed, 1 hint") &&
+                             contains("90 of 90  passed, 1 hint") &&
                              contains("next: ./halo watch 05   Shuffles"));
   CHECK_THAT(course.halo({"list"}).out,
              contains("04  Tile and halo, passed 20") && contains("05  Shuffles, not yet"));

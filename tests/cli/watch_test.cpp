@@ -82,7 +82,7 @@ TEST_CASE_METHOD(WatchFixture,
                  "watch: each save is judged, and the next exercise begins after a pass") {
   const fs::path second = course.add("05_shuffles", "Shuffles");
   Background watching(command());
-  REQUIRE(watching.says("halo watch  [--------------]  0 of 2 passed, 20 of 200 points"));
+  REQUIRE(watching.says("halo watch  [--------------]  0 of 2 passed, 20 of 190 points"));
   REQUIRE(watching.says("judged in "));
   REQUIRE(watching.says("04  Tile and halo"));
   REQUIRE(watching.says("FAIL  short signals"));
@@ -243,7 +243,7 @@ TEST_CASE_METHOD(WatchFixture, "watch: one screen on a terminal, and a key for e
   Terminal terminal(command());
   std::string screen = terminal.wait_for("[q]uit", "FAIL  short signals");
   CAPTURE(screen);
-  CHECK_THAT(screen, contains("halo watch  [--------------]  0 of 2 passed, 20 of 200 points") &&
+  CHECK_THAT(screen, contains("halo watch  [--------------]  0 of 2 passed, 20 of 190 points") &&
                          contains("exercises/04_tile_and_halo/tile_and_halo.cu  saved ") &&
                          contains("FAIL  short signals"));
   CHECK(lines_of(screen).size() <= 24);

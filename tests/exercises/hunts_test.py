@@ -107,7 +107,9 @@ class Hunts(unittest.TestCase):
 
     def test_each_hunt_has_its_words(self):
         def judge(_name, hunt, answer):
-            self.assertEqual(set(hunt), {"name", "contract", "symptom"})
+            self.assertEqual(set(hunt), {"name", "contract", "stage", "level", "symptom"})
+            self.assertTrue(list(ROOT.glob(f"stages/{hunt['stage']}_*")), hunt["stage"])
+            self.assertIn(hunt["level"], (1, 2, 3))
             self.assertRegex(hunt["symptom"], r"^[A-Z].{40,}\.$")
             self.assertLessEqual(set(answer), {"kind", "found_by", "why", "source"})
             self.assertRegex(answer["why"], r"^[A-Z].{60,}\.$")

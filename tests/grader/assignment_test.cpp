@@ -55,7 +55,11 @@ TEST_CASE("an assignment says what is handed in, with what, and what is told") {
     "title": "Week 3", "seed": 7, "feedback": "kind", "limits": {"seconds": 20, "memory": 512},
     "exercises": [{"name": "04_x", "hidden": [
       {"name": "one tap", "points": 10, "problems": [[77, 1, 16], [9, 1, 1]], "draw": 2}]},
-      {"name": "05_y"}]})");
+      {"name": "05_y"}],
+    "hunts": [{"name": "07_softmax", "points": 10}]})");
+  REQUIRE(assignment.hunts.size() == 1);
+  CHECK(assignment.hunts[0].name == "07_softmax");
+  CHECK(assignment.hunts[0].points == 10);
   CHECK(assignment.title == "Week 3");
   CHECK(assignment.seed == 7);
   CHECK(assignment.feedback == Feedback::kind);
@@ -86,6 +90,11 @@ TEST_CASE("a fault of an assignment is one line that names it") {
              contains("unknown word 'exercise'"));
   CHECK_THAT(refusal(R"({"limits": {"memory": 0}, "exercises": [{"name": "a"}]})"),
              contains("\"memory\" is not above 0"));
+  CHECK_THAT(refusal(R"({"exercises": [{"name": "a"}], "hunts": [{"name": "07_x", "points": 0}]})"),
+             contains("hunt '07_x': its points"));
+  CHECK_THAT(refusal(R"({"exercises": [{"name": "a"}], "hunts": [{"name": "07_x", "points": 1},
+                         {"name": "07_x", "points": 1}]})"),
+             contains("hunt '07_x' is there twice"));
   CHECK_THAT(refusal(with_case(R"({"name": "b", "points": 0, "draw": 1})")),
              contains("hidden case \"b\": its points are not above 0"));
   CHECK_THAT(refusal(with_case(R"({"name": "b", "points": 1e9, "draw": 1})")),

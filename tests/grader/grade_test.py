@@ -103,6 +103,34 @@ class Grades(unittest.TestCase):
         self.assertEqual((handed_in["points"], missing["points"], result["seed"]), (handed_in["most"], 0, 7))
         self.assertEqual(result["most"], handed_in["most"] + missing["most"])
 
+    def test_a_hunt_is_its_file_and_its_claim_together(self):
+        assignment = self.folder / "hunts.json"
+        assignment.write_text(json.dumps({"exercises": [{"name": EXERCISE}],
+                                          "hunts": [{"name": "03_pooling", "points": 10}]}))
+        mended = (ROOT / "solutions/hunts/03_pooling.cu").read_text()
+        begun = (ROOT / "exercises/hunts/start/03_pooling.cu").read_text()
+        line = 1 + next(i for i, (a, b) in enumerate(zip(begun.splitlines(), mended.splitlines())) if a != b)
+        right = f"{line} start\n"
+
+        def graded(name, text, claims=None):
+            folder = self.folder / name / "hunts"
+            folder.mkdir(parents=True)
+            (folder / "03_pooling.cu").write_text(text)
+            if claims is not None:
+                (folder / "03_pooling.claims").write_text(claims)
+            return json_grade(folder.parent, "--assignment", assignment)["exercises"][1]
+        found = graded("found", mended, right)
+        self.assertEqual((found["name"], found["points"], found["most"]), ("hunts/03_pooling", 10, 10))
+        self.assertEqual(graded("guessed", mended, "1 race\n2 type\n" + right)["points"], 8)
+        for name, text, claims in (("no_claim", mended, None), ("wrong_kind", mended, f"{line} type\n"),
+                                   ("wrong_line", mended, f"{line + 9} start\n"), ("not_mended", begun, right)):
+            with self.subTest(name):
+                hunt = graded(name, text, claims)
+                self.assertEqual(hunt["points"], 0)
+                self.assertEqual([one["message"] for one in hunt["cases"]], ["not yet"])
+        nothing = json_grade(self.submission(WRONG, "nothing"), "--assignment", assignment)["exercises"][1]
+        self.assertEqual((nothing["points"], nothing["most"], nothing["refusal"]), (0, 10, "not handed in"))
+
     def test_hidden_cases_tell_no_number_and_the_feedback_level_less(self):
         assignment = self.folder / "week.json"
         assignment.write_text(json.dumps({"title": "Week", "seed": 7, "feedback": "kind", "exercises": [

@@ -121,6 +121,26 @@ TEST_CASE("Of a folder the exercises' files are taken, and nothing else") {
         std::set<std::string>{"04_tile_and_halo/tile_and_halo.cu", "05_shuffles/shuffles.cu"});
 }
 
+TEST_CASE("Of a hunt the mended file is taken, and the claims beside it") {
+  const Folder folder;
+  const std::vector<Wanted> wanted = {{"07_softmax", "07_softmax.cu", "07_softmax.claims"},
+                                      {"08_sum", "08_sum.cu", "08_sum.claims"}};
+  put(folder, "exercises/04_tile_and_halo/start.cu", "tells where the course lies");
+  put(folder, "exercises/hunts/07_softmax.cu", "mine");
+  put(folder, "exercises/hunts/07_softmax.claims", "4 race\n");
+  put(folder, "exercises/hunts/08_sum.cu", "mine too");
+  put(folder, "08_sum.claims", "of nobody");
+  put(folder, "exercises/hunts/start/07_softmax.cu", "start");
+  put(folder, "solutions/hunts/07_softmax.cu", "mended");
+  std::vector<Wanted> all = wanted;
+  all.push_back({"04_tile_and_halo", "tile_and_halo.cu"});
+  const Taken taken(folder.path(), all);
+  CHECK(taken.source("07_softmax") == "mine");
+  CHECK(taken.source("08_sum") == "mine too");
+  CHECK(taken.written == std::set<std::string>{"07_softmax/07_softmax.claims",
+                                               "07_softmax/07_softmax.cu", "08_sum/08_sum.cu"});
+}
+
 TEST_CASE("Of a copy of the whole course the student's file is taken") {
   const Folder folder;
   put(folder, "halo-main/exercises/04_tile_and_halo/tile_and_halo.cu", "mine");
@@ -210,8 +230,11 @@ TEST_CASE("A digest changes with what is graded, and with nothing else") {
   const std::string before = submission_digest(folder / "s");
   put(folder, "s/README.md", "hello");
   CHECK(submission_digest(folder / "s") == before);
+  put(folder, "s/07_softmax.claims", "4 race\n");
+  const std::string with_claims = submission_digest(folder / "s");
+  CHECK(with_claims != before);
   put(folder, "s/tile_and_halo.cu", "5");
-  CHECK(submission_digest(folder / "s") != before);
+  CHECK(submission_digest(folder / "s") != with_claims);
   const std::string as_file = submission_digest(folder / "s/tile_and_halo.cu");
   put(folder, "s/tile_and_halo.cu", "6");
   CHECK(submission_digest(folder / "s/tile_and_halo.cu") != as_file);

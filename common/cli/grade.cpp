@@ -48,6 +48,17 @@ std::vector<GradedCase> graded_cases(const Marks& marks) {
     cases.push_back({mark.name, kind_of(mark.category), mark.hidden, mark.points, mark.most,
                      mark.outcome, mark.message, mark.seconds});
   }
+  if (marks.withheld() > 0) {
+    GradedCase one;
+    one.name = why_withheld(marks);
+    one.kind = GradedCase::Kind::budget;
+    // How much it is says what hidden cases earned.
+    one.hidden = std::any_of(marks.cases.begin(), marks.cases.end(),
+                             [](const CaseMark& mark) { return mark.hidden; });
+    one.points = -marks.withheld();
+    one.outcome = Outcome::bad;
+    cases.push_back(one);
+  }
   return cases;
 }
 

@@ -40,8 +40,8 @@ class Examiner {
   virtual Verdict judge(std::size_t number) = 0;
   /// Why what was judged is no verdict: the machine hindered the program. Empty: nothing did.
   virtual std::string hindrance() const = 0;
-  /// As Check::right_hidden.
-  virtual Verdict right_hidden(const HiddenCase& hidden) = 0;
+  /// As Check::right_hidden, or Check::within_hidden of a budget.
+  virtual Verdict judge_hidden(const HiddenCase& hidden) = 0;
   /// As debug() of debug.hpp.
   virtual int debug(const DebugOptions& options) = 0;
   /// Runs one problem, for a trace: its numbers, or none for Check::telling_problem. The exit status, as of

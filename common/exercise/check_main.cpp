@@ -23,6 +23,9 @@ namespace {
 
 RowStream teller(-1);
 
+// The cases that were judged.
+Marks judged;
+
 // What `--contract` was.
 std::string asked_contract;
 std::string asked_backend = "sim";
@@ -32,6 +35,7 @@ std::vector<std::string> asked_within;
 CaseMark mark_of(const HiddenCase& hidden) {
   CaseMark mark;
   mark.name = hidden.name;
+  if (hidden.is_budget) mark.category = Category::budget;
   mark.most = hidden.points;
   mark.hidden = true;
   return mark;
@@ -54,6 +58,7 @@ Outcome judge(CaseMark mark, const Judge& verdict_of) {
   mark.points = mark.outcome == Outcome::good ? mark.most : 0;
   mark.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   teller.line(case_line(mark));
+  judged.cases.push_back(mark);
   return mark.outcome;
 }
 
@@ -77,7 +82,7 @@ int run_cases(Examiner& examiner, const std::vector<CaseMark>& cases,
 bool run_hidden(Examiner& examiner, const std::vector<HiddenCase>& cases) {
   bool good = true;
   for (const HiddenCase& hidden : cases) {
-    good = judge(mark_of(hidden), [&] { return examiner.right_hidden(hidden); }) == Outcome::good &&
+    good = judge(mark_of(hidden), [&] { return examiner.judge_hidden(hidden); }) == Outcome::good &&
            good;
   }
   return good;
@@ -244,6 +249,7 @@ int run(int argc, char** argv) {
     std::fprintf(stderr, "%s\n", error.what());
     return 2;
   }
+  std::printf("points: %g of %g\n", judged.points(), judged.most());
   if (const std::string why = running->hindrance(); !why.empty()) {
     std::fprintf(stderr, "%s\n", why.c_str());
     return kMachineHindered;

@@ -11,7 +11,7 @@ namespace halo::exercises {
 
 namespace {
 
-// The groups that are cases of their own, then the contract's others.
+// The groups that are cases of their own, then the contract's others, then its budgets.
 std::vector<Case<Check>> all_cases() {
   std::vector<Case<Check>> cases;
   for (const Group& group : contract().groups) {
@@ -20,6 +20,11 @@ std::vector<Case<Check>> all_cases() {
                      [&group](Check& check) { return check.right(group.name); }});
   }
   cases.insert(cases.end(), contract().cases.begin(), contract().cases.end());
+  for (const Budget& budget : contract().budgets) {
+    cases.push_back({budget.name, Category::budget, budget.points, [&budget](Check& check) {
+                       return check.within(budget.problem, budget.limits);
+                     }});
+  }
   return cases;
 }
 
@@ -34,8 +39,9 @@ class ContractExaminer final : public Examiner {
   std::string time() override { return check_.time(); }
   Verdict judge(std::size_t number) override { return cases_.at(number).judge(check_); }
   std::string hindrance() const override { return check_.hindrance(); }
-  Verdict right_hidden(const HiddenCase& hidden) override {
-    return check_.right_hidden(hidden.problems, hidden.drawn);
+  Verdict judge_hidden(const HiddenCase& hidden) override {
+    return hidden.is_budget ? check_.within_hidden(hidden.problems)
+                            : check_.right_hidden(hidden.problems, hidden.drawn);
   }
   int debug(const DebugOptions& options) override {
     return exercises::debug(contract(), check_, options, seed_);

@@ -6,14 +6,15 @@ namespace halo {
 
 // What the worker does with it (counted.cpp).
 namespace counting {
-void load(const void* cell);
-void store(const void* cell);
+float load(const void* cell, float value);  // what the cell holds, or the value in a register
+bool store(const void* cell, float value);  // false: it is a register
 void multiply();
 void begin(const void* value);
 void end(const void* value);
 }  // namespace counting
 
-// Reading one that is a cell of an array is a load, writing one a store; any other is a value in a register.
+// Reading one that is a cell of an array is a load, writing one a store; any other is a value in a register. While it
+// is counted what cells hold lies elsewhere: read as floats they are not numbers.
 class Counted {
  public:
   Counted(float value = 0.0f) : value_(value) { counting::begin(this); }
@@ -32,13 +33,9 @@ class Counted {
   Counted& operator*=(const Counted& other) { return *this = *this * other; }
 
  private:
-  float get() const {
-    counting::load(this);
-    return value_;
-  }
+  float get() const { return counting::load(this, value_); }
   Counted& set(float value) {
-    counting::store(this);
-    value_ = value;
+    if (!counting::store(this, value)) value_ = value;
     return *this;
   }
 

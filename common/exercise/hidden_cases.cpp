@@ -22,7 +22,8 @@ HiddenCase hidden_case_from(const json::Value& json) {
   };
   for (const json::Member& member : json.members()) {
     const bool known = member.name == "name" || member.name == "points" ||
-                       member.name == "problems" || member.name == "draw";
+                       member.name == "problems" || member.name == "draw" ||
+                       member.name == "budget";
     if (!known) throw wrong("unknown word " + data::quoted(member.name));
   }
   one.points = json.get<double>("points");
@@ -40,6 +41,9 @@ HiddenCase hidden_case_from(const json::Value& json) {
     throw wrong("\"draw\" is not 0 to " + std::to_string(kMostDrawn));
   }
   if (one.problems.empty() && one.drawn == 0) throw wrong("it has no problems");
+  one.is_budget = json.get_or("budget", false);
+  // Those that are drawn are small, and of a small problem edges are what costs.
+  if (one.is_budget && one.drawn > 0) throw wrong("problems of a budget are not drawn");
   return one;
 }
 

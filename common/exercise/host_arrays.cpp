@@ -21,8 +21,8 @@ struct Counting {
   HostCounts counts;
   std::int64_t held = 0;
 
-  // Whether it is a cell of an array, or of the room beside one, where it is a mistake of the function's.
-  bool is_cell(const void* address, const char* verb) {
+  // What a cell of an array holds, or of the room beside one, where it is a mistake of the function's; null: it is no cell.
+  float* cell_at(const void* address, const char* verb) {
     const auto* const cell = static_cast<const float*>(address);
     for (HostArrays::Array& array : arrays->arrays_) {
       const std::ptrdiff_t at = cell - array.memory.data();
@@ -36,9 +36,9 @@ struct Counting {
                                std::to_string(index) + "], but " + array.name + " has " +
                                std::to_string(array.cells.size()) + " cells";
       }
-      return true;
+      return &array.held[static_cast<std::size_t>(at)];
     }
-    return false;
+    return nullptr;
   }
 };
 
@@ -57,10 +57,17 @@ std::span<float> HostArrays::add(std::span<const float> cells, const std::string
   return array.cells;
 }
 
-void HostArrays::start() { counting_now = {this, {}, 0}; }
+void HostArrays::start() {
+  for (Array& array : arrays_) {
+    array.held = array.memory;
+    std::fill(array.memory.begin(), array.memory.end(), conv::poison());
+  }
+  counting_now = {this, {}, 0};
+}
 
 HostCounts HostArrays::finish(std::vector<Hazard>& hazards) {
-  for (const Array& array : arrays_) {
+  for (Array& array : arrays_) {
+    std::copy(array.held.begin(), array.held.end(), array.memory.begin());
     if (array.missed.count > 0) hazards.push_back(array.missed);
   }
   counting_now.arrays = nullptr;
@@ -73,22 +80,27 @@ namespace halo::counting {
 
 using exercises::counting_now;
 
-void load(const void* cell) {
-  if (counting_now.arrays != nullptr && counting_now.is_cell(cell, "reads")) {
-    ++counting_now.counts.loads;
-  }
+float load(const void* cell, float value) {
+  if (counting_now.arrays == nullptr) return value;
+  const float* const held = counting_now.cell_at(cell, "reads");
+  if (held == nullptr) return value;
+  ++counting_now.counts.loads;
+  return *held;
 }
 
-void store(const void* cell) {
-  if (counting_now.arrays != nullptr && counting_now.is_cell(cell, "writes")) {
-    ++counting_now.counts.stores;
-  }
+bool store(const void* cell, float value) {
+  if (counting_now.arrays == nullptr) return false;
+  float* const held = counting_now.cell_at(cell, "writes");
+  if (held == nullptr) return false;
+  ++counting_now.counts.stores;
+  *held = value;
+  return true;
 }
 
 void multiply() { ++counting_now.counts.products; }
 
 void begin(const void* value) {
-  if (counting_now.arrays == nullptr || counting_now.is_cell(value, nullptr)) return;
+  if (counting_now.arrays == nullptr || counting_now.cell_at(value, nullptr) != nullptr) return;
   ++counting_now.held;
   counting_now.counts.values =
       std::max(counting_now.counts.values,
@@ -96,7 +108,8 @@ void begin(const void* value) {
 }
 
 void end(const void* value) {
-  if (counting_now.arrays != nullptr && !counting_now.is_cell(value, nullptr)) --counting_now.held;
+  if (counting_now.arrays != nullptr && counting_now.cell_at(value, nullptr) == nullptr)
+    --counting_now.held;
 }
 
 }  // namespace halo::counting

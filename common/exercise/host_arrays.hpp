@@ -22,7 +22,8 @@ class HostArrays {
   /// An array of these cells, in memory that is a NaN on both sides. All of them stay where they are.
   std::span<float> add(std::span<const float> cells, const std::string& name);
 
-  /// From now until finish() the calling thread's Counted are counted. One HostArrays at a time.
+  /// From now until finish() the calling thread's Counted are counted, and only they see what cells hold: the arrays
+  /// themselves are NaN. One HostArrays at a time.
   void start();
   /// What was counted, and an out_of_bounds for each array that was missed.
   HostCounts finish(std::vector<Hazard>& hazards);
@@ -33,7 +34,8 @@ class HostArrays {
     std::string name;
     std::vector<float> memory;
     std::span<float> cells;
-    Hazard missed = {};  // count 0: it was not
+    std::vector<float> held = {};  // of `memory`, while it is counted
+    Hazard missed = {};            // count 0: it was not
   };
   std::deque<Array> arrays_;
 };

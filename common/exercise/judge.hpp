@@ -2,12 +2,14 @@
 // keeps what is expected, and looks at what the worker's process (remote.hpp) makes of them.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/conv/pattern.hpp"
@@ -110,19 +112,21 @@ struct Measure {
   /// The same figure for each of so many things, under another name.
   Measure divided_by(double number, std::string name) const;
 };
+// What moves by atomics is theirs too: of a request, which serves 32 lanes at most, a sector's bytes a lane.
 Measure bytes_per_output();         // of global memory, loads and stores, in sectors
 Measure stored_bytes_per_output();  // of global memory, in sectors
-Measure load_requests();            // of global memory
+Measure load_requests();            // of global memory, by atomics too
 Measure store_requests();           // of global memory
 Measure atomics();                  // requests, of global and of shared memory
 Measure shared_conflicts();         // loads and stores
-Measure shared_requests();          // loads and stores
+Measure shared_requests();          // loads, stores and atomics, of the cluster's other blocks too
 Measure shared_wavefronts();        // loads and stores
 Measure constant_reads();           // distinct addresses of a warp
 Measure barriers();                 // of all blocks
 Measure launches();                 // of kernels
 Measure outputs_per_thread();       // of all launches' threads
 Measure extra_memory();             // allocated by the call and not freed, in bytes
+Measure copied_bytes();             // by cudaMemcpy and its like, on the device too
 // Of an exercise on the host (exercise.h):
 Measure host_loads();   // of array cells, an output
 Measure host_stores();  // to array cells, an output
@@ -149,11 +153,37 @@ inline const std::vector<std::string> kMemory = {"out_of_bounds",
                                                  "stray_write",
                                                  "stack_overflow"};
 
-/// An upper limit of a measure; `usual` is what the page derives for the usual solution.
+/// A number of each problem of a contract: always the same, or worked out.
+class Rule {
+ public:
+  Rule(double always) : of_([always](const Given&) { return always; }) {}
+  template <std::invocable<const Given&> Of>
+  Rule(Of of) : of_(std::move(of)) {}
+  double operator()(const Given& problem) const { return of_(problem); }
+
+ private:
+  std::function<double(const Given&)> of_;
+};
+Rule operator*(double factor, Rule rule);
+
+/// An upper limit of a measure; `usual` is what the page derives for the usual solution. Both know the problem and its
+/// inputs.
 struct Limit {
   Measure measure;
-  double allowed;
-  double usual;
+  Rule allowed;
+  Rule usual;
+  Rule each = 1;  // the measure is divided by
+};
+
+/// Sectors of an array that the 32 lanes of a warp touch together: each its cell, none where that is negative.
+std::int64_t sectors_of_warp(const std::function<std::int64_t(std::int64_t lane)>& cell_of);
+
+/// A case of its own: within the limits on this problem. The limits are rules for any problem: hidden cases have others.
+struct Budget {
+  std::string name;
+  double points;
+  Numbers problem;
+  std::vector<Limit> limits;
 };
 
 /// A question of predictions.txt. The answer is a fact of the task; what it is on the student's kernel is
@@ -189,8 +219,6 @@ struct Case {
 class Check;
 /// No findings of these kinds (Check::safe).
 Case<Check> safe(std::string name, double points, std::vector<std::string> kinds);
-/// Within the limits on this problem (Check::within).
-Case<Check> within(std::string name, double points, Numbers problem, std::vector<Limit> limits);
 
 /// Problems that all come out right, or not: a case of its own under this name, unless it has no points.
 struct Group {
@@ -219,6 +247,11 @@ struct Contract {
   std::function<Numbers(std::uint64_t random)> draw = {};
   /// What is judged behind the groups.
   std::vector<Case<Check>> cases = {};
+  /// And behind them.
+  std::vector<Budget> budgets = {};
+  /// Limits of what no solution needs, so that nothing moves by another way: part of each budget, and told only where they
+  /// are not met.
+  std::vector<Limit> besides = {};
   std::vector<Asked> questions = {};
   /// What is timed on a GPU: large enough that memory is waited for. May be empty.
   Numbers timed = {};
@@ -268,8 +301,11 @@ class Check {
   /// No findings of these kinds (simt.hpp) in any group; judged once the first group is right. None: of
   /// any kind.
   Verdict safe(const std::vector<std::string>& kinds = {});
-  /// Within the limits on this problem; judged once all groups are right.
+  /// Within the limits on this problem, and within those besides; judged once all groups are right.
   Verdict within(const Numbers& problem, const std::vector<Limit>& limits);
+  /// Within all budgets of the contract on problems that it does not have; judged once all groups are right. The message
+  /// names no input, value or place. Throws as require_possible.
+  Verdict within_hidden(const std::vector<Numbers>& problems);
 
   /// The contract's questions with what was counted, if the program is right.
   std::vector<Question> questions();

@@ -161,8 +161,16 @@ const char* to_string(Category category) {
 
 double Marks::points(Category category) const { return sum(cases, &CaseMark::points, &category); }
 double Marks::most(Category category) const { return sum(cases, &CaseMark::most, &category); }
-double Marks::points() const { return sum(cases, &CaseMark::points, nullptr); }
+double Marks::points() const { return sum(cases, &CaseMark::points, nullptr) - withheld(); }
 double Marks::most() const { return sum(cases, &CaseMark::most, nullptr); }
+
+double Marks::withheld() const {
+  const bool is_met = std::all_of(cases.begin(), cases.end(), [](const CaseMark& one) {
+    return one.category != Category::budget || one.outcome == Outcome::good;
+  });
+  if (is_met) return 0;
+  return std::max(0.0, sum(cases, &CaseMark::points, nullptr) - kShareWithoutBudget * most());
+}
 
 bool Marks::passed() const {
   return !cases.empty() && std::all_of(cases.begin(), cases.end(), [](const CaseMark& one) {

@@ -14,6 +14,10 @@ namespace halo {
 enum class Category { correctness, safety, budget };
 const char* to_string(Category category);
 
+/// Of all points of a check's cases so many count until each of its budgets is met: what is correct and safe without
+/// what the exercise is about is worth half of it.
+inline constexpr double kShareWithoutBudget = 0.5;
+
 /// A figure that a budget limits: "bytes an output", predicted 9.25, counted 57, allowed 9.5.
 struct BudgetLine {
   std::string what;
@@ -65,11 +69,14 @@ struct Marks {
   /// place. And those that printed something.
   std::vector<Row> faults;
 
-  /// Of the cases of this category, or of all.
+  /// Of the cases of this category, as they were earned.
   double points(Category category) const;
   double most(Category category) const;
+  /// Of all cases: what they earned, less what is withheld.
   double points() const;
   double most() const;
+  /// What is beyond kShareWithoutBudget while a budget is not met; 0 where all are.
+  double withheld() const;
   bool passed() const;  // all its cases, and there are some
 };
 

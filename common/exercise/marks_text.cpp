@@ -127,6 +127,15 @@ std::string category_line(const Marks& marks, Category category, const TableOpti
          "\n";
 }
 
+// Why there are fewer points than the lines above have.
+std::string withheld_line(const Marks& marks, const TableOptions& options) {
+  if (marks.withheld() <= 0) return "";
+  const std::string before =
+      std::string(kIndent, ' ') + padded("withheld", kWordWidth + kVerdictWidth);
+  return before + padded("-" + points_text(marks.withheld()), kPointsWidth) +
+         wrapped(why_withheld(marks), options, std::string(kBeforeWords, ' '), kBeforeWords) + "\n";
+}
+
 std::string words_of_key(std::string key) {
   std::replace(key.begin(), key.end(), '_', ' ');
   return key;
@@ -259,13 +268,19 @@ std::vector<std::string> others_of(const Marks& marks, const CaseMark& told,
 
 }  // namespace
 
+std::string points_text(double points) {
+  // Never more than there is: 89.96 is not 90.
+  const double tenths = std::floor(points * 10 + 1e-6) / 10;
+  return tenths == std::floor(tenths) ? fixed(tenths, 0) : fixed(tenths, 1);
+}
+
 std::string points_text(double points, double most) {
-  const auto text = [](double value) {
-    // Never more than there is: 89.96 is not 90.
-    const double tenths = std::floor(value * 10 + 1e-6) / 10;
-    return tenths == std::floor(tenths) ? fixed(tenths, 0) : fixed(tenths, 1);
-  };
-  return text(points) + " of " + text(most);
+  return points_text(points) + " of " + points_text(most);
+}
+
+std::string why_withheld(const Marks& marks) {
+  return "the budget is not met: at most " + points_text(kShareWithoutBudget * marks.most()) +
+         " of " + points_text(marks.most()) + " points count";
 }
 
 std::string render_marks(const Marks& marks, const MarksScreen& screen,
@@ -286,6 +301,7 @@ std::string render_marks(const Marks& marks, const MarksScreen& screen,
   for (const Category category : {Category::correctness, Category::safety, Category::budget}) {
     head += category_line(marks, category, options);
   }
+  head += withheld_line(marks, options);
   head += predictions_text(marks, screen, options);
 
   // ---- The end: what else, what now ----

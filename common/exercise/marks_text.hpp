@@ -28,7 +28,11 @@ struct MarksScreen {
 std::string render_marks(const Marks& marks, const MarksScreen& screen,
                          const TableOptions& options);
 
-/// "42 of 90", "6.7 of 10".
+/// "42 of 90", "6.7 of 10"; and "6.7".
 std::string points_text(double points, double most);
+std::string points_text(double points);
+
+/// Why Marks::withheld is not 0, in a line.
+std::string why_withheld(const Marks& marks);
 
 }  // namespace halo

@@ -211,6 +211,7 @@ std::string to_text(const Observation& seen, const Backend& backend) {
                             {"fp64_operations", seen.cost.fp64_operations},
                             {"tensor_instructions", seen.cost.tensor_instructions},
                             {"unfreed_bytes", seen.cost.unfreed_bytes},
+                            {"copied_bytes", seen.cost.copied_bytes},
                             {"host", std::vector{seen.cost.host.loads, seen.cost.host.stores,
                                                  seen.cost.host.products, seen.cost.host.values}},
                             {"lines", to_json(seen.lines)},
@@ -237,6 +238,7 @@ Observation observation_from_text(const std::string& text) {
   json.at("fp64_operations").get_to(seen.cost.fp64_operations);
   json.at("tensor_instructions").get_to(seen.cost.tensor_instructions);
   json.at("unfreed_bytes").get_to(seen.cost.unfreed_bytes);
+  json.at("copied_bytes").get_to(seen.cost.copied_bytes);
   const auto host = json.get<std::array<std::uint64_t, 4>>("host");
   seen.cost.host = {host[0], host[1], host[2], host[3]};
   json.at("printed").get_to(seen.printed.lines);

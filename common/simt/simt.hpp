@@ -297,6 +297,9 @@ int allocations_made();
 // made. live_allocations(allocations_made()) after some work is empty if it has freed what it took.
 std::vector<LiveAllocation> live_allocations(int made = 0);
 
+// By cudaMemcpy and its like so far, in whatever direction.
+std::uint64_t bytes_copied();
+
 // Kernels and copies on non-blocking streams for which neither the host nor the default stream has
 // waited: whoever reads their results next on the default stream reads too early.
 std::vector<Finding> unjoined_work();

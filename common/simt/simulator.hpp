@@ -24,6 +24,7 @@ struct Simulator {
   void (*name_allocation)(const void* pointer, const std::string& name);
   int (*allocations_made)();
   std::vector<LiveAllocation> (*live_allocations)(int made);
+  std::uint64_t (*bytes_copied)();
   std::vector<Finding> (*unjoined_work)();
   void (*run_only_blocks)(std::function<std::vector<BlockRange>(std::uint64_t blocks)> choose);
   float* (*allocate_sparse)(std::size_t floats, std::span<const float> values);
@@ -38,7 +39,7 @@ struct Simulator {
 };
 
 /// Changes with the structures above: a program and a simulator that do not know the same one do not meet.
-inline constexpr int kSimulatorVersion = 3;
+inline constexpr int kSimulatorVersion = 4;
 
 /// Null where there is none, as on a GPU.
 inline const Simulator* simulator() {

@@ -380,6 +380,29 @@ const std::string kDrawn = "any n and any a";
 constexpr int kMeasured = 100'000;
 constexpr int kLongest = 1'000'000;  // that a hidden case may ask for
 
+double bytes_an_output(const json::Value& report, double n) {
+  const auto sectors = sum_of(report, {"global_load_sectors", "global_store_sectors"});
+  // Of an atomic request, which serves 32 lanes at most, a sector a lane.
+  const auto by_atomics = 32 * sum_of(report, {"global_atomic_requests"});
+  return conv::kSectorBytes * static_cast<double>(sectors + by_atomics) / n;
+}
+
+// What every n is held to.
+struct ProgramLimit {
+  const char* what;
+  double allowed;
+  double usual;
+  double (*of)(const json::Value& report, double n);
+};
+const ProgramLimit kLimits[] = {
+    {"bytes an output", 13, 12, bytes_an_output},
+    // A block alone would leave all multiprocessors but one idle.
+    {"outputs a thread", 16, 1,
+     [](const json::Value& report, double n) {
+       return n / static_cast<double>(threads_of(report));
+     }},
+};
+
 Problem drawn(std::uint64_t random) {
   return {1 + static_cast<int>(random % 4000),
           std::to_string(static_cast<double>(random / 4000 % 20'001) / 1000 - 10)};
@@ -445,7 +468,7 @@ class ProgramExaminer final : public Examiner {
   }
 
   // A problem is a length, and a if it is not 2. Those that are drawn have any length and any a.
-  Verdict right_hidden(const HiddenCase& hidden) {
+  Verdict judge_hidden(const HiddenCase& hidden) override {
     std::vector<Problem> problems;
     for (const std::vector<long long>& numbers : hidden.problems) {
       problems.push_back(
@@ -459,6 +482,15 @@ class ProgramExaminer final : public Examiner {
     for (std::size_t i = 0; i < calls.size(); ++i) {
       const std::string fault = general_fault(problems[i], ended[i]);
       if (!fault.empty()) return {Outcome::bad, fault};
+      if (!hidden.is_budget) continue;
+      if (!programs_.is_simulated()) return {Outcome::not_run, "on a GPU nothing is counted"};
+      if (!all_right()) return {Outcome::not_run, "judged once it is right"};
+      if (!ended[i].report) return {Outcome::bad, "no kernel ran"};
+      for (const ProgramLimit& limit : kLimits) {
+        if (limit.of(*ended[i].report, problems[i].n) > limit.allowed) {
+          return {Outcome::bad, std::string("more ") + limit.what + " than the budget allows"};
+        }
+      }
     }
     return {Outcome::good, ""};
   }
@@ -531,22 +563,21 @@ class ProgramExaminer final : public Examiner {
     return {Outcome::good, ""};
   }
 
-  Verdict within(const std::string& what, double allowed, double usual,
-                 double (*of)(const json::Value& report, double n)) {
+  Verdict within(const ProgramLimit& limit) {
     if (!programs_.is_simulated()) return {Outcome::not_run, "on a GPU nothing is counted"};
     if (!all_right()) return {Outcome::not_run, "judged once it is right"};
     const std::optional<json::Value>& report = measured();
     if (!report) return {Outcome::bad, "no kernel ran"};
     BudgetLine line;
-    line.what = what;
-    line.counted = of(*report, kMeasured);
-    line.allowed = allowed;
-    line.predicted = usual;
-    line.met = line.counted <= allowed;
+    line.what = limit.what;
+    line.counted = limit.of(*report, kMeasured);
+    line.allowed = limit.allowed;
+    line.predicted = limit.usual;
+    line.met = line.counted <= line.allowed;
     Verdict verdict{line.met ? Outcome::good : Outcome::bad, ""};
     if (!line.met) {
-      verdict.message = what + ": " + rounded(line.counted, 4) + ", at most " +
-                        rounded(allowed, 4) + " with n = " + with_commas(kMeasured);
+      verdict.message = line.what + ": " + rounded(line.counted, 4) + ", at most " +
+                        rounded(line.allowed, 4) + " with n = " + with_commas(kMeasured);
     }
     verdict.budget.push_back(line);
     return verdict;
@@ -563,11 +594,6 @@ class ProgramExaminer final : public Examiner {
     if (one.report) questions[3].counted = bytes_an_output(*one.report, 1);
     return questions;
   }
-  static double bytes_an_output(const json::Value& report, double n) {
-    return conv::kSectorBytes *
-           static_cast<double>(sum_of(report, {"global_load_sectors", "global_store_sectors"})) / n;
-  }
-
   std::vector<Row> faults() const override {
     std::vector<Row> rows;
     for (const auto& [group, problems] : groups_) {
@@ -666,18 +692,10 @@ std::vector<Case<ProgramExaminer>> cases() {
                  Category::safety, 12, &ProgramExaminer::sees_errors});
   all.push_back(
       {"no hazard, and all memory is freed", Category::safety, 8, &ProgramExaminer::is_clean});
-  all.push_back({"neighbouring threads work on neighbouring cells", Category::budget, 12,
-                 [](ProgramExaminer& program) {
-                   return program.within("bytes an output", 13, 12,
-                                         ProgramExaminer::bytes_an_output);
-                 }});
-  // A block alone would leave all multiprocessors but one idle.
-  all.push_back({"there are threads enough", Category::budget, 8, [](ProgramExaminer& program) {
-                   return program.within("outputs a thread", 16, 1,
-                                         [](const json::Value& report, double n) {
-                                           return n / static_cast<double>(threads_of(report));
-                                         });
-                 }});
+  all.push_back({"neighbouring threads work on neighbouring cells", Category::budget, 22,
+                 [](ProgramExaminer& program) { return program.within(kLimits[0]); }});
+  all.push_back({"there are threads enough", Category::budget, 8,
+                 [](ProgramExaminer& program) { return program.within(kLimits[1]); }});
   return all;
 }
 

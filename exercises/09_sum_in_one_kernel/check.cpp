@@ -75,6 +75,31 @@ const std::vector<Group> kGroups = {
 
 const Numbers kMeasured = {1, 16, 16, 16, 8, 3, 3};
 
+// The usual blocks: 32 pixels and a filter, whose taps are fetched once; for each tap a warp asks for 32 cells.
+double usual_bytes(const Given& given) {
+  const std::int64_t C = given["C"], H = given["H"], W = given["W"], K = given["K"];
+  const std::int64_t R = given["R"], S = given["S"], map = H * W, pixels = given["N"] * map;
+  std::int64_t of_filter = 0;
+  for (std::int64_t first = 0; first < pixels; first += 32) {
+    for (std::int64_t tap = 0; tap < C * R * S; ++tap) {
+      const std::int64_t c = tap / (R * S), r = tap / S % R, s = tap % S;
+      of_filter += sectors_of_warp([&](std::int64_t lane) {
+        const std::int64_t pixel = first + lane;
+        const std::int64_t h = pixel / W % H - (R - 1) / 2 + r, w = pixel % W - (S - 1) / 2 + s;
+        const bool exists = pixel < pixels && h >= 0 && h < H && w >= 0 && w < W;
+        return exists ? (pixel / map * C + c) * map + h * W + w : -1;
+      });
+    }
+    of_filter += (C * R * S - 1) / 8 + 1;
+    // The bias, and the outputs.
+    of_filter += 1 + sectors_of_warp([&](std::int64_t lane) {
+                   const std::int64_t pixel = first + lane;
+                   return pixel < pixels ? pixel / map * K * map + pixel % map : -1;
+                 });
+  }
+  return 32 * static_cast<double>(of_filter) / static_cast<double>(pixels);
+}
+
 }  // namespace
 
 const Contract& contract() {
@@ -105,13 +130,25 @@ const Contract& contract() {
           {
               safe("no race, and every thread meets the barriers", 10, kOrder),
               safe("no access beyond an array, and none of what nobody wrote", 10, kMemory),
-              within(
-                  "one launch, which stores the outputs and nothing else", 8, kMeasured,
-                  {{launches(), 1, 1}, {stored_bytes_per_output(), 5, 4}, {extra_memory(), 0, 0}}),
-              within("each tap is fetched once a block", 6, kMeasured,
-                     {{bytes_per_output(), 630, 575}}),
-              within("several threads an output, and no atomics", 6, kMeasured,
-                     {{outputs_per_thread(), 0.25, 0.125}, {atomics(), 0, 0}}),
+          },
+      .budgets =
+          {
+              {"one launch, which stores the outputs and nothing else",
+               18,
+               kMeasured,
+               {{launches(), 1, 1}, {stored_bytes_per_output(), 5, 4}, {extra_memory(), 0, 0}}},
+              {"each tap is fetched once a block",
+               6,
+               kMeasured,
+               {{bytes_per_output(), 630.0 / 575 * Rule(usual_bytes), usual_bytes}}},
+              {"several threads an output, and no atomics",
+               6,
+               kMeasured,
+               {{outputs_per_thread(), 0.25, 0.125}, {atomics(), 0, 0}}},
+          },
+      .besides =
+          {
+              {copied_bytes(), 0, 0},
           },
       .questions =
           {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "common/exercise/judge.hpp"
 
@@ -13,12 +12,7 @@ namespace halo::exercises {
 const Contract& contract_named(const std::string& name);
 
 /// What any kernel of the contract keeps to that does nothing twice and nothing in a bad order; whether it has a
-/// tile is left to it.
-struct Budget {
-  Numbers problem;
-  std::vector<Limit> limits;
-};
-/// Throws as contract_named.
+/// tile is left to it. Throws as contract_named.
 const Budget& budget_named(const std::string& name);
 
 }  // namespace halo::exercises

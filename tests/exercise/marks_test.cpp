@@ -124,6 +124,32 @@ TEST_CASE("points add up by category and in all") {
   CHECK(marks.points(Category::budget) == 0);
 }
 
+TEST_CASE("until each budget is met no more than half of the points count") {
+  Marks marks;
+  marks.cases = {{"right", Category::correctness, 50, 50, Outcome::good, "", {}, 0},
+                 {"safe", Category::safety, 20, 20, Outcome::good, "", {}, 0},
+                 {"bytes", Category::budget, 0, 15, Outcome::bad, "", {}, 0},
+                 {"conflicts", Category::budget, 5, 5, Outcome::good, "", {}, 0}};
+  CHECK(marks.withheld() == 30);
+  CHECK(marks.points() == 45);
+  CHECK(marks.points(Category::correctness) == 50);
+  // Not run is not met: nobody leaves out a case so that the budget is not judged.
+  marks.cases[2].outcome = Outcome::not_run;
+  CHECK(marks.points() == 45);
+  marks.cases[0].points = 10;
+  CHECK(marks.withheld() == 0);
+  CHECK(marks.points() == 35);
+  marks.cases[0].points = 50;
+  marks.cases[2] = {"bytes", Category::budget, 15, 15, Outcome::good, "", {}, 0};
+  CHECK(marks.withheld() == 0);
+  CHECK(marks.points() == 90);
+  // A hidden one counts as the others do.
+  marks.cases.push_back({"hidden", Category::budget, 0, 10, Outcome::bad, "", {}, 0, true});
+  CHECK(marks.points() == 50);
+  marks.cases = {{"right", Category::correctness, 50, 50, Outcome::good, "", {}, 0}};
+  CHECK(marks.points() == 50);
+}
+
 TEST_CASE("passed are all cases, and nothing is not passed") {
   Marks marks = some_marks();
   CHECK_FALSE(marks.passed());

@@ -172,6 +172,7 @@ TEST_CASE("a budget that is not met shows the line that costs most") {
   CHECK_THAT(text, contains("bytes an output: counted 57, at most 9.6, usual 9.25"));
   CHECK_THAT(text, contains("2 |   sum += input[i];  48 of it are this line's"));
   CHECK_THAT(text, !contains("conflicts:"));
+  CHECK_THAT(text, contains("withheld            -15         the budget is not met: at most 45"));
 }
 
 TEST_CASE("however much is wrong, it is one screen, and what is left out is counted") {

@@ -1,10 +1,10 @@
 """The course of exercises holds together: each skeleton compiles and fails, each solution has all points,
-other right programs pass, wrong ones fail where they should, and every exercise has its pages.
+other right programs pass, wrong ones fail where they should, lazy ones have little for it, and every exercise has its pages.
 
 usage: course_test.py BUILD/tests/exercises [--sample] [--on gpu] [--table FILE] [unittest's options]
 
---sample takes of each exercise the skeleton, the solution, one other right program, and a wrong one for each kind of case
-that one names. --on gpu runs the solutions and the right ones on the GPU, where nothing is
+--sample takes of each exercise the skeleton, the solution, one other right program, a lazy one, and a wrong one for each
+kind of case that one names. --on gpu runs the solutions and the right ones on the GPU, where nothing is
 counted or searched: only whether they are right, and how long they take. --table writes what each program
 scored to a JSON file, from which the pages' table is made."""
 import collections
@@ -22,10 +22,11 @@ import unittest
 from programs import ROOT, compilers, edited, exercises, fails_of, file_of, others, program_of, source_of
 
 REGION = re.compile(r"^ *// TODO (\d+):.*?^ *// END \1$\n", re.M | re.S)
-CASE_POINTS = 90
+CASE_POINTS = 100
 SEED = "20240607"
 ASSIGNMENT = ROOT / "solutions" / "assignment.json"
 HIDDEN_POINTS = 30
+MOST_WITHOUT_LESSON = 0.5  # of all points, hidden ones too
 
 build = pathlib.Path(".")
 on = "sim"
@@ -54,7 +55,7 @@ def check(exercise, program):
     # Of a wrong one the case that it names, unless a table wants them all.
     named = fails_of(exercise, program) if program.startswith("wrong_") and not table else None
     cases = [named] if named else []
-    if on == "sim" and (program == "solution" or program.startswith("right_")):
+    if on == "sim" and program.startswith(("solution", "right_", "lazy_")):
         cases += ["--hidden", ASSIGNMENT]
     source = source_of(exercise, program)
     return run_check(build / f"../../exercises/check-{exercise}", program_of(build.parent.parent, source), source, cases)
@@ -78,6 +79,7 @@ def run_check(of_exercise, program, source, more=()):
     reader.join()
     status = process.returncode
     time = re.search(r"^time: (.*)$", said[0], re.M)
+    points = re.search(r"^points: (.*) of", said[0], re.M)
     cases = {one["case"]: one for one in heard if "case" in one}
     heads = [one for one in heard if "marks" in one]
     hidden = {name: one for name, one in cases.items() if one.get("hidden")}
@@ -85,7 +87,7 @@ def run_check(of_exercise, program, source, more=()):
     return {"status": status, "said": said[0], "cases": cases, "hidden": hidden, "time": time.group(1) if time else None,
             "questions": heads[-1]["questions"] if heads else [],
             "faults": [one for one in heard if "hazards" in one],
-            "points": sum(one["points"] for one in cases.values()),
+            "points": float(points.group(1)) if points else 0,
             "seconds": (datetime.datetime.now() - started).total_seconds()}
 
 
@@ -115,7 +117,7 @@ class Course(unittest.TestCase):
         bad = {name: one.get("message") for name, one in result["cases"].items() if one["outcome"] != "PASS"}
         self.assertEqual(bad, {})
         self.assertEqual(result["status"], 0, result["said"])
-        self.assertEqual(result["points"], CASE_POINTS)
+        self.assertEqual(result["points"], CASE_POINTS + HIDDEN_POINTS)
 
     def test_there_are_exercises_and_each_is_built(self):
         self.assertGreater(len(exercises()), 0)
@@ -159,7 +161,22 @@ class Course(unittest.TestCase):
             kinds.add(result["cases"][named]["category"])
         kinds = set()
         self.each("wrong", judge)
-        self.assertEqual(kinds, {"correctness", "safety", "budget"})
+        self.assertEqual(kinds, {"correctness", "safety"})
+
+    def test_lazy_programs_are_correct_and_safe_and_have_less_than_the_lesson_is_worth(self):
+        for exercise in exercises():
+            lazy = [name for name in others(exercise) if name.startswith("lazy_")]
+            self.assertGreaterEqual(len(lazy), 2, exercise)
+
+        def judge(exercise, program, result):
+            cases = {**result["cases"], **result["hidden"]}
+            bad = [name for name, one in cases.items() if one["outcome"] != "PASS"]
+            self.assertIn(fails_of(exercise, program), bad)
+            self.assertEqual({cases[name]["category"] for name in bad}, {"budget"}, bad)
+            most = sum(one["most"] for one in cases.values())
+            self.assertEqual(most, CASE_POINTS + HIDDEN_POINTS)
+            self.assertLessEqual(result["points"], MOST_WITHOUT_LESSON * most)
+        self.each("lazy", judge)
 
     def test_the_answer_of_a_question_is_what_the_solution_counts(self):
         def judge(exercise, _program, result):
@@ -283,8 +300,9 @@ def counted(counts):
 
 
 def write_table(path):
-    rows = [{"exercise": exercise, "program": program, "points": result["points"], "most": CASE_POINTS,
-             "failed": sorted(name for name, one in result["cases"].items() if one["outcome"] == "FAIL"),
+    rows = [{"exercise": exercise, "program": program, "points": result["points"],
+             "most": sum(one["most"] for one in [*result["cases"].values(), *result["hidden"].values()]),
+             "failed": sorted(name for name, one in {**result["cases"], **result["hidden"]}.items() if one["outcome"] == "FAIL"),
              "seconds": round(result["seconds"], 2), **({"time": result["time"]} if result["time"] else {})}
             for (exercise, program), result in results.items()]
     write_rows(path, f"tests/exercises/course_test.py --on {on} --table", rows)

@@ -1,6 +1,7 @@
 // The judge outlives whatever a student's program does, and says what it was.
 #include "common/exercise/judge.hpp"
 
+#include <cmath>
 #include <cstdlib>
 #include <iostream>
 #include <sstream>
@@ -89,6 +90,71 @@ TEST_CASE("a budget that is not met names the figure and the limit") {
   const Verdict within = check.within({64}, {{bytes_per_output(), 7.5, 7}});
   CHECK(within.outcome == Outcome::bad);
   CHECK(within.message == "bytes an output: 8, at most 7.500 with n 64");
+}
+
+// The budget of the copy: so many bytes for each of `n` outputs, and one launch.
+Contract contract_with_budget(const Rule& allowed) {
+  Contract contract = copy_contract();
+  contract.budgets = {{"bytes", 10, {64}, {{bytes_per_output(), allowed, 8}}}};
+  return contract;
+}
+
+TEST_CASE("a limit is a rule for any problem, hidden ones too, and tells nothing of those") {
+  const std::string copies = std::string(HALO_MISBEHAVING) + "/misbehaving-copies";
+  // 100 floats are 12.5 sectors: 13 loaded and 13 stored.
+  const Contract rounded_up = contract_with_budget([](const Given& given) {
+    return 64.0 * static_cast<double>((given["n"] + 7) / 8) / static_cast<double>(given["n"]);
+  });
+  Check check(rounded_up, copies, "copies.cu", test::seed());
+  CHECK(check.within({64}, rounded_up.budgets[0].limits).outcome == Outcome::good);
+  CHECK(check.within_hidden({{100}, {57}}).outcome == Outcome::good);
+  const Contract only_64 = contract_with_budget(8);
+  Check strict(only_64, copies, "copies.cu", test::seed());
+  CHECK(strict.within({64}, only_64.budgets[0].limits).outcome == Outcome::good);
+  const Verdict verdict = strict.within_hidden({{64}, {57}});
+  CHECK(verdict.outcome == Outcome::bad);
+  CHECK(verdict.message == "more bytes an output than the budget allows");
+  CHECK(verdict.budget.empty());
+  CHECK(strict.faults().empty());
+  CHECK_THROWS_AS(strict.within_hidden({{7, 3}}), std::runtime_error);
+  CHECK(check_of("exits").within_hidden({{7}}).outcome == Outcome::not_run);
+}
+
+TEST_CASE("a rule may ask what the inputs are") {
+  const Rule first_cell = [](const Given& given) { return 8 + std::fabs(given.cell(0, 0)); };
+  Check check = check_of("copies");
+  const Verdict verdict = check.within({64}, {{bytes_per_output(), first_cell, 8}});
+  REQUIRE(verdict.budget.size() == 1);
+  CHECK(verdict.budget[0].allowed > 8);
+}
+
+TEST_CASE("what moves by atomics and copies is part of a budget") {
+  Contract contract = copy_contract();
+  contract.besides = {{copied_bytes(), 0, 0}};
+  Check check(contract, std::string(HALO_MISBEHAVING) + "/misbehaving-goes_round",
+              "tests/exercises/misbehaving/goes_round.cu", test::seed());
+  // A copy first; then two warps, each with an atomic request to load and one to store.
+  const Verdict verdict = check.within({64}, {{bytes_per_output(), 8, 8}, {load_requests(), 2, 2}});
+  CHECK(verdict.outcome == Outcome::bad);
+  REQUIRE(verdict.budget.size() == 3);
+  CHECK(verdict.budget[0].counted == 8 + 4 * 32 * 32 / 64.0);
+  CHECK(verdict.budget[1].counted == 2 + 4);
+  CHECK(verdict.budget[2].what == "bytes copied by the call");
+  CHECK(verdict.budget[2].counted == 256);
+  CHECK_FALSE(verdict.budget[2].met);
+  // Told only where it is not met.
+  Check usual(contract, std::string(HALO_MISBEHAVING) + "/misbehaving-copies", "copies.cu",
+              test::seed());
+  CHECK(usual.within({64}, {{bytes_per_output(), 8, 8}}).budget.size() == 1);
+}
+
+TEST_CASE("the sectors of a warp are those that its lanes touch together") {
+  CHECK(sectors_of_warp([](std::int64_t lane) { return lane; }) == 4);
+  CHECK(sectors_of_warp([](std::int64_t lane) { return lane + 1; }) == 5);
+  CHECK(sectors_of_warp([](std::int64_t lane) { return 8 * lane; }) == 32);
+  CHECK(sectors_of_warp([](std::int64_t) { return 70; }) == 1);
+  CHECK(sectors_of_warp([](std::int64_t lane) { return lane < 9 ? lane : -1; }) == 2);
+  CHECK(sectors_of_warp([](std::int64_t) { return -1; }) == 0);
 }
 
 TEST_CASE("ending the program with a good status is no pass") {
@@ -334,6 +400,22 @@ TEST_CASE("a function of the host is run, counted, and seen to miss its arrays")
   CHECK(within.budget[1].counted == 1);
   CHECK(within.budget[2].counted == 3);
   CHECK(within.message == "loads an output: 1.010, at most 1 with n 100");
+}
+
+TEST_CASE(
+    "cells that count are no floats: who reads them as such has other outputs and no counts") {
+  static const Contract contract = [] {
+    Contract of_the_host = copy_contract();
+    of_the_host.on_the_host = true;
+    return of_the_host;
+  }();
+  Check check(contract, std::string(HALO_MISBEHAVING) + "/misbehaving-reads_floats",
+              "tests/exercises/misbehaving/reads_floats.cu", test::seed());
+  CHECK(check.right("short ones").outcome == Outcome::good);
+  CHECK(check.right("long ones").outcome == Outcome::good);
+  const Verdict within = check.within({100}, {{host_loads(), 1, 1}});
+  CHECK(within.outcome == Outcome::bad);
+  CHECK_THAT(within.message, contains("its counts are forged, or not of these outputs"));
 }
 
 TEST_CASE("right outputs without a kernel are not right where a kernel is asked for") {

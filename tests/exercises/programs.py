@@ -1,10 +1,12 @@
 """The programs with which the checks of exercises and hunts are tested: where each is from, and how it is made.
 
 Of an exercise: the `skeleton`, what a student begins with; the `solution`; programs that are right in another way
-(right_*.cu); and wrong ones, each with the case that fails. A wrong one is a file, wrong_*.cu, whose first line names the
-case (`// Wrong. Fails: CASE`); or, where a few lines differ from a right one, an edit in wrong.toml:
+(right_*.cu); wrong ones, each with the case that fails; and lazy ones, which are correct and safe, but ignore what the
+exercise is about: each with the budget that fails. A wrong one is a file, wrong_*.cu, whose first line names the case
+(`// Wrong. Fails: CASE`), a lazy one lazy_*.cu (`// Lazy. Fails: CASE`); or, where a few lines differ from a right one, they
+are edits in wrong.toml:
 
-  id       its name, wrong_*; or right_*, for what has nothing of the two that follow
+  id       its name, wrong_* or lazy_*; or right_*, for what has nothing of the two that follow
   wrong    what is wrong with it
   fails    the case
   of       what it is an edit of; left out: the solution
@@ -25,7 +27,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from edits import ROOT, edited, read_edits
 
 HERE = ROOT / "tests" / "exercises"
-NAMED_CASE = re.compile(r"// Wrong\. Fails: (.+)\n")
+NAMED_CASE = re.compile(r"// (?:Wrong|Lazy)\. Fails: (.+)\n")
 
 
 def exercises():
@@ -64,7 +66,7 @@ def text_of(source):
 
 
 def fails_of(exercise, program):
-    """The case that a wrong program names; None: it names none."""
+    """The case that a wrong or lazy program names; None: it names none."""
     if program in edits_of(exercise):
         return edits_of(exercise)[program]["fails"]
     found = NAMED_CASE.match(text_of(source_of(exercise, program)))

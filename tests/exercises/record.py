@@ -88,11 +88,13 @@ The solution compiled and judged, in seconds, with nothing else running: median 
     text += """
 ## Programs
 
-Points of the cases, of 90. `skeleton` is what a student begins with, `right_*` are right in another way than the solution, `wrong_*` have a mistake that is made.
+Points of the cases. `skeleton` is what a student begins with, `right_*` are right in another way than the solution, `wrong_*`
+have a mistake that is made, and `lazy_*` are correct and safe, but ignore what the exercise is about. Right and lazy ones are
+judged with the hidden cases.
 
 """
     text += markdown(["exercise", "program", "points", "cases that failed"],
-                     [(row["exercise"], row["program"], f"{row['points']:g}", "; ".join(row["failed"])) for row in programs])
+                     [(row["exercise"], row["program"], f"{row['points']:g} of {row['most']:g}", "; ".join(row["failed"])) for row in programs])
     text += "\n## Hunts\n\n"
     keys = [key for key in hunts[0] if key != "seconds"]
     text += markdown(keys, [[re.sub(r"[|\n]", " ", "; ".join(row[key]) if isinstance(row[key], list) else str(row[key]))

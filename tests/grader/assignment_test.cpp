@@ -54,7 +54,8 @@ TEST_CASE("an assignment says what is handed in, with what, and what is told") {
   const Assignment assignment = read(R"({
     "title": "Week 3", "seed": 7, "feedback": "kind", "limits": {"seconds": 20, "memory": 512},
     "exercises": [{"name": "04_x", "hidden": [
-      {"name": "one tap", "points": 10, "problems": [[77, 1, 16], [9, 1, 1]], "draw": 2}]},
+      {"name": "one tap", "points": 10, "problems": [[77, 1, 16], [9, 1, 1]], "draw": 2},
+      {"name": "other sizes", "points": 5, "problems": [[7000, 9, 64]], "budget": true}]},
       {"name": "05_y"}],
     "hunts": [{"name": "07_softmax", "points": 10}]})");
   REQUIRE(assignment.hunts.size() == 1);
@@ -68,12 +69,14 @@ TEST_CASE("an assignment says what is handed in, with what, and what is told") {
   CHECK(assignment.limits.threads == 0);
   REQUIRE(assignment.exercises.size() == 2);
   REQUIRE(assignment.find("04_x") != nullptr);
-  REQUIRE(assignment.find("04_x")->hidden.size() == 1);
+  REQUIRE(assignment.find("04_x")->hidden.size() == 2);
+  CHECK(assignment.find("04_x")->hidden[1].is_budget);
   const HiddenCase& hidden = assignment.find("04_x")->hidden.front();
   CHECK(hidden.name == "one tap");
   CHECK(hidden.points == 10);
   CHECK(hidden.problems == std::vector<std::vector<long long>>{{77, 1, 16}, {9, 1, 1}});
   CHECK(hidden.drawn == 2);
+  CHECK_FALSE(hidden.is_budget);
   CHECK(assignment.find("05_y")->hidden.empty());
   CHECK(assignment.find("06_z") == nullptr);
 }
@@ -102,6 +105,8 @@ TEST_CASE("a fault of an assignment is one line that names it") {
   CHECK_THAT(refusal(with_case(R"({"name": "b", "points": 5})")), contains("it has no problems"));
   CHECK_THAT(refusal(with_case(R"({"name": "b", "points": 5, "draw": 1000})")),
              contains("\"draw\" is not 0 to 100"));
+  CHECK_THAT(refusal(with_case(R"({"name": "b", "points": 5, "draw": 1, "budget": true})")),
+             contains("problems of a budget are not drawn"));
   CHECK_THAT(refusal(with_case(R"({"name": "b", "points": 5, "draws": 1})")),
              contains("unknown word 'draws'"));
   CHECK_THAT(refusal(with_case(R"({"name": "b", "points": 5, "draw": 1},

@@ -72,6 +72,17 @@ class Grades(unittest.TestCase):
         self.assertEqual(result["points"], result["most"])
         self.assertIn(result["sandbox"], ("namespaces", "confined", "limits"))
 
+    def test_what_ignores_the_lesson_has_half_of_the_points_and_the_cases_add_up_to_it(self):
+        lazy = self.submission(text_of(source_of(EXERCISE, "lazy_no_tile")))
+        exercise = json_grade(lazy)["exercises"][0]
+        self.assertEqual((exercise["points"], exercise["most"]), (65, 130))
+        self.assertEqual(sum(one["points"] for one in exercise["cases"]), exercise["points"])
+        self.assertEqual([one["name"] for one in exercise["cases"] if one["points"] < 0],
+                         ["the budget is not met: at most 65 of 130 points count"])
+        tests = json.loads(grade(lazy, "--format", "gradescope"))["tests"]
+        self.assertEqual(sum(one["score"] for one in tests), exercise["points"])
+        self.assertIn("at most 65 of 130 points count", grade(lazy))
+
     def test_a_grade_is_the_same_twice_and_whatever_the_file_is_called(self):
         first = json_grade(self.submission(WRONG), "--student", "x")
         second = json_grade(self.submission(WRONG, "again"), "--student", "x")

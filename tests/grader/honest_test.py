@@ -29,7 +29,7 @@ def honest_files():
              *ROOT.glob("tests/exercises/[0-9]*/right_*.cu")]
     if with_wrong_ones:
         files += (file_with(build, source_of(exercise, program)) for exercise in exercises()
-                  for program in others(exercise) if program.startswith("wrong_"))
+                  for program in others(exercise) if program.startswith(("wrong_", "lazy_")))
     return sorted(files)
 
 

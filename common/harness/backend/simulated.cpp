@@ -131,6 +131,7 @@ class SimulatedBackend final : public CudaBackend {
   void begin_observation() override {
     simulator_.take_launches();
     allocations_before_ = simulator_.allocations_made();
+    copied_before_ = simulator_.bytes_copied();
   }
   // A launch is over when the default stream is: what its callers do next waits for no other.
   void after_launch(Observation& seen) override {
@@ -163,6 +164,7 @@ class SimulatedBackend final : public CudaBackend {
         }
       }
     }
+    seen.cost.copied_bytes = simulator_.bytes_copied() - copied_before_;
     seen.unfreed = simulator_.live_allocations(allocations_before_);
     for (const simt::LiveAllocation& live : seen.unfreed) seen.cost.unfreed_bytes += live.bytes;
   }
@@ -171,6 +173,7 @@ class SimulatedBackend final : public CudaBackend {
  private:
   const simt::Simulator& simulator_;
   int allocations_before_ = 0;
+  std::uint64_t copied_before_ = 0;
   bool passes_on_output_ = false;
 };
 

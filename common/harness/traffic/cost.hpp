@@ -23,6 +23,7 @@ struct Cost : simt::Counters {
   std::uint64_t fp64_operations = 0;      // in double precision, conversions too
   std::uint64_t tensor_instructions = 0;  // of warps
   std::uint64_t unfreed_bytes = 0;        // allocated by the call and not freed
+  std::uint64_t copied_bytes = 0;         // by the call, with cudaMemcpy and its like
   HostCounts host;                        // of an exercise on the host
 
   Cost() = default;

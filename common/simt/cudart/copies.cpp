@@ -2,6 +2,8 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -18,6 +20,18 @@
 #include "common/simt/cudart/settings.hpp"
 #include "common/simt/cudart/streams.hpp"
 #include "common/simt/cudart/timeline.hpp"
+
+namespace simt {
+
+namespace {
+
+std::atomic<std::uint64_t> copied_so_far{0};
+
+}  // namespace
+
+std::uint64_t bytes_copied() { return copied_so_far; }
+
+}  // namespace simt
 
 namespace simt::cudart {
 namespace {
@@ -274,6 +288,7 @@ cudaError_t copy(const Issue& issue, const Side& to, const Side& from, const Ext
   if (!is_right(to, "the destination") || !is_right(from, "the source")) {
     return cudaErrorInvalidValue;
   }
+  copied_so_far += std::uint64_t{extent.width} * extent.rows * extent.planes;
   Doing doing(issue);
   const bool arrives = is_of_host(to.pointer) && !is_of_host(from.pointer);
   if (arrives) doing.note_unwritten(from, extent);

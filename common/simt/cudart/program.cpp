@@ -53,6 +53,7 @@ extern "C" const simt::Simulator* simt_simulator(int version) {
       .name_allocation = &simt::name_allocation,
       .allocations_made = &simt::allocations_made,
       .live_allocations = &simt::live_allocations,
+      .bytes_copied = &simt::bytes_copied,
       .unjoined_work = &simt::unjoined_work,
       .run_only_blocks = &simt::run_only_blocks,
       .allocate_sparse = &simt::allocate_sparse,

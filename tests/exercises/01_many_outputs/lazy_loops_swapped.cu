@@ -1,4 +1,4 @@
-// Wrong. Fails: taps and cells serve several outputs
+// Lazy. Fails: taps and cells serve several outputs
 // The loops swapped: a tap is loaded once, and everything else once for each tap.
 #include "common/exercise/counted.h"
 #include "common/exercise/exercise.h"

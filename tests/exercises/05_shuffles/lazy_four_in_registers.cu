@@ -1,4 +1,4 @@
-// Wrong. Fails: a warp reads its cells once, and its halo once
+// Lazy. Fails: a warp reads its cells once, and its halo once
 // Stage 05's quad: a thread reads all the cells of its four outputs, and its neighbours read them again.
 #include <cuda_runtime.h>
 

@@ -1,4 +1,4 @@
-// Wrong. Fails: a cell is read from global memory hardly more than once
+// Lazy. Fails: a cell is read from global memory hardly more than once
 // Stage 11's reuse: two outputs below each other a thread, which reads the rows that their windows share once. It
 // saves a sixth.
 #include <cuda_runtime.h>

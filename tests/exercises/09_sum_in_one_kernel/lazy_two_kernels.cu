@@ -1,4 +1,4 @@
-// Wrong. Fails: one launch, which stores the outputs and nothing else
+// Lazy. Fails: one launch, which stores the outputs and nothing else
 // The sums of the slices are stored, and a second kernel adds them.
 #include <cuda_runtime.h>
 

@@ -1,4 +1,4 @@
-// Wrong. Fails: no shared memory, and no barrier
+// Lazy. Fails: no shared memory, and no barrier
 // The tile of stage 04, round the ring: right, but not by shuffles.
 #include <cuda_runtime.h>
 

@@ -1,4 +1,4 @@
-// Wrong. Fails: what is kept fits into registers
+// Lazy. Fails: what is kept fits into registers
 // The whole mask and the whole window in variables: no processor has so many.
 #include "common/exercise/counted.h"
 #include "common/exercise/exercise.h"

@@ -1,4 +1,4 @@
-// Wrong. Fails: each tap is loaded once for four outputs
+// Lazy. Fails: each tap is loaded once for four outputs
 // The stage's kernel.
 #include <cuda_runtime.h>
 

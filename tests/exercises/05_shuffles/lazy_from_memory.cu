@@ -1,4 +1,4 @@
-// Wrong. Fails: a warp reads its cells once, and its halo once
+// Lazy. Fails: a warp reads its cells once, and its halo once
 // A load a tap.
 #include <cuda_runtime.h>
 

@@ -1,4 +1,4 @@
-// Wrong. Fails: each cell is read from global memory once a block
+// Lazy. Fails: each cell is read from global memory once a block
 #include <cuda_runtime.h>
 
 #include "common/exercise/exercise.h"

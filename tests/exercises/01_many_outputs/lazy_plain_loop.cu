@@ -1,4 +1,4 @@
-// Wrong. Fails: taps and cells serve several outputs
+// Lazy. Fails: taps and cells serve several outputs
 // The plain loop.
 #include "common/exercise/counted.h"
 #include "common/exercise/exercise.h"

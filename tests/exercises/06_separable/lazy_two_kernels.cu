@@ -1,4 +1,4 @@
-// Wrong. Fails: one kernel: hardly more than one read and one write
+// Lazy. Fails: one kernel: hardly more than one read and one write
 // A kernel for the rows and one for the columns, and the sums between in global memory.
 #include <cuda_runtime.h>
 

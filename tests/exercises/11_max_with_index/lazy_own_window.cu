@@ -1,4 +1,4 @@
-// Wrong. Fails: a cell is read from global memory hardly more than once
+// Lazy. Fails: a cell is read from global memory hardly more than once
 // Stage 11's mapping: a thread an output, which reads its whole window.
 #include <cuda_runtime.h>
 

@@ -64,6 +64,11 @@ void run_on(const BuildFolder& build, const std::string& backend) {
   program.choose_runtime();
 }
 
+// Of what a graded program asks of the device it is done there.
+fs::path device_of(const BuildFolder& build) {
+  return build.path() / "common" / "exercise" / "exercise-device";
+}
+
 fs::path check_of(const BuildFolder& build, const Exercise& exercise) {
   return build.path() / "exercises" /
          ("check-" + (exercise.check.empty() ? exercise.name : exercise.check));
@@ -394,7 +399,7 @@ class SubmittedProgram {
   std::vector<std::string> words() const {
     Confinement worker;
     const auto runtime = read_compilers(build_).get<std::string>("sim");
-    worker.readable = {path().string(), runtime};
+    worker.readable = {path().string(), runtime, device_of(build_).string()};
     const unsigned threads = std::clamp(std::thread::hardware_concurrency(), 1u, 16u);
     worker.environment = {"SIMT_THREADS=" + std::to_string(threads), "LD_LIBRARY_PATH=" + runtime};
     worker.limits = options_.limits;
@@ -673,6 +678,7 @@ void prepare_exercise(const BuildFolder& build, const Exercise& exercise,
   }
   std::vector<fs::path> needs = {build.path() / "common" / "exercise" / "libexercise-worker.a"};
   if (backend == "sim") {
+    needs.push_back(device_of(build));
     needs.push_back(fs::path(read_compilers(build).get<std::string>(backend)) / "libcudart.so.13");
   }
   needs.push_back(check);

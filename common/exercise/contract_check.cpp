@@ -31,7 +31,7 @@ std::vector<Case<Check>> all_cases() {
 class ContractExaminer final : public Examiner {
  public:
   ContractExaminer(const std::string& program, const std::string& source, std::uint64_t seed)
-      : check_(contract(), WorkerCommand{{program}, sandbox_words()}, source, seed), seed_(seed) {}
+      : check_(contract(), command_for(program), source, seed), seed_(seed) {}
   std::string backend() const override { return check_.backend(); }
   std::string unavailable() const override { return check_.unavailable(); }
   std::vector<Question> questions() override { return check_.questions(); }
@@ -65,6 +65,13 @@ class ContractExaminer final : public Examiner {
   }
 
  private:
+  // Host arrays are the worker's own, and a GPU is nobody's to lend.
+  static WorkerCommand command_for(const std::string& program) {
+    WorkerCommand command{.words = {program}, .within = sandbox_words()};
+    if (backend_asked_for() == "sim" && !contract().on_the_host) command.device = HALO_DEVICE;
+    return command;
+  }
+
   std::vector<Case<Check>> cases_ = all_cases();
   Check check_;
   std::uint64_t seed_;

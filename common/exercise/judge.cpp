@@ -408,9 +408,15 @@ struct Check::State {
   State(const Contract& asked, const WorkerCommand& command, const std::string& file,
         std::uint64_t of_data)
       : contract(asked), backend(command), source(file), seed(of_data) {
-    const RemoteBackend::Parameters wanted{static_cast<int>(contract.inputs.size()),
-                                           contract.outputs,
-                                           static_cast<int>(contract.numbers.size())};
+    const RemoteBackend::Parameters wanted{
+        static_cast<int>(contract.inputs.size()), contract.outputs,
+        static_cast<int>(contract.numbers.size()), contract.on_the_host};
+    if (wanted.on_the_host != backend.parameters().on_the_host) {
+      throw std::runtime_error(source + ": the exercise asks for " +
+                               (wanted.on_the_host
+                                    ? "a function of the host: Exercise::on_the_host names it"
+                                    : "kernels, and this is a function of the host"));
+    }
     if (!(backend.parameters() == wanted)) {
       throw std::runtime_error(
           source + ": launch has other parameters than the exercise asks for: " + words(wanted) +

@@ -65,6 +65,9 @@ class Report {
 // An answer without an array: a report on a launch has a line for each of the file's, and some findings.
 constexpr std::uint64_t kMostSaid = 16 << 20;
 
+// What it has noted of a call, with the bytes of its own that it copies.
+constexpr std::uint64_t kMostNoted = std::uint64_t{1} << 29;
+
 // What a worker says of itself goes into lines for people, where nothing in it obeys a terminal.
 constexpr std::size_t kLongestName = 300;
 constexpr std::size_t kLongestMessage = 2000;
@@ -93,10 +96,11 @@ Observation believed(Observation seen) {
 // The worker's process and its socket.
 class Process {
  public:
-  explicit Process(const WorkerCommand& asked) : is_confined_(!asked.within.empty()) {
+  Process(const WorkerCommand& asked, const std::vector<std::string>& program)
+      : is_confined_(!asked.within.empty()) {
     if (is_confined_) report_ = std::make_unique<Report>();
     const std::vector<std::string> command =
-        confined(asked.within, {is_confined_ ? report_->path() : ""}, asked.words);
+        confined(asked.within, {is_confined_ ? report_->path() : ""}, program);
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
       throw Hindered(std::string("no socket for the exercise's program: ") + std::strerror(errno));
@@ -230,8 +234,58 @@ struct RemoteBackend::State {
 
   void begin() {
     arrays.clear();
-    process = std::make_unique<Process>(command);
-    hello = hello_from(ask({Ask::hello, 0, 0, 0, {}}).bytes);
+    std::vector<std::string> words = command.words;
+    if (has_device()) words.emplace_back(kRecordWord);
+    process = std::make_unique<Process>(command, words);
+    if (!has_device()) {
+      hello = hello_from(ask({Ask::hello, 0, 0, 0, {}}).bytes, {});
+      return;
+    }
+    device = std::make_unique<Process>(command, std::vector<std::string>{command.device});
+    const std::string of_device = ask_device({Ask::hello, 0, 0, 0, {}}).bytes;
+    const Answer answer = ask({Ask::hello, 0, 0, 0, {}}, kMostNoted);
+    hello = hello_from(said_in(answer), of_device);
+    replay(answer);
+  }
+
+  bool has_device() const { return !command.device.empty(); }
+
+  // What it says, and what it has noted.
+  static std::string said_in(const Answer& answer) {
+    if (answer.number > answer.bytes.size()) fail(kNonsense + "more than it says");
+    return answer.bytes.substr(0, static_cast<std::size_t>(answer.number));
+  }
+  Observation replay(const Answer& answer) {
+    const std::string noted = answer.bytes.substr(static_cast<std::size_t>(answer.number));
+    return believed(observation_from_text(ask_device({Ask::replay, 0, 0, 0, noted}).bytes));
+  }
+
+  // Whoever has the memory.
+  Answer ask_owner(const Request& request, std::uint64_t bytes = 0) {
+    return has_device() ? ask_device(request, bytes) : ask(request, bytes);
+  }
+  // Both, who must agree.
+  Answer ask_both(const Request& request) {
+    const Answer answer = ask(request);
+    if (has_device() && ask_device(request).number != answer.number) {
+      fail(kNonsense + "memory that it cannot have");
+    }
+    return answer;
+  }
+  Answer ask_device(const Request& request, std::uint64_t bytes = 0) {
+    Answer answer;
+    try {
+      answer = device->ask(request, patience, kMostSaid + bytes);
+    } catch (const Gone& gone) {
+      silences += gone.silent;
+      const std::string how = "the exercise's program is gone: " + device->how();
+      if (device->is_hindered()) hinder(how);
+      fail(how);
+    } catch (const Nonsense& nonsense) {
+      fail(kNonsense + nonsense.what);
+    }
+    if (!answer.error.empty()) fail(data::printable(answer.error, kLongestMessage));
+    return answer;
   }
 
   // Throws Hindered the first time, and whatever is asked later is in vain.
@@ -261,9 +315,17 @@ struct RemoteBackend::State {
   }
 
   // What is asked for again and again; the same worker does not change it.
-  static json::Value hello_from(const std::string& text) {
+  // Of the device it is the device that tells, where there is one.
+  static json::Value hello_from(const std::string& text, const std::string& of_device) {
     try {
       json::Value hello = json::Value::parse(text);
+      if (!of_device.empty()) {
+        if (hello.get<std::string>("backend") != "sim") fail("a backend that does not take notes");
+        for (const json::Member& member : json::Value::parse(of_device).members()) {
+          hello[member.name] = member.value;
+        }
+      }
+      hello.get<bool>("on_the_host");
       for (const char* name : {"observes", "times"}) hello.get<bool>(name);
       for (const char* name : {"backend", "unavailable", "blind", "not_counted", "not_searched"}) {
         hello[name] = data::printable(hello.get<std::string>(name), kLongestMessage);
@@ -303,9 +365,10 @@ struct RemoteBackend::State {
   }
 
   // Whether it is worth starting the program again. A debugger that was left stays away.
+  bool is_there() const { return process->is_there() && (device == nullptr || device->is_there()); }
   bool may_begin_again() const {
     return !command.is_held && hindrance.empty() && !process->was_ended_by_sandbox() &&
-           silences < kMostSilences;
+           (device == nullptr || !device->was_ended_by_sandbox()) && silences < kMostSilences;
   }
 
   WorkerCommand command;
@@ -313,6 +376,7 @@ struct RemoteBackend::State {
   int silences = 0;
   std::string hindrance;
   std::unique_ptr<Process> process;
+  std::unique_ptr<Process> device;
   json::Value hello;
   Observation seen;
   std::vector<std::span<const float>> whole;      // the worker's addresses of ints
@@ -329,7 +393,7 @@ const std::string& RemoteBackend::hindrance() const { return state_->hindrance; 
 
 RemoteBackend::Parameters RemoteBackend::parameters() const {
   return {state_->hello.get<int>("inputs"), state_->hello.get<int>("outputs"),
-          state_->hello.get<int>("numbers")};
+          state_->hello.get<int>("numbers"), state_->hello.get<bool>("on_the_host")};
 }
 
 namespace {
@@ -352,9 +416,20 @@ int RemoteBackend::call(const std::vector<const float*>& inputs, const std::vect
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (whole.at(i)) state_->whole.push_back({outputs[i], cells});
   }
-  const Answer answer = state_->ask({Ask::run, 0, 0, 0, to_text(remote(inputs, outputs, numbers))});
+  const Answer answer = state_->ask({Ask::run, 0, 0, 0, to_text(remote(inputs, outputs, numbers))},
+                                    state_->has_device() ? kMostNoted : 0);
   try {
-    state_->seen = believed(observation_from_text(answer.bytes));
+    if (state_->has_device()) {
+      const Observation said = believed(observation_from_text(state_->said_in(answer)));
+      state_->seen = state_->replay(answer);
+      // Whether the launch failed is the host code's to say.
+      if (state_->seen.error.empty()) {
+        state_->seen.error = said.error;
+        state_->seen.unsupported = said.unsupported;
+      }
+    } else {
+      state_->seen = believed(observation_from_text(answer.bytes));
+    }
   } catch (const std::runtime_error& error) {
     fail(kNonsense + data::printable(error.what(), kLongestName));
   }
@@ -398,34 +473,34 @@ CounterList RemoteBackend::by_name(const simt::Counters& counters) const {
 }
 
 bool RemoteBackend::be_tiny(bool is_tiny) {
-  if (!state_->process->is_there()) return false;
-  return state_->ask({Ask::be_tiny, 0, is_tiny, 0, {}}).number != 0;
+  if (!state_->is_there()) return false;
+  return state_->ask_both({Ask::be_tiny, 0, is_tiny, 0, {}}).number != 0;
 }
 
 void* RemoteBackend::allocate(std::size_t bytes) {
-  return state_->take(state_->ask({Ask::allocate, 0, bytes, 0, {}}).number, bytes);
+  return state_->take(state_->ask_both({Ask::allocate, 0, bytes, 0, {}}).number, bytes);
 }
 
 void RemoteBackend::release(void* memory) noexcept {
   state_->arrays.erase(address_of(memory));
   try {
     // What a worker had that has ended is gone with it.
-    if (state_->process->is_there()) state_->ask({Ask::release, address_of(memory), 0, 0, {}});
+    if (state_->is_there()) state_->ask_both({Ask::release, address_of(memory), 0, 0, {}});
   } catch (const std::exception&) {
   }
 }
 
 void RemoteBackend::name_memory(const void* memory, const std::string& name) {
-  state_->ask({Ask::name, address_of(memory), 0, 0, name});
+  state_->ask_owner({Ask::name, address_of(memory), 0, 0, name});
 }
 
 void RemoteBackend::copy_in(void* to, const void* from, std::size_t bytes) {
-  state_->ask(
+  state_->ask_owner(
       {Ask::copy_in, address_of(to), 0, 0, std::string(static_cast<const char*>(from), bytes)});
 }
 
 void RemoteBackend::copy_out(void* to, const void* from, std::size_t bytes) {
-  const Answer answer = state_->ask({Ask::copy_out, address_of(from), bytes, 0, {}}, bytes);
+  const Answer answer = state_->ask_owner({Ask::copy_out, address_of(from), bytes, 0, {}}, bytes);
   if (answer.bytes.size() != bytes) fail(kNonsense + "other bytes than it was asked for");
   std::memcpy(to, answer.bytes.data(), bytes);
   for (const std::span<const float> ints : state_->whole) {
@@ -441,7 +516,7 @@ void RemoteBackend::copy_out(void* to, const void* from, std::size_t bytes) {
 }
 
 void RemoteBackend::poison(float* memory, std::size_t count, float with) {
-  state_->ask({Ask::poison, address_of(memory), count, with, {}});
+  state_->ask_owner({Ask::poison, address_of(memory), count, with, {}});
 }
 
 Observation RemoteBackend::run(const std::function<int()>& launch) {
@@ -460,7 +535,7 @@ std::unique_ptr<Batch> RemoteBackend::batch(std::function<int(int)>, int) {
 
 bool RemoteBackend::recover() {
   try {
-    if (state_->process->is_there()) return state_->ask({Ask::recover, 0, 0, 0, {}}).number != 0;
+    if (state_->is_there()) return state_->ask_both({Ask::recover, 0, 0, 0, {}}).number != 0;
     if (!state_->may_begin_again()) return false;
     state_->begin();
     return true;

@@ -18,6 +18,8 @@ struct WorkerCommand {
   std::vector<std::string> within =
       {};                // a sandbox's words (common/process/sandbox.hpp); empty: none
   bool is_held = false;  // by a debugger: it may take its time, and stays away once left
+  /// The program that has the device (device.cpp), while the worker only notes what is asked of it. Empty: the worker has it.
+  std::string device = {};
 };
 
 /// The worker has shown nothing, for the machine hindered it: what() says how, in one line.
@@ -40,6 +42,7 @@ class RemoteBackend final : public Backend {
   /// How many parameters the exercise's function has.
   struct Parameters {
     int inputs = 0, outputs = 0, numbers = 0;
+    bool on_the_host = false;
     bool operator==(const Parameters&) const = default;
   };
   Parameters parameters() const;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/harness/backend/backend.hpp"
@@ -17,8 +18,12 @@ namespace halo::exercises {
 // The descriptor on which the worker finds its socket.
 inline constexpr int kSocket = 3;
 
+// The word with which a worker notes what is asked of the device, and does none of it: the number of its answers to hello
+// and run is where in the bytes its notes begin.
+inline constexpr std::string_view kRecordWord = "--record";
+
 enum class Ask : std::uint32_t {
-  hello,     // -> JSON: the backend, the parameters of the exercise's function
+  hello,     // -> JSON: the backend, and of a worker the parameters of the exercise's function
   allocate,  // bytes -> an address
   release,   // an address
   name,      // an address, text
@@ -29,6 +34,7 @@ enum class Ask : std::uint32_t {
   time,      // the same, most calls of a round -> milliseconds of a call, for each of some rounds
   recover,   // -> whether the device is usable
   be_tiny,   // whether -> whether there is a tiny GPU
+  replay,    // what a worker has noted -> JSON: an observation
 };
 
 // What a request may carry besides its kind; what it has no use for is 0 or empty.

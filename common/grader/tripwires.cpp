@@ -70,8 +70,30 @@ std::vector<std::string> directives_in(const std::string& line) {
   return all;
 }
 
+// What a macro of this name would do to the lines of headers; empty: nothing.
+std::string changes_headers(const std::string& name) {
+  static const std::set<std::string> kWords = {
+      "auto",      "bool",     "class",   "const",     "constexpr", "double",   "else",
+      "enum",      "explicit", "extern",  "float",     "for",       "friend",   "if",
+      "inline",    "int",      "long",    "namespace", "noexcept",  "operator", "private",
+      "protected", "public",   "return",  "short",     "sizeof",    "static",   "struct",
+      "template",  "this",     "typedef", "typename",  "union",     "unsigned", "using",
+      "virtual",   "void",     "while"};
+  static const std::set<std::string> kAskedFor = {
+      "_USE_MATH_DEFINES",   "_GNU_SOURCE",          "_DEFAULT_SOURCE",       "_POSIX_C_SOURCE",
+      "__STDC_LIMIT_MACROS", "__STDC_FORMAT_MACROS", "__STDC_CONSTANT_MACROS"};
+  if (kWords.count(name) == 1) return name + " is a word of the language";
+  const bool is_reserved =
+      name.size() > 1 && name[0] == '_' &&
+      (name[1] == '_' || std::isupper(static_cast<unsigned char>(name[1])) != 0);
+  return is_reserved && kAskedFor.count(name) == 0 ? name + " is reserved for them" : "";
+}
+
 // Directives, which the preprocessor takes away.
 std::string refused_directive(const std::string& text) {
+  static const std::regex macro(R"(^(define|undef)\s+(\w+))");
+  static const std::regex inclusion(R"(^(include|include_next|import)\b)");
+  std::string changed;  // what the headers from here on would be read with
   static const std::regex forged(R"(^(line\b|[0-9]|/\*))");
   static const std::regex path(
       R"(^(include|include_next|import|embed)\b.*["<]\s*(/|[^">]*\.\.([/">])))");
@@ -82,6 +104,13 @@ std::string refused_directive(const std::string& text) {
       return at_line(number) + "asks for files by their paths";
     }
     for (const std::string& words : directives_in(line)) {
+      std::smatch found;
+      if (std::regex_search(words, found, macro)) {
+        if (const std::string why = changes_headers(found[2].str()); !why.empty()) {
+          changed = at_line(number) + "a macro that changes headers: " + why;
+        }
+      }
+      if (!changed.empty() && std::regex_search(words, inclusion)) return changed;
       if (std::regex_search(words, forged)) {
         return at_line(number) + "a line that forges the places of others (#line)";
       }

@@ -36,6 +36,11 @@ struct Simulator {
   /// From now on the GPU is this one, as SIMT_GPU names it, or "tiny", which has little of everything; "": that of SIMT_GPU
   /// again. False if there is none of that name.
   bool (*set_gpu)(const std::string& key);
+  /// From now on what the program asks of the device is noted and not done, or no longer (cudart/recording.hpp).
+  void (*record)(bool is_on);
+  /// What was noted since the last time, and does what another process has noted. replay throws std::runtime_error.
+  std::string (*take_recorded)();
+  void (*replay)(const std::string& recorded);
 };
 
 /// Changes with the structures above: a program and a simulator that do not know the same one do not meet.

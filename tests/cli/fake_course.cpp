@@ -32,6 +32,7 @@ FakeCourse::FakeCourse() : root_(build.path() / "course") {
   const fs::path worker = build.path() / "common/exercise/libexercise-worker.a";
   const fs::path runtime = build.path() / "common/simt/cudart";
   write_text(worker, "");
+  write_text(build.path() / "common/exercise/exercise-device", "");
   write_text(runtime / "libcudart.so.13", "");
   write_text(build.path() / "common/exercise/compilers.json",
              R"({"words": [")" + (build.path() / "bin/compiler").string() +

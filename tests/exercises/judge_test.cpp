@@ -38,9 +38,14 @@ const Contract& copy_contract() {
   return contract;
 }
 
+// As it is graded: the worker takes notes, and another process has the device.
+WorkerCommand graded(const std::string& name) {
+  return {.words = {std::string(HALO_MISBEHAVING) + "/misbehaving-" + name}, .device = HALO_DEVICE};
+}
+
 Check check_of(const std::string& name) {
-  return Check(copy_contract(), std::string(HALO_MISBEHAVING) + "/misbehaving-" + name,
-               "tests/exercises/misbehaving/" + name + ".cu", test::seed());
+  return Check(copy_contract(), graded(name), "tests/exercises/misbehaving/" + name + ".cu",
+               test::seed());
 }
 
 std::string message_of_check(const std::string& name) {
@@ -418,13 +423,51 @@ TEST_CASE(
   CHECK_THAT(within.message, contains("its counts are forged, or not of these outputs"));
 }
 
-TEST_CASE("right outputs without a kernel are not right where a kernel is asked for") {
-  Check check = check_of("on_the_host");
-  const Verdict verdict = check.right("short ones");
-  CHECK(verdict.outcome == Outcome::bad);
-  CHECK_THAT(verdict.message, contains("no kernel was launched"));
-  const Verdict hidden = check.right_hidden({{5}}, 0);
-  CHECK(hidden.outcome != Outcome::good);
+TEST_CASE(
+    "a function of the host is refused where a kernel is asked for, and the other way round") {
+  CHECK_THAT(message_of_check("on_the_host"),
+             contains("the exercise asks for kernels, and this is a function of the host"));
+  Contract of_the_host = copy_contract();
+  of_the_host.on_the_host = true;
+  CHECK_THROWS_WITH(Check(of_the_host, std::string(HALO_MISBEHAVING) + "/misbehaving-copies",
+                          "copies.cu", test::seed()),
+                    contains("Exercise::on_the_host names it"));
+}
+
+TEST_CASE("host code does not get to see what the device's memory holds") {
+  Check check = check_of("reads_back");
+  for (const char* group : {"short ones", "long ones"}) {
+    const Verdict verdict = check.right(group);
+    CHECK(verdict.outcome == Outcome::bad);
+    CHECK_THAT(verdict.message,
+               contains("cudaMemcpy copies device memory to the host (reads_back.cu:15)"));
+  }
+}
+
+TEST_CASE(
+    "what the host asks of the device is done elsewhere, and told with the host's own names") {
+  Check check = check_of("misses_its_workspace");
+  CHECK(check.right("short ones").outcome == Outcome::good);
+  CHECK(check.right("long ones").outcome == Outcome::good);
+  const Verdict safe = check.safe(kMemory);
+  CHECK(safe.outcome == Outcome::bad);
+  CHECK_THAT(safe.message, contains("0 bytes past its end"));
+  CHECK_THAT(safe.message, contains("workspace"));
+}
+
+TEST_CASE("a program counts the same whoever has its device") {
+  const auto counted = [](const WorkerCommand& command) {
+    Check check(copy_contract(), command, "copies.cu", test::seed());
+    return check.within({100}, {{bytes_per_output(), 8, 8}, {launches(), 1, 1}});
+  };
+  WorkerCommand command = graded("copies");
+  const Verdict elsewhere = counted(command);
+  command.device.clear();
+  const Verdict itself = counted(command);
+  REQUIRE(elsewhere.budget.size() == 2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    CHECK(elsewhere.budget[i].counted == itself.budget[i].counted);
+  }
 }
 
 TEST_CASE("what was kept of an earlier call is not taken for the next one's") {

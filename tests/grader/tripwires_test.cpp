@@ -63,9 +63,21 @@ TEST_CASE("lines that forge their places are refused") {
   }
 }
 
+TEST_CASE("macros that change the headers behind them are refused") {
+  for (const char* text :
+       {"#define __THROW ; int mine()\n#include <fmtmsg.h>", "#undef __THROW\n#include <fmtmsg.h>",
+        "#define _Complex\n#include <math.h>", "# define private public\n#include <vector>",
+        "#define \\\n__THROW\n#include <fmtmsg.h>"}) {
+    INFO(text);
+    CHECK_THAT(refusal_of_text(text), contains("line 1: a macro that changes headers"));
+  }
+}
+
 TEST_CASE("what students write in directives and comments is not refused") {
   for (const char* text :
-       {"#include <cuda_runtime.h>\n#include \"common/exercise/exercise.h\"\n", "// see issue #1",
+       {"#include <vector>\n#define _N 3\n#define __tile 16",
+        "#define _USE_MATH_DEFINES\n#define N 4\n#include <cmath>",
+        "#include <cuda_runtime.h>\n#include \"common/exercise/exercise.h\"\n", "// see issue #1",
         "#define N 3 // ../ and /etc", "#pragma unroll", "x = a ? b : \"#line\";",
         "/* 1/2 of ../it */ int x;", "#if 0\n#endif\n#ifdef LINE\n#endif"}) {
     INFO(text);

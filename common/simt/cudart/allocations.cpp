@@ -8,6 +8,7 @@
 #include "common/simt/cudart/current_gpu.hpp"
 #include "common/simt/cudart/host_access.hpp"
 #include "common/simt/cudart/host_lines.hpp"
+#include "common/simt/cudart/recording.hpp"
 #include "common/simt/cudart/settings.hpp"
 #include "common/simt/cudart/timeline.hpp"
 #include "common/simt/simt.hpp"
@@ -48,7 +49,8 @@ Blocks& all() {
 }
 
 bool is_variable(MemoryKind kind) {
-  return kind == MemoryKind::variable || kind == MemoryKind::managed_variable;
+  return kind == MemoryKind::variable || kind == MemoryKind::managed_variable ||
+         kind == MemoryKind::launch;
 }
 
 // Throws std::bad_alloc if the GPU has not so many bytes left.
@@ -72,6 +74,7 @@ void add(Block block) {
   if (block.is_of_device()) blocks.of_device += block.bytes;
   if (block.kind == MemoryKind::heap) blocks.of_heap += block.bytes;
   blocks.freed.erase(block.begin);
+  if (is_recording()) note_allocation(block);
   blocks.live[block.begin] = std::move(block);
 }
 
@@ -135,13 +138,14 @@ void mark_copied(std::uint64_t to, std::uint64_t from, std::size_t bytes) {
 std::uint64_t allocate(std::size_t bytes, MemoryKind kind, const std::string& name) {
   Block block{.bytes = bytes, .kind = kind, .given_name = name};
   if (block.is_of_device()) expect_room(bytes);
-  const bool is_open =
-      kind != MemoryKind::device && kind != MemoryKind::variable && kind != MemoryKind::heap;
+  const bool is_of_kernel = kind == MemoryKind::heap || kind == MemoryKind::launch;
+  const bool is_open = kind != MemoryKind::device && kind != MemoryKind::variable && !is_of_kernel;
   if (kind == MemoryKind::managed || kind == MemoryKind::managed_variable ||
       kind == MemoryKind::pinned) {
     timeline::begin();
   }
-  block.begin = arena().allocate(bytes, name, is_open);
+  block.begin = is_of_kernel ? arena().allocate_for_kernel(bytes, name)
+                             : arena().allocate(bytes, name, is_open);
   const std::uint64_t begin = block.begin;
   // What host code may touch it may have written.
   if (kind != MemoryKind::device) mark_written(begin, bytes);
@@ -170,6 +174,7 @@ bool release(std::uint64_t address) {
   const auto found = blocks.live.find(address);
   if (found == blocks.live.end()) return false;
   Block& block = found->second;
+  if (is_recording()) note_release(address);
   timeline::forget(address, block.bytes);
   if (block.is_sparse) {
     memory_checker().initialised().forget_sparse(address, whole_units(block.bytes));

@@ -21,6 +21,7 @@ enum class MemoryKind : std::uint8_t {
   variable,          // __device__, __constant__
   managed_variable,  // __managed__
   heap,              // malloc in a kernel
+  launch,            // a launch's own, as long as it runs
   graph,             // there for the launches of a graph
 };
 

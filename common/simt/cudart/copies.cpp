@@ -16,7 +16,9 @@
 #include "common/simt/cudart/graphs.hpp"
 #include "common/simt/cudart/host_lines.hpp"
 #include "common/simt/cudart/module.hpp"
+#include "common/simt/cudart/operations.hpp"
 #include "common/simt/cudart/record.hpp"
+#include "common/simt/cudart/recording.hpp"
 #include "common/simt/cudart/settings.hpp"
 #include "common/simt/cudart/streams.hpp"
 #include "common/simt/cudart/timeline.hpp"
@@ -35,16 +37,6 @@ std::uint64_t bytes_copied() { return copied_so_far; }
 
 namespace simt::cudart {
 namespace {
-
-// The call, and where it puts its work.
-struct Issue {
-  Issue(const char* its_name) : name(its_name) {}
-  Issue(const char* its_name, cudaStream_t its_stream)
-      : name(its_name), stream(its_stream), waits(false) {}
-  const char* name;
-  cudaStream_t stream = nullptr;
-  bool waits = true;  // the host does
-};
 
 std::uint64_t address_of(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
 
@@ -161,17 +153,6 @@ cudaError_t check_sides(const char* name, const void* to, const void* from, cuda
   return cudaErrorInvalidValue;
 }
 
-// Rows of planes.
-struct Side {
-  const void* pointer;
-  std::size_t row_pitch;
-  std::size_t plane_pitch;
-};
-struct Extent {
-  std::size_t width = 0, rows = 1, planes = 1;
-  bool is_empty() const { return width == 0 || rows == 0 || planes == 0; }
-};
-
 // Bytes from the first to the last; the most there can be if they are more than that.
 std::size_t span(const Side& side, const Extent& extent) {
   std::size_t rows = 0, bytes = 0;
@@ -271,6 +252,15 @@ void Doing::note_unwritten(const Side& from, const Extent& extent) {
   findings_.push_back(std::move(finding));
 }
 
+// Of a program that sees no device memory: whose bytes come from there and go to the host.
+bool wants_to_see(const Side& to, const Side& from) {
+  const Block* const block = block_at(to.pointer);
+  const bool arrives = block != nullptr ? !block->is_of_device() : is_of_host(to.pointer);
+  return arrives && !is_of_host(from.pointer);
+}
+
+}  // namespace
+
 cudaError_t copy(const Issue& issue, const Side& to, const Side& from, const Extent& extent,
                  cudaMemcpyKind kind) {
   if (extent.is_empty()) return cudaSuccess;
@@ -288,6 +278,13 @@ cudaError_t copy(const Issue& issue, const Side& to, const Side& from, const Ext
   if (!is_right(to, "the destination") || !is_right(from, "the source")) {
     return cudaErrorInvalidValue;
   }
+  if (is_recording() && wants_to_see(to, from)) {
+    return refuse_to_note(std::string(issue.name) + " copies device memory to the host");
+  }
+  if (is_recording() && !is_of_host(to.pointer)) {
+    note_copy(issue, to, from, extent);
+    return cudaSuccess;
+  }
   copied_so_far += std::uint64_t{extent.width} * extent.rows * extent.planes;
   Doing doing(issue);
   const bool arrives = is_of_host(to.pointer) && !is_of_host(from.pointer);
@@ -304,6 +301,8 @@ cudaError_t copy(const Issue& issue, const Side& to, const Side& from, const Ext
   if ((issue.waits && !is_on_device) || arrives) timeline::host_waited_for(number_of(issue.stream));
   return cudaSuccess;
 }
+
+namespace {
 
 cudaError_t copy_bytes(const Issue& issue, void* to, const void* from, std::size_t bytes,
                        cudaMemcpyKind kind) {
@@ -365,11 +364,17 @@ cudaError_t copy_from_array(const Issue& issue, void* to, cudaArray_const_t from
   return copy_bytes(issue, to, side_of(*from, x, row).pointer, bytes, kind);
 }
 
+}  // namespace
+
 cudaError_t set(const Issue& issue, const Side& to, int value, const Extent& extent) {
   if (extent.is_empty()) return cudaSuccess;
   if (extent.width > to.row_pitch ||
       !check_device_range(issue.name, "the memory to set", to.pointer, span(to, extent))) {
     return cudaErrorInvalidValue;
+  }
+  if (is_recording()) {
+    note_set(issue, to, value, extent);
+    return cudaSuccess;
   }
   Doing doing(issue);
   for (std::size_t plane = 0; plane < extent.planes; ++plane) {
@@ -387,6 +392,8 @@ cudaError_t set(const Issue& issue, const Side& to, int value, const Extent& ext
   }
   return cudaSuccess;
 }
+
+namespace {
 
 Side side_of(const cudaPitchedPtr& memory) {
   return {memory.ptr, memory.pitch, memory.pitch * memory.ysize};
@@ -450,6 +457,14 @@ Work set_of(const cudaMemsetParams& p) {
     if (!check_device_range("a graph's memset", "the memory to set", to.pointer,
                             span(to, extent))) {
       return cudaErrorInvalidValue;
+    }
+    if (is_recording()) {
+      std::vector<std::byte> values(extent.width);
+      for (std::size_t i = 0; i < p.width; ++i) {
+        std::memcpy(values.data() + i * p.elementSize, &p.value, p.elementSize);
+      }
+      note_copy("a graph's memset", to, {values.data(), 0, 0}, extent);
+      return cudaSuccess;
     }
     for (std::size_t row = 0; row < extent.rows; ++row) {
       for (std::size_t i = 0; i < p.width; ++i) {

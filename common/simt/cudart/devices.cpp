@@ -14,6 +14,7 @@
 #include "common/simt/cudart/calls.hpp"
 #include "common/simt/cudart/current_gpu.hpp"
 #include "common/simt/cudart/module.hpp"
+#include "common/simt/cudart/recording.hpp"
 #include "common/simt/cudart/streams.hpp"
 #include "common/simt/cudart/textures.hpp"
 #include "common/simt/cudart/timeline.hpp"
@@ -319,6 +320,7 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value) {
   return call("cudaDeviceSetLimit", [&] {
     if (limit_of(limit) == nullptr) return cudaErrorUnsupportedLimit;
     limits_set[limit] = value;
+    if (is_recording()) note_limit(limit, value);
     return cudaSuccess;
   });
 }

@@ -2,6 +2,7 @@
 // information (-g, or nvcc -Xcompiler -g).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -27,7 +28,26 @@ HostLine line_of_call(const std::vector<std::uintptr_t>& callers);
 using AllCallers = std::function<std::vector<std::vector<std::uintptr_t>>()>;
 std::string variable_in_call(const std::vector<std::uintptr_t>& callers, const AllCallers& all);
 
-/// The variable of host code that lies there: "table". Empty if none is known.
-std::string host_variable_at(std::uintptr_t address);
+/// A line of another process, and the variable in it, in place of this process's own.
+struct ToldPlace {
+  HostLine line;
+  std::string variable;
+};
+/// Gives the place a number, from 1 on.
+void tell_place(std::uint64_t number, ToldPlace place);
+/// What the runtime is asked from now on it is asked there; 0: nowhere that was told.
+void set_place(std::uint64_t number);
+
+/// A variable of host code: "table". Empty: none is known.
+struct HostVariable {
+  std::string name;
+  std::uintptr_t begin = 0;
+  std::size_t bytes = 0;
+  bool is_shadow = false;  // of a variable of the device
+};
+/// That lies there.
+HostVariable host_variable_at(std::uintptr_t address);
+/// One of the other process's.
+void tell_host_variable(HostVariable its);
 
 }  // namespace simt::cudart

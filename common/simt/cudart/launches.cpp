@@ -15,7 +15,9 @@
 #include "common/simt/cudart/coverage.hpp"
 #include "common/simt/cudart/current_gpu.hpp"
 #include "common/simt/cudart/module.hpp"
+#include "common/simt/cudart/operations.hpp"
 #include "common/simt/cudart/record.hpp"
+#include "common/simt/cudart/recording.hpp"
 #include "common/simt/cudart/services.hpp"
 #include "common/simt/cudart/settings.hpp"
 #include "common/simt/cudart/some_blocks.hpp"
@@ -310,8 +312,11 @@ std::vector<const ptx::Module*> modules_in_ptx() {
   return all;
 }
 
+}  // namespace
+
 // What goes wrong spoils the device.
 void run(Kernel& kernel, const Launching& what, const std::vector<std::byte>& parameters) {
+  if (is_recording()) return note_launch(kernel, what, number_of(what.stream), parameters);
   const machine::Code& code = kernel.code();
   machine::Grid grid;
   grid.code = &code;
@@ -328,7 +333,7 @@ void run(Kernel& kernel, const Launching& what, const std::vector<std::byte>& pa
   }
   // Its two words are as the driver's: how large it is, and a barrier (cooperative_groups/details/driver_abi.h).
   if (what.is_cooperative) {
-    grid.workspace = allocate(kWorkspaceBytes, MemoryKind::variable, "the barrier of the grid");
+    grid.workspace = allocate(kWorkspaceBytes, MemoryKind::launch, "the barrier of the grid");
     std::memset(reach(grid.workspace), 0, kWorkspaceBytes);
     std::memcpy(reach(grid.workspace), &kWorkspaceBytes, sizeof kWorkspaceBytes);
   }
@@ -374,6 +379,8 @@ void run(Kernel& kernel, const Launching& what, const std::vector<std::byte>& pa
     if (spoilt() == cudaSuccess) run(*child.kernel, child.what, child.parameters);
   }
 }
+
+namespace {
 
 cudaError_t prepare(const void* function, const Launching& what, Work& work, NodeParameters& kept) {
   Kernel* const kernel = find_kernel(function);

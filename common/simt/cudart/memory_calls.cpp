@@ -7,7 +7,9 @@
 #include "common/simt/cudart/calls.hpp"
 #include "common/simt/cudart/current_gpu.hpp"
 #include "common/simt/cudart/module.hpp"
+#include "common/simt/cudart/operations.hpp"
 #include "common/simt/cudart/record.hpp"
+#include "common/simt/cudart/recording.hpp"
 #include "common/simt/cudart/streams.hpp"
 #include "common/simt/cudart/timeline.hpp"
 
@@ -49,18 +51,22 @@ bool pitched(std::size_t width, std::size_t rows, std::size_t& pitch, std::size_
   return !__builtin_mul_overflow(pitch, rows, &bytes);
 }
 
-// Whoever still touches it on another stream must come before.
-void expect_order_of_free(void* pointer, cudaStream_t stream) {
+}  // namespace
+
+void expect_order_of_free(void* pointer, int stream) {
   const Block* const block = block_at(reinterpret_cast<std::uint64_t>(pointer));
   if (block == nullptr) return;
+  if (is_recording()) return note_free_in_order(block->begin, stream);
   Launch launch;
   launch.kernel = "cudaFreeAsync";
-  timeline::Operation operation(number_of(stream), launch.kernel);
+  timeline::Operation operation(stream, launch.kernel);
   if (!operation.remembers()) return;
   operation.touch(block->begin, block->bytes, timeline::Touch::writes);
   launch.findings = operation.findings();
   if (!launch.findings.empty()) record_launch(std::move(launch));
 }
+
+namespace {
 
 cudaError_t free_block(const char* name, void* pointer) {
   if (pointer == nullptr) return cudaSuccess;
@@ -138,7 +144,7 @@ cudaError_t cudaFree(void* pointer) {
 
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
   return work_on_stream("cudaFreeAsync", stream, cudaGraphNodeTypeMemFree, [=] {
-    expect_order_of_free(pointer, stream);
+    expect_order_of_free(pointer, number_of(stream));
     return free_block("cudaFreeAsync", pointer);
   });
 }
@@ -180,9 +186,10 @@ cudaError_t cudaFreeHost(void* pointer) {
 }
 
 cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned int) {
-  return call("cudaHostRegister", [&] {
+  return call("cudaHostRegister", [&]() -> cudaError_t {
     if (pointer == nullptr || bytes == 0) return cudaErrorInvalidValue;
     if (block_at(pointer) != nullptr) return cudaErrorHostMemoryAlreadyRegistered;
+    if (is_recording()) return refuse_to_note("cudaHostRegister lends host memory to kernels");
     lend(pointer, bytes);
     return cudaSuccess;
   });

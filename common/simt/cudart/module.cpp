@@ -6,6 +6,7 @@
 #include "common/simt/cudart/allocations.hpp"
 #include "common/simt/cudart/coverage.hpp"
 #include "common/simt/cudart/fat_binary.hpp"
+#include "common/simt/cudart/recording.hpp"
 #include "common/simt/machine/decode.hpp"
 #include "common/simt/ptx/parse.hpp"
 
@@ -37,8 +38,11 @@ Module::~Module() {
 }
 
 const ptx::Module& Module::ptx() {
-  if (ptx_ == nullptr)
-    ptx_ = ptx::parse(ptx_of_wrapper(wrapper_), "the program's PTX", is_linked(wrapper_));
+  if (ptx_ == nullptr) {
+    if (wrapper_ != nullptr) text_ = ptx_of_wrapper(wrapper_), is_linked_ = is_linked(wrapper_);
+    ptx_ = ptx::parse(text_, "the program's PTX", is_linked_);
+    if (!is_recording()) text_.clear();
+  }
   return *ptx_;
 }
 
@@ -70,6 +74,8 @@ void Module::load() {
   if (is_loaded_) return;
   ptx();
   is_loaded_ = true;
+  if (is_recording()) note_module(*this, text_, is_linked_);
+  const NotRecording parts;
   place_variables();
   set_initial_values();
 }
@@ -147,6 +153,15 @@ const checker::Facts& Kernel::facts() {
 }
 
 // ---- What is registered ----
+
+Module& add_module(std::string ptx, bool is_linked) {
+  Module& module =
+      *registered().modules.emplace_back(std::make_unique<Module>(std::move(ptx), is_linked));
+  for (const ptx::Function& one : module.ptx().functions) {
+    if (one.is_entry) add_kernel(&one, module, one.name.c_str());
+  }
+  return module;
+}
 
 Module& add_module(const void* wrapper) {
   return *registered().modules.emplace_back(std::make_unique<Module>(wrapper));

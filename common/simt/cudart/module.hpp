@@ -20,6 +20,7 @@ class Module {
  public:
   /// `wrapper` as nvcc writes it; it must stay where it is.
   explicit Module(const void* wrapper) : wrapper_(wrapper) {}
+  Module(std::string ptx, bool is_linked) : text_(std::move(ptx)), is_linked_(is_linked) {}
   /// Its variables leave device memory.
   ~Module();
   Module(const Module&) = delete;
@@ -40,7 +41,9 @@ class Module {
   void place_variables();
   void set_initial_values();
 
-  const void* wrapper_;
+  const void* wrapper_ = nullptr;
+  std::string text_;  // its PTX, where nothing else has it
+  bool is_linked_ = false;
   std::unique_ptr<const ptx::Module> ptx_;
   bool is_loaded_ = false;  // its variables are there
   machine::Addresses addresses_;
@@ -90,6 +93,8 @@ struct Symbol {
 // ---- What is registered ----
 
 Module& add_module(const void* wrapper);
+/// Of PTX, with all its kernels.
+Module& add_module(std::string ptx, bool is_linked);
 /// With all that was registered for it.
 void remove_module(Module& module);
 void add_kernel(const void* host_function, Module& module, const char* symbol);

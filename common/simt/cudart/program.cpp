@@ -5,6 +5,7 @@
 #include "common/simt/cudart/allocations.hpp"
 #include "common/simt/cudart/calls.hpp"
 #include "common/simt/cudart/current_gpu.hpp"
+#include "common/simt/cudart/recording.hpp"
 #include "common/simt/cudart/settings.hpp"
 #include "common/simt/cudart/timeline.hpp"
 #include "common/simt/simulator.hpp"
@@ -62,6 +63,9 @@ extern "C" const simt::Simulator* simt_simulator(int version) {
       .last_error_detail = &simt::last_error_detail,
       .poison = &simt::poison,
       .set_gpu = &simt::set_gpu,
+      .record = &simt::cudart::set_recording,
+      .take_recorded = &simt::cudart::take_recorded,
+      .replay = &simt::cudart::replay,
   };
   return version == simt::kSimulatorVersion ? &kAll : nullptr;
 }

@@ -152,7 +152,7 @@ std::uint64_t KernelServices::buffer_for(const LaneCall& call) {
   if (check_launch(*child.kernel, child.what) != cudaSuccess) return 0;
   child.parameters.resize(child.kernel->code().parameters);
   const std::uint64_t address = allocate(std::max<std::size_t>(child.parameters.size(), 1),
-                                         MemoryKind::variable, "arguments of a launch by a kernel");
+                                         MemoryKind::launch, "arguments of a launch by a kernel");
   buffers_[address] = std::move(child);
   return address;
 }

@@ -132,9 +132,7 @@ int number_of(cudaStream_t stream) {
   return its.order;
 }
 
-GraphOnStream::GraphOnStream(cudaStream_t stream) : before_(graph_on) {
-  graph_on = number_of(stream);
-}
+GraphOnStream::GraphOnStream(int number) : before_(graph_on) { graph_on = number; }
 GraphOnStream::~GraphOnStream() { graph_on = before_; }
 
 bool is_captured(cudaStream_t stream) { return capture_of(stream) != nullptr; }

@@ -29,7 +29,8 @@ Work record_of(cudaEvent_t event);
 int number_of(cudaStream_t stream);
 class GraphOnStream {
  public:
-  explicit GraphOnStream(cudaStream_t stream);
+  explicit GraphOnStream(cudaStream_t stream) : GraphOnStream(number_of(stream)) {}
+  explicit GraphOnStream(int number);
   ~GraphOnStream();
   GraphOnStream(const GraphOnStream&) = delete;
   GraphOnStream& operator=(const GraphOnStream&) = delete;

@@ -8,6 +8,7 @@
 #include "common/simt/cudart/allocations.hpp"
 #include "common/simt/cudart/arrays.hpp"
 #include "common/simt/cudart/calls.hpp"
+#include "common/simt/cudart/recording.hpp"
 
 namespace simt::cudart {
 namespace {
@@ -190,6 +191,7 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t* object, const cudaResou
       explain("resource view", "cudaCreateTextureObject: resource views are not in the simulator");
       return cudaErrorNotSupported;
     }
+    if (is_recording()) return refuse_to_note("it makes a texture object");
     Image image;
     cudaError_t error = set_resource(image, *resource);
     if (error == cudaSuccess) error = set_reading(image, *texture);
@@ -218,6 +220,7 @@ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* object, const cudaResou
     if (object == nullptr || resource == nullptr || resource->resType != cudaResourceTypeArray) {
       return cudaErrorInvalidValue;
     }
+    if (is_recording()) return refuse_to_note("it makes a surface object");
     Image image;
     const cudaError_t error = set_resource(image, *resource);
     if (error == cudaSuccess) *object = add(std::move(image), *resource);

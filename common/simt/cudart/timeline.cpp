@@ -16,6 +16,7 @@
 #include "common/simt/cudart/host_access.hpp"
 #include "common/simt/cudart/host_lines.hpp"
 #include "common/simt/cudart/record.hpp"
+#include "common/simt/cudart/recording.hpp"
 #include "common/simt/cudart/settings.hpp"
 
 namespace simt::cudart::timeline {
@@ -98,7 +99,7 @@ State& state() {
     State& made = *new State;
     // A kernel before the first early one is one to remember, too. (The course's programs, which read findings, launch
     // many that are not: they begin at the early one.)
-    made.remembers = (settings().checks & kCheckRaces) != 0 &&
+    made.remembers = !is_recording() && (settings().checks & kCheckRaces) != 0 &&
                      (program_asks_for("cudaStreamCreate") ||
                       (!program_reads_findings() && program_asks_for("cudaLaunchKernelEx")));
     return made;
@@ -254,11 +255,13 @@ void remember_from_now_on() {
 }  // namespace
 
 void begin() {
+  if (is_recording()) return note_shared_memory();
   remember_from_now_on();
   state().shares_memory = true;
 }
 
 int create_stream(bool is_non_blocking) {
+  if (is_recording()) return note_stream(is_non_blocking);
   State& s = state();
   remember_from_now_on();
   // One that is gone and waited for has its number again.
@@ -273,9 +276,14 @@ int create_stream(bool is_non_blocking) {
   return static_cast<int>(number);
 }
 
-void destroy_stream(int stream) { stream_at(stream).is_live = false; }
+void destroy_stream(int stream) {
+  if (is_recording()) return note_end_of_stream(stream);
+  stream_at(stream).is_live = false;
+}
 
+// Where it is noted, a clock is the number of the event.
 Clock record(int stream) {
+  if (is_recording()) return {note_event(stream)};
   if (!state().remembers) return {};
   // Blocking streams wait for an event of the default stream as well.
   if (stream == kLegacyDefault) add(stream);
@@ -287,6 +295,7 @@ Clock record(int stream) {
 }
 
 void wait(int stream, const Clock& clock) {
+  if (is_recording() && !clock.empty()) return note_wait(stream, clock.front());
   if (!state().remembers) return;
   wait_implicitly(stream);
   join(stream_at(stream).clock, clock);
@@ -295,11 +304,13 @@ void wait(int stream, const Clock& clock) {
 }
 
 void order_blocking_streams() {
+  if (is_recording()) return note_order_of_blocking_streams();
   if (state().remembers) add(kLegacyDefault);
 }
 
 void host_waited_for(const Clock& clock) {
   ++state().waits;
+  if (is_recording() && !clock.empty()) return note_host_waits(clock.front());
   if (!state().remembers) return;
   join(state().host, clock);
   settle();
@@ -309,6 +320,7 @@ void host_waited_for(int stream) { host_waited_for(record(stream)); }
 void host_waited_for_all() {
   State& s = state();
   ++s.waits;
+  if (is_recording()) return note_host_waits_for_all();
   if (!s.remembers) return;
   for (int i = 0; i < static_cast<int>(s.streams.size()); ++i) {
     raise(s.host, i, stream_at(i).last);
@@ -327,6 +339,10 @@ void forget(std::uint64_t address, std::size_t bytes) {
 }
 
 HostTask::HostTask(int stream) : before_(state().host) {
+  if (is_recording()) {
+    note_host_task(stream);
+    return;
+  }
   const Clock clock = record(stream);
   join(state().host, clock);
   // Pages open again for it, but what nobody else has waited for stays.
@@ -335,6 +351,10 @@ HostTask::HostTask(int stream) : before_(state().host) {
 }
 
 HostTask::~HostTask() {
+  if (is_recording()) {
+    note_end_of_host_task();
+    return;
+  }
   state().host = std::move(before_);
   for (const Known& one : state().open) close_pages(one.footprint);
 }

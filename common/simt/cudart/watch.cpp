@@ -53,16 +53,16 @@ struct Wrong {
 };
 
 Wrong wrong_on_host(std::uint64_t address, const std::string& size) {
-  if (const Symbol* const its = find_symbol(reinterpret_cast<const void*>(address))) {
-    const std::string name = ptx::variable_name(its->symbol);
-    return {Hazard::invalid_address, name,
-            size + "through the name of " + name +
+  const HostVariable its = host_variable_at(address);
+  if (its.name.empty()) return {Hazard::invalid_address, "", size + "of host memory", true};
+  if (its.is_shadow) {
+    return {Hazard::invalid_address, its.name,
+            size + "through the name of " + its.name +
                 ", which in host code is no address on the device: cudaGetSymbolAddress has it",
             true};
   }
-  const std::string name = host_variable_at(address);
-  if (name.empty()) return {Hazard::invalid_address, "", size + "of host memory", true};
-  return {Hazard::invalid_address, name, size + "of " + name + ", in the host's memory", true};
+  return {Hazard::invalid_address, its.name, size + "of " + its.name + ", in the host's memory",
+          true};
 }
 
 // The live block that an address belongs to, or is nearest to.

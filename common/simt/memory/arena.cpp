@@ -41,6 +41,7 @@ Arena::Arena(std::size_t bytes) : bytes_(bytes) {
   begin_ = reinterpret_cast<std::uint64_t>(device);
   alias_ = static_cast<std::byte*>(alias);
   next_ = begin_;
+  of_kernels_ = next_of_kernels_ = rounded_up(begin_ + bytes_ / 8 * 7, kSparseUnit);
 }
 
 Arena::~Arena() {
@@ -48,10 +49,10 @@ Arena::~Arena() {
   munmap(alias_, bytes_);
 }
 
-std::uint64_t Arena::reserve(std::size_t bytes, std::uint64_t alignment) {
+std::uint64_t Arena::reserve(std::size_t bytes, std::uint64_t alignment, std::uint64_t from,
+                             std::uint64_t limit) const {
   const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-  const std::uint64_t at = rounded_up(next_, alignment);
-  const std::uint64_t limit = begin_ + bytes_;
+  const std::uint64_t at = rounded_up(from, alignment);
   if (at > limit || bytes > limit - at || limit - at - bytes < std::max(alignment, page) + kGap) {
     throw std::bad_alloc();
   }
@@ -60,7 +61,7 @@ std::uint64_t Arena::reserve(std::size_t bytes, std::uint64_t alignment) {
 
 std::uint64_t Arena::allocate(std::size_t bytes, const std::string& name, bool is_open) {
   const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-  const std::uint64_t at = reserve(bytes, is_open ? page : kAlignment);
+  const std::uint64_t at = reserve(bytes, is_open ? page : kAlignment, next_, of_kernels_);
   const std::uint64_t end = at + bytes;
   if (is_open && mprotect(reinterpret_cast<void*>(at), std::max<std::size_t>(bytes, 1),
                           PROT_READ | PROT_WRITE) != 0) {
@@ -71,8 +72,15 @@ std::uint64_t Arena::allocate(std::size_t bytes, const std::string& name, bool i
   return at;
 }
 
+std::uint64_t Arena::allocate_for_kernel(std::size_t bytes, const std::string& name) {
+  const std::uint64_t at = reserve(bytes, kAlignment, next_of_kernels_, begin_ + bytes_);
+  next_of_kernels_ = at + bytes + kGap;
+  allocations_[at + bytes] = {at, bytes, name};
+  return at;
+}
+
 std::uint64_t Arena::allocate_sparse(std::size_t bytes, std::span<const std::byte> values) {
-  const std::uint64_t at = reserve(bytes, kSparseUnit);
+  const std::uint64_t at = reserve(bytes, kSparseUnit, next_, of_kernels_);
   const std::uint64_t room = rounded_up(bytes, kSparseUnit);
   if (!values.empty() && !memory::map_repeated(host(at), room, values)) {
     put_back(at, room);
@@ -114,7 +122,7 @@ bool Arena::free(std::uint64_t address) {
   const std::uint64_t first = rounded_up(address, page), last = its.end() / page * page;
   if (first < last) madvise(host(first), last - first, MADV_REMOVE);
   // Sparse memory is so large that its addresses are soon used up.
-  for (auto last = allocations_.lower_bound(begin_ + bytes_); last != allocations_.begin();) {
+  for (auto last = allocations_.lower_bound(of_kernels_); last != allocations_.begin();) {
     --last;
     if (!last->second.is_sparse || !last->second.is_freed) break;
     next_ = last->second.begin;

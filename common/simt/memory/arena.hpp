@@ -34,6 +34,8 @@ class Arena {
   /// At a multiple of 256, with room behind it that belongs to nobody. If it is open, host code may touch it too, and it
   /// has its pages to itself. Throws std::bad_alloc if the arena is full.
   std::uint64_t allocate(std::size_t bytes, const std::string& name, bool is_open = false);
+  /// The same for kernels, of addresses apart: what they take moves nothing of what host code asks for.
+  std::uint64_t allocate_for_kernel(std::size_t bytes, const std::string& name);
   /// Memory that reads as `values`, over and over, or as zeros if there are none, and of which only the pages cost
   /// anything that are written. It begins at, and has to itself, multiples of kSparseUnit; once it is freed its addresses
   /// are used again.
@@ -58,13 +60,16 @@ class Arena {
   }
 
  private:
-  std::uint64_t reserve(std::size_t bytes, std::uint64_t alignment);
+  std::uint64_t reserve(std::size_t bytes, std::uint64_t alignment, std::uint64_t from,
+                        std::uint64_t limit) const;
   void put_back(std::uint64_t begin, std::size_t bytes);
 
   std::uint64_t begin_ = 0;
   std::size_t bytes_ = 0;
   std::byte* alias_ = nullptr;
   std::uint64_t next_ = 0;
+  std::uint64_t of_kernels_ = 0;  // where their addresses begin
+  std::uint64_t next_of_kernels_ = 0;
   std::map<std::uint64_t, Allocation> allocations_;  // by where they end
 };
 

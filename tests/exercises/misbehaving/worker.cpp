@@ -26,7 +26,7 @@ std::string hello() {
          "\",\"observes\":true,\"times\":false,\"blind\":\"\",\"not_counted\":\"\"," +
          "\"not_searched\":\"\",\"guard_cells\":" +
          (what == "guard cells" ? "1000000000000" : "0") + ",\"inputs\":" + inputs +
-         ",\"outputs\":1,\"whole\":" + (what == "whole" ? "[]" : "[false]") + ",\"numbers\":1}";
+         ",\"outputs\":1,\"whole\":" + (what == "whole" ? "[]" : "[false]") + ",\"numbers\":1,\"on_the_host\":false}";
 }
 
 std::string seen() {

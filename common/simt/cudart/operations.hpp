@@ -1,0 +1,45 @@
+// What the functions of the runtime have done to memory, for whoever does what another process has noted.
+#pragma once
+
+#include <driver_types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace simt::cudart {
+
+struct Kernel;
+struct Launching;
+
+/// The call, and where it puts its work.
+struct Issue {
+  Issue(const char* its_name) : name(its_name) {}
+  Issue(const char* its_name, cudaStream_t its_stream)
+      : name(its_name), stream(its_stream), waits(false) {}
+  const char* name;
+  cudaStream_t stream = nullptr;
+  bool waits = true;  // the host does
+};
+
+/// Rows of planes.
+struct Side {
+  const void* pointer;
+  std::size_t row_pitch;
+  std::size_t plane_pitch;
+};
+struct Extent {
+  std::size_t width = 0, rows = 1, planes = 1;
+  bool is_empty() const { return width == 0 || rows == 0 || planes == 0; }
+};
+
+/// Checked as the program's own call is.
+cudaError_t copy(const Issue& issue, const Side& to, const Side& from, const Extent& extent,
+                 cudaMemcpyKind kind);
+cudaError_t set(const Issue& issue, const Side& to, int value, const Extent& extent);
+/// A launch that check_launch() has let pass.
+void run(Kernel& kernel, const Launching& what, const std::vector<std::byte>& parameters);
+/// Whoever still touches the memory on another stream must come before it is freed.
+void expect_order_of_free(void* pointer, int stream);
+
+}  // namespace simt::cudart

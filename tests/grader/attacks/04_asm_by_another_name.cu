@@ -1,0 +1,13 @@
+// Attack: spells asm in another way. Told: asm
+#include <cuda_runtime.h>
+
+#include "common/exercise/exercise.h"
+
+static int launch(const float* input, const float* mask, float* output, int n, int width,
+                  int threads) {
+  (void)input, (void)mask, (void)output, (void)n, (void)width, (void)threads;
+  __asm volatile("nop");
+  return 0;
+}
+
+halo::Exercise halo::exercise() { return launch; }

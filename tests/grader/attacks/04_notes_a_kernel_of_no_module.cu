@@ -1,0 +1,49 @@
+// Attack: finds a way to the judge and notes a kernel that nothing has. Told: a kernel of no module
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include "common/exercise/exercise.h"
+
+//+ find.inc
+
+static void answer(const std::string& seen, const std::string& noted) {
+  const auto send = reinterpret_cast<long (*)(int, const void*, unsigned long)>(
+      find("write", reinterpret_cast<const void*>(&std::perror)));
+  struct {
+    unsigned kind;
+    float value;
+    unsigned long address, count, bytes;
+  } header = {0, 0, seen.size(), 0, seen.size() + noted.size()};
+  send(3, &header, sizeof header);
+  send(3, seen.data(), seen.size());
+  send(3, noted.data(), noted.size());
+}
+
+static const char seen[] =
+    "{\"error\":\"\",\"unsupported\":false,\"kernels\":1,\"counted\":{\"global_load_sectors\":99,"
+    "\"global_load_requests\":9,\"global_store_sectors\":99},"
+    "\"fp64_operations\":0,\"tensor_instructions\":0,\"unfreed_bytes\":0,\"host\":[0,0,0,0],"
+    "\"lines\":[],\"fp64_lines\":[],\"tensor_lines\":[],\"printed\":[],\"printed_total\":0,"
+    "\"launches\":[[1,1,32,0]],\"hazards\":[]}";
+
+template <class... Numbers>
+static std::string notes(Numbers... numbers) {
+  std::string all;
+  for (const std::uint64_t number : {static_cast<std::uint64_t>(numbers)...}) {
+    all.append(reinterpret_cast<const char*>(&number), sizeof number);
+  }
+  return all;
+}
+
+static int launch(const float* input, const float* mask, float* output, int n, int width,
+                  int threads) {
+  (void)input, (void)mask, (void)output, (void)n, (void)width, (void)threads;
+  answer(seen, notes(8, 99, 0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0));
+  return 0;
+}
+
+halo::Exercise halo::exercise() { return launch; }

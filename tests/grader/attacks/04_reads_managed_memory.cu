@@ -1,0 +1,43 @@
+// Attack: copies the inputs to managed memory and reads them there. Told: should be
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "common/exercise/exercise.h"
+
+static void compute(const float* input, const float* mask, float* output, int n, int width) {
+  for (int i = 0; i < n; ++i) {
+    output[i] = 0.0f;
+    for (int j = 0; j < width; ++j) {
+      output[i] += mask[j] * input[std::min(std::max(i - (width - 1) / 2 + j, 0), n - 1)];
+    }
+  }
+}
+
+__global__ void hand_out(const float* from, float* to, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) to[i] = from[i];
+}
+
+static int launch(const float* input, const float* mask, float* output, int n, int width,
+                  int threads) {
+  std::vector<float> x(n), m(width), y(n);
+  float* device = nullptr;
+  cudaMalloc(&device, n * sizeof(float));
+  float* both = nullptr;
+  cudaMallocManaged(&both, (n + width) * sizeof(float));
+  cudaMemcpy(both, input, n * sizeof(float), cudaMemcpyDeviceToDevice);
+  cudaMemcpy(both + n, mask, width * sizeof(float), cudaMemcpyDeviceToDevice);
+  cudaDeviceSynchronize();
+  std::copy(both, both + n, x.begin());
+  std::copy(both + n, both + n + width, m.begin());
+  cudaFree(both);
+  compute(x.data(), m.data(), y.data(), n, width);
+  cudaMemcpy(device, y.data(), n * sizeof(float), cudaMemcpyHostToDevice);
+  hand_out<<<(n - 1) / threads + 1, threads>>>(device, output, n);
+  cudaFree(device);
+  return cudaGetLastError();
+}
+
+halo::Exercise halo::exercise() { return launch; }

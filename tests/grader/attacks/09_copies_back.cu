@@ -1,0 +1,25 @@
+// Attack: copies an input to the host, to compute there. Told: cudaMemcpy copies device memory to the host
+#include <cuda_runtime.h>
+
+#include "common/exercise/exercise.h"
+
+__global__ void touch(float* output) { output[0] = 0.0f; }
+
+static int launch(const float* input, const float* filters, const float* bias, float* output, int N,
+                  int C, int H, int W, int K, int R, int S) {
+  (void)filters;
+  (void)bias;
+  (void)N;
+  (void)C;
+  (void)H;
+  (void)W;
+  (void)K;
+  (void)R;
+  (void)S;
+  float cell = 0.0f;
+  cudaMemcpy(&cell, input, sizeof cell, cudaMemcpyDeviceToHost);
+  touch<<<1, 1>>>(reinterpret_cast<float*>(output));
+  return cudaGetLastError();
+}
+
+halo::Exercise halo::exercise() { return launch; }

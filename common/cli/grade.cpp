@@ -14,6 +14,7 @@
 #include "common/exercise/attempt.hpp"
 #include "common/exercise/exercises.hpp"
 #include "common/exercise/hunts.hpp"
+#include "common/exercise/marks_text.hpp"
 #include "common/grader/assignment.hpp"
 #include "common/grader/class.hpp"
 #include "common/grader/formats.hpp"

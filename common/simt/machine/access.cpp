@@ -640,8 +640,8 @@ void add_atomic_rows(std::vector<Form>& forms, const std::string& operation,
   const std::string type = operation.substr(dot);
   for (const std::string& tail :
        {order + space + "[.cta|.cluster|.gpu|.sys]" + name + type, name + order + space + type}) {
-    forms.push_back({.pattern = "atom" + tail, .build = build});
-    forms.push_back({.pattern = "red" + tail, .build = build});
+    add_built(forms, "atom" + tail, build);
+    add_built(forms, "red" + tail, build);
   }
 }
 template <class T, class Operation>
@@ -696,8 +696,8 @@ void add_memory_forms(std::vector<Form>& forms) {
       "[.ca|.cg|.cs|.lu|.cv|.wb|.wt][.nc]"
       "[.L1::evict_normal|.L1::evict_unchanged|.L1::evict_first|.L1::evict_last|.L1::no_allocate]"
       "[.L2::64B|.L2::128B|.L2::256B]";
-  forms.push_back({.pattern = "ld" + order + spaces + caches + types, .build = &build_move<true>});
-  forms.push_back({.pattern = "st" + order + spaces + caches + types, .build = &build_move<false>});
+  add_built(forms, "ld" + order + spaces + caches + types, &build_move<true>);
+  add_built(forms, "st" + order + spaces + caches + types, &build_move<false>);
   using U32 = std::uint32_t;
   using S32 = std::int32_t;
   using U64 = std::uint64_t;
@@ -732,12 +732,10 @@ void add_memory_forms(std::vector<Form>& forms) {
     step.order = order_of(one, Order::sc);
     step.scope = one.has("gl") ? Scope::gpu : scope_of(one);
   };
-  forms.push_back({.pattern = "membar(.cta|.gl|.sys)", .build = fence});
-  forms.push_back({.pattern = "fence.mbarrier_init.release.cluster", .build = fence});
-  forms.push_back({.pattern = "fence.proxy(.alias|.async)[.global|.shared::cta|.shared::cluster]",
-                   .build = fence});
-  forms.push_back({.pattern = "fence[.sc|.acq_rel|.acquire|.release](.cta|.gpu|.sys|.cluster)",
-                   .build = fence});
+  add_built(forms, "membar(.cta|.gl|.sys)", fence);
+  add_built(forms, "fence.mbarrier_init.release.cluster", fence);
+  add_built(forms, "fence.proxy(.alias|.async)[.global|.shared::cta|.shared::cluster]", fence);
+  add_built(forms, "fence[.sc|.acq_rel|.acquire|.release](.cta|.gpu|.sys|.cluster)", fence);
 }
 
 }  // namespace simt::machine

@@ -448,17 +448,15 @@ void add_async_forms(std::vector<Form>& forms) {
   const auto built = [&](const std::string& pattern,
                          void (*build)(Decoder&, const ptx::Instruction&),
                          Form::Guarding guarding = Form::Guarding::mask) {
-    forms.push_back({.pattern = pattern, .build = build, .guarding = guarding});
+    add_built(forms, pattern, build, guarding);
   };
   const std::string caches = "[.L2::cache_hint][.L2::64B|.L2::128B|.L2::256B]";
   built("cp.async(.ca|.cg)(.shared|.shared::cta).global" + caches, &build_copy_async);
   built("cp.async.wait_group", &build_wait_group);
-  forms.push_back(
-      {.pattern = "cp.async.commit_group",
-       .build = [](Decoder& decoder, const ptx::Instruction&) { decoder.emit(&commit_copies); }});
-  forms.push_back(
-      {.pattern = "cp.async.wait_all",
-       .build = [](Decoder& decoder, const ptx::Instruction&) { decoder.emit(&wait_all); }});
+  add_built(forms, "cp.async.commit_group",
+            [](Decoder& decoder, const ptx::Instruction&) { decoder.emit(&commit_copies); });
+  add_built(forms, "cp.async.wait_all",
+            [](Decoder& decoder, const ptx::Instruction&) { decoder.emit(&wait_all); });
   built("cp.async.mbarrier.arrive[.noinc][.shared|.shared::cta].b64", &build_copies_arrive);
 
   const std::string where = "[.shared|.shared::cta|.shared::cluster].b64";
@@ -483,18 +481,18 @@ void add_async_forms(std::vector<Form>& forms) {
 
   built("mapa[.shared::cluster](.u32|.u64)", &build_map_address);
   built("getctarank[.shared::cluster](.u32|.u64)", &build_rank);
-  forms.push_back({.pattern = "barrier.cluster.arrive[.release|.relaxed][.aligned]",
-                   .build =
-                       [](Decoder& decoder, const ptx::Instruction& one) {
-                         decoder.emit(&arrive_at_cluster).order = order_of(one, Order::release);
-                       },
-                   .guarding = apart});
-  forms.push_back({.pattern = "barrier.cluster.wait[.acquire][.aligned]",
-                   .build =
-                       [](Decoder& decoder, const ptx::Instruction&) {
-                         decoder.emit(&wait_for_cluster).order = Order::acquire;
-                       },
-                   .guarding = apart});
+  add_built(
+      forms, "barrier.cluster.arrive[.release|.relaxed][.aligned]",
+      [](Decoder& decoder, const ptx::Instruction& one) {
+        decoder.emit(&arrive_at_cluster).order = order_of(one, Order::release);
+      },
+      apart);
+  add_built(
+      forms, "barrier.cluster.wait[.acquire][.aligned]",
+      [](Decoder& decoder, const ptx::Instruction&) {
+        decoder.emit(&wait_for_cluster).order = Order::acquire;
+      },
+      apart);
 }
 
 }  // namespace simt::machine

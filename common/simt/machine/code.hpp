@@ -57,7 +57,7 @@ struct Step {
   std::uint8_t bytes = 0;  // of a copy, or that arrive at a barrier
   Traffic traffic = Traffic::usual;
   bool keeps = true;               // of an atomic operation: its result is asked for
-  std::int64_t offset = 0;         // of an address
+  std::int64_t offset = 0;         // of an address; or which operation, where `run` does several
   std::int64_t source_offset = 0;  // of a copy's other address
   const Step* target = nullptr;    // of a branch
   Execute inner = nullptr;         // of a guarded step: what runs for the lanes whose guard holds

@@ -115,32 +115,30 @@ bool is_conditional_jump(Execute run) { return run == &branch; }
 
 void add_control_forms(std::vector<Form>& forms) {
   using Guarding = Form::Guarding;
-  forms.push_back({.pattern = "bra[.uni]", .build = &build_branch, .guarding = Guarding::itself});
-  forms.push_back(
-      {.pattern = "brx.idx[.uni]", .build = &build_indexed_branch, .guarding = Guarding::itself});
-  forms.push_back({.pattern = "ret[.uni]", .build = &build_return, .guarding = Guarding::itself});
-  forms.push_back({.pattern = "exit", .build = &build_exit, .guarding = Guarding::apart});
-  forms.push_back({.pattern = "call[.uni]", .build = &build_call, .guarding = Guarding::itself});
-  forms.push_back(
-      {.pattern = "griddepcontrol(.wait|.launch_dependents)", .build = &build_launch_order});
+  add_built(forms, "bra[.uni]", &build_branch, Guarding::itself);
+  add_built(forms, "brx.idx[.uni]", &build_indexed_branch, Guarding::itself);
+  add_built(forms, "ret[.uni]", &build_return, Guarding::itself);
+  add_built(forms, "exit", &build_exit, Guarding::apart);
+  add_built(forms, "call[.uni]", &build_call, Guarding::itself);
+  add_built(forms, "griddepcontrol(.wait|.launch_dependents)", &build_launch_order);
   for (const std::string pattern :
        {"pmevent[.mask]", "prefetch(.L1|.L2)",
         "prefetch(.global|.local)(.L1|.L2|.L2::evict_last|.L2::evict_normal)",
         "prefetch[.param](.tensormap)", "prefetchu.L1", "discard[.global].L2",
         "applypriority[.global].L2::evict_normal"}) {
-    forms.push_back({.pattern = pattern, .build = &build_nothing});
+    add_built(forms, pattern, &build_nothing);
   }
-  forms.push_back(
-      {.pattern = "createpolicy.fractional(.L2::evict_last|.L2::evict_normal|.L2::evict_first|.L2::"
-                  "evict_unchanged)[.L2::evict_first|.L2::evict_unchanged].b64",
-       .build = &build_policy});
-  forms.push_back({.pattern = "nanosleep.u32",
-                   .build = [](Decoder& decoder, const ptx::Instruction&) { decoder.emit(&sleep); },
-                   .guarding = Guarding::apart});
+  add_built(forms,
+            "createpolicy.fractional(.L2::evict_last|.L2::evict_normal|.L2::evict_first|.L2::"
+            "evict_unchanged)[.L2::evict_first|.L2::evict_unchanged].b64",
+            &build_policy);
+  add_built(
+      forms, "nanosleep.u32",
+      [](Decoder& decoder, const ptx::Instruction&) { decoder.emit(&sleep); }, Guarding::apart);
   // Without a debugger that waits for it.
-  forms.push_back({.pattern = "brkpt", .build = [](Decoder& decoder, const ptx::Instruction&) {
-                     decoder.emit_service({.service = Service::trap, .arguments = {}});
-                   }});
+  add_built(forms, "brkpt", [](Decoder& decoder, const ptx::Instruction&) {
+    decoder.emit_service({.service = Service::trap, .arguments = {}});
+  });
 }
 
 }  // namespace simt::machine

@@ -18,48 +18,77 @@ template <class To, class From>
 struct Convert {
   To operator()(From value) const { return static_cast<To>(value); }
 };
+// A sign counts where there is more room.
 template <class To, class From>
-constexpr Execute kConvert = &map_lanes<Convert<To, From>, To, From>;
+using Resized = std::conditional_t<sizeof(To) <= sizeof(From), std::make_unsigned_t<From>, From>;
+template <class To, class From>
+constexpr Execute kConvert = &map_lanes<Convert<To, Resized<To, From>>, To, Resized<To, From>>;
 
 bool is_half(Type type) { return type == Type::f16 || type == Type::bf16; }
 bool is_floating(Type type) {
   return is_half(type) || type == Type::tf32 || type == Type::f32 || type == Type::f64;
 }
 
+// Programs mostly cut off what is behind the point, and round to nearest; other operations are made with the direction.
+template <class T>
+T whole(T value, Rounding rounding) {
+  switch (rounding) {
+    case Rounding::zero:
+      return std::trunc(value);
+    case Rounding::down:
+      return std::floor(value);
+    case Rounding::up:
+      return std::ceil(value);
+    default:
+      return std::nearbyint(value);
+  }
+}
 // Too large is the largest, too small the smallest. NaN is what an H200 makes of it.
-template <class To, Rounding rounding>
-struct ToWhole {
+template <class To, class From>
+To to_whole(From value, Rounding rounding) {
+  using Bits = std::make_unsigned_t<To>;
+  if (std::isnan(value)) {
+    constexpr auto kTop = static_cast<Bits>(Bits{1} << (sizeof(To) * 8 - 1));
+    return sizeof(To) == 8 || sizeof(From) == 8 ? static_cast<To>(kTop) : To{0};
+  }
+  const From its = whole(value, rounding);
+  // 2^n is exact, the largest number below it may not be.
+  constexpr auto kBeyond =
+      static_cast<From>(std::numeric_limits<To>::max() / 2 + 1) * static_cast<From>(2);
+  if (its >= kBeyond) return std::numeric_limits<To>::max();
+  if (its < static_cast<From>(std::numeric_limits<To>::min())) {
+    return std::numeric_limits<To>::min();
+  }
+  return static_cast<To>(its);
+}
+template <class To>
+struct CutOff {
   template <class From>
   To operator()(From value) const {
-    using Bits = std::make_unsigned_t<To>;
-    if (std::isnan(value)) {
-      constexpr auto kTop = static_cast<Bits>(Bits{1} << (sizeof(To) * 8 - 1));
-      return sizeof(To) == 8 || sizeof(From) == 8 ? static_cast<To>(kTop) : To{0};
-    }
-    From whole = value;
-    if constexpr (rounding == Rounding::nearest) whole = std::nearbyint(value);
-    if constexpr (rounding == Rounding::zero) whole = std::trunc(value);
-    if constexpr (rounding == Rounding::down) whole = std::floor(value);
-    if constexpr (rounding == Rounding::up) whole = std::ceil(value);
-    // 2^n is exact, the largest number below it may not be.
-    constexpr auto kBeyond =
-        static_cast<From>(std::numeric_limits<To>::max() / 2 + 1) * static_cast<From>(2);
-    if (whole >= kBeyond) return std::numeric_limits<To>::max();
-    if (whole < static_cast<From>(std::numeric_limits<To>::min())) {
-      return std::numeric_limits<To>::min();
-    }
-    return static_cast<To>(whole);
+    return to_whole<To>(value, Rounding::zero);
+  }
+};
+
+// An operation that rounds: made with a variant, which is the direction.
+struct Rounds {
+  Rounding rounding;
+  explicit Rounds(std::int64_t variant) : rounding(static_cast<Rounding>(variant)) {}
+};
+template <class To>
+struct ToWhole : Rounds {
+  using Rounds::Rounds;
+  template <class From>
+  To operator()(From value) const {
+    return to_whole<To>(value, rounding);
   }
 };
 template <Rounding rounding>
 struct Integral {
-  template <class T>
-  T operator()(T value) const {
-    if constexpr (rounding == Rounding::nearest) return settled(std::nearbyint(value), value);
-    if constexpr (rounding == Rounding::zero) return settled(std::trunc(value), value);
-    if constexpr (rounding == Rounding::down) return settled(std::floor(value), value);
-    return settled(std::ceil(value), value);
-  }
+  float operator()(float value) const { return settled(whole(value, rounding), value); }
+};
+struct IntegralDouble : Rounds {
+  using Rounds::Rounds;
+  double operator()(double value) const { return settled(whole(value, rounding), value); }
 };
 
 template <class T>
@@ -73,11 +102,11 @@ struct WholeToOdd {
     return whole_to_odd(value < 0, magnitude_of(value));
   }
 };
-template <class To, Rounding rounding>
-struct FromWhole {
+template <class To>
+struct FromWhole : Rounds {
+  using Rounds::Rounds;
   template <class From>
   To operator()(From value) const {
-    if constexpr (rounding == Rounding::nearest) return static_cast<To>(value);
     if constexpr (std::is_same_v<To, float>) {
       return std::bit_cast<float>(narrow<kF32>(WholeToOdd{}(value), rounding));
     } else {
@@ -86,8 +115,34 @@ struct FromWhole {
   }
 };
 
-template <Format format, Rounding rounding, bool finite = false>
-struct Narrow {
+// To a narrow format: in which direction, whether what is too large is the greatest number, and .relu.
+class Narrowing {
+ public:
+  static constexpr std::int64_t number(Rounding rounding, bool finite, bool rectifies = false) {
+    return static_cast<std::int64_t>(rounding) | (finite ? kFinite : 0) |
+           (rectifies ? kRectifies : 0);
+  }
+  explicit Narrowing(std::int64_t number)
+      : rounding_(static_cast<Rounding>(number & 7)),
+        finite_((number & kFinite) != 0),
+        rectifies_((number & kRectifies) != 0) {}
+
+ protected:
+  template <Format format>
+  std::uint32_t narrowed(double value) const {
+    const std::uint32_t bits = narrow<format>(value, rounding_, finite_);
+    return rectifies_ && (bits & format.sign()) != 0 ? 0 : bits;
+  }
+  bool is_away() const { return rounding_ == Rounding::away; }
+
+ private:
+  static constexpr std::int64_t kFinite = 8, kRectifies = 16;
+  Rounding rounding_;
+  bool finite_, rectifies_;
+};
+template <Format format>
+struct Narrow : Narrowing {
+  using Narrowing::Narrowing;
   template <class From>
   std::uint32_t operator()(From value) const {
     if (std::is_same_v<From, double> && value != value) {
@@ -97,19 +152,23 @@ struct Narrow {
       return (bits >> 63 != 0 ? format.sign() : 0) | format.infinity() | 1u << (format.places - 1) |
              (fraction & ~(~0u << format.places));
     }
-    if (rounding == Rounding::away && value != value) {
+    if (is_away() && value != value) {
       return std::bit_cast<std::uint32_t>(static_cast<float>(value)) >> 13 << 13;
     }
-    const std::uint32_t bits = narrow<format>(static_cast<double>(value), rounding, finite);
+    const std::uint32_t bits = narrowed<format>(static_cast<double>(value));
     // TF32 is a float without its last 13 bits.
     return format.places + format.exponent_bits == 18 ? bits << 13 : bits;
   }
 };
-template <Rounding rounding>
+float to_float_of(double value, Rounding rounding) {
+  return value == value ? to_float(value, 0, rounding) : static_cast<float>(value);
+}
 struct ToFloat {
-  float operator()(double value) const {
-    return value == value ? to_float<rounding>(value, 0) : static_cast<float>(value);
-  }
+  float operator()(double value) const { return to_float_of(value, Rounding::nearest); }
+};
+struct ToFloatIn : Rounds {
+  using Rounds::Rounds;
+  float operator()(double value) const { return to_float_of(value, rounding); }
 };
 struct Widest {
   double operator()(float value) const { return settled(static_cast<double>(value), value); }
@@ -185,70 +244,88 @@ Execute with_integer(Type type, Visit visit) {
       return nullptr;
   }
 }
-template <class Visit>
-Execute with_rounding(Rounding rounding, Visit visit) {
-  switch (rounding) {
-    case Rounding::zero:
-      return visit.template operator()<Rounding::zero>();
-    case Rounding::down:
-      return visit.template operator()<Rounding::down>();
-    case Rounding::up:
-      return visit.template operator()<Rounding::up>();
+
+// An integer of 64 bits to the nearest one that the type has.
+Execute clamping(Type to, bool from_signed) {
+  return with_integer(to, [from_signed]<class To>() -> Execute {
+    using S64 = std::int64_t;
+    using U64 = std::uint64_t;
+    return from_signed ? &map_seldom<Clamped<To, S64>, To, S64>
+                       : &map_seldom<Clamped<To, U64>, To, U64>;
+  });
+}
+Execute cutting_off(Type to, Type from) {
+  const auto of = [from]<class To>() -> Execute {
+    return from == Type::f64 ? &map_lanes<CutOff<To>, To, double>
+                             : &map_lanes<CutOff<To>, To, float>;
+  };
+  switch (to) {
+    case Type::u32:
+      return of.template operator()<std::uint32_t>();
+    case Type::s32:
+      return of.template operator()<std::int32_t>();
+    case Type::u64:
+      return of.template operator()<std::uint64_t>();
+    case Type::s64:
+      return of.template operator()<std::int64_t>();
     default:
-      return visit.template operator()<Rounding::nearest>();
+      return nullptr;
   }
 }
-
-// Integers of 32 and 64 bits are what programs mostly have.
-template <class T>
-constexpr bool kIsShort = sizeof(T) < 4;
-
-Execute between_integers(Type to, Type from, bool saturates) {
-  if (!saturates) return resize(bytes_of(from), bytes_of(to), is_signed(from));
-  return with_integer(to, [&]<class To>() {
-    return with_integer(
-        from, []<class From>() -> Execute { return &map_seldom<Clamped<To, From>, To, From>; });
+// In any direction.
+Execute to_integer(Type to, Type from) {
+  return with_integer(to, [from]<class To>() -> Execute {
+    return from == Type::f64 ? &map_variant<ToWhole<To>, To, double>
+                             : &map_variant<ToWhole<To>, To, float>;
   });
 }
-Execute to_integer(Type to, Type from, Rounding rounding) {
-  return with_integer(to, [&]<class To>() {
-    return with_rounding(rounding, [&]<Rounding its>() -> Execute {
-      constexpr bool kIsSeldom = kIsShort<To> || its != Rounding::zero;
-      return from == Type::f64 ? mapped<kIsSeldom, ToWhole<To, its>, To, double>()
-                               : mapped<kIsSeldom, ToWhole<To, its>, To, float>();
-    });
-  });
+// Integers of 32 and 64 bits, to nearest; of 64 bits in any direction.
+Execute nearest_from_integer(Type to, Type from) {
+  const auto of = [to]<class From>() -> Execute {
+    return to == Type::f64 ? &map_lanes<Convert<double, From>, double, From>
+                           : &map_lanes<Convert<float, From>, float, From>;
+  };
+  switch (from) {
+    case Type::u32:
+      return of.template operator()<std::uint32_t>();
+    case Type::s32:
+      return of.template operator()<std::int32_t>();
+    case Type::u64:
+      return of.template operator()<std::uint64_t>();
+    default:
+      return of.template operator()<std::int64_t>();
+  }
 }
-Execute from_integer(Type to, Type from, Rounding rounding) {
-  return with_integer(from, [&]<class From>() {
-    return with_rounding(rounding, [&]<Rounding its>() -> Execute {
-      constexpr bool kIsSeldom = kIsShort<From> || its != Rounding::nearest;
-      return to == Type::f64 ? mapped<kIsSeldom, FromWhole<double, its>, double, From>()
-                             : mapped<kIsSeldom, FromWhole<float, its>, float, From>();
-    });
-  });
+Execute from_integer(Type to, bool is_signed) {
+  const auto of = [to]<class From>() -> Execute {
+    return to == Type::f64 ? &map_variant<FromWhole<double>, double, From>
+                           : &map_variant<FromWhole<float>, float, From>;
+  };
+  return is_signed ? of.template operator()<std::int64_t>()
+                   : of.template operator()<std::uint64_t>();
 }
 // To f16, bf16 and tf32, from f32 and f64.
-template <bool finite>
-Execute narrowing(Type to, Type from, Rounding rounding) {
-  const auto of = [&]<Format format, class To, Rounding its>() -> Execute {
-    return from == Type::f64 ? &map_seldom<Narrow<format, its, finite>, To, double>
-                             : &map_seldom<Narrow<format, its, finite>, To, float>;
+Execute narrowing(Type to, Type from) {
+  const auto of = [from]<Format format, class To>() -> Execute {
+    return from == Type::f64 ? &map_variant<Narrow<format>, To, double>
+                             : &map_variant<Narrow<format>, To, float>;
   };
-  if (to == Type::tf32 && rounding == Rounding::away) {
-    return of.template operator()<kTf32, std::uint32_t, Rounding::away>();
-  }
-  return with_rounding(rounding, [&]<Rounding its>() -> Execute {
-    if (to == Type::tf32) return of.template operator()<kTf32, std::uint32_t, its>();
-    return to == Type::f16 ? of.template operator()<kF16, std::uint16_t, its>()
-                           : of.template operator()<kBf16, std::uint16_t, its>();
-  });
+  if (to == Type::tf32) return of.template operator()<kTf32, std::uint32_t>();
+  return to == Type::f16 ? of.template operator()<kF16, std::uint16_t>()
+                         : of.template operator()<kBf16, std::uint16_t>();
 }
 Execute integral(Type type, Rounding rounding) {
-  return with_rounding(rounding, [&]<Rounding its>() -> Execute {
-    return type == Type::f64 ? &map_seldom<Integral<its>, double, double>
-                             : &map_lanes<Integral<its>, float, float>;
-  });
+  if (type == Type::f64) return &map_variant<IntegralDouble, double, double>;
+  switch (rounding) {
+    case Rounding::zero:
+      return &map_lanes<Integral<Rounding::zero>, float, float>;
+    case Rounding::down:
+      return &map_lanes<Integral<Rounding::down>, float, float>;
+    case Rounding::up:
+      return &map_lanes<Integral<Rounding::up>, float, float>;
+    default:
+      return &map_lanes<Integral<Rounding::nearest>, float, float>;
+  }
 }
 
 Execute same(Type type) {
@@ -274,10 +351,11 @@ struct Chain {
   std::uint32_t slot;
   Step* last = nullptr;
 
-  void then(Execute run, Type to) {
+  void then(Execute run, Type to, std::int64_t variant = 0) {
     const std::uint32_t made = decoder.fresh(bytes_of(to));
     last = &decoder.emit(run);
     last->from[0] = slot;
+    last->offset = variant;
     last->to = slot = made;
   }
 };
@@ -287,6 +365,43 @@ Rounding rounding_of(const ptx::Instruction& one) {
   if (one.has("rm") || one.has("rmi")) return Rounding::down;
   if (one.has("rp") || one.has("rpi")) return Rounding::up;
   return one.has("rna") ? Rounding::away : Rounding::nearest;
+}
+
+// To a whole number of 64 bits, which loses nothing.
+void widen_whole(Chain& chain, Type from) {
+  if (bytes_of(from) == 8) return;
+  chain.then(resize(bytes_of(from), 8, is_signed(from)), is_signed(from) ? Type::s64 : Type::u64);
+}
+void then_integer(Chain& chain, Type to, Type from, Rounding rounding, bool saturates) {
+  const auto variant = static_cast<std::int64_t>(rounding);
+  if (!is_floating(from) && saturates) {
+    widen_whole(chain, from);
+    chain.then(clamping(to, is_signed(from)), to);
+  } else if (!is_floating(from)) {
+    chain.then(resize(bytes_of(from), bytes_of(to), is_signed(from)), to);
+  } else if (const Execute quick = cutting_off(to, from);
+             quick != nullptr && rounding == Rounding::zero) {
+    chain.then(quick, to);
+  } else {
+    chain.then(to_integer(to, from), to, variant);
+  }
+}
+void then_from_integer(Chain& chain, Type to, Type from, Rounding rounding) {
+  if (is_half(to)) {
+    widen_whole(chain, from);
+    chain.then(is_signed(from) ? &map_seldom<WholeToOdd, double, std::int64_t>
+                               : &map_seldom<WholeToOdd, double, std::uint64_t>,
+               Type::f64);
+    chain.then(narrowing(to, Type::f64), to, Narrowing::number(rounding, false));
+  } else if (bytes_of(from) < 4) {  // exact
+    chain.then(resize(bytes_of(from), 4, is_signed(from)), Type::s32);
+    chain.then(nearest_from_integer(to, Type::s32), to);
+  } else if (rounding == Rounding::nearest) {
+    chain.then(nearest_from_integer(to, from), to);
+  } else {
+    widen_whole(chain, from);
+    chain.then(from_integer(to, is_signed(from)), to, static_cast<std::int64_t>(rounding));
+  }
 }
 
 // cvt{.rnd}{.ftz}{.relu}{.sat|.satfinite}.to.from d, a
@@ -307,33 +422,20 @@ void build_conversion(Decoder& decoder, const ptx::Instruction& one) {
   } else if (one.has("ftz") && from == Type::f32 && !is_half(to)) {
     chain.then(&map_lanes<Flushed<Settle>, float, float>, from);
   }
+  const auto variant = static_cast<std::int64_t>(rounding);
   if (!is_floating(to)) {
-    chain.then(is_floating(from) ? to_integer(to, from, rounding)
-                                 : between_integers(to, from, one.has("sat")),
-               to);
+    then_integer(chain, to, from, rounding, one.has("sat"));
   } else if (!is_floating(from)) {
-    if (is_half(to)) {
-      chain.then(
-          with_integer(
-              from, []<class From>() -> Execute { return &map_seldom<WholeToOdd, double, From>; }),
-          Type::f64);
-      chain.then(narrowing<false>(to, Type::f64, rounding), to);
-    } else {
-      chain.then(from_integer(to, from, rounding), to);
-    }
+    then_from_integer(chain, to, from, rounding);
   } else {
-    if (to_whole) chain.then(integral(from, rounding), from);
+    if (to_whole) chain.then(integral(from, rounding), from, variant);
     if (is_half(to) || to == Type::tf32) {
       const Rounding its = stays_half ? Rounding::nearest : rounding;
-      chain.then(
-          one.has("satfinite") ? narrowing<true>(to, from, its) : narrowing<false>(to, from, its),
-          to);
+      chain.then(narrowing(to, from), to, Narrowing::number(its, one.has("satfinite")));
     } else if (to == Type::f32 && from == Type::f64) {
-      chain.then(with_rounding(rounding,
-                               []<Rounding its>() -> Execute {
-                                 return &map_lanes<ToFloat<its>, float, double>;
-                               }),
-                 to);
+      chain.then(rounding == Rounding::nearest ? &map_lanes<ToFloat, float, double>
+                                               : &map_variant<ToFloatIn, float, double>,
+                 to, variant);
       if (one.has("ftz")) chain.then(&map_lanes<Flush, float, float>, to);
     } else if (to == Type::f64 && from == Type::f32) {
       chain.then(&map_lanes<Widest, double, float>, to);
@@ -352,64 +454,63 @@ void build_conversion(Decoder& decoder, const ptx::Instruction& one) {
 
 // ---- Two values at once: the first operand becomes the upper one. ----
 
-template <Format format, Rounding rounding, bool finite, bool rectifies>
-struct PairOf {
+template <Format format>
+struct PairOf : Narrowing {
+  using Narrowing::Narrowing;
   std::uint32_t operator()(float upper, float lower) const {
-    const auto each = [](float value) {
-      const std::uint32_t bits = narrow<format>(static_cast<double>(value), rounding, finite);
-      return rectifies ? Rectified<format>{}(bits) : bits;
-    };
-    return each(upper) << (format.places + format.exponent_bits + 1) | each(lower);
+    return narrowed<format>(static_cast<double>(upper))
+               << (format.places + format.exponent_bits + 1) |
+           narrowed<format>(static_cast<double>(lower));
   }
 };
-template <Format format, bool rectifies>
-struct BytesOfHalves {
+template <Format format>
+struct BytesOfHalves : PairOf<format> {
+  using PairOf<format>::PairOf;
   std::uint16_t operator()(std::uint32_t halves) const {
-    return static_cast<std::uint16_t>(PairOf<format, Rounding::nearest, true, rectifies>{}(
-        widen<kF16>(halves >> 16), widen<kF16>(halves & 0xffff)));
+    return static_cast<std::uint16_t>(
+        PairOf<format>::operator()(widen<kF16>(halves >> 16), widen<kF16>(halves & 0xffff)));
   }
 };
-template <Format format, bool rectifies>
-struct HalvesOfBytes {
+template <Format format>
+struct HalvesOfBytes : PairOf<kF16> {
+  using PairOf<kF16>::PairOf;
   std::uint32_t operator()(std::uint16_t bytes) const {
-    return PairOf<kF16, Rounding::nearest, false, rectifies>{}(
-        widen<format>(static_cast<std::uint32_t>(bytes >> 8)),
-        widen<format>(static_cast<std::uint32_t>(bytes & 255)));
+    return PairOf<kF16>::operator()(widen<format>(static_cast<std::uint32_t>(bytes >> 8)),
+                                    widen<format>(static_cast<std::uint32_t>(bytes & 255)));
   }
 };
 
-template <bool rectifies>
-void add_pairs(std::vector<Form>& forms) {
-  const std::string relu = rectifies ? ".relu" : "";
-  const auto pair = [&]<Format format, Rounding rounding, bool finite>(const std::string& pattern) {
-    constexpr bool kBytes = format.places + format.exponent_bits == 7;
-    using To = std::conditional_t<kBytes, std::uint16_t, std::uint32_t>;
-    forms.push_back(
-        {.pattern = pattern,
-         .to = kBytes ? Type::b16 : Type::b32,
-         .from = {Type::f32, Type::f32},
-         .run = &map_seldom<PairOf<format, rounding, finite, rectifies>, To, float, float>});
-  };
+void add_pair(std::vector<Form>& forms, const std::string& pattern, Type to,
+              std::array<Type, 4> from, Execute run, std::int64_t variant) {
+  forms.push_back({.pattern = pattern, .to = to, .from = from, .run = run, .variant = variant});
+}
+void add_pairs(std::vector<Form>& forms, bool rectifies) {
   using enum Rounding;
-  pair.template operator()<kF16, nearest, false>("cvt.rn" + relu + ".f16x2.f32");
-  pair.template operator()<kF16, zero, false>("cvt.rz" + relu + ".f16x2.f32");
-  pair.template operator()<kBf16, nearest, false>("cvt.rn" + relu + ".bf16x2.f32");
-  pair.template operator()<kBf16, zero, false>("cvt.rz" + relu + ".bf16x2.f32");
-  pair.template operator()<kF16, nearest, true>("cvt.rn" + relu + ".satfinite.f16x2.f32");
-  pair.template operator()<kBf16, nearest, true>("cvt.rn" + relu + ".satfinite.bf16x2.f32");
-  pair.template operator()<kE4m3, nearest, true>("cvt.rn.satfinite" + relu + ".e4m3x2.f32");
-  pair.template operator()<kE5m2, nearest, true>("cvt.rn.satfinite" + relu + ".e5m2x2.f32");
+  using U16 = std::uint16_t;
+  using U32 = std::uint32_t;
+  const std::string relu = rectifies ? ".relu" : "";
+  const auto pair = [&](const std::string& pattern, Execute run, Rounding rounding, bool finite,
+                        Type to = Type::b32) {
+    add_pair(forms, pattern, to, {Type::f32, Type::f32}, run,
+             Narrowing::number(rounding, finite, rectifies));
+  };
+  const Execute f16 = &map_variant<PairOf<kF16>, U32, float, float>;
+  const Execute bf16 = &map_variant<PairOf<kBf16>, U32, float, float>;
+  pair("cvt.rn" + relu + ".f16x2.f32", f16, nearest, false);
+  pair("cvt.rz" + relu + ".f16x2.f32", f16, zero, false);
+  pair("cvt.rn" + relu + ".bf16x2.f32", bf16, nearest, false);
+  pair("cvt.rz" + relu + ".bf16x2.f32", bf16, zero, false);
+  pair("cvt.rn" + relu + ".satfinite.f16x2.f32", f16, nearest, true);
+  pair("cvt.rn" + relu + ".satfinite.bf16x2.f32", bf16, nearest, true);
   const auto bytes = [&]<Format format>(const std::string& name) {
-    forms.push_back(
-        {.pattern = "cvt.rn.satfinite" + relu + "." + name + ".f16x2",
-         .to = Type::b16,
-         .from = {Type::b32},
-         .run = &map_seldom<BytesOfHalves<format, rectifies>, std::uint16_t, std::uint32_t>});
-    forms.push_back(
-        {.pattern = "cvt.rn" + relu + ".f16x2." + name,
-         .to = Type::b32,
-         .from = {Type::b16},
-         .run = &map_seldom<HalvesOfBytes<format, rectifies>, std::uint32_t, std::uint16_t>});
+    pair("cvt.rn.satfinite" + relu + "." + name + ".f32",
+         &map_variant<PairOf<format>, U16, float, float>, nearest, true, Type::b16);
+    add_pair(forms, "cvt.rn.satfinite" + relu + "." + name + ".f16x2", Type::b16, {Type::b32},
+             &map_variant<BytesOfHalves<format>, U16, U32>,
+             Narrowing::number(nearest, true, rectifies));
+    add_pair(forms, "cvt.rn" + relu + ".f16x2." + name, Type::b32, {Type::b16},
+             &map_variant<HalvesOfBytes<format>, U32, U16>,
+             Narrowing::number(nearest, false, rectifies));
   };
   bytes.template operator()<kE4m3>("e4m3x2");
   bytes.template operator()<kE5m2>("e5m2x2");
@@ -467,7 +568,7 @@ void add_conversion_forms(std::vector<Form>& forms) {
   const std::string integers = "(.u8|.u16|.u32|.u64|.s8|.s16|.s32|.s64)";
   const std::string floats = "(.f16|.bf16|.f32|.f64)";
   const auto built = [&](const std::string& pattern) {
-    forms.push_back({.pattern = pattern, .build = &build_conversion});
+    add_built(forms, pattern, &build_conversion);
   };
   built("cvt[.sat]" + integers + integers);
   built("cvt(.rni|.rzi|.rmi|.rpi)[.ftz][.sat]" + integers + floats);
@@ -484,8 +585,8 @@ void add_conversion_forms(std::vector<Form>& forms) {
   built("cvt(.rn|.rz|.rm|.rp)[.ftz][.sat](.f16|.bf16)(.f16|.bf16|.f32|.f64)");
   built("cvt(.rn|.rz)[.relu][.satfinite](.f16|.bf16|.tf32).f32");
   built("cvt.rna[.satfinite].tf32.f32");
-  add_pairs<false>(forms);
-  add_pairs<true>(forms);
+  add_pairs(forms, false);
+  add_pairs(forms, true);
   const auto pack = [&]<class To>(const std::string& name) {
     if constexpr (sizeof(To) == 2) {
       forms.push_back({.pattern = "cvt.pack.sat." + name + ".s32",

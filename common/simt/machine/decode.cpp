@@ -313,6 +313,7 @@ void Decoder::plain(const Form& form, const ptx::Instruction& instruction) {
   const std::uint32_t to = destination(instruction.operands[0], form.to);
   Step& step = emit(form.run);
   step.to = to;
+  step.offset = form.variant;
   std::copy(std::begin(from), std::end(from), std::begin(step.from));
   finish();
 }

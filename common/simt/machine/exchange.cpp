@@ -388,7 +388,7 @@ void build_elect(Decoder& decoder, const ptx::Instruction& one) {
 void add_exchange_forms(std::vector<Form>& forms) {
   constexpr auto apart = Form::Guarding::apart;
   const auto built = [&](const char* pattern, void (*build)(Decoder&, const ptx::Instruction&)) {
-    forms.push_back({.pattern = pattern, .build = build, .guarding = apart});
+    add_built(forms, pattern, build, apart);
   };
   built("bar.warp.sync", &build_sync_warp);
   for (const std::string name : {"bar[.cta]", "barrier[.cta]"}) {

@@ -3,7 +3,9 @@
 #include "common/simt/machine/floating.hpp"
 
 #include <algorithm>
+#include <span>
 #include <string>
+#include <utility>
 
 #include "common/simt/machine/forms.hpp"
 #include "common/simt/machine/lanes.hpp"
@@ -14,90 +16,137 @@ namespace {
 
 using ptx::Type;
 
-template <class T>
-constexpr bool kIsFloat = std::is_same_v<T, float>;
-
 // A sum of nothing is -0 if it is rounded down, unless both are +0.
-template <Rounding rounding>
-float sum_of(double a, double b) {
+float sum_of(double a, double b, Rounding rounding) {
   const double sum = a + b;
   if (rounding == Rounding::down && sum == 0) {
     return std::signbit(a) || std::signbit(b) ? -0.0f : 0.0f;
   }
-  return to_float<rounding>(sum, rest_of_sum(a, b, sum));
+  return to_float(sum, rest_of_sum(a, b, sum), rounding);
 }
 
-template <Rounding rounding>
+// Each to nearest, and in a direction.
 struct Add {
   template <class T>
   T operator()(T a, T b) const {
-    if constexpr (rounding == Rounding::nearest) return settled(a + b, a, b);
-    if constexpr (kIsFloat<T>) return sum_of<rounding>(a, b);
-    return settled(static_cast<T>(add(a, b, rounding)), a, b);
+    return settled(a + b, a, b);
+  }
+  float operator()(float a, float b, Rounding rounding) const { return sum_of(a, b, rounding); }
+  double operator()(double a, double b, Rounding rounding) const {
+    return settled(add(a, b, rounding), a, b);
   }
 };
-template <Rounding rounding>
 struct Subtract {
   template <class T>
   T operator()(T a, T b) const {
-    if constexpr (rounding == Rounding::nearest) return settled(a - b, a, b);
-    return settled(Add<rounding>{}(a, -b), a, b);
+    return settled(a - b, a, b);
+  }
+  template <class T>
+  T operator()(T a, T b, Rounding rounding) const {
+    return settled(Add{}(a, -b, rounding), a, b);
   }
 };
-template <Rounding rounding>
 struct Multiply {
   template <class T>
   T operator()(T a, T b) const {
-    if constexpr (rounding == Rounding::nearest) return settled(a * b, a, b);
-    // Of two floats a double holds the product.
-    if constexpr (kIsFloat<T>) {
-      return to_float<rounding>(static_cast<double>(a) * static_cast<double>(b), 0);
-    }
-    return settled(static_cast<T>(multiply(a, b, rounding)), a, b);
+    return settled(a * b, a, b);
+  }
+  // Of two floats a double holds the product.
+  float operator()(float a, float b, Rounding rounding) const {
+    return to_float(static_cast<double>(a) * static_cast<double>(b), 0, rounding);
+  }
+  double operator()(double a, double b, Rounding rounding) const {
+    return settled(multiply(a, b, rounding), a, b);
   }
 };
-template <Rounding rounding>
 struct MultiplyAdd {
   template <class T>
   T operator()(T a, T b, T c) const {
-    if constexpr (rounding == Rounding::nearest) return settled(std::fma(a, b, c), a, c, b);
-    if constexpr (kIsFloat<T>) {
-      return sum_of<rounding>(static_cast<double>(a) * static_cast<double>(b), c);
-    }
-    return settled(static_cast<T>(multiply_add(a, b, c, rounding)), a, c, b);
+    return settled(std::fma(a, b, c), a, c, b);
+  }
+  float operator()(float a, float b, float c, Rounding rounding) const {
+    return sum_of(static_cast<double>(a) * static_cast<double>(b), c, rounding);
+  }
+  double operator()(double a, double b, double c, Rounding rounding) const {
+    return settled(multiply_add(a, b, c, rounding), a, c, b);
   }
 };
-template <Rounding rounding>
 struct Divide {
   template <class T>
   T operator()(T a, T b) const {
-    if constexpr (rounding == Rounding::nearest) return settled(a / b, b, a);
-    if constexpr (kIsFloat<T>) {
-      const double x = a, y = b, quotient = x / y;
-      const double rest = std::fma(-quotient, y, x);  // exact
-      return to_float<rounding>(quotient, y < 0 ? -rest : rest);
-    }
-    return settled(static_cast<T>(divide(a, b, rounding)), b, a);
+    return settled(a / b, b, a);
+  }
+  float operator()(float a, float b, Rounding rounding) const {
+    const double x = a, y = b, quotient = x / y;
+    const double rest = std::fma(-quotient, y, x);  // exact
+    return to_float(quotient, y < 0 ? -rest : rest, rounding);
+  }
+  double operator()(double a, double b, Rounding rounding) const {
+    return settled(divide(a, b, rounding), b, a);
   }
 };
-template <Rounding rounding>
 struct Reciprocal {
   template <class T>
   T operator()(T a) const {
-    return Divide<rounding>{}(T{1}, a);
+    return Divide{}(T{1}, a);
+  }
+  template <class T>
+  T operator()(T a, Rounding rounding) const {
+    return Divide{}(T{1}, a, rounding);
   }
 };
-template <Rounding rounding>
 struct SquareRoot {
   template <class T>
   T operator()(T a) const {
-    if constexpr (rounding == Rounding::nearest) return settled(std::sqrt(a), a);
-    if constexpr (kIsFloat<T>) {
-      const double x = a, root = std::sqrt(x);
-      return to_float<rounding>(root, std::fma(-root, root, x));
-    }
-    return settled(static_cast<T>(square_root(a, rounding)), a);
+    return settled(std::sqrt(a), a);
   }
+  float operator()(float a, Rounding rounding) const {
+    const double x = a, root = std::sqrt(x);
+    return to_float(root, std::fma(-root, root, x), rounding);
+  }
+  double operator()(double a, Rounding rounding) const {
+    return settled(square_root(a, rounding), a);
+  }
+};
+
+// With .ftz and .sat or without, in any direction.
+template <class Operation>
+class Variant {
+ public:
+  static constexpr std::int64_t number(Rounding rounding, bool flushes, bool saturates) {
+    return static_cast<std::int64_t>(rounding) | (flushes ? kFlushes : 0) |
+           (saturates ? kSaturates : 0);
+  }
+  explicit Variant(std::int64_t number)
+      : rounding_(static_cast<Rounding>(number & 7)),
+        flushes_((number & kFlushes) != 0),
+        saturates_((number & kSaturates) != 0) {}
+
+  template <class... From>
+  auto operator()(From... from) const {
+    const auto value = flushed(rounded(flushed(from)...));
+    return saturates_ ? Saturated<Same>{}(value) : value;
+  }
+
+ private:
+  static constexpr std::int64_t kFlushes = 8, kSaturates = 16;
+  struct Same {
+    template <class T>
+    T operator()(T value) const {
+      return value;
+    }
+  };
+  template <class T>
+  T flushed(T value) const {
+    return flushes_ ? Flush{}(value) : value;
+  }
+  template <class... From>
+  auto rounded(From... from) const {
+    return rounding_ == Rounding::nearest ? Operation{}(from...) : Operation{}(from..., rounding_);
+  }
+
+  Rounding rounding_;
+  bool flushes_, saturates_;
 };
 
 struct Absolute {
@@ -147,56 +196,79 @@ struct Test {
 };
 
 // f32 with .ftz and without, and f64.
-template <int kFrom, class Operation>
-void both(std::vector<Form>& forms, const std::string& pattern, Operation operation) {
-  same<kFrom, Type::f32, Type::f64>(forms, pattern, operation);
-  same<kFrom, Type::f32>(forms, pattern + ".ftz", Flushed<Operation>{});
+void add_both(std::vector<Form>& forms, const std::string& pattern, int count, Execute f32,
+              Execute flushed, Execute f64) {
+  add_row(forms, pattern, Type::f32, count, f32);
+  add_row(forms, pattern, Type::f64, count, f64);
+  add_row(forms, pattern + ".ftz", Type::f32, count, flushed);
 }
 template <int kFrom, class Operation>
-void both_seldom(std::vector<Form>& forms, const std::string& pattern, Operation operation) {
-  seldom<kFrom, Type::f32, Type::f64>(forms, pattern, operation);
-  seldom<kFrom, Type::f32>(forms, pattern + ".ftz", Flushed<Operation>{});
+void both(std::vector<Form>& forms, const std::string& pattern, Operation) {
+  add_both(forms, pattern, kFrom, mapped_same<false, kFrom, Operation, float>(),
+           mapped_same<false, kFrom, Flushed<Operation>, float>(),
+           mapped_same<false, kFrom, Operation, double>());
 }
+
+// What a Variant does.
+struct Varied {
+  std::string opcode;
+  int count;
+  Execute f32, f64;
+};
 template <int kFrom, class Operation>
-void saturating(std::vector<Form>& forms, const std::string& pattern, Operation) {
-  seldom<kFrom, Type::f32>(forms, pattern + ".sat", Saturated<Operation>{});
-  seldom<kFrom, Type::f32>(forms, pattern + ".ftz.sat", Saturated<Flushed<Operation>>{});
+Varied varied(const std::string& opcode, Operation) {
+  using Its = Variant<Operation>;
+  return {opcode, kFrom, mapped_variant<kFrom, Its, float>(), mapped_variant<kFrom, Its, double>()};
+}
+void add_variant(std::vector<Form>& forms, const Varied& its, const std::string& modifiers,
+                 Type type, Rounding rounding) {
+  add_row(forms, its.opcode + modifiers, type, its.count, type == Type::f64 ? its.f64 : its.f32);
+  forms.back().variant = Variant<Add>::number(rounding, modifiers.find(".ftz") != std::string::npos,
+                                              modifiers.find(".sat") != std::string::npos);
+}
+void add_saturating(std::vector<Form>& forms, const Varied& its, const std::string& modifiers,
+                    Rounding rounding) {
+  add_variant(forms, its, modifiers + ".sat", Type::f32, rounding);
+  add_variant(forms, its, modifiers + ".ftz.sat", Type::f32, rounding);
 }
 
 // To nearest where nothing else is said, of add, sub and mul.
 void add_nearest(std::vector<Form>& forms) {
-  constexpr Rounding kIts = Rounding::nearest;
-  both<2>(forms, "add[.rn]", Add<kIts>{});
-  both<2>(forms, "sub[.rn]", Subtract<kIts>{});
-  both<2>(forms, "mul[.rn]", Multiply<kIts>{});
-  saturating<2>(forms, "add[.rn]", Add<kIts>{});
-  saturating<2>(forms, "sub[.rn]", Subtract<kIts>{});
-  saturating<2>(forms, "mul[.rn]", Multiply<kIts>{});
+  both<2>(forms, "add[.rn]", Add{});
+  both<2>(forms, "sub[.rn]", Subtract{});
+  both<2>(forms, "mul[.rn]", Multiply{});
   for (const std::string opcode : {"fma.rn", "mad.rn"}) {
-    both<3>(forms, opcode, MultiplyAdd<kIts>{});
+    both<3>(forms, opcode, MultiplyAdd{});
     // Exponentials have it.
-    same<3, Type::f32>(forms, opcode + ".sat", Saturated<MultiplyAdd<kIts>>{});
-    same<3, Type::f32>(forms, opcode + ".ftz.sat", Saturated<Flushed<MultiplyAdd<kIts>>>{});
+    same<3, Type::f32>(forms, opcode + ".sat", Saturated<MultiplyAdd>{});
+    same<3, Type::f32>(forms, opcode + ".ftz.sat", Saturated<Flushed<MultiplyAdd>>{});
   }
-  both<2>(forms, "div.rn", Divide<kIts>{});
-  both<1>(forms, "rcp.rn", Reciprocal<kIts>{});
-  both<1>(forms, "sqrt.rn", SquareRoot<kIts>{});
+  both<2>(forms, "div.rn", Divide{});
+  both<1>(forms, "rcp.rn", Reciprocal{});
+  both<1>(forms, "sqrt.rn", SquareRoot{});
 }
-template <Rounding rounding>
-void add_rounded(std::vector<Form>& forms, const std::string& name) {
-  both_seldom<2>(forms, "add" + name, Add<rounding>{});
-  both_seldom<2>(forms, "sub" + name, Subtract<rounding>{});
-  both_seldom<2>(forms, "mul" + name, Multiply<rounding>{});
-  saturating<2>(forms, "add" + name, Add<rounding>{});
-  saturating<2>(forms, "sub" + name, Subtract<rounding>{});
-  saturating<2>(forms, "mul" + name, Multiply<rounding>{});
-  for (const std::string opcode : {"fma", "mad"}) {
-    both_seldom<3>(forms, opcode + name, MultiplyAdd<rounding>{});
-    saturating<3>(forms, opcode + name, MultiplyAdd<rounding>{});
+void add_seldom(std::vector<Form>& forms) {
+  const Varied all[] = {
+      varied<2>("add", Add{}),         varied<2>("sub", Subtract{}),
+      varied<2>("mul", Multiply{}),    varied<3>("fma", MultiplyAdd{}),
+      varied<3>("mad", MultiplyAdd{}), varied<2>("div", Divide{}),
+      varied<1>("rcp", Reciprocal{}),  varied<1>("sqrt", SquareRoot{}),
+  };
+  constexpr std::size_t kSums = 3, kSaturating = 5;  // of them, the first ones
+  for (const Varied& its : std::span(all).first(kSums)) {
+    add_saturating(forms, its, "[.rn]", Rounding::nearest);
   }
-  both_seldom<2>(forms, "div" + name, Divide<rounding>{});
-  both_seldom<1>(forms, "rcp" + name, Reciprocal<rounding>{});
-  both_seldom<1>(forms, "sqrt" + name, SquareRoot<rounding>{});
+  for (const auto& [name, rounding] :
+       {std::pair{".rz", Rounding::zero}, {".rm", Rounding::down}, {".rp", Rounding::up}}) {
+    for (const Varied& its : all) {
+      add_variant(forms, its, name, Type::f32, rounding);
+      add_variant(forms, its, name, Type::f64, rounding);
+      add_variant(forms, its, std::string(name) + ".ftz", Type::f32, rounding);
+    }
+    for (const Varied& its : std::span(all).first(kSaturating)) {
+      add_saturating(forms, its, name, rounding);
+    }
+  }
 }
 
 void add_choices(std::vector<Form>& forms) {
@@ -243,7 +315,7 @@ void add_choices(std::vector<Form>& forms) {
 // 25 places count.
 double angle(float a) {
   constexpr double kTwoPi = 6.283185307179586476925, kTurn = 0x1p25;
-  const double turns = Multiply<Rounding::zero>{}(a, 0x1.45f306p-3f);
+  const double turns = Multiply{}(a, 0x1.45f306p-3f, Rounding::zero);
   const double part = std::trunc((turns - std::trunc(turns)) * kTurn) / kTurn;
   return std::copysign(part * kTwoPi, static_cast<double>(a));
 }
@@ -262,14 +334,14 @@ void add_approximations(std::vector<Form>& forms) {
   };
   constexpr std::integral_constant<int, 1> one;
   constexpr std::integral_constant<int, 2> two;
-  approximate(two, "div.full", Divide<Rounding::nearest>{});
+  approximate(two, "div.full", Divide{});
   approximate(two, "div.approx", [](float a, float b) {
     // The reciprocal of so large a number is 0 (9.7.3.8).
     const float reciprocal = std::abs(b) > 0x1p126f ? 0.0f : 1.0f;
     return reciprocal == 0.0f ? settled(a * std::copysign(0.0f, b)) : settled(a / b);
   });
-  approximate(one, "rcp.approx", Reciprocal<Rounding::nearest>{});
-  approximate(one, "sqrt.approx", SquareRoot<Rounding::nearest>{});
+  approximate(one, "rcp.approx", Reciprocal{});
+  approximate(one, "sqrt.approx", SquareRoot{});
   approximate(one, "rsqrt.approx", [](float a) {
     return settled(static_cast<float>(1 / std::sqrt(static_cast<double>(a))));
   });
@@ -308,9 +380,7 @@ void add_approximations(std::vector<Form>& forms) {
 
 void add_floating_forms(std::vector<Form>& forms) {
   add_nearest(forms);
-  add_rounded<Rounding::zero>(forms, ".rz");
-  add_rounded<Rounding::down>(forms, ".rm");
-  add_rounded<Rounding::up>(forms, ".rp");
+  add_seldom(forms);
   add_choices(forms);
   add_approximations(forms);
 }

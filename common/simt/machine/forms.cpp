@@ -96,6 +96,14 @@ void add_row(std::vector<Form>& forms, std::string_view pattern, ptx::Type type,
   std::fill_n(forms.back().from.begin(), count, type);
 }
 
+void add_built(std::vector<Form>& forms, std::string_view pattern,
+               void (*build)(Decoder&, const ptx::Instruction&), Form::Guarding guarding) {
+  Form& form = forms.emplace_back();
+  form.pattern = pattern;
+  form.build = build;
+  form.guarding = guarding;
+}
+
 const Form* find_form(const ptx::Instruction& instruction) {
   const auto rows = table().find(instruction.opcode);
   if (rows == table().end()) return nullptr;

@@ -22,6 +22,8 @@ struct Form {
   ptx::Type to = ptx::Type::none;
   std::array<ptx::Type, 4> from{};  // none: there are no more
   Execute run = nullptr;
+  /// Which of the operations that `run` does: in Step::offset.
+  std::int64_t variant = 0;
   /// Of all others: appends the steps. Throws Unsupported.
   void (*build)(Decoder&, const ptx::Instruction&) = nullptr;
   /// How a guard is heeded: by a smaller mask; or, where lanes may wait or end, by two groups; or by the steps.
@@ -50,6 +52,10 @@ void add_row(std::vector<Form>& forms, std::string_view pattern, ptx::Type type,
 /// The same, from so many values of the type to one.
 void add_row(std::vector<Form>& forms, std::string_view pattern, ptx::Type type, int count,
              Execute run);
+/// The row of a form that `build` makes steps of.
+void add_built(std::vector<Form>& forms, std::string_view pattern,
+               void (*build)(Decoder&, const ptx::Instruction&),
+               Form::Guarding guarding = Form::Guarding::mask);
 
 // The rows, by what they are about. Each file has its own.
 void add_arithmetic_forms(std::vector<Form>& forms);

@@ -50,124 +50,129 @@ struct PowerOfTwo {
   double operator()(double a) const { return std::exp2(a); }
 };
 
-// On the bits, what is done with the numbers.
+// An operation's variants: .ftz (numbers below the normal ones are zeros, before and after), .sat (to [0, 1]), .relu (what is
+// negative to 0), .xorsign.abs.
+constexpr std::int64_t kFlushes = 1, kSaturates = 2, kRectifies = 4, kXorSign = 8;
+
+// What is done on the bits with the numbers.
 template <Format format, class Operation>
-struct OnBits {
-  template <class... From>
-  Bits operator()(From... from) const {
-    return rounded<format>(Operation{}(number<format>(from)...));
-  }
-};
-// .ftz: numbers below the normal ones are zeros, before and after. A result counts as it would be rounded if there were
-// none below.
-template <Format format, class Operation>
-struct Flushing {
-  template <class... From>
-  Bits operator()(From... from) const {
-    const double value = Operation{}(flushed(from)...);
-    constexpr double kNormal = 1.0 / (1 << -format.least());
-    constexpr double kLeast = kNormal - kNormal / (1 << (format.places + 2));
-    return rounded<format>(std::abs(value) < kLeast ? std::copysign(0.0, value) : value);
-  }
-  static double flushed(Bits bits) {
-    const bool is_normal = (bits & format.infinity()) != 0;
-    return number<format>(is_normal ? bits : static_cast<Bits>(bits & format.sign()));
-  }
-};
-// The sign of the product, to what the operation makes of the magnitudes; the sign of a NaN counts too.
-template <Format format, class Operation>
-struct XorSign {
+class OnBits {
+ public:
+  explicit OnBits(std::int64_t variant)
+      : flushes_((variant & kFlushes) != 0),
+        saturates_((variant & kSaturates) != 0),
+        rectifies_((variant & kRectifies) != 0),
+        has_sign_((variant & kXorSign) != 0) {}
+
+  Bits operator()(Bits a) const { return after(made(a)); }
   Bits operator()(Bits a, Bits b) const {
+    if (!has_sign_) return after(made(a, b));
     const auto magnitude = [](Bits bits) { return static_cast<Bits>(bits & ~format.sign()); };
-    const Bits value = Operation{}(magnitude(a), magnitude(b));
+    // The sign of the product, to what the operation makes of the magnitudes; the sign of a NaN counts too.
+    const Bits value = made(magnitude(a), magnitude(b));
     return value > format.infinity() ? value : static_cast<Bits>(value | ((a ^ b) & format.sign()));
   }
-};
-// To [0, 1]; and what is negative to 0.
-template <Format format, class Operation>
-struct SaturatedBits {
+  Bits operator()(Bits a, Bits b, Bits c) const { return after(made(a, b, c)); }
+
+ private:
   template <class... From>
-  Bits operator()(From... from) const {
+  Bits made(From... from) const {
+    const double value = Operation{}(flushed(from)...);
+    // A result counts as it would be rounded if there were none below the normal numbers.
+    constexpr auto kNormal =
+        std::bit_cast<double>(static_cast<std::uint64_t>(1023 + format.least()) << 52);
+    constexpr double kLeast = kNormal - kNormal / (1 << (format.places + 2));
+    return rounded<format>(flushes_ && std::abs(value) < kLeast ? std::copysign(0.0, value)
+                                                                : value);
+  }
+  double flushed(Bits bits) const {
+    const bool is_normal = (bits & format.infinity()) != 0;
+    return number<format>(!flushes_ || is_normal ? bits : static_cast<Bits>(bits & format.sign()));
+  }
+  Bits after(Bits bits) const {
+    if (rectifies_) return (bits & format.sign()) != 0 ? Bits{0} : bits;
+    if (!saturates_) return bits;
     constexpr auto kOne = static_cast<Bits>((1 - format.least()) << format.places);
-    const Bits bits = Operation{}(from...);
     if (bits > format.infinity()) return 0;  // negative, or NaN
     return std::min(bits, kOne);
   }
+
+  bool flushes_, saturates_, rectifies_, has_sign_;
 };
+// Two values in a word, the first in the lower half.
 template <Format format, class Operation>
-struct RectifiedBits {
+class OnPairs {
+ public:
+  explicit OnPairs(std::int64_t variant) : each_(variant) {}
   template <class... From>
-  Bits operator()(From... from) const {
-    const Bits bits = Operation{}(from...);
-    return (bits & format.sign()) != 0 ? Bits{0} : bits;
+  std::uint32_t operator()(From... from) const {
+    const std::uint32_t low = each_(static_cast<Bits>(from)...);
+    const std::uint32_t high = each_(static_cast<Bits>(from >> 16)...);
+    return high << 16 | low;
   }
+
+ private:
+  OnBits<format, Operation> each_;
 };
 
-// Rows of one value and of two in a word.
-template <Type single, Type pair, int kFrom, class Operation>
-void add_row(std::vector<Form>& forms, const std::string& pattern, Operation) {
-  machine::add_row(forms, pattern, single, kFrom, mapped_same<true, kFrom, Operation, Bits>());
-  machine::add_row(forms, pattern, pair, kFrom,
-                   mapped_same<true, kFrom, Paired<Operation>, std::uint32_t>());
+struct HalfRow {
+  Type single, pair;
+  std::string opcode;
+  int count;
+  Execute on_bits, on_pairs;
+};
+void add_row(std::vector<Form>& forms, const HalfRow& row, std::string_view modifiers,
+             std::int64_t variant) {
+  const std::string pattern = row.opcode + std::string(modifiers);
+  machine::add_row(forms, pattern, row.single, row.count, row.on_bits);
+  forms.back().variant = variant;
+  machine::add_row(forms, pattern, row.pair, row.count, row.on_pairs);
+  forms.back().variant = variant;
+}
+// With .ftz too, which only f16 has.
+void add_flushing(std::vector<Form>& forms, const HalfRow& row, const std::string& modifiers,
+                  std::int64_t variant) {
+  add_row(forms, row, modifiers, variant);
+  if (row.single == Type::f16) add_row(forms, row, ".ftz" + modifiers, variant | kFlushes);
+}
+void add_arithmetic(std::vector<Form>& forms, const HalfRow& row) {
+  add_flushing(forms, row, "", 0);
+  if (row.single == Type::f16) add_flushing(forms, row, ".sat", kSaturates);
+}
+void add_choice(std::vector<Form>& forms, const HalfRow& row, const HalfRow& with_nan) {
+  add_flushing(forms, row, "", 0);
+  add_flushing(forms, with_nan, ".NaN", 0);
+  add_flushing(forms, row, ".xorsign.abs", kXorSign);
+  add_flushing(forms, with_nan, ".NaN.xorsign.abs", kXorSign);
 }
 
 template <Type single, Type pair>
 void add_rows(std::vector<Form>& forms) {
-  constexpr Format kIts = kFormat<single>;
-  constexpr bool kIsF16 = single == Type::f16;
+  const auto row = []<int kFrom, class Operation>(std::integral_constant<int, kFrom>,
+                                                  const char* opcode, Operation) {
+    return HalfRow{single,
+                   pair,
+                   opcode,
+                   kFrom,
+                   mapped_variant<kFrom, OnBits<kFormat<single>, Operation>, Bits>(),
+                   mapped_variant<kFrom, OnPairs<kFormat<single>, Operation>, std::uint32_t>()};
+  };
   constexpr std::integral_constant<int, 1> one;
   constexpr std::integral_constant<int, 2> two;
   constexpr std::integral_constant<int, 3> three;
-  // An operation, with .ftz too, which only f16 has.
-  const auto flushing = [&]<int kFrom, class Operation>(std::integral_constant<int, kFrom>,
-                                                        const std::string& head,
-                                                        const std::string& tail, Operation) {
-    add_row<single, pair, kFrom>(forms, head + tail, OnBits<kIts, Operation>{});
-    if constexpr (kIsF16) {
-      add_row<single, pair, kFrom>(forms, head + ".ftz" + tail, Flushing<kIts, Operation>{});
-    }
-  };
-  const auto arithmetic = [&]<class Count, class Operation>(Count count, const std::string& head,
-                                                            Operation operation) {
-    flushing(count, head, "", operation);
-    if constexpr (kIsF16) {
-      add_row<single, pair, Count::value>(forms, head + ".sat",
-                                          SaturatedBits<kIts, OnBits<kIts, Operation>>{});
-      add_row<single, pair, Count::value>(forms, head + ".ftz.sat",
-                                          SaturatedBits<kIts, Flushing<kIts, Operation>>{});
-    }
-  };
-  arithmetic(two, "add[.rn]", Add{});
-  arithmetic(two, "sub[.rn]", Subtract{});
-  arithmetic(two, "mul[.rn]", Multiply{});
-  arithmetic(three, "fma.rn", MultiplyAdd{});
-  add_row<single, pair, 3>(forms, "fma.rn.relu", RectifiedBits<kIts, OnBits<kIts, MultiplyAdd>>{});
-  if constexpr (kIsF16) {
-    add_row<single, pair, 3>(forms, "fma.rn.ftz.relu",
-                             RectifiedBits<kIts, Flushing<kIts, MultiplyAdd>>{});
-  }
-  flushing(one, "abs", "", Absolute{});
-  flushing(one, "neg", "", Negate{});
-  const auto choice = [&]<class Operation>(const std::string& opcode, Operation) {
-    using NaN = WithNaN<Operation>;
-    flushing(two, opcode, "", Operation{});
-    flushing(two, opcode, ".NaN", NaN{});
-    const auto with_sign = [&]<class Its>(const std::string& tail, Its) {
-      add_row<single, pair, 2>(forms, opcode + tail, XorSign<kIts, OnBits<kIts, Its>>{});
-      if constexpr (kIsF16) {
-        add_row<single, pair, 2>(forms, opcode + ".ftz" + tail,
-                                 XorSign<kIts, Flushing<kIts, Its>>{});
-      }
-    };
-    with_sign(".xorsign.abs", Operation{});
-    with_sign(".NaN.xorsign.abs", NaN{});
-  };
-  choice("min", Least{});
-  choice("max", Greatest{});
+  add_arithmetic(forms, row(two, "add[.rn]", Add{}));
+  add_arithmetic(forms, row(two, "sub[.rn]", Subtract{}));
+  add_arithmetic(forms, row(two, "mul[.rn]", Multiply{}));
+  const HalfRow fma = row(three, "fma.rn", MultiplyAdd{});
+  add_arithmetic(forms, fma);
+  add_flushing(forms, fma, ".relu", kRectifies);
+  add_flushing(forms, row(one, "abs", Absolute{}), "", 0);
+  add_flushing(forms, row(one, "neg", Negate{}), "", 0);
+  add_choice(forms, row(two, "min", Least{}), row(two, "min", WithNaN<Least>{}));
+  add_choice(forms, row(two, "max", Greatest{}), row(two, "max", WithNaN<Greatest>{}));
   // Approximations: rounded from the exact value.
-  add_row<single, pair, 1>(forms, "tanh.approx", OnBits<kIts, HyperbolicTangent>{});
-  add_row<single, pair, 1>(forms, kIsF16 ? "ex2.approx" : "ex2.approx.ftz",
-                           OnBits<kIts, PowerOfTwo>{});
+  add_row(forms, row(one, "tanh.approx", HyperbolicTangent{}), "", 0);
+  add_row(forms, row(one, "ex2.approx", PowerOfTwo{}), single == Type::f16 ? "" : ".ftz", 0);
 }
 
 }  // namespace

@@ -15,17 +15,6 @@ inline constexpr Format kFormat<ptx::Type::f16> = kF16;
 template <>
 inline constexpr Format kFormat<ptx::Type::bf16> = kBf16;
 
-/// Two values in a word, the first in the lower half.
-template <class Operation>
-struct Paired {
-  template <class... From>
-  std::uint32_t operator()(From... from) const {
-    const std::uint32_t low = Operation{}(static_cast<std::uint16_t>(from)...);
-    const std::uint32_t high = Operation{}(static_cast<std::uint16_t>(from >> 16)...);
-    return high << 16 | low;
-  }
-};
-
 /// The step that makes f32 of f16 or bf16.
 Execute widening(ptx::Type from);
 

@@ -541,18 +541,17 @@ void build_ask(Decoder& decoder, const ptx::Instruction& one) {
 
 void add_image_forms(std::vector<Form>& forms) {
   const std::string geometry = "(.1d|.2d|.3d|.a1d|.a2d|.cube|.acube)";
-  forms.push_back(
-      {.pattern = "tex[.base|.level|.grad]" + geometry + ".v4(.u32|.s32|.f32)(.s32|.f32)",
-       .build = &build_texture});
-  forms.push_back({.pattern = "tld4(.r|.g|.b|.a)(.2d|.a2d|.cube|.acube).v4(.u32|.s32|.f32).f32",
-                   .build = &build_texture});
+  add_built(forms, "tex[.base|.level|.grad]" + geometry + ".v4(.u32|.s32|.f32)(.s32|.f32)",
+            &build_texture);
+  add_built(forms, "tld4(.r|.g|.b|.a)(.2d|.a2d|.cube|.acube).v4(.u32|.s32|.f32).f32",
+            &build_texture);
   const std::string on_surface =
       ".b(.1d|.2d|.3d|.a1d|.a2d)[.ca|.cg|.cs|.cv|.wb|.wt][.v2|.v4](.b8|.b16|.b32|.b64)(.trap|."
       "clamp|.zero)";
-  forms.push_back({.pattern = "suld" + on_surface, .build = &build_surface<true>});
-  forms.push_back({.pattern = "sust" + on_surface, .build = &build_surface<false>});
-  forms.push_back({.pattern = "txq(.width|.height|.depth).b32", .build = &build_ask});
-  forms.push_back({.pattern = "suq(.width|.height|.depth).b32", .build = &build_ask});
+  add_built(forms, "suld" + on_surface, &build_surface<true>);
+  add_built(forms, "sust" + on_surface, &build_surface<false>);
+  add_built(forms, "txq(.width|.height|.depth).b32", &build_ask);
+  add_built(forms, "suq(.width|.height|.depth).b32", &build_ask);
 }
 
 }  // namespace simt::machine

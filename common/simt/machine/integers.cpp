@@ -1,8 +1,10 @@
 // Integer arithmetic that is more than one operation on whole registers: carries from one instruction to the next, products
 // of 24 bits, scalar products of bytes, two numbers in a register (PTX ISA 9.7.1, 9.7.2 and 9.7.7).
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "common/simt/machine/decode.hpp"
@@ -62,16 +64,48 @@ const Step* with_carry(const Step* step, Warp& warp) {
   return step + 1;
 }
 
-template <class T, Sum which, bool reads>
+template <Sum which, class T>
+Execute with_carry_of(bool reads) {
+  return reads ? &with_carry<T, which, true> : &with_carry<T, which, false>;
+}
+// Signs matter in the upper half of a product only.
+Execute with_carry(Sum which, Type type, bool reads) {
+  const bool is_wide = bytes_of(type) == 8;
+  switch (which) {
+    case Sum::add:
+      return is_wide ? with_carry_of<Sum::add, U64>(reads) : with_carry_of<Sum::add, U32>(reads);
+    case Sum::subtract:
+      return is_wide ? with_carry_of<Sum::subtract, U64>(reads)
+                     : with_carry_of<Sum::subtract, U32>(reads);
+    case Sum::low_product:
+      return is_wide ? with_carry_of<Sum::low_product, U64>(reads)
+                     : with_carry_of<Sum::low_product, U32>(reads);
+    default:
+      break;
+  }
+  if (is_wide) {
+    return is_signed(type) ? with_carry_of<Sum::high_product, S64>(reads)
+                           : with_carry_of<Sum::high_product, U64>(reads);
+  }
+  return is_signed(type) ? with_carry_of<Sum::high_product, S32>(reads)
+                         : with_carry_of<Sum::high_product, U32>(reads);
+}
+
+// add.cc and addc[.cc], say.
 void build_with_carry(Decoder& decoder, const ptx::Instruction& one) {
-  constexpr std::size_t kCount = which == Sum::add || which == Sum::subtract ? 3 : 4;
-  if (one.operands.size() != kCount) decoder.refuse("another number of operands than known here");
+  const std::string_view opcode = one.opcode;
+  const Sum which = opcode.starts_with("add")   ? Sum::add
+                    : opcode.starts_with("sub") ? Sum::subtract
+                    : one.has("lo")             ? Sum::low_product
+                                                : Sum::high_product;
+  const std::size_t count = opcode.starts_with("mad") ? 4 : 3;
+  if (one.operands.size() != count) decoder.refuse("another number of operands than known here");
   U32 from[3] = {};
-  for (std::size_t i = 1; i < kCount; ++i) {
+  for (std::size_t i = 1; i < count; ++i) {
     from[i - 1] = decoder.source(one.operands[i], one.type());
   }
   const U32 to = decoder.destination(one.operands[0], one.type());
-  Step& step = decoder.emit(&with_carry<T, which, reads>);
+  Step& step = decoder.emit(with_carry(which, one.type(), opcode.ends_with('c')));
   step.to = to;
   std::copy(std::begin(from), std::end(from), std::begin(step.from));
   step.offset = decoder.carry();
@@ -79,31 +113,29 @@ void build_with_carry(Decoder& decoder, const ptx::Instruction& one) {
   decoder.finish();
 }
 
-template <Type type>
 void add_carries(std::vector<Form>& forms) {
-  using T = Lane<type>;
-  const std::string tail = "." + std::string(name_of(type));
-  const auto add = [&]<Sum which>(const std::string& opcode, const std::string& modifiers) {
-    forms.push_back({.pattern = opcode + modifiers + ".cc" + tail,
-                     .build = &build_with_carry<T, which, false>});
-    forms.push_back({.pattern = opcode + "c" + modifiers + "[.cc]" + tail,
-                     .build = &build_with_carry<T, which, true>});
-  };
-  add.template operator()<Sum::add>("add", "");
-  add.template operator()<Sum::subtract>("sub", "");
-  add.template operator()<Sum::low_product>("mad", ".lo");
-  add.template operator()<Sum::high_product>("mad", ".hi");
+  const std::string types = "(.u32|.s32|.u64|.s64)";
+  add_built(forms, "add.cc" + types, &build_with_carry);
+  add_built(forms, "addc[.cc]" + types, &build_with_carry);
+  add_built(forms, "sub.cc" + types, &build_with_carry);
+  add_built(forms, "subc[.cc]" + types, &build_with_carry);
+  add_built(forms, "mad(.lo|.hi).cc" + types, &build_with_carry);
+  add_built(forms, "madc(.lo|.hi)[.cc]" + types, &build_with_carry);
 }
 
 // ---- Others: a value per lane from values per lane. ----
 
-template <Type type, Type... from, class Operation>
-void plain(std::vector<Form>& forms, const std::string& pattern, Operation) {
+void add_plain(std::vector<Form>& forms, std::string_view pattern, Type to,
+               const std::array<Type, 4>& from, Execute run) {
   Form& form = forms.emplace_back();
   form.pattern = pattern;
-  form.to = type;
-  form.from = {from...};
-  form.run = &map_seldom<Operation, Lane<type>, Lane<from>...>;
+  form.to = to;
+  form.from = from;
+  form.run = run;
+}
+template <Type type, Type... from, class Operation>
+void plain(std::vector<Form>& forms, std::string_view pattern, Operation) {
+  add_plain(forms, pattern, type, {from...}, &map_seldom<Operation, Lane<type>, Lane<from>...>);
 }
 
 S32 saturated(S64 value) {
@@ -294,10 +326,7 @@ void add_bits(std::vector<Form>& forms) {
 }  // namespace
 
 void add_integer_forms(std::vector<Form>& forms) {
-  add_carries<Type::u32>(forms);
-  add_carries<Type::s32>(forms);
-  add_carries<Type::u64>(forms);
-  add_carries<Type::s64>(forms);
+  add_carries(forms);
   plain<Type::s32, Type::s32, Type::s32>(forms, "add.sat.s32",
                                          [](S32 a, S32 b) { return saturated(S64{a} + b); });
   plain<Type::s32, Type::s32, Type::s32>(forms, "sub.sat.s32",

@@ -46,15 +46,15 @@ using Lane = typename LaneType<type>::type;
 
 // The body is compiled twice on x86-64: as every such processor has it, and for AVX2 with fused multiply-add. Which one runs
 // is asked once a call: -march=native would make programs that another machine cannot run.
-template <class Operation, class To, class... From, std::size_t... i>
-[[gnu::always_inline]] inline const Step* map_body(const Step* step, Warp& warp,
-                                                   std::index_sequence<i...>) {
+template <class To, class... From, class Operation, std::size_t... i>
+[[gnu::always_inline]] inline const Step* map_body(Operation operation, const Step* step,
+                                                   Warp& warp, std::index_sequence<i...>) {
   To* const to = warp.values<To>(step->to);
   const std::tuple<const From*...> from{warp.values<const From>(step->from[i])...};
   // Registers are the same or have nothing in common.
 #pragma GCC ivdep
   for (int lane = 0; lane < kLanes; ++lane) {
-    to[lane] = static_cast<To>(Operation{}(std::get<i>(from)[lane]...));
+    to[lane] = static_cast<To>(operation(std::get<i>(from)[lane]...));
   }
   return step + 1;
 }
@@ -76,7 +76,7 @@ inline const bool kHasAvx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_sup
 
 template <class Operation, class To, class... From>
 [[gnu::target("avx2,fma")]] const Step* map_lanes_avx2(const Step* step, Warp& warp) {
-  return map_body<Operation, To, From...>(step, warp, std::index_sequence_for<From...>{});
+  return map_body<To, From...>(Operation{}, step, warp, std::index_sequence_for<From...>{});
 }
 template <class Operation, class... From>
 [[gnu::target("avx2,fma")]] const Step* compare_lanes_avx2(const Step* step, Warp& warp) {
@@ -93,7 +93,7 @@ const Step* map_lanes(const Step* step, Warp& warp) {
 #if defined(__x86_64__)
   if (kHasAvx2) return map_lanes_avx2<Operation, To, From...>(step, warp);
 #endif
-  return map_body<Operation, To, From...>(step, warp, std::index_sequence_for<From...>{});
+  return map_body<To, From...>(Operation{}, step, warp, std::index_sequence_for<From...>{});
 }
 
 // A predicate per lane: a bit each.
@@ -112,7 +112,16 @@ const Step* map_seldom(const Step* step, Warp& warp) {
   if (warp.active != kAllLanes) {
     return for_active_lanes(&map_seldom<Operation, To, From...>, step, warp, sizeof(To));
   }
-  return map_body<Operation, To, From...>(step, warp, std::index_sequence_for<From...>{});
+  return map_body<To, From...>(Operation{}, step, warp, std::index_sequence_for<From...>{});
+}
+// And once for all of an operation's variants, which it is made with.
+template <class Operation, class To, class... From>
+const Step* map_variant(const Step* step, Warp& warp) {
+  if (warp.active != kAllLanes) {
+    return for_active_lanes(&map_variant<Operation, To, From...>, step, warp, sizeof(To));
+  }
+  return map_body<To, From...>(Operation{step->offset}, step, warp,
+                               std::index_sequence_for<From...>{});
 }
 template <class Operation, class... From>
 const Step* compare_seldom(const Step* step, Warp& warp) {
@@ -133,6 +142,13 @@ constexpr Execute mapped_same() {
   if constexpr (kFrom == 1) return mapped<is_seldom, Operation, T, T>();
   if constexpr (kFrom == 2) return mapped<is_seldom, Operation, T, T, T>();
   if constexpr (kFrom == 3) return mapped<is_seldom, Operation, T, T, T, T>();
+}
+
+template <int kFrom, class Operation, class T>
+constexpr Execute mapped_variant() {
+  if constexpr (kFrom == 1) return &map_variant<Operation, T, T>;
+  if constexpr (kFrom == 2) return &map_variant<Operation, T, T, T>;
+  if constexpr (kFrom == 3) return &map_variant<Operation, T, T, T, T>;
 }
 
 // Adds a row per type: pattern + ".s32", from `kFrom` values of the type to one.

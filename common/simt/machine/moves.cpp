@@ -182,7 +182,7 @@ struct InGlobal {
 
 void add_move_forms(std::vector<Form>& forms) {
   const auto built = [&](const char* pattern, void (*build)(Decoder&, const ptx::Instruction&)) {
-    forms.push_back({.pattern = pattern, .build = build});
+    add_built(forms, pattern, build);
   };
   built("mov(.b16|.b32|.b64|.u16|.u32|.u64|.s16|.s32|.s64|.f32|.f64|.f16|.f16x2|.bf16|.bf16x2)",
         &build_mov);

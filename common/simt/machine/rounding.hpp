@@ -138,24 +138,19 @@ inline double multiply_add_to_odd(float a, float b, float c) {
 }
 
 /// value + rest, `rest` being less than value's last place, as a float.
-template <Rounding rounding>
-float to_float(double value, double rest) {
+inline float to_float(double value, double rest, Rounding rounding) {
   const auto nearest = static_cast<float>(value);
   const double beyond = value - static_cast<double>(nearest);
   const double off = beyond == 0 ? rest : beyond;
   const auto bits = std::bit_cast<std::uint32_t>(nearest);
-  if constexpr (rounding == Rounding::zero) {
-    if ((nearest > 0 && off < 0) || (nearest < 0 && off > 0)) {
-      return std::bit_cast<float>(bits - 1);
-    }
-  } else if constexpr (rounding == Rounding::down) {
-    if (off < 0) {
-      return std::bit_cast<float>(nearest > 0 ? bits - 1 : nearest < 0 ? bits + 1 : 0x8000'0001u);
-    }
-  } else if constexpr (rounding == Rounding::up) {
-    if (off > 0) {
-      return std::bit_cast<float>(nearest < 0 ? bits - 1 : nearest > 0 ? bits + 1 : 1u);
-    }
+  if (rounding == Rounding::zero && ((nearest > 0 && off < 0) || (nearest < 0 && off > 0))) {
+    return std::bit_cast<float>(bits - 1);
+  }
+  if (rounding == Rounding::down && off < 0) {
+    return std::bit_cast<float>(nearest > 0 ? bits - 1 : nearest < 0 ? bits + 1 : 0x8000'0001u);
+  }
+  if (rounding == Rounding::up && off > 0) {
+    return std::bit_cast<float>(nearest < 0 ? bits - 1 : nearest > 0 ? bits + 1 : 1u);
   }
   return settled(nearest);
 }

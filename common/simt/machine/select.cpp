@@ -342,7 +342,7 @@ void add_select_by(std::vector<Form>& forms, Type type, const std::string& types
 void add_selection_forms(std::vector<Form>& forms) {
   const auto built = [&](const std::string& pattern,
                          void (*build)(Decoder&, const ptx::Instruction&)) {
-    forms.push_back({.pattern = pattern, .build = build});
+    add_built(forms, pattern, build);
   };
   built("setp(.eq|.ne)[.and|.or|.xor](.b16|.b32|.b64|.u16|.u32|.u64|.s16|.s32|.s64)", &build_setp);
   built("setp(.lt|.le|.gt|.ge)[.and|.or|.xor](.u16|.u32|.u64|.s16|.s32|.s64)", &build_setp);

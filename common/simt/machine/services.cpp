@@ -94,8 +94,6 @@ const Step* call_service(const Step* step, Warp& warp) {
   return warp.block->cluster->is_ended ? nullptr : step + 1;
 }
 
-void add_service_forms(std::vector<Form>& forms) {
-  forms.push_back({.pattern = "trap", .build = &build_trap});
-}
+void add_service_forms(std::vector<Form>& forms) { add_built(forms, "trap", &build_trap); }
 
 }  // namespace simt::machine

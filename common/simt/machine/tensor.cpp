@@ -706,7 +706,7 @@ void add_tensor_forms(std::vector<Form>& forms) {
   constexpr auto apart = Form::Guarding::apart;
   const auto built = [&](const std::string& pattern,
                          void (*build)(Decoder&, const ptx::Instruction&)) {
-    forms.push_back({.pattern = pattern, .build = build, .guarding = apart});
+    add_built(forms, pattern, build, apart);
   };
   const std::string mma = "mma.sync.aligned", in_order = ".row.col";
   built(mma + "(.m16n8k8|.m16n8k16)" + in_order + ".f32.bf16.bf16.f32", &build_multiply);

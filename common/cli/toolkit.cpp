@@ -19,7 +19,7 @@ int run_toolkit(const BuildFolder& build) {
   }
   Progress progress(Progress::Elsewhere::lines);
   const std::vector<fs::path> needed = {simcc, folder / "simt", folder / "libcudart.so.13",
-                                        folder / "libcudadevrt.a"};
+                                        folder / "libsimt-debug.so", folder / "libcudadevrt.a"};
   if (!build_all(build, needed, "simcc", progress).empty()) {
     throw WrongUse("simcc does not compile");
   }

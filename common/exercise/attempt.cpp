@@ -583,6 +583,10 @@ int debug_exercise(const BuildFolder& build, const Exercise& exercise, const Deb
   std::vector<fs::path> programs;
   {
     Progress progress(Progress::Elsewhere::lines);
+    const fs::path runtime = read_compilers(build).get<std::string>("sim");
+    if (!build_all(build, {runtime / "libsimt-debug.so"}, "the debugger", progress).empty()) {
+      throw WrongUse("the debugger does not compile");
+    }
     for (const bool debug : {false, true}) {
       options.debug = debug;
       StudentProgram program(build, exercise, options);

@@ -60,12 +60,8 @@ int connected(const char* path) {
   return socket;
 }
 
-Debugger* the_debugger = nullptr;
-
-}  // namespace
-
 // One thread runs kernels, and waits where one is stopped; another answers what is asked.
-struct Debugger::State {
+struct State {
   enum class Mode : std::uint8_t { run, into, over, out };
   // What a number in the list of variables stands for.
   struct Parts {
@@ -74,12 +70,14 @@ struct Debugger::State {
     std::string scope;
   };
 
+  static State* the_state;
+
   explicit State(int socket) : connection(socket) {}
 
   // ---- The thread that runs kernels ----
 
   static const Step* hook(const Step* step, Warp& warp) {
-    State& state = *the_debugger->state_;
+    State& state = *the_state;
     const machine::Execute its = state.originals[static_cast<std::size_t>(step - state.first)];
     state.look(step, warp);
     return its(step, warp);
@@ -533,20 +531,21 @@ struct Debugger::State {
   std::vector<Parts> tables;
 };
 
-Debugger::Debugger(std::unique_ptr<State> state) : state_(std::move(state)) {}
-Debugger::~Debugger() = default;
+State* State::the_state = nullptr;
 
-Debugger* Debugger::asked_for() {
-  static const char* const path = std::getenv("SIMT_DEBUG");
-  if (path == nullptr || *path == '\0') return nullptr;
-  // Never destroyed: a thread serves it to the end.
-  if (the_debugger == nullptr)
-    the_debugger = new Debugger(std::make_unique<State>(connected(path)));
-  return the_debugger;
-}
+class Server final : public Debugger {
+ public:
+  explicit Server(int socket) : state_(socket) { State::the_state = &state_; }
+  void begin(const Launch& launch, const std::vector<const ptx::Module*>& modules) override;
+  void end() override;
+  void found(const Finding& finding) override;
 
-void Debugger::begin(const Launch& launch, const std::vector<const ptx::Module*>& modules) {
-  State& state = *state_;
+ private:
+  State state_;
+};
+
+void Server::begin(const Launch& launch, const std::vector<const ptx::Module*>& modules) {
+  State& state = state_;
   std::unique_lock lock(state.mutex);
   if (state.known.empty()) std::thread([&state] { state.serve(); }).detach();
   for (const ptx::Module* const one : modules) {
@@ -586,8 +585,8 @@ void Debugger::begin(const Launch& launch, const std::vector<const ptx::Module*>
   }
 }
 
-void Debugger::end() {
-  State& state = *state_;
+void Server::end() {
+  State& state = state_;
   const std::lock_guard lock(state.mutex);
   std::vector<Step>& steps = state.launch->code.steps;
   for (std::size_t i = 0; i < steps.size(); ++i) steps[i].run = state.originals[i];
@@ -598,8 +597,8 @@ void Debugger::end() {
   state.current_warp = nullptr;
 }
 
-void Debugger::found(const Finding& finding) {
-  State& state = *state_;
+void Server::found(const Finding& finding) {
+  State& state = state_;
   std::unique_lock lock(state.mutex);
   if (!state.launch || state.current_warp == nullptr) return state.say(finding.message);
   const machine::Grid& grid = state.launch->grid;
@@ -620,6 +619,13 @@ void Debugger::found(const Finding& finding) {
     }
   }
   state.say(finding.message);
+}
+
+}  // namespace
+
+// Never destroyed: a thread serves it to the end.
+extern "C" [[gnu::visibility("default")]] Debugger* simt_debugger(const char* socket) {
+  return new Server(connected(socket));
 }
 
 }  // namespace simt::debug

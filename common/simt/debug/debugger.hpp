@@ -1,9 +1,9 @@
 // Stops a thread of a kernel at a line, and tells an editor or a terminal of it: a server of the Debug Adapter Protocol on
 // the Unix socket that SIMT_DEBUG names, where somebody listens. The program waits at its first launch until it is told to
-// go on. Steps of a kernel that is debugged are replaced by one that looks who comes there; others cost nothing.
+// go on. Steps of a kernel that is debugged are replaced by one that looks who comes there; others cost nothing. It is a
+// library of its own, compiled and loaded for those who debug.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -23,20 +23,20 @@ struct Launch {
 
 class Debugger {
  public:
-  /// Null unless SIMT_DEBUG asks for it; the same each time. Ends the process where nobody listens.
-  static Debugger* asked_for();
-
   /// `modules`: all that are loaded. The first time it waits until somebody has said where to stop.
-  void begin(const Launch& launch, const std::vector<const ptx::Module*>& modules);
-  void end();
+  virtual void begin(const Launch& launch, const std::vector<const ptx::Module*>& modules) = 0;
+  virtual void end() = 0;
   /// What is wrong has been done, just now: one of the two threads stops there.
-  void found(const Finding& finding);
+  virtual void found(const Finding& finding) = 0;
 
- private:
-  struct State;
-  explicit Debugger(std::unique_ptr<State> state);
-  ~Debugger();
-  std::unique_ptr<State> state_;
+ protected:
+  ~Debugger() = default;
 };
+
+/// The name of the library beside libcudart, and of its function that makes the debugger: once, for whoever listens on the
+/// socket. It ends the process where nobody does.
+inline constexpr const char* kLibrary = "libsimt-debug.so";
+inline constexpr const char* kMaker = "simt_debugger";
+using Maker = Debugger*(const char* socket);
 
 }  // namespace simt::debug

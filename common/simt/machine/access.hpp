@@ -42,7 +42,8 @@ bool describe_and_find(Warp& warp, WarpAccess& access, Addresses64& addresses, W
 WarpAccess::Space space_of(Window window);
 
 /// What a lane may read from this generic address on, to the end of the piece of memory that holds it.
-std::span<const std::byte> readable(Warp& warp, int lane, std::uint64_t address);
+[[gnu::visibility("default")]] std::span<const std::byte> readable(Warp& warp, int lane,
+                                                                   std::uint64_t address);
 
 /// Addresses as a step has them: a register, of 64 or 32 bits, and an offset.
 template <class Address = std::uint64_t>

@@ -149,7 +149,7 @@ struct Block {
   unsigned threads() const;
   unsigned live() const;
   /// Of local memory: what the kernel has, and room for the frames of functions that it calls.
-  std::size_t local_bytes() const;
+  [[gnu::visibility("default")]] std::size_t local_bytes() const;
   std::byte* own(const Warp& warp, int lane) {
     return local.data() +
            (std::size_t{warp.index} * kLanes + static_cast<unsigned>(lane)) * local_bytes();

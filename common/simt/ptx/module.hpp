@@ -45,7 +45,7 @@ enum class Type : std::uint8_t {
 Type type_of(std::string_view word);
 std::string_view name_of(Type type);
 /// Of one value; 0 for a predicate and for none.
-int bytes_of(Type type);
+[[gnu::visibility("default")]] int bytes_of(Type type);
 /// Of a special register: %clock64, %globaltimer and the like have 64 bits, all others 32.
 Type special_type(std::string_view name);
 
@@ -158,7 +158,8 @@ struct Module;
 /// Where a variable lies that comes behind `end` bytes of others.
 std::uint64_t place_behind(std::uint64_t end, int align);
 /// Of each parameter of a function where it lies among them, and behind these how many bytes all have.
-std::vector<std::uint64_t> parameter_places(const Function& function);
+[[gnu::visibility("default")]] std::vector<std::uint64_t> parameter_places(
+    const Function& function);
 
 /// Where the shared variables lie that a kernel and what it calls use: the kernel's own first, in the order of their
 /// declaration. Memory that the launch asks for lies behind them.
@@ -173,7 +174,7 @@ std::vector<const Function*> reachable(const Module& module, const Function& fun
 /// A symbol as the source has it; one that C++ did not make stays as it is.
 std::string demangled(const std::string& symbol);
 /// Of a variable its name alone: "tile" of _ZZ6kernelPfE4tile.
-std::string variable_name(std::string symbol);
+[[gnu::visibility("default")]] std::string variable_name(std::string symbol);
 
 /// Owns the text: names in operands and instructions are pieces of it.
 struct Module {

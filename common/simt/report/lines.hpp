@@ -14,13 +14,14 @@ struct DeviceLine {
 };
 
 /// Where a header of the toolkit was inlined, the line that called it.
-DeviceLine line_of(const ptx::Module& module, const ptx::Instruction& instruction);
+[[gnu::visibility("default")]] DeviceLine line_of(const ptx::Module& module,
+                                                  const ptx::Instruction& instruction);
 
 /// The line of the kernel that called the function that was inlined there; line 0: it is the kernel's own.
 DeviceLine call_of(const ptx::Module& module, const ptx::Instruction& instruction);
 
 /// A header of the CUDA toolkit.
-bool is_of_toolkit(const std::string& file);
+[[gnu::visibility("default")]] bool is_of_toolkit(const std::string& file);
 /// One of the toolkit, of the compiler or of the system.
 bool is_of_system(const std::string& file);
 

@@ -20,7 +20,6 @@ Kernel begin(const std::string& stage, const Variant& variant, const auto& probl
   kernel.stage = stage;
   kernel.name = variant.name;
   kernel.source = variant.source;
-  if constexpr (requires { variant.uncounted; }) kernel.uncounted = variant.uncounted;
   if (variant.predict) kernel.predict = [variant, problem] { return variant.predict(problem); };
   if (variant.detail) kernel.detail = [variant, problem] { return variant.detail(problem); };
   return kernel;

@@ -60,9 +60,8 @@ struct Kernel {
   std::function<int(const Arrays&)> launch;  // returns a CUDA error code
   // Once before the launches, if packed_floats is not 0; returns a CUDA error code.
   std::function<int(const Arrays&, float* packed)> pack;
-  // What the simulator must count; empty: `uncounted` says why there is nothing to count.
+  // What the simulator must count; empty of a library's.
   std::function<Cost()> predict;
-  std::string uncounted;
   std::function<std::string()> detail;  // after its launches: what was chosen inside. May be empty.
 };
 
@@ -80,7 +79,6 @@ struct BiasReluVariant {
   std::string source;
   std::function<int(const BiasRelu&, float* data, const float* bias)> launch;
   std::function<Cost(const BiasRelu&)> predict;
-  std::string uncounted;
   std::string unavailable;
   std::function<std::string(const BiasRelu&)> detail;
 };

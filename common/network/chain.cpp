@@ -450,16 +450,12 @@ bool Chain::check_in_one_go(LayerVerdict& last, const std::vector<float>& logits
   return true;
 }
 
-bool Chain::predict(std::size_t layer, Cost& cost, std::string& why) const {
+bool Chain::predict(std::size_t layer, Cost& cost) const {
   for (const Step& step : steps_) {
     if (step.layer != layer || step.is_done) continue;
     for (const Kernel* kernel : {&step.kernel, static_cast<const Kernel*>(step.bias.get())}) {
       if (kernel == nullptr) continue;
-      if (!kernel->predict) {
-        why = short_name(*kernel) + ": " +
-              (kernel->uncounted.empty() ? "nobody predicted it" : kernel->uncounted);
-        return false;
-      }
+      if (!kernel->predict) return false;
       cost.add(kernel->predict());
     }
   }

@@ -67,8 +67,8 @@ class Chain {
   bool check(std::vector<LayerVerdict>& verdicts, std::uint64_t seed, std::int64_t products,
              bool repeatable);
 
-  /// What a layer must cost; false if a kernel of it is not counted, and why.
-  bool predict(std::size_t layer, Cost& cost, std::string& why) const;
+  /// Adds what a layer must cost; false if of a kernel of it nobody knows.
+  bool predict(std::size_t layer, Cost& cost) const;
 
   /// "NCHW 06 filter_group, bias_relu".
   std::string describe(std::size_t layer) const;

@@ -148,7 +148,7 @@ class Run {
       repair(backend, row);
     }
     ++row.check.shapes;
-    settle("", backend, row);
+    settle(backend, row);
     row.detail = std::to_string(plan_.transforms()) +
                  (plan_.transforms() == 1 ? " transform" : " transforms");
     if (sampled > 0)
@@ -181,7 +181,7 @@ class Run {
     merge(verdict, row);
     row.check.shapes = verdict.check.shapes;
     if (verdict.check.outcome == Outcome::not_run) row.check.reason = "a layer before it failed";
-    settle("", group_->backend(), row);
+    settle(group_->backend(), row);
     row.layout = to_string(plan_.layers[layer].layout);
     if (chain_) row.detail = chain_->describe(layer);
     if (verdict.sampled) row.detail += "; a sample of the outputs is compared";
@@ -244,17 +244,20 @@ class Run {
   void fill_traffic(Row& row, const Cost& counted, std::size_t first, std::size_t end,
                     bool finished) const {
     Cost predicted;
-    std::string uncounted;
+    bool all_predicted = true;
     double outputs = 0;
     for (std::size_t layer = first; layer < end; ++layer) {
-      if (chain_ && group_->backend().observes()) chain_->predict(layer, predicted, uncounted);
+      if (chain_ && group_->backend().observes()) {
+        all_predicted = chain_->predict(layer, predicted) && all_predicted;
+      }
       outputs = static_cast<double>(output_of(group_->network().layers()[layer]).size());
     }
     Observation seen;
     seen.cost = counted;
-    compare_traffic(
-        uncounted, group_->backend(), finished && chain_ != nullptr, [&] { return predicted; },
-        {seen}, outputs, group_->network().name(), row);
+    std::function<Cost()> predict;
+    if (all_predicted) predict = [&] { return predicted; };
+    compare_traffic(group_->backend(), finished && chain_ != nullptr, predict, {seen}, outputs,
+                    group_->network().name(), row);
   }
 
   std::shared_ptr<Group> group_;
@@ -299,7 +302,7 @@ void try_miniature(Backend& backend, const Way& way, const Network& network,
     ++row.check.shapes;
     Observation seen;
     Cost predicted;
-    std::string uncounted;
+    bool all_predicted = true;
     for (std::size_t layer = 0; layer < verdicts.size(); ++layer) {
       const LayerVerdict& verdict = verdicts[layer];
       row.check.worst_share = std::max(row.check.worst_share, verdict.check.worst_share);
@@ -309,14 +312,14 @@ void try_miniature(Backend& backend, const Way& way, const Network& network,
       }
       if (verdict.hazards.outcome == Outcome::bad) row.hazards = verdict.hazards;
       seen.cost.add(verdict.counted);
-      if (backend.observes()) chain.predict(layer, predicted, uncounted);
+      if (backend.observes()) all_predicted = chain.predict(layer, predicted) && all_predicted;
     }
     if (!alive) {
       repair(backend, row);
-    } else if (backend.not_counted().empty() && uncounted.empty() &&
+    } else if (backend.not_counted().empty() && all_predicted &&
                !as_predicted(seen.cost, predicted) && row.traffic.outcome != Outcome::bad) {
       compare_traffic(
-          "", backend, true, [&] { return predicted; }, {seen},
+          backend, true, [&] { return predicted; }, {seen},
           static_cast<double>(output_of(network.layers().back()).size()), where, row);
     }
   } catch (const std::runtime_error& error) {
@@ -422,7 +425,7 @@ Outcomes run_task(const Task& task, const std::vector<Way>& all_ways,
         };
       }
       check_candidate(row, shown, run->reason(), try_small, [&] { run->check(row); });
-      settle("", backend, row);
+      settle(backend, row);
     };
     if (run->reason().empty() && backend.times() && how.times) {
       candidate.batch = [run](int calls, Cache) { return run->batch(calls); };

@@ -38,7 +38,6 @@ std::vector<Conv1dVariant> conv1d() {
   bytes.description = "no convolution: memcpy of as many bytes, on all threads";
   bytes.role = Role::copy;
   bytes.launch = copy;
-  bytes.uncounted = "it runs on the CPU: there is no kernel to watch";
   return {bytes};
 }
 

@@ -179,10 +179,6 @@ TEST_CASE("what a few blocks cannot show is not claimed") {
     variant.workspace_floats = [](const Conv1dProblem&) { return 4; };
     CHECK_THAT(tried(variant, 256), test::contains("temporaries"));
   }
-  SECTION("what does not run in the simulator") {
-    variant.uncounted = "it runs elsewhere";
-    CHECK(tried(variant, 256) == "it runs elsewhere");
-  }
 }
 
 TEST_CASE("the blocks of a large launch are the first, the last, and those round powers of two") {

@@ -381,8 +381,7 @@ TEST_CASE("layers on chip in one kernel: each of them right, and the traffic as 
         require_good(verdicts);
         if (!backend->observes()) continue;
         Cost predicted;
-        std::string why;
-        REQUIRE(chain.predict(0, predicted, why));
+        REQUIRE(chain.predict(0, predicted));
         CHECK(differences(backend->by_name(verdicts[0].counted), backend->by_name(predicted)) ==
               "");
       }
@@ -462,8 +461,7 @@ TEST_CASE("miniature networks in random layouts, by random kernels: every layer,
         if (!backend->observes()) continue;
         for (std::size_t i = 0; i < verdicts.size(); ++i) {
           Cost predicted;
-          std::string why;
-          REQUIRE(chain.predict(i, predicted, why));
+          REQUIRE(chain.predict(i, predicted));
           INFO(chain.describe(i));
           CHECK(backend->by_name(predicted) == backend->by_name(verdicts[i].counted));
         }

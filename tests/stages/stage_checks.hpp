@@ -90,8 +90,8 @@ void require_trials(const Stage<Given>& stage, LinesOf* lines = nullptr) {
       continue;
     }
     ++tried;
-    // What it must cost is predicted, or it is said why nothing can be.
-    CHECK((variant.predict || !variant.uncounted.empty()));
+    // What a kernel must cost is predicted.
+    CHECK((variant.predict || !backend->observes()));
     const std::vector<Trial<Given>> all = trials(variant, seed());
     Row row;
     Progress progress;
@@ -120,8 +120,7 @@ void require_trials(const Stage<Given>& stage, LinesOf* lines = nullptr) {
     }
     CHECK(taken >= (variant.role == Role::copy ? 1 : static_cast<int>(kFewestTrials)));
     require_tiles(variant, all);
-    const bool watched = backend->observes() && variant.uncounted.empty();
-    CHECK(row.hazards.outcome == (watched ? Outcome::good : Outcome::not_run));
+    CHECK(row.hazards.outcome == (backend->observes() ? Outcome::good : Outcome::not_run));
     CHECK(row.traffic.outcome != Outcome::bad);
   }
   REQUIRE(tried > 0);

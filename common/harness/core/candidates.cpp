@@ -309,16 +309,12 @@ std::string not_for(const AnyVariant& variant, const AnyProblem& problem, bool s
 }
 
 // What the row can say of lines once its launches are over.
-Coverage coverage_of(const AnyVariant& variant, const Row& row, TriedLines& lines, bool tried,
-                     Backend& backend) {
+Coverage coverage_of(const Row& row, TriedLines& lines, bool tried, Backend& backend) {
   lines.add(backend.take_coverage());
   Coverage coverage;
   if (row.check.outcome == Outcome::bad) {
     coverage.reason = "it failed its check";
-  } else if (!variant.uncounted.empty()) {
-    coverage.reason = variant.uncounted;
-  } else if (const std::string reason = backend.not_counted();
-             backend.observes() && !reason.empty()) {
+  } else if (const std::string reason = backend.not_counted(); !reason.empty()) {
     coverage.reason = reason;
   } else if (!tried) {
     coverage.reason = "it was not tried on other problems";
@@ -385,7 +381,9 @@ void add_candidates(std::vector<Candidate>& candidates, const std::vector<Entry>
       }
       check_candidate(checked, progress, reason, try_small,
                       [&] { group->check(variant, checked); });
-      if (lines) checked.coverage = coverage_of(variant, checked, *lines, was_tried, backend);
+      if (lines && backend.observes()) {
+        checked.coverage = coverage_of(checked, *lines, was_tried, backend);
+      }
     };
     if (reason.empty() && backend.times()) {
       candidate.min_bytes = static_cast<double>(problem.min_bytes());

@@ -150,12 +150,12 @@ bool try_overlapped(const AnyVariant& variant, Backend& backend, const AnyProble
 void require_traffic(const AnyVariant& variant, const Backend& backend, const AnyProblem& problem,
                      const std::string& where, const Observation& seen,
                      std::optional<Cost>& predicted, Row& row) {
-  if (!backend.not_counted().empty() || !variant.uncounted.empty() || !variant.predict) return;
+  if (!backend.not_counted().empty() || !variant.predict) return;
   if (!seen.error.empty() || row.traffic.outcome == Outcome::bad) return;
   if (!predicted) predicted = variant.predict(problem);
   if (as_predicted(seen.cost, *predicted)) return;
   compare_traffic(
-      "", backend, true, [&] { return *predicted; }, {seen},
+      backend, true, [&] { return *predicted; }, {seen},
       static_cast<double>(problem.computed_outputs()), where, row);
 }
 
@@ -432,7 +432,7 @@ void check_trials(const AnyVariant& variant, Backend& backend, const std::vector
       break;
     }
   }
-  settle(variant.uncounted, backend, row);
+  settle(backend, row);
   if (!attempts.empty()) diagnose(variant, backend, attempts, usable && may_repeat, row);
 }
 
@@ -464,12 +464,12 @@ void check_problem(const AnyVariant& chooser, Backend& backend, const AnyProblem
     alive = false;
   }
   if (!alive) repair(backend, row);
-  settle(variant.uncounted, backend, row);
+  settle(backend, row);
   std::function<Cost()> predict;
   if (variant.predict) predict = [&] { return variant.predict(problem); };
   const Traffic of_trials = row.traffic;
-  compare_traffic(variant.uncounted, backend, alive, predict, all,
-                  static_cast<double>(problem.computed_outputs()), problem.describe(), row);
+  compare_traffic(backend, alive, predict, all, static_cast<double>(problem.computed_outputs()),
+                  problem.describe(), row);
   // What differs in a trial only is shown as it was there.
   if (of_trials.outcome == Outcome::bad && row.traffic.outcome != Outcome::bad) {
     row.traffic = of_trials;

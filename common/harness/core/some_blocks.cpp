@@ -24,7 +24,6 @@ constexpr std::int64_t kMostOutputs = 12'000;
 // Of two launches the second reads what all blocks of the first have written.
 std::string why_not(const AnyVariant& variant, const AnyProblem& problem) {
   if (variant.role != Role::variant) return "it is no kernel of ours";
-  if (!variant.uncounted.empty()) return variant.uncounted;
   if (variant.demand != conv::Demand::bounded && variant.demand != conv::Demand::exp2) {
     return "of single outputs only the bound of plain float arithmetic is computed";
   }

@@ -86,7 +86,6 @@ AnyVariant erased(const Variant<Given>& variant) {
       return cost;
     };
   }
-  any.uncounted = variant.uncounted;
   any.unavailable = variant.unavailable;
   any.version = variant.version;
   any.demand = variant.demand;

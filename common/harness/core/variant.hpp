@@ -78,12 +78,10 @@ struct Variant {
   // Of convolutions: calls may bring a bias and ask for ReLU (LayerKernel::adds_bias).
   bool adds_bias = false;
 
-  // What one call must cost, all its kernels together: the simulator counts it. Empty: `uncounted` says
-  // why there is nothing to count.
+  // What one call must cost, all its kernels together: the simulator counts it. Empty of what it does not run.
   std::function<Cost(const Given&)> predict;
   // What a call with a bias and ReLU costs more; where it adds_bias.
   std::function<Cost(const Given&)> predict_bias;
-  std::string uncounted;
 
   // What it works on at a time, for a problem like this one: it is tried with problems round it.
   std::function<std::vector<TileSizes>(const Given&)> tiles;
@@ -238,7 +236,6 @@ struct AnyVariant {
   bool adds_bias = false;
   std::function<Cost(const AnyProblem&)>
       predict;  // with that of the bias where the problem has one
-  std::string uncounted;
   std::string unavailable;
   std::string version;
   conv::Demand demand = conv::Demand::bounded;

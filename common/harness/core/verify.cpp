@@ -288,29 +288,25 @@ void repair(Backend& backend, Row& row) {
   if (!backend.recover()) row.check.reason += "; the device can't be used any more";
 }
 
-void settle(const std::string& uncounted, const Backend& backend, Row& row) {
+void settle(const Backend& backend, Row& row) {
   if (row.check.outcome == Outcome::not_run && row.check.shapes > 0) {
     row.check.outcome = Outcome::good;
   }
   if (row.hazards.outcome == Outcome::bad) return;
   if (const std::string reason = backend.not_searched(); !reason.empty()) {
     row.hazards.reason = reason;
-  } else if (!uncounted.empty()) {
-    row.hazards.reason = uncounted;
   } else if (row.check.shapes > 0) {
     row.hazards.outcome = Outcome::good;
   }
 }
 
-void compare_traffic(const std::string& uncounted, const Backend& backend, bool finished,
-                     const std::function<Cost()>& predict, const std::vector<Observation>& seen,
-                     double outputs, const std::string& where, Row& row) {
+void compare_traffic(const Backend& backend, bool finished, const std::function<Cost()>& predict,
+                     const std::vector<Observation>& seen, double outputs, const std::string& where,
+                     Row& row) {
   Traffic traffic;
   const std::string not_counted = backend.not_counted();
-  if (!not_counted.empty() || !uncounted.empty() || !finished) {
-    traffic.reason = !not_counted.empty() ? not_counted
-                     : !uncounted.empty() ? uncounted
-                                          : "the kernel did not finish";
+  if (!not_counted.empty() || !finished) {
+    traffic.reason = not_counted.empty() ? "the kernel did not finish" : not_counted;
     row.traffic = traffic;
     return;
   }

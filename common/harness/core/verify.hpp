@@ -69,14 +69,14 @@ void add_failure(Check& check, const std::string& where, const std::string& what
 // After a launch that broke the device. What can't be repaired is said in the row.
 void repair(Backend& backend, Row& row);
 
-// What can be said when a variant's launches are over. `uncounted`: why it is not observed, or empty.
-void settle(const std::string& uncounted, const Backend& backend, Row& row);
+// What can be said when a variant's launches are over.
+void settle(const Backend& backend, Row& row);
 
 // Fills row.traffic from `seen`, launches of the same work (the row shows the first that differs
 // from the prediction, if any does). `finished`: they all ended well. `predict` may be empty: then it
 // has what was counted, and is not run. What differs is bad traffic, which is no mistake by itself.
-void compare_traffic(const std::string& uncounted, const Backend& backend, bool finished,
-                     const std::function<Cost()>& predict, const std::vector<Observation>& seen,
-                     double outputs, const std::string& where, Row& row);
+void compare_traffic(const Backend& backend, bool finished, const std::function<Cost()>& predict,
+                     const std::vector<Observation>& seen, double outputs, const std::string& where,
+                     Row& row);
 
 }  // namespace halo

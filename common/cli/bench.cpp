@@ -10,6 +10,7 @@
 #include "common/harness/bench_sets.hpp"
 #include "common/harness/course.hpp"
 #include "common/report/json.hpp"
+#include "common/report/summary.hpp"
 #include "common/report/terminal.hpp"
 
 namespace halo {
@@ -127,7 +128,7 @@ int run_bench(const BuildFolder& build, const BenchOptions& options) {
   if (const std::string& kind = results.machine.build; !kind.empty() && kind != "optimised") {
     std::fprintf(stderr, "halo: these times mean little: %s\n", kind.c_str());
   }
-  std::fputs(render(results, Shown::brief, table).c_str(), stdout);
+  std::fputs(render(results, render_brief, table).c_str(), stdout);
   std::fflush(stdout);
   save(results, request);
   return run_status(results);

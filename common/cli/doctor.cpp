@@ -228,8 +228,6 @@ int run_doctor(const BuildFolder& build) {
     const char* cost;
   };
   const Known known[] = {
-      {"nlohmann-json", "nlohmann_json", "nlohmann-json3-dev", "nothing can be built"},
-      {"CLI11", "cli11", "libcli11-dev", "nothing can be built"},
       {"libzstd", "libzstd", "libzstd-dev", "no simulator"},
       {"libsndfile", "sndfile", "libsndfile1-dev", "no WAV files with --input and --output"},
       {"libpng", "libpng", "libpng-dev", "no PNG files with --input and --output"},

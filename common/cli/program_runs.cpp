@@ -21,8 +21,6 @@
 #include "common/process/watchdog.hpp"
 #include "common/report/command_line.hpp"
 #include "common/report/json.hpp"
-#include "common/report/row_tables.hpp"
-#include "common/report/summary.hpp"
 #include "common/report/terminal.hpp"
 
 namespace halo {
@@ -503,13 +501,11 @@ void save(const Results& results, const Request& request) {
   write_json(request.json, results);
 }
 
-std::string render(const Results& all, Shown shown, const TableOptions& options) {
+std::string render(const Results& all, RenderRows rows, const TableOptions& options) {
   const Results results = without_layers(all);
   std::string text = is_timed(results) ? render_machine(results.machine, options) : "";
   if (!text.empty()) text += "\n";
-  return text + (shown == Shown::report_table ? render_report_table(results.rows, options)
-                 : shown == Shown::brief      ? render_brief(results.rows, options)
-                                              : render_table(results.rows, options));
+  return text + rows(results.rows, options);
 }
 
 std::string TablesAsTheyCome::next(const Results& so_far, std::size_t first) {

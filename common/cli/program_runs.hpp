@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/cli/commands.hpp"
+#include "common/report/row_tables.hpp"
 #include "common/report/rows.hpp"
 
 namespace halo {
@@ -59,10 +60,8 @@ Row not_run_row(const Program& program, const std::string& reason);
 /// Writes the JSON, if one is wanted. Throws data::NotWritten.
 void save(const Results& results, const Request& request);
 
-/// The machine, where there are times to read beside it, and the rows: our tables, many problems in a
-/// few lines (render_brief), or the report's table. Of a network only the whole.
-enum class Shown { tables, brief, report_table };
-std::string render(const Results& results, Shown shown, const TableOptions& options);
+/// The machine, where there are times to read beside it, and the rows. Of a network only the whole.
+std::string render(const Results& results, RenderRows rows, const TableOptions& options);
 
 /// The same for tables that are shown as their programs end.
 class TablesAsTheyCome {

@@ -78,7 +78,7 @@ int run_report(const ReportOptions& options) {
   }
   if (!options.summary) {
     std::fputs(
-        render(results, options.report_table ? Shown::report_table : Shown::tables, table).c_str(),
+        render(results, options.report_table ? render_report_table : render_table, table).c_str(),
         stdout);
     return 0;
   }

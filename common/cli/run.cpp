@@ -199,7 +199,7 @@ int run_stages(const BuildFolder& build, const RunOptions& options) {
         }
       });
   if (options.report_table) {
-    print(render(results, Shown::report_table, table));
+    print(render(results, render_report_table, table));
   } else if (brief && !told && results.end.interrupted == 0) {
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
     print(render_sum(without_layers(results).rows, taken.count(), table) +

@@ -197,15 +197,6 @@ Target target_of(const std::string& path, int channels) {
 
 namespace formats {
 
-std::string if_picture(const InputFile& file) {
-  char start[4] = {};
-  const std::string_view text(start, file.read(0, start, sizeof start));
-  const bool is_pnm = text.starts_with("P5\n") || text.starts_with("P6\n");
-  if (!is_pnm && !text.starts_with("\x89PNG") && !text.starts_with("\xff\xd8\xff")) return "";
-  return "it is a picture; ./halo run 06 --input " + printable(file.path(), 300) +
-         " filters pictures";
-}
-
 std::string if_sound(const InputFile& file) {
   char start[12] = {};
   const std::string_view text(start, file.read(0, start, sizeof start));

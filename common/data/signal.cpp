@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <string_view>
 
 #include "common/conv/limits.hpp"
 #include "common/data/formats.hpp"
@@ -115,5 +116,18 @@ void require_signal_target(const std::string& path) {
 }
 
 bool has_sound() { return formats::no_sound_reason().empty(); }
+
+namespace formats {
+
+std::string if_picture(const InputFile& file) {
+  char start[4] = {};
+  const std::string_view text(start, file.read(0, start, sizeof start));
+  const bool is_pnm = text.starts_with("P5\n") || text.starts_with("P6\n");
+  if (!is_pnm && !text.starts_with("\x89PNG") && !text.starts_with("\xff\xd8\xff")) return "";
+  return "it is a picture; ./halo run 06 --input " + printable(file.path(), 300) +
+         " filters pictures";
+}
+
+}  // namespace formats
 
 }  // namespace halo::data

@@ -1,5 +1,4 @@
-// JSON as a value: built, read and written. The text itself is nlohmann/json's work, in json.cpp; it
-// is not in this header because every file that includes it compiles for five seconds and more.
+// JSON as a value: built, read and written.
 //
 //   Value row = Value::object({{"name", "quad"}, {"bytes", 16}});
 //   row["times"].push_back(1.5);                     // made where it is missing
@@ -131,7 +130,7 @@ class Value {
 
  private:
   enum class Kind : std::uint8_t { null, boolean, integer, natural, real, string, array, object };
-  friend struct Text;  // json.cpp: to nlohmann/json and back
+  friend struct Text;  // json.cpp: what only it knows of a value
 
   void read(bool& value) const;
   void read(std::string& value) const;

@@ -23,7 +23,7 @@ struct Library {
   ConvolutionBiasRelu (*convolution_bias_relu)();
 };
 
-/// Null where there is none; then `reason` says why.
+/// On a GPU; null where there is none, and then `reason` says why.
 const Library* load_library(std::string& reason);
 
 }  // namespace halo::peers

@@ -17,6 +17,7 @@
 
 #include "common/data/file.hpp"
 #include "common/json/json.hpp"
+#include "common/report/text.hpp"
 
 namespace halo {
 
@@ -33,7 +34,6 @@ constexpr Words kHazardWords{"none", "FOUND"};
 constexpr Words kTrafficWords{"EQUAL", "DIFFERS"};
 constexpr Words kCoverageWords{"REACHED", "UNREACHED"};
 constexpr Words kTimeWords{"MEASURED", "FAIL"};
-constexpr const char* kNotRun = "NOT RUN";
 
 // Dozens of times what the largest bench writes.
 constexpr std::int64_t kLargestFile = 64 << 20;

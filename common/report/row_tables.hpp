@@ -20,6 +20,9 @@ std::string render_machine(const Machine& machine, const TableOptions& options =
 // counter that differs.
 std::string render_table(const std::vector<Row>& rows, const TableOptions& options = {});
 
+// One of the ways to show all rows: render_table, render_report_table, render_brief (summary.hpp).
+using RenderRows = std::string (*)(const std::vector<Row>&, const TableOptions&);
+
 // The same in parts, for tables that are shown as they come: those of some rows with what failed in
 // them, and, once, what explains all of them. Not for CSV.
 std::string render_rows(const std::vector<Row>& rows, const TableOptions& options = {});

@@ -32,6 +32,13 @@ std::string cpu_name() {
 
 }  // namespace
 
+Row::Row() = default;
+Row::Row(const Row&) = default;
+Row::Row(Row&&) noexcept = default;
+Row& Row::operator=(const Row&) = default;
+Row& Row::operator=(Row&&) noexcept = default;
+Row::~Row() = default;
+
 Results new_results(int argc, const char* const* argv, std::uint64_t seed) {
   Results results;
   for (int i = 0; i < argc; ++i) {

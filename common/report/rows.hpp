@@ -251,6 +251,14 @@ struct Row {
   Printed printed;
   Published published;  // source empty: none
   Start start;
+
+  // Out of line: else each file that has rows compiles all their vectors anew.
+  Row();
+  Row(const Row&);
+  Row(Row&&) noexcept;
+  Row& operator=(const Row&);
+  Row& operator=(Row&&) noexcept;
+  ~Row();
 };
 
 // What a backend can do at most, measured in the same run as the rows. Negative: not measured.

@@ -8,8 +8,6 @@ namespace halo {
 
 namespace {
 
-constexpr const char* kNotRun = "NOT RUN";
-
 Tone tone_of(Outcome outcome) {
   if (outcome == Outcome::good) return Tone::good;
   return outcome == Outcome::bad ? Tone::bad : Tone::caution;

@@ -22,6 +22,9 @@ std::string describe(const Problem& problem);
 /// The row's problem in a word, "7-1-3-384-192", if it has one (Row::label); else as describe.
 std::string short_name(const Row& row);
 
+/// What was not run, in tables and in JSON.
+inline constexpr const char* kNotRun = "NOT RUN";
+
 /// The word for an outcome; NOT RUN if there is none.
 Cell outcome_cell(Outcome outcome, const char* good, const char* bad);
 Cell not_run_cell();

@@ -60,8 +60,10 @@ FakeBuild::FakeBuild() {
   fs::create_directories(path_ / "meson-logs");
   // The programs of ./halo stand beside the one that is tested.
   fs::create_directories(path_ / "common/cli");
-  fs::create_symlink(fs::path(required_variable("HALO_CLI")).parent_path() / "halo-exercise",
-                     path_ / "common/cli/halo-exercise");
+  for (const char* program : {"halo-develop", "halo-exercise"}) {
+    fs::create_symlink(fs::path(required_variable("HALO_CLI")).parent_path() / program,
+                       path_ / "common/cli" / program);
+  }
   set_ninja("echo 'ninja: no work to do.'");
   write_info();
 }
@@ -218,8 +220,7 @@ void FakeBuild::write_info() const {
     comma = ", ";
   }
   tests << "]";
-  std::ofstream(info / "intro-dependencies.json")
-      << R"([{"name": "nlohmann_json", "version": "3.9.1"}])";
+  std::ofstream(info / "intro-dependencies.json") << R"([{"name": "libpng", "version": "1.6.39"}])";
 }
 
 Row good_row(const std::string& stage, const std::string& variant) {

@@ -17,8 +17,6 @@
 #include "common/harness/program_options.hpp"
 #include "common/report/json.hpp"
 #include "common/report/row_stream.hpp"
-#include "common/report/row_tables.hpp"
-#include "common/report/summary.hpp"
 #include "common/report/text.hpp"
 
 namespace halo {
@@ -36,7 +34,7 @@ bool parse(int argc, const char* const* argv, const ProgramFamily& family,
       "written, 77 not run.";
   CommandLine line(title(stages) + ": runs, checks and measures the variants", help);
   run.add_options(line, options);
-  if (family.has_sets) {
+  if (family.render_sets) {
     line.flag("--bench", options.bench,
               "the papers' " + family.problem +
                   "s, each timed briefly; or those that other options name");
@@ -64,7 +62,7 @@ void require_sense(const ProgramFamily& family, const ProgramOptions& options) {
     throw UsageError("--tiny-gpu needs --no-trials: the trials choose their GPUs themselves");
   }
   if (options.plan && options.bench) throw UsageError("--plan and --bench: one of them, not both");
-  if (!family.has_sets) return;
+  if (!family.render_sets) return;
   if (options.bench && options.no_trials) {
     throw UsageError("--no-trials is not for --bench: what is timed was checked before");
   }
@@ -233,7 +231,7 @@ int run(int argc, const char* const* argv, const ProgramFamily& family,
       for (const AnyVariant& peer : all_peers) job.entries.push_back({"peers", peer});
     }
   }
-  const bool lean = options.bench && family.has_sets;
+  const bool lean = options.bench && family.render_sets != nullptr;
   const BenchOptions bench{family.problem, options.out.json, options.resume, !options.no_times};
   if (lean) results = take_up(results, work.jobs, bench, !options.seed.empty());
 
@@ -264,7 +262,7 @@ int run(int argc, const char* const* argv, const ProgramFamily& family,
     fill_shares(results.rows, results.machine);
   }
   progress.clear();
-  options.out.brief = lean;
+  if (lean) options.out.render = family.render_sets;
   const int status = publish(results, options.out);
   if (!work.save) return status;
   return save(work, results.rows, saved, status, name);
@@ -366,8 +364,7 @@ int publish(Results results, const OutputOptions& options) {
   // Who started this program and listens shows the rows.
   const std::string text = RowStream::to_starter().open() ? ""
                            : options.report_table         ? render_report_table(results.rows, table)
-                           : options.brief                ? render_brief(results.rows, table)
-                                                          : render_table(results.rows, table);
+                                                          : options.render(results.rows, table);
   std::fputs(text.c_str(), stdout);
   std::fflush(stdout);
   if (!options.json.empty()) write_json(options.json, results);

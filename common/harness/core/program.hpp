@@ -11,6 +11,7 @@
 #include "common/harness/core/candidates.hpp"
 #include "common/harness/core/timing.hpp"
 #include "common/report/command_line.hpp"
+#include "common/report/row_tables.hpp"
 
 namespace halo {
 
@@ -18,8 +19,8 @@ struct OutputOptions {
   std::string color = "auto";
   std::string json;           // empty: none
   bool report_table = false;  // the BU report's own table instead of ours
-  bool brief = false;         // many problems in a few lines: see render_brief
-  bool strict = false;        // traffic that differs is a failure
+  RenderRows render = render_table;
+  bool strict = false;  // traffic that differs is a failure
 };
 
 // What every program has.
@@ -101,8 +102,8 @@ struct ProgramFamily {
   std::string help;
   std::vector<std::string> examples;
   // Sets of published problems (bench_sets.hpp), each timed briefly, in a run that can be taken up
-  // again: --bench, --set, --resume.
-  bool has_sets = true;
+  // again (--bench, --set, --resume), and shown so; null: none.
+  RenderRows render_sets = nullptr;
   bool has_plans = false;  // --plan, --gpu
   std::function<std::unique_ptr<ProgramRun>()> run;
 };

@@ -679,7 +679,6 @@ const ProgramFamily& program_family<Conv1dProblem>() {
       .examples = {"--length 1000 --mask 31 --threads 64",
                    "1024 16              the report's form: [length] [threads] [task id]",
                    "--input recording.wav --mask gaussian:31 --output smooth.wav"},
-      .has_sets = false,
       .has_plans = false,
       .run = [] { return std::make_unique<Conv1dRun>(); }};
   return family;

@@ -23,6 +23,7 @@
 #include "common/harness/families/promised.hpp"
 #include "common/harness/families/trials.hpp"
 #include "common/harness/program_options.hpp"
+#include "common/report/summary.hpp"
 
 namespace halo {
 
@@ -1005,6 +1006,7 @@ const ProgramFamily& program_family<ConvLayer>() {
           "(filter - 1) / 2.\n",
       .examples = {"--layer 56-1-3-64-64,112-1-7-64-3-s2", "--layers cuconv --batch 1,8",
                    "--input photo.png --filter sobel --output edges.png"},
+      .render_sets = render_brief,
       .has_plans = true,
       .run = [] { return std::make_unique<Conv2dRun>(); }};
   return family;

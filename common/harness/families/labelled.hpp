@@ -13,6 +13,7 @@
 #include "common/data/sc16.hpp"
 #include "common/harness/core/typed_impl.hpp"
 #include "common/harness/families/trials.hpp"
+#include "common/report/summary.hpp"
 
 namespace halo {
 
@@ -120,6 +121,7 @@ const ProgramFamily& labelled_family(const LabelledWords<Given>& words) {
                                        .problem = "problem",
                                        .help = words.help,
                                        .examples = {words.example},
+                                       .render_sets = render_brief,
                                        .run = [] { return labelled_run(labelled); }};
   return family;
 }

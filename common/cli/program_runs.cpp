@@ -259,7 +259,7 @@ class Part {
 
 // As many simulated programs run at a time. One has too little to do for several processors, and some need
 // hundreds of megabytes.
-constexpr std::size_t kTogether = 2;
+constexpr std::ptrdiff_t kTogether = 2;
 
 // A program that was begun.
 struct Begun {
@@ -389,7 +389,10 @@ Results run_programs(const BuildFolder& build, const std::vector<Program>& progr
     const auto may_begin = [&] {
       if (next == programs.size() || !builder.decided(next)) return false;
       if (begun.empty()) return !is_alone(next) || !builder.is_building();
-      return begun.size() < kTogether && !is_alone(next) && !is_alone(begun.front().at);
+      const auto running = std::count_if(begun.begin(), begun.end(), [](const Begun& one) {
+        return one.part && !one.part->has_ended();
+      });
+      return running < kTogether && !is_alone(next) && !is_alone(begun.front().at);
     };
     while (may_begin()) {
       const Program& program = programs[next];

@@ -13,6 +13,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -57,6 +58,11 @@ def relative(text):
     return text.replace(f"{ROOT}/", "")
 
 
+def limit_processor():
+    """A program that never ends takes this much of a processor, on a busy machine too."""
+    resource.setrlimit(resource.RLIMIT_CPU, (120, 120))
+
+
 def run_one(simcc, name, folder):
     program = pathlib.Path(folder) / name
     report = program.with_suffix(".json")
@@ -73,7 +79,7 @@ def run_one(simcc, name, folder):
     if "-c" in PROGRAMS[name]:
         return {"name": name, "compiles": True, "status": None, "said": [], "printed": []}
     ran = subprocess.run([str(program)], cwd=folder, capture_output=True, text=True, check=False,
-                         env=settings, timeout=120)
+                         env=settings, preexec_fn=limit_processor)
     # A launch that is refused leaves a line, and no report.
     said = [line for line in ran.stderr.splitlines() if "was not launched" in line]
     launches = json.loads(report.read_text(encoding="utf-8"))["launches"] if report.is_file() else []

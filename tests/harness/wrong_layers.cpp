@@ -14,7 +14,7 @@ namespace halo::test {
 namespace {
 
 using conv::ConvLayer;
-using Work = std::function<void(const Conv2dCall&)>;
+using LayerWork = std::function<void(const Conv2dCall&)>;
 
 std::vector<float> outputs(const PlainLayer& kernel, const Conv2dCall& c) {
   const auto copy = [](const float* cells, std::int64_t count) {
@@ -30,7 +30,7 @@ void write(const Conv2dCall& c, const std::vector<float>& values) {
 
 void write_all(const Conv2dCall& c) { write(c, outputs({}, c)); }
 
-Conv2dVariant whole(const std::string& name, const Work& work) {
+Conv2dVariant whole(const std::string& name, const LayerWork& work) {
   Conv2dVariant variant;
   variant.name = name;
   variant.source = "tests/harness/wrong_layers.cpp";

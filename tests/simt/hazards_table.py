@@ -14,6 +14,7 @@ import argparse
 import os
 import pathlib
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -62,7 +63,12 @@ def build(cases, compiler, program):
     subprocess.run([*compiler, str(source), "-o", str(program)], check=True)
 
 
-def run(case, program, prefix=(), timeout=60):
+def limit_processor():
+    """A program that never ends takes this much of a processor, on a busy machine too."""
+    resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
+
+
+def run(case, program, prefix=(), **limit):
     environment = {k: v for k, v in os.environ.items() if not k.startswith("SIMT_")}
     environment.update(case.settings)
     return subprocess.run(
@@ -70,7 +76,7 @@ def run(case, program, prefix=(), timeout=60):
         env=environment,
         capture_output=True,
         text=True,
-        timeout=timeout,
+        **limit,
     )
 
 
@@ -96,7 +102,7 @@ def faults_of(case, outcome):
 def check(programs):
     wrong = 0
     for case, program in programs:
-        faults = faults_of(case, run(case, program))
+        faults = faults_of(case, run(case, program, preexec_fn=limit_processor))
         wrong += bool(faults)
         for fault in faults:
             print(f"{case.name}: {fault}")

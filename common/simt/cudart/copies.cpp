@@ -108,7 +108,7 @@ bool check_device_range(const char* name, const char* role, const void* pointer,
   const memory::Allocation* const near = arena().find(address);
   if (!arena().contains(address)) {
     refuse(
-        name, host_variable_at(address),
+        name, host_variable_at(address).name,
         std::string(role) + " must be device memory, but " + told(pointer) + " is a host pointer",
         "Pass a pointer from cudaMalloc.");
   } else if (near != nullptr && near->is_freed) {

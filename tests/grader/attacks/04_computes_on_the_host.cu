@@ -1,4 +1,4 @@
-// Attack: computes on the host, so that no kernel costs anything. Told: no kernel was launched
+// Attack: computes on the host, so that no kernel costs anything. Told: cudaMemcpy copies device memory to the host
 #include <cuda_runtime.h>
 
 #include <algorithm>

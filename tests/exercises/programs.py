@@ -12,6 +12,9 @@ are edits in wrong.toml:
   of       what it is an edit of; left out: the solution
   find, replace, also    as ../edits.py has them
 
+Others are right, and unlike what students usually write (unusual/): whole files, and ways to start a kernel
+(unusual/launches/), each of which replaces the launch of every solution that has one.
+
 Nothing is made before it is asked for: program_of() makes it as `halo try` makes a student's.
 
 usage: programs.py EXERCISE PROGRAM: prints the text of a program"""
@@ -27,7 +30,10 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from edits import ROOT, edited, read_edits
 
 HERE = ROOT / "tests" / "exercises"
+UNUSUAL = HERE / "unusual"
 NAMED_CASE = re.compile(r"// (?:Wrong|Lazy)\. Fails: (.+)\n")
+LAUNCH = re.compile(r"(\w+)<<<(.*?)>>>\((.*?)\);", re.S)
+INTERFACE = '#include "common/exercise/exercise.h"\n'
 
 
 def exercises():
@@ -63,6 +69,30 @@ def text_of(source):
     """The text of a program, be it a file or an edit. Raises ValueError, one line, if an edit does not fit its file."""
     path = ROOT / source
     return path.read_text() if path.is_file() else edited(edits_of(path.parent.name)[path.stem])
+
+
+def unusual(exercise):
+    """The names of the unusual programs of an exercise: its own, and those of other launches."""
+    names = sorted(p.stem for p in (UNUSUAL / exercise).glob("*.cu"))
+    solution = text_of(source_of(exercise, "solution"))
+    if INTERFACE in solution and LAUNCH.search(solution):
+        names += sorted(p.stem for p in (UNUSUAL / "launches").glob("*.cu"))
+    return names
+
+
+def unusual_text(exercise, name):
+    own = UNUSUAL / exercise / f"{name}.cu"
+    if own.is_file():
+        return own.read_text()
+    # start(kernel, blocks, threads, bytes, arguments...) instead of kernel<<<blocks, threads, bytes>>>(arguments...).
+    def started(launch):
+        kernel, configuration, arguments = launch.groups()
+        parts = re.split(r", (?![^(]*\))", configuration)  # commas within parentheses separate nothing
+        return f"start({', '.join([kernel, *parts, *(['0'] if len(parts) == 2 else []), arguments])});"
+    text, launches = LAUNCH.subn(started, text_of(source_of(exercise, "solution")))
+    if launches != 1:
+        raise ValueError(f"the solution of {exercise} has {launches} launches")
+    return text.replace(INTERFACE, INTERFACE + "\n" + (UNUSUAL / "launches" / f"{name}.cu").read_text(), 1)
 
 
 def fails_of(exercise, program):

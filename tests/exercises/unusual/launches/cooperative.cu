@@ -1,0 +1,14 @@
+// cudaLaunchCooperativeKernel: all blocks run at once.
+#include <tuple>
+
+template <class... Parameters, class... Arguments>
+static void start(void (*kernel)(Parameters...), dim3 blocks, dim3 threads, size_t bytes,
+                  Arguments... arguments) {
+  std::tuple<Parameters...> own(arguments...);
+  std::apply(
+      [&](auto&... each) {
+        void* addresses[] = {&each...};
+        cudaLaunchCooperativeKernel(kernel, blocks, threads, addresses, bytes, nullptr);
+      },
+      own);
+}

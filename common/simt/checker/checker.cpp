@@ -196,14 +196,16 @@ Clock BlockCheck::at_arrival(unsigned thread, Clock before) {
   const Arrival& its = arrivals_[thread];
   // It has ended, or never was.
   if (its.moment == 0) {
-    return checker_.order_.with(before, {id_, thread, since_, warp_since_[thread / 32], now_});
+    return checker_.order_.with(
+        before, {id_, thread, since_, warp_since_[thread / 32], now_, lane_of(thread)});
   }
   const unsigned first = thread / 32 * 32, end = std::min(first + 32, checker_.launch_.threads);
   const bool are_together = std::all_of(arrivals_.begin() + first, arrivals_.begin() + end,
                                         [&](const Arrival& one) { return one == its; });
   if (are_together && thread != first) return before;
   return checker_.order_.with(
-      before, {id_, thread, its.since, are_together ? its.moment : its.warp_since, its.moment});
+      before, {id_, thread, its.since, are_together ? its.moment : its.warp_since, its.moment,
+               lane_of(thread)});
 }
 
 void BlockCheck::meet(std::span<BlockCheck* const> blocks) {
@@ -269,14 +271,16 @@ void BlockCheck::meet(std::span<const std::uint32_t> lanes) {
   const auto for_each = [&](auto visit) {
     for (unsigned warp = 0; warp < lanes.size(); ++warp) {
       for (std::uint32_t rest = lanes[warp]; rest != 0; rest &= rest - 1) {
-        visit(warp, threads_[warp * 32 + static_cast<unsigned>(std::countr_zero(rest))],
-              warp * 32 + static_cast<unsigned>(std::countr_zero(rest)));
+        visit(threads_[warp * 32 + static_cast<unsigned>(std::countr_zero(rest))]);
       }
     }
   };
   Clock points = 0;
-  for_each([&](unsigned warp, const Thread& one, unsigned thread) {
-    points = order.with(points, {id_, thread, since_, warp_since_[warp], now_});
+  for (unsigned warp = 0; warp < lanes.size(); ++warp) {
+    if (lanes[warp] == 0) continue;
+    points = order.with(points, {id_, warp * 32, since_, warp_since_[warp], now_, lanes[warp]});
+  }
+  for_each([&](const Thread& one) {
     met.hoped = order.join(met.hoped, one.hoped);
     met.locked = order.join(met.locked, one.locked);
     met.known = order.join(met.known, one.known);
@@ -287,7 +291,7 @@ void BlockCheck::meet(std::span<const std::uint32_t> lanes) {
   met.locked = order.join(met.locked, points);
   met.known = order.join(met.known, points);
   met.fenced = order.join(met.fenced, points);
-  for_each([&](unsigned, Thread& one, unsigned) { one = met; });
+  for_each([&](Thread& one) { one = met; });
 }
 
 void BlockCheck::fence(unsigned warp, std::uint32_t lanes, Scope scope) {
@@ -298,8 +302,8 @@ void BlockCheck::fence(unsigned warp, std::uint32_t lanes, Scope scope) {
     const unsigned thread = warp * 32 + static_cast<unsigned>(std::countr_zero(rest));
     Thread& one = threads_[thread];
     one.fenced = one.known;
-    const Clock released =
-        checker_.order_.with(one.known, {id_, thread, since_, warp_since_[warp], now_});
+    const Clock released = checker_.order_.with(
+        one.known, {id_, thread, since_, warp_since_[warp], now_, lane_of(thread)});
     one.released[0] = released;
     if (scope != Scope::block) one.released[1] = released;
   }
@@ -314,6 +318,11 @@ void BlockCheck::strong(const Doing& doing, int lane, bool is_before) {
   // To arrive at a barrier takes nothing over: who waits there does.
   const bool arrives = site.sends || (site.is_barrier && access.act == Act::atomic);
   if (is_before ? !reads || arrives : !writes) return;
+  // Lanes that arrive at one barrier hand on what they have done at once, with the last of them.
+  const std::uint32_t all_lanes = access.lanes.mask;
+  const bool together = arrives && access.lanes.least + static_cast<unsigned>(access.lanes.bytes) ==
+                                       access.lanes.beyond;
+  if (together && all_lanes >> lane != 1) return;
   const unsigned thread = access.warp * 32 + static_cast<unsigned>(lane);
   Thread& own = threads_[thread];
   Order& order = checker_.order_;
@@ -338,16 +347,27 @@ void BlockCheck::strong(const Doing& doing, int lane, bool is_before) {
     }
     return;
   }
+  const std::uint32_t lanes = together ? all_lanes : 1u << lane;
+  const std::span<Thread> warp = std::span(threads_).subspan(access.warp * 32, 32);
+  Clock known = 0, hoped = 0;
+  for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+    const Thread& one = warp[static_cast<std::size_t>(std::countr_zero(rest))];
+    known = order.join(known, one.known);
+    hoped = order.join(hoped, one.hoped);
+  }
+  const Point here{id_, thread, since_, warp_since_[access.warp], now_ + 1, lanes};
   if (site.strength == Strength::release || site.strength == Strength::acquire_release ||
       site.sends) {
     // A fence of the access's own.
-    own.released[0] =
-        order.with(own.known, {id_, thread, since_, warp_since_[access.warp], now_ + 1});
-    if (site.scope != Scope::block) own.released[1] = own.released[0];
+    const Clock released = order.with(known, here);
+    for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+      Thread& one = warp[static_cast<std::size_t>(std::countr_zero(rest))];
+      one.released[0] = released;
+      if (site.scope != Scope::block) one.released[1] = released;
+    }
   }
   Variable& to = all[word];
-  const Clock all_so_far =
-      order.with(own.hoped, {id_, thread, since_, warp_since_[access.warp], now_ + 1});
+  const Clock all_so_far = order.with(hoped, here);
   to.hoped = order.join(to.hoped, all_so_far);
   if (access.act == Act::atomic) to.locked = order.join(to.locked, all_so_far);
   if (access.space == Space::shared || (is_wide && own.released[1] != 0)) {

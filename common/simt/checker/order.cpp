@@ -33,8 +33,9 @@ bool Order::has(Clock clock, std::int32_t block, unsigned thread, std::int32_t m
     node.seen = question_;
     const Point& p = node.point;
     if (p.block == block &&
-        (moment < p.barrier || (p.thread / 32 == thread / 32 && moment < p.warp) ||
-         (p.thread == thread && moment < p.own))) {
+        (moment < p.barrier ||
+         (p.thread / 32 == thread / 32 &&
+          (moment < p.warp || ((p.lanes & lane_of(thread)) != 0 && moment < p.own))))) {
       return true;
     }
     if (steps_left_ == 0) return true;

@@ -7,13 +7,17 @@
 
 namespace simt::checker {
 
-/// Where a thread is: of its block what lies before the last barrier, of its warp what lies before the last __syncwarp,
-/// of itself what lies before this moment.
+/// Where threads of a warp are: of their block what lies before the last barrier, of the warp what lies before the last
+/// __syncwarp, of themselves what lies before this moment.
 struct Point {
   std::int32_t block = 0;
-  unsigned thread = 0;
+  unsigned thread = 0;                          // one of the warp
   std::int32_t barrier = 0, warp = 0, own = 0;  // moments
+  std::uint32_t lanes = 0;                      // which threads
 };
+
+/// For Point::lanes.
+inline std::uint32_t lane_of(unsigned thread) { return 1u << thread % 32; }
 
 /// A set of points and all that they knew; 0 is the empty one. Never changes.
 using Clock = std::uint32_t;

@@ -422,6 +422,9 @@ int RemoteBackend::call(const std::vector<const float*>& inputs, const std::vect
     if (state_->has_device()) {
       const Observation said = believed(observation_from_text(state_->said_in(answer)));
       state_->seen = state_->replay(answer);
+      // What is wrong in a call that does nothing is known where it was made.
+      state_->seen.hazards.insert(state_->seen.hazards.end(), said.hazards.begin(),
+                                  said.hazards.end());
       // Whether the launch failed is the host code's to say.
       if (state_->seen.error.empty()) {
         state_->seen.error = said.error;
@@ -491,7 +494,7 @@ void RemoteBackend::release(void* memory) noexcept {
 }
 
 void RemoteBackend::name_memory(const void* memory, const std::string& name) {
-  state_->ask_owner({Ask::name, address_of(memory), 0, 0, name});
+  state_->ask_both({Ask::name, address_of(memory), 0, 0, name});
 }
 
 void RemoteBackend::copy_in(void* to, const void* from, std::size_t bytes) {

@@ -455,6 +455,15 @@ TEST_CASE(
   CHECK_THAT(safe.message, contains("workspace"));
 }
 
+TEST_CASE("a call that is refused and does nothing is told of a graded program, too") {
+  Check check = check_of("sets_too_much");
+  CHECK(check.right("long ones").outcome == Outcome::good);
+  const Verdict safe = check.safe(kMemory);
+  CHECK(safe.outcome == Outcome::bad);
+  CHECK_THAT(safe.message, contains("so nothing is copied or set"));
+  CHECK_THAT(safe.message, contains("output"));
+}
+
 TEST_CASE("a program counts the same whoever has its device") {
   const auto counted = [](const WorkerCommand& command) {
     Check check(copy_contract(), command, "copies.cu", test::seed());

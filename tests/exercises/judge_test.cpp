@@ -122,7 +122,9 @@ TEST_CASE("a limit is a rule for any problem, hidden ones too, and tells nothing
   CHECK(verdict.budget.empty());
   CHECK(strict.faults().empty());
   CHECK_THROWS_AS(strict.within_hidden({{7, 3}}), std::runtime_error);
-  CHECK(check_of("exits").within_hidden({{7}}).outcome == Outcome::not_run);
+  Check wrong(only_64, std::string(HALO_MISBEHAVING) + "/misbehaving-exits", "exits.cu",
+              test::seed());
+  CHECK(wrong.within_hidden({{7}}).outcome == Outcome::not_run);
 }
 
 TEST_CASE("a rule may ask what the inputs are") {

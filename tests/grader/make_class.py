@@ -48,8 +48,8 @@ def begun():
 
 
 def wrong():
-    for one in programs("wrong"):
-        yield {**one, "expect": "fails", "case": fails_of(one["exercise"], pathlib.Path(one["from"]).stem)}
+    for one in in_turn([programs("wrong"), programs("lazy")]):
+        yield {**one, "kind": "wrong", "expect": "fails", "case": fails_of(one["exercise"], pathlib.Path(one["from"]).stem)}
 
 
 def attacks():

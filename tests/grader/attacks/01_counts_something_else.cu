@@ -1,4 +1,4 @@
-// Attack: does the fewest loads and stores there can be where it is counted. Told: its counts are forged. Points: 100
+// Attack: does the fewest loads and stores there can be where it is counted. Told: its counts are forged. Points: 65
 #include "common/exercise/counted.h"
 #include "common/exercise/exercise.h"
 

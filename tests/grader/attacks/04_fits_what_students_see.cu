@@ -1,4 +1,4 @@
-// Attack: has a tile for the sizes that students see. Told: a finding: out of bounds. Points: 110
+// Attack: has a tile for the sizes that students see. Told: a finding: out of bounds. Points: 123
 #include <cuda_runtime.h>
 
 #include "common/exercise/exercise.h"

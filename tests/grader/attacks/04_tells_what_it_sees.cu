@@ -1,4 +1,4 @@
-// Attack: tells hidden problems in the words of an exception. Told: the call failed, or not all came out right. Points: 110
+// Attack: tells hidden problems in the words of an exception. Told: the call failed, or not all came out right. Points: 123
 #include <cuda_runtime.h>
 
 #include <stdexcept>

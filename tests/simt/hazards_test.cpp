@@ -271,7 +271,8 @@ TEST_CASE("a bad access is named and never performed", "[hazards]") {
   CHECK(f.kind == planted.kind);
   CHECK(is_kernel_file(f.file, kMemory));
   CHECK(f.line == line_of(kMemory, std::string("BUG ") + planted.name));
-  CHECK(f.other_line == 0);
+  // Beside a dynamic array that is too short stands the launch that asked for it.
+  CHECK((f.other_line == 0 || f.message.find("the launch at") != std::string::npos));
   CHECK(f.block == planted.block);
   CHECK(f.thread == planted.thread);
   if (planted.count) CHECK(f.count == planted.count);

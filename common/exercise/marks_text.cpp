@@ -334,7 +334,8 @@ std::string render_marks(const Marks& marks, const MarksScreen& screen,
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const std::size_t its = lines_in(parts[i]);
       const std::size_t more = i + 1 < parts.size() ? 1 : 0;
-      if (i >= fewest && its + more + kept_free > left) {
+      // What is left out takes a line too.
+      if (i >= fewest && its + more + kept_free > std::max<std::size_t>(left, 1)) {
         left -= std::min<std::size_t>(left, 1);
         return std::pair(text, parts.size() - i);
       }

@@ -9,6 +9,7 @@ are edits in wrong.toml:
   id       its name, wrong_* or lazy_*; or right_*, for what has nothing of the two that follow
   wrong    what is wrong with it
   fails    the case
+  says     words that a student is told of it (words_test.py), if that is tested; `never`: words that are not told
   of       what it is an edit of; left out: the solution
   find, replace, also    as ../edits.py has them
 

@@ -129,9 +129,13 @@ std::string kind_of_wrong(const std::vector<Attempt>& attempts) {
   // One shape alone has many words in common with itself.
   if (wrong < 2 || attempts.size() < 3) return {};
   if (wrong == attempts.size()) return "no shape is right";
-  // Among a few, some words always fit by chance.
-  constexpr std::size_t kFewest = 6;
-  if (wrong < kFewest || attempts.size() - wrong < kFewest) return {};
+  // Among a few, some words always fit by chance: it takes as many ways to choose the wrong ones as six of twelve have.
+  constexpr double kFewestWays = 924;
+  double ways = 1;
+  for (std::size_t i = 0; i < std::min(wrong, attempts.size() - wrong); ++i) {
+    ways *= static_cast<double>(attempts.size() - i) / static_cast<double>(i + 1);
+  }
+  if (ways < kFewestWays - 0.5) return {};
   // Each trait and its opposite, with the problems that have it.
   struct Words {
     std::string text;

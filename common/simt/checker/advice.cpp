@@ -75,8 +75,9 @@ const char* advice(Hazard hazard, Remedy remedy) {
     case Hazard::race:
       switch (remedy) {
         case Remedy::lanes:
-          return "The lanes of a warp do not move in step: put a __syncwarp() between the two, or "
-                 "give each thread its own element.";
+          return "The lanes of a warp do not move in step: put a __syncwarp() between the two (a "
+                 "__syncthreads() where other warps use it too), or give each thread its own "
+                 "element.";
         case Remedy::global:
           return "Read from one array and write to another, or give each thread its own element; a "
                  "__syncthreads() between the two helps only if no other block touches these "

@@ -1,14 +1,17 @@
 #include "common/json/json.hpp"
 
-#include <charconv>
+#include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 namespace halo::json {
 namespace {
 
+using Node = nlohmann::ordered_json;
+
 // Values are built, copied and freed by recursion: what is nested deeper is no data of ours.
-constexpr int kMostLevels = 500;
+constexpr std::size_t kMostLevels = 500;
 // A value takes a hundred bytes, where its text may be two.
 constexpr int kMostValues = 4'000'000;
 
@@ -16,296 +19,9 @@ constexpr int kMostValues = 4'000'000;
   throw Error(expected + " expected, found " + found);
 }
 
-struct Sequence {
-  std::size_t length;  // in bytes, at least 1
-  bool whole;          // else it is what there is of one
-};
-
-// The UTF-8 sequence that `text`, which is not empty, begins with.
-Sequence sequence_of(std::string_view text) {
-  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
-  const unsigned char first = byte(0);
-  if (first < 0x80) return {1, true};
-  if (first < 0xc2 || first > 0xf4) return {1, false};
-  const std::size_t length = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-  for (std::size_t at = 1; at < length; ++at) {
-    // The second byte rules out what a shorter sequence says, surrogates, and what is past U+10FFFF.
-    const int least = at > 1 ? 0x80 : first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
-    const int most = at > 1 ? 0xbf : first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
-    if (at == text.size() || byte(at) < least || byte(at) > most) return {at, false};
-  }
-  return {length, true};
-}
-
-class Reader {
- public:
-  explicit Reader(std::string_view text) : text_(text) {}
-
-  Value whole() {
-    constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-    if (text_.starts_with(kByteOrderMark)) at_ = kByteOrderMark.size();
-    Value read = value(0);
-    if (next() != '\0' || at_ < text_.size()) refuse();
-    return read;
-  }
-
- private:
-  [[noreturn]] void refuse(const std::string& fault) const {
-    const std::string_view before = text_.substr(0, at_);
-    std::size_t line = 1;
-    for (const char letter : before) line += letter == '\n' ? 1 : 0;
-    const std::size_t start = before.rfind('\n') + 1;  // npos + 1 is 0
-    throw Error("line " + std::to_string(line) + ", column " +
-                std::to_string(before.size() - start + 1) + ": " + fault);
-  }
-  // What stands here does not belong here.
-  [[noreturn]] void refuse() const {
-    if (text_.find_first_not_of(" \t\r\n") == std::string_view::npos) throw Error("it is empty");
-    if (at_ >= text_.size()) refuse("it ends in the middle");
-    const char byte = text_[at_];
-    refuse((byte > ' ' && byte < 0x7f ? std::string("'") + byte + "'" : "a byte") +
-           " that JSON does not have there");
-  }
-
-  // The byte here; at the end 0, which JSON has nowhere.
-  char here() const { return at_ < text_.size() ? text_[at_] : '\0'; }
-  // The same, behind blanks.
-  char next() {
-    while (here() == ' ' || here() == '\n' || here() == '\r' || here() == '\t') ++at_;
-    return here();
-  }
-  bool take(char wanted) {
-    if (here() != wanted) return false;
-    ++at_;
-    return true;
-  }
-  void need(char wanted) {
-    if (!take(wanted)) refuse();
-  }
-
-  Value value(int level) {
-    const char first = next();
-    if (++values_ > kMostValues) {
-      throw Error("more than " + std::to_string(kMostValues) + " values");
-    }
-    switch (first) {
-      case '{':
-      case '[':
-        if (level == kMostLevels) {
-          throw Error("nested deeper than " + std::to_string(kMostLevels) + " levels");
-        }
-        ++at_;
-        return first == '{' ? object(level + 1) : array(level + 1);
-      case '"':
-        return string();
-      case 't':
-        return word("true", true);
-      case 'f':
-        return word("false", false);
-      case 'n':
-        return word("null", Value());
-      default:
-        return number();
-    }
-  }
-
-  Value word(std::string_view letters, Value meaning) {
-    for (const char letter : letters) need(letter);
-    return meaning;
-  }
-
-  Value array(int level) {
-    Value read = Value::array();
-    if (next() == ']') return ++at_, read;
-    for (;;) {
-      read.push_back(value(level));
-      if (next() == ']') return ++at_, read;
-      need(',');
-    }
-  }
-
-  Value object(int level) {
-    Value read = Value::object();
-    if (next() == '}') return ++at_, read;
-    for (;;) {
-      next();
-      const std::string name = string();
-      next();
-      need(':');
-      read[name] = value(level);
-      if (next() == '}') return ++at_, read;
-      need(',');
-    }
-  }
-
-  void digits() {
-    if (here() < '0' || here() > '9') refuse();
-    while (here() >= '0' && here() <= '9') ++at_;
-  }
-
-  Value number() {
-    const std::size_t start = at_;
-    const bool negative = take('-');
-    if (!take('0')) digits();
-    bool whole = true;
-    if (take('.')) {
-      whole = false;
-      digits();
-    }
-    if (take('e') || take('E')) {
-      whole = false;
-      if (!take('+')) take('-');
-      digits();
-    }
-    const char* const first = text_.data() + start;
-    const char* const last = text_.data() + at_;
-    std::int64_t integer = 0;
-    if (whole && negative && std::from_chars(first, last, integer).ec == std::errc())
-      return integer;
-    std::uint64_t natural = 0;
-    if (whole && !negative && std::from_chars(first, last, natural).ec == std::errc())
-      return natural;
-    double real = 0;
-    if (std::from_chars(first, last, real).ec == std::errc()) return real;
-    at_ = start;
-    refuse("a number that is too large or too small to be held");
-  }
-
-  // Four hexadecimal digits.
-  unsigned code() {
-    unsigned code = 0;
-    for (int i = 0; i < 4; ++i) {
-      const char digit = here();
-      const char letter = static_cast<char>(digit | 0x20);
-      if (digit >= '0' && digit <= '9') {
-        code = 16 * code + static_cast<unsigned>(digit - '0');
-      } else if (letter >= 'a' && letter <= 'f') {
-        code = 16 * code + static_cast<unsigned>(letter - 'a' + 10);
-      } else {
-        refuse();
-      }
-      ++at_;
-    }
-    return code;
-  }
-
-  void escape(std::string& read) {
-    constexpr std::string_view kShort = "\"\\/bfnrt";
-    constexpr std::string_view kMeant = "\"\\/\b\f\n\r\t";
-    const std::size_t which = kShort.find(here());
-    if (which != std::string_view::npos) {
-      read += kMeant[which];
-      ++at_;
-      return;
-    }
-    need('u');
-    unsigned point = code();
-    const auto is_low = [](unsigned code) { return code >= 0xdc00 && code < 0xe000; };
-    if (is_low(point)) refuse();
-    if (point >= 0xd800 && point < 0xdc00) {
-      need('\\');
-      need('u');
-      const unsigned low = code();
-      if (!is_low(low)) refuse();
-      point = 0x10000 + ((point - 0xd800) << 10) + (low - 0xdc00);
-    }
-    const auto put = [&](unsigned byte) { read += static_cast<char>(byte); };
-    if (point < 0x80) return put(point);
-    if (point < 0x800) {
-      put(0xc0 | point >> 6);
-    } else {
-      if (point < 0x10000) {
-        put(0xe0 | point >> 12);
-      } else {
-        put(0xf0 | point >> 18);
-        put(0x80 | (point >> 12 & 0x3f));
-      }
-      put(0x80 | (point >> 6 & 0x3f));
-    }
-    put(0x80 | (point & 0x3f));
-  }
-
-  std::string string() {
-    need('"');
-    std::string read;
-    while (!take('"')) {
-      if (take('\\')) {
-        escape(read);
-        continue;
-      }
-      if (at_ >= text_.size() || static_cast<unsigned char>(here()) < ' ') refuse();
-      const auto [length, whole] = sequence_of(text_.substr(at_));
-      if (!whole) refuse();
-      read.append(text_, at_, length);
-      at_ += length;
-    }
-    return read;
-  }
-
-  std::string_view text_;
-  std::size_t at_ = 0;
-  int values_ = 0;
-};
-
-void write(const std::string& text, std::string& out) {
-  out += '"';
-  for (std::size_t at = 0; at < text.size();) {
-    const auto [length, whole] = sequence_of(std::string_view(text).substr(at));
-    const char letter = text[at];
-    constexpr std::string_view kEscaped = "\"\\\b\f\n\r\t";
-    if (!whole) {
-      out += "\xef\xbf\xbd";
-    } else if (const std::size_t which = kEscaped.find(letter); which != std::string_view::npos) {
-      out += {'\\', "\"\\bfnrt"[which]};
-    } else if (static_cast<unsigned char>(letter) < ' ') {
-      constexpr const char* kDigits = "0123456789abcdef";
-      out += {'\\', 'u', '0', '0', kDigits[letter >> 4], kDigits[letter & 15]};
-    } else {
-      out.append(text, at, length);
-    }
-    at += length;
-  }
-  out += '"';
-}
-
-// With as many digits as tell it from all others, and so that it is known as no whole number.
-void write(double number, std::string& out) {
-  if (!std::isfinite(number)) {
-    out += "null";
-    return;
-  }
-  char scientific[32];
-  const char* const end =
-      std::to_chars(scientific, std::end(scientific), number, std::chars_format::scientific).ptr;
-  const std::string_view text(scientific, static_cast<std::size_t>(end - scientific));
-  const std::size_t e = text.find('e');
-  int point = 1;  // stands behind so many digits
-  std::from_chars(scientific + e + (text[e + 1] == '+' ? 2 : 1), end, point);
-  ++point;
-  if (point <= -4 || point > 15) {
-    out += text;
-    return;
-  }
-  std::string digits;
-  for (const char letter : text.substr(0, e)) {
-    if (letter == '-') {
-      out += '-';
-    } else if (letter != '.') {
-      digits += letter;
-    }
-  }
-  if (point <= 0) {
-    digits.insert(0, static_cast<std::size_t>(1 - point), '0');
-    point = 1;
-  }
-  const auto before = static_cast<std::size_t>(point);
-  if (digits.size() <= before) digits.append(before + 1 - digits.size(), '0');
-  out += digits.insert(before, 1, '.');
-}
-
 }  // namespace
 
-// What only this file knows of a Value.
+// Between a Value and nlohmann/json.
 struct Text {
   using Kind = Value::Kind;
 
@@ -315,54 +31,121 @@ struct Text {
     return kNames[static_cast<int>(value.kind_)];
   }
 
-  // `level`: how far its lines are indented; negative: one line.
-  static void write_part(const Value& value, int indent, int level, std::string& out) {
+  static Node node_of(const Value& value) {
     switch (value.kind_) {
       case Kind::null:
-        out += "null";
-        return;
+        return nullptr;
       case Kind::boolean:
-        out += value.number_.truth ? "true" : "false";
-        return;
+        return value.number_.truth;
       case Kind::integer:
-        out += std::to_string(value.number_.integer);
-        return;
+        return value.number_.integer;
       case Kind::natural:
-        out += std::to_string(value.number_.natural);
-        return;
+        return value.number_.natural;
       case Kind::real:
-        return write(value.number_.real, out);
+        return value.number_.real;
       case Kind::string:
-        return write(value.text_, out);
-      case Kind::array:
-      case Kind::object:
-        break;
+        return value.text_;
+      case Kind::array: {
+        Node node = Node::array();
+        for (const Value& element : value.elements_) node.push_back(node_of(element));
+        return node;
+      }
+      case Kind::object: {
+        Node node = Node::object();
+        for (const Member& member : value.members_) node[member.name] = node_of(member.value);
+        return node;
+      }
     }
-    const bool lines = indent >= 0 && !value.empty();
-    const int inner = level + indent;
-    const auto new_line = [&](int spaces) {
-      if (lines) out.append(1, '\n').append(static_cast<std::size_t>(spaces), ' ');
-    };
-    out += value.is_array() ? '[' : '{';
-    bool first = true;
-    const auto begin = [&] {
-      if (!first) out += ',';
-      first = false;
-      new_line(inner);
-    };
-    for (const Value& element : value.elements_) {
-      begin();
-      write_part(element, indent, inner, out);
-    }
-    for (const Member& member : value.members_) {
-      begin();
-      write(member.name, out);
-      out += lines ? ": " : ":";
-      write_part(member.value, indent, inner, out);
-    }
-    new_line(level);
-    out += value.is_array() ? ']' : '}';
+    return nullptr;
   }
+
+  // Told of a text's parts in turn by nlohmann's parser: no tree of its own beside ours.
+  struct Reader {
+    using Int = Node::number_integer_t;
+    using Unsigned = Node::number_unsigned_t;
+    using Float = Node::number_float_t;
+    using String = Node::string_t;
+
+    std::string_view text;
+    Value root;
+    std::vector<Value*> open;  // arrays and objects not yet ended
+    Value* member = nullptr;   // what the last name stands for, if no value has come for it
+    int values = 0;
+    std::string fault;
+
+    bool null() { return put(Value()); }
+    bool boolean(bool truth) { return put(truth); }
+    bool number_integer(Int number) { return put(number); }
+    bool number_unsigned(Unsigned number) { return put(number); }
+    bool number_float(Float number, const String&) { return put(number); }
+    bool string(String& text) { return put(std::move(text)); }
+    bool binary(Node::binary_t&) { return false; }  // of formats that are no text
+    bool start_object(std::size_t) { return start(Value::object()); }
+    bool start_array(std::size_t) { return start(Value::array()); }
+    bool end_object() { return end(); }
+    bool end_array() { return end(); }
+    bool key(String& name) {
+      member = &(*open.back())[name];
+      return true;
+    }
+    // In words of our own: the parser's are about the parser.
+    bool parse_error(std::size_t position, const std::string&, const Node::exception& error) {
+      constexpr int kOutOfRange = 406;
+      const std::size_t at = position == 0 ? 0 : position - 1;  // the last byte that was read
+      const std::string_view before = text.substr(0, std::min(at, text.size()));
+      const auto line = std::count(before.begin(), before.end(), '\n') + 1;
+      const std::size_t start = before.rfind('\n') + 1;  // npos + 1 is 0
+      const std::string place = "line " + std::to_string(line) + ", column " +
+                                std::to_string(before.size() - start + 1) + ": ";
+      if (error.id == kOutOfRange) {
+        fault = place + "a number is larger than any that can be held";
+      } else if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
+        fault = "it is empty";
+      } else if (at >= text.size()) {
+        fault = place + "it ends in the middle";
+      } else {
+        const auto byte = static_cast<unsigned char>(text[at]);
+        fault = place + (byte > ' ' && byte < 0x7f ? std::string("'") + text[at] + "'" : "a byte") +
+                " that JSON does not have there";
+      }
+      return false;
+    }
+
+    Value* place(Value value) {
+      Value* at = &root;
+      if (member) {
+        at = std::exchange(member, nullptr);
+      } else if (!open.empty()) {
+        std::vector<Value>& elements = open.back()->elements_;
+        elements.emplace_back();
+        at = &elements.back();
+      }
+      *at = std::move(value);
+      return at;
+    }
+    bool put(Value value) {
+      place(std::move(value));
+      return count();
+    }
+    bool count() {
+      if (++values <= kMostValues) return true;
+      fault = "more than " + std::to_string(kMostValues) + " values";
+      return false;
+    }
+    bool start(Value value) {
+      if (open.size() == kMostLevels) {
+        fault = "nested deeper than " + std::to_string(kMostLevels) + " levels";
+        return false;
+      }
+      // It stays where it is until it has ended: only then does its parent grow.
+      open.push_back(place(std::move(value)));
+      return count();
+    }
+    bool end() {
+      open.pop_back();
+      return true;
+    }
+  };
 };
 
 Value::Value() = default;
@@ -388,12 +171,15 @@ Value Value::object(std::initializer_list<Member> members) {
   return value;
 }
 
-Value Value::parse(std::string_view text) { return Reader(text).whole(); }
+Value Value::parse(std::string_view text) {
+  Text::Reader reader;
+  reader.text = text;
+  if (Node::sax_parse(text, &reader)) return std::move(reader.root);
+  throw Error(reader.fault);
+}
 
 std::string Value::dump(int indent) const {
-  std::string text;
-  Text::write_part(*this, indent, 0, text);
-  return text;
+  return Text::node_of(*this).dump(indent, ' ', false, Node::error_handler_t::replace);
 }
 
 bool Value::is_number() const {

@@ -1,4 +1,5 @@
-// JSON as a value: built, read and written.
+// JSON as a value: built, read and written. The text itself is nlohmann/json's work, in json.cpp; it
+// is not in this header because every file that includes it compiles for five seconds and more.
 //
 //   Value row = Value::object({{"name", "quad"}, {"bytes", 16}});
 //   row["times"].push_back(1.5);                     // made where it is missing
@@ -130,7 +131,7 @@ class Value {
 
  private:
   enum class Kind : std::uint8_t { null, boolean, integer, natural, real, string, array, object };
-  friend struct Text;  // json.cpp: what only it knows of a value
+  friend struct Text;  // json.cpp: to nlohmann/json and back
 
   void read(bool& value) const;
   void read(std::string& value) const;

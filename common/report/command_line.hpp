@@ -1,7 +1,8 @@
-// The command line of a program.
+// The command line of a stage program. A thin face on CLI11, so that only one file compiles it.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -17,13 +18,15 @@ class CommandLine {
  public:
   // Both texts are shown by --help: what the program is, and examples.
   CommandLine(const std::string& description, const std::string& examples);
+  ~CommandLine();
 
   // The heading under which --help lists the options that follow; "Options" until then.
   void group(const std::string& title);
-  // `unit` is shown behind the name (N, FILE). The value is left alone if the option is not given.
-  void option(const std::string& name, const std::string& unit, std::string& value,
+  // `names` as "--length" or "-o,--output"; `unit` is shown behind the name (N, FILE). The value is
+  // left alone if the option is not given.
+  void option(const std::string& names, const std::string& unit, std::string& value,
               const std::string& help);
-  void flag(const std::string& name, bool& value, const std::string& help);
+  void flag(const std::string& names, bool& value, const std::string& help);
   // The next positional argument; may be left out.
   void positional(const std::string& name, std::string& value, const std::string& help);
 
@@ -32,25 +35,8 @@ class CommandLine {
   bool parse(int argc, const char* const* argv);
 
  private:
-  struct Argument {
-    std::string name;
-    std::string unit;
-    std::string help;
-    std::string group;
-    std::string* value = nullptr;  // or
-    bool* flag = nullptr;
-    bool given = false;
-  };
-  void print_help(const std::string& program) const;
-  // Whether the word behind it, null if there is none, was its value.
-  bool take_option(const std::string& word, const char* next);
-  void take_positional(const std::string& word);
-
-  std::string description_;
-  std::string examples_;
-  std::string group_ = "Options";
-  std::vector<Argument> options_;
-  std::vector<Argument> positionals_;
+  struct App;
+  std::unique_ptr<App> app_;
 };
 
 // A whole number of [least, most]; `what` names it in the message. Throws UsageError.

@@ -105,7 +105,7 @@ TEST_CASE("a text that is no JSON is refused in one line") {
   CHECK(message_of([] { parsed("\x1b[1m"); }) ==
         "line 1, column 1: a byte that JSON does not have there");
   CHECK(message_of([] { parsed("[1e999]"); }) ==
-        "line 1, column 2: a number that is too large or too small to be held");
+        "line 1, column 6: a number is larger than any that can be held");
 }
 
 TEST_CASE("a text of too many values is refused before it fills the memory") {

@@ -272,7 +272,7 @@ TEST_CASE("a bad access is named and never performed", "[hazards]") {
   CHECK(is_kernel_file(f.file, kMemory));
   CHECK(f.line == line_of(kMemory, std::string("BUG ") + planted.name));
   // Beside a dynamic array that is too short stands the launch that asked for it.
-  CHECK((f.other_line == 0 || f.message.find("the launch at") != std::string::npos));
+  CHECK((f.other_line == 0 || f.message.find("he launch at") != std::string::npos));
   CHECK(f.block == planted.block);
   CHECK(f.thread == planted.thread);
   if (planted.count) CHECK(f.count == planted.count);

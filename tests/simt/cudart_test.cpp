@@ -120,7 +120,8 @@ TEST_CASE("wrong use has CUDA's errors, and says what is wrong", "[simt]") {
   CHECK(outcome.out == "all right\n");
   CHECK_THAT(outcome.err, contains("a block of 128 threads, but its __launch_bounds__ allow 64"));
   CHECK_THAT(outcome.err, contains("cudaIpcGetMemHandle is not in the simulator"));
-  CHECK(outcome.status == 0);
+  CHECK_THAT(outcome.err, contains("error: invalid_copy in cudaMemcpy"));
+  CHECK(outcome.status == 3);
 }
 
 TEST_CASE("what a kernel does wrong is told with its line, and spoils the device", "[simt]") {

@@ -115,7 +115,8 @@ TEST_CASE_METHOD(Fresh, "what was not freed is listed with its line") {
 TEST_CASE_METHOD(Fresh, "a call that fails says why, with its numbers") {
   host_side::launch_add_one(nullptr, 0);  // no blocks
   CHECK(cudaGetLastError() == cudaErrorInvalidConfiguration);
-  CHECK(simt::simulator()->last_error_detail() == "gridDim.x is 0, it must be 1 to 2147483647");
+  CHECK(simt::simulator()->last_error_detail() ==
+        "gridDim.x is 0, it must be 1 to 2147483647 (a division of whole numbers rounds down)");
   float* const cells = host_side::allocate_floats(10);
   CHECK(cudaMemset(cells, 0, 44) == cudaErrorInvalidValue);
   CHECK_THAT(simt::simulator()->last_error_detail(), contains("which has 40 bytes"));

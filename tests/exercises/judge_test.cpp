@@ -449,12 +449,10 @@ TEST_CASE("host code does not get to see what the device's memory holds") {
 TEST_CASE(
     "what the host asks of the device is done elsewhere, and told with the host's own names") {
   Check check = check_of("misses_its_workspace");
-  CHECK(check.right("short ones").outcome == Outcome::good);
-  CHECK(check.right("long ones").outcome == Outcome::good);
+  CHECK_THAT(check.right("short ones").message, contains("illegal memory access"));
   const Verdict safe = check.safe(kMemory);
   CHECK(safe.outcome == Outcome::bad);
-  CHECK_THAT(safe.message, contains("0 bytes past its end"));
-  CHECK_THAT(safe.message, contains("workspace"));
+  CHECK_THAT(safe.message, contains("writes 4 bytes outside workspace (4 bytes), at byte 4"));
 }
 
 TEST_CASE("a call that is refused and does nothing is told of a graded program, too") {

@@ -26,7 +26,8 @@ std::string hello() {
          "\",\"observes\":true,\"times\":false,\"blind\":\"\",\"not_counted\":\"\"," +
          "\"not_searched\":\"\",\"guard_cells\":" +
          (what == "guard cells" ? "1000000000000" : "0") + ",\"inputs\":" + inputs +
-         ",\"outputs\":1,\"whole\":" + (what == "whole" ? "[]" : "[false]") + ",\"numbers\":1,\"on_the_host\":false}";
+         ",\"outputs\":1,\"whole\":" + (what == "whole" ? "[]" : "[false]") +
+         ",\"numbers\":1,\"on_the_host\":false}";
 }
 
 std::string seen() {
@@ -44,7 +45,8 @@ std::string seen() {
                                                          "\"global_store_sectors\":8}";
   return "{\"error\":\"" + error + "\",\"unsupported\":false,\"kernels\":" + kernels +
          ",\"counted\":" + counted +
-         ",\"fp64_operations\":0,\"tensor_instructions\":0,\"unfreed_bytes\":0," +
+         ",\"fp64_operations\":0,\"tensor_instructions\":0,\"unfreed_bytes\":0,\"copied_bytes\":"
+         "0," +
          "\"host\":[0,0,0,0],\"lines\":[],\"fp64_lines\":[],\"tensor_lines\":[],\"printed\":[]," +
          "\"printed_total\":0,\"launches\":[" + (what == "no launch" ? "" : "[1,1,64,0]") +
          "],\"hazards\":[]}";

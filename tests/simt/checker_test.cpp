@@ -931,6 +931,7 @@ TEST_CASE("What to do about an access outside an array depends on how far it goe
        "Bytes or elements? The allocation at line 9 has 256 bytes, which are 64 elements of 4 "
        "bytes, and 256 are used: sizeof is missing."},
       {{64, 256, 64, 1}, "", "Guard the access"},  // bytes, as meant
+      {{16, 64, 16, 4}, "", "Guard the access"},   // a declaration is in elements
       {{32, 40, 32, 4, true},
        "line 57",
        "The launch at line 57 asked for 32 bytes of dynamic shared memory, and this kernel touches "

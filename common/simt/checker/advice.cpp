@@ -264,10 +264,11 @@ std::string advice(const Outside& outside, const std::string& maker) {
     return is_one_too_far && elements > 0 ? one_too_far + "Or t" + asked + ": its third argument."
                                           : "T" + asked + ": mend its third argument.";
   }
-  if (outside.is_in_elements()) {
-    return "Bytes or elements? The allocation" + at + " has " + std::to_string(outside.size) +
-           " bytes, which are " + all + " elements of " + std::to_string(element) + " bytes, and " +
-           used + " are used: sizeof is missing.";
+  // Memory that a call asked for in bytes; a declaration is in elements.
+  if (outside.is_in_elements() && !maker.empty()) {
+    return "Bytes or elements? The allocation at " + maker + " has " +
+           std::to_string(outside.size) + " bytes, which are " + all + " elements of " +
+           std::to_string(element) + " bytes, and " + used + " are used: sizeof is missing.";
   }
   return is_one_too_far ? one_too_far + "Guard the access, or mend the index."
                         : advice(Hazard::out_of_bounds);

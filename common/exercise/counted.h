@@ -4,9 +4,10 @@
 
 namespace halo {
 
-// What the worker does with it (counted.cpp).
+// What the worker does with it (host_arrays.cpp).
 namespace counting {
-float load(const void* cell, float value);  // what the cell holds, or the value in a register
+float sealed(float value);  // as a register keeps it: read as a float it is another number
+float load(const void* cell, float kept);   // what the cell holds, or the value in a register
 bool store(const void* cell, float value);  // false: it is a register
 void multiply();
 void begin(const void* value);
@@ -17,8 +18,8 @@ void end(const void* value);
 // is counted what cells hold lies elsewhere: read as floats they are not numbers.
 class Counted {
  public:
-  Counted(float value = 0.0f) : value_(value) { counting::begin(this); }
-  Counted(const Counted& other) : value_(other.get()) { counting::begin(this); }
+  Counted(float value = 0.0f) : kept_(counting::sealed(value)) { counting::begin(this); }
+  Counted(const Counted& other) : Counted(other.get()) {}
   Counted& operator=(const Counted& other) { return set(other.get()); }
   ~Counted() { counting::end(this); }
 
@@ -33,13 +34,13 @@ class Counted {
   Counted& operator*=(const Counted& other) { return *this = *this * other; }
 
  private:
-  float get() const { return counting::load(this, value_); }
+  float get() const { return counting::load(this, kept_); }
   Counted& set(float value) {
-    if (!counting::store(this, value)) value_ = value;
+    if (!counting::store(this, value)) kept_ = counting::sealed(value);
     return *this;
   }
 
-  float value_;
+  float kept_;
 };
 
 static_assert(sizeof(Counted) == sizeof(float), "an array of them is an array of float");

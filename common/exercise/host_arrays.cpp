@@ -1,7 +1,9 @@
 #include "common/exercise/host_arrays.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
+#include <random>
 
 #include "common/conv/accuracy.hpp"
 #include "common/exercise/counted.h"
@@ -20,6 +22,7 @@ struct Counting {
   HostArrays* arrays = nullptr;
   HostCounts counts;
   std::int64_t held = 0;
+  std::uint32_t key = 0;  // of values in registers; 0 while nothing is counted
 
   // What a cell of an array holds, or of the room beside one, where it is a mistake of the function's; null: it is no cell.
   float* cell_at(const void* address, const char* verb) {
@@ -62,7 +65,7 @@ void HostArrays::start() {
     array.held = array.memory;
     std::fill(array.memory.begin(), array.memory.end(), conv::poison());
   }
-  counting_now = {this, {}, 0};
+  counting_now = {this, {}, 0, std::random_device()() | 1};
 }
 
 HostCounts HostArrays::finish(std::vector<Hazard>& hazards) {
@@ -71,6 +74,7 @@ HostCounts HostArrays::finish(std::vector<Hazard>& hazards) {
     if (array.missed.count > 0) hazards.push_back(array.missed);
   }
   counting_now.arrays = nullptr;
+  counting_now.key = 0;
   return counting_now.counts;
 }
 
@@ -80,10 +84,14 @@ namespace halo::counting {
 
 using exercises::counting_now;
 
-float load(const void* cell, float value) {
-  if (counting_now.arrays == nullptr) return value;
+float sealed(float value) {
+  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) ^ counting_now.key);
+}
+
+float load(const void* cell, float kept) {
+  if (counting_now.arrays == nullptr) return kept;
   const float* const held = counting_now.cell_at(cell, "reads");
-  if (held == nullptr) return value;
+  if (held == nullptr) return sealed(kept);
   ++counting_now.counts.loads;
   return *held;
 }

@@ -847,11 +847,13 @@ Verdict Check::within_hidden(const std::vector<Numbers>& problems) {
       if (verdict.outcome == Outcome::not_run) return {Outcome::not_run, verdict.message};
       if (verdict.outcome == Outcome::good) continue;
       state.rows.erase("budget");  // what it says of its problem is not told
-      const auto over = std::find_if(verdict.budget.begin(), verdict.budget.end(),
-                                     [](const BudgetLine& line) { return !line.met; });
-      return {Outcome::bad, over == verdict.budget.end()
-                                ? "the call failed, or was not counted"
-                                : "more " + over->what + " than the budget allows"};
+      if (verdict.budget.empty()) return {Outcome::bad, "the call failed, or was not counted"};
+      const auto over =
+          std::find_if(verdict.budget.begin(), verdict.budget.end(), [](const BudgetLine& line) {
+            return line.counted > line.allowed * kSlackOfHiddenBudgets;
+          });
+      if (over == verdict.budget.end()) continue;
+      return {Outcome::bad, "more " + over->what + " than the budget allows"};
     }
   }
   return {Outcome::good, ""};

@@ -116,7 +116,7 @@ const Contract& contract() {
                kMeasured,
                {{load_requests(), 29'500 / 28'125.0 * Rule(usual_requests), usual_requests},
                 {bytes_per_output(), 53.5 / 51.997 * Rule(usual_bytes), usual_bytes},
-                {launches(), 1, 1}}},
+                {launches(), 2, 1}}},
               // Where lanes ask for different taps, each of them is a read.
               {"all lanes read the same tap",
                8,

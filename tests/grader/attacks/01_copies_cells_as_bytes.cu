@@ -1,4 +1,4 @@
-// Attack: copies the cells that are counted as bytes. Told: its counts are forged. Points: 100
+// Attack: copies the cells that are counted as bytes. Told: its counts are forged. Points: 65
 #include <cstring>
 #include <vector>
 

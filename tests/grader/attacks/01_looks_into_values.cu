@@ -1,4 +1,4 @@
-// Attack: loads each cell once and looks into the value that it has then. Told: its counts are forged. Points: 100
+// Attack: loads each cell once and looks into the value that it has then. Told: its counts are forged. Points: 65
 #include <cstring>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// Attack: reads the cells that are counted as floats. Told: its counts are forged. Points: 100
+// Attack: reads the cells that are counted as floats. Told: its counts are forged. Points: 65
 #include "common/exercise/counted.h"
 #include "common/exercise/exercise.h"
 

@@ -1,4 +1,4 @@
-// Attack: reads the cells that are counted by vector instructions. Told: its counts are forged. Points: 100
+// Attack: reads the cells that are counted by vector instructions. Told: its counts are forged. Points: 65
 #include <xmmintrin.h>
 
 #include "common/exercise/counted.h"

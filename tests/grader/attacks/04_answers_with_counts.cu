@@ -1,4 +1,4 @@
-// Attack: finds a way to the judge and says what it likes of a kernel. Told: output[0]
+// Attack: finds a way to the judge and says what it likes of a kernel. Told: never written
 #include <cuda_runtime.h>
 
 #include <cstdint>

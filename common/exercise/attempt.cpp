@@ -353,7 +353,7 @@ class SubmittedProgram {
       attempt.mistake = "the preprocessor makes more than 32 MiB of it";
       return false;
     }
-    compiled.preprocessed = text_of_file(preprocessed, true);
+    compiled.preprocessed = text_of_file(preprocessed, true, kMostPreprocessed);
     compiled.root = build_.source().string();
     compiled.toolkit = toolkit_of(words[0]).string();
     compiled.is_program = exercise_.start_text().find("\nint main(") != std::string::npos;

@@ -15,8 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Nobody writes more by hand; what is larger is something else.
-constexpr std::int64_t kLargestText = 4 << 20;
 constexpr std::size_t kLongestTitle = 60;
 
 bool is_exercise_name(const std::string& name) {
@@ -181,12 +179,12 @@ const Exercise& Exercises::find(const std::string& typed) const {
                  numbers + ": ./halo progress)");
 }
 
-std::string text_of_file(const fs::path& path, bool optional) {
+std::string text_of_file(const fs::path& path, bool optional, std::int64_t largest) {
   std::error_code unknown;
   const bool is_empty = fs::is_regular_file(path, unknown) && fs::file_size(path, unknown) == 0;
   if (is_empty || (optional && !fs::exists(path, unknown))) return "";
   const data::InputFile file(path.string());
-  if (file.size() > kLargestText) throw file.error("it is too large for a text");
+  if (file.size() > largest) throw file.error("it is too large for a text");
   std::string text(static_cast<std::size_t>(file.size()), '\0');
   text.resize(file.read(0, text.data(), text.size()));
   return text;

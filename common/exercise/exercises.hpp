@@ -1,6 +1,7 @@
 // The exercises as they lie in the repository's `exercises` folder, which is the student's own.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -66,7 +67,12 @@ class Exercises {
   std::vector<Exercise> empty_;  // without a .cu
 };
 
-/// The text of a small file. Throws data::DataError, one line; `optional`: what is not there is empty.
-std::string text_of_file(const std::filesystem::path& file, bool optional = false);
+/// Nobody writes more by hand; what is larger is something else.
+inline constexpr std::int64_t kLargestText = 4 << 20;
+
+/// The text of a file. Throws data::DataError, one line, also where it is larger than that; `optional`: what is not there
+/// is empty.
+std::string text_of_file(const std::filesystem::path& file, bool optional = false,
+                         std::int64_t largest = kLargestText);
 
 }  // namespace halo

@@ -126,17 +126,18 @@ void Progress::show(const std::string& text) {
     std::fprintf(stderr, "halo: %s\n", line.c_str());
     return;
   }
+  if (line == shown_) return;
   std::fprintf(stderr, "\r\033[K%.100s", line.c_str());
   std::fflush(stderr);
-  shown_ = true;
+  shown_ = line;
 }
 
 void Progress::clear() {
   if (to_ == To::lines) next_ = now() + interval_;
-  if (!shown_) return;
+  if (shown_.empty()) return;
   std::fputs("\r\033[K", stderr);
   std::fflush(stderr);
-  shown_ = false;
+  shown_.clear();
 }
 
 }  // namespace halo

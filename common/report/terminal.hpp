@@ -53,7 +53,7 @@ class Progress {
  private:
   enum class To { nobody, terminal, lines, starter };
   To to_;
-  bool shown_ = false;
+  std::string shown_;  // on the terminal
   std::string whole_;
   std::int64_t interval_;  // milliseconds
   std::int64_t next_;      // of the steady clock

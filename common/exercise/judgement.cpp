@@ -134,8 +134,11 @@ Judgement judge_exercise(const BuildFolder& build, const Exercises& exercises,
   AttemptOptions trying = options.attempt;
   if (trying.seed.empty()) {
     // What was wrong is tried again, until it is right.
-    const std::uint64_t seed = progress.read(exercise.name).seed;
-    if (seed != 0) trying.seed = std::to_string(seed);
+    try {
+      const std::uint64_t seed = progress.read(exercise.name).seed;
+      if (seed != 0) trying.seed = std::to_string(seed);
+    } catch (const WrongUse&) {  // told when this attempt can't be saved
+    }
   }
   const Attempt attempt = attempt_exercise(build, exercise, trying);
   if (attempt.end == Attempt::End::overtaken) {

@@ -273,19 +273,7 @@ struct RemoteBackend::State {
     return answer;
   }
   Answer ask_device(const Request& request, std::uint64_t bytes = 0) {
-    Answer answer;
-    try {
-      answer = device->ask(request, patience, kMostSaid + bytes);
-    } catch (const Gone& gone) {
-      silences += gone.silent;
-      const std::string how = "the exercise's program is gone: " + device->how();
-      if (device->is_hindered()) hinder(how);
-      fail(how);
-    } catch (const Nonsense& nonsense) {
-      fail(kNonsense + nonsense.what);
-    }
-    if (!answer.error.empty()) fail(data::printable(answer.error, kLongestMessage));
-    return answer;
+    return ask_of(*device, request, bytes);
   }
 
   // Throws Hindered the first time, and whatever is asked later is in vain.
@@ -296,16 +284,19 @@ struct RemoteBackend::State {
 
   // `bytes` of an array that the answer brings.
   Answer ask(const Request& request, std::uint64_t bytes = 0) {
+    return ask_of(*process, request, bytes);
+  }
+  Answer ask_of(Process& asked, const Request& request, std::uint64_t bytes) {
     Answer answer;
     try {
-      answer = process->ask(request, patience, kMostSaid + bytes);
+      answer = asked.ask(request, patience, kMostSaid + bytes);
     } catch (const Gone& gone) {
       silences += gone.silent;
-      std::string how = "the exercise's program is gone: " + process->how();
-      if (request.ask == Ask::hello) {
+      std::string how = "the exercise's program is gone: " + asked.how();
+      if (&asked == process.get() && request.ask == Ask::hello) {
         how += " (before it was asked anything: what of the file runs before main?)";
       }
-      if (process->is_hindered()) hinder(how);
+      if (asked.is_hindered()) hinder(how);
       fail(how);
     } catch (const Nonsense& nonsense) {
       fail(kNonsense + nonsense.what);
@@ -364,8 +355,8 @@ struct RemoteBackend::State {
     return reinterpret_cast<void*>(static_cast<std::uintptr_t>(address));
   }
 
-  // Whether it is worth starting the program again. A debugger that was left stays away.
   bool is_there() const { return process->is_there() && (device == nullptr || device->is_there()); }
+  // Whether it is worth starting the program again. A debugger that was left stays away.
   bool may_begin_again() const {
     return !command.is_held && hindrance.empty() && !process->was_ended_by_sandbox() &&
            (device == nullptr || !device->was_ended_by_sandbox()) && silences < kMostSilences;

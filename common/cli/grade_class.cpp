@@ -104,8 +104,11 @@ int run_grade_class(const BuildFolder& build, const GradeOptions& options) {
     prepare_exercise(build, exercises.find(one.name), backend);
     if (!one.hidden.empty()) describe_exercise(build, exercises.find(one.name), attempt);
   }
-  for (const grader::Assignment::Hunt& one : of_all.hunts) {
-    prepare_exercise(build, Hunts(build.source()).find(one.name).as_exercise(), backend);
+  if (!of_all.hunts.empty()) {
+    const Hunts hunts(build.source());
+    for (const grader::Assignment::Hunt& one : of_all.hunts) {
+      prepare_exercise(build, hunts.find(one.name).as_exercise(), backend);
+    }
   }
 
   grader::ClassGrading grading;

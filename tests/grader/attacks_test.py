@@ -64,7 +64,6 @@ def grade(attack, folder):
         return {"points": None, "told": [done.stderr.strip()], "seconds": seconds, "sandbox": ""}
     one = graded["exercises"][0] if graded["exercises"] else {"points": 0, "refusal": graded["error"], "cases": []}
     messages = [case["message"] for case in one["cases"] if case["outcome"] == "failed" and case["message"]]
-    messages = [message for message in messages if not message.startswith("not answered")]
     return {"points": one["points"], "most": one.get("most", 0), "status": done.returncode, "seconds": seconds,
             "told": ([one["refusal"]] if one["refusal"] else []) + messages, "sandbox": graded["sandbox"]}
 

@@ -25,14 +25,13 @@ struct FamilyOption {
 };
 
 struct RunOptions {
-  std::string stage;          // as typed: 4, 04 (10: two folders), 04_conv1d_tiled_halo; empty: all
-  std::string on = "auto";    // sim, gpu or auto
-  std::string json;           // file for the merged results; empty: none
-  bool report_table = false;  // the source report's own table instead of ours
-  int time_limit = 600;       // seconds without a sign of life; 0: none
-  bool all = false;           // every table, where a few lines would do
-  bool search = false;        // beside the variants, the same with other numbers
-  bool plan = false;          // print how the stage would divide its layers, and stop
+  std::string stage;        // as typed: 4, 04 (10: two folders), 04_conv1d_tiled_halo; empty: all
+  std::string on = "auto";  // sim, gpu or auto
+  std::string json;         // file for the merged results; empty: none
+  int time_limit = 600;     // seconds without a sign of life; 0: none
+  bool all = false;         // every table, where a few lines would do
+  bool search = false;      // beside the variants, the same with other numbers
+  bool plan = false;        // print how the stage would divide its layers, and stop
   std::string color = "auto";
   PassedOptions passed_on;
   std::vector<FamilyOption> of_families;  // those given that not every program has
@@ -153,7 +152,6 @@ struct ReportOptions {
   std::string with;    // another file whose rows join those of the first; empty: none
   Format format = Format::terminal;
   std::string color = "auto";
-  bool report_table = false;
   bool summary = false;         // how the variants stand over all problems
   std::vector<std::string> by;  // the summary's problems in groups: R, N
   std::string stage;            // only this stage's rows, and the peers'; empty: all

@@ -103,8 +103,6 @@ int command_report(const Global&, int argc, const char* const* argv) {
   line.option("--with", "FILE.json", options.with,
               "join these: a GPU's results and its CPU's, say");
   line.option("--format", "FORMAT", format, kFormats);
-  line.flag("--report-table", options.report_table,
-            "the source report's own table, beside what it published");
   line.flag(
       "--summary", options.summary,
       "how each variant stands over all problems: against the fastest library, and in its stage");
@@ -117,13 +115,10 @@ int command_report(const Global&, int argc, const char* const* argv) {
   if (options.html.empty() && !options.beside.empty()) {
     throw WrongUse("one file, or two with --html; two as a table: halo compare");
   }
-  if (!options.html.empty() && (options.summary || options.report_table || format != "table")) {
-    throw WrongUse("--html has all of it: without --summary, --report-table and --format");
+  if (!options.html.empty() && (options.summary || format != "table")) {
+    throw WrongUse("--html has all of it: without --summary and --format");
   }
   if (!by.empty() && !options.summary) throw WrongUse("--by groups a --summary");
-  if (options.summary && options.report_table) {
-    throw WrongUse("--summary or --report-table, not both");
-  }
   for (std::size_t at = 0; !by.empty() && at <= by.size();) {
     const std::size_t end = std::min(by.find(',', at), by.size());
     options.by.push_back(by.substr(at, end - at));

@@ -23,8 +23,6 @@ int command_run(const Global& global, int argc, const char* const* argv) {
                   "a stage: 04, 4 or its name (10 is 10a and 10b); all if left out");
   line.option("--on", "sim|gpu", options.on, "where to run; a GPU if there is one, if left out");
   line.option("--json", "FILE", options.json, "also write the results to this file");
-  line.flag("--report-table", options.report_table,
-            "the report's table: time at lengths 1e3, 1e5, 1e7 and 1e9");
   line.flag("--all", options.all,
             "every table; without a stage, or on a file of your own, a few lines are shown if left "
             "out");
@@ -63,7 +61,6 @@ int command_run(const Global& global, int argc, const char* const* argv) {
       options.of_families.push_back({"--input " + *input, {is_picture ? "conv2d" : "conv1d"}});
     }
   }
-  if (options.report_table) options.of_families.push_back({"--report-table", {"conv1d"}});
   require_one_of("--on", options.on, {"auto", "sim", "gpu"});
   require_one_of("--color", options.color, {"auto", "always", "never"});
 

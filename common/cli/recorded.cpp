@@ -77,9 +77,7 @@ int run_report(const ReportOptions& options) {
     return 0;
   }
   if (!options.summary) {
-    std::fputs(
-        render(results, options.report_table ? render_report_table : render_table, table).c_str(),
-        stdout);
+    std::fputs(render(results, render_table, table).c_str(), stdout);
     return 0;
   }
   for (const std::string& field : options.by) {

@@ -137,15 +137,11 @@ int run_stages(const BuildFolder& build, const RunOptions& options) {
     request.command += " --search";
     request.flags.push_back("--search");
   }
-  if (options.report_table) {
-    request.command += " --report-table";
-    request.flags.push_back("--report-table");
-  }
   // A network's program tells it best itself: layer by layer, and which digit it saw.
   const bool tells = choice.programs.size() == 1 && choice.programs.front().family == "network";
   TablesAsTheyCome tables(table);
   // All stages in a line each, unless their tables are asked for.
-  const bool brief = options.stage.empty() && !options.all && !options.report_table;
+  const bool brief = options.stage.empty() && !options.all;
   // Of somebody's own file the answer comes first, and is all.
   const std::string* const input = value_of(options.passed_on, "--input");
   const bool leads = input != nullptr && choice.programs.size() == 1 && !options.all;
@@ -180,7 +176,6 @@ int run_stages(const BuildFolder& build, const RunOptions& options) {
         }
         if (!wrote.empty()) std::fprintf(stderr, "halo: %s\n", wrote.c_str());
         if (value_of(options.passed_on, "--show-output") && !said.empty() && !tells) print(said);
-        if (options.report_table) return;  // its CPU column is of another stage
         if (brief) {
           const std::vector<Row> rows = rows_from(so_far, first);
           const std::string stage = rows.empty() ? "" : rows.front().stage;
@@ -198,16 +193,14 @@ int run_stages(const BuildFolder& build, const RunOptions& options) {
           print(said);
         }
       });
-  if (options.report_table) {
-    print(render(results, render_report_table, table));
-  } else if (brief && !told && results.end.interrupted == 0) {
+  if (brief && !told && results.end.interrupted == 0) {
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
     print(render_sum(without_layers(results).rows, taken.count(), table) +
           what_next(results, options));
   } else if (!brief && !told) {
     print(tables.end(results));
   }
-  if (!brief && !told && !options.report_table && !options.search && choice.backend == "sim" &&
+  if (!brief && !told && !options.search && choice.backend == "sim" &&
       results.end.interrupted == 0) {
     explain_differences(build, choice, options, results);
   }
@@ -215,7 +208,7 @@ int run_stages(const BuildFolder& build, const RunOptions& options) {
   const bool whole = std::all_of(
       options.passed_on.begin(), options.passed_on.end(),
       [](const auto& option) { return option.first == "--seed" || option.first == "--strict"; });
-  if (whole && !options.search && !options.report_table && results.end.interrupted == 0) {
+  if (whole && !options.search && results.end.interrupted == 0) {
     note_runs(build, results);
   }
   save(results, request);

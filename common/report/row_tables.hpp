@@ -20,18 +20,12 @@ std::string render_machine(const Machine& machine, const TableOptions& options =
 // counter that differs.
 std::string render_table(const std::vector<Row>& rows, const TableOptions& options = {});
 
-// One of the ways to show all rows: render_table, render_report_table, render_brief (summary.hpp).
+// One of the ways to show all rows: render_table, render_brief (summary.hpp).
 using RenderRows = std::string (*)(const std::vector<Row>&, const TableOptions&);
 
 // The same in parts, for tables that are shown as they come: those of some rows with what failed in
 // them, and, once, what explains all of them. Not for CSV.
 std::string render_rows(const std::vector<Row>& rows, const TableOptions& options = {});
 std::string render_legend(const std::vector<Row>& rows, const TableOptions& options = {});
-
-// The source report's own table, per GPU variant: length, CPU ms, GPU ms, speedup, the last two
-// with transfers and kernel only, and what the report published beside them. The CPU column is the
-// row of backend cpu and variant `loop` with the same length, mask_width and border. What was not
-// measured reads NOT RUN. Where rows carry published figures, only problems that have them are shown.
-std::string render_report_table(const std::vector<Row>& rows, const TableOptions& options = {});
 
 }  // namespace halo

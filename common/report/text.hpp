@@ -1,5 +1,5 @@
 // How the tables name a row, and what they say of one that failed or was not run: what
-// row_tables.cpp, bu_report_table.cpp and compare.cpp have in common.
+// row_tables.cpp and compare.cpp have in common.
 #pragma once
 
 #include <string>

@@ -67,7 +67,6 @@ TEST_CASE("wrong use of run is one line and exit status 2") {
       {"run", "01", "--plan"},
       {"run", "--plan"},
       {"run", "--gpu", "v100"},
-      {"run", "--layer", "7-1-3-2-1", "--report-table"},
       {"run", "--json", "/nowhere/at/all.json"},
       {"run", "--json", "/tmp"},
       {"run", "--json", ""},

@@ -261,7 +261,6 @@ TEST_CASE("wrong use of a 2D program is one line on stderr, exit 2, and nothing 
       {"--task", "2"},
       {"--border", "zero"},
       {"--input", "x.wav"},
-      {"--report-table"},
       {kSmall},
   };
   for (const auto& arguments : all) {

@@ -284,9 +284,6 @@ TEST_CASE("--bench with a length or a mask is that one problem") {
   CHECK(one.status == 0);
   CHECK_THAT(one.out, contains("length 777, mask width 31"));
   CHECK_THAT(one.out, !contains("length 1,000"));
-  const auto refused = run(plain(), {"--report-table", "--length", "777"});
-  CHECK(refused.status == 2);
-  CHECK_THAT(refused.err, contains("--report-table has its own lengths"));
 }
 
 TEST_CASE("a copy is judged as a copy, a library that refuses a shape is not run") {
@@ -387,10 +384,10 @@ TEST_CASE("wrong use is one line on stderr, exit 2, and nothing on stdout") {
       {"--input", cut.c_str()},
       {"--input", directory.c_str()},
       {"--input", ok.c_str(), "--length", "5"},
+      {"--bench", "--input", ok.c_str()},
       {"--input", ok.c_str(), "--mask", "31"},
       {"--input", ok.c_str(), "--output", nowhere.c_str()},
       {"--input", ok.c_str(), "--output", "result.mp3"},
-      {"--report-table", "--length", "1000"},
   };
   for (const auto& arguments : all) {
     std::string shown;

@@ -674,32 +674,6 @@ TEST_CASE("what stands beside a table's rows is the peer of none, and is read ba
   CHECK(rows_from_json(to_json({"c", "d", 1, {}, rows}), "some.json").at(2).role == Role::beside);
 }
 
-TEST_CASE("the report's table pairs the CPU loop with each GPU variant") {
-  const std::vector<Row> rows = {timed("cpu", "loop", 1000, 2), timed("cpu", "simd", 1000, 0.1),
-                                 timed("cpu", "loop", 100000, 200),
-                                 timed("gpu", "grid", 1000, 0.5, 4),
-                                 timed("gpu", "grid", 100000, 10, 50)};
-  const auto all = table_lines(render_report_table(rows));
-  REQUIRE(all.size() == 4);
-  CHECK_THAT(all[0], contains("grid"));
-  std::istringstream first(all[2]);
-  std::string length;
-  double cpu = 0, gpu = 0, speedup = 0, kernel = 0, kernel_speedup = 0;
-  first >> length >> cpu >> gpu >> speedup >> kernel >> kernel_speedup;
-  CHECK(length == "1,000");
-  CHECK(cpu == 2);
-  CHECK(gpu == 4);
-  CHECK(speedup == 0.5);
-  CHECK(kernel == 0.5);
-  CHECK(kernel_speedup == 4);
-
-  Row untimed = good_row();
-  const std::string sim = render_report_table({untimed, timed("cpu", "loop", 100000, 7)});
-  CHECK_THAT(sim, contains("7.0000"));
-  CHECK_THAT(sim, contains("NOT RUN"));
-  CHECK_THAT(render_report_table({timed("cpu", "loop", 1000, 2)}), contains("NOT RUN"));
-}
-
 TEST_CASE("all formats hold the same numbers") {
   const std::vector<Row> rows = measured_rows();
   const auto terminal = table_lines(render_table(rows));
@@ -792,8 +766,7 @@ TEST_CASE("numbers do not depend on the locale") {
   const auto all = [&] {
     std::string text;
     for (const Format format : {Format::terminal, Format::markdown, Format::csv}) {
-      text +=
-          render_table(rows, {.format = format}) + render_report_table(rows, {.format = format});
+      text += render_table(rows, {.format = format});
     }
     return text;
   };
@@ -921,47 +894,6 @@ TEST_CASE("the machine is told with its roofs") {
             "BUILD: -O0: times mean nothing"});
   CHECK_THAT(render_machine(machine, {.format = Format::markdown}), contains("- **CPU:** a CPU"));
   CHECK(render_machine(machine, {.format = Format::csv}).empty());
-}
-
-TEST_CASE("the report's table sets what was published beside ours") {
-  std::vector<Row> rows = {timed("cpu", "loop", 1000, 2), timed("gpu", "grid", 1000, 0.5, 4),
-                           timed("gpu", "grid", 100000, 10, 50), timed("gpu", "tuned", 1000, 1, 2)};
-  rows[1].published = {"a report, Table 2, V100", {{"cpu_ms", 3}, {"gpu_ms", 1.5}}};
-  rows[2].published = {"a report, Table 2, V100", {{"gpu_ms", 40}}};
-  rows.push_back(rows[1]);  // another mask: a table of its own
-  rows.back().problem[1].second = std::int64_t{31};
-  rows.back().published = {};
-  const auto all = table_lines(render_report_table(rows));
-  // Only the mask that somebody published; there, all variants.
-  REQUIRE(all.size() == 8);
-  CHECK(all[4].empty());
-  CHECK_THAT(all[5], contains("tuned") && !contains("published"));
-  CHECK(cells(all[6]).size() == 6);
-  CHECK_THAT(all[0], contains("published: a report, Table 2, V100"));
-  CHECK(cells(all[1]) == std::vector<std::string>{"length", "CPU (ms)", "GPU (ms)", "speedup",
-                                                  "kernel (ms)", "kernel speedup",
-                                                  "published CPU (ms)", "published GPU (ms)",
-                                                  "published speedup"});
-  CHECK(cells(all[2]) == std::vector<std::string>{"1,000", "2.0000", "4.0000", "0.5000", "0.5000",
-                                                  "4.0000", "3.0000", "1.5000", "2.0000"});
-  CHECK(cells(all[3]) == std::vector<std::string>{"100,000", "NOT RUN", "50.0000", "NOT RUN",
-                                                  "10.0000", "NOT RUN", "-", "40.0000", "-"});
-  const auto markdown = table_lines(render_report_table(rows, {.format = Format::markdown}));
-  CHECK(pipe_cells(markdown[4]) == cells(all[2]));
-  const auto csv = test::parse_csv(render_report_table(rows, {.format = Format::csv}));
-  REQUIRE(csv.size() == 3);
-  CHECK(csv[0].at("gpu_with_transfers_ms") == "4");
-  CHECK(csv[0].at("published_speedup_ratio") == "2");
-  CHECK(csv[1].at("cpu_ms").empty());
-  CHECK(csv[1].at("published_source") == "a report, Table 2, V100");
-  // Without any published figure all variants are shown, each mask apart.
-  for (Row& row : rows) row.published = {};
-  const auto plain = table_lines(render_report_table(rows));
-  CHECK(std::count_if(plain.begin(), plain.end(), [](const std::string& line) {
-          return line.find("published") != std::string::npos;
-        }) == 0);
-  CHECK(std::count_if(plain.begin(), plain.end(),
-                      [](const std::string& line) { return line.rfind("04_", 0) == 0; }) == 3);
 }
 
 TEST_CASE("colour follows the option, then the environment, then the terminal") {

@@ -362,9 +362,8 @@ void leave_out_times(std::vector<Candidate>& candidates) {
 int publish(Results results, const OutputOptions& options) {
   const TableOptions table = table_options(options.color, stdout);
   // Who started this program and listens shows the rows.
-  const std::string text = RowStream::to_starter().open() ? ""
-                           : options.report_table         ? render_report_table(results.rows, table)
-                                                          : options.render(results.rows, table);
+  const std::string text =
+      RowStream::to_starter().open() ? "" : options.render(results.rows, table);
   std::fputs(text.c_str(), stdout);
   std::fflush(stdout);
   if (!options.json.empty()) write_json(options.json, results);

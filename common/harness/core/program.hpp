@@ -17,8 +17,7 @@ namespace halo {
 
 struct OutputOptions {
   std::string color = "auto";
-  std::string json;           // empty: none
-  bool report_table = false;  // the BU report's own table instead of ours
+  std::string json;  // empty: none
   RenderRows render = render_table;
   bool strict = false;  // traffic that differs is a failure
 };

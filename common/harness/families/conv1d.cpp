@@ -466,12 +466,10 @@ struct Size {
   int threads;
 };
 
-// The problems of --report-table, and with `bench` those of --bench.
-std::vector<Size> published_sizes(bool bench, bool on_cpu, int mask_width, int report_threads,
-                                  int threads) {
+// The problems of --bench: the report's, then ours.
+std::vector<Size> published_sizes(bool on_cpu, int mask_width, int report_threads, int threads) {
   std::vector<Size> sizes;
   for (const int length : kReportLengths) sizes.push_back({length, mask_width, report_threads});
-  if (!bench) return sizes;
   for (const BenchSize& size : kBenchSizes) {
     const bool known = std::any_of(sizes.begin(), sizes.end(), [&](const Size& other) {
       return other.length == size.length && other.mask_width == size.mask_width &&
@@ -493,8 +491,6 @@ class Conv1dRun final : public ProgramRun {
           std::pair{"--input", &input_}, std::pair{"--output", &output_}}) {
       add_option(line, "conv1d", name, *value);
     }
-    line.flag("--report-table", options.out.report_table,
-              "the report's table: time at lengths 1e3, 1e5, 1e7 and 1e9, mask 3, 16 threads");
     line.flag("--bench", options.bench,
               "all published problems: the report's, and masks of 3 to 1,023 taps at 1e7 and 1e9 "
               "cells; with --length or --mask that one problem");
@@ -524,7 +520,6 @@ class Conv1dRun final : public ProgramRun {
     const std::string threads_text = either("threads", threads_, positional_threads_);
     // With a length or a mask of its own, --bench is that one problem.
     const bool bench = choice.options.bench && length_text.empty() && mask_.empty();
-    const bool published = choice.options.out.report_table || bench;
     const int given_threads =
         threads_text.empty()
             ? 0
@@ -538,20 +533,18 @@ class Conv1dRun final : public ProgramRun {
       if (input_.empty()) throw UsageError("--output needs --input: a file to run on");
       data::require_signal_target(output_);
     }
-    if (published && (!input_.empty() || !length_text.empty())) {
-      throw UsageError(std::string(bench ? "--bench" : "--report-table") +
-                       " has its own lengths: leave --length and --input out");
+    if (bench && !input_.empty()) {
+      throw UsageError("--bench has its own lengths: leave --input out");
     }
     if (!input_.empty()) {
       if (!length_text.empty()) throw UsageError("length: the file given by --input has its own");
       return recording(choice, threads, border);
     }
-    const Mask mask = parse_mask(mask_.empty() ? (published ? "3" : "9") : mask_, choice.seed);
+    const Mask mask = parse_mask(mask_.empty() ? (bench ? "3" : "9") : mask_, choice.seed);
     ProgramWork work;
-    work.peers = !choice.options.out.report_table;
-    work.roofs = published;
-    if (published) {
-      add_published(work, choice, bench, mask, given_threads, threads, border);
+    work.roofs = bench;
+    if (bench) {
+      add_published(work, choice, mask, given_threads, threads, border);
       return work;
     }
     // Also says no to a mask that does not suit the length and the border.
@@ -591,14 +584,14 @@ class Conv1dRun final : public ProgramRun {
     return job;
   }
 
-  void add_published(ProgramWork& work, const Choice& choice, bool bench, const Mask& mask,
-                     int given_threads, int threads, conv::Border border) {
+  void add_published(ProgramWork& work, const Choice& choice, const Mask& mask, int given_threads,
+                     int threads, conv::Border border) {
     Backend& backend = choice.backend;
     const bool on_cpu = backend.name() == "cpu";
     const int report_threads = given_threads > 0 ? given_threads
                                : on_cpu          ? threads
                                                  : kReportThreads;
-    for (const Size& size : published_sizes(bench, on_cpu, mask.width, report_threads, threads)) {
+    for (const Size& size : published_sizes(on_cpu, mask.width, report_threads, threads)) {
       const bool own = size.mask_width == mask.width;
       Job& job = add_job(
           work, choice,

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Makes a class of a hundred submissions out of what the repository has, the same each time: solutions and other right
-programs, skeletons, wrong ones, attacks, and a few that are no submissions, each packed in another way.
+"""Makes a class of two hundred submissions out of what the repository has, the same each time: solutions and other right
+programs, usual and unusual, skeletons, wrong ones, attacks, and a few that are no submissions, each packed in another way.
 
 usage: make_class.py FOLDER
 
@@ -18,10 +18,10 @@ import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "exercises"))
-from programs import exercises, fails_of, file_of, others, source_of, text_of
+from programs import exercises, fails_of, file_of, others, source_of, text_of, unusual, unusual_text
 
-SIZE = 100
-RIGHT, BEGUN, ATTACKS = 32, 14, 26  # at most, of these; wrong ones fill up
+SIZE = 200
+RIGHT, UNUSUAL, BEGUN, ATTACKS = 50, 24, 14, 50  # at most, of these; wrong ones fill up
 PACKINGS = ["file", "folder", "zip", "course", "tar.gz", "tar", "tar.xz", "deep.zip"]
 
 
@@ -40,6 +40,13 @@ def programs(kind):
 def right():
     solved = [{"kind": "right", "exercise": name, "from": source_of(name, "solution")} for name in exercises()]
     return [{**one, "expect": "full"} for one in [*solved, *programs("right")]]
+
+
+def uncommon():
+    """Right, and unlike what students usually write; `text` is the whole program."""
+    found = [[{"kind": "right", "exercise": exercise, "from": f"unusual: {name}", "text": unusual_text(exercise, name),
+               "expect": "full"} for name in unusual(exercise)] for exercise in exercises()]
+    return in_turn(found)
 
 
 def begun():
@@ -63,6 +70,8 @@ def attacks():
 
 def content_of(one):
     """The program's text; an attack may have a part in common with others (attacks_test.py)."""
+    if "text" in one:
+        return one["text"].encode()
     parts = (ROOT / one["from"]).parent
     lines = text_of(one["from"]).encode().splitlines(keepends=True)
     return b"".join((parts / line[4:].strip().decode()).read_bytes() if line.startswith(b"//+ ") else line
@@ -95,7 +104,6 @@ def tar_of(files, mode, links=()):
             head.type, head.linkname = tarfile.SYMTYPE, to
             out.addfile(head)
     return data.getvalue()
-
 
 
 
@@ -152,7 +160,7 @@ def pack(folder, student, one):
 def make(folder):
     attacking = list(attacks())
     attacking = attacking[::max(1, len(attacking) // ATTACKS)][:ATTACKS]
-    members = [*right()[:RIGHT], *begun()[:BEGUN], *attacking, *unusable(6)]
+    members = [*right()[:RIGHT], *uncommon()[:UNUSUAL], *begun()[:BEGUN], *attacking, *unusable(6)]
     members += list(wrong())[:SIZE - len(members)]
     if len(members) != SIZE:
         sys.exit(f"the repository has programs for {len(members)} submissions only, not {SIZE}")
@@ -163,7 +171,8 @@ def make(folder):
         student = f"student-{i + 1:03}"
         name = pack(folder / "submissions", student, one)
         # A file's own name is the student's.
-        expected[name.removesuffix(".cu") if one["packed"] == "file" else student] = {**one, "submission": name}
+        expected[name.removesuffix(".cu") if one["packed"] == "file" else student] = {
+            **{word: what for word, what in one.items() if word != "text"}, "submission": name}
     (folder / "expected.json").write_text(json.dumps(expected, indent=1) + "\n")
     return expected
 

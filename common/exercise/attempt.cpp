@@ -169,12 +169,19 @@ void require_no_machine_fault(const Ended& compiler) {
 class StudentProgram {
  public:
   StudentProgram(const BuildFolder& build, const Exercise& exercise, const AttemptOptions& options)
+      : StudentProgram(build, exercise, options, exercise.source(),
+                       options.debug ? "yours-debug" : "yours") {}
+
+  // Of another file, under another name.
+  StudentProgram(const BuildFolder& build, const Exercise& exercise, const AttemptOptions& options,
+                 const fs::path& source, const char* name)
       : build_(build),
         exercise_(exercise),
         options_(options),
-        program_(workplace_of(build, exercise) / (options.debug ? "yours-debug" : "yours")),
+        source_(source),
+        program_(workplace_of(build, exercise) / name),
         made_from_(program_.string() + ".from"),
-        log_(workplace_of(build, exercise) / "compiler.log"),
+        log_(program_.string() + "-compiler.log"),
         words_(compiler_words(build)) {
     if (options.debug) {
       std::erase(words_, "-lineinfo");  // -G has lines by itself, and warns of it
@@ -192,19 +199,18 @@ class StudentProgram {
 
   // Whether the file compiles; what the compiler said is in `attempt`. Throws Overtaken.
   bool make(Attempt& attempt, Progress& progress) {
-    const fs::path source = exercise_.source();
     for (int time = 1;; ++time) {
-      const std::string from = all_it_is_made_from(source);
+      const std::string from = all_it_is_made_from(source_);
       if (is_made_from(from)) {
-        tell_warning(attempt, source);
+        tell_warning(attempt, source_);
         return true;
       }
-      const bool made = compile(source, attempt, progress);
+      const bool made = compile(source_, attempt, progress);
       // Saved meanwhile: the compiler may have seen half of each.
-      if (all_it_is_made_from(source) != from && time < kMostCompilations) continue;
+      if (all_it_is_made_from(source_) != from && time < kMostCompilations) continue;
       if (made) {
         data::write_file(made_from_.string(), from);
-        tell_warning(attempt, source);
+        tell_warning(attempt, source_);
       }
       return made;
     }
@@ -290,6 +296,7 @@ class StudentProgram {
   const BuildFolder& build_;
   const Exercise& exercise_;
   const AttemptOptions& options_;
+  fs::path source_;
   fs::path program_;
   fs::path made_from_;
   fs::path log_;
@@ -477,6 +484,7 @@ struct ToJudge {
   fs::path program;
   std::string source;
   std::vector<std::string> within = {};
+  fs::path beside = {};  // a program that it is timed beside
 };
 
 // Hears what the check tells and makes sure that it is a verdict.
@@ -492,6 +500,9 @@ Marks judge_program(const BuildFolder& build, const Exercise& exercise, const To
                                       judged.source};
   if (!judged.within.empty()) {
     command.insert(command.end(), {"--within", json::Value(judged.within).dump()});
+  }
+  if (!judged.beside.empty()) {
+    command.insert(command.end(), {"--beside", judged.beside.string()});
   }
   if (!options.seed.empty()) command.insert(command.end(), {"--seed", options.seed});
   if (!exercise.contract.empty()) {
@@ -762,6 +773,15 @@ Sandbox open_sandbox(const BuildFolder& build, const std::string& most,
   }
 }
 
+// The course's kernel, on a GPU, and where this copy has solutions; else empty.
+fs::path to_time_beside(const BuildFolder& build, const Exercise& exercise,
+                        const AttemptOptions& options, Progress& progress) {
+  if (options.backend != "gpu" || !exercise.has_solution()) return {};
+  Attempt attempt;
+  StudentProgram course(build, exercise, options, exercise.solution(), "course");
+  return course.make(attempt, progress) ? course.path() : fs::path();
+}
+
 Attempt attempt_exercise(const BuildFolder& build, const Exercise& exercise,
                          const AttemptOptions& options) {
   run_on(build, options.backend);
@@ -782,7 +802,10 @@ Attempt attempt_exercise(const BuildFolder& build, const Exercise& exercise,
       });
     } else {
       judge(StudentProgram(build, exercise, options), [&](const StudentProgram& program) {
-        return ToJudge{program.path(), exercise.path_of(exercise.source())};
+        return ToJudge{program.path(),
+                       exercise.path_of(exercise.source()),
+                       {},
+                       to_time_beside(build, exercise, options, progress)};
       });
     }
   } catch (const Overtaken&) {

@@ -35,7 +35,7 @@ class Examiner {
   virtual std::string unavailable() const = 0;
   virtual std::vector<Question> questions() = 0;
   virtual std::vector<Row> faults() const = 0;
-  virtual std::string time() = 0;
+  virtual std::string time(const std::string& beside) = 0;
   /// Judges a case of the description, by its number there.
   virtual Verdict judge(std::size_t number) = 0;
   /// Why what was judged is no verdict: the machine hindered the program. Empty: nothing did.

@@ -144,6 +144,8 @@ int run(int argc, char** argv) {
   std::vector<char*> arguments(argv, argv + argc);
   const std::string program = take(arguments, "--program");
   const std::string source = take(arguments, "--source");
+  // Another program of the exercise, beside which this one is timed.
+  const std::string beside = take(arguments, "--beside");
   const std::string on = take(arguments, "--on");
   if (!on.empty()) asked_backend = on;
   const std::string seed = take(arguments, "--seed");
@@ -233,7 +235,7 @@ int run(int argc, char** argv) {
   int status = run_cases(*running, marks.cases, named);
   std::string time;
   try {
-    time = running->time();
+    time = running->time(beside);
   } catch (const std::runtime_error& error) {
     // It is for people, and has no points.
     std::fprintf(stderr, "not timed: %s\n", error.what());

@@ -36,7 +36,9 @@ class ContractExaminer final : public Examiner {
   std::string unavailable() const override { return check_.unavailable(); }
   std::vector<Question> questions() override { return check_.questions(); }
   std::vector<Row> faults() const override { return check_.faults(); }
-  std::string time() override { return check_.time(); }
+  std::string time(const std::string& beside) override {
+    return check_.time(beside.empty() ? WorkerCommand{} : command_for(beside));
+  }
   Verdict judge(std::size_t number) override { return cases_.at(number).judge(check_); }
   std::string hindrance() const override { return check_.hindrance(); }
   Verdict judge_hidden(const HiddenCase& hidden) override {

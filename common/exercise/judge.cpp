@@ -965,23 +965,76 @@ Numbers Check::telling_problem() const {
   return *largest;
 }
 
-std::string Check::time() {
+namespace {
+
+// Microseconds of rounds, sorted.
+struct Rounds {
+  std::vector<double> us;
+  double median() const { return us[us.size() / 2]; }
+  std::string words() const {
+    return rounded(median()) + " us (" + rounded(us.front()) + " to " + rounded(us.back()) + ")";
+  }
+};
+
+// A program with its own arrays, ready to be timed.
+class Timed {
+ public:
+  Timed(Check::State& state, RemoteBackend& backend, const ExerciseProblem& problem)
+      : state_(state), backend_(backend), problem_(problem), arrays_(backend, problem) {
+    const DatasetPtr data = problem.inputs_only(state.seed);
+    arrays_.hold(*data, conv::Layout::nchw);
+  }
+
+  Rounds rounds() {
+    constexpr int kCalls = 50;
+    const AnyCall call = arrays_.call(conv::Layout::nchw);
+    Rounds rounds;
+    for (const double milliseconds :
+         backend_.time(state_.inputs_of(call), state_.parts_of(call), problem_.numbers(), kCalls)) {
+      rounds.us.push_back(milliseconds * 1000);
+    }
+    std::sort(rounds.us.begin(), rounds.us.end());
+    return rounds;
+  }
+
+ private:
+  Check::State& state_;
+  RemoteBackend& backend_;
+  const ExerciseProblem& problem_;
+  ProblemArrays arrays_;
+};
+
+}  // namespace
+
+std::string Check::time(const WorkerCommand& beside) {
   State& state = *state_;
   const Numbers& numbers = state.contract.timed;
   if (numbers.empty() || !state.backend.times() || !state.all_right()) return {};
   const ExerciseProblem problem(state.contract, numbers);
-  ProblemArrays arrays(state.backend, problem);
-  const DatasetPtr data = problem.inputs_only(state.seed);
-  arrays.hold(*data, conv::Layout::nchw);
-  const AnyCall call = arrays.call(conv::Layout::nchw);
-  constexpr int kCalls = 50;
-  std::vector<double> milliseconds =
-      state.backend.time(state.inputs_of(call), state.parts_of(call), numbers, kCalls);
-  std::sort(milliseconds.begin(), milliseconds.end());
-  const double median = milliseconds[milliseconds.size() / 2];
-  return rounded(median * 1000) + " us (" + rounded(milliseconds.front() * 1000) + " to " +
-         rounded(milliseconds.back() * 1000) + ") with " + problem.describe() + ": " +
-         rounded(static_cast<double>(problem.min_bytes()) / median / 1e6) +
+  Timed yours(state, state.backend, problem);
+  if (beside.words.empty()) {
+    const Rounds rounds = yours.rounds();
+    return rounds.words() + " with " + problem.describe() + ": " +
+           rounded(static_cast<double>(problem.min_bytes()) / rounds.median() / 1e3) +
+           " GB/s of what must be moved";
+  }
+  RemoteBackend other(beside);
+  Timed course(state, other, problem);
+  // In turn, so that what the GPU does beside meets both.
+  constexpr int kTurns = 5;
+  std::vector<double> ratios;
+  Rounds own, its;
+  for (int turn = 0; turn < kTurns; ++turn) {
+    own = yours.rounds();
+    its = course.rounds();
+    ratios.push_back(own.median() / its.median());
+  }
+  std::sort(ratios.begin(), ratios.end());
+  return rounded(ratios[kTurns / 2]) + " of the time of the course's kernel (" +
+         rounded(ratios.front()) + " to " + rounded(ratios.back()) + " in " +
+         std::to_string(kTurns) + " turns) with " + problem.describe() + ": " + own.words() +
+         ", the course's " + its.words() + "; " +
+         rounded(static_cast<double>(problem.min_bytes()) / own.median() / 1e3) +
          " GB/s of what must be moved";
 }
 

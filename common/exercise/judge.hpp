@@ -326,12 +326,13 @@ class Check {
   /// The problem that shows what the kernel costs: of the last question that is counted, else the largest one of
   /// the groups.
   Numbers telling_problem() const;
-  /// Where calls can be timed, and once all is right: how long one takes with Contract::timed, in one line.
-  /// Else empty. For people: it has no points.
-  std::string time();
+  /// Where calls can be timed, and once all is right: how long one takes with Contract::timed, in one line, and if `beside`
+  /// names a program, what part that is of its time, taken in turn. Else empty. For people: it has no points.
+  std::string time(const WorkerCommand& beside);
+
+  struct State;
 
  private:
-  struct State;
   std::unique_ptr<State> state_;
 };
 

@@ -197,7 +197,7 @@ Judgement judge_exercise(const BuildFolder& build, const Exercises& exercises,
     screen.notes.push_back(std::to_string(record.hints) +
                            (record.hints == 1 ? " hint used" : " hints used"));
   }
-  if (!attempt.time.empty()) screen.notes.push_back("time: " + attempt.time);
+  screen.time = attempt.time;
   if (!not_saved.empty()) screen.notes.push_back(not_saved);
   if (wrong) {
     screen.notes.push_back("seed " + std::to_string(marks.seed) +

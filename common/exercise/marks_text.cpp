@@ -302,6 +302,10 @@ std::string render_marks(const Marks& marks, const MarksScreen& screen,
     head += category_line(marks, category, options);
   }
   head += withheld_line(marks, options);
+  if (!screen.time.empty()) {
+    head += std::string(kIndent, ' ') + padded("time", kBeforeWords - kIndent) +
+            wrapped(screen.time, options, std::string(kBeforeWords, ' '), kBeforeWords) + "\n";
+  }
   head += predictions_text(marks, screen, options);
 
   // ---- The end: what else, what now ----

@@ -16,6 +16,7 @@ struct MarksScreen {
   int attempt = 0;                  // 0: not counted
   std::vector<Judged> predictions;  // in the order of the questions
   std::string predictions_file;     // where unanswered ones wait
+  std::string time;                 // of a call on a GPU; empty: not known
   std::vector<std::string> notes;   // a line each, before the last
   std::string next;                 // the last line: what to do now
   std::string all_of_it;            // the command that shows what had no room

@@ -440,7 +440,7 @@ class ProgramExaminer final : public Examiner {
     const bool is_there = access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0;
     return is_there ? "" : "no GPU: its driver is not there";
   }
-  std::string time() override { return {}; }
+  std::string time(const std::string&) override { return {}; }
   std::string hindrance() const override { return programs_.hindrance(); }
   int debug(const DebugOptions& options) override {
     std::fprintf(stderr,

@@ -134,6 +134,16 @@ TEST_CASE("a failure that has a row of its own is told by it, once") {
              contains("FAIL  no hazards: uninitialised shared read") && contains("tile, 7 times"));
 }
 
+TEST_CASE("a time is a heading of its own, without points") {
+  MarksScreen screen = a_screen();
+  CHECK_THAT(render_marks(good_marks(), screen, {.width = 80}), !contains("\n  time "));
+  screen.time = "1.1 of the time of the course's kernel (1.08 to 1.12 in 5 turns) with 1,000 cells";
+  const std::string text = render_marks(good_marks(), screen, {.width = 80});
+  CHECK_THAT(text, contains("\n  time ") && contains("1.1 of the time of the course's kernel"));
+  for (const std::string& line : lines_of(text)) CHECK(line.size() <= 80);
+  CHECK_THAT(text, contains("90 of 90 points"));
+}
+
 TEST_CASE("passed: what it cost, and what was not predicted is told") {
   MarksScreen screen = a_screen();
   screen.predictions[0].fresh = screen.predictions[1].fresh = false;

@@ -88,11 +88,58 @@ Cost predict_warp_tile(const Conv1dShape& shape) {
   return tally.cost();
 }
 
+Cost predict_overlap_save(const Conv1dShape& shape) {
+  constexpr int kThreads = 256, kNumbers = 16;  // of a thread
+  constexpr int kPoints = kNumbers * kThreads;
+  constexpr int kRow = kNumbers * (kNumbers + 1);  // numbers of a row on chip
+  const Cells signal{0, shape.length};
+  const Cells outputs{shape.first, shape.last};
+  const std::int64_t valid = (kPoints + 1 - shape.mask_width) / 32 * 32;
+  const auto blocks = signal.pieces(2 * valid);
+  Tally tally;
+  tally.launch(blocks.count(), kThreads, kNumbers * kRow * 2 * sizeof(float));
+  // What all blocks do alike: a number is two cells.
+  Tally block;
+  block.barriers(2);
+  for (const Cells warp : Cells{0, kThreads}.pieces(kWarpSize)) {
+    // Half a warp has a row, and each lane a column of it, or 17 numbers apart a row of a square.
+    const auto in_rows = [&](std::int64_t pitch) {
+      return wide_lanes(2, warp, [pitch](std::int64_t t) {
+        return 2 * (t / kNumbers * kRow + t % kNumbers * pitch);
+      });
+    };
+    const Run contiguous = pairs({2 * warp.begin, 2 * warp.end});
+    const Lanes columns = in_rows(1), squares = in_rows(kNumbers + 1);
+    block.load(contiguous, 1 + kNumbers);  // the thread's root, the spectrum
+    block.load(wide_lanes(2, warp, [](std::int64_t t) { return 2 * (t % kNumbers) * kNumbers; }));
+    block.shared_store(contiguous, kNumbers);
+    block.shared_load(columns, kNumbers);
+    block.shared_store(columns, kNumbers);
+    block.shared_load(squares, kNumbers);
+    // And back.
+    block.shared_store(squares, kNumbers);
+    block.shared_load(columns, kNumbers);
+    block.shared_store(columns, kNumbers);
+    block.shared_load(contiguous, kNumbers);
+  }
+  for (const Cells both : blocks) {
+    tally.add(block);
+    for (const std::int64_t start : {both.begin, both.begin + valid}) {
+      for (const Cells warp : Cells{0, kPoints}.pieces(kWarpSize)) {
+        tally.load(warp.shifted(start - shape.halo()).within(signal));
+        tally.store(warp.within({0, valid}).shifted(start).within(outputs));
+      }
+    }
+  }
+  return tally.cost();
+}
+
 }  // namespace
 
 void complete(Conv1dStage& stage) {
   variant(stage, "tiled_halo").predict = predict_tiled_halo;
   variant(stage, "warp_tile").predict = predict_warp_tile;
+  variant(stage, "overlap_save").predict = predict_overlap_save;
 }
 
 }  // namespace halo::conv1d_tiled_halo

@@ -1,0 +1,138 @@
+// Stage 04, step 3: a tile and its halo are convolved by a Fourier transform, so the mask's width costs nothing.
+//
+// Computes   output[i] = sum over j of mask[j] * input[i - halo + j]; cells beyond the ends
+//            are zero.
+// Changed    since 2 warp_tile: a tile of 4,096 cells is transformed on chip, multiplied by the mask's spectrum and
+//            transformed back ("overlap-save"). The last width - 1 results of a tile have met its other end: they are
+//            thrown away, and the next tile begins there. Two tiles are one complex signal: the mask is real, so the one
+//            stays in the real part and the other in the imaginary part, and nothing has to be taken apart.
+// Must cost  1,023 taps: 3,072 outputs for 4,096 cells, so 9.4 bytes per output to and from memory, and some 80 operations
+//            instead of 2,046. Two barriers a block: all other exchanges stay within a half warp.
+// Run        ./halo run 04 --variant overlap_save --mask 1023
+#include <cuda_runtime.h>
+
+#include <cmath>
+
+#include "common/harness/kernel.h"
+#include "stages/04_conv1d_tiled_halo/transform.cuh"
+
+namespace halo::conv1d_tiled_halo {
+
+// [doc:kernel]
+constexpr int kSpan = kRadix * kRadix;   // threads of a block
+constexpr int kPoints = kRadix * kSpan;  // cells of a tile
+// Numbers of a row on chip: 17 for 16, so that lanes that are a row apart meet in no bank.
+constexpr int kPitch = kRadix * (kRadix + 1);
+
+__device__ float2
+    spectrum[kPoints];  // of the mask, / kPoints; [k0][k2][k1] for frequency k2 + 16 k1 + 256 k0
+__device__ float2 roots[kSpan];  // roots[m] = exp(-2 pi i m / kPoints)
+
+// Preconditions: blockDim.x == kSpan; `valid` <= kPoints - width + 1; gridDim.x * 2 * valid >= n; the mask given to
+// set_mask has `width` taps; 0 <= first, last <= n.
+__global__ void __launch_bounds__(kSpan, 2)
+    overlap_save_kernel(const float* __restrict__ input,  // [n]
+                        float* __restrict__ output,       // [n], written from first to last - 1
+                        unsigned n, unsigned halo, unsigned valid, unsigned first, unsigned last) {
+  __shared__ float2 on_chip[kRadix][kPitch];
+
+  const int t = threadIdx.x, row = t / kRadix, lane = t % kRadix;
+  const unsigned start = blockIdx.x * 2 * valid;  // the first output
+  const float2 root = roots[t], row_root = roots[kRadix * lane];
+  const auto cell = [&](unsigned i) { return i < n ? input[i] : 0.0f; };  // below 0 is far above n
+
+  // A number of the signal is n0 + 16 n1 + 256 n2, and a frequency k2 + 16 k1 + 256 k0. At first a thread has all n2.
+  float2 v[kRadix];
+  for (int i = 0; i < kRadix; ++i) {
+    const unsigned place = start - halo + t + kSpan * i;
+    v[i] = {cell(place), cell(place + valid)};
+  }
+  transform16(v);
+  turn(v, root);
+  for (int i = 0; i < kRadix; ++i) on_chip[i][t] = v[i];
+  __syncthreads();
+  for (int i = 0; i < kRadix; ++i) v[i] = on_chip[row][kRadix * i + lane];  // k2 is the row: all n1
+  transform16(v);
+  turn(v, row_root);
+  __syncwarp();
+  for (int i = 0; i < kRadix; ++i) on_chip[row][(kRadix + 1) * i + lane] = v[i];
+  __syncwarp();
+  for (int i = 0; i < kRadix; ++i) v[i] = on_chip[row][(kRadix + 1) * lane + i];  // all n0
+  transform16(v);
+
+  // With real and imaginary parts exchanged the same transform leads back.
+  for (int i = 0; i < kRadix; ++i) {
+    const float2 product = times(v[i], spectrum[kSpan * i + t]);
+    v[i] = {product.y, product.x};
+  }
+  transform16(v);
+  for (int i = 0; i < kRadix; ++i) on_chip[row][(kRadix + 1) * lane + i] = v[i];
+  __syncwarp();
+  for (int i = 0; i < kRadix; ++i) v[i] = on_chip[row][(kRadix + 1) * i + lane];
+  turn(v, row_root);
+  transform16(v);
+  __syncwarp();
+  for (int i = 0; i < kRadix; ++i) on_chip[row][kRadix * i + lane] = v[i];
+  __syncthreads();
+  for (int i = 0; i < kRadix; ++i) v[i] = on_chip[i][t];
+  turn(v, root);
+  transform16(v);
+  const auto store = [&](unsigned i, float result) {
+    if (i >= first && i < last) output[i] = result;
+  };
+  for (int i = 0; i < kRadix; ++i) {
+    const unsigned place = t + kSpan * i;
+    if (place >= valid) break;
+    store(start + place, v[i].y);
+    store(start + valid + place, v[i].x);
+  }
+}
+// [/doc:kernel]
+
+static int set_mask(const float* mask, int width) {
+  // exp(2 pi i m / kPoints), in double: the mask's spectrum is as exact as a float can be.
+  static float2 of_mask[kPoints], of_threads[kSpan];
+  static double cosine[kPoints], sine[kPoints];
+  for (int m = 0; m < kPoints; ++m) {
+    const double angle = 6.283185307179586477 * m / kPoints;
+    cosine[m] = std::cos(angle);
+    sine[m] = std::sin(angle);
+    if (m < kSpan) of_threads[m] = {static_cast<float>(cosine[m]), static_cast<float>(-sine[m])};
+  }
+  for (int i = 0; i < kPoints; ++i) {
+    const int frequency = i / kRadix % kRadix + kRadix * (i % kRadix) + i / kSpan * kSpan;
+    double x = 0, y = 0;
+    for (int j = 0; j < width; ++j) {
+      x += mask[j] * cosine[j * frequency % kPoints];
+      y += mask[j] * sine[j * frequency % kPoints];
+    }
+    of_mask[i] = {static_cast<float>(x / kPoints), static_cast<float>(y / kPoints)};
+  }
+  const int code = cudaMemcpyToSymbol(spectrum, of_mask, sizeof(of_mask));
+  return code != cudaSuccess ? code : cudaMemcpyToSymbol(roots, of_threads, sizeof(of_threads));
+}
+
+// Outputs of a tile, whole sectors.
+static int valid_of(int mask_width) { return (kPoints + 1 - mask_width) / kWarpSize * kWarpSize; }
+
+static int launch(const Conv1dCall& c) {
+  const int valid = valid_of(c.mask_width);
+  const int blocks = (c.length - 1) / (2 * valid) + 1;
+  overlap_save_kernel<<<blocks, kSpan>>>(c.input, c.output, c.length, c.halo(), valid, c.first,
+                                         c.last);
+  return cudaGetLastError();
+}
+
+Conv1dKernel overlap_save() {
+  return {
+      .description =
+          "two tiles of 4,096 cells a block by a Fourier transform on chip, blocks of 256 threads",
+      .launch = launch,
+      .set_mask = set_mask,
+      .tile = [](int mask_width) { return 2 * valid_of(mask_width); },
+      .multiplies_ghosts = true,
+      .tuned = true,
+      .arithmetic = Arithmetic::transform};
+}
+
+}  // namespace halo::conv1d_tiled_halo

@@ -28,7 +28,6 @@ constexpr int kSharedFloats = 48 * 1024 / 4;
 
 constexpr int kConstantFloats = 64 * 1024 / 4;  // all of constant memory
 
-// [doc:kernel]
 __constant__ float filters_constant[kConstantFloats];  // [K][C][R][S]
 
 // Preconditions: blocks of kTileColumns x kTileRows threads, for each of N * K planes as many as tiles
@@ -65,6 +64,7 @@ __global__ void tile_constant_kernel(const float* input,  // [N][C][H][W]
     // division for each cell.
     // Not unrolled: nvcc would take four columns a turn, and lanes that have one more than others would go apart from them,
     // with requests of their own.
+    // [doc:tile]
     for (int row = threadIdx.y; row < tile_rows; row += kTileRows) {
       const int h = first_h + row;
 #pragma unroll 1
@@ -75,6 +75,7 @@ __global__ void tile_constant_kernel(const float* input,  // [N][C][H][W]
       }
     }
     __syncthreads();  // the tile is complete
+    // [/doc:tile]
 
     if (has_output) {
       for (int r = 0; r < layer.R; ++r) {
@@ -89,7 +90,6 @@ __global__ void tile_constant_kernel(const float* input,  // [N][C][H][W]
   }
   if (has_output) output[(plane * layer.P + p) * layer.Q + q] = sum;
 }
-// [/doc:kernel]
 
 static int set_filters(const float* filters, const LayerNumbers& layer) {
   const size_t count = static_cast<size_t>(layer.K) * layer.C * layer.R * layer.S;

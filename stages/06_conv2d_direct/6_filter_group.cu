@@ -26,7 +26,6 @@ constexpr int kSharedFloats = 48 * 1024 / 4;  // what every GPU gives a block wi
 // with fewer filters than that in the layer they are idle.
 constexpr int kFilterGroup = 8;
 
-// [doc:kernel]
 // Preconditions: blocks of kTileColumns x kTileRows threads, for each image and each group of filters,
 // of which the last may be short, as many as tiles are needed to cover P x Q; dynamic shared memory
 // holds the tile and the taps of kFilterGroup filters' channel.
@@ -82,12 +81,14 @@ __global__ void filter_group_kernel(const float* input,    // [N][C][H][W]
         for (int s = 0; s < layer.S; ++s) {
           const int row = threadIdx.y * layer.stride_h + r;
           const int column = threadIdx.x * layer.stride_w + s;
+          // [doc:sums]
           const float cell = tile[row * tile_columns + column];
 #pragma unroll  // so that the sums are registers
           for (int g = 0; g < kFilterGroup; ++g) {
             if (first_k + g >= layer.K) break;
             sums[g] += cell * taps[(g * layer.R + r) * layer.S + s];
           }
+          // [/doc:sums]
         }
       }
     }
@@ -98,7 +99,6 @@ __global__ void filter_group_kernel(const float* input,    // [N][C][H][W]
     output[((n * layer.K + first_k + g) * layer.P + p) * layer.Q + q] = sums[g];
   }
 }
-// [/doc:kernel]
 
 // The tile and the taps.
 static long long shared_floats(const LayerNumbers& layer) {

@@ -88,7 +88,6 @@ __global__ void __launch_bounds__(kMostWindowThreads)
   if (!has_output) return;
 
   float* out = output + ((n * layer.K + first_k) * layer.P + p) * layer.Q + q;
-  // [doc:filters]
 #pragma unroll 1
   for (int k = 0; k < many; ++k, out += layer.P * layer.Q) {
     const float* of_filter = taps + k * kPitch;
@@ -103,6 +102,7 @@ __global__ void __launch_bounds__(kMostWindowThreads)
     for (int i = kTaps / kQuad * kQuad; i < kTaps; ++i) tap[i] = of_filter[i];
     // A sum begins with its bias, which is in L1 from the second filter on.
     const float own_bias = bias != nullptr ? bias[first_k + k] : 0.0f;
+    // [doc:filters]
     float sums[kRows][kColumns];
 #pragma unroll
     for (int i = 0; i < kRows * kColumns; ++i) sums[i / kColumns][i % kColumns] = own_bias;
@@ -118,6 +118,7 @@ __global__ void __launch_bounds__(kMostWindowThreads)
         }
       }
     }
+    // [/doc:filters]
 #pragma unroll
     for (int row = 0; row < kRows; ++row) {
       if (row > 0 && p + row >= layer.P) break;
@@ -132,7 +133,6 @@ __global__ void __launch_bounds__(kMostWindowThreads)
       }
     }
   }
-  // [/doc:filters]
 }
 
 // The shapes of window_plan.cpp. Of 5 x 5 only a picture's three channels have some.

@@ -17,12 +17,10 @@
 
 namespace halo::conv1d_tiled_halo {
 
-// [doc:kernel]
 constexpr int kThreads = 64;
 
 __constant__ float warp_tile_mask[kMaxMaskWidth];
 
-// [doc:add_taps]
 // Adds kTaps taps to each of a thread's outputs: sums[v] += cells[kShift + v + j] * mask[j]. cells is
 // in shared memory, 16-byte aligned.
 template <int kOutputs, int kTaps, int kShift>
@@ -38,14 +36,15 @@ __device__ __forceinline__ void add_taps(const float* cells, const float* mask,
     window[4 * q + 2] = quad.z;
     window[4 * q + 3] = quad.w;
   }
+  // [doc:add_taps]
 #pragma unroll
   for (int j = 0; j < kTaps; ++j) {
     const float tap = mask[j];
 #pragma unroll
     for (int v = 0; v < kOutputs; ++v) sums[v] += window[kShift + v + j] * tap;
   }
+  // [/doc:add_taps]
 }
-// [/doc:add_taps]
 
 // The tile starts kShift cells early, at a multiple of 16 bytes.
 //
@@ -72,10 +71,10 @@ __global__ void __launch_bounds__(kThreads)
   if (start >= n) return;
   const long long from = start - halo - kShift;  // tile_cells[s] is input[from + s]
 
-  // [doc:load]
   if (from >= 0 && from + 4LL * quads <= n) {
     const float4* source = reinterpret_cast<const float4*>(input + from);
     constexpr int kRows = kOutputs / 4 + 1;  // the last may be part of a row, or of several
+    // [doc:load]
     float4 rows[kRows];
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
@@ -85,6 +84,7 @@ __global__ void __launch_bounds__(kThreads)
     for (int r = 0; r < kRows; ++r) {
       if (r < kRows - 1 || r * kWarpSize + lane < quads) tile[r * kWarpSize + lane] = rows[r];
     }
+    // [/doc:load]
     for (int q = kRows * kWarpSize + lane; q < quads; q += kWarpSize)
       tile[q] = source[q];  // a wide mask's halo
   } else {
@@ -95,16 +95,13 @@ __global__ void __launch_bounds__(kThreads)
     }
   }
   __syncwarp();
-  // [/doc:load]
 
-  // [doc:sums]
   float sums[kOutputs] = {};
   const float* cells = tile_cells + lane * kOutputs;
   int j = 0;
   for (; j + 16 <= width; j += 16) {
     add_taps<kOutputs, 16, kShift>(cells + j, warp_tile_mask + j, sums);
   }
-  // [/doc:sums]
   // The rest is an odd number. A case for each keeps window and sums in registers.
   const float* mask = warp_tile_mask + j;
   // clang-format off
@@ -120,7 +117,6 @@ __global__ void __launch_bounds__(kThreads)
   }
   // clang-format on
 
-  // [doc:store]
   // Through the tile once more: neighbouring lanes then write neighbouring 16 bytes.
   __syncwarp();
 #pragma unroll
@@ -139,9 +135,7 @@ __global__ void __launch_bounds__(kThreads)
       if (start + s >= first && start + s < last) output[start + s] = tile_cells[s];
     }
   }
-  // [/doc:store]
 }
-// [/doc:kernel]
 
 static int set_mask(const float* mask, int width) {
   return cudaMemcpyToSymbol(warp_tile_mask, mask, width * sizeof(float));

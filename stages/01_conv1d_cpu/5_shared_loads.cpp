@@ -13,7 +13,6 @@
 
 namespace halo::conv1d_cpu {
 
-// [doc:kernel]
 namespace {
 
 // For each of `rows` neighbouring taps: adds it and those kLanes, 2 * kLanes, ... after it, kTaps in
@@ -21,6 +20,7 @@ namespace {
 template <int kTaps>
 [[gnu::always_inline]] inline void add_rows(const float* cells, const float* mask, int rows,
                                             Vector (&sums)[kSums]) {
+  // [doc:rows]
   for (int j = 0; j < rows; ++j) {
 #pragma GCC unroll 16
     for (int v = 0; v < kSums + kTaps - 1; ++v) {
@@ -35,6 +35,7 @@ template <int kTaps>
       }
     }
   }
+  // [/doc:rows]
 }
 
 }  // namespace
@@ -72,7 +73,6 @@ static void shared_loads_kernel(const float* input,  // [n]
   };
   compute_blocks(input, output, n, width, first, last, threads, block);
 }
-// [/doc:kernel]
 
 static int launch(const Conv1dCall& c) {
   shared_loads_kernel(c.input, c.mask, c.output, c.length, c.mask_width, c.first, c.last,

@@ -13,7 +13,6 @@ namespace halo::conv1d_cpu {
 
 // Calls block(cells, to, past_caches) for each block of the outputs [first, last): it sets
 //   to[v] = sum over j of mask[j] * cells[v + j], 0 <= v < kBlock.
-// [doc:blocks]
 template <class Block>
 void compute_blocks(const float* input,  // [n]
                     float* output,       // [n], written from first to last - 1
@@ -79,6 +78,5 @@ void compute_blocks(const float* input,  // [n]
     for (int part = 0; part < parts; ++part) compute_part(part);
   }
 }
-// [/doc:blocks]
 
 }  // namespace halo::conv1d_cpu

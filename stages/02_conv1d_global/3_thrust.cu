@@ -16,7 +16,6 @@
 
 namespace halo::conv1d_global {
 
-// [doc:kernel]
 struct OneOutput {
   const float* input;  // [n], device memory
   const float* mask;   // [width], device memory
@@ -37,17 +36,18 @@ struct OneOutput {
 static int launch(const Conv1dCall& c) {
   if (c.first >= c.last) return cudaSuccess;
   try {
+    // [doc:launch]
     // A counting iterator is a sequence first, first + 1, ... that takes no memory. `device` sends
     // the work to Thrust's device system, which under nvcc is CUDA.
     thrust::transform(thrust::device, thrust::counting_iterator<int>(c.first),
                       thrust::counting_iterator<int>(c.last), c.output + c.first,
                       OneOutput{c.input, c.mask, c.length, c.mask_width});
+    // [/doc:launch]
   } catch (const thrust::system_error& error) {
     return error.code().value();
   }
   return cudaGetLastError();
 }
-// [/doc:kernel]
 
 Conv1dKernel thrust() {
   return {.description = "one function object an output, the kernel is Thrust's", .launch = launch};

@@ -25,7 +25,6 @@ __device__ inline int map_row(const LayerNumbers& layer, int p) {
   return min(max(p - layer.padding_h, 0), layer.H);
 }
 
-// [doc:compute]
 // Output rows first_p to end_p of some filters. Neighbouring threads have neighbouring pixels, which
 // lie side by side in memory; a warp has one filter at a time, so that it reads a tap as one
 // broadcast. Where there are fewer pixels than threads, warps share the filters. As Chen et al.
@@ -72,9 +71,7 @@ __device__ void compute(const LayerNumbers& layer, int first_p, int end_p, int f
     }
   }
 }
-// [/doc:compute]
 
-// [doc:kernel]
 // Preconditions: kThreads threads; a block for each band of rows, group of filters and image; shared
 // memory holds min(rows + R - 1, H) * W cells, at most kAhead * kThreads, and kFilters filters.
 template <int kSize>
@@ -114,6 +111,7 @@ __global__ void __launch_bounds__(kThreads, 2) prefetch_kernel(const float* inpu
     // load until its register is used. (__pipeline_memcpy_async would need no registers, but a
     // second buffer in shared memory: strips of half the size. The paper's D is one strip, and its
     // GPU has no such copy.)
+    // [doc:prefetch]
     const bool more = end_p < last_p;
     float next[kAhead];
     if (more) {
@@ -134,11 +132,11 @@ __global__ void __launch_bounds__(kThreads, 2) prefetch_kernel(const float* inpu
       const int i = j * kThreads + threadIdx.x;
       if (i < count) cells[i] = next[j];
     }
+    // [/doc:prefetch]
     p = end_p;
     end_p = min(p + rows, last_p);
   }
 }
-// [/doc:kernel]
 
 // `rows` of outputs in a strip: as many as the precondition allows.
 int prefetch(const LayerCall& call, int rows) {

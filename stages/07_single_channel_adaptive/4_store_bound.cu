@@ -117,6 +117,7 @@ __global__ void __launch_bounds__(kMostWindowThreads)
         sums[row][column] += window[row + i / kSize][column + i % kSize] * tap[i];
       }
     }
+    // [/doc:filters]
     // Nobody reads an output soon: a streaming store lets it leave L2 first.
 #pragma unroll
     for (int row = 0; row < kRows; ++row) {
@@ -131,7 +132,6 @@ __global__ void __launch_bounds__(kMostWindowThreads)
       }
     }
   }
-  // [/doc:filters]
 }
 
 template <int kSize>

@@ -41,7 +41,6 @@ __device__ float block_reduce(float value, const float identity,
 }
 // [/doc:block_reduce]
 
-// [doc:kernel]
 // Preconditions: a block of kThreads for each image; dynamic shared memory holds `kept` floats,
 // kept <= C. With a number of threads that is known to the compiler it takes four turns of a loop at
 // a time, and so has four loads under way.
@@ -57,6 +56,7 @@ __global__ void __launch_bounds__(kThreads) fused_parallel_kernel(const float* i
   const float* image = input + blockIdx.x * C;  // [C]
   float* result = output + blockIdx.x * C;      // [C]
 
+  // [doc:steps]
   // A thread has the same categories in all steps. So it reads of `row` only what it has written
   // itself, and no barrier is needed for it.
   float largest = -INFINITY;
@@ -76,13 +76,13 @@ __global__ void __launch_bounds__(kThreads) fused_parallel_kernel(const float* i
     sum += exponential;
   });
   sum = block_reduce<kThreads>(sum, 0.0f, partials[1], [](float a, float b) { return a + b; });
+  // [/doc:steps]
 
   for_own_cells<kThreads>(C, [&](int c) {
     const float exponential = c < kept ? row[c] : expf(image[c] - largest);
     result[c] = exponential / sum;
   });
 }
-// [/doc:kernel]
 
 static int launch(const SoftmaxCall& c) {
   const int kept = c.C < kKeptFloats ? c.C : kKeptFloats;

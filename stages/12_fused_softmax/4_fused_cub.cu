@@ -18,7 +18,6 @@
 
 namespace halo::fused_softmax {
 
-// [doc:kernel]
 // Preconditions: a block of kThreads for each image; dynamic shared memory holds `kept` floats,
 // kept <= C.
 template <int kThreads>
@@ -44,10 +43,12 @@ __global__ void __launch_bounds__(kThreads) fused_cub_kernel(const float* input,
     if (c < kept) row[c] = cell;
     largest = fmaxf(largest, cell);
   });
+  // [doc:reduce]
   largest = BlockReduce(storage).Reduce(largest, [](float a, float b) { return fmaxf(a, b); });
   if (threadIdx.x == 0) block_largest = largest;
   __syncthreads();  // also before `storage` is used again
   largest = block_largest;
+  // [/doc:reduce]
 
   float sum = 0.0f;
   for_own_cells<kThreads>(C, [&](int c) {
@@ -66,7 +67,6 @@ __global__ void __launch_bounds__(kThreads) fused_cub_kernel(const float* input,
     result[c] = exponential / sum;
   });
 }
-// [/doc:kernel]
 
 static int launch(const SoftmaxCall& c) {
   const int kept = c.C < kKeptFloats ? c.C : kKeptFloats;

@@ -15,7 +15,6 @@
 
 namespace halo::fused_softmax {
 
-// [doc:one_read]
 // Preconditions: team_of(N, C) has these numbers, and kThreads is its block_threads(); as many blocks as N rows need. Piece is float4
 // only if C is a multiple of four and both arrays are 16-byte aligned.
 template <class Piece, int kPieces, int kTeam, int kThreads, int kRows>
@@ -50,6 +49,7 @@ __global__ void __launch_bounds__(kThreads) one_read_kernel(const float* input, 
   for (int r = 0; r < kRows; ++r) {
     const int row = first_row + r * kBlockRows;
     Piece* const to = reinterpret_cast<Piece*>(output + (long long)row * C);
+    // [doc:row]
     const Part own_lanes = exponentials<kLanes>(cells[r]);
     float share;
     if constexpr (kTeam > kWarpSize) {
@@ -57,6 +57,7 @@ __global__ void __launch_bounds__(kThreads) one_read_kernel(const float* input, 
     } else {
       share = 1.0f / own_lanes.sum;
     }
+    // [/doc:row]
 #pragma unroll
     for (int p = 0; p < kPieces; ++p) {
       if (row < N && p * kTeam + own < pieces) {
@@ -65,7 +66,6 @@ __global__ void __launch_bounds__(kThreads) one_read_kernel(const float* input, 
     }
   }
 }
-// [/doc:one_read]
 
 int one_read_by_cluster(const SoftmaxCall& c);  // step 6
 SoftmaxKernel fused_parallel();                 // step 3

@@ -18,7 +18,6 @@ namespace halo::fused_softmax {
 
 namespace ptx = cuda::ptx;
 
-// [doc:cluster]
 // Preconditions: clusters as cluster_of(N, C) says, one for each row; Piece as in step 5. A thread has 64 registers: left
 // alone, the compiler may take more, and then an SM has half the blocks, and waits with them.
 template <class Piece, int kTeam, int kPieces>
@@ -58,6 +57,7 @@ __global__ void __launch_bounds__(kTeam, 1024 / kTeam) cluster_kernel(const floa
   const Part own_lanes = exponentials<kWarpSize>(cells);
   const Part own_block = join_warps<kTeam>(own_lanes, of_warps);
   // To all blocks, the own one too, and nothing is read from another: so a block may end when it has what it needs.
+  // [doc:send]
   cluster.barrier_wait();
   if (thread < blocks) {
     float2* const there = cluster.map_shared_rank(&of_blocks[rank], thread);
@@ -67,6 +67,7 @@ __global__ void __launch_bounds__(kTeam, 1024 / kTeam) cluster_kernel(const floa
   while (!ptx::mbarrier_try_wait_parity(ptx::sem_acquire, ptx::scope_cluster, &told, 0)) {
   }
   const float share = share_of(cells, own_lanes, join_parts(of_blocks, blocks));
+  // [/doc:send]
 
   Piece* const to = reinterpret_cast<Piece*>(output + (long long)row * C);
 #pragma unroll
@@ -74,7 +75,6 @@ __global__ void __launch_bounds__(kTeam, 1024 / kTeam) cluster_kernel(const floa
     if (p * stride + first < pieces) to[p * stride + first] = product(cells[p], share);
   }
 }
-// [/doc:cluster]
 
 SoftmaxKernel fused_parallel();  // step 3
 

@@ -22,7 +22,6 @@ class CostSource {
   virtual void release() {}
 };
 
-// [doc:counted]
 // Counted. A cost is megabytes, of two kinds, from what a kernel is predicted to move: 32 bytes for each
 // sector of global memory that it asks for, and 128 / 6 bytes for each pass through shared memory or
 // request to constant memory: an SM moves 128 bytes in a cycle there, all SMs of an H200 together about six
@@ -30,7 +29,6 @@ class CostSource {
 // caches that spare the second reading, of blocks too few to fill a GPU, of what a launch costs. Kernels with over 64 MiB of temporaries are left out.
 inline constexpr double kBytesOfSector = 32;
 inline constexpr double kBytesOfWavefront = 128.0 / 6;
-// [/doc:counted]
 double counted_bytes(const simt::Counters& counters);
 std::unique_ptr<CostSource> counted_costs();
 

@@ -15,7 +15,6 @@
 
 namespace halo::network {
 
-// [doc:layer]
 // A convolution, then a bias for each filter, then, with relu, max(0, x). A fully connected layer is the
 // same with filters that cover the whole image, so that each output is a sum over all of it.
 struct Weighted {
@@ -28,7 +27,6 @@ struct Layer {
   std::string name;  // conv1
   std::variant<Weighted, conv::PoolingLayer, conv::Softmax> work;
 };
-// [/doc:layer]
 
 enum class Kind { convolution, fully_connected, pooling, softmax };
 

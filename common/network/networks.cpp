@@ -14,7 +14,6 @@ using conv::Rounding;
 // dropout (which does nothing when a network is used). Sizes are of the published networks; where the
 // paper's table says otherwise, that is told.
 
-// [doc:digits]
 // Eight by eight handwritten digits; its weights are in digits/weights, from digits/train.py.
 Network digits(int images) {
   return NetworkBuilder("digits", {images, 1, 8, 8})
@@ -27,9 +26,7 @@ Network digits(int images) {
       .softmax()
       .build();
 }
-// [/doc:digits]
 
-// [doc:lenet]
 // LeNet-5 (LeCun et al., 1998) as the paper's table has it: 16 filters in both convolutions (6 and 16),
 // maps that padding keeps (CV2's map is 14 x 14), ReLU and maxima instead of its sigmoids and averages.
 // The table has no fully connected layers: LeNet-5's.
@@ -45,7 +42,6 @@ Network lenet(int images) {
       .softmax()  // CLASS1
       .build();
 }
-// [/doc:lenet]
 
 // cuda-convnet's network for CIFAR-10, on crops of 24 x 24. Pooling rounds up: CV4's map is 12 x 12. Behind
 // PL4 cuda-convnet has two locally connected layers, which are no convolutions; in their place the two

@@ -108,13 +108,13 @@ LayoutRule paper_rule(std::int64_t Ct, std::int64_t Nt) {
   };
 }
 
-// [doc:cheapest_plan]
 Plan cheapest_plan(const Costs& costs, const LayoutRule& rule) {
   struct Way {
     double cost = kNever;
     std::vector<PlannedLayer> layers;
   };
   const std::vector<Layer>& layers = costs.network.layers();
+  // [doc:ways]
   // ways[i]: the cheapest way to have the output of the first i layers in each layout.
   std::vector<std::array<Way, 2>> ways(layers.size() + 1);
   ways[0][index_of(Layout::nchw)].cost = 0;  // pictures come as NCHW
@@ -135,6 +135,7 @@ Plan cheapest_plan(const Costs& costs, const LayoutRule& rule) {
         way.layers.resize(end);  // those behind have no kernel of their own
       }
     };
+    // [/doc:ways]
     for (const Layout layout : kLayouts) {
       const PlannedLayer here = cheapest_in(costs.layers[i], layout);
       if (here.kernel != nullptr && rule(layers[i], layout)) go_on(here, i + 1);
@@ -156,7 +157,6 @@ Plan cheapest_plan(const Costs& costs, const LayoutRule& rule) {
   }
   return {best.layers, best.cost};
 }
-// [/doc:cheapest_plan]
 
 std::vector<Excursion> excursions(const Costs& costs, const Plan& plan) {
   std::vector<Excursion> all;

@@ -18,7 +18,6 @@ namespace halo::fused_softmax {
 constexpr int kReductionThreads = kWarpSize;
 constexpr int kCellThreads = 256;
 
-// [doc:kernels]
 // Preconditions of all: a thread for each image (steps 1 and 4) or each cell (2, 3 and 5).
 
 // Step 1.
@@ -71,7 +70,6 @@ __global__ void divide_kernel(const float* exponentials,  // [N][C]
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < N * C) output[i] = exponentials[i] / sum[i / C];
 }
-// [/doc:kernels]
 
 // What the steps leave for each other: two matrices and two vectors. Each begins on 256 bytes.
 static long long whole_lines(long long floats) { return (floats + 63) / 64 * 64; }

@@ -19,7 +19,6 @@ namespace halo::fused_softmax {
 
 constexpr int kThreads = 256;
 
-// [doc:kernel]
 // Preconditions: kThreads threads a block, a block for each tile.images images; dynamic shared memory
 // holds the tile.
 __global__ void __launch_bounds__(kThreads)
@@ -80,7 +79,6 @@ __global__ void __launch_bounds__(kThreads)
     block_output[i] = exponential / sum[row];
   });
 }
-// [/doc:kernel]
 
 static int launch(const SoftmaxCall& c) {
   const Tile tile = tile_of(c.C);

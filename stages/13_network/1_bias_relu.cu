@@ -10,7 +10,6 @@
 
 namespace halo::network {
 
-// [doc:bias_relu]
 // Preconditions: a thread for each cell, blocks of one dimension.
 __global__ void bias_relu_kernel(float* data,        // [count]
                                  const float* bias,  // [channels]
@@ -24,7 +23,6 @@ __global__ void bias_relu_kernel(float* data,        // [count]
   // Not fmaxf(value, 0), which makes 0 of a NaN: a network that has gone wrong must show it.
   data[i] = relu && value < 0.0f ? 0.0f : value;
 }
-// [/doc:bias_relu]
 
 // For images of `channels` channels, in place; `inner` neighbours in memory are of one channel: H*W in
 // NCHW, H*W*N in CHWN. Returns the launch's error, does not wait.

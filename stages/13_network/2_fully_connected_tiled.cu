@@ -47,7 +47,6 @@ __device__ void load_columns(Tile tile, const float* columns, int first_row, int
   }
 }
 
-// [doc:fully_connected_tiled]
 // Preconditions: blocks of kTileSide * kTileSide threads; block b has tile b % (tiles of images) of the
 // images and tile b / (tiles of images) of the outputs.
 template <bool kImagesFastest>                      // false: NCHW, true: CHWN
@@ -100,7 +99,6 @@ __global__ void tiled_kernel(const float* input,    // [N][F] or [F][N]
     }
   }
 }
-// [/doc:fully_connected_tiled]
 
 template <bool kImagesFastest>
 static int launch(const LayerCall& c) {

@@ -17,7 +17,6 @@ namespace halo::network {
 constexpr int kLaneWarps = 8;   // warps, and so outputs, of a block
 constexpr int kLaneImages = 4;  // images of a warp, unless there is one only
 
-// [doc:fully_connected_lanes]
 // Preconditions: blocks of kLaneWarps * 32 threads; block b has the images of group b % groups, warp w of
 // it the output b / groups * kLaneWarps + w.
 template <bool kImagesFastest, int kImages>         // false: NCHW, true: CHWN; images of a warp
@@ -36,6 +35,7 @@ __global__ void lanes_kernel(const float* input,    // [N][F] or [F][N]
 
   const float own_bias = bias != nullptr ? bias[k] : 0.0f;  // on its way with the first taps
   float sum[kImages] = {};
+  // [doc:taps]
   const auto add = [&](int f) {
     const float tap = filters[k * F + f];
 #pragma unroll
@@ -49,6 +49,7 @@ __global__ void lanes_kernel(const float* input,    // [N][F] or [F][N]
 #pragma unroll(kImages == 1 ? 8 : 2)  // so many taps of a lane are under way
   for (int f = 0; f < full; f += kWarpSize) add(f + lane);
   if (full + lane < F) add(full + lane);
+  // [/doc:taps]
   // In pairs, quarters, ...: after 5 steps each lane has the whole sum.
   for (int i = 0; i < kImages; ++i) {
     for (int step = 16; step > 0; step /= 2) {
@@ -63,7 +64,6 @@ __global__ void lanes_kernel(const float* input,    // [N][F] or [F][N]
     if (n < N) output[kImagesFastest ? k * N + n : n * K + k] = relu && value < 0.0f ? 0.0f : value;
   }
 }
-// [/doc:fully_connected_lanes]
 
 template <bool kImagesFastest>
 static int launch(const LayerCall& c) {

@@ -20,7 +20,6 @@
 
 namespace halo::network {
 
-// [doc:on_chip]
 // Preconditions: clusters of kBlocks blocks, one for each image; `net` fits, as on_chip_division.cpp has worked it out.
 template <int kBlocks>
 __global__ void __launch_bounds__(kOnChipThreads, 1)
@@ -76,12 +75,14 @@ __global__ void __launch_bounds__(kOnChipThreads, 1)
       });
       if (rank > 0 && net.step[i + 1].alone) break;
     } else {
+      // [doc:layer]
       convolve(step, cells, many, sums);
       __syncthreads();
       pool(step, cells, first_k, many, pooled);
       __syncthreads();
       if (i == 0) cluster.barrier_wait();  // all have begun
       hand_over<kBlocks>(cells + own, many * step.to.plane.value, rank, told + i);
+      // [/doc:layer]
     }
     if (alone) {
       __syncthreads();
@@ -93,7 +94,6 @@ __global__ void __launch_bounds__(kOnChipThreads, 1)
   if (rank == 0 && threadIdx.x < kWarpSize)
     softmax(cells + net.logits, output + n * net.categories, net.categories);
 }
-// [/doc:on_chip]
 
 template <int kBlocks>
 int on_chip(int images, const float* input, const float* packed, float* output, const OnChip& net,

@@ -25,10 +25,8 @@ __global__ void opt_kernel(float* mat, float* out, int num_category) {
   extern __shared__ float in_tile[];                  // in_tile[C], C < 11K (K = 1024)
   __shared__ float tmp_tile[1024];                    // for reduction
   int tidx = threadIdx.y * blockDim.x + threadIdx.x;  // printed blockDim.xx
-  // [doc:load]
   for (int i = tidx; i < num_category; i = i + blockDim.y * blockDim.x)
     in_tile[i] = mat[blockIdx.x * num_category + threadIdx.x];  // sic: it should be i
-  // [/doc:load]
   // step 1
   reduction_thread_block(in_tile, tmp_tile, num_category, -INFINITY,
                          [](float a, float b) { return fmaxf(a, b); });

@@ -18,6 +18,9 @@ int filters_divided(const LayerCall& call, const Block& block);
 int maps_divided(const LayerCall& call, const Block& block);
 int stride_fixed(const LayerCall& call, const Block& block);
 
+// At the end of 10_outer_product.cu.
+LayerKernel outer_product();
+
 // In 5_register_tile.cu.
 int register_tile(const LayerCall& call, const RegisterTile& tile);
 int register_tile_pack(const float* filters, float* packed, const LayerNumbers& layer);
@@ -275,6 +278,8 @@ void complete(Conv2dStage& stage) {
       fourier_within(0, planning::kMostTemporaries),
       fourier_split_within(0, planning::kMostTemporaries),
   };
+  add(stage, "outer_product", (kFolder + "10_outer_product.cu").c_str(), outer_product());
+  stage.variants.back().predict = predict_outer_product;
   for (const int size : kFourierSizes) {
     stage.searched.push_back(fourier_within(size, planning::kMostTemporaries));
     stage.searched.push_back(fourier_split_within(size, planning::kMostTemporaries));

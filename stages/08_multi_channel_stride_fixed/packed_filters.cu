@@ -1,0 +1,34 @@
+// Stage 08: filters as step 10 reads them.
+#include <cuda_runtime.h>
+
+#include "common/harness/kernel.h"
+
+namespace halo::multi_channel_stride_fixed {
+
+// A thread a packed tap: neighbours are filters. What there is no channel or filter for is zero.
+static __global__ void pack_kernel(const float* filters,  // [K][C][R * S]
+                                   float* packed,         // [R * S][channels][row]
+                                   const LayerNumbers layer, const int channels, const int row) {
+  const long long i = 1ll * blockIdx.x * blockDim.x + threadIdx.x;
+  const int k = i % row, c = i / row % channels, tap = i / row / channels;
+  const int taps = layer.R * layer.S;
+  if (tap >= taps) return;
+  packed[i] = k < layer.K && c < layer.C ? filters[(k * layer.C + c) * taps + tap] : 0.0f;
+}
+
+// Whole segments of 16 channels, whole tiles of 64 filters.
+static int channels_of(const LayerNumbers& layer) { return (layer.C + 15) / 16 * 16; }
+static int row_of(const LayerNumbers& layer) { return (layer.K + 63) / 64 * 64; }
+
+long long packed_floats(const LayerNumbers& layer) {
+  return 1ll * layer.R * layer.S * channels_of(layer) * row_of(layer);
+}
+
+int pack_filters(const float* filters, float* packed, const LayerNumbers& layer) {
+  constexpr int kThreads = 256;
+  const auto blocks = static_cast<unsigned>((packed_floats(layer) + kThreads - 1) / kThreads);
+  pack_kernel<<<blocks, kThreads>>>(filters, packed, layer, channels_of(layer), row_of(layer));
+  return cudaGetLastError();
+}
+
+}  // namespace halo::multi_channel_stride_fixed

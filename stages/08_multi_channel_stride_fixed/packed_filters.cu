@@ -11,9 +11,8 @@ static __global__ void pack_kernel(const float* filters,  // [K][C][R * S]
                                    const LayerNumbers layer, const int channels, const int row) {
   const long long i = 1ll * blockIdx.x * blockDim.x + threadIdx.x;
   const int k = i % row, c = i / row % channels, tap = i / row / channels;
-  const int taps = layer.R * layer.S;
-  if (tap >= taps) return;
-  packed[i] = k < layer.K && c < layer.C ? filters[(k * layer.C + c) * taps + tap] : 0.0f;
+  const bool exists = k < layer.K && c < layer.C;
+  packed[i] = exists ? filters[(k * layer.C + c) * layer.R * layer.S + tap] : 0.0f;
 }
 
 // Whole segments of 16 channels, whole tiles of 64 filters.
@@ -25,8 +24,8 @@ long long packed_floats(const LayerNumbers& layer) {
 }
 
 int pack_filters(const float* filters, float* packed, const LayerNumbers& layer) {
-  constexpr int kThreads = 256;
-  const auto blocks = static_cast<unsigned>((packed_floats(layer) + kThreads - 1) / kThreads);
+  constexpr int kThreads = 256;  // of which 16 * 64 is a multiple
+  const auto blocks = static_cast<unsigned>(packed_floats(layer) / kThreads);
   pack_kernel<<<blocks, kThreads>>>(filters, packed, layer, channels_of(layer), row_of(layer));
   return cudaGetLastError();
 }

@@ -18,8 +18,9 @@ int filters_divided(const LayerCall& call, const Block& block);
 int maps_divided(const LayerCall& call, const Block& block);
 int stride_fixed(const LayerCall& call, const Block& block);
 
-// At the end of 10_outer_product.cu.
+// At the ends of 10_outer_product.cu and 11_winograd_f2.cu.
 LayerKernel outer_product();
+LayerKernel winograd_f2();
 
 // In 5_register_tile.cu.
 int register_tile(const LayerCall& call, const RegisterTile& tile);
@@ -280,6 +281,8 @@ void complete(Conv2dStage& stage) {
   };
   add(stage, "outer_product", (kFolder + "10_outer_product.cu").c_str(), outer_product());
   stage.variants.back().predict = predict_outer_product;
+  add(stage, "winograd_f2", (kFolder + "11_winograd_f2.cu").c_str(), winograd_f2());
+  stage.variants.back().predict = predict_winograd_f2;
   for (const int size : kFourierSizes) {
     stage.searched.push_back(fourier_within(size, planning::kMostTemporaries));
     stage.searched.push_back(fourier_split_within(size, planning::kMostTemporaries));

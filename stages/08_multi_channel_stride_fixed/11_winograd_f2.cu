@@ -44,9 +44,8 @@ __global__ void __launch_bounds__(kThreads, 2)
   const auto fetch = [&](int segment) {
     const float* from = packed + (segment * kPlaces * kChannels + threadIdx.x / 8) * row +
                         first_filter + threadIdx.x % 8 * 4;
-    for (int i = threadIdx.x; i < kPlaces * kChannels * 8;
-         i += kThreads, from += kThreads / 8 * row) {
-      __pipeline_memcpy_async(&filters[segment % 2][0][0][i], from, sizeof(float4));
+    for (int i = 0; i < kPlaces; i += 4, from += 4 * kChannels * row) {
+      __pipeline_memcpy_async(&filters[segment % 2][i][0][threadIdx.x], from, sizeof(float4));
     }
     const int c = segment * kChannels + warp;
     const float* const cells = input + ((n * layer.C + c) * layer.H + h) * layer.W + w;

@@ -9,7 +9,6 @@ static __global__ void winograd_f2_pack(const float* filters,  // [K][C][3][3]
                                         const LayerNumbers layer, const int row) {
   const long long i = 1ll * blockIdx.x * blockDim.x + threadIdx.x;
   const int k = i % row, c = i / row, segment = c / kChannels;
-  if (segment > (layer.C - 1) / kChannels) return;
   float half[3][4] = {}, whole[4][4];  // G of the rows, and of the columns of that
   for (int r = 0; r < 3 && k < layer.K && c < layer.C; ++r) {
     const float* const g = filters + (k * layer.C + c) * 9 + 3 * r;

@@ -18,6 +18,9 @@ namespace halo::cuconv_two_stage {
 int pointwise(const LayerCall& call, const PointwiseTile& tile);
 int pack_pointwise(const float* filters, float* packed, const LayerNumbers& layer);
 
+// At the end of 6_gemm_tile.cu.
+LayerKernel gemm_tile();
+
 namespace {
 
 using conv::ConvLayer;
@@ -241,6 +244,11 @@ void complete(Conv2dStage& stage) {
   stage.variants.push_back(gemm(
       "implicit_gemm", "tuned: one matrix product, the reduction over warps and clusters of blocks",
       [](const ConvLayer& layer) { return plan_gemm(layer, planning::present_limits()); }));
+  add(stage, "gemm_tile", "stages/09_cuconv_two_stage/6_gemm_tile.cu", gemm_tile());
+  stage.variants.back().predict = predict_gemm_tile;
+  stage.variants.back().refuses = [](const ConvLayer&) {
+    return planning::too_old(planning::present_limits(), planning::kWithClusters);
+  };
   for (const GemmPlan& plan : all_gemm_plans()) {
     stage.searched.push_back(gemm(name_of(plan), "implicit_gemm with this plan, whatever the layer",
                                   [plan](const ConvLayer&) { return std::optional(plan); }));

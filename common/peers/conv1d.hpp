@@ -3,7 +3,7 @@
 //
 //   cpu  copy
 //   sim  none: nothing is timed there
-//   gpu  copy, memcpy, thrust_transform, cub_segmented_reduce, cudnn, npp_row_filter
+//   gpu  copy, memcpy, thrust_transform, cub_segmented_reduce, cudnn, cufft, npp_row_filter
 //
 // A library that was not found when this was built stays in the list, and says so: a table then
 // shows what it was not compared with.

@@ -106,6 +106,22 @@ Conv1dVariant cudnn_peer() {
   return peer;
 }
 
+Conv1dVariant cufft_peer() {
+  Conv1dVariant peer;
+  peer.name = "cufft";
+  peer.source = "common/peers/cufft_signal.cpp";
+  peer.description =
+      "cuFFT, overlap-save: tiles of 4,096 cells, the mask's spectrum made beforehand";
+  peer.role = Role::peer;
+  peer.demand = conv::Demand::transformed;
+#ifdef HALO_HAVE_CUFFT
+  use_cufft(peer);
+#else
+  peer.unavailable = HALO_NO_CUFFT;
+#endif
+  return peer;
+}
+
 Conv1dVariant npp_row_filter_peer() {
   Conv1dVariant peer;
   peer.name = "npp_row_filter";
@@ -123,12 +139,8 @@ Conv1dVariant npp_row_filter_peer() {
 }  // namespace
 
 std::vector<Conv1dVariant> conv1d() {
-  return {copy(),
-          memcpy(),
-          thrust_transform_peer(),
-          cub_segmented_reduce_peer(),
-          cudnn_peer(),
-          npp_row_filter_peer()};
+  return {copy(),       memcpy(),     thrust_transform_peer(), cub_segmented_reduce_peer(),
+          cudnn_peer(), cufft_peer(), npp_row_filter_peer()};
 }
 
 }  // namespace halo::peers

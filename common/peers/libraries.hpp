@@ -44,6 +44,11 @@ void use_cufft(Conv2dVariant& variant, FftTiling tiling);
 #endif
 #endif
 
+#ifdef HALO_HAVE_CUFFT
+/// cufft_signal.cpp. Sets launch, set_up, version and detail.
+void use_cufft(Conv1dVariant& variant);
+#endif
+
 #ifdef HALO_HAVE_NPP
 /// npp_row_filter.cpp. Sets launch, set_mask and detail.
 void use_npp_row_filter(Conv1dVariant& variant);

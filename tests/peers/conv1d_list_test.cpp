@@ -20,6 +20,7 @@ Names expected(const std::string& backend) {
           {"thrust_transform", Role::peer},
           {"cub_segmented_reduce", Role::peer},
           {"cudnn", Role::peer},
+          {"cufft", Role::peer},
           {"npp_row_filter", Role::peer}};
 }
 

@@ -11,6 +11,7 @@
 #include "common/conv/layer_inputs.hpp"
 #include "common/harness/backend/backend.hpp"
 #include "common/peers/fft_planes.hpp"
+#include "common/peers/fft_signal.hpp"
 #include "tests/catch.hpp"
 
 using namespace halo;
@@ -271,4 +272,27 @@ TEST_CASE("fft plan: what it can't compute it refuses, in words") {
   CHECK_THAT(peers::plan_fft(ConvLayer({.H = 40'000, .W = 40'000, .R = 3, .S = 3}),
                              FftTiling::whole, plan),
              test::contains("does not fit into 1 GiB"));
+}
+
+TEST_CASE("FFT plan: tiles of a signal have each output once, and inner ones its cells only") {
+  for (const int width : {1, 3, 255, 1021, 1023}) {
+    for (const int n : {1, 510, 511, 512, 3073, 3074, 3075, 4096, 4607, 4608, 7170, 100'000}) {
+      CAPTURE(width, n);
+      const peers::SignalTiles tiles(n, width, 4096);
+      CHECK(tiles.start(tiles.count - 1) < n);
+      CHECK(tiles.start(tiles.count) >= n);
+      std::vector<bool> taken(static_cast<std::size_t>(tiles.count));
+      for (int tile = 0; tile < tiles.count; ++tile) {
+        const long long from = tiles.start(tile) - tiles.halo;
+        CHECK(tiles.start(tile + 1) - tiles.start(tile) <= tiles.step);
+        const bool whole = from >= 0 && from + tiles.cells <= n;
+        if (tile > 0) {
+          CHECK(from % 2 == 0);
+          CHECK(whole == (tile <= tiles.inner));
+        }
+        taken.at(static_cast<std::size_t>(tiles.slot(tile))).flip();
+      }
+      CHECK(std::count(taken.begin(), taken.end(), true) == tiles.count);
+    }
+  }
 }

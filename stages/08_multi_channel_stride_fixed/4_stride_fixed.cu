@@ -40,7 +40,6 @@ __global__ void __launch_bounds__(1024)
   const Target target = target_of(layer, block, corner);
   const int own_filter = threadIdx.y * kFiltersPerThread;  // of the block's
 
-  // [doc:rounds]
   // The taps of a filter are one run, [C][R][S]. The lines that they need are numbered alike, from
   // channel to channel: line channel_lines * c + j is row j of those that the block needs of channel
   // c. The ring has line L at place L mod ring, where it follows one that no tap needs any more.
@@ -51,6 +50,7 @@ __global__ void __launch_bounds__(1024)
   int count = 0;  // taps of the segment in use: in the first round there is none yet
   float sums[kFiltersPerThread] = {};
   Tap tap = first_tap_of_channel(block, 0);
+  // [doc:rounds]
   for (int first = -block.segment; first < taps; first += block.segment) {
     if (first >= 0) {
       // The segment is here, and nobody reads the places any more that the next one will take.
@@ -70,6 +70,7 @@ __global__ void __launch_bounds__(1024)
         const float* from = exists ? filters + (first_filter + m) * taps + e : filters;
         copy_or_zero_async<4>(next_segment + m * pitch + e - next, from, exists);
       }
+      // [/doc:rounds]
       // A line that the segment before straddles is here already: only what lies beyond it is new.
       const int last = next + next_count - 1;
       const int next_lines = last / (layer.R * layer.S) * block.channel_lines +
@@ -88,6 +89,7 @@ __global__ void __launch_bounds__(1024)
         if (at >= block.ring * block.line) at -= block.ring * block.line;
         copy_or_zero_async<4>(ring + at, from, exists);
       }
+      // [doc:multiply]
       __pipeline_commit();
       lines = next_lines;
     }
@@ -99,7 +101,7 @@ __global__ void __launch_bounds__(1024)
     next_segment = used;
     count = next_count;
   }
-  // [/doc:rounds]
+  // [/doc:multiply]
   if (target.exists) store(sums, output, layer, corner, target, first_filter + own_filter);
 }
 

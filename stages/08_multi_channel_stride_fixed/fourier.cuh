@@ -72,6 +72,7 @@ __device__ inline void butterflies(float2 (&z)[kSize]) {
   }
   if constexpr (kHalf > 1) butterflies<kInverse, kHalf / 2>(z);
 }
+// [/doc:fourier-line]
 
 // z[k] becomes the sum over j of z[j] * exp(-2 pi i j k / kSize), with kInverse exp(+...), undivided.
 template <bool kInverse, int kSize>
@@ -88,7 +89,6 @@ __device__ inline void transform(float2 (&z)[kSize]) {
 #pragma unroll
   for (int k = 0; k < kSize; ++k) z[k] = in_order[k];
 }
-// [/doc:fourier-line]
 
 // Launches what multiplies: for each frequency packed[C][filter_pitch], conjugated, times transformed[C][tile_pitch],
 // to sums[K][tile_pitch].

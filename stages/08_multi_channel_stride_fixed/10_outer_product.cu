@@ -23,7 +23,6 @@ constexpr int kThreads = 128;  // each has 8 x 8 outputs
 long long packed_floats(const LayerNumbers& layer);
 int pack_filters(const float* filters, float* packed, const LayerNumbers& layer);
 
-// [doc:outer-product]
 // Preconditions: filters packed; gridDim.x = tiles of all filters * tiles of the pixels, which are numbered through
 // over all images; blockDim.x = kThreads.
 __global__ void __launch_bounds__(kThreads)
@@ -87,6 +86,7 @@ __global__ void __launch_bounds__(kThreads)
     __pipeline_wait_prior(0);
     __syncthreads();  // the segment is here, and nobody reads the one before it any more
     if (segment + 1 < segments) copy_next(1 - place);
+      // [doc:outer-product]
 #pragma unroll
     for (int i = 0; i < kChannels; ++i) {
       const float4 a[2] = {filters[place][i][own_filter], filters[place][i][own_filter + 4]};
@@ -97,6 +97,7 @@ __global__ void __launch_bounds__(kThreads)
             reinterpret_cast<const float*>(a)[j / 8] * reinterpret_cast<const float*>(b)[j % 8];
       }
     }
+    // [/doc:outer-product]
   }
   for (int j = 0; j < 8; ++j) {
     const int m = first_pixel + (own_pixel + j / 4 * 8) * 4 + j % 4;
@@ -107,7 +108,6 @@ __global__ void __launch_bounds__(kThreads)
     }
   }
 }
-// [/doc:outer-product]
 
 static int launch(const LayerCall& call) {
   const LayerNumbers& layer = call.layer;

@@ -21,7 +21,6 @@ namespace halo::multi_channel_stride_fixed {
 long long winograd_f2_floats(const LayerNumbers& layer);
 int pack_winograd_f2(const float* filters, float* packed, const LayerNumbers& layer);
 
-// [doc:winograd-f2]
 // Preconditions: 3 x 3 filters, packed; stride 1; gridDim.x = groups of filters * groups of tiles, which are numbered
 // through over all images; blockDim.x = kThreads.
 __global__ void __launch_bounds__(kThreads, 2)
@@ -71,6 +70,7 @@ __global__ void __launch_bounds__(kThreads, 2)
     for (int i = 0; i < kPlaces; ++i) reinterpret_cast<float*>(tiles[i][warp])[lane] = d[i];
     __syncthreads();
     if (segment + 1 < segments) fetch(segment + 1);
+      // [doc:winograd-f2]
 #pragma unroll
     for (int i = 0; i < 2 * kChannels; ++i) {
       const int place = 2 * warp + i / kChannels, c = i % kChannels;
@@ -82,6 +82,7 @@ __global__ void __launch_bounds__(kThreads, 2)
             reinterpret_cast<const float*>(a)[j / 4] * reinterpret_cast<const float*>(&b)[j % 4];
       }
     }
+    // [/doc:winograd-f2]
   }
 
   // A tile's 16 sums are in eight warps: they meet in shared memory, first those of the lanes' first quads of filters.
@@ -102,7 +103,6 @@ __global__ void __launch_bounds__(kThreads, 2)
     }
   }
 }
-// [/doc:winograd-f2]
 
 static int launch(const LayerCall& call) {
   const LayerNumbers& layer = call.layer;

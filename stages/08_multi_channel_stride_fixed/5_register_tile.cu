@@ -21,6 +21,7 @@ namespace halo::multi_channel_stride_fixed {
 constexpr int kRows = 4;
 constexpr int kColumns = 8;
 
+// [doc:kernel]
 // Preconditions: kFew if C < kSegmentChannels; packed as pack_kernel leaves it; kAtOnce 4 only for 1 x 1 filters with
 // stride 1, no padding and H * W a multiple of 4; gridDim.x = tiles of all filters * tiles of all pixels *
 // blocks of a cluster, which are no more than there are segments; blockDim.x = the shape's threads; dynamic
@@ -136,7 +137,6 @@ __global__ void __launch_bounds__(kRegisterShapes[kShape].threads(),
       // To and fro: at the turns, too, a multiply-add then shares a factor with the one before, and need not read it
       // from the registers, of which it can read only two at once. (12 x 8 a thread gained 14 %, smaller
       // tiles, whose order nvcc finds itself, lost 1 %.)
-      // [doc:outer-product]
 #pragma unroll
       for (int j = 0; j < kTile.thread_pixels; ++j) {
 #pragma unroll
@@ -145,7 +145,6 @@ __global__ void __launch_bounds__(kRegisterShapes[kShape].threads(),
           sums[i][j] += filters[c % 2][i] * pixels[c % 2][j];
         }
       }
-      // [/doc:outer-product]
     }
   }
   if (parts > 1) {
@@ -160,6 +159,7 @@ __global__ void __launch_bounds__(kRegisterShapes[kShape].threads(),
         sums, on_chip, output, relu, layer, by, first_filter, first_pixel, own_filter, own_pixel);
   }
 }
+// [/doc:kernel]
 
 template <int kShape, int kAtOnce, bool kFew = false>
 static int launch(const LayerCall& call, int parts) {

@@ -146,7 +146,6 @@ __device__ inline void transform_line(float (&d)[4]) {
   d[1] = at_1;
   d[2] = at_minus_1;
 }
-// [/doc:winograd-line]
 
 __device__ inline void transform_line(float (&d)[6]) {
   const float even_1 = d[4] - 4 * d[2];
@@ -160,6 +159,7 @@ __device__ inline void transform_line(float (&d)[6]) {
   d[3] = even_2 + odd_2;
   d[4] = even_2 - odd_2;
 }
+// [/doc:winograd-line]
 
 // Two frequencies of the same along a column: 0 and infinity for pair 0, else a point and its opposite.
 __device__ inline float2 two_of_line(const float (&d)[4], int pair) {

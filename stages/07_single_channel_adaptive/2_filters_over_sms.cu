@@ -81,7 +81,6 @@ __global__ void __launch_bounds__(kThreads, 2)
   float* taps =
       on_chip + min(division.rows + layer.R - 1, layer.H) * layer.W;  // [division.filters][R][S]
 
-  // [doc:share]
   // The first block of each SM, then the second of each, as the hardware deals them.
   const bool halves_rows = division.block_rows < division.sm_rows;
   const bool halves_filters = division.block_filters < division.sm_filters;
@@ -97,7 +96,6 @@ __global__ void __launch_bounds__(kThreads, 2)
   const int first_p = halves_rows ? part * division.block_rows : 0;
   const int last_p = min(first_p + division.block_rows, layer.P);
   if (first_p >= last_p || first_k >= last_k) return;
-  // [/doc:share]
   const float* map = input + n * layer.H * layer.W;
   float* out = output + n * layer.K * layer.P * layer.Q;
 
@@ -116,12 +114,10 @@ __global__ void __launch_bounds__(kThreads, 2)
 
   for (;;) {
     __syncthreads();  // the piece is on chip
-    // [doc:next]
     // Next: the next strip, with the same filters; after the last strip the next filters.
     const int next_p = end_p < last_p ? end_p : first_p;
     const int next_k = end_p < last_p ? k : end_k;
     const bool more = next_k < last_k;
-    // [/doc:next]
     const int next_end_p = min(next_p + division.rows, last_p);
     const int next_end_k = min(next_k + division.filters, last_k);
     float next[kAhead];

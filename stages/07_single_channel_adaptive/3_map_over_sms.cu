@@ -81,7 +81,6 @@ __global__ void __launch_bounds__(kThreads, 2)
   float* taps =
       on_chip + min(division.rows + layer.R - 1, layer.H) * layer.W;  // [division.filters][R][S]
 
-  // [doc:share]
   // The first block of each SM, then the second of each, as the hardware deals them.
   const bool halves_rows = division.block_rows < division.sm_rows;
   const bool halves_filters = division.block_filters < division.sm_filters;
@@ -96,7 +95,6 @@ __global__ void __launch_bounds__(kThreads, 2)
   const int first_k = halves_filters ? part * division.block_filters : 0;
   const int last_k = min(first_k + division.block_filters, layer.K);
   if (first_p >= last_p || first_k >= last_k) return;
-  // [/doc:share]
   const float* map = input + n * layer.H * layer.W;
   float* out = output + n * layer.K * layer.P * layer.Q;
 
@@ -115,12 +113,10 @@ __global__ void __launch_bounds__(kThreads, 2)
 
   for (;;) {
     __syncthreads();  // the piece is on chip
-    // [doc:next]
     // Next: the next filters, with the same strip; after the last filters the next strip.
     const int next_k = end_k < last_k ? end_k : first_k;
     const int next_p = end_k < last_k ? p : end_p;
     const bool more = next_p < last_p;
-    // [/doc:next]
     const int next_end_p = min(next_p + division.rows, last_p);
     const int next_end_k = min(next_k + division.filters, last_k);
     float next[kAhead];

@@ -17,7 +17,6 @@
 
 namespace halo::multi_channel_stride_fixed {
 
-// [doc:kernel]
 // Preconditions: a block for this layer, as block_plan.hpp makes it; gridDim.x = tiles of all images *
 // block.groups * parts, and none of the parts without a channel; blockDim = (block.pixels, block.filters / kFiltersPerThread).
 __global__ void __launch_bounds__(1024)
@@ -119,7 +118,6 @@ __global__ void add_parts_kernel(const float* partial,  // [parts][outputs]
   for (int part = 0; part < parts; ++part) sum += partial[part * outputs + i];
   output[i] = sum;
 }
-// [/doc:kernel]
 
 // Each of `parts` blocks for the same outputs sums over C / parts channels, rounded up, the last over
 // what is left, which is one at least. The workspace is [parts][N][K][P][Q].

@@ -16,7 +16,6 @@
 
 namespace halo::multi_channel_stride_fixed {
 
-// [doc:kernel]
 // Preconditions: a block for this layer, as block_plan.hpp makes it, of kFilters filters; gridDim.x =
 // block.groups; blockDim.x = block.pixels.
 template <int kFilters>
@@ -87,7 +86,6 @@ __global__ void __launch_bounds__(1024)
     if (target.exists) store(sums, output, layer, corner, target, first_filter);
   }
 }
-// [/doc:kernel]
 
 // block.filters is 1, 2, 4 or 8.
 int filters_divided(const LayerCall& call, const Block& block) {

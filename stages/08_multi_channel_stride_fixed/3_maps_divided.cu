@@ -16,7 +16,6 @@
 
 namespace halo::multi_channel_stride_fixed {
 
-// [doc:kernel]
 // Preconditions: a block for this layer, as block_plan.hpp makes it, block.ring = C *
 // block.channel_lines; gridDim.x = tiles of all images; blockDim = (block.pixels, block.filters /
 // kFiltersPerThread).
@@ -86,7 +85,6 @@ __global__ void __launch_bounds__(1024)
     if (target.exists) store(sums, output, layer, corner, target, first_filter + own_filter);
   }
 }
-// [/doc:kernel]
 
 int maps_divided(const LayerCall& call, const Block& block) {
   const dim3 threads(block.pixels, block.filters / kFiltersPerThread);

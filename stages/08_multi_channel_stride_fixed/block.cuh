@@ -66,7 +66,6 @@ __device__ inline float pixel_of(const float* ring, const Block& block, Target t
   return ring[at];
 }
 
-// [doc:multiply]
 // `count` taps, from `tap` on, of the thread's kSums filters with its target pixel. Only these pixels
 // go to registers, four at a time; the rest of the lines stays where it is. All lanes of a warp
 // have the same filters: a float4 of shared memory feeds four multiply-adds of all lanes.
@@ -98,7 +97,6 @@ __device__ inline void multiply(const float* segment,  // [kSums][pitch], shared
     for (int m = 0; m < kSums; ++m) sums[m] += pixel * segment[m * pitch + i];
   }
 }
-// [/doc:multiply]
 
 // Writes the thread's sums to their outputs.
 template <int kSums>

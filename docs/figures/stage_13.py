@@ -227,7 +227,54 @@ def against_cudnn():
     return d
 
 
+def fused_network():
+    layers = ["conv1", "pool1", "conv2", "pool2", "fc1", "fc2", "softmax"]
+    maps = ["picture", "8x8x16", "4x4x16", "4x4x32", "2x2x32", "64", "10", "answer"]
+    d = Drawing(940, 428, "Seven layers as seven launches, and as one",
+                "Above: seven kernels, one for each layer. Each reads a map from global memory and "
+                "writes the next one there. Below: one kernel. The picture and all filters come from "
+                "global memory once; the maps between the layers are in shared memory, with a barrier "
+                "between layers; the answer is written to global memory.")
+    pitch, w, h = 112, 74, 36
+    spots = [78 + i * pitch for i in range(8)]  # the middle of each map
+
+    d.text(470, 32, "a kernel for each layer", 15, bold=True)
+    top, memory = 52, 136
+    d.rect(30, memory - 8, 880, h + 16, "plain", GREY, radius=6)
+    for x, name in zip(spots, maps):
+        d.rect(x - w / 2, memory, w, h, "read")
+        d.text(x, memory + 23, name, 13, halo=True)
+    for i, layer in enumerate(layers):
+        x = (spots[i] + spots[i + 1]) / 2
+        d.rect(x - w / 2, top, w, h, "pale", radius=6)
+        d.text(x, top + 23, layer, 14, bold=True)
+        d.line(spots[i] + 12, memory, x - 18, top + h + 3, BLUE, 2.2, arrow=True)
+        d.line(x + 18, top + h, spots[i + 1] - 12, memory - 3, RED, 2.2, arrow=True)
+    d.text(470, memory + h + 28, "global memory: every map is written once and read once", 12, colour=GREY)
+
+    d.line(30, 220, 910, 220, GREY, 1, dashed=True)
+    d.text(470, 246, "one kernel: a block for each image", 15, bold=True)
+    top, tile, low = 262, 274, 370
+    d.rect(134, top, 672, 78, "pale", radius=6)
+    for x, name in zip(spots[1:7], maps[1:7]):
+        d.rect(x - w / 2, tile, w, h, "tile")
+        d.text(x, tile + 23, name, 13, halo=True)
+    for here, there in zip(spots[1:6], spots[2:7]):
+        d.line((here + there) / 2, tile - 4, (here + there) / 2, tile + h + 4, INK, 2)
+    d.text(470, tile + h + 24, "maps in shared memory, a barrier between layers", 12, colour=GREY)
+    d.rect(30, low - 8, 880, h + 16, "plain", GREY, radius=6)
+    for x, width, name in ((spots[0], w, "picture"), (spots[1] + 30, 100, "all filters"), (spots[7], w, "answer")):
+        d.rect(x - width / 2, low, width, h, "read")
+        d.text(x, low + 23, name, 13, halo=True)
+    d.line(spots[0] + 16, low, 146, top + 81, BLUE, 2.2, arrow=True)
+    d.line(spots[1] + 30, low, spots[1] + 30, top + 81, BLUE, 2.2, arrow=True)
+    d.line(794, top + 78, spots[7] - 16, low - 3, RED, 2.2, arrow=True)
+    d.text(510, low + 23, "global memory: read once, written once", 12, colour=GREY)
+    return d
+
+
 FIGURES = {
+    "fused_network": fused_network,
     "networks_against_cudnn": against_cudnn,
     "network_plan": network_plan,
     "plan_ways": plan_ways,

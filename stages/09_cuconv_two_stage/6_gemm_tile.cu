@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(kGemmThreads)
                      const float* packed,  // [R * S][channels][row]
                      float* output,        // [N][K][P][Q]
                      const LayerNumbers layer) {
-  __shared__ float4 on_chip[kWarps][kStages][kPieceQuads];
+  __shared__ float4 on_chip[kWarps][kRing][kPieceQuads];
   const auto cluster = cooperative_groups::this_cluster();
   const int split = gridDim.z, rank = blockIdx.z;
   const int lane = threadIdx.x % kWarpSize, warp = threadIdx.x / kWarpSize;
@@ -68,11 +68,11 @@ __global__ void __launch_bounds__(kGemmThreads)
   const int own_filter = lane / 2 % 2 + lane / 16 * 2, own_column = lane % 2 + lane / 4 % 4 * 2;
   const int first = rank * kWarps + warp, parts = split * kWarps;
   float sums[8][4] = {};
-  for (int i = 0; i < kStages - 1; ++i) copy(first + i * parts, on_chip[warp][i]);
-  for (int piece = first, use = 0; piece < pieces; piece += parts, use = (use + 1) % kStages) {
-    __pipeline_wait_prior(kStages - 2);
+  for (int i = 0; i < kRing - 1; ++i) copy(first + i * parts, on_chip[warp][i]);
+  for (int piece = first, use = 0; piece < pieces; piece += parts, use = (use + 1) % kRing) {
+    __pipeline_wait_prior(kRing - 2);
     __syncwarp();
-    copy(piece + (kStages - 1) * parts, on_chip[warp][(use + kStages - 1) % kStages]);
+    copy(piece + (kRing - 1) * parts, on_chip[warp][(use + kRing - 1) % kRing]);
     const float4* const here = on_chip[warp][use];
 #pragma unroll
     for (int i = 0; i < kPieceRows; ++i) {

@@ -8,8 +8,8 @@ namespace halo::cuconv_two_stage {
 // Step 6: a tile of 32 x 32 outputs; a piece of the reduction, which is 8 channels of one tap; the warps of a block; the
 // pieces of a warp in shared memory, one in use and the others on their way, in float4 and in floats.
 inline constexpr int kTile = 32, kPieceRows = 8, kWarps = 8, kGemmThreads = kWarps * kWarpSize;
-inline constexpr int kStages = 3, kPieceQuads = kPieceRows * 2 * kTile / 4;
-inline constexpr int kWarpFloats = kStages * kPieceQuads * 4;
+inline constexpr int kRing = 3, kPieceQuads = kPieceRows * 2 * kTile / 4;
+inline constexpr int kWarpFloats = kRing * kPieceQuads * 4;
 
 inline int gemm_tiles(const LayerNumbers& layer) {
   const int columns = layer.N * layer.P * layer.Q;

@@ -120,7 +120,7 @@ static int launch(const LayerCall& call) {
 }
 
 LayerKernel outer_product() {
-  return {.description = "tuned: tiles of 8 x 8 outputs in a thread's registers",
+  return {.description = "tiles of 8 x 8 outputs in a thread's registers",
           .launch = launch,
           .packed_floats = packed_floats,
           .pack = pack_filters,

@@ -119,7 +119,7 @@ static const char* refuses(const LayerNumbers& of) {
 }
 
 LayerKernel winograd_f2() {
-  return {.description = "tuned: Winograd's F(2 x 2, 3 x 3) in one kernel",
+  return {.description = "Winograd's F(2 x 2, 3 x 3) in one kernel",
           .launch = launch,
           .refuses = refuses,
           .packed_floats = winograd_f2_floats,

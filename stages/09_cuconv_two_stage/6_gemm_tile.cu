@@ -119,7 +119,7 @@ static int launch(const LayerCall& call) {
 }
 
 LayerKernel gemm_tile() {
-  return {.description = "tuned: implicit GEMM, the reduction over warps and a cluster's blocks",
+  return {.description = "implicit GEMM, the reduction over warps and a cluster's blocks",
           .launch = launch,
           .packed_floats = packed_floats,
           .pack = pack_filters,

@@ -32,6 +32,7 @@ Cost predict(const conv::ConvLayer& layer, Rows rows, int multiprocessors,
 
 // The same for one call of step 4.
 Cost predict_gemm_tile(const conv::ConvLayer& layer);
+Cost predict_three_products(const conv::ConvLayer& layer);
 Cost predict_pointwise(const conv::ConvLayer& layer, const PointwiseTile& tile);
 // The same of implicit_gemm, in one kernel.
 Cost predict_gemm(const conv::ConvLayer& layer, const GemmPlan& plan);

@@ -1,10 +1,28 @@
-// What step 6 of stage 09 must cost.
+// What steps 6 and 7 of stage 09 must cost.
 #include "common/harness/families/conv2d.hpp"
 #include "common/harness/traffic/tally.hpp"
 #include "stages/09_cuconv_two_stage/costs.hpp"
 #include "stages/09_cuconv_two_stage/gemm_tile.hpp"
 
 namespace halo::cuconv_two_stage {
+
+// What lanes copy that have a column each: for every tap and channel its cell, where there is one.
+static void add_cells(Tally& tally, const conv::ConvLayer& layer, std::int64_t groups) {
+  const auto& [N, C, H, W, K, R, S, u, v, a, b] = layer.shape();
+  const std::int64_t map = std::int64_t{layer.P()} * layer.Q();
+  for (const Cells warp : Cells{0, N * map}.pieces(kWarpSize)) {
+    for (std::int64_t tap = 0; tap < R * S; ++tap) {
+      tally.load(lanes(warp,
+                       [&](std::int64_t m) {
+                         const std::int64_t h = m / layer.Q() % layer.P() * u - a + tap / S;
+                         const std::int64_t w = m % layer.Q() * v - b + tap % S;
+                         const bool exists = h >= 0 && h < H && w >= 0 && w < W;
+                         return exists ? (m / map * C * H + h) * W + w : kNoCell;
+                       }),
+                 every(H * W, C) * groups);
+    }
+  }
+}
 
 Cost predict_gemm_tile(const conv::ConvLayer& layer) {
   const LayerNumbers numbers = numbers_of(layer);
@@ -23,19 +41,7 @@ Cost predict_gemm_tile(const conv::ConvLayer& layer) {
   tally.load(quads(Cells{0, kHalfFloats}), tiles * pieces);
   tally.shared_store(quads(Cells{0, kHalfFloats}), tiles * pieces);
   tally.shared_store(Cells{0, kHalfFloats}, tiles * pieces);
-  const Times channels = every(H * W, C) * groups;
-  for (const Cells warp : Cells{0, columns}.pieces(kTile)) {
-    for (std::int64_t tap = 0; tap < R * S; ++tap) {
-      tally.load(lanes(warp,
-                       [&](std::int64_t m) {
-                         const std::int64_t h = m / layer.Q() % layer.P() * u - a + tap / S;
-                         const std::int64_t w = m % layer.Q() * v - b + tap % S;
-                         const bool exists = h >= 0 && h < H && w >= 0 && w < W;
-                         return exists ? (m / map * C * H + h) * W + w : kNoCell;
-                       }),
-                 channels);
-    }
-  }
+  add_cells(tally, layer, groups);
   const auto own_filter = [](std::int64_t lane) { return (lane / 2 % 2 + lane / 16 * 2) * 4; };
   const auto own_column = [](std::int64_t lane) { return (lane % 2 + lane / 4 % 4 * 2) * 4; };
   tally.shared_load(wide_lanes(4, lane_numbers, own_filter), tiles * pieces * kPieceRows * 2);
@@ -53,6 +59,53 @@ Cost predict_gemm_tile(const conv::ConvLayer& layer) {
   for (const Cells warp : Cells{0, columns}.pieces(kTile)) {
     tally.store(lanes(warp, [&](std::int64_t m) { return m / map * K * map + m % map; }),
                 every(map, K));
+  }
+  return tally.cost();
+}
+
+Cost predict_three_products(const conv::ConvLayer& layer) {
+  constexpr std::int64_t kTileFilters = 64, kTilePixels = 128, kChannels = 16, kThreads = 128;
+  constexpr std::int64_t kFilterRow = kTileFilters + 8, kPixelRow = kTilePixels + 8;
+  const auto& [N, C, H, W, K, R, S, u, v, a, b] = layer.shape();
+  const std::int64_t map = std::int64_t{layer.P()} * layer.Q(), pixels = N * map;
+  const std::int64_t groups = (K - 1) / kTileFilters + 1, tiles = (pixels - 1) / kTilePixels + 1;
+  const std::int64_t blocks = groups * tiles, copies = blocks * R * S * ((C - 1) / kChannels + 1);
+  const Cells lane_numbers{0, kWarpSize};
+  Tally tally;
+  tally.launch(blocks, kThreads, 2 * kChannels * (kFilterRow + kPixelRow) * sizeof(float));
+  tally.barriers(copies);
+
+  // A segment: quads of packed filters, two rows a warp, and cells.
+  tally.load(quads(Cells{0, kChannels * kTileFilters}), copies);
+  tally.shared_store(
+      wide_lanes(4, lane_numbers,
+                 [&](std::int64_t lane) { return lane / 16 * kFilterRow + lane % 16 * 4; }),
+      copies * kChannels / 2);
+  tally.shared_store(Cells{0, kTilePixels}, copies * kChannels);
+  add_cells(tally, layer, groups);
+
+  // Of 8 channels a warp reads 16 values of filters and 8 of cells a lane, and multiplies each fragment with each, three
+  // times.
+  const std::int64_t steps = copies * (kThreads / kWarpSize) * (kChannels / 8);
+  const auto operand = [&](std::int64_t row, std::int64_t values) {
+    tally.shared_load(
+        lanes(lane_numbers, [&](std::int64_t lane) { return lane % 4 * row + lane / 4; }),
+        steps * values);
+  };
+  operand(kFilterRow, 16);
+  operand(kPixelRow, 8);
+  tally.tensor(steps * 3 * 16);
+
+  // Sums, one of each lane at a time: 8 filters and every other of 8 pixels.
+  for (const Cells of_m : Cells{0, pixels}.pieces(8)) {
+    for (const Cells of_k : Cells{0, K}.pieces(8)) {
+      for (int odd = 0; odd < 2; ++odd) {
+        tally.store(lanes(lane_numbers, [&](std::int64_t lane) {
+          const std::int64_t m = of_m.begin + 2 * (lane % 4) + odd, k = of_k.begin + lane / 4;
+          return m < pixels && k < K ? (m / map * K + k) * map + m % map : kNoCell;
+        }));
+      }
+    }
   }
   return tally.cost();
 }

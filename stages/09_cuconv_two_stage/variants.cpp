@@ -18,8 +18,9 @@ namespace halo::cuconv_two_stage {
 int pointwise(const LayerCall& call, const PointwiseTile& tile);
 int pack_pointwise(const float* filters, float* packed, const LayerNumbers& layer);
 
-// At the end of 6_gemm_tile.cu.
+// At the ends of 6_gemm_tile.cu and 7_three_products.cu.
 LayerKernel gemm_tile();
+LayerKernel three_products();
 
 namespace {
 
@@ -248,6 +249,11 @@ void complete(Conv2dStage& stage) {
   stage.variants.back().predict = predict_gemm_tile;
   stage.variants.back().refuses = [](const ConvLayer&) {
     return planning::too_old(planning::present_limits(), planning::kWithClusters);
+  };
+  add(stage, "three_products", "stages/09_cuconv_two_stage/7_three_products.cu", three_products());
+  stage.variants.back().predict = predict_three_products;
+  stage.variants.back().refuses = [](const ConvLayer&) {
+    return planning::too_old(planning::present_limits(), planning::kWithTf32);
   };
   for (const GemmPlan& plan : all_gemm_plans()) {
     stage.searched.push_back(gemm(name_of(plan), "implicit_gemm with this plan, whatever the layer",

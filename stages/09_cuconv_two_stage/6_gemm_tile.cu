@@ -94,8 +94,10 @@ __global__ void __launch_bounds__(kGemmThreads)
   }
   __syncthreads();
   float* const tile = &on_chip[0][0][0].x;  // [kTile][kTile], of each warp
-  for (int i = threadIdx.x; i < kTile * kTile; i += kGemmThreads) {
-    for (int other = 1; other < kWarps; ++other) tile[i] += tile[other * kWarpFloats + i];
+#pragma unroll
+  for (int i = 0; i < kTile * kTile; i += kGemmThreads) {
+    float* const sum = tile + i + threadIdx.x;
+    for (int other = 1; other < kWarps; ++other) *sum += sum[other * kWarpFloats];
   }
   cluster.sync();
   const int share = kTile * kTile / split;

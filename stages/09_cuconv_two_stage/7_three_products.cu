@@ -41,8 +41,9 @@ __global__ void __launch_bounds__(kThreads, 2)
   int c = 0, r = 0, s = 0;
   const auto copy_next = [&](float4* place) {
     float* const filters = reinterpret_cast<float*>(place);
-    for (int i = thread / 16; i < kChannels; i += kThreads / 16, from += kThreads / 16 * row) {
-      __pipeline_memcpy_async(filters + i * kFilterRow + thread % 16 * 4, from, sizeof(float4));
+    float* const to = filters + thread / 16 * kFilterRow + thread % 16 * 4;
+    for (int i = 0; i < kChannels; i += kThreads / 16, from += kThreads / 16 * row) {
+      __pipeline_memcpy_async(to + i * kFilterRow, from, sizeof(float4));
     }
     const int h = top + r, w = left + s;
     const bool exists = n < layer.N && h >= 0 && h < layer.H && w >= 0 && w < layer.W;
@@ -68,13 +69,14 @@ __global__ void __launch_bounds__(kThreads, 2)
     __pipeline_wait_prior(0);
     __syncthreads();  // the segment is here, and nobody reads the one before it any more
     if (segment + 1 < segments) copy_next(on_chip[1 - segment % 2]);
-    const float* const filters = reinterpret_cast<const float*>(on_chip[segment % 2]) + g;
-    const float* const pixels = filters + kChannels * kFilterRow + warp_pixel;
+    const float* const operands = reinterpret_cast<const float*>(on_chip[segment % 2]) + g;
+    const float* const filters = operands + t * kFilterRow;
+    const float* const pixels = operands + kChannels * kFilterRow + t * kPixelRow + warp_pixel;
     // Tensor cores cut sums off, always towards zero: of many products of one sign that adds up. So the sum of each
     // segment begins with zero, and is added by additions that round.
     float recent[4][4][4] = {};
 #pragma unroll
-    for (int i = t; i < kChannels; i += 8) {
+    for (int i = 0; i < kChannels; i += 8) {
       std::uint32_t a[2][4][4], b[2][4][2];  // the small ones, then the big ones
 #pragma unroll
       for (int e = 0; e < 16; ++e) {

@@ -16,6 +16,7 @@ Cost predict_filters_divided(const conv::ConvLayer& layer, const BlockPlan& plan
 Cost predict_maps_divided(const conv::ConvLayer& layer, const BlockPlan& plan);
 Cost predict_outer_product(const conv::ConvLayer& layer);
 Cost predict_winograd_f2(const conv::ConvLayer& layer);
+Cost predict_fourier_tile(const conv::ConvLayer& layer);
 Cost predict_register_tile(const conv::ConvLayer& layer, const RegisterTile& tile);
 Cost predict_winograd(const conv::ConvLayer& layer, const WinogradPlan& plan);
 Cost predict_winograd_apart(const conv::ConvLayer& layer, const ApartPlan& plan);

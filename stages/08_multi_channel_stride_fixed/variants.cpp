@@ -18,9 +18,10 @@ int filters_divided(const LayerCall& call, const Block& block);
 int maps_divided(const LayerCall& call, const Block& block);
 int stride_fixed(const LayerCall& call, const Block& block);
 
-// At the ends of 10_outer_product.cu and 11_winograd_f2.cu.
+// At the ends of 10_outer_product.cu, 11_winograd_f2.cu and 12_fourier_tile.cu.
 LayerKernel outer_product();
 LayerKernel winograd_f2();
+LayerKernel fourier_tile();
 
 // In 5_register_tile.cu.
 int register_tile(const LayerCall& call, const RegisterTile& tile);
@@ -283,6 +284,8 @@ void complete(Conv2dStage& stage) {
   stage.variants.back().predict = predict_outer_product;
   add(stage, "winograd_f2", (kFolder + "11_winograd_f2.cu").c_str(), winograd_f2());
   stage.variants.back().predict = predict_winograd_f2;
+  add(stage, "fourier_tile", (kFolder + "12_fourier_tile.cu").c_str(), fourier_tile());
+  stage.variants.back().predict = predict_fourier_tile;
   for (const int size : kFourierSizes) {
     stage.searched.push_back(fourier_within(size, planning::kMostTemporaries));
     stage.searched.push_back(fourier_split_within(size, planning::kMostTemporaries));

@@ -196,7 +196,7 @@ TEST_CASE("08_multi_channel_stride_fixed: traffic is as predicted") {
     return variant.name.starts_with("fourier");
   };
   CHECK(std::erase_if(by_definition.variants, is_winograd) == 4);
-  CHECK(std::erase_if(by_definition.variants, is_fourier) == 2);
+  CHECK(std::erase_if(by_definition.variants, is_fourier) == 3);
   std::erase_if(by_winograd.variants, std::not_fn(is_winograd));
   test::require_traffic(by_definition, layers());
   std::vector<conv::ConvLayer> both = layers();

@@ -17,4 +17,7 @@ Cost bias_of_lanes(const conv::ConvLayer& layer, conv::Layout layout);
 int inner_of(const BiasRelu& problem);
 Cost predict_bias_relu(const BiasRelu& problem);
 
+/// Of LeNet in one kernel.
+Cost predict_fused_lenet(std::int64_t images);
+
 }  // namespace halo::network

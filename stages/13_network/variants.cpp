@@ -1,6 +1,7 @@
 // The variants of stage 13, and the stages that it is built of.
 #include "stages/13_network/variants.hpp"
 
+#include "common/network/networks.hpp"
 #include "common/planning/present_gpu.hpp"
 #include "stages/06_conv2d_direct.hpp"
 #include "stages/08_multi_channel_stride_fixed.hpp"
@@ -11,6 +12,7 @@
 #include "stages/12_fused_softmax.hpp"
 #include "stages/13_network/costs.hpp"
 #include "stages/13_network/digits_folder.hpp"
+#include "stages/13_network/fused_lenet.hpp"
 #include "stages/13_network/on_chip_division.hpp"
 #include "stages/convolve/convolve.hpp"
 
@@ -20,6 +22,7 @@ namespace halo::network {
 int bias_relu(float* data, const float* bias, int channels, int inner, int count, bool relu);
 int on_chip(int blocks, int images, const float* input, const float* packed, float* output,
             const OnChip& net, bool overlaps);
+int fused_lenet(int images, const float* input, const LenetArrays& net);
 int pack_on_chip(int blocks, const float* filters, const float* biases, float* packed,
                  const OnChipStep& step, int taps, int pitch, int floats);
 LayerKernel tiled_nchw();
@@ -109,6 +112,7 @@ Catalogue catalogue() {
   Catalogue::add(ours.fully_connected, "13_network", fully_connected_variants());
   Catalogue::add(ours.bias_relu, "13_network", {bias_relu_variant()});
   Catalogue::add(ours.several, "13_network", on_chip_variants());
+  Catalogue::add(ours.several, "13_network", {fused_lenet_variant()});
   return ours;
 }
 
@@ -203,6 +207,36 @@ std::vector<SeveralVariant> on_chip_variants() {
     variants.push_back(variant);
   }
   return variants;
+}
+
+SeveralVariant fused_lenet_variant() {
+  SeveralVariant variant;
+  variant.name = "fused_lenet";
+  variant.source = "stages/13_network/5_fused_lenet.cu";
+  variant.refuses = [](const std::vector<Layer>& layers) -> std::string {
+    const std::vector<Layer> taken = make_network("lenet", input_of(layers.front()).N()).layers();
+    const auto alike = [](const Layer& a, const Layer& b) { return describe(a) == describe(b); };
+    const bool is_lenet =
+        std::equal(layers.begin(), layers.end(), taken.begin(), taken.end(), alike);
+    return is_lenet ? "" : "it is made for LeNet, all of it";
+  };
+  variant.packed_floats = [](const std::vector<Layer>&) { return 0; };
+  variant.launch = [](const std::vector<Layer>& layers, const Arrays& arrays) {
+    LenetArrays net{};
+    int weighted = 0;
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      const LayerArrays& its = arrays.of_layers[i];
+      net.outputs[i] = its.output;
+      if (!std::holds_alternative<Weighted>(layers[i].work)) continue;
+      net.filters[weighted] = its.filters;
+      net.biases[weighted++] = its.bias;
+    }
+    return fused_lenet(input_of(layers.front()).N(), arrays.input, net);
+  };
+  variant.predict = [](const std::vector<Layer>& layers) {
+    return predict_fused_lenet(input_of(layers.front()).N());
+  };
+  return variant;
 }
 
 void complete(NetworkStage& stage) {

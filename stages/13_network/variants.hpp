@@ -12,5 +12,7 @@ std::vector<Conv2dVariant> fully_connected_variants();
 BiasReluVariant bias_relu_variant();
 /// One for each size of a cluster.
 std::vector<SeveralVariant> on_chip_variants();
+/// For LeNet, all of it.
+SeveralVariant fused_lenet_variant();
 
 }  // namespace halo::network

@@ -314,6 +314,33 @@ bool pools(const Network& network) {
                      [](const Layer& layer) { return kind_of(layer) == Kind::pooling; });
 }
 
+// All layers of a network in one kernel: each of them right, and the traffic as predicted.
+void require_several(Backend& backend, const Network& network, const Option& option) {
+  INFO(network.layers().front().name << ", " << network.layers().size() << " layers, "
+                                     << option.kernel.name);
+  REQUIRE(option.kernel.of_layers.size() == network.layers().size());
+  Plan plan;
+  plan.layers.push_back({Layout::nchw, nullptr, &option, nullptr});
+  plan.layers.resize(network.layers().size());
+  const Weights weights = random_weights(network, seed());
+  const DeviceWeights on_device(backend, network, weights);
+  std::vector<float> input = random_input(network, seed());
+  for (const bool spoiled : {false, true}) {
+    // Pooling promises nothing of a NaN.
+    if (spoiled && pools(network)) continue;
+    if (spoiled) input.back() = NAN;
+    Chain chain(backend, network, plan, weights, on_device, Keep::all);
+    chain.set_input(input);
+    std::vector<LayerVerdict> verdicts;
+    REQUIRE(chain.check(verdicts, seed(), kAllProducts, true));
+    require_good(verdicts);
+    if (!backend.observes()) continue;
+    Cost predicted;
+    REQUIRE(chain.predict(0, predicted));
+    CHECK(differences(backend.by_name(verdicts[0].counted), backend.by_name(predicted)) == "");
+  }
+}
+
 TEST_CASE("layers on chip in one kernel: each of them right, and the traffic as predicted") {
   const auto backend = test::usable_backend();
   backend->take_coverage();
@@ -361,34 +388,31 @@ TEST_CASE("layers on chip in one kernel: each of them right, and the traffic as 
     // Clusters of 1, 2, 4, 8 and 16 blocks, for the whole network.
     REQUIRE(costs.layers[0].several.size() == 5);
     for (const Option& option : costs.layers[0].several) {
-      INFO(network.layers().front().name << ", " << network.layers().size() << " layers, "
-                                         << option.kernel.name);
-      REQUIRE(option.kernel.of_layers.size() == network.layers().size());
-      Plan plan;
-      plan.layers.push_back({Layout::nchw, nullptr, &option, nullptr});
-      plan.layers.resize(network.layers().size());
-      const Weights weights = random_weights(network, seed());
-      const DeviceWeights on_device(*backend, network, weights);
-      std::vector<float> input = random_input(network, seed());
-      for (const bool spoiled : {false, true}) {
-        // Pooling promises nothing of a NaN.
-        if (spoiled && pools(network)) continue;
-        if (spoiled) input.back() = NAN;
-        Chain chain(*backend, network, plan, weights, on_device, Keep::all);
-        chain.set_input(input);
-        std::vector<LayerVerdict> verdicts;
-        REQUIRE(chain.check(verdicts, seed(), kAllProducts, true));
-        require_good(verdicts);
-        if (!backend->observes()) continue;
-        Cost predicted;
-        REQUIRE(chain.predict(0, predicted));
-        CHECK(differences(backend->by_name(verdicts[0].counted), backend->by_name(predicted)) ==
-              "");
-      }
+      require_several(*backend, network, option);
     }
   }
   if (!backend->observes()) return;
   test::LinesOf lines({"stages/13_network/4_", "stages/13_network/on_chip"});
+  lines.add(backend->take_coverage());
+  test::require_all_lines(lines);
+}
+
+TEST_CASE("LeNet in one kernel: each layer right, and the traffic as predicted") {
+  const auto backend = test::usable_backend();
+  backend->take_coverage();
+  const SeveralVariant variant = fused_lenet_variant();
+  for (const Network& network : miniature_networks()) {
+    CHECK(variant.refuses(network.layers()) == "it is made for LeNet, all of it");
+  }
+  const Network network = make_network("lenet", 3);
+  const Costs costs = counted(network);
+  const auto option =
+      std::find_if(costs.layers[0].several.begin(), costs.layers[0].several.end(),
+                   [](const Option& each) { return each.kernel.name == "fused_lenet"; });
+  REQUIRE(option != costs.layers[0].several.end());
+  require_several(*backend, network, *option);
+  if (!backend->observes()) return;
+  test::LinesOf lines({"stages/13_network/5_", "stages/13_network/fused_lenet"});
   lines.add(backend->take_coverage());
   test::require_all_lines(lines);
 }

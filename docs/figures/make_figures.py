@@ -664,7 +664,53 @@ def im2col():
     return d
 
 
+def course_map():
+    d = Drawing(940, 452, "The map of the course",
+                "Stages 00 to 05, one dimension, twelve hours, follow each other. 06 to 09, layers, twelve hours: 06 "
+                "after 04, then 07 and 08, or 09. 10 to 13, layouts and networks, twelve hours: 10 after 06, then 11 "
+                "and 13; 12, softmax, needs 04 only, and 13 needs it. Measuring, eight hours, can be read at any time.")
+    w, h = 118, 54
+    words = {"00": "first program", "01": "loop on a CPU", "02": "a thread for each", "03": "constant mask",
+             "04": "tile and halo", "05": "halo by the cache", "06": "two dimensions", "07": "one channel: plan",
+             "08": "register tiles", "09": "products, sums", "10": "layouts", "11": "pooling: reuse",
+             "12": "softmax: reduction", "13": "networks: fusion"}
+    at = {f"{i:02}": (18 + i * 134, 52) for i in range(6)}
+    at |= {"06": (286, 156), "07": (420, 156), "08": (554, 156), "09": (420, 226),
+           "10": (286, 318), "11": (420, 318), "13": (688, 318), "12": (554, 388)}
+
+    def arrow(here, there, bend=None):
+        (x1, y1), (x2, y2) = at[here], at[there]
+        if bend is None and y1 == y2:
+            d.line(x1 + w, y1 + h / 2, x2 - 2, y2 + h / 2, INK, 1.6, arrow=True)
+        else:
+            d.polyline([(x1 + bend, y1 + h), (x1 + bend, y2 + h / 2), (x2 - 12, y2 + h / 2)], INK, 1.6)
+            d.line(x2 - 12, y2 + h / 2, x2 - 2, y2 + h / 2, INK, 1.6, arrow=True)
+
+    for here, there in (("00", "01"), ("01", "02"), ("02", "03"), ("03", "04"), ("04", "05"), ("06", "07"), ("07", "08"),
+                        ("10", "11"), ("11", "13")):
+        arrow(here, there)
+    arrow("06", "09", 100)
+    d.line(at["04"][0] + 8, at["04"][1] + h, at["04"][0] + 8, 132, INK, 1.6)  # 04 leads to 06
+    d.polyline([(at["04"][0] + 8, 132), (270, 132), (270, 156 + h / 2)], INK, 1.6)
+    d.line(270, 156 + h / 2, 284, 156 + h / 2, INK, 1.6, arrow=True)
+    d.line(at["06"][0] + 30, 156 + h, at["06"][0] + 30, 316, INK, 1.6, arrow=True)
+    d.polyline([(at["12"][0] + w, 388 + h / 2), (688 + w / 2, 388 + h / 2)], INK, 1.6)
+    d.line(688 + w / 2, 388 + h / 2, 688 + w / 2, 318 + h + 2, INK, 1.6, arrow=True)
+    for name, (x, y) in at.items():
+        d.rect(x, y, w, h, "plain", BLUE if name < "06" else GREEN if name < "10" else ORANGE, width=2.5, radius=6)
+        d.text(x + w / 2, y + 22, name, 16, bold=True)
+        d.text(x + w / 2, y + 42, words[name], 11.5)
+    for y, track, hours in ((30, "one dimension", "12 hours"), (150, "layers", "12 hours"),
+                            (312, "layouts and networks", "12 hours")):
+        d.text(18, y + (0 if y == 30 else 30), track, 15, "start", bold=True)
+        d.text(922, y + (0 if y == 30 else 30), hours, 14, "end", colour=GREY)
+    d.text(18, 420, "measuring, at any time: 8 hours", 14, "start", colour=GREY)
+    d.text(542, 420, "needs 04 only", 12, "end", colour=GREY)
+    return d
+
+
 FIGURES = {
+    "course_map": course_map,
     "sliding_mask": sliding_mask,
     "threads_to_outputs": threads_to_outputs,
     "sectors": sectors,

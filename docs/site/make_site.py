@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Builds the site from the pages, with MkDocs and its theme Material.
 
-    docs/site/make_site.py --out DIR [--root DIR]
+    docs/site/make_site.py --out DIR [--root DIR] [--halo PROGRAM]
 
 Only what the navigation of mkdocs.yml.in names is published, with the pictures and files that those pages
 link, and the exercises. A link that leaves docs/ leads to a page that shows the file. The comments by
 which check_docs.py keeps pages and results in step are left out: Markdown takes some of them for blocks.
 The site is read from disk as well: search too, by local_search.js. The words that docs/notation.md explains in bold show their
-meaning on hover, where they first occur in a section of a page.
+meaning on hover, where they first occur in a section of a page. Files of results are shown as PROGRAM makes a page of them
+(`halo report FILE --html`), and listed; without it as they are.
 
 Exit status: 0 built, 1 something is wrong with a page (one line each), 2 wrong use, 77 MkDocs or Material is
 not installed.
@@ -34,6 +35,7 @@ LANGUAGES = {".cu": "cpp", ".cuh": "cpp", ".cpp": "cpp", ".hpp": "cpp", ".h": "c
 # Shown by the browser as they are.
 FILES = {".svg", ".png", ".json", ".ipynb"}
 
+RESULTS = re.compile(r"docs/results/[^/]+\.json")
 NOTATION = "docs/notation.md"
 WORD = re.compile(r"^\| \*\*(.+?)\*\* \| (.+?) \|$", re.M)
 NAMES = {"Halo"}  # of this course: no word with a capital letter
@@ -87,8 +89,8 @@ def outside_code(line, change):
 class Site:
     """What is published, by its path in the repository, and what is wrong with it."""
 
-    def __init__(self, root, pages):
-        self.root, self.pages = root, pages
+    def __init__(self, root, pages, halo):
+        self.root, self.pages, self.halo = root, pages, halo
         self.words = glossary(root)
         self.done, self.waiting, self.problems = {}, [], []
 
@@ -103,6 +105,9 @@ class Site:
         parts = pathlib.PurePosixPath(path).parts
         if file.is_dir() or not file.is_file():
             return None
+        if RESULTS.fullmatch(path) and self.makes_page(path):
+            self.done[path] = f"results/{file.stem}.html"
+            return self.done[path]
         if parts[0] == "docs" and (path.endswith(".md") or file.suffix in FILES):
             at = "/".join(parts[1:])
         elif parts[0] == "exercises" and parts[-1] == "README.md":
@@ -125,6 +130,29 @@ class Site:
                 out.write_text(self.rewritten(path), encoding="utf-8")
             else:
                 shutil.copyfile(self.root / path, out)
+
+    def makes_page(self, path):
+        """Whether a file of results has become a page: not all of them hold rows that a page can show."""
+        if not self.halo:
+            return False
+        out = self.pages / "results" / f"{pathlib.PurePosixPath(path).stem}.html"
+        out.parent.mkdir(exist_ok=True)
+        return subprocess.run([self.halo, "report", path, "--html", str(out)], cwd=self.root, capture_output=True,
+                              check=False).returncode == 0
+
+    def list_results(self):
+        """Writes the page that lists all pages of results."""
+        lines = ["# Results", "", "Every row that the pages quote, to filter and to compare.", "",
+                 "| rows | of | on | date |", "|---:|---|---|---|"]
+        for file in sorted((self.root / "docs" / "results").glob("*.json")):
+            place = self.place(file.relative_to(self.root).as_posix())
+            if not place.endswith(".html"):
+                continue
+            results = json.loads(file.read_text(encoding="utf-8"))
+            machine = results.get("machine", {})
+            lines.append(f"| [{len(results['rows'])}]({pathlib.PurePosixPath(place).name}) | `{results['command']}` "
+                         f"| {machine.get('gpu') or machine.get('cpu', '')} | {results['date'][:10]} |")
+        (self.pages / "results" / "all_rows.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
     def shown(self, path):
         text = (self.root / path).read_text(encoding="utf-8").rstrip("\n")
@@ -227,14 +255,17 @@ def use_python_of_mkdocs():
         os.execv(words[0], words + [os.path.abspath(__file__)] + sys.argv[1:])
 
 
-def build(root, out):
+def build(root, out, halo=None):
     text, published, absent = navigation(root)
+    text = text.replace("@RESULTS@\n", "  - Results: results/all_rows.md\n" if halo else "")
     pages, site = out / "pages", out / "site"
     shutil.rmtree(pages, ignore_errors=True)
     pages.mkdir(parents=True)
-    what = Site(root, pages)
+    what = Site(root, pages, halo)
     for path in published:
         what.place(path)
+    if halo:
+        what.list_results()
     what.publish()
     for name in ("site.css", "local_search.js"):
         shutil.copyfile(HERE / name, pages / name)
@@ -266,13 +297,15 @@ def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--root", type=pathlib.Path, default=HERE.parents[1])
     parser.add_argument("--out", type=pathlib.Path, required=True, help="gets site/index.html")
+    parser.add_argument("--halo", type=pathlib.Path, help="the program that makes pages of results")
     arguments = parser.parse_args(argv)
     if not has_material():
         use_python_of_mkdocs()
         print("the site needs MkDocs and its theme Material: apt-get install mkdocs mkdocs-material",
               file=sys.stderr)
         return 77
-    problems, site, failed = build(arguments.root.resolve(), arguments.out.resolve())
+    problems, site, failed = build(arguments.root.resolve(), arguments.out.resolve(),
+                                   arguments.halo.resolve() if arguments.halo else None)
     # The copy for students leaves some pages out, on purpose.
     whole = (arguments.root / "tests" / "docs").is_dir()
     for line in problems if whole or failed else []:

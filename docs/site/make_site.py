@@ -212,14 +212,10 @@ def navigation(root):
                 continue
             stages.append(f"      - {page[:2]} {title}: {page}.md")
             taken.add(page)
-            # Where two stages have a number, 10_measured.md is the first's, 10_convolution_measured.md that of
-            # 10_layout_convolution.md.
-            for start in (page[:2], f"{page[:2]}_{page.rpartition('_')[2]}"):
-                for more in ("tuned", "measured"):
-                    name = f"{start}_{more}"
-                    if name not in taken and (root / "docs" / f"{name}.md").is_file():
-                        stages.append(f"      - {start.replace('_', ' ')}, {more}: {name}.md")
-                        taken.add(name)
+            tuned = f"{page[:2]}_tuned"
+            if tuned not in taken and (root / "docs" / f"{tuned}.md").is_file():
+                stages.append(f"      - {page[:2]}, tuned: {tuned}.md")
+                taken.add(tuned)
     exercises = [f"      - exercises/{folder.name}.md"
                  for folder in sorted((root / "exercises").iterdir()) if (folder / "README.md").is_file()]
     text = (HERE / "mkdocs.yml.in").read_text(encoding="utf-8")

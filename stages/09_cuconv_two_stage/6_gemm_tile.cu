@@ -19,7 +19,6 @@
 
 namespace halo::cuconv_two_stage {
 
-// [doc:gemm-tile]
 // Preconditions: filters packed; gridDim = (tiles of filters * tiles of columns, 1, blocks of a cluster), clusters along
 // z; blockDim.x = kGemmThreads.
 __global__ void __launch_bounds__(kGemmThreads)
@@ -86,6 +85,7 @@ __global__ void __launch_bounds__(kGemmThreads)
     }
   }
 
+  // [doc:gemm-sums]
   // The sums of the warps, then those of the blocks, of which each adds up and stores a share of the tile.
   __syncwarp();
   for (int i = 0; i < 8; ++i) {
@@ -109,8 +109,8 @@ __global__ void __launch_bounds__(kGemmThreads)
     output[(column / map * layer.K + k) * map + column % map] = sum;
   }
   cluster.sync();  // nobody's shared memory goes while others read it
+  // [/doc:gemm-sums]
 }
-// [/doc:gemm-tile]
 
 static int launch(const LayerCall& call) {
   const LayerNumbers& layer = call.layer;

@@ -20,7 +20,6 @@ namespace halo::cuconv_two_stage {
 constexpr int kTileFilters = 64, kTilePixels = 128, kChannels = 16, kThreads = 128;
 constexpr int kFilterRow = kTileFilters + 8, kPixelRow = kTilePixels + 8;
 
-// [doc:three-products]
 // Preconditions: filters packed; gridDim.x = tiles of filters * tiles of pixels; blockDim.x = kThreads.
 __global__ void __launch_bounds__(kThreads, 2)
     three_products_kernel(const float* input,   // [N][C][H][W]
@@ -77,6 +76,7 @@ __global__ void __launch_bounds__(kThreads, 2)
     float recent[4][4][4] = {};
 #pragma unroll
     for (int i = 0; i < kChannels; i += 8) {
+      // [doc:three-step]
       std::uint32_t a[2][4][4], b[2][4][2];  // the small ones, then the big ones
 #pragma unroll
       for (int e = 0; e < 16; ++e) {
@@ -94,6 +94,7 @@ __global__ void __launch_bounds__(kThreads, 2)
       for (int e = 0; e < 48; ++e) {
         multiply(recent[e / 4 % 4][e % 4], a[e / 16 > 0][e / 4 % 4], b[e / 16 != 1][e % 4]);
       }
+      // [/doc:three-step]
     }
 #pragma unroll
     for (int e = 0; e < 64; ++e) sums[e / 16][e / 4 % 4][e % 4] += recent[e / 16][e / 4 % 4][e % 4];
@@ -106,7 +107,6 @@ __global__ void __launch_bounds__(kThreads, 2)
     output[(m / map * layer.K + k) * map + m % map] = sums[e / 16][e / 4 % 4][e % 4];
   }
 }
-// [/doc:three-products]
 
 static int launch(const LayerCall& call) {
   const LayerNumbers& layer = call.layer;

@@ -5,7 +5,7 @@
 //            not exist are zero.
 // Changed    since 4 stride_fixed: a thread has not one pixel but eight, and eight filters. Of a tap it reads
 //            8 + 8 values from shared memory and multiplies each with each, an outer product: 64 multiply-adds
-//            for 4 reads of 16 bytes. Step 4 reads 4 bytes of pixels and 16 of filters for every four or fewer.
+//            for 4 reads of 16 bytes. Step 4 needs 20 reads for as many.
 // Must cost  the input R * S times for each 64 filters, the filters once for each 128 pixels. 256 channels of
 //            56 x 56 (3.2 MB) and 256 filters of 3 x 3 (2.4 MB): 4 * 9 * 3.2 + 25 * 2.4 = 175 MB, nearly all
 //            of it from the L2 cache.

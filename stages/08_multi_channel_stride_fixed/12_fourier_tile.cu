@@ -6,9 +6,9 @@
 //            cells are transformed (fourier_there), and each of their 144 frequencies is multiplied and added up
 //            over the channels, an outer product per thread; then they come back as 17 - R by 17 - S outputs. The
 //            number of products does not grow with the filter, until tiles have too few outputs.
-// Must cost  the input R * S / (17 - R) / (17 - S) times more than once where tiles overlap, and for each channel and each
-//            filter 1152 bytes of frequencies a tile, written and read; those of the channels are read for each 64
-//            filters.
+// Must cost  the input 256 / ((17 - R) * (17 - S)) times, since tiles overlap; and of each tile 1152 bytes of
+//            frequencies for each channel and each filter, written and read: those of the channels are read once
+//            for each 64 filters, and those of packed filters once for each 64 tiles.
 // Run        ./halo run 08 --variant fourier_tile
 #include <cuda_pipeline.h>
 

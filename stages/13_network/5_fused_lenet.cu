@@ -4,7 +4,7 @@
 //            2 x 2; three fully connected layers with bias, the first two with ReLU; then softmax.
 // Changed    since 3 fully_connected_lanes: no layer waits for a launch, and none reads from memory what the one before
 //            wrote. A block has an image, whose maps stay in shared memory from the first layer to the last.
-// Must cost  the image and all filters once for each image, 0.43 MB, nearly all of it from the L2 cache: kernels of
+// Must cost  the image and all filters once for each image, 0.45 MB, nearly all of it from the L2 cache: kernels of
 //            one layer read the filters of fully connected layers once for several images. Each layer's outputs
 //            are stored besides, for whoever wants to look.
 // Run        ./halo run 13 --network lenet --batch 128

@@ -50,7 +50,7 @@ constexpr Rule kStudents[] = {
     {"docs/results/class*", false},
     {"docs/results/kill_table.md", false},
     {"docs/results/make_kill_table.py", false},
-    {"docs/results/planted_bugs.md", false},
+    {"docs/results/planted_bugs.csv", false},
     {"tests/*", false},
     // The course.
     {"common/*", true},

@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
 """Writes kill_table.md: the graders graded. How many wrong programs each check kills, and how many right ones pass,
-over the exercises, the hunts and the stages' kernels, as planted_bugs.md and exercises.md have recorded them.
+over the exercises, the hunts and the stages' kernels, as planted_bugs.csv and exercises.md have recorded them.
 
 usage: make_kill_table.py [--check]
 
 --check writes nothing; exit status 1 if the page is not what the two recordings make."""
 import collections
+import csv
 import pathlib
 import re
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 PAGE = HERE / "kill_table.md"
-PLANTED, EXERCISES = HERE / "planted_bugs.md", HERE / "exercises.md"
+PLANTED, EXERCISES = HERE / "planted_bugs.csv", HERE / "exercises.md"
 COURSE = HERE.parent.parent / "stages" / "course.csv"
 
 
@@ -51,8 +52,9 @@ def checks_of(by):
     return by.split(", ")
 
 
-def table(head, rows):
-    lines = ["| " + " | ".join(head) + " |", "|" + "|".join(" :--- " if i == 0 else " ---: " for i in range(len(head))) + "|"]
+def table(head, rows, words=1):
+    """The first `words` columns are text."""
+    lines = ["| " + " | ".join(head) + " |", "|" + "|".join(" :--- " if i < words else " ---: " for i in range(len(head))) + "|"]
     return "\n".join(lines + ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]) + "\n"
 
 
@@ -85,10 +87,15 @@ class Tally:
                 sorted(self.killers.items(), key=lambda one: (-one[1], one[0]))]
 
 
+def planted_rows():
+    with open(PLANTED, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
 def stages():
     planted = Tally()
     names = {row.split(",")[0][:2]: row.split(",")[0] for row in COURSE.read_text().splitlines()[1:]}
-    for row in rows_of(PLANTED.read_text(), "edit"):
+    for row in planted_rows():
         wrong = row["should be"] == "found"
         planted.add(names.get(row["edit"][:2], row["edit"][:2]), wrong, row["is"] == row["should be"], checks_of(row["by"]))
     return planted
@@ -121,7 +128,7 @@ def page():
 
 A grade is worth what its checks are worth. So the checks are given programs that are wrong on purpose, which they must
 kill, and programs that are right in another way than ours, which they must accept: **{total['killed']} of {total['wrong']} wrong ones are killed,
-{total['accepted']} of {total['right']} right ones accepted.** Each program with what killed it: [exercises and hunts](exercises.md), [the stages' kernels](planted_bugs.md).
+{total['accepted']} of {total['right']} right ones accepted.** Each program with what killed it: [exercises and hunts](exercises.md), [the stages' kernels](planted_bugs.csv).
 
 Made by `docs/results/make_kill_table.py` from those two recordings.
 
@@ -146,6 +153,12 @@ Edits of one kernel each, run as `halo run --strict` runs a stage.
 
 """
     text += table(head, of_stages.rows())
+    text += """
+Not as they should be:
+
+"""
+    text += table(["edit", "what it does", "is", "why"],
+                  [(row["edit"], row["what it does"], row["is"], row["by"]) for row in planted_rows() if row["is"] != row["should be"]], words=4)
     text += """
 ## What kills
 

@@ -6,7 +6,7 @@
   tests/planted_bugs/plant.py --list                     what there is
   tests/planted_bugs/plant.py --applies                  whether each still fits its file, and stop
   tests/planted_bugs/plant.py --build build --sample     a few of each kind, as the suite does
-  tests/planted_bugs/plant.py --build build --seed 1 --record docs/results/planted_bugs.md
+  tests/planted_bugs/plant.py --build build --seed 1 --record docs/results/planted_bugs.csv
 
 Each edit of the *.toml files here is made in a copy of its file, which is compiled and linked with the
 rest of a build that is there already; the checkout and the build stay as they are. The stage's program
@@ -17,7 +17,7 @@ Exit status: 0 as it should be; 1 a bug was not found or a right kernel was turn
 """
 
 import argparse
-import datetime
+import csv
 import os
 import random
 import re
@@ -35,7 +35,7 @@ from edits import ROOT, edited, read_edits  # noqa: E402
 sys.path.insert(0, str(ROOT / "docs" / "results"))
 from read_results import read_results  # noqa: E402
 
-RECORD = ROOT / "docs" / "results" / "planted_bugs.md"
+RECORD = ROOT / "docs" / "results" / "planted_bugs.csv"
 # One edit's program may compute so long, and be waited for so long.
 PROCESSOR_SECONDS, PATIENCE = 120, 1700
 # An exit status that is no failure's; `halo test` knows it.
@@ -218,7 +218,7 @@ def judge(build, edit, seed):
         if "variant" in edit:
             command += ["--variant", edit["variant"]]
         elif stage != "13_network" and Path(source).stem[:1].isdigit():
-            name = Path(source).stem[2:]
+            name = Path(source).stem.split("_", 1)[1]  # 10_name too
             listed = build.run([str(program), "--list"]).stdout.split("\n")
             if any(line.startswith(name + " ") for line in listed):
                 command += ["--variant", name]
@@ -243,10 +243,6 @@ def judge(build, edit, seed):
         return good, findings(rows)
 
 
-def cell(text):
-    return text.replace("|", "\\|").replace("<", "&lt;")
-
-
 def caught(edit, said):
     """What found it, for the table: kinds, each once, and the shape whose numbers were wrong first."""
     kinds = []
@@ -257,42 +253,32 @@ def caught(edit, said):
             kind = "numbers" + ("" if "numbers" in " ".join(kinds) else f" ({reason.split(': ')[0]})")
         if kind not in kinds and not (kind == "numbers"):
             kinds.append(kind)
-    text = cell(", ".join(kinds))
+    text = ", ".join(kinds)
     if "survives" in edit:
-        return "not by the programs: " + cell(edit["survives"])
+        return "not by the programs: " + edit["survives"]
     if "right" in edit:
         return "passes" + (", and is told that its " + text + " differs" if text else "")
     return text
 
 
-def write_record(path, results, command, kept):
+def write_record(path, results, kept):
     """The table of all edits and of what found each: those of `results`, and of the others the rows `kept`."""
     rows = dict(kept)
     for edit, verdict, said in results:
-        rows[edit["id"]] = (f"| {edit['id']} | {cell(edit.get('wrong') or edit['right'])} "
-                            f"| {'found' if 'wrong' in edit else 'accepted'} | {verdict} | {caught(edit, said)} |")
-    wrong = [row for row in rows.values() if row.split(" | ")[2] == "found"]
-    found = [row for row in wrong if row.split(" | ")[3] == "found"]
-    right = [row for row in rows.values() if row.split(" | ")[2] == "accepted"]
-    accepted = [row for row in right if row.split(" | ")[3] == "accepted"]
-    earlier = f" The other {len(rows) - len(results)} rows are of earlier runs." if len(rows) > len(results) else ""
-    path.write_text(f"""# Planted bugs
-
-Each row is an edit of one kernel, made on purpose (`tests/planted_bugs`), and what the checks said of it: wrong
-ones must be found, right ones accepted. {len(found)} of {len(wrong)} wrong ones are found, {len(accepted)} of
-{len(right)} right ones accepted.
-
-Written on {datetime.date.today()} by `{command}`, on the simulator.{earlier}
-
-| edit | what it does | should be | is | by |
-| :--- | :--- | :--- | :--- | :--- |
-""" + "\n".join(rows[name] for name in sorted(rows)) + "\n")
+        rows[edit["id"]] = [edit["id"], edit.get("wrong") or edit["right"], "found" if "wrong" in edit else "accepted", verdict,
+                            caught(edit, said)]
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["edit", "what it does", "should be", "is", "by"])
+        writer.writerows(rows[name] for name in sorted(rows))
 
 
 def recorded_rows():
     """The rows of the record, by edit."""
-    text = RECORD.read_text() if RECORD.exists() else ""
-    return {match[1]: match[0] for match in re.finditer(r"^\| (\d\d_\w+) \|.*$", text, re.M)}
+    if not RECORD.exists():
+        return {}
+    with open(RECORD, newline="", encoding="utf-8") as file:
+        return {row[0]: row for row in list(csv.reader(file))[1:]}
 
 
 def record_lacks(chosen):
@@ -376,11 +362,9 @@ def main():
     if unknown:
         print(f"{unknown} without a verdict: run them again on a machine with less to do")
     elif options.record:
-        command = " ".join([f"tests/planted_bugs/plant.py --build build --seed {options.seed} --record {RECORD.relative_to(ROOT)}",
-                            *options.names])
         known = {edit["id"] for edit in edits()}
         kept = {name: row for name, row in recorded_rows().items() if name in known} if options.names else {}
-        write_record(options.record, results, command, kept)
+        write_record(options.record, results, kept)
     return 1 if bad else NO_VERDICT if unknown else 0
 
 

@@ -16,7 +16,6 @@
 
 namespace halo::layout_convolution {
 
-// [doc:cells]
 // Loads the cells of the warp's taps of pixel [p][q]: one cell of the lane's images.
 template <int kColumns, int kFilters>
 __device__ void load_cells(Share<kColumns, kFilters>& share, const float* input,
@@ -25,6 +24,7 @@ __device__ void load_cells(Share<kColumns, kFilters>& share, const float* input,
 #pragma unroll
   for (int row = 0; row < kTaps / kWarps; ++row) {
     const Tap tap = own[row];
+    // [doc:cells]
     const int h = p * layer.stride_h - layer.padding_h + tap.r;
     const int w = q * layer.stride_w - layer.padding_w + tap.s;
     // The same for the whole warp: where one image has a ghost cell, all have.
@@ -34,11 +34,10 @@ __device__ void load_cells(Share<kColumns, kFilters>& share, const float* input,
       const int n = first_n + i * kLanes + threadIdx.x;
       share.cells[row][i] = exists && n < layer.N ? input[in.index(n, tap.c, h, w)] : 0.0f;
     }
+    // [/doc:cells]
   }
 }
-// [/doc:cells]
 
-// [doc:kernel]
 // Preconditions: blocks of kLanes x kWarps threads; for each group of images and each pixel as many as
 // groups of filters are needed to cover K.
 template <int kColumns, int kFilters>
@@ -69,6 +68,7 @@ __global__ void __launch_bounds__(kLanes* kWarps, blocks_per_sm(kColumns))
   load_cells(share, input, layer, in, first_n, p, q, own);
   load_taps(share, filters, layer, first_k, 0);
 
+  // [doc:loop]
   float sums[kFilters][kColumns] = {};
   for (int first = 0; first < layer.C * layer.R * layer.S; first += kTaps) {
     store(share, tile);
@@ -80,6 +80,7 @@ __global__ void __launch_bounds__(kLanes* kWarps, blocks_per_sm(kColumns))
     if (has_filters) multiply(tile, sums);
     __syncthreads();  // nobody needs it any more
   }
+  // [/doc:loop]
 
 #pragma unroll
   for (int f = 0; f < kFilters; ++f) {
@@ -91,7 +92,6 @@ __global__ void __launch_bounds__(kLanes* kWarps, blocks_per_sm(kColumns))
     }
   }
 }
-// [/doc:kernel]
 
 static int launch(const LayerCall& c, bool chwn) {
   const LayerNumbers& layer = c.layer;

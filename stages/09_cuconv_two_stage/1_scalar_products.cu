@@ -19,7 +19,6 @@
 
 namespace halo::cuconv_two_stage {
 
-// [doc:kernel]
 // Preconditions: gridDim.x is R*S * chunk.filters * division.blocks; blockDim.x is
 // division.threads; dynamic shared memory holds C floats, rounded up to four. kFinal: R*S = 1.
 template <bool kFinal>
@@ -50,6 +49,7 @@ __global__ void __launch_bounds__(kMaxThreads) scalar_products_kernel(
   const int plane = layer.H * layer.W;
   const int first = block_part * division.share;
   const int last = min(division.share, chunk.products - first) + first;
+  // [doc:products]
   for (int i = first + threadIdx.x; i < last; i += blockDim.x) {
     // Lanes are neighbours in q, so they are in w. Where a map's row ends inside a warp, p changes.
     const int m = chunk.first_product + i;
@@ -73,8 +73,8 @@ __global__ void __launch_bounds__(kMaxThreads) scalar_products_kernel(
       products[block_row * chunk.products + i] = product;
     }
   }
+  // [/doc:products]
 }
-// [/doc:kernel]
 
 // Writes call.workspace, [R*S][chunk.filters][chunk.products]; where R*S = 1, call.output, and the chunk
 // must then be the whole layer. The division is of chunk.products products.

@@ -85,7 +85,6 @@ __global__ void __launch_bounds__(kGemmThreads)
     }
   }
 
-  // [doc:gemm-sums]
   // The sums of the warps, then those of the blocks, of which each adds up and stores a share of the tile.
   __syncwarp();
   for (int i = 0; i < 8; ++i) {
@@ -99,6 +98,7 @@ __global__ void __launch_bounds__(kGemmThreads)
     float* const sum = tile + i + threadIdx.x;
     for (int other = 1; other < kWarps; ++other) *sum += sum[other * kWarpFloats];
   }
+  // [doc:gemm-sums]
   cluster.sync();
   const int share = kTile * kTile / split;
   for (int i = rank * share + threadIdx.x; i < (rank + 1) * share; i += kGemmThreads) {

@@ -18,7 +18,6 @@ namespace halo::fused_pooling {
 
 constexpr int kThreads = 256;  // of a block
 
-// [doc:kernel]
 // Preconditions: blocks of kThreads threads, as many as N * C * ceil(P / kRows) * Q columns need; where
 // kRows is more than 1, windows overlap downwards. kWindow is that of R = S = kWindow and strides 2, or 0
 // for any other layer; bounds as for step 3.
@@ -47,6 +46,7 @@ __global__ void __launch_bounds__(kThreads, 4)
   const int end_h = min(first_h + (rows - 1) * stride_h + R, layer.H);
   const int end_w = min(first_w + S, layer.W);
 
+  // [doc:rows]
   float results[kRows];
 #pragma unroll
   for (int e = 0; e < kRows; ++e) results[e] = kAverage ? 0.0f : -INFINITY;
@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(kThreads, 4)
       }
     }
   }
-
+  // [/doc:rows]
   const int columns = end_w - max(first_w, 0);
 #pragma unroll
   for (int e = 0; e < kRows; ++e) {
@@ -80,7 +80,6 @@ __global__ void __launch_bounds__(kThreads, 4)
         kAverage ? results[e] / static_cast<float>(count) : results[e];
   }
 }
-// [/doc:kernel]
 
 // `rows` are the outputs of a thread: 1, 2, 4 or 7. expansion.hpp chooses them.
 int nchw_reuse(const PoolingCall& call, int rows) {

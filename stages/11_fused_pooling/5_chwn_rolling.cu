@@ -42,7 +42,6 @@ __device__ __forceinline__ float4 quotient(const float4& piece, float count) {
   return make_float4(piece.x / count, piece.y / count, piece.z / count, piece.w / count);
 }
 
-// [doc:kernel]
 // Preconditions: blocks of kThreads threads, as many as C * ceil(P / strip) rows of Q * N / kImages columns
 // need; Piece has kImages images, 1 or 4, and N is a multiple of it. kWindow is that of R = S = kWindow and
 // strides 2, or 0 for any other layer.
@@ -98,6 +97,7 @@ __global__ void __launch_bounds__(kThreads, 8)
         next[j / kWindow][j % kWindow] = cell_at(h + kShared + j / kWindow, j % kWindow);
       }
     };
+    // [doc:strip]
     load_next();
 #pragma unroll
     for (int s = 0; s < kShared * kWindow; ++s) join<kAverage>(shared, cell_at(h, s));
@@ -115,6 +115,7 @@ __global__ void __launch_bounds__(kThreads, 8)
       store(result, first_h);
       if (kShared > 0) shared = last;
     }
+    // [/doc:strip]
   } else {
     for (int p = first_p; p < end_p; ++p, h += stride_h) {
       Piece result = ghost;
@@ -130,7 +131,6 @@ __global__ void __launch_bounds__(kThreads, 8)
     }
   }
 }
-// [/doc:kernel]
 
 // `strip` are the outputs that a thread goes down: strip_of chooses them.
 int chwn_rolling(const PoolingCall& call, int strip) {

@@ -10,7 +10,6 @@ namespace halo::multi_channel_stride_fixed {
 // shared memory, and 64 would need half of all registers a thread can have.
 inline constexpr int kFiltersPerThread = 16;
 
-// [doc:block]
 struct Block {
   int segment;       // taps of each filter that come on chip together: the paper's S / 4
   int pixels;        // W'x: target pixels, and threads along x; a multiple of 32
@@ -25,6 +24,5 @@ struct Block {
   int channel_lines;  // lines of one channel that the targets need
   int ring;           // lines that shared memory holds at a time
 };
-// [/doc:block]
 
 }  // namespace halo::multi_channel_stride_fixed

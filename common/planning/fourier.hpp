@@ -39,7 +39,6 @@ constexpr int fourier_split_bytes(int filters) {
          (filters / 2 + kSplitFilterMore + kSplitTiles / 2 + kSplitTileMore);
 }
 
-// [doc:fourier-division]
 struct FourierDivision {
   int size;                          // 16 or 32: cells of a tile, each way
   int outputs_down, outputs_across;  // of a tile: size - R + 1, size - S + 1
@@ -49,6 +48,5 @@ struct FourierDivision {
   int filter_pitch;  // the filters, likewise
   int side;          // of a block of the products: 32 or 64; on tensor cores: its filters
 };
-// [/doc:fourier-division]
 
 }  // namespace halo::multi_channel_stride_fixed

@@ -19,14 +19,12 @@ inline constexpr int kQuad = 4;
 inline constexpr int kColumns = 32;    // of a tile
 inline constexpr int kMostSplit = 16;  // blocks of a cluster
 
-// [doc:gemm_plan]
 struct GemmPlan {
   int filters;  // of a tile of 32 columns: 16 or 32
   int slices;   // warps of a block; each has the whole tile for its own part of the reduction
   int split;    // blocks of a cluster, which share the reduction of one tile: 1, 2, 4, 8 or 16
   bool operator==(const GemmPlan&) const = default;
 };
-// [/doc:gemm_plan]
 
 // Numbers of the product that everybody needs.
 inline int columns_of(const LayerNumbers& layer) { return layer.N * layer.P * layer.Q; }

@@ -55,11 +55,9 @@ Thresholds published_thresholds_of(std::string_view key) {
                               kTitanX + ", not for '" + std::string(key) + "'");
 }
 
-// [doc:rule]
 conv::Layout chosen_layout(const Thresholds& thresholds, std::int64_t C, std::int64_t N) {
   return C < thresholds.Ct || N >= thresholds.Nt ? conv::Layout::chwn : conv::Layout::nchw;
 }
-// [/doc:rule]
 
 std::string explain(const ConvLayer& layer, std::span<const Thresholds> all) {
   std::size_t widest = 0;
@@ -103,7 +101,6 @@ Judgement judge(const Thresholds& thresholds, std::span<const LayerTimes> layers
   return judgement;
 }
 
-// [doc:fit]
 Fit fit(std::span<const LayerTimes> layers) {
   require_layers(layers);
   Fit best;
@@ -126,6 +123,5 @@ Fit fit(std::span<const LayerTimes> layers) {
   best.lowest_Nt = lowest_like(best.thresholds.Nt, layers, &ConvLayer::N);
   return best;
 }
-// [/doc:fit]
 
 }  // namespace halo::layout_convolution

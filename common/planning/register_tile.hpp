@@ -17,7 +17,6 @@ inline constexpr int kStages = 3;
 // while it is multiplied.
 inline constexpr int kTapNumbers = 4 * kSegmentChannels;
 
-// [doc:shapes]
 // What a block computes: filters x pixels outputs, thread_filters x thread_pixels of them in the registers of
 // a thread. Pixels are outputs of all images, numbered through over n, p and q.
 struct RegisterShape {
@@ -58,7 +57,6 @@ struct RegisterTile {
   int parts;    // blocks that share a tile, each with a part of its segments: a cluster
   int at_once;  // pixels of a copy: 4 where a channel's are one run of whole quads, else 1
 };
-// [/doc:shapes]
 
 // The packed filters: packed[segments][kSegmentChannels][row]. The segments are [R][S][of_tap], and behind them is a quad
 // of zeros; or where channels are few they are a filter's taps in the order (c, r, s), and behind them are the places

@@ -8,7 +8,6 @@ namespace halo::single_channel {
 /// block's part of the share, and a piece, which a block has on chip at a time. The last of each are
 /// perhaps less. An SM has two blocks, which halve its rows or its filters; one, where there is
 /// nothing to halve.
-// [doc:division]
 struct Division {
   int shares;         // SMs that have work
   int sm_rows;        // of an SM's share; all rows if filters are over SMs
@@ -17,7 +16,6 @@ struct Division {
   int block_filters;  //
   int rows;           // of a piece
   int filters;        //
-  // [/doc:division]
 
   int row_parts() const { return block_rows < sm_rows ? 2 : 1; }
   int filter_parts() const { return block_filters < sm_filters ? 2 : 1; }

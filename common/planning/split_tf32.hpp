@@ -5,12 +5,10 @@
 
 namespace halo::cuconv_two_stage {
 
-// [doc:split-tile]
 struct SplitTile {
   int filters;  // of a block: 64 or 128; it has twice as many threads
   int at_once;  // pixels of a copy: 4 where those of a channel are one run of quads, else 1
 };
-// [/doc:split-tile]
 
 // Outputs of a block, of all images, numbered through over n, p and q.
 constexpr int kTilePixels = 128;

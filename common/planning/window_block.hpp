@@ -8,7 +8,6 @@ namespace halo {
 // Of a block; each thread has up to 255 registers then.
 inline constexpr int kMostWindowThreads = 256;
 
-// [doc:block]
 struct WindowBlock {
   int rows,
       columns;  // outputs of a thread: rows x neighbouring columns, of which the window is kept
@@ -17,6 +16,5 @@ struct WindowBlock {
   int groups;                        // of so many filters, all K of them together
   bool one_row;                      // a plane is taken as one row of P * Q outputs
 };
-// [/doc:block]
 
 }  // namespace halo

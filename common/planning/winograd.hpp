@@ -38,7 +38,6 @@ inline constexpr WinogradShape kWinogradShapes[] = {
 };
 inline constexpr int kWinogradShapeCount = sizeof kWinogradShapes / sizeof kWinogradShapes[0];
 
-// [doc:winograd-division]
 struct WinogradDivision {
   int shape;                         // of kWinogradShapes
   Divisor tiles_down, tiles_across;  // of an image
@@ -47,7 +46,6 @@ struct WinogradDivision {
   int chunks;                        // of the shape's channels
   Divisor parts;                     // of the chunks: the blocks of a cluster
 };
-// [/doc:winograd-division]
 
 // Winograd's method in three kernels, with what is between them in memory.
 struct ApartShape {
@@ -69,7 +67,6 @@ struct ApartBlock {
 };
 inline constexpr ApartBlock kApartBlocks[] = {{128, 128}, {64, 128}, {64, 64}};
 
-// [doc:apart-division]
 // With strides a filter meets every other cell only. So a map is taken for stride_h * stride_w smaller ones, its phases,
 // and a filter likewise, and all strides are 1: 5 x 5 taps with stride 2 are 3 x 3 of four times as many channels.
 struct ApartDivision {
@@ -82,6 +79,5 @@ struct ApartDivision {
   int filter_pitch;  // the filters, likewise
   int block;         // of kApartBlocks
 };
-// [/doc:apart-division]
 
 }  // namespace halo::multi_channel_stride_fixed

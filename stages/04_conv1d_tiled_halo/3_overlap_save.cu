@@ -19,7 +19,6 @@
 
 namespace halo::conv1d_tiled_halo {
 
-// [doc:kernel]
 constexpr int kSpan = kRadix * kRadix;   // threads of a block
 constexpr int kPoints = kRadix * kSpan;  // cells of a tile
 // Numbers of a row on chip: 17 for 16, so that lanes that are a row apart meet in no bank.
@@ -84,7 +83,6 @@ __global__ void __launch_bounds__(kSpan, 2)
     if (other >= first && other < last) output[other] = v[i].x;
   }
 }
-// [/doc:kernel]
 
 static int set_mask(const float* mask, int width) {
   // In double: the mask's spectrum is as exact as floats can be.

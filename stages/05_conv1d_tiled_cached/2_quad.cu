@@ -16,7 +16,6 @@
 
 namespace halo::conv1d_tiled_cached {
 
-// [doc:kernel]
 constexpr int kThreads = 128;
 constexpr int kWidestMask = 31;
 
@@ -82,7 +81,6 @@ __global__ void __launch_bounds__(kThreads, 16)
     }
   }
 }
-// [/doc:kernel]
 
 static int set_mask(const float* mask, int width) {
   return cudaMemcpyToSymbol(quad_mask, mask, width * sizeof(float));

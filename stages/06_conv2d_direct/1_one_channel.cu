@@ -23,7 +23,6 @@ namespace halo::conv2d_direct {
 constexpr int kTileRows = 8;
 constexpr int kTileColumns = 32;
 
-// [doc:kernel]
 // Preconditions: N = C = K = 1, stride 1, no padding; blocks of kTileColumns x kTileRows threads, as
 // many as tiles are needed to cover P x Q.
 __global__ void one_channel_kernel(const float* input,    // [H][W]
@@ -46,7 +45,6 @@ __global__ void one_channel_kernel(const float* input,    // [H][W]
   }
   output[p * layer.Q + q] = sum;
 }
-// [/doc:kernel]
 
 static int launch(const LayerCall& c) {
   const LayerNumbers& layer = c.layer;

@@ -18,7 +18,6 @@ namespace halo::conv2d_direct {
 constexpr int kTileRows = 8;
 constexpr int kTileColumns = 32;
 
-// [doc:kernel]
 // Preconditions: stride 1, no padding; blocks of kTileColumns x kTileRows threads, for each of N * K
 // planes as many as tiles are needed to cover P x Q.
 __global__ void channels_kernel(const float* input,    // [N][C][H][W]
@@ -49,7 +48,6 @@ __global__ void channels_kernel(const float* input,    // [N][C][H][W]
   }
   output[(plane * layer.P + p) * layer.Q + q] = sum;
 }
-// [/doc:kernel]
 
 static int launch(const LayerCall& c) {
   const LayerNumbers& layer = c.layer;

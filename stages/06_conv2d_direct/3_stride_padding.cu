@@ -20,7 +20,6 @@ namespace halo::conv2d_direct {
 constexpr int kTileRows = 8;
 constexpr int kTileColumns = 32;
 
-// [doc:kernel]
 // Preconditions: blocks of kTileColumns x kTileRows threads, for each of N * K planes as many as
 // tiles are needed to cover P x Q.
 __global__ void stride_padding_kernel(const float* input,    // [N][C][H][W]
@@ -55,7 +54,6 @@ __global__ void stride_padding_kernel(const float* input,    // [N][C][H][W]
   }
   output[(plane * layer.P + p) * layer.Q + q] = sum;
 }
-// [/doc:kernel]
 
 static int launch(const LayerCall& c) {
   const LayerNumbers& layer = c.layer;

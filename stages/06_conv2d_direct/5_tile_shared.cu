@@ -21,7 +21,6 @@ constexpr int kTileColumns = 32;
 
 constexpr int kSharedFloats = 48 * 1024 / 4;  // what every GPU gives a block without being asked
 
-// [doc:kernel]
 // Preconditions: blocks of kTileColumns x kTileRows threads, for each of N * K planes as many as tiles
 // are needed to cover P x Q; dynamic shared memory holds the tile and the taps of a
 // filter's channel.
@@ -80,7 +79,6 @@ __global__ void tile_shared_kernel(const float* input,    // [N][C][H][W]
   }
   if (has_output) output[(plane * layer.P + p) * layer.Q + q] = sum;
 }
-// [/doc:kernel]
 
 // The tile and the taps.
 static long long shared_floats(const LayerNumbers& layer) {

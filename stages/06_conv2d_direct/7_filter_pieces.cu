@@ -27,7 +27,6 @@ struct Piece {
   int rows, columns;  // taps
 };
 
-// [doc:kernel]
 // Preconditions: blocks of kTileColumns x kTileRows threads, for each image and each group of filters,
 // of which the last may be short, as many as tiles are needed to cover P x Q; dynamic shared memory
 // holds the tile of a piece and its taps of kFilterGroup filters.
@@ -107,9 +106,7 @@ __global__ void filter_pieces_kernel(const float* input,    // [N][C][H][W]
     output[((n * layer.K + first_k + g) * layer.P + p) * layer.Q + q] = sums[g];
   }
 }
-// [/doc:kernel]
 
-// [doc:piece]
 // 0 x 0 if not even single taps fit, which only strides of 8 and more can bring about.
 static Piece largest_piece(const LayerNumbers& layer) {
   // All of R x S, or whole rows, or a part of a row: the largest with
@@ -123,7 +120,6 @@ static Piece largest_piece(const LayerNumbers& layer) {
   if (columns >= 1) return {1, columns < S ? static_cast<int>(columns) : layer.S};
   return {0, 0};
 }
-// [/doc:piece]
 
 static int launch(const LayerCall& c) {
   const LayerNumbers& layer = c.layer;

@@ -18,7 +18,6 @@ namespace halo::multi_channel_stride_fixed {
 
 constexpr int kThreads = 256;
 
-// [doc:fourier-tile]
 // A block has one frequency of 64 filters and 64 tiles, 4 x 4 a thread, and goes through the channels eight by eight.
 // Preconditions: gridDim.x = kFrequencies * filters / kSide * tiles / kSide; blockDim.x = kThreads.
 __global__ void __launch_bounds__(kThreads)
@@ -75,7 +74,6 @@ __global__ void __launch_bounds__(kThreads)
     *reinterpret_cast<float4*>(to + i % 2 * (kSide / 2)) = {two[0].x, two[0].y, two[1].x, two[1].y};
   }
 }
-// [/doc:fourier-tile]
 
 static int there(const float* input, float* spectra, const FourierTiles& of, void* stream) {
   const int blocks = of.depth * (of.row / kWarpSize);

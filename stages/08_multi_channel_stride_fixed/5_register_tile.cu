@@ -21,7 +21,6 @@ namespace halo::multi_channel_stride_fixed {
 constexpr int kRows = 4;
 constexpr int kColumns = 8;
 
-// [doc:kernel]
 // Preconditions: kFew if C < kSegmentChannels; packed as pack_kernel leaves it; kAtOnce 4 only for 1 x 1 filters with
 // stride 1, no padding and H * W a multiple of 4; gridDim.x = tiles of all filters * tiles of all pixels *
 // blocks of a cluster, which are no more than there are segments; blockDim.x = the shape's threads; dynamic
@@ -159,7 +158,6 @@ __global__ void __launch_bounds__(kRegisterShapes[kShape].threads(),
         sums, on_chip, output, relu, layer, by, first_filter, first_pixel, own_filter, own_pixel);
   }
 }
-// [/doc:kernel]
 
 template <int kShape, int kAtOnce, bool kFew = false>
 static int launch(const LayerCall& call, int parts) {

@@ -65,7 +65,6 @@ __global__ void __launch_bounds__(Winograd<kShape>::kThreads, 1)
   float sums[kOwn][kRows][kColumns] = {};
   cudaGridDependencySynchronize();  // where calls overlap: the input is there; else nothing
 
-  // [doc:winograd-steps]
   // In step s the patches of chunk s are on their way, those of chunk s - 1 are transformed, those of chunk s - 2
   // multiplied, so that a step has one barrier and a warp is held up by none of its own copies. (Four more warps
   // that only copy and transform, while these only multiply, are slower: the copies are as many, in fewer warps.)
@@ -95,7 +94,6 @@ __global__ void __launch_bounds__(Winograd<kShape>::kThreads, 1)
                            inputs + (step - 1) % 2 * W::kInputs);
     }
     if (step < 2) continue;
-    // [/doc:winograd-steps]
     const float* a = weights + (step - 2) % W::kIs.filter_buffers * W::kWeights +
                      own_frequency * W::kChannels * W::kFilters + own_filter;
     const float* b = inputs + step % 2 * W::kInputs + own_frequency * W::kRow + own_tile;

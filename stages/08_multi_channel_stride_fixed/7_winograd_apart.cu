@@ -24,7 +24,6 @@ namespace halo::multi_channel_stride_fixed {
 
 constexpr int kThreads = 128;  // of a block that transforms: a tile each
 
-// [doc:apart-inputs]
 // Preconditions: gridDim.x = blocks of tiles * division.channels; kStrided unless strides are 1; division.tile_pitch a
 // multiple of 4. Neighbouring threads have neighbouring tiles, whose patches overlap: they read the same cells.
 template <int kShape, bool kStrided>
@@ -69,9 +68,7 @@ __global__ void __launch_bounds__(kThreads)
   // that is two here and none there. (Called first, at one image it made some layers take twice as long.)
   let_next_launch_begin();
 }
-// [/doc:apart-inputs]
 
-// [doc:apart-products]
 // For each frequency the matrix [K][C] times [C][tiles], C the channels of all phases. Preconditions: blockDim.x = the
 // block's threads; gridDim.x = groups of filters * groups of tiles, gridDim.y = frequencies; both pitches multiples
 // of 4, so that no piece of 16 bytes is half in one row.
@@ -200,9 +197,7 @@ __global__ void __launch_bounds__(kApartBlocks[kBlock].threads(), kApartBlocks[k
     }
   }
 }
-// [/doc:apart-products]
 
-// [doc:apart-sums]
 // Preconditions: gridDim.x = blocks of tiles * K. Piece is kOutputs floats where they are 4 or 2 and Q is a multiple of
 // them, so that a row of a tile is one piece of memory, else a float.
 template <int kShape, class Piece>
@@ -256,7 +251,6 @@ __global__ void __launch_bounds__(kThreads)
     }
   }
 }
-// [/doc:apart-sums]
 
 int winograd_apart(const LayerCall& call, const ApartDivision& division) {
   const LayerNumbers& layer = call.layer;

@@ -19,7 +19,6 @@
 
 namespace halo::multi_channel_stride_fixed {
 
-// [doc:fourier-inputs]
 // Preconditions: blockDim.x = kFourierThreads; gridDim.x = pitch / kTiles * C. A lane has a column of two tiles, which
 // it transforms as one: real cells of the first, imaginary ones of the second. Then a row of one tile.
 template <int kSize>
@@ -89,9 +88,7 @@ __global__ void __launch_bounds__(kFourierThreads)
     to[frequency * layer.C * pitch + t] = on_chip[F::place(frequency, t)];
   }
 }
-// [/doc:fourier-inputs]
 
-// [doc:fourier-products]
 // For each frequency the complex matrix [K][C], conjugated, times [C][tiles], by Gauss's three products for four:
 //   (f.x - i f.y)(x.x + i x.y) = (a + b) + i (c - a + b),  a = f.x x.x,  b = f.y x.y,  c = (f.x - f.y)(x.x + x.y)
 // The sums f.x - f.y and x.x + x.y are formed once for 4 or 8 products, a, b and c are added up apart.
@@ -212,9 +209,7 @@ __global__ void __launch_bounds__(FourierBlock<kSide>::kThreads, FourierBlock<kS
     }
   }
 }
-// [/doc:fourier-products]
 
-// [doc:fourier-outputs]
 // The way back. Preconditions: blockDim.x = kFourierThreads; gridDim.x = tile_pitch / kTiles * K.
 template <int kSize>
 __global__ void __launch_bounds__(kFourierThreads) from_frequencies_kernel(
@@ -288,7 +283,6 @@ __global__ void __launch_bounds__(kFourierThreads) from_frequencies_kernel(
     }
   }
 }
-// [/doc:fourier-outputs]
 
 // Filters are transformed as images of R x S cells would be, filter for image: a tile each, not padded.
 int pack_fourier(const float* filters, float* packed, const LayerNumbers& layer,

@@ -17,7 +17,6 @@
 
 namespace halo::multi_channel_stride_fixed {
 
-// [doc:fourier-split]
 // For each frequency the complex matrix [K][C], conjugated, times [C][tiles], as complex_products_kernel does it.
 // Preconditions: blockDim.x = 2 * kFilters; gridDim.x = groups of filters * groups of kSplitTiles tiles, gridDim.y =
 // frequencies; fourier_split_bytes(kFilters) bytes of dynamic shared memory; pitches multiples of kFourierPitch.
@@ -142,7 +141,6 @@ __global__ void __launch_bounds__(2 * kFilters, 256 / (2 * kFilters))
     }
   }
 }
-// [/doc:fourier-split]
 
 int fourier_split(const LayerCall& call, const FourierDivision& division) {
   return by_fourier(

@@ -10,7 +10,6 @@ namespace halo::multi_channel_stride_fixed {
 
 namespace ptx = cuda::ptx;
 
-// [doc:told]
 // By one thread, once: a barrier in shared memory that will be passed when so many bytes have been sent to it. The others
 // may send when all blocks have arrived at the cluster's barrier behind this.
 __device__ inline void expect(std::uint64_t* told, int bytes) {
@@ -24,6 +23,5 @@ __device__ inline void wait_for_all(std::uint64_t* told) {
   while (!ptx::mbarrier_try_wait_parity(ptx::sem_acquire, ptx::scope_cluster, told, 0)) {
   }
 }
-// [/doc:told]
 
 }  // namespace halo::multi_channel_stride_fixed

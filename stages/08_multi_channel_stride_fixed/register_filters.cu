@@ -3,7 +3,6 @@
 
 namespace halo::multi_channel_stride_fixed {
 
-// [doc:pack]
 // Preconditions: a thread for each number of `packed`.
 __global__ void pack_kernel(const float* filters,  // [K][C][R][S]
                             float* packed,  // [segments][kSegmentChannels][packed_row], and behind
@@ -35,7 +34,6 @@ __global__ void pack_kernel(const float* filters,  // [K][C][R][S]
   }
   packed[i] = counts ? filters[static_cast<long long>(k) * taps + tap] : 0.0f;
 }
-// [/doc:pack]
 
 int register_tile_pack(const float* filters, float* packed, const LayerNumbers& layer) {
   const PackedFilters order = packed_filters(layer.C, layer.K, layer.R, layer.S);

@@ -11,7 +11,6 @@
 
 namespace halo::multi_channel_stride_fixed {
 
-// [doc:segments]
 // The filters of a block's segments: a thread copies the same four of every kStep-th row.
 template <int kFilters, int kThreads>
 struct FilterCopies {
@@ -120,9 +119,7 @@ struct Segments {
     }
   }
 };
-// [/doc:segments]
 
-// [doc:few]
 // The same of a layer with fewer channels than a segment: all taps in the order (c, r, s), sixteen after sixteen. A
 // segment of one tap would be filled up with zeros, with three channels thirteen of its sixteen rows. But each
 // row is a tap of its own, so where its cell lies and whether it exists is asked sixteen times as often. So taps are
@@ -184,7 +181,6 @@ struct TapSegments {
     places += kTapNumbers;
   }
 };
-// [/doc:few]
 
 // Every kLanes-th quad of shared memory, to registers.
 __device__ inline void read_quad(const float* from, float* to) {
@@ -203,7 +199,6 @@ __device__ inline void read_quads(const float* from, float (&to)[kCount]) {
 // With ReLU. (Not fmaxf, which makes 0 of a NaN.)
 __device__ inline float positive(float sum, bool relu) { return relu && sum < 0.0f ? 0.0f : sum; }
 
-// [doc:leave]
 // A thread's sums from registers to the outputs. P * Q is a multiple of four: quads of outputs are aligned,
 // and none has pixels of two images.
 template <int kRows, int kColumns, int kSumFilters, int kSumPixels>
@@ -257,9 +252,7 @@ __device__ inline void store_rows(const float (&sums)[kSumFilters][kSumPixels], 
     maps[row * map] = positive(on_chip[row * kPitch + column], relu);
   }
 }
-// [/doc:leave]
 
-// [doc:meet]
 // Before the first segment. The arrival says that the block has begun and its barrier is there, and no more: if it also
 // published what was written before, it would hold the block up.
 template <int kFilters, int kPixels>
@@ -318,6 +311,5 @@ __device__ inline void send_and_add(const float (&sums)[kSumFilters][kSumPixels]
     maps[row * map] = positive(sum, relu);
   }
 }
-// [/doc:meet]
 
 }  // namespace halo::multi_channel_stride_fixed

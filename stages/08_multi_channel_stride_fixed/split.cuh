@@ -38,7 +38,6 @@ __device__ __forceinline__ void multiply(float (&sums)[4], const uint32_t (&filt
 #endif
 }
 
-// [doc:fourier-split-step]
 // What a warp multiplies in one step, 8 channels: of channels t and t + 4 two neighbouring filters for each fragment,
 // which are its rows g and g + 8, and of tiles two for each pair of fragments, a column of either.
 struct Operands {
@@ -90,6 +89,5 @@ __device__ __forceinline__ void multiply(Sums& sums, const Operands& all, OfFilt
     for (int j = 0; j < kTileFragments; ++j) multiply(sums[i][j], big_filters[i], big_tiles[j]);
   }
 }
-// [/doc:fourier-split-step]
 
 }  // namespace halo::multi_channel_stride_fixed

@@ -135,7 +135,6 @@ struct PatchLines {
   }
 };
 
-// [doc:winograd-line]
 // B^T along one line, in place. Points of opposite signs have the same even and odd parts.
 __device__ inline void transform_line(float (&d)[4]) {
   const float at_0 = d[0] - d[2];
@@ -159,7 +158,6 @@ __device__ inline void transform_line(float (&d)[6]) {
   d[3] = even_2 + odd_2;
   d[4] = even_2 - odd_2;
 }
-// [/doc:winograd-line]
 
 // Two frequencies of the same along a column: 0 and infinity for pair 0, else a point and its opposite.
 __device__ inline float2 two_of_line(const float (&d)[4], int pair) {

@@ -4,7 +4,6 @@
 
 namespace halo::multi_channel_stride_fixed {
 
-// [doc:winograd-filters]
 // G: tap r counts point^r * scale at a point, and at infinity the last tap alone counts. The scales are the
 // divisors of interpolation (Lagrange's); they could stand in A or B as well, but filters are transformed once.
 template <class W>
@@ -48,7 +47,6 @@ __global__ void pack_winograd_kernel(
     to[i * W::kChannels * W::kFilters] = sum;
   }
 }
-// [/doc:winograd-filters]
 
 int pack_winograd(const float* filters, float* packed, const LayerNumbers& layer,
                   const WinogradDivision& division) {

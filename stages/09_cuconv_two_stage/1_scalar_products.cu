@@ -78,7 +78,6 @@ __global__ void __launch_bounds__(kMaxThreads) scalar_products_kernel(
 
 // Writes call.workspace, [R*S][chunk.filters][chunk.products]; where R*S = 1, call.output, and the chunk
 // must then be the whole layer. The division is of chunk.products products.
-// [doc:launch]
 int scalar_products(const LayerCall& call, const Chunk& chunk, const Division& division) {
   const LayerNumbers& layer = call.layer;
   const int taps = layer.R * layer.S;
@@ -96,6 +95,5 @@ int scalar_products(const LayerCall& call, const Chunk& chunk, const Division& d
   }
   return cudaGetLastError();
 }
-// [/doc:launch]
 
 }  // namespace halo::cuconv_two_stage

@@ -13,7 +13,6 @@
 
 namespace halo::cuconv_two_stage {
 
-// [doc:kernel]
 constexpr int kSumThreads = 256;
 
 // Preconditions: gridDim.x * blockDim.x >= chunk.filters * chunk.products.
@@ -44,7 +43,6 @@ __global__ void sum_kernel(const float* temporaries,  // [R*S][chunk.filters][ch
   }
   output[((n * layer.K + k) * layer.P + p) * layer.Q + q] = sum;
 }
-// [/doc:kernel]
 
 int sum(const LayerCall& call, const Chunk& chunk) {
   const int outputs = chunk.filters * chunk.products;

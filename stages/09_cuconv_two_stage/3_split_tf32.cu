@@ -23,7 +23,6 @@ namespace halo::cuconv_two_stage {
 constexpr int kSteps = kStagePieces * kDepthsOfPiece;
 constexpr int kStagesOfSum = 2;  // 64 products: then the sums move on
 
-// [doc:split-kernel]
 // Preconditions: a plan of split_tf32_plan.hpp; gridDim.x = groups of kFilters * tiles of kTilePixels;
 // blockDim.x = 2 * kFilters; split_shared_bytes(kFilters) bytes of dynamic shared memory.
 // Two blocks an SM with 64 filters, one with 128: no thread then has to keep sums in memory.
@@ -179,7 +178,6 @@ __global__ void __launch_bounds__(2 * kFilters, 128 / kFilters)
     }
   }
 }
-// [/doc:split-kernel]
 
 int split_tf32(const LayerCall& call, const SplitTile& tile) {
   const LayerNumbers& layer = call.layer;

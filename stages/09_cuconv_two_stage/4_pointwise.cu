@@ -18,7 +18,6 @@
 
 namespace halo::cuconv_two_stage {
 
-// [doc:kernel]
 // Preconditions: blockDim.x = kPointwiseThreads; gridDim.x = images * blocks along a map; gridDim.y *
 // kTileFilters >= K; dynamic shared memory holds C * kTileFilters floats; packed is 16-byte aligned.
 template <int kPixels, int kFilters, int kGroups>
@@ -129,7 +128,6 @@ __global__ void pointwise_pack_kernel(const float* filters,  // [K][C]
   const long long c = i / pitch, k = i % pitch;
   packed[i] = k < K ? filters[k * C + c] : 0.0f;
 }
-// [/doc:kernel]
 
 int pack_pointwise(const float* filters, float* packed, const LayerNumbers& layer) {
   const long long floats = (long long)layer.C * packed_pitch(layer.K);

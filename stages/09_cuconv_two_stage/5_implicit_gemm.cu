@@ -216,7 +216,6 @@ __global__ void __launch_bounds__(kSlices* kWarpSize, 16 / kSlices)
       }
     }
   };
-  // [doc:gemm_loop]
   for (int i = 0; i < quads; i += 4) {
 #pragma unroll
     for (int pair = 0; pair < 2; ++pair) {
@@ -234,7 +233,6 @@ __global__ void __launch_bounds__(kSlices* kWarpSize, 16 / kSlices)
       }
     }
   }
-  // [/doc:gemm_loop]
 
   // A tile's sums lie row by row, [kFilters][kColumns]; of every other four rows the halves are exchanged, or
   // two rows that lanes of one pass store would meet in the same banks.
@@ -278,7 +276,6 @@ __global__ void __launch_bounds__(kSlices* kWarpSize, 16 / kSlices)
       }
     }
   };
-  // [doc:gemm_meet]
   // The warps' sums in their order, then the blocks' in theirs: the same bits each time.
   __syncwarp();
 #pragma unroll
@@ -314,7 +311,6 @@ __global__ void __launch_bounds__(kSlices* kWarpSize, 16 / kSlices)
   }
   add_up(reinterpret_cast<const Unit*>(of_blocks), share * 4 / kWidth, split, rank * share / 8,
          share / 8, Number<kFilters / 2>());
-  // [/doc:gemm_meet]
 }
 
 template <int kF, int kSlices, Cells kCells>

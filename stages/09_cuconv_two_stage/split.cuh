@@ -20,7 +20,6 @@ constexpr int kFragments = 4;
 constexpr int kWarpFilters = kFragmentFilters * kFragments;
 constexpr int kWarpPixels = 8 * kFragments;
 
-// [doc:split]
 // value = big + small, both of TF32, but for the last bit of 24. Tensor cores do not look at the last 13 bits
 // of an operand: those of `big` are cut off here, after rounding, so that `small` is what is left; those of
 // `small` are left to them. (cvt.rna.tf32.f32 rounds alike, but is five instructions on an H200, since it
@@ -32,7 +31,6 @@ __device__ __forceinline__ Parts split(float value) {
   const uint32_t big = (__float_as_uint(value) + 0x1000u) & 0xffffe000u;
   return {big, __float_as_uint(value - __uint_as_float(big))};
 }
-// [/doc:split]
 
 // sums[16][8] += filters[16][8] * pixels[8][8], by a warp. Lane 4*g + t has of the filters rows g and g + 8 of
 // column t, then the same of column t + 4; of the pixels column g of rows t (`upper`) and t + 4 (`lower`); of
@@ -50,7 +48,6 @@ __device__ __forceinline__ void multiply(float (&sums)[4], const float4& filters
 #endif
 }
 
-// [doc:split-step]
 // What a warp multiplies in one step of the sum: both parts of its filters, its pixels not yet split.
 struct Operands {
   float4 big[kFragments], small[kFragments];
@@ -84,6 +81,5 @@ __device__ __forceinline__ void multiply(float (&sums)[kFragments][kFragments][4
       multiply(sums[i][j], of.big[i], upper[j].big, lower[j].big);
   }
 }
-// [/doc:split-step]
 
 }  // namespace halo::cuconv_two_stage

@@ -6,7 +6,6 @@
 
 namespace halo::cuconv_two_stage {
 
-// [doc:split-pack]
 // packed[group][piece][fragment][step of 8 channels][big, small][lane][4], zeros where there is no filter or
 // channel: what a block copies of a piece is one run, and what a lane loads of a fragment is 16 bytes.
 // Preconditions: a thread for each two floats of packed; `group` filters a block, 64 or 128.
@@ -31,7 +30,6 @@ __global__ void split_filters_kernel(const float* filters,  // [K][C][R][S]
   to[0] = __uint_as_float(parts.big);
   to[kFragmentFloats] = __uint_as_float(parts.small);
 }
-// [/doc:split-pack]
 
 int split_filters(const float* filters, float* packed, const LayerNumbers& layer,
                   const SplitTile& tile) {

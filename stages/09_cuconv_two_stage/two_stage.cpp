@@ -15,7 +15,6 @@ int multiprocessors() {
   }
 }
 
-// [doc:two_stage]
 int two_stage(const LayerCall& call, Rows rows, std::int64_t cap) {
   const LayerNumbers& layer = call.layer;
   const int products = layer.N * layer.P * layer.Q;
@@ -32,6 +31,5 @@ int two_stage(const LayerCall& call, Rows rows, std::int64_t cap) {
   });
   return error;
 }
-// [/doc:two_stage]
 
 }  // namespace halo::cuconv_two_stage

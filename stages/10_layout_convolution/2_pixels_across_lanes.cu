@@ -18,7 +18,6 @@
 
 namespace halo::layout_convolution {
 
-// [doc:cells]
 struct Pixel {
   int n, p, q;
 };
@@ -49,9 +48,7 @@ __device__ void load_cells(Share<kColumns, kFilters>& share, const float* input,
     }
   }
 }
-// [/doc:cells]
 
-// [doc:kernel]
 // Preconditions: blocks of kLanes x kWarps threads; for each group of pixels, of all images together,
 // as many as groups of filters are needed to cover K.
 template <int kColumns, int kFilters>
@@ -106,7 +103,6 @@ __global__ void __launch_bounds__(kLanes* kWarps, blocks_per_sm(kColumns))
     }
   }
 }
-// [/doc:kernel]
 
 static int launch(const LayerCall& c, bool chwn) {
   const LayerNumbers& layer = c.layer;

@@ -7,7 +7,6 @@
 
 namespace halo::layout_convolution {
 
-// [doc:layout]
 // A layout of maps: how many floats lie between a cell and the next image's, the next channel's, the
 // next row's, the next column's. It is all that a kernel knows of the layout, so that the same machine
 // code runs on both.
@@ -23,7 +22,6 @@ inline Layout layout_of(bool chwn, int N, int channels, int rows, int columns) {
   if (chwn) return {1, rows * columns * N, columns * N, N};
   return {channels * rows * columns, rows * columns, columns, 1};
 }
-// [/doc:layout]
 
 // A block is 4 warps. It computes up to 128 columns of outputs, 32 lanes times kColumns a thread, for
 // up to 64 filters, 4 warps times kFilters a thread: cuda-convnet2's shape for its usual layer. Each
@@ -72,7 +70,6 @@ __device__ inline Tap advanced(const LayerNumbers& layer, Tap tap, Tap by) {
   return tap;
 }
 
-// [doc:tile]
 template <int kColumns, int kFilters>
 struct Tile {
   float cells[kTaps][kColumns * kLanes];
@@ -80,7 +77,6 @@ struct Tile {
   // store 8 taps of a filter meet 8 banks; without it they would meet one.
   float4 taps[kTaps][kWarps * kFilters / 4 + 1];
 };
-// [/doc:tile]
 
 // A thread's share of the next tile. It waits in registers while the present one is in use.
 template <int kColumns, int kFilters>
@@ -121,7 +117,6 @@ __device__ void store(const Share<kColumns, kFilters>& share, Tile<kColumns, kFi
   }
 }
 
-// [doc:multiply]
 // For each of the 8 taps a thread reads its cells, 32 apart from each other, and its filters' taps,
 // four at a time; all lanes of a warp read the same taps. With 4 columns and 16 filters that is 8
 // requests (12 wavefronts: one of 16 bytes a lane takes two) for 64 products.
@@ -145,6 +140,5 @@ __device__ void multiply(const Tile<kColumns, kFilters>& tile, float (&sums)[kFi
     }
   }
 }
-// [/doc:multiply]
 
 }  // namespace halo::layout_convolution

@@ -14,7 +14,6 @@
 
 namespace halo::layout_transform {
 
-// [doc:kernel]
 // Preconditions of both: a block for each cell.
 __global__ void naive_to_nchw_kernel(const float* input,  // [cells][N]
                                      float* output,       // [N][cells]
@@ -35,7 +34,6 @@ __global__ void naive_to_chwn_kernel(const float* input,  // [N][cells]
     output[cell * N + n] = input[n * cells + cell];
   }
 }
-// [/doc:kernel]
 
 constexpr int kMaxThreads = 1024;
 

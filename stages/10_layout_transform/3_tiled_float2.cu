@@ -18,7 +18,6 @@ namespace halo::layout_transform {
 // A tile is 32 cells high and 32 pairs of images wide: one for each lane of a warp, in both directions.
 constexpr int kTile = 32;
 
-// [doc:kernel]
 // Preconditions of both: kTile x kTile threads, a block for each tile; N is even.
 __global__ void __launch_bounds__(kTile* kTile)
     float2_to_nchw_kernel(const float2* input,  // [cells][pairs], pairs of images
@@ -79,11 +78,9 @@ __global__ void __launch_bounds__(kTile* kTile)
     output[cell * pairs + pair] = tile[threadIdx.y][threadIdx.x];
   }
 }
-// [/doc:kernel]
 
 TransformKernel tiled();  // step 2
 
-// [doc:launch]
 static int launch(const TransformCall& c) {
   // A float2 lies on a multiple of 8 bytes. If N is odd, every second row of CHWN begins between two
   // such places. Step 2 does not mind, and costs a few more requests, not more bytes.
@@ -101,7 +98,6 @@ static int launch(const TransformCall& c) {
   }
   return cudaGetLastError();
 }
-// [/doc:launch]
 
 TransformKernel tiled_float2() {
   return {.description = "two images with one access; tiles of 32 cells x 64 images",

@@ -62,7 +62,6 @@ __global__ void __launch_bounds__(kRows* kColumns / 16)
 }
 // [/doc:quads]
 
-// [doc:registers]
 // The same without a tile: what a thread has turned it stores, four lanes side by side 64 bytes, whole sectors.
 // Preconditions: as above.
 template <int kRows, int kColumns>
@@ -87,7 +86,6 @@ __global__ void __launch_bounds__(kRows* kColumns / 16)
   to[2 * (rows / 4)] = make_float4(in[0].z, in[1].z, in[2].z, in[3].z);
   to[3 * (rows / 4)] = make_float4(in[0].w, in[1].w, in[2].w, in[3].w);
 }
-// [/doc:registers]
 
 int any_numbers(const TransformCall& c, const TileShape& shape);  // step 5
 

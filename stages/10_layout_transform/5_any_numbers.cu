@@ -14,7 +14,6 @@
 
 namespace halo::layout_transform {
 
-// [doc:runs]
 // Preconditions of both: cells is a multiple of four, both arrays are 16-byte aligned; a block of kRunThreads for every
 // kRunCells cells, with kRunCells * N floats of shared memory. Four cells further on are 4 * N floats: an odd N puts eight
 // lanes into eight different banks of every four.
@@ -66,9 +65,7 @@ __global__ void __launch_bounds__(kRunThreads)
 #pragma unroll 1
   for (int i = threadIdx.x; i < pieces; i += kRunThreads) to[i] = run[i];
 }
-// [/doc:runs]
 
-// [doc:floats]
 // Any numbers of rows and columns: tiles of kFloats x kFloats, four bytes at a time, eight loads of a thread at once. With
 // one row, or one column, nothing is turned and the tile is long instead.
 template <int kRows, int kColumns>
@@ -109,7 +106,6 @@ __global__ void __launch_bounds__(kFloatThreads)
     }
   }
 }
-// [/doc:floats]
 
 int any_numbers(const TransformCall& c, const TileShape& shape) {
   const int rows = c.to_chwn ? c.N : c.cells;  // of the input

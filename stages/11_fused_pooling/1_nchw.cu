@@ -17,7 +17,6 @@ namespace halo::fused_pooling {
 
 constexpr int kThreads = 256;  // of a block
 
-// [doc:kernel]
 // Preconditions: blocks of kThreads threads, as many as N * C * P * Q outputs need.
 template <bool kAverage>
 __global__ void nchw_kernel(const float* input,  // [N][C][H][W]
@@ -50,7 +49,6 @@ __global__ void nchw_kernel(const float* input,  // [N][C][H][W]
   if (kAverage) result /= static_cast<float>((end_h - begin_h) * (end_w - begin_w));
   output[i] = result;
 }
-// [/doc:kernel]
 
 static int launch(const PoolingCall& call) {
   const LayerNumbers& layer = call.layer;

@@ -21,7 +21,6 @@ namespace halo::fused_pooling {
 constexpr int kImages = kWarpSize;
 constexpr int kChannels = 4;
 
-// [doc:kernel]
 // Preconditions: blocks of kImages x kChannels threads; for each output place as many as it takes to
 // cover C channels and N images.
 template <bool kAverage>
@@ -58,7 +57,6 @@ __global__ void chwn_kernel(const float* input,  // [C][H][W][N]
   if (kAverage) result /= static_cast<float>((end_h - begin_h) * (end_w - begin_w));
   output[((c * layer.P + p) * layer.Q + q) * layer.N + n] = result;
 }
-// [/doc:kernel]
 
 static int launch(const PoolingCall& call) {
   const LayerNumbers& layer = call.layer;

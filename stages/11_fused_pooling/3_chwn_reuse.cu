@@ -22,7 +22,6 @@ namespace halo::fused_pooling {
 constexpr int kImages = kWarpSize;  // of a warp, as in step 2
 constexpr int kChannels = 4;        // of a block
 
-// [doc:tile]
 // Outputs [first_p][first_q] and its neighbours, kRows x kColumns, as far as they exist, of one channel
 // of one image. kWindow is that of R = S = kWindow and strides 2, or 0 for any other layer. `inside`: all
 // these outputs exist, and none of their windows reaches beyond an edge. The function becomes a part of
@@ -93,9 +92,7 @@ __device__ __forceinline__ void pool_tile(const float* cells,  // [H][W], N apar
     }
   }
 }
-// [/doc:tile]
 
-// [doc:kernel]
 // Preconditions: as step 2, with tiles of kRows x kColumns outputs for places; where that is more than
 // one, windows overlap. kWindow as for pool_tile. The bounds say that 8 blocks to an SM are enough. So
 // the compiler may take 64 registers, and starts all 25 loads of 2 x 2 outputs before it uses the first;
@@ -130,7 +127,6 @@ __global__ void __launch_bounds__(kImages* kChannels, 8)
     pool_tile<kWindow, kRows, kColumns>(cells, outputs, layer, kAverage, false, p, q);
   }
 }
-// [/doc:kernel]
 
 // `rows` and `columns` are the outputs of a thread, 1, 2 or 4 each. expansion.hpp chooses them.
 int chwn_reuse(const PoolingCall& call, int rows, int columns) {

@@ -12,7 +12,6 @@
 
 namespace halo::network {
 
-// [doc:fused-lenet]
 // Preconditions: gridDim.x = images, blockDim.x = kThreads; kLenetFloats of dynamic shared memory.
 __global__ void __launch_bounds__(kThreads) fused_lenet_kernel(const float* input,  // [N][28][28]
                                                                const LenetArrays net) {
@@ -61,7 +60,6 @@ __global__ void __launch_bounds__(kThreads) fused_lenet_kernel(const float* inpu
   for (int i = 0; i < 10; ++i) sum += expf(features[204 + i] - largest);
   net.outputs[7][n * 10 + thread] = expf(features[204 + thread] - largest) / sum;
 }
-// [/doc:fused-lenet]
 
 int fused_lenet(int images, const float* input, const LenetArrays& net) {
   constexpr int kBytes = kLenetFloats * sizeof(float);

@@ -10,7 +10,6 @@ namespace halo::network {
 // 49 windows of the second map times 8 pairs of filters: one turn there, four of the first map's 196 windows.
 constexpr int kThreads = 392, kPairs = kLenetFilters / 2, kTaps = 25;
 
-// [doc:fused-layers]
 // Filters of 5 x 5, and maxima of 2 x 2. A thread has two filters and a window: 8 sums, for which it reads 36 cells of each
 // channel into registers, and each pair of taps once.
 template <int kChannels, int kSize, int kToPitch>
@@ -86,6 +85,5 @@ __device__ void connect(const float* from,     // [kFeatures], in shared memory
     if (lane == 0) outputs[k] = to[k] = sum;
   }
 }
-// [/doc:fused-layers]
 
 }  // namespace halo::network

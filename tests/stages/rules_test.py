@@ -31,7 +31,6 @@ LONGER = {
     "stages/09_cuconv_two_stage/5_implicit_gemm.cu": (360, "cells in three ways, a bias, sums of warps and of blocks, which are sent"),
     "stages/10_layout_convolution/1_images_across_lanes.cu": (123, "two descriptors with three tiles each"),
     "stages/10_layout_convolution/2_pixels_across_lanes.cu": (136, "two descriptors, and a pixel's place"),
-    "stages/10_layout_transform/5_any_numbers.cu": (122, "there and back, as runs and else cell by cell"),
     "stages/11_fused_pooling/3_chwn_reuse.cu": (143, "eight shapes of a thread's outputs"),
     "stages/11_fused_pooling/5_chwn_rolling.cu": (145, "pieces of one and of four images, windows of any size"),
     "stages/13_network/2_fully_connected_tiled.cu": (141, "two layouts, and a descriptor of each; launches may overlap"),

@@ -11,7 +11,6 @@
 
 namespace halo::planning::measure {
 
-// [doc:chase]
 __global__ void chase_kernel(const unsigned* next,  // [cells], the index of the next cell
                              unsigned start, int warm_steps, int steps,
                              Chase* result) {  // [1]
@@ -29,7 +28,6 @@ __global__ void chase_kernel(const unsigned* next,  // [cells], the index of the
   result->padding = 0;
   result->cycles = end - begin;
 }
-// [/doc:chase]
 
 cudaError_t chase(const unsigned* next, unsigned start, int warm_steps, int steps, Chase* result) {
   chase_kernel<<<1, 1>>>(next, start, warm_steps, steps, result);

@@ -11,7 +11,6 @@
 
 namespace halo::planning::measure {
 
-// [doc:segments]
 template <int kLanes>
 __global__ void segments_kernel(const float* data,  // [2^log2_segments][kLanes]
                                 float* sums,        // [gridDim.x * blockDim.x]
@@ -29,7 +28,6 @@ __global__ void segments_kernel(const float* data,  // [2^log2_segments][kLanes]
   }
   sums[thread] = sum;
 }
-// [/doc:segments]
 
 cudaError_t segments(const float* data, float* sums, int lanes, int log2_segments, bool scattered) {
   const int blocks = (1 << log2_segments) / segments_of_block(lanes);

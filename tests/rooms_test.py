@@ -54,6 +54,14 @@ SIMULATOR_SHOWS = ["common/simt/debug/client.hpp"]
 # A stage does not include another, but for those that compose them.
 COMPOSERS = ["stages/13_network", "stages/bench", "stages/convolve"]
 
+# Lines of code that a room should not exceed: what it has and a little. Printed, not held: whoever grows a room beyond it says why.
+BUDGETS = {
+    "common/json": 500, "common/gpus": 400, "common/simt": 30_000, "common/conv": 4_100, "common/data": 3_300,
+    "common/report": 5_400, "common/harness": 10_600, "common/process": 2_700, "common/trace": 800, "common/build": 900,
+    "common/peers": 4_800, "common/planning": 5_700, "common/exercise": 7_000, "common/network": 3_400, "common/grader": 3_800,
+    "common/cli": 5_200, "stages": 18_500, "exercises": 6_000, "solutions": 2_600, "tests": 65_000,
+}
+
 SOURCES = {".cpp", ".hpp", ".h", ".cu", ".cuh", ".in"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*"((?:common|stages|exercises|solutions|tests)/[^"]*)"', re.M)
 
@@ -110,7 +118,22 @@ def faults(root):
     return found, judged
 
 
+def sizes(root):
+    """Files and lines of code of each room that has a budget."""
+    for room in BUDGETS:
+        files = [file for file in (root / room).rglob("*") if file.suffix in SOURCES and file.is_file()]
+        yield room, len(files), sum(len(file.read_text(encoding="utf-8", errors="replace").splitlines()) for file in files)
+
+
 class Rooms(unittest.TestCase):
+    def test_every_room_has_a_budget_and_its_size_is_told(self):
+        rooms = {room for floor in FLOORS for room in floor}
+        self.assertEqual({room for room in rooms if not room.startswith("common/simt/")}, set(BUDGETS))
+        for room, files, lines in sizes(ROOT):
+            self.assertGreater(files, 0, room)
+            over = f", {lines - BUDGETS[room]:,} over" if lines > BUDGETS[room] else ""
+            print(f"{room:16} {files:4} files {lines:7,} lines of {BUDGETS[room]:7,}{over}")
+
     def test_every_room_includes_only_rooms_below_it(self):
         found, judged = faults(ROOT)
         self.assertEqual(found, [], "\n".join(found))

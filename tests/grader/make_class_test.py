@@ -9,15 +9,15 @@ import make_class
 
 
 class MakeClass(unittest.TestCase):
-    def test_a_hundred_and_the_same_each_time(self):
+    def test_two_hundred_and_the_same_each_time(self):
         with tempfile.TemporaryDirectory() as place:
             folders = [pathlib.Path(place) / name for name in ("a", "b")]
             files = []
             for folder in folders:
                 made = make_class.make(folder)
-                self.assertEqual(len(made), 100)
+                self.assertEqual(len(made), make_class.SIZE)
                 self.assertEqual(made, json.loads((folder / "expected.json").read_text()))
-                self.assertEqual(len(list((folder / "submissions").iterdir())), 100)
+                self.assertEqual(len(list((folder / "submissions").iterdir())), make_class.SIZE)
                 for one in made.values():
                     self.assertTrue((folder / "submissions" / one["submission"]).exists(), one)
                 files.append({path.relative_to(folder): path.read_bytes()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs public programs in the simulator, at named commits, and keeps what was said of the lines that docs/found_bugs.md tells of.
+"""Runs public programs in the simulator, at named commits, and keeps what was said of the lines that docs/real_bugs.md tells of.
 
     docs/results/make_public_code.py --simcc build/common/simt/cudart/simcc --clones DIR            write public_code.json
     docs/results/make_public_code.py --simcc build/common/simt/cudart/simcc --clones DIR --check    exit 1 if it differs

@@ -37,7 +37,7 @@ struct Rule {
 constexpr Rule kStudents[] = {
     // Answers: solutions, hidden cases, and pages that tell which hunt has which mistake or show exercise 04 solved.
     {"solutions/*", false},
-    {"docs/results/exercises.md", false},
+    {"docs/results/exercises*", false},
     {"docs/results/watch.txt", false},
     {"docs/results/film_watch.py", false},
     // What only grading needs, and how well it grades.
@@ -46,7 +46,7 @@ constexpr Rule kStudents[] = {
     {"common/cli/pack.cpp", false},
     {"docs/grading.md", false},
     {"docs/syllabus.md", false},  // answers that students get wrong
-    {"docs/results/attacks.md", false},
+    {"docs/results/attacks.csv", false},
     {"docs/results/class*", false},
     {"docs/results/kill_table.md", false},
     {"docs/results/make_kill_table.py", false},

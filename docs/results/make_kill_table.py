@@ -1,44 +1,22 @@
 #!/usr/bin/env python3
 """Writes kill_table.md: the graders graded. How many wrong programs each check kills, and how many right ones pass,
-over the exercises, the hunts and the stages' kernels, as planted_bugs.csv and exercises.md have recorded them.
+over the exercises, the hunts and the stages' kernels, as planted_bugs.csv, exercises.json and attacks.csv have recorded
+them.
 
 usage: make_kill_table.py [--check]
 
 --check writes nothing; exit status 1 if the page is not what the two recordings make."""
 import collections
 import csv
+import json
 import pathlib
 import re
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 PAGE = HERE / "kill_table.md"
-PLANTED, EXERCISES = HERE / "planted_bugs.csv", HERE / "exercises.md"
+PLANTED, EXERCISES, ATTACKS = HERE / "planted_bugs.csv", HERE / "exercises.json", HERE / "attacks.csv"
 COURSE = HERE.parent.parent / "stages" / "course.csv"
-
-
-def rows_of(text, first):
-    """The rows of the table whose head begins with this cell, as dictionaries."""
-    lines = iter(text.splitlines())
-    for line in lines:
-        if line.startswith(f"| {first} |"):
-            head = cells(line)
-            break
-    else:
-        raise SystemExit(f"no table that begins with '{first}'")
-    next(lines)
-    rows = []
-    for line in lines:
-        if not line.startswith("|"):
-            break
-        rows.append(dict(zip(head, cells(line))))
-    if not rows:
-        raise SystemExit(f"the table that begins with '{first}' is empty")
-    return rows
-
-
-def cells(line):
-    return [cell.strip() for cell in line.strip().strip("|").split(" | ")]
 
 
 def checks_of(by):
@@ -87,36 +65,45 @@ class Tally:
                 sorted(self.killers.items(), key=lambda one: (-one[1], one[0]))]
 
 
-def planted_rows():
-    with open(PLANTED, newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+def rows_of(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    if not rows:
+        raise SystemExit(f"{path.name} is empty")
+    return rows
 
 
 def stages():
     planted = Tally()
     names = {row.split(",")[0][:2]: row.split(",")[0] for row in COURSE.read_text().splitlines()[1:]}
-    for row in planted_rows():
+    for row in rows_of(PLANTED):
         wrong = row["should be"] == "found"
         planted.add(names.get(row["edit"][:2], row["edit"][:2]), wrong, row["is"] == row["should be"], checks_of(row["by"]))
     return planted
 
 
 def exercises():
-    course, most = Tally(), 90
-    for row in rows_of(EXERCISES.read_text(), "exercise | program"):
-        points = float(row["points"])
-        wrong = row["program"].startswith(("wrong", "skeleton"))
-        failed = [one for one in row["cases that failed"].rstrip("|").strip().split("; ") if one]
-        course.add(row["exercise"], wrong, points < most if wrong else points == most, failed)
+    course = Tally()
+    for row in json.loads(EXERCISES.read_text())["programs"]:
+        wrong = row["program"].startswith(("wrong", "skeleton", "lazy"))
+        course.add(row["exercise"], wrong, (row["points"] < row["most"]) == wrong, row["failed"])
     return course
 
 
 def hunts():
     hunted = Tally()
-    for row in rows_of(EXERCISES.read_text(), "hunt"):
+    for row in json.loads(EXERCISES.read_text())["hunts"]:
         hunted.add("hunts", True, bool(row["failed"]), [row["found_by"]])
         hunted.add("hunts", False, float(row["points_mended"]) == 100)
     return hunted
+
+
+def attacks():
+    """How many there are of each exercise, and how many have points."""
+    of = collections.defaultdict(list)
+    for row in rows_of(ATTACKS):
+        of[row["exercise"]].append(float(row["points"]))
+    return [(exercise, len(points), sum(one > 0 for one in points), f"{max(points):g}") for exercise, points in sorted(of.items())]
 
 
 def page():
@@ -128,14 +115,14 @@ def page():
 
 A grade is worth what its checks are worth. So the checks are given programs that are wrong on purpose, which they must
 kill, and programs that are right in another way than ours, which they must accept: **{total['killed']} of {total['wrong']} wrong ones are killed,
-{total['accepted']} of {total['right']} right ones accepted.** Each program with what killed it: [exercises and hunts](exercises.md), [the stages' kernels](planted_bugs.csv).
+{total['accepted']} of {total['right']} right ones accepted.** Each program with what killed it: [exercises and hunts](exercises.json), [the stages' kernels](planted_bugs.csv).
 
-Made by `docs/results/make_kill_table.py` from those two recordings.
+Made by `docs/results/make_kill_table.py` from these recordings.
 
 ## Exercises
 
-A wrong program is killed if it does not get all points of the cases. The skeletons that students begin with are among
-the wrong ones, the solutions among the right ones.
+A wrong program is killed if it does not get all points. The skeletons that students begin with are among the wrong ones, and
+lazy programs, which are correct and safe but ignore what the exercise is about; the solutions are among the right ones.
 
 """
     text += table(head, of_exercises.rows())
@@ -146,6 +133,15 @@ Each has one mistake; its mended form is the right one.
 
 """
     text += table(head, of_hunts.rows())
+    text += """
+## Attacks on the grader
+
+Hostile submissions, each graded as any other, in a sandbox. Those with points do some of it as asked: a right file that also
+does something it should not, or an exercise whose counts are made in the student's own process (01). [What each does, and what it is
+told](attacks.csv).
+
+"""
+    text += table(["exercise", "attacks", "with points", "most points, of 130"], attacks())
     text += """
 ## Kernels of the stages
 
@@ -158,7 +154,7 @@ Not as they should be:
 
 """
     text += table(["edit", "what it does", "is", "why"],
-                  [(row["edit"], row["what it does"], row["is"], row["by"]) for row in planted_rows() if row["is"] != row["should be"]], words=4)
+                  [(row["edit"], row["what it does"], row["is"], row["by"]) for row in rows_of(PLANTED) if row["is"] != row["should be"]], words=4)
     text += """
 ## What kills
 

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Writes docs/results/exercises.md: what skeletons, solutions, other programs and hunts score, and how long a
-student waits from a save to a verdict.
+"""Writes docs/results/exercises.md and exercises.json: what skeletons, solutions, other programs and hunts score, and how
+long a student waits from a save to a verdict. The page has the counts; the rows are in the other file.
 
 usage: record.py BUILD [GPU.json]
 
 BUILD is a build folder whose exercises' checks are built (meson test -C BUILD exercises-all). GPU.json is what
 course_test.py --on gpu --table wrote on a machine with a GPU, with its name added as "machine"; without it the
-part that is there stays."""
+rows that are there stay."""
+import collections
 import datetime
 import json
 import os
@@ -18,9 +19,11 @@ import sys
 import tempfile
 import time
 
+from programs import exercises
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PAGE = ROOT / "docs" / "results" / "exercises.md"
-GPU_PART = "## On a GPU"
+KINDS = ["skeleton", "wrong", "lazy", "right", "solution"]
 
 
 def table_of(test, build):
@@ -35,7 +38,8 @@ def table_of(test, build):
 
 def wait_of(build, exercise):
     """Seconds from a save of the solution to its verdict: compiled, then judged, nothing else running."""
-    words = json.loads((build / "common/exercise/compilers.json").read_text())["words"]
+    compilers = json.loads((build / "common/exercise/compilers.json").read_text())
+    words, environment = compilers["words"], {**os.environ, "LD_LIBRARY_PATH": compilers["sim"]}
     source = ROOT / "solutions" / exercise / (exercise[3:] + ".cu")
     with tempfile.TemporaryDirectory() as folder:
         program = str(pathlib.Path(folder) / "yours")
@@ -44,7 +48,7 @@ def wait_of(build, exercise):
         subprocess.run([names.get(word, word) for word in words], check=True)
         compiled = time.monotonic()
         subprocess.run([build / "exercises" / f"check-{exercise}", "--program", program, "--source",
-                        str(source)], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                        str(source)], check=True, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         return compiled - start, time.monotonic() - compiled
 
 
@@ -53,53 +57,74 @@ def markdown(head, rows):
     return "\n".join(lines + ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]) + "\n"
 
 
-def gpu_part(path):
-    results = json.loads(pathlib.Path(path).read_text())
-    text = (f"{GPU_PART}\n\n{results['machine']}, {results['date']}, `{results['command']}`: nothing is counted there; "
-            "solutions and other right programs are judged by their outputs, and timed.\n\n")
-    return text + markdown(["exercise", "program", "a call, the median of nine rounds (least to most)"],
-                           [(row["exercise"], row["program"], row.get("time", "not timed")) for row in results["rows"]])
+def kind_of(row):
+    return row["program"].split("_")[0]
+
+
+def score_of(rows):
+    """"of 130: 20 to 78" and how many they are."""
+    points = sorted(row["points"] for row in rows)
+    return f"{points[0]:g}" if points[0] == points[-1] else f"{points[0]:g} to {points[-1]:g}"
 
 
 def main():
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
     build = pathlib.Path(sys.argv[1]).resolve()
+    names = exercises()
+    waits = {name: wait_of(build, name) for name in names}
     programs = table_of("course_test.py", build)
     hunts = table_of("hunts_test.py", build)
-    names = sorted({row["exercise"] for row in programs})
-    waits = {name: wait_of(build, name) for name in names}
     totals = [sum(wait) for wait in waits.values()]
-    gpu = gpu_part(sys.argv[2]) if len(sys.argv) == 3 else ""
-    if not gpu and PAGE.exists():
-        old = PAGE.read_text()
-        gpu = old[old.index(GPU_PART):] if GPU_PART in old else ""
+    records = PAGE.with_suffix(".json")
+    old = json.loads(records.read_text()) if records.exists() else {}
+    gpu = json.loads(pathlib.Path(sys.argv[2]).read_text()) if len(sys.argv) == 3 else old.get("gpu")
+    by_kind = {kind: [row for row in programs if kind_of(row) == kind] for kind in KINDS}
     text = f"""# Exercises and hunts: what they score
 
-Written on {datetime.date.today().isoformat()} by `tests/exercises/record.py build`, on {os.cpu_count()} cores, in the simulator.
+Written on {datetime.date.today().isoformat()} by `tests/exercises/record.py build`, on {os.cpu_count()} cores, in the simulator. Every program and hunt, with the
+cases that failed: [exercises.json](exercises.json).
 
 ## From a save to the verdict
 
-The solution compiled and judged, in seconds, with nothing else running: median {statistics.median(totals):.1f}, worst {max(totals):.1f}.
+The solution compiled and judged, in seconds, with nothing else running: median {statistics.median(totals):.1f}, worst {max(totals):.1f}
+({max(waits, key=lambda name: sum(waits[name]))}).
 
-"""
-    text += markdown(["exercise", "compiled", "judged", "together"],
-                     [(name, f"{a:.1f}", f"{b:.1f}", f"{a + b:.1f}") for name, (a, b) in waits.items()])
-    text += """
 ## Programs
 
-Points of the cases. `skeleton` is what a student begins with, `right_*` are right in another way than the solution, `wrong_*`
-have a mistake that is made, and `lazy_*` are correct and safe, but ignore what the exercise is about. Right and lazy ones are
-judged with the hidden cases.
+Points, hidden cases included for lazy and right ones and for solutions. A `skeleton` is what a student begins with, `wrong` ones have a
+mistake that is made, `lazy` ones are correct and safe but ignore what the exercise is about, `right` ones are right in another way than the
+solution.
 
 """
-    text += markdown(["exercise", "program", "points", "cases that failed"],
-                     [(row["exercise"], row["program"], f"{row['points']:g} of {row['most']:g}", "; ".join(row["failed"])) for row in programs])
-    text += "\n## Hunts\n\n"
-    keys = [key for key in hunts[0] if key != "seconds"]
-    text += markdown(keys, [[re.sub(r"[|\n]", " ", "; ".join(row[key]) if isinstance(row[key], list) else str(row[key]))
-                             for key in keys] for row in hunts])
-    PAGE.write_text(text + ("\n" + gpu if gpu else ""))
+    text += markdown(["program", "how many", "points", "of"],
+                     [(kind, len(rows), score_of(rows), f"{rows[0]['most']:g}") for kind, rows in by_kind.items()])
+    text += "\n"
+    text += markdown(["exercise", "verdict, s", *(f"{kind}: points" for kind in KINDS[:4])],
+                     [(name, f"{sum(waits[name]):.1f}",
+                       *(f"{len(rows)}: {score_of(rows)}" if rows else "none" for rows in
+                         ([row for row in by_kind[kind] if row["exercise"] == name] for kind in KINDS[:4]))) for name in names])
+    found = collections.Counter(hunt["found_by"] for hunt in hunts)
+    text += f"""
+## Hunts
+
+{len(hunts)} hunts; each fails as it comes, and has all points once it is mended. What finds them:
+
+"""
+    text += markdown(["found by", "hunts"], found.most_common())
+    if gpu:
+        times = [row for row in gpu["rows"] if row["program"] == "solution" and row.get("time")]
+        text += f"""
+## On a GPU
+
+{gpu['machine']}, {gpu['date']}, `{gpu['command']}`: nothing is counted there; solutions and other right programs are judged by their
+outputs, and timed. All {len(gpu['rows'])} were right. A call of the solution:
+
+"""
+        text += markdown(["exercise", "median (least to most)"],
+                         [(row["exercise"], row["time"].split(" with ")[0]) for row in times])
+    PAGE.write_text(text)
+    records.write_text(json.dumps({"programs": programs, "hunts": hunts, "gpu": gpu}, indent=0) + "\n")
     print(f"wrote {PAGE.relative_to(ROOT)}: {len(programs)} programs, {len(hunts)} hunts")
 
 

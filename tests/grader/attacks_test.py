@@ -1,10 +1,12 @@
 """Hostile submissions, each graded as it would be: it has the points and is told the words that its first line
 names, and nothing is harmed.
 
-usage: attacks_test.py HALO_CLI BUILD [--sample] [--record FILE.md] [unittest's options]
+usage: attacks_test.py HALO_CLI BUILD [--sample] [--record FILE.csv] [unittest's options]
 
 A file's first line is "// Attack: WHAT. Told: WORDS", with ". Points: N" if it has some. Its exercise is in its name.
-The line "//+ find.inc" stands for that file. --sample takes one of each kind. --record writes what each was told to a page."""
+The line "//+ find.inc" stands for that file. --sample takes one of each kind. --record writes what each was told: docs/results/attacks.csv, of which
+docs/results/make_kill_table.py makes its part of the page."""
+import csv
 import concurrent.futures
 import json
 import os
@@ -126,18 +128,13 @@ class Attacks(unittest.TestCase):
 
 
 def write_record(path):
-    level = next((one["sandbox"] for one in results.values() if one["sandbox"]), "")
-    lines = ["# Attacks", "",
-             "Hostile submissions, each graded as any other, and what each was told. The files are in `tests/grader/attacks`; this",
-             f"page is what `tests/grader/attacks_test.py HALO_CLI BUILD --record docs/results/attacks.md` wrote, with the sandbox's",
-             f"level `{level}`. An exercise has 130 points with its hidden cases; what has more than 0 does some of it as asked.", "",
-             "| exercise | what it does | points | what it is told |", "|---|---|---|---|"]
-    for attack, result in sorted(results.items()):
-        what, words, _ = head_of(attack)
-        told = next((line for line in result["told"] if words in line), result["told"][0] if result["told"] else "")
-        told = told.replace("|", "\\|").replace("<", "&lt;")
-        lines.append(f"| {attack[:2]} | {what} | {result['points']:g} | {told} |")
-    path.write_text("\n".join(lines) + "\n")
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["exercise", "attack", "what it does", "points", "what it is told"])
+        for attack, result in sorted(results.items()):
+            what, words, _ = head_of(attack)
+            told = next((line for line in result["told"] if words in line), result["told"][0] if result["told"] else "")
+            writer.writerow([attack[:2], attack, what, f"{result['points']:g}", told])
 
 
 if __name__ == "__main__":

@@ -976,34 +976,6 @@ struct Rounds {
   }
 };
 
-// A program with its own arrays, ready to be timed.
-class Timed {
- public:
-  Timed(Check::State& state, RemoteBackend& backend, const ExerciseProblem& problem)
-      : state_(state), backend_(backend), problem_(problem), arrays_(backend, problem) {
-    const DatasetPtr data = problem.inputs_only(state.seed);
-    arrays_.hold(*data, conv::Layout::nchw);
-  }
-
-  Rounds rounds() {
-    constexpr int kCalls = 50;
-    const AnyCall call = arrays_.call(conv::Layout::nchw);
-    Rounds rounds;
-    for (const double milliseconds :
-         backend_.time(state_.inputs_of(call), state_.parts_of(call), problem_.numbers(), kCalls)) {
-      rounds.us.push_back(milliseconds * 1000);
-    }
-    std::sort(rounds.us.begin(), rounds.us.end());
-    return rounds;
-  }
-
- private:
-  Check::State& state_;
-  RemoteBackend& backend_;
-  const ExerciseProblem& problem_;
-  ProblemArrays arrays_;
-};
-
 }  // namespace
 
 std::string Check::time(const WorkerCommand& beside) {
@@ -1011,31 +983,45 @@ std::string Check::time(const WorkerCommand& beside) {
   const Numbers& numbers = state.contract.timed;
   if (numbers.empty() || !state.backend.times() || !state.all_right()) return {};
   const ExerciseProblem problem(state.contract, numbers);
-  Timed yours(state, state.backend, problem);
-  if (beside.words.empty()) {
-    const Rounds rounds = yours.rounds();
-    return rounds.words() + " with " + problem.describe() + ": " +
-           rounded(static_cast<double>(problem.min_bytes()) / rounds.median() / 1e3) +
+  const DatasetPtr data = problem.inputs_only(state.seed);
+  // A program's arrays, and its rounds.
+  const auto ready = [&](RemoteBackend& backend) {
+    auto arrays = std::make_shared<ProblemArrays>(backend, problem);
+    arrays->hold(*data, conv::Layout::nchw);
+    return [&state, &backend, &numbers, arrays] {
+      constexpr int kCalls = 50;
+      const AnyCall call = arrays->call(conv::Layout::nchw);
+      Rounds rounds{backend.time(state.inputs_of(call), state.parts_of(call), numbers, kCalls)};
+      for (double& time : rounds.us) time *= 1000;  // from milliseconds
+      std::sort(rounds.us.begin(), rounds.us.end());
+      return rounds;
+    };
+  };
+  const auto rate = [&](const Rounds& rounds) {
+    return rounded(static_cast<double>(problem.min_bytes()) / rounds.median() / 1e3) +
            " GB/s of what must be moved";
+  };
+  const auto yours = ready(state.backend);
+  if (beside.words.empty()) {
+    const Rounds rounds = yours();
+    return rounds.words() + " with " + problem.describe() + ": " + rate(rounds);
   }
   RemoteBackend other(beside);
-  Timed course(state, other, problem);
+  const auto course = ready(other);
   // In turn, so that what the GPU does beside meets both.
   constexpr int kTurns = 5;
   std::vector<double> ratios;
   Rounds own, its;
   for (int turn = 0; turn < kTurns; ++turn) {
-    own = yours.rounds();
-    its = course.rounds();
+    own = yours();
+    its = course();
     ratios.push_back(own.median() / its.median());
   }
   std::sort(ratios.begin(), ratios.end());
   return rounded(ratios[kTurns / 2]) + " of the time of the course's kernel (" +
          rounded(ratios.front()) + " to " + rounded(ratios.back()) + " in " +
          std::to_string(kTurns) + " turns) with " + problem.describe() + ": " + own.words() +
-         ", the course's " + its.words() + "; " +
-         rounded(static_cast<double>(problem.min_bytes()) / own.median() / 1e3) +
-         " GB/s of what must be moved";
+         ", the course's " + its.words() + "; " + rate(own);
 }
 
 }  // namespace halo::exercises

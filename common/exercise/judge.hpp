@@ -330,9 +330,8 @@ class Check {
   /// names a program, what part that is of its time, taken in turn. Else empty. For people: it has no points.
   std::string time(const WorkerCommand& beside);
 
-  struct State;
-
  private:
+  struct State;
   std::unique_ptr<State> state_;
 };
 

@@ -1,13 +1,13 @@
 // Convolution with cuFFT and cuBLAS: fft_convolution.hpp says how.
 #include <cublas_v2.h>
 #include <cuda_runtime.h>
-#include <cufft.h>
 
 #include <algorithm>
 #include <memory>
 #include <string>
 
 #include "common/peers/cublas.hpp"
+#include "common/peers/cufft.hpp"
 #include "common/peers/fft_planes.hpp"
 #include "common/peers/libraries.hpp"
 
@@ -21,24 +21,6 @@ constexpr cuComplex kZero = {0.0f, 0.0f};
 // Matrices that cuBLAS multiplies in one call: below the most blocks that a grid may have in its third
 // dimension, which some kernels give to them.
 constexpr int kMostMatrices = 32'768;
-
-std::string cufft_version() {
-  int major = 0;
-  int minor = 0;
-  int patch = 0;
-  cufftGetProperty(MAJOR_VERSION, &major);
-  cufftGetProperty(MINOR_VERSION, &minor);
-  cufftGetProperty(PATCH_LEVEL, &patch);
-  return "cuFFT " + std::to_string(major) + "." + std::to_string(minor) + "." +
-         std::to_string(patch);
-}
-
-int fft_code(cufftResult result) {
-  if (result == CUFFT_SUCCESS) return cudaSuccess;
-  // An error of a kernel before, if there is one, is nearer to the cause.
-  if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess) return error;
-  return result == CUFFT_ALLOC_FAILED ? cudaErrorMemoryAllocation : cudaErrorUnknown;
-}
 
 // A transform of `planes` planes at once, in place.
 class Transform {

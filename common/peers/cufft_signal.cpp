@@ -1,11 +1,11 @@
 // 1D convolution by cuFFT, overlap-save: tiles of the signal are transformed together, multiplied by the mask's spectrum,
 // and transformed back. The tiles are read from the signal as they lie, overlapping; only those at its ends are padded.
 #include <cuda_runtime.h>
-#include <cufft.h>
 
 #include <memory>
 #include <string>
 
+#include "common/peers/cufft.hpp"
 #include "common/peers/fft_signal.hpp"
 #include "common/peers/libraries.hpp"
 #include "common/peers/plan.hpp"
@@ -60,13 +60,6 @@ class Transforms {
   std::uint64_t context_ = 0;
 };
 
-int code_of(cufftResult result) {
-  if (result == CUFFT_SUCCESS) return cudaSuccess;
-  // An error of a kernel before, if there is one, is nearer to the cause.
-  if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess) return error;
-  return result == CUFFT_ALLOC_FAILED ? cudaErrorMemoryAllocation : cudaErrorUnknown;
-}
-
 struct SignalPlan {
   Transforms inner, ends, back;
   DeviceMemory padded;   // [tiles at the ends][kCells]
@@ -89,8 +82,8 @@ class CufftSignal {
     }
     if (code != cudaSuccess) return code;
     Transforms one;
-    if (code = code_of(one.make(CUFFT_R2C, 1, kCells)); code != cudaSuccess) return code;
-    if (code = code_of(one.forward(mask_->floats(), spectrum_->floats())); code != cudaSuccess)
+    if (code = fft_code(one.make(CUFFT_R2C, 1, kCells)); code != cudaSuccess) return code;
+    if (code = fft_code(one.forward(mask_->floats(), spectrum_->floats())); code != cudaSuccess)
       return code;
     return cudaStreamSynchronize(cudaStreamPerThread);
   }
@@ -106,25 +99,16 @@ class CufftSignal {
     float* const of_ends = spectra + static_cast<std::int64_t>(tiles.inner) * kPitch;
     int code = fft_signal_ends(tiles, call.input, call.length, plan->padded.floats());
     if (code == cudaSuccess) {
-      code = code_of(plan->inner.forward(call.input + tiles.start(1) - tiles.halo, spectra));
+      code = fft_code(plan->inner.forward(call.input + tiles.start(1) - tiles.halo, spectra));
     }
-    if (code == cudaSuccess) code = code_of(plan->ends.forward(plan->padded.floats(), of_ends));
+    if (code == cudaSuccess) code = fft_code(plan->ends.forward(plan->padded.floats(), of_ends));
     if (code == cudaSuccess) {
       code = fft_signal_multiply(spectra, spectrum_->floats(), tiles.count, kFrequencies,
                                  1.0f / kCells);
     }
-    if (code == cudaSuccess) code = code_of(plan->back.backward(spectra));
+    if (code == cudaSuccess) code = fft_code(plan->back.backward(spectra));
     if (code != cudaSuccess) return code;
     return fft_signal_outputs(tiles, spectra, kPitch, call.output, call.first, call.last);
-  }
-
-  static std::string version() {
-    int major = 0, minor = 0, patch = 0;
-    cufftGetProperty(MAJOR_VERSION, &major);
-    cufftGetProperty(MINOR_VERSION, &minor);
-    cufftGetProperty(PATCH_LEVEL, &patch);
-    return "cuFFT " + std::to_string(major) + "." + std::to_string(minor) + "." +
-           std::to_string(patch);
   }
 
  private:
@@ -140,7 +124,7 @@ class CufftSignal {
       result = plan.ends.make(CUFFT_R2C, tiles.count - tiles.inner, kCells);
     }
     if (result == CUFFT_SUCCESS) result = plan.back.make(CUFFT_C2R, tiles.count, kPitch);
-    return code_of(result);
+    return fft_code(result);
   }
 
   std::unique_ptr<DeviceMemory> mask_, spectrum_;
@@ -155,9 +139,9 @@ void use_cufft(Conv1dVariant& variant) {
     return signal->set_mask(mask, problem.mask_width);
   };
   variant.launch = [signal](const Conv1dCall& call) { return signal->launch(call); };
-  variant.version = CufftSignal::version();
+  variant.version = cufft_version();
   variant.detail = [](const Conv1dProblem&) {
-    return CufftSignal::version() + ", overlap-save with tiles of 4,096 cells";
+    return cufft_version() + ", overlap-save with tiles of 4,096 cells";
   };
 }
 

@@ -6,8 +6,8 @@ usage: attacks_test.py HALO_CLI BUILD [--sample] [--record FILE.csv] [unittest's
 A file's first line is "// Attack: WHAT. Told: WORDS", with ". Points: N" if it has some. Its exercise is in its name.
 The line "//+ find.inc" stands for that file. --sample takes one of each kind. --record writes what each was told: docs/results/attacks.csv, of which
 docs/results/make_kill_table.py makes its part of the page."""
-import csv
 import concurrent.futures
+import csv
 import json
 import os
 import pathlib

@@ -568,7 +568,7 @@ Marks judge_program(const BuildFolder& build, const Exercise& exercise, const To
   std::istringstream lines(ended.out);
   const std::string is_time = "time: ";
   for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with(is_time)) time = data::printable(line.substr(is_time.size()), 200);
+    if (line.starts_with(is_time)) time = data::printable(line.substr(is_time.size()), 300);
   }
   return marks;
 }

@@ -47,7 +47,8 @@ row only: own.source=stages/NN_name/1_a.cu are the problems that this variant ra
     <!-- /contest -->
 
 The headline. What several contests come to, a line each: `rows` of the file have `what` the first column says, the
-`file`, a `ratio` of it as in a contest, and in `where` the selectors.
+`file`, a `ratio` of it as in a contest, in `where` the selectors, and perhaps a `key` other than the hot time: `a/b`
+has one for each side, `a+b?` is a sum of which b may be absent.
 
     <!-- headline: results/headline.json -->
     <!-- /headline -->
@@ -457,17 +458,27 @@ def make_table(text, results):
             + ["", results.caption(name, rows, said), ""])
 
 
+def part_of_key(row, part):
+    """What a row has by this part of a key: with a `?` behind it, 0 if it has none."""
+    try:
+        return dig(row, part.removesuffix("?"))
+    except DocsError:
+        if part.endswith("?"):
+            return 0
+        raise
+
+
 def least(rows, names, key):
-    """The least `key` among the rows of these variants (names joined by |); None if none has it."""
+    """The least `key` among the rows of these variants (names joined by |); None if none has it. A key may be a sum, `a+b`."""
     found = []
     for row in rows:
         if row["variant"] not in names.split("|"):
             continue
         try:
-            value = dig(row, key)
-        except DocsError:
-            value = None
-        if isinstance(value, (int, float)) and value > 0:
+            value = sum(part_of_key(row, part) for part in key.split("+"))
+        except (DocsError, TypeError):
+            continue
+        if value > 0:
             found.append(value)
     return min(found) if found else None
 
@@ -500,22 +511,29 @@ def sum_up(found):
             "least": low[0], "least_problem": low[1], "greatest": high[0], "greatest_problem": high[1]}
 
 
+def values_of(contest, column, key):
+    """What the sides of a/b have; `key` may be one for each side, too."""
+    sides = column.split("/")
+    keys = key.split("/")
+    return [least(contest, names, its) for names, its in zip(sides, keys * len(sides) if len(keys) == 1 else keys)]
+
+
 def ratios_of(problems, column, key):
     """[(ratio, problem)] of those problems that have both sides."""
     found = []
     for problem, contest in problems.items():
-        values = [least(contest, names, key) for names in column.split("/")]
+        values = values_of(contest, column, key)
         if None not in values:
             found.append((values[0] / values[1], problem))
     return found
 
 
-def sum_of_ratio(results, name, selectors, ratio):
-    """What a ratio of hot times comes to over the selected problems of a file."""
+def sum_of_ratio(results, name, selectors, ratio, key="time.hot.median_ms"):
+    """What a ratio of times comes to over the selected problems of a file."""
     if ratio.count("/") != 1:
         raise DocsError("a ratio reads a/b, each a variant or several with | between them")
     tested = ratio.split("/")[1].split("|")
-    found = ratios_of(problems_of(results, name, selectors, tested), ratio, "time.hot.median_ms")
+    found = ratios_of(problems_of(results, name, selectors, tested), ratio, key)
     if not found:
         raise DocsError(f"no problem of {name} has both sides of {ratio}")
     return sum_up(found)
@@ -528,7 +546,8 @@ def make_headline(text, results):
         raise DocsError("a headline needs its file and nothing else")
     body = []
     for row in results.rows(name, {}):
-        total = sum_of_ratio(results, row["file"], row["where"], row["ratio"])
+        total = sum_of_ratio(results, row["file"], row["where"], row["ratio"],
+                             row.get("key", "time.hot.median_ms"))
         body.append([row["what"], grouped(total["compared"]), grouped(total["wins"]), f"{total['mean']:.2f}",
                      f"{total['least']:.2f}"])
     heads = ["what", "problems", "ahead on", "geometric mean", "worst"]
@@ -585,7 +604,7 @@ def make_contest(text, results):
     for problem, contest in problems.items():
         line = [problem]
         for column in columns:
-            values = [least(contest, names, key) for names in column.split("/")]
+            values = values_of(contest, column, key)
             if None in values:
                 line.append("NOT RUN")
             elif len(values) == 1:

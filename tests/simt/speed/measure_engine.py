@@ -3,9 +3,11 @@
 
 A round's time is the least CPU time of its launches on one thread, with all checks, counting alone, and neither; the
 table has the median of all rounds. Every program compares its results with those of a plain loop. Then with all checks
-on 1, 2, 4, ... threads (wall time), and with few and many launches.
+on 1, 2, 4, ... threads (wall time), and with few and many launches. With --compute-sanitizer, on a machine with a GPU,
+the same program is also built by nvcc for that GPU and run by itself and under each of that program's tools: a launch's
+time there is the median of all rounds' least wall times.
 
-    measure_engine.py BUILD/common/simt/cudart/simcc [--rounds N] [--json FILE]
+    measure_engine.py BUILD/common/simt/cudart/simcc [--rounds N] [--compute-sanitizer FILE] [--json FILE]
 
 Exit status: 0 all ran, 1 a program failed, 2 wrong use.
 """
@@ -19,6 +21,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 # Launches in a round.
@@ -33,6 +36,7 @@ LAUNCHES = {
     "one_block": 1000,
 }
 CHECKS = ("all", "counters", "none")
+TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
 
 
 def processor():
@@ -89,15 +93,58 @@ def by_launches(program):
     return rows
 
 
+def wall_on_gpu(command, kernel, launches):
+    """The least wall milliseconds of a launch, and the seconds of the whole process."""
+    start = time.monotonic()
+    ended = subprocess.run([*command, kernel, str(launches)], text=True, capture_output=True)
+    seconds = time.monotonic() - start
+    if ended.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))} {kernel} ended with {ended.returncode}: {ended.stdout[-500:]}{ended.stderr}")
+    lines = [line.split() for line in ended.stdout.splitlines() if line.startswith("cpu ")]
+    return 1e3 * min(float(line[3]) for line in lines), seconds
+
+
+def by_tools(program, native, sanitizer, rounds, cores):
+    """Wall milliseconds of a launch on the GPU, alone and under each tool, which each find some of what one run in the
+    simulator with all checks finds; and of that run, on one thread and on all."""
+    commands = {"gpu": [native]}
+    commands.update((tool, [sanitizer, "--tool", tool, native]) for tool in TOOLS)
+    rows = []
+    for kernel, launches in LAUNCHES.items():
+        row = {"kernel": kernel, "wall_ms": {}, "process_s": {}}
+        for name, command in commands.items():
+            found = [wall_on_gpu(command, kernel, launches) for _ in range(rounds)]
+            row["wall_ms"][name], row["process_s"][name] = map(statistics.median, zip(*found))
+        for name, threads in (("simulator", 1), ("simulator_all_cores", cores)):
+            walls, seconds = [], []
+            for _ in range(rounds):
+                start = time.monotonic()
+                walls.append(1e3 * min(w for _, w in launches_of(program, kernel, launches, "all", threads)))
+                seconds.append(time.monotonic() - start)
+            row["wall_ms"][name], row["process_s"][name] = statistics.median(walls), statistics.median(seconds)
+        rows.append(row)
+        print(f"{kernel:16} " + ", ".join(f"{name} {ms:.3f}" for name, ms in row["wall_ms"].items()) + " ms", flush=True)
+    return rows
+
+
+def gpu_name():
+    said = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"], text=True,
+                          capture_output=True, check=True).stdout.splitlines()[0]
+    name, driver = said.split(", ")
+    return {"gpu": name, "driver": driver}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("simcc", type=pathlib.Path, help="the built simcc")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--compute-sanitizer", type=pathlib.Path, metavar="FILE", help="on a machine with a GPU: beside its tools")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         program = f"{folder}/kernels"
-        subprocess.run([options.simcc.resolve(), "-std=c++17", "-O3", "-o", program, HERE / "kernels.cu"], check=True)
+        made_of = ["-std=c++17", "-O3", HERE / "kernels.cu", "-o"]
+        subprocess.run([options.simcc.resolve(), *made_of, program], check=True)
         cores = len(os.sched_getaffinity(0))
         load = os.getloadavg()[0]
         result = {
@@ -109,6 +156,12 @@ def main():
             "threads": by_threads(program, cores),
             "launches": by_launches(program),
         }
+        if options.compute_sanitizer:
+            native = f"{folder}/native"
+            subprocess.run(["nvcc", "-arch=native", "-lineinfo", *made_of, native], check=True)
+            result["machine"].update(gpu_name())
+            result["command"] += " --compute-sanitizer compute-sanitizer"
+            result["beside_tools"] = by_tools(program, native, options.compute_sanitizer, options.rounds, cores)
     if options.json:
         options.json.write_text(json.dumps(result, indent=1) + "\n")
     return 0

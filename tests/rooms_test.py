@@ -15,7 +15,7 @@ FLOORS = [
     ["common/simt/machine"],
     ["common/simt/checker", "common/simt/report"],
     ["common/simt/debug"],
-    ["common/simt/cudart"],
+    ["common/simt/cudart", "common/simt/command"],
     ["common/conv"],
     ["common/data"],
     ["common/report"],

@@ -1,31 +1,18 @@
-// `simt ptx FILE...`: what is in a file of PTX: its kernels, what each of them needs, and the forms of instructions
-// they are made of.
-// `simt run PROGRAM ARGUMENT...`: a program that nvcc -cudart shared made, or simcc, in the simulator.
-// `simt debug [--dap] PROGRAM ARGUMENT...`: one of simcc -G, whose kernels are stopped and stepped at this terminal, or by an
-// editor that has started this command.
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cerrno>
+// What is in a file of PTX.
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <fstream>
-#include <iostream>
 #include <iterator>
 #include <map>
+#include <stdexcept>
 #include <string>
-#include <string_view>
-#include <thread>
 
-#include "common/simt/debug/client.hpp"
+#include "common/simt/command/commands.hpp"
 #include "common/simt/machine/code.hpp"
 #include "common/simt/machine/merge.hpp"
 #include "common/simt/ptx/parse.hpp"
 
+namespace simt::command {
 namespace {
-
-constexpr int kWrongUse = 2;
 
 std::string file_text(const std::string& name) {
   std::ifstream file(name, std::ios::binary);
@@ -82,7 +69,7 @@ void show(const simt::ptx::Module& module, const simt::ptx::Function& function) 
   std::printf("\n");
 }
 
-int show_file(const std::string& name) {
+void show_file(const std::string& name) {
   const auto module = simt::ptx::parse(file_text(name), name);
   std::printf("%s: PTX %s for %s\n", name.c_str(), module->version.c_str(), module->target.c_str());
   std::map<std::string, int> forms;
@@ -92,57 +79,13 @@ int show_file(const std::string& name) {
   }
   std::printf("  %zu forms of instructions\n", forms.size());
   for (const auto& [form, times] : forms) std::printf("  %6d %s\n", times, form.c_str());
-  return 0;
-}
-
-// Does not return unless the program cannot be started.
-int run_program(char** words) {
-  std::string folders = SIMT_CUDART_FOLDER;
-  const char* const others = std::getenv("LD_LIBRARY_PATH");
-  if (others != nullptr && *others != '\0') folders += std::string(":") + others;
-  setenv("LD_LIBRARY_PATH", folders.c_str(), 1);
-  execvp(words[0], words);
-  std::fprintf(stderr, "simt: %s cannot be started: %s\n", words[0], std::strerror(errno));
-  return kWrongUse;
-}
-
-// Its exit status. An editor's or a terminal's words are not the program's: it reads nothing.
-int debug_program(char** words, bool is_for_editor) {
-  simt::debug::Listener listener;
-  const pid_t child = fork();
-  if (child == 0) {
-    setenv("SIMT_DEBUG", listener.path().c_str(), 1);
-    if (std::freopen("/dev/null", "r", stdin) == nullptr) _exit(kWrongUse);
-    if (is_for_editor) dup2(STDERR_FILENO, STDOUT_FILENO);
-    _exit(run_program(words));
-  }
-  std::thread user([&] { simt::debug::attend(listener, {}, is_for_editor); });
-  int status = 0;
-  waitpid(child, &status, 0);
-  listener.stop();
-  user.join();
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 }  // namespace
 
-int main(int argc, char** argv) try {
-  const std::string command = argc > 2 ? argv[1] : "";
-  if (command == "run") return run_program(argv + 2);
-  if (command == "debug") {
-    const bool is_for_editor = std::string_view(argv[2]) == "--dap";
-    if (!is_for_editor || argc > 3) return debug_program(argv + 2 + is_for_editor, is_for_editor);
-  }
-  if (command != "ptx") {
-    std::fprintf(stderr,
-                 "simt: usage: simt run PROGRAM [ARGUMENT...]\n"
-                 "             simt debug [--dap] PROGRAM [ARGUMENT...] (of simcc -G)\n"
-                 "             simt ptx FILE... (nvcc -ptx -lineinfo writes such files)\n");
-    return kWrongUse;
-  }
-  for (int i = 2; i < argc; ++i) show_file(argv[i]);
-  return std::fflush(stdout) == 0 ? 0 : 74;
-} catch (const std::exception& error) {
-  std::fprintf(stderr, "simt: %s\n", error.what());
-  return kWrongUse;
+int ptx(char** words) {
+  for (; *words != nullptr; ++words) show_file(*words);
+  return std::fflush(stdout) == 0 ? kGood : kNotWritten;
 }
+
+}  // namespace simt::command

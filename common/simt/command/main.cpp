@@ -1,0 +1,37 @@
+// `simt SUBCOMMAND ...`: commands.hpp says what there is.
+#include <cstdio>
+#include <exception>
+#include <string_view>
+
+#include "common/simt/command/commands.hpp"
+
+namespace {
+
+struct Subcommand {
+  std::string_view name;
+  int (*start)(char** words);
+  const char* usage;
+};
+
+constexpr Subcommand kSubcommands[] = {
+    {"run", simt::command::run, "run PROGRAM [ARGUMENT...]"},
+    {"debug", simt::command::debug, "debug [--dap] PROGRAM [ARGUMENT...] (of simcc -G)"},
+    {"ptx", simt::command::ptx, "ptx FILE... (nvcc -ptx -lineinfo writes such files)"},
+};
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  for (const Subcommand& one : kSubcommands) {
+    if (argc > 2 && one.name == argv[1]) return one.start(argv + 2);
+  }
+  const char* before = "simt: usage:";
+  for (const Subcommand& one : kSubcommands) {
+    std::fprintf(stderr, "%-12s simt %s\n", before, one.usage);
+    before = "";
+  }
+  return simt::command::kWrongUse;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "simt: %s\n", error.what());
+  return simt::command::kWrongUse;
+}

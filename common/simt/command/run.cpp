@@ -1,0 +1,56 @@
+// Programs in the simulator: they find our libcudart before NVIDIA's.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "common/simt/command/commands.hpp"
+#include "common/simt/debug/client.hpp"
+
+namespace simt::command {
+namespace {
+
+// Where our libcudart is.
+std::string folder_of_libcudart() { return SIMT_CUDART_FOLDER; }
+
+}  // namespace
+
+int run(char** words) {
+  std::string folders = folder_of_libcudart();
+  const char* const others = std::getenv("LD_LIBRARY_PATH");
+  if (others != nullptr && *others != '\0') folders += std::string(":") + others;
+  setenv("LD_LIBRARY_PATH", folders.c_str(), 1);
+  execvp(words[0], words);
+  std::fprintf(stderr, "simt: %s cannot be started: %s\n", words[0], std::strerror(errno));
+  return kWrongUse;
+}
+
+int debug(char** words) {
+  const bool is_for_editor = std::string_view(words[0]) == "--dap";
+  words += is_for_editor;
+  if (words[0] == nullptr) throw std::runtime_error("debug --dap needs a program to start");
+  simt::debug::Listener listener;
+  const pid_t child = fork();
+  if (child == 0) {
+    setenv("SIMT_DEBUG", listener.path().c_str(), 1);
+    // An editor's or a terminal's words are not the program's: it reads nothing.
+    if (std::freopen("/dev/null", "r", stdin) == nullptr) _exit(kWrongUse);
+    if (is_for_editor) dup2(STDERR_FILENO, STDOUT_FILENO);
+    _exit(run(words));
+  }
+  std::thread user([&] { simt::debug::attend(listener, {}, is_for_editor); });
+  int status = 0;
+  waitpid(child, &status, 0);
+  listener.stop();
+  user.join();
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+}  // namespace simt::command

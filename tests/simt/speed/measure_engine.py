@@ -127,6 +127,20 @@ def by_tools(program, native, sanitizer, rounds, cores):
     return rows
 
 
+def slowdowns(rows):
+    """Of each tool and of the simulator: how many times the launch on the GPU alone, and the whole process."""
+    result = {}
+    for part in ("wall_ms", "process_s"):
+        for name in rows[0][part]:
+            ratios = {row["kernel"]: row[part][name] / row[part]["gpu"] for row in rows}
+            result.setdefault(name, {})[part] = {
+                "mean": statistics.geometric_mean(ratios.values()),
+                "least": min(ratios.values()),
+                "greatest": max(ratios.values()),
+            }
+    return result
+
+
 def gpu_name():
     said = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"], text=True,
                           capture_output=True, check=True).stdout.splitlines()[0]
@@ -162,6 +176,7 @@ def main():
             result["machine"].update(gpu_name())
             result["command"] += " --compute-sanitizer compute-sanitizer"
             result["beside_tools"] = by_tools(program, native, options.compute_sanitizer, options.rounds, cores)
+            result["slowdowns"] = slowdowns(result["beside_tools"])
     if options.json:
         options.json.write_text(json.dumps(result, indent=1) + "\n")
     return 0
